@@ -35,8 +35,8 @@ counter_files_read(struct counter_files *files, bool all)
 		do
 			n = pread(file->fd, text, sizeof(text), 0);
 		while (n < 0 && errno == EINTR);
-		/* Other errors mean that there is no value now, as for the speed of
-		 * a link that is down. */
+		/* Any other error only means that the file has no value now: the speed
+		 * of a link that is down, for example. */
 		if (n < 0 && errno == ENODEV)
 			whole = false;
 		file->there =

@@ -14,8 +14,8 @@
 
 struct counter_file {
 	int fd;
-	bool seldom; /* read only when all are */
-	bool there;  /* it had a value when last read */
+	bool seldom; /* read only by counter_files_read(all) */
+	bool there;  /* the last reading gave a value */
 	uint64_t value;
 };
 
@@ -24,10 +24,11 @@ struct counter_files { /* all zeros: none */
 	size_t count;
 };
 
-/* Its index, or the error of opening it; -ENFILE: too many. */
+/* Opens a file for all later readings. Returns its index in files, or the error of
+ * opening it; -ENFILE: COUNTER_MAX_FILES are open. */
 int counter_files_open(struct counter_files *files, const char *path);
-/* Reads all files, or those that are not seldom. False: some files have gone, so all
- * have to be opened again. */
+/* Reads all files, or only those that are not seldom. False: a device was removed:
+ * close and open all files again. */
 bool counter_files_read(struct counter_files *files, bool all);
 void counter_files_close(struct counter_files *files);
 

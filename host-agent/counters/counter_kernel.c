@@ -16,8 +16,9 @@
 
 #include "host-agent/counters/netlink_reply.h"
 
-/* path: NULL: the agent's own. A socket stays in the namespace in which it was made:
- * the thread enters it and returns. */
+/* path: the file of a network namespace; NULL: the agent's own namespace. A socket
+ * stays in the namespace in which it was created, so the thread enters the namespace,
+ * opens the socket and returns to its own. */
 static int
 open_socket(const char *path, int domain, int type, int protocol)
 {
@@ -61,7 +62,7 @@ call_ethtool(void *arg, const char *netdev, void *command)
 	return r;
 }
 
-#define WAIT_S 2 /* for one datagram */
+#define WAIT_S 2 /* seconds to wait for one datagram */
 
 /* The last message says that the answer is complete, or has the error. */
 static bool
@@ -72,7 +73,8 @@ is_end(const uint8_t *data, size_t len)
 
 	while (netlink_message(&data, &len, 0, &type, &body) > 0)
 		;
-	return len > 0; /* the end is in this datagram; else more follow */
+	/* true: the last message is in this datagram; false: more datagrams follow */
+	return len > 0;
 }
 
 static int
@@ -134,8 +136,9 @@ void
 counter_kernel_enter(const char *path, struct counter_kernel *ret)
 {
 	*ret = (struct counter_kernel){
-		.sysfs = "/run/rackmesh/none", /* the sysfs of this mount is that of the
-						  own namespace */
+		/* a folder without files: this mount of sysfs shows only the agent's
+		 * own namespace */
+		.sysfs = "/run/rackmesh/none",
 		.ethtool = call_ethtool,
 		.netlink = call_netlink,
 		.arg = (void *)path, /* not written to */

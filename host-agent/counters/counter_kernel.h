@@ -14,21 +14,23 @@ struct nlmsghdr;
 
 struct counter_kernel {
 	const char *sysfs; /* the folder used as "/sys" */
-	/* One command of ethtool's ioctl, answered in place. 0 or -errno. */
+	/* Runs one command of the ethtool ioctl; the kernel writes the result into
+	 * command. Returns 0 or -errno. */
 	int (*ethtool)(void *arg, const char *netdev, void *command);
-	/* Sends one netlink request, and reads all datagrams of the answer, up to
-	 * the message that ends it. Returns the number of bytes, or -errno.
-	 * -EMSGSIZE: no room. */
+	/* Sends one netlink request and writes all datagrams of the answer into answer,
+	 * which has room bytes. Returns the number of bytes, or -errno. -EMSGSIZE: room
+	 * is too small. */
 	int (*netlink)(void *arg, int protocol, const struct nlmsghdr *question,
 	    uint8_t *answer, size_t room);
 	void *arg;
 };
 
-/* The real kernel. For any thread. */
+/* The real kernel, as seen from the agent's network namespace. For any thread. */
 extern const struct counter_kernel counter_kernel;
 
-/* The kernel as the network namespace in that file sees it ("/run/netns/x"), which
- * needs CAP_SYS_ADMIN; sysfs is not available there. path: borrowed. For any thread. */
+/* The kernel as seen from the network namespace in the file path ("/run/netns/x").
+ * Entering it needs CAP_SYS_ADMIN; sysfs is not available there. path: borrowed. For
+ * any thread. */
 void counter_kernel_enter(const char *path, struct counter_kernel *ret);
 
 #endif

@@ -29,14 +29,15 @@ enum origin { FROM_FILE, FROM_ETHTOOL, FROM_STATS, FROM_RESOURCES, FROM_DCB };
 struct part {
 	uint8_t origin;
 	uint8_t scale;
-	uint16_t index; /* there */
+	uint16_t index; /* index of the number at that origin */
 };
 
-/* The source of a value in the table: the sum of so many parts. */
+/* The source of one value of the table: a sum of numbers, in parts[first] to
+ * parts[first + count - 1]. */
 struct bound {
 	uint16_t first, count;
 	uint16_t source;
-	bool seldom; /* one of them is read seldom */
+	bool seldom; /* at least one of the numbers is read seldom */
 };
 
 _Static_assert(COUNTER_FIRMWARE_BYTES == RNIC_DRIVER_BYTES, "one function cleans both");
@@ -47,7 +48,7 @@ struct counter_port {
 	enum counter_driver driver;
 	bool bound;
 	rm_mono_t bound_at;
-	uint64_t identity; /* of the present device */
+	uint64_t identity; /* a hash that identifies the device of the last search */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 	int traffic_class;
 	unsigned fec, gid_types;
@@ -58,8 +59,10 @@ struct counter_port {
 	struct dcb_pfc dcb;
 	bool has_dcb;
 	struct bound *values; /* counter_values() */
-	bool seldom[ORIGINS]; /* except files, each of which has its own flag */
-	size_t found_seldom;  /* number of values when all were read last */
+	/* by origin; not used for files, which have a flag each */
+	bool seldom[ORIGINS];
+	/* number of values that the last reading of all values found */
+	size_t found_seldom;
 	char lowers[COUNTER_MAX_LOWERS][16];
 	size_t lower_count;
 	struct part parts[MAX_PARTS];
@@ -135,7 +138,7 @@ find_hw(struct counter_port *port, const struct counter_name *name, uint8_t *ori
 	return find_file(port, name);
 }
 
-/* Its index there, or < 0: there is none. */
+/* Returns the index of the number at *origin, or < 0: the RNIC has no such number. */
 static int
 find(struct counter_port *port, const struct counter_name *name, uint8_t *origin)
 {
@@ -159,7 +162,7 @@ find(struct counter_port *port, const struct counter_name *name, uint8_t *origin
 	}
 }
 
-/* Uses the first alternative with any source. */
+/* Uses the first alternative of which any name exists. */
 static bool
 bind_source(struct counter_port *port, const char *text, unsigned index, bool any,
     struct bound *bound)
@@ -188,7 +191,8 @@ bind_source(struct counter_port *port, const char *text, unsigned index, bool an
 	return bound->count > 0;
 }
 
-/* Reads the names that the kernel has. Errors do not matter: there are files, too. */
+/* Reads the names of the counters that netlink and ethtool offer. Errors are ignored:
+ * counters may still be files. */
 static void
 look_up(struct counter_port *port)
 {
@@ -219,7 +223,7 @@ seldom_of(struct counter_port *port, const struct part *part)
 					 : &port->seldom[part->origin];
 }
 
-/* Aggregators diagnose by increases of counters, not of gauges. */
+/* Aggregators judge the increases of counters, never the values of gauges. */
 static bool
 is_judged(const struct counter_row *row)
 {
@@ -229,7 +233,7 @@ is_judged(const struct counter_row *row)
 	return false;
 }
 
-/* A source without any value that is judged is read seldom. */
+/* An origin none of whose values aggregators judge is read seldom. */
 static void
 choose_paces(struct counter_port *port)
 {
@@ -278,7 +282,7 @@ bind_all(struct counter_port *port)
 	choose_paces(port);
 }
 
-/* The ports of a bond. */
+/* Finds the network devices that a bond consists of. */
 static void
 find_lowers(struct counter_port *port)
 {
@@ -312,7 +316,7 @@ mix(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* From sysfs for an RDMA device, else from the driver of the network device. */
+/* The firmware's version comes from sysfs for an RDMA device, else from ethtool. */
 static void
 read_firmware(struct counter_port *port)
 {
@@ -333,7 +337,8 @@ read_firmware(struct counter_port *port)
 	rnic_facts_driver(port->firmware, text);
 }
 
-/* Reads a file that mlx5 of MLNX_OFED has; it is empty where none is set. */
+/* Reads the traffic class from a file that only mlx5 of MLNX_OFED has; the file is
+ * empty if no class is set. */
 static int
 read_traffic_class(const struct counter_port *port)
 {
@@ -355,7 +360,7 @@ read_traffic_class(const struct counter_port *port)
 		   : -1;
 }
 
-/* A port has many GIDs, and files of empty entries cannot be read. */
+/* Entries of a GID table that are not used have a file, too, which cannot be read. */
 static unsigned
 read_gid_types(const struct counter_port *port)
 {
@@ -395,7 +400,7 @@ read_fec(const struct counter_port *port)
 	return 0;
 }
 
-/* If it changes, the device was created again, or has another firmware. */
+/* The result changes when the device is created again, or gets other firmware. */
 static uint64_t
 read_identity(const struct counter_port *port)
 {
@@ -418,7 +423,8 @@ read_identity(const struct counter_port *port)
 	return identity;
 }
 
-/* True: it is the same device as last time. */
+/* Searches for all counters, unless the last search is recent enough. True: the device
+ * is the same as in the last search. */
 static bool
 look(struct counter_port *port, const struct counter_port_place *place, rm_mono_t now)
 {
@@ -443,7 +449,7 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 
 /* ---- Reading ---- */
 
-/* False: some sources have gone, or have other names. */
+/* False: a source has gone, or has other names than at the last search. */
 static bool
 read_values(struct counter_port *port, bool all)
 {
@@ -489,7 +495,7 @@ read_part(const struct counter_port *port, const struct part *part, uint64_t *va
 	return file->there;
 }
 
-/* If one number of a sum is missing, the sum is missing. */
+/* A sum is missing if one of its numbers is missing. */
 static struct counter_sample
 add_up(const struct counter_port *port, const struct bound *bound)
 {

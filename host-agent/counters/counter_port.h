@@ -1,13 +1,13 @@
 /*
  * counter_port - all counters of one RNIC, read from the sources that its driver has.
  *
- * Values that aggregators diagnose by are read each time, and all that come with them:
- * a driver returns hundreds at once. Values that need a further request are read
- * seldom.
+ * Values that aggregators judge are read each time, and so are the other values of the
+ * same request, as a driver returns hundreds at once. Values that need a request of
+ * their own are read seldom.
  *
- * Sources are searched at the first reading, after a change of the device, and from
- * time to time; other readings open nothing and allocate nothing. A reading waits for
- * the driver and its firmware: call it in a thread.
+ * The first reading, a reading after a change of the device, and a reading now and then
+ * search for the sources of all values; other readings open no files and allocate no
+ * memory. A reading waits for the driver and its firmware: call it in a thread.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTER_PORT_H
 #define HOST_AGENT_COUNTERS_COUNTER_PORT_H
@@ -27,26 +27,27 @@ struct counter_port;
 #define COUNTER_NETNS_BYTES 64
 
 struct counter_port_place {
-	char netns[COUNTER_NETNS_BYTES]; /* in /run/netns; "": the agent's own */
-	char rdma_device[64];            /* "": only a network device */
-	uint8_t port;                    /* of it */
-	char netdev[16];                 /* "": it has none */
+	char netns[COUNTER_NETNS_BYTES]; /* a name in /run/netns; "": the agent's own */
+	char rdma_device[64];            /* "": the RNIC is only a network device */
+	uint8_t port;                    /* number of the RDMA device's port, from 1 */
+	char netdev[16];                 /* "": the RNIC has none */
 	char driver[32];
 };
 
-#define COUNTER_MAX_LOWERS 4 /* ports of a bond that are followed */
+#define COUNTER_MAX_LOWERS 4 /* network devices of one bond that are read */
 #define COUNTER_FIRMWARE_BYTES 32
-#define COUNTER_NO_CLASS 256 /* each program sets its own */
+#define COUNTER_NO_CLASS 256 /* no fixed class: each program sets its own */
 
 enum counter_gid_type { COUNTER_GID_ROCE_V1 = 1, COUNTER_GID_ROCE_V2 = 2 };
 
 struct counter_reading {
-	bool same_device; /* the same as in the last reading */
-	bool all;         /* it includes what is read seldom */
+	bool same_device; /* the device is the same as in the last reading */
+	bool all;         /* the values that are read seldom were read, too */
 	size_t found;     /* number of values found */
 	size_t parts;     /* single numbers that were read */
 	int64_t took_ns, cpu_ns;
-	/* Network devices of a bond's ports: the counters of cables are theirs. */
+	/* The network devices of which a bond consists: they have the counters of the
+	 * cables. */
 	char lowers[COUNTER_MAX_LOWERS][16];
 	size_t lower_count;
 	/* Settings, read at the last search for counters. */
@@ -54,22 +55,26 @@ struct counter_reading {
 	int traffic_class;  /* of all RoCE packets, or COUNTER_NO_CLASS; -1: unknown */
 	unsigned fec;       /* ETHTOOL_FEC_*, the active one; 0: unknown */
 	unsigned gid_types; /* bits of COUNTER_GID_*, of its GIDs; 0: unknown */
-	int trusts_dscp;    /* 0: the VLAN tag; -1: unknown. As last read */
-	uint8_t dscps[DCB_DSCPS]; /* unless that is unknown: see dcb_pfc.h */
+	/* 1: priorities follow the DSCP; 0: they follow the VLAN tag; -1: unknown. From
+	 * the last reading */
+	int trusts_dscp;
+	/* priority of each DSCP, if trusts_dscp is known: see dcb_pfc.h */
+	uint8_t dscps[DCB_DSCPS];
 };
 
 /* kernel: borrowed. */
 int counter_port_new(const struct counter_kernel *kernel, struct counter_port **ret);
 void counter_port_free(struct counter_port *port);
 
-/* now: time of the reading. all: also read what is read seldom, as a search does.
- * samples: counter_values() of them, in the order of the table; those that are read
- * seldom are valid only if ret->all. -ENODEV: no counter at all was found. */
+/* place: where the RNIC is. now: time of the reading. all: reads what is read seldom,
+ * too, as every search for counters does. samples: has room for counter_values()
+ * entries, in the order of the table; entries of values that are read seldom are valid
+ * only if ret->all. -ENODEV: no counter at all was found. */
 int counter_port_read(struct counter_port *port, const struct counter_port_place *place,
     bool all, rm_mono_t now, struct counter_sample *samples,
     struct counter_reading *ret);
-/* True: the value with this index among the samples is read seldom, by the last
- * reading. */
+/* True: in the last reading, the value with this index in samples was one that is read
+ * seldom. */
 bool counter_port_is_seldom(const struct counter_port *port, size_t value);
 
 #endif

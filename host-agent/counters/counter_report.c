@@ -7,7 +7,7 @@
 #include "rackmesh/metrics/counter_delta.h"
 #include "schemas/wire/text.h"
 
-/* 0: no aggregator asks for it. */
+/* Returns the counter's number on the wire; 0: no aggregator uses it. */
 static unsigned
 number_of(const struct counter_row *row)
 {
@@ -17,8 +17,9 @@ number_of(const struct counter_row *row)
 	return 0;
 }
 
-/* Reported after two readings in a row, with the brighter one: a single reading may
- * be of a link that was down just then, and is reported until the next one. */
+/* The power of a lane is the larger one of the last two readings: in a single reading
+ * the link may have been down for a moment. A power is reported until the next reading
+ * of the module. */
 static bool
 light_of(const struct counter_state *state, uint64_t *ret)
 {
@@ -28,7 +29,9 @@ light_of(const struct counter_state *state, uint64_t *ret)
 	return true;
 }
 
-/* first: there is no earlier value. False: it has no increase in the last interval. */
+/* Adds a counter's last increase to *value, or stores a gauge in it. first: *value has
+ * no gauge of another port yet. False: the counter has no increase in the last
+ * interval. */
 static bool
 add(const struct counter_row *row, const struct counter_state *state, bool first,
     uint64_t *value)
@@ -49,7 +52,8 @@ add(const struct counter_row *row, const struct counter_state *state, bool first
 	return true;
 }
 
-/* Of all ports of the bond that exist, unless one of them does not count it. */
+/* Adds up the value over the network devices of a bond. A device that does not exist is
+ * left out; if one that exists has no increase, there is no sum. */
 static bool
 add_lowers(const struct counter_row *row, const struct counter_state *const *lowers,
     size_t lower_count, size_t at, uint64_t *value)
@@ -68,11 +72,11 @@ add_lowers(const struct counter_row *row, const struct counter_state *const *low
 
 /* ---- the light of a bond ---- */
 
-/* A darker value is only noise: that port is down. */
+/* nanowatts: a receiver without light shows less than this, so its port is down. */
 #define NOISE_NW 5000
 
-struct light {          /* that a module receives */
-	unsigned lanes; /* bits */
+struct light {          /* the power that a module receives */
+	unsigned lanes; /* a bit for each lane with a value */
 	uint64_t darkest, brightest;
 };
 
@@ -100,9 +104,9 @@ light_received(const struct counter_state *states)
 	return light;
 }
 
-/* A lane is judged by the others of its module, so one port is reported for all: the
- * port with the darkest lane of those that have light. Returns the number: 1, or 0
- * when the modules do not have the same lanes. */
+/* Lanes are judged against the other lanes of their module, so one module is reported
+ * for the whole bond: of the modules that receive light, the one with the darkest lane.
+ * Returns 1, or 0 if the modules do not all have the same lanes. */
 static size_t
 choose_light(const struct counter_state *const *lowers, size_t lower_count,
     const struct counter_state **ret)
@@ -178,7 +182,8 @@ was_read_twice(const struct counters_port *port)
 	return port != NULL && port->error == 0 && port->interval_ns > 0;
 }
 
-/* The ports of a bond, all of them or none: each was read with the bond. */
+/* The states of the network devices of a bond: of all, or of none unless each was read
+ * together with the bond. */
 static size_t
 lowers_read_with(const struct counters *counters, const struct counters_port *bond,
     const struct counter_state *ret[COUNTER_MAX_LOWERS])

@@ -1,9 +1,10 @@
 /*
  * counter_report - the report of an RNIC's counters to an aggregator. Pure.
  *
- * For counters that aggregators know: the increase between the last two readings, with
- * the true width of the counter, so that a wrap is no burst. Counters that restarted,
- * are new, returned or are missing are left out: missing is not zero.
+ * It has, of each counter that aggregators know, the increase between the last two
+ * readings, computed with the counter's width in bits, so that a wrap does not look
+ * like a burst. A counter that has restarted, is new, has returned or is missing is
+ * left out of the report, since a missing value is not zero.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTER_REPORT_H
 #define HOST_AGENT_COUNTERS_COUNTER_REPORT_H
@@ -20,16 +21,18 @@ struct counters_port;
 
 #define COUNTER_REPORT_VALUES (WIRE_COUNTERS * WIRE_COUNTER_INDEXES)
 
-/* lowers: the states of a bond's ports: counters that the bond does not have are
- * their sums. Optics are those of one port, the one with the darkest lane; if the
- * modules have different lanes, there are none. Of two readings of a module the
- * brighter one is used. Returns the number of values. */
+/* lowers: the states of the network devices of a bond; a counter that the bond does not
+ * have is the sum of theirs. The optics are those of one module, the one with the
+ * darkest lane; if the modules have different lanes, no optics are reported. Of the
+ * last two readings of a module the larger power counts. Returns the number of values,
+ * at most COUNTER_REPORT_VALUES. */
 size_t counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
     struct wire_counter_value ret[COUNTER_REPORT_VALUES]);
 
-/* The RNIC at this index, with its last reading; the caller fills its id. NULL: it
- * was not read twice yet, or some of it was missing. */
+/* Fills ret and values from the last reading of the RNIC at this place; ret borrows
+ * values, and the caller fills ret->id. Returns the RNIC; NULL: it has not been read
+ * twice without an error. */
 const struct counters_port *counter_report_of(const struct counters *counters,
     const struct counter_port_place *place,
     struct wire_counter_value values[COUNTER_REPORT_VALUES],

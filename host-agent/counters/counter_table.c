@@ -12,7 +12,8 @@
 #define EFA [COUNTER_EFA]
 #define ANY [COUNTER_ANY]
 
-/* bnxt_re counts these separately when it answers; newer kernels have the sum. */
+/* bnxt_re has separate counters for errors that it found as the responder; newer
+ * kernels have their sum as one counter. */
 #define BNXT_RESPONDER                                                               \
 	"h:res_exceed_max+h:res_length_mismatch+h:res_exceeds_wqe+h:res_opcode_err+" \
 	"h:res_rx_invalid_rkey+h:res_rx_domain_err+h:res_rx_no_perm+"                \
@@ -410,7 +411,7 @@ counter_next_name(const char **text, unsigned index, struct counter_name *ret)
 	return *at == '+';
 }
 
-/* Digits, which there must be; -ERANGE: more than fit. */
+/* Reads a number, which needs at least one digit. -ERANGE: the number does not fit. */
 static int
 read_digits(const char **at, const char *end, uint64_t *ret)
 {
@@ -426,7 +427,8 @@ read_digits(const char **at, const char *end, uint64_t *ret)
 	return 0;
 }
 
-/* " Gb/sec", perhaps with tenths before it. */
+/* Reads " Gb/sec", perhaps after a decimal point and tenths. *value: Gb/s before, Mb/s
+ * after. */
 static int
 read_rate(const char *at, const char *end, uint64_t *value)
 {

@@ -1,11 +1,12 @@
 /*
- * counter_table - the one table of all values that are read of an RNIC: names, units,
- * widths, and the source of each driver. Pure.
+ * counter_table - the table of all values that are read of an RNIC: names, units,
+ * widths, and each driver's source of the value. Pure.
  *
- * A source is a text: alternatives with '|' between them, of which the first that there
- * is counts; each is one name or the sum of several with '+' between them; a name is a
- * letter for the place, ':' and how that place calls it, and may end in "*4" where it
- * counts words of 4 bytes. '#' stands for the number of the priority or lane.
+ * A source is a text of alternatives, separated by '|'; the first alternative that
+ * exists is used. An alternative is one name, or a sum of names, separated by '+'. A
+ * name is the letter of a place (enum counter_place), ':', and the counter's name at
+ * that place; "*4" at its end means that the counter counts words of 4 bytes. '#'
+ * stands for the number of the priority or lane.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTER_TABLE_H
 #define HOST_AGENT_COUNTERS_COUNTER_TABLE_H
@@ -21,7 +22,9 @@ enum counter_driver {
 	COUNTER_RXE,
 	COUNTER_MANA,
 	COUNTER_EFA,
-	COUNTER_ANY, /* of any other driver, and of these where they have no other */
+	/* any other driver; and the drivers above, for rows in which they have no
+	 * source */
+	COUNTER_ANY,
 	COUNTER_DRIVERS,
 };
 
@@ -42,31 +45,34 @@ enum counter_index { COUNTER_ONE, COUNTER_PRIORITY, COUNTER_LANE };
 
 struct counter_row {
 	const char *name;
-	const char *metric; /* of Prometheus */
+	const char *metric; /* name of the metric for Prometheus, without prefix */
 	const char *unit;
-	uint8_t width; /* bits, of mlx5: others have 64. 0: a gauge */
+	uint8_t width; /* bits of mlx5's counter; other drivers have 64. 0: a gauge */
 	uint8_t index; /* enum counter_index */
 	const char *help;
-	const char *source[COUNTER_DRIVERS]; /* NULL: none */
+	/* by enum counter_driver; NULL: no source */
+	const char *source[COUNTER_DRIVERS];
 };
 
-#define COUNTER_INDEXES 8 /* priorities, and lanes */
+#define COUNTER_INDEXES 8 /* number of priorities, and of lanes */
 #define COUNTER_NAME_BYTES 80
-#define COUNTER_MAX_SUM 24 /* names that are added up, at most */
+#define COUNTER_MAX_SUM 24 /* most names in one sum */
 
 extern const struct counter_row counter_rows[]; /* name NULL: the end */
 
-/* How many values a row has, and all rows together. */
+/* The number of values of one row, and of all rows together. */
 size_t counter_row_values(const struct counter_row *row);
 size_t counter_values(void);
 
-/* By the name of a driver, of RDMA or of the network device. */
+/* driver: name of the driver of the RDMA device or of the network device. */
 enum counter_driver counter_driver_of(const char *driver);
 const char *counter_driver_str(enum counter_driver driver);
-const char *counter_index_str(enum counter_index index); /* of labels; "" of one */
-unsigned counter_width(const struct counter_row *row, enum counter_driver driver);
-/* It is of the optical module, which is read apart from all others: see module_optics.
+/* The name of the label for the index: "priority", "lane"; "": the row has one value.
  */
+const char *counter_index_str(enum counter_index index);
+unsigned counter_width(const struct counter_row *row, enum counter_driver driver);
+/* True: the value comes from the optical module, which is read separately: see
+ * module_optics. */
 bool counter_row_is_optics(const struct counter_row *row);
 
 struct counter_name {
@@ -75,12 +81,14 @@ struct counter_name {
 	char name[COUNTER_NAME_BYTES];
 };
 
-/* The next name of a source at *text, which is moved behind it. 1: more of the same sum
- * follow; 0: it was the last of its sum. -ENOENT: there is none left. */
+/* Parses the next name of the source at *text, and moves *text behind it. Returns 1:
+ * more names of the same sum follow; 0: it is the last name of its sum. -ENOENT: *text
+ * has no more names. */
 int counter_next_name(const char **text, unsigned index, struct counter_name *ret);
 
-/* The value in a file of sysfs: "12", "4: ACTIVE", "100 Gb/sec (4X EDR)" as 100000
- * (Mb/s). -ENODATA: it says that there is none ("N/A", -1); -EBADMSG. */
+/* Parses the value in a file of sysfs: "12", "4: ACTIVE"; "100 Gb/sec (4X EDR)" gives
+ * 100000 (Mb/s). -ENODATA: the file says that there is no value ("N/A", -1). -EBADMSG:
+ * not a value. */
 int counter_text_read(const char *text, size_t len, uint64_t *ret);
 
 #endif

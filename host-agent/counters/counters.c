@@ -10,17 +10,17 @@
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/verbs/priority_pool.h"
 
-/* A module, or its bus, that took longer may hang the next time. */
+/* A module that took longer than this may hang the next time, or its bus may. */
 #define OPTICS_SLOW_NS (5 * RM_NS_PER_S)
-#define OPTICS_LANES 4 /* two of them may hang, and a third one continues */
-/* Turns without an answer: then the last values are outdated. */
+#define OPTICS_LANES 4 /* threads: two may hang, and the third one continues */
+/* A module that has not answered in this many turns has no valid values any more. */
 #define OPTICS_MISSED 3
 
-/* The longest wait when the process ends: a module may hang in its driver for a
- * minute, and with it all that need the same lock of the kernel. */
+/* The longest wait when the process ends. A module may hang in its driver for a minute,
+ * and so may every call that needs the same lock of the kernel. */
 #define STOP_NS (2 * RM_NS_PER_S)
 
-/* A driver that took longer than this is given at most one thread from then on. */
+/* All ports whose reading took longer than this share one thread. */
 #define SLOW_NS (200 * RM_NS_PER_MS)
 
 struct apart { /* counters of each process */
@@ -28,11 +28,11 @@ struct apart { /* counters of each process */
 	uint8_t reply[QP_COUNTERS_REPLY_BYTES];
 };
 
-struct optics {              /* a reading of a port's module */
-	struct lane_job job; /* the first: they are cast */
+struct optics {              /* the reading of one port's module */
+	struct lane_job job; /* must be the first member: pointers to it are cast */
 	struct port *port;
 	bool busy;
-	unsigned turns; /* since the last answer */
+	unsigned turns; /* turns since the last answer */
 
 	/* The thread owns them while busy. */
 	char netdev[16];
@@ -42,13 +42,13 @@ struct optics {              /* a reading of a port's module */
 };
 
 struct port {
-	struct lane_job job; /* the first: they are cast */
+	struct lane_job job; /* must be the first member: pointers to it are cast */
 	struct counters *counters;
 	struct counters_port shown;
 	struct counter_state *states;
 	bool *seldom;
 	rm_mono_t asked; /* time of the last request for a reading */
-	bool all_due;    /* at the next reading */
+	bool all_due;    /* the next reading includes the values that are read seldom */
 
 	/* The thread owns them while busy. */
 	struct counter_kernel kernel;
@@ -271,7 +271,7 @@ optics_done(struct lane_job *job, int r)
 		counts->optics_failed += r < 0;
 	counts->optics_took_ns += (uint64_t)optics->took_ns;
 	counts->optics_cpu_ns += (uint64_t)optics->cpu_ns;
-	/* The network device has changed since. */
+	/* The port has got another network device since the reading began. */
 	if (strcmp(optics->netdev, port->place.netdev) != 0)
 		return;
 	take_optics(port, &optics->read);
@@ -279,7 +279,7 @@ optics_done(struct lane_job *job, int r)
 	optics->turns = 0;
 }
 
-/* If a module hangs or is not wanted any more, its last values are outdated. */
+/* Drops the last values of a module that hangs, or that is not to be read any more. */
 static void
 forget_optics(struct port *port)
 {
@@ -289,7 +289,7 @@ forget_optics(struct port *port)
 	port->shown.optics_at = (rm_mono_t){ 0 };
 }
 
-/* A module that took long shares a thread with others like it. */
+/* All modules that took long share one thread. */
 static enum lane_class
 optics_class(const struct optics *optics)
 {
@@ -358,7 +358,8 @@ is_at(const struct port *port, const struct counter_port_place *place)
 	       strcmp(own->netdev, place->netdev) == 0;
 }
 
-/* A port that is not wanted any more, reset; or NULL. */
+/* Returns a port that is not read any more, reset for another RNIC; NULL: there is
+ * none. */
 static struct port *
 reuse_port(struct counters *counters)
 {
@@ -402,8 +403,8 @@ want_apart(struct port *port)
 	port->apart = NULL;
 }
 
-/* Called while no thread uses the port: the reading of a module may, for the same
- * place. */
+/* Must be called while no reading uses the port's kernel. While the port's module is
+ * being read nothing is done: the place is the same then, and so is the kernel. */
 static void
 set_kernel(struct port *port)
 {
@@ -445,7 +446,8 @@ read_place(struct counters *counters, const struct counter_port_place *place, bo
 		port->reading.took_ns > SLOW_NS ? LANE_RETRY : LANE_SURE) == 0;
 }
 
-/* The counters of a bond's cables are those of its ports. */
+/* Reads the network devices of which a bond consists: they have the counters of the
+ * cables. */
 static void
 read_lowers(struct counters *counters, const struct port *bond, bool all, rm_mono_t now)
 {

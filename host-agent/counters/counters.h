@@ -21,18 +21,22 @@ struct counters;
 struct qp_counters;
 struct rm_loop;
 
-#define COUNTERS_MAX_PORTS 192 /* RNICs, and the ports of those that are bonds */
+#define COUNTERS_MAX_PORTS 192 /* RNICs, and the network devices of bonds */
 
 struct counters_counts {
-	uint64_t reads, failed; /* each of one RNIC; failed: no counter was found */
-	uint64_t overdue;       /* not begun because the reading before had not ended */
-	uint64_t numbers;       /* single numbers read */
+	/* readings of one RNIC each; failed: found no counter */
+	uint64_t reads, failed;
+	/* readings that did not begin, because the RNIC's previous reading was still
+	 * running */
+	uint64_t overdue;
+	uint64_t numbers; /* single numbers read */
 	uint64_t wraps, resets;
 	uint64_t took_ns, cpu_ns; /* sums over all readings */
 	/* Each of one optical module. none: no module with readable light; refused:
 	 * CAP_NET_ADMIN is missing; failed: for another reason. */
 	uint64_t optics_reads, optics_none, optics_refused, optics_failed;
-	/* Not begun because the reading before had not ended. */
+	/* Readings that did not begin, because the module's previous reading was still
+	 * running. */
 	uint64_t optics_overdue;
 	uint64_t optics_took_ns, optics_cpu_ns;
 };
@@ -44,41 +48,44 @@ struct counters_port { /* of one RNIC, as read last */
 	rm_mono_t begun;     /* of the running reading, or the last one */
 	rm_mono_t at;        /* of the last finished reading; 0: none yet */
 	int64_t interval_ns; /* since the one before; 0: there was none */
-	/* The same for values that are read seldom. */
+	/* As at and interval_ns, for readings that include the values that are read
+	 * seldom. */
 	rm_mono_t all_at;
 	int64_t all_interval_ns;
-	const bool *seldom; /* counter_values() of them: the value is read seldom */
-	int error;          /* of the last reading: < 0 if no counter was found */
+	/* counter_values() entries; true: the value is read seldom */
+	const bool *seldom;
+	int error; /* of the last reading: < 0 if no counter was found */
 	struct counter_reading reading;
-	/* Of the last reading of its module; 0: none yet, or none for so long that
-	 * its values were dropped. */
+	/* Time of the last reading of its optical module; 0: there was none, or the
+	 * module has not answered for so long that its values were dropped. */
 	rm_mono_t optics_at;
-	/* counter_values() of them; for a module's values the delta is the value of
-	 * the reading before. */
+	/* counter_values() entries. For a value of the module, delta is the value of
+	 * the previous reading. */
 	const struct counter_state *states;
 	const struct qp_counters *apart; /* of each process; NULL: not read */
 };
 
-/* kernel: borrowed; of other namespaces counter_kernel_enter's is used. */
+/* kernel: borrowed; used for the agent's own namespace. In other namespaces
+ * counter_kernel_enter's is used. */
 int counters_new(
     struct rm_loop *loop, const struct counter_kernel *kernel, struct counters **ret);
-/* Waits at most two seconds for running readings. Returns how many have not ended by
- * then: each is left behind in its thread, and the memory that they write to is not
- * freed. NULL is allowed. */
+/* Waits at most two seconds for running readings. Returns the number of readings that
+ * are still running: their threads are left behind, and the memory that these use is
+ * not freed. NULL is allowed. */
 size_t counters_free(struct counters *counters);
 
-/* Sets whether the counters of the QPs of each process are read, too, from the next
- * reading on. */
+/* Sets whether later readings include the QPs' counters of each process. */
 void counters_read_apart(struct counters *counters, bool wanted);
-/* Reads these RNICs, each once, and the ports of those that are bonds. Others that
- * were read before are not read any more. all: includes values that are read seldom;
- * if the last reading of an RNIC has not ended, then with its next one. */
+/* Begins a reading of each of these RNICs, and of the network devices of bonds. RNICs
+ * that are not in places are not read any more. all: includes the values that are read
+ * seldom; an RNIC whose previous reading is still running gets them with its next
+ * reading. */
 void counters_read(struct counters *counters, const struct counter_port_place *places,
     size_t count, bool all, rm_mono_t now);
 
-/* Reads the optical modules of all RNICs in the last counters_read: several at a
- * time, so that a module that hangs does not stop the others. The values of a module
- * are dropped when it has not answered in three turns. */
+/* Begins a reading of the optical modules of all RNICs in the last counters_read.
+ * Several modules are read at a time, so that one that hangs does not stop the others.
+ * A module that has not answered in three turns loses its values. */
 void counters_read_optics(struct counters *counters);
 
 size_t counters_ports(const struct counters *counters);

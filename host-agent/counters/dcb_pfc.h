@@ -1,6 +1,7 @@
 /*
- * dcb_pfc - priority flow control by DCB: for which priorities it is on, the number of
- * its frames, and what decides a packet's priority, for any driver.
+ * dcb_pfc - priority flow control (PFC) as DCB shows it for any driver: the priorities
+ * for which PFC is on, the number of PFC frames, and the mapping of packets to
+ * priorities.
  */
 #ifndef HOST_AGENT_COUNTERS_DCB_PFC_H
 #define HOST_AGENT_COUNTERS_DCB_PFC_H
@@ -14,10 +15,10 @@
 
 struct counter_kernel;
 
-struct dcb_pfc { /* without .there: none */
+struct dcb_pfc { /* all zeros: not read; there: true after a successful reading */
 	bool there;
 	uint8_t enabled; /* a bit for each priority */
-	bool dscp;       /* some DSCP has a priority; else the VLAN tag decides */
+	bool dscp;       /* packets get their priority by DSCP; else by the VLAN tag */
 	uint8_t dscps[DCB_DSCPS]; /* the priority of each, or DCB_NO_PRIORITY */
 	uint64_t tx[DCB_PRIORITIES], rx[DCB_PRIORITIES];
 };
@@ -26,8 +27,8 @@ struct dcb_pfc { /* without .there: none */
 int dcb_pfc_read(
     struct dcb_pfc *ret, const struct counter_kernel *kernel, const char *netdev);
 
-/* By the names "pfc_rx_3", "pfc_tx_3", "pfc_enabled_3". The index of such a value,
- * or -ENOENT. */
+/* name: "pfc_rx_3", "pfc_tx_3" or "pfc_enabled_3". Returns the index of the value, or
+ * -ENOENT. */
 int dcb_pfc_find(const struct dcb_pfc *pfc, const char *name);
 uint64_t dcb_pfc_value(const struct dcb_pfc *pfc, unsigned i);
 

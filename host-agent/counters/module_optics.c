@@ -145,9 +145,9 @@ decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 	uint8_t own[MODULE_PAGE_BYTES];
 	int r;
 
-	/* The monitors are implemented, and calibrated by the module itself: values
-	 * with external calibration are left out. A module that needs a special
-	 * sequence before it shows them at that address is left out. */
+	/* Values are read only if the module has monitors and calibrates them itself:
+	 * values with external calibration are left out, and so are modules that need a
+	 * special sequence before they show their monitors at that address. */
 	if ((monitoring & 0x40) == 0 || (monitoring & 0x20) == 0 ||
 	    (monitoring & 0x04) != 0)
 		return -ENODATA;
@@ -169,11 +169,11 @@ decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 }
 
 #define QSFP_LANES 4
-#define NOISE_NW 5000 /* receivers show that much without any light */
+#define NOISE_NW 5000 /* nanowatts: receivers show that much without any light */
 
-/* In bits, of which 0 is the first. A bit of byte 113 says that a channel is not
- * implemented; some modules, and some readers, have it inverted. A channel that
- * receives light is implemented, whatever the bit says. */
+/* Returns a bit for each channel that is not implemented; bit 0 is the first channel.
+ * Byte 113 has such bits, which some modules, and some other programs, have inverted.
+ * So a channel that receives light counts as implemented, whatever its bit says. */
 static unsigned
 channels_without(const uint8_t lower[MODULE_PAGE_BYTES])
 {
@@ -203,9 +203,10 @@ decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 	put(ret, MODULE_MILLIVOLTS, read_u16(lower + 26) / 10);
 	put_lanes(ret, MODULE_RX_NW, lower + 34, without, QSFP_LANES, 0);
 	put_lanes(ret, MODULE_BIAS_UA, lower + 42, without, QSFP_LANES, 2);
-	if ((upper[UPPER(220)] & 0x04) != 0) /* it measures its transmitted power */
+	/* the module measures the power that it transmits */
+	if ((upper[UPPER(220)] & 0x04) != 0)
 		put_lanes(ret, MODULE_TX_NW, lower + 50, without, QSFP_LANES, 0);
-	/* Flat memory: no page of thresholds. */
+	/* The module is paged: page 3 has the thresholds. */
 	if ((lower[2] & 0x04) == 0 && page(arg, BUS_MODULE, 3, true, upper) == 0) {
 		put_threshold(ret, MODULE_HIGH_ALARM_CELSIUS, upper + UPPER(128));
 		put_threshold(ret, MODULE_RX_LOW_ALARM_NW, upper + UPPER(178));
@@ -217,7 +218,8 @@ decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 
 #define CMIS_READY 3
 
-/* has: page 1, which says which monitors exist; those of lanes are in page 17. */
+/* has: contents of page 1, which says which monitors exist; page 17 has those of the
+ * lanes. */
 static int
 decode_cmis_lanes(struct module_optics *ret, const uint8_t has[MODULE_PAGE_BYTES],
     unsigned without, module_page_fn *page, void *arg)
@@ -276,7 +278,7 @@ decode_cmis(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
 	return 0;
 }
 
-/* Only of lanes that exist. */
+/* Stores the largest or smallest value of the lanes that exist. */
 static void
 put_extreme(struct module_optics *optics, unsigned at, unsigned first, bool highest)
 {
@@ -333,7 +335,7 @@ struct question {
 	struct nlmsghdr head;
 	struct genlmsghdr generic;
 	uint8_t rest[96];
-	size_t len; /* of the rest */
+	size_t len; /* number of bytes after the header */
 };
 
 struct asking {
@@ -364,7 +366,7 @@ add_u8(struct question *question, unsigned type, uint8_t value)
 	add(question, type, &value, sizeof(value));
 }
 
-/* Finds the first attribute of that type in the answer. */
+/* Sends the request. Returns the first attribute of that type in the answer. */
 static int
 ask(const struct counter_kernel *kernel, struct question *question, uint16_t family,
     uint8_t *reply, size_t room, unsigned type, struct netlink_attribute *ret)

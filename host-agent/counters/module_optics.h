@@ -1,10 +1,10 @@
 /*
- * module_optics - the values of a port's optical module: light, bias and temperature,
- * and the light below which it raises an alarm.
+ * module_optics - the values of a port's optical module: received and transmitted
+ * power, bias current, temperature, and the thresholds of its alarms.
  *
  * The bytes are those of SFF-8472 (SFP28), SFF-8636 (QSFP28) and CMIS (QSFP-DD, OSFP,
  * and later ones of other shapes). A module is read over a slow bus: it takes from
- * milliseconds to a second. Copper modules have no light values.
+ * milliseconds to a second. Copper modules have no such values.
  *
  * Every offset was compared with these (November 2026): SFF-8472: ethtool 6.2 sfpdiag.c
  * (SFF_A0_DOM is 92, with its bits; all of SFF_A2_*); Linux include/linux/sfp.h
@@ -51,20 +51,22 @@ struct module_optics {
 	uint64_t value[MODULE_VALUES];
 };
 
-/* By the names in the counters' table: "rx_nw_3", "celsius". The index, or -ENOENT. */
+/* name: as in the table of counters: "rx_nw_3", "celsius". Returns the index of the
+ * value, or -ENOENT. */
 int module_optics_find(const char *name);
 
-/* Fills a page: half a module's memory, lower (upper: false) or upper. 0 or -errno. */
+/* Reads half of a module's memory, MODULE_PAGE_BYTES, into ret: the lower half (upper:
+ * false), or one page of the upper half. Returns 0 or -errno. */
 typedef int module_page_fn(
     void *arg, uint8_t bus_address, uint8_t page, bool upper, uint8_t *ret);
 
-/* On failure *ret is empty. -ENODEV: it has no readable light; -EAGAIN: not ready;
- * -EPROTONOSUPPORT: an unknown kind of module; or the error of page. */
+/* On failure *ret is empty. -ENODEV: the module measures no light; -EAGAIN: it is not
+ * ready; -EPROTONOSUPPORT: an unknown kind of module; or the error of page. */
 int module_optics_decode(struct module_optics *ret, module_page_fn *page, void *arg);
 
-/* The same for the module of a network device, by ethtool over netlink (Linux 5.13).
- * -EPERM: the process needs CAP_NET_ADMIN; -EOPNOTSUPP: there is no module, or the
- * driver does not show it. */
+/* The same for the module of a network device, which ethtool reads over netlink (Linux
+ * 5.13). -EPERM: the process needs CAP_NET_ADMIN; -EOPNOTSUPP: there is no module, or
+ * the driver does not show it; and the errors above. */
 int module_optics_read(
     struct module_optics *ret, const struct counter_kernel *kernel, const char *netdev);
 

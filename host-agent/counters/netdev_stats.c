@@ -7,8 +7,8 @@
 
 #include "host-agent/counters/counter_kernel.h"
 
-/* The kernel writes as many as exist, whatever was asked for: some may have been
- * added since they were counted. */
+/* Room for more values than were counted: the kernel writes all that exist, and some
+ * may have been added since. */
 #define SLACK 1024
 
 static int

@@ -22,15 +22,15 @@ struct netlink_reader {
 	bool damaged;
 };
 
-/* The next attribute. False: the end, or damaged. */
+/* Moves to the next attribute. False: there are no more, or the data are damaged. */
 bool netlink_next(struct netlink_reader *reader, struct netlink_attribute *ret);
 struct netlink_reader netlink_inside(const struct netlink_attribute *attribute);
 bool netlink_u32(const struct netlink_attribute *attribute, uint32_t *ret);
 bool netlink_u64(const struct netlink_attribute *attribute, uint64_t *ret);
 
-/* The next message of an answer, and its body without skip bytes of a header of its
- * own. 1: there it is; 0: the answer is whole; -EBADMSG: damaged, or it breaks off; or
- * what the kernel says. */
+/* Takes the first message off *data. *body: its contents, without the skip bytes of the
+ * header that its *type has. Returns 1: there was a message; 0: the answer has ended;
+ * -EBADMSG: damaged or incomplete; or the error that the kernel has answered with. */
 int netlink_message(const uint8_t **data, size_t *len, size_t skip, uint16_t *type,
     struct netlink_reader *body);
 

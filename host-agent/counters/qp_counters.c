@@ -15,7 +15,7 @@ struct number {
 	uint32_t value;
 };
 
-struct group { /* QPs that are counted together */
+struct group { /* the QPs that one hardware counter counts */
 	uint32_t port, pid;
 	struct netlink_attribute counters;
 };
@@ -26,7 +26,8 @@ number(uint16_t type, uint32_t value)
 	return (struct number){ { NLA_HDRLEN + sizeof(value), type }, value };
 }
 
-/* Index of the name; -1: it is not valid, or beyond the limit. */
+/* Returns the index of the name; -1: the name is not valid, or the table of names is
+ * full. */
 static int
 name_at(struct qp_counters *all, const struct netlink_attribute *name)
 {
@@ -69,7 +70,7 @@ take_counter(struct qp_counters *all, struct qp_counters_process *process,
 	return 0;
 }
 
-/* NULL: beyond the limit. */
+/* NULL: the table of processes is full. */
 static struct qp_counters_process *
 process_of(struct qp_counters *all, uint32_t pid)
 {
@@ -102,7 +103,8 @@ take_group(struct qp_counters *all, struct netlink_reader reader, uint8_t port)
 		return -EBADMSG;
 	if (group.port != port)
 		return 0;
-	/* Bound manually, or by the type of QP only: it has several processes. */
+	/* A group without a process was bound by hand, or by the type of QP: it counts
+	 * the QPs of several processes. */
 	process = group.pid == 0 ? NULL : process_of(all, group.pid);
 	if (process == NULL) {
 		all->left_out++;

@@ -1,9 +1,10 @@
 /*
  * qp_counters - the counters of the QPs of each process on an RDMA port, if the NIC
- * counts per process: "rdma statistic qp set link DEVICE/PORT auto pid on" makes it do
- * so.
+ * counts per process, which "rdma statistic qp set link DEVICE/PORT auto pid on"
+ * switches on.
  *
- * It only reads. Each group of QPs is a request to the firmware: call it in a thread.
+ * The agent only reads. The kernel asks the firmware about each group of QPs: call it
+ * in a thread.
  */
 #ifndef HOST_AGENT_COUNTERS_QP_COUNTERS_H
 #define HOST_AGENT_COUNTERS_QP_COUNTERS_H
@@ -24,14 +25,16 @@ struct qp_counters {
 	size_t process_count;
 	struct qp_counters_process {
 		uint32_t pid; /* in the agent's pid namespace */
-		/* Sums over all its groups, from the kernel: they may restart at 0. */
+		/* Sums over all groups of the process, from the kernel; a sum may
+		 * restart at 0. */
 		uint64_t values[QP_COUNTERS_NAMES];
 	} processes[QP_COUNTERS_PROCESSES];
-	uint64_t left_out; /* groups without a process, or beyond the limit */
+	uint64_t left_out; /* groups of no single process, or beyond a limit */
 };
 
-/* reply: QP_COUNTERS_REPLY_BYTES of scratch. 0, also where nothing counts apart; else
- * *ret is empty. -ENODEV: no such device; -EBADMSG, -EMSGSIZE. */
+/* reply: scratch memory of QP_COUNTERS_REPLY_BYTES. 0: *ret is filled; it is empty if
+ * the NIC does not count per process. On failure *ret is empty. -ENODEV: no such
+ * device; -EBADMSG: the answer is malformed; -EMSGSIZE: it is too long. */
 int qp_counters_read(struct qp_counters *ret, const struct counter_kernel *kernel,
     const char *device, uint8_t port, uint8_t *reply);
 

@@ -13,10 +13,12 @@ struct request {
 	struct {
 		struct nlattr head;
 		uint32_t value;
-	} device, port; /* left out by the length */
+		/* the length of the request covers them only if they are used */
+	} device, port;
 };
 
-/* The numbers of the kernel's attributes around a name and its value. */
+/* The numbers of the kernel's attributes: table holds entries, and an entry holds a
+ * name and a value. */
 static const struct table {
 	unsigned command, table, entry, name, value;
 	bool of_port;
@@ -93,7 +95,7 @@ rdma_stats_device(
 
 /* ---- Names and values ---- */
 
-/* learn: the names are stored, else they must be equal. */
+/* learn: stores the name; else the name must be the stored one. */
 static int
 take_entry(struct rdma_stats *stats, const struct table *table,
     struct netlink_reader reader, bool learn, size_t at)
@@ -133,7 +135,7 @@ take_table(struct rdma_stats *stats, const struct table *table,
 		if (attribute.type != table->entry)
 			continue;
 		if (at == room && room == RDMA_STATS_MAX)
-			break; /* more than are kept */
+			break; /* the table is full: the rest is left out */
 		if (at == room)
 			return -ESTALE;
 		r = take_entry(stats, table, netlink_inside(&attribute), learn, at);

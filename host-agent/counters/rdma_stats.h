@@ -15,12 +15,12 @@
 struct counter_kernel;
 
 struct rdma_stats {      /* all zeros: none */
-	uint32_t device; /* the kernel's number */
+	uint32_t device; /* the kernel's index of the device */
 	uint8_t port;
 	size_t count;
 	char names[RDMA_STATS_MAX][RDMA_STATS_NAME];
 	uint64_t values[RDMA_STATS_MAX];
-	bool there; /* the last reading had all of them */
+	bool there; /* the last reading was complete */
 };
 
 enum rdma_stats_table {
@@ -28,16 +28,17 @@ enum rdma_stats_table {
 	RDMA_STATS_RESOURCES, /* of the device: "qp", "cq", ... */
 };
 
-/* The kernel's number of a device. -ENODEV. */
+/* Finds the kernel's index of a device. -ENODEV: there is none. */
 int rdma_stats_device(
     const struct counter_kernel *kernel, const char *device, uint32_t *ret);
 
-/* Reads the names. -ENODEV: no such device; -EOPNOTSUPP, -EINVAL: it has no such
- * counters. */
+/* Reads the names. -ENODEV: no such device; -EOPNOTSUPP, -EINVAL: the device has no
+ * such counters. */
 int rdma_stats_look(struct rdma_stats *stats, enum rdma_stats_table table,
     const struct counter_kernel *kernel, const char *device, uint8_t port);
 int rdma_stats_find(const struct rdma_stats *stats, const char *name);
-/* -ESTALE: the names, or the device, have changed. */
+/* Reads all values. -ESTALE: the device, or its names, have changed: call
+ * rdma_stats_look. */
 int rdma_stats_read(struct rdma_stats *stats, enum rdma_stats_table table,
     const struct counter_kernel *kernel);
 
