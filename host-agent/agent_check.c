@@ -44,7 +44,7 @@ check_netns(struct rm_check *check, const struct agent_config *config)
 		    path, strerror(errno));
 }
 
-/* The agent waits for devices that do not exist yet, so nothing here is an error. */
+/* No finding here is an error: the agent waits for devices that do not exist yet. */
 static void
 check_device(struct rm_check *check, const struct agent_config *config, size_t i)
 {

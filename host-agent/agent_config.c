@@ -281,7 +281,7 @@ agent_rnic_is_pattern(const struct agent_rnic_config *rnic)
 	return rnic_pattern_is(rnic->device);
 }
 
-/* The config being checked, and the position in it. */
+/* What the checks below work on: the whole config, and the error to fill. */
 struct check {
 	const struct agent_config *config;
 	const char *path;
@@ -348,7 +348,7 @@ check_rnic_tors(const struct check *check, size_t i)
 	return 0;
 }
 
-/* The checks that are possible before the device exists. */
+/* Only checks that need no device: the device may appear later. */
 static int
 check_rnic_transport(const struct check *check, size_t i)
 {
@@ -479,7 +479,8 @@ check_aggregators(const struct check *check)
 	return 0;
 }
 
-/* If host is left out, the system's name is used, which has up to 64 characters. */
+/* Without the option host, the system's host name is used, which may have 64
+ * characters. */
 static int
 check_host(const struct check *check)
 {
@@ -522,7 +523,7 @@ check_controllers(const struct check *check)
 	return 0;
 }
 
-/* Files are not read here: an agent whose token is missing probes all the same. */
+/* The checks read no file: an agent whose token is missing still has to probe. */
 static int
 check_kubernetes(const struct check *check)
 {
@@ -586,8 +587,8 @@ check_config(void *arg, struct rm_error *error)
 	return check_all(&check);
 }
 
-/* Hosts that were never named are called localhost, or localhost-live in an image of
- * Fedora; but aggregators tell hosts apart by name. */
+/* Hosts that nobody named are called localhost, or localhost-live in an image of
+ * Fedora. Aggregators identify hosts by name, so such a name is refused. */
 static bool
 is_nobodys_name(const char *host)
 {

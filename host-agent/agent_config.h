@@ -1,7 +1,9 @@
 /*
- * agent_config - the host-agent's options: one table, checked as a whole.
+ * agent_config - the host-agent's options: one table, and checks over all options
+ * together.
  *
- * The list restricts: the agent uses the RNICs of its list and no others.
+ * The option rnics is a list of what may be used: the agent uses the RNICs of that list
+ * and no others.
  */
 #ifndef HOST_AGENT_AGENT_CONFIG_H
 #define HOST_AGENT_AGENT_CONFIG_H
@@ -15,12 +17,14 @@
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 
-#define AGENT_GID_CHOSEN 256 /* never an index of a GID table */
+/* the agent chooses the GID by its address; larger than any index of a GID table */
+#define AGENT_GID_CHOSEN 256
 
-#define AGENT_MAX_AGGREGATORS 64 /* each is one bit of a uint64_t */
+#define AGENT_MAX_AGGREGATORS 64 /* aggregators are bits of a uint64_t */
 #define AGENT_MAX_CONTROLLERS 16
 
-/* AddressSanitizer keeps freed memory, up to 256 MiB. */
+/* AddressSanitizer keeps up to 256 MiB of freed memory, so the agent has no memory
+ * limit by default there. */
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMITS_MEMORY_MIB "0"
 #elif defined(__has_feature)
@@ -34,21 +38,24 @@
 
 struct agent_rnic_config {
 	char *device;
-	int transport;       /* enum rnic_transport */
-	char *tor;           /* either this */
-	struct rm_list tors; /* or this list, char * */
-	char *address;       /* NULL: all addresses of the device */
+	int transport; /* enum rnic_transport */
+	char *tor;     /* the only ToR of the RNIC; NULL: see tors */
+	/* char *: all ToRs of the RNIC; empty: see tor. Both empty: LLDP or controllers
+	 * name the ToRs */
+	struct rm_list tors;
+	char *address; /* NULL: all addresses of the device */
 	uint64_t udp_port;
-	uint64_t port;      /* of the RDMA device */
+	uint64_t port;      /* number of the RDMA device's port, from 1 */
 	uint64_t gid_index; /* AGENT_GID_CHOSEN: by address */
 
-	/* If device is a pattern: these select among all devices that match. */
+	/* For a pattern in device: the following select among all devices that match
+	 * it. */
 	char *driver, *netdev; /* patterns; NULL: any */
 	struct rm_list except; /* char *, patterns of devices and network devices */
 };
 
 struct agent_switch_config {
-	char *name; /* as in LLDP */
+	char *name; /* the system name that the switch sends by LLDP */
 	char *tor;
 };
 
@@ -75,11 +82,12 @@ struct agent_config {
 	char *netns; /* NULL: the agent's own */
 	char *state_folder;
 	struct rm_list rnics;         /* struct agent_rnic_config */
-	char *lldp_file;              /* "": none */
+	char *lldp_file;              /* "": LLDP is not read */
 	struct rm_list lldp_switches; /* struct agent_switch_config */
 	struct rm_list aggregators;   /* struct agent_aggregator_config */
-	struct rm_list
-	    controllers; /* char *: controllers, which know the ToRs and aggregators */
+	/* char *: addresses of controllers, which name the ToRs and aggregators of this
+	 * host */
+	struct rm_list controllers;
 	uint64_t probe_timeout_ms;
 	uint64_t probe_max_rate_per_s;
 	uint64_t roce_flow_qps;
@@ -92,14 +100,14 @@ struct agent_config {
 	uint64_t services_max_flows;
 	uint64_t services_interval_ms;
 	uint64_t services_rotation_s;
-	char *kubernetes_kubelet; /* "": none */
+	char *kubernetes_kubelet; /* "": no kubelet is asked */
 	struct rm_http_origin kubernetes_origin;
 	uint64_t kubernetes_interval_s;
 	bool counters_enabled;
 	bool counters_by_process;
 	bool counters_namespaces;
 	uint64_t counters_interval_ms, counters_rest_interval_ms;
-	uint64_t counters_optics_interval_s; /* 0: they are not read */
+	uint64_t counters_optics_interval_s; /* 0: optical modules are not read */
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
 	uint64_t limits_cpu_percent;
@@ -108,9 +116,10 @@ struct agent_config {
 	uint64_t queue_max_age_ms;
 	uint64_t queue_max_bytes;
 	char *http_listen;
-	char *https_listen;        /* "": nowhere */
-	char *http_tokens;         /* "": no tokens are accepted */
-	struct rm_list http_names; /* of char * */
+	char *https_listen; /* "": no HTTPS server */
+	char *http_tokens;  /* "": no bearer token is accepted */
+	/* char *: host names that requests may use for this server */
+	struct rm_list http_names;
 	char *http_socket;
 	int log_level;
 };
@@ -126,20 +135,20 @@ void agent_config_clear(struct agent_config *config);
 
 /* Where to find the i-th RNIC; the result borrows from config. */
 struct rnic_place agent_rnic_place(const struct agent_config *config, size_t i);
-/* The ToRs that an RNIC is attached to. */
+/* The ToRs that an RNIC is attached to; the names are borrowed from rnic. */
 size_t agent_rnic_tor_count(const struct agent_rnic_config *rnic);
 const char *agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i);
 
-/* True: it is a pattern for devices, not the name of one. */
+/* True: rnic->device is a pattern for names of devices, not a name. */
 bool agent_rnic_is_pattern(const struct agent_rnic_config *rnic);
 
 bool agent_aggregator_serves(
     const struct agent_aggregator_config *aggregator, const char *tor);
 struct place;
-/* Fills in the aggregators from the controllers' answer, if the file lists none.
- * place: NULL is allowed. */
+/* Copies the aggregators in the controllers' answer into the config, if the config
+ * lists none. place: NULL is allowed. */
 int agent_config_place(struct agent_config *config, const struct place *place);
-/* Bit k is set if aggregators[k] serves this ToR. */
+/* Bit k of the result is set if aggregators[k] serves this ToR. */
 uint64_t agent_tor_aggregators(const struct agent_config *config, const char *tor);
 
 #endif

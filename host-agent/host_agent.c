@@ -96,13 +96,13 @@ agent_serve_http(struct host_agent *agent)
 	return r;
 }
 
-/* One examination per RNIC and a few writes per ToR at a time. */
+/* Jobs that may wait at a time: one examination per RNIC, and a few writes per ToR. */
 #define WORKER_JOBS (8 * WIRE_MAX_HOST_RNICS)
 #define OUTBOX_MAX_BATCHES 4096
-/* Each neighbour that does not answer occupies one thread for a second. */
+/* Each neighbour that does not answer keeps one thread busy for a second. */
 #define ADDRESS_LANES 8
 
-/* The end waits no longer for calls of verbs that are under way. */
+/* The longest time that the end of the agent waits for running calls of verbs. */
 #define VERBS_STOP_NS (2 * RM_NS_PER_S)
 
 /* ---- from outside ---- */
@@ -259,8 +259,8 @@ agent_build(struct host_agent *agent)
 	const struct rm_identity_claim claim = agent_claim(config);
 	int r;
 
-	/* The folder's parents belong to the package; and a full disk is no reason
-	 * not to start. */
+	/* Only the folder itself is created: its parents belong to the package. A full
+	 * disk is no reason not to start. */
 	if (config->state_folder[0] != 0 && mkdir(config->state_folder, 0755) < 0 &&
 	    errno != EEXIST)
 		rm_log_warn(-errno, "%s: cannot keep pinglists", config->state_folder);
@@ -378,8 +378,8 @@ host_agent_new(
 	return 0;
 }
 
-/* Ends what the RNICs have left in the pool. A driver that hangs in a call keeps what
- * the call needs. */
+/* Ends the jobs that the RNICs have left in the pool. If a driver hangs in a call, the
+ * memory that the call uses is not freed. */
 static void
 end_verbs(struct host_agent *agent)
 {
@@ -404,7 +404,8 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->report);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
-	/* Before the modules below: jobs of the worker call them when they end. */
+	/* Before the modules below are freed: the worker's jobs use them when they
+	 * end. */
 	rm_worker_free(agent->worker);
 	agent_finder_free(agent->finder);
 	agent_services_free(agent->services);
@@ -415,7 +416,7 @@ host_agent_free(struct host_agent *agent)
 		aggregator_link_free(agent->aggregator_links[i]);
 	agent_free_place(agent);
 	tracer_io_free(agent->io);
-	/* It waits for drivers, and one may hang: so it is freed last. */
+	/* Freed late, because it waits for drivers, and a driver may hang. */
 	agent_counters_free(agent->counters);
 	free(agent->rnics);
 	free(agent->aggregator_links);

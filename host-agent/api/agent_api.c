@@ -15,8 +15,8 @@
 #include "rackmesh/http/http_server.h"
 #include "schemas/wire/text.h"
 
-/* Targets in one answer: all at once would block the loop for longer than a stall
- * may last. */
+/* The most targets in one answer. An answer with all targets would block the event loop
+ * for longer than a stall may last. */
 #define PINGLIST_PAGE 1000
 
 static json_t *
@@ -51,8 +51,8 @@ show_target(const struct wire_target *target)
 	return object;
 }
 
-/* Of the targets of all pinglists, one after the other: how many to skip, and how
- * many to show. */
+/* The part of the list to show; the list has the targets of all pinglists, one pinglist
+ * after the other. */
 struct page {
 	uint64_t offset, limit;
 };

@@ -50,7 +50,7 @@ struct agent_api { /* data of the API; borrowed, and read at every request */
 	const struct tracer *tracer;
 	/* NULL: service flows are not followed. */
 	const struct agent_services *services;
-	const struct counters *counters; /* likewise */
+	const struct counters *counters; /* NULL: counters are not read */
 	const bool *paused;
 	const struct wire_brake *brake;
 	const struct self_limit *limit;

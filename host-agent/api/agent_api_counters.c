@@ -20,7 +20,8 @@
 
 /* ---- JSON ---- */
 
-/* interval_ns: of values that are read seldom; 0: they are read each time. */
+/* interval_ns: the interval of values that are read seldom; 0: the value is read in
+ * every reading. */
 static json_t *
 show_value(const struct counter_row *row, size_t index,
     const struct counter_state *state, int64_t interval_ns)
@@ -158,7 +159,8 @@ struct agent_counter_metrics {
 	struct row_family families[];
 };
 
-/* False: there is no value yet. */
+/* False: the port has no values to show: it is not read any more, or its first reading
+ * has not ended. */
 static bool
 label_of(const struct agent_counter_metrics *shown, const struct counters_port *port,
     char label[LABELS])
@@ -272,7 +274,7 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 	return r;
 }
 
-/* at: index of its values. */
+/* at: index of the row's first value. */
 static int
 add_row(struct rm_metrics *metrics, struct agent_counter_metrics *shown,
     struct row_family *family, const struct counter_row *row, const char *metric,

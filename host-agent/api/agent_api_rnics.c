@@ -79,7 +79,7 @@ set_port_counts(json_t *object, const struct port_counts *counts)
 	agent_show_u64(object, "refused_flows", counts->refused_flows);
 }
 
-/* Of an RDMA port; the state of its QPs only while they are open. */
+/* Shows an RDMA port; the state of its QPs is shown only while they are open. */
 static json_t *
 show_rdma(const struct rnic *rnic, const struct rnic_facts *facts)
 {

@@ -1,5 +1,6 @@
 /*
- * agent_api_rnics - GET /v1/rnics: each RNIC, how it is probed from, and its counters.
+ * agent_api_rnics - GET /v1/rnics: each RNIC: its addresses, the transport and flows of
+ * its probes, and its counters.
  */
 #ifndef HOST_AGENT_API_AGENT_API_RNICS_H
 #define HOST_AGENT_API_AGENT_API_RNICS_H

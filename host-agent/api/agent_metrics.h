@@ -31,12 +31,15 @@ struct wire_brake;
 
 struct agent_counts { /* of the daemon as a whole */
 	uint64_t loop_stalls;
-	uint64_t focus_refused;  /* for an RNIC that is not of this host */
-	uint64_t rows_no_memory; /* reports of receive counts that waited for memory */
+	/* requests to focus from an RNIC that is not of this host */
+	uint64_t focus_refused;
+	/* reports of receive counts that were cut because memory ran out */
+	uint64_t rows_no_memory;
 };
 
-/* The owner of each group is its first pointer: forget the group by that. The rnic
- * must be up. -EEXIST, -ENOMEM: metrics registered before the error stay. */
+/* In each function the first pointer after metrics is borrowed, and is the owner for
+ * rm_metrics_forget. The rnic must be up. -EEXIST, -ENOMEM: metrics registered before
+ * the error stay. */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
 /* State of the RNIC: registered for the rnic's whole life, up or not. */
 int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
@@ -51,15 +54,16 @@ int agent_metrics_keys(struct rm_metrics *metrics, const struct key_ring *ring,
 int agent_metrics_notify(struct rm_metrics *metrics, const struct rm_notify *notify);
 int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit);
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracer_io *io);
+/* services NULL: all values are 0. */
 int agent_metrics_services(
-    struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */
+    struct rm_metrics *metrics, const struct agent_services *services);
 /* The users of QPs: the AGENT_METRICS_USERS largest ones, and one series for all
  * others of each device. */
 #define AGENT_METRICS_USERS 256
 int agent_metrics_users(struct rm_metrics *metrics, const struct services *services);
 struct agent_pods { /* both borrowed */
 	const struct services *services;
-	const struct kubelet *kubelet; /* NULL: none */
+	const struct kubelet *kubelet; /* NULL: no kubelet is asked */
 };
 /* Metrics about readings of the kubelet; pods: borrowed as long as metrics. */
 int agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods);

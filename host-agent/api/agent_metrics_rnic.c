@@ -228,7 +228,7 @@ read_one(const void *arg)
 	return 1;
 }
 
-/* Attributes that stay as long as it is open, as labels. */
+/* The attributes that do not change while the RNIC is open, as labels of one metric. */
 static int
 add_info(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
 {
@@ -266,7 +266,9 @@ read_mismatch(const void *arg)
 int
 agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic)
 {
-	const void *owner = rnic_device(rnic); /* not forgotten with its counters */
+	/* another owner than the counters have, which are forgotten when the RNIC
+	 * closes */
+	const void *owner = rnic_device(rnic);
 	char label[GROUP_LABEL];
 	int r;
 

@@ -201,8 +201,8 @@ struct counting { /* of one port at a time */
 	uint64_t left_out;
 };
 
-/* Processes with the same service and command are one user here, too. False: they
- * were added up with an earlier one. */
+/* Processes with the same service and command are one user here, too. False: the
+ * process was counted together with an earlier process of its user. */
 static bool
 sum_up(const struct counting *counting, size_t first, uint64_t sums[QP_COUNTERS_NAMES])
 {

@@ -13,8 +13,8 @@
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/link.h"
 
-/* Each pause differs a little, so that the hosts of a region do not ask at the same
- * time. */
+/* Each pause is lengthened by a random part, so that the hosts of a region do not all
+ * ask at the same time. */
 #define ASK_NS (300 * RM_NS_PER_S)
 #define ASK_UNKNOWN_NS (15 * RM_NS_PER_S)
 #define ASK_ALONE_NS (30 * RM_NS_PER_S)
@@ -28,8 +28,8 @@ struct place_link {
 	struct place_link_options options;
 	struct rm_loop *loop;
 	struct wire_writer *writer;
-	struct rm_dialer *dialer; /* NULL: no request is running */
-	uint64_t token; /* of the request; 0: the connection has no session yet */
+	struct rm_dialer *dialer; /* NULL: no request is under way */
+	uint64_t token;           /* of the request; 0: the request was not sent yet */
 	bool answered, asked_before;
 	rm_mono_t answered_at;
 	bool unknown;              /* the last answer was an error */
@@ -37,7 +37,7 @@ struct place_link {
 	struct place_link_counts counts;
 };
 
-/* Logged once, as long as the reason is the same. */
+/* Logs a reason once, until another reason replaces it. */
 static void
 place_link_complain(struct place_link *link, const char *what, const char *text)
 {
