@@ -6,7 +6,7 @@
 
 #include "host-agent/packet/gid.h"
 
-#define IPV4_AT 20 /* right-aligned */
+#define IPV4_AT 20 /* the IPv4 header is at the end of the 40 bytes */
 #define IPV4_PROTOCOL_UDP 17
 
 static bool
@@ -45,7 +45,7 @@ take_ipv6(const uint8_t *header, struct grh *ret)
 	take_class((uint8_t)(header[0] << 4 | header[1] >> 4), &grh);
 	grh.flow_label =
 	    (uint32_t)(header[1] & 0x0f) << 16 | (uint32_t)header[2] << 8 | header[3];
-	/* RoCE v1 has IPv4 addresses here, in a GRH. */
+	/* With RoCE v1 the two GIDs of a GRH may be mapped IPv4 addresses. */
 	gid_to_address(header + 8, &grh.src);
 	gid_to_address(header + 24, &grh.dst);
 	if (grh.src.family != grh.dst.family || gid_is_zero(header + 8) ||
@@ -56,10 +56,10 @@ take_ipv6(const uint8_t *header, struct grh *ret)
 }
 
 /*
- * The layouts are tried in the order of rdma-core's ibv_init_ah_from_wc. The first 20
- * bytes are undefined with IPv4 and may begin with a 6 by chance: then the IPv4
- * checksum decides. If they do not begin with a 6, the checksum is not looked at,
- * because rxe delivers to a QP of the same device without having set it.
+ * The layouts are tried in the order of rdma-core's ibv_init_ah_from_wc. With IPv4 the
+ * first 20 bytes are undefined and may begin with a 6 by chance: then the checksum of
+ * the IPv4 header decides. If they do not begin with a 6, the checksum is not checked,
+ * because rxe delivers packets between QPs of one device without having set it.
  */
 int
 grh_parse(const uint8_t *bytes, size_t len, struct grh *ret)

@@ -11,7 +11,7 @@
 
 #define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
 
-struct received_key_id { /* of a pair of RNICs, or (dst alone) of a peer */
+struct received_key_id { /* a pair of RNICs; or, with dst alone, a peer */
 	uint64_t src_guid, dst_guid;
 	uint8_t src_port, dst_port;
 	uint8_t zero[6];
@@ -20,14 +20,15 @@ struct received_key_id { /* of a pair of RNICs, or (dst alone) of a peer */
 struct received_key {
 	struct received_key_id id;
 	bool authenticates;
-	struct wire_pair_key key; /* of a pair */
+	struct wire_pair_key key; /* the key of a pair */
 	UT_hash_handle hh;
 };
 
 struct key_ring {
 	struct tor_keys tors[MAX_TORS];
 	size_t count;
-	struct received_key *received; /* uthash, the oldest first */
+	/* uthash, in the order of age, the oldest first */
+	struct received_key *received;
 	struct key_ring_counts counts;
 };
 
@@ -98,9 +99,9 @@ ring_refuse(struct key_ring *ring, int r)
 	return r;
 }
 
-/* The two aggregators of a ToR send the same keys in different messages, each for
- * the RNICs of this host that it knows: of two messages with one version the last
- * one counts. */
+/* The two aggregators of a ToR send the same keys in different messages, each for those
+ * RNICs of this host that it knows. Of two messages with the same version the later one
+ * is used. */
 static bool
 is_news(
     struct key_ring *ring, const struct tor_keys *held, const struct wire_keys *offered)
@@ -179,7 +180,8 @@ received_find(
 	return received;
 }
 
-/* Appends the entry as the newest. NULL: no memory. */
+/* Makes the entry, a new one if there is none, the newest of the list. NULL: no
+ * memory. */
 static struct received_key *
 received_renew(struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
@@ -299,7 +301,7 @@ key_ring_demand(const struct key_ring *ring, struct wire_rnic_id id)
 {
 	const struct received_key *received = received_find(ring, nobody, id);
 
-	/* A key cannot be found without the RNIC that owns it. */
+	/* Without the id of the RNIC its key cannot be found. */
 	if (id.guid == 0 || (received != NULL && !received->authenticates))
 		return KEY_NOT_DEMANDED;
 	for (size_t t = 0; t < ring->count; t++)

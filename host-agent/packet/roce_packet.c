@@ -11,7 +11,7 @@
 #define LABEL_MAX 0xfffff
 #define DSCP_MAX 63
 
-/* Big-endian and without holes: these are the bytes on the wire. */
+/* The bytes on the wire: big-endian, without padding. */
 struct roce_bytes {
 	uint16_t magic;
 	uint8_t version, kind;
@@ -21,7 +21,7 @@ struct roce_bytes {
 	uint32_t label;
 	uint16_t error_estimate;
 	uint8_t flags, dscp;
-	/* zero in a probe: */
+	/* The following fields are zero in a probe: */
 	uint64_t receive_timestamp, follow_up_timestamp;
 	uint32_t follow_up_seq, rx_count, reflector_tx_count;
 	uint16_t reply_error_estimate;
@@ -88,7 +88,7 @@ keyed_write_probe(
 	return ROCE_KEYED_BYTES;
 }
 
-/* keyed: 0 or ROCE_KEYED. */
+/* keyed: the flag that the packet must have, 0 or ROCE_KEYED. */
 static int
 read_base(const uint8_t *data, size_t len, enum roce_kind kind, uint8_t keyed,
     struct roce_bytes *ret)
@@ -148,7 +148,7 @@ roce_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	bool follow_up = answer->follow_up_timestamp != 0;
 	struct roce_bytes bytes;
 
-	/* ask has all other fields already. */
+	/* The received packet has all fields of ask already. */
 	(void)len;
 	(void)ask;
 	memcpy(&bytes, data, sizeof(bytes));
@@ -243,7 +243,7 @@ const struct probe_format roce_format = {
 	.read_probe = roce_read_probe,
 	.write_reply = roce_write_reply,
 	.read_reply = roce_read_reply,
-	/* This format has no probe without fields. */
+	/* A plain probe does not exist in this format: every probe has all fields. */
 	.read_plain_reply = roce_read_reply,
 	.keyed = &roce_keyed_format,
 };

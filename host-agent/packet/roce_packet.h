@@ -22,13 +22,13 @@
 #define ROCE_MAGIC 0x724d
 #define ROCE_VERSION 1 /* of the packet: other versions are refused */
 #define ROCE_BASE_BYTES 64
-/* From ROCE_BASE_BYTES on, in packets with the flag ROCE_KEYED. */
+/* The MAC follows the base in packets with the flag ROCE_KEYED. */
 #define ROCE_MAC_BYTES 16
 #define ROCE_KEYED_BYTES (ROCE_BASE_BYTES + ROCE_MAC_BYTES)
 #define ROCE_MAX_BYTES 9216
 
-/* A QP number does not tell whether a packet is a probe or a reply, so the packet
- * has its kind. */
+/* The kind is in the packet, because a QP number does not show whether a packet is a
+ * probe or a reply. */
 enum roce_kind { ROCE_PROBE = 1, ROCE_REPLY };
 
 enum roce_flags {

@@ -9,9 +9,9 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define RING_NS (NS_PER_S << 32)
-#define NTP_TO_UNIX_S UINT32_C(2208988800) /* 1900 to 1970 */
+#define NTP_TO_UNIX_S UINT32_C(2208988800) /* from 1900 to 1970 */
 
-/* Offsets in the base. */
+/* Offsets of the fields in the base. */
 enum {
 	AT_SEQ = 0,
 	AT_TIMESTAMP = 4,
@@ -24,7 +24,7 @@ enum {
 	AT_SENDER_TTL = 40,
 };
 
-#define CLASS_BYTES 4 /* values, without the header */
+#define CLASS_BYTES 4 /* length of the value */
 #define COUNTS_BYTES 12
 #define FOLLOW_UP_BYTES 16
 
@@ -89,7 +89,7 @@ stamp_time_read(uint64_t stamp, bool ptp, int64_t *ret)
 		if (fraction >= NS_PER_S)
 			return -EBADMSG;
 	} else {
-		seconds -= NTP_TO_UNIX_S; /* modulo 2^32: eras do not matter */
+		seconds -= NTP_TO_UNIX_S; /* modulo 2^32, so eras do not matter */
 		fraction = (uint32_t)(((uint64_t)fraction * NS_PER_S) >> 32);
 	}
 	*ret = (int64_t)seconds * NS_PER_S + fraction;
@@ -108,7 +108,7 @@ stamp_time_between(int64_t later, int64_t earlier)
 	return ns;
 }
 
-/* The size has room for all TLVs. */
+/* At least the size of a probe with all TLVs. */
 static size_t
 stamp_size(size_t size)
 {
@@ -129,7 +129,7 @@ write_tlv(uint8_t *p, enum stamp_tlv type, size_t len)
 	return p + STAMP_TLV_BYTES;
 }
 
-/* STAMP_BASE_BYTES, STAMP_PROBE_BYTES or STAMP_HEAD_BYTES. */
+/* size is STAMP_BASE_BYTES, STAMP_PROBE_BYTES, or at least STAMP_HEAD_BYTES. */
 static size_t
 stamp_write_probe(
     const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES])
@@ -158,9 +158,9 @@ stamp_write_probe(
 	return STAMP_HEAD_BYTES;
 }
 
-/* One TLV that lies within its packet. */
+/* One TLV that ends within its packet. */
 struct tlv {
-	size_t at; /* of its header */
+	size_t at; /* offset of its header */
 	uint8_t flags, type;
 	uint16_t len;
 };
@@ -186,7 +186,7 @@ tlv_end(const struct tlv *tlv)
 	return tlv->at + STAMP_TLV_BYTES + tlv->len;
 }
 
-/* The flags of this TLV in a reply. */
+/* Returns the flags that the reply has in this TLV. */
 static uint8_t
 tlv_verdict(const struct tlv *tlv)
 {
@@ -204,7 +204,7 @@ tlv_verdict(const struct tlv *tlv)
 	}
 }
 
-/* A reply is no probe, so that two reflectors can never answer each other. */
+/* A reply is never accepted as a probe, so two reflectors cannot answer each other. */
 static int
 stamp_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
 {
@@ -214,8 +214,8 @@ stamp_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
 	bool malformed = false;
 	int r;
 
-	/* A probe has zeros where a reply has the time at which the probe was
-	 * received. */
+	/* A reply has the time at which the probe was received where a probe has
+	 * zeros. */
 	if (len < STAMP_BASE_BYTES || get64(data + AT_RECEIVE_TIMESTAMP) != 0)
 		return -EBADMSG;
 	probe.seq = get32(data + AT_SEQ);
@@ -285,7 +285,7 @@ stamp_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	data[AT_SENDER_TTL] = answer->ttl;
 	memset(data + AT_SENDER_TTL + 1, 0, 3);
 
-	/* Nothing behind a malformed TLV is read: it is sent back as it came. */
+	/* Stops at the first malformed TLV: the rest is sent back as received. */
 	while (read_tlv(data, len, at, &tlv) == 1) {
 		data[at] = tlv_verdict(&tlv);
 		if (data[at] == STAMP_MALFORMED)
@@ -296,7 +296,7 @@ stamp_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	}
 }
 
-/* Only for a TLV that the reflector has understood. */
+/* Called only for a TLV that the reflector has marked as understood. */
 static void
 read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
 {
@@ -310,8 +310,8 @@ read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
 		reply->tx_count = get32(value);
 		reply->rx_count = get32(value + 4);
 		reply->reflector_tx_count = get32(value + 8);
-		/* A reflector that counts has counted the probe itself: 0 can only
-		 * mean "I do not count". */
+		/* A reflector that counts has counted this probe, too: so 0 means that
+		 * it does not count. */
 		reply->has_counts = reply->rx_count != 0;
 		break;
 	case STAMP_FOLLOW_UP:
@@ -324,7 +324,8 @@ read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
 	}
 }
 
-/* TWAMP-Light may copy the padding of a probe to any place behind the base. */
+/* The bytes after the base are not checked: TWAMP-Light may put the padding of the
+ * probe anywhere there. */
 static int
 stamp_read_plain_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
 {
@@ -389,15 +390,15 @@ struct tlv_head {
 	uint16_t len;
 };
 
-/* Big-endian and without holes: these are the bytes on the wire. Fields without a
- * name are zero. */
+/* The bytes on the wire: big-endian, without padding. Members named zero are reserved
+ * and zero. */
 struct __attribute__((packed)) auth_bytes {
 	uint32_t seq;
 	uint8_t zero_1[12];
 	uint64_t timestamp;
 	uint16_t error_estimate, ssid;
 	uint8_t zero_2[4];
-	/* zero in a probe: */
+	/* The following fields are zero in a probe: */
 	uint64_t receive_timestamp;
 	uint8_t zero_3[8];
 	uint32_t sender_seq;
@@ -407,7 +408,7 @@ struct __attribute__((packed)) auth_bytes {
 	uint8_t zero_5[6];
 	uint8_t sender_ttl;
 	uint8_t zero_6[15];
-	uint8_t mac[PROBE_MAC_BYTES]; /* of all bytes before it */
+	uint8_t mac[PROBE_MAC_BYTES]; /* HMAC of all bytes before it */
 	struct tlv_head class;
 	uint8_t dscps[2], class_zero[2]; /* DSCP1 6, DSCP2 6, ECN 2, RP 2 */
 	struct tlv_head counts;
@@ -417,7 +418,7 @@ struct __attribute__((packed)) auth_bytes {
 	uint64_t follow_up_timestamp;
 	uint8_t follow_up_method, follow_up_zero[3];
 	struct tlv_head hmac;
-	uint8_t tlv_mac[PROBE_MAC_BYTES]; /* of seq and of the TLVs before it */
+	uint8_t tlv_mac[PROBE_MAC_BYTES]; /* HMAC of seq and of the TLVs before it */
 };
 
 #define AT(field) offsetof(struct auth_bytes, field)
@@ -433,7 +434,7 @@ auth_size(size_t asked)
 {
 	if (asked <= STAMP_AUTH_PROBE_BYTES)
 		return STAMP_AUTH_PROBE_BYTES;
-	/* Too few bytes for the header of one more TLV. */
+	/* The rest is too small for the header of one more TLV. */
 	if (asked < STAMP_AUTH_HEAD_BYTES)
 		return STAMP_AUTH_HEAD_BYTES;
 	return asked < STAMP_MAX_BYTES ? asked : STAMP_MAX_BYTES;
@@ -460,8 +461,8 @@ same_head(struct tlv_head a, struct tlv_head b)
 	return a.flags == b.flags && a.type == b.type && a.len == b.len;
 }
 
-/* True: every TLV is in its place, and all have the flags of a probe, or all those
- * of a reply. */
+/* True: every TLV is in its place with this type and length, and each has these
+ * flags. */
 static bool
 heads_are(const struct auth_bytes *bytes, uint8_t flags)
 {
@@ -497,7 +498,7 @@ read_bytes(const uint8_t *data, size_t len, uint8_t flags, struct auth_bytes *re
 	return heads_are(ret, flags) && padding_is(data, len, flags) ? 0 : -EBADMSG;
 }
 
-/* STAMP_AUTH_PROBE_BYTES or STAMP_AUTH_HEAD_BYTES. */
+/* size is STAMP_AUTH_PROBE_BYTES, or at least STAMP_AUTH_HEAD_BYTES. */
 static size_t
 auth_write_probe(
     const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES])
@@ -520,8 +521,8 @@ auth_write_probe(
 	return STAMP_AUTH_HEAD_BYTES;
 }
 
-/* A reply is no probe: it has the time at which the probe was received, and its TLVs
- * are answered. */
+/* A reply is never accepted as a probe: it has the time at which the probe was
+ * received, and other flags in its TLVs. */
 static int
 auth_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
 {

@@ -30,11 +30,12 @@
 #define STAMP_PLAIN_REPLY_BYTES 41 /* a base without the zeros at its end */
 #define STAMP_TLV_BYTES 4          /* a TLV's header */
 #define STAMP_PROBE_BYTES 88       /* base, class, counts, follow-up TLVs */
-#define STAMP_HEAD_BYTES 92        /* and the header of the Extra Padding */
+/* the base, the three TLVs and the header of the Extra Padding */
+#define STAMP_HEAD_BYTES 92
 #define STAMP_MAX_BYTES 9216
 #define STAMP_AUTH_BASE_BYTES 112
 #define STAMP_AUTH_PROBE_BYTES 176 /* base, class, counts, follow-up, HMAC TLVs */
-#define STAMP_AUTH_HEAD_BYTES 180  /* and the header of the Extra Padding */
+#define STAMP_AUTH_HEAD_BYTES 180  /* the same, and the header of the Extra Padding */
 
 enum stamp_tlv {
 	STAMP_EXTRA_PADDING = 1,
@@ -55,11 +56,12 @@ enum stamp_tlv_flags {
 #define STAMP_ERROR_PTP 0x4000      /* its Z bit */
 #define STAMP_METHOD_SOFTWARE 2     /* RFC 8972: how a follow-up was stamped */
 
-/* Write and read both formats, as ns on a ring of 2^32 s. -EBADMSG: the nanoseconds
- * are a second or more. */
+/* Convert between time stamps on the wire and ns on a ring of 2^32 s. -EBADMSG: the
+ * part below a second is a second or more. */
 uint64_t stamp_time_write(int64_t wall_ns); /* PTP truncated */
 int stamp_time_read(uint64_t stamp, bool ptp, int64_t *ret);
-/* Time from earlier to later, two times that were read, across the end of the ring. */
+/* The time in ns from earlier to later, two results of stamp_time_read, across the end
+ * of the ring, too. */
 int64_t stamp_time_between(int64_t later, int64_t earlier);
 
 #endif

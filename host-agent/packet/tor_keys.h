@@ -14,13 +14,15 @@
 
 struct tor_keys {
 	char tor[RM_NAME_BYTES];
-	uint8_t *bytes;              /* NULL: none received yet */
-	struct wire_keys view;       /* on bytes */
-	struct wire_pair_key *pairs; /* the pairs of view, sorted by both ends */
-	struct wire_rnic_id *plain;  /* view's, sorted */
+	uint8_t *bytes;        /* the message; NULL: none received yet */
+	struct wire_keys view; /* the opened message; borrows bytes */
+	/* the pairs of view, sorted by source and destination */
+	struct wire_pair_key *pairs;
+	/* the RNICs of view that cannot authenticate, sorted */
+	struct wire_rnic_id *plain;
 };
 
-/* -ENOMEM: keys is left empty. */
+/* Copies the message. -ENOMEM: keys is empty afterwards. */
 int tor_keys_copy(struct tor_keys *keys, const struct wire_keys *message);
 void tor_keys_clear(struct tor_keys *keys);
 

@@ -33,7 +33,7 @@ brake_take(struct brake *brake, size_t aggregator, const struct wire_brake *rece
 	if (report->brake.rate_permille > BRAKE_NONE)
 		report->brake.rate_permille = BRAKE_NONE;
 	report->received = report->session = true;
-	/* Version 0: this aggregator has not received a brake itself. */
+	/* Version 0: the aggregator itself has not received a brake. */
 	if (received->version > 0)
 		brake->kept = (struct wire_brake){ 0 };
 }

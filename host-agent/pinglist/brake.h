@@ -14,34 +14,38 @@
 
 #include "schemas/wire.h"
 
-#define BRAKE_NONE 1000 /* permille: as fast as pinglists ask */
+#define BRAKE_NONE 1000 /* permille: the full rate that pinglists ask for */
 #define BRAKE_MAX_AGGREGATORS 64
 #define BRAKE_FILE_BYTES 32
 
 struct brake_report {
 	struct wire_brake brake;
-	bool received; /* received from this aggregator, in any session */
-	bool session;  /* received in this session */
+	bool received; /* this aggregator has sent a brake, in any session */
+	bool session;  /* this aggregator has sent a brake in the present session */
 };
 
-struct brake { /* all zero: no aggregator has sent one */
+struct brake { /* all zeros: no aggregator has sent a brake */
 	struct brake_report reports[BRAKE_MAX_AGGREGATORS];
-	struct wire_brake kept; /* version 0: none */
+	/* the brake that was loaded from the file; version 0: none */
+	struct wire_brake kept;
 };
 
-/* A new session of an aggregator: its first brake is its current state. */
+/* Begins a new session of an aggregator: its first brake is accepted, whatever its
+ * version. */
 void brake_session(struct brake *brake, size_t aggregator);
-/* A version older than the aggregator's last one in this session changes nothing. */
+/* Takes a brake. In one session, a version below the aggregator's last one is
+ * ignored. */
 void brake_take(
     struct brake *brake, size_t aggregator, const struct wire_brake *received);
 
-/* The brake in force; version 0, BRAKE_NONE: none was received yet. */
+/* The brake in force; version 0 and BRAKE_NONE: there is none. */
 struct wire_brake brake_now(const struct brake *brake);
 
-/* The file's bytes: "RMBR" 0 0 0 1 | u64 version | u32 permille | u32 CRC-32 of what
- * comes before, and zeros; integers are big endian. */
+/* Writes the bytes of the file: "RMBR" 0 0 0 1 | u64 version | u32 permille | u32
+ * CRC-32 of the bytes before it | zeros. Integers are big-endian. */
 void brake_seal(const struct wire_brake *brake, uint8_t file[BRAKE_FILE_BYTES]);
-/* -EBADMSG: damaged; the file is ignored. */
+/* Reads the bytes of the file into brake. -EBADMSG: the file is damaged; brake is not
+ * changed. */
 int brake_open(struct brake *brake, const uint8_t *file, size_t len);
 
 #endif

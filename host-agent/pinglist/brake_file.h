@@ -1,7 +1,8 @@
 /*
  * brake_file - keeps the last brake on disk, beside the saved pinglists.
  *
- * The worker writes it; if several wait, only the newest is written.
+ * The worker writes the file; of several brakes that wait to be written, only the
+ * newest is.
  */
 #ifndef HOST_AGENT_PINGLIST_BRAKE_FILE_H
 #define HOST_AGENT_PINGLIST_BRAKE_FILE_H
@@ -20,13 +21,14 @@ struct brake_file_counts {
 				  full */
 };
 
-/* folder: "" for no copy. worker: free it before the brake_file, as its jobs use the
- * brake_file. */
+/* folder: "": the brake is not kept. worker: free it before the brake_file, which its
+ * jobs use. */
 int brake_file_new(
     const char *folder, struct rm_worker *worker, struct brake_file **ret);
 void brake_file_free(struct brake_file *file);
 
-/* Blocks: call it before the loop runs. -ENOENT: no brake was saved. */
+/* Blocks: call it before the loop runs. -ENOENT: there is no file; else as
+ * brake_open. */
 int brake_file_load(const struct brake_file *file, struct brake *brake);
 void brake_file_save(struct brake_file *file, const struct wire_brake *brake);
 

@@ -6,10 +6,10 @@
 
 struct pinglist {
 	char *tor;
-	uint8_t *data;                  /* NULL: none */
-	struct wire_pinglist_view view; /* on data */
+	uint8_t *data;                  /* the message; NULL: none is held */
+	struct wire_pinglist_view view; /* the opened message; borrows data */
 	rm_mono_t until;
-	bool slow; /* the state that pinglist_expire last returned */
+	bool slow; /* as pinglist_expire last found */
 };
 
 int
@@ -44,7 +44,8 @@ pinglist_tor(const struct pinglist *pinglist)
 	return pinglist->tor;
 }
 
-/* The same plan has more targets once another RNIC of this host has registered. */
+/* Two messages of one version and rotation may differ: the plan has more targets once
+ * another RNIC of this host has registered. Then the later message is used. */
 static enum pinglist_status
 compare(const struct pinglist *held, const struct wire_pinglist_view *offered)
 {
@@ -75,7 +76,7 @@ pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offere
 		return -ENOENT;
 	status = compare(pinglist, offered);
 	if (status == PINGLIST_NEW) {
-		/* Malloc aligns it as the view requires. */
+		/* Memory from malloc has the alignment that the view needs. */
 		copy = malloc(offered->bytes.len);
 		if (copy == NULL)
 			return -ENOMEM;
@@ -136,7 +137,7 @@ pinglist_bytes(const struct pinglist *pinglist)
 
 /* ---- the sum ----------------------------------------------------------------- */
 
-/* A target that is probed once only, although several pinglists may ask for it. */
+/* A target of the sum: it is probed once, even if several pinglists have it. */
 struct wanted {
 	struct wire_rnic_id dst;
 	enum wire_probe_kind kind;
@@ -163,7 +164,7 @@ slow_down(struct wire_target *target)
 		target->interval_us *= PINGLIST_SLOW_FACTOR;
 }
 
-/* wanted: has room for as many entries as sum->targets. */
+/* wanted: scratch memory for as many entries as sum->targets has. */
 static void
 sum_add(struct pinglist_sum *sum, struct wanted *wanted,
     const struct pinglist *pinglist, struct wire_rnic_id rnic)

@@ -14,18 +14,18 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* An expired pinglist is probed at this share of its rates, for this much longer:
- * RNICs that still exist stay monitored, and other hosts that got the addresses of
- * removed ones meanwhile get few probes. */
+/* An expired pinglist is probed at 1 / PINGLIST_SLOW_FACTOR of its rates for
+ * PINGLIST_SLOW_NS more. So RNICs that still exist stay monitored, and a host that has
+ * got the address of a removed RNIC receives few probes. */
 #define PINGLIST_SLOW_FACTOR 10
 #define PINGLIST_SLOW_NS (60 * 24 * 3600 * RM_NS_PER_S)
 
 struct pinglist;
 
 enum pinglist_status {
-	PINGLIST_NEW,  /* taken */
-	PINGLIST_SAME, /* the same as the one held */
-	PINGLIST_OLD,  /* an older version, or an older rotation */
+	PINGLIST_NEW,  /* the offered pinglist was taken */
+	PINGLIST_SAME, /* it is the one that is held: that one is confirmed */
+	PINGLIST_OLD,  /* it has an older version, or an older rotation */
 };
 
 int pinglist_new(const char *tor, struct pinglist **ret);
@@ -34,9 +34,9 @@ void pinglist_free(struct pinglist *pinglist);
 const char *pinglist_tor(const struct pinglist *pinglist);
 
 /*
- * Copies and takes the offered pinglist if it is newer than the one held. until: time
- * at which it expires (PINGLIST_SAME extends it). -ENOENT: of another ToR; -ENOMEM. On
- * failure the pinglist that is held stays.
+ * Copies the offered pinglist if it is newer than the one held. until: time at which it
+ * expires; PINGLIST_SAME sets that time of the held one. -ENOENT: it is of another ToR;
+ * -ENOMEM. On failure the held pinglist stays.
  */
 int pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
     rm_mono_t until, enum pinglist_status *ret);
@@ -46,12 +46,12 @@ void pinglist_renew(struct pinglist *pinglist, rm_mono_t until);
 
 enum pinglist_turn {
 	PINGLIST_STAYS,
-	PINGLIST_EXPIRES,  /* it has expired: probed slowly from now on */
-	PINGLIST_RECOVERS, /* an aggregator has confirmed it again */
-	PINGLIST_ENDS,     /* it is forgotten */
+	PINGLIST_EXPIRES,  /* it has just expired: it is probed slowly from now on */
+	PINGLIST_RECOVERS, /* an aggregator has confirmed it again: full rates */
+	PINGLIST_ENDS,     /* it has been expired for too long, and was dropped */
 };
 
-/* Its state, by its age. */
+/* Moves the pinglist to the state that its age requires, and returns the change. */
 enum pinglist_turn pinglist_expire(struct pinglist *pinglist, rm_mono_t now);
 bool pinglist_slow(const struct pinglist *pinglist);
 
@@ -59,18 +59,21 @@ bool pinglist_slow(const struct pinglist *pinglist);
 const struct wire_pinglist_view *pinglist_view(const struct pinglist *pinglist);
 struct wire_bytes pinglist_bytes(const struct pinglist *pinglist);
 
-/* The targets of an RNIC, and the peers that it answers. */
+/* What an RNIC has to do for all its ToRs: the targets to probe, and the peers to
+ * answer. */
 struct pinglist_sum {
-	struct wire_target
-	    *targets; /* each (destination, kind) once, from the first pinglist that has
-			 it; those in force before expired ones */
+	/* each (destination, kind) once, from the first pinglist that has it; pinglists
+	 * in force come before expired ones */
+	struct wire_target *targets;
 	size_t target_count;
-	struct wire_peer *peers; /* may have duplicates; the reader uses it as a set */
+	/* may have duplicates, as the reflector uses the peers as a set */
+	struct wire_peer *peers;
 	size_t peer_count;
-	bool held; /* at least one of the pinglists is present */
+	bool held; /* at least one ToR has a pinglist */
 };
 
-/* -ENOMEM: out of memory. The caller clears *ret; it borrows from the pinglists. */
+/* Sums up the pinglists for the RNIC; *ret borrows from them, and the caller clears it.
+ * -ENOMEM. */
 int pinglist_sum(const struct pinglist *const *pinglists, size_t count,
     struct wire_rnic_id rnic, struct pinglist_sum *ret);
 void pinglist_sum_clear(struct pinglist_sum *sum);

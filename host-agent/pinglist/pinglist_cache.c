@@ -76,7 +76,7 @@ pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t 
 	    wire_open_pinglist(&view, pinglist, pinglist_len) < 0 ||
 	    strcmp(view.pinglist.tor, tor) != 0)
 		return -EBADMSG;
-	/* A time far in the future would make a pinglist that never expires. */
+	/* A time far in the future would be that of a pinglist that never expires. */
 	if (now.ns < 0 || (int64_t)valid - now.ns > PINGLIST_CACHE_AHEAD_NS)
 		return -EBADMSG;
 	age = now.ns - (int64_t)valid;
@@ -128,7 +128,7 @@ cache_put_aside(const char *path)
 	char aside[PATH_MAX];
 	int n = snprintf(aside, sizeof(aside), "%s.damaged", path);
 
-	/* If the rename fails too, the next good pinglist replaces the file. */
+	/* If the rename fails, too, the next good pinglist replaces the file. */
 	if (n > 0 && (size_t)n < sizeof(aside) && rename(path, aside) < 0)
 		return;
 }

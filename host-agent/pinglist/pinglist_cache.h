@@ -2,8 +2,8 @@
  * pinglist_cache - the last good pinglist of each ToR on disk, so that a host can probe
  * after a restart without any aggregator.
  *
- * The worker writes one file per ToR; if several versions wait, only the newest is
- * written. A file that fails its checks is renamed to *.damaged and is never read
+ * The worker writes one file per ToR; of several versions that wait to be written, only
+ * the newest is. A file that fails its checks is renamed to *.damaged and is never read
  * again.
  *
  * File: "RMPC" 0 0 0 1 | u64 CLOCK_REALTIME ns when it was valid | u32 CRC-32 of that
@@ -19,10 +19,11 @@
 #include "schemas/wire.h"
 
 #define PINGLIST_CACHE_HEADER_BYTES 24
-#define PINGLIST_CACHE_MAX_BYTES (8u << 20) /* of a pinglist */
-/* A pinglist older than this is not used, expired or not. */
+#define PINGLIST_CACHE_MAX_BYTES (8u << 20) /* largest pinglist */
+/* A file that is older than this is not used. */
 #define PINGLIST_CACHE_LIFE_NS (90 * 24 * 3600 * RM_NS_PER_S)
-/* The largest change of the clock that is accepted. */
+/* A time in a file may be this far in the future, since the clock may have been set
+ * back. */
 #define PINGLIST_CACHE_AHEAD_NS (7 * 24 * 3600 * RM_NS_PER_S)
 
 struct pinglist_cache;
@@ -35,26 +36,29 @@ struct pinglist_cache_counts {
 				  full */
 };
 
-/* Pure. *age_ns: time since it was valid, 0 if the clock was set back. -EBADMSG:
- * damaged, of another ToR or from the far future; -ESTALE: too old. *ret borrows from
- * data, which must be aligned to 8. */
+/* Checks the bytes of a file. Pure. *age_ns: time since the pinglist was valid; 0 if
+ * the clock was set back. -EBADMSG: damaged, of another ToR, or too far in the future;
+ * -ESTALE: too old. *ret borrows from data, which must be aligned to 8 bytes. */
 int pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t now,
     int64_t *age_ns, struct wire_pinglist_view *ret);
-/* Pure. -ENOMEM. *ret is malloc'd; the caller frees it. */
+/* Writes the bytes of a file. Pure. *ret has *len bytes, and the caller frees it.
+ * -ENOMEM. */
 int pinglist_cache_seal(
     const struct wire_bytes *pinglist, rm_wall_t now, uint8_t **ret, size_t *len);
 
-/* folder: copied. worker: free it before the cache, as its jobs use the cache. */
+/* folder: copied. worker: free it before the cache, which its jobs use. */
 int pinglist_cache_new(
     const char *folder, struct rm_worker *worker, struct pinglist_cache **ret);
 void pinglist_cache_free(struct pinglist_cache *cache);
 
-/* Blocks: call it before the loop runs. *file is malloc'd, the caller frees it, also
- * when *ret borrows from it. -ENOENT: no file. tor: a valid name. */
+/* Reads the file of a ToR. Blocks: call it before the loop runs. *file is the memory
+ * from which *ret borrows: the caller frees it, also on failure. -ENOENT: no file; else
+ * as pinglist_cache_open. tor: a valid name. */
 int pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now,
     uint8_t **file, int64_t *age_ns, struct wire_pinglist_view *ret);
 
-/* Copies the pinglist. A failure is counted, and the old file stays. */
+/* Copies the pinglist and has it written. A failure is only counted; the old file
+ * stays. */
 void pinglist_cache_save(struct pinglist_cache *cache, const char *tor,
     const struct wire_bytes *pinglist, rm_wall_t now);
 

@@ -7,13 +7,13 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 
-/* Both ToRs of every RNIC. */
+/* RNICs of a host, times the ToRs of each. */
 #define PINGLIST_STORE_MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
-/* A pinglist that changes often is written at most once in this time, to save fsync
- * calls. */
+/* Least time between two writes of a pinglist that changes often, to save calls of
+ * fsync. */
 #define PINGLIST_STORE_SAVE_NS (5 * RM_NS_PER_S)
-/* A pinglist that does not change is written again after this time, so that its copy
- * has a recent time. */
+/* A pinglist that does not change is written again after this time, so that the time in
+ * its file is recent. */
 #define PINGLIST_STORE_RENEW_NS (3600 * RM_NS_PER_S)
 
 #define LIFE_MAX_NS (PINGLIST_STORE_MAX_EXPIRE_DAYS * 24 * 3600 * RM_NS_PER_S)
@@ -141,7 +141,8 @@ plan_save(
 {
 	struct wire_bytes bytes = pinglist_bytes(plan->pinglist);
 
-	/* The file gets the time of the last confirmation, not the time of writing. */
+	/* The file gets the time of the last confirmation, not the time of the
+	 * write. */
 	wall.ns -= rm_mono_since(now, plan->confirmed);
 	if (pinglists->cache != NULL)
 		pinglist_cache_save(
@@ -225,7 +226,7 @@ pinglist_store_renew(struct pinglist_store *pinglists, const char *tor, rm_mono_
 		plan->unsaved = true;
 }
 
-/* True: the state of the pinglist changed. */
+/* True: the pinglist has expired, recovered or ended. */
 static bool
 plan_turn(struct pinglist_store *pinglists, struct plan *plan, rm_mono_t now)
 {

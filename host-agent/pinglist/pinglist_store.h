@@ -22,7 +22,7 @@ struct pinglist_store;
 struct rm_worker;
 
 #define PINGLIST_STORE_EXPIRE_DAYS "7"
-#define PINGLIST_STORE_MAX_EXPIRE_DAYS 30 /* the config cannot set a longer life */
+#define PINGLIST_STORE_MAX_EXPIRE_DAYS 30 /* the most that the config may set */
 
 struct pinglist_store_counts {
 	uint64_t taken, same, old;
@@ -30,11 +30,11 @@ struct pinglist_store_counts {
 	uint64_t other_tor; /* of a ToR that is not this host's */
 	uint64_t no_memory;
 	uint64_t expired, recovered;
-	uint64_t ended; /* forgotten */
+	uint64_t ended; /* pinglists that were dropped after their slow time */
 };
 
-/* folder: "" for no copies. worker: free it before the store, as its jobs use the
- * store. */
+/* folder: "": no copies are kept. worker: free it before the store, which its jobs
+ * use. */
 int pinglist_store_new(
     const char *folder, struct rm_worker *worker, struct pinglist_store **ret);
 void pinglist_store_free(struct pinglist_store *pinglists);
@@ -49,35 +49,36 @@ const struct pinglist *pinglist_store_at(
 void pinglist_store_load(
     struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
 
-/* Verifies a message of an aggregator (nothing else verifies it): *ret borrows from
- * data. -EBADMSG, -EMSGSIZE: not a pinglist; the error is counted. */
+/* Verifies the bytes of an aggregator's message, which nothing else verifies. *ret
+ * borrows from data. -EBADMSG, -EMSGSIZE: not a pinglist; the error is counted. */
 int pinglist_store_open(struct pinglist_store *pinglists, const uint8_t *data,
     size_t len, struct wire_pinglist_view *ret);
 /*
- * Takes a pinglist that pinglist_store_open has opened; its bytes are copied. True: it
- * is new, and *tor (borrowed) is its ToR. *r: the error if the pinglist was not taken,
- * -ENOENT or -ENOMEM; 0 when the store has this version already or a newer one.
+ * Copies a pinglist that pinglist_store_open has opened. True: it is new; *tor,
+ * borrowed, is its ToR. False, with *r: -ENOENT: the ToR is not of this host; -ENOMEM;
+ * 0: the store has this version or a newer one already.
  */
 bool pinglist_store_take(struct pinglist_store *pinglists,
     const struct wire_pinglist_view *view, rm_wall_t wall, rm_mono_t now,
     const char **tor, int *r);
 
-/* An aggregator that serves tor is connected and has no newer pinglist. */
+/* Confirms the pinglist of tor: an aggregator of tor is connected, and has sent no
+ * newer one. */
 void pinglist_store_renew(
     struct pinglist_store *pinglists, const char *tor, rm_mono_t now);
-/* Sets the time after which an unconfirmed pinglist expires; at most
- * PINGLIST_STORE_MAX_EXPIRE_DAYS. Held pinglists use it from the next
- * pinglist_store_renew on. */
+/* Sets the time after which an unconfirmed pinglist expires, in ns, up to
+ * PINGLIST_STORE_MAX_EXPIRE_DAYS. It applies from the next confirmation of a pinglist
+ * on. */
 void pinglist_store_set_life(struct pinglist_store *pinglists, int64_t life_ns);
-/* Writes changed pinglists. True: a pinglist has expired, was confirmed again, or
- * ended. Call it every few seconds. */
+/* Has changed pinglists written. True: a pinglist has expired, recovered or ended. Call
+ * it every few seconds. */
 bool pinglist_store_tick(
     struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
 
-/* The pinglist_sum of these ToRs. */
+/* As pinglist_sum, over the pinglists of these ToRs. */
 int pinglist_store_sum(const struct pinglist_store *pinglists, const char *const *tors,
     size_t count, struct wire_rnic_id rnic, struct pinglist_sum *ret);
-/* The longest probe time-out in the pinglists; 0: none sets it. */
+/* The longest probe time-out of all pinglists; 0: no pinglist has one. */
 uint32_t pinglist_store_probe_timeout_ms(const struct pinglist_store *pinglists);
 bool pinglist_store_any(
     const struct pinglist_store *pinglists); /* at least one pinglist is present */
@@ -86,7 +87,7 @@ size_t pinglist_store_slow(
 
 const struct pinglist_store_counts *pinglist_store_counts(
     const struct pinglist_store *pinglists);
-/* NULL: no copies. */
+/* NULL: no copies are kept. */
 const struct pinglist_cache_counts *pinglist_store_cache_counts(
     const struct pinglist_store *pinglists);
 
