@@ -22,16 +22,17 @@ _Static_assert((int)COUNTER_GID_ROCE_V1 == WIRE_GID_ROCE_V1 &&
 _Static_assert(DCB_NO_PRIORITY == WIRE_NO_PRIORITY, "one number");
 _Static_assert((int)DCB_DSCPS == WIRE_DSCPS, "as many");
 
-struct reported {                      /* settings of one RNIC at the last tick */
-	struct wire_settings settings; /* its firmware: */
+struct reported { /* settings of one RNIC, as sent at the last tick */
+	struct wire_settings settings; /* its firmware points to the next member */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 };
 
-/* After the start of a reading; RNICs whose reading has not ended by then are reported
- * when the next one begins. */
+/* Time from the start of a reading to the report. An RNIC whose reading takes longer is
+ * reported when the next reading begins. */
 #define REPORT_AFTER_NS (300 * RM_NS_PER_MS)
 
-/* The longest time that the end of the agent waits for a search of namespaces. */
+/* The longest time that the end of the agent waits for a running search of
+ * namespaces. */
 #define SEARCH_STOP_NS (2 * RM_NS_PER_S)
 
 struct agent_counters {
@@ -39,10 +40,13 @@ struct agent_counters {
 	struct counters *counters;
 	struct rm_timer *turn, *report;
 	rm_mono_t due, rest_due, optics_due;
-	bool optics_refused; /* and that was logged */
+	/* no CAP_NET_ADMIN for optical modules, and that was logged */
+	bool optics_refused;
 	struct {
-		struct rm_worker *worker; /* its own, because a driver may hang */
-		bool busy, refused;       /* refused: and that was logged */
+		/* a worker of its own, because a driver may hang */
+		struct rm_worker *worker;
+		/* refused: no right to enter namespaces, and that was logged */
+		bool busy, refused;
 		rm_mono_t due;
 		struct namespace_ports shown,
 		    found; /* found: the worker owns it while busy */
@@ -160,7 +164,7 @@ agent_counters_settings(const struct agent_counters *own, const struct rnic *rni
 		set_read(ret, port);
 }
 
-/* True: the settings differ from those at the last tick. */
+/* True: the settings differ from those sent before. */
 static bool
 note_settings(struct reported *reported, const struct wire_settings *now)
 {
@@ -257,8 +261,8 @@ read_optics(struct agent_counters *own, rm_mono_t now)
 	counters_read_optics(own->counters);
 }
 
-/* Half an interval early rather than one late: an interval need not be a multiple of
- * the tick. */
+/* A reading of all values may come half an interval early, but not late, since its
+ * interval need not be a multiple of the tick. */
 static bool
 is_rest_due(struct agent_counters *own, int64_t interval_ns, rm_mono_t now)
 {
@@ -282,7 +286,7 @@ find_namespaces(void *arg)
 	    &own->namespaces.found, "", &counter_kernel, counter_kernel_enter);
 }
 
-/* If the search failed, no namespaces are known. */
+/* After a search that failed no namespaces are known. */
 static void
 on_namespaces(void *arg, int r)
 {
@@ -299,7 +303,7 @@ on_namespaces(void *arg, int r)
 	}
 }
 
-/* Only one search runs at a time: while it hangs, no other begins. */
+/* One search runs at a time: while a search hangs, no other begins. */
 static void
 search_namespaces(struct agent_counters *own, rm_mono_t now)
 {
@@ -344,11 +348,12 @@ on_turn(void *arg)
 	const rm_mono_t now = rm_mono_now();
 	size_t count = 0;
 
-	on_report(own); /* of readings that took long, before new ones replace them */
+	/* reports readings that took long, before new readings replace them */
+	on_report(own);
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
 	count = add_namespaces(own, places, count, now);
-	report_settings(own); /* as read last */
+	report_settings(own); /* the settings that the last readings found */
 	counters_read_apart(own->counters, agent->config.counters_by_process);
 	counters_read(
 	    own->counters, places, count, is_rest_due(own, interval_ns, now), now);
@@ -413,7 +418,7 @@ agent_counters_free(struct agent_counters *own)
 		    "module hangs",
 		    left);
 	free(own->readings);
-	if (!searching) /* else the search still writes to it */
+	if (!searching) /* else the search still writes to own */
 		free(own);
 }
 

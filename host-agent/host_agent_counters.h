@@ -1,7 +1,7 @@
 /*
  * host_agent_counters - the wiring that reads the counters and settings of the agent's
- * RNICs; changed settings are sent to the aggregators again. NULL: counters are
- * disabled in the config.
+ * RNICs; changed settings are sent to the aggregators again. A struct agent_counters
+ * pointer that is NULL means that counters are disabled in the config.
  */
 #ifndef HOST_AGENT_HOST_AGENT_COUNTERS_H
 #define HOST_AGENT_HOST_AGENT_COUNTERS_H
@@ -16,13 +16,13 @@ struct wire_settings;
 int agent_counters_new(struct host_agent *agent, struct agent_counters **ret);
 void agent_counters_free(struct agent_counters *own);
 
-/* NULL: there is none. */
+/* NULL: no namespaces are searched. */
 const struct namespace_ports *agent_counters_namespaces(
     const struct agent_counters *own);
 const struct counters *agent_counters_table(const struct agent_counters *own);
 
-/* The settings read last; without counters only the MTUs. The result borrows from
- * own. */
+/* The settings that the last reading found; without counters only the MTUs are known.
+ * The result borrows from own. */
 void agent_counters_settings(const struct agent_counters *own, const struct rnic *rnic,
     struct wire_settings *ret);
 

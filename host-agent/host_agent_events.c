@@ -1,4 +1,4 @@
-/* Events of RNICs and aggregators, and to whom they are passed on. */
+/* Handles the events of RNICs and aggregators. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,8 @@ agent_register_with(struct host_agent *agent, uint64_t aggregator_links)
 	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		if ((aggregator_links >> i & 1) == 0)
 			continue;
-		/* Results from before an RNIC's new identity belong to the old one. */
+		/* First sends the results from before the registration: they belong to
+		 * the RNIC's old identity. */
 		aggregator_link_flush(agent->aggregator_links[i], rm_mono_now());
 		agent_register(agent, i);
 	}
@@ -155,7 +156,8 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 	agent_register_with(agent, rnic_aggregators(rnic));
 }
 
-/* The device with which it was opened, or that was seen last. */
+/* True: these facts are of the device that the RNIC was opened with, or else seen with
+ * last. */
 static bool
 is_same_device(const struct rnic *rnic, const struct rnic_facts *facts)
 {
@@ -276,7 +278,7 @@ agent_on_pinglist(
 	if (r < 0)
 		rm_log_warn(r, "%s: pinglist refused",
 		    aggregator_link_address(aggregator_link));
-	else /* it has a plan, and perhaps did not know these flows before */
+	else /* the peer has a plan, and perhaps had no service flows before */
 		tracer_report_all(tracer_io_tracer(agent->io),
 		    (unsigned)agent_aggregator_index(agent, aggregator_link));
 	/* A ToR of another host, or missing memory, is no fault of the link. */
@@ -346,8 +348,9 @@ agent_on_resolved(struct aggregator_link *aggregator_link,
 		agent_plan_rnic(agent, agent->rnics[i]);
 }
 
-/* True: this peer is an aggregator of all ToRs that concern this RNIC and this
- * connection; *asked: there was such a ToR. */
+/* True: the peer's certificate names it an aggregator of all those ToRs of this RNIC
+ * that the config assigns to this connection. *asked is set if there is any such
+ * ToR. */
 static bool
 agent_peer_serves(const struct host_agent *agent, size_t aggregator,
     const char *identity, const struct rnic *rnic, bool *asked,
@@ -370,7 +373,8 @@ agent_peer_serves(const struct host_agent *agent, size_t aggregator,
 	return true;
 }
 
-/* A wrong name from an LLDP neighbour must not cost other RNICs their aggregator. */
+/* Takes the aggregator from this RNIC only: a wrong name from an LLDP neighbour must
+ * not cost other RNICs their aggregator. */
 static void
 agent_withhold(
     struct host_agent *agent, size_t aggregator, struct rnic *rnic, const char *reason)
@@ -399,7 +403,7 @@ agent_admit(struct host_agent *agent, struct rnic *rnic)
 	}
 }
 
-/* Decided by the config, whatever the peer's certificate said last time. */
+/* Follows the config alone, whatever the last certificate of the peer allowed. */
 static bool
 agent_is_for(const struct host_agent *agent, size_t aggregator, const struct rnic *rnic)
 {

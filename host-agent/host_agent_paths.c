@@ -77,7 +77,8 @@ choose_flows(const struct wire_target *wire, void *arg)
 	return flow_choice(wire->flows, path_ids, wire->flow_count);
 }
 
-/* All flows are still traced: a flow that gets a path of its own is probed again. */
+/* Flows that are not chosen are still traced: one whose path becomes unique is probed
+ * again. */
 static void
 choose_of_rnic(struct host_agent *agent, size_t i)
 {
@@ -140,7 +141,7 @@ report(struct host_agent *agent, unsigned i)
 		if (aggregator_link_paths(
 			agent->aggregator_links[i], paths, count, now) == 0)
 			continue;
-		/* Its link is full or gone: all paths are sent next time. */
+		/* The link is full or gone: the next report has all paths. */
 		tracer_report_all(tracer, i);
 		return;
 	}

@@ -1,4 +1,5 @@
-/* The ToRs and aggregators of this host, if the config leaves them to controllers. */
+/* Writes the ToRs and aggregators that controllers name for this host into the config,
+ * where the config has none. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +113,8 @@ agent_on_place(struct place *place, void *arg)
 		place_free(place);
 		return;
 	}
-	if (agent->paused) { /* a restart would resume probing; a later answer will come
-			      */
+	/* a restart would resume probing; a later answer applies the change */
+	if (agent->paused) {
 		rm_log_info("ToRs and aggregators of this host: changed by a "
 			    "controller: used when probing is resumed");
 		place_free(place);

@@ -25,12 +25,13 @@ struct agent_finder {
 	struct host_agent *agent;
 	struct rnic_find find;
 	bool running; /* a search runs on the worker */
-	bool changed; /* an event has come since the search began */
+	bool changed; /* an event came after the search had begun */
 	rm_mono_t begun;
-	int logged_lldp, logged_error; /* last error of each that was logged */
+	int logged_lldp, logged_error; /* the last error of each that was logged */
 	struct agent_waiting waiting[AGENT_MAX_WAITING], before[AGENT_MAX_WAITING];
 	size_t waiting_count, before_count;
-	size_t too_many, too_many_logged; /* RNICs beyond the limit of an agent */
+	/* too_many: RNICs beyond the limit of an agent */
+	size_t too_many, too_many_logged;
 };
 
 static const struct agent_rnic_config *
@@ -39,7 +40,7 @@ entry_at(const struct agent_config *config, size_t i)
 	return (const struct agent_rnic_config *)config->rnics.items + i;
 }
 
-/* ---- Adds an RNIC ---- */
+/* ---- Adding an RNIC ---- */
 
 static struct rnic_options
 options_of(struct host_agent *agent, size_t entry)
@@ -59,7 +60,7 @@ options_of(struct host_agent *agent, size_t entry)
 	return options;
 }
 
-/* Prepares everything that has to know the ToRs of an RNIC before it registers. */
+/* Prepares the modules that must know the ToRs of an RNIC before it registers. */
 static int
 know_tors(struct host_agent *agent, const struct tor_set *set, uint64_t *aggregators)
 {
@@ -137,7 +138,7 @@ wait_for(struct agent_finder *finder, const char *device, const char *format, ..
 	va_end(arguments);
 }
 
-/* Each reason is logged once, as long as it holds. */
+/* Logs each reason once, as long as it lasts. */
 static void
 log_waiting(struct agent_finder *finder)
 {
@@ -156,7 +157,8 @@ log_waiting(struct agent_finder *finder)
 
 /* ---- ToRs ---- */
 
-/* The ToR name of a switch that LLDP names: "" when it is not a valid name. */
+/* The name of the ToR for a switch that LLDP names; "": the switch has no valid
+ * name. */
 static void
 tor_of_switch(
     const struct agent_config *config, const char *name, char tor[TOR_NAME_BYTES])
@@ -206,8 +208,7 @@ tors_of_place(const struct place *place, const struct rnic_found *found)
 	return set;
 }
 
-/* Collects what each source says about the ToRs of a found device; further sources
- * belong here. */
+/* Collects the ToRs of a found device from each source. A new source belongs here. */
 static void
 tors_of(const struct host_agent *agent, size_t entry, const struct rnic_found *found,
     struct tor_choice *ret)
@@ -254,7 +255,7 @@ note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
 	bool moved;
 	int r;
 
-	/* A source without an answer changes nothing: the last answer stays. */
+	/* A source that names no ToR changes nothing: its last answer stays. */
 	if (set.count == 0)
 		return;
 	moved = rnic_report_tors(rnic, TOR_LLDP, &set, now);
@@ -293,7 +294,7 @@ is_of(const struct rnic_found *found, const struct rnic *rnic)
 	return strcmp(facts->netdev, found->netdev) == 0 && found->netdev[0] != '\0';
 }
 
-/* A network device whose RDMA port has been used already in this search. */
+/* A network device whose RDMA port became an RNIC earlier in this search. */
 static bool
 is_behind_taken(const struct agent_finder *finder, const struct rnic_found *found)
 {
@@ -326,7 +327,8 @@ entry_means(const struct agent_rnic_config *entry, const struct rnic_found *foun
 		   (udp || entry->port == found->port));
 }
 
-/* An entry with the device's own name comes first. */
+/* Finds the entry of the config for a device; an entry with the device's own name comes
+ * before patterns. */
 static bool
 find_entry(
     const struct agent_config *config, const struct rnic_found *found, size_t *ret)
@@ -418,7 +420,7 @@ take_found(struct agent_finder *finder, struct rnic_found *found, rm_mono_t now)
 		start_found(finder, entry, found, &tors);
 }
 
-/* Entries without a ToR that name one device, which does not exist. */
+/* Reports entries without a ToR that name one device, if that device does not exist. */
 static void
 wait_for_missing(struct agent_finder *finder)
 {
@@ -483,7 +485,7 @@ take_all(struct agent_finder *finder, rm_mono_t now)
 
 /* ---- The search ---- */
 
-/* Called on the worker: it reads only those parts of the config that never change. */
+/* Called on the worker, so it reads only parts of the config that never change. */
 static bool
 wants_netdev(const char *netdev, const void *arg)
 {
@@ -526,7 +528,7 @@ agent_find(struct host_agent *agent, bool changed, rm_mono_t now)
 	int64_t pace_ns;
 
 	finder->changed |= changed;
-	if (finder->running) /* and the worker owns find */
+	if (finder->running) /* the worker owns find as long as the search runs */
 		return;
 	pace_ns = finder->changed ? look_pace_event_ns(finder->find.cpu_ns)
 				  : look_pace_ns(true, finder->find.cpu_ns);

@@ -1,6 +1,6 @@
 /*
- * host_agent_rnics - the wiring of the search for RNICs: decides which RNICs this agent
- * has.
+ * host_agent_rnics - the wiring of the search for RNICs, which decides which RNICs this
+ * agent has.
  *
  * RNICs that the config names with their ToRs exist from the start. Others are added
  * when they are found and their ToR is known, at the start or later, and stay until the
@@ -16,12 +16,12 @@
 struct agent_finder;
 struct host_agent;
 
-/* Searches at once, before the loop runs. */
+/* Searches once at once, before the loop runs. */
 int agent_finder_new(struct host_agent *agent, struct agent_finder **ret);
-/* Free the worker first. NULL is fine. */
+/* Free the worker first. NULL is allowed. */
 void agent_finder_free(struct agent_finder *finder);
 
-/* Searches again if it is time. changed: an event reported a change. */
+/* Searches again if a search is due. changed: an event has reported a change. */
 void agent_find(struct host_agent *agent, bool changed, rm_mono_t now);
 
 #endif

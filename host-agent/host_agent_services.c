@@ -1,4 +1,5 @@
-/* Decides when events, requests and turns of service flows are handled. */
+/* Decides when events of QPs, requests to aggregators, and turns of service flows are
+ * handled. */
 #include "host-agent/host_agent_services.h"
 
 #include <errno.h>
@@ -37,9 +38,9 @@ struct name_job {
 struct list_job {
 	struct qp_list list;
 	rm_mono_t asked;
-	rm_mono_t rest; /* until then no other list is made */
+	rm_mono_t rest; /* the next list is made at this time or later */
 	bool busy;
-	bool wanted; /* another list is needed, as soon as possible */
+	bool wanted; /* another list is needed, as early as rest allows */
 };
 
 struct agent_services {
@@ -51,20 +52,20 @@ struct agent_services {
 	struct agent_pods pods;
 	size_t kubelet_failed; /* number of failed readings in a row */
 	struct rm_timer *turn;
-	bool soon; /* the timer is set for changes */
+	bool soon; /* the timer is set for a turn that a change needs */
 	rm_mono_t turned;
-	int64_t turn_ns; /* time that the last turn took */
+	int64_t turn_ns; /* time that the last turn took, in ns */
 
 	struct name_job names;
 	struct list_job list;
-	rm_mono_t list_at; /* the next list, if none is needed before */
-	uint64_t dropped;  /* lost events, when the last list was asked for */
+	rm_mono_t list_at; /* time of the next regular list */
+	uint64_t dropped;  /* number of lost events when the last list was requested */
 
 	struct wire_service_flow *flows; /* scratch memory, SERVICES_MAX_FLOWS each */
 	struct wire_service_flow *served;
 	struct wire_target *targets; /* scratch */
 	uint16_t (*ports)[WIRE_MAX_FLOWS];
-	bool news; /* not reported yet */
+	bool news; /* a change was not reported yet */
 	/* A bit per aggregator link whose peer has no service flows yet. */
 	uint64_t without_flows;
 	rm_mono_t reported_at;
@@ -77,11 +78,12 @@ struct agent_services {
 /* ---- Blocking calls: names of processes, lists of QPs. Run on the worker, one of
  * each at a time ---- */
 
-/* A list asks the firmware about every QP: it is made seldom while events come. */
+/* To make a list, the kernel asks the firmware about every QP: so lists are rare while
+ * events come. */
 #define LIST_WITH_EVENTS_NS (600 * RM_NS_PER_S)
 #define LIST_WITHOUT_EVENTS_NS (60 * RM_NS_PER_S)
 #define LIST_APART_NS (5 * RM_NS_PER_S)
-#define LIST_SHARE 10 /* part of the worker's time that lists may take */
+#define LIST_SHARE 10 /* lists may take 1 / LIST_SHARE of the worker's time */
 
 static void agent_services_turn_soon(struct agent_services *own);
 
@@ -139,7 +141,7 @@ agent_services_name(struct agent_services *own)
 	}
 	if (job->count == 0)
 		return;
-	/* If the worker is full, the processes are named by their commands. */
+	/* If the worker is full, the processes keep the names of their commands. */
 	job->busy =
 	    rm_worker_submit(own->agent->worker, names_run, names_done, job) == 0;
 }
@@ -167,7 +169,7 @@ list_done(void *arg, int r)
 	    now, LIST_APART_NS + rm_mono_since(now, job->asked) * LIST_SHARE);
 	if (r < 0) {
 		own->counts.lists_failed++;
-		/* A kernel without RDMA has nothing to list. */
+		/* A kernel without RDMA has no QPs to list. */
 		if (r != -ECANCELED && r != -EPROTONOSUPPORT)
 			rm_log_warn(r, "cannot list the QPs of this host");
 		return;
@@ -191,7 +193,7 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 	    rm_mono_since(now, own->list_at) < 0)
 		return;
 	if (job->rest.ns != 0 && rm_mono_since(now, job->rest) < 0)
-		return; /* at a later turn */
+		return; /* the names follow in a later turn */
 	own->dropped = dropped;
 	own->list_at =
 	    rm_mono_add(now, attached ? LIST_WITH_EVENTS_NS : LIST_WITHOUT_EVENTS_NS);
@@ -207,8 +209,10 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 #define FIRST_PORT 0xc000
 
 /*
- * A prober is asked for flows, and its port changes their source ports where it has to:
- * these are the flows to ask for. If no port is known, all flows are the same.
+ * The flows to request from the prober. The prober's port may replace the source port
+ * of a flow that it is asked for, so this function searches, for each real source port,
+ * a flow that the port turns into it. If the port's source ports are unknown, all flows
+ * are the same.
  */
 static size_t
 wanted_flows(const struct rnic *rnic, const struct wire_target *target,
@@ -321,7 +325,7 @@ is_served(const struct host_agent *agent, size_t aggregator, struct wire_rnic_id
 	return false;
 }
 
-/* "": it is not a pod, or the pod is not known. */
+/* "": the service is not a pod, or the kubelet did not report the pod. */
 static const char *
 pod_of(const struct agent_services *own, const char *service)
 {
@@ -381,7 +385,7 @@ agent_services_report(struct agent_services *own, rm_mono_t now)
 			continue;
 		own->without_flows &= ~bit;
 		if (report_one(own, i, count, now) < 0)
-			/* Its link is full: sent at a later turn. */
+			/* The link is full: a later turn sends the report. */
 			own->without_flows |= bit;
 		else
 			own->counts.reports++;
@@ -393,11 +397,11 @@ agent_services_report(struct agent_services *own, rm_mono_t now)
 }
 
 #define TURN_NS (500 * RM_NS_PER_MS)
-/* Changes are handled after this time; turns are at least so far apart, because a
- * job may connect thousands of QPs at once. */
+/* Time between a change and the turn that handles it; and the shortest time between two
+ * turns, since a job may connect thousands of QPs at once. */
 #define NEWS_NS (10 * RM_NS_PER_MS)
 #define TURNS_APART_NS (100 * RM_NS_PER_MS)
-#define TURN_SHARE 10 /* part of the loop's time that turns may take */
+#define TURN_SHARE 10 /* turns may take 1 / TURN_SHARE of the loop's time */
 #define ASKS_PER_TURN 32
 
 static struct services_options
@@ -437,7 +441,8 @@ on_event(const struct qp_event *event, void *arg)
 		agent_services_turn_soon(own);
 }
 
-/* QPs from before have to be listed, or all of them. */
+/* When events begin to come, the older QPs have to be listed; when tracing has failed,
+ * all QPs. */
 static void
 on_state(void *arg)
 {
@@ -491,7 +496,8 @@ ask_all(struct agent_services *own, rm_mono_t now)
 	for (size_t i = 0; i < own->agent->aggregator_link_count; i++)
 		anybody |= aggregator_link_has_session(own->agent->aggregator_links[i]);
 	if (!anybody)
-		return; /* else later events would postpone it again */
+		/* nothing can be sent now: to ask would only postpone the requests */
+		return;
 	count = services_asks(own->services, now, asks, ASKS_PER_TURN);
 	for (size_t i = 0; i < count; i++)
 		own->counts.unsent += send_ask(own, &asks[i]) < 0;
@@ -559,7 +565,8 @@ on_turn(void *arg)
 	own->turn_ns = rm_mono_since(rm_mono_now(), now);
 }
 
-/* The source ports that its probes can have. */
+/* Fills in the source ports that the RNIC's probes can have, and returns their number;
+ * 0: any port. */
 static size_t
 ports_of(const struct rnic *rnic, uint16_t ret[SERVICES_MAX_PORTS])
 {
@@ -568,17 +575,20 @@ ports_of(const struct rnic *rnic, uint16_t ret[SERVICES_MAX_PORTS])
 	size_t count = 0;
 
 	if (port_flows(port) == PORT_FLOWS_LABEL)
-		return 0; /* any */
+		return 0; /* any source port */
 	if (!rnic_verbs(rnic, &facts))
 		return 0;
 	for (; count < facts.flow_count && count < SERVICES_MAX_PORTS; count++)
 		ret[count] = port_flow(port, (uint16_t)(FIRST_PORT + count));
 	if (port_flows(port) == PORT_FLOWS_UNKNOWN)
-		ret[0] = FIRST_PORT; /* there is one port, but it is not known which */
+		/* the driver uses one port that is not known: this value stands for
+		 * it */
+		ret[0] = FIRST_PORT;
 	return count;
 }
 
-/* Starts with the first RNIC that verbs can use: other hosts have no QPs to follow. */
+/* Starts the hooks with the first RNIC that has QPs: hosts without such an RNIC have
+ * nothing to follow. */
 static int
 begin(struct agent_services *own)
 {
@@ -604,7 +614,7 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 	int r;
 
 	if (own == NULL || !rnic_up(rnic) || !rnic_verbs(rnic, &verbs))
-		return; /* over UDP the RDMA device is not known */
+		return; /* over UDP the RDMA device of the RNIC is not known */
 	r = begin(own);
 	if (r < 0) {
 		rm_log_warn(r, "cannot follow service flows");
@@ -656,7 +666,7 @@ on_pods(int r, const char *reason, bool news, void *arg)
 		    kubelet, reason);
 	if (r < 0)
 		return;
-	own->news = true; /* pods may have names now */
+	own->news = true; /* the report may name pods now */
 	if (news)
 		rm_log_info("kubelet: pods read: %zu, after %zu readings that failed",
 		    kubelet_pods(own->kubelet), own->kubelet_failed);
@@ -749,7 +759,7 @@ agent_services_stop(struct agent_services *own)
 	kubelet_free(own->kubelet);
 	own->kubelet = NULL;
 	own->pods.kubelet = NULL;
-	own->soon = true; /* it is not set any more */
+	own->soon = true; /* the timer is stopped, so no turn is pending */
 }
 
 void

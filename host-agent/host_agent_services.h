@@ -1,7 +1,8 @@
 /*
  * host_agent_services - the wiring that follows services: it turns the kernel's events
- * on QPs into requests to aggregators, targets of probers and tracer, and reports.
- * NULL: services are disabled in the config.
+ * on QPs into requests to aggregators, targets of probers and tracer, and reports. A
+ * struct agent_services pointer that is NULL means that services are disabled in the
+ * config.
  */
 #ifndef HOST_AGENT_HOST_AGENT_SERVICES_H
 #define HOST_AGENT_HOST_AGENT_SERVICES_H
@@ -23,40 +24,41 @@ struct agent_services_counts {
 	uint64_t reports;
 	uint64_t names;
 	uint64_t unsent; /* requests that could not be sent to any aggregator */
-	/* As of the last turn: */
+	/* As counted at the last turn: */
 	struct services_counts table;
 	struct qp_tracer_counts hooks;
-	uint64_t attached; /* 1 or 0 */
+	uint64_t attached; /* 1: events of QPs come from the kernel; else 0 */
 };
 
 int agent_services_new(struct host_agent *agent, struct agent_services **ret);
-/* In two steps: stop before the worker is freed, free after it. */
+/* The end has two steps: stop before the worker is freed, free after it. */
 void agent_services_stop(struct agent_services *own);
 void agent_services_free(struct agent_services *own);
 void agent_services_tune(struct agent_services *own); /* applies a changed config */
 
-/* The RNIC is ready, perhaps with another identity. */
+/* Tells services that the RNIC is ready, perhaps with another identity. */
 void agent_services_rnic(struct agent_services *own, const struct rnic *rnic);
 void agent_services_answer(
     struct agent_services *own, const struct wire_resolve_answer *answer);
 /* Takes the result of a probe of a service flow. */
 void agent_services_result(
     struct agent_services *own, const struct wire_result *result, rm_mono_t now);
-/* A new session: the aggregator knows no service flows yet. */
+/* Sends all service flows to this aggregator: its session is new, so it has none. */
 void agent_services_report_all(struct agent_services *own, size_t aggregator);
 
-/* Writes the targets of services behind the first count targets of sum, replacing
- * those there. -ENOMEM. Valid until the next call. */
+/* Appends the targets of services to the first count targets of sum, in place of any
+ * that follow these. sum borrows them until the next call. -ENOMEM. */
 int agent_services_add_probes(struct agent_services *own, const struct rnic *rnic,
     struct pinglist_sum *sum, size_t count);
 int agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,
     struct pinglist_sum *sum, size_t count);
-/* Appends the peers that services need answered to the peers of sum. -ENOMEM. */
+/* Appends to the peers of sum those that the RNIC has to answer because of services.
+ * -ENOMEM. */
 int agent_services_add_peers(
     struct agent_services *own, const struct rnic *rnic, struct pinglist_sum *sum);
 
 const struct services *agent_services_table(const struct agent_services *own);
-/* The same table, with the kubelet's names of its pods. */
+/* The table of services, together with the kubelet's names of its pods. */
 const struct agent_pods *agent_services_pods(const struct agent_services *own);
 /* NULL: there is no RNIC yet that verbs can use. */
 const struct qp_tracer *agent_services_hooks(const struct agent_services *own);

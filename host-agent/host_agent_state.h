@@ -61,10 +61,12 @@ struct host_agent {
 	struct self_limit limit;
 	struct rate_limit rate_limit; /* shared by all RNICs */
 
-	struct place *place; /* ToRs and aggregators in use, as a controller named them;
-				NULL: as configured */
+	/* the answer of a controller that the config was filled from; NULL: the config
+	 * names all ToRs and aggregators itself */
+	struct place *place;
 	struct place_link *place_link; /* NULL: no controllers are asked */
-	rm_mono_t last_seen; /* when an aggregator was last connected, or the start */
+	/* when an aggregator was last connected; at first, the start of the agent */
+	rm_mono_t last_seen;
 
 	struct pinglist_store *pinglists;
 	struct key_ring *keys;
@@ -72,7 +74,7 @@ struct host_agent {
 	struct rdma_index *rdma;
 	struct agent_finder *finder;
 	struct device_events *events; /* NULL: not created yet */
-	bool events_failed;           /* and that was logged */
+	bool events_failed;           /* creating it failed, and that was logged */
 	struct rnic **rnics;
 	size_t rnic_count;
 	struct aggregator_link *
@@ -85,7 +87,7 @@ struct host_agent {
 	    paths_chosen; /* value of tracer_path_changes when flows were last chosen */
 
 	struct agent_services *services; /* NULL: disabled */
-	struct agent_counters *counters; /* likewise */
+	struct agent_counters *counters; /* NULL: disabled */
 	struct agent_users users;
 	struct agent_counter_metrics *counter_metrics;
 
@@ -108,12 +110,14 @@ extern const struct aggregator_link_callbacks agent_aggregator_link_callbacks;
 /* True: the aggregator of this link serves one of the rnic's ToRs. */
 bool agent_serves(size_t aggregator, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
-/* As rnic_aggregators, a bit for each aggregator for which something changed. */
+/* Registers RNICs again with each aggregator whose bit is set, as in
+ * rnic_aggregators. */
 void agent_register_with(struct host_agent *agent, uint64_t aggregator_links);
-/* Its ToRs changed: registers the RNIC with all aggregators, and gives it its plan
- * again. */
+/* Handles a change of the RNIC's ToRs: registers all RNICs with all aggregators, and
+ * applies the plans of the new ToRs. */
 void agent_move_rnic(struct host_agent *agent, struct rnic *rnic);
-/* Checks that the certificates of the connected aggregators allow its ToRs. */
+/* Checks that the certificates of the connected aggregators allow them to serve the
+ * RNIC's ToRs; an aggregator that may not is withheld from this RNIC. */
 void agent_admit(struct host_agent *agent, struct rnic *rnic);
 struct prober_options agent_prober_options(struct host_agent *agent); /* host_agent.c */
 /* host_agent_events.c */
@@ -123,12 +127,13 @@ void agent_load_keys(struct host_agent *agent);
 /* Applies the state of agent->brake. */
 void agent_obey_brake(struct host_agent *agent);
 
-/* host_agent_timers.c: the share of the rate that the brake and the agent's own limits
- * allow, in permille; 0 only by the brake. */
+/* host_agent_timers.c: the share of the pinglists' rates at which to probe, in
+ * permille, by the brake and by the agent's own limits. Only the brake can make it
+ * 0. */
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);
 void agent_tune_limits(struct host_agent *agent); /* sets them from the config */
-/* Applies config and pinglists: probers restart where their options changed. */
+/* Applies config and pinglists: a prober whose options changed restarts. */
 void agent_tune_probers(struct host_agent *agent);
 
 struct tracer_options agent_tracer_options(const struct agent_config *config);

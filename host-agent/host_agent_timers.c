@@ -1,5 +1,5 @@
-/* The timers: the watch every 25 ms, heartbeats every 250 ms, an examination of the
- * RNICs every few seconds. */
+/* The timers: the check of the loop every 25 ms, heartbeats every 250 ms, an
+ * examination of the RNICs every few seconds. */
 #include "host-agent/host_agent_state.h"
 
 #include "host-agent/agent_config.h"
@@ -21,10 +21,11 @@
  * ---- */
 
 #define DAY_NS (24 * 3600 * RM_NS_PER_S)
-/* Two heartbeats may come a little closer together than requested. */
+/* A sample may be this much early: heartbeats come a little closer together at
+ * times. */
 #define SAMPLE_SLACK_NS (100 * RM_NS_PER_MS)
-/* Buffers of an RDMA port, about 4 MiB, and the memory of its provider. Slower
- * probing would not free them. */
+/* Memory that an RDMA port needs, however slowly it probes: about 4 MiB of buffers, and
+ * what its provider allocates. */
 #define PORT_MEMORY_BYTES (UINT64_C(6) << 20)
 
 uint32_t
@@ -44,7 +45,7 @@ agent_set_pace(struct host_agent *agent)
 	agent_tune_tracing(agent);
 }
 
-/* 0: none. */
+/* In bytes, with the needs of the open RDMA ports; 0: no limit. */
 static uint64_t
 memory_limit(const struct host_agent *agent)
 {
@@ -86,7 +87,7 @@ agent_report_slowed(const struct host_agent *agent)
 		    (unsigned long long)(limit->memory_bytes >> 20));
 }
 
-/* Measures the agent's own use, once a second however often it is called. */
+/* Measures the agent's own use of CPU and memory, at most once a second. */
 static void
 agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 {
@@ -102,7 +103,8 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 		rm_log_warn(r, "cannot measure the agent's own CPU and memory");
 		return;
 	}
-	/* malloc may keep the memory of a closed port. */
+	/* The limit never falls: malloc may keep the memory of a port that was
+	 * closed. */
 	bytes = memory_limit(agent);
 	if (bytes > agent->limit.options.memory_bytes)
 		agent->limit.options.memory_bytes = bytes;
@@ -112,8 +114,8 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 	agent_report_slowed(agent);
 }
 
-/* True: a pinglist of one of its ToRs is expired. Only until it has confirmed the
- * pinglist again. */
+/* True: this aggregator serves a ToR whose pinglist has expired, because the aggregator
+ * has not confirmed it. */
 static bool
 aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 {
@@ -130,7 +132,7 @@ aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 	return false;
 }
 
-/* Reports to that aggregator how far probing is slowed. */
+/* Fills in, for this aggregator's next heartbeat, how far probing is slowed and why. */
 static void
 agent_note_slowed(
     const struct host_agent *agent, size_t aggregator, struct loop_turn *turn)
@@ -148,7 +150,7 @@ agent_note_slowed(
 	turn->slowed_reason = WIRE_SLOW_PLAN;
 }
 
-/* How far the slowest prober is behind. */
+/* How far the prober that is furthest behind its schedule is behind, in ns. */
 static int64_t
 agent_behind_ns(const struct host_agent *agent, rm_mono_t now)
 {
@@ -196,14 +198,15 @@ void
 agent_beat_soon(struct host_agent *agent, rm_mono_t now)
 {
 	/*
-	 * Sent by a timer that is due now: timers of probers that were due before,
-	 * perhaps long before because of a stall, report lost probes first.
+	 * The heartbeat is sent by a timer that is due now, not from here: timers of
+	 * probers that were due earlier, perhaps long ago because of a stall, report
+	 * lost probes first.
 	 */
 	agent->beat_due = now;
 	rm_timer_at(agent->beat, now);
 }
 
-struct served { /* served by this aggregator */
+struct served { /* the RNICs of one aggregator, as its heartbeat needs them */
 	const struct host_agent *agent;
 	size_t aggregator;
 };
@@ -236,8 +239,8 @@ agent_gather_counts(struct host_agent *agent)
 	}
 }
 
-/* The list of connected aggregators goes to all of them: the standby one becomes
- * active by it. */
+/* Lists the connected aggregators. All of them get the list, because the standby
+ * aggregator becomes active by it. */
 static void
 agent_list_live(const struct host_agent *agent, const char *live[WIRE_MAX_LIVE],
     struct aggregator_link_report *report)
@@ -311,7 +314,7 @@ agent_renew_plans(struct host_agent *agent, rm_mono_t now)
 	}
 }
 
-/* CPU time of one examination of each RNIC that is up, or of each that is not. */
+/* CPU time in ns of examining once all RNICs that are up, or all that are not. */
 static int64_t
 agent_look_cpu_ns(const struct host_agent *agent, bool up)
 {
@@ -346,16 +349,16 @@ agent_on_device_event(void *arg)
 	const int64_t wait_ns = look_pace_event_ns(cpu_ns) -
 				rm_mono_since(rm_mono_now(), agent->looked_for_event);
 
-	/* Counted from the first event: a stream of events must not postpone it for
-	 * ever. */
+	/* The delay counts from the first event: a stream of events must not postpone
+	 * the examination for ever. */
 	if (agent->change_awaited)
 		return;
 	agent->change_awaited = true;
 	rm_timer_after(agent->changed, wait_ns > soon_ns ? wait_ns : soon_ns);
 }
 
-/* Without these events, as in a namespace that does not exist yet, changes are seen
- * later. */
+/* Without the events, as in a namespace that does not exist yet, changes are only found
+ * by the regular examinations. */
 static void
 agent_listen_to_devices(struct host_agent *agent)
 {

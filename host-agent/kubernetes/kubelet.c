@@ -14,10 +14,10 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 
-#define MAX_UNKNOWN 64 /* pods that were looked up and are not in the list */
+#define MAX_UNKNOWN 64 /* most pods that were looked up and are not in the list */
 
-struct job {                     /* the worker owns it until it is done */
-	struct kubelet *kubelet; /* NULL: canceled */
+struct job {                     /* belongs to the worker until done */
+	struct kubelet *kubelet; /* NULL: the reading was cancelled */
 	char *text;
 	size_t len;
 	struct pod_list *list;
@@ -42,10 +42,12 @@ struct kubelet {
 	char reported[sizeof(((struct rm_error *)NULL)->text)];
 	rm_mono_t reported_at;
 
-	/* Pods that the list does not have do not cause another request. */
+	/* Pods that the last list did not have, so that looking them up again causes no
+	 * further request. */
 	char unknown[MAX_UNKNOWN][POD_UID_BYTES];
 	size_t unknown_count; /* sum of all readings */
-	bool wanted; /* an unknown pod was looked up since the last request began */
+	/* a pod that the list does not have was looked up after the last request */
+	bool wanted;
 };
 
 /* ---- when ---- */
@@ -88,7 +90,7 @@ kubelet_want(struct kubelet *kubelet, const char *uid)
 
 /* ---- the end of a reading ---- */
 
-/* Length of the unit of time at the start of text; 0: it is none. */
+/* Length of a unit of time ("ms", "s") at the start of text; 0: there is none. */
 static size_t
 time_at(const char *text)
 {
@@ -101,7 +103,8 @@ time_at(const char *text)
 		   : 0;
 }
 
-/* Compares without times: libcurl's text has the ms after which it gave up. */
+/* Compares texts without the durations in them: libcurl's text has the milliseconds
+ * after which it gave up. */
 static bool
 is_same_reason(const char *a, const char *b)
 {
@@ -175,8 +178,8 @@ run_job(void *arg)
 
 	int r = pod_list_parse(job->text, job->len, &job->list, &job->error);
 
-	/* A kubelet that has just started reports no pods, and a node always has
-	 * some. */
+	/* A node always has some pods: an empty list comes from a kubelet that has just
+	 * started. */
 	if (r == 0 && pod_list_count(job->list) + pod_list_refused(job->list) == 0) {
 		pod_list_free(job->list);
 		job->list = NULL;

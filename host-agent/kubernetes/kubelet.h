@@ -2,9 +2,10 @@
  * kubelet - asks this host's kubelet for its pods: GET /pods over https, one request at
  * a time. It only reads.
  *
- * It asks at its start, every interval, and when an unknown pod is looked up; but never
- * twice within apart_ns, and less often while requests fail. The token is read for each
- * request. The last list is used until there is a new one.
+ * A request is made at the start, every interval_ns, and when a pod is looked up that
+ * the list does not have; never two within apart_ns, and fewer while requests fail. The
+ * file of the token is read for each request. A failed request leaves the last list in
+ * use.
  */
 #ifndef HOST_AGENT_KUBERNETES_KUBELET_H
 #define HOST_AGENT_KUBERNETES_KUBELET_H
@@ -26,32 +27,35 @@ struct rm_worker;
 
 struct kubelet_options {
 	struct rm_loop *loop;
-	struct rm_worker *worker; /* parses */
+	struct rm_worker *worker; /* parses the answers */
 	const char *url;          /* "https://127.0.0.1:10250"; copied */
 	const struct rm_http_origin
-	    *origin;                   /* no user; borrowed as long as the kubelet */
-	int64_t interval_ns, apart_ns; /* interval_ns: the longer one */
-	int64_t news_ns; /* between two reports of failures, unless a reading succeeded
-			    in between */
-	/* Called after each reading: 0, or an error with its text in reason. news:
-	 * log it: the first failure, a failure for another reason than the last
-	 * logged one, or the first success after failures. */
+	    *origin; /* must name no user; borrowed as long as the kubelet */
+	int64_t interval_ns, apart_ns; /* between requests: regular ones, and any two */
+	/* least time between two reports of failures, unless a reading succeeded in
+	 * between */
+	int64_t news_ns;
+	/* Called after each reading. r: 0, or an error with its text in reason. news:
+	 * the caller should log it, as it is the first failure, a failure for another
+	 * reason than the last one reported, or the first success after failures. */
 	void (*done)(int r, const char *reason, bool news, void *arg);
 	void *arg;
 };
 
 struct kubelet_counts {
 	uint64_t reads, failed;
-	uint64_t refused; /* pods that were left out, sum of all readings */
+	/* pods that were left out of the lists, summed over all readings */
+	uint64_t refused;
 };
 
 int kubelet_new(const struct kubelet_options *options, struct kubelet **ret);
-/* NULL is allowed; free it before the worker. */
+/* Free it before the worker. NULL is allowed. */
 void kubelet_free(struct kubelet *kubelet);
 
 /* In all functions below kubelet may be NULL: then no pod is known. */
 
-/* Reports that a process of this pod was seen. */
+/* Requests the list soon if it does not have this pod. Call it for each process that is
+ * seen. */
 void kubelet_want(struct kubelet *kubelet, const char *uid);
 /* NULL: not known. Valid until the next reading. */
 const struct pod *kubelet_pod(const struct kubelet *kubelet, const char *uid);

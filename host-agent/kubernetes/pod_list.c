@@ -14,14 +14,14 @@
 #define STATIC_UID_LEN 32 /* a hash without dashes */
 
 struct pod_list {
-	struct pod *pods; /* by uid */
+	struct pod *pods; /* sorted by uid */
 	size_t count, capacity;
 	uint64_t refused;
 };
 
-/* ---- skips the JSON around the pods without parsing it ---- */
+/* ---- Skips the JSON around the pods without building a tree of it ---- */
 
-struct text { /* the text of one value */
+struct text { /* the text of one JSON value */
 	const char *at;
 	size_t len;
 };
@@ -49,7 +49,8 @@ take(struct cursor *cursor, char c)
 	return true;
 }
 
-/* From behind the first quote to behind the last one. */
+/* Skips a string: at is behind its first quote before, and behind its last quote
+ * after. */
 static void
 skip_string(struct cursor *cursor)
 {
@@ -82,7 +83,7 @@ skip_nested(struct cursor *cursor)
 	cursor->bad = true;
 }
 
-/* Takes any value; of its contents only the nesting is checked. */
+/* Skips a value, and returns its text. Only the nesting inside is checked. */
 static struct text
 take_value(struct cursor *cursor)
 {
@@ -122,7 +123,8 @@ is(const struct text *text, const char *expected)
 	       memcmp(text->at, expected, text->len) == 0;
 }
 
-/* Moves to the next member of an object: returns its key with the quotes. */
+/* Moves to the next member of an object, and sets its key, with the quotes, and its
+ * value. False: there is none. */
 static bool
 more_members(struct cursor *cursor, bool *first, struct text *key, struct text *value)
 {
@@ -139,7 +141,7 @@ more_members(struct cursor *cursor, bool *first, struct text *key, struct text *
 
 /* ---- one pod ---- */
 
-/* Copies a name of letters, digits, '-' and '.'; false: it is not one. */
+/* Copies a name of letters, digits, '-' and '.'. False: there is no such name. */
 static bool
 take_name(const json_t *object, const char *key, char *ret, size_t size)
 {
@@ -157,8 +159,9 @@ take_name(const json_t *object, const char *key, char *ret, size_t size)
 }
 
 /*
- * A Deployment names its ReplicaSet <Deployment>-<hash>, and puts the hash on the pods,
- * too, by this label. A ReplicaSet without a Deployment has neither.
+ * Finds the Deployment of a pod. A Deployment calls its ReplicaSet <Deployment>-<hash>,
+ * and puts the hash on the pods by this label; a ReplicaSet without a Deployment does
+ * neither.
  */
 static void
 find_deployment(const json_t *metadata, const json_t *owner, struct pod *pod)

@@ -2,9 +2,9 @@
  * pod_list - the pods of a host by their UIDs, from a kubelet's answer: a PodList of
  * Kubernetes' v1 API, as JSON. Pure.
  *
- * Only the metadata of each pod is parsed, the rest is skipped: it would take ten times
- * the memory. A pod that cannot be parsed, or that is beyond the limit, does not affect
- * the others.
+ * Only the metadata of each pod is parsed; parsing all of it would take ten times the
+ * memory. A pod that cannot be parsed, or that is beyond the limit, is left out, and
+ * the others are kept.
  */
 #ifndef HOST_AGENT_KUBERNETES_POD_LIST_H
 #define HOST_AGENT_KUBERNETES_POD_LIST_H
@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POD_LIST_MAX_BYTES (16u << 20) /* size of an answer */
+#define POD_LIST_MAX_BYTES (16u << 20) /* largest answer */
 #define POD_LIST_MAX_PODS 1024         /* Kubernetes supports 110 per node */
 #define POD_LIST_MAX_METADATA (512u << 10)
 
-/* The limits of Kubernetes, with the 0 byte. */
+/* The limits of Kubernetes, with the terminating 0 byte. */
 #define POD_UID_BYTES 37
 #define POD_NAMESPACE_BYTES 64
 #define POD_OBJECT_BYTES 254 /* name of a pod or an owner */
@@ -24,9 +24,10 @@
 
 struct rm_error;
 
-/* Names consist of letters, digits, '-' and '.': none needs to be quoted. */
+/* Names consist of letters, digits, '-' and '.', so they need no quoting. */
 struct pod {
-	char uid[POD_UID_BYTES]; /* for a static pod: the hash that its cgroup has */
+	/* of a static pod: the hash that is in the name of its cgroup */
+	char uid[POD_UID_BYTES];
 	char namespace[POD_NAMESPACE_BYTES], name[POD_OBJECT_BYTES];
 	char full_name[POD_NAMESPACE_BYTES + POD_OBJECT_BYTES]; /* "namespace/name" */
 	/* The Deployment, if the pod's ReplicaSet certainly belongs to one, else the

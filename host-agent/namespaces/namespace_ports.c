@@ -20,7 +20,8 @@
 #define MAX_DEVICES 32 /* per namespace */
 #define PATH_BYTES 512
 
-/* It becomes a label; the owner of a namespace may give its devices any name. */
+/* The name becomes a label of a metric, so it is checked: the owner of a namespace may
+ * give its devices any name. */
 static bool
 is_name(const char *text)
 {
@@ -39,7 +40,8 @@ struct question {
 	struct {
 		struct nlattr head;
 		uint32_t value;
-	} device, port; /* not counted in length */
+		/* the length of the request covers them only if they are used */
+	} device, port;
 };
 
 struct device {
@@ -51,7 +53,7 @@ struct search {
 	struct namespace_ports *ret;
 	const char *root;
 	namespace_enter_fn *enter;
-	struct stat own; /* our namespace */
+	struct stat own; /* the agent's own namespace */
 	uint8_t reply[COUNTER_REPLY_BYTES];
 };
 
@@ -70,7 +72,8 @@ question_of(
 	};
 }
 
-/* Calls take for each attribute of each message; message: a new one begins. */
+/* Sends a question, and calls take for each attribute of each message of the answer;
+ * message is true for the first attribute of a message. */
 static int
 ask(const struct counter_kernel *kernel, const struct question *question,
     uint8_t *reply,
@@ -206,8 +209,8 @@ add_port(struct search *search, const struct counter_kernel *kernel, const char 
 
 /* ---- the owner of a namespace ---- */
 
-/* A process in that namespace has the name of its pod in its cgroup; the first one
- * that has is enough. */
+/* A process in the namespace has the name of its pod in its cgroup: takes the first
+ * process that has one. */
 static void
 find_service(
     const struct search *search, const struct stat *netns, char *ret, size_t room)
