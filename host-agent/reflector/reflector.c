@@ -49,7 +49,7 @@ reflector_begin(struct reflector *reflector, const struct wire_address *from,
 	return session;
 }
 
-/* Without a MAC. */
+/* Admits a packet without a MAC, or returns NULL. */
 static struct reflector_session *
 admit_plain(struct reflector *reflector, const struct wire_address *from,
     const struct probe_ask *ask, rm_mono_t now)
@@ -58,7 +58,8 @@ admit_plain(struct reflector *reflector, const struct wire_address *from,
 	const struct reflector_peer *peer;
 
 	session = reflector_sessions_find(reflector->sessions, from, ask->ssid);
-	/* A session's sender was looked up in the roster when the session began. */
+	/* The sender was in the roster when its session began; the session ends when
+	 * the sender leaves it. */
 	if (session != NULL && reflector->keys.count == 0)
 		return session;
 	peer = reflector_roster_peer(&reflector->roster, from);
@@ -76,7 +77,8 @@ admit_plain(struct reflector *reflector, const struct wire_address *from,
 		   : reflector_begin(reflector, from, ask->ssid, peer->wire.id, now);
 }
 
-/* A packet that does not verify leaves no state. */
+/* Admits a packet with a MAC, or returns NULL. A packet with a wrong MAC changes no
+ * state. */
 static struct reflector_session *
 admit_keyed(struct reflector *reflector, const struct port_arrival *arrival,
     const struct probe_ask *ask, rm_mono_t now)
@@ -113,7 +115,8 @@ admit_keyed(struct reflector *reflector, const struct port_arrival *arrival,
 	return session;
 }
 
-/* NULL: refused, and counted. *keyed: the session's packets carry a MAC. */
+/* Returns the session of an admitted packet. NULL: the packet was refused and counted.
+ * *keyed: the session's packets carry a MAC. */
 static struct reflector_session *
 reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
     struct probe_ask *ask, bool *keyed, rm_mono_t now)
@@ -134,8 +137,8 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 	} else if (format->read_probe(arrival->data, arrival->len, ask) == 0) {
 		session = admit_plain(reflector, from, ask, now);
 	} else {
-		/* Packets of unknown senders are counted as such, whatever they
-		 * contain. */
+		/* A packet of an unknown sender is counted as that, even if it is
+		 * malformed. */
 		if (reflector_roster_find(&reflector->roster, from) == NULL)
 			reflector->counts.refused_unknown++;
 		else
@@ -147,8 +150,8 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 	return session;
 }
 
-/* The class as the prober sent it, if the probe has it: the path may have changed
- * the DSCP. */
+/* Counts a probe. dscp: the class in which the prober sent it, if the probe says so,
+ * because the path may have changed the DSCP in the IP header. */
 static struct reflector_class *
 reflector_count(
     struct reflector *reflector, struct reflector_session *session, uint8_t dscp)
@@ -194,10 +197,10 @@ burst_send(struct reflector *reflector, struct reply_burst *burst)
 	burst->count = 0;
 }
 
-/* Every reply carries the send time of an earlier reply. Where that time is known as
- * soon as the reply has left, two replies of a session must not leave in one burst:
- * the second would carry no time, and no later reply would have a place for the
- * first one's. */
+/* Every reply carries the send time of an earlier reply. With QPs that time is known as
+ * soon as the earlier reply was sent, so two replies of one session must not be in the
+ * same burst: the second would carry no time, and no later reply would carry the first
+ * one's. */
 static bool
 burst_must_leave(const struct reflector *reflector, const struct reply_burst *burst,
     const struct reflector_session *session)
@@ -334,7 +337,8 @@ reflector_set_roster(
 		return r;
 	if (reflector->ring != NULL)
 		reflector_keys_set(&reflector->keys, reflector->ring, reflector->own);
-	/* An RNIC without a key of its own cannot require keys of others. */
+	/* An RNIC that has no key itself cannot verify the MACs of others, so it
+	 * requires none. */
 	reflector_roster_demand(&reflector->roster,
 	    reflector->keys.count > 0 ? reflector->ring : NULL, rm_mono_now());
 	reflector_sessions_sweep(reflector->sessions, roster_keep, &reflector->roster);

@@ -2,15 +2,16 @@
  * reflector - answers probes: one reply per probe, never larger, only to RNICs of the
  * roster.
  *
- * Refuses replies (any packet from a reflector port; where there are no ports, packets
- * marked as replies), sources outside its roster, short and damaged packets; counts
- * each reason. Keeps per prober (address, SSID) the previous reply's send time, and per
- * prober and class the number of received probes; the next reply carries both.
+ * It refuses, and counts by reason: replies (packets from a reflector's port; on
+ * transports without ports, packets marked as replies), packets from sources outside
+ * the roster, and short or damaged packets. It keeps, for each prober (address, SSID),
+ * the send time of the previous reply, and for each prober and class the number of
+ * received probes; the next reply carries both.
  *
- * With keys (key_ring.h) a peer that can authenticate is answered only when it does: a
- * packet with a wrong MAC or a repeated one is refused and only counted. A packet
- * without a MAC is refused, too, once its sender has sent one with a MAC or has had the
- * time to get its keys.
+ * With keys (key_ring.h), packets of a peer that can authenticate must have a MAC: a
+ * packet with a wrong MAC, or a repeated packet, is refused and counted. A packet
+ * without a MAC is refused once its sender has sent one with a MAC, or has had
+ * REFLECTOR_GRACE_NS to get its keys.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_H
@@ -20,7 +21,7 @@
 
 #include "schemas/wire.h"
 
-/* Time that a prober has to get its keys. */
+/* Time for a prober to get its keys. */
 #define REFLECTOR_GRACE_NS (30 * RM_NS_PER_S)
 
 struct key_ring;
@@ -28,42 +29,47 @@ struct port;
 struct reflector;
 
 struct reflector_counts {
-	uint64_t received; /* every packet that arrived at the reflector port */
+	uint64_t received; /* all packets that arrived at the reflector */
 	uint64_t replied;
 	uint64_t send_failed;
 	uint64_t refused_unknown;
-	uint64_t refused_port;      /* from a reflector port or a privileged one */
-	uint64_t refused_malformed; /* short, bad TLV lengths */
-	uint64_t refused_full;      /* the session table is full of younger sessions */
-	uint64_t authenticated;     /* included in received: with the right MAC */
+	uint64_t refused_port;      /* from a reflector's port or a privileged port */
+	uint64_t refused_malformed; /* too short, or with a malformed TLV */
+	/* the session table is full, and no session in it is idle */
+	uint64_t refused_full;
+	uint64_t authenticated; /* with the right MAC; these count in received, too */
 	uint64_t refused_mac;   /* with a wrong MAC, or without a key for the sender */
-	uint64_t refused_plain; /* without a MAC, though the sender has keys */
+	uint64_t refused_plain; /* without a MAC, although the sender must have keys */
 	uint64_t refused_replayed; /* with the right MAC, but received before */
 };
 
-/* own: the RNIC of this reflector. max_sessions: 0 for 16384. */
+/* own: the RNIC of this reflector. max_sessions: 0: 16384; at most
+ * REFLECTOR_MAX_SESSIONS. */
 int reflector_new(struct port *port, struct wire_rnic_id own, size_t max_sessions,
     struct reflector **ret);
 void reflector_free(struct reflector *reflector);
 
-/* Replaces the roster (copied, sorted or hashed). Empty: no probe is answered. */
+/* Replaces the roster by a copy of peers. count 0: no probe is answered. */
 int reflector_set_roster(
     struct reflector *reflector, const struct wire_peer *peers, size_t count);
 
-/* Borrowed for the reflector's life; used from the next roster on. */
+/* ring: borrowed for the reflector's life, and used from the next roster on. grace_ns:
+ * time for a prober to get its keys. */
 void reflector_set_keys(
     struct reflector *reflector, const struct key_ring *ring, int64_t grace_ns);
-/* Epoch of the keys in use; 0: there are no keys, and all of the roster are
+/* Epoch of the keys in use; 0: there are no keys, and all RNICs of the roster are
  * answered. */
 uint32_t reflector_key_epoch(const struct reflector *reflector);
 
 /*
- * Fills rows (cumulative per prober and class) that changed since the last call that
- * returned them, at most max. Returns how many; call again while it returns max.
+ * Fills at most max rows that changed since they were last returned; a row has the
+ * number of probes since the start, by prober and class. Returns the number of rows;
+ * call again while that is max.
  */
 size_t reflector_changed_counts(
     struct reflector *reflector, struct wire_count *rows, size_t max);
-/* Marks all rows as changed: a new aggregator session has no rows yet. */
+/* Marks all rows as changed, for an aggregator with a new session, which has no
+ * rows. */
 void reflector_report_all(struct reflector *reflector);
 
 const struct reflector_counts *reflector_counts(const struct reflector *reflector);

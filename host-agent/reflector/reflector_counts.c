@@ -15,15 +15,15 @@ struct row_key {
 struct reflector_counts_row {
 	struct row_key key;
 	uint64_t received;
-	bool changed;                      /* the row is in the queue */
-	struct reflector_counts_row *next; /* there */
+	bool changed;                      /* the row is in the queue of changed rows */
+	struct reflector_counts_row *next; /* the next row in that queue */
 	UT_hash_handle hh;
 };
 
 struct reflector_counts_table {
 	struct wire_rnic_id own;
 	struct reflector_counts_row *rows;         /* uthash */
-	struct reflector_counts_row *first, *last; /* of the queue */
+	struct reflector_counts_row *first, *last; /* the queue of changed rows */
 };
 
 struct reflector_counts_table *

@@ -1,8 +1,8 @@
 /*
  * reflector_counts - number of received probes per prober and class, since the start.
  *
- * Changed rows wait in a queue for the next report, so the cost of a report depends on
- * the changes, not on the size of the table. Pure.
+ * Changed rows are in a queue until the next report, so the cost of a report depends on
+ * the number of changes, not on the size of the table. Pure.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_COUNTS_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_COUNTS_H

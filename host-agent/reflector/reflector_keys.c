@@ -63,7 +63,8 @@ reflector_keys_verify(const struct reflector_keys *keys,
 	if (auth->epoch != 0 && is_held(keys, auth->epoch) &&
 	    format->verify(data, len, &auth->macs.probe))
 		return true;
-	/* That epoch's, too: its key may be of another secret by now. */
+	/* The key of auth's own epoch is derived and tried again, too, since the ToR's
+	 * secret may have changed. */
 	for (size_t i = 0; i < keys->count && prober.guid != 0; i++) {
 		struct probe_macs macs;
 

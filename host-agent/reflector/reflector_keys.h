@@ -1,6 +1,6 @@
 /*
- * reflector_keys - the keys to verify probes: its RNIC's own key of each accepted
- * epoch, from which every prober's key is derived. Pure.
+ * reflector_keys - the keys that verify probes: the RNIC's own key of each accepted
+ * epoch, from which the key of every prober is derived. Pure.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_KEYS_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_KEYS_H
@@ -27,9 +27,9 @@ struct reflector_keys { /* all zero: none */
 void reflector_keys_set(
     struct reflector_keys *keys, const struct key_ring *ring, struct wire_rnic_id own);
 
-/* Verifies that the prober sent this packet of the keyed format. If so, auth holds the
- * key that signed it; else auth is not changed. At most PROBE_KEY_EPOCHS keys are
- * tried besides that of auth. */
+/* Verifies the MAC of a packet from prober, in the keyed format. True: auth now has the
+ * key that made the MAC; false: auth is not changed. Besides the key in auth, at most
+ * PROBE_KEY_EPOCHS keys are tried. */
 bool reflector_keys_verify(const struct reflector_keys *keys,
     const struct probe_format *format, const uint8_t *data, size_t len,
     struct wire_rnic_id prober, struct reflector_auth *auth);

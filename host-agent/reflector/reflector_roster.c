@@ -27,7 +27,7 @@ peer_compare(const void *a, const void *b)
 	return address_compare(&left->wire.address, &right->wire.address);
 }
 
-/* If an address is there twice, the entry whose RNIC is known comes first. */
+/* Of two entries with one address, the one whose RNIC is known sorts first. */
 static int
 peer_sort(const void *a, const void *b)
 {
@@ -38,8 +38,7 @@ peer_sort(const void *a, const void *b)
 			  : (left->wire.id.guid == 0) - (right->wire.id.guid == 0);
 }
 
-/* A peer that stays keeps whether it was authenticated and since when it must
- * authenticate. */
+/* A peer that stays in the roster keeps its state of authentication. */
 static void
 peer_inherit(struct reflector_peer *peer, const struct reflector_roster *old)
 {
@@ -112,7 +111,8 @@ reflector_roster_demand(
 		peer->demand = ring == NULL ? KEY_NOT_DEMANDED
 					    : key_ring_demand(ring, peer->wire.id);
 		if (peer->demand == KEY_NOT_DEMANDED)
-			/* The peer now has an older agent. */
+			/* The agent of the peer was replaced by an older one, which
+			 * cannot authenticate. */
 			peer->authenticated = false;
 		else if (was == KEY_NOT_DEMANDED)
 			peer->since = now;

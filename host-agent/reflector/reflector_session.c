@@ -8,7 +8,8 @@
 #include <utlist.h>
 
 #define IDLE_NS (60 * RM_NS_PER_S)
-#define FOLLOW_UPS 8 /* replies of one burst whose send times later replies carry */
+/* replies sent one after the other whose send times later replies can carry */
+#define FOLLOW_UPS 8
 
 struct session_key {
 	uint8_t bytes[16];
@@ -23,13 +24,14 @@ struct reflector_session {
 	rm_mono_t used;
 	struct reflector_class classes[REFLECTOR_CLASSES];
 	size_t class_count;
-	struct reflector_follow_up follow_ups[FOLLOW_UPS]; /* newest last */
+	struct reflector_follow_up follow_ups[FOLLOW_UPS]; /* the newest is last */
 	size_t follow_up_count;
 	uint32_t stamped_seq; /* of the newest stamp */
 	bool stamped;
 	struct reflector_auth auth;
 	uint16_t slot, generation;
-	struct reflector_session *prev, *next; /* list by use, longest unused first */
+	/* the list of sessions by last use, the longest unused first */
+	struct reflector_session *prev, *next;
 	UT_hash_handle hh;
 };
 
@@ -37,10 +39,10 @@ struct reflector_sessions {
 	size_t max;
 	struct reflector_session *table;  /* uthash */
 	struct reflector_session *by_use; /* utlist */
-	/* Finds the session of a token. Entries beyond slot_count are never touched,
-	 * so they take no memory. */
+	/* The session of a token is found by its slot. Slots from slot_count on are
+	 * never touched, so they take no memory. */
 	struct reflector_session **slots;
-	uint16_t *generations; /* generation of the slot's next session */
+	uint16_t *generations; /* generation of the next session in the slot */
 	uint16_t *free_slots;
 	size_t slot_count, free_count;
 };
@@ -115,7 +117,7 @@ reflector_sessions_touch(struct reflector_sessions *sessions,
     struct reflector_session *session, rm_mono_t now)
 {
 	session->used = now;
-	if (session->next != NULL) { /* it is not the newest already */
+	if (session->next != NULL) { /* the session is not the newest one already */
 		DL_DELETE(sessions->by_use, session);
 		DL_APPEND(sessions->by_use, session);
 	}
@@ -163,7 +165,8 @@ reflector_sessions_add(struct reflector_sessions *sessions,
 	return session;
 }
 
-/* The RNIC was not known before: its counts continue, in the row of the RNIC. */
+/* The RNIC of the session became known: the session counts in the row of that RNIC from
+ * now on, starting with its counts so far. */
 static void
 session_learn(struct reflector_session *session, struct wire_rnic_id prober)
 {
@@ -239,7 +242,7 @@ reflector_sessions_stamp(
 
 	if (session == NULL || session->generation != generation)
 		return;
-	/* The network duplicated the probe: the prober keeps T3 of the first reply
+	/* The network has duplicated the probe. The prober keeps T3 of the first reply,
 	 * and must not combine it with T4 of the second. */
 	if (session->stamped && session->stamped_seq == seq)
 		return;
@@ -254,8 +257,8 @@ reflector_sessions_stamp(
 	    (struct reflector_follow_up){ .seq = seq, .stamp_ns = stamp_ns };
 }
 
-/* The newest first: its probe has waited the shortest, and the probes of older ones
- * may have expired. */
+/* The newest comes first: the prober still waits for its T4, while older probes may
+ * have expired. */
 struct reflector_follow_up
 reflector_session_follow_up(struct reflector_session *session)
 {

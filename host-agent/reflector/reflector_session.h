@@ -3,8 +3,8 @@
  * SSID): probes and replies per class, and the send times that its next replies will
  * carry.
  *
- * Bounded: when full, the session that is longest unused is replaced, if it is idle.
- * Pure: time is an argument.
+ * The number of sessions is bounded: when the table is full, a new session replaces the
+ * one that is longest unused, if that one is idle. Pure: time is an argument.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_SESSION_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_SESSION_H
@@ -27,7 +27,7 @@ struct reflector_sessions;
 
 struct reflector_class {
 	uint32_t received, replied;
-	struct reflector_counts_row *row; /* NULL: none yet */
+	struct reflector_counts_row *row; /* NULL: the class has no row yet */
 	uint8_t dscp;
 };
 
@@ -36,8 +36,9 @@ struct reflector_follow_up {
 	int64_t stamp_ns; /* 0: none */
 };
 
-struct reflector_auth { /* of a session whose packets carry a MAC */
-	uint32_t epoch; /* epoch of the keys in macs, of its last packet; 0: none yet */
+struct reflector_auth { /* only for sessions whose packets carry a MAC */
+	/* epoch of the keys in macs, from the last packet; 0: none yet */
+	uint32_t epoch;
 	struct probe_macs macs;
 	struct replay_window window;
 };
@@ -45,35 +46,36 @@ struct reflector_auth { /* of a session whose packets carry a MAC */
 struct reflector_sessions *reflector_sessions_new(size_t max);     /* NULL: no memory */
 void reflector_sessions_free(struct reflector_sessions *sessions); /* NULL is allowed */
 
-/* NULL: none yet. */
+/* NULL: there is no session yet. */
 struct reflector_session *reflector_sessions_find(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid);
 /* Marks the session as used now. */
 void reflector_sessions_touch(struct reflector_sessions *sessions,
     struct reflector_session *session, rm_mono_t now);
-/* NULL: the table is full of younger sessions, or no memory. */
+/* NULL: all sessions of a full table are in use, or no memory. */
 struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
     rm_mono_t now);
-/* Drops sessions whose address keep() does not know any more, or knows as the
- * address of another RNIC. A session whose RNIC was not known continues, with that
- * RNIC's rows. */
+/* Calls keep for the address of each session. It returns the RNIC that has the address,
+ * or NULL; sessions of no RNIC, or of another one than before, are dropped. A session
+ * whose RNIC was not known before continues, and counts in the rows of that RNIC. */
 void reflector_sessions_sweep(struct reflector_sessions *sessions,
     const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
     void *arg);
 
 struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
 struct reflector_auth *reflector_session_auth(struct reflector_session *session);
-/* NULL: the session has more classes than its table holds. */
+/* The counts of a class, created if there are none. NULL: the session has
+ * REFLECTOR_CLASSES classes already. */
 struct reflector_class *reflector_session_class(
     struct reflector_session *session, uint8_t dscp);
 
-/* The token of a reply just sent; its stamp returns with the token, possibly after
- * the session is gone. */
+/* The token of the reply just sent: its stamp comes with the token, perhaps after the
+ * session has ended. */
 uint64_t reflector_session_token(const struct reflector_session *session, uint32_t seq);
 void reflector_sessions_stamp(
     struct reflector_sessions *sessions, uint64_t token, int64_t stamp_ns);
-/* Takes the newest send time that no reply has carried yet. */
+/* Takes the newest send time that no reply has carried; seq and stamp_ns 0: none. */
 struct reflector_follow_up reflector_session_follow_up(
     struct reflector_session *session);
 

@@ -14,7 +14,7 @@ bit_of(uint32_t seq)
 	return UINT64_C(1) << seq % 64;
 }
 
-/* Places of numbers that leave the window become free for the next numbers. */
+/* Clears the places of the numbers that enter the window. */
 static void
 window_move(struct replay_window *window, uint32_t newest)
 {

@@ -9,10 +9,10 @@
 #define RX_COUNT_REPORT_FIRST 256
 
 struct rx_count_report {
-	/* Rows of RNIC i: count[i] of them, from begin[i] on. */
+	/* Rows of the RNIC i are rows[begin[i]] to rows[begin[i] + count[i] - 1]. */
 	struct wire_count *rows;
 	struct wire_count *picked;
-	size_t used, capacity; /* of both */
+	size_t used, capacity; /* of rows and of picked */
 	size_t begin[WIRE_MAX_HOST_RNICS], count[WIRE_MAX_HOST_RNICS];
 };
 
