@@ -7,7 +7,7 @@
 #define SPORT_MASK ((1u << SPORT_BITS) - 1)
 #define QPN_MASK 0xffffff
 
-/* As rdma_calc_flow_label in the kernel's ib_verbs.h. */
+/* The same as rdma_calc_flow_label in the kernel's ib_verbs.h. */
 static uint32_t
 label_of_qpns(uint32_t local_qpn, uint32_t remote_qpn)
 {
@@ -28,7 +28,7 @@ flow_label_sport(uint32_t label, uint32_t local_qpn, uint32_t remote_qpn)
 			  FLOW_LABEL_SPORT_MIN);
 }
 
-/* The bit above the 14 makes sure that the label is not 0; folding takes it out
+/* Sets the bit above the 14, so that the label is not 0; folding removes that bit
  * again. */
 uint32_t
 flow_label_for_sport(uint16_t sport)
@@ -36,7 +36,7 @@ flow_label_for_sport(uint16_t sport)
 	return 1u << SPORT_BITS | ((sport & SPORT_MASK) ^ 1);
 }
 
-/* As hash_32(qpn, 14) in the kernel, which rxe_qp.c adds to the first port. */
+/* The same as hash_32(qpn, 14) in the kernel, which rxe_qp.c adds to the first port. */
 uint16_t
 flow_label_rxe_ud_sport(uint32_t qpn)
 {
@@ -46,15 +46,16 @@ flow_label_rxe_ud_sport(uint32_t qpn)
 }
 
 /*
- * The table has only what the sources of the drivers show. mlx5, hns: the provider in
- * rdma-core derives the port from the address handle's label (mlx5_ah_set_udp_sport in
- * providers/mlx5/verbs.c, get_ah_udp_sport in providers/hns; HIP08, the first
- * generation of hns, gives user space no address handles at all). rxe: rxe_qp_init_req
- * in the kernel derives the port from the QPN; only QPs that get an address vector get
- * another port later, and UD QPs do not. mlx4, bnxt_re and irdma hand the label to the
- * device (mlx4_create_ah in providers/mlx4/verbs.c; bnxt_re_create_ah and
- * irdma_setup_ah in the kernel); no source says which port the device derives from it.
- * mana_ib_create_ah folds the label, too, but refuses user space. efa is not RoCE.
+ * The table has only those drivers whose sources show how they choose the port. mlx5,
+ * hns: the provider in rdma-core derives the port from the address handle's label
+ * (mlx5_ah_set_udp_sport in providers/mlx5/verbs.c, get_ah_udp_sport in providers/hns;
+ * HIP08, the first generation of hns, gives user space no address handles at all). rxe:
+ * rxe_qp_init_req in the kernel derives the port from the QPN; only QPs that get an
+ * address vector get another port later, and UD QPs do not. mlx4, bnxt_re and irdma
+ * hand the label to the device (mlx4_create_ah in providers/mlx4/verbs.c;
+ * bnxt_re_create_ah and irdma_setup_ah in the kernel); no source says which port the
+ * device derives from it. mana_ib_create_ah folds the label, too, but refuses user
+ * space. efa is not RoCE.
  */
 enum port_flows
 flow_label_driver(const char *driver)

@@ -85,9 +85,9 @@ pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t interval_
 	rm_mono_t latest = rm_mono_add(now, interval_ns);
 	int64_t ahead = rm_mono_since(entry->due, now);
 
-	/* The wait is scaled with the interval: if it were only cut off at the
-	 * latest time, many entries would come due at once, and again in every later
-	 * interval. */
+	/* The wait shrinks in proportion to the interval. If it were only cut off at
+	 * the latest time, many entries would become due together, in this interval and
+	 * in every later one. */
 	if (ahead > 0 && entry->interval_ns > interval_ns)
 		entry->due = rm_mono_add(
 		    now, (int64_t)((double)ahead / (double)entry->interval_ns *
@@ -129,7 +129,8 @@ entry_advance(struct pacer_entry *entry)
 	entry->second = false;
 }
 
-/* Skips packets that are too old, except the latest that is due. */
+/* Skips all packets that are too old, except the latest of those due. Returns how
+ * many. */
 static uint64_t
 entry_skip(struct pacer_entry *entry, rm_mono_t now)
 {
@@ -142,7 +143,7 @@ entry_skip(struct pacer_entry *entry, rm_mono_t now)
 	if (entry->second) { /* the first packet of the pair is too old */
 		if (rm_mono_since(now, entry->due) <
 		    entry->interval_ns - PACER_PAIR_GAP_NS)
-			return 0; /* no newer packet has come due */
+			return 0; /* no newer packet is due */
 		entry_advance(entry);
 		skipped++;
 		behind = rm_mono_since(now, entry->due);

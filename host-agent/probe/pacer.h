@@ -1,9 +1,10 @@
 /*
  * pacer - when each target's next probe is due, by deadlines that never drift.
  *
- * A deadline is computed from the one before it, not from the time of sending. Packets
- * overdue by up to PACER_MAKE_UP_NS are sent; of older ones only the latest is sent,
- * and the skipped ones are counted. Pure: time is an argument.
+ * A deadline is computed from the previous deadline, not from the time of sending. A
+ * packet that is overdue by up to PACER_MAKE_UP_NS is still sent; of packets that are
+ * overdue by more, only the latest is sent, and the others are counted as skipped.
+ * Pure: time is an argument.
  */
 #ifndef HOST_AGENT_PROBE_PACER_H
 #define HOST_AGENT_PROBE_PACER_H
@@ -19,44 +20,46 @@
 struct pacer_entry {   /* embedded in the object that is paced */
 	rm_mono_t due; /* time of the next packet */
 	int64_t interval_ns;
-	bool paired; /* two packets an interval, PACER_PAIR_GAP_NS apart */
+	bool paired; /* two packets per interval, PACER_PAIR_GAP_NS apart */
 	bool second; /* the next packet is the second of its pair */
 	size_t at;   /* place in the heap */
 };
 
-struct pacer { /* all zero initially; a heap, earliest first */
+struct pacer { /* all zeros at first; a heap by due time, the earliest first */
 	struct pacer_entry **heap;
 	size_t count, capacity;
 };
 
 void pacer_clear(struct pacer *pacer); /* the caller owns the entries */
 int pacer_reserve(struct pacer *pacer, size_t capacity);
-void pacer_add(struct pacer *pacer, struct pacer_entry *entry); /* within capacity */
+/* the heap must have room for the entry: see pacer_reserve */
+void pacer_add(struct pacer *pacer, struct pacer_entry *entry);
 
 /* False: the interval is shorter than the gap of a pair. */
 bool pacer_can_pair(int64_t interval_ns);
-/* The next packet is due no later than one new interval from now. */
+/* Changes the pace of an entry. Its next packet is due one new interval from now at the
+ * latest. */
 void pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t interval_ns,
     bool paired, rm_mono_t now);
 void pacer_set_due(struct pacer *pacer, struct pacer_entry *entry, rm_mono_t due);
 
-/* False: no entry will ever be due. */
+/* False: there are no entries. */
 bool pacer_next(const struct pacer *pacer, rm_mono_t *ret);
 
 struct pacer_tick {
 	rm_mono_t deadline;
-	bool second; /* of a pair */
+	bool second; /* the packet is the second one of a pair */
 	/* Earlier packets that were skipped because they were too old. */
 	uint64_t skipped;
 };
 
-/* Takes the earliest that is due before now + window_ns, NULL if none, and sets when
- * it is due again. */
+/* Takes the entry that is due first, if it is due before now + window_ns, and sets when
+ * it is due next. NULL: no entry is due. */
 struct pacer_entry *pacer_take(
     struct pacer *pacer, rm_mono_t now, int64_t window_ns, struct pacer_tick *tick);
 
-/* True: sent later than half its interval (at least 2 ms, at most 50 ms) after its
- * time. */
+/* True: the packet was sent late: by more than half its interval, or 2 ms if that is
+ * longer, or 50 ms if it is shorter. */
 bool pacer_is_late(int64_t interval_ns, rm_mono_t deadline, rm_mono_t left);
 
 #endif

@@ -9,8 +9,8 @@
 #define MIN_CAPACITY 64
 
 struct pending {
-	struct pending_probe *ring; /* probe seq is at seq % capacity */
-	size_t capacity;            /* power of two */
+	struct pending_probe *ring; /* the probe with number seq is at seq % capacity */
+	size_t capacity;            /* a power of two */
 	uint32_t oldest, next;      /* sequence numbers; equal: no probe is in flight */
 	size_t count;
 };
@@ -130,7 +130,7 @@ pending_complete(const struct pending_probe *probe)
 
 struct terms {
 	int64_t round_trip, rtt, prober_delay, responder_delay;
-	bool sent_is_stamped; /* without it the prober's own delay is not known */
+	bool sent_is_stamped; /* false: the prober's own delay is not known */
 	bool split;
 };
 
@@ -172,15 +172,15 @@ conclude_lost(
 		result->outcome = WIRE_NO_REPLY;
 }
 
-/* A NIC sometimes leaves out one of the two stamps, or its clock is not trusted for
- * a while. */
+/* A NIC sometimes leaves out a stamp, and its clock may be distrusted for a while. */
 static bool
 probe_is_stamped(const struct pending_probe *probe)
 {
 	return (probe->has & PENDING_SENT) && !probe->unstamped;
 }
 
-/* Without both stamps the host's own clock is used, and the round trip is not split. */
+/* Without both stamps of the NIC the time of the host is used, and the round trip is
+ * not split into its parts. */
 static int64_t
 probe_round_trip(const struct pending_probe *probe)
 {

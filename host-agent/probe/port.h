@@ -3,11 +3,11 @@
  * time of each.
  *
  * Prober and reflector use only this interface; port_udp and port_verbs implement it.
- * Everything runs on the loop's thread. A stamp is ns of the port's own clock: subtract
- * it from another of the same port, never from CLOCK_MONOTONIC.
+ * Everything runs on the loop's thread. A stamp is in ns of the port's own clock:
+ * subtract it only from another stamp of the same port, never from CLOCK_MONOTONIC.
  *
- * A flow is named by its UDP source port everywhere, on RoCEv2 too; each transport sets
- * that port in its own way.
+ * A flow is named by its UDP source port, also on RoCEv2. How the port gets into the
+ * packets depends on the transport and its driver.
  */
 #ifndef HOST_AGENT_PROBE_PORT_H
 #define HOST_AGENT_PROBE_PORT_H
@@ -22,11 +22,11 @@ enum port_role { PORT_PROBER, PORT_REFLECTOR, PORT_ROLES };
 
 /* How a transport makes a probe take the requested path. */
 enum port_flows {
-	PORT_FLOWS_SOURCE_PORT, /* the socket's own UDP source port */
+	PORT_FLOWS_SOURCE_PORT, /* the prober's socket has the source port */
 	PORT_FLOWS_LABEL, /* the NIC derives the source port from the flow label */
-	PORT_FLOWS_QP, /* the NIC derives the source port from the QPN: one flow per QP
-			*/
-	PORT_FLOWS_UNKNOWN, /* unknown driver: only one flow is certain */
+	/* the NIC derives the source port from the QPN, so each flow has a QP */
+	PORT_FLOWS_QP,
+	PORT_FLOWS_UNKNOWN, /* the driver is not known, so only one flow is certain */
 };
 
 /* Called from the loop, and from inside port_send and port_drain. */
@@ -38,20 +38,24 @@ struct port_events {
 };
 
 struct port_counts {
-	uint64_t overruns; /* packets dropped by this host's receive queues (or damaged:
-			      the kernel counts both together) */
+	/* packets that this host's receive queues dropped (or that were damaged: the
+	 * kernel counts both together) */
+	uint64_t overruns;
 	uint64_t truncated;        /* packets larger than any probe: dropped */
-	uint64_t stamps_unmatched; /* stamps that match no packet; they are not used */
-	uint64_t stamps_resynced; /* corrected: the kernel's numbers had shifted after a
-				     failed send */
-	uint64_t stamps_missing;  /* the stamp is missing, though that of a later packet
-				     came */
-	uint64_t socket_errors;   /* ICMP errors and the like, read and ignored */
-	/* Not opened: too many sockets, or the kernel refused one. */
+	uint64_t stamps_unmatched; /* stamps that match no packet, and are not used */
+	/* stamps that were corrected: the kernel's packet numbers had shifted after a
+	 * failed send */
+	uint64_t stamps_resynced;
+	/* packets without a stamp, although a later packet has one */
+	uint64_t stamps_missing;
+	/* ICMP errors and the like that were read from sockets and ignored */
+	uint64_t socket_errors;
+	/* Flows without a socket: there were too many sockets, or the kernel refused
+	 * one. */
 	uint64_t refused_flows;
 	/* Verbs only. */
 	uint64_t errors;          /* completions with an error status */
-	uint64_t no_header;       /* arrived without a readable GRH */
+	uint64_t no_header;       /* packets that arrived without a readable GRH */
 	uint64_t receives_low;    /* times that a receive queue was nearly empty */
 	uint64_t refills_refused; /* times that the device refused receive buffers */
 	uint64_t rebuilt; /* QPs that were created again and got another number */
@@ -65,7 +69,8 @@ struct port;
 struct probe_format;
 
 struct port_ops {
-	/* 0, or -errno: this transport can never send from that flow to this address */
+	/* 0, or the -errno for which this transport can never send from that flow to
+	 * this address. */
 	int (*check)(
 	    struct port *port, const struct wire_address *to, uint16_t src_port);
 	void (*listen)(
@@ -93,15 +98,15 @@ port_check(struct port *port, const struct wire_address *to, uint16_t src_port)
 	return port->ops->check(port, to, src_port);
 }
 
-/* events is copied. NULL: arrivals are dropped from now on. */
+/* Copies events. NULL: packets that arrive are dropped from now on. */
 static inline void
 port_listen(struct port *port, enum port_role role, const struct port_events *events)
 {
 	port->ops->listen(port, role, events);
 }
 
-/* At most PORT_BURST. Fills posted and error of each; the packets may leave in
- * another order. */
+/* Sends at most PORT_BURST packets. Fills in posted and error of each. They may leave
+ * in another order. */
 static inline void
 port_send(
     struct port *port, enum port_role role, struct port_packet *packets, size_t count)
@@ -109,16 +114,16 @@ port_send(
 	port->ops->send(port, role, packets, count);
 }
 
-/* Passes on the packets that have arrived. False: it stopped at its limit, more
- * packets wait. */
+/* Delivers the packets that have arrived. False: more packets wait, because the port
+ * stopped at its limit. */
 static inline bool
 port_drain(struct port *port, enum port_role role)
 {
 	return port->ops->drain(port, role);
 }
 
-/* Packets of this role dropped by this host's queues so far. refresh: asks the kernel;
- * else the number from the packets read so far. */
+/* The number of packets of this role that this host's queues have dropped. refresh:
+ * asks the kernel; else the number is that in the packets read so far. */
 static inline uint64_t
 port_overruns(struct port *port, enum port_role role, bool refresh)
 {
@@ -126,8 +131,9 @@ port_overruns(struct port *port, enum port_role role, bool refresh)
 }
 
 /*
- * The source port that a probe really gets when a plan asks for `wanted`: it differs if
- * the NIC's port cannot be chosen. Several wanted ports may give the same real port.
+ * The source port that a probe gets when a plan asks for `wanted`. The two differ if
+ * the source port of this NIC cannot be chosen; then several wanted ports may give the
+ * same source port.
  */
 static inline uint16_t
 port_flow(const struct port *port, uint16_t wanted)
@@ -135,7 +141,7 @@ port_flow(const struct port *port, uint16_t wanted)
 	return port->ops->flow(port, wanted);
 }
 
-/* The flow label that gives a source port of port_flow; 0: none. */
+/* The flow label that gives a source port which port_flow returned; 0: none. */
 static inline uint32_t
 port_label(const struct port *port, uint16_t src_port)
 {
@@ -148,7 +154,7 @@ port_flows(const struct port *port)
 	return port->ops->flows(port);
 }
 
-/* True: packets are addressed to a QP, and the ports of addresses mean nothing. */
+/* True: packets are addressed to a QP, and the ports in addresses are not used. */
 static inline bool
 port_has_qps(const struct port *port)
 {
@@ -161,9 +167,9 @@ port_format(const struct port *port)
 	return port->ops->format;
 }
 
-/* The port of this transport's own reflector, which probes never use as their
- * source. 0: the transport has no ports, and the packet itself has its kind (probe
- * or reply). */
+/* The UDP port of this transport's reflector, which probes never have as source port.
+ * 0: the transport has no ports; there the packet itself shows whether it is a probe or
+ * a reply. */
 static inline uint16_t
 port_reflector_port(const struct port *port)
 {
@@ -176,7 +182,7 @@ port_counts(const struct port *port)
 	return port->ops->counts(port);
 }
 
-/* NULL is allowed. Free the prober and the reflector before. */
+/* Free the prober and the reflector first. NULL is allowed. */
 static inline void
 port_free(struct port *port)
 {

@@ -17,34 +17,37 @@
 
 struct port_packet { /* a packet to send */
 	const struct wire_address *to;
-	uint32_t qpn; /* only with QPs: the destination's */
-	uint16_t lid; /* InfiniBand: the destination's; else 0 */
+	uint32_t qpn; /* QPN of the destination; only with QPs */
+	uint16_t lid; /* LID of the destination, on InfiniBand; else 0 */
 	uint8_t sl;
-	uint32_t label; /* of a reply: the probe's flow label, so that it takes the same
-			   flow */
-	const uint8_t *data; /* its first 16 bytes differ from those of any packet of
-				the same role that still waits for its stamp */
+	/* in a reply: the flow label of the probe, so that the reply takes the same
+	 * flow */
+	uint32_t label;
+	/* its first 16 bytes differ from those of every packet of the same role that
+	 * still waits for its stamp */
+	const uint8_t *data;
 	uint16_t len;
 	uint16_t zeros;    /* number of zero bytes that follow data */
-	uint16_t src_port; /* of a probe: its flow, as port_flow gave it */
+	uint16_t src_port; /* in a probe: its flow, as returned by port_flow */
 	uint8_t dscp;
-	uint64_t token;   /* returned with the stamp */
-	rm_mono_t posted; /* out: time just before the packet was given to the kernel or
-			     NIC (T1) */
-	int error;        /* out: 0, or -errno if it was not sent */
+	uint64_t token; /* returned with the stamp */
+	/* result: time just before the packet was given to the kernel or NIC (T1) */
+	rm_mono_t posted;
+	int error; /* result: 0, or -errno if the packet was not sent */
 };
 
 struct port_arrival {
 	struct wire_address from;
-	uint8_t *data; /* may be overwritten until the callback returns */
+	uint8_t *data; /* the receiver may overwrite it until the callback returns */
 	size_t len;
 	int64_t stamp_ns;
-	uint32_t qpn; /* the sender's, only with QPs */
-	uint16_t lid; /* InfiniBand */
+	uint32_t qpn; /* QPN of the sender; only with QPs */
+	uint16_t lid; /* LID of the sender, on InfiniBand */
 	uint8_t sl;
-	uint16_t local_port;    /* 0: not known, it may be any flow of this host */
-	uint8_t dscp, ecn, ttl; /* as it arrived */
-	enum wire_stamp_source source; /* of stamp_ns; 0: there is no stamp */
+	/* 0: not known; the packet may belong to any flow of this host */
+	uint16_t local_port;
+	uint8_t dscp, ecn, ttl;        /* as it arrived */
+	enum wire_stamp_source source; /* the clock of stamp_ns; 0: there is no stamp */
 };
 
 struct port_departure {

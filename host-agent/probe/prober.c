@@ -39,8 +39,8 @@ struct prober {
 	prober_on_result *on_result;
 	void *arg;
 	int64_t timeout_ns;
-	rm_mono_t armed;   /* when the timer should have fired */
-	rm_mono_t stalled; /* until when the prober was last stalled */
+	rm_mono_t armed;   /* time at which the timer should have fired */
+	rm_mono_t stalled; /* end of the last stall of this process */
 	rm_mono_t focus_ends;
 	uint16_t ssid;
 	bool paused;
@@ -48,8 +48,9 @@ struct prober {
 };
 
 /*
- * Packets that are due this soon are sent at once, in one system call. Above
- * FAST_RATE_PER_S a wake-up for every packet would cost more CPU than the packets.
+ * Packets that are due within this time are sent at once, in one system call. Above
+ * FAST_RATE_PER_S the time is longer, as a wake-up for every packet would cost more CPU
+ * than the packets.
  */
 #define WINDOW_NS (50 * RM_NS_PER_US)
 #define FAST_WINDOW_NS (500 * RM_NS_PER_US)
@@ -66,8 +67,8 @@ struct burst {
 static void prober_finish(struct prober *prober, struct pending_probe *probe,
     bool self_loss, enum wire_outcome forced);
 
-/* A switch may know no TLVs: a probe that is too small for TLVs is sent without
- * them. */
+/* A switch may not understand TLVs: to a switch, a probe too small for TLVs is sent
+ * without them. */
 static size_t
 probe_size(
     const struct probe_format *format, const struct wire_target *wire, uint16_t asked)
@@ -141,8 +142,8 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	burst->count++;
 }
 
-/* If this host lacks sockets, memory or (with QPs: not yet) an address handle, that
- * is no evidence against an RNIC. */
+/* True: this host lacked sockets, memory, or (with QPs) an address handle so far. Such
+ * an error is no evidence against an RNIC. */
 static bool
 is_want_of_ours(const struct prober_target *target, int error)
 {
@@ -203,7 +204,8 @@ burst_leave(struct prober *prober, struct burst *burst)
 		rate_limit_left(prober->host_rate_limit, left);
 }
 
-/* Sends the packets that are due. True: a full burst was sent, there may be more. */
+/* Sends the packets that are due. True: the burst was full, so more packets may be
+ * due. */
 static bool
 prober_send_burst(struct prober *prober, rm_mono_t now)
 {
@@ -257,7 +259,8 @@ prober_on_departures(const struct port_departure *departures, size_t count, void
 	}
 }
 
-/* The follow-up belongs to an earlier reply of the same reflector. */
+/* Stores T4 in the probe that this follow-up is about: an earlier reply of the same
+ * reflector carried no T4. */
 static void
 prober_take_follow_up(struct prober *prober, const struct probe_reply *reply,
     const struct wire_address *from, bool ptp)
@@ -286,7 +289,7 @@ probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
 	probe->seen = seen;
 	probe->stamp_source = (uint8_t)arrival->source;
 	probe->has |= PENDING_REPLIED;
-	/* Zero: the reflector's NIC has not stamped the probe's arrival. */
+	/* Zero: the NIC of the reflector gave no stamp for the arrival of the probe. */
 	if (reply->receive_timestamp != 0 &&
 	    stamp_time_read(reply->receive_timestamp, ptp, &probe->arrived_ns) == 0)
 		probe->has |= PENDING_ARRIVED;
@@ -302,8 +305,8 @@ probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
 	}
 }
 
-/* True: the reply echoes this probe and came from where the probe was sent, to where
- * it was sent from. */
+/* True: the reply echoes this probe, comes from the address to which the probe was
+ * sent, and went to the address from which it was sent. */
 static bool
 probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply *reply,
     const struct port_arrival *arrival)
@@ -313,7 +316,7 @@ probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply
 	       prober_target_is(probe->target, &arrival->from);
 }
 
-/* The probe of this number, in flight or given up; NULL: there is none. */
+/* The probe with this number, in flight or timed out; NULL: there is none. */
 static struct pending_probe *
 find_probe(struct prober *prober, uint32_t seq)
 {
@@ -347,8 +350,7 @@ read_keyed(struct prober *prober, const struct port_arrival *arrival,
 	return 0;
 }
 
-/* The bytes behind the base of the reply to a plain probe are padding of any
- * content. */
+/* The reply to a plain probe may have any padding after its base. */
 static int
 read_plain(struct prober *prober, const struct port_arrival *arrival,
     struct probe_reply *reply, struct pending_probe **probe)
@@ -370,7 +372,8 @@ read_plain(struct prober *prober, const struct port_arrival *arrival,
 		   : format->read_reply(arrival->data, arrival->len, reply);
 }
 
-/* If the responder has a clock for it, its reply says how long it had the probe. */
+/* Takes a late reply. If the stamps of the responder have the right clock, the reply
+ * shows how long the responder had the probe. */
 static void
 prober_take_overdue(struct prober *prober, const struct probe_reply *reply,
     const struct port_arrival *arrival, bool ptp)
@@ -409,7 +412,7 @@ prober_take_arrival(
 		prober->counts.malformed_replies += r != -EACCES;
 		return;
 	}
-	/* A reflector that has no session ids leaves the field zero. */
+	/* A reflector that does not use session ids sets the field to zero. */
 	if ((reply.ssid != 0 && reply.ssid != prober->ssid) || probe == NULL ||
 	    !probe_is_answered_by(probe, &reply, arrival)) {
 		prober->counts.unknown_replies++;
@@ -428,9 +431,9 @@ prober_take_arrival(
 		probe_take_reply(probe, &reply, arrival, seen, ptp);
 	if (pending_complete(probe))
 		prober_finish(prober, probe, false, WIRE_OK);
-	/* A probe that the network has duplicated is answered twice, and the second
-	 * reply carries the follow-up of the first: that T4 belongs only to the T3
-	 * of the first reply. */
+	/* If the network duplicates a probe, the reflector answers twice, and the
+	 * second reply has the follow-up of the first: its T4 belongs to the T3 of the
+	 * first reply only. */
 	if (reply.has_follow_up && (again || reply.follow_up_seq != reply.sender_seq))
 		prober_take_follow_up(prober, &reply, &arrival->from, ptp);
 }
@@ -446,16 +449,17 @@ prober_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
 }
 
 /*
- * The timer was so late that a reply may have missed its deadline because of that: this
- * much is taken off the time-out. A shorter stall loses nothing: replies that came
- * meanwhile are read, with the kernel's stamps, before any probe expires, and a queue
- * that overran counts its drops.
+ * If the timer fires late by the time-out less this margin, the stall may have made a
+ * reply miss its deadline. A shorter stall loses no reply: those that arrived meanwhile
+ * are read, with the kernel's stamps, before any probe expires; and if a queue overran,
+ * its drops are counted.
  */
 #define STALL_MARGIN_NS (150 * RM_NS_PER_MS)
 #define STALL_LEAST_NS (100 * RM_NS_PER_MS)
 #define BURSTS_PER_TURN 4
 
-/* Concludes a probe and removes it. forced: an outcome that needs no evidence. */
+/* Concludes a probe and removes it. forced: the outcome; WIRE_OK: the probe's data
+ * decide the outcome. */
 static void
 prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss,
     enum wire_outcome forced)
@@ -495,7 +499,8 @@ prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss
 	prober->on_result(&result, posted, prober->arg);
 }
 
-/* A timer fires long after its time: this process did not run meanwhile. */
+/* If the timer fires long after its time, this process did not run in between: notes
+ * the stall. */
 static void
 prober_note_stall(struct prober *prober, rm_mono_t now)
 {
@@ -525,7 +530,7 @@ prober_arm(struct prober *prober)
 		if (rm_mono_since(at, ends) > 0)
 			at = ends;
 	}
-	/* Work that was delayed on purpose is not a stall. */
+	/* Work that a rate limit delays is no stall. */
 	prober->armed = rm_mono_since(at, now) > 0 ? at : now;
 	if (at.ns == INT64_MAX) {
 		rm_timer_stop(prober->timer);
@@ -535,8 +540,9 @@ prober_arm(struct prober *prober)
 }
 
 /*
- * Concludes probes whose time is over, but first reads the queues, where their replies
- * may wait: the stamps decide whether a reply was in time, not the time of reading.
+ * Concludes the probes whose time is over. The queues are read first, because replies
+ * may wait there: a reply is in time by its stamps, not by the time at which it is
+ * read.
  */
 static void
 prober_expire(struct prober *prober, rm_mono_t now)
@@ -550,12 +556,13 @@ prober_expire(struct prober *prober, rm_mono_t now)
 		if (probe == NULL ||
 		    rm_mono_since(now, probe->posted) < prober->timeout_ns)
 			return;
-		/* A probe that has its reply can lose only the split of its delay. */
+		/* A probe that already has its reply can lose no more than the split of
+		 * its delay. */
 		if (!drained && !(probe->has & PENDING_REPLIED)) {
 			bool whole = port_drain(prober->port, PORT_PROBER);
 
-			/* Postponed once only: a flood of packets must not delay the
-			 * end for ever. */
+			/* Waits for the rest of the queue once only: else a flood of
+			 * packets could keep probes from ever ending. */
 			prober->drain_cut = !whole && !prober->drain_cut;
 			if (prober->drain_cut)
 				return;
@@ -650,9 +657,9 @@ prober_free(struct prober *prober)
 	free(prober);
 }
 
-/* Reserves room for all probes that can be in flight at this rate, and the same
- * again for those sent late after a stall. If there is no memory for it, the surplus
- * is skipped and counted. */
+/* Reserves room for all probes that can be in flight at this rate, including those that
+ * are sent late after a stall. If memory runs out, probes beyond the room are skipped
+ * and counted. */
 static void
 prober_repace(struct prober *prober)
 {
@@ -665,8 +672,8 @@ prober_repace(struct prober *prober)
 	prober_arm(prober);
 }
 
-/* A probe in flight keeps a reference to its target, and so to the key that it was
- * sent with. */
+/* Gives each target its key. A probe in flight holds a reference to its old target,
+ * which has the key that the probe was sent with. */
 static void
 prober_take_keys(struct prober *prober)
 {
@@ -734,8 +741,8 @@ prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_u
 void
 prober_pause(struct prober *prober, bool paused)
 {
-	if (prober->paused && !paused) /* probes that were not asked for during the
-					  pause do not count as skipped */
+	/* probes that became due during the pause are not counted as skipped */
+	if (prober->paused && !paused)
 		target_list_jitter(&prober->plan, rm_mono_now());
 	prober->paused = paused;
 	prober_arm(prober);

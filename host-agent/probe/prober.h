@@ -2,9 +2,8 @@
  * prober - sends probes at the rates of the pinglist, and reports the outcome of each.
  *
  * One prober per RNIC, over one transport. Every probe that the prober tried to send
- * gives exactly one result, at the latest timeout_ns after sending: the numbers of
- * results and probes are equal. A reply that comes later is reported once more, as
- * WIRE_OVERDUE.
+ * gives exactly one result, at most timeout_ns after sending. If the reply comes later,
+ * a further result is reported, WIRE_OVERDUE, which is not part of this count.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_H
 #define HOST_AGENT_PROBE_PROBER_H
@@ -25,76 +24,80 @@ struct prober;
 struct rm_loop;
 
 struct prober_options {
-	int64_t timeout_ns;      /* a probe with no reply after this is lost */
-	uint64_t max_rate_per_s; /* of all targets; 0: the built-in limit. If the
-				    pinglist asks for more, all intervals are stretched
-				    by the same factor */
+	int64_t timeout_ns; /* a probe without a reply is lost after this time */
+	/* of all targets together; 0: the built-in limit. If the pinglist asks for
+	 * more, all intervals are stretched by the same factor */
+	uint64_t max_rate_per_s;
 	uint64_t random_seed;
-	struct target_home home; /* all zero: not known */
-	/* Shared by all probers, borrowed; NULL: none. */
+	struct target_home home; /* the RNIC's own addresses; all zeros: not known */
+	/* Borrowed, and shared by all probers; NULL: no such limit. */
 	struct rate_limit *host_rate_limit;
 };
 
 struct prober_counts {
-	uint64_t asked; /* probes that became due, also those sent late after a stall */
-	uint64_t skipped; /* due, but not sent: too late, or no socket, memory or
-			     address handle */
-	uint64_t sent;    /* given to the kernel or NIC with success */
+	uint64_t asked; /* probes that became due, with those sent late after a stall */
+	/* of these, not sent: too late, or no socket, memory or address handle */
+	uint64_t skipped;
+	uint64_t sent; /* accepted by the kernel or NIC */
 	uint64_t send_failed;
 	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t invalid[WIRE_INVALID_REASONS];
 	uint64_t late_sends;
-	uint64_t unknown_replies; /* there is no such probe in flight */
-	/* No packet of the format, or one with a broken TLV. */
+	uint64_t unknown_replies; /* replies to no probe in flight */
+	/* Packets that are no reply of the format, or that have a malformed TLV. */
 	uint64_t malformed_replies;
-	uint64_t unverified_replies; /* with a wrong MAC, or without the MAC that is
-					required */
-	uint64_t split_replies;      /* OK replies with all three delays */
-	uint64_t held; /* times that a limit delayed packets that were due */
+	/* replies with a wrong MAC, or without a MAC although the target has a key */
+	uint64_t unverified_replies;
+	/* replies in time for which all three delays are known */
+	uint64_t split_replies;
+	uint64_t held; /* times that a rate limit delayed packets that were due */
 	uint64_t refused_targets[TARGET_REFUSALS];
 };
 
-/* result.sent_age_ns is left 0: the batch fills it from sent. The function must not
- * call the prober. */
+/* Must not call the prober. result->sent_age_ns is 0: the batch fills it in from
+ * sent. */
 typedef void prober_on_result(
     const struct wire_result *result, rm_mono_t sent, void *arg);
 
 int prober_new(struct rm_loop *loop, struct port *port,
     const struct prober_options *options, prober_on_result *on_result, void *arg,
     struct prober **ret);
-void prober_free(struct prober *prober); /* unresolved probes end without a result */
+void prober_free(struct prober *prober); /* probes in flight end without a result */
 
 /*
- * Replaces the target list (copied). A target that stays (same source, destination and
- * kind) keeps its pace, sequence and probes in flight; a new one starts at a random
- * point of its interval. Targets beyond the limits are refused and counted.
+ * Copies the list of targets, in place of the old one. A target that stays (same
+ * source, destination and kind) keeps its pace, sequence and probes in flight; a new
+ * one starts at a random point of its interval. Targets beyond the limits are refused
+ * and counted. -ENOMEM: the old list stays.
  */
 int prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count);
 
-/* Borrowed for the prober's life: targets set afterwards are probed with a MAC if the
- * key ring has their key. NULL: no MACs. */
+/* Sets the key ring, which is borrowed for the prober's life. Targets that are set
+ * later are probed with a MAC if the ring has their key. NULL: no MACs. */
 void prober_set_keys(struct prober *prober, const struct key_ring *ring);
 
 /*
- * Calls the function for each target to choose the flows to probe: a bit per flow of
- * wire->flows, which has the real source ports. A target that stays keeps its choice
- * while its flows do not change.
+ * Calls choose for each target. It returns a bit for each flow of wire->flows to probe;
+ * wire->flows has the real source ports. A target that stays in the list keeps the
+ * choice as long as its flows are the same.
  */
 void prober_choose_flows(struct prober *prober,
     uint64_t (*choose)(const struct wire_target *wire, void *arg), void *arg);
 
-/* Probes all targets towards dst at interval_us for duration_ms, within the limits. */
+/* Probes all targets with the destination dst at interval_us for duration_ms, within
+ * the limits. */
 void prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_us,
     uint32_t duration_ms);
 
-void prober_pause(struct prober *prober, bool paused); /* probes in flight still end */
+/* probes in flight still get their results */
+void prober_pause(struct prober *prober, bool paused);
 
-/* Share of the targets' rates, 1 to 1000: all intervals are stretched by the same
- * factor. */
+/* Sets the share of the targets' rates, from 1 to 1000: all intervals are stretched by
+ * the same factor. */
 void prober_set_permille(struct prober *prober, uint32_t permille);
 
-/* How long the prober's next work has been due. */
+/* How long the next packet or time-out of the prober is overdue, in ns. */
 int64_t prober_behind_ns(const struct prober *prober, rm_mono_t now);
 
 const struct prober_counts *prober_counts(const struct prober *prober);

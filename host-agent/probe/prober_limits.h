@@ -5,11 +5,13 @@
 #ifndef HOST_AGENT_PROBE_PROBER_LIMITS_H
 #define HOST_AGENT_PROBE_PROBER_LIMITS_H
 
-#define PROBER_MAX_RATE_PER_S 20000 /* the rate of one prober, all targets */
+/* packets per second of one prober, to all targets */
+#define PROBER_MAX_RATE_PER_S 20000
 #define PROBER_MAX_BYTES_PER_S 10000000
 #define PROBER_MAX_TARGETS 4096
 #define PROBER_MAX_SIZE_BYTES 9000 /* UDP payload */
-#define PROBER_MIN_INTERVAL_US 100 /* of one target */
+/* time between two probes (or pairs) to one target */
+#define PROBER_MIN_INTERVAL_US 100
 #define PROBER_MAX_FOCUS_MS 10000
 
 #endif

@@ -10,7 +10,7 @@
 
 #define FIRST_FREE_PORT 1024
 
-/* Does the target have a QP with buffers for so large a probe? */
+/* True: the target has a QP whose receive buffers hold a probe of this size. */
 static bool
 size_fits_a_qp(const struct wire_target *wire, const struct port *port, uint16_t size)
 {
@@ -18,7 +18,7 @@ size_fits_a_qp(const struct wire_target *wire, const struct port *port, uint16_t
 	       port_format(port)->size(size) <= WIRE_ROCE_SMALL_BYTES;
 }
 
-/* A UDP packet to the RoCE port would reach a NIC that takes it for RoCE. */
+/* A UDP packet to the RoCE port is refused: a NIC would treat it as RoCE. */
 static bool
 transport_is_ours(const struct wire_target *wire, const struct port *port)
 {
@@ -32,7 +32,7 @@ transport_is_ours(const struct wire_target *wire, const struct port *port)
 	return false;
 }
 
-/* A reflector answers neither other reflectors nor privileged ports. */
+/* Reflectors do not answer probes from a reflector's port or from a privileged port. */
 static enum target_refusal
 check_flows(const struct wire_target *wire, struct port *port)
 {

@@ -1,8 +1,8 @@
 /*
- * prober_target - one target of the pinglist: its pace, the flow, class and size of its
- * next probe, and its number of probes.
+ * prober_target - one target of the pinglist: its pace; the flow, class and size of its
+ * next probe; and the number of probes sent.
  *
- * It lives as long as it is listed or has probes in flight.
+ * A target lives as long as it is in the list or has probes in flight.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_TARGET_H
 #define HOST_AGENT_PROBE_PROBER_TARGET_H
@@ -21,7 +21,7 @@
 
 struct port;
 
-/* The key by which targets of two lists are compared. */
+/* Targets of two lists are the same if their keys are equal. */
 struct prober_target_key {
 	uint64_t src_guid, dst_guid;
 	uint8_t src_port, dst_port, kind, family;
@@ -29,53 +29,53 @@ struct prober_target_key {
 };
 
 struct prober_target {
-	struct pacer_entry pace; /* first: the pacer returns a pointer to it */
-	struct wire_target wire; /* its arrays are the following members: */
+	struct pacer_entry pace; /* must be the first member: pointers to it are cast */
+	struct wire_target wire; /* its arrays are the members flows, sizes and dscps */
 	uint16_t flows[WIRE_MAX_FLOWS];
 	uint16_t kept[WIRE_MAX_FLOWS]; /* the flows that are probed in turn */
 	size_t kept_count;
 	uint16_t sizes[WIRE_MAX_SIZES];
 	uint8_t dscps[WIRE_MAX_CLASSES];
 	struct prober_target_key key;
-	bool has_qp; /* probes are sent to a QP of the target */
-	bool keyed;  /* and carry a MAC, made by macs */
+	bool has_qp; /* probes go to a QP of the target */
+	bool keyed;  /* probes carry a MAC, made by macs */
 	struct probe_macs macs;
-	uint32_t turn;                        /* of flow, class and size */
-	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* indexed by the first place of the class
-						 in wire */
+	uint32_t turn; /* number of turns so far: it selects flow, class and size */
+	/* by the index at which the class is first in wire */
+	uint32_t tx_counts[WIRE_MAX_CLASSES];
 	rm_mono_t focus_until;
-	int64_t focus_ns; /* 0: not focused */
-	size_t limit;     /* index of the limit of all targets with this address */
-	unsigned refs; /* references: one from the list, and one per probe in flight */
+	int64_t focus_ns; /* interval of the focus; 0: no focus */
+	size_t limit;     /* index of the rate limit for the target's address */
+	unsigned refs;    /* one for the list, and one for each probe in flight */
 	UT_hash_handle hh;
 };
 
 /*
- * Checks a target of any plan: TARGET_FINE, or the reason why it is never probed. port:
- * NULL for a caller that does not send through a transport but applies the same rules.
- * home: NULL: not known.
+ * Checks a target of any pinglist: TARGET_FINE, or the reason why it must not be
+ * probed. port: NULL if the caller sends through no transport but applies the same
+ * rules. home: the RNIC's own addresses; NULL: not known.
  */
 enum target_refusal prober_target_check(
     const struct wire_target *wire, struct port *port, const struct target_home *home);
 
-/* The real source ports of wire's probes, without duplicates, in the order of the
- * wanted ports. Returns their number. port NULL: the wanted ports. */
+/* Fills in the source ports that wire's probes get, without duplicates, in the order of
+ * the wanted ports. Returns their number. port NULL: the wanted ports. */
 size_t prober_target_flows(const struct wire_target *wire, const struct port *port,
     uint16_t ret[WIRE_MAX_FLOWS]);
 
-/* Copies the target, without the sizes that its QPs cannot receive. wire has passed
- * prober_target_check. -ENOMEM. */
+/* Copies a target that has passed prober_target_check, without the sizes that its QPs
+ * cannot receive. *ret has one reference. -ENOMEM. */
 int prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret);
 void prober_target_ref(struct prober_target *target);
 void prober_target_unref(struct prober_target *target); /* NULL is allowed */
 
-/* The new list's target takes over the state of the old list's. */
+/* Copies the state of the old list's target into the new list's. */
 void prober_target_inherit(
     struct prober_target *target, const struct prober_target *old);
 
-/* Probes only the flows of wire.flows whose bits are set, in turn; all flows if no bit
- * is set. */
+/* Restricts probing to the flows of wire.flows whose bits are set; no bit set: all
+ * flows. */
 void prober_target_keep(struct prober_target *target, uint64_t flows);
 
 /*
@@ -84,7 +84,7 @@ void prober_target_keep(struct prober_target *target, uint64_t flows);
  * otherwise all probes would be large during one round of the flows.
  */
 struct prober_places {
-	size_t flow, dscp, size; /* 0 .. flows - 1, and so on */
+	size_t flow, dscp, size; /* 0 to flows - 1, 0 to dscps - 1, 0 to sizes - 1 */
 } prober_places(size_t turn, size_t flows, size_t dscps, size_t sizes);
 
 struct prober_combination {
@@ -93,15 +93,17 @@ struct prober_combination {
 	uint32_t *tx_count;
 };
 
-/* prober_places applied to the kept flows. Both packets of a pair have the same
- * flow, class and size: each flow gets a follow-up in its turn. */
+/* The next combination, by prober_places over the kept flows. Both packets of a pair
+ * have the same one, so each flow gets the follow-up of its pair. pair_goes_on: the
+ * packet is the second of its pair. */
 struct prober_combination prober_target_turn(
     struct prober_target *target, bool pair_goes_on);
 
-/* ns between two probes (or pairs) as asked for now, before any stretching. */
+/* The interval that is asked for now, in ns between two probes (or pairs), before any
+ * stretching. */
 int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
 
-/* A target with a QP ignores the address's port. */
+/* True: address is the target's. The port counts only if the target has no QP. */
 bool prober_target_is(
     const struct prober_target *target, const struct wire_address *address);
 

@@ -1,10 +1,10 @@
 #include "host-agent/probe/rate_limit.h"
 
 /*
- * A packet moves the due time on by its cost, and may leave if that time is at most one
- * window ahead. So at most rate * (T + window) leaves in a span of T: with a rate 2 %
- * below the limit that is below the limit for T = 1 s, and below a fiftieth of it for T
- * = 10 ms.
+ * A packet moves the due time on by its cost, and may be sent if the due time is at
+ * most one window ahead. So at most rate * (T + window) is sent in a time T. With a
+ * rate 2 % below the limit, that is below the limit for T = 1 s, and below a fiftieth
+ * of the limit for T = 10 ms.
  */
 #define KEEP_BELOW 0.98
 
@@ -23,7 +23,7 @@ cost_ns(uint64_t amount, uint64_t per_s)
 	return (int64_t)(1e9 * (double)amount / (KEEP_BELOW * (double)per_s)) + 1;
 }
 
-/* The due time of the meter if all taken packets leave at that time. */
+/* The due time that the meter has if all taken packets are sent at that time. */
 static rm_mono_t
 meter_at(const struct rate_limit_meter *meter, rm_mono_t left)
 {

@@ -1,9 +1,10 @@
 /*
  * rate_limit - the limit on sent packets and bytes per window.
  *
- * In any second at most the rate, in any 10 ms at most a fiftieth of it; unused
- * capacity is kept for one window only. No message or option sets the rates: the rates
- * per host and per RNIC are compiled in. Pure: time is an argument.
+ * In any second at most the rate is sent, and in any 10 ms (the window) at most a
+ * fiftieth of the rate; capacity that is not used is kept for one window. The rates per
+ * host, per RNIC and per target are compiled in: no message and no option sets them.
+ * Pure: time is an argument.
  */
 #ifndef HOST_AGENT_PROBE_RATE_LIMIT_H
 #define HOST_AGENT_PROBE_RATE_LIMIT_H
@@ -13,31 +14,32 @@
 
 #include "rackmesh/core/clock.h"
 
-/* More than PROBER_MAX_RATE_PER_S, so that a prober can send late packets after a
- * short stall. */
+/* These rates of one RNIC are above PROBER_MAX_RATE_PER_S, so that a prober can send
+ * the late packets after a short stall. */
 #define RATE_LIMIT_RNIC_PACKETS_PER_S 25000
-#define RATE_LIMIT_RNIC_BYTES_PER_S 12500000 /* with IP and UDP headers: 100 Mb/s */
+#define RATE_LIMIT_RNIC_BYTES_PER_S 12500000 /* 100 Mb/s, with IP and UDP headers */
 #define RATE_LIMIT_HOST_PACKETS_PER_S 60000
 #define RATE_LIMIT_HOST_BYTES_PER_S 50000000
-/* Limit on all probes to one address; intervals of the pinglist are stretched to keep
- * it. */
+/* The limits for all probes to one address; the intervals of the pinglist are stretched
+ * to keep them. */
 #define RATE_LIMIT_TARGET_PACKETS_PER_S 10000
 #define RATE_LIMIT_TARGET_BYTES_PER_S 6250000
 
 #define RATE_LIMIT_WINDOW_NS (10 * RM_NS_PER_MS)
-#define RATE_LIMIT_WINDOWS_PER_RATE 50 /* rate / this: the most in one window */
+#define RATE_LIMIT_WINDOWS_PER_RATE 50 /* one window has at most rate / this */
 
-/* Of a packet, besides its payload: IPv6, UDP and the RoCE headers. */
+/* Bytes of a packet besides its payload: the IPv6, UDP and RoCE headers. */
 #define RATE_LIMIT_HEADER_BYTES 72
-#define RATE_LIMIT_LARGEST_BYTES 9000 /* payload */
+#define RATE_LIMIT_LARGEST_BYTES 9000 /* largest payload */
 
 struct rate_limit_meter {
-	rm_mono_t
-	    due; /* when everything sent so far would have been sent at this rate */
-	int64_t taken_ns; /* the part of due for packets taken and not sent yet */
+	/* time at which sending at exactly the rate would have sent everything so far
+	 */
+	rm_mono_t due;
+	int64_t taken_ns; /* the part of due that packets taken but not sent yet add */
 };
 
-struct rate_limit { /* by rate_limit_init */
+struct rate_limit { /* set up by rate_limit_init */
 	uint64_t packets_per_s, bytes_per_s;
 	struct rate_limit_meter packets, bytes;
 };
@@ -45,14 +47,15 @@ struct rate_limit { /* by rate_limit_init */
 void rate_limit_init(
     struct rate_limit *rate_limit, uint64_t packets_per_s, uint64_t bytes_per_s);
 
-/* ns until one more packet of any size may be sent; 0: now. */
+/* Returns the ns until one more packet of any size may be sent; 0: it may be sent
+ * now. */
 int64_t rate_limit_wait(const struct rate_limit *rate_limit, rm_mono_t now);
 
-/* The caller will now send a packet with this payload. */
+/* Counts a packet with a payload of bytes, which the caller will send now. */
 void rate_limit_take(struct rate_limit *rate_limit, size_t bytes);
 
-/* All taken packets were sent by now, possibly just now: the kernel may have delayed
- * the calls. */
+/* Reports that all taken packets have been sent, at the latest now: the call may have
+ * taken long. */
 void rate_limit_left(struct rate_limit *rate_limit, rm_mono_t now);
 
 #endif

@@ -11,26 +11,29 @@
 
 #include "schemas/wire.h"
 
-#define TARGET_HOME_ADDRESSES 2 /* one per family */
+#define TARGET_HOME_ADDRESSES 2 /* at most one per family */
 
 enum target_refusal {
 	TARGET_FINE,
 	TARGET_UNSPECIFIED, /* the unspecified address, or an unknown family */
 	TARGET_MULTICAST,   /* multicast, or the former class E */
-	TARGET_BROADCAST,   /* 255.255.255.255, or broadcast or network address of the
-			       RNIC's own subnet */
-	TARGET_LOOPBACK,    /* and the RNIC is not on a loopback interface */
-	TARGET_LINK_LOCAL,  /* and the RNIC's address is not link-local */
-	TARGET_SELF, /* the RNIC's own address, or a source that is another RNIC */
-	TARGET_OTHER_PORT, /* a flow, family or QP that the transport does not have */
+	/* 255.255.255.255, or the broadcast or network address of a subnet of the
+	 * RNIC */
+	TARGET_BROADCAST,
+	/* a loopback address, while the RNIC is not on a loopback interface */
+	TARGET_LOOPBACK,
+	TARGET_LINK_LOCAL, /* a link-local address, while the RNIC has none */
+	TARGET_SELF, /* an address of the RNIC itself, or the source is another RNIC */
+	TARGET_OTHER_PORT, /* flow, family or QP that the transport does not have */
 	TARGET_MALFORMED,  /* no flow, class or size, or an impossible one */
-	TARGET_TOO_FAST,   /* beyond a compiled-in limit, as the following */
+	TARGET_TOO_FAST,   /* from here on: beyond a limit that is compiled in */
 	TARGET_TOO_LARGE,
 	TARGET_TOO_MANY,
 	TARGET_REFUSALS
 };
 
-/* The RNIC's own addresses and subnets. All zero: not known, and not checked. */
+/* The RNIC's own addresses and subnets. All zeros: not known, so nothing is checked
+ * against them. */
 struct target_home {
 	struct wire_rnic_id id;
 	struct wire_address addresses[TARGET_HOME_ADDRESSES]; /* family 0: none */
@@ -40,7 +43,7 @@ struct target_home {
 /* "unspecified", "multicast", ...: the label of its metric. */
 const char *target_refusal_str(enum target_refusal refusal);
 
-/* Checks the address alone. */
+/* Checks the address alone, without the rest of the target. */
 enum target_refusal target_address_check(
     const struct wire_address *address, const struct target_home *home);
 

@@ -12,7 +12,7 @@
 struct prober_target;
 
 struct per_address_limit {
-	double packets_per_s, bytes_per_s; /* as the pinglist asks for */
+	double packets_per_s, bytes_per_s; /* the rates that the pinglist asks for */
 };
 
 static int
@@ -31,7 +31,8 @@ by_address(const void *a, const void *b)
 	return compare(&(*x)->wire.address, &(*y)->wire.address);
 }
 
-/* Sets target->limit of each. The caller frees *ret. -ENOMEM. */
+/* Makes a limit for each address, and sets target->limit of each target to the index of
+ * its limit. The caller frees *ret. -ENOMEM. */
 static int
 per_address_limits_make(struct prober_target *const *targets, size_t count,
     struct per_address_limit **ret, size_t *ret_count)
@@ -68,7 +69,7 @@ per_address_limits_clear(struct per_address_limit *limits, size_t count)
 		limits[i] = (struct per_address_limit){ 0 };
 }
 
-/* Average size on the wire of a target's packets. */
+/* Mean size in bytes of a target's packets, with headers. */
 static double
 per_address_limit_bytes(const struct prober_target *target)
 {
@@ -89,7 +90,8 @@ per_address_limit_add(struct per_address_limit *limits,
 	limit->bytes_per_s += packets_per_s * per_address_limit_bytes(target);
 }
 
-/* The factor by which the intervals of its targets are stretched, 1 or more. */
+/* The factor, at least 1, by which the intervals of the targets with this address are
+ * stretched. */
 static double
 per_address_limit_stretch(const struct per_address_limit *limit)
 {
@@ -135,7 +137,8 @@ target_list_random(struct target_list *plan) /* splitmix64 */
 	return z ^ z >> 31;
 }
 
-/* Spread over the stretched interval: the limit holds while probing starts, too. */
+/* Chooses a random point of the stretched interval, so that the limits hold while
+ * probing starts, too. */
 static void
 target_jitter(struct target_list *plan, struct prober_target *target, rm_mono_t now)
 {
@@ -146,7 +149,8 @@ target_jitter(struct target_list *plan, struct prober_target *target, rm_mono_t 
 	    rm_mono_add(now, (int64_t)(target_list_random(plan) % interval)));
 }
 
-/* Of several equal targets the first continues, the others start anew. */
+/* If several targets of the new list are equal, the first one takes over the state of
+ * the old one, and the others start anew. */
 static void
 target_find_old(struct target_list *plan, struct prober_target **old,
     struct prober_target *target, rm_mono_t now)
@@ -186,7 +190,7 @@ plan_build(const struct target_list_place *place, const struct wire_target *wire
 	return 0;
 }
 
-/* Targets that stay continue where they were. */
+/* Replaces the list; targets that stay continue with their state. */
 static void
 plan_take(struct target_list *plan, struct prober_target **targets, size_t count,
     rm_mono_t now)
@@ -267,8 +271,9 @@ target_rate(const struct prober_target *target, rm_mono_t now)
 	return (paired ? 2e9 : 1e9) / (double)interval;
 }
 
-/* The packets of all targets, each address held below its limit. Returns the factor
- * that stretches all intervals so that their sum stays below the prober's limit. */
+/* Adds up the packets per second of all targets, after each address was held below its
+ * limit. Returns the factor that stretches all intervals so that the sum stays below
+ * the prober's limit. */
 static double
 plan_stretch(struct target_list *plan, rm_mono_t now)
 {

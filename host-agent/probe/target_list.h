@@ -1,8 +1,8 @@
 /*
  * target_list - the targets of one prober and the rate of each.
  *
- * Keeps the sum of all rates below the limit by stretching all intervals by the same
- * factor. Pure: time is an argument.
+ * All intervals are stretched by one factor, so that the sum of the rates stays below
+ * the prober's limit. Pure: time is an argument.
  */
 #ifndef HOST_AGENT_PROBE_TARGET_LIST_H
 #define HOST_AGENT_PROBE_TARGET_LIST_H
@@ -25,8 +25,9 @@ struct target_list {
 	struct per_address_limit *limits; /* indexed by target->limit */
 	size_t flood_count;
 	uint64_t max_rate_per_s;
-	uint32_t permille; /* share of what the pinglist asks for, from 1 */
-	double rate_per_s; /* packets, after stretching */
+	/* share of the rates that the pinglist asks for, from 1 to 1000 */
+	uint32_t permille;
+	double rate_per_s; /* packets per second of all targets, after stretching */
 	uint64_t random;   /* state of the jitter */
 };
 
@@ -41,8 +42,8 @@ struct target_list_place { /* the RNIC from which the targets are probed */
 	const struct target_home *home;
 };
 
-/* Adds the number of targets beyond a limit, or impossible ones, to refused. On
- * failure the list is not changed. */
+/* Replaces the list (copied). Targets beyond a limit, or impossible ones, are left out
+ * and added to refused, by reason. -ENOMEM: the list is not changed. */
 int target_list_set(struct target_list *plan, const struct target_list_place *place,
     const struct wire_target *wires, size_t count, rm_mono_t now,
     uint64_t refused[TARGET_REFUSALS]);
@@ -50,11 +51,11 @@ int target_list_set(struct target_list *plan, const struct target_list_place *pl
 void target_list_focus(struct target_list *plan, struct wire_rnic_id dst,
     int64_t interval_ns, rm_mono_t until);
 
-/* Call it after a change of targets, focus or limit: sets every target's pace. Returns
- * when the next focus ends; INT64_MAX ns: none. */
+/* Sets the pace of every target: call it after a change of targets, focus or limit.
+ * Returns when the next focus ends; ns INT64_MAX: there is none. */
 rm_mono_t target_list_pace(struct target_list *plan, rm_mono_t now);
 
-/* Every target starts at a random point of its interval. */
+/* Moves the next probe of every target to a random point of its interval. */
 void target_list_jitter(struct target_list *plan, rm_mono_t now);
 
 #endif
