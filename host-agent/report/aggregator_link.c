@@ -25,7 +25,8 @@ struct aggregator_link {
 	void *arg;
 	char address[RM_ENDPOINT_TEXT];
 	char peer[AGGREGATOR_LINK_PEER_TEXT];
-	char id[RM_NAME_BYTES]; /* of the peer; "": its certificate has no valid name */
+	/* name in the peer's certificate; "": it has no valid name */
+	char id[RM_NAME_BYTES];
 
 	struct rm_dialer *dialer;
 	struct rm_timer *flush; /* armed while the batch is not empty */
@@ -34,15 +35,17 @@ struct aggregator_link {
 	struct outbox *outbox;
 	struct heartbeat heartbeat;
 
-	rm_mono_t up_at;     /* connected since; while there is a link */
-	rm_mono_t last_seen; /* last frame of any kind */
-	bool session;        /* welcomed */
-	bool mute;           /* it reported that it cannot deliver alerts */
-	bool knows_overdue;  /* it takes overdue results in this session */
-	bool has_overdue; /* overdue results were taken for it before, and may wait */
+	rm_mono_t up_at;     /* since when the link is connected */
+	rm_mono_t last_seen; /* when the last frame of any kind arrived */
+	bool session;        /* the peer has sent its welcome */
+	bool mute;           /* the peer has reported that it cannot deliver alerts */
+	bool knows_overdue;  /* in this session the peer takes overdue results */
+	/* overdue results were added in an earlier session, and may still be in the
+	 * outbox */
+	bool has_overdue;
 	bool wants_all_counts;
-	bool behind;       /* batches wait, so the last heartbeat covered less time */
-	rm_mono_t through; /* results known by then are on the stream */
+	bool behind; /* batches wait, so the last heartbeat covered a shorter time */
+	rm_mono_t through; /* results known by this time have been sent */
 	struct aggregator_link_counts counts;
 };
 
@@ -50,8 +53,8 @@ struct aggregator_link {
  * requests ---- */
 
 #define AGGREGATOR_LINK_ROWS_PER_FRAME 8192
-/* Time-outs for a peer that accepts but sends nothing, and for one whose host has
- * vanished. */
+/* Time-outs for a peer that accepts the connection and sends no welcome, and for a peer
+ * whose host has vanished. */
 #define AGGREGATOR_LINK_WELCOME_NS (3 * RM_NS_PER_S)
 #define AGGREGATOR_LINK_SILENCE_NS (10 * RM_NS_PER_S)
 
@@ -67,7 +70,8 @@ aggregator_link_send(
 	return rm_link_send(link, bytes->data, bytes->len);
 }
 
-/* Overdue results that wait from a session with a peer that takes them. */
+/* Sends a batch without its overdue results: they come from a session with a peer that
+ * took them, and this peer does not. */
 static int
 aggregator_link_send_without_overdue(
     struct aggregator_link *aggregator_link, const struct wire_bytes *bytes)
@@ -96,7 +100,7 @@ aggregator_link_send_without_overdue(
 	return r;
 }
 
-/* True: all that may be sent now was sent. */
+/* True: all batches that may be sent now were sent. */
 static bool
 aggregator_link_pump(struct aggregator_link *aggregator_link, rm_mono_t now)
 {
@@ -150,7 +154,7 @@ aggregator_link_result(struct aggregator_link *aggregator_link,
 	}
 	aggregator_link->has_overdue |= result->outcome == WIRE_OVERDUE;
 	batch_add(aggregator_link->batch, result, sent,
-	    now); /* the batch is never full here: see below */
+	    now); /* never full here: a batch is flushed below as soon as it is full */
 	if (batch_full(aggregator_link->batch))
 		aggregator_link_flush(aggregator_link, now);
 	else if (batch_count(aggregator_link->batch) == 1)
@@ -165,7 +169,7 @@ aggregator_link_note(
 	heartbeat_note(&aggregator_link->heartbeat, turn);
 }
 
-/* True: all were sent to the peer. */
+/* True: all rows were given to the link. */
 static bool
 aggregator_link_send_counts(struct aggregator_link *aggregator_link,
     const struct aggregator_link_report *report, rm_mono_t now)
@@ -176,7 +180,7 @@ aggregator_link_send_counts(struct aggregator_link *aggregator_link,
 	};
 	size_t done = 0;
 
-	/* Sent also without any row: it reports that nothing arrived. */
+	/* Sent without any row, too: that shows the peer that no probe has arrived. */
 	do {
 		struct wire_bytes bytes;
 		int r;
@@ -220,13 +224,13 @@ aggregator_link_send_heartbeat(struct aggregator_link *aggregator_link,
 	if (r == 0)
 		r = aggregator_link_send(aggregator_link, &bytes);
 	if (r < 0)
-		return; /* the next report has all of it */
+		return; /* the next report has the same data, and more */
 	heartbeat_sent(&aggregator_link->heartbeat);
 	aggregator_link->counts.heartbeats++;
 }
 
-/* A peer that is frozen or has vanished would block the connection to the aggregator
- * that replaces it. */
+/* Closes a link whose peer is frozen or has vanished: the dialer would not connect to
+ * the aggregator that replaces the peer while the link is open. */
 static void
 aggregator_link_watch_peer(struct aggregator_link *aggregator_link, rm_mono_t now)
 {
@@ -382,12 +386,12 @@ aggregator_link_join(
 
 /* The largest frame is a pinglist. */
 #define AGGREGATOR_LINK_MAX_FRAME_BYTES (8u << 20)
-/* The most bytes given to a link that does not drain: room for all receive counts at
- * once. Batches beyond it wait in the outbox. */
+/* The most bytes in the link's buffer: enough for all receive counts at once. Batches
+ * that do not fit stay in the outbox. */
 #define AGGREGATOR_LINK_MAX_OUTPUT_BYTES (4u << 20)
 
-/* Aggregators send something every second: the loss of a peer is reported after this
- * silence. */
+/* Aggregators send something every second. A peer that has been silent for this long is
+ * reported as lost. */
 #define AGGREGATOR_LINK_LIVE_NS (2500 * RM_NS_PER_MS)
 
 #define AGGREGATOR_LINK_VERSION_MIN (WIRE_VERSION > 1 ? WIRE_VERSION - 1 : 1)
@@ -434,7 +438,7 @@ aggregator_link_take_welcome(
 	return 0;
 }
 
-/* The peer has taken data: perhaps more can be sent. */
+/* The peer has taken data, so more may fit. */
 static void
 aggregator_link_go_on(struct aggregator_link *aggregator_link)
 {
@@ -530,7 +534,7 @@ aggregator_link_take_ping(
 	return 0;
 }
 
-/* Handles one frame from the peer: the link calls it, and tests and fuzzers do. */
+/* Handles one frame from the peer. The link calls it; so do tests and fuzzers. */
 static int
 aggregator_link_take_frame(
     struct aggregator_link *aggregator_link, const uint8_t *data, size_t len)
@@ -614,7 +618,7 @@ aggregator_link_on_down(int reason, void *arg)
 	struct aggregator_link *aggregator_link = arg;
 	bool had_session = aggregator_link->session;
 
-	/* The next peer may be an older one: see
+	/* The next peer may be an older one, which knows no overdue results: see
 	 * aggregator_link_send_without_overdue. */
 	aggregator_link->session = aggregator_link->behind =
 	    aggregator_link->knows_overdue = false;
@@ -689,7 +693,8 @@ aggregator_link_new(struct rm_loop *loop, const struct aggregator_link_options *
 	r = aggregator_link_dial(aggregator_link, loop);
 	if (r < 0)
 		goto out;
-	aggregator_link->options.aggregator = NULL; /* the dialer has a copy of it */
+	/* the dialer has its own copy, and the caller's may end */
+	aggregator_link->options.aggregator = NULL;
 	*ret = aggregator_link;
 	return 0;
 out:

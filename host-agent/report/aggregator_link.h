@@ -2,10 +2,11 @@
  * aggregator link - the connection to one aggregator: its link, the batch being filled,
  * and the batches that are not acknowledged.
  *
- * Messages are sent in the order in which their data became known. A heartbeat has the
- * time up to which all results were sent before it; the aggregator closes windows by
- * that. Heartbeats are also sent while batches wait for acknowledgements, so a slow
- * aggregator does not take a healthy agent for a frozen one.
+ * Messages are sent in the order in which their data became known. A heartbeat carries
+ * a time: all results known by then were sent before it. The aggregator uses that time
+ * to close its windows. Heartbeats are sent even while batches wait for
+ * acknowledgement, so that an aggregator that is slow does not treat a healthy agent as
+ * frozen.
  */
 #ifndef HOST_AGENT_REPORT_AGGREGATOR_LINK_H
 #define HOST_AGENT_REPORT_AGGREGATOR_LINK_H
@@ -34,23 +35,26 @@ struct aggregator_link_options {
 	size_t batch_max_results;
 	int64_t batch_max_age_ns;
 	struct outbox_options outbox;
-	int64_t backoff_base_ns, backoff_cap_ns; /* 0: the dialer's */
+	int64_t backoff_base_ns, backoff_cap_ns; /* in ns; 0: the dialer's defaults */
 };
 
 struct aggregator_link_callbacks {
-	/* A session has begun: time to register. */
+	/* A session has begun: the owner should register its RNICs. */
 	void (*on_welcome)(struct aggregator_link *aggregator_link, void *arg);
-	/* < 0 ends the session with that reason. */
+	/* A pinglist; data is borrowed. < 0 ends the session for that reason. */
 	int (*on_pinglist)(struct aggregator_link *aggregator_link, const uint8_t *data,
 	    size_t len, void *arg);
 	void (*on_focus)(struct aggregator_link *aggregator_link,
 	    const struct wire_focus *focus, void *arg);
-	/* cause: quoted. on_down is called after it. */
+	/* The aggregator refused the session. cause: its text, quoted. on_down
+	 * follows. */
 	void (*on_refused)(
 	    struct aggregator_link *aggregator_link, const char *cause, void *arg);
-	/* A heartbeat was delayed and can be sent now: report again. */
+	/* A heartbeat could not be sent earlier, and can be now: call
+	 * aggregator_link_report again. */
 	void (*on_caught_up)(struct aggregator_link *aggregator_link, void *arg);
-	/* The session has ended, or an attempt to connect. */
+	/* The session, or an attempt to connect, has ended. reason: a negative
+	 * errno. */
 	void (*on_down)(struct aggregator_link *aggregator_link, int reason,
 	    bool had_session, void *arg);
 	void (*on_brake)(struct aggregator_link *aggregator_link,
@@ -59,49 +63,50 @@ struct aggregator_link_callbacks {
 	 * NULL: no requests are made. */
 	void (*on_resolved)(struct aggregator_link *aggregator_link,
 	    const struct wire_resolve_answer *answer, void *arg);
-	/* Called after the connection, before the hello, with the URI of the peer's
-	 * certificate ("": a link without TLS). < 0: the peer is not an aggregator
-	 * of this host. NULL: any peer is accepted. */
+	/* Called once connected, before the hello. identity: the URI in the peer's
+	 * certificate; "": no TLS. < 0: the peer is no aggregator of this host, and the
+	 * connection is closed. NULL: any peer is accepted. */
 	int (*on_peer)(
 	    struct aggregator_link *aggregator_link, const char *identity, void *arg);
-	/* As on_pinglist; NULL: no RNIC authenticates, keys are ignored. */
+	/* Keys; as on_pinglist. NULL: keys are ignored, as no RNIC authenticates. */
 	int (*on_keys)(struct aggregator_link *aggregator_link, const uint8_t *data,
 	    size_t len, void *arg);
 };
 
 struct aggregator_link_counts {
 	uint64_t sessions;
-	uint64_t refusals;       /* answers to the hello that were not a welcome */
+	uint64_t refusals;       /* answers to the hello that refused it */
 	uint64_t refused_frames; /* malformed, unexpected, or of an unknown kind */
 	uint64_t pinglists, keys, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
-	uint64_t heartbeats_behind; /* heartbeats before which some batches could not be
-				       sent */
+	uint64_t heartbeats_behind; /* heartbeats that were sent while batches waited */
 	uint64_t rx_count_report;
 	uint64_t registrations;
 	uint64_t paths;
 	uint64_t services; /* reports */
 	uint64_t counter_reports;
 	uint64_t asked, resolved; /* of resolve and join requests */
-	uint64_t overdue_unsent;  /* see aggregator_link_result */
+	/* overdue results that were not sent: see aggregator_link_result */
+	uint64_t overdue_unsent;
 };
 
 int aggregator_link_new(struct rm_loop *loop,
     const struct aggregator_link_options *options,
     const struct aggregator_link_callbacks *callbacks, void *arg,
     struct aggregator_link **ret);
-void aggregator_link_free(
-    struct aggregator_link *aggregator_link); /* not from its own callbacks */
+/* Must not be called from the callbacks of this link. */
+void aggregator_link_free(struct aggregator_link *aggregator_link);
 
-/* Adds a result. An overdue one is sent only if the welcome of the session says that
- * the peer knows them; else, and between sessions, it is only counted. */
+/* Adds a result to the batch. An overdue result is added only if the peer has said in
+ * this session that it takes such results; otherwise it is counted in
+ * overdue_unsent. */
 void aggregator_link_result(struct aggregator_link *aggregator_link,
     const struct wire_result *result, rm_mono_t sent, rm_mono_t now);
 
-/* Sends all results so far. True: all were sent. */
+/* Sends the batch and all that waits. True: all was sent. */
 bool aggregator_link_flush(struct aggregator_link *aggregator_link, rm_mono_t now);
 
-/* Adds stalls of the loop since the last call to the next heartbeat. */
+/* Adds stalls of the loop, and how far probing is slowed, to the next heartbeat. */
 void aggregator_link_note(
     struct aggregator_link *aggregator_link, const struct loop_turn *turn);
 
@@ -110,57 +115,56 @@ struct aggregator_link_report {
 	size_t row_count;
 	bool paused, paused_by_hand;
 	uint64_t self_loss;
-	/* The names of all live aggregator links (aggregator_link_live); live_mute has
-	 * a bit for each that is mute. */
+	/* The names of all aggregators for which aggregator_link_live is not NULL; bit
+	 * k of live_mute is set if aggregator_link_is_mute for live[k]. */
 	const char *const *live;
 	size_t live_count;
 	uint64_t live_mute;
-	/* The time in the heartbeat: results known by then were sent before it.
-	 */
+	/* Goes into the heartbeat: results known by this time were sent before it. */
 	rm_mono_t known_through;
 };
 
-/* Sends batches, then receive counts, then the heartbeat; nothing without a session.
- * Also checks that the peer is alive: call it every HEARTBEAT_INTERVAL_NS. */
+/* Sends the waiting batches, then the receive counts, then the heartbeat; without a
+ * session it sends nothing. It also closes the link if the peer is silent, so call it
+ * every HEARTBEAT_INTERVAL_NS. */
 void aggregator_link_report(struct aggregator_link *aggregator_link,
     const struct aggregator_link_report *report, rm_mono_t now);
-/* The peer has no receive counts, or missed some: the next report must have all
- * rows. */
+/* True: the peer is new or has missed rows, so the next report must have all rows. */
 bool aggregator_link_wants_all_counts(const struct aggregator_link *aggregator_link);
 
-/* 0 also while there is no session: the next welcome registers again. */
+/* Without a session the result is 0: the owner registers again at the next welcome. */
 /* settings: of each RNIC, or NULL. */
 int aggregator_link_register(struct aggregator_link *aggregator_link,
     const struct wire_rnic *rnics, const struct wire_settings *settings, size_t count);
 
-/* Traced paths, at most WIRE_MAX_PATHS. -ENOTCONN without a session. */
+/* Sends traced paths, at most WIRE_MAX_PATHS. -ENOTCONN: there is no session. */
 int aggregator_link_paths(struct aggregator_link *aggregator_link,
     const struct wire_path *paths, size_t count, rm_mono_t now);
 
-/* All service flows; host, incarnation and now_ns are filled here. -ENOTCONN without a
- * session. */
+/* Sends all service flows; the function fills in host, incarnation and now_ns.
+ * -ENOTCONN: there is no session. */
 int aggregator_link_services(struct aggregator_link *aggregator_link,
     const struct wire_services *services, rm_mono_t now);
-/* The counters of the RNICs; incarnation is filled here. -ENOTCONN without a
- * session. */
+/* Sends the counters of RNICs; the function fills in incarnation. -ENOTCONN: there is
+ * no session. */
 int aggregator_link_counter_report(struct aggregator_link *aggregator_link,
     const struct wire_counter_report *counters);
-/* Requests, each answered by on_resolved with its token, unless the session ends
- * before. -ENOTCONN without a session. */
+/* Send a request. on_resolved gets the answer, with the token of the request, unless
+ * the session ends first. -ENOTCONN: there is no session. */
 int aggregator_link_resolve(
     struct aggregator_link *aggregator_link, const struct wire_resolve *resolve);
 int aggregator_link_join(
     struct aggregator_link *aggregator_link, const struct wire_join *join);
 
 bool aggregator_link_has_session(const struct aggregator_link *aggregator_link);
-/* The aggregator's name, if there is a session and a message came recently; else
+/* The aggregator's name while there is a session and its last message is recent; else
  * NULL. */
 const char *aggregator_link_live(
     const struct aggregator_link *aggregator_link, rm_mono_t now);
-/* True: in this session it has reported that it cannot deliver alerts. */
+/* True: the aggregator has reported in this session that it cannot deliver alerts. */
 bool aggregator_link_is_mute(const struct aggregator_link *aggregator_link);
 const char *aggregator_link_address(const struct aggregator_link *aggregator_link);
-/* In on_down: TLS's text on the reason; "": none. */
+/* For use in on_down: the text of a TLS error; "": there was none. */
 const char *aggregator_link_error(const struct aggregator_link *aggregator_link);
 /* The URI in the certificate of the connected peer; "": not connected, or without
  * TLS. */

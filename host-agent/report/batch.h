@@ -1,8 +1,8 @@
 /*
  * batch - collects results for one ResultBatch message. Pure.
  *
- * Ages are computed when the batch is written, relative to the batch's time, so waiting
- * does not make them wrong.
+ * The age of each result is computed when the batch is written, so results may wait in
+ * the batch.
  */
 #ifndef HOST_AGENT_REPORT_BATCH_H
 #define HOST_AGENT_REPORT_BATCH_H
@@ -18,20 +18,21 @@ struct batch;
 int batch_new(size_t max_results, int64_t max_age_ns, struct batch **ret);
 void batch_free(struct batch *batch);
 
-/* now: the time at which the result was known. False: full, the result was not
- * added. */
+/* now: the time at which the result became known. False: the batch is full, and the
+ * result was not added. */
 bool batch_add(struct batch *batch, const struct wire_result *result, rm_mono_t sent,
     rm_mono_t now);
 
 size_t batch_count(const struct batch *batch);
 bool batch_full(const struct batch *batch);
-/* When the oldest of its results has waited long enough; undefined for an empty
- * batch. */
+/* The time at which the batch should be sent, as its oldest result has waited long
+ * enough. Do not call it for an empty batch. */
 rm_mono_t batch_deadline(const struct batch *batch);
 
 /*
- * Writes all results and empties the batch, also on failure (-ENOMEM: the results are
- * lost, the caller counts them). head.now_ns is filled here. *out lives in the writer.
+ * Writes all results into a message and empties the batch. The function fills in
+ * head.now_ns. *out is borrowed from the writer. On failure (-ENOMEM) the batch is
+ * empty, too: the results are lost, and the caller counts them.
  */
 int batch_make(struct batch *batch, struct wire_writer *writer,
     struct wire_batch_head *head, rm_mono_t now, struct wire_bytes *out);

@@ -38,8 +38,8 @@ heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn)
 		heartbeat->stalls[heartbeat->stall_count++] = turn->stall;
 		return;
 	}
-	/* If there are too many, they are merged into one long stall: more results
-	 * are excluded than necessary, never fewer. */
+	/* More stalls than fit are merged into one long stall: so more results are
+	 * excluded than necessary, never fewer. */
 	heartbeat->stalls[WIRE_MAX_STALLS - 1].end_ns = turn->stall.end_ns;
 }
 

@@ -17,8 +17,8 @@
 
 #define HEARTBEAT_INTERVAL_NS (250 * RM_NS_PER_MS)
 
-/* The watch runs this often and so sees every stall of 100 ms: a stall's first
- * deadline comes at most one interval after its start. */
+/* The watch runs at this interval. It sees every stall of LOOP_WATCH_STALL_NS, because
+ * a deadline of the watch falls into the first interval of the stall. */
 #define LOOP_WATCH_INTERVAL_NS (25 * RM_NS_PER_MS)
 #define LOOP_WATCH_STALL_NS (100 * RM_NS_PER_MS)
 
@@ -31,14 +31,15 @@ struct loop_turn {
 	int64_t lag_ns; /* how much later than its deadline it ran */
 	bool stalled;
 	struct wire_stall stall; /* from the last time the loop ran */
-	/* Set by the wiring: the share of probes that is sent, 0: all, and the reason.
-	 */
+	/* Filled in by the wiring: the share of the probes that is sent, in permille
+	 * (0: all of them), and the reason. */
 	uint16_t slowed_permille;
 	enum wire_slow slowed_reason;
 };
 
 void loop_watch_init(struct loop_watch *watch, rm_mono_t now);
-/* Call it at every deadline; sets the next one after now, by whole intervals. */
+/* Call it when the watch's deadline has passed. Moves the deadline by whole intervals,
+ * to a time after now. */
 struct loop_turn loop_watch_turn(struct loop_watch *watch, rm_mono_t now);
 
 struct heartbeat {
@@ -46,14 +47,15 @@ struct heartbeat {
 	int64_t lag_max_ns;
 	struct wire_stall stalls[WIRE_MAX_STALLS];
 	size_t stall_count;
-	uint16_t slowed_permille; /* the last one that was noted */
+	uint16_t slowed_permille; /* share from the last heartbeat_note */
 	enum wire_slow slowed_reason;
 };
 
 void heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn);
-/* Fills seq, loop_lag_max_ns, the reason of slowed probing, and the stalls, which are
- * borrowed. */
+/* Fills in seq, loop_lag_max_ns, slowed_permille and its reason, and the stalls, which
+ * are borrowed. */
 void heartbeat_fill(const struct heartbeat *heartbeat, struct wire_heartbeat *ret);
-void heartbeat_sent(struct heartbeat *heartbeat); /* the filled heartbeat was sent */
+/* the heartbeat that was filled has been sent: its stalls are dropped */
+void heartbeat_sent(struct heartbeat *heartbeat);
 
 #endif

@@ -10,8 +10,8 @@ struct outbox_item {
 	STAILQ_ENTRY(outbox_item) entry;
 	uint64_t seq;
 	size_t results;
-	rm_mono_t made, sent; /* sent: the latest time */
-	/* Of a batch in doubt: the reason if the peer never received it. */
+	rm_mono_t made, sent; /* sent: when it was last sent */
+	/* In doubt: the reason to count if the peer has not received the batch. */
 	enum outbox_drop reason;
 	size_t len;
 	uint8_t data[] __attribute__((aligned(8)));
@@ -22,7 +22,7 @@ STAILQ_HEAD(outbox_list, outbox_item);
 struct outbox {
 	struct outbox_options options;
 	struct outbox_list waiting; /* by ascending seq */
-	/* Older than all in waiting, without their bytes. */
+	/* Batches older than all in waiting, whose bytes were freed. */
 	struct outbox_list doubtful;
 	/* The first batch in waiting that was not sent in this session. */
 	struct outbox_item *unsent;
@@ -30,9 +30,10 @@ struct outbox {
 	uint64_t last_seq;    /* of the newest batch made */
 	uint64_t through_seq; /* all batches up to this one were sent or counted in this
 				 session */
-	uint64_t ever_sent_seq; /* the newest sent in any session: a lower number is a
-				   resend */
-	bool open;              /* there is a session */
+	/* number of the newest batch sent in any session: to send a number up to this
+	 * is a resend */
+	uint64_t ever_sent_seq;
+	bool open; /* there is a session */
 	struct outbox_counts counts;
 };
 
@@ -108,7 +109,7 @@ drop_doubtful(struct outbox *outbox)
 	free(item);
 }
 
-/* Can the peer have counted the batch without this host knowing? */
+/* True: the peer may have counted the batch without this host knowing of it. */
 static bool
 item_in_doubt(const struct outbox *outbox, const struct outbox_item *item)
 {
@@ -178,7 +179,7 @@ outbox_push(struct outbox *outbox, rm_mono_t made, size_t results,
 	tally_add(&outbox->counts.waiting, results);
 }
 
-/* The peer has counted all batches up to seq. */
+/* The peer has counted all batches up to number seq. */
 static void
 settle_through(struct outbox *outbox, uint64_t seq)
 {
@@ -202,7 +203,7 @@ outbox_begin(struct outbox *outbox, uint64_t counted_seq)
 	if (counted_seq > outbox->ever_sent_seq)
 		return -EBADMSG;
 	settle_through(outbox, counted_seq);
-	/* The peer has not counted the others, and their bytes are gone. */
+	/* The peer has not counted the other ones, whose bytes are gone. */
 	while (!STAILQ_EMPTY(&outbox->doubtful))
 		drop_doubtful(outbox);
 	outbox->through_seq = counted_seq;

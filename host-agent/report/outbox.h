@@ -2,10 +2,10 @@
  * outbox - batches that one aggregator has not acknowledged yet. Pure.
  *
  * For batches and for results, at any moment: made = acknowledged + dropped + waiting +
- * in doubt. In doubt are batches that were dropped for newer ones while their
- * acknowledgement may be on its way: the acknowledgement, or the next session's
- * welcome, decides. So no batch is both counted by the aggregator and reported as
- * dropped.
+ * in doubt. A batch is in doubt if it was dropped for newer ones while its
+ * acknowledgement may be on the way. The acknowledgement, or the welcome of the next
+ * session, shows whether the aggregator has counted it. So no batch is both counted by
+ * the aggregator and reported as dropped.
  */
 #ifndef HOST_AGENT_REPORT_OUTBOX_H
 #define HOST_AGENT_REPORT_OUTBOX_H
@@ -16,8 +16,8 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* Steps of the time until the acknowledgement: 0.5 ms, 1 ms, twice that, and so on
- * to about a second. */
+/* Upper bounds of the steps of acked_within: 0.5 ms, then twice the step before, up to
+ * about a second. */
 #define OUTBOX_ACK_STEPS 12
 #define OUTBOX_ACK_FIRST_NS (RM_NS_PER_MS / 2)
 #define OUTBOX_PATIENCE_NS (500 * RM_NS_PER_MS)
@@ -27,7 +27,8 @@ struct outbox;
 struct outbox_options {
 	size_t max_items;
 	size_t max_bytes;
-	int64_t max_age_ns; /* older batches are too late for any window */
+	/* age at which a batch is dropped, as it is too late for any window */
+	int64_t max_age_ns;
 };
 
 enum outbox_drop {
@@ -44,39 +45,40 @@ struct outbox_tally {
 struct outbox_counts {
 	struct outbox_tally made, sent, resent, acked;
 	struct outbox_tally dropped[OUTBOX_DROPS];
-	struct outbox_tally waiting, doubtful; /* now */
-	/* Batches by the time from sending to acknowledgement; each step includes
-	 * the steps before it. */
+	struct outbox_tally waiting, doubtful; /* at present */
+	/* Number of acknowledged batches by the time from sending to acknowledgement;
+	 * each step includes the steps before it. */
 	uint64_t acked_within[OUTBOX_ACK_STEPS];
 };
 
 int outbox_new(const struct outbox_options *options, struct outbox **ret);
 void outbox_free(struct outbox *outbox);
 
-/* The outbox numbers the batches: this is the number to write into the next one,
- * from 1. */
+/* The number for the next batch, from 1; the caller writes it into the batch. */
 uint64_t outbox_next_seq(const struct outbox *outbox);
-/* Copies data; NULL: the batch could not be written, and its number stays unused. */
+/* Copies the bytes of a batch. data NULL: the batch could not be written: it counts as
+ * dropped, and its number stays unused. */
 void outbox_push(struct outbox *outbox, rm_mono_t made, size_t results,
     const struct wire_bytes *data);
 
-/* A new session: batches that the peer has counted are done, all others are sent
- * (again). -EBADMSG: the peer claims batches that were never made; nothing has
- * changed. */
+/* Begins a session. Batches up to counted_seq are done, since the peer has counted
+ * them; all others are sent (again). -EBADMSG: a batch of that number was never made;
+ * nothing is changed. */
 int outbox_begin(struct outbox *outbox, uint64_t counted_seq);
-/* The session has ended: nothing can be sent or acknowledged until the next. */
+/* Ends the session: nothing is sent or acknowledged until outbox_begin. */
 void outbox_end(struct outbox *outbox);
 
 /*
- * The next batch to send in this session; borrowed until the next call. -ENOENT: none.
- * -EAGAIN: batches sent before are not acknowledged for OUTBOX_PATIENCE_NS; more data
- * in a frozen peer's socket could not be distinguished from lost data.
+ * The next batch to send in this session, borrowed until the next call. -ENOENT: there
+ * is none. -EAGAIN: earlier batches have not been acknowledged for OUTBOX_PATIENCE_NS:
+ * the peer may be frozen, and more data in its socket could not be told from lost data.
  */
 int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret);
-/* The batch of outbox_peek was sent. */
+/* Marks the batch of outbox_peek as sent. */
 void outbox_sent(struct outbox *outbox, rm_mono_t now);
 
-/* -EBADMSG: the batch was not sent in this session. */
+/* All batches up to seq are acknowledged. -EBADMSG: that batch was not sent in this
+ * session. */
 int outbox_ack(struct outbox *outbox, uint64_t seq, rm_mono_t now);
 
 void outbox_expire(struct outbox *outbox, rm_mono_t now);

@@ -7,12 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Quiet: usage below this share of both limits. */
+/* Usage is low if it is below these shares of both limits. */
 #define QUIET_CPU 0.75
 #define QUIET_MEMORY 0.90
-/* In a shorter span the resolution of the clock is too large a part. */
+/* CPU usage over a shorter time is too imprecise, because of the resolution of the
+ * clock. */
 #define MIN_SPAN_NS (100 * RM_NS_PER_MS)
-/* A rise of the rate that lasted this long counts as successful. */
+/* After this time a rise of the rate counts as successful. */
 #define HELD_NS (60 * RM_NS_PER_S)
 
 static const uint32_t steps[] = { 1000, 500, 250, SELF_LIMIT_FLOOR };
@@ -80,7 +81,8 @@ fall(struct self_limit *limit, enum wire_slow reason, rm_mono_t now)
 	limit->over = 0;
 	if (step + 1 == STEPS)
 		return;
-	/* The last rise was too much: the next one has to wait longer. */
+	/* The last rise was followed by too much usage: the next rise has to wait
+	 * longer. */
 	if (rm_mono_since(now, limit->risen) < HELD_NS &&
 	    limit->quiet_ns < SELF_LIMIT_QUIET_MAX_NS)
 		limit->quiet_ns *= 2;
@@ -146,7 +148,7 @@ self_limit_take(
 	return permille != limit->permille || reason != limit->reason;
 }
 
-/* Pages: size, resident, shared, ... */
+/* The fields are in pages: size, resident, shared, ... */
 static int
 read_resident(uint64_t *ret)
 {

@@ -3,9 +3,9 @@
  * limits.
  *
  * After SELF_LIMIT_OVER_SAMPLES samples in a row above a limit the rate falls by a
- * step, down to a minimum above 0; well below the limit for a while it rises by a step.
- * A rise that had to be reversed doubles the wait before the next one. Pure: samples
- * are arguments.
+ * step, to SELF_LIMIT_FLOOR at the lowest. After a time of low usage it rises by a
+ * step. If a rise is followed by a fall, the next rise waits twice as long. Pure:
+ * samples are arguments.
  */
 #ifndef HOST_AGENT_REPORT_SELF_LIMIT_H
 #define HOST_AGENT_REPORT_SELF_LIMIT_H
@@ -19,16 +19,17 @@
 #define SELF_LIMIT_INTERVAL_NS RM_NS_PER_S /* between two samples */
 #define SELF_LIMIT_FLOOR 100               /* permille */
 #define SELF_LIMIT_OVER_SAMPLES 3
-#define SELF_LIMIT_QUIET_NS (10 * RM_NS_PER_S) /* before the first rise */
+/* time of low usage before the first rise */
+#define SELF_LIMIT_QUIET_NS (10 * RM_NS_PER_S)
 #define SELF_LIMIT_QUIET_MAX_NS (320 * RM_NS_PER_S)
 
 struct self_limit_options {
-	uint64_t cpu_percent;  /* of one core; 0: no limit */
-	uint64_t memory_bytes; /* resident; 0: no limit */
+	uint64_t cpu_percent;  /* percent of one core; 0: no limit */
+	uint64_t memory_bytes; /* resident memory; 0: no limit */
 };
 
 struct self_sample {
-	int64_t cpu_ns; /* that the process has used since its start */
+	int64_t cpu_ns; /* CPU time of the process since its start */
 	uint64_t memory_bytes;
 };
 
@@ -36,15 +37,15 @@ struct self_limit { /* by self_limit_init */
 	struct self_limit_options options;
 	uint32_t permille;     /* of what pinglists ask for */
 	enum wire_slow reason; /* WIRE_SLOW_NOT at 1000 */
-	double cpu_percent;    /* by the last two samples */
+	double cpu_percent;    /* percent of one core, between the last two samples */
 	uint64_t memory_bytes;
 	uint64_t falls, rises;
 
 	bool sampled;
 	int64_t cpu_ns;
 	rm_mono_t at, quiet_since, risen;
-	int64_t quiet_ns; /* time below the limits before a rise */
-	unsigned over;    /* number of samples in a row */
+	int64_t quiet_ns; /* time of low usage before the next rise */
+	unsigned over;    /* number of samples in a row above a limit */
 };
 
 void self_limit_init(
