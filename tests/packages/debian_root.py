@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 BOOT_S = 120
@@ -24,6 +25,40 @@ def wait_for(question, seconds, what):
             return answer
         time.sleep(0.1)
     raise AssertionError(f"not within {seconds} s: {what}")
+
+
+# Into the control group $1, and then the command.
+ENTER_GROUP = 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"'
+
+
+def hierarchies():
+    """Where the control groups are that systemd uses: version 2, the only one or beside others,
+    and then the one of its own, which systemd-nspawn keeps like it."""
+    for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
+        _, path, kind, options = line.split()[:4]
+        if kind == "cgroup2" or (kind == "cgroup" and "name=systemd" in options.split(",")):
+            yield kind, pathlib.Path(path)
+
+
+class ControlGroup:
+    """Of one machine. Machines in one group would share those of their units: a unit is not gone
+    for a systemd, for instance, before the unit of that name has ended on all of them."""
+
+    def __init__(self):
+        (unified,) = (path for kind, path in hierarchies() if kind == "cgroup2")
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="rackmesh-", dir=unified))
+
+    def close(self):
+        wait_for(self._is_gone, BOOT_S, f"{self.path} is empty")
+
+    def _is_gone(self):
+        """Takes away what has no process any more."""
+        tops = [path / self.path.name for _, path in hierarchies()]
+        for top in tops:
+            for folder, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+        return not any(top.exists() for top in tops)
 
 
 class DebianRoot:
@@ -103,6 +138,7 @@ class Machine:
         self._name = netns or f"rackmesh-{os.getpid()}"
         self._console = root.parent / "console.log"
         self._forget()
+        self._group = ControlGroup()
         inside, network = [], "--private-network"
         if netns:  # entered before, too: its /sys is of where nspawn is
             inside = ["nsenter", f"--net=/run/netns/{netns}"]
@@ -110,6 +146,11 @@ class Machine:
         with open(self._console, "w") as console:
             self._nspawn = subprocess.Popen(
                 [
+                    "sh",
+                    "-euc",
+                    ENTER_GROUP,
+                    "-",
+                    self._group.path,
                     "setpriv",
                     "--pdeathsig=KILL",
                     *inside,
@@ -146,7 +187,12 @@ class Machine:
         except subprocess.TimeoutExpired:
             self._nspawn.kill()
             self._nspawn.wait()
+        self._group.close()
         self._forget()
+
+    def control_group(self):
+        """As this host sees it."""
+        return pathlib.Path(f"/proc/{self._leader()}/cgroup").read_text()
 
     def _leader(self):
         assert self._nspawn.poll() is None, self._console.read_text()

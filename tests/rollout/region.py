@@ -233,6 +233,9 @@ class Region:
     def on(self, name, *command, status=0):
         return self._machines[name].run(*command, status=status)
 
+    def control_group(self, name):
+        return self._machines[name].control_group()
+
     def get(self, name, port, path, address="127.0.0.1"):
         return get(self.fabric.netns(name), address, port, path)
 

@@ -110,6 +110,12 @@ def test_ansible_reaches_every_machine(region):
     assert reached == region.places()
 
 
+def test_machines_share_no_control_groups(region):
+    """Or a unit of one would be there until those of its name have ended on all."""
+    groups = {region.control_group(name) for name in region.names}
+    assert len(groups) == len(region.names)
+
+
 @pytest.mark.long
 def test_a_dry_run_of_bare_machines_touches_nothing(region, say):
     run = region.play("site", "--check")
