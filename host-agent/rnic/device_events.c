@@ -12,10 +12,10 @@
 #include "rackmesh/core/netns.h"
 #include "rackmesh/loop/loop.h"
 
-/* The kernel's messages about a device have 2 KiB at most. */
+/* The kernel's messages about a device have at most 2 KiB. */
 #define MESSAGE_BYTES 8192
 #define MESSAGES_AT_ONCE 64
-#define UEVENT_KERNEL 1 /* the kernel's multicast group; udev has another one */
+#define UEVENT_KERNEL 1 /* multicast group of the kernel; udev sends to another one */
 
 enum { LINKS, DEVICES, SOCKETS };
 
@@ -56,7 +56,7 @@ read_one(int fd, bool devices)
 
 	n = recvfrom(
 	    fd, data, sizeof(data), MSG_DONTWAIT, (struct sockaddr *)&from, &from_len);
-	if (n < 0) /* the buffer overflowed: any device may have changed */
+	if (n < 0) /* the buffer overflowed, so any device may have changed */
 		return errno == ENOBUFS ? 1 : errno == EINTR ? 0 : -errno;
 	if (from.nl_pid != 0)
 		return 0; /* not from the kernel */

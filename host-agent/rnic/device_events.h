@@ -3,8 +3,9 @@
  *
  * Reads the kernel's netlink sockets, which need no privilege: links and addresses of a
  * network namespace, and added or removed RDMA devices, which the kernel reports to the
- * whole system but not to containers. An event does not say what changed: the owner
- * searches again, and also does so from time to time.
+ * whole system but not to containers. The callback does not get what changed: the owner
+ * has to search again. Events may be missing, so the owner should also search from time
+ * to time.
  */
 #ifndef HOST_AGENT_RNIC_DEVICE_EVENTS_H
 #define HOST_AGENT_RNIC_DEVICE_EVENTS_H
@@ -25,8 +26,8 @@ void device_events_free(struct device_events *events); /* NULL is allowed */
 /* Number of messages about a change so far. */
 const uint64_t *device_events_count(const struct device_events *events);
 
-/* True: a message of the kernel about a device ("add@/devices/...", then KEY=VALUE,
- * each 0-terminated) is about an RDMA device. */
+/* data: a message of the kernel about a device ("add@/devices/...", then KEY=VALUE,
+ * each with a terminating 0 byte). True: the device is an RDMA device. */
 bool device_events_is_rdma(const char *data, size_t len);
 
 #endif

@@ -37,7 +37,8 @@ forwards(const json_t *chassis)
 	return false;
 }
 
-/* Text of a neighbour is checked, because it is copied into logs and answers. */
+/* Copies text of a neighbour only if it is printable, because it goes into logs and
+ * answers. */
 static bool
 take_text(char *ret, size_t size, const char *text)
 {
@@ -126,7 +127,7 @@ lldp_read(const char *path, struct lldp *ret)
 	size_t len;
 	int fd, r = 0;
 
-	/* Does not block: a FIFO must not stop the agent. */
+	/* O_NONBLOCK: if the file is a FIFO, opening it must not block the agent. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;

@@ -1,10 +1,10 @@
 /*
  * lldp - the switch at the other end of each network device's cable, from lldpd.
  *
- * Reads the output of `lldpcli -f json0 show neighbors`, which a separate unit writes
- * to a file: with access to lldpd's socket the agent could change lldpd's settings, and
- * the command needs more rights. The neighbours' data is not trusted: it is bounded,
- * and only names are used.
+ * A separate systemd unit writes the output of `lldpcli -f json0 show neighbors` to a
+ * file, and the agent reads that file. So the agent needs no access to lldpd's socket,
+ * which would allow it to change lldpd's settings. The neighbours' data is not trusted:
+ * it is bounded, and only names are used.
  */
 #ifndef HOST_AGENT_RNIC_LLDP_H
 #define HOST_AGENT_RNIC_LLDP_H
@@ -28,20 +28,21 @@ struct lldp_neighbor {
 struct lldp {
 	struct lldp_neighbor list[LLDP_MAX_NEIGHBORS];
 	size_t count;
-	uint64_t dropped; /* beyond the limit, or without a usable name */
+	/* neighbours that were left out: beyond the limit, or without a valid name */
+	uint64_t dropped;
 };
 
-/* -EBADMSG: the text is not such output. *ret is then unchanged. -ENOMEM. */
+/* -EBADMSG: not the output of that command; -ENOMEM. On failure *ret is unchanged. */
 int lldp_parse(const char *text, size_t len, struct lldp *ret);
 
-/* -ENOENT: there is no file. -ESTALE: it was last written more than LLDP_STALE_S ago.
- * -EFBIG. Blocks. */
+/* Blocks. -ENOENT: there is no file; -ESTALE: its last write was more than LLDP_STALE_S
+ * seconds ago; -EFBIG: it is too large; else as lldp_parse. */
 int lldp_read(const char *path, struct lldp *ret);
 #define LLDP_STALE_S 300
 
-/* The switch behind this network device; NULL: none is known. If there are several
- * neighbours, as when the NIC itself sends LLDP, the one that forwards; NULL when
- * several forward. */
+/* The switch at the other end of this network device's cable; NULL: not known. There
+ * may be several neighbours, for example if the NIC itself sends LLDP: then it is the
+ * one that forwards, or NULL if several do. */
 const char *lldp_switch(const struct lldp *lldp, const char *netdev);
 
 #endif

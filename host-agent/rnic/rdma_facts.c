@@ -13,7 +13,7 @@
 static enum gid_fit gid_fit(
     const struct rdma_facts *facts, uint8_t family, const struct rdma_gid *gid);
 
-/* Checks a name from outside, which becomes part of a path. */
+/* Checks a name from outside, as it becomes part of a path. */
 static bool
 name_is_sane(const char *name, size_t size)
 {
@@ -21,7 +21,7 @@ name_is_sane(const char *name, size_t size)
 	       strchr(name, '/') == NULL;
 }
 
-/* count groups of four hex digits with colons between them. */
+/* Parses count groups of four hex digits, with colons between them. */
 static bool
 parse_groups(const char *text, size_t count, uint8_t *ret)
 {
@@ -61,7 +61,8 @@ rdma_facts_guid(const char *root, const char *device)
 	return guid;
 }
 
-/* The driver is that of the PCI or auxiliary device, not of the RDMA device. */
+/* The driver's name is that of the PCI or auxiliary device; rdma-core has another name
+ * for the RDMA device. */
 static const struct {
 	const char *prefix, *family;
 } drivers[] = {
@@ -75,8 +76,8 @@ static const struct {
 	{ "hns", "hns" },
 };
 
-/* Soft devices have no hardware parent. An administrator may have changed the
- * description, so the files that only rxe has are checked first. */
+/* Soft devices have no hardware as parent. Their description may have been changed by
+ * an administrator, so files that only rxe has are checked first. */
 static const char *
 soft_driver(const char *root, const char *device)
 {
@@ -110,7 +111,7 @@ read_driver(const char *root, struct rdma_facts *facts)
 	snprintf(facts->driver, sizeof(facts->driver), "%s", name);
 }
 
-/* A number of up to 16 bits, "0x11" or "4: ACTIVE"; 0 when there is none. */
+/* Reads a 16-bit number, "0x11" or "4: ACTIVE"; 0: there is none. */
 static uint16_t
 read_number(const char *root, const struct rdma_facts *facts, const char *file)
 {
@@ -141,7 +142,7 @@ read_port(const char *root, struct rdma_facts *facts)
 		facts->link = RDMA_LINK_INFINIBAND;
 }
 
-/* "IB/RoCE v1" is the text of two types; reading the file of an empty entry fails. */
+/* Two types have the text "IB/RoCE v1". The file of an empty entry cannot be read. */
 static uint8_t
 read_gid_type(const char *root, const struct rdma_facts *facts, unsigned index)
 {
@@ -221,11 +222,13 @@ rdma_facts_read(
 	return 0;
 }
 
-/* How well a GID fits, from worst to best. */
+/* How suitable a GID is, from worst to best. */
 enum gid_fit {
 	FIT_OTHER_FAMILY, /* of the other family */
-	FIT_ROCE_V1,      /* without UDP: not routed, and no paths by source port */
-	FIT_LINK_LOCAL,   /* not usable without knowing the link of every peer */
+	/* has no UDP header, so it is not routed, and its packets have no source
+	 * port */
+	FIT_ROCE_V1,
+	FIT_LINK_LOCAL, /* needs the link of every peer to be known */
 	FIT_USABLE,
 };
 

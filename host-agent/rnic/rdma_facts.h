@@ -3,8 +3,8 @@
  * to probe with.
  *
  * Reading opens up to three files per GID and may wait for a driver's locks: call it on
- * the worker. The choice is pure. The active MTU is missing here, because sysfs does
- * not have it (ibv_query_port has).
+ * the worker. The choice is pure. sysfs does not show the active MTU: ibv_query_port
+ * returns it.
  */
 #ifndef HOST_AGENT_RNIC_RDMA_FACTS_H
 #define HOST_AGENT_RNIC_RDMA_FACTS_H
@@ -20,7 +20,7 @@
 #define RDMA_DEVICE_BYTES 64 /* the kernel's limit for a device's name */
 #define RDMA_NETDEV_BYTES 16
 #define RDMA_DRIVER_BYTES 32
-/* Entries of a port's table that are read; more are counted as unseen. */
+/* Most entries of a port's table that are read; gids_unseen: there were more. */
 #define RDMA_MAX_GIDS 256
 #define RDMA_MAX_NETDEVS 8 /* the port's own, its bond, its VLANs */
 
@@ -36,24 +36,23 @@ struct rdma_gid {
 	uint8_t index;
 	uint8_t type; /* enum rdma_gid_type */
 	uint8_t bytes[GID_BYTES];
-	char netdev[RDMA_NETDEV_BYTES]; /* "" when it has none */
+	char netdev[RDMA_NETDEV_BYTES]; /* "": the GID has no network device */
 };
 
 struct rdma_facts {
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
-	uint64_t node_guid; /* 0: none, as for a VF that was given none */
+	uint64_t node_guid; /* 0: none; a VF may have none */
 	enum rdma_link link;
 	uint8_t state; /* as enum ibv_port_state: 1 down, 4 active; 0 unknown */
 	uint16_t lid, sm_lid;
 	/*
-	 * The driver family as rdma-core names its providers: mlx5, mlx4, bnxt_re,
-	 * irdma, hns, rxe, siw; for other devices the driver that sysfs names. "":
-	 * unknown.
+	 * The driver's name as in rdma-core: mlx5, mlx4, bnxt_re, irdma, hns, rxe, siw;
+	 * of other devices the name that sysfs has. "": unknown.
 	 */
 	char driver[RDMA_DRIVER_BYTES];
-	/* Owners of the GIDs in the order of the table: the port's own netdev is the
-	 * first. */
+	/* Network devices that own GIDs, in the order of the table; the first one is
+	 * the port's own. */
 	char netdevs[RDMA_MAX_NETDEVS][RDMA_NETDEV_BYTES];
 	size_t netdev_count;
 	struct rdma_gid gids[RDMA_MAX_GIDS]; /* without empty entries */
@@ -66,21 +65,22 @@ struct rdma_facts {
 int rdma_facts_read(
     const char *root, const char *device, uint8_t port, struct rdma_facts *ret);
 
-/* 0: it has none. */
+/* 0: the device has none. */
 uint64_t rdma_facts_guid(const char *root, const char *device);
 
 struct rdma_gid_wish {
 	uint8_t family;     /* 4 or 6; not used on InfiniBand */
-	int index;          /* configured; -1: choose one */
+	int index;          /* index from the config; -1: choose one */
 	const char *netdev; /* whose GIDs are preferred; NULL: the port's own */
 };
 
 /*
- * The GID to probe from: RoCE v2, global; the lowest index of the preferred netdev,
- * else of any. On InfiniBand the first of the table. -EADDRNOTAVAIL: no GID of the
- * family. -EPROTONOSUPPORT: only RoCE v1 of the family, or at that index. -ENETUNREACH:
- * only link-local ones, or at that index. -ENXIO: no GID at that index. -EAFNOSUPPORT:
- * the GID at that index is of the other family. -EINVAL: no such family.
+ * Chooses the GID to probe from: of RoCE v2 and global; with the lowest index of those
+ * of the preferred netdev, or else of all. On InfiniBand it is the first GID.
+ * -EADDRNOTAVAIL: there is no GID of the family. -EPROTONOSUPPORT: the family has RoCE
+ * v1 only, or the GID at that index is of RoCE v1. -ENETUNREACH: the same for
+ * link-local GIDs. -ENXIO: no GID at that index. -EAFNOSUPPORT: the GID at that index
+ * is of the other family. -EINVAL: there is no such family.
  */
 int rdma_facts_pick_gid(const struct rdma_facts *facts,
     const struct rdma_gid_wish *wish, struct rdma_gid *ret);

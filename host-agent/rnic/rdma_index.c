@@ -13,9 +13,10 @@
 
 /* ---- The CPU budget of searches ---- */
 
-#define BUDGET_SHARE 400                  /* a quarter percent of the time */
-#define BUDGET_MIN_NS (50 * RM_NS_PER_MS) /* a burst, where searches cost little */
-#define BUDGET_BURST 2                    /* searches in a row, where they cost more */
+#define BUDGET_SHARE 400 /* a quarter percent of the time */
+/* if a search costs little: a budget for several in a row */
+#define BUDGET_MIN_NS (50 * RM_NS_PER_MS)
+#define BUDGET_BURST 2 /* searches in a row, if one search costs more */
 
 bool
 rdma_budget_allows(struct rdma_budget *budget, bool awaited, rm_mono_t now)
@@ -40,7 +41,7 @@ rdma_budget_spend(struct rdma_budget *budget, int64_t cpu_ns)
 	budget->most_ns = cpu_ns * BUDGET_BURST;
 	if (budget->most_ns < BUDGET_MIN_NS)
 		budget->most_ns = BUDGET_MIN_NS;
-	/* Only now the cost of a search, and so of a burst, is known. */
+	/* The cost of a search is known only now, and so is the size of a burst. */
 	if (budget->most_ns > before)
 		budget->left_ns += budget->most_ns - before;
 	budget->left_ns -= cpu_ns;
@@ -48,9 +49,10 @@ rdma_budget_spend(struct rdma_budget *budget, int64_t cpu_ns)
 
 /* ---- The search ---- */
 
-/* A missing device may have appeared after this time. */
+/* After this time a device that was not found is searched for again. */
 #define MISSED_AGE_NS (3 * RM_NS_PER_S)
-#define FOUND_AGE_NS (60 * RM_NS_PER_S) /* without an event that reports a change */
+/* age at which the last search is repeated without an event */
+#define FOUND_AGE_NS (60 * RM_NS_PER_S)
 
 struct owner {
 	char netdev[RDMA_NETDEV_BYTES];
@@ -64,7 +66,7 @@ struct rdma_index {
 	struct owner *owners; /* owners of GIDs, each once per port */
 	size_t owner_count, owner_room;
 	rm_mono_t read_at; /* time of the last search; 0: there was none */
-	int error;         /* of it */
+	int error;         /* result of the last search */
 	atomic_bool expired;
 	struct rdma_budget budget;
 	atomic_uint_fast64_t searches;
@@ -100,7 +102,7 @@ rdma_index_expire(struct rdma_index *index)
 		atomic_store(&index->expired, true);
 }
 
-/* Room for one more; the lists only ever grow. */
+/* Makes room for one more entry; the lists never shrink. */
 static int
 make_room(void **list, size_t count, size_t *room, size_t bytes)
 {
@@ -200,7 +202,7 @@ device_is_sane(const struct dirent *entry)
 	return entry->d_name[0] != '.' && strlen(entry->d_name) < RDMA_DEVICE_BYTES;
 }
 
-/* Sorted, because the order of a folder changes from one boot to the next. */
+/* Sorts by name, because the order of entries in a folder may change at every boot. */
 static int
 by_name(const struct dirent **a, const struct dirent **b)
 {
@@ -232,7 +234,7 @@ search(struct rdma_index *index)
 	return r;
 }
 
-/* Searches again if it is time to. missed: the last search did not find the device. */
+/* Searches again if it is time to. missed: the device is not in the last search. */
 static int
 renew(struct rdma_index *index, bool missed)
 {
@@ -261,7 +263,7 @@ renew(struct rdma_index *index, bool missed)
 
 /* ---- Answers ---- */
 
-/* How certain it is that the port belongs to the netdev: the most certain last. */
+/* How certain it is that the port belongs to the netdev, in ascending order. */
 enum find_fit {
 	FIND_NOT,
 	FIND_BELOW, /* it has the same hardware as the netdev */
@@ -286,7 +288,8 @@ find_take(struct find *find, const struct rdma_port *port, enum find_fit fit)
 	find->fit = fit;
 }
 
-/* An interface that is down may own no GID. dev_port counts from 0. */
+/* dev_port counts from 0, a port from 1. Only used for an interface that is down, which
+ * may own no GID. */
 static bool
 netdev_is_of(const struct find *find, const struct rdma_port *port)
 {

@@ -17,7 +17,7 @@
 
 struct rm_timer;
 
-/* Name in answers; a long device name is cut before ":254". */
+/* Most bytes of the name in answers; a long device name is cut so that ":254" fits. */
 #define RNIC_NAME_BYTES 64
 
 struct rnic {
@@ -31,30 +31,33 @@ struct rnic {
 	struct tor_choice tors;
 
 	bool looking;     /* an examination runs on the worker */
-	rm_mono_t looked; /* when it, or the last one, began */
+	rm_mono_t looked; /* start of the running examination, or of the last one */
 	int64_t look_cpu_ns;
-	bool look_again;  /* it may have been too early: examine again after it */
-	bool seen;        /* facts hold */
-	bool reported_up; /* RoCE: its last event was not RNIC_WAITS */
-	int waits_reason; /* reason of the last RNIC_WAITS; 0: none holds */
-	bool opening;     /* opening it failed for that reason */
-	struct wire_rnic_id shared; /* another device has its identity: this one uses
-				       another; guid 0: none */
+	/* a change came during the examination: examine again after it */
+	bool look_again;
+	bool seen;        /* facts are valid */
+	bool reported_up; /* RoCE: the last event was not RNIC_WAITS */
+	/* reason of the last RNIC_WAITS; 0: the RNIC is not waiting */
+	int waits_reason;
+	bool opening; /* waits_reason is an error of opening, not of finding */
+	/* another device has the RNIC's identity, so the RNIC uses this one; guid 0: no
+	 * other device has it */
+	struct wire_rnic_id shared;
 	bool paused;
 	uint32_t brake_permille;
 	struct rnic_facts facts; /* as last seen */
-	uint64_t past_self_loss; /* of sockets closed since */
+	uint64_t past_self_loss; /* overruns of sockets that were closed */
 
-	/* As registered: also for an RDMA port that is gone. */
+	/* The facts that were registered; kept when an RDMA port has gone. */
 	struct rnic_facts opened; /* guid 0: not opened yet */
 	struct wire_address addresses[RNIC_FAMILIES];
 	struct port_verbs_facts verbs;
 
-	struct port *port; /* all three exist, or none */
+	struct port *port; /* port, prober and reflector all exist, or none does */
 	struct prober *prober;
 	struct reflector *reflector;
 
-	/* What the port has reported, until the loop handles it. */
+	/* What the port has reported and the loop has not handled yet. */
 	struct rm_timer *news;
 	bool renumbered, gone;
 	int gone_reason;
@@ -121,7 +124,7 @@ rnic_start_prober(struct rnic *rnic)
 	int r;
 
 	options.random_seed = rm_random_u64();
-	/* A wire made by a test may have no other RNIC to probe. */
+	/* A test with a fake provider may have only one RNIC, which probes itself. */
 	if (rnic->options.calls == NULL)
 		options.home.id = rnic->facts.id;
 	for (size_t i = 0; i < rnic->facts.address_count && rnic->options.calls == NULL;
@@ -165,8 +168,8 @@ open_udp(struct rnic *rnic)
 	return port_udp_new(rnic->loop, &options, &rnic->port);
 }
 
-/* The port may be in the middle of an operation: a timer that is due at once handles
- * its reports. */
+/* The port calls this in the middle of an operation, so a timer that is due at once
+ * handles the report. */
 static void
 on_link(bool up, void *arg)
 {
@@ -194,9 +197,10 @@ on_gone(int reason, void *arg)
 	rm_timer_after(rnic->news, 0);
 }
 
-/* A flapping link is followed at once, but its link-downs are reported once a
- * second: each report is a registration, which is stored in etcd. A link-up is
- * reported at once, or a short link-down would look long. */
+/* Takes one report of the port. A flapping link is followed at once, but link-downs are
+ * reported at most once a second, because each report causes a registration, which is
+ * stored in etcd. A link-up is reported at once: else a short link-down would look
+ * long. */
 static bool
 rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 {
@@ -251,8 +255,8 @@ open_roce(struct rnic *rnic)
 		return r;
 	own_addresses(rnic, WIRE_ROCE_PORT);
 	port_verbs_facts(rnic->port, &rnic->verbs);
-	/* An RNIC found to be RoCE stays RoCE, and is never registered as another,
-	 * UDP one. */
+	/* Once an RNIC was found to be RoCE it stays RoCE: its UDP identity would be
+	 * that of another RNIC. */
 	rnic->options.place.transport = RNIC_ROCE;
 	return 0;
 }
@@ -284,7 +288,8 @@ out:
 	return r;
 }
 
-/* Handed to the worker and back. It borrows the options' strings, which outlive it. */
+/* Belongs to the worker until done. It borrows the strings of the options, which live
+ * longer. */
 struct look_job {
 	struct rnic *rnic;
 	struct rnic_place place;
@@ -347,7 +352,7 @@ rnic_report(struct rnic *rnic, enum rnic_event event)
 static void
 rnic_report_waits(struct rnic *rnic, int reason)
 {
-	/* A RoCE RNIC stays registered, but not as it was. */
+	/* The RNIC of a RoCE device stays registered, with its link down. */
 	if (rnic->reported_up && rnic->port == NULL) {
 		rnic->reported_up = false;
 		rnic_report(rnic, RNIC_CHANGED);
@@ -358,7 +363,8 @@ rnic_report_waits(struct rnic *rnic, int reason)
 	rnic->callbacks.on_event(rnic, RNIC_WAITS, reason, rnic->arg);
 }
 
-/* True: it may open with these facts; its identity may be replaced by another one. */
+/* True: the RNIC may open with these facts. Replaces the identity in facts if another
+ * device has the same one. */
 static bool
 rnic_identify(struct rnic *rnic, struct rnic_facts *facts)
 {
@@ -418,12 +424,13 @@ rnic_take_facts(struct rnic *rnic, struct rnic_facts *facts)
 	rnic_report_waits(rnic, -EEXIST);
 }
 
-/* A removed RDMA device is not used any more, whatever state its QPs report. */
+/* Closes the port of a device that was removed, whatever state its QPs report. */
 static void
 rnic_lose(struct rnic *rnic, int reason)
 {
 	rnic_close(rnic);
-	/* After a change of the MTU it is opened again at once. */
+	/* -ESTALE: the MTU has changed, and the RNIC opens again at once, so nothing is
+	 * reported. */
 	if (reason != -ESTALE)
 		rnic_report_waits(rnic, reason);
 }
@@ -463,8 +470,9 @@ look_run(void *arg)
 	return r;
 }
 
-/* -ENOTSUP: without any GID the device has lost its network device, too. Some
- * drivers can remove a device only after all users have closed it. */
+/* True: the device has gone. -ENOTSUP means so, too: without any GID the device has
+ * lost its network device, and some drivers can remove a device only after all its
+ * users have closed it. */
 static bool
 look_reports_gone(const struct rnic *rnic, int r)
 {
@@ -486,7 +494,8 @@ look_done(void *arg, int r)
 		rnic_take_facts(rnic, &job->facts);
 	else if (look_reports_gone(rnic, r))
 		rnic_lose(rnic, r);
-	else if (r != -ECANCELED && r != -EAGAIN) /* not searched for yet */
+	/* -EAGAIN: the index has not searched for the device yet */
+	else if (r != -ECANCELED && r != -EAGAIN)
 		rnic_report_waits(rnic, r);
 	if (rnic->look_again && r != -ECANCELED) {
 		rnic->look_again = false;
@@ -560,7 +569,7 @@ rnic_retune(struct rnic *rnic, const struct prober_options *options)
 	rnic->options.prober = *options;
 	if (rnic->port == NULL)
 		return 0;
-	/* The old one is freed first: a port has one listener per role. */
+	/* The old prober is freed first, because a port has one listener per role. */
 	rnic->callbacks.on_counters(rnic, false, rnic->arg);
 	prober_free(rnic->prober);
 	rnic->prober = NULL;
@@ -679,8 +688,8 @@ rnic_stamps(const struct rnic *rnic)
 
 	if (rnic->opened.transport != RNIC_ROCE)
 		return WIRE_STAMP_KERNEL;
-	/* A NIC's clock that cannot be trusted is replaced by software stamps at any
-	 * time. */
+	/* Asks the port, because software stamps replace those of a NIC whose clock
+	 * cannot be trusted, at any time. */
 	return rnic_verbs(rnic, &verbs) ? verbs.stamps : rnic->verbs.stamps;
 }
 

@@ -23,11 +23,11 @@
 #include "rackmesh/core/fnv.h"
 #include "rackmesh/core/netns.h"
 
-/* /proc/net is that of the process; this path is of the thread, which may be in
- * another namespace. */
+/* This path shows the namespace of the thread, /proc/net that of the process; the
+ * thread may have entered another one. */
 #define IPV6_ADDRESSES "/proc/thread-self/net/if_inet6"
 
-/* Addresses that are not usable yet, never usable, or about to be removed. */
+/* Flags of addresses that cannot be used (yet), or that will be removed soon. */
 #define IPV6_UNFIT \
 	(IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY)
 
@@ -44,7 +44,8 @@ ipv4_is_global(const uint8_t bytes[4])
 	       !(bytes[0] == 169 && bytes[1] == 254);
 }
 
-/* getifaddrs does not return the flags of an address. */
+/* True: the address may be used. Its flags come from /proc, since getifaddrs does not
+ * return them. */
 static bool
 ipv6_is_fit(const char *device, const struct in6_addr *address)
 {
@@ -76,12 +77,12 @@ ipv6_is_global(const struct in6_addr *address)
 	       !IN6_IS_ADDR_MULTICAST(address) && !IN6_IS_ADDR_UNSPECIFIED(address);
 }
 
-/* True: the address is wanted; *ret is filled with it. */
+/* True: the address is to be used; *ret is the address. */
 static bool
 address_wanted(
     const struct look *look, const struct sockaddr *from, struct wire_address *ret)
 {
-	struct in6_addr wanted; /* room for both families */
+	struct in6_addr wanted; /* large enough for both families */
 	bool fit;
 
 	*ret = (struct wire_address){ 0 };
@@ -116,7 +117,8 @@ take_address(struct look *look, const struct sockaddr *from)
 		return;
 	for (size_t i = 0; i < facts->address_count; i++) {
 		if (facts->addresses[i].family == address.family)
-			return; /* the kernel lists the primary address first */
+			/* keeps the first address, which is the kernel's primary one */
+			return;
 	}
 	facts->addresses[facts->address_count++] = address;
 }
@@ -127,7 +129,7 @@ take_mac(struct look *look, const struct sockaddr_ll *from)
 	if (from->sll_halen != 6)
 		return;
 	look->facts.id.guid = 0;
-	look->facts.id.port = 0; /* the guid holds a MAC */
+	look->facts.id.port = 0; /* the GUID is made of a MAC */
 	for (int i = 0; i < 6; i++)
 		look->facts.id.guid = look->facts.id.guid << 8 | from->sll_addr[i];
 	look->facts.ifindex = (unsigned)from->sll_ifindex;
@@ -191,8 +193,8 @@ take_prefix(struct rnic_facts *facts, const struct ifaddrs *at)
 	}
 }
 
-/* Fills prefix_bits, by netdev, in this thread's namespace; if it cannot be read it
- * stays 0. */
+/* Fills in prefix_bits from the addresses of netdev in this thread's namespace; 0 if
+ * these cannot be read. */
 static void
 rnic_facts_prefixes(struct rnic_facts *facts)
 {
@@ -223,7 +225,7 @@ rnic_facts_driver(char ret[RNIC_DRIVER_BYTES], const char text[RNIC_DRIVER_BYTES
 	ret[len] = '\0';
 }
 
-/* Reads optional facts; a failure does not matter. */
+/* Reads the facts that may be missing: a failure is ignored. */
 static int
 look_at_device(struct look *look)
 {
@@ -287,7 +289,8 @@ rnic_facts_id_apart(struct wire_rnic_id id, const char *name)
 {
 	const uint64_t hash = rm_fnv1a(RM_FNV1A, name, strlen(name));
 
-	/* The second bit of the first byte: locally administered. A MAC has 48 bits. */
+	/* Sets the bit that marks a MAC as locally administered: the second bit of its
+	 * first byte. The MAC is in the low 48 bits. */
 	if (id.port == 0)
 		id.guid = (id.guid ^ (hash & 0xffffff)) | UINT64_C(2) << 40;
 	else
@@ -316,7 +319,7 @@ rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b)
 		    a->gid_index[i] != b->gid_index[i])
 			return false;
 	}
-	/* QPs and their buffers are created for one MTU. */
+	/* QPs and their buffers fit one MTU only. */
 	return a->transport == RNIC_UDP || a->mtu_bytes == b->mtu_bytes;
 }
 
@@ -339,8 +342,8 @@ rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret)
 			return roce;
 	}
 	r = rnic_facts_read(place->netns, place->device, place->address, ret);
-	/* An RDMA device without a GID exists, although no network device has its
-	 * name. */
+	/* An RDMA device without a GID exists, but no network device has its name: that
+	 * error is the more useful one. */
 	return r == -ENODEV ? roce : r;
 }
 
@@ -358,7 +361,7 @@ struct search {
 	struct rnic_facts facts;
 };
 
-/* Index of a network device; 0: it does not exist. */
+/* Returns the index of the network device in this file; 0: it does not exist. */
 static uint32_t
 netdev_number(const struct search *search, const char *file)
 {
@@ -370,7 +373,8 @@ netdev_number(const struct search *search, const char *file)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
-/* The GUID as soft devices derive it: EUI-64 of the MAC. 0: there is no MAC either. */
+/* The GUID as soft devices derive it: the EUI-64 of the MAC. 0: the device has no MAC
+ * either. */
 static uint64_t
 guid_of_mac(const struct search *search)
 {
@@ -400,7 +404,8 @@ inode_of(const char *path)
 	return stat(path, &stat_of) < 0 ? 0 : stat_of.st_ino;
 }
 
-/* The netdev may belong to another device since the index was made. */
+/* True: the netdev still belongs to the port: it may have got another device since the
+ * index was made. */
 static bool
 port_has_netdev(const struct search *search)
 {
@@ -412,7 +417,7 @@ port_has_netdev(const struct search *search)
 			return true;
 		owned |= rdma->gids[i].netdev[0] != '\0';
 	}
-	return !owned; /* as while it is down */
+	return !owned; /* an interface that is down owns no GID */
 }
 
 static int
@@ -440,7 +445,7 @@ find_by_netdev(struct search *search)
 	return rdma_facts_read(search->root, device, port, &search->rdma);
 }
 
-/* device names an RDMA device, or the network device of a port. */
+/* device is the name of an RDMA device, or of the network device of a port. */
 static int
 find_port(struct search *search)
 {
@@ -510,7 +515,8 @@ pick_address(struct search *search)
 	return 0;
 }
 
-/* One per family; only one where the config has the index, or on InfiniBand. */
+/* Picks one GID per family; a single one if the config has its index, and on
+ * InfiniBand. */
 static int
 pick_gids(struct search *search)
 {
@@ -532,7 +538,8 @@ pick_gids(struct search *search)
 				return 0;
 		} else if (first == 0 || first == -EADDRNOTAVAIL ||
 			   first == -EAFNOSUPPORT) {
-			first = r; /* the more informative of the two errors */
+			/* the error of the family that gives more information */
+			first = r;
 		}
 	}
 	return search->facts.address_count == 0 ? first : 0;

@@ -21,7 +21,7 @@ struct rdma_index;
 #define RNIC_RDMA_NAME_BYTES 64
 
 enum rnic_transport {
-	RNIC_AUTO, /* RoCE where the device supports it, else UDP */
+	RNIC_AUTO, /* RoCE if the device supports it, else UDP */
 	RNIC_UDP,
 	RNIC_ROCE,
 };
@@ -29,7 +29,8 @@ enum rnic_transport {
 struct rnic_facts {
 	enum rnic_transport transport; /* never RNIC_AUTO */
 	uint64_t netns_inode;          /* of the namespace in which it was found */
-	unsigned ifindex; /* of netdev; changes when the netdev is created again */
+	/* index of netdev, which changes when the netdev is created again */
+	unsigned ifindex;
 	struct wire_rnic_id id;
 	struct wire_address addresses[RNIC_FAMILIES]; /* port 0 */
 	size_t address_count;
@@ -40,7 +41,8 @@ struct rnic_facts {
 
 	/* RoCE only. */
 	char rdma_device[RNIC_RDMA_NAME_BYTES];
-	uint64_t rdma_inode;              /* changes when the device is created again */
+	/* inode in sysfs, which changes when the device is created again */
+	uint64_t rdma_inode;
 	uint8_t gid_index[RNIC_FAMILIES]; /* of addresses[i] */
 	uint8_t gids[RNIC_FAMILIES][16];
 	uint16_t lid; /* InfiniBand */
@@ -50,29 +52,32 @@ struct rnic_facts {
 struct rnic_place {
 	enum rnic_transport transport;
 	const char *device; /* netdev or RDMA device */
-	const char *netns;  /* of a netdev, NULL: the agent's own. RoCE is possible only
-			       with NULL */
-	const char *address; /* address to use; NULL: see below */
-	uint8_t rdma_port;   /* where device is an RDMA device */
-	int gid_index;       /* index to use; -1: by address */
-	const char *sysfs;   /* NULL: "/sys" */
-	/* Of the same sysfs; NULL: each search reads sysfs itself. */
+	/* namespace of a netdev; NULL: the agent's own, which RoCE needs */
+	const char *netns;
+	/* address to use; NULL: the first global one of each family */
+	const char *address;
+	uint8_t rdma_port; /* port, if device is an RDMA device */
+	int gid_index;     /* index of the GID to use; -1: chosen by address */
+	const char *sysfs; /* NULL: "/sys" */
+	/* An index of the same sysfs; NULL: each call searches sysfs itself. */
 	struct rdma_index *index;
 };
 
-/* Cleans a driver's text, as ethtool has it and perhaps not terminated, for the
- * label of a metric. */
+/* Copies a driver's text, which may lack its terminating 0, so that it can be the label
+ * of a metric. */
 void rnic_facts_driver(char ret[RNIC_DRIVER_BYTES], const char text[RNIC_DRIVER_BYTES]);
 
 /*
- * Calls one of the two functions below, by place->transport. RNIC_AUTO: as RoCE if the
- * device is an RDMA device, or the netdev of an RDMA port with any RoCEv2 GID.
+ * Calls one of the two functions below, by place->transport. With RNIC_AUTO it is
+ * rnic_facts_read_roce if device is an RDMA device, or the netdev of an RDMA port with
+ * any RoCEv2 GID.
  */
 int rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret);
 
-/* -ENODEV: no such RDMA port, or no RDMA port of this netdev; -ENOTSUP: it has no
- * RoCEv2 GID at all; -EADDRNOTAVAIL: none for the address, or no global one, yet;
- * -ENOTUNIQ: neither a node GUID nor a MAC; -E2BIG, -EAGAIN: as rdma_index_find. */
+/* -ENODEV: there is no such RDMA port, or the netdev has none; -ENOTSUP: the port has
+ * no RoCEv2 GID at all; -EADDRNOTAVAIL: it has none for the address, or no global one
+ * yet; -ENOTUNIQ: it has neither a node GUID nor a MAC; -E2BIG, -EAGAIN: as
+ * rdma_index_find. */
 int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret);
 
 /*
@@ -83,12 +88,11 @@ int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret)
 int rnic_facts_read(
     const char *netns, const char *device, const char *address, struct rnic_facts *ret);
 
-/* Another identity for a device that shares its GUID or MAC with another device of
- * its host: always the same for the same name, and never one that a manufacturer
- * assigns. */
+/* The identity to use for a device that shares its GUID or MAC with another device of
+ * its host. It depends only on id and name, and no manufacturer assigns it. */
 struct wire_rnic_id rnic_facts_id_apart(struct wire_rnic_id id, const char *name);
 
-/* True: everything that sockets or QPs are bound to, or that identifies the RNIC, is
+/* True: all facts to which sockets or QPs are bound, or which identify the RNIC, are
  * equal. */
 bool rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b);
 bool rnic_facts_same(const struct rnic_facts *a, const struct rnic_facts *b);

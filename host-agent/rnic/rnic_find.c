@@ -13,7 +13,8 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/netns.h"
 
-/* A VLAN on a bond of two virtual functions has this depth. */
+/* The most levels of devices: a VLAN on a bond of two virtual functions has this
+ * many. */
 #define MAX_DEPTH 4
 
 static const char *
@@ -64,7 +65,8 @@ find_rdma(struct rnic_find *find)
 
 	r = rdma_index_ports(find->index, &ports, &count);
 	if (r < 0) {
-		find->error = r == -ENOENT ? 0 : r; /* this kernel has no RDMA (yet) */
+		/* -ENOENT: this kernel has no RDMA (yet) */
+		find->error = r == -ENOENT ? 0 : r;
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -118,7 +120,7 @@ list_netdevs(void *arg)
 		snprintf(found->netdev, sizeof(found->netdev), "%s", at->if_name);
 	}
 	if_freenameindex(all);
-	if (find->count > before) /* else the list may not exist */
+	if (find->count > before) /* nothing was found: the list may be NULL */
 		qsort(find->list + before, find->count - before, sizeof(*find->list),
 		    by_name);
 	return find->error;
@@ -135,7 +137,7 @@ find_netdevs(struct rnic_find *find)
 		r = rm_netns_call(fd, list_netdevs, find);
 		close(fd);
 	}
-	if (r < 0 && r != -ENOENT) /* a namespace that does not exist yet */
+	if (r < 0 && r != -ENOENT) /* -ENOENT: the namespace does not exist yet */
 		find->error = r;
 	for (; at < find->count; at++) {
 		struct rnic_found *found = &find->list[at];
@@ -153,7 +155,8 @@ find_netdevs(struct rnic_find *find)
 static void find_switches(const struct rnic_find *find, struct rnic_found *found,
     const char *netdev, int depth);
 
-/* Calls itself for each network device in a folder whose name has this prefix. */
+/* Calls find_switches for each network device whose entry in this folder has this
+ * prefix. */
 static void
 look_into(const struct rnic_find *find, struct rnic_found *found, const char *folder,
     const char *prefix, int depth)
@@ -171,8 +174,9 @@ look_into(const struct rnic_find *find, struct rnic_found *found, const char *fo
 		closedir(dir);
 }
 
-/* LLDP runs on cables: not on a bond or a VLAN but on the devices below it, and not
- * on a virtual function but on the physical one. */
+/* LLDP frames come over cables: so the neighbours of a bond or a VLAN are those of the
+ * devices below it, and the neighbour of a virtual function is that of the physical
+ * function. */
 static void
 find_switches(const struct rnic_find *find, struct rnic_found *found,
     const char *netdev, int depth)

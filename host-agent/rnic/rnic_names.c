@@ -35,7 +35,8 @@ netdev_error(int r)
 	}
 }
 
-/* These errors come only from a search for GIDs, whatever the transport will be. */
+/* Errors that only a search for GIDs returns, so they are about RDMA even if transport
+ * is auto. */
 static bool
 is_of_rdma(int r)
 {

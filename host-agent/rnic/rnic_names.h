@@ -11,8 +11,8 @@
 
 const char *rnic_transport_str(enum rnic_transport transport); /* "udp", "roce" */
 /*
- * Why an RNIC cannot be found (errors of rnic_facts_find) or opened, and what to do.
- * transport: as configured, or as it was found.
+ * Texts: why an RNIC cannot be found (errors of rnic_facts_find) or opened, and what to
+ * do. transport: as configured, or as found.
  */
 const char *rnic_find_error(enum rnic_transport transport, int r);
 const char *rnic_open_error(enum rnic_transport transport, int r);

@@ -10,11 +10,12 @@
 struct rnic_pattern {                /* borrowed */
 	const char *device;          /* "auto": any */
 	const char *driver, *netdev; /* NULL: any */
-	char *const *except;         /* of devices and network devices */
+	char *const *except;         /* patterns of devices and network devices */
 	size_t except_count;
 };
 
-/* True: not the name of one device: "auto", or with * ? or [ in it. */
+/* True: device is "auto", or has * ? or [ in it, so it is not the name of one
+ * device. */
 bool rnic_pattern_is(const char *device);
 /* netdev: "" when it has none. */
 bool rnic_pattern_matches(const struct rnic_pattern *pattern, const char *device,

@@ -16,8 +16,7 @@ path_build(char path[SYSFS_PATH_BYTES], const char *format, va_list arguments)
 	return n < 0 || n >= SYSFS_PATH_BYTES ? -EMSGSIZE : 0;
 }
 
-/* Fills text up to its last byte; the caller sees from the length whether it was
- * cut. */
+/* Reads at most size bytes: len == size shows the caller that the text was cut. */
 static int
 read_some(const char *path, char *text, size_t size, size_t *len)
 {

@@ -1,6 +1,6 @@
 /*
- * sysfs_file - reads files of sysfs, one value each. Paths are given as a format.
- * Blocks as long as the driver behind a file blocks.
+ * sysfs_file - reads files of sysfs, which have one value each. Paths are given as a
+ * format. A read blocks as long as the driver behind the file blocks.
  */
 #ifndef HOST_AGENT_RNIC_SYSFS_FILE_H
 #define HOST_AGENT_RNIC_SYSFS_FILE_H
@@ -10,8 +10,8 @@
 
 #define SYSFS_PATH_BYTES 512
 
-/* The first line, without the white space at its end; always terminated. -EMSGSIZE:
- * the line, or the path, does not fit; else the error of opening or reading. */
+/* The first line without the white space at its end, and always terminated. -EMSGSIZE:
+ * the line, or the path, is too long; else the error of opening or reading. */
 int sysfs_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The last part of a symbolic link's target. */

@@ -3,8 +3,8 @@
  *
  * The first source that names ToRs counts, in this order: the config, LLDP, the
  * controller's topology. An RNIC must not move between racks because an LLDP neighbour
- * flaps: a source has to name other ToRs for TOR_CHOICE_MOVE_NS without interruption,
- * and a source that names none moves no RNIC.
+ * flaps. So other ToRs are chosen only after a source has named them for
+ * TOR_CHOICE_MOVE_NS without interruption; a source that names no ToR changes nothing.
  */
 #ifndef HOST_AGENT_RNIC_TOR_CHOICE_H
 #define HOST_AGENT_RNIC_TOR_CHOICE_H
@@ -28,16 +28,18 @@ struct tor_set {
 struct tor_choice {
 	struct tor_set reported[TOR_SOURCES];
 	struct tor_set chosen;
-	enum tor_source source; /* source of chosen, unless that is empty */
-	struct tor_set next;    /* the ToRs that will be chosen if they stay */
+	/* the source that chose them; not valid while chosen is empty */
+	enum tor_source source;
+	/* the ToRs that are chosen next, if the source keeps naming them */
+	struct tor_set next;
 	rm_mono_t next_since;
 };
 
-/* Adds a ToR; one beyond the limit, or a known one, is left out. */
+/* Adds a ToR, unless it is in the set already or the set is full. */
 void tor_set_add(struct tor_set *set, const char *tor);
-/* The order does not matter. */
+/* True: both sets have the same ToRs, in any order. */
 bool tor_set_equal(const struct tor_set *a, const struct tor_set *b);
-/* "tor-1 and tor-2", "none"; returns out. */
+/* Writes "tor-1 and tor-2", or "none"; returns out. */
 #define TOR_SET_TEXT (WIRE_MAX_ATTACHMENTS * (TOR_NAME_BYTES + 8))
 const char *tor_set_text(const struct tor_set *set, char out[TOR_SET_TEXT]);
 
