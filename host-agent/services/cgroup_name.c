@@ -14,7 +14,8 @@ struct part {
 #define UID_LEN 36        /* 8-4-4-4-12; systemd writes '_' instead of '-' */
 #define STATIC_UID_LEN 32 /* of a static pod: a hash without dashes */
 #define CONTAINER_ID_LEN 64
-#define CONTAINER_SHOWN 12 /* as docker ps shows it */
+/* characters of a container's id that are shown, as docker ps does */
+#define CONTAINER_SHOWN 12
 #define SLUID_LEN 14 /* Slurm's sortable id of a job: 's' and 13 digits of base 32 */
 
 static bool
@@ -70,8 +71,8 @@ take_uid(const char *text, size_t len, char ret[UID_LEN + 1])
 static bool
 name_pod(const struct part *part, bool below_kubepods, char ret[CGROUP_NAME_BYTES])
 {
-	/* containerd below systemd's driver may call a cgroup "<slice>:<runtime>:<id>".
-	 */
+	/* With systemd's driver, containerd may call a cgroup
+	 * "<slice>:<runtime>:<id>". */
 	const char *colon = memchr(part->text, ':', part->len);
 	struct part rest = { part->text,
 		colon == NULL ? part->len : (size_t)(colon - part->text) };
@@ -158,9 +159,9 @@ is_sluid(const char *text, size_t len)
 }
 
 /*
- * A job is more specific than the unit of its daemon: "<slurm>/uid_N/job_N/..." on v1,
- * "<slurm>/job_N/..." on v2. From Slurm 26.05 on, the SLUID is in the place of "job_N",
- * unless CgroupJobIdPaths=yes.
+ * A Slurm job: "<slurm>/uid_N/job_N/..." on v1, "<slurm>/job_N/..." on v2. From Slurm
+ * 26.05 on the SLUID replaces "job_N", unless CgroupJobIdPaths=yes. The job is a better
+ * name than the unit of the daemon.
  */
 static bool
 name_job(const struct part *part, bool below_slurm, char ret[CGROUP_NAME_BYTES])
@@ -181,7 +182,7 @@ name_job(const struct part *part, bool below_slurm, char ret[CGROUP_NAME_BYTES])
 	return true;
 }
 
-/* A unit that systemd made for a program; not the session of a user. */
+/* A unit that systemd made for a program, but not the session of a user. */
 static bool
 name_unit(const struct part *part, char ret[CGROUP_NAME_BYTES])
 {
@@ -200,8 +201,8 @@ name_unit(const struct part *part, char ret[CGROUP_NAME_BYTES])
 	return true;
 }
 
-/* What a path names, from the least to the most specific. */
-/* A job is also more specific than the pod in which its slurmd runs. */
+/* What part of a path names, from the least to the most specific. */
+/* A job is more specific than the pod in which its slurmd runs, too. */
 enum named { NOTHING, UNIT, CONTAINER, POD, JOB };
 
 static enum named
@@ -224,7 +225,8 @@ name_path(const char *path, size_t len, char found[CGROUP_NAME_BYTES])
 		else if (best < CONTAINER && name_container(&part, &parent, found))
 			best = CONTAINER;
 		else if (best <= UNIT && name_unit(&part, name)) {
-			memcpy(found, name, sizeof(name)); /* the innermost */
+			/* the innermost name replaces the outer ones */
+			memcpy(found, name, sizeof(name));
 			best = UNIT;
 		}
 		below_kubepods |= starts(&part, "kubepods");
@@ -251,7 +253,7 @@ cgroup_name_uid(const char *service)
 							     : NULL;
 }
 
-/* True: this hierarchy's path is preferred to that of another hierarchy. */
+/* True: this hierarchy's path names more than that of the other hierarchy. */
 static bool
 reports_more(const struct part *path, bool v2, const struct part *than)
 {

@@ -1,6 +1,6 @@
 /*
  * cgroup_name - names the owner of a process by the path of its cgroup, which container
- * runtimes and systemd create. Pure. The names are for display and grouping:
+ * runtimes and systemd create. Pure. A name is for display and grouping only:
  * "pod:<uid>", "job:<id>", "container:<id>", "unit:<name>", else nothing.
  */
 #ifndef HOST_AGENT_SERVICES_CGROUP_NAME_H
@@ -12,10 +12,11 @@
 #define CGROUP_NAME_BYTES 128 /* with the 0 byte */
 
 /*
- * The cgroup path of a process, from the text of /proc/PID/cgroup: the path in the
- * hierarchy that names a pod, job or container, which on v1 not all do; else that of v2
- * if it names anything, else that of the most specific v1 controller. *ret points into
- * text. False: there is none.
+ * Finds the cgroup path of a process in the text of /proc/PID/cgroup. On v1 a process
+ * has a path in each hierarchy, and not all name its owner: the path that names a pod,
+ * job or container is taken; else that of v2, if it names anything; else that of the
+ * most specific v1 controller. *ret points into text, and has *len bytes. False: there
+ * is no path.
  */
 bool cgroup_name_cgroup_path(
     const char *text, size_t text_len, const char **ret, size_t *len);

@@ -15,8 +15,8 @@
 #define CAPABILITY_SYS_ADMIN 21
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
-/* Debian and Ubuntu have higher values, with which CAP_PERFMON is not enough to open
- * perf events, and so for kprobes. */
+/* Debian and Ubuntu set kernel.perf_event_paranoid to higher values; with these
+ * CAP_PERFMON does not allow to open perf events, which kprobes need. */
 #define PARANOID_MAX 2
 
 struct look {
@@ -107,9 +107,9 @@ has(uint64_t capabilities, unsigned which)
 	return (capabilities >> which & 1) != 0;
 }
 
-/* Without perf events there are fprobes, which find functions of modules from 6.2
- * on. For functions built into the kernel fexit, too, needs only the two
- * capabilities. */
+/* True: fprobes or fexit work without perf events. Fprobes find functions of modules
+ * from Linux 6.2 on; for functions built into the kernel fexit needs no more than
+ * CAP_BPF and CAP_PERFMON. */
 static bool
 can_do_without_perf(const struct look *look)
 {
@@ -135,8 +135,7 @@ look_at_rights(struct look *look)
 
 	free(status);
 	if (line == NULL || has(own, CAPABILITY_SYS_ADMIN))
-		return; /* unknown: the kernel will report it when the hooks are
-			   attached */
+		return; /* not known: an attempt to attach the hooks will show it */
 	paranoid = text_of(look, "/proc/sys/kernel/perf_event_paranoid");
 	if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
 		miss(look, KERNEL_SUPPORT_NO_PRIVILEGES,

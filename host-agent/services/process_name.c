@@ -14,14 +14,14 @@
 #define CGROUP_MAX_BYTES (64 << 10) /* v1: one line per controller */
 #define HANDLE_OF_KERNFS 0xfe       /* FILEID_KERNFS */
 
-/* The kernel's inode of it: PROC_PID_INIT_INO. */
+/* Inode of the initial pid namespace: PROC_PID_INIT_INO in the kernel. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcu
 
 bool
 process_name_sees_events_pids(const char *root)
 {
-	/* The namespace of the first process in /proc if it may be read; else the
-	 * agent's own. */
+	/* Tries the namespace of the first process in /proc, which may not be readable,
+	 * then the agent's own. */
 	static const char *const processes[] = { "1", "self" };
 
 	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
@@ -35,7 +35,7 @@ process_name_sees_events_pids(const char *root)
 	return true; /* a kernel without pid namespaces */
 }
 
-/* Uses the files of the process itself. */
+/* Names the process by its files in /proc. */
 static bool
 name_by_process(const char *root, uint32_t pid, char ret[CGROUP_NAME_BYTES])
 {
@@ -55,7 +55,8 @@ name_by_process(const char *root, uint32_t pid, char ret[CGROUP_NAME_BYTES])
 	return found;
 }
 
-/* Uses the number of its cgroup, which in the v2 hierarchy is a file handle. */
+/* Names the process by the number of its cgroup, which is a file handle in the v2
+ * hierarchy. */
 static bool
 name_by_cgroup(const char *root, const char *mount, uint64_t cgroup_id,
     char ret[CGROUP_NAME_BYTES])

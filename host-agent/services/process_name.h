@@ -2,8 +2,8 @@
  * process_name - the name of the process that owns a QP: its pod, container, job or
  * unit, else its command.
  *
- * It reads /proc and cgroupfs: call it on the worker. If the process has ended already,
- * its cgroup may still exist; else the command in the event is used.
+ * It reads /proc and cgroupfs: call it on the worker. The cgroup of a process that has
+ * ended may still exist; if it does not, the command in the event is used.
  */
 #ifndef HOST_AGENT_SERVICES_PROCESS_NAME_H
 #define HOST_AGENT_SERVICES_PROCESS_NAME_H
@@ -20,16 +20,17 @@ struct process_name {
 	char service[CGROUP_NAME_BYTES]; /* "pod:...", ..., "comm:..." */
 };
 
-/* Does /proc show the initial pid namespace, which the pids in events belong to? In
- * another namespace such a pid means nothing, or another process. root: before /proc
- * ("" outside of tests). */
+/* True: /proc shows the initial pid namespace, to which the pids in events belong. In
+ * any other namespace such a pid belongs to no process or to another one. root: put
+ * before /proc ("" outside of tests). */
 bool process_name_sees_events_pids(const char *root);
 
-/* A process chooses the text of its command: bytes that do not print become '?'. */
+/* Replaces bytes that are not printable by '?': a process can choose any text as its
+ * command. */
 void process_name_clean(char comm[PROCESS_COMM_BYTES]);
-/* root: put before /proc and /sys ("" outside of tests). pid: 0 when /proc does not
- * show the process. cgroup_id: 0 for unknown. name: the caller fills comm, and a name
- * that is found replaces it. */
+/* Fills in name->service. root: put before /proc and /sys ("" outside of tests). pid: 0
+ * if /proc does not show the process. cgroup_id: 0 if not known. name->comm: set by the
+ * caller, and replaced if the process is found. */
 void process_name_read(
     const char *root, uint32_t pid, uint64_t cgroup_id, struct process_name *name);
 

@@ -37,8 +37,8 @@ take_apart(const uint8_t *data, size_t len, struct parts *ret)
 	return 0;
 }
 
-/* The numbers of types and the offsets of strings in the module continue those of
- * the kernel. */
+/* In a module's BTF, numbers of types and offsets of strings continue those of the
+ * kernel's BTF. */
 int
 qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
     size_t module_len, uint8_t **ret, size_t *len)
@@ -76,7 +76,7 @@ qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
 	return 0;
 }
 
-/* ---- copies the kernel's file to one that libbpf can open ---- */
+/* ---- Copies the kernel's file into a file in memory, which libbpf can open ---- */
 
 #define BTF_FOLDER "/sys/kernel/btf"
 

@@ -11,14 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QP_BTF_MAX_BYTES (64u << 20) /* for each of the two */
+#define QP_BTF_MAX_BYTES (64u << 20) /* of either part */
 
 /* Pure. *ret is malloc'd; the caller frees it. -EBADMSG: one of them is not BTF. */
 int qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
     size_t module_len, uint8_t **ret, size_t *len);
 
-/* A file in memory with both; the caller closes it. -ENOENT: the module is built in,
- * or has no BTF. It reads megabytes: call it on the worker. */
+/* Returns the fd of a file in memory with both parts, which the caller closes, or
+ * -errno. -ENOENT: the module is built in, or has no BTF. It reads megabytes: call it
+ * on the worker. */
 int qp_btf_open(const char *module);
 
 #endif

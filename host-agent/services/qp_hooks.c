@@ -22,14 +22,14 @@ struct qp_hooks {
 	int cpus;
 	uint64_t malformed;
 
-	/* set during qp_hooks_take */
+	/* Set only during qp_hooks_take. */
 	void (*fn)(const struct qp_event *event, void *arg);
 	void *arg;
 	size_t taken, max;
 };
 
-/* Belongs to the thread in qp_hooks_open: the first complaint of libbpf. Later ones
- * only say that loading failed. */
+/* The first complaint of libbpf in this thread's qp_hooks_open. Later complaints only
+ * say that loading failed. */
 static _Thread_local char complaint[160];
 
 static int
@@ -41,7 +41,8 @@ on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
 	if (len > 0 && (size_t)len < sizeof(line) && line[len - 1] == '\n')
 		line[len - 1] = 0;
 	if (level == LIBBPF_DEBUG)
-		return 0; /* libbpf prints hundreds of debug lines at each start */
+		/* not logged: libbpf has hundreds of debug messages at each start */
+		return 0;
 	rm_log_debug("%s", line);
 	if (level == LIBBPF_WARN && complaint[0] == 0)
 		snprintf(complaint, sizeof(complaint), "%.*s",
@@ -58,7 +59,7 @@ qp_hooks_method_name(enum qp_hooks_method method)
 	return names[method];
 }
 
-/* The programs of kprobes, which fprobes use, too. */
+/* The programs that kprobes and fprobes share. */
 struct probe {
 	struct bpf_program *program;
 	struct bpf_link **link; /* the skeleton destroys it */
@@ -79,7 +80,7 @@ list_probes(struct qp_trace *trace, struct probe list[PROBES])
 		&trace->links.qp_destroy_called, "ib_destroy_qp_user", false };
 }
 
-/* Prepares fprobes: a link of its own kind, attached by the names of functions. */
+/* Prepares the programs for fprobes, whose links are made by the names of functions. */
 static int
 prepare_fprobes(struct qp_trace *programs)
 {
@@ -94,8 +95,8 @@ prepare_fprobes(struct qp_trace *programs)
 	return r;
 }
 
-/* Without a pattern: libbpf would look for addresses in /proc/kallsyms, which the
- * unit hides. */
+/* The names are given one by one: for a pattern libbpf would read addresses in
+ * /proc/kallsyms, which the unit hides. */
 static int
 attach_fprobes(struct qp_trace *programs)
 {
@@ -114,7 +115,7 @@ attach_fprobes(struct qp_trace *programs)
 	return 0;
 }
 
-/* Loads only the programs of this method. */
+/* Switches off the programs of all other methods. */
 static int
 choose(struct qp_trace *programs, enum qp_hooks_method method)
 {
@@ -143,8 +144,8 @@ choose(struct qp_trace *programs, enum qp_hooks_method method)
 static int on_sample(void *arg, void *data, size_t size);
 
 /*
- * Opens and loads the programs. For kprobes and fprobes the types from sysfs are
- * enough: the agent needs no right to ask the kernel for those of its modules.
+ * Opens and loads the programs. For kprobes and fprobes the types in sysfs are enough,
+ * so the agent needs no right to get those of modules from the kernel.
  */
 static int
 load(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
@@ -169,7 +170,7 @@ load(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
 	return r;
 }
 
-/* *step: what was being done when it failed. */
+/* *step: the step that failed, for the log. */
 static int
 start(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
 {
@@ -288,7 +289,7 @@ is_event(const struct qp_event *event, size_t size)
 	       memchr(event->comm, 0, sizeof(event->comm)) != NULL;
 }
 
-/* < 0 ends libbpf's loop; this event counts as taken. */
+/* A result < 0 ends libbpf's loop; the event of that call is consumed. */
 static int
 on_sample(void *arg, void *data, size_t size)
 {
@@ -309,7 +310,7 @@ qp_hooks_take(struct qp_hooks *hooks, size_t max,
 	hooks->arg = arg;
 	hooks->taken = 0;
 	hooks->max = max;
-	/* Only our own callback ends it with an error. */
+	/* An error can only come from on_sample, which ends the loop with it. */
 	ring_buffer__consume(hooks->ring);
 	return hooks->taken;
 }
