@@ -52,7 +52,8 @@ address_bytes(uint8_t family)
 	return family == 4 ? 4 : 16;
 }
 
-/* splitmix64 is enough: an attacker sees only few of its values. */
+/* The value is derived by splitmix64, which is enough: an attacker sees only few
+ * values. */
 static uint16_t
 seal_of(uint64_t secret, uint16_t token)
 {
@@ -63,8 +64,8 @@ seal_of(uint64_t secret, uint16_t token)
 	return (uint16_t)(z ^ z >> 31);
 }
 
-/* Writes UDP header and payload. A part that is not covered by the checksum would
- * not be recognised when it comes back changed. */
+/* Writes the UDP header and the payload. The checksum covers all of it: a changed part
+ * that it did not cover could not be recognised when a switch quotes the packet. */
 static void
 put_udp(const struct trace_flow *flow, uint16_t token, uint64_t secret, uint8_t *udp)
 {
@@ -118,7 +119,8 @@ trace_packet_build(const struct trace_flow *flow, uint8_t ttl, uint16_t token,
 	return IP6_BYTES + udp_bytes;
 }
 
-/* The quoted packet: its IP header, and of IPv4 at least the UDP header. */
+/* Parses the quoted packet: its IP header, and at least the UDP header, which is all
+ * that IPv4 switches must quote. */
 static int
 parse_quote(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
     struct trace_answer *answer)
@@ -137,7 +139,7 @@ parse_quote(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
 	if (data[family == 4 ? 9 : 6] != PROTOCOL_UDP)
 		return -ENOENT;
 	udp = data + header;
-	/* IPv6 has no identification field, but switches quote the whole packet. */
+	/* IPv6 has no identification field, but its switches quote the whole packet. */
 	if (family == 6 && len < header + sizeof(ours))
 		return -ENOENT;
 	answer->token = get_u16(family == 4 ? data + 4 : udp + 12);
@@ -170,7 +172,7 @@ parse_message(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
 	if (len < ICMP_BYTES || (v4 && fold(sum_pairs_of_bytes(0, data, len)) != 0))
 		return -EBADMSG;
 	if (data[0] == (v4 ? ICMP_TIME_EXCEEDED : ICMP6_TIME_EXCEEDED)) {
-		/* Code 1 is for fragments. */
+		/* Code 1 is about reassembly of fragments. */
 		answer->expired = data[1] == 0;
 		nobody = false;
 	} else if (data[0] == (v4 ? ICMP_DEST_UNREACH : ICMP6_DST_UNREACH)) {

@@ -2,12 +2,13 @@
  * trace_packet - a packet that follows a probe's path until its TTL runs out, and the
  * ICMP answer of the switch where that happens.
  *
- * It has the 5-tuple and class of the probes of a flow. It is far too short for a
- * probe, so no reflector answers or counts one that arrives. An answer belongs to a
- * trace if it quotes a packet that this agent would build with exactly these bytes; the
- * caller knows whether it was sent. An attacker who does not see the packets would have
- * to guess 16 bits of each, which are derived from a secret, besides flow and token:
- * with IPv4, whose switches need not quote more, these are the UDP checksum. Pure.
+ * The packet has the 5-tuple and class of the probes of a flow. It is much shorter than
+ * any probe, so a reflector that receives it neither answers nor counts it. An answer
+ * belongs to a trace if the bytes that it quotes are those of a packet that this agent
+ * would build; the caller knows which packets were sent. An attacker who does not see
+ * the packets has to guess the flow, the token, and 16 bits that are derived from a
+ * secret. The UDP checksum has these bits, because IPv4 switches need not quote more
+ * than the UDP header. Pure.
  */
 #ifndef HOST_AGENT_TRACE_TRACE_PACKET_H
 #define HOST_AGENT_TRACE_TRACE_PACKET_H
@@ -26,23 +27,23 @@ struct trace_flow {
 	uint8_t dscp;
 };
 
-/* Builds the packet from the IP header on; the kernel sets the checksum of IPv4.
- * token: not 0. Returns the length. */
+/* Writes a packet from the IP header on; the kernel sets the checksum of an IPv4
+ * header. token: not 0; it comes back in the answer. Returns the length. */
 size_t trace_packet_build(const struct trace_flow *flow, uint8_t ttl, uint16_t token,
     uint64_t secret, uint8_t packet[TRACE_PACKET_MAX_BYTES]);
 
 struct trace_answer {
-	struct trace_flow flow; /* as quoted; its dscp is 0 */
+	struct trace_flow flow; /* the flow of the quoted packet; its dscp is 0 */
 	uint16_t token;
 	struct wire_address from; /* port 0 */
-	bool expired;             /* the TTL ran out there */
+	bool expired;             /* the TTL ran out at this address */
 	bool reached; /* the destination itself answers "port unreachable" */
 };
 
 /*
- * data: an ICMP message as a raw socket returns it: for IPv4 with its IP header, for
- * IPv6 without; from: its sender, for IPv6. -EBADMSG: malformed. -ENOENT: the message
- * is about no packet of a trace.
+ * Parses an ICMP message as raw sockets return it: for IPv4 with its IP header, for
+ * IPv6 without. from: its sender, used for IPv6. -EBADMSG: malformed. -ENOENT: the
+ * message quotes no packet of a trace.
  */
 int trace_answer_parse(uint8_t family, const struct wire_address *from,
     const uint8_t *data, size_t len, uint64_t secret, struct trace_answer *ret);

@@ -23,7 +23,7 @@ reach(const struct trace_hops *hops)
 	return last;
 }
 
-/* True: no hop was answered by two different switches. */
+/* True: there is no hop at which two different switches answered. */
 static bool
 agree(const struct trace_hops *a, const struct trace_hops *b)
 {
@@ -42,8 +42,7 @@ agree(const struct trace_hops *a, const struct trace_hops *b)
 	return true;
 }
 
-/* Adds to hops the hops that only more has; the two must agree. True: something was
- * added. */
+/* Copies to hops what only more has; the two must agree. True: something was added. */
 static bool
 merge(struct trace_hops *hops, const struct trace_hops *more)
 {
@@ -91,7 +90,7 @@ gets_far_enough(const struct trace_path *path, const struct trace_hops *found)
 	return reach(found) >= reach(&path->good);
 }
 
-/* The trace shows another path than the good one. */
+/* Takes a trace that contradicts the known path. */
 static enum trace_status
 take_other(struct trace_path *path, const struct trace_hops *found, rm_mono_t now)
 {
@@ -127,11 +126,14 @@ trace_path_take(struct trace_path *path, const struct trace_hops *found, rm_mono
 	if (!agree(&path->good, found))
 		return far ? take_other(path, found, now) : TRACE_LESS;
 	if (path->other.count > 0 && agree(&path->other, found))
-		return TRACE_LESS; /* it may belong to either path */
+		/* fewer hops: the trace may belong to the known path or to the other
+		 * one */
+		return TRACE_LESS;
 	news = merge(&path->good, found);
 	if (far) {
 		if (path->other.count > 0)
-			note_move(path, now); /* the path changed and changed back */
+			/* the path had changed, and has changed back */
+			note_move(path, now);
 		path->other.count = 0;
 		path->traced = now;
 	}

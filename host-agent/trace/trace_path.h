@@ -1,9 +1,9 @@
 /*
  * trace_path - the path of one flow, from repeated traces.
  *
- * A trace with fewer hops than the known path deletes nothing: a black hole, or a
- * switch that answers only once a second, gives no answer. If another switch answers,
- * two traces in a row have to agree before the path changes. Pure.
+ * A trace that shows fewer hops than are known deletes none of them, because a black
+ * hole, or a switch that limits its answers, shows no hop. If another switch answers,
+ * the path changes only after two traces in a row have shown the same. Pure.
  */
 #ifndef HOST_AGENT_TRACE_TRACE_PATH_H
 #define HOST_AGENT_TRACE_TRACE_PATH_H
@@ -25,7 +25,7 @@ struct trace_hops {
 };
 
 struct trace_path {
-	struct trace_hops good; /* count 0: none yet */
+	struct trace_hops good; /* the known path; count 0: none yet */
 	/* The hops of the last trace if it differed; count 0: it did not. */
 	struct trace_hops other;
 	rm_mono_t traced;                      /* when good was last confirmed */
@@ -37,11 +37,12 @@ struct trace_path {
 enum trace_status {
 	TRACE_SAME,
 	TRACE_NEWS, /* the path or its flag has changed */
-	TRACE_LESS, /* fewer hops than known */
-	TRACE_ODD,  /* another path, once: trace again soon */
+	TRACE_LESS, /* the trace showed fewer hops than are known */
+	/* the trace showed another path, for the first time: trace again soon */
+	TRACE_ODD,
 };
 
-/* found: the hops of one whole trace, at now. */
+/* Takes the hops that one trace has found, at the time now. */
 enum trace_status trace_path_take(
     struct trace_path *path, const struct trace_hops *found, rm_mono_t now);
 

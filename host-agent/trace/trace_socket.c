@@ -17,12 +17,13 @@
 
 #define FAMILIES 2
 #define ANSWERS_PER_WAKEUP 64
-#define ANSWER_MAX_BYTES 2048 /* a switch may quote many bytes; the start is enough */
+/* a switch may quote the whole packet; its start is enough */
+#define ANSWER_MAX_BYTES 2048
 #define RECEIVE_BYTES (256 << 10)
 
 struct side { /* one family */
 	struct trace_socket *port;
-	uint8_t family; /* 0: not there */
+	uint8_t family; /* 0: this family is not used */
 	int out, in;
 	struct event *event;
 	uint32_t drops;
@@ -39,7 +40,7 @@ struct trace_socket {
 struct open_call {
 	const struct trace_socket_options *options;
 	const struct wire_address *address;
-	int out, in; /* results */
+	int out, in; /* results: the two fds */
 };
 
 static int
@@ -59,7 +60,7 @@ bind_to(int fd, const char *device)
 		   : 0;
 }
 
-/* Lets only the ICMP messages pass that answer traces. */
+/* Passes only those ICMP messages that answer traces. */
 static int
 filter(int fd, bool v4)
 {
@@ -124,7 +125,8 @@ open_here(void *arg)
 		r = set_option(call->in, SOL_SOCKET, SO_RCVBUF, RECEIVE_BYTES);
 	if (r == 0)
 		r = set_option(call->in, SOL_SOCKET, SO_RXQ_OVFL, 1);
-	if (r == 0 && !v4) /* else the kernel wants to write the header itself */
+	/* the kernel writes IPv6 headers itself without this option */
+	if (r == 0 && !v4)
 		r = set_option(call->out, SOL_IPV6, IPV6_HDRINCL, 1);
 	if (r == 0)
 		return 0;

@@ -2,10 +2,10 @@
  * trace_socket - the raw sockets of one RNIC: sends trace packets, receives ICMP
  * answers.
  *
- * Packets sent here never cause errors at the probes' sockets: those are not connected
- * and do not ask for errors, so the kernel reports no ICMP to them. The sending sockets
- * receive nothing; the others only "time exceeded" and "unreachable". All of them are
- * bound to the RNIC's device, in its network namespace.
+ * The packets cause no errors at the sockets of probes, since the kernel reports ICMP
+ * errors only to sockets that are connected or ask for them. The sending sockets
+ * receive nothing; the receiving ones only get "time exceeded" and "unreachable". All
+ * of them are bound to the RNIC's device, in its network namespace.
  */
 #ifndef HOST_AGENT_TRACE_TRACE_SOCKET_H
 #define HOST_AGENT_TRACE_TRACE_SOCKET_H
@@ -25,22 +25,22 @@ struct trace_socket_options {
 };
 
 struct trace_socket_counts {
-	uint64_t received;  /* ICMP messages of those kinds */
-	uint64_t malformed; /* of those */
-	uint64_t unrelated; /* about packets that are not of a trace */
+	uint64_t received;  /* ICMP messages of the two kinds */
+	uint64_t malformed; /* of these, malformed */
+	uint64_t unrelated; /* of these, about packets of no trace */
 	uint64_t overruns;  /* messages lost because the queue was full */
 };
 
 typedef void trace_socket_on_answer(const struct trace_answer *answer, void *arg);
 
-/* -EPERM: no CAP_NET_RAW (or no CAP_SYS_ADMIN for another namespace). counts:
- * borrowed; the messages are added to it. */
+/* -EPERM: no CAP_NET_RAW (or no CAP_SYS_ADMIN, to enter another namespace). counts:
+ * borrowed; the socket adds its messages to them. */
 int trace_socket_new(struct rm_loop *loop, const struct trace_socket_options *options,
     struct trace_socket_counts *counts, trace_socket_on_answer *on_answer, void *arg,
     struct trace_socket **ret);
 void trace_socket_free(struct trace_socket *port); /* NULL is allowed */
 
-/* 0 or -errno; never waits. */
+/* Returns 0 or -errno; never blocks. */
 int trace_socket_send(struct trace_socket *port, const struct trace_flow *flow,
     uint8_t ttl, uint16_t token);
 

@@ -1,4 +1,4 @@
-/* Decides when which flow is traced, and evaluates the answers. */
+/* Decides which flow is traced when, and evaluates the answers. */
 #include "host-agent/trace/tracer.h"
 
 #include <errno.h>
@@ -26,16 +26,18 @@ struct tracer_flow {
 	struct wire_rnic_id src;
 	struct trace_flow flow;
 	struct trace_path path;
-	bool known;        /* by the TTL of probes that arrived: */
-	uint8_t routers;   /* number of routers on the path */
-	unsigned misses;   /* traces in a row with fewer hops than known */
-	rm_mono_t due;     /* when no trace is running */
-	int slot;          /* -1: no trace is running */
-	uint64_t to, news; /* bits of aggregators: those to be informed; those that have
-			      not been informed */
-	bool kept;         /* it is in the list being set */
-	bool service;      /* the flow of a service; perhaps no probe takes its path */
-	rm_mono_t retell;  /* when a known path of a service is reported again */
+	bool known;      /* routers is known, from the TTL of probes that arrived */
+	uint8_t routers; /* number of routers on the path */
+	unsigned misses; /* traces in a row with fewer hops than known */
+	rm_mono_t due;   /* time of the next trace; not used while one is running */
+	int slot;        /* -1: no trace is running */
+	/* bits of aggregators: those that get the path; those that have not got its
+	 * last change */
+	uint64_t to, news;
+	bool kept; /* used by tracer_set: the flow is in the new list */
+	/* a flow of a service, which need not be one that a probe takes */
+	bool service;
+	rm_mono_t retell; /* when the path of a service's flow is reported again */
 	UT_hash_handle hh;
 };
 
@@ -44,7 +46,8 @@ struct tracer_slot {              /* of a running trace */
 	struct trace_hops found;
 	unsigned ttl_count, answered;
 	bool reached;
-	/* Part of its tokens, so that late answers match nothing. */
+	/* Part of the tokens, so that late answers to an earlier trace match
+	 * nothing. */
 	unsigned generation;
 	rm_mono_t ends;
 };
@@ -54,11 +57,11 @@ struct tracer {
 	uint32_t permille;
 	struct tracer_flow *flows; /* hash table */
 	struct tracer_slot slots[TRACER_SLOTS];
-	double budget; /* number of packets that may be sent now */
+	double budget; /* packets that may be sent now */
 	rm_mono_t budget_at;
-	bool waits_for_budget; /* counted once per wait */
+	bool waits_for_budget; /* the running wait was counted */
 	uint64_t random;
-	uint64_t path_changes; /* how often any path has changed */
+	uint64_t path_changes; /* changes of any path so far */
 	struct tracer_counts counts;
 };
 
@@ -71,7 +74,8 @@ static uint64_t tracer_flow_path_id(const struct tracer_flow *flow);
 #define MISSES_MAX 16
 #define BURST_S 0.1 /* seconds of the budget that may be used at once */
 
-/* 16 bits: generation from 1 (so no token is 0), slot, TTL - 1. */
+/* A token has 16 bits: the generation, from 1 on, so that no token is 0; the slot; and
+ * the TTL - 1. */
 #define TTL_BITS 3
 #define SLOT_BITS 8
 #define GENERATIONS 31
@@ -153,7 +157,7 @@ ttl_count(const struct tracer_flow *flow)
 	return flow->known ? flow->routers : WIRE_MAX_HOPS;
 }
 
-/* True: a has fewer known hops, or as many and has been due for longer. */
+/* True: a has fewer known hops than b; or as many, and has been due for longer. */
 static bool
 goes_before(
     const struct tracer_flow *a, const struct tracer_flow *b, bool pinglist_store_first)
@@ -167,8 +171,8 @@ goes_before(
 	return rm_mono_since(b->due, a->due) > 0;
 }
 
-/* Chooses among the flows that are due. Every second time flows of pinglists come
- * first: programs may make new flows faster than they can be traced. */
+/* Chooses one of the flows that are due. Every second choice prefers flows of
+ * pinglists, because programs may create flows faster than they can be traced. */
 static struct tracer_flow *
 pick(const struct tracer *tracer, rm_mono_t now)
 {
@@ -222,8 +226,8 @@ plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_status sta
 		flow->due = (rm_mono_t){ INT64_MAX };
 		return;
 	}
-	/* Three quarters to five quarters of the pause, so that flows are not all
-	 * traced at the same time. */
+	/* The pause is between 3/4 and 5/4 of its length, so that flows are not all
+	 * traced at once. */
 	flow->due =
 	    rm_mono_add(now, pause - pause / 4 + tracer_random(tracer, pause / 2 + 1));
 }
@@ -236,7 +240,8 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 	uint64_t path_id = tracer_flow_path_id(flow);
 	enum trace_status status;
 
-	/* The length as known now: a probe may have shown it meanwhile. */
+	/* Uses the length that is known now: a probe may have arrived during the
+	 * trace. */
 	if (flow->known && !slot->reached) {
 		slot->found.count = flow->routers;
 		slot->found.complete = true;
@@ -448,7 +453,7 @@ same_flow(const struct trace_flow *a, const struct trace_flow *b)
 	       memcmp(a->dst.bytes, b->dst.bytes, sizeof(a->dst.bytes)) == 0;
 }
 
-/* All that was learned before is about another path. */
+/* Starts anew: what was learnt before is about another path. */
 static void
 flow_begin(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 {
@@ -501,7 +506,8 @@ set_flow(struct tracer *tracer, size_t owner, const struct wire_target *target,
 	fresh.src.port = src_port;
 	HASH_FIND(hh, tracer->flows, &key, sizeof(key), flow);
 	if (flow != NULL && flow->kept)
-		return 0; /* the same flow again, as another kind of target */
+		/* the flow is in the list already, as another kind of target */
+		return 0;
 	if (flow == NULL) {
 		r = flow_add(tracer, &key, &flow);
 		if (r < 0)
@@ -526,8 +532,9 @@ leaves_the_rack(const struct wire_target *target)
 	       target->kind == WIRE_SERVICE;
 }
 
-/* Traces sooner than planned, but not with every probe: where packets are sprayed
- * over paths of unequal length every probe may show another length. */
+/* Has the flow traced earlier than planned. A new length must not cause that each time:
+ * where packets are sprayed over paths of unequal length, every probe may show another
+ * length. */
 static void
 hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 {
@@ -541,9 +548,9 @@ hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 		flow->due = soon;
 }
 
-/* No probe takes the path of every flow of a service, but paths to the same
- * destination usually have the same length: so their traces do not reach the
- * destination either. */
+/* Gives a service's flow, whose path no probe may take, the length of another path to
+ * the same destination, which is usually the same. So its traces do not reach the
+ * destination, either. */
 static void
 lend_length(
     struct tracer *tracer, struct tracer_flow *flow, uint8_t routers, rm_mono_t now)
@@ -588,7 +595,8 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 		return -EINVAL;
 	for (flow = tracer->flows; flow != NULL; flow = flow->hh.next)
 		flow->kept = false;
-	/* The source port of its probes is unknown: a trace would show another path. */
+	/* If the source port of the probes is not known, a trace would show another
+	 * path. */
 	if (port != NULL && port_flows(port) == PORT_FLOWS_UNKNOWN)
 		count = 0;
 	for (size_t i = 0; i < count && r == 0; i++) {
@@ -605,7 +613,7 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 		if (!leaves_the_rack(target) || own == NULL ||
 		    prober_target_check(target, port, NULL) != TARGET_FINE)
 			continue;
-		/* The flows of services include more than the probes use. */
+		/* Services have more flows than the prober uses. */
 		flows = prober_target_flows(
 		    target, target->kind == WIRE_SERVICE ? NULL : port, ports);
 		for (size_t k = 0; k < flows && r == 0; k++)
@@ -642,7 +650,7 @@ tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
 	if (flow->slot >= 0)
 		return false;
 	if (routers == 0)
-		/* A neighbour: there is no switch on the path. */
+		/* no router: the destination is next to this RNIC */
 		flow->due = (rm_mono_t){ INT64_MAX };
 	else
 		hurry(tracer, flow, now);
@@ -684,7 +692,8 @@ fill(const struct tracer_flow *flow, rm_mono_t now, struct wire_path *out)
 	memcpy(out->hops, path->good.at, sizeof(out->hops));
 }
 
-/* Aggregators forget flows that no plan names, so these are reported again. */
+/* Reports the path of a service's flow again after some time, since aggregators forget
+ * flows that are in no plan. */
 static void
 flow_retell(struct tracer_flow *flow, rm_mono_t now)
 {
@@ -741,11 +750,11 @@ tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
 	return count;
 }
 
-/* After so many traces in a row with fewer hops than known, the path may have
- * changed. */
+/* After this many traces in a row with fewer hops than known, the path counts as not
+ * known for sure. */
 #define DOUBTFUL_MISSES 3
 
-/* as returned by tracer_path_id */
+/* What tracer_path_id returns. */
 static uint64_t
 tracer_flow_path_id(const struct tracer_flow *flow)
 {

@@ -1,13 +1,13 @@
 /*
  * tracer - decides which flow to trace when, and keeps the path of every flow.
  *
- * Follows every flow that leaves the rack. New and changed flows come first; each path
- * is traced again from time to time; every second trace is of a flow in pinglists if
- * any is due; and the packets of all traces stay within the budget of the agent. A
- * trace needs the length of the path, which the TTL of arriving probes shows: so no
- * packet of a trace reaches the destination. Only where no probe arrives the length is
- * unknown, and traces use all TTLs. Pure: the caller sends packets, and passes answers
- * and time.
+ * Every flow that leaves the rack is traced. New and changed flows come first, and each
+ * path is traced again from time to time. Every second trace is of a flow in a
+ * pinglist, if one is due. The packets of all traces stay within the agent's budget.
+ * The TTL of a probe that arrived shows the length of the path. With that length no
+ * packet of a trace reaches the destination. If no probe has arrived, the length is not
+ * known, and the trace uses all TTLs up to WIRE_MAX_HOPS. Pure: the caller sends
+ * packets, and passes answers and time.
  */
 #ifndef HOST_AGENT_TRACE_TRACER_H
 #define HOST_AGENT_TRACE_TRACER_H
@@ -21,10 +21,12 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-#define TRACER_MAX_RATE_PER_S 1000 /* packets; no config can raise it */
-#define TRACER_MAX_FLOWS 16384     /* of one agent */
-#define TRACER_MAX_OWNERS 64       /* RNICs */
-/* Well below the time for which aggregators keep paths that no plan names. */
+/* packets per second; the most that the config may set */
+#define TRACER_MAX_RATE_PER_S 1000
+#define TRACER_MAX_FLOWS 16384 /* of one agent */
+#define TRACER_MAX_OWNERS 64   /* RNICs */
+/* ns between two reports of a service's path: well below the time after which
+ * aggregators forget paths that are in no plan */
 #define TRACER_RETELL_NS (20 * RM_NS_PER_S)
 
 struct port;
@@ -42,32 +44,35 @@ struct tracer_counts {
 };
 
 struct tracer_options {
-	int64_t interval_ns;     /* between two traces of a flow; 0: no tracing */
-	uint64_t max_rate_per_s; /* packets of all flows; at most the limit */
+	int64_t interval_ns; /* ns between two traces of a flow; 0: nothing is traced */
+	/* packets per second of all traces; at most TRACER_MAX_RATE_PER_S */
+	uint64_t max_rate_per_s;
 	uint64_t random_seed;
 };
 
 int tracer_new(const struct tracer_options *options, struct tracer **ret);
 void tracer_free(struct tracer *tracer);
-/* New interval or rate. permille: share of that rate; 0: no packet is sent. */
+/* Sets interval and rate. permille: share of the rate that may be used; 0: no packet is
+ * sent. */
 void tracer_tune(
     struct tracer *tracer, const struct tracer_options *options, uint32_t permille);
 
 /*
- * Sets what an RNIC (owner) probes; targets within the rack are left out, and so are
- * flows that no probe takes. src: its addresses by family, family 0 for a missing one.
- * Known flows keep their paths, unless their addresses or class have changed. to: a bit
- * per aggregator that gets their paths. port: the transport of the probes, which
- * decides their real source port (nothing is traced if the transport's flows are
- * unknown); NULL: the wanted source ports. Flows of services are traced with their own
- * ports.
+ * Sets the targets of an RNIC (owner); those within the rack, and flows that no probe
+ * takes, are left out. A flow that is known already keeps its path unless its addresses
+ * or class have changed. src: the RNIC's address of each family; family 0: it has none.
+ * port: transport of the probes, which decides their source ports (if these are unknown
+ * nothing is traced); NULL: the source ports are those of the targets. Flows of
+ * services are traced with the source ports of the targets. to: a bit for each
+ * aggregator that gets the paths. -ENOMEM; -EINVAL: owner is not below
+ * TRACER_MAX_OWNERS.
  */
 int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *targets,
     size_t count, const struct wire_address src[2], struct port *port, uint64_t to,
     rm_mono_t now);
 
-/* A probe of this flow has arrived after passing this number of routers. True: the
- * number is new, and a trace may be due. */
+/* A probe of this flow has arrived and had passed so many routers. True: the number is
+ * new, so call tracer_next soon. */
 bool tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
     uint16_t src_port, uint8_t routers, rm_mono_t now);
 
@@ -78,9 +83,10 @@ struct tracer_job { /* send one packet for each TTL from 1 to ttl_count */
 	unsigned ttl_count;
 };
 
-/* True: send a trace now; it is running from this call on. */
+/* True: send the packets of *ret now; the trace is running. */
 bool tracer_next(struct tracer *tracer, rm_mono_t now, struct tracer_job *ret);
-/* When to call tracer_next again; INT64_MAX ns: not before something has changed. */
+/* Time of the next call of tracer_next; ns INT64_MAX: not before something has
+ * changed. */
 rm_mono_t tracer_due(const struct tracer *tracer, rm_mono_t now);
 
 void tracer_answer(
@@ -88,26 +94,27 @@ void tracer_answer(
 /* Reports a packet of a job that was not sent. */
 void tracer_failed(struct tracer *tracer);
 
-/* Moves the paths to report to the aggregator to out, at most max; 0: none. These are
- * new and changed paths, and regularly those of services. */
+/* Moves at most max paths that this aggregator has not got to out: new and changed
+ * paths, and from time to time those of services. Returns their number; 0: there are no
+ * more. */
 size_t tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
     struct wire_path *out, size_t max);
-/* A new session: the aggregator has no paths. */
+/* The aggregator has a new session, so it has no paths: all are reported again. */
 void tracer_report_all(struct tracer *tracer, unsigned aggregator);
 
-/* A number for a flow's path, equal for equal paths; 0: not known for sure, that is
- * unknown, incomplete, multipath, or not seen recently.
- */
+/* Returns a number for the path of a flow, equal for equal paths. 0: the path is not
+ * known for sure: it is unknown or incomplete, was not seen recently, or there are
+ * several. */
 uint64_t tracer_path_id(const struct tracer *tracer, size_t owner,
     struct wire_rnic_id dst, uint16_t src_port);
-/* Changes whenever any flow's path changes. */
+/* A number that changes whenever the path of any flow changes. */
 uint64_t tracer_path_changes(const struct tracer *tracer);
 
 struct tracer_view {           /* one flow, for the API */
 	struct wire_path path; /* hop_count 0: not traced yet */
 	struct wire_address dst;
 };
-/* Lists at most max flows, from the first-th on. Returns their number. */
+/* Lists at most max flows, from index first on. Returns their number. */
 size_t tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
     struct tracer_view *out, size_t max);
 size_t tracer_flows(const struct tracer *tracer);

@@ -9,12 +9,12 @@
 
 #define JOBS_PER_TURN 16
 #define TTL_OF_PROBES 255
-/* Soft-RoCE uses this TTL, whatever the address handle has. */
+/* Soft-RoCE sends with this TTL, even if the address handle has another one. */
 #define TTL_OF_SOFT_ROCE 64
-/* The shortest time between two turns, whatever is due. */
+/* Least time between two turns. */
 #define TURN_NS (5 * RM_NS_PER_MS)
-/* News of a path's length may wait this long: finding what is due examines every
- * flow, and where paths differ in length every probe brings news. */
+/* New lengths of paths may wait this long: to find what is due, a turn examines every
+ * flow, and where paths differ in length every probe has a new one. */
 #define NEWS_NS (50 * RM_NS_PER_MS)
 
 struct tracer_io {
@@ -42,7 +42,7 @@ arm(struct tracer_io *io)
 		rm_timer_at(io->timer, due);
 }
 
-/* The cost does not depend on the number of flows. */
+/* Its cost does not depend on the number of flows. */
 static void
 arm_for_news(struct tracer_io *io, rm_mono_t now)
 {
@@ -168,7 +168,8 @@ tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum
 	return r;
 }
 
-/* No path is so long that one initial TTL could be taken for the other. */
+/* Senders use one of two initial TTLs. They are so far apart that no path is long
+ * enough to take one for the other. */
 static uint8_t
 routers_passed(uint8_t ttl)
 {

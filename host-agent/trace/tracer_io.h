@@ -23,18 +23,18 @@ int tracer_io_new(
     struct rm_loop *loop, const struct tracer_options *options, struct tracer_io **ret);
 void tracer_io_free(struct tracer_io *io);
 
-/* Opens an RNIC's sockets again. owner: below TRACER_MAX_OWNERS. On failure the
- * error; -EPERM is logged only once. */
+/* Opens the sockets of an RNIC again. owner: below TRACER_MAX_OWNERS. Returns the error
+ * of opening; -EPERM is logged once. */
 int tracer_io_open(struct tracer_io *io, size_t owner, const char *netns,
     const char *device, const struct rnic_facts *facts);
-/* Sets its targets; port and to as for tracer_set. */
+/* Sets the targets of an RNIC; port and to: as for tracer_set. */
 int tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum,
     const struct rnic_facts *facts, struct port *port, uint64_t to);
-/* Takes a result of one of its probes, which has the length of the path. */
+/* Takes a result of the RNIC's prober: it has the length of the path. */
 void tracer_io_result(
     struct tracer_io *io, size_t owner, const struct wire_result *result);
 
-/* permille 0: no packet is sent. */
+/* As tracer_tune; permille 0: no packet is sent. */
 void tracer_io_tune(
     struct tracer_io *io, const struct tracer_options *options, uint32_t permille);
 
