@@ -1,4 +1,4 @@
-/* Sends requests to the kernel; the second half of this file reads its answers. */
+/* First the requests to the kernel; the second half of this file reads the answers. */
 #include "host-agent/services/qp_list.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ ask(struct talk *talk, enum qp_list_ask what, uint32_t device)
 		   : 0;
 }
 
-/* Receives one whole answer. */
+/* Receives all datagrams of one answer. */
 static int
 receive(struct talk *talk, enum qp_list_ask what, struct qp_list *list)
 {
@@ -107,7 +107,8 @@ ask_all(struct talk *talk, struct qp_list *list)
 			r = ask(talk, QP_LIST_CONNECTIONS, device);
 		if (r == 0)
 			r = receive(talk, QP_LIST_CONNECTIONS, list);
-		if (r == -ENODEV || r == -EINVAL) /* the device was removed meanwhile */
+		/* the device was removed after the list of devices was made */
+		if (r == -ENODEV || r == -EINVAL)
 			r = 0;
 	}
 	return r;
@@ -155,7 +156,7 @@ qp_list_clear(struct qp_list *list)
 #define FIRST_CAPACITY 64
 #define ATTRIBUTES RDMA_NLDEV_ATTR_MAX
 
-/* An attribute that is too short, or a text without its end, makes the whole entry
+/* If an attribute is too short, or its text has no end, the whole entry is
  * malformed. */
 static const struct nla_policy policies[ATTRIBUTES] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = { .type = NLA_U32 },
@@ -183,7 +184,7 @@ get_u8(struct nlattr *const *found, unsigned type)
 	return found[type] != NULL ? nla_get_u8(found[type]) : 0;
 }
 
-/* Of InfiniBand: left out. */
+/* Family 0 for an address of InfiniBand. */
 static struct wire_address
 get_address(struct nlattr *const *found, unsigned type)
 {
@@ -207,7 +208,7 @@ get_address(struct nlattr *const *found, unsigned type)
 	return ret;
 }
 
-/* Makes room for one more element behind count. */
+/* Makes room for one more element after count. */
 static int
 grow(void **array, size_t count, size_t max, size_t size)
 {
@@ -271,7 +272,7 @@ read_entry(struct nlattr *entry, struct qp_list_row *row)
 	row->state = get_u8(found, RDMA_NLDEV_ATTR_RES_STATE);
 	row->pid = get_u32(found, RDMA_NLDEV_ATTR_RES_PID);
 	name = found[RDMA_NLDEV_ATTR_RES_KERN_NAME];
-	if (name != NULL) /* it is only displayed: one that is too long is cut */
+	if (name != NULL) /* only displayed, so a name that is too long is cut */
 		nla_strlcpy(row->kernel, name, sizeof(row->kernel));
 	row->src = get_address(found, RDMA_NLDEV_ATTR_RES_SRC_ADDR);
 	row->dst = get_address(found, RDMA_NLDEV_ATTR_RES_DST_ADDR);
@@ -302,8 +303,9 @@ add_row(struct qp_list *list, const struct qp_list_row *row)
 	return r;
 }
 
-/* The QP of a connection was listed before, unless it is younger: both lists have
- * about the same order, so the next QP is behind the last one found. */
+/* Adds the addresses of a connection to its QP. The QP was listed before, unless it was
+ * created after that. Both lists have about the same order, so the search begins after
+ * the QP found last. */
 static void
 add_connection(struct qp_list *list, const struct qp_list_row *connection)
 {
@@ -340,7 +342,7 @@ take_entries(struct qp_list *list, enum qp_list_ask ask, size_t device,
 		if (!read_entry(entry, &row))
 			list->malformed++;
 		else if (row.qpn == 0)
-			continue; /* a connection without a QP */
+			continue; /* the connection has no QP */
 		else if (ask == QP_LIST_QPS)
 			r = add_row(list, &row);
 		else
@@ -371,7 +373,7 @@ take_table(struct qp_list *list, enum qp_list_ask ask, struct nlattr *const *fou
 	return table != NULL ? take_entries(list, ask, device, table) : 0;
 }
 
-/* 1: the last. */
+/* 1: the message is the last one of the answer. */
 static int
 take_message(struct qp_list *list, enum qp_list_ask ask, const struct nlmsghdr *head)
 {

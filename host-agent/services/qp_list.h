@@ -1,10 +1,11 @@
 /*
- * qp_list - the connected QPs of this host, as RDMA netlink lists them, including those
+ * qp_list - the connected QPs of this host, as RDMA netlink lists them, including QPs
  * that are older than the agent.
  *
- * The kernel returns both QPNs and the process, and for connections made by rdma_cm the
- * addresses too; but no GID, flow label or class. qp_list_read waits for the kernel,
- * which may ask the RNIC's firmware about each QP: call it on the worker, seldom.
+ * For each QP the kernel shows both QPNs and the process; for connections of rdma_cm
+ * also the addresses. It shows no GID, flow label or class. qp_list_read waits for the
+ * kernel, which may ask the RNIC's firmware about each QP: call it on the worker,
+ * seldom.
  */
 #ifndef HOST_AGENT_SERVICES_QP_LIST_H
 #define HOST_AGENT_SERVICES_QP_LIST_H
@@ -16,10 +17,11 @@
 #include "schemas/wire.h"
 
 #define QP_LIST_DEVICE 64
-#define QP_LIST_KERNEL 24 /* for the name of a kernel user, with the 0 byte */
+/* bytes of the name of a user in the kernel, with the 0 byte */
+#define QP_LIST_KERNEL 24
 #define QP_LIST_MAX_DEVICES 256
 #define QP_LIST_MAX_ROWS 65536
-/* Struct qp_list_row.state: the states from this one to SQE have a peer. */
+/* States of a QP in qp_list_row.state: from RTR to SQE a QP has a peer. */
 #define QP_LIST_RTR 2
 #define QP_LIST_SQE 5
 
@@ -27,12 +29,13 @@ struct qp_list_row {
 	uint16_t device; /* index in the list of devices */
 	uint8_t type;    /* enum qp_event_type */
 	uint8_t state;   /* the kernel's enum ib_qp_state */
-	uint32_t port;   /* 0: not reported */
+	uint32_t port;   /* RDMA port; 0: the kernel does not show it */
 	uint32_t qpn;
-	uint32_t dst_qpn;            /* 0: not reported, or it has none */
-	uint32_t pid;                /* 0: a QP of the kernel itself */
-	char kernel[QP_LIST_KERNEL]; /* "" unless it is a QP of the kernel */
-	/* From rdma_cm, with its port; family 0: not known. */
+	uint32_t dst_qpn; /* QPN of the peer; 0: not shown, or there is no peer */
+	uint32_t pid;     /* 0: a QP of the kernel itself */
+	/* name of the user in the kernel; "": the QP belongs to a process */
+	char kernel[QP_LIST_KERNEL];
+	/* Addresses and ports from rdma_cm; family 0: not known. */
 	struct wire_address src, dst;
 };
 
@@ -44,24 +47,27 @@ struct qp_list_device {
 struct qp_list {
 	struct qp_list_device *devices;
 	size_t device_count;
-	struct qp_list_row *rows; /* RC, UC and XRC ones, by device */
+	/* QPs of the types RC, UC and XRC, sorted by device */
+	struct qp_list_row *rows;
 	size_t row_count;
-	bool cut; /* there are more than the limits allow: the rest is not listed, but
-		     exists */
-	uint64_t malformed; /* malformed entries */
-	size_t hint;        /* where the search for the next connection's QP begins */
+	/* the host has more QPs than the limits allow: rows lacks some that exist */
+	bool cut;
+	uint64_t malformed; /* entries that could not be read */
+	/* index at which the search for the QP of the next connection begins */
+	size_t hint;
 };
 
-/* -EPROTONOSUPPORT: no RDMA in this kernel (yet). -ETIME: it took too long. */
+/* -EPROTONOSUPPORT: this kernel has no RDMA (yet). -ETIME: the kernel took too long. */
 int qp_list_read(struct qp_list *ret);
 void qp_list_clear(struct qp_list *list); /* all zeros is allowed */
 
 /* The request that a datagram answers. */
 enum qp_list_ask { QP_LIST_DEVICES, QP_LIST_QPS, QP_LIST_CONNECTIONS };
 
-/* Pure: adds the contents of one datagram of an answer. data: aligned to 4 bytes. seq:
- * of the request; other messages are ignored. 0: more follows; 1: that was the last;
- * -EBADMSG: damaged; -ENOMEM; or the error that the kernel returned. */
+/* Reads one datagram of an answer into list. Pure. data: aligned to 4 bytes. seq:
+ * number of the request; messages with another number are ignored. Returns 0: more
+ * datagrams follow; 1: it was the last one; -EBADMSG: malformed; -ENOMEM; or the error
+ * in the kernel's answer. */
 int qp_list_take(struct qp_list *list, enum qp_list_ask ask, uint32_t seq,
     const uint8_t *data, size_t len);
 

@@ -13,10 +13,11 @@
 
 #define EVENTS_PER_WAKEUP 64
 #define MODULE_RETRY_NS (3 * RM_NS_PER_S)
-/* Pause after a failure of unknown cause: memory, or a lock held by another process. */
+/* Time until the next attempt after a failure that may pass: too little memory, or a
+ * lock that another process holds. */
 #define FAILURE_RETRY_NS (60 * RM_NS_PER_S)
 
-struct start_job { /* the worker owns it between submit and done */
+struct start_job { /* belongs to the worker from submit to done */
 	const char *root;
 	enum qp_hooks_method method;
 	enum kernel_support needs;
@@ -33,7 +34,7 @@ struct qp_tracer {
 
 	struct start_job job;
 	struct rm_timer *retry;
-	struct qp_hooks *hooks; /* NULL: deaf */
+	struct qp_hooks *hooks; /* NULL: no events come */
 	struct event *event;
 	char missing[QP_HOOKS_TEXT];
 	uint64_t events, attempts;
@@ -48,7 +49,8 @@ take(const struct qp_event *event, void *arg)
 	tracer->callbacks.on_event(event, tracer->arg);
 }
 
-/* If some are left, the fd stays readable: the rest of the loop runs first. */
+/* Takes a bounded number of events. If some are left, the fd stays readable, and the
+ * rest of the loop runs first. */
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {

@@ -2,10 +2,10 @@
  * qp_tracer - gets events from the kernel when a QP is connected to a peer or
  * destroyed.
  *
- * Starts on the worker; if something is missing, the agent runs without it and reports
- * what is missing. The module ib_core may be loaded later: the tracer looks for it
- * again. It does not delay probing: each turn of the loop takes a bounded number of
- * events.
+ * The hooks are loaded on the worker. If something is missing, the agent runs without
+ * events and reports what is missing. The module ib_core may be loaded later, so the
+ * tracer looks for it again. Each turn of the loop takes a bounded number of events, so
+ * that probing is not delayed.
  */
 #ifndef HOST_AGENT_SERVICES_QP_TRACER_H
 #define HOST_AGENT_SERVICES_QP_TRACER_H
@@ -27,8 +27,8 @@ struct qp_tracer_options {
 
 struct qp_tracer_callbacks {
 	void (*on_event)(const struct qp_event *event, void *arg);
-	/* Called when events begin to come, and older QPs have to be listed; or when
-	 * tracing failed. */
+	/* Called when events begin to come, so that QPs from before have to be listed,
+	 * and when an attempt to trace has failed. */
 	void (*on_state)(void *arg);
 };
 
@@ -39,7 +39,7 @@ struct qp_tracer_counts {
 	uint64_t attempts;
 };
 
-/* worker: free it before the tracer, as its jobs use the tracer. */
+/* worker: free it before the tracer, which its jobs use. */
 int qp_tracer_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct qp_tracer_options *options,
     const struct qp_tracer_callbacks *callbacks, void *arg, struct qp_tracer **ret);
@@ -48,7 +48,7 @@ void qp_tracer_free(struct qp_tracer *tracer); /* NULL is allowed */
 bool qp_tracer_is_attached(const struct qp_tracer *tracer);
 /* "" or a text on what is missing. */
 const char *qp_tracer_missing(const struct qp_tracer *tracer);
-/* "fexit", "kprobe", "fprobe"; "" while no events come. */
+/* The method in use: "fexit", "kprobe", "fprobe"; "" while no events come. */
 const char *qp_tracer_method(const struct qp_tracer *tracer);
 struct qp_tracer_counts qp_tracer_counts(const struct qp_tracer *tracer);
 

@@ -1,4 +1,4 @@
-/* The RNICs, processes and reports of service flows. */
+/* RNICs, processes and QPs of service flows, and the reports about flows. */
 #include "host-agent/services/services.h"
 
 #include <errno.h>
@@ -11,10 +11,11 @@
 #include "host-agent/services/services_state.h"
 #include "rackmesh/core/fnv.h"
 
-/* ---- QPs are added and removed, by events and by lists; with them flows, peers and
+/* ---- QPs are added and removed, by events and by lists; so are their flows, peers and
  * processes ---- */
 
-#define EPHEMERAL_PORT 32768 /* the kernel gives rdma_cm ports from here on */
+/* the kernel gives rdma_cm source ports from this one on */
+#define EPHEMERAL_PORT 32768
 
 static size_t services_owner_of(
     const struct services *services, const char *device, uint32_t port);
@@ -66,7 +67,8 @@ process_get(struct services *services, const struct services_connection *c)
 	snprintf(process->name.comm, sizeof(process->name.comm), "%s",
 	    c->pid == 0 ? c->kernel : c->comm);
 	process_name_clean(process->name.comm);
-	if (c->pid == 0 && c->kernel[0] == 0) /* in a list: of another pid namespace */
+	/* from a list: the process is in another pid namespace */
+	if (c->pid == 0 && c->kernel[0] == 0)
 		snprintf(
 		    process->name.service, sizeof(process->name.service), "comm:?");
 	else
@@ -112,7 +114,7 @@ flow_release(struct services *services, struct flow *flow)
 	services_peer_release(services, peer);
 }
 
-/* NULL: no room. */
+/* NULL: there is no room for a flow. */
 static struct flow *
 flow_add(struct services *services, const struct flow_key *key)
 {
@@ -189,8 +191,7 @@ services_qp_remove(struct services *services, struct qp *qp)
 	process_release(services, process);
 }
 
-/* Adds a QP of a number that is not known, without a flow yet. NULL: no room,
- * counted. */
+/* Adds a QP that is not known yet, without a flow. NULL: no room, which is counted. */
 static struct qp *
 services_qp_record(
     struct services *services, const struct services_connection *c, rm_mono_t now)
@@ -225,8 +226,8 @@ services_qp_record(
 	return qp;
 }
 
-/* Gives qp, which has none, a flow. Without room for it flow stays NULL. -ENOSPC: no
- * room, counted. */
+/* Gives the QP its flow. -ENOSPC: no room, which is counted; the QP stays without a
+ * flow. */
 static int
 services_qp_flow(struct services *services, struct qp *qp,
     const struct services_connection *c, rm_mono_t now)
@@ -262,7 +263,7 @@ services_drop_owner(struct services *services, size_t owner)
 
 /* ---- QPs that the kernel reports, as they change and when listed ---- */
 
-/* 0: a type that is not followed. */
+/* The type on the wire; 0: QPs of this type are not followed. */
 static uint8_t
 wire_type(uint32_t kernel_type)
 {
@@ -279,7 +280,8 @@ wire_type(uint32_t kernel_type)
 	}
 }
 
-/* GIDs of IPv4 are mapped into IPv6; all zeros: none, as on InfiniBand. */
+/* GIDs of IPv4 addresses are IPv4-mapped IPv6 addresses. All zeros: there is no GID, as
+ * on InfiniBand. */
 static struct wire_address
 address_of_gid(const uint8_t gid[16])
 {
@@ -297,7 +299,8 @@ address_of_gid(const uint8_t gid[16])
 	return address;
 }
 
-/* A program may set any number; 24 bits are sent, and aggregators accept no more. */
+/* Cuts a number to 24 bits: a program may set any number, and aggregators accept no
+ * larger one. */
 static uint32_t
 number(uint32_t qpn)
 {
@@ -313,8 +316,8 @@ is_own(const struct owner *owner, const struct wire_address *address)
 	return false;
 }
 
-/* It is probably one of the QPs for which there was no room; the next list counts
- * them again. */
+/* The QP is probably one of those for which there was no room. The next list counts
+ * these again. */
 static void
 forget_one_without_record(struct services *services, const char *device)
 {
@@ -329,8 +332,9 @@ forget_one_without_record(struct services *services, const char *device)
 	}
 }
 
-/* True: it had a flow. Finds the QP of that number on any port of the device: the
- * event of its end does not name the port, and the QP may have changed it. */
+/* Removes the QP of this event. The QP is searched for on all ports of the device,
+ * because the event of its end does not name the port, and the QP may have moved to
+ * another one. True: the QP had a flow. */
 static bool
 forget(struct services *services, const struct qp_event *event)
 {
@@ -400,10 +404,10 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 }
 
 /*
- * For a QP that is older than the agent the flow label is not known. rdma_cm derives it
- * from the ports (cma_get_roce_udp_flow_label in the kernel), in the order of the side
- * that connected, whose port was assigned by the kernel; programs that exchange QPNs
- * themselves usually leave the label 0.
+ * Guesses the source port of a QP that is older than the agent, whose flow label is not
+ * known. rdma_cm derives the label from both ports (cma_get_roce_udp_flow_label in the
+ * kernel), first that of the side that connected: the one whose port the kernel chose.
+ * Programs that exchange QPNs by themselves usually leave the label 0.
  */
 static uint16_t
 older_port(const struct qp_list_row *row)
@@ -418,7 +422,7 @@ older_port(const struct qp_list_row *row)
 	return flow_label_sport(label & FLOW_LABEL_MAX, row->qpn, row->dst_qpn);
 }
 
-/* QPs in states that have a peer. */
+/* Takes one QP of a list, if its state is one that has a peer. */
 static void
 listed_one(struct services *services, size_t owner, const struct qp_list_row *row,
     rm_mono_t asked, rm_mono_t now)
@@ -437,8 +441,8 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 	};
 	struct qp *qp = services_qp_find(services, owner, row->qpn);
 
-	/* Another QP has its number now; the events of its end and of the new start
-	 * were lost. */
+	/* The number belongs to another QP now: the events of the old one's end and of
+	 * the new one's start were lost. */
 	if (qp != NULL && rm_mono_since(qp->since, asked) < 0 && c.dst_qpn != 0 &&
 	    qp->dst_qpn != 0 && qp->dst_qpn != c.dst_qpn) {
 		services->counts.missed += qp->flow != NULL;
@@ -492,7 +496,7 @@ services_listed(struct services *services, const struct qp_list *list, rm_mono_t
 		qp = services_qp_find(services, owner - 1, row->qpn);
 		if (row->state >= QP_LIST_RTR && row->state <= QP_LIST_SQE)
 			listed_one(services, owner - 1, row, asked, now);
-		else if (qp != NULL) /* in the error state, but it exists */
+		else if (qp != NULL) /* a QP in the error state still exists */
 			qp->listing = services->listing;
 	}
 	again = services->found != found && services->ended.ns != 0 &&
@@ -569,7 +573,8 @@ services_free(struct services *services)
 	free(services);
 }
 
-/* 0: not an RNIC of this agent; else owner + 1. port 0: any. */
+/* Returns owner + 1; 0: the device is no RNIC of this agent. port 0: any port of the
+ * device. */
 static size_t
 services_owner_of(const struct services *services, const char *device, uint32_t port)
 {
@@ -672,7 +677,7 @@ state_of(const struct flow *flow)
 		return WIRE_SERVICE_RESOLVING;
 	if (peer->state == PEER_NOT_FOUND)
 		return WIRE_SERVICE_UNRESOLVED;
-	/* It had no turn yet, or none of its probes can be sent. */
+	/* The flow had no turn yet, or none of its probes can be sent. */
 	if (flow->slot == NULL)
 		return WIRE_SERVICE_RESOLVING;
 	return flow->slot->on ? WIRE_SERVICE_PROBED : WIRE_SERVICE_WAITING;

@@ -2,10 +2,10 @@
  * services - the service flows that use this host's RNICs, and the choice of those to
  * probe.
  *
- * Gets events on QPs (qp_event.h) and lists of them (qp_list.h). QPs of one process
- * with the same addresses, source port and class are one flow. Flows on the same path
- * share probes. An RNIC probes at most max_probed paths at a time; the others wait for
- * their turn. The aggregators know the RNIC of a peer: the agent asks them by the
+ * It is fed with events of QPs (qp_event.h) and lists of QPs (qp_list.h). QPs of one
+ * process with the same addresses, source port and class are one flow. Flows on the
+ * same path share probes. An RNIC probes at most max_probed paths at a time; the others
+ * wait for their turn. The agent asks the aggregators for the RNIC of a peer, by the
  * peer's address or, for a QP older than the agent, by the numbers of both QPs. Pure:
  * the caller sends requests, reads names, probes and traces.
  */
@@ -22,8 +22,9 @@
 #define SERVICES_MAX_RNICS WIRE_MAX_HOST_RNICS
 #define SERVICES_MAX_QPS 32768
 #define SERVICES_MAX_FLOWS WIRE_MAX_SERVICES
-#define SERVICES_MAX_PROBED WIRE_MAX_FLOWS /* of one RNIC; no config can raise it */
-/* For one RNIC that has only some source ports. */
+/* paths of one RNIC at a time; the most that the config may set */
+#define SERVICES_MAX_PROBED WIRE_MAX_FLOWS
+/* source ports of an RNIC that cannot send from any port */
 #define SERVICES_MAX_PORTS WIRE_MAX_FLOWS
 #define SERVICES_MAX_PEERS (2 * SERVICES_MAX_FLOWS)
 
@@ -33,17 +34,19 @@ struct qp_list;
 struct services;
 
 struct services_options {
-	size_t max_probed;    /* paths of one RNIC at a time */
-	uint32_t interval_us; /* between two probes (pairs, if long) of one flow */
-	int64_t turn_ns;      /* time that a path is probed while others wait */
+	size_t max_probed; /* paths of one RNIC at a time */
+	/* between two probes of one flow; for long intervals a pair of probes is
+	 * sent */
+	uint32_t interval_us;
+	int64_t turn_ns; /* ns for which a path is probed while others wait */
 	uint64_t random_seed;
-	/* The agent is in its own pid namespace: pids in events do not belong to it
-	 * (those in lists do). */
+	/* True: the agent has a pid namespace of its own, so it cannot look up the pids
+	 * in events. It can look up those in lists. */
 	bool pids_elsewhere;
 };
 
-/* Number of the traced path of a flow to dst; 0: not known (yet), or more than one
- * path. */
+/* Returns a number for the path of the flow to dst, as traced; 0: not known yet, or
+ * there are several paths. */
 typedef uint64_t services_path(
     size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg);
 
@@ -55,84 +58,94 @@ struct services_rnic {
 	struct wire_rnic_id id;
 	const char *device; /* the RDMA device; all members are copied */
 	uint32_t port;
-	bool verbs; /* its probes are RoCE; else UDP, to other ports of the peer */
+	/* probes of this RNIC are RoCE; else UDP, to another port of the peer */
+	bool verbs;
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	size_t tor_count;
 	const struct wire_address *addresses; /* its own */
 	size_t address_count;
-	const uint16_t *ports; /* source ports that its probes can have */
-	size_t port_count;     /* 0: any */
-	uint32_t large_bytes;  /* of the largest probe it sends; 0: no large ones */
+	const uint16_t *ports; /* source ports that probes of this RNIC can have */
+	size_t port_count;     /* 0: any source port */
+	/* bytes of the largest probe that the RNIC sends; 0: it sends no large
+	 * probes */
+	uint32_t large_bytes;
 };
 
-/* owner: below SERVICES_MAX_RNICS. rnic NULL: the RNIC and its flows are gone. True:
- * the RNIC is new, or has another device: its QPs have to be listed. */
+/* owner: index of the RNIC, below SERVICES_MAX_RNICS. rnic NULL: removes the RNIC and
+ * its flows. True: the RNIC is new, or has another device, so its QPs have to be
+ * listed. */
 bool services_set_rnic(
     struct services *services, size_t owner, const struct services_rnic *rnic);
 
-/* -ENODEV: of no RNIC of this agent; -ENOSPC: beyond a limit; -ENOMEM. All are
- * counted. */
+/* Takes an event. -ENODEV: the device is no RNIC of this agent; -ENOSPC: a limit is
+ * reached; -ENOMEM. Each of these is counted. */
 int services_event(
     struct services *services, const struct qp_event *event, rm_mono_t now);
-/* A list of all QPs at that time: QPs not in it are gone, unless the list is cut.
- * True: another list is needed, since some QPs may have ended meanwhile. */
+/* Takes a list of all QPs, requested at the time asked. QPs that are not in the list
+ * are removed, unless the list is cut. True: another list is needed, because QPs may
+ * have ended while this one was made. */
 bool services_listed(struct services *services, const struct qp_list *list,
     rm_mono_t asked, rm_mono_t now);
 
 struct services_process { /* a process to be named */
 	uint32_t pid;
-	bool elsewhere; /* the pid is of another namespace: /proc does not show the
-			   process */
+	/* the pid belongs to another namespace, so /proc does not show the process */
+	bool elsewhere;
 	uint64_t cgroup_id;
 	const char *comm;
 };
 
-/* True: the process to name next. Each is returned once. */
+/* True: *ret is a process to be named by services_named. Each process is returned
+ * once. */
 bool services_next_process(struct services *services, struct services_process *ret);
 void services_named(struct services *services, uint32_t pid, bool elsewhere,
     const struct process_name *name);
 
 struct services_ask {
 	uint64_t token;
-	size_t owner; /* the RNIC of the first QP that needs it */
-	bool join;    /* ask by QP numbers, else by address */
+	size_t owner; /* index of the RNIC of the first QP that needs the answer */
+	bool join;    /* ask by the numbers of both QPs; else by address */
 	struct wire_address address;
 	uint32_t qpn, dst_qpn;
 	uint8_t qp_type; /* enum wire_qp_type */
 };
 
-/* The requests to send now, at most max. Requests without an answer are returned
- * again. */
+/* Fills in at most max requests that are due, and returns their number. A request
+ * without an answer becomes due again. */
 size_t services_asks(
     struct services *services, rm_mono_t now, struct services_ask *out, size_t max);
-/* rnic: NULL if it was not found; copied. */
+/* Takes an answer. rnic: copied; NULL: the peer was not found. */
 void services_answer(struct services *services, uint64_t token,
     const struct wire_rnic *rnic, rm_mono_t now);
 
-/* A probe to this RNIC was lost: perhaps its QPs have changed. For RNICs in plans
- * the new numbers come with the plans; for others a request is sent again. The cost
- * is low, however many probes are lost. */
+/* A probe to this RNIC was lost, perhaps because its QPs have changed. Requests the
+ * RNIC again, soon; for RNICs that are in pinglists, the pinglists have the new
+ * numbers. The number of such requests is limited, however many probes are lost. */
 void services_lost(struct services *services, struct wire_rnic_id dst, rm_mono_t now);
 
 /* True: something has changed since the last services_turn. */
 bool services_news(const struct services *services);
-/* Chooses again what to probe, trace and answer: call it after a change, and every
- * second because of turns and paths. Returns a bit per RNIC whose lists changed. */
+/* Chooses again what to probe, to trace and to answer. Call it after a change, and each
+ * second, because turns end and paths change. Returns a bit for each RNIC whose lists
+ * have changed. */
 uint64_t services_turn(
     struct services *services, services_path *path, void *arg, rm_mono_t now);
-/* Both are valid until the next services_turn. Traces include flows that wait, with
- * the ports that their probes would have. Returns the number. */
+/* Fill in at most max targets, and return their number; these are valid until the next
+ * services_turn. The traces include the flows that wait for a turn, with the source
+ * ports that their probes would have. */
 size_t services_probes(
     const struct services *services, size_t owner, struct wire_target *out, size_t max);
 size_t services_traces(
     const struct services *services, size_t owner, struct wire_target *out, size_t max);
 
-/* The peers that an RNIC has to answer, because they have connections with it and
- * probe it from their side. Each address occurs once; no guid: not known yet. */
+/* The peers that an RNIC has to answer, since they have connections with it and probe
+ * it from their side. Each address occurs once; guid 0: the RNIC of the address is not
+ * known yet. */
 size_t services_peers(
     const struct services *services, size_t owner, struct wire_peer *out, size_t max);
 
-/* All flows, at most max; valid until the next change. */
+/* Fills in all flows, at most max, and returns their number; valid until the next
+ * change. */
 size_t services_flows(
     const struct services *services, struct wire_service_flow *out, size_t max);
 
@@ -145,7 +158,8 @@ struct services_user {
 	uint64_t qps;
 };
 
-/* Differs from all names of services: those have a colon. */
+/* Name of the remaining users; it differs from all names of services, which have a
+ * colon. */
 #define SERVICES_OTHERS "other"
 
 /*
@@ -162,35 +176,35 @@ size_t services_users(
 const struct process_name *services_process(
     const struct services *services, uint32_t pid);
 
-/* True: the flow is reported to aggregators. Only flows whose peer has an address
- * are; the others are counted as unresolved, because one of them would make the
- * whole report invalid. */
+/* True: aggregators get the flow. A flow whose peer has no address yet would make the
+ * whole report invalid; it is counted as unresolved. */
 bool services_is_reported(const struct wire_service_flow *flow);
 
 struct services_counts {
 	/* so far */
 	uint64_t connected, destroyed;
-	uint64_t older;    /* found by listing */
-	uint64_t missed;   /* missing in a list, although no event of their end came */
-	uint64_t unlisted; /* of devices that are no RNIC of this agent */
-	uint64_t local;    /* from an RNIC to itself: no network is involved */
-	uint64_t refused;  /* beyond a limit, or out of memory */
+	uint64_t older; /* QPs that only a list has shown */
+	/* QPs that were missing in a list, without an event of their end */
+	uint64_t missed;
+	uint64_t unlisted; /* events of devices that are no RNIC of this agent */
+	uint64_t local;    /* QPs between an RNIC and itself, which use no network */
+	uint64_t refused;  /* QPs without room, because of a limit or of memory */
 	uint64_t asks, found, not_found;
-	uint64_t unmatched;             /* answers to no request that is open */
+	uint64_t unmatched;             /* answers that belong to no open request */
 	uint64_t service_peers_refused; /* times that there was no room for a service's
 					   peer */
-	/* now */
+	/* at present */
 	uint64_t qps, flows;    /* qps: those that have a flow */
 	uint64_t unresolved;    /* QPs whose peer is not known */
-	uint64_t probed;        /* ways */
+	uint64_t probed;        /* paths */
 	uint64_t waiting;       /* flows whose path waits for its turn */
-	uint64_t merged;        /* flows that share another's probes */
+	uint64_t merged;        /* flows that share the probes of another flow */
 	uint64_t service_peers; /* addresses that are answered because of flows */
 };
 
 struct services_counts services_counts(const struct services *services);
-/* QPs of an RNIC in the last list for which the kernel returns no peer at all;
- * included in unresolved. */
+/* The number of QPs of an RNIC, in the last list, whose peers the kernel does not show
+ * at all. They count as unresolved, too. */
 uint64_t services_unjoinable(const struct services *services, size_t owner);
 
 #endif

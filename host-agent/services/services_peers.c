@@ -1,4 +1,4 @@
-/* The RNICs at the other end: asked for, remembered, asked for again. */
+/* The RNICs of peers: requested, kept, and requested again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,19 +9,22 @@
 #define UNANSWERED_CAP_NS (60 * RM_NS_PER_S)
 #define NOT_FOUND_BASE_NS (10 * RM_NS_PER_S)
 #define NOT_FOUND_CAP_NS (300 * RM_NS_PER_S)
-/* The agent at the other end has to ask too; its request is remembered for a minute. */
+/* The controller pairs the requests of both ends, and keeps each for a minute: so a
+ * request must be repeated more often than that. */
 #define JOIN_AGAIN_NS (30 * RM_NS_PER_S)
-/* Its agent may restart with other QPs, or the address may move. */
+/* A known peer is requested again after this time: its agent may have restarted with
+ * other QPs, or the address may have moved. */
 #define FOUND_AGAIN_NS (60 * RM_NS_PER_S)
-/* While its probes are lost it is asked for again sooner; and this is the shortest
- * time between such requests for all peers. */
+/* While probes to a peer are lost, the peer is requested again after DOUBT_ASK_NS; but
+ * all peers together cause one such request per DOUBTS_APART_NS at most. */
 #define DOUBT_ASK_NS (10 * RM_NS_PER_S)
 #define DOUBTS_APART_NS (20 * RM_NS_PER_MS)
-/* A controller that has just started knows no RNICs yet. */
+/* A known peer is given up only after several answers without it: a controller that has
+ * just started knows no RNICs yet. */
 #define MISSES_OF_FOUND 3
 
 struct service_peer_key {
-	uint8_t bytes[16]; /* of the address */
+	uint8_t bytes[16]; /* the address */
 	uint8_t family;
 	uint8_t owner;
 	uint8_t zero[2];
@@ -30,7 +33,7 @@ struct service_peer_key {
 struct service_peer {
 	struct service_peer_key key;
 	struct wire_rnic_id id; /* guid 0: not known yet */
-	rm_mono_t seen;         /* the last turn in which a flow used it */
+	rm_mono_t seen; /* time of the last turn in which a flow used the peer */
 	UT_hash_handle hh;
 };
 
@@ -49,7 +52,7 @@ services_peer(struct services *services, const struct peer_key *key, size_t owne
 	HASH_FIND(hh, services->peers, key, sizeof(*key), peer);
 	if (peer != NULL)
 		return peer;
-	/* Each peer has a flow, and the number of flows is bounded. */
+	/* The number of peers is bounded, because each has a flow. */
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL)
 		return NULL;
@@ -75,8 +78,8 @@ services_peer_release(struct services *services, struct peer *peer)
 	free(peer);
 }
 
-/* The pause between requests for one that waits grows from 3 s to a minute while
- * there is no answer. */
+/* Notes a request. While there is no answer, the time to the next request grows from 3
+ * s to a minute. */
 static void
 asked(struct services *services, struct peer *peer, rm_mono_t now)
 {
@@ -88,8 +91,8 @@ asked(struct services *services, struct peer *peer, rm_mono_t now)
 	services->counts.asks++;
 }
 
-/* Once both ends were joined the address is enough: the other end need not ask again
- * at about the same time. */
+/* Requests a peer by its address as soon as one is known: then the other end need not
+ * send its request at about the same time. */
 static struct services_ask
 ask_for(const struct peer *peer)
 {
@@ -238,7 +241,7 @@ services_peer_address(
 	struct wire_address used = { .family = peer->key.family };
 
 	memcpy(used.bytes, peer->key.bytes, sizeof(used.bytes));
-	/* RoCE probes need a QP at the other end, UDP probes its port. */
+	/* The peer needs a QP for RoCE probes, and a port for UDP probes. */
 	if (peer->state != PEER_FOUND || owner->verbs != (peer->qpn != 0) ||
 	    (peer->id.guid == owner->id.guid && peer->id.port == owner->id.port))
 		return false;
@@ -263,12 +266,13 @@ services_peer_address(
 }
 
 /*
- * The peers that the reflectors answer because they have a connection with this host:
- * the plans of its racks need not name them, and their agents probe this host as this
- * host probes them.
+ * The peers that the reflectors must answer because of a connection: their agents probe
+ * this host as this host probes them, and the plans of this host's racks need not name
+ * them.
  *
- * They may do so a little before this host knows of the connection, and for a while
- * after it ended: so the address alone is enough, and is kept for a time.
+ * A peer may send probes before this host knows of the connection's RNIC, and for a
+ * while after the connection has ended. So the address alone is enough, and it is kept
+ * for KEPT_NS.
  */
 
 #define KEPT_NS (60 * RM_NS_PER_S)
@@ -295,7 +299,7 @@ services_peers_count(const struct services *services)
 	return HASH_COUNT(services->service_peers);
 }
 
-/* Peers without a connection are removed after some time, or to make room. */
+/* Removes peers that have had no connection for kept_ns. */
 static void
 peers_leave(struct services *services, int64_t kept_ns, rm_mono_t now)
 {
@@ -346,7 +350,7 @@ service_peer_see(struct services *services, size_t owner, const uint8_t *bytes,
 	if (peer == NULL)
 		return;
 	peer->seen = now;
-	if (id.guid != 0) /* else the RNIC known before is the best information */
+	if (id.guid != 0) /* guid 0: keep the RNIC that was known before */
 		peer->id = id;
 }
 
@@ -357,7 +361,7 @@ peer_see(
 	if (peer->key.family != 0)
 		service_peer_see(
 		    services, owner, peer->key.bytes, peer->key.family, peer->id, now);
-	/* It may probe from another address than the QP uses. */
+	/* The peer may probe from another address than that of its QP. */
 	for (size_t i = 0; i < peer->address_count; i++)
 		service_peer_see(services, owner, peer->addresses[i].bytes,
 		    peer->addresses[i].family, peer->id, now);

@@ -23,21 +23,20 @@ struct owner { /* one RNIC of this agent */
 	char device[QP_LIST_DEVICE];
 	uint32_t port;
 	bool verbs;
-	uint64_t tors[WIRE_MAX_ATTACHMENTS]; /* hashes of their names */
+	uint64_t tors[WIRE_MAX_ATTACHMENTS]; /* hashes of the ToRs' names; 0: none */
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
 	uint16_t ports[SERVICES_MAX_PORTS];
 	size_t port_count;
 	uint32_t large_bytes;
-	uint64_t unjoinable; /* QPs in the last list whose peers cannot be found */
-	uint64_t no_record;  /* QPs for which there was no room: in the last list, and
-				since */
-	uint64_t digest;     /* hash of its probes and traces */
+	uint64_t unjoinable; /* QPs of the last list whose peers cannot be found */
+	uint64_t no_record;  /* QPs without room: in the last list, and since then */
+	uint64_t digest;     /* hash of the probes and traces of this RNIC */
 	uint64_t service_peers_digest;
 };
 
 struct process_key {
-	uint32_t pid;   /* 0: a user in the kernel, which has a name */
+	uint32_t pid;   /* 0: a user in the kernel, which kernel names */
 	bool elsewhere; /* pid is of another pid namespace */
 	char kernel[QP_LIST_KERNEL];
 };
@@ -48,14 +47,14 @@ struct process {
 	struct process_name name;
 	bool asked;
 	size_t qps;                      /* with and without a flow */
-	uint32_t on[SERVICES_MAX_RNICS]; /* number of these QPs, by owner */
+	uint32_t on[SERVICES_MAX_RNICS]; /* number of these QPs on each RNIC */
 	UT_hash_handle hh;
 };
 
 struct peer_key {
-	uint8_t family;    /* 0: by numbers */
+	uint8_t family;    /* 0: the peer is known by QP numbers only */
 	uint8_t bytes[16]; /* of the address */
-	uint8_t owner;     /* if asked for by numbers: these three */
+	uint8_t owner;     /* with family 0, the following three are the key */
 	uint8_t zero[2];
 	uint32_t qpn, dst_qpn;
 };
@@ -64,15 +63,15 @@ enum peer_state { PEER_UNKNOWN = 0, PEER_FOUND, PEER_NOT_FOUND };
 
 struct peer {
 	struct peer_key key;
-	uint8_t owner; /* asks */
+	uint8_t owner; /* RNIC that requests the peer */
 	uint8_t qp_type;
 	enum peer_state state;
 	uint64_t token; /* of the last request; 0: not requested */
 	rm_mono_t asked, ask_at;
 	struct rm_backoff backoff;
 	size_t flows;
-	unsigned misses; /* answers in a row that it is not known */
-	/* once found */
+	unsigned misses; /* answers in a row that did not find the peer */
+	/* from the last answer that found the peer: */
 	struct wire_rnic_id id;
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
@@ -102,9 +101,9 @@ struct flow {
 	uint32_t qpn, dst_qpn; /* of the QP seen last */
 	size_t qps;
 	bool older;
-	struct slot *slot; /* of the last turn; NULL: it cannot be probed */
+	struct slot *slot; /* slot of the last turn; NULL: the flow cannot be probed */
 	bool exact;        /* the slot's probes take exactly the flow's own path */
-	uint64_t path;     /* in the last turn */
+	uint64_t path;     /* path in the last turn; 0: not known */
 	UT_hash_handle hh;
 };
 
@@ -116,15 +115,16 @@ struct qp_key {
 struct qp {
 	struct qp_key key;
 	struct process *process;
-	/* NULL: no room for one, no known peer, or the peer is this host. */
+	/* NULL: there is no room for a flow, the peer is not known, or it is this RNIC
+	 * itself. */
 	struct flow *flow;
 	rm_mono_t since;
 	uint32_t dst_qpn;
-	uint32_t listing; /* the last list that had it */
+	uint32_t listing; /* number of the last list that had the QP */
 	UT_hash_handle hh;
 };
 
-/* Two ends and a class: together one target of the prober. */
+/* Source, destination and class of flows: one target of the prober. */
 struct pair_key {
 	uint64_t guid;
 	uint8_t port_num;
@@ -136,7 +136,7 @@ struct pair_key {
 	uint8_t zero[3];
 };
 
-struct slot_key { /* one path, as far as known */
+struct slot_key { /* one path, as far as paths are known */
 	struct pair_key pair;
 	uint16_t probe_port;
 	uint8_t zero[6];
@@ -145,9 +145,9 @@ struct slot_key { /* one path, as far as known */
 struct slot {
 	struct slot_key key;
 	bool on;
-	rm_mono_t since; /* since when it has been on, or off */
+	rm_mono_t since; /* when on was last changed */
 	uint64_t turns;  /* number of turns it has had */
-	uint64_t turn;   /* the last turn in which a flow needed it */
+	uint64_t turn;   /* number of the last turn in which a flow needed the slot */
 	UT_hash_handle hh;
 };
 
@@ -162,9 +162,9 @@ struct services {
 	struct pair *pairs;
 	struct service_peer *service_peers;
 	struct services_counts counts;
-	size_t unnamed;  /* processes */
+	size_t unnamed;  /* processes without a name */
 	size_t flowless; /* QPs without a flow */
-	uint64_t found;  /* QPs in lists that were not known */
+	uint64_t found;  /* QPs that were first seen in a list */
 	uint32_t listing;
 	rm_mono_t ended; /* when a QP was last destroyed */
 	rm_mono_t doubted;
@@ -178,21 +178,22 @@ uint64_t services_random(struct services *services);
 uint64_t services_hash_text(const char *text); /* never 0 */
 
 bool services_same_address(const struct wire_address *a, const struct wire_address *b);
-/* The peer of a new QP; NULL: no room. */
+/* Finds or creates the peer of a new QP. NULL: no room. */
 struct peer *services_peer(struct services *services, const struct peer_key *key,
     size_t owner, uint8_t qp_type, rm_mono_t now);
 void services_peer_release(struct services *services, struct peer *peer);
-/* The address that the probes of a flow are sent to; false: it cannot be probed. */
+/* Chooses the address to which probes of a flow are sent. False: the flow cannot be
+ * probed. */
 bool services_peer_address(
     const struct owner *owner, const struct peer *peer, struct wire_address *ret);
 
-/* Called after flows and peers have changed. Returns a bit per RNIC whose service
- * peers changed. */
+/* Call it after flows or peers have changed. Returns a bit for each RNIC whose service
+ * peers have changed. */
 uint64_t services_peers_turn(struct services *services, rm_mono_t now);
 void services_peers_clear(struct services *services);
 size_t services_peers_count(const struct services *services);
 
-/* Clears all that the last turn chose. */
+/* Forgets all choices of the last turn. */
 void services_turn_clear(struct services *services);
 
 #endif

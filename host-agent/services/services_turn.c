@@ -1,10 +1,10 @@
 /*
  * Decides which flows share probes, and which are probed now.
  *
- * A path is a pair of ends, a class and a source port of probes. A flow's own port
- * gives its own path; if its RNIC cannot send from that port, or another flow's probes
- * already take the same traced path, another port is used. Flows that are not traced
- * yet are probed as well.
+ * A path is given by source, destination, class and source port of the probes. Probes
+ * from the flow's own source port take the flow's own path. Another source port is used
+ * if the RNIC cannot send from the flow's port, or if the probes of another flow take
+ * the same traced path already. Flows without a traced path yet are probed, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,11 @@
 
 #define NEAR_PATH 1
 
-struct pair { /* created again each turn; the objects it points to may be freed before
-		 the next */
+/* created anew in each turn; the objects it points to may be freed before the next
+ * turn */
+struct pair {
 	struct pair_key key;
-	bool near; /* both ends are below one ToR */
+	bool near; /* both RNICs are below one ToR */
 	struct wire_address address;
 	uint32_t qpn, large_qpn;
 	uint16_t lid;
@@ -39,7 +40,7 @@ struct service_path_key {
 
 struct service_path {
 	struct service_path_key key;
-	uint16_t port; /* 0: none of the RNIC's ports takes this path */
+	uint16_t port; /* 0: no source port of the RNIC takes this path */
 	UT_hash_handle hh;
 };
 
@@ -48,12 +49,14 @@ struct chooser {
 	services_path *path;
 	void *arg;
 	struct service_path *paths;
-	bool no_memory; /* then no two flows share probes: more are sent, never fewer */
+	/* if so, no two flows share probes: there may be more probes than necessary,
+	 * but not fewer */
+	bool no_memory;
 };
 
 static uint64_t services_pair_up(struct services *services);
 
-/* Below one ToR there is only one path. */
+/* True: both RNICs are below one ToR, so there is only one path. */
 static bool
 services_is_near(const struct owner *owner, const struct peer *peer)
 {
@@ -92,8 +95,9 @@ path_of(const struct chooser *chooser, const struct flow *flow, uint16_t port)
 			       flow->key.owner, flow->key.peer->id, port, chooser->arg);
 }
 
-/* The port for all flows of this path: the first of those that the RNIC has; else
- * the smallest of their own ports. */
+/* Chooses the source port for all flows on this path: the first one of the RNIC's ports
+ * that takes the path; if the RNIC can use any port, the smallest of the flows' own
+ * ports. */
 static void
 path_join(struct chooser *chooser, const struct flow *flow, const struct pair_key *pair)
 {
@@ -125,7 +129,7 @@ path_join(struct chooser *chooser, const struct flow *flow, const struct pair_ke
 		chooser->no_memory = true;
 }
 
-/* A port that takes this path: always the same one. */
+/* A source port for a flow whose path is not known: the same one in every turn. */
 static uint16_t
 some_port(const struct owner *owner, const struct flow *flow)
 {
@@ -218,8 +222,8 @@ drop_unused_slots(struct services *services)
 	}
 }
 
-/* First those that have had no turn yet, then those that have waited longest; then
- * those that are on, the longest first. */
+/* Order of slots: first those that have not had a turn yet; then those that are off,
+ * the longest first; then those that are on, the longest first. */
 static int
 by_claim(const void *left, const void *right)
 {
@@ -245,7 +249,7 @@ slot_set(struct slot *slot, bool on, rm_mono_t now)
 	slot->since = now;
 }
 
-/* slots: those of one RNIC, sorted by by_claim. */
+/* slots: all slots of one RNIC, sorted by by_claim. */
 static void
 take_turns(
     const struct services *services, struct slot **slots, size_t count, rm_mono_t now)
@@ -255,7 +259,8 @@ take_turns(
 	for (i = 0; i < count; i++)
 		on += slots[i]->on;
 	waiting = count - on;
-	for (i = count - on; i < count; i++) { /* the longest first */
+	/* those that have been on longest come first */
+	for (i = count - on; i < count; i++) {
 		bool over = on > max;
 		bool had_its_turn =
 		    rm_mono_since(now, slots[i]->since) >= services->options.turn_ns;
@@ -277,7 +282,7 @@ all_take_turns(struct services *services, rm_mono_t now)
 	struct slot *slot, *next;
 
 	if (slots == NULL)
-		return; /* the choice stays until the next time */
+		return; /* the choice of the last turn stays */
 	for (size_t owner = 0; owner < SERVICES_MAX_RNICS; owner++) {
 		size_t count = 0;
 
@@ -321,9 +326,10 @@ services_turn(struct services *services, services_path *path, void *arg, rm_mono
 /* ---- The targets of the prober and of the tracer that follow from the turns ---- */
 
 #define PROBE_BYTES 64
-/* A probe's T4 comes with the next reply, which is soon enough. */
+/* No extra probe is needed for T4: the next reply carries it, which is soon enough. */
 #define SOON_US 300000
-#define LARGE_EVERY 4 /* one probe of so many is large, if both ends can */
+/* one probe of so many is large, if both RNICs can send and receive large ones */
+#define LARGE_EVERY 4
 
 static void
 drop_pairs(struct services *services)
@@ -394,7 +400,7 @@ pair_get(struct services *services, const struct flow *flow)
 	return pair;
 }
 
-/* Keeps the ports sorted, without duplicates. */
+/* Inserts the port into the sorted array, unless it is there. */
 static void
 add_port(uint16_t *ports, size_t *count, size_t max, uint16_t port)
 {
@@ -409,7 +415,8 @@ add_port(uint16_t *ports, size_t *count, size_t max, uint16_t port)
 	(*count)++;
 }
 
-/* The sums of these do not depend on the order of the pairs. */
+/* A hash of a pair. The hashes of all pairs are added up, so that their order does not
+ * matter. */
 static uint64_t
 digest_of(const struct pair *pair, const struct owner *owner)
 {
@@ -441,8 +448,8 @@ pair_ports(struct pair *pair, const struct flow *flow, const struct owner *owner
 		    pair->traced, &pair->traced_count, WIRE_MAX_FLOWS, owner->ports[i]);
 }
 
-/* Creates the pairs again, from flows with their slots. Returns a bit per RNIC whose
- * pairs changed. */
+/* Makes the pairs of this turn from the flows and their slots. Returns a bit for each
+ * RNIC whose pairs have changed. */
 static uint64_t
 services_pair_up(struct services *services)
 {

@@ -1,5 +1,5 @@
-/* The users of the QPs of an RDMA device: the largest ones, and the number of QPs of
- * all others. */
+/* The users of an RDMA device's QPs: the largest users, and the number of QPs of all
+ * others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +36,7 @@ list_all(const struct services *services, struct services_user *out)
 	}
 }
 
-/* The owner's string is the same for equal devices: pointers are compared, not
- * texts. */
+/* Compares pointers: equal devices have the same string, that of the owner. */
 static int
 by_name(const void *left, const void *right)
 {
@@ -57,11 +56,11 @@ by_qps(const void *left, const void *right)
 
 	if (a->qps != b->qps)
 		return a->qps > b->qps ? -1 : 1;
-	return by_name(left, right); /* the same order at each reading */
+	return by_name(left, right); /* so that every reading has the same order */
 }
 
-/* Merges users with the same name. Returns the number of users left, the largest
- * first. */
+/* Merges users with the same name, and sorts by number of QPs, the largest first.
+ * Returns the number of users. */
 static size_t
 merge(struct services_user *users, size_t count)
 {
@@ -78,7 +77,7 @@ merge(struct services_user *users, size_t count)
 	return n;
 }
 
-/* Connected QPs on a device that are not listed by user. */
+/* Number of connected QPs of a device that are in none of the listed users. */
 static uint64_t
 others_of(const struct services *services, size_t owner,
     const struct services_user *users, size_t count)
@@ -100,7 +99,7 @@ services_users(const struct services *services, struct services_user *out, size_
 	size_t all = count_all(services), shown = 0, n;
 	struct services_user *users = calloc(all + 1, sizeof(*users));
 
-	if (users != NULL) { /* else all count as others */
+	if (users != NULL) { /* without memory all users count as others */
 		list_all(services, users);
 		shown = merge(users, all);
 		if (shown > max)
