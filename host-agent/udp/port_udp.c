@@ -15,7 +15,7 @@
 #include "rackmesh/core/netns.h"
 
 #define DEFAULT_MAX_FLOWS 1024
-/* Longer than any reply is waited for. */
+/* Longer than the longest wait for a reply. */
 #define DEFAULT_FLOW_IDLE_NS (30 * RM_NS_PER_S)
 #define DEFAULT_RECEIVE_BYTES (4 << 20)
 #define FIRST_FREE_PORT 1024
@@ -80,8 +80,8 @@ udp_check(struct port *base, const struct wire_address *to, uint16_t src_port)
 	return 0;
 }
 
-/* Plans change, and with them the flows: the prober socket longest unused is closed
- * for a new one. */
+/* Closes the prober socket that was unused for longest, if that is long enough: flows
+ * change with the plans. */
 static int
 flows_make_room(struct port_udp *port, rm_mono_t now)
 {
@@ -100,7 +100,8 @@ flows_make_room(struct port_udp *port, rm_mono_t now)
 	return 0;
 }
 
-/* Marks the flow as used now, so that no other packet of the burst closes it. */
+/* Finds or opens the socket, and marks it as used now, so that no other packet of the
+ * burst closes it. */
 static int
 flow_for(struct port_udp *port, enum port_role role, const struct port_packet *packet,
     rm_mono_t now, struct port_udp_flow **ret)
@@ -269,7 +270,7 @@ static void
 port_udp_set_options(struct port_udp *port, const struct port_udp_options *options)
 {
 	port->options = *options;
-	/* Borrowed for the call only. */
+	/* The caller's strings are valid only during this call. */
 	port->options.device = port->options.netns = NULL;
 	if (options->sport_min == 0 && options->sport_max == 0) {
 		port->options.sport_min = FIRST_FREE_PORT;

@@ -12,7 +12,8 @@
 #include "host-agent/udp/port_udp_socket.h"
 
 #define CONTROL_BYTES 256
-/* The headers (link, IP, UDP) and the start of the payload. */
+/* Bytes of a looped packet that are needed: headers (link, IP, UDP) and the start of
+ * the payload. */
 #define LOOPED_BYTES 160
 #define ECN_CAPABLE 2 /* ECT(0), as RoCEv2 sends */
 
@@ -41,8 +42,8 @@ struct port_udp_burst {
 	union control err_control[PORT_BURST];
 	uint8_t looped[PORT_BURST][LOOPED_BYTES];
 
-	uint8_t data[PORT_BURST][STAMP_MAX_BYTES]; /* only as many pages are used as the
-						      largest packets need */
+	/* the kernel gives memory only to the pages that packets have used */
+	uint8_t data[PORT_BURST][STAMP_MAX_BYTES];
 };
 
 static uint8_t zeros[STAMP_MAX_BYTES]; /* never written to */
@@ -91,7 +92,7 @@ control_stamp(const struct cmsghdr *cmsg)
 	return stamping.ts[0].tv_sec * RM_NS_PER_S + stamping.ts[0].tv_nsec;
 }
 
-/* IP_TOS is one byte, the other control values are ints. */
+/* The control value of IP_TOS is one byte, the others are ints. */
 static int
 control_int(const struct cmsghdr *cmsg)
 {
@@ -178,7 +179,7 @@ port_udp_burst_add(struct port_udp_burst *burst, const struct port_packet *packe
 
 	msg->msg_namelen =
 	    port_udp_address_from_wire(packet->to, packet->to->port, &burst->out_to[i]);
-	/* sendmsg does not write to what it sends: the casts only drop const. */
+	/* The casts drop const only: sendmsg does not write to its data. */
 	burst->out_data[i][0].iov_base = (void *)(uintptr_t)packet->data;
 	burst->out_data[i][0].iov_len = packet->len;
 	burst->out_data[i][1].iov_base = zeros;

@@ -17,7 +17,7 @@ flow_note_drops(struct port_udp_flow *flow, uint32_t drops)
 {
 	int32_t more = (int32_t)(drops - flow->drops);
 
-	/* A packet may carry an older drop count than the kernel reported meanwhile. */
+	/* A packet may have an older number of drops than an earlier packet. */
 	if (more <= 0)
 		return;
 	flow->drops = drops;
@@ -50,7 +50,7 @@ port_udp_flow_receive(struct port_udp_flow *flow)
 	return read.taken;
 }
 
-/* False: the stamp matches no known packet. */
+/* False: no known packet has this stamp. */
 static bool
 flow_match(struct port_udp_flow *flow, const struct port_udp_stamp_read *stamp,
     struct port_departure *ret)
@@ -101,8 +101,8 @@ port_udp_flow_read_stamps(struct port_udp_flow *flow)
 }
 
 /*
- * libevent does not say whether data or the error queue woke the loop. Most stamps are
- * read right after the send, so data is the usual reason.
+ * libevent does not tell whether data or the error queue woke the loop. Most stamps are
+ * read right after the send, so it is usually data.
  */
 static void
 flow_on_event(evutil_socket_t fd, short what, void *arg)
@@ -123,8 +123,8 @@ flow_on_event(evutil_socket_t fd, short what, void *arg)
 		int error;
 		socklen_t len = sizeof(error);
 
-		/* Reading the error clears it: otherwise it would wake the loop for
-		 * ever. */
+		/* Reading the socket's error clears it: an error that stays would wake
+		 * the loop for ever. */
 		(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	}
 }
@@ -175,8 +175,8 @@ port_udp_flow_free(struct port_udp_flow *flow)
 	free(flow);
 }
 
-/* The kernel reports the ICMP error of an earlier packet at the next send, which
- * then was not tried. */
+/* The first error may be an ICMP error of an earlier packet, which the kernel returns
+ * at the next send without trying that send: so it is tried again. */
 static int
 flow_send_some(struct port_udp_flow *flow, size_t first)
 {

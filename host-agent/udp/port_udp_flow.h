@@ -37,10 +37,10 @@ struct port_udp_flow {
 	uint16_t local_port;
 	uint8_t family;
 	int fd;
-	rm_mono_t used; /* set by port_udp: when it was last sent from */
-	uint32_t drops; /* the kernel's count, last seen */
+	rm_mono_t used; /* time of the last send, kept by port_udp */
+	uint32_t drops; /* the kernel's number of drops when last seen */
 	struct port_udp_stamps stamps;
-	UT_hash_handle hh; /* of the port's table */
+	UT_hash_handle hh; /* for the table of the port */
 };
 
 uint32_t port_udp_flow_key(uint8_t family, uint16_t local_port);
@@ -49,11 +49,11 @@ int port_udp_flow_new(struct port_udp_shared *shared, enum port_role role,
     const struct port_udp_binding *binding, struct port_udp_flow **ret);
 void port_udp_flow_free(struct port_udp_flow *flow); /* NULL is allowed */
 
-/* Both return the number of packets taken; PORT_BURST: there may be more. */
+/* Both return how many were taken; PORT_BURST: there may be more. */
 size_t port_udp_flow_receive(struct port_udp_flow *flow);
 size_t port_udp_flow_read_stamps(struct port_udp_flow *flow);
 
-/* Sends count packets, all of this flow, and reads the stamps that have come. */
+/* Sends count packets, all of this flow, then reads the stamps that have come. */
 void port_udp_flow_send(
     struct port_udp_flow *flow, struct port_packet **packets, size_t count);
 

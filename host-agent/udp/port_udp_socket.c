@@ -65,7 +65,8 @@ set_options(int fd, const struct option_value *options, size_t count)
 /*
  * The stamps come with the bytes of the packet (no OPT_TSONLY): see port_udp_stamps.
  * PMTUDISC_PROBE sets "do not fragment" and ignores path MTUs from ICMP messages. The
- * flow label is 0, as in traces: some switches choose the path by it, too.
+ * IPv6 flow label is 0, as in traces, because some switches choose the path by the
+ * label, too.
  */
 static int
 socket_set_options(int fd, uint8_t family)
@@ -100,8 +101,8 @@ socket_set_options(int fd, uint8_t family)
 	return set_options(fd, ipv6, sizeof(ipv6) / sizeof(ipv6[0]));
 }
 
-/* The buffers are as large as asked for with CAP_NET_ADMIN, else as large as the
- * system allows. */
+/* With CAP_NET_ADMIN the buffers have the requested size, else at most that of the
+ * system's limit. */
 static void
 socket_set_buffers(int fd, int receive_bytes)
 {
@@ -119,7 +120,7 @@ socket_set_buffers(int fd, int receive_bytes)
 
 struct open_call {
 	const struct port_udp_binding *binding;
-	int fd; /* out */
+	int fd; /* result */
 };
 
 static int

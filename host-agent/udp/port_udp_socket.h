@@ -16,7 +16,7 @@ union port_udp_address {
 	struct sockaddr_in6 in6;
 };
 
-/* Returns its length; 0: neither family. */
+/* Returns the length of the socket address; 0: the family is neither 4 nor 6. */
 socklen_t port_udp_address_from_wire(
     const struct wire_address *address, uint16_t port, union port_udp_address *ret);
 void port_udp_address_to_wire(
@@ -30,7 +30,7 @@ struct port_udp_binding {
 	int receive_buffer_bytes;
 };
 
-/* Opens the socket inside the namespace; *ret is the fd, which the caller closes. */
+/* Opens the socket in the binding's namespace; the caller closes *ret. */
 int port_udp_socket_open(const struct port_udp_binding *binding, int *ret);
 
 /* Number of packets that the kernel has dropped at this socket, modulo 2^32. */

@@ -68,7 +68,8 @@ port_udp_stamps_waiting(const struct port_udp_stamps *stamps)
 	return stamps->stamped != stamps->sent;
 }
 
-/* Length of the IP header at p, if a UDP header with source port sport follows it. */
+/* Returns the length of the IP header at p; 0: no IP header with a UDP header of source
+ * port sport behind it. */
 static size_t
 ip_header(const uint8_t *p, size_t len, uint8_t family, uint16_t sport)
 {
@@ -89,7 +90,8 @@ size_t
 port_udp_stamps_payload(
     const uint8_t *packet, size_t len, uint8_t family, uint16_t sport)
 {
-	/* Link headers: Ethernet, none, Ethernet with VLAN. */
+	/* Lengths of link headers to try first: Ethernet, none, Ethernet with a VLAN
+	 * tag. */
 	static const uint8_t usual[] = { 14, 0, 18 };
 	size_t bytes;
 
