@@ -3,30 +3,32 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Clocks differ by up to some 100 ppm, and NTP slews the host's clock by as much as
- * 500. */
+/* Clocks differ by up to some 100 ppm, and NTP slows or speeds up the host's clock by
+ * up to 500 ppm. */
 #define DRIFT_PPM 1000
 #define PAIR_SLACK_NS RM_NS_PER_MS
 #define PAIR_TAKES_NS (200 * RM_NS_PER_US)
 #define PAIR_LASTS_NS (60 * RM_NS_PER_S)
-/* The drift measured over shorter gaps is too imprecise. */
+/* The least time between two pairs from which the drift is computed; over shorter times
+ * it is too imprecise. */
 #define DRIFT_OVER_NS (100 * RM_NS_PER_MS)
 
-/* Longer than any probe is in flight: no probe has one stamp from before a jump and
+/* Longer than any probe is in flight, so no probe has one stamp from before a jump and
  * one from after it. */
 #define UNTRUSTED_NS (5 * RM_NS_PER_S)
 
 #define MIN_KHZ 1000
 #define MAX_KHZ 10000000
 #define MIN_PERIOD_NS RM_NS_PER_S
-/* The bits that seconds << 32 needs at least. */
+/* seconds << 32 needs at least these bits. */
 #define REAL_TIME_MASK (UINT64_MAX >> 2)
 #define REAL_TIME_WITHIN_S 86400
-#define WALL_MAX (INT64_MAX / 2) /* the year 2116; sums of two do not overflow */
+/* the year 2116; a sum of two such times does not overflow */
+#define WALL_MAX (INT64_MAX / 2)
 
 typedef __int128 wide;
 
-struct reference { /* the device's time at a time of the host */
+struct reference { /* a time of the device, and the host's time when it was read */
 	int64_t ns;
 	rm_mono_t at;
 };
@@ -37,9 +39,9 @@ struct nic_clock {
 	uint64_t khz, mask;
 	wide period_ns; /* of the counter */
 
-	uint64_t base_raw; /* cycles count from here */
+	uint64_t base_raw; /* the raw value from which cycles are counted */
 	int64_t base_ns;
-	wide base_rest; /* of base_ns, in 1 / khz ns */
+	wide base_rest; /* the fraction of base_ns, in units of 1 / khz ns */
 
 	struct reference newest; /* newest stamp */
 	struct reference pair;
@@ -67,8 +69,8 @@ clock_new(bool wall, uint64_t khz, uint64_t mask, struct nic_clock **ret)
 int
 nic_clock_new(uint64_t core_clock_khz, uint64_t mask, struct nic_clock **ret)
 {
-	/* The mask has the lowest bits set; a virtual function may report 0 for the
-	 * clock or the mask. */
+	/* The mask must have all its bits at the low end. A virtual function may report
+	 * 0 for the clock or the mask. */
 	if (core_clock_khz < MIN_KHZ || core_clock_khz > MAX_KHZ ||
 	    (mask & (mask + 1)) != 0 ||
 	    ((wide)mask + 1) * 1000000 / (wide)core_clock_khz < MIN_PERIOD_NS)
@@ -94,7 +96,7 @@ real_time_ns(uint64_t raw)
 	return (int64_t)(raw >> 32) * RM_NS_PER_S + (int64_t)(raw & UINT32_MAX);
 }
 
-/* A counter of cycles would look like this only after running for centuries. */
+/* A counter of cycles would have such a value only after centuries. */
 static bool
 is_real_time(const struct nic_clock *clock, uint64_t raw, rm_wall_t wall)
 {
@@ -114,7 +116,7 @@ format_of(
 						   : NIC_CLOCK_CYCLES;
 }
 
-/* The stamp is a possible value in the clock's own format. */
+/* True: raw is possible in the format of this clock. */
 static bool
 is_sane(const struct nic_clock *clock, uint64_t raw)
 {
@@ -123,8 +125,9 @@ is_sane(const struct nic_clock *clock, uint64_t raw)
 	return clock->format != NIC_CLOCK_REAL_TIME || (raw & UINT32_MAX) < RM_NS_PER_S;
 }
 
-/* The number of cycles since the base that is nearest to the expected one: so a
- * wrapped counter is told apart from a stamp that, by the host's clock, came late. */
+/* Returns the number of cycles since the base. The counter wraps, so many numbers are
+ * possible: the result is the one nearest to the expected time. So a stamp that was
+ * read late is not taken for a wrap. */
 static wide
 cycles_since_base(const struct nic_clock *clock, uint64_t raw, int64_t expected_ns)
 {
@@ -154,7 +157,7 @@ to_ns(const struct nic_clock *clock, uint64_t raw, int64_t expected_ns)
 	       (cycles * 1000000 + clock->base_rest) / (wide)clock->khz;
 }
 
-/* Moving the base loses nothing: fractions of a ns stay in the rest. */
+/* Moves the base forward without loss: the fraction of a ns stays in base_rest. */
 static void
 move_base(struct nic_clock *clock, uint64_t raw, int64_t ns)
 {
@@ -168,8 +171,8 @@ move_base(struct nic_clock *clock, uint64_t raw, int64_t ns)
 	clock->base_rest = scaled % (wide)clock->khz;
 }
 
-/* Called at the first stamp, and after one that did not fit. ns: the time at which
- * cycles begin. */
+/* Starts anew with the first stamp, or with one that did not fit. ns: the time that
+ * this stamp gets, if the clock counts cycles. */
 static void
 begin(struct nic_clock *clock, uint64_t raw, int64_t ns,
     const struct nic_clock_reading *now)
@@ -201,8 +204,8 @@ slack_after(const struct reference *reference, rm_mono_t now)
 	return (gap < 0 ? -gap : gap) / (1000000 / DRIFT_PPM);
 }
 
-/* How late a stamp may be, however slow this host was: less than half a period of
- * the counter, or it could as well be early. */
+/* The most ns by which a stamp may be late, even on a slow host: less than half a
+ * period of the counter, since later stamps could as well be early. */
 static int64_t
 late_allowed(const struct nic_clock *clock)
 {
@@ -211,7 +214,8 @@ late_allowed(const struct nic_clock *clock)
 	return quarter < NIC_CLOCK_LATE_NS ? (int64_t)quarter : NIC_CLOCK_LATE_NS;
 }
 
-/* True: what was taken for cycles is real time, or the stamp is not possible at all. */
+/* True: the clock was taken for cycles and shows real time, or the value is not
+ * possible. */
 static bool
 is_of_another_format(
     const struct nic_clock *clock, uint64_t raw, const struct nic_clock_reading *now)
@@ -244,7 +248,7 @@ answer(struct nic_clock *clock, int64_t ns, rm_mono_t now, int64_t *ret)
 	return 0;
 }
 
-/* The first stamp. Cycles begin at the host's time, which keeps them far from an
+/* Takes the first stamp. Cycles begin at the host's time, which is far from an
  * overflow. */
 static int
 first_stamp(struct nic_clock *clock, uint64_t raw, const struct nic_clock_reading *now)
@@ -292,8 +296,10 @@ nic_clock_stamp(struct nic_clock *clock, uint64_t raw,
 	return answer(clock, (int64_t)ns, now->mono, ret);
 }
 
-/* How far the stamp may be from the expected value. Between two pairs: little,
- * either way; but a completion's stamp was already old when it was polled. */
+/* True: the clock differs from the expected value by no more than is plausible. If the
+ * expected value comes from a pair, that is little in either direction; if it comes
+ * from a completion, the clock may be later, since a completion is old when it is
+ * polled. */
 static bool
 pair_is_plausible(const struct nic_clock *clock, wide off, int64_t slack)
 {

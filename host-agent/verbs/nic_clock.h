@@ -2,9 +2,10 @@
  * nic_clock - converts the raw time stamps of one RDMA device's completions to
  * nanoseconds.
  *
- * Only differences between stamps of the same device mean anything: each device has its
- * own zero. An impossible stamp makes the clock untrusted for some seconds; in that
- * time software stamps are used for both ends of an interval, never one of each kind.
+ * Each device counts from its own zero, so use only differences between stamps of the
+ * same device. An impossible stamp makes the clock untrusted for some seconds. The
+ * caller must use software stamps meanwhile, and never one stamp of each kind for one
+ * interval.
  *
  * Tested with sequences of the kinds known from NICs (zeroes, stamps out of order,
  * counters that wrap at 32, 48 and 64 bits, jumps, the real-time format of mlx5), NOT
@@ -21,7 +22,7 @@
 struct nic_clock;
 
 enum nic_clock_format {
-	NIC_CLOCK_CYCLES = 1, /* of hca_core_clock, wrapping at the mask */
+	NIC_CLOCK_CYCLES = 1, /* cycles of hca_core_clock, which wrap at the mask */
 	NIC_CLOCK_REAL_TIME,  /* seconds << 32 | nanoseconds, since the epoch */
 	NIC_CLOCK_WALL,       /* nanoseconds since the epoch, converted by libibverbs */
 };
@@ -33,49 +34,52 @@ struct nic_clock_reading { /* the host's clocks, just after the stamp was read *
 
 struct nic_clock_counts {
 	uint64_t converted;
-	uint64_t missing;   /* zero: the NIC gave no stamp */
-	uint64_t backward;  /* before one seen earlier: normal with several queues */
-	uint64_t jumps;     /* impossible: the clock is not trusted any more */
-	uint64_t untrusted; /* not used while the clock was not trusted */
-	uint64_t imprecise; /* pairs of readings that took too long */
+	uint64_t missing; /* stamps of value zero: the NIC gave none */
+	/* stamps before an earlier one, as is normal with several queues */
+	uint64_t backward;
+	uint64_t jumps; /* impossible stamps, after which the clock is not trusted */
+	/* stamps that were not used, because the clock was not trusted */
+	uint64_t untrusted;
+	uint64_t imprecise; /* pairs of readings that took too long to be used */
 };
 
 /*
- * Raw cycles: core_clock_khz, mask as ibv_query_device_ex gives them (hca_core_clock,
- * completion_timestamp_mask). The first stamp decides whether the format is real time:
- * it is if the stamp is within a day of the host's wall clock. (A real-time clock that
- * is further off is taken for cycles, appears to jump, and stays untrusted.)
- * -EOPNOTSUPP: these values make no clock; -ENOMEM.
+ * For raw stamps. core_clock_khz and mask: hca_core_clock and completion_timestamp_mask
+ * of ibv_query_device_ex. The first stamp decides the format: real time if it is within
+ * a day of the host's wall clock, else cycles. (A real-time clock that is further off
+ * is treated as cycles; it then seems to jump, and stays untrusted.) -EOPNOTSUPP: no
+ * clock has such values; -ENOMEM.
  */
 int nic_clock_new(uint64_t core_clock_khz, uint64_t mask, struct nic_clock **ret);
-/* ibv_wc_read_completion_wallclock_ns: passed through, checked the same way. */
+/* For stamps of ibv_wc_read_completion_wallclock_ns, which are not converted but
+ * checked like the others. */
 int nic_clock_new_wall(struct nic_clock **ret);
 void nic_clock_free(struct nic_clock *clock); /* NULL is allowed */
 
 /*
- * Converts the stamp of a completion. now: when it was polled; the event is at most
- * NIC_CLOCK_LATE_NS older. -ENODATA: the completion has no stamp. -ESTALE: the clock is
- * not trusted at the moment.
+ * Converts the stamp of a completion. now: time at which it was polled; the event is at
+ * most NIC_CLOCK_LATE_NS older. -ENODATA: the completion has no stamp. -ESTALE: the
+ * clock is not trusted now.
  */
 #define NIC_CLOCK_LATE_NS (2 * RM_NS_PER_S)
 int nic_clock_stamp(struct nic_clock *clock, uint64_t raw,
     const struct nic_clock_reading *now, int64_t *ret);
 
 /*
- * Takes the device's present clock (ibv_query_rt_values_ex) and the host's clocks
- * before and after that call: about every second, where the device supports it. Finds
- * small jumps, which stamps alone do not show; not for wall-clock completions, since
- * the call does not return that clock. Returns the same errors. -EAGAIN: the call took
- * too long to be of use.
+ * Takes a reading of the device's clock (ibv_query_rt_values_ex), with the host's
+ * clocks before and after that call. Call it about once a second on devices that
+ * support it: it finds small jumps, which stamps do not show. Not for wall-clock
+ * stamps, since the call does not read that clock. Errors as above, and -EAGAIN: the
+ * call took too long, so the reading is not used.
  */
 int nic_clock_pair(struct nic_clock *clock, uint64_t raw, rm_mono_t before,
     const struct nic_clock_reading *after);
 
 bool nic_clock_is_trusted(const struct nic_clock *clock, rm_mono_t now);
-/* 0: not known before the first stamp. */
+/* 0: there was no stamp yet. */
 enum nic_clock_format nic_clock_format(const struct nic_clock *clock);
-/* How much faster than CLOCK_MONOTONIC the clock runs, by the last two pairs; 0:
- * unknown. */
+/* How much faster than CLOCK_MONOTONIC the device's clock runs, in parts per 10^9, by
+ * the last two pairs; 0: not known. */
 int32_t nic_clock_drift_ppb(const struct nic_clock *clock);
 const struct nic_clock_counts *nic_clock_counts(const struct nic_clock *clock);
 

@@ -43,7 +43,7 @@ port_verbs_open_domain(struct port_verbs *port, const char **step)
 	return r;
 }
 
-/* In a thread. */
+/* Called in a thread of the pool. */
 static int
 domain_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 {
@@ -61,7 +61,7 @@ domain_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 	return domain->calls->create_ah(domain->pd, &attr, ret);
 }
 
-/* In a thread. */
+/* Called in a thread of the pool. */
 static int
 domain_destroy(struct ibv_ah *ah, void *arg)
 {
@@ -102,7 +102,7 @@ port_verbs_open_handles(struct port_verbs *port)
 	return r;
 }
 
-/* All threads have stopped using the domain: no more handles are made or destroyed. */
+/* No thread uses the domain any more, and no handles are made or destroyed. */
 static void
 domain_on_stopped(void *arg)
 {
@@ -129,8 +129,8 @@ port_verbs_close_domain(struct port_verbs *port)
 	if (domain->handles == NULL ||
 	    verbs_ah_cache_stop(domain->handles, domain_on_stopped, domain) == 0)
 		domain_on_stopped(domain);
-	priority_pool_free(
-	    own_pool); /* waits for running jobs, and so ends the domain */
+	/* waits for running jobs, after which domain_on_stopped has run */
+	priority_pool_free(own_pool);
 }
 
 int
@@ -170,10 +170,10 @@ port_verbs_forget_handles(struct port_verbs *port)
 	verbs_ah_forget(port->domain->handles, NULL);
 }
 
-/* For all flow QPs together, but at least MIN_RECEIVES for each. */
+/* Receive buffers of all flow QPs together; each QP has at least MIN_RECEIVES. */
 #define FLOW_RECEIVES 512
 #define MIN_RECEIVES 64
-#define FLOW_SENDS 256 /* likewise */
+#define FLOW_SENDS 256 /* send slots of all flow QPs together */
 #define MIN_SENDS 64
 #define MIN_MTU 256
 
@@ -260,8 +260,8 @@ close_cqs(struct port_verbs *port)
 		verbs_cq_close(&port->receives[role].cq);
 }
 
-/* Twice as deep as needed: completions from before a reset of a QP may still be in
- * the queue. */
+/* The queue has twice the needed depth: completions from before a reset of a QP may
+ * still be in it. */
 static int
 open_cqs(struct port_verbs *port, enum wire_stamp_source stamps,
     const struct device_limits *limits, size_t sends)
@@ -280,7 +280,7 @@ open_cqs(struct port_verbs *port, enum wire_stamp_source stamps,
 	return r;
 }
 
-/* Chooses the best stamps that the device offers. */
+/* Chooses the best kind of stamps that the device supports. */
 static int
 open_stamps(struct port_verbs *port, const struct ibv_device_attr_ex *device,
     const struct device_limits *limits, size_t sends)
@@ -389,7 +389,7 @@ decide_flows(struct port_verbs *port)
 {
 	const char *driver = port->options.driver;
 
-	/* Without UDP there is no source port. */
+	/* InfiniBand has no UDP, and so no source port. */
 	port->flows = port->infiniband || driver == NULL ? PORT_FLOWS_UNKNOWN
 							 : flow_label_driver(driver);
 	port->flow_count = 1;
@@ -441,8 +441,8 @@ port_verbs_open(struct port_verbs *port)
 	return r;
 }
 
-/* QPs are closed before their memory and CQs, handles before the domain, the device
- * last. */
+/* The order matters: QPs before their memory and CQs, address handles before the
+ * domain, and the device last. */
 static void
 port_verbs_close(struct port_verbs *port)
 {
@@ -479,7 +479,7 @@ port_verbs_const(const struct port *port)
 	return (const struct port_verbs *)port;
 }
 
-/* The device has its own flows, whatever source port is asked for. */
+/* The source ports are those of the device's flows, whichever one is wanted. */
 static uint16_t
 verbs_flow(const struct port *base, uint16_t wanted)
 {
@@ -530,7 +530,8 @@ verbs_drain(struct port *base, enum port_role role)
 	do
 		port_verbs_take(port, role);
 	while (port_verbs_deliver(port, role) == PORT_BURST && --bursts > 0);
-	port_verbs_refill(port); /* buffers of dropped packets, too */
+	/* posts the buffers of packets that were dropped, too */
+	port_verbs_refill(port);
 	if (bursts == 0)
 		port_verbs_again(port);
 	return bursts > 0;
@@ -630,7 +631,7 @@ port_verbs_new(struct rm_loop *loop, const struct port_verbs_options *options,
 		return r;
 	}
 	port_verbs_check_lid(port);
-	/* Borrowed for the call only. */
+	/* The caller's strings are valid only during this call. */
 	port->options.device = port->options.driver = NULL;
 	*ret = &port->base;
 	return 0;

@@ -7,7 +7,8 @@
 #include "rackmesh/loop/loop.h"
 
 #define REPAIR_GAP_NS (200 * RM_NS_PER_MS) /* least time between two attempts */
-/* Failures in a row, each after twice the time; then the port gives up. */
+/* Attempts in a row; the pause doubles after each failure, and after the last one the
+ * port is given up. */
 #define REPAIRS 6
 
 static void port_verbs_quiet(struct port_verbs *port);
@@ -25,7 +26,7 @@ renumbered(struct port_verbs *port)
 	notice_soon(port);
 }
 
-/* One report at a time: the owner may free the port in its callback. */
+/* Makes one report only: the owner may free the port in the callback. */
 static void
 port_verbs_report(struct port_verbs *port)
 {
@@ -73,7 +74,7 @@ port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue)
 		return;
 	queue->suspect = true;
 	if (port->repairs_failed > 0)
-		return; /* the timer for the next attempt is set */
+		return; /* the timer of the next attempt is armed already */
 	rm_timer_after(
 	    port->repair, since >= REPAIR_GAP_NS ? 0 : REPAIR_GAP_NS - since);
 }
@@ -106,7 +107,7 @@ port_verbs_repair(struct port_verbs *port)
 	int error = 0;
 
 	port->repaired = rm_mono_now();
-	/* Packets that have arrived before the reset are still delivered. */
+	/* First delivers the packets that arrived before the reset. */
 	for (int role = 0; role < PORT_ROLES; role++)
 		(void)port_drain(&port->base, (enum port_role)role);
 	if (port->gone != 0)
@@ -136,8 +137,8 @@ port_verbs_repair(struct port_verbs *port)
 
 /* ---- events of the device ---- */
 
-/* The event only says that something has changed; the present state is read from the
- * port. */
+/* Reads the present state of the port: an event only shows that something has
+ * changed. */
 static void
 port_look(struct port_verbs *port)
 {
@@ -154,7 +155,7 @@ port_look(struct port_verbs *port)
 	}
 	port_verbs_read_port(port, &attr);
 	if (port->link_up && port->mtu_bytes != mtu_bytes) {
-		/* Its buffers have the size of the old MTU. */
+		/* The receive buffers have the size of the old MTU. */
 		port_verbs_fail(port, -ESTALE);
 		return;
 	}
@@ -171,7 +172,8 @@ port_look(struct port_verbs *port)
 		port_verbs_drop_waiting(port);
 		return;
 	}
-	port_verbs_forget_handles(port); /* their neighbours may have changed */
+	/* after a change of the network the handles may have wrong MACs */
+	port_verbs_forget_handles(port);
 	for (size_t i = 0; i < port->queue_count; i++)
 		port_verbs_suspect(port, &port->queues[i]);
 }
@@ -237,8 +239,8 @@ port_verbs_on_async(struct port_verbs *port, const struct ibv_async_event *event
 		port_suspect_qp(port, event->element.qp);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
-	case IBV_EVENT_CQ_ERR: /* completions are lost: the port cannot be used any more
-				*/
+	/* completions were lost, so the port does not work any more */
+	case IBV_EVENT_CQ_ERR:
 		port_verbs_fail(port, -EIO);
 		break;
 	default:
@@ -256,8 +258,8 @@ port_verbs_again(struct port_verbs *port)
 	rm_timer_after(port->again, 0);
 }
 
-/* Handles a fixed share; the rest follows in the next turn of the loop. Replies come
- * first: T6 is taken when they are delivered. */
+/* Handles a fixed number of packets; the rest follows in the next turn of the loop.
+ * Replies come first, since T6 is the time of their delivery. */
 static void
 port_turn(struct port_verbs *port)
 {
@@ -283,16 +285,16 @@ port_cq(struct port_verbs *port, int i)
 	return i < PORT_ROLES ? &port->receives[i].cq : &port->sends;
 }
 
-/* Send completions are read at the next send, unless their stamp is needed: a
- * wake-up for each would cost more than sending. */
+/* Completions of sends are read at the next send: an event for each would cost more
+ * than the send. Events are needed only if a completion has the stamp. */
 static bool
 port_wants_events(const struct port_verbs *port, int i)
 {
 	return i < PORT_ROLES || port->stamps != WIRE_STAMP_USER;
 }
 
-/* All events of the channel are taken and acknowledged: an event that is not
- * acknowledged would block the destruction of its queue for ever. */
+/* Takes and acknowledges all events of the channel. An event that is not acknowledged
+ * would block the destruction of its queue for ever. */
 static int
 port_take_events(struct port_verbs *port, unsigned events[CQS])
 {
@@ -311,8 +313,8 @@ port_take_events(struct port_verbs *port, unsigned events[CQS])
 	return 0; /* the fd is still readable, and wakes the loop again */
 }
 
-/* The queues are armed first, then drained: so completions in between are found, and
- * later ones wake the loop. */
+/* Arms the queues before it drains them: so a completion in between is drained, and a
+ * later one wakes the loop. */
 static void
 port_on_channel(evutil_socket_t fd, short what, void *arg)
 {
@@ -388,7 +390,8 @@ port_on_watch(void *arg)
 
 	rm_timer_after(port->watch, RM_NS_PER_S);
 	port_verbs_watch_clock(port);
-	/* For buffers that the device refused, and sends that failed. */
+	/* Once a second: posts buffers that the device has refused, and takes
+	 * completions of sends that have failed. */
 	port_turn(port);
 }
 
@@ -426,7 +429,7 @@ port_verbs_wire(struct port_verbs *port)
 			r = port->calls->req_notify(port_cq(port, i)->cq);
 	if (r < 0)
 		return r;
-	/* For packets that arrived before the queues were armed. */
+	/* Packets may have arrived before the queues were armed. */
 	port_verbs_again(port);
 	rm_timer_after(port->watch, RM_NS_PER_S);
 	return 0;
@@ -452,8 +455,8 @@ port_verbs_quiet(struct port_verbs *port)
 	rm_timer_stop(port->watch);
 }
 
-/* Events that were reported but not taken are lost with the channel; those taken are
- * all acknowledged. */
+/* Acknowledges all events that were taken; events that were not taken end with the
+ * channel. */
 void
 port_verbs_unwire(struct port_verbs *port)
 {

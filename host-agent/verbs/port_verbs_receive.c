@@ -6,7 +6,7 @@
 
 #define POLL_BATCH 32
 
-/* NULL: the number belongs to no queue of this port. */
+/* NULL: no queue of this port has the number in wr_id. */
 static struct port_verbs_queue *
 queue_of(struct port_verbs *port, uint64_t wr_id)
 {
@@ -15,7 +15,7 @@ queue_of(struct port_verbs *port, uint64_t wr_id)
 	return number < port->queue_count ? &port->queues[number] : NULL;
 }
 
-/* False: the completion has no packet that could be delivered. */
+/* False: the completion has no packet to deliver. */
 static bool
 completion_is_whole(struct port_verbs *port, const struct port_verbs_queue *queue,
     const struct verbs_completion *completion)
@@ -69,8 +69,8 @@ take_one(struct port_verbs *port, struct port_verbs_receive *receive,
 	taken->has_stamp = port_verbs_stamp(port, completion, now, &taken->stamp_ns);
 }
 
-/* A queue that ran empty has dropped packets, in unknown number: each time counts as
- * one. */
+/* Counts the times that a queue was empty as overruns: the number of packets that it
+ * dropped meanwhile is not known. */
 static void
 port_note_levels(struct port_verbs *port)
 {
@@ -119,7 +119,7 @@ port_verbs_take(struct port_verbs *port, enum port_role role)
 	} while (n == want);
 }
 
-/* False: the sender cannot be determined. */
+/* False: the bytes do not show who sent the packet. */
 static bool
 read_arrival(struct port_verbs *port, const struct port_verbs_queue *queue,
     const struct port_verbs_taken *taken, struct port_arrival *ret)
@@ -182,9 +182,8 @@ port_verbs_deliver(struct port_verbs *port, enum port_role role)
 	return looked;
 }
 
-/* The buffers of a lost queue belong to the device until the queue is revived. A
- * broken queue would flush each buffer that it gets, and so wake the loop again and
- * again. */
+/* While a queue is lost, the device keeps its buffers. A queue in the error state gets
+ * no buffers: it would return each at once and wake the loop again and again. */
 void
 port_verbs_refill(struct port_verbs *port)
 {

@@ -9,7 +9,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-/* Seconds without trust, after which software stamps are used. */
+/* After this many seconds in a row without trust, software stamps are used for good. */
 #define UNTRUSTED_SECONDS 10
 #define SETTLE_NS (5 * RM_NS_PER_S) /* longer than any packet is in flight */
 
@@ -39,8 +39,8 @@ port_verbs_settled(const struct port_verbs *port, rm_mono_t now)
 	return rm_mono_since(now, port->settled) >= 0;
 }
 
-/* A difference between a stamp of the NIC and one of the host has no meaning: while
- * both kinds may occur, packets have no stamp. */
+/* False: the packet has no stamp. While both stamps of the NIC and of the host may
+ * occur, no packet has one, because the difference of the two kinds has no meaning. */
 bool
 port_verbs_stamp(struct port_verbs *port, const struct verbs_completion *completion,
     const struct nic_clock_reading *now, int64_t *ret)
@@ -79,11 +79,13 @@ port_verbs_watch_clock(struct port_verbs *port)
 	}
 }
 
-/* Resolving a new neighbour takes tens of ms, more where many are new at once. The
- * wait is part of T4 - T3, so it does not count as time of the network. */
+/* How long a reply waits for its address handle. To resolve a new neighbour takes tens
+ * of ms, and longer if many are new. The wait is between T3 and T4, so it does not
+ * count as time in the network. */
 #define PATIENCE_NS (200 * RM_NS_PER_MS)
 
-/* Copies a reply that has to wait. -EAGAIN: it cannot wait; probes never do. */
+/* Copies a reply, which will wait for its address handle. -EAGAIN: there is no room; or
+ * it is a probe, which never waits. */
 static int
 port_verbs_wait(
     struct port_verbs *port, enum port_role role, const struct port_packet *packet)
@@ -116,7 +118,7 @@ port_verbs_wait(
 	return 0;
 }
 
-/* False: the reply continues to wait. */
+/* False: the handle is still missing, so the reply waits on. */
 static bool
 try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono_t now)
 {
@@ -125,11 +127,12 @@ try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono
 	struct port_departure departure;
 	int r;
 
-	packet->to = &waiting->to; /* the struct may have moved since */
+	packet->to = &waiting->to; /* port->waiting may have moved the entry since */
 	r = port_verbs_post(port, PORT_REFLECTOR, packet);
 	if (r == -EINPROGRESS && rm_mono_since(waiting->deadline, now) > 0)
 		return false;
-	/* The reflector counts it as sent: its loss is counted here, once. */
+	/* The reflector has counted the reply as sent. So its loss must be counted
+	 * here, once. */
 	if (r != 0 && port->counts.handles_refused == refused)
 		port->counts.handles_refused++;
 	if (r != 0 || port->stamps != WIRE_STAMP_USER ||
@@ -140,13 +143,14 @@ try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono
 	return true;
 }
 
-/* All have the same time-out: the first one is the next to expire. */
+/* All replies wait equally long: the first one times out first. */
 void
 port_verbs_send_waiting(struct port_verbs *port)
 {
 	rm_mono_t now = rm_mono_now();
 
-	/* Sending may find that the device is gone, which drops all that wait. */
+	/* A send may show that the device has gone: then port_verbs_fail drops all that
+	 * wait. */
 	for (size_t n = port->waiting_count; n > 0 && port->waiting_count > 0; n--) {
 		struct port_verbs_waiting waiting = port->waiting[port->waiting_first];
 
@@ -255,7 +259,7 @@ port_verbs_take_sent(struct port_verbs *port)
 	} while (n == POLL_BATCH);
 }
 
-/* ---- which way ---- */
+/* ---- the flow of a packet ---- */
 
 uint32_t
 port_verbs_label(const struct port_verbs *port, uint16_t src_port)
@@ -265,11 +269,14 @@ port_verbs_label(const struct port_verbs *port, uint16_t src_port)
 	if (port->flows == PORT_FLOWS_QP)
 		for (size_t i = 0; i < port->flow_count; i++)
 			if (port->queues[QUEUE_FLOWS + i].port == src_port)
-				return (uint32_t)i + 1; /* whatever number the QP has */
+				/* any label that is not 0: only the QP decides the
+				 * flow */
+				return (uint32_t)i + 1;
 	return 0;
 }
 
-/* A reply leaves in the flow of its probe's label, whatever chose that label. */
+/* Chooses the flow QP. The label of the probe chooses that of a reply, whichever device
+ * chose the label: so all replies to one flow take one flow. */
 static int
 pick_flow(struct port_verbs *port, enum port_role role,
     const struct port_packet *packet, struct port_verbs_queue **ret)
@@ -286,8 +293,9 @@ pick_flow(struct port_verbs *port, enum port_role role,
 	return (*ret)->lost ? -EAGAIN : 0;
 }
 
-/* With label 0 the source port would be arbitrary, a new one each time: it is never
- * used where labels decide the port, or may. */
+/* The flow label for the address handle. With label 0 a NIC may use a new source port
+ * for each packet: so labels that are 0 are avoided on NICs whose source port depends
+ * on the label, or may. */
 static uint32_t
 handle_label(const struct port_verbs *port, enum port_role role,
     const struct port_packet *packet)
@@ -318,8 +326,8 @@ may_send(const struct port_verbs *port, const struct port_packet *packet)
 	return 0;
 }
 
-/* The stamp is taken before posting: with Soft-RoCE a packet may have reached its
- * peer, and been answered, before the call returns. */
+/* Takes the stamp before posting: with Soft-RoCE the packet may have reached its peer,
+ * and have been answered, before the call returns. */
 static int
 port_verbs_post(
     struct port_verbs *port, enum port_role role, struct port_packet *packet)
@@ -380,8 +388,8 @@ port_verbs_send(
 			departures[departed++] =
 			    (struct port_departure){ .token = packet->token,
 				    .stamp_ns = packet->posted.ns };
-		/* Packets that arrived meanwhile get their stamps now, not after all
-		 * sends. */
+		/* Gives packets that have arrived meanwhile their stamps now, not after
+		 * all sends. */
 		for (int other = 0; other < PORT_ROLES; other++)
 			port_verbs_take(port, (enum port_role)other);
 	}

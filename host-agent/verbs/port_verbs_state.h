@@ -1,5 +1,6 @@
 /*
- * port_verbs_state - what the source files of port_verbs share.
+ * port_verbs_state - the state of a port_verbs, shared by its source files, which alone
+ * include this header.
  */
 #ifndef HOST_AGENT_VERBS_PORT_VERBS_STATE_H
 #define HOST_AGENT_VERBS_PORT_VERBS_STATE_H
@@ -21,22 +22,23 @@ struct verbs_ah;
 #define PORT_VERBS_MAX_FLOWS 64
 #define PORT_VERBS_MAX_WAITING 128 /* replies that wait for an address handle */
 
-/* Indexes of the queues; flows from QUEUE_FLOWS on. */
+/* Indexes of the queues; the flow QPs follow from QUEUE_FLOWS on. */
 enum { QUEUE_SMALL, QUEUE_LARGE, QUEUE_FLOWS };
 #define PORT_VERBS_MAX_QUEUES (QUEUE_FLOWS + PORT_VERBS_MAX_FLOWS)
 
 struct port_verbs_queue {
 	struct verbs_queue *queue;
 	uint32_t qpn; /* as it was last reported */
-	/* The source port that its QPN gives, where the QPN makes the flow. */
+	/* The source port of the QP, if the QPN decides it. */
 	uint16_t port;
-	bool suspect; /* something in it has failed: to be checked */
-	bool flushed; /* it flushes what is posted: nothing more is posted until it is
-			 reset */
-	bool lost;    /* could not be revived yet: not used */
+	bool suspect; /* something in the queue failed, so it has to be checked */
+	/* the queue returns all buffers unused, so none is posted until it is reset */
+	bool flushed;
+	bool lost; /* the QP could not be reset or created, so it is not used */
 };
 
-/* Taken off the completion queue with its stamp, but not delivered yet. */
+/* A packet that was taken off its completion queue and stamped, but not delivered
+ * yet. */
 struct port_verbs_taken {
 	uint64_t wr_id;
 	uint8_t *buffer;
@@ -59,8 +61,8 @@ struct port_verbs_receive {
 };
 
 /*
- * What address handles are made with. Threads may be using it when the port is freed:
- * then it is freed when they have returned.
+ * What address handles are made with. Threads may still use it when the port is freed;
+ * then it is freed after their calls have returned.
  */
 struct port_verbs_domain {
 	const struct verbs_calls *calls;
@@ -70,11 +72,11 @@ struct port_verbs_domain {
 	struct priority_pool *own_pool; /* NULL: the owner's pool is used */
 };
 
-struct port_verbs_waiting { /* a reply without address handle */
+struct port_verbs_waiting { /* a reply that waits for its address handle */
 	struct port_packet packet;
 	struct wire_address to;
 	rm_mono_t deadline;
-	uint8_t *data; /* ours */
+	uint8_t *data; /* owned by the entry */
 };
 
 struct port_verbs {
@@ -93,24 +95,28 @@ struct port_verbs {
 	struct verbs_cq sends;
 	struct port_verbs_receive receives[PORT_ROLES];
 	struct port_verbs_queue queues[PORT_VERBS_MAX_QUEUES];
-	size_t queue_count; /* open ones, QUEUE_FLOWS and the flows */
+	size_t queue_count; /* number of open queues: QUEUE_FLOWS, and the flow QPs */
 	size_t flow_count;
 	enum port_flows flows;
 	enum wire_stamp_source stamps;
-	struct nic_clock *clock;    /* for all kinds of stamps but WIRE_STAMP_USER */
-	unsigned clock_untrusted_s; /* seconds in a row that it was not trusted */
-	rm_mono_t settled;          /* until then stamps of two clocks might be mixed */
+	struct nic_clock *clock; /* of every kind of stamp except WIRE_STAMP_USER */
+	/* seconds in a row for which the clock was not trusted */
+	unsigned clock_untrusted_s;
+	/* before this time packets have no stamp, as stamps of two clocks might be
+	 * mixed */
+	rm_mono_t settled;
 	uint32_t mtu_bytes;
 	uint16_t lid;
 	bool infiniband, link_up;
-	int gone; /* -errno: the port does not work any more */
+	int gone; /* -errno: the port has ended for this reason; 0: it works */
 
 	struct event *channel_event, *async_event;
-	struct rm_timer *again;    /* more packets wait than one wake-up handles */
-	struct rm_timer *watch;    /* each second */
+	/* fires at once: one turn could not handle all packets */
+	struct rm_timer *again;
+	struct rm_timer *watch;    /* fires each second */
 	struct rm_timer *repair;   /* checks the queues that are suspect */
 	struct rm_timer *notice;   /* reports to the owner */
-	struct rm_timer *patience; /* time-out of the replies that wait */
+	struct rm_timer *patience; /* fires when a waiting reply times out */
 	rm_mono_t repaired;        /* time of the last attempt */
 	unsigned repairs_failed;
 	bool report_link, report_renumbered, report_gone;
@@ -121,16 +127,16 @@ struct port_verbs {
 
 /* ---- port_verbs.c: the device and what is opened on it ----------------------- */
 
-/* Takes over the attributes that were read from the port. */
+/* Copies the attributes of the port. */
 void port_verbs_read_port(struct port_verbs *port, const struct ibv_port_attr *attr);
-/* Takes over the number of a queue, and the source port that follows from it. */
+/* Copies the QPN of a queue, and the source port that results from it. */
 void port_verbs_number(struct port_verbs *port, struct port_verbs_queue *queue);
 
 /* ---- port_verbs.c: address handles -----------------------------------------
  */
 
-/* -EINPROGRESS: port_verbs_send_waiting follows; else as in the header. *ret: return
- * it with verbs_ah_put. */
+/* Gets the address handle of a packet; put *ret with verbs_ah_put. -EINPROGRESS:
+ * port_verbs_send_waiting is called when the handle is there; else as verbs_ah_get. */
 int port_verbs_handle(struct port_verbs *port, const struct port_packet *packet,
     uint32_t label, struct verbs_ah **ret);
 void port_verbs_forget_handles(struct port_verbs *port);
@@ -142,7 +148,8 @@ int port_verbs_start_clock(
     struct port_verbs *port, const struct ibv_device_attr_ex *device);
 void port_verbs_watch_clock(struct port_verbs *port);
 struct nic_clock_reading port_verbs_now(void);
-/* The stamp of a completion that is polled now. False: no stamp. */
+/* Converts the stamp of a completion that is polled now. False: the packet has no
+ * stamp. */
 bool port_verbs_stamp(struct port_verbs *port,
     const struct verbs_completion *completion, const struct nic_clock_reading *now,
     int64_t *ret);
@@ -155,21 +162,21 @@ void port_verbs_send(
 uint32_t port_verbs_label(const struct port_verbs *port, uint16_t src_port);
 /* Takes all finished sends off their completion queue. */
 void port_verbs_take_sent(struct port_verbs *port);
-/* Called for a send that will never complete. */
+/* Counts a send that will never complete, and puts its address handle. */
 void port_verbs_drop_sent(const struct verbs_send *send, void *arg);
 
 /* ---- port_verbs_send.c: replies without address handle -------------------------
  */
 
-/* Tries all that wait again; those that have waited too long are dropped. */
+/* Tries to send all waiting replies; those that have waited too long are dropped. */
 void port_verbs_send_waiting(struct port_verbs *port);
 void port_verbs_drop_waiting(struct port_verbs *port);
 
-/* Takes all that has completed. */
+/* Takes all completed receives off their completion queue. */
 void port_verbs_take(struct port_verbs *port, enum port_role role);
 /* Delivers one burst of the taken packets. Returns their number. */
 size_t port_verbs_deliver(struct port_verbs *port, enum port_role role);
-/* Posts all buffers that were returned. */
+/* Posts all receive buffers that were returned. */
 void port_verbs_refill(struct port_verbs *port);
 
 /* ---- port_verbs_events.c: the loop's side ------------------------------------------
@@ -177,15 +184,17 @@ void port_verbs_refill(struct port_verbs *port);
 
 int port_verbs_wire(struct port_verbs *port);
 void port_verbs_unwire(struct port_verbs *port);
-void port_verbs_again(struct port_verbs *port); /* in the loop's next turn */
+/* continues in the next turn of the loop */
+void port_verbs_again(struct port_verbs *port);
 
 /* ---- port_verbs_events.c: ports and queues go down and come back
  * ----------------------
  */
 
-/* Checks whether the LID that the owner knows is still right. */
+/* Compares the LID of the port with the one that the owner knows. */
 void port_verbs_check_lid(struct port_verbs *port);
 void port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue);
-void port_verbs_fail(struct port_verbs *port, int reason); /* the device is gone */
+/* reason: -errno for which the port has ended */
+void port_verbs_fail(struct port_verbs *port, int reason);
 
 #endif

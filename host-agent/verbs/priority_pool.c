@@ -23,7 +23,7 @@ struct priority_pool {
 	size_t count;
 	struct lane_queue queues[LANE_CLASSES];
 	size_t busy[LANE_CLASSES];
-	unsigned retries; /* in a row, while an idle job waits */
+	unsigned retries; /* retries started in a row while an idle job waited */
 	bool ending;
 };
 
@@ -62,8 +62,8 @@ class_may_start(const struct priority_pool *pool, enum lane_class class)
 	return class == LANE_NEW || tried == 0;
 }
 
-/* Retries and idle jobs share a thread, and some dozen dead neighbours keep it busy
- * for ever: idle jobs get a turn now and then, or they would never run. */
+/* Retries and idle jobs share one thread, which some dozen dead neighbours keep busy
+ * for ever. So an idle job is started after RETRIES_IN_A_ROW retries. */
 static enum lane_class
 retry_or_idle(struct priority_pool *pool)
 {
@@ -107,7 +107,7 @@ lane_done(void *arg, int r)
 
 	lane->job = NULL;
 	lane->pool->busy[job->class]--;
-	priority_pool_start_jobs(lane->pool); /* before done, which may take its time */
+	priority_pool_start_jobs(lane->pool); /* before done, which may take long */
 	job->done(job, r);
 }
 
@@ -123,7 +123,7 @@ priority_pool_start_jobs(struct priority_pool *pool)
 		if (lane->job == NULL)
 			return;
 		pool->busy[lane->job->class]++;
-		/* The worker has room for one job and is idle: this does not fail. */
+		/* The worker is idle and has room for one job, so this cannot fail. */
 		(void)rm_worker_submit(lane->worker, lane_run, lane_done, lane);
 	}
 }

@@ -6,8 +6,8 @@
 
 #include "host-agent/verbs/verbs_ah_state.h"
 
-/* For this long after one handle of a target was made the others take no time: the
- * kernel still knows the neighbour. */
+/* For this long after a target has resolved, further handles for it are made without
+ * waiting, as the kernel still knows the neighbour. */
 #define GOOD_NS (10 * RM_NS_PER_S)
 
 static int ah_make(struct verbs_ah *ah, enum lane_class class);
@@ -33,8 +33,8 @@ report(struct verbs_ah_cache *cache, const struct verbs_ah_key *key, int r)
 		cache->options.on_ready(key, r, cache->options.arg);
 }
 
-/* Calls on_stopped if that was the last handle of a stopped cache, which must not be
- * used afterwards. */
+/* Calls on_stopped if the last handle of a stopped cache has gone. The cache may be
+ * freed afterwards. */
 static void
 ah_check_end(struct verbs_ah_cache *cache)
 {
@@ -68,7 +68,7 @@ ah_destroyed(struct lane_job *job, int r)
 	struct verbs_ah_cache *cache = ah->cache;
 
 	if (r == -ECANCELED)
-		r = ah_run_destroy(job); /* no thread has run it, and none will */
+		r = ah_run_destroy(job); /* no thread has run the job, and none will */
 	if (r < 0)
 		cache->counts.destroy_failed++;
 	else
@@ -77,8 +77,8 @@ ah_destroyed(struct lane_job *job, int r)
 	ah_check_end(cache);
 }
 
-/* Destroys a handle that is in no list and has no references; it may be freed on
- * return. */
+/* Destroys a handle that is in no list and has no references. The handle may be freed
+ * on return. */
 static void
 ah_destroy(struct verbs_ah *ah)
 {
@@ -91,7 +91,8 @@ ah_destroy(struct verbs_ah *ah)
 		ah_destroyed(&ah->job, -ECANCELED);
 }
 
-/* The handle is not handed out any more, and is destroyed with its last reference. */
+/* Removes a handle from the table: no caller gets it any more, and it is destroyed with
+ * its last reference. */
 static void
 ah_retire(struct verbs_ah *ah)
 {
@@ -103,7 +104,7 @@ ah_retire(struct verbs_ah *ah)
 	ah_destroy(ah);
 }
 
-/* deletes it */
+/* Removes a waiting handle from its list, and frees it. */
 static void
 ah_stop_waiting(struct verbs_ah *ah)
 {
@@ -121,7 +122,7 @@ ah_run_create(struct lane_job *job)
 	return calls->create(&ah->key, &ah->handle, calls->arg);
 }
 
-/* The first callback may stop the cache. */
+/* Checks the list again after each callback, which may stop the cache. */
 static void
 refuse_waiting(struct verbs_ah_cache *cache, struct ah_target *target, int r)
 {
@@ -189,7 +190,8 @@ make_waiting(struct verbs_ah_cache *cache, struct ah_target *target)
 	}
 }
 
-/* False: there is no place for it any more. */
+/* Puts a new handle in the place of the old one with the same key. False: there is no
+ * old one any more. */
 static bool
 ah_replace(struct verbs_ah *ah)
 {
@@ -199,7 +201,7 @@ ah_replace(struct verbs_ah *ah)
 	ah->target->refreshing = false;
 	ah->target->refresh_failures = 0;
 	if (old == NULL || old->state != AH_READY)
-		return false; /* it was destroyed meanwhile */
+		return false; /* the old handle was removed meanwhile */
 	cache->counts.refreshed++;
 	ah_retire(old);
 	ah_table_enter(ah);
@@ -243,7 +245,8 @@ ah_created(struct lane_job *job, int r)
 	struct verbs_ah_cache *cache = ah->cache;
 	rm_mono_t now = cache->options.now();
 
-	cache->count++; /* keeps the cache from ending before this function returns */
+	/* so that a callback cannot end the cache before this function returns */
+	cache->count++;
 	if (r < 0)
 		ah_failed(ah, r, now);
 	else
@@ -252,7 +255,8 @@ ah_created(struct lane_job *job, int r)
 	ah_check_end(cache);
 }
 
-/* -ECANCELED: the pool has been stopped; nothing has changed. */
+/* Submits the job that makes the handle. -ECANCELED: the pool was stopped; nothing has
+ * changed. */
 static int
 ah_make(struct verbs_ah *ah, enum lane_class class)
 {
@@ -335,11 +339,10 @@ verbs_ah_cache_free(struct verbs_ah_cache *cache)
 		}
 	}
 	cache->freed = true;
-	ah_check_end(cache); /* or after the last call that is running */
+	ah_check_end(cache); /* else the last running call will do it */
 }
 
-/* Makes room in the table for one more handle. Handles that are being destroyed
- * count, too. */
+/* Makes room for one more handle. Handles that are being destroyed take room, too. */
 static int
 cache_make_room(struct verbs_ah_cache *cache)
 {
@@ -357,7 +360,8 @@ cache_make_room(struct verbs_ah_cache *cache)
 	return 0;
 }
 
-/* For a target that may not resolve only one handle is made; the others wait for it. */
+/* Makes the handle; if the target may not resolve, and another handle of it is being
+ * made, waits for the result. */
 static int
 ah_start(struct verbs_ah *ah, rm_mono_t now)
 {
@@ -400,7 +404,8 @@ cache_add(struct verbs_ah_cache *cache, const struct verbs_ah_key *key, rm_mono_
 	return -EINPROGRESS;
 }
 
-/* One at a time per target: if it is dead by now, that costs one call. */
+/* One handle of a target is renewed at a time: if the target is dead by now, only one
+ * call blocks. */
 static void
 ah_refresh(struct verbs_ah *ah, rm_mono_t now)
 {

@@ -2,8 +2,9 @@
  * verbs_ah_state - shared by the source files of verbs_ah: handles by key, and their
  * targets.
  *
- * verbs_ah_get returns the handles in the table. Others are being made or destroyed: a
- * replacement, or a handle that was replaced while a caller still uses it.
+ * verbs_ah_get returns handles of the table. Handles outside the table are being made
+ * or destroyed: replacements, and handles that were replaced while a caller still uses
+ * them.
  */
 #ifndef HOST_AGENT_VERBS_VERBS_AH_STATE_H
 #define HOST_AGENT_VERBS_VERBS_AH_STATE_H
@@ -17,46 +18,49 @@
 struct ah_target;
 
 enum ah_state {
-	AH_WAITING, /* for another handle of its target */
-	AH_MAKING,  /* in a lane */
+	AH_WAITING, /* waits for another handle of its target to be made */
+	AH_MAKING,  /* a thread makes it */
 	AH_READY,
-	AH_GOING, /* a thread is to destroy it */
+	AH_GOING, /* a thread destroys it */
 };
 
 struct verbs_ah {
-	struct lane_job job; /* while MAKING or GOING */
+	struct lane_job job; /* used while MAKING or GOING */
 	struct verbs_ah_cache *cache;
 	struct verbs_ah_key key;
 	struct ibv_ah *handle;
 	struct ah_target *target; /* NULL when GOING */
 	enum ah_state state;
 	bool in_table;
-	bool tries;    /* MAKING, while the others of its target wait for the outcome */
-	bool replaces; /* MAKING, as replacement for the one of its key in the table */
-	bool stale;    /* MAKING, and the path may have changed meanwhile */
+	bool tries;    /* MAKING, and other handles of the target wait for the result */
+	bool replaces; /* MAKING, to replace the handle of its key in the table */
+	/* MAKING, and the path to the target may have changed since it began */
+	bool stale;
 	uint32_t refs;
 	rm_mono_t refresh_at;
 	LIST_ENTRY(verbs_ah) in_bucket;
 	LIST_ENTRY(verbs_ah) in_all;
-	TAILQ_ENTRY(verbs_ah) in_line; /* READY, refs 0: least used first; or WAITING */
+	/* READY without references: the longest unused first; or WAITING */
+	TAILQ_ENTRY(verbs_ah) in_line;
 };
 
 TAILQ_HEAD(ah_line, verbs_ah);
 LIST_HEAD(ah_bucket, verbs_ah);
 
-struct ah_target { /* a neighbour, for all labels and classes */
+struct ah_target { /* a neighbour, with all its labels and classes */
 	uint8_t gid[16];
 	uint16_t lid;
 	uint8_t gid_index, port;
-	bool trying;     /* one handle is being made, to see whether it resolves */
-	bool refreshing; /* the same, for a replacement */
+	/* one handle is being made, which shows whether the target resolves */
+	bool trying;
+	bool refreshing;                     /* a replacement is being made */
 	unsigned failures, refresh_failures; /* in a row */
-	int error;                           /* of the last failure */
+	int error;                           /* error of the last failure */
 	rm_mono_t good_until, retry_at, refresh_at;
-	size_t handles; /* number of handles that point here */
+	size_t handles; /* number of handles of this target */
 	struct ah_line waiting;
 	LIST_ENTRY(ah_target) in_bucket;
-	TAILQ_ENTRY(ah_target) in_bad; /* while failures > 0 */
+	TAILQ_ENTRY(ah_target) in_bad; /* in the list while failures > 0 */
 };
 
 LIST_HEAD(ah_target_bucket, ah_target);
@@ -71,41 +75,46 @@ struct verbs_ah_cache {
 	void (*on_stopped)(void *arg);
 	void *stopped_arg;
 
-	size_t mask; /* size of both tables - 1 */
+	size_t mask; /* number of buckets of each table, minus 1 */
 	struct ah_bucket *table;
 	struct ah_target_bucket *targets;
-	struct ah_line idle;    /* READY, in the table, without references */
-	struct ah_bucket all;   /* all handles */
-	struct ah_bad_line bad; /* targets, longest bad first */
+	struct ah_line idle;  /* READY handles in the table without references */
+	struct ah_bucket all; /* all handles */
+	/* targets that failed, in the order of their first failure */
+	struct ah_bad_line bad;
 	size_t in_table, count, target_count;
 };
 
 int ah_table_init(struct verbs_ah_cache *cache);
-void ah_table_clear(struct verbs_ah_cache *cache); /* it must have no handles */
+void ah_table_clear(struct verbs_ah_cache *cache); /* the table must have no handles */
 
 struct verbs_ah *ah_table_find(
     const struct verbs_ah_cache *cache, const struct verbs_ah_key *key);
 struct ah_target *ah_table_target(
     const struct verbs_ah_cache *cache, const struct verbs_ah_key *key);
 
-/* A new handle of this key, in no table yet; its target is created if there is none.
- * NULL: no memory. */
+/* Creates a handle with this key, which is in no table yet, and its target if there is
+ * none. NULL: no memory. */
 struct verbs_ah *ah_table_new(
     struct verbs_ah_cache *cache, const struct verbs_ah_key *key);
 void ah_table_enter(struct verbs_ah *ah);
-void ah_table_leave(struct verbs_ah *ah); /* the handle need not be in it */
-/* The last handle of a target that is not bad frees the target. */
+/* does nothing if the handle is not in the table */
+void ah_table_leave(struct verbs_ah *ah);
+/* Takes the handle off its target. A target without handles is freed, unless it has
+ * failed. */
 void ah_table_drop_target(struct verbs_ah *ah);
 void ah_table_delete(struct verbs_ah *ah);
 
-/* Called before and after something that may delete the target's last handle. */
+/* Keep a target alive while its last handle may be deleted. */
 void ah_target_hold(struct ah_target *target);
 void ah_target_let_go(struct verbs_ah_cache *cache, struct ah_target *target);
-/* The number of targets without handles that are remembered is bounded. */
+/* Notes a failure. The number of failed targets that are kept without handles is
+ * bounded. */
 void ah_target_failed(
     struct verbs_ah_cache *cache, struct ah_target *target, int r, rm_mono_t now);
 void ah_target_forgive(struct verbs_ah_cache *cache, struct ah_target *target);
 
-int64_t ah_backoff_ns(unsigned failures); /* 250 ms, 1 s, doubling up to 30 s */
+/* ns: 250 ms, 1 s, then twice the time before, up to 30 s */
+int64_t ah_backoff_ns(unsigned failures);
 
 #endif

@@ -7,12 +7,13 @@
 #include "rackmesh/core/fnv.h"
 
 #define NO_ROUTE_NS (250 * RM_NS_PER_MS)
-/* The first request after a link has come up is often lost with its ARP request. */
+/* The first packet after a link-up is often lost, and so is the first ARP request. */
 #define FIRST_BACKOFF_NS (250 * RM_NS_PER_MS)
 #define BACKOFF_NS RM_NS_PER_S
 #define BACKOFF_MAX_NS (30 * RM_NS_PER_S)
 
-/* The keys come from our own pinglist: no attacker can choose colliding ones. */
+/* The hash is not keyed, because the keys come from pinglists: no attacker chooses
+ * them. */
 static uint64_t
 target_hash(const struct verbs_ah_key *key)
 {
@@ -234,14 +235,15 @@ ah_target_failed(
 {
 	struct ah_target *oldest = TAILQ_FIRST(&cache->bad);
 
-	/* Several handles made at the same time count as one failure. */
+	/* The failures of several handles that were made at the same time count as
+	 * one. */
 	if (target->failures > 0 && rm_mono_since(target->retry_at, now) > 0)
 		return;
 	if (target->failures++ > 0)
 		TAILQ_REMOVE(&cache->bad, target, in_bad);
 	TAILQ_INSERT_TAIL(&cache->bad, target, in_bad);
 	target->error = r;
-	/* Without a route making it fails at once: a retry blocks no thread. */
+	/* Without a route the call fails at once, so a retry blocks no thread. */
 	target->retry_at = rm_mono_add(
 	    now, r == -ENETUNREACH ? NO_ROUTE_NS : ah_backoff_ns(target->failures));
 	if (cache->target_count > 2 * cache->options.max_handles && oldest != NULL &&

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * libibverbs has three conventions for errors: NULL and errno; an errno as the return
- * value; -1 and errno. Some providers mix the last two.
+ * libibverbs reports errors in three forms: NULL and errno; an errno as the result; -1
+ * and errno. Some providers mix the last two.
  */
 static int
 error_of(int value)
@@ -45,7 +45,7 @@ real_open(const char *name, struct ibv_context **ret)
 			*ret = context;
 		break;
 	}
-	/* An open context keeps a reference to its device. */
+	/* An open context holds a reference to its device. */
 	ibv_free_device_list(devices);
 	return r;
 }

@@ -27,7 +27,7 @@ struct verbs_calls {
 
 	int (*alloc_pd)(struct ibv_context *context, struct ibv_pd **ret);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	/* With the right of local writing: to receive into and to send from. */
+	/* With local write access, for receiving and for sending. */
 	int (*reg_mr)(struct ibv_pd *pd, void *data, size_t len, struct ibv_mr **ret);
 	int (*dereg_mr)(struct ibv_mr *mr);
 
@@ -40,7 +40,8 @@ struct verbs_calls {
 	    struct ibv_cq_init_attr_ex *options, struct ibv_cq_ex **ret);
 	int (*destroy_cq)(struct ibv_cq *cq);
 	int (*req_notify)(struct ibv_cq *cq);
-	/* -EAGAIN: no event. Every event must be acknowledged, or destroying blocks. */
+	/* -EAGAIN: there is no event. Every event must be acknowledged: else destroying
+	 * the queue blocks. */
 	int (*get_event)(struct ibv_comp_channel *channel, struct ibv_cq **ret);
 	void (*ack_events)(struct ibv_cq *cq, unsigned count);
 	/* Returns the number of completions. */
@@ -52,11 +53,11 @@ struct verbs_calls {
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *ret, int mask);
 	int (*destroy_qp)(struct ibv_qp *qp);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr);
-	/* *bad: the first of the chain that was not accepted. */
+	/* *bad: the first request in the chain that was not accepted. */
 	int (*post_recv)(
 	    struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-	/* May block for a second: call it in a worker only. */
+	/* May block for a second: call it only in a thread. */
 	int (*create_ah)(
 	    struct ibv_pd *pd, struct ibv_ah_attr *attr, struct ibv_ah **ret);
 	int (*destroy_ah)(struct ibv_ah *ah);

@@ -68,7 +68,7 @@ read_stamped(struct verbs_cq *cq, struct verbs_completion *completion)
 				: ibv_wc_read_completion_wallclock_ns(ex);
 }
 
-/* Polling starts with the first completion, and must be ended only if there was one. */
+/* A poll starts with the first completion. It must be ended only if there was one. */
 static int
 poll_stamped(struct verbs_cq *cq, int max, struct verbs_completion *completions)
 {
@@ -82,7 +82,7 @@ poll_stamped(struct verbs_cq *cq, int max, struct verbs_completion *completions)
 		value = n < max ? ibv_next_poll(cq->ex) : ENOENT;
 	} while (value == 0);
 	ibv_end_poll(cq->ex);
-	return n; /* the error that stopped polling comes again with the next poll */
+	return n; /* the same error is returned by the next poll */
 }
 
 static int

@@ -1,8 +1,8 @@
 /*
  * verbs_cq - one completion queue, with stamps of the NIC or without.
  *
- * In a completion that is not a success only wr_id, status and vendor_error are valid,
- * and the opcode never is: wr_id says who posted it.
+ * If a completion is not a success, only its wr_id, status and vendor_error are valid.
+ * The opcode is never used: wr_id identifies the request.
  */
 #ifndef HOST_AGENT_VERBS_VERBS_CQ_H
 #define HOST_AGENT_VERBS_VERBS_CQ_H
@@ -17,7 +17,9 @@ struct verbs_calls;
 
 struct verbs_completion {
 	uint64_t wr_id;
-	uint64_t stamp; /* raw cycles, or wall-clock ns; 0 without stamps */
+	/* raw cycles or wall-clock ns, by the kind of queue; 0: the queue has no
+	 * stamps */
+	uint64_t stamp;
 	enum ibv_wc_status status;
 	uint32_t vendor_error;
 	uint32_t byte_len; /* with the 40 bytes of the GRH */
@@ -30,13 +32,13 @@ struct verbs_completion {
 struct verbs_cq {
 	const struct verbs_calls *calls;
 	struct ibv_cq *cq;    /* NULL: not open */
-	struct ibv_cq_ex *ex; /* the same queue; NULL: a plain one */
+	struct ibv_cq_ex *ex; /* the same queue, if it has stamps; else NULL */
 	enum wire_stamp_source stamps;
 };
 
 /*
- * stamps: WIRE_STAMP_NIC and _WALLCLOCK ask for a queue with such stamps, other values
- * for a plain one. -EOPNOTSUPP and the like: the device has no such stamps.
+ * stamps: WIRE_STAMP_NIC and WIRE_STAMP_WALLCLOCK open a queue with such stamps, other
+ * values a plain one. -EOPNOTSUPP, or another error: the device has no such stamps.
  */
 int verbs_cq_open(struct verbs_cq *cq, const struct verbs_calls *calls,
     struct ibv_context *context, struct ibv_comp_channel *channel, int depth,

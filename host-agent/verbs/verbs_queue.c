@@ -17,17 +17,17 @@ struct receive_slot {
 struct send_slot {
 	uint32_t life;
 	enum slot_state state;
-	struct verbs_send send; /* data and address handle are not kept */
+	struct verbs_send send; /* without data and address handle */
 };
 
 struct verbs_queue {
 	struct verbs_queue_options options;
-	struct ibv_qp *qp; /* NULL: lost, to be created again */
+	struct ibv_qp *qp; /* NULL: the QP could not be created again */
 	struct ibv_mr *mr;
 	uint32_t max_inline;
-	uint32_t life; /* generation of the slot posted last */
+	uint32_t life; /* generation of the slot when it was last posted */
 
-	uint8_t *memory; /* buffers to receive into, then buffers to send from */
+	uint8_t *memory; /* receive buffers, then send buffers */
 	size_t memory_bytes, receive_stride, send_stride;
 
 	struct receive_slot *receives;
@@ -60,7 +60,7 @@ queue_to_init(struct verbs_queue *queue)
 	    queue, IBV_QPS_INIT, &attr, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
 }
 
-/* INIT -> RTR -> RTS. */
+/* Moves the QP from INIT to RTR to RTS. */
 static int
 verbs_queue_rise(struct verbs_queue *queue, const char **step)
 {
@@ -94,7 +94,8 @@ verbs_queue_create_qp(struct verbs_queue *queue, const char **step)
 	*step = "ibv_create_qp";
 	r = options->calls->create_qp(options->pd, &attr, &queue->qp);
 	if (r == -EINVAL && attr.cap.max_inline_data > 0) {
-		attr.cap.max_inline_data = 0; /* the device has less, or none */
+		/* the device supports less inline data, or none */
+		attr.cap.max_inline_data = 0;
 		r = options->calls->create_qp(options->pd, &attr, &queue->qp);
 	}
 	if (r < 0) {
@@ -106,14 +107,15 @@ verbs_queue_create_qp(struct verbs_queue *queue, const char **step)
 	return queue_to_init(queue);
 }
 
-/* All slots are free again, whatever the device still does with them. */
+/* Ends the generation of all slots: they are free again, even if the device still uses
+ * them. */
 static void
 verbs_queue_end_lives(struct verbs_queue *queue,
     void (*on_dropped)(const struct verbs_send *send, void *arg), void *arg)
 {
 	const struct verbs_queue_options *options = &queue->options;
 
-	/* The lowest slots are on top and are used first. */
+	/* The stack gives the lowest slots first. */
 	for (uint32_t i = 0; i < options->receives; i++) {
 		queue->receives[i].state = SLOT_FREE;
 		queue->unposted[i] = (uint16_t)(options->receives - 1 - i);
@@ -199,7 +201,7 @@ verbs_queue_revive(struct verbs_queue *queue,
 	uint32_t lowest = queue->level.lowest;
 	int r;
 
-	/* From here on completions of older posts are ignored. */
+	/* From here on completions of requests from before are ignored. */
 	verbs_queue_end_lives(queue, on_dropped, arg);
 	r = queue_reset(queue);
 	if (r < 0) {
@@ -213,7 +215,9 @@ verbs_queue_revive(struct verbs_queue *queue,
 #define STRIDE 64 /* a cache line */
 #define PAGE_BYTES 4096
 #define REFILL_CHAIN 32
-#define LOW_SHARE 8 /* low: less than one of so many buffers is left */
+#define LOW_SHARE                                                           \
+	8 /* the level is low if less than one of so many buffers is posted \
+	   */
 
 #define WR_SEND (UINT64_C(1) << 63)
 #define WR_QUEUE_SHIFT 48
@@ -328,7 +332,8 @@ verbs_queue_free(struct verbs_queue *queue,
 	if (queue == NULL)
 		return;
 	calls = queue->options.calls;
-	/* A QP that could not be destroyed may still write to the memory. */
+	/* If the QP could not be destroyed, the device may still write to the
+	 * memory. */
 	if (queue->qp != NULL)
 		leak = calls->destroy_qp(queue->qp) < 0;
 	if (on_dropped != NULL && queue->sends != NULL)
@@ -364,7 +369,8 @@ verbs_queue_receive_bytes(const struct verbs_queue *queue)
 
 /* ---- receiving ---- */
 
-/* NULL: the completion is older than the last reset, or of nothing posted here. */
+/* NULL: the completion is from before the last reset, or of no request of this
+ * queue. */
 static struct receive_slot *
 receive_find(const struct verbs_queue *queue, uint64_t wr_id, enum slot_state state)
 {
@@ -423,7 +429,7 @@ verbs_queue_give_back(struct verbs_queue *queue, uint64_t wr_id)
 	queue->unposted[queue->level.unposted++] = wr_slot(wr_id);
 }
 
-/* Posts the n topmost slots of the stack. Returns the number accepted. */
+/* Posts the n slots at the top of the stack. Returns how many the device accepted. */
 static size_t
 receive_post(struct verbs_queue *queue, size_t n, int *error)
 {
