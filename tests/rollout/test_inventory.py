@@ -148,11 +148,11 @@ def test_a_certificate_is_good_for_name_and_address(rendered):
     assert hosts == ["DNS:ctl.r1.example", "IP:fd00:0:0:1::f"]
 
 
-def files_of(inventory, tmp_path, **files):
-    """What the look at the inventory says of these, where the control node has one secret."""
+def look_at(inventory, tmp_path, hosts="racks", **files):
+    """What the look at the inventory says, where the control node has one secret."""
     (tmp_path / "there").write_text("secret")
     tasks = [{"ansible.builtin.include_tasks": str(ROOT / "ansible/tasks/inventory.yaml")}]
-    play = [{"hosts": "racks", "gather_facts": False, "connection": "local", "tasks": tasks}]
+    play = [{"hosts": hosts, "gather_facts": False, "connection": "local", "tasks": tasks}]
     # Beside group_vars/, as the playbooks are.
     (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
     (tmp_path / "look.yaml").write_text(yaml.safe_dump(play))
@@ -165,14 +165,62 @@ def files_of(inventory, tmp_path, **files):
 
 def test_a_file_that_is_missing_stops_all_before_anything_is_touched(inventory, tmp_path):
     wanted = {"switch.password": "there", "viewers.tokens": str(tmp_path / "absent")}
-    status, said = files_of(inventory, tmp_path, rackmesh_aggregator_files=wanted)
+    status, said = look_at(inventory, tmp_path, rackmesh_aggregator_files=wanted)
     assert status == 2 and f"are to have {tmp_path}/absent, which is no file" in said
 
 
 def test_files_that_are_there_and_those_of_daemons_elsewhere_are_fine(inventory, tmp_path):
-    status, said = files_of(inventory, tmp_path, rackmesh_aggregator_files={"any": "there"},
+    status, said = look_at(inventory, tmp_path, rackmesh_aggregator_files={"any": "there"},
                             rackmesh_analyzer_files={"any": "absent"})  # fmt: skip
     assert status == 0, said
+
+
+# One rack of two hosts as it has to be; one fault each, and what is said of it.
+RIGHT = """\
+rackmesh:
+  children:
+    racks:
+      vars: { rackmesh_rack: a, rackmesh_rnics: { eth1: t1 }, rackmesh_tors: { t1: { aggregators: [h1, h2] } } }
+      hosts: { h1: { rackmesh_region: r1 }, h2: { rackmesh_region: r1 } }
+    controllers:
+      hosts: { c1: { rackmesh_region: r1 } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("rackmesh_rack: a, ", "", "h1: rackmesh_rack is missing"),
+        ("rackmesh_tors: { t1: { aggregators: [h1, h2] } }", "rackmesh_rnics: {}",
+         "h1: rackmesh_tors is missing: the ToRs of its rack, e.g. {tor1: {aggregators: [h11, h12]}}"),
+        ("{ aggregators: [h1, h2] }", "{ plane: p }", "h1: ToR t1 in rackmesh_tors needs one or two hosts"),
+        ("[h1, h2]", "[h1, h3]", "h1: the aggregator of ToR t1 is to be on h3, which is no host of the group racks"),
+        ("h2: { rackmesh_region: r1 }", "h2: {}", "h1: the aggregator of ToR t1 is to be on h2 of region default"),
+        ("c1: { rackmesh_region: r1 }", "c1:", "h1: its region, r1, has no controller: hosts of the group controllers are of region default, so see to"),
+        ("controllers:", "controler:", "h1: its region, r1, has no controller: the group controllers is empty"),
+        ("controllers:", "controler:", "c1: it is in none of the groups racks, controllers,"),
+        ("eth1: t1", "eth1: t2", "h1: rackmesh_rnics says that eth1 has its cable in t2, but rackmesh_tors has only t1"),
+        ("    controllers:", "    canary:\n      hosts: { h2: }\n    controllers:", "h2: it is in the group canary and has the aggregator of t1"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_an_inventory_is_said_with_host_and_remedy(tmp_path, old, new, said):
+    assert old in RIGHT
+    (tmp_path / "hosts.yaml").write_text(RIGHT.replace(old, new, 1))
+    status, heard = look_at(tmp_path / "hosts.yaml", tmp_path, "all")
+    assert status == 2 and said in " ".join(heard.split()), heard
+
+
+def test_an_inventory_that_has_all_is_fine(tmp_path):
+    (tmp_path / "hosts.yaml").write_text(RIGHT)
+    status, heard = look_at(tmp_path / "hosts.yaml", tmp_path, "all")
+    assert status == 0, heard
+
+
+def test_an_inventory_without_hosts_for_rackmesh_is_an_error(tmp_path):
+    (tmp_path / "hosts.yaml").write_text(RIGHT.replace("rackmesh:", "fabric:", 1))
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", "site.yaml"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    assert run.returncode == 2 and "no host is in the group rackmesh" in run.stdout
 
 
 def test_a_host_that_goes_for_good_keeps_no_file_of_its_configs(inventory):
