@@ -352,6 +352,37 @@ def controllers_answer():
         server.shutdown()
 
 
+# A rack's host and a controller, on this host.
+HERE = """\
+rackmesh:
+  vars: { ansible_connection: local, ansible_become: false, rackmesh_region: r1 }
+  children:
+    racks: { hosts: { h1: } }
+    controllers: { hosts: { c1: } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("playbook", "options", "said"),
+    [
+        ("brake", ["-e", "rackmesh_brake=on"],
+         "c1: the brake of region r1 is NOT set, since none of the controllers that were asked leads (c1; here: nobody leads)"),
+        ("drain", ["--limit", "h1", "-e", "rackmesh_state_folder=/nowhere"],
+         "h1: not drained, since no controller of region r1 leads (c1)"),
+    ],
+)  # fmt: skip
+def test_what_wants_the_leader_says_that_nobody_leads(
+    controllers_answer, monkeypatch, tmp_path, playbook, options, said
+):
+    (tmp_path / "hosts.yaml").write_text(HERE)
+    monkeypatch.setitem(controllers_answer, "leading", False)
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", *options, f"{playbook}.yaml"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    heard = " ".join(run.stdout.split())
+    assert run.returncode == 2 and said in heard, heard
+    assert "changed=1" not in heard
+
+
 def next_secrets(inventory, folder, *options, **variables):
     """Of all controllers, or --limit."""
     if not (folder / "group_vars").exists():
