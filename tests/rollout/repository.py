@@ -52,10 +52,12 @@ class Repository:
     def offers(self, folder):
         """For a while, so that it is nobody's newest version afterwards."""
         self.add(folder)
-        yield
-        for deb in debs(folder):
-            (self.folder / deb.name).unlink()
-        self._write_index()
+        try:
+            yield
+        finally:
+            for deb in debs(folder):
+                (self.folder / deb.name).unlink()
+            self._write_index()
 
     def _write_index(self):
         command = ["dpkg-scanpackages", "--multiversion", "."]

@@ -16,7 +16,7 @@ import yaml
 from lab.faults import RnicDead
 from lab.innocents import VERDICTS, accused
 from lab.wait import until
-from packages import DAEMONS, ROOT
+from packages import DAEMONS, HTTP, ROOT
 from region import ANALYZER, NEWCOMER, PATIENCE_S
 
 CANARY = "h13"
@@ -362,6 +362,71 @@ def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_pat
             assert region.property(name, daemon, "ActiveState") == "active", f"{daemon} on {name}"
             assert region.started(name, daemon) > last, f"{daemon} on {name} was not touched"
     assert region.probed() == region.rnics()
+
+
+@pytest.mark.long
+def test_a_bad_controller_stops_at_the_first_and_the_other_goes_on(
+    rolled_out, region, say, tmp_path
+):
+    """Its agent is fine, so the canary has it before: an agent newer than all that it talks to."""
+    bad = versions.bad(tmp_path / "bad", "refuses", daemon="region-controller")
+    before = state(region)
+    limit = ("--limit", f"{CANARY},controllers,analyzers")
+    with region.repository.offers(bad.folder), calm(region) as innocents:
+        run = region.play("site", *limit, status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
+        after = state(region)
+        leaders = {name for name in region.machines_of("region-controller")
+                   if region.get(name, HTTP["region-controller"], "/v1/leader").json["leading"]}  # fmt: skip
+        touched = changed_between(before, after)
+        say(
+            f"bad controller: stopped and rolled back in {run.took_s:.0f} s; touched:"
+            f" {', '.join(sorted(touched))}; leading: {', '.join(leaders)}"
+        )
+        assert len(leaders) == 1
+        assert run.hosts("failed") < region.machines_of("region-controller")
+        assert len(run.hosts("failed")) == 1
+        assert touched == {CANARY} | run.hosts("failed")
+        (failed,) = run.hosts("failed")
+        assert f"because of {failed}" in run.said and "cannot start: this is a bad version" in run.said
+        assert after[failed][0] == before[failed][0] and after[CANARY][0] == bad.name
+        pids = {daemon: (before[failed][1][daemon], pid) for daemon, pid in after[failed][1].items()}
+        assert {daemon for daemon, (was, now) in pids.items() if was != now} == {"region-controller"}
+        assert region.property(failed, "region-controller", "ActiveState") == "active"
+        assert region.probed() == region.rnics()
+        back = region.play("site", "--limit", CANARY, rackmesh_version=before[CANARY][0])
+    say(f"the canary's agent back in {back.took_s:.0f} s; false alerts: {len(innocents)}")
+    assert state(region)[CANARY][0] == before[CANARY][0]
+
+
+@pytest.mark.long
+def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
+    rolled_out, region, say, tmp_path
+):
+    other = versions.other(tmp_path / "other")
+    region.repository.add(other.folder)
+    before = state(region)
+    mine = before[CANARY][0]
+
+    def brings(version, what, limit):
+        with calm(region):
+            run = region.play("site", "--limit", limit, rackmesh_version=version)
+            region.wait_calm()
+            assert region.probed() == region.rnics()
+        has = {name: each[0] for name, each in state(region).items()}
+        said = region.on(ANALYZER, "rackmeshctl", "versions", status=None)
+        assert mine in said and other.name.partition("+")[0] in said
+        say(f"{what}: {run.took_s:.0f} s, {run.counts()}")
+        return {name for name in has if has[name] == other.name}
+
+    assert brings(other.name, "other agent alone", CANARY) == {CANARY}
+    assert brings(mine, "and back", CANARY) == set()
+    centre = {"ctl1", "ctl2"}
+    limit = "controllers,analyzers"
+    assert brings(other.name, "other controllers and analyzer", limit) == centre
+    aggregating = {"h11", "h12"}
+    limit = ",".join(sorted(aggregating))
+    assert brings(other.name, "and aggregators of a rack, with one old agent", limit) == centre | aggregating
+    assert brings(mine, "all back", "all") == set()
 
 
 @pytest.mark.long
