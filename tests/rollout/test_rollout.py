@@ -237,6 +237,8 @@ def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out,
     file = region.inventory / "secrets" / "probe-secret"
     controllers = region.machines_of("region-controller")
     before, old = state(region), file.read_text()
+    assert region.play("probe-secret", "--check").hosts("failed") == set()
+    assert file.read_text() == old
     with calm(region):
         run = region.play("probe-secret")
     say(f"another secret of the probes: {run.took_s:.0f} s, {run.counts()}")
@@ -427,6 +429,21 @@ def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
     limit = ",".join(sorted(aggregating))
     assert brings(other.name, "and aggregators of a rack, with one old agent", limit) == centre | aggregating
     assert brings(mine, "all back", "all") == set()
+
+
+@pytest.mark.long
+def test_a_dry_run_of_a_change_says_what_it_would_be(rolled_out, region, say, tmp_path):
+    newer = versions.good(tmp_path / "newer", "+dry")
+    before = state(region)
+    options = {**region.variables["rackmesh_agent_options"], "trace": {"interval_s": 31}}
+    with region.repository.offers(newer.folder), calm(region):
+        run = region.play("site", "--check", "--diff", "--limit", CANARY,
+                          rackmesh_version=newer.name, rackmesh_agent_options=options)  # fmt: skip
+    say(f"dry run of a change: {run.took_s:.0f} s, {run.counts()}")
+    assert run.hosts("changed") == {CANARY} and run.hosts("failed") == set()
+    assert re.search(r"^\+ +interval_s: 31$", run.said, re.M)
+    assert f"{CANARY}: host-agent would be restarted" in run.said
+    assert state(region) == before
 
 
 @pytest.mark.long
