@@ -432,6 +432,24 @@ def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
 
 
 @pytest.mark.long
+def test_a_gate_says_which_rnic_is_not_good_and_to_whom(rolled_out, region, say):
+    fault = RnicDead(region, region.fabric.rnics[f"{CANARY}/eth1"])
+    options = {**region.variables["rackmesh_agent_options"], "trace": {"interval_s": 31}}
+    before = region.on(CANARY, "cat", "/etc/rackmesh/host-agent.yaml")
+    with calm(region, lambda arrival: CANARY in arrival.part):
+        fault.begin()
+        try:
+            run = region.play("site", "--limit", CANARY, status=2, rackmesh_gate_s=GATE_S,
+                              rackmesh_agent_options=options)  # fmt: skip
+        finally:
+            fault.end()
+    say(f"a gate with a dead cable: {run.took_s:.0f} s")
+    said = " ".join(run.said.split())
+    assert re.search(rf"because of {CANARY}. .*{CANARY}: after {GATE_S} s .*eth1 is \w+ to the aggregator on h11", said)
+    assert region.on(CANARY, "cat", "/etc/rackmesh/host-agent.yaml") == before
+
+
+@pytest.mark.long
 def test_a_dry_run_of_a_change_says_what_it_would_be(rolled_out, region, say, tmp_path):
     newer = versions.good(tmp_path / "newer", "+dry")
     before = state(region)
