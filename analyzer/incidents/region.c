@@ -386,7 +386,7 @@ region_summary(
 	(void)localise_summary(region->localise, view, now);
 	class_marks_summary(region->marks, view, now);
 	port_counts_summary(region->ports, view, now, rm_wall_now());
-	service_uses_summary(region->uses, view, now, rm_wall_now());
+	service_uses_summary(region->uses, view, now);
 	cnp_balance_summary(region->cnps, &view->summary, now, rm_wall_now());
 }
 

@@ -8,6 +8,7 @@
 
 #include <uthash.h>
 
+#include "analyzer/incidents/sender_clock.h"
 #include "rackmesh/core/fnv.h"
 #include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
@@ -22,20 +23,29 @@
 /* Names are compared by their hashes: a region has a million hops. 0: none. */
 struct row {
 	char *service;
+	uint64_t use;         /* all of the following names in one */
 	uint64_t dst_tor;     /* 0: not known */
 	uint64_t there, back; /* "tor1->tor2", "tor2->tor1"; 0: not known */
 	uint64_t hops[MAX_HOPS];
 	uint64_t links[MAX_HOPS]; /* between a hop and the next, "spine1--tor2" */
 	size_t hop_count;         /* 0: the path is not known */
 	bool is_gap;              /* some hops are not known */
-	rm_mono_t lost;           /* when a loss was reported last; ns 0: none was */
+	uint64_t
+	    lost_ns; /* when a loss was reported last, by the rack's clock; 0: none */
+};
+
+/* Of an aggregator, from its start to its end. */
+struct life {
+	uint64_t aggregator, incarnation; /* aggregator 0: none so far */
+	struct sender_clock clock;
 };
 
 struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t name;
-	rm_mono_t heard; /* any summary */
-	rm_mono_t at;    /* the one with these rows; ns 0: none so far */
+	struct life life, former; /* of the aggregators that report, that reported it */
+	rm_mono_t heard;          /* any summary */
+	uint64_t end_ns; /* of the one with these rows, by the rack's clock; 0: none */
 	bool all;        /* all flows of the rack are in it */
 	struct row *rows;
 	size_t count;
@@ -53,9 +63,14 @@ struct answer {
 	char services[RM_EVIDENCE_TEXT];
 };
 
+struct loss {
+	uint64_t use, at_ns;
+};
+
 struct service_uses {
 	struct rack *racks, *by_name;
-	size_t count; /* rows of all racks */
+	size_t count;                          /* rows of all racks */
+	struct loss losses[WIRE_MAX_USE_ROWS]; /* of one rack, while it reports */
 	struct answer answers[ANSWERS];
 };
 
@@ -148,26 +163,47 @@ read_path(struct row *row, const char *path)
 	}
 }
 
-static bool
-is_same_use(const struct row *a, const struct row *b)
+static int64_t
+age_ns(const struct rack *rack, uint64_t at_ns, rm_mono_t now)
 {
-	return a->dst_tor == b->dst_tor && a->hop_count == b->hop_count &&
-	       memcmp(a->hops, b->hops, sizeof(a->hops)) == 0 &&
-	       strcmp(a->service, b->service) == 0;
+	return sender_clock_age(&rack->life.clock, at_ns, now);
+}
+
+static int
+compare_losses(const void *a, const void *b)
+{
+	const struct loss *left = a, *right = b;
+
+	return left->use < right->use ? -1 : left->use > right->use;
 }
 
 /* A loss stays known for some seconds; few rows have any. */
 static void
-keep_losses(const struct rack *rack, struct row *rows, size_t count, rm_mono_t now)
+keep_losses(struct service_uses *service_uses, const struct rack *rack,
+    struct row *rows, size_t count, rm_mono_t now)
 {
+	struct loss *losses = service_uses->losses;
+	size_t lossy = 0;
+
 	for (size_t i = 0; i < rack->count; i++) {
 		const struct row *old = &rack->rows[i];
 
-		if (old->lost.ns == 0 || rm_mono_since(now, old->lost) > LOST_NS)
+		if (old->lost_ns != 0 && age_ns(rack, old->lost_ns, now) <= LOST_NS)
+			losses[lossy++] = (struct loss){ old->use, old->lost_ns };
+	}
+	if (lossy == 0)
+		return;
+	qsort(losses, lossy, sizeof(losses[0]), compare_losses);
+	for (size_t i = 0; i < count; i++) {
+		const struct loss wanted = { .use = rows[i].use };
+		const struct loss *found;
+
+		if (rows[i].lost_ns != 0)
 			continue;
-		for (size_t k = 0; k < count; k++)
-			if (rows[k].lost.ns == 0 && is_same_use(old, &rows[k]))
-				rows[k].lost = old->lost;
+		found =
+		    bsearch(&wanted, losses, lossy, sizeof(losses[0]), compare_losses);
+		if (found != NULL)
+			rows[i].lost_ns = found->at_ns;
 	}
 }
 
@@ -197,9 +233,18 @@ read_ends(struct row *row, const char *src, const char *dst)
 	row->back = hash_of(path, strlen(path));
 }
 
-/* The first `count`. at: when they ended. NULL: out of memory. */
+static uint64_t
+use_of(const struct row *row)
+{
+	uint64_t use = rm_fnv1a(RM_FNV1A, row->service, strlen(row->service));
+
+	use = rm_fnv1a(use, &row->dst_tor, sizeof(row->dst_tor));
+	return rm_fnv1a(use, row->hops, row->hop_count * sizeof(row->hops[0]));
+}
+
+/* The first `count`. NULL: out of memory. */
 static struct row *
-read_rows(const struct wire_summary_view *view, size_t count, rm_mono_t at)
+read_rows(const struct wire_summary_view *view, size_t count)
 {
 	struct row *rows = calloc(count + 1, sizeof(*rows));
 
@@ -214,16 +259,35 @@ read_rows(const struct wire_summary_view *view, size_t count, rm_mono_t at)
 		}
 		read_ends(&rows[i], view->summary.tor, use.dst_tor);
 		read_path(&rows[i], use.path);
+		rows[i].use = use_of(&rows[i]);
 		if (use.lost > 0)
-			rows[i].lost = at;
+			rows[i].lost_ns = view->summary.end_ns;
 	}
 	return rows;
+}
+
+static void
+forget_rows(struct service_uses *service_uses, struct rack *rack)
+{
+	rows_free(rack->rows, rack->count);
+	service_uses->count -= rack->count;
+	rack->rows = NULL;
+	rack->count = 0;
+	rack->end_ns = 0;
+	rack->all = false;
+}
+
+static bool
+is_old(const struct rack *rack, rm_mono_t now)
+{
+	return rack->end_ns == 0 ||
+	       age_ns(rack, rack->end_ns, now) > SERVICE_USES_KEEP_NS;
 }
 
 static bool
 is_fresh(const struct rack *rack, rm_mono_t now)
 {
-	return rack->at.ns != 0 && rm_mono_since(now, rack->at) <= SERVICE_USES_KEEP_NS;
+	return !is_old(rack, now) && sender_clock_is_steady(&rack->life.clock, now);
 }
 
 /* Racks that are gone for good, and what old rows keep others from having. */
@@ -233,12 +297,9 @@ forget_old(struct service_uses *service_uses, rm_mono_t now)
 	struct rack *rack, *next;
 
 	HASH_ITER (hh, service_uses->racks, rack, next) {
-		if (is_fresh(rack, now))
+		if (!is_old(rack, now))
 			continue;
-		rows_free(rack->rows, rack->count);
-		service_uses->count -= rack->count;
-		rack->rows = NULL;
-		rack->count = 0;
+		forget_rows(service_uses, rack);
 		if (rm_mono_since(now, rack->heard) <= SERVICE_USES_FORGET_NS)
 			continue;
 		HASH_DELETE(by_name, service_uses->by_name, rack);
@@ -273,42 +334,73 @@ rack_of(struct service_uses *service_uses, const char *tor)
 	return NULL;
 }
 
+static bool
+is_of(const struct life *life, const struct life *other)
+{
+	return life->aggregator == other->aggregator &&
+	       life->incarnation == other->incarnation;
+}
+
+/* False: the summary is of an aggregator that was replaced, and waited. */
+static bool
+take_turn(struct service_uses *service_uses, struct rack *rack,
+    const struct wire_summary *summary, rm_mono_t now)
+{
+	const char *name = summary->head.aggregator;
+	struct life next = { hash_of(name, strlen(name)), summary->head.incarnation,
+		{ 0 } };
+
+	if (is_of(&rack->life, &next)) {
+		sender_clock_note(&rack->life.clock, summary->end_ns, now);
+		return true;
+	}
+	if (is_of(&rack->former, &next))
+		next = rack->former;
+	sender_clock_note(&next.clock, summary->end_ns, now);
+	if (is_of(&rack->former, &next)) {
+		rack->former = next;
+		if (sender_clock_age(&next.clock, summary->end_ns, now) > LOST_NS)
+			return false;
+	}
+	rack->former = rack->life;
+	rack->life = next;
+	forget_rows(service_uses, rack);
+	return true;
+}
+
 void
 service_uses_summary(struct service_uses *service_uses,
-    const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall)
+    const struct wire_summary_view *view, rm_mono_t now)
 {
 	const struct wire_summary *summary = &view->summary;
 	size_t count = summary->use_count, room;
-	int64_t age_ns;
 	struct rack *rack;
 	struct row *rows;
 
-	if (summary->end_wall_ns > INT64_MAX)
-		return;
-	age_ns = wall.ns - (int64_t)summary->end_wall_ns;
-	if (age_ns > SERVICE_USES_KEEP_NS)
-		return; /* it comes out of a spool */
 	/* A rack whose aggregator is too old to report uses is one that may have
 	 * some. */
 	rack = rack_of(service_uses, summary->tor);
 	if (rack == NULL)
 		return;
 	rack->heard = now;
-	if (summary->uses_known == WIRE_USES_UNKNOWN)
+	if (summary->end_ns > SENDER_CLOCK_MAX_NS ||
+	    !take_turn(service_uses, rack, summary, now) ||
+	    summary->uses_known == WIRE_USES_UNKNOWN || summary->end_ns == 0 ||
+	    summary->end_ns < rack->end_ns)
 		return;
 	room = SERVICE_USES_MAX - (service_uses->count - rack->count);
 	if (count > room)
 		count = room;
-	rows = read_rows(view, count, rm_mono_add(now, age_ns > 0 ? -age_ns : 0));
+	rows = read_rows(view, count);
 	if (rows == NULL)
 		return;
-	keep_losses(rack, rows, count, now);
+	keep_losses(service_uses, rack, rows, count, now);
 	rows_free(rack->rows, rack->count);
 	service_uses->count += count - rack->count;
 	rack->rows = rows;
 	rack->count = count;
 	rack->all = summary->uses_known == WIRE_USES_ALL && count == summary->use_count;
-	rack->at = now;
+	rack->end_ns = summary->end_ns;
 }
 
 /* ---- out ---- */
@@ -420,26 +512,42 @@ crosses(const struct row *row, const struct target *target, uint64_t src)
 		   : CROSSES_NOT;
 }
 
+/* In order of the alphabet: which ones are named does not depend on who came first. */
+static void
+name(struct found *found, const char *service)
+{
+	size_t at = 0;
+
+	for (; at < found->count; at++) {
+		const int order = strcmp(found->names[at], service);
+
+		if (order == 0)
+			return;
+		if (order > 0)
+			break;
+	}
+	found->more |= found->count == MAX_NAMES;
+	if (at == MAX_NAMES)
+		return;
+	found->count += found->count < MAX_NAMES;
+	memmove(&found->names[at + 1], &found->names[at],
+	    (found->count - at - 1) * sizeof(found->names[0]));
+	found->names[at] = service;
+}
+
 /* Those that lose probes come first. */
 static void
 note(struct found *found, const char *service, bool is_hurt)
 {
-	size_t at;
-
 	if (is_hurt && !found->is_hurt) {
 		found->is_hurt = true;
 		found->more |= found->count > 0;
 		found->count = 0; /* whom it does not hurt yet, is not named */
 	} else if (!is_hurt && found->is_hurt) {
+		found->more = true;
 		return;
 	}
-	for (at = 0; at < found->count; at++)
-		if (strcmp(found->names[at], service) == 0)
-			return;
-	if (at == MAX_NAMES)
-		found->more = true;
-	else
-		found->names[found->count++] = service;
+	name(found, service);
 }
 
 static void
@@ -452,8 +560,8 @@ look_at(const struct rack *rack, const struct target *target, rm_mono_t now,
 
 		if (crossing == CROSSES)
 			note(found, row->service,
-			    row->lost.ns != 0 &&
-				rm_mono_since(now, row->lost) <= LOST_NS);
+			    row->lost_ns != 0 &&
+				age_ns(rack, row->lost_ns, now) <= LOST_NS);
 		found->is_vague |= crossing == CROSSES_MAYBE;
 	}
 }

@@ -7,7 +7,12 @@
  * Else the impact is unknown. Both ends of a connection report it, each with the path
  * of what it sends: a rack knows all that begins or ends there, but not on which paths
  * others send to it. The newest report of a rack replaces the one before; one that is
- * older than SERVICE_USES_KEEP_NS says nothing.
+ * older than SERVICE_USES_KEEP_NS says nothing. Ages are by the monotonic clocks of the
+ * aggregator and of ours, see sender_clock: reports count as soon as these are known,
+ * a second after the first summary, and nothing depends on wall clocks.
+ *
+ * A rack has one aggregator at a time. The first summary of another one, or of another
+ * life of it, ends what was reported before; a backlog of the former one is left out.
  */
 #ifndef ANALYZER_INCIDENTS_SERVICE_USES_H
 #define ANALYZER_INCIDENTS_SERVICE_USES_H
@@ -29,7 +34,7 @@ struct service_uses *service_uses_new(void);               /* NULL: out of memor
 void service_uses_free(struct service_uses *service_uses); /* NULL is fine */
 
 void service_uses_summary(struct service_uses *service_uses,
-    const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall);
+    const struct wire_summary_view *view, rm_mono_t now);
 
 /* Of a verdict on ToRs, links, switches or paths, of "A or B" those that use either:
  * impact and services of the evidence. Nothing passes a daemon of Rackmesh: P2. Others

@@ -20,8 +20,10 @@ struct world {
 	struct service_uses *uses;
 	struct wire_writer *writer;
 	rm_mono_t now;
-	rm_wall_t wall;
-	int64_t wall_of_rows_ns; /* from now */
+	const char *aggregator;
+	int64_t ahead_ns;  /* the aggregator's monotonic clock, of ours */
+	int64_t waited_ns; /* what it sends, before it came */
+	uint64_t end_wall_ns;
 };
 
 static int
@@ -32,7 +34,9 @@ setup(void **state)
 	w->uses = service_uses_new();
 	w->writer = wire_writer_new();
 	w->now.ns = 100 * S;
-	w->wall.ns = 5000 * S;
+	w->aggregator = "agg";
+	w->ahead_ns = 7000 * S;
+	w->end_wall_ns = (uint64_t)(5000 * S);
 	*state = w;
 	return 0;
 }
@@ -52,16 +56,16 @@ static void
 pass(struct world *w, int64_t ns)
 {
 	w->now.ns += ns;
-	w->wall.ns += ns;
 }
 
 static void
-summary(struct world *w, const char *tor, enum wire_uses_known known,
+send(struct world *w, const char *tor, enum wire_uses_known known,
     const struct wire_use_row *rows, size_t count)
 {
-	const struct wire_summary summary = { .head = { "agg", "lab", 1, 1 },
+	const struct wire_summary summary = { .head = { w->aggregator, "lab", 1, 1 },
 		.tor = tor,
-		.end_wall_ns = (uint64_t)(w->wall.ns + w->wall_of_rows_ns),
+		.end_wall_ns = w->end_wall_ns,
+		.end_ns = (uint64_t)(w->now.ns + w->ahead_ns - w->waited_ns),
 		.uses_known = known,
 		.uses = rows,
 		.use_count = count };
@@ -70,7 +74,14 @@ summary(struct world *w, const char *tor, enum wire_uses_known known,
 
 	assert_int_equal(wire_write_summary(w->writer, &summary, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
-	service_uses_summary(w->uses, &view, w->now, w->wall);
+	service_uses_summary(w->uses, &view, w->now);
+}
+
+static void
+summary(struct world *w, const char *tor, enum wire_uses_known known,
+    const struct wire_use_row *rows, size_t count)
+{
+	send(w, tor, known, rows, count);
 	pass(w, S); /* what is asked again at once gets the answer of before */
 }
 
@@ -132,7 +143,69 @@ a_service_that_loses_probes_is_hurt_for_some_seconds(void **state)
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:hurt, ...");
 	pass(w, 5 * S);
 	assert_string_equal(
-	    impact(w, LINK, "spine1--tor2"), "P1: unit:well, unit:hurt");
+	    impact(w, LINK, "spine1--tor2"), "P1: unit:hurt, unit:well");
+}
+
+/* Each in another row of a full rack, and never two of them at once. */
+static void
+losses_of_many_rows_stay_known(void **state)
+{
+	struct world *w = *state;
+	struct wire_use_row rows[WIRE_MAX_USE_ROWS];
+	char names[WIRE_MAX_USE_ROWS][16];
+
+	for (size_t i = 0; i < WIRE_MAX_USE_ROWS; i++) {
+		snprintf(names[i], sizeof(names[i]), "unit:%04zu", i);
+		rows[i] = (struct wire_use_row){ names[i], "tor2",
+			i % 2 == 0 ? VIA_SPINE1 : VIA_SPINE2, 1, 8, 0 };
+	}
+	rows[7].lost = rows[1022].lost = 1;
+	summary(w, "tor1", WIRE_USES_ALL, rows, WIRE_MAX_USE_ROWS);
+	rows[7].lost = rows[1022].lost = 0;
+	rows[900].lost = 1;
+	for (size_t i = 0; i < WIRE_MAX_USE_ROWS / 2; i++) { /* in another order */
+		const struct wire_use_row row = rows[i];
+
+		rows[i] = rows[WIRE_MAX_USE_ROWS - 1 - i];
+		rows[WIRE_MAX_USE_ROWS - 1 - i] = row;
+	}
+	summary(w, "tor1", WIRE_USES_ALL, rows, WIRE_MAX_USE_ROWS);
+	assert_string_equal(
+	    impact(w, SWITCH, "spine1"), "P0: unit:0900, unit:1022, ...");
+	assert_string_equal(impact(w, SWITCH, "spine2"), "P0: unit:0007, ...");
+}
+
+static void
+services_are_named_in_the_same_order_whoever_reports_first(void **state)
+{
+	struct world *w = *state;
+	struct wire_use_row rows[] = { { "unit:e", "tor2", VIA_SPINE1, 1, 8, 0 },
+		{ "unit:b", "tor2", VIA_SPINE1, 1, 8, 0 },
+		{ "unit:a", "tor2", VIA_SPINE1, 1, 8, 0 },
+		{ "unit:d", "tor2", VIA_SPINE1, 1, 8, 0 },
+		{ "unit:c", "tor2", VIA_SPINE1, 1, 8, 0 } };
+
+	summary(w, "tor1", WIRE_USES_ALL, rows, 4);
+	assert_string_equal(
+	    impact(w, SWITCH, "spine1"), "P1: unit:a, unit:b, unit:d, unit:e");
+	summary(w, "tor1", WIRE_USES_ALL, rows, 5);
+	assert_string_equal(
+	    impact(w, SWITCH, "spine1"), "P1: unit:a, unit:b, unit:c, unit:d, ...");
+}
+
+static void
+wall_clocks_of_two_machines_may_differ(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 3 };
+
+	w->end_wall_ns = 0;
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:b");
+	w->end_wall_ns = UINT64_MAX; /* its clock was set */
+	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P2");
 }
 
 /* It waited in a spool. */
@@ -140,15 +213,72 @@ static void
 a_loss_of_long_ago_is_not_of_this_fault(void **state)
 {
 	struct world *w = *state;
-	const struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 3 };
+	struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 0 };
 
-	w->wall.ns += 20 * S;
-	w->wall_of_rows_ns = -20 * S;
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	pass(w, 20 * S);
+	row.lost = 3;
+	w->waited_ns = 10 * S;
 	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
-	w->wall_of_rows_ns = -2 * SERVICE_USES_KEEP_NS;
-	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	w->waited_ns = 0;
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:b");
+	pass(w, 2 * SERVICE_USES_KEEP_NS);
+	w->waited_ns = SERVICE_USES_KEEP_NS + 2 * S;
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
+}
+
+/* Of a rack that was not heard of before, the age is known when it has caught up. */
+static void
+a_backlog_says_nothing_until_it_has_caught_up(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 3 };
+
+	for (w->waited_ns = 600 * S; w->waited_ns > 0; w->waited_ns -= 10 * S) {
+		send(w, "tor1", WIRE_USES_ALL, &row, 1);
+		pass(w, S / 10);
+		assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
+		assert_string_equal(impact(w, LINK, "spine2--tor1"), "unknown");
+	}
+	send(w, "tor1", WIRE_USES_ALL, &row, 1);
+	pass(w, S - 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
+	pass(w, S);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:b");
+}
+
+static void
+another_aggregator_of_a_rack_replaces_what_the_former_one_reported(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row of_a = { "unit:a", "tor2", VIA_SPINE1, 1, 8, 3 };
+	const struct wire_use_row back = { "unit:c", "tor1",
+		"tor2@10.0.0.5 spine2@10.0.0.4 tor1@10.0.0.1", 1, 8, 0 };
+	const struct wire_use_row of_b = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 0 };
+
+	summary(w, "tor2", WIRE_USES_ALL, &back, 1);
+	summary(w, "tor1", WIRE_USES_ALL, &of_a, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:a");
+	w->aggregator = "other";
+	w->ahead_ns = -50 * S; /* another machine */
+	summary(w, "tor1", WIRE_USES_UNKNOWN, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
+	assert_string_equal(impact(w, LINK, "spine3--tor1"), "unknown");
+	summary(w, "tor1", WIRE_USES_ALL, &of_b, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
+	assert_string_equal(impact(w, LINK, "spine3--tor1"), "P2");
+	/* What the former one could not deliver comes at last. */
+	w->aggregator = "agg";
+	w->ahead_ns = 7000 * S;
+	w->waited_ns = 20 * S;
+	summary(w, "tor1", WIRE_USES_ALL, &of_a, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
+	w->waited_ns = 0; /* and it is active again */
+	summary(w, "tor1", WIRE_USES_ALL, &of_a, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:a");
 }
 
 static void
@@ -254,6 +384,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_service_on_the_path_is_named),
 		TEST(a_service_that_loses_probes_is_hurt_for_some_seconds),
+		TEST(losses_of_many_rows_stay_known),
+		TEST(services_are_named_in_the_same_order_whoever_reports_first),
+		TEST(wall_clocks_of_two_machines_may_differ),
+		TEST(a_backlog_says_nothing_until_it_has_caught_up),
+		TEST(
+		    another_aggregator_of_a_rack_replaces_what_the_former_one_reported),
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
 		TEST(nobody_is_said_only_where_all_is_known),
 		TEST(a_rack_that_is_gone_for_good_is_forgotten),

@@ -1,0 +1,85 @@
+#include "analyzer/incidents/sender_clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define MS RM_NS_PER_MS
+#define S RM_NS_PER_S
+
+/* A message arrives at `at` that was finished at `end` of a clock that is 90 s ahead.
+ */
+static void
+note(struct sender_clock *clock, int64_t end, int64_t at)
+{
+	sender_clock_note(clock, (uint64_t)(end + 90 * S), (rm_mono_t){ at });
+}
+
+static int64_t
+age(const struct sender_clock *clock, int64_t end, int64_t at)
+{
+	return sender_clock_age(clock, (uint64_t)(end + 90 * S), (rm_mono_t){ at });
+}
+
+static bool
+is_steady(const struct sender_clock *clock, int64_t at)
+{
+	return sender_clock_is_steady(clock, (rm_mono_t){ at });
+}
+
+static void
+an_age_is_what_a_message_waited_more_than_the_quickest(void **state)
+{
+	struct sender_clock clock = { 0 };
+
+	(void)state;
+	assert_false(is_steady(&clock, 500 * S));
+	note(&clock, 10 * S, 10 * S + 20 * MS);
+	assert_false(is_steady(&clock, 11 * S));
+	assert_true(is_steady(&clock, 11 * S + 20 * MS));
+	note(&clock, 20 * S, 20 * S + 5 * MS);
+	assert_true(is_steady(&clock, 20 * S + 5 * MS));
+	assert_int_equal(age(&clock, 30 * S, 30 * S + 5 * MS), 0);
+	assert_int_equal(age(&clock, 30 * S, 34 * S + 5 * MS), 4 * S);
+	assert_int_equal(age(&clock, 30 * S, 30 * S), 0); /* never negative */
+}
+
+static void
+small_falls_add_up_to_a_backlog(void **state)
+{
+	struct sender_clock clock = { 0 };
+
+	(void)state;
+	note(&clock, 0, 100 * S);
+	for (int64_t i = 1; i <= 200; i++) { /* 200 s in 50 s */
+		note(&clock, i * 400 * MS, 100 * S + i * 100 * MS);
+		if (i > 2)
+			assert_false(is_steady(&clock, 100 * S + i * 100 * MS));
+	}
+}
+
+static void
+clocks_that_drift_apart_make_nothing_old(void **state)
+{
+	struct sender_clock clock = { 0 };
+
+	(void)state;
+	for (int64_t i = 1; i <= 100000; i++) /* 200 parts in a million */
+		note(&clock, i * 10 * S, i * (10 * S + 2 * MS));
+	assert_true(age(&clock, 1000000 * S, 1000200 * S) < 100 * MS);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+		    an_age_is_what_a_message_waited_more_than_the_quickest),
+		cmocka_unit_test(small_falls_add_up_to_a_backlog),
+		cmocka_unit_test(clocks_that_drift_apart_make_nothing_old),
+	};
+
+	return cmocka_run_group_tests_name("sender_clock", tests, NULL, NULL);
+}
