@@ -19,6 +19,7 @@
 #define SINK_BACKOFF_CAP_NS (10 * RM_NS_PER_S)
 #define SINK_RETRY_AFTER_MAX_S 60
 #define TOO_LARGE 413
+#define GROW_AFTER_MAX 256
 
 struct entry {
 	struct entry *prev, *next;
@@ -45,7 +46,11 @@ struct alert_sink {
 	char *url;
 	struct entry *queue;
 	size_t queued;
-	size_t batch;          /* as the option, or smaller: more were too large */
+	size_t batch; /* as the option, or smaller: more were too large */
+	/* A smaller batch grows by one alert after so many full ones were taken; after
+	 * twice as many where it was too large then. */
+	size_t grow_after, full;
+	size_t grown_to;       /* 0: not since it was made smaller */
 	struct flight *flight; /* NULL: none is running */
 	bool waiting;          /* the retry timer is set */
 	struct rm_backoff backoff;
@@ -111,6 +116,29 @@ is_refused(long status)
 	       status != 404 && status != 408 && status != 429;
 }
 
+/* A proxy has a limit: none of them is refused yet. */
+static void
+sink_shrink(struct alert_sink *sink, size_t entries)
+{
+	const bool grew = entries == sink->grown_to;
+
+	sink->batch = grew ? entries - 1 : entries / 2;
+	if (grew && sink->grow_after < GROW_AFTER_MAX)
+		sink->grow_after *= 2;
+	sink->grown_to = sink->full = 0;
+}
+
+/* Alerts differ in size, and limits are raised. */
+static void
+sink_grow(struct alert_sink *sink, size_t entries)
+{
+	if (sink->batch == sink->options.batch || entries < sink->batch ||
+	    ++sink->full < sink->grow_after)
+		return;
+	sink->grown_to = ++sink->batch;
+	sink->full = 0;
+}
+
 static void
 on_answer(const struct rm_http_answer *answer, void *arg)
 {
@@ -128,8 +156,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 		return; /* the HTTP client is being freed */
 	took = alert_reach_took(sink->reach, answer);
 	if (answer->r == 0 && answer->status == TOO_LARGE && entries > 1) {
-		/* A proxy has a limit: none of them is refused yet. */
-		sink->batch = entries / 2;
+		sink_shrink(sink, entries);
 		sink_send(sink);
 		return;
 	}
@@ -138,6 +165,8 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 			sink->counts->refused += entries;
 		else
 			sink->counts->delivered += entries;
+		if (took)
+			sink_grow(sink, entries);
 		while (entries-- > 0)
 			sink_remove(sink, sink->queue, true);
 		rm_backoff_reset(&sink->backoff);
@@ -372,6 +401,7 @@ alert_sink_new(struct rm_loop *loop, struct rm_http_client *http,
 	sink->counts = counts;
 	sink->options = *options;
 	sink->batch = options->batch;
+	sink->grow_after = 1;
 	sink->backoff.base_ns = SINK_BACKOFF_BASE_NS;
 	sink->backoff.cap_ns = SINK_BACKOFF_CAP_NS;
 	sink->url = strdup(options->url);

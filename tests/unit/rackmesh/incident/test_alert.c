@@ -1026,6 +1026,63 @@ alerts_that_are_too_large_together_are_sent_in_smaller_batches(void **state)
 	assert_int_equal(counts->failed_attempts, 0);
 }
 
+/* Of the messages that were not too large. */
+static size_t
+most_alerts_in_one(const struct fixture *f, size_t from)
+{
+	size_t most = 0;
+
+	for (size_t i = from; i < f->taken_count; i++) {
+		size_t count = 0;
+
+		if (f->max_body != 0 && strlen(f->taken[i]) > f->max_body)
+			continue;
+		for (const char *at = f->taken[i];
+		     (at = strstr(at, "startsAt")) != NULL; at++)
+			count++;
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+static void
+fire_many(struct fixture *f, int first, int end)
+{
+	for (int i = first; i < end; i++) {
+		struct rm_incident incident;
+		char name[16];
+
+		snprintf(name, sizeof name, "h%d/r0", i);
+		incident = incident_of(name);
+		rm_alerts_fire(f->alerts, &incident);
+	}
+	while (rm_alerts_counts(f->alerts)->delivered < 2 * (uint64_t)end &&
+	       rm_alerts_counts(f->alerts)->refused == 0)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+}
+
+static void
+smaller_batches_grow_again_when_a_proxy_takes_more(void **state)
+{
+	struct fixture *f = *state;
+	size_t most, from;
+
+	fire_many(f, 0, 1);
+	for (size_t i = 0; i < f->taken_count; i++)
+		if (f->max_body < strlen(f->taken[i]))
+			f->max_body = strlen(f->taken[i]);
+	f->max_body += 8;
+	fire_many(f, 1, 8);
+	most = most_alerts_in_one(f, 0);
+	assert_true(most < 7);
+	f->max_body = 0;
+	from = f->taken_count;
+	fire_many(f, 8, 24);
+	assert_true(most_alerts_in_one(f, from) > most);
+	assert_int_equal(rm_alerts_counts(f->alerts)->refused, 0);
+	assert_int_equal(rm_alerts_counts(f->alerts)->failed_attempts, 0);
+}
+
 static void
 a_full_queue_drops_and_counts(void **state)
 {
@@ -1502,6 +1559,7 @@ main(void)
 		TEST(a_failing_sink_gets_the_alert_again_until_it_takes_it),
 		TEST(a_refused_alert_is_counted_and_not_repeated),
 		TEST(alerts_that_are_too_large_together_are_sent_in_smaller_batches),
+		TEST(smaller_batches_grow_again_when_a_proxy_takes_more),
 		cmocka_unit_test_setup_teardown(
 		    a_full_queue_drops_and_counts, setup_short_queue, teardown),
 		KEPT(an_opening_leaves_when_its_incident_is_on_the_disk),
