@@ -235,11 +235,6 @@ is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
 	return true;
 }
 
-struct impact_so_far {
-	enum rm_impact impact;
-	char services[RM_EVIDENCE_TEXT];
-};
-
 /* True if a is less severe than b. */
 static bool
 is_less(enum rm_impact a, enum rm_impact b)
@@ -247,13 +242,10 @@ is_less(enum rm_impact a, enum rm_impact b)
 	return b != RM_IMPACT_UNKNOWN && (a == RM_IMPACT_UNKNOWN || a > b);
 }
 
-/* The worst impact so far is kept: a probe of a service is not lost in each window, and
- * a service that the fault has ended uses the part no more. */
-static struct impact_so_far
-impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
+struct incident_impact
+incident_worst_impact(const struct rm_evidence *a, const struct rm_evidence *b)
 {
-	const struct rm_evidence *a = &before->evidence, *b = &now->evidence;
-	struct impact_so_far ret = { .impact = b->impact };
+	struct incident_impact ret = { .impact = b->impact };
 	const bool is_kept = is_less(b->impact, a->impact) || b->services[0] == '\0';
 
 	if (is_less(b->impact, a->impact))
@@ -299,7 +291,8 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	char narrowed_to[RM_PART_NAME_BYTES];
 	const rm_wall_t start = mine->evidence.window_start;
 	const int64_t late_ns = mine->evidence.late_ns;
-	const struct impact_so_far so_far = impact_of(mine, verdict);
+	const struct incident_impact so_far =
+	    incident_worst_impact(&known, &verdict->evidence);
 	const char *one = narrowed(mine, verdict);
 	const bool changed =
 	    mine->kind != verdict->kind ||

@@ -38,11 +38,16 @@ static void
 take_over(struct incident_entry *entry, const struct rm_incident *theirs)
 {
 	struct rm_incident *mine = &entry->incident;
+	struct rm_evidence *evidence = &mine->verdict.evidence;
+	const struct incident_impact worst =
+	    incident_worst_impact(&theirs->verdict.evidence, evidence);
 
+	evidence->impact = worst.impact;
+	strcpy(evidence->services, worst.services);
 	mine->id = theirs->id;
 	mine->verdict.part = theirs->verdict.part;
-	mine->verdict.evidence.window_start = theirs->verdict.evidence.window_start;
-	mine->verdict.evidence.late_ns = theirs->verdict.evidence.late_ns;
+	evidence->window_start = theirs->verdict.evidence.window_start;
+	evidence->late_ns = theirs->verdict.evidence.late_ns;
 	mine->opened = theirs->opened;
 	mine->severity = theirs->severity;
 	if (mine->changed.ns < theirs->changed.ns)

@@ -20,10 +20,10 @@ struct rm_incidents;
 
 /*
  * theirs: as the other aggregator reports it; its notified_opened is used, its evidence
- * only where there is none here. held: the other one resolves it; id, times, severity
- * and name become the other one's. Not held: this daemon is active, and its own open
- * incidents are not changed. Returns 1: newly opened; 0: it was open; -ENOSPC, -ENOMEM,
- * counted as refused.
+ * only where there is none here, its impact where that is worse. held: the other one
+ * resolves it; id, times, severity and name become the other one's. Not held: this
+ * daemon is active, and its own open incidents are not changed. Returns 1: newly
+ * opened; 0: it was open; -ENOSPC, -ENOMEM, counted as refused.
  */
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);

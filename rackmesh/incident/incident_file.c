@@ -444,13 +444,11 @@ take_impact(struct reading *reading)
 {
 	const json_t *impact = json_object_get(reading->object, "impact");
 	const char *name = json_string_value(impact);
+	enum rm_impact ret = RM_IMPACT_UNKNOWN;
 
-	for (int i = 0; i < RM_IMPACTS && name != NULL; i++)
-		if (strcmp(name, rm_impact_str((enum rm_impact)i)) == 0)
-			return (enum rm_impact)i;
-	if (impact != NULL)
+	if (impact != NULL && (name == NULL || !rm_impact_parse(name, &ret)))
 		reading->wrong = "impact";
-	return RM_IMPACT_UNKNOWN;
+	return ret;
 }
 
 static void

@@ -42,6 +42,16 @@ struct rm_incidents {
 	struct rm_incident_counts counts;
 };
 
+struct incident_impact {
+	enum rm_impact impact;
+	char services[RM_EVIDENCE_TEXT];
+};
+
+/* Of an incident, before and now. The worst so far is kept: a probe of a service is not
+ * lost in each window, and a service that the fault has ended uses the part no more. */
+struct incident_impact incident_worst_impact(
+    const struct rm_evidence *before, const struct rm_evidence *now);
+
 /* One of the two is "A or B", and the other is A or B. */
 bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);
 

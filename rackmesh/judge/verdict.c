@@ -116,6 +116,17 @@ rm_impact_str(enum rm_impact impact)
 	return impact < RM_IMPACTS ? names[impact] : names[RM_IMPACT_UNKNOWN];
 }
 
+bool
+rm_impact_parse(const char *text, enum rm_impact *ret)
+{
+	for (int i = 0; i < RM_IMPACTS; i++)
+		if (strcmp(text, rm_impact_str((enum rm_impact)i)) == 0) {
+			*ret = (enum rm_impact)i;
+			return true;
+		}
+	return false;
+}
+
 void
 rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
 {

@@ -73,6 +73,8 @@ enum rm_impact {
 };
 
 const char *rm_impact_str(enum rm_impact impact); /* "unknown", "P0", ... */
+/* False: no such impact. */
+bool rm_impact_parse(const char *text, enum rm_impact *ret);
 
 #define RM_EVIDENCE_TEXT 200
 

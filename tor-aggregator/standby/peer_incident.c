@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -28,6 +29,22 @@ kind_of(const char *name)
 	return 0;
 }
 
+/* An older peer sends none. */
+static void
+take_impact(const json_t *json, struct rm_evidence *evidence)
+{
+	const char *impact = json_string_value(json_object_get(json, "impact"));
+	const char *services = json_string_value(json_object_get(json, "services"));
+
+	if (impact == NULL || !rm_impact_parse(impact, &evidence->impact) ||
+	    services == NULL)
+		return;
+	snprintf(evidence->services, sizeof(evidence->services), "%s", services);
+	for (char *at = evidence->services; *at != '\0'; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
 /* The RNIC's id is optional. An older peer sends no severity: its alerts are
  * critical. */
 static void
@@ -41,6 +58,7 @@ take_evidence(const char *evidence, struct rm_incident *incident)
 
 	if (narrowed != NULL && rm_part_names(&verdict->part, narrowed))
 		strcpy(verdict->evidence.narrowed, narrowed);
+	take_impact(json, &verdict->evidence);
 	if (text != NULL && text[0] != '\0')
 		(void)rm_rnic_id_parse(text, &verdict->rnic);
 	incident->notified_resolved =
@@ -86,21 +104,31 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
     const struct rm_incident *incident, struct wire_bytes *out)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
+	const struct rm_evidence *evidence = &verdict->evidence;
 	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "";
-	char evidence[RM_RNIC_ID_TEXT + RM_PART_NAME_BYTES + 64];
 	enum wire_incident_state state =
 	    incident->notified_opened ? WIRE_UPDATED : WIRE_OPENED;
 	struct wire_incident wire;
+	char *text = NULL;
+	json_t *json;
+	int r;
 
 	if (incident->resolved.ns != 0)
 		state = WIRE_RESOLVED;
 	wire = incident_message(tor, state, incident, sentence);
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
-	snprintf(evidence, sizeof(evidence),
-	    "{\"rnic\":\"%s\",\"severity\":\"%s\",\"narrowed\":\"%s\",\"told\":%s}",
-	    rnic, rm_severity_str(incident->severity), verdict->evidence.narrowed,
-	    incident->notified_resolved ? "true" : "false");
-	wire.evidence_json = evidence;
-	return wire_write_incident(writer, &wire, out);
+	json = json_pack("{s:s, s:s, s:s, s:b, s:s, s:s}", "rnic", rnic, "severity",
+	    rm_severity_str(incident->severity), "narrowed", evidence->narrowed, "told",
+	    incident->notified_resolved, "impact", rm_impact_str(evidence->impact),
+	    "services", evidence->services);
+	if (json != NULL)
+		text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	if (text == NULL)
+		return -ENOMEM;
+	wire.evidence_json = text;
+	r = wire_write_incident(writer, &wire, out);
+	free(text);
+	return r;
 }

@@ -135,6 +135,29 @@ an_incident_that_both_found_gets_the_other_ones_id_and_times(void **state)
 }
 
 static void
+the_worst_impact_that_either_found_is_kept(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_incident theirs = theirs_on("h1/r0");
+	const struct rm_evidence *evidence;
+
+	judge(rack, "h1/r0"); /* it knows no impact */
+	theirs.verdict.evidence.impact = RM_IMPACT_P0;
+	strcpy(theirs.verdict.evidence.services, "pod:a");
+	rm_incidents_adopt(rack->incidents, &theirs, true);
+	evidence = &first(rack)->verdict.evidence;
+	assert_int_equal(evidence->impact, RM_IMPACT_P0);
+	assert_string_equal(evidence->services, "pod:a");
+	theirs.verdict.evidence.impact = RM_IMPACT_P1;
+	strcpy(theirs.verdict.evidence.services, "pod:b");
+	rm_incidents_adopt(rack->incidents, &theirs, true);
+	assert_int_equal(evidence->impact, RM_IMPACT_P0);
+	assert_string_equal(evidence->services, "pod:a");
+	judge(rack, "h1/r0");
+	assert_int_equal(evidence->impact, RM_IMPACT_P0);
+}
+
+static void
 an_incident_of_the_other_one_is_kept_until_this_one_may_end_it(void **state)
 {
 	struct rack *rack = *state;
@@ -366,6 +389,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_incident_that_both_found_gets_the_other_ones_id_and_times),
+		TEST(the_worst_impact_that_either_found_is_kept),
 		TEST(an_incident_of_the_other_one_is_kept_until_this_one_may_end_it),
 		TEST(an_end_by_the_other_one_is_not_sent_again),
 		TEST(an_undelivered_end_of_the_other_one_is_kept_to_be_sent),

@@ -53,6 +53,39 @@ the_standby_knows_the_named_one_of_a_or_b(void **state)
 	wire_writer_free(writer);
 }
 
+/* If it takes over, it goes on with this alert. */
+static void
+the_standby_knows_whom_the_fault_hurts(void **state)
+{
+	struct rm_incident in = {
+		.id = 42,
+		.verdict = { .part = { .type = RM_PART_RNIC, .name = "h1/r0" },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .evidence = { .impact = RM_IMPACT_P0,
+			.services = "unit:\"a\", pod:b (ml/t-0)" } },
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_incident wire;
+	struct wire_bytes bytes;
+	struct rm_incident out;
+
+	(void)state;
+	assert_int_equal(peer_incident_write(writer, "t1", &in, &bytes), 0);
+	assert_int_equal(wire_open_incident(&wire, bytes.data, bytes.len), 0);
+	assert_int_equal(peer_incident_read(&wire, &out), 0);
+	assert_int_equal(out.verdict.evidence.impact, RM_IMPACT_P0);
+	assert_string_equal(
+	    out.verdict.evidence.services, "unit:\"a\", pod:b (ml/t-0)");
+	wire.evidence_json = "{\"impact\":\"P7\",\"services\":\"unit:a\"}";
+	assert_int_equal(peer_incident_read(&wire, &out), 0);
+	assert_int_equal(out.verdict.evidence.impact, RM_IMPACT_UNKNOWN);
+	assert_string_equal(out.verdict.evidence.services, "");
+	wire.evidence_json = "{\"impact\":\"P1\",\"services\":\"a\\u0007\"}";
+	assert_int_equal(peer_incident_read(&wire, &out), 0);
+	assert_string_equal(out.verdict.evidence.services, "a?");
+	wire_writer_free(writer);
+}
+
 static void
 a_written_incident_is_read_again(void **state)
 {
@@ -168,6 +201,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_standby_knows_the_named_one_of_a_or_b),
+		cmocka_unit_test(the_standby_knows_whom_the_fault_hurts),
 		cmocka_unit_test(a_written_incident_is_read_again),
 		cmocka_unit_test(a_peer_without_severities_has_sent_critical_alerts),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
