@@ -157,6 +157,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	entry->incident.opened = entry->incident.changed = judgement->wall;
 	incident_past(incidents, &entry->incident, judgement->now);
 	entry->announced_confidence = verdict->confidence;
+	strcpy(entry->announced_services, verdict->evidence.services);
 	entry->judged = true;
 	incidents->open[incidents->open_count++] = entry;
 	incidents->counts.opened++;
@@ -254,6 +255,18 @@ incident_worst_impact(const struct rm_evidence *a, const struct rm_evidence *b)
 	return ret;
 }
 
+/* A job that starts or ends changes them; a region full of jobs does so all the time.
+ */
+static bool
+has_other_services(const struct incident_entry *entry, const char *services,
+    const struct judgement *judgement)
+{
+	return strcmp(entry->announced_services, services) != 0 &&
+	       (entry->services_at.ns == 0 ||
+		   rm_mono_since(judgement->now, entry->services_at) >=
+		       RM_INCIDENT_SERVICES_NS);
+}
+
 /* Fills what a verdict on "A or B" leaves open, if A is known already. */
 static void
 keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
@@ -298,6 +311,7 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	    mine->kind != verdict->kind ||
 	    mine->evidence.direction != verdict->evidence.direction ||
 	    so_far.impact != mine->evidence.impact ||
+	    has_other_services(entry, so_far.services, judgement) ||
 	    strcmp(one, mine->evidence.narrowed) != 0 ||
 	    mine->evidence.loses_too != verdict->evidence.loses_too ||
 	    (mine->evidence.observed[0] == '\0') !=
@@ -319,6 +333,9 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	if (!changed)
 		return;
 	entry->announced_confidence = verdict->confidence;
+	if (strcmp(entry->announced_services, so_far.services) != 0)
+		entry->services_at = judgement->now;
+	strcpy(entry->announced_services, so_far.services);
 	entry->incident.changed = judgement->wall;
 	incidents->counts.updated++;
 	judgement->on_event(RM_INCIDENT_UPDATED, &entry->incident, judgement->arg);

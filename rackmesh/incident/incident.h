@@ -30,6 +30,8 @@ struct rm_incidents;
 #define RM_INCIDENT_QUIET_NS (15 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_MAX_NS (160 * RM_NS_PER_S)
+/* Other services of the same impact are announced once in so long. */
+#define RM_INCIDENT_SERVICES_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 64 /* bytes */
 
 enum rm_incident_event {
@@ -76,8 +78,8 @@ void rm_incidents_free(struct rm_incidents *incidents);
 /*
  * One judgement. verdicts: all that hold now. health(part, arg): the state of a part
  * that has an open incident but no verdict now. on_event is called for each opening,
- * each change of kind, direction, impact or ruled-out list, of whether there is
- * anything to say in words, or of confidence by more than 0.1 (not for mere counts),
+ * each change of kind, direction, impact, services or ruled-out list, of whether there
+ * is anything to say in words, or of confidence by more than 0.1 (not for mere counts),
  * and each resolution.
  */
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,

@@ -44,6 +44,7 @@ take_over(struct incident_entry *entry, const struct rm_incident *theirs)
 
 	evidence->impact = worst.impact;
 	strcpy(evidence->services, worst.services);
+	strcpy(entry->announced_services, worst.services);
 	mine->id = theirs->id;
 	mine->verdict.part = theirs->verdict.part;
 	evidence->window_start = theirs->verdict.evidence.window_start;
@@ -84,6 +85,7 @@ rm_incidents_adopt(
 	entry->incident.resolved.ns = 0;
 	entry->incident.notified_resolved = false;
 	entry->announced_confidence = theirs->verdict.confidence;
+	strcpy(entry->announced_services, theirs->verdict.evidence.services);
 	entry->held = held;
 	entry->confirmed = true;
 	incidents->open[incidents->open_count++] = entry;

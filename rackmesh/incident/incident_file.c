@@ -559,6 +559,7 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 	const char *wrong = NULL;
 
 	entry->announced_confidence = incident->verdict.confidence;
+	strcpy(entry->announced_services, incident->verdict.evidence.services);
 	entry->former = true;
 	if (incident->resolved.ns != 0) {
 		entry->resolved = now;

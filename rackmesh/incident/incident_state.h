@@ -12,7 +12,9 @@
 struct incident_entry {
 	struct rm_incident incident;
 	double announced_confidence;
-	bool good; /* when it was last judged, at good_at */
+	char announced_services[RM_EVIDENCE_TEXT];
+	rm_mono_t services_at; /* when they were announced; ns 0: at its opening */
+	bool good;             /* when it was last judged, at good_at */
 	rm_mono_t good_at;
 	int64_t good_ns; /* in all, since the last sign of its fault */
 	rm_mono_t resolved;

@@ -185,6 +185,38 @@ only_changes_that_matter_are_announced(void **state)
 	assert_int_equal(rack->opened, 1);
 }
 
+/* An alert names those that it hurts now, and a busy region does not send one with each
+ * judgement. */
+static void
+other_services_of_the_same_impact_are_announced_now_and_then(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+	char *services = verdict.evidence.services;
+
+	verdict.evidence.impact = RM_IMPACT_P0;
+	strcpy(services, "pod:a");
+	judge(rack, &verdict, 1);
+	strcpy(services, "pod:a, pod:b");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 1);
+	assert_string_equal(rack->last.verdict.evidence.services, "pod:a, pod:b");
+	for (int64_t ns = 0; ns < RM_INCIDENT_SERVICES_NS - STEP_NS; ns += STEP_NS) {
+		snprintf(services, RM_EVIDENCE_TEXT, "pod:%d", (int)(ns / STEP_NS));
+		judge(rack, &verdict, 1);
+		assert_int_equal(rack->updated, 1);
+	}
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.services, services);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 2);
+	assert_string_equal(rack->last.verdict.evidence.services, services);
+	strcpy(services, ""); /* the fault has ended the job */
+	for (int i = 0; i < 100; i++)
+		judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 2);
+}
+
 static void
 silence_never_resolves(void **state)
 {
@@ -622,6 +654,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_fault_opens_once_and_stays_open_while_it_lasts),
 		TEST(only_changes_that_matter_are_announced),
+		TEST(other_services_of_the_same_impact_are_announced_now_and_then),
 		TEST(silence_never_resolves),
 		TEST(only_health_since_the_last_sign_of_the_fault_resolves),
 		TEST(
