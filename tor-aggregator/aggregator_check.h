@@ -1,5 +1,6 @@
 /*
- * aggregator_check - the checks of a tor-aggregator's --check besides its options.
+ * aggregator_check - what `tor-aggregator --check` checks beside the values of the
+ * options: certificates, addresses, and files; with --connect the peers, too.
  */
 #ifndef TOR_AGGREGATOR_AGGREGATOR_CHECK_H
 #define TOR_AGGREGATOR_AGGREGATOR_CHECK_H
@@ -11,11 +12,13 @@
 
 struct aggregator_config;
 
-/* The identity that the config claims for this aggregator; borrows, tors too. */
+/* The identity that this aggregator must have by its config. Borrows from config and
+ * tors. */
 struct rm_identity_claim aggregator_claim(
     const struct aggregator_config *config, const char *tors[WIRE_MAX_TORS]);
 
-/* For rm_daemon_main; config: a struct aggregator_config. */
+/* For rm_daemon_main; config: a struct aggregator_config. connect: also connects to the
+ * peers. Returns the number of errors. */
 unsigned aggregator_check(const void *config, bool connect);
 
 #endif

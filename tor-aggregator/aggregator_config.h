@@ -21,19 +21,21 @@
 
 struct aggregator_tor_config {
 	char *name;
-	bool primary; /* with a peer: it is active whenever it can be; without: it is
-			 active */
-	char *peer_name, *peer_address; /* "": there is no other aggregator */
-	struct switch_config counters;  /* of the switch itself */
+	/* true: this aggregator is active for the ToR whenever it can be. Without a
+	 * second aggregator: it is always active */
+	bool primary;
+	/* of the ToR's second aggregator; "": there is none */
+	char *peer_name, *peer_address;
+	struct switch_config counters; /* how to read the switch's own counters */
 };
 
 struct aggregator_config {
-	const char *path; /* of the file, for reloads; borrowed; NULL: none */
-	char *name;       /* never NULL: the host's own name when not given */
+	const char *path; /* of the config file, for reloads; borrowed; NULL: none */
+	char *name;       /* never NULL: the host's name if the config has none */
 	char *region;
 	char *listen;
 	struct rm_credentials_config credentials;
-	char *state_folder;         /* "": nothing is kept */
+	char *state_folder;         /* "": nothing is saved on disk */
 	struct rm_list tors;        /* struct aggregator_tor_config */
 	struct rm_list controllers; /* char * */
 	struct rm_list analyzers;
@@ -45,7 +47,7 @@ struct aggregator_config {
 	struct otlp_config otlp;
 	uint64_t resolve_after_ms;
 	uint64_t probe_timeout_ms;
-	uint64_t ring_bytes; /* per ToR */
+	uint64_t ring_bytes; /* limit on the memory for results of one ToR */
 	uint64_t row_interval_s, rnic_interval_s;
 	uint64_t spool_summary_bytes, spool_incident_bytes;
 	uint64_t max_agents, max_links;
@@ -53,7 +55,7 @@ struct aggregator_config {
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
 	char *http_tokens;               /* "": no tokens are accepted */
-	struct rm_list http_names;       /* of char * */
+	struct rm_list http_names;       /* char * */
 	int log_level;
 };
 
@@ -61,12 +63,12 @@ extern const struct rm_option aggregator_options[];
 
 extern const struct rm_config_type aggregator_config_type;
 
-/* As rm_config_read. */
+/* As rm_config_read: reads and checks the file; 0, or a negative errno and *error. */
 int aggregator_config_read(
     struct aggregator_config *config, const char *path, struct rm_error *error);
-/* True: one of its ToRs has a second aggregator. */
+/* True: a ToR of this aggregator has a second aggregator. */
 bool aggregator_config_has_peers(const struct aggregator_config *config);
-/* All zero is allowed. */
+/* Frees the members; a config that is all zero is allowed. */
 void aggregator_config_clear(struct aggregator_config *config);
 
 #endif

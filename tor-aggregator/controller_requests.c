@@ -134,7 +134,7 @@ take_brake(
 	return 0;
 }
 
-/* ---- which RNIC has this address ---- */
+/* ---- requests for the RNIC of an address ---- */
 
 static bool
 reports_for(const struct agent *agent, struct wire_rnic_id id)
@@ -163,8 +163,8 @@ answer(struct controller_requests *controller_requests, struct agent *agent,
 		controller_requests->counts.resolve_failed++;
 }
 
-/* An RNIC that is asked for will be probed soon, perhaps by RNICs in several racks:
- * adds it to them. fresh: it may be newer than what they know. */
+/* Adds the RNIC that was asked for to all racks, because RNICs of several racks may
+ * probe it soon. fresh: the data of the RNIC may be newer than those in the racks. */
 static void
 learn(struct controller_requests *controller_requests, const struct agent *agent,
     const struct wire_rnic *rnic, bool fresh)
@@ -189,7 +189,7 @@ learn(struct controller_requests *controller_requests, const struct agent *agent
 		address_book_stale(&controller_requests->book);
 }
 
-/* Answers the agent that asked, if it still has the same incarnation. */
+/* Sends the answer to the agent that asked, unless the agent has restarted since. */
 static void
 answer_asker(struct controller_requests *controller_requests,
     const struct resolver_asker *asker, const struct wire_rnic *rnic,
@@ -207,7 +207,8 @@ answer_asker(struct controller_requests *controller_requests,
 		answer(controller_requests, agent, asker->token, rnic, key);
 }
 
-/* Registers a request of the agent: *up is the token for the controller. */
+/* Remembers a request of the agent. *up: the token under which the controller is
+ * asked. */
 static int
 ask(struct controller_requests *controller_requests, const struct agent *agent,
     uint64_t token, bool ours, uint64_t *up)
@@ -223,7 +224,7 @@ ask(struct controller_requests *controller_requests, const struct agent *agent,
 	return resolver_ask(controller_requests->resolver, rm_mono_now(), &asker, up);
 }
 
-/* r: result of writing the request. */
+/* r: the result of encoding the request; < 0: nothing is sent. */
 static int
 send_up(struct controller_requests *controller_requests, int r, uint64_t up,
     const struct wire_bytes *bytes)
@@ -266,13 +267,14 @@ controller_requests_resolve(struct controller_requests *controller_requests,
 
 	known = address_book_find(&controller_requests->book, aggregator->racks,
 	    aggregator->rack_count, &resolve->address, rm_mono_now(), &rnic, &old);
-	/* For an RNIC of another rack only the controller can make a key. */
+	/* Only the controller can make a key for an RNIC of another rack. */
 	keyed = !known || resolve->prober.guid == 0 || !rnic.authenticates ||
 		key_store_pair(aggregator->keys, resolve->prober, rnic.id, &key);
 	if ((!known || old || !keyed) &&
 	    ask_address(controller_requests, agent, resolve, false) == 0)
 		return;
-	/* An old answer is better than none. */
+	/* The controller cannot be asked: the roster's data may be old, but are better
+	 * than no answer. */
 	if (known) {
 		controller_requests->counts.resolved_here++;
 		learn(controller_requests, agent, &rnic, false);

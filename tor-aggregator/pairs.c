@@ -24,7 +24,7 @@
 
 #define JUDGE_NS (100 * RM_NS_PER_MS)
 #define STANDING_NS (250 * RM_NS_PER_MS)
-/* Age of a heartbeat up to which an agent counts as connected. */
+/* An agent whose last heartbeat is older than this does not count as connected. */
 #define BEATEN_NS (1500 * RM_NS_PER_MS)
 
 /* ---- sending ---- */
@@ -54,8 +54,8 @@ pairs_report(struct pairs *pairs, size_t tor, const struct rm_incident *incident
 		report(pairs, tor, incident);
 }
 
-/* This aggregator is standby now: sends the incidents that it has notified, until
- * the other one reports them itself. */
+/* For a standby: sends the incidents for which it has notified the receivers, until the
+ * other aggregator reports them itself. */
 static void
 pairs_report_pending(struct pairs *pairs, size_t tor)
 {
@@ -67,8 +67,8 @@ pairs_report_pending(struct pairs *pairs, size_t tor)
 			report(pairs, tor, rm_incidents_get(incidents, n));
 }
 
-/* If this aggregator is active: sends the open incidents, and ends that not all
- * receivers know. */
+/* If this aggregator is active: sends the open incidents, and the ends that not all
+ * receivers have accepted. */
 static void
 pairs_report_all(struct pairs *pairs, size_t tor)
 {
@@ -119,7 +119,7 @@ pairs_report_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 		(void)peer_links_send(pairs->links, other, &bytes);
 }
 
-/* ---- who speaks ---- */
+/* ---- which aggregator is active ---- */
 
 static size_t
 rack_number(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
@@ -131,8 +131,7 @@ rack_number(const struct tor_aggregator *aggregator, const struct tor_rack *rack
 	return i;
 }
 
-/* A connected agent counts once for every ToR of this aggregator that it has an RNIC
- * at. */
+/* A connected agent counts once for each ToR at which it has an RNIC. */
 static void
 count_agent(struct pairs *pairs, const struct agent *agent)
 {
@@ -164,8 +163,8 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 	}
 }
 
-/* An aggregator without any connection may be cut off: it counts receivers as
- * reachable only if they have answered since. */
+/* An aggregator without any connection may be cut off from the network. From then on it
+ * counts a receiver as reachable only if the receiver has answered since. */
 static void
 doubt_delivery(struct pairs *pairs, struct pair *pair, rm_mono_t now)
 {
@@ -201,7 +200,7 @@ look_around(struct pairs *pairs, rm_mono_t now)
 	agent_server_mute(aggregator->links, !delivers);
 }
 
-/* For the log: the known state of the ToR's other aggregator. */
+/* The state of the ToR's other aggregator, for the log. */
 static const char *
 other_state(const struct peer *peer, rm_mono_t now)
 {
@@ -233,8 +232,8 @@ turn(struct pairs *pairs, size_t tor, bool active)
 		    aggregator->tors[tor], other, state);
 		tor_aggregator_go_standby(aggregator, tor);
 		pairs_report_pending(pairs, tor);
-		/* If the other one is active already, it has sent all that it has
-		 * open. */
+		/* An aggregator that is active already has sent all its open
+		 * incidents. */
 		if (!pairs->pairs[tor].peer.other_is_active) {
 			pairs->pairs[tor].synced = false;
 			tor_rack_doubt(aggregator->racks[tor]);
@@ -283,9 +282,9 @@ pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now)
 	}
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
-/* The index of its link; each name has one link. */
+/* The index of this aggregator's link; aggregators of one name share one link. */
 static size_t
 number_of(struct pairs *pairs, struct peer_link_other *others,
     const struct aggregator_tor_config *tor)
@@ -406,15 +405,15 @@ pairs_on_session(size_t other, void *arg)
 		tor_rack_doubt(pairs->aggregator->racks[i]);
 		if (!pairs->pairs[i].peer.primary)
 			pairs_report_all(pairs, i);
-		/* A message before may have made this aggregator active on the link. */
+		/* A standby may have notified receivers while it was active. */
 		pairs_report_pending(pairs, i);
 	}
 	pairs_report_standing(pairs, other, rm_mono_now());
 }
 
-/* Handles the first state of the other one, after its incidents if it is active. A
- * primary that stays active sends its open incidents; one that goes standby has
- * received those of the other. */
+/* Handles the first state on a link. If the other aggregator is active, it has sent its
+ * incidents before that state. A primary that stays active answers with its own open
+ * incidents; a primary that goes standby uses those that it has received. */
 static void
 meet(struct pairs *pairs, size_t tor)
 {
@@ -434,7 +433,8 @@ meet(struct pairs *pairs, size_t tor)
 	}
 }
 
-/* While the other one is not active, what it has sent may be incomplete. */
+/* Until the other aggregator is active, the incidents that it has sent may be
+ * incomplete. */
 static void
 synchronise(struct pairs *pairs, size_t tor, bool other_is_active, rm_mono_t now)
 {
@@ -547,14 +547,14 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	rack = aggregator->racks[tor];
 	active = tor_rack_is_active(rack);
 	if (theirs.resolved.ns != 0) {
-		/* While this one is active, it decides when the incident ends. */
+		/* The active aggregator alone decides when an incident ends. */
 		if (!active && tor_rack_end(rack, theirs.id, theirs.resolved,
 				   theirs.notified_resolved, rm_mono_now()))
 			aggregator->incidents_changed[tor] = true;
 		return;
 	}
-	/* An incident that the other one still has to end may have ended since it
-	 * was sent. */
+	/* The other aggregator may send as open an incident that has ended here
+	 * meanwhile. */
 	known = find_id(rack, theirs.id);
 	if (active && known != NULL && known->resolved.ns != 0) {
 		pairs_report(pairs, tor, known);

@@ -10,17 +10,20 @@
 
 #define PAIRS_NO_PEER SIZE_MAX
 
-struct pair {         /* one ToR's */
-	size_t other; /* index in the links; NOBODY: it has none */
+struct pair { /* the two aggregators of one ToR */
+	/* index in links of the other aggregator; PAIRS_NO_PEER: there is none */
+	size_t other;
 	struct peer peer;
 	struct peer_own own;
-	/* Since when neither it nor any agent is connected; ns 0: one is. */
+	/* Since when neither the other aggregator nor any agent is connected; ns 0: at
+	 * least one is connected. */
 	rm_mono_t isolated_since;
-	bool quarrel; /* both are the primary by their configs, or neither is */
-	/* The other one has sent all its open incidents since it became active. */
+	bool quarrel; /* both configs say primary, or neither does */
+	/* The other aggregator is active and has sent all its open incidents. */
 	bool synced;
-	/* Its state was received on this link. Until then a primary sends nothing about
-	 * the ToR: its open incidents may be outdated. */
+	/* The state of the other aggregator was received on the present link. Until
+	 * then a primary sends it nothing about the ToR: the primary's open incidents
+	 * may be outdated. */
 	bool state_received;
 };
 
@@ -32,10 +35,11 @@ struct pairs {
 	const char *names[WIRE_MAX_TORS]; /* indexed as the links; borrowed */
 	size_t other_count;
 	rm_mono_t judged;
-	rm_mono_t stood[WIRE_MAX_TORS]; /* when our state was last sent to it */
+	/* when the state of this aggregator was last sent; indexed as the links */
+	rm_mono_t stood[WIRE_MAX_TORS];
 };
 
-/* True: this aggregator shares that ToR with that one. */
+/* True: the other aggregator of ToR number tor has the index `other` in links. */
 static inline bool
 pairs_share(const struct pairs *pairs, size_t tor, size_t other)
 {

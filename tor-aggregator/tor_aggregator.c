@@ -123,7 +123,7 @@ tor_aggregator_start_keys(struct tor_aggregator *aggregator)
 
 #define WORKER_JOBS 256
 #define ASK_SINKS_NS (3 * RM_NS_PER_S)
-#define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* more than one largest pinglist */
+#define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* more than the largest pinglist */
 
 static int
 start_racks(struct tor_aggregator *aggregator)
@@ -145,7 +145,7 @@ start_racks(struct tor_aggregator *aggregator)
 		int r;
 
 		options.tor = tors[i].name;
-		/* If there are two aggregators, pairs decides which one is active. */
+		/* For a ToR with two aggregators, pairs decides which one is active. */
 		options.active = tors[i].primary && tors[i].peer_name[0] == 0;
 		options.id_seed = rm_random_u64();
 		r = tor_rack_new(&options, &callbacks, rm_mono_now(), rm_wall_now(),
@@ -160,8 +160,8 @@ start_racks(struct tor_aggregator *aggregator)
 	return 0;
 }
 
-/* Its parent must exist: a mistyped path must not be created. If the disk cannot be
- * used, everything is kept in memory. */
+/* Creates the state folder. Its parent folder must exist, so that a mistyped path is
+ * not created. If the disk cannot be used, all state stays in memory. */
 static int
 start_state(struct tor_aggregator *aggregator)
 {
@@ -180,7 +180,8 @@ start_state(struct tor_aggregator *aggregator)
 	return 0;
 }
 
-/* Plans from before the restart first, then files; the newer one counts. */
+/* Loads the plans saved before the restart, then plan files; of each ToR the newer plan
+ * is used. */
 static int
 start_plans(struct tor_aggregator *aggregator)
 {
@@ -385,7 +386,7 @@ start_switches(struct tor_aggregator *aggregator)
 	return r;
 }
 
-/* Index of the ESXi host's rack. */
+/* The index of the rack that the ESXi host belongs to. */
 static size_t
 rack_of_hypervisor(
     const struct tor_aggregator *aggregator, const struct hypervisor_config *config)
@@ -605,7 +606,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	pairs_free(aggregator->pairs);
 	pinglist_sender_free(aggregator->pinglist_sender);
 	agent_server_free(aggregator->links);
-	/* Its jobs use the store and the report spool, so it is freed first. */
+	/* Free the worker first: its jobs use the plan store and the report spool. */
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
 	key_store_free(aggregator->keys);

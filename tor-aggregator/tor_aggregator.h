@@ -11,7 +11,8 @@ struct aggregator_config;
 struct rm_loop;
 struct tor_aggregator;
 
-/* config: borrowed; a reload changes it. Has logged the reason when it fails. */
+/* config: borrowed for the life of the aggregator; a reload changes it. On failure the
+ * reason is logged. */
 int tor_aggregator_new(struct rm_loop *loop, struct aggregator_config *config,
     struct tor_aggregator **ret);
 void tor_aggregator_free(struct tor_aggregator *aggregator);

@@ -97,7 +97,7 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 	const struct wire_rnic_id id = { verdict->rnic.guid, verdict->rnic.port };
 	const struct diagnoses *diagnoses = diagnoses_of(aggregator, rack);
 
-	/* For "A or B" it is not known which RNIC it is. */
+	/* A verdict "A or B" does not say which of the two RNICs has the fault. */
 	if (diagnoses != NULL && verdict->part.type == RM_PART_RNIC &&
 	    strstr(verdict->part.name, RM_PART_OR) == NULL)
 		diagnoses_sentence(diagnoses, id, verdict->evidence.counters,
@@ -149,8 +149,9 @@ take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack, rm_mono_t 
 
 /* ---- the proof ---- */
 
-/* A port's counters belong to the RNIC at the other end of its cable, by LLDP; else
- * to the port itself, at the rack at either end of its cable. */
+/* A port's counters are evidence on the RNIC at the other end of its cable, if LLDP
+ * reports one. Otherwise they are evidence on the port itself, in the racks at both
+ * ends of the cable. */
 static void
 diagnose_port(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
@@ -245,7 +246,8 @@ take_hypervisor(struct tor_aggregator *aggregator, size_t i)
 	}
 }
 
-/* Called before they are judged: the last judgement is of another round. */
+/* Call it before the RNICs and ports are judged: the last judgement belongs to the
+ * round before. */
 static void
 prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
     const struct tor_rack *rack, rm_mono_t now)
@@ -267,7 +269,7 @@ prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
 
 /* ---- the origins of pauses ---- */
 
-/* The RNIC at the port counts the same pauses from its side. */
+/* The RNIC at the other end of the cable counts the same pauses. */
 static void
 add_rates_of_rnic(
     struct pause_port *port, const struct diagnoses *diagnoses, struct wire_rnic_id id)
@@ -289,11 +291,12 @@ add_rates_of_rnic(
 	}
 }
 
-struct port_names { /* names that a port borrows */
+struct port_names { /* memory for names that a port points to */
 	char neighbor[PAUSE_NAME_BYTES];
 };
 
-/* The ESXi host of that name among those that are read; NULL: none, or several. */
+/* The name of the ESXi host whose counters are read; NULL: no host matches, or several
+ * do. */
 static const char *
 hypervisor_named(const struct tor_aggregator *aggregator, const char *name)
 {
@@ -322,7 +325,8 @@ is_vmnic(const char *text)
 	       digits[strspn(digits, "0123456789")] == '\0';
 }
 
-/* A vmnic passes no pauses on, either. False: no vmnic that is known. */
+/* A vmnic does not forward pauses, as an RNIC does not. False: the vmnic is not
+ * known. */
 static bool
 find_vmnic(const struct tor_aggregator *aggregator,
     const struct switch_neighbor *neighbor, struct pause_port *port,
@@ -381,7 +385,7 @@ is_quiet(const struct pause_port *port)
 	return true;
 }
 
-/* True: certainly 0. */
+/* True: the gauge is known, and is 0. */
 static bool
 is_off(const struct evidence *evidence, unsigned gauge)
 {
@@ -422,7 +426,8 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 		if (switch_list_find_port(shown.list, evidence.port, &i) == 0)
 			neighbor = switch_list_neighbor(shown.list, i);
 		if (neighbor != NULL) {
-			/* For a quiet port RNICs of other racks are not searched. */
+			/* RNICs of other racks are searched only for ports with pauses:
+			 * that search is expensive. */
 			find_neighbor(aggregator, at, neighbor,
 			    is_quiet(&port) ? NULL : elsewhere, &port, &names);
 			port.neighbor = names.neighbor;
@@ -432,8 +437,9 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 	return r;
 }
 
-/* True: two readings or more have counters in it, it is not too old, and none has
- * failed since: pauses that continue while it does not answer are counted by others. */
+/* True: at least two readings succeeded, the last one is not too old, and no reading
+ * has failed since. While a switch does not answer, its neighbours count the pauses
+ * that continue. */
 static bool
 is_recent(const struct collector_shown *reading, rm_mono_t now)
 {
@@ -442,7 +448,7 @@ is_recent(const struct collector_shown *reading, rm_mono_t now)
 		   DIAGNOSES_FRESH_NS + 3 * reading->interval_ns;
 }
 
-/* hold_ns: extended by the longest interval of the readings. */
+/* *hold_ns: raised to the longest interval between two readings. */
 static int
 fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
     struct pause_graph *graph, int64_t *hold_ns)
@@ -477,8 +483,8 @@ fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
 	return r;
 }
 
-/* True: a switch has been read since the last judgement, and that is long enough
- * ago. */
+/* True: a switch has been read since the last judgement, and enough time has passed
+ * since that judgement. */
 static bool
 is_due(const struct tor_aggregator *aggregator, rm_mono_t now, rm_mono_t *newest)
 {

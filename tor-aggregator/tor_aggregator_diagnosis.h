@@ -20,19 +20,22 @@ struct wire_rack_state;
 
 struct rack_proof {
 	struct proof *proof;
-	rm_mono_t ended;            /* of the last round; 0: there was none */
-	struct summary_marks marks; /* as last reported */
-	rm_mono_t switch_at;        /* the reading that was last passed on */
+	/* end of the last round of judgements; ns 0: there was none */
+	rm_mono_t ended;
+	struct summary_marks marks; /* marks that were reported last */
+	/* time of the switch's reading that was passed on last */
+	rm_mono_t switch_at;
 };
 
-/* The origins of pauses that spread over the switches that are read. */
+/* Where pauses begin that spread over the switches. Only switches that are read are
+ * included. */
 struct pauses {
 	struct pause_findings findings;
 	/* Of the last judgement: */
-	rm_mono_t at;      /* 0: there was none */
+	rm_mono_t at;      /* its time; ns 0: there was none */
 	rm_mono_t newest;  /* time of the newest reading */
-	size_t old;        /* switches without a recent reading */
-	uint64_t left_out; /* ports and pauses beyond the limits */
+	size_t old;        /* number of switches without a recent reading */
+	uint64_t left_out; /* number of ports and pauses beyond the limits */
 };
 
 int tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator);
@@ -42,19 +45,21 @@ void tor_aggregator_end_diagnosis(struct tor_aggregator *aggregator);
 void tor_aggregator_on_counters(
     struct agent *agent, const struct wire_counter_report *view, void *arg);
 
-/* Adds the counters of a verdict's RNIC to its evidence. */
+/* Adds counters to the evidence of a verdict on an RNIC. */
 void tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct rm_verdict *verdict);
 
-/* What the ports of the rack's switch, and of others at the far ends of its cables,
- * say: as diagnoses_ports. */
-/* Fills in what its RNICs count of congestion control. */
+/* Fills in the congestion control counters of the rack's RNICs. */
 void tor_aggregator_cnps_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct wire_rack_state *state);
+
+/* Fills rows with the findings on the ports of the rack's switch, and on the ports of
+ * other switches at the far ends of its cables, as diagnoses_ports does. room: the
+ * length of rows. Returns the number of rows. */
 size_t tor_aggregator_ports_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct wire_port_row *rows, size_t room);
 
-/* Call it at each tick; judges one rack at most. */
+/* Call it at each tick; it judges one rack at most. */
 void tor_aggregator_diagnosis_tick(
     struct tor_aggregator *aggregator, rm_mono_t now, rm_wall_t wall);
 

@@ -37,15 +37,15 @@
 
 #define TICK_NS (50 * RM_NS_PER_MS)
 #define TICKS_PER_S 20
-#define PATHS_PER_S 64 /* of one rack, reported to the controller */
-/* A tick later than this was a stall of this process; then sockets are emptied
- * before a bin closes. */
+#define PATHS_PER_S 64 /* paths of one rack that are reported to the controller */
+/* If a tick is later than this, this process has stalled. Then all sockets are read
+ * before a bin is closed. */
 #define STALL_NS (300 * RM_NS_PER_MS)
 #define HOLD_NS (500 * RM_NS_PER_MS)
 /*
- * A member for which no agent has connected since the start, or since it was planned,
- * is unknown for this long; then its agent counts as down. Nothing more is known: no
- * agent is there for it. Whether its host is down, too, is not known.
+ * For this long a member without an agent counts as unknown, from this aggregator's
+ * start or from the member's plan; after that its agent counts as down. Whether its
+ * host is down, too, is not known.
  */
 #define UNHEARD_NS (10 * RM_NS_PER_S)
 
@@ -79,7 +79,8 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 		full.port_count = tor_aggregator_ports_report(
 		    aggregator, rack, ports, WIRE_MAX_PORT_ROWS);
 	}
-	/* Uses are of now: in the spool they would only take the room of history. */
+	/* Reports of which services use a part describe the present: an old one is
+	 * useless, so it must not use the spool's space. */
 	if (!analyzer_link_connected(aggregator->analyzer)) {
 		full.uses_known = WIRE_USES_UNKNOWN;
 		full.use_count = 0;
@@ -96,9 +97,10 @@ on_focus(
 	pinglist_sender_focus(aggregator->pinglist_sender, host, focus);
 }
 
-/* ---- whom a fault hurts ---- */
+/* ---- the impact of a fault ---- */
 
-/* A probe of a service is sent four times a second, and judged up to ten later. */
+/* A probe along a service's flow is sent four times a second, and its result is judged
+ * up to ten seconds later. */
 #define SERVICE_LOST_NS (10 * RM_NS_PER_S)
 
 struct part_of {
@@ -106,7 +108,8 @@ struct part_of {
 	const struct rm_verdict *verdict;
 };
 
-/* "host/device or host/device" names this RNIC, or the part is its host, or its ToR. */
+/* True: the part is this RNIC, is "host/device or host/device" with this RNIC, or is
+ * the RNIC's host or ToR. */
 static bool
 holds(const struct part_of *of, const struct roster_rnic *rnic)
 {
@@ -200,7 +203,7 @@ tor_aggregator_rack_callbacks(
 	};
 }
 
-/* Roster indexes may have changed: all agents look their RNICs up again. */
+/* Looks up the RNICs of all agents again, because roster indexes may have changed. */
 static void
 place_agents(struct tor_aggregator *aggregator)
 {
@@ -210,7 +213,7 @@ place_agents(struct tor_aggregator *aggregator)
 	controller_requests_roster(aggregator->controller_requests);
 }
 
-/* settings NULL: its agent is too old to report them. */
+/* settings: NULL if the agent is too old to report them. */
 static void
 compare_settings(struct tor_aggregator *aggregator, size_t t,
     const struct wire_rnic *rnic, const struct wire_settings *settings)
@@ -218,7 +221,7 @@ compare_settings(struct tor_aggregator *aggregator, size_t t,
 	int r = drift_report(
 	    aggregator->drifts[t], aggregator->expected, rnic, settings, rm_wall_now());
 
-	if (r < 0 && r != -ENOSPC) /* that is counted */
+	if (r < 0 && r != -ENOSPC) /* -ENOSPC is counted */
 		rm_log_warn(r, "cannot compare the settings of RNIC %s of host %s",
 		    rnic->device, rnic->host);
 }
@@ -245,8 +248,8 @@ register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic,
 		}
 }
 
-/* RNICs of the former name belong to this host in every rack, whatever its plan
- * says. */
+/* RNICs under the host's former name belong to this host in every rack, even if the
+ * plan has the former name. */
 static void
 rename_rnics(struct tor_aggregator *aggregator, const struct agent *agent)
 {
@@ -395,7 +398,7 @@ read_expected_again(struct tor_aggregator *aggregator)
 		drift_regroup(aggregator->drifts[t], fresh, rm_wall_now());
 }
 
-/* The reload may have followed the correction of a key or a password. */
+/* The operator may have corrected a key or a password before the reload. */
 static void
 retry_collectors(struct tor_aggregator *aggregator)
 {
@@ -422,12 +425,13 @@ tor_aggregator_reload(void *arg)
 	if (r < 0)
 		rm_log_error(
 		    r, "cannot use the new receivers of alerts, restart the daemon");
-	tor_aggregator_load_plans(aggregator, config); /* logs the error */
+	tor_aggregator_load_plans(aggregator, config); /* an error is logged there */
 	read_expected_again(aggregator);
 	retry_collectors(aggregator);
 }
 
-/* The time up to which every agent of the rack that still reports has reported. */
+/* All agents of the rack that still report have reported their results up to this
+ * time. */
 static rm_mono_t
 everything_through(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack, rm_mono_t now)
@@ -459,7 +463,7 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 		return;
 	aggregator->stalls++;
 	aggregator->stalled_ns += (uint64_t)late_ns;
-	/* A stall that began before the last one was made up for extends it. */
+	/* If the hold after the last stall is not over, this stall extends it. */
 	if (now.ns - late_ns >= aggregator->hold_until.ns)
 		aggregator->still_ns = 0;
 	aggregator->still_ns += late_ns;
@@ -502,7 +506,7 @@ send_paths(struct tor_aggregator *aggregator, rm_mono_t now)
 	aggregator->controller_link_informed = connection;
 }
 
-/* Only of hosts that are connected: others are not known. */
+/* Only connected hosts are included: the state of others is not known. */
 static void
 look_at_hosts(
     const struct tor_aggregator *aggregator, struct tor_rack *rack, rm_wall_t wall)
@@ -577,10 +581,11 @@ tor_aggregator_start_ticking(struct tor_aggregator *aggregator)
 	return 0;
 }
 
-/* The peers of services are searched again this often; plans do not forget any peer
- * meanwhile. */
+/* Interval between two searches for the peers of services. A rack keeps a peer for
+ * longer than this. */
 #define SERVED_NS (60 * RM_NS_PER_S)
-/* Number to ask the controller for: the others follow with the next report. */
+/* The number of peers that the controller is asked for after one report; more follow
+ * with the next report. */
 #define PEERS_PER_REPORT 16
 
 static bool

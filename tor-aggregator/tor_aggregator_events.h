@@ -30,24 +30,27 @@ void tor_aggregator_on_resolve(
 void tor_aggregator_on_join(
     struct agent *agent, const struct wire_join *join, void *arg);
 int tor_aggregator_on_drill(const uint8_t *data, size_t len, void *aggregator);
-void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer plan is in the store */
+/* call it when the store has a newer plan */
+void tor_aggregator_on_plan(size_t tor, void *arg);
 
-/* Loads the config's plan files; the first error is logged, and returned. */
+/* Loads the plan files that the config names. The first error is logged and
+ * returned. */
 int tor_aggregator_load_plans(
     struct tor_aggregator *aggregator, const struct aggregator_config *config);
 int tor_aggregator_start_ticking(struct tor_aggregator *aggregator);
 
-/* Takes agents' reports of service flows: they are kept for display, and the racks
- * whose RNICs probe their peers get to know these peers. */
+/* Handles agents' reports of service flows. The flows are kept for display. The peers
+ * of these flows are added to the racks, so that probes to them are accepted. */
 
 /* Callback of agent_server; arg is the aggregator. */
 void tor_aggregator_on_services(
     struct agent *agent, const struct wire_services_view *view, void *arg);
 
-/* Once a second. */
+/* Call it once a second. */
 void tor_aggregator_services_tick(struct tor_aggregator *aggregator, rm_mono_t now);
 
-/* The config has other receivers of alerts now. In tor_aggregator.c. */
+/* Applies changed receivers of alerts from the config. Defined in tor_aggregator.c. 0
+ * or a negative errno. */
 int tor_aggregator_alert_to(struct tor_aggregator *aggregator);
 
 #endif

@@ -16,8 +16,8 @@
 #include "tor-aggregator/tor_aggregator_state.h"
 
 #define MAX_PATH 4096
-/* Pause between attempts to write a file that the disk did not take, or for ports
- * that go down all the time. */
+/* The number of ticks before a file is written again, after an error of the disk or if
+ * only the link-downs of ports have changed. */
 #define FILE_AGAIN_TICKS 20
 
 static bool
@@ -31,9 +31,9 @@ has_open(const struct tor_rack *rack, const struct rm_part *part)
 	return false;
 }
 
-/* The RNICs of a host may be in several racks, and each rack finds its fault: there
- * must be one alert. The first rack that has it open sends the alert; the last that
- * had it resolves it. */
+/* The RNICs of a host may be in several racks, so that several racks find the same
+ * fault of the host. One alert must be sent: the first rack that opens the incident
+ * sends it, and the last rack that closes the incident resolves it. */
 static bool
 another_is_active(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     const struct rm_part *part, bool before_it_only)
@@ -139,7 +139,7 @@ rack_restored(struct tor_aggregator *aggregator, size_t i)
 		bool resolved = incident->resolved.ns != 0;
 
 		if (resolved && has_open(rack, part)) {
-			/* It came back, and so it is not resolved any more. */
+			/* The fault has returned, so the incident is open again. */
 			tor_aggregator_mark_notified(aggregator, i, incident->id, true);
 			continue;
 		}
@@ -174,7 +174,8 @@ tor_aggregator_restore_incidents(struct tor_aggregator *aggregator)
 		    aggregator->incident_files[i], rm_alerts_look, aggregator->alerts);
 		rack_restore(aggregator, i);
 	}
-	/* All are restored first, because only one rack sends the alert of a host. */
+	/* Restore the incidents of all racks before any alert is sent: of several racks
+	 * only one sends the alert on a host. */
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		if (tor_rack_is_active(aggregator->racks[i]))
 			rack_restored(aggregator, i);
@@ -201,8 +202,8 @@ tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall)
 	}
 }
 
-/* Sends its state again, in case the last message was lost: it is the same point in
- * the database. */
+/* Sends the incident's state again, in case the last message was lost. In the database
+ * it overwrites the same point. */
 static void
 report_again(
     struct tor_aggregator *aggregator, size_t i, const struct rm_incident *incident)
@@ -228,7 +229,7 @@ tor_aggregator_report_incidents(void *arg)
 	}
 }
 
-/* ---- who speaks ----------------------------------------------------------------- */
+/* ---- active and standby --------------------------------------------------------- */
 
 void
 tor_aggregator_fire(
@@ -247,7 +248,8 @@ tor_aggregator_fire(
 	aggregator->incidents_changed[i] = true;
 }
 
-/* Sends the ends from before a restart that not all receivers know. */
+/* Sends ends of incidents from before a restart that not all receivers have
+ * accepted. */
 static void
 fire_ends(struct tor_aggregator *aggregator, size_t i)
 {

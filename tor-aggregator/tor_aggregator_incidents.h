@@ -18,20 +18,20 @@ struct tor_rack;
 void tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
     const struct rm_incident *incident, void *arg);
 
-/* Incidents that were open before a restart continue under their ids; Alertmanager
- * is told that they are still open, and all receivers get what they had not received
- * before the end. */
+/* Continues incidents that were open before a restart, with their ids. Alertmanager
+ * gets them again as open; other receivers get only what they had not accepted before.
+ * 0 or a negative errno. */
 int tor_aggregator_restore_incidents(struct tor_aggregator *aggregator);
 /* Writes changes; call it at every tick. */
 void tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall);
-/* This aggregator is active for the tor-th rack from now on: its open incidents
- * continue, with their ids, at the receivers of alerts and the analyzer. */
+/* Call it when this aggregator becomes active for ToR number tor: sends the rack's open
+ * incidents, with their ids, to the receivers of alerts and to the analyzer. */
 void tor_aggregator_set_active(struct tor_aggregator *aggregator, size_t tor);
-/* It is standby from now on: it sends nothing about the rack, and takes nothing
- * back. */
+/* Call it when this aggregator becomes standby for the ToR: from now on it sends
+ * nothing about the rack. It does not send "resolved" for what it has sent. */
 void tor_aggregator_go_standby(struct tor_aggregator *aggregator, size_t tor);
-/* This aggregator has to report this open incident from now on, as if it had opened
- * it. */
+/* From now on this aggregator reports this open incident, as if it had opened the
+ * incident. */
 void tor_aggregator_fire(
     struct tor_aggregator *aggregator, size_t tor, const struct rm_incident *incident);
 /* Sends all open incidents in their present state: an analyzer may know none of

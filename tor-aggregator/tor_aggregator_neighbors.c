@@ -37,7 +37,8 @@ match_of(const struct switch_neighbor *neighbor, const struct roster_rnic *rnic)
 							     : MATCH_HOST;
 }
 
-/* True: its port's id is a MAC or the name of an interface, not only a number. */
+/* True: the neighbour's port id is a MAC or the name of an interface, not only a
+ * number. */
 static bool
 reports_port(const struct switch_neighbor *neighbor)
 {
@@ -50,19 +51,21 @@ reports_port(const struct switch_neighbor *neighbor)
 struct search {
 	const struct switch_neighbor *neighbor;
 	enum match match;               /* the best so far */
-	const struct roster_rnic *rnic; /* so matched */
-	bool whole_name;             /* the host's name, with its domain or without */
-	bool many_hosts, many_rnics; /* others match the name as well */
+	const struct roster_rnic *rnic; /* the RNIC with that match */
+	/* the complete host names are equal, with the domain if there is one */
+	bool whole_name;
+	bool many_hosts, many_rnics; /* further hosts, or RNICs, match equally well */
 };
 
-/* The same RNIC, named by two plans. */
+/* True: both are the same RNIC; two plans may name it. */
 static bool
 is_same(const struct roster_rnic *a, const struct roster_rnic *b)
 {
 	return a->id.guid == b->id.guid && a->id.port == b->id.port;
 }
 
-/* True: this one is it. */
+/* Compares one RNIC with the neighbour. True: the MAC is equal, so no more are
+ * searched. */
 static bool
 look_at(struct search *search, const struct roster_rnic *rnic)
 {
@@ -91,7 +94,7 @@ look_at(struct search *search, const struct roster_rnic *rnic)
 	return false;
 }
 
-/* True: another port of the switch names that RNIC as well. */
+/* True: the neighbour of another port of the switch names the same RNIC. */
 static bool
 is_claimed(const struct read_switch *one, const struct search *search)
 {
@@ -187,8 +190,8 @@ find_elsewhere(const struct tor_aggregator *aggregator, size_t at,
 	return result_of(&aggregator->read_switches[at], &search);
 }
 
-/* True: its name is a switch's; if several have that name without their domains,
- * none. */
+/* True: the name is that of a switch. If several switches have this name without their
+ * domains, it is false. */
 static bool
 find_switch(const struct tor_aggregator *aggregator, size_t at, const char *name,
     struct neighbor *ret)

@@ -1,6 +1,7 @@
 /*
- * tor_aggregator_neighbors - finds the RNIC or switch at the other end of a switch's
- * port: by LLDP, compared with the RNICs of the racks and the switches that are read.
+ * tor_aggregator_neighbors - finds the RNIC or switch at the other end of the cable in
+ * a switch's port. It compares the LLDP neighbour with the RNICs of the racks and with
+ * the switches whose counters are read.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_NEIGHBORS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_NEIGHBORS_H
@@ -13,43 +14,47 @@ struct switch_neighbor;
 struct tor_aggregator;
 
 #define NEIGHBORS_BUDGET (1 << 19)
-#define NEIGHBORS_BEHIND 4096 /* one ToR */
+#define NEIGHBORS_BEHIND 4096 /* RNICs of one ToR of another aggregator */
 
-/* RNICs of other racks, for one answer or judgement; valid until the loop continues.
- * They are not sorted by ToR: those of one ToR are collected once, not for each of
- * its ports. */
+/* A cache of RNICs of other racks, for one answer or one judgement; valid until the
+ * loop continues. Plans do not have them sorted by ToR, so the RNICs of a ToR are
+ * collected once, and not again for each of its ports. */
 struct neighbors_elsewhere {
-	size_t budget;      /* number that may still be examined; NEIGHBORS_BUDGET */
-	bool gathered, cut; /* cut: not all of them were collected */
-	size_t at;          /* for the switch with this index in read_switches */
+	/* number of RNICs that may still be examined; initially NEIGHBORS_BUDGET */
+	size_t budget;
+	bool gathered, cut; /* cut: there was no room, or no budget, for all RNICs */
+	/* index in read_switches of the switch whose RNICs were gathered */
+	size_t at;
 	size_t count;
 	const struct roster_rnic *rnics[NEIGHBORS_BEHIND];
 };
 
 enum neighbor_kind {
-	NEIGHBOR_NOT_KNOWN, /* neither of those */
+	NEIGHBOR_NOT_KNOWN, /* no known RNIC, host or switch */
 	NEIGHBOR_RNIC,
-	NEIGHBOR_HOST, /* of the rack; not known which of its RNICs, or none of them */
+	NEIGHBOR_HOST, /* a host of the rack; its RNIC at this port is not known */
 	NEIGHBOR_SWITCH,
-	NEIGHBOR_LEFT_OUT, /* not found, and not all RNICs of other racks were examined
-			    */
+	/* not found, but not all RNICs of other racks were examined */
+	NEIGHBOR_LEFT_OUT,
 };
 
 struct neighbor {
 	enum neighbor_kind kind;
 	const struct roster_rnic *rnic; /* borrowed; for an RNIC or a host */
-	size_t at;                      /* for a switch: index in read_switches */
+	/* for NEIGHBOR_SWITCH: index in read_switches */
+	size_t at;
 };
 
 /*
- * at: index in read_switches of the switch with the port. An RNIC is one of the members
- * of its rack; at the ToR of another aggregator, one that a plan of this aggregator
- * names there. It is found by its MAC; else by the names of its host and device, or as
- * the only RNIC of its host in the rack if the port's id is neither a MAC nor an
- * interface. told: the neighbours in the last reading: if two ports claim an RNIC, it
- * is behind the one that names it, else behind neither. A name without a domain that
- * several have is not known. elsewhere: for this answer; NULL: RNICs of other racks are
- * not searched.
+ * at: index in read_switches of the switch with the port; lldp: the port's neighbour.
+ * An RNIC is searched among the members of the switch's rack; for the ToR of another
+ * aggregator, among the RNICs that this aggregator's plans name at that ToR. It is
+ * found by its MAC; else by the names of its host and its device; else, if the
+ * neighbour's port id is neither a MAC nor an interface, as the only RNIC of its host
+ * in the rack. If two ports of the switch lead to the same RNIC, the RNIC belongs to
+ * the port whose neighbour names the device, otherwise to neither. A host name without
+ * domain that several hosts have is not known. elsewhere: cache for RNICs of other
+ * racks; NULL: they are not searched.
  */
 struct neighbor tor_aggregator_neighbor(const struct tor_aggregator *aggregator,
     size_t at, const struct switch_neighbor *lldp,

@@ -4,7 +4,7 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
-/* The analyzer sends the alerts on ToRs, links and switches. */
+/* False for ToRs, links and switches: the analyzer sends the alerts on those. */
 static bool
 has_alerts(const struct rm_part *part)
 {
@@ -40,7 +40,8 @@ tor_aggregator_mark_notified(
 	pairs_report(aggregator->pairs, i, find_id(aggregator->racks[i], id));
 }
 
-/* The alert of one rack counts for all racks that have the incident. */
+/* One alert is sent for all racks that have an incident on the same part: marks theirs,
+ * too. */
 static void
 mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *part,
     bool resolved)
@@ -68,8 +69,8 @@ tor_aggregator_on_notified(uint64_t id, bool resolved, void *arg)
 	if (incident == NULL)
 		return;
 	tor_aggregator_mark_notified(aggregator, own, id, resolved);
-	/* Else the notification is old, and the incidents of other racks may be of
-	 * another time. */
+	/* If they differ, the notification is old, and incidents of other racks may be
+	 * different ones. */
 	if ((incident->resolved.ns != 0) != resolved)
 		return;
 	for (size_t i = 0; i < aggregator->rack_count; i++)
@@ -110,7 +111,7 @@ tor_aggregator_note_notified(struct tor_aggregator *aggregator,
 
 	if (event == RM_INCIDENT_UPDATED || (!active && !resolved))
 		return;
-	/* Receivers that got the opening have to get the end. */
+	/* The receivers have accepted the opening, so they must get the end. */
 	if (!active && incident->notified_opened && has_alerts(part))
 		return;
 	if (tor_aggregator_alerts_on(rack, part) &&

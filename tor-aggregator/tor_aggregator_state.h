@@ -1,5 +1,6 @@
 /*
- * tor_aggregator_state - shared by the wiring, the API and the metrics only.
+ * tor_aggregator_state - the struct of the daemon. Only the wiring, the API and the
+ * metrics may include it.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H
@@ -20,12 +21,14 @@
 
 struct read_switch {
 	struct switch_collector *collector;
-	const char *name;        /* the config's */
-	const char *system_name; /* in LLDP; "": as name */
+	const char *name;        /* in the config */
+	const char *system_name; /* in LLDP; "": the same as name */
 	enum switch_role role;
-	size_t rack; /* the rack whose ToR it is; SIZE_MAX: none of this aggregator */
-	rm_mono_t judged; /* last reading whose ports were judged; for switches without
-			     a rack */
+	/* index of the rack whose ToR it is; SIZE_MAX: no rack of this aggregator */
+	size_t rack;
+	/* time of the last reading whose ports were judged; only for switches without a
+	 * rack */
+	rm_mono_t judged;
 };
 
 struct tor_aggregator {
@@ -35,7 +38,7 @@ struct tor_aggregator {
 	struct rm_credentials *credentials;
 	uint64_t incarnation;
 	struct tor_rack *racks[WIRE_MAX_TORS];
-	/* The names in the config, in the same order. */
+	/* The names of the racks' ToRs in the config, in the order of racks. */
 	const char *tors[WIRE_MAX_TORS];
 	size_t rack_count;
 	struct ingest ingest;
@@ -47,8 +50,8 @@ struct tor_aggregator {
 	struct plan_store *plans;
 	struct key_store *keys;
 	struct controller_link *controller_link;
-	uint64_t
-	    controller_link_informed; /* which of its connections has got the paths */
+	uint64_t controller_link_informed; /* number of the connection on which all
+					      paths were sent */
 	struct wire_writer *paths_writer;
 	struct peer_versions versions;
 	struct versions_sent { /* the versions that the controller has */
@@ -56,45 +59,46 @@ struct tor_aggregator {
 	} versions_sent;
 	struct controller_requests *controller_requests;
 	struct service_table *services;
-	rm_mono_t served; /* when the peers of services were last searched */
+	rm_mono_t served; /* when the peers of services were searched last */
 	struct report_spool *reports;
 	struct analyzer_link *analyzer;
 	/* Per rack; NULL: no files are kept. */
 	struct rm_incident_file *incident_files[WIRE_MAX_TORS];
 	bool incidents_changed[WIRE_MAX_TORS];
-	/* Saved with them: tor_rack_port_falls. */
+	/* tor_rack_port_falls when the file was saved last. */
 	uint64_t port_falls_kept[WIRE_MAX_TORS];
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
 	struct otlp *otlp;
-	/* All switches that are read: first those of racks. */
+	/* All switches whose counters are read; the racks' switches come first. */
 	struct read_switch read_switches[WIRE_MAX_TORS + SWITCH_MAX_OTHERS];
 	size_t read_switch_count;
-	/* Those of the racks among them; NULL: its switch is not read. */
+	/* By rack: the reader of its switch; NULL: the switch is not read. */
 	struct switch_collector *switches[WIRE_MAX_TORS];
 	struct switch_metrics *switch_metrics;
 	struct hypervisor_collector *hypervisors[HYPERVISOR_MAX_HOSTS];
 	size_t hypervisor_count;
 	struct {
-		size_t rack;     /* SIZE_MAX: not known */
-		rm_mono_t taken; /* of the last reading that was judged */
+		size_t rack;     /* index of the host's rack; SIZE_MAX: not known */
+		rm_mono_t taken; /* time of the last reading that was judged */
 	} hypervisor_racks[HYPERVISOR_MAX_HOSTS];
 	struct hypervisor_metrics *hypervisor_metrics;
-	struct drift_groups *expected; /* from the config; a reload replaces them */
+	/* expected settings of RNICs, from the config; a reload replaces them */
+	struct drift_groups *expected;
 	struct drift *drifts[WIRE_MAX_TORS];        /* per rack */
 	struct diagnoses *diagnoses[WIRE_MAX_TORS]; /* per rack */
 	struct diagnoses_turns diagnosed;
-	struct rack_proof *proofs;   /* per rack */
-	struct pauses *pauses;       /* NULL: no switch is read */
-	uint64_t readings_elsewhere; /* with counters of RNICs that are in no rack of
-					this aggregator */
+	struct rack_proof *proofs; /* per rack */
+	struct pauses *pauses;     /* NULL: no switch is read */
+	/* readings with counters of RNICs that are in no rack of this aggregator */
+	uint64_t readings_elsewhere;
 	struct rm_metrics *metrics;
 	struct rnic_metrics rnic_metrics;
 	struct rm_http_server *server;
 	struct rm_timer *tick;
-	rm_mono_t deadline;   /* of the tick */
-	rm_mono_t hold_until; /* no bin closes before this time, after a stall */
-	int64_t still_ns;     /* length of the stalls since the last hold was over */
+	rm_mono_t deadline;   /* when the next tick is due */
+	rm_mono_t hold_until; /* after a stall: no bin is closed before this time */
+	int64_t still_ns;     /* sum of the stalls since the last hold ended */
 	unsigned ticks;
 	uint64_t stalls, stalled_ns;
 };

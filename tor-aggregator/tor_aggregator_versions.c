@@ -30,7 +30,8 @@ of_peer(const struct peer_version *peer)
 		.connected = peer->connected };
 }
 
-/* peers: has room for all agents and PEER_VERSIONS_MAX. Returns their number. */
+/* peers: has room for all agents and PEER_VERSIONS_MAX more. Returns the number of
+ * peers. */
 static size_t
 list_peers(const struct tor_aggregator *aggregator, struct wire_version *peers)
 {
@@ -79,7 +80,7 @@ tor_aggregator_report_versions(struct tor_aggregator *aggregator)
 		return;
 	peers = calloc(room, sizeof(*peers));
 	if (peers == NULL)
-		return; /* tries again in the next second */
+		return; /* the next call tries again */
 	versions.peers = peers;
 	versions.peer_count = list_peers(aggregator, peers);
 	fresh.hash = hash_peers(peers, versions.peer_count);

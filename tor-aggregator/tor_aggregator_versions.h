@@ -7,8 +7,8 @@
 
 struct tor_aggregator;
 
-/* Call it once a second: sends all versions if the controller does not have them as
- * they are now. */
+/* Call it once a second. If a version has changed since the last report, or the
+ * connection is new, it sends all versions. */
 void tor_aggregator_report_versions(struct tor_aggregator *aggregator);
 
 #endif
