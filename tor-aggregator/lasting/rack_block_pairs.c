@@ -12,17 +12,19 @@
 
 #define MAX_PAIRS 65536
 
-struct counts { /* one pair in one block; counts above the largest value are cut */
+/* one pair in one block; counts stop at the largest value of their type */
+struct counts {
 	uint16_t sent, lost, large_sent, large_lost;
-	uint16_t doubtful; /* sent, perhaps; not included in sent */
-	uint8_t gaps;      /* gaps before seconds of the block */
+	/* probes that may not have been sent; not included in sent */
+	uint16_t doubtful;
+	uint8_t gaps; /* gaps before seconds of the block */
 	float arrived;
 };
 
 struct pair {
 	uint32_t src, dst; /* as in window_pair */
-	/* Seconds: the first one, the first from which on all have receive counts,
-	 * the newest; newest < 0: none. */
+	/* Numbers of seconds. From counted_from on, all seconds have receive counts.
+	 * newest < 0: there is no second. */
 	int64_t first, counted_from, newest;
 	uint16_t bytes, small_bytes;
 	uint8_t kind;
@@ -81,7 +83,7 @@ place_of(const struct rack_block_pairs *table, uint32_t src, uint32_t dst)
 	return &table->places[src * (table->members + table->remotes) + to];
 }
 
-/* NULL: no room for another pair. */
+/* Finds or adds the pair. NULL: no room. */
 static struct pair *
 get_pair(struct rack_block_pairs *table, uint32_t src, uint32_t dst)
 {
@@ -136,7 +138,7 @@ rack_block_pairs_tidy(struct rack_block_pairs *table)
 	table->count = kept;
 }
 
-/* False: one of its ends has left. */
+/* Gives the pair the new numbers of its RNICs. False: one of them has left the rack. */
 static bool
 move_pair(const struct rack_block_pairs *table, const struct rack *rack, size_t remotes,
     const size_t *moved, struct pair *pair)
@@ -199,7 +201,7 @@ rack_block_pairs_renumber(struct rack_block_pairs *table, const struct rack *rac
 	return 0;
 }
 
-/* Blocks begin at RACK_BLOCKS before the first, so the number is not negative. */
+/* A block's number is at least -RACK_BLOCKS, so the sum is not negative. */
 static size_t
 slot_of(int64_t block)
 {

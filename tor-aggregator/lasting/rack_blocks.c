@@ -11,7 +11,8 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-/* Racks of this size or more can tell their RNICs apart by themselves. */
+/* In racks of this size or more, probes inside the rack are enough to find the faulty
+ * RNIC. */
 #define FEW_MEMBERS 4
 
 struct member_block {
@@ -28,8 +29,8 @@ struct rack_blocks {
 	struct rack_block_pairs *pairs;
 	struct member *members;
 	size_t member_count;
-	bool remote;           /* probes to remote RNICs are evidence, too */
-	int64_t first, newest; /* seconds; newest < 0: none */
+	bool remote;           /* probes to and from remote RNICs are used, too */
+	int64_t first, newest; /* numbers of seconds; newest < 0: there is none */
 };
 
 int
@@ -100,7 +101,8 @@ block_of(int64_t second)
 	return second / RACK_BLOCK_SECONDS;
 }
 
-/* The block `before` blocks before the newest. */
+/* The member's data in a block; before: 0 for the newest block, 1 for the block before
+ * it, ... */
 static struct member_block *
 member_block(const struct rack_blocks *blocks, size_t member, unsigned before)
 {
@@ -109,7 +111,7 @@ member_block(const struct rack_blocks *blocks, size_t member, unsigned before)
 	return &blocks->members[member].blocks[block % RACK_BLOCKS];
 }
 
-/* Blocks between the newest one and this second are empty. */
+/* Moves on to the block of this second; blocks that are skipped stay empty. */
 static void
 go_on(struct rack_blocks *blocks, int64_t second)
 {
@@ -155,8 +157,9 @@ is_explained(const struct rack_blame *blame, const struct rack_pair *pair)
 	return blame->remotes[pair->dst] || (blame->uplinks && !pair->reflector);
 }
 
-/* For a member with a verdict also losses that a shorter window has explained by
- * blaming it: without them it would seem to lose less. */
+/* Counts a pair's results for its two members. A member with a verdict is also charged
+ * with the losses for which a shorter window named it: without them its share of loss
+ * would seem smaller. */
 static void
 report(struct rack_blocks *blocks, const struct rack_blame *blame, const bool *known,
     const struct rack_pair *sizes, size_t count)
@@ -202,7 +205,7 @@ add_second(struct rack_blocks *blocks, const struct rack *rack,
 	return 0;
 }
 
-/* Seconds in which a member had no usable probes do not count for it. */
+/* A second in which a member had no usable probes does not count for that member. */
 static void
 note_members(struct rack_blocks *blocks)
 {
@@ -232,7 +235,7 @@ rack_blocks_add(struct rack_blocks *blocks, const struct rack *rack,
 		blocks->members[i].newest =
 		    (struct rack_block_newest){ .blamed =
 						    blame->tor || blame->members[i] };
-	if (blame->tor) /* the RNICs cannot be told apart */
+	if (blame->tor) /* a fault of the ToR hides which RNICs lose packets */
 		return 0;
 	r = add_second(blocks, rack, second, blame, known);
 	note_members(blocks);

@@ -21,23 +21,26 @@
 #include "tor-aggregator/window/window.h"
 
 #define RACK_LASTING_PARTS 64
-#define RACK_LASTING_LEAST 0.002 /* share of loss from which on it is reported */
+#define RACK_LASTING_LEAST 0.002 /* a smaller share of loss is not reported */
 
 #define RACK_LASTING_LENGTHS 6
-/* In blocks: 20, 30, 40, 60, 80 and 120 s at most; the newest block is not full. */
+/* Lengths of the windows in blocks: at most 20, 30, 40, 60, 80 and 120 s, as the newest
+ * block may not be full. */
 static const unsigned rack_lasting_lengths[RACK_LASTING_LENGTHS] = { 2, 3, 4, 6, 8,
 	RACK_BLOCKS };
 
 struct rack_lasting_memory { /* state of one member */
 	struct rack_suspect_memory suspect;
-	size_t other;   /* the other one of "A or B", while it is named */
-	double share;   /* share of round trips that it loses, while it is named */
+	/* the other RNIC of a verdict "A or B", while the member is named */
+	size_t other;
+	/* share of round trips that the member loses, while it is named */
+	double share;
 	double over;    /* ln of the likelihood ratio that the loss has ended */
 	double over_at; /* the value of over at which it has ended */
 	double unlost;  /* round trips since its newest loss */
-	/* Index in rack_lasting_lengths of the window that shows it best. */
+	/* Index in rack_lasting_lengths of the window that shows the loss best. */
 	unsigned length;
-	/* In this second: it shows clearly; it is part of an explanation. */
+	/* In this second: the loss is clear; an explanation includes the member. */
 	bool shows, seen;
 };
 
@@ -49,7 +52,7 @@ struct rack_lasting {
 	struct rm_rnic_id *ids;
 	size_t members;
 	struct rack_lasting_memory *memories;
-	bool *known; /* by member: it has a verdict */
+	bool *known; /* by member: there is a verdict on it */
 	struct rack_tally *tallies;
 	struct rack_blame blame;
 	bool *witnesses;
@@ -84,17 +87,19 @@ rack_lasting_keep(struct rack_lasting *lasting, size_t member)
 
 #define MIN_GAIN 15.0
 #define STRAY_SHARE (4 * RACK_STEADY_BASE)
-/* Before a member is named its newest loss must not be older than this, in losses
- * expected since then. */
+/* A member is named only if its newest loss is recent: since then, fewer losses than
+ * this would be expected at its share of loss. */
 #define SINCE_LOST 6.0
 #define LONG_BLOCKS 6
-/* Compared with the losses of all others, without one stray loss: weight as by
- * rack_steady. */
+/* The member's losses are compared with those of all other members, without one loss
+ * that may be chance; the weight is calculated as in rack_steady. */
 #define STRAY_LOST 1
 #define STANDS_OUT 20.0
-#define UNDECIDED_SECONDS 3 /* seconds before it is reported without a direction */
+/* seconds after which the loss is reported without a direction */
+#define UNDECIDED_SECONDS 3
 
-/* The only peer with probes of the member, if that one has no other peers either. */
+/* The member's only peer, if that peer has no other peers either; RACK_NO_OTHER: there
+ * is none. */
 static size_t
 only_peer(const struct rack_lasting *lasting, size_t m)
 {
@@ -111,7 +116,7 @@ only_peer(const struct rack_lasting *lasting, size_t m)
 	return seen == 2 && outside == 0 ? peer : RACK_NO_OTHER;
 }
 
-/* Decides which RNIC is named, or which two. False: none yet. */
+/* Decides whether one RNIC or two are named. False: no RNIC can be named yet. */
 static bool
 report_apart(const struct rack_lasting *lasting, const struct rack_finding *finding,
     size_t *member, size_t *other)
@@ -123,8 +128,8 @@ report_apart(const struct rack_lasting *lasting, const struct rack_finding *find
 	return peer != RACK_NO_OTHER || finding->other_behind >= RACK_LOSS_SURE;
 }
 
-/* The member also loses more than the rest of the rack if that loses more than
- * usual. */
+/* True: the member loses more than the rest of the rack, even if the whole rack loses
+ * more than usual. */
 static bool
 stands_out(const struct rack_lasting *lasting, size_t m)
 {
@@ -154,7 +159,8 @@ stands_out(const struct rack_lasting *lasting, size_t m)
 			   seconds.seconds)) >= STANDS_OUT;
 }
 
-/* 0: no lasting loss, or loss of only large packets that is not certain yet. */
+/* The kind of the loss. 0: no lasting loss, or only large packets seem lost and that is
+ * not certain yet. */
 static enum rm_kind
 kind_of(const struct rack_tally *tally, const struct rack_lasting_memory *memory)
 {
@@ -182,8 +188,8 @@ name_member(struct rack_lasting *lasting, const struct rack_view *view,
 
 	if (named == NULL)
 		return;
-	/* Shorter windows may be too high by chance, longer ones include the time
-	 * after its end. */
+	/* The share in a shorter window may be too high by chance; a longer window
+	 * includes the time after the end of the loss. */
 	if (memory->suspect.named == 0) {
 		memory->share = share;
 		memory->over_at = RACK_STEADY_OVER;
@@ -256,8 +262,8 @@ judge_member(struct rack_lasting *lasting, const struct rack_view *view,
 	name_member(lasting, view, &finding, m, other, kind);
 }
 
-/* Explains one of the windows that show a member, and names the members that it
- * shows best. end: of the newest second. */
+/* Explains one of the windows that show the loss of a member, and names the members
+ * whose loss this window shows best. end: the end of the newest second. */
 static int
 rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
     rm_wall_t end, unsigned length)
@@ -294,10 +300,10 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 /* ---- state kept from second to second ---- */
 
 #define ALTERNATIVES_WITHIN 14
-/* Seconds after which a verdict ends that is no part of an explanation any more. */
+/* A verdict ends if for so many seconds no explanation has included its member. */
 #define ABSENT_SECONDS 15
-#define UNLUCKY 1.5 /* standard deviations of a count */
-#define SHARES 8    /* number of seconds in the mean */
+#define UNLUCKY 1.5 /* a count may be too high by this many standard deviations */
+#define SHARES 8    /* number of seconds in the moving mean */
 
 int
 rack_lasting_new(struct rack_lasting **ret)
@@ -358,7 +364,7 @@ rack_lasting_free(struct rack_lasting *lasting)
 	free(lasting);
 }
 
-/* ---- what stands ----------------------------------------------------------------- */
+/* ---- standing verdicts ----------------------------------------------------------- */
 
 static void
 drop_named(struct rack_lasting *lasting, size_t member)
@@ -373,7 +379,7 @@ drop_named(struct rack_lasting *lasting, size_t member)
 		    .unlost = lasting->memories[member].unlost };
 }
 
-/* All its losses so far are reported, or over. */
+/* Deletes all losses of the member: they are reported, or the loss is over. */
 static void
 forget_member(struct rack_lasting *lasting, size_t member)
 {
@@ -381,8 +387,9 @@ forget_member(struct rack_lasting *lasting, size_t member)
 	rack_blocks_forget(lasting->blocks, member);
 }
 
-/* A named member may have been found by bad luck: uses the share that it certainly
- * lost at first, then the mean of its later losses. */
+/* The share that led to the verdict may be too high by chance. Therefore the share is
+ * at first the lower limit of what was certainly lost, then the mean of the later
+ * losses. */
 static double
 share_of(const struct rack_tally *tally, double before)
 {
@@ -446,7 +453,8 @@ move_named(struct rack_lasting *lasting, const size_t *moved)
 	lasting->named_count = kept;
 }
 
-/* Keeps the state of members that stay; "A or B" is possible only in a rack of two. */
+/* Keeps the state of members that stay. A verdict "A or B" ends: it is possible only in
+ * a rack of these two RNICs. */
 static void
 move_memories(struct rack_lasting *lasting, struct rack_lasting_memory *memories,
     bool *known, const size_t *moved)
@@ -509,7 +517,7 @@ fail:
 
 /* ---- once a second --------------------------------------------------------------- */
 
-/* Finds the window that shows it best, and whether it is clear enough. */
+/* Finds the window that shows the member's loss best, and whether the loss is clear. */
 static void
 weigh(struct rack_lasting *lasting, size_t m)
 {
@@ -556,7 +564,8 @@ shows_any(const struct rack_lasting *lasting, unsigned length)
 	return false;
 }
 
-/* Ends verdicts whose loss is over, or that are no part of an explanation any more. */
+/* Ends verdicts whose loss is over, or whose member no explanation includes any
+ * more. */
 static void
 let_go(struct rack_lasting *lasting)
 {

@@ -26,22 +26,23 @@ struct window_closed;
 #define RACK_SECONDS 5
 
 enum rack_seconds_status {
-	RACK_SECONDS_PASSED, /* part of a second that was added already */
-	RACK_SECONDS_FEW,    /* added; there are not enough seconds yet */
+	RACK_SECONDS_PASSED, /* the window overlaps a second that was added before */
+	RACK_SECONDS_FEW,    /* added, but there are fewer than RACK_SECONDS yet */
 	RACK_SECONDS_FULL,
 };
 
 #define HALVES (2 * RACK_SECONDS)
 #define MAX_PAIRS 131072
 
-/* Steady loss: without the halves of a second with the worst losses, so many of the
- * rest lost packets, and this share of all; and none was a separate outage. */
+/* Loss is steady if no half-second is an outage (lost OUTAGE_SHARE or more), and if
+ * without the WORST_HALVES worst half-seconds at least LOSSY_HALVES half-seconds lost
+ * packets, and at least STEADY_SHARE of all packets was lost. */
 #define WORST_HALVES 3
 #define LOSSY_HALVES 6
 #define STEADY_SHARE 0.015
 #define OUTAGE_SHARE 0.95
-/* Or so many of the newest halves lost at least this share each: heavy loss shows
- * sooner that it is steady. */
+/* Without outages loss is also steady if each of the newest STRONG_HALVES half-seconds
+ * lost at least STRONG_SHARE: heavy loss is recognised sooner. */
 #define STRONG_HALVES 5
 #define STRONG_SHARE 0.05
 
@@ -55,10 +56,10 @@ struct halves { /* of one member, newest last */
 
 struct rack_seconds {
 	struct pair_table ring[RACK_SECONDS], sum;
-	bool lossy[RACK_SECONDS]; /* packets were lost in it */
-	/* In the ring: how many are valid, where the next one goes. */
+	bool lossy[RACK_SECONDS]; /* packets were lost in this second */
+	/* The number of valid seconds in the ring, and the index of the next one. */
 	unsigned known, next;
-	rm_mono_t end; /* of the newest second; ns 0: none */
+	rm_mono_t end; /* end of the newest second; ns 0: there is none */
 	struct halves *halves;
 	size_t members;
 };
@@ -99,7 +100,7 @@ begin_afresh(struct rack_seconds *seconds, rm_mono_t end)
 	seconds->end = end;
 }
 
-/* Other members: starts anew. -ENOMEM. */
+/* Deletes all seconds, because the members have changed. -ENOMEM. */
 static int
 rack_seconds_renumber(struct rack_seconds *seconds, size_t members)
 {
@@ -172,8 +173,9 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 	return 0;
 }
 
-/* Adds a second from a window that moves bin by bin: only when all of it is new.
- * Returns enum rack_seconds_status or -ENOMEM: that second is incomplete. */
+/* Adds a window of one second, if it does not overlap the last one: windows move by
+ * less than a second. Returns an enum rack_seconds_status, or -ENOMEM: the second is
+ * incomplete. */
 static int
 rack_seconds_add(struct rack_seconds *seconds, const struct rack *rack,
     const struct window_closed *window)
@@ -230,7 +232,8 @@ sum_second(struct pair_table *sum, const struct pair_table *second)
 	return true;
 }
 
-/* False: no losses, or no memory. *ret is valid until the next call. */
+/* Sums up the seconds. False: no packet was lost, or out of memory. *ret is valid until
+ * the next call. */
 static bool
 rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret)
 {
@@ -279,8 +282,7 @@ is_strong(const struct half newest[STRONG_HALVES])
 	return true;
 }
 
-/* True: the member lost packets all the time: without the worst outages a share of
- * loss is left. */
+/* True: the member lost packets all the time, see WORST_HALVES and STRONG_HALVES. */
 static bool
 rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
 {
@@ -313,12 +315,14 @@ rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
 
 #define MIN_LOST 10
 #define MIN_GAIN 20.0
-/* A loss that is not over shows in the newest second: so many packets, and this part
- * of all. */
+/* A loss continues if the newest second has at least RECENT_LOST losses, and at least
+ * 1/RECENT_PART of the losses of all seconds. */
 #define RECENT_LOST 2
 #define RECENT_PART 10
-#define ABSENT_SECONDS 2    /* seconds before it is forgotten */
-#define UNDECIDED_SECONDS 3 /* seconds before it is reported without a direction */
+/* seconds without the loss after which a member is not suspected any more */
+#define ABSENT_SECONDS 2
+/* seconds after which the loss is reported without a direction */
+#define UNDECIDED_SECONDS 3
 
 struct rack_slow {
 	struct rm_judge *judge;
@@ -326,7 +330,7 @@ struct rack_slow {
 	struct rack_seconds *seconds;
 	struct rack_support *support;
 	struct rack_lasting *lasting;
-	rm_wall_t wall_start; /* start of the newest second */
+	rm_wall_t wall_start; /* when the newest second began */
 	struct rack_suspect_memory *memories;
 	struct rack_tally *tallies;
 	struct rack_blame blame;
@@ -422,7 +426,7 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 	return 0;
 }
 
-/* 0: no fault, or none any more. */
+/* The kind of the fault. 0: there is no fault, or it is over. */
 static enum rm_kind
 kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -433,7 +437,8 @@ kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
 		return 0;
 	if (rack_loss_is_mtu(tally))
 		return RM_KIND_RNIC_MTU;
-	/* The first seconds of an MTU fault are mixed with the time before it. */
+	/* The window of an MTU fault's first seconds includes time before the fault, so
+	 * wait for more seconds. */
 	memory->mtu = rack_loss_is_of_large(tally) ? memory->mtu + 1 : 0;
 	if (memory->mtu > 0 && memory->mtu <= RACK_SECONDS)
 		return 0;
@@ -547,7 +552,7 @@ judge_seconds(
 	return 0;
 }
 
-/* If a shorter window named the member, its verdict is used. */
+/* Adds verdicts of rack_lasting on members that this window does not name. */
 static void
 add_lasting(
     struct rack_slow *slow, const struct rack_slow_named *lasting, size_t lasting_count)

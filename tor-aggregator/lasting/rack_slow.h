@@ -1,12 +1,12 @@
 /*
- * rack_slow - loss of one RNIC that a window of one second is too short for. Pure.
+ * rack_slow - finds an RNIC whose loss is too small for a window of one second. Pure.
  *
- * Keeps the last five seconds, each once, and explains them as one window. An RNIC that
- * loses a few percent of its packets is named only if it does so all the time: an
- * outage, however long, is not steady loss. An RNIC that loses five percent or more is
- * named if it does so for 2.5 s. Losses caused by a host's stall, a port that is down
- * or a stall of this aggregator are not included. For smaller losses, rack_lasting has
- * windows of up to two minutes.
+ * It keeps the last five seconds, each once, and explains them as one window. An RNIC
+ * that loses a few percent of its packets is named only if it loses them all the time:
+ * one outage, even a long one, is not steady loss. An RNIC that loses five percent or
+ * more is named after 2.5 s of such loss. Losses that are caused by the stall of a
+ * host, by a port that is down, or by a stall of this aggregator do not count. For
+ * smaller losses, rack_lasting has windows of up to two minutes.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_SLOW_H
 #define TOR_AGGREGATOR_LASTING_RACK_SLOW_H
@@ -24,13 +24,14 @@ struct window_closed;
 int rack_slow_new(struct rack_slow **ret);
 void rack_slow_free(struct rack_slow *slow);
 
-/* The members have changed: the last seconds start anew, the last minutes keep the
- * members that stay. -ENOMEM. */
+/* Call it when the members have changed: the seconds so far are deleted; in the windows
+ * of minutes, members that stay keep their data. -ENOMEM. */
 int rack_slow_forget(struct rack_slow *slow, const struct rack *rack);
 
-/* Takes a window of a second that was just judged; windows other than the next
- * second are ignored. blame: whom its own explanation blames. *ret: the standing
- * verdicts, until the next call. -ENOMEM: that second is missing. */
+/* Adds a window of one second, after it was judged. A window that overlaps the last
+ * second added is ignored. blame: the RNICs that the explanation of this window names.
+ * *ret: the *count verdicts that stand, valid until the next call. -ENOMEM: the second
+ * is missing. */
 int rack_slow_judge(struct rack_slow *slow, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start,
     const struct rack_blame *blame, const struct rack_slow_named **ret, size_t *count);

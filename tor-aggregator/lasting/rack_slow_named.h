@@ -1,6 +1,6 @@
 /*
- * rack_slow_named - a member that loses packets by the evidence of more than one
- * second, and the verdict on it.
+ * rack_slow_named - a member whose loss was found in a window of more than one second,
+ * and the verdict on it.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_SLOW_NAMED_H
 #define TOR_AGGREGATOR_LASTING_RACK_SLOW_NAMED_H
@@ -10,9 +10,11 @@
 #include "rackmesh/judge/verdict.h"
 
 struct rack_slow_named {
-	/* other: the second one of "A or B", else RACK_NO_OTHER. */
+	/* other: the second RNIC of a verdict "A or B"; RACK_NO_OTHER: there is
+	 * none. */
 	size_t member, other;
-	struct rm_verdict verdict; /* the part's name and samples are not filled */
+	/* without the name of the part, and without samples */
+	struct rm_verdict verdict;
 };
 
 #endif

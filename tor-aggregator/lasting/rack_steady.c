@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* A loss that continues has at least this part of its rate; a loss that is over has
- * at most that part left. */
+/* The two hypotheses: a loss that continues still has at least GOES_ON of its rate; a
+ * loss that is over has at most IS_OVER of its rate left. */
 #define GOES_ON 0.7
 #define IS_OVER 0.2
 
