@@ -17,7 +17,7 @@ nexus_light_str(enum nexus_light light)
 	return names[light];
 }
 
-/* A string, or a number. -ENODATA: it is not measured. */
+/* Reads a value, which may be a string or a number. -ENODATA: it is not measured. */
 static int
 read_field(const json_t *lane, const char *key,
     int (*read)(const char *text, size_t len, uint64_t *ret), uint64_t *ret)

@@ -1,11 +1,11 @@
 /*
- * nexus_optics - what a Nexus tells of the optical module in a port ("show interface
- * transceiver details"). Pure.
+ * nexus_optics - reads the measurements of the optical module in a port of a Nexus
+ * switch, from "show interface transceiver details". Pure.
  *
- * Each lane has its own power, temperature and alarms, in dBm and degrees; a module of
- * one lane may have them beside its name. Copper has none, "N/A" and "--" stand for
- * what is not measured. The darkest lane is one of those on which the module itself
- * sends: others are not in use.
+ * Each lane has its own power in dBm, temperature in degrees Celsius, and alarm
+ * thresholds; a module with one lane may have them beside its name. Copper modules have
+ * none. "N/A" and "--" mean that a value is not measured. A lane on which the module
+ * does not send is not in use, so it does not count for the lowest received power.
  */
 #ifndef TOR_AGGREGATOR_OPTICS_NEXUS_OPTICS_H
 #define TOR_AGGREGATOR_OPTICS_NEXUS_OPTICS_H
@@ -16,15 +16,16 @@
 
 struct json_t;
 
-/* Sources of the table's rows begin so. */
+/* In switch_rows[] the sources of these values begin with this prefix. */
 #define NEXUS_OPTICS_PREFIX "optics/"
-#define NEXUS_MAX_LANES 16 /* of a module; more are left out */
+#define NEXUS_MAX_LANES 16 /* lanes of a module; further lanes are ignored */
 
 enum nexus_light {
 	NEXUS_RX_LOWEST_NW,
 	NEXUS_RX_HIGHEST_NW,
 	NEXUS_TX_LOWEST_NW,
-	NEXUS_RX_LOW_ALARM_NW, /* of the lane whose alarm is the highest */
+	/* power below which the module raises an alarm; the highest of all lanes */
+	NEXUS_RX_LOW_ALARM_NW,
 	NEXUS_CELSIUS,
 	NEXUS_LIGHTS,
 };
@@ -34,10 +35,11 @@ struct nexus_optics {
 	uint64_t value[NEXUS_LIGHTS];
 };
 
-/* "optics_rx_lowest_nw": the row of switch_rows[]. */
+/* The name in switch_rows[], such as "optics_rx_lowest_nw". */
 const char *nexus_light_str(enum nexus_light light);
 
-/* row: of one interface. Returns how many of its values make no sense. */
+/* Reads the row of one interface. Returns the number of values that are malformed or
+ * out of range. */
 size_t nexus_optics_read(const struct json_t *row, struct nexus_optics *ret);
 
 #endif

@@ -17,7 +17,7 @@ is_missing(const char *text, size_t len)
 	return len == 0 || (len == 3 && memcmp(text, "N/A", 3) == 0);
 }
 
-/* Digits, signs and points alone: no hexadecimal, no "nan". */
+/* Accepts only digits, signs and points, so neither hexadecimal numbers nor "nan". */
 static int
 read_real(const char *text, size_t len, double *ret)
 {
@@ -50,7 +50,6 @@ optics_text_power(const char *text, size_t len, uint64_t *ret)
 	return 0;
 }
 
-/* Below 0 is 0. */
 int
 optics_text_celsius(const char *text, size_t len, uint64_t *ret)
 {

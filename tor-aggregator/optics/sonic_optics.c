@@ -18,7 +18,7 @@ sonic_optics_field(size_t i, char ret[16])
 		strcpy(ret, i == 2 * SONIC_LANES ? "temperature" : SONIC_ALARM_FIELD);
 }
 
-/* The lane of that number is not in use: its own transmitter is off. */
+/* True: the lane is not in use, because its transmitter is off. */
 static bool
 is_off(const redisReply *answer, size_t lane)
 {
@@ -30,7 +30,9 @@ is_off(const redisReply *answer, size_t lane)
 	       sent < OPTICS_DARK_NW;
 }
 
-/* Which elements of the answer a row is made of, and how. */
+/* How a row is calculated: from count elements of the answer, beginning with first;
+ * highest: the maximum of them, else the minimum; in_use: without lanes that are not in
+ * use. */
 struct choice {
 	const char *row;
 	size_t first, count;
@@ -47,7 +49,7 @@ static const struct choice choices[] = {
 	{ SONIC_ALARM_ROW, 2 * SONIC_LANES + 1, 1, optics_text_power, false, false },
 };
 
-/* Nothing is told by a nil, and by what makes no sense. */
+/* -ENODATA: there is no value; -EBADMSG: the value is malformed. */
 static int
 read_text(const redisReply *text,
     int (*read)(const char *text, size_t len, uint64_t *ret), uint64_t *ret)

@@ -28,9 +28,9 @@ struct otlp {
 	int64_t interval_ns;
 	rm_mono_t next;
 	struct rm_timer *interval, *retry;
-	struct rm_http_call *call; /* NULL: no request is running */
-	bool waiting;              /* for the retry timer */
-	bool failing, rejecting;   /* it has been logged */
+	struct rm_http_call *call; /* the running request; NULL: none */
+	bool waiting;              /* the retry timer is armed */
+	bool failing, rejecting;   /* the failure, or the rejection, has been logged */
 	struct rm_backoff backoff;
 	struct otlp_counts counts;
 };
@@ -65,7 +65,8 @@ otlp_new(const struct otlp_options *options, struct otlp **ret)
 		return r;
 	}
 	rm_http_url_show(otlp->url, true, otlp->shown);
-	/* Anywhere within the first interval: so a fleet does not send all at once. */
+	/* Start at a random time within the first interval, so that the aggregators of
+	 * a fleet do not send all at once. */
 	otlp->next = rm_mono_add(
 	    rm_mono_now(), (int64_t)(rm_random_u64() % (uint64_t)otlp->interval_ns));
 	if (config->url[0] != '\0')
@@ -139,7 +140,7 @@ on_answer(const struct rm_http_answer *http, void *arg)
 
 	otlp->call = NULL;
 	if (http->r == -ECANCELED)
-		return; /* the client is being freed */
+		return; /* the HTTP client is being freed */
 	otlp_answer_read(http, &answer);
 	switch (answer.status) {
 	case OTLP_TAKEN:
@@ -217,7 +218,7 @@ on_interval(void *arg)
 
 	otlp->next = rm_mono_add(otlp->next, otlp->interval_ns);
 	if (otlp->next.ns <=
-	    now.ns) /* the process was stopped: no messages for the missed time */
+	    now.ns) /* the process was stopped: skip the intervals that have passed */
 		otlp->next = rm_mono_add(now, otlp->interval_ns);
 	rm_timer_at(otlp->interval, otlp->next);
 	if (otlp->call != NULL || otlp->waiting)

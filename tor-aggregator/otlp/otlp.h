@@ -1,9 +1,10 @@
 /*
  * otlp - sends the measured values to an OpenTelemetry collector, every interval.
  *
- * One request at a time, and nothing is stored: a message is made when it is sent, also
- * at a retry, so after an outage a collector gets the current values. Sums include the
- * time of the outage. An interval without an accepted message is counted as dropped.
+ * One request runs at a time. Messages are not stored: each is made when it is sent,
+ * also for a retry, so that the collector gets current values after an outage. Its sums
+ * include the time of the outage. If the collector accepts no message within an
+ * interval, the interval is counted as dropped.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_H
 #define TOR_AGGREGATOR_OTLP_OTLP_H
@@ -19,22 +20,26 @@ struct rm_loop;
 struct otlp_options { /* all borrowed */
 	struct rm_loop *loop;
 	struct rm_http_client *http;
-	const struct otlp_config *config; /* without a URL nothing is sent */
-	int (*fill)(struct evbuffer *body, void *arg); /* the message, as JSON */
+	const struct otlp_config *config; /* if its URL is "", nothing is sent */
+	/* writes the message into body as JSON; 0 or a negative errno */
+	int (*fill)(struct evbuffer *body, void *arg);
 	void *arg;
-	int64_t interval_ns;   /* 0: the config's; for tests */
-	int64_t retry_base_ns; /* 0: 1 s */
+	/* 0: otlp.interval_s of the config; others are for tests */
+	int64_t interval_ns;
+	int64_t retry_base_ns; /* pause before the first retry; 0: 1 s */
 };
 
 struct otlp_counts {
-	uint64_t sent;            /* messages taken */
-	uint64_t failed_attempts; /* of all attempts */
+	uint64_t sent;            /* messages that the collector accepted */
+	uint64_t failed_attempts; /* attempts, including retries, that failed */
 	uint64_t dropped;         /* intervals without an accepted message */
-	uint64_t rejected_points; /* in messages that were accepted */
+	/* data points that the collector rejected from messages that it accepted */
+	uint64_t rejected_points;
 };
 
 int otlp_new(const struct otlp_options *options, struct otlp **ret);
-void otlp_free(struct otlp *otlp); /* NULL is allowed; free it before the client */
+/* NULL is allowed; must be called before the HTTP client is freed */
+void otlp_free(struct otlp *otlp);
 
 const struct otlp_counts *otlp_counts(const struct otlp *otlp);
 

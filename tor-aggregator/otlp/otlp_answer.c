@@ -9,8 +9,8 @@
 
 #include "rackmesh/http/http_client.h"
 
-/* Copies text up to the end of the sentence; characters that do not print become
- * blanks. */
+/* Appends text to the sentence as far as it fits. Characters that are not printable
+ * become blanks. */
 static void
 report(struct otlp_answer *answer, const char *text)
 {

@@ -1,8 +1,9 @@
 /*
  * otlp_answer - interprets a collector's answer to an OTLP message. Pure.
  *
- * In the protocol, 429, 502, 503 and 504 mean: try again; any other status except 2xx
- * means: do not; with 2xx some of the values may still be rejected.
+ * By the protocol, the HTTP statuses 429, 502, 503 and 504 ask for a retry. After any
+ * other status except 2xx the message must not be sent again. A 2xx answer may still
+ * say that some values were rejected.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
 #define TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
@@ -23,8 +24,8 @@ struct otlp_answer {
 	enum otlp_status status;
 	uint64_t rejected;     /* for OTLP_TAKEN: data points */
 	int64_t retry_after_s; /* for OTLP_RETRY; -1: not given */
-	/* The collector's message, or the error of the exchange; "" if there is none.
-	 * One line, printable. */
+	/* The collector's message, or the error of the request; "" if there is none.
+	 * One line of printable characters. */
 	char sentence[OTLP_SENTENCE_BYTES];
 };
 

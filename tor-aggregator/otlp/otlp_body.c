@@ -10,9 +10,9 @@
 
 #include "rackmesh/metrics/decimal.h"
 
-/* AGGREGATION_TEMPORALITY_CUMULATIVE: JSON has no names of enums. */
+/* AGGREGATION_TEMPORALITY_CUMULATIVE; in OTLP's JSON enums are numbers. */
 #define CUMULATIVE 2
-#define POINT_BYTES 2048 /* more than the longest names in all labels take */
+#define POINT_BYTES 2048 /* enough for all labels with the longest values */
 
 static void put(struct otlp_body *body, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -28,8 +28,8 @@ put(struct otlp_body *body, const char *format, ...)
 	va_end(values);
 }
 
-/* One value is put together here: there are tens of thousands, and a formatted print
- * for each piece would block the loop. */
+/* The text of one value is built in this buffer. There are tens of thousands of values,
+ * and evbuffer_add_printf for each part would block the loop. */
 struct point {
 	char text[POINT_BYTES];
 	size_t len;
@@ -57,8 +57,8 @@ add_number(struct point *point, uint64_t number)
 	add(point, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, number));
 }
 
-/* 'tor="t1",host="h1"' and the like; "": none. first: there is no label before;
- * returns whether that is still so. */
+/* Appends labels, which have the form 'tor="t1",host="h1"' or "". first: no label was
+ * written yet. Returns first for the next call. */
 static bool
 add_labels(struct point *point, const char *labels, bool first)
 {

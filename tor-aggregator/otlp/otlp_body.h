@@ -2,8 +2,9 @@
  * otlp_body - measured values as one message of OTLP (an ExportMetricsServiceRequest)
  * in its JSON form. Pure.
  *
- * Begin, then each metric with its values, then end. A metric without a value is left
- * out. Labels are those of /metrics: their values need no quoting.
+ * Order of the calls: otlp_body_begin, then for each metric otlp_body_metric and an
+ * otlp_body_value for each value, then otlp_body_end. A metric without values is not
+ * written. Labels are those of /metrics, where values need no quoting.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_BODY_H
 #define TOR_AGGREGATOR_OTLP_OTLP_BODY_H
@@ -20,7 +21,8 @@ struct otlp_resource { /* the sender; borrowed */
 
 struct otlp_metric { /* copied; its strings are borrowed until the next metric */
 	const char *name, *unit, *description; /* unit: as in UCUM; "" for none */
-	bool is_sum; /* a counter; its values are whole. Else a gauge */
+	/* true: a counter, whose values are whole numbers; false: a gauge */
+	bool is_sum;
 };
 
 struct otlp_body { /* private */
@@ -30,11 +32,11 @@ struct otlp_body { /* private */
 	bool any_metric, any_value, failed;
 };
 
-/* now: time of all values. since: when the sums began at 0. */
+/* now: the time of all values. since: the time at which all sums were 0. */
 void otlp_body_begin(struct otlp_body *body, struct evbuffer *out,
     const struct otlp_resource *resource, rm_wall_t now, rm_wall_t since);
 void otlp_body_metric(struct otlp_body *body, const struct otlp_metric *metric);
-/* labels, more: as in rm_metrics_series. A value that is not a number is left out. */
+/* labels, more: as in rm_metrics_series. NaN and infinite values are not written. */
 void otlp_body_value(
     struct otlp_body *body, const char *labels, const char *more, double value);
 int otlp_body_end(struct otlp_body *body); /* -ENOMEM: out holds no message */

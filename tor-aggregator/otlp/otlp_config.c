@@ -81,7 +81,7 @@ take_lines(struct otlp_headers *headers, const char *file, struct rm_error *erro
 		line[strcspn(line, "\r")] = '\0';
 		if (line[0] == '\0')
 			continue;
-		/* The line may be a secret: it is not printed. */
+		/* Do not print the line: it may be a secret. */
 		if (!is_header(line))
 			return rm_error_set(error, -EINVAL,
 			    "%s:%zu: expected a header, \"Name: value\"", file, number);

@@ -1,5 +1,6 @@
 /*
- * otlp_config - the options "otlp.", and the file of headers, which may be secret.
+ * otlp_config - the options that begin with "otlp.", and the file with HTTP headers,
+ * which may be secret.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_CONFIG_H
 #define TOR_AGGREGATOR_OTLP_OTLP_CONFIG_H
@@ -11,7 +12,7 @@
 
 #define OTLP_PATH "/v1/metrics" /* below the base URL */
 #define OTLP_MAX_HEADERS 8
-#define OTLP_HEADERS_BYTES 4096 /* limit on the file */
+#define OTLP_HEADERS_BYTES 4096 /* limit on the size of the file */
 
 struct otlp_config {
 	char *url; /* base URL, without "/" at the end; "": nothing is sent */
@@ -35,18 +36,21 @@ struct otlp_config {
 	RM_HTTP_ORIGIN_LOGIN("otlp", type, otlp.origin)
 /* clang-format on */
 
-/* Cuts the URL down to its base. path: of the config's file. -EINVAL, -EACCES, ...
- * and error. */
+/* Checks the options and the file of headers, and removes OTLP_PATH and any "/" from
+ * the end of the URL. path: of the config file. On failure a negative errno, and
+ * *error. */
 int otlp_config_check(
     struct otlp_config *config, const char *path, struct rm_error *error);
 
 struct otlp_headers {
-	char *text; /* may hold secrets: otlp_headers_clear */
+	char *text; /* owned; may contain secrets: otlp_headers_clear erases it */
 	size_t len;
-	const char *list[OTLP_MAX_HEADERS + 2]; /* Content-Type first; ends with NULL */
+	/* pointers into text; Content-Type is the first; NULL is the last */
+	const char *list[OTLP_MAX_HEADERS + 2];
 };
 
-/* file: "" for none. -EINVAL: a line is not a header. */
+/* Reads the headers. file: "" for none. -EINVAL: a line is not a header; else the errno
+ * of reading the file. The caller clears *ret. */
 int otlp_headers_read(
     const char *file, struct otlp_headers *ret, struct rm_error *error);
 void otlp_headers_clear(struct otlp_headers *headers);
