@@ -11,19 +11,20 @@
 #include "rackmesh/metrics/counter_delta.h"
 #include "rackmesh/net/lookup.h"
 
-/* The first readings start within this time, at random: so the two aggregators of a
- * ToR do not ask at once. */
+/* The first reading starts at a random time within this interval, so that the two
+ * aggregators of a ToR do not read the device at the same time. */
 #define START_NS RM_NS_PER_S
 
-/* Look-ups that other devices may use: the rest is for the rack's own ToR, and the
- * resolver's remaining places are for the daemon's connections. */
+/* If the process runs as many look-ups as this, none is started for a device that is
+ * not, or is, the rack's own ToR. The remaining look-ups are reserved for the daemon's
+ * connections. */
 #define OTHERS_LOOKUPS (RM_LOOKUPS_MAX / 2)
 #define OWN_LOOKUPS (RM_LOOKUPS_MAX - 4)
 
 struct collector {
 	struct collector_options options;
 	struct rm_timer *turn, *deadline;
-	struct rm_timer *attempt; /* time-out of one of several addresses */
+	struct rm_timer *attempt; /* time-out of an address that is not the last one */
 
 	/* State of the running reading. */
 	bool reading;
@@ -32,8 +33,8 @@ struct collector {
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
 	size_t address_count, address; /* address: the next one to try */
 
-	/* It survives a reading that was abandoned: its thread does too, and a
-	 * second lookup would get no other answer. */
+	/* The lookup is kept when a reading is abandoned: its thread cannot be stopped,
+	 * and a second lookup would get the same answer. */
 	struct rm_lookup *lookup;
 
 	struct collector_shown shown;
@@ -102,7 +103,8 @@ collector_free(struct collector *collector)
 	free(collector);
 }
 
-/* The pause is the interval, then twice that, four times that ... r: of the reading. */
+/* Sets the timer of the next reading. The pause is the interval, after failures twice
+ * and four times the interval, up to backoff_ns. r: the result of the last reading. */
 static void
 wait_next(struct collector *collector, int r)
 {
@@ -122,8 +124,8 @@ wait_next(struct collector *collector, int r)
 	rm_timer_at(collector->turn, rm_mono_add(collector->begun, wait));
 }
 
-/* unanswered: no name server answered, which counts as one reason, wherever it is
- * noticed. */
+/* unanswered: no name server answered. That is logged as one reason, whichever step
+ * notices it. */
 static void
 fail(struct collector *collector, int r, const char *reason, bool unanswered)
 {
@@ -136,8 +138,8 @@ fail(struct collector *collector, int r, const char *reason, bool unanswered)
 	collector->unanswered = unanswered;
 	collector->counts.failed++;
 	collector->shown.up = false;
-	/* A changed host key must be logged although the device did not answer for
-	 * an hour before. */
+	/* A new reason is logged even in a series of failures: a changed host key must
+	 * be seen, also after an hour without an answer. */
 	if (collector->failed_in_a_row++ == 0 ||
 	    (!still && strcmp(before.text, collector->error.text) != 0))
 		rm_log_warn(0,
@@ -160,7 +162,7 @@ collector_succeed(struct collector *collector, size_t values)
 	struct collector_shown *shown = &collector->shown;
 	const rm_mono_t now = rm_mono_now();
 
-	/* Values come at the end of a reading, after look-up and login. */
+	/* The values are read at the end of a reading, after look-up and login. */
 	shown->interval_ns =
 	    shown->at.ns == 0 ? 0 : rm_mono_since(now, collector->ended);
 	collector->ended = now;
@@ -196,8 +198,9 @@ on_deadline(void *arg)
 
 /* ---- the addresses ---- */
 
-/* A share of the time that is left: an address that drops all packets must leave
- * time for the addresses after it. The last address has the deadline. */
+/* Limits the time of the present address, so that an address that drops all packets
+ * leaves time for the addresses after it. The last address may use all the time up to
+ * the deadline. */
 static void
 limit_attempt(struct collector *collector)
 {
@@ -227,7 +230,7 @@ collector_dial_next(struct collector *collector, int r)
 	collector_fail(collector, r, error.text);
 }
 
-/* Only if an address does not answer at all the next one is tried. */
+/* The next address is tried only if this one does not answer at all. */
 static void
 on_attempt(void *arg)
 {

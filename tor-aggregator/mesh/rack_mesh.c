@@ -18,7 +18,8 @@
 struct slice {
 	uint32_t counts[MESH_COUNTS];
 	uint16_t rtt[BINS];
-	uint8_t halved; /* how often all of rtt was halved because a bin was full */
+	/* how often all bins of rtt were halved because one bin was full */
+	uint8_t halved;
 };
 
 struct pair {
@@ -30,13 +31,13 @@ struct pair {
 
 struct rack_mesh {
 	rm_mono_t started;
-	int64_t number; /* of the minute's slice that is being filled */
-	size_t newest;  /* its place */
+	int64_t number; /* number of the minute's slice that is being filled */
+	size_t newest;  /* index of that slice in the array minute */
 	struct pair *pairs;
 	size_t count, room;
 	size_t slices;
 	uint32_t *rows[WIRE_MAX_MEMBERS]; /* by src, then dst: index into pairs + 1 */
-	/* Of the RNICs that have the indexes. */
+	/* The RNICs, by index in the roster. */
 	struct wire_rnic_id ids[WIRE_MAX_MEMBERS];
 	size_t members;
 	uint64_t refused;
@@ -128,7 +129,7 @@ add_pair(struct rack_mesh *mesh, uint32_t src, uint32_t dst)
 	return &mesh->pairs[mesh->count - 1];
 }
 
-/* The last pair takes its index. */
+/* Removes the pair; the last pair moves to its index. */
 static void
 drop_pair(struct rack_mesh *mesh, struct pair *pair)
 {
@@ -274,8 +275,8 @@ merge(struct slice *into, const struct slice *from)
 	}
 }
 
-/* The newest slice is full; slices in the places of the numbers up to `number` are
- * too old. */
+/* Ends the newest slice. Slices that the slices up to `number` will overwrite are
+ * freed. */
 static void
 turn_pair(struct rack_mesh *mesh, struct pair *pair, int64_t number)
 {
@@ -325,8 +326,8 @@ rack_mesh_tick(struct rack_mesh *mesh, rm_mono_t now)
 
 /* ---- members ---- */
 
-/* The new indexes by the old ones; WIRE_MAX_MEMBERS: the RNIC has left. True: some
- * differ. */
+/* moves: indexed by the old index of an RNIC, its new index; WIRE_MAX_MEMBERS: it has
+ * left. True: an index has changed. */
 static bool
 find_moves(const struct rack_mesh *mesh, const struct roster *roster, uint16_t *moves)
 {
@@ -343,8 +344,8 @@ find_moves(const struct rack_mesh *mesh, const struct roster *roster, uint16_t *
 	return moved;
 }
 
-/* All pairs leave their rows before they are put into the new ones: so none is in
- * the way of another. */
+/* First removes all pairs from the table, then inserts them under their new indexes, so
+ * that no pair overwrites another. */
 static void
 move_pairs(struct rack_mesh *mesh, const uint16_t *moves)
 {
@@ -400,7 +401,7 @@ sum_slices(struct slice *const *slices, size_t count, uint64_t *counts, uint64_t
 	}
 }
 
-/* Nearest rank. */
+/* Percentiles by the nearest rank. */
 static void
 quantiles(const uint64_t *rtt, uint32_t *ret)
 {
@@ -469,7 +470,7 @@ rack_mesh_bytes(const struct rack_mesh *mesh)
 	for (size_t i = 0; i < WIRE_MAX_MEMBERS; i++)
 		if (mesh->rows[i] != NULL)
 			bytes += WIRE_MAX_MEMBERS * sizeof(uint32_t);
-	/* malloc adds 8 and rounds up to 16. */
+	/* malloc adds 8 bytes and rounds up to a multiple of 16. */
 	return bytes + mesh->slices * ((sizeof(struct slice) + 8 + 15) / 16 * 16);
 }
 
