@@ -103,7 +103,8 @@ agent_is_forgotten(const struct agent *agent)
 	return agent->link == NULL;
 }
 
-/* A host that changes its names often must not block the names of others. */
+/* Deletes one agent that may be deleted. Otherwise a host that often changes its name
+ * would use up all places. */
 static void
 make_room(struct agents *agents)
 {
@@ -114,7 +115,7 @@ make_room(struct agents *agents)
 		at = &(*at)->next;
 	if (*at == NULL)
 		return;
-	entry = (struct entry *)*at; /* its first member */
+	entry = (struct entry *)*at; /* agent is the first member of entry */
 	*at = entry->agent.next;
 	HASH_DEL(agents->by_host, entry);
 	entry_free(entry);
@@ -171,7 +172,7 @@ agent_hello(struct agent *agent, uint64_t incarnation)
 	agent->rnic_count = 0;
 	memset(agent->sent, 0, sizeof(agent->sent));
 	memset(agent->sent_keys, 0, sizeof(agent->sent_keys));
-	/* The reboot may have set its clock back, and a path may have changed. */
+	/* The host may have been rebooted, which sets its clock back. */
 	clock_map_reset(&agent->clock);
 	if (fresh) {
 		receive_counts_reset(agent->received);
@@ -204,7 +205,7 @@ is_registered_by_another(
 	return false;
 }
 
-/* NULL: the registration is accepted. */
+/* Why an RNIC of a registration is refused; NULL: it is accepted. */
 static const char *
 refusal_text(const struct agents *agents, const struct agent *agent,
     const struct wire_rnic *rnic)
@@ -238,8 +239,8 @@ has_all_of(const struct agent *agent, const struct agent *other)
 	return other->rnic_count > 0;
 }
 
-/* True: it is the host of an agent that is gone, under another name. It ends when a
- * host of the former name has RNICs of its own. */
+/* Sets agent->former if the host is that of a disconnected agent under another name.
+ * The former name is removed when a host of that name registers RNICs. */
 static void
 find_former(const struct agents *agents, struct agent *agent)
 {
@@ -312,7 +313,8 @@ is_anothers(const struct agent *agent, struct wire_rnic_id id,
 	return false;
 }
 
-/* Otherwise it could get their keys as soon as their own agent is away. */
+/* Removes RNICs of other hosts from the agent: otherwise it could get their keys while
+ * their own agent is disconnected. */
 static void
 give_back_others(struct agent *agent, struct tor_rack *const *racks, size_t count)
 {

@@ -1,9 +1,9 @@
 /*
  * agent - the state of each host's agent, kept across its connections. Pure.
  *
- * An agent may report only for RNICs that it registered and that no other connected
- * agent has registered. The state of its batches, clock and receive counts stays when a
- * connection ends, so reconnecting costs nothing.
+ * An agent may report only on RNICs that it has registered and that no other connected
+ * agent has registered. When a connection ends, the state of the agent's batches, clock
+ * and receive counts stays, so no results are lost by reconnecting.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_H
@@ -29,108 +29,115 @@ struct tor_rack;
 
 struct agent_rnic {
 	struct wire_rnic_id id;
-	struct tor_rack *rack; /* NULL: in no rack of this aggregator */
-	uint32_t index;        /* its roster index there */
+	struct tor_rack *rack; /* NULL: the RNIC is in no rack of this aggregator */
+	uint32_t index;        /* index of the RNIC in that rack's roster */
 };
 
 struct agent {
 	char host[RM_NAME_BYTES];
 	uint64_t incarnation;
-	char software[RM_VERSION_BYTES]; /* its release; "": not reported */
+	char software[RM_VERSION_BYTES]; /* release of the agent; "": not reported */
 	rm_wall_t software_since;        /* when it was first reported */
-	uint64_t superseded; /* incarnation whose session was replaced by the present
-				session */
-	struct agent_link *link; /* NULL: not connected; owned by agent_links */
-	char
-	    address[RM_ADDRESS_TEXT]; /* address of its last connection, without port */
-	char former[RM_NAME_BYTES];   /* former name of its host; or "" */
+	/* the incarnation whose session the present session has replaced */
+	uint64_t superseded;
+	struct agent_link *link;       /* NULL: not connected; owned by agent_links */
+	char address[RM_ADDRESS_TEXT]; /* of its last connection, without the port */
+	char former[RM_NAME_BYTES];    /* former name of the host; "": none */
 	struct batch_sequence *sequence;
 	struct agent_health *watch;
 	struct receive_counts *received;
 	struct clock_map clock;
 	struct agent_rnic rnics[WIRE_MAX_HOST_RNICS];
 	size_t rnic_count;
-	uint8_t *registration; /* its last registration without refused RNICs, for
-				  controllers */
+	/* the last registration without refused RNICs, as a message for controllers;
+	 * owned */
+	uint8_t *registration;
 	size_t registration_len;
-	uint64_t dropped_results, dropped_batches; /* as last reported */
-	int64_t results_left; /* left of its rate, see agent_spend */
+	/* totals since the agent's start, as last reported */
+	uint64_t dropped_results, dropped_batches;
+	/* number of results that it may send now, see agent_spend */
+	int64_t results_left;
 	rm_mono_t refilled;
 	bool paused;
-	uint16_t slowed_permille; /* share of probes that it sends; 0: all */
-	uint8_t slowed_reason;    /* enum wire_slow, or a value of a newer agent */
-	/* The aggregators that it is connected to, by the hash of their names, as of
-	 * its last heartbeat. */
+	/* share of its probes that the agent sends, in 1/1000; 0: all */
+	uint16_t slowed_permille;
+	uint8_t slowed_reason; /* enum wire_slow, or a value of a newer agent */
+	/* The aggregators that the agent is connected to, by its last heartbeat: hashes
+	 * of their names. */
 	uint64_t live[WIRE_MAX_LIVE];
-	size_t live_count;  /* 0: not reported; this aggregator is always among them */
-	uint64_t live_mute; /* bit i: that aggregator cannot deliver alerts */
+	/* 0: not reported; otherwise this aggregator is one of them */
+	size_t live_count;
+	uint64_t live_mute; /* bit i: the aggregator live[i] cannot deliver alerts */
 	rm_mono_t beaten;
-	struct agent_pinglist_state { /* what was last sent to it, per ToR */
+	struct agent_pinglist_state { /* per ToR: the pinglist that was sent last */
 		const struct tor_rack *rack;
 		uint64_t version, rotation, registration;
 	} sent[WIRE_MAX_TORS];
 	struct agent_pinglist_state sent_keys[WIRE_MAX_TORS]; /* rotation is 0 */
-	uint64_t registrations; /* number of registrations so far */
-	struct agent *next;     /* all agents, see agents_first */
+	uint64_t registrations; /* number of registrations of the agent so far */
+	struct agent *next;     /* in the list of all agents, see agents_first */
 };
 
 int agents_new(size_t max_agents, struct agents **ret);
 void agents_free(struct agents *agents);
 
-/* NULL: not known. */
+/* Finds the agent of a host; NULL: it is not known. */
 struct agent *agents_find(const struct agents *agents, const char *host);
-/* Finds or creates it; if there are too many, it replaces an agent without a
- * connection and RNICs. -ENOSPC: there is no such agent; -ENOMEM. */
+/* Finds or creates the agent of a host. If there are max_agents already, it replaces an
+ * agent that has neither a connection nor RNICs. -ENOSPC: no agent can be replaced;
+ * -ENOMEM. */
 int agents_get(struct agents *agents, const char *host, struct agent **ret);
 struct agent *agents_first(const struct agents *agents);
 size_t agents_count(const struct agents *agents);
 
-/* Takes a hello: true when this incarnation is new. Its RNICs must be registered
+/* Handles a hello. True: the incarnation is new, so the agent must register its RNICs
  * again. */
 bool agent_hello(struct agent *agent, uint64_t incarnation);
-/* Sets the release in its hello. */
+/* Stores the release that the hello reports. */
 void agent_note_software(struct agent *agent, const char *software, rm_wall_t now);
 
 struct agent_refused { /* RNICs of a registration that were refused */
 	size_t count;
-	/* The last one that was refused; borrowed from the registration. */
+	/* The last refused RNIC; borrowed from the registration. */
 	struct wire_rnic rnic;
-	const char *reason; /* reason of that refusal; NULL: none was refused */
+	const char *reason; /* why it was refused; NULL: none was */
 };
 
 /*
- * Takes a registration. It detects a renamed host: a disconnected agent had the same
- * address and exactly the RNICs that this one registers. Then agent->former is the
- * former name, and for controllers each RNIC is of that host. Left out and counted in
- * *refused are RNICs that are malformed, that have the id of another one in the
- * registration, or that a connected agent of another host has registered. -ENOMEM: the
- * agent has no registered RNICs any more.
+ * Handles a registration. Refused, and counted in *refused, are RNICs that are
+ * malformed, whose id occurs twice in the registration, or that a connected agent of
+ * another host has registered. A host counts as renamed if a disconnected agent had the
+ * same address and exactly the RNICs that this agent registers. Then agent->former is
+ * the former name of the host, and in the message for controllers each RNIC belongs to
+ * that former name. -ENOMEM: the agent has no registered RNICs any more.
  */
 int agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
     struct agent_refused *refused);
 
-/* True: not connected, and none of its RNICs is in a rack of this aggregator, so it may
- * be dropped. */
+/* True: the agent is not connected and none of its RNICs is in a rack of this
+ * aggregator, so its state may be deleted. */
 bool agent_is_forgotten(const struct agent *agent);
 
-/* Finds each of its RNICs in the racks; the first rack that has it counts. It loses
- * RNICs that now belong to another host. */
+/* Finds the rack of each RNIC of the agent: the first rack that has the RNIC. RNICs
+ * that by now belong to another host are removed from the agent. */
 void agent_place(struct agent *agent, struct tor_rack *const *racks, size_t count);
 
-/* NULL: it has not registered this RNIC. Hot path: *hint is the index to try first. */
+/* Finds an RNIC of the agent; NULL: the agent has not registered it. Hot path: *hint is
+ * the index to try first, and is set to the index found. */
 const struct agent_rnic *agent_owns(
     const struct agent *agent, struct wire_rnic_id id, size_t *hint);
 
-/* Takes the list of aggregators from a heartbeat that arrived now. */
+/* Stores the list of aggregators from a heartbeat, which has just arrived. */
 void agent_note_live(
     struct agent *agent, const struct wire_heartbeat *beat, rm_mono_t now);
-/* True: the agent is connected to that aggregator. Call it only for an agent that
- * reports its aggregators. mute: set if it also reports that the aggregator cannot
- * deliver. */
+/* True: the agent is connected to the aggregator. Call it only for an agent that
+ * reports its aggregators. *mute: set to true if the agent also reports that the
+ * aggregator cannot deliver alerts. */
 bool agent_sees(const struct agent *agent, const char *aggregator, bool *mute);
 
-/* True: it may send this number of results now, at max_per_s with a burst of 2 s. */
+/* True: the agent may send this number of results now. The limit is max_per_s, with
+ * bursts of up to 2 s. */
 bool agent_spend(
     struct agent *agent, rm_mono_t now, uint64_t results, uint64_t max_per_s);
 

@@ -5,35 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of remembered spans: far more than occur in a judged window and its wait. */
+/* Number of spans that are kept: far more than occur in a window and the time until it
+ * is judged. */
 #define WATCH_SPANS 128
-#define BEAT_NS (250 * RM_NS_PER_MS) /* between two heartbeats without a stall */
+/* time between two heartbeats of an agent that does not stall */
+#define BEAT_NS (250 * RM_NS_PER_MS)
 
 struct span {
 	rm_mono_t start, end;
 	enum host_state state;
-	int64_t stall_ns; /* of a stall: its least length */
+	/* the stall lasted at least so long; 0 if the span is no stall */
+	int64_t stall_ns;
 };
 
 struct stop {
-	rm_mono_t start, end; /* ns 0: none */
+	rm_mono_t start, end; /* ns 0: there was none */
 };
 
 struct agent_health {
 	bool connected;
 	bool beaten; /* a heartbeat was received in this session */
 	bool paused, paused_by_hand;
-	/* The last session ended without a reply of the host's kernel. */
+	/* The last session ended because the host's kernel did not reply. */
 	bool timed_out;
 	rm_mono_t last_seen; /* when the last heartbeat or hello arrived */
 	rm_mono_t last_made; /* time stamp of the newest heartbeat, or of the hello */
-	rm_mono_t through;   /* results known by then have arrived */
+	/* all results that the agent knew at this time have arrived */
+	rm_mono_t through;
 	rm_mono_t ended;
 	rm_mono_t pinged, first_ping; /* in this silence; ns 0: none */
 	rm_mono_t acked, first_ack;   /* first_ack: in this silence; ns 0: none */
 	struct span spans[WATCH_SPANS];
 	size_t next_span;
-	/* A ring: the oldest is overwritten next. */
+	/* A ring: the oldest entry is overwritten. */
 	struct stop stops[AGENT_HEALTH_STOPS];
 	size_t next_stop;
 };
@@ -55,7 +59,7 @@ agent_health_free(struct agent_health *watch)
 	free(watch);
 }
 
-/* The oldest is overwritten. */
+/* Adds a span; it overwrites the oldest one. */
 static void
 remember_span(struct agent_health *watch, struct span span)
 {
@@ -77,7 +81,7 @@ agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh)
 {
 	rm_mono_t from = watch->connected ? watch->last_made : watch->ended;
 
-	/* Nothing is known of the time before its first hello. */
+	/* There was no hello yet, so nothing is known of the time before. */
 	if (watch->last_seen.ns == 0)
 		from = (rm_mono_t){ INT64_MIN };
 	if (fresh)
@@ -101,7 +105,8 @@ costly_stall_ns(int64_t timeout_ns)
 	return ns > AGENT_HEALTH_STALL_NS ? ns : AGENT_HEALTH_STALL_NS;
 }
 
-/* The longest time from one heartbeat to the next, or to now, without such a stall. */
+/* If the time from one heartbeat to the next, or to now, is longer, there was such a
+ * stall. */
 static int64_t
 patience_ns(int64_t timeout_ns)
 {
@@ -112,7 +117,7 @@ patience_ns(int64_t timeout_ns)
 	return ns < AGENT_HEALTH_SILENT_NS ? ns : AGENT_HEALTH_SILENT_NS;
 }
 
-/* Its kernel did not answer, or its first answer was held up on the network. */
+/* True: the kernel did not answer, or its first answer was blocked on the network. */
 static bool
 was_out_of_reach(const struct agent_health *watch, rm_mono_t now)
 {
@@ -129,8 +134,9 @@ agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
 {
 	if (made.ns < watch->last_made.ns && watch->beaten)
 		return;
-	/* The cut may have affected its other cables, too: losses in that time are
-	 * evidence about the host, not about its RNICs, whoever reports them later. */
+	/* The cut may have affected the host's other cables, too. Losses in that time
+	 * are evidence on the host, not on its RNICs, even if they are reported
+	 * later. */
 	if (was_out_of_reach(watch, now))
 		remember(watch, watch->last_made, now, HOST_STALLED);
 	if (watch->beaten &&
@@ -138,7 +144,8 @@ agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
 		remember_span(
 		    watch, (struct span){ watch->last_made, made, HOST_STALLED,
 			       rm_mono_since(made, watch->last_made) - BEAT_NS });
-	/* Probes that it left unanswered or unsent while paused stay excused. */
+	/* Probes that were not sent or not answered while the agent was paused are no
+	 * evidence, also if they are reported later. */
 	if (watch->paused || paused)
 		remember(watch, watch->last_made, made, HOST_PAUSED);
 	watch->beaten = true;
@@ -235,8 +242,8 @@ agent_health_acked(struct agent_health *watch, rm_mono_t acked_at)
 		watch->first_ack = acked_at;
 }
 
-/* The management path was cut during this silence, and may be open again only from
- * this side. */
+/* True: the management path was cut during this silence, and the agent's TCP may still
+ * wait before it sends again. */
 static bool
 backs_off(const struct agent_health *watch, rm_mono_t now)
 {
@@ -247,7 +254,8 @@ backs_off(const struct agent_health *watch, rm_mono_t now)
 		       AGENT_HEALTH_BACKOFF_NS;
 }
 
-/* Faults outweigh excuses, and an excuse for the whole host outweighs a stall. */
+/* A larger weight is a worse state. A fault weighs more than an excuse (paused,
+ * starting); an excuse for the whole host weighs more than a stall. */
 static int
 weight(enum host_state state)
 {
@@ -272,7 +280,7 @@ worse(enum host_state a, enum host_state b)
 	return weight(b) > weight(a) ? b : a;
 }
 
-/* State of an agent with a session whose heartbeats may be missing. */
+/* The state of an agent that has a session; its heartbeats may be missing. */
 static enum host_state
 silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 {
@@ -284,7 +292,7 @@ silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 		return HOST_STUTTERED;
 	if (silent_ns <= AGENT_HEALTH_SILENT_NS)
 		return HOST_STALLED;
-	/* Its kernel was not asked for long enough: nothing is known yet. */
+	/* The kernel has not had enough time to answer: the state is not known yet. */
 	if (watch->first_ping.ns == 0 ||
 	    rm_mono_since(now, watch->first_ping) < AGENT_HEALTH_GAP_NS)
 		return HOST_STALLED;
@@ -300,17 +308,18 @@ silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 void
 agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer)
 {
-	/* The state before the end of the session stays valid: windows of that time
-	 * still close. */
+	/* Keep the state before the end of the session: windows of that time are judged
+	 * later. */
 	if (watch->connected)
 		remember(watch, watch->last_made, now, silence(watch, now, 0));
 	watch->connected = false;
 	watch->timed_out = !by_peer;
-	/* If its kernel had gone silent, the agent stopped earlier. */
+	/* If the kernel did not answer, the agent stopped earlier: at its last
+	 * heartbeat. */
 	watch->ended = by_peer ? now : watch->last_made;
 }
 
-/* A stall counts by the probes that it may have cost. */
+/* The state during a stall depends on whether the stall can cause lost probes. */
 static enum host_state
 state_of(const struct span *span, int64_t timeout_ns)
 {

@@ -25,8 +25,8 @@
 #define REASON_BYTES 1024
 #define QUOTED_BYTES 128
 
-/* Counts the reason and closes the link soon; returns 0, so that the frames behind
- * it are not handed over. */
+/* Counts the reason, and closes the link in a later turn of the loop. Returns 0;
+ * further frames of the link are ignored. */
 static int
 agent_session_refuse(struct agent_link *peer, enum agent_server_refused reason, int r)
 {
@@ -66,8 +66,8 @@ turn_away(struct agent_link *peer, enum agent_server_refused reason, const char 
 	return agent_session_refuse(peer, reason, -EPERM);
 }
 
-/* Closes the host's former connection, if any, without counting the agent as
- * missing. */
+/* Closes the host's older connection, if there is one. The agent does not count as
+ * disconnected. */
 static void
 supersede(struct agent_link *peer, struct agent *agent)
 {
@@ -81,7 +81,7 @@ supersede(struct agent_link *peer, struct agent *agent)
 	agent->superseded = agent->incarnation;
 }
 
-/* An address without its port. */
+/* Writes an address without its port. */
 static void
 format_host(const struct rm_address *address, char text[RM_ADDRESS_TEXT])
 {
@@ -101,11 +101,12 @@ log_refused(const struct agent_link *peer, const char *reason)
 }
 
 /*
- * Two hosts with one name would end each other's sessions for ever. The connected one
- * stays, as long as its heartbeats come. The new one is another host if it comes from
- * another address, or if the present session had ended its session before: an agent
- * that was restarted does not come back. An agent that has moved to another address
- * keeps its incarnation.
+ * True: the peer is a second host with the name of a connected one. Two such hosts
+ * would replace each other's sessions for ever, so the connected one stays while its
+ * heartbeats arrive. The peer is a second host if it comes from another address, or if
+ * its incarnation is the one that the present session has replaced: the old incarnation
+ * of a restarted agent does not return. An agent that moves to another address keeps
+ * its incarnation, so it is not a second host.
  */
 static bool
 is_another_host(const struct agent_link *peer, const struct agent *agent,
@@ -128,7 +129,7 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 	return true;
 }
 
-/* True: by its certificate it is the agent of that host. */
+/* True: the certificate of the peer is that of the host's agent. */
 static bool
 hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
     char reason[REASON_BYTES])
@@ -146,7 +147,7 @@ hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
 	return false;
 }
 
-/* The other aggregator of a ToR. */
+/* Handles the hello of another aggregator. */
 static int
 take_peer_aggregator(struct agent_link *peer, const struct wire_hello_view *view)
 {
@@ -237,8 +238,8 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 	if (!wire_hello_meets_us(hello))
 		return turn_away(peer, AGENT_SERVER_VERSION,
 		    "versions more than one apart do not work together");
-	/* The certificate allows the peer to learn this much, and it closes the
-	 * connection. */
+	/* The peer only checks its config (--check --connect): it gets a welcome, and
+	 * closes the connection. */
 	if (hello->role == WIRE_ROLE_CHECK)
 		return welcome(peer, 0, "");
 	return is_peer_aggregator ? take_peer_aggregator(peer, &view)
@@ -412,7 +413,7 @@ take_counter_report(struct agent_link *peer, const uint8_t *data, size_t len)
 	return 0;
 }
 
-/* rm_link's on_frame, with a struct agent_link. */
+/* Callback on_frame of rm_link; arg: a struct agent_link. */
 static int
 agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
@@ -457,10 +458,11 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 	}
 }
 
-/* Agents report which aggregators they are connected to: acknowledgements come only
- * with results, so pings are sent, too. */
+/* Interval of pings. Agents report which aggregators are alive; acknowledgements alone
+ * do not show that, as they are sent only after results. */
 #define SIGN_OF_LIFE_NS RM_NS_PER_S
-#define MAX_FRAME_BYTES (2u << 20) /* the largest batch and count report fit */
+/* enough for the largest batch and the largest count report */
+#define MAX_FRAME_BYTES (2u << 20)
 
 const char *
 agent_server_refused_str(enum agent_server_refused reason)
@@ -483,8 +485,8 @@ agent_server_refused_str(enum agent_server_refused reason)
 	return names[reason];
 }
 
-/* True: the peer's kernel ended the connection; false: it timed out. If a frame took
- * too long, the kernel still answered; otherwise it had given up before. */
+/* True: the peer's kernel ended the connection, or a frame was too slow, during which
+ * the kernel still answered. False: the connection timed out. */
 static bool
 ended_by_peer(const struct rm_link *link, int reason)
 {
@@ -615,7 +617,8 @@ agent_server_send(
 	return r;
 }
 
-/* The kernel's answer arrives with the next tick at the latest. */
+/* Asks the agent's kernel for an acknowledgement, and reads the one that has arrived
+ * since the last tick. */
 static void
 ask_kernel(struct agent_link *peer, rm_mono_t now)
 {

@@ -1,13 +1,13 @@
 /*
- * agent_server - the server of the agents' connections: checks identities, and passes
+ * agent_server - accepts the connections of agents, checks their identities, and passes
  * each frame to its handler.
  *
- * A hello comes first and is answered by a welcome; then come registrations, batches,
- * heartbeats, receive counts, counters, traced paths, services, requests. A message
- * that is malformed, unexpected or about another host's RNIC closes the link, counted
- * by reason; unknown kinds of newer agents are ignored. A newer connection of an agent
- * replaces an older one; of two hosts with one name the second is refused while the
- * first is connected.
+ * An agent first sends a hello, which is answered by a welcome; then it sends
+ * registrations, batches, heartbeats, receive counts, counters, traced paths, services
+ * and requests. If a message is malformed, unexpected or about another host's RNIC, the
+ * link is closed, and the reason is counted. Messages of unknown kinds, from newer
+ * agents, are ignored. A new connection of an agent replaces the old one. If two hosts
+ * have the same name, the second is refused while the first is connected.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_SERVER_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_SERVER_H
@@ -30,93 +30,103 @@ struct rm_tls;
 struct agent_server_options {
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
-	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
-	size_t max_links;        /* connections, including unknown peers */
-	size_t max_output_bytes; /* waiting to be sent to one agent */
+	struct rm_tls *tls; /* borrowed; NULL: plaintext */
+	/* limit on connections, including those before their hello */
+	size_t max_links;
+	/* limit on the bytes that wait to be sent to one agent */
+	size_t max_output_bytes;
 };
 
 struct agent_server_callbacks {
-	/* It has sent a registration, the first or another one. */
+	/* The agent has sent a registration, and view is that message. All pointers are
+	 * borrowed until the callback returns. */
 	void (*on_register)(
 	    struct agent *agent, const struct wire_register_view *view, void *arg);
 	void (*on_gone)(struct agent *agent, void *arg);
-	/* It got its welcome. */
+	/* The welcome was sent to the agent. */
 	void (*on_session)(struct agent *agent, void *arg);
-	/* It requests the RNIC of an address; must be answered. */
+	/* The agent asks which RNIC has an address; the request must be answered. */
 	void (*on_resolve)(
 	    struct agent *agent, const struct wire_resolve *resolve, void *arg);
-	/* It requests the other end of a QP of its RNIC; must be answered. */
+	/* The agent asks for the other end of a QP of its RNIC; the request must be
+	 * answered. */
 	void (*on_join)(struct agent *agent, const struct wire_join *join, void *arg);
-	/* The complete list of its service flows. */
+	/* The complete list of service flows on the host. */
 	void (*on_services)(
 	    struct agent *agent, const struct wire_services_view *view, void *arg);
-	/* The counters of its RNICs. */
+	/* The counters of the host's RNICs. */
 	void (*on_counters)(
 	    struct agent *agent, const struct wire_counter_report *view, void *arg);
 	void *arg;
 };
 
-/* For other aggregators, which dial the same port; the callee frees their links. */
+/* Callbacks for connections of other aggregators, which dial the same port. The owner
+ * of these callbacks frees the links. */
 struct agent_server_peers {
-	/* NULL: accepted; else the reason of the refusal. */
+	/* Returns NULL to accept the link, else the reason of the refusal. */
 	const char *(*on_hello)(
 	    struct rm_link *link, const struct wire_hello_view *view, void *arg);
-	void (*on_up)(struct rm_link *link, void *arg); /* it was welcomed */
+	void (*on_up)(struct rm_link *link, void *arg); /* the welcome was sent */
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 	void (*on_gone)(struct rm_link *link, void *arg);
 	void *arg;
 };
 
-enum agent_server_refused {            /* why this aggregator closed a link */
-	AGENT_SERVER_FULL,             /* too many connections */
-	AGENT_SERVER_SILENT,           /* no hello in time */
-	AGENT_SERVER_TOO_MANY_PENDING, /* no hello yet, and too many others; see
-					 rm_pending_conns */
-	AGENT_SERVER_WRONG_IDENTITY,   /* another region or role, a bad name */
-	AGENT_SERVER_NAME_TAKEN,       /* another host of that name is connected */
+enum agent_server_refused {  /* why this aggregator closed a link */
+	AGENT_SERVER_FULL,   /* too many connections */
+	AGENT_SERVER_SILENT, /* no hello in time */
+	/* too many connections without a hello; see rm_pending_conns */
+	AGENT_SERVER_TOO_MANY_PENDING,
+	AGENT_SERVER_WRONG_IDENTITY, /* another region or role, a bad name */
+	AGENT_SERVER_NAME_TAKEN,     /* another host of that name is connected */
 	AGENT_SERVER_VERSION,
-	AGENT_SERVER_AGENTS, /* too many agents known */
+	AGENT_SERVER_AGENTS, /* no place for another agent, see agents_get */
 	AGENT_SERVER_OUT_OF_TURN,
-	AGENT_SERVER_MALFORMED,  /* did not verify */
-	AGENT_SERVER_NOT_ITSELF, /* a message that belongs to another host or
-				    incarnation */
-	AGENT_SERVER_SLOW, /* did not read what was sent, or sent a frame too slowly */
-	AGENT_SERVER_SUPERSEDED, /* its host has a newer connection */
+	AGENT_SERVER_MALFORMED, /* a message that does not verify */
+	/* a message on another host or of another incarnation */
+	AGENT_SERVER_NOT_ITSELF,
+	AGENT_SERVER_SLOW, /* the agent did not read, or sent a frame too slowly */
+	AGENT_SERVER_SUPERSEDED, /* the host has a newer connection */
 	AGENT_SERVER_REFUSALS
 };
 
 struct agent_server_counts {
 	uint64_t accepted, sessions;
 	uint64_t refused[AGENT_SERVER_REFUSALS];
-	uint64_t refused_rnics;    /* malformed, or registered by another host */
-	uint64_t refused_frames;   /* damaged or oversized, below the wire */
-	uint64_t unknown_messages; /* of newer agents, ignored */
+	/* RNICs that are malformed or that another host has registered */
+	uint64_t refused_rnics;
+	/* frames that are damaged or too large; no message was read */
+	uint64_t refused_frames;
+	uint64_t unknown_messages; /* messages of unknown kinds, from newer agents */
 	uint64_t heartbeats, pings;
-	uint64_t bytes_in, frames_in; /* from agents, over closed and open links */
-	uint64_t frames_out, refused_sends, slow_frames; /* the same, as in the links */
+	uint64_t bytes_in, frames_in; /* received, over open and closed links */
+	/* sum over open and closed links */
+	uint64_t frames_out, refused_sends, slow_frames;
 	uint64_t bytes_out;
 };
 
 int agent_server_new(struct rm_loop *loop, const struct agent_server_options *options,
     const struct agent_server_callbacks *callbacks, struct agents *agents,
     struct ingest *ingest, struct agent_server **ret);
-void agent_server_free(struct agent_server *links); /* calls no callback any more */
+void agent_server_free(struct agent_server *links); /* calls no callbacks */
 
-/* Call it before agent_server_listen; without it no aggregator is accepted. */
+/* Accepts other aggregators; peer_aggregators is copied. Call it before
+ * agent_server_listen. */
 void agent_server_admit(
     struct agent_server *links, const struct agent_server_peers *peer_aggregators);
 
 int agent_server_listen(struct agent_server *links, const struct rm_address *address);
-/* The real port if 0 was asked for. */
+/* The port on which the server listens, also if address had port 0. */
 int agent_server_port(const struct agent_server *links);
 
-/* Sends to this agent; -ENOTCONN. An agent that does not read is disconnected. */
+/* Sends a message to the agent. -ENOTCONN: it is not connected. An agent that does not
+ * read is disconnected. */
 int agent_server_send(
     struct agent_server *links, struct agent *agent, const struct wire_bytes *bytes);
 
-/* Pings report to agents whether this aggregator can deliver alerts; one is sent at
- * once if that changes. */
+/* mute: this aggregator cannot deliver alerts. Each ping to an agent says so; if mute
+ * changes, a ping is sent at once. */
 void agent_server_mute(struct agent_server *links, bool mute);
 
 /* Call it every 50 ms: asks the kernels of silent agents for acknowledgements, and
@@ -124,10 +134,11 @@ void agent_server_mute(struct agent_server *links, bool mute);
 void agent_server_tick(struct agent_server *links);
 
 size_t agent_server_open(const struct agent_server *links);
-/* The address of an agent's link, for the API; "" when it has none. */
+/* Writes the address of an agent's link into text, for the API, and returns text; "":
+ * no link. */
 const char *agent_server_peer(const struct agent *agent, char *text, size_t len);
-/* When its certificate expires, in wall-clock seconds, if that is soon; 0: not soon, no
- * link, no TLS. */
+/* When the agent's certificate expires, in seconds since the epoch; 0: not soon, no
+ * link, or no TLS. */
 int64_t agent_server_certificate_ends_s(const struct agent *agent, rm_wall_t now);
 const struct agent_server_counts *agent_server_counts(struct agent_server *links);
 const char *agent_server_refused_str(enum agent_server_refused reason);

@@ -1,6 +1,6 @@
 /*
- * agent_server_state - the struct of an agent's connection; private to agent_server.c
- * and to the fuzzer that plays agents.
+ * agent_server_state - the structs of the server and of a connection; private to
+ * agent_server.c and to a fuzzer that sends messages as an agent.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_SERVER_STATE_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_SERVER_STATE_H
@@ -15,8 +15,9 @@
 struct agent_link {
 	struct agent_server *links;
 	struct rm_conn conn; /* pending until the welcome */
-	struct agent *agent; /* NULL: no hello received yet */
-	rm_mono_t pinged;    /* ns 0: a ping with a change is due */
+	struct agent *agent; /* NULL: no hello was received yet */
+	/* when a ping was sent last; ns 0: a ping must be sent now */
+	rm_mono_t pinged;
 	bool closing, is_peer_aggregator;
 };
 
@@ -24,7 +25,8 @@ struct agent_server {
 	struct rm_loop *loop;
 	struct agent_server_options options;
 	struct agent_server_callbacks callbacks;
-	struct agent_server_peers peer_aggregators; /* zero: none are accepted */
+	/* all NULL: other aggregators are refused */
+	struct agent_server_peers peer_aggregators;
 	struct agents *agents;
 	struct ingest *ingest;
 	struct rm_listener *listener;
@@ -32,11 +34,12 @@ struct agent_server {
 	struct rm_server server;
 	bool mute;
 	struct rm_refusals refusals;
-	struct agent_server_counts counts; /* without those of the server */
+	struct agent_server_counts counts; /* without the counts that server has */
 	struct agent_server_counts shown;
 };
 
-/* The next one behind rm_server_first; NULL: no more. */
+/* The connection after this one, in the order of rm_server_first; NULL: there is
+ * none. */
 static inline struct agent_link *
 agent_link_next(const struct agent_link *peer)
 {

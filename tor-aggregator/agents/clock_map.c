@@ -4,7 +4,7 @@
 
 #define FARTHEST_NS (INT64_MAX / 4) /* 73 years */
 #define WHILE_NS (2 * RM_NS_PER_S)
-#define WHILE_SAMPLES 4 /* fewer samples are not enough */
+#define WHILE_SAMPLES 4 /* with fewer samples no jump is assumed */
 #define JUMP_NS (500 * RM_NS_PER_MS)
 
 void

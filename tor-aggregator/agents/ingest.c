@@ -11,7 +11,8 @@
 
 #define MAX_DSCP 63
 #define MAX_ECN 3
-#define DUPLICATE (-2) /* besides enum ingest_invalid and -1, for windowed or late */
+/* beside the values of enum ingest_invalid, and -1: windowed or late */
+#define DUPLICATE (-2)
 
 const char *
 ingest_invalid_str(enum ingest_invalid reason)
@@ -41,7 +42,7 @@ in_range(const struct wire_result *result)
 	if (result->flags & WIRE_ARRIVAL &&
 	    (result->arrived_dscp > MAX_DSCP || result->arrived_ecn > MAX_ECN))
 		return false;
-	/* Only results with a reply have times. */
+	/* Only a result with a reply may have the responder's times. */
 	return !(result->flags & WIRE_SPLIT) || result->outcome == WIRE_OK ||
 	       result->outcome == WIRE_LATE_REPLY || result->outcome == WIRE_INVALID;
 }
@@ -74,7 +75,8 @@ count_duplicate(struct ingest *ingest, const struct agent_rnic *own)
 	}
 }
 
-/* A probe to an outdated QPN gets no reply: that is not a loss. */
+/* True: the probe was sent to an outdated QPN, so it got no reply. That is not a
+ * loss. */
 static bool
 is_stale(const struct wire_result *result, const struct roster_rnic *dst)
 {
@@ -151,7 +153,7 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 	}
 }
 
-/* Counts the results that the agent dropped itself, since its start. */
+/* Counts the results that the agent itself has dropped since its last report. */
 static void
 note_drops(
     struct ingest *ingest, struct agent *agent, const struct wire_batch_head *head)
@@ -167,8 +169,8 @@ note_drops(
 		tor_rack_counts(agent->rnics[0].rack)->agent_dropped += more;
 }
 
-/* The outcome of a whole batch: -1: each result by itself, DUPLICATE, or one reason
- * for all. */
+/* Returns the outcome for all results of a batch: DUPLICATE or an enum ingest_invalid;
+ * -1: each result is checked by itself. */
 static int
 judge_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
     const struct wire_batch_view *view, rm_mono_t *made)
@@ -256,7 +258,8 @@ take_row(struct ingest *ingest, struct agent *agent, const struct wire_count *ro
 	    receive_counts_refused(agent->received) - refused;
 	prober = roster_find(tor_rack_roster(own->rack),
 	    (struct wire_rnic_id){ row->prober_guid, row->prober_port_num });
-	/* Counts of probers in other racks are evaluated there. */
+	/* Counts of probers in other racks are used by the aggregators of those
+	 * racks. */
 	if (prober == NULL || prober->index >= WINDOW_REMOTE_BASE || delta == 0)
 		return;
 	tor_rack_arrived(own->rack, prober->index, own->index, from, to, delta);
@@ -288,7 +291,7 @@ ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 		ingest->counts.count_rows++;
 		take_row(ingest, agent, &view.rows[i], from, to);
 	}
-	/* The first report is only the base of the next ones. */
+	/* r is 0 for the first report, which is only the base of the later ones. */
 	for (size_t i = 0; i < agent->rnic_count && r > 0; i++)
 		if (agent->rnics[i].rack != NULL)
 			tor_rack_counts_through(
@@ -296,7 +299,8 @@ ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 	return 0;
 }
 
-/* False: the path is not of an RNIC of the agent, or not needed here. */
+/* False: the source is no RNIC of the agent, or this aggregator does not use the
+ * path. */
 static bool
 take_path(struct agent *agent, const struct wire_paths *paths,
     const struct wire_path *path, rm_mono_t now, size_t *hint)
@@ -311,7 +315,7 @@ take_path(struct agent *agent, const struct wire_paths *paths,
 	    !clock_map_ours(&agent->clock, paths->now_ns - path->age_ns, &traced))
 		return false;
 	r = tor_rack_path(own->rack, path, traced, now);
-	return r != -ENOENT; /* the table counts what it cannot hold */
+	return r != -ENOENT; /* -ENOSPC is counted by the table */
 }
 
 int

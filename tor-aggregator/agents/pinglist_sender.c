@@ -11,7 +11,7 @@
 #include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
 
-/* A rack of 256 agents gets all of them within a second. */
+/* 256 agents get their pinglists within a second. */
 #define PINGLISTS_PER_TICK 16
 #define KEYS_PER_TICK 64
 
@@ -61,7 +61,7 @@ pinglist_sender_free(struct pinglist_sender *pinglist_sender)
 	free(pinglist_sender);
 }
 
-/* The agent's RNICs in this rack. */
+/* Writes the agent's RNICs in this rack to own; returns their number. */
 static size_t
 own_rnics(const struct agent *agent, const struct tor_rack *rack,
     struct wire_rnic_id own[WIRE_MAX_HOST_RNICS])
@@ -81,7 +81,7 @@ same_state(const struct agent_pinglist_state *a, const struct agent_pinglist_sta
 	       a->rotation == b->rotation && a->registration == b->registration;
 }
 
-/* True if there was something to send. */
+/* True: a message had to be sent. */
 static bool
 send_keys(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t)
 {
@@ -117,7 +117,7 @@ send_keys(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t
 	return true;
 }
 
-/* False: some agents do not have their keys yet. */
+/* False: some agents do not have their present keys yet. */
 static bool
 send_all_keys(struct pinglist_sender *pinglist_sender)
 {
@@ -132,7 +132,7 @@ send_all_keys(struct pinglist_sender *pinglist_sender)
 	return true;
 }
 
-/* True if there was something to send. */
+/* True: a message had to be sent. */
 static bool
 send_due(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t,
     rm_wall_t wall)

@@ -7,7 +7,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-struct counts_key { /* no padding: it is hashed as bytes */
+struct counts_key { /* must have no padding, as it is hashed as bytes */
 	uint64_t own_guid, prober_guid;
 	uint64_t ports_and_class;
 };
@@ -23,8 +23,8 @@ struct receive_counts {
 	size_t row_count, max_rows;
 	bool known;        /* a report was received */
 	bool base;         /* this report only sets the base */
-	uint64_t now_ns;   /* of the current report */
-	uint64_t since_ns; /* of the one before */
+	uint64_t now_ns;   /* time of the current report */
+	uint64_t since_ns; /* time of the report before */
 	uint64_t refused;
 };
 

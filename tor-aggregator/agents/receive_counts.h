@@ -1,10 +1,11 @@
 /*
- * receive_counts - turns an agent's cumulative receive counts into counts per interval.
- * Pure.
+ * receive_counts - calculates counts per interval from an agent's cumulative receive
+ * counts. Pure.
  *
- * Rows are cumulative since the agent's start, per own RNIC, prober and class; only
- * rows that changed are sent. The first report of an incarnation whose start was missed
- * only sets the base. Bounded; rows beyond the limit are refused.
+ * A row has the number of probes received since the agent's start, for one RNIC of the
+ * agent, one prober and one class. Agents send only rows that have changed. The first
+ * report of an incarnation is only the base of the next ones. Rows beyond max_rows are
+ * refused and counted.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_RECEIVE_COUNTS_H
 #define TOR_AGGREGATOR_AGENTS_RECEIVE_COUNTS_H
@@ -19,19 +20,20 @@ struct receive_counts;
 int receive_counts_new(size_t max_rows, struct receive_counts **ret);
 void receive_counts_free(struct receive_counts *counts);
 
-/* A new incarnation of the agent: everything starts at 0, and its first report sets the
- * base. */
+/* Call it for a new incarnation of the agent: all counts are 0 again, and the first
+ * report is the base. */
 void receive_counts_reset(struct receive_counts *counts);
 
 /*
- * Starts a report made at now_ns (the agent's clock; several messages may share one).
- * *since_ns: the previous report's time. 1: rows count; 0: base only; -EINVAL: its
- * time runs backwards.
+ * Starts a report made at now_ns, on the agent's clock. Several messages with the same
+ * now_ns are one report. *since_ns: time of the report before. 1: the rows count; 0:
+ * the rows are only the base; -EINVAL: now_ns is before the last report.
  */
 int receive_counts_report(
     struct receive_counts *counts, uint64_t now_ns, uint64_t *since_ns);
 
-/* The increase since the last report. A count that fell is a new base. */
+/* The increase of a row since the last report; 0 if the count has fallen, which makes
+ * it the new base. */
 uint64_t receive_counts_delta(
     struct receive_counts *counts, const struct wire_count *row);
 
