@@ -18,7 +18,7 @@ peer_become(struct peer *peer, bool primary)
 	peer->doubt.ns = peer->stuck.ns = 0;
 }
 
-/* Becomes active or goes standby, and counts it. */
+/* Makes this aggregator active or standby, and counts a change. */
 static void
 turn(struct peer *peer, bool active)
 {
@@ -29,8 +29,8 @@ turn(struct peer *peer, bool active)
 	peer->active = active;
 }
 
-/* How long nothing has been received, not counting times in which this aggregator
- * was stopped. */
+/* The time since the last message of the other aggregator, without times in which this
+ * aggregator was stopped. */
 static int64_t
 silence(const struct peer *peer, rm_mono_t now)
 {
@@ -62,9 +62,9 @@ void
 peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 {
 	if (for_ns < PEER_STALL_NS) {
-		/* The other one was not silent: this one was stopped. The silence
-		 * before counts on: otherwise an aggregator that stalls often would
-		 * never notice that the other one is gone. */
+		/* While this aggregator was stopped, the other one was not silent. The
+		 * silence before the stop still counts: otherwise an aggregator that
+		 * stalls often would never notice that the other one is gone. */
 		if (peer->has_state)
 			peer->last_seen = rm_mono_add(peer->last_seen, for_ns);
 		if (rm_mono_since(now, peer->last_seen) < 0)
@@ -78,7 +78,7 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 	peer->doubt.ns = peer->stuck.ns = peer->isolated.ns = 0;
 }
 
-/* True: the condition has held for that long. */
+/* True: the condition has held for for_ns or longer. is_so: it holds now. */
 static bool
 lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
 {
@@ -89,9 +89,11 @@ lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
 	return is_so && rm_mono_since(now, *since) >= for_ns;
 }
 
-/* Decided by its own message, else by agents, if they also report what it says of
- * this aggregator: older agents do not, and then it would never know that it has to
- * become active. */
+/* Whether the other aggregator can deliver alerts. Its own message decides. Without a
+ * recent message the reports of agents decide: at most half of them report that the
+ * other aggregator is lost or cannot deliver, and at least half report that this one
+ * cannot. Older agents do not report the latter; then the other aggregator could not
+ * learn that it has to become active. */
 static bool
 other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
@@ -101,15 +103,16 @@ other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t no
 	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
 }
 
-/* An aggregator that is connected to no agent may itself have been cut off, and its
- * knowledge be outdated: it gives the other one more time. */
+/* An aggregator without connected agents may itself be cut off from the network, and
+ * what it knows may be outdated. Therefore it waits longer for the other one. */
 static int64_t
 patience(const struct peer_own *own)
 {
 	return own->agents == 0 ? PEER_ALONE_NS : PEER_SILENT_NS;
 }
 
-/* It yields only to an aggregator that is alive and better off. */
+/* Whether a primary is active: it goes standby only if the other aggregator is alive
+ * and can do more. */
 static bool
 primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
@@ -125,14 +128,14 @@ primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 		return !deaf && !mute;
 	if (!seen)
 		return own->warm && !is_mute && silence(peer, now) >= patience(own);
-	/* No aggregator has been active yet, or this one was a moment ago: no need
-	 * to wait. */
+	/* If the other aggregator is not active and this one has never gone standby, do
+	 * not wait for PEER_BACK_NS. */
 	return well || (own->warm && !is_deaf && !is_mute && !peer->other_is_active &&
 			   peer->given == 0);
 }
 
-/* By the agents' reports, and by this aggregator's own view if no agent has any.
- * That the other one cannot deliver counts only if this one can. */
+/* True: by the reports of agents the other aggregator is gone, or cannot deliver alerts
+ * while this one can. If no agent reports, this aggregator's own view decides. */
 static bool
 agents_miss_it(const struct peer_own *own)
 {
@@ -162,8 +165,8 @@ standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 	return peer->active || rm_mono_since(now, peer->since) >= PEER_START_NS;
 }
 
-/* An aggregator without any connection cannot do its work, and what it sends later
- * may be outdated. */
+/* True: this aggregator has no connections. Then it cannot work, and what it sends
+ * later may be outdated. */
 static bool
 is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
@@ -172,7 +175,8 @@ is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 
 	if (!is || (peer->active && !lasting))
 		return false;
-	/* When that is over, it waits for the state of the other one first. */
+	/* Once connected again, it first waits for the state of the other
+	 * aggregator. */
 	peer->since = now;
 	peer->has_state = false;
 	peer->well.ns = 0;

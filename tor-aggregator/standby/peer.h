@@ -2,15 +2,17 @@
  * peer - decides which of a ToR's two aggregators is active, that is, sends the ToR's
  * alerts and its reports to the analyzer. Pure.
  *
- * There is no lease: one of the two is the primary, by its config, and is active by
- * default. It yields only to a standby that is alive and better off: one that can
- * deliver alerts while the primary cannot, or that is connected to the rack's agents
- * while the primary is not. The standby becomes active while the primary reports that
- * it is not active; or while nothing comes from the primary and at least half of the
- * agents report that they have lost it, too, or that it told them it cannot deliver. By
- * such reports of agents the primary yields as well, once at least half of them pass on
- * its own message. Both may be active for a moment, and equal labels make one alert of
- * the two; that neither is active lasts for seconds at most.
+ * There is no lease. By the config one of the two is the primary, which normally is
+ * active. The primary goes standby only if the other aggregator is alive and can do
+ * more: it can deliver alerts while the primary cannot, or it is connected to the
+ * rack's agents while the primary is not. The standby becomes active in three cases:
+ * the primary reports that it is not active; the primary stays active although it
+ * cannot deliver alerts; no message arrives from the primary, and at least half of the
+ * agents report that they have no connection to the primary either, or that the primary
+ * cannot deliver alerts. Without messages of the standby, a primary that cannot deliver
+ * alerts goes standby once at least half of the agents report that, as the standby gets
+ * the same reports. For a moment both may be active; their alerts have equal labels, so
+ * receivers see one alert. Neither is active for a few seconds at most.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_PEER_H
 #define TOR_AGGREGATOR_STANDBY_PEER_H
@@ -21,21 +23,24 @@
 #include "rackmesh/core/clock.h"
 
 #define PEER_SILENT_NS (3 * RM_NS_PER_S)
-/* Is connected to less than half of the agents that the other one is connected to. */
+/* This aggregator has less than half as many connected agents as the other one. */
 #define PEER_DEAF_NS (3 * RM_NS_PER_S)
-#define PEER_MUTE_NS (1 * RM_NS_PER_S) /* cannot deliver alerts, and reports that */
-/* Time without trouble before it becomes active again. */
+#define PEER_MUTE_NS (1 * RM_NS_PER_S) /* cannot deliver alerts */
+/* Time without a problem before the primary becomes active again. */
 #define PEER_BACK_NS (3 * RM_NS_PER_S)
-/* Age at which agents' reports do not count any more. */
+/* An active standby without messages of the primary goes standby if for this time fewer
+ * than half of the agents report that they have lost the primary. */
 #define PEER_DOUBT_NS (1 * RM_NS_PER_S)
-/* Time for the primary to connect, at the start. */
+/* After its start a standby leaves the primary this time to become active. */
 #define PEER_START_NS (6 * RM_NS_PER_S)
-#define PEER_STUCK_NS (5 * RM_NS_PER_S) /* it cannot deliver, and does not yield */
-/* Neither the other one nor any agent is connected. */
+/* the primary cannot deliver alerts, and stays active */
+#define PEER_STUCK_NS (5 * RM_NS_PER_S)
+/* Neither the other aggregator nor any agent is connected. */
 #define PEER_ALONE_NS (10 * RM_NS_PER_S)
-/* No connection to agents, receivers, and the other one. */
+/* No connection to agents, to receivers of alerts, or to the other aggregator. */
 #define PEER_ISOLATED_NS (1 * RM_NS_PER_S)
-/* After a longer stall of its own it has to ask first. */
+/* After a longer stall this aggregator must learn the other one's state before it
+ * becomes active. */
 #define PEER_STALL_NS (2 * RM_NS_PER_S)
 
 struct wire_tor_standing;
@@ -43,49 +48,54 @@ struct wire_tor_standing;
 struct peer {
 	bool primary, active;
 	rm_mono_t since; /* start of this aggregator, or the end of a stall */
-	bool has_state;  /* a message of the other one was received since then */
+	/* a message of the other aggregator was received after `since` */
+	bool has_state;
 	rm_mono_t last_seen;
 	bool other_is_active, other_delivers;
 	uint32_t other_agents;
-	/* Since when the condition holds, without interruption; ns 0: it does not. */
+	/* Since when a condition has held without interruption; ns 0: it does not
+	 * hold. */
 	rm_mono_t deaf, mute, well, doubt, stuck, isolated;
 	uint64_t taken,
-	    given; /* times that this aggregator became active, went standby */
+	    given; /* how often this aggregator became active, went standby */
 };
 
-struct peer_own {        /* state of this aggregator, now */
-	bool warm;       /* windows are complete, agents had time to connect */
-	bool delivers;   /* alerts are accepted by receivers */
-	uint32_t agents; /* agents of the ToR that are connected here */
-	uint32_t asked;  /* of them: those that report their aggregators, */
-	uint32_t lost;   /* of those: not connected to the other one, */
-	uint32_t mute;   /* or connected to it, and reporting that it cannot deliver */
-	uint32_t controller_link; /* of those asked: those that pass on that this one
-				     cannot deliver */
+struct peer_own {        /* present state of this aggregator */
+	bool warm;       /* agents have had time to connect, and windows are complete */
+	bool delivers;   /* receivers accept alerts */
+	uint32_t agents; /* number of connected agents of the ToR */
+	uint32_t asked;  /* of these agents: those that report their aggregators */
+	uint32_t lost;   /* of those asked: not connected to the other aggregator */
+	/* of those asked: connected to the other aggregator, and reporting that it
+	 * cannot deliver alerts */
+	uint32_t mute;
+	/* of those asked: reporting that this aggregator cannot deliver alerts */
+	uint32_t controller_link;
 };
 
-/* The primary becomes active once it knows the state of the other one, or that there is
- * none. */
+/* A primary becomes active when it has received the state of the other aggregator, or
+ * has waited for that state for PEER_SILENT_NS (without agents: PEER_ALONE_NS). */
 void peer_init(struct peer *peer, bool primary, rm_mono_t now);
 
-/* The other config now has the primary, or lost it. */
+/* The roles have changed: this aggregator is the primary now, or is not any more. */
 void peer_become(struct peer *peer, bool primary);
 
-/* Takes a message with the state of the other one. On a new link it comes after the
- * other one's incidents. A primary that learns after a silence that the other one is
- * active knows less than that one: it goes standby until it has been without trouble
- * for a while. */
+/* Handles a message with the state of the other aggregator. On a new link that message
+ * comes after the other one's incidents. If a primary learns after a silence that the
+ * other one is active, then that one knows more: the primary goes standby until it has
+ * had no problem for PEER_BACK_NS. */
 void peer_seen(
     struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now);
 
-/* This aggregator was stopped for so long, until now. After PEER_STALL_NS or more it
- * is standby until it knows which one was active meanwhile. */
+/* This aggregator was stopped for the last for_ns. After PEER_STALL_NS or more it is
+ * standby until it knows which aggregator was active meanwhile. */
 void peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now);
 
-/* Call it often. True: this aggregator is active. */
+/* Call it often, as it measures times between calls. True: this aggregator is
+ * active. */
 bool peer_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now);
 
-/* True: messages of the other one are received. */
+/* True: the last message of the other aggregator is recent. */
 bool peer_is_seen(const struct peer *peer, rm_mono_t now);
 
 #endif

@@ -45,8 +45,8 @@ take_impact(const json_t *json, struct rm_evidence *evidence)
 			*at = '?';
 }
 
-/* The RNIC's id is optional. An older peer sends no severity: its alerts are
- * critical. */
+/* Reads the RNIC's id, which is optional, and the severity. An older peer sends no
+ * severity: then it is critical. */
 static void
 take_evidence(const char *evidence, struct rm_incident *incident)
 {

@@ -13,15 +13,17 @@
 #define REASON_BYTES 1024
 #define WELCOME_NS (3 * RM_NS_PER_S)
 #define BACKOFF_CAP_NS RM_NS_PER_S
-#define MAX_FRAME_BYTES (64u << 10) /* the state of all ToRs, or an incident */
-#define MAX_OUTPUT_BYTES (8u << 20) /* more than all open incidents */
+/* enough for the state of all ToRs, and for an incident */
+#define MAX_FRAME_BYTES (64u << 10)
+#define MAX_OUTPUT_BYTES (8u << 20) /* enough for all open incidents */
 
 struct other {
 	struct peer_links *links;
 	struct peer_link_other is;
-	struct rm_dialer *dialer; /* NULL: the other one dials */
-	struct rm_link *link;     /* after its welcome; NULL: there is none */
-	rm_mono_t last_seen;      /* before the welcome: when the link came up */
+	struct rm_dialer *dialer; /* NULL: the other aggregator dials */
+	struct rm_link *link;     /* NULL: there is no link */
+	/* when the last message arrived, or the link came up */
+	rm_mono_t last_seen;
 };
 
 struct peer_links {
@@ -128,7 +130,7 @@ take_frame(struct other *other, const uint8_t *data, size_t len)
 	case WIRE_INCIDENT:
 		r = take_incident(other, data, len);
 		break;
-	default: /* a newer aggregator may send more kinds */
+	default: /* a newer aggregator may send kinds that are unknown here */
 		r = wire_is_newer(data, len) ? 0 : -EPROTO;
 	}
 	other->links->counts.bad_frames += r < 0;
@@ -286,7 +288,7 @@ peer_links_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 {
 	struct other *other = find_link(arg, link);
 
-	/* A newer link has replaced it. */
+	/* other is NULL if a newer link has replaced this one. */
 	return other == NULL ? -ECONNABORTED : take_frame(other, data, len);
 }
 
@@ -299,7 +301,7 @@ peer_links_on_gone(struct rm_link *link, void *arg)
 		lost(other, 0);
 }
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------- */
 
 int
 peer_links_new(struct rm_loop *loop, const struct peer_link_options *options,
@@ -353,7 +355,7 @@ peer_links_send(struct peer_links *links, size_t i, const struct wire_bytes *byt
 	r = rm_link_send(link, bytes->data, bytes->len);
 	links->counts.sent += r == 0;
 	links->counts.unsent += r < 0;
-	/* What it has missed is sent again on the next link. */
+	/* On failure nothing is stored: the next link gets everything again. */
 	if (r < 0)
 		rm_link_close(link, r);
 	return r;
@@ -378,7 +380,7 @@ peer_links_tick(struct peer_links *links, rm_mono_t now)
 			continue;
 		links->counts.silent++;
 		rm_link_close(link, -ETIMEDOUT);
-		other->last_seen = now; /* once */
+		other->last_seen = now; /* count each link only once */
 	}
 }
 

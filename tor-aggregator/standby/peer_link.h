@@ -1,11 +1,11 @@
 /*
- * peer_link - links to the other aggregators of this aggregator's ToRs: one link to
- * each, for all common ToRs.
+ * peer_link - connections to the second aggregators of this aggregator's ToRs: one
+ * connection to each of them, for all ToRs that both have.
  *
- * The one whose name comes first in the alphabet dials the other's port for agents.
- * Both send their state every 250 ms, and the active one sends its incidents; nothing
- * is acknowledged, because everything is sent again on a new link. If an aggregator is
- * silent for 3 s, the link is closed and dialled again.
+ * The aggregator whose name is first in the alphabet dials the other one's port for
+ * agents. Both send their state every 250 ms, and the active one sends its incidents.
+ * Messages are not acknowledged, because all of them are sent again on a new link. If
+ * nothing arrives for 3 s, the link is closed, and dialed again.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_PEER_LINK_H
 #define TOR_AGGREGATOR_STANDBY_PEER_LINK_H
@@ -26,7 +26,8 @@ struct rm_tls;
 struct peer_link_other {
 	const char *name; /* borrowed */
 	struct rm_endpoint endpoint;
-	const char *tors[WIRE_MAX_TORS]; /* borrowed: the common ToRs */
+	/* borrowed; the ToRs that both aggregators have */
+	const char *tors[WIRE_MAX_TORS];
 	size_t tor_count;
 };
 
@@ -41,7 +42,8 @@ struct peer_link_options {
 };
 
 struct peer_link_callbacks {
-	/* A session has begun: nothing was sent in it yet. */
+	/* A session has begun; nothing has been sent in it yet. other: index in
+	 * peer_link_options.others. */
 	void (*on_session)(size_t other, void *arg);
 	void (*on_standing)(
 	    size_t other, const struct wire_standing *standing, void *arg);
@@ -52,33 +54,35 @@ struct peer_link_callbacks {
 
 struct peer_link_counts {
 	uint64_t sessions, refused, silent;
-	uint64_t standings, incidents; /* that came */
-	uint64_t sent, unsent; /* messages; unsent: the link did not accept them */
+	uint64_t standings, incidents; /* messages received */
+	uint64_t sent, unsent; /* messages sent; unsent: the link did not accept them */
 	uint64_t bad_frames;
 };
 
-/* True: by this URI of its certificate ("": a link without TLS) the peer is the
- * expected aggregator, allowed for every common ToR. reason: if it is not. */
+/* True: the peer is the expected aggregator, and may serve every common ToR. uri: of
+ * the peer's certificate; "": no TLS. If false, the cause is written to reason, of len
+ * bytes. */
 bool peer_link_admits(const struct peer_link_other *other, const char *region,
     const char *uri, char *reason, size_t len);
 
 int peer_links_new(struct rm_loop *loop, const struct peer_link_options *options,
     const struct peer_link_callbacks *callbacks, struct peer_links **ret);
-void peer_links_free(struct peer_links *links); /* before the servers are freed */
+/* free it before the server for agents */
+void peer_links_free(struct peer_links *links);
 
-/* -ENOTCONN, or as rm_link_send. */
+/* 0, -ENOTCONN, or an error of rm_link_send. */
 int peer_links_send(
     struct peer_links *links, size_t other, const struct wire_bytes *bytes);
 bool peer_links_connected(const struct peer_links *links, size_t other);
 
-/* Often. */
+/* Call it often: closes links on which nothing arrives. */
 void peer_links_tick(struct peer_links *links, rm_mono_t now);
-/* This aggregator itself was stopped until now: the others were not silent
- * meanwhile. */
+/* Call it after this aggregator was stopped: the time until now does not count as
+ * silence of the others. */
 void peer_links_stalled(struct peer_links *links, rm_mono_t now);
 
-/* For aggregators that dial this one: callback of agent_server's peers. NULL:
- * accepted; else the reason of the refusal. */
+/* The callbacks of agent_server_peers, for aggregators that dial this one. on_hello
+ * returns NULL to accept, else the reason of the refusal. */
 const char *peer_links_on_hello(
     struct rm_link *link, const struct wire_hello_view *view, void *links);
 void peer_links_on_up(struct rm_link *link, void *links);
