@@ -41,8 +41,8 @@ find_users(const struct service_table *table, const struct service_impact *of,
 				note_name(names, &host->flows[i]);
 }
 
-/* "pod:UID (namespace/name), unit:b, ...": complete names, as many as there is room
- * for. */
+/* Writes "pod:UID (namespace/name), unit:b, ...". Names that do not fit completely are
+ * left out. */
 static void
 write_names(const struct names *names, char out[RM_EVIDENCE_TEXT])
 {

@@ -1,10 +1,10 @@
 /*
- * service_impact - the impact of a fault in a rack, from the services that use the
- * part. Pure.
+ * service_impact - decides the impact of a fault in a rack, by the services that use
+ * the faulty part. Pure.
  *
- * P0: probes of a service over the part are lost. P1: a service uses it. P2: no service
- * uses it, and the hosts of its RNICs trace services. Nothing passes a daemon of
- * Rackmesh: P2.
+ * P0: probes along the flows of a service are lost at the part. P1: a service uses the
+ * part. P2: no service uses the part, and the hosts of its RNICs trace services. A
+ * fault of a Rackmesh daemon is P2, as no traffic passes a daemon.
  */
 #ifndef TOR_AGGREGATOR_SERVICES_SERVICE_IMPACT_H
 #define TOR_AGGREGATOR_SERVICES_SERVICE_IMPACT_H
@@ -17,14 +17,17 @@ struct rm_verdict;
 struct service_table;
 
 struct service_impact {
-	/* True: what this RNIC sends and receives passes the part. */
+	/* True: packets from and to this RNIC pass the part. */
 	bool (*is_on)(struct wire_rnic_id rnic, void *arg);
 	void *arg;
-	bool traced; /* services are traced on the hosts of all these RNICs */
-	bool lost; /* besides what the verdict counts: a probe of a service was lost */
+	/* services are traced on the hosts of all RNICs for which is_on is true */
+	bool traced;
+	/* a probe along a service's flow was lost, beside those that the verdict
+	 * counts */
+	bool lost;
 };
 
-/* Fills impact and services of the evidence. */
+/* Fills in the members impact and services of the verdict's evidence. */
 void service_impact_fill(const struct service_table *table,
     const struct service_impact *of, struct rm_verdict *verdict);
 

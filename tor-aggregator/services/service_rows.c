@@ -8,7 +8,7 @@
 #include "rackmesh/metrics/sketch.h"
 #include "tor-aggregator/services/service_table.h"
 
-#define ARENA_BYTES (256u << 10) /* for encoded sketches in one message */
+#define ARENA_BYTES (256u << 10) /* memory for the encoded sketches of one message */
 
 struct row {
 	char service[SERVICE_NAME_BYTES];
@@ -19,14 +19,16 @@ struct row {
 
 struct service_rows {
 	const struct service_table *table;
-	/* For each row: the number of the name and the class, for a quick search. */
+	/* By row: number of the service name, and class, in one word for a fast
+	 * search. */
 	uint64_t keys[WIRE_MAX_SERVICE_ROWS];
 	struct row rows[WIRE_MAX_SERVICE_ROWS];
 	size_t row_count;
 	rm_wall_t since;
 	uint64_t refused;
 	struct wire_service_row out[WIRE_MAX_SERVICE_ROWS];
-	char names[WIRE_MAX_SERVICE_ROWS][SERVICE_NAME_BYTES]; /* of out */
+	/* texts that out points to */
+	char names[WIRE_MAX_SERVICE_ROWS][SERVICE_NAME_BYTES];
 	uint8_t arena[ARENA_BYTES];
 };
 
@@ -56,7 +58,7 @@ service_rows_free(struct service_rows *rows)
 
 /* ---- counting ---- */
 
-/* NULL: no room. */
+/* Finds or adds the row. NULL: there is no room. */
 static struct row *
 row_of(struct service_rows *rows, const struct service_name *name, uint8_t dscp)
 {
@@ -66,7 +68,8 @@ row_of(struct service_rows *rows, const struct service_name *name, uint8_t dscp)
 	for (size_t i = 0; i < rows->row_count; i++)
 		if (rows->keys[i] == key)
 			return &rows->rows[i];
-	/* A name that was forgotten and reported again has another number. */
+	/* A name that was deleted and reported again has another number, but belongs to
+	 * the same row. */
 	for (size_t i = 0; i < rows->row_count; i++)
 		if (rows->rows[i].dscp == dscp &&
 		    strcmp(rows->rows[i].service, name->text) == 0) {
@@ -104,7 +107,7 @@ service_rows_add(struct service_rows *rows, const struct wire_result *result)
 		rm_sketch_add(row->rtt, result->rtt_ns);
 }
 
-/* ---- telling ---- */
+/* ---- moving the rows into a summary ---- */
 
 void
 service_rows_take(
@@ -131,7 +134,8 @@ service_rows_take(
 	summary->services = rows->out;
 	summary->service_count = rows->row_count;
 	rows->since = wall;
-	rows->row_count = 0; /* a service that has ended has no row */
+	/* so that a service that has ended has no row in the next summary */
+	rows->row_count = 0;
 }
 
 const uint64_t *

@@ -1,8 +1,9 @@
 /*
- * service_rows - results of probes along services' flows, by service and class. Pure.
+ * service_rows - counts the results of probes along services' flows, by service and
+ * class. Pure.
  *
- * service_table knows from agents which flow belongs to which service. Each row covers
- * the time since it was last sent, so that rows add up.
+ * The service of a flow is found in service_table. Each row covers the time since the
+ * last row that was sent, so rows can be summed up.
  */
 #ifndef TOR_AGGREGATOR_SERVICES_SERVICE_ROWS_H
 #define TOR_AGGREGATOR_SERVICES_SERVICE_ROWS_H
@@ -15,22 +16,24 @@
 struct service_rows;
 struct service_table;
 
-/* The table is borrowed for the rows' life; NULL: no service reports. */
+/* table: borrowed for the life of *ret; NULL: there are no reports of services, and no
+ * results are counted. */
 int service_rows_new(
     const struct service_table *table, rm_wall_t wall, struct service_rows **ret);
 void service_rows_free(struct service_rows *rows);
 
-/* Hot path, for results of members. Only results of probes that follow a service
- * count. */
+/* Adds a result of a member. Hot path. Only probes along a service's flow count. */
 void service_rows_add(struct service_rows *rows, const struct wire_result *result);
 
-/* Moves all counts into the services of *summary, valid until the next call of any
- * function here, and starts anew. Call it for the summary that has all rows: then
- * both cover the same time, and come before its minute is closed. */
+/* Moves all counts into the services of *summary, and sets them to 0. The services are
+ * valid until the next call of a function of this module. Call it for the same summary
+ * as the other rows: then both cover the same time, and arrive before the analyzer
+ * closes that minute. */
 void service_rows_take(
     struct service_rows *rows, rm_wall_t wall, struct wire_summary *summary);
 
-/* Results refused so far, beyond WIRE_MAX_SERVICE_ROWS services and classes. */
+/* The number of results refused so far because there were WIRE_MAX_SERVICE_ROWS rows
+ * already. */
 const uint64_t *service_rows_refused(const struct service_rows *rows);
 
 #endif

@@ -9,7 +9,8 @@
 
 struct node {
 	struct service_sum sum;
-	/* The last host, and the RNICs of it that were counted. */
+	/* The host that was added last, and a bit for each of its RNICs that was
+	 * counted. */
 	const struct service_host *host;
 	uint64_t rnics;
 	UT_hash_handle hh; /* keyed by sum.service */
@@ -62,7 +63,7 @@ by_flows(const void *a, const void *b)
 	return strcmp(one->service, other->service);
 }
 
-/* Frees the nodes. */
+/* Copies the sums of all nodes into an array, and frees the nodes. */
 static int
 take_all(struct node *nodes, struct service_sum **ret, size_t *count)
 {

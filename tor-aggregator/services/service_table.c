@@ -12,12 +12,13 @@
 #define STATES (WIRE_SERVICE_UNRESOLVED + 1)
 
 struct name {
-	struct service_name name; /* first */
-	size_t probes;            /* that follow it; at 0 the name is freed */
+	struct service_name name; /* must be the first member */
+	/* number of probes of this service; at 0 the name is freed */
+	size_t probes;
 	UT_hash_handle hh;
 };
 
-struct probe_key { /* no padding */
+struct probe_key { /* must have no padding, as it is hashed as bytes */
 	uint64_t src_guid, dst_guid;
 	uint16_t src_port;
 	uint8_t src_port_num, dst_port_num;
@@ -26,16 +27,16 @@ struct probe_key { /* no padding */
 
 struct probe {
 	struct probe_key key;
-	/* NULL: the probe follows no service, or now that of another host. */
+	/* NULL: no service of this host has the probe; another host may have it now. */
 	struct name *name;
 	const struct entry *of;
 	UT_hash_handle hh;
 };
 
 struct entry {
-	struct service_host host; /* first */
+	struct service_host host; /* must be the first member */
 	struct service_flow *flows;
-	struct probe *probes; /* one for each flow */
+	struct probe *probes; /* array with one probe for each flow */
 	UT_hash_handle hh;
 };
 
@@ -116,8 +117,9 @@ learn_probe(
 	name = get_name(table, flow->service);
 	if (name == NULL)
 		return;
-	name->probes++;    /* before the old name loses the probe */
-	if (known != NULL) /* its RNIC is in another host now */
+	/* first, so that the name is not freed if it is the old name, too */
+	name->probes++;
+	if (known != NULL) /* the RNIC was moved from another host */
 		forget_probe(table, known);
 	HASH_ADD(hh, table->probes, key, sizeof(probe->key), probe);
 	if (probe->hh.tbl != NULL)
@@ -126,7 +128,8 @@ learn_probe(
 		leave_name(table, name);
 }
 
-/* Without memory the services of these probes are not known. */
+/* Adds the probes of a host's flows. If there is no memory, the services of some probes
+ * are not known. */
 static void
 learn_probes(struct service_table *table, struct entry *entry)
 {
@@ -217,7 +220,7 @@ by_name(const struct entry *a, const struct entry *b)
 	return strcmp(a->host.host, b->host.host);
 }
 
-/* NULL: out of memory. */
+/* Finds or adds a host. NULL: out of memory. */
 static struct entry *
 get(struct service_table *table, const char *host)
 {
@@ -270,7 +273,7 @@ take_flow(struct service_flow *ret, const struct wire_service_flow *from)
 	take_text(ret->pod, sizeof(ret->pod), from->pod);
 }
 
-/* Takes as many flows as there is room for. */
+/* Adds the flows of a report, as many as there is room for. */
 static int
 take_flows(struct service_table *table, struct entry *entry,
     const struct wire_services_view *view,
