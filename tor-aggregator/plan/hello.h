@@ -1,6 +1,6 @@
 /*
- * hello - the hello to peers that this aggregator dials: controllers, analyzers, the
- * other aggregator of a ToR.
+ * hello - sends the hello to peers that this aggregator dials: controllers, analyzers,
+ * and the other aggregator of a ToR.
  */
 #ifndef TOR_AGGREGATOR_PLAN_HELLO_H
 #define TOR_AGGREGATOR_PLAN_HELLO_H
@@ -21,12 +21,14 @@ struct hello { /* the identity of this aggregator; all borrowed */
 	uint16_t summary_interval_s; /* for analyzers; else 0 */
 };
 
-/* Call it before the hello: checks that the peer's certificate allows the request. If
- * not, logs that `who` ("an analyzer of this region") was expected: -EACCES. */
+/* Checks that the peer's certificate allows the role in request; call it before
+ * hello_send. If not, returns -EACCES, and logs that `who` was expected, such as "an
+ * analyzer of this region". */
 int hello_check(
     const struct rm_link *link, const struct rm_request *request, const char *who);
 
-/* held: versions held of each ToR, in their order; NULL: there are none to report. */
+/* held: by index in hello->tors, the version of the plan that this aggregator has;
+ * NULL: the hello is sent without versions. 0 or a negative errno. */
 int hello_send(struct rm_link *link, const struct hello *hello,
     const struct wire_tor_state *held, struct wire_writer *writer);
 

@@ -11,7 +11,7 @@
 #include "rackmesh/net/frame.h"
 
 struct held {
-	uint8_t *data; /* NULL: none */
+	uint8_t *data; /* the last message; NULL: none */
 	size_t len;
 	struct wire_keys view;
 };
@@ -186,7 +186,7 @@ make_pair(const struct wire_responder_key *responder, struct wire_rnic_id prober
 	    responder->key, (struct rm_rnic_id){ prober.guid, prober.port }, ret->key);
 }
 
-/* Adds the keys for probes from each of its RNICs to each member. */
+/* Adds the keys for probes from each RNIC of the agent to each member. */
 static void
 expand_mesh(struct key_store *store, const struct wire_responder_key *responder,
     const struct wire_rnic_id *own, size_t own_count, struct wire_keys *ret)

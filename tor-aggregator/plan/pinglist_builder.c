@@ -8,8 +8,8 @@
 #include "rackmesh/judge/mesh.h"
 
 struct pinglist_builder {
-	struct wire_target *targets; /* WIRE_MAX_TARGETS */
-	struct wire_peer *peers;     /* WIRE_MAX_ROSTER */
+	struct wire_target *targets; /* array of WIRE_MAX_TARGETS */
+	struct wire_peer *peers;     /* array of WIRE_MAX_ROSTER */
 	size_t target_count, peer_count;
 	uint64_t refused;
 };
@@ -68,8 +68,8 @@ is_own(struct wire_rnic_id id, const struct wire_rnic_id *own, size_t own_count)
 	return false;
 }
 
-/* The first address of dst whose family src has, too; NULL: there is none, or the
- * two use different transports. */
+/* The first address of dst in a family of which src has an address, too. NULL: there is
+ * none, or the two RNICs use different transports. */
 static const struct wire_address *
 reachable(const struct wire_rnic *src, const struct wire_rnic *dst)
 {

@@ -16,7 +16,7 @@
 #define MAX_PATH 4096
 
 struct held {
-	struct plan_store *store; /* for the end of a save */
+	struct plan_store *store; /* for the callback at the end of a save */
 	char tor[RM_NAME_BYTES];
 	uint8_t *data;
 	size_t len;
@@ -74,7 +74,7 @@ plan_store_free(struct plan_store *store)
 	free(store);
 }
 
-/* A well-formed plan may still have impossible values. */
+/* Checks the values of a plan that is well formed. */
 static int
 plan_check(const struct wire_plan_view *view)
 {
@@ -222,7 +222,7 @@ save_done(void *arg, int r)
 	held->saving = false;
 	if (r < 0) {
 		held->store->counts.cache_failed++;
-		held->unsaved = true; /* with the next plan_store_save */
+		held->unsaved = true; /* the next plan_store_save tries again */
 	} else {
 		held->store->counts.cache_written++;
 	}

@@ -1,9 +1,10 @@
 /*
- * plan_store - the newest plan of each of this aggregator's ToRs, also across restarts.
+ * plan_store - stores the newest plan of each of this aggregator's ToRs, also across
+ * restarts.
  *
- * Plans come as wire bytes from a controller, from a file, or from the cache on disk;
- * versions only grow. The cache is written on the worker, one file per ToR in the state
- * folder: a rack uses it when there is no controller.
+ * Plans arrive as wire messages from a controller, from a file, or from the cache on
+ * disk; a plan with an older version is ignored. The worker writes the cache: one file
+ * per ToR in the state folder. A rack uses the cache while there is no controller.
  */
 #ifndef TOR_AGGREGATOR_PLAN_PLAN_STORE_H
 #define TOR_AGGREGATOR_PLAN_PLAN_STORE_H
@@ -18,33 +19,35 @@ struct rm_error;
 struct rm_worker;
 
 struct plan_store_counts {
-	uint64_t taken;   /* newer ones */
-	uint64_t stale;   /* not newer than the one held */
-	uint64_t refused; /* malformed, of another region, or of a ToR of another
-			     aggregator */
+	uint64_t taken; /* plans that were newer than the one stored */
+	uint64_t stale; /* plans that were not newer */
+	/* plans that are malformed, of another region, or of a ToR of another
+	 * aggregator */
+	uint64_t refused;
 	uint64_t cache_written, cache_failed;
 };
 
-/* tors: count names, copied; all indexes of ToRs here follow their order. folder: of
- * the cache, copied; NULL: none. worker: borrowed, freed before the store. */
+/* tors: count names, copied; in all functions tor is an index in it. folder: of the
+ * cache, copied; NULL: no cache. worker: borrowed; free it before the store; NULL only
+ * without a folder. */
 int plan_store_new(struct rm_worker *worker, const char *region, const char *folder,
     const char *const *tors, size_t count, struct plan_store **ret);
 void plan_store_free(struct plan_store *store);
 
-/* 1: the plan is newer, *tor is its index, and the view at that index shows it now.
- * 0: not newer. -EBADMSG, -EMSGSIZE, -EINVAL (region, names), -ENOENT (a ToR of
- * another aggregator), -ENOMEM. */
+/* Stores a plan if it is newer. 1: stored; *tor is its index, and plan_store_view
+ * returns it. 0: not newer. -EBADMSG or -EMSGSIZE: malformed; -EINVAL: wrong region, or
+ * impossible names; -ENOENT: a ToR of another aggregator; -ENOMEM. */
 int plan_store_take(
     struct plan_store *store, const uint8_t *data, size_t len, size_t *tor);
 
-/* Blocks: call it before the loop runs. A missing cache is no error; a damaged one is
- * an error, and is ignored. */
+/* Reads the cached plan of a ToR. It blocks, so call it before the loop runs. A missing
+ * file is no error. A damaged file is ignored: < 0, and *error. */
 int plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_error *error);
-/* As plan_store_take, with the same bytes from a file. */
+/* As plan_store_take, with the bytes of a file. It blocks. On failure also *error. */
 int plan_store_load_file(
     struct plan_store *store, const char *path, size_t *tor, struct rm_error *error);
 
-/* Writes plans that are not on disk yet, on the worker. */
+/* Lets the worker write all plans that are not on disk yet. */
 void plan_store_save(struct plan_store *store);
 
 const struct wire_plan_view *plan_store_view(
