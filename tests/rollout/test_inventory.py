@@ -383,6 +383,39 @@ def test_what_wants_the_leader_says_that_nobody_leads(
     assert "changed=1" not in heard
 
 
+@pytest.mark.parametrize(
+    ("file", "names", "answer", "said"),
+    [
+        ("roles/topology/tasks/main.yaml", ["Wait until somebody leads", "See that somebody leads"],
+         {"leader": None},
+         "c1: after 4 s no controller of region r1 leads (this one knows of no leader). See why with curl http://127.0.0.1:9473/readyz"),
+        ("probe-secret.yaml", ["Wait until none has other secrets than the one that leads", "See that none has"],
+         {"leader": "c2", "probe_keys_differ": True},
+         "c1: its secrets are not those of the controller that leads region r1. Nothing is refused yet: run this again"),
+        ("roles/packages/tasks/main.yaml", ["See that there are packages"], {},
+         "c1: there are no packages for it: no .deb files in rackmesh_packages_folder (not set) on the control node,"),
+    ],
+)  # fmt: skip
+def test_what_was_waited_for_in_vain_is_said_with_host_and_remedy(
+    controllers_answer, monkeypatch, tmp_path, file, names, answer, said
+):
+    given = yaml.safe_load((ROOT / "ansible" / file).read_text())
+    given = [task for each in given for task in each.get("tasks", [each])]
+    tasks = [task for task in given if task["name"] in names]
+    assert len(tasks) == len(names)
+    for key, value in answer.items():
+        monkeypatch.setitem(controllers_answer, key, value)
+    (tmp_path / "hosts.yaml").write_text(HERE)
+    (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
+    play = [{"hosts": "controllers", "gather_facts": False, "tasks": tasks}]
+    (tmp_path / "wait.yaml").write_text(yaml.safe_dump(play))
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "wait.yaml",
+               "-e", json.dumps({"rackmesh_gate_s": 4, "rackmesh_files": {}})]  # fmt: skip
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    heard = " ".join(run.stdout.split())
+    assert run.returncode == 2 and said in heard, heard
+
+
 def next_secrets(inventory, folder, *options, **variables):
     """Of all controllers, or --limit."""
     if not (folder / "group_vars").exists():
