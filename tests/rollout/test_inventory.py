@@ -199,6 +199,8 @@ rackmesh:
         ("c1: { rackmesh_region: r1 }", "c1:", "h1: its region, r1, has no controller: hosts of the group controllers are of region default, so see to"),
         ("controllers:", "controler:", "h1: its region, r1, has no controller: the group controllers is empty"),
         ("controllers:", "controler:", "c1: it is in none of the groups racks, controllers,"),
+        ("hosts: { c1: {", "hosts: { c2: { rackmesh_region: r1 }, c1: {",
+         "c1: region r1 has 2 controllers (c2, c1) and nobody of it is in the group etcd"),
         ("eth1: t1", "eth1: t2", "h1: rackmesh_rnics says that eth1 has its cable in t2, but rackmesh_tors has only t1"),
         ("    controllers:", "    canary:\n      hosts: { h2: }\n    controllers:", "h2: it is in the group canary and has the aggregator of t1"),
     ],
