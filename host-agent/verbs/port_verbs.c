@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -599,6 +600,7 @@ port_set_options(struct port_verbs *port, const struct port_verbs_options *optio
 	struct port_verbs_options *own = &port->options;
 
 	*own = *options;
+	snprintf(port->device, sizeof(port->device), "%s", options->device);
 	port->calls = options->calls != NULL ? options->calls : &verbs_calls_real;
 	if (own->flow_qps == 0)
 		own->flow_qps = DEFAULT_FLOW_QPS;

@@ -73,7 +73,7 @@ port_verbs_watch_clock(struct port_verbs *port)
 		rm_log_warn(0,
 		    "%s, port %u: NIC clock rejected: its readings do not fit; send "
 		    "times are taken by software",
-		    port->options.device, port->options.port_num);
+		    port->device, port->options.port_num);
 		port->stamps = WIRE_STAMP_USER;
 		port->settled = rm_mono_add(now.mono, SETTLE_NS);
 	}

@@ -84,6 +84,7 @@ struct port_verbs {
 	struct rm_loop *loop;
 	const struct verbs_calls *calls;
 	struct port_verbs_options options; /* its strings are not kept */
+	char device[IBV_SYSFS_NAME_MAX];   /* name of the device, for the log */
 	struct port_verbs_events events;
 	struct port_events listeners[PORT_ROLES];
 	bool listening[PORT_ROLES];

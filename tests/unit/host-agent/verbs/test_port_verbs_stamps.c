@@ -1,7 +1,11 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "host-agent/verbs/port_verbs_state.h"
 #include "port_verbs_fixture.h"
+#include "rackmesh/core/log.h"
+
+#define LINE_BYTES 256
 
 /* Sides with stamps of the NIC, 156.25 MHz, 48 bits. */
 static void
@@ -144,10 +148,17 @@ mad_clock(const struct fake_device *device)
 }
 
 static void
+keep_line(enum rm_log_level level, const char *line, void *arg)
+{
+	snprintf(arg, LINE_BYTES, "%s", line);
+}
+
+static void
 an_untrusted_clock_is_replaced_by_software_stamps(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
+	char logged[LINE_BYTES] = "";
 	struct port_verbs *port;
 	struct port_verbs_facts facts;
 	size_t departed;
@@ -156,10 +167,13 @@ an_untrusted_clock_is_replaced_by_software_stamps(void **state)
 	port = (struct port_verbs *)from->port;
 	from->device->clock = mad_clock;
 	probe(fixture);
+	rm_log_set_sink(keep_line, logged);
 	for (int seconds = 0; seconds < 12; seconds++) {
 		probe(fixture);
 		port_verbs_watch_clock(port);
 	}
+	rm_log_set_sink(NULL, NULL);
+	assert_non_null(strstr(logged, "fake0, port 1: NIC clock rejected"));
 	port_verbs_facts(from->port, &facts);
 	assert_int_equal(facts.stamps, WIRE_STAMP_USER);
 	/* A packet in flight has a stamp of the other clock: the two must not be
