@@ -14,7 +14,7 @@
 
 /* ---- one scalar option: reads a text into its field ---- */
 
-/* The lower end of the range: a required text is not empty. */
+/* The smallest length or value; a required text must not be empty. */
 static uint64_t
 rm_config_min(const struct rm_option *option)
 {
@@ -26,15 +26,14 @@ rm_config_min(const struct rm_option *option)
 	return option->min;
 }
 
-/* The upper end of the range; 0 in a table means no limit. */
+/* The largest length, value or number; 0 in the table means no limit. */
 static uint64_t
 rm_config_max(const struct rm_option *option)
 {
 	return option->max != 0 ? option->max : UINT64_MAX;
 }
 
-/* The unit is the last part of the name: "probe.interval_ms", "probe.max_rate_per_s".
- */
+/* The unit is the end of the name: "probe.interval_ms", "probe.max_rate_per_s". */
 static const char *
 value_unit(const char *name)
 {
@@ -282,13 +281,14 @@ text_equal(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* The result of a comparison: how many options differ, and their names. */
+/* The result of comparing two configs: the number of options that differ, and their
+ * names. */
 struct waiting {
 	size_t count;
 	struct rm_error *error;
 };
 
-/* above: "", or the item that contains the option, "rnics[2]." */
+/* above: "", or the item of a table that contains the option, "rnics[2]." */
 static void
 note_waiting(struct waiting *waiting, const char *above, const struct rm_option *option)
 {
@@ -416,7 +416,8 @@ rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
 			memcpy(b, kept, field_size(option));
 			continue;
 		}
-		/* If the number of items differs, no option of an item is exchanged. */
+		/* The lists differ in length, so the options of their items are not
+		 * exchanged. */
 		if (option->kind != RM_TABLE ||
 		    ((struct rm_list *)a)->count != ((struct rm_list *)b)->count)
 			continue;
@@ -431,7 +432,7 @@ rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
 /* One table that is being filled: the whole file, or one item of a nested table. */
 struct scope {
 	const struct rm_option *options;
-	const struct rm_yaml_node *map; /* NULL: nothing was given */
+	const struct rm_yaml_node *map; /* NULL: the file has nothing here */
 	const char *file;
 	char path[RM_CONFIG_NAME]; /* "", or "rnics[2]." */
 	char *base;
@@ -477,7 +478,7 @@ option_named(const struct rm_option *options, const char *name)
 	return NULL;
 }
 
-/* True if some option's name begins with this map. */
+/* True: the name of some option begins with this map. */
 static bool
 option_below(const struct rm_option *options, const char *name)
 {
@@ -620,7 +621,8 @@ node_is_name(const struct rm_option *option, const struct rm_yaml_node *node)
 	       value_of_name(option, rm_yaml_text(node), &value);
 }
 
-/* A name in place of the list: taken as "[{first option: name}]". */
+/* A name in place of a list is read as a list with one item, whose first option is the
+ * name. */
 static int
 set_by_name(const struct scope *scope, const struct rm_option *option,
     const struct rm_yaml_node *node, struct rm_list *list)
@@ -666,7 +668,8 @@ set_list(const struct scope *scope, const struct rm_option *option,
 	if (list->items == NULL)
 		return rm_error_set(
 		    scope->error, -ENOMEM, "%s: out of memory", scope->file);
-	/* Zeroed items are valid, so that a failure can clear all of them. */
+	/* The count is set first: items of zeros are valid, so a failure can clear all
+	 * of them. */
 	list->count = count;
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = set_list_item(scope, option, rm_yaml_item(node, i), i, list);
@@ -801,8 +804,8 @@ rm_config_parse(const struct rm_option *options, const char *name, const char *t
 
 /* ---- errors that a daemon finds, with their place in the file ---- */
 
-/* One step into the tree: "key" or "[n]". Moves *place behind it. NULL: the file has
- * no such node. */
+/* Follows one step of *place, "key" or "[n]", and moves *place behind it. NULL: the
+ * file has no such node. */
 static const struct rm_yaml_node *
 step(const struct rm_yaml_node *node, const char **place)
 {
@@ -828,7 +831,8 @@ step(const struct rm_yaml_node *node, const char **place)
 	return rm_yaml_get(node, key);
 }
 
-/* The nearest node that the file has: for an option that was left out, its map. */
+/* The node of this place, or the nearest one above it that the file has: an option that
+ * was left out has the place of its map. */
 static const struct rm_yaml_node *
 nearest(const struct rm_yaml *yaml, const char *place)
 {

@@ -2,9 +2,9 @@
  * config - a daemon's options as one table: name, kind, default, range, help.
  *
  * The table is the only place an option is described: it parses the file, checks
- * ranges, prints --help-config and says what a reload may change. Defaults are
- * strings and pass the same parser. Unknown key, duplicate key, wrong kind, out
- * of range, missing: one error naming file, line and option.
+ * ranges, prints --help-config and says what a reload may change. Defaults are strings
+ * and pass the same parser. An unknown or duplicate key, a value of the wrong kind or
+ * out of range, and a missing option are errors that name file, line and option.
  */
 #ifndef RACKMESH_CONFIG_CONFIG_H
 #define RACKMESH_CONFIG_CONFIG_H
@@ -17,14 +17,14 @@
 #include "rackmesh/core/error.h"
 
 enum rm_option_kind {
-	RM_UINT = 1, /* uint64_t; max 0: none, as for all kinds */
+	RM_UINT = 1, /* uint64_t; max 0: no limit, as for all kinds */
 	RM_BOOL,     /* bool */
 	RM_STRING,   /* char *; min, max: length */
 	RM_ENUM,     /* int; .names, ended by a NULL name */
 	RM_LIST,     /* struct rm_list of char *; max: items */
 	/* struct rm_list of structs (.options, .item_bytes); max: items. One of .names
-	 * may be given in place of the list: one item, whose first option is that name.
-	 */
+	 * may replace the list: it is read as one item, whose first option has that
+	 * name. */
 	RM_TABLE,
 };
 
@@ -44,12 +44,14 @@ struct rm_enum_name {
 	int value;
 };
 
-/* "a.b" in a name means key b inside map a. A name of 0 ends the table. */
+/* One option. "a.b" as name means key b inside map a. An entry whose name is NULL ends
+ * the table. */
 struct rm_option {
 	const char *name;
 	enum rm_option_kind kind;
 	size_t offset;
-	/* NULL: zero, or missing when RM_REQUIRED. A RM_LIST is written "[a, b]". */
+	/* The default, as text; NULL: zeros, or an error if the option is RM_REQUIRED.
+	 * The default of a RM_LIST is written "[a, b]". */
 	const char *fallback;
 	uint64_t min, max;
 	unsigned flags;
@@ -68,28 +70,29 @@ int rm_config_parse(const struct rm_option *options, const char *name, const cha
 void rm_config_clear(const struct rm_option *options, void *config);
 
 /*
- * A check of several options together, or of an option with its own syntax, runs after
- * the table is filled, when line numbers are no longer known. Only when such a check
- * fails is the file read again, to find the line. format: "http.listen",
+ * For a check of several options together, or of an option with its own syntax. Such
+ * checks run after the table was filled, when the lines are not known any more. So this
+ * function reads the file again to find the line. format: the option, "http.listen" or
  * "rnics[%zu].tor"; text: what was expected. Returns -EINVAL.
  */
 int rm_config_refuse(const char *path, struct rm_error *error, const char *text,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* As rm_config_refuse, of a value that is no secret: ", found ..." follows the text. */
+/* As rm_config_refuse, for a value that is no secret: the text ends with ", found
+ * ...". */
 int rm_config_refuse_value(const char *path, struct rm_error *error, const char *text,
     const char *value, const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* error: "option: reason", of a check that does not know the file, puts file and line
- * before it. Returns r. */
+/* Puts file and line before an error of the form "option: reason", from a check that
+ * does not know the file. Returns r. */
 int rm_config_locate(const char *path, struct rm_error *error, int r);
 
 /* Puts the system's host name where *name is still NULL. */
 int rm_config_host_name(char **name, const char *option, struct rm_error *error);
 
-/* Returns how many options differ and are not RM_RELOAD, so they take effect only after
- * a restart; error: their names, "region, rnics[0].device"; "": none. */
+/* Returns the number of options that differ and are not RM_RELOAD: they take effect
+ * after a restart. error: their names, "region, rnics[0].device"; "": none. */
 size_t rm_config_waiting(const struct rm_option *options, const void *old,
     const void *fresh, struct rm_error *error);
-/* Exchanges the RM_RELOAD options of the two. */
+/* Exchanges the values of all RM_RELOAD options between the two configs. */
 void rm_config_exchange(const struct rm_option *options, void *config, void *fresh);
 
 void rm_config_help(const struct rm_option *options, FILE *out);
@@ -98,44 +101,44 @@ struct rm_config_command { /* zeroed at first; borrowed from argv */
 	const char *path;  /* NULL: no file */
 	bool check;        /* check the config and exit */
 	bool connect;      /* also try the peers */
-	const char *user;  /* the user whose rights are checked; NULL: not given */
+	const char *user;  /* the user whose rights --check uses; NULL: not given */
 };
 
 /*
- * The command line that every daemon shares: --config FILE, --check with --connect and
- * --user NAME, --help-config, --help, --version, --verbose. what: one line on the
- * daemon, for --help. Returns 0 to go on, 1 when the process has done what was asked
- * (exit 0), or a negative errno with error filled.
+ * Reads the command line that all daemons share: --config FILE, --check with --connect
+ * and --user NAME, --help-config, --help, --version, --verbose. what: one line about
+ * the daemon, for --help. Returns 0: start the daemon; 1: the request is done, so exit
+ * with 0; or a negative errno with error filled.
  */
 int rm_config_arguments(const struct rm_option *options, const char *what, int argc,
     char **argv, struct rm_config_command *command, struct rm_error *error);
 
-/* A daemon's config: its struct, and what the table of options cannot say. */
+/* The config of a daemon: its struct, and its rules beyond the table of options. */
 struct rm_config_type {
 	const struct rm_option *options;
 	size_t bytes; /* of the struct */
 	/* Offsets in the struct. */
 	size_t path;      /* const char *: the file, borrowed; NULL: none */
-	size_t name;      /* char *: if it is not given, the system's host name */
+	size_t name;      /* char *: set to the system's host name if it is not given */
 	size_t log_level; /* int, of RM_LOG_LEVEL_OPTION */
-	const char *name_option; /* of that name: "host" */
+	const char *name_option; /* the option of that name, "host" */
 	/* Checks several options together, and derives values from them. */
 	int (*check)(void *config, struct rm_error *error);
-	/* The same, at a start only: a reload does not ask. NULL: nothing. */
+	/* Further checks at the start only, not at a reload. NULL: there are none. */
 	int (*check_start)(void *config, struct rm_error *error);
 };
 
-/* Fills *config from the file; path NULL: defaults only. What *config had is not
- * cleared. On failure *config is clear. */
+/* Fills *config from the file; path NULL: defaults only. The old contents of *config
+ * are not freed. On failure *config is clear. */
 int rm_config_read(const struct rm_config_type *type, void *config, const char *path,
     struct rm_error *error);
 
 /*
- * How a daemon starts: the command line, then rm_config_read with the path of
- * --config. With --check also check, for everything outside of the file: it logs its
- * findings and returns the number of errors. Afterwards *config is clear, and the
- * result is printed. As root, --check runs as --user, or else as the systemd units'
- * user if that exists. Returns as rm_config_arguments; errors are logged already.
+ * Starts a daemon: reads the command line, then the config. With --check it also calls
+ * check, which checks all that is outside of the file, logs its findings and returns
+ * the number of errors; then the result is printed, and *config is clear. If root uses
+ * --check, the checks run as the user of --user, or else as the systemd units' user if
+ * there is one. Returns as rm_config_arguments; errors have been logged.
  */
 int rm_config_start(const struct rm_config_type *type, const char *what, int argc,
     char **argv, void *config, unsigned (*check)(const void *config, bool connect));
@@ -149,7 +152,7 @@ int rm_config_start(const struct rm_config_type *type, const char *what, int arg
 		    rm_config_log_levels, NULL, 0                            \
 	}
 extern const struct rm_enum_name rm_config_log_levels[];
-/* The level of that option, from now on. */
+/* Sets the level of the log to that of the config. */
 void rm_config_log_level(const struct rm_config_type *type, const void *config);
 
 #define RM_CONFIG_ACCEPTS 256
@@ -160,8 +163,8 @@ const char *rm_config_accepts(
 
 #define RM_CONFIG_NAME 160 /* longest dotted name, with its 0 */
 
-/* Finds the option that a mistyped name probably means. name: dotted, within the table.
- * False when no option is similar enough. */
+/* Finds the option that is most similar to a mistyped name. name: dotted, below the
+ * table. False: no option is similar enough. */
 bool rm_config_near(
     const struct rm_option *options, const char *name, char ret[RM_CONFIG_NAME]);
 

@@ -49,7 +49,7 @@ print_usage(const char *program, const char *what)
 	    program, what, program);
 }
 
-/* The process only succeeds if its text was written. */
+/* Fails if the text could not be written. */
 static int
 printed(struct rm_error *error)
 {
@@ -58,7 +58,8 @@ printed(struct rm_error *error)
 	return 1;
 }
 
-/* "--flag VALUE" or "--flag=VALUE" at argv[*i]: 1 and its value; 0: another flag. */
+/* Reads "--flag VALUE" or "--flag=VALUE" at argv[*i]. Returns 1 and the value, or 0: it
+ * is another flag. */
 static int
 take_value(char **argv, int *i, const char *flag, const char *expected,
     const char **ret, struct rm_error *error)
@@ -122,7 +123,8 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 	return 0;
 }
 
-/* As root every file can be read and written; the daemon may not be root. */
+/* Root can read and write every file, but the daemon may run as another user: so the
+ * checks run as that user. */
 static int
 become_user(const struct rm_config_command *command, struct rm_error *error)
 {
@@ -183,7 +185,7 @@ rm_config_start(const struct rm_config_type *type, const char *what, int argc,
 
 	r = rm_config_arguments(type->options, what, argc, argv, &command, &error);
 	if (r == 0 && command.check) {
-		/* in one order with the lines of the log */
+		/* so that its lines and those of the log are in order */
 		setvbuf(stdout, NULL, _IOLBF, 0);
 		r = become_user(&command, &error);
 	}
@@ -249,7 +251,7 @@ min3(unsigned a, unsigned b, unsigned c)
 	return least < c ? least : c;
 }
 
-/* Levenshtein's distance: the number of letters to add, remove or change. */
+/* Levenshtein's distance: the number of letters to add, remove or replace. */
 static unsigned
 near_distance(const char *a, const char *b)
 {

@@ -18,22 +18,22 @@ struct rm_config_type;
 struct rm_error;
 
 struct rm_reload {
-	uint64_t taken, refused; /* reloads */
+	/* taken: reloads that changed the config; refused: reloads with an error */
+	uint64_t taken, refused;
 	uint64_t successful; /* 1: the last reload succeeded; also 1 before the first */
 	uint64_t
 	    success_s; /* wall clock of the last successful reload, or of the start */
-	uint64_t need_restart; /* options of the file that wait for a restart */
+	uint64_t need_restart; /* number of changed options that need a restart */
 };
 
 void rm_reload_start(struct rm_reload *reload, rm_wall_t now);
 
 /*
- * Reads the config's file again. True: config has the new values of all options that a
- * reload may change, and the log its new level; the caller applies the others. False:
- * nothing has changed. Both are logged.
- *
- * amend changes what was read before it is compared with config, or refuses it with a
- * negative errno and error; NULL: as it was read.
+ * Reads the config's file again, and logs the result. True: config has the new values
+ * of all options that a reload may change, and the log has its new level; the caller
+ * applies the other ones. False: nothing has changed. amend: may change the new config
+ * before it is compared with the old one, or refuse it by a negative errno and error;
+ * NULL: not used.
  */
 bool rm_reload_read(struct rm_reload *reload, const struct rm_config_type *type,
     void *config, rm_wall_t now,

@@ -6,8 +6,8 @@
 
 struct rm_error;
 
-/* For the rest of this process's life, with that user's groups and without
- * capabilities. -ENOENT: no such user; -EPERM: we are not root. */
+/* Applies to the rest of this process's life: that user's groups, and no capabilities.
+ * -ENOENT: no such user; -EPERM: the process is not root's. */
 int rm_user_become(const char *name, struct rm_error *error);
 
 #endif

@@ -154,8 +154,8 @@ key_compare(const void *left, const void *right)
 	return a->column - b->column;
 }
 
-/* Finds duplicates by sorting: a hostile map of a million keys must not take quadratic
- * time. */
+/* Finds duplicate keys by sorting: a map of a million keys must not take quadratic
+ * time, even if an attacker wrote it. */
 static int
 build_check_keys(const struct builder *b, const struct rm_yaml_node *map)
 {

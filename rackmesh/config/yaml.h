@@ -1,10 +1,10 @@
 /*
  * yaml - a YAML file as a tree in which every node knows file, line and column.
  *
- * Built from libyaml's events, since its document API hides some of this: anchors,
- * aliases and tags are refused, and so are duplicate keys, a second document, nesting
- * deeper than RM_YAML_MAX_DEPTH, files larger than RM_YAML_MAX_BYTES and more nodes
- * than RM_YAML_MAX_NODES. Foreign bytes: fuzzed.
+ * The tree is built from libyaml's events, since libyaml's document API hides some of
+ * these. Refused are anchors, aliases and tags, duplicate keys, a second document,
+ * nesting deeper than RM_YAML_MAX_DEPTH, files larger than RM_YAML_MAX_BYTES, and more
+ * nodes than RM_YAML_MAX_NODES. The bytes are not trusted, so the reader is fuzzed.
  */
 #ifndef RACKMESH_CONFIG_YAML_H
 #define RACKMESH_CONFIG_YAML_H
@@ -24,7 +24,7 @@ struct rm_yaml_node; /* borrowed from it */
 
 enum rm_yaml_kind { RM_YAML_SCALAR, RM_YAML_LIST, RM_YAML_MAP };
 
-/* why->text: "file:line:column: what; what to do". */
+/* error->text: "file:line:column: what is wrong; what to do". */
 int rm_yaml_load(const char *path, struct rm_yaml **ret, struct rm_error *error);
 int rm_yaml_parse(const char *name, const char *text, size_t len, struct rm_yaml **ret,
     struct rm_error *error);
@@ -35,8 +35,8 @@ const struct rm_yaml_node *rm_yaml_root(const struct rm_yaml *yaml);
 enum rm_yaml_kind rm_yaml_kind(const struct rm_yaml_node *node);
 const char *rm_yaml_text(const struct rm_yaml_node *scalar); /* never NULL */
 bool rm_yaml_quoted(const struct rm_yaml_node *scalar);
-size_t rm_yaml_count(
-    const struct rm_yaml_node *node); /* items of a list, pairs of a map */
+/* The number of items of a list, or of pairs of a map. */
+size_t rm_yaml_count(const struct rm_yaml_node *node);
 const struct rm_yaml_node *rm_yaml_item(const struct rm_yaml_node *list, size_t i);
 const struct rm_yaml_node *rm_yaml_key(const struct rm_yaml_node *map, size_t i);
 const struct rm_yaml_node *rm_yaml_value(const struct rm_yaml_node *map, size_t i);
@@ -48,7 +48,8 @@ int rm_yaml_line(const struct rm_yaml_node *node); /* from 1 */
 int rm_yaml_error(const struct rm_yaml_node *node, struct rm_error *error, int r,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Decimal digits only: no sign, no leading zero (that would be octal), fits. */
+/* False unless text has only decimal digits, no leading zero (which means octal), and
+ * fits. */
 bool rm_yaml_number(const char *text, uint64_t *ret);
 
 /* Scalars as values; on failure error names the place and what was expected. */

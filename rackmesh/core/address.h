@@ -17,7 +17,7 @@ struct rm_address {
 #define RM_ADDRESS_EXPECTED \
 	"expected a numeric address with a port, as 127.0.0.1:7471 or [::1]:7471"
 
-/* default_port < 0: the text must carry a port. -EINVAL. */
+/* default_port < 0: the text must have a port. -EINVAL: not an address. */
 int rm_address_parse(const char *text, int default_port, struct rm_address *ret);
 void rm_address_format(const struct rm_address *address, char text[RM_ADDRESS_TEXT]);
 bool rm_address_equal(const struct rm_address *a, const struct rm_address *b);

@@ -1,8 +1,8 @@
 /*
  * clock - the two clocks, as two types that the compiler keeps apart.
  *
- * rm_mono_t schedules and measures; rm_wall_t only ever travels in data. Pure
- * modules take time as an argument and never call the two *_now functions.
+ * rm_mono_t is for schedules and durations; rm_wall_t is only for data. Pure modules
+ * take time as an argument and never call the two *_now functions.
  */
 #ifndef RACKMESH_CORE_CLOCK_H
 #define RACKMESH_CORE_CLOCK_H
@@ -44,8 +44,8 @@ rm_mono_since(rm_mono_t later, rm_mono_t earlier)
 /* RFC 3339 in UTC with milliseconds, "2026-01-31T12:00:00.000Z". */
 #define RM_WALL_TEXT 32
 void rm_wall_format(rm_wall_t t, char text[RM_WALL_TEXT]);
-/* Accepts any length of the fraction, no fraction, and no seconds. False: not such a
- * time, or not in the years 1970 to 2200. */
+/* Reads such a time, with any number of digits of the fraction, without a fraction, or
+ * without seconds. False: not such a time, or not in the years 1970 to 2200. */
 bool rm_wall_parse(const char *text, rm_wall_t *ret);
 
 #endif

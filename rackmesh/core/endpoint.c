@@ -15,8 +15,8 @@
 #define ENDPOINT_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define ENDPOINT_DIGITS "0123456789"
 
-/* '_' occurs in names of services, and in some names of hosts although it is not
- * allowed there. */
+/* '_' is allowed, because names of services have it, and also some names of hosts,
+ * although the standard forbids it there. */
 static bool
 endpoint_label_valid(const char *label, size_t len)
 {

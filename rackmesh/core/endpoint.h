@@ -21,12 +21,12 @@ struct rm_error;
 #define RM_ENDPOINT_TEXT (RM_ENDPOINT_NAME + 8)
 #define RM_ENDPOINT_EXPECTED \
 	"expected name:port or address:port, IPv6 as [fd00::1]:port"
-#define RM_ENDPOINT_ADDRESSES 16 /* of one name; further ones are not tried */
+#define RM_ENDPOINT_ADDRESSES 16 /* of one name; further ones are ignored */
 
 struct rm_endpoint {
-	char name[RM_ENDPOINT_NAME]; /* "": the address is numeric */
-	uint16_t port;               /* of the name */
-	struct rm_address address;   /* without a name */
+	char name[RM_ENDPOINT_NAME]; /* "": the endpoint is a numeric address */
+	uint16_t port;               /* port, if there is a name */
+	struct rm_address address;   /* used if there is no name */
 };
 
 /* -EINVAL: neither name:port nor a numeric address with its port. A name whose last
@@ -34,7 +34,7 @@ struct rm_endpoint {
 int rm_endpoint_parse(const char *text, struct rm_endpoint *ret);
 void rm_endpoint_format(
     const struct rm_endpoint *endpoint, char text[RM_ENDPOINT_TEXT]);
-/* Compares as text, ignoring case; two names of one host are not equal. */
+/* Compares the texts, ignoring case: two names of the same host are not equal. */
 bool rm_endpoint_equal(const struct rm_endpoint *a, const struct rm_endpoint *b);
 
 /*

@@ -1,8 +1,9 @@
 /*
- * error - the sentence that a failed call gives its caller.
+ * error - a sentence by which a failed call explains its error.
  *
- * A library never logs. Where an errno says too little (a config error must name file,
- * line and option), the library fills one of these, and the caller logs it or not.
+ * A library never logs. If an errno is not precise enough (a config error must name
+ * file, line and option), the library fills a struct rm_error, and the caller decides
+ * whether to log it.
  */
 #ifndef RACKMESH_CORE_ERROR_H
 #define RACKMESH_CORE_ERROR_H

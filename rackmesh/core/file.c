@@ -78,7 +78,8 @@ rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len)
 	return 0;
 }
 
-/* Checks the opened file, so that the file cannot be replaced between check and use. */
+/* Checks the file that was opened: it cannot be replaced between the check and its
+ * use. */
 static int
 file_check_opened(int fd, const char *path, struct rm_error *error)
 {
@@ -99,7 +100,7 @@ file_check_opened(int fd, const char *path, struct rm_error *error)
 	return 0;
 }
 
-/* The file, open, or a negative errno. */
+/* Returns the opened file, or a negative errno. */
 static int
 file_open_secret(const char *path, struct rm_error *error)
 {
@@ -196,7 +197,7 @@ file_write_fd(int fd, const uint8_t *data, size_t len)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* Makes a rename in the file's folder survive a crash. */
+/* Syncs the file's folder, so that a rename in it survives a crash. */
 static int
 file_sync_folder(const char *path)
 {

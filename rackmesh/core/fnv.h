@@ -1,8 +1,9 @@
 /*
  * fnv - the 64-bit FNV-1a hash (Fowler, Noll, Vo), in steps. Pure.
  *
- * For tables, digests, and numbers that have to be the same every time. Not for
- * secrets, nor for keys that an attacker may choose so that they collide.
+ * It is for tables, digests, and numbers that must be the same in every run. It is not
+ * for secrets, and not for keys that an attacker can choose, as he could make them
+ * collide.
  */
 #ifndef RACKMESH_CORE_FNV_H
 #define RACKMESH_CORE_FNV_H
@@ -13,7 +14,7 @@
 /* The hash of no bytes: the initial value. */
 #define RM_FNV1A UINT64_C(0xcbf29ce484222325)
 
-/* hash: RM_FNV1A, or that of what came before. */
+/* hash: RM_FNV1A, or the hash of the bytes before these. */
 static inline uint64_t
 rm_fnv1a(uint64_t hash, const void *data, size_t len)
 {

@@ -1,9 +1,10 @@
 /*
  * log - lines on stderr with a journald priority prefix ("<3>").
  *
- * Only a daemon's wiring and rim files log, and each failure once; libraries
- * return errors. A line that repeats is rate-limited per call site and comes
- * back with a count. Text from a peer goes through rm_log_quote first.
+ * Only the files that wire a daemon together, or that do its I/O, log, and they log
+ * each failure once; libraries return errors. Repeated lines of a call site are
+ * limited: some are left out, and a later line has their number. Text from a peer goes
+ * through rm_log_quote first.
  */
 #ifndef RACKMESH_CORE_LOG_H
 #define RACKMESH_CORE_LOG_H
@@ -36,8 +37,8 @@ void rm_log_set_level(enum rm_log_level level); /* default RM_LOG_INFO */
 void rm_log_at(enum rm_log_level level, const char *file, int line, int r,
     const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Copies text in quotes with everything unprintable escaped, cut to fit.
- * Returns out. */
+/* Copies text in quotes to out, with all characters that are not printable escaped, cut
+ * to fit. Returns out. */
 const char *rm_log_quote(char *out, size_t out_len, const char *text, size_t text_len);
 
 /* For tests and fuzzers: lines go to this function instead of stderr; NULL restores
@@ -63,7 +64,8 @@ struct rm_log_caller {
 	uint64_t suppressed;
 };
 
-/* Zeroed at first. Call sites beyond the table share its last entry. */
+/* All zeros at first. Call sites for which the table has no room share its last
+ * entry. */
 struct rm_log_limit {
 	struct rm_log_caller callers[RM_LOG_LIMIT_CALLERS + 1];
 };

@@ -55,7 +55,8 @@ rm_netns_call(int netns_fd, int (*fn)(void *arg), void *arg)
 		r = -errno;
 		goto out;
 	}
-	/* The thread is in that namespace already: then no CAP_SYS_ADMIN is needed. */
+	/* In this case the thread is in that namespace already, and needs no
+	 * CAP_SYS_ADMIN. */
 	if (there.st_dev == here.st_dev && there.st_ino == here.st_ino) {
 		r = fn(arg);
 		goto out;
@@ -66,7 +67,7 @@ rm_netns_call(int netns_fd, int (*fn)(void *arg), void *arg)
 		goto out;
 	}
 	r = fn(arg);
-	/* Otherwise every later socket of this thread would be in the wrong network,
+	/* Otherwise every later socket of this thread would be in the wrong namespace,
 	 * without an error. */
 	if (setns(own, CLONE_NEWNET) < 0)
 		abort();

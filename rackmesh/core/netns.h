@@ -1,15 +1,16 @@
 /*
- * netns - sockets in another network namespace than their process.
+ * netns - runs a function in another network namespace, for example to open sockets
+ * there.
  */
 #ifndef RACKMESH_CORE_NETNS_H
 #define RACKMESH_CORE_NETNS_H
 
-/* name: as in `ip netns`, or a path. The caller closes *ret. NULL or "": this
- * process's own namespace. */
+/* Opens the file of a namespace; the caller closes *ret. name: as in `ip netns`, or a
+ * path; NULL or "": the namespace of this process. */
 int rm_netns_open(const char *name, int *ret);
 
-/* Runs fn(arg) inside the namespace and comes back. Only the calling thread
- * moves. -EPERM without CAP_SYS_ADMIN. Returns fn's value, or the error. */
+/* Runs fn(arg) in the namespace; only the calling thread enters it, and it returns
+ * afterwards. Returns fn's result, or the error. -EPERM: no CAP_SYS_ADMIN. */
 int rm_netns_call(int netns_fd, int (*fn)(void *arg), void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * version - the release that a peer reports, as text that is safe to store and print.
+ * version - checks the text of a peer's release, so that it is safe to store and print.
  */
 #ifndef RACKMESH_CORE_VERSION_H
 #define RACKMESH_CORE_VERSION_H
@@ -11,10 +11,10 @@
 /* Letters, digits and ". + ~ : _ -", as in a package's version; not empty. */
 bool rm_version_valid(const char *version);
 
-/* Copies a valid version, else "": the peer gives none, or an invalid one. */
+/* Copies version if it is valid, else "", which means that the peer reports none. */
 void rm_version_take(char out[RM_VERSION_BYTES], const char *version);
 
-/* "unknown" for "". */
+/* Returns "unknown" for "". */
 const char *rm_version_show(const char *version);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * A daemon supplies a table, and its main() returns what rm_daemon_main returns.
  * SIGTERM and SIGINT end the loop, SIGHUP calls reload. A daemon that ends its loop
- * with rm_loop_again starts once more, from its config.
+ * with rm_loop_again is started again, with its config read anew.
  */
 #ifndef RACKMESH_DAEMON_DAEMON_H
 #define RACKMESH_DAEMON_DAEMON_H
@@ -15,13 +15,14 @@ struct rm_config_type;
 struct rm_loop;
 
 struct rm_daemon {
-	const char *name; /* in the log */
-	const char *what; /* what it does, in one line of --help */
+	const char *name; /* name of the program in the log */
+	const char *what; /* purpose of the daemon, one line for --help */
 	const struct rm_config_type *config;
 	/* For --check, as in rm_config_start. */
 	unsigned (*check)(const void *config, bool connect);
-	/* Builds the daemon, and logs why it cannot. config: it may be changed, and its
-	 * contents may be moved out; it lives longer than the daemon. */
+	/* Starts the daemon, and logs its errors. config lives longer than the daemon;
+	 * the function may change it, and may take over its contents. *ret is passed to
+	 * reload and free. */
 	int (*start)(struct rm_loop *loop, void *config, void **ret);
 	void (*reload)(void *daemon);
 	void (*free)(void *daemon); /* before the loop is freed; not called with NULL */
