@@ -14,12 +14,12 @@ rm_base64_size(size_t len)
 	return (len + 2) / 3 * 4;
 }
 
-/* Writes rm_base64_size(len) characters and a terminator. -EMSGSIZE: more than OpenSSL
- * encodes at once, about 1.5 GiB. */
+/* Writes rm_base64_size(len) characters and a terminating 0. -EMSGSIZE: more than
+ * OpenSSL can encode at once, about 1.5 GiB. */
 int rm_base64_encode(const void *data, size_t len, char *text);
 
-/* ret: room for len / 4 * 3 bytes, all of which may be written; *ret_len: the number of
- * decoded bytes. -EINVAL: not base64. */
+/* ret has room for len / 4 * 3 bytes, and all of them may be overwritten; *ret_len is
+ * the number of decoded bytes. -EINVAL: not base64. */
 int rm_base64_decode(const char *text, size_t len, void *ret, size_t *ret_len);
 
 #endif

@@ -28,8 +28,7 @@ rm_etcd_endpoint(const struct rm_etcd *etcd)
 void
 rm_etcd_rotate(struct rm_etcd *etcd, size_t from)
 {
-	/* If many calls to one endpoint fail at the same time, the endpoint changes
-	 * once. */
+	/* Changes the endpoint once, even if many calls to it fail at the same time. */
 	if (etcd->endpoint != from || etcd->endpoint_count < 2)
 		return;
 	etcd->endpoint = (from + 1) % etcd->endpoint_count;
@@ -108,7 +107,7 @@ etcd_set_endpoints(struct rm_etcd *etcd, const struct rm_etcd_options *options)
 			return -ENOMEM;
 		etcd->endpoint_count++;
 	}
-	/* Controllers begin with different endpoints. */
+	/* so that the controllers of a region begin with different endpoints */
 	etcd->endpoint = options->random_seed % etcd->endpoint_count;
 	return 0;
 }
@@ -163,7 +162,7 @@ rm_etcd_free(struct rm_etcd *etcd)
 #define OPS_FIRST_KEYS 16
 #define OPS_PAGE_KEYS 512
 #define OPS_SMALL_PAGE_BYTES (1u << 20)
-/* an answer of this size is parsed at once, which blocks the loop */
+/* an answer of this size is parsed in one turn, which blocks the loop */
 #define OPS_PAGE_BYTES (16u << 20)
 #define OPS_RANGE_BYTES (512u << 20)
 #define OPS_MAX_PAGES 4096
@@ -221,8 +220,8 @@ range_finish(struct range *range, int r, const char *error)
 	range_free(range);
 }
 
-/* The next page begins directly behind the last key of this one: at that key plus a
- * zero byte. All pages are read at the revision of the first one. */
+/* The next page begins directly after the last key of this page: at that key with a
+ * zero byte appended. All pages are read at the revision of the first one. */
 static int
 range_turn(struct range *range, const struct rm_etcd_reply *page)
 {

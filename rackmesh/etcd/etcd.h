@@ -2,10 +2,10 @@
  * etcd - an etcd v3 cluster through its gRPC gateway: JSON over HTTP, on the event
  * loop.
  *
- * A failed call is not retried; the calls after it go to the next endpoint, and the
- * caller decides whether to repeat. The one exception is authentication: for a refused
- * token a new one is fetched, once, and the call is repeated. Keys and values may hold
- * any byte; keys are 0-terminated.
+ * A failed call is not repeated: the caller decides that. Later calls go to the next
+ * endpoint. The one exception is authentication: if a token is refused, the client gets
+ * a new one, once, and repeats the call. Keys and values may hold any byte; keys are
+ * 0-terminated.
  *
  * Sources: etcd 3.4 API reference and gRPC gateway; that it omits zeros, and reports
  * errors by codes in the body, was observed with 3.4.23.
@@ -28,7 +28,7 @@ struct rm_etcd_options {              /* copied */
 	size_t endpoint_count;
 	const char *user, *password; /* NULL: no authentication */
 	int64_t timeout_ns;          /* of one call; 0: 2.5 s */
-	uint64_t random_seed;        /* which endpoint is first */
+	uint64_t random_seed;        /* decides which endpoint is used first */
 };
 
 int rm_etcd_new(struct rm_loop *loop, struct rm_http_client *http,
@@ -36,20 +36,21 @@ int rm_etcd_new(struct rm_loop *loop, struct rm_http_client *http,
 /* Cancels all calls without calling done; free the watches first. */
 void rm_etcd_free(struct rm_etcd *etcd);
 
-/* Cancels all calls that were made with this arg, without calling done: for an owner
- * that is freed before its answers have come. */
+/* Cancels all calls that were made with this arg, without calling done. Call it before
+ * arg is freed. */
 void rm_etcd_forget(struct rm_etcd *etcd, const void *arg);
-/* Sets the time-out of the calls made from now on; 0: that of the options. For the few
- * calls whose answer is needed soon. */
+/* Sets the time-out of later calls; 0: that of the options. It is for the few calls
+ * whose answer is needed soon. */
 void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
 
-/* All return 0 and call done once, later, from the loop; or return < 0 and never call
- * it: -EAGAIN when too many calls wait, -ENOMEM, -EMSGSIZE. */
+/* Each of these returns 0, and then calls done once, later, from the loop; or it
+ * returns < 0 and never calls done. -EAGAIN: RM_ETCD_MAX_CALLS wait already; -ENOMEM;
+ * -EMSGSIZE. */
 
-/* prefix: all keys that begin with key, sorted; asked for page by page, as of one
- * revision, at most 512 MiB of text (else -EMSGSIZE). Keys that contain a zero byte are
- * not returned. revision 0: now. stale_ok: any member may answer from its own data,
- * also without a quorum. */
+/* prefix: all keys that begin with key, in order, as of one revision. They are
+ * requested page by page, up to 512 MiB of text (else -EMSGSIZE). Keys that contain a
+ * zero byte are left out. revision 0: the newest. stale_ok: any member may answer with
+ * its own data, even if it has no quorum. */
 int rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
     bool stale_ok, rm_etcd_done *done, void *arg);
 
@@ -57,8 +58,8 @@ int rm_etcd_txn(struct rm_etcd *etcd, const struct rm_etcd_compare *compares,
     size_t compare_count, const struct rm_etcd_op *ops, size_t op_count,
     rm_etcd_done *done, void *arg);
 
-/* Drops the history before that revision, of the whole cluster: keys stay; a watch or a
- * read of an older revision then fails with -ESTALE. */
+/* Drops the history of the whole cluster before that revision. Keys stay; a watch or
+ * read from an older revision fails with -ESTALE afterwards. */
 int rm_etcd_compact(
     struct rm_etcd *etcd, int64_t revision, rm_etcd_done *done, void *arg);
 
@@ -68,8 +69,8 @@ int rm_etcd_lease_keepalive(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
 int rm_etcd_lease_revoke(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
-/* Waits for the answer, at most 300 ms: for the end of a program, whose loop has ended.
- */
+/* Revokes a lease and waits for the answer, at most 300 ms: for the end of a program,
+ * whose loop does not run any more. */
 void rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease);
 
 /* ---- watching ------------------------------------------------------------- */
@@ -78,18 +79,19 @@ struct rm_etcd_watch;
 
 /* Each of these functions may free the watch. */
 struct rm_etcd_watch_callbacks {
-	/* All events of one line, which are whole transactions. revision: from the
-	 * header. */
+	/* Gets all events of one line, which are whole transactions. revision: from the
+	 * header of the line. */
 	void (*on_events)(const struct rm_etcd_event *events, size_t count,
 	    uint64_t cluster_id, int64_t revision, void *arg);
-	/* The stream is alive and had no events. All events up to revision were given
-	 * to on_events. */
+	/* The stream works, and has no new events. on_events has got all events up to
+	 * revision. */
 	void (*on_progress)(uint64_t cluster_id, int64_t revision, void *arg);
-	/* The stream has ended; free the watch. r as in rm_etcd_answer; besides,
-	 * -ESTALE: compacted, or the store was restored to a revision before `from`, or
-	 * is another store; -ECANCELED: canceled for another reason; -ETIMEDOUT: silent
-	 * for too long; -EPROTO: a malformed line, or events of a revision that does
-	 * not exist; -ENOBUFS: a line beyond 64 MiB. */
+	/* The stream has ended: free the watch. r: as in rm_etcd_answer, or -ESTALE:
+	 * the revision was compacted, or the store was restored to a revision before
+	 * `from`, or it is another store; -ECANCELED: the server canceled the watch for
+	 * another reason; -ETIMEDOUT: silence for too long; -EPROTO: a malformed line,
+	 * or events of a revision that does not exist; -ENOBUFS: a line of more than 64
+	 * MiB. */
 	void (*on_end)(int r, const char *error, void *arg);
 };
 

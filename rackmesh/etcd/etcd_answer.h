@@ -9,24 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_ETCD_MAX_VALUE_BYTES (1400u << 10) /* with room to the server's 1.5 MiB */
-#define RM_ETCD_MAX_OPS 120                   /* of one txn; the server takes 128 */
-#define RM_ETCD_MAX_CALLS 256                 /* waiting for an answer, at once */
+/* the server accepts requests of 1.5 MiB */
+#define RM_ETCD_MAX_VALUE_BYTES (1400u << 10)
+#define RM_ETCD_MAX_OPS 120   /* in one transaction; the server accepts 128 */
+#define RM_ETCD_MAX_CALLS 256 /* calls that wait for an answer at a time */
 
 struct rm_etcd_value {
 	const char *key;   /* terminated */
-	const char *value; /* terminated; its length does not count that */
+	const char *value; /* terminated; value_len does not count the terminator */
 	size_t value_len;
 	int64_t create_revision, mod_revision, version, lease;
 };
 
-struct rm_etcd_answer { /* borrowed for the call */
-	/* 0: done. -ETIMEDOUT, -EIO and -EPROTO (a malformed answer): etcd may or may
-	 * not have done it. Nothing was done: -ECONNREFUSED, -EHOSTUNREACH,
-	 * -ENETUNREACH; -EAGAIN: no leader, too busy, or a revision that is not there
-	 * yet; -EACCES: authentication or permission; -ENOSPC: the database is full;
-	 * -EMSGSIZE: request or answer too large; -ESTALE: that revision was compacted;
-	 * -ENOENT: no such lease; -EINVAL: etcd did not understand the request. */
+struct rm_etcd_answer { /* borrowed for the duration of the call */
+	/* 0: done. -ETIMEDOUT, -EIO, -EPROTO (a malformed answer): not known whether
+	 * etcd has done it. With all other errors nothing was done: -ECONNREFUSED,
+	 * -EHOSTUNREACH, -ENETUNREACH; -EAGAIN: there is no leader, etcd is too busy,
+	 * or the revision does not exist yet; -EACCES: authentication or permission;
+	 * -ENOSPC: the database is full; -EMSGSIZE: request or answer is too large;
+	 * -ESTALE: the revision was compacted; -ENOENT: there is no such lease;
+	 * -EINVAL: etcd did not understand the request. */
 	int r;
 	char error[160]; /* the server's message, printable; "" when r is 0 */
 	uint64_t cluster_id;
@@ -41,7 +43,7 @@ typedef void rm_etcd_done(const struct rm_etcd_answer *answer, void *arg);
 
 enum rm_etcd_target { RM_ETCD_CREATE_REVISION, RM_ETCD_MOD_REVISION, RM_ETCD_LEASE };
 
-struct rm_etcd_compare { /* of a key that is not there all are 0 */
+struct rm_etcd_compare { /* all members are 0 for a key that does not exist */
 	const char *key;
 	enum rm_etcd_target target;
 	int64_t equals;

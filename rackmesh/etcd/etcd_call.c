@@ -297,7 +297,7 @@ rm_etcd_calls_forget(struct rm_etcd *etcd, const void *arg)
 	}
 }
 
-/* Removes the call from the client, tells its owner, and frees it. */
+/* Removes the call from the client, reports its end to its owner, and frees it. */
 static void
 call_finish(struct rm_etcd_call *call, struct rm_etcd_reply *reply)
 {
@@ -313,7 +313,8 @@ call_finish(struct rm_etcd_call *call, struct rm_etcd_reply *reply)
 	call_free(call);
 }
 
-/* By libcurl's result: may the request have arrived at the server? */
+/* Chooses an error that says whether the request may have reached the server, by
+ * libcurl's result. */
 static void
 reply_of_transport(int r, const char *reason, struct rm_etcd_reply *ret)
 {
@@ -331,7 +332,8 @@ reply_of_transport(int r, const char *reason, struct rm_etcd_reply *ret)
 		ret->answer.r = -EIO;
 		break;
 	}
-	/* For an error of TLS, for example, an errno says too little. */
+	/* Keeps the text, too: an errno is not precise enough for an error of TLS, for
+	 * example. */
 	snprintf(ret->answer.error, sizeof(ret->answer.error), "%s",
 	    reason[0] != '\0' ? reason : strerror(-r));
 }
@@ -436,7 +438,8 @@ login_on_answer(struct rm_etcd_reply *reply, void *arg)
 	} else if (reply->answer.r == 0) {
 		reply->answer.r = -EPROTO;
 	}
-	/* Calls that waited for this token; others may begin to wait meanwhile. */
+	/* Handles the calls that waited for this token. Other calls may begin to wait
+	 * meanwhile. */
 	while ((call = first_waiting(etcd, number)) != NULL) {
 		struct rm_etcd_reply copy = { .answer = reply->answer };
 		int r = etcd->has_token ? call_send(call) : reply->answer.r;

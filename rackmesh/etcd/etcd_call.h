@@ -19,9 +19,9 @@ struct rm_etcd {
 	char *endpoints[RM_ETCD_MAX_ENDPOINTS];
 	size_t endpoint_count, endpoint; /* how many; the one in use */
 	char *user, *password;           /* NULL: no authentication */
-	char token[RM_ETCD_TOKEN];       /* "": do without */
+	char token[RM_ETCD_TOKEN];       /* "": requests are sent without a token */
 	bool has_token;
-	uint64_t token_number; /* of tokens had so far */
+	uint64_t token_number; /* number of tokens received so far */
 	struct rm_etcd_call *login;
 	struct rm_etcd_call *calls;
 	size_t call_count;
@@ -34,29 +34,29 @@ struct rm_etcd_ask {
 	char *takes_body;   /* from malloc */
 	size_t max_answer;  /* bytes; 0: 64 KiB */
 	int64_t timeout_ns; /* 0: the client's */
-	bool pinned;        /* to endpoint; else the one in use */
+	bool pinned;        /* true: send to endpoint; false: to the one in use */
 	size_t endpoint;
-	/* The values may be taken out of *reply. */
+	/* May take the values out of *reply. */
 	void (*done)(struct rm_etcd_reply *reply, void *arg);
 	void *arg;
-	void (*drop)(
-	    void *arg); /* called instead of done when the call is canceled; or NULL */
-	void *owner;    /* for rm_etcd_forget */
+	/* Called instead of done when the call is canceled; may be NULL. */
+	void (*drop)(void *arg);
+	void *owner; /* for rm_etcd_forget */
 };
 
-/* Frees the body also when it fails. *ret (may be NULL) is good until done. */
+/* Takes the body, also on failure. *ret (may be NULL) is valid until done is called. */
 int rm_etcd_call(
     struct rm_etcd *etcd, const struct rm_etcd_ask *ask, struct rm_etcd_call **ret);
 /* Ends all calls of this owner. */
 void rm_etcd_calls_forget(struct rm_etcd *etcd, const void *owner);
-void rm_etcd_call_cancel(struct rm_etcd_call *call); /* without a word */
+void rm_etcd_call_cancel(struct rm_etcd_call *call); /* without calling a callback */
 
-/* ---- for watches, too, which have their own exchange ----------------------- */
+/* ---- also used by watches, whose requests are not calls ---- */
 
 /* Changes to the next endpoint, unless another call has done so since. */
 void rm_etcd_rotate(struct rm_etcd *etcd, size_t from);
 void rm_etcd_token_refused(struct rm_etcd *etcd);
-/* Adds url and headers. */
+/* Adds the URL and the headers of a request. */
 int rm_etcd_http(struct rm_etcd *etcd, size_t endpoint, const char *path,
     struct rm_http_exchange *exchange, struct rm_http_call **ret);
 

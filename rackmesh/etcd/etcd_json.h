@@ -12,16 +12,18 @@
 #include "rackmesh/etcd/etcd_answer.h"
 
 #define RM_ETCD_TOKEN 1024
-#define RM_ETCD_MAX_EVENTS \
-	1000000 /* of one answer or line: well above etcd's own limits */
+#define RM_ETCD_MAX_EVENTS                                                           \
+	1000000 /* items of one answer or line: well above the limits of etcd itself \
+		 */
 
-/* ---- requests: *ret is the caller's to free; -ENOMEM, -EINVAL, -EMSGSIZE --- */
+/* ---- requests: the caller frees *ret; -ENOMEM, -EINVAL, -EMSGSIZE ---- */
 
 struct rm_etcd_range_request {
 	const char *key;
 	size_t key_len;
-	bool prefix;             /* all that begins with the first prefix_len bytes */
-	size_t prefix_len;       /* of key; the rest says where a later page begins */
+	/* true: all keys that begin with the first prefix_len bytes of key */
+	bool prefix;
+	size_t prefix_len;       /* the rest of key is where a later page begins */
 	int64_t revision, limit; /* 0: now; all */
 	bool serializable, keys_only;
 };
@@ -36,15 +38,15 @@ int rm_etcd_json_watch(const char *prefix, int64_t from, char **ret);
 
 struct rm_etcd_reply {
 	struct rm_etcd_answer answer;
-	struct rm_etcd_value *values; /* answer.values; ours */
+	struct rm_etcd_value *values; /* the values of answer; owned by the reply */
 	char *memory;                 /* of keys and values */
 	size_t left_out;              /* keys with a zero byte inside */
-	bool more;                    /* range: there are more than the limit */
-	bool token_refused;           /* authenticate again */
-	bool login_unknown;           /* this cluster does without authentication */
-	bool rotate;                  /* another member may do better */
-	bool cut;                     /* longer than what was asked for */
-	size_t size;                  /* of the text */
+	bool more;          /* range: the limit was reached, and there are more keys */
+	bool token_refused; /* authenticate again */
+	bool login_unknown; /* the cluster has no authentication */
+	bool rotate;        /* another member might succeed */
+	bool cut;           /* the answer is longer than the limit */
+	size_t size;        /* of the text */
 	char token[RM_ETCD_TOKEN];
 };
 
@@ -56,18 +58,18 @@ void rm_etcd_reply_clear(struct rm_etcd_reply *reply);
 /* ---- lines of a watch ----------------------------------------------------- */
 
 struct rm_etcd_line {
-	int r; /* < 0: the stream is over: an error, or canceled */
+	int r; /* < 0: the stream has ended with this error, or was canceled */
 	char error[160];
 	bool created, token_refused;
 	uint64_t cluster_id;
 	int64_t revision; /* of the header */
-	int64_t last;     /* the highest one of the events */
+	int64_t last;     /* highest revision of the events */
 	struct rm_etcd_event *events;
 	size_t count, left_out;
 	char *memory;
 };
 
-/* -EPROTO, -ENOMEM; only when 0 is *ret to be cleared. */
+/* -EPROTO, -ENOMEM. Only after success the caller has to clear *ret. */
 int rm_etcd_json_line(const char *text, size_t len, struct rm_etcd_line *ret);
 void rm_etcd_line_clear(struct rm_etcd_line *line);
 

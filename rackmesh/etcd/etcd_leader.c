@@ -14,9 +14,10 @@
 #define LEADER_REFRESHES_PER_CHECK 3
 
 /*
- * One call at a time. look: who has the key? -> nobody: grant a lease, create the key
- * -> we: refresh the lease -> leading. The same look tells what became of a transaction
- * without an answer: the key has our lease, or it has not.
+ * One call runs at a time. The leader's key is read first (look). If it does not exist,
+ * a lease is granted and the key created with it. If it is this process's own, the
+ * lease is refreshed, and this process leads. If a transaction gets no answer, the next
+ * look shows its outcome: the key has our lease, or it has not.
  */
 struct rm_etcd_leader {
 	struct rm_etcd *etcd;
@@ -28,14 +29,16 @@ struct rm_etcd_leader {
 	void (*next)(struct rm_etcd_leader *leader);
 	bool busy; /* a call has not ended */
 	struct rm_backoff backoff;
-	int64_t lease;       /* 0: no lease */
-	rm_mono_t asked;     /* when the last call was sent */
-	rm_mono_t good_till; /* the lease lives at least this long by our clock */
-	int64_t created;     /* create_revision of the key; identifies the leadership */
+	int64_t lease;   /* 0: no lease */
+	rm_mono_t asked; /* when the last call was sent */
+	/* the lease lives at least until then, by this host's clock */
+	rm_mono_t good_till;
+	/* create_revision of the key, which identifies the leadership */
+	int64_t created;
 	bool leading;
-	bool seen_gone;     /* somebody deleted the key while a call was running */
+	bool seen_gone;     /* the key was seen deleted while a call was running */
 	unsigned refreshes; /* refreshes since the key was last looked at */
-	bool is_stale;      /* the key has another value than ours */
+	bool is_stale;      /* the key's value is not the present one */
 	struct rm_etcd_leader_counts counts;
 };
 
@@ -69,8 +72,8 @@ leader_on_step(void *arg)
 		leader->next(leader);
 }
 
-/* Without a limit, a call to a member that does not answer would use up the life of the
- * lease. Returns r, the result of starting the call. */
+/* Limits the call's time: a call to a member that does not answer would use up the life
+ * of the lease. Returns r, the result of starting the call. */
 static int
 leader_calls(struct rm_etcd_leader *leader, int r)
 {
@@ -91,8 +94,8 @@ ignore_answer(const struct rm_etcd_answer *answer, void *arg)
 {
 }
 
-/* Revokes a lease that is not used: a late transaction of ours must not create the key
- * with it. */
+/* Revokes a lease that is not used: a transaction that arrives late must not create the
+ * key with it. */
 static void
 leader_drop_lease(struct rm_etcd_leader *leader)
 {
@@ -170,7 +173,7 @@ on_look(const struct rm_etcd_answer *answer, void *arg)
 		leader->created = holder->create_revision;
 		leader_refresh(leader);
 	} else if (leader->seen_gone) {
-		leader->seen_gone = false; /* the look may have read an older state */
+		leader->seen_gone = false; /* the read may show an older state */
 		leader_look(leader);
 	} else {
 		leader_drop_lease(leader);
@@ -189,8 +192,8 @@ leader_look(struct rm_etcd_leader *leader)
 		leader_retry(leader, leader->leading ? leader_refresh : leader_look);
 }
 
-/* The lease is counted from the time of the request; the server may grant a longer one.
- */
+/* The life of the lease counts from the time of the request. The server may grant a
+ * longer one. */
 static void
 leader_extend(struct rm_etcd_leader *leader, int64_t ttl_s)
 {
@@ -267,7 +270,7 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 	struct rm_etcd_leader *leader = arg;
 
 	leader->busy = false;
-	/* The lease has expired by our own clock. The leadership ends whatever the
+	/* The lease has expired by this host's clock. The leadership ends, whatever the
 	 * answer says, because its end may have been reported already. */
 	if (leader->leading && leader_has_expired(leader)) {
 		leader_step_down(leader);
@@ -292,7 +295,8 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 		return;
 	}
 	rm_timer_at(leader->expiry, leader->good_till);
-	/* Somebody may have deleted the key by hand while the lease is alive. */
+	/* Looks now and then, because somebody may delete the key by hand while the
+	 * lease is alive. */
 	if (leader->is_stale)
 		leader_rewrite(leader);
 	else if (++leader->refreshes >= LEADER_REFRESHES_PER_CHECK)

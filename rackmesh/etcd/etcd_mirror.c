@@ -20,7 +20,7 @@
 struct rm_etcd_key {
 	UT_hash_handle hh;
 	int64_t mod_revision;
-	bool seen;    /* it is in the list that is being applied */
+	bool seen;    /* the key is in the list that is being applied */
 	bool deleted; /* deleted by an event while a list was requested */
 	char name[];
 };
@@ -75,7 +75,7 @@ keys_remove(struct rm_etcd_view *view, struct rm_etcd_key *key)
 	free(key);
 }
 
-/* Visits all keys; removes those for which visit returns false. */
+/* Calls visit for all keys, and removes those for which it returns false. */
 static void
 keys_keep(struct rm_etcd_view *view, bool (*visit)(struct rm_etcd_key *key, void *arg),
     void *arg)
@@ -128,8 +128,8 @@ view_owns(const struct rm_etcd_view *view, const char *key)
 	return strncmp(key, view->prefix, strlen(view->prefix)) == 0;
 }
 
-/* The entry of a key that is to be reported; it is added if it is missing. NULL:
- * refused. */
+/* Returns the entry of a key that is to be reported, and adds it if it is missing.
+ * NULL: the key is refused. */
 static struct rm_etcd_key *
 view_entry(struct rm_etcd_view *view, struct rm_etcd_key *entry, const char *name)
 {
@@ -149,9 +149,9 @@ rm_etcd_view_ask(struct rm_etcd_view *view)
 	view->asked = view->known;
 }
 
-/* A linearizable read never returns a state older than what was known when it was
- * requested, unless a member's clock or data are wrong, or etcd was restored. Events
- * may have been newer since. */
+/* Decides whether a list can be used. A linearizable read never returns a state older
+ * than the one known when the read began, unless the clock or data of a member are
+ * wrong, or etcd was restored. Later events may have brought newer states. */
 enum rm_etcd_view_status
 rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer *list)
 {
@@ -164,7 +164,8 @@ rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer 
 		const struct rm_etcd_key *entry = keys_find(view, value->key);
 
 		if (value->mod_revision > list->revision)
-			/* older than itself: inconsistent */
+			/* a value is older than the same key's value before:
+			 * inconsistent */
 			return RM_ETCD_VIEW_BEHIND;
 		if (entry != NULL && !entry->deleted &&
 		    value->mod_revision < entry->mod_revision &&
@@ -187,7 +188,7 @@ forget_revision(struct rm_etcd_key *entry, void *arg)
 	return !entry->deleted;
 }
 
-/* A key that the list does not have is gone, unless an event has put it since. */
+/* A key that is missing in the list is deleted, unless a later event has put it. */
 static bool
 sweep_key(struct rm_etcd_key *entry, void *arg)
 {
@@ -261,7 +262,7 @@ event_is_old(
 {
 	if (entry != NULL)
 		return revision <= entry->mod_revision;
-	/* A put of a key that may have been deleted since. */
+	/* True: the event is about a key that may have been deleted since. */
 	return revision < view->known || revision <= view->listed;
 }
 
@@ -283,7 +284,8 @@ view_take_delete(struct rm_etcd_view *view, struct rm_etcd_key *entry, int64_t r
 	if (entry == NULL || entry->deleted)
 		return;
 	view_delete(view, entry->name);
-	/* A list that was requested before must not bring the key back. */
+	/* Keeps the deletion: a list that was requested earlier must not bring the key
+	 * back. */
 	entry->mod_revision = revision;
 	entry->deleted = true;
 	if (!view->listing)
@@ -302,8 +304,8 @@ view_take_event(struct rm_etcd_view *view, const struct rm_etcd_event *event)
 	entry = keys_find(view, event->value.key);
 	if (event_is_old(view, entry, revision)) {
 		view->counts.stale++;
-		/* A repeated event is harmless. An event that comes late means that
-		 * others may be missing. */
+		/* An event that is repeated is harmless. One that comes late shows that
+		 * other events may be missing. */
 		return entry != NULL && revision == entry->mod_revision;
 	}
 	ordered = revision >= view->known;
@@ -332,8 +334,9 @@ rm_etcd_view_take_events(
 #define MIRROR_RETRY_NS (100 * RM_NS_PER_MS)
 #define MIRROR_MAX_RETRY_NS (2 * RM_NS_PER_S)
 #define MIRROR_ASK_AGAIN_NS (100 * RM_NS_PER_MS)
-/* A list older than the known state is accepted at the third attempt: by then all three
- * members of a cluster have been asked, so it is not one member that was asleep. */
+/* A list that is older than the known state is accepted at the third attempt: by then
+ * all three members of a cluster were asked, so the cause is not one member that was
+ * stopped. */
 #define MIRROR_BEHIND_TRIES 3
 /* Delay of the list after events out of order, so that many such events do not cause
  * many lists. */
@@ -362,7 +365,7 @@ mirror_list_at(struct rm_etcd_mirror *mirror, rm_mono_t due)
 	rm_timer_at(mirror->list_timer, due);
 }
 
-/* Lists no later than after this time; a list that is due earlier stays. */
+/* Makes the next list due within this time, unless it is due earlier. */
 static void
 mirror_list_within(struct rm_etcd_mirror *mirror, int64_t ns)
 {
@@ -495,8 +498,8 @@ mirror_on_end(int r, const char *error, void *arg)
 	case -ETIMEDOUT:
 	case -EPROTO:
 	case -ENOBUFS:
-		/* Only a list can show what the watch has missed; the list starts the
-		 * next watch. */
+		/* Only a list can show what the watch has missed. The list then starts
+		 * the next watch. */
 		if (!mirror->listing)
 			mirror_list_within(
 			    mirror, rm_backoff_next_ns(

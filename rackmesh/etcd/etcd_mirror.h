@@ -1,5 +1,5 @@
 /*
- * etcd_mirror - all keys below a prefix, kept as they are in etcd: list, then watch.
+ * etcd_mirror - a copy of all keys below a prefix in etcd: first a list, then a watch.
  *
  * After a break the watch resumes by revision. If it was canceled, compacted or silent,
  * the mirror lists all keys and reports the differences. It also lists every relist_ns,
@@ -30,9 +30,9 @@ struct rm_etcd_mirror_options {
 };
 
 struct rm_etcd_mirror_callbacks {
-	/* A key is new, or has another mod_revision than the last one reported. Never
-	 * called from inside a function of this header. The callbacks must not free the
-	 * mirror. */
+	/* A key is new, or its mod_revision differs from the one last reported. The
+	 * callbacks are never called from inside a function of this header, and must
+	 * not free the mirror. */
 	void (*on_put)(const struct rm_etcd_value *value, void *arg);
 	void (*on_delete)(const char *key, void *arg);
 	/* All changes up to this revision were reported. Called after every list and
@@ -43,11 +43,13 @@ struct rm_etcd_mirror_callbacks {
 
 struct rm_etcd_mirror_counts {
 	uint64_t lists, watches, breaks; /* breaks of the watch, for any reason */
-	uint64_t puts, deletes;          /* handed over */
-	uint64_t healed;                 /* differences found only by a list */
-	uint64_t stale;        /* events and lists older than what was known: ignored */
-	uint64_t restarts;     /* another cluster, or a restored one */
-	uint64_t refused_keys; /* beyond the bound */
+	uint64_t puts, deletes;          /* reported */
+	uint64_t healed;                 /* differences that only a list has shown */
+	/* events and lists older than the known state, which were ignored */
+	uint64_t stale;
+	/* times that the mirror started anew, with another or a restored cluster */
+	uint64_t restarts;
+	uint64_t refused_keys; /* keys beyond the limit */
 };
 
 int rm_etcd_mirror_new(struct rm_loop *loop, struct rm_etcd *etcd,
@@ -55,7 +57,7 @@ int rm_etcd_mirror_new(struct rm_loop *loop, struct rm_etcd *etcd,
     const struct rm_etcd_mirror_callbacks *callbacks, struct rm_etcd_mirror **ret);
 void rm_etcd_mirror_free(struct rm_etcd_mirror *mirror);
 
-/* Lists now. */
+/* Requests a list now. */
 void rm_etcd_mirror_relist(struct rm_etcd_mirror *mirror);
 
 /* True: all keys were reported at least once, and etcd answered within the last
@@ -63,13 +65,14 @@ void rm_etcd_mirror_relist(struct rm_etcd_mirror *mirror);
  */
 bool rm_etcd_mirror_is_fresh(
     const struct rm_etcd_mirror *mirror, rm_mono_t now, int64_t within_ns);
-int64_t rm_etcd_mirror_revision(const struct rm_etcd_mirror *mirror); /* 0: none yet */
+/* 0: no list has come yet */
+int64_t rm_etcd_mirror_revision(const struct rm_etcd_mirror *mirror);
 const struct rm_etcd_mirror_counts *rm_etcd_mirror_counts(
     const struct rm_etcd_mirror *mirror);
 
-/* The keys that a mirror has reported; decides which of a list or an event are new.
- * Pure; private to etcd_mirror. A key's revision never goes back, except with a list
- * that starts anew. */
+/* The keys that a mirror has reported, from which it decides what in a list or an event
+ * is new. Pure; private to etcd_mirror. The revision of a key never decreases, unless a
+ * list starts the mirror anew. */
 struct rm_etcd_key;
 
 struct rm_etcd_view {
@@ -77,12 +80,13 @@ struct rm_etcd_view {
 	struct rm_etcd_key *keys; /* a hash table; NULL: none */
 	struct rm_etcd_mirror_callbacks callbacks;
 	struct rm_etcd_mirror_counts counts;
-	bool synced;   /* a list has been taken */
-	bool listing;  /* a list was requested: keys deleted meanwhile are noted */
-	int64_t asked; /* known when it was asked for */
+	bool synced; /* at least one list was taken */
+	/* a list is requested: keys that are deleted meanwhile are noted */
+	bool listing;
+	int64_t asked;       /* value of known when the list was requested */
 	uint64_t cluster_id; /* of the last list */
-	int64_t listed;      /* its revision */
-	int64_t known;       /* everything up to this revision was reported */
+	int64_t listed;      /* revision of that list */
+	int64_t known;       /* all changes up to this revision were reported */
 };
 
 int rm_etcd_view_init(struct rm_etcd_view *view, const char *prefix,
@@ -91,19 +95,20 @@ void rm_etcd_view_clear(struct rm_etcd_view *view);
 
 enum rm_etcd_view_status {
 	RM_ETCD_VIEW_NEWER,
-	RM_ETCD_VIEW_BEHIND, /* older than what was reported: ask again */
-	RM_ETCD_VIEW_OTHER,  /* of another cluster: start anew */
+	/* the list is older than what was reported: request another one */
+	RM_ETCD_VIEW_BEHIND,
+	RM_ETCD_VIEW_OTHER, /* the list is of another cluster: start anew */
 };
 
 /* Call it when a list is requested. */
 void rm_etcd_view_ask(struct rm_etcd_view *view);
 enum rm_etcd_view_status rm_etcd_view_judge(
     const struct rm_etcd_view *view, const struct rm_etcd_answer *list);
-/* afresh: accept all of the list, and report all keys. */
+/* afresh: accepts all values of the list, and reports all keys. */
 void rm_etcd_view_take_list(
     struct rm_etcd_view *view, const struct rm_etcd_answer *list, bool afresh);
 
-/* False: the events are out of order; list soon. */
+/* False: events came out of order, so request a list soon. */
 bool rm_etcd_view_take_events(
     struct rm_etcd_view *view, const struct rm_etcd_event *events, size_t count);
 

@@ -16,8 +16,8 @@ struct line {
 	struct rm_etcd_line line;
 	struct line *next;
 	size_t size;
-	/* reads begun when the line came: only a later read can confirm or disprove it
-	 */
+	/* reads that had begun when the line came: only a read that begins later can
+	 * confirm it */
 	uint64_t reads;
 };
 
@@ -30,14 +30,14 @@ struct rm_etcd_watch {
 	size_t endpoint;
 	struct rm_http_call *stream;
 	struct rm_etcd_call *read;
-	uint64_t reads;      /* reads begun */
-	int64_t vouched;     /* the store has reached this revision, by a read */
-	int64_t complete;    /* all events up to this revision were handed over */
+	uint64_t reads;  /* reads begun */
+	int64_t vouched; /* a read has shown that the store has reached this revision */
+	int64_t complete;    /* events up to this revision were given to the owner */
 	uint64_t cluster_id; /* 0: not known yet */
 	struct rm_timer *timer;
 	rm_mono_t last_seen, opened; /* when the stream was opened */
 	bool created, ended;
-	bool *gone; /* set if the owner frees the watch in a callback */
+	bool *gone; /* set to true if the owner frees the watch in a callback */
 	struct rm_line_splitter splitter;
 	struct line *first, **last; /* lines that are not confirmed yet */
 	size_t waiting;
@@ -60,7 +60,7 @@ watch_drop_lines(struct rm_etcd_watch *watch)
 	watch->waiting = 0;
 }
 
-/* The owner frees the watch: nothing of it may be used afterwards. */
+/* Reports the end to the owner, who frees the watch: do not use it afterwards. */
 static void
 watch_end(struct rm_etcd_watch *watch, int r, const char *error)
 {
@@ -125,7 +125,8 @@ watch_flush(struct rm_etcd_watch *watch)
 static int watch_open(struct rm_etcd_watch *watch);
 static int watch_read(struct rm_etcd_watch *watch);
 
-/* The member has a quorum, and its store has reached this revision. */
+/* A read was answered: the member has a quorum, and its store has reached this
+ * revision. */
 static void
 watch_take_read(
     struct rm_etcd_watch *watch, const struct rm_etcd_answer *answer, uint64_t number)
@@ -251,10 +252,11 @@ watch_take_line(const char *text, size_t len, void *arg)
 		return false;
 	}
 	watch->created |= line.created;
-	/* The revision is that of the store; events with lower ones may follow. */
+	/* This revision is that of the store; events with lower ones may follow. */
 	if (line.count == 0 && line.created)
 		return true;
-	/* A line with only a header: all events up to its revision were sent before. */
+	/* The line has only a header: all events up to its revision were sent before
+	 * it. */
 	if (line.count == 0 && line.left_out == 0)
 		line.last = line.revision;
 	if (!watch_queue(watch, &line, len) || !watch_flush(watch))
@@ -291,7 +293,8 @@ watch_on_done(const struct rm_http_answer *answer, void *arg)
 		watch_end(watch, reply.answer.r, reply.answer.error);
 		return;
 	}
-	/* A member that shuts down says so in a last line without a line break. */
+	/* A member that shuts down reports it in a last line, which has no line
+	 * break. */
 	if (watch->splitter.len > 0 &&
 	    rm_etcd_json_line(watch->splitter.text, watch->splitter.len, &line) == 0) {
 		if (line.r < 0) {
@@ -334,7 +337,8 @@ watch_on_timer(void *arg)
 	rm_mono_t now = rm_mono_now();
 	int64_t silent = rm_mono_since(now, watch->last_seen);
 
-	/* Answers to reads do not prove that the stream works. */
+	/* The stream is silent. Answers to reads do not count: they do not show that it
+	 * works. */
 	if (silent >= watch->silence_ns ||
 	    (watch->stream != NULL && !watch->created &&
 		rm_mono_since(now, watch->opened) >= watch->silence_ns)) {
