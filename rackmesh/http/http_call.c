@@ -15,7 +15,8 @@
 
 #define CALL_MAX_ANSWER (64u << 10)
 #define CALL_FIRST_SIZE (4u << 10)
-/* Of a stream, between two turns of the loop: far more than libcurl reads in one. */
+/* Most bytes of a stream between two turns of the loop: libcurl reads much less in one
+ * turn. */
 #define CALL_MAX_WAITING (64u << 20)
 #define CALL_CONNECT_MS 5000L
 #define CALL_CONNECTION_S 3600L
@@ -32,7 +33,7 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return 0;
 	case CURLE_OPERATION_TIMEDOUT:
 		return -ETIMEDOUT;
-	/* by our own callback: the answer is too large, or no memory */
+	/* call_on_body has failed: the answer is too large, or there is no memory */
 	case CURLE_WRITE_ERROR:
 		return call->too_large ? -EMSGSIZE : -ENOMEM;
 	case CURLE_OUT_OF_MEMORY:
@@ -44,7 +45,7 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return -EHOSTUNREACH;
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
-	case CURLE_SSL_CERTPROBLEM: /* these two are about our own files */
+	case CURLE_SSL_CERTPROBLEM: /* errors of this daemon's own files */
 	case CURLE_SSL_CACERT_BADFILE:
 		return -EINVAL;
 	case CURLE_GOT_NOTHING:
@@ -81,8 +82,8 @@ call_reserve(struct rm_http_call *call, size_t len)
 	return true;
 }
 
-/* The part of an answer that is too large is read and discarded, because the status is
- * more important. A stream may not have such a gap. */
+/* Takes a piece of the body. A part of an answer that is too large is discarded, since
+ * the status matters more. A stream may not have a gap. */
 static size_t
 call_on_body(char *data, size_t size, size_t count, void *arg)
 {
@@ -146,7 +147,8 @@ call_add_header(struct rm_http_call *call, const char *line)
 {
 	struct curl_slist *headers;
 
-	/* A line break would begin another header, chosen by the sender of the text. */
+	/* A line break is refused: it would begin another header, chosen by whoever
+	 * sent the text. */
 	if (strpbrk(line, "\r\n") != NULL)
 		return -EINVAL;
 	headers = curl_slist_append(call->headers, line);
@@ -167,8 +169,8 @@ call_set_headers(struct rm_http_call *call, const struct rm_http_exchange *excha
 		typed |= strncasecmp(exchange->headers[i], "Content-Type:", 13) == 0;
 		r = call_add_header(call, exchange->headers[i]);
 	}
-	/* By default libcurl would send every body as a web form, ask for permission
-	 * first, and wait a second for it. */
+	/* libcurl would send a body as a web form. Without Expect, it would wait up to
+	 * a second for a permission to send. */
 	if (r == 0 && exchange->body != NULL && !typed)
 		r = call_add_header(call, "Content-Type:");
 	if (r == 0 && exchange->body != NULL)
@@ -237,7 +239,7 @@ static bool
 set_no_cache_of_authorities(CURL *easy)
 {
 #if LIBCURL_VERSION_NUM >= 0x075700
-	/* Left to itself it believes for a day what it has read. */
+	/* Otherwise libcurl would use a CA file for a day after it has read it. */
 	return curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L) == CURLE_OK;
 #else
 	return easy != NULL; /* it has no cache */
@@ -255,8 +257,8 @@ set_protocols(CURL *easy)
 #endif
 }
 
-/* Else the end of a call, and with it the loop, waits for the thread that looks up the
- * name: half a minute where no name server answers. */
+/* Otherwise the end of a call, and the loop with it, would wait for the thread that
+ * looks up the name: half a minute if no name server answers. */
 static bool
 set_quick_exit(CURL *easy)
 {
@@ -294,14 +296,14 @@ call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 				 easy, CURLOPT_SSLCERT, tls->certificate) == CURLE_OK;
 		set =
 		    set && curl_easy_setopt(easy, CURLOPT_SSLKEY, tls->key) == CURLE_OK;
-		/* A resumed session would go on with the former certificate. */
+		/* A resumed session would keep the old certificate in use. */
 		set = set && curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L) ==
 				 CURLE_OK;
 	}
 	return set ? 0 : -ENOMEM;
 }
 
-/* Discards bytes that the peer has not acknowledged: after a timeout they must not
+/* Discards what the peer has not acknowledged: after a time-out the bytes must not
  * arrive minutes later, when they are no longer true. */
 static int
 call_close_socket(void *arg, curl_socket_t fd)
@@ -333,7 +335,7 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	set = set && set_protocols(easy) && set_quick_exit(easy);
 	set = set && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 			 (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
-	/* No proxy from the environment of the daemon. */
+	/* Ignores proxies in the environment of the daemon. */
 	set = set && curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_USERAGENT,

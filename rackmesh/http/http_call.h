@@ -15,16 +15,16 @@
 
 struct rm_http_call {
 	struct rm_http_client *client;
-	struct rm_http_call *next; /* of all under way */
+	struct rm_http_call *next; /* next in the list of all running calls */
 	CURL *easy;
 	struct curl_slist *headers;
-	char *body; /* received and not yet given to the caller; 0-terminated unless
-		       empty */
+	/* bytes that were received and not passed on yet; 0-terminated unless empty */
+	char *body;
 	size_t body_len, body_size, max_body;
 	bool whole, too_large;
-	bool streams; /* on_data, and the status is 200 */
+	bool streams; /* the exchange has on_data, and the status is 200 */
 	char reason[CURL_ERROR_SIZE];
-	bool waiting; /* streams, and body holds something */
+	bool waiting; /* body has bytes of a stream for on_data */
 	int (*on_data)(const char *data, size_t len, void *arg);
 	void (*done)(const struct rm_http_answer *answer, void *arg);
 	void *arg;

@@ -22,7 +22,7 @@ struct rm_http_client {
 	struct rm_timer *timer;
 	CURLM *multi;
 	struct rm_http_call *calls; /* all calls that have not ended */
-	/* the call whose on_data is running; NULL: it was canceled there */
+	/* the call whose on_data is running; NULL: none, or on_data has cancelled it */
 	struct rm_http_call *current;
 	unsigned count;
 	bool ending;
@@ -52,7 +52,7 @@ date_of(CURL *easy)
 	return date > 0 ? date : 0;
 }
 
-/* Removes the call from the client, tells its owner, and frees it. */
+/* Removes the call from the client, reports its end to its owner, and frees it. */
 static void
 client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 {
@@ -95,8 +95,7 @@ client_waiting(const struct rm_http_client *client)
 	return call;
 }
 
-/* Hands over the bytes that arrived for streams; on_data may start and cancel any call.
- */
+/* Passes the bytes of streams to on_data, which may start and cancel any call. */
 static void
 client_deliver(struct rm_http_client *client)
 {
@@ -180,7 +179,7 @@ client_watch(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_dat
 	event =
 	    event_new(client->base, fd, events | EV_PERSIST, client_on_socket, client);
 	if (event == NULL)
-		return -1; /* then libcurl fails the exchange */
+		return -1; /* makes libcurl fail the exchange */
 	if (event_add(event, NULL) < 0) {
 		event_free(event);
 		return -1;

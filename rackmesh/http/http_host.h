@@ -1,5 +1,5 @@
 /*
- * http_host - tells whether a request's Host header names this host. Pure.
+ * http_host - checks whether the Host header of a request names this host. Pure.
  *
  * It prevents DNS rebinding: an attacker lets a DNS name of his own resolve to
  * 127.0.0.1, and his page in a browser on this host then reads the daemon's answers.
@@ -14,8 +14,8 @@
 struct own_names;
 struct rm_list;
 
-/* host: from the URI or the header, without the port; NULL: there was none (not a
- * browser). names: further names to accept, NULL: none. */
+/* host: from the URI or the header, without the port; NULL: the request has none (it is
+ * not from a browser). names: further names that are accepted; NULL: none. */
 bool http_host_is_here(
     const char *host, const struct own_names *own, const struct rm_list *names);
 

@@ -35,8 +35,8 @@ http_socket_path(const struct rm_address *address)
 	return un->sun_family == AF_UNIX ? un->sun_path : NULL;
 }
 
-/* A bound socket that does not listen yet: nobody can connect to a Unix socket before
- * its chmod. The caller closes it. */
+/* Returns a bound socket that does not listen yet, so that nobody can connect to a Unix
+ * socket before its chmod. The caller closes it. */
 static int
 http_socket_bind(const struct rm_address *address, int *ret)
 {
@@ -45,7 +45,7 @@ http_socket_bind(const struct rm_address *address, int *ret)
 	struct stat st;
 	int fd, r = 0, on = 1;
 
-	/* Deletes only sockets: a mistake in the config must not delete a file. */
+	/* Deletes only a socket: a mistake in the config must not delete a file. */
 	if (path != NULL && lstat(path, &st) == 0) {
 		if (!S_ISSOCK(st.st_mode))
 			return -EEXIST;
@@ -85,8 +85,9 @@ http_socket_port(int fd)
 	return ntohs(((struct sockaddr_in *)&storage)->sin_port);
 }
 
-/* For a connection that is about to be accepted. NULL: out of memory. on_shaken is
- * called at each step of the handshake; the application data of ssl is the listener. */
+/* Makes the bufferevent of a connection that is about to be accepted. NULL: out of
+ * memory. on_shaken is called at each step of the handshake; the application data of
+ * ssl is the listener. */
 static struct bufferevent *
 http_tls_new(struct event_base *base, struct rm_tls *tls,
     struct rm_http_listener *listener,
@@ -97,9 +98,9 @@ http_tls_new(struct event_base *base, struct rm_tls *tls,
 
 	if (ssl == NULL)
 		return NULL;
-	/* A client without a certificate gets an answer in words, or may show a token:
-	 * a browser only shows an unclear error for a failed handshake. A bad
-	 * certificate fails the handshake. */
+	/* Accepts a client without a certificate, so that it can get an answer with a
+	 * reason, or send a token: for a failed handshake a browser only shows an
+	 * unclear error. A bad certificate fails the handshake. */
 	SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
 	SSL_set_app_data(ssl, listener);
 	SSL_set_info_callback(ssl, on_shaken);
@@ -110,7 +111,8 @@ http_tls_new(struct event_base *base, struct rm_tls *tls,
 		SSL_free(ssl);
 		return NULL;
 	}
-	/* HTTP itself says where a message ends. */
+	/* The length of a message is in HTTP, so a missing end of TLS does not
+	 * matter. */
 	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
 	return bev;
 }
@@ -122,8 +124,8 @@ http_tls_shakes_hands(struct bufferevent *bev)
 	return !SSL_is_init_finished(bufferevent_openssl_get_ssl(bev));
 }
 
-/* Counts the result of a handshake. late: it is about to be ended because it takes too
- * long. */
+/* Counts the result of a handshake. late: the handshake is about to be ended because it
+ * takes too long. */
 static void
 http_tls_count(struct rm_tls *tls, struct bufferevent *bev, bool late)
 {
@@ -156,7 +158,7 @@ http_tls_identity(const struct rm_tls *tls, struct evhttp_request *req,
 		return -ENOENT;
 	if (rm_tls_identity(ssl, identity) < 0)
 		return -EACCES;
-	/* A connection may be open for days: the certificate is checked again. */
+	/* A connection may be open for days, so the certificate is checked again. */
 	return rm_tls_still_good(tls, ssl) ? 0 : -EACCES;
 }
 
@@ -167,7 +169,7 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 	char *address = NULL;
 	ev_uint16_t port;
 
-	/* Without this, such connections could take all slots. */
+	/* Otherwise connections of refused clients could occupy all slots. */
 	evhttp_add_header(
 	    evhttp_request_get_output_headers(req), "Connection", "close");
 	tls_request_refused(tls);
@@ -181,21 +183,21 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 
 #define LISTENER_MAX_HEADERS (8 << 10)
 #define LISTENER_MAX_BODY (64 << 10)
-/* For clients over TLS without a certificate: a viewer's token only allows reading,
+/* Largest body of a client without a certificate: a viewer's token only allows reading,
  * which needs no body. */
 #define LISTENER_MAX_UNKNOWN_BODY (1 << 10)
 #define LISTENER_MAX_CONNECTIONS 64
 #define LISTENER_MAX_SOCKETS 4
 #define LISTENER_SILENCE_S 10
 #define LISTENER_STOP_NS (100 * RM_NS_PER_MS)
-/* Between two checks of all connections. */
+/* Time between two checks of all connections. */
 #define LISTENER_LOOK_NS (250 * RM_NS_PER_MS)
-/* From the accept, or the last answer, until the request is complete. */
+/* Longest time from the accept, or from the last answer, to the end of the request. */
 #define LISTENER_REQUEST_NS (10 * RM_NS_PER_S)
-/* The same while new connections wait. */
+/* The same while all connections are in use. */
 #define LISTENER_CROWDED_NS (1 * RM_NS_PER_S)
-/* From the request to the end of its answer: some answers take 10 s to make, and the
- * reader may be slow. */
+/* Longest time from the request to the end of its answer: some answers take 10 s to
+ * make, and the client may read slowly. */
 #define LISTENER_ANSWER_NS (60 * RM_NS_PER_S)
 #define LISTENER_METHODS                                                       \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | \
@@ -204,9 +206,10 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 
 enum phase { SHAKES_HANDS, ASKS, IS_ANSWERED };
 
-/* A connection of evhttp; first only its bufferevent is known. */
+/* A connection of evhttp. At first only its bufferevent is known. */
 struct slot {
-	struct bufferevent *unbound; /* we hold a reference until it is bound */
+	/* holds a reference until the connection is known */
+	struct bufferevent *unbound;
 	struct evhttp_connection *connection;
 	enum phase phase;
 	rm_mono_t since;
@@ -224,8 +227,9 @@ struct rm_http_listener {
 	bool looks; /* the timer is running */
 	struct evhttp *http;
 	struct event *bind;
-	struct rm_turn turn;    /* to accept one more connection */
-	struct rm_timer *pause; /* out of descriptors: accept again later */
+	struct rm_turn turn; /* to accept another connection when the loop is idle */
+	/* no descriptors are left: accepts again when it fires */
+	struct rm_timer *pause;
 	struct slot slots[LISTENER_MAX_CONNECTIONS];
 	size_t used;
 	struct listener listeners[LISTENER_MAX_SOCKETS];
@@ -256,7 +260,7 @@ listener_accept_no_more(struct rm_http_listener *listener)
 		evconnlistener_disable(listener->listeners[i].listener);
 }
 
-/* connection is NULL in a free slot. */
+/* connection NULL: a free slot. */
 static struct slot *
 listener_slot(
     struct rm_http_listener *listener, const struct evhttp_connection *connection)
@@ -294,8 +298,8 @@ listener_on_close(struct evhttp_connection *connection, void *arg)
 	rm_turn_ask(&listener->turn);
 }
 
-/* Larger bodies are for clients with a certificate. Whether it is allowed is checked
- * when the request is complete. */
+/* Sets the limit for clients with a certificate, which may send larger bodies. Whether
+ * the client may send this request is checked when the request is complete. */
 static void
 bound_body(struct evhttp_connection *connection)
 {
@@ -319,7 +323,7 @@ listener_on_shaken(const SSL *ssl, int where, int r)
 			bound_body(listener->slots[i].connection);
 }
 
-/* Frees the connection during its handshake; it cannot have a request. */
+/* Frees a connection that is in its handshake, and so has no request. */
 static void
 slot_gives_up(struct rm_http_listener *listener, struct slot *slot)
 {
@@ -350,8 +354,8 @@ slot_look(struct rm_http_listener *listener, struct slot *slot, rm_mono_t now)
 			       : LISTENER_REQUEST_NS;
 	if (took <= patience)
 		return;
-	/* Ends the connection as if the client had left: this tells the owner of its
-	 * request. */
+	/* Ends the connection as if the client had disconnected, which also reports the
+	 * end to the owner of its request. */
 	shutdown(bufferevent_getfd(bev), SHUT_RDWR);
 	slot->since = now;
 	listener->counts->late++;
@@ -395,8 +399,8 @@ listener_on_request(struct evhttp_request *req, void *arg)
 	listener->on_request(req, listener->arg);
 }
 
-/* An answer takes several writes: without TCP_NODELAY the last one waits 40 ms for the
- * acknowledgement of the first one. A Unix socket does not need it. */
+/* evhttp writes an answer in several pieces: without TCP_NODELAY the last piece would
+ * wait 40 ms for the acknowledgement of the first one. Unix sockets do not need it. */
 static void
 send_at_once(struct evhttp_connection *connection)
 {
@@ -408,10 +412,9 @@ send_at_once(struct evhttp_connection *connection)
 }
 
 /*
- * evhttp of libevent 2.1 does not count its connections and says nothing about a
- * new one, except that it asks for a bufferevent. The connection made with that
- * is the argument of the bufferevent's callbacks one turn of the loop later, and
- * can be asked to report its end.
+ * evhttp of libevent 2.1 does not report a new connection, except that it asks for a
+ * bufferevent. One turn of the loop later, the connection is the argument of that
+ * bufferevent's callbacks. From then on it can report its end.
  */
 static void
 listener_on_bind(evutil_socket_t fd, short what, void *arg)
@@ -466,17 +469,16 @@ listener_on_connection(struct event_base *base, void *arg)
 	event_active(listener->bind, EV_TIMEOUT, 1);
 	if (++listener->used == LISTENER_MAX_CONNECTIONS)
 		listener->counts->full++;
-	/* Accepts one connection in a turn: the handshakes of many new connections
-	 * would block the loop. */
+	/* Accepts one connection per turn: many handshakes in one turn would block the
+	 * loop. */
 	if (listener->tls != NULL || listener->used == LISTENER_MAX_CONNECTIONS)
 		listener_accept_no_more(listener);
 	return bev;
 }
 
 /*
- * Most likely out of descriptors: without a pause the loop would spin. The callback's
- * argument is evhttp's own, not the one given with the listener, so listeners are found
- * in a list.
+ * There are probably no descriptors left: without a pause the loop would spin. The
+ * argument of this callback is evhttp's own, so the listener is searched for in a list.
  */
 static void
 listener_on_accept_error(struct evconnlistener *listener, void *evhttps)
@@ -583,7 +585,7 @@ rm_http_listener_listen(
 	r = http_socket_bind(address, &fd);
 	if (r < 0)
 		return r;
-	/* Made here, because evconnlistener_new does not say why it failed. */
+	/* Listens here, because evconnlistener_new does not return the error. */
 	if (listen(fd, LISTENER_MAX_CONNECTIONS) < 0) {
 		r = -errno;
 		close(fd);

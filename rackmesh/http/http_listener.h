@@ -2,10 +2,9 @@
  * http_listener - an evhttp with a bound on its connections and its own listeners;
  * private to http_server, which has one for TCP, one for TLS and one for Unix sockets.
  *
- * When all connections are in use, accepting stops and new connections wait in the
- * kernel's queue, which is bounded too; connections without a request for a second are
- * then closed. The time limits are for a whole request and a whole answer, not only
- * between two bytes.
+ * When all connections are in use, no more are accepted: new ones wait in the kernel's
+ * queue, which is bounded, too, and connections that have had no request for a second
+ * are closed. The time limits are for whole requests and whole answers.
  */
 #ifndef RACKMESH_HTTP_HTTP_LISTENER_H
 #define RACKMESH_HTTP_HTTP_LISTENER_H
@@ -23,12 +22,13 @@ struct rm_loop;
 struct rm_tls;
 
 struct http_listener_counts {
-	uint64_t full; /* how often accepting stopped */
-	uint64_t
-	    late; /* connections closed since a request or an answer took too long */
+	/* times that accepting stopped because all connections were in use */
+	uint64_t full;
+	/* connections that were closed because a request or an answer took too long */
+	uint64_t late;
 };
 
-/* tls: NULL, or borrowed. Adds to *counts for as long as the face lives. */
+/* tls: borrowed; NULL: none. The listener adds to *counts as long as it lives. */
 int rm_http_listener_new(struct rm_loop *loop, struct rm_tls *tls,
     void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
     struct http_listener_counts *counts, struct rm_http_listener **ret);
@@ -45,13 +45,13 @@ int rm_http_listener_port(const struct rm_http_listener *listener);
 
 /* TLS on the connections of an http_listener; private to it and to http_server. */
 
-/* Fills in the identity of the client. -EACCES: its certificate is not valid now;
- * -ENOENT: it has no certificate. */
+/* Writes the identity of the client. -EACCES: its certificate is not valid now;
+ * -ENOENT: it has none. */
 int http_tls_identity(const struct rm_tls *tls, struct evhttp_request *req,
     char identity[RM_TLS_MAX_IDENTITY]);
 
-/* Called before the answer: closes the connection of a client that is not allowed,
- * counts and logs it. */
+/* Call it before the answer to a client that is refused: the refusal is counted and
+ * logged, and the connection closed after the answer. */
 void http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req);
 
 #endif

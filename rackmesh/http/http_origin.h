@@ -1,8 +1,8 @@
 /*
  * http_origin - CA bundle, client certificate and login for another server, chosen by
- * the base of its URLs, so that the code that sends a request does not handle them.
+ * the base of its URLs, so that code that sends requests does not have to handle them.
  *
- * Secrets are read for each exchange, as rm_file_read_password does, so they may be
+ * Files with secrets are read for each exchange (rm_file_read_password), so they may be
  * replaced at any time.
  */
 #ifndef RACKMESH_HTTP_HTTP_ORIGIN_H
@@ -41,8 +41,8 @@ struct rm_http_origin {
 	  "\"\": none", NULL, NULL, 0 }
 /* clang-format on */
 
-/* Checks that it can be used. prefix: of the options, for error. -EINVAL, or the error
- * of a file. */
+/* Checks that the files can be used. prefix: of the options, for the text of error.
+ * -EINVAL, or the error of a file. */
 int rm_http_origin_check(
     const struct rm_http_origin *origin, const char *prefix, struct rm_error *error);
 
@@ -54,13 +54,13 @@ void rm_http_origins_free(struct rm_http_origins *origins); /* NULL is fine */
 int rm_http_origins_add(struct rm_http_origins *origins, const char *base,
     const struct rm_http_origin *origin);
 
-struct rm_http_request_auth { /* what an exchange borrows while it is started */
+struct rm_http_request_auth { /* secrets that an exchange borrows while it is started */
 	struct rm_http_tls tls;
 	char password[RM_HTTP_SECRET_BYTES], token[RM_HTTP_SECRET_BYTES];
 };
 
-/* Fills the fields that exchange leaves unset, if its URL begins with a known base.
- * Clear the secrets in auth afterwards. -EACCES, -ENOENT, ...: error of a secret's
+/* Fills in the fields of exchange that are unset, if its URL begins with a known base.
+ * Clear the secrets in auth afterwards. -EACCES, -ENOENT, ...: the error of a secret's
  * file. */
 int rm_http_origins_meet(const struct rm_http_origins *origins,
     struct rm_http_exchange *exchange, struct rm_http_request_auth *auth);

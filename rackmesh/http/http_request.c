@@ -44,7 +44,7 @@ rm_http_request_open(struct rm_http_request *ret, struct evhttp_request *req,
 		return request_refuse(ret, 400, -EINVAL, "a zero byte in the path");
 	if (query != NULL && query[0] != 0 &&
 	    evhttp_parse_query_str(query, &ret->query) < 0) {
-		/* libevent frees what it had read of it. */
+		/* libevent has freed what it had parsed. */
 		TAILQ_INIT(&ret->query);
 		return request_refuse(ret, 400, -EINVAL,
 		    "the query cannot be read; write ?name=value&name=value");
@@ -235,7 +235,8 @@ is_utf8(const char *text, size_t len)
 	return string != NULL;
 }
 
-/* The text of a peer in it may be any bytes, or be cut inside of a character. */
+/* Replaces bytes that are not UTF-8: a peer's text in the message may have any bytes,
+ * or may be cut within a character. */
 static void
 mend_utf8(char *text)
 {
@@ -319,8 +320,8 @@ deferred_on_timeout(void *arg)
 	rm_http_reply_error(&deferred->request, 504, "no answer in time");
 }
 
-/* Copies the request and takes its place in libevent; the caller's copy counts as
- * answered. */
+/* Copies the request, and makes the copy the owner of libevent's request; the caller's
+ * copy counts as answered. */
 static int
 rm_http_defers_add(struct rm_http_defers *defers, struct rm_http_request *request,
     int64_t timeout_ns, uint64_t *token)

@@ -15,37 +15,40 @@ struct evhttp_request;
 struct rm_http_defers;
 struct rm_loop;
 
-/* Lives on the stack for the one call of its handler; a deferred one among its
- * server's, until it is answered. */
+/* On the stack during its handler's call; a deferred request is a copy that its server
+ * owns until it is answered. */
 struct rm_http_request {
-	struct evhttp_request *req; /* libevent's; frees itself once answered */
+	/* libevent's request, which frees itself once it is answered */
+	struct evhttp_request *req;
 	struct rm_http_defers *defers;
-	char *path;           /* decoded */
-	const char *rest;     /* of path, below the route */
-	const char *identity; /* the server's; NULL: a deferred one, or no TLS */
+	char *path;       /* decoded */
+	const char *rest; /* of path, below the route */
+	/* borrowed from the server; NULL: a deferred request, or no TLS */
+	const char *identity;
 	struct evkeyvalq query;
-	const char *body; /* terminated; lives in req */
+	const char *body; /* terminated; owned by req */
 	size_t body_len;
 	bool answered;
 };
 
-/* Fills *ret from req, or answers 400 or 500 itself and returns < 0. */
+/* Fills *ret from req; on failure it has answered 400 or 500, and returns < 0. */
 int rm_http_request_open(struct rm_http_request *ret, struct evhttp_request *req,
     struct rm_http_defers *defers);
-/* Answers 500 when the handler did not answer. */
+/* Answers 500 if the handler has not answered. */
 void rm_http_request_close(struct rm_http_request *request);
 
-/* body: emptied; NULL: it could not be built, answered with 500. A deferred request is
- * gone afterwards. */
+/* body: emptied; NULL: it could not be built, so the answer is 500. A deferred request
+ * is freed. */
 void rm_http_reply_buffer(struct rm_http_request *request, int status,
     const char *content_type, struct evbuffer *body);
 
-/* The requests that are answered later. Each one is answered in any case: by its owner,
- * at its time-out, or when the server ends. */
+/* The deferred requests. Each one is answered: by its owner, at its time-out, or at the
+ * end of the server. */
 int rm_http_defers_new(struct rm_loop *loop, struct rm_http_defers **ret);
-void rm_http_defers_free(struct rm_http_defers *defers); /* answers 503 to the rest */
+/* answers the waiting requests with 503 */
+void rm_http_defers_free(struct rm_http_defers *defers);
 
-/* NULL: unknown, answered already, or its client has disconnected. */
+/* NULL: unknown or answered already, or the client has disconnected. */
 struct rm_http_request *rm_http_defers_find(
     struct rm_http_defers *defers, uint64_t token);
 

@@ -37,9 +37,9 @@ struct route {
 
 struct rm_http_server {
 	struct rm_loop *loop;
-	/* Several listeners, because evhttp does not say which socket a request came
-	 * by. Many connections on TCP then also cannot keep an operator out of the Unix
-	 * socket. */
+	/* There are separate listeners, because evhttp does not report which socket a
+	 * request came from. So many connections over TCP cannot keep an operator from
+	 * using the Unix socket, either. */
 	struct rm_http_listener *tcp, *local;
 	struct rm_http_listener *sealed; /* TLS; NULL until it is configured */
 	bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
@@ -90,7 +90,7 @@ rm_http_server_names(struct rm_http_server *server, const struct rm_list *names)
 	server->names = names;
 }
 
-/* The rest of path behind the route; NULL if the path is not of this route. */
+/* Returns the part of path after the route; NULL: the route does not match. */
 static const char *
 route_match(const struct route *route, const char *path)
 {
@@ -125,10 +125,10 @@ server_find(const struct rm_http_server *server, struct rm_http_request *request
 	return best;
 }
 
-/* The header makes a browser ask its user for a name and a token. It is left out for
- * requests of a script (they carry a Fetch Metadata header), which the page sends each
- * second: the dialog would come again and again. The page then says that its token is
- * not valid any more. */
+/* This header makes a browser ask its user for a name and a token. Requests of scripts
+ * (they have a Fetch Metadata header) do not get it: the page sends one each second, so
+ * the dialog would appear again and again. The page then reports that its token is not
+ * valid any more. */
 static void
 server_asks_for_token(struct rm_http_request *request, const char *sentence)
 {
@@ -143,7 +143,8 @@ server_asks_for_token(struct rm_http_request *request, const char *sentence)
 	rm_http_reply_error(request, 401, "%s", sentence);
 }
 
-/* For a client without a certificate. False: the request has been answered. */
+/* Checks the token of a client without a certificate. False: the request was
+ * answered. */
 static bool
 server_takes_token(struct rm_http_server *server, struct rm_http_request *request,
     char identity[RM_TLS_MAX_IDENTITY])
@@ -179,7 +180,7 @@ server_takes_token(struct rm_http_server *server, struct rm_http_request *reques
 	return false;
 }
 
-/* True if the client may use the server; otherwise the request has been answered. */
+/* True: the client may use the server. False: the request was answered. */
 static bool
 server_knows(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_listener *listener, char identity[RM_TLS_MAX_IDENTITY])
@@ -201,8 +202,8 @@ server_knows(struct rm_http_server *server, struct rm_http_request *request,
 	return r == 0;
 }
 
-/* True for a loopback address: on other addresses plain HTTP is open to everybody,
- * under many names. */
+/* True: the request came to a loopback address. On other addresses plain HTTP is open
+ * to everybody, under any name. */
 static bool
 came_by_loopback(struct evhttp_request *req)
 {
@@ -222,7 +223,7 @@ came_by_loopback(struct evhttp_request *req)
 	return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* True if no page of another site can have sent the request; otherwise it has been
+/* True: no page of another site can have sent the request. False: the request was
  * answered. */
 static bool
 server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
@@ -249,7 +250,7 @@ server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
 	return false;
 }
 
-/* True if this listener may be used for the request; otherwise it has been answered. */
+/* True: this listener may be used for the request. False: the request was answered. */
 static bool
 server_lets(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_listener *listener, enum rm_http_verb verb)
@@ -303,7 +304,8 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 		; /* the request has been answered */
 	else if (listener == server->sealed && route == NULL &&
 		 !server_lets(server, &request, listener, RM_HTTP_READ_PART))
-		; /* clients without the right to read do not learn which paths exist */
+		/* clients without the right to read must not learn which paths exist */
+		;
 	else if (!known)
 		rm_http_reply_error(&request, 404, "nothing at this path");
 	else if (route == NULL)
@@ -368,7 +370,7 @@ rm_http_server_free(struct rm_http_server *server)
 {
 	if (server == NULL)
 		return;
-	/* first: its requests belong to the listeners */
+	/* before the listeners, which own the requests */
 	rm_http_defers_free(server->defers);
 	rm_http_listener_free(server->tcp);
 	rm_http_listener_free(server->local);
@@ -494,7 +496,7 @@ health_metrics(struct rm_http_request *request, void *arg)
 		evbuffer_free(body);
 }
 
-/* The answer itself shows that the process runs and its loop turns. */
+/* If there is an answer, the process runs and its loop turns. */
 static void
 health_alive(struct rm_http_request *request, void *arg)
 {

@@ -13,7 +13,8 @@
 #include <stddef.h>
 
 #define OWN_NAMES_MAX 64
-/* The other places are for names whose first label is the host's short name. */
+/* Other names are not stored beyond this number, so that the rest of the places is for
+ * names whose first label is the host's short name. */
 #define OWN_NAMES_MAX_OTHERS 48
 #define OWN_NAMES_BYTES 256
 
@@ -25,16 +26,17 @@ struct own_names {
 	size_t count;
 };
 
-/* Names of the process's host. Files that cannot be read are ignored. Reads a small
- * file. */
+/* Reads the names of the process's host, from a small file. Files that cannot be read
+ * are ignored. */
 void own_names_read(struct own_names *names);
 
 /*
- * A line of /etc/hosts; once host is set. Of a line for loopback: names without a dot,
- * "localhost.localdomain" and the like, and names whose first label is the host's short
- * name. Other names are not taken, because lists of blocked sites point to loopback,
- * too. Of a line for another address of the host: all names. Of a line for an address
- * of another host: none. line: is overwritten. addresses: those of the host.
+ * Takes the names of one line of /etc/hosts; host must be set before. From a line for
+ * loopback: names without a dot, "localhost.localdomain" and the like, and names whose
+ * first label is the host's short name. Other names are not taken, because lists of
+ * blocked sites point to loopback, too. Of a line for another address of the host: all
+ * names. Of a line for an address of another host: none. line: is overwritten.
+ * addresses: those of the host.
  */
 void own_names_hosts_line(
     struct own_names *names, const struct ifaddrs *addresses, char *line);
