@@ -5,12 +5,12 @@
 
 #define OF(role) (1u << RM_ROLE_##role)
 
-/* For each verb: the roles that may use it, and what their identity must contain. */
+/* By verb: the roles that may use it, and what their identity must have. */
 static const struct {
 	const char *text;
 	unsigned roles;
-	bool name; /* only under its own name */
-	bool tor;  /* only for its own ToRs */
+	bool name; /* the peer may only act under its own name */
+	bool tor;  /* the peer may only act for its own ToRs */
 } verbs[RM_VERBS] = {
 	/* clang-format off */
 	[RM_VERB_AGENT_SESSION] =      { "begin an agent's session", OF(AGENT), true, false },
@@ -38,7 +38,7 @@ has_tor(const struct rm_identity *who, const char *tor)
 	return false;
 }
 
-/* "" if it is allowed, else the reason why not. */
+/* "": the request is allowed; else the reason why not. */
 static const char *
 wrong(const struct rm_identity *who, const struct rm_request *request)
 {

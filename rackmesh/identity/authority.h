@@ -2,8 +2,8 @@
  * authority - what each role may do: one table of role x verb. Pure.
  *
  * Every decision on what a peer may do is made here, by the identity in its
- * certificate. The identity that a peer without a certificate claims is accepted; that
- * is possible only with `plaintext: true`, so plaintext is for labs.
+ * certificate. A peer without a certificate may claim any identity. Such peers are
+ * possible only with `plaintext: true`, which is for labs.
  */
 #ifndef RACKMESH_IDENTITY_AUTHORITY_H
 #define RACKMESH_IDENTITY_AUTHORITY_H
@@ -15,22 +15,22 @@
 
 /* The verbs. ON_x names the daemon that receives the request. */
 enum rm_verb {
-	/* on an aggregator */
+	/* to an aggregator */
 	RM_VERB_AGENT_SESSION, /* batches, heartbeats, registration; .host: its own */
-	RM_VERB_PEER_SESSION,  /* the ToR's other aggregator; .tor: one of its own */
-	/* on a controller, an analyzer */
+	RM_VERB_PEER_SESSION,  /* of the ToR's other aggregator; .tor: one of its own */
+	/* to a controller or an analyzer */
 	RM_VERB_AGGREGATOR_SESSION, /* .name: its own */
 	RM_VERB_PLAN,               /* the plan and keys of .tor */
 	RM_VERB_REGISTER,           /* RNICs attached to .tor */
-	RM_VERB_PLACE, /* on a controller: the ToRs of .name, the agent's host */
-	/* on an analyzer */
+	RM_VERB_PLACE, /* to a controller: the ToRs of .name, the agent's host */
+	/* to an analyzer */
 	RM_VERB_REPORT, /* summaries and incidents of .tor */
-	/* what a dialed daemon must be */
+	/* from here on: what a daemon that this one dials must be allowed to do */
 	RM_VERB_SERVE_AGENT,      /* pinglists for .tor */
 	RM_VERB_SERVE_AGGREGATOR, /* plans */
-	RM_VERB_SERVE_PLACE,      /* where a host belongs */
+	RM_VERB_SERVE_PLACE,      /* the ToRs and aggregators of a host */
 	RM_VERB_SERVE_LANES,      /* acknowledgements of summaries and incidents */
-	/* over HTTP, on every daemon */
+	/* over HTTP, to every daemon */
 	RM_VERB_READ,
 	RM_VERB_CHANGE,
 	RM_VERBS
@@ -45,13 +45,13 @@ struct rm_request {
 	const char *tor;
 };
 
-/* error (may be NULL): a sentence for the log and the peer, when refused. */
+/* True: allowed. reason (may be NULL): if not, a sentence for the log and the peer. */
 bool rm_authority_allows(const struct rm_identity *who,
     const struct rm_request *request, char *reason, size_t len);
 
-/* The same, by the URI in the peer's certificate, as a link has it: "" is a peer on a
- * link without TLS, which is allowed. A URI that is no identity of Rackmesh is
- * refused. */
+/* The same, by the URI in the peer's certificate, as rm_link_identity returns it. "":
+ * the link has no TLS, and the request is allowed. A URI that is no identity of
+ * Rackmesh is refused. */
 bool rm_authority_admits(
     const char *uri, const struct rm_request *request, char *reason, size_t len);
 

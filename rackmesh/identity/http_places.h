@@ -1,8 +1,8 @@
 /*
- * http_places - where the HTTP server of a daemon listens: plain TCP to read, a Unix
- * socket for its owner, TLS for viewers, who may read (by certificate or token), and
- * operators, who may change things (authority.h). Plain TCP on another address than
- * loopback is logged as a warning.
+ * http_places - where the HTTP server of a daemon listens: on plain TCP for reading; on
+ * a Unix socket for the owner of the daemon; and over TLS for viewers, who may read
+ * (with a certificate or a token), and for operators, who may also change things
+ * (authority.h). Plain TCP on another address than loopback is logged as a warning.
  */
 #ifndef RACKMESH_IDENTITY_HTTP_PLACES_H
 #define RACKMESH_IDENTITY_HTTP_PLACES_H
@@ -38,23 +38,25 @@ struct rm_tls;
 	  "elsewhere could have them", NULL, NULL, 0 }
 /* clang-format on */
 
-struct rm_http_places { /* each may be "": nowhere */
+struct rm_http_places { /* each may be "": the server does not listen there */
 	const char *tcp, *socket, *tls;
-	const char *tokens; /* viewer_tokens.h, "" or NULL: none; lives as long */
-	/* For a daemon of several regions: a viewer of some regions may use the routes
-	 * with RM_HTTP_READ_PART, and the others only if his regions are all. NULL:
-	 * region decides. */
+	/* file of viewer_tokens.h; "" or NULL: none. Borrowed for the server's life */
+	const char *tokens;
+	/* For a daemon of several regions. A viewer of some of them may use only routes
+	 * with RM_HTTP_READ_PART; a viewer of all of them may use every route that
+	 * reads. NULL: region alone decides. */
 	const struct rm_http_regions *regions;
-	const struct rm_list *names; /* as http.names; NULL: none; lives as long */
+	/* value of http.names; NULL: none. Borrowed for the server's life */
+	const struct rm_list *names;
 };
 
-struct rm_http_regions {                        /* lives as long as the server */
+struct rm_http_regions {                        /* borrowed for the server's life */
 	const char *(*at)(size_t i, void *arg); /* NULL: no more */
 	void *arg;
 };
 
-/* tls: NULL without TLS, and then places->tls has to be "" (-EINVAL). region: borrowed,
- * as long as the server lives; NULL: every one. error: the place, and what is wrong. */
+/* tls NULL: no TLS; then places->tls must be "" (else -EINVAL). region: borrowed for
+ * the server's life; NULL: every region. error: the place, and what is wrong. */
 int rm_http_places_listen(struct rm_http_server *server,
     const struct rm_http_places *places, struct rm_tls *tls, const char *region,
     struct rm_error *error);

@@ -42,8 +42,9 @@ hex_digit(char c)
 }
 
 /*
- * Reads one name, up to a character that no name contains. Moves *at behind it. Each
- * name has one spelling: plain characters are not encoded, hex digits are upper case.
+ * Reads one name, up to a character that no name has, and moves *at behind it. So that
+ * each name has only one spelling, plain characters must not be encoded, and hex digits
+ * must be upper case.
  */
 static int
 take_name(const char **at, char ret[RM_IDENTITY_NAME])
@@ -76,7 +77,7 @@ take_name(const char **at, char ret[RM_IDENTITY_NAME])
 	return 0;
 }
 
-/* Reads one name, or several with ',' between them, as they were written. */
+/* Reads one name, or several with ',' between them, and keeps their spelling. */
 static int
 take_region(const char **at, char ret[RM_IDENTITY_NAME])
 {
@@ -164,8 +165,7 @@ rm_identity_parse(const char *uri, struct rm_identity *ret)
 	memset(&identity, 0, sizeof(identity));
 	if (strncmp(uri, scheme, strlen(scheme)) != 0)
 		return -EBADMSG;
-	/* A trust domain and a path of plain characters: no "*", no encoding, and no
-	 * list. */
+	/* A SPIFFE ID has only plain characters: no "*", no encoding, and no list. */
 	if (spiffe && strpbrk(uri, "*%,") != NULL)
 		return -EBADMSG;
 	if (take_region(&at, identity.region) < 0 || take_slash(&at) < 0 ||

@@ -8,13 +8,13 @@
  *   rackmesh://REGION/operator/NAME                   a person: may change things
  *   rackmesh://REGION/viewer/NAME                     a person or a scraper: may look
  *
- * Or a SPIFFE ID (X.509-SVID of SPIRE): the trust domain is the region, the path the
- * rest, with each ToR a part of its own:
+ * Or a SPIFFE ID (X.509-SVID of SPIRE), whose trust domain is the region, and whose
+ * path is the rest, with one part per ToR:
  *
  *   spiffe://REGION/agent/HOST
  *   spiffe://REGION/aggregator/NAME/TOR[/TOR...]
  *
- * with nothing percent-encoded, as SPIFFE has it, and a region of its own.
+ * without percent-encoding, as SPIFFE requires, and with exactly one region.
  *
  * An analyzer's, operator's or viewer's region may be "*": of every region. An
  * operator's or viewer's may be several, "r1,r2". No region has a ',' in it. Names are
@@ -46,26 +46,25 @@ enum rm_role {
 
 struct rm_identity {
 	enum rm_role role;
-	char region[RM_IDENTITY_NAME]; /* "*": every one; "r1,r2": these */
+	char region[RM_IDENTITY_NAME]; /* "*": all regions; "r1,r2": these two */
 	char name[RM_IDENTITY_NAME];   /* host name of an agent */
 	char tors[RM_IDENTITY_TORS][RM_IDENTITY_NAME];
-	size_t tor_count; /* of an aggregator: 1 or more */
+	size_t tor_count; /* of an aggregator, at least 1 */
 };
 
-/* -EBADMSG. */
+/* -EBADMSG: no identity. */
 int rm_identity_parse(const char *uri, struct rm_identity *ret);
-/* The reverse of parse. -EMSGSIZE; -EINVAL: an invalid name. */
+/* Writes the URI. -EMSGSIZE: no room; -EINVAL: a name is invalid. */
 int rm_identity_format(const struct rm_identity *identity, char *out, size_t len);
 
-/* True: region is one of the identity's regions, which are given as in its region
- * field. */
+/* True: region is one of regions, which has the form of rm_identity.region. */
 bool rm_identity_is_of(const char *regions, const char *region);
 
-/* The identity that a daemon's config claims, as far as its peers check it. */
+/* The identity that a daemon's config claims, in the parts that its peers check. */
 struct rm_identity_claim {
 	enum rm_role role;
-	const char *region, *name; /* NULL: peers do not check it */
-	const char *const *tors;   /* all of these */
+	const char *region, *name; /* NULL: peers do not check this part */
+	const char *const *tors;   /* the certificate must have all of these */
 	size_t tor_count;
 };
 

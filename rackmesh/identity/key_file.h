@@ -1,6 +1,7 @@
 /*
- * key_file - keeps a message with keys on disk, so that a daemon has them after a
- * restart without its peers. Written on the worker, mode 0600; the newest message wins.
+ * key_file - keeps a message with keys on disk, so that a daemon that restarts without
+ * its peers has the keys. The worker writes the file, with mode 0600; of several
+ * messages that wait, the newest is written.
  *
  * File: "RMKF" 0 0 0 1 | u32 CRC-32C of the message, big-endian | u32 0 | the message.
  */
@@ -13,22 +14,24 @@
 struct rm_worker;
 
 struct rm_key_file_counts {
-	uint64_t loaded, damaged, saved, failed; /* failed: also without memory */
+	/* failed: writes that failed, also for lack of memory */
+	uint64_t loaded, damaged, saved, failed;
 };
 
 struct rm_key_files;
 
-/* folder: copied; "": nothing is kept. worker: free it before the key file. */
+/* folder: copied; "": keys are not kept. worker: free it before the key files, which
+ * its jobs use. */
 int rm_key_files_new(
     const char *folder, struct rm_worker *worker, struct rm_key_files **ret);
 void rm_key_files_free(struct rm_key_files *files); /* NULL is fine */
 
-/* Blocks: call it before the loop runs. *file is malloc'd, the caller frees it; *ret
- * points to the message in it, aligned to 8. -ENOENT: no file; -EBADMSG: damaged. tor:
- * a valid name. */
+/* Blocks: call it before the loop runs. *file is the memory from which *ret borrows,
+ * and the caller frees it; *ret is the message, aligned to 8 bytes. -ENOENT: no file;
+ * -EBADMSG: damaged. tor: a valid name. */
 int rm_key_files_load(struct rm_key_files *files, const char *tor, uint8_t **file,
     const uint8_t **ret, size_t *len);
-/* Copies. */
+/* Copies the message and has it written. */
 void rm_key_files_save(
     struct rm_key_files *files, const char *tor, const uint8_t *data, size_t len);
 

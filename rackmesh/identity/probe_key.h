@@ -1,15 +1,16 @@
 /*
- * probe_key - what a pair of RNICs authenticates its probes with. Pure.
+ * probe_key - the keys with which a pair of RNICs authenticates its probes. Pure.
  *
- * Derived downwards (as SCION's DRKey does it): a region has a secret per epoch, and of
- * that every responder a key, and of that every prober one for this responder. So a
- * responder finds any prober's key by itself, out of its own and the prober's id, and a
- * prober holds nothing but the keys of its own pairs. Epochs count from 1; a responder
- * takes those beside the current one, too, so that no clock has to be exact.
+ * Keys are derived in three steps, as in SCION's DRKey: a region has a secret per
+ * epoch; from the secret, a key of each responder is derived; from that, a key of each
+ * prober for this responder. So a responder derives the key of any prober from its own
+ * key and the prober's id, and a prober holds only the keys of its own pairs. Epochs
+ * count from 1. A responder accepts the epochs before and after the current one, too,
+ * so that no clock has to be exact.
  *
- * Probes and replies are signed with different keys, both of the pair's: a reflected
- * probe is no reply, and a reply no probe. Two of the same pair the other way round
- * have another key altogether.
+ * Probes and replies of a pair have different keys, so a reflected probe cannot pass as
+ * a reply, nor a reply as a probe. In the opposite direction the same two RNICs have
+ * another key.
  */
 #ifndef RACKMESH_IDENTITY_PROBE_KEY_H
 #define RACKMESH_IDENTITY_PROBE_KEY_H
@@ -22,23 +23,26 @@
 
 #define PROBE_KEY_BYTES 16
 #define PROBE_SECRET_BYTES 32
-#define PROBE_KEY_EPOCHS 3 /* that a responder takes: one back, now, one ahead */
+/* epochs that a responder accepts: the one before, the current one, the one after */
+#define PROBE_KEY_EPOCHS 3
 
-/* The region's secret of an epoch, of its master secret (32 to PROBE_MAC_MAX_KEY
- * bytes): HMAC-SHA-256 over "rackmesh epoch" | epoch u32, big-endian. */
+/* The region's secret of an epoch: HMAC-SHA-256 with the master secret (32 to
+ * PROBE_MAC_MAX_KEY bytes) over "rackmesh epoch" | epoch u32, big-endian. */
 void probe_key_secret(
     const void *master, size_t len, uint32_t epoch, uint8_t ret[PROBE_SECRET_BYTES]);
-/* HMAC-SHA-256 of the secret over "rackmesh responder" | guid u64 | port u8 | epoch
- * u32, big-endian; its first 16 bytes. */
+/* The responder's key: the first 16 bytes of HMAC-SHA-256 with that secret over
+ * "rackmesh responder" | guid u64 | port u8 | epoch u32, big-endian. */
 void probe_key_responder(const uint8_t secret[PROBE_SECRET_BYTES], uint32_t epoch,
     struct rm_rnic_id responder, uint8_t ret[PROBE_KEY_BYTES]);
-/* HMAC-SHA-256 of the responder's key over "rackmesh prober" | guid u64 | port u8. */
+/* The key of the pair: HMAC-SHA-256 with the responder's key over "rackmesh prober" |
+ * guid u64 | port u8. */
 void probe_key_pair(const uint8_t responder_key[PROBE_KEY_BYTES],
     struct rm_rnic_id prober, uint8_t ret[PROBE_KEY_BYTES]);
 
-struct probe_macs { /* of one pair, one epoch */
+struct probe_macs { /* the keys of one pair in one epoch */
 	struct probe_mac probe;
-	struct probe_mac reply; /* of HMAC-SHA-256 of the pair's key over "reply" */
+	/* its key: HMAC-SHA-256 with the pair's key over "reply" */
+	struct probe_mac reply;
 };
 
 void probe_macs_init(struct probe_macs *macs, const uint8_t pair_key[PROBE_KEY_BYTES]);

@@ -1,9 +1,9 @@
 /*
  * probe_mac - HMAC-SHA-256 of short messages under one key. Pure.
  *
- * The state of the MAC after the key alone is kept, 64 bytes per key and without
- * pointers, so that a probe costs only the hashing of its own blocks. This state is as
- * secret as the key, and authenticates as the key does: clear it with probe_mac_clear.
+ * A struct probe_mac is the state of the MAC after the key: 64 bytes without pointers.
+ * With it, a probe costs only the hashing of its own bytes. The state is as secret as
+ * the key, and can be used like the key: clear it with probe_mac_clear.
  */
 #ifndef RACKMESH_IDENTITY_PROBE_MAC_H
 #define RACKMESH_IDENTITY_PROBE_MAC_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROBE_MAC_BYTES 16  /* as packets carry it: the first half */
-#define PROBE_HMAC_BYTES 32 /* the whole */
+#define PROBE_MAC_BYTES 16  /* length in packets: the first half of the MAC */
+#define PROBE_HMAC_BYTES 32 /* length of the whole MAC */
 #define PROBE_MAC_MAX_KEY 64
 
 struct probe_mac {
@@ -29,12 +29,12 @@ struct probe_mac_piece {
 void probe_mac_init(struct probe_mac *mac, const void *key, size_t len);
 void probe_mac_clear(struct probe_mac *mac);
 
-/* The MAC of the pieces, one after the other. */
+/* The MAC of the pieces, as if they were one text. */
 void probe_mac_full(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
     size_t count, uint8_t ret[PROBE_HMAC_BYTES]);
 void probe_mac_sign(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
     size_t count, uint8_t ret[PROBE_MAC_BYTES]);
-/* Takes as long for a wrong one as for the right one. */
+/* Takes equally long whether the MAC is right or wrong. */
 bool probe_mac_verify(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
     size_t count, const uint8_t claimed[PROBE_MAC_BYTES]);
 

@@ -1,7 +1,7 @@
 /*
- * sight - the regions about which a request over HTTP may be answered. Over TLS the
- * identity decides: the certificate or token of a viewer or operator may be for some
- * regions only. Otherwise, all regions. With "?region=" only that one.
+ * sight - the regions about which a request over HTTP may be answered. Over TLS, the
+ * identity of the viewer or operator may allow only some regions. Without TLS all
+ * regions are allowed. "?region=" restricts the answer to that one.
  */
 #ifndef RACKMESH_IDENTITY_SIGHT_H
 #define RACKMESH_IDENTITY_SIGHT_H
@@ -13,15 +13,15 @@
 struct rm_http_request;
 
 struct rm_sight {
-	const char *asked;              /* "?region="; NULL: not given; borrowed */
-	char regions[RM_IDENTITY_NAME]; /* "*": all, else as rm_identity_is_of has them
-					 */
+	const char *asked; /* "?region="; NULL: not given; borrowed */
+	/* "*": all; else in the form of rm_identity_is_of */
+	char regions[RM_IDENTITY_NAME];
 };
 
 void rm_sight_of(struct rm_sight *sight, const struct rm_http_request *request);
-/* NULL: all regions. */
+/* True: the answer may show this region. NULL: something that is about all regions. */
 bool rm_sight_shows(const struct rm_sight *sight, const char *region);
-/* May not see all regions that there may be? */
+/* True: some region that may exist must not be shown. */
 bool rm_sight_is_limited(const struct rm_sight *sight);
 
 #endif

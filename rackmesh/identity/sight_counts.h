@@ -17,13 +17,13 @@ struct rm_sight;
 struct rm_sight_counts { /* zeroed: nothing yet */
 	size_t count;
 	char regions[RM_SIGHT_REGIONS]
-		    [RM_NAME_BYTES]; /* a place is a region's for good */
+		    [RM_NAME_BYTES]; /* a place stays with its region */
 	uint64_t counts[RM_SIGHT_REGIONS];
 };
 
 /* Regions beyond RM_SIGHT_REGIONS are not counted. */
 void rm_sight_count(struct rm_sight_counts *counts, const char *region);
-/* counts: of the same places, as they are or once were. */
+/* counts: with the same places, of now or of an earlier time. */
 uint64_t rm_sight_sum(const struct rm_sight_counts *of,
     const uint64_t counts[RM_SIGHT_REGIONS], const struct rm_sight *sight);
 
