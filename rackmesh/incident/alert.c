@@ -22,9 +22,10 @@
 
 #define DATE_EVERY_NS (ALERT_REACH_DATE_NS / 3)
 #define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
-#define ALERTS_ENDS_AFTER 4 /* repeats that an Alertmanager may miss */
+/* an alert ends for an Alertmanager after it has missed this many repeats */
+#define ALERTS_ENDS_AFTER 4
 #define ALERTS_MAX_QUEUE 1024
-#define ALERTS_BATCH 32 /* in one request to an Alertmanager */
+#define ALERTS_BATCH 32 /* alerts in one request to an Alertmanager */
 #define ALERTS_MAX_URL 2048
 #define ALERTS_MAX_RECEIVERS 64
 #define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
@@ -33,7 +34,7 @@ struct firing {
 	char key[ALERT_KEY_BYTES];
 	struct rm_incident incident;
 	json_t *labels;       /* labels of its first notice; NULL: out of memory */
-	rm_mono_t since;      /* when the first notice was sent */
+	rm_mono_t since;      /* when the first notice was sent (monotonic clock) */
 	rm_wall_t since_wall; /* the wall-clock time in that notice */
 	UT_hash_handle hh;
 };
@@ -56,7 +57,7 @@ struct rm_alerts {
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
-	struct rm_metrics *metrics; /* NULL: no notice yet */
+	struct rm_metrics *metrics; /* NULL: the alert has no notice */
 	const char *metric_name;
 	char *metric_labels;
 };
@@ -79,8 +80,9 @@ find(const struct rm_alerts *alerts, const char *key)
 	return firing;
 }
 
-/* The clock of the Alertmanager that is nearest to ours: one with a wrong clock is
- * ignored. firing NULL: the alert is of a former run. */
+/* Fills in the clock to use for an alert: that of the Alertmanager that is nearest to
+ * ours, so that one with a wrong clock is ignored. firing NULL: the alert is of a
+ * former run. */
 static struct alert_time
 time_of(const struct rm_alerts *alerts, const struct firing *firing)
 {
@@ -143,7 +145,7 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
 	json_decref(alert);
 }
 
-/* Sends to the first `count` sinks. */
+/* Sends to the sinks before index `count`. */
 static void
 alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
     enum alert_news news, size_t count, const struct rm_incident_file *file)
@@ -151,7 +153,8 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 	alerts_push_to(alerts, incident, news, alerts->sinks, count, file);
 }
 
-/* endsAt is derived from `changed`, so it is set to now before an alert is repeated. */
+/* endsAt is computed from `changed`, so `changed` is set to now before an alert is
+ * repeated. */
 static void
 on_resend(void *arg)
 {
@@ -197,7 +200,8 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 		}
 	}
 	firing->incident = *incident;
-	/* it may be so long ago that the alert would seem to have ended */
+	/* The last change may be so long ago that the alert would seem to have
+	 * ended. */
 	if (restored)
 		firing->incident.changed = rm_wall_now();
 	known = known || (restored && incident->notified_opened);
@@ -228,7 +232,7 @@ rm_alerts_look(void *arg)
 		alert_sink_look(alerts->sinks[i]);
 }
 
-/* NULL is fine. */
+/* NULL is allowed. */
 static void
 forget(struct rm_alerts *alerts, struct firing *firing)
 {
@@ -382,8 +386,8 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	    alertmanager ? "/api/v2/alerts" : "");
 	if (n < 0 || (size_t)n >= sizeof url)
 		return -ENAMETOOLONG;
-	/* An Alertmanager is asked by an empty list, which contains no alert; a webhook
-	 * by GET. An Alertmanager is asked even if ask_ns is 0, because the time of its
+	/* An Alertmanager gets a request with an empty list of alerts, a webhook gets a
+	 * GET. An Alertmanager gets it even if ask_ns is 0, because the time of its
 	 * clock is needed. */
 	rm_http_url_show(url, alertmanager, shown);
 	r = alert_reach_new(alerts->loop, alerts->http, url, shown,
@@ -397,8 +401,8 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	    alerts->loop, alerts->http, &sink, reach, &alerts->counts, ret);
 }
 
-/* The index among our sinks of the i-th receiver of the options; sink_count: there is
- * none. */
+/* Returns the index, among the present sinks, of the i-th receiver of the options;
+ * sink_count: there is none. */
 static size_t
 sink_find(
     const struct rm_alerts *alerts, const struct rm_alert_options *options, size_t i)
@@ -412,7 +416,7 @@ sink_find(
 	return alerts->sink_count;
 }
 
-/* A URL that is in the list twice gets every notice twice. */
+/* A URL that the list has twice gets every notice twice. */
 static bool
 is_repeated(const struct rm_alert_options *options, size_t i)
 {
@@ -425,7 +429,7 @@ is_repeated(const struct rm_alert_options *options, size_t i)
 }
 
 struct receivers { /* receivers of the new options */
-	/* index of the same receiver among the present ones; NULL: a new one */
+	/* the present receiver with the same URL; NULL: a new receiver */
 	struct alert_sink **sinks;
 	char **urls;
 	size_t count;
@@ -466,7 +470,7 @@ receivers_open(struct rm_alerts *alerts, const struct rm_alert_options *options,
 	return r;
 }
 
-/* A new receiver has not received any notice yet. */
+/* A new receiver has got no notice yet, so it gets all firing alerts. */
 static void
 report_firing(struct rm_alerts *alerts, struct alert_sink *sink)
 {
@@ -565,7 +569,8 @@ rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *option
 	receivers_clear(&former);
 	if (alerts->metrics != NULL) {
 		rm_metrics_forget(alerts->metrics, alerts);
-		(void)receivers_register(alerts); /* those for which memory was found */
+		/* registers those for which there was memory */
+		(void)receivers_register(alerts);
 	}
 	for (size_t i = 0; i < next.count; i++)
 		if (is_new[i])

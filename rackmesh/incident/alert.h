@@ -29,22 +29,25 @@ struct rm_metrics;
 struct rm_part;
 
 struct rm_alert_options {
-	const char *const
-	    *alertmanagers; /* base URLs, "http://127.0.0.1:9093"; every one gets all */
+	/* base URLs, "http://127.0.0.1:9093"; each one gets all alerts */
+	const char *const *alertmanagers;
 	size_t alertmanager_count;
 	const char *const *webhooks; /* whole URLs */
 	size_t webhook_count;
 	struct rm_alert_texts texts;
-	int64_t resend_ns; /* to Alertmanager; 0: 30 s; endsAt lies 4 of them ahead */
-	int64_t ask_ns;   /* an idle receiver is asked at this interval whether it would
-			     accept alerts; 0: never, but Alertmanagers are asked for the
-			     time of day */
-	size_t max_queue; /* alerts waiting per sink; 0: 1024; oldest update dropped
-			     first */
+	/* ns between two sendings of a firing alert to an Alertmanager; 0: 30 s. endsAt
+	 * is 4 of these ahead */
+	int64_t resend_ns;
+	/* ns after which an idle receiver is asked whether it would accept alerts; 0:
+	 * never, except that Alertmanagers are asked for the time of day */
+	int64_t ask_ns;
+	/* most alerts that wait for one receiver; 0: 1024. The oldest update is dropped
+	 * first */
+	size_t max_queue;
 	/* Called when every receiver has accepted, or refused for good, the opening or
-	 * the resolution of this incident; at once if there is no receiver. Not called
-	 * for what a full queue dropped. It must not fire or resolve anything. May be
-	 * NULL. */
+	 * the resolution of this incident; if there is no receiver, at once. Not called
+	 * for notices that were dropped from a full queue. The callback must not fire
+	 * or resolve anything. May be NULL. */
 	void (*on_notified)(uint64_t incident, bool resolved, void *arg);
 	void *arg;
 };
@@ -55,45 +58,47 @@ int rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
 void rm_alerts_free(struct rm_alerts *alerts);
 
 /*
- * Replaces the receivers, the links and the labels of new alerts; other options are
- * ignored. Alerts that wait for a receiver that stays keep waiting; those for a removed
- * one are lost; a new one gets at once all that is firing. Firing alerts keep their
- * labels until they are resolved. On failure nothing has changed. Not from on_notified.
+ * Replaces the receivers, the links, and the labels of later alerts; other options are
+ * ignored. Alerts in the queue of a receiver that stays are kept, and those of a
+ * removed receiver are lost. A new receiver gets all firing alerts at once. Firing
+ * alerts keep their labels until they are resolved. On failure nothing has changed. Not
+ * to be called from on_notified.
  */
 int rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *options);
 
-/* The incident is copied. fire: opened or updated. Only openings and resolutions go to
- * webhooks; Alertmanager gets updates too. */
+/* Sends the opening or an update of an incident, which is copied. Webhooks get openings
+ * and resolutions only, Alertmanagers updates, too. */
 void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident);
 /* The same, but the opening is sent only when the next save of the file is on the disk,
- * or after a second if the disk hangs. NULL: no file. */
+ * or after a second if the disk hangs. file NULL: it is sent at once. */
 void rm_alerts_fire_kept(struct rm_alerts *alerts, const struct rm_incident *incident,
     const struct rm_incident_file *file);
-/* The file has written something: call it from the file's on_write. */
+/* Call it from the file's on_write: sends what waits for the save. arg: the
+ * rm_alerts. */
 void rm_alerts_look(void *alerts);
-/* Restores an incident from before the restart, open or resolved. An opening or
- * resolution that was not delivered is sent now, to all receivers; that it is still
- * open is sent to Alertmanager only. */
+/* Takes an incident from before the restart, open or resolved. If its opening or
+ * resolution was not delivered, all receivers get it now; if it was, and the incident
+ * is still open, only Alertmanagers get it. */
 void rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident);
 void rm_alerts_resolve(struct rm_alerts *alerts, const struct rm_incident *incident);
 
-/* Another daemon sends the alerts of this part from now on: the alert is not repeated,
- * queued messages are dropped, and its end is not sent. */
+/* Another daemon sends the alerts of this part from now on. So this daemon does not
+ * repeat the alert, drops its queued messages, and will not send its end. */
 void rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part);
-/* True: at least one receiver accepted the last message or answered the last question;
- * or there is no receiver, or nothing was sent yet. */
+/* True: at least one receiver has accepted its last message or answered its last
+ * question; or nothing was sent yet; or there is no receiver. */
 bool rm_alerts_deliver(const struct rm_alerts *alerts);
-/* True: at least one receiver can be reached (alert_reach_answered), or none is
- * configured. If false, they are asked. */
+/* True: at least one receiver has answered since then (alert_reach_answered), or there
+ * is none. If false, the receivers are asked. */
 bool rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since);
 
-/* The trouble of the first receiver that does not accept alerts, see
- * alert_reach_trouble; "": all accept. */
+/* Text on the first receiver that does not accept alerts, as alert_reach_trouble; "":
+ * all accept them. */
 const char *rm_alerts_trouble(const struct rm_alerts *alerts);
-/* Registers a gauge per receiver: 1, or 0 when it does not accept alerts. Its labels
- * are receiver ("alertmanagers[0]", its place in the config) and url, after labels ("":
- * none). It follows changes of the receivers. name: borrowed for ever. Do not render
- * metrics after the alerts are freed. */
+/* Registers a gauge per receiver: 1, or 0 while it does not accept alerts. Its labels
+ * are those in labels ("": none), receiver (its place in the config,
+ * "alertmanagers[0]") and url. The gauges follow changes of the receivers. name:
+ * borrowed for ever. Do not render metrics after the alerts are freed. */
 int rm_alerts_metrics(struct rm_alerts *alerts, struct rm_metrics *metrics,
     const char *name, const char *labels);
 

@@ -16,7 +16,7 @@ cut_slashes(char *url, size_t len)
 	url[len] = '\0';
 }
 
-/* "http://am:9093/x/api/v2/alerts/" becomes http://am:9093/x, and so does the address
+/* Changes "http://am:9093/x/api/v2/alerts/" to http://am:9093/x, and also the address
  * that a browser shows, "http://am:9093/x/#/alerts". */
 static void
 cut_to_base(char *url)

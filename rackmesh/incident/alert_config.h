@@ -1,8 +1,8 @@
 /*
  * alert_config - the options "alerts." of a daemon that sends alerts.
  *
- * Call rm_alert_config_check after each load: it brings URLs into the form in which
- * they are used.
+ * Call rm_alert_config_check after each load: it also changes the URLs to the form in
+ * which they are used.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_CONFIG_H
 #define RACKMESH_INCIDENT_ALERT_CONFIG_H
@@ -12,7 +12,7 @@
 #include "rackmesh/config/config.h"
 #include "rackmesh/http/http_origin.h"
 
-#define RM_ALERT_CONFIG_RECEIVERS 8 /* of each sort */
+#define RM_ALERT_CONFIG_RECEIVERS 8 /* of each kind */
 #define RM_ALERT_CONFIG_LABELS 16
 
 struct rm_alert_options;
@@ -23,7 +23,8 @@ struct rm_alert_config {
 	struct rm_list webhooks;      /* whole URLs */
 	struct rm_list labels;        /* "team=fabric" */
 	char *page_url, *runbook_url; /* "": none */
-	struct rm_http_origin origin; /* how both are met */
+	/* CA bundle, certificate and login for all receivers */
+	struct rm_http_origin origin;
 };
 
 /* clang-format off */
@@ -61,7 +62,7 @@ struct rm_alert_config {
 int rm_alert_config_check(
     struct rm_alert_config *config, const char *path, struct rm_error *error);
 
-/* Sets CA bundle and login of the receivers; see rm_http_client_origin. */
+/* Sets the CA bundle and the login of all receivers; see rm_http_client_origin. */
 int rm_alert_config_introduce(
     const struct rm_alert_config *config, struct rm_http_client *http);
 

@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 struct rm_alert_counts { /* over all sinks */
-	uint64_t queued, delivered, failed_attempts, dropped, refused /* 4xx */;
+	/* refused: answers 4xx */
+	uint64_t queued, delivered, failed_attempts, dropped, refused;
 	uint64_t withdrawn;
-	uint64_t unkept; /* alerts, not per receiver: sent before their incident was on
-			    the disk */
+	/* alerts, not messages: their opening was sent before the incident was on the
+	 * disk */
+	uint64_t unkept;
 };
 
 #endif

@@ -12,17 +12,18 @@
 #define ALERT_LABEL_VALUE 256
 #define ALERT_FINGERPRINT_TEXT 17
 
-/* "team=fabric": one of the operator's own; NULL, or what was expected. */
+/* Checks a label of the operator's, "team=fabric". NULL: it is valid; else a text on
+ * what was expected. */
 const char *alert_label_expected(const char *text);
 
-/* The number of a label set, as Alertmanager shows it: FNV-1a 64 over names and values
- * in the order of the names, each ended by 0xff. More than ALERT_LABELS_MAX: of some.
- */
+/* The fingerprint of a label set, as Alertmanager shows it: FNV-1a 64 over names and
+ * values in the order of the names, each followed by 0xff. Of more than
+ * ALERT_LABELS_MAX labels only some count. */
 void alert_label_fingerprint(
     const json_t *labels, char ret[static ALERT_FINGERPRINT_TEXT]);
 
-/* The key of an alert group with exactly these labels: {}:{alertname="RackmeshRnic",
- * part="h1/r0"}. To be freed; NULL: no memory. */
+/* The key of an alert group that has exactly these labels:
+ * {}:{alertname="RackmeshRnic", part="h1/r0"}. The caller frees it. NULL: no memory. */
 char *alert_label_group(const json_t *labels);
 
 #endif

@@ -45,7 +45,7 @@ alert_message_labels(
 			json_decref(labels);
 			return NULL;
 		}
-	/* Alertmanager takes an empty label as no label. */
+	/* Alertmanager treats an empty label as missing, so it is left out. */
 	if (labels != NULL && part->place[0] != '\0' &&
 	    json_object_set_new(labels, "place", json_string(part->place)) < 0) {
 		json_decref(labels);
@@ -60,7 +60,8 @@ is_set(const char *text)
 	return text != NULL && text[0] != '\0';
 }
 
-/* The operator's own page of the kind, or else the analyzer's. False: there is none. */
+/* The operator's page on the kind of fault if there is one, else the analyzer's. False:
+ * there is none. */
 static bool
 runbook_of(
     const struct rm_alert_texts *texts, const char *kind, char ret[ALERT_LINK_BYTES])
@@ -117,8 +118,8 @@ alert_message_json(const struct rm_alert_texts *texts,
 	bool resolved = incident->resolved.ns != 0;
 	rm_wall_t start = incident->opened, end = incident->resolved;
 
-	/* The clock may have been set back, and an alert that ends before it starts is
-	 * refused. */
+	/* The clock may have been set back: the start must not be after the last
+	 * change, as an alert that ends before its start is refused. */
 	if (incident->changed.ns < start.ns)
 		start = incident->changed;
 	if (!resolved)
@@ -153,7 +154,7 @@ alert_message_alertmanager(json_t *alerts, const void *texts)
 		json_object_del(copy, "status");
 		json_object_del(copy, "fingerprint");
 		if (json_string_length(json_object_get(copy, "generatorURL")) == 0)
-			/* "" is no URI for Alertmanager */
+			/* Alertmanager refuses "", which is no URI */
 			json_object_del(copy, "generatorURL");
 	}
 	return alerts;

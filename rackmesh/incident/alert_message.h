@@ -15,26 +15,28 @@ struct rm_alert_texts { /* fields that are equal in all alerts of a daemon, or o
 			   region */
 	const char *region;
 	const char *source; /* name of the daemon that sends them, an annotation */
-	const char *const *labels; /* the operator's: "team=fabric" */
+	const char *const *labels; /* labels of the operator: "team=fabric" */
 	size_t label_count;
 	const char *page_url; /* base of links to incidents; "" or NULL: none */
-	/* What the kind is appended to; "" or NULL: the page's own text on the kind. */
+	/* URL to which the kind of the fault is appended; "" or NULL: the text of the
+	 * page itself. */
 	const char *runbook_url;
 };
 
 json_t *alert_message_labels(
     const struct rm_alert_texts *texts, const struct rm_incident *incident);
-/* The one alert object both formats share: status, labels, annotations, startsAt,
- * endsAt, generatorURL, fingerprint. Takes labels; NULL: there was no memory for them.
- */
+/* The alert object, which both formats share: status, labels, annotations, startsAt,
+ * endsAt, generatorURL, fingerprint. Takes labels; labels NULL: there was no memory for
+ * them, and the result is NULL. */
 json_t *alert_message_json(const struct rm_alert_texts *texts,
     const struct rm_incident *incident, int64_t ends_after_ns, json_t *labels);
 
-/* Bodies, see alert_sink_options; they take alerts. texts: struct rm_alert_texts.
- * Fields that an Alertmanager computes itself are not written. */
+/* Make the body from an array of alerts, for alert_sink_options; they take alerts.
+ * texts: struct rm_alert_texts. Fields that Alertmanager computes itself are left
+ * out. */
 json_t *alert_message_alertmanager(json_t *alerts, const void *texts);
-/* Body with one alert, which is its own group: programs that identify a fault by the
- * group's key, as bridges to pagers do, work. */
+/* The body has one alert, in a group of its own: so it works for programs that identify
+ * a fault by the group's key, such as bridges to pagers. */
 json_t *alert_message_webhook(json_t *alerts, const void *texts);
 
 #endif

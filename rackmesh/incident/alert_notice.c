@@ -8,10 +8,11 @@ struct alert_notice {
 	uint64_t incident;
 	bool resolved;
 	size_t holders;
-	bool lost; /* one of the holders did not deliver it */
+	bool lost; /* a receiver has dropped it without delivery */
 	void (*on_notified)(uint64_t incident, bool resolved, void *arg);
 	void *arg;
-	const struct rm_incident_file *file; /* NULL: it does not wait for a save */
+	/* NULL: the notice need not wait for a save */
+	const struct rm_incident_file *file;
 	uint64_t save; /* number of the save that contains the incident */
 	rm_mono_t patience;
 };

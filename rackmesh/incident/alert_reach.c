@@ -17,10 +17,11 @@
 #define REACH_QUOTED_BYTES 200
 #define REACH_WORDS_BYTES 120 /* of what a refusal says */
 
-/* A request that has not ended may live longer than its owner: then reach is NULL. */
+/* A request may end after its owner was freed: then reach is NULL. */
 struct question {
 	struct alert_reach *reach;
-	uint64_t exchanges; /* exchanges that had ended when it was sent */
+	/* number of exchanges that had ended when this request was sent */
+	uint64_t exchanges;
 };
 
 struct alert_reach {
@@ -45,7 +46,8 @@ struct alert_reach {
 /* Half of the largest time: ages are added to it. */
 #define DATE_MAX_S (INT64_MAX / RM_NS_PER_S / 2)
 
-/* True if the receiver answered in any way, also by an expired certificate. */
+/* True: the answer is from the receiver's host, even if it is an expired
+ * certificate. */
 static bool
 is_from_there(const struct rm_http_answer *answer)
 {
@@ -78,7 +80,7 @@ alert_reach_took(const struct alert_reach *reach, const struct rm_http_answer *a
 	       !is_page(reach, answer);
 }
 
-/* Many webhooks do not support GET; some answer 501. */
+/* Many webhooks do not support GET, and some answer 501 to it. */
 static bool
 is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 {
@@ -89,7 +91,7 @@ is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 	return answer->r == 0 && will_do && answer->status != reach->refusal;
 }
 
-/* Advice for a person; "": there is none. */
+/* Advice for an operator; "": there is none. */
 static const char *
 advice(const struct alert_reach *reach, long status)
 {
@@ -101,7 +103,7 @@ advice(const struct alert_reach *reach, long status)
 	return "";
 }
 
-/* A refusal that says why, and not by a page. */
+/* True: the refusal has a text with the reason, which is no web page. */
 static bool
 has_words(const struct rm_http_answer *answer)
 {
@@ -141,7 +143,7 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 			: "");
 }
 
-/* Logged when the problem begins and when it ends. */
+/* Logs the beginning and the end of a problem. */
 static void
 note_trouble(
     struct alert_reach *reach, const struct rm_http_answer *answer, bool trouble)
@@ -163,7 +165,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 {
 	struct question *question = arg;
 	struct alert_reach *reach = question->reach;
-	/* An exchange that ended meanwhile is newer than this answer. */
+	/* If an exchange ended meanwhile, its result is newer than this answer. */
 	bool counts = reach != NULL && question->exchanges == reach->exchanges;
 
 	free(question);
@@ -254,8 +256,8 @@ alert_reach_note(
 	const bool good = alert_reach_took(reach, answer);
 
 	reach->exchanges++;
-	/* A web page with status 200 is a refusal by its content; its status is not
-	 * shown. */
+	/* A web page with status 200 is refused because of its content, so the status
+	 * is not shown. */
 	reach->refusal =
 	    taken || answer->r != 0 || answer->status < 300 ? 0 : answer->status;
 	reach->refused = taken && !good;

@@ -29,7 +29,7 @@ struct entry {
 	struct alert_notice *notice; /* NULL: none */
 };
 
-/* An exchange that has not ended may live longer than its sink: then sink is NULL. */
+/* An exchange may end after its sink was freed: then sink is NULL. */
 struct flight {
 	struct alert_sink *sink;
 	struct rm_http_call *call;
@@ -42,13 +42,15 @@ struct alert_sink {
 	struct rm_timer *retry;
 	struct rm_timer *patience; /* waits until the front of the queue may be sent */
 	struct rm_alert_counts *counts;
-	struct alert_sink_options options; /* url: our own copy */
+	struct alert_sink_options options; /* url is a copy */
 	char *url;
 	struct entry *queue;
 	size_t queued;
-	size_t batch; /* as the option, or smaller: more were too large */
-	/* A smaller batch grows by one alert after so many full ones were taken; after
-	 * twice as many where it was too large then. */
+	/* alerts in a batch: as many as the option says, or fewer, if a batch was
+	 * refused as too large */
+	size_t batch;
+	/* A smaller batch grows by one alert after grow_after full batches were
+	 * accepted; grow_after doubles if the larger batch is refused. */
 	size_t grow_after, full;
 	size_t grown_to;       /* 0: not since it was made smaller */
 	struct flight *flight; /* NULL: none is running */
@@ -107,8 +109,8 @@ sink_retry(struct alert_sink *sink, int64_t after_ns)
 	rm_timer_after(sink->retry, after_ns);
 }
 
-/* 4xx that no repetition cures. 401, 403 and 404 come from a configuration that a
- * person can mend, so the alert waits. */
+/* True: a 4xx that repetition does not change. 401, 403 and 404 come from a
+ * configuration that an operator can correct, so these alerts wait. */
 static bool
 is_refused(long status)
 {
@@ -187,8 +189,8 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	sink_retry(sink, after_ns);
 }
 
-/* The entries at the front of the queue that may be sent, all firing or all resolved: a
- * request has one status. */
+/* The entries at the front of the queue that may be sent; all are firing or all
+ * resolved, because a body has one status. */
 static json_t *
 sink_batch(struct alert_sink *sink, size_t *count)
 {
@@ -271,7 +273,7 @@ alert_sink_look(struct alert_sink *sink)
 	sink_send(sink);
 }
 
-/* An entry of the running exchange must stay: its answer removes it. */
+/* True: the entry is in the running exchange, whose answer removes it. */
 static bool
 in_flight(const struct alert_sink *sink, const struct entry *wanted)
 {
@@ -287,7 +289,7 @@ in_flight(const struct alert_sink *sink, const struct entry *wanted)
 	return false;
 }
 
-/* Makes room: removes an update first, else the oldest entry. */
+/* Makes room: removes the oldest update, or else the oldest entry. */
 static bool
 sink_drop_one(struct alert_sink *sink)
 {
@@ -310,7 +312,7 @@ sink_drop_one(struct alert_sink *sink)
 	return true;
 }
 
-/* The newest waiting entry of this alert, if a newer one may replace it. */
+/* The newest entry of this alert that waits and may be replaced by a newer one. */
 static struct entry *
 sink_waiting(struct alert_sink *sink, const char *key)
 {

@@ -16,8 +16,8 @@ earlier(rm_wall_t a, rm_wall_t b)
 	return a.ns < b.ns ? a : b;
 }
 
-/* The start as the receiver's clock shows it: if the notice was sent at once, the time
- * of sending; otherwise not later than that. */
+/* The start by the receiver's clock: the time of sending if the notice was sent at
+ * once, else an earlier time. */
 static rm_wall_t
 mend_start(rm_wall_t opened, const struct alert_time *time)
 {
@@ -40,7 +40,8 @@ mend_end(rm_wall_t resolved, const struct alert_time *time)
 	if (!is_near(time->sent, time->wall))
 		return is_near(resolved, time->wall) ? time->sent
 						     : earlier(resolved, time->sent);
-	/* Our clock only: it may have been set ahead since the notice was sent. */
+	/* Only our own clock is known, and it may have been set forward since the
+	 * notice was sent. */
 	if (!time->known && time->since.ns != 0)
 		now.ns = time->since_wall.ns + rm_mono_since(time->now, time->since);
 	return resolved.ns > now.ns + ALERT_TIME_STEP_NS ? now : resolved;

@@ -13,17 +13,20 @@
 
 #include "rackmesh/core/clock.h"
 
-#define ALERT_TIME_STEP_NS (5 * RM_NS_PER_S) /* more is no drift */
+/* a larger difference of two clocks is not caused by drift */
+#define ALERT_TIME_STEP_NS (5 * RM_NS_PER_S)
 
 struct rm_incident;
 
 struct alert_time {
 	rm_mono_t now;
-	rm_wall_t wall; /* ours */
-	rm_wall_t sent; /* the receivers'; ours where that is about right, or unknown */
+	rm_wall_t wall; /* this host's clock */
+	/* the receivers' clock; this host's if that is about right, or if theirs is not
+	 * known */
+	rm_wall_t sent;
 	bool known;
-	/* When the alert was first sent, and this host's time of day then. ns 0: before
-	 * the restart, or never. */
+	/* When the alert was first sent, and this host's time of day then. since.ns 0:
+	 * before the restart, or never. */
 	rm_mono_t since;
 	rm_wall_t since_wall;
 };

@@ -11,7 +11,7 @@
 
 /* ---- incidents that are closed ---- */
 
-/* after so many returns within RM_INCIDENT_FLAP_NS the part is flapping */
+/* a part that has returned so often within RM_INCIDENT_FLAP_NS is flapping */
 #define FLAP_ENDS 2
 
 static struct incident_entry *
@@ -22,9 +22,9 @@ incident_closed(const struct rm_incidents *incidents, size_t i)
 	return incidents->closed[(incidents->closed_next + max - 1 - i) % max];
 }
 
-/* What closed incidents tell about one whose part has failed again: how often it
- * failed, and whether it is flapping. An incident of a former run counts as a return;
- * the time of its end is not known. */
+/* Fills in what closed incidents show about a part that has failed again: how often it
+ * failed, and whether it is flapping. An incident of a former run counts as a return,
+ * as the time of its end is not known. */
 static void
 incident_past(
     const struct rm_incidents *incidents, struct rm_incident *incident, rm_mono_t now)
@@ -61,7 +61,7 @@ incident_past(
 	}
 }
 
-/* Time that its part must be good before the incident resolves. */
+/* The time for which the part must work before the incident resolves. */
 static int64_t
 incident_resolve_after_ns(
     const struct rm_incidents *incidents, const struct rm_incident *incident)
@@ -78,11 +78,11 @@ incident_resolve_after_ns(
 #define CONFIDENCE_STEP 0.1
 #define FLAP_MEMORY_NS (3600 * RM_NS_PER_S)
 
-/* Time, clock and listener of one judgement. */
+/* Time, clock and callback of one judgement. */
 struct judgement {
 	rm_mono_t now;
 	rm_wall_t wall;
-	int64_t since_ns; /* time since the judgement before; 0: there was none */
+	int64_t since_ns; /* ns since the judgement before; 0: there was none */
 	void (*on_event)(enum rm_incident_event event,
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
@@ -164,7 +164,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	judgement->on_event(RM_INCIDENT_OPENED, &entry->incident, judgement->arg);
 }
 
-/* The subject of a ruled-out sentence: its text up to ": ". */
+/* Length of the subject of a ruled-out sentence: its text up to ": ". */
 static size_t
 subject_len(const char *sentence)
 {
@@ -173,7 +173,7 @@ subject_len(const char *sentence)
 	return end != NULL ? (size_t)(end - sentence) : strlen(sentence);
 }
 
-/* Compares the subjects only: the figures differ in every window. */
+/* Compares the subjects only, because the figures differ in every window. */
 static bool
 ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 {
@@ -189,8 +189,8 @@ ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 	return false;
 }
 
-/* Counts a return: the part was good for so long that its incident would have ended if
- * it were not flapping. */
+/* Counts a return: the part has worked for so long that its incident would have ended
+ * if it were not flapping. */
 static void
 note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
     const struct judgement *judgement)
@@ -202,7 +202,7 @@ note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->incident.returned = judgement->wall;
 }
 
-/* The part of "A or B" that the verdict names, or the one that is known already. */
+/* Of "A or B", the part that the verdict names, or else the one that is known. */
 static const char *
 narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 {
@@ -212,8 +212,8 @@ narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 	return names_one ? verdict->part.name : mine->evidence.narrowed;
 }
 
-/* True if the known part of "A or B" is to be replaced: verdicts have named the other
- * one for long enough. */
+/* True: the other part replaces the known part of "A or B", because verdicts have named
+ * it for long enough. */
 static bool
 is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
@@ -255,8 +255,8 @@ incident_worst_impact(const struct rm_evidence *a, const struct rm_evidence *b)
 	return ret;
 }
 
-/* A job that starts or ends changes them; a region full of jobs does so all the time.
- */
+/* Jobs that start or end change the services. In a region with many jobs this happens
+ * all the time, so changes are announced at most every RM_INCIDENT_SERVICES_NS. */
 static bool
 has_other_services(const struct incident_entry *entry, const char *services,
     const struct judgement *judgement)
@@ -284,7 +284,7 @@ keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
 	}
 }
 
-/* What counters said once stays said: a cable that is dead counts no error any more. */
+/* Keeps what counters have shown: a cable that is dead counts no errors any more. */
 static void
 keep_counters(const struct rm_evidence *known, struct rm_evidence *now, rm_wall_t wall)
 {
@@ -384,8 +384,8 @@ find_open(const struct rm_incidents *incidents, const struct rm_part *part)
 	return NULL;
 }
 
-/* The incident is "A or B" and known to be the other part, and a verdict names that
- * other part, too. */
+/* True: the incident is on "A or B" and known to be B, the verdict is on A, and another
+ * verdict of this judgement is on B: so the one on A needs an incident of its own. */
 static bool
 is_for_another(const struct incident_entry *entry, const struct rm_part *part,
     const struct rm_verdict *verdicts, size_t count)
@@ -453,9 +453,9 @@ incident_resolve(
 }
 
 /*
- * For an incident without a verdict: is there evidence that its part works? Time of
- * which nothing is known neither counts nor restarts the wait. Otherwise an incident on
- * a host that stops again and again would never end.
+ * True: an incident without a verdict has evidence that its part works. Time without
+ * evidence does not count, but does not restart the wait, either: else an incident on a
+ * host that stops again and again would never end.
  */
 static bool
 has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,
@@ -486,8 +486,8 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	incidents->judged_at = now;
 	for (size_t i = 0; i < incidents->open_count; i++)
 		incidents->open[i]->judged = false;
-	/* Equal names first: "A or B" only takes a verdict on A if A has no incident of
-	 * its own. */
+	/* Verdicts with equal names come first: an incident on "A or B" takes a verdict
+	 * on A only if A has no incident of its own. */
 	for (size_t i = 0; i < count; i++) {
 		struct incident_entry *entry = find_open(incidents, &verdicts[i].part);
 

@@ -1,19 +1,23 @@
 /*
- * incident - a suspected fault: a verdict with a life. Pure.
+ * incident - a suspected fault, from the first verdict on it to its resolution. Pure.
  *
- * A verdict on a part that has no open incident opens one; later ones update it; it
- * resolves only after positive evidence that the part works, for resolve_after_ns in
- * all since the last sign of the fault: silence is never health, and does not count. A
- * part that comes back for the second time within RM_INCIDENT_FLAP_NS comes and goes:
- * that is one incident, which counts its returns and lasts until the part was good for
- * RM_INCIDENT_QUIET_NS. An incident of "A or B" keeps its name when a later verdict
- * names A alone, and an incident of A keeps its name when a later verdict names "A or
- * B": one fault is one incident. Once a verdict has named A, the incident names A.
- * Verdicts on "A or B" then update its kind, its counts and, if that is worse, its
- * impact; its name, confidence and ruled-out list stay those of A. B replaces A when
- * verdicts have named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A
- * since the first of them. Each replacement doubles the time that the next one needs,
- * up to RM_INCIDENT_RECONSIDER_MAX_NS.
+ * A verdict on a part that has no open incident opens one, and later verdicts update
+ * it. It resolves when there was evidence that the part works for resolve_after_ns in
+ * all since the last sign of the fault; time without evidence does not count. If a part
+ * fails again for the second time within RM_INCIDENT_FLAP_NS, it is flapping: that is
+ * one incident, which counts how often the fault has returned, and lasts until the part
+ * was good for RM_INCIDENT_QUIET_NS.
+ *
+ * A verdict may name "A or B" if it cannot decide between two parts. The part of an
+ * incident (verdict.part) never changes: an incident on "A or B" stays that when a
+ * later verdict is on A alone, and an incident on A stays that when a later verdict is
+ * on "A or B", because one fault is one incident. Once a verdict was on A, the incident
+ * on "A or B" is known to be A (evidence.narrowed). Later verdicts on "A or B" then
+ * update its kind, its counts and, if that is worse, its impact; its confidence and
+ * ruled-out list stay those of A. B replaces A as the known part when verdicts have
+ * named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A since the first of
+ * these. Each replacement doubles the time that the next one needs, up to
+ * RM_INCIDENT_RECONSIDER_MAX_NS.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_H
 #define RACKMESH_INCIDENT_INCIDENT_H
@@ -42,33 +46,37 @@ enum rm_incident_event {
 enum rm_health { RM_HEALTH_UNKNOWN, RM_HEALTH_GOOD, RM_HEALTH_BAD };
 
 struct rm_incident {
-	uint64_t id; /* of this opening: unique per deployment with high probability */
-	struct rm_verdict verdict; /* the latest; the window start and lateness of the
-				      first */
+	/* id of this incident, unique in a deployment with high probability */
+	uint64_t id;
+	/* the latest verdict, with window start and lateness of the first */
+	struct rm_verdict verdict;
 	/* The severity at the opening, because it is a label of the alert.
 	 * RM_SEVERITY_UNSET: not given. */
 	enum rm_severity severity;
-	rm_wall_t opened, changed, resolved; /* resolved.ns 0 while open */
-	uint64_t reopened; /* times this part came back within flap_memory_ns */
-	/* It comes and goes: since when (ns 0: it does not), how often it was back
-	 * since then and when for the last time. */
+	rm_wall_t opened, changed, resolved; /* resolved.ns 0: open */
+	uint64_t reopened; /* times that this part failed again within flap_memory_ns */
+	/* If the part is flapping: since when (ns 0: it is not), how often the fault
+	 * has returned since then, and when it did so last. */
 	rm_wall_t flaps_since, returned;
 	uint64_t returns;
-	/* Every receiver of alerts has taken that it opened, that it resolved. */
+	/* Every receiver of alerts has accepted the opening, the resolution. */
 	bool notified_opened, notified_resolved;
 };
 
 struct rm_incident_options {
-	size_t max_open;          /* verdicts beyond are refused and counted */
-	size_t max_closed;        /* remembered for the API, oldest forgotten first */
-	int64_t resolve_after_ns; /* good for so long; 2 s by default of the daemons */
-	int64_t flap_memory_ns;   /* 0: an hour */
-	uint64_t id_seed;         /* random per process */
+	/* most open incidents; further verdicts are refused and counted */
+	size_t max_open;
+	size_t max_closed; /* most closed incidents that are kept, the newest */
+	/* ns for which a part must be good; the daemons' default is 2 s */
+	int64_t resolve_after_ns;
+	int64_t flap_memory_ns; /* ns for which reopened counts; 0: an hour */
+	uint64_t id_seed;       /* random per process */
 };
 
 struct rm_incident_counts {
 	uint64_t opened, updated, resolved, refused;
-	uint64_t reconsidered; /* the named one of "A or B" was replaced by the other */
+	/* times that the other one of "A or B" replaced the named one */
+	uint64_t reconsidered;
 };
 
 int rm_incidents_new(
@@ -76,11 +84,11 @@ int rm_incidents_new(
 void rm_incidents_free(struct rm_incidents *incidents);
 
 /*
- * One judgement. verdicts: all that hold now. health(part, arg): the state of a part
- * that has an open incident but no verdict now. on_event is called for each opening,
- * each change of kind, direction, impact, services or ruled-out list, of whether there
- * is anything to say in words, or of confidence by more than 0.1 (not for mere counts),
- * and each resolution.
+ * Makes one judgement. verdicts: all that are true now. health(verdict, arg): the state
+ * of a part that has an open incident but no verdict now. on_event is called for each
+ * opening, for each resolution, and for each change of kind, direction, impact,
+ * services, ruled-out list, of whether the evidence has a text, or of confidence by
+ * more than 0.1; not for changes of counts alone.
  */
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict *verdicts, size_t count,
@@ -89,18 +97,19 @@ void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t
 	enum rm_incident_event event, const struct rm_incident *incident, void *arg),
     void *arg);
 
-/* Open ones first, newest first; then closed ones, newest first. NULL past the end. */
+/* The i-th incident: first the open ones, then the closed ones, each the newest first.
+ * NULL: there are no more. */
 const struct rm_incident *rm_incidents_get(
     const struct rm_incidents *incidents, size_t i);
 size_t rm_incidents_open(const struct rm_incidents *incidents);
-/* All receivers know its opening, or its resolution. False: known already, or the
- * incident is forgotten. */
+/* All receivers have got its opening, or its resolution. False: that was known already,
+ * or there is no such incident. */
 bool rm_incidents_notified(struct rm_incidents *incidents, uint64_t id, bool resolved);
 const struct rm_incident_counts *rm_incidents_counts(
     const struct rm_incidents *incidents);
 
 json_t *rm_incident_json(const struct rm_incident *incident); /* new reference */
-/* "it came back 7 times within 64 s", "" where it does not come and go. */
+/* "it came back 7 times within 64 s"; "": the part is not flapping. */
 void rm_incident_flapping(
     const struct rm_incident *incident, char ret[RM_INCIDENT_FLAP_TEXT]);
 

@@ -6,8 +6,8 @@
 
 #include "rackmesh/incident/incident_state.h"
 
-/* Equal names first: an incident on "A or B" is only used for A if there is no other.
- */
+/* An incident with the same name comes first: one on "A or B" is used for A only if
+ * there is no other. */
 static struct incident_entry *
 find_same(const struct rm_incidents *incidents, const struct rm_part *part)
 {
@@ -92,7 +92,7 @@ rm_incidents_adopt(
 	return 1;
 }
 
-/* notified: nobody has to be notified of the end. */
+/* notified: the receivers need not get the end. */
 static void
 close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved,
     bool notified, rm_mono_t now)

@@ -19,35 +19,36 @@ struct rm_incident;
 struct rm_incidents;
 
 /*
- * theirs: as the other aggregator reports it; its notified_opened is used, its evidence
- * only where there is none here, its impact where that is worse. held: the other one
- * resolves it; id, times, severity and name become the other one's. Not held: this
- * daemon is active, and its own open incidents are not changed. Returns 1: newly
- * opened; 0: it was open; -ENOSPC, -ENOMEM, counted as refused.
+ * Takes an incident that the other aggregator has reported: its notified_opened is
+ * used, its evidence if there is none here, and its impact if that is worse. held: only
+ * the other aggregator resolves it, and id, times, severity and name become those of
+ * theirs. Not held: this daemon is active, and its own open incidents are not changed.
+ * Returns 1: newly opened; 0: it was open; -ENOSPC, -ENOMEM, which count as refused.
  */
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);
-/* The other aggregator has resolved it. told: and all receivers know; else this daemon
- * has to send the end if the other one cannot. False: known already, or unknown id. */
+/* The other aggregator has resolved the incident. notified: all receivers have got the
+ * end; else this daemon has to send it if the other one cannot. False: known already,
+ * or an unknown id. */
 bool rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
     bool notified, rm_mono_t now);
 
 /* This daemon became active: it resolves all held incidents from now on. */
 void rm_incidents_release(struct rm_incidents *incidents);
-/* This daemon went standby: open incidents of its own that receivers know are owed to
- * the other aggregator until that reports them. The other one may be active already and
- * not know them. */
+/* This daemon went standby. Its own open incidents that receivers know are owed: the
+ * other aggregator has to report them, and must not be taken to have ended them before
+ * it does. It may have become active without knowing them. */
 void rm_incidents_owe(struct rm_incidents *incidents);
-/* True: the i-th incident, as of rm_incidents_get, is held. */
+/* True: the i-th incident, by the order of rm_incidents_get, is owed: see
+ * rm_incidents_owe. */
 bool rm_incidents_owes(const struct rm_incidents *incidents, size_t i);
-/* The other aggregator begins to send all its open incidents, and all ends not yet
- * delivered. */
+/* Marks all incidents as not confirmed: the other aggregator begins to send all its
+ * open incidents, and all ends that were not delivered. */
 void rm_incidents_doubt(struct rm_incidents *incidents);
-/* The other aggregator has sent them all, and is active. Incidents here that were not
- * among them, and that receivers know, or that are held, restored from before the
- * restart, or without a verdict now, have ended meanwhile, and the other one has sent
- * their ends. Incidents that are owed to it are excepted. Returns how many ended.
- */
+/* The other aggregator is active, and has sent all its incidents. So incidents here
+ * that it has not confirmed have ended, and it has sent their ends, if receivers know
+ * them, or if they are held, of a former run, or without a verdict now. Incidents that
+ * are owed stay. Returns how many ended. */
 size_t rm_incidents_end_rest(
     struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now);
 

@@ -106,14 +106,14 @@ rm_incident_file_load(const struct rm_incident_file *file)
 	return json;
 }
 
-/* Records the result of a save. */
+/* Notes the result of a save. */
 static void
 settle(struct rm_incident_file *file, uint64_t save, int r)
 {
 	file->failures += r < 0;
 	if (r == 0)
 		file->has = save;
-	if (save >= file->tried) { /* otherwise a newer save has failed already */
+	if (save >= file->tried) { /* else a newer save has failed already */
 		file->tried = save;
 		file->behind = r < 0;
 	}
@@ -127,7 +127,7 @@ write_done(void *arg, int r)
 	struct rm_incident_file *file = arg;
 
 	if (r == -ECANCELED && file->next == NULL)
-		file->next = file->writing; /* written by rm_incident_file_free */
+		file->next = file->writing; /* rm_incident_file_free writes it */
 	else
 		free(file->writing);
 	file->writing = NULL;
@@ -151,9 +151,8 @@ start_writing(struct rm_incident_file *file)
 	    write_done, file);
 	if (r == 0)
 		return;
-	/* The worker is full, or there is no memory: the next save tries again, or else
-	 * rm_incident_file_free.
-	 */
+	/* The worker is full, or there is no memory: the next save, or
+	 * rm_incident_file_free, tries again. */
 	file->next = file->writing;
 	file->writing = NULL;
 	settle(file, file->next_save, r);
@@ -298,7 +297,7 @@ rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now)
 	json_t *list = json_array(), *one;
 	const struct rm_incident *incident;
 
-	/* Oldest first, so that the order is the same after loading. */
+	/* The oldest is written first, so that loading gives the same order. */
 	for (size_t i = incidents->open_count + incidents->closed_count; i-- > 0;) {
 		incident = rm_incidents_get(incidents, i);
 		if (!is_worth_keeping(incident, now))
@@ -344,8 +343,8 @@ take_number(struct reading *reading, const char *key, int64_t max)
 	return value;
 }
 
-/* absent: the value if the key is missing. Files of an older version have no such key;
- * that version saved an incident after its notices were sent. */
+/* absent: the value to use if the key is missing. Files of an older version have no
+ * such key; that version saved an incident after its notices had been sent. */
 static bool
 take_notified(
     struct reading *reading, const char *key, const char *old_key, bool absent)
@@ -500,7 +499,7 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	}
 }
 
-/* NULL, or the name of the wrong key. */
+/* Returns NULL, or the name of the wrong key. */
 static const char *
 incident_read(const json_t *object, struct rm_incident *incident)
 {
@@ -550,7 +549,7 @@ is_open(const struct rm_incidents *incidents, const struct rm_part *part)
 	return false;
 }
 
-/* Takes the entry. NULL, or the name of the wrong key. */
+/* Takes ownership of the entry. Returns NULL, or the name of the wrong key. */
 static const char *
 restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
     rm_mono_t now, rm_wall_t wall)

@@ -1,10 +1,10 @@
 /*
  * incident_file - keeps open and recently resolved incidents over a restart.
  *
- * JSON, replaced atomically, rendered on the loop and written on the worker, one write
- * at a time and always the newest state. A file that does not parse is renamed to
- * *.corrupt; one that cannot be read now stays until the next write. Both are logged,
- * and neither prevents the start.
+ * The file is JSON. The loop makes the text, and the worker replaces the file
+ * atomically; there is one write at a time, always of the newest state. A file that
+ * does not parse is renamed to *.corrupt; one that cannot be read now stays until the
+ * next write. Both are logged, and neither prevents the start.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_FILE_H
 #define RACKMESH_INCIDENT_INCIDENT_FILE_H
@@ -21,33 +21,35 @@ struct rm_incident_file;
 struct rm_incidents;
 struct rm_worker;
 
-/* All open incidents, those resolved within the last five minutes, and, for a day,
- * those whose end was not delivered to all receivers. New reference. */
+/* The JSON of all open incidents, of those resolved within the last five minutes, and,
+ * for a day, of those whose end was not delivered to all receivers. New reference. */
 json_t *rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now);
-/* Into an empty set: open ones are open again under their old id, and judged on from
- * there; resolved ones that would be saved now are remembered. Foreign bytes:
- * everything is checked; fuzzed. An incident that is not usable is left out and counted
- * as refused; the first of them is in error. Returns how many are open, or -EINVAL
- * (these are no incidents) and error. */
+/* Restores incidents into an empty set. Open ones are open again under their old ids,
+ * and judged further; resolved ones are kept if they would be saved now. saved is not
+ * trusted: everything is checked, and the function is fuzzed. An incident that cannot
+ * be used is left out and counted as refused; error describes the first of them.
+ * Returns the number of open incidents, or -EINVAL (saved has no incidents) and
+ * error. */
 int rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved,
     rm_mono_t now, rm_wall_t wall, struct rm_error *error);
 
 int rm_incident_file_new(
     struct rm_worker *worker, const char *path, struct rm_incident_file **ret);
 void rm_incident_file_free(struct rm_incident_file *file); /* after the worker */
-/* NULL: there is no file, or it cannot be used, which is logged. New reference. */
+/* New reference. NULL: there is no file, or it cannot be used, which is logged. */
 json_t *rm_incident_file_load(const struct rm_incident_file *file);
-/* Takes the reference. Failures are counted. */
+/* Saves the state; takes the reference. A failure is counted. */
 void rm_incident_file_save(struct rm_incident_file *file, json_t *takes);
-/* Saves are numbered: the next one's number; whether one, or a newer one, has been
- * written or could not be; whether one is on the disk. */
+/* Saves are numbered. Returns the number that the next save gets; whether a save, or a
+ * newer one, was written or has failed; whether it is on the disk. */
 uint64_t rm_incident_file_next(const struct rm_incident_file *file);
 bool rm_incident_file_tried(const struct rm_incident_file *file, uint64_t save);
 bool rm_incident_file_has(const struct rm_incident_file *file, uint64_t save);
-/* Called after every attempt to write, also a failed one. It must not save. */
+/* on_write is called after every attempt to write, also a failed one. It must not
+ * save. */
 void rm_incident_file_on_write(
     struct rm_incident_file *file, void (*on_write)(void *arg), void *arg);
-/* True: the last state could not be written, and no newer one is being written: save
+/* True: the last state could not be written, and no newer one is being written, so save
  * again. */
 bool rm_incident_file_behind(const struct rm_incident_file *file);
 const uint64_t *rm_incident_file_failures(const struct rm_incident_file *file);

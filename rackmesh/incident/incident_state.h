@@ -13,23 +13,28 @@ struct incident_entry {
 	struct rm_incident incident;
 	double announced_confidence;
 	char announced_services[RM_EVIDENCE_TEXT];
-	rm_mono_t services_at; /* when they were announced; ns 0: at its opening */
-	bool good;             /* when it was last judged, at good_at */
+	/* when announced_services were announced; ns 0: when the incident opened */
+	rm_mono_t services_at;
+	bool good; /* the part was good when it was last judged, at good_at */
 	rm_mono_t good_at;
-	int64_t good_ns; /* in all, since the last sign of its fault */
+	/* ns for which the part was good since the last sign of the fault, in all */
+	int64_t good_ns;
 	rm_mono_t resolved;
-	/* For an incident of "A or B" that is known to be A: the other part that
-	 * verdicts named since the last verdict on A ("": none), and the time for which
-	 * they did, in all. */
+	/* Of an incident of "A or B" that is known to be A: the other part, if verdicts
+	 * have named it since the last verdict on A ("": none), and for how long in
+	 * all. */
 	char rival[RM_PART_NAME_BYTES];
 	int64_t rival_ns;
-	int64_t reconsider_ns; /* so long is needed to replace A; 0: not replaced yet */
-	bool judged;           /* has its verdict of this judgement */
-	bool held; /* the other one of our pair ends it, see incident_adopt */
+	/* ns for which B must be named to replace A; 0: there was no replacement yet */
+	int64_t reconsider_ns;
+	bool judged; /* the present judgement has a verdict on it */
+	/* only the other aggregator of the pair resolves it: see incident_adopt.h */
+	bool held;
 	/* this daemon sent it, and is standby now; see incident_adopt */
 	bool owed;
-	bool former;    /* of a former run */
-	bool confirmed; /* the other one has reported it since rm_incidents_doubt */
+	bool former; /* restored from a former run */
+	/* the other aggregator has reported it since rm_incidents_doubt */
+	bool confirmed;
 };
 
 struct rm_incidents {
@@ -37,7 +42,7 @@ struct rm_incidents {
 	struct incident_entry **open; /* oldest first */
 	size_t open_count;
 	struct incident_entry *
-	    *closed; /* a ring of max_closed, closed_next is written next */
+	    *closed; /* a ring of max_closed entries; closed_next is written next */
 	size_t closed_count, closed_next;
 	rm_mono_t judged_at; /* the last judgement; ns 0: there was none */
 	uint64_t made;
@@ -49,15 +54,17 @@ struct incident_impact {
 	char services[RM_EVIDENCE_TEXT];
 };
 
-/* Of an incident, before and now. The worst so far is kept: a probe of a service is not
- * lost in each window, and a service that the fault has ended uses the part no more. */
+/* Of the evidence before and now, returns the worse impact with its services. A service
+ * loses no probe in some windows, and a service that the fault has ended does not use
+ * the part any more. */
 struct incident_impact incident_worst_impact(
     const struct rm_evidence *before, const struct rm_evidence *now);
 
-/* One of the two is "A or B", and the other is A or B. */
+/* True: one of the two is "A or B", and the other is A or B. */
 bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);
 
-/* Takes the entry; the oldest is forgotten for it. Only where max_closed is not 0. */
+/* Takes ownership of the entry, and frees the oldest one for it. Only if max_closed is
+ * not 0. */
 void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);
 
 #endif
