@@ -41,8 +41,8 @@ struct rm_dialer {
 	struct rm_loop *loop;
 	struct dialer_peer *peers;
 	size_t peer_count;
-	size_t at;      /* the peer that is tried, or will be next */
-	size_t address; /* the index of its address */
+	size_t at;      /* index of the peer that is dialed, or that is dialed next */
+	size_t address; /* index of the peer's address */
 	bool resolving;
 	int64_t connect_timeout_ns;
 	struct rm_backoff backoff;
@@ -57,8 +57,8 @@ struct rm_dialer {
 	bool up;
 	bool settled;
 	rm_mono_t up_at, last_frame;
-	bool pings;            /* the peer of this link does */
-	struct rm_error error; /* address of the last link that was closed */
+	bool pings;            /* the peer of this link sends pings */
+	struct rm_error error; /* error of the last link that was closed */
 };
 
 static void
@@ -73,8 +73,8 @@ dialer_drop_socket(struct rm_dialer *dialer)
 }
 
 /*
- * The current address failed: tries the next one, after the last one with a pause. A
- * caller must return at once: the owner may free the dialer.
+ * The present address has failed: tries the next one, after the last one with a pause.
+ * The caller must return at once, since the owner may free the dialer in on_down.
  */
 static void
 dialer_next(struct rm_dialer *dialer, int reason)
@@ -136,10 +136,10 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 	dialer->link = NULL;
 	dialer->up = false;
 	/*
-	 * A peer that never welcomed us (frozen, or it refuses us) counts as
-	 * unreachable, so that the peers behind it in the list are tried. After a
-	 * session that was welcomed the list starts again, soon, but at a random time,
-	 * so that not all daemons dial at once.
+	 * A peer that accepted the connection without a welcome (it is frozen, or it
+	 * refuses this daemon) counts as unreachable, so that the next peers in the
+	 * list are tried. After a session with a welcome the list starts again soon, at
+	 * a random time, so that not all daemons dial at once.
 	 */
 	if (dialer->settled) {
 		dialer->at = dialer->peer_count - 1;
@@ -148,8 +148,8 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 	dialer_next(dialer, reason);
 }
 
-/* A connect to a local port of the ephemeral range can connect to itself if nobody
- * listens there. */
+/* A connect to a local port of the ephemeral range may be connected to itself, if
+ * nobody listens there. */
 static bool
 dialer_met_itself(int fd)
 {
@@ -178,7 +178,7 @@ dialer_connected(struct rm_dialer *dialer)
 		dialer_next(dialer, -ECONNREFUSED);
 		return;
 	}
-	dialer->fd = -1; /* the link owns fd now, also on failure */
+	dialer->fd = -1; /* the link owns fd from here on, also on failure */
 	dialer_drop_socket(dialer);
 	r = rm_link_new(
 	    dialer->loop, fd, &dialer->limits, &callbacks, dialer, &dialer->link);
@@ -235,7 +235,7 @@ dialer_try(struct dialer_peer *peer, int unresolved)
 	int r;
 
 	dialer->resolving = false;
-	/* A late answer may have fewer addresses than the one before. */
+	/* A late look-up may have found fewer addresses than the one before. */
 	r = dialer->address < peer->count ? dialer_connect(dialer) : unresolved;
 	if (r < 0)
 		dialer_next(dialer, r);
@@ -270,8 +270,8 @@ dialer_on_answer(const struct rm_lookup_answer *answer, void *arg)
 	dialer_try(peer, answer->r);
 }
 
-/* Begins with this peer. If its last look-up was too slow and there are addresses of an
- * earlier one, they are used without waiting. */
+/* Begins with this peer. If its last look-up was too slow, and there are addresses of
+ * an earlier look-up, these are used at once. */
 static void
 dialer_resolve(struct dialer_peer *peer)
 {
@@ -306,7 +306,7 @@ dialer_begin(struct rm_dialer *dialer)
 		dialer_try(peer, -ENXIO);
 }
 
-/* The pause has ended, or the peer or the resolver took too long. */
+/* The pause has ended, or a look-up, connect or handshake took too long. */
 static void
 dialer_on_timer(void *arg)
 {
@@ -443,7 +443,8 @@ rm_dialer_watch(
 		: rm_mono_since(now, dialer->up_at) <= welcome_ns)
 		return false;
 	rm_link_close(dialer->link, -ETIMEDOUT);
-	rm_dialer_stalled(dialer, now); /* true once */
+	/* sets both times to now, so this is true only once */
+	rm_dialer_stalled(dialer, now);
 	return true;
 }
 

@@ -33,8 +33,8 @@ frame_take(struct evbuffer *in, size_t max_bytes, bool sealed, struct rm_frame *
 
 	if (evbuffer_copyout(in, header, sizeof(header)) != sizeof(header))
 		return -EAGAIN;
-	/* The length is checked before the body arrives, so that a frame that will be
-	 * refused is not buffered. */
+	/* The length is checked before the payload arrives, so that a frame that will
+	 * be refused is not buffered. */
 	len = frame_get_u32(header);
 	if (len == 0 || len > max_bytes || len > RM_FRAME_MAX_BYTES)
 		return -EMSGSIZE;
@@ -80,8 +80,9 @@ frame_put(struct evbuffer *out, const uint8_t *data, size_t len, bool sealed)
 
 	if (len == 0 || len > RM_FRAME_MAX_BYTES)
 		return -EMSGSIZE;
-	/* Header and payload are added in one piece: if only the second allocation
-	 * failed, half a frame on the stream would make the connection useless. */
+	/* Header and payload are added as one piece: if only the second of two
+	 * allocations failed, half a frame would be on the stream, and the connection
+	 * would be lost. */
 	if (evbuffer_reserve_space(
 		out, (ev_ssize_t)(RM_FRAME_HEADER_BYTES + len), &space, 1) != 1)
 		return -ENOMEM;

@@ -1,10 +1,10 @@
 /*
- * frame - how a message lies on a byte stream.
+ * frame - the form of a message on a byte stream.
  *
  *   u32 length (big endian) | u32 CRC-32 of the payload (big endian) | payload
  *
- * The checksum (zlib's crc32) is there because TCP's is weak. Within TLS, which has a
- * better one, the field is 0 and not checked: the *_sealed functions.
+ * The checksum is zlib's crc32, since TCP's is weak. Within TLS, which has a stronger
+ * one, the field is 0 and is not checked: see the *_sealed functions.
  */
 #ifndef RACKMESH_NET_FRAME_H
 #define RACKMESH_NET_FRAME_H
@@ -23,9 +23,9 @@ struct rm_frame {
 };
 
 /*
- * Takes one whole frame off the buffer. -EAGAIN: not all there yet. -EMSGSIZE:
- * longer than max_bytes, or empty. -EBADMSG: checksum. -ENOMEM. After any error
- * but -EAGAIN the stream is lost: close it.
+ * Takes one whole frame from the buffer. -EAGAIN: it has not arrived completely.
+ * -EMSGSIZE: it is longer than max_bytes, or empty. -EBADMSG: wrong checksum. -ENOMEM.
+ * After any error but -EAGAIN close the stream: its position is lost.
  */
 int rm_frame_take(struct evbuffer *in, size_t max_bytes, struct rm_frame *ret);
 

@@ -24,10 +24,10 @@
 #include "rackmesh/tls/tls.h"
 #include "rackmesh/tls/tls_stream.h"
 
-/* The files are checked every second, so that half of the time is left for a renewal.
- */
+/* Certificates must be checked within RM_TLS_RECHECK_NS; a check at half of that time
+ * leaves the other half for a renewal. */
 #define LINK_RECHECK_NS (RM_TLS_RECHECK_NS / 2)
-/* encrypted bytes that are not decrypted yet: a few records */
+/* most encrypted bytes that wait to be decrypted: a few records */
 #define LINK_SEALED_BYTES (64 << 10)
 
 struct bufferevent;
@@ -38,14 +38,14 @@ struct tls_stream;
 struct rm_link {
 	int fd;
 	struct bufferevent *bev; /* NULL: the link is closed */
-	struct rm_timer
-	    *timer; /* time-out of on_open and of a frame; with TLS also those of TLS */
+	/* for the time-outs of on_open and of a frame, and with TLS for its checks */
+	struct rm_timer *timer;
 	size_t max_frame;
 	size_t max_output;
 	int64_t frame_ns;
 	struct rm_link_callbacks callbacks;
 	void *arg;
-	/* NULL: plaintext, and the next four members are not used */
+	/* NULL: plaintext; then the next four members are not used. */
 	struct tls_stream *stream;
 	struct evbuffer *plain;    /* decrypted bytes */
 	struct evbuffer *outgoing; /* frames that wait for the end of the handshake */
@@ -55,27 +55,29 @@ struct rm_link {
 	struct rm_error error;
 	/*
 	 * ended: the peer has ended the stream; frames that arrived before are still
-	 * handed over. closing: our side closes the link; they are not.
+	 * delivered. closing: this side closes the link; they are not.
 	 */
 	bool ended;
 	bool closing;
 	bool open;    /* on_open has been called */
 	bool begun;   /* the time-out of the handshake is running */
-	bool goodbye; /* the peer has ended the stream within TLS */
-	bool paused;  /* frames are not handed over */
+	bool goodbye; /* the peer has sent TLS's end of the stream (close_notify) */
+	bool paused;  /* frames are not delivered */
 	int reason;   /* the reason of ended or closing */
-	/* When a frame began to arrive, and the number of frames received before it; 0:
-	 * none. */
+	/* When a frame began to arrive, and the number of frames received before it;
+	 * begun_at.ns 0: no frame is incomplete. */
 	rm_mono_t begun_at;
 	uint64_t begun_after;
-	bool watched; /* the timer is set, also without TLS */
-	bool late;    /* found late once; the rest may be in the kernel's buffer */
+	bool watched; /* the timer is set for the time-out of a frame, or for TLS */
+	/* the frame was late at the last check; its rest may be in the kernel's
+	 * buffer */
+	bool late;
 	struct rm_address peer;
 	struct rm_link_counts counts;
 };
 
-/* A step of the handshake. 0: done; -EAGAIN: not yet; otherwise the reason to close.
- * Links take turns here: a step costs as much CPU as a thousand frames. */
+/* Makes a step of the handshake. 0: done; -EAGAIN: not yet; else the reason to close.
+ * Links take turns, because a step costs as much CPU as a thousand frames. */
 static int
 link_shake_hands(struct rm_link *link)
 {
@@ -101,8 +103,7 @@ link_shake_hands(struct rm_link *link)
 	return tls_stream_write(link->stream, link->outgoing);
 }
 
-/* Tells the owner that the link is open. 0; -EAGAIN: not yet; otherwise the reason to
- * close. */
+/* Calls on_open. 0; -EAGAIN: not yet; else the reason to close. */
 static int
 link_begin(struct rm_link *link)
 {
@@ -128,8 +129,8 @@ link_decipher(struct rm_link *link)
 	int r = tls_stream_read(link->stream, link->plain,
 	    RM_FRAME_HEADER_BYTES + link->max_frame, &link->error);
 
-	/* TLS answers some messages by itself: a peer that sends such messages and
-	 * reads nothing would make this process store the answers. */
+	/* TLS answers some messages itself: a peer that sends such messages and reads
+	 * nothing would make this process buffer the answers without limit. */
 	if (evbuffer_get_length(bufferevent_get_output(link->bev)) >
 	    link->max_output + LINK_SEALED_BYTES)
 		return -ENOBUFS;
@@ -168,8 +169,8 @@ link_has_rest(const struct rm_link *link)
 					   tls_stream_in_record(link->stream));
 }
 
-/* Called when all whole frames are handed over: notes whether the rest begins a frame.
- */
+/* Called when all whole frames were delivered: notes whether the buffer has the
+ * beginning of a frame. */
 static void
 link_note_rest(struct rm_link *link)
 {
@@ -188,8 +189,8 @@ link_note_rest(struct rm_link *link)
 	rm_timer_after(link->timer, link->frame_ns);
 }
 
-/* True at the second check only: after a stop of this process the rest of the frame may
- * be in the kernel's buffer. */
+/* True at the second check only: if this process was stopped, the rest of the frame may
+ * be in the kernel's buffer at the first. */
 static bool
 link_frame_is_late(struct rm_link *link)
 {
@@ -236,8 +237,8 @@ link_explain(struct rm_link *link)
 		    &link->error, 0, "the peer uses TLS, this daemon runs plaintext");
 }
 
-/* The reason to close at the end of the stream: it is an orderly end only if nothing is
- * left. */
+/* The reason for closing at the end of the stream. It is an orderly end only if no
+ * bytes are left. */
 static int
 link_last_reason(struct rm_link *link)
 {
@@ -245,15 +246,15 @@ link_last_reason(struct rm_link *link)
 
 	if (rest == NULL)
 		rest = bufferevent_get_input(link->bev);
-	/* A stream that ends inside of a frame was cut off. With TLS, so was one that
-	 * ends without TLS saying so: anybody on the way can close a connection. */
+	/* A stream that ends within a frame was cut off. So was a TLS stream that ends
+	 * without close_notify: anybody on the path can close a TCP connection. */
 	if (link->reason == 0 &&
 	    (evbuffer_get_length(rest) > 0 || (link->stream != NULL && !link->goodbye)))
 		link->reason = -ECONNRESET;
 	return link->reason;
 }
 
-/* Hands one frame to the owner; 0, -EAGAIN, or the reason to close. */
+/* Delivers one frame to the owner. 0, -EAGAIN, or the reason to close. */
 static int
 link_hand_over(struct rm_link *link)
 {
@@ -303,8 +304,8 @@ rm_link_error(const struct rm_link *link)
 	return link->error.text;
 }
 
-/* A host that vanishes while we send nothing is noticed within about 15 s. The kernel
- * of a frozen process still answers. */
+/* With these settings, a host that vanishes while nothing is sent is noticed within
+ * about 15 s. The kernel of a frozen process still answers. */
 static int
 rm_tcp_prepare(int fd)
 {
@@ -338,17 +339,17 @@ rm_tcp_peer_ack(int fd, int64_t *since_ns, uint32_t *unacked)
 	if (ioctl(fd, SIOCOUTQ, &queued) < 0 || ioctl(fd, SIOCOUTQNSD, &unsent) < 0)
 		return -errno;
 	*since_ns = (int64_t)info.tcpi_last_ack_recv * RM_NS_PER_MS;
-	/* If the window of a frozen process is full, bytes wait unsent: they wait for
+	/* If the window of a frozen process is full, bytes stay unsent: these wait for
 	 * room, not for an acknowledgement. */
 	*unacked = queued > unsent ? (uint32_t)(queued - unsent) : 0;
 	return 0;
 }
 
-/* Frames handed over before other peers get their turn. */
+/* Most frames that are delivered before other peers get their turn. */
 #define LINK_FRAMES_PER_WAKEUP 64
 
-/* Gives the kernel as much of the queue as it takes at once, so that a refusal sent
- * before the close can arrive. Then closes the socket. */
+/* Gives the kernel as much of the queue as it takes at once, so that a refusal that was
+ * sent before the close can arrive; then closes the socket. */
 static void
 link_shut(struct rm_link *link)
 {
@@ -375,7 +376,7 @@ link_shut(struct rm_link *link)
 	link->fd = -1;
 }
 
-/* A caller must return at once: the owner may free the link. */
+/* The caller must return at once, since the owner may free the link in on_close. */
 static void
 link_finish(struct rm_link *link, int reason)
 {
@@ -457,9 +458,9 @@ link_on_event(struct bufferevent *bev, short what, void *arg)
 	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
 		return;
 	/*
-	 * EPIPE: the peer closed the connection before. What it sent, and how it
-	 * closed, is still read; reading always ends. A peer that refuses our
-	 * certificate says so and resets the connection.
+	 * EPIPE: the peer has closed the connection. What it sent before, and how it
+	 * closed, is still read; reading ends in any case. A peer that refuses our
+	 * certificate reports that by TLS and then resets the connection.
 	 */
 	if (what & BEV_EVENT_WRITING && what & BEV_EVENT_ERROR &&
 	    (error == EPIPE || (link->stream != NULL && error == ECONNRESET))) {
@@ -493,8 +494,8 @@ link_on_timer(void *arg)
 	}
 }
 
-/* Starts the timer of on_open, because some peers do not send first, and because TLS
- * has to begin. */
+/* Starts the timer for on_open, as some peers do not send first, and as TLS has to
+ * begin. */
 static int
 link_arm(struct rm_link *link, struct rm_loop *loop)
 {
@@ -564,8 +565,8 @@ rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
 		goto out;
 	bufferevent_setcb(
 	    link->bev, link_on_readable, link_on_writable, link_on_event, link);
-	/* One frame of the largest kind fits, so that the limit cannot block the
-	 * stream, and an unfinished frame cannot occupy more. */
+	/* The largest frame fits into the buffer, so that the limit cannot block the
+	 * stream, and an incomplete frame cannot take more. */
 	bufferevent_setwatermark(
 	    link->bev, EV_READ, 0, RM_FRAME_HEADER_BYTES + link->max_frame);
 	r = limits->tls != NULL ? link_tls_wrap(link, limits) : 0;
@@ -600,7 +601,7 @@ rm_link_free(struct rm_link *link)
 	free(link);
 }
 
-/* Frames wait until the handshake has ended; after it they are encrypted at once. */
+/* Frames wait for the end of the handshake; after it they are encrypted at once. */
 static int
 link_send_sealed(struct rm_link *link, const uint8_t *data, size_t len)
 {
@@ -685,7 +686,7 @@ rm_link_resume(struct rm_link *link)
 		return;
 	if (!link->ended)
 		bufferevent_enable(link->bev, EV_READ);
-	/* Hands over frames that arrived while paused. */
+	/* Delivers frames that arrived during the pause. */
 	bufferevent_trigger(
 	    link->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
 }

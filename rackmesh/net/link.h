@@ -1,11 +1,11 @@
 /*
- * link - one framed connection between two daemons, in TLS if it is given one.
+ * link - one connection between two daemons that carries frames, with TLS if limits.tls
+ * is set.
  *
- * on_open is called when the link may be used. Frames sent before wait, so that a link
- * with TLS never sends in plaintext. on_frame gets every whole frame; returning < 0
- * closes the link with that reason. on_close is called exactly once, is the link's last
- * use of anything, and may free it (also from inside on_frame's return path, never from
- * inside on_frame itself).
+ * on_open is called when the link may be used. Frames that are sent earlier wait until
+ * then, so a link with TLS sends nothing in plaintext. on_frame gets every whole frame;
+ * a result < 0 closes the link for that reason. on_close is called exactly once, as the
+ * last callback, and may free the link; on_frame must not free it.
  */
 #ifndef RACKMESH_NET_LINK_H
 #define RACKMESH_NET_LINK_H
@@ -25,65 +25,67 @@ struct rm_tls;
 #define RM_LINK_FRAME_NS (10 * 1000000000LL)
 
 struct rm_link_counts {
-	uint64_t frames_in, bytes_in;   /* bytes with frame headers */
-	uint64_t frames_out, bytes_out; /* handed to the kernel's stream or its queue */
-	uint64_t refused_frames;        /* damaged, oversized or empty */
-	uint64_t slow_frames;   /* frames begun and not complete in time: 0 or 1 */
-	uint64_t refused_sends; /* output queue full */
+	uint64_t frames_in, bytes_in; /* bytes with frame headers */
+	/* frames and bytes that were given to the kernel, or to the queue */
+	uint64_t frames_out, bytes_out;
+	uint64_t refused_frames; /* damaged, oversized or empty */
+	uint64_t slow_frames;    /* frames that were not complete in time: 0 or 1 */
+	uint64_t refused_sends;  /* output queue full */
 };
 
 struct rm_link_callbacks {
-	/* data is aligned to 8 and borrowed for the call. */
+	/* data: aligned to 8 bytes, and borrowed for the call. < 0 closes the link. */
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 	/*
-	 * reason: 0 the peer closed in order; -ECONNRESET (also: in the middle of a
-	 * frame or of the handshake, and within TLS any end that the peer has not
-	 * signed), -ETIMEDOUT (also: of the handshake, of a frame), -EACCES a
-	 * certificate was refused, by us or by the peer, -EPROTO what came is not
-	 * TLS 1.3, -ESTALE we have dialed, and a certificate ends soon, or ours has
-	 * been renewed: dial again,
-	 * -ENOBUFS TLS's own answers are not taken, -EBADMSG, -EMSGSIZE, what on_open
-	 * or on_frame returned, or what rm_link_close was given. Frames that came
-	 * before the end come first.
+	 * Called at the end of the link, after all frames that arrived before it.
+	 * reason: 0: the peer has closed in order; -ECONNRESET: the connection was cut
+	 * off, also within a frame or the handshake, and with TLS without close_notify;
+	 * -ETIMEDOUT: also of the handshake or of a frame; -EACCES: one side has
+	 * refused the other's certificate; -EPROTO: the peer does not use TLS 1.3;
+	 * -ESTALE: this side has dialed, and a certificate ends soon, or its own was
+	 * renewed: dial again; -ENOBUFS: the peer does not read TLS's own answers;
+	 * -EBADMSG, -EMSGSIZE: a frame was refused; else the error that on_open or
+	 * on_frame has returned, or that rm_link_close got.
 	 */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
 	/* The output queue became empty; may be NULL. */
 	void (*on_drained)(struct rm_link *link, void *arg);
 	/*
-	 * The link may be used: after the handshake, without TLS soon. Once, from the
-	 * loop, before any frame; < 0 closes. May be NULL. In TLS 1.3 the connecting
-	 * side ends its handshake first: it learns only from the first frame of the
-	 * peer that the peer accepts its certificate; if the peer refuses it, on_close
-	 * gets -EACCES.
+	 * The link may be used: with TLS after the handshake, else soon. Called once,
+	 * from the loop, before any frame; < 0 closes the link. May be NULL. In TLS 1.3
+	 * the side that has connected ends its handshake first: only the peer's first
+	 * frame shows that the peer accepts its certificate; if the peer refuses it,
+	 * on_close gets -EACCES.
 	 */
 	int (*on_open)(struct rm_link *link, void *arg);
 };
 
 struct rm_link_limits {
-	size_t max_frame_bytes;  /* larger incoming frames close the link */
-	size_t max_output_bytes; /* rm_link_send refuses past this */
+	size_t max_frame_bytes; /* larger incoming frames close the link */
+	/* most bytes in the output queue; then rm_link_send refuses */
+	size_t max_output_bytes;
 	/* NULL: plaintext, with a checksum per frame. Borrowed, outlives the link. */
 	struct rm_tls *tls;
-	bool accepting;   /* which side of the handshake */
+	bool accepting;   /* true: the server's side of the TLS handshake */
 	int64_t frame_ns; /* 0: RM_LINK_FRAME_NS */
 };
 
-/* Takes fd (connected, any blocking mode), also on failure. Sets TCP_NODELAY
- * and keep-alives. */
+/* Takes ownership of fd, also on failure: a connected socket, blocking or not. Sets
+ * TCP_NODELAY and keep-alives. */
 int rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
     const struct rm_link_callbacks *callbacks, void *arg, struct rm_link **ret);
 void rm_link_free(struct rm_link *link); /* closes without calling on_close */
 
-/* Before on_open: waits in the queue until then. -ENOBUFS: the queue is full.
- * -ENOTCONN: closed or closing. Whatever fails, nothing was queued. */
+/* Sends a frame; before on_open it waits in the queue. -ENOBUFS: the queue is full;
+ * -ENOTCONN: closed or closing. On failure nothing was queued. */
 int rm_link_send(struct rm_link *link, const uint8_t *data, size_t len);
-/* Queued, not in the kernel; with what TLS adds. */
+/* Bytes in the queue, without those in the kernel, and with what TLS adds. */
 size_t rm_link_output_bytes(const struct rm_link *link);
 
-/* Closes soon, from the loop, through on_close(reason): safe anywhere. No frame is
- * delivered afterwards. Frames sent before are still written if the kernel accepts
- * them. */
+/* Closes the link soon, from the loop, through on_close(reason), so it may be called
+ * anywhere. No frame is delivered any more. Frames sent before are still written if the
+ * kernel takes them at once. */
 void rm_link_close(struct rm_link *link, int reason);
 
 /* The URI in the peer's certificate, from on_open on; "" before, and without TLS. */
@@ -91,21 +93,22 @@ const char *rm_link_identity(const struct rm_link *link);
 /* When the peer's certificate, or one of its authorities, expires, in wall-clock
  * seconds. 0: without TLS, and before on_open. */
 int64_t rm_link_certificate_ends_s(const struct rm_link *link);
-/* Less than a fifth of its life is left, so its renewal is overdue. */
+/* True: less than a fifth of the life of the peer's certificate is left, so its renewal
+ * is overdue. */
 bool rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s);
-/* In on_close: TLS's text on the reason; "": none. */
+/* For use in on_close: the text of a TLS error; "": none. */
 const char *rm_link_error(const struct rm_link *link);
 
-/* Hands over no frame until it is resumed; the peer's next ones wait, in the end on its
- * side. Also from inside on_frame. */
+/* Delivers no frame until rm_link_resume; the peer's further frames wait, in the end on
+ * its own side. May be called from inside on_frame. */
 void rm_link_pause(struct rm_link *link);
 void rm_link_resume(struct rm_link *link);
 
 /*
- * Tells whether the peer's kernel still acknowledges: ns since its last ACK arrived,
- * and the number of our bytes that were sent and are not acknowledged (TCP_INFO's
- * last_ack_recv; SIOCOUTQ minus unsent bytes). It distinguishes a frozen process from a
- * vanished host. -EOPNOTSUPP on a Unix socket, -ENOTCONN when closed.
+ * Shows whether the peer's kernel still acknowledges: since_ns: time since its last ACK
+ * arrived; unacked: number of bytes that were sent and not acknowledged (TCP_INFO's
+ * last_ack_recv; SIOCOUTQ minus unsent bytes). So a frozen process can be told from a
+ * vanished host. -EOPNOTSUPP: a Unix socket; -ENOTCONN: closed.
  */
 int rm_link_peer_ack(const struct rm_link *link, int64_t *since_ns, uint32_t *unacked);
 

@@ -12,10 +12,10 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/turn.h"
 
-/* Connections accepted in one turn of the loop. */
+/* Most connections that are accepted in one turn of the loop. */
 #define LISTENER_ACCEPTS_PER_TURN 4
 #define LISTENER_PAUSE_NS (100 * RM_NS_PER_MS)
-/* Room for all agents of a rack, or all daemons of a region, that reconnect within one
+/* Enough for all agents of a rack, or all daemons of a region, to reconnect within one
  * turn. */
 #define LISTENER_BACKLOG 1024
 
@@ -69,8 +69,9 @@ listener_accept(void *arg)
 		case ENFILE:
 		case ENOBUFS:
 		case ENOMEM:
-			/* The connection stays in the backlog: the event would fire
-			 * again and again until a descriptor is closed. */
+			/* There is no descriptor left, and the connection stays in the
+			 * backlog: without a pause the event would fire again and
+			 * again. */
 			rm_timer_after(listener->pause, LISTENER_PAUSE_NS);
 			return;
 		default:

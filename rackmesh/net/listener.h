@@ -12,13 +12,14 @@ struct rm_listener;
 struct rm_loop;
 
 /*
- * on_accept takes fd and returns 0, or < 0 having closed it. At EMFILE the
- * listener pauses 100 ms instead of spinning. SO_REUSEADDR is set.
+ * on_accept takes ownership of fd. It returns 0, or < 0 after it has closed fd. If no
+ * descriptors are left (EMFILE), the listener pauses for 100 ms. Sets SO_REUSEADDR.
  */
 int rm_listener_new(struct rm_loop *loop, const struct rm_address *address,
     int (*on_accept)(int fd, const struct rm_address *peer, void *arg), void *arg,
     struct rm_listener **ret);
 void rm_listener_free(struct rm_listener *listener);
-int rm_listener_port(const struct rm_listener *listener); /* the real one, for port 0 */
+/* the real port, if that in address was 0 */
+int rm_listener_port(const struct rm_listener *listener);
 
 #endif

@@ -54,8 +54,8 @@ lookup_main(void *arg)
 
 	job->r = rm_endpoint_resolve(
 	    &job->endpoint, job->addresses, &job->count, &job->error);
-	/* Called before the answer, because the receiver of the answer may start
-	 * another look-up at once. */
+	/* Called before the answer is sent, because its receiver may start another
+	 * look-up at once. */
 	atomic_fetch_sub(&lookups_running, 1);
 	while (write(job->fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
@@ -63,7 +63,8 @@ lookup_main(void *arg)
 	return NULL;
 }
 
-/* Signals are handled by the loop's thread. Nobody waits for the end of this thread. */
+/* Signals are handled by the loop's thread. Nobody waits for the end of the new
+ * thread. */
 static int
 lookup_start(struct lookup_job *job)
 {

@@ -2,9 +2,9 @@
  * lookup - looks up the addresses of an endpoint's name in threads.
  *
  * Each look-up has its own thread, not the daemon's worker: a name server that does not
- * answer takes half a minute, and must delay neither files nor other names. A look-up
- * that is given up continues in its thread and its result is dropped, so it does not
- * delay the end of the daemon.
+ * answer takes half a minute, and must delay neither files nor other names. If the
+ * owner gives up a look-up, its thread continues and its result is dropped: so it does
+ * not delay the end of the daemon.
  */
 #ifndef RACKMESH_NET_LOOKUP_H
 #define RACKMESH_NET_LOOKUP_H
@@ -29,9 +29,10 @@ struct rm_lookup_answer { /* borrowed for the call */
 	const char *reason; /* the resolver's error; "": none */
 };
 
-/* done: once, from the loop; the lookup is freed when it returns, so the owner forgets
- * it there. most: RM_LOOKUPS_MAX, or fewer for a name that must leave some to others.
- * -EBUSY: so many run already, RM_LOOKUPS_BUSY; those that were given up count. */
+/* done is called once, from the loop; the lookup is freed when done returns, so its
+ * owner must not free it afterwards. most: RM_LOOKUPS_MAX, or fewer, to leave some
+ * threads to other names. -EBUSY, with the text RM_LOOKUPS_BUSY: that many threads are
+ * running, including those of look-ups that were given up. */
 int rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint,
     unsigned most, void (*done)(const struct rm_lookup_answer *answer, void *arg),
     void *arg, struct rm_lookup **ret);
@@ -39,8 +40,8 @@ int rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint,
 void rm_lookup_free(struct rm_lookup *lookup);
 
 struct rm_lookup_counts {
-	uint64_t started, failed; /* failed: without an address, also because all
-				     threads were in use */
+	/* failed: look-ups without an address, also because no thread was free */
+	uint64_t started, failed;
 };
 
 /* Counts of the whole process, written on the loop's thread. */

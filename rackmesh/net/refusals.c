@@ -7,7 +7,7 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/fnv.h"
 
-/* Without the port, which differs in each attempt. */
+/* The address without the port, which differs in each attempt. */
 static void
 format_host(const struct rm_address *address, char text[RM_ADDRESS_TEXT])
 {

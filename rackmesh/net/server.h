@@ -2,9 +2,10 @@
  * server - the connections that a daemon has accepted, from the socket to their end.
  *
  * Their number is bounded. A connection is pending (pending_conns.h) until the daemon
- * accepts its hello: of those there are few, and each for a short time. The daemon's
- * session is a struct of its own that contains a struct rm_conn: the server allocates
- * it zeroed with every connection, and frees it when the connection has ended.
+ * accepts its hello; the number of pending ones is small, and so is the time of each.
+ * The daemon's session is a struct of its own that contains a struct rm_conn: the
+ * server allocates it zeroed with every connection, and frees it when the connection
+ * has ended.
  */
 #ifndef RACKMESH_NET_SERVER_H
 #define RACKMESH_NET_SERVER_H
@@ -23,55 +24,56 @@ struct rm_conn {
 
 struct rm_server_options {
 	struct rm_loop *loop;
-	struct rm_link_limits limits; /* accepting: taken as true */
+	struct rm_link_limits limits; /* limits.accepting is ignored */
 	size_t max_conns;
-	size_t session_bytes; /* of the daemon's session */
-	size_t conn_offset;   /* of the struct rm_conn in it */
-	int user_timeout_ms;  /* TCP_USER_TIMEOUT; 0: the kernel's */
-	/* A connection was accepted: fills in its session. */
+	size_t session_bytes; /* size of the daemon's session struct */
+	size_t conn_offset;   /* offset of the struct rm_conn in it */
+	int user_timeout_ms;  /* TCP_USER_TIMEOUT; 0: the kernel's default */
+	/* A connection was accepted: fill in its session, which is zeroed. */
 	void (*on_accept)(void *session, const struct rm_address *peer, void *arg);
-	/* As those of rm_link. After on_close the session is freed. */
+	/* As in rm_link_callbacks. The session is freed after on_close. */
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *session);
 	void (*on_close)(struct rm_link *link, int reason, void *session);
-	/* Frees what the session has allocated; its link is still there. */
+	/* Frees what the session has allocated; the link still exists. */
 	void (*on_free)(void *session);
 	void *arg;
 };
 
-/* Private to server.c, but for what is counted. */
+/* Private to server.c, except for the counts. */
 struct rm_server {
 	struct rm_server_options options;
 	struct rm_conn *first;
 	struct rm_pending_conns pending_conns;
 	uint64_t count;               /* connections now */
-	uint64_t accepted;            /* in all */
-	uint64_t refused;             /* too many, or no memory */
-	struct rm_link_counts closed; /* of the connections that have ended */
+	uint64_t accepted;            /* since the start */
+	uint64_t refused;             /* connections refused: too many, or no memory */
+	struct rm_link_counts closed; /* counts of the connections that have ended */
 };
 
 void rm_server_init(struct rm_server *server, const struct rm_server_options *options);
-/* Ends all connections without on_close. */
+/* Ends all connections without calling on_close. */
 void rm_server_clear(struct rm_server *server);
 
-/* For rm_listener_new; arg is the server. */
+/* The on_accept of rm_listener_new, whose arg is then the server. */
 int rm_server_accept(int fd, const struct rm_address *peer, void *arg);
-/* Its hello was accepted: it is not pending any more. */
+/* The daemon has accepted the hello: the connection is not pending any more. */
 void rm_server_settled(struct rm_conn *conn);
-/* Ends a connection at once, and frees its session, without on_close. */
+/* Ends a connection at once and frees its session, without calling on_close. */
 void rm_server_end(struct rm_conn *conn);
-/* Closes connections that are pending for too long. Call it about every second. */
+/* Closes connections that have been pending for too long. Call it about once a
+ * second. */
 void rm_server_sweep(struct rm_server *server, rm_mono_t now);
 
 /* The sessions, the newest first; NULL: no more. */
 void *rm_server_first(const struct rm_server *server);
 void *rm_server_next(const struct rm_server *server, const struct rm_conn *conn);
 
-/* Of all connections, those that have ended too. */
+/* Sum over all connections, also those that have ended. */
 struct rm_link_counts rm_server_traffic(const struct rm_server *server);
 
-/* For on_close: logs the end. name: of the peer; NULL: it had no session yet. A peer
- * that was refused (-EPERM) was logged then. */
+/* Logs the end of a connection, for on_close. name: of the peer; NULL: it had no
+ * session. The end of a refused peer (-EPERM) is not logged, as the refusal was. */
 void rm_server_log_end(
     struct rm_link *link, const struct rm_address *peer, int reason, const char *name);
 
