@@ -9,8 +9,8 @@
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/loop/turn.h"
 
-/* 0 is the most urgent. libevent gives every event the middle one by default; the last
- * is for work that can wait. */
+/* Priority 0 is the most urgent. libevent gives every event the middle one by default;
+ * the last one is for work that can wait. */
 #define LOOP_PRIORITIES 3
 
 struct rm_loop {
@@ -20,7 +20,7 @@ struct rm_loop {
 	void *reload_arg;
 	struct rm_notify *notify;
 	struct rm_turns *turns;
-	/* libevent forgets a break that was requested before the loop runs */
+	/* libevent ignores a break that was requested before the loop runs */
 	bool stopped, again;
 };
 
@@ -57,7 +57,8 @@ loop_add_signal(struct rm_loop *loop, int sig, event_callback_fn fn, struct even
 	return event_add(*ret, NULL) < 0 ? -EIO : 0;
 }
 
-/* Precise and uncached: the default timers can be a millisecond off. */
+/* Timers are precise and use no cached time: libevent's default timers may be wrong by
+ * a millisecond. */
 static struct event_base *
 loop_new_base(void)
 {
@@ -196,7 +197,8 @@ rm_loop_turns(struct rm_loop *loop)
 	return loop->turns;
 }
 
-/* libevent takes microseconds from now: rounded up, so that no timer is early. */
+/* libevent takes a time from now, in microseconds: it is rounded up, so that no timer
+ * fires early. */
 static void
 timer_arm(struct rm_timer *timer, rm_mono_t now)
 {
@@ -214,7 +216,8 @@ timer_on_timeout(evutil_socket_t fd, short what, void *arg)
 	rm_mono_t now = rm_mono_now();
 
 	if (rm_mono_since(timer->deadline, now) > 0) {
-		timer_arm(timer, now); /* libevent rounded down: the timer is early */
+		/* libevent has rounded down, so it is too early */
+		timer_arm(timer, now);
 		return;
 	}
 	timer->fn(timer->arg); /* last use of timer: fn may free it */

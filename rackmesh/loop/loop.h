@@ -2,8 +2,8 @@
  * loop - the one event loop of a daemon, and its timers.
  *
  * A callback never blocks and does a bounded share of work. TERM and INT end the loop,
- * HUP calls the reload hook. The loop notifies the service manager when it runs
- * (ready), at reloads, and at its end.
+ * HUP calls the reload hook. The loop notifies the service manager when it begins to
+ * run (ready), at reloads, and at its end.
  */
 #ifndef RACKMESH_LOOP_LOOP_H
 #define RACKMESH_LOOP_LOOP_H
@@ -19,18 +19,20 @@ struct rm_timer;
 struct rm_turns;
 
 int rm_loop_new(struct rm_loop **ret);
-void rm_loop_free(struct rm_loop *loop); /* NULL is fine; free its users first */
+/* free the modules that use the loop first; NULL is allowed */
+void rm_loop_free(struct rm_loop *loop);
 
-int rm_loop_run(struct rm_loop *loop); /* until a signal or rm_loop_stop */
+int rm_loop_run(struct rm_loop *loop); /* runs until a signal or rm_loop_stop */
 void rm_loop_stop(struct rm_loop *loop);
-/* As rm_loop_stop, but the owner will run another loop at once: the service manager is
- * notified of a reload, not of the end. A signal that ends the process has priority. */
+/* As rm_loop_stop, but the owner will start another loop at once: the service manager
+ * is notified of a reload, not of the end. If a signal ends the process, that is done
+ * instead. */
 void rm_loop_again(struct rm_loop *loop);
 bool rm_loop_wants_again(const struct rm_loop *loop); /* after rm_loop_run */
 
 void rm_loop_on_reload(struct rm_loop *loop, void (*fn)(void *arg), void *arg);
 
-/* For the callback that does the daemon's work: rm_notify_worked. */
+/* For rm_notify_worked, in the callback that does the daemon's work. */
 struct rm_notify *rm_loop_notify(struct rm_loop *loop);
 
 /* For modules that put their own fds on the loop (libevent's event_new). */
@@ -39,14 +41,15 @@ struct event_base *rm_loop_base(struct rm_loop *loop);
 struct rm_turns *rm_loop_turns(struct rm_loop *loop);
 
 /*
- * Timers are one-shot with microsecond resolution and absolute deadlines: a
- * periodic user re-arms from the previous *deadline*, not from now, so it never
- * drifts. Arming an armed timer moves it. A deadline in the past fires in the
+ * Timers fire once, at an absolute time, with a resolution of microseconds. A periodic
+ * user arms the timer again relative to the previous *deadline*, not to now, so that it
+ * never drifts. Arming an armed timer moves it. A deadline in the past fires in the
  * next turn of the loop.
  */
 int rm_timer_new(
     struct rm_loop *loop, void (*fn)(void *arg), void *arg, struct rm_timer **ret);
-void rm_timer_free(struct rm_timer *timer); /* NULL is fine; also from inside fn */
+/* may be called from inside fn; NULL is allowed */
+void rm_timer_free(struct rm_timer *timer);
 void rm_timer_at(struct rm_timer *timer, rm_mono_t deadline);
 void rm_timer_after(struct rm_timer *timer, int64_t ns);
 void rm_timer_stop(struct rm_timer *timer);

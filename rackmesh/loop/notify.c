@@ -13,7 +13,7 @@
 #include "rackmesh/loop/worker.h"
 
 #define FEEDS_PER_INTERVAL 4
-/* Some days: a longer interval is not plausible. */
+/* Some days, in microseconds: a longer interval is not plausible. */
 #define MAX_WATCHDOG_US UINT64_C(1000000000000)
 
 struct rm_notify {
@@ -47,7 +47,7 @@ notify_read_watchdog(struct rm_notify *notify)
 
 	if (!read_number("WATCHDOG_USEC", &us) || us == 0 || us > MAX_WATCHDOG_US)
 		return;
-	/* The variables may have been meant for the parent process. */
+	/* The variables may be meant for the parent process, which has another pid. */
 	if (getenv("WATCHDOG_PID") != NULL &&
 	    (!read_number("WATCHDOG_PID", &pid) || pid != (uint64_t)getpid()))
 		return;
@@ -65,7 +65,7 @@ notify_open(struct rm_notify *notify, const char *path)
 		return -ENAMETOOLONG;
 	notify->address.sun_family = AF_UNIX;
 	memcpy(notify->address.sun_path, path, len);
-	if (path[0] == '@') /* abstract socket: its name has no terminator */
+	if (path[0] == '@') /* the name of an abstract socket has no terminator */
 		notify->address.sun_path[0] = '\0';
 	notify->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len +
 					  (path[0] == '/'));
@@ -154,7 +154,7 @@ rm_notify_worked(
 	if (notify->ever_fed &&
 	    rm_mono_since(now, notify->fed) < notify->interval_ns / FEEDS_PER_INTERVAL)
 		return;
-	/* A message that could not be sent is tried again in the next turn. */
+	/* If the message could not be sent, the next turn tries again. */
 	if (!notify_send(notify, "WATCHDOG=1"))
 		return;
 	notify->fed = now;

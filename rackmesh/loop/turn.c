@@ -11,10 +11,10 @@ TAILQ_HEAD(line, rm_turn);
 
 struct rm_turns {
 	struct line lines[RM_TURN_LINES];
-	/* Both are set while anybody waits. `idle` runs when nothing else is to be
-	 * done, `late` when that has not happened for a while. */
+	/* Both are set while anything waits. `idle` fires when the loop has nothing
+	 * else to do, `late` if that has not happened for a while. */
 	struct event *idle, *late;
-	/* steps of handshakes since a connection waits to be accepted */
+	/* steps of handshakes that ran while a connection waits to be accepted */
 	unsigned steps;
 };
 
@@ -27,8 +27,8 @@ turns_wait(const struct rm_turns *turns)
 	return false;
 }
 
-/* Both are timers, also the one that is due at once: the loop checks its descriptors
- * before it calls a timer. */
+/* `idle` is a timer that is due at once, because the loop checks its descriptors before
+ * it calls timers. */
 static void
 turns_arm(struct rm_turns *turns)
 {

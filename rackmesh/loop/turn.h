@@ -1,13 +1,13 @@
 /*
  * turn - runs expensive work of new connections when the loop is idle.
  *
- * One piece of work runs whenever the loop has nothing else to do, so established
- * connections are served first. Steps of handshakes wait in one queue; connections are
- * accepted when that queue is empty, so with many new connections most wait in the
- * kernel, where they cost nothing. Peers that send a handshake byte by byte could keep
- * the queue from ever being empty, so a connection is also accepted after every
- * RM_TURN_STEPS steps. On a loop that is never idle, one piece runs every RM_TURN_NS,
- * so each one runs eventually.
+ * When the loop has nothing else to do, it runs one piece of work: so established
+ * connections are served first. Steps of handshakes wait in one queue, and connections
+ * are accepted when that queue is empty: so if there are many new connections, most of
+ * them wait in the kernel, where they cost nothing. Peers that send their handshakes
+ * byte by byte could keep the queue from ever being empty: so a connection is also
+ * accepted after every RM_TURN_STEPS steps. If the loop is never idle, one piece runs
+ * every RM_TURN_NS.
  *
  * The owner embeds a struct rm_turn, and removes it from the queue before freeing it.
  */
@@ -17,8 +17,9 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#define RM_TURN_NS (1 * 1000000LL) /* a third of the time for new connections */
-#define RM_TURN_STEPS 16 /* handshake steps, then a waiting connection is accepted */
+/* ns; so new connections get at most a third of the time of a busy loop */
+#define RM_TURN_NS (1 * 1000000LL)
+#define RM_TURN_STEPS 16 /* steps after which a waiting connection is accepted */
 
 struct event_base;
 struct rm_loop;
@@ -29,7 +30,7 @@ enum rm_turn_line { RM_TURN_HANDSHAKE, RM_TURN_ACCEPT, RM_TURN_LINES };
 struct rm_turn {
 	struct rm_turns *turns;
 	enum rm_turn_line line;
-	void (*fn)(void *arg); /* may ask again, and free the owner */
+	void (*fn)(void *arg); /* may call rm_turn_ask again, or free the owner */
 	void *arg;
 	bool waits;
 	TAILQ_ENTRY(rm_turn) entry;
@@ -37,12 +38,13 @@ struct rm_turn {
 
 void rm_turn_init(struct rm_turn *turn, struct rm_loop *loop, enum rm_turn_line line,
     void (*fn)(void *arg), void *arg);
-/* Appends it to the queue, for one turn; one that waits already keeps its place. */
+/* Appends the turn to its queue; it runs once. A turn that waits already keeps its
+ * place. */
 void rm_turn_ask(struct rm_turn *turn);
-void rm_turn_leave(
-    struct rm_turn *turn); /* may be called for one that does not wait, or is zeroed */
+/* Does nothing for a turn that does not wait, or is all zeros. */
+void rm_turn_leave(struct rm_turn *turn);
 
-/* The loop's own. */
+/* For the loop only. */
 int rm_turns_new(struct event_base *base, int lowest_priority, struct rm_turns **ret);
 void rm_turns_free(struct rm_turns *turns);
 

@@ -23,22 +23,22 @@ struct worker_job {
 	int r;
 };
 
-/* Jobs are in a ring: answered <= run <= submitted; each number modulo capacity is a
- * slot. */
+/* Jobs are in a ring, with answered <= run <= submitted; the slot of a job is its
+ * number modulo capacity. */
 struct rm_worker {
 	struct worker_job *jobs;
 	size_t capacity;
-	uint64_t answered; /* used by the loop's thread only */
+	uint64_t answered; /* used only in the loop's thread */
 
 	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t wake, idle;
 	uint64_t run, submitted;
-	/* when a job last ended, or when the queue last became non-empty */
+	/* when a job last ended, or when a job came to an idle worker */
 	rm_mono_t moved;
 	bool running; /* a job is running */
 	bool stopping;
 	bool ended; /* the thread has ended its work */
-	bool left;  /* nobody waits for the thread: it frees the worker */
+	bool left;  /* nobody waits for the thread, so it has to free the worker */
 
 	pthread_t thread;
 	bool started;
@@ -57,7 +57,7 @@ worker_notify(struct rm_worker *worker)
 {
 	const uint64_t one = 1;
 
-	/* A write only fails when the counter is full, and then the loop is woken
+	/* write fails only if the counter is full; then the loop will be woken
 	 * anyway. */
 	if (write(worker->fd, &one, sizeof(one)) < 0)
 		return;
@@ -102,7 +102,7 @@ worker_main(void *arg)
 		worker->moved = rm_mono_now();
 		pthread_cond_signal(&worker->idle);
 		pthread_mutex_unlock(&worker->lock);
-		/* not while locked: the loop may need the lock */
+		/* not while the lock is held, since the loop may need it */
 		worker_notify(worker);
 		pthread_mutex_lock(&worker->lock);
 	}
@@ -119,7 +119,7 @@ worker_answer(struct rm_worker *worker)
 {
 	struct worker_job job = *worker_slot(worker, worker->answered);
 
-	worker->answered++; /* moved on first: done may submit a job into this slot */
+	worker->answered++; /* before done, which may submit a job into this slot */
 	job.done(job.job, job.r);
 }
 
@@ -130,7 +130,7 @@ worker_on_run(evutil_socket_t fd, short what, void *arg)
 	uint64_t count, run;
 
 	if (read(fd, &count, sizeof(count)) < 0)
-		return; /* EAGAIN: an earlier wake-up has read it */
+		return; /* EAGAIN: an earlier wake-up has read the counter */
 	pthread_mutex_lock(&worker->lock);
 	run = worker->run;
 	pthread_mutex_unlock(&worker->lock);
@@ -138,7 +138,8 @@ worker_on_run(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < WORKER_ANSWERS_PER_WAKEUP && worker->answered < run; i++)
 		worker_answer(worker);
 	if (worker->answered < run)
-		worker_notify(worker); /* the other jobs are answered in a later turn */
+		/* the other jobs are answered in a later turn of the loop */
+		worker_notify(worker);
 }
 
 /* Signals are handled by the loop's thread. */
@@ -158,7 +159,7 @@ worker_start(struct rm_worker *worker)
 	return r;
 }
 
-/* A condition variable that waits by the clock of rm_mono_now(). */
+/* Makes a condition variable that waits by the clock of rm_mono_now(). */
 static void
 worker_init_idle(struct rm_worker *worker)
 {
@@ -217,8 +218,8 @@ rm_worker_stop(struct rm_worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* Cancels the waiting jobs, and answers all. `running` is the number of a job that
- * still runs and is not answered; UINT64_MAX: none. */
+/* Cancels the waiting jobs, and answers all. `running`: the number of a job that still
+ * runs and is not answered; UINT64_MAX: none. */
 static void
 worker_end(struct rm_worker *worker, uint64_t run, uint64_t running)
 {
@@ -276,7 +277,7 @@ rm_worker_free_until(struct rm_worker *worker, rm_mono_t until)
 	}
 	run = worker->run;
 	pthread_mutex_unlock(&worker->lock);
-	/* Before the thread is left alone: from then on it may free the worker. */
+	/* First, since the thread may free the worker as soon as it is left behind. */
 	worker_end(worker, run, run);
 	pthread_mutex_lock(&worker->lock);
 	ended = worker->ended; /* the job may have ended meanwhile */
