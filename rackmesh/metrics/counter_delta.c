@@ -9,8 +9,8 @@ measure(struct counter_state *state, uint64_t value, unsigned width, bool same_d
 		state->delta = value - state->value;
 		return COUNTER_COUNTED;
 	}
-	/* The old value was in the upper half: the counter has wrapped around within
-	 * one interval. */
+	/* The old value was in the upper half, so the counter has wrapped within one
+	 * interval. */
 	if (width == 32 && same_device && state->value > WIDTH_32 / 2 &&
 	    state->value < WIDTH_32) {
 		state->delta = WIDTH_32 - state->value + value;

@@ -57,9 +57,9 @@ line_put_bytes(struct rm_line *line, const char *bytes, size_t len)
 }
 
 /*
- * Line breaks cannot be escaped outside of string fields, and inside of them they would
- * break readers that read line by line: a line break makes the point invalid. Returns
- * the length of the text.
+ * A line break cannot be escaped outside of string fields; in them it would break
+ * programs that read line by line. So it makes the point invalid. Returns the length of
+ * the text.
  */
 static inline size_t
 line_put_escaped(struct rm_line *line, const char *text, unsigned escaped)
@@ -89,7 +89,7 @@ line_put_escaped(struct rm_line *line, const char *text, unsigned escaped)
 	return i;
 }
 
-/* A backslash at the end would escape the separator behind it. */
+/* A backslash at the end would escape the separator after it. */
 static inline void
 line_put_name(struct rm_line *line, const char *name, unsigned escaped)
 {
@@ -126,8 +126,9 @@ format_integer(int64_t value, char *end)
 	return at;
 }
 
-/* Writes the number and one character behind it. If there is room, a fixed number of
- * bytes is copied, which is faster; later text overwrites the excess. */
+/* Writes the number and one character after it. If there is room, a fixed number of
+ * bytes is copied, which is faster; the bytes that are too many are overwritten
+ * later. */
 static inline void
 line_put_integer(struct rm_line *line, int64_t value, char behind)
 {

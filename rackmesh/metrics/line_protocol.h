@@ -14,22 +14,23 @@
 #include "rackmesh/core/clock.h"
 
 struct rm_line {
-	char *out; /* the caller's */
+	char *out; /* owned by the caller */
 	size_t capacity;
-	size_t len;     /* bytes of whole points */
-	size_t at;      /* end of the point being built */
+	size_t len;     /* bytes of complete points */
+	size_t at;      /* end of the point that is being built */
 	unsigned state; /* private */
 };
 
 void rm_line_init(struct rm_line *line, char *out, size_t capacity);
 void rm_line_begin(struct rm_line *line, const char *measurement);
-void rm_line_tag(
-    struct rm_line *line, const char *key, const char *value); /* "" skipped */
+/* An empty value is skipped. */
+void rm_line_tag(struct rm_line *line, const char *key, const char *value);
 void rm_line_int(struct rm_line *line, const char *key, int64_t value);
-void rm_line_double(
-    struct rm_line *line, const char *key, double value); /* NaN, inf skipped */
+/* NaN and infinity are skipped. */
+void rm_line_double(struct rm_line *line, const char *key, double value);
 void rm_line_string(struct rm_line *line, const char *key, const char *value);
-/* 0, or -ENOSPC / -EINVAL: the point is taken back whole. */
+/* Ends the point. -ENOSPC: no room; -EINVAL: the point is invalid. On failure the whole
+ * point is removed. */
 int rm_line_end(struct rm_line *line, rm_wall_t when);
 
 #endif

@@ -12,9 +12,8 @@ struct reader {
 };
 
 /*
- * Reads a name up to one of `stops`; removes escapes in place and terminates it. A
- * backslash only escapes characters with a meaning there; before others it stands for
- * itself.
+ * Reads a name up to one of `stops`, removes escapes in place, and terminates it. A
+ * backslash before a character without a special meaning stands for itself.
  */
 static char *
 read_name(struct reader *reader, const char *stops, const char *escaped)

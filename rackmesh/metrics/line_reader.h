@@ -1,8 +1,8 @@
 /*
- * line_reader - one line of InfluxDB line protocol, taken apart. Pure.
+ * line_reader - parses one line of InfluxDB line protocol. Pure.
  *
- * Foreign bytes: everything is checked. The counterpart of line_protocol, for files of
- * history and for tests.
+ * The bytes are not trusted: everything is checked. It is for files of history, and for
+ * tests of line_protocol.
  */
 #ifndef RACKMESH_METRICS_LINE_READER_H
 #define RACKMESH_METRICS_LINE_READER_H
@@ -25,9 +25,10 @@ enum rm_line_type {
 struct rm_line_column {
 	enum rm_line_type type;
 	const char *key;
-	const char *text; /* of tags and strings; else the number as it was written */
-	int64_t integer;  /* of integers; 0 or 1 of booleans */
-	double number;    /* of floats */
+	/* of tags and strings; of other fields the number as it was written */
+	const char *text;
+	int64_t integer; /* of integers; of booleans 0 or 1 */
+	double number;   /* of floats */
 };
 
 struct rm_line_point {
@@ -37,9 +38,9 @@ struct rm_line_point {
 	rm_wall_t when;
 };
 
-/* line: len bytes without the line break, and room for one more; taken apart in place,
- * so ret's texts live as long as it. A point needs a field and a time. -EBADMSG,
- * -EMSGSIZE: more columns than that. */
+/* Parses a line of len bytes, without its line break, in place; it must have room for
+ * one more byte. The texts in *ret point into line. A point must have a field and a
+ * time. -EBADMSG: not such a line; -EMSGSIZE: more than RM_LINE_COLUMNS columns. */
 int rm_line_read(char *line, size_t len, struct rm_line_point *ret);
 
 /* NULL: no field has this name. */

@@ -22,10 +22,10 @@ struct metric {
 	const char *help;
 	char *labels;
 	const void *owner;
-	const uint64_t *counter; /* a gauge if value is NULL: */
-	bool in_ns;              /* the counter */
+	const uint64_t *counter; /* if value is NULL; otherwise a gauge */
+	bool in_ns;              /* the counter is in nanoseconds */
 	double (*read)(const void *arg);
-	/* a family of series if both are NULL */
+	/* if both are NULL: a family of series */
 	const struct rm_metrics_family *family;
 	const void *arg;
 };
@@ -39,7 +39,7 @@ struct rm_metrics_out {
 	void *to;
 };
 
-/* Sorted so that equal names are neighbours, each in order of registration. */
+/* Sorted by name, and then by order of registration. */
 struct rm_metrics {
 	struct metric *metrics;
 	size_t count, capacity;
@@ -78,7 +78,7 @@ metrics_name_ok(const char *name)
 	return true;
 }
 
-/* The index for a metric with this name and these labels. */
+/* Finds the index at which a metric with this name and these labels belongs. */
 static int
 metrics_place(const struct rm_metrics *metrics, const struct metric *fresh, size_t *ret)
 {

@@ -17,12 +17,12 @@
 #define SKETCH_BINS 1388
 #define SKETCH_MAX_VALUE (UINT64_C(1) << 40)
 #define SKETCH_VERSION 1
-/* Keeps every encoding below RM_SKETCH_MAX_BYTES: at most 512 bins can then need more
- * than 5 bytes, so 1388 * 5 + 512 and a few more. */
+/* With this limit no encoding is larger than RM_SKETCH_MAX_BYTES: at most 512 bins can
+ * need more than 5 bytes, so 1388 * 5 + 512 and a few more are enough. */
 #define SKETCH_MAX_COUNT (UINT64_C(1) << 44)
 
-/* To find a bin, the exponent and the leading bits of the mantissa give a first guess.
- * The guesses are narrower (0.8 %) than a bin (2 %). */
+/* Exponent and leading bits of the mantissa give a first guess of a value's bin. A
+ * guess covers 0.8 %, which is less than a bin (2 %). */
 #define SKETCH_MANTISSA_BITS 7
 #define SKETCH_GUESSES (41 << SKETCH_MANTISSA_BITS)
 
@@ -31,11 +31,11 @@ struct rm_sketch {
 	uint64_t zeros;
 	uint64_t count; /* the zeros included */
 	uint64_t max;
-	/* bins outside of low .. high are empty; low > high: all are */
+	/* all bins outside of low to high are empty; low > high: all bins are */
 	unsigned low, high;
 };
 
-/* Filled once, so that adding a value needs no logarithm. */
+/* Computed once, so that adding a value needs no logarithm. */
 static struct {
 	uint64_t upper[SKETCH_BINS]; /* largest integer in the bin: floor(gamma^i) */
 	uint64_t value[SKETCH_BINS]; /* the value that stands for the bin */
@@ -173,7 +173,7 @@ rm_sketch_max_ns(const struct rm_sketch *sketch)
 uint64_t
 rm_sketch_quantile_ns(const struct rm_sketch *sketch, double q)
 {
-	/* 0.07 * 100 is a little more than 7 in doubles; it must still mean rank 7. */
+	/* In doubles 0.07 * 100 is a little more than 7, and must still give rank 7. */
 	double rank = ceil(q * (double)sketch->count * (1 - 1e-12));
 	uint64_t below = sketch->zeros;
 
@@ -194,7 +194,7 @@ rm_sketch_quantile_ns(const struct rm_sketch *sketch, double q)
 struct sketch_writer {
 	uint8_t *out;
 	size_t room;
-	size_t at; /* counts on when there is no room left */
+	size_t at; /* counts further bytes when there is no room left */
 };
 
 static void
@@ -216,7 +216,7 @@ int
 rm_sketch_encode(const struct rm_sketch *sketch, uint8_t *out, size_t out_len)
 {
 	struct sketch_writer writer = { .out = out, .room = out_len };
-	unsigned written = 0; /* bins below this one are written */
+	unsigned written = 0; /* all bins below this one are written */
 
 	if (sketch->count > SKETCH_MAX_COUNT)
 		return -ENOSPC;

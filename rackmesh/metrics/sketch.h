@@ -27,14 +27,17 @@ void rm_sketch_add(struct rm_sketch *sketch, uint64_t value_ns);
 void rm_sketch_merge(struct rm_sketch *into, const struct rm_sketch *from);
 
 uint64_t rm_sketch_count(const struct rm_sketch *sketch);
-uint64_t rm_sketch_max_ns(const struct rm_sketch *sketch); /* exact; 0 when empty */
-/* Nearest rank: the value of rank ceil(q * count), q in (0, 1]. 0 when empty. */
+/* exact; 0: the sketch is empty */
+uint64_t rm_sketch_max_ns(const struct rm_sketch *sketch);
+/* The value of rank ceil(q * count), for q in (0, 1] (nearest rank); 0: the sketch is
+ * empty. */
 uint64_t rm_sketch_quantile_ns(const struct rm_sketch *sketch, double q);
 
-/* Compact bytes (varints of bin gaps and counts). Returns the length, or
+/* Writes the sketch as bytes (varints of bin gaps and counts). Returns their number, or
  * -ENOSPC. */
 int rm_sketch_encode(const struct rm_sketch *sketch, uint8_t *out, size_t out_len);
-/* Foreign bytes: verified. -EBADMSG leaves the sketch reset. Replaces its content. */
+/* Replaces the sketch by the one in data, which is not trusted and is checked.
+ * -EBADMSG: malformed; the sketch is empty then. */
 int rm_sketch_decode(struct rm_sketch *sketch, const uint8_t *data, size_t len);
 
 #endif
