@@ -19,7 +19,7 @@
 
 static int spool_fetch(struct rm_spool *spool, uint64_t position);
 
-/* ---- room: which records and files are removed ---- */
+/* ---- room: records and files are removed ---- */
 
 static void
 spool_release(struct rm_spool *spool, uint64_t position)
@@ -79,14 +79,15 @@ spool_retire(struct rm_spool *spool)
 	if (spool->active == file)
 		spool->active = NULL;
 	spool->used -= file->bytes;
-	/* Appended, because a job may be removing the first files of the list. */
+	/* At the end of the list, since a job may be removing the first files. */
 	while (*at != NULL)
 		at = &(*at)->next;
 	file->next = NULL;
 	*at = file;
 }
 
-/* Drops the oldest record that waits and is in no running job. False: there is none. */
+/* Drops the oldest record that waits and is in no running job. False: there is no such
+ * record. */
 static bool
 drop_pending(struct rm_spool *spool)
 {
@@ -158,7 +159,7 @@ struct fetch_record {
 	bool whole; /* set by the worker */
 };
 
-struct spool_fetch { /* all that the worker uses, with the name of the folder */
+struct spool_fetch { /* all that the worker uses, except for the name of the folder */
 	struct rm_spool *spool;
 	const char *folder;
 	uint64_t file, at;
@@ -188,7 +189,7 @@ fetch_run(void *arg)
 	return r;
 }
 
-/* A record that was found at the start cannot be read any more. */
+/* A record that was readable at the start cannot be read any more. */
 static void
 lose(struct rm_spool *spool, uint64_t position)
 {
@@ -219,7 +220,7 @@ fetched_one(struct rm_spool *spool, const struct spool_fetch *fetch,
 	}
 	record->data = malloc(one->len);
 	if (record->data == NULL)
-		return; /* the owner asks for it again */
+		return; /* the owner asks for the record again */
 	memcpy(record->data, fetch->data + one->at + SPOOL_RECORD_BYTES, one->len);
 	spool->cached += one->len;
 	if (position < spool->evicted)
@@ -241,8 +242,8 @@ fetch_answer(void *arg, int r)
 	struct rm_spool *spool = fetch->spool;
 
 	spool->fetch = NULL;
-	/* One of several records cannot be read: they are read one by one, so that only
-	 * that one is lost. */
+	/* If several records cannot be read, each is read alone, so that only the
+	 * unreadable one is lost. */
 	if (r < 0 && !passes(r) && r != -ECANCELED && fetch->count > 1)
 		spool->fetch_one = true;
 	else if (!passes(r) && r != -ECANCELED)
@@ -258,7 +259,8 @@ fetch_answer(void *arg, int r)
 		spool->callbacks.on_fetched(spool->callbacks.arg);
 }
 
-/* Chooses this record, and those behind it in the same file that are not in memory. */
+/* Chooses this record, and the records after it in the same file that are not in
+ * memory. */
 static void
 fetch_choose(struct rm_spool *spool, struct spool_fetch *fetch, uint64_t position)
 {
@@ -313,7 +315,7 @@ spool_fetch(struct rm_spool *spool, uint64_t position)
 static void
 spool_window_seen(struct rm_spool *spool, uint64_t position)
 {
-	/* The reader went back: eviction starts again at the front. */
+	/* The reader went back, so eviction begins at the front again. */
 	if (position < spool->cursor)
 		spool->evicted = spool->index.first;
 	spool->cursor = position;
@@ -332,7 +334,8 @@ evict(struct rm_spool *spool, uint64_t position)
 	record->data = NULL;
 }
 
-/* Evicts records that were read already first, then those that will be read last. */
+/* Evicts from memory first the records that were read already, then those that will be
+ * read last. */
 void
 spool_window_evict(struct rm_spool *spool)
 {
@@ -363,8 +366,8 @@ parent_of(const char *path, char parent[SPOOL_PATH_BYTES])
 		snprintf(parent, SPOOL_PATH_BYTES, "%.*s", (int)len, path);
 }
 
-/* A folder that may be used but not listed is allowed: its permissions are its owner's
- * choice. */
+/* A folder that may be used but not listed is allowed, as its owner decides about its
+ * permissions. */
 static int
 sync_names(const char *folder)
 {
@@ -390,13 +393,13 @@ spool_folder_settle(const char *folder)
 		r = -EEXIST;
 	if (r < 0 && r != -EEXIST)
 		return r;
-	/* Done also for a folder that existed: a former run may have stopped in
+	/* Also for a folder that existed: a former run may have been stopped in
 	 * between. */
 	return sync_names(parent);
 }
 
-/* If the disk has no room for a second copy, fsync of the file is all that can be done.
- */
+/* If the disk has no room for a second copy of the file, an fsync of the file is all
+ * that is possible. */
 static int
 sync_as_it_is(const char *path)
 {
@@ -448,8 +451,8 @@ spool_file_cut(const char *folder, uint64_t first_seq, uint64_t bytes)
 	return r;
 }
 
-/* For a folder that could not be read at the start. It must not contain a spool: this
- * run may have used the numbers of its records. */
+/* Adopts a folder that could not be read at the start. It must not contain a spool,
+ * because this run may have used the numbers of its records. */
 static int
 adopt(const char *folder)
 {
@@ -492,7 +495,7 @@ _Static_assert(RM_SPOOL_MAX_RECORD_BYTES == SPOOL_SEGMENT_MAX_RECORD_BYTES,
 #define MAX_SEGMENT_BYTES (32u << 20)
 #define LAZY_NS (200 * RM_NS_PER_MS) /* the longest delay of writing `done` */
 
-/* While no disk accepts records, those in memory are reported as durable. */
+/* While no disk accepts records, records in memory are reported as durable. */
 static void
 on_report(void *arg)
 {
@@ -758,7 +761,7 @@ rm_spool_waiting_bytes(const struct rm_spool *spool)
 uint64_t
 rm_spool_unsynced_bytes(const struct rm_spool *spool)
 {
-	/* Without a disk, memory has limits of its own. */
+	/* Without a disk, memory is limited by other rules. */
 	if (spool->folder == NULL || spool->failing)
 		return 0;
 	return spool->pending_bytes + (spool->busy ? spool->job.batch.len : 0);

@@ -10,7 +10,7 @@
 /* copied on the loop's thread; one record may be larger */
 #define MAX_BATCH_BYTES (4u << 20)
 #define RETRY_NS RM_NS_PER_S
-/* retry when the worker is full, or out of memory */
+/* time until the next attempt if the worker is full, or memory runs out */
 #define CROWDED_NS (50 * RM_NS_PER_MS)
 
 void
@@ -33,8 +33,8 @@ append_file(struct rm_spool *spool, struct spool_file *file)
 	*at = file;
 }
 
-/* The file of the batch, which may be a new one, and the end of its records. NULL: out
- * of memory. */
+/* Returns the file of the next batch, which may be a new one, and the end of its
+ * records. NULL: out of memory. */
 static struct spool_file *
 batch_choose(struct rm_spool *spool, uint64_t first, uint64_t *end, size_t *len)
 {
@@ -78,8 +78,8 @@ remove_flying_file(struct rm_spool *spool)
 	free(spool->flying);
 }
 
-/* The batch was not written: its records wait again. left: bytes that the failed write
- * may have left in the file. */
+/* The batch was not written, so its records wait again. left: bytes that the failed
+ * write may have left in the file. */
 static void
 batch_undo(struct rm_spool *spool, uint64_t left)
 {
@@ -186,7 +186,7 @@ batch_written(struct rm_spool *spool)
 	spool->active = file;
 	spool->flying = NULL;
 	if (spool->promised > spool->durable_seq && spool->promised <= file->last_seq)
-		/* records are durable now: write `done` */
+		/* so that `done` is written as soon as records are durable */
 		rm_timer_after(spool->lazy, 0);
 	spool->durable_seq = file->last_seq;
 	if (spool->promised < file->last_seq)
@@ -275,7 +275,7 @@ commit_run(void *arg)
 {
 	struct rm_spool *spool = arg;
 
-	/* Uses only the job: the loop does not change it while it runs. */
+	/* The worker uses only the job, which the loop does not change meanwhile. */
 	spool_job_run(&spool->job);
 	return 0;
 }
@@ -336,8 +336,8 @@ job_make(struct rm_spool *spool)
 	job->renew_room = spool->used + spool->segment_bytes <= spool->max_bytes;
 	job->settle_r = job->done_r = job->sweep_r = job->unlink_r = job->batch_r = 0;
 	job->synced = false;
-	/* More files have to be removed than fit into a job: there is no room for a
-	 * batch yet. */
+	/* More files must be removed than one job can: so there is no room for a batch
+	 * yet. */
 	r = job->unlink_count == SPOOL_MAX_UNLINKS ? -ENOENT : batch_make(spool);
 	if (r == -ENOMEM)
 		rm_timer_after(spool->retry, CROWDED_NS);

@@ -75,8 +75,8 @@ spool_file_create(const char *path, const uint8_t *data, size_t len, bool *synce
 	int fd, r;
 
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
-	/* A file left by an earlier failure is removed: after a failed fsync, a second
-	 * fsync of the same file proves nothing. */
+	/* Removes a file that an earlier failure has left: after a failed fsync,
+	 * another fsync of the same file proves nothing. */
 	if (unlink(fresh) < 0 && errno != ENOENT)
 		return -errno;
 	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
@@ -95,8 +95,8 @@ spool_file_create(const char *path, const uint8_t *data, size_t len, bool *synce
 	return r;
 }
 
-/* Appends. After a failure the file is cut back to its old length, if that works:
- * nothing behind its durable part was promised. */
+/* Appends bytes. On failure the file is cut to its old length if possible: nothing
+ * after its durable part was acknowledged. */
 static int
 file_append(
     const char *path, const struct spool_batch *batch, bool *synced, uint64_t *bytes)
@@ -109,7 +109,7 @@ file_append(
 	if (fstat(fd, &st) < 0)
 		r = -errno;
 	else if ((uint64_t)st.st_size != batch->at)
-		r = -ESTALE; /* somebody else has changed the file */
+		r = -ESTALE; /* another process has changed the file */
 	if (r == 0) {
 		r = write_all(fd, batch->data, batch->len);
 		if (r == 0) {
@@ -141,7 +141,7 @@ batch_run(struct spool_job *job)
 		return r;
 	r = spool_folder_sync(job->folder);
 	if (r < 0)
-		unlink(path); /* the next attempt may use another name */
+		unlink(path); /* since the next attempt may use another name */
 	else
 		job->batch_bytes = batch->len;
 	return r;
@@ -178,8 +178,8 @@ unlinks_run(struct spool_job *job)
 		char path[SPOOL_PATH_BYTES];
 		int r = 0;
 
-		/* Without the last file, and without `done`, sequence numbers would be
-		 * used a second time. */
+		/* If the last file were removed without `done` being written, numbers
+		 * would be used a second time. */
 		if (!one->covered && job->done_r < 0)
 			r = job->done_r;
 		spool_name(job->folder, one->first_seq, "", path);
@@ -201,8 +201,8 @@ run_settled(struct spool_job *job)
 		job->sweep_r = sweep_run(job->folder);
 	job->unlink_r = unlinks_run(job);
 	if (job->batch.len > 0) {
-		/* The batch needs the room of the files to be removed: it is only
-		 * written if they are. */
+		/* The batch needs the room of the files that are removed, so it is
+		 * written only if these were removed. */
 		job->batch_r = job->unlink_r < 0  ? job->unlink_r
 			       : job->sweep_r < 0 ? job->sweep_r
 						  : batch_run(job);
@@ -219,7 +219,7 @@ spool_job_run(struct spool_job *job)
 		job->done_r = job->sweep_r = job->unlink_r = job->settle_r;
 		job->batch_r = job->settle_r;
 		if (job->adopt)
-			return; /* the file there is not ours */
+			return; /* the file of that name is not of this spool */
 	} else {
 		run_settled(job);
 	}
@@ -301,7 +301,7 @@ spool_done_mark_unsure(const char *folder, const struct spool_done *done)
 	fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* Fewer bytes than a sector: they are written whole or not at all. */
+	/* The bytes are less than a sector, so the disk writes all or none of them. */
 	if (pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes))
 		fdatasync(fd);
 	close(fd);

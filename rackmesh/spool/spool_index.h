@@ -1,8 +1,9 @@
 /*
- * spool_index - which records of a spool wait, and where each of them is. Pure.
+ * spool_index - the records of a spool that wait, and where each of them is. Pure.
  *
- * A ring in order of seq, addressed by positions that only grow. A record is in memory,
- * in a file, or both; in neither if it was dropped from the middle.
+ * The index is a ring in the order of seq. A record has a position, and positions only
+ * increase. A record is in memory, in a file, or in both; one that was dropped from the
+ * middle is in neither.
  */
 #ifndef RACKMESH_SPOOL_SPOOL_INDEX_H
 #define RACKMESH_SPOOL_SPOOL_INDEX_H
@@ -13,16 +14,16 @@
 
 struct spool_file {
 	struct spool_file *next;
-	uint64_t first_seq, last_seq; /* first_seq is its name */
+	uint64_t first_seq, last_seq; /* its name is first_seq */
 	uint64_t bytes;               /* on disk */
-	uint64_t waiting;             /* records of the index that lie in it */
+	uint64_t waiting;             /* records of the index that are in this file */
 };
 
 struct spool_record {
 	uint64_t seq;
 	uint8_t *data;           /* malloc'd; NULL: not in memory */
 	struct spool_file *file; /* NULL: not on disk, or not yet */
-	uint32_t at;             /* of its head in the file */
+	uint32_t at;             /* offset of the record's header in the file */
 	uint32_t len;
 };
 
@@ -36,7 +37,7 @@ void spool_index_clear(struct spool_index *index);
 
 int spool_index_push(struct spool_index *index, const struct spool_record *record);
 struct spool_record *spool_index_at(const struct spool_index *index, uint64_t position);
-/* The position of the first with a seq >= this one, or last. */
+/* The position of the first record with a number >= seq; last: there is none. */
 uint64_t spool_index_find(const struct spool_index *index, uint64_t seq);
 
 static inline bool

@@ -12,8 +12,7 @@
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
 
-/* Sequence numbers that may have been used without reaching the disk are skipped, with
- * a margin. */
+/* Numbers that may have been used without reaching the disk are skipped: this many. */
 #define UNSURE_NUMBERS (UINT64_C(1) << 24)
 
 struct recovery {
@@ -25,8 +24,8 @@ struct recovery {
 	struct spool_file **tail;
 };
 
-/* Nothing in the file can be used: it is set aside. If that fails, it is found again at
- * the next start. */
+/* Sets a file aside in which nothing can be used. If that fails, the next start finds
+ * it again. */
 static void
 set_aside(struct recovery *recovery, const char *path)
 {
@@ -44,8 +43,8 @@ set_aside(struct recovery *recovery, const char *path)
 		unlink(path);
 }
 
-/* Writes the whole records of a damaged file to a new file, and sets the damaged one
- * aside. If that fails, the records are read from the damaged file. */
+/* Copies the whole records of a damaged file to a new file, and sets the damaged one
+ * aside. If that fails, the records stay in the damaged file. */
 static int
 mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
     const uint8_t *data, const char *path)
@@ -94,7 +93,7 @@ mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
 	return 0;
 }
 
-/* Removes the damaged end, which would count as used room. */
+/* Removes the damaged end of a file, which would take up room. */
 static void
 cut(const struct rm_spool *spool, struct spool_file *file, uint64_t bytes)
 {
@@ -110,8 +109,8 @@ drop_tail(struct rm_spool *spool, struct spool_file *file, uint64_t bytes)
 	spool->used += file->bytes;
 }
 
-/* After a failed write or fsync, all records that were not durable are written once
- * more, from this number on: older copies of them in earlier files are not used. */
+/* After a failed write or fsync, all records that were not durable were written again,
+ * from this number on: their older copies in earlier files are dropped. */
 static void
 supersede(struct recovery *recovery, uint64_t first_seq)
 {
@@ -141,8 +140,8 @@ supersede(struct recovery *recovery, uint64_t first_seq)
 		recovery->highest_seq = recovery->last_seq;
 }
 
-/* Adds the records that are not done to the index. Returns 1 if there was damage, 0, or
- * -ENOMEM. */
+/* Adds the records of a file that are not done to the index. Returns 1: there was
+ * damage; 0; or -ENOMEM. */
 static int
 take_records(
     struct recovery *recovery, struct spool_file *file, const uint8_t *data, size_t len)
@@ -288,8 +287,8 @@ number(struct recovery *recovery, uint64_t wanted_identity)
 	spool->next = 1;
 }
 
-/* The disk accepts nothing now, and perhaps did not in the former run: numbers may have
- * been used that the disk does not show. */
+/* The disk accepts no writes now, and perhaps did not in the former run. So numbers may
+ * have been used that the disk does not show. */
 static void
 number_unseen(struct recovery *recovery)
 {
@@ -332,8 +331,8 @@ read_folder(struct recovery *recovery)
 
 	if (r == 0)
 		r = take_done(recovery);
-	/* `done` of this spool is written before any other file: without it the files
-	 * are of another one. */
+	/* `done` is written before any other file of a spool: if it is missing, the
+	 * files are of another spool. */
 	recovery->unsure |= r == 0 && !recovery->known && names.count > 0;
 	for (size_t i = 0; i < names.count && r == 0; i++)
 		r = take_file(recovery, names.first_seqs[i]);

@@ -8,7 +8,7 @@
 #include "rackmesh/core/crc32c.h"
 
 #define VERSION 1
-/* limits the time for a hostile file, compared with a good one */
+/* limits the time that a hostile file can take, compared to a good one */
 #define BUDGET_PER_BYTE 16
 
 static const char magic[8] = { 'R', 'M', 'S', 'P', 'O', 'O', 'L', '\n' };
@@ -75,7 +75,7 @@ spool_header_take(const uint8_t *data, size_t len, struct spool_header *ret)
 {
 	struct spool_header head;
 
-	/* Some file systems fill a part that was not written before a crash with 0. */
+	/* After a crash some file systems fill a part that was not written with 0. */
 	if (len < SPOOL_HEADER_BYTES || all_zero(data, len))
 		return -ENODATA;
 	if (memcmp(data, magic, sizeof(magic)) != 0 || get_u32(data + 8) != VERSION ||
@@ -130,7 +130,7 @@ spool_scan_init(
 	};
 }
 
-/* Reads the head of a record. False: its values are impossible. */
+/* Reads the header of a record. False: its values are impossible. */
 static bool
 plausible(const struct spool_scan *scan, size_t at, struct spool_found *ret)
 {
@@ -154,8 +154,8 @@ whole(const struct spool_scan *scan, size_t at, struct spool_found *ret)
 	       spool_record_check(scan->data + at, ret->bytes, ret->seq, ret->len);
 }
 
-/* The end of the damage that begins at scan->at: the next whole record, or the end of
- * the file. */
+/* Returns where the damage that begins at scan->at ends: at the next whole record, or
+ * at the end of the file. */
 static size_t
 damage_end(struct spool_scan *scan)
 {

@@ -14,7 +14,7 @@
 #include "rackmesh/spool/spool_disk.h"
 #include "rackmesh/spool/spool_index.h"
 
-/* The part of max_bytes for the file `done` and its temporary copy. */
+/* The part of max_bytes that is kept for the file `done` and its temporary copy. */
 #define SPOOL_RESERVE_BYTES (2 * SPOOL_DONE_BYTES)
 
 struct rm_timer;
@@ -22,43 +22,44 @@ struct spool_fetch;
 
 struct rm_spool {
 	struct rm_worker *worker;
-	char *folder; /* NULL: memory only */
+	char *folder; /* NULL: records are in memory only */
 	uint64_t max_bytes, segment_bytes, memory_bytes;
 	struct rm_spool_callbacks callbacks;
 	uint64_t identity, next;
 	struct spool_index index;
 	uint64_t waiting, waiting_bytes;
 	struct rm_spool_counts counts;
-	uint64_t promised; /* on_durable was called with this */
+	uint64_t promised; /* the number that on_durable last got */
 	struct rm_timer
-	    *report; /* records acknowledged while they are in memory only */
+	    *report; /* reports records that are in memory only as durable */
 
-	/* On disk. */
+	/* The files: */
 	struct spool_file *files, *active; /* oldest first; active: the last, or NULL */
-	struct spool_file *retired;        /* to be removed; not counted in used */
-	uint64_t used;                     /* bytes of files, and of *.corrupt files */
-	uint64_t pending_bytes;            /* that no job writes yet */
+	struct spool_file *retired; /* files to be removed, which used does not count */
+	uint64_t used;              /* bytes of files and of *.corrupt files */
+	uint64_t pending_bytes;     /* bytes of records that no job writes yet */
 	uint64_t quarantine_bytes;
 	uint64_t disk_end, flying_end;
-	uint64_t recorded;    /* `done` says so */
-	uint64_t durable_seq; /* the last on disk */
-	bool busy;            /* the job runs, and is the worker's */
+	uint64_t recorded;    /* the number in the file `done` */
+	uint64_t durable_seq; /* the last number that is on disk */
+	bool busy;            /* the job runs, and belongs to the worker */
 	bool failing, retry_due;
 	bool unsettled; /* the folder must be repaired by a job */
-	bool unread;    /* it could not be read: there may be records in it */
-	uint64_t renew; /* the file of this first seq may not be durable; 0: all are */
+	bool unread;    /* the folder could not be read, and may have records */
+	uint64_t renew; /* first seq of a file that may not be durable; 0: all are */
 	bool done_due, sweep_due, lazy_armed;
-	struct spool_file *flying; /* the job's file */
+	struct spool_file *flying; /* the file that the job writes */
 	struct spool_job job;
 	struct rm_timer *retry, *lazy;
 
-	/* Records in memory that lie in files, too. */
+	/* Bytes of records in memory that are in files, too. */
 	uint64_t cached;
-	uint64_t cursor;            /* position that was read last */
-	uint64_t evicted, kept_end; /* none in memory before, or from there on */
-	struct spool_fetch *fetch;  /* runs */
+	uint64_t cursor; /* position of the record that was read last */
+	/* no record before evicted, or from kept_end on, is in memory */
+	uint64_t evicted, kept_end;
+	struct spool_fetch *fetch; /* a running fetch; NULL: none */
 	struct rm_timer *fetch_retry;
-	bool fetch_one; /* a larger one has failed */
+	bool fetch_one; /* fetch one record only, as a fetch of several has failed */
 };
 
 static inline uint64_t
@@ -75,8 +76,8 @@ spool_gone(const struct rm_spool *spool)
 		   : spool_index_at(&spool->index, spool->index.first)->seq - 1;
 }
 
-/* True: some acknowledged record is not on the disk. When the disk works again, these
- * are written batch by batch. */
+/* True: some record that was acknowledged is not on disk. When the disk works again,
+ * these records are written in batches. */
 static inline bool
 spool_memory_keeps_promises(const struct rm_spool *spool)
 {
@@ -89,17 +90,17 @@ spool_memory_keeps_promises(const struct rm_spool *spool)
 	return false;
 }
 
-/* spool_recover: what the folder holds. */
+/* spool_recover.c: reads the records in the folder. */
 int spool_recover(
     struct rm_spool *spool, uint64_t wanted_identity, struct rm_error *error);
 
-void spool_retire(struct rm_spool *spool); /* the oldest file */
+void spool_retire(struct rm_spool *spool); /* removes the oldest file */
 void spool_make_room(struct rm_spool *spool, uint64_t more);
 
-/* spool_commit: writes what waits, when no job runs. */
+/* spool_commit.c: writes the records that wait, if no job runs. */
 void spool_commit(struct rm_spool *spool);
 void spool_fail(struct rm_spool *spool);
-void spool_commit_last(struct rm_spool *spool); /* the worker was freed */
+void spool_commit_last(struct rm_spool *spool); /* after the worker was freed */
 
 void spool_window_evict(struct rm_spool *spool);
 
