@@ -17,7 +17,7 @@
 struct rm_credentials {
 	struct rm_tls *tls;
 	struct rm_timer *timer;
-	struct rm_tls_counts logged; /* the counts at the last log lines */
+	struct rm_tls_counts logged; /* the counts when they were last logged */
 	int64_t warn_from_s; /* wall-clock time from which the coming end is logged */
 	rm_mono_t warned;
 };
@@ -34,7 +34,7 @@ wall_s(void)
 	return rm_wall_now().ns / RM_NS_PER_S;
 }
 
-/* Sets the warning to begin when a third of the time that is left now is left. */
+/* The warning begins when a third of the time that is left now is left. */
 static void
 begin_life(struct rm_credentials *credentials)
 {

@@ -2,10 +2,10 @@
  * credentials - a daemon's certificate and CA bundle from its config, with its log
  * lines and metrics.
  *
- * Secure by default: if the config says nothing, a daemon expects certificate, key and
- * authorities below /etc/rackmesh/tls, and does not start without them. Plaintext must
- * be set in the config. Logs when files are loaded or refused, and once an hour that
- * the certificate expires soon: when a third of its life at loading is left.
+ * Without options, a daemon reads certificate, key and authorities below
+ * /etc/rackmesh/tls, and does not start if they are missing. Plaintext must be set in
+ * the config. Logs when files are loaded or refused, and once an hour that the
+ * certificate expires soon: when a third of its life at loading is left.
  */
 #ifndef RACKMESH_TLS_CREDENTIALS_H
 #define RACKMESH_TLS_CREDENTIALS_H
@@ -49,21 +49,21 @@ struct rm_credentials_config {
 	  "labs only", NULL, NULL, 0 }
 /* clang-format on */
 
-/* Checks only the files, for a config without plaintext. error: the file, what is wrong
- * with it, and what to do. */
+/* Checks the files of a config without plaintext. error: the file, what is wrong with
+ * it, and what to do. */
 int rm_credentials_read(struct rm_loop *loop,
     const struct rm_credentials_config *config, struct rm_error *error,
     struct rm_tls **ret);
 
-/* config is borrowed for the call. Logs the error when it fails. */
+/* config: borrowed for the call. An error is logged. */
 int rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *config,
     struct rm_credentials **ret);
 void rm_credentials_free(struct rm_credentials *credentials); /* NULL is fine */
 
-/* NULL: plaintext. For all connections; outlives them. */
+/* NULL: plaintext. For all connections of the daemon, which it outlives. */
 struct rm_tls *rm_credentials_tls(const struct rm_credentials *credentials);
 
-/* rackmesh_tls_*, the same on every daemon. */
+/* Registers rackmesh_tls_*, which every daemon has. */
 int rm_credentials_metrics(
     struct rm_credentials *credentials, struct rm_metrics *metrics);
 

@@ -26,7 +26,7 @@ file_read(const char *path, enum tls_file which, struct tls_bytes *bytes,
 	return 0;
 }
 
-/* Reads the files; digest: of their content, and of errors of reading. */
+/* Reads the files. digest: a hash of their contents, and of errors of reading. */
 static int
 tls_files_read(char *const paths[TLS_FILES], struct tls_bytes bytes[TLS_FILES],
     uint8_t digest[TLS_DIGEST_BYTES], struct rm_error *error)
@@ -66,7 +66,7 @@ tls_files_clear(struct tls_bytes bytes[TLS_FILES])
 
 #define TLS_LOOK_NS RM_NS_PER_S
 
-/* New files are used all together or not at all. */
+/* Uses new files all together, or none of them. */
 static int
 tls_look(struct rm_tls *tls, struct rm_error *error)
 {
@@ -91,7 +91,8 @@ tls_look(struct rm_tls *tls, struct rm_error *error)
 		r = tls_set_new(tls->paths, bytes, error, &set);
 	tls_files_clear(bytes);
 	if (r < 0) {
-		/* Out of memory is no fault of the files: they are tried again. */
+		/* A lack of memory does not come from the files, so these are tried
+		 * again. */
 		if (r != -ENOMEM)
 			memcpy(tls->bad, digest, sizeof(digest));
 		return r;
@@ -237,8 +238,8 @@ rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl)
 
 	if (note == NULL)
 		return false;
-	/* Nothing has changed since the last check: signatures cost CPU, and there are
-	 * many links. */
+	/* Nothing has changed since the last check. Checking signatures takes CPU time,
+	 * and there may be many links. */
 	if (note->checked && note->generation == tls->generation &&
 	    now_s >= note->since_wall_s && now_s <= note->until_wall_s)
 		return true;
@@ -289,8 +290,8 @@ rm_tls_trouble(const struct rm_tls *tls)
 
 /* ---- how a handshake or a connection ends ---- */
 
-/* The error is an alert by which the peer refused our certificate: its meaning;
- * otherwise NULL. */
+/* If the error is an alert by which the peer refused our certificate: the meaning of
+ * the alert; else NULL. */
 static const char *
 alert_of_refusal(unsigned long error)
 {

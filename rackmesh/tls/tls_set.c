@@ -8,16 +8,16 @@
 
 #define TLS_MAX_AUTHORITIES 64
 #define TLS_MAX_SHOWN_BYTES \
-	(32 << 10) /* of a peer's certificates, before the peer is known */
+	(32 << 10) /* bytes of a peer's certificates, before the peer is known */
 
-/* Passwords of keys are not asked for on a terminal. */
+/* Makes OpenSSL fail instead of asking for a key's password on a terminal. */
 static int
 no_password(char *out, int size, int writing, void *arg)
 {
 	return -1;
 }
 
-/* The last error of OpenSSL as text; empties its queue. */
+/* The last error of OpenSSL as text; OpenSSL's queue of errors is emptied. */
 static const char *
 openssl_reports(void)
 {
@@ -84,8 +84,8 @@ store_add_authorities(X509_STORE *store, const char *path,
 	return r;
 }
 
-/* True: no authority of ours has the name of the list's issuer, or one with that name
- * has signed the list. */
+/* True: the list is signed by the authority of its issuer's name, or there is no such
+ * authority. */
 static bool
 list_is_genuine(X509_STORE *store, X509_CRL *list)
 {
@@ -129,7 +129,7 @@ store_add_lists(X509_STORE *store, const char *path, const struct tls_bytes *byt
 	if (r == 0 && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		r = rm_error_set(
 		    error, -EBADMSG, "%s: list %d: %s", path, n + 1, openssl_reports());
-	/* An empty file means that no certificate was revoked so far. */
+	/* An empty file of CRLs means that no certificate was revoked so far. */
 	if (r == 0 && n == 0 && bytes->len > 0)
 		r = rm_error_set(error, -EBADMSG, "%s: contains no %s in PEM", path,
 		    "list of revoked certificates");
@@ -163,7 +163,7 @@ store_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
 	return r;
 }
 
-/* "": nothing that a person could do but read the reason. */
+/* What a person can do about the error; "": only its reason is known. */
 static const char *
 remedy(int error)
 {
@@ -184,7 +184,7 @@ remedy(int error)
 	}
 }
 
-/* Our own certificate must be one that a peer with the same files would accept. */
+/* Checks that a peer with the same files would accept our own certificate. */
 static int
 set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) * chain,
     struct rm_error *failure)
@@ -219,8 +219,8 @@ set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) 
 static bool
 context_restrict(SSL_CTX *ctx)
 {
-	/* No tickets and no sessions: a peer could resume a session after its
-	 * certificate was revoked. */
+	/* No tickets and no sessions: by resuming a session, a peer could continue
+	 * after its certificate was revoked. */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN |
@@ -259,7 +259,7 @@ context_new(struct tls_set *set, bool accepting, X509 *leaf, STACK_OF(X509) * ch
 	return NULL;
 }
 
-/* leaf and chain: from our file. A key that does not fit the certificate is refused
+/* leaf and chain: from our file. A key that does not match the certificate is refused
  * here. */
 static int
 set_build(struct tls_set *set, char *const paths[TLS_FILES],

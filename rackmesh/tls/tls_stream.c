@@ -11,23 +11,27 @@
 #include "rackmesh/tls/tls_state.h"
 
 #define STREAM_RECORD_BYTES (16 << 10)
-#define STREAM_HELLO_BYTES (8 << 10) /* ten times the size of an honest one */
-#define STREAM_HEAD_BYTES 9          /* header of a record, and of the message in it */
-/* Two more checks fit into this time. A young link is kept a little longer: a new one
- * would have the same certificate. */
+/* most bytes of a first message, ten times the size of a normal one */
+#define STREAM_HELLO_BYTES (8 << 10)
+#define STREAM_HEAD_BYTES                                          \
+	9 /* the header of a record, and that of the message in it \
+	   */
+/* Time for two more checks before the certificate expires. A young link is kept a
+ * little longer, since a new link would have the same certificate. */
 #define STREAM_RENEW_S 7
 #define STREAM_YOUNG_CHECKS 2
-/* Certificates are renewed when a third of their life is left. With a quarter left a
- * link should have the new one; with a fifth left, an old one means that the renewal
- * failed. */
+/* Certificates are renewed when a third of their life is left. So when a quarter is
+ * left, a link should use the new one; if a link has an old one when a fifth is left,
+ * the renewal has failed. */
 #define STREAM_RENEWED_PARTS 4
 
 struct tls_stream {
 	struct rm_tls *tls;
-	SSL *ssl; /* NULL: we are the server, and the client has sent nothing yet */
+	/* NULL: this side is the server, and the client has sent nothing yet */
+	SSL *ssl;
 	struct evbuffer *in, *out;
 	bool open; /* the handshake has ended */
-	/* not 0: the error that ended the stream; OpenSSL must not be called again */
+	/* the error that ended the stream, or 0; after it OpenSSL must not be called */
 	int lost;
 	unsigned checks;
 	char identity[RM_TLS_MAX_IDENTITY];
@@ -61,7 +65,7 @@ stream_bio_ctrl(BIO *bio, int what, long number, void *pointer)
 	return what == BIO_CTRL_FLUSH; /* OpenSSL needs this callback */
 }
 
-/* One for the process. */
+/* There is one per process. */
 static BIO_METHOD *
 stream_bio_method(void)
 {
@@ -136,7 +140,8 @@ tls_stream_free(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
-/* The error of a call that returned r: -EAGAIN, -ENODATA, or by its class. */
+/* Returns the error of a call that returned r: -EAGAIN, -ENODATA, or an error by its
+ * class. */
 static int
 stream_error(struct tls_stream *stream, int r, struct rm_error *failure)
 {
@@ -169,10 +174,11 @@ stream_odd(struct tls_stream *stream, const char *what, struct rm_error *error)
 }
 
 /*
- * An unknown peer gets no more memory than it fills. OpenSSL allocates about 70 KiB at
- * once, and up to 128 KiB more for the length that a first message announces. So this
- * message must arrive first: whole, in one record, and of a normal length. 0, -EAGAIN,
- * or the error.
+ * Checks the first message before OpenSSL gets it. OpenSSL allocates about 70 KiB at
+ * once, and up to 128 KiB more for the length that a first message announces. An
+ * unknown peer must not get that for a few bytes: so its first message must have
+ * arrived completely, in one record, and with a normal length. Returns 0, -EAGAIN, or
+ * the error.
  */
 int
 tls_stream_greeted(struct tls_stream *stream, struct rm_error *error)
@@ -225,8 +231,8 @@ tls_stream_handshake(
 		r = stream_error(stream, r, error);
 		return r == -ENODATA ? tls_stream_give_up(stream, false, error) : r;
 	}
-	/* The handshake has checked the identity; this is a second check of the same
-	 * rule. */
+	/* The handshake has checked the identity already; this checks it again, by the
+	 * same rule. */
 	r = rm_tls_identity(stream->ssl, stream->identity);
 	if (r < 0) {
 		stream->lost = rm_error_set(error, -EACCES, "the peer has no identity");
@@ -264,8 +270,7 @@ tls_stream_read(struct tls_stream *stream, struct evbuffer *plain, size_t most,
 		r = SSL_read(stream->ssl, space.iov_base, STREAM_RECORD_BYTES);
 		if (r <= 0) {
 			r = stream_error(stream, r, error);
-			/* Bytes that were read before the error are handed over first.
-			 */
+			/* Bytes that were read before the error are delivered first. */
 			return got ? 0 : r;
 		}
 		space.iov_len = (size_t)r;
@@ -281,7 +286,7 @@ tls_stream_in_record(const struct tls_stream *stream)
 {
 	return stream->ssl != NULL &&
 	       (SSL_has_pending(stream->ssl) ||
-		   /* body of the record */
+		   /* OpenSSL is reading the body of a record */
 		   strcmp(SSL_rstate_string(stream->ssl), "RB") == 0);
 }
 
@@ -313,8 +318,8 @@ tls_stream_end(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
-/* True if our certificate was renewed since the link was made: the peer still sees the
- * former one, and takes it for the newest. */
+/* True: our certificate was renewed since the link began, so the peer still sees the
+ * former one. */
 static bool
 stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)
 {
@@ -327,8 +332,8 @@ stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)
 		   rm_wall_now().ns / RM_NS_PER_S, STREAM_RENEWED_PARTS);
 }
 
-/* True if our certificate ends soon: an orderly end by our own choice is better than
- * one at the time-out. */
+/* True: our certificate ends soon, so this side should close the link now, in order,
+ * rather than lose it at the end. */
 static bool
 stream_outlives(const struct tls_stream *stream, const struct tls_note *note)
 {

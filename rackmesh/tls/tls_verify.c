@@ -57,7 +57,7 @@ tls_wall_s(const ASN1_TIME *time)
 	return timegm(&tm);
 }
 
-/* The text of a name of kind URI, if it can be logged and compared. */
+/* Copies a name of the kind URI, if its text can be logged and compared. */
 static int
 uri_take(const ASN1_IA5STRING *uri, char identity[RM_TLS_MAX_IDENTITY])
 {
@@ -82,7 +82,7 @@ tls_certificate_identity(
 	int r = -EBADMSG;
 
 	*count = 0;
-	/* NULL also if the extension occurs twice or cannot be read. */
+	/* NULL, too, if the extension occurs twice or cannot be read. */
 	names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 	for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
 		const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
@@ -132,8 +132,8 @@ rm_tls_certificate_identity(const X509 *certificate, char identity[RM_TLS_MAX_ID
 	return tls_certificate_identity(certificate, identity, &uris);
 }
 
-/* Our requirements for a peer's certificate besides a valid chain; NULL: it meets them.
- */
+/* Checks what a peer's certificate needs besides a valid chain. NULL: it has all of
+ * that; else what is wrong. */
 static const char *
 leaf_fault(X509 *leaf, bool client)
 {
@@ -143,7 +143,8 @@ leaf_fault(X509 *leaf, bool client)
 
 	if (X509_get_extension_flags(leaf) & EXFLAG_CA)
 		return "it is the certificate of an authority";
-	/* OpenSSL accepts a certificate without the extension for every use. */
+	/* A certificate without the extension is refused, although OpenSSL accepts it
+	 * for every use. */
 	if (!(X509_get_extension_flags(leaf) & EXFLAG_XKUSAGE) ||
 	    !(X509_get_extended_key_usage(leaf) & usage))
 		return client ? "its extended key usage does not allow clients"
@@ -157,9 +158,9 @@ leaf_fault(X509 *leaf, bool client)
 }
 
 /*
- * An authority without a revocation list has revoked nothing, and an expired list is
- * better than none: to refuse everybody because a list was not renewed would make a
- * whole fleet blind.
+ * Accepts an authority without a revocation list, since it has revoked nothing, and
+ * also an expired list: to refuse all peers because a list was not renewed would stop
+ * the monitoring of a whole fleet.
  */
 static int
 forgive_lists(int ok, X509_STORE_CTX *ctx)
@@ -175,8 +176,8 @@ forgive_lists(int ok, X509_STORE_CTX *ctx)
 	}
 }
 
-/* Notes when the whole chain is valid, so that it need not be checked again during that
- * time. */
+/* Notes the time in which the whole chain is valid: it need not be checked again in
+ * that time. */
 static void
 note_times(struct tls_note *note, STACK_OF(X509) * chain)
 {
@@ -195,8 +196,7 @@ note_times(struct tls_note *note, STACK_OF(X509) * chain)
 	note->checked = true;
 }
 
-/* Verifies the chain that ctx was initialised with. Returns an X509_V_ code, and the
- * sentence. */
+/* Verifies the chain in ctx. Returns an X509_V_ code, and the text in note. */
 static int
 verify(X509_STORE_CTX *ctx, bool client, struct tls_note *note)
 {
@@ -275,8 +275,8 @@ tls_verify_own(X509_STORE *store, X509 *leaf, STACK_OF(X509) * chain)
 		X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(ctx);
 
 		X509_VERIFY_PARAM_set_auth_level(param, TLS_SECURITY_LEVEL);
-		/* Our own certificate may be revoked: we must still learn which others
-		 * are. */
+		/* Ignores whether our own certificate is revoked: this side must be
+		 * able to load newer lists of other revoked certificates. */
 		X509_VERIFY_PARAM_clear_flags(
 		    param, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 		error = X509_V_OK;
