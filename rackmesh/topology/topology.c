@@ -85,7 +85,7 @@ topology_add_alias(struct rm_topology *topology, const struct rm_address *addres
 	return 0;
 }
 
-/* Room for one more item. */
+/* Makes room for one more item. */
 static int
 grow(void **items, size_t *allocated, size_t count, size_t item_bytes)
 {

@@ -1,13 +1,15 @@
 /*
- * topology - a region's switches and links, from a file that a person wrote. Pure.
+ * topology - a region's switches and links, read from a file that a person has written.
+ * Pure.
  *
- * docs/topology.md is the format. A topology that loads is consistent: every name is
- * valid and unique, every link joins two switches of one plane, every address is
- * claimed once. Something unusual but possible (a ToR that reaches no other) is a
- * warning. Foreign bytes: fuzzed. Never changes after it is loaded.
+ * docs/topology.md describes the format. A topology that was loaded is consistent:
+ * every name is valid and unique, every link connects two switches of one plane, and
+ * every address belongs to one switch. Unusual but possible entries (a ToR that reaches
+ * no other one) give warnings. The file is not trusted: its reader is fuzzed. A
+ * topology does not change after it was loaded.
  *
- * Switches, planes and links are known by index: switches in the file's order, planes
- * too. Every switch of role tor is a rack, whether or not "racks" has an entry for it.
+ * Switches, planes and links are identified by index, in the order of the file. Every
+ * switch with the role tor is a rack, even without an entry in "racks".
  */
 #ifndef RACKMESH_TOPOLOGY_TOPOLOGY_H
 #define RACKMESH_TOPOLOGY_TOPOLOGY_H
@@ -24,19 +26,19 @@
 #define RM_TOPOLOGY_MAX_PLANES 64
 #define RM_TOPOLOGY_MAX_SWITCHES 16384
 #define RM_TOPOLOGY_MAX_LINKS 262144
-#define RM_TOPOLOGY_MAX_COUNT 256     /* cables of one link */
-#define RM_TOPOLOGY_MAX_ALIASES 1024  /* of one switch */
-#define RM_TOPOLOGY_MAX_AGGREGATORS 8 /* of one rack */
+#define RM_TOPOLOGY_MAX_COUNT 256     /* most cables of one link */
+#define RM_TOPOLOGY_MAX_ALIASES 1024  /* most aliases of one switch */
+#define RM_TOPOLOGY_MAX_AGGREGATORS 8 /* most aggregators of one rack */
 #define RM_TOPOLOGY_MAX_RACK_RNICS 1024
-#define RM_TOPOLOGY_MAX_MEMBERS 65536 /* of all racks */
-#define RM_TOPOLOGY_MAX_CABLES 128    /* of one host */
+#define RM_TOPOLOGY_MAX_MEMBERS 65536 /* most members of all racks together */
+#define RM_TOPOLOGY_MAX_CABLES 128    /* most cables of one host */
 #define RM_TOPOLOGY_MAX_WARNINGS 64
-#define RM_TOPOLOGY_MAX_PATHS 256      /* more parallel paths count as these */
-#define RM_TOPOLOGY_REFLECTOR_PORT 862 /* STAMP */
+#define RM_TOPOLOGY_MAX_PATHS 256      /* more parallel paths count as this many */
+#define RM_TOPOLOGY_REFLECTOR_PORT 862 /* UDP port of STAMP */
 #define RM_TOPOLOGY_DEFAULT_PLANE "default"
 
 enum rm_switch_role {
-	RM_SWITCH_TOR = 1, /* RNICs are cabled to it */
+	RM_SWITCH_TOR = 1, /* a switch to which RNICs are connected */
 	RM_SWITCH_SPINE,
 	RM_SWITCH_CORE,
 	RM_SWITCH_OTHER,
@@ -45,19 +47,20 @@ enum rm_switch_role {
 /* The RNICs of a host whose cables end in the rack's ToR. Both are patterns. */
 struct rm_topology_member {
 	char host[RM_NAME_BYTES];
-	char device[RM_NAME_BYTES]; /* "": all that no other entry names */
+	/* "": all devices that no other entry of the host names */
+	char device[RM_NAME_BYTES];
 };
 
 struct rm_switch {
 	char name[RM_NAME_BYTES];
 	enum rm_switch_role role;
 	size_t plane;
-	int line; /* of the file */
+	int line; /* line number in the file */
 	bool has_reflector;
 	struct rm_address reflector;
-	struct rm_address *aliases; /* port 0 */
+	struct rm_address *aliases; /* their port is 0 */
 	size_t alias_count;
-	/* Of a ToR, from "racks"; all 0: not given. */
+	/* For a ToR: its entry in "racks"; all 0: it has none. */
 	struct rm_endpoint *aggregators;
 	size_t aggregator_count;
 	struct rm_topology_member *members;
@@ -68,7 +71,7 @@ struct rm_switch {
 struct rm_topology_link {
 	size_t a, b; /* switches */
 	uint32_t count;
-	uint32_t speed_gbps; /* of one cable; 0: not given */
+	uint32_t speed_gbps; /* of one cable, in Gb/s; 0: not given */
 	int line;
 };
 
@@ -91,29 +94,31 @@ size_t rm_topology_links(const struct rm_topology *topology);
 const struct rm_topology_link *rm_topology_link(
     const struct rm_topology *topology, size_t i);
 
-/* "file:line: ..." sentences; beyond the limit the last one says how many more. */
+/* Texts "file:line: ..."; if there are too many, the last one has the number of the
+ * others. */
 size_t rm_topology_warnings(const struct rm_topology *topology);
 const char *rm_topology_warning(const struct rm_topology *topology, size_t i);
 
-/* False: there is none of that name. */
+/* False: there is no switch of that name. */
 bool rm_topology_find(
     const struct rm_topology *topology, const char *name, size_t *ret);
-/* The switch that has this interface address (the port does not matter). */
+/* Finds the switch with this interface address; the port is ignored. False: there is
+ * none. */
 bool rm_topology_find_alias(
     const struct rm_topology *topology, const struct rm_address *address, size_t *ret);
 
 struct rm_topology_cable {
 	const char *device; /* as in rm_topology_member; borrowed */
-	size_t tor;         /* the switch */
+	size_t tor;         /* index of the switch */
 };
 
-/* The ToRs that the cables of that host end in, in the order of the file. Returns how
- * many there are; at most max are written. */
+/* Fills in at most max cables of that host, in the order of the file. Returns how many
+ * there are. */
 size_t rm_topology_cables(const struct rm_topology *topology, const char *host,
     struct rm_topology_cable *cables, size_t max);
 
 const char *rm_switch_role_str(enum rm_switch_role role);
-/* False for a plane without links in the file: paths in it are unknown. */
+/* False: the file has no links of this plane, so its paths are not known. */
 bool rm_topology_has_links(const struct rm_topology *topology, size_t plane);
 
 #endif

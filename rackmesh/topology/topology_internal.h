@@ -16,7 +16,8 @@ struct topology_name {
 	char name[RM_NAME_BYTES];
 };
 
-/* An address without its port, so that equal ones are equal bytes. */
+/* An address without its port, all other bytes 0, so that equal addresses are equal
+ * bytes. */
 struct topology_alias_key {
 	uint8_t family; /* 4 or 6 */
 	uint8_t bytes[16];
@@ -47,14 +48,14 @@ struct rm_topology {
 
 void topology_alias_key(
     const struct rm_address *address, struct topology_alias_key *ret);
-/* -EEXIST: *owner has it already. */
+/* -EEXIST: the switch *owner has this address. */
 int topology_add_alias(struct rm_topology *topology, const struct rm_address *address,
     size_t owner, int line, const struct topology_alias **holder);
-/* Takes what the switch owns, also on failure. */
+/* Takes ownership of all that the switch owns, also on failure. */
 int topology_add_switch(struct rm_topology *topology, struct rm_switch *takes);
 int topology_add_link(
     struct rm_topology *topology, const struct rm_topology_link *link);
-/* Makes the list of warnings, after the whole file was read. -ENOMEM. */
+/* Makes the list of warnings, once the whole file was read. -ENOMEM. */
 int topology_find_warnings(struct rm_topology *topology);
 
 #endif

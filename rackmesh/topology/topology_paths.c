@@ -8,21 +8,22 @@
 
 #define FAR UINT32_MAX
 
-/* One direction of a link, seen from the switch that it leaves. */
+/* One direction of a link, as seen from the switch from which it leads away. */
 struct edge {
 	uint32_t to;
 	uint32_t cables;
-	size_t load; /* 2 * link; + 1 for the direction from b to a */
+	size_t load; /* 2 * link, plus 1 for the direction from b to a */
 };
 
 struct rm_topology_paths {
 	const struct rm_topology *topology;
-	size_t count;  /* number of switches */
-	size_t *first; /* index of a switch's first direction; one more at the end */
+	size_t count; /* number of switches */
+	/* index of the first edge of each switch, with one more entry at the end */
+	size_t *first;
 	struct edge *edges;
 	uint32_t *distance; /* hops to the destination */
 	uint32_t *paths;
-	uint32_t *order; /* switches that can be reached, the nearest first */
+	uint32_t *order; /* the switches that can be reached, the nearest first */
 	size_t reached;
 	double *carried;
 };
@@ -115,7 +116,7 @@ passes_on(const struct rm_topology_paths *paths, size_t i)
 	return rm_topology_switch(paths->topology, i)->role != RM_SWITCH_TOR;
 }
 
-/* True if this direction is on a shortest path. */
+/* True: this direction is part of a shortest path. */
 static bool
 leads_nearer(
     const struct rm_topology_paths *paths, size_t from, const struct edge *edge)
@@ -197,8 +198,8 @@ rm_topology_paths_load(
     struct rm_topology_paths *paths, const double *rates, double *loads)
 {
 	memcpy(paths->carried, rates, paths->count * sizeof(*rates));
-	/* Visits the farthest switch first, so that all that arrives at a switch is
-	 * known. */
+	/* Visits the farthest switch first: so all traffic that arrives at a switch is
+	 * known when it is visited. */
 	for (size_t i = paths->reached; i-- > 1;) {
 		uint32_t from = paths->order[i];
 		double share;

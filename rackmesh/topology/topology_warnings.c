@@ -1,4 +1,4 @@
-/* Warns of entries that may be meant, but are usually mistakes. */
+/* Warns of entries that are possible, but usually mistakes. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,11 +59,15 @@ tors_of(const struct rm_topology *topology, size_t plane)
 	return tors;
 }
 
-/* Islands: groups of switches that are connected without a ToR. */
+/* An island is a group of switches that are connected without a ToR in between. */
 struct islands {
-	size_t *above;  /* another switch of the same island; leads to its head */
-	size_t *tor;    /* of an island: one ToR that is connected to it */
-	bool *reaching; /* ToRs that reach another ToR; islands with several ToRs */
+	/* another switch of the same island; the chain of these ends at the island's
+	 * head */
+	size_t *above;
+	size_t *tor; /* by head: one ToR that is connected to the island */
+	/* by ToR: it reaches another ToR. By head: several ToRs are connected to the
+	 * island */
+	bool *reaching;
 };
 
 #define NO_TOR SIZE_MAX
