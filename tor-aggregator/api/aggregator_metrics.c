@@ -86,6 +86,7 @@ static const struct metrics_counter rack_counters[] = {
 	{ N("windows_partial_total"), "", T(partial), "Windows that are incomplete because the aggregator was starting or stopped." },
 	{ N("windows_failed_total"), "", T(judge_failed), "Windows not judged because memory ran out." },
 	{ N("rosters_renumbered_total"), "", T(renumbered), "Times that an RNIC was removed from a rack; its open windows are dropped." },
+	{ N("results_without_tor_total"), "", T(without_tor), "Results to RNICs of other racks beyond the 1,022 that a rack can tell apart: they are in no summary and on no path." },
 	{ N("legs_unexplained_total"), "", T(unexplained_lost), "Lost one-way trips of probes that no faulty part explains." },
 	{ 0 }
 };

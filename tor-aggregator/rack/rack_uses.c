@@ -34,9 +34,8 @@ struct flow {
 
 struct row_key {          /* no padding */
 	uint64_t service; /* hash of its name */
-	uint32_t path;
-	uint16_t dst_tor; /* number + 1; 0: not known */
-	uint16_t zero;
+	uint64_t dst_tor; /* likewise; 0: not known */
+	uint32_t path, zero;
 };
 
 struct row {
@@ -49,6 +48,7 @@ struct rack_uses {
 	struct flow *flows;
 	rm_mono_t taken, lost_sent;
 	bool is_lossy; /* a probe was lost since the last report */
+	bool is_hasty;
 	uint64_t refused;
 	struct row *by_key;
 	size_t row_count;
@@ -154,7 +154,14 @@ rack_uses_due(const struct rack_uses *uses, int64_t row_interval_ns, rm_mono_t n
 {
 	const int64_t ago = rm_mono_since(now, uses->taken);
 
-	return ago >= (uses->is_lossy ? RM_NS_PER_S : row_interval_ns);
+	return uses->is_hasty ||
+	       ago >= (uses->is_lossy ? RM_NS_PER_S : row_interval_ns);
+}
+
+void
+rack_uses_hurry(struct rack_uses *uses)
+{
+	uses->is_hasty = true;
 }
 
 bool
@@ -232,16 +239,19 @@ report_flow(struct report *report, const struct service_flow *flow)
 	    flow->probe_port == 0 ? NULL : flow_find(report->uses, &key);
 	const rm_mono_t at =
 	    counted != NULL && counted->lost > 0 ? counted->lost_sent : report->now;
-	struct row_key of = { .dst_tor = dst == NULL ? 0 : dst->tor_number + 1 };
-	const char *tor = dst == NULL       ? ""
-			  : of.dst_tor == 1 ? roster_tor(report->roster)
-					    : dst->tor;
+	const bool is_own = dst != NULL && dst->tor_number == 0;
+	const char *tor = dst == NULL ? ""
+			  : is_own    ? roster_tor(report->roster)
+				      : dst->tor;
+	struct row_key of = {
+		.dst_tor = dst == NULL ? 0 : rm_fnv1a(RM_FNV1A, tor, strlen(tor)) | 1,
+	};
 	char name[NAME_BYTES] = "";
 	struct wire_use_row *row;
 
 	name_of(flow, name);
 	of.service = rm_fnv1a(RM_FNV1A, name, strlen(name));
-	if (flow->probe_port != 0 && of.dst_tor > 1)
+	if (flow->probe_port != 0 && dst != NULL && !is_own)
 		of.path = path_table_find(
 		    report->paths, flow->src, flow->dst, flow->probe_port, at);
 	row = row_of(report, &of, name, tor);
@@ -293,7 +303,7 @@ rack_uses_take(struct rack_uses *uses, const struct service_table *table,
 	HASH_CLEAR(hh, uses->by_key);
 	forget_flows(uses);
 	uses->taken = now;
-	uses->is_lossy = false;
+	uses->is_lossy = uses->is_hasty = false;
 	summary->uses_known = report.all ? WIRE_USES_ALL : WIRE_USES_SOME;
 	summary->uses = uses->out;
 	summary->use_count = uses->row_count;

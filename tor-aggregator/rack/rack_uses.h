@@ -32,6 +32,9 @@ void rack_uses_add(struct rack_uses *uses, const struct service_table *table,
 bool rack_uses_due(
     const struct rack_uses *uses, int64_t row_interval_ns, rm_mono_t now);
 
+/* The next report is due at once: who gets it has none of this aggregator yet. */
+void rack_uses_hurry(struct rack_uses *uses);
+
 /* Sets the uses of *summary, valid until the next call of any function here, and starts
  * anew. */
 void rack_uses_take(struct rack_uses *uses, const struct service_table *table,

@@ -507,6 +507,13 @@ tor_rack_leave(struct tor_rack *rack, const char *host)
 	rack->stale = true; /* the link state that it reported has changed */
 }
 
+/* It is in another rack, whose ToR has a number. */
+static bool
+has_paths(const struct roster_rnic *dst)
+{
+	return dst->tor_number != 0 && dst->tor_number != ROSTER_OTHER_TORS;
+}
+
 enum window_status
 tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, const struct roster_rnic *dst)
@@ -515,12 +522,15 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 	    window_add(rack->window, sent, result, src, dst->index);
 
 	if (status == WINDOW_COUNTED) {
-		summary_add(rack->summary, result, src, dst->tor_number);
+		if (dst->tor_number != ROSTER_OTHER_TORS)
+			summary_add(rack->summary, result, src, dst->tor_number);
+		else
+			rack->counts.without_tor++;
 		service_rows_add(rack->service_rows, result);
 		rack_uses_add(rack->uses, rack->options.services, sent, result);
 		rack_mesh_add(rack->pair_mesh, sent, result, src, dst->index);
 	}
-	if (status == WINDOW_COUNTED && dst->tor_number != 0)
+	if (status == WINDOW_COUNTED && has_paths(dst))
 		path_rows_add(
 		    rack->path_rows, sent, result, src, dst->index, dst->tor_number);
 	ring_put(rack->ring, sent, status == WINDOW_LATE, result);
@@ -532,7 +542,7 @@ tor_rack_overdue(struct tor_rack *rack, const struct wire_result *result, uint32
     const struct roster_rnic *dst)
 {
 	window_overdue(rack->window, result, src, dst->index);
-	if (dst->tor_number != 0)
+	if (has_paths(dst))
 		path_rows_overdue(
 		    rack->path_rows, result, src, dst->index, dst->tor_number);
 }
@@ -622,9 +632,10 @@ tor_rack_set_active(struct tor_rack *rack, bool active)
 	if (!active)
 		return;
 	rm_incidents_release(rack->incidents);
-	/* Sends the rack's state again: the analyzer may not have got it from this
-	 * aggregator. */
+	/* Sends the rack's state and services again: the analyzer may not have got them
+	 * from this aggregator. */
 	rack->state_sent = (struct wire_rack_state){ 0 };
+	rack_uses_hurry(rack->uses);
 }
 
 int

@@ -78,6 +78,7 @@ struct tor_rack_counts {
 	uint64_t renumbered;
 	uint64_t unexplained_lost; /* legs that no part explains */
 	uint64_t judge_failed;     /* out of memory */
+	uint64_t without_tor; /* results to ToRs beyond ROSTER_OTHER_TORS, in no row */
 };
 
 int tor_rack_new(const struct tor_rack_options *options,

@@ -114,8 +114,8 @@ number_tor(struct roster *roster, const char *tor)
 	for (i = 0; i < roster->tor_count; i++)
 		if (strcmp(roster->tors[i], tor) == 0)
 			return (uint16_t)i;
-	if (i == ROSTER_MAX_TORS)
-		return ROSTER_MAX_TORS - 1;
+	if (i == ROSTER_OTHER_TORS)
+		return ROSTER_OTHER_TORS;
 	snprintf(roster->tors[i], sizeof(roster->tors[i]), "%s", tor);
 	roster->tor_count++;
 	return (uint16_t)i;

@@ -20,8 +20,9 @@
 
 struct roster;
 
-/* ToRs with a number of their own; all others share the last number. */
+/* Numbers of ToRs. All beyond have the last number, which has no name. */
 #define ROSTER_MAX_TORS 1024
+#define ROSTER_OTHER_TORS (ROSTER_MAX_TORS - 1)
 
 struct roster_rnic {
 	struct wire_rnic_id id;

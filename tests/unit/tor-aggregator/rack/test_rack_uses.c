@@ -10,6 +10,7 @@
 #include "tests/unit/tor-aggregator/rack_fixture.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/services/service_table.h"
+#include "tor-aggregator/window/roster.h"
 
 #define MEMBERS 2
 #define ROW_INTERVAL_NS (10 * RM_NS_PER_S)
@@ -216,6 +217,47 @@ losses_do_not_wait_for_the_row_interval(void **state)
 }
 
 static void
+who_is_active_now_reports_uses_at_once(void **state)
+{
+	struct world *w = *state;
+
+	take(w, 0, WIRE_USES_SOME);
+	assert_false(rack_uses_due(w->uses, ROW_INTERVAL_NS, w->f->now));
+	rack_uses_hurry(w->uses);
+	assert_true(rack_uses_due(w->uses, ROW_INTERVAL_NS, w->f->now));
+	take(w, 0, WIRE_USES_SOME);
+	assert_false(rack_uses_due(w->uses, ROW_INTERVAL_NS, w->f->now));
+}
+
+/* More than the roster can number. */
+static void
+racks_without_a_number_have_rows_of_their_own(void **state)
+{
+	const size_t racks = ROSTER_MAX_TORS + 2;
+	struct world *w = *state;
+	struct wire_service_flow flows[2];
+	const struct wire_use_row *rows;
+	char tors[2][RM_NAME_BYTES];
+
+	for (size_t i = 0; i < racks; i++) {
+		char tor[RM_NAME_BYTES];
+		struct wire_rnic rnic;
+
+		snprintf(tor, sizeof(tor), "far%zu", i);
+		rnic = fixture_rnic(0x900000 + i, "x", tor);
+		assert_int_equal(tor_rack_learn(w->f->rack, &rnic, w->f->now), 0);
+		if (i + 2 >= racks) {
+			flows[i + 2 - racks] = flow(w, "unit:a", rnic.id, 0);
+			memcpy(tors[i + 2 - racks], tor, sizeof(tor));
+		}
+	}
+	report(w, 0, true, flows, 2);
+	rows = take(w, 2, WIRE_USES_SOME);
+	assert_string_equal(rows[0].dst_tor, tors[0]);
+	assert_string_equal(rows[1].dst_tor, tors[1]);
+}
+
+static void
 rows_beyond_the_limit_are_counted(void **state)
 {
 	struct world *w = *state;
@@ -242,6 +284,8 @@ main(void)
 		TEST(flows_of_a_service_are_summed_by_rack_and_path),
 		TEST(a_loss_is_of_the_path_that_the_probe_took),
 		TEST(losses_do_not_wait_for_the_row_interval),
+		TEST(who_is_active_now_reports_uses_at_once),
+		TEST(racks_without_a_number_have_rows_of_their_own),
 		TEST(rows_beyond_the_limit_are_counted),
 	};
 

@@ -343,6 +343,29 @@ a_host_registered_before_the_plan_loses_rnics_of_others(void **state)
 	assert_int_equal(roster_remotes(world->roster), 1);
 }
 
+/* Else a loss on the way to one would be told of another. */
+static void
+racks_beyond_the_limit_have_no_name(void **state)
+{
+	struct world *world = *state;
+	const struct roster_rnic *last = NULL;
+
+	for (size_t i = 1; i <= ROSTER_OTHER_TORS; i++) {
+		char tor[RM_NAME_BYTES];
+		struct wire_rnic rnic;
+
+		snprintf(tor, sizeof(tor), "far%zu", i);
+		rnic = fixture_rnic(0x900000 + i, "x", tor);
+		assert_int_equal(
+		    roster_learn(world->roster, &rnic, (rm_mono_t){ 1 }), 0);
+		last = roster_find(world->roster, rnic.id);
+		assert_int_equal(last->tor_number, i);
+		assert_string_equal(roster_tor_name(world->roster, (uint16_t)i),
+		    i < ROSTER_OTHER_TORS ? tor : "");
+	}
+	assert_int_equal(last->tor_number, ROSTER_OTHER_TORS);
+}
+
 static void
 bad_names_and_ids_are_refused_and_counted(void **state)
 {
@@ -409,6 +432,7 @@ main(void)
 		TEST(a_remote_that_registers_becomes_a_member),
 		TEST(an_rnic_of_another_host_stays_with_that_host),
 		TEST(a_host_registered_before_the_plan_loses_rnics_of_others),
+		TEST(racks_beyond_the_limit_have_no_name),
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),
 		TEST(a_member_that_moves_to_another_rack_becomes_a_remote_at_once),
