@@ -122,6 +122,36 @@ report_kinds(struct rm_metrics_out *out, const struct incident_table *table,
 }
 
 static void
+report_impacts(struct rm_metrics_out *out, const struct incident_table *table,
+    const struct region *region)
+{
+	unsigned open[RM_IMPACTS] = { 0 };
+	char labels[LABEL_BYTES], impact[32];
+
+	for (size_t i = 0; i < incident_table_open(table); i++) {
+		const struct incident_table_entry *entry = incident_table_get(table, i);
+
+		if (strcmp(entry->region, region_name(region)) == 0)
+			open[entry->impact]++;
+	}
+	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
+	for (int i = 0; i < RM_IMPACTS; i++) {
+		snprintf(impact, sizeof(impact), "impact=\"%s\"",
+		    rm_impact_str((enum rm_impact)i));
+		rm_metrics_series(out, labels, impact, open[i]);
+	}
+}
+
+static void
+family_impacts(struct rm_metrics_out *out, const void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		report_impacts(out, analyzer->table, analyzer->regions[i]);
+}
+
+static void
 family_kinds(struct rm_metrics_out *out, const void *arg)
 {
 	const struct analyzer *analyzer = arg;
@@ -244,6 +274,7 @@ static const struct rm_metrics_family families[] = {
 	{ "rackmesh_region_network_rtt_seconds", "summary", "Network round-trip time of the last whole minute with results, by class, inside racks (rack) and between them (fabric).", family_rtt },
 	{ "rackmesh_region_rack_minutes_total", "counter", "Minutes of racks, by class and scope: available (less was lost than the threshold), unavailable, or unknown (no results).", family_rack_minutes },
 	{ "rackmesh_region_incidents_open", "gauge", "Incidents open now in the region, of racks and of what lies between them, by kind.", family_kinds },
+	{ "rackmesh_region_incidents_by_impact", "gauge", "Incidents open now in the region, by impact: P0 where probes of a service are lost, P1 where a service uses the part, P2 where none does, and unknown.", family_impacts },
 	{ "rackmesh_region_cnps_lost", "gauge", "1: CNPs that RNICs of the region send do not arrive at its senders.", family_cnps_lost },
 	{ "rackmesh_region_cnp_arrival_ratio", "gauge", "Ratio of CNPs that senders received to CNPs that RNICs of the region sent, in the last minute; absent if an RNIC does not count CNPs.", family_cnp_ratio },
 	{ "rackmesh_region_part_at_fault", "gauge", "1: an incident of the part is open.", family_parts },

@@ -247,6 +247,20 @@ evidence_of(const char *text)
 	return evidence;
 }
 
+/* An impact that only a later release knows is unknown here. */
+static enum rm_impact
+impact_of(const char *evidence_json)
+{
+	json_t *evidence = evidence_of(evidence_json);
+	const char *name = json_string_value(json_object_get(evidence, "impact"));
+	enum rm_impact ret = RM_IMPACT_UNKNOWN;
+
+	if (name != NULL)
+		(void)rm_impact_parse(name, &ret);
+	json_decref(evidence);
+	return ret;
+}
+
 /* The i-th part (from 1) of "A or B". Returns its length; 0: there are fewer parts. */
 static size_t
 one_of(const char *parts, unsigned i, const char **ret)
@@ -400,6 +414,7 @@ node_report(struct node *node, const struct incident_table_report *report)
 	entry->sentence = sentence;
 	entry->evidence_json = evidence;
 	strcpy(entry->kind, report->kind);
+	entry->impact = impact_of(evidence);
 	/* A label of its alert: keeps the value of the opening. */
 	if (entry->severity == RM_SEVERITY_UNSET)
 		entry->severity = report->severity;

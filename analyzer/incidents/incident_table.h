@@ -20,6 +20,7 @@
 #include "rackmesh/identity/sight_counts.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/judge/severity.h"
+#include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
 
 #define INCIDENT_TABLE_MAX_OPEN 16384
@@ -44,6 +45,7 @@ struct incident_table_entry {
 					    */
 	char part_type[24], part[RM_PART_NAME_BYTES], place[RM_NAME_BYTES], kind[32];
 	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not reported */
+	enum rm_impact impact;
 	double confidence;
 	bool is_open;
 	rm_wall_t began, opened, changed, resolved;

@@ -88,12 +88,16 @@ an_incident_opens_changes_and_resolves(void **state)
 
 	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
 	assert_int_equal(incident_table_open(table), 1);
+	assert_int_equal(
+	    incident_table_find(table, 42)->impact, RM_IMPACT_UNKNOWN);
 	update.kind = "rnic-send-dead";
+	update.evidence_json = "{\"evidence\":{\"impact\":\"P0\"}}";
 	assert_int_equal(incident_table_edge(table, &update), 1);
 	entry = incident_table_find(table, 42);
 	assert_ptr_equal(entry, incident_table_get(table, 0));
 	assert_string_equal(entry->kind, "rnic-send-dead");
 	assert_true(entry->is_open);
+	assert_int_equal(entry->impact, RM_IMPACT_P0);
 	assert_int_equal(entry->changes, 2);
 	assert_int_equal(report(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
 	assert_int_equal(incident_table_open(table), 0);
