@@ -14,7 +14,7 @@
 #include "tor-aggregator/switch/switch_neighbor.h"
 #include "tor-aggregator/switch/switch_table.h"
 
-#define MAX_DEPTH 16 /* of tables in rows of tables */
+#define MAX_DEPTH 16 /* of tables within rows of other tables */
 #define MAX_SOURCES 192
 #define STAT_BYTES 40
 #define NO_QUEUE (-1)
@@ -23,11 +23,14 @@
 #define OPTICS "optics"
 #define SEVERAL "(several)"
 
-/* The commands, and the names in the sources of the table: command/field, for queues
- * and the like command/statistic/field ("queuing/Tx Pkts/eq-uc-stat-value"). */
+/* The commands, by the names that the sources in switch_rows[] use: command/field, or
+ * for tables of statistics command/statistic/field ("queuing/Tx
+ * Pkts/eq-uc-stat-value"). */
 static const struct command {
 	const char *input, *name;
-	unsigned also; /* 0, or the bit of NEXUS_* that adds the command */
+	/* 0: in every request; else the bit of NEXUS_* for which the command is
+	 * added */
+	unsigned also;
 } commands[] = {
 	{ "show interface counters", "counters" },
 	{ "show interface counters errors", "errors" },
@@ -37,29 +40,33 @@ static const struct command {
 	{ "show queuing tabular", "tabular" },
 	{ "show queuing pfc-queue detail", "pfc-queue" },
 	{ "show queuing burst-detect", "burst" },
-	/* Without counters: see read_neighbors and read_modules. */
+	/* These have no counters: see read_neighbors and read_modules. */
 	{ "show lldp neighbors detail", LLDP, NEXUS_NEIGHBORS },
 	{ "show interface transceiver details", OPTICS, NEXUS_OPTICS },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-struct source { /* one name of a row */
+struct source { /* one name in the source of a row */
 	char name[SWITCH_NAME_BYTES];
-	char matching[16]; /* "": a number */
+	char matching[16]; /* the word that gives 1; "": the value is a number */
 	const struct switch_row *row;
 	uint16_t slot; /* index of the row's first value among those of its part */
-	uint8_t alternative, term; /* of several */
+	/* index of the alternative, and of the summand in it */
+	uint8_t alternative, term;
 };
 
 struct nexus_value {
-	struct switch_object of; /* its id is its port; no states */
+	struct switch_object of; /* its id is the port's name; without states */
 	uint64_t value;
 	uint16_t slot;
 	uint8_t alternative, term;
-	bool light;      /* of a module: it alone does not make a port */
-	uint32_t order;  /* place in the answer */
-	uint32_t object; /* after sorting: equal for all values of one object */
+	/* a value of an optical module; an interface with no other values is no port */
+	bool light;
+	uint32_t order; /* position in the answer */
+	/* after sorting: the number of the object, the same for all values of one
+	 * object */
+	uint32_t object;
 };
 
 struct nexus_neighbor {
@@ -70,21 +77,23 @@ struct nexus_neighbor {
 struct nexus_values {
 	struct nexus_value *values;
 	size_t count, capacity;
-	struct nexus_neighbor *neighbors; /* SWITCH_MAX_PORTS; NULL: none yet */
+	/* array of SWITCH_MAX_PORTS; NULL: there is no neighbour yet */
+	struct nexus_neighbor *neighbors;
 	size_t neighbor_count;
 	struct switch_counts counts; /* of this reading */
 	unsigned asked, answered;    /* NEXUS_* */
 	bool no_memory;
 	struct source sources[MAX_SOURCES];
 	size_t source_count;
-	uint16_t lights[NEXUS_LIGHTS]; /* slots of their rows */
+	/* slot of each optical value, see struct source */
+	uint16_t lights[NEXUS_LIGHTS];
 };
 
-/* The place in an answer that the walk has reached. */
+/* The object to which the present part of the answer belongs. */
 struct place {
 	const char *command;
 	char port[SWITCH_PORT_BYTES]; /* "": none yet */
-	bool other;                   /* an interface that is not read */
+	bool other;                   /* the interface is not read */
 	int queue;
 	int priority; /* -1: none */
 	char stat[STAT_BYTES];
@@ -190,7 +199,8 @@ fill_sources(struct nexus_values *values)
 
 /* ---- values ---- */
 
-/* "9,286,478"; "21.3 us". -ENODATA: the text says that there is none. */
+/* Reads a number such as "9,286,478" or "21.3 us". -ENODATA: the text says that there
+ * is none. */
 static int
 read_number(const char *text, uint64_t *ret)
 {
@@ -213,7 +223,7 @@ read_number(const char *text, uint64_t *ret)
 	return len == sizeof(digits) ? -EBADMSG : switch_number_read(digits, len, ret);
 }
 
-/* The first word of a text: "On (8)" is "On". */
+/* Compares the first word of a text: "On (8)" is "On". */
 static int
 read_matching_text(const char *text, const char *matching, uint64_t *ret)
 {
@@ -227,7 +237,7 @@ read_matching_text(const char *text, const char *matching, uint64_t *ret)
 	return 0;
 }
 
-/* Such a string was counted before. */
+/* True: the string has a damaged character; it has been counted already. */
 static bool
 is_damaged(const json_t *value)
 {
@@ -320,7 +330,8 @@ take_value(struct nexus_values *values, const struct place *place,
 
 /* ---- the walk over an answer ---- */
 
-/* "Eth1/1", "ethernet1/1", "Ethernet1/1 [System]": all are Ethernet1/1. */
+/* Reads a port's name: "Eth1/1", "ethernet1/1" and "Ethernet1/1 [System]" are all
+ * Ethernet1/1. */
 static void
 read_port(struct place *place, const char *name)
 {
@@ -339,7 +350,8 @@ read_port(struct place *place, const char *name)
 		    fabric ? "ii" : "Ethernet", (int)number, name + letters);
 }
 
-/* "3", "U3", "QOS GROUP 3", "CONTROL QOS GROUP 5". */
+/* The number of a queue, from texts such as "3", "U3", "QOS GROUP 3" or "CONTROL QOS
+ * GROUP 5". */
 static int
 queue_of(const char *text)
 {
@@ -380,7 +392,8 @@ text_at(const json_t *object, const char *key)
 	return text == NULL ? "" : text;
 }
 
-/* What a row says about the values in it, and in the tables within it. */
+/* Reads the port, queue and so on that a row names: they are valid for the values in
+ * the row, and for the tables within it. */
 static void
 read_place(struct place *place, const json_t *row)
 {
@@ -409,7 +422,7 @@ read_place(struct place *place, const json_t *row)
 			    text_at(row, stats[i][0]), text_at(row, stats[i][1]));
 }
 
-/* "tx_uc_pkt_qos_3" is tx_uc_pkt of queue 3. */
+/* Splits a key: "tx_uc_pkt_qos_3" is tx_uc_pkt of queue 3. */
 static void
 cut_queue(struct place *place, const char *key, char *cut, size_t size)
 {
@@ -442,7 +455,8 @@ take_field(struct nexus_values *values, const struct place *row, const char *key
 		take_value(values, &place, source, value);
 }
 
-/* A table with one row is an object, with more an array of them. */
+/* Visits all rows of a table. In the answer a table with one row is an object, and a
+ * table with several rows is an array of objects. */
 static void
 walk(struct nexus_values *values, const struct place *above, json_t *node, int depth)
 {
@@ -478,7 +492,8 @@ read_neighbor_text(struct nexus_values *values, const json_t *row, const char *k
 	const char *text = text_at(row, key);
 
 	if (switch_neighbor_read(text, strlen(text), ret) == -EBADMSG &&
-	    strchr(text, NEXUS_TEXT_DAMAGED) == NULL) /* that was counted before */
+	    strchr(text, NEXUS_TEXT_DAMAGED) ==
+		NULL) /* damaged names have been counted already */
 		values->counts.parse_errors++;
 }
 
@@ -610,7 +625,7 @@ commands_asked(const struct nexus_values *values)
 	return count;
 }
 
-/* answered: gets a bit for each command. */
+/* answered: a bit is set for each command that was answered. */
 static void
 take_output(struct nexus_values *values, json_t *output, unsigned *answered)
 {
@@ -663,7 +678,8 @@ take_outputs(struct nexus_values *values, const json_t *root, struct rm_error *e
 	return 0;
 }
 
-/* Each node of the tree takes some fifty times its bytes. */
+/* True: the text has too many JSON values: in memory a value takes about fifty times
+ * the bytes of its text. */
 static bool
 has_too_many_nodes(const char *text, size_t len)
 {
@@ -716,8 +732,8 @@ compare_values(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* In the order of the list. Comparing names of ports is slow: it is not needed after
- * this. */
+/* Sorts the values in the order of the list, and numbers the objects: so the slow
+ * comparison of ports' names is done only here. */
 static void
 sort_values(struct nexus_values *values)
 {
@@ -799,9 +815,10 @@ add_objects(const struct nexus_values *values, struct switch_list *list,
 	return 0;
 }
 
-/* One value of an object, from *at, which is moved on, to end at most: the sum of
- * the terms of its first alternative, each as it comes first in the answer. Its
- * source says which terms were found. */
+/* One value of an object: the sum of the terms of the first alternative that exists. It
+ * uses the values from *at on, before end, and moves *at behind them. If a term occurs
+ * twice in the answer, the first one counts. The sample's source holds the alternative,
+ * and a bit for each term that was found. */
 static struct counter_sample
 sum(const struct nexus_value *values, size_t *at, size_t end,
     struct switch_counts *counts)
@@ -815,12 +832,12 @@ sum(const struct nexus_value *values, size_t *at, size_t end,
 
 		if (value->alternative != first->alternative)
 			continue;
-		if ((terms >> value->term & 1) != 0) { /* it occurs twice */
+		if ((terms >> value->term & 1) != 0) { /* the term occurs twice */
 			counts->parse_errors++;
 			continue;
 		}
 		terms |= 1U << value->term;
-		sample.value += value->value; /* modulo 2^64, as counters do */
+		sample.value += value->value; /* may wrap at 2^64, as counters do */
 	}
 	sample.source = (uint16_t)((first->alternative + 1U) << 8 | terms);
 	return sample;
@@ -836,7 +853,8 @@ end_of_object(const struct nexus_values *values, size_t at)
 	return at;
 }
 
-/* Its delta is the value of the reading before; it stays while it is not read. */
+/* A gauge of an optical module: its delta is the value of the reading before. The value
+ * stays in readings without modules. */
 static void
 take_light(const struct nexus_values *values, struct counter_state *state,
     const struct counter_sample *sample)
@@ -849,7 +867,8 @@ take_light(const struct nexus_values *values, struct counter_state *state,
 	state->delta = before;
 }
 
-/* The values of the object, from *at, which is moved on. */
+/* Takes over the values of one object, beginning with *at, and moves *at behind
+ * them. */
 static void
 take_object(const struct nexus_values *values, size_t *at,
     const struct switch_object *object, struct switch_counts *counts)
@@ -859,7 +878,8 @@ take_object(const struct nexus_values *values, size_t *at,
 
 	while (*at < values->count &&
 	       switch_object_compare(&values->values[*at].of, object) < 0)
-		*at = end_of_object(values, *at); /* it was refused */
+		*at = end_of_object(
+		    values, *at); /* skip the values of an object that was refused */
 	end = *at == values->count ? *at : end_of_object(values, *at);
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
 		if (row->part != object->part)
@@ -880,9 +900,9 @@ take_object(const struct nexus_values *values, size_t *at,
 	}
 }
 
-/* If a port has several neighbours, as when the RNIC's firmware sends LLDP beside
- * its host, the one with a name counts; with several names the neighbour is not
- * known. */
+/* Takes over the neighbours of the ports. A port may have several neighbours, for
+ * example if the firmware of an RNIC sends LLDP beside its host: then the neighbour
+ * that has a name is used; if several have names, the neighbour is not known. */
 static int
 take_neighbors(const struct nexus_values *values, struct switch_list *list)
 {

@@ -11,8 +11,8 @@
 #include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/switch_config.h"
 
-struct job {                         /* the worker owns it until it is done */
-	struct nexus_client *client; /* NULL: canceled */
+struct job {                         /* owned by the worker until it is done */
+	struct nexus_client *client; /* NULL: the request was canceled */
 	unsigned also;
 	char *text;
 	size_t len;
@@ -23,8 +23,9 @@ struct job {                         /* the worker owns it until it is done */
 struct nexus_client {
 	struct nexus_client_options options;
 	char url[320];
-	char *questions[NEXUS_QUESTIONS]; /* by the bits of NEXUS_* */
-	unsigned also;                    /* of the last request */
+	/* bodies of the requests, indexed by the bits of NEXUS_* */
+	char *questions[NEXUS_QUESTIONS];
+	unsigned also; /* the bits of the last request */
 	struct rm_http_call *call;
 	struct job *job;
 };

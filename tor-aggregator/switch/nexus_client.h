@@ -2,8 +2,8 @@
  * nexus_client - sends one request at a time to a Nexus' NX-API, over https, and parses
  * its answer on a worker.
  *
- * The password is read for each request. The certificate and name of the switch are
- * always checked.
+ * The password file is read for each request. The certificate and the name of the
+ * switch are always checked.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_NEXUS_CLIENT_H
 #define TOR_AGGREGATOR_SWITCH_NEXUS_CLIENT_H
@@ -23,21 +23,23 @@ struct nexus_client_options { /* all borrowed */
 	struct rm_http_client *http;
 	struct rm_worker *worker;
 	const struct switch_config *config;
-	/* values: owned by the callee; NULL when r < 0, which reason explains ("": r
-	 * is enough). */
+	/* The end of a request. values: owned by the callee. On failure r is a negative
+	 * errno, values is NULL, and reason explains it ("": r is enough). */
 	void (*done)(int r, const char *reason, struct nexus_values *values, void *arg);
 	void *arg;
 };
 
 int nexus_client_new(
     const struct nexus_client_options *options, struct nexus_client **ret);
-void nexus_client_free(struct nexus_client *client); /* NULL is allowed; cancels */
+/* cancels a running request; NULL is allowed */
+void nexus_client_free(struct nexus_client *client);
 
-/* also: bits of NEXUS_*. No request may be running. done is called once, from the
- * loop, unless it is canceled. */
+/* Sends a request; none may be running. also: bits of NEXUS_*. Then done is called
+ * once, from the loop, unless the request is canceled. < 0: done is not called, see
+ * *error. */
 int nexus_client_ask(struct nexus_client *client, unsigned also, int64_t timeout_ns,
     struct rm_error *error);
-/* NULL is allowed, and so is a client without a request. */
+/* Cancels the request, if one is running. NULL is allowed. */
 void nexus_client_cancel(struct nexus_client *client);
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_LETTERS 18 /* a number with so many digits always fits into 63 bits */
+/* a number with at most so many characters fits into 63 bits */
+#define NUMBER_LETTERS 18
 
 struct cleaner {
 	const char *at, *end;
@@ -29,7 +30,7 @@ replace(struct cleaner *cleaner, size_t len, bool *damaged)
 	*damaged = true;
 }
 
-/* Length in bytes of the UTF-8 character at text; 0: there is none. */
+/* Length in bytes of the UTF-8 character at text; 0: the bytes are not UTF-8. */
 static size_t
 letter_len(const char *text, size_t left)
 {
@@ -70,8 +71,8 @@ is_hex(const char *text)
 	return strspn(text, "0123456789abcdefABCDEF") >= 4;
 }
 
-/* For \u: neither 0, nor half of a surrogate pair. Pairs are replaced too: no text
- * that is read has any. */
+/* Copies an escape sequence. \u with 0 or with a surrogate becomes NEXUS_TEXT_DAMAGED;
+ * pairs of surrogates, too, as no text that is read needs them. */
 static void
 copy_escape(struct cleaner *cleaner, bool *damaged)
 {
@@ -95,7 +96,7 @@ copy_escape(struct cleaner *cleaner, bool *damaged)
 	}
 }
 
-/* From the quote on, up to behind the one that ends it. */
+/* Copies a string, from its first quote to its last one. */
 static void
 copy_string(struct cleaner *cleaner)
 {
@@ -136,7 +137,7 @@ digits(const char *text, size_t len)
 	return count;
 }
 
-/* True: every parser accepts it unchanged. */
+/* True: every JSON parser accepts the token unchanged. */
 static bool
 is_plain(const char *token, size_t len)
 {
@@ -178,7 +179,8 @@ nexus_text_clean(
 	struct cleaner cleaner = { .at = text, .end = text + len };
 	char *clean;
 
-	/* Two more quotes for each word, and a character between any two words. */
+	/* A word becomes longer by two quotes, and words are at least one character
+	 * apart, so twice the length is enough. */
 	clean = malloc(2 * len + 1);
 	if (clean == NULL)
 		return -ENOMEM;

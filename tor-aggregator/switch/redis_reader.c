@@ -16,11 +16,12 @@ struct redis_reader {
 	redisReplyObjectFunctions make;
 	void *(*make_array)(const redisReadTask *task, redis_count count);
 	size_t waiting;  /* bytes since the last complete answer */
-	size_t elements; /* announced by it so far */
+	size_t elements; /* elements that the present answer has announced so far */
 	bool too_many;
 };
 
-/* hiredis allocates an array as large as announced, and each array within it. */
+/* Refuses an array with too many elements: hiredis would allocate as many elements as
+ * are announced, for arrays within arrays, too. */
 static void *
 make_array(const redisReadTask *task, redis_count count)
 {

@@ -1,9 +1,9 @@
 /*
- * redis_reader - cuts the answers of a Redis out of its bytes: hiredis' reader with
- * limits. Pure.
+ * redis_reader - splits the bytes from a Redis server into answers: the reader of
+ * hiredis, with limits. Pure.
  *
- * A server may send wrong lengths, counts and types. No answer may be larger than
- * REDIS_MAX_BYTES or have more than REDIS_MAX_ELEMENTS, whatever it announces.
+ * A server may send wrong lengths, counts and types. An answer with more than
+ * REDIS_MAX_BYTES or REDIS_MAX_ELEMENTS is refused before memory is allocated for it.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_REDIS_READER_H
 #define TOR_AGGREGATOR_SWITCH_REDIS_READER_H
@@ -20,8 +20,8 @@ struct redis_reader *redis_reader_new(void);         /* NULL when out of memory 
 void redis_reader_free(struct redis_reader *reader); /* NULL is allowed */
 
 int redis_reader_feed(struct redis_reader *reader, const void *data, size_t len);
-/* 1: *ret is the next answer, to be freed by freeReplyObject; 0: it is not complete.
- * -EMSGSIZE: too large; -EBADMSG: the server is not a Redis. */
+/* 1: *ret is the next answer; free it with freeReplyObject. 0: no answer is complete.
+ * -EMSGSIZE: an answer is too large; -EBADMSG: the bytes are not Redis' protocol. */
 int redis_reader_next(struct redis_reader *reader, struct redisReply **ret);
 
 #endif

@@ -16,7 +16,7 @@
 #define APPL_DB "0"
 #define STATE_DB "6"
 #define STATE_PREFIX "PORT_TABLE/"
-#define MAX_FIELDS 160 /* in one request */
+#define MAX_FIELDS 160 /* fields in one request */
 #define NEIGHBOR_FIELDS 3
 
 enum stage {
@@ -25,37 +25,40 @@ enum stage {
 	PORT_MAP,
 	QUEUE_MAP,
 	GROUP_MAP,
-	VALUES, /* of each object */
+	VALUES, /* the counters of each object */
 	SELECT_APPL,
-	STATES, /* of each port */
+	STATES, /* the state of each port */
 	NEIGHBORS,
 	SELECT_STATE,
-	OPTICS, /* of each port, as the next one */
+	OPTICS, /* the optics of each port; the next stage, too */
 	ALARMS,
 	DONE,
 };
 
-struct cursor { /* at a question */
+struct cursor { /* the position of one request in the reading */
 	enum stage stage;
 	size_t object;
 };
 
-struct fields {             /* of one request, named by the rows of the table */
-	const char *prefix; /* of the key */
+/* the fields of one request, by the names in switch_rows[] */
+struct fields {
+	const char *prefix; /* prefix of the fields' names in the table */
 	size_t count;
 	char names[MAX_FIELDS][SWITCH_NAME_BYTES];
 };
 
 struct sonic {
 	const char *password;
-	unsigned also, failed; /* SONIC_*; failed: answered with an error */
+	/* bits of SONIC_*; failed: those answered with an error */
+	unsigned also, failed;
 	const struct switch_list *before;
 	struct switch_counts *counts;
 	struct switch_list *list;
-	uint64_t resets;                  /* of this reading, which may still fail */
-	struct cursor asked, answered;    /* the next request, and the next answer */
-	bool has_alarm[SWITCH_MAX_PORTS]; /* contained in its optics, as in an old SONiC
-					   */
+	/* resets in this reading; not yet in counts, because the reading may fail */
+	uint64_t resets;
+	struct cursor asked, answered; /* the next request, and the next answer */
+	/* the port's optics contain the alarm power, as in SONiC before 2023 */
+	bool has_alarm[SWITCH_MAX_PORTS];
 	struct fields values[SWITCH_PARTS], states;
 };
 
@@ -145,8 +148,8 @@ sonic_free(struct sonic *sonic)
 
 /* ---- the order of the requests ---- */
 
-/* Over all objects, or over the ports, which come first: there is at least one, see
- * close_list. */
+/* Moves to the next request: of a stage for all objects, or of a stage for ports only,
+ * which are first in the list. There is at least one port, see close_list. */
 static void
 advance(const struct sonic *sonic, struct cursor *at)
 {
@@ -178,7 +181,8 @@ command(struct evbuffer *out, const char *const *arguments, const size_t *length
 	if (len < 0)
 		return -ENOMEM;
 	r = evbuffer_add(out, text, (size_t)len) == 0 ? 0 : -ENOMEM;
-	explicit_bzero(text, (size_t)len); /* it may hold the password */
+	/* erase it, as it may contain the password */
+	explicit_bzero(text, (size_t)len);
 	free(text);
 	return r;
 }
@@ -291,7 +295,8 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 int
 sonic_ask(struct sonic *sonic, struct evbuffer *out)
 {
-	const bool maps = sonic->asked.stage < VALUES; /* these stages create objects */
+	/* the answers to these stages create the objects */
+	const bool maps = sonic->asked.stage < VALUES;
 
 	for (int i = 0; i < SONIC_BATCH && sonic->asked.stage != DONE; i++) {
 		int r;
@@ -337,7 +342,8 @@ sonic_take_list(struct sonic *sonic)
 
 /* ---- the answers ---- */
 
-/* "Ethernet0" for ports, "Ethernet0:3" for queues and groups. */
+/* Reads an object's name: "Ethernet0" for a port, "Ethernet0:3" for a queue or
+ * group. */
 static int
 read_name(const redisReply *name, struct switch_object *object)
 {
@@ -409,7 +415,7 @@ close_list(struct sonic *sonic, struct rm_error *error)
 		   : switch_list_keep_neighbors(sonic->list, sonic->before);
 }
 
-/* "0,1,2,3": how many numbers there are. */
+/* Counts the numbers in a text such as "0,1,2,3". */
 static int
 read_list(const char *text, size_t len, uint64_t *ret)
 {
@@ -439,8 +445,8 @@ read_value(const struct switch_row *row, const redisReply *value, uint64_t *ret)
 	    value->str, (size_t)value->len, ret);
 }
 
-/* The first of the row's names with a value. at: of its first name, moved behind its
- * last. */
+/* The sample of a row: the first of its names that has a value. *at: index of the
+ * answer's element for the first name; moved behind the element for the last name. */
 static struct counter_sample
 sample_of(struct sonic *sonic, const struct switch_row *row, unsigned priority,
     bool state, const redisReply *answer, size_t *at)
@@ -475,7 +481,7 @@ has_source(const struct switch_row *row, bool state)
 	return !is_of_optics(row) && is_state(row->sonic) == state;
 }
 
-/* answer: NULL if the object has none. */
+/* answer: NULL if the switch has no values of the object. */
 static int
 take_values(
     struct sonic *sonic, bool state, const redisReply *answer, struct rm_error *error)
@@ -511,8 +517,8 @@ take_values(
 	return 0;
 }
 
-/* Any other answer means that the port has no neighbour: its counters are used all
- * the same. */
+/* An answer of another type, or an error, means that the port has no neighbour. The
+ * reading continues. */
 static int
 take_neighbor(struct sonic *sonic, const redisReply *answer)
 {
@@ -540,7 +546,7 @@ take_neighbor(struct sonic *sonic, const redisReply *answer)
 		   : 0;
 }
 
-/* Its delta is the value of the reading before. */
+/* A gauge of an optical module: its delta is the value of the reading before. */
 static void
 take_light(struct sonic *sonic, struct counter_state *state,
     const struct counter_sample *sample)
@@ -552,7 +558,7 @@ take_light(struct sonic *sonic, struct counter_state *state,
 	state->delta = before;
 }
 
-/* As in take_neighbor: an error in optics affects no other value. */
+/* As in take_neighbor, the reading continues after an error. */
 static void
 take_optics(struct sonic *sonic, const redisReply *answer)
 {
@@ -581,7 +587,7 @@ take_optics(struct sonic *sonic, const redisReply *answer)
 	}
 }
 
-/* For a port whose optics do not contain it. */
+/* Takes the alarm power, for a port whose optics do not contain it. */
 static void
 take_alarm(struct sonic *sonic, const redisReply *answer)
 {
@@ -614,7 +620,8 @@ take_ok(const redisReply *answer, const char *what, struct rm_error *error)
 	    error, -EPROTO, "the answer to %s is not OK: is it a Redis?", what);
 }
 
-/* The error text, such as "NOAUTH Authentication required." */
+/* Sets *error to the text of an error answer, such as "NOAUTH Authentication
+ * required." */
 static int
 refused(const struct sonic *sonic, const redisReply *answer, struct rm_error *error)
 {
@@ -651,7 +658,8 @@ take_answer(struct sonic *sonic, const redisReply *answer, struct rm_error *erro
 		return take_values(sonic, true, answer, error);
 	case NEIGHBORS:
 		return take_neighbor(sonic, answer);
-	case SELECT_STATE: /* without this database there are no optics */
+	/* if the database does not exist, the switch has no optics */
+	case SELECT_STATE:
 		return 0;
 	case OPTICS:
 		take_optics(sonic, answer);
@@ -665,7 +673,8 @@ take_answer(struct sonic *sonic, const redisReply *answer, struct rm_error *erro
 	return 0;
 }
 
-/* A key of another type has no values; the other keys have. */
+/* True: an error answer concerns one object only. If a key has another type, that
+ * object has no values, and the reading continues. */
 static bool
 is_of_one_object(const struct sonic *sonic, const redisReply *answer)
 {

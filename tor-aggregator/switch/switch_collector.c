@@ -22,7 +22,8 @@
 #include "tor-aggregator/switch/switch_list.h"
 
 #define LIMIT_NS (5 * RM_NS_PER_S)
-#define NEXUS_LIMIT_NS (30 * RM_NS_PER_S) /* a Nexus runs commands for it */
+/* a Nexus runs commands for a reading, which is slow */
+#define NEXUS_LIMIT_NS (30 * RM_NS_PER_S)
 #define NEXUS_BACKOFF_NS (300 * RM_NS_PER_S)
 #define ANSWERS_PER_WAKEUP 64
 
@@ -35,16 +36,17 @@ struct switch_collector {
 	struct collector *collector;
 	struct nexus_client *nexus;
 
-	/* Of the running reading. */
+	/* State of the running reading. */
 	char password[SWITCH_PASSWORD_BYTES];
 	struct bufferevent *connection;
 	bool connected;
 	struct redis_reader *reader;
 	struct sonic *sonic;
 	rm_mono_t begun;
-	unsigned asked; /* besides counters: SONIC_* */
+	unsigned asked; /* bits of SONIC_* or NEXUS_* */
 
-	/* Of the last complete reading that included them; 0: none yet. */
+	/* Time of the last complete reading with neighbours, and with optics; ns 0:
+	 * there was none. */
 	rm_mono_t neighbors_at, optics_at;
 	struct switch_list *list;
 	struct switch_exported exported;
@@ -137,8 +139,9 @@ switch_collector_free(struct switch_collector *device)
 	free(device);
 }
 
-/* A Nexus may need longer for its modules than a reading may last, or refuse that
- * command: the next readings omit it, so that counters are still read. */
+/* A Nexus may take longer for the optical modules than a reading may last, or may
+ * refuse that command. Therefore the next readings are without modules, so that the
+ * counters are read. */
 static void
 note_modules_asked(struct switch_collector *device)
 {
@@ -181,7 +184,8 @@ stage(const void *arg)
 				     : "not all answers came";
 }
 
-/* Half a reading early rather than one late: readings do not come at exact times. */
+/* True: the interval has passed, or will have passed within half a reading, as readings
+ * do not start at exact times. */
 static bool
 is_due(const struct switch_collector *device, rm_mono_t last, uint64_t interval_s,
     rm_mono_t now)
@@ -191,7 +195,8 @@ is_due(const struct switch_collector *device, rm_mono_t last, uint64_t interval_
 		   (int64_t)interval_s * RM_NS_PER_S - interval_ns(device) / 2;
 }
 
-/* Counters each time; data that changes slowly from time to time. */
+/* Decides what the reading requests beside counters: data that change slowly are read
+ * less often. */
 static unsigned
 choose_questions(struct switch_collector *device, rm_mono_t now)
 {
@@ -207,7 +212,8 @@ choose_questions(struct switch_collector *device, rm_mono_t now)
 	return also;
 }
 
-/* If one failed, the next reading requests it again. */
+/* Notes what was answered. What was not answered is requested again in the next
+ * reading. */
 static void
 note_questions(struct switch_collector *device, unsigned answered)
 {
@@ -272,7 +278,7 @@ on_readable(struct bufferevent *connection, void *arg)
 
 	if (r == 0)
 		r = take_answers(device, &error);
-	if (r == 1) { /* other events of the loop come first */
+	if (r == 1) { /* let other events of the loop run first */
 		bufferevent_trigger(connection, EV_READ,
 		    BEV_TRIG_IGNORE_WATERMARKS | BEV_OPT_DEFER_CALLBACKS);
 		return;
@@ -314,7 +320,7 @@ on_event(struct bufferevent *connection, short events, void *arg)
 	}
 }
 
-/* Callbacks come from the loop, never from inside a call here. */
+/* Callbacks are called by the loop, never during this call. */
 static int
 dial(const struct rm_address *address, struct rm_error *error, void *arg)
 {

@@ -1,9 +1,10 @@
 /*
  * switch_collector - reads one switch's counters at every interval.
  *
- * A reading is one connection to the Redis of SONiC, or one request to a Nexus, at the
- * pace of tor-aggregator/collector. A Nexus that fails is read ever more seldom, at
- * least once in five minutes: it may count each failure against the user.
+ * A reading is one connection to the Redis server of SONiC, or one request to a Nexus;
+ * tor-aggregator/collector decides when readings start. After each failure the pause
+ * before the next reading of a Nexus grows, up to five minutes: the Nexus may count
+ * each failure as a failed login, and lock the user.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
@@ -24,25 +25,28 @@ struct switch_list;
 
 struct switch_collector_options { /* all borrowed */
 	struct rm_loop *loop;
-	struct rm_http_client *http; /* for a Nexus, as is the worker */
+	struct rm_http_client *http; /* used only for a Nexus, as is worker */
 	struct rm_worker *worker;
-	const char *of, *name;              /* "switch of", "tor1": for the log */
+	/* for the log, such as "switch of" and "tor1" */
+	const char *of, *name;
 	bool own;                           /* as in collector_options */
-	const struct switch_config *config; /* with a kind */
-	int64_t interval_ns;                /* 0: the config's; for tests */
+	const struct switch_config *config; /* its kind is not SWITCH_NONE */
+	/* 0: interval_s of the config; others are for tests */
+	int64_t interval_ns;
 };
 
 struct switch_collector_shown {
 	struct collector_shown reading;
-	const struct switch_list *list;  /* NULL: none yet */
-	struct switch_exported exported; /* of it */
+	/* of the last complete reading; NULL: there was none */
+	const struct switch_list *list;
+	struct switch_exported exported; /* numbers of the list's values */
 };
 
 int switch_collector_new(
     const struct switch_collector_options *options, struct switch_collector **ret);
 void switch_collector_free(struct switch_collector *device); /* NULL is allowed */
 
-/* The state of its readings; owned by device. */
+/* The collector that times the readings; owned by device. */
 struct collector *switch_collector_reading(const struct switch_collector *device);
 /* Borrowed until the loop continues. */
 struct switch_collector_shown switch_collector_shown(

@@ -1,6 +1,6 @@
 /*
- * switch_config - how to read the counters of switches: the options "switch." of a ToR,
- * and "switches" for others, which are no ToR of this aggregator.
+ * switch_config - the options for reading switches: "tors[].switch." for a ToR of this
+ * aggregator, and "switches[]" for other switches.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
@@ -17,8 +17,8 @@ struct switch_config {
 	char *address;       /* name:port or address:port */
 	char *password_file; /* "": none */
 	uint64_t interval_s, neighbors_interval_s, optics_interval_s;
-	char *user, *authorities; /* of a Nexus; authorities "": those of the system */
-	char *system_name;        /* in LLDP; "": its name here */
+	char *user, *authorities; /* for a Nexus; authorities "": the system's */
+	char *system_name;        /* in LLDP; "": the name in this config */
 };
 
 enum switch_role { SWITCH_ROLE_TOR, SWITCH_ROLE_SPINE };
@@ -35,7 +35,7 @@ extern const struct rm_enum_name switch_kinds[], switch_roles[];
 extern const struct rm_option other_switch_options[];
 
 /* clang-format off */
-/* prefix: "" or "switch." */
+/* prefix: "switch." in tors[], "" in switches[] */
 #define SWITCH_OPTIONS(prefix, type, field)                                                \
 	{ prefix "kind", RM_ENUM, offsetof(type, field.kind), "none", 0, 0, 0,             \
 	  "how the switch tells its counters; sonic: by the Redis of SONiC; nexus: by the " \
@@ -71,15 +71,17 @@ extern const struct rm_option other_switch_options[];
 
 #define SWITCH_PASSWORD_BYTES 513
 
-/* at: its place in the config, "tors[0].switch". No file is read: a missing one must
- * not keep the daemon from starting. -EINVAL and error. */
+/* Checks the options of one switch. at: their place in the config, such as
+ * "tors[0].switch"; path: of the config file. Files are not read, because the daemon
+ * must start even if one is missing. -EINVAL, and *error. */
 int switch_config_check(const struct switch_config *config, const char *at,
     const char *path, struct rm_error *error);
-/* Checks that they are different switches with different names. -EINVAL and error. */
+/* Checks the options of the switches, and that their names differ. path: of the config
+ * file. -EINVAL, and *error. */
 int other_switches_check(
     const struct rm_list *switches, const char *path, struct rm_error *error);
-/* Checks that a reading would find its password. -EINVAL, -EACCES, -ENOENT ... and
- * error. */
+/* Checks that the password file can be used. -EINVAL, -EACCES, -ENOENT or another
+ * errno, and *error. */
 int switch_config_check_files(
     const struct switch_config *config, struct rm_error *error);
 

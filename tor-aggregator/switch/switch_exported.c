@@ -12,7 +12,8 @@ struct value {
 	const struct counter_state *state;
 };
 
-/* The value after *value; before the first one its row is NULL. */
+/* Moves to the next value; initially the row of *value is NULL. False: there are no
+ * more. */
 static bool
 next_value(const struct switch_object *object, struct value *value)
 {
@@ -29,8 +30,7 @@ next_value(const struct switch_object *object, struct value *value)
 	return value->row->name != NULL;
 }
 
-/* A bit for each class; 0 for a queue or group that belongs to none of a port's
- * first 64. */
+/* The bit of the object's class; 0 if its number is 64 or more. */
 static uint64_t
 class_bit(const struct switch_object *object)
 {
@@ -53,8 +53,9 @@ used_classes(const struct switch_object *object)
 	return used;
 }
 
-/* at: moved on to the object's port, if it has one. Ports are first in the list, and
- * queues and groups each in the order of their ports. */
+/* Finds the object's port; NULL: there is none. *at: index of the port to start with,
+ * moved on. That is possible because ports are first in the list, and queues and groups
+ * are sorted by their ports. */
 static struct switch_object *
 find_port(struct switch_list *list, const struct switch_object *object, size_t *at)
 {
@@ -72,8 +73,8 @@ find_port(struct switch_list *list, const struct switch_object *object, size_t *
 
 typedef void (*each_fn)(struct switch_object *object, struct switch_object *port);
 
-/* port: the object itself; for queues and groups NULL if the switch has no such
- * port. */
+/* Calls call for each object with its port. The port of a port is the port itself; the
+ * port of a queue or group is NULL if it is not in the list. */
 static void
 each_object(struct switch_list *list, each_fn call)
 {
@@ -139,7 +140,7 @@ switch_exported_choose(
 			all.unused += value.state->there && !is_exported;
 		}
 		if (all.exported + exported > limit) {
-			limit = all.exported; /* nor any of those that follow */
+			limit = all.exported; /* export no further values either */
 			object->exported = false;
 			all.refused += exported;
 		} else {

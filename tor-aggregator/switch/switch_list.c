@@ -9,12 +9,14 @@
 #include "tor-aggregator/switch/switch_neighbor.h"
 
 struct switch_list {
-	struct switch_object *objects; /* those of this reading, then missing ones */
+	/* objects of this reading, then missing objects */
+	struct switch_object *objects;
 	size_t count, away, capacity;
-	size_t ports; /* of all */
-	size_t here;  /* number of ports, which come first, in count */
-	struct switch_neighbor *neighbors; /* of the ports; NULL: none is known */
-	struct counter_state *states;      /* of all objects, after closing */
+	size_t ports; /* number of ports, including missing ones */
+	size_t here;  /* number of ports of this reading, which are first */
+	struct switch_neighbor *neighbors; /* by port; NULL: no neighbour is known */
+	/* the states of all objects; NULL until the list is closed */
+	struct counter_state *states;
 };
 
 struct switch_list *
@@ -34,7 +36,7 @@ switch_list_free(struct switch_list *list)
 	free(list);
 }
 
-/* They are used in labels and requests: they contain nothing that needs quoting. */
+/* True: the text has no character that would need quoting in labels and requests. */
 static bool
 is_plain(const char *text)
 {
@@ -116,7 +118,8 @@ drop_doubles(struct switch_list *list)
 	list->here = list->ports;
 }
 
-/* Comparing names of ports is slow, and switches usually list them in order. */
+/* Sorts only if necessary: comparing ports' names is slow, and switches usually list
+ * them in order. */
 static void
 sort(struct switch_object *objects, size_t count)
 {
@@ -128,8 +131,8 @@ sort(struct switch_object *objects, size_t count)
 		qsort(objects, count, sizeof(*objects), switch_object_compare);
 }
 
-/* Searches a sorted run from *at on, which is moved on: for several searches in
- * order. */
+/* Searches sorted objects from *at on, and moves *at on, so that the next search for a
+ * later object starts there. */
 static const struct switch_object *
 seek(const struct switch_object *objects, size_t count, size_t *at,
     const struct switch_object *like)
@@ -141,7 +144,7 @@ seek(const struct switch_object *objects, size_t count, size_t *at,
 	return order == 0 ? &objects[*at] : NULL;
 }
 
-/* Appends those of before's objects that are missing in this reading. */
+/* Appends the objects of before that are missing in this reading. */
 static int
 remember(
     struct switch_list *list, const struct switch_list *before, uint64_t *forgotten)
@@ -170,7 +173,8 @@ remember(
 	return 0;
 }
 
-/* The places in a list's two runs that a search has reached. */
+/* The positions of a search in the two sorted parts of a list: present objects, and
+ * missing objects. */
 struct cursor {
 	size_t there, away;
 };
@@ -187,8 +191,8 @@ seek_both(const struct switch_list *list, struct cursor *cursor,
 		   : seek(list->objects + list->count, list->away, &cursor->away, like);
 }
 
-/* Its totals continue; the values show that it was not read meanwhile when they are
- * taken: see counter_delta.h. */
+/* The totals of an object that has returned continue. That it was not read meanwhile is
+ * noticed when its next values are taken, see counter_delta.h. */
 static void
 come_back(const struct switch_object *object, size_t values)
 {
@@ -196,7 +200,7 @@ come_back(const struct switch_object *object, size_t values)
 		object->states[i].there = false;
 }
 
-/* Gives all objects the states that the same objects had before. */
+/* Gives each object the state that it had in the list before. */
 static int
 give_states(struct switch_list *list, const struct switch_list *before)
 {

@@ -2,10 +2,10 @@
  * switch_list - the ports, queues and priority groups of one switch, with their
  * counters. Pure.
  *
- * A new list is made at each reading: all objects are added, then it is closed, which
- * sorts them and takes over the totals of the same objects in the list before. An
- * object that is missing for some readings is remembered, so that its totals continue
- * when it is back.
+ * Each reading makes a new list: first all objects are added, then the list is closed.
+ * Closing sorts the objects, and takes over the totals that they had in the list
+ * before. An object that is missing in some readings is kept in the list, so that its
+ * totals continue when it returns.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_LIST_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_LIST_H
@@ -20,31 +20,32 @@
 #define SWITCH_PORT_BYTES 32
 #define SWITCH_ID_BYTES 40
 #define SWITCH_MAX_OBJECTS 16384
-#define SWITCH_MAX_PORTS                                             \
-	1024 /* number of ports: a port has six times as many values \
-	      */
-#define SWITCH_AWAY_READINGS                                    \
-	60 /* readings for which a missing object is remembered \
-	    */
+/* Ports of one switch; a port has six times as many values as a queue. */
+#define SWITCH_MAX_PORTS 1024
+/* Number of readings after which a missing object is deleted. */
+#define SWITCH_AWAY_READINGS 60
 
 struct switch_object {
 	enum switch_part part;
-	uint16_t index;               /* of the queue or group; 0 for a port */
-	char port[SWITCH_PORT_BYTES]; /* as named by the switch */
-	char id[SWITCH_ID_BYTES];     /* the switch's own id, in this reading */
-	uint8_t away;                 /* readings in a row without it */
-	uint64_t used; /* see switch_exported.h; for a port a bit per class */
+	uint16_t index;               /* number of the queue or group; 0 for a port */
+	char port[SWITCH_PORT_BYTES]; /* name of the port at the switch */
+	/* the id that the switch gives the object; may change between readings */
+	char id[SWITCH_ID_BYTES];
+	/* number of successive readings without the object */
+	uint8_t away;
+	uint64_t used; /* see switch_exported.h; for a port: a bit per class */
 	bool exported;
-	uint8_t exported_priorities;  /* bits; for a port */
-	struct counter_state *states; /* switch_values(part) of them */
+	uint8_t exported_priorities;  /* for a port: a bit per priority */
+	struct counter_state *states; /* array of switch_values(part) */
 };
 
-struct switch_counts {         /* sums over all readings */
+struct switch_counts {         /* totals over all readings */
 	uint64_t parse_errors; /* values and objects that could not be parsed */
 	uint64_t refused;      /* objects beyond the limits of a list */
-	uint64_t resets;       /* counters that restarted at 0; in complete readings */
-	uint64_t values;       /* read */
-	/* Of a Nexus, including those left without an answer. */
+	/* counters that restarted at 0, seen in complete readings */
+	uint64_t resets;
+	uint64_t values; /* values that were read */
+	/* Commands that a Nexus refused, or did not answer. */
 	uint64_t commands_refused;
 };
 
@@ -54,32 +55,33 @@ struct switch_neighbor;
 struct switch_list *switch_list_new(void);       /* NULL when out of memory */
 void switch_list_free(struct switch_list *list); /* NULL is allowed */
 
-/* Checks the object's port and id, which come from outside; of the rest only part
- * and index are used. -EBADMSG: invalid characters; -ENOSPC: too many objects, or
- * ports; -ENOMEM. */
+/* Adds an object, with its part, index, port and id; port and id are checked. -EBADMSG:
+ * they have invalid characters; -ENOSPC: too many objects or ports; -ENOMEM. */
 int switch_list_add(struct switch_list *list, const struct switch_object *object);
-/* before: the last reading, or NULL. forgotten: incremented for objects that are
- * missing now, and for whose totals there was no room. */
+/* Closes the list. before: list of the last reading; NULL: none. *forgotten:
+ * incremented for each missing object for whose totals there is no room. */
 int switch_list_close(
     struct switch_list *list, const struct switch_list *before, uint64_t *forgotten);
 
-/* Of this reading, without missing objects. list NULL: 0. */
+/* The number of objects in this reading, without missing ones; 0 if list is NULL. */
 size_t switch_list_count(const struct switch_list *list);
-/* After close: sorted by part (ports first), port and index, without duplicates. */
+/* Object i, below switch_list_count, of a closed list. Objects are sorted by part
+ * (ports first), port and index, without duplicates. */
 struct switch_object *switch_list_get(const struct switch_list *list, size_t i);
-/* After close: the index of a port in that order, by its name. -ENOENT. */
+/* Finds a port of a closed list by its name. *ret: its index for switch_list_get.
+ * -ENOENT. */
 int switch_list_find_port(
     const struct switch_list *list, const char *port, size_t *ret);
-/* Of the port with that index, after close. -ENOMEM. */
+/* Sets the neighbour of a port of a closed list; copied. -ENOMEM. */
 int switch_list_set_neighbor(
     struct switch_list *list, size_t port, const struct switch_neighbor *neighbor);
-/* Gives each port the neighbour that it had in before. */
+/* Gives each port the neighbour that it has in before. -ENOMEM. */
 int switch_list_keep_neighbors(
     struct switch_list *list, const struct switch_list *before);
-/* NULL: none is known, or the object is no port. */
+/* The neighbour of object i; NULL: none is known, or the object is no port. */
 const struct switch_neighbor *switch_list_neighbor(
     const struct switch_list *list, size_t i);
-/* The order: below 0, 0, above 0, for a compared with b. */
+/* Compares two struct switch_object in the order of the list, for qsort. */
 int switch_object_compare(const void *a, const void *b);
 
 #endif

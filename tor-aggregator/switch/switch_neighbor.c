@@ -55,7 +55,8 @@ switch_name_is_same(const char *a, const char *b)
 	return strcspn(b, ".") == first && strncasecmp(a, b, first) == 0;
 }
 
-/* Length of the name before its first digit; rest: from there on. */
+/* Length of the part of the name before its first digit; *rest: the text from that
+ * digit on. */
 static size_t
 kind_of_port(const char *port, const char **rest)
 {
@@ -116,7 +117,8 @@ switch_mac_is_of_guid(uint64_t mac, uint64_t guid)
 
 	if (guid >> 48 == 0)
 		return guid == mac;
-	/* The bit "local" may be inverted; mlx5 has 0300 where EUI-64 has fffe. */
+	/* In an EUI-64 the bit "local" is inverted, in some GUIDs it is not; and mlx5
+	 * has 0300 where the EUI-64 has fffe. */
 	return (middle == 0xfffe || middle == 0x0300) &&
 	       (maker == mac >> 24 || (maker ^ 0x020000) == mac >> 24) &&
 	       (guid & 0xffffff) == (mac & 0xffffff);

@@ -65,7 +65,7 @@ const struct switch_row switch_rows[] = {
 	{ "port_pfc_rx_frames", METRIC "rx_pfc_frames_total", "frames", SWITCH_PORT, SWITCH_BY_NONE, false, "PFC frames received, of all priorities.", "", "pfc/rx-stats" "|queuing/rx-ppp" },
 	{ "port_pfc_tx_frames", METRIC "tx_pfc_frames_total", "frames", SWITCH_PORT, SWITCH_BY_NONE, false, "PFC frames sent, of all priorities.", "", "pfc/tx-stats" "|queuing/tx-ppp" },
 	{ "pfc_on", METRIC "pfc_on", "0 or 1", SWITCH_PORT, SWITCH_BY_NONE, true, "1: PFC is in use on the port.", "", "pfc/oper=On" },
-	/* Of a module's lanes: see sonic_optics.h and nexus_optics.h. */
+	/* Values of optical modules: see sonic_optics.h and nexus_optics.h. */
 	{ "optics_rx_lowest_nw", METRIC "optics_rx_power_lowest_watts", "nanowatts", SWITCH_PORT, SWITCH_BY_NONE, true, "Optical power that the module receives on its darkest lane, of those that it sends on.", "DOM/rxNpower", "optics/rx_pwr" },
 	{ "optics_rx_highest_nw", METRIC "optics_rx_power_highest_watts", "nanowatts", SWITCH_PORT, SWITCH_BY_NONE, true, "Optical power that the module receives on its brightest lane.", "DOM/rxNpower", "optics/rx_pwr" },
 	{ "optics_tx_lowest_nw", METRIC "optics_tx_power_lowest_watts", "nanowatts", SWITCH_PORT, SWITCH_BY_NONE, true, "Optical power that the module sends on its darkest lane.", "DOM/txNpower", "optics/tx_pwr" },
