@@ -13,7 +13,7 @@
 struct roster_rnic;
 struct rm_sketch;
 
-/* The three delays of wire_result; added to and reset together. */
+/* Sketches of the three delays of wire_result. */
 struct summary_terms {
 	struct rm_sketch *rtt, *prober_delay, *responder_delay;
 };
@@ -23,7 +23,7 @@ struct summary_rnic {
 	uint64_t sent;
 	uint64_t outcomes[WIRE_OUTCOMES];
 	bool bad;
-	bool due; /* has turned bad: sent at once */
+	bool due; /* the RNIC has become bad: its row must be sent at once */
 	bool has_last;
 	struct wire_rnic_row last;
 };
@@ -116,7 +116,7 @@ quantiles(const struct rm_sketch *sketch, uint32_t out[WIRE_QUANTILES])
 	out[WIRE_MAX] = max_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)max_ns;
 }
 
-/* Fills .last and starts anew. */
+/* Moves the counts into the row last, and sets them to 0. */
 static void
 summary_rnic_take(struct summary_rnic *rnic, const struct roster_rnic *who)
 {
@@ -143,20 +143,24 @@ summary_rnic_take(struct summary_rnic *rnic, const struct roster_rnic *who)
 #define DSCPS 64
 #define ECN_CE 3 /* "congestion experienced", RFC 3168 */
 #define BAD_FLOWS 16
-#define FLOW_SET_BYTES (BAD_FLOWS * 6 + 8) /* "65535," each, and "..." */
-#define ARENA_BYTES (512u << 10)           /* for encoded sketches in one message */
+#define FLOW_SET_BYTES (BAD_FLOWS * 6 + 8) /* for each flow "65535,", and "..." */
+/* memory for the encoded sketches of one message */
+#define ARENA_BYTES (512u << 10)
 
 struct row {
 	uint16_t dst_tor;
 	uint8_t dscp;
-	bool bad, due; /* due: has turned bad, sent at once */
-	bool named;    /* was bad since it was last sent: flow_set says where */
+	bool bad, due; /* due: the row has become bad, and must be sent at once */
+	/* the row was bad since it was sent last: its message has the flows with
+	 * losses */
+	bool named;
 	rm_wall_t since;
 	uint64_t sent, outcomes[WIRE_OUTCOMES];
-	uint64_t forward, reverse;              /* part of outcomes[WIRE_NO_REPLY] */
+	/* directions of losses in outcomes[WIRE_NO_REPLY] */
+	uint64_t forward, reverse;
 	uint64_t arrived, rewritten, congested; /* see wire_row */
 	uint8_t arrived_dscp;
-	uint64_t checked_sent, checked_lost; /* at the last check */
+	uint64_t checked_sent, checked_lost; /* values at the last check */
 	uint16_t flows[BAD_FLOWS]; /* flows with losses since the last check */
 	size_t flow_count;
 	bool more_flows;
@@ -176,11 +180,13 @@ struct summary {
 	struct wire_rnic_row *out_rnics;
 	uint8_t *arena;
 	size_t arena_used;
-	size_t next_row; /* the row with which the next message continues after a full
-			    one; 0: the first */
+	/* if the last message was full: the row with which the next one begins; else
+	 * 0 */
+	size_t next_row;
 	rm_wall_t wall;
-	uint64_t ended; /* end of the last message, in wall-clock time */
-	bool sent_all;  /* the last message had all rows */
+	/* end of the time that the last message covers, in ns since the epoch */
+	uint64_t ended;
+	bool sent_all; /* the last message had all rows */
 	uint64_t refused;
 	struct summary_marks marks;
 };
@@ -378,7 +384,7 @@ summary_check(struct summary *summary)
 	}
 }
 
-/* The bytes are valid in the arena until the next message. */
+/* Encodes a sketch. The bytes are valid until the next message. */
 static struct wire_bytes
 put(struct summary *summary, const struct rm_sketch *sketch)
 {
@@ -445,7 +451,7 @@ take_rows(struct summary *summary, const struct roster *roster, bool all,
 			since = row->since;
 		take_row(summary, row, roster, &summary->out_rows[count++]);
 	}
-	/* Rows that did not fit are due in the next message, at once. */
+	/* The next message has the rows that did not fit; it is due at once. */
 	summary->next_row = i < summary->row_count ? i : 0;
 	if (all && since.ns > summary->rows_since.ns)
 		since = summary->rows_since;
@@ -468,15 +474,16 @@ take_rnics(struct summary *summary, const struct roster *roster, bool all,
 			continue;
 		summary_rnic_take(rnic, roster_member(roster, i));
 		summary->out_rnics[count++] = rnic->last;
-		rnic->last.host = rnic->last.device = ""; /* owned by the roster */
+		/* the caller sets them, because the roster owns the names */
+		rnic->last.host = rnic->last.device = "";
 	}
 	ret->rnics = summary->out_rnics;
 	ret->rnic_count = count;
 	return count > 0;
 }
 
-/* Messages of one turn are a nanosecond apart: otherwise their points would be the
- * same in the database. */
+/* If several messages have the same time, each gets a time one ns later: otherwise its
+ * points would overwrite those of the message before in the database. */
 static uint64_t
 end_of(struct summary *summary, rm_wall_t wall)
 {
@@ -508,7 +515,8 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 		something = true;
 	} else {
 		something = take_rows(summary, roster, all_rows, &out);
-		/* A rack without results sends an empty summary with its counters. */
+		/* A summary with no rows is sent, too, because of the rack's raw
+		 * counters. */
 		if (all_rows && summary->next_row == 0) {
 			something = summary->sent_all = true;
 			summary->rows_since = wall;

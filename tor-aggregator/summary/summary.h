@@ -1,10 +1,12 @@
 /*
- * summary - collects the results of a rack that are sent to the analyzer. Pure.
+ * summary - sums up the results of a rack into the rows that are sent to the analyzer.
+ * Pure.
  *
- * Rows per (destination ToR, class) with sketches, every row_interval; a row that turns
- * bad is sent at once, with its flows. Per RNIC: counts and quantiles, every
- * rnic_interval, at once when bad. Each row covers the time since it was last sent, so
- * that rows add up; no result is in two.
+ * There is a row for each destination ToR and class, with sketches of delays. It is
+ * sent every row_interval, and at once, with its flows, when it becomes bad. There is a
+ * row for each RNIC, with counts and quantiles. It is sent every rnic_interval, and at
+ * once when the RNIC becomes bad. A row covers the time since it was sent last, so no
+ * result is in two rows, and rows can be summed up.
  */
 #ifndef TOR_AGGREGATOR_SUMMARY_SUMMARY_H
 #define TOR_AGGREGATOR_SUMMARY_SUMMARY_H
@@ -20,55 +22,59 @@ struct roster;
 struct summary;
 
 #define SUMMARY_MAX_ROWS 512
-#define SUMMARY_BAD_LOST 3       /* a row is bad with so many losses in a second ... */
-#define SUMMARY_BAD_PER_MILLE 10 /* ... and this share of the sent probes */
+/* a row is bad if, in a second, it has so many losses */
+#define SUMMARY_BAD_LOST 3
+/* and they are at least this share of the probes, in 1/1000 */
+#define SUMMARY_BAD_PER_MILLE 10
 
 struct summary_options {
-	int64_t row_interval_ns;  /* 10 s */
-	int64_t rnic_interval_ns; /* 60 s */
+	int64_t row_interval_ns;  /* default 10 s */
+	int64_t rnic_interval_ns; /* default 60 s */
 };
 
 int summary_new(const struct summary_options *options, rm_mono_t now, rm_wall_t wall,
     struct summary **ret);
 void summary_free(struct summary *summary);
 
-/* Hot path. src: a member's index; dst_tor: the roster's number of it. */
+/* Adds a result. Hot path. src: index of the member in the roster; dst_tor: number of
+ * the ToR in the roster. */
 void summary_add(struct summary *summary, const struct wire_result *result,
     uint32_t src, uint16_t dst_tor);
 
-/* Adds losses towards that ToR whose direction was not known before. */
+/* Adds the directions of losses to a ToR that were added before without direction. */
 void summary_directions(
     struct summary *summary, uint16_t dst_tor, uint64_t forward, uint64_t reverse);
 
-/* A part that includes this member was found at fault, or is healthy again. */
+/* bad: a part that includes this member has a fault; false: it is healthy again. */
 void summary_mark_rnic(struct summary *summary, uint32_t src, bool bad);
 
-/* Call it once a second: finds rows that have turned bad since the last call. */
+/* Call it once a second: finds rows that have become bad since the last call. */
 void summary_check(struct summary *summary);
 
 /*
- * True: something is due. Then *ret (head and raw counters unfilled) has it, valid
- * until the next call of any function here; the rows that were sent start anew.
+ * True: a message is due. *ret is the message, without head and raw counters, valid
+ * until the next call of a function of this module. The rows in it are set to 0.
  */
 bool summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now,
     rm_wall_t wall, struct wire_summary *ret);
 
-/* True: the last message ended an interval of rows. Then all rows have been sent. */
+/* True: the last message ended a row_interval, so all rows have been sent. */
 bool summary_sent_all(const struct summary *summary);
 
-/* Members were renumbered: values per RNIC start anew. */
+/* Call it when members have other indexes: the rows of RNICs are set to 0. */
 void summary_renumber(struct summary *summary);
 
-/* The row per RNIC that was taken last (host, device unset); NULL: none yet. */
+/* The last row of an RNIC that was sent, without host and device; NULL: there was
+ * none. */
 const struct wire_rnic_row *summary_rnic_last(
     const struct summary *summary, uint32_t src);
-struct summary_marks {     /* over all probes so far, as the responders received them */
-	uint64_t markable; /* with ECT or CE: a switch may mark it */
-	uint64_t marked;   /* with CE */
+struct summary_marks {     /* totals of probes, as they arrived at the responders */
+	uint64_t markable; /* with ECT or CE: switches may mark these */
+	uint64_t marked;   /* with CE: a switch has marked these */
 };
 struct summary_marks summary_marks(const struct summary *summary);
-/* Results refused so far because there was no row, or no memory for their RNIC's
- * row. */
+/* The number of results refused so far: no free row, or no memory for the row of the
+ * RNIC. */
 const uint64_t *summary_refused(const struct summary *summary);
 
 #endif
