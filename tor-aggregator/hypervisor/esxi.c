@@ -44,15 +44,17 @@ struct esxi {
 	struct hypervisor_nics_counts *counts;
 	enum section section;
 	enum hypervisor_place place;
-	struct hypervisor_nic *nic; /* of the section; NULL: none */
-	/* Of a table; 0: no head read yet. */
+	struct hypervisor_nic *nic; /* the NIC that the section is about; NULL: none */
+	/* The names in the head of a table; column_count 0: the head was not read
+	 * yet. */
 	char columns[COLUMNS][COLUMN_BYTES];
 	size_t column_count;
 	char line[ESXI_LINE_BYTES];
 	size_t line_len;
 	bool line_cut;
 	uint64_t bytes;
-	bool vsish_seen;         /* for some NIC: then only vsish gives pauses */
+	/* vsish has statistics of a NIC; then pauses of esxcli are ignored */
+	bool vsish_seen;
 	char error[ERROR_BYTES]; /* start of the error output */
 	size_t error_len;
 };

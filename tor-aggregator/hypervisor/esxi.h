@@ -1,9 +1,10 @@
 /*
  * esxi - the command for an ESXi host's shell, and the parser of its output. Pure.
  *
- * One reading is one command, which runs esxcli and vsish for each NIC of the host, and
- * prints a mark before each part. Nothing counts before the last mark has come: output
- * that is cut short is not a reading. The command changes nothing on the host.
+ * A reading is one command, which runs esxcli and vsish for each NIC of the host, and
+ * prints a mark before each part of its output. If the last mark is missing, the output
+ * was cut short, and none of its values is used. The command changes nothing on the
+ * host.
  */
 #ifndef TOR_AGGREGATOR_HYPERVISOR_ESXI_H
 #define TOR_AGGREGATOR_HYPERVISOR_ESXI_H
@@ -17,24 +18,26 @@ struct esxi;
 struct hypervisor_nics;
 struct hypervisor_nics_counts;
 
-#define ESXI_MAX_BYTES (4u << 20) /* for one answer: 64 NICs of 1,500 lines each */
+/* size of an output: enough for 64 NICs with 1,500 lines each */
+#define ESXI_MAX_BYTES (4u << 20)
 #define ESXI_LINE_BYTES 512
 
 extern const char esxi_command[];
 
-/* Starts a reading of nics; both arguments are borrowed, counts are added to. NULL:
- * no memory. */
+/* Begins a reading of nics. Both arguments are borrowed; the reading's counts are added
+ * to *counts. NULL: out of memory. */
 struct esxi *esxi_new(
     struct hypervisor_nics *nics, struct hypervisor_nics_counts *counts);
 void esxi_free(struct esxi *esxi); /* NULL is allowed */
 
-/* Takes the command's output, in pieces of any size. -EMSGSIZE: too much. */
+/* Parses the command's output, which may come in pieces of any size. -EMSGSIZE: it is
+ * larger than ESXI_MAX_BYTES. */
 int esxi_feed(struct esxi *esxi, const void *data, size_t len);
-/* Takes its error output: the start is kept for esxi_end(). -EMSGSIZE: too much,
- * together with its output. */
+/* Takes the command's error output; its beginning is used in the error of esxi_end().
+ * -EMSGSIZE: output and error output are larger than ESXI_MAX_BYTES. */
 int esxi_feed_error(struct esxi *esxi, const void *data, size_t len);
-/* The output is complete: the reading counts. -EPROTO: a part is missing, or it has
- * no NIC, and it does not count; error has the reason. */
+/* Ends the reading; call it when the output is complete. -EPROTO: a part is missing, or
+ * the host has no NIC: the values are not used, see *error. */
 int esxi_end(struct esxi *esxi, struct rm_error *error);
 
 #endif

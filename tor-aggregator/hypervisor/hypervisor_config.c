@@ -57,7 +57,7 @@ check_one(const struct hypervisor_config *config, size_t at, const char *path,
 	if (hypervisor_endpoint(config, &endpoint) < 0)
 		return rm_config_refuse(path, error, "expected a name or an address",
 		    "hypervisors[%zu].address", at);
-	/* libssh would replace both by something else. */
+	/* libssh would expand "%" and a relative path. */
 	if (config->known_hosts[0] != '/' || strchr(config->known_hosts, '%') != NULL)
 		return rm_config_refuse(path, error,
 		    "expected the whole path of a file, without a %",

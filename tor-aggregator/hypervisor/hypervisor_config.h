@@ -32,16 +32,16 @@ extern const struct rm_option hypervisor_options[];
 	  hypervisor_options, sizeof(struct hypervisor_config) }
 /* clang-format on */
 
-/* No file is read: a missing one must not keep the daemon from starting. -EINVAL and
- * error. */
+/* Checks the options of all hosts. Files are not read, because the daemon must start
+ * even if one is missing. -EINVAL, and *error. */
 int hypervisors_check(
     const struct rm_list *hypervisors, const char *path, struct rm_error *error);
-/* Checks that a login would find the key and the known hosts. -EINVAL, -EACCES,
- * -ENOENT ... and error. */
+/* Checks that the files of the key and of the known hosts can be used. -EINVAL,
+ * -EACCES, -ENOENT or another errno, and *error. */
 int hypervisor_check_files(
     const struct hypervisor_config *config, struct rm_error *error);
 
-/* Its address and port. -EINVAL. */
+/* The address and port of a host. -EINVAL: the address is malformed. */
 int hypervisor_endpoint(
     const struct hypervisor_config *config, struct rm_endpoint *ret);
 

@@ -59,7 +59,7 @@ is_known(const struct look *look, const char *name, unsigned priority)
 	return look->nic->states[hypervisor_value_of(name) + priority].there;
 }
 
-/* A gauge that exists and is not 0. */
+/* True: the gauge exists and is not 0. */
 static bool
 is_set(const struct look *look, const char *name)
 {
@@ -74,7 +74,8 @@ share_pct(const struct look *look, const char *microseconds, unsigned priority)
 {
 	const double us = (double)counted(look, microseconds, priority);
 
-	/* The two readings of one NIC may be further apart than those of the host. */
+	/* At most 100: the two readings of a NIC may be further apart than the readings
+	 * of the host. */
 	return look->seconds > 0 ? fmin(us / (look->seconds * 1e4), 100) : 0;
 }
 
@@ -175,7 +176,8 @@ report_pause_storm(const struct look *look, char out[FINDING_BYTES])
 		    look->nic->name, pfc, priority);
 }
 
-/* Changes per second, which also drivers count that do not count the time. */
+/* Changes between paused and not paused, per second. Drivers that do not count the
+ * paused time count these. */
 static double
 changes(const struct look *look, const char *transitions, const char *microseconds,
     unsigned priority)

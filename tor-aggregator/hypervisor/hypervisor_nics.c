@@ -35,7 +35,7 @@ hypervisor_nics_free(struct hypervisor_nics *nics)
 	free(nics);
 }
 
-/* It is used in labels: it contains nothing that needs quoting. */
+/* True: the name has no character that would need quoting in labels. */
 static bool
 is_plain(const char *name)
 {
@@ -58,8 +58,7 @@ remove_at(struct hypervisor_nics *nics, size_t at)
 	    (nics->count - at) * sizeof(nics->nics[0]));
 }
 
-/* A reading that was not closed leaves nothing behind, and frees the room of its
- * NICs. */
+/* Deletes the values and the new NICs of a reading that was not closed. */
 void
 hypervisor_nics_begin(struct hypervisor_nics *nics)
 {
@@ -131,7 +130,7 @@ put(struct hypervisor_nic *nic, size_t at, int source, uint64_t value)
 	*sample = (struct counter_sample){ true, (uint16_t)source, value };
 }
 
-/* "0 0 0 1 0 0 0 0": one for each priority. */
+/* Takes a list with one number for each priority, such as "0 0 0 1 0 0 0 0". */
 static void
 take_list(struct hypervisor_nic *nic, size_t first, int source, const char *text,
     struct hypervisor_nics_counts *counts)

@@ -1,12 +1,12 @@
 /*
- * hypervisor_table - the one table of all values that are read from an ESXi host's NICs
- * (vmnics): names, units, and where the host prints each. Pure.
+ * hypervisor_table - the table of all values that are read from an ESXi host's NICs
+ * (vmnics): their names and units, and where the host prints them. Pure.
  *
- * A value with the same meaning as one of an RNIC (host-agent/counters) has the same
- * name. A source is a text: alternatives with '|' between them, of which the first that
- * exists counts; each is a letter for the place, ':' and the name in that place. '#'
- * stands for the number of the priority; a source for priorities without a '#' is a
- * list of up to eight numbers.
+ * If an RNIC (host-agent/counters) has a value with the same meaning, both have the
+ * same name. A source consists of alternatives separated by '|', of which the first
+ * that exists is used. An alternative is a letter for the place, ':' and the name at
+ * that place. '#' is replaced by the number of the priority. If a row has a value per
+ * priority and its source has no '#', the host prints a list of up to eight numbers.
  */
 #ifndef TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_TABLE_H
 #define TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_TABLE_H
@@ -44,13 +44,13 @@ size_t hypervisor_values(void); /* number of values of all rows */
 /* Index of the first value of a row, by its name, which must exist. */
 size_t hypervisor_value_of(const char *name);
 
-/* Finds which alternative of a row's source this name in a place is. Returns its
- * number, from 0 on; -ENOENT: none. priority: set where a '#' stands for it. */
+/* Finds the alternative of a row's source with this place and name. Returns its number,
+ * from 0 on; -ENOENT: there is none. *priority: set if the alternative has a '#'. */
 int hypervisor_source_find(const struct hypervisor_row *row,
     enum hypervisor_place place, const char *name, unsigned *priority);
 
-/* Reads a number of digits only, or a word for one: Up, Down, true, false ...
- * -ENODATA: the text says that there is no value ("N/A", "", "-"); -EBADMSG: any
+/* Reads a number of digits only, or a word for 1 or 0, such as Up, Down, true and
+ * false. -ENODATA: the text says that there is no value ("N/A", "", "-"); -EBADMSG: any
  * other text. */
 int hypervisor_value_read(const char *text, uint64_t *ret);
 

@@ -17,17 +17,17 @@
 #define PIECE_BYTES 16384
 #define PIECES_PER_WAKEUP 8
 #define ERROR_BYTES 160
-/* libssh may hold a packet that it has read already: it is called again after this
- * time, even if no more data comes. */
+/* libssh may have read a packet without handling it. Therefore it is called again after
+ * this time, even if no more data arrive. */
 #define LOOK_AGAIN_US 100000
 #define KNOWN_HOSTS_BYTES (1024 * 1024)
-/* Wake-ups for reading before the command runs: a login takes some tens. A server
- * that sends lines without end would otherwise keep the loop busy until the
- * deadline. */
+/* Limit on wake-ups for reading before the command runs; a login needs a few dozen.
+ * Without the limit, a server that sends lines without end would keep the loop busy
+ * until the deadline. */
 #define MOST_WAKEUPS 1000
 
-/* Only methods whose cost the host cannot choose: no group exchange, no large
- * groups. */
+/* Only key exchanges whose CPU cost the server cannot raise: no group exchange, and no
+ * large groups. */
 #define KEY_EXCHANGES                                                        \
 	"curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256," \
 	"ecdh-sha2-nistp384,ecdh-sha2-nistp521,diffie-hellman-group14-sha256"
@@ -38,10 +38,10 @@ struct ssh_client {
 	struct ssh_client_options options;
 	struct ssh_client_callbacks callbacks;
 	enum stage stage;
-	int fd;              /* until libssh uses it to connect; else -1 */
+	int fd;              /* -1 once libssh uses it */
 	struct stat socket;  /* identifies the socket */
-	bool taken;          /* by libssh */
-	unsigned wakeups;    /* before READ */
+	bool taken;          /* libssh owns the socket */
+	unsigned wakeups;    /* before the stage READ */
 	struct event *event; /* for the socket */
 	ssh_session session;
 	ssh_channel channel;
@@ -179,14 +179,14 @@ failed(struct ssh_client *client, struct rm_error *failure)
 	    rm_log_quote(quoted, sizeof(quoted), error, strlen(error)));
 }
 
-/* libssh says "again" for a connection that is gone, too, and would for ever. */
+/* True: the connection has ended. libssh returns "again" for ever in that case. */
 static bool
 is_gone(const struct ssh_client *client)
 {
 	return (ssh_get_status(client->session) & (SSH_CLOSED | SSH_CLOSED_ERROR)) != 0;
 }
 
-/* Evaluates a call of libssh that is repeated until it is done. */
+/* Checks the result of a libssh function that is called again until it is done. */
 static int
 progress(struct ssh_client *client, int r, struct rm_error *error)
 {
@@ -195,8 +195,8 @@ progress(struct ssh_client *client, int r, struct rm_error *error)
 	return r == SSH_OK ? 1 : failed(client, error);
 }
 
-/* True: a line of known_hosts revokes this key. The host in the line does not
- * matter: others know the key, so it proves nothing any more. */
+/* True: a line of known_hosts revokes this key. The host in the line does not matter:
+ * others have the private key, so the key does not prove the identity of any host. */
 static bool
 line_revokes(const char *line, size_t len, const char *key)
 {
@@ -208,7 +208,8 @@ line_revokes(const char *line, size_t len, const char *key)
 	       memmem(line, len, key, strlen(key)) != NULL;
 }
 
-/* libssh ignores such lines. 1: a line revokes the key; 0: none does. */
+/* Searches lines that revoke the key, which libssh ignores. 1: there is one; 0: there
+ * is none. */
 static int
 search_revoked(const char *path, const char *key)
 {
@@ -279,8 +280,9 @@ check_host(struct ssh_client *client, struct rm_error *error)
 	}
 }
 
-/* libssh closes the socket once it has taken it over, but not if it fails before
- * that: then the fd still refers to the same socket, and libssh has none. */
+/* Finds out who closes the socket. Once libssh has taken over the socket, libssh closes
+ * it. If libssh fails before that, the fd still refers to the same socket, and this
+ * module closes it. */
 static void
 see_if_taken(struct ssh_client *client)
 {
@@ -304,9 +306,9 @@ greet(struct ssh_client *client, struct rm_error *error)
 	return r <= 0 ? r : check_host(client, error);
 }
 
-/* Instead of an answer a server may disconnect: after its limit of failures, or when
- * no method is left (RFC 4253, 11.1: 14). Other errors, and the end of the
- * connection, say nothing about the key. */
+/* True: the server has refused the key by disconnecting, instead of an answer: after
+ * too many failures, or because no method is left (RFC 4253, 11.1, reason 14). Other
+ * errors, and the end of the connection, do not mean that the key was refused. */
 static bool
 is_refusal(const char *error)
 {
@@ -357,7 +359,8 @@ exec(struct ssh_client *client, struct rm_error *error)
 	    ssh_channel_request_exec(client->channel, client->options.command), error);
 }
 
-/* 1: there may be more; 0: nothing now; -ENODATA: the output has ended. */
+/* Reads a part of the output. 1: there may be more; 0: there is nothing now; -ENODATA:
+ * the output has ended. */
 static int
 read_piece(struct ssh_client *client, bool error, struct rm_error *failure)
 {
@@ -387,7 +390,7 @@ read_some(struct ssh_client *client, struct rm_error *error)
 		if (r == 0 || r == -ENODATA)
 			r = read_piece(client, false, error);
 	}
-	if (r > 0) /* other events of the loop come first */
+	if (r > 0) /* let other events of the loop run first */
 		event_active(client->event, EV_TIMEOUT, 0);
 	return r > 0 ? 0 : r;
 }

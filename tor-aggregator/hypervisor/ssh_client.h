@@ -1,9 +1,9 @@
 /*
  * ssh_client - runs one command on one host by SSH, and passes on its output.
  *
- * Only this file uses libssh. It never blocks: it connects, checks the host's key
- * against a file of known hosts before it shows its own, runs the command and reads
- * until that ends. It has no deadline: its owner frees it to stop it.
+ * Only this module uses libssh, and it never blocks. It connects, checks the host's key
+ * against a file of known hosts, logs in only after that, runs the command, and reads
+ * its output to the end. There is no deadline: the owner frees the client to stop it.
  */
 #ifndef TOR_AGGREGATOR_HYPERVISOR_SSH_CLIENT_H
 #define TOR_AGGREGATOR_HYPERVISOR_SSH_CLIENT_H
@@ -31,18 +31,19 @@ struct ssh_client_options { /* all members are borrowed for the life of the clie
 };
 
 struct ssh_client_callbacks {
-	/* error: it is error output of the command. < 0 ends the command; on_end
-	 * gets this value. */
+	/* Output of the command; error: it is error output. If it returns < 0, the
+	 * command is ended, and on_end gets this value. */
 	int (*on_output)(const void *data, size_t len, bool error, void *arg);
-	/* Called once, as the last callback: the client may be freed in it. 0: the
-	 * command has ended; -EKEYREJECTED: the host has refused the key, and may
-	 * have counted that against the user. reason: "" if r is enough. */
+	/* Called once, as the last callback: the client may be freed in it. r 0: the
+	 * command has ended; -EKEYREJECTED: the host has refused the key, and may count
+	 * that as a failed login of the user; else another negative errno. reason: a
+	 * text; "" if r is enough. */
 	void (*on_end)(int r, const char *reason, void *arg);
 	void *arg;
 };
 
-/* Callbacks come from the loop, never from inside these functions. -EINVAL: the key
- * does not work without a passphrase, or is none; see error. */
+/* Begins to connect. Callbacks are called by the loop, never during this call. -EINVAL:
+ * key is no private key, or needs a passphrase, see *error. */
 int ssh_client_new(const struct ssh_client_options *options,
     const struct ssh_client_callbacks *callbacks, struct rm_error *error,
     struct ssh_client **ret);
@@ -50,7 +51,8 @@ void ssh_client_free(struct ssh_client *client); /* NULL is allowed */
 
 /* True: the host's SSH server has answered. */
 bool ssh_client_is_connected(const struct ssh_client *client);
-/* The stage, for an error: "no connection", "not logged in" ... */
+/* Text for the step at which the client waits, such as "no connection" or "not logged
+ * in". */
 const char *ssh_client_stage(const struct ssh_client *client);
 
 #endif
