@@ -1,10 +1,9 @@
 /*
- * flow_counts - outcomes of the probes that left the rack, per flow, in some period.
- * Pure.
+ * flow_counts - counts the outcomes of probes that left the rack, by flow. Pure.
  *
- * A flow here is (source, destination, UDP source port, class), by roster indexes: a
- * member, and a remote RNIC from WINDOW_REMOTE_BASE on. Losses of one second are also
- * kept one by one, with their send times.
+ * A flow is (source, destination, UDP source port, class). The source is the roster
+ * index of a member; the destination is that of a remote RNIC, from WINDOW_REMOTE_BASE
+ * on. Each loss of one second is also stored with its send time.
  */
 #ifndef TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
 #define TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
@@ -19,28 +18,32 @@ struct flow_count {
 	uint32_t src, dst;
 	uint16_t src_port, dst_tor; /* dst_tor: the roster's number */
 	uint8_t dscp;
-	bool counted;                  /* responder_count is valid */
-	bool left_out;                 /* it is no evidence about a path */
-	uint8_t direction;             /* enum loss_direction of this second's losses */
-	uint32_t sent;                 /* answered, in time or not, or lost */
-	uint32_t lost;                 /* of sent */
-	uint32_t others;               /* outcomes that are no evidence */
+	bool counted;      /* responder_count is valid */
+	bool left_out;     /* the flow is no evidence on a path */
+	uint8_t direction; /* enum loss_direction of this second's losses */
+	/* probes that were answered, also late, or lost */
+	uint32_t sent;
+	uint32_t lost;                 /* part of sent */
+	uint32_t others;               /* probes whose outcome is no evidence */
 	uint32_t timed, slow, overdue; /* see wire_path_row */
 	uint32_t large_sent, large_lost;
 	uint16_t large_bytes;
-	uint32_t after; /* part of lost: later than the pair's newest answer */
+	/* part of lost: sent later than the pair's newest answered probe */
+	uint32_t after;
 	uint64_t slow_ns;
 	uint32_t path; /* number in path_table */
-	/* Switches of the path, if it lost any: see path_set_switches. */
+	/* Switches of the path, if the flow has losses: see path_set_switches. */
 	uint64_t switches;
-	int64_t answered;         /* send time of the newest answered probe; 0: none */
-	uint64_t answered_slots;  /* slots in which the answered probes were sent */
-	uint32_t responder_count; /* as in that answer */
-	/* Part of lost, over more than a second. */
+	/* send time in ns of the newest answered probe; 0: none */
+	int64_t answered;
+	/* bits by flow_slot: when answered probes were sent */
+	uint64_t answered_slots;
+	uint32_t responder_count; /* receive count in the newest answer */
+	/* Part of lost, in sums over more than a second. */
 	uint32_t by_direction[LOSS_DIRECTIONS];
 };
 
-/* A bit for each 64th of a second. */
+/* The number of the 64th part of a second, from 0 to 63, in which sent_ns is. */
 static inline unsigned
 flow_slot(int64_t sent_ns)
 {
@@ -59,10 +62,10 @@ struct flow_counts {
 
 void flow_counts_init(struct flow_counts *counts, size_t max);
 void flow_counts_release(struct flow_counts *counts);
-void flow_counts_clear(struct flow_counts *counts); /* keeps its memory */
+void flow_counts_clear(struct flow_counts *counts); /* the memory is kept for reuse */
 
-/* Hot path. Finds the flow or adds one of zeros, valid until the next call; NULL:
- * full, or out of memory. */
+/* Finds the flow, or adds one with all counts 0; valid until the next call. Hot path.
+ * NULL: there are max flows, or out of memory. */
 struct flow_count *flow_counts_get(struct flow_counts *counts, uint32_t src,
     uint32_t dst, uint16_t src_port, uint8_t dscp);
 
@@ -70,7 +73,7 @@ struct flow_second { /* initially zero except flows */
 	struct flow_counts flows;
 	struct flow_loss {
 		size_t flow;  /* index into flows.flows */
-		int64_t sent; /* on this aggregator's clock */
+		int64_t sent; /* in ns on this aggregator's clock */
 	} * losses;
 	size_t loss_count, loss_room;
 	bool cut; /* there was no room for a loss in losses, or for a flow in flows */
@@ -78,7 +81,7 @@ struct flow_second { /* initially zero except flows */
 
 #define FLOW_SECOND_MAX_LOSSES 262144
 
-/* -ENOMEM: not added, and cut is set. */
+/* Adds a loss. -ENOMEM: it was not added, and cut is set. */
 int flow_second_lost(struct flow_second *second, size_t flow, int64_t sent);
 void flow_second_clear(struct flow_second *second);
 void flow_second_release(struct flow_second *second);

@@ -7,22 +7,24 @@
 #include "tor-aggregator/paths/flow_counts.h"
 
 /*
- * A source, a destination and a class: all their flows share one count. The index of a
- * struct pair is that of its key in `keys`.
+ * A source, a destination and a class; the responder has one count for all their flows.
+ * A pair and its key in `keys` have the same index.
  */
 struct pair {
 	bool known; /* there was an earlier answer */
-	bool slow;  /* probes sent since that answer's second may be on the way */
+	bool slow;  /* probes sent since the second of that answer may still arrive */
 	uint32_t base;
-	uint64_t sent, lost; /* after that answer, in earlier seconds */
+	uint64_t sent, lost; /* probes after that answer, in earlier seconds */
 	struct pair_second {
-		uint64_t fold; /* number of the second that now is about; another one:
-				  nothing was sent in this second */
-		/* after: lost later than the newest answer. */
+		/* number of the second that `now` counts; if it is not the present
+		 * second, nothing was sent in the present one */
+		uint64_t fold;
+		/* after: probes that were sent after the newest answered probe, and
+		 * lost. */
 		uint64_t sent, lost, after;
 		bool others, slow;
 		int64_t answered;
-		uint32_t count; /* as in that answer */
+		uint32_t count; /* receive count in that answer */
 		enum loss_direction direction;
 	} now;
 };
@@ -89,7 +91,8 @@ pair_of(struct loss_directions *directions, const struct flow_count *flow)
 	return &directions->pairs[at];
 }
 
-/* Adds the losses after the newest answer: the next answer shows their direction. */
+/* Adds the losses after the newest answer. The next answer will show their
+ * direction. */
 static void
 add_losses(struct loss_directions *directions, struct flow_second *second)
 {
@@ -135,9 +138,10 @@ direction_of(const struct pair *pair)
 	const uint64_t lost = pair->lost + pair->now.lost - pair->now.after;
 	const uint32_t arrived = pair->now.count - pair->base;
 
-	/* A count above the number sent: the responder has restarted, or a batch was
-	 * missed. Where one path is slow, a later probe over another path is answered
-	 * first: its answer does not count what is still on the way. */
+	/* The difference of counts cannot be used in two cases. If it is larger than
+	 * the number of probes sent, the responder has restarted, or a batch of results
+	 * is missing. If one path is slow, a later probe over another path is answered
+	 * first, and that answer does not count the slow probes. */
 	if (!pair->known || pair->now.others || pair->now.slow || pair->slow ||
 	    lost == 0 || arrived > sent)
 		return LOST_UNKNOWN;
@@ -174,8 +178,8 @@ loss_directions_fold(struct loss_directions *directions, struct flow_second *sec
 			settle(&directions->pairs[i]);
 	for (size_t i = 0; i < second->flows.count; i++) {
 		struct flow_count *flow = &second->flows.flows[i];
-		/* What all other flows lost before that answer is no evidence about
-		 * this one: it takes a path of its own. */
+		/* Losses of other flows before that answer are no evidence on this
+		 * flow, because it may take another path. */
 		const struct pair *pair =
 		    flow->lost > flow->after ? pair_of(directions, flow) : NULL;
 

@@ -1,14 +1,16 @@
 /*
- * loss_directions - finds the direction in which probes were lost, from their
- * responders' receive counts. Pure.
+ * loss_directions - finds in which direction probes were lost, by the receive counts of
+ * responders. Pure.
  *
- * Each answer contains the number of probes of this prober and class that its responder
- * has received. Probes sent between two answers that the responder did not count were
- * lost on the way out. If none of the losses is of that kind, all were lost on the way
- * back; if all are, none was; if some are, or there is no second answer yet, the
- * direction is unknown. A flow that lost after the newest answer alone has no known
- * direction either, whatever other flows of the same two RNICs lost; nor has any flow
- * of two RNICs of which one path is slow: answers then overtake probes.
+ * Each answer contains the number of probes that its responder has received from this
+ * prober in this class. If the responder did not count a probe that was sent between
+ * two answers, the probe was lost in the forward direction. So the losses between two
+ * answers are all forward if the responder counted none of them, and all reverse if it
+ * counted all of them. If it counted some of them, or if there is no second answer yet,
+ * the direction is unknown. It is also unknown for a flow whose losses are all later
+ * than the newest answer, even if other flows of the same two RNICs have losses with a
+ * known direction; and for all flows of two RNICs if one of their paths is slow,
+ * because then answers overtake probes.
  */
 #ifndef TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
 #define TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
@@ -22,11 +24,11 @@ struct loss_directions;
 int loss_directions_new(size_t max_pairs, struct loss_directions **ret);
 void loss_directions_free(struct loss_directions *directions);
 
-/* Call it for each second in turn: sets the direction of every flow. */
+/* Sets the direction of each flow. Call it for each second, in order. */
 void loss_directions_fold(
     struct loss_directions *directions, struct flow_second *second);
 
-/* RNICs were renumbered, or a second is missing: counts start anew. */
+/* Deletes all counts. Call it when RNICs were renumbered, or a second is missing. */
 void loss_directions_forget(struct loss_directions *directions);
 
 #endif

@@ -10,24 +10,29 @@
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window.h"
 
-#define DECAY 0.85 /* weight of a second in the next one: about seven seconds count */
+/* factor per second for older sums, so about the last seven seconds count */
+#define DECAY 0.85
 #define MIN_LOST 3.0
-#define MIN_SECONDS 1.5 /* one second alone may be the start of a path's fault */
-/* Losses of other RNICs to expect if this one were not at fault. */
+#define MIN_SECONDS 1.5 /* a single second may be the beginning of a fault of a path \
+			 */
+/* Losses that other RNICs should have if this RNIC were not at fault. */
 #define MIN_EXPECTED 3.0
-#define MAX_SHARE 0.25 /* part of those that may have occurred */
+#define MAX_SHARE 0.25 /* share of these expected losses that others may have */
 
-/* Sums over seconds with losses; older seconds count less. */
+/* Sums over seconds with losses, with a lower weight for older seconds. */
 struct sums {
-	uint64_t fold; /* up to this second */
+	uint64_t fold; /* number of the last second that is included */
 	double sent, lost;
 };
 
 struct lossy_end { /* one member or remote RNIC */
 	struct sums sums;
-	double mixed, whole; /* flows per second that lost some, and that lost all */
-	double spread;       /* part of lost: in seconds with losses on several paths */
-	double seconds;      /* in which flows lost some packets */
+	/* number of flows per second that lost some packets; and of flows that lost
+	 * all */
+	double mixed, whole;
+	/* part of lost: losses in seconds with losses on several paths */
+	double spread;
+	double seconds; /* seconds in which flows lost some packets */
 	/* in this second */
 	uint32_t path;
 	uint32_t now_lost, now_mixed, now_whole;
@@ -127,7 +132,7 @@ end_add(struct lossy_end *end, uint64_t fold, const struct flow_count *flow)
 	end->now_lost += flow->lost;
 	if (flow->lost < flow->sent)
 		end->now_mixed++;
-	else if (flow->sent > 1) /* one probe alone may be either */
+	else if (flow->sent > 1) /* a flow with one probe may be of either kind */
 		end->now_whole++;
 }
 
@@ -164,7 +169,7 @@ add_flows(struct lossy_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* all: sums of its ToR, including this RNIC. */
+/* all: sums over all RNICs of the ToR, including this one. */
 static bool
 is_lossy(const struct lossy_end *end, const struct sums *all)
 {

@@ -1,12 +1,13 @@
 /*
- * lossy_ends - RNICs that lose part of their packets themselves, as their flows show.
- * Pure.
+ * lossy_ends - finds RNICs that themselves lose part of their packets, by the losses of
+ * their flows. Pure.
  *
- * If an RNIC loses a part of every flow, over some seconds, while others of its ToR
- * lose next to nothing, no path is at fault. The same holds if there are no others to
- * compare with, and it loses packets on several paths at once: one faulty RNIC is
- * likelier than several faulty paths. A flow of which everything is lost is evidence
- * against that: faulty paths lose whole flows.
+ * If for some seconds an RNIC loses part of the packets of each flow, while other RNICs
+ * at its ToR lose almost none, the RNIC is at fault, and not a path. The same holds if
+ * there are no others to compare with, and packets are lost on several paths at the
+ * same time: one faulty RNIC is more likely than several faulty paths. A flow that
+ * loses all packets is evidence against a faulty RNIC, because faulty paths lose whole
+ * flows.
  */
 #ifndef TOR_AGGREGATOR_PATHS_LOSSY_ENDS_H
 #define TOR_AGGREGATOR_PATHS_LOSSY_ENDS_H
@@ -16,18 +17,19 @@
 struct flow_second;
 struct lossy_ends;
 
-struct lossy_ends_counts { /* number of probes left out */
+/* number of probes left out because of remote RNICs, and of own members */
+struct lossy_ends_counts {
 	uint64_t remote, own;
 };
 
 int lossy_ends_new(struct lossy_ends **ret);
 void lossy_ends_free(struct lossy_ends *ends);
 
-/* Call it for each second in turn. Marks more flows as left out; those marked
- * already are no evidence. */
+/* Marks flows of such RNICs as left out. Flows that are marked already are not used as
+ * evidence. Call it for each second, in order. */
 void lossy_ends_judge(struct lossy_ends *ends, struct flow_second *second);
 
-/* RNICs were renumbered. */
+/* Deletes all sums. Call it when RNICs were renumbered. */
 void lossy_ends_forget(struct lossy_ends *ends);
 
 const struct lossy_ends_counts *lossy_ends_counts(const struct lossy_ends *ends);

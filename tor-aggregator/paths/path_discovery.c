@@ -69,7 +69,7 @@ remember(struct path_discovery *discovery, const struct path_hops *route, rm_mon
 		free(announced);
 }
 
-/* True: it has to be reported now, and counts as reported. */
+/* True: the path must be reported now; it counts as reported. */
 static bool
 is_due(struct path_discovery *discovery, const struct path_hops *route, rm_mono_t now)
 {
@@ -87,8 +87,8 @@ is_due(struct path_discovery *discovery, const struct path_hops *route, rm_mono_
 	return true;
 }
 
-/* A round has checked all paths: a path that no flow takes any more will be new if
- * it comes back. */
+/* Ends a round in which all paths were checked. A path that no flow takes is deleted,
+ * so it is new when it returns. */
 static void
 end_round(struct path_discovery *discovery)
 {

@@ -1,5 +1,6 @@
 /*
- * path_discovery - selects the paths out of a rack to report to the controller. Pure.
+ * path_discovery - selects which paths out of a rack are reported to the controller.
+ * Pure.
  *
  * Each distinct path is reported once when it is found, and again every
  * PATH_DISCOVERY_AGAIN_NS while it is still in use, so that the controller knows when
@@ -21,12 +22,13 @@ struct path_table;
 int path_discovery_new(struct path_discovery **ret);
 void path_discovery_free(struct path_discovery *discovery); /* NULL is allowed */
 
-/* Fills the paths to report now, at most max; they count as reported. RNICs and ports
- * in out are zero: only family and hops matter. A path that could not be stored for
- * lack of memory is reported again. */
+/* Writes the paths that must be reported now to out, at most max, and returns their
+ * number; they count as reported. In out only family and hops are set; RNICs and ports
+ * are 0. Without memory to store a path, it is reported again later. */
 size_t path_discovery_next(struct path_discovery *discovery,
     const struct path_table *table, rm_mono_t now, struct wire_path *out, size_t max);
-/* The last report was not received, or the controller changed: reports all again. */
+/* Makes all paths due again. Call it when the last report did not arrive, or the
+ * controller has changed. */
 void path_discovery_again(struct path_discovery *discovery);
 
 #endif

@@ -16,32 +16,32 @@
 struct end { /* one member or remote RNIC */
 	uint32_t flows, lost_flows;
 	uint64_t lost;
-	int64_t first_lost, last_lost, answered; /* send times; 0: none */
+	int64_t first_lost, last_lost, answered; /* send times in ns; 0: none */
 	uint64_t answered_slots;
-	/* End of the last second in which it was paused; 0: never. */
+	/* End of the last second in which the RNIC was paused; 0: there was none. */
 	int64_t dead_through;
 	uint32_t path;     /* the path of its lost flows, if it is only one */
-	uint64_t switches; /* switches that all of them cross */
-	uint32_t src;      /* of its first flow, and the port */
+	uint64_t switches; /* switches that are on all these paths, as bits */
+	uint32_t src;      /* source and port of the first flow */
 	uint16_t src_port;
-	/* lone: all its flows are that one, in whatever class; alone: no other RNIC
-	 * gets answers from where it loses. */
+	/* lone: the RNIC has only this flow, in one or more classes; alone: no other
+	 * RNIC gets answers from the ToR from which this RNIC gets none. */
 	bool lone, one_path, alone, dead, weighed;
 	uint64_t pause; /* see pause_of */
 };
 
-struct newest { /* newest answer, which can leave out one RNIC */
+struct newest { /* the newest answer, and the newest of any other RNIC */
 	int64_t first, second;
 	uint32_t first_end; /* the RNIC with the newest answer */
-	uint64_t slots;     /* of all answers, without exception */
-	/* Losses; losses of RNICs that may have paused; these losses together with
-	 * the pauses. */
+	uint64_t slots;     /* bits of all answers */
+	/* All losses; losses of RNICs that may have paused; the latter and the number
+	 * of pauses. */
 	uint64_t lost, paused_lost, pauses;
 	uint32_t paused;
 };
 
 struct on_path {
-	/* mixed: of RNICs that got other answers meanwhile. */
+	/* mixed_lost: losses of RNICs that got other answers in the same time. */
 	uint64_t lost, mixed_lost;
 	int64_t answered;
 };
@@ -49,7 +49,7 @@ struct on_path {
 struct path_ends {
 	struct end *own, *remote;
 	struct newest *of_remote, *of_own; /* by the destination's ToR */
-	uint32_t *lone; /* by ToR: its dead RNICs that have only one flow each */
+	uint32_t *lone; /* by ToR: number of dead RNICs with only one flow */
 	struct on_path *paths;
 	size_t path_room;
 	struct path_ends_counts counts;
@@ -110,7 +110,7 @@ remote_of(const struct path_ends *ends, const struct flow_count *flow)
 	return &ends->remote[(flow->dst - WINDOW_REMOTE_BASE) % WIRE_MAX_REMOTES];
 }
 
-/* The newest answers from its destination's ToR, by source. */
+/* The newest answers from the ToR of the flow's destination, by source. */
 static struct newest *
 own_newest(const struct path_ends *ends, const struct flow_count *flow)
 {
@@ -266,7 +266,8 @@ add_company(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* True: it was dead when the previous second ended, and is dead until its last loss. */
+/* True: the RNIC was dead at the end of the second before, and got no answer until its
+ * last loss. */
 static bool
 still_dead(const struct end *end)
 {
@@ -286,8 +287,8 @@ is_dead(const struct end *end)
 	       !end->alone;
 }
 
-/* The time in which it got no answer, if there is only one such time and it lost
- * packets on paths that have no switch in common; else none. */
+/* The slots in which the RNIC got no answer, if they are successive and its losses are
+ * on paths without a common switch; otherwise 0. */
 static uint64_t
 pause_of(const struct end *end)
 {
@@ -322,8 +323,8 @@ add_pauses(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* True: pauses of some RNICs are likelier than a faulty part on the path that by
- * chance lost so many probes of these RNICs, and none of others. */
+/* True: pauses of some RNICs are more likely than a fault on a path, which by chance
+ * would have lost so many probes of these RNICs, and none of others. */
 static bool
 has_pauses(const struct newest *tor)
 {
@@ -369,8 +370,8 @@ find_dead(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* True: all its flows take one path, which loses packets of others, too: the path
- * may be at fault. */
+/* True: all flows of the RNIC take one path that also loses packets of other RNICs, so
+ * the path may be at fault. */
 static bool
 is_excused(const struct path_ends *ends, const struct end *end)
 {
@@ -381,15 +382,16 @@ is_excused(const struct path_ends *ends, const struct end *end)
 		   (path->answered < end->first_lost && path->lost > end->lost));
 }
 
-/* If several RNICs of one rack seem dead, and each has a single flow, either they
- * are dead or a part on their paths drops these flows: the second is likelier. */
+/* True: several RNICs of one rack seem dead, and each has a single flow. Then it is
+ * more likely that a part on their paths drops these flows. */
 static bool
 is_of_flows(const struct path_ends *ends, const struct flow_count *flow)
 {
 	return remote_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
 }
 
-/* An RNIC that pauses at the end of the second is dead until it is answered. */
+/* Notes a dead or paused RNIC. An RNIC that is paused at the end of the second stays
+ * dead until it gets an answer. */
 static void
 note_dead(struct end *end, const struct newest *tor)
 {

@@ -1,12 +1,14 @@
 /*
- * path_ends - RNICs that are deaf or dead themselves, as their flows show. Pure.
+ * path_ends - finds RNICs that receive or answer nothing, by the losses of their flows.
+ * Pure.
  *
- * If an RNIC loses everything since its first loss, over all its paths, while others of
- * its ToR are still answered, no path is at fault. The same holds if everything was
- * lost for a part of the second and all was answered before and after it, as for a host
- * that stands still, on paths that have no switch above the racks in common. Its flows
- * are left out, unless all of them take one path that loses packets of others as well,
- * or several such RNICs have one flow each.
+ * If all probes of an RNIC since its first loss are lost, over all its paths, while
+ * other RNICs of its ToR are still answered, the RNIC is dead, and no path is at fault.
+ * The same holds for a pause: all probes were lost for a part of the second, all were
+ * answered before and after it, and the paths have no switch above the racks in common;
+ * a host that stalls does that. The flows of a dead RNIC are left out. There are two
+ * exceptions: all its flows take one path that also loses packets of other RNICs; or
+ * several dead RNICs have one flow each.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ENDS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ENDS_H
@@ -17,18 +19,22 @@ struct flow_second;
 struct path_ends;
 
 #define PATH_ENDS_MIN_LOST 3
-#define PATH_ENDS_MIN_FLOWS 2 /* flows with losses, if it has so many */
-/* RNICs of one ToR with one flow each: then their flows are at fault. */
+/* flows that must have losses, if the RNIC has so many flows */
+#define PATH_ENDS_MIN_FLOWS 2
+/* If so many RNICs of one ToR with one flow each seem dead, not they but their flows'
+ * paths are at fault. */
 #define PATH_ENDS_LONE 3
-/* Losses of others on a path that make the path suspect. */
+/* A path with so many losses of other RNICs may be at fault. */
 #define PATH_ENDS_MIXED_LOST 2
 
-/* The ln of the likelihood ratio that pauses need, and the cost of each. */
+/* The ln of the likelihood ratio from which on pauses are assumed: a constant, and an
+ * addition for each pause. */
 #define PATH_ENDS_PAUSED_LN 2.0
 #define PATH_ENDS_PAUSE_LN 4.0
-#define PATH_ENDS_STRAY 1 /* further losses of others that are allowed */
+#define PATH_ENDS_STRAY 1 /* losses of other RNICs that may be chance */
 
-struct path_ends_counts { /* number of probes left out */
+/* number of probes left out because of remote RNICs, and of own members */
+struct path_ends_counts {
 	uint64_t remote_dead, own_dead;
 };
 
@@ -36,13 +42,14 @@ int path_ends_new(struct path_ends **ret);
 void path_ends_free(struct path_ends *ends);
 
 /*
- * Marks more flows of the second as left out; those marked already are no evidence. The
- * numbers of their paths are below path_end. -ENOMEM: nothing was marked.
+ * Marks the flows of dead RNICs as left out. Flows that are marked already are not used
+ * as evidence. path_end: above the numbers of all paths. Call it for each second, in
+ * order. -ENOMEM: no flow was marked.
  */
 int path_ends_judge(
     struct path_ends *ends, struct flow_second *second, uint32_t path_end);
 
-/* RNICs were renumbered. */
+/* Deletes the state of all RNICs. Call it when they were renumbered. */
 void path_ends_forget(struct path_ends *ends);
 
 const struct path_ends_counts *path_ends_counts(const struct path_ends *ends);

@@ -25,18 +25,20 @@ struct wire_path_row;
 
 #define SAMPLES 8
 #define SAMPLE_BYTES (4 * RM_NAME_BYTES + 16) /* "h1/r0>h9/r0:49153 " */
-#define SAMPLED_ROWS 256 /* in one message: further rows have no samples */
-#define DEAD_SENT 2      /* probes sent without any answer */
+#define SAMPLED_ROWS 256 /* rows with samples in one message; further rows have none \
+			  */
+/* probes without an answer from which on an RNIC may be dead */
+#define DEAD_SENT 2
 
 struct path_build {
 	size_t max_rows;
-	/* Keyed by (path, ToR, class): as a flow from 0 to the path, with the ToR as
-	 * port. */
+	/* Keys (path, ToR, class), stored as a flow: source 0, destination the path,
+	 * port the ToR. */
 	struct flow_counts keys;
 	struct wire_path_row *rows; /* by index of its key */
 	struct row_samples {
-		unsigned named; /* flows */
-		char *text;     /* NULL: not made yet */
+		unsigned named; /* number of flows in the samples */
+		char *text;     /* NULL: not written yet */
 	} * row_samples;
 	char (*texts)[SAMPLES * SAMPLE_BYTES];
 	size_t text_count;
@@ -128,14 +130,15 @@ sample(struct path_build *build, struct wire_path_row *row,
 	samples->named++;
 }
 
-/* Of sizes; 0: none. */
+/* The smaller of two sizes in bytes; 0: there is no size. */
 static uint16_t
 smaller(uint16_t a, uint16_t b)
 {
 	return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* *rows is valid until the next call. Adds to *refused the flows beyond max_rows. */
+/* Sums up flows by path. *rows is valid until the next call. The number of flows for
+ * which there was no row is added to *refused. */
 static size_t
 path_build_rows(struct path_build *build, const struct flow_counts *flows,
     const struct roster *roster, const struct path_table *paths,
@@ -178,14 +181,15 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 
 struct path_rows {
 	struct path_rows_options options;
-	struct flow_second **seconds; /* a ring: s is at s modulo ring; NULL: empty */
-	struct flow_second *spare; /* the last closed second, reused because its memory
-				      is in use already */
+	/* a ring: second s has the index s modulo ring; NULL: empty */
+	struct flow_second **seconds;
+	/* the second that was closed last, whose memory is reused */
+	struct flow_second *spare;
 	int64_t ring;
-	int64_t next;                      /* number of the second that closes next */
-	int64_t current, current_start_ns; /* of the second that was last added to:
-					      saves a division */
-	struct flow_counts span; /* closed seconds that no message has had yet */
+	int64_t next; /* number of the second that closes next */
+	/* number and start of the second of the last result, to save a division */
+	int64_t current, current_start_ns;
+	struct flow_counts span; /* sums of closed seconds that were not sent yet */
 	rm_mono_t span_start;
 	bool lossy; /* packets were lost, or slow, in the newest second */
 	struct loss_directions *directions;
@@ -258,7 +262,7 @@ sent_in(const struct flow_counts *flows)
 	return sent;
 }
 
-/* The second gets into no row. */
+/* Drops a second: no row includes it. */
 static void
 second_forget(struct path_rows *rows, struct flow_second **place)
 {
@@ -380,7 +384,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	flow->responder_count = result->responder_count;
 }
 
-/* The flow in this second: NULL, and counted, if there is no room for it. */
+/* Finds or adds the flow in this second. NULL: there is no room; that is counted. */
 static struct flow_count *
 flow_in(struct path_rows *rows, struct flow_second *second,
     const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor)
@@ -436,7 +440,7 @@ path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
 	flow->slow_ns += wire_result_overdue_ns(result);
 }
 
-/* Finds what rows are made of: its path, and whether it is evidence about a path. */
+/* Finds for each flow its path, and whether the flow is evidence on a path. */
 static void
 place(struct path_rows *rows, const struct path_rows_second *in,
     struct flow_second *second)
@@ -464,7 +468,7 @@ place(struct path_rows *rows, const struct path_rows_second *in,
 	}
 }
 
-/* A flow that has changed its path counts on the newer one. */
+/* Adds a second to span. A flow that has changed its path counts for the newer path. */
 static void
 span_add(struct path_rows *rows, const struct flow_second *second)
 {
@@ -498,7 +502,7 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 static void
 flush(struct path_rows *rows, const struct path_rows_second *in, rm_mono_t end)
 {
-	/* Wall-clock time at 0 of this clock. */
+	/* The wall-clock time at which the monotonic clock was 0. */
 	const int64_t wall_ns = in->wall.ns - in->now.ns;
 	struct wire_summary summary = { .tor = roster_tor(in->roster) };
 

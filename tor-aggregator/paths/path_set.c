@@ -30,7 +30,8 @@ struct entry {
 struct path_set {
 	size_t max_paths;
 	struct entry *by_hops;
-	struct entry **entries; /* by number minus PATH_FIRST; NULL: free */
+	/* index: number minus PATH_FIRST; NULL: the number is free */
+	struct entry **entries;
 	uint32_t end, room;
 	uint32_t free_hint; /* all numbers below it are in use */
 	size_t count;
@@ -120,7 +121,7 @@ switches_of(const struct path_hops *route, const struct hop_names *names)
 	return switches != 0 ? switches : UINT64_MAX;
 }
 
-/* The index of the lowest free number, with room for it in entries. */
+/* Finds the lowest free index, and makes room for it in entries. */
 static int
 free_number(struct path_set *set, uint32_t *ret)
 {

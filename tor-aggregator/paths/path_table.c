@@ -24,7 +24,7 @@ struct flow_key { /* no padding: it is hashed as bytes */
 struct flow {
 	struct flow_key key;
 	bool traced, planned;
-	bool whole;            /* some trace has reached the destination */
+	bool whole;            /* a trace has reached the destination */
 	uint32_t path, former; /* former: its path before; both are referenced */
 	rm_mono_t traced_at;   /* when `path` was first seen */
 	rm_mono_t unplanned_since;
@@ -89,7 +89,7 @@ key_of(struct wire_rnic_id src, struct wire_rnic_id dst, uint16_t src_port)
 		.dst_port_num = dst.port };
 }
 
-/* With any source port. */
+/* True: the plan has flows between these RNICs whose source ports the NIC chooses. */
 static bool
 pair_is_planned(const struct path_table *table, const struct flow_key *key)
 {
@@ -107,7 +107,7 @@ find(const struct path_table *table, const struct flow_key *key)
 	return flow;
 }
 
-/* Finds or creates it, if there are fewer than max. */
+/* Finds the flow, or adds it if there are fewer than max flows. */
 static int
 flow_get(struct path_table *table, const struct flow_key *key, size_t max,
     rm_mono_t now, struct flow **ret)
@@ -149,7 +149,8 @@ plan_entry(struct path_table *table, const struct wire_plan_view *view, size_t i
 	wire_plan_entry(view, i, &entry);
 	wire_plan_remote(view, entry.dst, &dst);
 	if (dst.tor_count > 0 && strcmp(dst.tors[0], table->tor) == 0)
-		return 0; /* the reflector of the rack's own ToR */
+		return 0; /* a flow to the reflector of the rack's own ToR does not
+			     leave the rack */
 	wire_plan_member(view, entry.src, &src);
 	if (src.qpn != 0)
 		return planned_pairs_add(table->pairs, src.id, dst.id);
@@ -193,8 +194,8 @@ path_table_plan(
 	return r;
 }
 
-/* True: both ends of the path are as expected; a silent hop or one without a name
- * may be any switch. */
+/* True: the first and the last hop are the ToRs of source and destination. A silent
+ * hop, or a hop without a name, may be any switch. */
 static bool
 is_expected(
     const struct path_table *table, const struct path_hops *route, const char *dst_tor)
@@ -217,9 +218,9 @@ is_whole(const struct wire_path *path)
 	       (path->flags & WIRE_PATH_COMPLETE && path->hop_count > 0);
 }
 
-/* A trace that did not reach the destination ends in silent hops: more than one, or
- * the last hop that answered would be taken for a neighbour of the destination's
- * ToR. */
+/* The hops of a trace. A trace that did not reach the destination gets more than one
+ * silent hop at the end: with one, the last hop that answered would look like a
+ * neighbour of the destination's ToR. */
 static struct path_hops
 hops_of(const struct wire_path *path)
 {
@@ -255,7 +256,7 @@ path_of(struct path_table *table, const struct wire_path *path, const char *dst_
 	return r;
 }
 
-/* Takes over the reference to `path`. */
+/* Sets the path of the flow, and takes the reference to it. */
 static void
 flow_takes(struct path_table *table, struct flow *flow, uint32_t path, rm_mono_t traced)
 {
@@ -288,8 +289,8 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 	table->counts.incomplete += !is_whole(path);
 	if (path->hop_count == 0 && !(path->flags & WIRE_PATH_MULTIPATH))
 		return 0;
-	/* Half of the room is reserved for plans: an agent cannot fill that with
-	 * flows of its choice. */
+	/* Half of the table is reserved for plans, because an agent could report any
+	 * number of flows. */
 	r = flow_get(table, &key, table->max_flows / 2, now, &flow);
 	if (r == 0 && !flow->planned)
 		flow->unplanned_since = now;
@@ -313,7 +314,7 @@ path_table_find(const struct path_table *table, struct wire_rnic_id src,
 
 	if (flow == NULL)
 		return PATH_UNTRACED;
-	/* Before its first known path a flow is assumed to have taken the same path. */
+	/* Before its first trace a flow is assumed to have had the same path. */
 	if (flow->former != PATH_UNTRACED && sent.ns < flow->traced_at.ns)
 		return flow->former;
 	return flow->path;
