@@ -1,9 +1,9 @@
 /*
- * focus - selects pairs to be probed faster for a moment. Pure.
+ * focus - selects pairs of RNICs that are probed faster for a short time. Pure.
  *
- * A pair that lost something in the newest bins is probed faster for FOCUS_MS, so that
- * the judge can tell a fault from bad luck within a second. Bounded per rack; a pair is
- * not asked for again while it is focused.
+ * A pair that lost packets in the newest bins is probed faster for FOCUS_MS, so that
+ * the judge can distinguish a fault from chance within a second. The number of focused
+ * pairs of a rack is limited. While a pair is focused, agents are not asked again.
  */
 #ifndef TOR_AGGREGATOR_RACK_FOCUS_H
 #define TOR_AGGREGATOR_RACK_FOCUS_H
@@ -30,13 +30,15 @@ struct focus {
 	struct focus_counts counts;
 };
 
-/* True: focus this pair now; it counts as focused after this call. */
+/* True: ask the agent to probe this pair faster. After this call the pair counts as
+ * focused. */
 bool focus_wants(struct focus *focus, rm_mono_t now, uint32_t src, uint32_t dst);
 
-/* The interval to request, computed from the planned one. */
+/* The interval in us to request from the agent; planned_us: the interval in the
+ * plan. */
 uint32_t focus_interval_us(uint32_t planned_us);
 
-/* RNICs were renumbered. */
+/* No pair is focused any more. Call it when RNICs were renumbered. */
 void focus_forget(struct focus *focus);
 
 #endif

@@ -49,8 +49,8 @@ take_number(const json_t *object, const char *key, int64_t max, int64_t *ret)
 	return json_is_integer(number) && *ret >= 0 && *ret <= max;
 }
 
-/* Converts to this clock; a time in the future is taken as now: the wall clock was
- * set back. 0 stays 0. */
+/* Converts a wall-clock time to this monotonic clock; 0 stays 0. A time in the future
+ * becomes now, because the wall clock may have been set back. */
 static bool
 take_time(const json_t *object, const char *key, rm_mono_t now, rm_wall_t wall,
     rm_mono_t *ret)

@@ -1,6 +1,6 @@
 /*
- * kept_ports - saves how often the ports of a rack went down, over a restart. Pure.
- * Without it a port that goes down every few minutes would have to go down three times
+ * kept_ports - saves the link-downs of a rack's ports over a restart. Pure. Without
+ * that, a port that goes down every few minutes would have to go down three more times
  * after each restart before it is reported as flapping again.
  */
 #ifndef TOR_AGGREGATOR_RACK_KEPT_PORTS_H
@@ -13,12 +13,12 @@
 
 struct rack_judge;
 
-/* New reference; NULL: memory. */
+/* The link-downs as JSON; the caller owns the reference. NULL: out of memory. */
 json_t *kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall);
 
-/* The bytes are not trusted, everything is checked; invalid items are left out, and
- * the first of them is named in error. Link-downs too long ago are left out too.
- * NULL as list: the file is from an older release. */
+/* Restores link-downs. The list is not trusted: invalid items are ignored, and *error
+ * names the first of them. Old link-downs are ignored, too. list NULL: the file is from
+ * an older release, and has none. */
 void kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
     rm_wall_t wall, struct rm_error *error);
 

@@ -184,7 +184,7 @@ struct report {
 	const struct roster *roster;
 	const struct path_table *paths;
 	rm_mono_t now;
-	bool all; /* nothing was left out so far */
+	bool all; /* no row was left out of this report */
 };
 
 static void
@@ -265,7 +265,7 @@ report_flow(struct report *report, const struct service_flow *flow)
 	row->lost += counted != NULL ? counted->lost : 0;
 }
 
-/* False: it does not trace the services of its RNICs. */
+/* False: the host does not trace the services of its RNICs. */
 static bool
 report_host(struct report *report, const struct service_table *table, const char *name)
 {

@@ -25,7 +25,7 @@
 
 /* ---- The state of the rack, a part of every summary ---- */
 
-/* Counts only hosts that the plan names: others may come and go. */
+/* Counts only hosts that the plan names, because other hosts may leave at any time. */
 static void
 fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 {
@@ -42,8 +42,8 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 		if (!rack->expected[i])
 			continue;
 		state->hosts++;
-		/* A host that stalls is connected all the same, and reports the
-		 * stall. */
+		/* A host that stalls counts as good: it is connected, and reports the
+		 * stall itself. */
 		state->hosts_ok += host_is_witness(rack->hosts[i].state) ||
 				   rack->hosts[i].state == HOST_STALLED;
 		state->hosts_paused += rack->hosts[i].state == HOST_PAUSED;
@@ -54,7 +54,7 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 	state->hosts_slowed = rack->hosts_slowed;
 }
 
-/* Fills the parts that every summary has, and passes it on. */
+/* Fills in what every summary has, and calls on_summary. */
 static void
 tor_rack_report(struct tor_rack *rack, struct wire_summary *summary)
 {
@@ -76,8 +76,8 @@ tor_rack_report(struct tor_rack *rack, struct wire_summary *summary)
 	rack->callbacks.on_summary(rack, summary, rack->callbacks.arg);
 }
 
-/* True: a change of the number of healthy hosts, of blindness or of the brake, which
- * must not wait for the next rows. */
+/* True: the number of healthy hosts, the blindness or the brake has changed, which must
+ * be sent at once. */
 static bool
 is_news(const struct wire_rack_state *sent, const struct wire_rack_state *now)
 {
@@ -89,8 +89,8 @@ is_news(const struct wire_rack_state *sent, const struct wire_rack_state *now)
 	       sent->brake_permille != now->brake_permille;
 }
 
-/* Sends a summary without rows when the state has changed, at most once a second.
- * Before all expected agents have reported, the state is not known. */
+/* Sends a summary without rows if the state has changed, at most once a second. The
+ * state is known only when all expected agents have reported. */
 static void
 tor_rack_report_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 {
@@ -112,9 +112,9 @@ tor_rack_report_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 
 /* ---- Paths that leave the rack: counts and reports ---- */
 
-#define OPEN_SECONDS 12 /* as many as bins can be open, and one at either end */
-/* A member that is neither good nor bad is no witness if it has lost so many probes
- * in its mesh. */
+#define OPEN_SECONDS 12 /* enough for all open bins, and a second before and after */
+/* A member that is neither good nor bad is no witness if it lost at least so many
+ * probes in the mesh. */
 #define DOUBT_LOST 3
 #define DOUBT_SHARE 0.12
 #define AGE_EVERY_NS (10 * RM_NS_PER_S)
@@ -184,7 +184,7 @@ tor_rack_slowed(struct tor_rack *rack, uint32_t hosts)
 void
 tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s)
 {
-	if (!rack->stale) /* if stale, hosts get new numbers first */
+	if (!rack->stale) /* if stale, hosts get new indexes before they are used */
 		rack->hosts[host].certificate_ends_s = ends_s;
 }
 
@@ -206,8 +206,8 @@ count_mesh(struct tor_rack *rack, const struct window_closed *closed)
 	}
 }
 
-/* True: its mesh loses packets, while other members are fine; the judge has not
- * decided yet. */
+/* True: the member loses probes in the mesh while other members lose none, and the
+ * judge has not decided yet. */
 static bool
 is_doubtful(const struct tor_rack *rack, size_t i)
 {
@@ -256,8 +256,8 @@ tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 		.arg = rack,
 	};
 
-	/* The judged second equals one of the path rows only if both end at the same
-	 * time. */
+	/* Only if the judged second ends with a second of path_rows, both are the same
+	 * second. */
 	if (closed->end.ns % PATH_ROWS_SECOND_NS != 0)
 		return;
 	find_witnesses(rack, closed);
@@ -294,7 +294,7 @@ tor_rack_found_paths_again(struct tor_rack *rack)
 	path_discovery_again(rack->path_discovery);
 }
 
-/* Ten seconds: a stall of this aggregator, and the probes sent meanwhile. */
+/* Ten seconds: enough for a stall of this aggregator and the results of that time. */
 #define OPEN_BINS 40
 #define MAX_PAIRS 131072
 #define MAX_OPEN_INCIDENTS 256
@@ -420,7 +420,8 @@ tor_rack_free(struct tor_rack *rack)
 	free(rack);
 }
 
-/* Called after a change of the roster; r is its result. */
+/* Call it after a change of the roster; r: the result of that change, which is returned
+ * if it is < 0. */
 static int
 rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 {
@@ -504,7 +505,7 @@ void
 tor_rack_leave(struct tor_rack *rack, const char *host)
 {
 	roster_leave(rack->roster, host);
-	rack->stale = true; /* the link state that it reported has changed */
+	rack->stale = true; /* the agent has reported another link state */
 }
 
 /* It is in another rack, whose ToR has a number. */
@@ -594,8 +595,8 @@ tor_rack_tick(
 		if (summary_sent_all(rack->summary))
 			service_rows_take(rack->service_rows, wall, &summary);
 		tor_rack_report(rack, &summary);
-		/* Rows of all pairs are last in a summary; before them nothing is
-		 * final. */
+		/* Messages with rows of RNICs are followed by more messages, in which
+		 * `partial` must be set, too. */
 		if (summary.rnic_count == 0)
 			rack->partial_sent = rack->counts.partial;
 	}

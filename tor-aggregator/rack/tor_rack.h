@@ -1,9 +1,11 @@
 /*
- * tor_rack - one ToR's rack: its roster, window, judge, incidents, summary, ring. Pure.
+ * tor_rack - all that belongs to one ToR's rack: roster, window, judge, incidents,
+ * summary, ring. Pure.
  *
- * Results and receive counts go in; on every tick due bins close, the last second is
- * judged, and the results are passed to the callbacks. RNICs are identified by their
- * roster index; look up a stored index again after tor_rack_plan or tor_rack_register.
+ * The caller adds results and receive counts. Each tick closes the bins that are due,
+ * judges the last second, and calls the callbacks. RNICs are identified by their index
+ * in the roster: after tor_rack_plan or tor_rack_register a stored index must be looked
+ * up again.
  */
 #ifndef TOR_AGGREGATOR_RACK_TOR_RACK_H
 #define TOR_AGGREGATOR_RACK_TOR_RACK_H
@@ -33,7 +35,8 @@ struct tor_rack;
 
 #define TOR_RACK_BIN_NS (250 * RM_NS_PER_MS)
 #define TOR_RACK_JUDGE_BINS 4
-/* Partial until all agents have reported, or for this time. */
+/* After the start windows are partial until all agents have reported, but at most for
+ * this time. */
 #define TOR_RACK_START_NS (3 * RM_NS_PER_S)
 
 /* After a stall shorter than this the open bins can still take all waiting results. */
@@ -41,9 +44,9 @@ struct tor_rack;
 
 struct tor_rack_options {
 	const char *tor; /* copied */
-	bool active;     /* initial value: see tor_rack_set_active */
+	bool active;     /* initial value, see tor_rack_set_active */
 	size_t ring_bytes;
-	int64_t timeout_ns; /* of the agents' probes, if the plan does not set it */
+	int64_t timeout_ns; /* time-out of the agents' probes, if the plan has none */
 	int64_t row_interval_ns, rnic_interval_ns;
 	int64_t resolve_after_ns;
 	uint64_t id_seed;
@@ -57,7 +60,7 @@ struct tor_rack_callbacks {
 	    void *arg);
 	void (*on_incident)(struct tor_rack *rack, enum rm_incident_event event,
 	    const struct rm_incident *incident, void *arg);
-	/* Head unfilled. */
+	/* The message's head is not filled in. */
 	void (*on_summary)(
 	    struct tor_rack *rack, const struct wire_summary *summary, void *arg);
 	void (*on_focus)(struct tor_rack *rack, const char *host,
@@ -67,16 +70,16 @@ struct tor_rack_callbacks {
 	void *arg;
 };
 
-struct raw_counts { /* always: taken = windowed + late + invalid + duplicate */
+struct raw_counts { /* invariant: taken = windowed + late + invalid + duplicate */
 	uint64_t taken, windowed, late, invalid, duplicate;
 };
 
 struct tor_rack_counts {
 	struct raw_counts raw;    /* of results whose source is a member */
-	uint64_t agent_dropped;   /* results that agents dropped */
+	uint64_t agent_dropped;   /* results that agents themselves dropped */
 	uint64_t judged, partial; /* windows */
 	uint64_t renumbered;
-	uint64_t unexplained_lost; /* legs that no part explains */
+	uint64_t unexplained_lost; /* lost packets that no part explains */
 	uint64_t judge_failed;     /* out of memory */
 	uint64_t without_tor; /* results to ToRs beyond ROSTER_OTHER_TORS, in no row */
 };
@@ -86,17 +89,17 @@ int tor_rack_new(const struct tor_rack_options *options,
     struct tor_rack **ret);
 void tor_rack_free(struct tor_rack *rack);
 
-/* Applies a newer plan; the view is borrowed until the next one. -ENOMEM. */
+/* Applies a newer plan; view is borrowed until the next plan. -ENOMEM. */
 int tor_rack_plan(
     struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
 /* The time-out of the agents' probes: from the plan, else from the options. */
 int64_t tor_rack_timeout_ns(const struct tor_rack *rack);
 int tor_rack_register(
     struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
-/* See roster_rename. */
+/* As roster_rename. */
 void tor_rack_rename(struct tor_rack *rack, struct wire_rnic_id id, const char *former,
     const char *host);
-/* All of the host's RNICs are registered: see roster_replace. */
+/* Call it when all RNICs of the host are registered; as roster_replace. */
 int tor_rack_replace(struct tor_rack *rack, const char *host, rm_mono_t now);
 
 void tor_rack_leave(struct tor_rack *rack, const char *host);
@@ -105,7 +108,7 @@ int tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_
 bool tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id);
 void tor_rack_unserve(struct tor_rack *rack);
 
-/* Hot path. The caller has checked the result's ranges. */
+/* Adds a result. Hot path. The caller has checked the ranges of its values. */
 enum window_status tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
 /* A reply to a probe that was reported as lost. */
@@ -115,35 +118,38 @@ void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono
     rm_mono_t to, uint64_t received);
 void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through);
 
-/* Takes the trace of one of its members' flows; the caller has checked that the
- * agent owns the source. -ENOENT: the destination is not known here, or not outside.
- * Else as path_table_learn. */
+/* Adds the trace of a member's flow; the caller has checked that the source is an RNIC
+ * of the agent. -ENOENT: the destination is not known, or is inside the rack; else as
+ * path_table_learn. */
 int tor_rack_path(struct tor_rack *rack, const struct wire_path *path, rm_mono_t traced,
     rm_mono_t now);
 
-/* Share of the pinglists' rates that agents may probe at; initially 1000. */
+/* rate_permille: the share of the pinglists' rates at which agents may probe, in
+ * 1/1000; initially 1000. */
 void tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille);
-/* Number of its hosts that slow down their own probing: only reported. The judge does
- * not use it, since fewer probes are less evidence anyway. */
+/* hosts: number of hosts that slow down their own probing. It is only reported: the
+ * judge does not need it, because it sees fewer probes. */
 void tor_rack_slowed(struct tor_rack *rack, uint32_t hosts);
-/* When its host-th host's certificate expires, if that is soon; 0: not soon. */
+/* ends_s: when the certificate of host number `host` expires, in seconds since the
+ * epoch; 0: not soon. */
 void tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s);
 
 /* everything_through: see window_close. */
 void tor_rack_tick(
     struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
-/* This daemon was stopped for so long, and closes no bin before `until`, so that the
- * data waiting in sockets is read first. After more than TOR_RACK_MOMENT_NS there
- * may be no open bin for the newest of these data. */
+/* This daemon was stopped for for_ns. It closes no bin before `until`, so that the data
+ * waiting in sockets are read first. After a stop longer than TOR_RACK_MOMENT_NS the
+ * newest data may be too late for all open bins. */
 void tor_rack_stalled(struct tor_rack *rack, int64_t for_ns, rm_mono_t until);
 
 const char *tor_rack_tor(const struct tor_rack *rack);
 bool tor_rack_is_active(const struct tor_rack *rack);
-/* From now on this aggregator, or another one, sends the alerts and the reports to the
- * analyzer. */
+/* active: from now on this aggregator sends the rack's alerts, and its reports to the
+ * analyzer; false: another aggregator does. */
 void tor_rack_set_active(struct tor_rack *rack, bool active);
-/* Incidents of the other aggregator: as rm_incidents_adopt (held while this one is
- * standby), _end, _doubt and _end_rest. */
+/* For incidents that the other aggregator sends: as rm_incidents_adopt (as held while
+ * this one is standby), rm_incidents_end, rm_incidents_doubt and
+ * rm_incidents_end_rest. */
 int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
 bool tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool notified,
     rm_mono_t now);
@@ -158,15 +164,15 @@ const struct rack_mesh *tor_rack_pair_mesh(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
 /* As rm_incidents_notified. */
 bool tor_rack_notified(struct tor_rack *rack, uint64_t incident, bool resolved);
-/* All that is needed after a restart: incidents, as rm_incidents_save, and link-downs
- * of ports; save again when tor_rack_port_falls has changed. */
+/* The state that is needed after a restart: incidents, as rm_incidents_save, and
+ * link-downs of ports. Save it again when tor_rack_port_falls has changed. */
 json_t *tor_rack_save(const struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);
 uint64_t tor_rack_port_falls(const struct tor_rack *rack);
-/* Call it before the first tick; as rm_incidents_restore. */
+/* Restores that state, as rm_incidents_restore. Call it before the first tick. */
 int tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
     rm_wall_t wall, struct rm_error *error);
 const struct wire_plan_view *tor_rack_plan_view(
-    const struct tor_rack *rack); /* or NULL */
+    const struct tor_rack *rack); /* NULL: no plan */
 const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);
 const struct path_table *tor_rack_paths(const struct tor_rack *rack);
 const struct path_rows *tor_rack_path_rows(const struct tor_rack *rack);
@@ -174,31 +180,33 @@ const struct path_rows *tor_rack_path_rows(const struct tor_rack *rack);
 size_t tor_rack_found_paths(
     struct tor_rack *rack, rm_mono_t now, struct wire_path *out, size_t max);
 void tor_rack_found_paths_again(struct tor_rack *rack);
-struct tor_rack_counts *tor_rack_counts(
-    struct tor_rack *rack); /* ingest adds to .raw */
+struct tor_rack_counts *tor_rack_counts(struct tor_rack *rack); /* ingest adds to raw */
 rm_mono_t tor_rack_window_end(
-    const struct tor_rack *rack);                        /* last judged; ns 0: none */
-rm_mono_t tor_rack_changed(const struct tor_rack *rack); /* start or newest plan */
+    const struct tor_rack *rack); /* end of the last judged window; ns 0: none */
+/* time of the start, or of the newest plan */
+rm_mono_t tor_rack_changed(const struct tor_rack *rack);
 
 struct tor_rack_member_state { /* as of the last judged window */
 	enum rm_health health;
-	uint64_t sent, lost;       /* probes that it sent */
-	uint64_t to_sent, to_lost; /* probes of the other members to it */
-	/* Both kinds, counting only pairs whose other end is not at fault itself:
-	 * neither bad nor on a host that is silent or stalled, and for a remote RNIC
-	 * only one that answers. */
+	uint64_t sent, lost;       /* probes that the member sent */
+	uint64_t to_sent, to_lost; /* probes of other members to it */
+	/* Sums of both, but only of pairs whose other RNIC is not itself at fault: it
+	 * is not bad, its host is not silent or stalled; if it is remote, it
+	 * answers. */
 	uint64_t sound_sent, sound_lost;
-	uint64_t sound_large_sent, sound_large_lost; /* large probes among them */
+	uint64_t sound_large_sent, sound_large_lost; /* part of them: large probes */
 };
 struct tor_rack_member_state tor_rack_member(const struct tor_rack *rack, size_t i);
 
-/* Sums of the judged windows since the members were numbered, each second once. */
+/* Sums over the judged windows since the members got their present indexes; each second
+ * is counted once. */
 struct tor_rack_traffic {
-	uint64_t sent, lost;       /* probes that it sent */
-	uint64_t to_sent, to_lost; /* probes of the other members to it */
+	uint64_t sent, lost;       /* probes that the member sent */
+	uint64_t to_sent, to_lost; /* probes of other members to it */
 	uint64_t sound_sent, sound_lost;
-	uint64_t sound_large_sent, sound_large_lost; /* large probes among them */
-	rm_mono_t probed; /* send time of its last probe in a window; ns 0: none yet */
+	uint64_t sound_large_sent, sound_large_lost; /* part of them: large probes */
+	/* send time of the member's last probe in a window; ns 0: there was none */
+	rm_mono_t probed;
 };
 struct tor_rack_traffic tor_rack_traffic(const struct tor_rack *rack, size_t i);
 /* The same values as in every summary of the rack. */

@@ -23,7 +23,8 @@ member_of(const struct roster_rnic *rnic)
 	};
 }
 
-/* A member that no plan names any more is probed by none, and may disappear. */
+/* False: no plan names the member any more, so no RNIC probes it, and it may
+ * disappear. */
 static bool
 is_expected(const struct tor_rack *rack, size_t member)
 {
@@ -49,7 +50,7 @@ refresh(struct tor_rack *rack)
 	rack->stale = false;
 }
 
-struct health_of { /* arguments that rm_incidents_judge passes to both callbacks */
+struct health_of { /* argument of the callbacks of rm_incidents_judge */
 	struct tor_rack *rack;
 	const struct rack_judgement *judgement;
 };
@@ -63,8 +64,8 @@ worst_of(enum rm_health a, enum rm_health b)
 							  : RM_HEALTH_UNKNOWN;
 }
 
-/* Everything had failed, so the ToR is healthy again when at least half of the rack
- * is. */
+/* The ToR is healthy again when at least half of the rack is: with a fault of the ToR
+ * no RNIC is. */
 static enum rm_health
 health_of_tor(const struct health_of *of)
 {
@@ -82,9 +83,9 @@ health_of_tor(const struct health_of *of)
 }
 
 /*
- * A part is healthy only if all members that its name covers are. A part without
- * members in the plan was taken out of it: an operator's decision, which ends the
- * incident, whether its agent still runs or not.
+ * A part is healthy only if all members that belong to it are healthy. If the plan has
+ * no member of the part any more, an operator has removed it: that ends the incident,
+ * even if the agent still runs.
  */
 static enum rm_health
 health(const struct rm_verdict *verdict, void *arg)
@@ -135,7 +136,7 @@ hosts_judge(struct tor_rack *rack, rm_mono_t now, const struct window_closed *cl
 	}
 }
 
-/* True: losses of others are not caused by this member. */
+/* True: this member is not the cause of losses at other members. */
 static bool
 is_sound(const struct tor_rack *rack, uint32_t member)
 {
@@ -159,7 +160,7 @@ sound_count(struct tor_rack *rack, uint32_t member, uint64_t sent, uint64_t lost
 	state->sound_large_lost += large->lost;
 }
 
-/* Adds up the judged second by member. */
+/* Sums up the results of the judged second by member. */
 static void
 states_count(struct tor_rack *rack, const struct window_closed *closed)
 {
@@ -197,7 +198,8 @@ traffic_note(struct tor_rack *rack, size_t i, const struct window_closed *closed
 	if (state->sent > 0)
 		traffic->probed = closed->end;
 	if (rack->closings != 0)
-		return; /* most of this second is in the one before or after */
+		return; /* this window overlaps the seconds before and after, which
+			   count its results */
 	traffic->sent += state->sent;
 	traffic->lost += state->lost;
 	traffic->to_sent += state->to_sent;
@@ -225,7 +227,7 @@ members_note(struct tor_rack *rack, const struct window_closed *closed,
 	}
 }
 
-/* Notes the losses of one second whose direction the responders' counts show. */
+/* Passes on the losses of one second whose direction is known by the receive counts. */
 static void
 directions_note(struct tor_rack *rack, const struct window_closed *closed)
 {
@@ -286,7 +288,7 @@ focus_ask(struct tor_rack *rack, rm_mono_t now, const struct window_closed *clos
 	}
 }
 
-/* How much longer than usual to wait for results. */
+/* How much longer than usual the results of a window are waited for, in ns. */
 static int64_t
 late_ns(const struct tor_rack *rack, rm_mono_t now, const struct window_closed *closed)
 {
@@ -344,7 +346,8 @@ tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 	rack->counts.partial += closed->partial;
 	hosts_judge(rack, now, closed);
 	focus_ask(rack, now, closed);
-	/* Every closing shows a whole second, but only every fourth second is new. */
+	/* A window is a whole second, and one closes every quarter of a second: only
+	 * every fourth window has entirely new results. */
 	if (++rack->closings == TOR_RACK_JUDGE_BINS) {
 		rack->closings = 0;
 		directions_note(rack, closed);

@@ -9,7 +9,7 @@
 #include "tor-aggregator/rack/tor_rack.h"
 
 #define TOR_RACK_MAX_VERDICTS 256
-/* Time for what comes after the probe time-out. */
+/* Time for results to arrive after the probe time-out. */
 #define TOR_RACK_WAIT_NS (500 * RM_NS_PER_MS)
 
 struct tor_rack {
@@ -30,39 +30,42 @@ struct tor_rack {
 	struct path_rows *path_rows;
 	struct path_discovery *path_discovery;
 	rm_mono_t paths_aged;
-	bool *witnesses; /* by member: its probes are evidence about paths */
+	bool *witnesses; /* by member: true if its probes are evidence on paths */
 	struct {
 		uint64_t sent, lost;
-	} * mesh; /* by member: in the rack, in the judged second */
+	} * mesh; /* by member: probes inside the rack in the judged second */
 	uint32_t brake_permille;
 	uint32_t hosts_slowed;
 	const struct wire_plan_view *plan;
 	rm_mono_t now; /* of the current tick */
 	rm_mono_t started, changed, window_end;
-	bool settled; /* all expected agents have reported once, or the wait is over */
-	unsigned closings; /* since a whole second was last summarised */
-	/* The roster in the form that the judge needs; stale: it has changed since. */
+	/* all expected agents have reported once, or TOR_RACK_START_NS is over */
+	bool settled;
+	unsigned closings; /* windows closed since a second was summed up */
+	/* A copy of the roster in the form that the judge needs. stale: the roster has
+	 * changed since. */
 	bool stale;
 	struct rack_member *members, *remotes;
 	struct rack_host *hosts;
-	/* By host: the plan names it; without a plan all are expected. */
+	/* By host: true if the plan names it; without a plan, true for all. */
 	bool *expected;
 	struct tor_rack_member_state *states;
 	struct tor_rack_traffic *traffic;
-	struct rm_verdict *verdicts; /* TOR_RACK_MAX_VERDICTS, with samples */
-	uint64_t *forward, *reverse; /* per ToR number, of one second */
+	/* array of TOR_RACK_MAX_VERDICTS, with memory for samples */
+	struct rm_verdict *verdicts;
+	uint64_t *forward, *reverse; /* by number of the ToR: losses of one second */
 	struct tor_rack_counts counts;
-	uint64_t partial_sent; /* of counts.partial, in a summary */
+	uint64_t partial_sent; /* counts.partial when the last summary was sent */
 	struct wire_rack_state state_sent;
 	rm_mono_t state_checked;
 };
 
-/* Judges the last second, which ends with the bin that has just closed. */
+/* Judges the second that ends with the bin that has just closed. */
 void tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed);
 
-/* Call it after a bin has closed; judged: the members' health is that of this
- * window. */
+/* Call it after a bin has closed. judged: the window was judged, so the members' health
+ * is that of this window. */
 void tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed, bool judged);
 
