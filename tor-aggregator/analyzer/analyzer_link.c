@@ -17,21 +17,22 @@
 #define WELCOME_NS (2 * RM_NS_PER_S)
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
 #define PING_NS (500 * RM_NS_PER_MS)
-#define BACKOFF_CAP_NS RM_NS_PER_S /* there are few analyzers, so it may be short */
-/* For one lane, sent and not acknowledged; a single larger message is allowed. */
+#define BACKOFF_CAP_NS RM_NS_PER_S /* short, because there are few analyzers */
+/* Limit on the unacknowledged bytes of one lane. A single larger message may be
+ * sent. */
 #define WINDOW_BYTES (4u << 20)
 #define WINDOW_MESSAGES 1024
-/* Both windows, each with a largest message at its end, and the answers to
- * drill-downs. */
+/* Enough for both lanes' windows, each with a largest message at its end, and for
+ * answers to drill-downs. */
 #define MAX_OUTPUT_BYTES (64u << 20)
 
-struct flight { /* of one lane */
+struct flight { /* the unacknowledged messages of one lane */
 	struct {
 		uint64_t seq;
 		size_t len;
 	} sent[WINDOW_MESSAGES]; /* a ring, the oldest is at head */
 	size_t head, count, bytes;
-	uint64_t next; /* seq */
+	uint64_t next; /* seq of the next message */
 };
 
 struct analyzer_link {
@@ -122,7 +123,7 @@ take_ack(struct analyzer_link *link, const uint8_t *data, size_t len)
 	flight = ack.lane == WIRE_LANE_INCIDENT ? &link->incident : &link->summary;
 	if (ack.incarnation != report_spool_incarnation(link->reports, ack.lane))
 		return -EPROTO;
-	/* The number may be higher than this link has sent, from numbers of an
+	/* The acknowledged number may be higher than any number sent: it may be from an
 	 * earlier spool. */
 	ack.seq = report_spool_acked(link->reports, ack.lane, ack.seq);
 	if (flight->next <= ack.seq)
@@ -304,8 +305,8 @@ analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes)
 
 /* ---- back to an earlier analyzer ------------------------------------------------ */
 
-/* The analyzer that is left is told that this aggregator is active for no ToR: so it
- * does not count it as missing. */
+/* Before the link leaves an analyzer, it reports that this aggregator is active for no
+ * ToR. Otherwise that analyzer would report the aggregator as missing. */
 static void
 go_back(struct analyzer_link *link, rm_mono_t now)
 {
@@ -318,7 +319,7 @@ go_back(struct analyzer_link *link, rm_mono_t now)
 	    "analyzer %s: left: an earlier one of the list is back", link->analyzer);
 	if (wire_write_standing(link->writer, &farewell, &bytes) == 0)
 		rm_link_send(up, bytes.data, bytes.len);
-	rm_link_close(up, 0); /* then dialing starts at the first analyzer */
+	rm_link_close(up, 0); /* after this, dialing begins with the first analyzer */
 }
 
 static void
@@ -362,7 +363,7 @@ analyzer_link_tick(struct analyzer_link *link, const char *controller,
 	if (!link->welcomed || rm_mono_since(now, link->pinged) < PING_NS)
 		return;
 	link->pinged = now;
-	/* What does not fit is sent later: the analyzer gets the rest now. */
+	/* If the ping does not fit into the link's buffer, the next tick sends one. */
 	if (wire_write_ping_ending(link->writer, &ping, &bytes) == 0)
 		rm_link_send(up, bytes.data, bytes.len);
 }

@@ -1,11 +1,13 @@
 /*
- * analyzer_link - sends the lanes to the first reachable analyzer.
+ * analyzer_link - sends the messages of both lanes to the first analyzer in the list
+ * that can be reached.
  *
- * Incidents are sent before summaries, with a bounded window of unacknowledged messages
- * of each; these are sent again, in order, after every reconnect. Both sides ping:
- * after the analyzer's first ping, 2.5 s of silence mean that it is gone. If the
- * analyzer in use is not the first of the list, the earlier ones are tried meanwhile,
- * and when one of them sends a welcome the link returns to it.
+ * Incidents are sent before summaries. The number and the bytes of unacknowledged
+ * messages of a lane are limited; after a reconnect these messages are sent again, in
+ * order. Both sides send pings: if nothing arrives for 2.5 s after the analyzer's first
+ * ping, the link is closed. If the analyzer in use is not the first of the list, the
+ * earlier ones are tried in the meantime; when one of them sends a welcome, the link
+ * returns to it.
  */
 #ifndef TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
 #define TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
@@ -23,10 +25,11 @@ struct rm_loop;
 struct report_spool;
 
 struct analyzer_link_callbacks { /* each may be NULL */
-	/* Nothing is sent yet: messages put on the lanes here follow the waiting
-	 * ones. */
+	/* The session has begun, and nothing has been sent yet. Messages that this
+	 * callback adds to the lanes follow those that wait. */
 	void (*on_welcome)(void *arg);
-	/* A WIRE_DRILL; answered with analyzer_link_send. < 0 closes the link. */
+	/* A message WIRE_DRILL, which is answered with analyzer_link_send. < 0 closes
+	 * the link. */
 	int (*on_drill)(const uint8_t *data, size_t len, void *arg);
 	void *arg;
 };
@@ -41,21 +44,24 @@ struct analyzer_link_counts {
 int analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *options,
     const struct analyzer_link_callbacks *callbacks, struct report_spool *reports,
     struct analyzer_link **ret);
-/* Before the report spool is freed. */
+/* Call it before the report spool is freed. */
 void analyzer_link_free(struct analyzer_link *link);
 
-/* -ENOTCONN, or as rm_link_send. */
+/* Sends a message. 0, -ENOTCONN, or an error of rm_link_send. */
 int analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes);
 
-/* Call it often: pings every 500 ms, and closes a silent link. controller: this
- * aggregator's controller, whose certificate expires then; 0: not soon. */
+/* Call it often: sends a ping every 500 ms, and closes a silent link. controller: name
+ * of this aggregator's controller; controller_ends_s: when its certificate expires, in
+ * seconds since the epoch; 0: not soon. */
 void analyzer_link_tick(struct analyzer_link *link, const char *controller,
     uint64_t controller_ends_s, rm_mono_t now);
-/* This daemon itself was stopped until now: the peer was not silent meanwhile. */
+/* Call it after this daemon was stopped: the time until now does not count as silence
+ * of the peer. */
 void analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now);
 
 bool analyzer_link_connected(const struct analyzer_link *link);
-const char *analyzer_link_analyzer(const struct analyzer_link *link); /* id, or "" */
+/* its name; "": not connected */
+const char *analyzer_link_analyzer(const struct analyzer_link *link);
 const struct analyzer_link_counts *analyzer_link_counts(
     const struct analyzer_link *link);
 

@@ -14,8 +14,8 @@
 
 struct lane {
 	struct report_spool *reports;
-	struct rm_spool *spool; /* NULL: off */
-	uint64_t durable;       /* all up to this number are on disk */
+	struct rm_spool *spool; /* NULL: the lane is off */
+	uint64_t durable;       /* messages up to this number are on disk */
 	uint64_t made;
 	struct report_spool_counts counts;
 };
@@ -161,7 +161,7 @@ lane_count(struct lane *lane)
 	lane->counts.dropped_full = counts->dropped_full;
 }
 
-/* r: result of writing the message. */
+/* r: the result of encoding the message; < 0: it is counted as dropped. */
 static void
 lane_push(struct lane *lane, int r, const struct wire_bytes *bytes)
 {
@@ -189,8 +189,8 @@ report_spool_summary(struct report_spool *reports, const struct wire_summary *su
 	lane_push(&reports->summary, r, &bytes);
 }
 
-/* Samples are removed one by one until the text fits into a message. NULL: out of
- * memory. */
+/* The evidence as JSON. Samples are removed one by one until the text fits into a
+ * message. NULL: out of memory. */
 static char *
 evidence_text(const struct rm_verdict *verdict)
 {
@@ -247,8 +247,8 @@ report_spool_take(struct report_spool *reports, enum wire_lane name, uint64_t se
 	r = rm_spool_get(lane->spool, seq, &item);
 	if (r < 0)
 		return r;
-	/* Not on disk yet: after a crash its number would be given to another
-	 * message. */
+	/* Do not send a message that is not on disk: after a crash another message
+	 * would get its number. */
 	if (item.seq > lane->durable)
 		return -ENOENT;
 	*ret = item;

@@ -1,11 +1,12 @@
 /*
- * report spool - the two lanes to the analyzer: summaries and incidents.
+ * report_spool - stores the messages to the analyzer in two lanes: summaries and
+ * incidents.
  *
- * Each lane is a spool: a message gets a number (incarnation: the spool's identity;
- * seq) and is kept, on disk if there is a folder, until the analyzer acknowledges it
- * and so takes over the responsibility. A full lane drops its oldest message. For each
- * lane, always: in = delivered + spooled + dropped. Only messages that are on disk are
- * sent.
+ * Each lane is a spool. A message gets the spool's incarnation and a number (seq), and
+ * is kept, on disk if there is a folder, until the analyzer acknowledges it: from then
+ * on the analyzer is responsible for it. A full lane drops its oldest message. For each
+ * lane this always holds: in = delivered + spooled + dropped. With a folder, a message
+ * is sent only when it is on disk.
  */
 #ifndef TOR_AGGREGATOR_ANALYZER_REPORT_SPOOL_H
 #define TOR_AGGREGATOR_ANALYZER_REPORT_SPOOL_H
@@ -23,44 +24,49 @@ struct report_spool;
 
 struct report_spool_options {
 	const char *aggregator, *region; /* copied */
-	bool off; /* without an analyzer messages are counted and dropped */
-	/* With summaries/ and incidents/ in it; NULL: memory only. */
+	bool off; /* true: there is no analyzer, so messages are counted and dropped */
+	/* Contains the folders summaries/ and incidents/; NULL: memory only. */
 	const char *folder;
 	uint64_t summary_bytes, incident_bytes;
-	uint64_t incarnation; /* for lanes that are created; 0: random */
+	uint64_t incarnation; /* for new spools; 0: random */
 };
 
-struct report_spool_counts { /* of one lane; up to date after report_spool_held */
-	uint64_t in;         /* created, and found at the start */
+struct report_spool_counts { /* of one lane; call report_spool_held before reading it */
+	/* messages created, and messages found on disk at the start */
+	uint64_t in;
 	uint64_t delivered;
-	uint64_t dropped_full;  /* dropped for newer ones */
-	uint64_t dropped_write; /* could not be written: too large, or out of memory */
+	uint64_t dropped_full; /* dropped because the lane was full */
+	/* dropped because they were too large, or out of memory */
+	uint64_t dropped_write;
 	uint64_t dropped_off;
-	uint64_t bytes; /* of messages for the analyzer */
+	uint64_t bytes; /* bytes of all messages in */
 };
 
-/* On failure error names the problem with the folder. */
+/* On failure *error describes the problem with the folder. */
 int report_spool_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct report_spool_options *options, struct report_spool **ret,
     struct rm_error *error);
-void report_spool_free(struct report_spool *reports); /* after the worker was freed */
+void report_spool_free(struct report_spool *reports); /* free the worker first */
 
-/* Called when more messages can be read. There is only one listener. */
+/* on_ready is called when more messages can be read. A second call replaces the
+ * first. */
 void report_spool_listen(
     struct report_spool *reports, void (*on_ready)(void *arg), void *arg);
 
-/* Fills the head of the message. */
+/* Adds a summary to its lane, and fills in the message's head. */
 void report_spool_summary(
     struct report_spool *reports, const struct wire_summary *summary);
 void report_spool_incident(struct report_spool *reports, const char *tor,
     enum wire_incident_state state, const struct rm_incident *incident);
 
-/* Reads the first message with a number >= seq that is on disk, as rm_spool_get;
- * after -EAGAIN, and when there are new messages, on_ready is called. */
+/* Reads the first message whose number is at least seq, as rm_spool_get. -EAGAIN: it
+ * cannot be read yet; on_ready will be called. on_ready is also called for new
+ * messages. */
 int report_spool_take(struct report_spool *reports, enum wire_lane lane, uint64_t seq,
     struct rm_spool_item *ret);
-/* Returns the number up to which messages were removed: a number that was never sent
- * (from a lost disk, or from before a restored backup) means all sent ones. */
+/* The analyzer has acknowledged all messages up to seq. Returns the number up to which
+ * messages were removed. If seq is above the numbers of all messages on disk (the disk
+ * was lost, or a backup was restored), these are all messages on disk. */
 uint64_t report_spool_acked(
     struct report_spool *reports, enum wire_lane lane, uint64_t seq);
 

@@ -7,7 +7,7 @@
 #include "tor-aggregator/window/roster.h"
 
 struct book_entry {
-	struct wire_address address; /* in plain form, see plain_of */
+	struct wire_address address; /* normalized, see plain_of */
 	uint32_t index;              /* index of its RNIC in the rack's roster */
 	uint16_t rack;
 };
@@ -25,8 +25,8 @@ address_book_release(struct address_book *book)
 	*book = (struct address_book){ 0 };
 }
 
-/* Plain form: without port, zeros behind an IPv4 address, and an IPv4 address taken
- * out of its GID. */
+/* Normalizes an address: no port, zeros behind an IPv4 address, and instead of a GID
+ * with an IPv4 address that IPv4 address. */
 static struct wire_address
 plain_of(const struct wire_address *address)
 {
@@ -73,7 +73,7 @@ rack_write(const struct tor_rack *rack, uint16_t number, struct book_entry *out)
 	return count;
 }
 
-/* Without memory for a new index, the old one stays. */
+/* Makes the copy. Without memory the old copy stays. */
 static void
 build(struct address_book *book, struct tor_rack *const *racks, size_t rack_count)
 {
@@ -120,7 +120,7 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 		.driver = "",
 		.tors = { rnic->tor },
 		.tor_count = 1,
-		/* Plans never connect planes. */
+		/* All RNICs in a plan are in the plan's plane. */
 		.plane = plan == NULL ? "" : plan->plan.plane,
 		.address_count = rnic->address_count,
 		.qpn = rnic->qpn,
@@ -135,8 +135,8 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 	return out;
 }
 
-/* Among the entries with this address one that is not old, if there is any. The
- * roster may have changed since. */
+/* Of the entries with this address, one that is not old, if there is one. The roster
+ * may have changed since the copy was made, so its RNIC is checked. */
 static const struct book_entry *
 best_of(const struct address_book *book, const struct book_entry *any,
     struct tor_rack *const *racks, size_t rack_count, rm_mono_t now, bool *old)

@@ -1,10 +1,10 @@
 /*
- * address_book - finds the RNIC of an address, among all RNICs of this aggregator's
- * racks. Pure.
+ * address_book - finds the RNIC that has an address, among all RNICs of this
+ * aggregator's racks. Pure.
  *
- * A sorted copy of the rosters' addresses: mark it stale after a change of a roster,
- * and it is made again at the next query, at most once a second. A GID that holds an
- * IPv4 address equals that address.
+ * It is a sorted copy of the addresses in the rosters. Call address_book_stale after a
+ * change of a roster: the next query makes the copy again, at most once per
+ * ADDRESS_BOOK_EVERY_NS. A GID that contains an IPv4 address is equal to that address.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_ADDRESS_BOOK_H
 #define TOR_AGGREGATOR_CONTROLLER_ADDRESS_BOOK_H
@@ -18,7 +18,7 @@
 
 struct tor_rack;
 
-struct address_book { /* all zero initially: stale */
+struct address_book { /* initially all zero, which is stale */
 	struct book_entry *entries;
 	size_t count;
 	bool fresh;
@@ -32,9 +32,9 @@ void address_book_stale(struct address_book *book);
 void address_book_release(struct address_book *book);
 
 /*
- * Strings in *ret live until the roster changes. False: not known here (yet). *old:
- * known only from an earlier request, not from a plan or an agent, so it may be
- * outdated.
+ * Finds the RNIC. Strings in *ret are valid until a roster changes. False: the address
+ * is not known, or not yet in the copy. *old: the RNIC is known only from an answer to
+ * an earlier request, not from a plan or an agent, so it may be outdated.
  */
 bool address_book_find(struct address_book *book, struct tor_rack *const *racks,
     size_t rack_count, const struct wire_address *address, rm_mono_t now,

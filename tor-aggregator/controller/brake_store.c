@@ -18,7 +18,7 @@
 
 struct brake_store {
 	struct rm_worker *worker;
-	char *path; /* NULL: nowhere */
+	char *path; /* NULL: the brake is not saved */
 	struct wire_brake brake;
 	bool unsaved, saving;
 	struct brake_store_counts counts;

@@ -1,8 +1,10 @@
 /*
- * brake_store - the brake for this aggregator's agents, as controllers sent it last.
+ * brake_store - stores the brake for this aggregator's agents, as a controller sent it
+ * last.
  *
- * Versions only grow. It is saved in the state folder as JSON, written on the worker,
- * so that agents stopped by an operator stay stopped over a restart of the aggregator.
+ * A brake with an older version is ignored. The worker saves the brake as JSON in the
+ * state folder, so that agents that an operator has stopped stay stopped over a restart
+ * of the aggregator.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H
 #define TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H
@@ -18,28 +20,31 @@ struct rm_worker;
 #define BRAKE_FREE_PERMILLE 1000
 
 struct brake_store_counts {
-	uint64_t taken;   /* newer ones */
-	uint64_t stale;   /* not newer than the one held */
-	uint64_t refused; /* rates beyond 1000 */
+	uint64_t taken;   /* brakes that were newer than the one stored */
+	uint64_t stale;   /* brakes that were not newer */
+	uint64_t refused; /* brakes with a rate above 1000 */
 	uint64_t written, write_failed;
 };
 
-/* folder: copied; NULL: none. worker: borrowed, freed before the store. */
+/* folder: copied; NULL: the brake is not saved. worker: borrowed; free it before the
+ * store. */
 int brake_store_new(
     struct rm_worker *worker, const char *folder, struct brake_store **ret);
 void brake_store_free(struct brake_store *store);
 
-/* Blocks: call it before the loop runs. A missing file is no error; a damaged one is an
- * error, and is ignored. */
+/* Reads the saved brake. It blocks, so call it before the loop runs. A missing file is
+ * no error. A damaged file is ignored: < 0, and *error. */
 int brake_store_load(struct brake_store *store, struct rm_error *error);
 
-/* 1: newer, in force now. 0: not newer. -EBADMSG: out of range. */
+/* Stores a brake if it is newer. 1: stored; 0: not newer; -EBADMSG: its rate is out of
+ * range. */
 int brake_store_take(struct brake_store *store, const struct wire_brake *brake);
 
-/* Writes the brake on the worker, unless it is on disk already. */
+/* Lets the worker write the brake, unless it is on disk already. */
 void brake_store_save(struct brake_store *store);
 
-/* Version 0: none received yet; the rate is BRAKE_FREE_PERMILLE. */
+/* The present brake. Version 0: none was received yet, and the rate is
+ * BRAKE_FREE_PERMILLE. */
 const struct wire_brake *brake_store_get(const struct brake_store *store);
 const struct brake_store_counts *brake_store_counts(const struct brake_store *store);
 

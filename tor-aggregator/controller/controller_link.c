@@ -19,11 +19,11 @@
 #include "tor-aggregator/plan/plan_store.h"
 
 #define WELCOME_NS (3 * RM_NS_PER_S)
-/* For a controller that pings, every 500 ms: after this a standby may have taken
- * over. */
+/* Controllers send a ping every 500 ms. After so much silence a standby may be
+ * active. */
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
-#define BACKOFF_CAP_NS RM_NS_PER_S   /* there are few controllers, so it may be short */
-#define MAX_OUTPUT_BYTES (64u << 20) /* more than the registrations of 1,024 hosts */
+#define BACKOFF_CAP_NS RM_NS_PER_S   /* short, because there are few controllers */
+#define MAX_OUTPUT_BYTES (64u << 20) /* enough for the registrations of 1,024 hosts */
 
 struct controller_link {
 	struct controller_link_options options;
@@ -88,7 +88,8 @@ send_bytes(struct controller_link *controller_link, const uint8_t *data, size_t 
 	r = rm_link_send(link, data, len);
 	if (r < 0) {
 		controller_link->counts.registrations_failed++;
-		/* After the reconnect all of them are sent again. */
+		/* Close the link: after the reconnect all registrations are sent
+		 * again. */
 		rm_link_close(link, r);
 		return r;
 	}
@@ -105,8 +106,8 @@ send_registration(struct controller_link *controller_link, const struct agent *a
 	    controller_link, agent->registration, agent->registration_len);
 }
 
-/* Sends a member for which no agent is connected here: another aggregator may have a
- * newer registration from its agent. */
+/* Sends a member for which no agent is connected here. Its incarnation is 0, because
+ * another aggregator may have a newer registration from its agent. */
 static int
 send_member(struct controller_link *controller_link, struct wire_rnic *rnic)
 {
@@ -193,7 +194,7 @@ take_welcome(struct controller_link *controller_link, const uint8_t *data, size_
 	    rm_name_valid(welcome.id) ? welcome.id : "unnamed");
 	rm_dialer_settled(controller_link->dialer);
 	rm_log_info("controller %s: connected", controller_link->controller);
-	send_everything(controller_link); /* or the link is closed */
+	send_everything(controller_link); /* on failure the link is closed */
 	return 0;
 }
 
@@ -209,8 +210,8 @@ take_plan(struct controller_link *controller_link, const uint8_t *data, size_t l
 		controller_link->on_plan(tor, controller_link->arg);
 		return 0;
 	}
-	/* A plan for another aggregator does no harm; bytes that are not a plan
-	 * close the link. */
+	/* Ignore a plan for another aggregator; bytes that are no plan close the
+	 * link. */
 	if (r < 0)
 		rm_log_warn(
 		    r, "controller %s: plan refused", controller_link->controller);

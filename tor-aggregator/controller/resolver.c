@@ -9,7 +9,7 @@
 
 struct question {
 	bool waiting;
-	uint64_t token; /* ours */
+	uint64_t token; /* the token sent to the controller */
 	rm_mono_t deadline;
 	struct resolver_asker asker;
 };

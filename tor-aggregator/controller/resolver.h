@@ -1,8 +1,10 @@
 /*
- * resolver - requests of agents that only the controller can answer. Pure.
+ * resolver - stores the agents' requests that wait for an answer of the controller.
+ * Pure.
  *
- * Each is sent with a token of the aggregator, so that no agent can see or disturb
- * another's request, and waits a limited time for its answer. Bounded, also per agent.
+ * A request is sent with a token that the aggregator chooses, so that no agent can see
+ * or disturb the request of another agent. A request without an answer is removed after
+ * RESOLVER_TIMEOUT_NS. The number of requests is limited, in total and per agent.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_RESOLVER_H
 #define TOR_AGGREGATOR_CONTROLLER_RESOLVER_H
@@ -21,31 +23,31 @@ struct resolver;
 
 struct resolver_asker {
 	char host[RM_NAME_BYTES];
-	uint64_t incarnation; /* if the agent has a later incarnation, it did not ask */
-	uint64_t token;       /* the agent's own token */
-	bool ours; /* asked by the aggregator itself: no answer to the agent */
+	uint64_t incarnation; /* an agent with a later incarnation gets no answer */
+	uint64_t token;       /* the agent's own token, for the answer */
+	bool ours;            /* the aggregator itself asks: no agent gets the answer */
 };
 
 struct resolver_counts {
 	uint64_t asked, answered;
-	uint64_t expired; /* without an answer in time */
-	uint64_t refused; /* too many requests at the same time */
+	uint64_t expired; /* removed after RESOLVER_TIMEOUT_NS */
+	uint64_t refused; /* beyond a limit */
 	uint64_t unknown; /* answers without a waiting request */
 };
 
 int resolver_new(uint64_t seed, struct resolver **ret);
 void resolver_free(struct resolver *resolver);
 
-/* *token: to be sent to the controller. -ENOSPC: too many requests at the same time. */
+/* Adds a request. *token: to be sent to the controller. -ENOSPC: a limit is reached. */
 int resolver_ask(struct resolver *resolver, rm_mono_t now,
     const struct resolver_asker *asker, uint64_t *token);
 
-/* Removes the request and returns who sent it. False: the request does not wait any
- * more. */
+/* Removes the request with this token. *ret: who asked. False: there is no such
+ * request. */
 bool resolver_answered(
     struct resolver *resolver, uint64_t token, struct resolver_asker *ret);
 
-/* Removes the next request that has waited too long; call it until false. */
+/* Removes a request that has waited too long; call it until it returns false. */
 bool resolver_expired(
     struct resolver *resolver, rm_mono_t now, struct resolver_asker *ret);
 
