@@ -51,7 +51,8 @@ find(struct drift *drift, struct wire_rnic_id id)
 	return NULL;
 }
 
-/* The entry of an RNIC that no agent reports, if there is no other room. */
+/* Returns the entry of an RNIC that no agent reports, for reuse; NULL: there is
+ * none. */
 static struct drift_rnic *
 reuse(struct drift *drift)
 {

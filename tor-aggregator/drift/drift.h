@@ -1,13 +1,13 @@
 /*
  * drift - compares the settings of one rack's RNICs with the expected ones. Pure.
  *
- * Agents report the settings; groups in the config say what is expected. A setting that
- * no group declares is not compared; a setting that could not be read is unknown, which
- * is not different. The settings of an RNIC that its agent does not report any more are
- * not shown, but remembered until the room is needed, so that "since" continues when
- * the RNIC is back: an agent that starts registers before it has found its RNICs.
- * "since" also continues when a state returns after unknown, which is the state of all
- * settings that an agent has not read yet.
+ * Agents report the settings; groups in the config define the expected ones. A setting
+ * that no group declares is not compared. A setting that could not be read is unknown,
+ * which does not count as different. If an agent does not report an RNIC any more, its
+ * settings are not shown, but kept until the memory is needed: so `since` continues
+ * when the RNIC returns. That happens at each start of an agent, which registers before
+ * it has found its RNICs. `since` also continues when a state returns after unknown,
+ * because all settings are unknown until the agent has read them.
  */
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_H
@@ -34,29 +34,31 @@ struct drift_known { /* the state before DRIFT_UNKNOWN */
 struct drift_rnic {
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	bool there; /* reported by a connected agent */
+	bool there; /* a connected agent reports it */
 	struct drift_settings expected, actual;
 	enum drift_state states[WIRE_SETTINGS];
 	rm_wall_t since[WIRE_SETTINGS]; /* when the setting got this state */
-	/* For settings whose state is unknown. */
+	/* The state before, for settings that are unknown now. */
 	struct drift_known known[WIRE_SETTINGS];
 };
 
-struct drift_sums {                    /* of RNICs that are reported now */
-	uint64_t states[DRIFT_STATES]; /* single settings */
+struct drift_sums {                    /* sums over RNICs that are reported now */
+	uint64_t states[DRIFT_STATES]; /* number of settings in each state */
 	uint64_t rnics, rnics_different;
 };
 
 int drift_new(struct drift **ret);
 void drift_free(struct drift *drift); /* NULL is allowed */
 
-/* Its agent has gone, or will report all its RNICs again, each with drift_report. */
+/* No RNIC of the host counts as reported any more. Call it when the agent disconnects,
+ * and before its RNICs are reported again, each by drift_report. */
 void drift_report_again(struct drift *drift, const char *host);
-/* settings NULL: its agent is too old to report them. -EINVAL: a bad name; -ENOSPC:
- * too many RNICs, which is counted; -ENOMEM. */
+/* Compares the settings of an RNIC. settings: NULL if the agent is too old to report
+ * them. -EINVAL: an invalid name; -ENOSPC: too many RNICs, which is counted;
+ * -ENOMEM. */
 int drift_report(struct drift *drift, const struct drift_groups *groups,
     const struct wire_rnic *rnic, const struct wire_settings *settings, rm_wall_t now);
-/* The expected settings have changed. */
+/* Compares all RNICs again. Call it when the expected settings have changed. */
 void drift_regroup(
     struct drift *drift, const struct drift_groups *groups, rm_wall_t now);
 

@@ -69,7 +69,7 @@ struct pattern {
 
 struct drift_groups {
 	struct drift_settings *expected; /* one per group */
-	struct pattern *patterns;        /* of all groups, in order */
+	struct pattern *patterns;        /* patterns of all groups, in order */
 	size_t count, pattern_count;
 };
 
@@ -98,7 +98,7 @@ check_group(const struct drift_group_config *group, size_t at, const char *path,
 	char *const *rnics = group->rnics.items;
 	struct pattern pattern;
 	uint8_t dscps[WIRE_DSCPS];
-	uint32_t mask; /* or another number that is checked and not stored */
+	uint32_t mask; /* a bit mask, or a number that is checked only */
 
 	for (size_t i = 0; i < group->rnics.count; i++)
 		if (!read_pattern(rnics[i], &pattern))

@@ -1,9 +1,9 @@
 /*
- * drift_groups - the option "expected": which settings are expected of which RNICs.
- * Pure.
+ * drift_groups - the option "expected": groups of RNICs, and the settings expected of
+ * them. Pure.
  *
- * If an RNIC belongs to several groups, each setting is that of the first group that
- * declares it.
+ * If an RNIC belongs to several groups, each expected setting is taken from the first
+ * group that declares it.
  */
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
@@ -35,13 +35,13 @@ extern const struct rm_option drift_group_options[];
 	  "(rackmeshctl drift)", NULL, drift_group_options, sizeof(struct drift_group_config) }
 /* clang-format on */
 
-/* groups: the value of the option. -EINVAL and error. */
+/* Checks the option's value. path: of the config file. -EINVAL, and *error. */
 int drift_groups_check(
     const struct rm_list *groups, const char *path, struct rm_error *error);
 
 struct drift_groups;
 
-/* groups: already checked; all is copied. */
+/* groups: must be checked before; it is copied. -ENOMEM. */
 int drift_groups_new(const struct rm_list *groups, struct drift_groups **ret);
 void drift_groups_free(struct drift_groups *groups); /* NULL is allowed */
 

@@ -103,8 +103,8 @@ drift_class_read(const char *text, uint32_t *ret)
 	return 0;
 }
 
-/* Reads digits up to the first other character, to which *text is moved. -1: no
- * number, or too large. */
+/* Reads a number, and moves *text behind its last digit. -1: there is no digit, or the
+ * number is above limit. */
 static int
 read_small(const char **text, int limit)
 {
@@ -184,7 +184,7 @@ drift_state_str(enum drift_state state)
 	return names[state];
 }
 
-/* A type that only a newer release knows is not shown as one of the known ones. */
+/* The name of the GID types; unknown bits, from a newer release, have no name. */
 static const char *
 gid_types_str(uint32_t types)
 {
@@ -213,7 +213,7 @@ pfc_text(uint32_t mask, char ret[DRIFT_TEXT_BYTES])
 		strcpy(ret, "none");
 }
 
-/* "26:3,48:-". */
+/* Writes text such as "26:3,48:-". */
 static void
 dscps_text(const uint8_t dscps[WIRE_DSCPS], const uint8_t expected[WIRE_DSCPS],
     char ret[DRIFT_TEXT_BYTES])

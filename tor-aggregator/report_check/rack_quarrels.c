@@ -15,7 +15,7 @@ host_of(const struct rack *rack, size_t member)
 	return rack->members[member].host_index;
 }
 
-/* True: the quarrel is between these two, whichever of them reports it. */
+/* True: the quarrel is between these two hosts; either may be src. */
 static bool
 is_between(const struct rack *rack, const struct rack_quarrel *quarrel,
     const struct rack_quarrel *other)
@@ -36,14 +36,13 @@ rack_quarrels_note(struct report_check *check, const struct rack *rack,
 	while (quarrel < end && !is_between(rack, quarrel, seen))
 		quarrel++;
 	if (quarrel == end) {
-		/* The limit of quarrels is reached: wait until some are over, or
-		 * named. */
+		/* There is no room for another quarrel until one has ended. */
 		if (check->quarrel_count == check->host_count)
 			return;
 		check->quarrel_count++;
 		*quarrel = *seen;
 	} else if (quarrel->src == seen->src && quarrel->dst == seen->dst) {
-		/* A quarrel stays about the same pair, with the newest figures. */
+		/* A quarrel keeps its pair of members, and gets the newest figures. */
 		quarrel->sent = seen->sent;
 		quarrel->lost = seen->lost;
 		quarrel->both_directions = seen->both_directions;
@@ -52,14 +51,15 @@ rack_quarrels_note(struct report_check *check, const struct rack *rack,
 	quarrel->seen = true;
 }
 
-/* True: this host alone may be wrong, and is about to be named. */
+/* True: the host is named, or will be named soon, so quarrels with it are not
+ * reported. */
 static bool
 is_doubted(const struct report_check *check, size_t host)
 {
 	return check->hosts[host].named || check->hosts[host].windows > 0;
 }
 
-/* False: the quarrel is over. */
+/* Counts a window with or without the quarrel. False: the quarrel is over. */
 static bool
 age(const struct report_check *check, const struct rack *rack,
     struct rack_quarrel *quarrel, rm_wall_t start)

@@ -96,8 +96,8 @@ report_check_forget(struct report_check *check, const struct rack *rack)
 	return 0;
 }
 
-/* The opinion in a pair's decaying sums; 0: too few probes, in between, or the
- * prober cannot even send. */
+/* The report in the sums of a pair, as enum rack_report bits; 0: too few probes, or a
+ * loss between good and lost, or the prober cannot send. */
 static unsigned
 rack_report_of(const struct window_pair *pair)
 {
@@ -129,8 +129,8 @@ rack_report_is_miscounted(const struct window_pair *pair)
 	       -MISCOUNTED_PART * pair->arrived > (double)answered;
 }
 
-/* Uses this aggregator's own view: a host that reports a stall, or pauses, is no
- * witness meanwhile, but its earlier reports stay valid. */
+/* Notes hosts that are away by this aggregator's own view: a host that stalls or is
+ * paused is no witness during that time, but its earlier reports stay valid. */
 static void
 note_away(struct report_check *check, const struct rack *rack)
 {
@@ -148,8 +148,8 @@ note_away(struct report_check *check, const struct rack *rack)
 	}
 }
 
-/* What others saw of a host while it was away, the host did not see, and vice versa:
- * that is no contradiction. */
+/* True: one of the hosts was away. Reports on that time differ, but that is no
+ * contradiction. */
 static bool
 was_away(const struct report_check *check, const struct rack *rack, uint32_t src,
     uint32_t dst)
@@ -189,8 +189,9 @@ fade(struct report_check *check, const struct rack *rack)
 	return 0;
 }
 
-/* Over all sizes: how many more probes dst counted than src reports as answered. At
- * most the number that src reports as lost: there are other probes than these. */
+/* Over all sizes: how many more probes dst counted than src reports as answered. The
+ * result is at most the number that src reports as lost, because dst also counts probes
+ * that are not in this table. */
 static double
 surplus_of(const struct window_pair *pair)
 {
@@ -203,7 +204,7 @@ surplus_of(const struct window_pair *pair)
 	return fmin(pair->arrived - answered, pair->outcomes[WIRE_NO_REPLY]);
 }
 
-/* Only between two hosts that are witnesses. */
+/* Adds the reports of pairs of two hosts that are both witnesses. */
 static int
 add_window(struct report_check *check, const struct rack *rack,
     const struct window_closed *window)
@@ -214,7 +215,7 @@ add_window(struct report_check *check, const struct rack *rack,
 		const size_t sizes = rack_pair_read(rack, from, pairs);
 		struct window_pair *to;
 
-		/* Only one size, the same for all hosts: large probes may be lost
+		/* Only the small probes, which all hosts send: large probes may be lost
 		 * because of an MTU. */
 		if (sizes == 0 || pairs[0].remote || pairs[0].large ||
 		    was_away(check, rack, from->src, from->dst))
@@ -257,7 +258,7 @@ receive_own(struct report_check *check, const struct rack *rack)
 	}
 }
 
-/* If an RNIC loses much of all it sends, its losses say nothing about others. */
+/* If an RNIC loses much of all that it sends, its losses are no evidence on others. */
 static void
 receive_others(struct report_check *check, const struct rack *rack)
 {
@@ -288,9 +289,10 @@ receive_others(struct report_check *check, const struct rack *rack)
 		}
 }
 
-/* It is not enough that others reach an RNIC that this host reports as lost: a peer
- * may really refuse this host, and its counts show that. Unless these are more peers
- * than may be wrong at once. */
+/* True: the host's reports are wrong. It is not enough that others reach an RNIC that
+ * this host reports as lost: the peer may refuse this host's probes, which its receive
+ * counts then show. But so many peers cannot refuse it that they are more than may be
+ * wrong at the same time. */
 static bool
 is_wrong(const struct rack *rack, const struct rack_contradiction *now)
 {
@@ -350,7 +352,7 @@ report_check_is_contradicted(const struct report_check *check, size_t host)
 }
 
 #define MIN_OBSERVERS 2 /* observers that report the opposite */
-/* How many times more they must be than those who agree with it. */
+/* They must be so many times the hosts that agree with the report. */
 #define OUTNUMBERED 2
 
 static unsigned
@@ -379,8 +381,8 @@ observers_without(const struct report_check *check, size_t member, size_t host)
 	return observers;
 }
 
-/* By its own reports and by those of others without this host; returns the number of
- * observers, 0: it is not healthy. */
+/* Whether a member is healthy by its own reports, and by those of other hosts except
+ * `without`. Returns the number of observers; 0: it is not healthy. */
 static uint32_t
 is_well(const struct report_check *check, size_t member, size_t without)
 {
@@ -393,8 +395,9 @@ is_well(const struct report_check *check, size_t member, size_t without)
 	return observers.good > 0 && outnumbers(good, observers.lost) ? good : 0;
 }
 
-/* By its own reports, if it can send at all, and by those of more hosts than may be
- * wrong at once. */
+/* Whether a member is dead by its own reports, if it can send, and by the reports of
+ * more hosts than may be wrong at the same time. Returns the number of observers; 0: it
+ * is not dead. */
 static uint32_t
 is_dead(const struct report_check *check, const struct rack *rack, size_t member,
     size_t without)
@@ -409,7 +412,8 @@ is_dead(const struct report_check *check, const struct rack *rack, size_t member
 										: 0;
 }
 
-/* Its own probes may still be lost: this checks its agent's reports. */
+/* True: others reach the member. Its own reports are not used, because they are what is
+ * checked. */
 static bool
 is_reached(const struct report_check *check, size_t member, size_t without)
 {
@@ -426,7 +430,7 @@ is_counted(const struct window_pair *pair)
 	return 2 * pair->arrived >= pair->outcomes[WIRE_NO_REPLY];
 }
 
-/* Notes that it reports losses to an RNIC that is healthy. */
+/* Notes that a host reports losses to an RNIC that is healthy. */
 static void
 note_loss(struct report_check *check, const struct rack *rack,
     const struct window_pair *pair, unsigned reverse)
@@ -514,9 +518,9 @@ note_denial(struct report_check *check, const struct rack *rack,
 	};
 }
 
-/* Of its own RNIC too: more hosts than may be wrong at once do not reach it. If they
- * count its probes, it only refuses theirs, as a firewall does, and its report is
- * right. */
+/* The number of hosts that do not reach the host's own RNIC, if they are more than may
+ * be wrong at the same time. If they count its probes, the host only refuses theirs, as
+ * a firewall does, and its report is right: then 0. */
 static uint32_t
 contradicts_itself(
     const struct report_check *check, const struct rack *rack, size_t member)
@@ -546,8 +550,8 @@ find_denial(struct report_check *check, const struct rack *rack,
 		note_denial(check, rack, pair, is_dead(check, rack, pair->dst, host));
 }
 
-/* If the hosts with either opinion are more than may be wrong, no report is false:
- * they count alike, but differently from this aggregator. */
+/* If more hosts count differently than may be wrong at the same time, none of them is
+ * taken as wrong: they count in the same way, but differently from this aggregator. */
 static void
 forgive_miscounts(struct report_check *check, const struct rack *rack)
 {
@@ -578,7 +582,7 @@ find_contradiction(
 		note_loss(check, rack, pair, reverse);
 }
 
-/* Fills hosts[].now and .miscount, and notes quarrels, from reported, reports and
+/* Sets hosts[].now and hosts[].miscount, and notes quarrels, by reported, reports and
  * against. */
 static void
 rack_contradictions_find(struct report_check *check, const struct rack *rack)
@@ -603,8 +607,8 @@ rack_contradictions_find(struct report_check *check, const struct rack *rack)
 	forgive_miscounts(check, rack);
 }
 
-/* A pair that has lost a probe is probed five times as fast; more than this factor
- * times the usual number in the rack cannot be genuine. */
+/* A pair with a loss is probed five times as fast. More than this factor times the
+ * usual number of results of a pair is not plausible. */
 #define MOST_TIMES 6
 #define COMMON_LEAST 4
 #define BUCKETS 1024
@@ -617,8 +621,8 @@ results_of(const struct window_pair *pair)
 	       pair->outcomes[WIRE_SEND_FAILED];
 }
 
-/* The largest number of results that count for one pair: by the median of the pairs
- * in the rack. */
+/* The largest plausible number of results of a pair, by the median of all pairs in the
+ * rack. */
 static uint32_t
 most_of(const struct rack *rack, const struct window_closed *window)
 {
@@ -645,8 +649,8 @@ scale(uint32_t count, double by)
 	return (uint32_t)((double)count * by);
 }
 
-/* Scales the pair's counts down with the same shares. Each part is rounded down, so
- * it stays a part of its whole. */
+/* Multiplies the counts of a pair by `by`. All are rounded down, so a part is never
+ * larger than its whole. */
 static void
 shrink(struct window_pair *pair, double by)
 {
@@ -695,8 +699,7 @@ report_check_accepted(struct report_check *check, const struct rack *rack,
 	if (rack->host_count < RACK_MIN_HOSTS)
 		return accepted;
 	most = most_of(rack, window);
-	/* If there is no memory for it, all reports are accepted, as without this
-	 * check. */
+	/* Without memory for a copy all reports are accepted. */
 	if (accepts_all(check, rack, window, most) ||
 	    rm_scratch(&check->accepted, &check->accepted_size, window->pair_count + 1,
 		sizeof(*check->accepted)) < 0)

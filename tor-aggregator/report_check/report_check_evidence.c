@@ -7,7 +7,8 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define CONFIDENCE 0.95
-/* Number of contradicting hosts not above the number that may be wrong. */
+/* Confidence if the contradicting hosts are not more than may be wrong at the same
+ * time. */
 #define FEW_CONFIDENCE 0.8
 
 static void

@@ -8,38 +8,45 @@
 #include "tor-aggregator/report_check/report_check.h"
 #include "tor-aggregator/window/pair_table.h"
 
-/* So many probes of a pair make a report; in units of a sixteenth, as decaying sums
- * have. */
+/* Sums that decay count in units of 1/16 probe. */
 #define RACK_REPORT_UNIT 16
 
-/* Windows: longer than it takes until all hosts see the start of a fault. */
+/* Numbers of windows, longer than the time until all hosts have seen the beginning of a
+ * fault. */
 #define RACK_NAMED_WINDOWS 12
 #define RACK_ABSENT_WINDOWS 12
 
-/* Windows since a host is back: none of them includes a time when it was away. */
+/* After so many windows since a host has returned, no window includes time in which the
+ * host was away. */
 #define RACK_BACK_WINDOWS 12
 
-enum rack_report { /* bits: the reports of a host's RNICs about one RNIC may differ */
+/* bits, because the RNICs of a host may report differently on an RNIC */
+enum rack_report {
 	RACK_REPORT_GOOD = 1, /* hardly any is lost */
 	RACK_REPORT_LOST = 2, /* at least a fifth is lost */
 	RACK_REPORT_DEAD = 4, /* nearly all is lost; LOST is set too */
 };
 
-struct rack_observers {                             /* about one member */
-	uint32_t own, own_good, own_lost, own_dead; /* in its own reports: targets */
-	uint32_t own_counted; /* part of own_good: targets that count its probes, too */
-	/* In reports of others: hosts with only that opinion. */
+/* what hosts report on one member */
+struct rack_observers {
+	/* by its own reports: number of targets, and of those reached, lost and dead */
+	uint32_t own, own_good, own_lost, own_dead;
+	/* part of own_good: targets that also count the member's probes */
+	uint32_t own_counted;
+	/* By reports of others: number of hosts that report only this state. */
 	uint32_t good, lost, dead;
 };
 
-struct rack_contradiction {  /* by the reports of one host, in this window */
+struct rack_contradiction {  /* of one host, in this window */
 	size_t src, dst;     /* the first of the contradicted pairs */
-	uint64_t sent, lost; /* of those pairs, as it reports, in units */
-	uint32_t peers;     /* hosts that it reports not to reach, although others do */
-	uint32_t counted;   /* those of them whose counts show that it does */
-	uint32_t observers; /* hosts that report the opposite about dst */
-	uint32_t miscounts; /* hosts of which fewer probes arrived than were answered */
-	bool reaches_alone; /* it reports to reach dst, and no other host does */
+	uint64_t sent, lost; /* of those pairs, as the host reports; in units */
+	/* hosts that it reports as lost, although others reach them */
+	uint32_t peers;
+	uint32_t counted;   /* part of peers: hosts that count this host's probes */
+	uint32_t observers; /* hosts that report the opposite on dst */
+	/* hosts whose probes it counts as fewer than were answered */
+	uint32_t miscounts;
+	bool reaches_alone; /* it reports that it reaches dst, and no other host does */
 };
 
 struct rack_miscount { /* the first of a host: what src and dst report of src's probes
@@ -48,23 +55,24 @@ struct rack_miscount { /* the first of a host: what src and dst report of src's 
 	uint64_t answered, arrived; /* in units */
 };
 
-struct rack_host_check { /* of one host, from window to window */
+struct rack_host_check { /* of one host, over several windows */
 	struct rack_contradiction now, reported;
 	struct rack_miscount miscount;
 	unsigned windows, absent; /* windows with a contradiction; windows without one
 				     since it was named */
-	unsigned away;            /* it was away; windows left to wait */
+	unsigned away;            /* windows left to wait after the host was away */
 	bool named;
-	rm_wall_t since; /* start of the first window; ns 0: none */
+	/* start of the first window with a contradiction; ns 0: none */
+	rm_wall_t since;
 };
 
-struct rack_quarrel { /* between two hosts, about the pair of members that was first */
+struct rack_quarrel {         /* two hosts whose reports contradict each other */
 	size_t src, dst;      /* members */
-	uint64_t sent, lost;  /* as src reports, in units */
-	bool both_directions; /* dst reports the same about src */
-	bool counts; /* by the counts, fewer probes arrived than were answered */
+	uint64_t sent, lost;  /* as src reports; in units */
+	bool both_directions; /* dst reports the same on src */
+	bool counts; /* the contradiction: dst counts fewer probes than were answered */
 	bool seen, reported;      /* in this window */
-	unsigned windows, absent; /* in a row */
+	unsigned windows, absent; /* successive windows with it; windows without it */
 	rm_wall_t since;
 };
 
@@ -79,19 +87,20 @@ struct report_check {
 	struct rack_host_check *hosts;
 	uint8_t *against; /* by host and host: enum rack_against bits */
 	struct rack_quarrel *quarrels;
-	size_t quarrel_count; /* at most as many as hosts; others are left out */
+	size_t quarrel_count; /* at most host_count; further ones are ignored */
 	size_t member_count, host_count;
 	struct window_pair *accepted;
 	size_t accepted_size;
 	bool any_named;
-	bool counts_differ; /* for more of them than may be wrong: then no report is
-			       false */
+	/* more hosts count differently than may be wrong: then no count is taken as
+	 * false */
+	bool counts_differ;
 };
 
 enum rack_against { RACK_REPORTS_LOSS = 1, RACK_COUNTED = 2, RACK_MISCOUNTS = 4 };
 
-/* Notes a quarrel seen in this window; *seen has src, dst, sent, lost and the two
- * reasons. */
+/* Adds a quarrel of this window, or updates it. *seen: src, dst, sent, lost,
+ * both_directions and counts are used. */
 void rack_quarrels_note(struct report_check *check, const struct rack *rack,
     const struct rack_quarrel *seen);
 
@@ -99,14 +108,15 @@ void rack_quarrels_note(struct report_check *check, const struct rack *rack,
 void rack_quarrels_age(
     struct report_check *check, const struct rack *rack, rm_wall_t start);
 
-/* At most `room` verdicts; returns how many. suspects: see report_check_judge. */
+/* Writes at most `room` verdicts, and returns their number. suspects: see
+ * report_check_judge. */
 size_t rack_quarrels_judge(const struct report_check *check, const struct rack *rack,
     const struct rack_suspect_memory *suspects, struct rm_verdict *verdicts,
     size_t room);
 
 struct rm_evidence;
 
-/* Adds that a member is healthy, if others report it. */
+/* Adds to the evidence that a member is healthy, if others report that. */
 void report_check_rule_out(const struct report_check *check, const struct rack *rack,
     size_t member, struct rm_evidence *evidence);
 
