@@ -448,7 +448,8 @@ is_recent(const struct collector_shown *reading, rm_mono_t now)
 		   DIAGNOSES_FRESH_NS + 3 * reading->interval_ns;
 }
 
-/* *hold_ns: raised to the longest interval between two readings. */
+/* *hold_ns: how long findings must hold: PAUSE_HOLD_NS plus the longest interval
+ * between two readings. */
 static int
 fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
     struct pause_graph *graph, int64_t *hold_ns)

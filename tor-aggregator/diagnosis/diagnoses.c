@@ -7,10 +7,10 @@
 struct diagnoses {
 	struct diagnosed *rnics[DIAGNOSES_MAX_RNICS];
 	size_t count;
-	/* All evidence, during a judgement. */
+	/* The evidence of all RNICs that are being judged. */
 	struct evidence *joined[DIAGNOSES_MAX_RNICS];
 	struct diagnoses_counts counts;
-	rm_mono_t judged; /* the last time */
+	rm_mono_t judged; /* time of the last judgement */
 };
 
 struct diagnoses *
@@ -177,7 +177,7 @@ diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighb
 	    find_named(diagnoses, DIAGNOSED_PORT, name, evidence->port) == NULL)
 		return;
 	own = *evidence;
-	own.host_ns = own.switch_ns; /* the time for which it is fresh */
+	own.host_ns = own.switch_ns; /* decides how long it is fresh */
 	snprintf(own.name, sizeof(own.name), "%s/%s", name, own.port);
 	take_named(diagnoses, DIAGNOSED_PORT, name, own.port, &own, at);
 	port = find_named(diagnoses, DIAGNOSED_PORT, name, own.port);
@@ -216,7 +216,7 @@ take_share(struct probe_share *share, uint64_t sent, uint64_t lost, uint64_t lea
 		.lost = lost };
 }
 
-/* It is not known when the counts before this were made. */
+/* The first counts are only a base, because the time that they cover is not known. */
 static void
 begin_shares(struct diagnosed *rnic, const struct probe_counts *probes)
 {
@@ -292,8 +292,8 @@ is_port_fresh(const struct diagnosed_port *port, rm_mono_t now)
 	       age_ns <= DIAGNOSES_PORT_NS - port->ns;
 }
 
-/* Of its port, readings since the last judgement count, or the last one, until it is
- * outdated. */
+/* Adds the evidence of the RNIC's port: the readings since the last judgement; without
+ * any, the last reading until it is outdated. */
 static void
 join_port(struct diagnosed *rnic, rm_mono_t now)
 {
@@ -345,7 +345,8 @@ held(struct diagnosed *rnic, size_t d, rm_mono_t now, rm_wall_t wall)
 	rule_sentence(&rnic->evidence, &rnic->results[d], finding->sentence);
 }
 
-/* A pending diagnosis starts again; a standing one stays for a while. */
+/* Notes that a rule does not hold. A diagnosis that does not stand yet is dropped; a
+ * standing one ends after DIAGNOSES_QUIET_NS. */
 static void
 held_not(struct diagnosis_finding *finding, rm_mono_t now)
 {
@@ -353,8 +354,9 @@ held_not(struct diagnosis_finding *finding, rm_mono_t now)
 		*finding = (struct diagnosis_finding){ 0 };
 }
 
-/* An explanation counts while its own diagnosis stands: a link that has come up
- * again continues to train, and counts errors, after its flap. */
+/* True: a diagnosis that stands explains this one. It counts even if its rule does not
+ * hold now: a link that has come up again after a flap still trains, and counts
+ * errors. */
 static bool
 is_explained(const struct diagnosed *rnic, size_t diagnosis)
 {
@@ -458,7 +460,7 @@ diagnoses_find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
 	return find(diagnoses, id);
 }
 
-/* Parts of a sentence are joined by ", ": copies as many of them as fit. */
+/* Copies as many parts of a sentence as fit; parts are separated by ", ". */
 static void
 copy_parts(const char *sentence, char *out, size_t len)
 {
@@ -473,7 +475,7 @@ copy_parts(const char *sentence, char *out, size_t len)
 	out[fits] = '\0';
 }
 
-/* When it held last, unless at the last judgement. */
+/* Writes when the rule held last; nothing if that was at the last judgement. */
 static void
 write_time(const struct diagnoses *diagnoses, const struct diagnosis_finding *finding,
     char out[DIAGNOSES_AT_BYTES])
@@ -489,7 +491,7 @@ write_time(const struct diagnoses *diagnoses, const struct diagnosis_finding *fi
 	snprintf(out, DIAGNOSES_AT_BYTES, "at %.*sZ ", (int)strcspn(at, ".Z"), at);
 }
 
-/* False: there is nothing that explains a loss. */
+/* Writes the explanation of lost probes. False: there is none. */
 static bool
 explain(const struct diagnoses *diagnoses, const struct diagnosed *rnic, char *out,
     size_t len)

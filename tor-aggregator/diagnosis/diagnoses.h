@@ -1,14 +1,15 @@
 /*
- * diagnoses - the diagnoses of each RNIC of a rack by the rules, with their start
- * times. Pure.
+ * diagnoses - applies the rules to each RNIC of a rack, and keeps the diagnoses that
+ * stand, with their start times. Pure.
  *
- * A vmnic of an ESXi host is included, too: it is not probed, but it pauses others, and
- * others pause it. So is a switch's port without an RNIC behind it: only the rules of
- * links are applied to it. It takes reports of counters, of switches' ports, and
- * figures of probes; at every interval all RNICs with recent reports are judged
- * together, because one explains another. A diagnosis stands once its rule has held for
- * the time that the rule requires, until it has not held for DIAGNOSES_QUIET_NS. A
- * diagnosis alone raises no alert.
+ * The vmnics of ESXi hosts are included: they are not probed, but they send and receive
+ * pauses. Ports of switches without an RNIC at the other end are included, too; only
+ * the rules on links apply to them. The caller adds reports of counters, readings of
+ * switches' ports, and counts of probes. At each interval all RNICs with recent reports
+ * are judged together, because the state of one RNIC may explain that of another. A
+ * diagnosis stands after its rule has held for the time that the rule requires, and
+ * ends when the rule has not held for DIAGNOSES_QUIET_NS. A diagnosis alone raises no
+ * alert.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
 #define TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
@@ -25,60 +26,68 @@
 #include "tor-aggregator/diagnosis/rules.h"
 
 #define DIAGNOSES_MAX_RNICS WIRE_MAX_MEMBERS
-/* The default interval of agents' reports. */
+/* The interval of judgements, and the default interval of agents' reports. */
 #define DIAGNOSES_EVERY_NS (5 * RM_NS_PER_S)
 #define DIAGNOSES_QUIET_NS (30 * RM_NS_PER_S)
-/* Reports older than this, and than three of their intervals, are not judged. */
+/* A report that is older than this, and older than three of its intervals, is not
+ * judged. */
 #define DIAGNOSES_FRESH_NS (15 * RM_NS_PER_S)
-/* The counters of a switch's port are used until the next reading is overdue: for
- * one and a half intervals, and until DIAGNOSES_PORT_NS after the interval began.
- * Readings with a longer interval say nothing about the present counters of hosts. */
+/* The counters of a switch's port are used until the next reading is overdue: for one
+ * and a half intervals, and until DIAGNOSES_PORT_NS after the interval began. Readings
+ * with an interval above DIAGNOSES_PORT_LONGEST_NS are not used, because they do not
+ * fit the present counters of hosts. */
 #define DIAGNOSES_PORT_NS (25 * RM_NS_PER_S)
 #define DIAGNOSES_PORT_LONGEST_NS (120 * RM_NS_PER_S)
 #define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
-#define DIAGNOSES_MIN_PROBES 100 /* for a share of losses */
-/* For one size: there are few large probes, and their rule requires a larger share. */
+#define DIAGNOSES_MIN_PROBES 100 /* needed to calculate a share of losses */
+/* The same for the probes of one size: there are few large probes, and their rule
+ * requires a larger share of losses. */
 #define DIAGNOSES_MIN_SIZED_PROBES 40
-/* A share counts until the next one, or until it is older than this: an RNIC with
- * few probes gets a share only at some judgements. */
+/* A share of losses is used until there is a new one, but at most for this time: for an
+ * RNIC with few probes, only some judgements have enough probes. */
 #define DIAGNOSES_SHARE_NS (60 * RM_NS_PER_S)
 
-/* "at 2026-01-31T12:00:00Z ", before a sentence that held no more at the last
- * judgement. */
+/* "at 2026-01-31T12:00:00Z ", which precedes a sentence whose rule did not hold any
+ * more at the last judgement. */
 #define DIAGNOSES_AT_BYTES RM_WALL_TEXT
 
 struct diagnoses;
 
 struct diagnosis_finding {
 	bool stands;
-	bool loses; /* what showed it last can lose packets */
-	/* When it held; first.ns 0: it does not hold, and did not lately. */
+	bool loses; /* the indicators that showed it last can explain lost packets */
+	/* When the rule held first and last; first.ns 0: it does not hold, and has not
+	 * held for DIAGNOSES_QUIET_NS. */
 	rm_mono_t first, last;
-	rm_wall_t since;                    /* of first */
-	char sentence[RULE_SENTENCE_BYTES]; /* of last */
+	rm_wall_t since;                    /* wall-clock time of first */
+	char sentence[RULE_SENTENCE_BYTES]; /* the evidence at last */
 };
 
 struct diagnosed_port { /* the switch's port at the other end of the RNIC's cable */
 	rm_mono_t at;   /* end of the last reading; 0: none yet */
-	int64_t ns;     /* its interval */
-	bool judged;    /* the next reading replaces it; until then readings add up */
-	struct evidence counted; /* the SWITCH_* numbers, port and switch_ns */
+	int64_t ns;     /* length of its interval */
+	/* true: the reading was judged, so the next one replaces it; false: the next
+	 * one is added */
+	bool judged;
+	struct evidence counted; /* only the SWITCH_* numbers, port and switch_ns */
 };
 
 enum diagnosed_kind {
 	DIAGNOSED_RNIC,
-	DIAGNOSED_VMNIC, /* of an ESXi host; has no id, as the next one */
-	DIAGNOSED_PORT,  /* host: its switch; device: the port */
+	DIAGNOSED_VMNIC, /* of an ESXi host; without an id */
+	/* of a switch, without an id; host: name of the switch; device: the port */
+	DIAGNOSED_PORT,
 };
 
-struct probe_counts { /* since the first count; large: included in both others */
+/* totals since the first report; large probes are included in sent and lost */
+struct probe_counts {
 	uint64_t sent, lost, large_sent, large_lost;
 };
 
 struct probe_share {  /* share of probes that are lost */
-	rm_mono_t at; /* 0: none is known */
+	rm_mono_t at; /* ns 0: no share is known */
 	double pct;
-	uint64_t sent, lost; /* as reported with it */
+	uint64_t sent, lost; /* the numbers from which pct was calculated */
 };
 
 struct diagnosed { /* one RNIC */
@@ -87,77 +96,84 @@ struct diagnosed { /* one RNIC */
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
 	char neighbor[RM_NAME_BYTES]; /* of DIAGNOSED_PORT: the neighbour, or "" */
 	rm_mono_t reported;
-	bool fresh;  /* it was judged the last time */
-	bool judged; /* the next report replaces it; until then reports add up */
-	/* Together with that of its port once it was judged. */
+	bool fresh; /* the last judgement included it */
+	/* true: the report was judged, so the next one replaces it; false: the next one
+	 * is added */
+	bool judged;
+	/* After a judgement it includes the evidence of the port. */
 	struct evidence evidence;
 	struct diagnosed_port port;
-	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
+	/* of the last judgement; valid if fresh */
+	struct rule_result results[DIAGNOSES];
 	struct diagnosis_finding findings[DIAGNOSES];
-	/* The finding that diagnoses_ports tells of. */
+	/* The text that diagnoses_ports returns. */
 	char explanation[RULE_SENTENCE_BYTES + DIAGNOSES_AT_BYTES];
-	enum network_status network; /* as judged last, of an RNIC */
+	enum network_status network; /* by the last judgement; only for RNICs */
 	char network_text[RULE_SENTENCE_BYTES];
 	bool probes_reported;
-	struct probe_counts probes;                     /* as reported last */
-	struct probe_share all, small_size, large_size; /* of the probes */
+	struct probe_counts probes; /* as reported last */
+	/* shares of the probes that are lost */
+	struct probe_share all, small_size, large_size;
 };
 
 struct diagnoses_counts {
-	uint64_t reports; /* of one RNIC each */
-	/* Reports refused: RNICs beyond DIAGNOSES_MAX_RNICS, no memory, or an
-	 * endless interval. */
+	uint64_t reports; /* number of reports, each on one RNIC */
+	/* Refused reports: more than DIAGNOSES_MAX_RNICS, out of memory, or an interval
+	 * that is too long. */
 	uint64_t refused;
-	uint64_t unknown_values; /* of counters that only a newer agent knows */
+	uint64_t unknown_values; /* values of counters that only newer releases know */
 };
 
 struct diagnoses *diagnoses_new(void);            /* NULL when out of memory */
 void diagnoses_free(struct diagnoses *diagnoses); /* NULL is allowed */
 
-/* host, device: borrowed. */
+/* Adds an agent's report on an RNIC. host, device: copied. */
 void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
     const struct wire_rnic_counters *counters, rm_mono_t now);
-/* Takes the counters of a vmnic in the last reading of its host; the evidence is
- * copied, and added to readings that are not judged yet. */
+/* Adds the counters of a vmnic, by the last reading of its ESXi host. The evidence is
+ * copied. */
 void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
     const char *nic, const struct evidence *evidence, rm_mono_t now);
-/* Takes the counters of the switch's port at the other end of the RNIC's cable: the
- * SWITCH_* numbers of evidence, added to readings that are not judged yet. Ignored
- * for an RNIC without any report. */
+/* Adds the counters of the switch's port at the other end of the RNIC's cable: the
+ * SWITCH_* numbers of evidence. Ignored for an RNIC without a report. */
 void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
-/* Takes the counters of a switch's port without an RNIC in the last reading; the
- * evidence is copied, and added to readings that are not judged yet. Ports for which
- * no rule holds, or held lately, are left out. neighbor: borrowed; "": not known. */
+/* Adds the counters of a switch's port without an RNIC at the other end. The evidence
+ * is copied. Ports for which no rule holds, or has held for DIAGNOSES_QUIET_NS, are not
+ * stored. neighbor: copied; "": not known. */
 void diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighbor,
     const struct evidence *evidence, rm_mono_t at);
-/* Takes the totals of its own probes and of those to it, without those whose other
- * end is at fault itself; they may restart. */
+/* Sets the totals of probes from and to the RNIC, except probes whose other RNIC is
+ * itself at fault. The totals may restart at 0. */
 void diagnoses_probes(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct probe_counts *probes, rm_mono_t now);
 void diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall);
 
 struct diagnoses_turns {
-	rm_mono_t began; /* of this round */
+	rm_mono_t began; /* start of this round */
 	size_t next;
 };
 
-/* Selects the rack to judge now: one at a time, as a full one takes some
- * milliseconds, and each once in DIAGNOSES_EVERY_NS. False: none. */
+/* *ret: the rack that must be judged now. Each rack is judged once per
+ * DIAGNOSES_EVERY_NS; only one rack is judged per call, because a full rack takes some
+ * milliseconds. False: no rack must be judged now. */
 bool diagnoses_turn(
     struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_t *ret);
 
-size_t diagnoses_rnics(const struct diagnoses *diagnoses);    /* all three kinds */
-size_t diagnoses_reported(const struct diagnoses *diagnoses); /* without them */
+size_t diagnoses_rnics(const struct diagnoses *diagnoses); /* all three kinds */
+/* RNICs and vmnics with reports, without ports */
+size_t diagnoses_reported(const struct diagnoses *diagnoses);
 const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
 const struct diagnosed *diagnoses_find(
-    const struct diagnoses *diagnoses, struct wire_rnic_id id); /* or NULL */
-/* The standing diagnoses of this RNIC that can explain why probes are lost, as a
- * sentence of at most len bytes, cut between its parts; "": nothing. */
+    const struct diagnoses *diagnoses, struct wire_rnic_id id); /* NULL: not known */
+/* Writes a sentence with those standing diagnoses of the RNIC that can explain lost
+ * probes. It has at most len bytes; parts that do not fit are left out. "": there are
+ * none. */
 void diagnoses_sentence(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len);
-/* The ports of switches, with a neighbour, whose counters can explain why probes are
- * lost; at most room of them. They borrow from diagnoses, until its next call. */
+/* Writes the ports of switches, with neighbours, whose counters can explain lost
+ * probes: at most room rows. Returns their number. The rows borrow from diagnoses until
+ * its next call. */
 size_t diagnoses_ports(
     struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room);
 const struct diagnoses_counts *diagnoses_counts(const struct diagnoses *diagnoses);

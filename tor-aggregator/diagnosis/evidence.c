@@ -78,7 +78,7 @@ evidence_seconds(const struct evidence *evidence, unsigned number)
 	return (double)ns / 1e9;
 }
 
-/* True: the number exists, and its interval has a length. */
+/* True: the number is set, and its interval is longer than 0. */
 static bool
 has(const struct evidence *evidence, unsigned number, unsigned index)
 {

@@ -8,7 +8,8 @@
 #include "tor-aggregator/hypervisor/hypervisor_nics.h"
 #include "tor-aggregator/hypervisor/hypervisor_table.h"
 
-/* Packets without a buffer are not RDMA of an application here. */
+/* Not mapped: a vmnic's packets without a buffer are not RDMA packets of an
+ * application. */
 static unsigned
 number_of(const char *name)
 {
@@ -30,8 +31,8 @@ has_counted(const struct counter_state *state, bool gauge)
 					      state->change == COUNTER_WRAPPED)));
 }
 
-/* If the host reports PFC as off, it is off for all priorities, which it may not
- * list. */
+/* If the host reports that PFC is off, sets it off for all priorities, because the host
+ * may not list them. */
 static void
 take_pfc_off(const struct hypervisor_nic *nic, struct evidence *ret)
 {

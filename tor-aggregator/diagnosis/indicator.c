@@ -8,17 +8,22 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 
 enum how {
-	COUNT, /* in the interval: the sum of all that exist */
-	MOST,  /* the largest of them */
+	COUNT, /* sum of the counters that exist, in the interval */
+	MOST,  /* the largest of these counters */
 	RATE,  /* per second */
-	TIME,  /* microseconds, as a share of the interval: the worst priority */
+	/* microseconds as a share of the interval, at the priority with the most */
+	TIME,
 	RATIO,
 	GAUGE,
-	USE, /* bits or, by its scale, bytes, of what a port of so many Mb/s carries */
-	LIGHT, /* decibels by which the darkest lane of `of` is below the brightest, or
-		  below `per`; of lanes whose own transmitter, `where`, is not off */
-	SWITCH_LIGHT, /* decibels by which `of`, the darkest lane of a switch's module,
-		  is below `per` */
+	/* bits (or bytes, by scale) as a share of what a port of the speed `per` (Mb/s)
+	 * can carry */
+	USE,
+	/* decibels by which the darkest lane in `of` is below the brightest lane, or
+	 * below `per`; without lanes whose transmitter (`where`) is off */
+	LIGHT,
+	/* decibels by which `of`, the darkest lane of the switch's module, is below
+	 * `per` */
+	SWITCH_LIGHT,
 	GIVEN,
 };
 
@@ -31,16 +36,19 @@ struct row {
 	const char *name, *unit;
 	uint8_t how;
 	uint8_t of[MAX_OF];
-	uint8_t where; /* only at indexes where this is above 0 */
+	uint8_t where; /* only indexes at which this number is above 0; 0: all */
 	uint8_t per[MAX_OF];
-	double scale, at_least;  /* of RATIO; at_least: of `per`, else it is idle */
-	uint8_t excused[MAX_OF]; /* idle where one of these counts EXCUSE or more */
-	uint8_t otherwise;       /* the indicator that replaces it when it is missing */
-	uint8_t pausing;  /* idle unless this counts: drops of a class that is not
-			     paused are none of a headroom */
-	uint8_t lanes;    /* enum lanes: idle on others */
+	/* for RATIO; if `per` is below at_least, the indicator is idle */
+	double scale, at_least;
+	/* the indicator is idle if one of these numbers is EXCUSE or more */
+	uint8_t excused[MAX_OF];
+	uint8_t otherwise; /* the indicator that is used if this one is missing */
+	/* the indicator is idle unless this number is above 0: drops in a class without
+	 * pauses are not drops of the headroom */
+	uint8_t pausing;
+	uint8_t lanes;    /* enum lanes; the indicator is idle on other lanes */
 	bool corrected;   /* see indicator_is_corrected */
-	bool timed;       /* its text continues with "in 10 s" */
+	bool timed;       /* " in 10 s" is appended to its text */
 	const char *text; /* '#': the number; '$': the switch's port; '@': the RNIC that
 			     pauses */
 };
@@ -135,7 +143,8 @@ indicator_unit(enum indicator indicator)
 
 /* ---- computing ---- */
 
-/* Of those that exist; false: none does. most: the largest, not the sum. */
+/* Sums up the numbers in `of` that exist, or finds the largest (most). False: none
+ * exists. */
 static bool
 count(const struct evidence *evidence, const uint8_t of[MAX_OF], unsigned where,
     bool most, double *ret)
@@ -171,7 +180,7 @@ is_excused(const struct evidence *evidence, const struct row *row)
 	return false;
 }
 
-/* True: it has values, whatever `where` requires. */
+/* True: the number is set at any index. */
 static bool
 is_there(const struct evidence *evidence, unsigned number)
 {
@@ -206,7 +215,7 @@ read_count(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
-/* Each counter with its own interval: those of host and switch differ. */
+/* The ratio of two rates: host and switch have different intervals. */
 static enum indicator_status
 read_ratio(const struct evidence *evidence, const struct row *row, double *ret)
 {
@@ -255,7 +264,7 @@ read_most(const struct evidence *evidence, const struct row *row, double *ret)
 #define NOISE_NW 5000 /* -23 dBm: receivers show this much without any light */
 #define STEP_NW 100   /* resolution of modules: the darkest value above 0 */
 
-/* A lane whose own transmitter is off is not in use, and may be dark. */
+/* False: the lane's transmitter is off, so the lane is not in use, and may be dark. */
 static bool
 is_lit(const struct evidence *evidence, const struct row *row, unsigned lane)
 {
@@ -263,8 +272,9 @@ is_lit(const struct evidence *evidence, const struct row *row, unsigned lane)
 	       evidence->value[row->where][lane] >= DARK_NW;
 }
 
-/* The other end is off, or the link down: no lane is bright, and if all are below
- * the module's alarm, no light came over it, either. That is not a single bad lane. */
+/* True: the other end is off, or the link is down, which is no fault of a single lane:
+ * no lane receives light, or the switch reports the port as down, or all lanes are
+ * below the module's alarm and no bytes were received. */
 static bool
 is_without_light(const struct evidence *evidence, uint64_t brightest)
 {
@@ -307,8 +317,8 @@ read_light(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
-/* The host's end is off, or the link down. If its state is not known: no lane is
- * bright. */
+/* True: the host's end is off, or the link is down. If the link's state is not known:
+ * no lane receives light. */
 static bool
 is_switch_without_light(const struct evidence *evidence)
 {
@@ -339,11 +349,11 @@ read_switch_light(const struct evidence *evidence, const struct row *row, double
 }
 
 #define NRZ_LANE_MBPS 28000 /* faster lanes are PAM4 */
-#define NRZ_PORT_MBPS 40000 /* up to this no port has such lanes */
+#define NRZ_PORT_MBPS 40000 /* no port with at most this speed has such lanes */
 
-/* Certainly one bit per symbol, which has RS(528,514) if any FEC: both ends of a link
- * have the same lanes. Otherwise the limits of PAM4 and RS(544,514) count, which are
- * wider. */
+/* True: the link certainly uses NRZ, one bit per symbol, and so RS(528,514) if it uses
+ * FEC. Both ends of a link have the same lanes, so either end shows that. If false, the
+ * wider limits for PAM4 and RS(544,514) are used. */
 static bool
 is_nrz(const struct evidence *evidence)
 {
@@ -397,7 +407,7 @@ read_row(const struct evidence *evidence, const struct row *row, double *ret)
 		   : status;
 }
 
-/* The row that is used: the replacement if it is missing. */
+/* The row of the indicator, or of its replacement if the indicator is missing. */
 static const struct row *
 row_read(const struct evidence *evidence, enum indicator indicator,
     enum indicator_status *status, double *ret)
@@ -544,7 +554,8 @@ indicator_needs(const struct evidence *evidence, enum indicator indicator)
 
 /* ---- the other RNICs ---- */
 
-struct others { /* over the whole rack; the RNIC with the most, and the next one */
+/* the RNICs with the highest and the second highest value in the rack */
+struct others {
 	size_t most;
 	double first, second;
 	unsigned known;
@@ -562,7 +573,7 @@ others_take(struct others *others, size_t i, double value)
 	}
 }
 
-/* The most of all but i; false: no other RNIC counts it. */
+/* The highest value of all RNICs but i. False: no other RNIC has the value. */
 static bool
 others_most(const struct others *others, size_t i, bool counts_itself, double *ret)
 {
@@ -612,7 +623,7 @@ take_numbers(
 		others_take(&rack->ce, i, value);
 }
 
-/* If i pauses most, it is the second one. */
+/* The RNIC that pauses most, except `but`. */
 static size_t
 pausing_most_but(struct evidence *const *all, size_t count, size_t but)
 {

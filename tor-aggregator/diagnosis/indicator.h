@@ -1,7 +1,8 @@
 /*
  * indicator - a number computed from evidence: a rate, a share, a ratio. Pure.
  *
- * One table defines the computation, the unit and the text of each.
+ * A table in indicator.c defines the calculation, the unit and the text of each
+ * indicator.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_INDICATOR_H
 #define TOR_AGGREGATOR_DIAGNOSIS_INDICATOR_H
@@ -86,29 +87,32 @@ enum indicator {
 
 enum indicator_status {
 	INDICATOR_KNOWN,
-	INDICATOR_IDLE,    /* its counters exist, but counted too little for it */
+	/* the counters exist, but their values are too small for a result */
+	INDICATOR_IDLE,
 	INDICATOR_MISSING, /* a counter is missing */
 };
 
 const char *indicator_str(enum indicator indicator);  /* "symbol_errors" */
 const char *indicator_unit(enum indicator indicator); /* "symbols", "%", ... */
 
-/* True: FEC corrects what it counts, so that it loses no packet. */
+/* True: the indicator counts errors that FEC has corrected, so no packets are lost. */
 bool indicator_is_corrected(enum indicator indicator);
 
 enum indicator_status indicator_read(
     const struct evidence *evidence, enum indicator indicator, double *ret);
 
-/* "its port counted 812 symbol errors in 10 s". Cut to fit. */
+/* Writes text such as "its port counted 812 symbol errors in 10 s". A text that is too
+ * long is cut. */
 #define INDICATOR_TEXT 160
 void indicator_report(const struct evidence *evidence, enum indicator indicator,
     char out[INDICATOR_TEXT]);
 
-/* The name of the first counter that it needs and that is missing: "symbol_err". */
+/* The name of the first missing counter that the indicator needs, such as
+ * "symbol_err". */
 const char *indicator_needs(const struct evidence *evidence, enum indicator indicator);
 
-/* Fills in for each of them what the others of their rack do: GIVEN_OTHERS_* and
- * GIVEN_CE_ABOVE_OTHERS. Nothing is filled in if no other one counts it. */
+/* Sets GIVEN_OTHERS_* and GIVEN_CE_ABOVE_OTHERS of each RNIC, from the evidence of the
+ * other RNICs in all. A value is not set if no other RNIC has the counters for it. */
 void evidence_join(struct evidence *const *all, size_t count);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include "tor-aggregator/diagnosis/evidence.h"
 
-#define STRAY 10 /* fewer in an interval of some seconds are stray ones */
+#define STRAY 10 /* fewer events in an interval are ignored, as they may be chance */
 
 static const struct sign {
 	uint8_t indicator;
-	bool needed; /* without it the status is not known */
-	double from; /* evidence against the network from this value on */
+	bool needed; /* if the indicator is missing, the status is not known */
+	double from; /* a value of at least this is evidence against the network */
 } signs[] = {
 	{ PROBE_LOSS, true, 0.01 },
 	{ LINK_DOWNS, false, 1 },
@@ -39,7 +39,7 @@ network_status_str(enum network_status status)
 	return names[status];
 }
 
-/* Lists the evidence against it, the first that fits. */
+/* Lists the evidence against the network, as much as fits. */
 static size_t
 list_evidence(const struct evidence *evidence, char out[RULE_SENTENCE_BYTES])
 {

@@ -39,7 +39,8 @@ take(struct pause_findings *findings, const struct pause_finding *found,
 	standing->stands |= rm_mono_since(now, standing->first) >= hold_ns;
 }
 
-/* Pending findings that were missing once are dropped. */
+/* Removes findings that have ended, and findings that do not stand yet and were not
+ * found now. */
 static void
 forget(struct pause_findings *findings, rm_mono_t now)
 {

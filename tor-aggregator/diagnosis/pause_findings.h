@@ -1,10 +1,10 @@
 /*
- * pause_findings - which findings of the pause graph stand, and since when. Pure.
+ * pause_findings - keeps the findings of the pause graph that stand, with their start
+ * times. Pure.
  *
- * Switches are read at different times, some seconds apart, so a finding stands only
- * once it was found at each judgement for as long as hold_ns, until it was not found
- * for PAUSE_QUIET_NS. For a standing finding the last judgement in which it was found
- * is kept.
+ * Switches are read at different times, some seconds apart. Therefore a finding stands
+ * only after each judgement has found it for hold_ns. It ends when it was not found for
+ * PAUSE_QUIET_NS; until then the finding of the last judgement that found it is kept.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_PAUSE_FINDINGS_H
 #define TOR_AGGREGATOR_DIAGNOSIS_PAUSE_FINDINGS_H
@@ -16,7 +16,7 @@
 #include "rackmesh/core/clock.h"
 #include "tor-aggregator/diagnosis/pause_graph.h"
 
-/* And the longest interval of the readings. */
+/* The caller's hold_ns is this, plus the longest interval between two readings. */
 #define PAUSE_HOLD_NS (10 * RM_NS_PER_S)
 #define PAUSE_QUIET_NS (30 * RM_NS_PER_S)
 #define PAUSE_MAX_KEPT (2 * PAUSE_MAX_FINDINGS)
@@ -25,16 +25,16 @@ struct pause_standing {
 	struct pause_finding finding;
 	bool stands;
 	rm_mono_t first, last; /* times when it was found */
-	rm_wall_t since;       /* of first */
+	rm_wall_t since;       /* wall-clock time of first */
 };
 
 struct pause_findings {
 	struct pause_standing kept[PAUSE_MAX_KEPT];
 	size_t count;
-	uint64_t left_out; /* because there was no room, so far */
+	uint64_t left_out; /* number of findings so far for which there was no room */
 };
 
-/* Takes the results of a judgement. */
+/* Adds the findings of a judgement. */
 void pause_findings_take(struct pause_findings *findings,
     const struct pause_finding *found, size_t count, int64_t hold_ns, rm_mono_t now,
     rm_wall_t wall);

@@ -13,14 +13,15 @@
 #define LOOP_NAMES 16
 #define CHUNKS (PAUSE_MAX_PAUSES / 64)
 
-struct node { /* a switch, or the neighbour at a port without a switch */
+struct node { /* a switch, or a neighbour that is no switch */
 	bool is_switch;
-	size_t at; /* index of the switch; for others of the port */
+	/* index of the switch; for another neighbour, of the port that leads to it */
+	size_t at;
 };
 
 struct port {
 	size_t of, far; /* switches; far: NOWHERE for none */
-	size_t partner; /* the same link's port at the far switch; or NOWHERE */
+	size_t partner; /* the port at the other end of the link; NOWHERE: none */
 	enum pause_neighbor kind;
 	char name[PAUSE_PORT_BYTES], neighbor[PAUSE_NAME_BYTES];
 	char far_port[2][PAUSE_PORT_BYTES];
@@ -30,17 +31,18 @@ struct port {
 struct fabric_switch {
 	char name[PAUSE_NAME_BYTES];
 	bool read;
-	uint8_t blind; /* bits of priorities: the port does not count received pauses */
-	bool cut;      /* ports with pauses were left out */
+	/* bits of priorities for which the port does not count received pauses */
+	uint8_t blind;
+	bool cut;            /* ports with pauses were left out */
 	size_t first, count; /* its ports */
 };
 
 struct pause { /* from: the sender; to: the one that is paused */
 	struct node from, to;
-	size_t link; /* the port; if there are two, the first */
+	size_t link; /* a port of the link; if both are known, the first */
 	bool strong;
 	struct pause_rate rate;
-	bool reached; /* its source was found */
+	bool reached; /* the source of this pause was found */
 };
 
 struct pause_graph {
@@ -48,15 +50,15 @@ struct pause_graph {
 	size_t switch_count;
 	struct port *ports;
 	size_t port_count, capacity;
-	size_t quiet_count; /* of those: without pauses */
+	size_t quiet_count; /* number of ports without pauses */
 	uint64_t ports_left_out, pauses_left_out;
 
-	/* For the priority that is being judged. */
+	/* State of the judgement of one priority. */
 	unsigned priority;
 	struct pause pauses[PAUSE_MAX_PAUSES];
 	size_t pause_count;
 	bool pauses_cut; /* there are more */
-	/* Bits of pauses: those that each one causes, and those that have a cause. */
+	/* Bits of pauses: those that a pause causes, and those that have a cause. */
 	uint64_t effects[PAUSE_MAX_PAUSES][CHUNKS], caused[CHUNKS];
 	struct pause_finding *found;
 	size_t found_count;
@@ -167,7 +169,7 @@ pause_rate_of(const struct evidence *evidence, unsigned timed, unsigned frames,
 		.until = until };
 }
 
-/* Time counts more than frames. */
+/* True: a is stronger; a share of time is stronger than frames. */
 static bool
 is_more(const struct pause_rate *a, const struct pause_rate *b)
 {
@@ -278,7 +280,7 @@ leads_to(const struct port *port, const struct port *far)
 		   switch_port_is_same(port->far_port[1], far->name));
 }
 
-/* Finds the two ports of each link: it is enough that one end knows the other. */
+/* Finds the two ports of each link; it is enough if one end reports the other. */
 static void
 join_links(struct pause_graph *graph)
 {
@@ -315,7 +317,8 @@ name_of(const struct pause_graph *graph, struct node node)
 			      : graph->ports[node.at].neighbor;
 }
 
-/* One link in one direction, as either end counts it; other: NULL, or the other end. */
+/* Adds the pause on one direction of a link, as its ends count it. other: the port at
+ * the other end, or NULL. */
 static void
 add_pause(struct pause_graph *graph, size_t link, struct node from, struct node to,
     const struct pause_rate *rate, const struct pause_rate *other)
@@ -352,7 +355,7 @@ find_pauses(struct pause_graph *graph)
 					  port->far != NOWHERE ? port->far : i };
 
 		if (port->partner != NOWHERE && port->partner < i)
-			continue; /* the other end reports it */
+			continue; /* the link is added from its other end */
 		add_pause(graph, i, there, here, &port->received[p],
 		    far == NULL ? NULL : &far->sent[p]);
 		add_pause(graph, i, here, there, &port->sent[p],
@@ -360,7 +363,8 @@ find_pauses(struct pause_graph *graph)
 	}
 }
 
-/* Two ends that are both reported, but not as one link, may be one link. */
+/* True: two ports whose neighbours are known by name only may be the ends of one
+ * link. */
 static bool
 may_be_same_link(
     const struct pause_graph *graph, const struct pause *a, const struct pause *b)
@@ -371,8 +375,8 @@ may_be_same_link(
 		       graph->ports[b->link].partner == NOWHERE));
 }
 
-/* True: the cause is strong enough. Time and frames cannot be compared: then any
- * amount counts. */
+/* True: the cause is strong enough. A share of time and frames cannot be compared: then
+ * each cause is. */
 static bool
 explains(const struct pause *cause, const struct pause *of)
 {
@@ -406,9 +410,9 @@ has_bit(const uint64_t chunks[CHUNKS], size_t i)
 	return (chunks[i / 64] >> i % 64 & 1) != 0;
 }
 
-/* Finds the pauses of the switch that pauses, which are strong enough: at other
- * ports than this one, strong ones, or else faint ones; or else the neighbour
- * itself, each by the other. */
+/* Finds for each pause that a switch sends the pauses that it receives and that are
+ * strong enough to be the cause: strong pauses at other ports; without any, faint ones;
+ * without any, those of the neighbour that it pauses. */
 static void
 find_causes(struct pause_graph *graph)
 {
@@ -436,7 +440,7 @@ is_first(const struct pause_graph *graph, size_t i)
 
 /* ---- findings ---- */
 
-struct spread {              /* the pauses caused by some others */
+struct spread {              /* the pauses that some pauses have caused */
 	uint64_t in[CHUNKS]; /* bits of pauses */
 	bool first[PAUSE_MAX_PAUSES];
 	size_t queue[PAUSE_MAX_PAUSES], count;
@@ -486,7 +490,8 @@ append_rate(char *text, size_t size, const struct pause_rate *rate)
 	    rate->value);
 }
 
-/* An unnamed neighbour is described by the port that leads to it. */
+/* Writes the name of a node; a neighbour without a name is described by the port that
+ * leads to it. */
 static void
 name_or_port(
     const struct pause_graph *graph, struct node node, char name[PAUSE_NAME_BYTES])
@@ -514,8 +519,8 @@ add_victim(
 	finding->victim_count++;
 }
 
-/* The nodes at which its pauses arrive strongly, without the source itself and, for
- * a loop, without its switches. */
+/* Finds the nodes that receive strong pauses, except the source, and for a loop except
+ * its switches. */
 static void
 find_victims(const struct pause_graph *graph, const struct spread *spread,
     struct pause_finding *finding)
@@ -588,8 +593,8 @@ new_finding(struct pause_graph *graph, enum pause_kind kind)
 	return finding;
 }
 
-/* Why a switch may be paused although no pause to it is seen; NULL: it is the
- * source. */
+/* Why a switch may receive pauses that are not seen; NULL: it receives none, so it is
+ * the source. */
 static const char *
 unknown_reason(const struct pause_graph *graph, size_t at)
 {
@@ -602,7 +607,7 @@ unknown_reason(const struct pause_graph *graph, size_t at)
 	return NULL;
 }
 
-/* The one who pauses a switch most; NULL: there is none. */
+/* The strongest pause that a switch receives; NULL: there is none. */
 static const struct pause *
 most_at(const struct pause_graph *graph, struct node node)
 {
@@ -656,7 +661,8 @@ report_switch(const struct pause_graph *graph, const struct pause *pause,
 		    text, size, "whether it is paused itself is not known: %s", error);
 }
 
-/* The port belongs to a switch that is read: this switch has counted the pauses. */
+/* Reports a source that is no switch. The port that leads to it belongs to a switch
+ * that is read. */
 static void
 report_leaf(const struct pause_graph *graph, const struct pause *pause,
     struct pause_finding *finding)
@@ -690,7 +696,7 @@ report_leaf(const struct pause_graph *graph, const struct pause *pause,
 		    "and there are too many RNICs of other racks to look at all");
 }
 
-/* All first pauses of one node: follows how they spread. */
+/* Follows how the pauses spread that begin at one node. */
 static void
 find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 {
@@ -712,7 +718,8 @@ find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 		return;
 	finding->rate = graph->pauses[strongest].rate;
 	find_victims(graph, spread, finding);
-	/* An RNIC that pauses only its switch, and no other, is left to the rules. */
+	/* An RNIC whose pauses stop only its own switch is no finding here: rules.c
+	 * handles it. */
 	if (finding->victim_count <
 	    (source.is_switch || !graph->pauses[strongest].strong ? 1 : 2))
 		return;
@@ -745,8 +752,9 @@ a_cause(const struct pause_graph *graph, size_t of)
 	return i;
 }
 
-/* Follows the causes of a pause that never end, until one repeats. loop: from each
- * to its cause, starting at the switch with the lowest number. */
+/* Follows the causes of a pause until a pause occurs again. loop: the pauses of the
+ * loop, each followed by its cause, beginning with the switch with the lowest
+ * number. */
 static size_t
 walk_loop(const struct pause_graph *graph, size_t from, size_t loop[PAUSE_MAX_PAUSES])
 {
@@ -812,7 +820,7 @@ is_deadlock(const struct pause_graph *graph, const size_t *loop, size_t count)
 	return true;
 }
 
-/* It is no deadlock: each of its switches counts as a source. */
+/* Removes a loop that is no deadlock: each of its switches counts as a source. */
 static void
 cut_loop(struct pause_graph *graph, const size_t *loop, size_t count)
 {

@@ -1,16 +1,18 @@
 /*
- * pause_graph - which switches and RNICs pause which (PFC), and where that begins.
- * Pure.
+ * pause_graph - finds the sources of PFC pauses: which switch or RNIC pauses which
+ * neighbour, and where the pauses begin. Pure.
  *
- * A pause that a switch receives at a port was sent by the neighbour, which is the slow
- * one; a pause that it sends stops the neighbour. A switch sends pauses because it is
- * paused itself at another port: so each pause is followed upstream, from its victims
- * to its source, a node that pauses and is not paused, or not enough to explain that.
- * An RNIC passes no pauses on, and so always is a source. Pauses without a source form
- * a loop, a deadlock. If a source is behind a port without a known neighbour, or
- * counted by a switch that is not read, it is reported as not known.
+ * A pause that a switch receives at a port was sent by the neighbour, which cannot
+ * receive more packets; a pause that the switch sends stops the neighbour. A switch
+ * usually sends pauses because it is itself paused at another port. So each pause is
+ * followed from its victim to its source: a node that sends pauses and receives none,
+ * or too few to explain what it sends. An RNIC does not forward pauses, so it is always
+ * a source. Pauses without a source form a loop, which is a deadlock. If a source is
+ * behind a port without a known neighbour, or is a switch that is not read, it is
+ * reported as not known.
  *
- * Add all switches, then their ports; each priority is a graph of its own.
+ * Add all switches first, then their ports. Each priority is judged as a graph of its
+ * own.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
 #define TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
@@ -23,57 +25,64 @@
 
 #define PAUSE_PRIORITIES 8
 #define PAUSE_MAX_SWITCHES 128
-#define PAUSE_MAX_PORTS 4096   /* with pauses, of all switches; as many links without */
-#define PAUSE_MAX_PAUSES 512   /* for one priority: a link in one direction each */
-#define PAUSE_MAX_FINDINGS 32  /* of all priorities */
+/* ports with pauses, of all switches; and as many links without pauses */
+#define PAUSE_MAX_PORTS 4096
+#define PAUSE_MAX_PAUSES 512   /* of one priority; one for each link and direction */
+#define PAUSE_MAX_FINDINGS 32  /* over all priorities */
 #define PAUSE_NAME_BYTES 132   /* "host/device" */
-#define PAUSE_PORT_BYTES 64    /* as named by switch or neighbour */
-#define PAUSE_SOURCE_BYTES 512 /* for a loop all its switches */
+#define PAUSE_PORT_BYTES 64    /* name of a port, by its switch or by its neighbour */
+#define PAUSE_SOURCE_BYTES 512 /* for a loop the names of all its switches */
 #define PAUSE_TEXT_BYTES 1024
-#define PAUSE_VICTIMS 16 /* named by a finding; the others are counted */
-#define PAUSE_STEPS 16   /* likewise */
+/* victims that a finding names; further ones are only counted */
+#define PAUSE_VICTIMS 16
+#define PAUSE_STEPS 16 /* steps that a finding lists; further ones are only counted */
 
-/* From here on a pause needs an explanation; a weaker one, down to the faint limit,
- * may explain it if no other does. */
+/* A pause of at least this strength needs an explanation. A weaker pause, down to the
+ * PAUSE_FAINT limits, can explain it if no strong one does. */
 #define PAUSE_STRONG_PCT 5
-#define PAUSE_STRONG_FRAMES 10 /* per second, where time is not counted */
+/* per second, for ports that do not count the paused time */
+#define PAUSE_STRONG_FRAMES 10
 #define PAUSE_FAINT_PCT 1
 #define PAUSE_FAINT_FRAMES 1
-#define PAUSE_LOOP_PCT 50 /* each pause of a deadlock, at least */
-#define PAUSE_EXPLAINS 4  /* a pause explains at most this factor, in the same unit */
+#define PAUSE_LOOP_PCT 50 /* least strength of each pause in a deadlock */
+/* a pause can explain one that is up to so many times as strong, in the same unit */
+#define PAUSE_EXPLAINS 4
 
 struct evidence;
 struct pause_graph;
 
 struct pause_rate {
 	bool known;
-	bool timed;            /* else value is frames per second */
-	double value;          /* per cent of the time */
-	rm_mono_t from, until; /* when it was counted; 0: not known */
+	/* true: value is in % of the time; false: in frames per second */
+	bool timed;
+	double value;
+	rm_mono_t from, until; /* the time in which it was counted; ns 0: not known */
 };
 
 enum pause_neighbor {
 	PAUSE_NEIGHBOR_NOT_KNOWN,
-	PAUSE_NEIGHBOR_OTHER,    /* has a name, and is none of the following */
-	PAUSE_NEIGHBOR_LEFT_OUT, /* the same, but not all RNICs were examined */
+	/* known by name, but no RNIC or switch of this graph */
+	PAUSE_NEIGHBOR_OTHER,
+	/* as PAUSE_NEIGHBOR_OTHER, but not all RNICs were examined */
+	PAUSE_NEIGHBOR_LEFT_OUT,
 	PAUSE_NEIGHBOR_RNIC,
-	PAUSE_NEIGHBOR_SWITCH, /* of this graph */
+	PAUSE_NEIGHBOR_SWITCH, /* a switch of this graph */
 };
 
 struct pause_port {       /* everything is copied */
-	const char *name; /* as named by its switch */
+	const char *name; /* name of the port at its switch */
 	enum pause_neighbor kind;
-	/* Its name; not used for a switch or an unknown neighbour. */
+	/* Name of the neighbour; not used for a switch or an unknown neighbour. */
 	const char *neighbor;
-	size_t far;              /* for a switch its index here */
-	bool off;                /* it is down, or without PFC */
-	const char *far_port[2]; /* and its port's names, as LLDP tells them; or "" */
+	size_t far;              /* for a switch: its number in this graph */
+	bool off;                /* the port is down, or has PFC off */
+	const char *far_port[2]; /* for a switch: names of its port, by LLDP; or "" */
 	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
 };
 
 enum pause_kind {
 	PAUSE_SOURCE_RNIC,
-	PAUSE_SOURCE_SWITCH, /* its own queues are full */
+	PAUSE_SOURCE_SWITCH, /* the switch's own queues are full */
 	PAUSE_SOURCE_NOT_KNOWN,
 	PAUSE_LOOP,
 	PAUSE_KINDS,
@@ -87,44 +96,50 @@ struct pause_step { /* from: the sender; to: the one that is paused */
 struct pause_finding {
 	enum pause_kind kind;
 	unsigned priority;
-	/* Its name; for a loop all switches; if not known: as much as is known, or
-	 * "". */
+	/* Name of the source; for a loop all its switches; for PAUSE_SOURCE_NOT_KNOWN
+	 * what is known of it, or "". */
 	char source[PAUSE_SOURCE_BYTES];
-	/* Where its pauses enter the network; "" if the source is a switch. */
+	/* The switch and port at which the pauses enter the network; "" if the source
+	 * is a switch. */
 	char at_switch[PAUSE_NAME_BYTES], at_port[PAUSE_PORT_BYTES];
-	struct pause_rate rate; /* of the strongest of its pauses */
+	struct pause_rate rate; /* of the strongest pause of the source */
 	char victims[PAUSE_VICTIMS][PAUSE_NAME_BYTES];
-	size_t victim_count; /* includes those that are not named */
-	/* How they spread: from the source on, each after one that causes it. */
+	size_t victim_count; /* number of all victims, named or not */
+	/* How the pauses spread: beginning with the source, each step after one that
+	 * causes it. */
 	struct pause_step steps[PAUSE_STEPS];
-	size_t step_count; /* includes those that are not listed */
+	size_t step_count; /* number of all steps, listed or not */
 	char sentence[PAUSE_TEXT_BYTES];
 };
 
-/* Of one priority, from the evidence's numbers for its time and its frames: by time,
- * but some platforms have that always at 0, and count frames. until: it was read. */
+/* The pauses of one priority. timed, frames: the evidence's numbers for the paused time
+ * and for the frames. The time is used, unless it is 0 although there are frames, as on
+ * some platforms. until: when the evidence was read. */
 struct pause_rate pause_rate_of(const struct evidence *evidence, unsigned timed,
     unsigned frames, unsigned priority, rm_mono_t until);
-/* For a pause that both ends of a link count: the newer one; if their times overlap
- * the stronger one, preferably by time. */
+/* For a pause that both ends of a link count: returns the newer of the two rates; if
+ * their times overlap, the stronger one, where a share of time is preferred to
+ * frames. */
 struct pause_rate pause_rate_of_both(
     const struct pause_rate *a, const struct pause_rate *b);
 
 struct pause_graph *pause_graph_new(void);        /* NULL when out of memory */
 void pause_graph_free(struct pause_graph *graph); /* NULL is allowed */
 
-/* They get the numbers 0, 1, ... read: its ports follow, from a recent reading.
- * -ENOSPC; -EINVAL: ports have been added already. */
+/* Adds a switch; the switches get the numbers 0, 1, ... read: there is a recent
+ * reading, and its ports will be added. -ENOSPC: too many switches; -EINVAL: ports have
+ * been added already. */
 int pause_graph_add_switch(struct pause_graph *graph, const char *name, bool read);
-/* of: its switch's number; all ports of one switch follow each other. Ports beyond the
- * limits are counted: pause_graph_left_out. -ENOMEM; -EINVAL. */
+/* Adds a port of switch number `of`; all ports of a switch must be added one after
+ * another. Ports beyond the limits are counted, see pause_graph_left_out. -ENOMEM;
+ * -EINVAL: no such switch. */
 int pause_graph_add_port(
     struct pause_graph *graph, size_t of, const struct pause_port *port);
 
-/* Sources from which pauses spread to others, and loops. Returns their number. */
+/* Finds sources from which pauses spread to others, and loops. Returns their number. */
 size_t pause_graph_judge(
     struct pause_graph *graph, struct pause_finding found[PAUSE_MAX_FINDINGS]);
-/* Ports and pauses beyond the limits, also of the last judgement. */
+/* The number of ports and pauses beyond the limits, including the last judgement. */
 uint64_t pause_graph_left_out(const struct pause_graph *graph);
 
 const char *pause_kind_str(enum pause_kind kind);  /* "pause-source", ... */

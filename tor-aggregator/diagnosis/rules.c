@@ -43,11 +43,11 @@
 	}
 #define BIT(diagnosis) (UINT32_C(1) << DIAGNOSIS_##diagnosis)
 
-#define FEW 10 /* in an interval of some seconds: more than a stray one */
+#define FEW 10 /* this many events in an interval are more than chance */
 #define MANY 100
 #define QUIET_PFC 1 /* frames per second */
 #define BUSY_PFC 10
-/* 30 % of the time in pauses of the longest kind, at 100 Gb/s. */
+/* Frames per second; with the longest pauses at 100 Gb/s that is 30 % of the time. */
 #define MANY_PFC 900
 
 #define GUO "Guo et al., RDMA over Commodity Ethernet at Scale (SIGCOMM 2016)"
@@ -186,9 +186,9 @@ ask(const struct evidence *evidence, const struct rule_condition *condition)
 				: value >= condition->threshold;
 }
 
-struct group { /* one of its conditions has to hold */
+struct group { /* conditions of which one must hold */
 	bool any, known, holds;
-	uint8_t needs; /* the first one that is missing */
+	uint8_t needs; /* the first indicator that is missing */
 };
 
 struct evaluation {             /* state of the evaluation of one rule's conditions */
@@ -236,8 +236,9 @@ receive(struct evaluation *evaluation, const struct rule_condition *condition,
 		report(evaluation, condition->indicator);
 }
 
-/* A rule needs every condition that it cannot do without: if one condition of a
- * group is known, the group needs no other. */
+/* Decides the status of the rule. A missing condition outside the groups makes it
+ * unknown; a missing condition of a group does so only if no other one of the group is
+ * known. */
 static void
 conclude(struct evaluation *evaluation)
 {

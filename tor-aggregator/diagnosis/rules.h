@@ -1,8 +1,9 @@
 /*
- * rules - the diagnoses that the evidence of one RNIC in one interval supports. Pure.
+ * rules - decides which diagnoses the evidence on one RNIC in one interval supports.
+ * Pure.
  *
- * One table has all rules, in the order of evaluation: link, cable, PCIe, source of
- * pauses, drops, congestion control, settings. The thresholds are a first guess for an
+ * A table has all rules, in the order of evaluation: link, cable, PCIe, source of
+ * pauses, drops, congestion control, settings. The thresholds are rough values for an
  * operator; a diagnosis alone raises no alert.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_RULES_H
@@ -44,18 +45,20 @@ enum diagnosis {
 
 enum rule_role {
 	RULE_END,
-	RULE_ANY,  /* at least one of these */
-	RULE_WITH, /* and one of these */
-	RULE_MUST, /* and all of these */
-	RULE_NOT,  /* and none of these */
+	RULE_ANY,  /* at least one of the conditions with this role must hold */
+	RULE_WITH, /* at least one of these must hold, too */
+	RULE_MUST, /* all of these must hold */
+	RULE_NOT,  /* none of these may hold */
 };
 
 struct rule_condition {
 	uint8_t role;      /* enum rule_role */
 	uint8_t indicator; /* enum indicator */
-	bool below;        /* holds below the threshold, not from it on */
-	bool if_known;     /* evaluated only if its counters exist */
-	double threshold;  /* in the indicator's unit */
+	/* true: holds for values below the threshold; false: for the threshold and
+	 * above */
+	bool below;
+	bool if_known;    /* ignored if its counters do not exist */
+	double threshold; /* in the indicator's unit */
 };
 
 #define RULE_CONDITIONS 20
@@ -63,13 +66,14 @@ struct rule_condition {
 struct rule {
 	const char *name;   /* "pfc-storm" */
 	const char *what;   /* what it means, in a sentence */
-	const char *source; /* of the rule and of its thresholds */
-	unsigned lasts_s;   /* it has to hold for this time */
-	/* In bits: diagnoses that explain the same; evaluated before. */
+	const char *source; /* document from which rule and thresholds were taken */
+	unsigned lasts_s;   /* the rule must hold for this time */
+	/* Bits of diagnoses that explain the same evidence; they are earlier in the
+	 * table. */
 	uint32_t unless;
 	struct rule_condition conditions[RULE_CONDITIONS];
-	bool loses;    /* packets: it can explain why probes are lost */
-	bool of_links; /* applies to a switch's port without an RNIC, too */
+	bool loses;    /* the fault loses packets, so it can explain lost probes */
+	bool of_links; /* the rule also applies to a switch's port without an RNIC */
 };
 
 extern const struct rule rules[DIAGNOSES];
@@ -77,24 +81,25 @@ extern const struct rule rules[DIAGNOSES];
 enum rule_status {
 	RULE_NOT_SO,
 	RULE_HOLDS,
-	RULE_NOT_KNOWN, /* a counter that it needs is missing */
+	RULE_NOT_KNOWN, /* a counter that the rule needs is missing */
 };
 
 #define RULE_REPORTS 3
 
 struct rule_result {
 	enum rule_status status;
-	bool
-	    loses; /* for RULE_HOLDS: what shows it can lose packets, as the rule can */
-	uint8_t reports[RULE_REPORTS]; /* for RULE_HOLDS: indicators that show it; 0:
-					  none */
-	uint8_t needs; /* for RULE_NOT_KNOWN: an indicator that is missing */
+	bool loses; /* for RULE_HOLDS: the rule and the indicators that show it can lose
+		       packets */
+	/* for RULE_HOLDS: the indicators that show it; 0: none */
+	uint8_t reports[RULE_REPORTS];
+	uint8_t needs; /* for RULE_NOT_KNOWN: the first indicator that is missing */
 };
 
-/* Evaluates all of them, as if they had held for long enough. */
+/* Evaluates all rules; lasts_s is not considered. */
 void rules_judge(const struct evidence *evidence, struct rule_result ret[DIAGNOSES]);
 
-/* "its port counted 812 symbol errors in 10 s, ...": of RULE_HOLDS. */
+/* For RULE_HOLDS: writes the evidence, such as "its port counted 812 symbol errors in
+ * 10 s, ...". */
 #define RULE_SENTENCE_BYTES (RULE_REPORTS * INDICATOR_TEXT)
 void rule_sentence(const struct evidence *evidence, const struct rule_result *result,
     char out[RULE_SENTENCE_BYTES]);

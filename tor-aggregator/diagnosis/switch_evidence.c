@@ -61,8 +61,8 @@ has_counted(const struct counter_state *state)
 	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
 }
 
-/* More than a port of 800 Gb/s can count in the time, of bits even: the switch has
- * jumped, or does not tell the truth. */
+/* Limit on the increase of a counter per ns: more than the bits of a port with 800
+ * Gb/s. A larger increase is an error of the switch. */
 #define MOST_PER_NS 1000
 
 static bool
@@ -79,7 +79,9 @@ is_optics(unsigned number)
 	       number == SWITCH_OPTICS_RX_LOW_ALARM_NW;
 }
 
-/* A lane is dark if it was dark twice: its delta is the value of the reading before. */
+/* The delta of a counter, or the value of a gauge. Of the received power it is the
+ * better value of two readings (delta is the reading before), because a lane counts as
+ * dark only if both readings are dark. */
 static uint64_t
 value_of(
     const struct switch_row *row, unsigned number, const struct counter_state *state)
@@ -113,7 +115,8 @@ module_of(const struct switch_list *list, size_t i)
 	return UINT64_MAX;
 }
 
-/* Ethernet1/36/2 of a Nexus is a part of the module in slot 36. */
+/* True: the port is a part of a module: on a Nexus, Ethernet1/36/2 is a part of the
+ * module in slot 36. */
 static bool
 is_broken_out(const char *port)
 {
@@ -122,8 +125,9 @@ is_broken_out(const char *port)
 	return slash != NULL && strchr(slash + 1, '/') != NULL;
 }
 
-/* Ports that share a module are next to each other; its lanes are reported for one
- * of them, and it is not known which lanes belong to which port. */
+/* True: another port uses the same module; such ports are next to each other in the
+ * list. The lanes of the module are reported for one of the ports, and it is not known
+ * which lanes belong to which port. */
 static bool
 shares_module(const struct switch_list *list, size_t i)
 {
@@ -143,8 +147,8 @@ forget_optics(struct evidence *evidence)
 			evidence->there[number] = 0;
 }
 
-/* Counters by colour are not needed if the switch counts their sum, which comes
- * before them in the table. */
+/* False: a counter by colour, if the switch also counts the sum, which is earlier in
+ * the table. */
 static bool
 is_reported(const struct switch_row *row, bool has_sum)
 {
@@ -152,7 +156,8 @@ is_reported(const struct switch_row *row, bool has_sum)
 	       strcmp(row->name, "wred_drops") != 0;
 }
 
-/* Of bins by the number of errors: those which a decoder can only just correct. */
+/* For bins by number of symbol errors: only bins that the FEC decoder can only just
+ * correct have a number of evidence. */
 static unsigned
 number_at(const struct switch_row *row, unsigned number, unsigned i)
 {
@@ -169,8 +174,8 @@ index_of(const struct switch_object *object, const struct switch_row *row, unsig
 	return row->by == SWITCH_BY_ERRORS ? 0 : (object->index + i) % EVIDENCE_INDEXES;
 }
 
-/* Adds values that are not there already; for a queue by its number, of bins the
- * sum. */
+/* Adds the values that are not set yet; values of a queue by its number, and the sum
+ * over bins. */
 static void
 take_object(const struct switch_object *object, unsigned without, struct evidence *ret)
 {
@@ -198,8 +203,9 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 	}
 }
 
-/* Queues come after the ports, and groups after those, in the same order of ports:
- * strverscmp's. at: where it continues. */
+/* Adds the values of a port's queues or groups. In the list, queues come after ports,
+ * and groups after queues, all in the order of ports (strverscmp). *at: the position
+ * from which the search continues. */
 static void
 take_part(const struct switch_list *list, enum switch_part part, size_t *at,
     unsigned without, struct evidence *ret)

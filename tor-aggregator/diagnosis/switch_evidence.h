@@ -2,9 +2,9 @@
  * switch_evidence - the counters of each edge port of a switch between two readings, as
  * evidence. Pure.
  *
- * Ports between the chips of one switch are left out: they carry the packets that the
- * others have counted. If a port does not count marks itself, those of its queues are
- * used.
+ * Ports between the chips of a switch are left out, because their packets are counted
+ * by external ports, too. If a port does not count ECN marks, the sum over its queues
+ * is used.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_SWITCH_EVIDENCE_H
 #define TOR_AGGREGATOR_DIAGNOSIS_SWITCH_EVIDENCE_H
@@ -18,8 +18,8 @@ struct switch_list;
 
 struct switch_evidence { /* iterates over the ports; begin with { list, ns } */
 	const struct switch_list *list; /* closed; borrowed */
-	int64_t ns;                     /* between the two readings */
-	size_t port, queue, group;      /* where it continues */
+	int64_t ns;                     /* time between the two readings */
+	size_t port, queue, group;      /* the positions in the list */
 };
 
 /* The evidence of the next port. False: there is none left. */
