@@ -1,26 +1,25 @@
 /*
- * wire - every message the daemons exchange, as plain C.
+ * wire - every message that the daemons exchange, as plain C structs.
  *
- * FlatBuffers stays behind this header: callers see C structs and bytes, never a
- * generated type. Nothing here does I/O, logs or throws. Functions return 0 or
- * a negative errno.
+ * Callers see C structs and bytes, never types that FlatBuffers generates. Functions do
+ * no I/O, write no log and throw no exceptions. They return 0 or a negative errno.
  *
- * Strings and arrays in a struct are borrowed. Bytes from a writer live until
- * its next message. A view lives as long as the bytes it was opened on. Strings
+ * Strings and arrays in a struct are borrowed. Bytes from a writer are valid until its
+ * next message. A view is valid as long as the bytes from which it was opened. Strings
  * in a view are never NULL.
  *
- * wire_open_X checks the whole message once (identifier, structure, exact
- * length, every string shorter than WIRE_MAX_STRING, every vector within the
- * WIRE_MAX_* below, data aligned to 8, enums of our own in range) and copies
- * nothing. -EINVAL: misaligned. -EBADMSG: malformed. -EMSGSIZE: well formed, but
- * a string or vector beyond its limit (far beyond may be -EBADMSG). On failure
- * *view is untouched. Well formed is not yet sensible: ranges of times and counts
- * are the receiver's to check.
+ * wire_open_X checks the whole message once, and copies nothing. It checks the
+ * identifier, the structure, the exact length, strings (shorter than WIRE_MAX_STRING),
+ * vectors (limits WIRE_MAX_*), the alignment of data to 8 bytes, and enums that no
+ * newer peer extends. -EINVAL: data is not aligned. -EBADMSG: the message is malformed.
+ * -EMSGSIZE: it is well formed, but a string or a vector is beyond its limit (far
+ * beyond the limit it may be -EBADMSG). On failure *view is not changed. The caller
+ * must check ranges of times and counts.
  *
- * wire_write_X makes nothing that wire_open_X refuses. -EMSGSIZE: a string, a vector
- * or the whole message beyond its limit. -EINVAL: an enum, index or address family out
- * of range, or NULL with a count. -ENOMEM. A NULL string is "". On failure *out is
- * untouched.
+ * wire_write_X never writes a message that wire_open_X refuses. -EMSGSIZE: a string, a
+ * vector or the whole message is beyond its limit. -EINVAL: an enum, an index or an
+ * address family is out of range, or an array is NULL with a count above 0. -ENOMEM. A
+ * NULL string is written as "". On failure *out is not changed.
  */
 #ifndef SCHEMAS_WIRE_H
 #define SCHEMAS_WIRE_H

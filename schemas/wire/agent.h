@@ -1,6 +1,7 @@
 /*
- * agent - an agent's RNICs, its heartbeat, what its reflectors and its RNICs counted,
- * and what it shall look at closely.
+ * agent - messages of an agent: the registration of its RNICs, its heartbeat, the
+ * receive counts of its reflectors, the counters of its RNICs; and a message to it:
+ * pairs to probe faster (focus).
  */
 #ifndef SCHEMAS_WIRE_AGENT_H
 #define SCHEMAS_WIRE_AGENT_H
@@ -18,28 +19,30 @@ extern "C" {
 
 /* ---- registration ---- */
 
-enum wire_setting {       /* of an RNIC; of each a number, but firmware and DSCPs */
-	WIRE_SETTING_MTU, /* bytes, of its network device */
-	WIRE_SETTING_ROCE_MTU, /* bytes, the active one of its RDMA port */
+/* settings of an RNIC; all are numbers except firmware and DSCPs */
+enum wire_setting {
+	WIRE_SETTING_MTU,      /* of the network device, in bytes */
+	WIRE_SETTING_ROCE_MTU, /* active MTU of the RDMA port, in bytes */
 	WIRE_SETTING_SPEED,    /* Mb/s */
-	WIRE_SETTING_PFC,      /* a bit for each priority that PFC is on for */
+	WIRE_SETTING_PFC,      /* a bit for each priority with PFC */
 	WIRE_SETTING_FIRMWARE,
-	WIRE_SETTING_TRAFFIC_CLASS, /* that the driver gives all RoCE packets */
-	WIRE_SETTING_TRUST,         /* enum wire_trust */
-	WIRE_SETTING_FEC,           /* enum wire_fec */
+	/* traffic class that the driver sets in all RoCE packets */
+	WIRE_SETTING_TRAFFIC_CLASS,
+	WIRE_SETTING_TRUST, /* enum wire_trust */
+	WIRE_SETTING_FEC,   /* enum wire_fec */
 	WIRE_SETTING_DSCPS,
-	WIRE_SETTING_GID_TYPES, /* bits of WIRE_GID_*: those that it has */
+	WIRE_SETTING_GID_TYPES, /* bits of WIRE_GID_* */
 	WIRE_SETTINGS,
 };
 
-#define WIRE_TRAFFIC_CLASS_NONE 256 /* each program sets its own */
+#define WIRE_TRAFFIC_CLASS_NONE 256 /* each application sets its own */
 
-/* What decides a packet's priority. */
+/* The field of a packet that decides its priority. */
 enum wire_trust { WIRE_TRUST_PCP, WIRE_TRUST_DSCP };
 
 enum wire_gid_type { WIRE_GID_ROCE_V1 = 1, WIRE_GID_ROCE_V2 = 2 };
 
-enum wire_fec { /* that is active: ETHTOOL_FEC_* of Linux */
+enum wire_fec { /* the active FEC: ETHTOOL_FEC_* of Linux */
 	WIRE_FEC_OFF = 4,
 	WIRE_FEC_RS = 8,
 	WIRE_FEC_BASER = 16,
@@ -50,10 +53,11 @@ enum wire_fec { /* that is active: ETHTOOL_FEC_* of Linux */
 #define WIRE_NO_PRIORITY 255
 
 struct wire_settings {
-	uint32_t known; /* a bit for each that could be read; a newer peer has more */
+	/* a bit for each enum wire_setting that was read; a newer peer may set more */
+	uint32_t known;
 	uint32_t numbers[WIRE_SETTINGS];
 	const char *firmware;
-	uint8_t dscps[WIRE_DSCPS]; /* the priority of each, or WIRE_NO_PRIORITY */
+	uint8_t dscps[WIRE_DSCPS]; /* by DSCP: its priority, or WIRE_NO_PRIORITY */
 };
 
 struct wire_register {
@@ -61,11 +65,12 @@ struct wire_register {
 	uint64_t incarnation;
 	const struct wire_rnic *rnics;
 	size_t rnic_count;
-	const struct wire_settings *settings; /* of each of them; NULL: not told */
+	/* by RNIC; NULL: the agent does not report settings */
+	const struct wire_settings *settings;
 };
 
 struct wire_register_view {
-	struct wire_register reg; /* .rnics and .settings are NULL */
+	struct wire_register reg; /* reg.rnics and reg.settings are NULL */
 	const void *opaque;
 };
 
@@ -75,21 +80,23 @@ int wire_open_register(
     struct wire_register_view *view, const uint8_t *data, size_t len);
 void wire_register_rnic(
     const struct wire_register_view *view, size_t i, struct wire_rnic *out);
-/* False: an agent too old to tell. */
+/* Copies the settings of RNIC i. False: the agent is too old to report settings. */
 bool wire_register_settings(
     const struct wire_register_view *view, size_t i, struct wire_settings *out);
 
 /* ---- heartbeat, receive counts ---- */
 
-struct wire_stall { /* the agent's loop did not turn, in its CLOCK_MONOTONIC */
+/* a time in which the agent's loop did not run, on its CLOCK_MONOTONIC */
+struct wire_stall {
 	uint64_t start_ns, end_ns;
 };
 
-enum wire_slow { /* why an agent holds its own probing back */
+enum wire_slow { /* why an agent slows down its own probing */
 	WIRE_SLOW_NOT,
-	WIRE_SLOW_CPU,    /* it uses as much of a core as it may */
-	WIRE_SLOW_MEMORY, /* as much memory */
-	WIRE_SLOW_PLAN,   /* its pinglist has expired: nobody renews it */
+	WIRE_SLOW_CPU,    /* its limit on CPU time is reached */
+	WIRE_SLOW_MEMORY, /* its limit on memory is reached */
+	/* its pinglist has expired, and no aggregator sends a new one */
+	WIRE_SLOW_PLAN,
 	WIRE_SLOW_REASONS,
 };
 
@@ -97,34 +104,40 @@ struct wire_heartbeat {
 	uint64_t incarnation, seq;
 	uint64_t now_ns;
 	uint64_t loop_lag_max_ns; /* since the previous heartbeat */
-	bool paused;              /* it sends no probe, by the brake or by hand */
+	/* it sends no probes: by the brake, or because an operator paused it */
+	bool paused;
 	const struct wire_stall *stalls; /* since the previous heartbeat */
 	size_t stall_count;
-	uint64_t self_loss; /* packets our own receive queues dropped so far */
-	/* All results that were known by then went out before this; 0: by now_ns. */
+	/* packets that the agent's own receive queues have dropped so far */
+	uint64_t self_loss;
+	/* All results that the agent knew at this time were sent before this heartbeat;
+	 * 0: at now_ns. */
 	uint64_t results_through_ns;
-	/* The ids of all aggregators that this agent has a session with and has heard
-	 * from lately, whichever it is told to. wire_open_heartbeat leaves live NULL:
-	 * use wire_heartbeat_live. */
+	/* The ids of all aggregators with which this agent has a session and from which
+	 * it has received a message lately. Each aggregator gets the whole list.
+	 * wire_open_heartbeat leaves live NULL: use wire_heartbeat_live. */
 	const char *const *live;
 	size_t live_count;
-	uint64_t live_mute; /* bit i: live i says that it cannot deliver alerts */
-	const void *opaque; /* of an opened one */
-	/* Of what its pinglists ask for, what it lets itself probe; 0: all of it. */
+	/* bit i: aggregator i of live reports that it cannot deliver alerts */
+	uint64_t live_mute;
+	const void *opaque; /* private; set in an opened message */
+	/* The share of its pinglists' rates at which the agent probes, in 1/1000; 0:
+	 * all of it. */
 	uint16_t slowed_permille;
-	uint8_t slowed_reason; /* enum wire_slow; a newer peer may know more */
-	bool paused_by_hand;   /* a person paused probing on this host */
+	uint8_t slowed_reason; /* enum wire_slow; a newer peer may send other values */
+	bool paused_by_hand;   /* an operator has paused probing on this host */
 };
 
 int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,
     struct wire_bytes *out);
-/* .stalls is borrowed from the bytes. */
+/* beat.stalls is borrowed from the bytes. */
 int wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len);
 const char *wire_heartbeat_live(const struct wire_heartbeat *view, size_t i);
 
 struct wire_count { /* fixed size */
 	uint64_t own_guid, prober_guid;
-	uint64_t received; /* probes since the agent's start, this prober and class */
+	/* probes from this prober in this class, since the agent's start */
+	uint64_t received;
 	uint8_t own_port_num, prober_port_num;
 	uint8_t dscp;
 	uint8_t reserved[5];
@@ -136,7 +149,7 @@ struct wire_counts {
 	uint64_t incarnation;
 	uint64_t now_ns;
 	const struct wire_count
-	    *rows; /* only those that changed since the last report */
+	    *rows; /* only rows that have changed since the last report */
 	size_t row_count;
 };
 
@@ -146,8 +159,9 @@ int wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len);
 
 /* ---- counters of an RNIC ---- */
 
-/* Those by which an aggregator diagnoses it, by number; names as in docs/counters.md. A
- * newer peer may know more of them. Numbers only grow, and none is given twice. */
+/* The counters of an RNIC by which an aggregator diagnoses it; docs/counters.md has
+ * their names. A newer peer may send more. New counters get new numbers at the end; a
+ * number is never reused. */
 enum wire_counter {
 	WIRE_COUNTER_RDMA_RX_BYTES = 1,
 	WIRE_COUNTER_RDMA_TX_BYTES,
@@ -165,8 +179,8 @@ enum wire_counter {
 	WIRE_COUNTER_RNR_NAK_TX,
 	WIRE_COUNTER_RX_OUT_OF_BUFFER,
 	WIRE_COUNTER_ICRC_ERR,
-	WIRE_COUNTER_PRIO_RX_BYTES, /* by priority, as all that are called prio or pfc
-				     */
+	/* by priority, as all counters with PRIO or PFC in their names */
+	WIRE_COUNTER_PRIO_RX_BYTES,
 	WIRE_COUNTER_PRIO_RX_DISCARDS,
 	WIRE_COUNTER_PFC_RX_FRAMES,
 	WIRE_COUNTER_PFC_TX_FRAMES,
@@ -203,16 +217,16 @@ enum wire_counter {
 #define WIRE_COUNTER_INDEXES 8 /* priorities, and lanes */
 
 struct wire_counter_value { /* fixed size */
-	uint64_t value;     /* counted in the interval; of a gauge what it is */
-	uint16_t counter;   /* enum wire_counter; a newer peer may know more */
-	uint8_t index;      /* priority or lane; 0 where there is but one */
+	uint64_t value;     /* increase in the interval; for a gauge its value */
+	uint16_t counter;   /* enum wire_counter; a newer peer may send other values */
+	uint8_t index;      /* priority or lane; 0 if the counter has one value */
 	uint8_t reserved[5];
 };
 
 #define WIRE_COUNTER_VALUE_BYTES 16
 
-/* What one RNIC counted between two readings. What was not read, or began again, is not
- * among its values: missing is not zero. */
+/* The counters of one RNIC between two readings. A counter that was not read, or that
+ * restarted, is left out: it must not be taken for 0. */
 struct wire_rnic_counters {
 	struct wire_rnic_id id;
 	uint64_t interval_ns;
@@ -222,16 +236,16 @@ struct wire_rnic_counters {
 
 struct wire_counter_report {
 	uint64_t incarnation;
-	const struct wire_rnic_counters *rnics; /* of an opened one NULL */
+	const struct wire_rnic_counters *rnics; /* NULL in an opened message */
 	size_t rnic_count;                      /* at most WIRE_MAX_HOST_RNICS */
-	const void *opaque;                     /* of an opened one */
+	const void *opaque;                     /* private; set in an opened message */
 };
 
 int wire_write_counter_report(struct wire_writer *writer,
     const struct wire_counter_report *report, struct wire_bytes *out);
 int wire_open_counter_report(
     struct wire_counter_report *view, const uint8_t *data, size_t len);
-/* .values is borrowed from the bytes. */
+/* values is borrowed from the bytes. */
 void wire_counter_report_rnic(
     const struct wire_counter_report *view, size_t i, struct wire_rnic_counters *out);
 

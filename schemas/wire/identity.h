@@ -1,5 +1,6 @@
 /*
- * identity - RNICs, addresses and lane heads, in any message.
+ * identity - parts that many messages have: RNICs, addresses, and the head of lane
+ * messages.
  */
 #ifndef SCHEMAS_WIRE_IDENTITY_H
 #define SCHEMAS_WIRE_IDENTITY_H
@@ -40,24 +41,28 @@ struct wire_rnic {
 	const char *plane; /* "" until the controller has looked it up */
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
-	uint32_t qpn;         /* of the UD QP that answers probes; 0: UDP */
-	uint32_t mtu_bytes;   /* of UDP the netdev's; of RoCE the active path MTU, which
-				 is the most that a UD message may carry */
-	uint64_t incarnation; /* of the agent that speaks for it: new at every start */
-	uint32_t large_qpn;   /* for probes above WIRE_ROCE_SMALL_BYTES; 0: none */
-	uint16_t lid;         /* InfiniBand only; 0: RoCE or UDP */
-	uint8_t link;         /* enum wire_link, of its port */
-	bool authenticates;   /* its agent can, once it has keys */
+	/* number of the UD QP that answers probes; 0: the RNIC is probed over UDP */
+	uint32_t qpn;
+	/* UDP: of the network device; RoCE: the active path MTU, which is the largest
+	 * size of a UD message */
+	uint32_t mtu_bytes;
+	/* of the agent that registered it: new at every start of the agent */
+	uint64_t incarnation;
+	uint32_t large_qpn; /* for probes above WIRE_ROCE_SMALL_BYTES; 0: none */
+	uint16_t lid;       /* InfiniBand only; 0: RoCE or UDP */
+	uint8_t link;       /* enum wire_link, of its port */
+	/* the agent can authenticate probes as soon as it has keys */
+	bool authenticates;
 };
 
-/* A probe of at most this many bytes goes to qpn, a larger one to large_qpn: the many
- * buffers of the one are small, the few of the other large. */
+/* A probe of at most this many bytes is sent to qpn, which has many small buffers; a
+ * larger one is sent to large_qpn, which has a few large ones. */
 #define WIRE_ROCE_SMALL_BYTES 256
 #define WIRE_ROCE_PORT 4791
 
 enum wire_link { WIRE_LINK_UNKNOWN = 0, WIRE_LINK_UP, WIRE_LINK_DOWN };
 
-/* Who sends, on which lane of the way up. */
+/* The sender and the lane of a message that must be acknowledged. */
 struct wire_lane_head {
 	const char *aggregator;
 	const char *region;

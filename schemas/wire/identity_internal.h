@@ -1,8 +1,8 @@
 /*
  * identity_internal - RNICs, addresses and lane heads inside any message.
  *
- * Private to schemas/. put_ writes, check_ is for opening, get_ reads what was
- * checked.
+ * Private to schemas/. put_ functions write; check_ functions check while a message is
+ * opened; get_ functions read parts that were checked.
  */
 #ifndef SCHEMAS_WIRE_IDENTITY_INTERNAL_H
 #define SCHEMAS_WIRE_IDENTITY_INTERNAL_H

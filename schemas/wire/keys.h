@@ -1,5 +1,5 @@
 /*
- * keys - what authenticates probes (controller -> aggregator -> agent).
+ * keys - the keys that authenticate probes (controller -> aggregator -> agent).
  */
 #ifndef SCHEMAS_WIRE_KEYS_H
 #define SCHEMAS_WIRE_KEYS_H
@@ -15,10 +15,10 @@ extern "C" {
 #endif
 
 /*
- * Every responder has a key per epoch, and so every pair of RNICs one: derived from the
- * responder's and the prober's id (rackmesh/identity/probe_key.h). Probes are made with
- * the key of .epoch; responders also take those of the epochs beside it. Fixed size,
- * zero copy.
+ * Each responder has a key per epoch. From this key and the prober's id the key of each
+ * pair of RNICs is derived (rackmesh/identity/probe_key.h). A prober uses the key of
+ * wire_keys.epoch; responders also accept the keys of the epochs before and after it.
+ * Fixed size, zero copy.
  */
 struct wire_responder_key {
 	uint64_t guid;
@@ -41,33 +41,35 @@ struct wire_pair_key { /* src probes, dst answers */
 #define WIRE_PAIR_KEY_BYTES 40
 
 /*
- * To an aggregator: its members' responder keys, and the pair keys of its plan's
- * entries. To an agent: the responder keys of its RNICs on this ToR, and the pair keys
- * of all its targets on it. plain: RNICs of the roster whose agents cannot authenticate
- * (yet): those are answered, and probed, without.
+ * An aggregator gets the responder keys of its members, and the pair keys of the
+ * entries in its plan. An agent gets the responder keys of its RNICs at this ToR, and
+ * the pair keys of all their targets. plain: RNICs of the roster whose agents cannot
+ * authenticate, or not yet; probes from and to these have no authentication.
  *
- * Versions are of one ToR each. Who leads numbers above all that its aggregators say in
- * their hellos they hold, whatever its clock says, so that a new leader, one that has
- * restarted, or one with another store is heard, and a late word of an older one is
- * not. Older controllers number by their clocks in ms.
+ * Each ToR has its own versions. The leading controller uses versions above all those
+ * that its aggregators report in their hellos, whatever its clock says. So aggregators
+ * accept the keys of a new leader, of a restarted one, and of one with another store,
+ * and ignore late messages of an earlier leader. Older controllers use their clocks in
+ * ms as versions.
  */
 struct wire_keys {
 	const char *tor;
 	uint32_t epoch;   /* from 1 */
-	uint64_t version; /* only grows, see below; an older one changes nothing */
+	uint64_t version; /* see above; a message with an older version is ignored */
 	const struct wire_responder_key *responders;
 	size_t responder_count; /* at most WIRE_KEY_EPOCHS * WIRE_MAX_MEMBERS */
 	const struct wire_pair_key *pairs;
-	size_t pair_count;                /* at most WIRE_MAX_ENTRIES */
-	const struct wire_rnic_id *plain; /* of an opened one NULL: wire_keys_plain */
-	size_t plain_count;               /* at most WIRE_MAX_ROSTER */
-	struct wire_bytes bytes; /* of an opened one: the message itself, borrowed */
-	const void *opaque;      /* of an opened one */
+	size_t pair_count; /* at most WIRE_MAX_ENTRIES */
+	const struct wire_rnic_id
+	    *plain;              /* NULL in an opened message: wire_keys_plain */
+	size_t plain_count;      /* at most WIRE_MAX_ROSTER */
+	struct wire_bytes bytes; /* in an opened message: its bytes, borrowed */
+	const void *opaque;      /* private; set in an opened message */
 };
 
 int wire_write_keys(
     struct wire_writer *writer, const struct wire_keys *keys, struct wire_bytes *out);
-/* .responders and .pairs are borrowed from the bytes. */
+/* responders and pairs are borrowed from the bytes. */
 int wire_open_keys(struct wire_keys *view, const uint8_t *data, size_t len);
 /* Copies the message of view to data, which is aligned to 8 and has room for
  * view->bytes.len, and sets *ret to a view of the copy. The message was verified when

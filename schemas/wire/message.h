@@ -1,5 +1,5 @@
 /*
- * message - what all messages have in common: kinds, bounds, and who writes them.
+ * message - what all messages have in common: kinds, limits, and the writer.
  */
 #ifndef SCHEMAS_WIRE_MESSAGE_H
 #define SCHEMAS_WIRE_MESSAGE_H
@@ -12,19 +12,20 @@
 extern "C" {
 #endif
 
-#define WIRE_VERSION 1 /* peers one apart, in either direction, work together */
+#define WIRE_VERSION 1 /* peers whose versions differ by at most one work together */
 
-#define WIRE_MAX_PROBE_TIMEOUT_MS 2000 /* as long as an aggregator waits */
+#define WIRE_MAX_PROBE_TIMEOUT_MS 2000 /* aggregators wait no longer than this */
 
-#define WIRE_MAX_BYTES (16u << 20)   /* a whole message, as a frame may carry it */
-#define WIRE_MAX_STRING 4096         /* with the 0 byte */
-#define WIRE_MAX_SKETCH 8192         /* bytes of one encoded sketch */
-#define WIRE_MAX_RESULTS 8192        /* in a batch */
-#define WIRE_MAX_HOST_RNICS 64       /* of one agent */
-#define WIRE_MAX_SETTINGS 32         /* of one RNIC, that newer peers may tell */
+#define WIRE_MAX_BYTES (16u << 20) /* a whole message, and so a frame */
+#define WIRE_MAX_STRING 4096       /* bytes, with the final 0 */
+#define WIRE_MAX_SKETCH 8192       /* bytes of one encoded sketch */
+#define WIRE_MAX_RESULTS 8192      /* in a batch */
+#define WIRE_MAX_HOST_RNICS 64     /* of one agent */
+/* settings of one RNIC, which newer peers may send */
+#define WIRE_MAX_SETTINGS 32
 #define WIRE_MAX_MEMBERS 1024        /* RNICs of one ToR */
-#define WIRE_MAX_REMOTES 65536       /* RNICs outside that a plan names */
-#define WIRE_MAX_ENTRIES 65536       /* planned pairs besides the ToR-mesh */
+#define WIRE_MAX_REMOTES 65536       /* RNICs of other racks in one plan */
+#define WIRE_MAX_ENTRIES 65536       /* planned pairs beside the mesh of the ToR */
 #define WIRE_MAX_TARGETS 16384       /* of one agent */
 #define WIRE_MAX_ROSTER 65536        /* addresses that a reflector answers */
 #define WIRE_MAX_FLOWS 64            /* of one target */
@@ -33,17 +34,19 @@ extern "C" {
 #define WIRE_MAX_COUNTS 65536        /* rows of one receive-count report */
 #define WIRE_MAX_COUNTER_VALUES 1024 /* of one RNIC */
 #define WIRE_MAX_STALLS 64           /* of one heartbeat */
-#define WIRE_MAX_LIVE 64             /* aggregators that one agent hears */
+#define WIRE_MAX_LIVE 64             /* aggregators that one agent is connected to */
 #define WIRE_KEY_BYTES 16
-#define WIRE_KEY_EPOCHS 3        /* that a responder takes at a time */
-#define WIRE_MAX_TORS 64         /* of one aggregator */
-#define WIRE_MAX_VERSIONS 65664  /* of one aggregator's peers: its agents, and 128 */
-#define WIRE_MAX_ROWS 65536      /* of one summary */
-#define WIRE_MAX_ALIASES 16384   /* interface addresses that a plan knows */
-#define WIRE_MAX_PATHS 4096      /* of one report */
-#define WIRE_MAX_HOPS 8          /* of one path */
-#define WIRE_MAX_JSON (8u << 20) /* bytes of one drill's answer */
-#define WIRE_MAX_CABLES 128      /* of one host, or patterns of them */
+/* epochs whose keys a responder accepts at the same time */
+#define WIRE_KEY_EPOCHS 3
+#define WIRE_MAX_TORS 64 /* of one aggregator */
+/* peers of one aggregator: its agents, and 128 others */
+#define WIRE_MAX_VERSIONS 65664
+#define WIRE_MAX_ROWS 65536            /* of one summary */
+#define WIRE_MAX_ALIASES 16384         /* interface addresses in one plan */
+#define WIRE_MAX_PATHS 4096            /* of one report */
+#define WIRE_MAX_HOPS 8                /* of one path */
+#define WIRE_MAX_JSON (8u << 20)       /* bytes of the answer to one drill-down */
+#define WIRE_MAX_CABLES 128            /* cables of one host, or patterns for them */
 #define WIRE_MAX_PLACE_AGGREGATORS 128 /* of one host's ToRs */
 #define WIRE_MAX_SERVICES 4096         /* service flows of one agent */
 #define WIRE_MAX_QPN 0xffffffu         /* a QP's number has 24 bits, */
@@ -51,47 +54,47 @@ extern "C" {
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,
-	WIRE_HELLO,     /* RMH1 both directions up: who is dialling */
-	WIRE_WELCOME,   /* RMW1 the answer to a hello */
-	WIRE_REGISTER,  /* RMG1 agent -> aggregator -> controller: a host's RNICs */
-	WIRE_BATCH,     /* RMB1 agent -> aggregator: probe results */
-	WIRE_ACK,       /* RMK1 the receiver is responsible up to seq */
+	WIRE_HELLO,    /* RMH1 from the peer that dials: who it is */
+	WIRE_WELCOME,  /* RMW1 the answer to a hello */
+	WIRE_REGISTER, /* RMG1 agent -> aggregator -> controller: a host's RNICs */
+	WIRE_BATCH,    /* RMB1 agent -> aggregator: probe results */
+	/* RMK1 acknowledgement: the receiver is responsible for all messages up to
+	 * seq */
+	WIRE_ACK,
 	WIRE_HEARTBEAT, /* RMT1 agent -> aggregator, every 250 ms */
-	WIRE_COUNTS,    /* RMC1 agent -> aggregator: what its reflectors received */
+	WIRE_COUNTS,    /* RMC1 agent -> aggregator: numbers of probes received */
 	WIRE_PINGLIST,  /* RML1 aggregator -> agent */
-	WIRE_FOCUS, /* RMF1 aggregator -> agent: probe this pair faster for a while */
+	/* RMF1 aggregator -> agent: probe this pair faster for a short time */
+	WIRE_FOCUS,
 	/* RMQ1 aggregator -> agent, controller -> aggregator, aggregator <-> analyzer:
-	 * nothing but bytes for TCP to acknowledge, and a sign of life. */
+	 * shows that the sender is alive; TCP of the peer must acknowledge it. */
 	WIRE_PING,
 	WIRE_PLAN,     /* RMP1 controller -> aggregator: one ToR's whole plan */
 	WIRE_SUMMARY,  /* RMS1 aggregator -> analyzer */
 	WIRE_INCIDENT, /* RMI1 aggregator -> analyzer */
-	WIRE_PATHS,    /* RMX1 agent -> aggregator: what its traces have found */
-	WIRE_BRAKE,    /* RMJ1 controller -> aggregator -> agent: how fast, at most */
-	WIRE_RESOLVE,  /* RMV1 agent -> aggregator -> controller: whose address is this?
-			*/
-	WIRE_RESOLVE_ANSWER, /* RMA1 the answer, down again */
+	WIRE_PATHS,    /* RMX1 agent -> aggregator: traced paths */
+	WIRE_BRAKE,    /* RMJ1 controller -> aggregator -> agent: limit on rates */
+	WIRE_RESOLVE,  /* RMV1 agent -> aggregator -> controller: RNIC of an address */
+	WIRE_RESOLVE_ANSWER, /* RMA1 the answer */
 	WIRE_DRILL, /* RMD1 analyzer, controller -> aggregator: raw results of an RNIC
 		     */
 	WIRE_DRILL_ANSWER, /* RMN1 the answer */
-	WIRE_SERVICES,     /* RMU1 agent -> aggregator: whose flows use its RNICs */
-	WIRE_JOIN,   /* RMO1 agent -> aggregator -> controller: who is the other end of
-			this QP? Answered as a resolve is */
-	WIRE_TRACED, /* RMY1 aggregator -> controller: ways that its rack's traces found
-		      */
-	WIRE_KEYS, /* RMZ1 controller -> aggregator -> agent: what authenticates probes
-		    */
-	WIRE_STANDING, /* RME1 aggregator <-> the other one of its ToRs: who speaks */
-	WIRE_VERSIONS, /* RMR1 aggregator -> controller: versions of its peers */
-	WIRE_PLACE,    /* RMM1 agent -> controller: where does my host belong? */
-	WIRE_PLACE_ANSWER,   /* RMm1 the answer */
-	WIRE_COUNTER_REPORT, /* RMC2 agent -> aggregator: what its RNICs counted */
+	WIRE_SERVICES,     /* RMU1 agent -> aggregator: service flows on its RNICs */
+	WIRE_JOIN,         /* RMO1 agent -> aggregator -> controller: other end of a QP;
+			      the answer is a WIRE_RESOLVE_ANSWER */
+	WIRE_TRACED,       /* RMY1 aggregator -> controller: traced paths of a rack */
+	WIRE_KEYS,         /* RMZ1 controller -> aggregator -> agent: keys for probes */
+	WIRE_STANDING,     /* RME1 between a ToR's two aggregators: which is active */
+	WIRE_VERSIONS,     /* RMR1 aggregator -> controller: versions of its peers */
+	WIRE_PLACE,        /* RMM1 agent -> controller: the ToRs of a host */
+	WIRE_PLACE_ANSWER, /* RMm1 the answer */
+	WIRE_COUNTER_REPORT, /* RMC2 agent -> aggregator: counters of RNICs */
 };
 
-/* What the bytes claim to be. Reads only the identifier: trust nothing yet. */
+/* The kind by the message's identifier. Nothing else is checked: use wire_open_X. */
 enum wire_kind wire_kind_of(const uint8_t *data, size_t len);
-/* It claims to be of this family, but of no kind that we know: a newer peer's. To be
- * passed over and counted; the link stays. */
+/* True: the identifier is one of Rackmesh, but of an unknown kind, so the peer is
+ * newer. Ignore and count the message; do not close the link. */
 bool wire_is_newer(const uint8_t *data, size_t len);
 
 struct wire_writer;                        /* reusable scratch memory; one per sender */

@@ -1,10 +1,10 @@
 /*
- * message_internal - what every message family needs to write and to open one.
+ * message_internal - functions for writing and opening messages of all kinds.
  *
- * Private to schemas/. A message is a size-prefixed FlatBuffer whose length is a
- * multiple of 8: the prefix makes both a cut and a trailing byte visible, which
- * the verifier alone would not. Errors stick: helpers go on with empty values and
- * wire::finish, or the checker, says what was first wrong.
+ * Private to schemas/. A message is a FlatBuffer with a size prefix, whose length is a
+ * multiple of 8. With the prefix a missing and an extra byte are noticed, which the
+ * verifier alone does not notice. After an error the functions continue with empty
+ * values; wire::finish, or the checker, returns the first error.
  */
 #ifndef SCHEMAS_WIRE_MESSAGE_INTERNAL_H
 #define SCHEMAS_WIRE_MESSAGE_INTERNAL_H
@@ -32,18 +32,19 @@ template <typename T> using vector = flatbuffers::Vector<T>;
 
 void begin(wire_writer *writer);
 void refuse(wire_writer *writer, int error);
-/* For the catch clause of a writer: -ENOMEM, and the writer is as new. */
+/* For the catch clause of a writer: resets the writer, and returns -ENOMEM. */
 int out_of_memory(wire_writer *writer);
 /* Of what follows the last table: sets *out. */
 int finish(wire_writer *writer, offset<void> root, enum wire_kind kind,
     struct wire_bytes *out);
 
-/* NULL and "" are the same: not there. */
+/* NULL and "" are the same: the string is absent. */
 offset<flatbuffers::String> text(wire_writer *writer, const char *string);
-/* Whether there are items to write; more than max are refused. */
+/* True: there are items to write. More than max are an error. */
 bool counted(wire_writer *writer, const void *items, size_t count, size_t max);
 
-/* A caller's enum may hold anything, and loading a bad one is undefined in C++. */
+/* The caller's enum may have any value; to load a value that the enum does not have is
+ * undefined in C++. */
 template <typename E>
 uint8_t
 choice(wire_writer *writer, const E &value, unsigned min, unsigned max)
@@ -59,7 +60,7 @@ choice(wire_writer *writer, const E &value, unsigned min, unsigned max)
 	return static_cast<uint8_t>(number);
 }
 
-/* As the value is: what is above max is refused. */
+/* Returns the value; a value above max is an error. */
 uint32_t bounded(wire_writer *writer, uint32_t number, uint32_t max);
 
 template <typename T>
@@ -71,7 +72,7 @@ numbers(wire_writer *writer, const T *items, size_t count, size_t max)
 	return writer->fbb.CreateVector(items, count);
 }
 
-/* C's struct and the schema's are one layout: see layout.cc. */
+/* The struct in C and the struct of the schema have the same layout: see layout.cc. */
 template <typename T, typename C>
 offset<vector<const T *>>
 structs(wire_writer *writer, const C *items, size_t count, size_t max)
@@ -105,19 +106,20 @@ tables(wire_writer *writer, const C *items, size_t count, size_t max,
 
 /* ---- opening ------------------------------------------------------------ */
 
-/* The semantic half of opening, after the verifier's structural half. */
+/* Checks values while a message is opened, after the verifier has checked the
+ * structure. */
 struct checker {
 	int error = 0;
-	/* Strings may be shared inside a message, so reading each of them could
-	 * cost far more than the message is long. */
+	/* A message may refer to one string many times, so reading each reference could
+	 * take far longer than the message's length suggests. */
 	size_t text_budget = WIRE_MAX_BYTES;
 
 	void refuse(int e);
 	void text(const flatbuffers::String *string);
 	void choice(unsigned number, unsigned min, unsigned max);
 
-	/* The verifier aligns a vector's count, not its elements; and the
-	 * elements of an empty one are nowhere. */
+	/* The verifier checks the alignment of a vector's count, not of its elements;
+	 * an empty vector has no elements to check. */
 	template <typename T> void elements(const vector<T> *items, size_t max)
 	{
 		using element = std::remove_const_t<std::remove_pointer_t<T>>;
@@ -164,13 +166,13 @@ borrow(const vector<T> *items)
 
 const char *string(const flatbuffers::String *text);
 
-/* Everything about the bytes that needs no schema. */
+/* Checks of the bytes that need no schema. */
 int check_bytes(const uint8_t *data, size_t len, enum wire_kind kind);
 
 /*
- * max_tables bounds the verifier's work before any of our limits is looked at: it
- * is twice what the limits allow, so that a message somewhat too large is still
- * told apart from a malformed one.
+ * max_tables limits the work of the verifier, which runs before the limits are checked.
+ * It is twice the number that the limits allow, so that a message that is somewhat too
+ * large gives -EMSGSIZE, and not -EBADMSG.
  */
 template <typename T>
 int

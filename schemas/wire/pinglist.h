@@ -1,5 +1,6 @@
 /*
- * pinglist - who probes whom: a ToR's plan, and each agent's part of it.
+ * pinglist - which RNIC probes which: the plan of a ToR, and the part of it for one
+ * agent.
  */
 #ifndef SCHEMAS_WIRE_PINGLIST_H
 #define SCHEMAS_WIRE_PINGLIST_H
@@ -17,15 +18,18 @@ extern "C" {
 
 /* ---- plans (controller -> aggregator) ---- */
 
-/* One planned pair besides the ToR-mesh. src indexes members, dst remote RNICs. */
+/* A planned pair beside the mesh of the ToR. src: index in members; dst: index in the
+ * remote RNICs. */
 struct wire_plan_entry {
 	uint32_t src, dst;
 	enum wire_probe_kind kind;
-	uint32_t
-	    interval_us; /* between two probes (or pairs) to this target, all flows */
-	bool paired;     /* two in quick succession, so that T4 comes soon */
-	uint8_t sl;      /* service level, of verbs probes */
-	const uint16_t *flows; /* UDP source ports, taking turns */
+	uint32_t interval_us; /* between two probes (or pairs of probes) to this target,
+				 over all flows */
+	/* probes are sent in pairs, so that the time stamp T4 of the first arrives
+	 * soon */
+	bool paired;
+	uint8_t sl;            /* service level, of verbs probes */
+	const uint16_t *flows; /* UDP source ports, which are used one after another */
 	size_t flow_count;
 	const uint8_t *dscps; /* taking turns; repeat one to weight it */
 	size_t dscp_count;
@@ -47,7 +51,8 @@ struct wire_mesh {
 	size_t size_count;
 };
 
-/* An interface address of a switch, so that what a trace finds has a name. */
+/* An interface address of a switch, and the switch's name: a trace finds addresses
+ * only. */
 struct wire_alias {
 	const char *switch_name;
 	struct wire_address address; /* port 0 */
@@ -57,8 +62,9 @@ struct wire_plan {
 	const char *region;
 	const char *tor;
 	const char *plane;
-	uint64_t version; /* only grows */
-	uint64_t digest;  /* of everything but version: equal digests, equal plans */
+	uint64_t version; /* a larger version is newer */
+	/* of all members except version: plans with equal digests are equal */
+	uint64_t digest;
 	struct wire_mesh mesh;
 	const struct wire_rnic *members; /* the rack, in a fixed order */
 	size_t member_count;
@@ -68,8 +74,9 @@ struct wire_plan {
 	size_t entry_count;
 	const struct wire_alias *aliases; /* of switches that its paths may cross */
 	size_t alias_count;
-	/* A probe with no reply after this is lost; at most WIRE_MAX_PROBE_TIMEOUT_MS;
-	 * 0: the plan does not say, the aggregator's own counts. */
+	/* A probe without a reply after this time is lost; at most
+	 * WIRE_MAX_PROBE_TIMEOUT_MS; 0: not set, so the aggregator's own time-out is
+	 * used. */
 	uint32_t probe_timeout_ms;
 };
 
@@ -86,7 +93,7 @@ void wire_plan_member(
     const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
 void wire_plan_remote(
     const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
-/* open has checked that src and dst are within bounds. */
+/* Copies entry i. wire_open_plan has checked that src and dst are valid indexes. */
 void wire_plan_entry(
     const struct wire_plan_view *view, size_t i, struct wire_plan_entry *out);
 void wire_plan_alias(
@@ -112,20 +119,21 @@ struct wire_target {
 	size_t size_count;
 };
 
-struct wire_peer { /* whom the reflectors answer */
+struct wire_peer { /* an RNIC whose probes the reflectors answer */
 	struct wire_rnic_id id;
 	struct wire_address address;
 };
 
 struct wire_pinglist {
 	const char *tor;
-	uint64_t version;  /* of the plan it was expanded from */
-	uint32_t rotation; /* within that version */
+	uint64_t version;  /* version of the plan from which the pinglist was built */
+	uint32_t rotation; /* number of the rotation within that version */
 	const struct wire_target *targets;
 	size_t target_count;
 	const struct wire_peer *roster;
 	size_t roster_count;
-	uint32_t probe_timeout_ms; /* as in the plan; 0: an aggregator too old to say */
+	/* as in the plan; 0: the aggregator is too old to send it */
+	uint32_t probe_timeout_ms;
 };
 
 struct wire_pinglist_view {

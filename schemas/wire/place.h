@@ -1,6 +1,6 @@
 /*
- * place - where a host belongs: an agent asks a controller, which answers from its
- * topology.
+ * place - the ToRs and aggregators of a host: an agent asks a controller, which answers
+ * from its topology.
  */
 #ifndef SCHEMAS_WIRE_PLACE_H
 #define SCHEMAS_WIRE_PLACE_H
@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 struct wire_place {
-	uint64_t token; /* comes back with the answer */
+	uint64_t token; /* the answer has the same token */
 	const char *host;
 };
 
@@ -20,8 +20,11 @@ int wire_write_place(
     struct wire_writer *writer, const struct wire_place *place, struct wire_bytes *out);
 int wire_open_place(struct wire_place *view, const uint8_t *data, size_t len);
 
-struct wire_cable {         /* where the cables of some of the host's RNICs end */
-	const char *device; /* a pattern, see rm_name_matches; "": all not named */
+/* the ToR at the other end of the cables of some RNICs of the host */
+struct wire_cable {
+	/* a pattern, see rm_name_matches; "": all RNICs that no other pattern
+	 * matches */
+	const char *device;
 	const char *tor;
 };
 
@@ -33,12 +36,13 @@ struct wire_tor_aggregator {
 
 struct wire_place_answer {
 	uint64_t token;
-	const char *error;               /* "", or why there are no cables */
-	const struct wire_cable *cables; /* of an opened one NULL, as the next */
+	const char *error;               /* why there are no cables; "": there are */
+	const struct wire_cable *cables; /* NULL in an opened message, as aggregators */
 	size_t cable_count;              /* at most WIRE_MAX_CABLES */
-	const struct wire_tor_aggregator *aggregators; /* of those ToRs, in order */
+	/* aggregators of these ToRs, in the same order */
+	const struct wire_tor_aggregator *aggregators;
 	size_t aggregator_count; /* at most WIRE_MAX_PLACE_AGGREGATORS */
-	const void *opaque;      /* of an opened one */
+	const void *opaque;      /* private; set in an opened message */
 };
 
 int wire_write_placed(struct wire_writer *writer,

@@ -1,5 +1,5 @@
 /*
- * results - what became of probes, and the paths that traces have found.
+ * results - the outcomes of probes, and the paths that traces have found.
  */
 #ifndef SCHEMAS_WIRE_RESULTS_H
 #define SCHEMAS_WIRE_RESULTS_H
@@ -17,22 +17,26 @@ extern "C" {
 
 /* ---- probe results (agent -> aggregator) ---- */
 
-/* What became of a probe. Only NO_REPLY can ever speak against the network. */
+/* The outcome of a probe. Only WIRE_NO_REPLY can be evidence of a fault in the
+ * network. */
 enum wire_outcome {
 	WIRE_OK = 0,
-	WIRE_NO_REPLY,    /* sent in time, nothing came back before the deadline */
-	WIRE_LATE_REPLY,  /* a reply came after the deadline, by the NIC's stamp */
-	WIRE_SEND_FAILED, /* never left: sent_age is of the attempt */
-	WIRE_SENT_LATE,   /* lost, and it left late: our own host stalled */
+	WIRE_NO_REPLY, /* sent in time, but there was no reply before the deadline */
+	/* the reply came after the deadline, by the NIC's time stamp */
+	WIRE_LATE_REPLY,
+	WIRE_SEND_FAILED, /* was not sent; sent_age_ns is that of the attempt */
+	WIRE_SENT_LATE,   /* lost, and sent late because the prober's host stalled */
 	WIRE_STALE_QPN,   /* lost, to a QPN that has changed (set by the aggregator) */
-	WIRE_SELF_LOSS,   /* lost, while our own receive queue overran or we stalled */
-	WIRE_INVALID,     /* answered, but a time stamp is impossible: see reason */
+	/* lost, while the agent's receive queue overflowed or the agent stalled */
+	WIRE_SELF_LOSS,
+	WIRE_INVALID, /* answered, but a time stamp is impossible, see reason */
 	WIRE_OUTCOMES
 };
 
-/* Instead of an outcome: a reply to a probe that has been told as NO_REPLY, and what it
- * took by the stamps, the responder's share left out: wire_result_overdue_ns. It is no
- * probe of its own. Only to who knows it, by its welcome: others refuse it. */
+/* Not the outcome of another probe: a late reply to a probe that was reported as
+ * WIRE_NO_REPLY. wire_result_overdue_ns returns its round trip time without the
+ * responder's time. Send it only to a peer whose welcome says that it accepts such
+ * results: others refuse the batch. */
 #define WIRE_OVERDUE 128
 
 enum wire_invalid_reason {
@@ -41,62 +45,63 @@ enum wire_invalid_reason {
 	WIRE_T5_BEFORE_T2,
 	WIRE_RTT_NEGATIVE,
 	WIRE_DELAY_NEGATIVE,
-	WIRE_ABSURD, /* a term beyond 10 s */
+	WIRE_ABSURD, /* a delay above 10 s */
 	WIRE_INVALID_REASONS
 };
 
 enum wire_probe_kind {
 	WIRE_TOR_MESH = 0,
 	WIRE_INTER_TOR,
-	WIRE_WITNESS,       /* outward from a small rack */
-	WIRE_TOR_REFLECTOR, /* to the own ToR's STAMP reflector */
+	WIRE_WITNESS,       /* from a small rack to another rack */
+	WIRE_TOR_REFLECTOR, /* to the STAMP reflector of the rack's own ToR */
 	WIRE_SERVICE,
 	WIRE_PROBE_KINDS
 };
 
 enum wire_stamp_source {
-	WIRE_STAMP_NIC = 1,   /* raw cycles, converted */
+	WIRE_STAMP_NIC = 1,   /* raw cycles of the NIC's clock, converted */
 	WIRE_STAMP_WALLCLOCK, /* NIC wall-clock completions */
 	WIRE_STAMP_KERNEL,    /* SO_TIMESTAMPING software stamps */
 	WIRE_STAMP_USER,      /* clock_gettime near the event */
 };
 
 enum wire_result_flags {
-	WIRE_SPLIT = 1,     /* the three terms are there (T4 came in a follow-up) */
-	WIRE_COUNTED = 2,   /* responder_count is there */
-	WIRE_ARRIVAL = 4,   /* arrived_dscp, arrived_ecn, arrived_ttl are there */
-	WIRE_LATE_SEND = 8, /* it left later than its pace allowed */
+	WIRE_SPLIT = 1,     /* the three delays are set (T4 arrived in a follow-up) */
+	WIRE_COUNTED = 2,   /* responder_count is set */
+	WIRE_ARRIVAL = 4,   /* arrived_dscp, arrived_ecn, arrived_ttl are set */
+	WIRE_LATE_SEND = 8, /* it was sent later than planned */
 };
 
-/* Fixed size, zero copy; a change of any kind means a new identifier. */
+/* Fixed size, zero copy. Any change of this struct needs a new message identifier. */
 struct wire_result {
 	uint64_t src_guid, dst_guid;
 	uint64_t sent_age_ns;        /* batch.now_ns - T1 */
 	uint32_t rtt_ns;             /* network RTT (T5-T2)-(T4-T3), with WIRE_SPLIT */
 	uint32_t prober_delay_ns;    /* (T6-T1)-(T5-T2), with WIRE_SPLIT */
 	uint32_t responder_delay_ns; /* T4-T3, with WIRE_SPLIT */
-	uint32_t round_trip_ns;      /* T5-T2, whenever a reply came */
+	uint32_t round_trip_ns;      /* T5-T2, if there was a reply */
 	uint32_t seq;
 	uint32_t dst_qpn;
 	uint32_t flow_label;
-	uint32_t responder_count; /* probes of this prober and class it has received */
-	uint16_t src_port;        /* the flow, on UDP and RoCEv2 */
-	uint16_t size_bytes;      /* UDP payload */
+	/* number of probes of this prober and class that the responder has received */
+	uint32_t responder_count;
+	uint16_t src_port;   /* UDP source port, for UDP and RoCEv2 */
+	uint16_t size_bytes; /* UDP payload */
 	uint8_t src_port_num, dst_port_num;
 	uint8_t outcome; /* enum wire_outcome; newer peers may send more */
 	uint8_t invalid_reason;
 	uint8_t kind;
 	uint8_t dscp;
 	uint8_t arrived_dscp, arrived_ecn, arrived_ttl;
-	uint8_t stamp_source; /* 0: no stamp at all */
+	uint8_t stamp_source; /* 0: no time stamp */
 	uint8_t flags;
 	uint8_t reserved;
 };
 
 #define WIRE_RESULT_BYTES 72
 
-/* What an overdue reply took: as much of it as round_trip_ns holds, the rest in rtt_ns.
- */
+/* The round trip time of an overdue reply in ns: the sum of round_trip_ns, which holds
+ * as much as fits, and rtt_ns. */
 static inline void
 wire_result_overdue(struct wire_result *result, uint64_t took_ns)
 {
@@ -116,7 +121,7 @@ struct wire_batch_head {
 	uint64_t seq;    /* +1 per batch to this aggregator, from 1: a gap is a loss */
 	uint64_t now_ns; /* agent's CLOCK_MONOTONIC when the batch was made */
 	uint64_t dropped_batches,
-	    dropped_results; /* thrown away so far, this incarnation */
+	    dropped_results; /* results dropped so far by this incarnation */
 };
 
 struct wire_batch_view {
@@ -133,22 +138,22 @@ int wire_open_batch(struct wire_batch_view *view, const uint8_t *data, size_t le
 /* ---- traced paths ---- */
 
 enum wire_path_flags {
-	WIRE_PATH_COMPLETE = 1,  /* the hop behind the last one is the destination */
+	WIRE_PATH_COMPLETE = 1,  /* the last hop is next to the destination */
 	WIRE_PATH_MULTIPATH = 2, /* repeated traces of this flow disagree */
 };
 
-/* One flow's way, by trace. Fixed size, zero copy. */
+/* The traced path of one flow. Fixed size, zero copy. */
 struct wire_path {
 	uint64_t src_guid, dst_guid;
-	uint64_t age_ns;   /* paths.now_ns - when it was traced */
+	uint64_t age_ns;   /* paths.now_ns minus the time of the trace */
 	uint16_t src_port; /* the flow */
 	uint8_t src_port_num, dst_port_num;
 	uint8_t dscp;   /* of the trace */
 	uint8_t family; /* 4 or 6 */
 	uint8_t flags;  /* enum wire_path_flags */
 	uint8_t hop_count;
-	/* hops[i] answered for TTL i + 1, network order, IPv4 in the first 4; all 0:
-	 * nobody did. */
+	/* hops[i]: address that answered for TTL i + 1, in network order, IPv4 in the
+	 * first 4 bytes; all 0: no answer. */
 	uint8_t hops[WIRE_MAX_HOPS][16];
 };
 
@@ -158,18 +163,18 @@ struct wire_paths {
 	const char *host;
 	uint64_t incarnation;
 	uint64_t now_ns;               /* agent's CLOCK_MONOTONIC */
-	const struct wire_path *paths; /* new ones, and those that have changed */
+	const struct wire_path *paths; /* paths that are new or have changed */
 	size_t path_count;
 };
 
 int wire_write_paths(
     struct wire_writer *writer, const struct wire_paths *paths, struct wire_bytes *out);
-/* .paths is borrowed from the bytes. hop_count is within bounds, family 4 or 6. */
+/* paths is borrowed from the bytes. hop_count and family of each path were checked. */
 int wire_open_paths(struct wire_paths *view, const uint8_t *data, size_t len);
 
 /*
- * Ways between racks, as they were found: for the topology. Each distinct sequence of
- * hops once, and again every some minutes while it is still seen.
+ * Traced paths between racks, for the topology. Each distinct sequence of hops is sent
+ * once, and every ten minutes again while a flow takes it.
  */
 struct wire_traced {
 	const char *tor;

@@ -1,5 +1,6 @@
 /*
- * services - whose flows use the RNICs, and who has the other end.
+ * services - the service flows that use an agent's RNICs, and requests for the RNIC at
+ * their other end.
  */
 #ifndef SCHEMAS_WIRE_SERVICES_H
 #define SCHEMAS_WIRE_SERVICES_H
@@ -18,10 +19,12 @@ extern "C" {
 /* ---- service flows (agent -> aggregator) ---- */
 
 enum wire_service_state {
-	WIRE_SERVICE_RESOLVING = 1, /* both ends are known, the peer's RNIC not yet */
-	WIRE_SERVICE_PROBED,        /* its way is being probed */
-	WIRE_SERVICE_WAITING,       /* known, but over the cap: has its turn later */
-	WIRE_SERVICE_UNRESOLVED,    /* nobody knows the peer */
+	/* both addresses are known, but not yet the peer's RNIC */
+	WIRE_SERVICE_RESOLVING = 1,
+	WIRE_SERVICE_PROBED, /* the path of the flow is probed */
+	/* known, but over the limit: it will be probed later */
+	WIRE_SERVICE_WAITING,
+	WIRE_SERVICE_UNRESOLVED, /* the peer's RNIC is not known */
 };
 
 enum wire_qp_type {
@@ -30,22 +33,26 @@ enum wire_qp_type {
 	WIRE_QP_XRC,
 };
 
-/* QPs of one process between the same ends, with the same source port and class. */
+/* QPs of one process between the same two addresses, with the same source port and
+ * class. */
 struct wire_service_flow {
 	struct wire_rnic_id src;
 	struct wire_rnic_id dst;  /* guid 0: not resolved */
-	struct wire_address peer; /* as the QP has it */
+	struct wire_address peer; /* address of the peer in the QP */
 	const char *service;      /* "pod:...", "unit:...", "comm:..." */
 	const char *comm;
-	const char
-	    *pod; /* its "namespace/name" by the kubelet; "": not known, or none */
+	const char *pod; /* "namespace/name" of the pod, by the kubelet; "": not known,
+			    or no pod */
 	uint32_t pid;
 	uint8_t qp_type; /* enum wire_qp_type */
 	uint8_t state;   /* enum wire_service_state */
 	uint8_t dscp;
-	bool older;          /* than the agent: found by listing, joined at both ends */
-	uint16_t src_port;   /* of the flow itself */
-	uint16_t probe_port; /* of the probes that take its way; 0: none do */
+	/* the QP is older than the agent: it was found in the kernel's list, and both
+	 * ends were joined */
+	bool older;
+	uint16_t src_port; /* of the flow itself */
+	/* source port of the probes along this flow; 0: there are none */
+	uint16_t probe_port;
 	uint32_t src_qpn, dst_qpn; /* of one of its QPs */
 	uint32_t qps;
 };
@@ -54,12 +61,12 @@ struct wire_services {
 	const char *host;
 	uint64_t incarnation;
 	uint64_t now_ns;
-	bool tracing;        /* false: this kernel or config does not give it */
-	const char *missing; /* "" or what there is not, in words */
-	uint64_t unresolved; /* QPs whose peer nobody knows, now */
-	uint64_t over_cap;   /* flows that wait for their turn, now */
+	bool tracing;        /* false: the kernel or the config does not allow it */
+	const char *missing; /* what is missing for tracing, as text; "": nothing */
+	uint64_t unresolved; /* number of QPs whose peer is not known */
+	uint64_t over_cap;   /* number of flows that are over the limit */
 	uint64_t events_dropped;
-	const struct wire_service_flow *flows; /* all of them, every time */
+	const struct wire_service_flow *flows; /* all present flows */
 	size_t flow_count;
 };
 
@@ -78,9 +85,11 @@ void wire_services_flow(
 /* ---- whose address is this? ---- */
 
 struct wire_resolve {
-	uint64_t token;              /* the asker's; comes back */
+	/* chosen by the sender; the answer has the same token */
+	uint64_t token;
 	struct wire_address address; /* a GID or address; the port does not matter */
-	struct wire_rnic_id prober; /* who wants to probe it; guid 0: no key is asked */
+	/* the RNIC that will probe it; guid 0: no key is requested */
+	struct wire_rnic_id prober;
 };
 
 int wire_write_resolve(struct wire_writer *writer, const struct wire_resolve *resolve,
@@ -89,9 +98,9 @@ int wire_open_resolve(struct wire_resolve *view, const uint8_t *data, size_t len
 
 struct wire_resolve_answer {
 	uint64_t token;
-	bool found;               /* else rnic is all zero */
+	bool found;               /* false: rnic is all zero */
 	struct wire_rnic rnic;    /* with host, ToRs, plane, addresses, QPN */
-	struct wire_pair_key key; /* from the prober to it; epoch 0: none */
+	struct wire_pair_key key; /* key from prober to rnic; epoch 0: none */
 };
 
 int wire_write_resolved(struct wire_writer *writer,
@@ -100,10 +109,11 @@ int wire_open_resolved(
     struct wire_resolve_answer *view, const uint8_t *data, size_t len);
 
 /*
- * A QP that is older than its agent: the kernel tells both numbers, but no address. Its
- * peer's agent sees the same numbers the other way round. The controller remembers whom
- * has asked for a minute, and answers with the RNIC of the one asker that fits; asked
- * again every half minute while it is not found. Several fit: not found.
+ * A request about a QP that is older than its agent. For such a QP the kernel reports
+ * the QP numbers of both ends, but no address. The agent of the peer sees the same two
+ * numbers, exchanged. The controller stores each request for a minute, and answers with
+ * the RNIC of the one request that matches. If none matches, or several do, the answer
+ * is "not found", and the agent asks again every half minute.
  */
 struct wire_join {
 	uint64_t token;

@@ -1,5 +1,6 @@
 /*
- * session - who dials, who answers, who is active, and that both are alive.
+ * session - messages that begin and keep a session: hello, welcome, acknowledgement,
+ * ping; and the state of a ToR's two aggregators.
  */
 #ifndef SCHEMAS_WIRE_SESSION_H
 #define SCHEMAS_WIRE_SESSION_H
@@ -20,38 +21,41 @@ enum wire_role {
 	WIRE_ROLE_AGENT = 1,
 	WIRE_ROLE_AGGREGATOR,
 	WIRE_ROLE_CONTROLLER,
-	/* --check --connect: would we be welcome? The welcome is all that follows; who
-	 * does not know this role closes. */
+	/* `--check --connect`: the peer answers with a welcome or a refusal, and then
+	 * the link is closed. An older peer, which does not know this role, closes the
+	 * link. */
 	WIRE_ROLE_CHECK,
 };
 
-struct wire_tor_state { /* what an aggregator holds for a ToR it serves */
+struct wire_tor_state { /* the versions that an aggregator has for one of its ToRs */
 	const char *tor;
 	uint64_t plan_version; /* 0: none */
 	uint64_t plan_digest;
-	uint64_t keys_version; /* 0: none, or an older peer that does not say */
+	uint64_t keys_version; /* 0: none, or the peer is too old to report it */
 	uint32_t keys_epoch;
 };
 
-#define WIRE_SUMMARY_INTERVAL_S 10 /* of an aggregator that does not say it */
+/* interval of an aggregator that does not report one */
+#define WIRE_SUMMARY_INTERVAL_S 10
 #define WIRE_MAX_SUMMARY_INTERVAL_S 3600
 
 struct wire_hello {
 	enum wire_role role;
 	uint16_t version_min, version_max;
 	const char *region;
-	const char *id; /* host name of an agent, name of an aggregator */
+	const char *id; /* host name of an agent, or name of another daemon */
 	uint64_t incarnation;
 	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */
 	const struct wire_tor_state *tors;
 	size_t tor_count;
-	const char *software; /* release of the sender, "1.4.0"; "": it does not say */
-	/* An aggregator, to an analyzer: between two summaries of healthy rows; 0: it
-	 * does not say. */
+	/* release of the sender, such as "1.4.0"; "": not reported */
+	const char *software;
+	/* From an aggregator to an analyzer: time between two summaries of healthy
+	 * rows; 0: not reported. */
 	uint16_t summary_interval_s;
 };
 
-/* Peers one version apart, in either direction, work together. */
+/* Peers whose versions differ by at most one work together. */
 static inline bool
 wire_hello_meets_us(const struct wire_hello *hello)
 {
@@ -61,7 +65,7 @@ wire_hello_meets_us(const struct wire_hello *hello)
 }
 
 struct wire_hello_view {
-	struct wire_hello hello; /* .tors is NULL: use wire_hello_tor */
+	struct wire_hello hello; /* hello.tors is NULL: use wire_hello_tor */
 	const void *opaque;
 };
 
@@ -72,14 +76,16 @@ void wire_hello_tor(
     const struct wire_hello_view *view, size_t i, struct wire_tor_state *out);
 
 struct wire_welcome {
-	uint16_t version; /* the one to speak */
+	uint16_t version; /* the version to use in this session */
 	const char *id;
 	uint64_t incarnation;
-	uint64_t counted_seq; /* last batch of this agent incarnation already counted */
-	const char *refused;  /* "" or why; the link is closed after it */
+	/* number of the last batch of this agent's incarnation that was counted */
+	uint64_t counted_seq;
+	/* why the peer was refused; the link is closed then; "": welcome */
+	const char *refused;
 	const char *software; /* as in the hello */
-	/* An aggregator, to an agent: it takes WIRE_OVERDUE. Older ones do not say it.
-	 */
+	/* From an aggregator to an agent: it accepts WIRE_OVERDUE. Older aggregators do
+	 * not, and send false. */
 	bool knows_overdue;
 };
 
@@ -100,17 +106,19 @@ struct wire_version { /* one peer of an aggregator, by its last hello or welcome
 	enum wire_component component;
 	const char *name;     /* host of an agent, name of another daemon */
 	const char *software; /* as in the hello */
-	uint64_t since_s;     /* wall clock: when the aggregator first heard of it */
+	/* when the aggregator first received this release, in seconds since the
+	 * epoch */
+	uint64_t since_s;
 	bool connected;
 };
 
 struct wire_versions {
-	const struct wire_version *peers; /* of an opened one NULL */
+	const struct wire_version *peers; /* NULL in an opened message */
 	size_t peer_count;                /* at most WIRE_MAX_VERSIONS */
-	const void *opaque;               /* of an opened one */
+	const void *opaque;               /* private; set in an opened message */
 };
 
-/* All peers, each time. */
+/* The message has all peers, each time. */
 int wire_write_versions(struct wire_writer *writer,
     const struct wire_versions *versions, struct wire_bytes *out);
 int wire_open_versions(struct wire_versions *view, const uint8_t *data, size_t len);
@@ -123,27 +131,27 @@ enum wire_lane { WIRE_LANE_BATCH = 1, WIRE_LANE_SUMMARY, WIRE_LANE_INCIDENT };
 
 struct wire_ack {
 	enum wire_lane lane;
-	uint64_t incarnation; /* the sender's whose numbers these are */
-	uint64_t seq;         /* this one and all before it */
+	uint64_t incarnation; /* of the sender that numbered the messages */
+	uint64_t seq;         /* the messages up to this number are acknowledged */
 };
 
 int wire_write_ack(
     struct wire_writer *writer, const struct wire_ack *ack, struct wire_bytes *out);
 int wire_open_ack(struct wire_ack *view, const uint8_t *data, size_t len);
 
-/* ---- a sign of life ---- */
+/* ---- ping ---- */
 
 int wire_write_ping(
     struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out);
 
 struct wire_ping {
 	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */
-	/* A controller whose certificate ends soon by its own word, and when, by the
-	 * wall clock; "" and 0: none. To an aggregator it needs no name, to the
-	 * analyzer the aggregator says both. */
+	/* A controller whose certificate expires soon, as it reports itself, and when,
+	 * by the wall clock; "" and 0: none. A controller sends an aggregator no name;
+	 * the aggregator sends the analyzer both. */
 	const char *ending;
 	uint64_t ends_s;
-	bool mute; /* an aggregator, to its agents: it cannot deliver alerts */
+	bool mute; /* from an aggregator to its agents: it cannot deliver alerts */
 };
 
 int wire_write_ping_ending(
@@ -154,9 +162,11 @@ int wire_open_ping_ending(struct wire_ping *view, const uint8_t *data, size_t le
 
 struct wire_tor_standing {
 	const char *tor;
-	bool active;     /* alerts and upstream are, now, ours */
-	bool delivers;   /* what we say of it arrives: alerts are taken */
-	uint32_t agents; /* of this ToR that we hear */
+	/* the sender sends the ToR's alerts, and its reports to the analyzer */
+	bool active;
+	bool delivers; /* receivers accept the alerts of the sender */
+	/* number of agents of this ToR that are connected to the sender */
+	uint32_t agents;
 };
 
 struct wire_tor_role {
@@ -164,14 +174,15 @@ struct wire_tor_role {
 	bool primary; /* by its config */
 };
 
-/* Every 250 ms, and at once when something of it changes. */
+/* Sent every 250 ms, and at once after a change. */
 struct wire_standing {
 	uint64_t now_ns;                      /* sender's CLOCK_MONOTONIC */
-	const struct wire_tor_standing *tors; /* of an opened one NULL */
+	const struct wire_tor_standing *tors; /* NULL in an opened message */
 	size_t tor_count;                     /* at most WIRE_MAX_TORS */
-	const void *opaque;                   /* of an opened one */
-	/* Of all ToRs that they share, also of those that nothing is said of yet; none:
-	 * it is too old to say. As tors. */
+	const void *opaque;                   /* private; set in an opened message */
+	/* All ToRs that both aggregators have, also those about which nothing is sent
+	 * yet; none: the sender is too old to report them. In an opened message as
+	 * tors. */
 	const struct wire_tor_role *roles;
 	size_t role_count;
 };
@@ -187,9 +198,9 @@ void wire_standing_role(
 /* ---- the brake ---- */
 
 struct wire_brake {
-	uint64_t version;       /* only grows; an older one changes nothing */
-	uint32_t rate_permille; /* of what pinglists ask for; 0: no probe at all, 1000:
-				   all */
+	uint64_t version; /* a message with an older version is ignored */
+	/* share of the pinglists' rates, in 1/1000; 0: no probes; 1000: all */
+	uint32_t rate_permille;
 };
 
 int wire_write_brake(
