@@ -13,7 +13,8 @@
 #include "region-controller/store/store.h"
 
 #define EXPIRE_NS (60 * RM_NS_PER_S)
-#define SLICE_NS (20 * RM_NS_PER_MS) /* of one turn of the loop */
+/* most time that planning takes in one turn of the loop */
+#define SLICE_NS (20 * RM_NS_PER_MS)
 #define MAX_RESTARTS 3
 #define NS_PER_DAY (INT64_C(86400) * RM_NS_PER_S)
 
@@ -25,19 +26,20 @@ struct planner {
 	struct aggregators *aggregators; /* NULL until started */
 	struct rm_timer *plan, *slice, *expire;
 	bool leads;
-	/* the timer is set because of a change; work on the current plans pauses */
+	/* the timer was set because of a change: work on the present plans pauses until
+	 * it fires */
 	bool is_due;
-	bool settled; /* plans may be published */
+	bool settled; /* plans may be published: see planner.h */
 	rm_mono_t settle_by;
 	struct planner_counts counts;
 	struct plan_counts plan_counts;
 	/* Plans that are being made. */
 	struct plan_set *set; /* NULL: no plans are being made */
-	bool is_whole;        /* the plans are made and being published */
+	bool is_whole;        /* the set is complete and is being published */
 	struct publish_walk walk;
 	rm_mono_t begun;
 	unsigned restarts;
-	bool is_changed; /* begin again when these plans are published */
+	bool is_changed; /* plan again when these plans are published */
 };
 
 static int64_t
@@ -46,9 +48,8 @@ ns_of_ms(uint64_t ms)
 	return (int64_t)ms * RM_NS_PER_MS;
 }
 
-/* Before the first plans every change restarts the wait, because more changes will
- * follow. Later changes must not delay plans, nor interrupt those that are being made.
- */
+/* Before the first plans, every change restarts the wait, because more changes will
+ * follow. Later changes neither delay plans nor interrupt those that are being made. */
 void
 planner_soon(void *arg)
 {
@@ -68,7 +69,7 @@ planner_soon(void *arg)
 	rm_timer_at(planner->plan, then);
 }
 
-/* Each ToR has an aggregator that is connected, and its RNICs are registered. */
+/* True: each ToR has an aggregator that is connected, and registered RNICs. */
 static bool
 all_are_in(const struct planner *planner)
 {
@@ -100,7 +101,7 @@ drop_plan(const char *tor, void *arg)
 	return store_drop_plan(arg, tor);
 }
 
-/* A leader without a topology begins to settle when it gets one. */
+/* A leader without a topology waits: the settling time begins with the topology. */
 static void
 wait_for_topology(struct planner *planner, rm_mono_t now)
 {
@@ -109,7 +110,8 @@ wait_for_topology(struct planner *planner, rm_mono_t now)
 	rm_timer_at(planner->plan, planner->settle_by);
 }
 
-/* While a slice is made, the lease is not refreshed. */
+/* Warns if a slice takes long compared with the lease, which is not refreshed
+ * meanwhile. */
 static void
 warn_of_lease(const struct planner *planner)
 {
@@ -164,7 +166,7 @@ end(struct planner *planner, int r)
 		planner_soon(planner);
 }
 
-/* 1: there is more to do; 0: all plans are published. */
+/* Returns 1: there is more to do; 0: all plans are published. */
 static int
 step(struct planner *planner)
 {
@@ -206,7 +208,7 @@ go_on(void *arg)
 		planner_drop(planner);
 		return;
 	}
-	/* A step may call planner_soon. */
+	/* The step may have called planner_soon. */
 	while (
 	    r > 0 && !planner->is_due && rm_mono_since(rm_mono_now(), begun) < SLICE_NS)
 		r = step(planner);
@@ -222,7 +224,8 @@ go_on(void *arg)
 						       : planner->walk.changed);
 }
 
-/* Drops the plans that are being made: they are of an older state. */
+/* Drops the plans that are being made, as they are of an older state, and begins new
+ * ones. */
 static void
 begin(struct planner *planner, rm_mono_t now)
 {

@@ -42,7 +42,7 @@ node_of_rnic(const struct plan_set *set, const struct registry_rnic *rnic,
 	}
 }
 
-/* Copies the RNICs that have a place, sorted by id. */
+/* Copies all RNICs that have a place, sorted by id. */
 static int
 copy_rnics(struct plan_set *set, const struct registry *registry, size_t *ret)
 {
@@ -151,7 +151,7 @@ fill_racks(struct plan_set *set)
 	return 0;
 }
 
-/* ---- used by all parts of planning ------------------------------------------ */
+/* ---- used by several parts of planning ---- */
 
 const char *
 plan_rack_name(const struct plan_set *set, size_t rack)
@@ -199,12 +199,13 @@ plan_full_bytes(const struct plan_node *a, const struct plan_node *b)
 	uint32_t mtu_a = a->rnic != NULL ? a->rnic->mtu_bytes : 0;
 	uint32_t mtu_b = b->rnic != NULL ? b->rnic->mtu_bytes : 0;
 	uint32_t mtu = mtu_a < mtu_b ? mtu_a : mtu_b;
-	/* The aggregator chooses the address family: the size must fit both. */
+	/* The aggregator chooses the address family, so the size must fit both. */
 	uint32_t headers = a->v6 && b->v6 ? 40 + 8 : 20 + 8;
 
 	if (b->qp) {
 		headers = 0;
-		/* Without a large QP there are no receive buffers for more. */
+		/* Without a large QP, the target has no receive buffers for larger
+		 * probes. */
 		if (b->rnic->large_qpn == 0 && mtu > WIRE_ROCE_SMALL_BYTES)
 			mtu = WIRE_ROCE_SMALL_BYTES;
 	}
@@ -287,7 +288,7 @@ plan_set_begin(const struct rm_topology *topology, const struct registry *regist
 	return 0;
 }
 
-/* One rack of a stage that works rack by rack. */
+/* Does the work of one rack, in a stage that handles rack by rack. */
 static int
 step_rack(struct plan_set *set, size_t rack)
 {

@@ -1,5 +1,5 @@
 /*
- * plan_inter - the racks of one plane and which of them probe each other; working data
+ * plan_inter - the racks of one plane, and which of them probe each other; private data
  * of plan_inter_tor.c.
  */
 #ifndef REGION_CONTROLLER_PLAN_PLAN_INTER_H
@@ -12,8 +12,8 @@
 #include "region-controller/plan/coverage.h"
 #include "region-controller/plan/plan_set.h"
 
-/* A plane's racks that can be probed, by name: neighbours in the ring of a pair do not
- * depend on the file's order. */
+/* The racks of a plane that can be probed, sorted by name, so that the neighbours in
+ * the ring do not depend on the order in the file. */
 struct plan_place {
 	const char *name;
 	size_t rack;
@@ -23,20 +23,22 @@ struct plan_ring {
 	size_t plane;
 	struct plan_place *places;
 	size_t count;
-	size_t out; /* destinations of each */
+	size_t out; /* number of destinations of each rack */
 };
 
-struct plan_pair {         /* one ToR probes another */
-	uint32_t src, dst; /* places in the ring */
+struct plan_pair {         /* a ToR that probes another one */
+	uint32_t src, dst; /* indexes in the ring */
 	uint32_t paths;
-	double rate; /* probes a second */
-	size_t able; /* RNICs of the source that share a transport with the other */
+	double rate; /* probes per second */
+	/* RNICs of the source with a transport that the destination has, too */
+	size_t able;
 };
 
-enum plan_inter_stage { /* of a plane, in this order */
+enum plan_inter_stage { /* the stages of a plane, in this order */
 	INTER_LAY,
 	INTER_FIND,
-	INTER_MEASURE, /* what the cables carry at one probe a second of each pair */
+	/* computes the load of each cable if every pair sends one probe per second */
+	INTER_MEASURE,
 	INTER_ASK,
 	INTER_MEASURE_AGAIN,
 	INTER_ADD,
@@ -45,20 +47,22 @@ enum plan_inter_stage { /* of a plane, in this order */
 struct plan_inter {
 	struct plan_set *set;
 	enum plan_inter_stage stage;
-	size_t planes; /* begun */
-	size_t at;     /* the place in the ring, or pair, that is next in this stage */
+	size_t planes; /* number of planes that were begun */
+	/* index of the next place in the ring, or of the next pair, in this stage */
+	size_t at;
 	struct plan_ring ring;
-	struct plan_pair *pairs; /* by destination, then source */
+	struct plan_pair *pairs; /* sorted by destination, then by source */
 	size_t pair_count;
-	double *loads; /* per direction of a link; then what is asked for */
+	/* by direction of each link: its load, and later the rate that it asks for */
+	double *loads;
 	double *rates; /* per switch */
 	double *worst; /* per switch */
-	uint32_t flows[COVERAGE_MAX_PATHS +
-		       1]; /* results of coverage; 0: not computed yet */
+	/* results of coverage_flows by number of paths; 0: not computed yet */
+	uint32_t flows[COVERAGE_MAX_PATHS + 1];
 };
 
-/* All pairs of RNICs by which one rack may probe another, each once, spread evenly over
- * both racks from the first on. */
+/* All pairs of RNICs by which one rack may probe another, each once. The order spreads
+ * any number of them evenly over both racks. */
 struct plan_set;
 
 struct plan_walk {

@@ -1,10 +1,11 @@
 /*
  * Probes between the racks of a plane: which ToRs probe each other, at which rate, and
- * by which flows. Rates follow from the load of links. First each pair of ToRs gets one
- * probe per second, spread as the switches spread it. A cable that then carries less
- * than required asks for a higher rate, and a pair sends at the highest rate that a
- * cable on its paths asks for. So each cable that some pair crosses gets its rate, in
- * any Clos. The work is done destination by destination, one at each call.
+ * by which flows. Rates are computed from the load of cables. First the load of each
+ * cable is computed for one probe per second and pair of ToRs, spread as the switches
+ * spread traffic. A cable with a lower load than required needs a higher rate, by a
+ * factor. Each pair gets the highest rate that a cable on its paths needs. So each
+ * cable that any pair crosses gets its required rate, in any Clos. Each call does the
+ * work of one destination.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "region-controller/plan/plan_set.h"
 #include "region-controller/store/hash.h"
 
-#define MAX_LOOKED_AT 4096 /* pairs that are looked at to find valid ones */
+#define MAX_LOOKED_AT 4096 /* most pairs that are examined to find valid ones */
 
 static size_t
 common_divisor(size_t a, size_t b)
@@ -28,7 +29,8 @@ common_divisor(size_t a, size_t b)
 	return a;
 }
 
-/* from: index in the rack to begin with. Both racks have usable RNICs. */
+/* from: index in the rack at which the walk begins. Both racks must have usable
+ * RNICs. */
 static struct plan_walk
 plan_walk_of(
     const struct plan_set *set, size_t src_rack, size_t dst_rack, uint64_t from)
@@ -43,15 +45,15 @@ plan_walk_of(
 		.dst_rack = dst_rack,
 		.end = sources * targets < MAX_LOOKED_AT ? sources * targets
 							 : MAX_LOOKED_AT,
-		/* After this many steps both are at their start again. */
+		/* After this many steps both indexes are where they began. */
 		.lap = sources * targets / common_divisor(sources, targets),
 		.src_from = from,
 		.dst_from = from + hash % targets,
 	};
 }
 
-/* A bonded RNIC is in two racks. Its number and the prober's decide in which of them it
- * is probed, so that no pair is in two plans. */
+/* An RNIC with two ToRs is in two racks. Its number and that of the prober decide in
+ * which rack the prober probes it, so that no pair is in two plans. */
 static bool
 answers_for(const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst)
 {
@@ -60,7 +62,7 @@ answers_for(const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst)
 	return node->racks[(src + dst) % node->rack_count] == rack;
 }
 
-/* The next valid pair of nodes; false: there are no more. */
+/* Moves to the next valid pair of nodes. False: there are no more. */
 static bool
 plan_walk_next(
     const struct plan_set *set, struct plan_walk *walk, uint32_t *src, uint32_t *dst)
@@ -92,8 +94,8 @@ plan_inter_rack(const struct plan_inter *inter, size_t place)
 	return &inter->set->racks[inter->ring.places[place].rack];
 }
 
-/* The number of RNICs of one rack that have a peer of the same transport in the other.
- */
+/* Returns the number of RNICs of rack src that have a peer with the same transport in
+ * rack dst. */
 static size_t
 plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst)
 {
@@ -106,7 +108,7 @@ plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst)
 	return able;
 }
 
-/* from: index in the racks to begin with. */
+/* from: index in the racks at which the walk begins. */
 static struct plan_walk
 plan_inter_walk(
     const struct plan_inter *inter, const struct plan_pair *pair, uint64_t from)
@@ -124,7 +126,7 @@ flows_wanted(struct plan_inter *inter, uint32_t paths)
 	return inter->flows[paths];
 }
 
-/* The number of pairs of RNICs that share the flows of two racks. */
+/* Returns the number of pairs of RNICs over which the flows of two racks are spread. */
 static size_t
 tuples_of(const struct plan_inter *inter, const struct plan_pair *pair, uint32_t flows)
 {
@@ -140,8 +142,9 @@ tuples_of(const struct plan_inter *inter, const struct plan_pair *pair, uint32_t
 	return tuples > least ? tuples : least;
 }
 
-/* Flows, classes (4) and sizes (3) are used in turn together: if their numbers had a
- * common divisor, some flows would never use some classes. */
+/* Returns the number of flows to use. A prober goes through flows, classes (4) and
+ * sizes (3) together: if the numbers had a common divisor, some flows would never be
+ * used with some classes. */
 static uint16_t
 flows_in_turn(size_t flows)
 {
@@ -166,7 +169,7 @@ set_pace(const struct plan_inter *inter, double rate, struct plan_entry *entry)
 	entry->interval_us = (uint32_t)interval_us;
 }
 
-/* Adds the entries of the pair. */
+/* Adds the entries for a pair of ToRs. */
 static int
 plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair)
 {
@@ -199,9 +202,10 @@ plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair)
 	return r == -ENOSPC ? 0 : r;
 }
 
-/* ---- which destinations ---- */
+/* ---- the destinations ---- */
 
-/* The j-th distance of a rack's destinations on the ring; all are different. */
+/* Distance, in places of the ring, from a rack to its j-th destination. All are
+ * different. */
 static size_t
 ring_distance(const struct plan_ring *ring, size_t j)
 {
@@ -255,9 +259,9 @@ find_pairs_to(struct plan_inter *inter, size_t d)
 	}
 }
 
-/* ---- at which rate ---- */
+/* ---- the rates ---- */
 
-/* The pairs with the next destination. */
+/* Returns the pairs with the next destination. */
 static struct plan_pair *
 next_pairs(struct plan_inter *inter, size_t *count)
 {
@@ -292,8 +296,8 @@ ask_neediest(struct plan_inter *inter, struct plan_pair *pairs, size_t count)
 		pairs[i].rate = inter->worst[plan_inter_rack(inter, pairs[i].src)->tor];
 }
 
-/* Limits what an RNIC sends: the rates of all pairs of a rack are reduced by the same
- * factor, from the load of an RNIC that takes part in all of them. */
+/* Limits what an RNIC sends: reduces the rates of all pairs of a rack by the same
+ * factor, which is computed for an RNIC that takes part in all of them. */
 static void
 cap_rates(struct plan_inter *inter)
 {
@@ -321,7 +325,7 @@ clear_loads(struct plan_inter *inter)
 	memset(inter->loads, 0, directions * sizeof(*inter->loads));
 }
 
-/* Assumes as many uplinks as there are paths. */
+/* For a topology without links: assumes as many uplinks as paths. */
 static void
 assume_rates(struct plan_inter *inter)
 {
@@ -333,7 +337,7 @@ assume_rates(struct plan_inter *inter)
 	cap_rates(inter);
 }
 
-/* Replaces the load of each cable by the factor that it lacks. */
+/* Replaces the load of each cable by the factor by which it must rise. */
 static void
 turn_loads(struct plan_inter *inter)
 {
@@ -367,7 +371,7 @@ add_pairs(struct plan_inter *inter, const struct plan_pair *pairs, size_t count)
 
 /* ---- step by step ---- */
 
-/* Called when a stage is done for all destinations. */
+/* Called when a stage has handled all destinations. */
 static void
 next_stage(struct plan_inter *inter)
 {

@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-#define PLAN_PORT_BASE 49152 /* UDP source ports come from a small pool, */
-#define PLAN_PORT_COUNT 64   /* so that an agent's sockets stay few */
-#define PLAN_MAX_FLOWS 61    /* of one entry */
-#define PLAN_PLAIN_BYTES 44  /* STAMP alone: what every switch's reflector answers */
-#define PLAN_SMALL_BYTES 88  /* payload of a small probe: STAMP with its TLVs */
+#define PLAN_PORT_BASE 49152 /* UDP source ports are from a small range, */
+#define PLAN_PORT_COUNT 64   /* so that an agent has few sockets */
+#define PLAN_MAX_FLOWS 61    /* most flows of one entry */
+#define PLAN_PLAIN_BYTES 44  /* STAMP alone, which every switch's reflector answers */
+#define PLAN_SMALL_BYTES 88  /* STAMP with its TLVs: payload of a small probe */
 #define PLAN_ROCE_SMALL_BYTES 64 /* the same over verbs */
 #define PLAN_MAX_SIZE_BYTES 8972
-#define PLAN_TOR_ENTRIES 4096 /* inter-ToR entries of one ToR, about */
+#define PLAN_TOR_ENTRIES 4096 /* entries for other ToRs in one ToR's plan, about */
 #define PLAN_MIN_INTERVAL_US 10000
 #define PLAN_MAX_INTERVAL_US 60000000
 
@@ -21,38 +21,42 @@ struct plan_options {
 	/* ToR-mesh */
 	uint32_t mesh_peers;
 	uint32_t mesh_interval_ms;
-	uint32_t mesh_max_rate_per_s; /* of one RNIC; the interval stretches */
+	/* of one RNIC; intervals are stretched to keep it */
+	uint32_t mesh_max_rate_per_s;
 	uint32_t mesh_rotation_s;
 	/* Inter-ToR */
-	double coverage;               /* probability that every path is seen */
-	uint32_t link_rate_per_s;      /* of every cable and direction */
+	double coverage;               /* probability that all paths are covered */
+	uint32_t link_rate_per_s;      /* of each direction of every cable */
 	uint32_t inter_max_rate_per_s; /* of one RNIC */
 	uint32_t destinations;         /* ToRs that one ToR probes */
-	uint32_t assumed_paths;        /* where the topology has no links */
-	uint32_t pair_above_ms;        /* slower targets are probed in pairs */
+	/* number of paths that is assumed for a topology without links */
+	uint32_t assumed_paths;
+	/* targets with a longer interval are probed by pairs of packets */
+	uint32_t pair_above_ms;
 	/* Witnesses */
-	uint32_t witness_below; /* racks with fewer RNICs */
+	uint32_t witness_below; /* racks with fewer RNICs get witnesses */
 	uint32_t witness_targets;
 	uint32_t witness_interval_ms;
 	/* Classes */
 	uint8_t dscp, dscp_best_effort;
-	uint8_t sl; /* of probes over verbs */
+	uint8_t sl; /* service level of probes over verbs */
 	/* All probes */
-	uint32_t probe_timeout_ms; /* 0: each aggregator's own */
+	uint32_t probe_timeout_ms; /* 0: each aggregator uses its own */
 };
 
 extern const struct plan_options plan_defaults;
 
-struct plan_counts { /* of the newest set */
+struct plan_counts { /* of the newest set of plans */
 	uint64_t racks, members, remotes;
 	uint64_t inter_tor_entries, witness_entries, reflector_entries;
-	uint64_t pairs;        /* of ToRs that probe each other, both directions */
-	uint64_t short_pairs;  /* with fewer flows than coverage asks for */
+	uint64_t pairs; /* pairs of ToRs that probe each other; each direction counts */
+	uint64_t short_pairs;  /* pairs with fewer flows than coverage needs */
 	uint64_t short_cables; /* directions of cables below their rate */
-	uint64_t lonely_rnics; /* of small racks, with fewer witnesses than asked for */
-	uint64_t dropped_entries; /* beyond what a plan may hold */
+	/* RNICs of small racks with fewer witnesses than required */
+	uint64_t lonely_rnics;
+	uint64_t dropped_entries; /* entries that did not fit into a plan */
 	/* Pairs that are not probed because one RNIC has a QPN and the other has none:
-	 * pairs of a rack's members, and pairs of ToRs by direction. */
+	 * pairs of members of a rack, and pairs of ToRs by direction. */
 	uint64_t unlike_members, unlike_tors;
 };
 

@@ -1,7 +1,7 @@
 /*
- * Witnesses for small racks: with two RNICs a rack cannot tell by itself which one is
- * faulty. They are chosen by rendezvous hashing, so that an RNIC that is added or
- * removed changes few of them.
+ * Chooses witnesses for small racks: a rack of two RNICs cannot find out by itself
+ * which of them is faulty. The choice is by rendezvous hashing, so that adding or
+ * removing an RNIC changes few of the witnesses.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "region-controller/store/hash.h"
 
 #define MAX_WITNESSES 16
-#define FIRST_RACK_SHARE 2 /* of three; the third is of a second rack */
+/* of three witnesses this many are of the best rack, and one is of another */
+#define FIRST_RACK_SHARE 2
 
 struct choice {
 	size_t rack;
@@ -21,9 +22,9 @@ struct choice {
 struct witness {
 	struct plan_set *set;
 	size_t rack;          /* the small rack */
-	struct choice *racks; /* reachable other racks, the best first */
+	struct choice *racks; /* other racks that can be reached, the best first */
 	size_t count;
-	uint32_t chosen[MAX_WITNESSES]; /* witnesses of one RNIC */
+	uint32_t chosen[MAX_WITNESSES]; /* the witnesses of one RNIC so far */
 	size_t chosen_count;
 };
 
@@ -37,7 +38,8 @@ choices_by_score(const void *a, const void *b)
 	return (x->rack > y->rack) - (x->rack < y->rack);
 }
 
-/* Paths work in both directions, so only the direction to the small rack is checked. */
+/* Paths are usable in both directions, so only the direction to the small rack is
+ * checked. */
 static void
 find_racks(struct witness *witness)
 {
@@ -70,8 +72,9 @@ host_is_in_rack(const struct witness *witness, const char *host)
 	return false;
 }
 
-/* The rank of a witness, lower is better: 1 more if its host has a witness already, 2
- * more if its host has an RNIC in the small rack. -1: it is chosen already. */
+/* The rank of a possible witness; lower is better. 1 is added if its host has a witness
+ * already, and 2 if its host has an RNIC in the small rack. -1: it is a witness
+ * already. */
 static int
 reluctance(const struct witness *witness, uint32_t dst)
 {
@@ -88,7 +91,7 @@ reluctance(const struct witness *witness, uint32_t dst)
 	return reluctance;
 }
 
-/* The best RNIC of a rack; false: none is left. */
+/* Finds the best RNIC of a rack. False: there are no more. */
 static bool
 choose_of(const struct witness *witness, size_t from, uint32_t src, uint32_t *ret)
 {
@@ -117,7 +120,8 @@ choose_of(const struct witness *witness, size_t from, uint32_t src, uint32_t *re
 	return best >= 0;
 }
 
-/* Two from the best rack and one from each further one; then any that are left. */
+/* Chooses two witnesses from the best rack and one from each further one, then from all
+ * that are left. */
 static void
 choose(struct witness *witness, uint32_t src)
 {
@@ -202,8 +206,8 @@ find_reflector(const struct plan_set *set, size_t rack, uint32_t *ret)
 	return false;
 }
 
-/* Counts peers of the same transport: an RNIC that few others of its rack can probe is
- * treated as in a small rack. An RNIC without an address counts like all others. */
+/* True: the RNIC needs witnesses, because few RNICs of its rack have its transport. An
+ * RNIC without an address counts like all others. */
 static bool
 is_lonely(const struct witness *witness, uint32_t src)
 {
@@ -234,7 +238,7 @@ add_rack(struct witness *witness)
 	return r;
 }
 
-/* An RNIC of it may need witnesses: look at each one. */
+/* True: some RNIC of the rack may need witnesses, so each one has to be checked. */
 static bool
 may_be_lonely(const struct plan_set *set, const struct plan_rack *rack)
 {

@@ -1,4 +1,4 @@
-/* Makes a rack's message of nodes and entries. */
+/* Writes the message of a rack: its nodes and entries. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "region-controller/plan/plan_set.h"
 #include "region-controller/store/hash.h"
 
-/* ---- aliases: names for addresses that a trace may find ---- */
+/* ---- aliases: names of addresses that traces may find ---- */
 
 static struct wire_address
 plan_wire_address(const struct rm_address *address)
@@ -29,7 +29,8 @@ plan_wire_address(const struct rm_address *address)
 	return ret;
 }
 
-/* For each switch: may a path of this rack cross it? malloc'd; NULL: out of memory. */
+/* Returns, for each switch, whether a path of this rack may cross it. The caller frees
+ * the result. NULL: out of memory. */
 static bool *
 find_crossed(const struct plan_set *set, const struct plan_rack *rack)
 {
@@ -65,8 +66,8 @@ count_aliases(const struct plan_set *set, const bool *crossed)
 	return count < WIRE_MAX_ALIASES ? count : WIRE_MAX_ALIASES;
 }
 
-/* The aliases of this rack's ToR, of the ToRs that it probes or is probed by, and of
- * all other switches of its plane. *ret is malloc'd. -ENOMEM. */
+/* Collects the aliases of this rack's ToR, of the ToRs that it probes or that probe it,
+ * and of all other switches of its plane. The caller frees *ret. -ENOMEM. */
 static int
 plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
     struct wire_alias **ret, size_t *count)
@@ -99,9 +100,10 @@ plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
 	return 0;
 }
 
-#define CLASSES 4    /* three probes in the class of RoCE, one in that of best effort */
-#define SIZES 3      /* two small probes, one of full size */
-#define MESH_FLOWS 5 /* has no common divisor with the two above */
+/* of four probes, three are of the class of RoCE, and one of that of best effort */
+#define CLASSES 4
+#define SIZES 3      /* of three probes, two are small, and one is of full size */
+#define MESH_FLOWS 5 /* no common divisor with the two above */
 #define FIRST_REMOTES 64
 
 /* ---- remote RNICs ---- */
@@ -123,8 +125,8 @@ note_remote(struct plan_rack *rack, uint32_t node)
 	return 0;
 }
 
-/* The target is a remote RNIC for the rack of the prober, and the prober for the rack
- * of the target: that rack's reflectors must know it. */
+/* Notes the target as a remote RNIC of the prober's rack, and the prober as one of the
+ * target's rack, whose reflectors must know it. */
 static int
 note_entry(struct plan_set *set, size_t rack, const struct plan_entry *entry)
 {
@@ -183,7 +185,7 @@ struct draft {
 	struct wire_rnic *members, *remotes;
 	struct wire_plan_entry *entries;
 	struct wire_alias *aliases;
-	uint16_t *flows; /* of all entries, one behind the other */
+	uint16_t *flows; /* flows of all entries, one after the other */
 	uint16_t (*sizes)[SIZES];
 	uint16_t mesh_flows[MESH_FLOWS], mesh_sizes[SIZES];
 	uint8_t classes[CLASSES];
@@ -225,14 +227,14 @@ wire_of_node(const struct plan_set *set, uint32_t index)
 		.address_count = rnic->address_count,
 		.qpn = rnic->qpn,
 		.mtu_bytes = rnic->mtu_bytes,
-		/* The incarnation is only passed on where other hosts need it: after a
-		 * restart QPNs are new. */
+		/* Other hosts need the incarnation only if there are QPNs, which are
+		 * new after a restart. */
 		.incarnation = rnic->qpn == 0 ? 0 : rnic->incarnation,
 		.large_qpn = rnic->large_qpn,
 		.lid = rnic->lid,
 		.authenticates = rnic->authenticates,
-		/* The state of the link is left out: a flapping link would change plans
-		 * each time. */
+		/* The state of the link is left out: else each link-down would change
+		 * plans. */
 	};
 	for (size_t i = 0; i < rnic->tor_count; i++)
 		ret.tors[i] = rnic->tors[i];
@@ -311,7 +313,8 @@ fill_entry(const struct plan_set *set, const struct plan_rack *rack,
 	};
 }
 
-/* As fast as configured, but limited: an RNIC of a large rack has many peers. */
+/* The configured interval, or a longer one for a large rack, in which an RNIC has many
+ * peers. */
 static uint32_t
 mesh_interval_us(const struct plan_options *options, size_t members)
 {
@@ -325,7 +328,7 @@ mesh_interval_us(const struct plan_options *options, size_t members)
 	return (uint32_t)(interval > least ? interval : least);
 }
 
-/* The size that fits between any two members, with any transport. */
+/* Fills in the sizes that fit between any two members, with any transport. */
 static size_t
 fill_mesh_sizes(
     const struct plan_set *set, const struct plan_rack *rack, uint16_t sizes[SIZES])

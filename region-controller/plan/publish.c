@@ -9,13 +9,12 @@
 #include "region-controller/store/hash.h"
 #include "region-controller/store/store_record.h"
 
-/* A new plan gets a version above that of an aggregator, but not above this limit. No
- * correct version is near it, and it is far below what the stores can read. */
+/* The largest version of an aggregator that a new plan has to exceed. No correct
+ * version is near it, and it is far below what the stores can read. */
 #define MAX_VERSION ((uint64_t)INT64_MAX / 4)
 #define KEYS_STEP 4096
-#define MAX_TORS                                                             \
-	32768 /* including ToRs that only aggregators name; more are ignored \
-	       */
+#define MAX_TORS \
+	32768 /* with ToRs that only aggregators have named; more are ignored \ */
 
 struct publish {
 	struct publish_tor *tors;
@@ -60,7 +59,7 @@ publish_free(struct publish *publish)
 	free(publish);
 }
 
-/* Finds or adds it; NULL: the limit is reached. */
+/* Finds or adds the ToR of that name. NULL: there is no room. */
 static struct publish_tor *
 tor_named(struct publish *publish, const char *name)
 {
@@ -149,7 +148,7 @@ is_held(const struct publish_tor *tor, uint64_t digest)
 	       !tor->disputed;
 }
 
-/* bytes: the plan without its version. */
+/* bytes: the plan with version and digest 0. */
 static int
 put_plan(struct publish *publish, struct publish_tor *tor,
     const struct wire_bytes *bytes, uint64_t digest, const struct publish_sink *sink)
@@ -261,15 +260,14 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 	if (copy == NULL || wire_open_plan(&view, copy, plan->bytes.len) < 0) {
 		publish->counts.failed++;
 		/* Out of memory: the plan will be written again. A plan that cannot be
-		 * read is not written again, because that would repeat with every
-		 * update. */
+		 * read will not be, because that would repeat at every update. */
 		if (tor != NULL && copy == NULL && tor->wanted == plan->digest)
 			tor->wanted = 0;
 		free(copy);
 		return true;
 	}
-	/* It is neither the old plan nor the one that was written: perhaps a write that
-	 * came late. */
+	/* The plan is neither the old one nor the one that was written last: perhaps an
+	 * earlier write came late. */
 	is_news = plan->digest != tor->wanted &&
 		  (tor->bytes == NULL || plan->digest != tor->digest);
 	free(tor->bytes);
@@ -300,7 +298,7 @@ publish_gone(struct publish *publish, const char *name)
 	HASH_FIND_STR(publish->tors, name, tor);
 	if (tor == NULL)
 		return;
-	/* Versions that aggregators have are kept. */
+	/* The versions that aggregators have are kept. */
 	free(tor->bytes);
 	tor->bytes = NULL;
 	tor->len = 0;

@@ -1,12 +1,12 @@
 /*
  * publish - the current plan of each ToR, and its version. Pure.
  *
- * A plan is published when the store reports that it has it. A plan is written to the
- * store if its digest (of the message with version and digest 0) differs from that of
- * the plan that the store has or is about to have, so equal plans are never written or
- * sent twice. The store gives the version. Versions only grow, also across restarts,
- * failovers and a new store: a version is higher than any that an aggregator reports.
- * Messages of keys are numbered in the same way.
+ * A plan is published when the store has confirmed it. It is written to the store only
+ * if its digest (of the message with version and digest 0) differs from that of the
+ * plan in the store, and of the plan that is being written: so equal plans are never
+ * written or sent twice. The store gives the version. Versions only grow, also across
+ * restarts, failovers and a new store: a version is higher than any that an aggregator
+ * reports. Messages of keys are numbered in the same way.
  */
 #ifndef REGION_CONTROLLER_PLAN_PUBLISH_H
 #define REGION_CONTROLLER_PLAN_PUBLISH_H
@@ -29,32 +29,38 @@ struct store_plan;
 struct publish_tor {
 	UT_hash_handle hh;
 	char tor[RM_NAME_BYTES];
-	uint8_t *bytes; /* the message; NULL: nothing published yet */
+	uint8_t *bytes; /* the message; NULL: no plan was published yet */
 	size_t len;
-	struct wire_plan_view view; /* on bytes */
+	struct wire_plan_view view; /* the opened message; points into bytes */
 	uint64_t version, digest;
 	rm_wall_t published;
-	uint64_t wanted; /* digest of the plan put and not confirmed yet; 0: none */
-	/* The newest plan that any aggregator holds. */
+	/* digest of a plan that was put and not confirmed yet; 0: none */
+	uint64_t wanted;
+	/* The newest plan that any aggregator has reported to hold. */
 	uint64_t newest_version, newest_digest;
-	bool disputed; /* that version is held with different digests */
-	bool outrun;   /* an aggregator holds a newer version than this controller */
-	bool named;    /* by the newest set of plans */
-	/* The newest message of keys, and its epoch and plan; version 0: none yet. */
+	bool disputed; /* aggregators hold that version with different digests */
+	/* an aggregator holds a newer version than this controller has published */
+	bool outrun;
+	bool named; /* the newest set of plans has this ToR */
+	/* Number, digest of the plan, and epoch of the newest message of keys; version
+	 * 0: there is none. */
 	uint64_t keys_version, keys_digest;
 	uint32_t keys_epoch;
-	uint64_t keys_held; /* the newest in any aggregator's hello */
+	uint64_t keys_held; /* the newest version of keys in any aggregator's hello */
 };
 
 struct publish_counts {
-	uint64_t updates;   /* sets of plans processed */
-	uint64_t published; /* new plans, of one ToR each */
-	uint64_t adopted;   /* those of them that an aggregator had already */
+	uint64_t updates;   /* sets of plans that were processed */
+	uint64_t published; /* new plans; each is of one ToR */
+	uint64_t adopted;   /* plans among these that an aggregator held already */
 	uint64_t unchanged;
-	uint64_t failed; /* too large for a message, unreadable, or out of memory */
+	/* plans that were too large for a message or unreadable, or for which memory
+	 * was missing */
+	uint64_t failed;
 };
 
-struct publish_sink { /* the store; both may call publish_stored, publish_gone */
+/* the store; both functions may call publish_stored and publish_gone */
+struct publish_sink {
 	int (*put)(const struct store_draft *draft, void *arg);
 	int (*drop)(const char *tor, void *arg);
 	void *arg;
@@ -63,47 +69,50 @@ struct publish_sink { /* the store; both may call publish_stored, publish_gone *
 int publish_new(struct publish **ret);
 void publish_free(struct publish *publish);
 
-/* An aggregator holds this for that ToR (version 0: nothing). True: its version is
- * higher than this controller's, so an update is due. */
+/* An aggregator reports the plan that it holds for that ToR (version 0: none). True:
+ * its version is higher than this controller's, so the plan must be put again. */
 bool publish_held(
     struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
 
-/* An aggregator reports that it has keys of this version (0: none) for the ToR. True:
- * the keys must be sent again, with a higher version, to all aggregators of the ToR. */
+/* An aggregator reports the version of the keys that it holds for that ToR (0: none).
+ * True: the keys must be sent again, with a higher version, to all aggregators of the
+ * ToR. */
 bool publish_keys_held(struct publish *publish, const char *tor, uint64_t version);
-/* The number of the message with the keys of this epoch and the ToR's plan, which is
- * published: one for all its aggregators. It is higher than any version that an
- * aggregator has reported, and by some thousands higher than those that another
- * controller gave, because an aggregator that has one of those may not be connected
- * now. now: for aggregators that do not tell what they hold, whose older controllers
- * number by the clock. */
+/* Returns the version for the message with the keys of this epoch and of the ToR's
+ * published plan; all aggregators of the ToR get the same. It is higher than any
+ * version that an aggregator has reported, and higher by some thousands than those of
+ * another controller: an aggregator that has one of these may be disconnected now. now:
+ * used for aggregators that do not report their version, as their older controllers
+ * used the clock as version. */
 uint64_t publish_keys_version(
     struct publish *publish, const char *tor, uint32_t epoch, rm_wall_t now);
 
-struct publish_walk { /* through a set of plans; a newer one may begin any time */
+/* progress through a set of plans; a newer set may begin at any time */
+struct publish_walk {
 	size_t at;
-	int changed; /* returns how many ToRs have a new plan */
-	int failure; /* the first one; the others are done all the same */
+	int changed; /* result: number of ToRs with a new plan */
+	int failure; /* result: the first error; the other plans are put all the same */
 };
 
 void publish_begin(struct publish *publish, struct publish_walk *walk);
-/* Writes the changed plan of one ToR, some ms of work; after the last one it drops ToRs
- * that are no longer in the set. False: that was all. A rack without members is not
- * published before it has had some: an aggregator may have a plan for it. */
+/* Puts the plan of one ToR if it has changed, which takes some ms; after the last one,
+ * drops ToRs that the set does not have. False: there is no more to do. A rack that
+ * never had members is not published, because an aggregator may have a plan for it. */
 bool publish_step(struct publish *publish, const struct plan_set *set,
     const struct publish_sink *sink, struct publish_walk *walk);
 
-/* The store has this plan. True: an update is due, because its version is not higher
- * than every version that aggregators report, or because another plan was written. The
- * plan's bytes are copied, and verified here only: bytes that are not a plan, or do not
- * fit into memory, count as failed, and are requested again. */
+/* The store has this plan; its bytes are copied. True: the plan must be put again,
+ * because an aggregator holds the same or a higher version, or because another plan was
+ * written meanwhile. The bytes are verified here only: bytes that are no plan, or for
+ * which there is no memory, count as failed, and the plan is put again. */
 bool publish_stored(struct publish *publish, const struct store_plan *plan);
-/* The store has none. */
+/* The store has no plan of that ToR. */
 void publish_gone(struct publish *publish, const char *tor);
-/* This controller lost leadership: plans put and not confirmed yet never will be. */
+/* Forgets plans that were put and not confirmed: this controller lost leadership, so
+ * they will not be. */
 void publish_forget_wanted(struct publish *publish);
 
-/* NULL: nothing is published for it. */
+/* NULL: no plan of the ToR is published. */
 const struct publish_tor *publish_find(const struct publish *publish, const char *tor);
 const struct publish_counts *publish_counts(const struct publish *publish);
 
