@@ -9,7 +9,7 @@
 struct store_compact {
 	struct store_compact_options options;
 	struct rm_timer *timer;
-	int64_t revision; /* revision at the last look; 0: not known */
+	int64_t revision; /* revision at the last interval; 0: not known */
 	bool is_asking;
 	struct store_compact_counts counts;
 };
@@ -42,7 +42,7 @@ on_timer(void *arg)
 	struct store_compact *compact = arg;
 	int64_t now = compact->options.revision(compact->options.arg);
 
-	/* A lower revision is that of another etcd. */
+	/* If the revision is lower than before, this is another etcd. */
 	if (compact->revision > 0 && compact->revision < now && !compact->is_asking &&
 	    compact->options.leads(compact->options.arg))
 		ask(compact);

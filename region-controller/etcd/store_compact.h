@@ -18,8 +18,8 @@ struct store_compact;
 
 struct store_compact_options {
 	struct rm_etcd *etcd;
-	int64_t after_ns;         /* 0: never */
-	bool (*leads)(void *arg); /* only then is it done */
+	int64_t after_ns;         /* ns between two compactions; 0: never compact */
+	bool (*leads)(void *arg); /* compacts only if this returns true */
 	int64_t (*revision)(void *arg);
 	void *arg;
 };
@@ -30,7 +30,8 @@ struct store_compact_counts {
 
 int store_compact_new(struct rm_loop *loop, const struct store_compact_options *options,
     struct store_compact **ret);
-void store_compact_free(struct store_compact *compact); /* before etcd */
+/* call it before etcd is freed */
+void store_compact_free(struct store_compact *compact);
 const struct store_compact_counts *store_compact_counts(
     const struct store_compact *compact);
 

@@ -15,7 +15,7 @@
 #include "region-controller/store/store_topology.h"
 #include "region-controller/topology/traced.h"
 
-/* ---- registrations as they stand in etcd ---- */
+/* ---- registrations that etcd has ---- */
 
 static struct store_known *
 store_etcd_known(const struct store_etcd *etcd, struct rm_rnic_id id)
@@ -26,7 +26,8 @@ store_etcd_known(const struct store_etcd *etcd, struct rm_rnic_id id)
 	return known;
 }
 
-/* Out of memory: the registration is written once more than needed. */
+/* Notes a registration that etcd has. If memory runs out, it will be written once more
+ * than necessary. */
 void
 store_etcd_know(struct store_etcd *etcd, struct rm_rnic_id id, uint64_t hash)
 {
@@ -335,7 +336,7 @@ etcd_drop_plan(struct store *store, const char *tor)
 	return store_writes_put(etcd->writes, key, NULL, NULL);
 }
 
-/* Returns a base so that base + revision is larger than `above`. */
+/* Returns the base for which base + revision is larger than `above`. */
 static uint64_t
 store_etcd_base(const struct store_etcd *etcd, uint64_t above)
 {
@@ -354,7 +355,8 @@ store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *brake,
 	int r;
 
 	/* The versions that aggregators have are not known. A version from the clock is
-	 * above those of another etcd, and above those of a controller without etcd. */
+	 * larger than those of another etcd, and than those of a controller without
+	 * etcd. */
 	if (above < etcd->brake.version)
 		above = etcd->brake.version;
 	store_key(key, etcd->region, STORE_KEY_BRAKE, "");
@@ -488,8 +490,8 @@ etcd_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 		.probe_keys_differ = etcd->keys_differ,
 		.trouble = etcd->trouble,
 	};
-	/* Our key may exist before everything is loaded, and for a moment after we
-	 * stopped leading. */
+	/* The key of this controller may exist before everything is loaded, and for a
+	 * moment after it has stopped leading. */
 	if (leads)
 		ret->leader = etcd->name;
 	else if (strcmp(etcd->leader_name, etcd->name) == 0)

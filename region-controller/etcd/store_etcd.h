@@ -1,10 +1,10 @@
 /*
  * store_etcd - the store of several controllers: an etcd cluster; one controller leads.
  *
- * Leader and followers have all keys in memory. Without etcd all keep their data, the
- * leader steps down when its lease is over, and all try again for ever. Invalid values
- * in etcd are counted, logged and left out; with a bad topology the old one stays in
- * use. store_etcd_keys.h lists the keys.
+ * Leader and followers have all keys in memory. If etcd is unreachable, all keep their
+ * data, the leader steps down when its lease has expired, and all try again without
+ * end. Invalid values in etcd are counted, logged and left out; with a bad topology the
+ * old one stays in use. store_etcd_keys.h lists the keys.
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_H
 #define REGION_CONTROLLER_ETCD_STORE_ETCD_H
@@ -18,13 +18,15 @@ struct store_etcd_options { /* copied */
 	const char *name, *region;
 	const char *const *endpoints;
 	size_t endpoint_count;
-	const char *user, *password; /* "": no authentication */
-	const char
-	    *keys; /* print of the probe keys, equal at all controllers; "": none */
-	const struct rm_http_origin *origin; /* for https; NULL: nothing special */
+	const char *user, *password; /* "": without authentication */
+	/* fingerprint of the probe keys, equal for all controllers with the same
+	 * secret; "": no probe keys */
+	const char *keys;
+	/* certificates for https; NULL: the system's authorities */
+	const struct rm_http_origin *origin;
 	int64_t timeout_ns, relist_ns;
 	int64_t lease_ttl_s;
-	int64_t compact_after_ns; /* 0: never */
+	int64_t compact_after_ns; /* ns; 0: etcd's history is never compacted */
 	uint64_t random_seed;
 };
 

@@ -27,35 +27,37 @@ struct rm_error;
 #define STORE_KEY_LEADER "leader"
 #define STORE_KEY_BRAKE "brake"
 
-/* kind: one of the above; name: the rest of the key, or "". */
+/* Writes a key. kind: one of the above; name: the rest of the key, or "". */
 void store_key(
     char ret[STORE_KEY_BYTES], const char *region, const char *kind, const char *name);
-/* The key without the region's prefix, or NULL. */
+/* Returns the key without the prefix of the region; NULL: it has another prefix. */
 const char *store_key_rest(const char *region, const char *key);
 
-/* *text is malloc'd. -ENOMEM. */
+/* The caller frees *text. -ENOMEM. */
 int store_rnic_write(const struct store_rnic *rnic, char **text);
-/* rnic borrows from *object, which the caller owns then. -EBADMSG: error has the
- * reason. id: of the key. */
+/* Reads a registration. *ret borrows from *object, which the caller owns. id: from the
+ * key. -EBADMSG: error has the reason. */
 int store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **object,
     struct store_rnic *ret, struct rm_error *error);
-/* Equal for registrations with equal contents, whoever reported them and when. */
+/* A hash of the contents without the reporter and the times: equal for equal
+ * registrations. */
 int store_rnic_hash(const struct store_rnic *rnic, uint64_t *hash);
 
-/* The version is base + revision. */
+/* The version of a brake is base + revision of the key. */
 int store_brake_write(const struct store_brake *brake, uint64_t base, char **text);
-/* by borrows from *object, as above. */
+/* Reads a brake. by borrows from *object, as above. */
 int store_brake_read(const char *text, size_t len, uint64_t revision, json_t **object,
     struct store_brake *ret, struct rm_error *error);
 
 struct store_leader {
-	char name[RM_NAME_BYTES]; /* "": nobody */
-	char keys[32];            /* "": none, or an older release */
+	char name[RM_NAME_BYTES]; /* "": there is no leader */
+	/* fingerprint of its probe keys; "": none, or it has an older release */
+	char keys[32];
 };
 
-int store_leader_write(
-    const char *name, const char *keys, char **text); /* keys: "": none */
-/* "" if the name is missing or not valid. */
+/* keys: fingerprint of the probe keys; "": none. */
+int store_leader_write(const char *name, const char *keys, char **text);
+/* Reads the leader's key. Members are "" if they are missing or invalid. */
 void store_leader_read(const char *text, size_t len, struct store_leader *ret);
 
 #endif

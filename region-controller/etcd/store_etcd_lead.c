@@ -1,4 +1,4 @@
-/* Leading, and what goes with it: the fence of every write. */
+/* Leadership, and the fence of every write. */
 #include "rackmesh/core/log.h"
 
 #include <errno.h>
@@ -32,8 +32,8 @@ store_etcd_right_brake(struct store_etcd *etcd)
 	(void)store_etcd_write_brake(etcd, &etcd->brake, NULL);
 }
 
-/* For a new cluster that has replaced the old one: writes what this controller knows.
- */
+/* Writes what this controller knows and a new cluster, which has replaced the old one,
+ * lacks. */
 static void
 write_what_is_missing(struct store_etcd *etcd)
 {
@@ -46,14 +46,14 @@ write_what_is_missing(struct store_etcd *etcd)
 	store_etcd_right_brake(etcd);
 }
 
-/* Calls on_lead once everything is known that was written before this leadership. */
+/* Calls on_lead once this controller has read all that earlier leaders have written. */
 static void
 store_etcd_announce(struct store_etcd *etcd)
 {
 	if (etcd->announced || !store_inbox_is_empty(etcd->inbox) ||
 	    !rm_etcd_leader_leads(etcd->leader, rm_mono_now()))
 		return;
-	/* The last writes of the leader before have lower revisions than our key. */
+	/* The last writes of the earlier leader have lower revisions than our key. */
 	if (!etcd->is_loaded || rm_etcd_mirror_revision(etcd->mirror) <
 				    rm_etcd_leader_created(etcd->leader)) {
 		rm_etcd_mirror_relist(etcd->mirror);
@@ -64,8 +64,8 @@ store_etcd_announce(struct store_etcd *etcd)
 	write_what_is_missing(etcd);
 }
 
-/* For another etcd: calls on_lead again while we lead, because that etcd lacks what we
- * know. */
+/* Calls on_lead again if another etcd has replaced the old one during our leadership,
+ * since it lacks what this controller knows. */
 static void
 store_etcd_announce_again(struct store_etcd *etcd)
 {
@@ -104,7 +104,7 @@ store_etcd_leads(struct store *store, rm_mono_t now)
 	return etcd->announced && rm_etcd_leader_leads(etcd->leader, now);
 }
 
-/* ---- a leader's key without a lease ---- */
+/* ---- a leader's key that has no lease ---- */
 
 static void
 store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease)
@@ -214,7 +214,7 @@ store_etcd_refuse(
 	rm_log_warn(0, "etcd key %s: ignored, malformed: %s", quoted, error->text);
 }
 
-/* True if the key begins with the prefix; then *name is the rest. */
+/* True: the key has this prefix; *name is the rest of the key. */
 static bool
 is_below(const char *rest, const char *kind, const char **name)
 {
@@ -267,7 +267,7 @@ topology_gone(struct store_etcd *etcd)
 
 /* ---- registrations, plans, brake, leader ---- */
 
-/* Only our own spelling is accepted: an RNIC must not have two keys. */
+/* Accepts only the spelling that controllers write: an RNIC must not have two keys. */
 static int
 read_id(const char *name, struct rm_rnic_id *ret)
 {
@@ -303,7 +303,7 @@ rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 	}
 	if (store_rnic_hash(&rnic, &hash) == 0)
 		store_etcd_know(etcd, id, hash);
-	/* A value that is about to be overwritten is ignored. */
+	/* A value that this controller is about to overwrite is ignored. */
 	if (!store_writes_waits(etcd->writes, value->key))
 		etcd->callbacks.on_rnic(&rnic, etcd->callbacks.arg);
 	json_decref(object);
@@ -355,8 +355,8 @@ brake_set(struct store_etcd *etcd, const struct store_brake *brake)
 {
 	struct store_brake fresh = *brake;
 
-	/* A value without a base was probably written by hand; it counts as newer all
-	 * the same. */
+	/* A value without a base was probably written by hand. It still counts as
+	 * newer. */
 	if (fresh.version <= etcd->brake.version)
 		fresh.version = etcd->brake.version + 1;
 	etcd->callbacks.on_brake(&fresh, etcd->callbacks.arg);
@@ -380,7 +380,8 @@ brake_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 		return;
 	}
 	etcd->has_brake = true;
-	/* A version of ours is above the clock, so it differs from the revision. */
+	/* The version that a controller writes is taken from the clock, so it differs
+	 * from the revision. */
 	etcd->brake_by_hand = brake.version == (uint64_t)value->mod_revision;
 	brake_set(etcd, &brake);
 	json_decref(object);
@@ -402,9 +403,9 @@ brake_gone(struct store_etcd *etcd, const char *key)
 		store_etcd_right_brake(etcd);
 }
 
-/* All controllers of a region must derive the same keys. A difference does no harm
- * while the same controller leads. If it lasts until another one leads, probes are
- * refused from then on, until all agents have the keys of the new leader. */
+/* Compares fingerprints, because all controllers of a region must derive the same keys.
+ * A difference has no effect while the same controller leads. When another one becomes
+ * leader, probes are refused until all agents have the keys of the new leader. */
 static void
 compare_keys(struct store_etcd *etcd)
 {
@@ -527,7 +528,7 @@ take_synced(int64_t revision, uint64_t restarts, void *arg)
 	was_restart = etcd->is_restart;
 	etcd->is_loaded = true;
 	etcd->is_restart = false;
-	/* The election may have seen the new cluster before the mirror. */
+	/* The election may have found the new cluster before the mirror has. */
 	if (was_restart)
 		store_etcd_announce_again(etcd);
 	store_etcd_announce(etcd);
@@ -541,8 +542,8 @@ const struct store_inbox_callbacks store_etcd_inbox_callbacks = {
 
 /* ---- from the mirror to the inbox ---- */
 
-/* The leader must be known at once, and its key does not depend on the order of others.
- */
+/* The leader's key skips the inbox: it must be known at once, and does not depend on
+ * other keys. */
 static bool
 is_leader_key(const struct store_etcd *etcd, const char *key)
 {

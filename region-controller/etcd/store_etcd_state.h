@@ -16,61 +16,65 @@
 #include "region-controller/store/store.h"
 #include "region-controller/store/store_topology.h"
 
-struct store_known { /* a registration as it stands in etcd */
+struct store_known { /* a registration that etcd has */
 	UT_hash_handle hh;
 	struct {
 		uint64_t guid, port;
 	} id;
-	uint64_t hash; /* of the fields that are written only if they change */
+	uint64_t hash; /* hash of the members whose change is written */
 };
 
 struct store_etcd_counts {
-	uint64_t bad_values;     /* invalid ones, each time they are read */
-	uint64_t bad_topologies; /* those of them that are topologies */
-	uint64_t unchanged;      /* registrations not written, since etcd has them */
+	uint64_t bad_values;     /* invalid values, counted at each reading */
+	uint64_t bad_topologies; /* topologies among these */
+	/* registrations that were not written, since etcd has them already */
+	uint64_t unchanged;
 };
 
 struct store_etcd {
-	struct store store; /* first */
+	struct store store; /* must be the first member */
 	struct rm_loop *loop;
 	char name[RM_NAME_BYTES], region[RM_NAME_BYTES];
 	struct rm_http_client *http;
 	struct rm_etcd *etcd;
 	struct rm_etcd_mirror *mirror;
-	struct store_inbox *inbox; /* the mirror's changes go through it */
+	struct store_inbox *inbox; /* passes on the mirror's changes */
 	struct rm_etcd_leader *leader;
 	struct store_compact *compact;
 	int64_t relist_ns, lease_ttl_s, compact_after_ns;
 	struct store_callbacks callbacks;
 	struct wire_writer *writer;
 
-	/* Registrations and plans; people's requests do not wait behind them. */
+	/* writes: of registrations and plans; asked: of operators' requests, which do
+	 * not wait for these. */
 	struct store_writes *writes, *asked;
 	struct store_known *known;
 
 	struct store_topology topology;
-	bool has_topology; /* in etcd, be it good or bad */
+	bool has_topology; /* etcd has a topology, valid or not */
 	struct rm_error bad_topology;
-	struct store_brake brake; /* version 0: none was ever seen; by is brake_by */
+	/* version 0: there never was one; its by points to brake_by */
+	struct store_brake brake;
 	char brake_by[RM_NAME_BYTES];
-	bool has_brake; /* in etcd */
-	/* Somebody else wrote or deleted it: its number may be lower than that of the
-	 * held one. */
+	bool has_brake; /* etcd has a brake */
+	/* Somebody else has written or deleted the brake, so its number may be lower
+	 * than that of the brake in use. */
 	bool brake_by_hand;
 
 	char leader_name[RM_NAME_BYTES];
-	/* Prints of probe keys: ours, the leader's, and whether the leader has others.
-	 */
+	/* Fingerprints of the probe keys of this controller and of the leader;
+	 * keys_differ: they are different. */
 	char keys[32], leader_keys[32];
 	bool keys_differ;
-	/* A leader's key without a lease was written by a person, and never expires. */
+	/* Fires if the leader's key has no lease for so long that an operator must have
+	 * written it: it would never expire. */
 	struct rm_timer *unleased;
-	bool is_unleased; /* for so long that it cannot be a race */
+	bool is_unleased; /* the timer has fired */
 	rm_wall_t since;
-	bool is_loaded; /* all keys were reported once */
-	bool announced; /* on_lead was called */
-	/* It is another cluster, or a restored one: keys that are missing there were
-	 * not deleted. */
+	bool is_loaded; /* all keys were reported at least once */
+	bool announced; /* on_lead was called for this leadership */
+	/* The cluster is another one, or was restored: keys that it lacks were not
+	 * deleted. */
 	bool is_restart;
 	uint64_t restarts;
 
@@ -78,16 +82,16 @@ struct store_etcd {
 	struct store_etcd_counts counts;
 };
 
-/* All with the store as arg. */
+/* The arg of all of these is the store. */
 extern const struct rm_etcd_mirror_callbacks store_etcd_mirror_callbacks;
 extern const struct store_inbox_callbacks store_etcd_inbox_callbacks;
 extern const struct rm_etcd_leader_callbacks store_etcd_leader_callbacks;
 extern const struct store_writes_options store_etcd_writes_options;
 extern const struct store_compact_options store_etcd_compact_options;
 bool store_etcd_leads(struct store *store, rm_mono_t now);
-/* Ours are others now. */
+/* Sets the fingerprint of this controller's probe keys. */
 int store_etcd_set_keys(struct store *store, const char *print);
-/* For store_etcd's timer; arg is the store. */
+/* For the timer unleased; arg is the store. */
 void store_etcd_report_unleased(void *arg);
 
 int store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t len,
@@ -98,11 +102,11 @@ int store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *br
 void store_etcd_know(struct store_etcd *etcd, struct rm_rnic_id id, uint64_t hash);
 void store_etcd_forget(struct store_etcd *etcd, struct rm_rnic_id id);
 
-/* A key below STORE_KEY_TRACED, of which name is the rest, was put or deleted. */
+/* A key below STORE_KEY_TRACED was put or deleted; name is the rest of the key. */
 void store_etcd_traced(
     struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value);
 void store_etcd_traced_gone(struct store_etcd *etcd, const char *name);
-/* The value is ignored: logs and counts that. */
+/* Logs and counts a value that is ignored. */
 void store_etcd_refuse(
     struct store_etcd *etcd, const char *key, const struct rm_error *error);
 

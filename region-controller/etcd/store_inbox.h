@@ -1,6 +1,7 @@
 /*
- * store_inbox - passes on the changes of an etcd mirror, in order but in portions, as
- * reading thousands of registrations and plans takes longer than a lease lasts.
+ * store_inbox - passes on the changes of an etcd mirror, in order, in small portions:
+ * to read thousands of registrations and plans at once would take longer than a lease
+ * lasts.
  *
  * Changes are passed on at once while there is time in this turn of the loop; the rest
  * is copied and waits. When the queue is full, changes are passed on at once, and the
@@ -22,7 +23,9 @@
 struct rm_loop;
 struct store_inbox;
 
-struct store_inbox_callbacks { /* as of the mirror, whose restarts go with each */
+/* as the mirror's callbacks; restarts: the mirror's number of restarts at that
+ * change */
+struct store_inbox_callbacks {
 	void (*on_put)(const struct rm_etcd_value *value, uint64_t restarts, void *arg);
 	void (*on_delete)(const char *key, uint64_t restarts, void *arg);
 	void (*on_synced)(int64_t revision, uint64_t restarts, void *arg);
@@ -30,8 +33,9 @@ struct store_inbox_callbacks { /* as of the mirror, whose restarts go with each 
 };
 
 struct store_inbox_counts {
-	uint64_t deferred;   /* changes that had to wait */
-	uint64_t undeferred; /* changes that could not wait, as the queue was full */
+	uint64_t deferred; /* changes that had to wait */
+	/* changes that were passed on at once because the queue was full */
+	uint64_t undeferred;
 	uint64_t waiting, waiting_bytes;
 };
 
@@ -42,7 +46,7 @@ void store_inbox_free(struct store_inbox *inbox);
 void store_inbox_put(
     struct store_inbox *inbox, const struct rm_etcd_value *value, uint64_t restarts);
 void store_inbox_delete(struct store_inbox *inbox, const char *key, uint64_t restarts);
-/* Ends what came together. */
+/* The changes so far belong together, and have been delivered up to this revision. */
 void store_inbox_synced(struct store_inbox *inbox, int64_t revision, uint64_t restarts);
 
 /* True: all changes were passed on. */

@@ -15,15 +15,15 @@
 #include "region-controller/store/store_plan.h"
 
 struct store_value {
-	char *text; /* NULL: not made yet, or a deletion */
+	char *text; /* NULL: not made yet, or the key is to be deleted */
 	size_t len;
-	uint8_t *plan; /* the plan that text is made of */
+	uint8_t *plan; /* the plan from which text is made */
 	size_t plan_len;
 	uint64_t digest, above;
 	struct store_reply reply;
 };
 
-/* ---- the value of a write: a text, or a plan whose text is made when it is written
+/* ---- the value of a write: a text, or a plan that becomes a text when it is written
  * ---- */
 
 /* Copies the plan. -ENOMEM. */
@@ -44,7 +44,8 @@ store_value_of_plan(struct store_value *ret, const struct store_draft *draft)
 	return 0;
 }
 
-/* Makes the text if it does not exist yet. revision: a lower bound of the store's. */
+/* Makes the text if there is none yet. revision: the store has at least this
+ * revision. */
 static int
 store_value_make(struct store_value *value, uint64_t revision)
 {
@@ -54,7 +55,7 @@ store_value_make(struct store_value *value, uint64_t revision)
 
 	if (value->plan == NULL || value->text != NULL)
 		return 0;
-	/* The revision of the write itself will be higher by at least one. */
+	/* The write itself will have a revision that is higher by at least one. */
 	base = value->above > revision ? value->above - revision : 0;
 	r = store_plan_write(&bytes, value->digest, base, &value->text, &value->len);
 	if (r == 0) {
@@ -64,7 +65,7 @@ store_value_make(struct store_value *value, uint64_t revision)
 	return r;
 }
 
-/* Frees the value and sends its reply. */
+/* Frees the value, and calls its reply. */
 static void
 store_value_end(struct store_value *value, int r, const char *sentence)
 {
@@ -83,9 +84,9 @@ store_value_end(struct store_value *value, int r, const char *sentence)
 struct write {
 	UT_hash_handle hh;
 	char key[STORE_KEY_BYTES];
-	struct store_value value; /* the next value */
+	struct store_value value; /* the newest value that waits */
 	bool has_value;
-	bool is_in_progress; /* a value is being written: it is in `flying` */
+	bool is_in_progress; /* the older value in `flying` is being written */
 	struct store_value flying;
 };
 
@@ -98,8 +99,9 @@ struct store_writes {
 	char fence_key[STORE_KEY_BYTES];
 	size_t max_ops;
 	bool is_asking, is_armed, is_failing;
-	bool may_be_done; /* an earlier attempt may have written the batch */
-	/* A drop while a transaction is running: its answer is ignored. */
+	bool may_be_done; /* the batch may have been written by an earlier attempt */
+	/* era: counted up by a drop; asked_in: era of the running transaction, whose
+	 * answer is ignored if era has changed. */
 	uint64_t era, asked_in;
 	struct rm_backoff backoff;
 	struct rm_timer *timer;
@@ -139,7 +141,7 @@ write_of(struct store_writes *writes, const char *key)
 	return write;
 }
 
-/* Removes the write if it has no value left. */
+/* Removes the write if no value of it is left. */
 static void
 write_release(struct store_writes *writes, struct write *write)
 {
@@ -159,7 +161,7 @@ arm(struct store_writes *writes, int64_t ns)
 	rm_timer_after(writes->timer, ns);
 }
 
-/* Takes the members of *value. */
+/* Moves the contents of *value into the queue. */
 static int
 put(struct store_writes *writes, const char *key, struct store_value *value)
 {
@@ -206,7 +208,7 @@ store_writes_put_plan(
 /* ---- transactions ------------------------------------------------------------------
  */
 
-/* False: the write is left out. */
+/* False: the write is left out of the batch. */
 static bool
 is_writable(struct store_writes *writes, struct write *write)
 {
@@ -283,7 +285,8 @@ turn(void *arg)
 	struct rm_etcd_compare fence[RM_ETCD_FENCE];
 
 	writes->is_armed = false;
-	/* If we do not lead any more, the owner will drop all writes soon. */
+	/* If this controller does not lead any more, the owner will soon drop all
+	 * writes. */
 	if (writes->is_asking || !writes->options.fence(fence, writes->options.arg))
 		return;
 	if (writes->batch_count == 0) {
@@ -316,8 +319,8 @@ end_batch(struct store_writes *writes, int r, const char *sentence)
 	}
 }
 
-/* The batch was too large: it is halved each time; a single write that is too large is
- * left out. */
+/* The batch was too large: halves its size. A single write that is too large is
+ * removed. */
 static void
 make_smaller(struct store_writes *writes, const char *error)
 {
@@ -333,7 +336,8 @@ make_smaller(struct store_writes *writes, const char *error)
 	for (size_t i = writes->max_ops; i < writes->batch_count; i++) {
 		struct write *write = writes->batch[i];
 
-		/* The write was not done. A newer value of the same key replaces it. */
+		/* The write was not done. If there is a newer value of its key, that
+		 * one is written instead. */
 		write->is_in_progress = false;
 		if (write->has_value) {
 			store_value_end(

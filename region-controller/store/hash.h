@@ -1,6 +1,6 @@
 /*
- * hash - numbers that look random and are the same every time, for planning that gives
- * equal plans for equal input. Not for secrets. Pure.
+ * hash - hashes for planning: they spread like random numbers, but equal input gives
+ * equal plans. Not for secrets. Pure.
  */
 #ifndef REGION_CONTROLLER_STORE_HASH_H
 #define REGION_CONTROLLER_STORE_HASH_H
@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 uint64_t hash_bytes(const void *data, size_t len); /* FNV-1a 64; never 0 */
-uint64_t hash_names(const char *a, const char *b); /* the order counts */
+/* depends on the order of the names */
+uint64_t hash_names(const char *a, const char *b);
 uint64_t hash_mix(uint64_t a, uint64_t b);
 
 #endif

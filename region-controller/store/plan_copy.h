@@ -1,5 +1,6 @@
 /*
- * plan_copy - a plan with arrays of its own, to be written again. Pure.
+ * plan_copy - a copy of a plan whose arrays can be changed before it is written again.
+ * Pure.
  */
 #ifndef REGION_CONTROLLER_STORE_PLAN_COPY_H
 #define REGION_CONTROLLER_STORE_PLAN_COPY_H
@@ -12,23 +13,25 @@ struct plan_copy_mix { /* room for the flows, classes and sizes of an entry */
 };
 
 struct plan_copy {
-	struct wire_plan plan; /* points at what follows, and borrows its texts */
+	/* its arrays are the following members; its texts are borrowed */
+	struct wire_plan plan;
 	struct wire_rnic *members, *remotes;
 	struct wire_plan_entry *entries;
 	struct wire_alias *aliases;
-	struct plan_copy_mix *mixes; /* one for each entry, or NULL */
+	struct plan_copy_mix *mixes; /* one per entry; NULL: none */
 };
 
-/* Room for so many of each, as ret->plan says; zeroed. -ENOMEM. */
+/* Allocates arrays of the lengths in ret->plan, all zeros. -ENOMEM. */
 int plan_copy_make(struct plan_copy *ret, bool with_mixes);
-/* Borrows from the view. */
+/* Copies the arrays of view, and borrows its texts. */
 int plan_copy_view(struct plan_copy *ret, const struct wire_plan_view *view);
 void plan_copy_clear(struct plan_copy *copy);
 
-/* The digest that a plan has by what is in it, whatever its version. */
+/* Computes the digest of a plan from its contents, without its version. */
 int plan_copy_digest(
     struct plan_copy *copy, struct wire_writer *writer, uint64_t *digest);
-/* The same message under another version and digest. -EBADMSG: it is none. */
+/* Writes the plan again, with another version and digest. -EBADMSG: plan is not a
+ * plan. */
 int plan_copy_stamp(const struct wire_bytes *plan, uint64_t version, uint64_t digest,
     struct wire_writer *writer, struct wire_bytes *out);
 

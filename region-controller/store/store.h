@@ -1,15 +1,12 @@
 /*
  * store - keeps a region's topology, registrations, plans, leader and brake.
- *
- * The interface behind which an embedded file or an etcd cluster stands. The file keeps
- * a topology; whoever opens it leads, registrations are not kept, and plans and brake
- * live in memory: aggregators bring back what a restart forgets. etcd keeps everything
- * for several controllers, one of which leads.
- *
- * Only who leads may put something, and what is put counts when the store says that it
- * has it: through the callbacks, which a follower gets, too. Callbacks may come from
- * inside store_start, store_reload and the puts. All that is handed over is borrowed
- * for the call.
+ * This is the interface of two stores. store_file has a topology file. Its controller
+ * always leads; registrations are not kept, and plans and brake are in memory only, as
+ * aggregators report them again after a restart. store_etcd keeps everything in an etcd
+ * cluster, for several controllers, one of which leads. Only the leader may put a
+ * value. A put counts when the store reports, by a callback, that it has the value;
+ * followers get the same callbacks. Callbacks may be called from inside store_start,
+ * store_reload and the puts. All arguments are borrowed for the call.
  */
 #ifndef REGION_CONTROLLER_STORE_STORE_H
 #define REGION_CONTROLLER_STORE_STORE_H
@@ -30,8 +27,8 @@ struct store_status;
 struct traced_link;
 
 struct store_callbacks {
-	/* Takes the new topology into use, or returns < 0: then the old one stays. The
-	 * old one lives until this has returned. */
+	/* A topology was read: use it, or return < 0 to keep the old one. The old one
+	 * is freed after this function has returned. */
 	int (*on_topology)(const struct rm_topology *fresh, void *arg);
 	void (*on_rnic)(const struct store_rnic *rnic, void *arg);
 	void (*on_rnic_gone)(struct rm_rnic_id id, void *arg);
@@ -40,18 +37,19 @@ struct store_callbacks {
 	void (*on_brake)(const struct store_brake *brake, void *arg);
 	void (*on_traced)(const struct traced_link *link, void *arg);
 	void (*on_traced_gone)(const char *from, const char *to, void *arg);
-	/* All data of the store was passed on before on_lead. Called again during
-	 * leadership when another store has replaced the old one: what is missing there
-	 * has to be put again. */
+	/* This controller leads; it has got all data of the store before. Called again
+	 * during leadership if another store has replaced the old one: then put again
+	 * what that store lacks. */
 	void (*on_lead)(void *arg);
 	void (*on_follow)(void *arg);
 	void *arg;
 };
 
-struct store_reply { /* called once with the result */
-	/* r: the store's result; sentence: "" or the reason. NULL: not called. */
+struct store_reply { /* called once with the result of a request */
+	/* r: the result of the store; sentence: "", or the reason of a failure. done
+	 * NULL: nothing is called. */
 	void (*done)(int r, const char *sentence, uint64_t token, void *arg);
-	uint64_t token; /* the caller's */
+	uint64_t token; /* passed to done */
 	void *arg;
 };
 
@@ -79,39 +77,41 @@ struct store_methods {
 	void (*free)(struct store *store);
 };
 
-struct store { /* the first member of every kind of store */
+struct store { /* the first member of each kind of store */
 	const struct store_methods *methods;
 };
 
-/* Borrowed until the next change; NULL: none yet. */
+/* The topology in use, borrowed until the next change; NULL: there is none yet. */
 static inline const struct rm_topology *
 store_topology(const struct store *store)
 {
 	return store->methods->topology(store);
 }
 
-/* The text that a person wrote; NULL: none yet. */
+/* The text from which the topology was read; NULL: there is none yet. */
 static inline const char *
 store_topology_text(const struct store *store, size_t *len)
 {
 	return store->methods->topology_text(store, len);
 }
 
-/* From now on; once, before anything is put. */
+/* Starts the store, which calls callbacks from now on. Call it once, before anything is
+ * put. */
 static inline int
 store_start(struct store *store, const struct store_callbacks *callbacks)
 {
 	return store->methods->start(store, callbacks);
 }
 
-/* Reads again. On failure nothing changes, and error has the reason. */
+/* Reads the topology again. On failure nothing changes, and error has the reason. */
 static inline int
 store_reload(struct store *store, struct rm_error *error)
 {
 	return store->methods->reload(store, error);
 }
 
-/* < 0: refused, error has the reason; else the reply comes once, perhaps at once. */
+/* Replaces the topology. < 0: refused, and error has the reason; else reply is called
+ * once, perhaps from inside this function. */
 static inline int
 store_import(struct store *store, const char *text, size_t len,
     const struct store_reply *reply, struct rm_error *error)
@@ -119,15 +119,16 @@ store_import(struct store *store, const char *text, size_t len,
 	return store->methods->import(store, text, len, reply, error);
 }
 
-/* Reads the clock: call it before anything that only a leader may do. */
+/* True: this controller leads, by the clock. Call it before anything that only a leader
+ * may do. */
 static inline bool
 store_leads(struct store *store, rm_mono_t now)
 {
 	return store->methods->leads(store, now);
 }
 
-/* The puts return < 0 only if the write will not happen. A value equal to the store's
- * is not written again. */
+/* A put returns < 0 only if the value will certainly not be written. A value that the
+ * store has already is not written again. */
 static inline int
 store_put_rnic(struct store *store, const struct store_rnic *rnic)
 {
@@ -152,7 +153,7 @@ store_drop_plan(struct store *store, const char *tor)
 	return store->methods->drop_plan(store, tor);
 }
 
-/* A link that traces found and that is not in the topology. */
+/* Puts a link that traces have found and the topology does not have. */
 static inline int
 store_put_traced(struct store *store, const struct traced_link *link)
 {
@@ -165,7 +166,7 @@ store_drop_traced(struct store *store, const struct traced_link *link)
 	return store->methods->drop_traced(store, link);
 }
 
-/* As store_import; without a text, since only a follower is refused. */
+/* As store_import, but without error: only a follower is refused. */
 static inline int
 store_set_brake(struct store *store, uint32_t rate_permille, const char *by,
     const struct store_reply *reply)
@@ -173,7 +174,7 @@ store_set_brake(struct store *store, uint32_t rate_permille, const char *by,
 	return store->methods->set_brake(store, rate_permille, by, reply);
 }
 
-/* The print of other probe keys, which this controller has from now on. */
+/* Sets the fingerprint of new probe keys of this controller. */
 static inline int
 store_set_keys(struct store *store, const char *print)
 {

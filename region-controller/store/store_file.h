@@ -1,16 +1,18 @@
 /*
- * store_file - the embedded store: one topology file, read at start and on reload.
+ * store_file - the store of a single controller: a topology file, which is read at the
+ * start and at reloads.
  *
- * Who opens it leads. Versions of plans begin at the clock in ms, and grow: a plan that
- * somebody holds already keeps its version. The brake is kept in memory only.
+ * Its controller always leads. A new plan gets the time in ms as its version, or a
+ * larger one; a plan that an aggregator holds already keeps its version. The brake is
+ * in memory only.
  */
 #ifndef REGION_CONTROLLER_STORE_STORE_FILE_H
 #define REGION_CONTROLLER_STORE_STORE_FILE_H
 
 #include "region-controller/store/store.h"
 
-/* Reads the file; path, name (of the controller) and region are copied. A topology of
- * another region is an error, as is a malformed one. */
+/* Reads the file. path, name (of the controller) and region are copied. A topology that
+ * is malformed, or of another region, is an error. */
 int store_file_new(const char *path, const char *name, const char *region,
     struct store **ret, struct rm_error *error);
 

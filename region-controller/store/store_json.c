@@ -12,7 +12,7 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-#define SHOWN_BYTES 48 /* limit of foreign text in a sentence */
+#define SHOWN_BYTES 48 /* characters of a value that an error shows */
 #define FIRST_YEAR                                                         \
 	(1970 - 1900) /* seconds since the epoch that fit into nanoseconds \
 		       */

@@ -1,8 +1,8 @@
 /*
- * store_json - strict reading of what stands in etcd: the right kinds, within range,
- * nothing unknown. Pure; of the store's parts only.
+ * store_json - reads values of etcd strictly: members must be of the right kind and in
+ * range, and there must be no unknown ones. Pure; private to the stores.
  *
- * A reading keeps its first error; after one, what is returned is harmless.
+ * The first error is kept. After it all functions return empty values.
  */
 #ifndef REGION_CONTROLLER_STORE_STORE_JSON_H
 #define REGION_CONTROLLER_STORE_STORE_JSON_H
@@ -20,36 +20,37 @@ struct rm_error;
 
 struct store_json {
 	struct rm_error *error; /* may be NULL */
-	int r;                  /* 0, or -EBADMSG and error says what is wrong */
+	int r;                  /* 0; or -EBADMSG, and error has the reason */
 };
 
-/* NULL: no JSON object; the caller owns it. */
+/* Returns a JSON object, which the caller owns. NULL: text is none. */
 json_t *store_json_open(struct store_json *in, const char *text, size_t len);
 void store_json_refuse(struct store_json *in, const char *key, const char *expected);
-/* All keys of the object are among these, ended by NULL. */
+/* Fails if the object has a key that is not in this list, which ends with NULL. */
 void store_json_only(
     struct store_json *in, const json_t *object, const char *const *keys);
 
-/* Borrowed from the object; fallback NULL: the key is required. Never NULL. */
+/* Borrowed from the object, never NULL. fallback: the value if the key is missing;
+ * NULL: the key is required. */
 const char *store_json_text(
     struct store_json *in, const json_t *object, const char *key, const char *fallback);
-/* 0 when the key is not there. */
+/* 0 if the key is missing. */
 uint64_t store_json_number(
     struct store_json *in, const json_t *object, const char *key, uint64_t max);
 bool store_json_flag(struct store_json *in, const json_t *object, const char *key);
-/* 16 hex digits; 0 when the key is not there. */
+/* A number of 16 hex digits; 0 if the key is missing. */
 uint64_t store_json_hex(struct store_json *in, const json_t *object, const char *key);
-/* As rm_wall_format writes it; 0 when the key is not there. */
+/* A time as rm_wall_format writes it; 0 if the key is missing. */
 rm_wall_t store_json_wall(struct store_json *in, const json_t *object, const char *key);
-/* Never more than max; NULL and 0 when the key is not there. */
+/* A list of at most max items; NULL, and *count 0, if the key is missing. */
 const json_t *store_json_list(struct store_json *in, const json_t *object,
     const char *key, size_t max, size_t *count);
 
-/* An RNIC: *ret borrows from both objects, which may be the same one. shared: what many
- * have in common (driver, tors, plane, mtu_bytes). */
+/* Reads an RNIC; *ret borrows from both objects, which may be the same one. shared has
+ * what many RNICs have in common: driver, tors, plane, mtu_bytes. */
 void store_json_rnic(struct store_json *in, const json_t *object, const json_t *shared,
     struct wire_rnic *ret);
-/* Both add to an object. */
+/* Add the members of an RNIC to an object; and those that many RNICs have in common. */
 void store_json_set_rnic(json_t *object, const struct wire_rnic *rnic);
 void store_json_set_shared(json_t *object, const struct wire_rnic *rnic);
 

@@ -53,7 +53,7 @@ mesh_of(const struct wire_mesh *mesh)
 	return object;
 }
 
-/* The index in mixes; a new mix is appended. */
+/* Returns the index of the entry's mix in mixes; a new mix is appended. */
 static size_t
 place_of_mix(json_t *mixes, const struct wire_plan_entry *entry)
 {
@@ -92,7 +92,7 @@ entry_of(const struct wire_plan_entry *entry, json_t *mixes)
 	return object;
 }
 
-/* Writes the aliases switch by switch. */
+/* Makes the list of aliases, switch by switch. */
 static json_t *
 aliases_of(const struct wire_plan *plan)
 {
@@ -117,11 +117,11 @@ aliases_of(const struct wire_plan *plan)
 	return all;
 }
 
-/* Values that many RNICs have in common are written once, in the order of their first
+/* Values that many RNICs have in common, written once each, in the order of their first
  * use. */
 struct shares {
 	json_t *list;
-	json_t *places; /* text -> index */
+	json_t *places; /* a value as text -> its index in list */
 };
 
 static json_t *
@@ -329,7 +329,7 @@ read_entry(struct store_json *in, const json_t *object, const json_t *mixes,
 	    read_u16s(in, mix, "sizes_bytes", room->sizes, WIRE_MAX_SIZES);
 }
 
-/* The number of all aliases. */
+/* Returns the number of aliases of all switches. */
 static size_t
 count_aliases(struct store_json *in, const json_t *object)
 {
@@ -386,8 +386,8 @@ read_rnics(struct store_json *in, const json_t *list, const json_t *shares,
 	}
 }
 
-/* Reads everything except version and digest. *copy borrows from object and from *mesh;
- * the caller clears it. */
+/* Reads everything but version and digest. *copy borrows from object and from *mesh,
+ * and the caller clears it. */
 static void
 read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mesh,
     struct plan_copy *copy)

@@ -1,11 +1,12 @@
 /*
- * store_plan - one ToR's whole plan as the JSON that stands in etcd, and back. Pure;
- * foreign bytes are fuzzed.
+ * store_plan - writes the plan of one ToR as JSON for etcd, and reads it. Pure; the
+ * bytes of etcd are not trusted, so the reader is fuzzed.
  *
- * Readable and compact: entries name members and remote RNICs by their place in the
- * lists, and share their mixes of classes and sizes; RNICs share what they have in
- * common ("of" is a place in "shared"). What comes back is equal to what went in,
- * digest and all; what somebody has changed by hand is not a plan.
+ * The JSON is readable and compact. Entries have the indexes of members and remote
+ * RNICs in their lists, and share mixes of classes and sizes; RNICs share common values
+ * ("of" is an index in "shared"). A plan that was written is read as an equal plan with
+ * an equal digest. A plan that was changed by hand is refused, since its digest is
+ * wrong.
  */
 #ifndef REGION_CONTROLLER_STORE_STORE_PLAN_H
 #define REGION_CONTROLLER_STORE_STORE_PLAN_H
@@ -17,8 +18,8 @@ struct rm_error;
 struct wire_bytes;
 struct wire_writer;
 
-/* plan: a message, whose own version does not matter. base: what its version is above
- * the revision of the key. *text is malloc'd, the caller frees it. */
+/* Writes a plan. plan: a message, whose version is ignored. base: its version will be
+ * base plus the revision of the key. The caller frees *text. */
 int store_plan_write(const struct wire_bytes *plan, uint64_t digest, uint64_t base,
     char **text, size_t *len);
 
@@ -27,8 +28,9 @@ struct store_plan_read {
 	uint64_t version, digest;
 };
 
-/* *out lives until the writer's next message. The version is base + revision. -EBADMSG
- * and error: it is no plan, or not the one its digest speaks of. -ENOMEM. */
+/* Reads a plan. *out is valid until the writer's next message. The version is base +
+ * revision. -EBADMSG, with error: it is no plan, or its contents do not have its
+ * digest. -ENOMEM. */
 int store_plan_read(const char *text, size_t len, uint64_t revision,
     struct wire_writer *writer, struct store_plan_read *ret, struct wire_bytes *out,
     struct rm_error *error);

@@ -1,8 +1,8 @@
 /*
- * store_record - what a store keeps: a registered RNIC, a ToR's plan, the brake.
+ * store_record - records of a store: a registered RNIC, the plan of a ToR, the brake.
  *
- * All that a record points to is borrowed from whoever made it. (A topology and its
- * links have headers of their own.)
+ * Pointers in a record are borrowed from the code that has filled it in. (For a
+ * topology and its links see store_topology.h.)
  */
 #ifndef REGION_CONTROLLER_STORE_STORE_RECORD_H
 #define REGION_CONTROLLER_STORE_STORE_RECORD_H
@@ -14,24 +14,24 @@
 #include "schemas/wire.h"
 
 struct store_rnic {
-	struct wire_rnic rnic;  /* plane is "" */
-	const char *aggregator; /* who told */
+	struct wire_rnic rnic;  /* its plane is "" */
+	const char *aggregator; /* name of the aggregator that reported it */
 	rm_wall_t registered;
 };
 
 struct store_plan {
 	const char *tor;
-	struct wire_bytes bytes; /* the message, with version and digest */
+	struct wire_bytes bytes; /* the message, with its version and digest */
 	uint64_t version, digest;
-	rm_wall_t since; /* kept, or seen first */
+	rm_wall_t since; /* when it was written, or first seen */
 };
 
-struct store_draft { /* a plan without a version */
+struct store_draft { /* a plan that has no version yet */
 	const char *tor;
-	struct wire_bytes bytes; /* version and digest 0 */
+	struct wire_bytes bytes; /* the message, with version and digest 0 */
 	uint64_t digest;
-	uint64_t above; /* the newest version that anybody holds */
-	bool is_held;   /* that one is this very plan */
+	uint64_t above; /* the newest version that any aggregator holds */
+	bool is_held;   /* that version is of this very plan */
 };
 
 struct store_brake {

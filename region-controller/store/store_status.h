@@ -1,5 +1,6 @@
 /*
- * store_status - what a store says of itself: who leads, how new it is, what is wrong.
+ * store_status - the state of a store: who leads, how recent its data are, and what is
+ * wrong.
  */
 #ifndef REGION_CONTROLLER_STORE_STORE_STATUS_H
 #define REGION_CONTROLLER_STORE_STORE_STATUS_H
@@ -10,16 +11,18 @@
 #include "rackmesh/core/clock.h"
 
 struct store_status {
-	bool is_shared;     /* by several controllers */
-	bool leads;         /* us */
-	const char *leader; /* who leads, "" when nobody does; borrowed */
-	rm_wall_t since;    /* how long that is so, as far as we know */
+	bool is_shared;     /* several controllers use the store */
+	bool leads;         /* this controller leads */
+	const char *leader; /* name of the leader; "": there is none; borrowed */
+	rm_wall_t since;    /* since when that is so, as far as known */
 	const char *endpoint;
-	int64_t revision; /* of what we know; 0: nothing yet */
-	bool is_fresh;    /* the store was heard of just now */
-	/* The one that leads derives other probe keys than this controller. */
+	/* revision of the data that this controller has; 0: none yet */
+	int64_t revision;
+	bool is_fresh; /* the store has answered recently */
+	/* The leader derives other probe keys than this controller. */
 	bool probe_keys_differ;
-	/* "" or what a person should do something about; borrowed. */
+	/* Text on a problem that an operator should solve; "": there is none;
+	 * borrowed. */
 	const char *trouble;
 };
 

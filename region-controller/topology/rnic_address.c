@@ -22,7 +22,7 @@ parse_port(const char *text, uint16_t *ret)
 	return 0;
 }
 
-/* Removes the port, if there is one, and the brackets from the copy. */
+/* Cuts off the port, if there is one, and the brackets. */
 static int
 split(char *copy, char **host, uint16_t *port)
 {

@@ -8,12 +8,13 @@
 
 #include "schemas/wire.h"
 
-/* What wire_address_format writes: "10.0.0.1", "10.0.0.1:862", "fd00::1",
- * "[fd00::1]:862". -EINVAL. */
+/* Reads what wire_address_format writes: "10.0.0.1", "10.0.0.1:862", "fd00::1",
+ * "[fd00::1]:862". -EINVAL: something else. */
 int rnic_address_parse(const char *text, struct wire_address *ret);
 
 struct rnic_address_key {
-	uint8_t bytes[16]; /* IPv4 is mapped into IPv6; the port does not matter */
+	/* IPv4 addresses are mapped into IPv6; the port is not part of the key */
+	uint8_t bytes[16];
 };
 
 struct rnic_address_key rnic_address_key(const struct wire_address *address);

@@ -15,7 +15,8 @@
 #define REPORT_AGAIN_NS (3600 * RM_NS_PER_S)
 #define AGE_EVERY_NS (60 * RM_NS_PER_S)
 
-struct key { /* no padding: hashed as bytes, zero behind the names */
+/* without padding, and with zeros after the names, as it is hashed as bytes */
+struct key {
 	char from[TRACED_NODE_BYTES], to[TRACED_NODE_BYTES];
 };
 
@@ -29,7 +30,7 @@ struct entry {
 struct traced {
 	size_t max_links;
 	struct entry *entries;
-	rm_wall_t aged; /* when all entries were last checked for their age */
+	rm_wall_t aged; /* when the age of all entries was last checked */
 	struct traced_counts counts;
 };
 
@@ -131,7 +132,8 @@ socket_address(const struct wire_address *address, struct rm_address *ret)
 	}
 }
 
-/* False: the hop did not answer. tor: the ToR of the hop if it is known, or NULL. */
+/* Reads a hop. False: the hop did not answer. tor: the ToR of the hop if it is known,
+ * or NULL. */
 static bool
 read_hop(const struct rm_topology *topology, const struct wire_path *path, size_t i,
     const char *tor, struct hop *ret)
@@ -195,7 +197,7 @@ traced_learn(struct traced *traced, const struct rm_topology *topology, const ch
 		    read_hop(topology, path, i, i == 0 ? tor : NULL, &hop);
 
 		traced->counts.silent += !answered;
-		/* Two interfaces of the same switch in a row are no link. */
+		/* Two interfaces of one switch in a row are not a link. */
 		if (answered && has_before && strcmp(before.node, hop.node) != 0)
 			learn_link(traced, tor, &before, &hop, now, on_link, arg);
 		before = hop;
@@ -260,7 +262,7 @@ traced_restore(struct traced *traced, const struct traced_link *link)
 
 /* ---- later aliases -------------------------------------------------------------- */
 
-/* True: an alias gives the address another name. */
+/* True: the address has another name now, by an alias. */
 static bool
 rename_node(
     const struct rm_topology *topology, const char *text, char node[TRACED_NODE_BYTES])
@@ -306,7 +308,8 @@ traced_fold(struct traced *traced, const struct rm_topology *topology,
 			continue;
 		traced->counts.folded++;
 		on_gone(&entry->link, arg);
-		entry_drop(traced, entry); /* first, to make room */
+		/* before the new entry is added, to make room */
+		entry_drop(traced, entry);
 		if (strcmp(link.from, link.to) != 0 &&
 		    merge(traced, &link, &other) == 0)
 			on_link(&other->link, arg);
@@ -322,8 +325,8 @@ traced_age(struct traced *traced, rm_wall_t now, traced_on_link *on_link, void *
 		return;
 	traced->aged = now;
 	HASH_ITER (hh, traced->entries, entry, next) {
-		/* The clock of the sender was wrong, or ours was: without this the
-		 * entry would never expire. */
+		/* A time in the future comes from a wrong clock; with it the entry
+		 * would never expire. */
 		if (entry->link.last_seen.ns > now.ns)
 			entry->link.last_seen = entry->reported_at = now;
 		if (now.ns - entry->link.last_seen.ns < TRACED_KEEP_NS)

@@ -1,11 +1,12 @@
 /*
- * traced - switches and links that racks' traces have found, beside those written down.
- * Pure.
+ * traced - switches and links that the traces of racks have found, besides those in the
+ * topology file. Pure.
  *
- * A trace tells interface addresses in the order of its way. They are folded to
- * switches by the topology's aliases; the first one is the rack's own ToR, alias or
- * not. Two hops in a row are a link; a silent hop breaks the chain, and nothing is
- * guessed across it. What was not seen again for TRACED_KEEP_NS is forgotten.
+ * A trace has the addresses of interfaces in the order of its path. The aliases of the
+ * topology give the switch of each address; the first address belongs to the rack's own
+ * ToR, even without an alias. Two hops in a row are a link. A hop without an answer
+ * ends the chain: no link is assumed across it. A link that was not seen for
+ * TRACED_KEEP_NS is forgotten.
  */
 #ifndef REGION_CONTROLLER_TOPOLOGY_TRACED_H
 #define REGION_CONTROLLER_TOPOLOGY_TRACED_H
@@ -19,58 +20,61 @@
 #include "schemas/wire.h"
 #include "schemas/wire/text.h"
 
-#define TRACED_MAX_LINKS 65536 /* one direction each */
+#define TRACED_MAX_LINKS 65536 /* most links; each direction is one */
 #define TRACED_KEEP_NS (INT64_C(7) * 86400 * RM_NS_PER_S)
-#define TRACED_NODE_BYTES 80 /* a name, or "?" and an address */
+#define TRACED_NODE_BYTES 80 /* a switch's name, or "?" and an address */
 
 struct rm_topology;
 struct traced;
 
 struct traced_link {
-	/* A switch's name, or "?address" of an interface that no alias names. */
+	/* The name of a switch, or "?address" for an interface that no alias names. */
 	char from[TRACED_NODE_BYTES], to[TRACED_NODE_BYTES];
-	char address[WIRE_ADDRESS_TEXT]; /* of the interface that it comes in by */
-	char by[RM_NAME_BYTES];          /* the ToR whose trace found it first */
+	/* address of the interface of `to` at which the link arrives */
+	char address[WIRE_ADDRESS_TEXT];
+	char by[RM_NAME_BYTES]; /* the ToR whose trace found it first */
 	rm_wall_t first_seen, last_seen;
 };
 
 struct traced_counts {
-	uint64_t learned; /* ways that were told */
-	uint64_t found;   /* links seen for the first time */
-	uint64_t silent;  /* hops without an answer, in those ways */
-	uint64_t refused; /* links beyond the bound, or out of memory */
+	uint64_t learned; /* paths that were reported */
+	uint64_t found;   /* links that were seen for the first time */
+	uint64_t silent;  /* hops without an answer in these paths */
+	/* links that were not kept: beyond the limit, or out of memory */
+	uint64_t refused;
 	uint64_t forgotten;
-	uint64_t folded; /* links that got a name, or another one, by a later alias */
+	uint64_t folded; /* links that got a new name by a later alias */
 };
 
 int traced_new(size_t max_links, struct traced **ret);
 void traced_free(struct traced *traced); /* NULL is fine */
 
-/* Called for each link that is new, or was not told of for an hour. */
+/* Called for each link that is new, or that was last reported more than an hour ago. */
 typedef void traced_on_link(const struct traced_link *link, void *arg);
 
-/* One way out of tor's rack. topology: NULL, nothing has a name yet. */
+/* Takes one path out of the rack of tor. topology NULL: no address has a name yet. */
 void traced_learn(struct traced *traced, const struct rm_topology *topology,
     const char *tor, const struct wire_path *path, rm_wall_t now,
     traced_on_link *on_link, void *arg);
 
-/* Names, an address and who found it are what they should be. */
+/* True: the link's names, address and reporting ToR are valid. */
 bool traced_link_valid(const struct traced_link *link);
-/* As another controller or an earlier life has it; what is known already keeps the
- * earlier first_seen. Not valid: -EINVAL. -ENOSPC, -ENOMEM. */
+/* Takes a link from the store. If the link is known already, the earlier first_seen is
+ * kept. -EINVAL: not valid. -ENOSPC, -ENOMEM. */
 int traced_restore(struct traced *traced, const struct traced_link *link);
-/* Once a minute at most; calls on_link for each that is forgotten. */
+/* Forgets old links, once a minute at most; calls on_link for each. */
 void traced_age(
     struct traced *traced, rm_wall_t now, traced_on_link *on_link, void *arg);
-/* After a change of the topology: by its aliases, "?address" becomes a name, and an
- * interface another switch's. on_gone is called for each link that does not stand under
- * its old names any more, on_link for what has taken its place, unless both ends turn
- * out to be one switch. */
+/* Call it after a change of the topology. Its aliases may give "?address" a name, or an
+ * interface another switch. on_gone is called for each link whose names have changed,
+ * with the old names; on_link for the link with the new names, unless both of its ends
+ * are the same switch now. */
 void traced_fold(struct traced *traced, const struct rm_topology *topology,
     traced_on_link *on_gone, traced_on_link *on_link, void *arg);
 void traced_drop(struct traced *traced, const char *from, const char *to);
 
-/* All of them, by from and to; *ret is malloc'd, the links are borrowed. -ENOMEM. */
+/* Makes a list of all links, sorted by from and to. The caller frees *ret; the links
+ * are borrowed. -ENOMEM. */
 int traced_sorted(
     const struct traced *traced, const struct traced_link ***ret, size_t *count);
 size_t traced_links(const struct traced *traced);
