@@ -240,8 +240,8 @@ controller_config_password(
 	return 0;
 }
 
-/* True if the file of the topology is set but not used, because etcd has the topology.
- */
+/* True: the config has a topology file, which is not used, because etcd has a
+ * topology. */
 bool
 controller_config_unused_topology(const struct controller_config *config)
 {

@@ -19,13 +19,14 @@ struct controller_plan_config {
 	uint64_t inter_tor_destinations, assumed_paths, pair_above_ms;
 	uint64_t witness_below, witness_targets, witness_interval_ms;
 	uint64_t dscp, dscp_best_effort, sl;
-	uint64_t probe_timeout_ms; /* 0: each aggregator's own */
+	uint64_t probe_timeout_ms; /* 0: each aggregator uses its own */
 };
 
 struct controller_etcd_config {
-	struct rm_list endpoints; /* of char *; none: the topology file */
+	/* char *, of etcd; empty: the store is the topology file */
+	struct rm_list endpoints;
 	char *user, *password_file;
-	struct rm_http_origin origin; /* its TLS; nothing else of it */
+	struct rm_http_origin origin; /* certificates for etcd; no login */
 	uint64_t lease_ttl_s, timeout_ms, relist_s, compact_after_s;
 };
 
@@ -46,9 +47,10 @@ struct controller_config {
 	bool keys_unauthenticated;
 	uint64_t keys_epoch_s;
 	char *http_listen;
-	char *https_listen;        /* "": nowhere */
-	char *http_tokens;         /* "": none are taken */
-	struct rm_list http_names; /* of char * */
+	char *https_listen; /* "": no HTTPS server */
+	char *http_tokens;  /* "": no bearer token is accepted */
+	/* char *: host names that requests may use for this server */
+	struct rm_list http_names;
 	char *http_socket;
 	int log_level;
 	struct controller_plan_config plan;
@@ -63,13 +65,14 @@ int controller_config_read(
     struct controller_config *config, const char *path, struct rm_error *error);
 void controller_config_clear(struct controller_config *config);
 
-/* A topology file is named, and etcd's topology is used. */
+/* Text for a config that names a topology file although etcd has the topology. */
 #define CONTROLLER_UNUSED_TOPOLOGY                        \
 	"it is not used, since the topology in etcd is; " \
 	"rackmeshctl topology import FILE"
 bool controller_config_unused_topology(const struct controller_config *config);
 
-/* The password, malloc'd, "" without a user. The file is for its owner only. */
+/* Reads the password of etcd's user; the caller frees *ret, which is "" if there is no
+ * user. Only the owner may read the file. */
 int controller_config_password(
     const struct controller_config *config, char **ret, struct rm_error *error);
 

@@ -409,7 +409,7 @@ region_controller_free(struct region_controller *controller)
 {
 	if (controller == NULL)
 		return;
-	/* First: answers the requests that wait for it. */
+	/* First, because it answers the requests that wait for an answer. */
 	rm_http_server_free(controller->http);
 	controller->context.http = NULL;
 	rm_listener_free(controller->listener);

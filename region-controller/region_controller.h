@@ -1,6 +1,4 @@
-/*
- * region_controller - the daemon's wiring: the only file that knows all its modules.
- */
+/* region_controller - the wiring of the daemon. */
 #ifndef REGION_CONTROLLER_REGION_CONTROLLER_H
 #define REGION_CONTROLLER_REGION_CONTROLLER_H
 
@@ -8,12 +6,13 @@ struct controller_config;
 struct region_controller;
 struct rm_loop;
 
-/* Takes the config's contents, also on failure, which is logged. */
+/* Takes over the contents of config, also on failure, which is logged. */
 int region_controller_new(struct rm_loop *loop, struct controller_config *config,
     struct region_controller **ret);
 void region_controller_free(struct region_controller *controller);
 
-/* For rm_loop_on_reload: reloads config and topology, each as a whole or not at all. */
+/* For rm_loop_on_reload: reads config and topology again; each is applied as a whole or
+ * not at all. */
 void region_controller_reload(void *controller);
 
 /* The ports in use, for an address with port 0; negative: none. */

@@ -21,7 +21,7 @@ struct region_controller {
 	struct store *store;
 	struct registry *registry;
 	struct publish *publish;
-	struct probe_keys *keys; /* NULL: nobody authenticates */
+	struct probe_keys *keys; /* NULL: no RNIC authenticates */
 	struct traced *traced;
 	struct aggregators *aggregators;
 	struct rm_listener *listener;
@@ -35,7 +35,7 @@ struct region_controller {
 	char standby[SHOW_STANDBY_TEXT];
 };
 
-/* Starts the store; its callbacks come from now on. */
+/* Starts the store, which calls its callbacks from now on. */
 int controller_start_store(struct region_controller *controller);
 void controller_log_warnings(const struct rm_topology *topology);
 

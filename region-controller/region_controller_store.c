@@ -1,4 +1,4 @@
-/* Passes what the store contains to registry, plans and brake. */
+/* Passes the contents of the store to registry, plans and brake. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ controller_log_warnings(const struct rm_topology *topology)
 		rm_log_warn(0, "%s", rm_topology_warning(topology, i));
 }
 
-/* Checked by the clock: a leader that was stopped for too long gets values of its
+/* Asks the clock, too: a leader that was stopped for too long gets values of its
  * successor. */
 static bool
 leads_still(const struct region_controller *controller)
@@ -43,7 +43,8 @@ drop_traced(const struct traced_link *link, void *arg)
 	(void)store_drop_traced(controller->store, link);
 }
 
-/* Renames traced links whose addresses have an alias now. Only the leader writes. */
+/* Gives traced links their names, if their addresses have an alias now. Only the leader
+ * writes the new names. */
 static void
 fold_traced(struct region_controller *controller, const struct rm_topology *topology)
 {
@@ -61,7 +62,8 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	r = registry_set_topology(controller->registry, fresh);
 	if (r < 0)
 		return r;
-	planner_drop(controller->planner); /* it borrows the old topology */
+	/* the plans that are being made borrow the old topology */
+	planner_drop(controller->planner);
 	fold_traced(controller, fresh);
 	controller->counts.topology_reloads++;
 	rm_log_info("topology: replaced: %zu switches, %zu links",
@@ -71,8 +73,8 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	return 0;
 }
 
-/* A leader's own state is newer than a value from the store, which is an echo of its
- * own write or is corrected by writing again. True: this controller leads. */
+/* A leader's own state is newer than the store's value, which is the leader's own
+ * write, or is overwritten here. True: this controller leads. */
 static bool
 put_right(struct region_controller *controller, struct rm_rnic_id id)
 {
@@ -151,7 +153,7 @@ traced_stored(const struct traced_link *link, void *arg)
 {
 	struct region_controller *controller = arg;
 
-	/* A leader's own state is newer: the value is an echo, perhaps of a link that
+	/* The state of a leader is newer: the value is its own write, or of a link that
 	 * is gone. */
 	if (!leads_still(controller))
 		(void)traced_restore(controller->traced, link);
@@ -207,8 +209,8 @@ drop_rnic(const struct registry_rnic *rnic, void *arg)
 		(void)store_drop_rnic(controller->store, rnic->id);
 }
 
-/* Writes registrations that the store lacks: received in an earlier leadership, or lost
- * with another etcd. */
+/* Writes registrations that the store lacks: they came in an earlier leadership, or
+ * were lost with another etcd. */
 static void
 put_missing(struct region_controller *controller)
 {
@@ -251,7 +253,7 @@ on_follow(void *arg)
 	aggregators_close(controller->aggregators);
 }
 
-/* The reason for refusing a hello; NULL while this controller leads. */
+/* Returns the reason for refusing a hello; NULL: this controller leads. */
 const char *
 controller_standby(void *arg)
 {

@@ -42,7 +42,7 @@ add_aggregators(struct place *place, const struct rm_switch *tor)
 	}
 }
 
-/* "", or the reason why there is none. */
+/* Returns "", or the reason why the host has no place. */
 static const char *
 find_place(const struct rm_topology *topology, const char *host, struct place *place,
     char reason[REASON_BYTES])
@@ -88,7 +88,7 @@ session_on_place(struct session *session, const uint8_t *data, size_t len)
 	r = wire_open_place(&asked, data, len);
 	if (r < 0)
 		return r;
-	/* The certificate was checked against the name in the hello. */
+	/* The certificate was checked for the name in the hello only. */
 	if (strcmp(asked.host, session->info.name) != 0)
 		return -EPROTO;
 	place.cable_count = place.aggregator_count = 0;

@@ -1,4 +1,4 @@
-/* Requests of aggregators, requests to them, and the brake. */
+/* Handles the requests of aggregators, sends requests to them, and sends the brake. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "region-controller/registry/registry.h"
 #include "region-controller/store/store_record.h"
 
-/* ---- probe keys: which aggregator gets which, and which epoch is in use ---- */
+/* ---- probe keys: which aggregator gets which keys, and which epoch is in use ---- */
 
 #define MAX_EPOCH (UINT32_MAX / 2) /* no correct clock gives such an epoch */
 
@@ -52,7 +52,7 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 	return 0;
 }
 
-/* Hosts with epochs that differ by at most 1 have a key in common. */
+/* True: hosts with keys of these two epochs have a key in common. */
 static bool
 is_near(uint32_t a, uint32_t b)
 {
@@ -76,9 +76,9 @@ sessions_near(const struct aggregators *aggregators, uint32_t epoch)
 	return count;
 }
 
-/* The epoch that most aggregators have stays in use, whatever our clock says: hosts
- * with a new epoch and hosts with the old one would have no key in common. If two
- * epochs are equally frequent, the clock decides. */
+/* Chooses the epoch that most aggregators have, whatever the clock says: hosts with a
+ * new epoch and hosts with the old one may have no key in common. If two epochs are
+ * equally frequent, the clock decides. */
 bool
 aggregators_epoch_held(struct aggregators *aggregators, uint32_t held)
 {
@@ -157,13 +157,14 @@ aggregators_brake(struct aggregators *aggregators, const struct store_brake *bra
 	     session != NULL; session = session_next(session)) {
 		int r = session->info.is_welcome ? session_brake(session) : 0;
 
-		/* The aggregator gets it when it connects again. */
+		/* The connection is lost; the aggregator gets the brake when it
+		 * connects again. */
 		if (r < 0)
 			rm_link_close(session->conn.link, r);
 	}
 }
 
-/* ---- which RNIC has this address ---- */
+/* ---- Requests for the RNIC of an address ---- */
 
 /* rnic: NULL if no RNIC has the address. */
 static int
@@ -204,13 +205,13 @@ session_on_resolve(struct session *session, const uint8_t *data, size_t len)
 	rnic = registry_resolve(owner->options.registry, &resolve.address);
 	owner->counts.resolved += rnic != NULL;
 	owner->counts.unresolved += rnic == NULL;
-	/* An aggregator only gets keys of RNICs of the ToRs that it serves. */
+	/* Leaves out the key if the aggregator does not serve the prober. */
 	if (!session_serves_rnic(session, find_rnic(owner, resolve.prober)))
 		resolve.prober.guid = 0;
 	return answer(session, resolve.token, resolve.prober, rnic);
 }
 
-/* ---- which RNIC has the other end of this QP ---- */
+/* ---- Requests for the RNIC at the other end of a QP ---- */
 
 int
 session_on_join(struct session *session, const uint8_t *data, size_t len)
@@ -224,8 +225,8 @@ session_on_join(struct session *session, const uint8_t *data, size_t len)
 	r = wire_open_join(&join, data, len);
 	if (r < 0)
 		return r;
-	/* A join for an RNIC of another aggregator is ignored: it could spoil that
-	 * one's joins. */
+	/* Refuses to join an RNIC that the aggregator does not serve: that could spoil
+	 * joins of the RNIC's own aggregator. */
 	if (!session_serves_rnic(session, find_rnic(owner, join.rnic)))
 		owner->counts.joins_unauthorized++;
 	else if (qp_joins_ask(owner->joins, &join, rm_mono_now(), &other))
@@ -245,7 +246,7 @@ session_on_traced(struct session *session, const uint8_t *data, size_t len)
 	r = wire_open_traced(&traced, data, len);
 	if (r < 0)
 		return r;
-	/* An aggregator only reports paths of the ToRs that it serves. */
+	/* An aggregator may report only paths of ToRs that it serves. */
 	if (!session_serves(session, traced.tor)) {
 		owner->counts.refused_messages++;
 		return 0;
@@ -268,7 +269,8 @@ find_serving(struct aggregators *aggregators, const char *tor)
 	return session;
 }
 
-/* The slot of the oldest query is reused: its client was answered by the time-out. */
+/* Returns a free slot, or that of the oldest query, whose client has got the time-out
+ * as answer. */
 static struct drill *
 free_place(struct aggregators *aggregators)
 {

@@ -21,8 +21,8 @@ session_deliver(struct session *session)
 {
 	struct aggregators *owner = session->owner;
 
-	/* Checked here by the clock: a leader that was stopped for too long must not
-	 * send any more. */
+	/* This checks the clock, too: a leader that was stopped for too long must not
+	 * send plans any more. */
 	if (owner->options.standby(owner->options.arg) != NULL)
 		return 0;
 	for (size_t i = 0; i < session->info.tor_count; i++) {
@@ -31,12 +31,12 @@ session_deliver(struct session *session)
 		    publish_find(owner->options.publish, tor->tor);
 		int r = 0;
 
-		if (plan != NULL) /* sent before the plan that needs them */
+		if (plan != NULL) /* the keys come first, because the plan needs them */
 			r = session_deliver_keys(session, tor, plan);
 		if (r < 0)
 			return r;
 		/* The aggregator would refuse a plan that is not newer than its own.
-		 * The update that gives the plan a higher version is being made. */
+		 * The plan gets a higher version by an update that is being made. */
 		if (plan == NULL || plan->digest == tor->digest ||
 		    plan->version <= tor->version)
 			continue;
@@ -76,8 +76,8 @@ session_welcome(struct session *session, const char *refused)
 		char quoted[QUOTED], who[RM_REFUSALS_TEXT];
 
 		if (owner->options.standby(owner->options.arg) != NULL) {
-			/* Aggregators try one controller after the other: this is not
-			 * logged. */
+			/* Not logged, because aggregators try one controller after the
+			 * other. */
 			owner->counts.refused_standby++;
 			rm_link_close(session->conn.link, -EPERM);
 			return 0;
@@ -92,7 +92,7 @@ session_welcome(struct session *session, const char *refused)
 	return r;
 }
 
-/* "" or the reason of the refusal. */
+/* Returns "", or the reason why the hello is refused. */
 static const char *
 hello_refused(const struct session *session, const struct wire_hello *hello)
 {
@@ -117,7 +117,7 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 	return standby == NULL ? "" : standby;
 }
 
-/* Checks the certificate: it must be of this name, and of all these ToRs. */
+/* True: the peer's certificate is for this name and all these ToRs. */
 static bool
 hello_is_its_own(const struct session *session, const struct wire_hello_view *view,
     char reason[REASON_BYTES])
@@ -220,8 +220,8 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	if (refused[0] != '\0' || view.hello.role == WIRE_ROLE_CHECK)
 		return session_welcome(session, refused);
 	strcpy(session->info.name, view.hello.id);
-	/* An agent stays among the pending connections: there are many, and each asks
-	 * once. */
+	/* An agent's connection stays pending: there are many agents, and each sends
+	 * one request. */
 	session->is_agent = view.hello.role == WIRE_ROLE_AGENT;
 	if (session->is_agent)
 		return session_welcome(session, "");
@@ -236,7 +236,7 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	replace_older(session);
 	rm_log_info("%s: connected, serves %zu ToRs", session->info.name,
 	    session->info.tor_count);
-	/* Publishing may have waited for this aggregator. */
+	/* The plans may have waited for this aggregator. */
 	session->owner->options.on_change(session->owner->options.arg);
 	r = session_brake(session);
 	return r < 0 ? r : session_deliver(session);
@@ -261,10 +261,11 @@ session_serves_any(const struct session *session, const struct wire_rnic *rnic)
 		if (session_serves(session, rnic->tors[i]))
 			return true;
 	}
-	return rnic->tor_count == 0; /* the registry refuses it with a reason */
+	/* true: the registry refuses such an RNIC, with a reason */
+	return rnic->tor_count == 0;
 }
 
-/* name: the wrong one, quoted, or "". */
+/* name: the name that is wrong, quoted, or "". */
 static void
 log_refused(const struct session *session, const char *host,
     const struct wire_rnic *rnic, enum registry_refusal refusal, const char *name)
@@ -281,8 +282,8 @@ log_refused(const struct session *session, const char *host,
 	    registry_refusal_sentence(refusal), name[0] != '\0' ? ": " : "", name);
 }
 
-/* Either the RNIC was cabled to another ToR, or somebody uses an aggregator's key: a
- * person can tell which. */
+/* Logs both possible causes: the RNIC was connected to another ToR, or somebody uses an
+ * aggregator's key. Only an operator knows which. */
 static void
 log_move(const struct session *session, const struct registry_rnic *before,
     const struct registry_rnic *now)
@@ -297,7 +298,7 @@ log_move(const struct session *session, const struct registry_rnic *before,
 	    before->aggregator);
 }
 
-/* See registry_report. */
+/* As registry_report. */
 static int
 session_report(struct session *session, struct wire_rnic *rnic,
     const struct registry_source *source)
@@ -334,9 +335,9 @@ session_serves_rnic(const struct session *session, const struct registry_rnic *r
 	return false;
 }
 
-/* An RNIC in the registration of a host has another host's name: the aggregator reports
- * that the host had this name before. An agent cannot report that. True: the host was
- * renamed. */
+/* Handles an RNIC whose entry in the registration of a host has the name of another
+ * host: the aggregator reports that the host had that name before. (An agent cannot
+ * report that.) True: the host was renamed. */
 static bool
 session_rename(struct session *session, struct wire_rnic *rnic, const char *host)
 {
@@ -491,8 +492,7 @@ session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 			r = session_on_drilled(session, data, len);
 		break;
 	default:
-		/* A newer aggregator may send messages that this release does not know.
-		 */
+		/* Ignores an unknown message, which a newer aggregator may send. */
 		r = session->info.is_welcome ? 0 : -EPROTO;
 		session->owner->counts.refused_messages += r == 0;
 		break;

@@ -17,11 +17,12 @@ struct qp_joins;
 struct rm_timer;
 
 struct session {
-	struct aggregators_session info; /* first */
+	struct aggregators_session info; /* must be the first member */
 	struct aggregators *owner;
-	struct rm_conn
-	    conn;      /* pending until its hello is accepted; always for an agent */
-	bool is_agent; /* it may only ask for the ToRs of its host */
+	/* pending until the hello is accepted; that of an agent stays pending */
+	struct rm_conn conn;
+	/* the peer is an agent, which may only ask for the ToRs of its host */
+	bool is_agent;
 };
 
 struct aggregators {
@@ -32,9 +33,10 @@ struct aggregators {
 	struct wire_writer *writer;
 	struct rm_timer *sweep, *ping, *deliver;
 	uint64_t last_id;
-	struct wire_brake brake; /* version 0: none was ever set */
+	struct wire_brake brake; /* version 0: no brake was ever set */
 	struct drill {
-		uint64_t number; /* ours, on the wire; 0: free */
+		/* number of the query on the wire; 0: the slot is free */
+		uint64_t number;
 		uint64_t session;
 		void (*done)(
 		    const struct wire_drill_answer *answer, uint64_t token, void *arg);
@@ -44,11 +46,12 @@ struct aggregators {
 	uint64_t last_drill;
 	struct qp_joins *joins;
 	uint32_t epoch;        /* epoch of the keys sent to it; 0: none yet */
-	rm_mono_t epoch_since; /* it is */
+	rm_mono_t epoch_since; /* when epoch began to be in use */
 	struct aggregators_counts counts;
 };
 
-/* The next one behind rm_server_first; NULL: no more. */
+/* The session after this one, in the order of rm_server_first; NULL: there are no
+ * more. */
 static inline struct session *
 session_next(const struct session *session)
 {
@@ -57,26 +60,27 @@ session_next(const struct session *session)
 
 /* For rm_link's on_frame; arg is the session. */
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-/* Sends the plans that it does not hold. */
+/* Sends each plan that the aggregator does not hold. */
 int session_deliver(struct session *session);
-/* aggregator_requests.c: sends that ToR's keys, unless it has them. */
+/* aggregator_requests.c: sends the keys of that ToR, unless the aggregator has them. */
 int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
     const struct publish_tor *plan);
-/* The session's hello has keys of that epoch. True: so do most, and this epoch is in
- * use now, so its keys are sent to all. */
+/* The aggregator's hello has keys of that epoch. True: most aggregators have these, so
+ * the epoch is in use now, and its keys are sent to all. */
 bool aggregators_epoch_held(struct aggregators *aggregators, uint32_t held);
-/* A new epoch has begun: sends its keys to all. */
+/* If a new epoch has begun, sends its keys to all aggregators. */
 bool aggregators_epoch_over(struct aggregators *aggregators);
-/* Without any brake so far it returns 0 and sends nothing. */
+/* Sends the brake. If none was ever set, it sends nothing and returns 0. */
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
 int session_on_join(struct session *session, const uint8_t *data, size_t len);
-/* agent_place.c: an agent's hello, which has a format of its own, and its request. */
+/* agent_place.c: handles the hello of an agent, which has another format, and its
+ * request. */
 int session_on_place(struct session *session, const uint8_t *data, size_t len);
 int session_on_traced(struct session *session, const uint8_t *data, size_t len);
 int session_on_drilled(struct session *session, const uint8_t *data, size_t len);
 bool session_serves(const struct session *session, const char *tor);
-/* One of its ToRs; false for NULL. */
+/* True: the aggregator serves one of the RNIC's ToRs. rnic NULL: false. */
 bool session_serves_rnic(
     const struct session *session, const struct registry_rnic *rnic);
 

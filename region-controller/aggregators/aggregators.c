@@ -12,8 +12,8 @@
 #include "region-controller/aggregators/aggregator_session.h"
 #include "region-controller/registry/qp_joins.h"
 
-#define MAX_FRAME_BYTES (9u << 20) /* limit of an answer to a drill-down */
-/* limit of the plans of all ToRs of an aggregator */
+#define MAX_FRAME_BYTES (9u << 20) /* an answer to a drill-down may be this large */
+/* the plans of all ToRs of one aggregator may be this large */
 #define MAX_OUTPUT_BYTES (64u << 20)
 /* The connection to a peer that acknowledges nothing for this time is closed. */
 #define VANISHED_MS 15000
@@ -39,7 +39,7 @@ on_close(struct rm_link *link, int reason, void *arg)
 {
 	const struct session *session = arg;
 
-	/* An agent was answered, or was too slow: its own log says so. */
+	/* The end of an agent's connection is logged by the agent. */
 	if (!session->is_agent)
 		rm_server_log_end(link, &session->info.peer, reason,
 		    session->info.is_welcome ? session->info.name : NULL);
@@ -64,7 +64,7 @@ aggregators_accept(int fd, const struct rm_address *peer, void *arg)
 	return rm_server_accept(fd, peer, &aggregators->server);
 }
 
-/* A connection without a hello is closed. */
+/* Closes connections without a hello. */
 static void
 sweep(void *arg)
 {
@@ -88,15 +88,15 @@ ping_all(struct aggregators *aggregators)
 		return;
 	for (struct session *session = rm_server_first(&aggregators->server);
 	     session != NULL; session = session_next(session)) {
-		/* If the queue is full, sending the next plan fails, and the connection
-		 * is closed then. */
+		/* If the queue is full, sending the next plan will fail, and will close
+		 * the connection. */
 		if (session->info.is_welcome)
 			(void)rm_link_send(session->conn.link, bytes.data, bytes.len);
 	}
 }
 
-/* Sends a ping to all aggregators while we lead; the watchdog of the service manager is
- * fed in any case. */
+/* Sends a ping to all aggregators if this controller leads. It feeds the service
+ * manager's watchdog in any case. */
 static void
 on_ping(void *arg)
 {
@@ -125,8 +125,8 @@ aggregators_deliver(struct aggregators *aggregators)
 	for (; session != NULL; session = session_next(session)) {
 		int r = session->info.is_welcome ? session_deliver(session) : 0;
 
-		/* The aggregator connects again, and its hello says which plans it has.
-		 */
+		/* When the aggregator connects again, its hello shows which plans it
+		 * has. */
 		if (r < 0)
 			rm_link_close(session->conn.link, r);
 	}

@@ -27,61 +27,67 @@ struct aggregators_options {
 	uint64_t incarnation;
 	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t max_sessions;
-	struct registry *registry; /* told of RNICs */
-	struct publish *publish;   /* gets the held versions; has the plans to send */
-	const struct probe_keys *keys; /* borrowed; NULL: nobody authenticates */
-	/* NULL: this controller leads; else the refusal of a hello. Borrowed for a
-	 * moment. */
+	struct registry *registry; /* gets the RNICs that aggregators report */
+	/* gets the versions that aggregators hold; has the plans to send */
+	struct publish *publish;
+	const struct probe_keys *keys; /* borrowed; NULL: no RNIC authenticates */
+	/* NULL: this controller leads; else the text with which a hello is refused,
+	 * valid until the next call. */
 	const char *(*standby)(void *arg);
-	/* Plans may be different now. Never called from inside the functions below. */
+	/* New plans may be necessary. Never called from inside the functions of
+	 * aggregators.h. */
 	void (*on_change)(void *arg);
-	/* An RNIC was reported, perhaps once more. */
+	/* An RNIC was reported, for the first time or again. */
 	void (*on_rnic)(const struct registry_rnic *rnic, void *arg);
-	/* Paths out of a ToR's rack, found by traces. */
+	/* Traces of a rack have found these paths. */
 	void (*on_traced)(const struct wire_traced *traced, void *arg);
-	const struct rm_topology *(*topology)(void *arg); /* or NULL */
+	/* NULL: there is no topology yet */
+	const struct rm_topology *(*topology)(void *arg);
 	void *arg;
 };
 
 struct aggregators_tor {
 	char tor[RM_NAME_BYTES];
-	uint64_t version, digest; /* held there, as far as known */
-	uint64_t keys_version;    /* likewise; 0: none */
+	/* of the plan that the aggregator holds, as far as known */
+	uint64_t version, digest;
+	uint64_t keys_version; /* version of the keys that it holds; 0: none */
 	uint32_t keys_epoch;
 };
 
 struct aggregators_session {
-	uint64_t id; /* never 0, never used again */
+	uint64_t id; /* number of the session, never 0 and never used again */
 	bool is_welcome;
 	char name[RM_NAME_BYTES];
 	struct rm_address peer;
 	rm_wall_t since;
-	uint64_t registrations; /* messages */
+	uint64_t registrations; /* registration messages */
 	struct aggregators_tor *tors;
 	size_t tor_count;
 	char software[RM_VERSION_BYTES]; /* its release; "": not reported */
-	/* Its last report of its peers' releases, of versions_bytes. */
+	/* The last report of the releases of the aggregator's own peers; points into
+	 * versions_bytes. */
 	struct wire_versions versions;
-	uint8_t *versions_bytes; /* NULL: nothing yet */
+	uint8_t *versions_bytes; /* NULL: there was no report */
 };
 
 struct aggregators_counts {
 	uint64_t refused_hellos, replaced;
-	uint64_t registrations; /* messages */
+	uint64_t registrations; /* registration messages */
 	uint64_t refused_messages;
-	uint64_t
-	    foreign_rnics; /* of ToRs that the reporting aggregator does not serve */
+	/* RNICs of ToRs that the reporting aggregator does not serve */
+	uint64_t foreign_rnics;
 	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
-	uint64_t keys_sent; /* messages */
+	uint64_t keys_sent; /* messages with keys */
 	uint64_t
 	    refused_standby; /* hellos refused because this controller does not lead */
 	uint64_t resolved, unresolved;
-	uint64_t placed, unplaced; /* hosts whose agents asked for their ToRs */
-	uint64_t
-	    joins_unauthorized; /* of RNICs that the asking aggregator does not serve */
-	uint64_t traced;        /* ways that traces found */
-	uint64_t versions;      /* messages */
-	uint64_t drills, drill_answers; /* answers without a request are refused */
+	uint64_t placed, unplaced; /* hosts whose agents have asked for their ToRs */
+	/* join requests for RNICs that the aggregator does not serve */
+	uint64_t joins_unauthorized;
+	uint64_t traced;   /* paths that traces have found */
+	uint64_t versions; /* messages with releases */
+	/* drill_answers: only those that belong to a request */
+	uint64_t drills, drill_answers;
 };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * api_context - the data that /metrics and the HTTP API read, and the functions for
- * changes by people.
+ * api_context - the data that /metrics and the HTTP API read, and functions by which
+ * operators change something.
  */
 #ifndef REGION_CONTROLLER_API_API_CONTEXT_H
 #define REGION_CONTROLLER_API_API_CONTEXT_H
@@ -35,7 +35,7 @@ struct controller_brake { /* version 0: none was ever set */
 
 struct api_context {
 	const char *name, *region;
-	rm_wall_t started; /* this process */
+	rm_wall_t started; /* start of this process */
 	struct store *store;
 	const struct registry *registry;
 	const struct publish *publish;
@@ -46,8 +46,8 @@ struct api_context {
 	const bool *settled;
 	const struct controller_counts *counts;
 	const struct planner_counts *planner_counts;
-	const struct plan_counts *plan_counts; /* of the newest plans */
-	/* Asked for by people. */
+	const struct plan_counts *plan_counts; /* of the newest set of plans */
+	/* Requests of operators. */
 	int (*reload_topology)(void *arg, struct rm_error *error);
 	int (*forget)(void *arg, struct rm_rnic_id id); /* -ENOENT */
 	void *arg;
@@ -58,8 +58,8 @@ int controller_metrics_add(
     struct rm_metrics *metrics, const struct api_context *context);
 int controller_api_serve(struct rm_http_server *server,
     const struct rm_metrics *metrics, const struct api_context *context);
-/* Routes on the whole region: leader, topology, brake, addresses, drill-down;
- * controller_api_serve calls it. */
+/* Adds the routes about the whole region: leader, topology, brake, addresses,
+ * drill-down. Only controller_api_serve calls it. */
 int controller_api_serve_region(
     struct rm_http_server *server, const struct api_context *context);
 

@@ -14,7 +14,7 @@
 #include "region-controller/store/store_status.h"
 #include "region-controller/topology/rnic_address.h"
 
-/* the store may be unreachable for a moment */
+/* The store may be unreachable for a short time. */
 #define STORED_TIMEOUT_NS (10 * RM_NS_PER_S)
 #define DRILL_TIMEOUT_NS (5 * RM_NS_PER_S)
 #define DRILL_SECONDS 10
@@ -23,7 +23,7 @@
 #define DRILL_MAX_LIMIT 10000
 #define MAX_IMPORT_BYTES (4u << 20)
 
-/* ---- who leads ------------------------------------------------------------------- */
+/* ---- the leader ---- */
 
 static void
 get_leader(struct rm_http_request *request, void *arg)
@@ -52,7 +52,7 @@ get_leader(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-/* NULL: the request has been answered, or the controller is being freed. */
+/* NULL: the request was answered already, or the controller is being freed. */
 static struct rm_http_request *
 deferred(const struct api_context *context, uint64_t token)
 {
@@ -79,7 +79,7 @@ on_stored(int r, const char *sentence, uint64_t token, void *arg)
 		    "nothing has changed: %s", sentence);
 }
 
-/* False: too many requests wait; this one was answered with 503. */
+/* False: too many requests wait, and this one was answered with 503. */
 static bool
 defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token)
 {
@@ -161,7 +161,7 @@ get_brake(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-struct braking { /* a request that waits until the store has the brake */
+struct braking { /* a request that waits until the store has written the brake */
 	const struct api_context *context;
 	uint64_t rate_permille;
 };
@@ -229,8 +229,7 @@ post_brake(struct rm_http_request *request, void *arg)
 		brake(request, context, rate, by != NULL ? by : context->name);
 }
 
-/* ---- which RNIC has this address
- * ----------------------------------------------------- */
+/* ---- the RNIC of an address ---- */
 
 static void
 get_resolve(struct rm_http_request *request, void *arg)
@@ -269,7 +268,7 @@ is_called(const struct registry_rnic *rnic, const char *name)
 	       strcmp(name + host + 1, rnic->device) == 0;
 }
 
-/* By its id, or by "host/device". */
+/* Finds an RNIC by its id, or by "host/device". */
 static const struct registry_rnic *
 find_rnic(const struct registry *registry, const char *name)
 {

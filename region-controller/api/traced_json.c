@@ -8,7 +8,7 @@
 #include "region-controller/api/controller_show.h"
 #include "region-controller/topology/traced.h"
 
-/* When either direction of a link was seen, or any link of a switch. */
+/* The times at which a link was seen in either direction, or any link of a switch. */
 struct seen {
 	rm_wall_t first, last;
 	const char *by;
@@ -38,10 +38,10 @@ mark(json_t *object, const char *known, const struct seen *seen)
 struct merge {
 	const struct traced_link **links; /* sorted by from and to */
 	size_t count;
-	json_t *switch_seen; /* name -> index of seen, as a number */
-	struct seen *seen;   /* at most two for each link */
+	json_t *switch_seen; /* name of a switch -> its index in seen */
+	struct seen *seen;   /* at most two per link */
 	size_t seen_count;
-	json_t *link_at; /* "a b", a < b -> index of pairs */
+	json_t *link_at; /* "a b", with a < b -> index in pairs */
 	struct pair {
 		const char *a, *b;
 		struct seen seen;

@@ -90,8 +90,8 @@ collect(const struct api_context *context, struct rows *rows)
 	return 0;
 }
 
-/* Sorts by component, from the hosts up, and by name; of several rows of one daemon the
- * best one comes first. */
+/* Sorts by component, hosts first, and by name. If a daemon has several rows, the most
+ * reliable one comes first. */
 static int
 compare(const void *a, const void *b)
 {

@@ -1,8 +1,9 @@
 /*
  * versions_json - which release every daemon of the region runs, as JSON.
  *
- * Several aggregators may report a daemon: its own report counts before others', and a
- * connected aggregator's before a former one's.
+ * Several aggregators may report one daemon. The report of the daemon itself is
+ * preferred to those of others, and that of a connected aggregator to that of one which
+ * has disconnected.
  */
 #ifndef REGION_CONTROLLER_API_VERSIONS_JSON_H
 #define REGION_CONTROLLER_API_VERSIONS_JSON_H

@@ -21,16 +21,17 @@ struct master {
 	char text[PROBE_MAC_MAX_KEY];
 	size_t len;
 	rm_wall_t from;
-	uint32_t epoch; /* the first that it is used in */
+	uint32_t epoch; /* the first epoch in which the secret is used */
 };
 
 struct probe_keys {
-	struct master masters[PROBE_KEYS_SECRETS]; /* the oldest first */
+	/* sorted by epoch, the oldest first */
+	struct master masters[PROBE_KEYS_SECRETS];
 	size_t count;
 	uint64_t epoch_s;
 };
 
-/* line: SECRET or SECRET from TIME; it is written to. */
+/* Reads "SECRET" or "SECRET from TIME". line is modified. */
 static int
 add_line(struct probe_keys *keys, char *line)
 {
@@ -45,7 +46,7 @@ add_line(struct probe_keys *keys, char *line)
 		*from = '\0';
 		if (!rm_wall_parse(from + strlen(FROM), &master->from))
 			return -EINVAL;
-		/* An epoch has one secret: the new one begins with the next epoch. */
+		/* An epoch has one secret: a new one is used from the next epoch on. */
 		master->epoch =
 		    (uint32_t)((master->from.ns + epoch_ns - 1) / epoch_ns) + 1;
 	}
@@ -125,7 +126,7 @@ probe_keys_print(const struct probe_keys *keys, char ret[PROBE_KEYS_PRINT])
 
 	for (size_t i = 0; i < keys->count; i++) {
 		const struct master *master = &keys->masters[i];
-		/* The oldest one is also of all epochs before. */
+		/* The oldest secret is also used for all earlier epochs. */
 		const uint32_t epoch = htobe32(i == 0 ? 0 : master->epoch);
 		const struct probe_mac_piece pieces[] = { { label, sizeof(label) - 1 },
 			{ &epoch_s, sizeof(epoch_s) }, { &epoch, sizeof(epoch) },
@@ -142,7 +143,7 @@ probe_keys_print(const struct probe_keys *keys, char ret[PROBE_KEYS_PRINT])
 		snprintf(ret + 2 * i, 3, "%02x", print[i]);
 }
 
-/* The oldest one is also of all epochs before. */
+/* Returns the secret of the epoch; the oldest one also for all earlier epochs. */
 static const struct master *
 master_of(const struct probe_keys *keys, uint32_t epoch)
 {
@@ -180,7 +181,7 @@ probe_keys_reload(
 
 	if (r < 0)
 		return r;
-	/* Responders hold the keys of these three. */
+	/* Responders hold the keys of these three epochs. */
 	for (uint32_t e = epoch > 1 ? epoch - 1 : 1; r == 0 && e <= epoch + 1; e++)
 		if (!have_equal(keys, fresh, e))
 			r = rm_error_set(error, -EKEYREJECTED,
@@ -253,7 +254,7 @@ probe_keys_pair(const struct probe_keys *keys, uint32_t epoch,
 	explicit_bzero(key, sizeof(key));
 }
 
-/* The keys for one plan. */
+/* The keys of one plan. */
 struct draft {
 	struct wire_responder_key *responders;
 	struct wire_pair_key *pairs;

@@ -7,7 +7,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-struct key { /* no padding: it is hashed as bytes */
+struct key { /* without padding, as it is hashed as bytes */
 	uint32_t qpn, dst_qpn;
 	uint64_t type;
 };
@@ -20,7 +20,7 @@ struct asker {
 	struct asker *prev, *next; /* of all askers, the oldest first */
 };
 
-struct group { /* all askers with the same two numbers */
+struct group { /* all askers with the same two QP numbers */
 	UT_hash_handle hh;
 	struct key key;
 	struct asker *askers;
@@ -124,7 +124,7 @@ add(struct qp_joins *joins, const struct wire_join *join)
 	return asker;
 }
 
-/* Moves the asker to the end, as the youngest. */
+/* Makes the asker the youngest one of the list. */
 static void
 remember(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now)
 {
@@ -146,7 +146,7 @@ remember(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now)
 	DL_APPEND(joins->oldest, asker);
 }
 
-/* The number of other RNICs in the group; *ret is one of them. */
+/* Returns the number of other RNICs in the group; *ret is one of these. */
 static size_t
 others_of(const struct group *group, struct wire_rnic_id rnic, struct wire_rnic_id *ret)
 {
@@ -182,7 +182,7 @@ qp_joins_ask(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now
 	others = others_of(fits, join->rnic, &found);
 	if (others == 0)
 		return false;
-	/* If the numbers at both ends are equal, both ends are in one group. */
+	/* If both QPs have the same number, both ends are in one group. */
 	if (others > 1 ||
 	    (fits != alike &&
 		(fits->count > others || others_of(alike, join->rnic, &rival) > 0))) {

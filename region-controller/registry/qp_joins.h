@@ -17,8 +17,10 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-#define QP_JOINS_MAX 65536 /* QPs that are remembered, at most */
-#define QP_JOINS_ALIKE 16  /* with the same two numbers; more are not needed */
+#define QP_JOINS_MAX 65536 /* most QPs that are kept */
+/* most QPs with the same two numbers: more are not needed, as there is no answer for
+ * them */
+#define QP_JOINS_ALIKE 16
 #define QP_JOINS_KEPT_NS (60 * RM_NS_PER_S)
 
 struct qp_joins;
@@ -26,18 +28,21 @@ struct qp_joins;
 struct qp_joins_counts {
 	uint64_t asked;
 	uint64_t joined;
-	uint64_t several; /* more than one fits, or more than one asks the same */
-	uint64_t refused; /* not remembered: too many */
+	/* requests without an answer, because several RNICs fit, or several ask for the
+	 * same */
+	uint64_t several;
+	uint64_t refused; /* requests that were not kept, because there were too many */
 };
 
 int qp_joins_new(size_t max, struct qp_joins **ret);
 void qp_joins_free(struct qp_joins *joins); /* NULL is fine */
 
-/* Keeps the request. True: *ret is the RNIC at the other end. */
+/* Keeps the request. True: *ret is the RNIC at the other end. False: it has not asked
+ * yet, or several fit. */
 bool qp_joins_ask(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now,
     struct wire_rnic_id *ret);
 
-size_t qp_joins_count(const struct qp_joins *joins); /* remembered */
+size_t qp_joins_count(const struct qp_joins *joins); /* number of QPs that are kept */
 const struct qp_joins_counts *qp_joins_counts(const struct qp_joins *joins);
 
 #endif

@@ -12,7 +12,7 @@
 #include "region-controller/registry/registry_hosts.h"
 #include "region-controller/store/store_record.h"
 
-struct registry_refusals {                                     /* zeroed first */
+struct registry_refusals {                                     /* all zeros at first */
 	struct registry_refused entries[REGISTRY_MAX_REFUSED]; /* the newest first */
 	size_t count;
 };
@@ -29,7 +29,7 @@ struct registry {
 	struct registry_counts counts;
 };
 
-/* ---- why a registration has no place, as text ---- */
+/* ---- texts: why a registration has no place ---- */
 
 static const struct {
 	const char *name, *sentence;
@@ -78,7 +78,7 @@ registry_refusal_sentence(enum registry_refusal refusal)
 	return refusal < REGISTRY_REFUSALS ? reasons[refusal].sentence : "unknown";
 }
 
-/* Foreign text, made printable. */
+/* Copies text of a peer, made printable. */
 static void
 show(char ret[RM_NAME_BYTES], const char *text)
 {
@@ -142,8 +142,8 @@ find_place(const struct rm_topology *topology, const size_t *members,
 	return REGISTRY_PLACED;
 }
 
-/* members: the number for each switch, kept up to date. Both NULL: there is no topology
- * yet. */
+/* members: the number of members of each switch, which is counted up. members and
+ * topology NULL: there is no topology yet. */
 static void
 registry_place(
     const struct rm_topology *topology, size_t *members, struct registry_rnic *rnic)
@@ -255,8 +255,8 @@ registry_set_topology(struct registry *registry, const struct rm_topology *topol
 	free(registry->members);
 	registry->members = members;
 	registry->topology = topology;
-	/* Sorted by id, so that it does not depend on the order of arrival which RNIC
-	 * finds its rack full. */
+	/* Sorted by id, so that the order of arrival does not decide which RNIC finds
+	 * its rack full. */
 	HASH_SORT(registry->rnics, by_id);
 	HASH_ITER (hh, registry->rnics, rnic, next)
 		registry_place(topology, members, rnic);
@@ -300,7 +300,7 @@ find(const struct registry *registry, uint64_t guid, uint8_t port)
 	return rnic;
 }
 
-/* Adds an RNIC without a place. NULL: out of memory. */
+/* Adds an RNIC that has no place yet. NULL: out of memory. */
 static struct registry_rnic *
 add(struct registry *registry, const struct wire_rnic *rnic)
 {
@@ -319,7 +319,8 @@ add(struct registry *registry, const struct wire_rnic *rnic)
 	return fresh;
 }
 
-/* Replaces the known state by the registered one. Sets *changed if it affects plans. */
+/* Replaces the known state by the registered one. *changed: the change affects
+ * plans. */
 static int
 take_over(struct registry *registry, struct registry_rnic *known,
     const struct wire_rnic *rnic, const char *host, rm_wall_t wall, bool *changed)
@@ -349,14 +350,15 @@ take_over(struct registry *registry, struct registry_rnic *known,
 		known->moves++;
 		registry->counts.moved++;
 	}
-	/* An RNIC that neither had a place nor has one now is in no plan. */
+	/* Plans do not change for an RNIC that neither had a place before nor has one
+	 * now. */
 	*changed =
 	    (before.refusal == REGISTRY_PLACED || known->refusal == REGISTRY_PLACED) &&
 	    (before.refusal != known->refusal || !registry_same_plan(&before, known));
 	return r < 0 ? r : 0;
 }
 
-/* True if the agent of the RNIC's host has reported that another RNIC replaced it. */
+/* True: the agent of the RNIC's host has reported another RNIC in its place. */
 static bool
 is_replaced(
     const struct registry *registry, const struct wire_rnic *rnic, const char *host)
@@ -387,7 +389,8 @@ registry_report(struct registry *registry, const struct wire_rnic *rnic,
 	if (wrong != REGISTRY_PLACED)
 		return refuse(registry, rnic, source, wrong, name, refusal);
 	known = find(registry, rnic->id.guid, rnic->id.port);
-	/* Otherwise every agent that is admitted could get the keys of any RNIC. */
+	/* An RNIC belongs to the host that has registered it: otherwise any agent could
+	 * get the keys of any RNIC. */
 	if (known != NULL && strcmp(known->host, source->host) != 0)
 		return refuse(
 		    registry, rnic, source, REGISTRY_ANOTHERS, known->host, refusal);
@@ -484,14 +487,14 @@ registry_rename(struct registry *registry, struct wire_rnic_id id, const char *f
 	registry_hosts_drop(registry->hosts, rnic);
 	memset(rnic->host, 0, sizeof(rnic->host));
 	strcpy(rnic->host, host);
-	/* Out of memory: it is listed by the next registration. */
+	/* Out of memory: the RNIC is added by its next registration. */
 	(void)registry_hosts_add(registry->hosts, rnic);
 	registry->counts.renamed++;
 	return true;
 }
 
-/* The new RNIC in a registration that has the place of this one; NULL: none, or this
- * one is in the registration. */
+/* Returns the RNIC of a registration that is new and has the place of this RNIC. NULL:
+ * there is none, or the registration has this RNIC. */
 static const struct registry_rnic *
 replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
     const struct registry_named *reported, size_t count)

@@ -1,14 +1,13 @@
 /*
  * registry - every RNIC that agents have registered, with or without a place in the
  * topology. Pure.
- *
- * What is well formed is kept, also when the topology has no place for it (yet): a new
- * topology finds it then. Nothing is forgotten because somebody disconnected: an RNIC
- * that falls silent is a finding, not a gap. But one in whose place its host has a new
- * one (a NIC was swapped, a VF has a new GUID) is replaced by that at once. Who told
- * counts: while a session that told of an RNIC lives, it does not age. Incarnation 0 is
- * second hand, out of a plan that an aggregator holds: it makes an RNIC known, and
- * changes none that is.
+ * A well-formed registration is kept even if the topology has no place for the RNIC
+ * (yet): a later topology may have one. An RNIC is not forgotten when its agent or
+ * aggregator disconnects, since an RNIC that stops answering must be found. But if its
+ * host registers a new RNIC in its place (a NIC was exchanged, a VF has a new GUID),
+ * the new one replaces it at once. An RNIC does not expire while a session that has
+ * reported it is alive. A registration with incarnation 0 comes from a plan that an
+ * aggregator holds: it adds an RNIC that is not known, and changes no RNIC that is.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_H
@@ -25,18 +24,20 @@
 #include "schemas/wire.h"
 
 #define REGISTRY_MAX_RNICS 131072
-#define REGISTRY_MAX_REFUSED 256 /* malformed registrations that are kept */
+#define REGISTRY_MAX_REFUSED                                     \
+	256 /* malformed registrations that are kept for the API \
+	     */
 
 struct registry;
 struct rm_topology;
 struct store_rnic;
 
-struct registry_refused { /* malformed; the texts are quoted, cut and printable */
+struct registry_refused { /* texts are quoted, cut and printable */
 	char id[RM_RNIC_ID_TEXT];
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregator[RM_NAME_BYTES];
-	/* The malformed name (REGISTRY_BAD_NAME), the other host (REGISTRY_ANOTHERS);
-	 * or "". */
+	/* The malformed name (REGISTRY_BAD_NAME), the name of the other host
+	 * (REGISTRY_ANOTHERS), or "". */
 	char name[RM_NAME_BYTES];
 	enum registry_refusal refusal;
 	uint64_t times;
@@ -44,95 +45,103 @@ struct registry_refused { /* malformed; the texts are quoted, cut and printable 
 };
 
 struct registry_counts {
-	uint64_t registrations; /* registrations of an RNIC, also equal ones */
-	uint64_t changed;       /* that change a plan */
+	uint64_t registrations; /* registrations of single RNICs, also unchanged ones */
+	uint64_t changed;       /* of these, registrations that change a plan */
 	uint64_t moved;
 	uint64_t forgotten;
-	uint64_t renamed;   /* of a renamed host */
-	uint64_t replaced;  /* dropped for another one in their place */
-	uint64_t loaded;    /* from the store, changes only */
-	uint64_t ambiguous; /* claims of an address that another RNIC has, too */
+	uint64_t renamed; /* RNICs of hosts that were renamed */
+	/* RNICs that were dropped because another one has their place */
+	uint64_t replaced;
+	uint64_t loaded;    /* values from the store that changed an RNIC */
+	uint64_t ambiguous; /* registrations of an address that another RNIC has, too */
 	uint64_t refused[REGISTRY_REFUSALS];
 };
 
-struct registry_source { /* by whom, when */
+struct registry_source { /* the sender of a registration, and its time */
 	const char *host;
 	const char *aggregator;
-	uint64_t session; /* never 0 */
+	uint64_t session; /* number of the session, never 0 */
 	rm_mono_t now;
 	rm_wall_t wall;
 };
 
-struct registry_named { /* in a host's registration */
+struct registry_named { /* an RNIC in the registration of a host */
 	struct wire_rnic_id id;
-	bool was_known; /* before it */
+	bool was_known; /* the registry knew it before this registration */
 };
 
 int registry_new(struct registry **ret);
 void registry_free(struct registry *registry);
 
-/* Finds the place of every RNIC again; borrows the topology until the next call. */
+/* Sets the topology, which is borrowed until the next call, and finds the place of
+ * every RNIC again. */
 int registry_set_topology(
     struct registry *registry, const struct rm_topology *topology);
 
-/* 1: something changed that plans depend on; 0: nothing has. -EINVAL: refused, see
- * *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
+/* Takes a registration. Returns 1: something changed that plans depend on; 0: nothing
+ * did; -EINVAL: refused, *refusal is the reason; -ENOMEM. For an RNIC that is kept
+ * without a place *refusal is set, too. */
 int registry_report(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_source *source, enum registry_refusal *refusal);
 
-/* After all RNICs of a host's registration were told: forgets those that it does not
- * name any more and in whose place it names a new one. One that was known has come by
- * another device's name or address, which says nothing of the other. on_replaced is
- * called for each before it is gone. Returns how many. */
+/* Call it after all RNICs in a host's registration were reported. Forgets RNICs of the
+ * host that the registration does not name, and whose place one of its new RNICs has.
+ * (An RNIC that was known before may just have got another device name or address,
+ * which says nothing about other RNICs.) on_replaced is called for each RNIC before it
+ * is freed. Returns their number. */
 size_t registry_replace(struct registry *registry, const char *host,
     const struct registry_named *reported, size_t count,
     void (*on_replaced)(
 	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
     void *arg);
 
-/* The host of an RNIC has got another name. False: it is not known, or not of `former`;
- * then nothing changes. */
+/* Gives the host of an RNIC another name. False: the RNIC is not known, or is not of
+ * the host `former`; nothing changes then. */
 bool registry_rename(struct registry *registry, struct wire_rnic_id id,
     const char *former, const char *host);
 
-/* The store's value of an RNIC, which replaces the one here. As registry_report. */
+/* Replaces the state of an RNIC by the store's value. Results as of registry_report. */
 int registry_load(
     struct registry *registry, const struct store_rnic *from, rm_mono_t now);
 
-/* Called for each RNIC that expires or is forgotten; borrowed for the call. */
+/* Sets a function that is called for each RNIC that expires or is forgotten, which is
+ * borrowed for the call. */
 void registry_on_gone(struct registry *registry,
     void (*on_gone)(const struct registry_rnic *rnic, void *arg), void *arg);
 
-/* Drops RNICs that no session has reported for max_age_ns. Returns how many. */
+/* Drops RNICs that no session has reported for max_age_ns, unless a session that did is
+ * alive. Returns their number. */
 size_t registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
     bool (*is_alive)(uint64_t session, void *arg), void *arg);
-/* -ENOENT. */
+/* -ENOENT: it is not known. */
 int registry_forget(struct registry *registry, struct rm_rnic_id id);
 
 size_t registry_count(const struct registry *registry);
 const struct registry_rnic *registry_find(
-    const struct registry *registry, struct rm_rnic_id id); /* or NULL */
-/* The RNIC with this address; of several the latest. NULL: none. */
+    const struct registry *registry, struct rm_rnic_id id); /* NULL: it is not known */
+/* Returns the RNIC with this address; if several have it, the latest one. NULL: there
+ * is none. */
 const struct registry_rnic *registry_resolve(
     const struct registry *registry, const struct wire_address *address);
-/* False: there is no i-th. */
+/* False: there is no i-th shared address. */
 bool registry_shared_address(
     const struct registry *registry, size_t i, struct registry_shared *ret);
-/* As the wire says it, borrowed; plane "" without a place or a topology (NULL). */
+/* The RNIC in the form of the wire, borrowed. plane: "" if it has no place, or topology
+ * is NULL. */
 struct wire_rnic registry_wire(
     const struct rm_topology *topology, const struct registry_rnic *rnic);
-/* All, by id; malloc'd, the caller frees it. */
+/* Makes a list of all RNICs, sorted by id, which the caller frees. */
 int registry_sorted(
     const struct registry *registry, const struct registry_rnic ***ret, size_t *count);
-/* RNICs that have a place under this switch. */
+/* Number of RNICs with a place under this switch. */
 size_t registry_members(const struct registry *registry, size_t tor);
 
 size_t registry_refused_count(const struct registry *registry);
 const struct registry_refused *registry_refused(
-    const struct registry *registry, size_t i); /* the newest first */
+    const struct registry *registry, size_t i); /* the newest is first */
 const struct registry_counts *registry_counts(const struct registry *registry);
 const char *registry_refusal_str(enum registry_refusal refusal);
-/* Text on what to do about it. */
+/* Text on the reason and what to do. */
 const char *registry_refusal_sentence(enum registry_refusal refusal);
 
 #endif

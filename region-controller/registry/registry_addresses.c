@@ -10,7 +10,7 @@
 struct claim {
 	const struct registry_rnic *rnic;
 	const struct wire_address *address; /* RNICs with this address */
-	struct claim *next;                 /* the next RNIC with the same address */
+	struct claim *next;                 /* next RNIC with the same address */
 };
 
 struct place {
@@ -70,7 +70,7 @@ registry_addresses_free(struct registry_addresses *addresses)
 	free(addresses);
 }
 
-/* Finds or adds it; NULL: out of memory. */
+/* Finds or adds the entry of an address. NULL: out of memory. */
 static struct place *
 place_of(struct registry_addresses *addresses, const struct wire_address *address)
 {

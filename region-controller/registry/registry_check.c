@@ -26,7 +26,7 @@ address_is_fine(const struct wire_rnic *rnic, const struct wire_address *address
 	return false;
 }
 
-/* The first name that is not valid; NULL: all are valid. */
+/* Returns the first invalid name; NULL: all are valid. */
 static const char *
 bad_name(const struct wire_rnic *rnic, const char *host)
 {
@@ -45,7 +45,8 @@ bad_name(const struct wire_rnic *rnic, const char *host)
 	return NULL;
 }
 
-/* Without a QP there is no large QP and no LID; the numbers of the two QPs differ. */
+/* True: without a QP there is no large QP and no LID; with both QPs their numbers
+ * differ. */
 static bool
 qps_are_fine(const struct wire_rnic *rnic)
 {
@@ -81,7 +82,7 @@ registry_check(const struct wire_rnic *rnic, const char *host, const char **name
 	return REGISTRY_PLACED;
 }
 
-/* text: shorter than a name may be, because it was checked. */
+/* text was checked, so it is short enough for a name. */
 static void
 take_name(char ret[RM_NAME_BYTES], const char *text)
 {
@@ -89,7 +90,8 @@ take_name(char ret[RM_NAME_BYTES], const char *text)
 	memcpy(ret, text, strnlen(text, RM_NAME_BYTES - 1));
 }
 
-/* A driver's name is only shown to people: unprintable characters become '?'. */
+/* Copies a driver's name, which is only displayed: unprintable characters become
+ * '?'. */
 static void
 take_driver(char ret[RM_NAME_BYTES], const char *text)
 {

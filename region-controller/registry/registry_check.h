@@ -7,24 +7,24 @@
 
 #include "region-controller/registry/registry_rnic.h"
 
-/* *name: the malformed one, for REGISTRY_BAD_NAME; borrowed. */
+/* Returns why a registration is malformed. *name: for REGISTRY_BAD_NAME the malformed
+ * name, borrowed. */
 enum registry_refusal registry_check(
     const struct wire_rnic *rnic, const char *host, const char **name);
 
-/* Fills the wire's fields; the rest of *ret is not changed. */
+/* Fills in what the wire has; other members of *ret are not changed. */
 void registry_take_over(
     struct registry_rnic *ret, const struct wire_rnic *rnic, const char *host);
 
-/* True: one replaces the other: under the same ToR, with the same device or an address
- * in common. Both are of one host. */
+/* True: one of the two may have replaced the other: they have a ToR in common, and the
+ * device name or an address. Both must be of one host. */
 bool registry_same_place(const struct registry_rnic *a, const struct registry_rnic *b);
 
 bool registry_same_addresses(
     const struct registry_rnic *a, const struct registry_rnic *b);
-/* True: equal in all that plans depend on. On UDP a restart of the agent changes
- * nothing; with a QPN it does. The link is not part of them: it may change ten times a
- * second.
- */
+/* True: all that plans depend on is equal. A restart of the agent matters only for an
+ * RNIC with a QPN. The state of the link does not count, because it may change ten
+ * times a second. */
 bool registry_same_plan(const struct registry_rnic *a, const struct registry_rnic *b);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * registry_rnic - an RNIC in the registry, and why it has no place in a plan.
+ * registry_rnic - an RNIC in the registry, and the reasons for which it has no place in
+ * a plan.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_RNIC_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_RNIC_H
@@ -13,23 +14,23 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define REGISTRY_MAX_CLAIMANTS 8 /* of one address that are shown */
+#define REGISTRY_MAX_CLAIMANTS 8 /* RNICs with the same address that are shown */
 
 enum registry_refusal {
 	REGISTRY_PLACED = 0,
-	/* Not kept. */
+	/* The registration is not kept: */
 	REGISTRY_BAD_ID,
 	REGISTRY_BAD_NAME,
 	REGISTRY_BAD_ADDRESS,
 	REGISTRY_NO_TOR,
-	REGISTRY_ANOTHERS, /* another host has registered it before */
-	REGISTRY_STALE,    /* of an agent that has been replaced since */
-	REGISTRY_REPLACED, /* its host has another RNIC in its place */
+	REGISTRY_ANOTHERS, /* another host has registered the RNIC before */
+	REGISTRY_STALE,    /* the agent that sent it was replaced since */
+	REGISTRY_REPLACED, /* the host has another RNIC in this place */
 	REGISTRY_FULL,
-	/* Kept, but in no plan. */
+	/* The registration is kept, but the RNIC is in no plan: */
 	REGISTRY_UNKNOWN_TOR,
 	REGISTRY_NOT_A_TOR,
-	REGISTRY_WRONG_PLANE, /* two ToRs of different planes */
+	REGISTRY_WRONG_PLANE, /* its two ToRs are of different planes */
 	REGISTRY_RACK_FULL,
 	REGISTRY_REFUSALS
 };
@@ -43,7 +44,8 @@ struct registry_host;
 
 struct registry_rnic {
 	UT_hash_handle hh;
-	struct registry_host *of_host; /* these three are private to registry_hosts */
+	/* this and the next two are private to registry_hosts */
+	struct registry_host *of_host;
 	struct registry_rnic *next_of_host, *previous_of_host;
 	struct registry_key key;
 	struct rm_rnic_id id;
@@ -56,23 +58,26 @@ struct registry_rnic {
 	uint16_t lid;
 	uint8_t link; /* enum wire_link */
 	bool authenticates;
-	uint64_t incarnation, replaced; /* this one's, and the one before */
-	/* Where the topology puts it. */
+	/* incarnation of the agent, and that of the agent before it */
+	uint64_t incarnation, replaced;
+	/* The place in the topology. */
 	enum registry_refusal refusal;
 	size_t switches[WIRE_MAX_ATTACHMENTS];
 	size_t plane;
-	/* Who told, and when. */
+	/* The last reporter, and the time. */
 	char aggregator[RM_NAME_BYTES];
-	uint64_t tellers[2]; /* sessions, the newest first; 0: none */
-	rm_mono_t seen;      /* when it was last reported */
+	/* the last two sessions that reported the RNIC, the newest first; 0: none */
+	uint64_t tellers[2];
+	rm_mono_t seen; /* time of the last report */
 	rm_wall_t registered;
-	rm_wall_t claimed; /* since when it has these addresses */
-	uint64_t moves;    /* to another ToR */
+	rm_wall_t claimed; /* time since which it has these addresses */
+	uint64_t moves;    /* times that it moved to another ToR */
 };
 
-struct registry_shared { /* an address that several RNICs claim */
+struct registry_shared { /* an address that several RNICs have */
 	struct wire_address address;
-	const struct registry_rnic *rnics[REGISTRY_MAX_CLAIMANTS]; /* the first wins */
+	/* the first one is used */
+	const struct registry_rnic *rnics[REGISTRY_MAX_CLAIMANTS];
 	size_t count;
 };
 
