@@ -1,5 +1,5 @@
-/* May the agent read what its config asks of the counters beyond what every agent may.
- */
+/* Checks that the agent may read those counters for which its config needs special
+ * rights. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ add_drop_in(struct findings *findings, const char *name)
 	    name);
 }
 
-/* With tracing's drop-in it has the capability, and the unit refuses the call. */
+/* The drop-in for tracing gives the capability, but the unit still forbids the system
+ * call. */
 static bool
 unit_refuses_namespaces(const struct host *host)
 {
@@ -61,7 +62,8 @@ check_namespaces(
 	add_drop_in(findings, "host-agent-namespaces.conf");
 }
 
-/* Asked for in every config that does not say otherwise: only where it is written. */
+/* Checks this only if the config has the option, because the default applies to every
+ * agent. */
 static void
 check_optics(
     const struct host *host, unsigned long long capabilities, struct findings *findings)
@@ -90,7 +92,7 @@ check_counters(const struct host *host, struct findings *findings)
 
 	if (strcmp(daemon_config_text(host->agent_config, "counters.enabled", "true"),
 		"false") == 0 ||
-	    !host_agent_capabilities(host, &capabilities)) /* tracing says so */
+	    !host_agent_capabilities(host, &capabilities)) /* tracing reports that */
 		return;
 	check_namespaces(host, capabilities, findings);
 	check_optics(host, capabilities, findings);

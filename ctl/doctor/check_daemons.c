@@ -25,7 +25,7 @@ last_line(char *text)
 		text[--len] = '\0';
 	line = strrchr(text, '\n');
 	line = line == NULL ? text : line + 1;
-	/* "<3>" is a priority for journald. */
+	/* Skips "<3>", which is a priority for journald. */
 	return line[0] == '<' && line[1] != '\0' && line[2] == '>' ? line + 3 : line;
 }
 
@@ -45,8 +45,9 @@ is_sum(const char *text)
 	       (strcmp(end, " error") == 0 || strcmp(end, " errors") == 0);
 }
 
-/* "<3>" and "<4>" are priorities for journald, for errors and warnings. The last line
- * without one is the result: "2 errors" is not repeated when both were reported. */
+/* "<3>" and "<4>" are priorities for journald: of errors and of warnings. A line
+ * without a priority at the end is the result, for example "2 errors", which is not
+ * repeated if both errors were reported. */
 static void
 take_line(struct verdict *verdict, char *line, bool last, struct findings *findings)
 {
@@ -60,7 +61,7 @@ take_line(struct verdict *verdict, char *line, bool last, struct findings *findi
 
 	if (level == FINDING_GOOD && !last)
 		return;
-	/* Findings name the daemon already. */
+	/* The finding has the name of the daemon already. */
 	if (strncmp(text, verdict->name, len) == 0 && strncmp(text + len, ": ", 2) == 0)
 		text += len + 2;
 	if (level == FINDING_GOOD) {

@@ -1,4 +1,4 @@
-/* Checks by lldpd, where it runs, that a cable ends where the config says. */
+/* If lldpd runs, checks that each cable ends at the switch that the config names. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "ctl/doctor/host_rnics.h"
 #include "ctl/output/findings.h"
 
-/* In json0 everything is a list, and a value is in "value". */
+/* In the format json0 everything is an array, and a value has the key "value". */
 static const char *
 value_of(const json_t *object, const char *key)
 {
@@ -52,7 +52,7 @@ same_switch(const char *tor, const char *reported)
 	       (len == strcspn(reported, ".") && strncasecmp(tor, reported, len) == 0);
 }
 
-/* The neighbour that the agent received by LLDP last. False: it has none. */
+/* Judges the neighbour that the agent has received by LLDP last. False: it has none. */
 static bool
 judge_reported(const struct host_rnic *rnic, struct findings *findings)
 {

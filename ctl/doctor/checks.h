@@ -1,6 +1,6 @@
 /*
- * checks - each checks one thing of a host, and adds its findings. They change nothing.
- * If something cannot be checked, that is a warning: a missing result is never good.
+ * checks - each function checks one aspect of a host, adds its findings, and changes
+ * nothing.
  */
 #ifndef CTL_DOCTOR_CHECKS_H
 #define CTL_DOCTOR_CHECKS_H
@@ -8,7 +8,7 @@
 struct findings;
 struct host;
 
-/* Of each daemon that is installed here. */
+/* For each daemon that is installed here. */
 void check_config(const struct host *host, struct findings *findings);
 void check_unit(const struct host *host, struct findings *findings);
 void check_peers(const struct host *host, struct findings *findings);
@@ -16,7 +16,7 @@ void check_certificates(const struct host *host, struct findings *findings);
 
 void check_clock(const struct host *host, struct findings *findings);
 
-/* Of the RNICs that the agent is to probe from. */
+/* For the RNICs from which the agent is to probe. */
 void check_rdma(const struct host *host, struct findings *findings);
 void check_gids(const struct host *host, struct findings *findings);
 void check_mtu(const struct host *host, struct findings *findings);

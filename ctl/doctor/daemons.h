@@ -10,17 +10,17 @@ struct host;
 struct rm_yaml;
 struct rm_yaml_node;
 
-extern const char *const daemon_names[]; /* ended by NULL */
+extern const char *const daemon_names[]; /* ends with NULL */
 
-/* Its program is in PATH. */
+/* True: PATH has its program. */
 bool daemon_installed(const struct host *host, const char *name);
 
-/* Its config; the caller frees it. NULL: there is none, or it is not YAML. */
+/* Its config, which the caller frees. NULL: there is none, or it is not YAML. */
 struct rm_yaml *daemon_config(const struct host *host, const char *name);
-/* The node at "a.b", NULL: not written. */
+/* The node at "a.b". NULL: the config does not have it. */
 const struct rm_yaml_node *daemon_config_at(
     const struct rm_yaml *config, const char *name);
-/* A scalar there, else fallback. */
+/* The scalar at "a.b"; fallback: the config does not have it. */
 const char *daemon_config_text(
     const struct rm_yaml *config, const char *name, const char *fallback);
 

@@ -10,7 +10,7 @@
 static const struct {
 	const char *name;
 	void (*check)(const struct host *host, struct findings *findings);
-	bool of_agent; /* prints nothing if host-agent is not meant to run here */
+	bool of_agent; /* skipped if host-agent is not meant to run on this host */
 } checks[] = {
 	{ "config", check_config, false },
 	{ "certificate", check_certificates, false },

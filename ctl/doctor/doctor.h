@@ -1,6 +1,4 @@
-/*
- * doctor - every check of a host, one after the other.
- */
+/* doctor - runs all checks of a host, one after the other. */
 #ifndef CTL_DOCTOR_DOCTOR_H
 #define CTL_DOCTOR_DOCTOR_H
 

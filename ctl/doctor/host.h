@@ -1,8 +1,8 @@
 /*
- * host - all that the checks of doctor see of the machine.
+ * host - all data of a machine that the checks of doctor use.
  *
- * Files are read below root, answers of daemons are there as JSON, and the little else
- * goes through calls: a test gives a folder and its own calls.
+ * Files are read below root, answers of daemons are there as JSON, and everything else
+ * goes through host_calls. So a test can use a folder and calls of its own.
  */
 #ifndef CTL_DOCTOR_HOST_H
 #define CTL_DOCTOR_HOST_H
@@ -13,63 +13,67 @@
 #include <stdint.h>
 #include <sys/timex.h>
 
-#define HOST_TEXT 256    /* a line of a file in /proc or /sys */
-#define HOST_NAME 64     /* a device's name */
-#define HOST_MAX_LIST 64 /* devices, ports, RNICs that are looked at */
+#define HOST_TEXT 256    /* longest line of a file in /proc or /sys */
+#define HOST_NAME 64     /* longest name of a device */
+#define HOST_MAX_LIST 64 /* most devices, ports or RNICs that are examined */
 
 struct rm_yaml;
 
 struct host_output {
-	int status; /* exit status, or 128 + signal */
+	int status; /* exit status, or 128 plus the signal */
 	size_t len;
-	char text[65536]; /* both streams, terminated; more is thrown away */
+	char text[65536]; /* stdout and stderr, terminated; the rest is dropped */
 };
 
-/* Each ends within a few seconds, and returns 0 or -errno. */
+/* Each call ends within a few seconds, and returns 0 or -errno. */
 struct host_calls {
-	/* argv[0] is searched in PATH (-ENOENT). user: NULL, or the user to run it as,
-	 * if we have the right. */
+	/* Runs a program. argv[0] is searched for in PATH (-ENOENT: not found). user:
+	 * runs it as this user, if this process may do so; NULL: as the present
+	 * user. */
 	int (*run)(void *arg, const char *const *argv, const char *user,
 	    struct host_output *ret);
-	/* address: as in a config, or a URL. -ENOENT: its name has no address. */
+	/* Connects to address, which is as in a config, or a URL. -ENOENT: the name has
+	 * no address. */
 	int (*connect)(void *arg, const char *address);
-	/* Does the netdev stamp packets in hardware? */
+	/* *ret: the netdev can stamp packets in hardware. */
 	int (*stamps)(void *arg, const char *netdev, bool *ret);
 };
 
 struct host {
-	const char *root;    /* in front of every path; "": this machine's own */
+	const char *root;    /* put before every path; "": none */
 	const char *configs; /* folder of the daemons' configs, below root */
 	const struct host_calls *calls;
 	void *arg;
 
 	struct timex clock;
-	int clock_state; /* adjtimex's answer; < 0: it failed */
+	int clock_state; /* result of adjtimex; < 0: it failed */
 	int64_t now_s;   /* since the epoch */
 
-	/* The agent's answers; NULL: none. */
+	/* Answers of the agent; NULL: there is none. */
 	json_t *rnics, *aggregators, *services;
-	char agent_error[HOST_TEXT]; /* why there are none */
-	json_t *refused; /* the controller's /v1/refused; NULL: not asked, or none */
+	char agent_error[HOST_TEXT]; /* why there are no answers */
+	json_t *refused; /* the controller's /v1/refused; NULL: there is none */
 
 	struct rm_yaml *agent_config; /* NULL: there is none, or it is not YAML */
 	long agent_pid;               /* 0: not known */
 };
 
-/* Files below root; format makes the path. text: the first line, without its end. */
+/* Read files below root; format makes the path. host_text: the first line without its
+ * line break. */
 int host_text(const struct host *host, char text[HOST_TEXT], const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int host_number(const struct host *host, long *ret, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool host_exists(const struct host *host, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The whole file, at most 1 MiB; the caller frees it. NULL: -errno in *r. */
+/* The whole file, at most 1 MiB, which the caller frees. NULL: *r is -errno. */
 char *host_file(const struct host *host, int *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The effective capabilities of the running agent; false: not known. */
+/* The effective capabilities of the running agent. False: not known. */
 bool host_agent_capabilities(const struct host *host, unsigned long long *ret);
 bool host_has_capability(unsigned long long capabilities, int bit);
-/* The names in a folder, sorted, without those that begin with a dot. */
+/* The names in a folder, sorted, without those that begin with a dot. Returns their
+ * number. */
 size_t host_list(const struct host *host, char names[HOST_MAX_LIST][HOST_NAME],
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 

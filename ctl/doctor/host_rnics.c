@@ -33,7 +33,8 @@ find_netdev(const struct host *host, struct host_rnic *rnic)
 	}
 }
 
-/* The RDMA device of a netdev has the same hardware, or has a GID of the netdev. */
+/* The RDMA device of a netdev is the one with the same hardware, or with a GID of the
+ * netdev. */
 static void
 find_rdma(const struct host *host, struct host_rnic *rnic)
 {

@@ -31,7 +31,7 @@
 
 /* ---- a child process with a time limit ---- */
 
-/* Reads the output of the child until it closes its end or the time is up. */
+/* Reads the output of the child until the child closes it, or until end_ns. */
 static int
 read_until(int fd, int64_t end_ns, struct host_output *ret)
 {
@@ -66,7 +66,8 @@ collect(pid_t pid, int fd, int64_t limit_ns, struct host_output *ret)
 	r = read_until(fd, rm_mono_now().ns + limit_ns, ret);
 	ret->text[ret->len] = '\0';
 	close(fd);
-	/* It has closed its output, or is killed now: waitpid returns soon. */
+	/* The child has closed its output, or is killed here: so waitpid returns
+	 * soon. */
 	if (r < 0)
 		kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -75,7 +76,8 @@ collect(pid_t pid, int fd, int64_t limit_ns, struct host_output *ret)
 	return r;
 }
 
-/* As fork(), with the child's output at *fd; -1 there after an error. */
+/* As fork(), and *fd reads the output of the child; *fd is -1 after an error, and in
+ * the child. */
 static pid_t
 fork_with_pipe(int *fd)
 {
@@ -103,7 +105,7 @@ fork_with_pipe(int *fd)
 
 /* ---- programs ---- */
 
-/* As root, becomes the user; otherwise stays the present user. */
+/* Becomes the user if this process is root's, else changes nothing. */
 static bool
 become(const char *user)
 {
@@ -146,8 +148,7 @@ run(void *arg, const char *const *argv, const char *user, struct host_output *re
 
 /* ---- connections ---- */
 
-/* Splits "http://host:port/path" and "[host]:port" into their parts. False: it is
- * neither. */
+/* Splits "http://host:port/path" or "[host]:port". False: it is neither. */
 static bool
 split(const char *address, char host[256], char port[16])
 {
@@ -180,7 +181,7 @@ try_address(const struct addrinfo *to)
 
 	if (fd < 0)
 		return errno;
-	/* Also limits connect(). */
+	/* SO_SNDTIMEO limits the time of connect(), too. */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0 ||
 	    connect(fd, to->ai_addr, to->ai_addrlen) < 0)
 		r = errno == EINPROGRESS ? ETIMEDOUT : errno;
@@ -188,7 +189,8 @@ try_address(const struct addrinfo *to)
 	return r;
 }
 
-/* Returns an errno. Runs in a child, because looking up a name may take any time. */
+/* Returns an errno. Called in a child process, because a name look-up may take any
+ * time. */
 static int
 try_connect(const char *address)
 {
@@ -253,7 +255,7 @@ static const struct host_calls calls = { run, connect_to, stamps };
 
 /* ---- answers of the daemons ---- */
 
-/* NULL, with the reason in error. */
+/* NULL: error has the reason. */
 static json_t *
 ask(const char *address, const char *path, char error[HOST_TEXT])
 {

@@ -1,13 +1,14 @@
 /*
- * local_host - this machine as a struct host: asks the agent, and makes the calls.
+ * local_host - fills in a struct host for this machine: it requests the agent's
+ * answers, and has the real calls.
  */
 #ifndef CTL_DOCTOR_LOCAL_HOST_H
 #define CTL_DOCTOR_LOCAL_HOST_H
 
 struct host;
 
-/* agent, controller: addresses of their HTTP APIs. The controller is asked if it is
- * there. configs is borrowed. */
+/* agent, controller: addresses of their HTTP APIs; a controller need not be there.
+ * configs: borrowed. */
 void local_host_init(
     struct host *host, const char *configs, const char *agent, const char *controller);
 void local_host_clear(struct host *host);

@@ -66,7 +66,8 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	r = influx_query(place, statement, &list);
 	if (r < 0)
 		return r;
-	/* name, duration ("336h0m0s"), shard duration, replicas, default */
+	/* The columns are: name, duration ("336h0m0s"), shard duration, replicas,
+	 * default. */
 	row = find_row(list, name);
 	there = row != NULL;
 	have = json_string_value(json_array_get(row, 1));
@@ -89,8 +90,9 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	return r;
 }
 
-/* The hourly rows, by all tags. Of RTTs and delays: the median of the rows' medians,
- * and the maximum. Percentiles of an hour cannot be computed from percentiles. */
+/* The hourly rows, by all tags. RTTs and delays have the median of the rows' medians,
+ * and the maximum: percentiles of an hour cannot be computed from percentiles of
+ * shorter times. */
 #define TOTAL(name) "sum(\"" name "\") AS \"" name "\""
 #define SUM(name) TOTAL(name) ", "
 #define WORST(name) "max(\"" name "\") AS \"" name "\""
@@ -113,8 +115,8 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 #define DIRECTIONS SUM("lost_forward") SUM("lost_reverse") SUM("lost_unknown")
 #define MARKS SUM("arrived") SUM("rewritten") SUM("congested")
 
-/* Hours are computed again for a while, because points that waited in a spool come
- * late. */
+/* Past hours are computed again for some time, because points may come late out of a
+ * spool. */
 static int
 make_hourly(const struct influx_place *place, const char *measurement,
     const char *columns, const char *kept)

@@ -1,6 +1,6 @@
 /*
- * history_init - a database, its retention policies, and the continuous queries that
- * keep hourly figures: made if they are not there.
+ * history_init - creates the database, its retention policies, and the continuous
+ * queries for hourly figures, if they do not exist.
  */
 #ifndef CTL_HISTORY_HISTORY_INIT_H
 #define CTL_HISTORY_HISTORY_INIT_H
@@ -10,7 +10,8 @@ struct influx_place;
 #define HISTORY_POLICY_RAW "raw"
 #define HISTORY_POLICY_INCIDENTS "incidents"
 
-/* Durations as in InfluxQL, "14d". Returns an exit code; prints what was done. */
+/* raw, incidents: retention times in the form of InfluxQL, "14d". Prints what was done,
+ * and returns an exit code. */
 int history_init(
     const struct influx_place *place, const char *raw, const char *incidents);
 

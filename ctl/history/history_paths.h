@@ -1,6 +1,6 @@
 /*
- * history_paths - what the paths from one rack to another lost in a time, from the
- * analyzer's answer of rm_path.
+ * history_paths - the losses of the paths from one rack to another in a span of time,
+ * from the analyzer's rows of rm_path.
  */
 #ifndef CTL_HISTORY_HISTORY_PATHS_H
 #define CTL_HISTORY_HISTORY_PATHS_H
@@ -9,14 +9,14 @@
 
 #include <jansson.h>
 
-/* What the question must ask for, as ?columns= has it. */
+/* The columns that the request must have, in the form of ?columns=. */
 #define HISTORY_PATH_COLUMNS "sent,lost_forward,lost_reverse,lost_unknown,path"
 
-/* A list of {"path", "sent", "lost"}, the largest share of losses first. NULL: it is no
- * such answer, or out of memory. */
+/* An array of {"path", "sent", "lost"}, the largest share of losses first. NULL: not
+ * such an answer, or out of memory. */
 json_t *history_paths(const json_t *answer);
 
-/* To stdout, as a table. -ENOMEM. */
+/* Prints the paths to stdout, as a table. -ENOMEM. */
 int history_paths_print(const json_t *paths);
 
 #endif

@@ -24,7 +24,7 @@ struct bucket {
 struct kept { /* one incident */
 	int64_t when_ns;
 	uint64_t opened_ns;
-	/* "": not stored */
+	/* "": the history has none */
 	char *state, *kind, *part, *id, *impact, *services, *sentence;
 };
 
@@ -37,10 +37,11 @@ struct history_rows {
 	uint64_t left_out;
 	bool cut;      /* the list is not complete */
 	bool no_text;  /* the texts of incidents are not stored */
-	json_t *paths; /* see history_paths.h; NULL: none were asked for */
+	json_t *paths; /* see history_paths.h; NULL: not requested */
 };
 
-/* The smallest round time with which at most half of the buckets are used. */
+/* Chooses the smallest round duration with which at most half of the buckets are
+ * used. */
 static int64_t
 choose_bucket(int64_t length_ns)
 {
@@ -106,11 +107,11 @@ history_rows_free(struct history_rows *rows)
 
 /* ---- an answer ---- */
 
-struct rows_of { /* of one answer, by the names of their columns */
+struct rows_of { /* one answer, whose values are found by the names of columns */
 	const json_t *columns, *rows;
 };
 
-/* False: it is no such answer. */
+/* False: it is not such an answer. */
 static bool
 read_answer(const json_t *answer, struct rows_of *ret)
 {
@@ -190,8 +191,9 @@ columns_are(const struct rows_of *of, const char *expected)
 	return strcmp(have, expected) == 0;
 }
 
-/* Makes one row for each step, without values for a step that has none. An analyzer
- * that does not know steps sends the rows as they were written. */
+/* True: the answer has one row per step; a step without probes has a row without
+ * values. An older analyzer, which does not know steps, sends the rows as they were
+ * written. */
 static bool
 is_of_steps(const struct history_rows *rows, const struct rows_of *of)
 {
@@ -201,7 +203,7 @@ is_of_steps(const struct history_rows *rows, const struct rows_of *of)
 
 	json_array_foreach (of->rows, i, row) {
 		if (!time_of(of, row, &when_ns))
-			continue; /* the function that takes the rows refuses it */
+			continue; /* the function that uses the row will refuse it */
 		if (when_ns <= last_ns || when_ns % rows->span.bucket_ns != 0)
 			return false;
 		last_ns = when_ns;
@@ -275,7 +277,7 @@ concerns(
 
 	if (subject->whole)
 		return true;
-	/* What is between racks has no ToR: it may have been on the way. */
+	/* A part between racks has no ToR: it may be on the path of this pair. */
 	if (subject->dst_tor[0] != '\0')
 		return text_of(of, row, "tor")[0] == '\0' ||
 		       history_part_holds(part, subject->tor) ||
@@ -289,8 +291,8 @@ concerns(
 					       history_part_holds(part, subject->host));
 }
 
-/* The slot for one more incident. If all are used, the oldest incident is removed;
- * NULL: that is the new one. */
+/* Returns the place for one more incident; if all are used, the oldest incident is
+ * dropped. NULL: the new one is the oldest. */
 static struct kept *
 place_for(struct history_rows *rows, int64_t when_ns)
 {
@@ -342,7 +344,7 @@ keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
 	return -ENOMEM;
 }
 
-/* VictoriaMetrics stores no ids. */
+/* In VictoriaMetrics incidents have no id. */
 static bool
 is_opening(const struct kept *kept, const struct rows_of *of, const json_t *row)
 {
@@ -353,7 +355,7 @@ is_opening(const struct kept *kept, const struct rows_of *of, const json_t *row)
 				   strcmp(kept->part, text_of(of, row, "part")) == 0;
 }
 
-/* Changes before the requested time are not shown. */
+/* Drops a change from before the requested time. */
 static void
 forget_before(struct history_rows *rows, const struct rows_of *of, const json_t *row)
 {
@@ -492,12 +494,12 @@ put_incident(struct table *table, const struct kept *kept)
 	    kept->id[0] != '\0' ? ")" : "");
 }
 
-/* Rows come every 10 s, or as seldom as once a minute, and minutes of service levels
- * when they are over. */
+/* Rows come every 10 s, or only once a minute, and rows of service levels when their
+ * minute has ended. */
 #define GAP_NS (180 * RM_NS_PER_S)
 
-/* The first bucket with probes from this one on, BUCKETS if there is none, if the time
- * to it is so long that something was not written; else 0. */
+/* If the next bucket with probes is so far from this one that rows must be missing in
+ * between, returns its index, or BUCKETS if there is none; else 0. */
 static size_t
 gap_end(const struct history_rows *rows, size_t from)
 {

@@ -1,8 +1,8 @@
 /*
- * history_rows - the past of one RNIC or ToR, from the analyzer's answers. Time is
- * divided into buckets, each with sums of probes and the largest round-trip times.
- * Incidents are printed between them, and those that were open before are printed
- * first. The number of incidents is limited; the oldest are left out and counted.
+ * history_rows - the past of one RNIC or ToR, from the analyzer's answers. The time is
+ * divided into buckets, each with the sums of probes and the largest round-trip times.
+ * Incidents are printed between the buckets; those that were open before are printed
+ * first. If there are too many incidents, the oldest ones are left out and counted.
  */
 #ifndef CTL_HISTORY_HISTORY_ROWS_H
 #define CTL_HISTORY_HISTORY_ROWS_H
@@ -21,63 +21,67 @@
 #define HISTORY_INCIDENT_COLUMNS \
 	"id,state,kind,part,place,tor,impact,services,opened_ns,sentence"
 
-/* Columns of rm_sla, for a whole region. */
+/* Columns of rm_sla, for whole regions. */
 #define HISTORY_REGION_COLUMNS "sent,lost,rtt_p50_ns,rtt_p99_ns"
 
 struct history_subject {
-	const char *text;                             /* as it was asked */
-	bool whole;                                   /* all of a region, or of all */
-	char tor[64], host[64], device[64], rnic[64]; /* "": not asked by that */
-	char
-	    dst_tor[64]; /* of "tor1->tor2", whose first is tor; "": no pair is asked */
+	const char *text; /* as on the command line */
+	bool whole;       /* the subject is a whole region, or all regions */
+	/* "": the subject has no such name */
+	char tor[64], host[64], device[64], rnic[64];
+	/* the second ToR of "tor1->tor2", whose first one is tor; "": the subject
+	 * is no pair */
+	char dst_tor[64];
 };
 
 struct history_span {
-	int64_t from_ns, to_ns; /* from: a multiple of the bucket */
+	int64_t from_ns, to_ns; /* from_ns: a multiple of bucket_ns */
 	int64_t bucket_ns;      /* whole seconds */
 };
 
 struct history_rows;
 
-/* Limits of the analyzer's answers. */
+/* Longest time that the analyzer accepts. */
 #define HISTORY_LONGEST_NS (400 * 86400 * RM_NS_PER_S)
 
-/* The time before until_ns, up to a bucket longer, or shorter if the analyzer has a
- * limit. */
+/* The span of length_ns before until_ns, lengthened to a multiple of the bucket, or
+ * shortened to the analyzer's limit. */
 struct history_span history_span(int64_t until_ns, int64_t length_ns);
 
-/* The subject is borrowed. NULL: memory. */
+/* subject: borrowed. NULL: out of memory. */
 struct history_rows *history_rows_new(
     const struct history_subject *subject, const struct history_span *span);
 void history_rows_free(struct history_rows *rows);
 
-/* Answers of GET /v1/history/: of rm_tor_pair, rm_rnic or rm_sla, with a bucket's step;
- * of rm_incident, also of a time before the span, in the order of time. Incidents that
- * do not concern the subject are passed over, and those at end_ns or later: they come
- * again. -EBADMSG: it is no such answer; -EPROTO: it is not of the steps that were
- * asked for; -ENOMEM. */
+/* Take answers of GET /v1/history/: rows of rm_tor_pair, rm_rnic or rm_sla, with a
+ * bucket as step; and rows of rm_incident, also from before the span, in the order of
+ * time. Incidents that do not concern the subject are skipped, and so are those from
+ * end_ns on, which a later answer has again. -EBADMSG: not such an answer; -EPROTO: its
+ * steps are not the requested ones; -ENOMEM. */
 int history_rows_take_probes(struct history_rows *rows, const json_t *answer);
 int history_rows_take_incidents(
     struct history_rows *rows, const json_t *answer, int64_t end_ns);
 
-/* Incidents that opened longer than this before the span are not among those of the
- * time before it. */
+/* The rows from this long before the span show which incidents were open at its
+ * beginning, except those that were opened even earlier. */
 #define HISTORY_BEFORE_NS (86400 * RM_NS_PER_S)
 
-/* Ends of incidents after the span, and incidents that are still open: those that
- * opened longer before the span have the time of their opening. -EBADMSG, -ENOMEM. */
+/* Takes the ends of incidents after the span, and the incidents that are still open.
+ * Each of them has the time of its opening, also if that is long before the span.
+ * -EBADMSG, -ENOMEM. */
 int history_rows_take_older(struct history_rows *rows, const json_t *answer);
 
-/* Printed below the rows; takes over the reference. */
+/* Sets the paths to print after the rows; takes over the reference. */
 void history_rows_paths(struct history_rows *rows, json_t *paths);
 
-/* There are more incidents than were taken. */
+/* Notes that there are more incidents than were taken. */
 void history_rows_cut(struct history_rows *rows);
 
-/* To stdout. An exit code: bad news if nothing is known. */
+/* Prints to stdout, and returns an exit code: CTL_BAD_NEWS if there are no data. */
 int history_rows_print(struct history_rows *rows, bool json);
 
-/* Whether a part's name ("h1/r0 or h2/r0", "spine1--tor2", "a->b") holds this one. */
+/* True: the name of a part ("h1/r0 or h2/r0", "spine1--tor2", "a->b") contains this
+ * name. */
 bool history_part_holds(const char *part, const char *name);
 
 #endif

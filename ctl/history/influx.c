@@ -116,7 +116,7 @@ influx_kind(const struct influx_place *place, enum influx_kind *ret)
 	free(answer.data);
 	if (r < 0)
 		return r;
-	/* Only VictoriaMetrics has this path. */
+	/* Only VictoriaMetrics answers at this path. */
 	if (answer.status == 200) {
 		*ret = INFLUX_VICTORIA;
 		return 0;

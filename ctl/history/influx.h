@@ -1,6 +1,7 @@
 /*
- * influx - statements to an InfluxDB, by libcurl, blocking: what `history init` makes
- * needs the rights of an admin, which the analyzer does not have.
+ * influx - sends statements to an InfluxDB, by libcurl; blocks. `history init` needs
+ * the rights of an admin, which the analyzer does not have, so rackmeshctl does this
+ * itself.
  */
 #ifndef CTL_HISTORY_INFLUX_H
 #define CTL_HISTORY_INFLUX_H
@@ -8,27 +9,28 @@
 #include <jansson.h>
 
 struct influx_place {
-	const char *url;         /* "http://host:8086", or without the scheme */
-	const char *database;    /* "rackmesh" */
-	const char *user;        /* NULL: none; borrowed */
-	const char *authorities; /* of https, PEM; NULL: the system's; borrowed */
+	const char *url;      /* "http://host:8086", or without the scheme */
+	const char *database; /* "rackmesh" */
+	const char *user;     /* NULL: none; borrowed */
+	/* CA bundle for https, PEM; NULL: the system's; borrowed */
+	const char *authorities;
 	char password[256];
 };
 
 enum influx_kind {
-	INFLUX_1 = 1, /* a database with InfluxQL */
+	INFLUX_1 = 1, /* any database with InfluxQL */
 	INFLUX_2,
 	INFLUX_VICTORIA,
 };
 
-/* The first line of the file. -errno; the error has been printed. */
+/* Reads the password from the first line of the file. -errno: the error was printed. */
 int influx_password(struct influx_place *place, const char *path);
 
-/* The kind of the database. -errno; the error has been printed. */
+/* Finds the kind of the database. -errno: the error was printed. */
 int influx_kind(const struct influx_place *place, enum influx_kind *ret);
 
-/* Runs one statement. *ret (may be NULL; new reference): its list of series, perhaps
- * empty. -errno; the database's error has been printed. */
+/* Runs one statement. *ret (may be NULL; new reference): the array of its series,
+ * perhaps empty. -errno: the error of the database was printed. */
 int influx_query(const struct influx_place *place, const char *statement, json_t **ret);
 
 #endif

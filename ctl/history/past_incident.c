@@ -26,7 +26,7 @@ text_of(const json_t *answer, const json_t *row, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* null of what was not written */
+/* null if the history has no value */
 static json_t *
 time_of(const json_t *answer, const json_t *row, const char *name)
 {
@@ -39,7 +39,8 @@ time_of(const json_t *answer, const json_t *row, const char *name)
 	return json_string(text);
 }
 
-/* It was written as text, with the verdict around it or without. */
+/* The history has the evidence as text; some versions have put the verdict around
+ * it. */
 static json_t *
 evidence_of(const json_t *answer, const json_t *row)
 {
@@ -90,7 +91,7 @@ past_incident_read(const json_t *answer)
 	return incident;
 }
 
-/* VictoriaMetrics keeps no ids. */
+/* In VictoriaMetrics incidents have no id. */
 static bool
 is_listed(const json_t *list, const char *id, const json_t *opened)
 {

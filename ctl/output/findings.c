@@ -95,7 +95,7 @@ findings_print(const struct findings *findings, FILE *out)
 	    findings->counts[FINDING_WRONG]);
 }
 
-/* Of a text that is not UTF-8, or was cut inside of a character. */
+/* A text that is not UTF-8, or that was cut within a character, is made valid. */
 static json_t *
 text_json(const char *text)
 {

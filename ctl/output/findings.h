@@ -1,8 +1,8 @@
 /*
- * findings - what checks have found: good or not, what was seen, what to do.
+ * findings - results of checks: the level, what was found, and what to do.
  *
- * Texts come from files, programs and daemons: what a terminal would obey is taken out.
- * At most FINDINGS_MAX are kept; the rest is counted.
+ * Texts come from files, programs and daemons, so control characters are removed. At
+ * most FINDINGS_MAX findings are kept; further ones are only counted.
  */
 #ifndef CTL_OUTPUT_FINDINGS_H
 #define CTL_OUTPUT_FINDINGS_H
@@ -16,14 +16,15 @@
 
 enum finding_level {
 	FINDING_GOOD,
-	FINDING_WARNING, /* works, but less well than it could, or could not be seen */
+	/* works, but not as well as it could; or it could not be checked */
+	FINDING_WARNING,
 	FINDING_WRONG,
 	FINDING_LEVELS,
 };
 
 struct finding {
 	enum finding_level level;
-	const char *check; /* who found it; a constant */
+	const char *check; /* name of the check, a constant */
 	char seen[FINDING_BYTES];
 	char remedy[FINDING_BYTES]; /* "": nothing to do */
 };
@@ -32,24 +33,24 @@ struct findings {
 	struct finding *list;
 	size_t count, allocated;
 	size_t counts[FINDING_LEVELS];
-	size_t dropped;    /* also counted by level */
-	const char *check; /* the subject of the next findings */
+	size_t dropped; /* findings that were not kept; they count in the levels, too */
+	const char *check; /* name of the check to which the next findings belong */
 };
 
 void findings_clear(struct findings *findings);
 
 void findings_add(struct findings *findings, enum finding_level level,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* What to do about the last one. */
+/* Sets what to do about the last finding. */
 void findings_remedy(struct findings *findings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* "good", "warning", "wrong". */
 const char *finding_level_name(enum finding_level level);
 
-/* For people: a line for each finding, and one for what to do. */
+/* Prints, for people, a line for each finding, and one for what to do. */
 void findings_print(const struct findings *findings, FILE *out);
-/* A list of objects; NULL: memory. */
+/* An array of objects. NULL: out of memory. */
 json_t *findings_json(const struct findings *findings);
 
 #endif

@@ -12,34 +12,36 @@
 
 struct table;
 
-/* heads: ended by NULL; a head that begins with '>' makes its column right-aligned. */
-struct table *table_new(const char *const *heads); /* NULL: memory */
+/* heads: ends with NULL; a column is right-aligned if its head begins with '>'. */
+struct table *table_new(const char *const *heads); /* NULL: out of memory */
 void table_free(struct table *table);
 
-/* The next cell, from left to right. NULL prints as "-". */
+/* Adds the next cell, from left to right. text NULL: "-". */
 void table_cell(struct table *table, const char *text);
 void table_cellf(struct table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* To stdout. Returns -ENOMEM when a cell could not be kept: nothing is printed. */
+/* Prints to stdout. -ENOMEM: a cell could not be stored, and nothing was printed. */
 int table_print(const struct table *table);
 
-/* A JSON list of objects as a table, by one row per column. */
+/* A JSON array of objects as a table; each struct column describes one column. */
 enum column_kind {
 	COLUMN_TEXT = 1,
 	COLUMN_NUMBER,
-	COLUMN_US,   /* nanoseconds in the JSON, microseconds in the table */
+	COLUMN_US,   /* ns in the JSON, us in the table */
 	COLUMN_YES,  /* a boolean as "yes" or "no" */
-	COLUMN_LIST, /* texts or numbers, with commas; at most 8, then "+N" */
+	COLUMN_LIST, /* array of texts or numbers, with commas; at most 8, then "+N" */
 };
 
 struct column {
-	const char *head; /* NULL ends the columns; '>' in front: right-aligned */
-	const char *key;  /* "a" or "a.b"; what is missing prints as "-" */
+	/* NULL: the end of the columns; '>' at its beginning: right-aligned */
+	const char *head;
+	const char *key; /* "a" or "a.b"; a missing value is printed as "-" */
 	enum column_kind kind;
 };
 
-/* To stdout. -ENOMEM, -E2BIG (too many columns): nothing is printed. */
+/* Prints to stdout. -ENOMEM; -E2BIG: too many columns. On failure nothing was
+ * printed. */
 int columns_print(const struct column *columns, const json_t *list);
 
 #endif
