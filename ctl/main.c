@@ -13,7 +13,7 @@ static const struct command {
 	int (*run)(const struct ctl *ctl);
 	const char *arguments;
 	const char *help;
-	const char *more; /* for the command's own --help; NULL: none */
+	const char *more; /* further text for the command's own --help; NULL: none */
 } commands[] = {
 	{ "health", ctl_health, "", "every rack, the worst first" },
 	{ "incidents", ctl_incidents, "[--open] [--follow]",
@@ -320,7 +320,7 @@ parse_options(int argc, char **argv, struct ctl *ctl)
 {
 	int c;
 
-	/* '+': options behind the command may be the command's. */
+	/* '+': stops at the command, as options after it may be its own. */
 	while ((c = getopt_long(argc, argv, options_short, options_long, NULL)) != -1) {
 		switch (c) {
 		case 'h':
@@ -339,7 +339,8 @@ parse_options(int argc, char **argv, struct ctl *ctl)
 	return -1;
 }
 
-/* Which global option is this argument? NULL: none. *value: the text behind its '='. */
+/* Returns the global option in this argument; NULL: there is none. *value: the text
+ * after its '='. */
 static const struct option *
 option_of(const char *argument, const char **value)
 {
@@ -364,8 +365,8 @@ option_of(const char *argument, const char **value)
 	return NULL;
 }
 
-/* Global options may also stand behind the command, because people type them last.
- * Returns -1 to continue, or an exit code. */
+/* Reads global options after the command, where people often type them. Returns -1 to
+ * continue, or an exit code. */
 static int
 take_late_options(struct ctl *ctl, const char *command)
 {
@@ -394,7 +395,7 @@ take_late_options(struct ctl *ctl, const char *command)
 	return -1;
 }
 
-/* An option is stronger than the config. A person is identified by a certificate with
+/* Options have priority over the config. A person is identified by a certificate with
  * its key, or by a token. Returns -1 to continue, or an exit code. */
 static int
 take_credentials(struct ctl *ctl)
@@ -467,7 +468,7 @@ main(int argc, char **argv)
 	};
 	int status;
 
-	/* In plaintext, changes are only accepted on the Unix socket of this host. */
+	/* Without TLS, changes are accepted on the Unix socket of this host only. */
 	ctl.controller_changes = from_environment(
 	    "RACKMESH_CONTROLLER", "unix:/run/rackmesh/region-controller.sock");
 	ctl.is_rack_asked = from_environment("RACKMESH_AGGREGATOR", NULL) != NULL;

@@ -1,8 +1,8 @@
 /*
  * acceptance - the observations of one rack during its burn-in, and whether it passes.
- * Pure. Feed it the answers of the rack's aggregator and of a controller as they
- * arrive, then have it judged. Missing reports are never good: a rack without reports
- * fails.
+ * Pure. The caller passes the answers of the rack's aggregator and of a controller as
+ * they arrive, and then calls acceptance_judge. Missing reports count as bad: a rack
+ * without reports fails.
  */
 #ifndef CTL_ACCEPT_ACCEPTANCE_H
 #define CTL_ACCEPT_ACCEPTANCE_H
@@ -16,19 +16,21 @@ struct acceptance;
 struct findings;
 
 struct acceptance_limits {
-	double max_loss;    /* of a pair's probes, and of an RNIC's: 0.001 is 0.1 % */
-	unsigned rnics;     /* expected number; 0: that of the topology */
-	bool without_paths; /* no switch answers traces here */
+	/* largest share of lost probes of a pair, and of an RNIC: 0.001 is 0.1 % */
+	double max_loss;
+	unsigned rnics; /* expected number of RNICs; 0: that of the topology */
+	/* the switches do not answer traces, so paths are not required */
+	bool without_paths;
 };
 
 #define ACCEPTANCE_MAX_RNICS 4096
 #define ACCEPTANCE_NAME 136 /* host/device */
 
 struct acceptance *acceptance_new(
-    const char *tor, const struct acceptance_limits *limits); /* NULL: memory */
+    const char *tor, const struct acceptance_limits *limits); /* NULL: out of memory */
 void acceptance_free(struct acceptance *acceptance);
 
-/* A look at the rack, and whether all of it was answered. */
+/* Counts one look at the rack. answered: all requests of the look were answered. */
 void acceptance_look(struct acceptance *acceptance, bool answered);
 
 /* Answers of the aggregator: /v1/rnics, /v1/hosts, /v1/incidents, /v1/paths, all
@@ -37,8 +39,9 @@ void acceptance_take_rnics(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_hosts(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_incidents(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_paths(struct acceptance *acceptance, const json_t *answer);
-/* /v1/drill of the RNIC of this number. Of its own probes, results that earlier answers
- * did not have are counted; the first answer only sets the time from which on. */
+/* The answer of /v1/drill for the RNIC with this index. Counts its own probes, without
+ * results that earlier answers had. The first answer is not counted: it only sets the
+ * time from which results count. */
 void acceptance_take_drill(
     struct acceptance *acceptance, size_t rnic, const json_t *answer);
 /* Answers of a controller: /v1/racks, /v1/topology, /v1/refused. */
@@ -46,7 +49,7 @@ void acceptance_take_plan(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_topology(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_refused(struct acceptance *acceptance, const json_t *answer);
 
-/* RNICs that are known by now; their numbers never change. */
+/* Number of RNICs known so far; the index of an RNIC never changes. */
 size_t acceptance_rnics(const struct acceptance *acceptance);
 const char *acceptance_rnic_name(const struct acceptance *acceptance, size_t rnic);
 
@@ -56,16 +59,17 @@ void acceptance_progress(const struct acceptance *acceptance, FILE *out);
 enum acceptance_result {
 	ACCEPTANCE_PASS,
 	ACCEPTANCE_FAIL, /* something is wrong */
-	/* Agents were stalled for so long that nothing can be said of some RNICs. */
+	/* Agents were stalled for so long that some RNICs cannot be judged. */
 	ACCEPTANCE_NOT_JUDGED,
 };
 
-/* Adds all that was found. The rack passes if nothing of it is wrong, and stalls left
- * nothing undecided. */
+/* Judges the rack, and adds all findings. The rack passes if no finding is wrong, and
+ * stalls left nothing undecided. */
 enum acceptance_result acceptance_judge(
     struct acceptance *acceptance, struct findings *findings);
 
-/* After the judgement. A table to stdout; lists of JSON. -ENOMEM, or NULL. */
+/* After acceptance_judge: prints a table to stdout (-ENOMEM); or returns lists as JSON
+ * (NULL: out of memory). */
 int acceptance_print(const struct acceptance *acceptance);
 json_t *acceptance_json(const struct acceptance *acceptance);
 

@@ -1,7 +1,6 @@
 /*
- * Finds the RNICs whose fault a loss is. A dead RNIC makes all its pairs lossy, and
- * every other RNIC of the rack loses what it sends there: those others are not at
- * fault.
+ * Finds the RNICs that cause a loss. If an RNIC is dead, all other RNICs of the rack
+ * lose the packets that they send to it, but are not at fault.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,12 +8,12 @@
 #include "ctl/accept/acceptance_state.h"
 #include "ctl/accept/pair_counts.h"
 
-/* Of an RNIC: the number of its peers to which it loses packets. */
+/* Number of peers of an RNIC, and of those to which it loses packets. */
 struct share {
 	unsigned peers, lossy;
 };
 
-/* Counts a pair at both ends, unless one end is blamed already. */
+/* Counts a pair for both of its RNICs, unless one of them is blamed already. */
 static void
 count_pairs(const struct acceptance *acceptance, struct share *shares)
 {
@@ -32,8 +31,8 @@ count_pairs(const struct acceptance *acceptance, struct share *shares)
 	}
 }
 
-/* Packets to other racks share with the rack only the RNIC's own cable: they count as
- * two directions of a pair. */
+/* Packets to other racks use only the RNIC's own cable in this rack: they count as two
+ * directions of a pair. */
 static void
 count_outside(const struct acceptance *acceptance, struct share *shares)
 {
@@ -49,8 +48,8 @@ count_outside(const struct acceptance *acceptance, struct share *shares)
 	}
 }
 
-/* The RNIC that loses with the largest part of its peers, with more than half; or
- * SIZE_MAX. */
+/* Returns the RNIC that loses packets with the largest share of its peers, if that is
+ * more than half; else SIZE_MAX. */
 static size_t
 worst_of(const struct acceptance *acceptance, const struct share *shares)
 {
@@ -68,8 +67,8 @@ worst_of(const struct acceptance *acceptance, const struct share *shares)
 	return worst;
 }
 
-/* All RNICs that are equally bad: in a rack of two it cannot be told which one is at
- * fault. */
+/* Blames all RNICs that are equally bad: in a rack of two it cannot be found out which
+ * one is at fault. */
 static void
 blame_like(struct acceptance *acceptance, const struct share *shares, size_t worst)
 {
@@ -86,7 +85,7 @@ acceptance_blame(struct acceptance *acceptance)
 {
 	size_t worst = 0;
 
-	/* An RNIC that is not present is blamed for all losses of its pairs. */
+	/* An RNIC that is missing is blamed for all losses of its pairs. */
 	for (size_t i = 0; i < acceptance->rnic_count; i++)
 		acceptance->rnics[i].to_blame =
 		    !acceptance->rnics[i].listed || !acceptance->rnics[i].registered;

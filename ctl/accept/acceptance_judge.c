@@ -10,13 +10,13 @@
 #include "ctl/output/findings.h"
 #include "rackmesh/metrics/sketch.h"
 
-/* probes that an RNIC must have answered, and that must have been answered */
+/* least number of probes of an RNIC that were answered, and of probes to it */
 #define MIN_ANSWERED 20
 #define MAX_PAIRS_LISTED 10
-/* times the median of the rack: an RNIC that is slower stands out */
+/* an RNIC is slow if its RTT is this many times the median of the rack, */
 #define RTT_FACTOR 4
-#define RTT_LEAST_NS 20000 /* and at least this much slower */
-#define BAD_LOOKS_PART 10  /* a host may be not ok in one of so many looks */
+#define RTT_LEAST_NS 20000 /* and longer than that by at least this */
+#define BAD_LOOKS_PART 10  /* a host may be bad in one of so many looks */
 /* A host that is stalled in more than one of so many looks is not judged. */
 #define STALLED_LOOKS_PART 2
 
@@ -144,7 +144,7 @@ by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median of the RNICs' median RTTs; 0: there is none. */
+/* The median of all RNICs' median RTTs; 0: there is none. */
 static uint64_t
 rack_median(const struct acceptance *acceptance)
 {
@@ -172,7 +172,7 @@ is_on(const struct accept_rnic *rnic, const struct accept_host *host)
 	       rnic->name[length] == '/';
 }
 
-/* More stalls than a rack may have: of the RNIC's host, or of any. */
+/* True: the RNIC's host, or any host, had more stalls than allowed. */
 static bool
 is_disturbed(
     const struct acceptance *acceptance, const struct accept_rnic *rnic, bool own)
@@ -187,8 +187,8 @@ is_disturbed(
 	return false;
 }
 
-/* Its health at the last look; "good" if it is rarely unknown: a window in which a host
- * is stalled has no judgement. */
+/* The RNIC's health at the last look. "good" also if the health is rarely unknown: a
+ * window in which a host is stalled has no health. */
 static const char *
 health_of(const struct accept_rnic *rnic)
 {
@@ -198,7 +198,8 @@ health_of(const struct accept_rnic *rnic)
 		   : rnic->health;
 }
 
-/* The reason in a word or two for the table; "pass". *remedy: what to do. */
+/* The reason in a word or two, for the table; "pass": there is none. *remedy: what to
+ * do. */
 static const char *
 found_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
     uint64_t median, const char **remedy)
@@ -237,8 +238,8 @@ found_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
 	return "pass";
 }
 
-/* What a stalled agent looks like from outside is no finding about its RNIC, unless the
- * aggregator, which knows the stalls, calls the RNIC bad. */
+/* Losses that a stalled agent causes are no finding about its RNIC, unless the
+ * aggregator, which knows the stalls, reports the RNIC as bad. */
 static const char *
 verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
     uint64_t median, const char **remedy)

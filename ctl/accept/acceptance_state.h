@@ -22,32 +22,35 @@ struct accept_rnic {
 	char name[ACCEPTANCE_NAME];
 	char health[STATE_BYTES], link[STATE_BYTES], transport[STATE_BYTES];
 	bool planned, registered;
-	bool listed;                   /* in the last answer */
-	unsigned looks, unknown_looks; /* its health was unknown in so many of them */
+	bool listed; /* it is in the last answer */
+	/* number of looks; of those in which its health was unknown */
+	unsigned looks, unknown_looks;
 	struct accept_counts out, in;
-	struct accept_counts outside; /* of out: to RNICs of other racks */
-	bool to_blame;                /* it is lossy, or not there */
+	struct accept_counts outside; /* probes to RNICs of other racks */
+	bool to_blame;                /* the RNIC is lossy itself, or missing */
 	bool is_lossy;
-	uint64_t unsent;       /* its host could not send them */
-	uint64_t other;        /* neither for nor against the network */
+	uint64_t unsent;       /* probes that its host could not send */
+	uint64_t other;        /* results that say nothing about the network */
 	struct rm_sketch *rtt; /* of its own probes; NULL: none yet */
-	int64_t counted_to_ms; /* results up to then are counted, or before our time */
-	bool has_begun;        /* that is set */
-	const char *verdict;   /* "pass", or why not; NULL: not judged */
+	/* results up to this time are counted, or are from before the burn-in */
+	int64_t counted_to_ms;
+	bool has_begun;      /* counted_to_ms is set */
+	const char *verdict; /* "pass", or the reason why not; NULL: not judged yet */
 };
 
 struct accept_host {
 	char name[72];
 	char state[STATE_BYTES],
-	    slowed[STATE_BYTES]; /* the worst of late: what was not ok, last */
+	    slowed[STATE_BYTES]; /* the state of the host that was not ok last */
 	unsigned looks, bad_looks, slowed_looks;
-	unsigned stalled_looks; /* these are no bad looks */
-	bool connected, is_ok;  /* at the last look */
+	/* looks in which the host was stalled: these do not count as bad */
+	unsigned stalled_looks;
+	bool connected, is_ok; /* at the last look */
 };
 
 struct accept_uplink {
 	char name[72];
-	bool seen;     /* a path goes there */
+	bool seen;     /* some path uses the uplink */
 	bool expected; /* the topology has the link */
 };
 
@@ -71,24 +74,24 @@ struct acceptance {
 	size_t uplink_count;
 	struct accept_incident incidents[MAX_INCIDENTS];
 	size_t incident_count;
-	json_t *refused; /* list of "host/device: sentence" */
+	json_t *refused; /* array of "host/device: sentence" */
 
 	bool has_plan;     /* a controller has reported the rack */
-	bool has_topology; /* ... and of its links */
-	bool plan_is_held; /* by an aggregator, the newest */
+	bool has_topology; /* a controller has reported the links of the rack */
+	bool plan_is_held; /* an aggregator holds the newest plan */
 	unsigned expected_rnics, expected_hosts; /* 0: not reported */
 	uint64_t flows, traced;
-	uint64_t excused; /* lost probes that are not counted: see take_result */
-	bool unjudged;    /* stalls left something undecided */
+	uint64_t excused; /* lost probes that do not count: see take_result */
+	bool unjudged;    /* something could not be judged because of stalls */
 };
 
-/* The number of the RNIC of this name, or SIZE_MAX. */
+/* Returns the index of the RNIC with this name, or SIZE_MAX. */
 size_t acceptance_find(const struct acceptance *acceptance, const char *name);
 
-/* More than chance, and more than the mark? */
+/* True: the losses are more than chance, and more than the limit. */
 bool acceptance_lossy(const struct acceptance *acceptance, uint64_t lost, uint64_t all);
 
-/* Decides for each RNIC whether it is lossy itself. */
+/* Decides which RNICs are lossy themselves, and sets to_blame. */
 void acceptance_blame(struct acceptance *acceptance);
 
 #endif

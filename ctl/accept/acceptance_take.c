@@ -1,5 +1,5 @@
-/* Reads the answers of the daemons. They are foreign: any key may be missing, or of a
- * wrong kind. */
+/* Reads the answers of the daemons. Answers are not trusted: any key may be missing, or
+ * of a wrong kind. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "ctl/accept/pair_counts.h"
 #include "rackmesh/metrics/sketch.h"
 
-/* Results younger than this are not used: others of the same time may still be on their
- * way. */
+/* Younger results are not used, since other results of the same time may not have
+ * arrived yet. */
 #define SETTLE_MS 2000
 
 static const char *
@@ -99,7 +99,7 @@ acceptance_take_rnics(struct acceptance *acceptance, const json_t *answer)
 
 /* ---- results ---- */
 
-/* "2026-11-25T18:40:13.123Z" in ms since the epoch; < 0: it is no time. */
+/* Converts "2026-11-25T18:40:13.123Z" to ms since the epoch; < 0: not a time. */
 static int64_t
 when_ms(const char *stamp)
 {
@@ -148,12 +148,12 @@ take_result(struct acceptance *acceptance, size_t from, const json_t *result)
 	struct accept_rnic *rnic = &acceptance->rnics[from];
 	size_t to = acceptance_find(acceptance, text(result, "to"));
 	bool answered = is(result, "outcome", "ok");
-	/* A result that is late, or of a probe that was not sent, tells nothing about
-	 * the network. */
+	/* A result of a probe that was sent late or not at all shows nothing about the
+	 * network. */
 	bool lost = is(result, "outcome", "no_reply");
 
 	rnic->unsent += is(result, "outcome", "send_failed");
-	/* Nor does one that was lost while the agent of an end was stalled,
+	/* Nor does a probe that was lost while the agent at one end was stalled,
 	 * restarting or paused. */
 	if (lost && text(result, "excuse")[0] != '\0') {
 		acceptance->excused++;
@@ -185,7 +185,7 @@ acceptance_take_drill(struct acceptance *acceptance, size_t rnic, const json_t *
 	int64_t newest = newest_ms(results), to_ms = newest - SETTLE_MS;
 	size_t i;
 
-	/* Results of before the burn-in are not counted. */
+	/* Results from before the burn-in are not counted. */
 	if (!from->has_begun) {
 		from->has_begun = true;
 		from->counted_to_ms = newest;
@@ -273,7 +273,7 @@ acceptance_take_incidents(struct acceptance *acceptance, const json_t *answer)
 	}
 }
 
-/* NULL: the limit is reached. */
+/* NULL: there is no room. */
 static struct accept_uplink *
 uplink_of(struct acceptance *acceptance, const char *name)
 {
@@ -286,7 +286,8 @@ uplink_of(struct acceptance *acceptance, const char *name)
 	return &acceptance->uplinks[acceptance->uplink_count++];
 }
 
-/* "tor1@10.0.0.1 spine2@10.0.0.5 tor2@...": the switch behind our ToR. */
+/* Marks the switch after the rack's own ToR in "tor1@10.0.0.1 spine2@10.0.0.5
+ * tor2@...". */
 static void
 mark_uplink(struct acceptance *acceptance, const char *path)
 {
@@ -340,7 +341,7 @@ acceptance_take_topology(struct acceptance *acceptance, const json_t *answer)
 
 	acceptance->has_topology = json_is_array(links);
 	json_array_foreach (links, i, each) {
-		/* A link that only traces have found is not required. */
+		/* A link that only traces have found is not expected. */
 		if (is(each, "known", "traced"))
 			continue;
 		if (is(each, "a", acceptance->tor))

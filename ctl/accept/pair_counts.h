@@ -13,7 +13,7 @@
 #define PAIR_COUNTS_MAX 65536
 
 struct pair_count {
-	uint32_t from, to; /* numbers that the caller gives */
+	uint32_t from, to; /* indexes that the caller chooses */
 	uint64_t sent, lost;
 };
 
@@ -25,7 +25,8 @@ void pair_counts_free(struct pair_counts *pairs);
 void pair_counts_add(struct pair_counts *pairs, uint32_t from, uint32_t to, bool lost);
 
 size_t pair_counts_count(const struct pair_counts *pairs);
-uint64_t pair_counts_left_out(const struct pair_counts *pairs); /* results */
+/* results of pairs that were left out */
+uint64_t pair_counts_left_out(const struct pair_counts *pairs);
 const struct pair_count *pair_counts_at(const struct pair_counts *pairs, size_t i);
 
 #endif

@@ -9,27 +9,29 @@
 
 #include <stdbool.h>
 
-/* Exit codes, for scripts. */
+/* Exit codes, also for scripts. */
 enum {
 	CTL_GOOD = 0,
-	CTL_BAD_NEWS = 1,  /* the answer is that something is wrong */
-	CTL_USAGE = 2,     /* the command line is */
-	CTL_NO_ANSWER = 3, /* the daemon could not be asked, or refused */
+	CTL_BAD_NEWS = 1,  /* the answer shows that something is wrong */
+	CTL_USAGE = 2,     /* the command line is wrong */
+	CTL_NO_ANSWER = 3, /* the daemon did not answer, or refused the request */
 };
 
 struct ctl {
 	const char *aggregator; /* "http://host:port" or "unix:/path" */
 	const char *controller;
-	const char *controller_changes; /* where it takes what changes something */
+	/* address of the controller for requests that change something */
+	const char *controller_changes;
 	const char *analyzer;
 	const char *agent;
-	const char
-	    *through; /* "aggregator", "controller", "analyzer"; NULL: the usual */
+	/* "aggregator", "controller" or "analyzer", from --through; NULL: the
+	 * command's default */
+	const char *through;
 	const char *certificate, *key, *authorities; /* for https; NULL: none */
-	const char *token;  /* file of a viewer's; NULL: none */
-	bool is_rack_asked; /* an aggregator was named */
+	const char *token;                           /* file with a viewer's token */
+	bool is_rack_asked; /* the command line names an aggregator */
 	bool json;
-	int argc; /* what follows the command */
+	int argc; /* arguments after the command */
 	char **argv;
 };
 
@@ -59,10 +61,11 @@ int ctl_resume(const struct ctl *ctl);
 int ctl_doctor(const struct ctl *ctl);
 int ctl_accept(const struct ctl *ctl);
 
-/* The address of that tier ("aggregator", ...), or NULL: there is no such tier. */
+/* Returns the address of the daemon of that tier ("aggregator", ...); NULL: there is no
+ * such tier. */
 const char *ctl_tier(const struct ctl *ctl, const char *tier);
 
-/* Prints the error of the command line, and returns CTL_USAGE. */
+/* Prints the error in the command line, and returns CTL_USAGE. */
 int ctl_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -16,28 +16,28 @@ struct ctl;
 
 struct query {
 	const char *path; /* "/v1/switches" */
-	const char *list; /* the array that the answer has: "switches" */
-	unsigned limit;   /* the daemon's own; 0: it has none */
-	/* Filters that the arguments of the command line set, in order; NULL: no more
-	 * arguments. */
+	const char *list; /* key of the array in the answer: "switches" */
+	unsigned limit;   /* most items in one answer of the daemon; 0: no limit */
+	/* Keys of the filters that the arguments of the command line set, in this
+	 * order; NULL: no more arguments. */
 	const char *keys[QUERY_FILTERS];
 
 	const char *filters[QUERY_FILTERS]; /* the arguments; NULL: not given */
 	bool all;
-	bool json; /* set by query_show: the answer is printed as it came */
+	bool json; /* set by query_show: the answer is printed as it is */
 };
 
-/* Reads filters and --all of the command line. False: it is wrong; the error has been
- * printed. */
+/* Reads the filters and --all from the command line. False: the command line is wrong,
+ * and the error was printed. */
 bool query_arguments(struct query *query, const struct ctl *ctl, const char *usage);
 
-/* A table, unless the answer is printed as it came. Returns an exit code. */
+/* Prints a table, unless the answer is printed as it is. Returns an exit code. */
 int query_rows(
     const struct query *query, const struct column *columns, const json_t *rows);
 
-/* With --json prints the answer as it is. Otherwise calls show, which prints it by
- * query_rows. In both cases show's exit code is returned, and it may print on standard
- * error what is missing. */
+/* Requests the list. With --json the answer is printed as it is, else show prints it
+ * with query_rows. show is called in both cases: its exit code is returned, and it may
+ * print on stderr what is missing. */
 int query_show(const struct query *query, const struct ctl *ctl, const char *base,
     int (*show)(const json_t *answer, const struct query *query));
 

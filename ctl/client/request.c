@@ -31,11 +31,11 @@ complaints(void)
 }
 
 /*
- * ---- https ---- The client has a person's certificate, and accepts a server only if
- * its certificate is that of one of our daemons. The server's address and name do not
- * matter (docs/security.md). A token is a secret that is sent: it only goes to a daemon
- * of the role that is asked, because otherwise the key of any host would be enough to
- * collect tokens.
+ * ---- https ---- The client has the certificate of a person, or a token. It accepts a
+ * server only if the certificate of the server is that of a Rackmesh daemon; the
+ * server's address and name do not matter (docs/security.md). A token is a secret, so
+ * it is sent only to a daemon of the expected role: otherwise the key of any host would
+ * be enough to collect tokens.
  */
 
 static const char *certificate_file, *key_file, *authorities_file, *token_file;
@@ -56,7 +56,8 @@ static struct {
 } places[REQUEST_PLACES];
 static size_t place_count;
 
-/* Of the running request: which role may answer, and why another server was refused. */
+/* For the request that is running: the roles that may answer, and why another server
+ * was refused. */
 static bool wanted[RM_ROLES];
 static struct rm_error unknown;
 
@@ -99,7 +100,8 @@ is_wanted(const X509 *certificate)
 	return wanted[who.role];
 }
 
-/* Called after OpenSSL's own check of each certificate, the peer's last. */
+/* OpenSSL calls this after its own check of each certificate of the chain; the peer's
+ * is the last. */
 static int
 on_certificate(int good, X509_STORE_CTX *context)
 {
@@ -138,7 +140,7 @@ request_token_set(CURL *curl)
 	return code == CURLE_OK ? 0 : -ENOMEM;
 }
 
-/* 0; -ENOENT: a file is missing, which has been printed. */
+/* Returns 0, or -ENOENT: a file is missing, which was printed. */
 static int
 request_tls_set(CURL *curl, const char *base)
 {
@@ -228,7 +230,7 @@ request_address(CURL *curl, const char *base, const char *path)
 	return curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK ? 0 : -ENOMEM;
 }
 
-/* The error text of the daemon, or else the status. */
+/* Prints the error text of the daemon, or else the status. */
 static int
 report_refused(const char *base, const char *path, long status, const json_t *answer)
 {
@@ -256,7 +258,8 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	code = curl_easy_perform(curl);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
 	if (code != CURLE_OK) {
-		/* For a Unix socket curl's error texts name port 80. */
+		/* For a Unix socket curl's texts of errors name port 80, which is
+		 * misleading. */
 		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
 		if (strncmp(base, "unix:", 5) == 0 && error != 0)
 			snprintf(reason, sizeof(reason), "%s", strerror((int)error));
@@ -279,7 +282,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	return r;
 }
 
-/* post: NULL for GET. *ret: the answer; the caller frees its data. */
+/* post NULL: a GET. *ret: the answer, whose data the caller frees. */
 static int
 request_send(const char *base, const char *path, const char *post, struct body *ret)
 {

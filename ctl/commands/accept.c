@@ -13,9 +13,10 @@
 
 #define LEAST_NS (2 * RM_NS_PER_S)
 #define LOOK_NS (5 * RM_NS_PER_S)
-#define LOOKS_LEAST 10     /* of a short burn-in */
+#define LOOKS_LEAST 10     /* least number of looks of a short burn-in */
 #define DRILLS_PER_LOOK 16 /* RNICs whose raw results are read in one look */
-#define DRILL_MORE_S 5     /* margin beyond the time of the last look */
+/* seconds by which the requested time exceeds that since the last look */
+#define DRILL_MORE_S 5
 #define PROGRESS_LINES 20
 
 struct burn_in {
@@ -26,7 +27,7 @@ struct burn_in {
 	struct acceptance_limits limits;
 	struct acceptance *acceptance;
 	size_t next_drill; /* index of the RNIC that is read next */
-	/* takes the error texts of failed requests: the result counts them */
+	/* where errors of failed requests are printed: the result has their number */
 	FILE *nowhere;
 };
 
@@ -76,8 +77,8 @@ drill(struct burn_in *burn_in, size_t rnic, unsigned seconds)
 	return r == 0;
 }
 
-/* Reads some RNICs at each look, in turn: a large rack has more results than can be
- * read in the time of one look. */
+/* Reads the results of a few RNICs at each look, in turn: a large rack has more results
+ * than can be read in the time of one look. */
 static bool
 drill_some(struct burn_in *burn_in, unsigned look_s)
 {
@@ -101,7 +102,7 @@ look(struct burn_in *burn_in, unsigned look_s)
 	const struct ctl *ctl = burn_in->ctl;
 	bool answered;
 
-	/* They fail without a message: the result tells how many failed. */
+	/* Requests fail without a message, as the result has the number of failures. */
 	request_complain_to(burn_in->nowhere);
 	answered = ask_rack(burn_in, "rnics", acceptance_take_rnics);
 	answered = ask_rack(burn_in, "hosts", acceptance_take_hosts) && answered;
@@ -112,7 +113,8 @@ look(struct burn_in *burn_in, unsigned look_s)
 		answered =
 		    ask_rack(burn_in, "paths?limit=10000", acceptance_take_paths) &&
 		    answered;
-	/* Without a controller the result is less complete, and says so. */
+	/* Without a controller the result is less complete, and a finding reports
+	 * that. */
 	if (ask(burn_in, ctl->controller, "/v1/racks", acceptance_take_plan)) {
 		(void)ask(
 		    burn_in, ctl->controller, "/v1/topology", acceptance_take_topology);

@@ -11,8 +11,8 @@
 #include "rackmesh/core/clock.h"
 
 #define ALL_SAMPLES 64
-#define OPENINGS 5    /* that are shown */
-#define PATIENCE_S 25 /* the analyzer gives up after 20 */
+#define OPENINGS 5    /* most earlier incidents that are printed */
+#define PATIENCE_S 25 /* seconds; the analyzer's time-out is 20 s */
 
 static void
 print_legs(const json_t *evidence, const char *key, const char *what)
@@ -25,7 +25,7 @@ print_legs(const json_t *evidence, const char *key, const char *what)
 		printf("    %-30s %lld of %lld arrived\n", what, arrived, sent);
 }
 
-/* The share of an RNIC's packets that is lost. */
+/* Prints the share of packets that an RNIC loses, by direction. */
 static void
 print_direction(const json_t *evidence)
 {
@@ -39,7 +39,7 @@ print_direction(const json_t *evidence)
 		printf("    lost: what it sends and what is sent to it\n");
 }
 
-/* "unknown" is told, too: it is not "nobody". */
+/* "unknown" is printed, too, as it is not the same as no impact. */
 static void
 print_impact(const json_t *evidence)
 {
@@ -137,8 +137,8 @@ print_explanation(const json_t *incident)
 	print_related(json_object_get(incident, "related"));
 }
 
-/* What docs/verdicts.md says of the kind, which the analyzer has as a file; one that is
- * older has none. */
+/* Prints the text of docs/verdicts.md on the kind, which the analyzer serves as a file;
+ * an older analyzer has no such file. */
 static void
 print_advice(const struct ctl *ctl, const char *kind)
 {
@@ -169,8 +169,8 @@ print_advice(const struct ctl *ctl, const char *kind)
 	free(text);
 }
 
-/* The daemon's answer, or -errno after having said what failed, but not that it is
- * none. */
+/* Returns the daemon's answer, or -errno. An error was printed, except that of a
+ * missing incident. */
 static int
 ask_quietly(const struct ctl *ctl, const char *path, json_t **ret)
 {
@@ -190,8 +190,8 @@ ask_quietly(const struct ctl *ctl, const char *path, json_t **ret)
 	return r;
 }
 
-/* Rows of rm_incident of the last month; parameters: further ones of the query, from
- * '&' on. */
+/* Requests the rows of rm_incident of the last month. parameters: further parameters,
+ * from '&' on. */
 static int
 ask_past(const struct ctl *ctl, const char *parameters, json_t **ret)
 {
@@ -206,7 +206,8 @@ ask_past(const struct ctl *ctl, const char *parameters, json_t **ret)
 	return request_get(ctl->analyzer, path, ret);
 }
 
-/* What was written of an incident that the analyzer does not know any more. */
+/* Requests what the history has of an incident that the analyzer does not know any
+ * more. */
 static int
 ask_written(const struct ctl *ctl, const char *escaped, json_t **ret)
 {
@@ -228,8 +229,8 @@ ask_written(const struct ctl *ctl, const char *escaped, json_t **ret)
 	return 0;
 }
 
-/* How often the part was named before, and when last: of one that comes back it is
- * another thing that is to be done. */
+/* Prints how often the part was named before, and when it was last: a part that fails
+ * again needs another remedy. */
 static void
 print_openings(const struct ctl *ctl, const json_t *incident)
 {
@@ -247,7 +248,7 @@ print_openings(const struct ctl *ctl, const json_t *incident)
 	    "&columns=id,kind,opened_ns",
 	    region, incident_text(incident, "part_type"), part);
 	if (ask_past(ctl, parameters, &answer) < 0)
-		goto out; /* said; all else is known */
+		goto out; /* that is printed; the rest is known */
 	list = past_incident_openings(answer, incident_text(incident, "id"));
 	printf("\n  The same part at other times, of the last %d days: %zu\n",
 	    PAST_INCIDENT_DAYS, json_array_size(list));

@@ -9,8 +9,8 @@
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-#define MAX_TROUBLED 20 /* racks that are listed in full; the grid shows all */
-#define WIDTH 92        /* where the output is not a terminal */
+#define MAX_TROUBLED 20 /* most racks that are listed in full; the grid has all */
+#define WIDTH 92        /* columns, if the output is not a terminal */
 
 /* States of a rack, the worst first: the order of the analyzer. */
 static const struct look {
@@ -84,7 +84,7 @@ print_states(const json_t *region)
 	}
 }
 
-/* Where they are lost only: an older analyzer says nothing of them. */
+/* Prints CNPs only if some are lost. An older analyzer does not report them. */
 static void
 print_cnps(const json_t *cnps)
 {
@@ -112,7 +112,7 @@ print_regions(const json_t *answer)
 	}
 }
 
-/* With few probes the figures are not reliable: the reader must know. */
+/* Warns that figures are unreliable while the brake allows only few probes. */
 static void
 print_brake(const json_t *racks)
 {

@@ -16,16 +16,17 @@
 #include "rackmesh/judge/part.h"
 
 #define PATIENCE_S 25 /* seconds; the analyzer's time-out is 20 s */
-/* How long after the span the end of an incident is looked for that was opened long
+/* Time after the span in which the ends of incidents are searched that were opened long
  * before the span. */
 #define AFTER_NS (31 * 86400 * RM_NS_PER_S)
-#define AHEAD_NS (60 * RM_NS_PER_S) /* this clock may be behind the analyzer's */
-#define ANSWERS 10                  /* answers, of 10,000 incidents each */
+/* the analyzer's clock may be this much ahead of this one */
+#define AHEAD_NS (60 * RM_NS_PER_S)
+#define ANSWERS 10 /* most answers to read; each has up to 10,000 incidents */
 
 struct history_options {
 	const char *since, *at, *region; /* NULL: not given */
-	struct influx_place place;       /* of init, as the members below */
-	const char *raw, *incidents;     /* retention */
+	struct influx_place place;   /* place: used by init, like the members below */
+	const char *raw, *incidents; /* retention times */
 	const char *password_file;
 };
 
@@ -116,7 +117,7 @@ read_subject(const char *text, const char *region, struct history_subject *subje
 	return rm_name_valid(subject->host) && rm_name_valid(slash + 1);
 }
 
-/* The time before now, or the time around --at. */
+/* Computes the span: the time before now, or the time around --at. */
 static int
 read_span(const struct history_options *options, struct history_span *ret)
 {
@@ -140,7 +141,7 @@ read_span(const struct history_options *options, struct history_span *ret)
 	return 0;
 }
 
-struct asking { /* of which RNIC or ToR, and of which region; NULL: of all */
+struct asking { /* id of an RNIC or ToR; region; NULL: all */
 	const struct ctl *ctl;
 	const char *region;
 };
@@ -215,7 +216,7 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	return status;
 }
 
-/* Of a pair of ToRs: a list as history_paths has it. */
+/* Requests the paths of a pair of ToRs, as a list of history_paths. */
 static int
 ask_paths(const struct asking *asking, const struct history_subject *subject,
     const struct history_span *span, struct history_rows *rows)
@@ -241,7 +242,8 @@ ask_paths(const struct asking *asking, const struct history_subject *subject,
 	return CTL_GOOD;
 }
 
-/* Incidents name host and device, not the id: finds them for an id. */
+/* Finds host and device for an id, because incidents have these names and not the
+ * id. */
 static int
 learn_name(const struct asking *asking, const struct history_span *span,
     struct history_subject *subject)
@@ -255,7 +257,7 @@ learn_name(const struct asking *asking, const struct history_span *span,
 	    subject->rnic);
 	status =
 	    ask(asking, "rm_rnic", span->from_ns, span->to_ns, parameters, &answer);
-	/* Time, host, device: in the order of the schema. */
+	/* The columns are in the order of the schema: time, host, device. */
 	row = json_array_get(json_object_get(answer, "rows"), 0);
 	if (json_is_string(json_array_get(row, 1)) &&
 	    json_is_string(json_array_get(row, 2))) {
@@ -268,8 +270,9 @@ learn_name(const struct asking *asking, const struct history_span *span,
 	return status;
 }
 
-/* The time of the last row of a truncated answer, if it is after from_ns; rows with the
- * same time are read again. INT64_MAX: there are no more rows. */
+/* The answer may be truncated: returns the time of its last row, if that is after
+ * from_ns. Rows with the same time are read again. INT64_MAX: there are no more
+ * rows. */
 static int64_t
 next_time(const json_t *answer, int64_t from_ns)
 {
@@ -284,7 +287,7 @@ next_time(const json_t *answer, int64_t from_ns)
 		   : INT64_MAX;
 }
 
-/* All rows with one time, however many. */
+/* Requests all incidents of the span, in several answers. */
 static int
 ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
     struct history_rows *rows)
@@ -310,7 +313,7 @@ ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
 	return status;
 }
 
-/* As the history would have them: the answer of /v1/incidents as rows. */
+/* Converts the answer of /v1/incidents to rows as the history has them. */
 static json_t *
 rows_of_open(const json_t *answer)
 {
@@ -347,7 +350,8 @@ rows_of_open(const json_t *answer)
 	    "rows", rows);
 }
 
-/* What was opened longer before is known by its end, or is open still. */
+/* Adds incidents that were opened long before the span: the history has their ends, or
+ * they are still open. */
 static int
 ask_older(const struct asking *asking, const struct history_span *span,
     struct history_rows *rows)
@@ -358,7 +362,7 @@ ask_older(const struct asking *asking, const struct history_span *span,
 	char path[RM_NAME_BYTES + 64];
 	int status = CTL_GOOD;
 
-	/* Times are asked for in milliseconds, and an empty span is refused. */
+	/* The analyzer has times in milliseconds, and refuses an empty span. */
 	if (span->to_ns / RM_NS_PER_MS < last_ns / RM_NS_PER_MS)
 		status = ask(asking, "rm_incident", span->to_ns, last_ns,
 		    "&limit=10000&state=resolved&columns=" HISTORY_INCIDENT_COLUMNS,
@@ -412,8 +416,8 @@ show_history(
 		status = ask_paths(&asking, &subject, &span, rows);
 	if (status == CTL_GOOD && subject.rnic[0] != '\0')
 		status = learn_name(&asking, &span, &subject);
-	/* Read separately: many incidents of the day before must not displace those of
-	 * the requested time. */
+	/* Requested separately, so that many incidents of the day before do not use up
+	 * the limit for those of the span. */
 	if (status == CTL_GOOD)
 		status = ask_incidents(
 		    &asking, span.from_ns - HISTORY_BEFORE_NS, span.from_ns, rows);

@@ -17,7 +17,7 @@ incident_is_open(const json_t *incident)
 	return strcmp(incident_text(incident, "state"), "open") == 0;
 }
 
-/* Of one probe. A flow has fewer values; 0 means that it was not measured. */
+/* Prints the values of one probe. A flow has fewer values; 0: not measured. */
 static void
 print_sample(const json_t *sample)
 {
@@ -48,7 +48,7 @@ incident_print(const json_t *incident, size_t max_samples)
 	const json_t *samples =
 	    json_object_get(json_object_get(incident, "evidence"), "samples");
 	const json_t *sample;
-	/* An older daemon does not send it. */
+	/* An older daemon does not send the severity. */
 	const char *severity = json_string_value(json_object_get(incident, "severity"));
 	size_t i;
 

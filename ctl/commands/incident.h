@@ -7,11 +7,11 @@
 
 bool incident_is_open(const json_t *incident);
 
-/* A few lines: state, times, the sentence, up to max_samples of the probes behind it.
- */
+/* Prints a few lines: state, times, the sentence, and up to max_samples of the probes
+ * that are its evidence. */
 void incident_print(const json_t *incident, size_t max_samples);
 
-/* "-" for what is not there. Borrowed. */
+/* "-" if the key is missing. Borrowed. */
 const char *incident_text(const json_t *incident, const char *key);
 
 #endif

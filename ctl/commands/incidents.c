@@ -7,8 +7,8 @@
 #include "ctl/client/show.h"
 #include "ctl/commands/incident.h"
 
-#define LIST "incidents" /* limit of every answer */
-#define SAMPLES 2        /* --json and explain show all */
+#define LIST "incidents" /* the daemon's limit for one answer */
+#define SAMPLES 2        /* most samples printed; --json and explain print all */
 #define FOLLOW_NS 500000000L
 #define ROUNDS_PER_LIST 20
 #define MAX_SEEN 16384 /* incidents whose state is kept while following */
@@ -53,8 +53,8 @@ struct following {
 	const struct ctl *ctl;
 	const char *base;
 	bool open_only;
-	json_t *seen; /* by id: the state that was shown last */
-	/* number of the last change that was received; 0: ask for all */
+	json_t *seen; /* by id: the state that was printed last */
+	/* number of the last change that was received; 0: request all */
 	json_int_t since;
 };
 
@@ -72,7 +72,7 @@ show_news(struct following *f, const json_t *incident)
 		return;
 	if (before == NULL && f->open_only && !incident_is_open(incident))
 		return;
-	/* After a long time of following, old incidents are forgotten. */
+	/* While following for a long time, old incidents are forgotten. */
 	if (before == NULL && json_object_size(f->seen) >= MAX_SEEN)
 		json_object_del(
 		    f->seen, json_object_iter_key(json_object_iter(f->seen)));
@@ -85,8 +85,8 @@ show_news(struct following *f, const json_t *incident)
 	}
 }
 
-/* Only an analyzer numbers changes. If a daemon's numbers start again, all are asked
- * for. */
+/* Only the analyzer numbers changes. If the numbers are lower than before, all
+ * incidents are requested again. */
 static json_int_t
 known_until(const json_t *answer, json_int_t since)
 {
@@ -114,7 +114,7 @@ show_changes(struct following *f)
 	}
 	list = json_object_get(answer, LIST);
 	count = json_array_size(list);
-	/* A list comes with the newest first; people read from the oldest on. */
+	/* The list has the newest incident first; people read the oldest first. */
 	for (size_t i = 0; i < count; i++)
 		show_news(f, json_array_get(list, forward ? i : count - 1 - i));
 	f->since = known_until(answer, f->since);
@@ -134,8 +134,8 @@ follow(const struct ctl *ctl, const char *base, bool open_only)
 	r = f.seen == NULL ? -1 : show_changes(&f);
 	while (r == 0 && !ferror(stdout)) {
 		nanosleep(&(struct timespec){ .tv_nsec = FOLLOW_NS }, NULL);
-		/* After its restart the daemon may have reached the same number again.
-		 */
+		/* After a restart, the daemon may have reached the same number: so all
+		 * incidents are requested now and then. */
 		if (++rounds % ROUNDS_PER_LIST == 0)
 			f.since = 0;
 		(void)show_changes(&f);

@@ -13,8 +13,8 @@
 #define WORST 10
 #define WORST_OF_REGION 20
 #define MAX_WORST 1000 /* pairs that the analyzer lists at once */
-#define CELL 5         /* columns of the terminal for a cell with a number */
-#define WIDTH 92       /* where the output is not a terminal */
+#define CELL 5         /* columns of the terminal for one cell with a number */
+#define WIDTH 92       /* columns, if the output is not a terminal */
 #define MAX_RNICS 1024
 
 /* Columns of a row, as in docs/api.md; found by their names. */
@@ -36,8 +36,8 @@ static const char *const names[COLUMNS] = { "from", "to", "sent", "no_reply",
 
 struct mesh {
 	const json_t *answer, *rnics, *pairs;
-	bool of_racks;   /* rnics are ToRs, and there is no grid */
-	bool of_regions; /* names begin with the region */
+	bool of_racks;   /* the rows are of pairs of ToRs, and there is no grid */
+	bool of_regions; /* names begin with the name of the region */
 	size_t count;    /* number of rnics */
 	size_t at[COLUMNS];
 	bool rtt;            /* show RTT instead of loss */
@@ -71,7 +71,7 @@ loss_percent(const struct mesh *mesh, const json_t *row)
 	return sent > 0 ? 100 * figure(mesh, row, NO_REPLY) / sent : 0;
 }
 
-/* The value that the grid shows and by which the list is sorted. */
+/* The value of a cell in the grid, by which the list is sorted, too. */
 static double
 badness(const struct mesh *mesh, const json_t *row)
 {
@@ -99,7 +99,7 @@ find_columns(struct mesh *mesh)
 	return true;
 }
 
-/* False: it is no mesh, or out of memory. */
+/* False: the answer is no mesh, or memory has run out. */
 static bool
 read_mesh(struct mesh *mesh, const json_t *answer, bool rtt)
 {
@@ -167,7 +167,7 @@ print_figure(const struct mesh *mesh, const json_t *row)
 		printf("%*.0f", CELL, value);
 }
 
-/* For one character: tenths of the sent probes, rounded up. */
+/* One character for a cell: tenths of the sent probes that were lost, rounded up. */
 static char
 mark_of(const struct mesh *mesh, const json_t *row)
 {
@@ -309,7 +309,7 @@ out:
 
 /* ---- pairs of racks ---- */
 
-/* False: it is no answer to ?worst=. */
+/* False: the answer is not one to ?worst=. */
 static bool
 read_racks(struct mesh *mesh, const json_t *answer)
 {
@@ -417,7 +417,8 @@ show_mesh(const json_t *answer, bool rtt, bool json)
 }
 
 struct question {
-	const char *tor, *region; /* NULL: pairs of racks; of all regions */
+	/* tor NULL: pairs of racks; region NULL: all regions */
+	const char *tor, *region;
 	const char *period;
 	unsigned long top; /* 0: the default */
 	bool rtt;

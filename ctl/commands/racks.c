@@ -57,8 +57,8 @@ static const struct column host_columns[] = {
 	{ 0 },
 };
 
-/* A paused host was paused by a person; one that stuttered loses no probes because of
- * it. */
+/* A host that was paused by a person is not well; one whose agent was stalled is, as
+ * that loses no probes. */
 static bool
 is_well(const json_t *host)
 {

@@ -82,7 +82,7 @@ report_host(const char *name, const json_t *host)
 		    number(host, "unresolved_qps"));
 }
 
-/* Values for which the table has no column. */
+/* Prints the values for which the table has no column. */
 static void
 report_rest(const json_t *answer)
 {

@@ -22,8 +22,8 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* The neighbour of a port, as a new reference: "h1/mlx5_0", or else what LLDP reports;
- * NULL: unknown. */
+/* Returns the neighbour of a port as text, "h1/mlx5_0", or what LLDP has reported; new
+ * reference. NULL: not known. */
 static json_t *
 neighbor_text(const json_t *object)
 {
@@ -40,7 +40,7 @@ neighbor_text(const json_t *object)
 	return json_sprintf("%s%s%s", name, name[0] == '\0' ? "" : " ", port);
 }
 
-/* Of codewords there is a row for each number of errors. */
+/* Codewords have a row for each number of errors. */
 static void
 add_errors(json_t *row, const json_t *counter)
 {
