@@ -13,8 +13,8 @@
 #define QP_EVENT_COMM 16   /* TASK_COMM_LEN, with the 0 byte */
 
 enum qp_event_kind {
-	QP_EVENT_CONNECTED = 1, /* a QP has got to RTR: it has a peer */
-	QP_EVENT_DESTROYED,     /* only device, qpn and the process are filled */
+	QP_EVENT_CONNECTED = 1, /* a QP has reached the state RTR, so it has a peer */
+	QP_EVENT_DESTROYED,     /* only device, qpn and the process are filled in */
 };
 
 enum qp_event_type { /* the kernel's enum ib_qp_type */
@@ -35,16 +35,16 @@ struct qp_event {
 	__u64 ktime_ns;  /* CLOCK_MONOTONIC */
 	__u64 cgroup_id; /* in the cgroup v2 hierarchy; 0: none */
 	__u32 kind;      /* enum qp_event_kind */
-	__u32 pid, tgid; /* of the initial pid namespace */
+	__u32 pid, tgid; /* in the initial pid namespace */
 	__u32 qp_type;   /* enum qp_event_type */
 	__u32 qpn, dest_qpn;
-	__u32 port;         /* from 1 */
+	__u32 port;         /* RDMA port, from 1 */
 	__u32 address_type; /* enum qp_event_address */
 	__u32 flow_label;
-	__u32 lid; /* the destination's, InfiniBand only */
+	__u32 lid; /* LID of the destination; only on InfiniBand */
 	__u8 sgid[16], dgid[16];
 	__u8 sgid_index, hop_limit, traffic_class, sl;
-	__u8 has_sgid; /* 0: sgid is zeros, because the kernel keeps none */
+	__u8 has_sgid; /* 0: sgid is zeros, because the kernel has none for the QP */
 	__u8 reserved[3];
 	char device[QP_EVENT_DEVICE];
 	char comm[QP_EVENT_COMM];

@@ -2,8 +2,9 @@
 /*
  * qp_kernel - the fields of the kernel's RDMA structs that the tracer reads.
  *
- * Only names and types matter: the loader fills in the offsets and sizes of the running
- * kernel (CO-RE). Enums must be declared as enums, or the loader finds no match.
+ * Only the names and types must be right: the loader fills in offsets and sizes of the
+ * running kernel (CO-RE). Enums must be declared as enums: else the loader finds no
+ * match.
  */
 #ifndef BPF_QP_KERNEL_H
 #define BPF_QP_KERNEL_H

@@ -2,11 +2,11 @@
 /*
  * qp_trace - reports when a connected QP gets a peer, and when it is destroyed.
  *
- * It hooks the functions of ib_core that user space's verbs call. At the exit of a
- * modify it is known whether it succeeded, and which source GID the kernel filled in.
- * Two sets of the same programs: fexit/fentry, and kprobes for kernels that have no
- * trampolines; the agent loads one of them. The programs change nothing, and read no
- * user memory.
+ * The programs hook those functions of ib_core that the verbs of user space call. They
+ * run at the exit of a modify, when the result and the source GID that the kernel has
+ * filled in are known. There are two sets of the same programs: fexit/fentry, and
+ * kprobes for kernels without trampolines; the agent loads one set. The programs change
+ * nothing, and read no user memory.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,8 +21,9 @@
 #include "qp_event.h"
 #include "qp_kernel.h"
 
-#define RING_BYTES (1 << 20)   /* 5,700 events, as at the start of a large job */
-#define CALLS_IN_PROGRESS 4096 /* modifies between kprobe and kretprobe */
+/* room for 5,700 events, as many as the start of a large job may cause */
+#define RING_BYTES (1 << 20)
+#define CALLS_IN_PROGRESS 4096 /* calls of modify between kprobe and kretprobe */
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -31,7 +32,8 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
-/* Events lost because the ring was full, or the modify could not be followed. */
+/* Number of events lost because the ring was full, or because the modify could not be
+ * followed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -61,7 +63,7 @@ count_drop(void)
 		(*count)++;
 }
 
-/* True: QPs of this type have one peer; not UD, raw packets and types of drivers. */
+/* True: QPs of this type have one peer. UD, raw packet and driver types have none. */
 static __always_inline bool
 is_connected(__u32 type)
 {
@@ -99,7 +101,7 @@ event_route(struct qp_event *event, const struct ib_qp_attr *attr)
 	const struct rdma_ah_attr *ah = &attr->ah_attr;
 
 	event->dest_qpn = BPF_CORE_READ(attr, dest_qp_num);
-	/* The field has eight bits before 5.13. */
+	/* Before Linux 5.13 the field has eight bits. */
 	event->port = BPF_CORE_READ_BITFIELD_PROBED(ah, port_num);
 	event->address_type = BPF_CORE_READ(ah, type);
 	event->sl = BPF_CORE_READ(ah, sl);
@@ -112,7 +114,7 @@ event_route(struct qp_event *event, const struct ib_qp_attr *attr)
 	event->traffic_class = BPF_CORE_READ(ah, grh.traffic_class);
 }
 
-/* A handle of a shared (XRC) QP refers to another QP, which has the attributes. */
+/* The handle of a shared (XRC) QP points to another QP, which has the attributes. */
 static __always_inline const struct ib_qp *
 real_qp(const struct ib_qp *qp)
 {
@@ -153,7 +155,7 @@ destroyed(const struct ib_qp *qp)
 	__u32 type = BPF_CORE_READ(qp, qp_type);
 	struct qp_event *event;
 
-	/* This is one of several handles of a shared QP: the QP itself stays. */
+	/* If this is one of several handles of a shared QP, the QP itself stays. */
 	if (real_qp(qp) != qp || !is_connected(type))
 		return;
 	event = event_start(qp, QP_EVENT_DESTROYED, type);
@@ -201,7 +203,7 @@ BPF_KRETPROBE(qp_modify_returned, int ret)
 
 	if (call == NULL)
 		return 0;
-	if (ret == 0) /* the caller still holds both */
+	if (ret == 0) /* if ret is 0, the caller still holds both */
 		connected(call->qp, call->attr);
 	bpf_map_delete_elem(&calls, &thread);
 	return 0;
