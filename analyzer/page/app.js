@@ -2,7 +2,7 @@
 
 import { NoAnswer, ask } from "./ask.js";
 import { say } from "./element.js";
-import { clock } from "./words.js";
+import { clock, count } from "./words.js";
 import * as daemons from "./daemons.js";
 import * as history from "./history.js";
 import * as incident from "./incident.js";
@@ -96,7 +96,7 @@ async function askCommon() {
   if (beats++ % HEALTH_EVERY === 0 || known.health === null) await askHealth();
   const open = await askIncidents();
   if (beats % OPEN_EVERY === 0) await askOpen();
-  say(document.getElementById("open"), open > 0 ? String(open) : "");
+  say(document.getElementById("open"), open > 0 ? count(open) : "");
   known.heard = Date.now();
 }
 

@@ -31,6 +31,21 @@ const IMPACTS = {
 const TRACED = ["rnic", "host", "tor", "link", "switch", "path"];
 const NOT_KNOWN = "not known: services are not traced on all hosts that could use it, or not all of their paths";
 const impactOf = ({ part_type, evidence }) => IMPACTS[evidence.impact] ?? (TRACED.includes(part_type) ? NOT_KNOWN : null);
+const services = ({ evidence }) => (evidence.services ? `: ${evidence.services}` : "");
+
+// Whom it hurts is what is asked first.
+function impactLine(incident) {
+  const words = impactOf(incident);
+  if (words === null) return null;
+  const known = incident.evidence.impact in IMPACTS;
+  return element(
+    "p",
+    { class: known ? `impact ${incident.evidence.impact}` : "impact quiet" },
+    element("b", {}, "Impact"),
+    ` ${words}${services(incident)}`,
+  );
+}
+
 const DIRECTIONS = { receive: "what is sent to it", send: "what it sends", both: "both ways" };
 
 function legs(evidence) {
@@ -94,7 +109,7 @@ function paths(incident) {
 function ruledOut(evidence) {
   const list = evidence.ruled_out ?? [];
   if (list.length === 0) return null;
-  return element("section", {}, element("h2", {}, "Ruled out"), element("ul", {}, list.map((each) => element("li", {}, each))));
+  return element("section", {}, element("h2", {}, "What else was considered, and ruled out"), element("ul", {}, list.map((each) => element("li", {}, each))));
 }
 
 function timeline(incident) {
@@ -202,9 +217,7 @@ function about(incident, known) {
     ["Confidence", percent(incident.confidence)],
     ["Direction", DIRECTIONS[evidence.direction]],
     ["Class", evidence.class === null || evidence.class === undefined ? null : `DSCP ${evidence.class} alone`],
-    ["Impact", impactOf(incident)],
-    ["Services", evidence.services],
-    ["Observed", evidence.observed],
+    ["Observed", (incident.sentence ?? "").includes(evidence.observed) ? null : evidence.observed],
     ["Counters", evidence.counters],
     ["Counted", evidence.counters_at ? `last at ${clock(evidence.counters_at)}` : null],
     ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
@@ -253,6 +266,7 @@ export function open([id], known) {
     body.replaceChildren(
       ...[
         note,
+        impactLine(incident),
         timeline(incident),
         about(incident, known),
         incident.kind ? adviceOn(incident.kind) : null,

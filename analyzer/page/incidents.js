@@ -39,7 +39,8 @@ class Line {
 
   update(incident) {
     const [what, seen] = told(incident);
-    const hurt = impact(incident) === "unknown" ? "" : ` · ${impact(incident)}`;
+    const whom = incident.evidence?.services ? `: ${incident.evidence.services}` : "";
+    const hurt = impact(incident) === "unknown" ? "" : ` · ${impact(incident)}${whom}`;
     this.item.className = `incident ${incident.state} ${incident.severity}`;
     say(this.severity, incident.severity);
     say(this.what, what);

@@ -15,10 +15,26 @@ function words(text) {
   });
 }
 
-// A paragraph each: what it means, what to look at, what to do.
-function paragraphs(section) {
-  const blocks = section.split(/\n\n|\n(?=\*\*)/).map((block) => block.replaceAll("\n", " ").trim());
-  return blocks.filter(Boolean).map((block) => element("p", {}, words(block)));
+const LONG = 400; // characters of what a kind means
+const SHORT = 250;
+
+// [the first sentences, the rest]
+function cut(text) {
+  const ends = [...text.matchAll(/[.] (?=[A-Z"])/g)].map((end) => end.index + 1);
+  const at = ends.filter((end) => end <= SHORT).at(-1) ?? ends[0] ?? text.length;
+  return [text.slice(0, at), text.slice(at).trim()];
+}
+
+// A paragraph each: what it means, what to look at, what to do. folded: of a long meaning the
+// first sentences, and the rest behind what to do, for who asks for it.
+function paragraphs(section, folded) {
+  const blocks = section.split(/\n\n|\n(?=\*\*)/).map((block) => block.replaceAll("\n", " ").trim()).filter(Boolean);
+  if (blocks.length === 0) return [];
+  const [first, rest] = folded && blocks[0].length > LONG ? cut(blocks[0]) : [blocks[0], ""];
+  return [
+    ...[first, ...blocks.slice(1)].map((block) => element("p", {}, words(block))),
+    ...(rest === "" ? [] : [element("details", {}, element("summary", {}, "How it is found"), element("p", {}, words(rest)))]),
+  ];
 }
 
 async function sectionOf(kind) {
@@ -36,7 +52,7 @@ export function advice(kind, head = "h2") {
   async function fill() {
     try {
       const section = await sectionOf(kind);
-      body.replaceChildren(...(section === undefined ? [element("p", { class: "quiet" }, "There is no such kind.")] : paragraphs(section)));
+      body.replaceChildren(...(section === undefined ? [element("p", { class: "quiet" }, "There is no such kind.")] : paragraphs(section, head !== "h1")));
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       body.replaceChildren(element("p", { class: "quiet" }, `Not known: ${error.message}.`));

@@ -7,6 +7,8 @@ import { count, duration, percent, several } from "./words.js";
 const SHOWN = 8;
 const BETWEEN = ["link", "switch", "path", "tor"]; // types of parts that several racks use
 
+// Of pairs between racks the way on which a probe was lost may not be known of any.
+const LOST = [4, 5];
 const COLUMNS = [["From"], ["To"], ["Loss", "number"], ["Sent", "number"], ["Lost out", "number"], ["Lost back", "number"], ["RTT p99", "number"]];
 
 export const isBetweenRacks = (part_type) => BETWEEN.includes(part_type);
@@ -31,9 +33,12 @@ export function rackPairs(region) {
   function draw({ columns, pairs, tors, pairs_probed, pairs_losing }) {
     const named = pairs.map((each) => Object.fromEntries(columns.map((column, i) => [column, each[i]])));
     const losing = named.filter((pair) => pair.sent > 0 && pair.no_reply + pair.late_reply > 0);
+    const rows = losing.map((pair) => row(pair, tors));
+    const shown = COLUMNS.map((_, i) => !LOST.includes(i) || rows.some((cells) => cells[i] !== null));
+    const kept = (cells) => cells.filter((_, i) => shown[i]);
     body.replaceChildren(
       element("p", { class: "quiet" }, `Of ${several(pairs_probed, "pair")} of racks that are probed ${count(pairs_losing)} lose something${losing.length === 0 ? "." : ", whatever the cause:"}`),
-      losing.length === 0 ? "" : table("Pairs of racks", COLUMNS, losing.map((pair) => row(pair, tors))),
+      losing.length === 0 ? "" : table("Pairs of racks", kept(COLUMNS), rows.map(kept)),
     );
   }
 

@@ -89,7 +89,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         seen(page, "what is said", "h1", lambda texts: texts and "RNIC h2/r0 at tor1" in texts[0])
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Kind"] == "rnic-down" and told["Rack"] == "tor1", told
-        assert told["Impact"].startswith("not known: services are not traced"), told
+        assert page.texts(".impact")[0].startswith("Impact not known: services are not traced")
         assert "to the part" in page.texts("td") and page.texts(".timeline li")
         what_to_do_is_said(page, "rnic-down")
         # For days nothing may be written of what is open.
@@ -123,7 +123,7 @@ def test_the_way_of_what_was_lost_is_drawn(region, page):
         assert set(page.texts(".hops:first-of-type .suspect")) == {"tor2", "spine1"}
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Rack"] == "tor2", told
-        assert told["Impact"].startswith("not known: services are not traced"), told
+        assert page.texts(".impact")[0].startswith("Impact not known: services are not traced")
         pairs = ".rack-pairs tbody tr"
         # On a starved machine other racks lose, too.
         seen(page, "whom it hurts", pairs, lambda rows: any("tor2" in row.split()[:2] for row in rows))
@@ -136,6 +136,37 @@ def test_the_way_of_what_was_lost_is_drawn(region, page):
     page.open(url(region))
     seen(page, "all is well again", "aside h2", lambda texts: texts == ["Nothing is open"])
     assert page.complaints() == []
+
+
+# No service uses a veth.
+HURTING = """
+const real = window.fetch;
+const at = new Date().toISOString();
+const one = { id: 'a1', state: 'open', region: 'lab', tor: '', part_type: 'link', part: 'spine1--tor2', place: '',
+  kind: 'link-lossy', severity: 'critical', confidence: 0.9, sentence: 'Link spine1--tor2 loses packets.', began: at, opened: at,
+  changed: at, resolved: null, sources: ['analyzer'], related: [], evidence: { impact: 'P0', services: 'pod:train (lab/train-0)',
+  ruled_out: ['spine1: its other links lose nothing'] } };
+window.fetch = (path, how) => path.startsWith('/v1/incidents/a1') ? Promise.resolve(new Response(JSON.stringify(one))) : real(path, how);
+location.hash = '#/incident/a1';"""
+
+
+def test_whom_it_hurts_is_said_first_and_a_long_meaning_is_folded(region, page):
+    page.open(url(region))
+    page.driver.execute_script(HURTING)
+    try:
+        whom = "Impact P0: a service\u2019s own probes over it are lost: pod:train (lab/train-0)"
+        seen(page, "whom it hurts", "article .impact.P0", lambda texts: texts == [whom])
+        assert "What else was considered, and ruled out" in page.texts("h2")
+        seen(page, "more to read", ".advice summary", lambda texts: texts == ["How it is found"])
+        meaning, look, do = filter(None, page.texts(".advice p"))
+        assert len(meaning) <= 250 and look.startswith("Look ") and do.startswith("Do: "), (meaning, look, do)
+        page.find(".advice summary")[0].click()
+        section = (places.ROOT / "docs" / "verdicts.md").read_text().split("\n## link-lossy\n")[1].split("\n**Look")[0]
+        whole = " ".join(re.sub(r"[*`]", "", section).split())
+        seen(page, "all of it", ".advice p", lambda texts: len(texts) == 4 and f"{meaning} {texts[3]}" == whole)
+    finally:
+        page.open(url(region))
+        page.driver.refresh()
 
 
 def what_to_do_is_said(page, kind):
