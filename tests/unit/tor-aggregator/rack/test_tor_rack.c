@@ -9,6 +9,8 @@
 
 #include "tests/unit/tor-aggregator/rack_fixture.h"
 #include "tor-aggregator/mesh/rack_mesh.h"
+#include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window.h"
 
 #define MS RM_NS_PER_MS
 #define NOBODY SIZE_MAX
@@ -412,6 +414,33 @@ services_are_reported_with_every_summary_of_all_rows(void **state)
 }
 
 static void
+results_to_racks_without_a_number_are_counted_apart(void **state)
+{
+	struct rack_fixture *f = fixture_rack(2, 1);
+	const struct roster *roster = tor_rack_roster(f->rack);
+	const struct roster_rnic *dst = NULL;
+	struct wire_result result;
+
+	(void)state;
+	for (uint64_t i = 0; i < ROSTER_MAX_TORS; i++) {
+		char tor[RM_NAME_BYTES];
+		struct wire_rnic rnic;
+
+		snprintf(tor, sizeof(tor), "far%d", (int)i);
+		rnic = fixture_rnic(0x900000 + i, "x", tor);
+		assert_int_equal(tor_rack_learn(f->rack, &rnic, f->now), 0);
+		dst = roster_find(roster, rnic.id);
+		assert_non_null(dst);
+		result = fixture_result(f, 0, rnic.id.guid, 0, WIRE_NO_REPLY);
+		assert_int_equal(
+		    tor_rack_result(f->rack, f->now, &result, 0, dst), WINDOW_COUNTED);
+	}
+	/* t1, t2 and 1,021 of these 1,024 have a number of their own. */
+	assert_int_equal(tor_rack_counts(f->rack)->without_tor, 3);
+	fixture_rack_free(f);
+}
+
+static void
 a_member_taken_out_of_the_plan_ends_its_incident(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
@@ -502,6 +531,7 @@ main(void)
 		cmocka_unit_test(a_stalled_host_blames_no_rnic),
 		cmocka_unit_test(losses_are_focused_at_five_times_the_rate),
 		cmocka_unit_test(services_are_reported_with_every_summary_of_all_rows),
+		cmocka_unit_test(results_to_racks_without_a_number_are_counted_apart),
 		cmocka_unit_test(summaries_add_up_to_what_was_windowed),
 		cmocka_unit_test(windows_of_an_own_start_or_stall_are_partial),
 		cmocka_unit_test(a_member_taken_out_of_the_plan_ends_its_incident),
