@@ -1,8 +1,9 @@
 #include "analyzer/incidents/sender_clock.h"
 
-#define FALL_NS (500 * RM_NS_PER_MS) /* more than what a busy machine makes of a lag \
-				      */
-#define DRIFT 1000 /* two clocks drift apart by less than 1 in so many */
+/* A busy machine makes less of a lag. */
+#define FALL_NS (500 * RM_NS_PER_MS)
+/* Two clocks drift apart by less than one in so many. */
+#define DRIFT 1000
 
 void
 sender_clock_note(struct sender_clock *clock, uint64_t end_ns, rm_mono_t now)

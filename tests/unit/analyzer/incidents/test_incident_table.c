@@ -88,8 +88,7 @@ an_incident_opens_changes_and_resolves(void **state)
 
 	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
 	assert_int_equal(incident_table_open(table), 1);
-	assert_int_equal(
-	    incident_table_find(table, 42)->impact, RM_IMPACT_UNKNOWN);
+	assert_int_equal(incident_table_find(table, 42)->impact, RM_IMPACT_UNKNOWN);
 	update.kind = "rnic-send-dead";
 	update.evidence_json = "{\"evidence\":{\"impact\":\"P0\"}}";
 	assert_int_equal(incident_table_edge(table, &update), 1);
