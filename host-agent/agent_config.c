@@ -125,9 +125,9 @@ const struct rm_option agent_options[] = {
 	  aggregator_options,
 	  sizeof(struct agent_aggregator_config) },
 	{ "controllers", RM_LIST, AT(controllers), NULL, 0, AGENT_MAX_CONTROLLERS, 0,
-	  "name:port or address:port of the region's controllers, which are asked for what is "
-	  "left out of aggregators and of rnics[].tor: their topology has it in racks[].members "
-	  "and racks[].aggregators", NULL, NULL, 0 },
+	  "name:port or address:port of the region's controllers; if aggregators or rnics[].tor "
+	  "are left out, the agent asks the controllers, whose topology has them in "
+	  "racks[].aggregators and racks[].members", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 10000, RM_RELOAD,
 	  "a probe with no reply after this long counts as lost; used until a pinglist sets it", NULL, NULL, 0 },
 	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
@@ -145,8 +145,8 @@ const struct rm_option agent_options[] = {
 	  "limit on trace packets per second, of all RNICs together", NULL, NULL, 0 },
 	{ "trace.one_flow_per_path", RM_ENUM, AT(trace_one_flow_per_path), "roce", 0, 0,
 	  RM_RELOAD,
-	  "probe only one of a target's flows that have the same traced path: of "
-	  "no transport, of RoCE, of all",
+	  "if several flows of a target have the same traced path, probe only one of them: "
+	  "none: never; roce: if probed over RoCE; all: always",
 	  one_flow_names, NULL, 0 },
 	{ "services.enabled", RM_BOOL, AT(services_enabled), "true", 0, 0, 0,
 	  "follow the QPs of other processes on these RNICs, and probe along "
@@ -183,7 +183,7 @@ const struct rm_option agent_options[] = {
 	  "time between two readings of the optical modules of these RNICs, which needs "
 	  "CAP_NET_ADMIN; 0: they are not read", NULL, NULL, 0 },
 	{ "counters.namespaces", RM_BOOL, AT(counters_namespaces), "false", 0, 0, RM_RELOAD,
-	  "read RDMA devices in other network namespaces, too, those of pods, where `rdma system "
+	  "also read the RDMA devices in the network namespaces of pods, if `rdma system "
 	  "set netns exclusive` is set; needs CAP_SYS_ADMIN", NULL, NULL, 0 },
 	{ "counters.by_process", RM_BOOL, AT(counters_by_process), "false", 0, 0, RM_RELOAD,
 	  "also read the counters of each process's QPs, if `rdma statistic qp set link ... auto pid on` makes the NIC count per process; each reading asks the firmware", NULL,

@@ -44,8 +44,9 @@ const struct rm_option controller_options[] = {
 	  "time between two listings of all keys, which find what a watch has "
 	  "missed", NULL, NULL, 0 },
 	{ "etcd.compact_after_s", RM_UINT, AT(etcd.compact_after_s), "300", 0, 604800, 0,
-	  "the leader compacts etcd's history (of the whole cluster) that is "
-	  "older than this, this often; 0: never, leave it to etcd's auto-compaction", NULL, NULL, 0 },
+	  "time between two compactions of etcd's history (of the whole cluster) by the "
+	  "leader, each of all that is older than this time; 0: never, etcd's "
+	  "auto-compaction does it", NULL, NULL, 0 },
 	{ "max_aggregators", RM_UINT, AT(max_aggregators), "1024", 1, 16384, 0,
 	  "limit on connections at a time", NULL, NULL, 0 },
 	{ "settle_ms", RM_UINT, AT(settle_ms), "3000", 0, 600000, 0,
@@ -63,7 +64,7 @@ const struct rm_option controller_options[] = {
 	  "reads it again",
 	  NULL, NULL, 0 },
 	{ "probe_keys.unauthenticated", RM_BOOL, AT(keys_unauthenticated), "false", 0, 0, 0,
-	  "true: no secret; anybody who reaches an RNIC can probe it and answer "
+	  "true: no secret; every host that reaches an RNIC can probe it and answer "
 	  "for others; for labs only; implied by plaintext", NULL, NULL, 0 },
 	{ "probe_keys.epoch_s", RM_UINT, AT(keys_epoch_s), "86400", 2, 2592000, 0,
 	  "time between two changes of the probe keys; the same at all "
@@ -116,7 +117,7 @@ const struct rm_option controller_options[] = {
 	  "DSCP of the fourth probe", NULL, NULL, 0 },
 	{ "plan.probe_timeout_ms", RM_UINT, AT(plan.probe_timeout_ms), "0", 0, 2000, RM_RELOAD,
 	  "a probe of this region with no reply after this long counts as lost (10 or more); "
-	  "0: each aggregator says it to its agents, probe.timeout_ms there", NULL, NULL, 0 },
+	  "0: probe.timeout_ms of each aggregator is used by its agents", NULL, NULL, 0 },
 	{ "plan.service_level", RM_UINT, AT(plan.sl), "0", 0, WIRE_MAX_SL, RM_RELOAD,
 	  "service level in the address handles of probes over verbs", NULL, NULL, 0 },
 	{ 0 }

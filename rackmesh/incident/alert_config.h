@@ -44,7 +44,7 @@ struct rm_alert_config {
 	{ "alerts.runbook_url", RM_STRING, offsetof(type, alerts.runbook_url), "", 0, 1023, \
 	  RM_RELOAD, "URL that the kind of the fault is appended to, for the annotation "   \
 	  "runbook_url, e.g. https://wiki.example/rackmesh/verdicts.md#; \"\": the "         \
-	  "text that the page at page_url has on it",                                      \
+	  "text on that kind in the page at page_url",                                     \
 	  NULL, NULL, 0 },                                                                 \
 	{ "alerts.labels", RM_LIST, offsetof(type, alerts.labels), NULL, 0,                \
 	  RM_ALERT_CONFIG_LABELS, RM_RELOAD,                                               \

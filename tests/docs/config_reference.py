@@ -11,10 +11,10 @@ import sys
 DAEMONS = ("host-agent", "tor-aggregator", "region-controller", "analyzer")
 HEAD = """# All options
 
-Printed by `tests/docs/config_reference.py BUILD`, of what each daemon prints for `--help-config`.
+`tests/docs/config_reference.py BUILD` makes this page from what each daemon prints for `--help-config`.
 `a.b` is `b` inside the map `a`; the configs are YAML, one document each, in `/etc/rackmesh/`. An
 option with *reload* is changed by `systemctl reload`, all others need a restart. An indented option
-belongs to each map of the list above it. What a daemon would say of a config: `DAEMON --check`.
+belongs to each map of the list above it. `DAEMON --check` checks a config.
 """
 OPTION = re.compile(r"( *)(\S+): (.+); (default .*|required); (needs a restart|SIGHUP changes it)$")
 

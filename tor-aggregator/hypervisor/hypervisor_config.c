@@ -28,7 +28,7 @@ const struct rm_option hypervisor_options[] = {
 	{ "interval_s", RM_UINT, AT(interval_s), "60", 5, 3600, 0,
 	  "time between two readings of its counters", NULL, NULL, 0 },
 	{ "tor", RM_STRING, AT(tor), "", 0, 63, 0,
-	  "which of tors is its rack, whose RNICs it exchanges pauses with; \"\": the only one; if there are several, none", NULL, NULL, 0 },
+	  "ToR of its rack, one of tors: its NICs are judged with the RNICs of that rack; \"\": the only ToR; with several ToRs, none", NULL, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */

@@ -24,13 +24,13 @@ struct otlp_config {
 /* clang-format off */
 #define OTLP_OPTIONS(type, otlp)                                                           \
 	{ "otlp.url", RM_STRING, offsetof(type, otlp.url), "", 0, 1023, 0,                 \
-	  "base URL of an OpenTelemetry collector that accepts OTLP over HTTP as JSON, e.g." \
-	  "http://192.0.2.30:4318, to whose /v1/metrics the measured values are sent; \"\": none", \
+	  "base URL of an OpenTelemetry collector that accepts OTLP over HTTP as JSON, e.g. " \
+	  "http://192.0.2.30:4318, to whose /v1/metrics the measurements are sent; \"\": none", \
 	  NULL, NULL, 0 },                                                                 \
 	{ "otlp.interval_s", RM_UINT, offsetof(type, otlp.interval_s), "60", 1, 3600, 0,   \
 	  "time between two messages", NULL, NULL, 0 },                                    \
 	{ "otlp.headers_file", RM_STRING, offsetof(type, otlp.headers_file), "", 0, 1023, 0, \
-	  "file with headers for each request, one \"Name: value\" per line (mode 0600);"  \
+	  "file with headers for each request, one \"Name: value\" per line (mode 0600); " \
 	  "\"\": none", NULL, NULL, 0 },                                                   \
 	RM_HTTP_ORIGIN_TLS("otlp", type, otlp.origin),                                         \
 	RM_HTTP_ORIGIN_LOGIN("otlp", type, otlp.origin)

@@ -38,29 +38,32 @@ extern const struct rm_option other_switch_options[];
 /* prefix: "switch." in tors[], "" in switches[] */
 #define SWITCH_OPTIONS(prefix, type, field)                                                \
 	{ prefix "kind", RM_ENUM, offsetof(type, field.kind), "none", 0, 0, 0,             \
-	  "how the switch tells its counters; sonic: by the Redis of SONiC; nexus: by the " \
-	  "NX-API of a Cisco Nexus (https)", switch_kinds, NULL, 0 }, \
+	  "from where the switch's counters are read; sonic: the Redis of SONiC; nexus: "  \
+	  "the NX-API of a Cisco Nexus (https); none: they are not read",                  \
+	  switch_kinds, NULL, 0 },                                                         \
 	{ prefix "address", RM_STRING, offsetof(type, field.address), "", 0, 262, 0,       \
-	  "name:port or address:port of that", NULL, NULL, 0 },                            \
+	  "name:port or address:port of the switch's Redis or NX-API", NULL, NULL, 0 },    \
 	{ prefix "password_file", RM_STRING, offsetof(type, field.password_file), "", 0, 1023, 0, \
-	  "file with its password (mode 0600); \"\": it asks for none", NULL, NULL, 0 },   \
+	  "file with the password of the Redis or NX-API (mode 0600); \"\": it needs "     \
+	  "none", NULL, NULL, 0 },                                                         \
 	{ prefix "user", RM_STRING, offsetof(type, field.user), "", 0, 255, 0,             \
-	  "of a Nexus: who asks; a user who may only look (network-operator) will do",     \
+	  "for a Nexus: user name; the role network-operator, which may only read, is "    \
+	  "enough",                                                                        \
 	  NULL, NULL, 0 },                                                                 \
 	{ prefix "authorities", RM_STRING, offsetof(type, field.authorities), "", 0, 1023, 0, \
-	  "of a Nexus: CA bundle (PEM) that its certificate must chain to; \"\": the "     \
+	  "for a Nexus: CA bundle (PEM) that its certificate must chain to; \"\": the "    \
 	  "system's", NULL, NULL, 0 },                                                     \
 	{ prefix "system_name", RM_STRING, offsetof(type, field.system_name), "", 0, 63, 0, \
-	  "the switch's name as its neighbours hear it by LLDP; \"\": its name here, with " \
-	  "or without a domain", NULL, NULL, 0 },                                          \
+	  "the switch's system name in LLDP; \"\": its name here, with or without a "      \
+	  "domain", NULL, NULL, 0 },                                          \
 	{ prefix "interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
 	  "time between two readings of the switch's counters", NULL, NULL, 0 },           \
 	{ prefix "neighbors_interval_s", RM_UINT, offsetof(type, field.neighbors_interval_s), \
-	  "30", 1, 3600, 0, "time between two readings in which it is also asked for its " \
-	  "ports' neighbours (LLDP)", NULL, NULL, 0 },                              \
+	  "30", 1, 3600, 0, "time between two readings that include the neighbours of the " \
+	  "ports (LLDP)", NULL, NULL, 0 },                              \
 	{ prefix "optics_interval_s", RM_UINT, offsetof(type, field.optics_interval_s), "60", \
-	  1, 3600, 0, "time between two readings of its ports' optical modules, each with " \
-	  "one of its counters; SONiC itself reads modules once a minute",        \
+	  1, 3600, 0, "time between two readings that include the optical modules of the " \
+	  "ports; SONiC itself reads modules once a minute",                               \
 	  NULL, NULL, 0 }
 #define OTHER_SWITCHES_OPTION(type, field)                                                 \
 	{ "switches", RM_TABLE, offsetof(type, field), NULL, 0, SWITCH_MAX_OTHERS, 0,      \
