@@ -50,11 +50,11 @@ static const struct history_column path_columns[] = {
 	TAG("dscp", "class that was probed"),
 	OUTCOMES,
 	DIRECTIONS,
-	COUNT("arrived", "probes", "whose marks are known as they arrived at the responder"),
+	COUNT("arrived", "probes", "probes whose marks on arrival at the responder are known"),
 	COUNT("rewritten", "probes", "of these, with another class than they were sent with"),
 	COUNT("congested", "probes", "of these, with a congestion mark (ECN CE)"),
-	{ "arrived_dscp", RM_LINE_INTEGER, "DSCP", "that the last of the rewritten ones had" },
-	FLAG("bad", "it has lost enough to be reported at once"),
+	{ "arrived_dscp", RM_LINE_INTEGER, "DSCP", "DSCP of the last of the rewritten probes" },
+	FLAG("bad", "1: it has lost enough to be reported at once"),
 	NAMES("flow_set", "\"all\", or the source ports that lost something"),
 	TERMS,
 	{ 0 },
@@ -69,7 +69,7 @@ static const struct history_column route_columns[] = {
 	COUNT("sent", "probes", "probes along this path"),
 	DIRECTIONS,
 	LEVEL("flows", "flows", "flows that took this path"),
-	LEVEL("flows_dead", "flows", "of these, answered nothing at all"),
+	LEVEL("flows_dead", "flows", "of these, flows without a single answer"),
 	NAMES("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
 	NAMES("samples", "up to 8 flows that lost something"),
 	{ 0 },
@@ -82,7 +82,7 @@ static const struct history_column rnic_columns[] = {
 	TAG("device", "its device"),
 	TAG("rnic", "node GUID and port, or MAC"),
 	OUTCOMES,
-	FLAG("bad", "judged bad at the end of the window"),
+	FLAG("bad", "1: judged bad at the end of the window"),
 	TERMS,
 	{ 0 },
 };
@@ -91,22 +91,22 @@ static const struct history_column rack_columns[] = {
 	HEAD,
 	TAG("tor", "ToR of the rack"),
 	TIME("start_ns", "start of the window, since the epoch; the end is the point's time"),
-	FLAG("partial", "the window was cut by a restart or a stall of the aggregator"),
-	LEVEL("taken", "results", "raw results so far: windowed + late + invalid + duplicate"),
-	LEVEL("windowed", "results", "counted in a window, so far"),
-	LEVEL("late", "results", "came after their window had closed, so far"),
-	LEVEL("invalid", "results", "with impossible values, so far"),
-	LEVEL("duplicate", "results", "came twice, so far"),
-	LEVEL("agent_dropped", "results", "thrown away by agents, so far"),
-	LEVEL("rnics", "RNICs", "that the plan knows"),
-	LEVEL("rnics_good", "RNICs", "judged good; what is neither is unknown"),
-	LEVEL("rnics_bad", "RNICs", "judged bad"),
-	LEVEL("hosts", "hosts", "that the plan knows"),
-	LEVEL("hosts_ok", "hosts", "whose agents report"),
-	LEVEL("incidents_open", "incidents", "of the rack"),
-	LEVEL("plan_version", "version", "of the plan in force"),
-	LEVEL("brake_permille", "1/1000", "of the planned rate that the brake allows"),
-	LEVEL("hosts_slowed", "hosts", "whose agents probe less because of their own limits"),
+	FLAG("partial", "1: the window was cut by a restart or a stall of the aggregator"),
+	LEVEL("taken", "results", "raw results so far: the sum of windowed, late, invalid and duplicate"),
+	LEVEL("windowed", "results", "results counted in a window, so far"),
+	LEVEL("late", "results", "results that arrived after their window had closed, so far"),
+	LEVEL("invalid", "results", "results with impossible values, so far"),
+	LEVEL("duplicate", "results", "results that arrived twice, so far"),
+	LEVEL("agent_dropped", "results", "results that agents dropped, so far"),
+	LEVEL("rnics", "RNICs", "RNICs in the plan"),
+	LEVEL("rnics_good", "RNICs", "RNICs judged good; RNICs that are neither good nor bad are unknown"),
+	LEVEL("rnics_bad", "RNICs", "RNICs judged bad"),
+	LEVEL("hosts", "hosts", "hosts in the plan"),
+	LEVEL("hosts_ok", "hosts", "hosts whose agents report"),
+	LEVEL("incidents_open", "incidents", "open incidents of the rack"),
+	LEVEL("plan_version", "version", "version of the plan in force"),
+	LEVEL("brake_permille", "1/1000", "share of the planned rate that the brake allows"),
+	LEVEL("hosts_slowed", "hosts", "hosts whose agents probe less because of their own limits"),
 	{ 0 },
 };
 
@@ -117,13 +117,13 @@ static const struct history_column incident_columns[] = {
 	TAG("part", "its name"),
 	TAG("place", "its place, where it has a fixed one"),
 	TAG("state", "opened, updated, resolved; if an opening is repeated as an update at the same time, both are stored"),
-	NAMES("id", "of this opening, hexadecimal"),
+	NAMES("id", "id of this opening, hexadecimal"),
 	NAMES("kind", "what is wrong with the part"),
-	NAMES("severity", "critical, major, warning: of its alert, as it opened"),
+	NAMES("severity", "critical, major, warning: severity of its alert when it opened"),
 	NAMES("impact", "P0, P1, P2, unknown: a service on the part is degraded, uses it, none "
 	    "does, nothing is known of services"),
-	NAMES("services", "that are affected by the part, or use it"),
-	{ "confidence", RM_LINE_FLOAT, "0..1", "of the verdict" },
+	NAMES("services", "services that are affected by the part, or use it"),
+	{ "confidence", RM_LINE_FLOAT, "0..1", "confidence of the verdict" },
 	TIME("began_ns", "start of the first window that showed it, since the epoch"),
 	TIME("opened_ns", "when it was opened, since the epoch"),
 	NAMES("sentence", "the evidence in one sentence"),
@@ -135,10 +135,10 @@ static const struct history_column incident_columns[] = {
 	COUNT("sent", "probes", "probes that ended within the minute"),                    \
 	COUNT("lost", "probes", "of these, lost"),                                         \
 	COUNT("invalid", "probes", "of these, with impossible time stamps"),               \
-	COUNT("not_sent", "probes", "that never left, or left late"),                      \
-	COUNT("racks_available", "racks", "lost less than the threshold"),                 \
-	COUNT("racks_unavailable", "racks", "lost more"),                                  \
-	COUNT("racks_unknown", "racks", "without results: not available"),                 \
+	COUNT("not_sent", "probes", "probes that never left, or left late"),                      \
+	COUNT("racks_available", "racks", "racks that lost less than the threshold"),                 \
+	COUNT("racks_unavailable", "racks", "racks that lost more"),                                  \
+	COUNT("racks_unknown", "racks", "racks without results: they count as not available"),                 \
 	QUANTILES("rtt", "network round trip")
 
 static const struct history_column sla_columns[] = {
@@ -153,7 +153,7 @@ static const struct history_column sla_columns[] = {
 static const struct history_column sla_service_columns[] = {
 	TAG("region", "region"),
 	TAG("aggregator", "the analyzer's name"),
-	TAG("service", "as its host names it: a unit, a pod, a job"),
+	TAG("service", "name of the service on its host: a unit, a pod, a job"),
 	TAG("dscp", "class that was probed"),
 	SLA,
 	{ 0 },
@@ -167,20 +167,20 @@ static const struct history_column sla_rack_columns[] = {
 	TAG("dscp", "class that was probed"),
 	COUNT("sent", "probes", "probes that ended within the minute"),
 	COUNT("lost", "probes", "of these, lost"),
-	COUNT("available", "minutes", "lost less than the threshold"),
-	COUNT("unavailable", "minutes", "lost more"),
-	COUNT("unknown", "minutes", "without results: not available"),
+	COUNT("available", "minutes", "1: it lost less than the threshold"),
+	COUNT("unavailable", "minutes", "1: it lost more"),
+	COUNT("unknown", "minutes", "1: it had no results, which counts as not available"),
 	{ 0 },
 };
 
 const struct history_measurement history_measurements[] = {
 	{ "rm_tor_pair", HISTORY_RAW,
-	  "From one rack to another (or itself), in one class: healthy ones every 10 s, one "
-	  "that turns bad at once.", path_columns },
+	  "Probes from one rack to another (or to itself) in one class: every 10 s if it "
+	  "is healthy, and at once when it turns bad.", path_columns },
 	{ "rm_path", HISTORY_RAW,
 	  "One traced path between two racks that has lost something. Several paths of one "
 	  "pair of racks are points a nanosecond apart.", route_columns, true },
-	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC, every 60 s, at once when it is bad.",
+	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC, every 60 s, and at once when it is bad.",
 	  rnic_columns },
 	{ "rm_rack", HISTORY_RAW, "The state of a rack, with every summary of its aggregator.",
 	  rack_columns },
@@ -188,7 +188,7 @@ const struct history_measurement history_measurements[] = {
 	  incident_columns },
 	{ "rm_sla", HISTORY_KEPT, "One minute of a region and class; its time is the minute's "
 	  "start.", sla_columns },
-	{ "rm_sla_rack", HISTORY_RAW, "The same of each rack.", sla_rack_columns },
+	{ "rm_sla_rack", HISTORY_RAW, "One minute of a rack and class; its time is the minute's start.", sla_rack_columns },
 	{ "rm_sla_service", HISTORY_RAW, "One minute of a service, by the probes that follow its "
 	  "flows; racks: those that it was probed from.", sla_service_columns },
 	{ 0 },
@@ -293,42 +293,45 @@ void
 history_schema_print(FILE *out)
 {
 	fprintf(out,
-	    "# The history: measurements, tags, fields\n\n"
-	    "Printed by `analyzer --help-schema`; the table is "
-	    "`analyzer/history/history_schema.c`.\n\n"
+	    "# The history: measurements, tags, fields\n"
+	    "\n"
+	    "`analyzer --help-schema` prints this page; the table is "
+	    "`analyzer/history/history_schema.c`.\n"
+	    "\n"
 	    "Points are deterministic: the same message makes the same points, so "
-	    "writing them\n"
-	    "twice writes them once. Their time is when what they count ended. Rows of "
-	    "summaries\n"
-	    "(*raw*) go into one retention policy, incidents and SLA figures (*kept*) "
-	    "into another;\n"
-	    "`rackmeshctl history init` makes both. VictoriaMetrics cuts times to "
-	    "milliseconds and\n"
-	    "drops strings: of an incident it has the part, its rack, state, severity "
-	    "and times, and\n"
-	    "neither kind nor id nor sentence; nothing of `rm_path` can be asked of "
-	    "it; "
-	    "its own\n"
-	    "`-retentionPeriod` holds for everything, and there are no `_hour` rows. "
-	    "All else is\n"
-	    "answered as InfluxDB answers it.\n\n"
-	    "`GET /v1/history/` of the analyzer (api.md) reads them again, from "
-	    "whichever database it\n"
+	    "writing them twice\n"
+	    "stores them once. The time of a point is the end of what it counts. Rows "
+	    "of summaries\n"
+	    "(*raw*) are written to one retention policy, incidents and SLA figures "
+	    "(*kept*) to another;\n"
+	    "`rackmeshctl history init` creates both.\n"
+	    "\n"
+	    "VictoriaMetrics cuts times to milliseconds and drops strings. Of an "
+	    "incident it stores the\n"
+	    "part, its rack, state, severity and times, but not the kind, the id and "
+	    "the sentence. Rows of\n"
+	    "`rm_path` cannot be read from it. Its own `-retentionPeriod` applies to "
+	    "everything, and there\n"
+	    "are no `_hour` rows. All other questions get the same answers as with "
+	    "InfluxDB.\n"
+	    "\n"
+	    "`GET /v1/history/` of the analyzer (api.md) reads the points again, from "
+	    "the database that it\n"
 	    "writes to, or from its files. With `step_s=` all points of a step are "
-	    "one: *merged* says how;\n"
-	    "the largest of percentiles is the worst of the points.\n\n"
-	    "In InfluxDB 1 it also makes continuous queries: `rm_tor_pair_hour`, "
-	    "`rm_rnic_hour` and\n"
-	    "`rm_sla_rack_hour` (*kept*) have every hour of the measurements without "
-	    "`_hour`, with the\n"
-	    "same tags. Counts and minutes are sums, `bad` is 1 if one row was; of "
-	    "each "
-	    "term there are\n"
-	    "the median of the rows' medians (`_p50_ns`) and the worst (`_p99_ns`, "
-	    "`_max_ns`). The last\n"
-	    "six hours are worked out anew each hour, so that points that waited in a "
-	    "spool are counted;\n"
-	    "what comes later is not.\n");
+	    "merged into one, as\n"
+	    "the column *merged* says; of percentiles the largest is used.\n"
+	    "\n"
+	    "With InfluxDB 1, `rackmeshctl history init` also creates continuous "
+	    "queries: `rm_tor_pair_hour`,\n"
+	    "`rm_rnic_hour` and `rm_sla_rack_hour` (*kept*) have a row for every hour "
+	    "of the measurements\n"
+	    "without `_hour`, with the same tags. Counts and minutes are sums, and "
+	    "`bad` is 1 if it was 1 in\n"
+	    "any row. Of each time there are the median of the rows' medians "
+	    "(`_p50_ns`) and the largest\n"
+	    "(`_p99_ns`, `_max_ns`). Each hour the last six hours are computed again, "
+	    "so that points that\n"
+	    "waited in a spool are counted; points that arrive later are not.\n");
 	for (size_t i = 0; history_measurements[i].name != NULL; i++) {
 		const struct history_measurement *at = &history_measurements[i];
 
