@@ -98,7 +98,7 @@ pause_kind_what(enum pause_kind kind)
 		"This switch pauses its neighbours and is not paused enough for that: "
 		"pauses begin at its own queues.",
 		"Pauses spread, and where they begin is not known.",
-		"Switches pause each other in a loop, and nobody else pauses them: a "
+		"Switches pause each other in a loop, and no other port pauses them: a "
 		"deadlock.",
 	};
 
@@ -628,10 +628,10 @@ report_own_queues(
 	const char *from = most == NULL ? "" : name_of(graph, most->from);
 
 	if (most == NULL) {
-		append(text, size, "nobody pauses it: its own queues are full");
+		append(text, size, "no neighbour pauses it: its own queues are full");
 		return;
 	}
-	append(text, size, "nobody pauses it enough for that (the most does %s, ",
+	append(text, size, "no neighbour pauses it enough for that (the most does %s, ",
 	    from[0] == '\0' ? "a neighbour" : from);
 	append_rate(text, size, &most->rate);
 	append(text, size, "): its own queues are full");
@@ -805,7 +805,7 @@ report_loop(const struct pause_graph *graph, const size_t *loop, size_t count,
 	    finding->source, graph->priority);
 	append_rate(text, sizeof(finding->sentence), least);
 	append(text, sizeof(finding->sentence),
-	    ", and nobody outside of the loop pauses any of them");
+	    ", and no port outside of the loop pauses any of them");
 }
 
 static bool

@@ -227,7 +227,7 @@ ecn_unmarked(const struct proof_total *total, const struct pressure *senders,
 	if (senders->untimed_rate > 0 || receivers->untimed_rate > 0)
 		return report(sentence, PROOF_NOT_KNOWN,
 		    "No packet is marked, and %" PRIu64
-		    " PFC frames were sent: for how long they pause, nobody counts.",
+		    " PFC frames were sent; the time that they pause is not counted.",
 		    senders->frames + receivers->frames);
 	if (worst->pct >= PROOF_HEALTHY_PCT)
 		return report(sentence, PROOF_NOT_KNOWN,
@@ -268,7 +268,7 @@ judge_ecn(const struct proof_total *total, char sentence[PROOF_TEXT])
 		proof_read(total, PROOF_HOST_CE, &unused, reason[PROOF_HOST]);
 		proof_read(total, PROOF_SWITCH_CE, &unused, reason[PROOF_SWITCH]);
 		return report(sentence, PROOF_NOT_KNOWN,
-		    "Nobody counts marks: %.90s, and %.90s.", reason[PROOF_HOST],
+		    "Marks are not counted: %.90s, and %.90s.", reason[PROOF_HOST],
 		    reason[PROOF_SWITCH]);
 	}
 	if (receivers.steady > 0 && is_low(host) && is_low(port))
@@ -284,7 +284,7 @@ judge_ecn(const struct proof_total *total, char sentence[PROOF_TEXT])
 		return report(sentence, PROOF_NOT_KNOWN,
 		    "Few packets are marked, %" PRIu64 " received by RNICs and %" PRIu64
 		    " sent by the switch, and %" PRIu64
-		    " PFC frames paused senders: for how long, nobody counts.",
+		    " PFC frames paused senders; the time is not counted.",
 		    host->of, port->of, senders.frames);
 	return report(sentence, PROOF_WORKING,
 	    "Packets are marked%s: %" PRIu64 " received by RNICs, %" PRIu64
@@ -319,7 +319,7 @@ cnp_faults(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (off->parts > 0)
 		return report(sentence, PROOF_FAILING,
 		    "%.80s%s answers %" PRIu64 " marks with %" PRIu64
-		    " CNPs: who sends to it is not told.",
+		    " CNPs: its senders do not learn of the congestion.",
 		    off->who, others(off->parts).text, off->per, off->of);
 	if (ignored->parts > 0)
 		return report(sentence, PROOF_FAILING,
@@ -355,11 +355,12 @@ judge_cnp(const struct proof_total *total, char sentence[PROOF_TEXT])
 		    "CNPs.",
 		    both->counted, both->counted + both->missing);
 	if (sent->of == 0 && got->of == 0)
-		return report(sentence, PROOF_NOT_NEEDED, "No mark asks for a CNP.");
+		return report(sentence, PROOF_NOT_NEEDED,
+		    "No packet was marked, so no CNP was needed.");
 	if (got->counted == 0)
 		return report(sentence, PROOF_NOT_KNOWN,
 		    "RNICs of the rack sent %" PRIu64
-		    " CNPs; nobody counts those that arrive.",
+		    " CNPs; those that arrive are not counted.",
 		    sent->of);
 	if (got->of == 0)
 		return report(sentence, PROOF_NOT_KNOWN,
@@ -369,7 +370,7 @@ judge_cnp(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (sent->counted == 0)
 		return report(sentence, PROOF_NOT_KNOWN,
 		    "RNICs of the rack received %" PRIu64
-		    " CNPs; nobody counts those that they send.",
+		    " CNPs; those that they send are not counted.",
 		    got->of);
 	return report(sentence, PROOF_WORKING,
 	    "RNICs of the rack sent %" PRIu64 " CNPs for %" PRIu64
@@ -391,7 +392,7 @@ pfc_quiet(const struct proof_total *total, char sentence[PROOF_TEXT])
 		    "few "
 		    "of them count pauses.",
 		    host->pauses, host->read, port->pauses, port->read);
-	return report(sentence, PROOF_NOT_NEEDED, "Nobody pauses anybody.");
+	return report(sentence, PROOF_NOT_NEEDED, "No port was paused.");
 }
 
 /* It carries load for some of the time, or nobody knows for how long. */
@@ -442,7 +443,8 @@ judge_pfc(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (receivers.steady > 0)
 		return report(sentence, PROOF_FAILING,
 		    "PFC holds up the switch for %s %% of the time (%.80s, priority "
-		    "%u; %u in all): find out first why no more is taken there.",
+		    "%u; %u in all): first find out why packets are not accepted "
+		    "there.",
 		    percent(receivers.pct).text, receivers.who, receivers.priority,
 		    receivers.steady);
 	if (senders.steady > 0)

@@ -68,7 +68,7 @@ const struct rule rules[DIAGNOSES] = {
 		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error; before it RS(528,514) may be given 5e-5 of wrong bits and RS(544,514), which PAM4 has, 2.4e-4: half an order less is near that; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
 		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-4), ANY(BIT_ERROR_RATE_NRZ, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW), ANY(SWITCH_BIT_ERROR_RATE, 1e-4), ANY(SWITCH_BIT_ERROR_RATE_NRZ, 1e-5), ANY(SWITCH_FEC_NEARLY, FEW), ANY(SWITCH_FEC_NEARLY_NRZ, FEW) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CORRUPTION] = {
-		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which gives them a right check sum again.",
+		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which then adds a correct check sum.",
 		"IBTA volume 1, annex A17: the ICRC goes from end to end, the check sum from hop to hop" START, 0, 0,
 		{ ANY(ICRC_ERRORS, FEW), NOT(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_PCIE_BOTTLENECK] = {
@@ -85,7 +85,7 @@ const struct rule rules[DIAGNOSES] = {
 		"IEEE 802.3, annex 31B", 0, 0,
 		{ ANY(GLOBAL_PAUSES, 1), MUST_BELOW(PFC_ON, 1) } },
 	[DIAGNOSIS_PFC_STORM] = {
-		"pfc-storm", "The RNIC pauses its switch without end, and takes next to nothing: all that send to it stop, and others behind them.",
+		"pfc-storm", "The RNIC pauses its switch without end, and receives almost nothing: all hosts that send to it stop, and others behind them.",
 		GUO ", 4.3, the NIC PFC frame storm" START, 10, 0,
 		{ ANY(PAUSING, 50), ANY(STORM_EVENTS, 1), ANY(WATCHDOG_STORMS, 1), ANY(WATCHDOG_STORMED, 1),
 		  NOT_IF_KNOWN(RECEIVE_USE, 5), NOT_IF_KNOWN(PCI_OVERFLOWS, 1), NOT_IF_KNOWN(PCI_STALLED, 30) }, .loses = true },
@@ -96,7 +96,7 @@ const struct rule rules[DIAGNOSES] = {
 		  WITH(BUFFER_NEARLY_FULL, 1), WITH(DISCARDS, 1), WITH(PAUSING, 50),
 		  NOT_IF_KNOWN(PCI_STALLED, 30) }, .loses = true },
 	[DIAGNOSIS_PAUSE_VICTIM] = {
-		"pause-victim", "The switch pauses this RNIC for what another one does: it is not at fault.",
+		"pause-victim", "The switch pauses this RNIC because of another one: this RNIC is not at fault.",
 		GUO ", 4.3: a pause spreads to all that share a queue" START, 0, BIT(PFC_STORM) | BIT(SLOW_RECEIVER) | BIT(PCIE_BOTTLENECK),
 		{ ANY(PAUSED, 1), ANY(PFC_RECEIVED, BUSY_PFC),
 		  MUST(OTHERS_PAUSING, GIVEN_PAUSED_PCT), NOT_IF_KNOWN(CE_RATIO, 0.1) } },
@@ -123,7 +123,7 @@ const struct rule rules[DIAGNOSES] = {
 		{ ANY(OUT_OF_ORDER, FEW), ANY(SEQUENCE_NAKS, FEW),
 		  MUST(SWITCH_DROPS, FEW), NOT_IF_KNOWN(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_SILENT_DROP] = {
-		"silent-drop", "Packets of this RNIC vanish on the way, and nobody counts them: one member of an ECMP group or of a LAG, say.",
+		"silent-drop", "Packets of this RNIC are lost in the network, and no device counts them: for example in one member of an ECMP group or of a LAG.",
 		"Guo et al., Pingmesh (SIGCOMM 2015): black holes and silent drops" START, 10, BIT(LINK_FLAP) | BIT(CABLE) | BIT(PFC_STORM) | BIT(HEADROOM),
 		{ ANY(RETRIES_EXCEEDED, 1), ANY(ACK_TIMEOUTS, FEW),
 		  MUST(PROBE_LOSS, 0.1), MUST_IF_KNOWN(SMALL_PROBE_LOSS, 0.05), NOT(NAKS_PER_TIMEOUT, 10),
@@ -138,19 +138,19 @@ const struct rule rules[DIAGNOSES] = {
 		  NOT(SWITCH_DROPS, 1), NOT(DISCARDS, 1), NOT_IF_KNOWN(CRC_ERRORS, 1),
 		  NOT_IF_KNOWN(SYMBOL_ERRORS, FEW), NOT_IF_KNOWN(OUT_OF_BUFFERS, 1), NOT_IF_KNOWN(ICRC_ERRORS, FEW) } },
 	[DIAGNOSIS_CNP_OFF] = {
-		"cnp-off", "The RNIC receives congestion marks and tells no sender: generation of CNPs is off.",
+		"cnp-off", "The RNIC receives congestion marks and sends no CNPs: their generation is off.",
 		DCQCN ": marks are answered by CNPs, at most one per flow in some 50 us; between 1 in 62 marks and nearly 1 in 1 were seen" START, 10, 0,
 		{ ANY_BELOW(CNP_PER_CE, 0.1), MUST_BELOW(CNP_RATE, 1) } },
 	[DIAGNOSIS_CNP_IGNORED] = {
-		"cnp-ignored", "The RNIC is told to send more slowly, and does not: its reaction to CNPs is off.",
+		"cnp-ignored", "The RNIC receives CNPs and does not send more slowly: its reaction to CNPs is off.",
 		DCQCN START, 0, 0,
 		{ ANY(CNP_IGNORED, 10) } },
 	[DIAGNOSIS_INCAST] = {
-		"incast", "Many send to this RNIC at once.",
+		"incast", "Many hosts send to this RNIC at the same time.",
 		DCQCN START, 0, BIT(CNP_OFF),
 		{ ANY(CE_RATIO, 1), MUST(OTHERS_SLOWED, 3), MUST(CE_ABOVE_OTHERS, 4) } },
 	[DIAGNOSIS_ECN_CONGESTION] = {
-		"ecn-congestion", "There is congestion, and ECN manages it: this is how it should be.",
+		"ecn-congestion", "There is congestion, and ECN controls it, as intended.",
 		DCQCN START, 0, BIT(CNP_OFF) | BIT(INCAST),
 		{ ANY(CE_RATIO, 0.1), MUST(CNPS_SENT, 1),
 		  NOT_IF_KNOWN(PAUSED, 1), NOT_IF_KNOWN(PAUSING, 1), NOT_IF_KNOWN(DISCARDS, 1),

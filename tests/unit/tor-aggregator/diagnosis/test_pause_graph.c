@@ -490,9 +490,10 @@ a_weak_pause_does_not_explain_a_strong_one(void **state)
 	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_SWITCH);
 	assert_string_equal(f->found[0].source, "tor1");
 	assert_int_equal(f->found[0].victim_count, 2);
-	assert_non_null(strstr(f->found[0].sentence,
-	    "nobody pauses it enough for that (the most does h1/r0, for 1 % of the "
-	    "time): its own queues are full"));
+	assert_non_null(
+	    strstr(f->found[0].sentence, "no neighbour pauses it enough for that (the "
+					 "most does h1/r0, for 1 % of the "
+					 "time): its own queues are full"));
 
 	begin(f, true); /* nor does one that is strong; in frames as well */
 	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)FRAMES(124), none);

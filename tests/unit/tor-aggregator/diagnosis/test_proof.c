@@ -168,8 +168,8 @@ zero_is_a_known_value_and_no_fault(void **state)
 	ROUNDS(1, &quiet);
 	assert_ratio(PROOF_HOST_CE, 0);
 	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "no congestion");
-	assert_answer(PROOF_CNP, PROOF_NOT_NEEDED, "No mark");
-	assert_answer(PROOF_PFC, PROOF_NOT_NEEDED, "Nobody pauses");
+	assert_answer(PROOF_CNP, PROOF_NOT_NEEDED, "No packet was marked");
+	assert_answer(PROOF_PFC, PROOF_NOT_NEEDED, "No port was paused");
 	assert_int_equal(
 	    proof_read(&total, PROOF_CNP_PER_CE, &(double){ 0 }, text), PROOF_IDLE);
 }

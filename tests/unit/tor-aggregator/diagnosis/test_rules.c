@@ -71,7 +71,7 @@ a_link_that_comes_and_goes_flaps(void **state)
 	set(WIRE_COUNTER_LINK_DOWN, 3);
 	set(WIRE_COUNTER_CARRIER_CHANGES, 6);
 	assert_found(DIAGNOSIS_LINK_FLAP, "its link went down 3 times in 10 s, its "
-					  "link came or went 6 times in 10 s");
+					  "link went up or down 6 times in 10 s");
 }
 
 static void
@@ -499,7 +499,7 @@ drops_for_want_of_receive_buffers_are_the_application(void **state)
 	(void)state;
 	set(WIRE_COUNTER_RX_OUT_OF_BUFFER, 5000);
 	assert_found(DIAGNOSIS_OUT_OF_BUFFERS,
-	    "it dropped 5000 packets for want of a receive buffer in 10 s");
+	    "it dropped 5000 packets at empty receive queues in 10 s");
 }
 
 static void
@@ -523,10 +523,10 @@ time_outs_without_naks_or_drops_are_silent_drops(void **state)
 	evidence_give(&rack[0], GIVEN_LOSS_PCT, 6.25);
 	evidence_give(&rack[0], GIVEN_SMALL_LOSS_PCT, 6.25);
 	evidence_give(&rack[0], GIVEN_LARGE_LOSS_PCT, 6.25);
-	assert_found(DIAGNOSIS_SILENT_DROP,
-	    "12 of its QPs died of retransmitting in vain in 10 s, it waited 400 times "
-	    "in "
-	    "vain for an acknowledgement in 10 s, 6.2 % of its probes are lost");
+	assert_found(DIAGNOSIS_SILENT_DROP, "12 of its QPs failed after too many "
+					    "retransmissions in 10 s, it waited 400 "
+					    "times in vain for an acknowledgement in "
+					    "10 s, 6.2 % of its probes are lost");
 }
 
 static void
@@ -663,8 +663,8 @@ rdma_outside_the_pfc_class_is_reported(void **state)
 	(void)state;
 	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, 1000000);
 	evidence_set(&rack[0], WIRE_COUNTER_PRIO_RX_BYTES, 0, UINT64_C(10000000000));
-	assert_found(DIAGNOSIS_WRONG_CLASS, "what its priorities with PFC received is "
-					    "0.01 % of the RDMA that it received");
+	assert_found(DIAGNOSIS_WRONG_CLASS,
+	    "its priorities with PFC received 0.01 % of its RDMA bytes");
 }
 
 static void
