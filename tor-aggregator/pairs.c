@@ -205,7 +205,7 @@ static const char *
 other_state(const struct peer *peer, rm_mono_t now)
 {
 	if (!peer_is_seen(peer, now))
-		return "not heard";
+		return "no message";
 	if (!peer->other_is_active)
 		return "not active";
 	return peer->other_delivers ? "active" : "active, and cannot deliver";

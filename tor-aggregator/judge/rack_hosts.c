@@ -181,7 +181,7 @@ judge_agent(const struct rack_host *host, struct rm_verdict *verdict)
 		    silent_s);
 	else
 		snprintf(observed, RM_EVIDENCE_TEXT,
-		    "it stood still %u times in the last %.1f s, for longer than a "
+		    "it stopped %u times in the last %.1f s, for longer than a "
 		    "second each and %.1f s in all",
 		    host->silence.stops,
 		    (double)host->silence.stops_ns / (double)RM_NS_PER_S,

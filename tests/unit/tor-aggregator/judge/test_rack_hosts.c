@@ -193,7 +193,7 @@ an_agent_that_is_mostly_stopped_is_reported_as_frozen(void **state)
 	assert_int_equal(table->verdicts[1].kind, RM_KIND_AGENT_FROZEN);
 	assert_int_equal(table->verdicts[1].part.type, RM_PART_AGENT);
 	assert_string_equal(table->verdicts[1].evidence.observed,
-	    "it stood still 5 times in the last 8.2 s, for longer than a second each "
+	    "it stopped 5 times in the last 8.2 s, for longer than a second each "
 	    "and 6.5 s in all");
 	/* One incident, also when it runs for a whole window in between. */
 	table->hosts[1].state = HOST_OK;
