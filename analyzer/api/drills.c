@@ -245,7 +245,8 @@ reply_rack(const struct drill *drill, struct rm_http_request *request, int statu
 	if (drill->counted ? !answer->counted : !answer->mesh) {
 		rm_http_reply_error(request, 501,
 		    "the rack's aggregator runs a release that %s: upgrade it",
-		    drill->counted ? "tells nothing of counters" : "keeps no pairs");
+		    drill->counted ? "does not report counters"
+				   : "does not store pairs");
 		return;
 	}
 	if (status != 200 || answer->json.len < 2 || json[0] != '{') {

@@ -114,7 +114,7 @@ export function agents() {
     try {
       const answer = await ask(`/v1/hosts/${encodeURIComponent(rack.tor)}?region=${encodeURIComponent(rack.region)}`, PATIENCE_MS);
       const hosts = hostsIn(answer);
-      keep(rack, hosts ?? { why: "its aggregator is of a release that does not tell" });
+      keep(rack, hosts ?? { why: "the release of its aggregator does not report hosts" });
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       keep(rack, { why: error.message });
@@ -172,7 +172,7 @@ export function agents() {
       const here = new Set(racks.map(key));
       for (const name of told.keys()) if (!here.has(name) && told.delete(name)) changes++;
       if (racks.length > 0 && !asking && timer === null) askAll();
-      else if (racks.length === 0) say(summary, "No rack is told of.");
+      else if (racks.length === 0) say(summary, "No rack was reported yet.");
     },
     close() {
       closed = true;

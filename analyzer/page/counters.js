@@ -18,7 +18,7 @@ const STATES = {
   "not-known": ["?", "not known", "unknown"],
 };
 const STAGES = {
-  probe_ce: "way of the probes",
+  probe_ce: "path of the probes",
   switch_ce: "switch",
   host_ce: "receiver",
   cnp_per_ce: "receiver",
@@ -154,7 +154,7 @@ function waysOf({ source, priority, steps, step_count }) {
 }
 
 function pausesOf([pauses, read]) {
-  if (pauses === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is older and tells nothing of that.");
+  if (pauses === undefined) return element("p", { class: "quiet" }, "The release of the rack’s aggregator does not report this.");
   if (pauses.length === 0)
     return element("p", { class: "quiet" }, read > 0 ? `No pauses spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read.` : "Not known: no switch is read.");
   return [

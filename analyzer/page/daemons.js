@@ -8,7 +8,7 @@ import { age, clock, count, several } from "./words.js";
 const EACH_MS = 3000;
 const SHOWN = 50;
 const SILENT_MS = 3000; // heartbeats come each second
-const NOT_TOLD = "not told";
+const NOT_TOLD = "not reported";
 const COLUMNS = [
   ["Region"],
   ["Aggregator"],
@@ -16,7 +16,7 @@ const COLUMNS = [
   ["Version"],
   ["Address"],
   ["Since"],
-  ["Heard", "number"],
+  ["Last message", "number"],
   ["Summaries", "number"],
   ["Incidents", "number"],
   ["Not written yet", "number"],
@@ -73,7 +73,7 @@ export function open() {
       aggregators.sort((a, b) => rank(a) - rank(b) || byName(a, b));
       const most = aggregators.length > SHOWN ? `; ${SHOWN} of them below, those that are silent, held or of another release first` : "";
       mixed.textContent = `${several(aggregators.length, "aggregator")}, ${
-        different !== 1 ? several(different, "release") : common === NOT_TOLD ? "none tells its release" : `all of release ${common}`
+        different !== 1 ? several(different, "release") : common === NOT_TOLD ? "none reports its release" : `all of release ${common}`
       }${most}`;
       list.replaceChildren(
         aggregators.length === 0

@@ -6,7 +6,7 @@ import { age, count, percent, several } from "./words.js";
 const SHOWN = 50;
 const SILENT_MS = 3000; // of less nothing is said: agents tell every second
 
-const NOT_TOLD = "not told";
+const NOT_TOLD = "not reported";
 const BY_NAME = new Intl.Collator("en", { numeric: true });
 
 // What row() fills.
@@ -52,7 +52,7 @@ export const sorted = (hosts, common) => [...hosts].sort((a, b) => oddness(b, co
 export const hostsIn = ({ hosts }) => hosts?.map((each) => ({ ...each, silent_ms: each.silent_ms > SILENT_MS ? each.silent_ms : 0 }));
 
 export function hostsOf(hosts) {
-  if (hosts === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is of a release that does not tell of its hosts here.");
+  if (hosts === undefined) return element("p", { class: "quiet" }, "The release of the rack’s aggregator does not report its hosts here.");
   if (hosts.length === 0) return element("p", { class: "quiet" }, "The plan has no host in this rack.");
   const releases = releasesOf(hosts);
   const ran =

@@ -224,8 +224,8 @@ function about(incident, known) {
     [tors.length > 1 ? "Racks" : "Rack", links(tors, (tor) => `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(tor)}`)],
     ["Region", incident.region],
     ["History", links([...tors, ""], (tor) => pastOf(incident, tor), " around its opening", `region ${incident.region}`)],
-    ["Told by", incident.sources.join(", ")],
-    ["Not heard", incident.source_silent ? "nobody who told of it is connected: it may be over" : null],
+    ["Reported by", incident.sources.join(", ")],
+    ["No contact", incident.source_silent ? "no daemon that reported it is connected: it may have ended" : null],
     ["Id", element("code", {}, incident.id)],
   ]);
 }
@@ -236,7 +236,7 @@ export function open([id], known) {
   const state = element("span", { class: "state" });
   const body = element("div", {}, element("p", { class: "quiet" }, "Asking…"));
   const related = list();
-  const relatedHead = element("h2", { hidden: true }, "Open beside it");
+  const relatedHead = element("h2", { hidden: true }, "Other open incidents here");
   let last = "";
   let advised = null; // of the kind that it has, or had
   let before = null; // what was of the same part
@@ -262,7 +262,7 @@ export function open([id], known) {
     say(head, what);
     say(sight, seen);
     state.className = `state ${isOpen(incident) ? "bad" : "ok"}`;
-    say(state, !isOpen(incident) ? "resolved" : note === "" ? "open" : "open when it was last told of");
+    say(state, !isOpen(incident) ? "resolved" : note === "" ? "open" : "open when it was last reported");
     body.replaceChildren(
       ...[
         note,

@@ -46,7 +46,7 @@ class Line {
     say(this.what, what);
     say(this.seen, seen);
     const end = isOpen(incident) ? `, for ${age(Math.max(0, Date.now() - new Date(incident.opened)))}` : ` to ${clock(incident.resolved)}`;
-    const silent = incident.source_silent ? ", nobody who told of it is heard" : "";
+    const silent = incident.source_silent ? ", no daemon that reported it is connected" : "";
     say(this.when, `${incident.region}${incident.tor ? ` · ${incident.tor}` : ""} · ${clock(incident.opened)}${end}${hurt}${silent}`);
   }
 }

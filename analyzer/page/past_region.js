@@ -79,7 +79,7 @@ function racksThen(rows, incidents, names, lost) {
 
 function tile({ tor, row, hurt, state, lost }, href) {
   const figures = [
-    row ? `${row.rnics_good}/${row.rnics} RNICs` : "nothing was told of it",
+    row ? `${row.rnics_good}/${row.rnics} RNICs` : "no reports",
     lost === null ? null : `${percent(lost)} lost`,
     hurt > 0 ? several(hurt, "incident") : null,
   ]

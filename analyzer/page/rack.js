@@ -37,9 +37,9 @@ function factsOf(rack) {
     ["To other racks", traffic(rack.outgoing)],
     ["Brake", rack.brake_permille !== null && rack.brake_permille < 1000 ? `${rack.brake_permille / 10} % of the probes` : null],
     ["Plan", `version ${rack.plan_version}`],
-    ["Told by", rack.aggregator],
+    ["Reported by", rack.aggregator],
     ["Aggregators", rack.aggregators.length > 1 ? rack.aggregators.join(", ") : null],
-    ["Heard", `${age(rack.last_heard_ms)} ago`],
+    ["Last report", `${age(rack.last_heard_ms)} ago`],
   ]);
 }
 
@@ -49,7 +49,7 @@ const concerns = (incident, region, tor) =>
 
 export function open([region, tor]) {
   const state = element("span", { class: "state" });
-  const about = element("div", {}, element("p", { class: "quiet" }, "Nobody has told of this rack yet."));
+  const about = element("div", {}, element("p", { class: "quiet" }, "No aggregator has reported this rack yet."));
   const openList = list();
   const recent = list();
   const openHead = element("h2", {});
@@ -133,7 +133,7 @@ export function open([region, tor]) {
       } else {
         state.className = "state unknown";
         say(state, `${MARKS.unknown} unknown`);
-        about.replaceChildren(element("p", { class: "quiet" }, "Nobody tells of this rack."));
+        about.replaceChildren(element("p", { class: "quiet" }, "No aggregator reports this rack."));
       }
       const its = [...known.incidents.values()].filter((each) => concerns(each, region, tor));
       // What lies between racks hurts services of racks that it does not name.

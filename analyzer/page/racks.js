@@ -136,7 +136,7 @@ export function open() {
     STATES.map((each) => element("option", { value: each }, each)),
   );
   const left = element("div", { class: "regions" });
-  const nothing = element("p", { class: "quiet" }, "No aggregator has told of a rack yet.");
+  const nothing = element("p", { class: "quiet" }, "No aggregator has reported a rack yet.");
   const openHead = element("h2", {});
   const openList = list();
   const more = element("p", {}, element("a", { href: "#/incidents" }, "All incidents"));

@@ -22,7 +22,7 @@ const namesOf = (services) => services.split(", ").map((each) => each.replace(/ 
 
 // hurting: open incidents as { part, impact, services: a text that names them }.
 export function servicesOf([told, hurting]) {
-  if (!told) return element("p", { class: "quiet" }, "The rack’s aggregator is of a release that does not tell of services here.");
+  if (!told) return element("p", { class: "quiet" }, "The release of the rack’s aggregator does not report services here.");
   const { services, service_count } = told;
   const hurtOf = ({ service }) => hurting.filter((each) => namesOf(each.services).includes(service));
   const order = services.map((each) => [each, hurtOf(each)]).sort(([, a], [, b]) => b.length - a.length);

@@ -128,7 +128,7 @@ print_explanation(const json_t *incident)
 		printf("    %s\n", incident_text(evidence, "observed"));
 	print_counters(evidence);
 	print_list("Ruled out", json_object_get(evidence, "ruled_out"));
-	printf("\n  Told by");
+	printf("\n  Reported by");
 	json_array_foreach (json_object_get(incident, "sources"), i, source)
 		if (json_is_string(source))
 			printf("%s %s", i > 0 ? "," : "", json_string_value(source));

@@ -320,7 +320,7 @@ def test_an_incident_is_followed_explained_and_ends(region, follower):
         check_health(region)
         explained = lab.ctl_run("analyzer", "explain", number)
         assert explained.returncode == 1, explained
-        for words in ("What was seen", "Ruled out", "Told by agg-tor2", "e.g. h"):
+        for words in ("What was seen", "Ruled out", "Reported by agg-tor2", "e.g. h"):
             assert words in explained.stdout, explained.stdout
         listed = lab.ctl_run("analyzer", "incidents", "--open")
         assert listed.returncode == 1 and number in listed.stdout, listed
