@@ -20,7 +20,7 @@ static const struct command {
 	    "suspected faults; --follow: as they come",
 	    "  --open    only open ones\n"
 	    "  --follow  keep running and show every one that opens, changes or ends\n"
-	    "  --through analyzer (the usual) or aggregator: daemon to ask\n" },
+	    "  --through analyzer (default) or aggregator: daemon to ask\n" },
 	{ "explain", ctl_explain, "INCIDENT", "one incident and its evidence" },
 	{ "mesh", ctl_mesh, "TOR [--rtt] [--hour]",
 	    "what each pair of a rack's RNICs loses",
@@ -28,18 +28,20 @@ static const struct command {
 	    "below.\n"
 	    "  --rtt   P99 of the network RTT instead of loss\n"
 	    "  --hour  of the last hour instead of the last minute\n"
-	    "  --through analyzer (the usual) or aggregator: daemon to ask\n"
+	    "  --through analyzer (default) or aggregator: daemon to ask\n"
 	    "  Exit status 1: no pair was probed. Incidents say what is wrong.\n" },
 	{ "mesh", ctl_mesh, "[--region REGION] [--top 20]",
 	    "what each pair of racks loses, the worst first",
-	    "  --region REGION  of this one, else of all that report to the analyzer\n"
-	    "  --top 20         as many pairs, at most 1000\n"
-	    "  --rtt, --hour    by P99 of the RTT instead of loss; of the last hour\n"
-	    "  Asks the analyzer. With a TOR, --region says whose.\n" },
+	    "  --region REGION  only of this region; with a TOR: the region of the "
+	    "ToR\n"
+	    "  --top 20         this number of pairs, at most 1000\n"
+	    "  --rtt            sort by the P99 of the RTT instead of loss\n"
+	    "  --hour           of the last hour instead of the last minute\n"
+	    "  Asks the analyzer.\n" },
 	{ "racks", ctl_racks, "", "every rack of an aggregator, and its plan" },
 	{ "rnics", ctl_rnics, "[--tor TOR]", "every RNIC, its health and RTT",
 	    "  --tor TOR  those of this ToR only\n"
-	    "  --through aggregator (the usual), or agent: the RNICs of one host, and\n"
+	    "  --through aggregator (default), or agent: the RNICs of one host, and\n"
 	    "                       how they are probed from\n" },
 	{ "hosts", ctl_hosts, "[--tor TOR]",
 	    "every host, its agent's state and version",
@@ -49,11 +51,11 @@ static const struct command {
 	    "raw probe results of an RNIC",
 	    "  --seconds N  of the last N seconds, 10 by default, at most 86400\n"
 	    "  --limit N    at most N results, 1000 by default, at most 10000\n"
-	    "  --through aggregator (the usual), controller or analyzer: daemon to "
+	    "  --through aggregator (default), controller or analyzer: daemon to "
 	    "ask\n" },
 	{ "history", ctl_history,
 	    "[RNIC|TOR|TOR->TOR] [--since 1h] [--at TIME] [--region REGION]",
-	    "what it lost in the past, and its incidents; or a whole region",
+	    "its losses and incidents in the past, or those of a whole region",
 	    "  --since 1h  how far back: 90s, 15m, 6h, 14d\n"
 	    "  --at TIME   around that moment instead, half of --since before it and\n"
 	    "              half after: UTC, 2026-01-31T04:10:00Z\n"
@@ -61,18 +63,22 @@ static const struct command {
 	    "  Without an RNIC or a ToR: minutes of the service levels, and all\n"
 	    "  incidents, of the region or of all regions. The name of a switch or a\n"
 	    "  link finds the incidents of that part.\n"
-	    "  Of what the analyzer has written to its database or files. Incidents "
-	    "that\n"
-	    "  were open already come first: those that ended within 31 days, or\n"
-	    "  are open now. A time of which nothing was written has a line of its "
-	    "own:\n"
+	    "  Reads what the analyzer has written to its database or files. "
+	    "Incidents\n"
+	    "  that were open before that time come first, if they ended within 31 "
+	    "days\n"
+	    "  or are still open. A time for which nothing was written has its own "
+	    "line:\n"
 	    "  it is not a time without losses.\n" },
 	{ "history", ctl_history, "init --url URL",
 	    "create the database, its retention policies and hourly queries",
-	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX); of https,\n"
-	    "                           --authorities or the system's are believed\n"
+	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX); for https, "
+	    "its\n"
+	    "                           certificate must chain to --authorities, or "
+	    "to\n"
+	    "                           those of the system\n"
 	    "  --database rackmesh      its name\n"
-	    "  --user, --password-file  of an admin, where the database asks for one\n"
+	    "  --user, --password-file  of an admin, if the database requires one\n"
 	    "  --retention-raw 14d, --retention-incidents 400d\n" },
 	{ "pinglist", ctl_pinglist, "RNIC",
 	    "targets of an RNIC, and how it probes them" },
@@ -80,32 +86,32 @@ static const struct command {
 	    "which service uses which RNICs, peers and paths",
 	    "  --host HOST     only of this host\n"
 	    "  --service NAME  only of this one, as the table names it\n"
-	    "  --through aggregator (the usual) or agent: daemon to ask\n" },
+	    "  --through aggregator (default) or agent: daemon to ask\n" },
 	{ "counters", ctl_counters, "[DEVICE] [--all]",
 	    "what the RNICs of this host have counted",
 	    "  DEVICE  only this one\n"
-	    "  --all   those that are 0 too\n"
-	    "  LAST: what was added between the last two readings. Asks the agent.\n" },
+	    "  --all   also those that are 0\n"
+	    "  LAST: increase between the last two readings. Asks the agent.\n" },
 	{ "switch", ctl_switch, "[SWITCH [PORT]] [--all]",
-	    "what the racks' switches and others have counted, and who is behind their "
-	    "ports",
+	    "what the switches have counted, and the neighbours of their ports",
 	    "  SWITCH, PORT  only of this one: a ToR, or a name of the aggregator's\n"
 	    "                switches[]; PORT as the switch calls it\n"
-	    "  --all         values of 0 too\n"
+	    "  --all         also values of 0\n"
 	    "  Asks the aggregator. Exit status 1: a switch could not be read just "
 	    "now,\n"
-	    "  and what is shown is what it told before.\n" },
+	    "  and the values of its last good reading are shown.\n" },
 	{ "hypervisors", ctl_hypervisors, "[HOST [NIC]] [--all]",
 	    "what the racks' ESXi hosts have counted, and what it means",
 	    "  HOST, NIC  only of this one\n"
-	    "  --all      values of 0 too\n"
-	    "  Asks the aggregator. Exit status 1: something of it is not well, or a "
-	    "host could\n"
-	    "  not be read just now, and what is shown is what it told before.\n" },
+	    "  --all      also values of 0\n"
+	    "  Asks the aggregator. Exit status 1: there is a finding, or a host "
+	    "could\n"
+	    "  not be read just now, and the values of its last good reading are "
+	    "shown.\n" },
 	{ "drift", ctl_drift, "[HOST] [--all]",
 	    "settings of RNICs that are not those expected",
 	    "  HOST   only of this one\n"
-	    "  --all  those as expected too\n"
+	    "  --all  also those that are as expected\n"
 	    "  unknown: the setting cannot be read. Asks the aggregator. Exit status "
 	    "1: a\n"
 	    "  setting is different.\n" },
@@ -131,14 +137,14 @@ static const struct command {
 	{ "brake", ctl_brake, "[on | off | rate PERCENT]",
 	    "stop, resume or slow down all probing of the region",
 	    "  Without an argument: the brake now. PERCENT: 0.1 to 100.\n" },
-	{ "accept", ctl_accept, "TOR [--for 10m]",
-	    "burn-in of a new rack: does it pass?",
+	{ "accept", ctl_accept, "TOR [--for 10m]", "test a new rack: PASS or FAIL",
 	    "  --for 10m           how long: 90s, 15m, 6h\n"
-	    "  --max-loss PERCENT  that an RNIC or a pair may lose, 0.1 by default\n"
-	    "  --rnics N           RNICs of the rack; else as many as the topology "
-	    "says\n"
-	    "  --no-paths          its switches answer no traces: do not judge "
-	    "uplinks\n"
+	    "  --max-loss PERCENT  loss that an RNIC or a pair may have, 0.1 by "
+	    "default\n"
+	    "  --rnics N           expected number of RNICs; default: that of the "
+	    "topology\n"
+	    "  --no-paths          do not judge uplinks (switches that answer no "
+	    "traces)\n"
 	    "  Asks the rack's aggregator, and a controller for what is expected. The\n"
 	    "  report has every RNIC; exit status 0: PASS, 1: FAIL.\n" },
 	{ "pause", ctl_pause, "", "stop probing from this host" },
@@ -174,7 +180,8 @@ print_command_help(const char *name)
 		found = true;
 	}
 	if (found)
-		printf("\nWhom to ask, --json and exit status: rackmeshctl --help\n");
+		printf("\nAddresses of daemons, --json and exit status: rackmeshctl "
+		       "--help\n");
 	return found;
 }
 
@@ -215,11 +222,10 @@ print_help(FILE *out)
 	    "                            $RACKMESH_CERTIFICATE)\n"
 	    "      --key FILE            its key (or $RACKMESH_KEY)\n"
 	    "      --authorities FILE    CA bundle, PEM (or $RACKMESH_AUTHORITIES)\n"
-	    "      --token-file FILE     a viewer's token, instead of a certificate "
-	    "and\n"
-	    "                            its key; also when the environment names\n"
-	    "                            these (or $RACKMESH_TOKEN_FILE, which they\n"
-	    "                            go before)\n"
+	    "      --token-file FILE     a viewer's token, instead of certificate and "
+	    "key (or\n"
+	    "                            $RACKMESH_TOKEN_FILE, if the variables for\n"
+	    "                            certificate and key are not set)\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text; behind a command, the command's\n"
 	    "      --version\n\n"

@@ -142,7 +142,7 @@ def ctl_page(program):
     usage = re.search(r"^usage: (.*)$", program.help, re.M)[1]
     yield f".SH SYNOPSIS\n{verbatim(usage)}\n.SH COMMANDS"
     for command in program.commands:
-        text = program.says(command, "--help").split("\nWhom to ask")[0]
+        text = program.says(command, "--help").split("\nAddresses of daemons")[0]
         yield f".SS {command}\n{verbatim(text.removeprefix('usage: '))}"
     yield f".SH OPTIONS\n{verbatim(program.help.split('Options:')[1].strip())}"
     yield ".SH SEE ALSO\n" + ", ".join(
