@@ -57,7 +57,7 @@ export function hostsOf(hosts) {
   const releases = releasesOf(hosts);
   const ran =
     releases.length === 0
-      ? "no agent has come yet"
+      ? "no agent has connected yet"
       : releases.length === 1
         ? `all agents that have come are of release ${releases[0][0]}`
         : `agents are of ${several(releases.length, "release")}: ${releases.map(([name, number]) => `${name} (${count(number)})`).join(", ")}`;

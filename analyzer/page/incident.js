@@ -103,7 +103,7 @@ function paths(incident) {
   for (const sample of incident.evidence.samples ?? []) add(sample.path);
   if (incident.part_type === "path") add(incident.part);
   if (found.size === 0) return null;
-  return element("section", {}, element("h2", {}, (incident.kind ?? "").endsWith("-late") ? "Ways of late probes" : "Ways of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
+  return element("section", {}, element("h2", {}, (incident.kind ?? "").endsWith("-late") ? "Paths of late probes" : "Paths of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
 }
 
 function ruledOut(evidence) {
@@ -116,7 +116,7 @@ function timeline(incident) {
   const steps = [
     ["began", incident.began, "the first window that showed it"],
     ["opened", incident.opened, "it was named"],
-    ["changed", incident.changed === incident.opened ? null : incident.changed, "the last change of what is said"],
+    ["changed", incident.changed === incident.opened ? null : incident.changed, "the last change of the verdict"],
     ["resolved", incident.resolved, "it had worked long enough"],
   ].filter(([, time]) => time);
   const begun = new Date(incident.began ?? incident.opened);
@@ -284,7 +284,7 @@ export function open([id], known) {
 
   function tellUnknown() {
     if (past !== null) {
-      render(past, element("p", { class: "quiet" }, "The analyzer does not know it any more. This is what was written of it last."));
+      render(past, element("p", { class: "quiet" }, "The analyzer no longer knows this incident. This is the last state in the history."));
       return;
     }
     if (pastSaid === "") askPast();
@@ -293,21 +293,21 @@ export function open([id], known) {
     show(relatedHead, false);
     related.update([], 0);
     body.replaceChildren(
-      element("p", { class: "trouble" }, `The analyzer does not know incident ${id} (any more).`),
-      known.health?.limited ? element("p", {}, "Or it is of a region that you may not see.") : "",
-      element("p", {}, "It remembers what is open, and the last 4\u202f096 that have ended since it was started. ", pastSaid),
+      element("p", { class: "trouble" }, `The analyzer does not know incident ${id}, or no longer.`),
+      known.health?.limited ? element("p", {}, "Or the incident is of a region that you may not see.") : "",
+      element("p", {}, "It knows open incidents, and the last 4\u202f096 that ended since it was started. ", pastSaid),
     );
   }
 
   // Once, and beside the rest: it may take its time.
   async function askPast() {
-    pastSaid = "Looking for what was written of it…";
+    pastSaid = "Searching the history…";
     try {
       past = await written(id);
-      pastSaid = "Nothing of it was written in the last month.";
+      pastSaid = "The history of the last month does not have it.";
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      pastSaid = `What was written of it cannot be had: ${error.message}.`;
+      pastSaid = `The history cannot be read: ${error.message}.`;
     }
     tellUnknown();
   }

@@ -60,7 +60,7 @@ class Region {
     this.counts = element("span", { class: "counts" });
     this.cnps = element("p", { class: "bad" });
     this.list = walkable(element("ul", { class: "racks" }));
-    this.nothing = element("p", { class: "quiet" }, "No rack is like that.");
+    this.nothing = element("p", { class: "quiet" }, "No rack matches.");
     this.root = element(
       "section",
       { class: "region" },

@@ -222,7 +222,7 @@ def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
     assert page.complaints() == []
     page.open(url(region, "#/incident/00000000deadbeef"))
     seen(page, "no such incident", ".trouble", lambda texts: "does not know" in "".join(texts))
-    seen(page, "nor in history", "article p", lambda texts: "Nothing of it was written" in "".join(texts))
+    seen(page, "nor in history", "article p", lambda texts: "history of the last month does not have it" in "".join(texts))
     page.complaints()  # of the 404
     page._log.clear()
 
@@ -414,7 +414,7 @@ def test_what_is_stale_is_not_shown_as_live(region, page):
     seen(page, "live again", "body:not(.stale) #heard", lambda texts: "live" in "".join(texts))
     seen(page, "all racks are back", NAMES, lambda texts: set(texts) == set(RACKS))
     page.open(ended)
-    seen(page, "what was written of it", "article p", lambda texts: "This is what was written" in "".join(texts))
+    seen(page, "what was written of it", "article p", lambda texts: "This is the last state in the history" in "".join(texts))
     told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
     assert told["Kind"] == "rnic-down" and "to the part" in page.texts("td"), told
     assert page.texts(".path .state") == ["resolved"]
