@@ -21,17 +21,17 @@ struct rack {
 
 struct cnp_balance {
 	struct rack *racks;
-	bool left_out;     /* a rack, since there was no room: the sums are not whole */
+	bool left_out;     /* the table had no room for a rack: the sums lack it */
 	rm_mono_t judged;  /* ns 0: never */
-	rm_mono_t missing; /* since when CNPs are; ns 0: they are not */
+	rm_mono_t missing; /* since when too few CNPs arrive; ns 0: enough arrive */
 	struct cnp_finding finding;
 };
 
 struct sums {
-	unsigned racks, silent;
-	uint64_t rnics, missing; /* missing: of these, they do not count */
-	const char *unread;      /* a rack of which some do not count */
-	const char *quiet;       /* a rack that tells nothing */
+	unsigned racks, outdated;  /* outdated: of these, without a recent summary */
+	uint64_t rnics, uncounted; /* uncounted: of these, without the counters */
+	const char *uncounted_tor; /* a rack that has such an RNIC */
+	const char *outdated_tor;
 	uint64_t rdma_sent, rdma_received, cnps_sent, cnps_received;
 };
 
@@ -53,7 +53,7 @@ cnp_balance_new(void)
 
 	if (cnp_balance != NULL)
 		snprintf(cnp_balance->finding.sentence, CNP_TEXT,
-		    "No rack has been heard of yet.");
+		    "No rack has reported yet.");
 	return cnp_balance;
 }
 
@@ -138,16 +138,17 @@ sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 		}
 		sums.racks++;
 		if (age_ns > CNP_FRESH_NS) {
-			sums.silent++;
-			sums.quiet = rack->tor;
+			sums.outdated++;
+			sums.outdated_tor = rack->tor;
 			continue;
 		}
 		sums.rnics += rack->state.rnics;
-		/* One that has left a rack counts there for a while: it stands for none
-		 * of another rack. */
+		/* For a while a rack also counts RNICs that have left it. Such an RNIC
+		 * does not make up for one without counters in another rack. */
 		if (rack->state.rnics_counting < rack->state.rnics) {
-			sums.missing += rack->state.rnics - rack->state.rnics_counting;
-			sums.unread = rack->tor;
+			sums.uncounted +=
+			    rack->state.rnics - rack->state.rnics_counting;
+			sums.uncounted_tor = rack->tor;
 		}
 		add(&sums.rdma_sent, rack->state.rdma_sent);
 		add(&sums.rdma_received, rack->state.rdma_received);
@@ -157,18 +158,20 @@ sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 	return sums;
 }
 
-/* What is received has been sent by others that are counted, but for some loss. */
+/* The packets sent equal those received, apart from some loss: no RNIC outside of the
+ * sums takes a large part in the traffic. */
 static bool
 is_closed(const struct sums *sums)
 {
-	const double sent = (double)sums->rdma_sent, got = (double)sums->rdma_received;
+	const double sent = (double)sums->rdma_sent,
+		     received = (double)sums->rdma_received;
 
-	return got * 100 <= sent * (100 + CNP_CLOSED_PCT) &&
-	       sent * 100 <= got * (100 + CNP_CLOSED_PCT);
+	return received * 100 <= sent * (100 + CNP_CLOSED_PCT) &&
+	       sent * 100 <= received * (100 + CNP_CLOSED_PCT);
 }
 
 __attribute__((format(printf, 3, 4))) static enum cnp_state
-tell(char sentence[CNP_TEXT], enum cnp_state state, const char *format, ...)
+set_sentence(char sentence[CNP_TEXT], enum cnp_state state, const char *format, ...)
 {
 	va_list args;
 
@@ -178,7 +181,7 @@ tell(char sentence[CNP_TEXT], enum cnp_state state, const char *format, ...)
 	return state;
 }
 
-/* Of sums that are whole. */
+/* The sums must hold all racks and RNICs. */
 static enum cnp_state
 compare(struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
     char sentence[CNP_TEXT])
@@ -188,24 +191,23 @@ compare(struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
 
 	if (pct >= CNP_ARRIVING_PCT) {
 		cnp_balance->missing.ns = 0;
-		return tell(sentence, CNP_WORKING,
+		return set_sentence(sentence, CNP_WORKING,
 		    "Of %" PRIu64 " CNPs that RNICs of the region sent in a minute, "
-		    "%.0f %% arrived at its senders.",
+		    "%.0f %% arrived at the senders.",
 		    sums->cnps_sent, pct < 100 ? pct : 100);
 	}
 	if (cnp_balance->missing.ns == 0)
 		cnp_balance->missing = now;
 	missing_ns = rm_mono_since(now, cnp_balance->missing);
 	if (missing_ns < CNP_LOST_NS)
-		return tell(sentence, CNP_NOT_KNOWN,
+		return set_sentence(sentence, CNP_NOT_KNOWN,
 		    "Of %" PRIu64
 		    " CNPs that were sent in a minute %.1f %% arrived, for "
-		    "%" PRId64 " s now: too short to tell.",
+		    "%" PRId64 " s now: this is too short for a verdict.",
 		    sums->cnps_sent, pct, missing_ns / RM_NS_PER_S);
-	return tell(sentence, CNP_LOST,
+	return set_sentence(sentence, CNP_LOST,
 	    "CNPs are lost: of %" PRIu64 " that RNICs of the region sent in a minute, "
-	    "%.1f %% arrived at its senders, which all count them, for %" PRId64
-	    " min now.",
+	    "%.1f %% arrived at the senders, for %" PRId64 " min now.",
 	    sums->cnps_sent, pct, missing_ns / (60 * RM_NS_PER_S));
 }
 
@@ -214,31 +216,32 @@ judge(struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
     char sentence[CNP_TEXT])
 {
 	if (sums->racks == 0)
-		return tell(sentence, CNP_NOT_KNOWN, "No rack has been heard of.");
+		return set_sentence(
+		    sentence, CNP_NOT_KNOWN, "No rack has reported yet.");
 	if (cnp_balance->left_out)
-		return tell(sentence, CNP_NOT_KNOWN,
-		    "There are more than %u racks: their sums are not whole.",
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "The region has more than %u racks: the sums are incomplete.",
 		    CNP_MAX_RACKS);
-	if (sums->silent > 0)
-		return tell(sentence, CNP_NOT_KNOWN,
-		    "%u of %u racks tell nothing now, as %.64s: their RNICs may "
-		    "send or receive CNPs.",
-		    sums->silent, sums->racks, sums->quiet);
-	if (sums->unread != NULL)
-		return tell(sentence, CNP_NOT_KNOWN,
-		    "%" PRIu64 " of %" PRIu64 " RNICs do not count CNPs and packets of "
-		    "RDMA, as in %.64s: CNPs may go to them.",
-		    sums->missing, sums->rnics, sums->unread);
+	if (sums->outdated > 0)
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "%u of %u racks do not report, for example %.64s: their RNICs "
+		    "may send or receive CNPs.",
+		    sums->outdated, sums->racks, sums->outdated_tor);
+	if (sums->uncounted > 0)
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "%" PRIu64 " of %" PRIu64 " RNICs do not count CNPs and RDMA "
+		    "packets, for example in %.64s: CNPs may go to them.",
+		    sums->uncounted, sums->rnics, sums->uncounted_tor);
 	if (sums->cnps_sent < CNP_FEW)
-		return tell(sentence, CNP_NOT_NEEDED,
+		return set_sentence(sentence, CNP_NOT_NEEDED,
 		    "RNICs of the region sent %" PRIu64 " CNPs in a minute: too few to "
 		    "compare.",
 		    sums->cnps_sent);
 	if (!is_closed(sums))
-		return tell(sentence, CNP_NOT_KNOWN,
-		    "RNICs of the region sent %" PRIu64 " packets of RDMA in a minute "
-		    "and received %" PRIu64 ": there are ends that nobody reads, and "
-		    "CNPs may go to them.",
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "RNICs of the region sent %" PRIu64 " RDMA packets in a minute "
+		    "and received %" PRIu64 ": RNICs whose counters are not read take "
+		    "part, and CNPs may go to them.",
 		    sums->rdma_sent, sums->rdma_received);
 	return compare(cnp_balance, sums, now, sentence);
 }
@@ -258,8 +261,8 @@ cnp_balance_judge(struct cnp_balance *cnp_balance, rm_mono_t now, rm_wall_t wall
 	state = judge(cnp_balance, &sums, now, finding->sentence);
 	if (state != CNP_LOST && state != CNP_NOT_KNOWN)
 		cnp_balance->missing.ns = 0;
-	/* Other sums than those before, or none, are no part of the same time. */
-	if (state == CNP_NOT_KNOWN && (sums.silent > 0 || sums.unread != NULL ||
+	/* A loss must be seen in each judgement: incomplete sums end the time. */
+	if (state == CNP_NOT_KNOWN && (sums.outdated > 0 || sums.uncounted > 0 ||
 					  cnp_balance->left_out || !is_closed(&sums)))
 		cnp_balance->missing.ns = 0;
 	finding->since.ns =

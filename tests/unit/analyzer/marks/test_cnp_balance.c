@@ -17,7 +17,7 @@ struct world {
 	rm_mono_t now;
 	rm_wall_t wall;
 	struct wire_rack_state racks[RACKS];
-	unsigned silent; /* in bits */
+	unsigned silent; /* racks that send no summaries, as bits */
 };
 
 /* Two racks send to the third, whose RNICs answer marks with CNPs. */
@@ -75,9 +75,9 @@ pass(struct world *w, unsigned seconds)
 }
 
 static void
-assert_state(const struct cnp_finding *finding, enum cnp_state state, const char *words)
+assert_state(const struct cnp_finding *finding, enum cnp_state state, const char *part)
 {
-	if (finding->state != state || strstr(finding->sentence, words) == NULL)
+	if (finding->state != state || strstr(finding->sentence, part) == NULL)
 		fail_msg("%s: %s", cnp_state_str(finding->state), finding->sentence);
 }
 
@@ -96,7 +96,7 @@ cnps_that_arrive_nowhere_are_lost(void **state)
 	const rm_wall_t began = { w->wall.ns + 10 * S };
 
 	w->racks[0].cnps_received = 1000;
-	assert_state(pass(w, 120), CNP_NOT_KNOWN, "too short to tell");
+	assert_state(pass(w, 120), CNP_NOT_KNOWN, "too short for a verdict");
 	assert_state(pass(w, 120), CNP_LOST,
 	    "of 400000 that RNICs of the region sent in a minute, 49.8 % arrived");
 	assert_int_equal(cnp_balance_finding(w->balance)->since.ns, began.ns);
@@ -104,7 +104,7 @@ cnps_that_arrive_nowhere_are_lost(void **state)
 	assert_state(pass(w, 0), CNP_WORKING, "");
 }
 
-/* As when racks' minutes begin at different times, while the load begins. */
+/* Racks' minutes begin at different times: a new load shows in some of them first. */
 static void
 a_minute_without_is_no_loss(void **state)
 {
@@ -112,51 +112,52 @@ a_minute_without_is_no_loss(void **state)
 
 	for (int i = 0; i < 10; i++) {
 		w->racks[0].cnps_received = 1000;
-		assert_state(pass(w, 60), CNP_NOT_KNOWN, "too short to tell");
+		assert_state(pass(w, 60), CNP_NOT_KNOWN, "too short for a verdict");
 		w->racks[0].cnps_received = 198000;
 		assert_state(pass(w, 60), CNP_WORKING, "");
 	}
 }
 
-/* They may be the senders that the CNPs are for. */
+/* These RNICs may be the senders that the CNPs are addressed to. */
 static void
-ends_that_do_not_count_hide_a_loss(void **state)
+rnics_without_counters_hide_a_loss(void **state)
 {
 	struct world *w = *state;
 
 	w->racks[0].cnps_received = 1000;
 	w->racks[1].rnics_counting = 7;
 	assert_state(pass(w, 600), CNP_NOT_KNOWN, "1 of 24 RNICs do not count");
-	/* One that has left a rack a moment ago counts for no other rack. */
+	/* An RNIC that has just left a rack does not make up for one of another rack.
+	 */
 	w->racks[2].rnics_counting = 10;
 	assert_state(pass(w, 10), CNP_NOT_KNOWN, "1 of 24 RNICs do not count");
 	w->racks[1].rnics_counting = 0; /* an older aggregator */
-	assert_state(pass(w, 600), CNP_NOT_KNOWN, "as in tor2");
+	assert_state(pass(w, 600), CNP_NOT_KNOWN, "for example in tor2");
 	w->racks[1].rnics_counting = 8;
 	w->silent = 1 << 1;
-	assert_state(pass(w, 500), CNP_NOT_KNOWN, "1 of 3 racks tell nothing");
+	assert_state(pass(w, 500), CNP_NOT_KNOWN, "1 of 3 racks do not report");
 	w->silent = 0;
-	assert_state(pass(w, 0), CNP_NOT_KNOWN, "too short to tell");
+	assert_state(pass(w, 0), CNP_NOT_KNOWN, "too short for a verdict");
 }
 
-/* A storage rack that nobody reads: the receivers' CNPs go there. */
+/* A storage rack without agents: the receivers' CNPs go there. */
 static void
-senders_that_nobody_reads_are_no_loss(void **state)
+cnps_to_senders_without_agents_are_no_loss(void **state)
 {
 	struct world *w = *state;
 
 	w->racks[0] = (struct wire_rack_state){ .rnics = 8, .rnics_counting = 8 };
-	assert_state(pass(w, 600), CNP_NOT_KNOWN, "there are ends that nobody reads");
+	assert_state(pass(w, 600), CNP_NOT_KNOWN, "RNICs whose counters are not read");
 	/* Nor are receivers, whose CNPs would come besides. */
 	w->racks[0] = (struct wire_rack_state){ .rnics = 8,
 		.rnics_counting = 8,
 		.rdma_sent = 900000000,
 		.cnps_received = 900000 };
-	assert_state(pass(w, 600), CNP_NOT_KNOWN, "there are ends that nobody reads");
+	assert_state(pass(w, 600), CNP_NOT_KNOWN, "RNICs whose counters are not read");
 }
 
 static void
-few_cnps_tell_nothing(void **state)
+few_cnps_are_not_compared(void **state)
 {
 	struct world *w = *state;
 
@@ -174,11 +175,11 @@ a_rack_that_is_gone_is_not_waited_for(void **state)
 	w->silent = 1 << 1;
 	w->racks[0].rdma_sent = 1000000000;
 	w->racks[0].cnps_received = 396000;
-	assert_state(pass(w, 100), CNP_NOT_KNOWN, "as tor2");
+	assert_state(pass(w, 100), CNP_NOT_KNOWN, "for example tor2");
 	assert_state(pass(w, 600), CNP_WORKING, "99 %");
 }
 
-/* Whatever a peer says. */
+/* A peer may report any number. */
 static void
 absurd_numbers_do_no_harm(void **state)
 {
@@ -201,9 +202,9 @@ main(void)
 		TEST(cnps_that_arrive_anywhere_in_the_region_are_not_lost),
 		TEST(cnps_that_arrive_nowhere_are_lost),
 		TEST(a_minute_without_is_no_loss),
-		TEST(ends_that_do_not_count_hide_a_loss),
-		TEST(senders_that_nobody_reads_are_no_loss),
-		TEST(few_cnps_tell_nothing),
+		TEST(rnics_without_counters_hide_a_loss),
+		TEST(cnps_to_senders_without_agents_are_no_loss),
+		TEST(few_cnps_are_not_compared),
 		TEST(a_rack_that_is_gone_is_not_waited_for),
 		TEST(absurd_numbers_do_no_harm),
 	};
