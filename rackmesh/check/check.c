@@ -475,8 +475,10 @@ rm_check_peer(struct rm_check *check, const char *place, const char *text)
 		    text);
 }
 
-void
-rm_check_peers(struct rm_check *check, const char *place, const struct rm_list *list)
+/* Calls check_item for each item, with the item's place in the list. */
+static void
+check_list(struct rm_check *check, const char *place, const struct rm_list *list,
+    void (*check_item)(struct rm_check *, const char *place, const char *text))
 {
 	char *const *texts = list->items;
 
@@ -484,11 +486,17 @@ rm_check_peers(struct rm_check *check, const char *place, const struct rm_list *
 		char at[PLACE];
 
 		snprintf(at, sizeof(at), "%s[%zu]", place, i);
-		rm_check_peer(check, at, texts[i]);
+		check_item(check, at, texts[i]);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(texts[i], texts[j]) == 0)
 				rm_check_warn(check, at, "listed twice; remove one");
 	}
+}
+
+void
+rm_check_peers(struct rm_check *check, const char *place, const struct rm_list *list)
+{
+	check_list(check, place, list, rm_check_peer);
 }
 
 void
@@ -516,15 +524,5 @@ rm_check_url(struct rm_check *check, const char *place, const char *url)
 void
 rm_check_urls(struct rm_check *check, const char *place, const struct rm_list *list)
 {
-	char *const *urls = list->items;
-
-	for (size_t i = 0; i < list->count; i++) {
-		char at[PLACE];
-
-		snprintf(at, sizeof(at), "%s[%zu]", place, i);
-		rm_check_url(check, at, urls[i]);
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(urls[i], urls[j]) == 0)
-				rm_check_warn(check, at, "listed twice; remove one");
-	}
+	check_list(check, place, list, rm_check_url);
 }
