@@ -105,10 +105,10 @@ def metric(name):
     return sum(float(value) for value in found)
 
 
-def feed(options, racks, **words):
+def feed(options, racks, **arguments):
     command = [options.build / "tests/bench/feed_analyzer", "--address", f"127.0.0.1:{LINK}"]
     command += ["--aggregators", racks, "--seconds", DEADLINE_S]
-    command += [w for k, v in words.items() for w in (f"--{k.replace('_', '-')}", v)]
+    command += [w for k, v in arguments.items() for w in (f"--{k.replace('_', '-')}", v)]
     done = subprocess.run([str(w) for w in command], stdout=subprocess.PIPE, text=True)
     said = json.loads(done.stdout)
     if not said["complete"]:
@@ -117,11 +117,11 @@ def feed(options, racks, **words):
     return said
 
 
-def measure(options, analyzer, influx, racks, **words):
+def measure(options, analyzer, influx, racks, **arguments):
     """Seconds until all was written, points, CPU seconds of analyzer and influxd."""
     before = cpu_s(analyzer), cpu_s(influx)
     begun, written = time.monotonic(), metric("points_delivered_total")
-    feed(options, racks, **words)
+    feed(options, racks, **arguments)
     seconds = time.monotonic() - begun
     points = metric("points_delivered_total") - written
     return seconds, points, cpu_s(analyzer) - before[0], cpu_s(influx) - before[1]

@@ -15,7 +15,7 @@ def arrival(at, part="h1/r0", kind="rnic-down", status="firing", place="tor1", i
 
 
 @pytest.mark.parametrize(
-    ("told", "word", "innocents"),
+    ("told", "name", "innocents"),
     [
         ([arrival(11)], "right", 0),
         ([arrival(13)], "late", 0),
@@ -27,18 +27,18 @@ def arrival(at, part="h1/r0", kind="rnic-down", status="firing", place="tor1", i
         ([], "missed", 0),
     ],
 )
-def test_what_was_told_of_a_fault_is_graded(told, word, innocents):
+def test_what_was_told_of_a_fault_is_graded(told, name, innocents):
     result = grade([DEAD], told, 10, 2)
-    assert (result.word, len(result.innocents)) == (word, innocents)
+    assert (result.name, len(result.innocents)) == (name, innocents)
 
 
 def test_each_incident_of_a_fault_is_counted_and_the_worst_of_several_counts():
     other = Fault("rnic-down", "RackmeshRnic", "h2/r0", "tor1")
     told = [arrival(11), arrival(12), arrival(14, incident="i2"), arrival(13, "h2/r0")]
     result = grade([DEAD, other], told, 10, 2)
-    assert (result.word, result.seconds, result.alerts) == ("late", 3, 2)
+    assert (result.name, result.seconds, result.alerts) == ("late", 3, 2)
 
 
 def test_where_nobody_is_at_fault_every_name_is_an_innocents():
-    assert grade([], [], 10, 2).word == "right"
+    assert grade([], [], 10, 2).name == "right"
     assert len(grade([], [arrival(11)], 10, 2).innocents) == 1

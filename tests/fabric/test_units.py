@@ -139,8 +139,8 @@ class Manager:
                 self.heard += self.socket.recv(4096, socket.MSG_DONTWAIT).decode().split("\n")
         return self.heard
 
-    def count(self, word):
-        return self.listen().count(word)
+    def count(self, text):
+        return self.listen().count(text)
 
 
 @pytest.fixture

@@ -218,4 +218,4 @@ def test_a_fault_is_told_as_what_it_is_and_nobody_else(region, rng, say, what):
                               for arrival in told if arrival.status == "firing"):
         say(f"  {each}")
     assert len(result.innocents) <= case.innocents, result
-    assert GRADES.index(result.word) <= GRADES.index(case.grade), result
+    assert GRADES.index(result.name) <= GRADES.index(case.grade), result

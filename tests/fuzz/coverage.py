@@ -104,10 +104,10 @@ def main():
         for file, least in rows[name]:
             count, covered = lines.get(str(options.source.resolve() / file), (0, 0))
             percent = 100 * covered / count if count else 0
-            word = "below" if percent < least else "known" if percent < LEAST else ""
-            low += word == "below"
-            known += word == "known"
-            print(f"  {word:5s} {percent:5.1f} %  {covered:4d} of {count:4d}  {name:14s} {file}")
+            state = "below" if percent < least else "known" if percent < LEAST else ""
+            low += state == "below"
+            known += state == "known"
+            print(f"  {state:5s} {percent:5.1f} %  {covered:4d} of {count:4d}  {name:14s} {file}")
     files = sum(len(rows[name]) for name in names)
     print(f"{files} files of {len(names)} targets: {low} below what they must reach, "
           f"{known} known to be below {LEAST} %")

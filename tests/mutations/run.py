@@ -225,10 +225,10 @@ def make_copy():
             sys.exit(f"cmake failed; see {log}")
 
 
-def row(name, level, word, started, tests=()):
+def row(name, level, outcome, started, tests=()):
     seconds = time.monotonic() - started
     seen = ", ".join(tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
-    print(f"{name:48} {level:14} {word:14} {seconds:5.0f} s  {seen}", flush=True)
+    print(f"{name:48} {level:14} {outcome:14} {seconds:5.0f} s  {seen}", flush=True)
 
 
 def try_without(tests):
@@ -259,8 +259,8 @@ def try_defect(defect, test, log):
                 break
     finally:
         take_out()
-    word = "does not build" if broken else "red" if failed else "NOT SEEN"
-    row(defect.name, defect.level, word, started, failed or ())
+    outcome = "does not build" if broken else "red" if failed else "NOT SEEN"
+    row(defect.name, defect.level, outcome, started, failed or ())
     return bool(failed)
 
 

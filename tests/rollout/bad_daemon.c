@@ -20,11 +20,11 @@
 #ifdef MUTE
 #define BEAT_MS 1000
 
-/* systemd hears of it like of any other. Calls nothing that the filter forbids. */
+/* Notifies systemd as any daemon does. Makes no call that the filter forbids. */
 static int
 run(void)
 {
-	static const char words[] = "READY=1\nWATCHDOG=1\n";
+	static const char message[] = "READY=1\nWATCHDOG=1\n";
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
@@ -37,7 +37,8 @@ run(void)
 	if (path[0] == '@')
 		to.sun_path[0] = '\0';
 	for (;;) {
-		sendto(fd, words, sizeof(words) - 1, 0, (struct sockaddr *)&to, len);
+		sendto(
+		    fd, message, sizeof(message) - 1, 0, (struct sockaddr *)&to, len);
 		poll(NULL, 0, BEAT_MS);
 	}
 }

@@ -10,7 +10,7 @@
 #define BATCH_AGE_NS (150 * RM_NS_PER_MS) /* one more slice, and it is too old */
 #define BEAT_NS (250 * RM_NS_PER_MS)
 #define DELAY_NS 300000 /* of the management network, and as much by chance */
-#define PORT_WORD_NS (200 * RM_NS_PER_MS) /* until a port's state is told */
+#define PORT_STATE_NS (200 * RM_NS_PER_MS) /* until a port's state is told */
 
 /* ---- under way ------------------------------------------------------------------- */
 
@@ -224,8 +224,8 @@ post_registration(struct run *run, struct sim_lane *lane, int64_t now_ns)
 
 	lane->links_down = false;
 	for (size_t i = 0; i < lane->rnic_count; i++) {
-		const bool down =
-		    fate_port_is_down(run->fate, lane->rnics[i], now_ns - PORT_WORD_NS);
+		const bool down = fate_port_is_down(
+		    run->fate, lane->rnics[i], now_ns - PORT_STATE_NS);
 
 		rnics[i] = run_rnic(run, lane->rnics[i], down, &names[i]);
 		lane->links_down |= down;
@@ -268,8 +268,8 @@ ports_changed(struct run *run, const struct sim_lane *lane, int64_t now_ns)
 	bool down = false;
 
 	for (size_t i = 0; i < lane->rnic_count; i++)
-		down |=
-		    fate_port_is_down(run->fate, lane->rnics[i], now_ns - PORT_WORD_NS);
+		down |= fate_port_is_down(
+		    run->fate, lane->rnics[i], now_ns - PORT_STATE_NS);
 	return down != lane->links_down;
 }
 

@@ -135,7 +135,7 @@ static void
 report(struct centre *centre, const char *who, enum wire_incident_state state,
     const struct rm_incident *incident)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[WIRE_OPENED] = "opened",
 		[WIRE_UPDATED] = "updated",
 		[WIRE_RESOLVED] = "resolved",
@@ -147,7 +147,7 @@ report(struct centre *centre, const char *who, enum wire_incident_state state,
 	rm_verdict_sentence(&incident->verdict, sentence, sizeof sentence);
 	fprintf(centre->run->verdicts, "%s %u %8.2f s %s %s: %s\n",
 	    centre->run->scenario->name, centre->run->number,
-	    (double)centre->run->now_ns / 1e9, who, words[state], sentence);
+	    (double)centre->run->now_ns / 1e9, who, names[state], sentence);
 }
 
 /* Of a verdict on "A or B" what travels besides the edge; the board reads no more of

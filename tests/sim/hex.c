@@ -24,9 +24,9 @@ digit(char c)
 }
 
 int
-hex_read(const char *word, struct hex_bytes *ret)
+hex_read(const char *text, struct hex_bytes *ret)
 {
-	const size_t digits = word == NULL ? 0 : strlen(word);
+	const size_t digits = text == NULL ? 0 : strlen(text);
 
 	if (digits == 0 || digits % 2 != 0)
 		return -EINVAL;
@@ -39,7 +39,7 @@ hex_read(const char *word, struct hex_bytes *ret)
 		ret->room = digits;
 	}
 	for (size_t i = 0; i < digits; i += 2) {
-		const int high = digit(word[i]), low = digit(word[i + 1]);
+		const int high = digit(text[i]), low = digit(text[i + 1]);
 
 		if (high < 0 || low < 0)
 			return -EINVAL;

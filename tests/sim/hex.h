@@ -14,7 +14,8 @@ struct hex_bytes { /* all zero at first; free(bytes) at the end */
 };
 
 void hex_write(FILE *out, const uint8_t *data, size_t len);
-/* What *word means, in place of what *ret held. -EINVAL: no bytes; -ENOMEM. */
-int hex_read(const char *word, struct hex_bytes *ret);
+/* Replaces what *ret holds by the bytes that the text stands for. -EINVAL: no bytes;
+ * -ENOMEM. */
+int hex_read(const char *text, struct hex_bytes *ret);
 
 #endif

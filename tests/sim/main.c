@@ -212,13 +212,13 @@ show_options(void)
 	show("marks of seconds", marks_times, MARK_TIMES);
 	printf("  kind:");
 	for (size_t i = 0; i < FAULT_BURST; i++)
-		printf(" %s", scenario_kind_words[i]);
+		printf(" %s", scenario_kind_names[i]);
 	printf("\n  way:");
 	for (size_t i = 0; i < FAULT_DIRECTIONS; i++)
-		printf(" %s", scenario_direction_words[i]);
+		printf(" %s", scenario_direction_names[i]);
 	printf("\n  type:");
 	for (size_t i = 1; i < PLACES; i++)
-		printf(" %s", scenario_place_words[i]);
+		printf(" %s", scenario_place_names[i]);
 	printf("\n");
 	return EXIT_SUCCESS;
 }

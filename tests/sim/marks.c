@@ -6,7 +6,7 @@
 
 /* ---- reading --------------------------------------------------------------------- */
 
-const char *const marks_class_words[MARKS_SECONDS + 2] = { [SCORE_RNICS] = "rnics",
+const char *const marks_class_names[MARKS_SECONDS + 2] = { [SCORE_RNICS] = "rnics",
 	[SCORE_HOSTS] = "hosts",
 	[SCORE_LINKS] = "links",
 	[SCORE_LINKS_DIRECTED] = "links_directed",
@@ -66,11 +66,11 @@ read_class(
 
 	if (rm_yaml_kind(map) != RM_YAML_MAP || rm_yaml_count(map) == 0)
 		return rm_yaml_error(map, read->error, -EINVAL,
-		    "%s: expected a map of marks", marks_class_words[class]);
+		    "%s: expected a map of marks", marks_class_names[class]);
 	options = options_of(class, &count);
 	for (size_t i = 0; i < count; i++)
 		keys[i] = options[i].name;
-	r = scenario_read_keys(read, map, marks_class_words[class], keys);
+	r = scenario_read_keys(read, map, marks_class_names[class], keys);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct rm_yaml_node *node = rm_yaml_get(map, options[i].name);
 		struct mark mark = { .class = class, .figure = i };
@@ -95,9 +95,9 @@ marks_read(const struct scenario_read *read, const struct rm_yaml_node *root)
 	if (rm_yaml_kind(map) != RM_YAML_MAP)
 		return rm_yaml_error(map, read->error, -EINVAL,
 		    "marks: expected a map of classes, and seconds");
-	r = scenario_read_keys(read, map, "marks", marks_class_words);
+	r = scenario_read_keys(read, map, "marks", marks_class_names);
 	for (size_t i = 0; i <= MARKS_SECONDS && r == 0; i++) {
-		node = rm_yaml_get(map, marks_class_words[i]);
+		node = rm_yaml_get(map, marks_class_names[i]);
 		if (node != NULL)
 			r = read_class(read, node, i);
 	}
@@ -138,7 +138,7 @@ mark_holds(const struct mark *mark, const struct score *score, double *ret)
 	}
 }
 
-/* Names are plain words: nothing in them means anything to XML. */
+/* Names have no character that is special in XML. */
 int
 marks_report(const struct marks *marks, const char *name, const struct score *score,
     FILE *out, FILE *junit, struct marks_count *count)
@@ -148,7 +148,7 @@ marks_report(const struct marks *marks, const char *name, const struct score *sc
 		const bool most =
 		    mark->class == MARKS_SECONDS || mark->figure == MARK_WRONG ||
 		    mark->figure == MARK_NAMED || mark->figure == MARK_KINDS_WRONG;
-		const char *class = marks_class_words[mark->class];
+		const char *class = marks_class_names[mark->class];
 		size_t figures;
 		const char *figure =
 		    options_of(mark->class, &figures)[mark->figure].name;

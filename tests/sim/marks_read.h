@@ -4,7 +4,7 @@
 
 #include "tests/sim/scenario_read.h"
 
-extern const char *const marks_class_words[MARKS_SECONDS + 2]; /* ended by NULL */
+extern const char *const marks_class_names[MARKS_SECONDS + 2]; /* ended by NULL */
 extern const struct scenario_option marks_figures[MARK_FIGURES];
 extern const struct scenario_option marks_times[MARK_TIMES];
 

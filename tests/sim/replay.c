@@ -35,29 +35,30 @@ refuse(struct replay *replay, const char *what)
 	    replay->error, -EINVAL, "%s:%zu: %s", replay->file, replay->line, what);
 }
 
-/* ---- words of a line ------------------------------------------------------------- */
+/* ---- fields of a line -------------------------------------------------------------
+ */
 
 static bool
 read_name(char **rest, char name[RM_NAME_BYTES])
 {
-	const char *word = strtok_r(NULL, " \n", rest);
+	const char *text = strtok_r(NULL, " \n", rest);
 
-	if (word == NULL || !rm_name_valid(word))
+	if (text == NULL || !rm_name_valid(text))
 		return false;
-	snprintf(name, RM_NAME_BYTES, "%s", word);
+	snprintf(name, RM_NAME_BYTES, "%s", text);
 	return true;
 }
 
 static bool
 read_number(char **rest, int64_t *ret)
 {
-	const char *word = strtok_r(NULL, " \n", rest);
+	const char *text = strtok_r(NULL, " \n", rest);
 	char *end;
 
-	if (word == NULL)
+	if (text == NULL)
 		return false;
 	errno = 0;
-	*ret = strtoll(word, &end, 10);
+	*ret = strtoll(text, &end, 10);
 	return *end == '\0' && errno == 0 && llabs(*ret) <= MAX_S * RM_NS_PER_S;
 }
 
@@ -209,7 +210,7 @@ take_frame(struct replay *replay, struct sim_rack *rack, struct sim_lane *lane,
 }
 
 static int
-take_of_session(struct replay *replay, struct sim_rack *rack, const char *word,
+take_of_session(struct replay *replay, struct sim_rack *rack, const char *keyword,
     char **rest, int64_t now_ns)
 {
 	char host[RM_NAME_BYTES];
@@ -222,32 +223,32 @@ take_of_session(struct replay *replay, struct sim_rack *rack, const char *word,
 	r = get_lane(replay, rack, host, &lane);
 	if (r < 0)
 		return r;
-	if (strcmp(word, "frame") == 0)
+	if (strcmp(keyword, "frame") == 0)
 		return take_frame(replay, rack, lane, rest, now_ns);
-	if (strcmp(word, "ended") == 0) {
+	if (strcmp(keyword, "ended") == 0) {
 		sim_rack_ended(rack, lane, true, now_ns);
 		return 0;
 	}
 	how = strtok_r(NULL, " \n", rest);
-	if (strcmp(word, "kernel") != 0 || how == NULL)
+	if (strcmp(keyword, "kernel") != 0 || how == NULL)
 		return refuse(replay, "expected frame, ended, or kernel answers|mute");
 	lane->mute = strcmp(how, "mute") == 0;
 	return 0;
 }
 
 static int
-take_line(struct replay *replay, const char *word, char **rest, int64_t now_ns)
+take_line(struct replay *replay, const char *keyword, char **rest, int64_t now_ns)
 {
 	char name[RM_NAME_BYTES];
 	struct sim_rack *rack;
 
-	if (strcmp(word, "end") == 0 || strcmp(word, "truth") == 0)
+	if (strcmp(keyword, "end") == 0 || strcmp(keyword, "truth") == 0)
 		return 0;
-	if (strcmp(word, "rack") == 0)
+	if (strcmp(keyword, "rack") == 0)
 		return take_rack(replay, rest);
 	if (!read_name(rest, name))
 		return refuse(replay, "expected a name");
-	if (strcmp(word, "name") == 0) {
+	if (strcmp(keyword, "name") == 0) {
 		snprintf(
 		    replay->scenario.name, sizeof replay->scenario.name, "%s", name);
 		return 0;
@@ -255,11 +256,11 @@ take_line(struct replay *replay, const char *word, char **rest, int64_t now_ns)
 	rack = find_rack(replay, name);
 	if (rack == NULL)
 		return refuse(replay, "there is no such rack");
-	if (strcmp(word, "plan") == 0)
+	if (strcmp(keyword, "plan") == 0)
 		return take_plan(replay, rack, rest, now_ns);
-	if (strcmp(word, "begins") == 0 || strcmp(word, "ends") == 0)
-		return take_life(replay, rack, word[0] == 'b', now_ns);
-	return take_of_session(replay, rack, word, rest, now_ns);
+	if (strcmp(keyword, "begins") == 0 || strcmp(keyword, "ends") == 0)
+		return take_life(replay, rack, keyword[0] == 'b', now_ns);
+	return take_of_session(replay, rack, keyword, rest, now_ns);
 }
 
 /* ---- time passes ----------------------------------------------------------------- */
@@ -284,21 +285,22 @@ static int
 replay_line(struct replay *replay, char *text, int64_t *last_ns)
 {
 	char *rest = NULL, *end;
-	const char *time = strtok_r(text, " \n", &rest), *word;
+	const char *time = strtok_r(text, " \n", &rest), *keyword;
 	int64_t t_ns;
 	int r;
 
 	if (time == NULL)
 		return 0;
-	word = strtok_r(NULL, " \n", &rest);
+	keyword = strtok_r(NULL, " \n", &rest);
 	t_ns = strtoll(time, &end, 10);
-	if (word == NULL || *end != '\0' || t_ns < *last_ns - TICK_AFTER_NS ||
+	if (keyword == NULL || *end != '\0' || t_ns < *last_ns - TICK_AFTER_NS ||
 	    t_ns > MAX_S * RM_NS_PER_S)
-		return refuse(replay, "expected a time, not before the last, a word");
+		return refuse(
+		    replay, "expected a time, not before the last, and a keyword");
 	if (t_ns > *last_ns)
 		*last_ns = t_ns;
 	r = pass_until(replay, t_ns);
-	return r < 0 ? r : take_line(replay, word, &rest, t_ns);
+	return r < 0 ? r : take_line(replay, keyword, &rest, t_ns);
 }
 
 static int

@@ -118,7 +118,7 @@ take_incident(struct replayed *replayed, const char *rest)
 static int
 take_tor(struct replayed *replayed, const char *rest)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[LOCALISE_TOR_OVER] = "over",
 		[LOCALISE_TOR_CUT_OFF] = "cut-off",
 		[LOCALISE_TOR_DEAD] = "dead",
@@ -127,8 +127,8 @@ take_tor(struct replayed *replayed, const char *rest)
 	char tor[RM_NAME_BYTES], how[16];
 
 	if (sscanf(rest, "%63s %15s", tor, how) == 2)
-		for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-			if (strcmp(how, words[i]) != 0)
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+			if (strcmp(how, names[i]) != 0)
 				continue;
 			localise_tor_verdict(replayed->localise, tor,
 			    (enum localise_tor_report)i, now_of(replayed));
@@ -171,7 +171,7 @@ health(const struct rm_verdict *verdict, void *arg)
 static void
 on_event(enum rm_incident_event event, const struct rm_incident *incident, void *arg)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[RM_INCIDENT_OPENED] = "opened",
 		[RM_INCIDENT_UPDATED] = "updated",
 		[RM_INCIDENT_RESOLVED] = "resolved",
@@ -181,7 +181,7 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 
 	rm_verdict_sentence(&incident->verdict, sentence, sizeof sentence);
 	fprintf(replayed->out, "%s %8.2f s %s: %s\n", replayed->region,
-	    (double)replayed->time_ns / 1e9, words[event], sentence);
+	    (double)replayed->time_ns / 1e9, names[event], sentence);
 }
 
 static int
@@ -213,26 +213,26 @@ static int
 take_line(struct replayed *replayed, const char *text)
 {
 	static const struct {
-		const char *word;
+		const char *keyword;
 		int (*take)(struct replayed *replayed, const char *rest);
 	} lines[] = { { "centre", take_centre }, { "summary", take_summary },
 		{ "incident", take_incident }, { "tor", take_tor },
 		{ "heard", take_seen }, { "interval", take_interval },
 		{ "judged", take_judged } };
-	char word[16];
+	char keyword[16];
 	int64_t time_ns;
 	int rest = 0;
 
-	if (sscanf(text, "%" SCNd64 " %15s %n", &time_ns, word, &rest) != 2 ||
+	if (sscanf(text, "%" SCNd64 " %15s %n", &time_ns, keyword, &rest) != 2 ||
 	    rest == 0 || time_ns < replayed->time_ns || time_ns > INT64_MAX / 4)
 		return refuse(
-		    replayed, "expected a time, not before the last, and a word");
+		    replayed, "expected a time, not before the last, and a keyword");
 	replayed->time_ns = time_ns;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		if (strcmp(word, lines[i].word) == 0 &&
+		if (strcmp(keyword, lines[i].keyword) == 0 &&
 		    (i == 0 || replayed->localise != NULL))
 			return lines[i].take(replayed, text + rest);
-	return refuse(replayed, "this word means nothing here");
+	return refuse(replayed, "unknown keyword");
 }
 
 static int

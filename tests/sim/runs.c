@@ -187,15 +187,15 @@ static void
 report_kinds(const struct score *score)
 {
 	for (size_t i = 0; i < FAULT_BURST; i++) {
-		const char *word = scenario_kind_words[i];
-		const double p50 = score_seconds(score, word, .5);
+		const char *kind = scenario_kind_names[i];
+		const double p50 = score_seconds(score, kind, .5);
 
 		if (p50 >= 0)
 			printf("%-16s seconds   %s: p50 %.2f p90 %.2f p99 %.2f max "
 			       "%.2f\n",
-			    "rackmesh", word, p50, score_seconds(score, word, .9),
-			    score_seconds(score, word, .99),
-			    score_seconds(score, word, 1));
+			    "rackmesh", kind, p50, score_seconds(score, kind, .9),
+			    score_seconds(score, kind, .99),
+			    score_seconds(score, kind, 1));
 	}
 }
 

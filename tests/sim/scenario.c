@@ -96,7 +96,7 @@ read_flap(const struct scenario_read *read, const struct rm_yaml_node *map,
 }
 
 static int
-read_fault_words(const struct scenario_read *read, const struct rm_yaml_node *map,
+read_fault_names(const struct scenario_read *read, const struct rm_yaml_node *map,
     struct scenario_fault *fault)
 {
 	const struct rm_yaml_node *kind = rm_yaml_get(map, "kind"),
@@ -109,16 +109,16 @@ read_fault_words(const struct scenario_read *read, const struct rm_yaml_node *ma
 	if (kind == NULL)
 		return rm_yaml_error(
 		    map, read->error, -EINVAL, "kind: a fault must have one");
-	r = scenario_read_find(read, kind, "kind", scenario_kind_words, &at);
+	r = scenario_read_find(read, kind, "kind", scenario_kind_names, &at);
 	fault->kind = (enum fault_kind)at;
 	if (r == 0 && part != NULL)
 		r = read_part(read, part, fault);
 	if (r == 0 && direction != NULL)
-		r = scenario_read_word(read, direction, "way", scenario_direction_words,
+		r = scenario_read_name(read, direction, "way", scenario_direction_names,
 		    0, &fault->direction);
 	if (r == 0 && type != NULL)
-		r = scenario_read_word(
-		    read, type, "type", scenario_place_words, 1, &fault->type);
+		r = scenario_read_name(
+		    read, type, "type", scenario_place_names, 1, &fault->type);
 	if (r == 0 && fault->kind == FAULT_LINK_FLAP &&
 	    rm_yaml_get(map, "flap") == NULL)
 		r = rm_yaml_error(
@@ -148,7 +148,7 @@ read_fault(const struct scenario_read *read, const struct rm_yaml_node *map)
 			keys[count++] = scenario_fault_options[i].name;
 	r = scenario_read_keys(read, map, "a fault", keys);
 	if (r == 0)
-		r = read_fault_words(read, map, fault);
+		r = read_fault_names(read, map, fault);
 	for (size_t i = 0; i < FAULT_OPTIONS && r == 0; i++) {
 		const struct rm_yaml_node *node =
 		    rm_yaml_get(map, scenario_fault_options[i].name);

@@ -241,8 +241,8 @@ extern const struct scenario_option scenario_probing_options[PROBING_OPTIONS];
 extern const struct scenario_option scenario_noise_options[NOISE_OPTIONS];
 extern const struct scenario_option scenario_fault_options[FAULT_OPTIONS];
 extern const char
-    *const scenario_direction_words[FAULT_DIRECTIONS + 1]; /* ended by NULL */
-extern const char *const scenario_place_words[PLACES + 1];
-extern const char *const scenario_kind_words[FAULT_BURST + 1];
+    *const scenario_direction_names[FAULT_DIRECTIONS + 1]; /* ended by NULL */
+extern const char *const scenario_place_names[PLACES + 1];
+extern const char *const scenario_kind_names[FAULT_BURST + 1];
 
 #endif

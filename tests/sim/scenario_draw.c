@@ -226,7 +226,7 @@ draw_part(const struct drawing *d, const struct drawing_entry *e, uint32_t *ret)
 	return rm_error_set(d->error, -EINVAL,
 	    "%s:%d: a %s at a %s: this fabric has not so many", d->scenario->file,
 	    e->from->line, scenario_kind_str(e->from->kind),
-	    scenario_place_words[e->place]);
+	    scenario_place_names[e->place]);
 }
 
 static int

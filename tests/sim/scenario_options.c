@@ -87,18 +87,18 @@ const struct scenario_option scenario_fault_options[FAULT_OPTIONS] = {
 	[FAULT_PAIR] = { "pair", 0, 0, 2, true, "of a switch: only what goes from one rack to another; 2: and back; 0: all" },
 };
 
-const char *const scenario_direction_words[FAULT_DIRECTIONS + 1] = {
+const char *const scenario_direction_names[FAULT_DIRECTIONS + 1] = {
 	[FAULT_BOTH] = "both", [FAULT_SEND] = "send", [FAULT_RECEIVE] = "receive",
 	[FAULT_ONE] = "one",
 };
 
-const char *const scenario_place_words[PLACES + 1] = {
+const char *const scenario_place_names[PLACES + 1] = {
 	[PLACE_BY_KIND] = "", [PLACE_RNIC] = "rnic", [PLACE_HOST] = "host",
 	[PLACE_TOR] = "tor", [PLACE_MIDDLE] = "middle", [PLACE_CORE] = "core",
 	[PLACE_SWITCH] = "switch", [PLACE_LINK] = "link", [PLACE_CABLE] = "cable",
 };
 
-const char *const scenario_kind_words[FAULT_BURST + 1] = {
+const char *const scenario_kind_names[FAULT_BURST + 1] = {
 	[FAULT_RNIC_DOWN] = "rnic-down",
 	[FAULT_RNIC_SEND_DEAD] = "rnic-send-dead",
 	[FAULT_RNIC_RECEIVE_DEAD] = "rnic-receive-dead",
@@ -124,5 +124,5 @@ const char *const scenario_kind_words[FAULT_BURST + 1] = {
 const char *
 scenario_kind_str(enum fault_kind kind)
 {
-	return kind == FAULT_BURST ? "burst" : scenario_kind_words[kind];
+	return kind == FAULT_BURST ? "burst" : scenario_kind_names[kind];
 }

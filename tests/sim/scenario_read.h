@@ -19,13 +19,13 @@ int scenario_read_keys(const struct scenario_read *read, const struct rm_yaml_no
 int scenario_read_number(const struct scenario_read *read,
     const struct rm_yaml_node *node, const struct scenario_option *option,
     struct scenario_choice *ret);
-/* Words end with NULL or "". */
+/* Names end with NULL or "". */
 int scenario_read_find(const struct scenario_read *read,
-    const struct rm_yaml_node *node, const char *what, const char *const *words,
+    const struct rm_yaml_node *node, const char *what, const char *const *names,
     size_t *ret);
-/* A word, or {of: [words]}. skip: the first so many no file may say. */
-int scenario_read_word(const struct scenario_read *read,
-    const struct rm_yaml_node *node, const char *what, const char *const *words,
+/* A name, or {of: [names]}. skip: so many names at the begin are not allowed. */
+int scenario_read_name(const struct scenario_read *read,
+    const struct rm_yaml_node *node, const char *what, const char *const *names,
     size_t skip, struct scenario_choice *ret);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_SHOWN 320
+#define NAMES_SHOWN 320
 
 static int
 read_plain(const struct scenario_read *read, const struct rm_yaml_node *node,
@@ -45,7 +45,7 @@ scenario_read_keys(const struct scenario_read *read, const struct rm_yaml_node *
 {
 	for (size_t i = 0; i < rm_yaml_count(map); i++) {
 		const struct rm_yaml_node *key = rm_yaml_key(map, i);
-		char known[WORDS_SHOWN] = "";
+		char known[NAMES_SHOWN] = "";
 		size_t k = 0, len = 0;
 
 		for (; keys[k] != NULL; k++) {
@@ -137,18 +137,18 @@ scenario_read_number(const struct scenario_read *read, const struct rm_yaml_node
 
 int
 scenario_read_find(const struct scenario_read *read, const struct rm_yaml_node *node,
-    const char *what, const char *const *words, size_t *ret)
+    const char *what, const char *const *names, size_t *ret)
 {
-	char known[WORDS_SHOWN] = "";
+	char known[NAMES_SHOWN] = "";
 	size_t len = 0;
 
-	for (size_t i = 0; words[i] != NULL && words[i][0] != '\0'; i++) {
-		if (strcmp(rm_yaml_text(node), words[i]) == 0) {
+	for (size_t i = 0; names[i] != NULL && names[i][0] != '\0'; i++) {
+		if (strcmp(rm_yaml_text(node), names[i]) == 0) {
 			*ret = i;
 			return 0;
 		}
 		len += (size_t)snprintf(known + len, sizeof known - len, "%s%s",
-		    i > 0 ? ", " : "", words[i]);
+		    i > 0 ? ", " : "", names[i]);
 		if (len >= sizeof known)
 			len = sizeof known - 1;
 	}
@@ -157,8 +157,8 @@ scenario_read_find(const struct scenario_read *read, const struct rm_yaml_node *
 }
 
 int
-scenario_read_word(const struct scenario_read *read, const struct rm_yaml_node *node,
-    const char *what, const char *const *words, size_t skip,
+scenario_read_name(const struct scenario_read *read, const struct rm_yaml_node *node,
+    const char *what, const char *const *names, size_t skip,
     struct scenario_choice *ret)
 {
 	const struct rm_yaml_node *of = rm_yaml_get(node, "of");
@@ -168,13 +168,13 @@ scenario_read_word(const struct scenario_read *read, const struct rm_yaml_node *
 	    (of == NULL && rm_yaml_kind(node) != RM_YAML_SCALAR) ||
 	    (of != NULL && rm_yaml_kind(of) != RM_YAML_LIST))
 		return rm_yaml_error(node, read->error, -EINVAL,
-		    "%s: expected a word or {of: [WORD, ...]}", what);
+		    "%s: expected a name or {of: [NAME, ...]}", what);
 	ret->type = CHOICE_OF;
 	ret->count = count;
 	for (size_t i = 0; i < count; i++) {
 		size_t at = 0;
 		const int r = scenario_read_find(read,
-		    of != NULL ? rm_yaml_item(of, i) : node, what, words + skip, &at);
+		    of != NULL ? rm_yaml_item(of, i) : node, what, names + skip, &at);
 
 		if (r < 0)
 			return r;

@@ -249,7 +249,7 @@ report_part(struct score *score, size_t *next_count, struct score_opening o,
 }
 
 static int
-tell_link(struct score *score, size_t *next_count, const struct scheme_named *named,
+report_link(struct score *score, size_t *next_count, const struct scheme_named *named,
     int64_t now_ns)
 {
 	const uint32_t twin = clos_part(score->clos, named->part)->twin;
@@ -286,7 +286,7 @@ score_report(
 		const enum clos_type type = clos_part(score->clos, named[i].part)->type;
 
 		if (type == CLOS_LINK)
-			r = tell_link(score, &next_count, &named[i], now_ns);
+			r = report_link(score, &next_count, &named[i], now_ns);
 		else
 			r = report_part(score, &next_count,
 			    (struct score_opening){ named[i].part, named[i].other,

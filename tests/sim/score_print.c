@@ -88,7 +88,7 @@ score_print_errors(const struct score *score, FILE *out)
 void
 score_print(const struct score *score, const char *title, FILE *out)
 {
-	static const char *const words[] = { "RNICs", "hosts", "links", "directed",
+	static const char *const names[] = { "RNICs", "hosts", "links", "directed",
 		"devices" };
 
 	for (size_t i = 0; i < SCORE_CLASSES; i++) {
@@ -99,7 +99,7 @@ score_print(const struct score *score, const char *title, FILE *out)
 		fprintf(out,
 		    "%-16s %-9s P %.3f R %.3f F1 %.3f (%lu of %lu found, %lu as A or "
 		    "B; %lu of %lu named in vain)\n",
-		    title, words[i], row.precision, row.recall, row.f1, row.found,
+		    title, names[i], row.precision, row.recall, row.f1, row.found,
 		    row.truths, row.either, row.wrong, row.named);
 	}
 	if (score->time_count > 0)

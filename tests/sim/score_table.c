@@ -64,13 +64,13 @@ void
 score_table(const struct score *const *scores, const char *const *names, size_t count,
     FILE *out)
 {
-	static const char *const words[] = { "RNICs", "hosts", "links",
+	static const char *const titles[] = { "RNICs", "hosts", "links",
 		"links, directed", "devices" };
 
 	fputs("| F1 (precision / recall) |", out);
 	for (size_t class = 0; class < SCORE_CLASSES; class ++)
 		if (is_shown(scores, count, class))
-			fprintf(out, " %s |", words[class]);
+			fprintf(out, " %s |", titles[class]);
 	fputs(" named in vain | seconds: p50 / p90 / p99 |\n|---|", out);
 	for (size_t class = 0; class < SCORE_CLASSES; class ++)
 		if (is_shown(scores, count, class))

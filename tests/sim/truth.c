@@ -65,7 +65,7 @@ of_fault(const struct clos *clos, const struct fault *fault)
 }
 
 static const char *
-word_of(enum life_kind kind)
+kind_str(enum life_kind kind)
 {
 	return kind == LIFE_STALL ? "stall" : "agent-restart";
 }
@@ -93,7 +93,7 @@ truth_of(const struct clos *clos, const struct fault *faults, size_t count,
 		for (size_t i = 0; i < own; i++)
 			if (spans[i].noise)
 				all[n++] = (struct truth){ .part = first + h,
-					.kind = word_of(spans[i].kind),
+					.kind = kind_str(spans[i].kind),
 					.loss = 1,
 					.from_ns = spans[i].from_ns,
 					.to_ns = spans[i].to_ns };
@@ -121,7 +121,7 @@ show_fault(const struct clos *clos, const struct fault *fault)
 
 	clos_name(clos, truth.part, name);
 	json = json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:b}", "kind", truth.kind,
-	    "part", name, "way", scenario_direction_words[fault->direction], "loss",
+	    "part", name, "way", scenario_direction_names[fault->direction], "loss",
 	    truth.loss, "from_s", seconds(truth.from_ns), "to_s", seconds(truth.to_ns),
 	    "counts", truth.counts);
 	if (part->type == CLOS_LINK) {
@@ -162,7 +162,7 @@ show_noise(json_t *list, const struct clos *clos, const struct life *life)
 			if (spans[i].noise)
 				json_array_append_new(list,
 				    json_pack("{s:s, s:s, s:o, s:o, s:b}", "kind",
-					word_of(spans[i].kind), "part", name, "from_s",
+					kind_str(spans[i].kind), "part", name, "from_s",
 					seconds(spans[i].from_ns), "to_s",
 					seconds(spans[i].to_ns), "counts", false));
 	}

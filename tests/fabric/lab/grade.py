@@ -8,17 +8,17 @@ GRADES = ("right", "late", "vague", "missed", "wrong")  # best first
 
 @dataclasses.dataclass
 class Grade:
-    """Of one case. word: the worst of its faults' GRADES; alerts: how many were opened for
+    """Of one case. name: the worst of its faults' GRADES; alerts: how many were opened for
     one fault at most; innocents: alerts on parts that nobody has broken."""
 
-    word: str
+    name: str
     seconds: float  # until the last of them was named; None: never
     alerts: int
     innocents: list
 
     def row(self):
         told = "–" if self.seconds is None else f"{self.seconds:.1f} s"
-        return f"{self.word}, {told}, {self.alerts} alerts, {len(self.innocents)} innocents"
+        return f"{self.name}, {told}, {self.alerts} alerts, {len(self.innocents)} innocents"
 
 
 def is_vague(fault, arrival):
@@ -32,7 +32,7 @@ def grade(faults, arrivals, at, within_s):
     since; at: when they began."""
     firing = [each for each in arrivals if each.status == "firing"]
     opened = collections.Counter()
-    words, seconds, explained = [], [], []
+    names, seconds, explained = [], [], []
     for fault in faults:
         named = [each for each in firing if fault.names(each)]
         vague = [each for each in firing if is_vague(fault, each)]
@@ -41,15 +41,15 @@ def grade(faults, arrivals, at, within_s):
         if named:
             seconds.append(named[0].at - at)
             right = last_kind(arrivals, fault) == fault.kind
-            words.append(
+            names.append(
                 "wrong" if not right else "right" if seconds[-1] <= within_s else "late"
             )
         else:
-            words.append("vague" if vague else "missed")
+            names.append("vague" if vague else "missed")
     innocents = [str(each) for each in firing if each not in explained]
-    word = max(words, key=GRADES.index, default="right")
+    name = max(names, key=GRADES.index, default="right")
     last_s = max(seconds) if faults and len(seconds) == len(faults) else None
-    return Grade(word, last_s, max(opened.values(), default=0), innocents)
+    return Grade(name, last_s, max(opened.values(), default=0), innocents)
 
 
 def last_kind(arrivals, fault):

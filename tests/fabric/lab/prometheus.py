@@ -55,8 +55,8 @@ class Prometheus(Daemon):
         )
         self.address = address
 
-    def api(self, path, **words):
-        asked = f"/api/v1/{path}?{urllib.parse.urlencode(words, doseq=True)}"
+    def api(self, path, **query):
+        asked = f"/api/v1/{path}?{urllib.parse.urlencode(query, doseq=True)}"
         answer = http.get(self.netns, self.address, self.port, asked)
         if answer.status == 400:
             raise ValueError(answer.text)

@@ -20,20 +20,20 @@ class Relay(Process):
 
     def start(self):
         super().start()
-        self._wait_for_word("0 0")
+        self._wait_for("0 0")
         return self
 
     def delay(self, out_us, back_us=0):
         """out: from the RNIC to its ToR. Holds for every packet from here on."""
-        word = f"{out_us} {back_us}"
-        self.tell(word)
-        self._wait_for_word(word)
+        delays = f"{out_us} {back_us}"
+        self.tell(delays)
+        self._wait_for(delays)
 
-    def _wait_for_word(self, word):
+    def _wait_for(self, delays):
         """It says what it does now."""
         until(
-            f"{self.name} says {word}",
+            f"{self.name} says {delays}",
             5,
-            lambda: self.log.read_text().splitlines()[-1:] == [word],
+            lambda: self.log.read_text().splitlines()[-1:] == [delays],
             [self],
         )

@@ -105,7 +105,7 @@ results_that_lie_askew_are_refused(void **state)
 }
 
 static void
-words_out_of_range_are_refused_but_outcomes_may_be_newer(void **state)
+values_out_of_range_are_refused_but_outcomes_may_be_newer(void **state)
 {
 	const size_t last = WIRE_RESULT_BYTES;
 
@@ -172,7 +172,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(more_results_than_the_limit_are_refused),
 		cmocka_unit_test(results_that_lie_askew_are_refused),
 		cmocka_unit_test(
-		    words_out_of_range_are_refused_but_outcomes_may_be_newer),
+		    values_out_of_range_are_refused_but_outcomes_may_be_newer),
 		cmocka_unit_test(a_batch_may_be_empty),
 		cmocka_unit_test(a_full_batch_comes_back),
 	};

@@ -264,7 +264,7 @@ refused(const char *line, const char *expected)
 static void
 a_line_that_means_nothing_is_named(void **state)
 {
-	refused("5 nonsense", "this word means nothing here");
+	refused("5 nonsense", "unknown keyword");
 	refused("-1 judged 7", "not before the last");
 	refused("x", "expected a time");
 	refused("5 judged", "expected judged WALL_NS");

@@ -411,7 +411,7 @@ times_to_verdict_have_quantiles(void **state)
 }
 
 static void
-errors_are_reported_in_words(void **state)
+errors_are_reported_as_text(void **state)
 {
 	struct fixture *f = *state;
 	char text[4096] = "";
@@ -478,7 +478,7 @@ main(void)
 		TEST(every_run_opens_anew),
 		TEST(confidence_is_held_against_what_came_true),
 		TEST(times_to_verdict_have_quantiles),
-		TEST(errors_are_reported_in_words),
+		TEST(errors_are_reported_as_text),
 		TEST(scores_add_up_also_through_a_pipe),
 	};
 

@@ -126,7 +126,7 @@ names_with_other_domains_are_others(void **state)
 }
 
 static void
-the_newest_summary_of_a_rack_replaces_what_it_said(void **state)
+the_newest_summary_of_a_rack_replaces_the_one_before(void **state)
 {
 	struct world *w = *state;
 
@@ -240,7 +240,7 @@ main(void)
 		TEST(a_verdict_on_a_link_names_what_both_ends_have_counted),
 		TEST(a_port_that_two_racks_report_is_named_once),
 		TEST(names_with_other_domains_are_others),
-		TEST(the_newest_summary_of_a_rack_replaces_what_it_said),
+		TEST(the_newest_summary_of_a_rack_replaces_the_one_before),
 		TEST(what_nobody_repeats_is_forgotten),
 		TEST(foreign_texts_are_checked_and_cut),
 		TEST(ports_beyond_the_bound_are_left_out),

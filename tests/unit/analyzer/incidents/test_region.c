@@ -530,7 +530,7 @@ path_rows(struct fixture *f, struct wire_writer *writer, size_t tor, bool fails,
 }
 
 static void
-a_fault_between_racks_says_whom_it_hurts(void **state)
+a_fault_between_racks_names_the_services_it_hurts(void **state)
 {
 	static const struct wire_use_row use = { "pod:a", "tor2",
 		"tor1@10.0.0.1 spine1@10.1.1.0 tor2@10.2.1.1", 1, 4, 4 };
@@ -567,7 +567,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_fault_between_racks_says_whom_it_hurts),
+		TEST(a_fault_between_racks_names_the_services_it_hurts),
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
 		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),

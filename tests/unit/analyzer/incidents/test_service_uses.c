@@ -282,7 +282,7 @@ another_aggregator_of_a_rack_replaces_what_the_former_one_reported(void **state)
 }
 
 static void
-nobody_is_said_only_where_all_is_known(void **state)
+no_impact_is_reported_only_where_all_uses_are_known(void **state)
 {
 	struct world *w = *state;
 	struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE2, 1, 4, 0 };
@@ -391,7 +391,7 @@ main(void)
 		TEST(
 		    another_aggregator_of_a_rack_replaces_what_the_former_one_reported),
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
-		TEST(nobody_is_said_only_where_all_is_known),
+		TEST(no_impact_is_reported_only_where_all_uses_are_known),
 		TEST(a_rack_that_is_gone_for_good_is_forgotten),
 		TEST(a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks),
 		TEST(nothing_passes_a_daemon),

@@ -61,8 +61,8 @@ live(struct fabric *fabric, int64_t until_ns, const char *part, enum rm_kind kin
 }
 
 static void
-is_reported(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
-    const char *words)
+is_reported(
+    enum fabric_fault_kind fault, const char *part, enum rm_kind kind, const char *text)
 {
 	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
 		struct fabric *fabric = new_fabric(seed, NULL);
@@ -72,8 +72,8 @@ is_reported(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
 		fabric_add_fault(
 		    fabric, (struct fabric_fault){ fault, 1, 1, 1, FROM_NS, over_ns });
 		assert_true(live(fabric, FROM_NS + WITHIN_NS, part, kind, last));
-		if (strstr(last, words) == NULL || strstr(last, "never came") != NULL)
-			fail_msg("no \"%s\": %s", words, last);
+		if (strstr(last, text) == NULL || strstr(last, "never came") != NULL)
+			fail_msg("no \"%s\": %s", text, last);
 		live(fabric, over_ns + WITHIN_NS + UNDER_PATH_NS, part, kind, last);
 		assert_false(live(fabric, over_ns + 3 * WITHIN_NS, NULL, 0, last));
 		fabric_free(fabric);

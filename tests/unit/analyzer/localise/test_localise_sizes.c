@@ -29,7 +29,7 @@ most_large_ones_and_hardly_a_small_one(void **state)
 }
 
 static void
-once_known_fewer_tell(void **state)
+once_known_fewer_losses_suffice(void **state)
 {
 	const struct localise_sizes few = { 3, 3, 2, 0, 4172 };
 	const struct localise_sizes against = { 3, 3, 2, 1, 4172 };
@@ -40,7 +40,7 @@ once_known_fewer_tell(void **state)
 }
 
 static void
-it_is_told_with_the_sizes(void **state)
+it_is_reported_with_the_sizes(void **state)
 {
 	const struct localise_sizes sizes = { 64, 60, 28, 0, 4172 };
 	char observed[RM_EVIDENCE_TEXT] = "both ways";
@@ -56,8 +56,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(most_large_ones_and_hardly_a_small_one),
-		cmocka_unit_test(once_known_fewer_tell),
-		cmocka_unit_test(it_is_told_with_the_sizes),
+		cmocka_unit_test(once_known_fewer_losses_suffice),
+		cmocka_unit_test(it_is_reported_with_the_sizes),
 	};
 
 	return cmocka_run_group_tests_name("localise_sizes", tests, NULL, NULL);

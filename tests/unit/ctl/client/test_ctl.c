@@ -582,7 +582,7 @@ a_brake_that_makes_no_sense_is_never_sent(void **state)
 }
 
 static void
-words_of_the_command_line_are_filters(void **state)
+arguments_are_filters(void **state)
 {
 	const char *const arguments[] = { "tor 1", "--all", "Ethernet1/2" };
 	static const char *const answer = "{\"switches\": [], \"racks\": []}";
@@ -613,7 +613,7 @@ main(void)
 		    an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
-		cmocka_unit_test(words_of_the_command_line_are_filters),
+		cmocka_unit_test(arguments_are_filters),
 		cmocka_unit_test(mixed_versions_are_bad_news),
 		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
 		cmocka_unit_test(numbers_are_checked_before_a_request_is_sent),

@@ -193,7 +193,7 @@ paths_that_lost_most_come_first(void **state)
 }
 
 static const char *
-word(const json_t *json, size_t i, const char *key)
+member(const json_t *json, size_t i, const char *key)
 {
 	return json_string_value(json_object_get(
 	    json_array_get(json_object_get(json, "incidents"), i), key));
@@ -213,9 +213,9 @@ incidents_of_before_are_shown_only_if_they_were_still_open(void **state)
 	take_incident(rows, NOW - 30 * MINUTE, "2", "resolved", "h2/r0");
 	json = printed(rows, CTL_GOOD);
 	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 2);
-	assert_string_equal(word(json, 0, "id"), "2");
-	assert_string_equal(word(json, 0, "state"), "updated");
-	assert_string_equal(word(json, 1, "state"), "resolved");
+	assert_string_equal(member(json, 0, "id"), "2");
+	assert_string_equal(member(json, 0, "state"), "updated");
+	assert_string_equal(member(json, 1, "state"), "resolved");
 	json_decref(json);
 	history_rows_free(rows);
 }
@@ -249,7 +249,7 @@ openings_without_ids_are_distinguished_by_part_and_time(void **state)
 	take_without_id(rows, NOW - 170 * MINUTE, NOW - 180 * MINUTE, "resolved");
 	json = printed(rows, CTL_GOOD);
 	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 1);
-	assert_string_equal(word(json, 0, "state"), "opened");
+	assert_string_equal(member(json, 0, "state"), "opened");
 	json_decref(json);
 	history_rows_free(rows);
 }
@@ -270,8 +270,8 @@ with_too_many_incidents_the_oldest_are_left_out(void **state)
 	json = printed(rows, CTL_GOOD);
 	assert_int_equal(
 	    json_array_size(json_object_get(json, "incidents")), HISTORY_INCIDENTS);
-	assert_string_equal(word(json, HISTORY_INCIDENTS - 1, "id"), id);
-	assert_string_equal(word(json, HISTORY_INCIDENTS - 1, "sentence"), "?[2J");
+	assert_string_equal(member(json, HISTORY_INCIDENTS - 1, "id"), id);
+	assert_string_equal(member(json, HISTORY_INCIDENTS - 1, "sentence"), "?[2J");
 	assert_int_equal(
 	    json_integer_value(json_object_get(json, "incidents_left_out")), 2);
 	json_decref(json);
@@ -299,8 +299,8 @@ what_was_opened_days_before_is_known_by_its_end(void **state)
 	json_decref(answer);
 	json = printed(rows, CTL_GOOD);
 	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 1);
-	assert_string_equal(word(json, 0, "id"), "1");
-	assert_string_equal(word(json, 0, "state"), "opened");
+	assert_string_equal(member(json, 0, "id"), "1");
+	assert_string_equal(member(json, 0, "state"), "opened");
 	json_decref(json);
 	history_rows_free(rows);
 }

@@ -86,7 +86,7 @@ names_are_short_and_plain(void **state)
 }
 
 static void
-every_type_has_a_word_and_an_alertname(void **state)
+every_type_has_a_name_and_an_alertname(void **state)
 {
 	(void)state;
 	for (int a = RM_PART_RNIC; a < RM_PART_TYPES; a++)
@@ -148,7 +148,7 @@ main(void)
 		cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
 		cmocka_unit_test(a_switch_is_known_by_the_fnv_of_its_name),
 		cmocka_unit_test(names_are_short_and_plain),
-		cmocka_unit_test(every_type_has_a_word_and_an_alertname),
+		cmocka_unit_test(every_type_has_a_name_and_an_alertname),
 		cmocka_unit_test(type_name_and_place_make_a_part),
 		cmocka_unit_test(an_undecided_part_names_each_of_its_candidates),
 	};

@@ -280,7 +280,7 @@ json_carries_all_of_the_evidence(void **state)
 }
 
 static void
-every_kind_has_its_word(void **state)
+every_kind_has_a_name(void **state)
 {
 	(void)state;
 	for (int a = RM_KIND_RNIC_DOWN; a < RM_KINDS; a++) {
@@ -307,7 +307,7 @@ main(void)
 		cmocka_unit_test(a_mesh_fails_that_lost_all_since_the_fault_began),
 		cmocka_unit_test(a_sentence_is_cut_to_fit_at_any_length),
 		cmocka_unit_test(json_carries_all_of_the_evidence),
-		cmocka_unit_test(every_kind_has_its_word),
+		cmocka_unit_test(every_kind_has_a_name),
 	};
 
 	return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);

@@ -240,7 +240,7 @@ a_cable_is_reported_while_fec_at_the_switch_still_corrects(void **state)
 /* What is bad on lanes of 25 Gb/s is usual on those of 50 and more: PAM4 starts from
  * more wrong bits, and its FEC corrects more. Lanes that are not known may be such. */
 static void
-lanes_and_speed_tell_how_many_wrong_bits_are_usual(void **state)
+lanes_and_speed_give_the_usual_rate_of_wrong_bits(void **state)
 {
 	static const struct {
 		uint64_t mbps, lanes;
@@ -885,7 +885,7 @@ main(void)
 		TEST(receiver_noise_is_not_taken_for_light),
 		TEST(light_of_a_port_that_is_down_at_the_switch_is_not_judged),
 		TEST(errors_of_a_flapping_link_are_not_reported_as_cable),
-		TEST(lanes_and_speed_tell_how_many_wrong_bits_are_usual),
+		TEST(lanes_and_speed_give_the_usual_rate_of_wrong_bits),
 		TEST(codewords_nearly_lost_are_those_of_the_fec_in_use),
 		TEST(a_cable_is_reported_while_fec_at_the_switch_still_corrects),
 		TEST(errors_at_the_switch_are_a_cable),

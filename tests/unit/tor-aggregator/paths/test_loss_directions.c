@@ -138,7 +138,7 @@ a_flow_that_lost_after_the_newest_answer_alone_has_no_known_direction(void **sta
 
 /* Over a slow path: a probe that is sent later over another one is answered first. */
 static void
-probes_on_the_way_are_not_taken_for_lost_ones(void **state)
+probes_in_flight_are_not_taken_for_lost_ones(void **state)
 {
 	struct world *w = *state;
 
@@ -258,7 +258,7 @@ main(void)
 		TEST(mixed_losses_have_no_known_direction),
 		TEST(
 		    a_flow_that_lost_after_the_newest_answer_alone_has_no_known_direction),
-		TEST(probes_on_the_way_are_not_taken_for_lost_ones),
+		TEST(probes_in_flight_are_not_taken_for_lost_ones),
 		TEST(a_second_without_answers_is_decided_by_the_next_answer),
 		TEST(the_first_answer_only_sets_the_base),
 		TEST(a_restarted_responder_gives_no_direction_at_first),
