@@ -44,7 +44,7 @@ struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t name;
 	struct life life, former; /* of the aggregators that report, that reported it */
-	rm_mono_t heard;          /* any summary */
+	rm_mono_t last_seen;      /* any summary */
 	uint64_t end_ns; /* of the one with these rows, by the rack's clock; 0: none */
 	bool all;        /* all flows of the rack are in it */
 	struct row *rows;
@@ -300,7 +300,7 @@ forget_old(struct service_uses *service_uses, rm_mono_t now)
 		if (!is_old(rack, now))
 			continue;
 		forget_rows(service_uses, rack);
-		if (rm_mono_since(now, rack->heard) <= SERVICE_USES_FORGET_NS)
+		if (rm_mono_since(now, rack->last_seen) <= SERVICE_USES_FORGET_NS)
 			continue;
 		HASH_DELETE(by_name, service_uses->by_name, rack);
 		HASH_DEL(service_uses->racks, rack);
@@ -382,7 +382,7 @@ service_uses_summary(struct service_uses *service_uses,
 	rack = rack_of(service_uses, summary->tor);
 	if (rack == NULL)
 		return;
-	rack->heard = now;
+	rack->last_seen = now;
 	if (summary->end_ns > SENDER_CLOCK_MAX_NS ||
 	    !take_turn(service_uses, rack, summary, now) ||
 	    summary->uses_known == WIRE_USES_UNKNOWN || summary->end_ns == 0 ||
