@@ -104,17 +104,48 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 		    sizeof(verdict->evidence.counters));
 }
 
+/* Adds up the members that count CNPs, and names the others. */
+static uint32_t
+count_members(const struct proof *proof, const struct roster *roster, rm_mono_t now,
+    char uncounted[WIRE_UNCOUNTED_BYTES])
+{
+	uint32_t counting = 0;
+	size_t len = 0;
+
+	uncounted[0] = '\0';
+	for (size_t i = 0; i < roster_members(roster); i++) {
+		const struct roster_rnic *rnic = roster_member(roster, i);
+		char name[EVIDENCE_NAME_BYTES];
+		size_t more;
+
+		snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
+		if (proof_counts_cnps(proof, name, now)) {
+			counting++;
+			continue;
+		}
+		more = strlen(name) + (len > 0 ? strlen(", ") : 0);
+		if (len + more < WIRE_UNCOUNTED_BYTES)
+			len += (size_t)sprintf(
+			    uncounted + len, "%s%s", len > 0 ? ", " : "", name);
+	}
+	return counting;
+}
+
 void
 tor_aggregator_cnps_report(const struct tor_aggregator *aggregator,
-    const struct tor_rack *rack, struct wire_rack_state *state)
+    const struct tor_rack *rack, struct wire_rack_state *state,
+    char uncounted[WIRE_UNCOUNTED_BYTES])
 {
+	const rm_mono_t now = rm_mono_now();
+
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		struct proof_cnps cnps;
 
 		if (aggregator->racks[i] != rack)
 			continue;
-		cnps = proof_cnps(aggregator->proofs[i].proof, rm_mono_now());
-		state->rnics_counting = cnps.rnics;
+		cnps = proof_cnps(aggregator->proofs[i].proof, now);
+		state->rnics_counting = count_members(
+		    aggregator->proofs[i].proof, tor_rack_roster(rack), now, uncounted);
 		state->rdma_sent = cnps.rdma_sent;
 		state->rdma_received = cnps.rdma_received;
 		state->cnps_sent = cnps.cnps_sent;

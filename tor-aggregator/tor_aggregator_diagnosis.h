@@ -49,9 +49,11 @@ void tor_aggregator_on_counters(
 void tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct rm_verdict *verdict);
 
-/* Fills in the congestion control counters of the rack's RNICs. */
+/* Fills in the congestion control counters of the rack's RNICs, and into uncounted the
+ * names of the RNICs that lack them ("host/device, ..."), as many as fit. */
 void tor_aggregator_cnps_report(const struct tor_aggregator *aggregator,
-    const struct tor_rack *rack, struct wire_rack_state *state);
+    const struct tor_rack *rack, struct wire_rack_state *state,
+    char uncounted[WIRE_UNCOUNTED_BYTES]);
 
 /* Fills rows with the findings on the ports of the rack's switch, and on the ports of
  * other switches at the far ends of its cables, as diagnoses_ports does. room: the

@@ -70,11 +70,13 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 	struct tor_aggregator *aggregator = arg;
 	struct wire_port_row ports[WIRE_MAX_PORT_ROWS];
 	struct wire_summary full = *summary;
+	char uncounted[WIRE_UNCOUNTED_BYTES] = "";
 
 	if (!tor_rack_is_active(rack))
 		return; /* the other aggregator sends it */
 	if (full.has_state) {
-		tor_aggregator_cnps_report(aggregator, rack, &full.state);
+		tor_aggregator_cnps_report(aggregator, rack, &full.state, uncounted);
+		full.uncounted = uncounted;
 		full.ports = ports;
 		full.port_count = tor_aggregator_ports_report(
 		    aggregator, rack, ports, WIRE_MAX_PORT_ROWS);

@@ -131,6 +131,9 @@ cnps_json(const struct cnp_finding *finding)
 	    object, "since", finding->since.ns != 0 ? json_string(since) : json_null());
 	set_u64(object, "sent", finding->sent);
 	set_u64(object, "received", finding->received);
+	set_u64(object, "rnics", finding->rnics);
+	set_u64(object, "rnics_counting", finding->rnics_counting);
+	json_object_set_new(object, "uncounted", json_string(finding->uncounted));
 	return object;
 }
 

@@ -1,5 +1,6 @@
 #include "analyzer/api/region_metrics.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -160,37 +161,62 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 		report_kinds(out, analyzer->table, analyzer->regions[i]);
 }
 
+/* value: NAN where there is none. */
 static void
-report_cnps(struct rm_metrics_out *out, bool ratio, const struct region *region)
+report_cnps(struct rm_metrics_out *out, const struct analyzer *analyzer,
+    double (*value)(const struct cnp_finding *finding))
 {
-	const struct cnp_finding *finding = region_cnps(region);
-	const bool known = finding->state == CNP_WORKING || finding->state == CNP_LOST;
-	char labels[LABEL_BYTES];
+	for (size_t i = 0; i < analyzer->region_count; i++) {
+		const struct region *region = analyzer->regions[i];
+		const double one = value(region_cnps(region));
+		char labels[LABEL_BYTES];
 
-	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
-	if (!ratio)
-		rm_metrics_series(out, labels, "", finding->state == CNP_LOST);
-	else if (known && finding->sent > 0)
-		rm_metrics_series(
-		    out, labels, "", (double)finding->received / (double)finding->sent);
+		snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
+		if (!isnan(one))
+			rm_metrics_series(out, labels, "", one);
+	}
+}
+
+static double
+cnps_lost(const struct cnp_finding *finding)
+{
+	return finding->state == CNP_LOST;
+}
+
+static double
+cnp_arrival_ratio(const struct cnp_finding *finding)
+{
+	const bool known = finding->state == CNP_WORKING || finding->state == CNP_LOST;
+
+	return known && finding->sent > 0
+		   ? (double)finding->received / (double)finding->sent
+		   : NAN;
+}
+
+static double
+cnp_counting_ratio(const struct cnp_finding *finding)
+{
+	return finding->rnics > 0
+		   ? (double)finding->rnics_counting / (double)finding->rnics
+		   : NAN;
 }
 
 static void
 family_cnps_lost(struct rm_metrics_out *out, const void *arg)
 {
-	const struct analyzer *analyzer = arg;
-
-	for (size_t i = 0; i < analyzer->region_count; i++)
-		report_cnps(out, false, analyzer->regions[i]);
+	report_cnps(out, arg, cnps_lost);
 }
 
 static void
 family_cnp_ratio(struct rm_metrics_out *out, const void *arg)
 {
-	const struct analyzer *analyzer = arg;
+	report_cnps(out, arg, cnp_arrival_ratio);
+}
 
-	for (size_t i = 0; i < analyzer->region_count; i++)
-		report_cnps(out, true, analyzer->regions[i]);
+static void
+family_cnp_counting(struct rm_metrics_out *out, const void *arg)
+{
+	report_cnps(out, arg, cnp_counting_ratio);
 }
 
 /* Names come from an aggregator, and may contain any character. */
@@ -276,7 +302,8 @@ static const struct rm_metrics_family families[] = {
 	{ "rackmesh_region_incidents_open", "gauge", "Incidents open now in the region, of racks and of what lies between them, by kind.", family_kinds },
 	{ "rackmesh_region_incidents_by_impact", "gauge", "Incidents open now in the region, by impact: P0 where probes of a service are lost, P1 where a service uses the part, P2 where none does, and unknown.", family_impacts },
 	{ "rackmesh_region_cnps_lost", "gauge", "1: CNPs that RNICs of the region send do not arrive at its senders.", family_cnps_lost },
-	{ "rackmesh_region_cnp_arrival_ratio", "gauge", "Ratio of CNPs that senders received to CNPs that RNICs of the region sent, in the last minute; absent if an RNIC does not count CNPs.", family_cnp_ratio },
+	{ "rackmesh_region_cnp_arrival_ratio", "gauge", "Ratio of CNPs that senders received to CNPs that RNICs of the region sent, in the last minute; absent while no verdict on CNPs is possible.", family_cnp_ratio },
+	{ "rackmesh_region_cnp_counting_ratio", "gauge", "Ratio of RNICs that count CNPs and RDMA packets to all RNICs of the region; below 0.9 there is no verdict on lost CNPs.", family_cnp_counting },
 	{ "rackmesh_region_part_at_fault", "gauge", "1: an incident of the part is open.", family_parts },
 };
 /* clang-format on */

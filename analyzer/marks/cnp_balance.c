@@ -12,26 +12,30 @@
 
 #include "rackmesh/judge/part.h"
 
+#define MORE ", ..."
+
 struct rack {
 	char tor[RM_NAME_BYTES];
 	rm_mono_t at;
 	struct wire_rack_state state;
+	char uncounted[WIRE_UNCOUNTED_BYTES];
 	UT_hash_handle hh;
 };
 
 struct cnp_balance {
 	struct rack *racks;
-	bool left_out;     /* the table had no room for a rack: the sums lack it */
+	rm_mono_t refused; /* when the table last had no room for a rack; ns 0: never */
 	rm_mono_t judged;  /* ns 0: never */
 	rm_mono_t missing; /* since when too few CNPs arrive; ns 0: enough arrive */
 	struct cnp_finding finding;
 };
 
 struct sums {
-	unsigned racks, outdated;  /* outdated: of these, without a recent summary */
-	uint64_t rnics, uncounted; /* uncounted: of these, without the counters */
-	const char *uncounted_tor; /* a rack that has such an RNIC */
-	const char *outdated_tor;
+	unsigned racks;
+	uint64_t rnics, uncounted; /* uncounted: of these, they do not count */
+	char names[CNP_NAMES];     /* of RNICs that do not count, as cnp_finding's */
+	size_t names_len;
+	bool more; /* than fit into names */
 	uint64_t rdma_sent, rdma_received, cnps_sent, cnps_received;
 };
 
@@ -96,6 +100,20 @@ find_or_add(struct cnp_balance *cnp_balance, const char *tor)
 	return rack;
 }
 
+/* Names go into sentences. Text of a peer that is no plain text is left out. */
+static void
+copy_names(char out[WIRE_UNCOUNTED_BYTES], const char *names)
+{
+	size_t len = 0;
+
+	while (names != NULL && names[len] >= ' ' && names[len] <= '~')
+		len++;
+	if (names == NULL || names[len] != '\0' || len >= WIRE_UNCOUNTED_BYTES)
+		len = 0;
+	snprintf(
+	    out, WIRE_UNCOUNTED_BYTES, "%.*s", (int)len, names == NULL ? "" : names);
+}
+
 void
 cnp_balance_summary(struct cnp_balance *cnp_balance, const struct wire_summary *summary,
     rm_mono_t now, rm_wall_t wall)
@@ -107,11 +125,12 @@ cnp_balance_summary(struct cnp_balance *cnp_balance, const struct wire_summary *
 		return;
 	rack = find_or_add(cnp_balance, summary->tor);
 	if (rack == NULL) {
-		cnp_balance->left_out = true;
+		cnp_balance->refused = now;
 		return;
 	}
 	rack->at = now;
 	rack->state = summary->state;
+	copy_names(rack->uncounted, summary->uncounted);
 }
 
 /* ---- judging ---- */
@@ -123,6 +142,60 @@ add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
+static uint64_t
+count_names(const char *names)
+{
+	uint64_t count = names[0] != '\0';
+
+	for (; *names != '\0'; names++)
+		count += *names == ',';
+	return count;
+}
+
+/* Appends "tor1: h1/mlx5_0", or "tor1 (8)" where the rack does not name them. */
+static void
+name_uncounted(struct sums *sums, const struct rack *rack, bool fresh, uint64_t count)
+{
+	const char *names = fresh ? rack->uncounted : "";
+	char text[CNP_NAMES];
+	int len;
+
+	if (names[0] != '\0')
+		len = snprintf(text, sizeof(text), "%s: %s%s", rack->tor, names,
+		    count_names(names) < count ? MORE : "");
+	else
+		len =
+		    snprintf(text, sizeof(text), "%s (%" PRIu64 ")", rack->tor, count);
+	if (sums->names_len + strlen("; ") + (size_t)len + sizeof(MORE) > CNP_NAMES) {
+		sums->more = true;
+		return;
+	}
+	sums->names_len += (size_t)snprintf(sums->names + sums->names_len,
+	    CNP_NAMES - sums->names_len, "%s%s", sums->names_len > 0 ? "; " : "", text);
+}
+
+static void
+add_rack(struct sums *sums, const struct rack *rack, bool fresh)
+{
+	const struct wire_rack_state *state = &rack->state;
+	const uint64_t counting = fresh ? state->rnics_counting : 0;
+
+	sums->racks++;
+	add(&sums->rnics, state->rnics);
+	/* An older aggregator also counts RNICs that have just left the rack. These do
+	 * not make up for RNICs without counters in another rack. */
+	if (counting < state->rnics) {
+		add(&sums->uncounted, state->rnics - counting);
+		name_uncounted(sums, rack, fresh, state->rnics - counting);
+	}
+	if (!fresh)
+		return;
+	add(&sums->rdma_sent, state->rdma_sent);
+	add(&sums->rdma_received, state->rdma_received);
+	add(&sums->cnps_sent, state->cnps_sent);
+	add(&sums->cnps_received, state->cnps_received);
+}
+
 static struct sums
 sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 {
@@ -132,29 +205,13 @@ sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 	HASH_ITER (hh, cnp_balance->racks, rack, next) {
 		const int64_t age_ns = rm_mono_since(now, rack->at);
 
-		if (age_ns > CNP_FORGET_NS) {
+		if (age_ns > CNP_FORGET_NS)
 			forget(cnp_balance, rack);
-			continue;
-		}
-		sums.racks++;
-		if (age_ns > CNP_FRESH_NS) {
-			sums.outdated++;
-			sums.outdated_tor = rack->tor;
-			continue;
-		}
-		sums.rnics += rack->state.rnics;
-		/* For a while a rack also counts RNICs that have left it. Such an RNIC
-		 * does not make up for one without counters in another rack. */
-		if (rack->state.rnics_counting < rack->state.rnics) {
-			sums.uncounted +=
-			    rack->state.rnics - rack->state.rnics_counting;
-			sums.uncounted_tor = rack->tor;
-		}
-		add(&sums.rdma_sent, rack->state.rdma_sent);
-		add(&sums.rdma_received, rack->state.rdma_received);
-		add(&sums.cnps_sent, rack->state.cnps_sent);
-		add(&sums.cnps_received, rack->state.cnps_received);
+		else
+			add_rack(&sums, rack, age_ns <= CNP_FRESH_NS);
 	}
+	if (sums.more)
+		strcpy(sums.names + sums.names_len, MORE);
 	return sums;
 }
 
@@ -170,6 +227,50 @@ is_closed(const struct sums *sums)
 	       sent * 100 <= received * (100 + CNP_CLOSED_PCT);
 }
 
+static bool
+is_covered(const struct sums *sums)
+{
+	return (double)(sums->rnics - sums->uncounted) * 100 >=
+	       (double)sums->rnics * CNP_COVERAGE_PCT;
+}
+
+static double
+arriving_pct(const struct sums *sums)
+{
+	return 100 * (double)sums->cnps_received / (double)sums->cnps_sent;
+}
+
+/* Of the CNPs sent: what RNICs that do not count may have received. */
+static double
+granted_pct(const struct sums *sums)
+{
+	return sums->uncounted == 0 ? 0
+				    : 100.0 * CNP_UNCOUNTED_WEIGHT *
+					  (double)sums->uncounted / (double)sums->rnics;
+}
+
+static bool
+are_missing(const struct sums *sums)
+{
+	return arriving_pct(sums) + granted_pct(sums) < CNP_ARRIVING_PCT;
+}
+
+/* A rack did not fit into the table a short while ago. */
+static bool
+is_refused(const struct cnp_balance *cnp_balance, rm_mono_t now)
+{
+	return cnp_balance->refused.ns != 0 &&
+	       rm_mono_since(now, cnp_balance->refused) <= CNP_FRESH_NS;
+}
+
+static bool
+can_compare(
+    const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now)
+{
+	return sums->racks > 0 && !is_refused(cnp_balance, now) && is_covered(sums) &&
+	       sums->cnps_sent >= CNP_FEW && is_closed(sums);
+}
+
 __attribute__((format(printf, 3, 4))) static enum cnp_state
 set_sentence(char sentence[CNP_TEXT], enum cnp_state state, const char *format, ...)
 {
@@ -181,23 +282,51 @@ set_sentence(char sentence[CNP_TEXT], enum cnp_state state, const char *format, 
 	return state;
 }
 
-/* The sums must hold all racks and RNICs. */
+/* The sums cannot be compared. */
 static enum cnp_state
-compare(struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
+explain(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
     char sentence[CNP_TEXT])
 {
-	const double pct = 100 * (double)sums->cnps_received / (double)sums->cnps_sent;
+	if (sums->racks == 0)
+		return set_sentence(
+		    sentence, CNP_NOT_KNOWN, "No rack has reported yet.");
+	if (is_refused(cnp_balance, now))
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "The region has more than %u racks: the sums are incomplete.",
+		    CNP_MAX_RACKS);
+	if (!is_covered(sums))
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "Too few RNICs count CNPs and RDMA packets for a verdict.");
+	if (sums->cnps_sent < CNP_FEW)
+		return set_sentence(sentence, CNP_NOT_NEEDED,
+		    "RNICs of the region sent %" PRIu64 " CNPs in a minute: too few to "
+		    "compare.",
+		    sums->cnps_sent);
+	return set_sentence(sentence, CNP_NOT_KNOWN,
+	    "RNICs of the region sent %" PRIu64 " RDMA packets in a minute and "
+	    "received %" PRIu64 ": RNICs whose counters are not read take part, and "
+	    "CNPs may go to them.",
+	    sums->rdma_sent, sums->rdma_received);
+}
+
+static enum cnp_state
+compare(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
+    char sentence[CNP_TEXT])
+{
+	const double pct = arriving_pct(sums);
 	int64_t missing_ns;
 
-	if (pct >= CNP_ARRIVING_PCT) {
-		cnp_balance->missing.ns = 0;
+	if (pct >= CNP_ARRIVING_PCT)
 		return set_sentence(sentence, CNP_WORKING,
 		    "Of %" PRIu64 " CNPs that RNICs of the region sent in a minute, "
 		    "%.0f %% arrived at the senders.",
 		    sums->cnps_sent, pct < 100 ? pct : 100);
-	}
-	if (cnp_balance->missing.ns == 0)
-		cnp_balance->missing = now;
+	if (!are_missing(sums))
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "Of %" PRIu64 " CNPs that RNICs of the region sent in a minute, "
+		    "%.1f %% arrived: the others may have gone to RNICs that do not "
+		    "count them.",
+		    sums->cnps_sent, pct);
 	missing_ns = rm_mono_since(now, cnp_balance->missing);
 	if (missing_ns < CNP_LOST_NS)
 		return set_sentence(sentence, CNP_NOT_KNOWN,
@@ -211,46 +340,23 @@ compare(struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
 	    sums->cnps_sent, pct, missing_ns / (60 * RM_NS_PER_S));
 }
 
-static enum cnp_state
-judge(struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
-    char sentence[CNP_TEXT])
+/* Appends how many RNICs the verdict rests on. */
+static void
+add_coverage(struct cnp_finding *finding)
 {
-	if (sums->racks == 0)
-		return set_sentence(
-		    sentence, CNP_NOT_KNOWN, "No rack has reported yet.");
-	if (cnp_balance->left_out)
-		return set_sentence(sentence, CNP_NOT_KNOWN,
-		    "The region has more than %u racks: the sums are incomplete.",
-		    CNP_MAX_RACKS);
-	if (sums->outdated > 0)
-		return set_sentence(sentence, CNP_NOT_KNOWN,
-		    "%u of %u racks do not report, for example %.64s: their RNICs "
-		    "may send or receive CNPs.",
-		    sums->outdated, sums->racks, sums->outdated_tor);
-	if (sums->uncounted > 0)
-		return set_sentence(sentence, CNP_NOT_KNOWN,
-		    "%" PRIu64 " of %" PRIu64 " RNICs do not count CNPs and RDMA "
-		    "packets, for example in %.64s: CNPs may go to them.",
-		    sums->uncounted, sums->rnics, sums->uncounted_tor);
-	if (sums->cnps_sent < CNP_FEW)
-		return set_sentence(sentence, CNP_NOT_NEEDED,
-		    "RNICs of the region sent %" PRIu64 " CNPs in a minute: too few to "
-		    "compare.",
-		    sums->cnps_sent);
-	if (!is_closed(sums))
-		return set_sentence(sentence, CNP_NOT_KNOWN,
-		    "RNICs of the region sent %" PRIu64 " RDMA packets in a minute "
-		    "and received %" PRIu64 ": RNICs whose counters are not read take "
-		    "part, and CNPs may go to them.",
-		    sums->rdma_sent, sums->rdma_received);
-	return compare(cnp_balance, sums, now, sentence);
+	const size_t len = strlen(finding->sentence);
+
+	if (finding->rnics_counting < finding->rnics)
+		snprintf(finding->sentence + len, CNP_TEXT - len,
+		    " (%" PRIu64 " of %" PRIu64 " RNICs have these counters; without: "
+		    "%s)",
+		    finding->rnics_counting, finding->rnics, finding->uncounted);
 }
 
 void
 cnp_balance_judge(struct cnp_balance *cnp_balance, rm_mono_t now, rm_wall_t wall)
 {
 	struct cnp_finding *finding = &cnp_balance->finding;
-	enum cnp_state state;
 	struct sums sums;
 
 	if (cnp_balance->judged.ns != 0 &&
@@ -258,18 +364,25 @@ cnp_balance_judge(struct cnp_balance *cnp_balance, rm_mono_t now, rm_wall_t wall
 		return;
 	cnp_balance->judged = now;
 	sums = sum_up(cnp_balance, now);
-	state = judge(cnp_balance, &sums, now, finding->sentence);
-	if (state != CNP_LOST && state != CNP_NOT_KNOWN)
+	if (!can_compare(cnp_balance, &sums, now)) {
 		cnp_balance->missing.ns = 0;
-	/* A loss must be seen in each judgement: incomplete sums end the time. */
-	if (state == CNP_NOT_KNOWN && (sums.outdated > 0 || sums.uncounted > 0 ||
-					  cnp_balance->left_out || !is_closed(&sums)))
-		cnp_balance->missing.ns = 0;
-	finding->since.ns =
-	    state == CNP_LOST ? wall.ns - rm_mono_since(now, cnp_balance->missing) : 0;
-	finding->state = state;
+		finding->state = explain(cnp_balance, &sums, now, finding->sentence);
+	} else {
+		if (!are_missing(&sums))
+			cnp_balance->missing.ns = 0;
+		else if (cnp_balance->missing.ns == 0)
+			cnp_balance->missing = now;
+		finding->state = compare(cnp_balance, &sums, now, finding->sentence);
+	}
+	finding->since.ns = finding->state == CNP_LOST
+				? wall.ns - rm_mono_since(now, cnp_balance->missing)
+				: 0;
 	finding->sent = sums.cnps_sent;
 	finding->received = sums.cnps_received;
+	finding->rnics = sums.rnics;
+	finding->rnics_counting = sums.rnics - sums.uncounted;
+	strcpy(finding->uncounted, sums.names);
+	add_coverage(finding);
 }
 
 const struct cnp_finding *

@@ -4,11 +4,16 @@
  *
  * The CNPs that one receiver sends go to senders in all racks, so only the sums of a
  * region can be compared. Each rack reports, for one minute, how many CNPs and RDMA
- * packets its RNICs sent and received, and how many of its RNICs count all four. There
- * is no verdict where RNICs do not count, or where the packets sent and received differ
- * by more than CNP_CLOSED_PCT: RNICs whose counters are not read take part then.
- * Minutes of racks begin at different times: CNPs are lost once they were missing for
- * CNP_LOST_NS without a break.
+ * packets its RNICs sent and received, how many of its RNICs count all four, and which
+ * do not. RNICs of racks without a recent summary do not count either.
+ *
+ * CNPs that are missing may have gone to RNICs that do not count. Each of these is
+ * granted CNP_UNCOUNTED_WEIGHT times the CNPs that an RNIC of the region receives on
+ * average; CNPs are lost if more are missing. With less than CNP_COVERAGE_PCT of the
+ * RNICs counting there is no verdict, nor where the packets sent and received differ by
+ * more than CNP_CLOSED_PCT: RNICs outside of the sums take part then. Minutes of racks
+ * begin at different times: CNPs are lost once they were missing for CNP_LOST_NS
+ * without a break.
  */
 #ifndef ANALYZER_MARKS_CNP_BALANCE_H
 #define ANALYZER_MARKS_CNP_BALANCE_H
@@ -25,15 +30,22 @@
 #define CNP_LOST_NS (180 * RM_NS_PER_S)
 #define CNP_FEW 10000       /* sent in a minute: fewer are not compared */
 #define CNP_ARRIVING_PCT 90 /* of those sent; fewer: CNPs are lost */
-#define CNP_CLOSED_PCT 5    /* RDMA packets sent and received may differ by it */
+#define CNP_COVERAGE_PCT 90
+#define CNP_UNCOUNTED_WEIGHT 10
+#define CNP_CLOSED_PCT 5 /* RDMA packets sent and received may differ by it */
 
 enum cnp_state { CNP_NOT_KNOWN, CNP_NOT_NEEDED, CNP_WORKING, CNP_LOST };
 
-#define CNP_TEXT 240
+#define CNP_NAMES 256
+#define CNP_TEXT 640
 struct cnp_finding {
 	enum cnp_state state;
 	rm_wall_t since;         /* of CNP_LOST: when CNPs began to be missing */
 	uint64_t sent, received; /* CNPs in the last minute, by RNICs that count */
+	uint64_t rnics, rnics_counting;
+	/* "tor1: h1/mlx5_0, h2/mlx5_0; tor2 (8)": RNICs that do not count, the first of
+	 * them; with ", ..." if there are more. */
+	char uncounted[CNP_NAMES];
 	char sentence[CNP_TEXT];
 };
 

@@ -278,6 +278,7 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->use_count = wire::count(from->uses());
 	out->end_ns = from->end_ns();
 	get_rack_state(from->state(), out);
+	out->uncounted = wire::string(from->uncounted());
 }
 
 } /* namespace */
@@ -302,13 +303,14 @@ try {
 	auto state = put_rack_state(writer, *summary);
 	auto head = wire::put_lane(writer, summary->head);
 	auto tor = wire::text(writer, summary->tor);
+	auto uncounted = wire::text(writer, summary->uncounted);
 	auto root = rackmesh::CreateSummary(writer->fbb, head, tor,
 	    summary->start_wall_ns, summary->end_wall_ns, summary->partial,
 	    summary->taken, summary->windowed, summary->late, summary->invalid,
 	    summary->duplicate, summary->agent_dropped, rows, rnics,
 	    summary->paths_start_wall_ns, paths, state, summary->services_start_wall_ns,
 	    services, summary->end_ns, ports, uses,
-	    static_cast<uint8_t>(summary->uses_known));
+	    static_cast<uint8_t>(summary->uses_known), uncounted);
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -326,6 +328,7 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 		return r;
 	wire::check_lane(&check, from->head());
 	check.text(from->tor());
+	check.text(from->uncounted());
 	check.each(from->rows(), WIRE_MAX_ROWS, check_row);
 	check.each(from->rnics(), WIRE_MAX_MEMBERS, check_rnic_row);
 	check.each(from->paths(), WIRE_MAX_ROWS, check_path_row);

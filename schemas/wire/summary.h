@@ -132,6 +132,8 @@ struct wire_use_row {
 	uint64_t sent, lost;
 };
 
+#define WIRE_UNCOUNTED_BYTES 160
+
 struct wire_rack_state { /* state at the end of the summary */
 	/* the state of the other RNICs is not known */
 	uint32_t rnics, rnics_good, rnics_bad;
@@ -142,8 +144,9 @@ struct wire_rack_state { /* state at the end of the summary */
 	uint32_t hosts_paused;   /* connected, and paused by an operator */
 	/* connected, and slowing down their own probing because of a limit */
 	uint32_t hosts_slowed;
-	/* Number of RNICs that have all of the following counters, and the sums for one
-	 * minute. */
+	/* Number of RNICs of the rack that have all of the following counters; and for
+	 * one minute the sums of all RNICs that have them, also of those that have just
+	 * left the rack. */
 	uint32_t rnics_counting;
 	uint64_t rdma_sent, rdma_received; /* packets */
 	uint64_t cnps_sent, cnps_received;
@@ -182,6 +185,9 @@ struct wire_summary {
 	size_t use_count;
 	bool has_state;
 	struct wire_rack_state state;
+	/* The first RNICs that have not all of these counters: "host/device, ...".
+	 * Never NULL when read. */
+	const char *uncounted;
 	/* The end of the summary on the aggregator's monotonic clock, which is never
 	 * set. Only differences within one incarnation have a meaning. 0: an older
 	 * aggregator. */

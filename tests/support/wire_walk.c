@@ -300,6 +300,7 @@ walk_summary(const uint8_t *data, size_t len)
 		walk_text(row.neighbor);
 		walk_text(row.sentence);
 	}
+	walk_text(view.summary.uncounted);
 	PROMISE(view.summary.use_count <= WIRE_MAX_USE_ROWS);
 	for (size_t i = 0; i < view.summary.use_count; i++) {
 		struct wire_use_row row;

@@ -540,9 +540,9 @@ per_minute(const struct scaled *scaled, enum proof_number number)
 	return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
 }
 
-/* Of the readings that have them all. */
-static void
-add_cnps(const struct part *part, size_t count, struct proof_cnps *ret)
+/* Sums up the readings that have all four numbers. */
+static struct scaled
+sum_cnps(const struct part *part, size_t count)
 {
 	const unsigned all = 1u << PROOF_PACKETS | 1u << PROOF_SENT |
 			     1u << PROOF_CNPS_SENT | 1u << PROOF_CNPS_RECEIVED;
@@ -557,6 +557,14 @@ add_cnps(const struct part *part, size_t count, struct proof_cnps *ret)
 		for (int n = 0; n < PROOF_NUMBERS; n++)
 			scaled.sums[n] = plus(scaled.sums[n], reading->numbers[n]);
 	}
+	return scaled;
+}
+
+static void
+add_cnps(const struct part *part, size_t count, struct proof_cnps *ret)
+{
+	const struct scaled scaled = sum_cnps(part, count);
+
 	if (scaled.ns < PROOF_CNPS_NS)
 		return;
 	ret->rnics++;
@@ -577,6 +585,18 @@ proof_cnps(const struct proof *proof, rm_mono_t now)
 	for (size_t i = 0; i < side->count; i++)
 		add_cnps(side->parts[i], counting(side->parts[i], now), &cnps);
 	return cnps;
+}
+
+bool
+proof_counts_cnps(const struct proof *proof, const char *rnic, rm_mono_t now)
+{
+	const struct side *side = &proof->sides[PROOF_HOST];
+
+	for (size_t i = 0; i < side->count; i++)
+		if (strcmp(side->parts[i]->name, rnic) == 0)
+			return sum_cnps(side->parts[i], counting(side->parts[i], now))
+				   .ns >= PROOF_CNPS_NS;
+	return false;
 }
 
 /* ---- reading it ---- */

@@ -142,6 +142,8 @@ struct proof_cnps {
 };
 
 struct proof_cnps proof_cnps(const struct proof *proof, rm_mono_t now);
+/* Whether the RNIC "host/device" is one of these. */
+bool proof_counts_cnps(const struct proof *proof, const char *rnic, rm_mono_t now);
 
 const char *proof_ratio_str(enum proof_ratio ratio);  /* "host_ce" */
 const char *proof_ratio_what(enum proof_ratio ratio); /* a phrase, for display */

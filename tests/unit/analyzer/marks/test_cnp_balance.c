@@ -17,6 +17,7 @@ struct world {
 	rm_mono_t now;
 	rm_wall_t wall;
 	struct wire_rack_state racks[RACKS];
+	const char *uncounted[RACKS];
 	unsigned silent; /* racks that send no summaries, as bits */
 };
 
@@ -60,7 +61,8 @@ pass(struct world *w, unsigned seconds)
 			const struct wire_summary summary = { .tor = tor,
 				.end_wall_ns = (uint64_t)w->wall.ns,
 				.has_state = true,
-				.state = w->racks[i] };
+				.state = w->racks[i],
+				.uncounted = w->uncounted[i] };
 
 			snprintf(tor, sizeof(tor), "tor%u", i + 1);
 			if ((w->silent >> i & 1) == 0)
@@ -118,26 +120,105 @@ a_minute_without_is_no_loss(void **state)
 	}
 }
 
-/* These RNICs may be the senders that the CNPs are addressed to. */
+/* Half of the CNPs may have gone to two of 24 RNICs, but not to one of 240. */
 static void
-rnics_without_counters_hide_a_loss(void **state)
+rnics_without_counters_hide_no_larger_loss(void **state)
 {
 	struct world *w = *state;
 
 	w->racks[0].cnps_received = 1000;
-	w->racks[1].rnics_counting = 7;
-	assert_state(pass(w, 600), CNP_NOT_KNOWN, "1 of 24 RNICs do not count");
-	/* An RNIC that has just left a rack does not make up for one of another rack.
-	 */
-	w->racks[2].rnics_counting = 10;
-	assert_state(pass(w, 10), CNP_NOT_KNOWN, "1 of 24 RNICs do not count");
-	w->racks[1].rnics_counting = 0; /* an older aggregator */
-	assert_state(pass(w, 600), CNP_NOT_KNOWN, "for example in tor2");
-	w->racks[1].rnics_counting = 8;
-	w->silent = 1 << 1;
-	assert_state(pass(w, 500), CNP_NOT_KNOWN, "1 of 3 racks do not report");
-	w->silent = 0;
+	w->racks[1].rnics_counting = 6;
+	w->uncounted[1] = "h1/mlx5_0";
+	assert_state(pass(w, 600), CNP_NOT_KNOWN,
+	    "49.8 % arrived: the others may have gone to RNICs that do not count them. "
+	    "(22 of 24 RNICs have these counters; without: tor2: h1/mlx5_0, ...)");
+	for (int i = 0; i < RACKS; i++)
+		w->racks[i].rnics = w->racks[i].rnics_counting = 80;
+	w->racks[1].rnics_counting = 79;
 	assert_state(pass(w, 0), CNP_NOT_KNOWN, "too short for a verdict");
+	assert_state(pass(w, 200), CNP_LOST,
+	    "49.8 % arrived at the senders, for 3 min now. (239 of 240 RNICs have "
+	    "these counters; without: tor2: h1/mlx5_0)");
+	assert_int_equal(cnp_balance_finding(w->balance)->rnics, 240);
+	assert_int_equal(cnp_balance_finding(w->balance)->rnics_counting, 239);
+	/* RNICs that have just left a rack do not make up for one of another rack. */
+	w->racks[2].rnics_counting = 90;
+	assert_state(pass(w, 0), CNP_LOST, "239 of 240");
+}
+
+static void
+most_rnics_must_count(void **state)
+{
+	struct world *w = *state;
+
+	w->racks[1].rnics_counting = 6;
+	assert_state(pass(w, 0), CNP_WORKING, "99 % arrived at the senders. (22 of 24");
+	w->racks[1].rnics_counting = 5;
+	w->uncounted[1] = "h1/mlx5_0, h2/mlx5_0, h3/mlx5_0";
+	w->racks[2].rnics_counting = 7;
+	assert_state(pass(w, 0), CNP_NOT_KNOWN,
+	    "Too few RNICs count CNPs and RDMA packets for a verdict. (20 of 24 RNICs "
+	    "have these counters; without: tor2: h1/mlx5_0, h2/mlx5_0, h3/mlx5_0; tor3 "
+	    "(1))");
+	w->racks[1].rnics_counting = 0; /* an older aggregator, or a peer that lies */
+	w->uncounted[1] = "h1\n";
+	assert_state(pass(w, 0), CNP_NOT_KNOWN, "without: tor2 (8); tor3 (1))");
+}
+
+/* They are many, with long names. */
+static void
+as_many_rnics_without_counters_are_named_as_fit(void **state)
+{
+	struct world *w = *state;
+	char names[WIRE_UNCOUNTED_BYTES];
+
+	memset(names, 'x', sizeof(names) - 1);
+	names[sizeof(names) - 1] = '\0';
+	for (int i = 0; i < RACKS; i++) {
+		w->uncounted[i] = names;
+		w->racks[i].rnics_counting = 0;
+	}
+	names[sizeof(names) - 40] = '\0';
+	assert_state(pass(w, 0), CNP_NOT_KNOWN, "xxx, ..., ...)");
+	assert_state(pass(w, 0), CNP_NOT_KNOWN, "without: tor1: xxx");
+}
+
+/* Its RNICs may be the senders. */
+static void
+racks_that_do_not_report_do_not_count(void **state)
+{
+	struct world *w = *state;
+
+	assert_state(pass(w, 0), CNP_WORKING, "");
+	w->silent = 1 << 1;
+	assert_state(pass(w, 100), CNP_NOT_KNOWN,
+	    "16 of 24 RNICs have these counters; without: tor2 (8))");
+	w->silent = 0;
+	assert_state(pass(w, 0), CNP_WORKING, "");
+}
+
+static void
+a_rack_without_room_counts_for_a_minute_after_it_is_gone(void **state)
+{
+	struct world *w = *state;
+	struct wire_summary summary = {
+		.end_wall_ns = (uint64_t)w->wall.ns,
+		.has_state = true,
+	};
+	char tor[16];
+
+	summary.tor = tor;
+	for (unsigned i = 0; i < CNP_MAX_RACKS; i++) {
+		snprintf(tor, sizeof(tor), "other%u", i);
+		cnp_balance_summary(w->balance, &summary, w->now, w->wall);
+	}
+	assert_state(pass(w, 0), CNP_NOT_KNOWN, "more than 16384 racks");
+	for (int i = 0; i < 6; i++) { /* the others are gone */
+		w->now.ns += CNP_FORGET_NS / 6;
+		w->wall.ns += CNP_FORGET_NS / 6;
+		(void)pass(w, 0);
+	}
+	assert_state(pass(w, 60), CNP_WORKING, "99 %");
 }
 
 /* A storage rack without agents: the receivers' CNPs go there. */
@@ -175,7 +256,7 @@ a_rack_that_is_gone_is_not_waited_for(void **state)
 	w->silent = 1 << 1;
 	w->racks[0].rdma_sent = 1000000000;
 	w->racks[0].cnps_received = 396000;
-	assert_state(pass(w, 100), CNP_NOT_KNOWN, "for example tor2");
+	assert_state(pass(w, 100), CNP_NOT_KNOWN, "without: tor2 (8)");
 	assert_state(pass(w, 600), CNP_WORKING, "99 %");
 }
 
@@ -202,7 +283,11 @@ main(void)
 		TEST(cnps_that_arrive_anywhere_in_the_region_are_not_lost),
 		TEST(cnps_that_arrive_nowhere_are_lost),
 		TEST(a_minute_without_is_no_loss),
-		TEST(rnics_without_counters_hide_a_loss),
+		TEST(rnics_without_counters_hide_no_larger_loss),
+		TEST(most_rnics_must_count),
+		TEST(as_many_rnics_without_counters_are_named_as_fit),
+		TEST(racks_that_do_not_report_do_not_count),
+		TEST(a_rack_without_room_counts_for_a_minute_after_it_is_gone),
 		TEST(cnps_to_senders_without_agents_are_no_loss),
 		TEST(few_cnps_are_not_compared),
 		TEST(a_rack_that_is_gone_is_not_waited_for),

@@ -609,6 +609,11 @@ cnps_of_a_minute_are_those_of_rnics_that_count_them_all(void **state)
 	ROUNDS(1, &often, &part, &seldom, &late);
 	cnps = proof_cnps(proof, now);
 	assert_int_equal(cnps.rnics, 2);
+	assert_true(proof_counts_cnps(proof, "h1/mlx5_0", now));
+	assert_true(proof_counts_cnps(proof, "h2/mlx5_0", now));
+	assert_false(proof_counts_cnps(proof, "h3/mlx5_0", now));
+	assert_false(proof_counts_cnps(proof, "h4/mlx5_0", now));
+	assert_false(proof_counts_cnps(proof, "h5/mlx5_0", now));
 	assert_int_equal(cnps.rdma_sent, 12 * 70000 + 70000 / 2);
 	assert_int_equal(cnps.rdma_received, 12 * 100000 + 100000 / 2);
 	assert_int_equal(cnps.cnps_sent, 12 * 4000 + 4000 / 2);
