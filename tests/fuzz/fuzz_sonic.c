@@ -1,7 +1,12 @@
 /*
- * What a switch's Redis says, made up: any bytes, as answers to what was asked.
- * Whatever it says, nothing larger than the limits is kept, and a reading that ends has
- * a port. A second one, which asks for less, ends too, and keeps the neighbours.
+ * The answers of a switch's Redis, made up. Whatever they are, nothing larger than the
+ * limits is kept, and a reading that ends has a port. A second reading, which asks for
+ * less, keeps the neighbours.
+ *
+ * Input: any bytes, as answers to all requests, in pieces of 1 + the first byte. Or,
+ * behind a 'Q', one line for each value that is requested: the answer then has as many
+ * values as the request, however many the table of counters has. An empty line is nil;
+ * a line "!..." takes the place of a whole answer as it is; a map ends at a line ".".
  */
 #include <event2/buffer.h>
 #include <hiredis/hiredis.h>
@@ -15,6 +20,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+#define QUESTIONS 'Q'
+#define MOST_PAIRS 64 /* of a map */
+
+struct lines {
+	const char *at;
+	size_t left;
+};
+
 static int
 take(struct sonic *sonic, struct redis_reader *reader, struct evbuffer *questions)
 {
@@ -27,37 +40,151 @@ take(struct sonic *sonic, struct redis_reader *reader, struct evbuffer *question
 		freeReplyObject(answer);
 		if (r < 0 || sonic_is_done(sonic))
 			break;
-		if (sonic_is_answered(sonic)) {
+		if (sonic_is_answered(sonic))
 			r = sonic_ask(sonic, questions);
-			evbuffer_drain(questions, evbuffer_get_length(questions));
-		}
 		if (r < 0)
 			break;
 	}
 	return r;
 }
 
-/* NULL: the reading does not end. */
-static struct switch_list *
-read_switch(const uint8_t *data, size_t len, unsigned also, struct switch_list *before)
+static struct lines
+next_line(struct lines *lines)
+{
+	const char *end = memchr(lines->at, '\n', lines->left);
+	const struct lines line = { lines->at,
+		end == NULL ? lines->left : (size_t)(end - lines->at) };
+	const size_t all = line.left + (end != NULL);
+
+	lines->at += all;
+	lines->left -= all;
+	return line;
+}
+
+static bool
+begins_with(const struct lines *lines, char first)
+{
+	return lines->left > 0 && lines->at[0] == first;
+}
+
+static void
+put_value(struct evbuffer *out, struct lines line)
+{
+	if (line.left == 0) {
+		evbuffer_add_printf(out, "$-1\r\n");
+		return;
+	}
+	evbuffer_add_printf(out, "$%zu\r\n", line.left);
+	evbuffer_add(out, line.at, line.left);
+	evbuffer_add_printf(out, "\r\n");
+}
+
+static void
+put_map(struct evbuffer *out, struct lines *lines)
+{
+	struct lines found[2 * MOST_PAIRS];
+	size_t count = 0;
+
+	while (count < 2 * MOST_PAIRS && lines->left > 0) {
+		found[count] = next_line(lines);
+		if (found[count].left == 1 && found[count].at[0] == '.')
+			break;
+		count++;
+	}
+	evbuffer_add_printf(out, "*%zu\r\n", count);
+	for (size_t i = 0; i < count; i++)
+		put_value(out, found[i]);
+}
+
+static void
+put_answer(struct evbuffer *out, const redisReply *question, struct lines *lines)
+{
+	const char *verb = question->element[0]->str;
+
+	if (begins_with(lines, '!')) {
+		const struct lines line = next_line(lines);
+
+		evbuffer_add(out, line.at + 1, line.left - 1);
+		evbuffer_add_printf(out, "\r\n");
+	} else if (strcmp(verb, "HGETALL") == 0) {
+		put_map(out, lines);
+	} else if (strcmp(verb, "HMGET") == 0) {
+		evbuffer_add_printf(out, "*%zu\r\n", question->elements - 2);
+		for (size_t i = 2; i < question->elements; i++)
+			put_value(out, next_line(lines));
+	} else {
+		evbuffer_add_printf(out, "+OK\r\n");
+	}
+}
+
+/* Answers all requests with lines of the input. < 0: the reading breaks off, or waits
+ * for the rest of an answer. */
+static int
+answer_questions(struct sonic *sonic, struct redis_reader *reader,
+    struct evbuffer *questions, struct lines *lines)
+{
+	redisReader *parser = redisReaderCreate();
+	struct evbuffer *answers = evbuffer_new();
+	void *question = NULL;
+	int r = evbuffer_get_length(questions) > 0 ? 0 : -1;
+
+	if (parser == NULL || answers == NULL ||
+	    redisReaderFeed(parser, (char *)evbuffer_pullup(questions, -1),
+		evbuffer_get_length(questions)) != REDIS_OK)
+		abort();
+	evbuffer_drain(questions, evbuffer_get_length(questions));
+	while (r == 0 && redisReaderGetReply(parser, &question) == REDIS_OK &&
+	       question != NULL) {
+		put_answer(answers, question, lines);
+		freeReplyObject(question);
+	}
+	if (r == 0)
+		r = redis_reader_feed(
+		    reader, evbuffer_pullup(answers, -1), evbuffer_get_length(answers));
+	if (r == 0)
+		r = take(sonic, reader, questions);
+	redisReaderFree(parser);
+	evbuffer_free(answers);
+	return r;
+}
+
+static void
+read_pieces(struct sonic *sonic, struct redis_reader *reader,
+    struct evbuffer *questions, const uint8_t *data, size_t len)
 {
 	const size_t piece = len > 0 ? 1 + data[0] : 1;
-	struct redis_reader *reader = redis_reader_new();
-	struct evbuffer *questions = evbuffer_new();
-	struct switch_counts counts = { 0 };
-	struct switch_list *list = NULL;
-	struct sonic *sonic;
 
-	if (reader == NULL || questions == NULL ||
-	    sonic_new("", also, before, &counts, &sonic) < 0)
-		abort();
-	if (sonic_ask(sonic, questions) < 0)
-		abort();
+	evbuffer_drain(questions, evbuffer_get_length(questions));
 	for (size_t at = 1; at < len && !sonic_is_done(sonic); at += piece)
 		if (redis_reader_feed(
 			reader, data + at, len - at < piece ? len - at : piece) < 0 ||
 		    take(sonic, reader, questions) < 0)
 			break;
+}
+
+/* NULL: the reading does not end. */
+static struct switch_list *
+read_switch(const uint8_t *data, size_t len, unsigned also, struct switch_list *before)
+{
+	struct redis_reader *reader = redis_reader_new();
+	struct evbuffer *questions = evbuffer_new();
+	struct lines lines = { (const char *)data + 1, len - 1 };
+	struct switch_counts counts = { 0 };
+	struct switch_list *list = NULL;
+	struct sonic *sonic;
+
+	if (reader == NULL || questions == NULL ||
+	    sonic_new(data[0] == QUESTIONS ? "secret" : "", also, before, &counts,
+		&sonic) < 0)
+		abort();
+	if (sonic_ask(sonic, questions) < 0)
+		abort();
+	if (data[0] != QUESTIONS)
+		read_pieces(sonic, reader, questions, data, len);
+	else
+		while (!sonic_is_done(sonic) &&
+		       answer_questions(sonic, reader, questions, &lines) == 0)
+			;
 	if (sonic_is_done(sonic)) {
 		list = sonic_take_list(sonic);
 		if (switch_list_count(list) == 0 ||
@@ -71,12 +198,15 @@ read_switch(const uint8_t *data, size_t len, unsigned also, struct switch_list *
 	return list;
 }
 
-/* The same answers but for those that are asked for seldom: nobody has moved. */
+/* The same answers, but fewer of them: other neighbours are not reported. Lines may
+ * belong to other requests then, and the reading may break off. */
 static void
 read_again(const uint8_t *data, size_t len, struct switch_list *before)
 {
 	struct switch_list *list = read_switch(data, len, 0, before);
 
+	if (list == NULL && data[0] == QUESTIONS)
+		return;
 	if (list == NULL || switch_list_count(list) != switch_list_count(before))
 		abort();
 	for (size_t i = 0; i < switch_list_count(list); i++) {
@@ -105,9 +235,11 @@ read_others(struct switch_list *before)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct switch_list *list =
-	    read_switch(data, len, SONIC_NEIGHBORS | SONIC_OPTICS, NULL);
+	struct switch_list *list;
 
+	if (len == 0)
+		return 0;
+	list = read_switch(data, len, SONIC_NEIGHBORS | SONIC_OPTICS, NULL);
 	if (list != NULL) {
 		read_again(data, len, list);
 		read_others(list);
