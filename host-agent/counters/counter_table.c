@@ -10,6 +10,7 @@
 #define RXE [COUNTER_RXE]
 #define MANA [COUNTER_MANA]
 #define EFA [COUNTER_EFA]
+#define IONIC [COUNTER_IONIC]
 #define ANY [COUNTER_ANY]
 
 /* bnxt_re has separate counters for errors that it found as the responder; newer
@@ -27,13 +28,13 @@
 const struct counter_row counter_rows[] = {
 	/* ---- traffic of RDMA ---- */
 	{ "rdma_rx_bytes", "rdma_rx_bytes_total", "bytes", 64, 0, "Bytes that RDMA received.",
-	  { MLX5 = "e:rx_vport_rdma_unicast_bytes+e:rx_vport_rdma_multicast_bytes", BNXT = "h:rx_roce_only_bytes|h:rx_bytes", IRDMA = "h:ip4InOctets+h:ip6InOctets", MANA = "h:rx_bytes", EFA = "h:rx_bytes", ANY = "c:port_rcv_data*4" } },
+	  { MLX5 = "e:rx_vport_rdma_unicast_bytes+e:rx_vport_rdma_multicast_bytes", BNXT = "h:rx_roce_only_bytes|h:rx_bytes", IRDMA = "h:ip4InOctets+h:ip6InOctets", MANA = "h:rx_bytes", EFA = "h:rx_bytes", IONIC = "h:rx_rdma_ucast_bytes+h:rx_rdma_mcast_bytes|h:rx_rdma_ucast_bytes", ANY = "c:port_rcv_data*4" } },
 	{ "rdma_tx_bytes", "rdma_tx_bytes_total", "bytes", 64, 0, "Bytes that RDMA sent.",
-	  { MLX5 = "e:tx_vport_rdma_unicast_bytes+e:tx_vport_rdma_multicast_bytes", BNXT = "h:tx_roce_only_bytes|h:tx_bytes", IRDMA = "h:ip4OutOctets+h:ip6OutOctets", MANA = "h:tx_bytes", EFA = "h:tx_bytes", ANY = "c:port_xmit_data*4" } },
+	  { MLX5 = "e:tx_vport_rdma_unicast_bytes+e:tx_vport_rdma_multicast_bytes", BNXT = "h:tx_roce_only_bytes|h:tx_bytes", IRDMA = "h:ip4OutOctets+h:ip6OutOctets", MANA = "h:tx_bytes", EFA = "h:tx_bytes", IONIC = "h:tx_rdma_ucast_bytes+h:tx_rdma_mcast_bytes|h:tx_rdma_ucast_bytes", ANY = "c:port_xmit_data*4" } },
 	{ "rdma_rx_pkts", "rdma_rx_packets_total", "packets", 64, 0, "Packets that RDMA received.",
-	  { MLX5 = "e:rx_vport_rdma_unicast_packets+e:rx_vport_rdma_multicast_packets", BNXT = "h:rx_roce_only_pkts|h:rx_pkts", IRDMA = "h:ip4InPkts+h:ip6InPkts|h:RxUDP", RXE = "h:rcvd_pkts", MANA = "h:rx_packets|h:rx_pkt", EFA = "h:rx_pkts", ANY = "c:port_rcv_packets" } },
+	  { MLX5 = "e:rx_vport_rdma_unicast_packets+e:rx_vport_rdma_multicast_packets", BNXT = "h:rx_roce_only_pkts|h:rx_pkts", IRDMA = "h:ip4InPkts+h:ip6InPkts|h:RxUDP", RXE = "h:rcvd_pkts", MANA = "h:rx_packets|h:rx_pkt", EFA = "h:rx_pkts", IONIC = "h:rx_rdma_ucast_pkts+h:rx_rdma_mcast_pkts|h:rx_rdma_ucast_pkts", ANY = "c:port_rcv_packets" } },
 	{ "rdma_tx_pkts", "rdma_tx_packets_total", "packets", 64, 0, "Packets that RDMA sent.",
-	  { MLX5 = "e:tx_vport_rdma_unicast_packets+e:tx_vport_rdma_multicast_packets", BNXT = "h:tx_roce_only_pkts|h:tx_pkts", IRDMA = "h:ip4OutPkts+h:ip6OutPkts|h:TxUDP", RXE = "h:sent_pkts", MANA = "h:tx_packets|h:tx_pkt", EFA = "h:tx_pkts", ANY = "c:port_xmit_packets" } },
+	  { MLX5 = "e:tx_vport_rdma_unicast_packets+e:tx_vport_rdma_multicast_packets", BNXT = "h:tx_roce_only_pkts|h:tx_pkts", IRDMA = "h:ip4OutPkts+h:ip6OutPkts|h:TxUDP", RXE = "h:sent_pkts", MANA = "h:tx_packets|h:tx_pkt", EFA = "h:tx_pkts", IONIC = "h:tx_rdma_ucast_pkts+h:tx_rdma_mcast_pkts|h:tx_rdma_ucast_pkts", ANY = "c:port_xmit_packets" } },
 	{ "rx_write_req", "rdma_rx_write_requests_total", "requests", 32, 0, "RDMA WRITE requests received.",
 	  { MLX5 = "h:rx_write_requests", BNXT = "h:rx_write_req", IRDMA = "h:iwInRdmaWrites|h:InRdmaWrites", MANA = "h:rx_write_requests|h:rx_write_req" } },
 	{ "rx_read_req", "rdma_rx_read_requests_total", "requests", 32, 0, "RDMA READ requests received.",
@@ -70,11 +71,11 @@ const struct counter_row counter_rows[] = {
 
 	/* ---- congestion control ---- */
 	{ "ecn_ce_rx", "rdma_np_ecn_marked_roce_packets_total", "packets", 64, 0, "RoCE packets received with a congestion mark (ECN CE).",
-	  { MLX5 = "h:np_ecn_marked_roce_packets", BNXT = "h:rx_ecn_marked_pkts", IRDMA = "h:RxECNMrkd", MANA = "H:received_ecns" } },
+	  { MLX5 = "h:np_ecn_marked_roce_packets", BNXT = "h:rx_ecn_marked_pkts", IRDMA = "h:RxECNMrkd", MANA = "H:received_ecns", IONIC = "h:rx_rdma_ecn_pkts" } },
 	{ "cnp_tx", "rdma_np_cnp_sent_total", "packets", 64, 0, "CNPs sent, as the receiver of marked packets.",
-	  { MLX5 = "h:np_cnp_sent", BNXT = "h:tx_cnp_pkts|h:np_cnp_pkts|h:cnp_tx_pkts", IRDMA = "h:cnpSent", MANA = "H:sent_cnps" } },
+	  { MLX5 = "h:np_cnp_sent", BNXT = "h:tx_cnp_pkts|h:np_cnp_pkts|h:cnp_tx_pkts", IRDMA = "h:cnpSent", MANA = "H:sent_cnps", IONIC = "h:tx_rdma_cnp_pkts" } },
 	{ "cnp_rx_handled", "rdma_rp_cnp_handled_total", "packets", 64, 0, "CNPs received that slowed a flow down.",
-	  { MLX5 = "h:rp_cnp_handled", BNXT = "h:rx_cnp_pkts|h:cnp_rx_pkts", IRDMA = "h:cnpHandled", MANA = "h:received_cnps" } },
+	  { MLX5 = "h:rp_cnp_handled", BNXT = "h:rx_cnp_pkts|h:cnp_rx_pkts", IRDMA = "h:cnpHandled", MANA = "h:received_cnps", IONIC = "h:rx_rdma_cnp_pkts" } },
 	{ "cnp_rx_ignored", "rdma_rp_cnp_ignored_total", "packets", 64, 0, "CNPs received that slowed no flow down.",
 	  { MLX5 = "h:rp_cnp_ignored", IRDMA = "h:cnpIgnored" } },
 	{ "rate_increases", "rdma_rate_increases_total", "events", 64, 0, "Times that congestion control raised a rate again.",
@@ -86,27 +87,29 @@ const struct counter_row counter_rows[] = {
 
 	/* ---- retransmission ---- */
 	{ "oos_rx", "rdma_out_of_sequence_total", "packets", 32, 0, "Packets received out of order.",
-	  { MLX5 = "h:out_of_sequence", BNXT = "h:oos_drop_count|h:res_oos_drop_count", IRDMA = "h:Rcvd Out of order packets", RXE = "h:out_of_seq_request", MANA = "h:responder_oos" } },
+	  { MLX5 = "h:out_of_sequence", BNXT = "h:oos_drop_count|h:res_oos_drop_count", IRDMA = "h:Rcvd Out of order packets", RXE = "h:out_of_seq_request", MANA = "h:responder_oos", IONIC = "h:resp_rx_outouf_seq" } },
 	{ "nak_seq_rx", "rdma_packet_seq_err_total", "packets", 32, 0, "NAKs received for a gap in the sequence.",
-	  { MLX5 = "h:packet_seq_err", BNXT = "h:seq_err_naks_rcvd", IRDMA = "h:Nak Sequence Error", RXE = "h:rcvd_seq_err", MANA = "h:requester_oos_nak" } },
+	  { MLX5 = "h:packet_seq_err", BNXT = "h:seq_err_naks_rcvd", IRDMA = "h:Nak Sequence Error", RXE = "h:rcvd_seq_err", MANA = "h:requester_oos_nak", IONIC = "h:req_rx_pkt_seq_err" } },
 	{ "nak_implied", "rdma_implied_nak_seq_err_total", "events", 32, 0, "Acknowledgements that imply a lost response.",
-	  { MLX5 = "h:implied_nak_seq_err", BNXT = "h:missing_resp", IRDMA = "h:Nak Sequence Error Implied", MANA = "h:requester_implicit_nak" } },
+	  { MLX5 = "h:implied_nak_seq_err", BNXT = "h:missing_resp", IRDMA = "h:Nak Sequence Error Implied", MANA = "h:requester_implicit_nak", IONIC = "h:req_rx_impl_nak_seq_err" } },
 	{ "ack_timeout", "rdma_local_ack_timeout_err_total", "events", 32, 0, "Times that no acknowledgement arrived in time.",
-	  { MLX5 = "h:local_ack_timeout_err", BNXT = "h:to_retransmits", IRDMA = "h:RTO", RXE = "h:completer_retry_err", MANA = "h:requester_timeout" } },
+	  { MLX5 = "h:local_ack_timeout_err", BNXT = "h:to_retransmits", IRDMA = "h:RTO", RXE = "h:completer_retry_err", MANA = "h:requester_timeout", IONIC = "h:tx_rdma_ack_timeout" } },
 	{ "retry_exceeded", "rdma_req_transport_retries_exceeded_total", "events", 32, 0, "QPs that failed because no retransmission was acknowledged.",
-	  { MLX5 = "h:req_transport_retries_exceeded", BNXT = "h:max_retry_exceeded", RXE = "h:retry_exceeded_err", MANA = "h:requester_retries_exceeded" } },
+	  { MLX5 = "h:req_transport_retries_exceeded", BNXT = "h:max_retry_exceeded", RXE = "h:retry_exceeded_err", MANA = "h:requester_retries_exceeded", IONIC = "h:req_tx_retry_excd_err" } },
 	{ "rnr_nak_rx", "rdma_rnr_nak_retry_err_total", "packets", 32, 0, "RNR NAKs received: the other end had no receive buffer.",
-	  { MLX5 = "h:rnr_nak_retry_err", BNXT = "h:rnr_naks_rcvd", IRDMA = "h:RNR received", RXE = "h:rcvd_rnr_err", MANA = "h:requester_rnr_nak" } },
+	  { MLX5 = "h:rnr_nak_retry_err", BNXT = "h:rnr_naks_rcvd", IRDMA = "h:RNR received", RXE = "h:rcvd_rnr_err", MANA = "h:requester_rnr_nak", IONIC = "h:req_rx_rnr_retry_err" } },
 	{ "rnr_nak_tx", "rdma_rnr_nak_sent_total", "packets", 64, 0, "RNR NAKs sent: this end had no receive buffer.",
 	  { IRDMA = "h:RNR sent", RXE = "h:send_rnr_err", MANA = "h:responder_rnr_nak" } },
 	{ "rnr_retry_exceeded", "rdma_req_rnr_retries_exceeded_total", "events", 32, 0, "QPs that failed because of too many RNR NAKs.",
 	  { MLX5 = "h:req_rnr_retries_exceeded", RXE = "h:retry_rnr_exceeded_err", MANA = "h:requester_rnr_nak_retries_exceeded" } },
 	{ "dup_req", "rdma_duplicate_request_total", "packets", 32, 0, "Requests received again.",
-	  { MLX5 = "h:duplicate_request", BNXT = "h:dup_req|h:dup_reqs", RXE = "h:duplicate_request", MANA = "h:responder_dup_request" } },
+	  { MLX5 = "h:duplicate_request", BNXT = "h:dup_req|h:dup_reqs", RXE = "h:duplicate_request", MANA = "h:responder_dup_request", IONIC = "h:resp_rx_dup_request" } },
 	{ "rx_out_of_buffer", "rdma_out_of_buffer_total", "packets", 32, 0, "Packets dropped because there was no receive buffer.",
-	  { MLX5 = "h:out_of_buffer|e:rx_out_of_buffer", BNXT = "h:rx_out_of_buffer", IRDMA = "h:ip4InDiscards", EFA = "h:rx_drops" } },
+	  { MLX5 = "h:out_of_buffer|e:rx_out_of_buffer", BNXT = "h:rx_out_of_buffer", IRDMA = "h:ip4InDiscards", EFA = "h:rx_drops", IONIC = "h:resp_rx_outof_buf" } },
 	{ "icrc_err", "rdma_rx_icrc_encapsulated_total", "packets", 64, 0, "RoCE packets with a wrong ICRC.",
 	  { MLX5 = "h:rx_icrc_encapsulated", IRDMA = "h:CRC errors" } },
+	{ "retx_pkts", "rdma_tx_retransmitted_packets_total", "packets", 64, 0, "RDMA packets sent again.",
+	  { IONIC = "h:tx_rdma_retx_pkts" } },
 	{ "adp_retrans", "rdma_roce_adp_retrans_total", "events", 32, 0, "Adaptive retransmissions.",
 	  { MLX5 = "h:roce_adp_retrans" } },
 	{ "adp_retrans_to", "rdma_roce_adp_retrans_to_total", "events", 32, 0, "Time-outs of adaptive retransmission.",
@@ -120,19 +123,19 @@ const struct counter_row counter_rows[] = {
 
 	/* ---- completions with an error ---- */
 	{ "cqe_err_req", "rdma_req_cqe_error_total", "completions", 32, 0, "Requests completed with an error.",
-	  { MLX5 = "h:req_cqe_error", BNXT = "h:req_cqe_error", RXE = "h:send_err" } },
+	  { MLX5 = "h:req_cqe_error", BNXT = "h:req_cqe_error", RXE = "h:send_err", IONIC = "h:req_rx_cqe_err" } },
 	{ "cqe_err_resp", "rdma_resp_cqe_error_total", "completions", 32, 0, "Receives completed with an error.",
-	  { MLX5 = "h:resp_cqe_error", BNXT = "h:resp_cqe_error|" BNXT_RESPONDER } },
+	  { MLX5 = "h:resp_cqe_error", BNXT = "h:resp_cqe_error|" BNXT_RESPONDER, IONIC = "h:resp_rx_cqe_err" } },
 	{ "cqe_err_req_flush", "rdma_req_cqe_flush_error_total", "completions", 32, 0, "Requests flushed because their QP was in error.",
-	  { MLX5 = "h:req_cqe_flush_error" } },
+	  { MLX5 = "h:req_cqe_flush_error", IONIC = "h:req_rx_cqe_flush" } },
 	{ "cqe_err_resp_flush", "rdma_resp_cqe_flush_error_total", "completions", 32, 0, "Receives flushed because their QP was in error.",
 	  { MLX5 = "h:resp_cqe_flush_error" } },
 	{ "cqe_err_req_access", "rdma_req_remote_access_errors_total", "completions", 32, 0, "Requests that the other end refused: no access right.",
-	  { MLX5 = "h:req_remote_access_errors", BNXT = "h:remote_access_err", MANA = "h:nak_access_error" } },
+	  { MLX5 = "h:req_remote_access_errors", BNXT = "h:remote_access_err", MANA = "h:nak_access_error", IONIC = "h:req_rx_rmt_acc_err" } },
 	{ "cqe_err_req_invalid", "rdma_req_remote_invalid_request_total", "completions", 32, 0, "Requests that the other end refused as invalid.",
-	  { MLX5 = "h:req_remote_invalid_request", BNXT = "h:remote_invalid_req_err", MANA = "h:nak_inv_req" } },
+	  { MLX5 = "h:req_remote_invalid_request", BNXT = "h:remote_invalid_req_err", MANA = "h:nak_inv_req", IONIC = "h:req_rx_rmt_req_err" } },
 	{ "cqe_err_req_operation", "rdma_req_remote_operation_errors_total", "completions", 64, 0, "Requests that the other end could not execute.",
-	  { BNXT = "h:remote_op_err", MANA = "h:nak_opp_error" } },
+	  { BNXT = "h:remote_op_err", MANA = "h:nak_opp_error", IONIC = "h:req_rx_oper_err" } },
 	{ "cqe_err_req_response", "rdma_req_bad_response_errors_total", "completions", 64, 0, "Requests with an invalid response.",
 	  { BNXT = "h:bad_resp_err", MANA = "h:nak_inv_read" } },
 	{ "cqe_err_req_local", "rdma_req_local_errors_total", "completions", 64, 0, "Requests that this end could not send.",
@@ -344,6 +347,7 @@ counter_driver_of(const char *driver)
 		{ "rdma_rxe", COUNTER_RXE },
 		{ "mana", COUNTER_MANA },
 		{ "efa", COUNTER_EFA },
+		{ "ionic", COUNTER_IONIC },
 	};
 
 	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
@@ -356,7 +360,7 @@ const char *
 counter_driver_str(enum counter_driver driver)
 {
 	static const char *const names[COUNTER_DRIVERS] = { "mlx5", "bnxt_re", "irdma",
-		"rxe", "mana", "efa", "any" };
+		"rxe", "mana", "efa", "ionic", "any" };
 
 	return names[driver];
 }

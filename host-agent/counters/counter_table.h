@@ -22,6 +22,7 @@ enum counter_driver {
 	COUNTER_RXE,
 	COUNTER_MANA,
 	COUNTER_EFA,
+	COUNTER_IONIC,
 	/* any other driver; and the drivers above, for rows in which they have no
 	 * source */
 	COUNTER_ANY,
