@@ -64,7 +64,7 @@ judge_rnics(const json_t *answer, struct findings *findings)
 		findings_add(findings, FINDING_WRONG, "%s: the agent waits for it: %s",
 		    text(rnic, "device"), text(rnic, "reason"));
 		findings_remedy(findings,
-		    "do as it says, or remove it from rnics: in the agent's config");
+		    "correct that, or remove it from rnics: in the agent's config");
 	}
 	if (json_array_size(list) == 0) {
 		findings_add(findings, FINDING_WRONG, "the agent has no RNIC");
@@ -85,7 +85,7 @@ judge_pace(const json_t *answer, struct findings *findings)
 		    "the region's brake allows %lld of 1000 probes",
 		    number(answer, "brake_permille"));
 		findings_remedy(
-		    findings, "rackmeshctl brake tells who set it, and when");
+		    findings, "rackmeshctl brake shows who set it, and when");
 	}
 	if (json_is_string(json_object_get(answer, "slowed")) &&
 	    strcmp(text(answer, "slowed"), "none") != 0) {
@@ -120,7 +120,7 @@ judge_aggregators(const json_t *answer, struct findings *findings)
 		findings_remedy(findings,
 		    "if it accepts connections, the cause is a certificate, two hosts "
 		    "with one name, or an address that is missing in the unit's "
-		    "IPAddressAllow; journalctl -u host-agent tells which");
+		    "IPAddressAllow; journalctl -u host-agent shows which");
 	}
 	if (json_array_size(list) == 0) {
 		findings_add(findings, FINDING_WRONG, "the agent knows no aggregator");

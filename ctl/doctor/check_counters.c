@@ -79,7 +79,7 @@ check_optics(
 		return;
 	}
 	findings_add(findings, FINDING_WARNING,
-	    "counters.optics_interval_s is %s, and the agent has not CAP_NET_ADMIN: "
+	    "counters.optics_interval_s is %s, and the agent lacks CAP_NET_ADMIN: "
 	    "optical modules are not read",
 	    asked);
 	add_drop_in(findings, "host-agent-optics.conf");

@@ -250,7 +250,7 @@ check_unit(const struct host *host, struct findings *findings)
 	if (!host_exists(host, "/run/systemd/system")) {
 		findings_add(findings, FINDING_WARNING,
 		    "systemd does not run here: nothing restarts a daemon that ends");
-		findings_remedy(findings, "make sure of that in another way");
+		findings_remedy(findings, "make sure that another program restarts it");
 		return;
 	}
 	for (const char *const *name = daemon_names; *name != NULL; name++)

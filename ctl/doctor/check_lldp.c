@@ -86,7 +86,7 @@ judge_rnic(
 		    "%s: LLDP reports no neighbour on %s", rnic->device, rnic->netdev);
 		findings_remedy(findings,
 		    "turn on LLDP on the switch's port; a NIC's "
-		    "firmware may swallow it (on Intel: ethtool "
+		    "firmware may consume it (on Intel: ethtool "
 		    "--set-priv-flags %s disable-fw-lldp on)",
 		    rnic->netdev);
 		return;
