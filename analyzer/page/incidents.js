@@ -83,7 +83,7 @@ export function open() {
   const filter = element("input", {
     id: "filter",
     type: "search",
-    placeholder: "part, rack, words ( / )",
+    placeholder: "part, rack, service, words ( / )",
     "aria-label": "Show incidents that hold this",
     autocomplete: "off",
     oninput: () => render(),
@@ -96,7 +96,7 @@ export function open() {
     const fits = incidents.filter(
       (each) =>
         (!onlyOpen.checked || isOpen(each)) &&
-        `${each.part} ${each.tor} ${each.region} ${each.kind} ${each.sentence}`.toLowerCase().includes(text),
+        `${each.part} ${each.tor} ${each.region} ${each.kind} ${each.sentence} ${impact(each)} ${each.evidence?.services ?? ""}`.toLowerCase().includes(text),
     );
     all.update(fits, MOST);
     say(counted, `${several(fits.length, "incident")}${fits.length > MOST ? `, ${MOST} of them shown` : ""}`);

@@ -146,7 +146,14 @@ const one = { id: 'a1', state: 'open', region: 'lab', tor: '', part_type: 'link'
   kind: 'link-lossy', severity: 'critical', confidence: 0.9, sentence: 'Link spine1--tor2 loses packets.', began: at, opened: at,
   changed: at, resolved: null, sources: ['analyzer'], related: [], evidence: { impact: 'P0', services: 'pod:train (lab/train-0)',
   ruled_out: ['spine1: its other links lose nothing'] } };
-window.fetch = (path, how) => path.startsWith('/v1/incidents/a1') ? Promise.resolve(new Response(JSON.stringify(one))) : real(path, how);
+window.fetch = async (path, how) => {
+  if (path.startsWith('/v1/incidents/a1')) return new Response(JSON.stringify(one));
+  const answer = await real(path, how);
+  if (!path.startsWith('/v1/incidents')) return answer;
+  const told = await answer.json();
+  told.incidents.push({ ...one, number: 1 });
+  return new Response(JSON.stringify(told));
+};
 location.hash = '#/incident/a1';"""
 
 
@@ -164,6 +171,13 @@ def test_whom_it_hurts_is_said_first_and_a_long_meaning_is_folded(region, page):
         section = (places.ROOT / "docs" / "verdicts.md").read_text().split("\n## link-lossy\n")[1].split("\n**Look")[0]
         whole = " ".join(re.sub(r"[*`]", "", section).split())
         seen(page, "all of it", ".advice p", lambda texts: len(texts) == 4 and f"{meaning} {texts[3]}" == whole)
+        page.driver.execute_script("location.hash = '#/incidents'")
+        seen(page, "the list", "#filter", lambda texts: len(texts) == 1)
+        page.press("/", *"ml/train-0")
+        seen(page, "nobody's", ".incident", lambda rows: rows == [])
+        page.find("#filter")[0].clear()
+        page.press(*"lab/train-0")
+        seen(page, "its user's", ".incident", lambda rows: len(rows) == 1 and "P0: pod:train (lab/train-0)" in rows[0])
     finally:
         page.open(url(region))
         page.driver.refresh()
