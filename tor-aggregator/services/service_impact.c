@@ -16,16 +16,28 @@ struct names {
 	bool more;
 };
 
+/* In order of the alphabet: hosts report them in any, and other names are a change of
+ * the incident. */
 static void
 note_name(struct names *names, const struct service_flow *flow)
 {
-	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->of[i]->service, flow->service) == 0)
+	size_t at = 0;
+
+	for (; at < names->count; at++) {
+		const int order = strcmp(names->of[at]->service, flow->service);
+
+		if (order == 0)
 			return;
-	if (names->count == MAX_NAMES)
-		names->more = true;
-	else
-		names->of[names->count++] = flow;
+		if (order > 0)
+			break;
+	}
+	names->more |= names->count == MAX_NAMES;
+	if (at == MAX_NAMES)
+		return;
+	names->count += names->count < MAX_NAMES;
+	memmove(&names->of[at + 1], &names->of[at],
+	    (names->count - at - 1) * sizeof(names->of[0]));
+	names->of[at] = flow;
 }
 
 static void

@@ -162,6 +162,10 @@ many_names_are_cut(void **state)
 	report(w, "h1", true, 1,
 	    (const char *const[]){ "a", "b", "c", "d", "e", "f", NULL });
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: a, b, c, d, ...");
+	/* The same ones, in whatever order they are reported. */
+	report(w, "h1", true, 1,
+	    (const char *const[]){ "f", "c", "b", "e", "a", "d", NULL });
+	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: a, b, c, d, ...");
 }
 
 static void
