@@ -408,7 +408,7 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 		wire_register_rnic(&view, i, &rnic);
 		named = look_up(owner->options.registry, rnic.id);
 		if (!session_serves_any(session, &rnic)) {
-			owner->counts.foreign_rnics++;
+			owner->counts.rnics_of_other_tors++;
 			continue;
 		}
 		changed |= session_rename(session, &rnic, source.host);

@@ -75,7 +75,7 @@ struct aggregators_counts {
 	uint64_t registrations; /* registration messages */
 	uint64_t refused_messages;
 	/* RNICs of ToRs that the reporting aggregator does not serve */
-	uint64_t foreign_rnics;
+	uint64_t rnics_of_other_tors;
 	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
 	uint64_t keys_sent; /* messages with keys */
 	uint64_t

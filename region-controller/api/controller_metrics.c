@@ -85,7 +85,7 @@ add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 		{ NAME("registrations_total"), "", "Registration messages received", &c->registrations },
 		{ NAME("messages_refused_total"), "", "Messages refused because they are damaged, malformed or unknown", &c->refused_messages },
 		{ NAME("rnics_of_other_tors_total"), "",
-		  "RNICs registered by an aggregator that does not serve their ToR", &c->foreign_rnics },
+		  "RNICs registered by an aggregator that does not serve their ToR", &c->rnics_of_other_tors },
 		{ NAME("plans_sent_total"), "", "Plans sent to aggregators", &c->plans_sent },
 		{ NAME("plan_bytes_sent_total"), "", "Bytes of plans sent to aggregators", &c->plan_bytes_sent },
 		{ NAME("keys_sent_total"), "", "Messages with probe keys sent to aggregators", &c->keys_sent },
@@ -219,13 +219,13 @@ add_plans(struct rm_metrics *metrics, const struct api_context *context)
 		{ NAME("cable_directions_short"), "", "Directions of cables that get fewer probes than required",
 		  &p->short_cables },
 		{ NAME("rnics_short_of_witnesses"), "", "RNICs of small racks with too few witnesses",
-		  &p->lonely_rnics },
+		  &p->rnics_short_of_witnesses },
 		{ NAME("entries_dropped"), "", "Planned pairs dropped because the plan is full", &p->dropped_entries },
 		{ NAME("member_pairs_incompatible"), "",
 		  "Pairs of a rack's RNICs that do not probe each other: only one has a QPN",
-		  &p->unlike_members },
+		  &p->incompatible_members },
 		{ NAME("tor_pairs_incompatible"), "",
-		  "Ordered pairs of ToRs that do not probe each other: only one side has QPNs", &p->unlike_tors },
+		  "Ordered pairs of ToRs that do not probe each other: only one side has QPNs", &p->incompatible_tors },
 	};
 	/* clang-format on */
 	int r;

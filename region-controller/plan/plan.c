@@ -144,7 +144,7 @@ fill_racks(struct plan_set *set)
 		}
 	}
 	for (size_t i = 0; i < set->rack_count; i++)
-		set->counts.unlike_members +=
+		set->counts.incompatible_members +=
 		    set->racks[i].with_qp *
 		    (set->racks[i].usable_count - set->racks[i].with_qp);
 	set->counts.racks = set->rack_count;
@@ -170,7 +170,7 @@ plan_in_rack(const struct plan_node *node, size_t rack)
 }
 
 size_t
-plan_likes(const struct plan_rack *rack, const struct plan_node *node)
+plan_count_transport(const struct plan_rack *rack, const struct plan_node *node)
 {
 	return node->qp ? rack->with_qp : rack->usable_count - rack->with_qp;
 }

@@ -252,7 +252,7 @@ find_pairs_to(struct plan_inter *inter, size_t d)
 		struct plan_walk walk = plan_inter_walk(inter, &pair, 0);
 		uint32_t src, dst;
 
-		inter->set->counts.unlike_tors += pair.able == 0;
+		inter->set->counts.incompatible_tors += pair.able == 0;
 		pair.paths = plan_paths(inter->set, ring->places[s].rack);
 		if (pair.paths > 0 && plan_walk_next(inter->set, &walk, &src, &dst))
 			inter->pairs[inter->pair_count++] = pair;

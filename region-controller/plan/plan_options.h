@@ -53,11 +53,11 @@ struct plan_counts { /* of the newest set of plans */
 	uint64_t short_pairs;  /* pairs with fewer flows than coverage needs */
 	uint64_t short_cables; /* directions of cables below their rate */
 	/* RNICs of small racks with fewer witnesses than required */
-	uint64_t lonely_rnics;
+	uint64_t rnics_short_of_witnesses;
 	uint64_t dropped_entries; /* entries that did not fit into a plan */
 	/* Pairs that are not probed because one RNIC has a QPN and the other has none:
 	 * pairs of members of a rack, and pairs of ToRs by direction. */
-	uint64_t unlike_members, unlike_tors;
+	uint64_t incompatible_members, incompatible_tors;
 };
 
 #endif

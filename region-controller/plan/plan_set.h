@@ -79,7 +79,7 @@ const char *plan_rack_name(const struct plan_set *set, size_t rack);
 bool plan_in_rack(const struct plan_node *node, size_t rack);
 /* Number of usable members of this rack with the transport of the node, the node itself
  * included. */
-size_t plan_likes(const struct plan_rack *rack, const struct plan_node *node);
+size_t plan_count_transport(const struct plan_rack *rack, const struct plan_node *node);
 /* True: src may probe dst, which is outside of this rack. */
 bool plan_may_probe(
     const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst);

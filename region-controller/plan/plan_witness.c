@@ -76,19 +76,19 @@ host_is_in_rack(const struct witness *witness, const char *host)
  * already, and 2 if its host has an RNIC in the small rack. -1: it is a witness
  * already. */
 static int
-reluctance(const struct witness *witness, uint32_t dst)
+witness_rank(const struct witness *witness, uint32_t dst)
 {
 	const struct registry_rnic *rnic = witness->set->nodes[dst].rnic;
-	int reluctance = host_is_in_rack(witness, rnic->host) ? 2 : 0;
+	int rank = host_is_in_rack(witness, rnic->host) ? 2 : 0;
 
 	for (size_t i = 0; i < witness->chosen_count; i++) {
 		if (witness->chosen[i] == dst)
 			return -1;
 		if (strcmp(witness->set->nodes[witness->chosen[i]].rnic->host,
 			rnic->host) == 0)
-			reluctance |= 1;
+			rank |= 1;
 	}
-	return reluctance;
+	return rank;
 }
 
 /* Finds the best RNIC of a rack. False: there are no more. */
@@ -103,17 +103,17 @@ choose_of(const struct witness *witness, size_t from, uint32_t src, uint32_t *re
 	for (size_t i = 0; i < rack->usable_count; i++) {
 		uint32_t dst = rack->usable[i];
 		uint64_t score;
-		int reluctant;
+		int rank;
 
 		if (!plan_may_probe(witness->set, witness->rack, src, dst))
 			continue;
-		reluctant = reluctance(witness, dst);
+		rank = witness_rank(witness, dst);
 		score = hash_mix(nodes[src].rnic->key.guid + nodes[src].rnic->key.port,
 		    nodes[dst].rnic->key.guid + nodes[dst].rnic->key.port);
-		if (reluctant < 0 || (best >= 0 && reluctant > best) ||
-		    (best == reluctant && score <= best_score))
+		if (rank < 0 || (best >= 0 && rank > best) ||
+		    (best == rank && score <= best_score))
 			continue;
-		best = reluctant;
+		best = rank;
 		best_score = score;
 		*ret = dst;
 	}
@@ -161,7 +161,7 @@ add_witnesses(struct witness *witness, uint32_t src)
 	int r = 0;
 
 	choose(witness, src);
-	set->counts.lonely_rnics +=
+	set->counts.rnics_short_of_witnesses +=
 	    witness->chosen_count < set->options.witness_targets;
 	for (size_t i = 0; i < witness->chosen_count && r == 0; i++) {
 		entry.dst = witness->chosen[i];
@@ -209,11 +209,11 @@ find_reflector(const struct plan_set *set, size_t rack, uint32_t *ret)
 /* True: the RNIC needs witnesses, because few RNICs of its rack have its transport. An
  * RNIC without an address counts like all others. */
 static bool
-is_lonely(const struct witness *witness, uint32_t src)
+is_short_of_peers(const struct witness *witness, uint32_t src)
 {
 	const struct plan_rack *rack = &witness->set->racks[witness->rack];
 	const struct plan_node *node = &witness->set->nodes[src];
-	size_t unlike = rack->usable_count - plan_likes(rack, node);
+	size_t unlike = rack->usable_count - plan_count_transport(rack, node);
 
 	return rack->member_count - unlike < witness->set->options.witness_below;
 }
@@ -229,7 +229,7 @@ add_rack(struct witness *witness)
 	find_racks(witness);
 	reflects = find_reflector(witness->set, witness->rack, &reflector);
 	for (size_t i = 0; i < rack->usable_count && r == 0; i++) {
-		if (!is_lonely(witness, rack->usable[i]))
+		if (!is_short_of_peers(witness, rack->usable[i]))
 			continue;
 		r = add_witnesses(witness, rack->usable[i]);
 		if (r == 0 && reflects)
@@ -240,7 +240,7 @@ add_rack(struct witness *witness)
 
 /* True: some RNIC of the rack may need witnesses, so each one has to be checked. */
 static bool
-may_be_lonely(const struct plan_set *set, const struct plan_rack *rack)
+may_be_short_of_peers(const struct plan_set *set, const struct plan_rack *rack)
 {
 	return rack->usable_count > 0 &&
 	       (rack->member_count < set->options.witness_below ||
@@ -253,7 +253,7 @@ plan_witness(struct plan_set *set, size_t rack)
 	struct witness witness = { .set = set, .rack = rack };
 	int r;
 
-	if (!may_be_lonely(set, &set->racks[rack]))
+	if (!may_be_short_of_peers(set, &set->racks[rack]))
 		return 0;
 	witness.racks = calloc(set->rack_count + 1, sizeof(*witness.racks));
 	if (witness.racks == NULL)

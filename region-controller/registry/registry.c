@@ -44,7 +44,7 @@ static const struct {
 	    "together" },
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
-	[REGISTRY_ANOTHERS] = { "of_other_host",
+	[REGISTRY_OF_OTHER_HOST] = { "of_other_host",
 	    "another host has registered it before; if it was moved, POST "
 	    "/v1/forget/ID to the controller and restart the agent of its new host" },
 	[REGISTRY_STALE] = { "stale",
@@ -100,7 +100,7 @@ registry_refused_note(struct registry_refusals *refusals, const struct wire_rnic
 	show(entry.device, rnic->device);
 	show(entry.tor, rnic->tor_count > 0 ? rnic->tors[0] : "");
 	show(entry.aggregator, source->aggregator);
-	if (refusal == REGISTRY_BAD_NAME || refusal == REGISTRY_ANOTHERS)
+	if (refusal == REGISTRY_BAD_NAME || refusal == REGISTRY_OF_OTHER_HOST)
 		show(entry.name, name);
 	for (i = 0; i < refusals->count; i++) {
 		if (entries[i].refusal == refusal &&
@@ -277,14 +277,14 @@ refuse(struct registry *registry, const struct wire_rnic *rnic,
 }
 
 static void
-note_teller(struct registry_rnic *rnic, const struct registry_source *source)
+note_reporter(struct registry_rnic *rnic, const struct registry_source *source)
 {
 	memset(rnic->aggregator, 0, sizeof(rnic->aggregator));
 	memcpy(rnic->aggregator, source->aggregator,
 	    strnlen(source->aggregator, sizeof(rnic->aggregator) - 1));
-	if (rnic->tellers[0] != source->session) {
-		rnic->tellers[1] = rnic->tellers[0];
-		rnic->tellers[0] = source->session;
+	if (rnic->reporters[0] != source->session) {
+		rnic->reporters[1] = rnic->reporters[0];
+		rnic->reporters[0] = source->session;
 	}
 	rnic->seen = source->now;
 	rnic->registered = source->wall;
@@ -392,10 +392,10 @@ registry_report(struct registry *registry, const struct wire_rnic *rnic,
 	/* An RNIC belongs to the host that has registered it: otherwise any agent could
 	 * get the keys of any RNIC. */
 	if (known != NULL && strcmp(known->host, source->host) != 0)
-		return refuse(
-		    registry, rnic, source, REGISTRY_ANOTHERS, known->host, refusal);
+		return refuse(registry, rnic, source, REGISTRY_OF_OTHER_HOST,
+		    known->host, refusal);
 	if (known != NULL && rnic->incarnation == 0) {
-		note_teller(known, source);
+		note_reporter(known, source);
 		*refusal = known->refusal;
 		return 0;
 	}
@@ -412,7 +412,7 @@ registry_report(struct registry *registry, const struct wire_rnic *rnic,
 	if (known == NULL)
 		return -ENOMEM;
 	r = take_over(registry, known, rnic, source->host, source->wall, &changed);
-	note_teller(known, source);
+	note_reporter(known, source);
 	*refusal = known->refusal;
 	registry->counts.changed += changed;
 	return r < 0 ? r : changed;
@@ -453,7 +453,7 @@ is_vouched_for(const struct registry_rnic *rnic,
     bool (*is_alive)(uint64_t session, void *arg), void *arg)
 {
 	for (size_t i = 0; i < 2; i++) {
-		if (rnic->tellers[i] != 0 && is_alive(rnic->tellers[i], arg))
+		if (rnic->reporters[i] != 0 && is_alive(rnic->reporters[i], arg))
 			return true;
 	}
 	return false;

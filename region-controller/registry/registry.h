@@ -37,7 +37,7 @@ struct registry_refused { /* texts are quoted, cut and printable */
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregator[RM_NAME_BYTES];
 	/* The malformed name (REGISTRY_BAD_NAME), the name of the other host
-	 * (REGISTRY_ANOTHERS), or "". */
+	 * (REGISTRY_OF_OTHER_HOST), or "". */
 	char name[RM_NAME_BYTES];
 	enum registry_refusal refusal;
 	uint64_t times;

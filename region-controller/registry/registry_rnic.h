@@ -23,9 +23,9 @@ enum registry_refusal {
 	REGISTRY_BAD_NAME,
 	REGISTRY_BAD_ADDRESS,
 	REGISTRY_NO_TOR,
-	REGISTRY_ANOTHERS, /* another host has registered the RNIC before */
-	REGISTRY_STALE,    /* the agent that sent it was replaced since */
-	REGISTRY_REPLACED, /* the host has another RNIC in this place */
+	REGISTRY_OF_OTHER_HOST, /* another host has registered the RNIC before */
+	REGISTRY_STALE,         /* the agent that sent it was replaced since */
+	REGISTRY_REPLACED,      /* the host has another RNIC in this place */
 	REGISTRY_FULL,
 	/* The registration is kept, but the RNIC is in no plan: */
 	REGISTRY_UNKNOWN_TOR,
@@ -67,7 +67,7 @@ struct registry_rnic {
 	/* The last reporter, and the time. */
 	char aggregator[RM_NAME_BYTES];
 	/* the last two sessions that reported the RNIC, the newest first; 0: none */
-	uint64_t tellers[2];
+	uint64_t reporters[2];
 	rm_mono_t seen; /* time of the last report */
 	rm_wall_t registered;
 	rm_wall_t claimed; /* time since which it has these addresses */

@@ -49,7 +49,7 @@ only_small_racks_have_witnesses_three_in_two_racks(void **state)
 		racks += count > 0;
 	}
 	assert_int_equal(racks, 2);
-	assert_int_equal(plan_set_counts(f->set)->lonely_rnics, 0);
+	assert_int_equal(plan_set_counts(f->set)->rnics_short_of_witnesses, 0);
 }
 
 static void
@@ -79,7 +79,7 @@ a_single_other_rack_is_the_witness(void **state)
 	region_rack(f->registry, "tor2", 200, 2);
 	plan(f);
 	assert_int_equal(entries_of(view_of(f, "tor1"), WIRE_WITNESS), 4);
-	assert_int_equal(plan_set_counts(f->set)->lonely_rnics, 4);
+	assert_int_equal(plan_set_counts(f->set)->rnics_short_of_witnesses, 4);
 }
 
 static void

@@ -47,8 +47,8 @@ small_probes_have_64_bytes_and_large_ones_the_mtu(void **state)
 	view = view_of(f, "tor1");
 	expect_sizes(view->plan.mesh.sizes, view->plan.mesh.size_count, 64, 4096);
 	expect_entry_sizes(view, 64, 4096);
-	assert_int_equal(plan_set_counts(f->set)->unlike_members, 0);
-	assert_int_equal(plan_set_counts(f->set)->unlike_tors, 0);
+	assert_int_equal(plan_set_counts(f->set)->incompatible_members, 0);
+	assert_int_equal(plan_set_counts(f->set)->incompatible_tors, 0);
 }
 
 static void
@@ -141,7 +141,7 @@ a_mixed_rack_takes_sizes_that_fit_everybody(void **state)
 	plan(f); /* check_view has looked at every pair */
 	mesh = &view_of(f, "tor1")->plan.mesh;
 	expect_sizes(mesh->sizes, mesh->size_count, 88, 1500 - 48);
-	assert_int_equal(plan_set_counts(f->set)->unlike_members, 16);
+	assert_int_equal(plan_set_counts(f->set)->incompatible_members, 16);
 }
 
 static void
@@ -165,8 +165,8 @@ tors_of_different_transports_do_not_probe_each_other(void **state)
 	    entries_between(view_of(f, "tor2"), WIRE_INTER_TOR, NULL, "tor3") > 0);
 	assert_true(
 	    entries_between(view_of(f, "tor3"), WIRE_INTER_TOR, NULL, "tor1") > 0);
-	assert_int_equal(plan_set_counts(f->set)->unlike_tors, 2);
-	assert_int_equal(plan_set_counts(f->set)->unlike_members, 4);
+	assert_int_equal(plan_set_counts(f->set)->incompatible_tors, 2);
+	assert_int_equal(plan_set_counts(f->set)->incompatible_members, 4);
 }
 
 static void
@@ -184,7 +184,7 @@ the_few_of_a_mixed_rack_have_witnesses(void **state)
 	view = view_of(f, "tor1");
 	assert_int_equal(entries_of(view, WIRE_WITNESS), 3);
 	assert_int_equal(entries_between(view, WIRE_WITNESS, "tor1-r1", "tor2"), 3);
-	assert_int_equal(plan_set_counts(f->set)->lonely_rnics, 0);
+	assert_int_equal(plan_set_counts(f->set)->rnics_short_of_witnesses, 0);
 }
 
 static void

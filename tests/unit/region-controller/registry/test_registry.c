@@ -217,14 +217,15 @@ an_rnic_is_its_first_hosts_until_it_is_forgotten(void **state)
 
 	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
-	assert_int_equal(refusal, REGISTRY_ANOTHERS);
+	assert_int_equal(refusal, REGISTRY_OF_OTHER_HOST);
 	assert_string_equal(registry_refused(f->registry, 0)->name, "\"h1\"");
 	thief.incarnation = 0; /* nor is it kept alive by another's word */
 	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
 	assert_string_equal(known(f, 1)->host, "h1");
 	assert_int_equal(members(f, "tor1"), 1);
 	assert_int_equal(members(f, "tor2"), 0);
-	assert_int_equal(registry_counts(f->registry)->refused[REGISTRY_ANOTHERS], 2);
+	assert_int_equal(
+	    registry_counts(f->registry)->refused[REGISTRY_OF_OTHER_HOST], 2);
 	assert_int_equal(registry_forget(f->registry, (struct rm_rnic_id){ 1, 0 }), 0);
 	thief.incarnation = 7;
 	assert_int_equal(report(f, &thief, &refusal), 1);
@@ -244,7 +245,7 @@ a_host_that_was_renamed_keeps_its_rnics(void **state)
 	assert_string_equal(known(f, 1)->host, "h1");
 	assert_true(registry_rename(f->registry, rnic.id, "h1", "h3"));
 	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
-	assert_int_equal(refusal, REGISTRY_ANOTHERS);
+	assert_int_equal(refusal, REGISTRY_OF_OTHER_HOST);
 	rnic.host = "h3";
 	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_string_equal(known(f, 1)->host, "h3");
