@@ -16,7 +16,7 @@
 struct agent_finder;
 struct host_agent;
 
-/* Searches once at once, before the loop runs. */
+/* Searches at once, before the loop runs. */
 int agent_finder_new(struct host_agent *agent, struct agent_finder **ret);
 /* Free the worker first. NULL is allowed. */
 void agent_finder_free(struct agent_finder *finder);

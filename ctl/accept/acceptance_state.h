@@ -40,8 +40,9 @@ struct accept_rnic {
 
 struct accept_host {
 	char name[72];
-	char state[STATE_BYTES],
-	    slowed[STATE_BYTES]; /* the state of the host that was not ok last */
+	/* of the last looks in which it was not ok, and in which its probing was
+	 * slowed: the state, and the reason */
+	char state[STATE_BYTES], slowed[STATE_BYTES];
 	unsigned looks, bad_looks, slowed_looks;
 	/* looks in which the host was stalled: these do not count as bad */
 	unsigned stalled_looks;

@@ -57,8 +57,8 @@ static const struct column host_columns[] = {
 	{ 0 },
 };
 
-/* A host that was paused by a person is not well; one whose agent was stalled is, as
- * that loses no probes. */
+/* A paused host is well, because a person has paused it; and so is one whose agent
+ * stuttered, because such short stalls lose no probes. */
 static bool
 is_well(const json_t *host)
 {

@@ -1,5 +1,6 @@
 /*
- * agent_api_services - GET /v1/services: whose flows use the RNICs of this host.
+ * agent_api_services - GET /v1/services: the services whose flows use the RNICs of this
+ * host.
  */
 #ifndef HOST_AGENT_API_AGENT_API_SERVICES_H
 #define HOST_AGENT_API_AGENT_API_SERVICES_H

@@ -58,8 +58,8 @@ struct pacer_tick {
 struct pacer_entry *pacer_take(
     struct pacer *pacer, rm_mono_t now, int64_t window_ns, struct pacer_tick *tick);
 
-/* True: the packet was sent late: by more than half its interval, or 2 ms if that is
- * longer, or 50 ms if it is shorter. */
+/* True: the packet was sent too late: by more than half its interval. At least 2 ms and
+ * at most 50 ms are allowed. */
 bool pacer_is_late(int64_t interval_ns, rm_mono_t deadline, rm_mono_t left);
 
 #endif

@@ -147,8 +147,8 @@ call_add_header(struct rm_http_call *call, const char *line)
 {
 	struct curl_slist *headers;
 
-	/* A line break is refused: it would begin another header, chosen by whoever
-	 * sent the text. */
+	/* A line break is refused: it would begin another header, which the sender of
+	 * the text could choose. */
 	if (strpbrk(line, "\r\n") != NULL)
 		return -EINVAL;
 	headers = curl_slist_append(call->headers, line);

@@ -2,7 +2,7 @@
  * identity - a peer's role and names, read from the URI in its certificate. Pure.
  *
  *   rackmesh://REGION/agent/HOST
- *   rackmesh://REGION/aggregator/NAME/TOR[,TOR...]    the ToRs it may speak for
+ *   rackmesh://REGION/aggregator/NAME/TOR[,TOR...]    the ToRs that it may serve
  *   rackmesh://REGION/controller/NAME
  *   rackmesh://REGION/analyzer/NAME
  *   rackmesh://REGION/operator/NAME                   a person: may change things

@@ -40,7 +40,7 @@ int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http,
 void alert_sink_free(struct alert_sink *sink); /* messages that wait are lost */
 
 /* key: identifies the alert, copied. alert: the sink adds a reference. notice:
- * likewise; NULL: nobody wants to know of the delivery. */
+ * likewise; NULL: the delivery is not reported. */
 void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
     json_t *alert, struct alert_notice *notice);
 /* Drops all messages of this alert, because another daemon sends it. A running request

@@ -20,7 +20,7 @@
 
 enum spool_life {
 	SPOOL_RUNNING = 0,
-	SPOOL_CLEAN = 1, /* the last process has ended, and all was synced */
+	SPOOL_CLEAN = 1, /* the last process has ended in order, and all was synced */
 	/* numbers may have been used by records that never were on disk */
 	SPOOL_UNSURE = 2,
 };
