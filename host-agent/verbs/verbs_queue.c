@@ -215,9 +215,8 @@ verbs_queue_revive(struct verbs_queue *queue,
 #define STRIDE 64 /* a cache line */
 #define PAGE_BYTES 4096
 #define REFILL_CHAIN 32
-#define LOW_SHARE                                                           \
-	8 /* the level is low if less than one of so many buffers is posted \
-	   */
+/* The level is low if less than one of so many buffers is posted. */
+#define LOW_SHARE 8
 
 #define WR_SEND (UINT64_C(1) << 63)
 #define WR_QUEUE_SHIFT 48

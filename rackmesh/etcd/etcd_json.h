@@ -12,9 +12,8 @@
 #include "rackmesh/etcd/etcd_answer.h"
 
 #define RM_ETCD_TOKEN 1024
-#define RM_ETCD_MAX_EVENTS                                                           \
-	1000000 /* items of one answer or line: well above the limits of etcd itself \
-		 */
+/* Items of one answer or line: well above the limits of etcd itself. */
+#define RM_ETCD_MAX_EVENTS 1000000
 
 /* ---- requests: the caller frees *ret; -ENOMEM, -EINVAL, -EMSGSIZE ---- */
 

@@ -72,8 +72,8 @@ leader_on_step(void *arg)
 		leader->next(leader);
 }
 
-/* Limits the call's time: a call to a member that does not answer would use up the life
- * of the lease. Returns r, the result of starting the call. */
+/* Ends the limit of leader_hurries, for the calls of others. Returns r, the result of
+ * starting the call. */
 static int
 leader_calls(struct rm_etcd_leader *leader, int r)
 {
@@ -82,6 +82,8 @@ leader_calls(struct rm_etcd_leader *leader, int r)
 	return r;
 }
 
+/* Limits the time of the next call: without a limit, a call to a member that does not
+ * answer would use up the life of the lease. */
 static void
 leader_hurries(struct rm_etcd_leader *leader)
 {

@@ -13,9 +13,8 @@
 #define STREAM_RECORD_BYTES (16 << 10)
 /* most bytes of a first message, ten times the size of a normal one */
 #define STREAM_HELLO_BYTES (8 << 10)
-#define STREAM_HEAD_BYTES                                          \
-	9 /* the header of a record, and that of the message in it \
-	   */
+/* The header of a record, and that of the message in it. */
+#define STREAM_HEAD_BYTES 9
 /* Time for two more checks before the certificate expires. A young link is kept a
  * little longer, since a new link would have the same certificate. */
 #define STREAM_RENEW_S 7

@@ -13,8 +13,8 @@
  * version is near it, and it is far below what the stores can read. */
 #define MAX_VERSION ((uint64_t)INT64_MAX / 4)
 #define KEYS_STEP 4096
-#define MAX_TORS \
-	32768 /* with ToRs that only aggregators have named; more are ignored \ */
+/* With ToRs that only aggregators have named; more are ignored. */
+#define MAX_TORS 32768
 
 struct publish {
 	struct publish_tor *tors;

@@ -24,9 +24,8 @@
 #include "schemas/wire.h"
 
 #define REGISTRY_MAX_RNICS 131072
-#define REGISTRY_MAX_REFUSED                                     \
-	256 /* malformed registrations that are kept for the API \
-	     */
+/* Malformed registrations that are kept for the API. */
+#define REGISTRY_MAX_REFUSED 256
 
 struct registry;
 struct rm_topology;

@@ -13,9 +13,8 @@
 #include "schemas/wire/text.h"
 
 #define SHOWN_BYTES 48 /* characters of a value that an error shows */
-#define FIRST_YEAR                                                         \
-	(1970 - 1900) /* seconds since the epoch that fit into nanoseconds \
-		       */
+/* Seconds since the epoch that fit into nanoseconds. */
+#define FIRST_YEAR (1970 - 1900)
 #define LAST_YEAR (2261 - 1900)
 
 /* ---- kinds ---------------------------------------------------------------------- */

@@ -11,9 +11,8 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-#define MIXES_COMPARED                                                 \
-	8 /* the mix of an entry is nearly always one of the last ones \
-	   */
+/* The mix of an entry is nearly always one of the last ones. */
+#define MIXES_COMPARED 8
 
 static json_t *
 list_of_u16(const uint16_t *numbers, size_t count)
