@@ -354,7 +354,7 @@ on_turn(void *arg)
 		places[count] = place_of(agent->rnics[count]);
 	count = add_namespaces(own, places, count, now);
 	report_settings(own); /* the settings that the last readings found */
-	counters_read_apart(own->counters, agent->config.counters_by_process);
+	counters_read_by_process(own->counters, agent->config.counters_by_process);
 	counters_read(
 	    own->counters, places, count, is_rest_due(own, interval_ns, now), now);
 	read_optics(own, now);

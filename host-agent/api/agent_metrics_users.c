@@ -206,7 +206,7 @@ struct counting { /* of one port at a time */
 static bool
 sum_up(const struct counting *counting, size_t first, uint64_t sums[QP_COUNTERS_NAMES])
 {
-	const struct qp_counters *all = counting->port->apart;
+	const struct qp_counters *all = counting->port->by_process;
 	const struct process_name *own = counting->names[first];
 
 	memset(sums, 0, QP_COUNTERS_NAMES * sizeof(sums[0]));
@@ -239,7 +239,7 @@ report_process(struct counting *counting, size_t first)
 		     .service = name->service,
 		     .comm = name->comm },
 	    label);
-	for (size_t k = 0; k < port->apart->name_count; k++) {
+	for (size_t k = 0; k < port->by_process->name_count; k++) {
 		if (sums[k] == 0)
 			continue;
 		if (counting->shown == AGENT_METRICS_COUNTED) {
@@ -247,8 +247,8 @@ report_process(struct counting *counting, size_t first)
 			return;
 		}
 		counting->shown++;
-		snprintf(
-		    counter, sizeof(counter), "counter=\"%s\"", port->apart->names[k]);
+		snprintf(counter, sizeof(counter), "counter=\"%s\"",
+		    port->by_process->names[k]);
 		if (counting->out != NULL)
 			rm_metrics_series(
 			    counting->out, label, counter, (double)sums[k]);
@@ -263,15 +263,16 @@ report_all(const struct agent_users *users, struct rm_metrics_out *out)
 
 	for (size_t i = 0; i < counters_ports(users->counters); i++) {
 		const struct counters_port *port = counters_port(users->counters, i);
-		size_t count = port->apart == NULL ? 0 : port->apart->process_count;
+		size_t count =
+		    port->by_process == NULL ? 0 : port->by_process->process_count;
 
-		if (!port->wanted || port->apart == NULL)
+		if (!port->wanted || port->by_process == NULL)
 			continue;
 		counting.port = port;
-		counting.left_out += port->apart->left_out;
+		counting.left_out += port->by_process->left_out;
 		for (size_t k = 0; k < count; k++)
 			counting.names[k] = services_process(
-			    users->services, port->apart->processes[k].pid);
+			    users->services, port->by_process->processes[k].pid);
 		for (size_t k = 0; k < count; k++) {
 			if (counting.names[k] == NULL)
 				counting.left_out++;

@@ -23,7 +23,7 @@
 /* All ports whose reading took longer than this share one thread. */
 #define SLOW_NS (200 * RM_NS_PER_MS)
 
-struct apart { /* counters of each process */
+struct by_process { /* counters of each process */
 	struct qp_counters read, shown;
 	uint8_t reply[QP_COUNTERS_REPLY_BYTES];
 };
@@ -58,7 +58,7 @@ struct port {
 	bool all;
 	struct counter_reading reading;
 	struct counter_sample *samples;
-	struct apart *apart; /* NULL: disabled */
+	struct by_process *by_process; /* NULL: disabled */
 
 	struct optics optics;
 };
@@ -70,7 +70,7 @@ struct counters {
 	struct priority_pool *optics_lanes; /* NULL: no module was read yet */
 	struct port *ports[COUNTERS_MAX_PORTS];
 	size_t count;
-	bool apart;
+	bool by_process;
 	struct counters_counts counts;
 };
 
@@ -103,7 +103,7 @@ port_free(struct port *port)
 	free(port->samples);
 	free(port->states);
 	free(port->seldom);
-	free(port->apart);
+	free(port->by_process);
 	free(port);
 }
 
@@ -129,13 +129,13 @@ static int
 port_run(struct lane_job *job)
 {
 	struct port *port = (struct port *)job;
-	struct apart *apart = port->apart;
+	struct by_process *by_process = port->by_process;
 	int r = counter_port_read(port->reader, &port->place, port->all, rm_mono_now(),
 	    port->samples, &port->reading);
 
-	if (apart != NULL) /* it is empty on failure */
-		(void)qp_counters_read(&apart->read, &port->kernel,
-		    port->place.rdma_device, port->place.port, apart->reply);
+	if (by_process != NULL) /* it is empty on failure */
+		(void)qp_counters_read(&by_process->read, &port->kernel,
+		    port->place.rdma_device, port->place.port, by_process->reply);
 	return r;
 }
 
@@ -193,9 +193,9 @@ port_done(struct lane_job *job, int r)
 	shown->error = r;
 	shown->place = port->place;
 	shown->reading = port->reading;
-	if (port->apart != NULL)
-		port->apart->shown = port->apart->read;
-	shown->apart = port->apart == NULL ? NULL : &port->apart->shown;
+	if (port->by_process != NULL)
+		port->by_process->shown = port->by_process->read;
+	shown->by_process = port->by_process == NULL ? NULL : &port->by_process->shown;
 }
 
 /* ---- optical modules ---- */
@@ -371,8 +371,8 @@ reuse_port(struct counters *counters)
 		memset(port->states, 0, counter_values() * sizeof(*port->states));
 		port->shown = (struct counters_port){ .states = port->states,
 			.seldom = port->seldom };
-		if (port->apart != NULL)
-			port->apart->shown = (struct qp_counters){ 0 };
+		if (port->by_process != NULL)
+			port->by_process->shown = (struct qp_counters){ 0 };
 		return port;
 	}
 	return NULL;
@@ -390,17 +390,18 @@ port_of(struct counters *counters, const struct counter_port_place *place)
 }
 
 static void
-want_apart(struct port *port)
+want_by_process(struct port *port)
 {
-	const bool wanted = port->counters->apart && port->place.rdma_device[0] != '\0';
+	const bool wanted =
+	    port->counters->by_process && port->place.rdma_device[0] != '\0';
 
-	if (wanted && port->apart == NULL)
-		port->apart = calloc(1, sizeof(*port->apart));
-	if (wanted || port->apart == NULL)
+	if (wanted && port->by_process == NULL)
+		port->by_process = calloc(1, sizeof(*port->by_process));
+	if (wanted || port->by_process == NULL)
 		return;
-	port->shown.apart = NULL;
-	free(port->apart);
-	port->apart = NULL;
+	port->shown.by_process = NULL;
+	free(port->by_process);
+	port->by_process = NULL;
 }
 
 /* Must be called while no reading uses the port's kernel. While the port's module is
@@ -439,7 +440,7 @@ read_place(struct counters *counters, const struct counter_port_place *place, bo
 	set_kernel(port);
 	port->all = port->all_due;
 	port->all_due = false;
-	want_apart(port);
+	want_by_process(port);
 	port->shown.begun = now;
 	port->shown.busy =
 	    priority_pool_submit(counters->pool, &port->job,
@@ -480,9 +481,9 @@ counters_read(struct counters *counters, const struct counter_port_place *places
 }
 
 void
-counters_read_apart(struct counters *counters, bool wanted)
+counters_read_by_process(struct counters *counters, bool wanted)
 {
-	counters->apart = wanted;
+	counters->by_process = wanted;
 }
 
 size_t

@@ -62,7 +62,7 @@ struct counters_port { /* of one RNIC, as read last */
 	/* counter_values() entries. For a value of the module, delta is the value of
 	 * the previous reading. */
 	const struct counter_state *states;
-	const struct qp_counters *apart; /* of each process; NULL: not read */
+	const struct qp_counters *by_process; /* of each process; NULL: not read */
 };
 
 /* kernel: borrowed; used for the agent's own namespace. In other namespaces
@@ -75,7 +75,7 @@ int counters_new(
 size_t counters_free(struct counters *counters);
 
 /* Sets whether later readings include the QPs' counters of each process. */
-void counters_read_apart(struct counters *counters, bool wanted);
+void counters_read_by_process(struct counters *counters, bool wanted);
 /* Begins a reading of each of these RNICs, and of the network devices of bonds. RNICs
  * that are not in places are not read any more. all: includes the values that are read
  * seldom; an RNIC whose previous reading is still running gets them with its next

@@ -536,7 +536,7 @@ leaves_the_rack(const struct wire_target *target)
  * where packets are sprayed over paths of unequal length, every probe may show another
  * length. */
 static void
-hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
+trace_earlier(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 {
 	int64_t pause = tracer_random(tracer, FIRST_SPREAD_NS);
 	rm_mono_t soon;
@@ -552,7 +552,7 @@ hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
  * the same destination, which is usually the same. So its traces do not reach the
  * destination, either. */
 static void
-lend_length(
+share_length(
     struct tracer *tracer, struct tracer_flow *flow, uint8_t routers, rm_mono_t now)
 {
 	if (flow->known || !flow->service || routers == 0)
@@ -560,11 +560,11 @@ lend_length(
 	flow->known = true;
 	flow->routers = routers;
 	if (flow->slot < 0)
-		hurry(tracer, flow, now);
+		trace_earlier(tracer, flow, now);
 }
 
 static void
-lend_lengths(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+share_lengths(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
     const uint16_t *ports, size_t count, rm_mono_t now)
 {
 	uint8_t routers = 0;
@@ -579,7 +579,7 @@ lend_lengths(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
 		struct tracer_flow *flow = tracer_find(tracer, owner, dst, ports[i]);
 
 		if (flow != NULL)
-			lend_length(tracer, flow, routers, now);
+			share_length(tracer, flow, routers, now);
 	}
 }
 
@@ -619,7 +619,7 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 		for (size_t k = 0; k < flows && r == 0; k++)
 			r = set_flow(tracer, owner, target, ports[k], own, to, now);
 		if (target->kind == WIRE_SERVICE)
-			lend_lengths(tracer, owner, target->dst, ports, flows, now);
+			share_lengths(tracer, owner, target->dst, ports, flows, now);
 	}
 	HASH_ITER (hh, tracer->flows, flow, next) {
 		if (flow->key.owner == owner && !flow->kept)
@@ -646,14 +646,14 @@ tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
 		if (f->key.owner == flow->key.owner &&
 		    f->key.dst_guid == flow->key.dst_guid &&
 		    f->key.dst_port_num == flow->key.dst_port_num)
-			lend_length(tracer, f, routers, now);
+			share_length(tracer, f, routers, now);
 	if (flow->slot >= 0)
 		return false;
 	if (routers == 0)
 		/* no router: the destination is next to this RNIC */
 		flow->due = (rm_mono_t){ INT64_MAX };
 	else
-		hurry(tracer, flow, now);
+		trace_earlier(tracer, flow, now);
 	return true;
 }
 

@@ -644,7 +644,7 @@ counters_of_a_process_have_its_name(void **unused)
 	assert_shown(metrics, "rackmesh_agent_user_counter_total{", false);
 	assert_shown(metrics, "rackmesh_agent_user_counters_left_out 0\n", true);
 
-	counters_read_apart(counters, true);
+	counters_read_by_process(counters, true);
 	read_once(&device.place, 1);
 	assert_shown(metrics,
 	    "rackmesh_agent_user_counter_total{device=\"rdma0\",port=\"1\","
@@ -662,7 +662,7 @@ counters_of_a_process_have_its_name(void **unused)
 	device.group_count = 5;
 	read_once(&device.place, 1);
 	assert_shown(metrics, "rackmesh_agent_user_counter_total{", true);
-	counters_read_apart(counters, false);
+	counters_read_by_process(counters, false);
 	read_once(&device.place, 1);
 	assert_shown(metrics, "rackmesh_agent_user_counter_total{", false);
 	rm_metrics_free(metrics);
