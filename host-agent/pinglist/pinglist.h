@@ -24,7 +24,7 @@ struct pinglist;
 
 enum pinglist_status {
 	PINGLIST_NEW,  /* the offered pinglist was taken */
-	PINGLIST_SAME, /* it is the one that is held: that one is confirmed */
+	PINGLIST_SAME, /* it is equal to the held pinglist, which is confirmed */
 	PINGLIST_OLD,  /* it has an older version, or an older rotation */
 };
 

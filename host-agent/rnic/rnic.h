@@ -56,7 +56,7 @@ enum rnic_event {
 	RNIC_UP,
 	RNIC_CHANGED,   /* an attribute changed: register it again */
 	RNIC_LINK_DOWN, /* register it again */
-	RNIC_LINK_UP,   /* likewise */
+	RNIC_LINK_UP,   /* register it again */
 	/* the RNIC was not found, or could not be opened, for this reason */
 	RNIC_WAITS,
 };

@@ -222,8 +222,9 @@ drop_unused_slots(struct services *services)
 	}
 }
 
-/* Order of slots: first those that have not had a turn yet; then those that are off,
- * the longest first; then those that are on, the longest first. */
+/* Sorts slots: first those that never had a turn, then the others that are off, then
+ * those that are on. Slots of one kind are sorted by time: the one that has been off,
+ * or on, for longest comes first. */
 static int
 by_claim(const void *left, const void *right)
 {

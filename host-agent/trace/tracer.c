@@ -35,7 +35,7 @@ struct tracer_flow {
 	 * last change */
 	uint64_t to, news;
 	bool kept; /* used by tracer_set: the flow is in the new list */
-	/* a flow of a service, which need not be one that a probe takes */
+	/* the flow is of a service; perhaps no probe takes its path */
 	bool service;
 	rm_mono_t retell; /* when the path of a service's flow is reported again */
 	UT_hash_handle hh;

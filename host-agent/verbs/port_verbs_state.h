@@ -188,7 +188,7 @@ void port_verbs_unwire(struct port_verbs *port);
 /* continues in the next turn of the loop */
 void port_verbs_again(struct port_verbs *port);
 
-/* ---- port_verbs_events.c: ports and queues go down and come back
+/* ---- port_verbs_events.c: failures and repair of ports and queues
  * ----------------------
  */
 

@@ -179,7 +179,7 @@ value_of_name(const struct rm_option *option, const char *text, int *field)
 /*
  * Reads text into the field of a RM_UINT, RM_BOOL, RM_STRING or RM_ENUM option (or one
  * text of a RM_LIST into a char *). quoted: the text was in quotes. On failure
- * what->text says what was expected.
+ * what->text has the expected form.
  */
 static int
 rm_config_value(const struct rm_option *option, const char *text, bool quoted,

@@ -26,7 +26,7 @@ struct rm_etcd_mirror;
 struct rm_etcd_mirror_options {
 	const char *prefix; /* copied; "/rackmesh/lab/" */
 	int64_t relist_ns;  /* 0: 30 s */
-	int64_t silence_ns; /* a watch that is silent for so long is dead; 0: 3 s */
+	int64_t silence_ns; /* a watch without a message for so long ends; 0: 3 s */
 };
 
 struct rm_etcd_mirror_callbacks {
