@@ -37,7 +37,8 @@ struct key_ring_counts {
 int key_ring_new(struct key_ring **ret);
 void key_ring_free(struct key_ring *ring); /* NULL is allowed */
 
-/* Adds a ToR of this host; one that is known already is allowed. -ENOMEM. */
+/* Adds a ToR of this host; one that is known already is allowed. -EINVAL: not a valid
+ * name; -ENOSPC: a host has no more ToRs. */
 int key_ring_add_tor(struct key_ring *ring, const char *tor);
 
 /* Verifies the bytes of an aggregator's message, which nothing else verifies. *ret

@@ -21,7 +21,7 @@ void rm_metrics_free(struct rm_metrics *metrics);
  * value: borrowed until rm_metrics_forget(owner), or the end of the registry. owner:
  * any pointer, by which metrics are forgotten together. Metrics of one name form one
  * group, with the HELP and TYPE of the first one. -EEXIST: name and labels are
- * registered already; -ENOMEM.
+ * registered already; -EINVAL: name is not valid; -ENOSPC: too many metrics; -ENOMEM.
  */
 int rm_metrics_counter(struct rm_metrics *metrics, const void *owner, const char *name,
     const char *labels, const char *help, const uint64_t *value);

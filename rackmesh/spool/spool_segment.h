@@ -61,7 +61,7 @@ void spool_scan_init(
 enum spool_scan_status spool_scan_next(
     struct spool_scan *scan, struct spool_found *ret);
 
-/* Checks that exactly this record is there. 0, or -EBADMSG. */
+/* True (not 0): exactly this record is there. */
 int spool_record_check(const uint8_t *at, size_t bytes, uint64_t seq, size_t len);
 
 #endif

@@ -43,7 +43,7 @@ int topology_address(const struct topology_read *read, const struct rm_yaml_node
 /* name:port or address:port of a listener. */
 int topology_endpoint(const struct topology_read *read, const struct rm_yaml_node *node,
     struct rm_endpoint *ret);
-/* -EINVAL: no switch has this name. */
+/* -ENOENT: no switch has this name. */
 int topology_switch_named(
     const struct topology_read *read, const struct rm_yaml_node *node, size_t *ret);
 
