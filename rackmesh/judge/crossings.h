@@ -50,11 +50,11 @@ bool rm_crossings_next(
 double rm_crossings_share(
     const struct rm_observation *o, const struct rm_candidate *candidate);
 
-/* It is a narrow part of the wide one of this element. */
+/* The candidate is a narrow part of the wide part with this element. */
 bool rm_candidate_within(const struct rm_candidate *candidate, uint32_t element);
 
-/* Room for `count` items of `size` bytes at *(void **)array, zeros if it had to grow:
- * what was there is lost then. -ENOMEM. */
+/* Makes room for `count` items of `size` bytes at *(void **)array. An array that grows
+ * loses its content, and is all zeros. -ENOMEM. */
 int rm_scratch(void *array, size_t *have, size_t count, size_t size);
 
 #endif

@@ -14,15 +14,16 @@
 
 struct rm_observation {
 	uint32_t sent, lost;                        /* lost <= sent */
-	uint32_t elements[RM_OBSERVATION_ELEMENTS]; /* one at fault explains a loss */
+	uint32_t elements[RM_OBSERVATION_ELEMENTS]; /* each explains a loss, if it is at
+						       fault */
 	uint32_t element_count;
-	/* It counts by how many of its elements a candidate was crossed, and one that
-	 * is listed twice was crossed twice; no share of it is spread. */
+	/* The packets crossed a candidate once for each of its elements in the list; an
+	 * element that is listed twice was crossed twice. No element is spread. */
 	bool round_trip;
-	/* Where routes are spread: the last `spread` of the elements, in this order,
-	 * were crossed by these shares of the packets, nobody knows by which. What is
-	 * among the elements before them, too, was crossed once, and by that share
-	 * once more, as by the reply to a probe. */
+	/* Where routes are spread: these shares of the packets crossed the last
+	 * `spread` of the elements, in this order; it is not known which packets. An
+	 * element that is also among those before them was crossed once by all packets,
+	 * and once more by that share, as by the reply to a probe. */
 	uint32_t spread;
 	/* Of a candidate's elements one that all crossed stands for it: by how many its
 	 * others were crossed besides counts for nothing. */
@@ -33,7 +34,7 @@ struct rm_observation {
 struct rm_candidate {
 	uint32_t elements[RM_CANDIDATE_ELEMENTS];
 	uint32_t element_count;
-	double log_prior; /* negative: what blaming it costs */
+	double log_prior; /* negative: the cost of blaming it */
 	/* A wide part, of its first element, or a narrow one: a part of the wide ones
 	 * of these elements. Several narrow parts may be at fault in place of a wide
 	 * one: see siblings_relief. */
@@ -44,7 +45,7 @@ struct rm_candidate {
 #define RM_JUDGE_MOST_DOUBT 60.0 /* ln: evidence beyond it decides */
 
 struct rm_judge_options {
-	double base_loss;           /* of what is not at fault, 0 < base_loss < 1 */
+	double base_loss; /* of parts that are not at fault, 0 < base_loss < 1 */
 	double alternatives_within; /* ln of the likelihood ratio up to which they are
 				       listed */
 	size_t max_parts;

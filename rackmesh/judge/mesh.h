@@ -1,5 +1,6 @@
 /*
- * mesh - who probes whom inside a rack: a rotation that covers all pairs. Pure.
+ * mesh - which RNICs of a rack probe each other: a rotation that covers all pairs.
+ * Pure.
  *
  * Circulant rounds: in rotation t, RNIC i probes (i + d) mod n for the next `peers`
  * distances d of 1 .. n-1, so every RNIC probes and is probed by exactly

@@ -136,7 +136,7 @@ rm_rnic_id_of_switch(const char *name)
 		.port = RM_PORT_SWITCH };
 }
 
-/* Of ASCII alone, whatever the locale says. */
+/* Of ASCII alone: the locale does not matter. */
 static bool
 is_alphanumeric(char c)
 {

@@ -44,11 +44,11 @@ enum rm_part_type {
 	RM_PART_HOST,       /* name "host", no place: eight rails' alerts are one */
 	RM_PART_AGENT,      /* name "host", no place */
 	RM_PART_TOR,        /* name "tor" */
-	RM_PART_LINK,       /* name "spine1--tor2", by the alphabet; the way it fails is
-			       evidence */
+	RM_PART_LINK,       /* name "spine1--tor2", in alphabetical order; the direction
+			       that fails is evidence */
 	RM_PART_SWITCH,     /* name "spine1" */
-	RM_PART_PATH,       /* name "tor1->tor2": somewhere on the way */
-	RM_PART_RACK,       /* name "tor": what is known of its rack, not the switch */
+	RM_PART_PATH,       /* name "tor1->tor2": an unknown part of the path */
+	RM_PART_RACK,       /* name "tor": the results of its rack, not the switch */
 	RM_PART_AGGREGATOR, /* name "aggregator" */
 	RM_PART_REGION,     /* name "region" */
 	RM_PART_CONTROLLER, /* name "controller" */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 struct level {
-	enum rm_severity unknown; /* nobody knows whom it hurts */
+	enum rm_severity unknown; /* the impact is not known */
 	enum rm_severity used;    /* a service uses the part */
 };
 
@@ -12,10 +12,10 @@ struct level {
 #define CRITICAL RM_SEVERITY_CRITICAL
 
 /*
- * What passes nothing hurts whoever uses it, also before its probes have said so. Hosts
- * and agents are judged by several racks at once, which may not open with the same
- * kind: all kinds of a host are equal, and all of an agent, so that theirs is one
- * alert.
+ * A part that passes no packet hurts each service that uses it, also before the probes
+ * of the service are lost. Several racks judge a host or an agent at once, and may open
+ * its incident with different kinds: all kinds of a host have the same severity, and
+ * all kinds of an agent, so that their incidents are one alert.
  */
 static const struct level levels[RM_KINDS] = {
 	[RM_KIND_RNIC_DOWN] = { MAJOR, CRITICAL },

@@ -136,7 +136,7 @@ rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
 	    evidence->services[0] != '\0' ? ": " : "", evidence->services);
 }
 
-/* Which packets, where the kind does not say so itself. */
+/* Names the packets that are lost, where the kind does not. */
 static void
 text_direction(struct text *text, const struct rm_verdict *verdict)
 {
@@ -228,7 +228,7 @@ text_share(struct text *text, uint64_t share, uint64_t of)
 		text_add(text, "%" PRIu64 " of %" PRIu64, share, of);
 }
 
-/* What the members' packets say, of the part or, for a ToR, of its whole rack. */
+/* Counts of the members' packets: of the part or, for a ToR, of its whole rack. */
 static void
 text_legs(struct text *text, const struct rm_evidence *evidence)
 {
@@ -316,7 +316,7 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 		text_add(&text, "%s in %.1f s",
 		    evidence->observed[0] != '\0' ? ";" : ":",
 		    (double)evidence->window_ns / (double)RM_NS_PER_S);
-		/* Those to it: other racks tell, and not its own. */
+		/* Only other racks count packets that are sent to the ToR. */
 		text_figures(&text, evidence,
 		    verdict->part.type == RM_PART_TOR && evidence->to_part.sent == 0);
 	}

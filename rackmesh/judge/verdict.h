@@ -1,8 +1,8 @@
 /*
- * verdict - what judgement says: part, kind, confidence, evidence. Pure output.
+ * verdict - the output of a judgement: part, kind, confidence, evidence.
  *
- * The evidence is what an outsider could check: counts by direction, the window,
- * sample probes, and what was ruled out and why.
+ * An operator can check the evidence: counts by direction, the window, sample probes,
+ * and the parts that were ruled out, with reasons.
  */
 #ifndef RACKMESH_JUDGE_VERDICT_H
 #define RACKMESH_JUDGE_VERDICT_H
@@ -16,41 +16,41 @@
 
 enum rm_kind {
 	RM_KIND_RNIC_DOWN = 1,     /* neither sends nor receives */
-	RM_KIND_RNIC_SEND_DEAD,    /* receives, what it sends vanishes */
-	RM_KIND_RNIC_RECEIVE_DEAD, /* sends, what is sent to it vanishes */
+	RM_KIND_RNIC_SEND_DEAD,    /* receives packets; those it sends do not arrive */
+	RM_KIND_RNIC_RECEIVE_DEAD, /* sends packets; those sent to it do not arrive */
 	RM_KIND_RNIC_LOSSY,
-	RM_KIND_HOST_DOWN,       /* nothing of it answers, on any network */
+	RM_KIND_HOST_DOWN,       /* no address of it answers, on any network */
 	RM_KIND_AGENT_DOWN,      /* its session was reset: the process is gone */
 	RM_KIND_AGENT_FROZEN,    /* no heartbeat, but its kernel acknowledges */
-	RM_KIND_MANAGEMENT_DOWN, /* unreachable for us, its responder answers probes */
-	RM_KIND_TOR_DOWN,        /* everything in the rack fails: ToR or its uplinks */
-	RM_KIND_LINK_DOWN,       /* nothing that takes it arrives, one way or both */
+	RM_KIND_MANAGEMENT_DOWN, /* this daemon cannot reach it, but it answers probes
+				  */
+	RM_KIND_TOR_DOWN,        /* all of the rack fails: its ToR or all uplinks */
+	RM_KIND_LINK_DOWN,       /* no packet passes it, in one direction or both */
 	RM_KIND_LINK_LOSSY,
 	RM_KIND_SWITCH_DOWN,
 	RM_KIND_SWITCH_LOSSY,
-	RM_KIND_FLOWS_BLACKHOLED, /* of a link or switch: some flows die whole, others
-				   * live
-				   */
-	RM_KIND_PATH_LOSSY,       /* between two racks, no part of the way stands out */
-	RM_KIND_RACK_BLIND,       /* no results from it: nothing is known */
-	RM_KIND_AGGREGATOR_DOWN,  /* no link to it, and none to be had */
-	RM_KIND_REGION_BLIND,     /* all its aggregators are silent */
-	RM_KIND_RNIC_MTU,         /* loses large packets, and no small ones */
-	RM_KIND_RNIC_SEND_FAILED, /* its own host cannot send through it */
-	RM_KIND_AGENT_CONTRADICTED, /* says what two or more others say is not so */
-	RM_KIND_PAIR_CONTRADICTED,  /* "A or B": either of them or their path alone */
-	RM_KIND_CERTIFICATE_ENDING, /* a daemon's: nobody will talk to it then */
-	RM_KIND_CLASS_REWRITTEN, /* packets arrive with another DSCP than they left with
-				  */
+	RM_KIND_FLOWS_BLACKHOLED, /* of a link or switch: it loses all packets of some
+				   * flows, and none of others */
+	RM_KIND_PATH_LOSSY,       /* between two racks: no single part explains it */
+	RM_KIND_RACK_BLIND,       /* its results are missing: its state is not known */
+	RM_KIND_AGGREGATOR_DOWN,  /* not connected, and it cannot be reached */
+	RM_KIND_REGION_BLIND,     /* none of its aggregators reports */
+	RM_KIND_RNIC_MTU,         /* loses large packets, but no small ones */
+	RM_KIND_RNIC_SEND_FAILED, /* its host cannot send through it */
+	RM_KIND_AGENT_CONTRADICTED, /* two or more other agents report the opposite */
+	RM_KIND_PAIR_CONTRADICTED, /* "A or B": one of them, or the path between them */
+	RM_KIND_CERTIFICATE_ENDING, /* of a daemon: its peers will refuse it afterwards
+				     */
+	RM_KIND_CLASS_REWRITTEN,    /* packets arrive with another DSCP than was sent */
 	RM_KIND_RNIC_FLAPPING, /* its port goes down and comes back, again and again */
-	RM_KIND_RNIC_LATE,     /* what passes it arrives, but far too late */
+	RM_KIND_RNIC_LATE,     /* packets that pass it arrive far too late */
 	RM_KIND_LINK_LATE,
 	RM_KIND_SWITCH_LATE,
-	RM_KIND_PATH_LATE, /* between two racks, no part of the way stands out */
+	RM_KIND_PATH_LATE, /* between two racks: no single part explains it */
 	RM_KINDS
 };
 
-/* Of what passes an RNIC: what is sent to it, what it sends. */
+/* Of an RNIC's packets: those sent to it, or those it sends. */
 enum rm_direction {
 	RM_DIRECTION_UNKNOWN,
 	RM_DIRECTION_RECEIVE,
@@ -63,7 +63,8 @@ const char *rm_direction_str(
     enum rm_direction direction);           /* "", "receive", "send", "both" */
 const char *rm_kind_str(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
 
-/* Whom it hurts: a service that uses the part and suffers, one that uses it, nobody. */
+/* P0: a service that uses the part loses probes. P1: a service uses the part. P2: no
+ * service uses it. */
 enum rm_impact {
 	RM_IMPACT_UNKNOWN,
 	RM_IMPACT_P0,
@@ -93,8 +94,9 @@ struct rm_leg_counts {
 	uint64_t sent, arrived;
 };
 
-/* Of a ToR that is down: packets inside its rack do not arrive either, so that it is
- * not its uplinks alone. A window begins before the fault: some may. */
+/* A ToR is down: packets inside its rack do not arrive either, so that the uplinks
+ * alone do not explain it. A window begins before the fault, so some packets may
+ * arrive. */
 bool rm_tor_fails_inside(const struct rm_leg_counts *inside);
 
 #define RM_EVIDENCE_SAMPLES 10
@@ -104,12 +106,12 @@ struct rm_evidence {
 	char narrowed[RM_PART_NAME_BYTES]; /* of "A or B": the one that it is; "": not
 					      known yet */
 	int64_t window_ns;
-	rm_wall_t window_start; /* of the first window that showed it */
-	int64_t late_ns;        /* so much later than usual that window was judged */
-	unsigned peers;         /* distinct RNICs that bear witness */
-	enum rm_direction direction; /* of an RNIC's packets those that are lost */
-	bool one_class;              /* only those with this DSCP */
-	bool loses_too;              /* what is late: the words tell its losses, too */
+	rm_wall_t window_start; /* of the first window with the fault */
+	int64_t late_ns; /* by how much later than usual that window was judged */
+	unsigned peers;  /* distinct RNICs whose probes are evidence */
+	enum rm_direction direction; /* of the packets that an RNIC loses */
+	bool one_class;              /* only packets with this DSCP are lost */
+	bool loses_too; /* of a late part: the sentence names its losses, too */
 	uint8_t dscp;
 	struct rm_leg_counts service_probes; /* with the part, round trips */
 	enum rm_impact impact;
@@ -118,12 +120,13 @@ struct rm_evidence {
 	struct rm_leg_counts
 	    outside;                 /* its own probes that leave the rack, both ways */
 	struct rm_leg_counts others; /* legs of the rack that do not touch the part */
-	char observed[RM_EVIDENCE_TEXT]; /* for hosts and agents: what was seen, in
-					    words */
-	char counters[RM_EVIDENCE_TEXT]; /* what those of an RNIC, or of the ports of a
-					    link, say; or "" */
-	rm_wall_t counters_at; /* of the last judgement that knew them; 0: not known */
-	bool counters_old;     /* that was an earlier one than this */
+	char observed[RM_EVIDENCE_TEXT]; /* of hosts and agents: what was observed, as
+					    text */
+	char counters[RM_EVIDENCE_TEXT]; /* evidence of the counters of an RNIC, or of
+					    the ports of a link; or "" */
+	rm_wall_t
+	    counters_at;   /* of the last judgement with these counters; 0: unknown */
+	bool counters_old; /* an earlier judgement than this one */
 	struct rm_evidence_sample samples[RM_EVIDENCE_SAMPLES];
 	size_t sample_count;
 	char ruled_out[RM_EVIDENCE_RULED_OUT][RM_EVIDENCE_TEXT];
