@@ -1,5 +1,6 @@
 /*
- * analyzer - the daemon's wiring: only it and analyzer_events know all modules.
+ * analyzer - creates and connects all modules of the daemon. Only this file and
+ * analyzer_events know all modules.
  */
 #ifndef ANALYZER_ANALYZER_H
 #define ANALYZER_ANALYZER_H
@@ -8,7 +9,7 @@ struct analyzer;
 struct analyzer_config;
 struct rm_loop;
 
-/* The config is borrowed; a reload changes it. Errors are logged. */
+/* config: borrowed; a reload changes it. On failure the reason is logged. */
 int analyzer_new(
     struct rm_loop *loop, struct analyzer_config *config, struct analyzer **ret);
 void analyzer_free(struct analyzer *analyzer);
@@ -16,7 +17,8 @@ void analyzer_free(struct analyzer *analyzer);
 /* For rm_loop_on_reload. */
 void analyzer_reload(void *analyzer);
 
-/* The ports in use, for an address with port 0; negative: none. */
+/* The ports on which the analyzer listens, also if the config has port 0; negative: it
+ * does not listen. */
 int analyzer_port(const struct analyzer *analyzer);
 int analyzer_http_port(const struct analyzer *analyzer);
 

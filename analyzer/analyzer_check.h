@@ -1,5 +1,5 @@
 /*
- * analyzer_check - the checks of an analyzer's --check besides its options.
+ * analyzer_check - what `analyzer --check` checks beside the values of the options.
  */
 #ifndef ANALYZER_ANALYZER_CHECK_H
 #define ANALYZER_ANALYZER_CHECK_H
@@ -8,11 +8,12 @@
 
 #include "rackmesh/identity/identity.h"
 
-/* The identity that an analyzer's peers require: any name, and a region that includes
- * theirs. */
+/* The identity that an analyzer's certificate must have: any name, and a region that
+ * includes the region of each peer. */
 struct rm_identity_claim analyzer_claim(void);
 
-/* For rm_daemon_main; config: a struct analyzer_config. */
+/* For rm_daemon_main; config: a struct analyzer_config. connect: also connects to other
+ * servers. Returns the number of errors. */
 unsigned analyzer_check(const void *config, bool connect);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * analyzer_events - handlers of hellos, summaries, incidents and ticks. Only for the
- * wiring.
+ * analyzer_events - handles hellos, summaries, incidents and ticks. Only analyzer.c
+ * includes it.
  */
 #ifndef ANALYZER_ANALYZER_EVENTS_H
 #define ANALYZER_ANALYZER_EVENTS_H
@@ -13,7 +13,8 @@ struct region;
 void analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *ret);
 void analyzer_history_callbacks(
     struct analyzer *analyzer, struct history_callbacks *ret);
-/* Makes it if there is none. -ENOBUFS, -ENOMEM, which were logged. */
+/* Finds or creates a region. -ENOBUFS: there are ANALYZER_MAX_REGIONS regions, which is
+ * counted. Another negative errno is logged. */
 int analyzer_region_get(
     struct analyzer *analyzer, const char *name, struct region **ret);
 int analyzer_start_ticking(struct analyzer *analyzer);

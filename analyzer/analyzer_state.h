@@ -21,9 +21,11 @@ struct rm_metrics;
 struct analyzer_counts {
 	uint64_t stalls, stalled_ns;
 	uint64_t judgements, failed_judgements, judging_ns;
-	uint64_t unkept; /* own findings that history did not take */
+	uint64_t unkept; /* the analyzer's own findings that history could not store */
 	uint64_t refused_regions;
-	uint64_t overlaps; /* windows that two aggregators of a rack reported */
+	/* windows that were ignored, because the rack's other aggregator reported that
+	 * time */
+	uint64_t overlaps;
 };
 
 struct analyzer {
@@ -51,9 +53,9 @@ struct analyzer {
 	struct drills *drills;
 	struct past *past;
 	struct rm_timer *tick;
-	rm_mono_t deadline; /* of the tick */
+	rm_mono_t deadline; /* when the next tick is due */
 	rm_mono_t
-	    hold_until; /* no judgement before this time: the daemon was stopped */
+	    hold_until; /* after a stall of the daemon: no judgement before this time */
 	unsigned ticks;
 	struct analyzer_counts counts;
 };

@@ -1,5 +1,6 @@
 /*
- * analyzer_api - the HTTP API, in two files.
+ * analyzer_api - the parts of the HTTP API that are in two files. docs/api.md lists all
+ * paths.
  */
 #ifndef ANALYZER_API_ANALYZER_API_H
 #define ANALYZER_API_ANALYZER_API_H

@@ -1,6 +1,7 @@
 /*
- * drills - requests for raw results, for the pairs of a rack, or for the diagnosis of
- * its counters, that wait for the answer of an aggregator.
+ * drills - HTTP requests that an aggregator must answer: for raw results, for the pairs
+ * of a rack, and for the diagnosis of its counters. They wait here for the aggregator's
+ * answer.
  */
 #ifndef ANALYZER_API_DRILLS_H
 #define ANALYZER_API_DRILLS_H
@@ -28,17 +29,16 @@ void drills_free(struct drills *drills);
 
 /* rm_http_handler of "/v1/drill/". */
 void drills_ask(struct rm_http_request *request, void *drills);
-/* rm_http_handler of "/v1/mesh/": 501 from an aggregator that does not know this
- * request.
- */
+/* rm_http_handler of "/v1/mesh/". The answer is 501 if the aggregator is too old for
+ * this request. */
 void drills_ask_mesh(struct rm_http_request *request, void *drills);
-/* rm_http_handler of "/v1/counters/": likewise. */
+/* rm_http_handler of "/v1/counters/"; 501 as above. */
 void drills_ask_counted(struct rm_http_request *request, void *drills);
-/* rm_http_handler of "/v1/hosts/": of that answer the hosts. */
+/* rm_http_handler of "/v1/hosts/": only the hosts in the answer of "/v1/counters/". */
 void drills_ask_hosts(struct rm_http_request *request, void *drills);
 void drills_answer(
     struct drills *drills, uint64_t session, const struct wire_drill_answer *answer);
-/* That session has ended: answers its requests with an error. */
+/* Call it when a session has ended: answers its waiting requests with an error. */
 void drills_gone(struct drills *drills, uint64_t session);
 
 const struct drills_counts *drills_counts(const struct drills *drills);

@@ -1,6 +1,6 @@
 /*
- * health - the state of every rack, worst first, from the racks' reports, the
- * incidents, and silence. For the API.
+ * health - decides the state of each rack, from its reports, its incidents, and whether
+ * it is silent. For the API.
  */
 #ifndef ANALYZER_API_HEALTH_H
 #define ANALYZER_API_HEALTH_H
@@ -14,7 +14,7 @@
 struct incident_table;
 struct rm_sight;
 
-enum health_state { /* the worst first */
+enum health_state { /* from the worst to the best */
 	HEALTH_BAD,
 	HEALTH_BLIND,
 	HEALTH_PAUSED,
@@ -29,13 +29,14 @@ struct health_rack {
 	enum health_state state;
 	bool is_seen;
 	struct rack_figures inside, outgoing;
-	uint64_t incidents;              /* open, that concern it */
-	uint64_t by_part[RM_PART_TYPES]; /* of them */
+	uint64_t incidents;              /* number of open incidents on the rack */
+	uint64_t by_part[RM_PART_TYPES]; /* the same by type of part */
 };
 
 const char *health_str(enum health_state state);
 
-/* Of the regions in sight. Borrows from racks; the caller frees *ret. -ENOMEM. */
+/* Lists the racks of the regions in sight, the worst first. *ret borrows from racks;
+ * the caller frees it. -ENOMEM. */
 int health_of(const struct racks *racks, const struct incident_table *table,
     const struct rm_sight *sight,
     bool (*is_seen)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,

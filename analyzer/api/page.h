@@ -1,6 +1,6 @@
 /*
- * page - what a browser shows of the region: the files of analyzer/page, which are part
- * of the program. It only reads: all it knows comes from the HTTP API.
+ * page - serves the files of analyzer/page, the web page, which are compiled into the
+ * program. The page only reads data, and all of them over the HTTP API.
  */
 #ifndef ANALYZER_API_PAGE_H
 #define ANALYZER_API_PAGE_H

@@ -1,5 +1,5 @@
 /*
- * tor_mesh_answer - what each pair of ToRs saw, over HTTP.
+ * tor_mesh_answer - the results of each pair of ToRs, as an answer of the HTTP API.
  */
 #ifndef ANALYZER_API_TOR_MESH_ANSWER_H
 #define ANALYZER_API_TOR_MESH_ANSWER_H

@@ -1,13 +1,14 @@
 /*
  * blind - finds racks, aggregators and regions that are silent. Pure.
  *
- * Silence is never health. An aggregator whose link is down for grace_ns, or that is
- * connected and silent, is a finding; of a rack's two aggregators the standby reports
- * nothing about it, and the one with a recent report counts; a rack is blind if none of
- * its aggregators reports, or if its aggregator is connected to no agent; a region all
- * of whose aggregators are silent is one finding that inhibits all those below it. What
- * a blind rack's incidents were, stays. And what will be silent soon, since its
- * certificate ends: an aggregator that is heard, its controller, we ourselves.
+ * Silence never counts as health. An aggregator is a finding if its link is down for
+ * grace_ns, or if it is connected and silent. A rack is blind if none of its
+ * aggregators reports it, or if the aggregator that reports it is connected to no
+ * agent; of two aggregators the standby does not report the rack, so only the one with
+ * a recent report is used. If all aggregators of a region are silent, the region is one
+ * finding, which inhibits the findings on its aggregators and racks. The incidents of a
+ * blind rack stay open. There are also findings on daemons whose certificate expires
+ * soon: a connected aggregator, its controller, and the analyzer itself.
  */
 #ifndef ANALYZER_BLIND_BLIND_H
 #define ANALYZER_BLIND_BLIND_H
@@ -57,16 +58,16 @@ void blind_clear(struct blind *blind);
 bool blind_is_connected(const struct blind *blind);
 /* When the last message came from any of them. False: none is known. */
 bool blind_last_seen(const struct blind *blind, rm_mono_t *ret);
-/* Anything came from it. */
+/* Call it when any message of the aggregator has arrived. */
 void blind_seen(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
-/* It is connected, but its messages are not read now: its last state may be
- * outdated. */
+/* The aggregator is connected, but its messages are not being read, so its last state
+ * may be outdated. */
 void blind_held(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
-/* A summary with the state of the rack lag_ns ago, that is the analyzer's wall time
- * minus that of its end. A backlog has a large and changing lag and says nothing about
- * now; a wrong clock has a large constant lag. */
+/* Adds a summary with the state of a rack. lag_ns: the analyzer's wall-clock time minus
+ * the end of the summary. A large lag that changes means a backlog, whose state is
+ * outdated; a large constant lag means a wrong clock, and the state is used. */
 void blind_rack(struct blind *blind, const char *region, const char *aggregator,
     const char *tor, const struct wire_rack_state *state, int64_t lag_ns,
     rm_mono_t now);
@@ -75,9 +76,10 @@ void blind_rack(struct blind *blind, const char *region, const char *aggregator,
  * other values. */
 void blind_certificates(struct blind *blind, const char *region, const char *aggregator,
     int64_t ends_s, const char *controller, int64_t controller_ends_s);
-/* Our own, likewise. */
+/* The same for the analyzer's own certificate. */
 void blind_own_certificate(struct blind *blind, const char *analyzer, int64_t ends_s);
-/* This daemon was stopped until now: the grace of everything silent starts again. */
+/* Call it after this daemon was stopped: the time until now does not count as
+ * silence. */
 void blind_stalled(struct blind *blind, rm_mono_t now);
 
 /* All silent ones, also inhibited ones. */

@@ -1,7 +1,8 @@
 /*
- * known_aggregators - the aggregators that ever connected, saved over a restart, so
- * that the absence of one that ended while the analyzer was down is reported too. One
- * that was silent for forget_ns was removed on purpose, and is dropped.
+ * known_aggregators - the aggregators that have ever connected, saved over a restart.
+ * So an aggregator that ended while the analyzer was down is reported as missing, too.
+ * An aggregator that was silent for forget_ns counts as removed by an operator, and is
+ * deleted.
  */
 #ifndef ANALYZER_RACKS_KNOWN_AGGREGATORS_H
 #define ANALYZER_RACKS_KNOWN_AGGREGATORS_H
@@ -23,25 +24,26 @@ struct known_aggregator {
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	char (*tors)[RM_NAME_BYTES];
 	size_t tor_count;
-	rm_wall_t last_seen; /* to the hour */
+	rm_wall_t last_seen; /* precise to an hour */
 };
 
-/* path: of the file, copied; "": nothing is kept. */
+/* path: of the file, copied; "": nothing is saved. */
 int known_new(struct rm_worker *worker, const char *path, struct known **ret);
-void known_free(struct known *known); /* after the worker */
+void known_free(struct known *known); /* free the worker first */
 
-/* Takes the file's contents, once, at the start. Invalid entries are left out. */
+/* Reads the file; call it once, at the start. Invalid entries are ignored. */
 void known_load(struct known *known, rm_wall_t now, int64_t forget_ns);
-/* It has connected, or is still connected. -ENOBUFS, -ENOMEM. */
+/* Call it when an aggregator has connected, or is still connected. -ENOBUFS: too many;
+ * -ENOMEM. */
 int known_seen(struct known *known, const char *region, const char *name,
     char (*tors)[RM_NAME_BYTES], size_t tor_count, rm_wall_t now);
-/* It belongs to another analyzer from now on. */
+/* Deletes an aggregator, because it has gone to another analyzer. */
 void known_left(struct known *known, const char *region, const char *name);
-/* Writes changes, and drops those that were silent for forget_ns. */
+/* Saves changes, and deletes aggregators that were silent for forget_ns. */
 void known_keep(struct known *known, rm_wall_t now, int64_t forget_ns);
 
 size_t known_count(const struct known *known);
-/* The i-th, in no order. */
+/* Aggregator number i, in no defined order. */
 const struct known_aggregator *known_get(const struct known *known, size_t i);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * racks - the last reported state of every rack, and the aggregators that serve each
- * RNIC. Pure. Only the last figures of each pair of ToRs and class are kept; history
- * has older ones. A rack or an RNIC without a report for forget_ns was removed, and is
- * dropped.
+ * racks - stores the last reported state of each rack, and the aggregator of each RNIC.
+ * Pure. Only the last figures of each pair of ToRs and class are stored; older ones are
+ * in the history. A rack or an RNIC without a report for forget_ns counts as removed,
+ * and is deleted.
  */
 #ifndef ANALYZER_RACKS_RACKS_H
 #define ANALYZER_RACKS_RACKS_H
@@ -26,15 +26,17 @@ struct racks_options {
 	int64_t forget_ns; /* a day */
 };
 
-struct rack_figures { /* probes of the rack's RNICs, inside it or outward */
+/* probes of the rack's RNICs, inside the rack or to other racks */
+struct rack_figures {
 	uint64_t sent, lost;
-	uint64_t rtt_p50_ns, rtt_p99_ns; /* of the last rows; 0: no split replies */
+	/* of the last rows; 0: there were no split replies */
+	uint64_t rtt_p50_ns, rtt_p99_ns;
 };
 
 struct rack {
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregators[RACKS_AGGREGATORS]
-			[RM_NAME_BYTES]; /* the latest to report first */
+			[RM_NAME_BYTES]; /* the one that reported last is first */
 	rm_mono_t last_seen;
 	rm_wall_t last_seen_wall; /* the newest end of a summary */
 	bool has_state;
@@ -52,22 +54,24 @@ struct rack_rnic {
 
 struct racks_counts {
 	uint64_t racks, rnics;
-	uint64_t refused; /* rows and summaries beyond a bound, or invalid */
+	uint64_t refused; /* rows and summaries that were invalid or beyond a limit */
 };
 
 int racks_new(const struct racks_options *options, struct racks **ret);
 void racks_free(struct racks *racks);
 
-/* An aggregator that serves it has connected. */
+/* Call it when an aggregator of the rack has connected. */
 void racks_served(struct racks *racks, const char *region, const char *tor,
     const char *aggregator, rm_mono_t now);
-/* row_interval_ns: between such; figures that are older than some are left out. */
+/* Adds a summary. row_interval_ns: time between two summaries of the aggregator; it
+ * decides how long figures are used. */
 void racks_summary(struct racks *racks, const struct wire_summary_view *view,
     int64_t row_interval_ns, rm_mono_t now);
-/* Some times a minute. */
+/* Call it several times a minute. */
 void racks_expire(struct racks *racks, rm_mono_t now);
 
-/* In no order; NULL past the end. Pointers are valid until the next summary. */
+/* Rack number i, in no defined order; NULL: there are no more. Pointers are valid until
+ * the next summary. */
 const struct rack *racks_get(const struct racks *racks, size_t i);
 const struct rack *racks_find(
     const struct racks *racks, const char *region, const char *tor);
@@ -76,8 +80,8 @@ rm_wall_t racks_quiet(const struct racks *racks, const char *region,
     const char *aggregator, const char *tor, rm_wall_t changed);
 void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing);
-/* An id, or "host/device", among the regions in sight (NULL: all); NULL: not
- * reported. */
+/* Finds an RNIC by its id or by "host/device", in the regions in sight (NULL: all).
+ * NULL: no such RNIC was reported. */
 const struct rack_rnic *racks_rnic(
     const struct racks *racks, const char *text, const struct rm_sight *sight);
 
