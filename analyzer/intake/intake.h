@@ -1,14 +1,15 @@
 /*
- * intake - the sessions of all aggregators: they dial the analyzer, name their racks,
- * and send summaries and incidents until these are acknowledged.
+ * intake - the sessions of all aggregators. An aggregator dials the analyzer, names its
+ * ToRs, and sends summaries and incidents, each until it is acknowledged.
  *
- * A message is acknowledged when its ticket is durable (intake_durable); from then on
- * the analyzer is responsible for it. A repeated message is acknowledged again and not
- * applied twice; missing ones are counted, and not waited for. A new life of an
- * aggregator may have lost numbers, and so ours of it are forgotten: what it sends
- * again is then taken again, a summary marked as repeated if its time says so. When it
- * cannot be taken, the session is not read until it can: nothing is dropped. An
- * aggregator speaks for its own ToRs only.
+ * A message is acknowledged when its ticket is durable (intake_durable): from then on
+ * the analyzer is responsible for it. A repeated message is acknowledged again, and not
+ * applied twice. Missing messages are counted; the intake does not wait for them. A new
+ * incarnation of an aggregator may have lost its message numbers, so the numbers stored
+ * here are deleted: messages that it repeats are then taken again, and a summary is
+ * marked as repeated if its time shows that. If a message cannot be stored, the session
+ * is not read until it can be: no message is dropped. An aggregator may send messages
+ * on its own ToRs only.
  */
 #ifndef ANALYZER_INTAKE_INTAKE_H
 #define ANALYZER_INTAKE_INTAKE_H
@@ -33,19 +34,21 @@ void intake_free(struct intake *intake);
 
 int intake_accept(int fd, const struct rm_address *peer, void *intake);
 void intake_durable(struct intake *intake, enum wire_lane lane, uint64_t ticket);
-/* This daemon was stopped until now: no peer was silent meanwhile. */
+/* Call it after this daemon was stopped: the time until now does not count as silence
+ * of a peer. */
 void intake_stalled(struct intake *intake, rm_mono_t now);
-/* Sends to the session with that id. -ENOTCONN: it has ended; else as rm_link_send. */
+/* Sends a request to the session with this id. -ENOTCONN: the session has ended; else
+ * an error of rm_link_send. */
 int intake_drill(
     struct intake *intake, uint64_t session, const struct wire_drill *drill);
 
-/* The i-th session, NULL past the end; borrowed until the loop turns. */
+/* Session number i; NULL: there are no more. Borrowed until the loop continues. */
 const struct intake_info *intake_get(const struct intake *intake, size_t i);
-/* The session with a welcome of that name, or NULL. */
+/* The session of this aggregator, after its welcome; NULL: none. */
 const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
-/* Its counts of connections, also of those without a hello. */
+/* Counts of all connections, including those without a hello. */
 const struct rm_server *intake_server(const struct intake *intake);
 
 #endif

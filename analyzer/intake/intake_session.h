@@ -1,5 +1,5 @@
 /*
- * intake_session - the session with one aggregator: its hello, messages and
+ * intake_session - the session of one aggregator: its hello, messages and
  * acknowledgements. Private to intake*.c and the fuzzer.
  */
 #ifndef ANALYZER_INTAKE_INTAKE_SESSION_H
@@ -22,15 +22,16 @@ enum { LANE_SUMMARY, LANE_INCIDENT, LANES };
 struct intake_peer { /* an aggregator, connected or not */
 	char key[INTAKE_KEY_BYTES];
 	struct intake_session *session; /* NULL: not connected */
-	uint64_t life;                  /* the incarnation of its process */
+	uint64_t life;                  /* incarnation of the aggregator's process */
 	struct intake_lane lanes[LANES][INTAKE_INCARNATIONS];
 	struct intake_racks *racks; /* NULL before its hello */
 	struct intake_peer *next_due;
-	bool is_due; /* in intake.due */
+	bool is_due; /* it is in the list intake.due */
 	UT_hash_handle hh;
 };
 
-struct intake_message { /* of a lane, opened; it borrows from its bytes */
+/* an opened message of a lane; it borrows from the message's bytes */
+struct intake_message {
 	int lane;
 	union {
 		struct wire_summary_view summary;
@@ -39,14 +40,15 @@ struct intake_message { /* of a lane, opened; it borrows from its bytes */
 };
 
 struct intake_session {
-	struct intake_info info; /* first */
+	struct intake_info info; /* must be the first member */
 	struct intake *owner;
 	struct intake_peer *peer; /* NULL before its hello */
-	struct rm_conn conn;      /* pending until it is welcome */
+	struct rm_conn conn;      /* pending until the welcome is sent */
 	rm_mono_t pinged;
-	bool has_pinged;                    /* the other side */
-	uint8_t *held;                      /* a message that could not be taken yet */
-	struct intake_message held_message; /* on held */
+	bool has_pinged; /* the aggregator has sent a ping */
+	/* bytes of a message that could not be stored yet; owned */
+	uint8_t *held;
+	struct intake_message held_message; /* view of held */
 };
 
 struct intake {
@@ -60,32 +62,32 @@ struct intake {
 	struct wire_writer *writer;
 	struct rm_timer *tick;
 	uint64_t last_id, last_used;
-	uint64_t durable[LANES]; /* tickets */
+	uint64_t durable[LANES]; /* tickets up to which messages are durable */
 	struct intake_counts counts;
 };
 
-/* The next one behind rm_server_first; NULL: no more. */
+/* The session after this one, in the order of rm_server_first; NULL: there is none. */
 static inline struct intake_session *
 intake_session_next(const struct intake_session *session)
 {
 	return rm_server_next(&session->owner->server, &session->conn);
 }
 
-/* For rm_link's on_frame; arg is the session. */
+/* Callback on_frame of rm_link; arg: the session. */
 int intake_session_on_frame(
     struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-/* Tries the held message again. */
+/* Tries to store the held message again. */
 void intake_session_retry(struct intake_session *session);
-/* -ENOBUFS: the link's queue is full, or another reason to close it. */
+/* Sends a ping. < 0: close the link; -ENOBUFS: its queue is full. */
 int intake_session_ping(struct intake_session *session, rm_mono_t now);
 
-/* The aggregator's entry, made if there is none. NULL: the table is full. */
+/* Finds or adds the entry of an aggregator. NULL: the table is full. */
 struct intake_peer *intake_peer_get(
     struct intake *intake, const char *region, const char *name);
 void intake_peer_due(struct intake *intake, struct intake_peer *peer);
-/* Acknowledges what has become durable. */
+/* Marks messages that have become durable, so that they are acknowledged. */
 void intake_settle(struct intake *intake, int lane);
-/* Acknowledges what is due. */
+/* Sends the acknowledgements that are due. */
 void intake_flush(struct intake *intake);
 
 #endif

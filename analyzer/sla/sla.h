@@ -1,12 +1,14 @@
 /*
- * sla - loss, RTT percentiles and availability of the cluster, from summaries. Pure.
+ * sla - calculates loss, RTT percentiles and availability of the cluster from
+ * summaries. Pure.
  *
- * Per region and class, inside racks and between them, for every whole minute of wall
- * time and over the last hour and day. Sums of counts and merged sketches: nothing is
- * averaged. A minute of a rack is available when it sent probes and fewer than
- * unavailable_permille of them were lost; minutes without results are unknown, and
- * count as such, never as available. Services, by what the probes that follow them met,
- * have figures of their own: of them only minutes count in which there were any.
+ * The figures are per region and class, inside racks and between racks, for each whole
+ * minute of wall-clock time and for the last hour and day. Counts are summed up and
+ * sketches are merged, so nothing is an average of averages. A rack is available in a
+ * minute in which it sent probes and lost fewer than unavailable_permille of them. A
+ * minute without results is unknown, and never counts as available. Services have
+ * figures of their own, from the probes along their flows; only minutes with such
+ * probes count.
  */
 #ifndef ANALYZER_SLA_SLA_H
 #define ANALYZER_SLA_SLA_H
@@ -36,13 +38,13 @@ struct sla_options {
 
 enum sla_state { SLA_UNKNOWN, SLA_AVAILABLE, SLA_UNAVAILABLE };
 
-struct sla_rack_minute { /* probes of one rack in it */
+struct sla_rack_minute { /* the probes of one rack in a minute */
 	const char *tor;
 	enum sla_state state;
 	uint64_t sent, lost;
 };
 
-struct sla_minute { /* one scope, one minute that is over; borrowed */
+struct sla_minute { /* one scope in one closed minute; borrowed */
 	const char *region;
 	uint8_t dscp;
 	const char *scope;   /* "rack", "fabric" or "service" */
@@ -50,27 +52,32 @@ struct sla_minute { /* one scope, one minute that is over; borrowed */
 	rm_wall_t start;
 	uint64_t sent, lost, invalid, not_sent;
 	uint64_t racks_available, racks_unavailable, racks_unknown;
-	uint64_t rtt_ns[WIRE_QUANTILES];     /* 0: no split replies */
-	const struct sla_rack_minute *racks; /* those that are counted above */
+	uint64_t rtt_ns[WIRE_QUANTILES];     /* 0: there were no split replies */
+	const struct sla_rack_minute *racks; /* the racks that are counted above */
 	size_t rack_count;
 };
 
 int sla_new(const struct sla_options *options, struct sla **ret);
 void sla_free(struct sla *sla);
 void sla_summary(struct sla *sla, const struct wire_summary_view *view);
-/* Closes minutes that ended wait_ns or more ago, at most SLA_MAX_WAIT_NS; each once. */
+/* Closes each minute that ended at least wait_ns ago; wait_ns is at most
+ * SLA_MAX_WAIT_NS. on_minute is called once for each scope and minute. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
-struct sla_counts {       /* rows that count nowhere, and services, so far */
-	uint64_t refused; /* the table of scopes, services or racks is full */
-	uint64_t late;    /* of a minute that is closed, or lies ahead */
-	uint64_t evicted; /* services, not rows: the longest silent one, for another */
+struct sla_counts { /* totals */
+	/* rows refused because the table of scopes, services or racks was full */
+	uint64_t refused;
+	/* rows refused because their minute was closed, or is in the future */
+	uint64_t late;
+	/* services removed to make room for another; the one without rows for the
+	 * longest time is removed */
+	uint64_t evicted;
 };
 
 const struct sla_counts *sla_counts(const struct sla *sla);
 
-/* A scope of racks since we run: all minutes that were closed, and the last of them
- * that had results. */
+/* A scope of racks since the start of the analyzer: sums over all closed minutes, and
+ * the figures of the last closed minute with results. */
 struct sla_total { /* borrowed */
 	const char *region, *scope;
 	uint8_t dscp;
@@ -79,12 +86,14 @@ struct sla_total { /* borrowed */
 	uint64_t last_sent, last_lost, last_rtt_ns[WIRE_QUANTILES];
 };
 
-/* Of every region, class and scope; services are left out: there may be many. */
+/* Calls report for each region, class and scope. Services are left out, because there
+ * may be many. */
 void sla_each(const struct sla *sla,
     void (*report)(const struct sla_total *total, void *arg), void *arg);
 
-/* The hour and the day up to the last closed minute, of every scope and service in
- * sight (NULL: all). New reference. */
+/* The figures of the hour and of the day before the last closed minute's end, for each
+ * scope and service of the regions in sight (NULL: all). The caller owns the
+ * reference. */
 json_t *sla_json(struct sla *sla, const struct rm_sight *sight);
 
 #endif
