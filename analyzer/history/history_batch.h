@@ -1,5 +1,5 @@
 /*
- * history_batch - records of a spool, put together for one write. Pure but for memory.
+ * history_batch - joins records of a spool for one write. Pure.
  */
 #ifndef ANALYZER_HISTORY_HISTORY_BATCH_H
 #define ANALYZER_HISTORY_HISTORY_BATCH_H
@@ -9,21 +9,24 @@
 
 struct rm_spool;
 
-struct history_batch { /* zeroed: empty */
+struct history_batch { /* initially all zero: empty */
 	char *text;
 	size_t len, capacity;
 	uint64_t points;
-	uint64_t last_seq; /* of the last record, also of the batch before */
+	/* number of the last record in this batch, or in the batch before */
+	uint64_t last_seq;
 };
 
-/* Adds what follows last_seq. 1: it is full; 0: nothing more is there, or not yet.
- * -ENOMEM. A first record is taken however large it is. */
+/* Adds the records after last_seq. 1: the batch is full; 0: there are no more records,
+ * or they cannot be read yet; -ENOMEM. The first record is added whatever its size. */
 int history_batch_fill(struct history_batch *batch, struct rm_spool *spool,
     uint64_t max_points, size_t max_bytes);
-void history_batch_empty(struct history_batch *batch); /* last_seq stays */
+/* removes the text; keeps last_seq */
+void history_batch_empty(struct history_batch *batch);
 void history_batch_clear(struct history_batch *batch);
 
-/* Of whole lines: as many as fit, and at least one. Returns their length. */
+/* Returns the length in bytes of the first lines of text that fit into the limits; at
+ * least one line. */
 size_t history_batch_piece(
     const char *text, size_t len, uint64_t max_points, size_t max_bytes);
 uint64_t history_batch_lines(const char *text, size_t len);

@@ -1,5 +1,5 @@
 /*
- * history_counts - what became of points on their way into the database.
+ * history_counts - counts points by what happened to them.
  */
 #ifndef ANALYZER_HISTORY_HISTORY_COUNTS_H
 #define ANALYZER_HISTORY_HISTORY_COUNTS_H
@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 struct history_counts {
-	uint64_t points;           /* into the spools */
-	uint64_t refused_messages; /* make no points */
-	uint64_t left_out_points;  /* of messages whose other points were taken */
-	uint64_t refused_points;   /* by the database */
+	uint64_t points;           /* put into the spools */
+	uint64_t refused_messages; /* messages from which no point can be made */
+	/* rows that cannot be points, in messages with other points */
+	uint64_t left_out_points;
+	uint64_t refused_points; /* refused by the database */
 	uint64_t delivered_points, batches, failed_attempts, splits;
-	uint64_t config_faults; /* 401, 403, 404: attempts */
+	uint64_t config_faults; /* attempts that were answered with 401, 403 or 404 */
 };
 
 #endif

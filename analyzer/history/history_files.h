@@ -1,11 +1,12 @@
 /*
- * history_files - points as rotating files of line protocol, where there is no
+ * history_files - writes points to rotating files of line protocol, if there is no
  * database.
  *
- * rackmesh.lp holds rows of summaries, incidents.lp incidents and SLA; older ones are
- * .1 to HISTORY_FILES - 1. A batch is done with when it is on disk; what fails is tried
- * again, so after a crash a file may hold points twice: who reads keeps the last of
- * equal series and time, as a database would.
+ * rackmesh.lp has the rows of summaries, incidents.lp the incidents and SLA minutes;
+ * older files have the suffixes .1 to HISTORY_FILES - 1. A batch is done when it is on
+ * disk; a write that fails is tried again. After a crash a file may have a point twice:
+ * a reader must use the last of points with the same series and time, as a database
+ * does.
  */
 #ifndef ANALYZER_HISTORY_HISTORY_FILES_H
 #define ANALYZER_HISTORY_HISTORY_FILES_H
@@ -25,22 +26,24 @@ struct rm_worker;
 struct history_files_options {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	const char *folder; /* copied; made as soon as its parent exists */
+	const char *folder; /* copied; created as soon as its parent folder exists */
 	uint64_t max_bytes; /* of all files together */
 	struct history_counts *counts;
-	/* The batch of this lane is on disk. Never from inside history_files_write. */
+	/* The batch of this lane is on disk. It is never called during
+	 * history_files_write. */
 	void (*on_done)(enum wire_lane lane, void *arg);
 	void *arg;
 };
 
 int history_files_new(
     const struct history_files_options *options, struct history_files **ret);
-void history_files_free(struct history_files *files); /* after the worker */
+void history_files_free(struct history_files *files); /* free the worker first */
 
-/* What fits into one file. */
+/* The number of bytes that fit into one file. */
 size_t history_files_most(const struct history_files *files, enum wire_lane lane);
 
-/* text: whole lines, borrowed until on_done. Only while the lane has no batch. */
+/* Writes a batch. text: whole lines, borrowed until on_done. The lane must have no
+ * other batch. */
 void history_files_write(
     struct history_files *files, enum wire_lane lane, const char *text, size_t len);
 

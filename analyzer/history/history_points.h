@@ -1,10 +1,10 @@
 /*
- * history_points - summaries, incidents and SLA minutes as points of line protocol.
- * Pure.
+ * history_points - makes points of line protocol from summaries, incidents and SLA
+ * minutes. Pure.
  *
- * The same message always makes the same points. What they are made of is in
- * history_schema; a row that cannot be a point (a line break in a name) is left out and
- * counted, the others stay.
+ * The same message always gives the same points. history_schema has the tags and
+ * fields. A row that cannot be a point, for example because a name has a line break, is
+ * left out and counted; the other rows are used.
  */
 #ifndef ANALYZER_HISTORY_HISTORY_POINTS_H
 #define ANALYZER_HISTORY_HISTORY_POINTS_H
@@ -14,7 +14,7 @@
 
 #include "schemas/wire.h"
 
-/* Room for any one point that is sensible. */
+/* Size of the memory for one point; larger than any valid one. */
 #define HISTORY_POINT_BYTES 65536
 #define HISTORY_TEXT_MAX_BYTES (64u << 20) /* of one message */
 
@@ -32,18 +32,18 @@ struct history_text {     /* borrowed until the next call */
 struct history_points *history_points_new(void); /* NULL when out of memory */
 void history_points_free(struct history_points *points);
 
-/* Of what an aggregator has sent. -EBADMSG: nothing in it can be a point. -ENOMEM. */
+/* Points of a message of an aggregator. -EBADMSG: no row can be a point; -ENOMEM. */
 int history_points_summary(struct history_points *points,
     const struct wire_summary_view *view, struct history_text *ret);
 int history_points_rack_incident(struct history_points *points,
     const struct wire_incident *incident, struct history_text *ret);
-/* Of our own findings. */
+/* Points of the analyzer's own findings. */
 int history_points_incident(struct history_points *points, const char *analyzer,
     const char *region, enum wire_incident_state state,
     const struct rm_incident *incident, struct history_text *ret);
 int history_points_sla(struct history_points *points, const char *analyzer,
     const struct sla_minute *minute, struct history_text *ret);
-/* Of its racks, apart. */
+/* Points of the racks in an SLA minute. */
 int history_points_sla_racks(struct history_points *points, const char *analyzer,
     const struct sla_minute *minute, struct history_text *ret);
 

@@ -1,10 +1,11 @@
 /*
- * history_schema - every measurement of the history: its tags, fields, types, units.
+ * history_schema - the table of all measurements of the history: their tags, fields,
+ * types and units.
  *
- * The one table: docs/history.md is printed from it, and tests check every point that
- * is written against it. Tags are of low cardinality: names of regions, racks, hosts,
- * RNICs; never a flow, a path, a QPN or a pair of RNICs. Only ever add to it: what was
- * written last year is asked tomorrow.
+ * docs/history.md is printed from this table, and tests compare every point with it.
+ * Tags must have few different values: names of regions, racks, hosts and RNICs, but
+ * never a flow, a path, a QPN or a pair of RNICs. Rows may be added, and never changed
+ * or removed, because users query points that are years old.
  */
 #ifndef ANALYZER_HISTORY_HISTORY_SCHEMA_H
 #define ANALYZER_HISTORY_HISTORY_SCHEMA_H
@@ -17,23 +18,25 @@
 #include "rackmesh/metrics/line_reader.h"
 
 enum history_retention {
-	HISTORY_RAW = 1, /* many and soon forgotten: rows of summaries */
-	HISTORY_KEPT,    /* few and kept for long: incidents, SLA */
+	/* many points that are kept for a short time: rows of summaries */
+	HISTORY_RAW = 1,
+	HISTORY_KEPT, /* few points that are kept for a long time: incidents, SLA */
 };
 
-/* How several points, of a time range or of several RNICs, become one. */
+/* How several points, of a time range or of several RNICs, are merged. */
 enum history_merge {
-	HISTORY_MERGE_NONE, /* no value: a name, a sentence, a time */
+	HISTORY_MERGE_NONE, /* not merged: a name, a sentence, a time */
 	HISTORY_MERGE_SUM,
-	HISTORY_MERGE_LARGEST, /* of percentiles, whose mean is not a percentile */
+	/* for percentiles, because the mean of percentiles is no percentile */
+	HISTORY_MERGE_LARGEST,
 };
 
-struct history_column { /* a name of NULL ends a list */
+struct history_column { /* in a list; the last one has name NULL */
 	const char *name;
 	enum rm_line_type type;
-	const char *unit; /* "" for words, names and flags */
+	const char *unit; /* "" for texts and flags */
 	const char *help;
-	enum history_merge merge; /* of integers only */
+	enum history_merge merge; /* for integers only */
 };
 
 struct history_measurement {
@@ -41,12 +44,16 @@ struct history_measurement {
 	enum history_retention retention;
 	const char *help;
 	const struct history_column *columns;
-	bool dense; /* points of one moment are a nanosecond apart */
+	/* points of the same time get times 1 ns apart, so that none overwrites
+	 * another */
+	bool dense;
 };
 
-extern const struct history_measurement history_measurements[]; /* ended by NULL */
+/* the last one has name NULL */
+extern const struct history_measurement history_measurements[];
 
-/* Whole lines. -EINVAL and error: the first that is no point of the schema. */
+/* Checks whole lines. -EINVAL: a line is no point of the schema; *error names the
+ * first. */
 int history_schema_check(const char *text, size_t len, struct rm_error *error);
 
 void history_schema_print(FILE *out); /* as Markdown */

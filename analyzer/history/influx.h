@@ -1,10 +1,12 @@
 /*
- * influx - batches of points to InfluxDB, or what speaks its line protocol, by HTTP.
+ * influx - sends batches of points over HTTP to InfluxDB, or to another database that
+ * accepts its line protocol.
  *
- * One batch per lane at a time. It is disposed of when every point of it was taken or
- * refused by the database itself; until then it is tried again, for ever, with capped
- * full-jitter back-off. A part that is refused whole is halved, so that one bad point
- * takes no other with it. When one lane gets through, the other does not wait any more.
+ * There is at most one batch per lane. A batch is done when the database has accepted
+ * or refused each of its points. Until then it is sent again, without limit, with
+ * full-jitter back-off up to a maximum. If the database refuses a part as a whole, the
+ * part is halved, so that one bad point does not prevent other points from being
+ * written. When a batch of one lane is accepted, the other lane tries again at once.
  */
 #ifndef ANALYZER_HISTORY_INFLUX_H
 #define ANALYZER_HISTORY_INFLUX_H
@@ -27,23 +29,25 @@ struct influx_options {
 	struct rm_worker *worker;
 	struct rm_http_client *http;
 	const struct influx_config *config; /* borrowed */
-	struct history_counts *counts;      /* counted here */
-	/* The batch of this lane is disposed of. Never from inside influx_send. */
+	struct history_counts *counts;      /* borrowed; incremented */
+	/* The batch of this lane is done. It is never called during influx_send. */
 	void (*on_done)(enum wire_lane lane, void *arg);
 	void *arg;
-	int64_t retry_base_ns;  /* 0: 200 ms */
-	int64_t config_wait_ns; /* after a fault that a person has to mend; 0: 30 s */
+	int64_t retry_base_ns; /* 0: 200 ms */
+	/* pause after an error that an operator must correct; 0: 30 s */
+	int64_t config_wait_ns;
 };
 
 int influx_new(
     const struct influx_options *options, struct influx **ret, struct rm_error *error);
-void influx_free(struct influx *influx); /* after the worker */
+void influx_free(struct influx *influx); /* free the worker first */
 
-/* text: whole lines, borrowed until on_done. Only while the lane has no batch. */
+/* Sends a batch. text: whole lines, borrowed until on_done. The lane must have no other
+ * batch. */
 void influx_send(
     struct influx *influx, enum wire_lane lane, const char *text, size_t len);
 
-/* "" while batches get through; else what the database, or the way to it, says. */
+/* The error of the database, or of the connection to it; "": batches are accepted. */
 const char *influx_trouble(const struct influx *influx, enum wire_lane lane);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * influx_answer - what a database's answer to a write means. Pure.
+ * influx_answer - interprets a database's answer to a write. Pure.
  *
- * Nothing that could still be written is ever given up: only points that the database
- * itself has refused are.
+ * Points are dropped only if the database itself has refused them. All others are
+ * written again.
  */
 #ifndef ANALYZER_HISTORY_INFLUX_ANSWER_H
 #define ANALYZER_HISTORY_INFLUX_ANSWER_H
@@ -13,21 +13,25 @@ struct rm_http_answer;
 
 enum influx_status {
 	INFLUX_TAKEN = 1,
-	INFLUX_PARTIAL,   /* taken, but for some points that it will never take */
-	INFLUX_REFUSED,   /* nothing was taken, something in it is at fault: halve */
-	INFLUX_TOO_LARGE, /* halve */
-	INFLUX_CONFIG,    /* a person has to mend it: keep, and try now and then */
-	INFLUX_RETRY,     /* not now */
+	/* accepted, except some points, which the database will never accept */
+	INFLUX_PARTIAL,
+	/* nothing was accepted because of some point: halve the part */
+	INFLUX_REFUSED,
+	INFLUX_TOO_LARGE, /* the part is too large: halve it */
+	/* an operator must correct something: keep the part, and try again from time to
+	 * time */
+	INFLUX_CONFIG,
+	INFLUX_RETRY, /* try again later */
 };
 
 #define INFLUX_SENTENCE_BYTES 320
 
 struct influx_answer {
 	enum influx_status status;
-	uint64_t dropped;      /* of INFLUX_PARTIAL, at least 1 */
-	int64_t retry_after_s; /* of INFLUX_RETRY; -1: it did not say */
-	/* What the database said, or what became of the exchange; "" when all is well.
-	 * One line, printable. */
+	uint64_t dropped;      /* for INFLUX_PARTIAL: number of points, at least 1 */
+	int64_t retry_after_s; /* for INFLUX_RETRY; -1: not given */
+	/* The message of the database, or the error of the request; "" if there is
+	 * none. One line of printable characters. */
 	char sentence[INFLUX_SENTENCE_BYTES];
 };
 

@@ -1,8 +1,10 @@
 /*
- * influx_parts - a batch in parts, from its front, a refused one in halves. Pure.
+ * influx_parts - divides a batch into parts: begins at its front, and halves a part
+ * that was refused. Pure.
  *
- * Parts are whole lines. After INFLUX_MAX_HALVES parts that were halved nothing is
- * halved any more: a database that refuses everything must not be asked once per point.
+ * Parts consist of whole lines. After INFLUX_MAX_HALVES halvings no part is halved any
+ * more: otherwise a database that refuses everything would get a request for each
+ * point.
  */
 #ifndef ANALYZER_HISTORY_INFLUX_PARTS_H
 #define ANALYZER_HISTORY_INFLUX_PARTS_H
@@ -16,25 +18,27 @@
 
 struct influx_parts { /* private */
 	const char *text;
-	size_t start;                  /* of the part under way */
-	size_t ends[INFLUX_MAX_DEPTH]; /* of this part, and of those around it */
-	size_t depth;                  /* of ends; 0: nothing is left */
+	size_t start; /* start of the present part */
+	/* ends of the present part, and of the parts that contain it */
+	size_t ends[INFLUX_MAX_DEPTH];
+	size_t depth; /* number of ends; 0: no part is left */
 	unsigned halved;
 };
 
-/* text: borrowed; whole lines, at least one. The first part is all of it. */
+/* text: borrowed; whole lines, at least one. The first part is the whole text. */
 void influx_parts_init(struct influx_parts *parts, const char *text, size_t len);
 
 const char *influx_parts_text(const struct influx_parts *parts, size_t *len);
 uint64_t influx_parts_points(const struct influx_parts *parts);
 
-/* This part is disposed of. False: it was the last one. */
+/* Moves to the next part. False: there is none. */
 bool influx_parts_next(struct influx_parts *parts);
-/* Its first half is the part under way now. False: it cannot be halved. */
+/* Makes the first half of the present part the present part. False: it cannot be
+ * halved. */
 bool influx_parts_halve(struct influx_parts *parts);
 
-/* A batch, packed by gzip on the worker. */
-/* *out: malloc'd; the caller frees it. -ENOMEM, -EIO. */
+/* Compresses a batch with gzip, on the worker. */
+/* Compresses text with gzip. The caller frees *out. -ENOMEM, -EIO. */
 int influx_gzip(const char *text, size_t len, uint8_t **out, size_t *out_len);
 
 #endif

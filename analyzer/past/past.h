@@ -1,8 +1,9 @@
 /*
- * past - GET /v1/history/: what the analyzer has written, read from where it wrote it.
+ * past - answers GET /v1/history/ from the files or the database to which the analyzer
+ * has written the history.
  *
- * Files are read, and a database's answer is taken apart, in a worker of its own: the
- * one of the spools must sync what an acknowledgement waits for.
+ * A worker of its own reads the files and parses the database's answers. The worker of
+ * the spools is not used, because acknowledgements wait for its disk writes.
  */
 #ifndef ANALYZER_PAST_PAST_H
 #define ANALYZER_PAST_PAST_H
@@ -18,12 +19,13 @@ struct rm_http_request;
 struct rm_http_server;
 struct rm_loop;
 
-struct past_options { /* all borrowed, for as long as the past */
+struct past_options { /* all borrowed for the life of the past */
 	struct rm_loop *loop;
 	struct rm_http_client *http;
 	struct rm_http_server *server;
 	const struct influx_config *influx;
-	const char *files_folder; /* without influx->url; "": nothing is kept */
+	/* used without influx->url; "": there is no history */
+	const char *files_folder;
 };
 
 struct past_counts {
@@ -31,7 +33,7 @@ struct past_counts {
 };
 
 int past_new(const struct past_options *options, struct past **ret);
-void past_free(struct past *past); /* before the server and the client */
+void past_free(struct past *past); /* free it before the server and the client */
 
 /* rm_http_handler of "/v1/history/". */
 void past_ask(struct rm_http_request *request, void *past);

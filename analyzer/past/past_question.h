@@ -1,8 +1,8 @@
 /*
- * past_question - a query about the history: checked, and in the language of each
- * database. Pure. Only names of services and parts are free text, and quoted: the
- * measurement and its columns are those of the schema, other names are valid ones,
- * times are numbers.
+ * past_question - a query on the history: checks it, and writes it in the language of
+ * each database. Pure. Only names of services and parts are free text, so they are
+ * quoted. The measurement and its columns must be in the schema, other names must be
+ * valid names, and times are numbers.
  */
 #ifndef ANALYZER_PAST_PAST_QUESTION_H
 #define ANALYZER_PAST_PAST_QUESTION_H
@@ -25,7 +25,8 @@
 struct history_column;
 struct history_measurement;
 
-/* Rows with this name in the column. PAST_TOR: in `tor`, `src_tor` or `dst_tor`. */
+/* A filter selects rows that have the given name in this column. PAST_TOR: in `tor`,
+ * `src_tor` or `dst_tor`. */
 enum past_filter {
 	PAST_TOR,
 	PAST_REGION,
@@ -36,9 +37,9 @@ enum past_filter {
 	PAST_RNIC,
 	PAST_DSCP,
 	PAST_SCOPE,
-	PAST_SERVICE, /* whatever prints */
+	PAST_SERVICE, /* any printable text */
 	PAST_PART_TYPE,
-	PAST_PART, /* likewise */
+	PAST_PART, /* any printable text, too */
 	PAST_STATE,
 	PAST_KIND,
 	PAST_ID,
@@ -50,57 +51,63 @@ extern const char *const past_filter_names[PAST_FILTERS]; /* as in the URL */
 struct past_question {
 	const struct history_measurement *measurement;
 	char filter[PAST_FILTERS][PAST_NAME_BYTES]; /* "": any */
-	char regions[PAST_REGIONS_BYTES];           /* one of these, "r1,r2"; "": any */
-	rm_wall_t from, to;                         /* from <= time < to */
-	uint64_t columns; /* bits, in the order of the measurement's; 0: all */
-	/* A number that every row has. Databases find no row by its tags alone: it is
-	 * asked for and not shown. NULL: some number is shown. */
+	/* the row's region must be one of these, such as "r1,r2"; "": any */
+	char regions[PAST_REGIONS_BYTES];
+	rm_wall_t from, to; /* from <= time < to */
+	/* a bit for each column, in the order of the measurement; 0: all */
+	uint64_t columns;
+	/* A number column that each row has. Databases find no row by tags alone, so if
+	 * no number is shown, this column is requested, too, and not shown. NULL: a
+	 * number is shown. */
 	const struct history_column *hidden;
-	int64_t step_ns; /* all rows of so long are one; 0: rows as written */
-	/* With a step a tag: all rows of so long that have the same one; NULL: all. */
+	int64_t step_ns; /* rows within this time are merged; 0: rows as written */
+	/* With a step: only rows with the same value of this tag are merged; NULL: all
+	 * rows. */
 	const struct history_column *by;
-	size_t limit; /* rows, the oldest first */
+	size_t limit; /* number of rows; the oldest are returned */
 };
 
-struct past_parameters { /* as they came; NULL: not given */
-	const char *measurement, *from, *to, *columns; /* names with commas */
+struct past_parameters { /* as in the HTTP request; NULL: not given */
+	/* columns: names separated by commas */
+	const char *measurement, *from, *to, *columns;
 	const char *by;
 	const char *filter[PAST_FILTERS];
-	const char *regions;    /* as of an identity (identity.h), but not "*" */
+	const char *regions;    /* as in an identity (identity.h), but not "*" */
 	uint64_t step_s, limit; /* 0: not given */
 };
 
-/* Without `to`, until now; without `from`, the hour before `to`. -ENOENT: no such
- * measurement; -EINVAL: error says what is wrong with which word. */
+/* Checks a query. `to` is now by default; `from` is an hour before `to`. -ENOENT: there
+ * is no such measurement; -EINVAL: *error names the wrong parameter. */
 int past_question_make(const struct past_parameters *given, rm_wall_t now,
     struct past_question *ret, struct rm_error *error);
 
-/* What each row has after its time, in this order: the columns that were asked for;
- * with a step, those of them that can be merged, and `by`. How many. */
+/* The columns of an answer's rows after the time, in this order: the requested columns;
+ * with a step, only those that can be merged, and `by`. Returns their number. */
 size_t past_question_columns(const struct past_question *question,
     const struct history_column *columns[PAST_COLUMNS]);
 
-/* The same and, at the end, what is hidden: what a database is asked for. */
+/* The same columns, and at the end the hidden one: these are requested from the
+ * database. */
 size_t past_question_asked(const struct past_question *question,
     const struct history_column *columns[PAST_COLUMNS]);
 
-/* The name of a column that rows are looked for by and that is no tag; NULL: none.
- * VictoriaMetrics keeps no such text. */
+/* The name of a column in a filter that is no tag; NULL: there is none. VictoriaMetrics
+ * cannot filter by it, because it stores no strings. */
 const char *past_question_text_filter(const struct past_question *question);
 
-/* The columns of which one must have the filter's name. The second may be NULL, both
- * are where the measurement has no such column. */
+/* The columns of which one must have the filter's value. columns[1] may be NULL; both
+ * are NULL if the measurement has no such column. */
 void past_filter_columns(const struct history_measurement *measurement,
     enum past_filter filter, const char *columns[2]);
 
-/* One row more than the limit. policy: a retention policy, "": the default one.
- * -ENAMETOOLONG. */
+/* Writes the query in InfluxQL. It requests one row more than the limit, to see whether
+ * there are more. policy: the retention policy; "": the default one. -ENAMETOOLONG. */
 int past_question_influxql(const struct past_question *question, const char *policy,
     char text[PAST_STATEMENT_BYTES]);
 
-/* Selectors of series, as PromQL has them: `{__name__=~"rm_rnic_(sent|ok)",...}`. What
- * one of them finds counts: two where PAST_TOR may be in either tag. How many;
- * -ENAMETOOLONG. */
+/* Writes one or two PromQL selectors, such as `{__name__=~"rm_rnic_(sent|ok)",...}`;
+ * two if the value of PAST_TOR may be in either of two tags. A series that one of them
+ * selects is in the answer. Returns their number, or -ENAMETOOLONG. */
 int past_question_selectors(const struct past_question *question, const char *database,
     char texts[2][PAST_STATEMENT_BYTES]);
 

@@ -1,9 +1,9 @@
 /*
- * past_rows - the rows that a question finds, from wherever they come: as they were
- * written, or merged by step, and then as the JSON of GET /v1/history/.
+ * past_rows - collects the rows of a query, from files or a database; merges them by
+ * step if necessary; and writes them as the JSON of GET /v1/history/.
  *
- * A row is an array of what past_question_columns names, without its time; what follows
- * after them is not shown.
+ * A row is a JSON array of the columns of past_question_columns, without the time.
+ * Further elements are not shown.
  */
 #ifndef ANALYZER_PAST_PAST_ROWS_H
 #define ANALYZER_PAST_PAST_ROWS_H
@@ -20,24 +20,25 @@
 
 struct past_rows;
 
-/* The question is borrowed. NULL: no memory. */
+/* question: borrowed. NULL: out of memory. */
 struct past_rows *past_rows_new(const struct past_question *question);
 void past_rows_free(struct past_rows *rows);
 
-/* values: taken, whatever comes of it. hash: of what says all of the row, with its
- * time: a second one with the same hash is passed over (after a crash a batch may stand
- * in a file twice); 0: the row comes once. -ENOSPC: PAST_ROWS are there, the answer
- * says that there is more; -ENOMEM. */
+/* Adds a row. It takes the reference to values, also on failure. hash: of the whole row
+ * and its time. A second row with the same hash is ignored, because after a crash a
+ * file may have a batch twice; 0: there is no such check. -ENOSPC: there are PAST_ROWS
+ * rows already, and the answer will say that there are more; -ENOMEM. */
 int past_rows_add(
     struct past_rows *rows, rm_wall_t when, uint64_t hash, json_t *values);
 
-/* The caller calls this if it has not read everything. */
+/* Call it if not all rows were read: the answer will say that there are more. */
 void past_rows_cut(struct past_rows *rows);
 
-/* The store drops columns of type string: the answer names them, as not_kept. */
+/* Call it if the database stores no strings: the answer lists columns of type string in
+ * not_kept. */
 void past_rows_no_strings(struct past_rows *rows);
 
-/* *ret: the caller's to free. -ENOMEM and error. */
+/* Writes the answer. The caller frees *ret. -ENOMEM, and *error. */
 int past_rows_json(struct past_rows *rows, char **ret, struct rm_error *error);
 
 #endif
