@@ -1,8 +1,7 @@
 /*
- * page_files - the files of analyzer/page, and docs/verdicts.md that it shows, by
- * PAGE_FILE(symbol, name, content type),
- * which whoever includes this defines: page_files.S for their bytes, page.c for their
- * names.
+ * page_files - the list of the files of analyzer/page, and of docs/verdicts.md, which
+ * the page shows. Define PAGE_FILE(symbol, name, content type) before you include it:
+ * page_files.S does so for the bytes of the files, page.c for their names.
  */
 PAGE_FILE(page_index, "index.html", "text/html; charset=utf-8")
 PAGE_FILE(page_style, "page.css", "text/css; charset=utf-8")

@@ -23,12 +23,14 @@
 /* Records are pieces of this size, so that a batch can be cut at the end of a piece. */
 #define RECORD_BYTES (64u << 10)
 #define RECORD_POINTS 1000
-#define INCIDENT_WAIT_NS (10 * RM_NS_PER_MS) /* pause before more of the same turn */
+/* pause in which more points of the same turn of the loop may arrive */
+#define INCIDENT_WAIT_NS (10 * RM_NS_PER_MS)
 #define MEMORY_RETRY_NS RM_NS_PER_S
 #define BATCH_BYTES (4u << 20)
-#define BATCHES_PER_TURN 16 /* when they are discarded */
-/* Bytes of one lane that are not synced to disk. With more, the lane accepts no
- * messages. */
+/* limit on batches that are discarded in one turn of the loop */
+#define BATCHES_PER_TURN 16
+/* Limit on the bytes of one lane that are not synced to disk. Above it, the lane
+ * accepts no messages. */
 #define MAX_UNSYNCED_BYTES (32u << 20)
 
 struct lane {
@@ -38,15 +40,15 @@ struct lane {
 	struct history_batch batch; /* being filled, or being sent */
 	bool busy;                  /* being sent */
 	rm_mono_t since;            /* when the batch got its first point */
-	uint64_t safe;              /* reported to on_durable so far */
+	uint64_t safe;              /* last ticket that was reported to on_durable */
 	struct rm_timer *timer;
 };
 
 struct history {
 	struct history_callbacks callbacks;
 	struct history_points *points;
-	struct influx *influx;       /* NULL: */
-	struct history_files *files; /* NULL: nothing is kept */
+	struct influx *influx;       /* NULL: influx.url is "" */
+	struct history_files *files; /* NULL with influx NULL: points are dropped */
 	char analyzer[RM_NAME_BYTES];
 	uint64_t batch_points;
 	int64_t batch_ns;
@@ -54,8 +56,8 @@ struct history {
 	struct history_counts counts;
 };
 
-/* Reports to on_durable up to seq. A point that the database has acknowledged counts
- * even if the spool has not synced it: the spool does not sync what is done with. */
+/* Calls on_durable up to seq. A point that the database has acknowledged is durable
+ * even if the spool has not synced it: the spool does not sync points that are done. */
 static void
 lane_safe(struct lane *lane, uint64_t seq)
 {
@@ -164,7 +166,7 @@ lane_on_durable(uint64_t seq, void *arg)
 	lane_safe(arg, seq);
 }
 
-/* The batch was stored, or was refused for good. */
+/* Each point of the batch was stored, or was refused by the database. */
 static void
 history_on_done(enum wire_lane name, void *arg)
 {
@@ -257,7 +259,7 @@ history_new(const struct history_options *options,
 		lane->history = history;
 		lane->lane = (enum wire_lane)i;
 		r = lane_init(lane, options, error);
-		if (r == 0) /* Sends what was left at the end of the last run. */
+		if (r == 0) /* sends the points that were in the spool at the start */
 			rm_timer_after(lane->timer, 0);
 	}
 	if (r < 0) {
@@ -308,7 +310,7 @@ lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket
 		return r;
 	history->counts.points += text->points;
 	history->counts.left_out_points += text->left_out;
-	if (!lane->busy) /* with what else comes in this turn */
+	if (!lane->busy) /* together with further points of this turn of the loop */
 		rm_timer_after(lane->timer, 0);
 	return 0;
 }
@@ -319,7 +321,7 @@ lane_is_full(const struct lane *lane)
 	return rm_spool_unsynced_bytes(lane->spool) > MAX_UNSYNCED_BYTES;
 }
 
-/* r: how the text was made. */
+/* r: the result of making the text. */
 static int
 lane_take(struct lane *lane, int r, const struct history_text *text, uint64_t *ticket)
 {
@@ -371,7 +373,8 @@ history_incident(struct history *history, const char *region,
 	return r;
 }
 
-/* Many, and of use for as long as rows are: they go the way of those. */
+/* Stores the points of racks in the lane of summaries: there are many, and they need to
+ * be kept as long as rows. */
 static int
 sla_racks(struct history *history, const struct sla_minute *minute)
 {
@@ -385,7 +388,8 @@ sla_racks(struct history *history, const struct sla_minute *minute)
 	return r < 0 ? r : lane_append(lane, &text, NULL);
 }
 
-/* There may be many services, each with a name of its own: not for a year. */
+/* Stores the point of a service in the lane of summaries, because there may be many
+ * services, with ever new names: too many to be kept for a year. */
 static int
 sla_service(struct history *history, const struct sla_minute *minute)
 {

@@ -51,7 +51,8 @@ history_batch_fill(struct history_batch *batch, struct rm_spool *spool,
 		uint64_t points;
 		int r = rm_spool_get(spool, batch->last_seq + 1, &item);
 
-		/* -ENOENT, -EAGAIN: not now, and neither are later records */
+		/* -ENOENT, -EAGAIN: neither this record nor a later one can be read
+		 * now */
 		if (r < 0)
 			return 0;
 		points = history_batch_lines((const char *)item.data, item.len);

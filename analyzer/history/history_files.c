@@ -42,7 +42,7 @@ struct history_files {
 	struct lane lanes[LANES];
 };
 
-struct write_job { /* all that the worker uses */
+struct write_job { /* used by the worker while the job runs */
 	struct lane *lane;
 	const char *path, *text;
 	size_t len;
@@ -83,7 +83,7 @@ history_files_new(
 	    files, WIRE_LANE_SUMMARY, "rackmesh.lp", options->max_bytes - incidents);
 	if (r == 0)
 		r = lane_init(files, WIRE_LANE_INCIDENT, "incidents.lp", incidents);
-	/* Any other reason may pass: then the writes create the folder. */
+	/* Another error may be temporary: then a later write creates the folder. */
 	files->unmade = mkdir(options->folder, 0750) < 0 && errno != EEXIST;
 	if (r == 0 && files->unmade && errno == ENOTDIR)
 		r = -ENOTDIR;
@@ -136,7 +136,7 @@ rotate(const char *path)
 	return 0;
 }
 
-/* Appends all of it and syncs, or cuts the file back to its old length. */
+/* Appends the text and syncs. On failure it cuts the file back to its old length. */
 static int
 append(int fd, const char *text, size_t len, off_t before)
 {
@@ -156,7 +156,7 @@ append(int fd, const char *text, size_t len, off_t before)
 		return 0;
 failed:
 	r = errno == 0 ? -EIO : -errno;
-	/* Best effort: a reader skips a torn point. */
+	/* Errors are ignored: a reader skips an incomplete point. */
 	if (ftruncate(fd, before) < 0)
 		return r;
 	return r;

@@ -27,7 +27,7 @@
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
 
-struct pack_job { /* all that the worker uses */
+struct pack_job { /* used by the worker while the job runs */
 	struct lane *lane;
 	const char *text;
 	size_t len;
@@ -43,7 +43,7 @@ struct lane {
 	size_t packed_len;
 	struct rm_timer *timer; /* time of the next attempt */
 	bool waiting;           /* the timer waits for that time */
-	/* the database asked for a pause, or a person has to mend the cause */
+	/* the database asked for a pause, or an operator must correct something */
 	bool asked_to_wait;
 	bool misconfigured; /* by the last answer; the next attempt clears it */
 	struct rm_http_call *call;
@@ -147,7 +147,7 @@ lanes_encourage(struct influx *influx)
 	}
 }
 
-/* The part is done with: send the next part, or take the next batch. */
+/* The part is done: sends the next part, or asks for the next batch. */
 static void
 lane_next(struct lane *lane)
 {
@@ -211,8 +211,8 @@ lane_misconfigured(struct lane *lane, const char *sentence)
 	lane_wait(lane, wait);
 }
 
-/* A person may have mended the cause, also by new files of secrets: read them again for
- * the next attempt. */
+/* An operator may have corrected the cause, for example with a new token: reads the
+ * files with secrets again for the next attempt. */
 static void
 lane_reread(struct lane *lane)
 {

@@ -79,8 +79,8 @@ read_dropped(const char *body)
 	return count > 0 ? count : 1;
 }
 
-/* Searches the body as received, not the sentence for people, which may be truncated
- * before these words. */
+/* True: the body contains the text. The sentence for the log is not searched, because
+ * it may be cut before that text. */
 static bool
 body_has(const struct rm_http_answer *answer, const char *text)
 {
@@ -97,7 +97,8 @@ read_status(const struct rm_http_answer *answer)
 	switch (status) {
 	case 400:
 	case 422:
-		/* In all versions: the other lines of the batch were written. */
+		/* In all versions this means that the other lines of the batch were
+		 * written. */
 		return body_has(answer, "partial write") ? INFLUX_PARTIAL
 							 : INFLUX_REFUSED;
 	case 413:
@@ -122,7 +123,8 @@ influx_answer_read(const struct rm_http_answer *answer, struct influx_answer *re
 	*ret = (struct influx_answer){ .status = INFLUX_RETRY, .retry_after_s = -1 };
 	if (rm_http_answer_misses(
 		answer, "influx.url", ret->sentence, sizeof(ret->sentence))) {
-		/* What a login page "takes" is lost. */
+		/* A 200 with HTML may come from a login page, which would lose the
+		 * points. */
 		if (answer->r == 0)
 			ret->status = INFLUX_CONFIG;
 		return;

@@ -56,8 +56,8 @@ peer_flush(struct intake *intake, struct intake_peer *peer)
 
 			if (session != NULL && lane->ack_due)
 				r = acknowledge(intake, session, l, lane);
-			/* If that fails the link is closed: the aggregator sends again
-			 * what is not acknowledged. */
+			/* If sending fails, the link is closed, and the aggregator
+			 * later sends all messages again that are not acknowledged. */
 			if (r < 0)
 				rm_link_close(session->conn.link, r);
 			lane->ack_due = false;
@@ -224,8 +224,8 @@ intake_accept(int fd, const struct rm_address *peer, void *arg)
 
 /* ---- time passes ----------------------------------------------------------------- */
 
-/* 0, or why its link is to be closed. The caller closes it later, because closing
- * changes the list. */
+/* Returns 0, or the negative errno for which the link must be closed. The caller closes
+ * it after the walk over the sessions, because closing changes the list. */
 static int
 session_tick(struct intake_session *session, rm_mono_t now)
 {

@@ -39,7 +39,8 @@ intake_lane_get(
 void
 intake_lanes_forget(struct intake_lane lanes[INTAKE_INCARNATIONS])
 {
-	/* Pending items point to the streams. */
+	/* Items that wait point to the lanes, so the entries are changed and not
+	 * moved. */
 	for (size_t i = 0; i < INTAKE_INCARNATIONS; i++) {
 		lanes[i].used = 0;
 		lanes[i].ack_due = false;

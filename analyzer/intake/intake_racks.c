@@ -6,14 +6,16 @@
 
 #include "rackmesh/core/clock.h"
 
-/* A wait longer than this cannot end: the clock of the rack's aggregator was set back.
- */
+/* If the time of a summary is earlier by more than this, the clock of the rack's
+ * aggregator was set back. */
 #define MAX_BACK_NS ((uint64_t)(600 * RM_NS_PER_S))
 
 struct rack {
 	char tor[RM_NAME_BYTES];
-	uint64_t newest; /* end of the last that was applied; 0: none */
-	uint64_t until;  /* end of what a former run applied; 0: that is passed */
+	uint64_t newest; /* end of the last summary that was applied; 0: none */
+	/* end of the last summary of an earlier incarnation; 0: newer summaries have
+	 * arrived */
+	uint64_t until;
 };
 
 struct intake_racks {

@@ -44,7 +44,7 @@ session_welcome(struct intake_session *session, const char *refused)
 	return r;
 }
 
-/* "" or the reason of the refusal. */
+/* The reason of the refusal; "": the hello is accepted. */
 static const char *
 hello_refused(const struct intake_session *session, const struct wire_hello *hello)
 {
@@ -278,8 +278,8 @@ session_apply_incident(struct intake_session *session,
 	return r < 0 ? r : callbacks->take_incident(incident, ticket, callbacks->arg);
 }
 
-/* Returns -EBADMSG for a message that is refused for good; the caller acknowledges it,
- * so that its lane goes on. */
+/* Returns -EBADMSG for a message that can never be stored; the caller acknowledges it,
+ * so that the lane continues. */
 static int
 session_apply(struct intake_session *session, const struct intake_message *message,
     uint64_t *ticket)
@@ -297,7 +297,7 @@ session_apply(struct intake_session *session, const struct intake_message *messa
 	return r;
 }
 
-/* 0: taken or refused for good; < 0: to be tried again. */
+/* 0: the message was stored, or can never be stored; < 0: try again later. */
 static int
 session_take(struct intake_session *session, const struct intake_message *message)
 {
@@ -327,8 +327,7 @@ session_take(struct intake_session *session, const struct intake_message *messag
 	r = session_apply(session, message, &ticket);
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	/* A message without a ticket of its own is safe as soon as all earlier ones
-	 * are. */
+	/* A message without a ticket is durable as soon as all earlier ones are. */
 	owner->counts.missing +=
 	    intake_pending_add(pending, session->peer, lane, seq, r == 0 ? ticket : 0);
 	if (r < 0)
@@ -355,8 +354,8 @@ session_on_message(struct intake_session *session, const struct intake_message *
 /* ---- holding ----------------------------------------------------------------------
  */
 
-/* Keeps the one message that could not be taken; nothing more is read from the session
- * meanwhile. */
+/* Keeps a copy of the message that could not be stored. Until it is stored, the session
+ * is not read. */
 static int
 session_hold(struct intake_session *session, const uint8_t *data, size_t len)
 {
@@ -419,7 +418,8 @@ session_on_drilled(struct intake_session *session, const uint8_t *data, size_t l
 	return r;
 }
 
-/* An aggregator that has no ToR left takes leave of this analyzer by this message. */
+/* With this message, without any ToR, an aggregator reports that it goes to another
+ * analyzer. */
 static int
 session_on_standing(struct intake_session *session, const uint8_t *data, size_t len)
 {
@@ -473,7 +473,7 @@ session_on_known(struct intake_session *session, const uint8_t *data, size_t len
 	case WIRE_DRILL_ANSWER:
 		return session_on_drilled(session, data, len);
 	case WIRE_HELLO:
-		/* has logged the error */
+		/* logs errors itself */
 		return intake_session_hello(session, data, len);
 	default:
 		/* A newer aggregator may send messages that this release does not know.

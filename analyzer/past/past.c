@@ -25,11 +25,12 @@ enum language { /* of the database at influx.url */
 	LANGUAGE_VICTORIA,
 };
 
-struct asked { /* while its job runs, the worker uses all but past */
+/* a request; while its job runs, the worker uses all members except past */
+struct asked {
 	struct past *past;
 	bool busy;
-	/* the client may see some regions only: its errors do not tell how history is
-	 * stored */
+	/* the client may see only some regions, so its errors do not show how the
+	 * history is stored */
 	bool limited;
 	uint64_t http; /* the request that waits */
 	struct past_question question;
@@ -44,7 +45,7 @@ struct asked { /* while its job runs, the worker uses all but past */
 struct past {
 	struct past_options options;
 	struct rm_worker *worker;
-	enum language language; /* as far as it is known */
+	enum language language; /* LANGUAGE_UNKNOWN until the database has answered */
 	struct asked asked[PAST_MAX];
 	struct past_counts counts;
 };
@@ -115,7 +116,8 @@ asked_fail(struct asked *asked, const char *sentence)
 	asked_end(asked);
 }
 
-/* For a reason that contains paths or text of the database. */
+/* Fails with a reason that contains paths or text of the database, which a limited
+ * client does not get. */
 static void
 asked_fail_inside(struct asked *asked)
 {
@@ -149,7 +151,7 @@ read_done(void *job, int r)
 	if (r == -ECANCELED)
 		return; /* past_free frees it */
 	if (r < 0) {
-		/* the next one may be of another kind */
+		/* after a restart the database may be of another kind */
 		past->language = LANGUAGE_UNKNOWN;
 		if (r == -EMSGSIZE)
 			asked_fail(asked, asked->error.text);
@@ -208,8 +210,8 @@ explain(const struct rm_http_answer *answer, bool limited, struct rm_error *erro
 		    answer->status, detail);
 }
 
-/* False: the answer is of no use, and an error was answered. A database that does not
- * answer may be of another kind next time. */
+/* False: the answer cannot be used, and the client got an error. After a failure the
+ * kind of the database is unknown again. */
 static bool
 answer_is_good(struct asked *asked, const struct rm_http_answer *answer)
 {

@@ -143,7 +143,7 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 	return 0;
 }
 
-/* A name that is not valid as a region's is left out: nothing is stored under it. */
+/* Ignores a name that is not valid for a region, because no row can have it. */
 static int
 take_regions(const char *text, struct past_question *q, struct rm_error *error)
 {
@@ -313,8 +313,7 @@ put_quoted(FILE *out, char quote, const char *name)
 	putc(quote, out);
 }
 
-/* Writes a regular expression: of the characters of a name only '.' has a meaning
- * there. */
+/* Writes a regular expression. Of the characters in names only '.' is special there. */
 static void
 put_regions(FILE *out, const struct past_question *q, const char *escape)
 {

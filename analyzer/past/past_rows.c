@@ -245,8 +245,7 @@ int
 past_rows_add(struct past_rows *rows, rm_wall_t when, uint64_t hash, json_t *values)
 {
 	const struct past_question *q = rows->question;
-	/* A database names a step by its start, which may lie before the requested
-	 * time. */
+	/* The time of a step is its start, which may be before the requested time. */
 	const int64_t first =
 	    q->step_ns == 0 ? q->from.ns : q->from.ns / q->step_ns * q->step_ns;
 	int r = 0;

@@ -1,6 +1,6 @@
-/* VictoriaMetrics makes a series of each field of a point. This file puts the fields
- * with equal labels and times together again. With a step this is not needed: every
- * column is merged by itself. */
+/* VictoriaMetrics stores each field of a point as a series of its own. This file joins
+ * the fields with equal labels and times to a row again. With a step that is not
+ * needed, because each column is merged separately. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * A minute is open, also for late rows, until it is closed. The last hour is kept as
- * minutes and the last day as hours, each with one sketch. Closed sketches are kept
- * encoded: 11 KB of bins become some hundred bytes.
+ * Rows, also late ones, are added to a minute until it is closed. The last hour is
+ * stored by minute, and the last day by hour, each with one sketch. Closed sketches are
+ * stored encoded: 11 KB of bins become some hundred bytes.
  */
 #include "analyzer/sla/sla.h"
 
@@ -32,7 +32,7 @@ static const char *const kind_names[] = {
 
 struct sla_figures {
 	uint64_t sent, lost, invalid, not_sent;
-	uint64_t available, unavailable, unknown; /* racks times minutes */
+	uint64_t available, unavailable, unknown; /* sums over racks and minutes */
 };
 
 struct sla_open {
@@ -58,7 +58,7 @@ struct sla_slice {
 	uint64_t sent, lost;
 };
 
-struct sla_rack { /* of one scope */
+struct sla_rack { /* a rack in one scope */
 	char tor[RM_NAME_BYTES];
 	struct sla_slice slices[SLA_OPEN_MINUTES];
 	int64_t last; /* minute */
@@ -116,7 +116,8 @@ sla_new(const struct sla_options *options, struct sla **ret)
 	return 0;
 }
 
-/* Services have a limit of their own, so that they cannot take the racks' room. */
+/* The counter of racks for this kind of scope. Services have a limit of their own, so
+ * that they cannot use all the places. */
 static size_t *
 racks_like(struct sla *sla, const struct sla_scope *scope)
 {
@@ -232,8 +233,8 @@ get_scope(struct sla *sla, const char *region, uint8_t dscp, enum sla_kind kind,
 	return scope;
 }
 
-/* The rack in this scope. A rack that sent once is expected to send until it is
- * forgotten. */
+/* Finds or adds the rack in this scope. After its first results a rack is expected to
+ * send results until it is deleted. */
 static struct sla_rack *
 get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 {
@@ -258,8 +259,8 @@ get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 	return rack;
 }
 
-/* The open minute that begins at this time. NULL: it is closed, or lies in the future
- * of all clocks. */
+/* The open minute that begins at this time. NULL: it is closed, or is too far in the
+ * future. */
 static struct sla_open *
 get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 {
@@ -358,8 +359,8 @@ take_rows(struct sla *sla, const struct wire_summary_view *view)
 	}
 }
 
-/* Names of services are foreign text: they are truncated, and an unprintable character
- * becomes '?'. False: no name. */
+/* Copies the name of a service, which is not trusted: it is cut, and characters that
+ * are not printable become '?'. False: there is no name. */
 static bool
 service_name(const char *reported, char name[SLA_SERVICE_BYTES])
 {
@@ -411,8 +412,9 @@ sla_counts(const struct sla *sla)
 
 /* ---- closing a minute ---- */
 
-#define FORGET_MINUTES 1440 /* a rack that sent nothing for a day was removed */
-#define JUMP_MINUTES 60     /* a clock that is set back this far was wrong before */
+#define FORGET_MINUTES 1440 /* a rack without results for a day counts as removed */
+/* if the clock was set back by more than this, it was wrong before */
+#define JUMP_MINUTES 60
 
 static const double quantiles[WIRE_QUANTILES] = {
 	[WIRE_P50] = 0.50, [WIRE_P95] = 0.95, [WIRE_P99] = 0.99, [WIRE_MAX] = 1
@@ -493,7 +495,7 @@ make_room(struct sla *sla)
 	sla->closed_room = most;
 }
 
-/* Out of memory: the former value stays. */
+/* Without memory the old value stays. */
 static void
 keep_rtt(struct sla *sla, struct sla_past *at, const struct rm_sketch *rtt)
 {
@@ -660,7 +662,8 @@ sum_scope(struct sla *sla, struct sla_scope *scope)
 	return true;
 }
 
-/* Sums up some scopes in advance: all at once, when somebody asks, take too long. */
+/* Sums up some scopes in advance, because to sum up all of them for a request would
+ * take too long. */
 static void
 sum_some(struct sla *sla)
 {
@@ -718,7 +721,7 @@ sum_json(const struct sla_sum *sum)
 	    "rack_minutes_unknown", (json_int_t)f->unknown);
 	if (json == NULL)
 		return NULL;
-	/* "unknown" counts in the total, and not as available. */
+	/* Unknown minutes are part of the total, and are not available. */
 	json_object_set_new(json, "availability",
 	    all > 0 ? json_real((double)f->available / (double)all) : json_null());
 	json_object_set_new(json, "known",
