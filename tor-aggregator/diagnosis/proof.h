@@ -1,15 +1,15 @@
 /*
- * proof - the figures that show whether congestion control works in one rack, from
- * sender over switch to receiver: marks (ECN), the notifications that answer them
- * (CNP), and pauses (PFC), added up over the last minute. Pure. proof_judge.h says what
- * they mean.
+ * proof - sums up, over the last minute, the counters that show whether congestion
+ * control works in one rack: ECN marks, the CNPs that answer them, and PFC pauses.
+ * Pure. proof_judge.h interprets these sums.
  *
  * Each RNIC and each port of the switch is a part with its own readings, so that a
- * single one does not disappear in the sum. A ratio uses only the parts that count both
- * of its sides. Unknown is not zero, and names the missing counter.
+ * single bad part is not hidden in a sum. A ratio uses only parts that have both
+ * counters. A value that is not known is never taken for 0; the missing counter is
+ * named instead.
  *
- * The readings of the last PROOF_KEPT_NS count for each part; if a part is read more
- * seldom, its last one, until its age is twice the time that it covers.
+ * For each part the readings of the last PROOF_KEPT_NS are used. If a part is read less
+ * often, its last reading is used, until its age is twice the time that it covers.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_PROOF_H
 #define TOR_AGGREGATOR_DIAGNOSIS_PROOF_H
@@ -22,22 +22,23 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 
 #define PROOF_KEPT_NS (60 * RM_NS_PER_S)
-#define PROOF_READINGS 12    /* of each part: a minute of them, one in 5 s */
-#define PROOF_MAX_PARTS 2048 /* of each side */
-/* A part without readings is dropped after this. */
+#define PROOF_READINGS 12    /* readings of one part: one every 5 s for a minute */
+#define PROOF_MAX_PARTS 2048 /* parts of one side */
+/* After this time a part without readings is deleted. */
 #define PROOF_FORGET_NS (600 * RM_NS_PER_S)
 #define PROOF_PRIORITIES EVIDENCE_INDEXES
-#define PROOF_FEW 100 /* no share is computed of fewer */
+#define PROOF_FEW 100 /* if there are fewer, no share is calculated */
 
-/* A part paused for more than this share of a reading uses PFC to control load: at
- * most 1 % is healthy, and "for 30 s more than 5 %" is its steady state. */
+/* A part that is paused for more than PROOF_STEADY_PCT of the time, for
+ * PROOF_STEADY_NS, is paused steadily: PFC then limits the load, which is the task of
+ * ECN. Up to 1 % is healthy. */
 #define PROOF_STEADY_PCT 5
 #define PROOF_STEADY_NS (30 * RM_NS_PER_S)
 
-/* From so many marks on, an RNIC without CNPs does not answer them: it must send one
- * for at least every 62 marks, and to a flow at most one in some 50 us, so that few
- * marks at once are answered by one. Shares are those of the diagnoses cnp-off and
- * cnp-ignored. */
+/* An RNIC with at least so many marks and no CNPs does not answer marks. An RNIC must
+ * send a CNP for at most 62 marks; but it sends a flow at most one in about 50 us, so
+ * one CNP may answer several marks that arrive together. The shares are those of the
+ * diagnoses cnp-off and cnp-ignored. */
 #define PROOF_CNP_OFF_MARKS 1000
 #define PROOF_CNP_OFF_PCT 0.1
 #define PROOF_CNP_IGNORED_PCT 10
@@ -45,64 +46,76 @@
 enum proof_side { PROOF_HOST, PROOF_SWITCH, PROOF_SIDES, PROOF_PROBES = PROOF_SIDES };
 
 enum proof_number {
-	PROOF_MARKED,  /* host: received so; switch: marked by it; probes: arrived so */
-	PROOF_PACKETS, /* of which: received, sent, able to be marked */
+	/* packets with a mark: received by hosts, marked by the switch, probes that
+	 * arrived */
+	PROOF_MARKED,
+	/* all such packets: received by hosts, sent by the switch, probes that could be
+	 * marked */
+	PROOF_PACKETS,
 	PROOF_CNPS_SENT,
 	PROOF_CNPS_RECEIVED,
-	PROOF_CNPS_IGNORED, /* of those received */
-	PROOF_DROPPED,      /* of the switch: to be sent, of any class */
-	PROOF_SENT,         /* of hosts: packets of RDMA */
+	PROOF_CNPS_IGNORED, /* part of PROOF_CNPS_RECEIVED */
+	/* packets that the switch dropped before sending, of all classes */
+	PROOF_DROPPED,
+	PROOF_SENT, /* RDMA packets that hosts sent */
 	PROOF_NUMBERS,
 };
 
-enum proof_ratio {      /* in per cent */
-	PROOF_PROBE_CE, /* of the probes that could be marked: with a mark on arrival */
-	PROOF_SWITCH_CE,   /* of the packets that the switch sent: it has marked */
-	PROOF_HOST_CE,     /* of the RDMA packets that RNICs received: with a mark */
-	PROOF_CNP_PER_CE,  /* CNPs sent for those marks */
-	PROOF_CNP_BALANCE, /* of the CNPs sent in the rack: so many reached RNICs of it
-			    */
-	PROOF_CNP_IGNORED, /* of the CNPs that reached RNICs: without effect */
+enum proof_ratio { /* in per cent */
+	/* share of the probes that could be marked: arrived with a mark */
+	PROOF_PROBE_CE,
+	PROOF_SWITCH_CE, /* share of the packets that the switch sent: marked by it */
+	/* share of the RDMA packets that RNICs received: with a mark */
+	PROOF_HOST_CE,
+	PROOF_CNP_PER_CE, /* CNPs sent, as a share of these marks */
+	/* CNPs received in the rack, as a share of the CNPs sent in the rack */
+	PROOF_CNP_BALANCE,
+	PROOF_CNP_IGNORED, /* share of the CNPs that RNICs received: without effect */
 	PROOF_RATIOS,
 };
 
 struct proof_sum {
 	uint64_t of, per;
-	double most_pct; /* of any part with PROOF_FEW of them */
-	/* Parts that count both; and parts with two or more readings, none of which
-	 * does. */
+	/* highest share of one part, of parts with at least PROOF_FEW */
+	double most_pct;
+	/* Number of parts that have both counters; and of parts with two or more
+	 * readings that do not. */
 	uint32_t counted, missing;
 };
 
-struct proof_share { /* of the time, in one direction and priority */
+struct proof_share { /* share of the time, in one direction and priority */
 	bool known;
-	double pct; /* the most of any part, over all its readings that count */
+	double pct; /* highest share of one part, over all its readings that are used */
 	char who[EVIDENCE_NAME_BYTES];
-	int64_t ns;      /* that those cover */
-	uint32_t steady; /* parts paused that much, of all the time and in readings of
-			    that length */
-	uint32_t timed, untimed; /* parts that count time; that count only frames */
-	double untimed_rate;     /* the most frames per second among the latter */
+	int64_t ns; /* the time that these readings cover */
+	/* number of parts that are paused steadily: for PROOF_STEADY_PCT of the time,
+	 * in readings of PROOF_STEADY_NS or more */
+	uint32_t steady;
+	/* number of parts that count the paused time; that count only frames */
+	uint32_t timed, untimed;
+	/* most frames per second of a part that counts only frames */
+	double untimed_rate;
 };
 
-/* Pauses of one priority counted by one side. received: the other side paused it. */
+/* Pauses of one priority, counted by one side. received: pauses that the other side
+ * sent. */
 struct proof_pauses {
-	/* Any part counts this; else it is unknown, and 0 says nothing. */
+	/* A part has this counter; false: the number is 0, but not known. */
 	bool knows_received, knows_sent;
 	uint64_t received, sent; /* frames */
 	struct proof_share paused, pausing;
 };
 
-struct proof_parts {     /* of one side */
-	uint32_t read;   /* with a reading that counts */
-	uint32_t pauses; /* of those: that count pauses */
+struct proof_parts {     /* the parts of one side */
+	uint32_t read;   /* parts with a reading that is used */
+	uint32_t pauses; /* part of read: parts that count pauses */
 	bool ever;       /* a part was read at any time */
-	int64_t age_ns;  /* of the newest reading, if ever */
+	int64_t age_ns;  /* age of the newest reading; only if ever */
 	int64_t ns;      /* the longest time that a part's readings cover */
 };
 
-struct proof_worst { /* parts at fault, and the worst of them, with the most marks or
-			CNPs */
+/* number of parts at fault, and the worst part: with the most marks or CNPs */
+struct proof_worst {
 	uint32_t parts;
 	char who[EVIDENCE_NAME_BYTES];
 	uint64_t of, per;
@@ -111,7 +124,8 @@ struct proof_worst { /* parts at fault, and the worst of them, with the most mar
 struct proof_total {
 	struct proof_parts parts[PROOF_SIDES];
 	struct proof_sum ratios[PROOF_RATIOS];
-	struct proof_sum numbers[PROOF_SIDES][PROOF_NUMBERS]; /* each of itself */
+	/* each number summed up */
+	struct proof_sum numbers[PROOF_SIDES][PROOF_NUMBERS];
 	struct proof_pauses pauses[PROOF_SIDES][PROOF_PRIORITIES];
 	struct proof_worst cnp_off;     /* of: CNPs sent, per: marks */
 	struct proof_worst cnp_ignored; /* of: ignored, per: received */
@@ -122,19 +136,20 @@ struct proof;
 struct proof *proof_new(void);        /* NULL when out of memory */
 void proof_free(struct proof *proof); /* NULL is allowed */
 
-/* Adds a reading that ended at `at`. A reading without a length, or beyond the
+/* Adds a reading that ended at `at`. A reading with a length of 0, or beyond the
  * limits, is ignored. */
 void proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t at);
-/* With SWITCH_* numbers and a port's name. */
+/* The evidence must have SWITCH_* numbers and the name of a port. */
 void proof_add_port(struct proof *proof, const struct evidence *evidence, rm_mono_t at);
-/* Of probes that arrived with a mark or able to be marked, in the time up to `at`. */
+/* Adds counts of probes: markable arrived with ECT or CE, marked with CE, in the ns
+ * before `at`. */
 void proof_add_probes(
     struct proof *proof, uint64_t markable, uint64_t marked, int64_t ns, rm_mono_t at);
 
 void proof_sum_up(const struct proof *proof, rm_mono_t now, struct proof_total *ret);
 
-/* Of RNICs that count all of it, and do so for PROOF_CNPS_NS at least: for one minute,
- * whatever time their readings cover. */
+/* The sums over RNICs that have all these counters in readings of at least
+ * PROOF_CNPS_NS. They are scaled to one minute, whatever time the readings cover. */
 #define PROOF_CNPS_NS (30 * RM_NS_PER_S)
 struct proof_cnps {
 	uint32_t rnics;
@@ -150,11 +165,12 @@ const char *proof_ratio_what(enum proof_ratio ratio); /* a phrase, for display *
 
 enum proof_status {
 	PROOF_KNOWN,
-	PROOF_IDLE,    /* nothing to take a share of */
-	PROOF_UNKNOWN, /* no part counts it, or the readings are outdated */
+	PROOF_IDLE,    /* the total is 0, or too small for a share */
+	PROOF_UNKNOWN, /* no part has the counters, or the readings are outdated */
 };
 
-/* error: why it is not known, or for how few parts it is; "": of all. */
+/* error: why the ratio is not known, or how many parts are missing; "": it is of all
+ * parts. */
 #define PROOF_TEXT 240
 enum proof_status proof_read(const struct proof_total *total, enum proof_ratio ratio,
     double *ret, char error[PROOF_TEXT]);

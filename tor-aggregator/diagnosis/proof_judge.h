@@ -1,26 +1,27 @@
 /*
- * proof_judge - decides whether ECN, CNPs and PFC work in one rack, from the sums of
- * proof, as a status and a sentence. Pure.
+ * proof_judge - decides whether ECN, CNPs and PFC work in one rack, by the sums of
+ * proof. The result is a status and a sentence. Pure.
  *
- * A sentence names no cause that a figure contradicts. "not-known", with the missing
- * counters, is better than a guess: marks are counted where packets arrive, which may
- * be another rack, and frames of PFC have no known duration. The limits of pauses and
- * CNPs are proof.h's; all are starting points.
+ * A sentence never names a cause that a figure contradicts. If figures are missing, the
+ * status is "not-known" with the missing counters. That may be because marks are
+ * counted where packets arrive, which may be another rack, or because the duration of
+ * PFC frames is not known. The limits of pauses and CNPs are in proof.h; all limits are
+ * rough values.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_PROOF_JUDGE_H
 #define TOR_AGGREGATOR_DIAGNOSIS_PROOF_JUDGE_H
 
 #include "tor-aggregator/diagnosis/proof.h"
 
-/* If no port or RNIC reaches this share of marks beside a steady pause, the
- * threshold of ECN is above that of PFC, or ECN is off: a working ECN marks more of
- * the packets that pass the congestion (as in the diagnosis ecn-congestion). */
+/* If there is a steady pause, and no port or RNIC has at least this share of marked
+ * packets, then ECN is off, or its threshold is above that of PFC: a working ECN marks
+ * more packets that pass a congestion (as in the diagnosis ecn-congestion). */
 #define PROOF_LOW_CE_PCT 0.1
-/* Up to this share a pause is the effect of a burst, and says nothing about ECN. */
+/* A pause of at most this share is the effect of a burst, and no evidence on ECN. */
 #define PROOF_HEALTHY_PCT 1
-/* Frames per second of one part: below it they pause for at most 0.3 % of the time
- * at 100 Gb/s (335 us each), 1.3 % at 25; above it the share is not known without
- * durations. */
+/* PFC frames per second of one part. With fewer, it is paused for at most 0.3 % of the
+ * time at 100 Gb/s (335 us per frame), or 1.3 % at 25 Gb/s. With more, the share is not
+ * known without the paused time. */
 #define PROOF_BUSY_FRAMES 10
 
 enum proof_question { PROOF_ECN, PROOF_CNP, PROOF_PFC, PROOF_QUESTIONS };
