@@ -98,7 +98,7 @@ write_rows(struct wire_writer *writer, const struct wire_path *paths, size_t cou
 	return rows;
 }
 
-/* name: of the ToR whose paths they are. */
+/* name: of the ToR that the paths belong to. */
 template <typename Message>
 int
 check_rows(const Message *from, const flatbuffers::String *name,

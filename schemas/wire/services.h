@@ -82,7 +82,7 @@ int wire_open_services(
 void wire_services_flow(
     const struct wire_services_view *view, size_t i, struct wire_service_flow *out);
 
-/* ---- whose address is this? ---- */
+/* ---- the RNIC of an address ---- */
 
 struct wire_resolve {
 	/* chosen by the sender; the answer has the same token */

@@ -32,9 +32,9 @@ struct wire_row {
 	uint64_t lost_forward, lost_reverse,
 	    lost_unknown; /* WIRE_NO_REPLY by direction */
 	struct wire_bytes rtt, prober_delay, responder_delay; /* rm_sketch_encode */
-	/* Of the probes whose marks are known as the responder received them: with
-	 * another DSCP than they were sent with, and with CE (RFC 3168). All 0: an
-	 * older peer. */
+	/* arrived: probes whose DSCP and ECN on arrival are known; rewritten: those
+	 * that arrived with another DSCP than they were sent with; congested: those
+	 * with CE (RFC 3168). All 0: an older peer. */
 	uint64_t arrived, rewritten, congested;
 	uint8_t arrived_dscp; /* DSCP of the last probe whose DSCP was rewritten */
 };
@@ -77,10 +77,10 @@ struct wire_path_row {
 	/* Up to 8 flows with lost or slow probes, such as "h1/r0>h9/r0:49153",
 	 * separated by one blank. */
 	const char *samples;
-	/* Of the answers those whose round trip a NIC or a kernel has timed; of these
-	 * those that took WIRE_SLOW_NS or longer. Besides: replies that came only now,
-	 * to probes that had been told as lost. What the latter two took in all. All 0:
-	 * an older aggregator. */
+	/* timed: answered probes whose round trip a NIC or a kernel has measured; slow:
+	 * those of WIRE_SLOW_NS or longer; overdue: replies that arrived after their
+	 * probes had been reported as lost; slow_ns: sum of the round trip times of
+	 * slow and overdue. All 0: an older aggregator. */
 	uint64_t timed, slow, overdue, slow_ns;
 	/* The large probes (above WIRE_ROCE_SMALL_BYTES) of the sent and of the lost
 	 * ones; size of the smallest large probe that was lost. All 0: none, or an
