@@ -459,7 +459,7 @@ history_spool_counts(const struct history *history, enum wire_lane lane)
 	return rm_spool_counts(history->lanes[lane].spool);
 }
 
-/* ---- What a history tells of itself ---- */
+/* ---- state and metrics ---- */
 
 #define N(what) "rackmesh_analyzer_history_" what
 #define C(field) offsetof(struct history_counts, field)

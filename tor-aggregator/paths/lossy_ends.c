@@ -13,9 +13,8 @@
 /* factor per second for older sums, so about the last seven seconds count */
 #define DECAY 0.85
 #define MIN_LOST 3.0
-#define MIN_SECONDS                                                      \
-	1.5 /* a single second may be the beginning of a fault of a path \
-	     */
+/* A single second may be the beginning of a fault of a path. */
+#define MIN_SECONDS 1.5
 /* Losses that other RNICs should have if this RNIC were not at fault. */
 #define MIN_EXPECTED 3.0
 #define MAX_SHARE 0.25 /* share of these expected losses that others may have */

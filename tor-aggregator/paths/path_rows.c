@@ -25,9 +25,8 @@ struct wire_path_row;
 
 #define SAMPLES 8
 #define SAMPLE_BYTES (4 * RM_NAME_BYTES + 16) /* "h1/r0>h9/r0:49153 " */
-#define SAMPLED_ROWS                                                    \
-	256 /* rows with samples in one message; further rows have none \
-	     */
+/* Rows with samples in one message; further rows have no samples. */
+#define SAMPLED_ROWS 256
 /* probes without an answer from which on an RNIC may be dead */
 #define DEAD_SENT 2
 
