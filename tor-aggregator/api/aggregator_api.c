@@ -54,12 +54,12 @@ show_address(const struct wire_address *address)
 	struct wire_address bare = *address;
 	char text[WIRE_ADDRESS_TEXT];
 
-	bare.port = 0; /* ignored here */
+	bare.port = 0; /* the port does not matter */
 	wire_address_format(&bare, text);
 	return json_string(text);
 }
 
-/* "host/device" if it is known, else its id. */
+/* "host/device" of an RNIC if it is known, else the RNIC's id. */
 static json_t *
 show_name(const struct tor_rack *rack, struct wire_rnic_id id)
 {
@@ -312,7 +312,8 @@ get_drill(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, status, all);
 }
 
-/* dst: a ToR, or an RNIC's id or host/device; NULL: any. */
+/* True: the flow's destination is dst: a ToR, an RNIC's id, or host/device; NULL:
+ * any. */
 static bool
 leads_to(const struct roster *roster, const struct path_flow *flow, const char *dst)
 {
@@ -408,7 +409,7 @@ get_pinglist(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, all);
 }
 
-/* Ready to judge: every rack has a member and has closed a window. */
+/* True: every rack has a member, and has closed a window. */
 static bool
 ready(char *sentence, size_t len, void *arg)
 {
@@ -428,9 +429,9 @@ ready(char *sentence, size_t len, void *arg)
 			: "no window judged yet");
 		return false;
 	}
-	/* The rack is monitored all the same: a rollout that waits for readiness
-	 * must not wait for a receiver of alerts, whose repair may be what is being
-	 * rolled out. */
+	/* Readiness does not depend on the receivers of alerts: the racks are monitored
+	 * without them, and a rollout that waits for readiness may be what repairs a
+	 * receiver. */
 	snprintf(sentence, len, "watching %zu racks%s%s%s%s", aggregator->rack_count,
 	    quarrel != NULL ? "; primary is the same at both aggregators of " : "",
 	    quarrel != NULL ? quarrel : "",

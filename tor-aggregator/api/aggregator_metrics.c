@@ -269,7 +269,8 @@ read_controller(const void *arg)
 	return controller_link_connected(aggregator->controller_link);
 }
 
-/* It is scraped first, so it also adds up the links' counts. */
+/* The first metric of the server to be read, so it also sums up the counts of all
+ * links. */
 static double
 read_links(const void *arg)
 {

@@ -69,8 +69,7 @@ static const struct metrics_counter incident_lane[] = {
 
 /* clang-format on */
 
-/* It is the first metric of a lane to be scraped, so it also updates the lane's
- * counts. */
+/* The first metric of the lane to be read, so it also updates the lane's counts. */
 static double
 read_spooled_summary(const void *arg)
 {

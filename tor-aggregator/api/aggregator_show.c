@@ -22,7 +22,8 @@
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
 
-#define SERVICES_SHOWN 50 /* per rack: the ones with the most flows */
+/* services of one rack that are shown: those with the most flows */
+#define SERVICES_SHOWN 50
 
 static void
 set(json_t *object, const char *key, json_t *value)
@@ -45,7 +46,7 @@ show_id(struct wire_rnic_id id)
 	return json_string(text);
 }
 
-/* RFC 3339; null: never */
+/* A time as text (RFC 3339); null: never. */
 static json_t *
 show_time(const struct show_now *now, rm_mono_t t)
 {
@@ -250,8 +251,8 @@ show_sum(const struct service_sum *sum)
 	return object;
 }
 
-/* The number of hosts of the rack on which services are traced; and the reasons on
- * the others. */
+/* Sets the number of hosts of the rack on which services are traced, and why the others
+ * do not trace. */
 static void
 set_tracing(json_t *object, const struct of_rack *of)
 {

@@ -75,7 +75,7 @@ show_not_known(const struct diagnosed *rnic)
 	return object;
 }
 
-/* NULL if there is no text. */
+/* The text; JSON null if it is "". */
 static json_t *
 text_or_null(const char *text)
 {
@@ -128,7 +128,7 @@ add_rack(json_t *findings, json_t *rnics, const char *tor,
 
 /* ---- the origins of pauses ---- */
 
-/* A rate by time or by frames: the other one is null. */
+/* Sets a rate by time and a rate by frames: one of them is null. */
 static void
 set_rate(json_t *object, const struct pause_rate *rate)
 {
@@ -185,7 +185,7 @@ show_pause(const struct pause_standing *standing)
 	return object;
 }
 
-/* Of all switches that are read, whichever rack was asked for. */
+/* The pauses are always those of all switches that are read, not of one rack. */
 void
 pauses_show(const struct tor_aggregator *aggregator, json_t *all)
 {

@@ -21,7 +21,8 @@
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
 
-#define MAX_SCANNED 2000000 /* results searched: takes about 20 ms */
+/* results that one request searches, which takes about 20 ms */
+#define MAX_SCANNED 2000000
 
 const struct roster_rnic *
 drill_find(const struct tor_aggregator *aggregator, const char *text,
@@ -57,8 +58,8 @@ error_of(int status, const char *sentence, int *ret)
 	return object;
 }
 
-/* The reason why the agent of this RNIC may not have answered a probe of that time;
- * NULL: none. */
+/* Why the agent of this RNIC may not have answered a probe at that time; NULL: no
+ * reason is known. */
 static const char *
 excuse_of(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     struct wire_rnic_id id, rm_mono_t sent, rm_mono_t now)
@@ -112,7 +113,8 @@ list_results(const struct tor_aggregator *aggregator, const struct tor_rack *rac
 	for (size_t i = 0; i < MAX_SCANNED && json_array_size(list) < limit; i++) {
 		const struct ring_result *result = ring_get(tor_rack_ring(rack), i);
 
-		/* Results arrive nearly in the order of sending. */
+		/* Results arrive almost in the order of sending, so older ones need not
+		 * be searched. */
 		if (result == NULL ||
 		    rm_mono_since(since, result->sent) > 2 * RM_NS_PER_S)
 			break;
@@ -204,7 +206,7 @@ show_hosts(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
 	return list;
 }
 
-/* The request of the page's view of a rack; hosts_only: of its view of all agents. */
+/* The answer for the page's view of a rack; hosts_only: for its view of all agents. */
 static json_t *
 show_counted(const struct tor_aggregator *aggregator, const char *tor, bool hosts_only,
     int *status)

@@ -34,7 +34,7 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
-/* Nothing is reported about a host that is not read any more. */
+/* The findings on a NIC; none if its host is not being read. */
 static void
 find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
     char texts[HYPERVISOR_FINDINGS][FINDING_BYTES])
@@ -106,7 +106,7 @@ show_nics(const struct hypervisor_shown *shown, struct wanted *wanted)
 	return list;
 }
 
-/* The state of its readings. */
+/* The state of the readings of a host. */
 static json_t *
 show_reading(const struct hypervisor_collector *collector)
 {

@@ -13,7 +13,7 @@
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/roster.h"
 
-/* In the order in which put_row writes them: keep the two alike. */
+/* The names of the values of a row, in the order in which put_row writes them. */
 static const char *const columns[] = { "from", "to", "sent", "ok", "no_reply",
 	"late_reply", "not_sent", "lost_forward", "lost_reverse", "rtt_p50_ns",
 	"rtt_p95_ns", "rtt_p99_ns", "last_seen_ms" };
@@ -28,7 +28,7 @@ compare_names(const void *a, const void *b, void *arg)
 	return order != 0 ? order : strcmp(left->device, right->device);
 }
 
-/* places: the place of each member on the axes. */
+/* places: gets the index of each member on the axes. */
 static json_t *
 show_axis(const struct roster *roster, uint16_t *places)
 {
@@ -84,8 +84,8 @@ struct text {
 	size_t len;
 };
 
-/* Written by hand: a rack of 256 RNICs has a million figures, in one turn of the
- * loop. */
+/* Writes a number without printf: a rack of 256 RNICs has almost a million numbers,
+ * which are written in one turn of the loop. */
 static void
 put(struct text *text, uint64_t figure)
 {
@@ -110,7 +110,7 @@ put_nulls(struct text *text, unsigned count)
 	}
 }
 
-/* And a comma. */
+/* Writes a row, and a comma. */
 static void
 put_row(struct text *text, const struct mesh_row *row, const uint16_t *places,
     rm_mono_t now)
@@ -139,7 +139,8 @@ put_row(struct text *text, const struct mesh_row *row, const uint16_t *places,
 	text->data[text->len++] = ',';
 }
 
-/* NULL: out of memory. Memory that is not written to costs nothing. */
+/* NULL: out of memory. The buffer has the largest possible size: pages that are not
+ * written to take no memory. */
 static char *
 write_rack(const struct tor_rack *rack, enum mesh_period period, size_t *len)
 {

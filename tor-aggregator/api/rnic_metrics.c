@@ -24,7 +24,7 @@ struct member { /* one RNIC, while its series are written */
 	char label[LABEL_BYTES];
 	struct tor_rack_member_state state;
 	struct tor_rack_traffic traffic;
-	const struct wire_rnic_row *last; /* NULL: none yet */
+	const struct wire_rnic_row *last; /* NULL: there was none yet */
 	rm_mono_t now;
 };
 
@@ -59,7 +59,8 @@ each_member(struct rm_metrics_out *out, const struct rnic_metrics *shown,
 	}
 }
 
-/* An interval without a split reply has no quantiles: 0 would be wrong. */
+/* Writes nothing for an interval without split replies: it has no quantiles, and 0
+ * would be wrong. */
 static void
 report_quantiles(const struct member *member, const uint32_t values_ns[WIRE_QUANTILES])
 {
@@ -150,7 +151,8 @@ report_age(const struct member *member)
 		    (double)rm_mono_since(member->now, probed) / (double)RM_NS_PER_S);
 }
 
-/* The function of a family has no further argument: one function for each. */
+/* Defines a read function for each value, because such a function gets no argument that
+ * selects the value. */
 #define EACH_MEMBER(name)                                                      \
 	static void family_##name(struct rm_metrics_out *out, const void *arg) \
 	{                                                                      \
@@ -218,7 +220,7 @@ read_hosts_slowed(const struct wire_rack_state *state)
 	return state->hosts_slowed;
 }
 
-/* By the same rule as the analyzer's for a summary. */
+/* Uses the same rule as the analyzer uses for summaries. */
 static double
 read_blind(const struct wire_rack_state *state)
 {
@@ -304,7 +306,8 @@ rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metri
 
 /* ---- the same values for OpenTelemetry ---- */
 
-/* A sum that begins anew has a new start time: not before the last export. */
+/* A sum that restarts at 0 needs a new start time, which must not be before the last
+ * export. */
 static void
 note_renumbered(struct rnic_metrics *shown, rm_wall_t now)
 {

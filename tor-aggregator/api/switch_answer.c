@@ -60,7 +60,7 @@ show_neighbor(const struct tor_aggregator *aggregator, size_t at,
 	return object;
 }
 
-/* i: of the row's values. */
+/* i: index of the value among those of the row. */
 static json_t *
 show_value(const struct switch_row *row, unsigned i, const struct counter_state *state)
 {
@@ -119,7 +119,7 @@ show_objects(const struct tor_aggregator *aggregator, size_t at,
 	return shown;
 }
 
-/* The state of its readings. */
+/* The state of the readings of a switch. */
 static json_t *
 show_reading(const char *tor, const struct switch_collector *collector)
 {
@@ -206,7 +206,7 @@ role_str(enum switch_role role)
 	return role == SWITCH_ROLE_SPINE ? "spine" : "tor";
 }
 
-/* Sorted by a port's worst problem first, then by its load. */
+/* The key for sorting ports: the port's worst problem, then its load. */
 static double
 trouble_of(const json_t *port)
 {
@@ -362,7 +362,8 @@ struct switch_label {
 	char text[112];
 };
 
-/* A ToR of this aggregator has the label that all metrics of its rack have. */
+/* For a ToR of this aggregator the label is the one that all metrics of the rack
+ * have. */
 static struct switch_label
 label_of(const struct read_switch *one)
 {
