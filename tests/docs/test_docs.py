@@ -82,6 +82,12 @@ def test_every_option_is_in_the_reference(build):
     assert (ROOT / "docs" / "config.md").read_text() == reference(build)
 
 
+def test_help_texts_have_blanks_between_their_parts():
+    """A text of several C strings loses the blank between two of them easily."""
+    reference = (ROOT / "docs" / "config.md").read_text()
+    assert re.findall(r'.{,20}(?:e\.g\.\S|;["A-Za-z]).{,20}', reference) == []
+
+
 def test_every_command_of_rackmeshctl_is_one(documents, build):
     """Also those in rules and playbooks. Its options are those that its --help tells."""
     ctl = build / "ctl" / "rackmeshctl"
