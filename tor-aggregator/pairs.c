@@ -138,7 +138,7 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 	bool counted[WIRE_MAX_TORS] = { false };
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
-		bool mute = false, controller_link = false, lost;
+		bool mute = false, sees_us_mute = false, lost;
 		size_t tor;
 		struct pair *pair;
 
@@ -158,8 +158,8 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 		pair->own.asked++;
 		pair->own.lost += lost;
 		pair->own.mute += mute;
-		agent_sees(agent, pairs->aggregator->config->name, &controller_link);
-		pair->own.controller_link += controller_link;
+		agent_sees(agent, pairs->aggregator->config->name, &sees_us_mute);
+		pair->own.sees_us_mute += sees_us_mute;
 	}
 }
 

@@ -123,7 +123,7 @@ own_of(const struct pair *pair, int i)
 			continue;
 		own.lost += lost;
 		own.mute += !lost && !other->agent_reported[a];
-		own.controller_link += !node->agent_reported[a];
+		own.sees_us_mute += !node->agent_reported[a];
 	}
 	return own;
 }

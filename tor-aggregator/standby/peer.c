@@ -99,7 +99,7 @@ other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t no
 {
 	if (peer_is_seen(peer, now))
 		return peer->other_delivers;
-	return own->asked > 0 && 2 * (uint64_t)own->controller_link >= own->asked &&
+	return own->asked > 0 && 2 * (uint64_t)own->sees_us_mute >= own->asked &&
 	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
 }
 

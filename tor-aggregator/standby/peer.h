@@ -70,7 +70,7 @@ struct peer_own {        /* present state of this aggregator */
 	 * cannot deliver alerts */
 	uint32_t mute;
 	/* of those asked: reporting that this aggregator cannot deliver alerts */
-	uint32_t controller_link;
+	uint32_t sees_us_mute;
 };
 
 /* A primary becomes active when it has received the state of the other aggregator, or

@@ -207,9 +207,9 @@ a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 	expect(&side, 10 * S, true);
 	side.own.delivers = false;
 	/* The others agree, but are too old to report it. */
-	side.own.controller_link = 1;
+	side.own.sees_us_mute = 1;
 	expect(&side, 60 * S, true);
-	side.own.controller_link = 2;
+	side.own.sees_us_mute = 2;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
 	expect(&side, 60 * S, false);
 	side.own.delivers = true;
