@@ -45,7 +45,7 @@ entry_free(struct entry *entry)
 {
 	if (entry == NULL)
 		return;
-	session_free(entry->agent.sequence);
+	batch_sequence_free(entry->agent.sequence);
 	agent_health_free(entry->agent.watch);
 	receive_counts_free(entry->agent.received);
 	free(entry->agent.registration);
@@ -85,7 +85,7 @@ entry_new(const char *host)
 		return NULL;
 	agent = &entry->agent;
 	snprintf(agent->host, sizeof(agent->host), "%s", host);
-	agent->sequence = session_new();
+	agent->sequence = batch_sequence_new();
 	if (agent->sequence == NULL || agent_health_new(&agent->watch) < 0 ||
 	    receive_counts_new(AGENT_MAX_COUNT_ROWS, &agent->received) < 0) {
 		entry_free(entry);

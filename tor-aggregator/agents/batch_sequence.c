@@ -10,18 +10,18 @@ struct batch_sequence {
 };
 
 struct batch_sequence *
-session_new(void)
+batch_sequence_new(void)
 {
 	return calloc(1, sizeof(struct batch_sequence));
 }
 
 void
-session_free(struct batch_sequence *sequence)
+batch_sequence_free(struct batch_sequence *sequence)
 {
 	free(sequence);
 }
 
-enum session_status
+enum batch_sequence_status
 batch_sequence_batch(
     struct batch_sequence *sequence, uint64_t incarnation, uint64_t seq, uint64_t *gap)
 {

@@ -13,15 +13,15 @@
 
 struct batch_sequence;
 
-enum session_status {
+enum batch_sequence_status {
 	BATCH_SEQUENCE_COUNT,
 	BATCH_SEQUENCE_DUPLICATE,
 	/* the first batch of a new incarnation of the agent: count it */
 	BATCH_SEQUENCE_RESTARTED,
 };
 
-struct batch_sequence *session_new(void);           /* NULL when out of memory */
-void session_free(struct batch_sequence *sequence); /* NULL is allowed */
+struct batch_sequence *batch_sequence_new(void);           /* NULL when out of memory */
+void batch_sequence_free(struct batch_sequence *sequence); /* NULL is allowed */
 
 /*
  * Adds the number of batches that are missing before this one to *gap. Before the first
@@ -29,7 +29,7 @@ void session_free(struct batch_sequence *sequence); /* NULL is allowed */
  * arrived before the aggregator was restarted. seq begins with 1; a batch with 0 is
  * never counted.
  */
-enum session_status batch_sequence_batch(
+enum batch_sequence_status batch_sequence_batch(
     struct batch_sequence *sequence, uint64_t incarnation, uint64_t seq, uint64_t *gap);
 
 /* The number of the last batch of this incarnation that was counted; 0: none was. */

@@ -9,14 +9,14 @@
 static int
 setup(void **state)
 {
-	*state = session_new();
+	*state = batch_sequence_new();
 	return *state == NULL ? -1 : 0;
 }
 
 static int
 teardown(void **state)
 {
-	session_free(*state);
+	batch_sequence_free(*state);
 	return 0;
 }
 
