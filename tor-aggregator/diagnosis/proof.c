@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shorter readings are merged, so that all readings that count have room. */
+/* Shorter readings are merged, so that PROOF_READINGS are enough for PROOF_KEPT_NS. */
 #define SHORT_NS (PROOF_KEPT_NS / PROOF_READINGS)
 
 enum direction { RECEIVED, SENT, PAUSED_US, PAUSING_US, DIRECTIONS };
 
 struct reading {
-	rm_mono_t at; /* its end */
+	rm_mono_t at; /* end of the reading */
 	int64_t ns;
-	uint8_t there, pauses_there[DIRECTIONS]; /* in bits */
+	uint8_t there, pauses_there[DIRECTIONS]; /* bits of the values that are set */
 	uint64_t numbers[PROOF_NUMBERS];
 	uint64_t pauses[DIRECTIONS][PROOF_PRIORITIES];
 };
@@ -27,17 +27,18 @@ struct part {
 struct side {
 	struct part **parts;
 	size_t count, capacity;
-	/* Where the next report is expected: they come in the same order. */
+	/* Index of the part that is expected next, because reports come in the same
+	 * order each time. */
 	size_t hint;
 };
 
 struct proof {
-	struct side sides[PROOF_SIDES + 1]; /* and one for the probes */
+	struct side sides[PROOF_SIDES + 1]; /* hosts, the switch, and the probes */
 };
 
 static const struct ratio {
 	const char *name, *what;
-	const char *needs; /* the counters, for display */
+	const char *needs; /* names of the counters that it needs, for display */
 	uint8_t side, of, per;
 } ratios[PROOF_RATIOS] = {
 	/* clang-format off */
@@ -98,7 +99,7 @@ plus(uint64_t a, uint64_t b)
 
 /* ---- keeping readings ---- */
 
-/* The i-th before the newest one. */
+/* The reading i before the newest one. */
 static const struct reading *
 reading_of(const struct part *part, size_t i)
 {
@@ -165,7 +166,7 @@ find_or_add(struct side *side, const char *name, rm_mono_t at)
 	return add_part(side, name, at);
 }
 
-/* Values that both of them have. */
+/* Adds the next reading to this one. A value is set only if both have it. */
 static void
 append(struct reading *reading, const struct reading *next)
 {
@@ -246,7 +247,7 @@ proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t a
 	take_number(&reading, PROOF_CNPS_SENT, evidence, WIRE_COUNTER_CNP_TX);
 	take_number(
 	    &reading, PROOF_CNPS_IGNORED, evidence, WIRE_COUNTER_CNP_RX_IGNORED);
-	/* Not every driver counts CNPs without effect. */
+	/* Not every driver has the counter of CNPs without effect. */
 	evidence_sum(evidence, WIRE_COUNTER_CNP_RX_IGNORED, 0, &ignored);
 	if (evidence_sum(evidence, WIRE_COUNTER_CNP_RX_HANDLED, 0, &handled))
 		set_number(&reading, PROOF_CNPS_RECEIVED, plus(handled, ignored));
@@ -254,7 +255,8 @@ proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t a
 	keep(proof, PROOF_HOST, evidence->name, &reading);
 }
 
-/* Ports and queues count the same drops, and not all switches count both. */
+/* Takes the largest of the drops of the port and of its queues: they count the same
+ * packets, and not all switches have all of these counters. */
 static void
 take_drops(struct reading *reading, const struct evidence *evidence)
 {
@@ -301,7 +303,7 @@ proof_add_probes(
 
 /* ---- adding up ---- */
 
-/* How many of its newest readings count. */
+/* The number of the part's newest readings that are used. */
 static size_t
 counting(const struct part *part, rm_mono_t now)
 {
@@ -323,7 +325,7 @@ has_both(const struct reading *reading, unsigned of, unsigned per)
 	return (reading->there & both) == both;
 }
 
-/* The counts of the part in the readings that have both. */
+/* Adds the counts of one part, from readings that have both counters. */
 static void
 sum_part(const struct part *part, size_t count, unsigned of, unsigned per,
     struct proof_sum *sum)
@@ -349,11 +351,12 @@ sum_part(const struct part *part, size_t count, unsigned of, unsigned per,
 	    100 * (double)own_of / (double)own_per > sum->most_pct)
 		sum->most_pct = 100 * (double)own_of / (double)own_per;
 	sum->counted += counted;
-	/* A counter's first reading has no increase, nor does one after a reset. */
+	/* Do not report a counter as missing after one reading: the first reading has
+	 * no increase, nor has one after a reset. */
 	sum->missing += !ever && part->count >= 2;
 }
 
-struct timed { /* of one part, direction and priority */
+struct timed { /* the paused time of one part, in one direction and priority */
 	int64_t ns, steady_ns, frames_ns;
 	uint64_t us, frames;
 };
@@ -369,7 +372,8 @@ share_of(uint64_t us, int64_t ns)
 {
 	const double pct = 100 * 1e3 * (double)us / (double)ns;
 
-	return pct < 100 ? pct : 100; /* the two clocks are not the same */
+	/* the device's clock and this one differ, so it could be above 100 */
+	return pct < 100 ? pct : 100;
 }
 
 static struct timed
@@ -540,7 +544,7 @@ per_minute(const struct scaled *scaled, enum proof_number number)
 	return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
 }
 
-/* Sums up the readings that have all four numbers. */
+/* Adds up the readings that have all of these counters. */
 static struct scaled
 sum_cnps(const struct part *part, size_t count)
 {

@@ -39,7 +39,7 @@ struct percent {
 	char text[16];
 };
 
-/* "0.5", "2.1", "80": no exponent. */
+/* Formats a percentage such as "0.5", "2.1" or "80", without an exponent. */
 static struct percent
 percent(double pct)
 {
@@ -55,17 +55,17 @@ percent(double pct)
 
 /* ---- pauses by direction ---- */
 
-/* The worst of all priorities in one direction, from either side: a pause is
- * received at one end of a link and sent at the other. */
+/* The strongest pauses of all priorities in one direction, by either side: one end of a
+ * link counts them as sent, the other end as received. */
 struct pressure {
 	double pct;
 	char who[EVIDENCE_NAME_BYTES + 32];
 	unsigned priority;
 	int64_t ns;
-	uint32_t steady; /* parts */
-	bool known;      /* frames or time */
+	uint32_t steady; /* number of parts that are paused steadily */
+	bool known;      /* frames or time are known */
 	uint64_t frames;
-	double untimed_rate; /* frames per second, of unknown duration */
+	double untimed_rate; /* frames per second, if the duration is not known */
 };
 
 static void
@@ -88,7 +88,7 @@ is_timed(const struct proof_share *share)
 	return share->timed > 0 && share->untimed == 0;
 }
 
-/* host, port: two counts of the same pauses. */
+/* Adds what host and port count: both count the same pauses. */
 static void
 press_both(struct pressure *worst, const struct proof_share *host,
     const struct proof_share *port, unsigned priority)
@@ -104,7 +104,8 @@ press_both(struct pressure *worst, const struct proof_share *host,
 		worst->untimed_rate = port->untimed_rate;
 }
 
-/* The switch, or the network behind it, stops the senders: congestion. */
+/* The pauses that stop the senders. They come from the switch, or from the network
+ * beyond it, and mean congestion. */
 static struct pressure
 pressed_senders(const struct proof_total *total)
 {
@@ -120,7 +121,8 @@ pressed_senders(const struct proof_total *total)
 	return worst;
 }
 
-/* The receivers stop the switch: an RNIC, or the other end of an uplink. */
+/* The pauses that stop the switch. They come from receivers: an RNIC, or the other end
+ * of an uplink. */
 static struct pressure
 pressing_receivers(const struct proof_total *total)
 {
@@ -156,16 +158,17 @@ most_count(const struct proof_sum *sum)
 	return sum->counted > 0 && sum->counted >= sum->missing;
 }
 
-/* True if every part is low: the sum would hide one congested port among many. */
+/* True: the share is low at each part. The sum over all parts would hide one congested
+ * port. */
 static bool
 is_low(const struct proof_sum *sum)
 {
 	return sum->most_pct < PROOF_LOW_CE_PCT;
 }
 
-/* PFC stops senders all the time: checks whether ECN acted before it. Marks that
- * RNICs here receive may come from other switches, and those of this switch may be
- * received elsewhere. */
+/* PFC stops senders steadily: decides whether ECN worked before that. Marks that the
+ * rack's RNICs receive may be from other switches, and marks of this switch may be
+ * received in other racks. */
 static enum proof_state
 ecn_under_pressure(const struct proof_total *total, const struct pressure *senders,
     char sentence[PROOF_TEXT])
@@ -299,7 +302,7 @@ struct others {
 	char text[32];
 };
 
-/* " and 2 others" */
+/* Text such as " and 2 others". */
 static struct others
 others(uint32_t parts)
 {
@@ -395,7 +398,7 @@ pfc_quiet(const struct proof_total *total, char sentence[PROOF_TEXT])
 	return report(sentence, PROOF_NOT_NEEDED, "No port was paused.");
 }
 
-/* It carries load for some of the time, or nobody knows for how long. */
+/* PFC stops senders for some of the time, or for a time that is not known. */
 static enum proof_state
 pfc_in_use(const struct pressure *worst, double untimed_rate, uint64_t frames,
     char sentence[PROOF_TEXT])
