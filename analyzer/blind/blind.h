@@ -45,8 +45,8 @@ void blind_connected(struct blind *blind, const char *region, const char *aggreg
 /* Sets its interval between summaries of healthy rows. */
 void blind_row_interval(struct blind *blind, const char *region, const char *aggregator,
     int64_t row_interval_ns);
-/* The longest interval of the aggregators that are connected, or were until so recently
- * that their rows are still used; without any, that of the options. */
+/* The longest row interval in ns of all aggregators whose rows are still used: they are
+ * connected, or were until recently. Without such aggregators, that of the options. */
 int64_t blind_longest_row_interval(const struct blind *blind, rm_mono_t now);
 void blind_disconnected(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);

@@ -172,8 +172,8 @@ is_needed(const struct reading *reading, int at)
 	       (reading->question->from.ns - AHEAD_NS) / RM_NS_PER_S;
 }
 
-/* Opens the newest file first: one that is renamed meanwhile is opened again under an
- * older name, and none is missed. */
+/* Opens the newest file first. A file that is renamed during this is opened again under
+ * its new name, so that none is missed. */
 static int
 open_all(struct reading *reading, const char *folder, struct rm_error *error)
 {

@@ -172,7 +172,8 @@ agent_hello(struct agent *agent, uint64_t incarnation)
 	agent->rnic_count = 0;
 	memset(agent->sent, 0, sizeof(agent->sent));
 	memset(agent->sent_keys, 0, sizeof(agent->sent_keys));
-	/* The host may have been rebooted, which sets its clock back. */
+	/* The host may have been rebooted, which restarts its clock at 0; or a network
+	 * path has changed. */
 	clock_map_reset(&agent->clock);
 	if (fresh) {
 		receive_counts_reset(agent->received);

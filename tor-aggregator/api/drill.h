@@ -20,19 +20,20 @@ struct tor_rack;
 #define DRILL_LIMIT 1000
 #define DRILL_MAX_LIMIT 10000
 
-/* text: an id, or host/device. NULL: not an RNIC of this aggregator. */
+/* Finds an RNIC by its id, or by host/device, and sets *rack. NULL: it is in no rack of
+ * this aggregator. */
 const struct roster_rnic *drill_find(const struct tor_aggregator *aggregator,
     const char *text, const struct tor_rack **rack);
 
-/* seconds and limit are in range. The caller frees the result; *status: an HTTP
- * status. */
+/* The raw results of an RNIC in the last `seconds`, at most `limit`; both must be in
+ * range. The caller owns the reference. *status: an HTTP status. */
 json_t *drill_results(const struct tor_aggregator *aggregator, const char *rnic,
     uint64_t seconds, uint64_t limit, int *status);
 
 /*
- * Answers a request that came over a link, also one for the pairs of a rack; 0 seconds
- * or limit: the defaults of HTTP. The answer is in the writer until its next message.
- * -ENOMEM.
+ * Answers a request that arrived over a link: for raw results, for the pairs of a rack,
+ * or for the diagnosis of its counters. If seconds or limit is 0, the default of the
+ * HTTP API is used. *out is valid until the writer's next message. -ENOMEM.
  */
 int drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
     struct wire_writer *writer, struct wire_bytes *out);

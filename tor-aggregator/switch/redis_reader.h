@@ -3,7 +3,7 @@
  * hiredis, with limits. Pure.
  *
  * A server may send wrong lengths, counts and types. An answer with more than
- * REDIS_MAX_BYTES or REDIS_MAX_ELEMENTS is refused before memory is allocated for it.
+ * REDIS_MAX_BYTES or REDIS_MAX_ELEMENTS is refused, whatever it announces.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_REDIS_READER_H
 #define TOR_AGGREGATOR_SWITCH_REDIS_READER_H
