@@ -21,6 +21,9 @@
 #define SUSPECT_GAIN 2.0
 #define REPORT_NS (1600 * RM_NS_PER_MS) /* no other suspect is close */
 #define DECIDE_NS (2250 * RM_NS_PER_MS) /* the more likely one */
+/* One more set of rows: where what waited passes a part that has come back, the next
+ * ones are quick. */
+#define DEAD_NS (1250 * RM_NS_PER_MS)
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
 #define LAPSE_NS (1500 * RM_NS_PER_MS)
 #define NAMED_LAPSE_NS (4 * RM_NS_PER_S)
@@ -234,7 +237,7 @@ named_among(
 	return NULL;
 }
 
-/* It is called dead while its replies arrive: this cannot wait. */
+/* It is called dead while its replies arrive: this cannot wait for long. */
 static bool
 is_called_dead(const struct localise_standings *hard, const struct rm_part *part)
 {
@@ -301,7 +304,7 @@ weigh(struct localise_late *late, const struct localise_standings *hard,
 	struct rm_part part = named != NULL ? named->part : finding->part;
 	const int64_t wait = finding->is_crowded || finding->others[0] != NULL
 				 ? UNDECIDED_NS
-			     : is_called_dead(hard, &part) ? 0
+			     : is_called_dead(hard, &part) ? DEAD_NS
 			     : finding->is_clear           ? REPORT_NS
 							   : DECIDE_NS;
 	struct localise_standing *s;

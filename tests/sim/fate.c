@@ -208,6 +208,27 @@ is_of_pair(const struct fate *fate, const struct fault *fault,
 	return fault->pair == 2 && (back ? src : dst) == a && (back ? dst : src) == b;
 }
 
+/* It waits before the part, which is down, and passes as the fault ends, or pauses. */
+static bool
+is_held(const struct fault *fault, int64_t now_ns, int64_t *slow_ns)
+{
+	int64_t end_ns = fault->to_ns;
+
+	if (fault->on_ns > 0) {
+		const int64_t turn_ns = fault->on_ns + fault->off_ns;
+		const int64_t turns = (now_ns - fault->from_ns) / turn_ns;
+		const int64_t pause_ns =
+		    fault->from_ns + turns * turn_ns + fault->on_ns;
+
+		end_ns = pause_ns < end_ns ? pause_ns : end_ns;
+	}
+	if (end_ns == INT64_MAX || now_ns + fault->held_ns < end_ns)
+		return false;
+	if (*slow_ns < end_ns - now_ns)
+		*slow_ns = end_ns - now_ns;
+	return true;
+}
+
 /* At one part of the way. */
 static bool
 is_lost_at(struct fate *fate, uint32_t part, const struct fate_packet *packet,
@@ -228,7 +249,8 @@ is_lost_at(struct fate *fate, uint32_t part, const struct fate_packet *packet,
 			continue;
 		if (fault->kind == FAULT_LATENCY)
 			*slow_ns += fault->latency_ns;
-		else if (swallows(fate, fault, packet, back))
+		else if (swallows(fate, fault, packet, back) &&
+			 !is_held(fault, now_ns, slow_ns))
 			return true;
 	}
 	return false;

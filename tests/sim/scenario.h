@@ -105,6 +105,7 @@ enum scenario_fault_option {
 	FAULT_KERNEL,
 	FAULT_REROUTED_AFTER_S,
 	FAULT_PAIR,
+	FAULT_HELD_MS,
 	FAULT_OPTIONS
 };
 
@@ -211,6 +212,7 @@ struct fault { /* one part's */
 	uint32_t min_bytes;
 	int pair; /* of a switch: only from one rack to another, 2: and back */
 	int64_t latency_ns;
+	int64_t held_ns; /* what it swallowed for so long before its end waited */
 	int64_t from_ns, to_ns; /* to_ns INT64_MAX: to the end of the run */
 	int64_t on_ns, off_ns;  /* on_ns 0: without interruption */
 	int64_t rerouted_ns;    /* when routing avoids it; INT64_MAX: never */

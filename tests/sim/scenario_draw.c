@@ -268,6 +268,7 @@ draw_fault(const struct drawing *d, const struct scenario_fault *from, uint32_t 
 	fault.dscp = (int)v[FAULT_DSCP];
 	fault.min_bytes = (uint32_t)v[FAULT_MIN_BYTES];
 	fault.latency_ns = (int64_t)(v[FAULT_LATENCY_US] * 1e3);
+	fault.held_ns = (int64_t)(v[FAULT_HELD_MS] * 1e6);
 	fault.from_ns = (int64_t)(v[FAULT_FROM_S] * 1e9);
 	fault.to_ns = v[FAULT_LASTS_S] == 0
 			  ? INT64_MAX

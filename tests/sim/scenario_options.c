@@ -85,6 +85,7 @@ const struct scenario_option scenario_fault_options[FAULT_OPTIONS] = {
 	[FAULT_KERNEL] = { "kernel", 1, 0, 1, true, "of a stall; false: the kernel does not answer either" },
 	[FAULT_REROUTED_AFTER_S] = { "rerouted_after_s", 0, 0, 86400, false, "routing takes links of it out; 0: never" },
 	[FAULT_PAIR] = { "pair", 0, 0, 2, true, "of a switch: only what goes from one rack to another; 2: and back; 0: all" },
+	[FAULT_HELD_MS] = { "held_ms", 0, 0, 60000, false, "what it would have lost for so long before its end passes as it ends; 0: nothing" },
 };
 
 const char *const scenario_direction_names[FAULT_DIRECTIONS + 1] = {

@@ -141,6 +141,9 @@ show_fault(const struct clos *clos, const struct fault *fault)
 		json_object_set_new(json, "flap",
 		    json_pack("{s:f, s:f}", "on_ms", (double)fault->on_ns / 1e6,
 			"off_ms", (double)fault->off_ns / 1e6));
+	if (fault->held_ns > 0)
+		json_object_set_new(
+		    json, "held_ms", json_real((double)fault->held_ns / 1e6));
 	if (fault->kind == FAULT_LATENCY)
 		json_object_set_new(
 		    json, "latency_us", json_real((double)fault->latency_ns / 1e3));

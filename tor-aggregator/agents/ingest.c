@@ -123,8 +123,9 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 		count_invalid(ingest, own, INGEST_UNKNOWN_DST);
 		return;
 	}
+	sent = rm_mono_add(made, -(int64_t)result->sent_age_ns);
 	if (result->outcome == WIRE_OVERDUE) {
-		tor_rack_overdue(own->rack, result, own->index, dst);
+		tor_rack_overdue(own->rack, sent, result, own->index, dst);
 		count_late(ingest, &tor_rack_counts(own->rack)->raw);
 		return;
 	}
@@ -134,7 +135,6 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 		result = &changed;
 		ingest->counts.stale_qpn++;
 	}
-	sent = rm_mono_add(made, -(int64_t)result->sent_age_ns);
 	raw = &tor_rack_counts(own->rack)->raw;
 	switch (tor_rack_result(own->rack, sent, result, own->index, dst)) {
 	case WINDOW_COUNTED:

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tor-aggregator/window/window_release.h"
+
 enum loss_direction { LOST_UNKNOWN, LOST_FORWARD, LOST_REVERSE, LOSS_DIRECTIONS };
 
 struct flow_count {
@@ -31,7 +33,8 @@ struct flow_count {
 	/* part of lost: sent later than the pair's newest answered probe */
 	uint32_t after;
 	uint64_t slow_ns;
-	uint32_t path; /* number in path_table */
+	struct window_release release; /* of slow and overdue */
+	uint32_t path;                 /* number in path_table */
 	/* Switches of the path, if the flow has losses: see path_set_switches. */
 	uint64_t switches;
 	/* send time in ns of the newest answered probe; 0: none */

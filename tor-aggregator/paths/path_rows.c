@@ -16,6 +16,7 @@
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window_pair.h"
+#include "tor-aggregator/window/window_release.h"
 
 struct flow_counts;
 struct path_build;
@@ -29,6 +30,9 @@ struct wire_path_row;
 #define SAMPLED_ROWS 256
 /* probes without an answer from which on an RNIC may be dead */
 #define DEAD_SENT 2
+/* Moments in one message at which queued replies arrived together. */
+#define RELEASE_MOMENTS 16
+#define RELEASE_CLOSE_NS (50 * RM_NS_PER_MS)
 
 struct path_build {
 	size_t max_rows;
@@ -40,6 +44,7 @@ struct path_build {
 		unsigned named; /* number of flows in the samples */
 		char *text;     /* NULL: not written yet */
 	} * row_samples;
+	struct window_release *releases; /* by index of its row's key */
 	char (*texts)[SAMPLES * SAMPLE_BYTES];
 	size_t text_count;
 };
@@ -59,8 +64,10 @@ path_build_new(size_t max_rows, struct path_build **ret)
 	flow_counts_init(&build->keys, max_rows);
 	build->rows = calloc(max_rows, sizeof(*build->rows));
 	build->row_samples = calloc(max_rows, sizeof(*build->row_samples));
+	build->releases = calloc(max_rows, sizeof(*build->releases));
 	build->texts = calloc(SAMPLED_ROWS, sizeof(*build->texts));
-	if (build->rows == NULL || build->row_samples == NULL || build->texts == NULL) {
+	if (build->rows == NULL || build->row_samples == NULL ||
+	    build->releases == NULL || build->texts == NULL) {
 		path_build_free(build);
 		return -ENOMEM;
 	}
@@ -76,6 +83,7 @@ path_build_free(struct path_build *build)
 	flow_counts_release(&build->keys);
 	free(build->rows);
 	free(build->row_samples);
+	free(build->releases);
 	free(build->texts);
 	free(build);
 }
@@ -96,6 +104,7 @@ row_of(struct path_build *build, const struct flow_count *flow,
 	if (at < before)
 		return &build->rows[at];
 	build->row_samples[at] = (struct row_samples){ 0 };
+	build->releases[at] = (struct window_release){ 0 };
 	build->rows[at] = (struct wire_path_row){
 		.dst_tor = roster_tor_name(roster, flow->dst_tor),
 		.path = path_table_text(paths, flow->path),
@@ -137,6 +146,49 @@ smaller(uint16_t a, uint16_t b)
 	return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
+static bool
+is_close(const struct window_release *release, const struct window_release *moment)
+{
+	return release->first_back >= moment->first_back - RELEASE_CLOSE_NS &&
+	       release->last_back <= moment->last_back + RELEASE_CLOSE_NS;
+}
+
+/* True: it arrived at the moment at which queued replies of another path arrived. A
+ * path with few probes may have a single slow reply. */
+static bool
+is_at_moment(const struct window_release *release, const struct window_release *moments,
+    size_t count)
+{
+	for (size_t i = 0; release->first_back != 0 && i < count; i++)
+		if (is_close(release, &moments[i]))
+			return true;
+	return false;
+}
+
+/* Sets the counts of slow replies to 0 that waited in a queue until an outage ended:
+ * they are no sign of a late part. */
+static void
+leave_out_released(struct path_build *build)
+{
+	struct window_release moments[RELEASE_MOMENTS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < build->keys.count && count < RELEASE_MOMENTS; i++) {
+		const struct window_release *release = &build->releases[i];
+
+		if (window_release_is(release) &&
+		    !is_at_moment(release, moments, count))
+			moments[count++] = *release;
+	}
+	for (size_t i = 0; i < build->keys.count && count > 0; i++) {
+		const struct window_release *release = &build->releases[i];
+
+		if (window_release_is(release) || is_at_moment(release, moments, count))
+			build->rows[i].slow = build->rows[i].overdue =
+			    build->rows[i].slow_ns = 0;
+	}
+}
+
 /* Sums up flows by path. *rows is valid until the next call. The number of flows for
  * which there was no row is added to *refused. */
 static size_t
@@ -162,6 +214,8 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 		row->slow += flow->slow;
 		row->overdue += flow->overdue;
 		row->slow_ns += flow->slow_ns;
+		window_release_join(
+		    &build->releases[row - build->rows], &flow->release);
 		row->large_sent += flow->large_sent;
 		row->large_lost += flow->large_lost;
 		row->large_bytes = smaller(row->large_bytes, flow->large_bytes);
@@ -172,6 +226,7 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 		if (flow->lost + flow->slow + flow->overdue > 0)
 			sample(build, row, flow, roster);
 	}
+	leave_out_released(build);
 	*rows = build->rows;
 	return build->keys.count;
 }
@@ -327,7 +382,7 @@ path_rows_free(struct path_rows *rows)
 }
 
 static void
-time_answer(struct flow_count *flow, const struct wire_result *result)
+time_answer(struct flow_count *flow, rm_mono_t sent, const struct wire_result *result)
 {
 	const uint32_t took_ns =
 	    window_took_ns(result->flags, result->rtt_ns, result->round_trip_ns);
@@ -339,6 +394,7 @@ time_answer(struct flow_count *flow, const struct wire_result *result)
 		return;
 	flow->slow++;
 	flow->slow_ns += took_ns;
+	window_release_add(&flow->release, sent, took_ns);
 }
 
 static void
@@ -368,7 +424,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	case WIRE_LATE_REPLY:
 		flow->sent++;
 		add_large(flow, result);
-		time_answer(flow, result);
+		time_answer(flow, sent, result);
 		break;
 	case WIRE_SEND_FAILED: /* no responder can have counted it */
 		return;
@@ -423,8 +479,8 @@ path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *
 }
 
 void
-path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
-    uint32_t src, uint32_t dst, uint16_t dst_tor)
+path_rows_overdue(struct path_rows *rows, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor)
 {
 	struct flow_second **place = second_at(rows, rows->next), *second;
 	struct flow_count *flow;
@@ -438,6 +494,7 @@ path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
 		return;
 	flow->overdue++;
 	flow->slow_ns += wire_result_overdue_ns(result);
+	window_release_add(&flow->release, sent, wire_result_overdue_ns(result));
 }
 
 /* Finds for each flow its path, and whether the flow is evidence on a path. */
@@ -492,6 +549,7 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 		to->slow += from->slow;
 		to->overdue += from->overdue;
 		to->slow_ns += from->slow_ns;
+		window_release_join(&to->release, &from->release);
 		to->large_sent += from->large_sent;
 		to->large_lost += from->large_lost;
 		to->large_bytes = smaller(to->large_bytes, from->large_bytes);

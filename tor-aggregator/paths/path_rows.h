@@ -5,7 +5,8 @@
  * second closes, flows of members that are no witnesses, and flows of RNICs that are
  * dead or lossy, are left out; the other flows are summed up by path. Rows are sent
  * every row interval. While packets are lost or slow, rows are sent every second, and
- * once more after that. No probe is in two messages.
+ * once more after that. No probe is in two messages. Slow replies of a path that all
+ * arrived at one moment, as an outage ended, do not count as slow (window_release).
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ROWS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ROWS_H
@@ -57,8 +58,8 @@ void path_rows_add(struct path_rows *rows, rm_mono_t sent,
 
 /* Adds a reply to a probe that was reported as lost. It counts in the second that is
  * closed next. */
-void path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
-    uint32_t src, uint32_t dst, uint16_t dst_tor);
+void path_rows_overdue(struct path_rows *rows, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor);
 
 struct path_rows_second {      /* a second that has closed */
 	rm_mono_t end;         /* a multiple of PATH_ROWS_SECOND_NS */

@@ -539,13 +539,13 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 }
 
 void
-tor_rack_overdue(struct tor_rack *rack, const struct wire_result *result, uint32_t src,
-    const struct roster_rnic *dst)
+tor_rack_overdue(struct tor_rack *rack, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, const struct roster_rnic *dst)
 {
-	window_overdue(rack->window, result, src, dst->index);
+	window_overdue(rack->window, sent, result, src, dst->index);
 	if (has_paths(dst))
 		path_rows_overdue(
-		    rack->path_rows, result, src, dst->index, dst->tor_number);
+		    rack->path_rows, sent, result, src, dst->index, dst->tor_number);
 }
 
 void

@@ -112,8 +112,8 @@ void tor_rack_unserve(struct tor_rack *rack);
 enum window_status tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
 /* A reply to a probe that was reported as lost. */
-void tor_rack_overdue(struct tor_rack *rack, const struct wire_result *result,
-    uint32_t src, const struct roster_rnic *dst);
+void tor_rack_overdue(struct tor_rack *rack, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
 void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono_t from,
     rm_mono_t to, uint64_t received);
 void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through);

@@ -11,6 +11,7 @@
 #include "tor-aggregator/suspect/rack_suspect.h"
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window_pair.h"
+#include "tor-aggregator/window/window_release.h"
 
 #define MIN_TIMED 2
 #define LATE_SHARE 0.75 /* share of a pair's round trips */
@@ -261,6 +262,7 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 struct tor_sum { /* over pairs inside the rack */
 	uint64_t sent, lost, overdue;
 	uint64_t counted_lost, counted_arrived; /* part of the lost ones */
+	struct window_release release;
 };
 
 static struct tor_sum
@@ -276,11 +278,15 @@ sum_tor(const struct rack_legs *legs)
 		sum.sent += pair->sent;
 		sum.lost += pair->sent - pair->answered;
 		sum.overdue += pair->overdue;
+		window_release_join(&sum.release, &pair->release);
 		if (!pair->counted)
 			continue;
 		sum.counted_lost += pair->sent - pair->answered;
 		sum.counted_arrived += pair->arrived - pair->answered;
 	}
+	/* Each pair may have had only a single probe waiting. */
+	if (window_release_is(&sum.release))
+		sum.overdue = 0;
 	return sum;
 }
 

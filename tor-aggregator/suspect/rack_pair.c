@@ -30,6 +30,7 @@ read_both_sizes(
     const struct rack *rack, const struct window_pair *from, struct rack_pair *ret)
 {
 	const uint32_t *outcomes = from->outcomes;
+	const bool released = window_release_is(&from->release);
 	struct rack_pair pair = {
 		.src = from->src,
 		.remote = from->dst >= WINDOW_REMOTE_BASE,
@@ -37,8 +38,9 @@ read_both_sizes(
 		.answered = outcomes[WIRE_OK] + outcomes[WIRE_LATE_REPLY] +
 			    outcomes[WIRE_INVALID],
 		.timed = from->timed,
-		.slow = from->slow,
-		.overdue = from->overdue,
+		.slow = released ? 0 : from->slow,
+		.overdue = released ? 0 : from->overdue,
+		.release = from->release,
 		.newest_sent = from->newest_sent,
 		.newest_lost = from->newest_lost,
 		.send_failed = outcomes[WIRE_SEND_FAILED],
@@ -78,6 +80,7 @@ split_pair(
 	large->large = true;
 	large->bytes = from->bytes;
 	large->timed = large->slow = large->overdue = 0;
+	large->release = (struct window_release){ 0 };
 	large->answered = from->answered;
 	large->sent = from->answered + from->lost;
 	large->newest_sent = from->newest_sent;

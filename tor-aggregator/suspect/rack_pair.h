@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tor-aggregator/window/window_release.h"
+
 struct rack;
 struct window_pair;
 
@@ -31,6 +33,9 @@ struct rack_pair {         /* probes between two hosts that are both witnesses *
 	uint32_t send_failed;
 	/* As in the window; for both sizes together, in the first pair. */
 	uint32_t timed, slow, overdue;
+	/* Of the window's slow and overdue ones; if they were let go at one moment,
+	 * slow and overdue here are 0. */
+	struct window_release release;
 	uint16_t bytes; /* size of the largest of them */
 };
 

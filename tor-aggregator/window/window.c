@@ -122,6 +122,21 @@ add_size(struct window_large *large, const struct wire_result *result)
 	}
 }
 
+static void
+time_answer(struct window_pair *pair, rm_mono_t sent, const struct wire_result *result)
+{
+	const uint32_t took_ns =
+	    window_took_ns(result->flags, result->rtt_ns, result->round_trip_ns);
+
+	if (!window_is_timed(result->outcome, result->stamp_source))
+		return;
+	pair->timed++;
+	if (took_ns < WINDOW_SLOW_NS)
+		return;
+	pair->slow++;
+	window_release_add(&pair->release, sent, took_ns);
+}
+
 enum window_status
 window_add(struct window *window, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, uint32_t dst)
@@ -143,26 +158,24 @@ window_add(struct window *window, rm_mono_t sent, const struct wire_result *resu
 	if (pair == NULL)
 		return WINDOW_REFUSED;
 	pair->outcomes[result->outcome]++;
-	if (window_is_timed(result->outcome, result->stamp_source)) {
-		pair->timed++;
-		pair->slow += window_took_ns(result->flags, result->rtt_ns,
-				  result->round_trip_ns) >= WINDOW_SLOW_NS;
-	}
+	time_answer(pair, sent, result);
 	pair->kind = result->kind;
 	add_size(&pair->large, result);
 	return WINDOW_COUNTED;
 }
 
 void
-window_overdue(
-    struct window *window, const struct wire_result *result, uint32_t src, uint32_t dst)
+window_overdue(struct window *window, rm_mono_t sent, const struct wire_result *result,
+    uint32_t src, uint32_t dst)
 {
 	struct window_pair *pair = NULL;
 
 	if (src < WINDOW_REMOTE_BASE && result->stamp_source != WIRE_STAMP_USER)
 		pair = pair_table_get(bin_table(window, window->next), src, dst);
-	if (pair != NULL)
-		pair->overdue++;
+	if (pair == NULL)
+		return;
+	pair->overdue++;
+	window_release_add(&pair->release, sent, wire_result_overdue_ns(result));
 }
 
 enum window_status
@@ -297,6 +310,7 @@ sum_bin(struct window *window, int64_t bin, bool newest)
 		to->timed += from->timed;
 		to->slow += from->slow;
 		to->overdue += from->overdue;
+		window_release_join(&to->release, &from->release);
 		to->arrived += from->arrived;
 		to->kind = from->kind;
 		sum_large(&to->large, &from->large, newest);

@@ -54,9 +54,9 @@ enum window_status window_add(struct window *window, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst);
 
 /* A reply to a probe that has been reported as lost: counted in the bin that closes
- * next. */
-void window_overdue(struct window *window, const struct wire_result *result,
-    uint32_t src, uint32_t dst);
+ * next. sent: the probe, on the aggregator's clock. */
+void window_overdue(struct window *window, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, uint32_t dst);
 
 /* dst's reflector received `received` probes of src between from and to. */
 enum window_status window_arrived(struct window *window, uint32_t src, uint32_t dst,

@@ -9,6 +9,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
+#include "tor-aggregator/window/window_release.h"
 
 /* Of a pair's probes those above WIRE_ROCE_SMALL_BYTES: only they are lost by too
  * small an MTU. */
@@ -47,6 +48,7 @@ struct window_pair { /* sums over the judged window; src is always a member */
 	uint32_t slow;    /* part of timed */
 	uint32_t overdue; /* replies received now, to earlier probes that were counted
 			     as lost */
+	struct window_release release; /* of slow and overdue */
 	uint32_t newest_sent,
 	    newest_lost; /* in the newest two bins: NO_REPLY counts as lost */
 	double

@@ -105,6 +105,32 @@ background_loss_is_as_large_as_asked_for_each_path(void **state)
 }
 
 static void
+what_waits_before_a_dead_link_passes_as_it_heals(void **state)
+{
+	struct fixture *f = *state;
+	struct fate_path path;
+	struct sum sum;
+
+	begin(f, 0);
+	fate_path(f->fate, &across, &path);
+	fate_free(f->fate);
+	f->faults[0] = fault(FAULT_LINK_DOWN, path.out[1]);
+	f->faults[0].to_ns = 10 * RM_NS_PER_S;
+	f->faults[0].held_ns = 2 * RM_NS_PER_S;
+	begin(f, 1);
+	sum = send(f, across, 8 * RM_NS_PER_S - 1, 10);
+	assert_int_equal(sum.answered, 0);
+	for (int64_t wait = 2 * RM_NS_PER_S; wait > 0; wait -= RM_NS_PER_S / 2) {
+		sum = send(f, across, 10 * RM_NS_PER_S - wait, 1);
+		assert_int_equal(sum.answered, 1);
+		assert_in_range(sum.rtt_ns, wait, wait + RM_NS_PER_MS);
+		assert_in_range(sum.late_ns, 1, wait);
+	}
+	sum = send(f, across, 10 * RM_NS_PER_S, 1);
+	assert_in_range(sum.rtt_ns, 1, RM_NS_PER_MS);
+}
+
+static void
 a_lossy_link_loses_its_share_one_direction_only(void **state)
 {
 	struct fixture *f = *state;
@@ -230,6 +256,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(background_loss_is_as_large_as_asked_for_each_path),
+		TEST(what_waits_before_a_dead_link_passes_as_it_heals),
 		TEST(a_lossy_link_loses_its_share_one_direction_only),
 		TEST(an_rnic_that_only_receives_loses_what_it_sends),
 		TEST(a_fault_has_its_time_its_class_and_its_size),

@@ -413,8 +413,8 @@ probe(struct sim *sim, struct target *target, int64_t t)
 		return; /* the count is not reported */
 	report_at(sim, target, t, result);
 	if (is_late)
-		window_overdue(
-		    sim->window, &result, (uint32_t)target->src, window_index(target));
+		window_overdue(sim->window, (rm_mono_t){ t }, &result,
+		    (uint32_t)target->src, window_index(target));
 }
 
 /* The probes that dst has received since its last report, with noise: a packet too

@@ -576,7 +576,8 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 	slow.outcome = WIRE_OVERDUE;
 	slow.stamp_source = WIRE_STAMP_KERNEL;
 	wire_result_overdue(&slow, 1500 * MS);
-	path_rows_overdue(w->rows, &slow, 0, dst->index, dst->tor_number);
+	path_rows_overdue(w->rows, (rm_mono_t){ w->now - 1500 * MS }, &slow, 0,
+	    dst->index, dst->tor_number);
 	tick(w);
 	assert_int_equal(w->messages, 2);
 	assert_int_equal(w->row_count, 1);
@@ -584,11 +585,74 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 	assert_int_equal(w->row[0].overdue, 1);
 	assert_int_equal(w->row[0].slow_ns, 1500 * MS);
 	wire_result_overdue(&slow, UINT64_C(6000) * MS); /* more than 32 bits */
-	path_rows_overdue(w->rows, &slow, 0, dst->index, dst->tor_number);
+	path_rows_overdue(w->rows, (rm_mono_t){ w->now - 6000 * MS }, &slow, 0,
+	    dst->index, dst->tor_number);
 	tick(w);
 	assert_int_equal(w->row[0].slow_ns, UINT64_C(6000) * MS);
 	tick(w);
 	assert_int_equal(w->messages, 3); /* nothing was sent */
+}
+
+/* A reply to a probe of so long before the open second, which took so long. */
+static void
+answer(struct world *w, uint16_t src_port, int64_t age, int64_t took)
+{
+	struct wire_result result = { .src_port = src_port,
+		.dscp = 26,
+		.kind = WIRE_INTER_TOR,
+		.outcome = WIRE_OK,
+		.rtt_ns = (uint32_t)took,
+		.stamp_source = WIRE_STAMP_KERNEL,
+		.flags = WIRE_SPLIT };
+	const struct roster_rnic *dst = roster_remote(w->roster, 0);
+	const rm_mono_t sent = { w->now - age };
+
+	if (age <= 0) {
+		path_rows_add(w->rows, sent, &result, 0, dst->index, dst->tor_number);
+		return;
+	}
+	result.outcome = WIRE_OVERDUE;
+	wire_result_overdue(&result, (uint64_t)took);
+	path_rows_overdue(w->rows, sent, &result, 0, dst->index, dst->tor_number);
+}
+
+/* As when a link comes back before which packets waited. */
+static void
+replies_let_go_at_one_moment_are_not_slow(void **state)
+{
+	struct world *w = *state;
+
+	for (int64_t age = 1800 * MS; age > 0; age -= 200 * MS)
+		answer(w, 50000, age, age + 300 * MS);
+	answer(w, 50000, -100 * MS, 200 * MS);
+	answer(w, 50000, -150 * MS, 151 * MS);
+	answer(w, 50000, -400 * MS, MS / 10);
+	/* The only one of its path. */
+	answer(w, 50001, -190 * MS, 115 * MS);
+	tick(w);
+	assert_int_equal(w->row_count, 2);
+	for (size_t i = 0; i < w->row_count; i++) {
+		assert_int_equal(w->row[i].timed, i == 0 ? 3 : 1);
+		assert_int_equal(w->row[i].slow, 0);
+		assert_int_equal(w->row[i].overdue, 0);
+		assert_int_equal(w->row[i].slow_ns, 0);
+	}
+}
+
+/* As a late link delays them: whatever it is, it is the same for all. */
+static void
+replies_that_come_as_they_were_sent_are_slow(void **state)
+{
+	struct world *w = *state;
+
+	for (int64_t age = 1000 * MS; age > 0; age -= 200 * MS)
+		answer(w, 50000, age, 1400 * MS + age % (300 * MS) / 20);
+	for (int64_t age = 0; age > -1000 * MS; age -= 200 * MS)
+		answer(w, 50001, age, 400 * MS);
+	tick(w);
+	assert_int_equal(w->row_count, 2);
+	assert_int_equal(w->row[0].overdue + w->row[1].overdue, 5);
+	assert_int_equal(w->row[0].slow + w->row[1].slow, 5);
 }
 
 static void
@@ -714,6 +778,8 @@ main(void)
 		TEST(members_that_are_no_witnesses_do_not_count),
 		TEST(only_answers_and_losses_count),
 		TEST(late_answers_are_reported_at_once_and_replies_when_they_come),
+		TEST(replies_let_go_at_one_moment_are_not_slow),
+		TEST(replies_that_come_as_they_were_sent_are_slow),
 		TEST(large_probes_are_counted_apart_with_the_smallest_that_was_lost),
 		TEST(untraced_flows_have_a_row_of_their_own),
 		TEST(a_missed_second_gives_no_row),

@@ -241,6 +241,34 @@ a_tor_is_late_only_if_replies_come(void **state)
 	assert_int_equal(tor_of(TIMED, TIMED / 2), RACK_TOR_LATE);
 }
 
+/* Of each pair a single probe waited; all arrive as the ToR works again, or as they
+ * were sent. */
+static enum rack_late_tor
+tor_with_one_reply_a_pair(bool at_one_moment)
+{
+	struct rack_of_8 rack;
+
+	fill(&rack, 0);
+	for (size_t i = 0; i < rack.legs.pair_count; i++) {
+		const rm_mono_t sent = { RM_NS_PER_S + (int64_t)i * 10 * RM_NS_PER_MS };
+		const int64_t took_ns =
+		    at_one_moment ? 3 * RM_NS_PER_S - sent.ns : RM_NS_PER_S;
+
+		rack.pairs[i].answered = TIMED - 1;
+		rack.pairs[i].overdue = 1;
+		window_release_add(&rack.pairs[i].release, sent, (uint64_t)took_ns);
+	}
+	return rack_late_tor(&rack.legs);
+}
+
+static void
+a_tor_that_lets_go_what_waited_before_it_is_not_late(void **state)
+{
+	(void)state;
+	assert_int_equal(tor_with_one_reply_a_pair(true), RACK_TOR_DEAD);
+	assert_int_equal(tor_with_one_reply_a_pair(false), RACK_TOR_LATE);
+}
+
 int
 main(void)
 {
@@ -254,6 +282,7 @@ main(void)
 		cmocka_unit_test(if_all_rnics_of_a_host_are_late_the_host_is_named),
 		cmocka_unit_test(a_late_rnic_named_alone_stays_named_alone),
 		cmocka_unit_test(a_tor_is_late_only_if_replies_come),
+		cmocka_unit_test(a_tor_that_lets_go_what_waited_before_it_is_not_late),
 	};
 
 	return cmocka_run_group_tests_name("rack_late", tests, NULL, NULL);

@@ -494,6 +494,35 @@ impossible_options_are_refused(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* Whatever bins they were sent in, and whichever were reported as lost before. */
+static void
+slow_replies_let_go_at_one_moment_are_told_apart(void **state)
+{
+	struct wire_result result = { .outcome = WIRE_OK,
+		.kind = WIRE_TOR_MESH,
+		.stamp_source = WIRE_STAMP_KERNEL,
+		.flags = WIRE_SPLIT };
+	struct window *window = *state;
+	struct window_closed closed;
+
+	for (int64_t ns = 0; ns < 4 * BIN; ns += BIN / 2) {
+		result.rtt_ns = (uint32_t)(4 * BIN - ns + 100 * MS);
+		window_add(window, at(ns), &result, 1, 2);
+		result.rtt_ns = 200 * MS;
+		window_add(window, at(ns), &result, 1, 3);
+	}
+	result.outcome = WIRE_OVERDUE;
+	wire_result_overdue(&result, (uint64_t)(6 * BIN + 100 * MS));
+	window_overdue(window, at(-2 * BIN), &result, 1, 2);
+	window_overdue(window, at(-2 * BIN), &result, 1, 3);
+	for (int i = 0; i < 4; i++)
+		assert_true(window_close(window, at(0), at(100 * BIN), &closed));
+	assert_int_equal(find(&closed, 1, 2)->slow, 8);
+	assert_int_equal(find(&closed, 1, 2)->overdue, 1);
+	assert_true(window_release_is(&find(&closed, 1, 2)->release));
+	assert_false(window_release_is(&find(&closed, 1, 3)->release));
+}
+
 int
 main(void)
 {
@@ -504,6 +533,7 @@ main(void)
 		TEST(only_what_left_counts_as_sent_in_the_newest_bins),
 		TEST(large_probes_are_counted_apart),
 		TEST(slow_round_trips_are_counted),
+		TEST(slow_replies_let_go_at_one_moment_are_told_apart),
 		TEST(late_results_change_nothing),
 		TEST(future_and_unknown_results_are_refused),
 		TEST(pairs_beyond_the_limit_are_refused_and_the_rest_still_counts),
