@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_observe.h"
+#include "analyzer/paths/localise_part.h"
 
 /* ln of likelihood ratios: up to 20 to 1 counts as equal, 1000 to 1 is certain. */
 #define AMBIGUOUS 3.0
@@ -57,6 +58,7 @@ add_tie(struct ties *ties, struct localise_finding *finding,
 	ties->switches += suspect->type == RM_PART_SWITCH;
 	ties->links += suspect->type == RM_PART_LINK;
 	ties->suspects[ties->count++] = suspect;
+	finding->tied[finding->tie_count] = suspect;
 	finding->ties[finding->tie_count++] = part;
 }
 
@@ -403,6 +405,15 @@ localise_find_instead(
 	finding->suspect = suspect;
 	finding->or_its_links = false;
 	localise_suspect_part(suspect, &finding->part);
+}
+
+const struct localise_suspect *
+localise_find_tied(const struct localise_finding *finding, const struct rm_part *part)
+{
+	for (size_t i = 0; i < finding->tie_count; i++)
+		if (localise_part_same(&finding->ties[i], part))
+			return finding->tied[i];
+	return NULL;
 }
 
 double

@@ -21,6 +21,7 @@ struct localise_finding {
 	struct rm_part part;                /* with all names */
 	struct localise_suspect path;       /* what the suspect is, if it is a path */
 	struct rm_part ties[LOCALISE_TIES]; /* all that are as good, the part too */
+	const struct localise_suspect *tied[LOCALISE_TIES]; /* one suspect of each */
 	size_t tie_count;
 	bool has_tor;      /* among them */
 	bool is_clear;     /* nothing else is near */
@@ -56,6 +57,10 @@ void localise_find(const struct localise_case *c,
 /* Names this suspect of the case instead of the one that was found. */
 void localise_find_instead(
     struct localise_finding *finding, const struct localise_suspect *suspect);
+
+/* The tied suspect that is this part: NULL if there is none. */
+const struct localise_suspect *localise_find_tied(
+    const struct localise_finding *finding, const struct rm_part *part);
 
 /* How sure the finding is, from 0 to 1. */
 double localise_finding_confidence(const struct localise_finding *finding);

@@ -589,6 +589,27 @@ note_leader(struct localise_standings *standings, const struct rm_part *part, bo
 		s->led[slow] = now;
 }
 
+/* A part that keeps its name although another one, which is as likely, leads now, has
+ * evidence of its own: not the direction and the figures of that one. */
+static void
+name_part(struct localise_standing *s, const struct localise_now *now,
+    const struct localise_finding *finding, const struct localise_standing *first,
+    bool slow)
+{
+	const struct localise_suspect *mine = localise_find_tied(finding, &s->part);
+	struct localise_finding own;
+
+	if (!s->named || mine == NULL || mine == finding->suspect ||
+	    localise_part_same(&s->part, &finding->part)) {
+		localise_name(s, now, finding, first, slow);
+		return;
+	}
+	own = *finding;
+	memset(own.others, 0, sizeof own.others);
+	localise_find_instead(&own, mine);
+	localise_name(s, now, &own, first, slow);
+}
+
 void
 localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow)
@@ -646,7 +667,7 @@ localise_standings_weigh(struct localise_standings *standings,
 			localise_may_be_one_pair(finding, first->since, now->now)))
 			return;
 	}
-	localise_name(s, now, finding, s->named ? s : first, slow);
+	name_part(s, now, finding, s->named ? s : first, slow);
 }
 
 static bool

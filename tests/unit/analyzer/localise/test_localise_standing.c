@@ -135,6 +135,42 @@ a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well(
 	    &seen->standings, &now, &finding, &first, true, (rm_wall_t){ 0 }));
 }
 
+/* What is named keeps its name while another part, which is as likely, leads. */
+static void
+a_named_switch_has_no_direction_of_a_link_that_is_as_likely(void **state)
+{
+	struct seen *seen = *state;
+	const struct localise_suspect spine = { .type = RM_PART_SWITCH,
+		.elements = { seen->spine },
+		.element_count = 1 },
+				      link = { .type = RM_PART_LINK,
+					      .elements = { seen->link },
+					      .element_count = 1 };
+	struct localise_finding finding = { .suspect = &link,
+		.tied = { &link, &spine },
+		.tie_count = 2,
+		.gain = 20,
+		.loss = 0.001 };
+	const struct localise_now now = { &seen->map, &seen->c,
+		{ BEGAN_NS + (LOSSES - 1) * LOCALISE_SLOT_NS }, { 0 } };
+	const struct localise_sum sum = { 0 };
+	struct localise_standing *s;
+
+	localise_suspect_part(&link, &finding.ties[0]);
+	localise_suspect_part(&spine, &finding.ties[1]);
+	finding.part = finding.ties[0];
+	s = localise_standings_touch(
+	    &seen->standings, &finding.ties[1], true, &sum, &now);
+	s->named = s->slow = true;
+	s->verdict =
+	    (struct rm_verdict){ .part = s->part, .kind = RM_KIND_SWITCH_LOSSY };
+	localise_standings_weigh(&seen->standings, &now, &finding, true);
+	assert_int_equal(seen->standings.count, 1);
+	assert_string_equal(s->verdict.part.name, "s1");
+	assert_true(s->verdict.evidence.to_part.sent > 0);
+	assert_string_equal(s->verdict.evidence.observed, "");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -144,6 +180,7 @@ main(void)
 		TEST(what_lost_a_few_until_now_is_suspected),
 		TEST(a_switch_that_has_lost_nothing_for_many_gaps_is_no_suspect),
 		TEST(a_link_that_may_lose_in_bursts_stays_suspected_longer),
+		TEST(a_named_switch_has_no_direction_of_a_link_that_is_as_likely),
 		TEST(
 		    a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well),
 	};
