@@ -56,7 +56,8 @@ rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *optio
 	set_levels(&h->levels, options->least_loss);
 	rm_hypothesis_base_loss(h, options->base_loss);
 	h->parts = calloc(options->max_parts, sizeof *h->parts);
-	return h->parts != NULL ? 0 : -ENOMEM;
+	h->relieved = calloc(options->max_parts + 1, sizeof *h->relieved);
+	return h->parts != NULL && h->relieved != NULL ? 0 : -ENOMEM;
 }
 
 void
@@ -70,6 +71,7 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->bounds);
 	free(h->order);
 	free(h->relieved);
+	free(h->costs_less);
 	free(h->blamed);
 	free(h->aside);
 	free(h->stale_aside);
@@ -90,7 +92,7 @@ static double
 log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 {
 	return h->candidates[candidate].log_prior +
-	       (h->relieved[candidate] > 0 ? h->relief : 0) +
+	       (h->costs_less[candidate] ? h->relief : 0) +
 	       (loss < WHOLE ? h->partial_log_prior : 0);
 }
 
@@ -273,8 +275,7 @@ make_room(struct rm_hypothesis *h, size_t count)
 	    rm_scratch(&h->stale, &h->stale_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->bounds, &h->bounds_size, count, sizeof *h->bounds) < 0 ||
 	    rm_scratch(&h->order, &h->order_size, count, sizeof *h->order) < 0 ||
-	    rm_scratch(&h->relieved, &h->relieved_size, count, sizeof *h->relieved) <
-		0 ||
+	    rm_scratch(&h->costs_less, &h->costs_less_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->blamed, &h->blamed_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->aside, &h->aside_size, count, sizeof *h->aside) < 0 ||
 	    rm_scratch(&h->stale_aside, &h->stale_aside_size, count, sizeof(bool)) <
@@ -283,6 +284,22 @@ make_room(struct rm_hypothesis *h, size_t count)
 		sizeof *h->bounds_aside) < 0)
 		return -ENOMEM;
 	return 0;
+}
+
+static void
+blame_none(struct rm_hypothesis *h)
+{
+	h->count = 0;
+	for (size_t i = 0; i < h->observation_count; i++)
+		h->survival[i] = 1;
+	memset(h->blamed, 0, h->candidate_count * sizeof *h->blamed);
+}
+
+static void
+relieve_none(struct rm_hypothesis *h)
+{
+	h->relieved_count = 0;
+	memset(h->costs_less, 0, h->candidate_count * sizeof *h->costs_less);
 }
 
 int
@@ -304,56 +321,56 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	h->observation_count = observation_count;
 	h->candidates = candidates;
 	h->candidate_count = candidate_count;
-	memset(h->relieved, 0, candidate_count * sizeof *h->relieved);
+	relieve_none(h);
+	blame_none(h);
+	for (size_t i = 0; i < candidate_count; i++)
+		h->alone[i] = fit(h, i);
 	rm_hypothesis_clear(h);
-	for (size_t i = 0; i < candidate_count; i++)
-		h->alone[i] = h->fits[i] = fit(h, i);
-	for (size_t i = 0; i < candidate_count; i++)
-		h->bounds[i] = h->alone[i].gain;
 	return sort_candidates(h);
 }
 
 void
 rm_hypothesis_clear(struct rm_hypothesis *h)
 {
-	h->count = 0;
-	for (size_t i = 0; i < h->observation_count; i++)
-		h->survival[i] = 1;
+	blame_none(h);
 	for (size_t i = 0; i < h->candidate_count; i++) {
 		h->fits[i] = h->alone[i];
+		h->fits[i].gain = h->bounds[i] = rm_hypothesis_most(h, i);
 		h->stale[i] = false;
-		h->bounds[i] = h->alone[i].gain;
-		h->blamed[i] = false;
 	}
 }
 
 void
-rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element, bool less)
+rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element)
 {
+	h->relieved[h->relieved_count++] = element;
 	for (size_t i = 0; i < h->candidate_count; i++) {
-		const bool was = h->relieved[i] > 0;
-
-		if (!rm_candidate_within(&h->candidates[i], element))
+		if (h->costs_less[i] ||
+		    !rm_candidate_within(&h->candidates[i], element))
 			continue;
-		h->relieved[i] += less ? 1 : -1;
-		if (was != (h->relieved[i] > 0))
-			h->alone[i].gain += less ? h->relief : -h->relief;
-		h->stale[i] = true;
-		h->bounds[i] = h->alone[i].gain;
+		h->costs_less[i] = true;
+		h->fits[i].gain += h->relief;
+		h->bounds[i] += h->relief;
 	}
 }
 
 double
 rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate)
 {
-	return h->alone[candidate].gain;
+	return h->alone[candidate].gain + (h->costs_less[candidate] ? h->relief : 0);
+}
+
+double
+rm_hypothesis_rest(const struct rm_hypothesis *h, size_t nth)
+{
+	return h->alone[h->order[nth]].gain + (h->relieved_count > 0 ? h->relief : 0);
 }
 
 double
 rm_hypothesis_bound(const struct rm_hypothesis *h, size_t candidate)
 {
 	return h->stale[candidate]
-		   ? fmin(h->bounds[candidate], h->alone[candidate].gain)
+		   ? fmin(h->bounds[candidate], rm_hypothesis_most(h, candidate))
 		   : h->fits[candidate].gain;
 }
 
@@ -376,7 +393,7 @@ rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
 		h->fits[candidate] = fit(h, candidate);
 		/* Nothing of it is unexplained: that may change. */
 		h->bounds[candidate] = isinf(h->fits[candidate].gain)
-					   ? h->alone[candidate].gain
+					   ? rm_hypothesis_most(h, candidate)
 					   : h->fits[candidate].gain;
 		h->stale[candidate] = false;
 	}
@@ -451,20 +468,21 @@ forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double befor
 	}
 }
 
-void
-rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part)
-{
-	part.loss = fit_finely(h, part);
-	rm_hypothesis_put_back(h, part);
-}
-
-void
-rm_hypothesis_put_back(struct rm_hypothesis *h, struct rm_suspect part)
+/* With its share of loss as it is. */
+static void
+add_part(struct rm_hypothesis *h, struct rm_suspect part)
 {
 	h->parts[h->count++] = part;
 	h->blamed[part.candidate] = true;
 	scale_survival(h, part.candidate, part.loss, true);
 	forget_fits(h, part.candidate, part.loss, 0);
+}
+
+void
+rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part)
+{
+	part.loss = fit_finely(h, part);
+	add_part(h, part);
 }
 
 static void
@@ -552,4 +570,57 @@ rm_hypothesis_score(const struct rm_hypothesis *h)
 	for (size_t i = 0; i < h->count; i++)
 		sum += log_prior(h, h->parts[i].candidate, h->parts[i].loss);
 	return sum;
+}
+
+/* ---- snapshots ---- */
+
+int
+rm_snapshot_init(struct rm_snapshot *snapshot, const struct rm_judge_options *options)
+{
+	*snapshot = (struct rm_snapshot){
+		.parts = calloc(options->max_parts, sizeof *snapshot->parts),
+		.relieved = calloc(options->max_parts + 1, sizeof *snapshot->relieved)
+	};
+	return snapshot->parts != NULL && snapshot->relieved != NULL ? 0 : -ENOMEM;
+}
+
+void
+rm_snapshot_release(struct rm_snapshot *snapshot)
+{
+	free(snapshot->parts);
+	free(snapshot->relieved);
+	*snapshot = (struct rm_snapshot){ 0 };
+}
+
+static void
+fill(struct rm_snapshot *to, const struct rm_suspect *parts, size_t count,
+    const uint32_t *relieved, size_t relieved_count)
+{
+	memcpy(to->parts, parts, count * sizeof *parts);
+	to->count = count;
+	memcpy(to->relieved, relieved, relieved_count * sizeof *relieved);
+	to->relieved_count = relieved_count;
+}
+
+void
+rm_snapshot_copy(struct rm_snapshot *to, const struct rm_snapshot *from)
+{
+	fill(to, from->parts, from->count, from->relieved, from->relieved_count);
+}
+
+void
+rm_hypothesis_save(const struct rm_hypothesis *h, struct rm_snapshot *ret)
+{
+	fill(ret, h->parts, h->count, h->relieved, h->relieved_count);
+}
+
+void
+rm_hypothesis_restore(struct rm_hypothesis *h, const struct rm_snapshot *snapshot)
+{
+	relieve_none(h);
+	for (size_t i = 0; i < snapshot->relieved_count; i++)
+		rm_hypothesis_relieve(h, snapshot->relieved[i]);
+	rm_hypothesis_clear(h);
+	for (size_t i = 0; i < snapshot->count; i++)
+		add_part(h, snapshot->parts[i]);
 }

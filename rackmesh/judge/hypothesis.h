@@ -29,6 +29,13 @@ struct rm_levels { /* shares of loss that are tried */
 	double log_kept[RM_HYPOTHESIS_LEVELS];
 };
 
+struct rm_snapshot { /* of a hypothesis */
+	struct rm_suspect *parts;
+	size_t count;
+	uint32_t *relieved; /* elements: see rm_hypothesis_relieve */
+	size_t relieved_count;
+};
+
 struct rm_hypothesis {
 	double base_loss;
 	struct rm_levels levels;
@@ -43,8 +50,8 @@ struct rm_hypothesis {
 	struct rm_crossings crossings;
 	double *survival; /* by observation: share that the parts let through */
 	size_t survival_size;
-	/* By candidate: its fit where no other is blamed. None is ever better: a loss
-	 * brings less where others explain it, too. */
+	/* By candidate: its fit where no other is blamed, without relief. None is ever
+	 * better but by that: a loss brings less where others explain it, too. */
 	struct rm_suspect *alone;
 	size_t alone_size;
 	struct rm_suspect *fits; /* by candidate, unless stale */
@@ -57,9 +64,10 @@ struct rm_hypothesis {
 	size_t bounds_size;
 	uint32_t *order; /* candidates, those with most alone first */
 	size_t order_size;
-	/* By candidate: for so many reasons it costs less by `relief`. */
-	uint8_t *relieved;
-	size_t relieved_size;
+	uint32_t *relieved; /* elements of wide parts */
+	size_t relieved_count;
+	bool *costs_less; /* by candidate: by `relief` */
+	size_t costs_less_size;
 	double relief;
 	bool *blamed; /* by candidate: it is a part */
 	size_t blamed_size;
@@ -81,17 +89,29 @@ void rm_hypothesis_base_loss(struct rm_hypothesis *h, double base_loss);
 int rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
     const struct rm_candidate *candidates, size_t candidate_count);
-void rm_hypothesis_clear(struct rm_hypothesis *h); /* no part again */
+/* No part again; what costs less still does. */
+void rm_hypothesis_clear(struct rm_hypothesis *h);
 
-/* The narrow parts of the wide one of this element cost less from now on, or, if not
- * `less`, as much as before that. Only rm_hypothesis_fit knows of it at once. */
-void rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element, bool less);
+/* The narrow parts of the wide one of this element cost less by the options'
+ * siblings_relief in this hypothesis, for at most max_parts + 1 elements: once, however
+ * many of them a part is narrow for. */
+void rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element);
+
+/* The parts of a hypothesis, and which cost less in it, of the same candidates. */
+int rm_snapshot_init(
+    struct rm_snapshot *snapshot, const struct rm_judge_options *options); /* -ENOMEM */
+void rm_snapshot_release(struct rm_snapshot *snapshot);
+void rm_snapshot_copy(struct rm_snapshot *to, const struct rm_snapshot *from);
+void rm_hypothesis_save(const struct rm_hypothesis *h, struct rm_snapshot *ret);
+void rm_hypothesis_restore(struct rm_hypothesis *h, const struct rm_snapshot *snapshot);
 
 /* At most that is what the candidate adds to any hypothesis: less than asking. */
 double rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate);
+/* At most that is what the nth candidate adds, and each one after it. */
+double rm_hypothesis_rest(const struct rm_hypothesis *h, size_t nth);
 /* At most that is what it adds to this one. */
 double rm_hypothesis_bound(const struct rm_hypothesis *h, size_t candidate);
-/* The nth candidate by rm_hypothesis_most, the best first. */
+/* The nth candidate by what it adds alone, without relief, the best first. */
 size_t rm_hypothesis_nth(const struct rm_hypothesis *h, size_t nth);
 /* What it would add, where that is known; or NULL. */
 const struct rm_suspect *rm_hypothesis_known(
@@ -103,8 +123,6 @@ bool rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate);
  * that a wide part sees would have others blamed for the difference; the gain of a part
  * stays that of its level, as candidates' are. */
 void rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part);
-/* One that was put before, with the share that it was found to have then. */
-void rm_hypothesis_put_back(struct rm_hypothesis *h, struct rm_suspect part);
 /* A part in the light of the others: its share anew, or out with it. Costs nothing
  * while none that it shares an observation with has changed. */
 void rm_hypothesis_refit(struct rm_hypothesis *h, size_t at);

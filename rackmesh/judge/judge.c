@@ -14,10 +14,8 @@
 struct rm_judge {
 	struct rm_judge_options options;
 	struct rm_hypothesis now;
-	struct rm_suspect *kept; /* parts of the best hypothesis so far */
-	size_t kept_count;
-	struct rm_suspect *rival; /* parts of the other hypothesis that was tried */
-	size_t rival_count;
+	struct rm_snapshot kept;  /* the best hypothesis so far */
+	struct rm_snapshot rival; /* the other one that was tried */
 	double rival_behind;
 	/* Wide parts that are kept, and how far the whole with several narrow parts in
 	 * the place of each is behind. */
@@ -41,12 +39,12 @@ rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret)
 	if (judge == NULL)
 		return -ENOMEM;
 	judge->options = *options;
-	judge->kept = calloc(options->max_parts, sizeof *judge->kept);
-	judge->rival = calloc(options->max_parts, sizeof *judge->rival);
 	judge->narrow = calloc(options->max_parts, sizeof *judge->narrow);
 	judge->blamed = calloc(options->max_parts, sizeof *judge->blamed);
-	if (rm_hypothesis_init(&judge->now, options) < 0 || judge->kept == NULL ||
-	    judge->rival == NULL || judge->narrow == NULL || judge->blamed == NULL) {
+	if (rm_hypothesis_init(&judge->now, options) < 0 ||
+	    rm_snapshot_init(&judge->kept, options) < 0 ||
+	    rm_snapshot_init(&judge->rival, options) < 0 || judge->narrow == NULL ||
+	    judge->blamed == NULL) {
 		rm_judge_free(judge);
 		return -ENOMEM;
 	}
@@ -60,8 +58,8 @@ rm_judge_free(struct rm_judge *judge)
 	if (judge == NULL)
 		return;
 	rm_hypothesis_release(&judge->now);
-	free(judge->kept);
-	free(judge->rival);
+	rm_snapshot_release(&judge->kept);
+	rm_snapshot_release(&judge->rival);
 	free(judge->narrow);
 	free(judge->alternatives);
 	free(judge->blamed);
@@ -134,8 +132,8 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 		const size_t c = rm_hypothesis_nth(h, n);
 		struct rm_suspect suspect;
 
-		if (rm_hypothesis_most(h, c) < best.gain ||
-		    rm_hypothesis_most(h, c) <= 0)
+		if (rm_hypothesis_rest(h, n) < best.gain ||
+		    rm_hypothesis_rest(h, n) <= 0)
 			break;
 		if (!may_be_better(rm_hypothesis_bound(h, c), c, &best) ||
 		    c == forbidden || overlaps(h, c))
@@ -190,14 +188,6 @@ search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
 	return rm_hypothesis_score(h);
 }
 
-static void
-restore_kept(struct rm_judge *judge)
-{
-	rm_hypothesis_clear(&judge->now);
-	for (size_t i = 0; i < judge->kept_count; i++)
-		rm_hypothesis_put_back(&judge->now, judge->kept[i]);
-}
-
 static int
 by_behind(const void *a, const void *b)
 {
@@ -231,10 +221,10 @@ rival_behind(const struct rm_judge *judge, size_t candidate)
 	for (size_t i = 0; i < judge->narrow_count; i++)
 		if (judge->narrow[i].candidate == candidate)
 			return judge->narrow[i].behind;
-	for (size_t i = 0; i < judge->rival_count; i++)
-		if (judge->rival[i].candidate == candidate)
+	for (size_t i = 0; i < judge->rival.count; i++)
+		if (judge->rival.parts[i].candidate == candidate)
 			return INFINITY;
-	return judge->rival_count > 0 ? judge->rival_behind : INFINITY;
+	return judge->rival.count > 0 ? judge->rival_behind : INFINITY;
 }
 
 /* The first part, with all that could stand in its place, added at the end of the
@@ -326,19 +316,11 @@ doubt(const struct rm_judge *judge)
 	const struct rm_hypothesis *h = &judge->now;
 	double lost = 0;
 
-	if (judge->options.doubt == 0 || h->count <= judge->kept_count)
+	if (judge->options.doubt == 0 || h->count <= judge->kept.count)
 		return 0;
 	for (size_t i = 0; i < h->observation_count; i++)
 		lost += h->observations[i].lost;
 	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
-}
-
-static void
-keep(struct rm_suspect *into, size_t *into_count, const struct rm_suspect *parts,
-    size_t count)
-{
-	memcpy(into, parts, count * sizeof *parts);
-	*into_count = count;
 }
 
 /* Finds two hypotheses, and keeps the likelier one in judge->kept. */
@@ -349,9 +331,9 @@ find_two(struct rm_judge *judge)
 	size_t first_pick;
 	double score, other;
 
-	judge->rival_count = 0;
+	judge->rival.count = 0;
 	score = search(h, h->candidate_count, &first_pick);
-	keep(judge->kept, &judge->kept_count, h->parts, h->count);
+	rm_hypothesis_save(h, &judge->kept);
 	if (h->count == 0)
 		return;
 	/* A wide part may be picked first where several narrow ones are at fault, and
@@ -360,17 +342,17 @@ find_two(struct rm_judge *judge)
 	score += doubt(judge);
 	judge->rival_behind = fabs(other - score);
 	if (other > score) {
-		keep(judge->rival, &judge->rival_count, judge->kept, judge->kept_count);
-		keep(judge->kept, &judge->kept_count, h->parts, h->count);
+		rm_snapshot_copy(&judge->rival, &judge->kept);
+		rm_hypothesis_save(h, &judge->kept);
 		return;
 	}
-	keep(judge->rival, &judge->rival_count, h->parts, h->count);
+	rm_hypothesis_save(h, &judge->rival);
 }
 
 /* ---- several narrow parts in the place of a wide one ---- */
 
-/* Adds what makes it likelier, without that wide candidate, and narrow parts of it the
- * sooner. Returns how many of its parts are such. */
+/* Adds what makes it likelier, without that wide candidate. Returns how many of its
+ * parts are narrow ones of that. */
 static size_t
 grow_without(struct rm_hypothesis *h, size_t candidate)
 {
@@ -378,13 +360,8 @@ grow_without(struct rm_hypothesis *h, size_t candidate)
 	size_t count = 0;
 
 	for (size_t round = 0; round < h->max && h->count < h->max; round++) {
-		struct rm_suspect best;
+		const struct rm_suspect best = best_addition(h, candidate, 0);
 
-		for (size_t c = 0; c < h->candidate_count; c++)
-			if (rm_candidate_within(&h->candidates[c], element) &&
-			    !rm_hypothesis_blames(h, c))
-				rm_hypothesis_fit(h, c);
-		best = best_addition(h, candidate, 0);
 		if (best.gain <= 0)
 			break;
 		rm_hypothesis_put(h, best);
@@ -421,22 +398,21 @@ static bool
 narrow_down(struct rm_judge *judge, size_t nth)
 {
 	struct rm_hypothesis *h = &judge->now;
-	const size_t candidate = judge->kept[nth].candidate;
+	const size_t candidate = judge->kept.parts[nth].candidate;
 	const uint32_t element = h->candidates[candidate].elements[0];
 	double behind;
 	size_t count;
 
-	restore_kept(judge);
+	rm_hypothesis_restore(h, &judge->kept);
 	behind = rm_hypothesis_score(h) + doubt_of(judge, candidate);
 	rm_hypothesis_take(h, nth);
-	rm_hypothesis_relieve(h, element, true);
+	rm_hypothesis_relieve(h, element);
 	count = grow_without(h, candidate);
 	behind -= rm_hypothesis_score(h) - (count > 0 ? h->relief : 0);
 	if (behind <= -judge->options.clear) {
-		keep(judge->kept, &judge->kept_count, h->parts, h->count);
+		rm_hypothesis_save(h, &judge->kept);
 		return true;
 	}
-	rm_hypothesis_relieve(h, element, false);
 	judge->narrow[judge->narrow_count++] =
 	    (struct rm_alternative){ .candidate = candidate, .behind = behind };
 	return false;
@@ -451,13 +427,13 @@ find_best(struct rm_judge *judge)
 
 	find_two(judge);
 	judge->narrow_count = 0;
-	while (h->relief > 0 && i < judge->kept_count && replaced < h->max)
-		if (h->candidates[judge->kept[i].candidate].wide &&
+	while (h->relief > 0 && i < judge->kept.count && replaced < h->max)
+		if (h->candidates[judge->kept.parts[i].candidate].wide &&
 		    narrow_down(judge, i))
 			replaced++;
 		else
 			i++;
-	restore_kept(judge);
+	rm_hypothesis_restore(h, &judge->kept);
 }
 
 int

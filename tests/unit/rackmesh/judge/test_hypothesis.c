@@ -17,6 +17,7 @@ static const struct rm_judge_options options = {
 	.base_loss = 0.001,
 	.max_parts = ELEMENTS,
 	.least_loss = 0.003,
+	.siblings_relief = 9,
 };
 
 struct drawn {
@@ -47,7 +48,11 @@ draw(struct drawn *d, unsigned int *seed)
 	}
 	for (uint32_t i = 0; i < ELEMENTS; i++)
 		d->candidates[i] =
-		    (struct rm_candidate){ { i, (i + 1) % ELEMENTS }, 1 + i % 2, -4 };
+		    (struct rm_candidate){ .elements = { i, (i + 1) % ELEMENTS },
+			    .element_count = 1 + i % 2,
+			    .log_prior = -4,
+			    .within = { i / 4 },
+			    .within_count = 1 };
 }
 
 static void
@@ -163,6 +168,83 @@ a_part_that_is_put_down_again_leaves_what_was_known(void **state)
 	rm_hypothesis_release(&h);
 }
 
+static void
+add_all(struct rm_hypothesis *h, double gains[static ELEMENTS])
+{
+	for (size_t i = 0; i < ELEMENTS; i++)
+		gains[i] =
+		    rm_hypothesis_blames(h, i) ? 0 : rm_hypothesis_fit(h, i).gain;
+}
+
+static void
+what_costs_less_is_found_behind_what_adds_more_alone(void **state)
+{
+	struct rm_hypothesis h;
+	unsigned int seed = 4;
+	struct drawn d;
+
+	(void)state;
+	assert_int_equal(rm_hypothesis_init(&h, &options), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		draw(&d, &seed);
+		assert_int_equal(rm_hypothesis_begin(&h, ELEMENTS, d.observations,
+				     OBSERVATIONS, d.candidates, ELEMENTS),
+		    0);
+		rm_hypothesis_relieve(&h, 0);
+		rm_hypothesis_relieve(&h, 2);
+		check_all(&h);
+		for (size_t c = 1; c < 6; c += 3)
+			rm_hypothesis_put(&h, rm_hypothesis_fit(&h, c));
+		check_all(&h);
+		for (size_t n = 0; n < ELEMENTS; n++)
+			for (size_t m = n; m < ELEMENTS; m++) {
+				const size_t c = rm_hypothesis_nth(&h, m);
+
+				assert_true(rm_hypothesis_blames(&h, c) ||
+					    rm_hypothesis_fit(&h, c).gain <=
+						rm_hypothesis_rest(&h, n) + 1e-6);
+			}
+	}
+	rm_hypothesis_release(&h);
+}
+
+static void
+a_restored_hypothesis_costs_what_it_did(void **state)
+{
+	struct rm_hypothesis h;
+	struct rm_snapshot snapshot;
+	unsigned int seed = 5;
+
+	(void)state;
+	assert_int_equal(rm_hypothesis_init(&h, &options), 0);
+	assert_int_equal(rm_snapshot_init(&snapshot, &options), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		double before[ELEMENTS], after[ELEMENTS], score;
+		struct drawn d;
+
+		draw(&d, &seed);
+		assert_int_equal(rm_hypothesis_begin(&h, ELEMENTS, d.observations,
+				     OBSERVATIONS, d.candidates, ELEMENTS),
+		    0);
+		rm_hypothesis_relieve(&h, 1);
+		rm_hypothesis_put(&h, rm_hypothesis_fit(&h, 5));
+		score = rm_hypothesis_score(&h);
+		add_all(&h, before);
+		rm_hypothesis_save(&h, &snapshot);
+		rm_hypothesis_take(&h, 0);
+		rm_hypothesis_relieve(&h, 0);
+		rm_hypothesis_put(&h, rm_hypothesis_fit(&h, 2));
+		rm_hypothesis_restore(&h, &snapshot);
+		assert_true(fabs(rm_hypothesis_score(&h) - score) < 1e-6);
+		add_all(&h, after);
+		for (size_t i = 0; i < ELEMENTS; i++)
+			assert_true(
+			    before[i] == after[i] || fabs(before[i] - after[i]) < 1e-6);
+	}
+	rm_snapshot_release(&snapshot);
+	rm_hypothesis_release(&h);
+}
+
 int
 main(void)
 {
@@ -170,6 +252,8 @@ main(void)
 		cmocka_unit_test(nobody_adds_more_beside_others_than_alone),
 		cmocka_unit_test(a_part_that_is_put_down_again_leaves_what_was_known),
 		cmocka_unit_test(a_hypothesis_that_is_cleared_knows_each_alone_again),
+		cmocka_unit_test(what_costs_less_is_found_behind_what_adds_more_alone),
+		cmocka_unit_test(a_restored_hypothesis_costs_what_it_did),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
