@@ -20,7 +20,7 @@ const struct scenario_option marks_figures[MARK_FIGURES] = {
 	[MARK_F1] = { "f1", 0, 0, 1, false, "at least, of a class" },
 	[MARK_WRONG] = { "wrong", 0, 0, 1e6, true, "so many false openings at most, of a class" },
 	[MARK_NAMED] = { "named", 0, 0, 1e6, true, "so many openings at most, of a class, right or not" },
-	[MARK_KINDS_WRONG] = { "kinds_wrong", 0, 0, 1e6, true, "of the found so many at most that were called late in the end and are not, or the other way round, or said to swallow flows" },
+	[MARK_KINDS_WRONG] = { "kinds_wrong", 0, 0, 1e6, true, "of the found so many at most that were called late in the end and are not, or the other way round, or said to swallow flows, or to lose a class that it does not lose alone" },
 };
 
 const struct scenario_option marks_times[MARK_TIMES] = {

@@ -137,6 +137,8 @@ name_one(
 		.other = CLOS_NONE,
 		.confidence = verdict->confidence,
 		.kind = rm_kind_str(verdict->kind),
+		.one_class = verdict->evidence.one_class,
+		.dscp = verdict->evidence.dscp,
 		.since_ns = incident->opened.ns - wall_ns };
 	char first[RM_PART_NAME_BYTES];
 	int r;

@@ -42,7 +42,9 @@ struct scheme_named {
 	bool both_directions; /* of a link: its twin as well */
 	double confidence;    /* 0 .. 1; 1 where a scheme has none */
 	const char *kind;     /* word of rm_kind_str, or NULL where a scheme has none */
-	int64_t since_ns;     /* first named without interruption */
+	bool one_class;       /* only packets with this DSCP are lost */
+	uint8_t dscp;
+	int64_t since_ns; /* first named without interruption */
 };
 
 #define SCHEME_PARAMETERS 6

@@ -191,8 +191,10 @@ is_late_kind(const char *kind)
 
 static int
 find_cases(struct score *score, uint32_t part, enum score_class class, bool either,
-    int64_t now_ns, const char *kind)
+    int64_t now_ns, const struct scheme_named *named)
 {
+	const char *kind = named->kind;
+
 	for (size_t i = 0; i < score->case_count; i++) {
 		struct score_case *c = &score->cases[i];
 		struct score_time *time;
@@ -204,6 +206,8 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 		c->has_kind = kind != NULL;
 		c->is_late = kind != NULL && is_late_kind(kind);
 		c->is_of_flows = kind != NULL && strcmp(kind, "flows-blackholed") == 0;
+		c->one_class = named->one_class;
+		c->dscp = named->dscp;
 		if (c->found)
 			continue;
 		c->found = true;
@@ -225,7 +229,7 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 /* In one class, as one part, or as A or B. */
 static int
 report_part(struct score *score, size_t *next_count, struct score_opening o,
-    int64_t now_ns, double confidence, const char *kind)
+    int64_t now_ns, const struct scheme_named *named)
 {
 	const bool either = o.other != CLOS_NONE;
 	int r = 0;
@@ -238,13 +242,13 @@ report_part(struct score *score, size_t *next_count, struct score_opening o,
 		return -ENOMEM;
 	score->next[(*next_count)++] = o;
 	if (!was_open(score, &o))
-		r = count_opening(score, &o, now_ns, confidence);
+		r = count_opening(score, &o, now_ns, named->confidence);
 	if (r == 0)
-		r = find_cases(score, o.part, o.class, either, now_ns, kind);
+		r = find_cases(score, o.part, o.class, either, now_ns, named);
 	if (r == 0 && either)
-		r = find_cases(score, o.other, o.class, either, now_ns, kind);
+		r = find_cases(score, o.other, o.class, either, now_ns, named);
 	if (r == 0 && o.third != 0)
-		r = find_cases(score, o.third, o.class, either, now_ns, kind);
+		r = find_cases(score, o.third, o.class, either, now_ns, named);
 	return r;
 }
 
@@ -261,16 +265,16 @@ report_link(struct score *score, size_t *next_count, const struct scheme_named *
 	r = report_part(score, next_count,
 	    (struct score_opening){ cable(score->clos, named->part),
 		other_is_link ? cable(score->clos, other) : other, SCORE_LINKS, 0 },
-	    now_ns, named->confidence, named->kind);
+	    now_ns, named);
 	if (r == 0)
 		r = report_part(score, next_count,
 		    (struct score_opening){
 			named->part, other, SCORE_LINKS_DIRECTED, 0 },
-		    now_ns, named->confidence, named->kind);
+		    now_ns, named);
 	if (r == 0 && named->both_directions)
 		r = report_part(score, next_count,
 		    (struct score_opening){ twin, other, SCORE_LINKS_DIRECTED, 0 },
-		    now_ns, named->confidence, named->kind);
+		    now_ns, named);
 	return r;
 }
 
@@ -291,7 +295,7 @@ score_report(
 			r = report_part(score, &next_count,
 			    (struct score_opening){ named[i].part, named[i].other,
 				score_class_of(type), named[i].third },
-			    now_ns, named[i].confidence, named[i].kind);
+			    now_ns, &named[i]);
 	}
 	open = score->open;
 	allocated = score->open_allocated;
@@ -303,8 +307,16 @@ score_report(
 	return r;
 }
 
+/* True: it was said in the end which class of its packets it loses, if it is one. */
+static bool
+is_right_class(const struct score_case *c)
+{
+	return c->one_class == c->truth->one_class &&
+	       (!c->one_class || c->dscp == c->truth->dscp);
+}
+
 /* Of one that was found: whether it was called late in the end, as it is or is not, or
- * was said to swallow flows, and does not. */
+ * was said to swallow flows, and does not, or to lose another class than it does. */
 static int
 check_kind(struct score *score, const struct score_case *c)
 {
@@ -313,7 +325,8 @@ check_kind(struct score *score, const struct score_case *c)
 
 	if (!c->has_kind || kind == NULL ||
 	    (c->is_late == (strcmp(kind, "latency") == 0) &&
-		!(c->is_of_flows && strcmp(kind, "flows-blackholed") != 0)))
+		!(c->is_of_flows && strcmp(kind, "flows-blackholed") != 0) &&
+		is_right_class(c)))
 		return 0;
 	score->rows[c->class].kinds_wrong++;
 	if (c->class == SCORE_LINKS_DIRECTED)
@@ -321,9 +334,10 @@ check_kind(struct score *score, const struct score_case *c)
 	score_name(score, c->part, c->class, name);
 	return score_complain(score, "%.1f s: %s (%s) was called %s in the end\n",
 	    (double)c->truth->from_ns / 1e9, name, kind,
-	    c->is_of_flows ? "swallowing flows"
-	    : c->is_late   ? "late"
-			   : "other than late");
+	    c->is_of_flows       ? "swallowing flows"
+	    : c->is_late         ? "late"
+	    : !is_right_class(c) ? "lossy, with a wrong class or none"
+				 : "other than late");
 }
 
 int

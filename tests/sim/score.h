@@ -29,6 +29,8 @@ struct truth {
 	bool both_directions; /* of a link */
 	const char *kind;     /* of the scenario language; borrowed */
 	double loss;          /* share of what it loses; 1: dead */
+	bool one_class;       /* only packets with this DSCP */
+	uint8_t dscp;
 	int64_t from_ns, to_ns;
 	bool counts; /* false: not enough to be found (a stall); naming a RNIC, link or
 		      * device for it is false all the same */
@@ -47,7 +49,8 @@ struct score_row {
 	uint64_t truths, found, either; /* either: of the found, told as "A or B" */
 	uint64_t named, wrong;          /* openings */
 	/* Of the found: what only delays was not called late in the end, or something
-	 * else was; or what swallows no flows was called so. */
+	 * else was; or what swallows no flows was called so; or what loses one class of
+	 * packets was not said to, or something else was. */
 	uint64_t kinds_wrong;
 	double precision, recall, f1; /* 1 where nothing could be wrong, or found */
 };

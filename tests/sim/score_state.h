@@ -13,6 +13,8 @@ struct score_case { /* a truth of the run, in one class */
 	enum score_class class;
 	bool found, either;
 	bool has_kind, is_late, is_of_flows; /* as it was called last */
+	bool one_class;
+	uint8_t dscp;
 	int64_t found_ns;
 };
 

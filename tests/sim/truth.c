@@ -56,6 +56,8 @@ of_fault(const struct clos *clos, const struct fault *fault)
 			    : fault->part,
 		.both_directions = link && fault->direction == FAULT_BOTH,
 		.kind = scenario_kind_str(fault->kind),
+		.one_class = fault->dscp >= 0,
+		.dscp = fault->dscp >= 0 ? (uint8_t)fault->dscp : 0,
 		.loss = loss_of(fault),
 		.from_ns = fault->from_ns,
 		.to_ns = fault->to_ns < fault->rerouted_ns ? fault->to_ns

@@ -156,6 +156,35 @@ what_only_delays_is_to_be_called_late_in_the_end(void **state)
 }
 
 static void
+check_class(struct fixture *f, int is, int called, uint64_t wrong)
+{
+	struct truth truth = fault(f, "spine1", 5 * S, SCORE_FOREVER);
+	struct scheme_named n = named(f, "spine1");
+	const uint64_t before = score_row(f->score, SCORE_DEVICES).kinds_wrong;
+
+	truth.kind = n.kind = "switch-lossy";
+	truth.one_class = is >= 0;
+	truth.dscp = is >= 0 ? (uint8_t)is : 0;
+	n.one_class = called >= 0;
+	n.dscp = called >= 0 ? (uint8_t)called : 0;
+	run(f, truth, n);
+	assert_int_equal(
+	    score_row(f->score, SCORE_DEVICES).kinds_wrong - before, wrong);
+}
+
+static void
+what_loses_one_class_is_to_be_called_so_in_the_end(void **state)
+{
+	struct fixture *f = *state;
+
+	check_class(f, 26, 26, 0);
+	check_class(f, 0, 0, 0);
+	check_class(f, 26, -1, 1);
+	check_class(f, 0, 26, 1);
+	check_class(f, -1, 26, 1);
+}
+
+static void
 of_three_switches_any_may_be_the_right_one(void **state)
 {
 	struct fixture *f = *state;
@@ -456,6 +485,7 @@ main(void)
 		TEST(what_is_at_fault_and_named_is_right),
 		TEST(who_is_named_while_nothing_is_wrong_with_it_is_wronged),
 		TEST(what_only_delays_is_to_be_called_late_in_the_end),
+		TEST(what_loses_one_class_is_to_be_called_so_in_the_end),
 		TEST(of_three_switches_any_may_be_the_right_one),
 		TEST(before_the_fault_it_is_too_soon_to_be_right),
 		TEST(within_the_afterglow_it_is_right_and_later_it_is_not),
