@@ -10,6 +10,7 @@
 #include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_one_link.h"
 #include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_classes.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
 #include "analyzer/paths/localise_part.h"
@@ -716,12 +717,22 @@ is_beside_many(
 	return nth >= MANY_PARTS && (type == RM_PART_SWITCH || type == RM_PART_TOR);
 }
 
-static int
-judge_case(struct localise *localise, struct localise_case *c,
-    const struct localise_now *now, bool slow)
+/* If packets of one class alone are lost, what others did tells nothing: whoever loses
+ * all of the class is dead to it, and not a part that lets some pass. */
+static void
+look_for_class(struct localise_map *map, rm_mono_t now)
 {
-	struct rm_explanation explanation;
-	struct localise_finding finding;
+	struct localise_classes classes = { .counted = { INT64_MIN } };
+
+	for (size_t i = 0; i < map->lossy_count; i++)
+		localise_classes_add(&classes, map->lossy[i], now);
+	map->one_class = localise_classes_one_alone(&classes, false, &map->dscp);
+}
+
+static int
+explain(struct localise *localise, struct localise_case *c,
+    const struct localise_now *now, bool slow, struct rm_explanation *ret)
+{
 	int r;
 
 	r = localise_case_build(c, &localise->map, now->now,
@@ -734,12 +745,35 @@ judge_case(struct localise *localise, struct localise_case *c,
 		return r;
 	for (size_t i = 0; i < c->suspect_count; i++)
 		c->candidates[i].log_prior += favour(localise, c, &c->suspects[i]);
-	r = localise_find_parts(c, &explanation);
-	if (r < 0)
-		return r;
-	if (slow)
+	return localise_find_parts(c, ret);
+}
+
+/* What is reported of it counts all classes. */
+static void
+weigh(struct localise *localise, const struct localise_now *now,
+    const struct localise_finding *finding, bool slow)
+{
+	const bool one_class = localise->map.one_class;
+
+	localise->map.one_class = false;
+	localise_standings_weigh(&localise->standings, now, finding, slow);
+	localise->map.one_class = one_class;
+}
+
+static int
+judge_case(struct localise *localise, struct localise_case *c,
+    const struct localise_now *now, bool slow)
+{
+	struct rm_explanation explanation;
+	struct localise_finding finding;
+	int r;
+
+	if (!slow)
+		look_for_class(&localise->map, now->now);
+	r = explain(localise, c, now, slow, &explanation);
+	if (slow && r == 0)
 		localise_minutes_begin(&localise->minutes, now->now);
-	for (size_t i = 0; i < explanation.part_count; i++) {
+	for (size_t i = 0; r == 0 && i < explanation.part_count; i++) {
 		const struct rm_blamed *part = &explanation.parts[i];
 
 		if (is_beside_many(c, &explanation, i) ||
@@ -757,8 +791,11 @@ judge_case(struct localise *localise, struct localise_case *c,
 		else
 			finding.is_anothers = localise_minutes_explain(
 			    &localise->minutes, &localise->map, &finding, now->now);
-		localise_standings_weigh(&localise->standings, now, &finding, slow);
+		weigh(localise, now, &finding, slow);
 	}
+	localise->map.one_class = false;
+	if (r < 0)
+		return r;
 	if (slow) {
 		localise->slow_unexplained = explanation.unexplained_lost;
 		return 0;

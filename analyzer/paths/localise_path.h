@@ -18,6 +18,7 @@
 #define LOCALISE_MAX_RACKS 16384
 #define LOCALISE_MAX_PATHS 2097152 /* over all racks */
 #define LOCALISE_PATH_ELEMENTS 18
+#define LOCALISE_PATH_CLASSES 2 /* of one path, those that are counted apart */
 #define LOCALISE_BINS 8
 #define LOCALISE_BIN_NS (16 * RM_NS_PER_S)
 
@@ -42,6 +43,11 @@ struct localise_element {
 	char key[]; /* "a", "a>b@at", or "a b": between two racks */
 };
 
+struct localise_class_seen { /* probes of one class; saturating */
+	uint16_t sent, lost;
+	uint8_t dscp;
+};
+
 struct localise_counts_seen { /* one set of rows */
 	uint32_t frame;
 	uint32_t all; /* that was sent in all the time that the rows cover */
@@ -58,6 +64,8 @@ struct localise_counts_seen { /* one set of rows */
 	float timed, slow, overdue, slow_s;
 	float large_sent, large_lost; /* of all, and of the lost: see wire_path_row */
 	uint16_t large_bytes;         /* the smallest of these; 0: none */
+	/* The first ones of the rows; sent 0: none. */
+	struct localise_class_seen by_class[LOCALISE_PATH_CLASSES];
 	rm_mono_t came;
 };
 
@@ -133,6 +141,10 @@ struct localise_map {
 	int64_t bin;
 	int64_t row_interval_ns;
 	uint64_t stamp;
+	/* While it is judged who loses packets of this class alone: only these were
+	 * sent, as far as the newest rows of a path tell. */
+	bool one_class;
+	uint8_t dscp;
 };
 
 /* Observations of one path, or of several. */

@@ -104,6 +104,29 @@ is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
 	       (row->flows_dead > 0 && (float)row->flows_dead >= WHOLE_SHARE * hit);
 }
 
+static uint16_t
+plus(uint16_t have, uint64_t more)
+{
+	return more < (uint64_t)(UINT16_MAX - have) ? (uint16_t)(have + more)
+						    : UINT16_MAX;
+}
+
+static void
+add_class(
+    struct localise_counts_seen *seen, const struct wire_path_row *row, uint64_t lost)
+{
+	for (size_t i = 0; i < LOCALISE_PATH_CLASSES && row->sent > 0; i++) {
+		struct localise_class_seen *of = &seen->by_class[i];
+
+		if (of->sent > 0 && of->dscp != row->dscp)
+			continue;
+		of->dscp = row->dscp;
+		of->sent = plus(of->sent, row->sent);
+		of->lost = plus(of->lost, lost);
+		return;
+	}
+}
+
 int
 localise_map_row(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
@@ -137,6 +160,7 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 	seen->slow += (float)row->slow;
 	seen->overdue += (float)row->overdue;
 	seen->slow_s += (float)row->slow_ns / (float)RM_NS_PER_S;
+	add_class(seen, row, lost);
 	seen->large_sent += (float)row->large_sent;
 	seen->large_lost += (float)row->large_lost;
 	if (row->large_bytes > 0 &&
@@ -188,6 +212,18 @@ add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
 	sum->tuples_gone += gone / fmax(seen->classes, 1);
 }
 
+/* If the map is judged for one class: the share of the probes that are of it. */
+static double
+share_of_class(const struct localise_map *map, const struct localise_counts_seen *seen)
+{
+	if (!map->one_class)
+		return 1;
+	for (size_t i = 0; i < LOCALISE_PATH_CLASSES; i++)
+		if (seen->by_class[i].sent > 0 && seen->by_class[i].dscp == map->dscp)
+			return fmin(seen->by_class[i].sent / fmax(seen->all, 1), 1);
+	return 0;
+}
+
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {
@@ -213,6 +249,27 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 		return;
 	sum->dead += seen->dead;
 	sum->hit += (double)seen->hit;
+}
+
+/* Adds nothing but what was sent in the class that the map is judged for, and all that
+ * was lost. */
+static void
+add_of_class(const struct localise_map *map, const struct localise_counts_seen *seen,
+    bool newest, struct localise_sum *sum)
+{
+	const double share = share_of_class(map, seen);
+	struct localise_counts_seen of = *seen;
+	const double lost = (double)seen->forward + seen->reverse + seen->unknown;
+
+	if (!map->one_class) {
+		add_seen(seen, newest, sum);
+		return;
+	}
+	of.sent = (float)fmax((double)seen->sent * share, lost);
+	of.all = (uint32_t)fmax(round(seen->all * share_of_class(map, seen)), lost);
+	of.flows = (uint32_t)round(seen->flows / fmax(seen->classes, 1));
+	of.classes = 1;
+	add_seen(&of, newest, sum);
 }
 
 const struct localise_counts_seen *
@@ -242,12 +299,13 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 		 * count as good. */
 		if (seen->frame == rack->frame &&
 		    seen->forward + seen->reverse + seen->unknown == 0) {
-			sum->sent +=
-			    path->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
+			const double rate = path->rate * share_of_class(map, seen);
+
+			sum->sent += rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
 			sum->flows += seen->flows;
 			add_tuples(seen->flows, 0, seen, sum);
-			sum->all += seen->all +
-				    path->rate * (double)implied / (double)RM_NS_PER_S;
+			sum->all +=
+			    seen->all + rate * (double)implied / (double)RM_NS_PER_S;
 		}
 		return;
 	}
@@ -257,7 +315,7 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 
 		if (seen == NULL)
 			continue;
-		add_seen(seen, age == 0, sum);
+		add_of_class(map, seen, age == 0, sum);
 		if (seen->forward + seen->unknown == 0)
 			continue;
 		if (rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
@@ -295,7 +353,7 @@ localise_path_newest(const struct localise_map *map, const struct localise_path 
 		   (seen->frame == rack->first && rack->frame > rack->first)) {
 		return;
 	}
-	add_seen(seen, true, sum);
+	add_of_class(map, seen, true, sum);
 }
 
 void

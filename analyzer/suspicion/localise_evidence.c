@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_classes.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_direction.h"
@@ -480,7 +481,7 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 #define DEAD_SHARE 0.5 /* share of the flows with losses that lose all packets */
 #define EVIDENCE_NS RM_NS_PER_S
 #define DOWN_SHARE 0.9 /* of the sent probes: lost by a part that passes nothing */
-#define MIN_SENT 4     /* fewer probes, in one direction, do not count */
+#define MIN_SENT 4 /* fewer probes, in one direction, do not count */
 /* A changed kind must last this long: without partial seconds at the end. */
 #define TURN_NS (2500 * RM_NS_PER_MS)
 /* Until more rows show whether any packets pass, since the beginning of the suspicion:
@@ -575,7 +576,7 @@ passage_of(const struct look *look)
 
 static enum rm_kind
 kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
-    bool is_closed, bool large_alone)
+    bool is_closed, bool some_alone)
 {
 	if (type == RM_PART_PATH)
 		return RM_KIND_PATH_LOSSY;
@@ -583,7 +584,7 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
 		return RM_KIND_TOR_DOWN;
 	if (is_closed)
 		return type == RM_PART_LINK ? RM_KIND_LINK_DOWN : RM_KIND_SWITCH_DOWN;
-	if (!slow && !large_alone && traffic->dead > 0 &&
+	if (!slow && !some_alone && traffic->dead > 0 &&
 	    traffic->dead >= DEAD_SHARE * traffic->hit)
 		return RM_KIND_FLOWS_BLACKHOLED;
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
@@ -693,9 +694,9 @@ fill(struct localise_standing *s, const struct localise_now *now,
 static bool
 see_kind(struct look *look, const struct localise_standing *first,
     const struct localise_now *now, enum rm_part_type type, bool is_transit,
-    const struct localise_sum *traffic, bool slow, bool large_alone, enum rm_kind *ret)
+    const struct localise_sum *traffic, bool slow, bool some_alone, enum rm_kind *ret)
 {
-	const bool may_close = !slow && !is_transit && !large_alone &&
+	const bool may_close = !slow && !is_transit && !some_alone &&
 			       (type == RM_PART_LINK || type == RM_PART_SWITCH);
 
 	if (may_close && passage_of(look) == LOCALISE_UNDECIDED) {
@@ -706,8 +707,52 @@ see_kind(struct look *look, const struct localise_standing *first,
 		pick(look);
 	}
 	*ret = kind_of(type, traffic, slow,
-	    may_close && passage_of(look) == LOCALISE_CLOSED, large_alone);
+	    may_close && passage_of(look) == LOCALISE_CLOSED, some_alone);
 	return true;
+}
+
+static void
+add_classes_of(struct localise_classes *classes, rm_mono_t now,
+    const struct localise_suspect *suspect, const struct localise_element *element)
+{
+	for (size_t i = 0; i < element->path_count; i++)
+		if (suspect == NULL || localise_suspect_on(suspect, element->paths[i]))
+			localise_classes_add(classes, element->paths[i], now);
+}
+
+/* back: of a link that is suspected one way, the other one; or NULL. */
+static void
+add_classes(struct localise_classes *classes, rm_mono_t now,
+    const struct localise_suspect *suspect, const struct localise_element *back)
+{
+	const size_t ends = suspect->type == RM_PART_PATH ? 1 : suspect->element_count;
+
+	for (size_t i = 0; i < ends; i++) {
+		add_classes_of(classes, now, suspect, suspect->elements[i]);
+		if (suspect->elements[i] == back)
+			back = NULL;
+	}
+	if (back != NULL)
+		add_classes_of(classes, now, NULL, back);
+	localise_classes_end(classes, now);
+}
+
+/* Which packets alone are lost, if not of all kinds. */
+static void
+report_some(struct localise_standing *s, const struct localise_sizes *sizes)
+{
+	struct rm_evidence *evidence = &s->verdict.evidence;
+	const enum rm_kind kind = s->verdict.kind;
+
+	if (kind != RM_KIND_LINK_LOSSY && kind != RM_KIND_SWITCH_LOSSY &&
+	    kind != RM_KIND_PATH_LOSSY)
+		return;
+	if (s->large_alone)
+		localise_sizes_report(sizes, evidence->observed);
+	evidence->one_class = s->one_class;
+	evidence->dscp = s->one_class ? s->dscp : 0;
+	if (s->one_class)
+		localise_classes_report(&s->classes, s->dscp, evidence->observed);
 }
 
 void
@@ -721,7 +766,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	enum rm_part_type type;
 	struct look look;
 	enum rm_kind kind;
-	bool large_alone;
+	bool large_alone, one_class;
 
 	if (s->named && rm_mono_since(now->now, s->reported_at) < EVIDENCE_NS)
 		return;
@@ -731,8 +776,11 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	look_at(&look, now, finding->suspect, slow, first->first_end);
 	localise_sizes_see(now->now, finding->suspect, look.link.back, &sizes);
 	large_alone = localise_sizes_large_alone(&sizes, s->named && s->large_alone);
+	add_classes(&s->classes, now->now, finding->suspect, look.link.back);
+	one_class =
+	    localise_classes_one_alone(&s->classes, s->named && s->one_class, &s->dscp);
 	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,
-		&traffic, slow, large_alone, &kind))
+		&traffic, slow, large_alone || one_class, &kind))
 		return;
 	s->reported_at = now->now;
 	s->late_ns = first->late_ns;
@@ -741,6 +789,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	if (turn(s, kind, now->now) != kind)
 		return;
 	s->large_alone = large_alone;
+	s->one_class = one_class;
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind,
 		.confidence = s->named ? fmax(s->verdict.confidence,
@@ -754,9 +803,6 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	fill(s, now, finding, &look, slow);
 	if (type == RM_PART_TOR)
 		report_tor(rack, &s->verdict.evidence);
-	if (large_alone &&
-	    (kind == RM_KIND_LINK_LOSSY || kind == RM_KIND_SWITCH_LOSSY ||
-		kind == RM_KIND_PATH_LOSSY))
-		localise_sizes_report(&sizes, s->verdict.evidence.observed);
+	report_some(s, &sizes);
 	s->named = true;
 }

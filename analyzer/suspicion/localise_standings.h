@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "analyzer/finding/localise_find.h"
+#include "analyzer/paths/localise_classes.h"
 #include "analyzer/suspicion/localise_pairs.h"
 #include "rackmesh/judge/verdict.h"
 
@@ -30,6 +31,9 @@ struct localise_standing {
 	 * came until then. */
 	double crossed, missed, overdue;
 	bool large_alone; /* as it was told last: see localise_sizes */
+	bool one_class;   /* likewise: only those of the class dscp; see classes */
+	uint8_t dscp;
+	struct localise_classes classes;
 	rm_mono_t counted;
 	struct rm_verdict verdict;
 };

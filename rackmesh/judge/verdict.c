@@ -142,6 +142,10 @@ text_direction(struct text *text, const struct rm_verdict *verdict)
 {
 	const enum rm_direction direction = verdict->evidence.direction;
 
+	if (verdict->evidence.one_class && (verdict->kind == RM_KIND_LINK_LOSSY ||
+					       verdict->kind == RM_KIND_SWITCH_LOSSY ||
+					       verdict->kind == RM_KIND_PATH_LOSSY))
+		text_add(text, ", only those with DSCP %u", verdict->evidence.dscp);
 	if (verdict->kind != RM_KIND_RNIC_LOSSY && verdict->kind != RM_KIND_RNIC_MTU)
 		return;
 	if (direction > RM_DIRECTION_UNKNOWN && direction < RM_DIRECTIONS)
