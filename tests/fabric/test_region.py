@@ -214,6 +214,23 @@ def test_the_analyzer_hears_how_often_its_aggregators_sum_up(region):
     assert judged_by in lab.analyzer.get("/metrics").text
 
 
+def test_rnics_without_counters_of_congestion_are_named(region):
+    """Network devices of the kernel have no CNPs."""
+
+    def named():
+        cnps = region.lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
+        return cnps["rnics"] == sum(map(len, RACKS.values())) and cnps
+
+    cnps = until("CNPs of all RNICs are judged", TOLD_S, named)
+    assert (cnps["state"], cnps["rnics_counting"]) == ("not-known", 0), cnps
+    racks = dict(rack.split(": ") for rack in cnps["uncounted"].split("; "))
+    hosts = {tor: [rnic.split("/")[0] for rnic in rnics.split(", ")] for tor, rnics in racks.items()}
+    assert {tor: sorted(names) for tor, names in hosts.items()} == RACKS
+    assert cnps["uncounted"] in cnps["sentence"]
+    ratio = f'rackmesh_region_cnp_counting_ratio{{region="{REGION}"}} 0\n'
+    assert ratio in region.lab.analyzer.get("/metrics").text
+
+
 # ---- whose address ---------------------------------------------------------------------
 
 
