@@ -481,7 +481,7 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 #define DEAD_SHARE 0.5 /* share of the flows with losses that lose all packets */
 #define EVIDENCE_NS RM_NS_PER_S
 #define DOWN_SHARE 0.9 /* of the sent probes: lost by a part that passes nothing */
-#define MIN_SENT 4 /* fewer probes, in one direction, do not count */
+#define MIN_SENT 4     /* fewer probes, in one direction, do not count */
 /* A changed kind must last this long: without partial seconds at the end. */
 #define TURN_NS (2500 * RM_NS_PER_MS)
 /* Until more rows show whether any packets pass, since the beginning of the suspicion:
