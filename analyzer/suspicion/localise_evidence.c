@@ -480,8 +480,9 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 
 #define DEAD_SHARE 0.5 /* share of the flows with losses that lose all packets */
 #define EVIDENCE_NS RM_NS_PER_S
-#define DOWN_SHARE 0.9 /* of the sent probes: lost by a part that passes nothing */
-#define MIN_SENT 4     /* fewer probes, in one direction, do not count */
+#define DOWN_SHARE 0.9  /* of the sent probes: lost by a part that passes nothing */
+#define TOR_MIN_SENT 20 /* of a ToR that is called down */
+#define MIN_SENT 4      /* fewer probes, in one direction, do not count */
 /* A changed kind must last this long: without partial seconds at the end. */
 #define TURN_NS (2500 * RM_NS_PER_MS)
 /* Until more rows show whether any packets pass, since the beginning of the suspicion:
@@ -588,6 +589,14 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
 	    traffic->dead >= DEAD_SHARE * traffic->hit)
 		return RM_KIND_FLOWS_BLACKHOLED;
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
+}
+
+/* Its rack saw it dead for a moment, and that is not so. */
+static bool
+lets_some_pass(const struct localise_sum *traffic)
+{
+	return traffic->newest_sent >= TOR_MIN_SENT &&
+	       traffic->newest_lost < DOWN_SHARE * traffic->newest_sent;
 }
 
 static void
@@ -782,6 +791,8 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,
 		&traffic, slow, large_alone || one_class, &kind))
 		return;
+	if (s->named && type == RM_PART_TOR && lets_some_pass(&traffic))
+		kind = RM_KIND_SWITCH_LOSSY;
 	s->reported_at = now->now;
 	s->late_ns = first->late_ns;
 	s->slow = s->named ? s->slow && slow : slow;
@@ -801,7 +812,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	else
 		s->pairs.count = 0;
 	fill(s, now, finding, &look, slow);
-	if (type == RM_PART_TOR)
+	if (kind == RM_KIND_TOR_DOWN)
 		report_tor(rack, &s->verdict.evidence);
 	report_some(s, &sizes);
 	s->named = true;
