@@ -31,10 +31,20 @@ score_of(
     const struct clos *clos, const char *const *named, size_t count, int64_t seconds)
 {
 	const struct truth truths[] = {
-		{ clos_find(clos, "h1/r0"), true, "rnic-down", 1, 5 * S, SCORE_FOREVER,
-		    true },
-		{ clos_find(clos, "h2/r0"), true, "rnic-down", 1, 5 * S, SCORE_FOREVER,
-		    true },
+		{ .part = clos_find(clos, "h1/r0"),
+		    .both_directions = true,
+		    .kind = "rnic-down",
+		    .loss = 1,
+		    .from_ns = 5 * S,
+		    .to_ns = SCORE_FOREVER,
+		    .counts = true },
+		{ .part = clos_find(clos, "h2/r0"),
+		    .both_directions = true,
+		    .kind = "rnic-down",
+		    .loss = 1,
+		    .from_ns = 5 * S,
+		    .to_ns = SCORE_FOREVER,
+		    .counts = true },
 	};
 	struct scheme_named names[4] = { 0 };
 	struct score *score = NULL;
