@@ -678,8 +678,8 @@ report_leaf(const struct pause_graph *graph, const struct pause *pause,
 	snprintf(finding->at_switch, sizeof(finding->at_switch), "%s", to->name);
 	snprintf(finding->at_port, sizeof(finding->at_port), "%s", port->name);
 	append(text, size, "%s pauses port %s of %s ",
-	    port->neighbor[0] == '\0' ? "somebody" : port->neighbor, port->name,
-	    to->name);
+	    port->neighbor[0] == '\0' ? "an unknown neighbour" : port->neighbor,
+	    port->name, to->name);
 	append_rate(text, size, &pause->rate);
 	append(text, size, " (priority %u)", graph->priority);
 	if (port->kind == PAUSE_NEIGHBOR_NOT_KNOWN)

@@ -207,8 +207,8 @@ ecn_under_pressure(const struct proof_total *total, const struct pressure *sende
 		    host->of, host->per, cnps->of, pct.text, senders->who);
 	return report(sentence, PROOF_NOT_KNOWN,
 	    "PFC pauses for %s %% of the time (%.60s), and RNICs here receive %" PRIu64
-	    " marks: others may go to other racks, which only a count at all ports "
-	    "of the switch tells.",
+	    " marks: others may go to other racks, which only counters of all ports "
+	    "of the switch show.",
 	    pct.text, senders->who, host->of);
 }
 
@@ -244,7 +244,7 @@ ecn_unmarked(const struct proof_total *total, const struct pressure *senders,
 		    dropped->of);
 	if (!senders->known)
 		return report(sentence, PROOF_NOT_KNOWN,
-		    "No packet is marked, and nobody counts pauses: there is no "
+		    "No packet is marked, and pauses are not counted: there is no "
 		    "congestion, or ECN is off.");
 	if (worst->pct > 0)
 		return report(sentence, PROOF_NOT_NEEDED,
@@ -413,8 +413,8 @@ pfc_in_use(const struct pressure *worst, double untimed_rate, uint64_t frames,
 	if (untimed_rate >= PROOF_BUSY_FRAMES)
 		return report(sentence, PROOF_NOT_KNOWN,
 		    "%" PRIu64
-		    " PFC frames were sent, up to %.0f a second at one port; nobody "
-		    "counts for how long they pause.",
+		    " PFC frames were sent, up to %.0f a second at one port; their "
+		    "duration is not counted.",
 		    frames, untimed_rate);
 	if (worst->pct > 0)
 		return report(sentence, PROOF_WORKING,

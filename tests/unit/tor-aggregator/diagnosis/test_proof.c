@@ -392,7 +392,7 @@ a_few_counting_parts_do_not_decide_for_the_rack(void **state)
 	assert_answer(PROOF_CNP, PROOF_NOT_KNOWN, "1 of 10 RNICs count");
 	start_again();
 	rounds(all, 2, 2);
-	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "nobody counts pauses");
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "pauses are not counted");
 }
 
 static void
