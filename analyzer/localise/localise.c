@@ -371,6 +371,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define SLOW_EVERY_NS RM_NS_PER_S
 #define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
 #define MOST_USUAL_LOSS 7e-4
+#define LARGE_OF_LOST 0.9 /* more, and the size matters, not the class */
 #define MANY_PARTS 24
 #define MANY_EVERY_NS RM_NS_PER_S
 #define MANY_LOSSY 2000
@@ -717,6 +718,25 @@ is_beside_many(
 	return nth >= MANY_PARTS && (type == RM_PART_SWITCH || type == RM_PART_TOR);
 }
 
+/* Of the newest rows with losses. Few large packets may be of one class by chance. */
+static bool
+loses_large_alone(const struct localise_map *map, rm_mono_t now)
+{
+	double lost = 0, large = 0;
+
+	for (size_t i = 0; i < map->lossy_count; i++)
+		for (uint32_t age = 0; age < 2; age++) {
+			const struct localise_counts_seen *seen =
+			    localise_path_row(map->lossy[i], age, now);
+
+			if (seen == NULL)
+				continue;
+			lost += (double)seen->forward + seen->reverse + seen->unknown;
+			large += (double)seen->large_lost;
+		}
+	return large >= LARGE_OF_LOST * lost;
+}
+
 /* If packets of one class alone are lost, what others did tells nothing: whoever loses
  * all of the class is dead to it, and not a part that lets some pass. */
 static void
@@ -726,7 +746,8 @@ look_for_class(struct localise_map *map, rm_mono_t now)
 
 	for (size_t i = 0; i < map->lossy_count; i++)
 		localise_classes_add(&classes, map->lossy[i], now);
-	map->one_class = localise_classes_one_alone(&classes, false, &map->dscp);
+	map->one_class = localise_classes_one_alone(&classes, false, &map->dscp) &&
+			 !loses_large_alone(map, now);
 }
 
 static int
