@@ -2,30 +2,37 @@
 
 /* A busy machine makes less of a lag. */
 #define FALL_NS (500 * RM_NS_PER_MS)
-/* Two clocks drift apart by less than one in so many. */
-#define DRIFT 1000
+/* The least lag is that of this time and of the one before it. */
+#define BLOCK_NS (60 * RM_NS_PER_S)
+
+static int64_t
+smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
 
 void
 sender_clock_note(struct sender_clock *clock, uint64_t end_ns, rm_mono_t now)
 {
 	const int64_t lag = now.ns - (int64_t)end_ns;
 
-	if (!clock->known || lag < clock->fell_to_ns - FALL_NS) {
+	if (!clock->known) {
+		*clock = (struct sender_clock){ true, lag, lag, lag, now, lag, now };
+		return;
+	}
+	if (rm_mono_since(now, clock->block) >= BLOCK_NS) {
+		clock->former_ns = clock->block_ns;
+		clock->block_ns = lag;
+		clock->block = now;
+	}
+	clock->block_ns = smaller(clock->block_ns, lag);
+	clock->least_ns = smaller(clock->block_ns, clock->former_ns);
+	if (lag < clock->fell_to_ns - FALL_NS) {
 		clock->fell_to_ns = lag;
 		clock->fell = now;
 	}
-	if (!clock->known || lag < clock->least_ns) {
-		clock->least_ns = lag;
-	} else {
-		const int64_t more = lag - clock->least_ns;
-		const int64_t drift = rm_mono_since(now, clock->noted) / DRIFT;
-
-		clock->least_ns += more < drift ? more : drift;
-	}
 	if (clock->fell_to_ns < clock->least_ns)
 		clock->fell_to_ns = clock->least_ns;
-	clock->noted = now;
-	clock->known = true;
 }
 
 bool

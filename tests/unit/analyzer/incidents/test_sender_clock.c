@@ -71,6 +71,36 @@ clocks_that_drift_apart_make_nothing_old(void **state)
 	assert_true(age(&clock, 1000000 * S, 1000200 * S) < 100 * MS);
 }
 
+static void
+a_lag_that_grew_for_good_is_learnt_in_two_minutes(void **state)
+{
+	struct sender_clock clock = { 0 };
+	int64_t at = 0;
+
+	(void)state;
+	for (; at < 300 * S; at += S)
+		note(&clock, at, at);
+	for (; at < 400 * S; at += S) /* its machine was paused for 200 s */
+		note(&clock, at - 200 * S, at);
+	assert_int_equal(age(&clock, 200 * S, 400 * S), 0);
+	assert_true(is_steady(&clock, 400 * S));
+}
+
+static void
+a_backlog_of_half_a_minute_is_old(void **state)
+{
+	struct sender_clock clock = { 0 };
+	int64_t at = 0;
+
+	(void)state;
+	for (; at < 300 * S; at += S)
+		note(&clock, at, at);
+	for (int64_t i = 0; i < 30; i++) /* all at once */
+		note(&clock, at + i * S, 330 * S);
+	assert_int_equal(age(&clock, 300 * S, 330 * S), 30 * S);
+	assert_int_equal(age(&clock, 330 * S, 330 * S), 0);
+}
+
 int
 main(void)
 {
@@ -79,6 +109,8 @@ main(void)
 		    an_age_is_what_a_message_waited_more_than_the_quickest),
 		cmocka_unit_test(small_falls_add_up_to_a_backlog),
 		cmocka_unit_test(clocks_that_drift_apart_make_nothing_old),
+		cmocka_unit_test(a_lag_that_grew_for_good_is_learnt_in_two_minutes),
+		cmocka_unit_test(a_backlog_of_half_a_minute_is_old),
 	};
 
 	return cmocka_run_group_tests_name("sender_clock", tests, NULL, NULL);
