@@ -165,6 +165,21 @@ is_at_moment(const struct window_release *release, const struct window_release *
 	return false;
 }
 
+/* False: the replies arrived over so long that replies of another path at the same time
+ * are no sign of the same release. */
+static bool
+is_moment(const struct window_release *release)
+{
+	return release->last_back - release->first_back <= 2 * RELEASE_CLOSE_NS;
+}
+
+static void
+leave_out_slow(struct wire_path_row *row)
+{
+	row->timed -= row->slow;
+	row->slow = row->overdue = row->slow_ns = 0;
+}
+
 /* Sets the counts of slow replies to 0 that waited in a queue until an outage ended:
  * they are no sign of a late part. */
 static void
@@ -176,16 +191,15 @@ leave_out_released(struct path_build *build)
 	for (size_t i = 0; i < build->keys.count && count < RELEASE_MOMENTS; i++) {
 		const struct window_release *release = &build->releases[i];
 
-		if (window_release_is(release) &&
+		if (window_release_is(release) && is_moment(release) &&
 		    !is_at_moment(release, moments, count))
 			moments[count++] = *release;
 	}
-	for (size_t i = 0; i < build->keys.count && count > 0; i++) {
+	for (size_t i = 0; i < build->keys.count; i++) {
 		const struct window_release *release = &build->releases[i];
 
 		if (window_release_is(release) || is_at_moment(release, moments, count))
-			build->rows[i].slow = build->rows[i].overdue =
-			    build->rows[i].slow_ns = 0;
+			leave_out_slow(&build->rows[i]);
 	}
 }
 

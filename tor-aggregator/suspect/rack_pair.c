@@ -37,7 +37,8 @@ read_both_sizes(
 		.reflector = from->kind == WIRE_TOR_REFLECTOR,
 		.answered = outcomes[WIRE_OK] + outcomes[WIRE_LATE_REPLY] +
 			    outcomes[WIRE_INVALID],
-		.timed = from->timed,
+		/* What was released is no evidence for the part either. */
+		.timed = from->timed - (released ? from->slow : 0),
 		.slow = released ? 0 : from->slow,
 		.overdue = released ? 0 : from->overdue,
 		.release = from->release,
