@@ -11,7 +11,10 @@
 /* ln of the chance that a part which loses all classes alike loses only this one */
 #define BY_CHANCE_LN (-8.0)
 #define STILL_BY_CHANCE_LN (-4.0)
-#define OTHERS_OF_LOST 0.03 /* part of the losses that may be in another class */
+/* Part of the losses that may be in another class, at least OTHERS_LEAST of them. More
+ * is of a second fault, which would be judged by this class, too. */
+#define OTHERS_OF_LOST 0.004
+#define OTHERS_LEAST 1.0
 #define OTHERS_STILL_OF_LOST 0.1
 
 void
@@ -77,7 +80,8 @@ localise_classes_one_alone(
 	lost = (double)classes->of[worst].lost;
 	if (lost < (was ? 1 : MIN_LOST) || all.sent <= classes->of[worst].sent ||
 	    (double)all.lost - lost >
-		(was ? OTHERS_STILL_OF_LOST : OTHERS_OF_LOST) * (double)all.lost ||
+		(was ? OTHERS_STILL_OF_LOST * (double)all.lost
+		     : fmax(OTHERS_LEAST, OTHERS_OF_LOST * (double)all.lost)) ||
 	    lost * log((double)classes->of[worst].sent / (double)all.sent) >
 		(was ? STILL_BY_CHANCE_LN : BY_CHANCE_LN))
 		return false;
