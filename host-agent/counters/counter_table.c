@@ -129,7 +129,7 @@ const struct counter_row counter_rows[] = {
 	{ "cqe_err_req_flush", "rdma_req_cqe_flush_error_total", "completions", 32, 0, "Requests flushed because their QP was in error.",
 	  { MLX5 = "h:req_cqe_flush_error", IONIC = "h:req_rx_cqe_flush" } },
 	{ "cqe_err_resp_flush", "rdma_resp_cqe_flush_error_total", "completions", 32, 0, "Receives flushed because their QP was in error.",
-	  { MLX5 = "h:resp_cqe_flush_error" } },
+	  { MLX5 = "h:resp_cqe_flush_error", IONIC = "h:resp_rx_cqe_flush" } },
 	{ "cqe_err_req_access", "rdma_req_remote_access_errors_total", "completions", 32, 0, "Requests that the other end refused: no access right.",
 	  { MLX5 = "h:req_remote_access_errors", BNXT = "h:remote_access_err", MANA = "h:nak_access_error", IONIC = "h:req_rx_rmt_acc_err" } },
 	{ "cqe_err_req_invalid", "rdma_req_remote_invalid_request_total", "completions", 32, 0, "Requests that the other end refused as invalid.",
