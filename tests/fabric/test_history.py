@@ -441,7 +441,7 @@ def test_nothing_is_missing_and_nothing_is_twice(
             )
         )
         feeder.start()
-        until("points arrive", 15, lambda: stored(influx)["rm_tor_pair"]["count"] > 0, [feeder])
+        until("points arrive", 15, lambda: stored(influx)["rm_tor_pair"]["count"], [feeder])
         wait_for(before_s, feeder, analyzer)
 
         influx.kill()
