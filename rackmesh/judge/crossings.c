@@ -88,8 +88,8 @@ is_of(const struct rm_candidate *candidate, uint32_t element)
 	return false;
 }
 
-/* By how many of the packets the element was crossed as one of those that are spread.
- */
+/* The share of the packets that crossed the element, if it is one of those that only a
+ * share of them crossed; else 0. */
 static double
 share_of(const struct rm_observation *o, uint32_t element)
 {
@@ -177,7 +177,8 @@ index_build(struct rm_element_index *index, size_t elements, const void *items,
 	if (rm_scratch(&index->list, &index->list_size, first[elements + 1] + 1,
 		sizeof *index->list) < 0)
 		return -ENOMEM;
-	/* first[e + 1] is where e's list is written next, and at last where it ends. */
+	/* Until here, first[e + 1] is the start of e's list; each entry written below
+	 * moves it forward, so in the end it is the end of that list. */
 	for (size_t i = 0; i < count; i++) {
 		e = of(items, i, &n);
 		for (uint32_t k = 0; k < n; k++)
@@ -211,7 +212,7 @@ rm_crossings_build(struct rm_crossings *crossings, size_t elements,
 struct rm_walk
 rm_crossings_walk(struct rm_crossings *crossings, const struct rm_candidate *candidate)
 {
-	if (++crossings->stamp == 0) { /* wrapped: old stamps would look new */
+	if (++crossings->stamp == 0) { /* it wrapped: old stamps could equal new ones */
 		memset(crossings->stamps, 0,
 		    crossings->stamps_size * sizeof *crossings->stamps);
 		crossings->stamp = 1;

@@ -1,5 +1,6 @@
 /*
- * crossings - which observations crossed which elements; the judge's index. Pure.
+ * crossings - the judge's index: finds, by element, the observations and the candidates
+ * that contain it. Pure.
  */
 #ifndef RACKMESH_JUDGE_CROSSINGS_H
 #define RACKMESH_JUDGE_CROSSINGS_H
@@ -10,7 +11,8 @@
 
 #include "rackmesh/judge/judge_input.h"
 
-/* What names element e: list[first[e] .. first[e + 1]). */
+/* The observations, or the candidates, that contain element e are list[first[e]] to
+ * list[first[e + 1] - 1]. */
 struct rm_element_index {
 	size_t *first;
 	size_t first_size;
@@ -20,20 +22,21 @@ struct rm_element_index {
 
 struct rm_crossings { /* zero it before the first use; memory is kept and grown */
 	struct rm_element_index observations, candidates;
-	uint32_t *stamps; /* by observation: last walk that met it */
+	uint32_t *stamps; /* by observation: number of the last walk that returned it */
 	size_t stamps_size;
-	uint32_t stamp;
+	uint32_t stamp; /* number of the newest walk */
 };
 
-/* -EINVAL: an observation that lost more than was sent, or anything of an element that
- * there is not; -ENOMEM. */
+/* -EINVAL: an observation lost more packets than were sent, or has too many elements or
+ * a bad share; or an element's index is not below `elements`. -ENOMEM. */
 int rm_crossings_build(struct rm_crossings *crossings, size_t elements,
     const struct rm_observation *observations, size_t count,
     const struct rm_candidate *candidates, size_t candidate_count);
 void rm_crossings_release(struct rm_crossings *crossings);
 
-/* A walk over all that a candidate's elements were crossed by meets each of them once.
- * One walk at a time. */
+/* Returns the observations with an element of the candidate, each of them once. A new
+ * walk ends the one before it, because all walks mark observations in the same stamps.
+ */
 struct rm_walk {
 	const struct rm_candidate *candidate;
 	uint32_t element;
@@ -45,16 +48,18 @@ struct rm_walk rm_crossings_walk(
 bool rm_crossings_next(
     struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation);
 
-/* How much of what an observation on its walk counts crossed the candidate: 1 all,
- * more: all and so many times; 1.5 all, and half of it once more. */
+/* How often a packet of this observation crossed the candidate, on average. 0.5: half
+ * of the packets did so once; 1.5: all of them once, and half of them once more. The
+ * observation has to be one that the candidate's walk returns. */
 double rm_crossings_share(
     const struct rm_observation *o, const struct rm_candidate *candidate);
 
-/* The candidate is a narrow part of the wide part with this element. */
+/* True: the candidate is a narrow part of the wide part with this element. */
 bool rm_candidate_within(const struct rm_candidate *candidate, uint32_t element);
 
-/* Makes room for `count` items of `size` bytes at *(void **)array. An array that grows
- * loses its content, and is all zeros. -ENOMEM. */
+/* Makes room for `count` items of `size` bytes at *(void **)array; *have is the number
+ * of items that fit already. An array that grows loses its content, and is all zeros.
+ * -ENOMEM: the array is freed, and *have is 0. */
 int rm_scratch(void *array, size_t *have, size_t count, size_t size);
 
 #endif

@@ -8,20 +8,20 @@
 
 #include "rackmesh/judge/hypothesis.h"
 
-#define MAX_EXCHANGES 4 /* rounds over all parts; each makes the whole likelier */
+#define MAX_EXCHANGES 4 /* rounds over all parts that try to replace each of them */
 #define EPSILON 1e-9
 
 struct rm_judge {
 	struct rm_judge_options options;
 	struct rm_hypothesis now;
 	struct rm_snapshot kept;  /* the best hypothesis so far */
-	struct rm_snapshot rival; /* the other one that was tried */
+	struct rm_snapshot rival; /* the less likely one of the two in find_two() */
 	double rival_behind;
-	/* Wide parts that are kept, and how far the whole with several narrow parts in
-	 * the place of each is behind. */
+	/* Wide parts that are kept, and the ln of how much less likely the explanation
+	 * with narrow parts in the place of each is. */
 	struct rm_alternative *narrow;
 	size_t narrow_count;
-	struct rm_alternative *alternatives; /* of the first part, the second, ... */
+	struct rm_alternative *alternatives; /* of all parts, one part after another */
 	size_t alternative_count, alternatives_size;
 	struct rm_blamed *blamed;
 };
@@ -87,8 +87,9 @@ rm_judge_most_parts(struct rm_judge *judge, size_t most)
 	judge->now.max = most == 0 ? 1 : most < room ? most : room;
 }
 
-/* What is blamed has an element of the candidate's: blamed once more, it would seem to
- * be on more of the ways that packets may have taken. */
+/* True: a blamed part has an element of the candidate. If both were blamed, their
+ * common element would lose packets twice, and count for more of the possible paths
+ * than it is on. */
 static bool
 overlaps(const struct rm_hypothesis *h, size_t candidate)
 {
@@ -106,7 +107,9 @@ overlaps(const struct rm_hypothesis *h, size_t candidate)
 	return false;
 }
 
-/* It would do better than `best`; of two that do as well, the first is meant. */
+/* True: the candidate with this gain, or with a gain of at most this, may be better
+ * than `best`. Of two candidates with the same gain, the one with the lower index is
+ * better: so the result does not depend on the order in which they are compared. */
 static bool
 may_be_better(double gain, size_t candidate, const struct rm_suspect *best)
 {
@@ -114,8 +117,9 @@ may_be_better(double gain, size_t candidate, const struct rm_suspect *best)
 	       (gain == best->gain && candidate < best->candidate && gain > 0);
 }
 
-/* The best one to add now, if it adds more than `floor`, which is not negative. Its
- * gain is `floor` when there is none. */
+/* The best candidate to add now. If none has a gain above `floor` (0 or more), the gain
+ * returned is `floor`. Candidates with known gains come first, because a high gain
+ * makes it unnecessary to fit many of the others. */
 static struct rm_suspect
 best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 {
@@ -145,7 +149,8 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 	return best;
 }
 
-/* Replaces a part by any candidate that does better in its place. */
+/* Tries for each part whether a candidate in its place has a higher gain. True: at
+ * least one part was replaced. */
 static bool
 exchange(struct rm_hypothesis *h, size_t forbidden)
 {
@@ -165,7 +170,8 @@ exchange(struct rm_hypothesis *h, size_t forbidden)
 	return changed;
 }
 
-/* Finds a likely hypothesis without the forbidden candidate; *ret: its first pick. */
+/* Finds a likely hypothesis without the forbidden candidate, and returns its score.
+ * *ret: the candidate that was added first, or candidate_count. */
 static double
 search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
 {
@@ -227,9 +233,9 @@ rival_behind(const struct rm_judge *judge, size_t candidate)
 	return judge->rival.count > 0 ? judge->rival_behind : INFINITY;
 }
 
-/* The first part, with all that could stand in its place, added at the end of the
- * judge's alternatives. It goes to the end, so that as many calls as there are parts
- * describe each of them once. */
+/* Describes the first part of the hypothesis, and appends the candidates that could be
+ * blamed in its place to the judge's alternatives. Moves the part to the end of the
+ * hypothesis, so that as many calls as there are parts describe each of them once. */
 static int
 describe(struct rm_judge *judge, struct rm_blamed *ret)
 {
@@ -273,14 +279,15 @@ by_gain(const void *a, const void *b)
 	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
-/* Each part that is blamed, in judge->blamed. */
+/* Fills judge->blamed, one entry per blamed part. */
 static int
 describe_all(struct rm_judge *judge)
 {
 	size_t first = 0;
 
 	judge->alternative_count = 0;
-	/* With all that is blamed: without one of it, they add little more. */
+	/* While all parts are blamed, the other candidates gain little, and without one
+	 * part hardly more: by this bound, describe() skips most of them. */
 	for (size_t c = 0; judge->now.count > 2 && c < judge->now.candidate_count; c++)
 		if (!rm_hypothesis_blames(&judge->now, c))
 			rm_hypothesis_fit(&judge->now, c);
@@ -309,7 +316,8 @@ unexplained(const struct rm_hypothesis *h)
 	return lost;
 }
 
-/* What more parts than those that are kept must be likelier by. */
+/* ln of how much likelier than the kept hypothesis this one has to be, because it has
+ * more parts. 0: it has not. */
 static double
 doubt(const struct rm_judge *judge)
 {
@@ -323,7 +331,8 @@ doubt(const struct rm_judge *judge)
 	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
 }
 
-/* Finds two hypotheses, and keeps the likelier one in judge->kept. */
+/* Finds two hypotheses; leaves the likelier one in judge->kept, and the other one in
+ * judge->rival. */
 static void
 find_two(struct rm_judge *judge)
 {
@@ -336,8 +345,8 @@ find_two(struct rm_judge *judge)
 	rm_hypothesis_save(h, &judge->kept);
 	if (h->count == 0)
 		return;
-	/* A wide part may be picked first where several narrow ones are at fault, and
-	 * then stand in their way: try without it too. */
+	/* If several narrow parts are at fault, the wide part that contains them may be
+	 * added first, and they cannot be added beside it: search without it, too. */
 	other = search(h, first_pick, &first_pick);
 	score += doubt(judge);
 	judge->rival_behind = fabs(other - score);
@@ -351,8 +360,8 @@ find_two(struct rm_judge *judge)
 
 /* ---- several narrow parts in the place of a wide one ---- */
 
-/* Adds what makes it likelier, without that wide candidate. Returns how many of its
- * parts are narrow ones of that. */
+/* Adds the parts that make the hypothesis likelier, but not this wide candidate.
+ * Returns how many parts of the hypothesis are narrow parts of that candidate. */
 static size_t
 grow_without(struct rm_hypothesis *h, size_t candidate)
 {
@@ -377,7 +386,7 @@ grow_without(struct rm_hypothesis *h, size_t candidate)
 	return count;
 }
 
-/* As doubt(), for what crossed this candidate. */
+/* As doubt(), but of the losses of observations that crossed this candidate only. */
 static double
 doubt_of(struct rm_judge *judge, size_t candidate)
 {
@@ -392,8 +401,9 @@ doubt_of(struct rm_judge *judge, size_t candidate)
 	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
 }
 
-/* Puts others in the place of the nth of the kept parts, which is wide, if these are
- * clearly likelier. */
+/* Replaces the nth kept part, which is wide, by other parts, if the hypothesis with
+ * them is likelier by options.clear. One of the narrow parts has to cost its full
+ * prior, so the relief of one part is subtracted. */
 static bool
 narrow_down(struct rm_judge *judge, size_t nth)
 {
@@ -418,7 +428,7 @@ narrow_down(struct rm_judge *judge, size_t nth)
 	return false;
 }
 
-/* Leaves the likeliest hypothesis that was found in judge->now. */
+/* Leaves in judge->now the likeliest hypothesis that was found. */
 static void
 find_best(struct rm_judge *judge)
 {

@@ -1,12 +1,13 @@
 /*
- * judge - the fewest, likeliest parts that explain losses jointly. Pure.
+ * judge - finds the few parts that, at fault together, explain the losses best. Pure.
  *
- * An observation is a number of packets that all crossed the same elements, and how
- * many of them were lost. A candidate is a part that may be at fault: a set of
- * elements with a prior. A part at fault loses a share of all that crosses it, all the
- * rest loses base_loss; the share is fitted. Parts are added greedily while that
- * makes the whole likelier, dropped or exchanged when later ones make them needless. No
- * two of them share an element.
+ * An observation is a number of packets that crossed the same elements, and how many of
+ * them were lost. A candidate is a part that may be at fault: a set of elements with a
+ * prior. A part at fault loses a share of the packets that cross it, and the judge fits
+ * that share; packets that cross no such part are lost at the rate base_loss. Parts are
+ * added greedily while each makes the explanation likelier; they are removed, or
+ * replaced, if parts that were added later make them unnecessary. No two blamed parts
+ * share an element.
  *
  * The likelihood and the greedy search follow Flock (Harsh, Meng, Agrawal, Godfrey:
  * "Flock: Accurate Network Fault Localization at Scale", 2023; code at
@@ -24,18 +25,21 @@
 
 struct rm_alternative {
 	size_t candidate;
-	double behind; /* ln of how much less likely than the part it would replace */
+	double behind; /* ln of how much less likely it is than the part that it would
+			  replace */
 	double loss;   /* its own fitted share */
 };
 
 struct rm_blamed {
 	size_t candidate;
 	double loss; /* fitted share of what crosses it, 0 .. 1 */
-	double gain; /* ln of how much likelier with it than without, prior included */
-	/* ln of how much less likely the whole is that was found without the part which
-	 * explains most alone, several parts in its place maybe. INFINITY: that one
-	 * blames this part, too, or none was found. Of a wide part, if narrow ones were
-	 * tried in its place: of the whole with these. */
+	double gain; /* ln of how much likelier this part makes the explanation, prior
+			included */
+	/* The judge finds a second explanation, in which the part that explains most
+	 * alone is not allowed, so that several parts may take its place. ln of how
+	 * much less likely the worse one of the two is. INFINITY: it blames this part,
+	 * too, or there is no second one. For a wide part in whose place narrow parts
+	 * were tried: the same of the explanation with the narrow parts. */
 	double rival_behind;
 	const struct rm_alternative *alternatives; /* nearest first */
 	size_t alternative_count;
@@ -51,14 +55,16 @@ struct rm_judge;
 
 int rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret);
 void rm_judge_free(struct rm_judge *judge);
-/* Another base_loss than in its options, from now on. -EINVAL: out of its range. */
+/* Replaces the base_loss of its options from now on. -EINVAL: out of range. */
 int rm_judge_base_loss(struct rm_judge *judge, double base_loss);
 
-/* At most so many parts from now on, 1 .. options.max_parts; what is beyond is cut. */
+/* Blames at most this many parts from now on; values outside 1 .. options.max_parts are
+ * set to the nearest of the two. */
 void rm_judge_most_parts(struct rm_judge *judge, size_t most);
 
-/* elements: their number; all indexes are below it (-EINVAL otherwise). *ret lives
- * until the next call. -ENOMEM, -EINVAL: *ret is untouched. */
+/* elements: the number of elements; each index in the observations and candidates is
+ * below it (-EINVAL otherwise). *ret is valid until the next call. -ENOMEM, -EINVAL:
+ * *ret is unchanged. */
 int rm_judge_explain(struct rm_judge *judge, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
     const struct rm_candidate *candidates, size_t candidate_count,

@@ -10,7 +10,7 @@ rm_mesh_target(size_t n, size_t peers, uint64_t rotation, size_t i, size_t slot)
 	distances = n - 1;
 	if (peers > distances)
 		peers = distances;
-	/* Reduced first, so that no product can overflow. */
+	/* The modulo before the product keeps the product from overflowing. */
 	first = (size_t)(rotation % distances) * peers % distances;
 	return (i + 1 + (first + slot) % distances) % n;
 }

@@ -136,7 +136,7 @@ rm_rnic_id_of_switch(const char *name)
 		.port = RM_PORT_SWITCH };
 }
 
-/* Of ASCII alone: the locale does not matter. */
+/* Of ASCII only: isalnum() depends on the locale. */
 static bool
 is_alphanumeric(char c)
 {
@@ -160,7 +160,7 @@ rm_name_valid(const char *name)
 	return true;
 }
 
-/* Few stars: what a match costs grows with the power of their number. */
+/* The time that fnmatch() takes grows exponentially with the number of stars. */
 #define PATTERN_MAX_STARS 4
 
 bool

@@ -1,5 +1,5 @@
 /*
- * part - what can be at fault, and how it is called.
+ * part - the parts that can be at fault, and their names.
  *
  * An RNIC is known by node GUID and port, without RDMA by its MAC; its host and
  * device are attributes. A part's (type, name, place) identifies it in alerts and
@@ -34,43 +34,43 @@ bool rm_name_valid(const char *name);
 #define RM_NAME_EXPECTED \
 	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
 
-/* The same with * ? [a-c] [!a] in it, as a shell has them, at most four of them a *. A
- * name is the pattern of itself. */
+/* A name with the wildcards of a shell in it: * (at most four times), ?, [a-c], [!a]. A
+ * name without wildcards matches only itself. */
 bool rm_name_pattern_valid(const char *pattern);
 bool rm_name_matches(const char *name, const char *pattern);
 
 enum rm_part_type {
 	RM_PART_RNIC = 1,   /* name "host/device", place its ToR */
-	RM_PART_HOST,       /* name "host", no place: eight rails' alerts are one */
+	RM_PART_HOST,       /* name "host", no place: its racks' alerts are one */
 	RM_PART_AGENT,      /* name "host", no place */
 	RM_PART_TOR,        /* name "tor" */
 	RM_PART_LINK,       /* name "spine1--tor2", in alphabetical order; the direction
 			       that fails is evidence */
 	RM_PART_SWITCH,     /* name "spine1" */
 	RM_PART_PATH,       /* name "tor1->tor2": an unknown part of the path */
-	RM_PART_RACK,       /* name "tor": the results of its rack, not the switch */
+	RM_PART_RACK,       /* name "tor": the monitoring of its rack, not the switch */
 	RM_PART_AGGREGATOR, /* name "aggregator" */
 	RM_PART_REGION,     /* name "region" */
 	RM_PART_CONTROLLER, /* name "controller" */
 	RM_PART_ANALYZER,   /* name "analyzer" */
-	RM_PART_CLASS, /* name "dscp26-out-of-tor1": packets of a class, and where */
+	RM_PART_CLASS, /* name "dscp26-out-of-tor1": packets of a class at a place */
 	RM_PART_TYPES
 };
 
 #define RM_PART_NAME_BYTES 320 /* room for "h1/r0 or h2/r0" */
-#define RM_PART_OR " or "      /* no valid name holds a blank */
+#define RM_PART_OR " or "      /* valid names contain no space */
 
 struct rm_part {
 	enum rm_part_type type;
 	char name[RM_PART_NAME_BYTES];
-	char place[RM_NAME_BYTES]; /* "" where a place would split one fault in two */
+	char place[RM_NAME_BYTES]; /* "": with a place, one fault would be two alerts */
 };
 
 const char *rm_part_type_str(enum rm_part_type type);  /* "rnic", "host", ... */
 const char *rm_part_alertname(enum rm_part_type type); /* "RackmeshRnic", ... */
 bool rm_part_equal(const struct rm_part *a, const struct rm_part *b);
 
-/* The part's name is `name`, or it is one of those in "x or y". */
+/* True: the part's name is `name`, or "x or y" with `name` as x or y. */
 bool rm_part_names(const struct rm_part *part, const char *name);
 
 #endif

@@ -46,7 +46,8 @@ static const struct level levels[RM_KINDS] = {
 	[RM_KIND_REGION_BLIND] = { CRITICAL, CRITICAL },
 	[RM_KIND_CERTIFICATE_ENDING] = { WARNING, WARNING },
 	[RM_KIND_CLASS_REWRITTEN] = { WARNING, WARNING },
-	/* As when it is down, which it is now and then: theirs is one alert. */
+	/* The same as for RNIC_DOWN, which the port also is at times: both incidents
+	 * are one alert. */
 	[RM_KIND_RNIC_FLAPPING] = { MAJOR, CRITICAL },
 };
 
@@ -59,8 +60,8 @@ rm_severity(enum rm_kind kind, enum rm_impact impact)
 	const struct level level =
 	    known ? levels[kind] : (struct level){ MAJOR, MAJOR };
 
-	/* Several racks judge a host, and not all know the same of its services: theirs
-	 * is one alert. */
+	/* Several racks judge a host, and they may know different impacts; without the
+	 * impact they have the same severity, and their incidents are one alert. */
 	if (kind == RM_KIND_HOST_DOWN || kind == RM_KIND_MANAGEMENT_DOWN)
 		return level.unknown;
 	switch (impact) {

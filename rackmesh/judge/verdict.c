@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *name;
-	const char *reports; /* follows the part's name in a sentence */
+	const char *reports; /* follows the part's name in the sentence */
 } kinds[RM_KINDS] = {
 	[RM_KIND_RNIC_DOWN] = { "rnic-down", "neither sends nor receives" },
 	[RM_KIND_RNIC_SEND_DEAD] = { "rnic-send-dead",
@@ -91,7 +91,7 @@ rm_kind_str(enum rm_kind kind)
 	return kinds[kind].name;
 }
 
-#define INSIDE_ARRIVED 0.75 /* more, and its mesh works */
+#define INSIDE_ARRIVED 0.75 /* if more arrive, the ToR forwards inside its rack */
 
 bool
 rm_tor_fails_inside(const struct rm_leg_counts *inside)
@@ -136,7 +136,8 @@ rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
 	    evidence->services[0] != '\0' ? ": " : "", evidence->services);
 }
 
-/* Names the packets that are lost, where the kind does not. */
+/* Adds the direction and the class of the lost packets if the kind does not name them.
+ */
 static void
 text_direction(struct text *text, const struct rm_verdict *verdict)
 {
@@ -174,7 +175,7 @@ rm_verdict_certificate(struct rm_verdict *verdict, enum rm_part_type daemon,
 
 	if (gmtime_r(&ends, &tm) == NULL ||
 	    strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm) == 0)
-		when[0] = '\0'; /* no time at all */
+		when[0] = '\0'; /* ends_s is out of range */
 	*verdict = (struct rm_verdict){
 		.part = { .type = daemon },
 		.kind = RM_KIND_CERTIFICATE_ENDING,
@@ -220,7 +221,7 @@ part_title(enum rm_part_type type)
 	}
 }
 
-/* "none of 12", "all 12", "7 of 12" */
+/* Adds "none of 12", "all 12" or "7 of 12". */
 static void
 text_share(struct text *text, uint64_t share, uint64_t of)
 {
@@ -232,7 +233,7 @@ text_share(struct text *text, uint64_t share, uint64_t of)
 		text_add(text, "%" PRIu64 " of %" PRIu64, share, of);
 }
 
-/* Counts of the members' packets: of the part or, for a ToR, of its whole rack. */
+/* Adds how many packets to the part, and from it, arrived. */
 static void
 text_legs(struct text *text, const struct rm_evidence *evidence)
 {

@@ -94,9 +94,9 @@ struct rm_leg_counts {
 	uint64_t sent, arrived;
 };
 
-/* A ToR is down: packets inside its rack do not arrive either, so that the uplinks
- * alone do not explain it. A window begins before the fault, so some packets may
- * arrive. */
+/* True: packets inside the rack do not arrive either, so the uplinks alone cannot be
+ * the cause of a ToR that is down. Some may arrive, because a window begins before the
+ * fault. */
 bool rm_tor_fails_inside(const struct rm_leg_counts *inside);
 
 #define RM_EVIDENCE_SAMPLES 10
@@ -145,8 +145,8 @@ struct rm_verdict {
 #define RM_SENTENCE_BYTES 640
 void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
 
-/* Makes all of it but the window: a daemon's certificate ends then, by the wall clock.
- */
+/* Fills a verdict on a daemon whose certificate expires at ends_s, in wall-clock
+ * seconds. The caller fills the window. */
 void rm_verdict_certificate(struct rm_verdict *verdict, enum rm_part_type daemon,
     const char *name, int64_t ends_s);
 
@@ -154,6 +154,6 @@ void rm_verdict_certificate(struct rm_verdict *verdict, enum rm_part_type daemon
 void rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len);
 
 json_t *rm_verdict_json(
-    const struct rm_verdict *verdict); /* new reference; NULL: memory */
+    const struct rm_verdict *verdict); /* new reference; NULL: no memory */
 
 #endif
