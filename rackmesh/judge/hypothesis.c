@@ -6,16 +6,17 @@
 #include <string.h>
 
 #define EPSILON 1e-9
-#define SLACK 1e-7     /* of sums in another order */
-#define EXPLAINED 0.02 /* where no more than this survives, losses need nobody else */
+#define SLACK 1e-7     /* rounding: sums of the same terms in another order differ */
+#define EXPLAINED 0.02 /* if no more survives, losses need no further part */
 
-/* Shares of loss that are tried; one arrival through a part at the last costs 5.3. */
+/* Shares of loss that are tried. With the last one, each packet that arrives through
+ * the part costs 5.3 (ln). */
 static const double high_levels[] = { 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 	0.95, 0.98, 0.995 };
 #define HIGH_LEVELS (sizeof high_levels / sizeof *high_levels)
-#define WHOLE 0.98     /* from here on hardly anything survives */
-#define LOW_RATIO 1.4  /* from one below the first of those to the next */
-#define FINE_LEVELS 16 /* steps from the level below the best to the one above */
+#define WHOLE 0.98     /* from this share on, the part counts as losing all packets */
+#define LOW_RATIO 1.4  /* ratio between two neighbouring levels below 0.05 */
+#define FINE_LEVELS 16 /* steps from the level below the best one to that above it */
 
 static void
 set_levels(struct rm_levels *levels, double least_loss)
@@ -80,14 +81,14 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	*h = (struct rm_hypothesis){ 0 };
 }
 
-/* ln P(lost) where the parts let `survival` through. */
+/* ln P(lost), if the share `survival` of the packets passes all parts. */
 static double
 log_lost(const struct rm_hypothesis *h, double survival)
 {
 	return log(1 - (1 - h->base_loss) * survival);
 }
 
-/* What blaming this candidate for that share of loss costs. */
+/* The cost (ln, negative) of blaming this candidate for this share of loss. */
 static double
 log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 {
@@ -96,8 +97,8 @@ log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 	       (loss < WHOLE ? h->partial_log_prior : 0);
 }
 
-/* What a part that loses so much lets through of what crossed it to that share: of what
- * crossed it once, and half of it once more, 1.5. */
+/* The share of packets that passes a part with this loss. share: how often a packet
+ * crosses it on average; with 1.5, all cross it once, and half of them once more. */
 static double
 let_through(double share, double loss)
 {
@@ -106,12 +107,12 @@ let_through(double share, double loss)
 	return pow(1 - loss, times) * (1 - (share - times) * loss);
 }
 
-/* Observations of which the same share crossed the candidate, and of which others let
- * the same part survive: what only some of the packets crossed, or what others explain
- * in part. There are few kinds of them, and logarithms are dear. */
+/* Sums over observations that are not of the common kind (all packets crossed the
+ * candidate once, and no other part explains their loss), but have the same share and
+ * survival. There are few different ones: one logarithm per group saves many. */
 struct group {
-	double survival, share; /* share 0: none */
-	double kept, lost;      /* lost: where it is not explained yet */
+	double survival, share; /* share 0: no group yet */
+	double kept, lost;      /* packets; lost: those not explained by other parts */
 };
 
 #define GROUPS 256
@@ -153,9 +154,9 @@ group_of(const struct rm_hypothesis *h, const struct rm_levels *levels,
 }
 
 /*
- * How much likelier the candidate, added to what is blamed now, makes the whole at
- * its best share of loss. An arrival costs ln(1 - loss) whatever else is blamed; a
- * loss brings more where nothing else explains it.
+ * Finds the level of loss at which the candidate, added to the parts, has the highest
+ * gain. Each packet that arrives costs ln(1 - loss), whatever the other parts are; a
+ * lost packet gains more if no other part explains it.
  */
 static struct rm_suspect
 fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate)
@@ -213,7 +214,7 @@ fit(struct rm_hypothesis *h, size_t candidate)
 	return fit_to(h, &h->levels, candidate);
 }
 
-/* Its share of loss between the levels beside the one that fits best. */
+/* Fits the share of loss more finely, between the two levels next to the best one. */
 static double
 fit_finely(struct rm_hypothesis *h, struct rm_suspect part)
 {
@@ -266,7 +267,7 @@ sort_candidates(struct rm_hypothesis *h)
 	return 0;
 }
 
-/* Room by candidate. */
+/* Makes room in all arrays with one item per candidate. */
 static int
 make_room(struct rm_hypothesis *h, size_t count)
 {
@@ -391,7 +392,8 @@ rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
 {
 	if (h->stale[candidate]) {
 		h->fits[candidate] = fit(h, candidate);
-		/* Nothing of it is unexplained: that may change. */
+		/* -INFINITY: the parts explain all losses that cross the candidate. It
+		 * is no bound for later, because a part may be removed. */
 		h->bounds[candidate] = isinf(h->fits[candidate].gain)
 					   ? rm_hypothesis_most(h, candidate)
 					   : h->fits[candidate].gain;
@@ -406,7 +408,7 @@ rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
 	return h->blamed[candidate];
 }
 
-/* A part comes, or goes: so much less, or more, survives. */
+/* Updates the survival of observations after a part was added (`comes`) or removed. */
 static void
 scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool comes)
 {
@@ -420,13 +422,14 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool come
 		    loss);
 
 		h->survival[i] *= comes ? left : 1 / left;
-		if (h->survival[i] > 1 - EPSILON) /* what came in went out again */
+		if (h->survival[i] > 1 - EPSILON) /* no part is left but for rounding */
 			h->survival[i] = 1;
 	}
 }
 
-/* What a candidate adds grows by no more than that for each packet which was lost where
- * more survives than before: that is what one adds which lets nothing through. */
+/* An upper bound of how much the gain of a candidate grows for each lost packet, if the
+ * survival of its observation has grown from `before` to `now`: the gain of a candidate
+ * that lets no packet through. */
 static double
 more_for_each(const struct rm_hypothesis *h, double before, double now)
 {
@@ -435,8 +438,9 @@ more_for_each(const struct rm_hypothesis *h, double before, double now)
 	return (before > EXPLAINED ? log_lost(h, before) : 0) - log_lost(h, now);
 }
 
-/* A part loses so much now, and lost so much before: what is remembered of all that
- * share an observation with it holds no longer, but for how much they add at most. */
+/* The share of loss of a part has changed from `before` to `loss`. Marks as stale the
+ * fits of all candidates that have an observation in common with it, and raises their
+ * bounds as far as the change may raise their gains. */
 static void
 forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double before)
 {
@@ -468,7 +472,7 @@ forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double befor
 	}
 }
 
-/* With its share of loss as it is. */
+/* Adds a part without fitting its share of loss again. */
 static void
 add_part(struct rm_hypothesis *h, struct rm_suspect part)
 {

@@ -1,8 +1,9 @@
 /*
- * hypothesis - a set of parts held to be at fault, and what another would add. Pure.
+ * hypothesis - a set of parts that are assumed to be at fault, and how much likelier
+ * each further candidate would make it. Pure.
  *
- * What a candidate would add is remembered until a part that shares an observation
- * with it comes or goes: a search over many parts stays cheap.
+ * The gain of a candidate is remembered until a part that has an observation in common
+ * with it is added or removed, so that a search over many parts stays cheap.
  */
 #ifndef RACKMESH_JUDGE_HYPOTHESIS_H
 #define RACKMESH_JUDGE_HYPOTHESIS_H
@@ -16,8 +17,8 @@
 struct rm_suspect { /* a candidate at its best share of loss */
 	size_t candidate;
 	double loss;
-	double
-	    gain; /* ln of how much likelier with it, prior included; -INFINITY: none */
+	double gain; /* ln of how much likelier it makes the hypothesis, prior included;
+			-INFINITY: no loss is left for it to explain */
 };
 
 #define RM_HYPOTHESIS_LEVELS 32
@@ -25,11 +26,11 @@ struct rm_suspect { /* a candidate at its best share of loss */
 struct rm_levels { /* shares of loss that are tried */
 	size_t count;
 	double loss[RM_HYPOTHESIS_LEVELS];
-	double log_lost[RM_HYPOTHESIS_LEVELS]; /* ln P(lost) over that of base_loss */
-	double log_kept[RM_HYPOTHESIS_LEVELS];
+	double log_lost[RM_HYPOTHESIS_LEVELS]; /* ln(P(lost) / base_loss) */
+	double log_kept[RM_HYPOTHESIS_LEVELS]; /* ln(P(not lost) / (1 - base_loss)) */
 };
 
-struct rm_snapshot { /* of a hypothesis */
+struct rm_snapshot { /* a saved hypothesis */
 	struct rm_suspect *parts;
 	size_t count;
 	uint32_t *relieved; /* elements: see rm_hypothesis_relieve */
@@ -48,30 +49,33 @@ struct rm_hypothesis {
 	size_t count, max;
 
 	struct rm_crossings crossings;
-	double *survival; /* by observation: share that the parts let through */
+	double *survival; /* by observation: share of its packets that pass all parts */
 	size_t survival_size;
-	/* By candidate: its fit where no other is blamed, without relief. None is ever
-	 * better but by that: a loss brings less where others explain it, too. */
+	/* By candidate: its fit to the hypothesis without parts, without relief. No
+	 * other fit has a higher gain, except by the relief: a loss adds less to the
+	 * gain if other parts explain it, too. */
 	struct rm_suspect *alone;
 	size_t alone_size;
-	struct rm_suspect *fits; /* by candidate, unless stale */
+	struct rm_suspect *fits; /* by candidate, to the parts; valid unless stale */
 	size_t fits_size;
 	bool *stale;
 	size_t stale_size;
-	/* By candidate: no fit to what is blamed now is better. What it was found to
-	 * add to fewer parts is more than it adds to these and others. */
+	/* By candidate: an upper bound of its gain now. The gain that was found with
+	 * fewer parts is such a bound, because further parts only reduce it. */
 	double *bounds;
 	size_t bounds_size;
-	uint32_t *order; /* candidates, those with most alone first */
+	uint32_t *order; /* candidates by the gain in `alone`, the highest first */
 	size_t order_size;
-	uint32_t *relieved; /* elements of wide parts */
+	/* Elements of wide parts whose narrow parts cost less. */
+	uint32_t *relieved;
 	size_t relieved_count;
-	bool *costs_less; /* by candidate: by `relief` */
+	bool *costs_less; /* by candidate: true: by `relief` */
 	size_t costs_less_size;
 	double relief;
 	bool *blamed; /* by candidate: it is a part */
 	size_t blamed_size;
-	struct rm_suspect *aside; /* fits, stale and bounds while a part is away */
+	/* Copies of fits, stale and bounds, until the lifted part is put down. */
+	struct rm_suspect *aside;
 	size_t aside_size;
 	bool *stale_aside;
 	size_t stale_aside_size;
@@ -81,23 +85,25 @@ struct rm_hypothesis {
 
 int rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options);
 void rm_hypothesis_release(struct rm_hypothesis *h);
-/* What is not at fault loses that much from now on; before rm_hypothesis_begin. */
+/* Sets the share of packets that is lost without a fault. Call it before
+ * rm_hypothesis_begin, which computes with it. */
 void rm_hypothesis_base_loss(struct rm_hypothesis *h, double base_loss);
 
-/* What it is about from now on; no part is blamed yet. Borrows both arrays. -EINVAL and
- * -ENOMEM as rm_crossings_build. */
+/* Sets the observations and candidates; no part is blamed yet. Borrows both arrays.
+ * -EINVAL and -ENOMEM as rm_crossings_build. */
 int rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
     const struct rm_candidate *candidates, size_t candidate_count);
-/* No part again; what costs less still does. */
+/* Removes all parts. Candidates that cost less still do. */
 void rm_hypothesis_clear(struct rm_hypothesis *h);
 
-/* The narrow parts of the wide one of this element cost less by the options'
- * siblings_relief in this hypothesis, for at most max_parts + 1 elements: once, however
- * many of them a part is narrow for. */
+/* From now on, the narrow parts of the wide part with this element cost less by
+ * options.siblings_relief; a narrow part of several such wide parts, only once. At most
+ * max_parts + 1 calls per hypothesis. */
 void rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element);
 
-/* The parts of a hypothesis, and which cost less in it, of the same candidates. */
+/* A snapshot contains the parts of a hypothesis, and the elements for which parts cost
+ * less. Restore it only to a hypothesis of the same candidates. */
 int rm_snapshot_init(
     struct rm_snapshot *snapshot, const struct rm_judge_options *options); /* -ENOMEM */
 void rm_snapshot_release(struct rm_snapshot *snapshot);
@@ -105,36 +111,44 @@ void rm_snapshot_copy(struct rm_snapshot *to, const struct rm_snapshot *from);
 void rm_hypothesis_save(const struct rm_hypothesis *h, struct rm_snapshot *ret);
 void rm_hypothesis_restore(struct rm_hypothesis *h, const struct rm_snapshot *snapshot);
 
-/* At most that is what the candidate adds to any hypothesis: less than asking. */
+/* An upper bound of the candidate's gain in any hypothesis with this relief. The bounds
+ * are cheap: they fit nothing. */
 double rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate);
-/* At most that is what the nth candidate adds, and each one after it. */
+/* An upper bound of the gains of the nth candidate and all after it, in the order of
+ * rm_hypothesis_nth. */
 double rm_hypothesis_rest(const struct rm_hypothesis *h, size_t nth);
-/* At most that is what it adds to this one. */
+/* An upper bound of the candidate's gain in this hypothesis. */
 double rm_hypothesis_bound(const struct rm_hypothesis *h, size_t candidate);
-/* The nth candidate by what it adds alone, without relief, the best first. */
+/* The nth candidate, by the gain in a hypothesis without parts and relief, the highest
+ * first. */
 size_t rm_hypothesis_nth(const struct rm_hypothesis *h, size_t nth);
-/* What it would add, where that is known; or NULL. */
+/* The candidate's fit, if it is remembered; or NULL. */
 const struct rm_suspect *rm_hypothesis_known(
     const struct rm_hypothesis *h, size_t candidate);
-/* What the candidate, which is no part now, would add. */
+/* The candidate's fit, computed unless it is remembered. The candidate is no part now.
+ */
 struct rm_suspect rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate);
+/* True: the candidate is a part of the hypothesis. */
 bool rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate);
-/* At the end. What it lets through is fitted between the levels, or the many packets
- * that a wide part sees would have others blamed for the difference; the gain of a part
- * stays that of its level, as candidates' are. */
+/* Adds a part at the end. Its share of loss is fitted between the levels: with a level,
+ * the difference among the many packets that cross a wide part would be explained by
+ * further parts. Its gain stays that of the level, as the gains of candidates are. */
 void rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part);
-/* A part in the light of the others: its share anew, or out with it. Costs nothing
- * while none that it shares an observation with has changed. */
+/* Fits the share of loss of a part again, as the other parts have changed, or removes
+ * the part. Does nothing if no part has changed that has an observation in common with
+ * it. */
 void rm_hypothesis_refit(struct rm_hypothesis *h, size_t at);
+/* Removes a part and returns it. */
 struct rm_suspect rm_hypothesis_take(struct rm_hypothesis *h, size_t at);
-/* As rm_hypothesis_take, to see what the hypothesis is without it; one at a time. Put
- * back unchanged, all is known again that was known before. */
+/* Removes a part for a while, one part at a time. If rm_hypothesis_put_down then adds
+ * it unchanged, all fits that were remembered before are valid again. */
 struct rm_suspect rm_hypothesis_lift(struct rm_hypothesis *h, size_t at);
 void rm_hypothesis_put_down(
     struct rm_hypothesis *h, struct rm_suspect lifted, struct rm_suspect part);
 
-/* ln of how much likelier the whole makes what was seen, priors included: not the sum
- * of gains, which depend on order. */
+/* ln of how much likelier the observations are with this hypothesis than without a
+ * part, priors included. It is not the sum of the parts' gains, which depend on the
+ * order in which parts were added. */
 double rm_hypothesis_score(const struct rm_hypothesis *h);
 
 #endif
