@@ -12,16 +12,17 @@
 #include "rackmesh/judge/part.h"
 
 enum host_state {
-	HOST_OK = 0,       /* heartbeats cover the window without a stall */
-	HOST_STALLED,      /* a stall or heartbeat gap inside it, not (yet) a fault */
-	HOST_STUTTERED,    /* stalls too short for a probe to lose its reply */
-	HOST_AGENT_DOWN,   /* session reset and not back within the grace time */
-	HOST_AGENT_FROZEN, /* silent, its kernel acknowledges */
-	HOST_UNREACHABLE,  /* silent, no acknowledgement: host or management path */
+	HOST_OK = 0,     /* heartbeats cover the window without a stall */
+	HOST_STALLED,    /* a stall or heartbeat gap in the window, not (yet) a fault */
+	HOST_STUTTERED,  /* stalls too short for a probe to lose its reply */
+	HOST_AGENT_DOWN, /* session reset and not back within the grace time */
+	HOST_AGENT_FROZEN, /* no heartbeats, but its kernel acknowledges packets */
+	HOST_UNREACHABLE,  /* no heartbeats and no acknowledgements: the host or its
+			      management path is down */
 	HOST_RESTARTING,   /* session reset, or new incarnation, within the window or
 			      grace */
 	HOST_PAUSED,
-	HOST_UNKNOWN, /* not seen since the start of this aggregator */
+	HOST_UNKNOWN, /* has not connected since the start of this aggregator */
 };
 
 /* True: the results of its probes and its replies count as evidence. */
@@ -37,17 +38,18 @@ struct rack_member {
 	size_t host_index;   /* into hosts */
 	bool port_down;      /* as reported by its own host */
 	bool port_untold;    /* no connected agent has registered it */
-	uint32_t port_falls; /* so far; only differences matter */
+	uint32_t port_falls; /* number of link-downs so far; only differences matter */
 };
 
 struct host_silence {
 	int64_t ns; /* since its last heartbeat */
-	/* An agent that mostly stands still: number of stops longer than a second,
-	 * for still_ns in all within the last stops_ns. 0: it does not. */
+	/* If an agent is stopped for most of the time: how often it stopped for longer
+	 * than a second within the last stops_ns, and for how long in all (still_ns).
+	 * stops 0: it is not. */
 	unsigned stops;
 	int64_t still_ns, stops_ns;
-	unsigned
-	    lately; /* such stops in the last 30 s, whatever their share; at most 5 */
+	unsigned lately; /* number of such stops in the last 30 s, also if they are few;
+			    at most 5 */
 };
 
 struct rack_host {
@@ -67,8 +69,8 @@ struct rack {
 	size_t remote_count;
 	const struct rack_host *hosts;
 	size_t host_count;
-	/* By member: it is no evidence, because its port is down, or was in the
-	 * window. Set by the judge itself; NULL before. */
+	/* By member: true: its results are no evidence, because its port is down, or
+	 * was in the window. The judge sets it; NULL before. */
 	const bool *excused;
 };
 

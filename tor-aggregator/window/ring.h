@@ -1,8 +1,8 @@
 /*
- * ring - the last raw results of one rack, for drill-down and for evidence. Pure.
+ * ring - the last raw results of one rack, for evidence and for the API. Pure.
  *
- * Bounded in bytes; the oldest result is dropped first. The results never leave the
- * rack's aggregator, except as answers.
+ * Its size in bytes is fixed: a new result replaces the oldest one. The results leave
+ * the rack's aggregator only in answers to requests.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_RING_H
 #define TOR_AGGREGATOR_WINDOW_RING_H
@@ -29,7 +29,7 @@ struct ring_result {    /* one cache line */
 	bool late; /* its window had closed */
 };
 
-/* bytes: at least one result is kept. */
+/* bytes: memory for results; at least one result is kept. */
 int ring_new(size_t bytes, struct ring **ret);
 void ring_free(struct ring *ring);
 
@@ -37,7 +37,8 @@ void ring_put(
     struct ring *ring, rm_mono_t sent, bool late, const struct wire_result *result);
 
 size_t ring_count(const struct ring *ring);
-/* i-th newest; NULL past the oldest. Valid until the next ring_put. */
+/* The i-th newest result, from 0 on; NULL: there are fewer. Valid until the next
+ * ring_put. */
 const struct ring_result *ring_get(const struct ring *ring, size_t i);
 
 /* True: this RNIC is at either end. */

@@ -76,7 +76,7 @@ roster_free(struct roster *roster)
 	free(roster);
 }
 
-/* NULL: not known. */
+/* NULL: it is not in the roster. */
 static struct roster_entry *
 roster_entry(const struct roster *roster, struct wire_rnic_id id)
 {
@@ -95,7 +95,8 @@ roster_find(const struct roster *roster, struct wire_rnic_id id)
 	return entry == NULL ? NULL : &entry->rnic;
 }
 
-/* The reflector of a switch has neither host nor device. */
+/* True: names and numbers are valid. The reflector of a switch has neither host nor
+ * device. */
 static bool
 sensible(const struct wire_rnic *rnic)
 {
@@ -197,7 +198,8 @@ drop(struct roster *roster, struct roster_entry *entry)
 	free(entry);
 }
 
-/* Closes the gaps of entries that `keep` drops; returns whether there were any. */
+/* Removes the entries for which `keep` is false, and renumbers those after them. True:
+ * there were any. */
 static bool
 sweep(struct roster *roster, struct roster_entry **entries, size_t *count,
     uint32_t base, bool (*keep)(const struct roster_entry *entry))
@@ -249,8 +251,8 @@ same_place(const struct roster_rnic *a, const struct roster_rnic *b)
 	return strcmp(a->device, b->device) == 0;
 }
 
-/* True: its host's agent has a new RNIC in its place, and does not register it any
- * more. If the plan has both, the match of a device's name or an address says
+/* True: the agent of its host does not register this RNIC any more, but a new one with
+ * its device name or address. If the plan names both RNICs, such a match proves
  * nothing. */
 static bool
 is_replaced(const struct roster *roster, const struct roster_rnic *rnic)
@@ -266,7 +268,8 @@ is_replaced(const struct roster *roster, const struct roster_rnic *rnic)
 	return false;
 }
 
-/* Its own agent knows better than a plan which RNICs it has. */
+/* Removes members that are neither planned nor registered, and planned ones that were
+ * replaced: a registration is newer than the plan. */
 static bool
 sweep_members(struct roster *roster)
 {
@@ -279,8 +282,9 @@ sweep_members(struct roster *roster)
 	return sweep(roster, roster->members, &roster->member_count, 0, keep_member);
 }
 
-/* An RNIC that changes between member and remote starts anew; *changed is then set.
- * Returns its entry, or NULL with *r set when it is refused, and counted. */
+/* Finds or adds an RNIC as a member, or as a remote RNIC. If it was the other one
+ * before, it gets a new entry, and *changed is set. NULL: the RNIC was refused and
+ * counted, and *r is the error. */
 static struct roster_entry *
 roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
     bool *changed, int *r)
@@ -301,7 +305,7 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		uint32_t base = member ? WINDOW_REMOTE_BASE : 0;
 		uint32_t at = entry->rnic.index - base;
 
-		/* The last one takes its index. */
+		/* The last RNIC of the list moves to its index. */
 		list[at] = list[--*count];
 		list[at]->rnic.index = base + at;
 		drop(roster, entry);
@@ -314,8 +318,8 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		roster->refused++;
 		return NULL;
 	}
-	/* Data of its own agent is newer than any plan; but the plan decides which
-	 * host owns it. */
+	/* Data of its own agent is newer than any plan; but the plan decides which host
+	 * the RNIC belongs to. */
 	if (strcmp(entry->rnic.host, rnic->host) != 0 &&
 	    strcmp(entry->rnic.former, rnic->host) != 0)
 		entry->rnic.registered = false;
@@ -350,15 +354,15 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		    (entry->rnic.planned ||
 			(entry->rnic.registered &&
 			    strcmp(entry->rnic.host, rnic.host) == 0)))
-			continue; /* its own agent knows better */
+			continue; /* it stays a member */
 		entry = roster_place(roster, &rnic, false, &changed, &r);
 		if (entry != NULL)
 			entry->rnic.planned = true;
 	}
 	if (sweep_members(roster))
 		changed = true;
-	/* Remote RNICs change with every plan; gaps in their numbers may stay for a
-	 * while. */
+	/* Remote RNICs change with every plan, and to renumber them deletes the counts
+	 * of the window: remove them only if most are not in the plan. */
 	if (roster->remote_count > 2 * plan->remote_count + 64 &&
 	    sweep(roster, roster->remotes, &roster->remote_count, WINDOW_REMOTE_BASE,
 		keep_remote))
@@ -384,7 +388,8 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	struct roster_entry *entry = roster_entry(roster, rnic->id);
 	int r;
 
-	/* Its agent registers again with every change: before that it has left. */
+	/* An agent registers its RNICs again after each change, when they are no longer
+	 * `registered`: the state that it reported before is in reported_up. */
 	fell = entry != NULL && entry->rnic.reported_up && rnic->link == WIRE_LINK_DOWN;
 	r = rm_name_valid(rnic->host) ? 0 : -EINVAL;
 	if (r == 0 && roster_is_anothers(roster, rnic->id, rnic->host))
@@ -464,7 +469,7 @@ roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now)
 	}
 	for (size_t i = 0; i < rnic->tor_count; i++)
 		if (strcmp(rnic->tors[i], roster->tors[0]) == 0)
-			return -EINVAL; /* only its agent may report that */
+			return -EINVAL; /* only its agent may register a member */
 	entry = roster_place(roster, rnic, false, &changed, &r);
 	if (entry != NULL) {
 		entry->rnic.served = true;

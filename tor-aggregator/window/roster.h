@@ -2,10 +2,10 @@
  * roster - the members of one ToR's rack, and the other RNICs that its plan names.
  * Pure.
  *
- * Filled by the plan and by agents' registrations; an RNIC keeps its index for as long
- * as possible, so that a plan that only grows disturbs no window. Members count from 0,
- * remote RNICs from WINDOW_REMOTE_BASE. Names from outside are checked here; malformed
- * ones and those beyond the limits are refused and counted.
+ * Plans and the registrations of agents fill it. An RNIC keeps its index for as long as
+ * possible, so that a plan that only adds RNICs does not interrupt a window. Indexes of
+ * members start at 0, those of remote RNICs at WINDOW_REMOTE_BASE. RNICs with malformed
+ * names, and those beyond the limits, are refused and counted.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_ROSTER_H
 #define TOR_AGGREGATOR_WINDOW_ROSTER_H
@@ -20,7 +20,7 @@
 
 struct roster;
 
-/* Numbers of ToRs. All beyond have the last number, which has no name. */
+/* Number of ToR numbers. All further ToRs share the last number, which has no name. */
 #define ROSTER_MAX_TORS 1024
 #define ROSTER_OTHER_TORS (ROSTER_MAX_TORS - 1)
 
@@ -42,7 +42,7 @@ struct roster_rnic {
 	bool planned;        /* in the newest plan */
 	bool registered;     /* by an agent since the start of this aggregator */
 	bool served;         /* a service of the rack talks to it */
-	rm_mono_t learned;   /* when the last answer about it came; 0: never */
+	rm_mono_t learned;   /* time of the last roster_learn; ns 0: never */
 };
 
 int roster_new(const char *tor, struct roster **ret);
@@ -55,42 +55,45 @@ void roster_free(struct roster *roster);
  */
 int roster_plan(struct roster *roster, const struct wire_plan_view *view);
 
-/* An agent registers this RNIC, which is attached to the rack's ToR. Same return
- * values; -EINVAL: a bad name or id; -EPERM: it belongs to another host; -ENOSPC:
- * the rack is full. */
+/* An agent registers this RNIC, which is attached to the rack's ToR. Return values as
+ * of roster_plan; and -EINVAL: a bad name or id; -EPERM: it belongs to another host;
+ * -ENOSPC: the rack is full. */
 int roster_register(struct roster *roster, const struct wire_rnic *rnic);
 
-/* Its host has another name now: a plan with the former name is older. */
+/* The RNIC's host has another name now. A plan with the former name was made before,
+ * and does not change the name back. */
 void roster_rename(struct roster *roster, struct wire_rnic_id id, const char *former,
     const char *host);
 
-/* Call it when all RNICs of the host's registration are registered: removes members
- * that are not in it any more, if one of its RNICs that no plan names yet has their
- * device or address, whatever the plan says. Same return values. */
+/* Call it when all RNICs of a host's registration are registered. Removes members that
+ * are not in the registration any more, if an RNIC in it that no plan names yet has
+ * their device name or address; then not even the plan keeps them. Return values as of
+ * roster_plan. */
 int roster_replace(struct roster *roster, const char *host);
 
-/* True: by the newest plan or a connected agent, it does not belong to that host. */
+/* True: by the newest plan or a connected agent, the RNIC belongs to another host. */
 bool roster_is_anothers(
     const struct roster *roster, struct wire_rnic_id id, const char *host);
 
-/* The host's agent is gone: members that no plan names are removed with the next
- * plan. */
+/* The host's agent has disconnected: its members that no plan names are removed with
+ * the next plan. */
 void roster_leave(struct roster *roster, const char *host);
 
 /*
- * A remote RNIC that a service of the rack talks to: it stays while it is served, also
- * when no plan names it. Data from a plan or an agent has priority. 0, without any
- * change of indexes; -EINVAL: a bad name or id, or of the rack's own ToR; -ENOSPC;
- * -ENOMEM.
+ * Adds a remote RNIC that a service of the rack talks to. It stays while it is served,
+ * also if no plan names it. Data from a plan or an agent has priority. 0: no other
+ * index has changed; -EINVAL: a bad name or id, or it is at the rack's own ToR;
+ * -ENOSPC; -ENOMEM.
  */
 int roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now);
-/* Marks it as served. False: not known here. */
+/* Marks an RNIC as served. False: it is not in the roster. */
 bool roster_serve(struct roster *roster, struct wire_rnic_id id);
-/* Marks all as not served: those that still are, are marked again. */
+/* Marks all RNICs as not served; the caller then calls roster_serve for each that is.
+ */
 void roster_unserve(struct roster *roster);
 
 const char *roster_tor(const struct roster *roster);
-/* Hot path. NULL: not known here. */
+/* Hot path. NULL: it is not in the roster. */
 const struct roster_rnic *roster_find(
     const struct roster *roster, struct wire_rnic_id id);
 size_t roster_members(const struct roster *roster);

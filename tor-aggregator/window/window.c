@@ -17,8 +17,8 @@ struct coverage {
 
 struct window {
 	struct window_options options;
-	struct pair_table *bins; /* a ring: bin b is at b modulo ring */
-	int64_t ring;
+	struct pair_table *bins; /* bin b is at index b modulo ring */
+	int64_t ring;            /* number of items in bins */
 	int64_t
 	    next; /* number of the bin that closes next; it starts at next * bin_ns */
 	int64_t current,
@@ -94,7 +94,7 @@ window_free(struct window *window)
 	free(window);
 }
 
-/* The same outcomes, of large probes only. */
+/* Counts the outcomes of large probes. */
 static void
 add_size(struct window_large *large, const struct wire_result *result)
 {
@@ -117,7 +117,7 @@ add_size(struct window_large *large, const struct wire_result *result)
 	case WIRE_SEND_FAILED:
 		large->failed++;
 		break;
-	default: /* says nothing */
+	default: /* the other outcomes are no evidence */
 		break;
 	}
 }
@@ -198,7 +198,7 @@ window_arrived(struct window *window, uint32_t src, uint32_t dst, rm_mono_t from
 		const int64_t b = to.ns < end ? to.ns : end;
 		struct window_pair *pair;
 
-		if (a == b && span > 0) /* it ends where this bin begins */
+		if (a == b && span > 0) /* the span ends where this bin begins */
 			continue;
 		pair = pair_table_get(bin_table(window, bin), src, dst);
 		if (pair == NULL)
@@ -210,7 +210,7 @@ window_arrived(struct window *window, uint32_t src, uint32_t dst, rm_mono_t from
 	return status;
 }
 
-/* NULL: not a member, or no memory; then its counts stay unknown. */
+/* NULL: dst is not a member, or no memory; then its receive counts stay unknown. */
 static struct coverage *
 coverage_of(struct window *window, uint32_t dst)
 {
@@ -240,7 +240,8 @@ window_counts_through(struct window *window, uint32_t dst, rm_mono_t through)
 	if (coverage == NULL)
 		return;
 	if (!coverage->known) {
-		/* Counts are differences: the first report is only their base. */
+		/* Receive counts are differences between two reports, so the first
+		 * report gives none. */
 		*coverage = (struct coverage){ true, through.ns, through.ns };
 		return;
 	}
@@ -261,8 +262,8 @@ is_counted(const struct window *window, uint32_t dst, int64_t start_ns, int64_t 
 }
 
 /*
- * Counts of a bin that are not reported by the time it closes are lost, so counts that
- * were incomplete by then begin again after it.
+ * Receive counts of a bin that were not reported before it closed are ignored. If the
+ * counts of a member were incomplete then, they cover only bins after this one.
  */
 static void
 cut_coverage(struct window *window, int64_t bin_end_ns)
@@ -292,7 +293,7 @@ sum_large(struct window_large *to, const struct window_large *from, bool newest)
 	}
 }
 
-/* -ENOMEM: the sum does not have all of the bin. */
+/* Adds a bin to the judged window. -ENOMEM: some pairs of the bin are missing. */
 static int
 sum_bin(struct window *window, int64_t bin, bool newest)
 {

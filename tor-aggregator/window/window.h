@@ -1,10 +1,11 @@
 /*
  * window - counts per pair and time bin, from raw results and receive counts. Pure.
  *
- * Bins of bin_ns on the aggregator's monotonic clock, by send time. A bin closes when
- * every reporting agent has reported beyond its end plus the probe time-out, or after a
- * bounded wait; later results count as late, and change nothing. The judge uses the sum
- * of the last judge_bins closed bins: bins are never recomputed.
+ * A bin contains the probes that were sent within bin_ns on the aggregator's monotonic
+ * clock. It closes when every reporting agent has reported beyond its end plus the
+ * probe time-out, or after a bounded wait; results that come later are counted as late,
+ * and ignored. The judge uses the sum of the last judge_bins closed bins: bins are
+ * never recomputed.
  *
  * RNICs are indexes: members of the rack from 0, remote RNICs from WINDOW_REMOTE_BASE.
  */
@@ -30,7 +31,7 @@ struct window_options {
 	int64_t timeout_ns;  /* the agents' probe time-out, 500 ms */
 	int64_t wait_ns; /* bounded wait past bin end + timeout: 500 ms (batch age 200 +
 			    300) */
-	size_t max_pairs; /* more are refused and counted; 131072 */
+	size_t max_pairs; /* results of further pairs are refused; 131072 */
 };
 
 enum window_status { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
@@ -38,7 +39,7 @@ enum window_status { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
 struct window_closed { /* one closing; valid until the next call */
 	rm_mono_t start,
 	    end;      /* of the judged window: judge_bins bins ending with the newest */
-	bool partial; /* cut short by a start or stall of this aggregator */
+	bool partial; /* results may be missing: this aggregator started or stalled */
 	const struct window_pair *pairs;
 	size_t pair_count;
 };
@@ -53,7 +54,7 @@ void window_free(struct window *window);
 enum window_status window_add(struct window *window, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst);
 
-/* A reply to a probe that has been reported as lost: counted in the bin that closes
+/* Counts a reply to a probe that was reported as lost before, in the bin that closes
  * next. sent: the probe, on the aggregator's clock. */
 void window_overdue(struct window *window, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst);
@@ -62,25 +63,27 @@ void window_overdue(struct window *window, rm_mono_t sent,
 enum window_status window_arrived(struct window *window, uint32_t src, uint32_t dst,
     rm_mono_t from, rm_mono_t to, uint64_t received);
 
-/* dst's receive counts are complete up to here, so a missing row means 0. */
+/* dst's receive counts are complete up to this time, so a missing row means 0. */
 void window_counts_through(struct window *window, uint32_t dst, rm_mono_t through);
 
 /*
- * Closes the next bin if it is due: everything_through is the smallest time up to which
- * the results of all reporting agents have come (their last heartbeat minus time-out),
- * or now when there is no such agent. Returns true and fills *ret; call until false.
+ * Closes the next bin if it is due. everything_through: the time up to which the
+ * results of all reporting agents have arrived (the earliest of their last heartbeats,
+ * minus the time-out), or now when there is no such agent. True: a bin was closed, and
+ * *ret is filled; call it again until it returns false.
  */
 bool window_close(struct window *window, rm_mono_t now, rm_mono_t everything_through,
     struct window_closed *ret);
 
-/* This aggregator was stalled for long or has just started: bins up to now are
- * partial. */
+/* This aggregator was stalled for long or has just started: judged windows that start
+ * before `until` are partial. */
 void window_mark_partial(struct window *window, rm_mono_t until);
-/* This aggregator was stalled for a moment: bins up to now are partial unless all
- * results are in when they close. */
+/* This aggregator was stalled for a short time: a judged window with a bin that starts
+ * before `until` is partial, unless all results had arrived when that bin closed. */
 void window_mark_doubtful(struct window *window, rm_mono_t until);
 
-/* Members or remote RNICs were renumbered: forgets all pairs, keeps the clock. */
+/* Members or remote RNICs were renumbered: deletes the counts of all pairs, but keeps
+ * the bins. */
 void window_renumber(struct window *window);
 
 #endif

@@ -1,10 +1,13 @@
 /*
- * window_release - whether slow replies were all let go at one moment. Pure.
+ * window_release - tells whether slow replies left a queue together at the end of an
+ * outage. Pure.
  *
- * Packets that wait in a queue before a part that is down (for an ARP reply, or in a
- * port's buffer) pass it as it heals: they were sent over a span of time, and arrive
- * together, so their delays shrink from one to the next. That is the end of an outage,
- * and no part that delays packets: what such a part delays arrives as it was sent.
+ * While a part is down, packets may wait in a queue before it (for an ARP reply, or in
+ * the buffer of a port). When the part works again, they pass it all at once. They were
+ * sent over a span of time and arrive together, so each was delayed less than the one
+ * before. A part that delays packets is different: they arrive at the intervals at
+ * which they were sent. Therefore replies that were released together are no evidence
+ * for a late part.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_WINDOW_RELEASE_H
 #define TOR_AGGREGATOR_WINDOW_WINDOW_RELEASE_H
@@ -14,14 +17,16 @@
 
 #include "rackmesh/core/clock.h"
 
-struct window_release { /* zeroed: of no reply */
-	int64_t first_sent, last_sent;
-	int64_t first_back, last_back; /* arrivals; first_back 0: there is none */
+struct window_release {                /* of some slow replies; all zero: of none */
+	int64_t first_sent, last_sent; /* times of their probes, in ns */
+	int64_t first_back, last_back; /* times of arrival, in ns; first_back 0: none */
 };
 
-/* Sent over less than this, they may have arrived together by chance. */
+/* Replies to probes that were sent within less than this may arrive together by chance.
+ */
 #define WINDOW_RELEASE_SENT_NS (50 * RM_NS_PER_MS)
-/* So much shorter than the span of sending that of arriving is. */
+/* Released replies arrive within the time in which their probes were sent, divided by
+ * this, or less. */
 #define WINDOW_RELEASE_PART 4
 
 static inline void
@@ -43,7 +48,7 @@ window_release_join(struct window_release *to, const struct window_release *from
 		to->last_back = from->last_back;
 }
 
-/* A slow reply, on this aggregator's clock. */
+/* Adds a slow reply. sent: the probe, on this aggregator's clock. */
 static inline void
 window_release_add(struct window_release *to, rm_mono_t sent, uint64_t took_ns)
 {
@@ -53,6 +58,7 @@ window_release_add(struct window_release *to, rm_mono_t sent, uint64_t took_ns)
 	    to, &(struct window_release){ sent.ns, sent.ns, back, back });
 }
 
+/* True: the replies were released together. */
 static inline bool
 window_release_is(const struct window_release *release)
 {
