@@ -160,26 +160,18 @@ number_hosts(struct roster *roster)
 	}
 }
 
-static int
-add(struct roster *roster, const struct wire_rnic *rnic, bool member,
-    struct roster_entry **ret)
+static bool
+is_full(const struct roster *roster, bool member)
 {
-	struct roster_entry *entry;
+	return member ? roster->member_count == WIRE_MAX_MEMBERS
+		      : roster->remote_count == WIRE_MAX_REMOTES;
+}
 
-	if (member ? roster->member_count == WIRE_MAX_MEMBERS
-		   : roster->remote_count == WIRE_MAX_REMOTES)
-		return -ENOSPC;
-	entry = calloc(1, sizeof(*entry));
-	if (entry == NULL)
-		return -ENOMEM;
-	entry->rnic.id = rnic->id;
-	entry->key = (struct roster_key){ rnic->id.guid, rnic->id.port };
+/* Gives the entry the next index of its list, which is not full. */
+static void
+append(struct roster *roster, struct roster_entry *entry, bool member)
+{
 	entry->member = member;
-	HASH_ADD(hh, roster->by_id, key, sizeof(entry->key), entry);
-	if (entry->hh.tbl == NULL) { /* uthash could not grow */
-		free(entry);
-		return -ENOMEM;
-	}
 	if (member) {
 		entry->rnic.index = (uint32_t)roster->member_count;
 		roster->members[roster->member_count++] = entry;
@@ -187,7 +179,49 @@ add(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		entry->rnic.index = WINDOW_REMOTE_BASE + (uint32_t)roster->remote_count;
 		roster->remotes[roster->remote_count++] = entry;
 	}
+}
+
+static int
+add(struct roster *roster, const struct wire_rnic *rnic, bool member,
+    struct roster_entry **ret)
+{
+	struct roster_entry *entry;
+
+	if (is_full(roster, member))
+		return -ENOSPC;
+	entry = calloc(1, sizeof(*entry));
+	if (entry == NULL)
+		return -ENOMEM;
+	entry->rnic.id = rnic->id;
+	entry->key = (struct roster_key){ rnic->id.guid, rnic->id.port };
+	HASH_ADD(hh, roster->by_id, key, sizeof(entry->key), entry);
+	if (entry->hh.tbl == NULL) { /* uthash could not grow */
+		free(entry);
+		return -ENOMEM;
+	}
+	append(roster, entry, member);
 	*ret = entry;
+	return 0;
+}
+
+/* Makes a member a remote RNIC, or a remote RNIC a member. The last RNIC of its former
+ * list gets its index. Nothing changes if the other list is full: the caller reports an
+ * error then, and the window would not be renumbered. */
+static int
+change_list(struct roster *roster, struct roster_entry *entry)
+{
+	const bool was_member = entry->member;
+	const uint32_t base = was_member ? 0 : WINDOW_REMOTE_BASE;
+	struct roster_entry **list = was_member ? roster->members : roster->remotes;
+	size_t *count = was_member ? &roster->member_count : &roster->remote_count;
+	const uint32_t at = entry->rnic.index - base;
+
+	if (is_full(roster, !was_member))
+		return -ENOSPC;
+	list[at] = list[--*count];
+	list[at]->rnic.index = base + at;
+	entry->rnic = (struct roster_rnic){ .id = entry->rnic.id };
+	append(roster, entry, !was_member);
 	return 0;
 }
 
@@ -283,8 +317,8 @@ sweep_members(struct roster *roster)
 }
 
 /* Finds or adds an RNIC as a member, or as a remote RNIC. If it was the other one
- * before, it gets a new entry, and *changed is set. NULL: the RNIC was refused and
- * counted, and *r is the error. */
+ * before, all that was known of it is deleted, and *changed is set. NULL: the RNIC was
+ * refused and counted, and *r is the error. */
 static struct roster_entry *
 roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
     bool *changed, int *r)
@@ -300,17 +334,8 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		*r = 0;
 	}
 	if (entry != NULL && entry->member != member) {
-		struct roster_entry **list = member ? roster->remotes : roster->members;
-		size_t *count = member ? &roster->remote_count : &roster->member_count;
-		uint32_t base = member ? WINDOW_REMOTE_BASE : 0;
-		uint32_t at = entry->rnic.index - base;
-
-		/* The last RNIC of the list moves to its index. */
-		list[at] = list[--*count];
-		list[at]->rnic.index = base + at;
-		drop(roster, entry);
-		entry = NULL;
-		*changed = true;
+		*r = change_list(roster, entry);
+		*changed |= *r == 0;
 	}
 	if (*r == 0 && entry == NULL)
 		*r = add(roster, rnic, member, &entry);

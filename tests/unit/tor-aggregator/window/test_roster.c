@@ -397,6 +397,25 @@ a_rack_has_no_more_members_than_the_wire_allows(void **state)
 	assert_int_equal(roster_hosts(world->roster), 1);
 }
 
+static void
+a_remote_that_a_full_rack_refuses_stays_and_renumbers_no_other(void **state)
+{
+	struct world *world = *state;
+	struct wire_rnic rnic;
+
+	fixture_plan(world->plan, 1, 1, 2);
+	roster_plan(world->roster, &world->plan->view);
+	for (uint64_t i = 1; i < WIRE_MAX_MEMBERS; i++) {
+		rnic = fixture_rnic(0x100 + i, "h1", "t1");
+		assert_int_equal(roster_register(world->roster, &rnic), 0);
+	}
+	rnic = fixture_rnic(FIXTURE_REMOTE, "x0", "t1");
+	assert_int_equal(roster_register(world->roster, &rnic), -ENOSPC);
+	assert_int_equal(*roster_refused(world->roster), 1);
+	assert_int_equal(index_of(world, FIXTURE_REMOTE), WINDOW_REMOTE_BASE);
+	assert_int_equal(index_of(world, FIXTURE_REMOTE + 1), WINDOW_REMOTE_BASE + 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 static void
@@ -435,6 +454,7 @@ main(void)
 		TEST(racks_beyond_the_limit_have_no_name),
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),
+		TEST(a_remote_that_a_full_rack_refuses_stays_and_renumbers_no_other),
 		TEST(a_member_that_moves_to_another_rack_becomes_a_remote_at_once),
 	};
 
