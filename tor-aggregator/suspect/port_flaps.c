@@ -2,7 +2,7 @@
 
 #define QUIET_GAPS 3
 
-/* Time since its last link-down, as far as it was observed. */
+/* For how long the port has been observed as up since its last link-down. */
 static int64_t
 up_ns(const struct port_flaps *flaps, rm_mono_t now)
 {

@@ -3,10 +3,11 @@
  * again. Pure.
  *
  * Three link-downs within half an hour are flapping, however short each of them is.
- * Flapping is over when the port has been up for three times its longest time between
- * two link-downs: a port that goes down every ten minutes flaps all the time, not every
- * ten minutes. (If link-downs come by chance at a steady rate, one gap in ten is that
- * long at first, and ever fewer, because the longest gap grows.)
+ * Flapping is over when the port has been up for three times the longest time between
+ * two of its link-downs, but for at least 15 s and at most an hour: so a port that goes
+ * down every ten minutes flaps all the time, and does not flap anew every ten minutes.
+ * (If link-downs come by chance at a steady rate, one gap in ten is that long at first,
+ * and fewer later, because the longest gap grows.)
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_PORT_FLAPS_H
 #define TOR_AGGREGATOR_SUSPECT_PORT_FLAPS_H
@@ -24,28 +25,28 @@
 
 struct port_flaps { /* all zero: a port that never went down */
 	bool flaps;
-	uint32_t falls;     /* number of link-downs since then, while it flaps */
+	uint32_t falls;     /* number of link-downs since it began to flap */
 	rm_mono_t since;    /* time of the first of them */
 	rm_mono_t at[2];    /* the last two link-downs, the newest first; ns 0: none */
-	int64_t longest_ns; /* between two link-downs, while it flaps */
-	/* The port is observed since then: the time before does not count as up. ns
-	 * 0: always. */
+	int64_t longest_ns; /* longest time between two of these link-downs */
+	/* Start of the observation, e.g. after a restart: the time before does not
+	 * count as up. ns 0: the port was always observed. */
 	rm_mono_t seen;
 };
 
-struct port_flaps_of { /* of a port */
+struct port_flaps_of { /* an RNIC and the flaps of its port */
 	struct rm_rnic_id rnic;
 	struct port_flaps flaps;
 };
 
-/* falls: number of link-downs since the last call, may be 0; down: its present
- * state. Returns whether it flaps. */
+/* Call it for each window. falls: number of link-downs since the last call, may be 0;
+ * down: the state of the port now. True: the port flaps. */
 bool port_flaps_note(
     struct port_flaps *flaps, rm_mono_t now, uint32_t falls, bool down);
 
-/* True: its last link-down is longer ago than half an hour and than the time that
- * ends the flapping, so it says nothing about the present state, whether observed or
- * not. */
+/* True: the last link-down is longer ago than half an hour, and than the time that ends
+ * flapping, so a saved state is of no use any more, even if the port was not observed
+ * since. */
 bool port_flaps_is_old(const struct port_flaps *flaps, rm_mono_t now);
 
 #endif

@@ -12,11 +12,11 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define COMMON_MEMBERS 3
-#define COMMON_SHARE 0.65     /* share of all members */
-#define SHARED_LOST 8         /* among others; by chance hardly ever so many */
-#define SHARED_PART 0.25      /* of its share of loss */
-#define MIN_TO_RULE_OUT 4     /* probes */
-#define SHARE_TO_RULE_OUT 0.9 /* share of its probes that were answered */
+#define COMMON_SHARE 0.65     /* share of all members that are blamed */
+#define SHARED_LOST 8         /* probes of others; hardly ever so many by chance */
+#define SHARED_PART 0.25      /* share of loss of the others / that of the member */
+#define MIN_TO_RULE_OUT 4     /* number of probes or packets */
+#define SHARE_TO_RULE_OUT 0.9 /* share of them that was answered or arrived */
 #define MAX_PEERS_RULED_OUT 3
 
 #define REFUSES_MIN 8 /* number of probes to it, and of its own */
@@ -88,7 +88,8 @@ tally_bytes(struct rack_tally *tally, const struct rack_pair *pair)
 		*bytes = pair->bytes;
 }
 
-/* Adds up probes between two members; pairs whose other end is blamed are excused. */
+/* Adds the probes of a pair of members to the tallies of both. They are clean for one
+ * member if the other one is not blamed. */
 static void
 tally_mesh(struct rack_tally *tallies, const struct rack_legs *legs,
     const struct rack_blame *blame, const struct rack_pair *pair)
@@ -223,7 +224,7 @@ add_mesh_pair(struct rm_evidence *evidence, const struct rack_pair *pair, size_t
 	struct rm_leg_counts *out = mine ? &evidence->from_part : &evidence->to_part;
 	struct rm_leg_counts *back = mine ? &evidence->to_part : &evidence->from_part;
 
-	if (!pair->counted) /* it is not known which of the two legs was lost */
+	if (!pair->counted) /* it is not known whether probes or replies were lost */
 		return;
 	add_leg(out, pair->sent, pair->arrived);
 	add_leg(back, pair->arrived, pair->answered);
@@ -292,7 +293,7 @@ rule_out_side(enum rm_kind kind, struct rm_evidence *evidence)
 	    send_dead ? "to" : "from");
 }
 
-/* The RNICs at the other end of lost probes: they are fine with all others. */
+/* Rules out RNICs at the other end of lost probes that work with all other RNICs. */
 static void
 rule_out_peers(const struct rack *rack, const struct rack_blame *blame,
     const struct rack_tally *tallies, const bool *witnesses,
@@ -370,7 +371,7 @@ rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
 	rule_out_peers(rack, blame, tallies, witnesses, evidence);
 }
 
-/* Two RNICs that reach no other look like a ToR that forwards nothing. */
+/* Says that two dead RNICs and a dead ToR look the same if no third RNIC reports. */
 static void
 observe_two(const struct rack *rack, const size_t two[2], struct rm_evidence *evidence)
 {

@@ -1,9 +1,10 @@
 /*
- * rack_gaps - RNICs that are dead for a moment, again and again. Pure.
+ * rack_gaps - RNICs that are dead for about half a second (a gap), again and again.
+ * Pure.
  *
- * An RNIC that is dead for half a second seldom covers the newest half of a window
- * completely, as a dead RNIC must: its start and end are anywhere. One such gap is not
- * enough to name it. If it had another one before, and worked in between, it is named.
+ * An RNIC is named as dead only if it loses all probes in the newest half of a window.
+ * A gap of half a second seldom coincides with such a half. A single gap is not enough
+ * to name the RNIC; two of them are, if the RNIC worked in between.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_GAPS_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_GAPS_H
@@ -11,25 +12,26 @@
 #include <stdbool.h>
 
 #define RACK_GAPS_WINDOWS_PER_S 4 /* one per bin */
+/* Number of windows after a gap in which longer windows may contain it. */
 #define RACK_GAPS_FRESH (6 * RACK_GAPS_WINDOWS_PER_S)
-/* Windows from one gap to the next. */
+/* Number of windows from the end of a gap to the next one, at most. */
 #define RACK_GAPS_WITHIN (60 * RACK_GAPS_WINDOWS_PER_S)
 
 struct rack_gaps {       /* of one member; initially zeros */
 	bool inside;     /* a gap has not ended yet */
-	unsigned since;  /* windows since the last gap ended, from 1 on; 0: none */
-	unsigned before; /* the same value when this gap began */
+	unsigned since;  /* windows since the last gap ended, from 1 on; 0: no gap */
+	unsigned before; /* value of `since` when the newest gap began */
 };
 
-/* Call it for every window. works: the member works in its newest half. */
+/* Call it for each window. works: the member works in the newest half of it. */
 void rack_gaps_pass(struct rack_gaps *gaps, bool works);
 
-/* Call it when this window shows the member dead for a moment. Returns the number of
- * windows since the gap before; 0: it is the first. */
+/* Call it if the member has a gap in this window. Returns the number of windows since
+ * the gap before it; 0: it is the first gap. */
 unsigned rack_gaps_note(struct rack_gaps *gaps);
 
-/* True: it had gaps, not only one, so recently that the losses of the last seconds
- * come from them: a share of loss says nothing. */
+/* True: the member had two gaps or more, the last one so recently that it may be the
+ * cause of the losses in the last seconds: their share is no steady loss. */
 bool rack_gaps_are_fresh(const struct rack_gaps *gaps);
 
 #endif

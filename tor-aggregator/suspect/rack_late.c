@@ -13,20 +13,20 @@
 #include "tor-aggregator/window/window_pair.h"
 #include "tor-aggregator/window/window_release.h"
 
-#define MIN_TIMED 2
-#define LATE_SHARE 0.75 /* share of a pair's round trips */
-#define WELL_SHARE 0.25
-#define MIN_LATE 3  /* pairs of the member: there are two with each of its peers */
-#define MIN_QUICK 2 /* peers of it that are quick with others */
-#define MOST_PART 2 /* part of the members: at least as many must be quick */
-#define HALF_PART 8 /* part of a window's probes, at least, in either half of it */
+#define MIN_TIMED 2     /* number of timed round trips of a pair */
+#define LATE_SHARE 0.75 /* a pair is slow from this share of slow round trips on */
+#define WELL_SHARE 0.25 /* a pair is quick up to this share of slow round trips */
+#define MIN_LATE 3  /* slow pairs of the member: it has two with each of its peers */
+#define MIN_QUICK 2 /* members that are quick with others */
+#define MOST_PART 2 /* fewer than the members divided by this may be late */
+#define HALF_PART 8 /* either half of the window has this part (1/8) of the probes */
 
-#define TOR_LATE_SHARE 0.5 /* share of the losses in the rack */
-#define TOR_LATE_MIN 4
-#define TOR_ARRIVES_SHARE 0.3 /* share of the losses that receive counts cover */
+#define TOR_LATE_SHARE 0.5    /* late replies / lost probes, inside the rack */
+#define TOR_LATE_MIN 4        /* number of late replies */
+#define TOR_ARRIVES_SHARE 0.3 /* arrived / lost probes, with receive counts */
 
-#define WINDOWS 4        /* windows before it is reported */
-#define ABSENT_WINDOWS 8 /* windows before it is not reported any more */
+#define WINDOWS 4        /* late windows before the member is reported */
+#define ABSENT_WINDOWS 8 /* other windows before a reported member is forgotten */
 #define MAX_RULED_OUT 3
 
 static bool
@@ -67,7 +67,8 @@ rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
 	}
 }
 
-/* Just after probing began, the window has only a short time in it. */
+/* False: probes were sent only in a short part of the window, as just after probing
+ * began. */
 static bool
 is_filled(const struct rack_late *late)
 {
@@ -76,7 +77,8 @@ is_filled(const struct rack_late *late)
 	return HALF_PART * late->older >= all && HALF_PART * late->newer >= all;
 }
 
-/* Round trips timed only by others may be long because its host answers slowly. */
+/* True: at least MIN_LATE pairs of the member are slow, and none is quick. It has to
+ * have timed a pair itself: if only others have, its host may just answer slowly. */
 static bool
 may_be(const struct rack_late *late)
 {
@@ -97,7 +99,7 @@ rack_late_is(const struct rack_legs *legs, const struct rack_late *lates, size_t
 	return quick >= MIN_QUICK && MOST_PART * suspects < legs->members;
 }
 
-/* True: it is late, and has been for long enough. */
+/* Counts the late windows of a member. True: it is late, and was for long enough. */
 static bool
 note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 {
@@ -114,8 +116,9 @@ note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 	return false;
 }
 
-/* For a member that is about to be reported: reports its host if all its RNICs that
- * others time are late, and then waits for the last of them. */
+/* Decides what to report for a member that has been late for long enough.
+ * RACK_LATE_HOST: all RNICs of its host that have timed pairs are late.
+ * RACK_LATE_NOTHING: wait, because they are, but some not for long enough. */
 static enum rack_late_status
 report(const struct rack *rack, const struct rack_suspect_memory *memories,
     const struct rack_late *lates, size_t member)
@@ -147,7 +150,7 @@ rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
 		    note(&memories[i], rack_late_is(legs, lates, i), window_start)
 			? RACK_LATE_RNIC
 			: RACK_LATE_NOTHING;
-		/* A worse fault belongs to the RNIC alone. */
+		/* If an RNIC has a worse fault, too, its host is not the cause. */
 		memories[i].late_alone |= memories[i].late > 0 && bad[i];
 	}
 	for (size_t i = 0; i < rack->member_count; i++) {
@@ -166,8 +169,8 @@ is_of(const struct rack *rack, const struct rack_late *lates, size_t of, size_t 
 		   rack->members[member].host_index == rack->members[of].host_index);
 }
 
-/* Counts the round trips between members that are not late; peer: one of them, or
- * SIZE_MAX. */
+/* Counts the round trips between members that are not late, and are not `of` or its
+ * late host. peer: counts only those with this member; SIZE_MAX: all. */
 static void
 count_others(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t of, size_t peer, struct rack_late *ret)
@@ -261,7 +264,8 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 
 struct tor_sum { /* over pairs inside the rack */
 	uint64_t sent, lost, overdue;
-	uint64_t counted_lost, counted_arrived; /* part of the lost ones */
+	uint64_t counted_lost, counted_arrived; /* of pairs with receive counts: probes
+						   lost; those of them that arrived */
 	struct window_release release;
 };
 
@@ -284,7 +288,7 @@ sum_tor(const struct rack_legs *legs)
 		sum.counted_lost += pair->sent - pair->answered;
 		sum.counted_arrived += pair->arrived - pair->answered;
 	}
-	/* Each pair may have had only a single probe waiting. */
+	/* One released reply per pair is recognized only in the sum over all pairs. */
 	if (window_release_is(&sum.release))
 		sum.overdue = 0;
 	return sum;

@@ -19,14 +19,15 @@
 #define PRIOR_TOR (-14.0)
 #define PRIOR_UPLINKS (-12.0)
 #define PRIOR_REMOTE (-9.0)
-#define PRIOR_NAMED (-2.0) /* for an RNIC that is known to be dead already */
+#define PRIOR_NAMED (-2.0) /* for an RNIC with a verdict */
 
 /* If more than this share of a pair's probes could not be sent, the sender is at
  * fault. */
 #define SEND_FAILED_SHARE 0.3
 
-enum { SEEN_SMALL = 1, SEEN_LARGE }; /* losses to a remote RNIC */
-#define LEG_ELEMENTS 6 /* at most: three for any packet, three for large ones */
+/* The sizes of probes to a remote RNIC of which some were lost. */
+enum { SEEN_SMALL = 1, SEEN_LARGE };
+#define LEG_ELEMENTS 6 /* of a large packet: three as of any, and three MTUs */
 #define OBSERVATIONS_PER_PAIR 4
 
 static uint32_t
@@ -59,7 +60,7 @@ element_remote(const struct rack_legs *legs, size_t remote)
 	return (uint32_t)(2 * legs->members + 2 + remote);
 }
 
-/* The element that only large packets cross. */
+/* The MTU of a remote RNIC: only large packets cross this element. */
 static uint32_t
 element_large_remote(const struct rack_legs *legs, size_t remote)
 {
@@ -215,7 +216,7 @@ add_candidate(struct rack_legs *legs, uint32_t element, uint32_t other, double p
 	};
 }
 
-/* The MTU is suspected if large probes are lost. */
+/* Makes the MTU of a member a candidate, and that of the ToR. */
 static void
 suspect_mtu(struct rack_legs *legs, size_t member)
 {
@@ -245,7 +246,8 @@ suspect_mtus(struct rack_legs *legs, const struct rack_pair *pair)
 		suspect_mtu(legs, pair->dst);
 }
 
-/* If large probes are lost, also its MTU. */
+/* Makes a remote RNIC to which probes are lost a candidate; if large ones are, also its
+ * MTU. */
 static void
 suspect_remote(struct rack_legs *legs, size_t remote, bool large)
 {
@@ -318,7 +320,8 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 	return 0;
 }
 
-/* Adds probes that a member could not even send, if they are a large share. */
+/* Adds an observation of the probes that a member could not send, if their share is
+ * large. */
 static void
 observe_send_failures(struct rack_legs *legs, const struct rack_pair *pair)
 {

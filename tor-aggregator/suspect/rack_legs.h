@@ -2,10 +2,11 @@
  * rack_legs - a window's pairs as one-way legs, the observations of the judge. Pure.
  *
  * A probe is a leg out and, if it arrived, a leg back. If the receiver's counts show
- * how many arrived, both legs are observations; the counts are assigned to bins by time
- * alone, so a few losses at the edges could belong to either leg: these, like all
- * losses of pairs without counts, are observed as round trips only. Pairs are left out
- * if the host of one end is no witness, or the port of one end is down.
+ * how many probes arrived, each leg is an observation. The counts are assigned to bins
+ * by time only, so a few losses at the edges of the window could be of either leg: such
+ * losses, and all losses of pairs without receive counts, are observed as round trips.
+ * Pairs are left out if the host of one end is no witness, or the port of one end is
+ * down.
  *
  * Large probes are pairs of their own: they cross one more element per end, the MTU, so
  * that an MTU fault can be told from loss.
@@ -29,7 +30,7 @@ struct rack_legs { /* all zero before the first use */
 	size_t members;
 	double seconds; /* length of the window */
 	struct rack_pair *pairs;
-	size_t pair_count, pair_size;
+	size_t pair_count, pair_size; /* *_size: items that fit into the array */
 	struct rm_observation *observations;
 	size_t observation_count, observation_size;
 	struct rm_candidate *candidates;
@@ -45,8 +46,8 @@ struct rack_legs { /* all zero before the first use */
 /* -ENOMEM: the legs are unusable until the next success. */
 int rack_legs_build(struct rack_legs *legs, const struct rack *rack,
     const struct window_closed *window);
-/* There is a verdict on this member: blaming it again costs little. Call it after
- * rack_legs_build. */
+/* Call it after rack_legs_build for each member with a verdict: to blame it again then
+ * costs little. */
 void rack_legs_expect(struct rack_legs *legs, size_t member);
 void rack_legs_release(struct rack_legs *legs);
 

@@ -4,27 +4,27 @@
 
 #include "tor-aggregator/suspect/rack_evidence.h"
 
-/* Dead: all of the newest two bins is lost, except one straggler, and this share of
- * the window. */
-#define DEAD_MIN_NEWEST 4
+/* Dead: lost shares of the probes in the newest two bins, and in the window. */
+#define DEAD_MIN_NEWEST 4 /* number of probes in the newest two bins */
 #define DEAD_NEWEST_SHARE 0.95
 #define DEAD_SHARE 0.45
-/* Of probes sent by others: its own failed sends are not enough. */
+/* Lost probes that were sent: probes that its host could not send are not enough. */
 #define DEAD_MIN_LOST 4
-#define DEAD_SMALL_SHARE 0.25 /* of the small probes of the window */
+#define DEAD_SMALL_SHARE 0.25 /* share of the small probes in the window */
 
-/* Dead for half a second, with the edges anywhere: this share of the newest two
- * bins. The bins before these are not used: since its last loss it is probed faster.
- * And of the small probes half that share. */
+/* A gap (dead for half a second): share of the probes in the newest two bins that are
+ * lost. The bins before do not count: after a loss, the RNIC is probed faster, so that
+ * they contain fewer probes. */
 #define GAP_NEWEST_SHARE 0.6
 #define GAP_MIN_LOST 6
-#define GAP_SMALL_SHARE 0.5
+#define GAP_SMALL_SHARE 0.5 /* lost share of the small probes / that of all probes */
 
 #define UNABLE_MIN_FAILED 8
 #define UNABLE_PEERS_SHARE 0.1 /* share of others' probes to it that may be lost */
 
-#define MTU_MIN 8 /* large probes lost, small ones sent */
-/* Of those lost, inside the rack: else it is the far end's. */
+#define MTU_MIN 8 /* number of large probes lost, and of small ones sent */
+/* Number of large probes lost inside the rack: if fewer are, the MTU of a remote RNIC
+ * may be too small. */
 #define MTU_MIN_INSIDE 4
 #define MTU_LARGE_SHARE 0.9
 #define MTU_SMALL_SHARE 0.1
@@ -33,19 +33,22 @@
 #define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window, each */
 #define LOSSY_MIN_LOST 10
 
-/* A direction counts as free of loss if it loses less than a third of what it would
- * at the other direction's rate, and only if that would be so many. */
+/* A direction counts as free of loss if it loses less than a third of the packets that
+ * it would lose at the rate of the other direction, and these would be at least
+ * DIRECTION_MIN_EXPECTED. */
 #define DIRECTION_SHARE (1.0 / 3)
 #define DIRECTION_MIN_EXPECTED 6
 #define DIRECTION_MIN_LOST 8
-/* Without losses inside the rack, by chance once in 55; or with fewer than two of
- * eight (three in 1,000), and no more than is usual. */
+/* Standard deviation / losses: above this, the direction is unknown. */
+#define DIRECTION_UNCERTAIN 0.2
+/* The loss is outside of the rack: no probe inside is lost, though with a fault of the
+ * RNIC that would happen by chance only once in 55 times (e^4). Or at least 8 losses
+ * inside are expected, and at most one occurs, besides the usual ones (chance: 3 in
+ * 1,000). */
 #define ELSEWHERE_NONE_LN 4.0
 #define ELSEWHERE_MIN_EXPECTED 8
 #define ELSEWHERE_LOST 1
 #define ELSEWHERE_NOISE 0.002
-/* Standard deviation as a part of all losses: the direction is not known. */
-#define DIRECTION_UNCERTAIN 0.2
 
 static bool
 is_share(uint64_t part, uint64_t of, double low, double high)
@@ -78,7 +81,7 @@ rack_loss_is_gap(const struct rack_tally *tally)
 		   GAP_SMALL_SHARE * lost * (double)tally->small_sent;
 }
 
-/* The ln of the likelihood ratio: lost on the way out against lost on the way back. */
+/* The ln of the likelihood ratio: all losses are probes, against all are replies. */
 static double
 out_over_back(const struct rack_outbound *outbound)
 {
@@ -92,7 +95,7 @@ out_over_back(const struct rack_outbound *outbound)
 enum rm_kind
 rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
 {
-	/* A host that cannot even send reports it itself. */
+	/* If a host cannot send, its agent reports that itself. */
 	const bool cannot_send =
 	    2 * tally->send_failed > tally->own_sent + tally->send_failed;
 	const double send =
@@ -162,7 +165,7 @@ rack_loss_is_elsewhere(const struct rack_tally *tally)
 	const double inside_lost = inside - (double)tally->inside_answered;
 	const double outside = (double)tally->outside_sent;
 	const double outside_lost = outside - (double)tally->outside_answered;
-	/* Of few probes it says little. */
+	/* The + 1 makes the share smaller if there are few probes. */
 	const double share = outside_lost / (outside + 1);
 
 	if (inside_lost < 1)
@@ -176,8 +179,8 @@ struct direction_counts {
 	double sent, lost;
 };
 
-/* Whether the losses of this direction, with an error of `off`, are as many as the
- * other direction's rate would cause. */
+/* Whether the losses of a direction are as many as the rate of the other direction
+ * would cause, or clearly fewer. off: standard deviation of the losses. */
 enum direction_seen { DIRECTION_UNSEEN, DIRECTION_CLEAR, DIRECTION_LOSSY };
 
 static enum direction_seen
@@ -201,7 +204,8 @@ rack_loss_direction(const struct rack_tally *tally, enum rm_kind kind)
 	const bool large = kind == RM_KIND_RNIC_MTU;
 	const struct rack_outbound *own = large ? &tally->large_own : &tally->own;
 	const struct rack_outbound *peers = large ? &tally->large_peers : &tally->peers;
-	/* Its own probes and its replies; its peers' probes and theirs. */
+	/* It sends its own probes and its replies; it receives the probes and the
+	 * replies of its peers. */
 	const struct direction_counts send = { own->sent + peers->sent - peers->missing,
 		own->missing + peers->lost - peers->missing };
 	const struct direction_counts receive = { peers->sent + own->sent -

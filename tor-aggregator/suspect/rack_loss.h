@@ -1,8 +1,8 @@
 /*
  * rack_loss - decides the kind of loss that one RNIC is blamed for. Pure.
  *
- * Dead, unable to send, too small an MTU, or lossy; and the direction with the loss, by
- * the receivers' counts.
+ * The kinds are: dead, unable to send, too small an MTU, lossy. The receive counts show
+ * the direction of the loss.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_LOSS_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_LOSS_H
@@ -16,39 +16,43 @@ struct rack_tally;
 
 /* The ln of a likelihood ratio: 1000 to 1 counts as sure. */
 #define RACK_LOSS_SURE 6.9
-#define RACK_LOSS_CERTAIN 14.0 /* no alternative was listed */
+#define RACK_LOSS_CERTAIN 14.0 /* used if no alternative was listed */
 
-/* True: all of the newest two bins is lost, except one straggler, and a large share
- * of the window, and of its small probes. */
+/* True: at least 95 % of the probes in the newest two bins are lost, 45 % of those in
+ * the window, and 25 % of the small ones. */
 bool rack_loss_is_dead(const struct rack_tally *tally);
 
-/* True: so much of them is lost that it was dead for a moment: see rack_gaps. */
+/* True: so many probes in the newest two bins are lost that the RNIC was dead for about
+ * half a second: see rack_gaps. */
 bool rack_loss_is_gap(const struct rack_tally *tally);
 
-/* Which sides of a dead RNIC are dead; *behind: ln of how much less likely the next
- * best is, 0 if there is no evidence. */
+/* Decides which directions of a dead RNIC are dead. *behind: ln of how much less likely
+ * the next best kind is; 0: there is no evidence. */
 enum rm_kind rack_loss_dead_kind(const struct rack_tally *tally, double *behind);
 
-/* True: none of its own probes leaves its host, while probes of others to it are
- * answered. */
+/* True: its host can send none of its probes, while the RNIC answers the probes of
+ * others. */
 bool rack_loss_is_unable(const struct rack_tally *tally);
 
-/* True: nearly all large probes are lost, hardly any small one, and there are enough
- * of both. */
+/* True: at least 90 % of the large probes are lost, at most 10 % of the small ones, and
+ * there are enough of both. */
 bool rack_loss_is_mtu(const struct rack_tally *tally);
 
-/* True: at least half of the large probes are lost, hardly any small one: perhaps
- * the start of an MTU fault. */
+/* True: at least 45 % of the large probes are lost, and at most 10 % of the small ones:
+ * this may be the first window with a too small MTU. */
 bool rack_loss_is_of_large(const struct rack_tally *tally);
 
-/* True: a steady share is lost, large enough for a window of a second. */
+/* True: a steady share is lost in both halves of the window, large enough to be judged
+ * from a second. */
 bool rack_loss_is_lossy(const struct rack_tally *tally);
-/* True: the packets are lost outside of the rack, whatever else is blamed: at the
- * same rate the RNIC would lose as many inside, and does not. A switch that drops
- * flows may drop most flows of one RNIC and none of its neighbour's. */
+/* True: the packets are lost outside of the rack, even if the RNIC is blamed: with a
+ * fault of the RNIC, probes inside the rack would be lost at the same rate, and they
+ * are not. A switch that drops flows may drop most flows of one RNIC, and none of
+ * another RNIC in its rack. */
 bool rack_loss_is_elsewhere(const struct rack_tally *tally);
 
-/* kind: for an MTU only the large packets count, else all. */
+/* The direction in which packets are lost. kind: with RM_KIND_RNIC_MTU only the large
+ * packets count. */
 enum rm_direction rack_loss_direction(
     const struct rack_tally *tally, enum rm_kind kind);
 

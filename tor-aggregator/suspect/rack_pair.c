@@ -23,8 +23,8 @@ clamp(double x, uint32_t low, uint32_t high)
 	return x < high ? (uint32_t)lround(x) : high;
 }
 
-/* False: the pair is not of this rack, or the host of one end is no witness. Reads
- * all sizes together. */
+/* Reads the sums over both sizes. False: the pair is not of this rack, the host of one
+ * end is no witness, or its port is down. */
 static bool
 read_both_sizes(
     const struct rack *rack, const struct window_pair *from, struct rack_pair *ret)
@@ -37,7 +37,8 @@ read_both_sizes(
 		.reflector = from->kind == WIRE_TOR_REFLECTOR,
 		.answered = outcomes[WIRE_OK] + outcomes[WIRE_LATE_REPLY] +
 			    outcomes[WIRE_INVALID],
-		/* What was released is no evidence for the part either. */
+		/* Released replies are evidence neither that a part is late nor that it
+		 * is not. */
 		.timed = from->timed - (released ? from->slow : 0),
 		.slow = released ? 0 : from->slow,
 		.overdue = released ? 0 : from->overdue,
@@ -125,7 +126,8 @@ rack_pair_slack(const struct window_pair *pair, uint32_t sent, double seconds)
 {
 	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
 
-	/* The receiver may have counted some that are not in sent. */
+	/* The receiver may have counted probes with these outcomes, too, which `sent`
+	 * does not contain. */
 	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) * (1 + pair->gaps) +
 	       pair->outcomes[WIRE_SENT_LATE] + pair->outcomes[WIRE_SELF_LOSS] +
 	       pair->outcomes[WIRE_STALE_QPN];

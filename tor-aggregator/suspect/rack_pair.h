@@ -25,27 +25,27 @@ struct rack_pair {         /* probes between two hosts that are both witnesses *
 	bool reflector; /* the remote RNIC is the ToR's own: there is no uplink in
 			   between */
 	bool counted;
-	bool large; /* only probes above WIRE_ROCE_SMALL_BYTES; else only the small ones
-		     */
-	float weight; /* this size's part of the receive count's uncertainty */
+	bool large;   /* only the large probes; else only the small ones */
+	float weight; /* factor of the variance of the receive count; of two sizes, each
+			 has a part of it */
 	uint32_t sent, answered, arrived; /* arrived: valid when counted */
 	uint32_t newest_sent, newest_lost;
 	uint32_t send_failed;
-	/* As in the window; for both sizes together, in the first pair. */
+	/* As in struct window_pair, of both sizes; only in the first pair. */
 	uint32_t timed, slow, overdue;
-	/* Of the window's slow and overdue ones; if they were let go at one moment,
-	 * slow and overdue here are 0. */
+	/* Of the slow and overdue replies in the window. If these were released
+	 * together (window_release), slow and overdue are 0 here. */
 	struct window_release release;
-	uint16_t bytes; /* size of the largest of them */
+	uint16_t bytes; /* size of the largest probe */
 };
 
-/* Fills one pair for each of the sizes that occurred, and returns how many; 0: not
- * of this rack, or no evidence. */
+/* Fills one pair for small and one for large probes, if there are any, and returns
+ * their number. 0: the pair is not of this rack, or is no evidence. */
 size_t rack_pair_read(const struct rack *rack, const struct window_pair *from,
     struct rack_pair pairs[RACK_PAIR_SIZES]);
 
-/* Number of packets that the edges of the window, of any length, may have moved from
- * one leg to the other, of `sent`. */
+/* How many of `sent` probes may be counted for the wrong leg, because they were sent
+ * and received at different sides of an edge of the window. seconds: its length. */
 uint32_t rack_pair_slack(const struct window_pair *from, uint32_t sent, double seconds);
 
 #endif

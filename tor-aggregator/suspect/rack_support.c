@@ -12,19 +12,24 @@
 #include "tor-aggregator/suspect/suspect_view.h"
 #include "tor-aggregator/window/rack_view.h"
 
-/* If all lose a common share of its probes, its own probes show at least this part
- * of the share, and at least so much of it is lost with its best peers. */
+/* If the member is at fault, the lost share of its own probes is at least this part of
+ * the lost share with all peers. */
 #define EVEN_SHARE 0.4
+/* And without the peers with the most losses, the lost share is at least this part of
+ * that with all peers. */
 #define REST_SHARE 0.25
-/* Share of its own probes that a host must have lost. */
+/* A host reports losses to the member if this share of its probes is lost. */
 #define REPORTS_LOSS_SHARE 0.25
 #define REPORTS_LOSS_MIN 2
-/* Share of its own newest probes: a peer that still reaches it is alone. */
+/* The member is dead by its own reports if this share of its newest probes is lost, or
+ * of all its probes could not be sent. */
 #define DEAD_SHARE 0.9
 #define DEAD_MIN_NEWEST 4
+/* A peer reports that the member answers if at most this share of its newest probes to
+ * the member is lost. */
 #define GOOD_MIN_NEWEST 2
 #define GOOD_SHARE 0.5
-/* Lost round trips without a fault, twice as many as usual. */
+/* Round trips that may be lost without a fault: twice as many as usual. */
 #define STRAY_MIN 3
 #define STRAY_SHARE 0.008
 
@@ -33,10 +38,10 @@ struct outcomes { /* sums over some pairs of the member, as their probers report
 	uint64_t small_sent, small_lost; /* as in rack_tally */
 };
 
-struct peer { /* one host: its probes to the member, and the member's to it */
+struct peer { /* a host: its probes to the member, and the member's probes to it */
 	struct outcomes theirs, ours;
-	double share; /* share lost of both; below 0: not known */
-	bool refuted;
+	double share; /* lost share of both; below 0: there are no probes */
+	bool refuted; /* its reports contradict those of the member and of others */
 };
 
 struct rack_support {
@@ -46,9 +51,8 @@ struct rack_support {
 
 struct sums { /* over all peers */
 	struct outcomes ours, theirs;
-	double share; /* mean over the peers: each counts the same, however many probes
-			 it has */
-	/* With pairs at all; those of them that lost their probes. */
+	double share; /* mean of the peers' shares: each peer has the same weight */
+	/* Number of hosts with probes; number of those that report losses. */
 	size_t hosts, loss_reporters;
 };
 
@@ -72,7 +76,8 @@ rack_support_free(struct rack_support *support)
 	free(support);
 }
 
-/* Probes that a peer could not send are evidence only against that peer. */
+/* ours: the member sent these probes. Probes that a peer could not send do not count:
+ * they are evidence only against that peer. */
 static void
 add(struct outcomes *outcomes, const struct rack_pair *pair, bool ours)
 {
@@ -119,7 +124,7 @@ share_with(const struct peer *peer)
 	return (share_of(&peer->theirs) + share_of(&peer->ours)) / 2;
 }
 
-/* unblamed: without pairs whose other end is blamed itself. */
+/* Sums up the pairs of the member. unblamed: only those with an unblamed other end. */
 static struct sums
 sum_up(struct rack_support *support, const struct rack_view *view, size_t member,
     bool unblamed)
@@ -181,8 +186,9 @@ by_share(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Uses only its own reports, which no other agent can change: without the third of
- * the peers with the most losses, it still loses probes to the others. Sorts them. */
+/* True: the member loses probes also to peers outside of the third with the most
+ * losses. Uses only the reports of the member's agent, which no other agent can change.
+ * Sorts the peers. */
 static bool
 is_shared(struct rack_support *support, size_t host_count)
 {
@@ -204,11 +210,12 @@ is_shared(struct rack_support *support, size_t host_count)
 	return rest > 0 && rest * (double)peers >= REST_SHARE * all * (double)kept;
 }
 
-/* Uses all reports: as many peers as may be wrong may also really refuse it, and
- * they may be more than a third of those that it probes. Without the peers with the
- * most losses, never more than half of `hosts`, it still loses probes with the
- * others. Probes that its own host could not send were not refused by a peer. Sorts
- * them. */
+/* True: the losses are not only those of peers that refuse the member's probes. As many
+ * peers may refuse them as agents may report falsely, and these may be more than a
+ * third of the peers. Therefore this leaves out so many peers with the most losses, but
+ * at most half of `hosts`; the member still has to lose probes with the others. Uses
+ * the reports of all agents. Probes that the member's host could not send were refused
+ * by no peer. Sorts the peers. */
 static bool
 is_unrefused(struct rack_support *support, const struct rack *rack,
     const struct sums *sums, size_t hosts)
@@ -229,7 +236,8 @@ is_unrefused(struct rack_support *support, const struct rack *rack,
 	return rest > 0 && rest >= REST_SHARE * sums->share;
 }
 
-/* By its own reports: all newest probes are lost, or hardly any leaves its host. */
+/* True: by the reports of its own agent, nearly all newest probes of the member are
+ * lost, or its host can send hardly any. */
 static bool
 is_dead(const struct outcomes *ours)
 {
@@ -241,8 +249,8 @@ is_dead(const struct outcomes *ours)
 	       (double)ours->newest_lost >= DEAD_SHARE * (double)ours->newest_sent;
 }
 
-/* Drops peers that alone report that it answers, while its own host and others
- * report that it is dead. */
+/* Marks as refuted the few peers that report that the member answers, if its own agent
+ * and other peers report that it is dead. Returns their number; 0: none is refuted. */
 static size_t
 refute(struct rack_support *support, const struct rack *rack, const struct sums *sums)
 {
@@ -263,7 +271,7 @@ refute(struct rack_support *support, const struct rack *rack, const struct sums 
 	return dead > 0 && good <= rack_max_faulty(rack) ? good : 0;
 }
 
-/* True: with peers that are not blamed themselves hardly any probe is lost. */
+/* True: no more probes are lost than without a fault. */
 static bool
 is_stray(const struct rack_view *view, const struct sums *sums)
 {
@@ -313,13 +321,13 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	hosts = sums.hosts;
 	all_lost = sums.ours.lost + sums.theirs.lost;
 	sums = sum_up(support, view, member, true);
-	if (2 * sums.hosts < hosts) /* too few of them are left */
+	if (2 * sums.hosts < hosts) /* too few peers are not blamed */
 		sums = sum_up(support, view, member, false);
 	if (sums.ours.lost + sums.theirs.lost < all_lost && is_stray(view, &sums))
 		return false;
 	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
-		/* Its own reports are those of one host: several other hosts
-		 * outweigh it. */
+		/* By its own agent, the member loses few probes. If more hosts report
+		 * losses than may report falsely, they outweigh that one agent. */
 		if (sums.loss_reporters <= max_faulty)
 			return false;
 		take_away(tally, &sums.ours);

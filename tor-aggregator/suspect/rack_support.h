@@ -1,10 +1,10 @@
 /*
- * rack_support - decides whether enough evidence supports the blame of one RNIC, even
- * if some agents report falsely. Pure.
+ * rack_support - decides whether there is enough evidence to name an RNIC, even if some
+ * agents report falsely. Pure.
  *
- * Losses of an RNIC show in its own probes and in those to it, and all its peers see
- * them. Fewer than a third of a rack's agents may report falsely: if its own probes are
- * answered, or if only few peers see the loss, the RNIC is not named.
+ * If an RNIC loses packets, probes that it sends and probes to it are lost, with all
+ * its peers. Fewer than a third of a rack's agents may report falsely: if the RNIC's
+ * own probes are answered, or if only few peers report losses, the RNIC is not named.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_SUPPORT_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_SUPPORT_H
@@ -19,8 +19,9 @@ struct rack_view;
 int rack_support_new(struct rack_support **ret);
 void rack_support_free(struct rack_support *support);
 
-/* False: there is too little evidence. *tally: of this member, without the reports
- * that others refute. Without memory no report is refuted. */
+/* False: there is too little evidence. *tally: the tally of this member; reports that
+ * are refuted by others are subtracted from it. If there is no memory, none is refuted.
+ */
 bool rack_support_holds(struct rack_support *support, const struct rack_view *view,
     size_t member, struct rack_tally *tally);
 

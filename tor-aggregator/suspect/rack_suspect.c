@@ -12,33 +12,35 @@
 #include "tor-aggregator/suspect/rack_support.h"
 #include "tor-aggregator/window/rack_view.h"
 
-#define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: then no single RNIC is named */
-#define GETS_OUT_MIN 2
+#define FAILING_NEWEST_SHARE 0.9 /* share of the rack's newest probes that is lost */
+#define GETS_OUT_MIN 2           /* number of probes out of the rack */
 
-/* The ln of a likelihood ratio: below 20 to 1 the two count as equal. */
+/* The ln of a likelihood ratio: two parts with less than 20 to 1 are equally likely. */
 #define AMBIGUOUS 3.0
 #define SURE RACK_LOSS_SURE
 #define CERTAIN RACK_LOSS_CERTAIN
 
-/* Windows, one per bin. */
-/* Before "A or B" is reported: the alert keeps that name. */
+/* Numbers of windows; there is one per bin. */
+/* Until "A or B" is reported: the alert keeps that name. */
 #define AMBIGUOUS_WINDOWS 3
-/* Before it is reported, while stalled hosts may still decide. */
+/* Until it is reported, if the results of stalled hosts may still decide. */
 #define PATIENT_WINDOWS 30
-/* Before an RNIC is reported as dead without a direction. */
+/* Until an RNIC is reported as dead without a direction. */
 #define UNDECIDED_WINDOWS 6
 #define UNABLE_WINDOWS 2
 #define MTU_WINDOWS 2
 #define REFUSED_WINDOWS 40
 #define LOSSY_WINDOWS 8  /* longer than the start or end of a fault takes */
-#define CHANGE_WINDOWS 4 /* before a named kind becomes another one */
-#define ABSENT_WINDOWS 8 /* before a named RNIC is forgotten */
-/* Windows in which a stalled host changes nothing: it will report more in a moment. */
+#define CHANGE_WINDOWS 4 /* until a reported kind or direction changes */
+#define ABSENT_WINDOWS 8 /* until a named RNIC is forgotten */
+/* For which an RNIC whose host is stalled stays named: its results are delayed. */
 #define UNHEARD_WINDOWS 16
 
 #define LOSSY_MIN_GAIN 20.0
 
-#define WORKS_MIN_NEWEST 4 /* of its newest probes answered, after a gap */
+/* After a gap, an RNIC works if so many of its newest probes are answered, and at most
+ * this share is lost. */
+#define WORKS_MIN_NEWEST 4
 #define WORKS_LOST 0.1
 
 static double
@@ -47,8 +49,9 @@ nearer(double a, double b)
 	return a < b ? a : b;
 }
 
-/* The member that could be at fault instead of one of the member's blamed parts. Its
- * own other sides are no alternatives: its direction is decided separately. */
+/* Finds what could be at fault instead of this blamed part of the member `mine`. Other
+ * parts of the same member are no alternatives, because the direction is decided
+ * separately. */
 static struct rack_finding
 weigh_alternatives(
     const struct rack_view *view, const struct rm_blamed *part, size_t mine)
@@ -82,7 +85,8 @@ weigh_alternatives(
 	return finding;
 }
 
-/* Of two parts of one RNIC, uses the one with the weaker alternatives. */
+/* If several parts of the member are blamed, uses the one with the weakest
+ * alternatives, and the highest gain. */
 struct rack_finding
 rack_suspect_find(const struct rack_view *view,
     const struct rm_explanation *explanation, size_t member)
@@ -132,15 +136,14 @@ count_voters(const struct rack_view *view)
 	return voters;
 }
 
-/* A host that stands still or restarts will report more in a moment. */
+/* True: the host is stalled or restarts; it will send more results soon. */
 static bool
 is_soon_back(enum host_state state)
 {
 	return state == HOST_STALLED || state == HOST_RESTARTING;
 }
 
-/* True: members that are no witnesses in this window will be in the next ones: their
- * hosts are overloaded, and their agents are not gone. */
+/* True: other members are no witnesses in this window, but will be soon. */
 static bool
 others_come_back(const struct rack_view *view, size_t member)
 {
@@ -153,8 +156,8 @@ others_come_back(const struct rack_view *view, size_t member)
 	return false;
 }
 
-/* The ln of the prior probability that all blamed parts are at fault at once; an
- * RNIC counts once, whether its two sides are blamed together or separately. */
+/* The ln of the prior probability that all blamed parts are at fault at once. An RNIC
+ * counts once, whether both its directions are one blamed part or two. */
 static double
 prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 {
@@ -178,8 +181,8 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 	return sum;
 }
 
-/* No probe leaves the rack through a dead ToR. A member gets out if most of its
- * newest probes are answered; the losses may be due to stalled hosts elsewhere. */
+/* True: at least half of the member's newest probes out of the rack are answered, so
+ * the ToR works. Not all of them have to be: hosts in other racks may be stalled. */
 static bool
 gets_out(const struct rack_tally *tally)
 {
@@ -208,15 +211,17 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 		all.small_lost += tally->small_lost;
 		all.send_failed += tally->send_failed;
 	}
-	/* When nothing works any more, any blame explains it: the prior decides. */
+	/* If nothing works any more, the ToR explains that as well as all RNICs do: the
+	 * prior decides. */
 	if (!is_share(all.newest_lost, all.newest_sent, FAILING_NEWEST_SHARE, 1) ||
 	    prior_of(view, explanation) > rack_legs_prior_of_tor(view->legs))
 		return RACK_WORKS;
 	return rack_loss_is_dead(&all) ? RACK_FAILS : RACK_FAILING;
 }
 
-/* Decides on a dead member: which it is, or which two it may be. False: wait for
- * more windows. */
+/* Decides which member is dead, or which two parts may be. False: wait for more
+ * windows.
+ */
 static bool
 name_dead(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory,
@@ -226,7 +231,7 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 	const enum rm_kind kind = rack_loss_dead_kind(tally, &behind);
 
 	memory->undecided++;
-	if (memory->named != 0) { /* it has a verdict; a new kind must be certain */
+	if (memory->named != 0) { /* it has a verdict; another kind must be sure */
 		ret->kind = behind >= SURE ? kind : memory->named;
 		ret->confidence = rack_suspect_confidence(SURE);
 		return true;
@@ -252,7 +257,8 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 	return true;
 }
 
-/* A kind that was reported changes only for good reasons. */
+/* Returns the kind to report. One that was reported changes only when other kinds are
+ * found in several consecutive windows. */
 static enum rm_kind
 settle_kind(struct rack_suspect_memory *memory, enum rm_kind kind)
 {
@@ -296,7 +302,7 @@ rack_suspect_settle_direction(
 	return memory->direction;
 }
 
-/* True: its host has not stuttered, which may cost a packet now and then. */
+/* True: its host has not stuttered; one that stutters may lose a packet. */
 static bool
 is_steady(const struct rack_view *view, size_t member)
 {
@@ -305,7 +311,7 @@ is_steady(const struct rack_view *view, size_t member)
 	return rack->hosts[rack->members[member].host_index].state == HOST_OK;
 }
 
-/* True: the ToR rather than this RNIC. */
+/* True: the ToR is likelier to be at fault than this RNIC. */
 static bool
 is_common(const struct rack_view *view, const struct rack_tally *tally)
 {
@@ -313,8 +319,8 @@ is_common(const struct rack_view *view, const struct rack_tally *tally)
 	       rack_loss_is_shared(view->legs, view->blame, tally);
 }
 
-/* Neither dead nor healthy: returns the kind of loss, 0 if none has lasted long
- * enough. */
+/* Returns the kind of loss of a member that is neither dead nor healthy; 0: none has
+ * lasted long enough. */
 static enum rm_kind
 name_loss(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -342,8 +348,8 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 	return memory->lossy >= LOSSY_WINDOWS ? RM_KIND_RNIC_LOSSY : 0;
 }
 
-/* Dead for a moment, and not for the first time: the number of windows since the
- * last time. 0: it is not, or for the first time. */
+/* If the member has a gap in this window (see rack_gaps): returns the number of windows
+ * since the gap before. 0: it has none, or has none before. */
 static unsigned
 note_gap(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -389,8 +395,8 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 		memory->since = view->start;
 	loss = name_loss(view, &tally, finding, memory);
 	gap = note_gap(view, &tally, finding, memory);
-	/* Other reports outweigh its own that it is answered; and their counts
-	 * agree. */
+	/* A member that refuses probes (RECEIVE_DEAD) may look dead in the tally, if
+	 * the reports of its own agent were subtracted from it. */
 	if (loss != RM_KIND_RNIC_RECEIVE_DEAD && rack_loss_is_dead(&tally)) {
 		if (!name_dead(view, &tally, finding, memory, ret) &&
 		    !name_gap(&tally, finding, memory, gap, ret))
@@ -413,7 +419,8 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 	return true;
 }
 
-/* Its host stands still: what was seen before is delayed, not over. */
+/* True: its host is stalled or restarts, so that its results are delayed: keep what was
+ * found before. */
 static bool
 is_held(const struct rack_view *view, size_t member, struct rack_suspect_memory *memory)
 {
@@ -462,7 +469,8 @@ rack_suspect_name(
 	    swap ? a : b);
 }
 
-/* All losses may be losses of others. */
+/* True: the member works in the newest half of the window. If it is not blamed, losses
+ * may be losses of other members. */
 static bool
 works_now(const struct rack_tally *tally, bool blamed)
 {

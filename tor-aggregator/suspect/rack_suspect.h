@@ -1,10 +1,10 @@
 /*
  * rack_suspect - decides which blamed RNICs may be named. Pure.
  *
- * An explanation is the likeliest one, but not yet certain enough to act on. An RNIC is
- * reported as dead when all its newest probes are lost, for about half a window; the
- * likelihoods must have decided its direction and its name before. Lossy takes longer
- * still.
+ * The judge's explanation is the likeliest one, but it may not be certain enough for a
+ * verdict. An RNIC is named as dead when nearly all probes in the newest half of the
+ * window are lost, and when the likelihoods have decided which RNIC it is, and in which
+ * direction. To be named as lossy, it has to be lossy in more windows.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_SUSPECT_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_SUSPECT_H
@@ -24,15 +24,16 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	struct rm_rnic_id rnic;
 	rm_wall_t
 	    since; /* start of the first window that blamed it; ns 0: not blamed */
-	enum rm_kind named;          /* 0: there is no verdict */
+	enum rm_kind named;          /* kind of its verdict; 0: there is none */
 	enum rm_direction direction; /* direction in that verdict */
-	unsigned undecided, lossy;   /* number of windows so far */
+	/* Number of consecutive windows in these states. */
+	unsigned undecided, lossy;
 	unsigned unable, mtu, port_down;
 	unsigned late, late_absent; /* consecutive late windows; windows since then, if
 				       it is reported */
 	rm_wall_t late_since;       /* start of the first of them */
 	bool late_alone;            /* the RNIC was reported, not its host */
-	unsigned refused; /* windows left in which longer ones include probes that it
+	unsigned refused; /* windows left in which longer windows contain probes that it
 			     refused */
 	rm_wall_t port_since;    /* start of the first window with its port down */
 	unsigned port_after_tor; /* windows left in which it comes back with its ToR */
@@ -40,10 +41,10 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	bool port_known;         /* port_falls is valid */
 	uint32_t port_falls;     /* its value in the last window */
 	struct port_flaps port_flaps;
-	/* Windows since it was named: with another kind, not seen. */
-	unsigned changing, absent;
-	unsigned turning; /* other way */
-	unsigned unheard; /* windows without data about it: its host stands still */
+	unsigned changing; /* consecutive windows with another kind than `named` */
+	unsigned absent;   /* windows since it was last suspected, if it is named */
+	unsigned turning;  /* consecutive windows with another direction */
+	unsigned unheard;  /* windows in which its host is stalled or restarts */
 	struct rack_gaps gaps;
 };
 
@@ -52,38 +53,39 @@ struct rack_suspect_memory { /* of one member, from window to window */
 
 struct rack_suspect {
 	size_t member;
-	size_t other; /* the other one of "A or B", if they cannot be told apart */
+	size_t other; /* B of "A or B", if it is not known which of them is at fault */
 	enum rm_kind kind;
 	enum rm_direction direction;
 	double confidence;
-	unsigned gap; /* dead for a moment, this number of windows after the last time;
-			 0: not */
+	unsigned gap; /* number of windows since the gap before, if it is named because
+			 of a gap (see rack_gaps); 0: it is not */
 };
 
 /* One member in the explanation. */
 struct rack_finding {
 	size_t member;
-	double gain;
-	double other_behind; /* distance to the best explanation that blames another
-				part instead */
-	double third_behind; /* the same, without `other` */
-	size_t other;        /* a member within AMBIGUOUS, if there is exactly one */
-	/* More than one, or a part that is no RNIC, is within AMBIGUOUS. */
-	bool crowded;
+	double gain;         /* as in struct rm_blamed */
+	double other_behind; /* ln of how much less likely the best explanation is that
+				blames another part instead */
+	double third_behind; /* the same, if `other` is not blamed either */
+	size_t other;        /* the member that is about as likely (AMBIGUOUS in .c) */
+	bool crowded;        /* further members, or other parts, are as likely */
 };
 
-/* Everything in the explanation about a member that it blames. */
+/* Collects what the explanation contains about a member that it blames. */
 struct rack_finding rack_suspect_find(const struct rack_view *view,
     const struct rm_explanation *explanation, size_t member);
+/* behind: ln of the likelihood ratio to the next best explanation. */
 double rack_suspect_confidence(double behind);
-/* A direction that was reported changes only for good reasons. */
+/* Returns the direction to report. One that was reported changes only when another one
+ * is found in several consecutive windows. */
 enum rm_direction rack_suspect_settle_direction(
     struct rack_suspect_memory *memory, enum rm_direction direction);
 
 enum rack_state {
-	RACK_WORKS,   /* at least partly: RNICs can be told apart */
-	RACK_FAILING, /* nothing works any more, but not for long enough to be sure */
-	RACK_FAILS,   /* one ToR explains it better than many RNICs */
+	RACK_WORKS,   /* at least partly: single RNICs can be named */
+	RACK_FAILING, /* nothing works any more, but not yet for long enough */
+	RACK_FAILS,   /* nothing works, and one ToR is likelier at fault than RNICs */
 };
 
 enum rack_state rack_suspect_tor(
@@ -99,7 +101,7 @@ size_t rack_suspects(const struct rack_view *view,
 void rack_suspect_name(
     const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part);
 
-/* Call it if this window has no evidence about single RNICs. */
+/* Call it instead of rack_suspects if a window is no evidence about single RNICs. */
 void rack_suspects_forget(
     const struct rack_view *view, struct rack_suspect_memory *memories);
 

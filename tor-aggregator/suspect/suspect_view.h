@@ -1,5 +1,5 @@
 /*
- * suspect_view - the data of one window for naming RNICs.
+ * suspect_view - the data of one window by which RNICs are named in verdicts.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_SUSPECT_VIEW_H
 #define TOR_AGGREGATOR_SUSPECT_SUSPECT_VIEW_H
@@ -19,8 +19,7 @@ struct rack_view { /* one window */
 	const struct rack_tally *tallies;
 	rm_wall_t start;
 	struct rack_support *support;
-	/* Share of round trips that may be lost without a fault; 0: 0.8 %. */
-	double stray_share;
+	double stray_share; /* share of round trips lost without a fault; 0: 0.8 % */
 };
 
 #endif
