@@ -9,7 +9,7 @@
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window_pair.h"
 
-/* Results arrive at most this much out of the order in which they were sent. */
+/* Results come in the order in which their probes were sent, but for this time. */
 #define DISORDER_NS (2 * RM_NS_PER_S)
 #define MAX_VERDICTS 64 /* verdicts beyond this number have no samples */
 
@@ -37,7 +37,8 @@ evidence_concerns(const struct rm_part *part, const struct roster_rnic *member)
 	}
 }
 
-/* The members that a verdict is about, so that the search compares no names. */
+/* The members that a verdict is about, by index: to compare names for each result would
+ * be slow. */
 struct concern {
 	uint32_t members[WIRE_MAX_HOST_RNICS];
 	size_t count;
@@ -99,7 +100,7 @@ add_sample(struct rm_evidence *evidence, const struct ring_result *result,
 		    (unsigned)(took_ns(result) / RM_NS_PER_MS));
 }
 
-/* True: a probe of the kind of evidence that the verdict is about. */
+/* True: the result is a sample for a verdict of this kind. */
 static bool
 shows(const struct ring_result *result, enum rm_kind kind)
 {
@@ -153,14 +154,14 @@ evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
 
 /* ---- losses by class, and of services ---- */
 
-/* Windows add up all classes; the raw results of the same time have the class. */
+/* A window has only sums over all classes (DSCPs); raw results have the class. */
 
 #define CLASSES 64
 #define MAX_CLASSED 16 /* verdicts beyond this number get no classes */
 #define MIN_LOST 10
 #define MIN_SENT 10         /* probes in the other classes */
-#define OTHERS_OF_LOST 0.05 /* part of the losses that may be in another class */
-#define OTHERS_SHARE 0.2    /* of the class's share of loss, in the other classes */
+#define OTHERS_OF_LOST 0.05 /* part of all losses that may be in other classes */
+#define OTHERS_SHARE 0.2    /* share of loss in the other classes / in the class */
 
 struct classes {
 	struct rm_verdict *verdict;
@@ -214,7 +215,7 @@ count_result(struct classes *one, const struct ring_result *result)
 	evidence->service_probes.arrived += !lost;
 }
 
-/* True: only this class loses packets. */
+/* Adds the class to the verdict if hardly any loss is in the other classes. */
 static void
 judge_classes(struct classes *one)
 {

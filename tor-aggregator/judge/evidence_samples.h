@@ -1,6 +1,7 @@
 /*
- * evidence_samples - what the raw results in the ring add to a verdict: sample probes
- * that others can check, and the losses by class and of services. Pure.
+ * evidence_samples - adds to verdicts what only raw results contain: sample probes that
+ * an operator can check, the class that loses packets, and the probes of services.
+ * Pure.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H
 #define TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H
@@ -16,19 +17,19 @@ struct rm_verdict;
 struct roster;
 struct roster_rnic;
 
-#define EVIDENCE_MAX_SCANNED 262144 /* results searched for one judgement */
+#define EVIDENCE_MAX_SCANNED 262144 /* results read for one judgement */
 
-/* True: this member is the part, or belongs to it. "host/device", "a or b", a host,
- * a ToR. */
+/* True: the member is the part, or one of "a or b", or belongs to the host or ToR. */
 bool evidence_concerns(const struct rm_part *part, const struct roster_rnic *member);
 
-/* Fills the samples of each verdict with the newest unanswered probes of its part
- * that were sent since `since`; for verdicts on lateness also with slow ones. */
+/* Fills the samples of each verdict with the newest unanswered probes from or to its
+ * part that were sent at `since` or later; if the part is late, also with slow ones. */
 void evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
     const struct ring *ring, const struct roster *roster, rm_mono_t since);
 
-/* For verdicts on one RNIC each: the only class that loses packets, and the results
- * of its services' probes, in the verdict's own window that ended at `end`. */
+/* Fills, for each verdict on one RNIC: the class, if only one loses packets, and the
+ * counts of service probes with it. Uses the results in the verdict's window, which
+ * ended at `end`. */
 void evidence_classes_fill(
     struct rm_verdict *verdicts, size_t count, const struct ring *ring, rm_mono_t end);
 

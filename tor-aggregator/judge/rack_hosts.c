@@ -8,26 +8,26 @@
 #include "tor-aggregator/window/window.h"
 
 /*
- * Heartbeats are current, a window is as old as its wait: what the probes show must
- * last for a while before both are about the same time.
+ * Heartbeats are current, but a window ends up to a second before it is judged. What
+ * the probes show has to last for some windows, so that both are about the same time.
  */
 #define SILENT_WINDOWS 2
 #define ANSWERING_WINDOWS 4
 #define ANSWERING_SHARE 0.5
 #define MIN_PROBES 4
-/* If no RNIC probes it, a host that has been silent for so long is reported as down. */
+/* A host that no RNIC probes is reported as down after this time without heartbeats. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 #define UNPROBED_WINDOWS 8
-/* Recent stops from which on it counts among those that stand still together. */
+/* An agent with so many recent stops may be stopped by a cause common to the rack. */
 #define STILL_TOGETHER 2
-/* Until the other hosts of the rack that stand still have reported it, too. */
+/* Time for other agents that stopped by the same cause to report that, too. */
 #define STILL_WINDOWS 8
-/* After this aggregator was cut off, agents come back one by one, as TCP's back-off
- * allows. */
+/* After this aggregator was cut off, TCP's back-off makes agents reconnect one after
+ * the other. */
 #define EXCUSED_WINDOWS 120
 
-/* True: some host of the rack is reachable. With one host only, a fault of the host
- * and of this aggregator look the same. */
+/* True: at least one host of the rack is reachable, so this aggregator is not cut off.
+ * In a rack of one host that cannot be known, and the host is blamed. */
 static bool
 reaches_a_host(const struct rack *rack)
 {
@@ -38,7 +38,8 @@ reaches_a_host(const struct rack *rack)
 	return rack->host_count <= 1;
 }
 
-/* Results are counted per prober's host first: each host has one vote. */
+/* Counts the probes to a host by the host that sent them, then sums up: each of these
+ * hosts has one vote. */
 static void
 count_probes(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, size_t host, struct rack_host_memory *memories)
@@ -102,8 +103,8 @@ remember(const struct rack *rack, struct rack_host_memory *memory)
 	if (rack_max_faulty(rack) == 0) {
 		answering =
 		    (double)newest->answered >= ANSWERING_SHARE * (double)newest->sent;
-	} else { /* the votes of a few hosts do not decide, however many probes they
-		    report */
+	} else { /* as many hosts as may report falsely do not decide, however many
+		    probes they report */
 		silent = newest->answered_some <= rack_max_faulty(rack) &&
 			 2 * newest->answered_some < newest->probers;
 		answering = !silent && 2 * newest->answered_many >= newest->probers;
@@ -195,9 +196,9 @@ is_running(const struct rack_host *host)
 	return host->state == HOST_STALLED || host_is_witness(host->state);
 }
 
-/* True: only its agent, or a few of them, stand still. If most of the rack do, or
- * did lately, the cause is common to them, and no single agent is at fault. Hosts
- * that are gone do not count. */
+/* True: the host's agent is stopped most of the time, and at most half of the running
+ * agents were stopped lately. If more were, the cause is common to them, and no single
+ * agent is at fault. Hosts that are down do not count. */
 static bool
 mostly_stands_still(const struct rack *rack, const struct rack_host *host)
 {

@@ -2,11 +2,12 @@
  * rack_hosts - the state of hosts and agents, from heartbeats and probes together.
  * Pure.
  *
- * Heartbeats missing while the kernel acknowledges, once for long or again and again:
- * the agent is frozen. Session reset: agent down. No sign of life at all: the host is
- * down, or only its management path, if its responder still answers the probes of its
- * peers. If every host of the rack is unreachable at once, this aggregator is cut off:
- * then, and for a while after, only probes are evidence against a host.
+ * An agent is frozen if its heartbeats are missing while its kernel still acknowledges
+ * packets, either once for long or again and again. An agent is down if its session was
+ * reset. If a host neither sends nor acknowledges anything, it is down; or only its
+ * management path is, if its responder still answers the probes of its peers. If all
+ * hosts of the rack are unreachable at once, this aggregator is cut off: then, and for
+ * a while after, only probes are evidence that a host is down.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_RACK_HOSTS_H
 #define TOR_AGGREGATOR_JUDGE_RACK_HOSTS_H
@@ -21,38 +22,42 @@ struct rack;
 struct report_check;
 struct window_closed;
 
-struct rack_host_probes { /* probes to its RNICs, sent by hosts whose results count */
+struct rack_host_probes { /* probes to a host's RNICs, sent by witnesses */
 	uint64_t sent, answered;
-	/* hosts that sent them; hosts with an answer; hosts with many answers */
+	/* Number of hosts that sent probes; those that got an answer; those that got an
+	 * answer to at least half of them. */
 	size_t probers, answered_some, answered_many;
 };
 
 struct rack_host_memory { /* state of a host, from window to window */
-	/* Consecutive windows in which it was unreachable. */
+	/* Consecutive windows in which the host was unreachable and answered no probe,
+	 * answered many, or was not probed. */
 	unsigned silent_windows, answering_windows, unprobed_windows;
-	/* Its agent mostly stands still, and few other agents do. */
+	/* Consecutive windows in which its agent is stopped most of the time, and few
+	 * other agents are. */
 	unsigned still_windows;
 	unsigned excused_windows; /* windows left after this aggregator was cut off */
 	rm_wall_t since; /* start of the first window in this state; ns 0: none */
-	struct rack_host_probes newest;
+	struct rack_host_probes newest; /* in the newest two bins of the window */
 	struct {
 		uint64_t sent, answered;
-	} by_it; /* scratch: its probes to another host */
+	} by_it; /* scratch: the probes of this host to another one */
 };
 
-/* Counts probes to the RNICs of unreachable hosts, sent by members of OK hosts that
- * are not blamed themselves. In a rack of four hosts or more each prober's host has
- * one vote. */
+/* Counts probes to the RNICs of unreachable hosts, if they were sent by members that
+ * are not blamed and whose hosts are witnesses. In a rack of four hosts or more, each
+ * host with such members has one vote. */
 void rack_hosts_count(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, struct rack_host_memory *memories);
 
-/* False: no fault of the host is known, or not yet which one. */
+/* False: no fault of the host is known, or it is not known yet which fault. */
 bool rack_host_judge(const struct rack *rack, size_t host, rm_wall_t window_start,
     int64_t window_ns, struct rack_host_memory *memory, struct rm_verdict *ret);
 
 /*
- * Agents whose certificate expires soon, if no worse verdict exists on the agent or its
- * host; at most one verdict per host. Such a verdict does not depend on windows.
+ * Fills verdicts on agents whose certificates expire soon, and returns their number. An
+ * agent with a worse verdict, on itself or its host, gets none. The state of a window
+ * is not needed: window_start and window_ns are only copied to the verdicts.
  */
 size_t rack_hosts_certificates(const struct rack *rack,
     const struct report_check *check, rm_wall_t window_start, int64_t window_ns,

@@ -25,12 +25,13 @@
 
 #define BASE_LOSS 0.002        /* loss of a leg without a fault */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
-/* While packets arrive at their targets, and no replies come back. */
+/* If probes arrive at their targets and no replies arrive, the ToR may be late or down:
+ * windows to wait for late replies. */
 #define TOR_PATIENT_WINDOWS 8
-/* Windows for which a ToR stays late after late replies were seen. */
+/* Windows for which a ToR stays late after late replies have arrived. */
 #define TOR_LATE_WINDOWS 16
-/* Faulty at the same time; if there are more, the ToR is at fault, or nothing can
- * be decided. */
+/* Parts that may be at fault at the same time. With more, the ToR is at fault, or
+ * nothing can be decided. */
 #define MAX_PARTS 64
 
 struct rack_judge {
@@ -39,16 +40,15 @@ struct rack_judge {
 	struct report_check *check;
 	struct rack_support *support;
 	struct rack_legs legs;
-	uint64_t fingerprint; /* of the rack that the memories belong to */
-	unsigned tor_arrives; /* windows in a row in which only that is known */
-	unsigned tor_late;    /* windows left in which the ToR is late, without new late
-				 replies */
+	uint64_t fingerprint; /* of the rack that the arrays below belong to */
+	unsigned tor_arrives; /* windows waited, of TOR_PATIENT_WINDOWS */
+	unsigned tor_late;    /* windows left, of TOR_LATE_WINDOWS */
 
-	/* one per member, host or remote RNIC */
+	/* One per member, host or remote RNIC. */
 	struct rack_tally *tallies;
 	struct rack_suspect_memory *suspects;
 	size_t suspect_count;
-	/* From before a restart, until the RNIC is a member. */
+	/* Restored states of ports whose RNICs are not members yet. */
 	struct port_flaps_of *past;
 	size_t past_count;
 	uint64_t falls; /* windows in which a port went down */
@@ -135,8 +135,8 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge);
 }
 
-/* A hash of its members and remote RNICs, in order: another hash means other
- * indexes. */
+/* A hash of members and hosts in their order, and of the number of remote RNICs.
+ * Another hash means that indexes have changed. */
 static uint64_t
 fingerprint_of(const struct rack *rack)
 {
@@ -156,8 +156,8 @@ fingerprint_of(const struct rack *rack)
 	return hash != 0 ? hash : 1;
 }
 
-/* Keeps what is known of the port, also from another index or before a restart: slow
- * flaps last longer than many plans. */
+/* Copies the known state of the RNIC's port, from its former index or from before a
+ * restart: a port may flap for longer than a plan is valid. */
 static void
 keep_port(struct rack_judge *judge, struct rack_suspect_memory *to,
     const struct rack_suspect_memory *from, size_t count)
@@ -227,8 +227,8 @@ rack_judge_falls(const struct rack_judge *judge)
 	return judge->falls;
 }
 
-/* Makes room and memories for this rack; all memories except those of ports are
- * reset. */
+/* If the members or hosts have changed, makes room for them, and resets what is known
+ * of them, except the state of ports. */
 static int
 know_rack(struct rack_judge *judge, const struct rack *rack)
 {
@@ -319,8 +319,8 @@ tor_verdict(struct rack_judge *judge, const struct rack *rack,
 		rack_late_tor_sentence(&judge->legs, &verdict->evidence);
 }
 
-/* Everything that crosses the ToR is lost, or comes too late; it may take a moment
- * to see which. */
+/* All probes through the ToR are lost, or their replies arrive after the time-out.
+ * Which of the two may take some windows to decide. */
 static void
 judge_tor(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
@@ -364,8 +364,7 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	    "one of the two is at fault, and no other probes tell which");
 }
 
-/* The verdict that exists on this RNIC already, or on its host: that all of it is
- * late; or NULL. */
+/* The verdict that exists already on this RNIC, or that its host is late; or NULL. */
 static struct rm_verdict *
 verdict_of(struct rack_judge *judge, const struct rack *rack, size_t member)
 {
@@ -433,11 +432,12 @@ is_loss_of_late(const struct rack_judge *judge, const struct rack_slow_named *na
 	       named->other == RACK_NO_OTHER;
 }
 
-/* Adds a verdict on a member. If the last second named it too, only the same kind is
- * added, with the larger counts from here; or that it is late, which is combined
- * with its loss, unless it was lossy a moment ago. A member that just refused
- * probes, or was dead for a moment again, lost them as a whole, not as a share. For
- * a member whose port is down, only that is reported. */
+/* Adds a verdict on a member from a longer window. If there is a verdict from the last
+ * second, too: one of the same kind is replaced by this one, which has larger counts;
+ * one that the RNIC is late gets the loss added, or is replaced if the RNIC was lossy
+ * before; any other one stays alone. A member that refused probes, or had a gap
+ * (rack_gaps), in the longer window is not lossy: it lost all probes for a time, not a
+ * steady share. For a member whose port is down, only that is reported. */
 static void
 slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
@@ -479,8 +479,9 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 		judge->member_health[named->other] = RM_HEALTH_BAD;
 }
 
-/* Verdicts from five seconds and more, if the last second allows naming an RNIC.
- * Hosts that stuttered may have lost a packet by that: they do not count here. */
+/* Adds verdicts from windows of five seconds and longer, unless nothing works in the
+ * last second. Hosts that stuttered do not count here: they may have lost a packet by
+ * that. */
 static void
 judge_slow(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start, bool works)
@@ -511,8 +512,7 @@ judge_ports(struct rack_judge *judge, const struct rack *rack,
 	for (size_t i = 0; i < rack->member_count; i++) {
 		const struct rack_suspect_memory *memory = &judge->suspects[i];
 
-		/* A flapping port is up for a while after each link-down until the
-		 * next. */
+		/* A flapping port is bad also while it is up. */
 		if (memory->port_down > 0 ||
 		    (memory->port_flaps.flaps && judge->excused[i]))
 			judge->member_health[i] = RM_HEALTH_BAD;
@@ -546,8 +546,8 @@ late_verdict(struct rack_judge *judge, const struct rack *rack,
 	    rack, &judge->legs, judge->lates, member, judge->witnesses, evidence);
 }
 
-/* If a late RNIC loses so many packets that one second shows it, the verdict is
- * about the loss, and its sentence mentions the lateness. A host gets one verdict. */
+/* Adds verdicts on late RNICs and hosts, one per host. If a late RNIC has a verdict on
+ * its loss already, that one stays, and its sentence mentions the lateness. */
 static void
 judge_late(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
@@ -632,9 +632,9 @@ health_of(const struct rack *rack, size_t member, const struct rack_tally *tally
 	return RM_HEALTH_GOOD;
 }
 
-/* Windows in which this aggregator missed data prove neither health; and if the
- * reports of an agent are contradicted, its reports on other racks are doubtful,
- * too. */
+/* Fills the health of hosts and members before verdicts are added. A window in which
+ * this aggregator may have missed results proves no member healthy; nor do the reports
+ * of an agent that are contradicted. */
 static void
 note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
 {

@@ -1,11 +1,12 @@
 /*
  * rack_judge - finds which of a rack's RNICs is at fault, from one window. Pure.
  *
- * It explains all losses jointly by the fewest, likeliest parts (rackmesh/judge/judge):
- * every probe is a leg out and, if it arrived, a leg back; an RNIC's send and receive
- * sides are separate parts with a common prior. Hosts whose agents were stalled, dead,
- * restarting or paused in the window are no witnesses, and their RNICs are neither
- * blamed nor cleared: a late packet is not lost, and a stalled host is not dead.
+ * It explains all losses together by the few parts that are likeliest at fault
+ * (rackmesh/judge/judge). Each probe is a leg out and, if it arrived, a leg back; the
+ * send side and the receive side of an RNIC are separate candidates, and both together
+ * are one. Hosts whose agents were stalled, dead, restarting or paused in the window
+ * are no witnesses, and their RNICs are neither blamed nor found healthy, because a
+ * packet that a stalled host answers late is not lost.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_RACK_JUDGE_H
 #define TOR_AGGREGATOR_JUDGE_RACK_JUDGE_H
@@ -30,7 +31,7 @@ struct rack_judgement {
 	const enum rm_health *members;
 	const enum rm_health
 	    *hosts; /* per host, including its agent and management path */
-	uint64_t unexplained_lost; /* legs lost that no part explains */
+	uint64_t unexplained_lost; /* lost legs that cross no blamed part */
 };
 
 int rack_judge_new(struct rack_judge **ret);
@@ -41,11 +42,12 @@ int rack_judge_window(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start,
     struct rack_judgement *ret);
 
-/* The state of ports to save over a restart: the i-th port that went down lately, or
- * flaps. False: there are no more. */
+/* The state of ports, which is saved over a restart. *ret: the i-th port that flaps, or
+ * went down lately. False: there are not so many. */
 bool rack_judge_port(
     const struct rack_judge *judge, size_t i, rm_mono_t now, struct port_flaps_of *ret);
-/* Restores the saved state of one port, in times of this clock. -ENOMEM. */
+/* Restores the saved state of one port, with times on the clock of this process.
+ * -ENOMEM. */
 int rack_judge_restore_port(struct rack_judge *judge, const struct port_flaps_of *port);
 /* Number of windows so far in which a port had gone down. */
 uint64_t rack_judge_falls(const struct rack_judge *judge);

@@ -8,18 +8,18 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
+/* Numbers of windows; there is one per bin. */
 #define DOWN_WINDOWS 2
-#define AFTER_TOR_WINDOWS 8 /* when a ToR comes back, its ports do so one by one */
-/* A window is judged a second after its end, and is a second long; one window per
- * bin. */
+#define AFTER_TOR_WINDOWS 8 /* after a ToR starts, its ports come up one by one */
+/* A window is a second long, and is judged a second after its end. */
 #define EXCUSED_WINDOWS 8
-/* Windows that the port stays down: then it is down, not flapping. */
+/* A flapping port that has been down for this time is reported as down. */
 #define DOWN_AFTER_FLAPPING 40
 
 #define FRESH_NS RM_NS_PER_S
 
-/* If the agent is silent, the port may have changed; an operator's pause stays
- * valid. */
+/* False: the host's agent has not reported lately, so the port may have changed. If an
+ * operator has paused the agent, its last report stays valid. */
 static bool
 is_fresh(const struct rack *rack, size_t member)
 {
@@ -37,12 +37,13 @@ is_down(const struct rack *rack, size_t member)
 	return rack->members[member].port_down && is_fresh(rack, member);
 }
 
-/* Link-downs between two windows are counted, too. */
+/* Counts link-downs since the last window, also if the port is up again. True: there
+ * was one. */
 static bool
 note_falls(
     const struct rack_member *member, rm_mono_t now, struct rack_suspect_memory *memory)
 {
-	/* A smaller count than before: the agent counts anew. */
+	/* The count is smaller than before if the RNIC left the roster meanwhile. */
 	const uint32_t falls =
 	    memory->port_known && member->port_falls > memory->port_falls
 		? member->port_falls - memory->port_falls
@@ -74,7 +75,8 @@ rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
 	return any;
 }
 
-/* True: the rack has at least two hosts, and no port is up whose host reports it. */
+/* True: the ports of at least two hosts are down, no port is reported as up, and at
+ * least half of the members are reported. *down: the number of ports that are down. */
 static bool
 all_are_down(const struct rack *rack, size_t *down)
 {
@@ -149,7 +151,7 @@ note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
 	const bool down = is_down(rack, member);
 	bool flaps;
 
-	if (all) /* it goes down with its ToR */
+	if (all) /* the ToR takes the port down: the port does not flap */
 		memory->port_flaps = (struct port_flaps){ 0 };
 	flaps = memory->port_flaps.flaps && is_fresh(rack, member);
 	if (!down)
