@@ -1,16 +1,16 @@
-// The agents of all racks: which release each runs, and how it is. Every rack's aggregator is
-// asked for its hosts, a few at a time; nothing else waits for them.
+// The agents of all racks: the release and the state of each. The aggregator of every rack is asked
+// for its hosts, a few at a time; no other part of the page waits for the answers.
 
 import { NoAnswer, ask } from "./ask.js";
 import { element, say, show, table } from "./element.js";
 import { COLUMNS, agentOf, hostsIn, oddness, releasesOf, row, sorted } from "./hosts.js";
 import { count, several } from "./words.js";
 
-const AT_ONCE = 3; // the analyzer passes on 32 questions at once, of everybody
-const PATIENCE_MS = 12000; // the analyzer says after 10 s that an aggregator does not answer
-const LEAST_PAUSE_MS = 5000; // between two rounds; a long round is followed by a longer pause
+const AT_ONCE = 3; // the analyzer forwards 32 requests at a time, of all users together
+const PATIENCE_MS = 12000; // the analyzer gives up on an aggregator after 10 s
+const LEAST_PAUSE_MS = 5000; // between two rounds over all racks; longer after a long round
 const SHOWN = 200;
-const DRAWN_MS = 1000; // between two drawings of a round
+const DRAWN_MS = 1000; // least time between two drawings within a round
 
 const key = (rack) => `${rack.region}/${rack.tor}`;
 const BY_NAME = new Intl.Collator("en", { numeric: true });
@@ -19,15 +19,15 @@ const inRack = ({ region, tor }) => element("a", { href: `#/rack/${encodeURIComp
 
 const searched = (host) => `${host.host} ${host.region} ${host.tor} ${host.state} ${agentOf(host)} ${host.slowed ?? ""}`.toLowerCase();
 
-// What is worked out once for each answer, not for each drawing of all of them: there may be
-// 16,000 hosts, and somebody types into the filter.
+// Computes once per answer what every drawing needs: there may be 16,000 hosts, and each letter typed
+// into the filter draws again.
 function answered(rack, told) {
   const hosts = sorted(told).map((host) => ({ ...host, region: rack.region, tor: rack.tor }));
   for (const host of hosts) host.searched = searched(host);
   return { hosts, releases: releasesOf(hosts), well: hosts.filter((each) => each.state === "ok").length };
 }
 
-// Of all racks: [release, agents, racks], the most common first.
+// [release, number of agents, number of racks] over all racks, the most common release first.
 function releasesOfAll(answers) {
   const all = new Map();
   for (const { releases } of answers)
@@ -38,8 +38,8 @@ function releasesOfAll(answers) {
   return [...all].map(([release, numbers]) => [release, ...numbers]).sort((a, b) => b[1] - a[1]);
 }
 
-// The first of them in the order in which they are shown, and how many there are: those in trouble
-// first, then by rack and host, as they come. Nothing is sorted.
+// The hosts that match the filter: number: all; first: at most SHOWN of them, those in trouble first,
+// then by rack and host. answers and their hosts are in order already, so nothing is sorted.
 function chosen(answers, text, common) {
   const byOddness = [[], [], [], []];
   let number = 0;
@@ -54,7 +54,7 @@ function chosen(answers, text, common) {
 }
 
 export function agents() {
-  const told = new Map(); // by rack: its hosts, or why they are not known
+  const told = new Map(); // by key(rack): its hosts, or { why } they are not known
   const summary = element("p", { class: "quiet" }, "Asking…");
   const silent = element("p", { class: "trouble", hidden: true });
   const most = element("p", { class: "quiet" });
@@ -70,9 +70,9 @@ export function agents() {
   });
   let racks = [];
   let drawn = "";
-  let changes = 0; // of answers, as they are shown
+  let changes = 0; // number of changes of `told`
   let drawnAt = -Infinity;
-  let drawingMs = 0; // what the last drawing took
+  let drawingMs = 0; // duration of the last drawing
   let timer = null;
   let asking = false;
   let closed = false;
@@ -87,7 +87,7 @@ export function agents() {
   function draw() {
     const text = filter.value.trim().toLowerCase();
     const state = `${changes} ${racks.length} ${text}`;
-    if (state === drawn) return; // what somebody reads, or has marked, stays
+    if (state === drawn) return; // keeps the elements, and with them a user's selection
     drawn = state;
     const here = racks.filter((rack) => told.has(key(rack)));
     const failed = here.filter((rack) => told.get(key(rack)).why);
@@ -121,7 +121,7 @@ export function agents() {
     }
   }
 
-  // hosts, or why they are not known
+  // answer: a list of hosts, or { why } they are not known
   function keep(rack, answer) {
     const text = JSON.stringify(answer);
     if (told.get(key(rack))?.text === text) return;
@@ -150,7 +150,7 @@ export function agents() {
     timer = setTimeout(again, Math.max(LEAST_PAUSE_MS, 10 * (performance.now() - began)));
   }
 
-  // A tab that nobody looks at asks nothing.
+  // A tab in the background sends no requests.
   function again() {
     if (document.hidden) timer = setTimeout(again, LEAST_PAUSE_MS);
     else askAll();

@@ -1,4 +1,5 @@
-// The page: which view is shown, and what the analyzer has said last.
+// The page: chooses the view from the address, and asks the analyzer once a second for what all
+// views share.
 
 import { NoAnswer, ask } from "./ask.js";
 import { say } from "./element.js";
@@ -12,19 +13,23 @@ import * as kind from "./kind.js";
 import * as racks from "./racks.js";
 import * as sla from "./sla.js";
 
-// A view has a title and a root. update(known) tells it what is new; ask(), every each_ms,
-// lets it ask what only it wants to know. fail(why): nothing is new, since nobody answers.
-// close(): it is not shown any more.
+// A view is an object with:
+// - title, and root: the element to show;
+// - update(known): called when `known` has changed;
+// - ask(), optional: called every each_ms, requests the data that only this view needs;
+// - fail(why), optional: called when the analyzer does not answer;
+// - close(), optional: called when another view replaces it.
 const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, history, sla, daemons, kind }));
 
 const BEAT_MS = 1000;
 const HEALTH_EVERY = 2; // beats
-const OPEN_EVERY = 15; // that nobody tells of one any more is no change of it
+const OPEN_EVERY = 15; // beats; source_silent may change without a change of the incident
 const HIDDEN_MS = 15000;
 const MAX_BACK_OFF_MS = 8000;
 const MAX_KNOWN = 4000;
 
-// What every view shares. incidents: by id; heard: when the analyzer last answered.
+// Data for all views. incidents: by id; changes: the number of the last change of an incident that
+// is known here; heard: time in ms of the analyzer's last answer.
 const known = { health: null, incidents: new Map(), changes: 0, heard: null };
 const main = document.getElementById("view");
 const heard = document.getElementById("heard");
@@ -33,7 +38,7 @@ let beats = 0;
 let failures = 0;
 let timer = null;
 
-// Whatever somebody has typed into the address.
+// A part of the address, which a user may have typed: if its encoding is wrong, it is used as it is.
 function decoded(text) {
   try {
     return decodeURIComponent(text);
@@ -85,7 +90,7 @@ async function askOpen() {
 async function askHealth() {
   const health = await ask("/v1/health");
   if (known.health !== null && health.started !== known.health.started) {
-    // Another life of the analyzer: its numbers of changes began anew.
+    // The analyzer has restarted, and its numbers of changes start at 1 again.
     known.incidents.clear();
     known.changes = 0;
   }
@@ -106,7 +111,8 @@ async function askView(view) {
   await view.ask();
 }
 
-// A view's own question waits for no other, but for the first answer of all.
+// The view's own request runs beside the common ones, but not before the first common answer:
+// update() needs known.health.
 async function askAll() {
   const first = known.health === null;
   if (first) await askCommon();
@@ -117,14 +123,15 @@ async function askAll() {
   if (view === shown) view.update(known);
 }
 
-// Stale is never shown as live.
+// Shows in the head of the page when the analyzer last answered, or why it does not answer: old
+// data must not look live.
 function tellHeard(error) {
   if (error !== null && !(error instanceof NoAnswer)) console.error(error);
   document.body.classList.toggle("stale", error !== null);
   const since = known.heard === null ? "" : ` since ${clock(known.heard)}`;
   const trouble = known.health?.trouble ? `; history: ${known.health.trouble}` : "";
   const regions = known.health?.regions.map((each) => each.region) ?? [];
-  // What is not shown must not be taken for well.
+  // A viewer who may see only some regions must not take the others for healthy.
   const only = known.health?.limited ? ` · only ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}` : "";
   const advice = error?.status === 401 ? "; to show another one, load the page anew" : "";
   say(heard, error === null ? `live ${clock(known.heard)} UTC${only}${trouble}` : `no answer${since}: ${error.message}${advice}`);
@@ -149,7 +156,7 @@ function pause() {
   return failures === 0 ? BEAT_MS : Math.min(BEAT_MS * 2 ** failures, MAX_BACK_OFF_MS);
 }
 
-// One beat at a time: what comes meanwhile is done by the next one.
+// Runs the next beat now. While a beat is running nothing is done: the next one is soon.
 function beatNow() {
   if (timer === null) return;
   clearTimeout(timer);

@@ -1,8 +1,9 @@
-// Questions to the analyzer's HTTP API (docs/api.md). It is only ever read.
+// GET requests to the analyzer's HTTP API (docs/api.md). The page never changes anything there.
 
 const PATIENCE_MS = 8000;
 
-// Its message is a sentence. status: the answer's, if there was one.
+// There is no usable answer. The message is a sentence for the operator. status: the HTTP status,
+// undefined if there was no answer.
 export class NoAnswer extends Error {
   constructor(message, status) {
     super(message);
@@ -27,6 +28,6 @@ async function answerTo(path, patience_ms, read) {
   }
 }
 
-// Both throw NoAnswer.
+// Both throw NoAnswer. A JSON answer that cannot be parsed is returned as {}.
 export const ask = (path, patience_ms = PATIENCE_MS) => answerTo(path, patience_ms, (answer) => answer.json().catch(() => ({})));
 export const askText = (path) => answerTo(path, PATIENCE_MS, (answer) => answer.text());

@@ -1,4 +1,4 @@
-// Lines over time, as SVG. What was not measured is a gap, never a zero.
+// Line charts over time, as SVG. A time without a measurement is a gap in the line, never a zero.
 
 import { element, say } from "./element.js";
 import { clock } from "./words.js";
@@ -9,10 +9,10 @@ const HIGH = 150;
 const LEFT = 64;
 const BOTTOM = 18;
 const TOP = 8;
-const WIDE_OF_TICK = 95; // at least
+const WIDE_OF_TICK = 95; // least distance of two ticks; all lengths are in pixels
 const MINUTE_MS = 60000;
 const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080].map((minutes) => minutes * MINUTE_MS);
-const PADDING = 28; // of the view, both sides
+const PADDING = 28; // of the view, left and right together
 const LABEL_WIDE = 40; // half of a label
 
 function svg(tag, attributes = {}, ...children) {
@@ -22,14 +22,15 @@ function svg(tag, attributes = {}, ...children) {
   return made;
 }
 
-// 0.0213 -> 0.025: 1, 2, 2.5 or 5 times a power of ten, and so are its half and quarter.
+// The end of the value axis: the least of 1, 2, 2.5 or 5 times a power of ten that is not below
+// value, since the axis also labels half of it. 0.0213 -> 0.025.
 function above(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= value);
 }
 
-// Full minutes, hours or days between from and to, each with its text: a day is said where it
-// begins, and at first.
+// At most `most` ticks of the time axis, as [time in ms, text], at full minutes, hours or days. The
+// text has a date at the first tick of each day.
 function ticks(from, to, most) {
   const step = TICKS.find((each) => (to - from) / each <= most) ?? TICKS.at(-1);
   const times = [];
@@ -38,10 +39,11 @@ function ticks(from, to, most) {
   return times.map((time, i) => [time, i === 0 || day(time) !== day(times[i - 1]) ? clock(time, true).slice(0, 16) : clock(time, true).slice(11, 16)]);
 }
 
-// series: { name, points: [[time in ms, value or null], ...] }, in order of time. marks: times
-// in ms. words(value): its text.
+// series: { name, points: [[time in ms, value or null], ...] }, in order of time. marks: times in ms
+// that get a vertical line. words(value): the text of a value.
 export function chart(title, { from, to, series, marks = [], words }) {
-  // As wide as it is shown, or its texts would shrink with it on a small screen.
+  // The viewBox is as wide as the chart on the screen: otherwise a small screen would scale its
+  // texts down.
   const wide = Math.min(MOST_WIDE, Math.max(LEAST_WIDE, document.getElementById("view").clientWidth - PADDING));
   const known = series.some(({ points }) => points.some(([, value]) => value !== null));
   const values = series.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
@@ -69,7 +71,7 @@ export function chart(title, { from, to, series, marks = [], words }) {
     let pen = "M";
     for (const [k, [time, value]] of points.entries()) {
       if (value !== null) line += `${pen}${x(time).toFixed(1)},${y(value).toFixed(1)}`;
-      // Alone between gaps it is a short line: one of no length is not seen.
+      // A single point between two gaps becomes a short line: a line of length 0 is not visible.
       if (value !== null && pen === "M" && (points[k + 1]?.[1] ?? null) === null) line += "m-2,0h4";
       pen = value === null ? "M" : "L";
     }
@@ -78,7 +80,7 @@ export function chart(title, { from, to, series, marks = [], words }) {
   const cursor = svg("line", { y1: TOP, y2: HIGH - BOTTOM, class: "cursor", visibility: "hidden" });
   const readout = element("span", { class: "readout" });
   drawn.append(cursor);
-  // The values of the time that is pointed at; points of all series are of the same times.
+  // Shows the values at the time under the pointer. All series have points at the same times.
   const pointAt = (event) => {
     const box = drawn.getBoundingClientRect();
     const at = from + ((to - from) * (((event.clientX - box.left) / box.width) * wide - LEFT)) / (wide - LEFT);

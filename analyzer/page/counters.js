@@ -1,5 +1,5 @@
-// What a rack's counters mean: whether ECN, CNPs and PFC work, what the rules find, and settings
-// that are not as expected. Unknown is told apart from zero everywhere.
+// What the counters of a rack mean: whether ECN, CNPs and PFC work, what the rules find, and settings
+// that are not as expected. A value that is not known (null) is never shown as zero.
 
 import { element, say, show, table } from "./element.js";
 import { hostsIn, hostsOf } from "./hosts.js";
@@ -54,7 +54,8 @@ function ratioOf(ratio) {
 
 const who = (pct, name) => known(pct, (value) => (value > 0 && name ? `${share(value)}, ${name}` : share(value)));
 
-// RNICs pause the switch, and it counts that as received; and the other way round.
+// One priority: first the pauses from the RNICs to the switch, then those in the other direction. Each
+// is counted by the sender and by the receiver.
 function priorityOf({ priority, host, switch: port }) {
   return [
     String(priority),
@@ -143,7 +144,8 @@ function rateOf({ paused_pct, frames_per_s }) {
 
 const andMore = (named, all) => (all > named.length ? [...named, `${count(all - named.length)} more`] : named).join(", ");
 
-// Each pause from the source on: who pauses whom, and how much.
+// How pauses spread from their source: each step with the pausing part, the paused part, and how
+// much.
 function waysOf({ source, priority, steps, step_count }) {
   if (!steps?.length) return null;
   return table(
@@ -188,7 +190,7 @@ function driftOf(drift) {
   );
 }
 
-// hurting(): the open incidents of the rack that hurt services, as servicesOf wants them.
+// hurting(): the open incidents of the rack that affect services, in the form that servicesOf takes.
 export function counters(hurting) {
   const trouble = element("p", { class: "quiet" });
   const proof = element("div", {});
@@ -203,7 +205,7 @@ export function counters(hurting) {
     notes.push(element("p", { class: "trouble", hidden: true }));
     return notes.at(-1);
   };
-  let at = null; // when what is shown was told
+  let at = null; // time in ms of the answer that is shown; null: none yet
   const parts = [
     [proof, (answer) => answer.proof, proofOf],
     [findings, (answer) => answer.diagnosis, findingsOf],
@@ -252,7 +254,7 @@ export function counters(hurting) {
         part.place.replaceChildren(...[part.make(told)].flat().filter(Boolean));
       }
     },
-    // What was told before stays, with its age.
+    // The last answer stays visible, with its time.
     fail(why) {
       say(trouble, at === null ? `There are no counters to show: ${why}.` : `Counters cannot be refreshed: ${why}.`);
       show(trouble, true);

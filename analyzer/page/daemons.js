@@ -1,4 +1,5 @@
-// The aggregators that are connected, with their releases, and the agents of all racks.
+// The view of the daemons: the connected aggregators with their releases, and the agents of all
+// racks.
 
 import { agents } from "./agents.js";
 import { ask } from "./ask.js";
@@ -7,7 +8,7 @@ import { age, clock, count, several } from "./words.js";
 
 const EACH_MS = 3000;
 const SHOWN = 50;
-const SILENT_MS = 3000; // heartbeats come each second
+const SILENT_MS = 3000; // a heartbeat is due every second
 const NOT_TOLD = "not reported";
 const COLUMNS = [
   ["Region"],
@@ -37,7 +38,7 @@ const row = (each) => [
 
 const isOdd = (each, common) => each.held || each.last_heard_ms > SILENT_MS || (each.version ?? NOT_TOLD) !== common;
 
-// Of a list the most common one.
+// The most common of the versions.
 function commonOf(versions) {
   const counts = new Map();
   for (const each of versions) counts.set(each, (counts.get(each) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// Making elements. What the API says is foreign text: it becomes text nodes and attributes,
+// Makes elements. Texts from the API may contain anything: they become text nodes and attributes,
 // never markup.
 
 // element("a", { href: "#/", class: "quiet" }, "text", otherElement, null)
@@ -13,7 +13,7 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-// Text that is the same is left alone, so that what somebody has marked stays marked.
+// Sets a text. An equal text is not set again, so that a user's selection stays.
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -22,7 +22,8 @@ export function show(node, visible) {
   if (node.hidden === visible) node.hidden = !visible;
 }
 
-// Names and values, as rows of two; values are texts or elements. What is null is left out.
+// A list of names and values, which are texts or elements. Pairs whose value is null or "" are left
+// out.
 export function facts(pairs) {
   return element(
     "dl",
@@ -33,7 +34,7 @@ export function facts(pairs) {
   );
 }
 
-// columns: [head, class or null]; rows: lists of texts or elements.
+// columns: [head, class], the class may be missing; rows: lists of texts or elements, null: "–".
 export function table(caption, columns, rows) {
   const cell = (tag, i, content) => element(tag, { class: columns[i][1] ?? null }, content ?? "–");
   return element(
@@ -53,7 +54,8 @@ export function table(caption, columns, rows) {
   );
 }
 
-// The links of a list become a grid that the arrow keys walk; Home and End lead to its ends.
+// Lets the arrow keys move the focus between the links of a list that is shown as a grid; Home and
+// End move it to the first and the last link.
 export function walkable(list) {
   list.addEventListener("keydown", (event) => {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

@@ -1,5 +1,5 @@
-// A rack, or a whole region, at some time in the past: what was lost, how long it took, and
-// what was open.
+// The view of a rack, or of a whole region, at some time in the past: loss, round-trip times, and
+// the incidents that were open.
 
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
@@ -9,7 +9,7 @@ import { lookAtRegion } from "./past_region.js";
 import { duration, namesIn, percent } from "./words.js";
 
 const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 days": 604800 };
-const LEAST_S = 20; // of a point: a rack tells every ten seconds
+const LEAST_S = 20; // shortest time of a point: a rack reports every 10 s
 const PAIR = "src_tor,dst_tor,sent,send_failed,sent_late,no_reply,late_reply,rtt_p50_ns,rtt_p99_ns";
 const DIRECTIONS = {
   "inside the rack": (row, tor) => row.src_tor === tor && row.dst_tor === tor,
@@ -17,7 +17,8 @@ const DIRECTIONS = {
   "from other racks": (row, tor) => row.src_tor !== tor && row.dst_tor === tor,
 };
 
-// Counts are added, of percentiles the worst is taken: their mean would be none.
+// Sums the rows of each point of time. Of percentiles it takes the maximum: a mean of percentiles is
+// no percentile.
 function buckets(rows, from, to) {
   const points = Math.max(1, Math.min(POINTS, Math.floor((to - from) / 1000 / LEAST_S)));
   const step = (to - from) / points;
@@ -51,8 +52,8 @@ async function lookAtRack(region, tor, from, to, known) {
 
 const local = (time) => time.toISOString().slice(0, 19);
 
-// #/history/REGION/TOR/2026-01-31T04:10:00Z/3600: the hour that ends then. Without a ToR, of
-// the whole region.
+// #/history/REGION/TOR/2026-01-31T04:10:00Z/3600: the hour (3,600 s) that ends at that time. With an
+// empty ToR: the whole region.
 export function open([region, tor, until, span], known) {
   const choice = element("select", { "aria-label": "Region or rack" });
   const end = element("input", { type: "datetime-local", step: "1", "aria-label": "Until (UTC)" });
@@ -64,7 +65,7 @@ export function open([region, tor, until, span], known) {
   const found = element("div", {}, element("p", { class: "quiet" }, "Choose a region or a rack, and a time."));
   const to = until ? new Date(until) : new Date();
   const valid = !Number.isNaN(+to);
-  let filled = 0; // with so many regions and racks
+  let filled = 0; // how many regions and racks `choice` offers
   let asked = false;
 
   spans.value = Object.values(SPANS).map(String).includes(span) ? span : "3600";
@@ -119,7 +120,7 @@ export function open([region, tor, until, span], known) {
       ),
       found,
     ),
-    // Not before the analyzer has told what it knows: racks, and what is open.
+    // The first request waits for update(): it needs the racks and the open incidents in `known`.
     update(now) {
       fillChoice(now.health);
       if (!asked) fetchAll();

@@ -1,15 +1,15 @@
-// The hosts of a rack and their agents: what they are, and which release they run.
+// Tables of the hosts of a rack and their agents: state and release.
 
 import { element, table } from "./element.js";
 import { age, count, percent, several } from "./words.js";
 
 const SHOWN = 50;
-const SILENT_MS = 3000; // of less nothing is said: agents tell every second
+const SILENT_MS = 3000; // a shorter silence is not shown: agents report every second
 
 const NOT_TOLD = "not reported";
 const BY_NAME = new Intl.Collator("en", { numeric: true });
 
-// What row() fills.
+// The columns of row().
 export const COLUMNS = [["Host"], ["State"], ["Agent’s release"], ["From"], ["RNICs", "number"], ["Probing"], ["Silent", "number"], ["Dropped results", "number"]];
 
 export function agentOf({ version }) {
@@ -23,7 +23,7 @@ function probingOf({ paused, slowed, slowed_permille, version }) {
   return slowed === "none" ? "as planned" : `${percent(slowed_permille / 1000)} of the plan: ${slowed}`;
 }
 
-// Of a host: its name first.
+// The cells of a host; the first one is its name.
 export const row = (host) => [
   host.host,
   element("span", { class: host.state === "ok" ? "ok" : "bad" }, `${host.state === "ok" ? "✓" : "✕"} ${host.state}`),
@@ -35,20 +35,20 @@ export const row = (host) => [
   host.dropped_results > 0 ? count(host.dropped_results) : null,
 ];
 
-// Of each release how many, the most common first.
+// [release, number of agents], the most common release first.
 export function releasesOf(hosts) {
   const counts = new Map();
   for (const host of hosts.filter((each) => each.version !== undefined)) counts.set(agentOf(host), (counts.get(agentOf(host)) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-// What ought to be looked at before what is well, and another release before the common one: 3 to 0.
+// How much a host needs attention, from 3 (it is not ok) to 0. common: the most common release.
 export const oddness = (host, common) => (host.state !== "ok" ? 3 : !host.connected ? 2 : agentOf(host) !== common ? 1 : 0);
 
 export const sorted = (hosts, common) => [...hosts].sort((a, b) => oddness(b, common) - oddness(a, common) || BY_NAME.compare(a.host, b.host));
 
-// Of an answer; undefined: it is too old for them. What changes all the time and says nothing is
-// left out, so that a table stays as it is.
+// The hosts in an answer; undefined: the aggregator's release does not report them. A short silence,
+// which changes with each answer, becomes 0, so that the table is not drawn again for it.
 export const hostsIn = ({ hosts }) => hosts?.map((each) => ({ ...each, silent_ms: each.silent_ms > SILENT_MS ? each.silent_ms : 0 }));
 
 export function hostsOf(hosts) {

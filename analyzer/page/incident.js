@@ -1,4 +1,4 @@
-// One incident: what is at fault, how we know, and whom it hurts.
+// The view of one incident: which part is at fault, the evidence, and which services it affects.
 
 import { NoAnswer, ask } from "./ask.js";
 import { element, facts, say, show, table } from "./element.js";
@@ -9,11 +9,11 @@ import { isBetweenRacks, rackPairs } from "./rack_pairs.js";
 import { age, clock, count, namesIn, percent, several } from "./words.js";
 
 const EACH_MS = 2000;
-const PAST_S = 31 * 86400; // in which it is looked for
+const PAST_S = 31 * 86400; // how far back the history is searched
 const MOST_ROWS = 1000;
-const PAST_PATIENCE_MS = 25000; // a database, or files, may take their time
-const BEFORE_SHOWN = 5; // of the same part
-const AROUND_S = 900; // of history, around its opening
+const PAST_PATIENCE_MS = 25000; // the analyzer gives up after 20 s
+const BEFORE_SHOWN = 5; // most other incidents of the same part
+const AROUND_S = 900; // length of the linked history, half of it before the opening
 
 const LEGS = [
   ["to_part", "to the part"],
@@ -27,13 +27,14 @@ const IMPACTS = {
   P1: "P1: a service uses it",
   P2: "P2: no service uses it",
 };
-// Of daemons nobody asks, and what is blind cannot say.
+// Types of parts that have an impact. Services do not use daemons, and the impact of a blind rack
+// cannot be known.
 const TRACED = ["rnic", "host", "tor", "link", "switch", "path"];
 const NOT_KNOWN = "not known: services are not traced on all hosts that could use it, or not all of their paths";
 const impactOf = ({ part_type, evidence }) => IMPACTS[evidence.impact] ?? (TRACED.includes(part_type) ? NOT_KNOWN : null);
 const services = ({ evidence }) => (evidence.services ? `: ${evidence.services}` : "");
 
-// Whom it hurts is what is asked first.
+// The impact, above everything else: it is what an operator needs first.
 function impactLine(incident) {
   const words = impactOf(incident);
   if (words === null) return null;
@@ -63,7 +64,8 @@ function legs(evidence) {
       );
 }
 
-// Their fields differ by kind: each that any of them fills is a column. DSCP 0 is one, too.
+// The fields of samples differ by kind: each field that any sample fills becomes a column. 0 does not
+// count as filled, except for the DSCP.
 function samples(evidence) {
   const list = evidence.samples ?? [];
   const keys = [...new Set(list.flatMap((sample) => Object.keys(sample)))].filter((key) =>
@@ -77,11 +79,11 @@ function samples(evidence) {
   );
 }
 
-// "spine1@10.0.0.1": a hop; what the part's name holds is marked.
+// A path as a list of hops ("spine1@10.0.0.1"). Hops whose name is in the part's name are marked.
 function path(text, part) {
   const suspects = namesIn(part);
   const hops = text.split(/[ >,]+/).filter(Boolean).map((hop) => hop.split("@"));
-  // Of a link it is the step between its ends that is at fault.
+  // Of a link, the step between its two ends is marked, too.
   const isStep = (i) => i > 0 && part.includes("--") && [hops[i - 1][0], hops[i][0]].every((name) => suspects.includes(name));
   return element(
     "ol",
@@ -140,7 +142,7 @@ function pastOf(incident, tor) {
   return pathOf(incident.region, tor, end, AROUND_S);
 }
 
-// Its own, or those that a link, a path or a switch between racks holds.
+// The incident's rack, or the racks in the name of a link or path between racks.
 function racksOf(incident, known) {
   if (incident.tor) return [incident.tor];
   const names = namesIn(incident.part);
@@ -148,8 +150,9 @@ function racksOf(incident, known) {
   return racks.filter((rack) => rack.region === incident.region && names.includes(rack.tor)).map((rack) => rack.tor);
 }
 
-// What was written of one that the analyzer does not know any more: as it said last, or null.
-// Of that answer all that is shown is there but who told of it is one, and nothing is beside it.
+// The last state in the history of an incident that the analyzer no longer knows, in the form of
+// GET /v1/incidents/ID; null: the history does not have it. A row names only one source, and no
+// related incidents.
 async function written(id) {
   const words = new URLSearchParams({ id, from: new Date(Date.now() - PAST_S * 1000).toISOString(), limit: MOST_ROWS });
   const { columns, rows } = await ask(`/v1/history/rm_incident?${words}`, PAST_PATIENCE_MS);
@@ -161,7 +164,7 @@ async function written(id) {
   try {
     evidence = JSON.parse(row.evidence ?? "{}");
   } catch {
-    // Cut by somebody: the sentence is still there.
+    // The stored text is no JSON, perhaps cut: the sentence is still shown.
   }
   return {
     ...row,
@@ -177,8 +180,9 @@ async function written(id) {
   };
 }
 
-// How often the part was named before, and when: of one that comes back it is another thing that is
-// to be done. It fills itself when the history has answered; without a history it stays hidden.
+// Other incidents of the same part that have ended: a fault that comes back needs another remedy.
+// Returns the element at once, hidden; it is filled and shown when the history has answered, and
+// stays hidden without a history.
 function sameBefore(incident) {
   const body = element("div", {});
   const root = element("section", { class: "before", hidden: true }, element("h2", {}, "The same part at other times"), body);
@@ -199,8 +203,8 @@ function sameBefore(incident) {
   return root;
 }
 
-// A link for each; null: there are none.
-// whole: what is said for "", which stands for all of a region.
+// A link per ToR, as one element; null: there is no ToR. whole: the text for the ToR "", which means
+// the whole region.
 function links(tors, href, words = "", whole = "") {
   const made = tors.map((tor, i) => [i > 0 ? ", " : null, element("a", { href: href(tor) }, `${tor || whole}${words}`)]);
   return tors.length === 0 ? null : element("span", {}, made.flat());
@@ -238,11 +242,11 @@ export function open([id], known) {
   const related = list();
   const relatedHead = element("h2", { hidden: true }, "Other open incidents here");
   let last = "";
-  let advised = null; // of the kind that it has, or had
-  let before = null; // what was of the same part
-  let pairs = null; // of racks, of what lies between them
-  let past = null; // what was written of it, where the analyzer does not know it
-  let pastSaid = ""; // of the question for that; "": not asked yet
+  let advised = null; // the section for the incident's kind, which may change
+  let before = null; // the section of sameBefore()
+  let pairs = null; // pairs of racks, for a part between racks
+  let past = null; // the state in the history, if the analyzer does not know the incident
+  let pastSaid = ""; // the result of askPast(), as a sentence; "": not asked yet
 
   function beforeOf(incident) {
     before ??= sameBefore(incident);
@@ -299,7 +303,7 @@ export function open([id], known) {
     );
   }
 
-  // Once, and beside the rest: it may take its time.
+  // Called once. The answer may take 20 s, so no other request waits for it.
   async function askPast() {
     pastSaid = "Searching the history…";
     try {

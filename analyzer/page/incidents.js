@@ -1,4 +1,4 @@
-// Lists of incidents: what is open, and what has been.
+// Lists of incidents, open and resolved.
 
 import { element, say, show } from "./element.js";
 import { age, clock, several } from "./words.js";
@@ -10,15 +10,15 @@ export const impact = (incident) => incident.evidence?.impact ?? "unknown";
 const RANK = { critical: 0, major: 1, warning: 2 };
 const rank = (incident) => RANK[incident.severity] ?? 3;
 
-// "RNIC h1/r0 at t1 neither sends nor receives: in 1.0 s ... Ruled out: ...": what is said, and
-// what it was seen by. The ruled out are in the evidence, too.
+// Splits "RNIC h1/r0 at t1 neither sends nor receives: in 1.0 s ... Ruled out: ..." into the verdict
+// and the observation. The part after "Ruled out:" is left out: the evidence has it, too.
 export function told(incident) {
   const [seen] = (incident.sentence ?? "").split(" Ruled out: ");
   const end = seen.indexOf(": ");
   return end < 0 ? [seen, ""] : [seen.slice(0, end), seen.slice(end + 2)];
 }
 
-// Open ones first, of these those that hurt most; then the newest.
+// Open incidents first, by severity; then the newest.
 function byWeight(a, b) {
   return (
     isOpen(b) - isOpen(a) ||
@@ -51,7 +51,7 @@ class Line {
   }
 }
 
-// A list that keeps its lines while they change.
+// A list whose lines stay the same elements while their texts change.
 export function list() {
   const lines = new Map();
   const root = element("ol", { class: "incidents" });

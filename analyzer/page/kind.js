@@ -1,12 +1,13 @@
-// What a kind of verdict means and what to do about it: docs/verdicts.md, which the analyzer has
-// as a file. A section is shown beside its incidents, and alone as #/kind/rnic-down.
+// What a kind of verdict means and what to do about it, from docs/verdicts.md, which the analyzer
+// serves as a file. A section is shown beside its incidents, and alone as #/kind/rnic-down.
 
 import { NoAnswer, askText } from "./ask.js";
 import { element, say } from "./element.js";
 
-let sections = null; // by kind; the file is asked for once
+let sections = null; // by kind; null: the file is not loaded yet
 
-// Of a link the words alone: where it leads is another file. Code, bold and text are all else.
+// Markdown of one paragraph -> texts and elements. Only `code` and **bold** are marked up. Of a link
+// only the text is kept: the file that it leads to is not on the analyzer.
 function words(text) {
   const pieces = text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").split(/(`[^`]+`|\*\*[^*]+\*\*)/);
   return pieces.filter(Boolean).map((piece) => {
@@ -15,7 +16,8 @@ function words(text) {
   });
 }
 
-const LONG = 400; // characters of what a kind means
+// In characters: a longer explanation of a kind is cut after a sentence, to SHORT if possible.
+const LONG = 400;
 const SHORT = 250;
 
 // [the first sentences, the rest]
@@ -25,8 +27,8 @@ function cut(text) {
   return [text.slice(0, at), text.slice(at).trim()];
 }
 
-// A paragraph each: what it means, what to look at, what to do. folded: of a long meaning the
-// first sentences, and the rest behind what to do, for who asks for it.
+// The paragraphs of a section: what the kind means, what to look at, what to do. folded: only the
+// first sentences of a long explanation are shown; the rest is in a closed <details> at the end.
 function paragraphs(section, folded) {
   const blocks = section.split(/\n\n|\n(?=\*\*)/).map((block) => block.replaceAll("\n", " ").trim()).filter(Boolean);
   if (blocks.length === 0) return [];
@@ -45,7 +47,7 @@ async function sectionOf(kind) {
   return sections.get(kind);
 }
 
-// Fills itself as soon as the file is there; whoever shows it waits for nothing.
+// Returns the element at once, hidden; it is filled and shown when the file has been loaded.
 export function advice(kind, head = "h2") {
   const body = element("div", {});
   const root = element("section", { class: "advice", hidden: true }, element(head, {}, `What ${kind} means, and what to do`), body);

@@ -1,4 +1,4 @@
-// A rack's mesh as a grid: from each RNIC (rows) to each (columns).
+// The mesh of a rack as a grid: from each RNIC (row) to each RNIC (column).
 
 import { element, say, table } from "./element.js";
 import { age, count, duration, percent, several } from "./words.js";
@@ -7,7 +7,7 @@ const MAX_LABEL_PX = 140;
 const LABEL_GAP_PX = 5;
 const MIN_CELL_PX = 4;
 const MAX_CELL_PX = 30;
-const LABELLED_PX = 9; // smaller cells have a label per host
+const LABELLED_PX = 9; // rows of smaller cells are labelled by host, not by RNIC
 const WORST = 8;
 
 const LOSS = [
@@ -33,7 +33,8 @@ const MEASURES = {
   rtt_p99_ns: { name: "RTT, 99th percentile", value: (pair) => pair.rtt_p99_ns, buckets: RATIO, words: duration },
 };
 
-// Of what left the host. A pair whose probes never left has no loss that is the network's.
+// The share of the sent probes that was lost; null: no probe left the host, so nothing is known of the
+// network.
 function lossOf(pair) {
   return pair.sent > 0 ? (pair.no_reply + pair.late_reply) / pair.sent : null;
 }
@@ -46,7 +47,7 @@ function median(values) {
   return sorted.length === 0 ? null : sorted[Math.floor(sorted.length / 2)];
 }
 
-// place: by those of the answer, those that they are shown at.
+// place: index of an RNIC in the answer -> index in the grid.
 function pairOf(row, columns, place) {
   const pair = {};
   for (let i = 0; i < columns.length; i++) pair[columns[i]] = row[i];
@@ -77,7 +78,7 @@ function sentence(pair, from, to) {
     .join("; ");
 }
 
-// The palette is the style sheet's, also when the system turns dark.
+// The colours come from the style sheet: the grid is drawn again when the system turns dark or light.
 let drawn = null;
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn?.draw());
 
@@ -102,7 +103,7 @@ class Grid {
     const place = new Map(order.map((told, i) => [told, i]));
     this.rnics = order.map((i) => mesh.rnics[i]);
     this.measure = measure;
-    // A rack of 256 has 65,280 pairs, every two seconds.
+    // For a rack of 256 RNICs, these are 65,280 pairs every 2 s.
     this.pairs = mesh.pairs.map((row) => pairOf(row, mesh.columns, place));
     this.places = new Map(this.pairs.map((pair) => [pair.from * order.length + pair.to, pair]));
     if (this.at !== null && Math.max(this.at.row, this.at.column) >= order.length) this.at = null;
@@ -128,12 +129,13 @@ class Grid {
     return this.measure.buckets.findIndex(([, holds]) => holds(value));
   }
 
-  // How many pairs each bucket has; the last figure is of those without data.
+  // The number of pairs of each bucket, then the number of pairs without data.
   counts() {
     return [...this.buckets.map((pairs) => pairs.length), this.rnics.length * (this.rnics.length - 1) - this.pairs.length];
   }
 
-  // All but the mark of the cell that is looked at, which moves more often than this changes.
+  // Draws everything but the frame around the chosen cell, which moves more often than the rest
+  // changes: see mark().
   draw() {
     if (!this.rnics) return;
     const pen = this.drawing.getContext("2d");
@@ -169,7 +171,7 @@ class Grid {
     pen.strokeRect(this.edge + this.at.column * this.cell, this.edge + this.at.row * this.cell, this.cell, this.cell);
   }
 
-  // A picture with a point for each pair, made larger: a rack of 256 has 65,280.
+  // Draws an image with one pixel per pair and enlarges it: drawing 65,280 cells one by one is slow.
   drawCells(pen, colour) {
     const { cell, edge } = this;
     const many = this.rnics.length;
@@ -197,7 +199,8 @@ class Grid {
     if (cell - gap >= 7) this.drawCrosses(pen, colour("--page"), cell - gap);
   }
 
-  // Hatched: nobody looked. That is no failure, and no health. One row, for all of them.
+  // Hatches the pairs that were not probed, of which nothing is known. One row is drawn, and copied to
+  // all rows; drawCells() then paints over the probed pairs.
   drawHatched(pen, colour, size) {
     const wide = this.cell * this.rnics.length;
     const row = element("canvas", { width: Math.ceil(wide * this.sharp), height: Math.ceil(this.cell * this.sharp) });
@@ -228,7 +231,7 @@ class Grid {
     pen.stroke();
   }
 
-  // Each RNIC, or where that is too small each host.
+  // The RNIC's name, or the host's if cells are too small for a label each.
   label(i) {
     return this.cell >= LABELLED_PX ? nameOf(this.rnics[i]) : this.rnics[i].host;
   }
@@ -238,7 +241,7 @@ class Grid {
     pen.fillStyle = colour("--quiet");
     pen.font = this.font;
     pen.textBaseline = "middle";
-    let free = 0; // the first place where a label fits
+    let free = 0; // pixels; the next label must not begin before
     for (let i = 0; i < this.rnics.length; i++) {
       const middle = this.edge + i * this.cell + this.cell / 2;
       const isNew = i === 0 || this.label(i) !== this.label(i - 1);
@@ -325,7 +328,7 @@ function worst(grid) {
   );
 }
 
-// onperiod("minute" or "hour") is called when somebody chooses another one.
+// onperiod("minute" or "hour") is called when the user chooses a period.
 export function mesh(onperiod) {
   const grid = new Grid();
   const under = element("div", {});

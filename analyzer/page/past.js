@@ -1,26 +1,29 @@
-// What views of the past share: rows of the history, and incidents that were open then.
+// Shared by the views of the past: rows of the history, and the incidents that were open then.
 
 import { NoAnswer, ask } from "./ask.js";
 import { element } from "./element.js";
 import { told } from "./incidents.js";
 import { age, clock, count, percent, several } from "./words.js";
 
-export const POINTS = 120; // of a line, at most
-const ROWS = 10000; // the most that one answer has
-const ANSWERS = 8; // for one look
-const PATIENCE_MS = 25000; // a database, or files, may take their time
-const TURNS = 8; // attempts to be among those who are answered at once
+export const POINTS = 120; // most points of a line
+const ROWS = 10000; // most rows of one answer; the analyzer's limit
+const ANSWERS = 8; // most answers for one table of one view
+const PATIENCE_MS = 25000; // the analyzer gives up after 20 s
+const TURNS = 8; // attempts while the analyzer answers that it has too many requests
 const TURN_MS = 400;
-const BEFORE_S = 86400; // openings are looked for so long before,
-const AFTER_S = 31 * 86400; // and ends of older ones so long afterwards
+// Incidents that were open in a time are found by their rows up to BEFORE_S before it, and older
+// ones by their end, up to AFTER_S after it.
+const BEFORE_S = 86400;
+const AFTER_S = 31 * 86400;
 const INCIDENT = "region,tor,part_type,part,place,state,id,severity,impact,services,opened_ns,sentence";
-const GAP_MS = 180000; // rows come at least once a minute
-const LATE_MS = 150000;
-const SHOWN = 500; // incidents
-const AT_FIRST = 20; // of them; the others are there for who opens them
+const GAP_MS = 180000; // shorter times without rows are not mentioned; a row is due each minute
+const LATE_MS = 150000; // rows of the last LATE_MS may not be written yet
+const SHOWN = 500; // most incidents in the list
+const AT_FIRST = 20; // incidents that are visible at first; the others are in a closed <details>
 
-// The analyzer answers four questions at once, of everybody: who has just left another look, or
-// is not alone, waits for a place.
+// The analyzer answers only four requests for history at a time, of all users together, and 503 to
+// others. Tries again for some seconds: other users, or the view that this one has replaced, may
+// have requests that are not answered yet.
 async function askInTurn(path) {
   for (let i = 1; ; i++) {
     try {
@@ -32,7 +35,8 @@ async function askInTurn(path) {
   }
 }
 
-// words: of GET /v1/history/, with from and to as dates.
+// more: other parameters of GET /v1/history/. truncated: there are more rows than were fetched.
+// lacking: the columns that the database does not store.
 export async function askRows(measurement, { from, to, ...more }) {
   const words = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: ROWS, ...more });
   let all = [];
@@ -42,7 +46,7 @@ export async function askRows(measurement, { from, to, ...more }) {
     all = all.concat(rows.map((row) => Object.fromEntries(columns.map((column, c) => [column, row[c]]))));
     lacking = not_kept;
     if (!truncated) return { rows: all, truncated: false, lacking };
-    // The last moment comes again, whole.
+    // The answer may end within rows of one time: the next answer begins with all rows of that time.
     const next = all.at(-1).time;
     if (next === words.get("from")) break;
     all = all.filter((row) => row.time !== next);
@@ -51,20 +55,20 @@ export async function askRows(measurement, { from, to, ...more }) {
   return { rows: all, truncated: true, lacking };
 }
 
-// The last word of each incident that was open at some time between from and to.
+// The last row of each incident that was open at some time from `from` on, the newest first.
 function openThen(rows, from) {
   const last = new Map();
   for (const row of rows) last.set(row.id ?? `${row.part} ${row.opened_ns}`, row); // VictoriaMetrics keeps no ids
   return [...last.values()].filter((row) => row.state !== "resolved" || new Date(row.time) >= from).reverse();
 }
 
-// What was written of a part's incidents that have ended, the newest first.
+// The last row of each resolved incident of a part, the newest first.
 export async function endedOf({ region, part_type, part }, from, to) {
   const { rows } = await askRows("rm_incident", { region, part_type, part, state: "resolved", columns: INCIDENT, from, to });
   return [...new Map(rows.map((row) => [row.id ?? row.opened_ns, row])).values()].reverse(); // VictoriaMetrics keeps no ids
 }
 
-// Whom it hurt, where that is known. Rows of the history have it as columns.
+// The impact, if it is known. Rows of the history have it as columns, not in the evidence.
 function hurtBy({ impact, services }) {
   if (!impact || impact === "unknown") return "";
   return ` · ${impact}${services ? `: ${services}` : ""}`;
@@ -95,7 +99,8 @@ export function listOf(rows) {
   );
 }
 
-// How much of the time nothing was written, in ms. The last minutes may come yet.
+// For how long nothing was written, in ms. Slots of the last LATE_MS do not count: their rows may
+// still come.
 function unknownOf(lines, from, to) {
   const slots = lines[0]?.filled ?? [];
   const written = (i) => lines.some(({ filled }) => filled[i]?.left > 0) || slots[i].time > Date.now() - LATE_MS;
@@ -110,7 +115,7 @@ export function summary(lines, { incidents, whole }, from, to) {
     .map(([name, lost, left]) => `${name} ${left === 0 ? "no probes" : `${percent(lost / left)} of ${count(left)} probes lost`}`);
   const blank = lines.every(({ filled }) => filled.every((each) => each.left === 0));
   const unknown = blank ? 0 : unknownOf(lines, from, to);
-  // Of a time of which nothing is kept nobody knows what was open.
+  // If nothing is stored of that time, an incident may have been open without being stored.
   const none = !whole ? "" : blank ? "No incident is known of." : "No incident was open.";
   return (
     `From ${clock(from, true)} to ${clock(to, true)} UTC: ${loss.join(", ")}. ` +
@@ -122,13 +127,14 @@ export function summary(lines, { incidents, whole }, from, to) {
 
 const impactOf = ({ evidence }) => ({ impact: evidence?.impact, services: evidence?.services });
 
-// What the analyzer has open now, as the history would have it.
+// The incidents that are open now, in the form of rows of the history.
 const openNow = (known, region) =>
   [...known.incidents.values()]
     .filter((each) => each.state === "open" && each.region === region)
     .map((each) => ({ ...each, ...impactOf(each), state: "opened", time: each.changed, opened_ns: +new Date(each.opened) * 1e6 }));
 
-// What was opened long before is known by its end, or is open still.
+// Incidents that opened more than BEFORE_S before `from`: they were resolved after `to`, or are
+// still open.
 async function olderThan(region, from, to, known) {
   const end = new Date(Math.min(Date.now(), +to + AFTER_S * 1000));
   const { rows, truncated } =
@@ -137,11 +143,12 @@ async function olderThan(region, from, to, known) {
   return { rows: older.filter((row) => row.opened_ns / 1e6 < from - BEFORE_S * 1000), truncated };
 }
 
-// Those of a region that were open at some time between from and to and that concerns() holds
-// of, the newest first. whole: none of them can be missing.
+// The incidents of a region that were open at some time between from and to and for which
+// concerns(row) is true, the newest first. whole: no incident can be missing. early, late: some may
+// be missing, because there are too many rows outside of that time, or in it.
 export async function incidentsIn(region, from, to, concerns, known) {
   const words = { region, columns: INCIDENT };
-  // Apart: a noisy day before must not push out what is asked for.
+  // Two requests: the rows of a noisy day before must not use up the limit for the time asked for.
   const [before, meant] = await Promise.all([
     askRows("rm_incident", { ...words, from: new Date(from - BEFORE_S * 1000), to: from }),
     askRows("rm_incident", { ...words, from, to }),
@@ -156,7 +163,7 @@ export async function incidentsIn(region, from, to, concerns, known) {
   };
 }
 
-// What to say of rows that are missing.
+// Sentences about missing rows, for the view.
 export const cut = (truncated, early) => [
   truncated ? element("p", { class: "trouble" }, `There are more than ${count(ANSWERS * ROWS)} rows: the end is not shown. Choose a shorter time.`) : "",
   early ? element("p", { class: "trouble" }, "The time around had too many incidents: one that was open may not be shown.") : "",
@@ -172,7 +179,7 @@ export const incidentsOf = ({ incidents, lacking }) => [
     : "",
 ];
 
-// Times in ms at which incidents opened, for charts.
+// The times in ms at which incidents opened, as marks of a chart.
 export const marksOf = ({ incidents }, from, to) => incidents.map((row) => row.opened_ns / 1e6).filter((time) => time >= from && time <= to);
 
 export const pathOf = (region, tor, until, span) => `#/history/${[region, tor, until, span].map(encodeURIComponent).join("/")}`;

@@ -1,5 +1,5 @@
-// A whole region at some time in the past: what was lost, what was open, and its racks as they
-// were at the end of that time.
+// A whole region at some time in the past: its loss, the incidents that were open, and the state of
+// its racks at the end of that time.
 
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
@@ -8,14 +8,15 @@ import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, pathOf, summar
 import { MANY, STATES } from "./racks.js";
 import { MARKS, clock, count, duration, namesIn, percent, several } from "./words.js";
 
-const MINUTE_S = 60; // one row of each class and scope
-const LAST_WORD_S = 60; // an aggregator tells of each rack every ten seconds
+const MINUTE_S = 60; // rm_sla has one row per class, scope and minute
+const LAST_WORD_S = 60; // an older row of a rack is not its state; one is due every 10 s
 const SCOPES = { "inside racks": "rack", "between racks": "fabric" };
 const SLA = "sent,lost,rtt_p50_ns,rtt_p99_ns";
-const LEAST_LOST_S = 900; // of what each rack lost: minutes are written when they are over
+const LEAST_LOST_S = 900; // shortest step of the loss per rack: a minute is written when it has ended
 const RACK = "tor,rnics,rnics_good,rnics_bad,hosts,hosts_ok,hosts_slowed,brake_permille";
 
-// Steps begin at multiples of their length, the first one before from.
+// The points of one scope. The database's steps begin at multiples of step_s, so the first one may
+// begin before `from`.
 async function lineOf([name, scope], region, from, to) {
   const step_s = MINUTE_S * Math.ceil(Math.max(1, (to - from) / 1000 / MINUTE_S / POINTS));
   const { rows } = await askRows("rm_sla", { from, to, region, scope, step_s, columns: SLA });
@@ -35,7 +36,7 @@ async function lineOf([name, scope], region, from, to) {
   return { name, filled };
 }
 
-// As health tells it of now. What nobody told of in the minute before is not known.
+// The state of a rack in the words of /v1/health. Without a row of the last minute: "unknown".
 function stateOf(row, hurt) {
   if (hurt.some((each) => each.part_type === "rack")) return "blind";
   if (hurt.length > 0 || row?.rnics_bad > 0) return "bad";
@@ -45,8 +46,8 @@ function stateOf(row, hurt) {
   return row.rnics_good > 0 ? "ok" : "unknown";
 }
 
-// What the probes of each rack lost in that time: { racks: by ToR, null: not known, why }. A
-// database that keeps too much to add it up at once costs nothing else.
+// The lost probes of each rack: { racks: by ToR, or null; why: the reason for null }. Its failure
+// (for example too many rows for one answer) leaves the rest of the view as it is.
 async function lostBy(region, from, to) {
   const step_s = Math.max(LEAST_LOST_S, Math.ceil((to - from) / 1000));
   const racks = new Map();
@@ -99,7 +100,7 @@ function tile({ tor, row, hurt, state, lost }, href) {
   );
 }
 
-// The racks that lost most in that time, also if all was well at its end.
+// The racks with the greatest loss in that time, also if they were well at its end.
 const LOSERS = 8;
 function losersOf(racks) {
   const losers = racks.filter(({ lost }) => lost > 0).sort((a, b) => b.lost - a.lost);
@@ -125,7 +126,7 @@ function gridOf(racks, region, from, to) {
 }
 
 export async function lookAtRegion(region, from, to, known) {
-  // The analyzer answers four questions at once, of everybody.
+  // Not all in one Promise.all: the analyzer answers four requests for history at a time.
   const lines = await Promise.all(Object.entries(SCOPES).map((scope) => lineOf(scope, region, from, to)));
   const [open, told] = await Promise.all([
     incidentsIn(region, from, to, () => true, known),

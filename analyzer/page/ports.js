@@ -1,11 +1,12 @@
-// Ports of a rack's switch, and of the ESXi hosts whose counters its aggregator reads: what their
-// last readings have added, those in trouble first. Nobody tells in which rack such a host is.
+// Ports of a rack's switch, and of the ESXi hosts whose counters its aggregator reads: how much each
+// counter grew between the last two readings, ports in trouble first. An ESXi host may be in another
+// rack: nothing says in which one it is.
 
 import { element, table } from "./element.js";
 import { age, count, several } from "./words.js";
 
 const SHOWN = 12;
-// The worst first.
+// Counters that show trouble, the worst first.
 const TROUBLES = [
   ["errors", "errors"],
   ["dropped", "discarded"],
@@ -46,7 +47,7 @@ const busy = (port) => (port.rx_bytes ?? 0) + (port.tx_bytes ?? 0);
 const counted = (value) =>
   value > 0 ? element("b", {}, count(value)) : value === 0 ? element("span", { class: "quiet" }, "0") : null;
 
-// What none of them counts is no column, and is said.
+// A counter that no port has gets no column; a sentence below the table names it.
 function tableOf(caption, what, ports) {
   const order = [...ports].sort((a, b) => trouble(b.port) - trouble(a.port) || busy(b.port) - busy(a.port));
   const [told, missing] = [true, false].map((is) =>
@@ -72,7 +73,7 @@ function tableOf(caption, what, ports) {
   ];
 }
 
-// What is not read now is said, and so is how old it is.
+// A sentence about a device that cannot be read now, with the age of what is shown.
 const unread = (what, { up, error, age_ms }) =>
   up ? null : element("p", { class: "trouble" }, `${what} is not read${error ? `: ${error}` : " yet"}${age_ms === null ? "" : `; what is shown is ${age(age_ms)} old`}.`);
 
@@ -97,7 +98,7 @@ function otherOf(read) {
   ];
 }
 
-// A switch in trouble before one that is well.
+// How bad a switch is, to sort by: its worst port, or that it cannot be read.
 const worst = (read) => Math.max(read.up ? 0 : 1, ...read.ports.map(trouble));
 
 function hypervisorsOf(hosts) {
@@ -112,7 +113,7 @@ function hypervisorsOf(hosts) {
   ];
 }
 
-// What stands under the head: nothing of hosts where none is read.
+// The elements of the section "Ports"; without ESXi hosts, it has nothing about them.
 export function portsOf([read, others, hosts]) {
   const order = [...(others ?? [])].sort((a, b) => worst(b) - worst(a));
   return [...switchOf(read), ...order.flatMap(otherOf), ...hypervisorsOf(hosts)];

@@ -1,4 +1,4 @@
-// One rack: what is known of it, what is open, and its mesh.
+// The view of one rack: its state, its incidents, its mesh and its counters.
 
 import { NoAnswer, ask } from "./ask.js";
 import { counters } from "./counters.js";
@@ -7,12 +7,14 @@ import { isOpen, list } from "./incidents.js";
 import { mesh } from "./mesh.js";
 import { MARKS, age, count, duration, namesIn, ppm } from "./words.js";
 
-const EACH_MS = { minute: 2000, hour: 15000 }; // megabytes, of a large rack
-const SMALL_EACH_MS = 900; // each beat: whoever looks on while a cable is pulled sees it at once
+const EACH_MS = { minute: 2000, hour: 15000 }; // the mesh of a large rack has megabytes
+// Up to SMALL_PAIRS pairs, the mesh is requested at each beat of the page, so that an operator who
+// pulls a cable sees it at once.
+const SMALL_EACH_MS = 900;
 const SMALL_PAIRS = 1200;
 const BETWEEN = ["tor", "link", "switch", "path"];
-const MESH_PATIENCE_MS = 12000; // the analyzer says after 10 s that an aggregator does not answer
-const COUNTERS_MS = 5000; // as they are judged
+const MESH_PATIENCE_MS = 12000; // the analyzer gives up on an aggregator after 10 s
+const COUNTERS_MS = 5000; // the aggregator evaluates counters every 5 s
 const RECENT = 10;
 
 const traffic = (figures) =>
@@ -43,7 +45,7 @@ function factsOf(rack) {
   ]);
 }
 
-// Of its own, or of a link or path that ends at it.
+// An incident of the rack, or of a link or path that ends at its ToR.
 const concerns = (incident, region, tor) =>
   incident.region === region && (incident.tor === tor || namesIn(incident.part).includes(tor));
 
@@ -61,9 +63,9 @@ export function open([region, tor]) {
   });
 
   let isSmall = false;
-  let asking = null; // the period of the question that is not answered yet
+  let asking = null; // the period of the running request; null: none runs
 
-  // Nothing else waits for it: it is the rack's aggregator that answers, or does not.
+  // Nothing else waits for the mesh: the rack's aggregator answers it, and may not answer.
   async function askMesh() {
     const wanted = period;
     if (asking === wanted) return;
@@ -85,7 +87,7 @@ export function open([region, tor]) {
   let countedAt = -Infinity;
   let counting = false;
 
-  // One question at a time, that nothing else waits for: a slow answer holds up no mesh.
+  // One request at a time. Nothing else waits for it: a slow answer does not delay the mesh.
   async function askCounters() {
     if (counting || performance.now() - countedAt < COUNTERS_MS) return;
     countedAt = performance.now();
@@ -136,7 +138,7 @@ export function open([region, tor]) {
         about.replaceChildren(element("p", { class: "quiet" }, "No aggregator reports this rack."));
       }
       const its = [...known.incidents.values()].filter((each) => concerns(each, region, tor));
-      // What lies between racks hurts services of racks that it does not name.
+      // A part between racks may affect services of racks that are not in its name.
       hurting = [...known.incidents.values()]
         .filter((each) => isOpen(each) && each.evidence?.services)
         .filter((each) => its.includes(each) || (each.region === region && BETWEEN.includes(each.part_type)))

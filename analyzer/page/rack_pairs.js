@@ -1,4 +1,5 @@
-// Which pairs of racks lose most, now: whom a part between racks hurts.
+// The pairs of racks that lose most now, shown for an incident of a part between racks: they show
+// which racks it affects.
 
 import { NoAnswer, ask } from "./ask.js";
 import { element, table } from "./element.js";
@@ -7,7 +8,8 @@ import { count, duration, percent, several } from "./words.js";
 const SHOWN = 8;
 const BETWEEN = ["link", "switch", "path", "tor"]; // types of parts that several racks use
 
-// Of pairs between racks the way on which a probe was lost may not be known of any.
+// Indexes of the columns "Lost out" and "Lost back". They are left out if no pair has them: the
+// direction in which a probe between racks was lost is not always known.
 const LOST = [4, 5];
 const COLUMNS = [["From"], ["To"], ["Loss", "number"], ["Sent", "number"], ["Lost out", "number"], ["Lost back", "number"], ["RTT p99", "number"]];
 
@@ -44,7 +46,7 @@ export function rackPairs(region) {
 
   return {
     root,
-    // Nothing else waits for it. open: of what is over nothing is lost.
+    // Nothing else waits for the answer. open: the incident is open; else nothing is requested or shown.
     async ask(open) {
       root.hidden ||= !open;
       if (asking || !open) return;
@@ -54,7 +56,7 @@ export function rackPairs(region) {
         root.hidden = false;
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error;
-        root.hidden = true; // what is stale is not shown as live
+        root.hidden = true; // old figures must not look live
       } finally {
         asking = false;
       }

@@ -1,15 +1,15 @@
-// All racks of all regions, the worst first, and what is open.
+// The first view: all racks of all regions, the worst first, and the open incidents.
 
 import { element, say, show, walkable } from "./element.js";
 import { list } from "./incidents.js";
 import { MARKS, age, count, duration, ppm, several } from "./words.js";
 
 export const STATES = ["bad", "blind", "slowed", "unknown", "paused", "ok"];
-export const MANY = 200; // racks of all regions: beyond that a tile is a mark and a name
+export const MANY = 200; // with more racks, a tile shows only a mark and a name
 const INCIDENTS_SHOWN = 12;
 
 const key = (rack) => `${rack.region}/${rack.tor}`;
-// Slowed is about its hosts: the rack is ok beside that.
+// "slowed" is a state of this page only: some hosts probe less, and the rack is ok otherwise.
 const stateOf = (rack) => (rack.state === "ok" && rack.hosts_slowed > 0 ? "slowed" : rack.state);
 
 function figures(rack) {
@@ -97,7 +97,8 @@ class Region {
     this.filter(wanted);
   }
 
-  // The analyzer's order is the worst first. Tiles move only if it has changed.
+  // The analyzer sends the worst racks first. Tiles move only if the order has changed, and keep the
+  // focus.
   sort(racks) {
     const order = racks.map(key).join(" ");
     if (order === this.order) return;

@@ -1,4 +1,4 @@
-// Which services use the RNICs of a rack, and which of them an open incident hurts.
+// The services that use the RNICs of a rack, and which of them an open incident affects.
 
 import { element, table } from "./element.js";
 import { count, several } from "./words.js";
@@ -17,9 +17,10 @@ const row = (each, hurt) => [
   count(each.flows_probed),
 ];
 
-// "pod:train (lab/train-0), unit:big.service": as evidence has them.
+// The names in a text of the evidence, such as "pod:train (lab/train-0), unit:big.service".
 const namesOf = (services) => services.split(", ").map((each) => each.replace(/ \(.*$/, ""));
 
+// told: the services in the aggregator's answer; undefined: its release does not report them.
 // hurting: open incidents as { part, impact, services: a text that names them }.
 export function servicesOf([told, hurting]) {
   if (!told) return element("p", { class: "quiet" }, "The release of the rack’s aggregator does not report services here.");

@@ -1,4 +1,4 @@
-// Loss, round trips and availability of the last hour and day.
+// The view of the service levels: loss, round-trip times and availability of the last hour and day.
 
 import { ask } from "./ask.js";
 import { element, table } from "./element.js";

@@ -1,4 +1,4 @@
-// Figures as people read them.
+// Texts of numbers, times and names for people.
 
 const SCALES = [
   [1e9, "s"],
@@ -12,12 +12,12 @@ export function duration(ns) {
   if (ns === 0) return "0";
   const [size, unit] = SCALES.find(([least]) => ns >= least) ?? SCALES.at(-1);
   const value = ns / size;
-  // By what is left of it when it is rounded: 9.96 is 10.0, beside 10.2.
+  // The number of digits depends on the rounded value: 9.96 becomes 10.0, as 10.2 does, not 10.
   const text = value >= 99.95 ? value.toFixed(0) : value.toPrecision(value >= 9.95 ? 3 : 2);
   return `${text}\u00a0${unit}`;
 }
 
-// parts: of 1, as 0.0213. Loss that is there is never shown as nothing.
+// parts: a fraction, 0.0213 is 2.13 %. A loss above zero is never shown as 0 %.
 export function percent(parts) {
   if (parts === null || parts === undefined || Number.isNaN(parts)) return "–";
   const value = parts * 100;
@@ -53,8 +53,8 @@ export function clock(time, whole = false) {
   return whole || !today ? `${day} ${hour}` : hour;
 }
 
-// The parts that a part's name holds: "spine1--tor2", "tor1->tor2", "h1/r0 or h2/r0".
+// The names within the name of a part: "spine1--tor2", "tor1->tor2", "h1/r0 or h2/r0".
 export const namesIn = (part) => (part ?? "").split(/ or |--|->/);
 
-// Marks differ in shape, too: not everybody tells red from green.
+// The marks differ in shape, for people who cannot distinguish red from green.
 export const MARKS = { ok: "✓", bad: "✕", blind: "◌", paused: "‖", slowed: "▾", unknown: "?" };
