@@ -16,11 +16,11 @@ const BEFORE_SHOWN = 5; // most other incidents of the same part
 const AROUND_S = 900; // length of the linked history, half of it before the opening
 
 const LEGS = [
-  ["to_part", "to the part"],
-  ["from_part", "from the part"],
-  ["outside", "of others, past it"],
-  ["others", "among the others"],
-  ["service_probes", "of services over it"],
+  ["to_part", "to it, or over it"],
+  ["from_part", "from it"],
+  ["outside", "its own probes out of the rack"],
+  ["others", "that did not touch it"],
+  ["service_probes", "probes of services over it, both ways"],
 ];
 const IMPACTS = {
   P0: "P0: a service’s own probes over it are lost",

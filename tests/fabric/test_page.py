@@ -90,7 +90,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Kind"] == "rnic-down" and told["Rack"] == "tor1", told
         assert page.texts(".impact")[0].startswith("Impact not known: services are not traced")
-        assert "to the part" in page.texts("td") and page.texts(".timeline li")
+        assert "to it, or over it" in page.texts("td") and page.texts(".timeline li")
         what_to_do_is_said(page, "rnic-down")
         # For days nothing may be written of what is open.
         late = datetime.now(timezone.utc) + timedelta(days=2)
@@ -145,7 +145,8 @@ const at = new Date().toISOString();
 const one = { id: 'a1', state: 'open', region: 'lab', tor: '', part_type: 'link', part: 'spine1--tor2', place: '',
   kind: 'link-lossy', severity: 'critical', confidence: 0.9, sentence: 'Link spine1--tor2 loses packets.', began: at, opened: at,
   changed: at, resolved: null, sources: ['analyzer'], related: [], evidence: { impact: 'P0', services: 'pod:train (lab/train-0)',
-  ruled_out: ['spine1: its other links lose nothing'] } };
+  ruled_out: ['spine1: its other links lose nothing'], window_ms: 1000, window_start: at,
+  to_part: { sent: 20, arrived: 15 }, outside: { sent: 40, arrived: 0 } } };
 window.fetch = async (path, how) => {
   if (path.startsWith('/v1/incidents/a1')) return new Response(JSON.stringify(one));
   const answer = await real(path, how);
@@ -164,6 +165,7 @@ def test_whom_it_hurts_is_said_first_and_a_long_meaning_is_folded(region, page):
         whom = "Impact P0: a service\u2019s own probes over it are lost: pod:train (lab/train-0)"
         seen(page, "whom it hurts", "article .impact.P0", lambda texts: texts == [whom])
         assert "What else was considered, and ruled out" in page.texts("h2")
+        assert [row.split("\t")[0] for row in page.texts("tbody tr")] == ["to it, or over it", "its own probes out of the rack"]
         seen(page, "more to read", ".advice summary", lambda texts: texts == ["How it is found"])
         meaning, look, do = filter(None, page.texts(".advice p"))
         assert len(meaning) <= 250 and look.startswith("Look ") and do.startswith("Do: "), (meaning, look, do)
