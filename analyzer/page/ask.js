@@ -18,16 +18,17 @@ async function answerTo(path, patience_ms, read) {
     const answer = await fetch(path, { signal: stop.signal, cache: "no-store" });
     if (answer.ok) return await read(answer);
     const json = await answer.json().catch(() => ({}));
-    throw new NoAnswer(json.error ?? `the analyzer answers ${answer.status}`, answer.status);
+    throw new NoAnswer(json.error ?? `the analyzer answered with HTTP status ${answer.status}`, answer.status);
   } catch (error) {
-    if (error.name === "AbortError") throw new NoAnswer("no answer in time");
+    if (error.name === "AbortError") throw new NoAnswer(`no answer within ${patience_ms / 1000} s`);
     if (error instanceof TypeError) throw new NoAnswer("the analyzer cannot be reached");
+    if (error instanceof SyntaxError) throw new NoAnswer("the analyzer’s answer is not JSON");
     throw error;
   } finally {
     clearTimeout(timer);
   }
 }
 
-// Both throw NoAnswer. A JSON answer that cannot be parsed is returned as {}.
-export const ask = (path, patience_ms = PATIENCE_MS) => answerTo(path, patience_ms, (answer) => answer.json().catch(() => ({})));
+// Both throw NoAnswer, also if the body of the answer ends early or takes too long.
+export const ask = (path, patience_ms = PATIENCE_MS) => answerTo(path, patience_ms, (answer) => answer.json());
 export const askText = (path) => answerTo(path, PATIENCE_MS, (answer) => answer.text());

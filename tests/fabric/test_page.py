@@ -158,6 +158,31 @@ window.fetch = async (path, how) => {
 location.hash = '#/incident/a1';"""
 
 
+# What ask() throws for an answer whose body does not come to its end in 50 ms, and for one that is cut.
+ASKED = """
+const [done] = arguments;
+const real = window.fetch;
+const asked = async (body) => {
+  window.fetch = async (path, { signal }) => new Response(new ReadableStream({ start: (to) => {
+    to.enqueue(new TextEncoder().encode('{"incidents": ['));
+    body(to, signal);
+  } }));
+  try { return await (await import('/ask.js')).ask('/v1/incidents', 50); }
+  catch (error) { return `${error.constructor.name}: ${error.message}`; }
+  finally { window.fetch = real; }
+};
+(async () => done([
+  await asked((to, signal) => signal.addEventListener('abort', () => to.error(signal.reason))),
+  await asked((to) => to.close()),
+]))();"""
+
+
+def test_an_answer_that_is_cut_or_stuck_is_no_answer(region, page):
+    page.open(f"http://127.0.0.1:{region.lab.analyzer.port}/ask.js")  # no views that ask, too
+    assert page.driver.execute_async_script(ASKED) == [
+        "NoAnswer: no answer within 0.05 s", "NoAnswer: the analyzer\u2019s answer is not JSON"]
+
+
 def test_whom_it_hurts_is_said_first_and_a_long_meaning_is_folded(region, page):
     page.open(url(region))
     page.driver.execute_script(HURTING)
