@@ -14,7 +14,8 @@
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/verdict.h"
 
-/* strings are borrowed, and each fits into its field of an entry */
+/* One message about an incident, after its checks. Strings are borrowed, and each fits
+ * into its field of an entry. */
 struct incident_table_report {
 	uint64_t id;
 	enum wire_incident_state state;
@@ -28,20 +29,20 @@ struct incident_table_report {
 	char own_sentence[RM_SENTENCE_BYTES];
 };
 
-/* Both aggregators of each rack report one fault of a host with eight rails. */
+/* Enough for a host with eight rails: both aggregators of each of its racks report one
+ * fault of it. */
 #define MAX_TELLINGS 32
 #define KEY_BYTES (RM_NAME_BYTES + 24)
 #define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
 
-/* What one aggregator, or this analyzer, reports of an incident: one opening, found by
- * its id. */
+/* What one aggregator, or this analyzer, has reported of an incident under one id. */
 struct report {
 	char key[KEY_BYTES]; /* region and id */
 	struct node *node;
 	/* the aggregator and the rack that report it */
 	char source[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	bool is_own, is_open;
-	unsigned known; /* of part "A or B": 1 for A, 2 for B; 0: not known */
+	unsigned known; /* which one of "A or B" is at fault: 1 A, 2 B, 0: not known */
 	rm_wall_t changed;
 	UT_hash_handle hh;
 };
@@ -74,7 +75,8 @@ struct incident_table {
 /* Later than any real time: near the year 2262. */
 #define MAX_WALL_NS (INT64_MAX - 86400 * RM_NS_PER_S)
 
-/* For names that become labels and parts of log lines: printable, and not too long. */
+/* For names that become labels and are written to the log: printable ASCII without '|',
+ * which separates labels. room: of its field, with the final '\0'. */
 static bool
 is_label(const char *text, size_t room)
 {
@@ -221,8 +223,8 @@ add_source(struct incident_table_entry *entry, const char *source)
 		strcpy(entry->sources[entry->source_count++], source);
 }
 
-/* The slot of the report of this rack by this aggregator, or a free one. NULL: all are
- * in use. */
+/* The slot of this aggregator's report about this rack, or a free one. NULL: all are in
+ * use. */
 static struct report **
 report_place(struct node *node, const struct incident_table_report *report)
 {
@@ -234,7 +236,8 @@ report_place(struct node *node, const struct incident_table_report *report)
 						 : NULL;
 }
 
-/* Takes the evidence out of a rack's verdict; the rest is known already. */
+/* The evidence in the JSON text of a verdict; its other keys repeat the incident's
+ * fields. */
 static json_t *
 evidence_of(const char *text)
 {
@@ -247,7 +250,7 @@ evidence_of(const char *text)
 	return evidence;
 }
 
-/* An impact that only a later release knows is unknown here. */
+/* An impact that only a later release defines counts as unknown. */
 static enum rm_impact
 impact_of(const char *evidence_json)
 {
@@ -300,8 +303,9 @@ known_of(const char *parts, const char *evidence_json)
 
 #define CONTRADICTED UINT_MAX
 
-/* Which part of "A or B" this analyzer's reports, or those of racks, name, among open
- * or among resolved ones. 0: none does. */
+/* Which one of "A or B" the reports name. is_open: only open reports, or only resolved
+ * ones; is_own: only those of this analyzer, or only those of racks. 0: none names one;
+ * CONTRADICTED: they name different ones. */
 static unsigned
 known_by(const struct node *node, bool is_open, bool is_own)
 {
@@ -320,8 +324,8 @@ known_by(const struct node *node, bool is_open, bool is_own)
 	return ret;
 }
 
-/* A message that names neither A nor B does not change what an earlier one of this
- * report named. */
+/* A message that names neither A nor B does not undo an earlier message of the same
+ * report that named one. */
 static void
 report_note(struct report *report_now, const struct incident_table_report *report)
 {
@@ -331,9 +335,10 @@ report_note(struct report *report_now, const struct incident_table_report *repor
 		report_now->known = known;
 }
 
-/* Open reports decide, this analyzer's before those of racks; resolved ones only if no
- * open one names A or B. If open reports contradict each other, nothing is known; if
- * resolved ones do, what was known stays. */
+/* Sets which one of "A or B" is at fault. Open reports decide, this analyzer's before
+ * those of racks; resolved reports decide only if no open one names A or B. If open
+ * reports contradict each other, it is not known; if resolved ones do, nothing changes.
+ */
 static void
 narrow(struct node *node)
 {
@@ -354,8 +359,9 @@ narrow(struct node *node)
 	entry->narrowed[len] = '\0';
 }
 
-/* A sender that opens again what it has open was restarted before it could save its id:
- * it will never end the old one. The new report replaces it. */
+/* Adds a report under a new id. A sender that opens an incident which it has open
+ * already was restarted before it could save the old id, and will never end that one:
+ * the new report replaces the old one. */
 static int
 add_report(struct incident_table *table, struct node *node,
     const struct incident_table_report *report)
@@ -382,8 +388,8 @@ add_report(struct incident_table *table, struct node *node,
 	if (place == &node->tellings[node->report_count]) {
 		node->report_count++;
 	} else {
-		/* A part that was named in a resolved incident does not hold for this
-		 * one. */
+		/* Which of "A or B" was at fault in a resolved incident says nothing
+		 * about this one. */
 		if ((*place)->is_open)
 			report_now->known = (*place)->known;
 		HASH_DEL(table->by_key, *place);
@@ -396,7 +402,8 @@ add_report(struct incident_table *table, struct node *node,
 	return 0;
 }
 
-/* Takes sentence and evidence of the report. Out of memory: the entry is unchanged. */
+/* Copies sentence, evidence and kind from the report into the entry. -ENOMEM: the entry
+ * is unchanged. */
 static int
 node_report(struct node *node, const struct incident_table_report *report)
 {
@@ -415,7 +422,8 @@ node_report(struct node *node, const struct incident_table_report *report)
 	entry->evidence_json = evidence;
 	strcpy(entry->kind, report->kind);
 	entry->impact = impact_of(evidence);
-	/* A label of its alert: keeps the value of the opening. */
+	/* The severity is a label of its alert, which must not change: the first one
+	 * stays. */
 	if (entry->severity == RM_SEVERITY_UNSET)
 		entry->severity = report->severity;
 	entry->confidence = report->confidence;
@@ -510,7 +518,7 @@ node_new(struct incident_table *table, const struct incident_table_report *repor
 
 /* ---- reports --------------------------------------------------------------------- */
 
-/* Is the incident still open; own_only: by a report of this analyzer? */
+/* Some report of the incident is open; own_only: some report of this analyzer. */
 static bool
 still_open(const struct node *node, bool own_only)
 {
@@ -528,13 +536,13 @@ report_known(struct incident_table *table, struct report *report_now,
 	struct node *node = report_now->node;
 	int r = 0;
 
-	/* If the other aggregator of the rack reports it now, that one becomes the
-	 * source. */
+	/* The other aggregator of the rack may continue an incident under the same id:
+	 * then that one is the source. */
 	if (!report->is_own && strcmp(report_now->source, report->source) != 0) {
 		strcpy(report_now->source, report->source);
 		add_source(&node->entry, report->source);
 	}
-	/* A resolved opening is not opened again by a repeated message with its id. */
+	/* A repeated message does not open a resolved incident again. */
 	if (!report_now->is_open || (report->state != WIRE_RESOLVED &&
 					report->changed.ns <= report_now->changed.ns)) {
 		table->counts.repeated++;
@@ -557,7 +565,7 @@ report_known(struct incident_table *table, struct report *report_now,
 	return 1;
 }
 
-/* A further report of an incident that is open. */
+/* A report under a new id with the labels of an open incident. */
 static int
 report_again(struct incident_table *table, struct node *node,
     const struct incident_table_report *report)
@@ -565,7 +573,7 @@ report_again(struct incident_table *table, struct node *node,
 	int r;
 
 	if (report->state == WIRE_RESOLVED) {
-		table->counts.repeated++; /* of an opening before this one */
+		table->counts.repeated++; /* the end of an earlier incident */
 		return 0;
 	}
 	r = add_report(table, node, report);
@@ -641,7 +649,8 @@ incident_table_own(struct incident_table *table, const char *region,
 
 /* ---- ends of reports ------------------------------------------------------------- */
 
-/* A report has ended. True: the remaining ones name another part of "A or B". */
+/* To be called after a report has ended. True: the entry names another one of "A or B"
+ * now. */
 static bool
 end_narrows(struct node *node)
 {
@@ -817,15 +826,15 @@ sources_json(const struct incident_table_entry *entry)
 	return list;
 }
 
-/* json_object_set_new refuses NULL and leaves the key out: better than no answer at
- * all. */
+/* Out of memory: json_object_set_new leaves out a key whose value is NULL, which is
+ * better than no answer at all. */
 json_t *
 incident_table_json(const struct incident_table_entry *entry)
 {
 	json_t *json = json_object(), *evidence = evidence_of(entry->evidence_json);
 	char id[17];
 
-	/* The last report need not be the one that names the part. */
+	/* The evidence is that of the last report, which need not name A or B. */
 	if (strstr(entry->part, RM_PART_OR) != NULL)
 		json_object_set_new(evidence, "narrowed", json_string(entry->narrowed));
 	snprintf(id, sizeof(id), "%016" PRIx64, entry->id);

@@ -2,10 +2,9 @@
  * incident_table - all known incidents: those that aggregators report, and the
  * analyzer's own. Pure.
  *
- * One entry per (region, incident id); messages that are sent again after a restart of
- * either side change nothing. An open incident of a silent aggregator stays open, and
- * is marked. If two aggregators report one fault (equal label sets), that is one entry
- * with two sources.
+ * One entry per (region, incident id). A message that is sent again after a restart of
+ * either side changes nothing. An open incident of a silent aggregator stays open. If
+ * two aggregators report one fault (equal labels), that is one entry with two sources.
  */
 #ifndef ANALYZER_INCIDENTS_INCIDENT_TABLE_H
 #define ANALYZER_INCIDENTS_INCIDENT_TABLE_H
@@ -33,16 +32,15 @@ struct rm_sight;
 
 struct incident_table_entry {
 	uint64_t id;
-	uint64_t changes; /* the table of incidents's own number of its last change: for
+	uint64_t changes; /* the table's number of this entry's last change: for
 			     --follow */
-	uint64_t by_region[RM_SIGHT_REGIONS]; /* of the table of incidents's changes
-						 until then */
+	uint64_t by_region[RM_SIGHT_REGIONS]; /* the table's changes until then */
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char sources[INCIDENT_TABLE_SOURCES]
 		    [RM_NAME_BYTES]; /* aggregators, or the analyzer */
 	size_t source_count;
-	char narrowed[RM_PART_NAME_BYTES]; /* of part "A or B" the one at fault; or ""
-					    */
+	char narrowed[RM_PART_NAME_BYTES]; /* which one of "A or B" is at fault; "": not
+					      known, or the part is a single one */
 	char part_type[24], part[RM_PART_NAME_BYTES], place[RM_NAME_BYTES], kind[32];
 	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not reported */
 	enum rm_impact impact;
@@ -60,18 +58,20 @@ struct incident_table_counts {
 int incident_table_new(struct incident_table **ret);
 void incident_table_free(struct incident_table *table);
 
-/* 1: something is new; 0: it was known; -ENOBUFS, -ENOMEM, -EINVAL (invalid). */
+/* An incident that a rack's aggregator reports. 1: it changed the table; 0: it was
+ * known; -EINVAL: a field is out of range; -ENOBUFS, -ENOMEM. */
 int incident_table_edge(
     struct incident_table *table, const struct wire_incident *incident);
+/* An incident of this analyzer. Returns as incident_table_edge. */
 int incident_table_own(struct incident_table *table, const char *region,
     const char *analyzer, enum wire_incident_state state,
     const struct rm_incident *incident);
 
 /* Ends entries that are no longer open at their racks and whose end will not be
- * reported, because the aggregator was killed before it could save them. calm: since
- * when, after changed, the aggregator has reported no open incident of the rack; .ns 0:
- * it has some, or that is not known. Returns how many entries ended; on_ended is called
- * for each. */
+ * reported, because the aggregator was killed before it could save them. quiet()
+ * returns since when, after `changed`, the aggregator has reported no open incident of
+ * the rack; .ns 0: it reports some, or that is not known. Returns how many entries
+ * ended; on_ended is called for each. */
 size_t incident_table_end_quiet(struct incident_table *table,
     rm_wall_t (*quiet)(const char *region, const char *source, const char *tor,
 	rm_wall_t changed, void *arg),
@@ -84,8 +84,8 @@ const struct incident_table_entry *incident_table_find(
     const struct incident_table *table, uint64_t id);
 size_t incident_table_open(const struct incident_table *table);
 uint64_t incident_table_changes(const struct incident_table *table);
-/* The same two numbers among the changes that are in sight, whatever region is asked
- * for. */
+/* The number of changes, and the number of an entry's last change, counted only over
+ * the regions that the client may see, whichever of them it asks for. */
 uint64_t incident_table_changes_in(
     const struct incident_table *table, const struct rm_sight *sight);
 uint64_t incident_table_number_in(const struct incident_table *table,

@@ -1,8 +1,8 @@
 /*
- * incident_table_ends - lists, for the judgement over racks, the RNICs and hosts that
- * their own racks hold bad now, from the table of incidents. Pure. Only that table has
- * this: an incident changes its kind, is reported by several aggregators, and stays
- * open while another analyzer has the region.
+ * incident_table_ends - reports to localise the RNICs and hosts for which their own
+ * racks have an open incident, from the table of incidents. Pure. Single messages do
+ * not suffice for this: an incident changes its kind, is reported by several
+ * aggregators, and stays open while another analyzer judges the region.
  */
 #ifndef ANALYZER_INCIDENTS_INCIDENT_TABLE_ENDS_H
 #define ANALYZER_INCIDENTS_INCIDENT_TABLE_ENDS_H

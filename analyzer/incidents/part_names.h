@@ -11,8 +11,8 @@
 
 #define PART_NAMES_MAX 8
 
-/* The names of all switches that the part's name holds: of a ToR itself, a link's and a
- * path's both ends, and of all in "A or B". Returns how many. */
+/* The names in a part's name: a ToR or switch itself; both ends of a link or of a path;
+ * of "A or B", those of both. Returns how many. */
 size_t part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES]);
 /* True if the part is this ToR, or a link that ends at it. */
 bool part_names_tor(const struct rm_part *part, const char *tor);

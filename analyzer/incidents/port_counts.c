@@ -23,7 +23,7 @@ struct port {
 
 struct rack { /* with a port at least; key: tor */
 	char tor[RM_NAME_BYTES];
-	rm_mono_t at; /* of the summary that names them */
+	rm_mono_t at; /* when the summary that names these ports arrived */
 	size_t count, capacity;
 	struct port *ports;
 	UT_hash_handle hh;
@@ -68,7 +68,7 @@ is_old(const struct rack *rack, rm_mono_t now)
 	return rm_mono_since(now, rack->at) > PORT_COUNTS_KEEP_NS;
 }
 
-/* Only when there is no room: old ones say nothing anyway. */
+/* Called only when there is no room: port_counts_fill skips old racks anyway. */
 static void
 forget_old(struct port_counts *port_counts, rm_mono_t now)
 {
@@ -79,7 +79,7 @@ forget_old(struct port_counts *port_counts, rm_mono_t now)
 			forget(port_counts, rack);
 }
 
-/* Without its domain, in either case. */
+/* The hash of a switch's name without its domain, in lower case. */
 static uint32_t
 hash_short(const char *name, size_t len)
 {
@@ -90,8 +90,8 @@ hash_short(const char *name, size_t len)
 	return hash;
 }
 
-/* Parts of a sentence are joined by ", ": as many of them as fit, with the switch's
- * name before them. */
+/* The switch's name, and as much of the sentence as fits: it is cut at a comma, which
+ * separates its parts. */
 static void
 copy_sentence(struct port *port, const char *sentence)
 {
@@ -167,7 +167,7 @@ add(struct port_counts *port_counts, struct rack *rack, const struct wire_port_r
 	copy_sentence(port, row->sentence);
 }
 
-/* They go into sentences, alerts and lines of logs. */
+/* These texts are copied into sentences, alerts and log lines. */
 static bool
 is_plain(const char *text)
 {
@@ -227,7 +227,7 @@ port_counts_counts(const struct port_counts *port_counts)
 	return &port_counts->counts;
 }
 
-/* len: of b, which goes on behind it. */
+/* b: its first len bytes. */
 static bool
 is_same(const char *a, const char *b, size_t len)
 {
@@ -241,7 +241,7 @@ is_same(const char *a, const char *b, size_t len)
 	return short_a == short_b && strncasecmp(a, b, short_a) == 0;
 }
 
-/* It is an end of the link "a--b", and the other end its neighbour. */
+/* The port's switch and its neighbour are the two ends of the link "a--b". */
 static bool
 is_end(const struct port *port, const char *link)
 {
@@ -258,7 +258,8 @@ is_end(const struct port *port, const char *link)
 		   is_same(port->neighbor, link, len));
 }
 
-/* The names that a verdict's part has, for a first look at ports. */
+/* Hashes of the names in a verdict's part: few ports match them, and only those are
+ * compared by name. */
 struct ends {
 	bool link;
 	uint32_t hash[2];
@@ -307,7 +308,7 @@ struct naming { /* of the ports that a verdict names */
 	char *out;
 };
 
-/* Two racks report a port whose switch the aggregators of both read. */
+/* Two racks report the same port if the aggregators of both read its switch. */
 static bool
 is_named(const struct naming *naming, const struct port *port)
 {

@@ -1,11 +1,12 @@
 /*
- * port_counts - what the counters of switches' ports say, at the ends of links between
- * switches; for the verdicts on those links, and on the switches. Pure.
+ * port_counts - what ports at the ends of links between switches count; as evidence for
+ * verdicts on those links and switches. Pure.
  *
- * Each rack's summaries name the ports that count what can explain a loss. The newest
- * summary of a rack replaces what it named before; what nobody repeats is forgotten
- * after PORT_COUNTS_KEEP_NS. Switches are called as their aggregators' configs or LLDP
- * call them: a name is the same with its domain and without, in either case.
+ * Each rack's summaries name the ports with counts that can explain a loss. The newest
+ * summary of a rack replaces the ports of the one before; if no summary follows, they
+ * are forgotten after PORT_COUNTS_KEEP_NS. The names of switches come from the
+ * aggregators' configs or from LLDP: a name with its domain equals the name without it,
+ * and upper case equals lower case.
  */
 #ifndef ANALYZER_INCIDENTS_PORT_COUNTS_H
 #define ANALYZER_INCIDENTS_PORT_COUNTS_H
@@ -23,21 +24,23 @@ struct wire_summary_view;
 
 struct port_counts_counts { /* rows of summaries, so far */
 	uint64_t left_out;  /* because there was no room, or no memory */
-	uint64_t refused;   /* because they make no sense */
+	uint64_t refused;   /* a name is missing, or a text is not printable ASCII */
 };
 
 struct port_counts *port_counts_new(void);              /* NULL when out of memory */
 void port_counts_free(struct port_counts *port_counts); /* NULL is fine */
 
-/* One without the rack's state, or older than PORT_COUNTS_KEEP_NS, says nothing. */
+/* A summary without the rack's state, or older than PORT_COUNTS_KEEP_NS, changes
+ * nothing. */
 void port_counts_summary(struct port_counts *port_counts,
     const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall);
 
 const struct port_counts_counts *port_counts_counts(
     const struct port_counts *port_counts);
 
-/* Of a verdict on one link or one switch: what its ends, or all ends of its links, have
- * counted, into evidence.counters, as much as fits. */
+/* For a verdict on one link, switch or ToR: writes what the ports at the link's ends,
+ * or at all links of the switch, have counted into evidence.counters, as much as fits.
+ */
 void port_counts_fill(
     const struct port_counts *port_counts, struct rm_verdict *verdict, rm_mono_t now);
 

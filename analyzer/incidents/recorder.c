@@ -61,7 +61,7 @@ recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* Begins a line of about so many bytes; NULL: nothing is recorded any more. */
+/* Begins a line of about `bytes` bytes. NULL: the recording has stopped. */
 static FILE *
 line(struct recorder *recorder, rm_mono_t now, uint64_t bytes)
 {

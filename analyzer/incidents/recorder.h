@@ -27,11 +27,12 @@ struct recorder_options {
 	rm_wall_t wall;
 };
 
-/* A new file, folder/REGION-WALLNS.recording. -errno of fopen; -ENOMEM. */
+/* Creates the file folder/REGION-WALLNS.recording. -errno of open; -ENOMEM. */
 int recorder_new(const struct recorder_options *options, struct recorder **ret);
 void recorder_free(struct recorder *recorder);
 
-/* All do nothing with NULL, and after an error or the last byte, which is logged. */
+/* All of these do nothing with NULL, and nothing once the recording has stopped, which
+ * is logged: after a write error, or at max_bytes. */
 void recorder_summary(
     struct recorder *recorder, const struct wire_summary_view *view, rm_mono_t now);
 void recorder_incident(

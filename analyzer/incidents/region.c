@@ -37,17 +37,17 @@ struct region {
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: incidents are not saved */
 	int64_t row_interval_ns;       /* the longest of the region's aggregators */
-	/* the change number of the table of incidents at the last look for bad ends */
+	/* incident_table_changes when its bad RNICs and hosts were last taken over */
 	uint64_t incident_table_seen;
 	bool is_dirty;       /* the file is older than the incidents */
-	bool is_first;       /* this is the first analyzer of the list; otherwise: */
-	bool is_left;        /* all aggregators are connected to another analyzer */
+	bool is_first;       /* this is the first analyzer of the aggregators' lists */
+	bool is_left;        /* it is not, and no aggregator is connected to it */
 	rm_mono_t cut_off;   /* this analyzer is cut off since then; ns 0: it is not */
 	rm_mono_t connected; /* when an aggregator was connected last */
 	rm_mono_t now;       /* of the current judgement */
-	const struct rm_verdict *silent; /* blind's verdicts of its last judgement */
+	const struct rm_verdict *silent; /* the last verdicts of blind_judge */
 	size_t silent_count;
-	struct rm_verdict *verdicts; /* all current ones */
+	struct rm_verdict *verdicts; /* of all kinds, of the current judgement */
 	size_t verdict_room;
 };
 
@@ -84,8 +84,8 @@ region_leave(struct region *region)
 	rm_log_info("region %s: left to another analyzer", region->name);
 }
 
-/* This is not the first analyzer, and no aggregator was connected for a while: they use
- * another one. Open incidents are left to that one. */
+/* For an analyzer that is not the first one. If no aggregator was connected for
+ * LEFT_NS, they use another analyzer, and open incidents are left to that one. */
 static bool
 region_is_left(struct region *region, rm_mono_t now)
 {
@@ -98,8 +98,8 @@ region_is_left(struct region *region, rm_mono_t now)
 	return region->is_left;
 }
 
-/* No aggregator was heard for a while, and no receiver of alerts answers: this analyzer
- * is cut off, and nothing is reported missing because of that. */
+/* No aggregator has sent anything for ALONE_NS, and no receiver of alerts answers: this
+ * analyzer is cut off from the network. Then no rack is reported as silent. */
 static bool
 region_is_cut_off(struct region *region, rm_mono_t now)
 {
@@ -111,7 +111,7 @@ region_is_cut_off(struct region *region, rm_mono_t now)
 	last_seen = rm_mono_add(last_seen, ALONE_NS);
 	cut_off = rm_mono_since(now, last_seen) >= 0 &&
 		  !rm_alerts_answered(region->alerts, last_seen);
-	/* After it the grace time of every silent aggregator begins again. */
+	/* After the cut the grace time of every silent aggregator begins again. */
 	if (!cut_off && region->cut_off.ns != 0 &&
 	    rm_mono_since(now, region->cut_off) >= ANSWER_NS)
 		blind_stalled(region->blind, now);
@@ -200,7 +200,8 @@ make_room(struct region *region, size_t count)
 	return 0;
 }
 
-/* A rack is silent because of a known fault of its ToR. */
+/* The rack is silent because of a fault of its ToR, or of a link of the ToR, which is
+ * found now or has an open incident. */
 static bool
 is_explained(const struct region *region, const struct rm_verdict *silent, size_t found)
 {
@@ -267,7 +268,7 @@ region_listen_to_table(struct region *region, const struct incident_table *table
 	incident_table_ends_report(table, region->name, region->localise);
 }
 
-/* once_more: a state that the disk did not take is tried again once a second. */
+/* once_more: also write the state again if the last write failed; once a second. */
 static void
 keep(struct region *region, rm_wall_t wall, bool once_more)
 {
@@ -325,7 +326,7 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 		else
 			region->silent_count = (size_t)r;
 	}
-	/* With a part of the verdicts only, open incidents would seem to have none. */
+	/* Without all verdicts open incidents would seem to be over. */
 	r = ret == 0 ? gather(region, wall, &count) : ret;
 	if (r < 0)
 		return r;
@@ -370,8 +371,8 @@ region_incident(
 	if (incident->state == WIRE_OPENED)
 		localise_rack_found(
 		    region->localise, incident->tor, incident->kind, now);
-	/* A rack reports its own ToR only. A ToR that is down may be called late
-	 * afterwards. */
+	/* A rack reports on its own ToR only. The kind does not matter here: an
+	 * incident of a ToR that was down may become one of a late ToR. */
 	if (strcmp(incident->part_type, rm_part_type_str(RM_PART_TOR)) == 0 &&
 	    strcmp(incident->part, incident->tor) == 0)
 		tor_incident(region, incident, now);
@@ -399,8 +400,8 @@ region_rack_is_seen(struct region *region, const char *tor, bool seen, rm_mono_t
 
 /* ---- life ---- */
 
-/* True: the part has failed again. Both incidents have equal labels, so their alert is
- * one. */
+/* True: the part has failed again since. Both incidents have equal labels, so they
+ * share one alert. */
 static bool
 came_back(const struct rm_incidents *incidents, const struct rm_incident *incident)
 {

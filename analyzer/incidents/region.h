@@ -33,7 +33,7 @@ struct region_callbacks {
 	void (*on_incident)(const char *region, enum wire_incident_state state,
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
-	/* True: a rack has reported the cause of these losses; NULL: no rack does. */
+	/* True: an incident of a rack explains these losses. NULL: none ever does. */
 	bool (*is_explained)(const char *region, const struct rm_verdict *verdict,
 	    rm_wall_t now, void *arg);
 };
@@ -49,14 +49,14 @@ struct region_options { /* all pointers outlive the region */
 	int64_t resolve_after_ns;
 	int64_t blind_grace_ns, blind_start_ns; /* see blind.h */
 	const struct rm_alert_config *alerts;
-	bool first; /* this analyzer sends the region's alerts */
+	bool first; /* this analyzer is the first one of the aggregators' lists */
 };
 
 int region_new(const struct region_options *options, const char *name,
     const struct region_callbacks *callbacks, struct region **ret);
 void region_free(struct region *region); /* after the worker */
 
-/* From now on alerts go to these; see rm_alerts_reload. */
+/* From now on alerts go to these receivers; see rm_alerts_reload. */
 int region_alert_to(struct region *region, const struct rm_alert_config *config);
 
 const char *region_name(const struct region *region);
@@ -67,37 +67,39 @@ const struct rm_alert_counts *region_alert_counts(const struct region *region);
 const char *region_alert_trouble(const struct region *region);
 int region_alert_metrics(struct region *region, struct rm_metrics *metrics,
     const char *name, const char *labels);
-/* NULL: nothing is kept. */
+/* How often the file of open incidents could not be written; NULL: there is no file. */
 const uint64_t *region_file_failures(const struct region *region);
 
 const struct class_marks *region_marks(const struct region *region);
-/* Whether its CNPs arrive. */
+/* Whether the region's CNPs (congestion notification packets) arrive. */
 const struct cnp_finding *region_cnps(const struct region *region);
-/* Rows on ports of switches that were not taken. */
+/* Rows on ports of switches that were left out or refused. */
 const struct port_counts_counts *region_ports(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);
 
-/* Call it before each judgement: RNICs and hosts that their racks hold bad now. */
+/* Call it before each judgement: it takes over the RNICs and hosts that have an open
+ * incident of their own rack. */
 void region_listen_to_table(struct region *region, const struct incident_table *table);
 
-/* Reports of its racks: summaries, in order and none twice; */
+/* A summary of one of its racks: in order, none twice. */
 void region_summary(
     struct region *region, const struct wire_summary_view *view, rm_mono_t now);
-/* incidents, each change once; */
+/* An incident of one of its racks: each change once. */
 void region_incident(
     struct region *region, const struct wire_incident *incident, rm_mono_t now);
-/* whether an aggregator reports one. */
+/* Whether an aggregator reports this rack now. */
 void region_rack_is_seen(
     struct region *region, const char *tor, bool seen, rm_mono_t now);
-/* Takes the longest interval of its aggregators' hellos, as region_judge does. */
+/* Sets the summary interval that the judgement uses to the longest one in the hellos of
+ * its aggregators. region_judge does this, too. */
 void region_row_interval(struct region *region, rm_mono_t now);
-/* The interval that the judgement uses. */
+/* The summary interval that the judgement uses. */
 int64_t region_row_interval_ns(const struct region *region);
-/* Another analyzer judges the region from now on: open incidents end here, which only
- * history records, and silence is no finding. */
+/* Another analyzer judges the region from now on: open incidents end here, without a
+ * message to the receivers of alerts, and a silent rack is no finding. */
 void region_leave(struct region *region);
-/* Call it every 250 ms; also_blind: once a second. -ENOMEM: some verdicts were left
- * out. */
+/* Call it every 250 ms; also_blind: also judge which racks are silent, once a second.
+ * -ENOMEM: incidents are unchanged. */
 int region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_blind);
 
 #endif

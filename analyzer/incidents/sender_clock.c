@@ -1,8 +1,8 @@
 #include "analyzer/incidents/sender_clock.h"
 
-/* A busy machine makes less of a lag. */
+/* The lag falls only if it falls by more: a busy machine delays messages by less. */
 #define FALL_NS (500 * RM_NS_PER_MS)
-/* The least lag is that of this time and of the one before it. */
+/* The least lag is that of the current block of this length and of the one before. */
 #define BLOCK_NS (60 * RM_NS_PER_S)
 
 static int64_t

@@ -1,14 +1,15 @@
 /*
- * sender_clock - how old the messages of another daemon are, by its monotonic clock and
- * ours. Pure.
+ * sender_clock - how old the messages of another daemon are, from its monotonic clock
+ * and ours. Pure.
  *
- * No wall clock is needed, of either machine: the least lag of the last one to two
- * minutes is that of a message which did not wait. A lag that grows for good, because
- * the sender's machine was paused or a clock is slewed, is therefore learnt in two
- * minutes; a backlog is taken for old for as long. A backlog makes the lag fall again
- * and again, so ages hold only while the lag is steady: it has not fallen for
- * SENDER_CLOCK_STEADY_NS of our time. One clock is for one life of the daemon; zeroed,
- * it knows nothing.
+ * Wall clocks are not used. The lag of a message is our time of arrival minus the
+ * sender's time. The least lag of the last one to two minutes is taken for that of a
+ * message which did not wait: a message is as old as its lag exceeds this one. A lag
+ * that grows for good, because the sender's machine was paused or a clock is slewed, is
+ * learnt within two minutes; for as long the messages of a backlog count as old. While
+ * a backlog is sent, the lag falls again and again: ages are valid only while it is
+ * steady, i.e. has not fallen for SENDER_CLOCK_STEADY_NS of our time. A clock is for
+ * one run of the sender. Zeroed, it knows nothing.
  */
 #ifndef ANALYZER_INCIDENTS_SENDER_CLOCK_H
 #define ANALYZER_INCIDENTS_SENDER_CLOCK_H
@@ -23,9 +24,9 @@
 
 struct sender_clock {
 	bool known;
-	int64_t least_ns;  /* our time minus the sender's, the least of these two: */
-	int64_t former_ns; /* the least of the block before this one */
-	int64_t block_ns;  /* the least since `block` */
+	int64_t least_ns;  /* the smaller one of the next two lags */
+	int64_t former_ns; /* the least lag of the block (a minute) before this one */
+	int64_t block_ns;  /* the least lag of this block, which began at `block` */
 	rm_mono_t block;
 	int64_t fell_to_ns; /* the least lag when it fell last */
 	rm_mono_t fell;
@@ -34,7 +35,8 @@ struct sender_clock {
 /* A message arrived now that the sender finished at end_ns of its clock. */
 void sender_clock_note(struct sender_clock *clock, uint64_t end_ns, rm_mono_t now);
 bool sender_clock_is_steady(const struct sender_clock *clock, rm_mono_t now);
-/* At least 0. Only where a message was noted. */
+/* How long before now the sender's clock showed end_ns; at least 0. Valid only after
+ * sender_clock_note. */
 int64_t sender_clock_age(
     const struct sender_clock *clock, uint64_t end_ns, rm_mono_t now);
 

@@ -15,26 +15,27 @@
 
 #define MAX_RACKS 16384
 #define MAX_HOPS WIRE_MAX_HOPS
-#define LOST_NS (5 * RM_NS_PER_S) /* a loss is of the fault that is judged now */
+#define LOST_NS (5 * RM_NS_PER_S) /* for so long a loss counts as current */
 #define MAX_ALTERNATIVES 4
 #define MAX_NAMES 4
 #define MORE ", ..."
 
-/* Names are compared by their hashes: a region has a million hops. 0: none. */
+/* Names are stored and compared as hashes, because a region has a million hops. Hash 0:
+ * no name. */
 struct row {
 	char *service;
-	uint64_t use;         /* all of the following names in one */
+	uint64_t use;         /* hash of service, dst_tor and hops together */
 	uint64_t dst_tor;     /* 0: not known */
 	uint64_t there, back; /* "tor1->tor2", "tor2->tor1"; 0: not known */
 	uint64_t hops[MAX_HOPS];
 	uint64_t links[MAX_HOPS]; /* between a hop and the next, "spine1--tor2" */
 	size_t hop_count;         /* 0: the path is not known */
 	bool is_gap;              /* some hops are not known */
-	uint64_t
-	    lost_ns; /* when a loss was reported last, by the rack's clock; 0: none */
+	uint64_t lost_ns; /* end of the last summary with a loss, by the sender's clock;
+			     0: none */
 };
 
-/* Of an aggregator, from its start to its end. */
+/* One run of an aggregator, from its start to its end. */
 struct life {
 	uint64_t aggregator, incarnation; /* aggregator 0: none so far */
 	struct sender_clock clock;
@@ -43,16 +44,18 @@ struct life {
 struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t name;
-	struct life life, former; /* of the aggregators that report, that reported it */
-	rm_mono_t last_seen;      /* any summary */
-	uint64_t end_ns; /* of the one with these rows, by the rack's clock; 0: none */
-	bool all;        /* all flows of the rack are in it */
+	struct life life, former; /* of its aggregator now, and of the one before */
+	rm_mono_t last_seen;      /* when any summary of the rack arrived last */
+	uint64_t end_ns; /* end of the summary with these rows, by the sender's clock;
+			    0: none */
+	bool all;        /* the rows contain all flows of the rack's services */
 	struct row *rows;
 	size_t count;
 	UT_hash_handle hh, by_name;
 };
 
-/* A verdict comes four times a second, and a region has many rows. */
+/* Answers are kept for a second: an open verdict is filled four times a second, and a
+ * region has many rows. */
 #define ANSWERS 256
 #define ANSWER_NS (1 * RM_NS_PER_S)
 
@@ -140,7 +143,7 @@ add_hop(struct row *row, struct hop before, struct hop hop)
 	row->links[row->hop_count - 2] = hash_of(link, strlen(link));
 }
 
-/* "tor1@10.0.0.1 ? spine1@10.0.0.2": names, without addresses. */
+/* Reads the names out of "tor1@10.0.0.1 ? spine1@10.0.0.2". */
 static void
 read_path(struct row *row, const char *path)
 {
@@ -177,7 +180,8 @@ compare_losses(const void *a, const void *b)
 	return left->use < right->use ? -1 : left->use > right->use;
 }
 
-/* A loss stays known for some seconds; few rows have any. */
+/* Copies losses of the last seconds from the rack's former rows. Sorts those first: few
+ * rows have a loss. */
 static void
 keep_losses(struct service_uses *service_uses, const struct rack *rack,
     struct row *rows, size_t count, rm_mono_t now)
@@ -207,7 +211,8 @@ keep_losses(struct service_uses *service_uses, const struct rack *rack,
 	}
 }
 
-/* Names go into sentences, alerts and lines of logs. */
+/* A copy for sentences, alerts and the log: bytes other than printable ASCII are '?'.
+ * NULL: out of memory. */
 static char *
 plain(const char *text)
 {
@@ -242,7 +247,7 @@ use_of(const struct row *row)
 	return rm_fnv1a(use, row->hops, row->hop_count * sizeof(row->hops[0]));
 }
 
-/* The first `count`. NULL: out of memory. */
+/* Reads the first `count` rows of the summary. NULL: out of memory. */
 static struct row *
 read_rows(const struct wire_summary_view *view, size_t count)
 {
@@ -290,7 +295,8 @@ is_fresh(const struct rack *rack, rm_mono_t now)
 	return !is_old(rack, now) && sender_clock_is_steady(&rack->life.clock, now);
 }
 
-/* Racks that are gone for good, and what old rows keep others from having. */
+/* Frees old rows, which other racks may need the room of, and racks without a summary
+ * for a day. */
 static void
 forget_old(struct service_uses *service_uses, rm_mono_t now)
 {
@@ -308,7 +314,7 @@ forget_old(struct service_uses *service_uses, rm_mono_t now)
 	}
 }
 
-/* NULL: no room. */
+/* Found or made. NULL: too many racks, or out of memory. */
 static struct rack *
 rack_of(struct service_uses *service_uses, const char *tor)
 {
@@ -341,7 +347,8 @@ is_of(const struct life *life, const struct life *other)
 	       life->incarnation == other->incarnation;
 }
 
-/* False: the summary is of an aggregator that was replaced, and waited. */
+/* Notes which aggregator reports the rack. False: the summary is of an aggregator that
+ * was replaced, and has waited in its spool. */
 static bool
 take_turn(struct service_uses *service_uses, struct rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
@@ -377,8 +384,8 @@ service_uses_summary(struct service_uses *service_uses,
 	struct rack *rack;
 	struct row *rows;
 
-	/* A rack whose aggregator is too old to report uses is one that may have
-	 * some. */
+	/* A rack whose aggregator is too old to report uses is added, too: it may have
+	 * services that are not known. */
 	rack = rack_of(service_uses, summary->tor);
 	if (rack == NULL)
 		return;
@@ -407,7 +414,7 @@ service_uses_summary(struct service_uses *service_uses,
 
 struct target {
 	uint64_t name;     /* "spine1", "spine1--tor2", "tor1->tor2" */
-	uint64_t racks[2]; /* the ToRs in it, as far as they are known */
+	uint64_t racks[2]; /* the names in it that are ToRs */
 	size_t rack_count;
 	bool is_path;
 };
@@ -416,11 +423,11 @@ struct found {
 	const char *names[MAX_NAMES];
 	size_t count;
 	bool more;
-	bool is_hurt;  /* one of them loses probes */
-	bool is_vague; /* some may use it */
+	bool is_hurt;  /* these services lose probes */
+	bool is_vague; /* more services may use the part: a path is not known */
 };
 
-/* "tor" at the begin or end of "tor--b", "a->tor"; or all of it. */
+/* name is "tor", or a link or path with this ToR at an end: "tor--b", "a->tor". */
 static bool
 is_end_of(const char *tor, const char *name, size_t len)
 {
@@ -480,7 +487,8 @@ has(const uint64_t *list, size_t count, uint64_t name)
 	return false;
 }
 
-/* Nothing passes a ToR, or its links, but what begins or ends in its rack. */
+/* A ToR, and its links, are crossed only by flows that begin or end in its rack: the
+ * row's flow does neither. src: the row's own rack. */
 static bool
 is_elsewhere(const struct row *row, const struct target *target, uint64_t src)
 {
@@ -505,14 +513,15 @@ crosses(const struct row *row, const struct target *target, uint64_t src)
 	    has(row->hops, row->hop_count, name) ||
 	    has(row->links, row->hop_count, name))
 		return CROSSES;
-	/* Where the path is not known whole, it may cross any part. */
+	/* A path with unknown hops may cross any part. */
 	return src != row->dst_tor && (row->hop_count == 0 || row->is_gap) &&
 		       !is_elsewhere(row, target, src)
 		   ? CROSSES_MAYBE
 		   : CROSSES_NOT;
 }
 
-/* In order of the alphabet: which ones are named does not depend on who came first. */
+/* Adds a name in alphabetical order: which ones fit does not depend on the order of the
+ * rows. */
 static void
 name(struct found *found, const char *service)
 {
@@ -535,14 +544,14 @@ name(struct found *found, const char *service)
 	found->names[at] = service;
 }
 
-/* Those that lose probes come first. */
+/* Services that lose probes are named alone; others only if there are none. */
 static void
 note(struct found *found, const char *service, bool is_hurt)
 {
 	if (is_hurt && !found->is_hurt) {
 		found->is_hurt = true;
 		found->more |= found->count > 0;
-		found->count = 0; /* whom it does not hurt yet, is not named */
+		found->count = 0; /* services without losses are not named */
 	} else if (!is_hurt && found->is_hurt) {
 		found->more = true;
 		return;
@@ -581,8 +590,8 @@ is_known_rack(const struct service_uses *service_uses, uint64_t name, rm_mono_t 
 	return rack != NULL && is_known(rack, now);
 }
 
-/* A rack reports the paths of what it sends. What others send to it may take other
- * paths, which these report. */
+/* A rack reports the paths of its own packets. Packets to it may take other paths,
+ * which the racks of the senders report: all of these must report all their flows. */
 static bool
 are_peers_known(
     const struct service_uses *service_uses, const struct rack *rack, rm_mono_t now)
@@ -601,8 +610,9 @@ are_peers_known(
 	return true;
 }
 
-/* All that could use the part is reported: by the rack at an end of it, and of a link
- * also by those that this rack talks to; else by all. */
+/* All flows that could cross the part are reported. For a ToR or a path the reports of
+ * a rack at an end suffice; for a link at a ToR, those of its rack and of all racks
+ * that it has connections with; for other parts, those of all racks. */
 static bool
 is_all_known(
     const struct service_uses *service_uses, const struct target *target, rm_mono_t now)

@@ -9,7 +9,7 @@
 
 #define MOST 0.75 /* of the samples */
 #define LATELY_NS (4 * RM_NS_PER_S)
-#define MAX_ENDED 64 /* ended ones that are looked at, the newest first */
+#define MAX_ENDED 64 /* ended incidents that are examined, the newest ones */
 
 /* rnic: "host/device". True: the entry is about the RNIC or its host. */
 static bool
@@ -30,8 +30,8 @@ is_about(const struct incident_table_entry *entry, const char *rnic)
 	return rm_part_names(&part, host);
 }
 
-/* A flapping port loses on all paths for a while, and never all packets of one path: it
- * does not explain a link that is down. */
+/* A flapping port loses packets on all its paths now and then, but never all packets of
+ * one path: it does not explain a link that is down. */
 static bool
 may_explain(const struct incident_table_entry *entry, const struct rm_verdict *verdict)
 {
