@@ -143,9 +143,25 @@ add_hop(struct row *row, struct hop before, struct hop hop)
 	row->links[row->hop_count - 2] = hash_of(link, strlen(link));
 }
 
+/* The name of one hop's text. As in verdicts, a switch that the topology does not name
+ * has its address as its name, unless it is the ToR at an end of the path. */
+static struct hop
+read_hop(const char *text, size_t len, const char *src, const char *dst)
+{
+	if (text[0] != '?')
+		return (struct hop){ text, strcspn(text, "@ ") };
+	if (src != NULL)
+		return (struct hop){ src, strlen(src) };
+	if (len <= strlen("?@"))
+		return (struct hop){ NULL, 0 };
+	if (dst != NULL && dst[0] != '\0')
+		return (struct hop){ dst, strlen(dst) };
+	return (struct hop){ text + strlen("?@"), len - strlen("?@") };
+}
+
 /* Reads the names out of "tor1@10.0.0.1 ? spine1@10.0.0.2". */
 static void
-read_path(struct row *row, const char *path)
+read_path(struct row *row, const char *path, const char *src, const char *dst)
 {
 	struct hop before = { 0 };
 
@@ -153,8 +169,8 @@ read_path(struct row *row, const char *path)
 		return;
 	while (*path != '\0') {
 		const size_t len = strcspn(path, " ");
-		const struct hop hop = { path,
-			path[0] == '?' ? 0 : strcspn(path, "@ ") };
+		const struct hop hop = read_hop(path, len,
+		    row->hop_count == 0 ? src : NULL, path[len] == '\0' ? dst : NULL);
 
 		if (row->hop_count == MAX_HOPS) {
 			row->is_gap = true;
@@ -164,6 +180,9 @@ read_path(struct row *row, const char *path)
 		before = hop;
 		path += len + (path[len] == ' ');
 	}
+	/* The trace has ended before the destination's ToR. */
+	if (row->dst_tor != 0 && hash_of(before.name, before.len) != row->dst_tor)
+		row->is_gap = true;
 }
 
 static int64_t
@@ -263,7 +282,7 @@ read_rows(const struct wire_summary_view *view, size_t count)
 			return NULL;
 		}
 		read_ends(&rows[i], view->summary.tor, use.dst_tor);
-		read_path(&rows[i], use.path);
+		read_path(&rows[i], use.path, view->summary.tor, use.dst_tor);
 		rows[i].use = use_of(&rows[i]);
 		if (use.lost > 0)
 			rows[i].lost_ns = view->summary.end_ns;

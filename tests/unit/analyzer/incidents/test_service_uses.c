@@ -326,6 +326,22 @@ a_rack_that_is_gone_for_good_is_forgotten(void **state)
 	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
 }
 
+/* Verdicts name it by its address, and the ToRs at both ends by their names. */
+static void
+a_switch_that_the_topology_does_not_name_is_found_by_its_address(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row row = { "unit:a", "tor2",
+		"?@10.0.0.1 ?@10.0.0.2 ?@10.0.0.3", 1, 8, 0 };
+
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, SWITCH, "10.0.0.2"), "P1: unit:a");
+	assert_string_equal(impact(w, LINK, "10.0.0.2--tor1"), "P1: unit:a");
+	assert_string_equal(impact(w, LINK, "10.0.0.2--tor2"), "P1: unit:a");
+	assert_string_equal(impact(w, SWITCH, "10.0.0.9"), "P2");
+}
+
 static void
 a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks(void **state)
 {
@@ -342,6 +358,12 @@ a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks(void **state)
 	row.path = "tor1@10.0.0.1 ? tor2@10.0.0.5";
 	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	row.path = "?@10.0.0.1";
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	row.path = "tor1@10.0.0.1 spine1@10.0.0.2";
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine2--tor2"), "unknown");
 	row.path = "*";
 	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
@@ -393,6 +415,7 @@ main(void)
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
 		TEST(no_impact_is_reported_only_where_all_uses_are_known),
 		TEST(a_rack_that_is_gone_for_good_is_forgotten),
+		TEST(a_switch_that_the_topology_does_not_name_is_found_by_its_address),
 		TEST(a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks),
 		TEST(nothing_passes_a_daemon),
 		TEST(names_from_outside_are_made_plain),
