@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+/* From so many losses on, and such a share of the sent probes, losses are not slow. */
 #define SWALLOWED_LOST 4
 #define SWALLOWED_SHARE 0.3
 #define LATE_BINS 2
@@ -39,7 +40,7 @@ slot_of(rm_mono_t at)
 	return at.ns / LOCALISE_SLOT_NS;
 }
 
-/* Slots of an earlier time, seen from now. */
+/* Moves slot bits whose bit 0 stands for slot `then`, so that it stands for `now`. */
 static uint64_t
 aged(uint64_t slots, int64_t then, int64_t now)
 {
@@ -53,7 +54,7 @@ note_loss(struct localise_path *path, rm_mono_t now)
 	path->slot = slot_of(now);
 }
 
-/* Bins before this one that were not used since are not valid. */
+/* The bin with this number. Clears it and all bins since the last one that was used. */
 static struct localise_bin *
 newest(struct localise_path *path, int64_t number)
 {
@@ -119,8 +120,8 @@ localise_bins_sent(const struct localise_map *map, rm_mono_t now)
 	return sent;
 }
 
-/* True if some flow of it loses all packets, in a single direction, second by second.
- */
+/* The path loses so much that its seconds show it: these are not the losses of a slow
+ * fault, and must not count as such. */
 static bool
 is_swallowed(const struct localise_sum *sum)
 {
@@ -129,7 +130,7 @@ is_swallowed(const struct localise_sum *sum)
 	return lost >= SWALLOWED_LOST && lost >= SWALLOWED_SHARE * sum->sent;
 }
 
-/* Adds the observations of the path in the given number of newest bins. */
+/* Adds the path's counts of this many newest bins to *sum. */
 static void
 add_bins(const struct localise_path *path, rm_mono_t now, int64_t bins,
     struct localise_sum *sum)

@@ -1,7 +1,7 @@
 /*
- * localise_bins - probes and losses on paths in the last two minutes. Pure. Seconds do
- * not show a loss of one packet in several hundred: bins of 16 s add up the rows, and
- * the newest eight of them count together.
+ * localise_bins - probes and losses on paths in the last two minutes. Pure. A loss of
+ * one packet in several hundred is not seen in single seconds: bins of 16 s add up the
+ * rows, and the newest eight bins count together.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_BINS_H
 #define ANALYZER_PATHS_LOCALISE_BINS_H
@@ -9,23 +9,24 @@
 #include "analyzer/paths/localise_path.h"
 
 #define LOCALISE_WINDOW_NS (LOCALISE_BINS * LOCALISE_BIN_NS)
-/* For as many slots as a number has bits it is known whether anything was lost on the
- * way out: a burst counts as one observation, with any number of losses. */
+/* The window is divided into 64 slots. localise_path.lossy_slots has a bit for each: in
+ * this slot a probe was lost, or may have been, on its way out. A burst of losses thus
+ * counts as one observation. */
 #define LOCALISE_SLOT_NS (LOCALISE_WINDOW_NS / 64)
 
-/* Rows that arrive soon after a finding in the path's racks still describe that fault:
- * they do not count. */
+/* Adds one row. Rows that arrive soon after one of the path's racks has found a fault
+ * of its own are left out: they still describe that fault. */
 void localise_bins_add(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, rm_mono_t now);
-/* Its losses are explained, or may be by a known fault: counting begins again. */
+/* Clears the path's bins: a known fault explains its losses, or may explain them. */
 void localise_bins_forget(struct localise_path *path);
-/* Adds what was seen of it in all bins. */
+/* Adds the path's counts of all bins, i.e. of two minutes, to *sum. */
 void localise_path_slow(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
-/* The same of the newest two bins: of the last 16 to 32 s. */
+/* Adds the path's counts of the newest two bins, i.e. of the last 16 to 32 s. */
 void localise_path_lately(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
-/* Probes sent on all paths. */
+/* The number of probes sent on all paths in all bins. */
 double localise_bins_sent(const struct localise_map *map, rm_mono_t now);
 
 #endif

@@ -6,13 +6,15 @@
 
 #include "analyzer/paths/localise_map.h"
 
-#define KEPT_EACH_S 0.97 /* of the counts, from second to second */
+#define KEPT_EACH_S 0.97 /* share of the counts that is kept after each second */
 #define MIN_LOST 5
-/* ln of the chance that a part which loses all classes alike loses only this one */
+/* ln of the chance that all losses fall into one class if the part loses all classes
+ * alike */
 #define BY_CHANCE_LN (-8.0)
 #define STILL_BY_CHANCE_LN (-4.0)
-/* Part of the losses that may be in another class, at least OTHERS_LEAST of them. More
- * is of a second fault, which would be judged by this class, too. */
+/* Share of the losses that may be in other classes, and at least OTHERS_LEAST losses.
+ * If other classes lose more, there is a second fault, which must not be judged by this
+ * class alone. */
 #define OTHERS_OF_LOST 0.004
 #define OTHERS_LEAST 1.0
 #define OTHERS_STILL_OF_LOST 0.1

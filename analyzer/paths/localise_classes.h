@@ -1,6 +1,6 @@
 /*
- * localise_classes - whether packets of one class (DSCP) alone are lost, as with a
- * wrong queue, policer or lossless priority. Pure.
+ * localise_classes - whether packets of only one class (DSCP) are lost, as happens with
+ * a wrong queue, policer or lossless priority. Pure.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_CLASSES_H
 #define ANALYZER_PATHS_LOCALISE_CLASSES_H
@@ -17,24 +17,26 @@ struct localise_class_counts {
 	float sent, lost;
 };
 
-/* What crossed a part by class. */
+/* Probes that crossed a part, by class. */
 struct localise_classes {
 	struct localise_class_counts of[LOCALISE_CLASSES];
-	rm_mono_t counted; /* rows that came until then are counted; ns 0: none */
+	rm_mono_t counted; /* rows that arrived until then are counted; ns 0: none */
 };
 
-/* Adds the newest two sets of rows of the path, as far as they are not counted. */
+/* Adds those of the path's newest two sets of rows that are not counted yet. */
 void localise_classes_add(
     struct localise_classes *classes, const struct localise_path *path, rm_mono_t now);
-/* All paths are added: older seconds lose weight. */
+/* Call it when all paths of the part are added: it lowers the weight of older seconds.
+ */
 void localise_classes_end(struct localise_classes *classes, rm_mono_t now);
 
-/* Only packets of the class *dscp are lost, and enough others arrived to tell. was: it
- * was so a second ago: less is enough. */
+/* True: only packets of the class *dscp are lost, and so many of other classes have
+ * arrived that this is no chance. was: it was true a second ago; then less evidence is
+ * enough. */
 bool localise_classes_one_alone(
     const struct localise_classes *classes, bool was, uint8_t *dscp);
 
-/* Appends the figures in words. */
+/* Appends the lost and sent probes of this class, and of the others, as text. */
 void localise_classes_report(const struct localise_classes *classes, uint8_t dscp,
     char observed[RM_EVIDENCE_TEXT]);
 

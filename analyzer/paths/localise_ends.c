@@ -65,7 +65,9 @@ localise_ends_add(struct localise_ends *ends, const char *name)
 	return r;
 }
 
-/* sample: "h1/r0>h9/r0:49153" up to len; a malformed one belongs to no end. */
+/* sample: the first len bytes, "h1/r0>h9/r0:49153". A malformed one leads to no bad
+ * end.
+ */
 static bool
 is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
 {
@@ -85,9 +87,9 @@ is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
 
 #define MAX_SAMPLES 16 /* rows name 8 flows */
 
-struct samples { /* lost flows of a row */
-	uint64_t named, bad;
-	size_t len; /* of the text of the others */
+struct samples {             /* lost flows that a row names */
+	uint64_t named, bad; /* all; those to bad ends */
+	size_t len;          /* of the text of those that are not to bad ends */
 };
 
 static struct samples
@@ -116,7 +118,7 @@ read_samples(const struct localise_ends *ends, const char *from,
 	return ret;
 }
 
-/* Removes the part bad/named of the losses, rounded up. Returns the number. */
+/* Subtracts the share bad/named of the losses, rounded up. Returns how many. */
 static uint64_t
 take_share(uint64_t *count, const struct samples *samples)
 {
@@ -127,7 +129,7 @@ take_share(uint64_t *count, const struct samples *samples)
 	return taken;
 }
 
-/* Removes up to so many. Returns the number. */
+/* Subtracts at most this many flows. Returns how many. */
 static uint32_t
 take_flows(uint32_t *flows, uint64_t most)
 {
@@ -155,7 +157,7 @@ localise_ends_leave_out(const struct localise_ends *ends, struct wire_path_row *
 		take_share(&row->lost_reverse, &samples) +
 		take_share(&row->lost_unknown, &samples);
 	row->sent -= taken;
-	/* If all named flows are of bad ends, so are those that are not named. */
+	/* If all named flows lead to bad ends, so do those that are not named. */
 	bad = samples.bad == samples.named ? UINT32_MAX : samples.bad;
 	take_flows(&row->flows_dead, bad);
 	bad -= take_flows(&row->flows_silent, bad);

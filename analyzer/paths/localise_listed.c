@@ -5,7 +5,8 @@
 
 #include "analyzer/paths/localise_bins.h"
 
-#define LATELY_NS (15 * RM_NS_PER_S) /* time after a loss */
+#define LATELY_NS \
+	(15 * RM_NS_PER_S) /* so long after a loss a path is in the first part */
 
 static void
 put(struct localise_map *map, size_t at, struct localise_path *path)
@@ -44,7 +45,7 @@ localise_list(struct localise_map *map, struct localise_path *path)
 	return 0;
 }
 
-/* Of those that had no losses lately. */
+/* Moves the path at this place from the first part of the list to the second. */
 static void
 demote(struct localise_map *map, size_t at)
 {

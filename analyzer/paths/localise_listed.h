@@ -1,17 +1,20 @@
 /*
- * localise_listed - the paths with losses: lately, and as long ago as bins reach. Pure.
+ * localise_listed - the list of paths with losses: first those of the last seconds,
+ * then those of the last two minutes, which the bins cover. Pure.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_LISTED_H
 #define ANALYZER_PATHS_LOCALISE_LISTED_H
 
 #include "analyzer/paths/localise_path.h"
 
-/* It lost something just now. -ENOMEM. */
+/* The path has lost packets now: puts it among the first. -ENOMEM. */
 int localise_list(struct localise_map *map, struct localise_path *path);
 void localise_unlist(struct localise_map *map, struct localise_path *path);
-/* What has lost nothing since, lately or at all, moves on. */
+/* Moves paths that have lost nothing for seconds to the second part of the list, and
+ * takes those that have lost nothing for two minutes off the list. */
 void localise_listed_tidy(struct localise_map *map, rm_mono_t now);
-/* How many of map->lossy, from the first, may have losses that are seen so. */
+/* How many paths of map->lossy, from the first one on, may have losses in what `seen`
+ * covers: seconds or two minutes. */
 size_t localise_listed(const struct localise_map *map, localise_seen *seen);
 
 #endif

@@ -67,7 +67,8 @@ localise_element_find(struct localise_map *map, const char *a, const char *b,
 	return 0;
 }
 
-/* The link from one ToR to another, together with its reverse. */
+/* The pair element from one ToR to another, i.e. everything between them. It is made
+ * together with the one of the other direction. */
 static int
 localise_element_pair(struct localise_map *map, struct localise_element *src,
     struct localise_element *dst, struct localise_element **ret)
@@ -96,7 +97,7 @@ localise_element_pair(struct localise_map *map, struct localise_element *src,
 	return 0;
 }
 
-/* An element that no path crosses. */
+/* Frees an element that no path crosses. */
 static void
 localise_element_drop(struct localise_map *map, struct localise_element *element)
 {
@@ -105,7 +106,7 @@ localise_element_drop(struct localise_map *map, struct localise_element *element
 	free(element);
 }
 
-/* Removes the element together with its last path. */
+/* Takes the path off the element's list; frees the element after its last path. */
 static void
 localise_element_leave(struct localise_map *map, struct localise_element *element,
     const struct localise_path *path)
@@ -119,7 +120,7 @@ localise_element_leave(struct localise_map *map, struct localise_element *elemen
 		return;
 	if (element->back == NULL)
 		localise_element_drop(map, element);
-	/* both are made and freed together */
+	/* The pairs of both directions are made and freed together. */
 	else if (element->back->path_count == 0) {
 		localise_element_drop(map, element->back);
 		localise_element_drop(map, element);
@@ -178,7 +179,7 @@ struct course { /* a path while its text is read */
 	struct localise_map *map;
 	struct localise_element *elements[LOCALISE_PATH_ELEMENTS];
 	uint8_t count;
-	/* the first hops, at the source's ToR; they are dropped with the path */
+	/* so many of the elements list the path already: drop_path drops these */
 	uint8_t entered;
 	bool has_gap;
 };
@@ -187,7 +188,7 @@ static void
 drop_path(struct localise_map *map, struct localise_path *path)
 {
 	localise_unlist(map, path);
-	if (path->pair != NULL) /* the hops before the destination */
+	if (path->pair != NULL) /* NULL: the path is only half made */
 		localise_element_leave(map, path->pair, path);
 	for (uint8_t i = 0; i < path->element_count; i++)
 		localise_element_leave(map, path->elements[i], path);
@@ -318,7 +319,7 @@ add_hop(struct course *course, char last[RM_NAME_BYTES], const char *name,
 		return 0;
 	if (last[0] != '\0')
 		r = add_element(course, last, name, at);
-	/* The ToR of the destination is always last, with any hop text. */
+	/* read_course adds the destination's ToR, which is always last. */
 	if (r == 0 && !is_end)
 		r = add_element(course, name, "", "");
 	memcpy(last, name, strlen(name) + 1);
@@ -341,7 +342,8 @@ read_course(struct course *course, const char *src, const char *dst, const char 
 		r = hop < WIRE_MAX_HOPS ? read_hop(p, len, name, at) : -EINVAL;
 		if (r < 0)
 			break;
-		/* If the ends did not answer, their names are known anyway. */
+		/* The ToRs at both ends are known, even if they did not answer or the
+		 * topology does not name their addresses. */
 		if (name[0] == '\0' || strcmp(name, at) == 0) {
 			if (hop == 0)
 				snprintf(name, sizeof name, "%.63s", src);
@@ -425,8 +427,8 @@ new_path(struct localise_map *map, struct localise_rack *rack, struct course *co
 	return path;
 }
 
-/* Hops that did not answer are cut off behind the last one that did: they mean nothing,
- * and their number varies. */
+/* The length of the path's text without silent hops at its end: their number varies
+ * from trace to trace. */
 static size_t
 path_length(const char *path)
 {
@@ -444,7 +446,7 @@ localise_map_path(struct localise_map *map, struct localise_rack *rack,
 	struct course course = { .map = map };
 	char key[KEY_BYTES];
 	struct localise_path *path;
-	/* For an untraced path, or several paths at once: only its ends are known. */
+	/* Of an untraced path, or of several paths ("*"), only the ends are known. */
 	const int path_len = (int)path_length(row->path);
 	const int len =
 	    snprintf(key, sizeof key, "%s %.*s", row->dst_tor, path_len, row->path);

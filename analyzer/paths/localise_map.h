@@ -1,9 +1,10 @@
 /*
- * localise_map - the paths between racks, and their observations. Pure. A path is one
- * path of one rack: switches and directed links; two cables between the same switches
- * are distinguished by the address of the interface that answered. Its probes and
- * losses are known for the newest two sets of rows, and for about two minutes in bins
- * of 16 s. Its elements know all the paths that cross them.
+ * localise_map - the paths between racks, and their observations. Pure. A path leads
+ * from one rack to another over elements: switches and directed links. Two cables
+ * between the same switches are distinguished by the address of the interface that
+ * answered the trace. Each path has its probes and losses of the newest two sets of
+ * rows, and of about two minutes in bins of 16 s. Each element lists all paths that
+ * cross it.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_MAP_H
 #define ANALYZER_PATHS_LOCALISE_MAP_H
@@ -18,42 +19,43 @@ void localise_map_release(struct localise_map *map);
 
 struct localise_rack *localise_map_find_rack(
     const struct localise_map *map, const char *tor);
-/* *ret: found or made. -ENOBUFS, -ENOMEM. */
+/* *ret: found or made. -ENOBUFS: too many racks; -ENOMEM. */
 int localise_map_rack(
     struct localise_map *map, const char *tor, struct localise_rack **ret);
 
-/* Adds a rack's row of a path, which may be new. -EINVAL: no path; -ENOBUFS, -ENOMEM.
- */
+/* *ret: the path of this row, found or made. -EINVAL: the row's text is no path;
+ * -ENOBUFS: too many paths; -ENOMEM. */
 int localise_map_path(struct localise_map *map, struct localise_rack *rack,
     const struct wire_path_row *row, struct localise_path **ret);
 
-/* A new set of rows of this rack begins, of the time until `end`; late_ns: so much
- * later than rows take they come. */
+/* Begins a new set of rows of this rack: those of one summary, of the time until `end`.
+ * late_ns: how much later than usual it has arrived. */
 void localise_map_frame(
     struct localise_rack *rack, rm_wall_t end, int64_t late_ns, rm_mono_t now);
-/* One of them: covered_ns is what it counts, window_ns the newest part of that, in
- * which whatever was lost was lost. -ENOMEM: its losses do not count. */
+/* Adds one row of the set to the path. covered_ns: the time that the row covers;
+ * window_ns: the newest part of that time, in which all its losses are. -ENOMEM: its
+ * losses do not count. */
 int localise_map_row(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
     rm_mono_t now);
-/* Forgets paths that have not been in its rows for long. */
+/* Frees paths that have not been in the rack's rows for 12 row intervals. */
 void localise_map_sweep(
     struct localise_map *map, struct localise_rack *rack, rm_mono_t now);
 
-/* Adds what was seen of it: in its newest rows, or in the newest two sets. */
+/* Adds the path's counts to *sum: of its newest rows, or of the newest two sets. */
 void localise_path_newest(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 void localise_path_recent(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
-/* Round trips that ended in the newest two sets of rows and were timed, as .sent, and
- * the slow ones of them, as .unknown. For a path that has become slow between the two,
- * only the newest set. */
+/* Adds the timed round trips of the newest two sets of rows as .sent, and the slow ones
+ * of them, with replies that arrived after their timeout, as .unknown. For a path that
+ * has become slow between the two sets, only the newest one counts. */
 void localise_path_late(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
-/* Of the newest set of rows, or of the one before (age 1). NULL: it is in none, or in
- * an old one. */
+/* The path's counts in the newest set of rows (age 0), or in the one before (age 1).
+ * NULL: it is not in that set, or the set is too old. */
 const struct localise_counts_seen *localise_path_row(
     const struct localise_path *path, uint32_t age, rm_mono_t now);
 
@@ -65,12 +67,12 @@ localise_path_dst(const struct localise_path *path)
 	return path->elements[path->element_count - 1]->a;
 }
 
-/* Switches, links and pairs of racks that paths cross. Pure. They exist while a path
- * crosses them; a pair, while one does in either direction. */
+/* Elements are the switches, links and pairs of racks that paths cross. An element
+ * exists while a path crosses it; a pair, while one does in either direction. */
 
-/* The number of a pair's paths that differ in the elements that they cross: two that
- * only differ in the port by which they enter their first switch count as one. At least
- * 1. */
+/* The number of a pair's paths that differ in the elements that they cross: two paths
+ * that differ only in the port by which they enter their first switch count as one. At
+ * least 1, at most 64. */
 size_t localise_element_courses(const struct localise_element *pair);
 
 #endif

@@ -16,7 +16,7 @@ localise_part_is_link(const struct rm_part *part, const struct localise_element 
 	const bool swap = strcmp(e->a, e->b) > 0;
 
 	if (strstr(part->name, e->a) == NULL || strstr(part->name, e->b) == NULL)
-		return false; /* the most frequent case, and cheap */
+		return false; /* the most frequent case is decided cheaply */
 	snprintf(name, sizeof name, "%s--%s", swap ? e->b : e->a, swap ? e->a : e->b);
 	return rm_part_names(part, name);
 }
@@ -69,7 +69,8 @@ visit_switch(const struct localise_map *map, const char *name, struct visit *vis
 			visit->stopped = !visit->on(e->paths[i], visit->arg);
 }
 
-/* The part has one name. For a link or a path, the first switch leads to its paths. */
+/* Visits the paths of one name, of len bytes. A link or a path is found by its first
+ * switch. between: what separates its two names; NULL: it is a switch. */
 static void
 visit_name(const struct localise_map *map, const char *name, size_t len,
     const char *between, struct visit *visit)
@@ -111,8 +112,8 @@ localise_part_paths(const struct localise_map *map, const struct rm_part *part,
 	}
 }
 
-/* Switches may have "--" in their names: `name` matches if it is all of the text
- * before, or behind, one of the dashes of "a--b". */
+/* name is one of the two ends of the link. Names of switches may contain "--", so the
+ * link is not split at the first one. */
 static bool
 ends_with(const char *link, size_t link_len, const char *name)
 {

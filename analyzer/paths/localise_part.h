@@ -1,7 +1,7 @@
 /*
- * localise_part - the paths over a part that is known by its name. Pure. Names live
- * longer than elements: an incident may be older than this process, and a path that was
- * traced again may be the last one over a link.
+ * localise_part - the paths over a part that is known only by its name. Pure. A name
+ * may be used longer than its element exists: an incident may be older than this
+ * process, and the last path over a link may have moved to another link.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_PART_H
 #define ANALYZER_PATHS_LOCALISE_PART_H
@@ -11,14 +11,16 @@
 /* The part, or one of "A or B", is on this path. */
 bool localise_part_on(const struct rm_part *part, const struct localise_path *path);
 
-/* The link element is (one of) the link part's, in either direction. */
+/* The link element is the link part, or one of its alternatives, in either direction.
+ */
 bool localise_part_is_link(
     const struct rm_part *part, const struct localise_element *link);
 
 /* The link part names a link of this switch; false of other parts. */
 bool localise_part_is_end(const struct rm_part *part, const char *name);
 
-/* ToR or switch: a ToR that does not lose all is a switch among others. */
+/* Equal names and types; ToR and switch count as one type: a ToR that loses only a
+ * share is reported as a switch. */
 bool localise_part_same(const struct rm_part *a, const struct rm_part *b);
 
 /* Calls on(path, arg) for each path over the part while that returns true. */

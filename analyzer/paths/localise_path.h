@@ -26,147 +26,164 @@ struct localise_path;
 
 struct localise_element {
 	char a[RM_NAME_BYTES];  /* the switch, or where the link begins */
-	char b[RM_NAME_BYTES];  /* where it ends; "": a switch, or a pair of racks */
-	char at[RM_NAME_BYTES]; /* address of the interface at its end */
+	char b[RM_NAME_BYTES];  /* where the link ends; "": a switch, or a pair */
+	char at[RM_NAME_BYTES]; /* of a link: address of the interface at its end */
 	uint64_t cable; /* of a link: the same number for both of its directions */
 	bool is_tor;
-	rm_mono_t found;  /* of a ToR: when something in its rack was last found */
-	rm_mono_t passed; /* when flows last passed it whole while others were lost */
-	/* For everything between two racks: their ToRs, and the same in the other
-	 * direction. */
+	rm_mono_t found;  /* of a ToR: when its rack last found a fault of its own */
+	rm_mono_t passed; /* when some flows last passed without a loss while others
+			     lost packets */
+	/* Of a pair (everything from one rack to another): the ToRs of both racks, and
+	 * the pair of the other direction. NULL: a switch or a link. */
 	struct localise_element *ends[2], *back;
 	struct localise_path **paths;
 	size_t path_count, path_size;
-	uint64_t stamp; /* scratch of who works with it now */
+	/* If stamp is that of a localise_case: the index among its locals. */
+	uint64_t stamp;
 	uint32_t local;
 	UT_hash_handle hh;
-	char key[]; /* "a", "a>b@at", or "a b": between two racks */
+	char key[]; /* switch "a", link "a>b@at", pair "a b" */
 };
 
-struct localise_class_seen { /* probes of one class; saturating */
+struct localise_class_seen { /* probes of one class (DSCP); saturating */
 	uint16_t sent, lost;
 	uint8_t dscp;
 };
 
-struct localise_counts_seen { /* one set of rows */
-	uint32_t frame;
-	uint32_t all; /* that was sent in all the time that the rows cover */
-	float sent;   /* in the newest second of it, or where something was lost */
-	uint32_t forward, reverse, unknown;
-	uint32_t flows, dead;
-	uint32_t classes; /* rows: each flow is probed, and counted, in every class */
-	float hit;  /* those with losses, and with enough probes to tell the share */
-	float gone; /* of them, that lost all: however fast they send, one each */
-	/* To none of what they sent came a reply; to some of it. */
+struct localise_counts_seen { /* counts of one path in one set of rows */
+	uint32_t frame;       /* number of the set */
+	uint32_t all;         /* probes sent in all the time that the rows cover */
+	float sent; /* probes sent in the part of that time that has the losses, or
+		       in its newest second */
+	uint32_t forward, reverse, unknown; /* losses, by direction */
+	uint32_t flows, dead;               /* see wire_path_row */
+	uint32_t classes; /* number of rows: a flow is probed and counted in each class
+			     (DSCP), and each class has a row */
+	float hit;        /* flows with losses, of those that sent enough probes to
+			     tell whether they lose a share or all */
+	float gone;       /* flows that lost all; each counts once, with any number of
+			     probes */
+	/* Flows without any reply; flows with some replies and some losses. */
 	float silent, partial;
-	/* Answers that were timed, as sent; of them those that were slow; replies that
-	 * had been given up; how long the latter two took. */
+	/* Replies that were timed, scaled as `sent`; the slow ones of them; replies
+	 * that arrived after their timeout; seconds that the slow and the overdue ones
+	 * took together. */
 	float timed, slow, overdue, slow_s;
-	float large_sent, large_lost; /* of all, and of the lost: see wire_path_row */
-	uint16_t large_bytes;         /* the smallest of these; 0: none */
-	/* The first ones of the rows; sent 0: none. */
+	float large_sent, large_lost; /* large packets: see wire_path_row */
+	uint16_t large_bytes;         /* size of the smallest of these; 0: none */
+	/* By class, of the first classes in the rows; sent 0: unused. */
 	struct localise_class_seen by_class[LOCALISE_PATH_CLASSES];
-	rm_mono_t came;
+	rm_mono_t came; /* when the set arrived */
 };
 
-struct localise_bin { /* of rows that came in LOCALISE_BIN_NS; saturating */
+struct localise_bin { /* of rows that arrived in LOCALISE_BIN_NS; saturating */
 	uint32_t sent;
 	uint16_t forward, reverse, unknown;
 };
 
-struct localise_lag { /* of a rack's summaries behind now, give or take a constant */
+/* How far the ends of a rack's summaries, by the rack's clock, are behind the time of
+ * arrival, plus a constant: the clocks have different zero points. */
+struct localise_lag {
 	bool known;
-	int64_t least_ns; /* of late */
+	int64_t least_ns; /* the smallest lag of recent summaries */
 };
 
 struct localise_rack {
 	char tor[RM_NAME_BYTES];
 	struct localise_path *paths; /* by key */
 	size_t path_count;
-	bool seen;
-	/* Its own verdict on its ToR; two_report: both of its RNICs may be dead, too.
+	bool seen; /* some aggregator is connected that reports the rack */
+	/* The rack's own verdict on its ToR: it is dead; probes inside the rack are
+	 * lost, too; only two RNICs were probed, and both of them may be dead instead.
 	 */
 	bool tor_stands, mesh_fails, two_report;
-	struct localise_ends ends; /* that it has found bad itself */
+	struct localise_ends ends; /* RNICs that the rack itself has found bad */
 	uint64_t incarnation, seq; /* of the last summary */
-	int64_t lag_ns;            /* of its wall clock, and how often in a row odd */
-	unsigned odd_lags;
-	bool doubted;            /* its last summary was not accepted */
-	uint32_t frame;          /* number of the newest set of rows */
-	uint32_t lossy;          /* of the newest one in which anything was lost */
-	uint32_t first;          /* of those in a row that lost anything: the first */
-	rm_mono_t frame_came[2]; /* by the lowest bit of its number */
-	rm_mono_t swept;
-	rm_wall_t frame_end[2]; /* of the time that they cover */
-	int64_t frame_late[2];  /* so much later than rows take they came */
-	/* By the wall clocks; by its own monotonic one, if it is the same run. */
+	int64_t lag_ns;            /* lag of its wall clock behind ours */
+	unsigned odd_lags; /* how many last summaries had a lag that is far off, but
+			      always the same */
+	bool doubted;      /* its last summary was not accepted */
+	uint32_t frame;    /* number of the newest set of rows */
+	uint32_t lossy;    /* number of the newest set with any loss */
+	uint32_t first;    /* number of the first set of the last unbroken series
+			      of sets with losses */
+	/* frame_*: of the newest two sets of rows, by the lowest bit of the number */
+	rm_mono_t frame_came[2]; /* when it arrived */
+	rm_mono_t swept;         /* when localise_map_sweep last looked for old paths */
+	rm_wall_t frame_end[2];  /* end of the time that it covers */
+	int64_t frame_late[2];   /* how much later than usual it arrived */
+	/* By the wall clocks; by the monotonic clock of this run of the aggregator. */
 	struct localise_lag wall_lag, lag;
-	rm_wall_t last_end;   /* of the last summary, with rows or without */
+	rm_wall_t last_end;   /* end of the last summary, with rows or without */
 	uint64_t last_end_ns; /* the same on its monotonic clock; 0: not reported */
 	UT_hash_handle hh;
 };
 
 struct localise_path {
 	struct localise_rack *rack;
-	struct localise_element *pair; /* between its ends; not among the elements */
+	struct localise_element *pair; /* of its ends; not among `elements` */
 	uint8_t element_count;
-	bool is_traced; /* each hop is known */
-	bool is_listed; /* in map->lossy, and where */
-	uint32_t listed_at;
+	bool is_traced;                      /* each hop is known */
+	bool is_listed;                      /* it is in map->lossy, */
+	uint32_t listed_at;                  /* at this index */
 	struct localise_counts_seen seen[2]; /* by the lowest bit of the frame */
-	double rate;                         /* probes per second of the last rows */
-	struct localise_bin bins[LOCALISE_BINS]; /* by the number's remainder */
-	int64_t bin;                             /* the newest one's number */
-	uint64_t lossy_slots; /* see localise_bins.h; bit 0 is slot's */
+	double rate;                         /* probes per second in the newest rows */
+	struct localise_bin
+	    bins[LOCALISE_BINS]; /* by bin number modulo LOCALISE_BINS */
+	int64_t bin;             /* number of the newest bin */
+	uint64_t lossy_slots;    /* see localise_bins.h; bit 0 stands for `slot` */
 	int64_t slot;
-	rm_mono_t row_at;   /* the last row of it */
-	rm_mono_t lossy_at; /* the last one that lost anything, or was slow */
+	rm_mono_t row_at;   /* when its last row arrived */
+	rm_mono_t lossy_at; /* when its last row with lost or slow probes arrived */
 	char *samples;      /* lost flows of its last lossy row; or NULL */
-	uint64_t stamp;     /* scratch of who works with it now */
+	uint64_t stamp;     /* that of the localise_case whose lossy path it is */
 	UT_hash_handle hh;
 	char *key; /* destination's ToR, a blank, the path's text */
-	struct localise_element
-	    *elements[]; /* source's ToR first, destination's last */
+	/* The source's ToR first, the destination's ToR last. */
+	struct localise_element *elements[];
 };
 
 struct localise_map {
 	struct localise_rack *racks;
 	size_t rack_count, path_count;
 	struct localise_element *elements;
-	/* First those that lost something lately; then, up to listed_count, those that
-	 * did as long ago as bins reach. */
+	/* See localise_listed.h: first lossy_count paths with losses in the last
+	 * seconds; then, up to listed_count, those with losses in the last two minutes.
+	 */
 	struct localise_path **lossy;
 	size_t lossy_count, listed_count, lossy_size;
-	uint64_t sent[LOCALISE_BINS]; /* on all paths, as theirs */
-	int64_t bin;
+	uint64_t sent[LOCALISE_BINS]; /* probes on all paths, in bins as theirs */
+	int64_t bin;                  /* number of the newest bin */
 	int64_t row_interval_ns;
-	uint64_t stamp;
-	/* While it is judged who loses packets of this class alone: only these were
-	 * sent, as far as the newest rows of a path tell. */
+	uint64_t stamp; /* of the newest localise_case */
+	/* True while the judge looks for a part that loses only packets of class dscp:
+	 * then the counts of sent probes contain only this class. */
 	bool one_class;
 	uint8_t dscp;
 };
 
-/* Observations of one path, or of several. */
+/* Counts of one path, or the sum of several. */
 struct localise_sum {
-	double sent, forward, reverse, unknown;
-	double flows; /* that sent it; only of the newest rows */
-	/* Of flows, and of gone, below: each once, however many classes it has. */
+	double sent, forward, reverse, unknown; /* probes; losses, by direction */
+	double flows;                           /* of the newest rows only */
+	/* As flows, and as gone below, but a flow that is probed in several classes
+	 * (DSCPs) counts once. */
 	double tuples, tuples_gone;
-	double all;                      /* sent in all of the reported time */
-	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
-	double older_lost;               /* of the rows before them */
-	rm_wall_t lossy_end;             /* of the newest rows that lost any */
-	int64_t late_ns;                 /* of those that lost any, the latest */
-	uint64_t lossy_slots;            /* of bins alone: bit 0 is the slot of now */
-	/* For paths with losses in the newest rows: flows that lost some, or all
-	 * packets; and flows that lost all, also those that only sent one packet. */
+	double all; /* probes sent in all the time that the rows cover */
+	double newest_sent, newest_lost; /* of the newest rows, without lost replies */
+	double older_lost;    /* of the rows before these, without lost replies */
+	rm_wall_t lossy_end;  /* end of the newest rows with a loss */
+	int64_t late_ns;      /* of all rows with a loss: the largest frame_late */
+	uint64_t lossy_slots; /* only if from bins: bit 0 stands for the slot of now */
+	/* Flows in the newest rows of paths with losses there: with any loss; without
+	 * any reply to two probes or more; without any reply, also to one probe. */
 	double hit, dead, gone;
-	double slow_s; /* seen late: all that took what was */
+	double
+	    slow_s; /* only of localise_path_late: seconds that all late replies took */
 };
 
-/* Observations of a path: of the newest rows, of the last seconds, or of the last
- * minutes; or its late packets. */
+/* One of the functions that add a path's counts to *sum: of the newest rows, of the
+ * last seconds, of the last minutes; or its late replies. */
 typedef void localise_seen(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 

@@ -6,16 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRESH_NS (2600 * RM_NS_PER_MS) /* rows arrive every second while they count */
-/* time without rows after which a path has no losses */
+/* Rows that arrived longer ago do not count: while there are losses, a rack sends some
+ * every second. */
+#define FRESH_NS (2600 * RM_NS_PER_MS)
+/* after this time without rows the rack's paths have no losses */
 #define SILENT_NS (2 * RM_NS_PER_S)
-/* a path without losses is probed again within this time */
+/* a path without losses has a row again within this time */
 #define CLEAN_NS (5 * RM_NS_PER_S)
+/* for a path whose rack sends no rows, probes of this time count as sent */
 #define IMPLIED_NS (1500 * RM_NS_PER_MS)
 #define WHOLE_SHARE 0.5F /* share of the flows with losses that lose all packets */
-#define MAX_SAMPLES 8    /* of one row */
-#define SUDDEN_SHARE 0.3 /* lost of the sent probes */
-/* Rows that arrive so soon after others were delayed together with them. */
+#define MAX_SAMPLES 8    /* lost flows that one row names */
+#define SUDDEN_SHARE 0.3 /* share of the row's probes that are lost */
+/* Rows that arrive so soon after others were delayed together with those. */
 #define TOGETHER_NS (500 * RM_NS_PER_MS)
 
 void
@@ -35,9 +38,10 @@ localise_map_frame(
 	rack->frame_came[rack->frame & 1] = now;
 }
 
-/* The first rows may cover many seconds without losses before the first loss, and rows
- * of paths without losses even more: they are compared with losses of a single second.
- */
+/* The probes sent in the part of the row's time that has the losses, or in one second
+ * if there is no loss. The first row with losses may cover many seconds before the
+ * first loss, and a row without losses covers more: all are made comparable with the
+ * rows of a single second. */
 static float
 sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_ns)
 {
@@ -49,8 +53,9 @@ sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_
 	return (float)fmax((double)sent * share, (double)lost);
 }
 
-/* The number of flows with losses, for an aggregator that does not report it. Rows only
- * name the first flows: beyond those, as many as chance would hit. */
+/* The number of flows with losses, for an aggregator that does not report it. A row
+ * names at most MAX_SAMPLES of them. If it names that many, the number is estimated: as
+ * if each lost probe were of a random flow. */
 static float
 guess_hit(const struct wire_path_row *row, uint64_t lost)
 {
@@ -73,8 +78,10 @@ struct flows_lost {
 	float hit, gone, silent, partial; /* see localise_counts_seen */
 };
 
-/* Lossy flows are probed more often, so their packets do not show how many flows lose
- * everything; exception: a flow that failed within the time of the row. */
+/* Lossy flows are probed more often, so the share of lost packets does not show how
+ * many flows lose all of them: the aggregator's counts of flows do. But a flow that
+ * failed within the time of the row had replies before and counts as partial: therefore
+ * gone is at least the share of lost packets. */
 static struct flows_lost
 count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
 {
@@ -95,8 +102,8 @@ count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
 		fminf(fmaxf(by_packets, silent), silent + partial), silent, partial };
 }
 
-/* Flows that are lost completely, or with large losses in one row, are found in a
- * second: they are no slow loss. */
+/* Flows that lose all, and large losses in one row, are found within seconds: they must
+ * not count as the losses of a slow fault. */
 static bool
 is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
 {
@@ -187,9 +194,9 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 	return localise_list(map, path);
 }
 
-/* A path without losses is only reported every row interval. Returns how long its last
- * rows have covered since then, or 0 if its reports are not accepted: it may have lost
- * everything. */
+/* A rack without losses sends rows only once in a row interval. Returns for how long it
+ * has sent none because of that. 0: its rows are recent, or it may have lost its
+ * connection or all its probes. */
 static int64_t
 implied_ns(
     const struct localise_map *map, const struct localise_rack *rack, rm_mono_t now)
@@ -202,8 +209,8 @@ implied_ns(
 		   : 0;
 }
 
-/* A hash of addresses and ports gives the same result for a flow in all of its classes.
- */
+/* A flow takes the same path in all of its classes (DSCPs), because switches select the
+ * path by a hash of addresses and ports: here it counts once. */
 static void
 add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
     struct localise_sum *sum)
@@ -212,7 +219,8 @@ add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
 	sum->tuples_gone += gone / fmax(seen->classes, 1);
 }
 
-/* If the map is judged for one class: the share of the probes that are of it. */
+/* The share of the probes that are of the class for which the map is judged; 1: it is
+ * judged for all. */
 static double
 share_of_class(const struct localise_map *map, const struct localise_counts_seen *seen)
 {
@@ -227,7 +235,7 @@ share_of_class(const struct localise_map *map, const struct localise_counts_seen
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {
-	/* A probe whose reply was lost did arrive. */
+	/* Without `reverse`: a probe whose reply was lost did arrive. */
 	const double lost = (double)seen->forward + seen->unknown;
 
 	sum->sent += (double)seen->sent;
@@ -251,8 +259,8 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 	sum->hit += (double)seen->hit;
 }
 
-/* Adds nothing but what was sent in the class that the map is judged for, and all that
- * was lost. */
+/* Adds the sent probes of the class for which the map is judged, and all losses: nearly
+ * all of them are of that class. */
 static void
 add_of_class(const struct localise_map *map, const struct localise_counts_seen *seen,
     bool newest, struct localise_sum *sum)
@@ -295,8 +303,8 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 	if (implied > 0) {
 		const struct localise_counts_seen *seen = &path->seen[rack->frame & 1];
 
-		/* A path that was lossy last may carry nothing since: that does not
-		 * count as good. */
+		/* A path with losses in its last row may not be probed any more since:
+		 * it does not count as good. */
 		if (seen->frame == rack->frame &&
 		    seen->forward + seen->reverse + seen->unknown == 0) {
 			const double rate = path->rate * share_of_class(map, seen);
@@ -326,10 +334,13 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 }
 
 /*
- * Since a rack began to lose packets, each path counts by its own newest row: lossy
- * paths are probed more often, and must not outnumber the others because of that. The
- * first of these rows may have been without losses before the beginning; losses that
- * are in no rows any more were an RNIC's own.
+ * While a rack loses packets, its sets of rows do not contain all paths: lossy paths
+ * are probed more often than others. Therefore the newest row of each path counts, even
+ * if it is not of the newest set: otherwise lossy paths would outnumber the others.
+ * Left out are: a row of a time before the losses began; a row without losses in the
+ * first set, most of whose time may be before they began; a row with losses that is not
+ * of the newest two sets, because its rack has found an RNIC at fault and leaves it
+ * out.
  */
 void
 localise_path_newest(const struct localise_map *map, const struct localise_path *path,
@@ -385,7 +396,8 @@ localise_path_late(const struct localise_map *map, const struct localise_path *p
 		if (seen == NULL)
 			continue;
 		late = (double)seen->slow + (double)seen->overdue;
-		/* The path has become late since. */
+		/* The newest set has late replies and this one has none: the path has
+		 * become late between the two, and only the newest set counts. */
 		if (late <= 0 && newest > 0)
 			continue;
 		newest += late;
