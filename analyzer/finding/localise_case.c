@@ -56,38 +56,41 @@ localise_suspect_on(
 
 /* ---- the input of the judge ---- */
 
+/* losses without a fault, as a share of the probes */
 #define BASE_LOSS 0.001
-/* in losses of whole flows, if only one switch is on all of the paths */
+/* the same if whole flows are lost and one switch is on all of their paths */
 #define FLOW_BASE_LOSS 1e-6
-#define SLOW_BASE_LOSS 1e-4 /* until more is known */
+#define SLOW_BASE_LOSS 1e-4 /* replaced by rm_judge_base_loss */
 #define SLOW_LEAST_LOSS 1.5e-3
 #define SLOW_DOUBT 0.03        /* over minutes, thousands of probes are lost */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
-/* A faulty part usually loses everything, and a fitted share explains more: it needs
- * more evidence. */
+/* Added to the log prior of a part that loses only a share: a faulty part usually loses
+ * everything, and a share that is fitted to the losses explains them well by chance. */
 #define PRIOR_PARTIAL (-3.0)
 
-/* A cable fails more often than a switch, and than a single direction of a cable. */
+/* ln of priors. A cable fails more often than a switch, and than a single direction of
+ * a cable. */
 #define PRIOR_LINK (-11.0)
 #define PRIOR_LINK_ONE_DIRECTION (-11.5)
 #define PRIOR_SWITCH (-12.0)
 #define PRIOR_PATH (-14.0)
-/* For a wrong entry in a switch's tables: if a link explains the losses almost as well,
- * the link is named. */
+/* For a wrong entry in a switch's tables. So small that a link which explains the
+ * losses almost as well is named instead. */
 #define PRIOR_TRANSIT (-16.0)
 #define PRIOR_TRANSIT_BACK (-17.5)
-/* Each of its links explains a part of the losses of a ToR, better than by chance. */
+/* Larger than that of a switch: each link of a faulty ToR explains some of the losses
+ * better than chance would, and together they compete with the ToR. */
 #define PRIOR_TOR (-8.0)
-/* For a long time a few losses over two links of a switch look like losses of the
- * switch. */
+/* Smaller than PRIOR_SWITCH: for a long time a few losses over two links of a switch
+ * look like losses of the switch. */
 #define SLOW_PRIOR_SWITCH (-14.0)
 
-/* Over minutes: if a link of a switch loses packets, others of it do so the likelier.
- * Either must be clearly likelier: see LOCALISE_CLEAR. */
+/* Over minutes: once a link of a switch is blamed, ln of the factor by which other
+ * links of it become likelier. LOCALISE_CLEAR then decides between switch and links. */
 #define SLOW_SIBLINGS_RELIEF 6.0
 
 #define MAX_PATH_SUSPECTS 256
-/* pairs with losses: if there are more, one wrong entry is not the cause */
+/* lossy paths: if there are more, one wrong entry of a table is not the cause */
 #define MAX_TRANSIT_PATHS 256
 #define MAX_PARALLEL 16 /* cables between two switches, counted in both directions */
 #define DEAD_SHARE 0.5  /* share of the flows with losses that lose all packets */
@@ -146,8 +149,8 @@ local_of(struct localise_case *c, struct localise_element *element)
 	return element->local;
 }
 
-/* Adds what the path itself shows. Losses on the way out, or in an unknown direction,
- * are added when all paths are known. */
+/* Adds a path to the lossy ones, and its replies to the pair that they crossed. The
+ * losses on the way out are counted later, by count_path, when by_flow is known. */
 static int
 take_path(
     struct localise_case *c, struct localise_path *path, const struct localise_sum *sum)
@@ -210,9 +213,10 @@ meet_at_switch(const struct localise_case *c)
 	return count > 0;
 }
 
-/* Single packets are lost without a fault. A whole flow is only lost by a fault, which
- * may be at one of its ends. But if every path that loses flows crosses the same
- * switch, there is no fault at the ends, and almost no flow may be left unexplained. */
+/* Sets how many losses may remain unexplained. Single packets are lost without a fault.
+ * A whole flow is lost only by a fault, but that may be one of the RNIC at its end. If
+ * every path that loses flows crosses the same switch, no RNIC is at fault, and almost
+ * no lost flow may remain unexplained. */
 static int
 report_base_loss(struct localise_case *c)
 {
@@ -222,7 +226,8 @@ report_base_loss(struct localise_case *c)
 	    c->judge, c->by_flow && meet_at_switch(c) ? FLOW_BASE_LOSS : BASE_LOSS);
 }
 
-/* The links and switches that the path crosses between its ends, without the ToRs. */
+/* The local of the packets that cross the path's element `at`, a switch, between the
+ * path's racks. Found or made; NO_LOCAL: out of memory. */
 static uint32_t
 add_transit(struct localise_case *c, const struct localise_path *path, uint8_t at)
 {
@@ -242,7 +247,8 @@ add_transit(struct localise_case *c, const struct localise_path *path, uint8_t a
 	return local;
 }
 
-/* The elements that the losses of the path make suspect. */
+/* Adds the losses of the path to all of its elements, to its pair and to its transits.
+ */
 static int
 count_path(struct localise_case *c, const struct localise_lossy *lossy)
 {
@@ -280,7 +286,8 @@ count_path(struct localise_case *c, const struct localise_lossy *lossy)
 	return 0;
 }
 
-/* The switches and ToRs at the ends of a link: it may stand in their place. */
+/* Notes the switches or ToRs at both ends of a link: the judge compares each of these
+ * with several of its links. */
 static void
 add_ends(const struct localise_case *c, const struct localise_element *link,
     struct rm_candidate *candidate)
@@ -318,8 +325,9 @@ suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
 		.log_prior = log_prior };
 	if (second == NO_LOCAL)
 		candidate->elements[1] = 0;
-	/* One direction only: two cables to cores have nearly all that a switch below
-	 * them loses, if both directions of a cable cost no more than one. */
+	/* Only for one direction of a link: two cables up from a switch carry nearly
+	 * all that the switch loses, and would replace it if the second direction of a
+	 * cable were free. */
 	if (who.type == RM_PART_LINK && second == NO_LOCAL)
 		add_ends(c, who.elements[0], candidate);
 	candidate->wide =
@@ -352,8 +360,8 @@ suspect_both_directions(struct localise_case *c, uint32_t one, uint32_t other)
 	    PRIOR_LINK, one, other);
 }
 
-/* Each link together with each link back: with several parallel cables each may be the
- * one. */
+/* Suspects both directions of cables together. Which two directions are one cable is
+ * not known if there are parallel cables: then each is combined with each. */
 static int
 suspect_cables(struct localise_case *c)
 {
@@ -380,7 +388,8 @@ suspect_cables(struct localise_case *c)
 	return r;
 }
 
-/* Adds one direction of a path, and once both directions. */
+/* Suspects a switch for the packets from one rack to another; and, if it is the first
+ * of both directions, for the packets between the two. */
 static int
 suspect_transit(struct localise_case *c, uint32_t local)
 {

@@ -1,10 +1,10 @@
 /*
- * localise_case - the losses, as the input of the judge. Pure. Each lossy path is an
- * observation over its elements and, if the direction of its losses is not known, over
- * the elements by which the reply may have returned. Arrivals over other paths are
- * observations of each of their elements separately. Suspects are switches, links (one
- * or both directions) and, if nothing on it stands out, the whole path from one rack to
- * another.
+ * localise_case - the input of the judge, made from the losses. Pure. Each lossy path
+ * is an observation over its elements and, if the direction of its losses is not known,
+ * over the elements by which the reply may have returned. Probes that arrived over
+ * other paths are observations of each of their elements separately. Suspects are
+ * switches, links (one or both directions), transits (packets from one rack to another
+ * over one switch) and everything between two racks, which is called a path.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_CASE_H
 #define ANALYZER_FINDING_LOCALISE_CASE_H
@@ -17,32 +17,32 @@
 #include "analyzer/paths/localise_map.h"
 #include "rackmesh/judge/judge.h"
 
-/* Over minutes: ln by which either a switch or several of its links must be likelier.
- */
+/* Over minutes: ln of the factor by which a switch must be likelier than several of its
+ * links, or these than the switch. */
 #define LOCALISE_CLEAR 5.0
 
-/* slow: for losses that only minutes show, a few of many packets; the usual loss is set
- * by rm_judge_base_loss before each use. */
+/* slow: for small losses, which only minutes show. Then call rm_judge_base_loss before
+ * each use, to set the loss that is usual without a fault. */
 int localise_case_init(struct localise_case *c, bool slow);
 void localise_case_release(struct localise_case *c);
 
-/* Known explanations of a lossy path's losses. */
+/* Which losses of a path a known part explains. The others are observations. */
 enum localise_known {
-	LOCALISE_NEWS,
-	LOCALISE_KNOWN_MISSED, /* some probes may be late: missing ones do not count */
-	/* replies to it are lost: its losses of unknown direction do not count */
-	LOCALISE_KNOWN_BACK,
-	LOCALISE_KNOWN_REPLIES, /* neither does */
-	LOCALISE_KNOWN          /* all of it */
+	LOCALISE_NEWS,          /* none */
+	LOCALISE_KNOWN_MISSED,  /* lost replies: they may be late instead */
+	LOCALISE_KNOWN_BACK,    /* losses of unknown direction: replies are lost */
+	LOCALISE_KNOWN_REPLIES, /* both of these */
+	LOCALISE_KNOWN          /* all */
 };
 
-/* From the map's lossy paths; known: NULL if nothing is explained yet. -ENOMEM. */
+/* Makes the input from the map's lossy paths. known: NULL if nothing is explained yet.
+ * -ENOMEM. */
 int localise_case_build(struct localise_case *c, struct localise_map *map,
     rm_mono_t now, localise_seen *seen,
     enum localise_known (*known)(
 	const struct localise_path *path, const struct localise_sum *sum, void *arg),
     void *arg);
-/* By so many parts at most. As rm_judge_explain. */
+/* Explains the losses by at most this many parts; see rm_judge_explain. */
 int localise_case_explain(
     struct localise_case *c, size_t most, struct rm_explanation *ret);
 

@@ -8,7 +8,8 @@
 
 #define MAX_PATHS_ASKED 256
 #define STRIDE 7919
-/* Shares are so many of these: rough as they are, there are few kinds for the judge. */
+/* Shares are rounded to multiples of 1 / SHARE_STEPS: they are not exact anyway, and
+ * the judge computes observations with equal shares together. */
 #define SHARE_STEPS 64
 
 static bool
@@ -30,8 +31,8 @@ count_part(struct localise_fan *fan, uint32_t local)
 		fan->parts[fan->count++] = (struct localise_fan_part){ local, 1 };
 }
 
-/* The half of it that climbs from its source, or falls to its destination, without
- * these themselves. */
+/* Counts the suspects on the upward half of the path, or on the downward half, without
+ * the ToR there. */
 static void
 count_path(const struct localise_case *c, struct localise_fan *fan,
     const struct localise_path *path, enum localise_fan_direction which)
@@ -96,8 +97,9 @@ localise_fan(struct localise_case *c, struct localise_element *tor,
 	return &c->fans[c->fan_count - 1];
 }
 
-/* The highest switch is in both halves. What the probe itself crossed its reply may
- * have crossed once more. */
+/* Adds a part with its share, or raises the share if the part is there: the highest
+ * switch is in both halves of a path. An element that the probe crossed for sure is
+ * added all the same: the reply may have crossed it again. */
 static void
 add_part(struct rm_observation *o, const struct localise_fan_part *part)
 {
@@ -121,7 +123,7 @@ add_parts(struct rm_observation *o, const struct localise_fan *fan)
 		add_part(o, &fan->parts[i]);
 }
 
-/* What crosses switches between the two racks themselves: of their own ways. */
+/* Adds the transits of the pair, by their share of the paths of this pair alone. */
 static void
 add_transits(const struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)
@@ -140,9 +142,10 @@ add_transits(const struct localise_case *c, struct rm_observation *o,
 	}
 }
 
-/* A reply crosses both ToRs once more, for sure. Without that the uplinks of a ToR that
- * loses one of a hundred would explain better than the ToR itself what is lost there or
- * back: a reply may have crossed any of them. Of seconds that is too little to tell. */
+/* A reply crosses both ToRs again, for sure. If this were not added over minutes, the
+ * uplinks of a ToR that loses 1 % would explain the losses in both directions better
+ * than the ToR does: a reply may have crossed any of them. In seconds too few packets
+ * are lost for this to matter. */
 static void
 add_ends(const struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)
@@ -160,8 +163,8 @@ localise_fan_replies(struct localise_case *c, struct rm_observation *o,
 {
 	const struct localise_fan *fan;
 
-	/* Over minutes two links, crossed both ways, would explain too well what a
-	 * switch loses that loses one of a hundred. */
+	/* Over minutes two links, crossed in both directions, would otherwise explain
+	 * the losses of a switch that loses 1 % better than the switch does. */
 	o->first_stands = c->slow;
 	add_ends(c, o, pair);
 	if (c->with_transits)

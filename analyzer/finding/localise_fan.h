@@ -1,10 +1,11 @@
 /*
- * localise_fan - which parts replies may have crossed, and what share of them. Pure.
+ * localise_fan - which parts replies may have crossed, and with which probability.
+ * Pure.
  *
- * Nobody traces replies, and switches send them by a hash of their own. So a reply
- * leaves a ToR as the probes that begin there do, and enters one as the probes to it
- * do: up to the highest switch of its way by the share of the one's ways, down from it
- * by that of the other's.
+ * Replies are not traced, and switches select their paths by a hash of their own. So
+ * the paths of probes are taken as a sample: a reply leaves a ToR like the probes that
+ * begin there, up to the highest switch, and goes down to the other ToR like the probes
+ * to that one. The share of a part is the share of these paths that cross it.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_FAN_H
 #define ANALYZER_FINDING_LOCALISE_FAN_H
@@ -15,20 +16,21 @@
 
 enum localise_fan_direction { LOCALISE_FAN_UP, LOCALISE_FAN_DOWN };
 
-struct localise_fan { /* of one ToR: what leaves it, or what enters it */
+struct localise_fan { /* parts above one ToR, for what leaves it, or for what enters it
+		       */
 	uint32_t count;
-	struct localise_fan_part { /* that is under suspicion */
+	struct localise_fan_part { /* only suspects */
 		uint32_t local;
 		float share;
 	} parts[LOCALISE_FAN];
 };
 
-/* Valid until the next call. NULL: out of memory. */
+/* Found or made; valid until the next call. NULL: out of memory. */
 const struct localise_fan *localise_fan(struct localise_case *c,
     struct localise_element *tor, enum localise_fan_direction direction);
 
-/* Adds what replies of one ToR to another may have crossed to an observation's last
- * elements. */
+/* Appends the elements that replies from one ToR to another may have crossed to the
+ * observation, each with its share. pair: of these two ToRs. -ENOMEM. */
 int localise_fan_replies(struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair);
 

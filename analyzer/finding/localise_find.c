@@ -7,21 +7,24 @@
 #include "analyzer/finding/localise_observe.h"
 #include "analyzer/paths/localise_part.h"
 
-/* ln of likelihood ratios: up to 20 to 1 counts as equal, 1000 to 1 is certain. */
+/* ln of likelihood ratios: up to 20 to 1 counts as equal; from 1000 to 1 on it is
+ * clear.
+ */
 #define AMBIGUOUS 3.0
 #define SURE 6.9
-/* 100 to 1 for alternatives that cross two switches between the same racks: the path of
- * a reply is only known by shares. */
+/* 100 to 1 between two transits of the same racks: the path of a reply is known only by
+ * shares. */
 #define AMBIGUOUS_TRANSITS 4.6
-/* Several cables of a switch are less likely than the switch by this factor: 20,000 to
- * 1. */
+/* Up to 20,000 to 1 other parts, e.g. several cables of a switch, are a rival of it. */
 #define RIVAL 10.0
-#define CERTAIN 14.0   /* no alternative was listed */
-#define FAINT_GAIN 0.5 /* for each flow, or probe, lost on the alternative */
-#define DOWN 0.9       /* fitted loss of a part that passes nothing */
-#define OVERSTATED 0.4 /* share of the fitted loss: its own paths show less */
-#define TOR_DEAD 0.99  /* fitted loss of a ToR: it passes nothing */
-#define TOR_DOWN 0.95  /* of a ToR if one of its links explains the losses as well */
+#define CERTAIN 14.0 /* `behind` if no alternative was listed */
+#define FAINT_GAIN \
+	0.5      /* least gain for each flow, or probe, that is lost on the part */
+#define DOWN 0.9 /* least fitted loss of a part that passes nothing */
+#define OVERSTATED 0.4 /* least share of the fitted loss that its own paths lose */
+#define TOR_DEAD 0.99  /* least fitted loss of a ToR that passes nothing */
+/* the same for a ToR that is named although one of its links is as likely */
+#define TOR_DOWN 0.95
 
 struct ties { /* one suspect of each part that is equally likely */
 	const struct localise_suspect *suspects[LOCALISE_TIES];
@@ -118,7 +121,7 @@ either(struct localise_finding *finding, const struct localise_suspect *const *s
 	}
 }
 
-/* True if both are switches, each on the paths between two racks. */
+/* All ties are transits. */
 static bool
 are_transits(const struct ties *ties)
 {
@@ -138,8 +141,8 @@ settle(const struct ties *ties, struct localise_finding *finding)
 
 	if (ties->overflow)
 		return false;
-	/* For two racks that only have each other: parts between them are not likelier
-	 * than the ToRs. */
+	/* Two racks that are probed only by each other: no part between them is
+	 * likelier than the two ToRs. */
 	if (ties->tors == 2 && finding->loss >= DOWN && ties->tor_loss >= DOWN) {
 		const struct localise_suspect *two[] = { tor,
 			of_type(ties, RM_PART_TOR, 1) };
@@ -147,14 +150,14 @@ settle(const struct ties *ties, struct localise_finding *finding)
 		either(finding, two, 2);
 		return true;
 	}
-	/* A ToR is down when all its uplinks are down; it is not lossy when one link is
-	 * lossy. */
+	/* A ToR all of whose uplinks are down counts as down. A lossy link does not
+	 * make its ToR lossy. */
 	if (ties->tors == 1 && finding->loss >= DOWN && ties->tor_loss >= TOR_DOWN) {
 		finding->suspect = tor;
 		return true;
 	}
-	/* With losses of single packets more losses will follow: then the switch is
-	 * likelier. */
+	/* If single packets are lost, and the losses so far fit the switch best, more
+	 * losses will decide. */
 	if (finding->loses_share && ties->suspects[0] == spine && ties->tors < 2)
 		return true;
 	if (ties->links == 1 && ties->tors < 2) {
@@ -171,7 +174,7 @@ settle(const struct ties *ties, struct localise_finding *finding)
 		either(finding, ties->suspects, 2);
 		return true;
 	}
-	/* For racks with a single path between them: its switches cannot be
+	/* Two racks with a single path between them: its switches cannot be
 	 * distinguished. */
 	if (ties->count == 3 && ties->switches == 3 && are_transits(ties)) {
 		either(finding, ties->suspects, 3);
@@ -180,7 +183,8 @@ settle(const struct ties *ties, struct localise_finding *finding)
 	return false;
 }
 
-/* The only path between two racks that has all losses of the suspect. */
+/* True: all lossy paths over the suspect are between the same two racks. *ret: the path
+ * suspect of these racks. */
 static bool
 only_path(const struct localise_case *c, const struct localise_suspect *suspect,
     struct localise_suspect *ret)
@@ -209,8 +213,8 @@ only_path(const struct localise_case *c, const struct localise_suspect *suspect,
 	return src != NULL;
 }
 
-/* A whole path is blamed as well, which the switch would explain and the link would
- * not. */
+/* A path suspect is blamed, too, whose losses the switch would explain and the link
+ * would not. */
 static bool
 explains_paths(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *node, const struct localise_suspect *link)
@@ -231,9 +235,9 @@ explains_paths(const struct localise_case *c, const struct rm_explanation *expla
 	return false;
 }
 
-/* If other parts explain most of its losses, a slightly better likelihood is no reason:
- * flows that lose are probed more often, and paths of replies are only known by shares.
- */
+/* The gain of a part is large enough only in proportion to the losses over it. A small
+ * gain may come from inexact input: lossy flows are probed more often than others, and
+ * paths of replies are known only by shares. */
 bool
 localise_is_faint(
     const struct localise_case *c, const struct rm_explanation *explanation, size_t nth)
@@ -277,8 +281,8 @@ localise_is_overstated(const struct localise_case *c, const struct localise_map 
 	return localise_observe_share(c, map, seen, suspect) < OVERSTATED * part->loss;
 }
 
-/* Another link of the same switch is blamed, too: later rows may show that the switch
- * is at fault. */
+/* Another link of one of its switches is blamed, too: later rows may show that the
+ * switch is at fault. */
 static bool
 has_sibling(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *mine)
@@ -311,7 +315,7 @@ has_end(const struct localise_suspect *link, const struct localise_suspect *node
 		   strcmp(link->elements[0]->b, name) == 0);
 }
 
-/* Alternatives that are less likely by up to this much count as equal. */
+/* ln of the factor up to which an alternative b that is less likely than a is a tie. */
 static double
 ambiguous(const struct localise_suspect *a, const struct localise_suspect *b)
 {
@@ -319,8 +323,8 @@ ambiguous(const struct localise_suspect *a, const struct localise_suspect *b)
 							: AMBIGUOUS;
 }
 
-/* For a switch that is as likely as one of its cables: its other cables. Replies seem
- * to distinguish them by chance, if all packets cross both. */
+/* If one switch is among the ties, adds cables of it that are slightly less likely: if
+ * all packets cross both, only replies distinguish them, by chance. */
 static void
 add_cables(const struct localise_case *c, const struct rm_blamed *blamed,
     struct ties *ties, struct localise_finding *finding)
@@ -357,7 +361,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 		const struct localise_suspect *s = &c->suspects[a->candidate];
 		struct rm_part part;
 
-		/* a path is only named if nothing else is */
+		/* A path suspect is named only if no other part fits. */
 		if (s->type == RM_PART_PATH)
 			continue;
 		localise_suspect_part(s, &part);
@@ -371,7 +375,9 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	if (mine->type != RM_PART_PATH && ties.count > 1 && !settle(&ties, ret)) {
 		const bool one = only_path(c, mine, &ret->path);
 
-		/* True if another switch between the same two racks is as likely. */
+		/* Another switch between the same two racks is as likely: name the
+		 * path.
+		 */
 		if (!one && mine->transit != NULL && ties.switches > 1) {
 			ret->path = localise_suspect_path(mine->transit);
 			ret->is_crowded = true;
@@ -388,8 +394,8 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	if (ret->others[0] == NULL)
 		localise_suspect_part(ret->suspect, &ret->part);
 	ret->has_sibling = has_sibling(c, explanation, mine);
-	/* A ToR that passes nothing is down, by a fault of its own or of its uplinks.
-	 */
+	/* Without rivals: a ToR that passes nothing is down, no matter whether it or
+	 * all of its uplinks are at fault. */
 	ret->has_rival = c->by_flow && blamed->rival_behind < RIVAL &&
 			 (mine->type != RM_PART_TOR || blamed->loss < TOR_DEAD);
 	ret->has_rival |= c->slow && c->candidates[blamed->candidate].wide &&

@@ -1,8 +1,8 @@
 /*
- * localise_find - the result of an explanation: one part, "A or B", or not yet decided.
- * Pure. The judge gives the most likely explanation and the ones that are almost as
- * likely. If a switch and its links are equally likely, or two parts of one type, one
- * rule for each case decides which is named.
+ * localise_find - makes a finding of each part that an explanation blames: what to
+ * name, which is the part, another one, or "A or B". Pure. The judge lists alternatives
+ * that are almost as likely as a part, called ties here. There is a rule for each case:
+ * a switch and its links are ties, or two parts of one type, and so on.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_FIND_H
 #define ANALYZER_FINDING_LOCALISE_FIND_H
@@ -11,58 +11,66 @@
 
 #define LOCALISE_TIES 16
 #define LOCALISE_EITHER 3 /* "A or B or C" */
-/* ln of how much likelier what was named is than by its kind. */
+/* Added to the log prior of a part that is named already: it keeps its name unless
+ * another part is clearly likelier. */
 #define LOCALISE_FAVOUR_NAMED 4.0
 
 struct localise_finding {
 	const struct localise_suspect *suspect; /* what to name */
-	/* "or", one of these: NULL if there is none. */
+	/* The other ones of "A or B"; NULL: there are none. */
 	const struct localise_suspect *others[LOCALISE_EITHER - 1];
-	struct rm_part part;                /* with all names */
-	struct localise_suspect path;       /* what the suspect is, if it is a path */
-	struct rm_part ties[LOCALISE_TIES]; /* all that are as good, the part too */
+	struct rm_part part;          /* with all of these names */
+	struct localise_suspect path; /* memory for the suspect, if it is a path */
+	/* All parts that are as likely, in the order of the judge: the blamed one
+	 * first.
+	 */
+	struct rm_part ties[LOCALISE_TIES];
 	const struct localise_suspect *tied[LOCALISE_TIES]; /* one suspect of each */
 	size_t tie_count;
-	bool has_tor;      /* among them */
-	bool is_clear;     /* nothing else is near */
-	bool has_rival;    /* other parts, several for one maybe, explain as much */
-	bool has_sibling;  /* another link of a switch of its own is blamed as well */
-	bool is_crowded;   /* no rule decides between them */
+	bool has_tor;     /* a ToR is among the ties */
+	bool is_clear;    /* there are no ties, and no alternative is near */
+	bool has_rival;   /* other parts, perhaps several, explain the losses as well */
+	bool has_sibling; /* another link of one of its switches is blamed as well */
+	bool is_crowded;  /* no rule decides between the ties */
 	bool or_its_links; /* a switch, or some of its cables: all packets cross both */
-	bool loses_share;  /* all packets are lost alike: more losses will decide */
+	bool loses_share;  /* a share of all packets is lost: more losses will decide */
 	bool is_anothers;  /* minutes blame others for it: see localise_minutes */
-	double gain, behind, loss;
+	double gain;       /* as in rm_blamed */
+	double behind;     /* ln of how much less likely the nearest part is that is no
+			      tie */
+	double loss;       /* as in rm_blamed */
 };
 
-/* Explains the case by fewer parts where the first of several is faint: of a chain of
- * links and switches, each of which a reply may have crossed, several share what any
- * one of them explains. -ENOMEM, -EINVAL. */
+/* Explains the case. If the first of several blamed parts is faint, explains it again
+ * by fewer parts: several parts on the possible paths of replies then share losses that
+ * any one of them explains alone. -ENOMEM, -EINVAL. */
 int localise_find_parts(struct localise_case *c, struct rm_explanation *ret);
 
-/* The nth blamed part adds too little to what the others explain. */
+/* The nth blamed part explains too little that the others do not explain. */
 bool localise_is_faint(const struct localise_case *c,
     const struct rm_explanation *explanation, size_t nth);
 
-/* The nth blamed part, besides others, is said to lose much more than was sent over it:
- * replies that another part loses are missing on all paths, and fit this one as well.
- */
+/* Several parts are blamed, and the nth is blamed for a much larger share than its own
+ * paths lose: replies that another part loses are missing on many paths, and seem to be
+ * lost by this part as well. */
 bool localise_is_overstated(const struct localise_case *c,
     const struct localise_map *map, localise_seen *seen,
     const struct rm_explanation *explanation, size_t nth);
 
-/* Of the nth blamed part. *ret points into itself and the case: do not copy it. */
+/* The finding of the nth blamed part. *ret points into the case, and may point into
+ * itself: the copy of a path finding is not valid without the original. */
 void localise_find(const struct localise_case *c,
     const struct rm_explanation *explanation, size_t nth, struct localise_finding *ret);
 
-/* Names this suspect of the case instead of the one that was found. */
+/* Replaces the suspect of the finding by this one of the case. */
 void localise_find_instead(
     struct localise_finding *finding, const struct localise_suspect *suspect);
 
-/* The tied suspect that is this part: NULL if there is none. */
+/* The tied suspect of this part; NULL: it is no tie. */
 const struct localise_suspect *localise_find_tied(
     const struct localise_finding *finding, const struct rm_part *part);
 
-/* How sure the finding is, from 0 to 1. */
+/* The confidence of the finding, 0 .. 1. */
 double localise_finding_confidence(const struct localise_finding *finding);
 
 /* Some blamed part that is no whole path is on this path. */

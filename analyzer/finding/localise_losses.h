@@ -1,6 +1,6 @@
 /*
- * localise_losses - the parts of a judge's input: lossy paths, the elements on them,
- * suspects.
+ * localise_losses - the types of the judge's input: lossy paths, the elements on them,
+ * suspects. Functions are in localise_case.h.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_LOSSES_H
 #define ANALYZER_FINDING_LOCALISE_LOSSES_H
@@ -16,28 +16,35 @@ struct localise_suspect {                     /* one of the judge's candidates *
 	enum rm_part_type type;               /* ToR, switch, link or path */
 	struct localise_element *elements[2]; /* of a path: the ToRs at its ends */
 	size_t element_count;
-	/* Of a switch: only what crosses it from one rack to another, or also back, as
-	 * a bad entry of its tables takes; NULL: all. The pair. */
+	/* Of a switch that is suspected only for the packets from one rack to another,
+	 * which a wrong entry in its tables loses: the pair of these racks. NULL: for
+	 * all packets. and_back: also for those in the other direction. */
 	const struct localise_element *transit;
 	bool and_back;
 };
 
-struct localise_local { /* an element of the judge's */
-	struct localise_element *element;
-	/* Of a transit (element: the switch): the pair. Of a pair, or of a transit, the
-	 * next of its transits + 1; 0: none. */
-	const struct localise_element *transit;
+/* One element of the judge: a switch, a link, a pair, or a transit, i.e. the packets
+ * that cross one switch from one rack to another. Its index is the judge's number of
+ * the element. */
+struct localise_local {
+	struct localise_element *element;       /* of a transit: the switch */
+	const struct localise_element *transit; /* of a transit: the pair; else NULL */
+	/* Of a pair, and of each of its transits: index of the next transit + 1; 0:
+	 * there is none. */
 	uint32_t next_transit;
-	/* For a transit, on the lossy paths: sent, and not answered. */
+	/* Of a transit, on the lossy paths: probes sent, and those without a reply. */
 	double sent, unanswered;
-	double lost;
-	double weighed;               /* of it, each flow once where flows die whole */
-	size_t lossy;                 /* paths over it */
-	double reverse, reverse_sent; /* replies on it: lost, of so many */
-	uint32_t fans[2];             /* of a ToR: see localise_fan, + 1; 0: none yet */
+	double lost;    /* probes on their way out, or in an unknown direction */
+	double weighed; /* the same in independent observations: see
+			   localise_observe_witnesses */
+	size_t lossy;   /* number of lossy paths over it */
+	double reverse,
+	    reverse_sent; /* replies that were lost on it, and all replies */
+	uint32_t fans[2]; /* of a ToR, by localise_fan_direction: index of its fan + 1;
+			     0: not made yet */
 };
 
-struct localise_lossy { /* a path, and its observations */
+struct localise_lossy { /* a lossy path, and its counts */
 	struct localise_path *path;
 	struct localise_sum sum;
 };
@@ -59,23 +66,23 @@ struct localise_case {
 	size_t suspect_count, suspect_size;
 	struct localise_local *locals;
 	size_t local_count, local_size;
-	struct localise_lossy *lossy; /* that lost packets on the way out */
+	struct localise_lossy *lossy; /* paths that lost packets on the way out */
 	size_t lossy_count, lossy_size;
-	bool by_flow; /* flows are lost whole: their probes are one witness each */
-	struct localise_cable *cables; /* scratch */
+	bool by_flow; /* flows lose all their probes: each flow is one observation */
+	struct localise_cable *cables; /* memory of suspect_cables */
 	size_t cable_size;
-	uint64_t stamp; /* of the lossy paths of this input, and their elements */
-	bool slow;
-	bool late;          /* of what is late, not lost */
-	bool with_replies;  /* what became of replies is evidence, too */
-	bool with_transits; /* so little is lost that each of them may be a suspect */
+	uint64_t stamp;     /* see localise_element.stamp and localise_path.stamp */
+	bool slow;          /* judges minutes, for small losses */
+	bool late;          /* judges late replies as losses */
+	bool with_replies;  /* lost and arrived replies are observations, too */
+	bool with_transits; /* transits are suspects: few enough paths are lossy */
 	struct localise_fan *fans;
 	size_t fan_count, fan_size;
 	rm_mono_t now;
-	int64_t current_ns; /* older paths carry nothing now */
+	int64_t current_ns; /* a path without a row for longer is not used now */
 };
 
-#define LOCALISE_MAX_PARTS 128 /* that are blamed at once */
-#define LOCALISE_MIN_LOST 2.5  /* with fewer losses nothing is suspected */
+#define LOCALISE_MAX_PARTS 128 /* parts that are blamed at the same time */
+#define LOCALISE_MIN_LOST 2.5  /* with fewer losses an element is no suspect */
 
 #endif

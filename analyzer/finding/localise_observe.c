@@ -10,9 +10,9 @@
 
 #define MAX_PATHS_ASKED 128
 #define STRIDE 7919
-/* If both directions of a flow are hashed in the same way, replies to probes of another
- * path never cross a part, with any number of them: this is as likely as the opposite.
- */
+/* Switches may hash both directions of a flow in the same way. Then no reply to a probe
+ * over another path crosses the part, and such replies prove nothing about it:
+ * therefore at most this many of them count. */
 #define MAX_OTHER_REPLIES 2
 
 int
@@ -67,7 +67,7 @@ localise_observe_witnesses(
 	return ret;
 }
 
-/* Probes whose reply was lost, or may have been lost: it took one of the paths back. */
+/* Probes whose reply was lost, or may have been: it took one of the paths back. */
 static int
 observe_lost_replies(struct localise_case *c, const struct localise_path *path,
     double lost, const uint32_t *elements, uint32_t count)
@@ -111,7 +111,7 @@ localise_observe_path(struct localise_case *c, const struct localise_lossy *loss
 	return observe_lost_replies(c, path, sum.unknown, elements, count);
 }
 
-/* Of all replies that arrived, the share that may have crossed the element. */
+/* Adds replies that arrived, a share of which has crossed the element. */
 static int
 observe_replies(struct localise_case *c, uint32_t local, double arrived, float share)
 {
@@ -130,8 +130,9 @@ localise_observe_asked(const struct localise_element *at)
 	return at->path_count < MAX_PATHS_ASKED ? at->path_count : MAX_PATHS_ASKED;
 }
 
-/* Replies are listed in the order of peers and spines: the stride has no common divisor
- * with their number. */
+/* Paths are listed in the order of peers and spines. A sample in that order would have
+ * only the first peers, or only some spines; with a stride that has no common divisor
+ * with their number it has different ones of both. */
 const struct localise_path *
 localise_observe_asked_path(const struct localise_element *at, size_t nth)
 {
@@ -146,8 +147,7 @@ arrived_back(const struct localise_sum *sum)
 	return sum->sent - sum->forward - sum->unknown - sum->reverse;
 }
 
-/* Scales the observations of some of the element's paths: *scale times gives those of
- * all paths. */
+/* The counts of a sample of the element's paths; times *scale: those of all paths. */
 static struct localise_sum
 ask(const struct localise_case *c, const struct localise_map *map, localise_seen *seen,
     const struct localise_element *at, double *scale)
@@ -172,8 +172,8 @@ replies(const struct localise_case *c, const struct localise_map *map,
 	return scale * arrived_back(&sum);
 }
 
-/* If all paths are alike, as many replies as probes cross a switch above the racks.
- * Replies to probes that crossed it may return over any switch. */
+/* A switch above the racks. Its share of all paths is taken for the share of all
+ * replies that cross it: to probes over it, and to probes over other switches. */
 static int
 observe_at_switch(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -188,7 +188,7 @@ observe_at_switch(struct localise_case *c, const struct localise_map *map,
 			 : 0;
 }
 
-/* The path crosses the same link, or a parallel one, in the other direction. */
+/* The path crosses the same cable, or a parallel one, in the other direction. */
 static bool
 comes_over(const struct localise_path *path, const struct localise_element *link)
 {
@@ -200,7 +200,7 @@ comes_over(const struct localise_path *path, const struct localise_element *link
 	return false;
 }
 
-/* Replies that left a ToR, or arrived at it, and may have crossed the link. */
+/* Replies that left this ToR (up), or arrived at it, and may have crossed the link. */
 static double
 replies_at(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct localise_element *tor, bool up,
@@ -255,8 +255,7 @@ observe_at_pair(struct localise_case *c, const struct localise_map *map,
 	return arrived >= 1 ? observe(c, arrived, 0, &local, 1) : 0;
 }
 
-/* Replies from one rack to the other, to probes that crossed the same switch: some of
- * them crossed it again. */
+/* Replies from one rack to the other, a share of which has crossed the switch. */
 static int
 observe_at_transit(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -306,8 +305,8 @@ localise_observe_replies(struct localise_case *c, const struct localise_map *map
 	return 0;
 }
 
-/* Arrivals over the element's other paths. They do not help to distinguish the
- * elements, so they are one observation of this element only. */
+/* One observation for all of these paths, of this element alone: an arrived probe says
+ * something about each of its elements, whichever others it has crossed. */
 int
 localise_observe_arrivals(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)

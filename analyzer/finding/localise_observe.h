@@ -1,39 +1,43 @@
 /*
- * localise_observe - paths as observations of the judge. Pure. Losses of a path on its
- * way out are assigned to its elements. Lost or arrived replies are assigned to the
- * elements by which they may have returned, by their shares. Arrivals elsewhere are
- * observations of each element separately. All return -ENOMEM.
+ * localise_observe - makes the judge's observations from the counts of paths. Pure.
+ * Losses of a path on its way out are an observation of its elements. Lost replies, and
+ * those that arrived, are observations of the elements that they may have crossed, with
+ * shares (localise_fan). Probes that arrived over other paths of an element are an
+ * observation of this element alone. Functions that return int return 0 or -ENOMEM.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_OBSERVE_H
 #define ANALYZER_FINDING_LOCALISE_OBSERVE_H
 
 #include "analyzer/finding/localise_losses.h"
 
-/* Observations of paths, in independent ones: each flow that a hash selects, so that it
- * loses all packets while others lose none, counts as one, with any number of probes.
- */
+/* The counts in independent observations. If flows lose all their probes (by_flow), the
+ * probes of one flow are not independent: a flow counts once, with any number of
+ * probes. Otherwise the counts of probes, unchanged. */
 struct localise_sum localise_observe_witnesses(
     const struct localise_case *c, const struct localise_sum *sum);
 
+/* A lossy path. */
 int localise_observe_path(struct localise_case *c, const struct localise_lossy *lossy);
+/* Probes that arrived over the paths of this local that are not lossy. */
 int localise_observe_arrivals(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local);
-/* Of a switch, or a link at a ToR: replies that came back, and may have crossed it. */
+/* Replies that arrived and may have crossed this local: a switch, a link at a ToR, a
+ * pair or a transit. */
 int localise_observe_replies(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local);
-/* An element may have thousands of paths: this many of them, from 0 on, represent all.
- */
+/* An element may have thousands of paths: a sample of them represents all. This many;
+ * and the nth of them, from 0 on. */
 size_t localise_observe_asked(const struct localise_element *at);
 const struct localise_path *localise_observe_asked_path(
     const struct localise_element *at, size_t nth);
-/* Losses over a suspect's paths on the way out, or in an unknown direction, as a share
- * of the sent probes, in independent observations: 0 .. 1. For an element with many
- * paths some represent all. */
+/* The share of a suspect's probes that are lost on the way out, or in an unknown
+ * direction: 0 .. 1, in independent observations, from a sample of its paths. */
 double localise_observe_share(const struct localise_case *c,
     const struct localise_map *map, localise_seen *seen,
     const struct localise_suspect *suspect);
 
-/* Room for `need` items of `size` bytes in *(void **)array. -ENOMEM. */
+/* Makes room for `need` items of `size` bytes in *(void **)array, which has room for
+ * *have items. -ENOMEM. */
 int localise_losses_grow(void *array, size_t *have, size_t need, size_t size);
 
 #endif

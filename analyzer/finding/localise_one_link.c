@@ -4,19 +4,17 @@
 
 #include "analyzer/finding/localise_observe.h"
 
-/* probes over paths of a switch; paths over other switches count as avoiding all its
- * links */
-#define MAX_CABLES 256
-/* Expected losses on the other paths; by chance none is lost in one of some hundred
- * cases. For each four more expected losses one more may be lost, if another link can
- * have lost it. */
+#define MAX_CABLES 256 /* of one node; more are not counted separately */
+/* If the other paths lost packets at the link's rate, they would have lost this many;
+ * that they lose none by chance happens once in some 400 cases. For each MISSED_FOR_ONE
+ * more they may lose one, which another link may have lost. */
 #define MIN_MISSED 6.0
 #define MISSED_FOR_ONE 4.0
-/* expected losses on the two worst links; if none is lost there, the switch is at fault
- */
+/* From so many losses on that avoid both worst links, the node is at fault. */
 #define MIN_SPREAD 3.0
-#define ELSEWHERE_SHARE 0.02 /* share of its losses that counts as none */
-/* share of the losses over another cable: then it is not one link */
+#define ELSEWHERE_SHARE 0.02 /* losses beside the link up to this share count as none \
+			      */
+/* With at least this share of its losses over another cable, it is not one link. */
 #define OTHER_SHARE 0.8
 
 struct over_cable {
@@ -139,7 +137,7 @@ worst(const struct over_node *over, const struct over_cable **next)
 	return most;
 }
 
-/* The losses to be expected at its rate on the paths that avoid it. */
+/* How many probes the paths that avoid the cable would lose at the cable's rate. */
 static double
 missed_beside(const struct over_node *over, const struct over_cable *cable)
 {

@@ -39,8 +39,8 @@ localise_transit_takes_all(
 {
 	const struct localise_local *pair = &c->locals[transit->transit->local];
 
-	/* If both probes and replies were lost between two RNICs, it is a guess which
-	 * of their flows lost which. */
+	/* `unanswered`, not `lost`: if both probes and replies are lost between two
+	 * RNICs, the receive counts do not show which flow lost which. */
 	return transit->lost >= 1 &&
 	       transit->unanswered >= TRANSIT_LOSS * transit->sent &&
 	       pair->lost >= LOCALISE_MIN_LOST;

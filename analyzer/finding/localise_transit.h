@@ -1,6 +1,7 @@
 /*
- * localise_transit - what crosses one switch from one rack to another, as an element of
- * the judge's. Pure.
+ * localise_transit - the packets that cross one switch from one rack to another, as an
+ * element of the judge. Pure. A wrong entry in the switch's tables loses all of them,
+ * and nothing else: a transit that passes some packets is no suspect.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_TRANSIT_H
 #define ANALYZER_FINDING_LOCALISE_TRANSIT_H
@@ -9,19 +10,20 @@
 
 #define LOCALISE_NO_LOCAL UINT32_MAX
 
-/* Its number among the case's locals; LOCALISE_NO_LOCAL: none of it was lost. */
+/* Its index among the case's locals; LOCALISE_NO_LOCAL: none of its packets is lost. */
 uint32_t localise_transit(const struct localise_case *c,
     const struct localise_element *pair, const struct localise_element *node);
 
-/* Called when all losses are counted. A wrong entry in a switch's tables loses all its
- * packets: a part that passes some is not suspected. */
+/* Nearly all of its probes are lost. Call it when all losses are counted. */
 bool localise_transit_takes_all(
     const struct localise_case *c, const struct localise_local *transit);
-/* As localise_transit, if it takes all. */
+/* As localise_transit; LOCALISE_NO_LOCAL also if localise_transit_takes_all is false.
+ */
 uint32_t localise_transit_suspect(const struct localise_case *c,
     const struct localise_element *pair, const struct localise_element *node);
 
-/* The number of paths between its racks that carry something now and cross it. */
+/* The share of the current paths from one of its racks to the other that cross the
+ * switch. */
 double localise_transit_share(
     const struct localise_case *c, const struct localise_local *transit);
 
