@@ -105,30 +105,37 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 }
 
 /* Adds up the members that count CNPs, and names the others. */
-static uint32_t
+static void
 count_members(const struct proof *proof, const struct roster *roster, rm_mono_t now,
-    char uncounted[WIRE_UNCOUNTED_BYTES])
+    struct wire_rack_state *state, char uncounted[WIRE_UNCOUNTED_BYTES])
 {
-	uint32_t counting = 0;
 	size_t len = 0;
 
 	uncounted[0] = '\0';
 	for (size_t i = 0; i < roster_members(roster); i++) {
 		const struct roster_rnic *rnic = roster_member(roster, i);
 		char name[EVIDENCE_NAME_BYTES];
+		enum proof_cnp_counters counters;
+		uint64_t sent;
 		size_t more;
 
 		snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
-		if (proof_counts_cnps(proof, name, now)) {
-			counting++;
+		counters = proof_cnp_counters(proof, name, now, &sent);
+		if (counters == PROOF_COUNTS_CNPS) {
+			state->rnics_counting++;
 			continue;
+		}
+		if (counters == PROOF_COUNTS_SENT) {
+			state->rnics_packets_only++;
+			if (__builtin_add_overflow(state->packets_only_sent, sent,
+				&state->packets_only_sent))
+				state->packets_only_sent = UINT64_MAX;
 		}
 		more = strlen(name) + (len > 0 ? strlen(", ") : 0);
 		if (len + more < WIRE_UNCOUNTED_BYTES)
 			len += (size_t)sprintf(
 			    uncounted + len, "%s%s", len > 0 ? ", " : "", name);
 	}
-	return counting;
 }
 
 void
@@ -144,8 +151,10 @@ tor_aggregator_cnps_report(const struct tor_aggregator *aggregator,
 		if (aggregator->racks[i] != rack)
 			continue;
 		cnps = proof_cnps(aggregator->proofs[i].proof, now);
-		state->rnics_counting = count_members(
-		    aggregator->proofs[i].proof, tor_rack_roster(rack), now, uncounted);
+		state->rnics_counting = state->rnics_packets_only = 0;
+		state->packets_only_sent = 0;
+		count_members(aggregator->proofs[i].proof, tor_rack_roster(rack), now,
+		    state, uncounted);
 		state->rdma_sent = cnps.rdma_sent;
 		state->rdma_received = cnps.rdma_received;
 		state->cnps_sent = cnps.cnps_sent;

@@ -33,6 +33,8 @@ struct cnp_balance {
 struct sums {
 	unsigned racks;
 	uint64_t rnics, uncounted; /* uncounted: of these, they do not count */
+	uint64_t silent;           /* of the uncounted: they report no packets either */
+	uint64_t uncounted_sent;   /* packets that the other uncounted sent */
 	char names[CNP_NAMES];     /* of RNICs that do not count, as cnp_finding's */
 	size_t names_len;
 	bool more; /* than fit into names */
@@ -178,7 +180,8 @@ static void
 add_rack(struct sums *sums, const struct rack *rack, bool fresh)
 {
 	const struct wire_rack_state *state = &rack->state;
-	const uint64_t counting = fresh ? state->rnics_counting : 0;
+	const uint64_t counting = fresh ? state->rnics_counting : 0,
+		       bounded = fresh ? state->rnics_packets_only : 0;
 
 	sums->racks++;
 	add(&sums->rnics, state->rnics);
@@ -186,6 +189,8 @@ add_rack(struct sums *sums, const struct rack *rack, bool fresh)
 	 * not make up for RNICs without counters in another rack. */
 	if (counting < state->rnics) {
 		add(&sums->uncounted, state->rnics - counting);
+		if (bounded < state->rnics - counting)
+			add(&sums->silent, state->rnics - counting - bounded);
 		name_uncounted(sums, rack, fresh, state->rnics - counting);
 	}
 	if (!fresh)
@@ -194,6 +199,7 @@ add_rack(struct sums *sums, const struct rack *rack, bool fresh)
 	add(&sums->rdma_received, state->rdma_received);
 	add(&sums->cnps_sent, state->cnps_sent);
 	add(&sums->cnps_received, state->cnps_received);
+	add(&sums->uncounted_sent, state->packets_only_sent);
 }
 
 static struct sums
@@ -240,19 +246,30 @@ arriving_pct(const struct sums *sums)
 	return 100 * (double)sums->cnps_received / (double)sums->cnps_sent;
 }
 
-/* Of the CNPs sent: what RNICs that do not count may have received. */
+/* The share of the CNPs that arrived if each RNIC that does not count CNPs received one
+ * for each packet that it sent; the silent ones left out. */
 static double
-granted_pct(const struct sums *sums)
+highest_arriving_pct(const struct sums *sums)
 {
-	return sums->uncounted == 0 ? 0
-				    : 100.0 * CNP_UNCOUNTED_WEIGHT *
-					  (double)sums->uncounted / (double)sums->rnics;
+	return arriving_pct(sums) +
+	       100 * (double)sums->uncounted_sent / (double)sums->cnps_sent;
+}
+
+/* So many times the CNPs of an average RNIC each silent one received, if not more than
+ * usual are lost. */
+static double
+silent_weight(const struct sums *sums)
+{
+	const double missing_pct = CNP_ARRIVING_PCT - highest_arriving_pct(sums);
+
+	return missing_pct / 100 * (double)sums->rnics / (double)sums->silent;
 }
 
 static bool
 are_missing(const struct sums *sums)
 {
-	return arriving_pct(sums) + granted_pct(sums) < CNP_ARRIVING_PCT;
+	return highest_arriving_pct(sums) < CNP_ARRIVING_PCT &&
+	       (sums->silent == 0 || silent_weight(sums) > CNP_UNCOUNTED_WEIGHT);
 }
 
 /* A rack did not fit into the table a short while ago. */
@@ -309,6 +326,19 @@ explain(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_
 	    sums->rdma_sent, sums->rdma_received);
 }
 
+static void
+add_doubt(const struct sums *sums, char sentence[CNP_TEXT])
+{
+	const size_t len = strlen(sentence);
+
+	snprintf(sentence + len, CNP_TEXT - len,
+	    " Otherwise %" PRIu64 " %s received %.0f times as many as an average RNIC.",
+	    sums->silent,
+	    sums->silent == 1 ? "RNIC that reports no packets"
+			      : "RNICs that report no packets each",
+	    silent_weight(sums));
+}
+
 static enum cnp_state
 compare(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
     char sentence[CNP_TEXT])
@@ -334,10 +364,13 @@ compare(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_
 		    " CNPs that were sent in a minute %.1f %% arrived, for "
 		    "%" PRId64 " s now: this is too short for a verdict.",
 		    sums->cnps_sent, pct, missing_ns / RM_NS_PER_S);
-	return set_sentence(sentence, CNP_LOST,
+	(void)set_sentence(sentence, CNP_LOST,
 	    "CNPs are lost: of %" PRIu64 " that RNICs of the region sent in a minute, "
 	    "%.1f %% arrived at the senders, for %" PRId64 " min now.",
 	    sums->cnps_sent, pct, missing_ns / (60 * RM_NS_PER_S));
+	if (sums->silent > 0)
+		add_doubt(sums, sentence);
+	return CNP_LOST;
 }
 
 /* Appends how many RNICs the verdict rests on. */

@@ -7,13 +7,15 @@
  * packets its RNICs sent and received, how many of its RNICs count all four, and which
  * do not. RNICs of racks without a recent summary do not count either.
  *
- * CNPs that are missing may have gone to RNICs that do not count. Each of these is
- * granted CNP_UNCOUNTED_WEIGHT times the CNPs that an RNIC of the region receives on
- * average; CNPs are lost if more are missing. With less than CNP_COVERAGE_PCT of the
- * RNICs counting there is no verdict, nor where the packets sent and received differ by
- * more than CNP_CLOSED_PCT: RNICs outside of the sums take part then. Minutes of racks
- * begin at different times: CNPs are lost once they were missing for CNP_LOST_NS
- * without a break.
+ * CNPs that are missing may have gone to RNICs that do not count CNPs. Such an RNIC is
+ * granted as many CNPs as it sent RDMA packets: no RNIC receives more. An RNIC that
+ * reports no packets either is granted CNP_UNCOUNTED_WEIGHT times the CNPs of an
+ * average RNIC of the region, which may be too few: the sentence then says how many it
+ * would have received. CNPs are lost if more are missing. With less than
+ * CNP_COVERAGE_PCT of the RNICs counting there is no verdict, nor where the packets
+ * sent and received differ by more than CNP_CLOSED_PCT: RNICs outside of the sums take
+ * part then. Minutes of racks begin at different times: CNPs are lost once they were
+ * missing for CNP_LOST_NS without a break.
  */
 #ifndef ANALYZER_MARKS_CNP_BALANCE_H
 #define ANALYZER_MARKS_CNP_BALANCE_H

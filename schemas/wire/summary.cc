@@ -217,7 +217,8 @@ put_rack_state(wire_writer *writer, const struct wire_summary &summary)
 	    state.rnics_bad, state.hosts, state.hosts_ok, state.incidents_open,
 	    state.plan_version, state.brake_permille, state.hosts_paused,
 	    state.hosts_slowed, state.rnics_counting, state.rdma_sent,
-	    state.rdma_received, state.cnps_sent, state.cnps_received);
+	    state.rdma_received, state.cnps_sent, state.cnps_received,
+	    state.rnics_packets_only, state.packets_only_sent);
 }
 
 void
@@ -242,6 +243,8 @@ get_rack_state(const rackmesh::RackState *from, struct wire_summary *out)
 	out->state.rdma_received = from->rdma_received();
 	out->state.cnps_sent = from->cnps_sent();
 	out->state.cnps_received = from->cnps_received();
+	out->state.rnics_packets_only = from->rnics_packets_only();
+	out->state.packets_only_sent = from->packets_only_sent();
 }
 
 void

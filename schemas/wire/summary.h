@@ -150,6 +150,11 @@ struct wire_rack_state { /* state at the end of the summary */
 	uint32_t rnics_counting;
 	uint64_t rdma_sent, rdma_received; /* packets */
 	uint64_t cnps_sent, cnps_received;
+	/* Number of the other RNICs that count at least the RDMA packets that they
+	 * send, and these packets in one minute: such an RNIC receives at most one CNP
+	 * for each. */
+	uint32_t rnics_packets_only;
+	uint64_t packets_only_sent;
 };
 
 struct wire_summary {

@@ -544,12 +544,14 @@ per_minute(const struct scaled *scaled, enum proof_number number)
 	return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
 }
 
+#define ALL_OF_CNPS                                                       \
+	(1u << PROOF_PACKETS | 1u << PROOF_SENT | 1u << PROOF_CNPS_SENT | \
+	    1u << PROOF_CNPS_RECEIVED)
+
 /* Adds up the readings that have all of these counters. */
 static struct scaled
-sum_cnps(const struct part *part, size_t count)
+sum_cnps(const struct part *part, size_t count, unsigned all)
 {
-	const unsigned all = 1u << PROOF_PACKETS | 1u << PROOF_SENT |
-			     1u << PROOF_CNPS_SENT | 1u << PROOF_CNPS_RECEIVED;
 	struct scaled scaled = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
@@ -567,7 +569,7 @@ sum_cnps(const struct part *part, size_t count)
 static void
 add_cnps(const struct part *part, size_t count, struct proof_cnps *ret)
 {
-	const struct scaled scaled = sum_cnps(part, count);
+	const struct scaled scaled = sum_cnps(part, count, ALL_OF_CNPS);
 
 	if (scaled.ns < PROOF_CNPS_NS)
 		return;
@@ -591,16 +593,31 @@ proof_cnps(const struct proof *proof, rm_mono_t now)
 	return cnps;
 }
 
-bool
-proof_counts_cnps(const struct proof *proof, const char *rnic, rm_mono_t now)
+static enum proof_cnp_counters
+cnp_counters_of(const struct part *part, size_t count, uint64_t *sent)
+{
+	const struct scaled scaled = sum_cnps(part, count, 1u << PROOF_SENT);
+
+	if (scaled.ns < PROOF_CNPS_NS)
+		return PROOF_COUNTS_NONE;
+	*sent = per_minute(&scaled, PROOF_SENT);
+	return sum_cnps(part, count, ALL_OF_CNPS).ns >= PROOF_CNPS_NS
+		   ? PROOF_COUNTS_CNPS
+		   : PROOF_COUNTS_SENT;
+}
+
+enum proof_cnp_counters
+proof_cnp_counters(
+    const struct proof *proof, const char *rnic, rm_mono_t now, uint64_t *sent)
 {
 	const struct side *side = &proof->sides[PROOF_HOST];
 
+	*sent = 0;
 	for (size_t i = 0; i < side->count; i++)
 		if (strcmp(side->parts[i]->name, rnic) == 0)
-			return sum_cnps(side->parts[i], counting(side->parts[i], now))
-				   .ns >= PROOF_CNPS_NS;
-	return false;
+			return cnp_counters_of(
+			    side->parts[i], counting(side->parts[i], now), sent);
+	return PROOF_COUNTS_NONE;
 }
 
 /* ---- reading it ---- */

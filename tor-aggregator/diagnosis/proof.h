@@ -157,8 +157,17 @@ struct proof_cnps {
 };
 
 struct proof_cnps proof_cnps(const struct proof *proof, rm_mono_t now);
-/* Whether the RNIC "host/device" is one of these. */
-bool proof_counts_cnps(const struct proof *proof, const char *rnic, rm_mono_t now);
+
+enum proof_cnp_counters {
+	PROOF_COUNTS_NONE,
+	PROOF_COUNTS_SENT, /* the RDMA packets that it sends, but not all of these */
+	PROOF_COUNTS_CNPS, /* it is one of these RNICs */
+};
+
+/* What the RNIC "host/device" counts, in readings of at least PROOF_CNPS_NS. *sent: the
+ * RDMA packets that it sends in a minute, if it counts them, else 0. */
+enum proof_cnp_counters proof_cnp_counters(
+    const struct proof *proof, const char *rnic, rm_mono_t now, uint64_t *sent);
 
 const char *proof_ratio_str(enum proof_ratio ratio);  /* "host_ce" */
 const char *proof_ratio_what(enum proof_ratio ratio); /* a phrase, for display */

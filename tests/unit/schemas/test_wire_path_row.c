@@ -158,6 +158,8 @@ paused_hosts_are_reported_of(void **state)
 	reported.state.rdma_received = 631;
 	reported.state.cnps_sent = 632;
 	reported.state.cnps_received = 633;
+	reported.state.rnics_packets_only = 634;
+	reported.state.packets_only_sent = 635;
 	reported.uncounted = "h1/mlx5_0, h2/mlx5_1";
 	writer = wire_writer_new();
 	assert_non_null(writer);
@@ -170,6 +172,8 @@ paused_hosts_are_reported_of(void **state)
 	assert_int_equal(view.summary.state.rdma_received, 631);
 	assert_int_equal(view.summary.state.cnps_sent, 632);
 	assert_int_equal(view.summary.state.cnps_received, 633);
+	assert_int_equal(view.summary.state.rnics_packets_only, 634);
+	assert_int_equal(view.summary.state.packets_only_sent, 635);
 	assert_string_equal(view.summary.uncounted, "h1/mlx5_0, h2/mlx5_1");
 	expect_state(&view.summary.state);
 	wire_writer_free(writer);

@@ -137,13 +137,63 @@ rnics_without_counters_hide_no_larger_loss(void **state)
 	w->racks[1].rnics_counting = 79;
 	assert_state(pass(w, 0), CNP_NOT_KNOWN, "too short for a verdict");
 	assert_state(pass(w, 200), CNP_LOST,
-	    "49.8 % arrived at the senders, for 3 min now. (239 of 240 RNICs have "
-	    "these counters; without: tor2: h1/mlx5_0)");
+	    "49.8 % arrived at the senders, for 3 min now. Otherwise 1 RNIC that "
+	    "reports no packets received 97 times as many as an average RNIC. (239 of "
+	    "240 RNICs have these counters; without: tor2: h1/mlx5_0)");
 	assert_int_equal(cnp_balance_finding(w->balance)->rnics, 240);
 	assert_int_equal(cnp_balance_finding(w->balance)->rnics_counting, 239);
 	/* RNICs that have just left a rack do not make up for one of another rack. */
 	w->racks[2].rnics_counting = 90;
 	assert_state(pass(w, 0), CNP_LOST, "239 of 240");
+}
+
+/* A virtual function, say, has no counters of CNPs, but counts its packets. */
+static void
+an_rnic_receives_no_more_cnps_than_it_sends_packets(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < RACKS; i++)
+		w->racks[i].rnics = w->racks[i].rnics_counting = 80;
+	w->racks[0].cnps_received = 1000;
+	w->racks[1].rnics_counting = 79;
+	w->racks[1].rnics_packets_only = 1;
+	w->uncounted[1] = "h1/mlx5_0";
+	/* A single hot sender: 100 times the CNPs of an average RNIC. */
+	w->racks[1].packets_only_sent = 170000;
+	assert_state(pass(w, 600), CNP_NOT_KNOWN,
+	    "49.8 % arrived: the others may have gone to RNICs that do not count them. "
+	    "(239 of 240 RNICs have these counters; without: tor2: h1/mlx5_0)");
+	/* One that sends less cannot have received them. */
+	w->racks[1].packets_only_sent = 150000;
+	assert_state(pass(w, 200), CNP_LOST,
+	    "49.8 % arrived at the senders, for 3 min now. (239 of 240");
+	/* Nor can one of 24, with few packets. */
+	for (int i = 0; i < RACKS; i++)
+		w->racks[i].rnics = w->racks[i].rnics_counting = 8;
+	w->racks[1].rnics_counting = 7;
+	assert_state(pass(w, 0), CNP_LOST, "now. (23 of 24");
+	w->racks[1].packets_only_sent = UINT64_MAX;
+	assert_state(pass(w, 0), CNP_NOT_KNOWN, "may have gone to RNICs");
+}
+
+/* Of three RNICs without counters of CNPs one counts its packets. */
+static void
+rnics_that_report_no_packets_are_doubted(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < RACKS; i++)
+		w->racks[i].rnics = w->racks[i].rnics_counting = 80;
+	w->racks[0].cnps_received = 1000;
+	w->racks[1].rnics_counting = 77;
+	w->racks[1].rnics_packets_only = 1;
+	w->racks[1].packets_only_sent = 1000;
+	assert_state(pass(w, 200), CNP_LOST,
+	    "Otherwise 2 RNICs that report no packets each received 48 times as many "
+	    "as an average RNIC. (237 of 240");
+	w->racks[1].rnics_packets_only = 4; /* a peer that lies */
+	assert_state(pass(w, 0), CNP_LOST, "3 min now. (237 of 240");
 }
 
 static void
@@ -284,6 +334,8 @@ main(void)
 		TEST(cnps_that_arrive_nowhere_are_lost),
 		TEST(a_minute_without_is_no_loss),
 		TEST(rnics_without_counters_hide_no_larger_loss),
+		TEST(an_rnic_receives_no_more_cnps_than_it_sends_packets),
+		TEST(rnics_that_report_no_packets_are_doubted),
 		TEST(most_rnics_must_count),
 		TEST(as_many_rnics_without_counters_are_named_as_fit),
 		TEST(racks_that_do_not_report_do_not_count),

@@ -598,6 +598,7 @@ cnps_of_a_minute_are_those_of_rnics_that_count_them_all(void **state)
 	struct evidence often = counting_all("h1/mlx5_0"),
 			seldom = counting_all("h2/mlx5_0"), late, part;
 	struct proof_cnps cnps;
+	uint64_t sent;
 
 	(void)state;
 	part = receiver("h3/mlx5_0", 5000, 4000); /* does not count what it sends */
@@ -609,17 +610,43 @@ cnps_of_a_minute_are_those_of_rnics_that_count_them_all(void **state)
 	ROUNDS(1, &often, &part, &seldom, &late);
 	cnps = proof_cnps(proof, now);
 	assert_int_equal(cnps.rnics, 2);
-	assert_true(proof_counts_cnps(proof, "h1/mlx5_0", now));
-	assert_true(proof_counts_cnps(proof, "h2/mlx5_0", now));
-	assert_false(proof_counts_cnps(proof, "h3/mlx5_0", now));
-	assert_false(proof_counts_cnps(proof, "h4/mlx5_0", now));
-	assert_false(proof_counts_cnps(proof, "h5/mlx5_0", now));
+	assert_int_equal(
+	    proof_cnp_counters(proof, "h1/mlx5_0", now, &sent), PROOF_COUNTS_CNPS);
+	assert_int_equal(
+	    proof_cnp_counters(proof, "h2/mlx5_0", now, &sent), PROOF_COUNTS_CNPS);
+	assert_int_equal(
+	    proof_cnp_counters(proof, "h3/mlx5_0", now, &sent), PROOF_COUNTS_NONE);
+	assert_int_equal(
+	    proof_cnp_counters(proof, "h4/mlx5_0", now, &sent), PROOF_COUNTS_NONE);
+	assert_int_equal(
+	    proof_cnp_counters(proof, "h5/mlx5_0", now, &sent), PROOF_COUNTS_NONE);
+	assert_int_equal(sent, 0);
 	assert_int_equal(cnps.rdma_sent, 12 * 70000 + 70000 / 2);
 	assert_int_equal(cnps.rdma_received, 12 * 100000 + 100000 / 2);
 	assert_int_equal(cnps.cnps_sent, 12 * 4000 + 4000 / 2);
 	assert_int_equal(cnps.cnps_received, 12 * 330 + 330 / 2);
 	now = rm_mono_add(now, 600 * S);
 	assert_int_equal(proof_cnps(proof, now).rnics, 0);
+}
+
+/* A virtual function of mlx5 has the counters of its packets, but none of CNPs. */
+static void
+packets_of_an_rnic_without_counters_of_cnps_are_known(void **state)
+{
+	struct evidence all = counting_all("h1/mlx5_0"), vf = { .name = "h2/mlx5_0" };
+	uint64_t sent;
+
+	(void)state;
+	vf.host_ns = all.host_ns;
+	evidence_set(&vf, WIRE_COUNTER_RDMA_TX_PKTS, 0, 70000);
+	ROUNDS(5, &all, &vf);
+	assert_int_equal(proof_cnp_counters(proof, "h2/mlx5_0", now, &sent),
+	    PROOF_COUNTS_NONE); /* 25 s */
+	ROUNDS(7, &all, &vf);
+	assert_int_equal(
+	    proof_cnp_counters(proof, "h2/mlx5_0", now, &sent), PROOF_COUNTS_SENT);
+	assert_int_equal(sent, 12 * 70000);
+	assert_int_equal(proof_cnps(proof, now).rnics, 1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -654,6 +681,7 @@ main(void)
 		TEST(a_reading_counts_until_twice_its_interval),
 		TEST(a_removed_part_does_not_count_any_more),
 		TEST(cnps_of_a_minute_are_those_of_rnics_that_count_them_all),
+		TEST(packets_of_an_rnic_without_counters_of_cnps_are_known),
 	};
 
 	return cmocka_run_group_tests_name("proof", tests, NULL, NULL);
