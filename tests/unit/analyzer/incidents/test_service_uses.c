@@ -311,7 +311,8 @@ static void
 a_rack_that_is_gone_for_good_is_forgotten(void **state)
 {
 	struct world *w = *state;
-	const struct wire_use_row row = { "unit:b", "tor1", VIA_SPINE2, 1, 4, 0 };
+	const struct wire_use_row row = { "unit:b", "tor1",
+		"tor2@10.0.0.5 spine2@10.0.0.3 tor1@10.0.0.1", 1, 4, 0 };
 
 	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
 	summary(w, "tor2", WIRE_USES_ALL, &row, 1);
