@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define MAX_PATHS_ASKED 256
-#define STRIDE 7919
+
 /* Shares are rounded to multiples of 1 / SHARE_STEPS: they are not exact anyway, and
  * the judge computes observations with equal shares together. */
 #define SHARE_STEPS 64
@@ -58,8 +58,7 @@ fill(const struct localise_case *c, struct localise_fan *fan,
 	fan->count = 0;
 	for (size_t i = 0; i < asked; i++) {
 		const struct localise_path *path =
-		    tor->paths[asked < tor->path_count ? i * STRIDE % tor->path_count
-						       : i];
+		    localise_element_sample(tor, MAX_PATHS_ASKED, i);
 		const uint8_t end =
 		    which == LOCALISE_FAN_UP ? 0 : path->element_count - 1;
 

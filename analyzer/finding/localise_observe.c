@@ -9,7 +9,7 @@
 #include "analyzer/finding/localise_transit.h"
 
 #define MAX_PATHS_ASKED 128
-#define STRIDE 7919
+
 /* Switches may hash both directions of a flow in the same way. Then no reply to a probe
  * over another path crosses the part, and such replies prove nothing about it:
  * therefore at most this many of them count. */
@@ -130,15 +130,10 @@ localise_observe_asked(const struct localise_element *at)
 	return at->path_count < MAX_PATHS_ASKED ? at->path_count : MAX_PATHS_ASKED;
 }
 
-/* Paths are listed in the order of peers and spines. A sample in that order would have
- * only the first peers, or only some spines; with a stride that has no common divisor
- * with their number it has different ones of both. */
 const struct localise_path *
 localise_observe_asked_path(const struct localise_element *at, size_t nth)
 {
-	return at
-	    ->paths[at->path_count > MAX_PATHS_ASKED ? nth * STRIDE % at->path_count
-						     : nth];
+	return localise_element_sample(at, MAX_PATHS_ASKED, nth);
 }
 
 static double

@@ -12,6 +12,8 @@
 /* ---- elements that paths cross ---- */
 
 #define MAX_COURSES 64
+#define STRIDE 7919
+#define OTHER_STRIDE 7907
 
 static void localise_element_drop(
     struct localise_map *map, struct localise_element *element);
@@ -152,6 +154,20 @@ same_course(const struct localise_path *a, const struct localise_path *b)
 	return a->element_count == b->element_count &&
 	       memcmp(a->elements, b->elements,
 		   a->element_count * sizeof(struct localise_element *)) == 0;
+}
+
+/* Paths are listed in the order of peers and spines. A sample in that order would have
+ * only the first peers, or only some spines; with a stride that has no common divisor
+ * with their number it has different ones of both, and no path twice. Both strides are
+ * prime, and no element has as many paths as their product. */
+struct localise_path *
+localise_element_sample(
+    const struct localise_element *element, size_t count, size_t nth)
+{
+	const size_t paths = element->path_count,
+		     stride = paths % STRIDE != 0 ? STRIDE : OTHER_STRIDE;
+
+	return element->paths[paths > count ? nth * stride % paths : nth];
 }
 
 size_t

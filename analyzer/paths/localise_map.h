@@ -59,6 +59,11 @@ void localise_path_late(const struct localise_map *map,
 const struct localise_counts_seen *localise_path_row(
     const struct localise_path *path, uint32_t age, rm_mono_t now);
 
+/* The nth of a sample of `count` of the element's paths, from 0 on; if it has no more
+ * paths than that, the nth path. */
+struct localise_path *localise_element_sample(
+    const struct localise_element *element, size_t count, size_t nth);
+
 bool localise_path_crosses(
     const struct localise_path *path, const struct localise_element *element);
 static inline const char *

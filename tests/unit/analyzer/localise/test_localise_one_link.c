@@ -156,6 +156,29 @@ a_link_is_no_switch_with_one_link(void **state)
 	    &spine->c, &spine->map, localise_path_slow, &spine->node, &sure));
 }
 
+/* 7919 is the stride of the sample. */
+static void
+a_sample_of_paths_has_none_twice(void **state)
+{
+	static struct localise_path *paths[2 * 7919];
+	static const size_t counts[] = { 5, 128, 129, 7919, 2 * 7919 };
+	static char places[2 * 7919];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * 7919; i++)
+		paths[i] = (void *)&places[i];
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		const struct localise_element at = { .paths = paths,
+			.path_count = counts[i] };
+
+		for (size_t k = 0; k < 128 && k < counts[i]; k++)
+			for (size_t n = 0; n < k; n++)
+				assert_ptr_not_equal(
+				    localise_element_sample(&at, 128, k),
+				    localise_element_sample(&at, 128, n));
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -167,6 +190,7 @@ main(void)
 		TEST(losses_over_two_cables_are_no_one_cables),
 		TEST(losses_over_all_cables_are_the_switchs),
 		TEST(a_link_is_no_switch_with_one_link),
+		cmocka_unit_test(a_sample_of_paths_has_none_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
