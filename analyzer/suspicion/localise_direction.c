@@ -6,12 +6,12 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
-#define MIN_SHOWN 2     /* certainly lost in this direction */
-#define SHOWN_SHARE 0.2 /* of the losses with a known direction */
-#define MIN_CLEAN 4     /* certainly passed in this direction */
-/* losses of the other direction, for the same number of packets */
+#define MIN_SHOWN 2     /* probes that were lost on their way out */
+#define SHOWN_SHARE 0.2 /* share of these among losses with a known direction */
+#define MIN_CLEAN 4     /* probes that passed in this direction for certain */
+/* share of the other direction's loss from which on a direction is as lossy */
 #define LIKE_SHARE 0.25
-/* of the sent probes: the largest share of losses with an unknown direction */
+/* share of the sent probes up to which hardly anything is lost */
 #define CLEAN_LOSS 0.1
 
 struct directions {
@@ -22,7 +22,8 @@ struct directions {
 	struct localise_sum there, back;
 };
 
-/* The path crosses the link, or a parallel cable, in this direction: where; or NULL. */
+/* The element by which the path crosses the link, or a parallel cable, in this
+ * direction. NULL: it does not. */
 static struct localise_element *
 crossing(const struct localise_path *path, const char *from, const char *to)
 {
@@ -54,8 +55,8 @@ is_shown(const struct localise_sum *sum)
 	       sum->forward >= SHOWN_SHARE * (sum->forward + sum->reverse);
 }
 
-/* As many losses as have a known direction were on the way back; or hardly anything is
- * lost. */
+/* This direction passes packets: replies were lost to probes that had passed in it, or
+ * hardly any probe is lost. */
 static bool
 is_clean(const struct localise_sum *sum)
 {
@@ -67,7 +68,7 @@ is_clean(const struct localise_sum *sum)
 	       (sum->sent - lost >= MIN_CLEAN && lost <= CLEAN_LOSS * sum->sent);
 }
 
-/* About as likely to lose a packet as the other direction. */
+/* This direction loses packets, and about as large a share as the other direction. */
 static bool
 is_as_lossy(const struct localise_sum *sum, const struct localise_sum *other)
 {

@@ -3,10 +3,11 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
-#define MIN_GAIN 7.0                  /* ln: certain enough to explain losses */
-#define MOST_SHARE 0.75               /* share of the losses */
-#define CURRENT_NS (12 * RM_NS_PER_S) /* judged within this time */
-#define MAX_LOOKED 64                 /* paths of a part */
+#define MIN_GAIN 7.0                  /* ln: with less a finding explains nothing */
+#define MOST_SHARE 0.75               /* of the losses */
+#define CURRENT_NS (12 * RM_NS_PER_S) /* an older judgement of minutes does not count \
+				       */
+#define MAX_LOOKED 64                 /* lossy paths of a part that are examined */
 
 void
 localise_minutes_begin(struct localise_minutes *minutes, rm_mono_t now)

@@ -1,8 +1,9 @@
 /*
- * localise_minutes - the part that minutes blame, when seconds blame another. Pure. A
- * part with a loss of 1 % loses a handful of packets in a second, and where these were
- * lost is known only roughly: a switch that innocent replies may have crossed sometimes
- * seems more likely. Minutes include the same packets, and many more.
+ * localise_minutes - the parts that are blamed for losses of the last minutes, to
+ * correct a finding from the last seconds. Pure. A part with a loss of 1 % loses a few
+ * packets in a second, and their paths back are known only by shares: a good switch
+ * that replies may have crossed sometimes seems more likely than this part. The last
+ * minutes contain the same packets and many more, and are therefore more reliable.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_MINUTES_H
 #define ANALYZER_SUSPICION_LOCALISE_MINUTES_H
@@ -15,13 +16,14 @@ struct localise_minutes {
 	rm_mono_t judged;
 };
 
-/* The minutes are judged again; then called for each finding of that. */
+/* Call the first before minutes are judged, the second for each finding of that. */
 void localise_minutes_begin(struct localise_minutes *minutes, rm_mono_t now);
 void localise_minutes_add(
     struct localise_minutes *minutes, const struct localise_finding *finding);
 
-/* Minutes blame others for most of what the finding, of seconds, has lost of late, and
- * not it. False of what loses whole flows, or all. */
+/* True: minutes do not blame the part of this finding, which is one of seconds, but
+ * other parts for most of its recent losses. False for a part that loses whole flows,
+ * or all packets. */
 bool localise_minutes_explain(const struct localise_minutes *minutes,
     const struct localise_map *map, const struct localise_finding *finding,
     rm_mono_t now);

@@ -1,8 +1,8 @@
 /*
  * localise_pairs - the pairs of racks between which a switch loses all packets. Pure. A
- * wrong entry of its tables affects packets from one rack to another, or also back. A
- * switch may have several: each is reported once when it has been blamed for a while,
- * and is forgotten a while after it was blamed last.
+ * wrong entry in its tables affects the packets from one rack to another, or also those
+ * back. A switch may have several wrong entries. A pair is reported when it has been
+ * blamed for some seconds, and forgotten some seconds after it was blamed last.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_PAIRS_H
 #define ANALYZER_SUSPICION_LOCALISE_PAIRS_H
@@ -13,23 +13,24 @@
 #include "analyzer/finding/localise_losses.h"
 #include "rackmesh/judge/verdict.h"
 
-#define LOCALISE_PAIRS 16 /* of one switch: those beyond have no names */
+#define LOCALISE_PAIRS 16 /* of one switch; more are not stored */
 
 struct localise_pairs {
 	struct localise_pair { /* one direction */
 		char from[RM_NAME_BYTES], to[RM_NAME_BYTES];
-		rm_mono_t since, seen; /* blamed */
+		rm_mono_t since, seen; /* blamed first, and last */
 		bool reported;
 	} pairs[LOCALISE_PAIRS];
-	size_t count; /* 0: it is not known to be of some racks alone */
+	size_t count; /* 0: the switch may lose packets between any racks */
 };
 
-/* The suspect is a switch's transit, and is blamed now; reported: it is named for that.
- */
+/* The suspect, a transit, is blamed now. reported: it is named in a verdict now; else
+ * the pair is, too, once it has been blamed for some seconds. */
 void localise_pairs_note(struct localise_pairs *pairs,
     const struct localise_suspect *suspect, bool reported, rm_mono_t now);
 
-/* The path is from and to one of the reported pairs; if there are none, any path is. */
+/* The path leads from and to the racks of a reported pair. True for any path if there
+ * are no pairs at all. */
 bool localise_pairs_on(
     const struct localise_pairs *pairs, const struct localise_path *path);
 

@@ -3,26 +3,27 @@
 #include <math.h>
 
 #define SLACK_NS (50 * RM_NS_PER_MS) /* difference between the racks' clocks */
-#define PASSED_NS (5 * RM_NS_PER_S)  /* some flows only send once in a few seconds */
-#define PASSING_SHARE 0.1            /* answered, of the sent probes */
-/* share of the losses: replies were lost, the probes arrived */
+/* for so long passed flows count: some flows send a probe only every few seconds */
+#define PASSED_NS (5 * RM_NS_PER_S)
+#define PASSING_SHARE \
+	0.1 /* of the sent probes: with more replies the part passes some */
+/* of the losses: with more lost replies the part passes probes */
 #define ARRIVED_SHARE 0.3
-#define MIN_DEAD 4      /* flows, when all racks have reported */
-#define MIN_DEAD_SOON 8 /* flows before that */
-#define MIN_IMPLIED 2   /* probes that a rack without losses must have sent */
-/* Share of flows that take another path than their trace shows. */
+#define MIN_DEAD 4      /* dead flows of a closed part, when all racks have reported */
+#define MIN_DEAD_SOON 8 /* the same before that */
+#define MIN_IMPLIED 2   /* probes that a rack without rows must have sent to count */
+/* Share of flows that may take another path than their trace shows. */
 #define STRAY_SHARE 0.05
 
-/* Its second began after the first losses. */
+/* The second that ends at `end` began after the first losses. */
 static bool
 is_after(rm_wall_t end, rm_wall_t since)
 {
 	return end.ns - RM_NS_PER_S >= since.ns - SLACK_NS;
 }
 
-/* A row of one such second. For lost probes it is only known for pairs of RNICs, not
- * for each flow, whether the replies were lost: only an answer proves that a flow
- * passed. */
+/* Adds the rows of one such second. Whether a probe or its reply was lost is known only
+ * for pairs of RNICs, not for each flow: only a reply proves that a flow passes. */
 static void
 add_row(const struct localise_counts_seen *seen, struct localise_passed *ret,
     double *dead, double *passed)
@@ -38,8 +39,8 @@ add_row(const struct localise_counts_seen *seen, struct localise_passed *ret,
 	*passed = fmax(*passed, flows - (double)seen->partial - (double)seen->silent);
 }
 
-/* A rack without losses only sends rows now and then: since its last rows it has sent
- * as many probes as they report, and all of them passed. */
+/* Adds the probes since `since` of a rack without losses, which sends rows only once in
+ * a row interval: probes at the rate of its last rows, all of which passed. */
 static void
 add_quiet(
     const struct localise_path *path, rm_wall_t since, struct localise_passed *ret)
@@ -74,6 +75,7 @@ add_path(const struct localise_path *path, rm_mono_t now, rm_wall_t since,
 		const struct localise_counts_seen *seen =
 		    localise_path_row(path, age, now);
 
+		/* all > sent: the rows cover more than a second, and began before. */
 		if (seen == NULL ||
 		    !is_after(rack->frame_end[seen->frame & 1], since) ||
 		    (double)seen->all > (double)seen->sent + 0.5)

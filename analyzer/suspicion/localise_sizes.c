@@ -7,7 +7,7 @@
 #include "analyzer/paths/localise_bins.h"
 
 #define LARGE_MIN_LOST 5
-#define LARGE_SHARE 0.5 /* the seconds may begin before the fault */
+#define LARGE_SHARE 0.5 /* not more: the first second may begin before the fault */
 #define SMALL_MIN_SENT 5
 #define SMALL_SHARE 0.05
 
@@ -39,7 +39,8 @@ loses_large(const struct localise_sizes *sizes)
 	       sizes->large_lost >= LARGE_SHARE * sizes->large_sent;
 }
 
-/* One direction of a link may pass all: of that only replies are lost. */
+/* Adds one direction of a link, or another element, if it loses large packets: the
+ * other direction may pass them all, and loses only their replies. */
 static void
 add_element(rm_mono_t now, const struct localise_suspect *suspect,
     const struct localise_element *element, struct localise_sizes *ret)

@@ -1,5 +1,5 @@
 /*
- * localise_sizes - whether a part loses large packets alone, as one does whose MTU is
+ * localise_sizes - whether a part loses only large packets, which happens if its MTU is
  * too small. Pure.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_SIZES_H
@@ -10,21 +10,21 @@
 #include "analyzer/finding/localise_find.h"
 #include "rackmesh/judge/verdict.h"
 
-struct localise_sizes { /* of the last two seconds, over one part */
+struct localise_sizes { /* probes of the last two seconds over one part */
 	double large_sent, large_lost;
 	double small_sent, small_lost;
-	unsigned least_bytes; /* of the large ones that were lost */
+	unsigned least_bytes; /* size of the smallest large packet that was lost */
 };
 
-/* back: of a link that is suspected one way, the other one; or NULL. */
+/* back: if a link is suspected in one direction only, its other direction; or NULL. */
 void localise_sizes_see(rm_mono_t now, const struct localise_suspect *suspect,
     const struct localise_element *back, struct localise_sizes *ret);
 
-/* Most of the large packets over it are lost, and hardly any small one. was: it was so
- * a second ago, and fewer tell. */
+/* True: most of the large packets are lost, and hardly any small one. was: it was true
+ * a second ago; then fewer packets are enough. */
 bool localise_sizes_large_alone(const struct localise_sizes *sizes, bool was);
 
-/* Appends that in words. */
+/* Appends the figures as text. */
 void localise_sizes_report(
     const struct localise_sizes *sizes, char observed[RM_EVIDENCE_TEXT]);
 
