@@ -14,39 +14,45 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 
 /* ---- when a suspicion may be reported ---- */
 
-/* Rows take up to 1.5 s to arrive, and arrive every second. */
-#define REPORT_NS (1600 * RM_NS_PER_MS)  /* no other suspect is close */
-#define LASTING_NS (1800 * RM_NS_PER_MS) /* three windows of a second */
-#define DECIDE_NS (2250 * RM_NS_PER_MS)  /* the more likely one */
-/* "A or B" keeps its name: more rows may show which one it is. */
+/* For how long a finding must have been suspected before it is named. Rows arrive every
+ * second, and take up to 1.5 s to arrive. */
+#define REPORT_NS (1600 * RM_NS_PER_MS) /* no other part is nearly as likely */
+#define DECIDE_NS (2250 * RM_NS_PER_MS) /* another part is nearly as likely */
+/* "A or B": an incident keeps this name, and more rows may show which one it is. */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
-#define SIBLING_NS (3250 * RM_NS_PER_MS)   /* or it is the switch of both */
-#define CROWDED_NS (5 * RM_NS_PER_S)       /* the most likely one of several */
-#define OVERLAP_NS (3 * RM_NS_PER_S)       /* longer if another fault was named */
-#define TOR_REPORT_NS (500 * RM_NS_PER_MS) /* its own rack has reported it */
+/* Another link of the same switch is blamed, too: it may be the switch. */
+#define SIBLING_NS (3250 * RM_NS_PER_MS)
+#define CROWDED_NS (5 * RM_NS_PER_S)       /* several parts are as likely */
+#define OVERLAP_NS (3 * RM_NS_PER_S)       /* added if another fault was named */
+#define TOR_REPORT_NS (500 * RM_NS_PER_MS) /* a ToR that its own rack reports */
+/* The losses, too, must have lasted for three windows of a second. */
+#define LASTING_NS (1800 * RM_NS_PER_MS)
 #define LATELY_NS (6 * RM_NS_PER_S)
-#define SUSPECT_LOST 3 /* the wait begins with this, and may end with the rest */
+#define SUSPECT_LOST 3 /* least losses and gain with which a suspicion begins */
 #define SUSPECT_GAIN 2.0
-#define MIN_LOST 4
+#define MIN_LOST 4 /* least losses and gain with which a part is named */
 #define MIN_NEWEST_LOST 2
 #define MIN_GAIN 6.0
-/* Share of the earlier losses, or of all sent probes: with fewer losses the suspicion
- * ends. */
+/* Share of the losses a second ago, or of all probes: with fewer the fault may be over.
+ */
 #define LASTING_SHARE 0.6
-#define SLOW_MIN_TIMES 6
-#define SLOW_STILL_TIMES 2 /* of a named part */
+#define SLOW_MIN_TIMES 6   /* slots with losses: see LOCALISE_SLOT_NS */
+#define SLOW_STILL_TIMES 2 /* the same for a part that is named */
 #define SLOW_MIN_GAIN 6.0
-#define SLOW_RECENT_SHARE 0.5 /* more losses are sudden: the recent ones decide */
-#define SLOW_GAPS 6           /* by chance longer in one of 400 cases */
+/* With more losses in the last seconds, these decide and not the minutes. */
+#define SLOW_RECENT_SHARE 0.5
+/* A longer time without losses is chance in one of 400 cases. */
+#define SLOW_GAPS 6
 #define SLOW_OVER_NS (4 * RM_NS_PER_S)
 #define DOWN_SHARE 0.9
-/* fitted loss: smaller ones are left to the judgement of minutes */
+/* A ToR with a smaller fitted loss is left to the judgement of minutes. */
 #define LOSSY_TOR 0.15
-#define RNIC_NS (8 * RM_NS_PER_S) /* until the rack itself has named an RNIC */
+/* A rack names a dead RNIC of its own within this time. */
+#define RNIC_NS (8 * RM_NS_PER_S)
 #define FOUND_NS (4 * RM_NS_PER_S)
-#define MAX_LOOKED 64 /* paths of a part */
+#define MAX_LOOKED 64 /* paths of a part that are examined */
 
-/* Another part that is named, or was named until recently, is on this path. */
+/* Another part that is named, or was until recently, is on this path. */
 static bool
 is_anothers(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
@@ -64,9 +70,9 @@ is_anothers(const struct localise_standings *standings,
 	return false;
 }
 
-/* Another part that is named, or was named until recently, shares a lossy path with
- * this one: a second does not show which of the two causes the losses. A dead link is
- * an exception if most of its lossy paths avoid the other part. */
+/* Another part that is named, or was until recently, shares a lossy path with this one:
+ * one second does not show which of the two causes the losses. For a dead link it must
+ * share most of the lossy paths. */
 static bool
 overlaps(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_now *now)
@@ -85,15 +91,15 @@ overlaps(const struct localise_standings *standings,
 	return dead ? 2 * shared > looked : shared > 0;
 }
 
-/* Its rack has just found a fault of its own, which may explain everything. */
+/* The ToR's rack has just found a fault of its own, which may explain the losses. */
 static bool
 found_itself(const struct localise_element *tor, rm_mono_t now)
 {
 	return tor->found.ns != 0 && rm_mono_since(now, tor->found) < FOUND_NS;
 }
 
-/* Several of its cables may be dead instead. A cable is not delayed if several parts
- * would have to be faulty in its place. */
+/* Several of its cables may be dead instead. That does not matter for a single link:
+ * one part is likelier than several. */
 static bool
 is_against_several(const struct localise_finding *finding)
 {
@@ -113,16 +119,16 @@ localise_may_report(const struct localise_standings *standings,
 		       : finding->is_clear ? REPORT_NS
 					   : DECIDE_NS;
 
-	/* Over minutes more losses arrive, and decide between a switch and its links.
+	/* Over minutes more losses follow, and decide between a switch and its links.
 	 */
 	if (slow && is_against_several(finding))
 		return false;
-	/* Two racks that only have each other, and some packets arrive: any part may be
-	 * at fault. */
+	/* The two racks are probed only by each other, and some packets arrive: each
+	 * part between them may be at fault. */
 	if (finding->is_crowded && finding->has_tor && finding->loss < DOWN_SHARE)
 		return false;
-	/* A few losses on the way to one of its links, and as many lost replies, look
-	 * the same. */
+	/* A small loss of a ToR looks like losses on the way to one of its links with
+	 * as many lost replies. */
 	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < LOSSY_TOR)
 		return false;
 	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < DOWN_SHARE &&
@@ -132,8 +138,8 @@ localise_may_report(const struct localise_standings *standings,
 		wait = TOR_REPORT_NS;
 	else if (!slow && lossy_end.ns - first->first_end.ns < LASTING_NS)
 		return false;
-	/* A path with a name of its own needs no part, and need not be reported early.
-	 */
+	/* A path, or a transit, is the last resort: another part may still turn out to
+	 * be the cause. */
 	if ((finding->suspect->type == RM_PART_PATH ||
 		finding->suspect->transit != NULL) &&
 	    wait < DECIDE_NS)
@@ -143,9 +149,10 @@ localise_may_report(const struct localise_standings *standings,
 	return rm_mono_since(now->now, first->since) >= wait;
 }
 
-/* The usual time between two losses. A link may lose packets in bursts, minutes apart.
- * The losses of a switch in one burst may be its last ones, and hide later losses of
- * its links. */
+/* The usual time between two losses, in ns. For a link: on average over the whole
+ * window, because it may lose packets in bursts that are minutes apart. For a switch:
+ * on average between its first and last loss, because an older burst of a switch must
+ * not hide later losses of its links. */
 static double
 gap_ns(const struct localise_suspect *suspect, const struct localise_sum *sum)
 {
@@ -158,9 +165,9 @@ gap_ns(const struct localise_suspect *suspect, const struct localise_sum *sum)
 		   : slots * (double)LOCALISE_SLOT_NS / fmax(lost - 1, 1);
 }
 
-/* Losses of one burst count as one observation. An earlier fault has ended when nothing
- * was lost for several times the usual time between two losses; until then a few losses
- * are enough. */
+/* Whether the losses of the last minutes suffice to name the part, or to keep it named.
+ * A burst of losses counts once. A fault has ended when nothing was lost for several
+ * times the usual time between two losses. */
 static enum localise_enough
 how_much_slow(const struct localise_now *now, const struct localise_finding *finding,
     double recent, bool named)
@@ -185,8 +192,8 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 		   : LOCALISE_NOTHING;
 }
 
-/* The weight of its losses; named: it is named already. *recent: of the last seconds.
- */
+/* Whether the losses of a finding suffice to suspect it, or to name it. named: it is
+ * named already. *recent: its losses of the last seconds. */
 static enum localise_enough
 localise_how_much(const struct localise_now *now,
     const struct localise_finding *finding, bool slow, bool named,
@@ -199,7 +206,8 @@ localise_how_much(const struct localise_now *now,
 	lost = recent->forward + recent->unknown;
 	if (slow)
 		return how_much_slow(now, finding, lost, named);
-	/* A wrong entry in a switch's tables loses all packets that use it. */
+	/* A wrong entry in a switch's tables loses all packets that use it: not named
+	 * for less. */
 	if (finding->suspect->transit != NULL && !named &&
 	    recent->newest_lost < DOWN_SHARE * recent->newest_sent)
 		return LOCALISE_SUSPICIOUS;
@@ -213,8 +221,9 @@ localise_how_much(const struct localise_now *now,
 		   : LOCALISE_NOTHING;
 }
 
-/* The rack of a dead RNIC needs some seconds to name it. Losses that only a link
- * explains are not caused by an RNIC, with any number of flows. */
+/* The losses may be those of one RNIC. Not so for a part, other than a path or a
+ * transit, that loses nearly all packets; nor, after RNIC_NS, in which a rack names a
+ * dead RNIC of its own, for one that has no ToR among its ties. */
 static bool
 localise_may_be_rnic(
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
@@ -225,8 +234,8 @@ localise_may_be_rnic(
 	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);
 }
 
-/* If only one pair of RNICs is probed between two racks, the whole path is reported in
- * the end. */
+/* All losses may be those of one pair of RNICs. A path is named nevertheless after
+ * RNIC_NS: only one pair of RNICs may be probed between its racks. */
 static bool
 localise_may_be_one_pair(
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
@@ -237,21 +246,22 @@ localise_may_be_one_pair(
 
 /* ---- suspicions, and reported findings ---- */
 
-#define LAPSE_NS                                                             \
-	(1500 * RM_NS_PER_MS) /* after such a pause a suspicion begins again \
-			       */
-#define SUDDEN_LOSS 0.3       /* of a part known to lose a few packets before */
-#define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
+/* After such a pause a suspicion begins anew, and a name ends. */
+#define LAPSE_NS (1500 * RM_NS_PER_MS)
+#define SLOW_LAPSE_NS (6 * RM_NS_PER_S) /* the same for losses of minutes */
+/* Least fitted loss of seconds that changes the verdict on a part with a small loss. */
+#define SUDDEN_LOSS 0.3
 #define WAIT_NS (6 * RM_NS_PER_S)
-#define STALE_NS (8 * RM_NS_PER_S) /* until it has no recent losses */
-/* a part that loses a share may do so in bursts */
-#define STALE_SHARE_NS (20 * RM_NS_PER_S)
-/* A switch that has worked again for this long is not suspected for later losses of its
+/* How long a part that was named is remembered after it was blamed last: */
+#define STALE_NS (8 * RM_NS_PER_S)        /* it lost all packets */
+#define STALE_SHARE_NS (20 * RM_NS_PER_S) /* a link: it may lose a share in bursts */
+/* A switch that lost a share: less, so that it is not blamed for later losses of its
  * links. */
 #define STALE_NODE_NS (7 * RM_NS_PER_S)
-#define DECIDED_NS (5 * RM_NS_PER_S)      /* rows of the same flows */
+#define DECIDED_NS (5 * RM_NS_PER_S) /* the same flows have rows within this time */
 #define LINK_LED_NS (2250 * RM_NS_PER_MS) /* two more sets of rows */
-#define DISPUTED_NS (10 * RM_NS_PER_S)    /* a switch or ToR, or a link of it */
+/* For so long it may be disputed whether a switch is at fault or a link of it. */
+#define DISPUTED_NS (10 * RM_NS_PER_S)
 
 int
 localise_standings_init(struct localise_standings *standings, size_t size)
@@ -279,8 +289,8 @@ localise_standings_find(
 	return NULL;
 }
 
-/* It loses a share: its losses are weighed together with all others, and it is blamed
- * again if needed. */
+/* The part is named for the loss of a share. Its losses remain in the input of the
+ * judge, together with all others, which blames it again as long as they last. */
 static bool
 loses_a_share(const struct localise_standing *s)
 {
@@ -334,8 +344,8 @@ forget_path(struct localise_path *path, void *arg)
 	    is_on_named(forget->standings, path))
 		return true;
 	localise_bins_forget(path);
-	/* Its replies may have been lost on the way back over the link: all paths back
-	 * over a switch are counted for it, too. */
+	/* Replies to probes over other paths may have been lost on the link: forget the
+	 * losses of all paths back, too. */
 	for (size_t i = 0; forget->s->part.type == RM_PART_LINK &&
 			   i < back->path_count && i < MAX_LOOKED;
 	     i++)
@@ -351,8 +361,9 @@ localise_standings_fade(
 	for (size_t i = standings->count; i-- > 0;) {
 		struct localise_standing *s = &standings->standings[i];
 		const int64_t absent = rm_mono_since(now, s->seen);
-		/* A named part is remembered until its losses are forgotten: the next
-		 * fault of its paths, or of its switch, is judged without them. */
+		/* A part that was named is remembered until its last losses are out of
+		 * the seconds. Then its paths' minutes are forgotten, too: they must
+		 * not count for the next fault of these paths. */
 		const int64_t kept = s->reported_at.ns == 0         ? SLOW_LAPSE_NS
 				     : !loses_a_share(s)            ? STALE_NS
 				     : s->part.type == RM_PART_LINK ? STALE_SHARE_NS
@@ -439,7 +450,8 @@ localise_standings_touch(struct localise_standings *standings,
 	return s;
 }
 
-/* A single lossy path may turn out to be one of its parts. */
+/* Replaces `first` by an older suspicion of a path part with this path: a path that was
+ * suspected first may turn out to be one of its elements. */
 static const struct localise_standing *
 earlier(const struct localise_standing *first,
     const struct localise_standings *standings, const struct localise_path *path,
@@ -457,7 +469,8 @@ earlier(const struct localise_standing *first,
 	return first;
 }
 
-/* It was named for packets between these racks, and is on all of the lost ones. */
+/* The part is named for packets between pairs of racks, and all lossy paths of the
+ * suspect are among these. */
 static bool
 explains_transit(const struct localise_standing *s,
     const struct localise_suspect *suspect, const struct localise_map *map)
@@ -476,7 +489,7 @@ explains_transit(const struct localise_standing *s,
 	return any;
 }
 
-/* The already named part among the equally likely ones; or NULL. */
+/* The part among the ties that is named already; or NULL. */
 static const struct localise_standing *
 named_among(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_map *map)
@@ -498,7 +511,7 @@ named_among(const struct localise_standings *standings,
 	return named;
 }
 
-/* The first suspected part among the equally likely ones; or NULL. */
+/* Suspects all ties. Returns the one that has been suspected longest; or NULL. */
 static const struct localise_standing *
 touch_all(struct localise_standings *standings, const struct localise_finding *finding,
     bool slow, const struct localise_sum *recent, const struct localise_now *now)
@@ -521,8 +534,8 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 	return first;
 }
 
-/* If the last rows leave it open, the rows before have decided: the next ones may
- * again. */
+/* "A or B" now, but the rows of the last seconds decided for one of them: the next rows
+ * may do so again. */
 static bool
 was_decided(const struct localise_standings *standings,
     const struct localise_finding *finding, rm_mono_t now)
@@ -534,8 +547,8 @@ was_decided(const struct localise_standings *standings,
 	       rm_mono_since(now, likeliest->decided) < DECIDED_NS;
 }
 
-/* A part that loses a share of all packets seems to be a link of a switch in one
- * second, and the switch in another. */
+/* A link that loses a share is blamed now, but its switch was blamed some seconds ago:
+ * single seconds do not decide between the two. */
 static bool
 was_its_switch(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_standing *first,
@@ -558,8 +571,8 @@ was_its_switch(const struct localise_standings *standings,
 	return false;
 }
 
-/* A ToR seems to be dead, but in another second one of its links was more likely: its
- * own rack is connected, and would report a dead ToR. */
+/* A ToR is blamed now, but one of its links was blamed a second or two ago. The rack is
+ * connected, and would itself report a dead ToR. */
 static bool
 was_its_link(const struct localise_standings *standings, const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_standing *first)
@@ -589,8 +602,9 @@ note_leader(struct localise_standings *standings, const struct rm_part *part, bo
 		s->led[slow] = now;
 }
 
-/* A part that keeps its name although another one, which is as likely, leads now, has
- * evidence of its own: not the direction and the figures of that one. */
+/* Names s, with evidence of its own: if s is named already and only a tie of the
+ * finding now, the direction and the figures of the finding's suspect would be wrong.
+ */
 static void
 name_part(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_standing *first,
@@ -620,11 +634,10 @@ localise_standings_weigh(struct localise_standings *standings,
 	struct localise_sum recent;
 	enum localise_enough much;
 
-	/* A named part that explains the losses as well keeps its name, and the others
-	 * are not suspected meanwhile. */
+	/* A named part that explains the losses as well keeps its name, and the other
+	 * ties are not suspected. */
 	named = named_among(standings, finding, now->map);
-	/* For faults that single seconds show: seconds also show when they have ended.
-	 */
+	/* A part that was named by seconds: seconds show when the fault has ended. */
 	if (slow && named != NULL && !named->slow)
 		return;
 	much = localise_how_much(now, finding, slow, named != NULL, &recent);
@@ -642,7 +655,7 @@ localise_standings_weigh(struct localise_standings *standings,
 	note_leader(standings, &finding->ties[0], slow, now->now);
 	if (finding->suspect->transit != NULL)
 		localise_pairs_note(&s->pairs, finding->suspect, false, now->now);
-	/* A few losses in one second do not contradict a small loss of the part. */
+	/* A few losses in one second fit a part that is named for a small loss. */
 	if (!slow && s->named && s->slow &&
 	    (much != LOCALISE_ENOUGH || finding->loss < SUDDEN_LOSS))
 		return;
@@ -658,8 +671,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		    !localise_may_report(
 			standings, now, finding, first, slow, recent.lossy_end))
 			return;
-		/* A single RNIC that its rack has not named yet is not a part of the
-		 * fabric. */
+		/* The losses may be those of one RNIC that its rack has not named yet.
+		 */
 		if ((slow || (localise_may_be_rnic(finding, first->since, now->now) &&
 				 !localise_evidence_confined(now, finding->suspect))) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
@@ -687,8 +700,9 @@ localise_standings_set_back(struct localise_standings *standings,
 	for (size_t i = 0; i < standings->count; i++) {
 		struct localise_standing *s = &standings->standings[i];
 
-		/* Otherwise another rack whose data were reset has reported it already.
-		 */
+		/* Unchanged: a time that is not ahead of the rack's newest rows by
+		 * about by_ns, because it is from another rack's clock or corrected
+		 * already. */
 		if (s->first_end.ns <= end.ns ||
 		    s->first_end.ns - end.ns <= by_ns / 2 || !is_seen_by(s, rack))
 			continue;

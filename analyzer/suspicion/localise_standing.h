@@ -1,7 +1,8 @@
 /*
- * localise_standing - the suspicions, their beginning, and the reported findings. Pure.
- * Nothing is named because of the losses of one second: rows of all racks must have had
- * the time to arrive. A named part stays named while it is blamed, and a little longer.
+ * localise_standing - since when a part is suspected, and when it is named, i.e. gets a
+ * verdict. Pure. No part is named for the losses of one second: the rows of all racks
+ * must have had the time to arrive. A named part stays named while it is blamed, and
+ * some seconds longer.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_STANDING_H
 #define ANALYZER_SUSPICION_LOCALISE_STANDING_H
@@ -10,56 +11,62 @@
 #include "analyzer/suspicion/localise_standings.h"
 #include "rackmesh/judge/verdict.h"
 
-/* Room for so many; more are not suspected. -ENOMEM. */
+/* size: the number of parts that can be suspected at the same time. -ENOMEM. */
 int localise_standings_init(struct localise_standings *standings, size_t size);
 void localise_standings_release(struct localise_standings *standings);
 
-/* One finding, of recent losses or of those of many seconds. */
+/* Takes one finding, of seconds or (slow) of minutes: suspects its part, and names it
+ * once it has been suspected for long enough. */
 void localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow);
-/* Replies that are lost between two racks while all probes arrive: localise_reverse.c.
- */
+/* Takes replies that are lost between two racks while all probes arrive. It is in
+ * localise_reverse.c. */
 void localise_standings_reverse(
     struct localise_standings *standings, const struct localise_now *now);
-/* A rack's report about its own ToR, if nothing contradicts it. */
+/* Takes a rack's verdict on its own ToR. To be called only if no other rack's probes
+ * contradict it. */
 void localise_standings_own(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_rack *rack);
-/* Forgets what has not been blamed for long. */
+/* Ends suspicions and verdicts on parts that have not been blamed for some seconds. */
 void localise_standings_fade(struct localise_standings *standings,
     const struct localise_map *map, rm_mono_t now);
 
 struct localise_standing *localise_standings_find(
     const struct localise_standings *standings, const struct rm_part *part);
-/* Found or made: it is under suspicion now, for what it lost lately. NULL: too many. */
+/* Found or made: the part is suspected now. recent: its losses of the last seconds.
+ * NULL: too many are suspected. */
 struct localise_standing *localise_standings_touch(struct localise_standings *standings,
     const struct rm_part *part, bool slow, const struct localise_sum *recent,
     const struct localise_now *now);
 
-/* It has been under suspicion for long enough; first: since it, or one of its kind. */
+/* The finding has been suspected for long enough to be named. first: the part among its
+ * ties that has been suspected longest. lossy_end: end of the newest rows with losses.
+ */
 bool localise_may_report(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end);
 
-/* The part is on this path, and was not named for other paths only. */
+/* The part is on this path and, if it was named only for some pairs of racks, the path
+ * is between these. */
 bool localise_standing_on(
     const struct localise_standing *s, const struct localise_path *path);
 
-/* Some part that is named, or was named at some time since then, is on this path, and
- * lost all of its packets, not a share. */
+/* Some part on this path is named, or was since then, for the loss of all packets, not
+ * of a share. */
 bool localise_standings_explain(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t since);
-/* Some part that is named, or was, and is no whole path, is on it. slow: it may have a
- * small loss. */
+/* Some part on this path, but no path part, is named, or was since then. slow: parts
+ * that are named for losses of minutes count, too. */
 bool localise_standings_explain_path(const struct localise_standings *standings,
     const struct localise_path *path, bool slow, rm_mono_t since);
-/* One that loses a few, and is named, is on it. */
+/* Some part on this path is named for losses of minutes. */
 bool localise_standings_slow(
     const struct localise_standings *standings, const struct localise_path *path);
 
-/* Something has come under suspicion lately, and has not been named yet. */
+/* Some part is suspected now, since a few seconds at most, and is not named yet. */
 bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);
 
-/* The rack's wall clock was set back by so much; its rows end at `end` now. */
+/* The rack's wall clock was set back by by_ns; its newest rows end at `end`. */
 void localise_standings_set_back(struct localise_standings *standings,
     const struct localise_rack *rack, rm_wall_t end, int64_t by_ns);
 

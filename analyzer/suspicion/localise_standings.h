@@ -1,5 +1,6 @@
 /*
- * localise_standings - what is suspected and what is named, since when.
+ * localise_standings - the parts that are suspected or named, and since when. Types
+ * only; functions are in localise_standing.h.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_STANDINGS_H
 #define ANALYZER_SUSPICION_LOCALISE_STANDINGS_H
@@ -12,26 +13,30 @@
 #include "analyzer/suspicion/localise_pairs.h"
 #include "rackmesh/judge/verdict.h"
 
-#define LOCALISE_JUST_NOW_NS (500 * RM_NS_PER_MS) /* blamed, and perhaps not named */
+/* Blamed within this time: in one of the last two rounds. */
+#define LOCALISE_JUST_NOW_NS (500 * RM_NS_PER_MS)
 
+/* A part that is suspected, or named in a verdict. */
 struct localise_standing {
-	struct rm_part part; /* a switch that is a ToR: see localise_part_same */
-	struct localise_pairs pairs; /* of a switch: for what crosses it between them */
+	struct rm_part part;         /* find it by localise_part_same */
+	struct localise_pairs pairs; /* of a switch that loses packets between these */
 	bool named;
-	bool slow; /* named by losses that only many seconds show */
-	rm_mono_t since, seen, reported_at;
-	rm_mono_t decided;   /* when nothing else would have done as well, last */
-	rm_mono_t led[2];    /* when it was likelier than all others, last: see slow */
-	rm_wall_t first_end; /* of the rows that showed the first losses */
-	int64_t late_ns;     /* so much later than usual these came */
-	enum rm_kind turn;   /* what its losses look like now, and since when */
-	rm_mono_t turn_at;
-	rm_wall_t start;
-	/* Of what is late: probes over it, and those that never came back, of rows that
-	 * came until then. */
+	bool slow;             /* named for losses that only minutes show */
+	rm_mono_t since, seen; /* suspected since; blamed last */
+	rm_mono_t reported_at; /* when its verdict was made last; ns 0: never named */
+	rm_mono_t decided;     /* when a finding last blamed it, not "A or B" */
+	rm_mono_t led[2];      /* when it was last the likeliest one; [1]: by minutes */
+	rm_wall_t first_end;   /* end of the rows with the first losses */
+	int64_t late_ns;       /* how much later than usual these rows arrived */
+	enum rm_kind turn;     /* kind that its losses had in the last round */
+	rm_mono_t turn_at; /* since when they have it, if it is not the reported kind */
+	rm_wall_t start;   /* start of the evidence's window */
+	/* Of a late part, in rows that arrived until `counted`: probes that crossed it,
+	 * those whose reply never arrived, and those whose reply arrived after its
+	 * timeout. */
 	double crossed, missed, overdue;
-	bool large_alone; /* as it was told last: see localise_sizes */
-	bool one_class;   /* likewise: only those of the class dscp; see classes */
+	bool large_alone; /* the verdict reports losses of large packets only */
+	bool one_class;   /* the verdict reports losses of the class dscp only */
 	uint8_t dscp;
 	struct localise_classes classes;
 	rm_mono_t counted;
@@ -43,7 +48,7 @@ struct localise_standings {
 	size_t count, size;
 };
 
-struct localise_now {
+struct localise_now { /* one round of judgement */
 	struct localise_map *map;
 	struct localise_case *c;
 	rm_mono_t now;
