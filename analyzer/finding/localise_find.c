@@ -18,9 +18,9 @@
 /* Up to 20,000 to 1 other parts, e.g. several cables of a switch, are a rival of it. */
 #define RIVAL 10.0
 #define CERTAIN 14.0 /* `behind` if no alternative was listed */
-#define FAINT_GAIN \
-	0.5      /* least gain for each flow, or probe, that is lost on the part */
-#define DOWN 0.9 /* least fitted loss of a part that passes nothing */
+/* Least gain for each flow, or probe, that is lost on the part. */
+#define FAINT_GAIN 0.5
+#define DOWN 0.9       /* least fitted loss of a part that passes nothing */
 #define OVERSTATED 0.4 /* least share of the fitted loss that its own paths lose */
 #define TOR_DEAD 0.99  /* least fitted loss of a ToR that passes nothing */
 /* the same for a ToR that is named although one of its links is as likely */

@@ -12,8 +12,8 @@
 #define MISSED_FOR_ONE 4.0
 /* From so many losses on that avoid both worst links, the node is at fault. */
 #define MIN_SPREAD 3.0
-#define ELSEWHERE_SHARE 0.02 /* losses beside the link up to this share count as none \
-			      */
+/* Losses that avoid the link count as none up to this share of its losses. */
+#define ELSEWHERE_SHARE 0.02
 /* With at least this share of its losses over another cable, it is not one link. */
 #define OTHER_SHARE 0.8
 

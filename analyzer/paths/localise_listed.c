@@ -5,8 +5,8 @@
 
 #include "analyzer/paths/localise_bins.h"
 
-#define LATELY_NS \
-	(15 * RM_NS_PER_S) /* so long after a loss a path is in the first part */
+/* For so long after a loss a path is in the first part of the list. */
+#define LATELY_NS (15 * RM_NS_PER_S)
 
 static void
 put(struct localise_map *map, size_t at, struct localise_path *path)

@@ -129,10 +129,9 @@ struct localise_path {
 	uint32_t listed_at;                  /* at this index */
 	struct localise_counts_seen seen[2]; /* by the lowest bit of the frame */
 	double rate;                         /* probes per second in the newest rows */
-	struct localise_bin
-	    bins[LOCALISE_BINS]; /* by bin number modulo LOCALISE_BINS */
-	int64_t bin;             /* number of the newest bin */
-	uint64_t lossy_slots;    /* see localise_bins.h; bit 0 stands for `slot` */
+	struct localise_bin bins[LOCALISE_BINS]; /* by number % LOCALISE_BINS */
+	int64_t bin;                             /* number of the newest bin */
+	uint64_t lossy_slots; /* see localise_bins.h; bit 0 stands for `slot` */
 	int64_t slot;
 	rm_mono_t row_at;   /* when its last row arrived */
 	rm_mono_t lossy_at; /* when its last row with lost or slow probes arrived */
@@ -179,8 +178,7 @@ struct localise_sum {
 	/* Flows in the newest rows of paths with losses there: with any loss; without
 	 * any reply to two probes or more; without any reply, also to one probe. */
 	double hit, dead, gone;
-	double
-	    slow_s; /* only of localise_path_late: seconds that all late replies took */
+	double slow_s; /* only of localise_path_late: seconds of all late replies */
 };
 
 /* One of the functions that add a path's counts to *sum: of the newest rows, of the

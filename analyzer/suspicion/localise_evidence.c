@@ -16,15 +16,17 @@
 #include "analyzer/suspicion/localise_standings.h"
 
 #define MAX_NEIGHBOURS 16
-#define MAX_PATHS 4096    /* flows that are looked at for one neighbour */
-#define MIN_TO_RULE_OUT 4 /* probes */
+#define MAX_PATHS 4096 /* paths of one neighbour, or of one pair, that are examined */
+/* A neighbour is good if so many probes, and such a share of them, arrived. */
+#define MIN_TO_RULE_OUT 4
 #define SHARE_TO_RULE_OUT 0.9
 #define MAX_SAMPLES_READ 128
 #define MAX_PATHS_BACK 64
 #define ONE_RNIC_SHARE 0.75
 #define MAX_PAIRS 64
-/* 20 to 1 that others would be lost too if an RNIC were at fault */
+/* 20 to 1: ln of how unlikely an RNIC at fault is */
 #define CONFINED_LN 3.0
+/* of the suspect's share of lost flows: other paths lose less */
 #define CONFINED_SHARE 0.25
 
 void
@@ -40,7 +42,7 @@ localise_evidence_losses(const struct localise_map *map,
 			seen(map, map->lossy[i], now, ret);
 }
 
-/* Probes and losses of all paths over it. */
+/* *ret: the sum of all paths over the suspect. */
 static void
 localise_evidence_traffic(const struct localise_map *map,
     const struct localise_suspect *suspect, localise_seen *seen, rm_mono_t now,
@@ -64,7 +66,8 @@ struct sample {
 	unsigned port;
 };
 
-/* The next "h1/r0>h9/r0:49153". NULL: there are no more, or it is malformed. */
+/* Reads one "h1/r0>h9/r0:49153". Returns the text after it. NULL: there are no more, or
+ * it is malformed. */
 static const char *
 read_sample(const char *text, struct sample *sample)
 {
@@ -95,8 +98,8 @@ has_end(const struct sample *sample, const char *rnic)
 	return strcmp(sample->from, rnic) == 0 || strcmp(sample->to, rnic) == 0;
 }
 
-/* True if most of the samples begin or end at this RNIC; if all are between the same
- * two RNICs, this is not an RNIC's fault, unless one_pair. */
+/* Most of the samples begin or end at this RNIC. If all of these are between the same
+ * two RNICs, only with one_pair. */
 static bool
 is_at(const char *rnic, const struct sample *samples, size_t count, bool one_pair)
 {
@@ -125,8 +128,7 @@ is_tied(const struct localise_finding *finding, const struct rm_part *part)
 	return localise_part_same(&finding->part, part);
 }
 
-/* Another part, which is not in the finding, is named or blamed now, and is on this
- * path. */
+/* Another part on this path, which is not in the finding, is named or blamed now. */
 static bool
 is_another_on(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
@@ -151,7 +153,7 @@ struct one_rnic {
 	size_t count;
 };
 
-/* Another part lost its probes, or may have lost their replies. */
+/* Another part is on this path, or on one of the paths of the replies to its probes. */
 static bool
 is_explained(const struct one_rnic *one, const struct localise_path *path)
 {
@@ -217,8 +219,9 @@ is_among(const struct localise_element *pair,
 	return false;
 }
 
-/* ln of the likelihood that so many of the lost flows are in `on`, and the rest beside,
- * if each flow is equally likely to be lost. */
+/* ln of the probability that `lost` of all lost flows are among the `on` flows over the
+ * suspect, and `strays` among the `beside` ones, if all are equally likely to be lost.
+ */
 static double
 ln_of_split(double lost, double strays, double on, double beside)
 {
@@ -251,8 +254,7 @@ localise_evidence_confined(
 			    localise_suspect_on(suspect, pair->paths[k]) ? &on
 									 : &beside);
 	}
-	/* Rows with few packets show that a flow has no replies, not yet that it is
-	 * dead. */
+	/* A flow with one probe and no reply is not in `hit`, but in `gone`. */
 	lost = fmax(on.hit, on.gone);
 	strays = fmax(beside.hit, beside.gone);
 	return on.flows > 0 &&
@@ -270,7 +272,8 @@ loses_now(
 	return sum.forward + sum.unknown + sum.reverse >= 1;
 }
 
-/* Its switches, each with the address at which it is entered; truncated at a hop. */
+/* The path's switches, each with the address of the interface at which the path enters
+ * it. A text that is too long ends after a whole hop. */
 static void
 write_path(const struct localise_path *route, char path[static RM_EVIDENCE_TEXT])
 {
@@ -298,7 +301,8 @@ write_path(const struct localise_path *route, char path[static RM_EVIDENCE_TEXT]
 	}
 }
 
-/* recent: without losses of a fault before this one. */
+/* Lost flows over the suspect. recent: only of paths that lose packets now, because the
+ * samples of others may be those of an earlier fault. */
 static void
 fill_samples(const struct localise_map *map, const struct localise_suspect *suspect,
     size_t listed, bool recent, rm_mono_t now, struct rm_evidence *evidence)
@@ -327,7 +331,7 @@ fill_samples(const struct localise_map *map, const struct localise_suspect *susp
 	}
 }
 
-/* Switches on the lossy paths that are not the part: they may be good. */
+/* The switches on the suspect's lossy paths, without the suspect: they may be good. */
 static size_t
 find_neighbours(const struct localise_map *map, const struct localise_suspect *suspect,
     size_t listed, struct localise_element **neighbours)
@@ -355,8 +359,8 @@ find_neighbours(const struct localise_map *map, const struct localise_suspect *s
 	return count;
 }
 
-/* For a switch that only loses packets between some pairs of racks: all of these pairs.
- */
+/* Of a switch that loses packets only between some pairs of racks: the sum of its paths
+ * between these. */
 static void
 sum_pairs(const struct localise_map *map, const struct localise_standing *s,
     const struct localise_element *node, localise_seen *seen, rm_mono_t now,
@@ -386,7 +390,8 @@ is_others(const struct localise_finding *finding, const struct localise_path *pa
 	return false;
 }
 
-/* Probes that avoid the part; sources: only those that begin there. */
+/* *ret: the sum of the paths over `at` that avoid the finding's parts. sources: only of
+ * paths that begin at this ToR. */
 static void
 sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, const struct localise_element *at, bool sources,
@@ -412,6 +417,8 @@ arrived(const struct localise_sum *sum)
 	return (uint64_t)fmax(round(sum->sent - lost), 0);
 }
 
+/* Adds the probes over each neighbour that avoid the part: they show that the
+ * neighbours are good. */
 static void
 rule_out(const struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, localise_seen *seen, rm_mono_t now,
@@ -439,7 +446,7 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 	}
 }
 
-/* Appended to a sentence about pairs of racks. */
+/* Follows a text about pairs of racks, if there is one. */
 static void
 report_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_TEXT])
 {
@@ -450,8 +457,8 @@ report_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_
 	    len > 0 ? ": " : "", finding->others[1] != NULL ? "three" : "two");
 }
 
-/* Fills everything except the window, its start and a link's direction; told: the
- * suspect, or the direction of it that is reported. */
+/* Fills everything except the window and a link's direction. reported: the suspect, or
+ * only one direction of it. */
 static void
 localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, const struct localise_suspect *reported,
@@ -478,20 +485,25 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 	rule_out(map, finding, s, seen, now, evidence);
 }
 
-#define DEAD_SHARE 0.5 /* share of the flows with losses that lose all packets */
-#define EVIDENCE_NS RM_NS_PER_S
-#define DOWN_SHARE 0.9  /* of the sent probes: lost by a part that passes nothing */
-#define TOR_MIN_SENT 20 /* of a ToR that is called down */
+#define DEAD_SHARE 0.5          /* of the flows with losses: so many lose all packets */
+#define EVIDENCE_NS RM_NS_PER_S /* a verdict is updated once in this time */
+#define DOWN_SHARE                                                                    \
+	0.9             /* of the sent probes: a part that passes nothing loses these \
+			 */
+#define TOR_MIN_SENT 20 /* probes that show that a ToR which was down passes some */
 #define MIN_SENT 4      /* fewer probes, in one direction, do not count */
-/* A changed kind must last this long: without partial seconds at the end. */
+/* A kind must have been seen for this long before a verdict changes to it: the first
+ * and last second of a fault are partial. */
 #define TURN_NS (2500 * RM_NS_PER_MS)
-/* Until more rows show whether any packets pass, since the beginning of the suspicion:
- * by then the third rows of all racks have arrived. */
+/* How long after the suspicion began it may be unknown whether any packets pass: by
+ * then the third rows of all racks have arrived. */
 #define HOLD_NS (2500 * RM_NS_PER_MS)
 
+/* What is known of a suspect: of a link, of both directions. */
 struct look {
-	struct localise_passed passed[2];
-	size_t count, first, last; /* looked at; reported */
+	struct localise_passed passed[2]; /* [0] there, or a switch; [1] back */
+	size_t count;                     /* how many of these are known */
+	size_t first, last;               /* those that are reported */
 	struct localise_directed link;
 };
 
@@ -503,8 +515,7 @@ localise_rack_of(const struct localise_map *map, const struct localise_finding *
 	return localise_map_find_rack(map, finding->suspect->elements[0]->a);
 }
 
-/* The reported direction of a link, or both; for a switch the first one is everything.
- */
+/* Selects the direction of a link that is reported, or both. */
 static void
 pick(struct look *look)
 {
@@ -549,7 +560,8 @@ look_at(struct look *look, const struct localise_now *now,
 	pick(look);
 }
 
-/* The kind cannot yet be known better from few flows, or from few seconds. */
+/* Decides what is undecided still: closed if a flow without replies is known, or if
+ * there are no such rows and nearly all of the newest probes are lost. */
 static void
 settle(struct localise_passed *passed, const struct localise_sum *traffic)
 {
@@ -563,7 +575,7 @@ settle(struct localise_passed *passed, const struct localise_sum *traffic)
 			: LOCALISE_PASSES;
 }
 
-/* The reported losses are: all packets, some packets, or not known. */
+/* Of the reported directions together: closed only if each of them is. */
 static enum localise_passage
 passage_of(const struct look *look)
 {
@@ -591,7 +603,7 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
 }
 
-/* Its rack saw it dead for a moment, and that is not so. */
+/* The ToR was named as down, but passes packets. */
 static bool
 lets_some_pass(const struct localise_sum *traffic)
 {
@@ -620,7 +632,8 @@ report_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		    "nothing is heard of its rack either");
 }
 
-/* A switch that is a ToR keeps its first kind: down, or one of many. */
+/* A ToR that passes some packets is reported as a switch. A named part keeps its type,
+ * which is in the labels of its incident. */
 static enum rm_part_type
 type_of(const struct localise_standing *s, const struct localise_finding *finding,
     const struct localise_rack *rack, const struct localise_sum *traffic, bool slow)
@@ -634,7 +647,8 @@ type_of(const struct localise_standing *s, const struct localise_finding *findin
 	return finding->suspect->type;
 }
 
-/* A reported kind changes when another kind was seen for a while. */
+/* The kind to report: that of the verdict, until another one has been seen for TURN_NS.
+ */
 static enum rm_kind
 turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
 {
@@ -650,7 +664,7 @@ turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
 	return rm_mono_since(now, s->turn_at) >= TURN_NS ? kind : s->verdict.kind;
 }
 
-/* For a part that carries nothing: since when. */
+/* For a part that passes nothing: the window and the counts since the first losses. */
 static void
 fill_closed(const struct look *look, struct rm_evidence *evidence)
 {
@@ -699,7 +713,8 @@ fill(struct localise_standing *s, const struct localise_now *now,
 		fill_closed(look, evidence);
 }
 
-/* The kind as it is seen now; false: not known yet. */
+/* *ret: the kind of the losses. some_alone: only large packets, or only one class, are
+ * lost. False: it is not known yet. */
 static bool
 see_kind(struct look *look, const struct localise_standing *first,
     const struct localise_now *now, enum rm_part_type type, bool is_transit,
@@ -729,7 +744,7 @@ add_classes_of(struct localise_classes *classes, rm_mono_t now,
 			localise_classes_add(classes, element->paths[i], now);
 }
 
-/* back: of a link that is suspected one way, the other one; or NULL. */
+/* back: if a link is suspected in one direction only, its other direction; or NULL. */
 static void
 add_classes(struct localise_classes *classes, rm_mono_t now,
     const struct localise_suspect *suspect, const struct localise_element *back)
@@ -746,7 +761,7 @@ add_classes(struct localise_classes *classes, rm_mono_t now,
 	localise_classes_end(classes, now);
 }
 
-/* Which packets alone are lost, if not of all kinds. */
+/* Adds to the evidence that only large packets, or only one class, are lost. */
 static void
 report_some(struct localise_standing *s, const struct localise_sizes *sizes)
 {
@@ -796,7 +811,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	s->reported_at = now->now;
 	s->late_ns = first->late_ns;
 	s->slow = s->named ? s->slow && slow : slow;
-	/* Figures of one kind do not fit the sentence of another kind. */
+	/* The figures now would not fit the reported kind: keep the last evidence. */
 	if (turn(s, kind, now->now) != kind)
 		return;
 	s->large_alone = large_alone;

@@ -1,6 +1,6 @@
 /*
- * localise_evidence - the figures of a verdict between racks, as counts and as text.
- * Pure.
+ * localise_evidence - the verdict on a part between racks: its kind, its confidence,
+ * and its evidence as counts and as text. Pure.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
 #define ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
@@ -12,32 +12,31 @@
 struct localise_now;
 struct localise_standings;
 
-/* The losses of the lossy paths over a suspect. */
+/* *ret: the sum of the lossy paths over a suspect. */
 void localise_evidence_losses(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
     struct localise_sum *ret);
 
-/* Most of the lost flows over the suspect that are known begin, or end, at one RNIC;
- * but for those that a part which is not the finding's explains. one_pair: also if all
- * are between the same two. */
+/* Most of the named lost flows over the suspect begin, or end, at one RNIC. Flows over
+ * another suspected or named part, which is not in the finding, do not count. one_pair:
+ * true also if all are between the same two RNICs. */
 bool localise_evidence_one_rnic(const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_suspect *suspect,
     localise_seen *seen, const struct localise_standings *standings, bool one_pair);
 
-/* Between the same racks, flows over paths that avoid the suspect have no losses,
- * although some would if an RNIC were at fault: the flows of an RNIC use all paths
- * alike, each independently. */
+/* Between the same racks, flows over paths that avoid the suspect have no losses. If an
+ * RNIC were at fault, some of them would have: each flow of an RNIC uses a random path.
+ */
 bool localise_evidence_confined(
     const struct localise_now *now, const struct localise_suspect *suspect);
 
-/* The verdict on what is named: its kind, confidence, evidence. */
-/* The rack of the ToR that is found, and of it alone; or NULL. */
+/* If the finding is a single ToR: its rack; or NULL. */
 const struct localise_rack *localise_rack_of(
     const struct localise_map *map, const struct localise_finding *finding);
 
-/* Names it or, once a second, updates what was reported. Delays the first report for a
- * moment while it is not known whether any packets pass; first: since it, or one of its
- * type, came under suspicion. */
+/* Names s: makes its verdict or, once a second, updates it. Waits for one or two more
+ * sets of rows if it is not known yet whether the part passes any packets. first: the
+ * part among the ties that has been suspected longest. */
 void localise_name(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_standing *first,
     bool slow);

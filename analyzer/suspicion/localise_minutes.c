@@ -5,10 +5,9 @@
 
 #define MIN_GAIN 7.0    /* ln: with less a finding explains nothing */
 #define MOST_SHARE 0.75 /* of the losses */
-#define CURRENT_NS                                                         \
-	(12 * RM_NS_PER_S) /* an older judgement of minutes does not count \
-			    */
-#define MAX_LOOKED 64      /* lossy paths of a part that are examined */
+/* An older judgement of minutes does not count. */
+#define CURRENT_NS (12 * RM_NS_PER_S)
+#define MAX_LOOKED 64 /* lossy paths of a part that are examined */
 
 void
 localise_minutes_begin(struct localise_minutes *minutes, rm_mono_t now)

@@ -5,8 +5,8 @@
 #define SLACK_NS (50 * RM_NS_PER_MS) /* difference between the racks' clocks */
 /* for so long passed flows count: some flows send a probe only every few seconds */
 #define PASSED_NS (5 * RM_NS_PER_S)
-#define PASSING_SHARE \
-	0.1 /* of the sent probes: with more replies the part passes some */
+/* of the sent probes: with more replies the part passes probes */
+#define PASSING_SHARE 0.1
 /* of the losses: with more lost replies the part passes probes */
 #define ARRIVED_SHARE 0.3
 #define MIN_DEAD 4      /* dead flows of a closed part, when all racks have reported */

@@ -1,4 +1,5 @@
-/* Replies that are lost between two racks, while all probes arrive. */
+/* Replies that are lost from one rack to another, while all probes in that direction
+ * arrive or none is sent. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,11 +7,13 @@
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
-#define RNIC_NS (8 * RM_NS_PER_S) /* until the rack itself has named an RNIC */
-#define SUSPECT_LOST 3            /* the wait begins with this */
-#define REVERSE_SHARE 0.1
+#define RNIC_NS                                                              \
+	(8 * RM_NS_PER_S) /* a rack names its own dead RNIC within this time \
+			   */
+#define SUSPECT_LOST 3    /* least lost replies with which a suspicion begins */
+#define REVERSE_SHARE 0.1 /* of all replies: least share that is lost */
 
-/* A part that is named, or may be named soon. */
+/* A part on this path is named, or may be named soon. */
 static bool
 is_suspected(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t now)
@@ -27,8 +30,8 @@ is_suspected(const struct localise_standings *standings,
 	return false;
 }
 
-/* All losses of packets between them in the other direction are explained by named or
- * suspected parts on their paths. */
+/* A named or suspected part, on a path that these replies may take, explains that they
+ * are lost. */
 static bool
 has_reason(const struct localise_standings *standings, const struct localise_local *l,
     rm_mono_t now)
@@ -40,8 +43,8 @@ has_reason(const struct localise_standings *standings, const struct localise_loc
 	for (size_t i = 0; i < l->element->path_count; i++)
 		if (is_suspected(standings, l->element->paths[i], now))
 			return true;
-	/* No probes take that path: replies may take any path that leads from there, or
-	 * to there. */
+	/* No probes are sent in this direction: the replies may take parts of any path
+	 * of either ToR. */
 	for (size_t i = 0; !known && i < src->path_count; i++)
 		if (is_suspected(standings, src->paths[i], now))
 			return true;
@@ -51,6 +54,7 @@ has_reason(const struct localise_standings *standings, const struct localise_loc
 	return false;
 }
 
+/* Another path part with the same source, or the same destination, is named. */
 static bool
 shares_end(const struct localise_standings *standings, const struct rm_part *part,
     const struct localise_local *l)
