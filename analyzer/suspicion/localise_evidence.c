@@ -487,9 +487,8 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 
 #define DEAD_SHARE 0.5          /* of the flows with losses: so many lose all packets */
 #define EVIDENCE_NS RM_NS_PER_S /* a verdict is updated once in this time */
-#define DOWN_SHARE                                                                    \
-	0.9             /* of the sent probes: a part that passes nothing loses these \
-			 */
+/* of the sent probes: a part that passes nothing loses at least these */
+#define DOWN_SHARE 0.9
 #define TOR_MIN_SENT 20 /* probes that show that a ToR which was down passes some */
 #define MIN_SENT 4      /* fewer probes, in one direction, do not count */
 /* A kind must have been seen for this long before a verdict changes to it: the first

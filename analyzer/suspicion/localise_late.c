@@ -12,28 +12,33 @@
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
-#define LATE_SHARE 0.9 /* share of the packets that cross it */
+#define LATE_SHARE 0.9 /* least share of late round trips over a late part */
 #define WHOLE_SHARE 0.99
-#define SUSPECT_SHARE 0.5 /* its first rows also cover a time before */
-#define MIN_LATE 4
-#define SUSPECT_LATE 2
+/* The same for a suspicion: the first rows also cover a time before the fault. */
+#define SUSPECT_SHARE 0.5
+#define MIN_LATE 4 /* least late round trips and gain with which a part is named */
 #define MIN_GAIN 6.0
+#define SUSPECT_LATE 2 /* the same for a suspicion */
 #define SUSPECT_GAIN 2.0
-#define REPORT_NS (1600 * RM_NS_PER_MS) /* no other suspect is close */
-#define DECIDE_NS (2250 * RM_NS_PER_MS) /* the more likely one */
-/* One more set of rows: where what waited passes a part that has come back, the next
- * ones are quick. */
+/* For how long a finding must have been suspected before it is named: */
+#define REPORT_NS (1600 * RM_NS_PER_MS)    /* no other part is nearly as likely */
+#define DECIDE_NS (2250 * RM_NS_PER_MS)    /* another part is nearly as likely */
+#define UNDECIDED_NS (4500 * RM_NS_PER_MS) /* "A or B", or several as likely */
+/* A part that is named as dead: one more set of rows. If it passes packets again, those
+ * that waited in its queue are late in one set, and the next set is quick. */
 #define DEAD_NS (1250 * RM_NS_PER_MS)
-#define UNDECIDED_NS (4500 * RM_NS_PER_MS)
+/* After such a pause a suspicion begins anew; and the name of a part ends. */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)
 #define NAMED_LAPSE_NS (4 * RM_NS_PER_S)
-#define KEPT_NS (6 * RM_NS_PER_S)       /* rows of before may still arrive */
-#define KEPT_SLOW_NS LOCALISE_WINDOW_NS /* minutes keep the losses */
+/* For so long after its end a late part explains losses: earlier rows may still arrive;
+ * and minutes contain the losses. */
+#define KEPT_NS (6 * RM_NS_PER_S)
+#define KEPT_SLOW_NS LOCALISE_WINDOW_NS
 #define REPORT_EVERY_NS RM_NS_PER_S
 #define MAX_PATHS_BACK 64
-/* Losses of a late part are reported from so many on, and from such a share; the share
- * is larger if replies are given up earlier, because rows report the lost probe before
- * its late reply. */
+/* Losses of a late part are reported from such a number, and such a share, of its
+ * probes on. The share is larger if replies arrive after their timeout, because rows
+ * report the probe as lost before its late reply arrives. */
 #define COUNTED_AFTER_NS (3500 * RM_NS_PER_MS)
 #define LOSES_MIN 8
 #define LOSES_CROSSED 50
@@ -66,9 +71,9 @@ localise_late_is(enum rm_kind kind)
 	       kind == RM_KIND_PATH_LATE;
 }
 
-/* ---- its figures ---- */
+/* ---- the figures of a suspect ---- */
 
-/* All probes that cross it on the way out. */
+/* The sum of localise_path_late over all paths that cross it. */
 static struct localise_sum
 figures_of(const struct localise_map *map, const struct localise_suspect *suspect,
     rm_mono_t now)
@@ -113,8 +118,8 @@ kind_of(enum rm_part_type type)
 				      : RM_KIND_SWITCH_LATE;
 }
 
-/* Not all that crosses it in this direction is late. A few round trips, or none, as
- * when replies have only begun to come, do not show that. */
+/* This direction of the link is not late: of enough round trips that crossed it in this
+ * direction, not nearly all are late. */
 static bool
 is_in_time(const struct localise_sum *sum)
 {
@@ -195,7 +200,7 @@ name(struct localise_standing *s, const struct localise_now *now,
 	if (s->named && rm_mono_since(now->now, s->reported_at) < REPORT_EVERY_NS)
 		return;
 	s->reported_at = now->now;
-	/* A part of the delay may also be explained by an RNIC at its end. */
+	/* The finding is only a tie of another type now: keep the last evidence. */
 	if (s->named && s->part.type != finding->part.type)
 		return;
 	s->verdict = (struct rm_verdict){ .part = s->part,
@@ -216,7 +221,8 @@ name(struct localise_standing *s, const struct localise_now *now,
 
 /* ---- when it is reported ---- */
 
-/* For a ToR, or everything between two racks: a single RNIC may be late. */
+/* The part is a ToR, or everything between two racks: a late RNIC there would look the
+ * same. */
 static bool
 may_be_rnic(const struct localise_finding *finding)
 {
@@ -237,7 +243,7 @@ named_among(
 	return NULL;
 }
 
-/* It is called dead while its replies arrive: this cannot wait for long. */
+/* The part is named as dead although replies arrive over it: this is urgent to mend. */
 static bool
 is_called_dead(const struct localise_standings *hard, const struct rm_part *part)
 {
@@ -250,7 +256,7 @@ is_called_dead(const struct localise_standings *hard, const struct rm_part *part
 		   s->verdict.kind == RM_KIND_FLOWS_BLACKHOLED);
 }
 
-/* ---- its losses ---- */
+/* ---- losses of a named part ---- */
 
 struct toll {
 	struct localise_standing *of;
@@ -269,7 +275,7 @@ count_path(struct localise_path *path, void *arg)
 
 		if (seen == NULL || seen->came.ns <= toll->of->counted.ns)
 			continue;
-		/* Without an answer it is not known whether any would be reported. */
+		/* Without any reply it is not known whether late ones are reported. */
 		if (seen->timed + seen->overdue <= 0)
 			continue;
 		lost = (double)seen->forward + seen->reverse + seen->unknown;
@@ -326,7 +332,7 @@ weigh(struct localise_late *late, const struct localise_standings *hard,
 	name(s, now, finding);
 }
 
-/* A path with a part that is blamed as well. */
+/* A path suspect, on one of whose paths another part is blamed. */
 static bool
 is_explained(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *path)
@@ -340,7 +346,7 @@ is_explained(const struct localise_case *c, const struct rm_explanation *explana
 	return false;
 }
 
-/* Everything that crosses this switch is late. */
+/* Nearly everything that crosses this switch is late. */
 static bool
 is_late_switch(const struct localise_suspect *s, const struct localise_now *now)
 {
@@ -352,8 +358,10 @@ is_late_switch(const struct localise_suspect *s, const struct localise_now *now)
 	return share_of(&sum) >= LATE_SHARE;
 }
 
-/* Paths of replies are only known by shares: links of a late switch often explain some
- * of them slightly better. */
+/* A link of a switch that is blamed and late as a whole: paths of replies are known
+ * only by shares, and such a link often explains some of them slightly better than the
+ * switch.
+ */
 static bool
 is_of_late_switch(const struct localise_case *c,
     const struct rm_explanation *explanation, const struct localise_suspect *link,
@@ -384,9 +392,9 @@ has_named_link(const struct localise_standings *standings, const char *tor)
 	return false;
 }
 
-/* A ToR with one link named, and paths over its other links that are not all late:
- * replies also return over the late link, and lossy flows are probed more often. The
- * link is kept. */
+/* A link of this ToR is named, and not everything over the ToR's other links is late:
+ * then the ToR only seems to be late, because many replies return over the late link.
+ * The link stays named. */
 static bool
 is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
     const struct localise_now *now)
@@ -411,8 +419,8 @@ is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
 	return false;
 }
 
-/* The ToR at an end of a link, if everything that arrives at it, or leaves it, over
- * other links is late, too; or NULL. */
+/* The ToR at an end of the link, if everything that crosses the ToR's other links in
+ * the same direction is late, too; or NULL. */
 static struct localise_element *
 late_tor(const struct localise_late *late, const struct localise_suspect *link,
     const struct localise_now *now)
@@ -440,7 +448,7 @@ late_tor(const struct localise_late *late, const struct localise_suspect *link,
 	return share_of(&sum) >= LATE_SHARE ? tor : NULL;
 }
 
-/* The ToR is late, or an RNIC of its rack. */
+/* Takes the ToR as late, unless one RNIC of its rack is: see may_be_rnic. */
 static void
 weigh_tor(struct localise_late *late, const struct localise_standings *hard,
     const struct localise_now *now, struct localise_element *tor, double gain)
@@ -523,7 +531,7 @@ localise_late_fade(struct localise_late *late, rm_mono_t now)
 
 /* ---- for other stages ---- */
 
-/* Replies take their own paths, which may never have been seen in probes. */
+/* Replies to probes on this path may cross the part, on paths that no probe takes. */
 static bool
 may_meet(const struct rm_part *part, const struct localise_path *path)
 {
@@ -532,8 +540,9 @@ may_meet(const struct rm_part *part, const struct localise_path *path)
 	       localise_part_is_end(part, localise_path_dst(path));
 }
 
-/* The part is responsible for its losses. A part that is only suspected, and not named
- * soon, hides nothing: a single RNIC may be late. */
+/* The part explains losses now: it is or was named, or has been suspected only for some
+ * seconds. If it is suspected for longer and not named, one RNIC may be late instead.
+ */
 static bool
 is_answerable(const struct localise_standing *s, bool slow, rm_mono_t now)
 {

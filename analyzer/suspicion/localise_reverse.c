@@ -7,9 +7,8 @@
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
-#define RNIC_NS                                                              \
-	(8 * RM_NS_PER_S) /* a rack names its own dead RNIC within this time \
-			   */
+/* A rack names a dead RNIC of its own within this time. */
+#define RNIC_NS (8 * RM_NS_PER_S)
 #define SUSPECT_LOST 3    /* least lost replies with which a suspicion begins */
 #define REVERSE_SHARE 0.1 /* of all replies: least share that is lost */
 
