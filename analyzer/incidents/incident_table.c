@@ -16,7 +16,7 @@
 
 /* One message about an incident, after its checks. Strings are borrowed, and each fits
  * into its field of an entry. */
-struct incident_table_report {
+struct message {
 	uint64_t id;
 	enum wire_incident_state state;
 	bool is_own;
@@ -31,7 +31,7 @@ struct incident_table_report {
 
 /* Enough for a host with eight rails: both aggregators of each of its racks report one
  * fault of it. */
-#define MAX_TELLINGS 32
+#define MAX_REPORTS 32
 #define KEY_BYTES (RM_NAME_BYTES + 24)
 #define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
 
@@ -50,7 +50,7 @@ struct report {
 struct node {
 	struct incident_table_entry entry; /* first */
 	char labels[LABELS_BYTES];
-	struct report *tellings[MAX_TELLINGS];
+	struct report *reports[MAX_REPORTS];
 	size_t report_count;
 	size_t place;      /* in the list of open ones, while it is open */
 	UT_hash_handle hh; /* in the table by labels, while it is open */
@@ -109,8 +109,7 @@ is_text(const char *text)
 
 /* -EINVAL: a field is out of range. */
 static int
-incident_table_report_edge(
-    const struct wire_incident *incident, struct incident_table_report *ret)
+read_edge(const struct wire_incident *incident, struct message *ret)
 {
 	const size_t kind_bytes = sizeof(((struct incident_table_entry *)0)->kind);
 
@@ -132,7 +131,7 @@ incident_table_report_edge(
 		return -EINVAL;
 	if (!is_text(incident->sentence) || !is_text(incident->evidence_json))
 		return -EINVAL;
-	*ret = (struct incident_table_report){
+	*ret = (struct message){
 		.id = incident->incident_id,
 		.state = incident->state,
 		.region = incident->head.region,
@@ -154,15 +153,14 @@ incident_table_report_edge(
 }
 
 static int
-incident_table_report_own(const char *region, const char *analyzer,
-    enum wire_incident_state state, const struct rm_incident *incident,
-    const char *evidence_json, struct incident_table_report *ret)
+read_own(const char *region, const char *analyzer, enum wire_incident_state state,
+    const struct rm_incident *incident, const char *evidence_json, struct message *ret)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
 	const struct rm_part *part = &verdict->part;
 	bool of_tor = part->type == RM_PART_TOR || part->type == RM_PART_RACK;
 
-	*ret = (struct incident_table_report){
+	*ret = (struct message){
 		.id = incident->id,
 		.state = state,
 		.is_own = true,
@@ -189,24 +187,24 @@ incident_table_report_own(const char *region, const char *analyzer,
 /* ---- entries ------------------------------------------------------------------ */
 
 static void
-key_of(const struct incident_table_report *report, char key[KEY_BYTES])
+key_of(const struct message *message, char key[KEY_BYTES])
 {
-	snprintf(key, KEY_BYTES, "%s|%016" PRIx64, report->region, report->id);
+	snprintf(key, KEY_BYTES, "%s|%016" PRIx64, message->region, message->id);
 }
 
 static void
-labels_of(const struct incident_table_report *report, char labels[LABELS_BYTES])
+labels_of(const struct message *message, char labels[LABELS_BYTES])
 {
-	snprintf(labels, LABELS_BYTES, "%s|%s|%s|%s", report->region, report->part_type,
-	    report->part, report->place);
+	snprintf(labels, LABELS_BYTES, "%s|%s|%s|%s", message->region,
+	    message->part_type, message->part, message->place);
 }
 
 static void
 node_free(struct incident_table *table, struct node *node)
 {
 	for (size_t i = 0; i < node->report_count; i++) {
-		HASH_DEL(table->by_key, node->tellings[i]);
-		free(node->tellings[i]);
+		HASH_DEL(table->by_key, node->reports[i]);
+		free(node->reports[i]);
 	}
 	free(node->entry.sentence);
 	free(node->entry.evidence_json);
@@ -226,14 +224,14 @@ add_source(struct incident_table_entry *entry, const char *source)
 /* The slot of this aggregator's report about this rack, or a free one. NULL: all are in
  * use. */
 static struct report **
-report_place(struct node *node, const struct incident_table_report *report)
+report_place(struct node *node, const struct message *message)
 {
 	for (size_t i = 0; i < node->report_count; i++)
-		if (strcmp(node->tellings[i]->source, report->source) == 0 &&
-		    strcmp(node->tellings[i]->tor, report->tor) == 0)
-			return &node->tellings[i];
-	return node->report_count < MAX_TELLINGS ? &node->tellings[node->report_count]
-						 : NULL;
+		if (strcmp(node->reports[i]->source, message->source) == 0 &&
+		    strcmp(node->reports[i]->tor, message->tor) == 0)
+			return &node->reports[i];
+	return node->report_count < MAX_REPORTS ? &node->reports[node->report_count]
+						: NULL;
 }
 
 /* The evidence in the JSON text of a verdict; its other keys repeat the incident's
@@ -312,7 +310,7 @@ known_by(const struct node *node, bool is_open, bool is_own)
 	unsigned ret = 0;
 
 	for (size_t i = 0; i < node->report_count; i++) {
-		const struct report *report = node->tellings[i];
+		const struct report *report = node->reports[i];
 
 		if (report->is_open != is_open || report->is_own != is_own ||
 		    report->known == 0)
@@ -327,12 +325,12 @@ known_by(const struct node *node, bool is_open, bool is_own)
 /* A message that names neither A nor B does not undo an earlier message of the same
  * report that named one. */
 static void
-report_note(struct report *report_now, const struct incident_table_report *report)
+report_note(struct report *report, const struct message *message)
 {
-	const unsigned known = known_of(report->part, report->evidence_json);
+	const unsigned known = known_of(message->part, message->evidence_json);
 
 	if (known != 0)
-		report_now->known = known;
+		report->known = known;
 }
 
 /* Sets which one of "A or B" is at fault. Open reports decide, this analyzer's before
@@ -363,53 +361,53 @@ narrow(struct node *node)
  * already was restarted before it could save the old id, and will never end that one:
  * the new report replaces the old one. */
 static int
-add_report(struct incident_table *table, struct node *node,
-    const struct incident_table_report *report)
+add_report(
+    struct incident_table *table, struct node *node, const struct message *message)
 {
-	struct report *report_now, **place = report_place(node, report);
+	struct report *report, **place = report_place(node, message);
 
 	if (place == NULL)
 		return -ENOBUFS;
-	report_now = calloc(1, sizeof(*report_now));
-	if (report_now == NULL)
+	report = calloc(1, sizeof(*report));
+	if (report == NULL)
 		return -ENOMEM;
-	key_of(report, report_now->key);
-	strcpy(report_now->source, report->source);
-	strcpy(report_now->tor, report->tor);
-	report_now->node = node;
-	report_now->is_own = report->is_own;
-	report_now->is_open = report->state != WIRE_RESOLVED;
-	report_now->changed = report->changed;
-	HASH_ADD_STR(table->by_key, key, report_now);
-	if (report_now->hh.tbl == NULL) {
-		free(report_now);
+	key_of(message, report->key);
+	strcpy(report->source, message->source);
+	strcpy(report->tor, message->tor);
+	report->node = node;
+	report->is_own = message->is_own;
+	report->is_open = message->state != WIRE_RESOLVED;
+	report->changed = message->changed;
+	HASH_ADD_STR(table->by_key, key, report);
+	if (report->hh.tbl == NULL) {
+		free(report);
 		return -ENOMEM;
 	}
-	if (place == &node->tellings[node->report_count]) {
+	if (place == &node->reports[node->report_count]) {
 		node->report_count++;
 	} else {
 		/* Which of "A or B" was at fault in a resolved incident says nothing
 		 * about this one. */
 		if ((*place)->is_open)
-			report_now->known = (*place)->known;
+			report->known = (*place)->known;
 		HASH_DEL(table->by_key, *place);
 		free(*place);
 	}
-	*place = report_now;
-	report_note(report_now, report);
+	*place = report;
+	report_note(report, message);
 	narrow(node);
-	add_source(&node->entry, report->source);
+	add_source(&node->entry, message->source);
 	return 0;
 }
 
-/* Copies sentence, evidence and kind from the report into the entry. -ENOMEM: the entry
- * is unchanged. */
+/* Copies sentence, evidence and kind from the message into the entry. -ENOMEM: the
+ * entry is unchanged. */
 static int
-node_report(struct node *node, const struct incident_table_report *report)
+copy_message(struct node *node, const struct message *message)
 {
 	struct incident_table_entry *entry = &node->entry;
-	char *sentence = strdup(report->sentence);
-	char *evidence = strdup(report->evidence_json);
+	char *sentence = strdup(message->sentence);
+	char *evidence = strdup(message->evidence_json);
 
 	if (sentence == NULL || evidence == NULL) {
 		free(sentence);
@@ -420,15 +418,15 @@ node_report(struct node *node, const struct incident_table_report *report)
 	free(entry->evidence_json);
 	entry->sentence = sentence;
 	entry->evidence_json = evidence;
-	strcpy(entry->kind, report->kind);
+	strcpy(entry->kind, message->kind);
 	entry->impact = impact_of(evidence);
 	/* The severity is a label of its alert, which must not change: the first one
 	 * stays. */
 	if (entry->severity == RM_SEVERITY_UNSET)
-		entry->severity = report->severity;
-	entry->confidence = report->confidence;
-	if (report->changed.ns > entry->changed.ns)
-		entry->changed = report->changed;
+		entry->severity = message->severity;
+	entry->confidence = message->confidence;
+	if (message->changed.ns > entry->changed.ns)
+		entry->changed = message->changed;
 	return 0;
 }
 
@@ -469,9 +467,9 @@ node_close(struct incident_table *table, struct node *node, rm_wall_t resolved)
 }
 
 static int
-node_new(struct incident_table *table, const struct incident_table_report *report)
+node_new(struct incident_table *table, const struct message *message)
 {
-	bool is_open = report->state != WIRE_RESOLVED;
+	bool is_open = message->state != WIRE_RESOLVED;
 	struct incident_table_entry *entry;
 	struct node *node;
 	int r;
@@ -482,20 +480,20 @@ node_new(struct incident_table *table, const struct incident_table_report *repor
 	if (node == NULL)
 		return -ENOMEM;
 	entry = &node->entry;
-	entry->id = report->id;
+	entry->id = message->id;
 	entry->is_open = is_open;
-	entry->began = report->began;
-	entry->opened = report->opened;
-	entry->resolved = is_open ? (rm_wall_t){ 0 } : report->changed;
-	strcpy(entry->region, report->region);
-	strcpy(entry->tor, report->tor);
-	strcpy(entry->part_type, report->part_type);
-	strcpy(entry->part, report->part);
-	strcpy(entry->place, report->place);
-	labels_of(report, node->labels);
-	r = node_report(node, report);
+	entry->began = message->began;
+	entry->opened = message->opened;
+	entry->resolved = is_open ? (rm_wall_t){ 0 } : message->changed;
+	strcpy(entry->region, message->region);
+	strcpy(entry->tor, message->tor);
+	strcpy(entry->part_type, message->part_type);
+	strcpy(entry->part, message->part);
+	strcpy(entry->place, message->place);
+	labels_of(message, node->labels);
+	r = copy_message(node, message);
 	if (r == 0)
-		r = add_report(table, node, report);
+		r = add_report(table, node, message);
 	if (r == 0 && is_open) {
 		HASH_ADD_STR(table->by_labels, labels, node);
 		r = node->hh.tbl == NULL ? -ENOMEM : 0;
@@ -523,43 +521,43 @@ static bool
 still_open(const struct node *node, bool own_only)
 {
 	for (size_t i = 0; i < node->report_count; i++)
-		if (node->tellings[i]->is_open &&
-		    (node->tellings[i]->is_own || !own_only))
+		if (node->reports[i]->is_open &&
+		    (node->reports[i]->is_own || !own_only))
 			return true;
 	return false;
 }
 
 static int
-report_known(struct incident_table *table, struct report *report_now,
-    const struct incident_table_report *report)
+report_known(
+    struct incident_table *table, struct report *report, const struct message *message)
 {
-	struct node *node = report_now->node;
+	struct node *node = report->node;
 	int r = 0;
 
 	/* The other aggregator of the rack may continue an incident under the same id:
 	 * then that one is the source. */
-	if (!report->is_own && strcmp(report_now->source, report->source) != 0) {
-		strcpy(report_now->source, report->source);
-		add_source(&node->entry, report->source);
+	if (!message->is_own && strcmp(report->source, message->source) != 0) {
+		strcpy(report->source, message->source);
+		add_source(&node->entry, message->source);
 	}
 	/* A repeated message does not open a resolved incident again. */
-	if (!report_now->is_open || (report->state != WIRE_RESOLVED &&
-					report->changed.ns <= report_now->changed.ns)) {
+	if (!report->is_open || (message->state != WIRE_RESOLVED &&
+				    message->changed.ns <= report->changed.ns)) {
 		table->counts.repeated++;
 		return 0;
 	}
 	/* A report of this analyzer counts more than one of a rack. */
-	if (report->is_own || !still_open(node, true))
-		r = node_report(node, report);
+	if (message->is_own || !still_open(node, true))
+		r = copy_message(node, message);
 	if (r < 0)
 		return r;
-	report_now->changed = report->changed;
-	report_now->is_open = report->state != WIRE_RESOLVED;
-	report_note(report_now, report);
+	report->changed = message->changed;
+	report->is_open = message->state != WIRE_RESOLVED;
+	report_note(report, message);
 	narrow(node);
 	count_change(table, &node->entry);
 	if (!still_open(node, false))
-		node_close(table, node, report->changed);
+		node_close(table, node, message->changed);
 	else
 		table->counts.updated++;
 	return 1;
@@ -567,45 +565,45 @@ report_known(struct incident_table *table, struct report *report_now,
 
 /* A report under a new id with the labels of an open incident. */
 static int
-report_again(struct incident_table *table, struct node *node,
-    const struct incident_table_report *report)
+report_again(
+    struct incident_table *table, struct node *node, const struct message *message)
 {
 	int r;
 
-	if (report->state == WIRE_RESOLVED) {
+	if (message->state == WIRE_RESOLVED) {
 		table->counts.repeated++; /* the end of an earlier incident */
 		return 0;
 	}
-	r = add_report(table, node, report);
-	if (r == 0 && report->is_own)
-		r = node_report(node, report);
+	r = add_report(table, node, message);
+	if (r == 0 && message->is_own)
+		r = copy_message(node, message);
 	if (r < 0)
 		return r;
-	if (report->began.ns < node->entry.began.ns)
-		node->entry.began = report->began;
+	if (message->began.ns < node->entry.began.ns)
+		node->entry.began = message->began;
 	count_change(table, &node->entry);
 	table->counts.updated++;
 	return 1;
 }
 
 static int
-take_report(struct incident_table *table, const struct incident_table_report *report)
+take_message(struct incident_table *table, const struct message *message)
 {
 	char key[KEY_BYTES], labels[LABELS_BYTES];
-	struct report *report_now;
+	struct report *report;
 	struct node *node;
 	int r;
 
-	key_of(report, key);
-	HASH_FIND_STR(table->by_key, key, report_now);
-	labels_of(report, labels);
+	key_of(message, key);
+	HASH_FIND_STR(table->by_key, key, report);
+	labels_of(message, labels);
 	HASH_FIND_STR(table->by_labels, labels, node);
-	if (report_now != NULL)
-		r = report_known(table, report_now, report);
+	if (report != NULL)
+		r = report_known(table, report, message);
 	else if (node != NULL)
-		r = report_again(table, node, report);
+		r = report_again(table, node, message);
 	else
-		r = node_new(table, report);
+		r = node_new(table, message);
 	if (r < 0)
 		table->counts.refused++;
 	return r;
@@ -614,15 +612,15 @@ take_report(struct incident_table *table, const struct incident_table_report *re
 int
 incident_table_edge(struct incident_table *table, const struct wire_incident *incident)
 {
-	struct incident_table_report report;
+	struct message report;
 	int r;
 
-	r = incident_table_report_edge(incident, &report);
+	r = read_edge(incident, &report);
 	if (r < 0) {
 		table->counts.refused++;
 		return r;
 	}
-	return take_report(table, &report);
+	return take_message(table, &report);
 }
 
 int
@@ -630,16 +628,15 @@ incident_table_own(struct incident_table *table, const char *region,
     const char *analyzer, enum wire_incident_state state,
     const struct rm_incident *incident)
 {
-	struct incident_table_report report;
+	struct message report;
 	json_t *json = rm_verdict_json(&incident->verdict);
 	char *evidence = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
 	int r = -ENOMEM;
 
 	if (evidence != NULL)
-		r = incident_table_report_own(
-		    region, analyzer, state, incident, evidence, &report);
+		r = read_own(region, analyzer, state, incident, evidence, &report);
 	if (r == 0)
-		r = take_report(table, &report);
+		r = take_message(table, &report);
 	else
 		table->counts.refused++;
 	json_decref(json);
@@ -675,7 +672,7 @@ incident_table_end_quiet(struct incident_table *table,
 		bool is_over;
 
 		for (size_t t = 0; t < node->report_count; t++) {
-			struct report *report = node->tellings[t];
+			struct report *report = node->reports[t];
 			rm_wall_t since = { 0 };
 
 			if (report->is_open && !report->is_own)
