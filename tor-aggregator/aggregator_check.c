@@ -28,8 +28,8 @@ aggregator_claim(
 	};
 }
 
-/* True: its address is that of another daemon, and not one where this aggregator
- * listens. */
+/* Checks the addresses of the standby aggregators: each is of another daemon, and not
+ * the one where this aggregator listens. */
 static void
 check_peers(struct rm_check *check, const struct aggregator_config *config)
 {
@@ -66,7 +66,8 @@ check_switch(
 	rm_check_file(check, at, config->authorities);
 }
 
-/* The daemon starts without them, because racks must be monitored all the same. */
+/* Checks the files for reading switches and hypervisors. The daemon also starts without
+ * them, because it has to monitor the racks. */
 static void
 check_collectors(struct rm_check *check, const struct aggregator_config *config)
 {

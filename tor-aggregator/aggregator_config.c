@@ -117,8 +117,8 @@ check_tors(const struct check *check)
 	return 0;
 }
 
-/* One name is one daemon at one address; it shares a ToR with this aggregator only
- * if the config says so. */
+/* Checks that each ToR has both, peer.name and peer.address, or none, and that a name
+ * always has the same address: it is one daemon. */
 static int
 check_peers(const struct check *check)
 {

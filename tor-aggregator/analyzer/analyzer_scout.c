@@ -70,7 +70,7 @@ on_down(int reason, void *arg)
 	struct analyzer_scout *scout = arg;
 
 	(void)reason;
-	scout->found = false; /* the connection was short */
+	scout->found = false;
 }
 
 int

@@ -94,7 +94,7 @@ set_frames(json_t *object, const char *key, bool known, uint64_t frames)
 		json_object_set_new(object, key, json_null());
 }
 
-/* sets NAME_pct, NAME (who) and NAME_parts */
+/* Sets NAME_pct, NAME (share->who) and NAME_parts. */
 static void
 set_share(json_t *object, const char *name, const struct proof_share *share)
 {

@@ -30,8 +30,10 @@ struct wire_path_row;
 #define SAMPLED_ROWS 256
 /* probes without an answer from which on an RNIC may be dead */
 #define DEAD_SENT 2
-/* Moments in one message at which queued replies arrived together. */
+/* Releases (see window_release) in one second with which those of other paths are
+ * compared. */
 #define RELEASE_MOMENTS 16
+/* Replies that arrive within this time of a release belong to it. */
 #define RELEASE_CLOSE_NS (50 * RM_NS_PER_MS)
 
 struct path_build {
@@ -153,8 +155,8 @@ is_close(const struct window_release *release, const struct window_release *mome
 	       release->last_back <= moment->last_back + RELEASE_CLOSE_NS;
 }
 
-/* True: it arrived at the moment at which queued replies of another path arrived. A
- * path with few probes may have a single slow reply. */
+/* True: the slow replies arrived together with the released ones of another path. A
+ * path with few probes may have a single slow reply, which alone is no release. */
 static bool
 is_at_moment(const struct window_release *release, const struct window_release *moments,
     size_t count)
@@ -165,8 +167,8 @@ is_at_moment(const struct window_release *release, const struct window_release *
 	return false;
 }
 
-/* False: the replies arrived over so long that replies of another path at the same time
- * are no sign of the same release. */
+/* False: the replies arrived over a longer time, so that slow replies of other paths
+ * may arrive in this time by chance. */
 static bool
 is_moment(const struct window_release *release)
 {
@@ -180,8 +182,8 @@ leave_out_slow(struct wire_path_row *row)
 	row->slow = row->overdue = row->slow_ns = 0;
 }
 
-/* Sets the counts of slow replies to 0 that waited in a queue until an outage ended:
- * they are no sign of a late part. */
+/* Removes from the rows slow replies that were released from a queue when an outage
+ * ended: they are no evidence for a late part. */
 static void
 leave_out_released(struct path_build *build)
 {

@@ -5,8 +5,8 @@
  * second closes, flows of members that are no witnesses, and flows of RNICs that are
  * dead or lossy, are left out; the other flows are summed up by path. Rows are sent
  * every row interval. While packets are lost or slow, rows are sent every second, and
- * once more after that. No probe is in two messages. Slow replies of a path that all
- * arrived at one moment, as an outage ended, do not count as slow (window_release).
+ * once more after that. No probe is in two messages. Slow replies of a path that were
+ * released together when an outage ended do not count as slow (window_release).
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ROWS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ROWS_H
