@@ -30,8 +30,8 @@
 #define GOOD_MIN_NEWEST 2
 #define GOOD_SHARE 0.5
 /* Round trips that may be lost without a fault: twice as many as usual. */
-#define STRAY_MIN 3
-#define STRAY_SHARE 0.008
+#define USUAL_MIN 3
+#define USUAL_SHARE 0.008
 
 struct outcomes { /* sums over some pairs of the member, as their probers report them */
 	uint64_t sent, lost, newest_sent, newest_lost, failed;
@@ -39,7 +39,8 @@ struct outcomes { /* sums over some pairs of the member, as their probers report
 };
 
 struct peer { /* a host: its probes to the member, and the member's probes to it */
-	struct outcomes theirs, ours;
+	/* The reports of this host, and of the member's host. */
+	struct outcomes by_peer, by_member;
 	double share; /* lost share of both; below 0: there are no probes */
 	bool refuted; /* its reports contradict those of the member and of others */
 };
@@ -50,7 +51,7 @@ struct rack_support {
 };
 
 struct sums { /* over all peers */
-	struct outcomes ours, theirs;
+	struct outcomes by_member, by_peer;
 	double share; /* mean of the peers' shares: each peer has the same weight */
 	/* Number of hosts with probes; number of those that report losses. */
 	size_t hosts, loss_reporters;
@@ -76,12 +77,12 @@ rack_support_free(struct rack_support *support)
 	free(support);
 }
 
-/* ours: the member sent these probes. Probes that a peer could not send do not count:
- * they are evidence only against that peer. */
+/* from_member: the member sent these probes. Probes that a peer could not send do not
+ * count: they are evidence only against that peer. */
 static void
-add(struct outcomes *outcomes, const struct rack_pair *pair, bool ours)
+add(struct outcomes *outcomes, const struct rack_pair *pair, bool from_member)
 {
-	const uint32_t failed = ours ? pair->send_failed : 0;
+	const uint32_t failed = from_member ? pair->send_failed : 0;
 
 	outcomes->sent += pair->sent + failed;
 	outcomes->lost += pair->sent - pair->answered + failed;
@@ -117,11 +118,11 @@ share_of(const struct outcomes *outcomes)
 static double
 share_with(const struct peer *peer)
 {
-	if (peer->theirs.sent == 0 && peer->ours.sent == 0)
+	if (peer->by_peer.sent == 0 && peer->by_member.sent == 0)
 		return -1;
-	if (peer->theirs.sent == 0 || peer->ours.sent == 0)
-		return share_of(&peer->theirs) + share_of(&peer->ours);
-	return (share_of(&peer->theirs) + share_of(&peer->ours)) / 2;
+	if (peer->by_peer.sent == 0 || peer->by_member.sent == 0)
+		return share_of(&peer->by_peer) + share_of(&peer->by_member);
+	return (share_of(&peer->by_peer) + share_of(&peer->by_member)) / 2;
 }
 
 /* Sums up the pairs of the member. unblamed: only those with an unblamed other end. */
@@ -136,32 +137,32 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 	memset(support->peers, 0, rack->host_count * sizeof(*support->peers));
 	for (size_t i = 0; i < view->legs->pair_count; i++) {
 		const struct rack_pair *pair = &view->legs->pairs[i];
-		const bool ours = pair->src == member;
+		const bool from_member = pair->src == member;
 		size_t other, host;
 
-		if (pair->remote || (!ours && pair->dst != member))
+		if (pair->remote || (!from_member && pair->dst != member))
 			continue;
-		other = ours ? pair->dst : pair->src;
+		other = from_member ? pair->dst : pair->src;
 		host = rack->members[other].host_index;
 		if (unblamed && view->blame->members[other])
 			continue;
-		if (ours || host == own)
-			add(&support->peers[host].ours, pair, ours);
+		if (from_member || host == own)
+			add(&support->peers[host].by_member, pair, from_member);
 		else
-			add(&support->peers[host].theirs, pair, false);
+			add(&support->peers[host].by_peer, pair, false);
 	}
 	for (size_t i = 0; i < rack->host_count; i++) {
 		struct peer *peer = &support->peers[i];
 
-		add_outcomes(&sums.ours, &peer->ours);
-		add_outcomes(&sums.theirs, &peer->theirs);
+		add_outcomes(&sums.by_member, &peer->by_member);
+		add_outcomes(&sums.by_peer, &peer->by_peer);
 		peer->share = i == own ? -1 : share_with(peer);
 		if (peer->share < 0)
 			continue;
 		sums.share += peer->share;
 		sums.hosts++;
-		sums.loss_reporters += peer->theirs.lost >= REPORTS_LOSS_MIN &&
-				       share_of(&peer->theirs) >= REPORTS_LOSS_SHARE;
+		sums.loss_reporters += peer->by_peer.lost >= REPORTS_LOSS_MIN &&
+				       share_of(&peer->by_peer) >= REPORTS_LOSS_SHARE;
 	}
 	if (sums.hosts > 0)
 		sums.share /= (double)sums.hosts;
@@ -171,8 +172,8 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 static int
 by_own_share(const void *a, const void *b)
 {
-	const double x = share_of(&((const struct peer *)a)->ours);
-	const double y = share_of(&((const struct peer *)b)->ours);
+	const double x = share_of(&((const struct peer *)a)->by_member);
+	const double y = share_of(&((const struct peer *)b)->by_member);
 
 	return x < y ? -1 : x > y;
 }
@@ -190,22 +191,22 @@ by_share(const void *a, const void *b)
  * losses. Uses only the reports of the member's agent, which no other agent can change.
  * Sorts the peers. */
 static bool
-is_shared(struct rack_support *support, size_t host_count)
+loses_to_most(struct rack_support *support, size_t host_count)
 {
 	double all = 0, rest = 0;
 	size_t peers = 0, seen = 0, kept;
 
 	for (size_t i = 0; i < host_count; i++)
-		peers += support->peers[i].ours.sent > 0;
+		peers += support->peers[i].by_member.sent > 0;
 	kept = peers - peers / 3;
 	qsort(support->peers, host_count, sizeof(*support->peers), by_own_share);
 	for (size_t i = 0; i < host_count; i++) {
-		const struct outcomes *ours = &support->peers[i].ours;
+		const struct outcomes *by_member = &support->peers[i].by_member;
 
-		if (ours->sent == 0)
+		if (by_member->sent == 0)
 			continue;
-		all += share_of(ours);
-		rest += seen++ < kept ? share_of(ours) : 0;
+		all += share_of(by_member);
+		rest += seen++ < kept ? share_of(by_member) : 0;
 	}
 	return rest > 0 && rest * (double)peers >= REST_SHARE * all * (double)kept;
 }
@@ -217,7 +218,7 @@ is_shared(struct rack_support *support, size_t host_count)
  * the reports of all agents. Probes that the member's host could not send were refused
  * by no peer. Sorts the peers. */
 static bool
-is_unrefused(struct rack_support *support, const struct rack *rack,
+is_not_refusal(struct rack_support *support, const struct rack *rack,
     const struct sums *sums, size_t hosts)
 {
 	const size_t max_faulty = rack_max_faulty(rack);
@@ -225,7 +226,7 @@ is_unrefused(struct rack_support *support, const struct rack *rack,
 	const size_t unknown = rack->host_count - sums->hosts;
 	double rest = 0;
 
-	if (2 * sums->ours.failed >= sums->ours.lost)
+	if (2 * sums->by_member.failed >= sums->by_member.lost)
 		return true;
 	if (sums->hosts <= left_out)
 		return false;
@@ -239,14 +240,15 @@ is_unrefused(struct rack_support *support, const struct rack *rack,
 /* True: by the reports of its own agent, nearly all newest probes of the member are
  * lost, or its host can send hardly any. */
 static bool
-is_dead(const struct outcomes *ours)
+is_dead(const struct outcomes *by_member)
 {
-	const uint64_t left = ours->sent - ours->failed;
+	const uint64_t left = by_member->sent - by_member->failed;
 
-	if ((double)ours->failed >= DEAD_SHARE * (double)ours->sent)
+	if ((double)by_member->failed >= DEAD_SHARE * (double)by_member->sent)
 		return true;
-	return left > 0 && ours->newest_sent >= DEAD_MIN_NEWEST &&
-	       (double)ours->newest_lost >= DEAD_SHARE * (double)ours->newest_sent;
+	return left > 0 && by_member->newest_sent >= DEAD_MIN_NEWEST &&
+	       (double)by_member->newest_lost >=
+		   DEAD_SHARE * (double)by_member->newest_sent;
 }
 
 /* Marks as refuted the few peers that report that the member answers, if its own agent
@@ -256,34 +258,34 @@ refute(struct rack_support *support, const struct rack *rack, const struct sums 
 {
 	size_t good = 0, dead = 0;
 
-	if (!is_dead(&sums->ours))
+	if (!is_dead(&sums->by_member))
 		return 0;
 	for (size_t i = 0; i < rack->host_count; i++) {
-		const struct outcomes *theirs = &support->peers[i].theirs;
+		const struct outcomes *by_peer = &support->peers[i].by_peer;
 
 		support->peers[i].refuted =
-		    theirs->newest_sent >= GOOD_MIN_NEWEST &&
-		    (double)theirs->newest_lost <=
-			GOOD_SHARE * (double)theirs->newest_sent;
+		    by_peer->newest_sent >= GOOD_MIN_NEWEST &&
+		    (double)by_peer->newest_lost <=
+			GOOD_SHARE * (double)by_peer->newest_sent;
 		good += support->peers[i].refuted;
-		dead += theirs->newest_sent > 0 && !support->peers[i].refuted;
+		dead += by_peer->newest_sent > 0 && !support->peers[i].refuted;
 	}
 	return dead > 0 && good <= rack_max_faulty(rack) ? good : 0;
 }
 
 /* True: no more probes are lost than without a fault. */
 static bool
-is_stray(const struct rack_view *view, const struct sums *sums)
+is_usual_loss(const struct rack_view *view, const struct sums *sums)
 {
-	const double share = view->stray_share != 0 ? view->stray_share : STRAY_SHARE;
-	const uint64_t lost = sums->ours.lost + sums->theirs.lost;
-	const uint64_t sent = sums->ours.sent + sums->theirs.sent;
+	const double share = view->stray_share != 0 ? view->stray_share : USUAL_SHARE;
+	const uint64_t lost = sums->by_member.lost + sums->by_peer.lost;
+	const uint64_t sent = sums->by_member.sent + sums->by_peer.sent;
 
-	return (double)lost <= STRAY_MIN + share * (double)sent;
+	return (double)lost <= USUAL_MIN + share * (double)sent;
 }
 
 static void
-take_away(struct rack_tally *tally, const struct outcomes *outcomes)
+subtract(struct rack_tally *tally, const struct outcomes *outcomes)
 {
 	tally->sent -= outcomes->sent - outcomes->failed;
 	tally->lost -= outcomes->lost - outcomes->failed;
@@ -294,11 +296,12 @@ take_away(struct rack_tally *tally, const struct outcomes *outcomes)
 }
 
 static void
-take_refuted(const struct rack_support *support, size_t hosts, struct rack_tally *tally)
+subtract_refuted(
+    const struct rack_support *support, size_t hosts, struct rack_tally *tally)
 {
 	for (size_t i = 0; i < hosts; i++) {
 		if (support->peers[i].refuted)
-			take_away(tally, &support->peers[i].theirs);
+			subtract(tally, &support->peers[i].by_peer);
 	}
 }
 
@@ -319,23 +322,25 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	if (sums.hosts == 0)
 		return true;
 	hosts = sums.hosts;
-	all_lost = sums.ours.lost + sums.theirs.lost;
+	all_lost = sums.by_member.lost + sums.by_peer.lost;
 	sums = sum_up(support, view, member, true);
 	if (2 * sums.hosts < hosts) /* too few peers are not blamed */
 		sums = sum_up(support, view, member, false);
-	if (sums.ours.lost + sums.theirs.lost < all_lost && is_stray(view, &sums))
+	if (sums.by_member.lost + sums.by_peer.lost < all_lost &&
+	    is_usual_loss(view, &sums))
 		return false;
-	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
+	if (sums.by_member.lost == 0 ||
+	    share_of(&sums.by_member) < EVEN_SHARE * sums.share) {
 		/* By its own agent, the member loses few probes. If more hosts report
 		 * losses than may report falsely, they outweigh that one agent. */
 		if (sums.loss_reporters <= max_faulty)
 			return false;
-		take_away(tally, &sums.ours);
+		subtract(tally, &sums.by_member);
 		tally->own = (struct rack_outbound){ 0 };
 		return true;
 	}
 	if (refute(support, rack, &sums) > 0)
-		take_refuted(support, rack->host_count, tally);
-	return is_shared(support, rack->host_count) &&
-	       is_unrefused(support, rack, &sums, hosts);
+		subtract_refuted(support, rack->host_count, tally);
+	return loses_to_most(support, rack->host_count) &&
+	       is_not_refusal(support, rack, &sums, hosts);
 }
