@@ -13,9 +13,9 @@
 #include "tor-aggregator/window/window_pair.h"
 #include "tor-aggregator/window/window_release.h"
 
-#define MIN_TIMED 2     /* number of timed round trips of a pair */
-#define LATE_SHARE 0.75 /* a pair is slow from this share of slow round trips on */
-#define WELL_SHARE 0.25 /* a pair is quick up to this share of slow round trips */
+#define MIN_TIMED 2      /* number of timed round trips of a pair */
+#define LATE_SHARE 0.75  /* a pair is slow from this share of slow round trips on */
+#define QUICK_SHARE 0.25 /* a pair is quick up to this share of slow round trips */
 #define MIN_LATE 3  /* slow pairs of the member: it has two with each of its peers */
 #define MIN_QUICK 2 /* members that are quick with others */
 #define MOST_PART 2 /* fewer than the members divided by this may be late */
@@ -30,7 +30,7 @@
 #define MAX_RULED_OUT 3
 
 static bool
-is_reported(const struct rack_pair *pair)
+is_timed(const struct rack_pair *pair)
 {
 	return !pair->remote && pair->timed >= MIN_TIMED;
 }
@@ -49,7 +49,7 @@ count_end(struct rack_late *late, const struct rack_pair *pair)
 	late->newer += pair->newest_sent;
 	late->older += pair->sent - pair->newest_sent;
 	late->late += is_slow(pair);
-	late->well += (double)pair->slow <= WELL_SHARE * (double)pair->timed;
+	late->quick += (double)pair->slow <= QUICK_SHARE * (double)pair->timed;
 }
 
 void
@@ -59,7 +59,7 @@ rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		if (!is_reported(pair))
+		if (!is_timed(pair))
 			continue;
 		lates[pair->src].own++;
 		count_end(&lates[pair->src], pair);
@@ -80,9 +80,9 @@ is_filled(const struct rack_late *late)
 /* True: at least MIN_LATE pairs of the member are slow, and none is quick. It has to
  * have timed a pair itself: if only others have, its host may just answer slowly. */
 static bool
-may_be(const struct rack_late *late)
+looks_late(const struct rack_late *late)
 {
-	return late->late >= MIN_LATE && late->well == 0 && late->own > 0;
+	return late->late >= MIN_LATE && late->quick == 0 && late->own > 0;
 }
 
 bool
@@ -90,18 +90,18 @@ rack_late_is(const struct rack_legs *legs, const struct rack_late *lates, size_t
 {
 	size_t quick = 0, suspects = 0;
 
-	if (!may_be(&lates[member]) || !is_filled(&lates[member]))
+	if (!looks_late(&lates[member]) || !is_filled(&lates[member]))
 		return false;
 	for (size_t i = 0; i < legs->members; i++) {
-		suspects += may_be(&lates[i]);
-		quick += lates[i].well > 0;
+		suspects += looks_late(&lates[i]);
+		quick += lates[i].quick > 0;
 	}
 	return quick >= MIN_QUICK && MOST_PART * suspects < legs->members;
 }
 
 /* Counts the late windows of a member. True: it is late, and was for long enough. */
 static bool
-note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
+note_late(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 {
 	if (late) {
 		if (memory->late++ == 0)
@@ -120,7 +120,7 @@ note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
  * RACK_LATE_HOST: all RNICs of its host that have timed pairs are late.
  * RACK_LATE_NOTHING: wait, because they are, but some not for long enough. */
 static enum rack_late_status
-report(const struct rack *rack, const struct rack_suspect_memory *memories,
+status_of(const struct rack *rack, const struct rack_suspect_memory *memories,
     const struct rack_late *lates, size_t member)
 {
 	size_t count = 0;
@@ -147,7 +147,7 @@ rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
 {
 	for (size_t i = 0; i < rack->member_count; i++) {
 		lates[i].status =
-		    note(&memories[i], rack_late_is(legs, lates, i), window_start)
+		    note_late(&memories[i], rack_late_is(legs, lates, i), window_start)
 			? RACK_LATE_RNIC
 			: RACK_LATE_NOTHING;
 		/* If an RNIC has a worse fault, too, its host is not the cause. */
@@ -156,21 +156,24 @@ rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
 	for (size_t i = 0; i < rack->member_count; i++) {
 		if (lates[i].status == RACK_LATE_NOTHING)
 			continue;
-		lates[i].status = report(rack, memories, lates, i);
+		lates[i].status = status_of(rack, memories, lates, i);
 		memories[i].late_alone |= lates[i].status == RACK_LATE_RNIC;
 	}
 }
 
+/* True: the member is the late part: `of` itself or, if its host is late, an RNIC of
+ * that host. */
 static bool
-is_of(const struct rack *rack, const struct rack_late *lates, size_t of, size_t member)
+is_same_part(
+    const struct rack *rack, const struct rack_late *lates, size_t of, size_t member)
 {
 	return member == of ||
 	       (lates[of].status == RACK_LATE_HOST &&
 		   rack->members[member].host_index == rack->members[of].host_index);
 }
 
-/* Counts the round trips between members that are not late, and are not `of` or its
- * late host. peer: counts only those with this member; SIZE_MAX: all. */
+/* Counts the round trips between members that are not late, and not the late part.
+ * peer: counts only those with this member; SIZE_MAX: all. */
 static void
 count_others(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t of, size_t peer, struct rack_late *ret)
@@ -179,9 +182,9 @@ count_others(const struct rack *rack, const struct rack_legs *legs,
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		if (!is_reported(pair) || is_of(rack, lates, of, pair->src) ||
-		    is_of(rack, lates, of, pair->dst) || may_be(&lates[pair->src]) ||
-		    may_be(&lates[pair->dst]) ||
+		if (!is_timed(pair) || is_same_part(rack, lates, of, pair->src) ||
+		    is_same_part(rack, lates, of, pair->dst) ||
+		    looks_late(&lates[pair->src]) || looks_late(&lates[pair->dst]) ||
 		    (peer != SIZE_MAX && pair->src != peer && pair->dst != peer))
 			continue;
 		ret->timed += pair->timed;
@@ -200,10 +203,10 @@ rule_out(const struct rack *rack, const struct rack_legs *legs,
 		char name[RACK_MEMBER_NAME_BYTES];
 		struct rack_late others;
 
-		if (!witnesses[i] || lates[i].well == 0)
+		if (!witnesses[i] || lates[i].quick == 0)
 			continue;
 		count_others(rack, legs, lates, of, i, &others);
-		if ((double)others.slow > WELL_SHARE * (double)others.timed)
+		if ((double)others.slow > QUICK_SHARE * (double)others.timed)
 			continue;
 		rack_member_name(rack, i, name);
 		snprintf(evidence->ruled_out[evidence->ruled_out_count++],
@@ -219,11 +222,11 @@ rack_late_sentence(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t member, struct rm_evidence *evidence)
 {
 	struct rack_late all = { 0 }, others;
-	char whom[40] = "it";
+	char part[40] = "it";
 	unsigned count = 0;
 
 	for (size_t i = 0; i < rack->member_count; i++) {
-		if (!is_of(rack, lates, member, i) || lates[i].timed == 0)
+		if (!is_same_part(rack, lates, member, i) || lates[i].timed == 0)
 			continue;
 		all.timed += lates[i].timed;
 		all.slow += lates[i].slow;
@@ -231,11 +234,11 @@ rack_late_sentence(const struct rack *rack, const struct rack_legs *legs,
 	}
 	count_others(rack, legs, lates, member, SIZE_MAX, &others);
 	if (lates[member].status == RACK_LATE_HOST)
-		snprintf(whom, sizeof(whom), "all %u of its RNICs here", count);
+		snprintf(part, sizeof(part), "all %u of its RNICs here", count);
 	snprintf(evidence->observed, sizeof(evidence->observed),
 	    "%" PRIu64 " of %" PRIu64 " round trips with %s took %d ms or longer, and "
 	    "%" PRIu64 " of %" PRIu64 " between the others",
-	    all.slow, all.timed, whom, (int)(WINDOW_SLOW_NS / RM_NS_PER_MS),
+	    all.slow, all.timed, part, (int)(WINDOW_SLOW_NS / RM_NS_PER_MS),
 	    others.slow, others.timed);
 }
 
@@ -249,10 +252,10 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 		const struct rack_pair *pair = &legs->pairs[i];
 		bool src;
 
-		if (!is_reported(pair))
+		if (!is_timed(pair))
 			continue;
-		src = is_of(rack, lates, member, pair->src);
-		if (src != is_of(rack, lates, member, pair->dst))
+		src = is_same_part(rack, lates, member, pair->src);
+		if (src != is_same_part(rack, lates, member, pair->dst))
 			witnesses[src ? pair->dst : pair->src] = true;
 	}
 	evidence->peers = 0;

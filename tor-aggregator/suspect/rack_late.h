@@ -24,7 +24,7 @@ enum rack_late_status { RACK_LATE_NOTHING, RACK_LATE_RNIC, RACK_LATE_HOST };
 
 struct rack_late {             /* of one member, in one window */
 	uint64_t timed, slow;  /* number of round trips with it */
-	unsigned late, well;   /* number of its pairs that are slow, quick */
+	unsigned late, quick;  /* number of its pairs that are slow, quick */
 	unsigned own;          /* number of its pairs that it timed itself */
 	uint64_t older, newer; /* number of probes in either half of the window */
 	enum rack_late_status status;
