@@ -13,7 +13,7 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define FAILING_NEWEST_SHARE 0.9 /* share of the rack's newest probes that is lost */
-#define GETS_OUT_MIN 2           /* number of probes out of the rack */
+#define OUTSIDE_MIN 2            /* number of probes out of the rack */
 
 /* The ln of a likelihood ratio: two parts with less than 20 to 1 are equally likely. */
 #define AMBIGUOUS 3.0
@@ -34,7 +34,7 @@
 #define CHANGE_WINDOWS 4 /* until a reported kind or direction changes */
 #define ABSENT_WINDOWS 8 /* until a named RNIC is forgotten */
 /* For which an RNIC whose host is stalled stays named: its results are delayed. */
-#define UNHEARD_WINDOWS 16
+#define STALLED_WINDOWS 16
 
 #define LOSSY_MIN_GAIN 20.0
 
@@ -79,7 +79,7 @@ weigh_alternatives(
 			finding.other = member;
 			continue;
 		}
-		finding.crowded |= a->behind <= AMBIGUOUS;
+		finding.many_others |= a->behind <= AMBIGUOUS;
 		finding.third_behind = nearer(finding.third_behind, a->behind);
 	}
 	return finding;
@@ -138,20 +138,20 @@ count_voters(const struct rack_view *view)
 
 /* True: the host is stalled or restarts; it will send more results soon. */
 static bool
-is_soon_back(enum host_state state)
+reports_soon(enum host_state state)
 {
 	return state == HOST_STALLED || state == HOST_RESTARTING;
 }
 
 /* True: other members are no witnesses in this window, but will be soon. */
 static bool
-others_come_back(const struct rack_view *view, size_t member)
+others_report_soon(const struct rack_view *view, size_t member)
 {
 	const struct rack *rack = view->rack;
 
 	for (size_t i = 0; i < rack->member_count; i++)
 		if (i != member &&
-		    is_soon_back(rack->hosts[rack->members[i].host_index].state))
+		    reports_soon(rack->hosts[rack->members[i].host_index].state))
 			return true;
 	return false;
 }
@@ -184,9 +184,9 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 /* True: at least half of the member's newest probes out of the rack are answered, so
  * the ToR works. Not all of them have to be: hosts in other racks may be stalled. */
 static bool
-gets_out(const struct rack_tally *tally)
+reaches_outside(const struct rack_tally *tally)
 {
-	return tally->outbound_sent >= GETS_OUT_MIN &&
+	return tally->outbound_sent >= OUTSIDE_MIN &&
 	       tally->outbound_newest_answered > 0 &&
 	       2 * tally->outbound_newest_answered >= tally->outbound_newest_sent;
 }
@@ -201,7 +201,7 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 	for (size_t i = 0; i < view->legs->members; i++) {
 		const struct rack_tally *tally = &view->tallies[i];
 
-		if (gets_out(tally))
+		if (reaches_outside(tally))
 			return RACK_WORKS;
 		all.sent += tally->sent;
 		all.lost += tally->lost;
@@ -236,13 +236,13 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 		ret->confidence = rack_suspect_confidence(SURE);
 		return true;
 	}
-	if (finding->crowded || finding->other != RACK_NO_OTHER) {
+	if (finding->many_others || finding->other != RACK_NO_OTHER) {
 		const bool alone = count_voters(view) == 1;
 
 		if (memory->undecided < AMBIGUOUS_WINDOWS ||
-		    (finding->crowded && !alone) ||
+		    (finding->many_others && !alone) ||
 		    (alone && memory->undecided < PATIENT_WINDOWS &&
-			others_come_back(view, finding->member)))
+			others_report_soon(view, finding->member)))
 			return false;
 		ret->other = alone ? RACK_OTHER_TOR : finding->other;
 		ret->kind = RM_KIND_RNIC_DOWN;
@@ -293,11 +293,11 @@ rack_suspect_settle_direction(
     struct rack_suspect_memory *memory, enum rm_direction direction)
 {
 	if (direction == memory->direction || direction == RM_DIRECTION_UNKNOWN) {
-		memory->turning = 0;
+		memory->redirected = 0;
 	} else if (memory->direction == RM_DIRECTION_UNKNOWN ||
-		   ++memory->turning >= CHANGE_WINDOWS) {
+		   ++memory->redirected >= CHANGE_WINDOWS) {
 		memory->direction = direction;
-		memory->turning = 0;
+		memory->redirected = 0;
 	}
 	return memory->direction;
 }
@@ -422,15 +422,16 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 /* True: its host is stalled or restarts, so that its results are delayed: keep what was
  * found before. */
 static bool
-is_held(const struct rack_view *view, size_t member, struct rack_suspect_memory *memory)
+is_delayed(
+    const struct rack_view *view, size_t member, struct rack_suspect_memory *memory)
 {
 	const struct rack *rack = view->rack;
 
-	if (!is_soon_back(rack->hosts[rack->members[member].host_index].state)) {
-		memory->unheard = 0;
+	if (!reports_soon(rack->hosts[rack->members[member].host_index].state)) {
+		memory->stalled = 0;
 		return false;
 	}
-	return ++memory->unheard <= UNHEARD_WINDOWS;
+	return ++memory->stalled <= STALLED_WINDOWS;
 }
 
 static void
@@ -500,7 +501,7 @@ rack_suspects(const struct rack_view *view, const struct rm_explanation *explana
 				continue;
 			}
 		}
-		if (!is_held(view, member, &memories[member]))
+		if (!is_delayed(view, member, &memories[member]))
 			note_absence(&memories[member], blamed);
 	}
 	return count;

@@ -41,10 +41,10 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	bool port_known;         /* port_falls is valid */
 	uint32_t port_falls;     /* its value in the last window */
 	struct port_flaps port_flaps;
-	unsigned changing; /* consecutive windows with another kind than `named` */
-	unsigned absent;   /* windows since it was last suspected, if it is named */
-	unsigned turning;  /* consecutive windows with another direction */
-	unsigned unheard;  /* windows in which its host is stalled or restarts */
+	unsigned changing;   /* consecutive windows with another kind than `named` */
+	unsigned absent;     /* windows since it was last suspected, if it is named */
+	unsigned redirected; /* consecutive windows with another direction */
+	unsigned stalled;    /* windows in which its host is stalled or restarts */
 	struct rack_gaps gaps;
 };
 
@@ -69,7 +69,7 @@ struct rack_finding {
 				blames another part instead */
 	double third_behind; /* the same, if `other` is not blamed either */
 	size_t other;        /* the member that is about as likely (AMBIGUOUS in .c) */
-	bool crowded;        /* further members, or other parts, are as likely */
+	bool many_others;    /* further members, or other parts, are as likely */
 };
 
 /* Collects what the explanation contains about a member that it blames. */
