@@ -467,12 +467,12 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 	aggregator->stalled_ns += (uint64_t)late_ns;
 	/* If the hold after the last stall is not over, this stall extends it. */
 	if (now.ns - late_ns >= aggregator->hold_until.ns)
-		aggregator->still_ns = 0;
-	aggregator->still_ns += late_ns;
+		aggregator->stalls_in_hold_ns = 0;
+	aggregator->stalls_in_hold_ns += late_ns;
 	aggregator->hold_until = rm_mono_add(now, HOLD_NS);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		tor_rack_stalled(
-		    aggregator->racks[i], aggregator->still_ns, aggregator->hold_until);
+		tor_rack_stalled(aggregator->racks[i], aggregator->stalls_in_hold_ns,
+		    aggregator->hold_until);
 	pairs_stalled(aggregator->pairs, late_ns, now);
 	controller_link_stalled(aggregator->controller_link, now);
 	analyzer_link_stalled(aggregator->analyzer, now);

@@ -98,7 +98,7 @@ struct tor_aggregator {
 	struct rm_timer *tick;
 	rm_mono_t deadline;   /* when the next tick is due */
 	rm_mono_t hold_until; /* after a stall: no bin is closed before this time */
-	int64_t still_ns;     /* sum of the stalls since the last hold ended */
+	int64_t stalls_in_hold_ns; /* sum of the stalls since the last hold ended */
 	unsigned ticks;
 	uint64_t stalls, stalled_ns;
 };

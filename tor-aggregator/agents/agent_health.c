@@ -190,16 +190,17 @@ silence_of(const struct agent_health *watch, rm_mono_t now)
 	for (size_t i = 0; i < AGENT_HEALTH_STOPS; i++) {
 		const struct stop *stop = &watch->stops[i];
 
-		silence.still_ns += rm_mono_since(stop->end, stop->start);
-		silence.lately += stop->end.ns != 0 && rm_mono_since(now, stop->end) <=
-							   AGENT_HEALTH_STOPS_NS;
+		silence.stopped_ns += rm_mono_since(stop->end, stop->start);
+		silence.recent_stops +=
+		    stop->end.ns != 0 &&
+		    rm_mono_since(now, stop->end) <= AGENT_HEALTH_STOPS_NS;
 	}
 	if (oldest->end.ns == 0)
 		return silence;
 	silence.stops_ns = rm_mono_since(now, oldest->start);
 	if (silence.stops_ns <= AGENT_HEALTH_STOPS_NS &&
 	    rm_mono_since(now, newest->end) < AGENT_HEALTH_STOPS_OVER_NS &&
-	    2 * silence.still_ns > silence.stops_ns)
+	    2 * silence.stopped_ns > silence.stops_ns)
 		silence.stops = AGENT_HEALTH_STOPS;
 	return silence;
 }

@@ -19,9 +19,9 @@
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 #define UNPROBED_WINDOWS 8
 /* An agent with so many recent stops may be stopped by a cause common to the rack. */
-#define STILL_TOGETHER 2
+#define RECENT_STOPS_MIN 2
 /* Time for other agents that stopped by the same cause to report that, too. */
-#define STILL_WINDOWS 8
+#define STOPPED_WINDOWS 8
 /* After this aggregator was cut off, TCP's back-off makes agents reconnect one after
  * the other. */
 #define EXCUSED_WINDOWS 120
@@ -186,7 +186,7 @@ judge_agent(const struct rack_host *host, struct rm_verdict *verdict)
 		    "second each and %.1f s in all",
 		    host->silence.stops,
 		    (double)host->silence.stops_ns / (double)RM_NS_PER_S,
-		    (double)host->silence.still_ns / (double)RM_NS_PER_S);
+		    (double)host->silence.stopped_ns / (double)RM_NS_PER_S);
 	return true;
 }
 
@@ -200,9 +200,9 @@ is_running(const struct rack_host *host)
  * agents were stopped lately. If more were, the cause is common to them, and no single
  * agent is at fault. Hosts that are down do not count. */
 static bool
-mostly_stands_still(const struct rack *rack, const struct rack_host *host)
+is_mostly_stopped(const struct rack *rack, const struct rack_host *host)
 {
-	size_t running = 0, still = 0;
+	size_t running = 0, stopped = 0;
 
 	if (host->silence.stops == 0 || !is_running(host))
 		return false;
@@ -210,9 +210,10 @@ mostly_stands_still(const struct rack *rack, const struct rack_host *host)
 		const struct rack_host *other = &rack->hosts[i];
 
 		running += is_running(other);
-		still += is_running(other) && other->silence.lately >= STILL_TOGETHER;
+		stopped += is_running(other) &&
+			   other->silence.recent_stops >= RECENT_STOPS_MIN;
 	}
-	return 2 * still <= running || rack->host_count == 1;
+	return 2 * stopped <= running || rack->host_count == 1;
 }
 
 bool
@@ -226,12 +227,13 @@ rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
 	if (host->state != HOST_UNREACHABLE)
 		memory->silent_windows = memory->answering_windows =
 		    memory->unprobed_windows = 0;
-	if (mostly_stands_still(rack, host))
-		memory->still_windows++;
+	if (is_mostly_stopped(rack, host))
+		memory->stopped_windows++;
 	else if (host->state != HOST_AGENT_FROZEN)
-		memory->still_windows = 0;
+		memory->stopped_windows = 0;
 	if (host->state != HOST_UNREACHABLE && host->state != HOST_AGENT_DOWN &&
-	    host->state != HOST_AGENT_FROZEN && memory->still_windows < STILL_WINDOWS) {
+	    host->state != HOST_AGENT_FROZEN &&
+	    memory->stopped_windows < STOPPED_WINDOWS) {
 		memory->since.ns = 0;
 		return false;
 	}

@@ -35,7 +35,7 @@ struct rack_host_memory { /* state of a host, from window to window */
 	unsigned silent_windows, answering_windows, unprobed_windows;
 	/* Consecutive windows in which its agent is stopped most of the time, and few
 	 * other agents are. */
-	unsigned still_windows;
+	unsigned stopped_windows;
 	unsigned excused_windows; /* windows left after this aggregator was cut off */
 	rm_wall_t since; /* start of the first window in this state; ns 0: none */
 	struct rack_host_probes newest; /* in the newest two bins of the window */

@@ -26,7 +26,7 @@ is_fresh(const struct rack *rack, size_t member)
 	const struct rack_member *of = &rack->members[member];
 	const struct rack_host *host = &rack->hosts[of->host_index];
 
-	return !of->port_untold &&
+	return !of->port_unregistered &&
 	       (host_is_witness(host->state) || host->state == HOST_PAUSED ||
 		   (host->state == HOST_STALLED && host->silence.ns <= FRESH_NS));
 }

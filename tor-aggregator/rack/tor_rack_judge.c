@@ -18,7 +18,7 @@ member_of(const struct roster_rnic *rnic)
 		.device = rnic->device,
 		.host_index = rnic->host_index,
 		.port_down = rnic->registered && rnic->link == WIRE_LINK_DOWN,
-		.port_untold = !rnic->registered,
+		.port_unregistered = !rnic->registered,
 		.port_falls = rnic->link_falls,
 	};
 }

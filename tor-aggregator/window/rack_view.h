@@ -35,21 +35,21 @@ host_is_witness(enum host_state state)
 struct rack_member {
 	struct rm_rnic_id id;
 	const char *host, *device;
-	size_t host_index;   /* into hosts */
-	bool port_down;      /* as reported by its own host */
-	bool port_untold;    /* no connected agent has registered it */
+	size_t host_index;      /* into hosts */
+	bool port_down;         /* as reported by its own host */
+	bool port_unregistered; /* no connected agent has registered it */
 	uint32_t port_falls; /* number of link-downs so far; only differences matter */
 };
 
 struct host_silence {
 	int64_t ns; /* since its last heartbeat */
 	/* If an agent is stopped for most of the time: how often it stopped for longer
-	 * than a second within the last stops_ns, and for how long in all (still_ns).
+	 * than a second within the last stops_ns, and for how long in all (stopped_ns).
 	 * stops 0: it is not. */
 	unsigned stops;
-	int64_t still_ns, stops_ns;
-	unsigned lately; /* number of such stops in the last 30 s, also if they are few;
-			    at most 5 */
+	int64_t stopped_ns, stops_ns;
+	unsigned recent_stops; /* number of such stops in the last 30 s, also if they
+			    are few; at most 5 */
 };
 
 struct rack_host {

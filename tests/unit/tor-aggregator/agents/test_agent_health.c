@@ -149,13 +149,13 @@ an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted(void **state
 	silence = silence_at(watch, 20000 + 5 * 1900);
 	assert_int_equal(silence.stops, 5);
 	assert_int_equal(silence.stops_ns, 5 * 1900 * MS);
-	assert_int_equal(silence.still_ns, 5 * 1500 * MS);
-	assert_int_equal(silence.lately, 5);
+	assert_int_equal(silence.stopped_ns, 5 * 1500 * MS);
+	assert_int_equal(silence.recent_stops, 5);
 	/* Well since 400 ms, and since 4 s. */
 	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3500).stops, 5);
 	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3600).stops, 0);
-	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3600).lately, 5);
-	assert_int_equal(silence_at(watch, 20000 + 2 * 1900 + 31000).lately, 3);
+	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3600).recent_stops, 5);
+	assert_int_equal(silence_at(watch, 20000 + 2 * 1900 + 31000).recent_stops, 3);
 }
 
 static void

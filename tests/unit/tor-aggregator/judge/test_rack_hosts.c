@@ -177,8 +177,8 @@ stands_still(struct table *table, size_t host)
 	table->hosts[host].state = HOST_STALLED;
 	table->hosts[host].silence = (struct host_silence){ .ns = RM_NS_PER_S,
 		.stops = 5,
-		.lately = 5,
-		.still_ns = 6500 * RM_NS_PER_MS,
+		.recent_stops = 5,
+		.stopped_ns = 6500 * RM_NS_PER_MS,
 		.stops_ns = 8200 * RM_NS_PER_MS };
 }
 
@@ -220,7 +220,7 @@ when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 	}
 	assert_int_equal(judge(table, 100), 0);
 	for (size_t i = 1; i < HOSTS; i++)
-		table->hosts[i].silence.lately = 1;
+		table->hosts[i].silence.recent_stops = 1;
 	assert_int_equal(judge(table, 8), 1);
 	assert_true(table->found[0]);
 }

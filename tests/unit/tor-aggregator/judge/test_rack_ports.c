@@ -253,7 +253,7 @@ the_report_of_a_disconnected_agent_is_outdated(void **state)
 	judge(table, 2);
 	assert_int_equal(table->judgement.verdict_count, 1);
 	/* It is disconnected, and counts as paused. */
-	table->members[1].port_untold = true;
+	table->members[1].port_unregistered = true;
 	judge(table, 1);
 	assert_int_equal(table->judgement.verdict_count, 0);
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
