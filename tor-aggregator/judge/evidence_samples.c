@@ -14,7 +14,7 @@
 #define MAX_VERDICTS 64 /* verdicts beyond this number have no samples */
 
 bool
-evidence_concerns(const struct rm_part *part, const struct roster_rnic *member)
+evidence_is_about(const struct rm_part *part, const struct roster_rnic *member)
 {
 	char name[2 * RM_NAME_BYTES];
 	const char *at = part->name;
@@ -39,35 +39,35 @@ evidence_concerns(const struct rm_part *part, const struct roster_rnic *member)
 
 /* The members that a verdict is about, by index: to compare names for each result would
  * be slow. */
-struct concern {
+struct subject {
 	uint32_t members[WIRE_MAX_HOST_RNICS];
 	size_t count;
-	bool everybody;
+	bool whole_rack;
 };
 
 static void
-concern_init(struct concern *concern, const struct rm_verdict *verdict,
+subject_init(struct subject *subject, const struct rm_verdict *verdict,
     const struct roster *roster)
 {
-	concern->count = 0;
-	concern->everybody = verdict->part.type == RM_PART_TOR;
-	for (size_t i = 0; i < roster_members(roster) && !concern->everybody; i++) {
-		if (concern->count == WIRE_MAX_HOST_RNICS)
+	subject->count = 0;
+	subject->whole_rack = verdict->part.type == RM_PART_TOR;
+	for (size_t i = 0; i < roster_members(roster) && !subject->whole_rack; i++) {
+		if (subject->count == WIRE_MAX_HOST_RNICS)
 			return;
-		if (evidence_concerns(&verdict->part, roster_member(roster, i)))
-			concern->members[concern->count++] = (uint32_t)i;
+		if (evidence_is_about(&verdict->part, roster_member(roster, i)))
+			subject->members[subject->count++] = (uint32_t)i;
 	}
 }
 
 static bool
-concern_touches(const struct concern *concern, const struct roster_rnic *src,
+subject_touches(const struct subject *subject, const struct roster_rnic *src,
     const struct roster_rnic *dst)
 {
-	for (size_t i = 0; i < concern->count; i++)
-		if (concern->members[i] == src->index ||
-		    concern->members[i] == dst->index)
+	for (size_t i = 0; i < subject->count; i++)
+		if (subject->members[i] == src->index ||
+		    subject->members[i] == dst->index)
 			return true;
-	return concern->everybody;
+	return subject->whole_rack;
 }
 
 static uint32_t
@@ -102,7 +102,7 @@ add_sample(struct rm_evidence *evidence, const struct ring_result *result,
 
 /* True: the result is a sample for a verdict of this kind. */
 static bool
-shows(const struct ring_result *result, enum rm_kind kind)
+is_sample(const struct ring_result *result, enum rm_kind kind)
 {
 	if (result->outcome == WIRE_NO_REPLY)
 		return true;
@@ -115,13 +115,13 @@ void
 evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
     const struct ring *ring, const struct roster *roster, rm_mono_t since)
 {
-	struct concern concerns[MAX_VERDICTS];
+	struct subject subjects[MAX_VERDICTS];
 	size_t open = count < MAX_VERDICTS ? count : MAX_VERDICTS;
 	bool any_late = false;
 
 	count = open;
 	for (size_t v = 0; v < count; v++) {
-		concern_init(&concerns[v], &verdicts[v], roster);
+		subject_init(&subjects[v], &verdicts[v], roster);
 		verdicts[v].evidence.sample_count = 0;
 		any_late |= verdicts[v].kind == RM_KIND_RNIC_LATE;
 	}
@@ -142,8 +142,8 @@ evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
 			struct rm_evidence *evidence = &verdicts[v].evidence;
 
 			if (evidence->sample_count == RM_EVIDENCE_SAMPLES ||
-			    !shows(result, verdicts[v].kind) ||
-			    !concern_touches(&concerns[v], src, dst))
+			    !is_sample(result, verdicts[v].kind) ||
+			    !subject_touches(&subjects[v], src, dst))
 				continue;
 			add_sample(evidence, result, src, dst);
 			if (evidence->sample_count == RM_EVIDENCE_SAMPLES)
@@ -173,8 +173,8 @@ struct classes {
 };
 
 static size_t
-begin(struct classes *list, struct rm_verdict *verdicts, size_t count, rm_mono_t end,
-    rm_mono_t *oldest)
+classes_begin(struct classes *list, struct rm_verdict *verdicts, size_t count,
+    rm_mono_t end, rm_mono_t *oldest)
 {
 	size_t n = 0;
 
@@ -244,7 +244,7 @@ evidence_classes_fill(
 {
 	struct classes list[MAX_CLASSED];
 	rm_mono_t oldest;
-	const size_t n = begin(list, verdicts, count, end, &oldest);
+	const size_t n = classes_begin(list, verdicts, count, end, &oldest);
 
 	for (size_t i = 0; i < EVIDENCE_MAX_SCANNED && n > 0; i++) {
 		const struct ring_result *result = ring_get(ring, i);

@@ -20,7 +20,7 @@ struct roster_rnic;
 #define EVIDENCE_MAX_SCANNED 262144 /* results read for one judgement */
 
 /* True: the member is the part, or one of "a or b", or belongs to the host or ToR. */
-bool evidence_concerns(const struct rm_part *part, const struct roster_rnic *member);
+bool evidence_is_about(const struct rm_part *part, const struct roster_rnic *member);
 
 /* Fills the samples of each verdict with the newest unanswered probes from or to its
  * part that were sent at `since` or later; if the part is late, also with slow ones. */

@@ -100,7 +100,7 @@ health(const struct rm_verdict *verdict, void *arg)
 		const struct roster_rnic *member = roster_member(roster, i);
 
 		if (!is_expected(of->rack, i) ||
-		    !evidence_concerns(&verdict->part, member))
+		    !evidence_is_about(&verdict->part, member))
 			continue;
 		if (verdict->part.type == RM_PART_RNIC)
 			worst = worst_of(worst, of->judgement->members[i]);
