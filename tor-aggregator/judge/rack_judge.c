@@ -49,8 +49,8 @@ struct rack_judge {
 	struct rack_suspect_memory *suspects;
 	size_t suspect_count;
 	/* Restored states of ports whose RNICs are not members yet. */
-	struct port_flaps_of *past;
-	size_t past_count;
+	struct port_flaps_of *restored;
+	size_t restored_count;
 	uint64_t falls; /* windows in which a port went down */
 	struct rack_host_memory *hosts;
 	struct rack_blame blame;
@@ -126,7 +126,7 @@ rack_judge_free(struct rack_judge *judge)
 	if (judge == NULL)
 		return;
 	forget_rack(judge);
-	free(judge->past);
+	free(judge->restored);
 	rack_legs_release(&judge->legs);
 	rack_slow_free(judge->slow);
 	report_check_free(judge->check);
@@ -170,11 +170,11 @@ keep_port(struct rack_judge *judge, struct rack_suspect_memory *to,
 		to->port_flaps = from[i].port_flaps;
 		return;
 	}
-	for (size_t i = 0; i < judge->past_count; i++) {
-		if (!rm_rnic_id_equal(judge->past[i].rnic, to->rnic))
+	for (size_t i = 0; i < judge->restored_count; i++) {
+		if (!rm_rnic_id_equal(judge->restored[i].rnic, to->rnic))
 			continue;
-		to->port_flaps = judge->past[i].flaps;
-		judge->past[i] = judge->past[--judge->past_count];
+		to->port_flaps = judge->restored[i].flaps;
+		judge->restored[i] = judge->restored[--judge->restored_count];
 		return;
 	}
 }
@@ -199,10 +199,10 @@ rack_judge_port(
 		*ret = (struct port_flaps_of){ memory->rnic, memory->port_flaps };
 		return true;
 	}
-	for (size_t k = 0; k < judge->past_count; k++) {
-		if (!is_worth_keeping(&judge->past[k].flaps, now) || i-- > 0)
+	for (size_t k = 0; k < judge->restored_count; k++) {
+		if (!is_worth_keeping(&judge->restored[k].flaps, now) || i-- > 0)
 			continue;
-		*ret = judge->past[k];
+		*ret = judge->restored[k];
 		return true;
 	}
 	return false;
@@ -212,12 +212,12 @@ int
 rack_judge_restore_port(struct rack_judge *judge, const struct port_flaps_of *port)
 {
 	struct port_flaps_of *more =
-	    realloc(judge->past, (judge->past_count + 1) * sizeof(*more));
+	    realloc(judge->restored, (judge->restored_count + 1) * sizeof(*more));
 
 	if (more == NULL)
 		return -ENOMEM;
-	judge->past = more;
-	judge->past[judge->past_count++] = *port;
+	judge->restored = more;
+	judge->restored[judge->restored_count++] = *port;
 	return 0;
 }
 
@@ -230,7 +230,7 @@ rack_judge_falls(const struct rack_judge *judge)
 /* If the members or hosts have changed, makes room for them, and resets what is known
  * of them, except the state of ports. */
 static int
-know_rack(struct rack_judge *judge, const struct rack *rack)
+set_rack(struct rack_judge *judge, const struct rack *rack)
 {
 	const uint64_t fingerprint = fingerprint_of(rack);
 	const size_t members = rack->member_count + 1, hosts = rack->host_count + 1;
@@ -688,7 +688,7 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 	bool works = false;
 	int r;
 
-	r = know_rack(judge, rack);
+	r = set_rack(judge, rack);
 	if (r < 0)
 		return r;
 	judge->falls += rack_ports_excuse(rack, all, judge->suspects, judge->excused);
