@@ -32,7 +32,7 @@ struct wire_path_row;
 #define DEAD_SENT 2
 /* Releases (see window_release) in one second with which those of other paths are
  * compared. */
-#define RELEASE_MOMENTS 16
+#define MAX_RELEASES 16
 /* Replies that arrive within this time of a release belong to it. */
 #define RELEASE_CLOSE_NS (50 * RM_NS_PER_MS)
 
@@ -149,20 +149,23 @@ smaller(uint16_t a, uint16_t b)
 }
 
 static bool
-is_close(const struct window_release *release, const struct window_release *moment)
+arrived_with(
+    const struct window_release *release, const struct window_release *release_of_other)
 {
-	return release->first_back >= moment->first_back - RELEASE_CLOSE_NS &&
-	       release->last_back <= moment->last_back + RELEASE_CLOSE_NS;
+	return release->first_arrival >=
+		   release_of_other->first_arrival - RELEASE_CLOSE_NS &&
+	       release->last_arrival <=
+		   release_of_other->last_arrival + RELEASE_CLOSE_NS;
 }
 
 /* True: the slow replies arrived together with the released ones of another path. A
  * path with few probes may have a single slow reply, which alone is no release. */
 static bool
-is_at_moment(const struct window_release *release, const struct window_release *moments,
+is_of_release(const struct window_release *release, const struct window_release *found,
     size_t count)
 {
-	for (size_t i = 0; release->first_back != 0 && i < count; i++)
-		if (is_close(release, &moments[i]))
+	for (size_t i = 0; release->first_arrival != 0 && i < count; i++)
+		if (arrived_with(release, &found[i]))
 			return true;
 	return false;
 }
@@ -170,9 +173,9 @@ is_at_moment(const struct window_release *release, const struct window_release *
 /* False: the replies arrived over a longer time, so that slow replies of other paths
  * may arrive in this time by chance. */
 static bool
-is_moment(const struct window_release *release)
+is_short(const struct window_release *release)
 {
-	return release->last_back - release->first_back <= 2 * RELEASE_CLOSE_NS;
+	return release->last_arrival - release->first_arrival <= 2 * RELEASE_CLOSE_NS;
 }
 
 static void
@@ -187,20 +190,20 @@ leave_out_slow(struct wire_path_row *row)
 static void
 leave_out_released(struct path_build *build)
 {
-	struct window_release moments[RELEASE_MOMENTS];
+	struct window_release found[MAX_RELEASES];
 	size_t count = 0;
 
-	for (size_t i = 0; i < build->keys.count && count < RELEASE_MOMENTS; i++) {
+	for (size_t i = 0; i < build->keys.count && count < MAX_RELEASES; i++) {
 		const struct window_release *release = &build->releases[i];
 
-		if (window_release_is(release) && is_moment(release) &&
-		    !is_at_moment(release, moments, count))
-			moments[count++] = *release;
+		if (window_is_release(release) && is_short(release) &&
+		    !is_of_release(release, found, count))
+			found[count++] = *release;
 	}
 	for (size_t i = 0; i < build->keys.count; i++) {
 		const struct window_release *release = &build->releases[i];
 
-		if (window_release_is(release) || is_at_moment(release, moments, count))
+		if (window_is_release(release) || is_of_release(release, found, count))
 			leave_out_slow(&build->rows[i]);
 	}
 }

@@ -292,7 +292,7 @@ sum_tor(const struct rack_legs *legs)
 		sum.counted_arrived += pair->arrived - pair->answered;
 	}
 	/* One released reply per pair is recognized only in the sum over all pairs. */
-	if (window_release_is(&sum.release))
+	if (window_is_release(&sum.release))
 		sum.overdue = 0;
 	return sum;
 }

@@ -30,7 +30,7 @@ read_both_sizes(
     const struct rack *rack, const struct window_pair *from, struct rack_pair *ret)
 {
 	const uint32_t *outcomes = from->outcomes;
-	const bool released = window_release_is(&from->release);
+	const bool released = window_is_release(&from->release);
 	struct rack_pair pair = {
 		.src = from->src,
 		.remote = from->dst >= WINDOW_REMOTE_BASE,

@@ -19,7 +19,8 @@
 
 struct window_release {                /* of some slow replies; all zero: of none */
 	int64_t first_sent, last_sent; /* times of their probes, in ns */
-	int64_t first_back, last_back; /* times of arrival, in ns; first_back 0: none */
+	int64_t first_arrival,
+	    last_arrival; /* times of arrival, in ns; first_arrival 0: none */
 };
 
 /* Replies to probes that were sent within less than this may arrive together by chance.
@@ -32,9 +33,9 @@ struct window_release {                /* of some slow replies; all zero: of non
 static inline void
 window_release_join(struct window_release *to, const struct window_release *from)
 {
-	if (from->first_back == 0)
+	if (from->first_arrival == 0)
 		return;
-	if (to->first_back == 0) {
+	if (to->first_arrival == 0) {
 		*to = *from;
 		return;
 	}
@@ -42,31 +43,31 @@ window_release_join(struct window_release *to, const struct window_release *from
 		to->first_sent = from->first_sent;
 	if (from->last_sent > to->last_sent)
 		to->last_sent = from->last_sent;
-	if (from->first_back < to->first_back)
-		to->first_back = from->first_back;
-	if (from->last_back > to->last_back)
-		to->last_back = from->last_back;
+	if (from->first_arrival < to->first_arrival)
+		to->first_arrival = from->first_arrival;
+	if (from->last_arrival > to->last_arrival)
+		to->last_arrival = from->last_arrival;
 }
 
 /* Adds a slow reply. sent: the probe, on this aggregator's clock. */
 static inline void
 window_release_add(struct window_release *to, rm_mono_t sent, uint64_t took_ns)
 {
-	const int64_t back = sent.ns + (int64_t)took_ns;
+	const int64_t arrival = sent.ns + (int64_t)took_ns;
 
 	window_release_join(
-	    to, &(struct window_release){ sent.ns, sent.ns, back, back });
+	    to, &(struct window_release){ sent.ns, sent.ns, arrival, arrival });
 }
 
 /* True: the replies were released together. */
 static inline bool
-window_release_is(const struct window_release *release)
+window_is_release(const struct window_release *release)
 {
 	const int64_t sent_ns = release->last_sent - release->first_sent;
-	const int64_t back_ns = release->last_back - release->first_back;
+	const int64_t arrival_ns = release->last_arrival - release->first_arrival;
 
 	return sent_ns >= WINDOW_RELEASE_SENT_NS &&
-	       WINDOW_RELEASE_PART * back_ns <= sent_ns;
+	       WINDOW_RELEASE_PART * arrival_ns <= sent_ns;
 }
 
 #endif

@@ -519,8 +519,8 @@ slow_replies_let_go_at_one_moment_are_told_apart(void **state)
 		assert_true(window_close(window, at(0), at(100 * BIN), &closed));
 	assert_int_equal(find(&closed, 1, 2)->slow, 8);
 	assert_int_equal(find(&closed, 1, 2)->overdue, 1);
-	assert_true(window_release_is(&find(&closed, 1, 2)->release));
-	assert_false(window_release_is(&find(&closed, 1, 3)->release));
+	assert_true(window_is_release(&find(&closed, 1, 2)->release));
+	assert_false(window_is_release(&find(&closed, 1, 3)->release));
 }
 
 int
