@@ -309,7 +309,7 @@ is_anothers(const struct agent *agent, struct wire_rnic_id id,
     struct tor_rack *const *racks, size_t count)
 {
 	for (size_t t = 0; t < count; t++)
-		if (roster_is_anothers(tor_rack_roster(racks[t]), id, agent->host))
+		if (roster_belongs_to_other(tor_rack_roster(racks[t]), id, agent->host))
 			return true;
 	return false;
 }

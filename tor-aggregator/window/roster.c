@@ -98,7 +98,7 @@ roster_find(const struct roster *roster, struct wire_rnic_id id)
 /* True: names and numbers are valid. The reflector of a switch has neither host nor
  * device. */
 static bool
-sensible(const struct wire_rnic *rnic)
+is_well_formed(const struct wire_rnic *rnic)
 {
 	if (rnic->id.guid == 0 || rnic->address_count > WIRE_MAX_ADDRESSES)
 		return false;
@@ -329,7 +329,7 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 						: "";
 
 	*r = -EINVAL;
-	if (sensible(rnic)) {
+	if (is_well_formed(rnic)) {
 		entry = roster_entry(roster, rnic->id);
 		*r = 0;
 	}
@@ -397,7 +397,7 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 }
 
 bool
-roster_is_anothers(
+roster_belongs_to_other(
     const struct roster *roster, struct wire_rnic_id id, const char *host)
 {
 	const struct roster_rnic *rnic = roster_find(roster, id);
@@ -417,7 +417,7 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	 * `registered`: the state that it reported before is in reported_up. */
 	fell = entry != NULL && entry->rnic.reported_up && rnic->link == WIRE_LINK_DOWN;
 	r = rm_name_valid(rnic->host) ? 0 : -EINVAL;
-	if (r == 0 && roster_is_anothers(roster, rnic->id, rnic->host))
+	if (r == 0 && roster_belongs_to_other(roster, rnic->id, rnic->host))
 		r = -EPERM;
 	if (r < 0) {
 		roster->refused++;

@@ -72,7 +72,7 @@ void roster_rename(struct roster *roster, struct wire_rnic_id id, const char *fo
 int roster_replace(struct roster *roster, const char *host);
 
 /* True: by the newest plan or a connected agent, the RNIC belongs to another host. */
-bool roster_is_anothers(
+bool roster_belongs_to_other(
     const struct roster *roster, struct wire_rnic_id id, const char *host);
 
 /* The host's agent has disconnected: its members that no plan names are removed with

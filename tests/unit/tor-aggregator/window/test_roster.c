@@ -277,13 +277,13 @@ a_host_that_was_renamed_keeps_its_place(void **state)
 	roster_plan(world->roster, &world->plan->view);
 	assert_int_equal(roster_register(world->roster, &rnic), -EPERM);
 	roster_rename(world->roster, rnic.id, "h2", "new1"); /* not its host */
-	assert_true(roster_is_anothers(world->roster, rnic.id, "new1"));
+	assert_true(roster_belongs_to_other(world->roster, rnic.id, "new1"));
 	roster_rename(world->roster, rnic.id, "h1", "new1");
 	assert_int_equal(roster_register(world->roster, &rnic), 0);
 	/* A plan from before. */
 	fixture_plan(world->plan, 2, 3, 0);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
-	assert_false(roster_is_anothers(world->roster, rnic.id, "new1"));
+	assert_false(roster_belongs_to_other(world->roster, rnic.id, "new1"));
 	assert_int_equal(index_of(world, 0x101), 1);
 	assert_string_equal(roster_member(world->roster, 1)->host, "new1");
 	assert_int_equal(roster_hosts(world->roster), 3);
@@ -317,8 +317,8 @@ an_rnic_of_another_host_stays_with_that_host(void **state)
 	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
 	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
 	assert_int_equal(*roster_refused(world->roster), 1);
-	assert_true(roster_is_anothers(world->roster, own.id, "h1"));
-	assert_false(roster_is_anothers(world->roster, own.id, "h0"));
+	assert_true(roster_belongs_to_other(world->roster, own.id, "h1"));
+	assert_false(roster_belongs_to_other(world->roster, own.id, "h0"));
 	assert_int_equal(roster_register(world->roster, &own), 0);
 	/* Nor one that is probed from here. */
 	thief = fixture_rnic(FIXTURE_REMOTE, "h1", "t1");
@@ -338,7 +338,7 @@ a_host_registered_before_the_plan_loses_rnics_of_others(void **state)
 	fixture_plan(world->plan, 1, 2, 1);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
 	assert_string_equal(roster_find(world->roster, thief.id)->host, "h0");
-	assert_true(roster_is_anothers(world->roster, thief.id, "h1"));
+	assert_true(roster_belongs_to_other(world->roster, thief.id, "h1"));
 	assert_string_equal(roster_find(world->roster, remote.id)->host, "x0");
 	assert_int_equal(roster_remotes(world->roster), 1);
 }
