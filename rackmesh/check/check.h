@@ -1,11 +1,11 @@
 /*
- * check - what --check finds beside the options: certificates, files, folders,
+ * check - the checks of --check beyond the options: certificates, files, folders,
  * addresses.
  *
  * Every finding is logged at once, with the place of its option in the config's file,
  * so that one call reports all. A daemon's start uses the same functions. The kernel
- * decides what is allowed, so call them as the daemon's user. The checks make, write
- * and listen on nothing.
+ * decides what is allowed, so call them as the daemon's user. The checks create no
+ * file, write nothing and listen on no port.
  */
 #ifndef RACKMESH_CHECK_CHECK_H
 #define RACKMESH_CHECK_CHECK_H
@@ -30,15 +30,15 @@ struct rm_check {
 };
 
 /* place: "rnics[2].tor". An error keeps the daemon from starting, or from doing what
- * its config asks for; a warning is a matter for a person to look at. */
+ * its config asks for; a warning does not, but an operator should look at it. */
 void rm_check_error(struct rm_check *check, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void rm_check_warn(struct rm_check *check, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Checks that the certificate and its key can be used, and that they are those of the
- * identity in the config. name: the config's name, where peers do not check it
- * (claim->name NULL): a certificate of another name is a warning. */
+ * identity in the config. name: the name in the config. If peers do not check it
+ * (claim->name NULL), a certificate with another name is only a warning. */
 void rm_check_credentials(struct rm_check *check,
     const struct rm_credentials_config *config, const struct rm_identity_claim *claim,
     const char *name);
@@ -47,29 +47,31 @@ void rm_check_credentials(struct rm_check *check,
 int rm_check_identity(
     const struct rm_credentials *credentials, const struct rm_identity_claim *claim);
 
-/* "", NULL: none; as in the functions below. */
+/* In this function and those below, "" and NULL mean that the option is not set. Checks
+ * that the file can be read. */
 void rm_check_file(struct rm_check *check, const char *place, const char *file);
-/* The folder exists and is writable, or its parent is. Folders that the systemd units
- * make (StateDirectory=, RuntimeDirectory=) may be missing. */
+/* Checks that the folder exists and is writable, or that its parent is. Folders that
+ * the systemd units create (StateDirectory=, RuntimeDirectory=) may be missing. */
 void rm_check_folder(struct rm_check *check, const char *place, const char *folder);
 
 /* address:port that the daemon listens on: checks that the address is of this host,
  * that the user may listen there, and that it is not one of those checked before. A
  * port in use is no finding: the running daemon itself uses it. */
 void rm_check_listen(struct rm_check *check, const char *place, const char *text);
-/* http.listen, http.socket, http.tls_listen. */
+/* Checks http.listen, http.socket and http.tls_listen. */
 void rm_check_http(struct rm_check *check, const struct rm_http_places *places,
     const struct rm_credentials_config *config);
 
-/* name:port or address:port of a peer. Blocks while the name is looked up. */
+/* Checks the name:port or address:port of a peer. Blocks while the name is looked up.
+ */
 void rm_check_peer(struct rm_check *check, const char *place, const char *text);
 /* Checks that no item of the list is given twice; the items' places are place[0],
  * place[1], ... list: of char *. */
 void rm_check_peers(
     struct rm_check *check, const char *place, const struct rm_list *list);
 
-/* Of a server: looks its name up. Blocks meanwhile. Of a list: that no URL is given
- * twice, too. */
+/* Checks that the name of a URL's server can be looked up, and blocks meanwhile; of a
+ * list also that no URL is given twice. */
 void rm_check_url(struct rm_check *check, const char *place, const char *url);
 void rm_check_urls(
     struct rm_check *check, const char *place, const struct rm_list *list);

@@ -188,7 +188,7 @@ rm_connect_daemon(struct rm_connect *connect, const char *place, const char *tex
 		peer_done(peer, strerror(-r));
 }
 
-/* ---- servers that are no daemons of ours ---- */
+/* ---- other servers ---- */
 
 static void
 on_page(const struct rm_http_answer *answer, void *arg)

@@ -8,7 +8,8 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-/* From a config that was read to the end of the loop. *again: run once more. */
+/* Starts the daemon with a config, and runs its loop until the end. *again: true if the
+ * caller has to read the config again and call this once more. */
 static int
 run(const struct rm_daemon *daemon, void *config, bool *again)
 {

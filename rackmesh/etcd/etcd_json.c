@@ -97,7 +97,7 @@ set_meaning(struct rm_etcd_error *error, int code)
 	error->rotate = m->r == -EIO || m->r == -ETIMEDOUT || m->r == -EAGAIN;
 }
 
-/* The answer is by the gateway, or by a proxy in front of etcd. */
+/* Sets the error for an HTTP status of the gateway, or of a proxy in front of etcd. */
 static void
 set_status(struct rm_etcd_error *error, long status)
 {
@@ -162,8 +162,10 @@ rm_etcd_error_of_cancel(
 		    ret->r == -ESTALE ? "compacted" : "canceled");
 }
 
-/* Reads a number as the gateway writes it: a string, absent for 0; plain numbers are
- * accepted, too. Never through a double: lease ids are larger than 2^53. */
+/* Reads a number as the gateway writes it: as a string, and not at all if it is 0;
+ * plain numbers are accepted, too. It never becomes a double: lease ids are larger than
+ * 2^53.
+ */
 static bool
 read_number(const json_t *object, const char *name, bool may_be_negative, int64_t *ret)
 {

@@ -22,11 +22,11 @@ is_address(const char *host)
 		return false;
 	memcpy(inside, host + 1, len - 2);
 	inside[len - 2] = '\0';
-	inside[strcspn(inside, "%")] = '\0'; /* without its zone */
+	inside[strcspn(inside, "%")] = '\0'; /* removes the zone of fe80::1%eth0 */
 	return inet_pton(AF_INET6, inside, address) == 1;
 }
 
-/* The host is name, or a name below it. */
+/* True: the host is this name, or a subdomain of it. */
 static bool
 is_below(const char *host, const char *name)
 {

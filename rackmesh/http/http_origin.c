@@ -107,7 +107,7 @@ rm_http_origins_free(struct rm_http_origins *origins)
 	free(origins);
 }
 
-/* NULL if there is none; false: out of memory. */
+/* *to: a copy, or NULL if from is not set. False: out of memory. */
 static bool
 copy(char **to, const char *from)
 {

@@ -8,7 +8,7 @@
 
 #define TOKEN_MAX_BASIC 512 /* of base64: a name and the longest token */
 
-/* The credentials behind the scheme and its blanks; NULL: another scheme. */
+/* The credentials in the header, after the scheme and spaces; NULL: another scheme. */
 static const char *
 after_scheme(const char *header, const char *scheme)
 {

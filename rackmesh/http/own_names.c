@@ -44,7 +44,7 @@ whose_is(const char *address, const struct ifaddrs *own)
 	return NOT_OURS;
 }
 
-/* The name itself, or its first label. */
+/* True: the name is this host's name, or the first label of it. */
 static bool
 is_host(const struct own_names *names, const char *name)
 {
@@ -67,7 +67,7 @@ own_names_have(const struct own_names *names, const char *name)
 	return false;
 }
 
-/* The first label of this host's name, alone or with a domain behind it. */
+/* True: the first label of the name is the first label of this host's name. */
 static bool
 begins_as_host(const struct own_names *names, const char *name)
 {

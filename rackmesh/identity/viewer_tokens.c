@@ -69,7 +69,7 @@ are_regions(const char *regions)
 	}
 }
 
-/* text is modified. */
+/* Reads a line of the file, and modifies text. */
 static int
 line_read(char *text, struct line *line, struct rm_error *error, const char *path,
     unsigned number)

@@ -1,4 +1,4 @@
-/* The sections links and racks. They name switches, which are read before. */
+/* Reads the sections links and racks. The switches that they name were read before. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
