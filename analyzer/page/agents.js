@@ -64,7 +64,7 @@ export function agents() {
     id: "filter",
     type: "search",
     placeholder: "host, rack, release, state ( / )",
-    "aria-label": "Show agents that hold this",
+    "aria-label": "Show agents that contain this text",
     autocomplete: "off",
     oninput: () => render(),
   });
@@ -97,14 +97,14 @@ export function agents() {
     const sum = (figure) => answers.reduce((so_far, answer) => so_far + figure(answer), 0);
     const waiting = racks.length - here.length;
     say(summary, `${several(sum(({ hosts }) => hosts.length), "host")}, ${count(sum(({ well }) => well))} ok${waiting > 0 ? `; ${count(waiting)} of ${several(racks.length, "rack")} not asked yet` : ""}.`);
-    say(silent, failed.length === 0 ? "" : `Not known of ${several(failed.length, "rack")}: ${failed.slice(0, 3).map((rack) => `${rack.tor} (${told.get(key(rack)).why})`).join(", ")}${failed.length > 3 ? ", …" : ""}`);
+    say(silent, failed.length === 0 ? "" : `The hosts of ${several(failed.length, "rack")} are not known: ${failed.slice(0, 3).map((rack) => `${rack.tor} (${told.get(key(rack)).why})`).join(", ")}${failed.length > 3 ? ", …" : ""}`);
     show(silent, failed.length > 0);
     counted.replaceChildren(
       answers.length === 0
         ? ""
         : table("Releases of agents", [["Release"], ["Agents", "number"], ["In racks", "number"]], releases.map(([release, ...numbers]) => [release, ...numbers.map(count)])),
     );
-    say(most, `${several(found.number, "agent")}${found.number > SHOWN ? `, ${SHOWN} of them shown, those in trouble or of another release first` : ""}`);
+    say(most, `${several(found.number, "agent")}${found.number > SHOWN ? `; ${SHOWN} of them are shown, those in trouble or of another release first` : ""}`);
     list.replaceChildren(
       found.number === 0 ? "" : table("Hosts and their agents", [COLUMNS[0], ["Rack"], ...COLUMNS.slice(1)], found.first.map((host) => [row(host)[0], inRack(host), ...row(host).slice(1)])),
     );
@@ -114,7 +114,7 @@ export function agents() {
     try {
       const answer = await ask(`/v1/hosts/${encodeURIComponent(rack.tor)}?region=${encodeURIComponent(rack.region)}`, PATIENCE_MS);
       const hosts = hostsIn(answer);
-      keep(rack, hosts ?? { why: "the release of its aggregator does not report hosts" });
+      keep(rack, hosts ?? { why: "its aggregator is of an older release, which does not report hosts" });
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       keep(rack, { why: error.message });
@@ -172,7 +172,7 @@ export function agents() {
       const here = new Set(racks.map(key));
       for (const name of told.keys()) if (!here.has(name) && told.delete(name)) changes++;
       if (racks.length > 0 && !asking && timer === null) askAll();
-      else if (racks.length === 0) say(summary, "No rack was reported yet.");
+      else if (racks.length === 0) say(summary, "No rack has been reported yet.");
     },
     close() {
       closed = true;

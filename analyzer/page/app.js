@@ -132,8 +132,8 @@ function tellHeard(error) {
   const trouble = known.health?.trouble ? `; history: ${known.health.trouble}` : "";
   const regions = known.health?.regions.map((each) => each.region) ?? [];
   // A viewer who may see only some regions must not take the others for healthy.
-  const only = known.health?.limited ? ` · only ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}` : "";
-  const advice = error?.status === 401 ? "; to show another one, load the page anew" : "";
+  const only = known.health?.limited ? ` · you may see only ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}` : "";
+  const advice = error?.status === 401 ? "; to send another token or certificate, reload the page" : "";
   say(heard, error === null ? `live ${clock(known.heard)} UTC${only}${trouble}` : `no answer${since}: ${error.message}${advice}`);
 }
 

@@ -46,7 +46,7 @@ function ratioOf(ratio) {
   return [
     STAGES[ratio.name],
     ratio.what,
-    ratio.pct !== null ? share(ratio.pct) : ratio.known ? element("span", { class: "quiet" }, "too few") : unknown(),
+    ratio.pct !== null ? share(ratio.pct) : ratio.known ? element("span", { class: "quiet" }, "too few packets") : unknown(),
     ratio.known ? `${count(ratio.of)} of ${count(ratio.per)}` : null,
     ratio.error,
   ];
@@ -81,14 +81,14 @@ function proofOf(proof) {
   return [
     element("ul", { class: "answers" }, proof.answers.map(answerOf)),
     table(
-      `Marks and their answers, in ${several(proof.seconds, "second")}`,
-      [["where"], ["what"], ["share", "number"], ["counted", "number"], ["but"]],
+      `ECN marks, and the CNPs that answer them, in ${several(proof.seconds, "second")}`,
+      [["where"], ["what"], ["share", "number"], ["counted", "number"], ["remark"]],
       proof.ratios.map(ratioOf),
     ),
     priorities.length === 0
-      ? element("p", { class: "quiet" }, proof.switch_read ? "No priority was paused." : "No priority was paused. The switch is not read.")
+      ? element("p", { class: "quiet" }, proof.switch_read ? "No priority was paused." : "No RNIC reports a pause of any priority. The counters of the switch are not read.")
       : table(
-          "Pauses, what RNICs and the switch count side by side",
+          "Pauses, as RNICs and the switch count them, side by side",
           [
             ["priority"],
             ["frames RNICs sent", "number"],
@@ -106,7 +106,7 @@ function proofOf(proof) {
       ? null
       : table(
           told.length > RNICS ? `The ${RNICS} RNICs under most pressure` : "RNICs under pressure",
-          [["RNIC"], ["receives at", "number"], ["marked", "number"], ["CNPs per mark", "number"], ["paused", "number"], ["pauses the switch", "number"]],
+          [["RNIC"], ["receive load", "number"], ["ECN-marked", "number"], ["CNPs per mark", "number"], ["paused", "number"], ["pauses the switch", "number"]],
           told
             .slice(0, RNICS)
             .map((rnic) => [
@@ -120,7 +120,7 @@ function proofOf(proof) {
 function findingsOf(diagnosis) {
   if (diagnosis.rnics_reported === 0) return element("p", { class: "quiet" }, "No agent has reported counters.");
   if (diagnosis.finding_count === 0)
-    return element("p", { class: "quiet" }, `No rule finds anything at ${several(diagnosis.rnics_reported, "RNIC")}.`);
+    return element("p", { class: "quiet" }, `No rule has a finding at ${several(diagnosis.rnics_reported, "RNIC")}.`);
   return table(
     several(diagnosis.finding_count, "finding"),
     [["RNIC"], ["diagnosis"], ["evidence", "wide"], ["since"]],
@@ -156,13 +156,13 @@ function waysOf({ source, priority, steps, step_count }) {
 }
 
 function pausesOf([pauses, read]) {
-  if (pauses === undefined) return element("p", { class: "quiet" }, "The release of the rack’s aggregator does not report this.");
+  if (pauses === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report this.");
   if (pauses.length === 0)
     return element("p", { class: "quiet" }, read > 0 ? `No pauses spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read.` : "Not known: no switch is read.");
   return [
     table(
-      `Where pauses begin that spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read`,
-      [["source"], ["at"], ["priority", "number"], ["how much", "number"], ["it is"], ["paused by that", "wide"], ["since"]],
+      `Sources of pauses that spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read`,
+      [["source"], ["at"], ["priority", "number"], ["how much", "number"], ["diagnosis"], ["paused by it", "wide"], ["since"]],
       pauses.map((each) => [
         each.source ?? unknown(),
         each.port ? `${each.switch} ${each.port}` : null,
@@ -183,7 +183,7 @@ function driftOf(drift) {
   if (drift.setting_count === 0) return element("p", { class: "quiet" }, `Settings: ${sums}.`);
   return table(
     `Settings: ${sums}`,
-    [["RNIC"], ["setting"], ["expected"], ["is"], ["since"]],
+    [["RNIC"], ["setting"], ["expected"], ["actual"], ["since"]],
     drift.settings
       .slice(0, FINDINGS)
       .map((each) => [nameOf(each), each.setting, each.expected, each.state === "unknown" ? unknown() : each.actual, clock(each.since)]),

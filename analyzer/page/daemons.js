@@ -20,7 +20,7 @@ const COLUMNS = [
   ["Last message", "number"],
   ["Summaries", "number"],
   ["Incidents", "number"],
-  ["Not written yet", "number"],
+  ["Not stored yet", "number"],
 ];
 
 const row = (each) => [
@@ -30,7 +30,7 @@ const row = (each) => [
   each.version ?? NOT_TOLD,
   each.address,
   clock(each.since),
-  `${age(each.last_heard_ms)} ago${each.held ? ", held" : ""}`,
+  `${age(each.last_heard_ms)} ago${each.held ? ", not read: the history is full" : ""}`,
   count(each.summaries),
   count(each.incidents),
   count(each.unacked),
@@ -62,7 +62,7 @@ export function open() {
       mixed,
       list,
       all.root,
-      element("p", { class: "quiet" }, "What controllers run, and what was rolled out: ", element("code", {}, "rackmeshctl versions"), "."),
+      element("p", { class: "quiet" }, "For the releases of controllers, and what was rolled out, run ", element("code", {}, "rackmeshctl versions"), "."),
     ),
     close: () => all.close(),
     async ask() {
@@ -72,9 +72,9 @@ export function open() {
       const different = new Set(versions).size;
       const rank = (each) => (isOdd(each, common) ? 0 : 1);
       aggregators.sort((a, b) => rank(a) - rank(b) || byName(a, b));
-      const most = aggregators.length > SHOWN ? `; ${SHOWN} of them below, those that are silent, held or of another release first` : "";
+      const most = aggregators.length > SHOWN ? `; ${SHOWN} of them are listed, those that are silent, not read or of another release first` : "";
       mixed.textContent = `${several(aggregators.length, "aggregator")}, ${
-        different !== 1 ? several(different, "release") : common === NOT_TOLD ? "none reports its release" : `all of release ${common}`
+        different !== 1 ? several(different, "release") : common === NOT_TOLD ? "no aggregator reports its release" : `all of release ${common}`
       }${most}`;
       list.replaceChildren(
         aggregators.length === 0

@@ -84,12 +84,12 @@ export function open([region, tor, until, span], known) {
   async function fetchAll() {
     if (!region || !valid) return;
     const from = new Date(to - Number(spans.value) * 1000);
-    found.replaceChildren(element("p", { class: "quiet" }, "Asking the history…"));
+    found.replaceChildren(element("p", { class: "quiet" }, "Reading the history…"));
     try {
       found.replaceChildren(...(await (tor ? lookAtRack(region, tor, from, to, known) : lookAtRegion(region, from, to, known))));
     } catch (error) {
       if (!(error instanceof NoAnswer)) console.error(error);
-      found.replaceChildren(element("p", { class: "trouble" }, `The history does not answer: ${error.message}.`));
+      found.replaceChildren(element("p", { class: "trouble" }, `The history cannot be read: ${error.message}.`));
     }
   }
 
@@ -116,7 +116,7 @@ export function open([region, tor, until, span], known) {
         choice,
         element("label", {}, "until (UTC) ", end),
         spans,
-        element("button", {}, "Look"),
+        element("button", {}, "Show"),
       ),
       found,
     ),

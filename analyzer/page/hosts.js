@@ -10,10 +10,10 @@ const NOT_TOLD = "not reported";
 const BY_NAME = new Intl.Collator("en", { numeric: true });
 
 // The columns of row().
-export const COLUMNS = [["Host"], ["State"], ["Agent’s release"], ["From"], ["RNICs", "number"], ["Probing"], ["Silent", "number"], ["Dropped results", "number"]];
+export const COLUMNS = [["Host"], ["State"], ["Agent’s release"], ["Address"], ["RNICs", "number"], ["Probing"], ["Silent", "number"], ["Dropped results", "number"]];
 
 export function agentOf({ version }) {
-  if (version === undefined) return "none has come";
+  if (version === undefined) return "has not connected yet";
   return version ?? NOT_TOLD;
 }
 
@@ -52,17 +52,17 @@ export const sorted = (hosts, common) => [...hosts].sort((a, b) => oddness(b, co
 export const hostsIn = ({ hosts }) => hosts?.map((each) => ({ ...each, silent_ms: each.silent_ms > SILENT_MS ? each.silent_ms : 0 }));
 
 export function hostsOf(hosts) {
-  if (hosts === undefined) return element("p", { class: "quiet" }, "The release of the rack’s aggregator does not report its hosts here.");
+  if (hosts === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report hosts.");
   if (hosts.length === 0) return element("p", { class: "quiet" }, "The plan has no host in this rack.");
   const releases = releasesOf(hosts);
   const ran =
     releases.length === 0
       ? "no agent has connected yet"
       : releases.length === 1
-        ? `all agents that have come are of release ${releases[0][0]}`
-        : `agents are of ${several(releases.length, "release")}: ${releases.map(([name, number]) => `${name} (${count(number)})`).join(", ")}`;
+        ? `all agents that have connected are of release ${releases[0][0]}`
+        : `the agents are of ${several(releases.length, "release")}: ${releases.map(([name, number]) => `${name} (${count(number)})`).join(", ")}`;
   const order = sorted(hosts, releases[0]?.[0]);
-  const most = order.length > SHOWN ? `, ${SHOWN} of them below, those in trouble first` : "";
+  const most = order.length > SHOWN ? `, ${SHOWN} of them are listed, those in trouble first` : "";
   return [
     element("p", { class: releases.length > 1 ? null : "quiet" }, `${several(hosts.length, "host")}${most}; ${ran}.`),
     table("Hosts of the rack", COLUMNS, order.slice(0, SHOWN).map(row)),

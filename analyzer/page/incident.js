@@ -23,7 +23,7 @@ const LEGS = [
   ["service_probes", "probes of services over it, both ways"],
 ];
 const IMPACTS = {
-  P0: "P0: a service’s own probes over it are lost",
+  P0: "P0: probes that follow a service’s flows over it are lost",
   P1: "P1: a service uses it",
   P2: "P2: no service uses it",
 };
@@ -111,15 +111,15 @@ function paths(incident) {
 function ruledOut(evidence) {
   const list = evidence.ruled_out ?? [];
   if (list.length === 0) return null;
-  return element("section", {}, element("h2", {}, "What else was considered, and ruled out"), element("ul", {}, list.map((each) => element("li", {}, each))));
+  return element("section", {}, element("h2", {}, "Other causes that were ruled out"), element("ul", {}, list.map((each) => element("li", {}, each))));
 }
 
 function timeline(incident) {
   const steps = [
     ["began", incident.began, "the first window that showed it"],
-    ["opened", incident.opened, "it was named"],
+    ["opened", incident.opened, "the verdict was reported"],
     ["changed", incident.changed === incident.opened ? null : incident.changed, "the last change of the verdict"],
-    ["resolved", incident.resolved, "it had worked long enough"],
+    ["resolved", incident.resolved, "it had worked for long enough"],
   ].filter(([, time]) => time);
   const begun = new Date(incident.began ?? incident.opened);
   return element(
@@ -191,7 +191,7 @@ function sameBefore(incident) {
     try {
       const ended = (await endedOf(incident, new Date(now - PAST_S * 1000), new Date(now))).filter((row) => row.id !== incident.id);
       body.replaceChildren(
-        element("p", { class: "quiet" }, ended.length === 0 ? "No other incident of it has ended in the last month." : `${several(ended.length, "incident")} of it ${ended.length === 1 ? "has" : "have"} ended in the last month${ended.length > BEFORE_SHOWN ? ", the newest" : ""}:`),
+        element("p", { class: "quiet" }, ended.length === 0 ? "No other incident of this part has ended in the last 31 days." : `${several(ended.length, "incident")} of this part ${ended.length === 1 ? "has" : "have"} ended in the last 31 days${ended.length > BEFORE_SHOWN ? ", the newest" : ""}:`),
         listOf(ended.slice(0, BEFORE_SHOWN)),
       );
       root.hidden = false;
@@ -215,7 +215,7 @@ function about(incident, known) {
   const tors = racksOf(incident, known);
   return facts([
     ["Part", `${incident.part_type} ${incident.part}${incident.place ? ` at ${incident.place}` : ""}`],
-    ["It is", evidence.narrowed],
+    ["At fault", evidence.narrowed],
     ["Kind", incident.kind],
     ["Severity", incident.severity],
     ["Confidence", percent(incident.confidence)],
@@ -223,8 +223,8 @@ function about(incident, known) {
     ["Class", evidence.class === null || evidence.class === undefined ? null : `DSCP ${evidence.class} alone`],
     ["Observed", (incident.sentence ?? "").includes(evidence.observed) ? null : evidence.observed],
     ["Counters", evidence.counters],
-    ["Counted", evidence.counters_at ? `last at ${clock(evidence.counters_at)}` : null],
-    ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
+    ["Counters as of", evidence.counters_at ? clock(evidence.counters_at) : null],
+    ["Observed by", evidence.peers > 0 ? several(evidence.peers, "peer") : null],
     [tors.length > 1 ? "Racks" : "Rack", links(tors, (tor) => `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(tor)}`)],
     ["Region", incident.region],
     ["History", links([...tors, ""], (tor) => pastOf(incident, tor), " around its opening", `region ${incident.region}`)],
@@ -240,7 +240,7 @@ export function open([id], known) {
   const state = element("span", { class: "state" });
   const body = element("div", {}, element("p", { class: "quiet" }, "Asking…"));
   const related = list();
-  const relatedHead = element("h2", { hidden: true }, "Other open incidents here");
+  const relatedHead = element("h2", { hidden: true }, "Related open incidents");
   let last = "";
   let advised = null; // the section for the incident's kind, which may change
   let before = null; // the section of sameBefore()
@@ -297,8 +297,8 @@ export function open([id], known) {
     show(relatedHead, false);
     related.update([], 0);
     body.replaceChildren(
-      element("p", { class: "trouble" }, `The analyzer does not know incident ${id}, or no longer.`),
-      known.health?.limited ? element("p", {}, "Or the incident is of a region that you may not see.") : "",
+      element("p", { class: "trouble" }, `The analyzer does not know incident ${id}, or no longer knows it.`),
+      known.health?.limited ? element("p", {}, "The incident may be of a region that you may not see.") : "",
       element("p", {}, "It knows open incidents, and the last 4\u202f096 that ended since it was started. ", pastSaid),
     );
   }
@@ -308,7 +308,7 @@ export function open([id], known) {
     pastSaid = "Searching the history…";
     try {
       past = await written(id);
-      pastSaid = "The history of the last month does not have it.";
+      pastSaid = "The history of the last 31 days does not have it.";
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       pastSaid = `The history cannot be read: ${error.message}.`;

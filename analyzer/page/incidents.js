@@ -79,12 +79,12 @@ export function open() {
   const all = list();
   const head = element("h1", {}, "Incidents");
   const counted = element("p", { class: "quiet" });
-  const nothing = element("p", { class: "quiet" }, "There was none since the analyzer started.");
+  const nothing = element("p", { class: "quiet" }, "There has been no incident since the analyzer started.");
   const filter = element("input", {
     id: "filter",
     type: "search",
     placeholder: "part, rack, service, words ( / )",
-    "aria-label": "Show incidents that hold this",
+    "aria-label": "Show incidents that contain this text",
     autocomplete: "off",
     oninput: () => render(),
   });
@@ -99,7 +99,7 @@ export function open() {
         `${each.part} ${each.tor} ${each.region} ${each.kind} ${each.sentence} ${impact(each)} ${each.evidence?.services ?? ""}`.toLowerCase().includes(text),
     );
     all.update(fits, MOST);
-    say(counted, `${several(fits.length, "incident")}${fits.length > MOST ? `, ${MOST} of them shown` : ""}`);
+    say(counted, `${several(fits.length, "incident")}${fits.length > MOST ? `, ${MOST} of them are shown` : ""}`);
     show(nothing, incidents.length === 0);
   }
 
@@ -113,7 +113,7 @@ export function open() {
         "form",
         { class: "bar", onsubmit: (event) => event.preventDefault() },
         filter,
-        element("label", {}, onlyOpen, " open ones only"),
+        element("label", {}, onlyOpen, " only open incidents"),
         counted,
       ),
       nothing,

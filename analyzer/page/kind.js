@@ -54,10 +54,10 @@ export function advice(kind, head = "h2") {
   async function fill() {
     try {
       const section = await sectionOf(kind);
-      body.replaceChildren(...(section === undefined ? [element("p", { class: "quiet" }, "There is no such kind.")] : paragraphs(section, head !== "h1")));
+      body.replaceChildren(...(section === undefined ? [element("p", { class: "quiet" }, "There is no kind of verdict with this name.")] : paragraphs(section, head !== "h1")));
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      body.replaceChildren(element("p", { class: "quiet" }, `Not known: ${error.message}.`));
+      body.replaceChildren(element("p", { class: "quiet" }, `The explanation cannot be loaded: ${error.message}.`));
     }
     root.hidden = false;
   }

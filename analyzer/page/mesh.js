@@ -19,11 +19,11 @@ const LOSS = [
   ["all lost", () => true],
 ];
 const RATIO = [
-  ["to 1.5 times the median", (ratio) => ratio <= 1.5],
-  ["to 2 times", (ratio) => ratio <= 2],
-  ["to 4 times", (ratio) => ratio <= 4],
-  ["to 10 times", (ratio) => ratio <= 10],
-  ["beyond", (ratio) => ratio > 10],
+  ["up to 1.5 times the median", (ratio) => ratio <= 1.5],
+  ["up to 2 times", (ratio) => ratio <= 2],
+  ["up to 4 times", (ratio) => ratio <= 4],
+  ["up to 10 times", (ratio) => ratio <= 10],
+  ["more than 10 times", (ratio) => ratio > 10],
   ["no round trip", () => true],
 ];
 
@@ -63,11 +63,11 @@ function sentence(pair, from, to) {
   const directions =
     pair.lost_forward === null && pair.lost_reverse === null
       ? null
-      : `on the way out ${pair.lost_forward ?? "?"}, back ${pair.lost_reverse ?? "?"}`;
+      : `lost on the way out ${pair.lost_forward ?? "?"}, on the way back ${pair.lost_reverse ?? "?"}`;
   return [
     `${way}: ${several(pair.sent, "probe")}, ${count(lost)} lost (${percent(lossOf(pair))})`,
     pair.late_reply > 0 ? `${count(pair.late_reply)} answered too late` : null,
-    pair.not_sent > 0 ? `${count(pair.not_sent)} never left` : null,
+    pair.not_sent > 0 ? `${count(pair.not_sent)} not sent in time` : null,
     lost > 0 ? directions : null,
     pair.rtt_p50_ns === null
       ? "no round trip"
@@ -112,7 +112,7 @@ class Grid {
     for (const pair of this.pairs) this.buckets[this.bucket(pair)].push(pair);
     this.canvas.setAttribute(
       "aria-label",
-      `${measure.name} between ${several(this.rnics.length, "RNIC")}; arrow keys walk the pairs`,
+      `${measure.name} between ${several(this.rnics.length, "RNIC")}; arrow keys move between the pairs`,
     );
     this.draw();
     this.look(this.at);
@@ -340,7 +340,7 @@ export function mesh(onperiod) {
   );
   const period = element(
     "select",
-    { "aria-label": "Of what time", onchange: () => onperiod(period.value) },
+    { "aria-label": "Period", onchange: () => onperiod(period.value) },
     element("option", { value: "minute" }, "the last minute"),
     element("option", { value: "hour" }, "the last hour"),
   );
@@ -352,8 +352,8 @@ export function mesh(onperiod) {
     if (last === null) return;
     grid.update(last, MEASURES[measure.value]);
     under.replaceChildren(legend(grid), worst(grid) ?? "");
-    const refused = last.pairs_refused > 0 ? `; ${several(last.pairs_refused, "pair")} had no room` : "";
-    say(about, `${several(last.rnics.length, "RNIC")}; rows probe, columns answer; ${age(last.seconds * 1000)} are covered${refused}.`);
+    const refused = last.pairs_refused > 0 ? `; ${several(last.pairs_refused, "result")} left out: the table of pairs is full` : "";
+    say(about, `${several(last.rnics.length, "RNIC")}; rows send probes, columns answer; results of ${age(last.seconds * 1000)}${refused}.`);
   }
 
   return {
@@ -361,7 +361,7 @@ export function mesh(onperiod) {
     update(answer) {
       last = answer;
       if (answer.rnics.length < 2) {
-        this.fail(answer.rnics.length === 0 ? "No RNIC of the rack is known yet." : "The rack has one RNIC: there is no pair in it.");
+        this.fail(answer.rnics.length === 0 ? "No RNIC of the rack is known yet." : "The rack has only one RNIC, so there is no pair to probe.");
         return;
       }
       trouble.hidden = true;

@@ -116,11 +116,11 @@ export function summary(lines, { incidents, whole }, from, to) {
   const blank = lines.every(({ filled }) => filled.every((each) => each.left === 0));
   const unknown = blank ? 0 : unknownOf(lines, from, to);
   // If nothing is stored of that time, an incident may have been open without being stored.
-  const none = !whole ? "" : blank ? "No incident is known of." : "No incident was open.";
+  const none = !whole ? "" : blank ? "Whether an incident was open is not known." : "No incident was open.";
   return (
     `From ${clock(from, true)} to ${clock(to, true)} UTC: ${loss.join(", ")}. ` +
-    (blank ? "Nothing was probed, or nothing is kept of it. " : worst === null ? "Nothing was lost. " : `Most was lost around ${clock(worst.time)} (${percent(worst.lost / worst.left)}). `) +
-    (unknown > 0 ? `For ${age(unknown)} of it nothing was written: what was lost then is not known. ` : "") +
+    (blank ? "No probes were sent, or their results are not stored. " : worst === null ? "No probe was lost. " : `The loss was highest around ${clock(worst.time)} (${percent(worst.lost / worst.left)}). `) +
+    (unknown > 0 ? `No results are stored for ${age(unknown)} of that time: the loss then is not known. ` : "") +
     (incidents.length === 0 ? none : `${several(incidents.length, "incident")} ${incidents.length === 1 ? "was" : "were"} open.`)
   );
 }
@@ -165,13 +165,13 @@ export async function incidentsIn(region, from, to, concerns, known) {
 
 // Sentences about missing rows, for the view.
 export const cut = (truncated, early) => [
-  truncated ? element("p", { class: "trouble" }, `There are more than ${count(ANSWERS * ROWS)} rows: the end is not shown. Choose a shorter time.`) : "",
-  early ? element("p", { class: "trouble" }, "The time around had too many incidents: one that was open may not be shown.") : "",
+  truncated ? element("p", { class: "trouble" }, `There are more than ${count(ANSWERS * ROWS)} rows: the end of that time is not shown. Choose a shorter time.`) : "",
+  early ? element("p", { class: "trouble" }, "There are too many rows of incidents before or after that time: an incident that was open may be missing here.") : "",
 ];
 
 export const incidentsOf = ({ incidents, lacking }) => [
-  incidents.length === 0 ? "" : element("h2", {}, "Open in that time"),
-  incidents.length > 0 && lacking.length > 0 ? element("p", { class: "quiet" }, "The analyzer's database keeps no text (VictoriaMetrics): of each incident the part alone is known, not what it was.") : "",
+  incidents.length === 0 ? "" : element("h2", {}, "Incidents that were open in that time"),
+  incidents.length > 0 && lacking.length > 0 ? element("p", { class: "quiet" }, "The analyzer’s database stores no texts (VictoriaMetrics): of each incident only the part is known, not the kind or the sentence.") : "",
   incidents.length > SHOWN ? element("p", { class: "quiet" }, `The newest ${count(SHOWN)} of ${count(incidents.length)}:`) : "",
   listOf(incidents.slice(0, AT_FIRST)),
   incidents.length > AT_FIRST

@@ -57,7 +57,7 @@ async function lostBy(region, from, to) {
       const sum = racks.get(tor) ?? { sent: 0, lost: 0 };
       racks.set(tor, { sent: sum.sent + sent, lost: sum.lost + lost });
     }
-    return truncated ? { racks: null, why: "there are too many" } : { racks };
+    return truncated ? { racks: null, why: "there are too many rows" } : { racks };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { racks: null, why: error.message };
@@ -106,7 +106,7 @@ function losersOf(racks) {
   const losers = racks.filter(({ lost }) => lost > 0).sort((a, b) => b.lost - a.lost);
   if (losers.length === 0) return "";
   const names = losers.slice(0, LOSERS).map(({ tor, lost }) => `${tor} ${percent(lost)}`);
-  return element("p", {}, `The racks that lost most of their probes: ${names.join(", ")}${losers.length > LOSERS ? `; ${count(losers.length)} racks lost some` : ""}.`);
+  return element("p", {}, `Racks with the highest loss: ${names.join(", ")}${losers.length > LOSERS ? `; ${count(losers.length)} racks lost probes` : ""}.`);
 }
 
 function gridOf(racks, region, from, to) {
@@ -118,7 +118,7 @@ function gridOf(racks, region, from, to) {
     element(
       "h2",
       {},
-      `Its racks at ${clock(to, true)} `,
+      `Racks at ${clock(to, true)} `,
       element("span", { class: "counts" }, counts.map(([state, number]) => element("span", { class: state }, `${MARKS[state]} ${count(number)} ${state}`))),
     ),
     walkable(element("ul", { class: "racks" }, racks.map((rack) => tile(rack, path(rack.tor))))),
@@ -139,12 +139,12 @@ export async function lookAtRegion(region, from, to, known) {
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
   const frame = { from: +from, to: +to, marks: marksOf(open, from, to) };
   return [
-    element("p", {}, `${summary(lines, open, from, to)} ${still.length > 0 ? `At its end ${several(still.length, "incident")} ${still.length === 1 ? "was" : "were"} open.` : ""}`),
+    element("p", {}, `${summary(lines, open, from, to)} ${still.length > 0 ? `At the end of that time ${several(still.length, "incident")} ${still.length === 1 ? "was" : "were"} open.` : ""}`),
     ...cut(open.late || told.truncated, open.early),
     chart("Lost", { ...frame, series: series((each) => (each.left > 0 ? each.lost / each.left : null)), words: percent }),
     chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
     ...incidentsOf(open),
     racks.length === 0 ? "" : gridOf(racks, region, from, to),
-    lost.racks === null ? element("p", { class: "quiet" }, `What each rack lost is not known: ${lost.why}.`) : losersOf(racks),
+    lost.racks === null ? element("p", { class: "quiet" }, `The loss of each rack is not known: ${lost.why}.`) : losersOf(racks),
   ];
 }

@@ -80,7 +80,7 @@ const unread = (what, { up, error, age_ms }) =>
 const inTime = (interval_ms) => (interval_ms === 0 ? "read once" : `in ${age(interval_ms)}`);
 
 function switchOf(read) {
-  if (read === null) return [element("p", { class: "quiet" }, "The switch is not read.")];
+  if (read === null) return [element("p", { class: "quiet" }, "The counters of the switch are not read.")];
   const ports = read.ports.map((port) => ({ port, interval_ms: read.interval_ms, name: port.name }));
   return [
     unread(`The switch at ${read.address}`, read),
@@ -109,7 +109,7 @@ function hypervisorsOf(hosts) {
   return [
     ...hosts.map((host) => unread(`ESXi host ${host.host}`, host)),
     findings.length === 0 ? null : table(`${several(findings.length, "finding")} at ESXi hosts that this rack’s aggregator reads`, [["NIC"], ["finding"], ["evidence", "wide"]], findings),
-    ...(nics.length === 0 ? [] : tableOf("NICs of ESXi hosts that this rack’s aggregator reads, of whichever rack, in their last intervals", "NIC", nics)),
+    ...(nics.length === 0 ? [] : tableOf("NICs of ESXi hosts that this rack’s aggregator reads, of whichever rack, in the last interval of each", "NIC", nics)),
   ];
 }
 

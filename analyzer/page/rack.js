@@ -25,7 +25,7 @@ const traffic = (figures) =>
       }`;
 
 function rnicsOf({ rnics, rnics_good, rnics_bad }) {
-  if (rnics === 1 && rnics_good + rnics_bad === 0) return "1, neither good nor bad: the rack has none to compare it with";
+  if (rnics === 1 && rnics_good + rnics_bad === 0) return "1, neither good nor bad: the rack has no other RNIC to compare it with";
   return `${rnics_good} of ${rnics} good${rnics_bad > 0 ? `, ${rnics_bad} bad` : ""}`;
 }
 
@@ -55,7 +55,7 @@ export function open([region, tor]) {
   const openList = list();
   const recent = list();
   const openHead = element("h2", {});
-  const recentHead = element("h2", {}, "Lately");
+  const recentHead = element("h2", {}, "Recently resolved");
   let period = "minute";
   const grid = mesh((chosen) => {
     period = chosen;
@@ -76,7 +76,7 @@ export function open([region, tor]) {
       if (wanted === period) grid.update(answer);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      if (wanted === period) grid.fail(`There is no mesh to show: ${error.message}.`);
+      if (wanted === period) grid.fail(`The mesh cannot be shown: ${error.message}.`);
     } finally {
       if (asking === wanted) asking = null;
     }
@@ -112,7 +112,7 @@ export function open([region, tor]) {
       {},
       element("p", { class: "path" }, element("a", { href: "#/" }, `Region ${region}`), " /"),
       element("h1", {}, `${tor} `, state),
-      element("p", {}, element("a", { href: `#/history/${encodeURIComponent(region)}/${encodeURIComponent(tor)}` }, "its history")),
+      element("p", {}, element("a", { href: `#/history/${encodeURIComponent(region)}/${encodeURIComponent(tor)}` }, "History of this rack")),
       about,
       openHead,
       openList.root,

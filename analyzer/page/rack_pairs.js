@@ -29,7 +29,7 @@ const row = (pair, tors) => [
 
 export function rackPairs(region) {
   const body = element("div", {});
-  const root = element("section", { class: "rack-pairs", hidden: true }, element("h2", {}, "Racks that lose most, in the last minute"), body);
+  const root = element("section", { class: "rack-pairs", hidden: true }, element("h2", {}, "Pairs of racks with the highest loss in the last minute"), body);
   let asking = false;
 
   function draw({ columns, pairs, tors, pairs_probed, pairs_losing }) {
@@ -39,7 +39,7 @@ export function rackPairs(region) {
     const shown = COLUMNS.map((_, i) => !LOST.includes(i) || rows.some((cells) => cells[i] !== null));
     const kept = (cells) => cells.filter((_, i) => shown[i]);
     body.replaceChildren(
-      element("p", { class: "quiet" }, `Of ${several(pairs_probed, "pair")} of racks that are probed ${count(pairs_losing)} lose something${losing.length === 0 ? "." : ", whatever the cause:"}`),
+      element("p", { class: "quiet" }, `${count(pairs_losing)} of ${several(pairs_probed, "probed pair")} of racks ${pairs_losing === 1 ? "loses" : "lose"} probes${losing.length === 0 ? "." : ", whatever the cause:"}`),
       losing.length === 0 ? "" : table("Pairs of racks", kept(COLUMNS), rows.map(kept)),
     );
   }

@@ -44,7 +44,7 @@ class Tile {
       this.state = state;
     }
     say(this.figures, words);
-    const title = `${rack.tor}: ${state}; ${words}; ${several(rack.incidents_open, "incident")}; heard ${age(rack.last_heard_ms)} ago`;
+    const title = `${rack.tor}: ${state}; ${words}; ${several(rack.incidents_open, "open incident")}; last report ${age(rack.last_heard_ms)} ago`;
     if (this.link.title !== title) {
       this.link.title = title;
       this.link.setAttribute("aria-label", title);
@@ -64,7 +64,7 @@ class Region {
     this.root = element(
       "section",
       { class: "region" },
-      element("h2", {}, `Region ${name} `, this.counts, element("a", { class: "past", href: `#/history/${encodeURIComponent(name)}` }, "its history")),
+      element("h2", {}, `Region ${name} `, this.counts, element("a", { class: "past", href: `#/history/${encodeURIComponent(name)}` }, "history")),
       this.cnps,
       this.list,
       this.nothing,
@@ -125,7 +125,7 @@ export function open() {
     id: "filter",
     type: "search",
     placeholder: "rack ( / )",
-    "aria-label": "Show racks whose name holds this",
+    "aria-label": "Show racks whose name contains this text",
     autocomplete: "off",
     oninput: () => refilter(),
   });
@@ -175,7 +175,7 @@ export function open() {
       );
     }
     const openOnes = [...known.incidents.values()].filter((each) => each.state === "open");
-    say(openHead, openOnes.length === 0 ? "Nothing is open" : several(openOnes.length, "open incident"));
+    say(openHead, openOnes.length === 0 ? "No open incident" : several(openOnes.length, "open incident"));
     openList.update(openOnes, INCIDENTS_SHOWN);
   }
 

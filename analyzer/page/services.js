@@ -6,7 +6,7 @@ import { count, several } from "./words.js";
 const tracedOf = ({ hosts, hosts_tracing, missing }) =>
   hosts_tracing === hosts
     ? "services are traced on all hosts"
-    : `services are traced on ${count(hosts_tracing)} of ${several(hosts, "host")}${missing ? ` (elsewhere: ${missing})` : ""}`;
+    : `services are traced on ${count(hosts_tracing)} of ${several(hosts, "host")}${missing ? ` (on the others: ${missing})` : ""}`;
 
 const row = (each, hurt) => [
   each.service,
@@ -23,12 +23,12 @@ const namesOf = (services) => services.split(", ").map((each) => each.replace(/ 
 // told: the services in the aggregator's answer; undefined: its release does not report them.
 // hurting: open incidents as { part, impact, services: a text that names them }.
 export function servicesOf([told, hurting]) {
-  if (!told) return element("p", { class: "quiet" }, "The release of the rack’s aggregator does not report services here.");
+  if (!told) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report services.");
   const { services, service_count } = told;
   const hurtOf = ({ service }) => hurting.filter((each) => namesOf(each.services).includes(service));
   const order = services.map((each) => [each, hurtOf(each)]).sort(([, a], [, b]) => b.length - a.length);
   const hurt = order.filter(([, by]) => by.length > 0).length;
-  const most = service_count > services.length ? `, the ${count(services.length)} with the most flows below` : "";
+  const most = service_count > services.length ? `; the ${count(services.length)} with the most flows are listed` : "";
   return [
     element("p", { class: "quiet" }, `${several(service_count, "service")}${most}${hurt > 0 ? `, ${count(hurt)} of them on a part at fault` : ""}; ${tracedOf(told)}.`),
     services.length === 0

@@ -62,7 +62,7 @@ export function open() {
       for (const list of [scopes, services]) list.sort((a, b) => name(a).localeCompare(name(b)));
       tables.replaceChildren(
         ...(scopes.length === 0
-          ? [element("p", { class: "quiet" }, "No minute is over yet.")]
+          ? [element("p", { class: "quiet" }, "No minute has ended yet.")]
           : ["hour", "day"].flatMap((period) => [
               table(`The last ${period}`, COLUMNS, scopes.map((scope) => row(scope, period))),
               services.length === 0 ? "" : table(`Services, the last ${period}`, OF_SERVICES, services.map((service) => row(service, period))),

@@ -358,7 +358,7 @@ def texts_are_said_to_be_missing(place, folder, analyzer, database, start_s):
     with browser(place, folder) as page:
         page.open(f"http://{AT}:{HTTP}/#/history/lab/tor-0/{at(start_s + 600)}/900")
         seen(page, "the sentence", "main p", lambda texts: any("5 incidents were open" in t for t in texts))
-        assert any("keeps no text (VictoriaMetrics)" in text for text in page.texts("main p"))
+        assert any("stores no texts (VictoriaMetrics)" in text for text in page.texts("main p"))
         assert page.texts(".incidents b") == ["h0-0/mlx5_0"] * 5
         assert page.complaints() == []
         a_database_that_hangs_leaves_the_page_live(page, database)
@@ -370,10 +370,10 @@ def a_database_that_hangs_leaves_the_page_live(page, database):
     database.signal(signal.SIGSTOP)
     try:
         page.driver.execute_script("document.querySelector('select[aria-label=\"How long\"]').value = 3600;" + look)
-        seen(page, "it is asked", "main p", lambda texts: "Asking the history…" in texts)
+        seen(page, "it is asked", "main p", lambda texts: "Reading the history…" in texts)
         before = page.texts("#heard")
         seen(page, "the page goes on", "body:not(.stale) #heard", lambda texts: texts and texts != before)
-        seen(page, "it does not answer", ".trouble", lambda texts: "The history does not answer" in "".join(texts))
+        seen(page, "it does not answer", ".trouble", lambda texts: "The history cannot be read" in "".join(texts))
         assert page.texts(".stale") == []
     finally:
         database.signal(signal.SIGCONT)

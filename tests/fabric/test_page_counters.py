@@ -121,7 +121,7 @@ def test_hosts_are_told_with_the_releases_of_their_agents(rack, page):
     told = rack.aggregator.get("/v1/hosts").json["hosts"]
     release = told[0]["version"]
     seen(page, "one release", ".hosts p",
-         lambda texts: texts == [f"3 hosts; all agents that have come are of release {release}."])
+         lambda texts: texts == [f"3 hosts; all agents that have connected are of release {release}."])
     rows = page.texts(".hosts tbody tr")
     assert all(is_running(row_with(rows, host, release, "as planned")) for host in ("h1", "h2", "h3")), rows
     agent = rack.lab.agents["h3"]
@@ -166,7 +166,7 @@ def test_services_that_a_fault_hurts_come_first(rack, page):
         seen(page, "who is hurt", ".services tbody tr",
              lambda rows: len(rows) == 3 and row_with(rows[:2], "pod:train", "P0: h1/r0")
              and row_with(rows[:2], "unit:big", "P1: spine1"))
-        said = "3 services, 2 of them on a part at fault; services are traced on 2 of 3 hosts (elsewhere: no BTF)."
+        said = "3 services, 2 of them on a part at fault; services are traced on 2 of 3 hosts (on the others: no BTF)."
         assert page.texts(".services p") == [said]
     finally:
         page.driver.execute_script("window.fetch = window.answers")

@@ -83,7 +83,7 @@ def a_token_that_is_taken_away_is_missed_at_once(region, page):
     tokens.write_text(f"eve {ELSEWHERE} field\n")
     try:
         seen(page, "why nothing is new", ".stale #heard",
-             lambda texts: "the token is not known" in "".join(texts) and "load the page anew" in texts[0])
+             lambda texts: "the token is not known" in "".join(texts) and "reload the page" in texts[0])
     finally:
         tokens.write_text(before)
     page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")  # the browser has forgotten it
