@@ -1,1 +1,1 @@
-"""The fabric lab: the real daemons in network namespaces of our own making."""
+"""The fabric lab: runs the real daemons in network namespaces that it makes."""

@@ -28,7 +28,7 @@ PATIENCE_S = 120
 
 
 class Browser:
-    """What somebody sees, and does."""
+    """A browser window: reads what it shows, and types into it."""
 
     def __init__(self, driver):
         self.driver = driver
@@ -41,7 +41,8 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def texts(self, selector):
-        """Read in one go: elements may be replaced meanwhile."""
+        """The visible texts of all matching elements. They are read in one call, since elements
+        may be replaced meanwhile."""
         return self.driver.execute_script(
             "return [...document.querySelectorAll(arguments[0])]"
             ".filter(e => e.offsetParent !== null).map(e => e.innerText)",
@@ -53,7 +54,8 @@ class Browser:
             self.driver.switch_to.active_element.send_keys(key)
 
     def complaints(self):
-        """What the console has said as an error: also what the page's policy forbade."""
+        """The errors on the console, including what the page's Content-Security-Policy has
+        forbidden."""
         self._log += self.driver.get_log("browser")
         return [line["message"] for line in self._log if line["level"] == "SEVERE"]
 
@@ -63,12 +65,13 @@ class Browser:
 
 
 def seen(page, what, selector, holds, seconds=wait.PATIENCE_S):
-    """Waits until the texts there are as they should be."""
+    """Waits until holds(texts) is true for the visible texts of the elements that match the
+    selector."""
     until(what, seconds, lambda: holds(page.texts(selector)))
 
 
-# The policy stands for the finger that picks a certificate from the browser's list; ip has
-# given its child a mount namespace of its own.
+# The policy chooses the certificate that a person would choose from the browser's list. ip gives its
+# child a mount namespace, so the bind mount is visible to this browser only.
 _OWNED = (
     "#!/bin/sh\nHOME={folder} exec ip netns exec {netns} sh -c "
     "'mount --bind {folder}/etc /etc/chromium && exec {command} \"$@\"' sh \"$@\"\n"
@@ -76,7 +79,8 @@ _OWNED = (
 
 
 def _own(folder, authority, person):
-    """A home whose browser believes the authority and has a person's certificate (None: none)."""
+    """A home folder whose browser trusts the authority and has a person's certificate (None: no
+    certificate)."""
     nss.fill(folder / ".pki" / "nssdb", authority, person)
     policies = folder / "etc" / "policies" / "managed"
     policies.mkdir(parents=True)
@@ -86,8 +90,9 @@ def _own(folder, authority, person):
 
 @contextlib.contextmanager
 def browser(netns, folder, authority=None, person=None):
-    """The driver is here, and speaks over a pipe with the browser there. netns: None: here.
-    authority: for https, the file that it believes; person: the Credentials it shows."""
+    """Starts the browser in the namespace (None: in this one). The driver runs here and talks
+    to the browser over a pipe. authority: for https, the authority to trust; person: the
+    Credentials that the browser shows."""
     command = shutil.which("chromium")
     if netns is not None:
         there = folder / "chromium"

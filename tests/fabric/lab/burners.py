@@ -23,7 +23,8 @@ BURN = "--burn"
 
 
 def burn(processor):
-    """For ever. processor: the one whose first claim it has; none: an ordinary loop."""
+    """Runs for ever. processor: uses this one with real-time priority, in intervals; None: an
+    ordinary busy loop."""
     if processor is not None:
         os.sched_setaffinity(0, {processor})
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
@@ -37,7 +38,7 @@ def burn(processor):
 
 @contextlib.contextmanager
 def burning(processors):
-    """So many burners; see burn(). They end with us, however we do."""
+    """A context with so many burners; see burn(). They also end when this process is killed."""
     words = ["setpriv", "--pdeathsig", "KILL", sys.executable, __file__, BURN]
     burners = [subprocess.Popen([*words, "" if each is None else str(each)]) for each in processors]
     try:

@@ -1,7 +1,8 @@
-"""A small certificate authority for labs, demos and tests: never for production.
+"""A small certificate authority for labs, demos and tests: not for production.
 
-As a program: ca.py FOLDER ROLE NAME [TOR...] [--host NAME] makes NAME.pem and NAME.key in FOLDER, and the
-authority there (ca.pem, ca.key) first if there is none."""
+As a program: ca.py FOLDER ROLE NAME [TOR...] [--host NAME] makes NAME.pem and NAME.key in
+FOLDER, and first the authority (ca.pem, ca.key) if FOLDER has none.
+"""
 
 import argparse
 import datetime
@@ -17,12 +18,12 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 ROLES = ("agent", "aggregator", "controller", "analyzer", "operator", "viewer")
 CA_DAYS = 3650
 LEAF_S = 24 * 3600
-EARLIER = datetime.timedelta(minutes=5)  # clocks differ a little
+EARLIER = datetime.timedelta(minutes=5)  # certificates are valid from then on, since clocks differ a little
 SIDES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 
 
 def identity(region, role, name, tors=()):
-    """The URI of rackmesh/identity/identity.h."""
+    """The URI of a daemon or person, as rackmesh/identity/identity.h describes it."""
     if role not in ROLES:
         raise ValueError(f"{role}: no role; one of {', '.join(ROLES)}")
     parts = [quoted(name)] + ([",".join(map(quoted, tors))] if tors else [])
@@ -31,18 +32,18 @@ def identity(region, role, name, tors=()):
 
 
 def quoted(name):
-    # The C side takes one spelling only, in which '~' does not stand for itself.
+    # The daemons accept only one spelling, in which '~' is percent-encoded.
     return urllib.parse.quote(name, safe="").replace("~", "%7E")
 
 
 class Credentials:
-    """Paths of what a daemon is given."""
+    """Paths of the certificate files that a daemon gets."""
 
     def __init__(self, certificate, key, authorities):
         self.certificate, self.key, self.authorities = certificate, key, authorities
 
     def options(self):
-        """As a daemon's config has them."""
+        """The options for a daemon's config."""
         return {
             "tls": {
                 "certificate": str(self.certificate),
@@ -83,7 +84,7 @@ class Authority:
         )
 
     def revoke(self, *certificates):
-        """The list of these files and all before; it begins empty."""
+        """Adds the certificates to the revocation list, which is empty at first."""
         now = datetime.datetime.utcnow()
         crl = (
             x509.CertificateRevocationListBuilder()
@@ -102,9 +103,10 @@ class Authority:
         return self.revoked_path
 
     def issue(self, uri, name, seconds=LEAF_S, begins_s=0, sides=SIDES, hosts=()):
-        """name.pem and name.key; anew when they exist. uri: one, or a list of any length.
-        begins_s: from now. hosts: names or addresses, for engines that go by them. No
-        common name: etcd's gateway refuses those."""
+        """Makes name.pem and name.key, or replaces them. uri: one URI, or a list of any length.
+        begins_s: start of the validity in seconds from now. hosts: DNS names or IP addresses,
+        for servers that are checked by them. There is no common name, since etcd's gateway
+        refuses certificates that have one."""
         key = ec.generate_private_key(ec.SECP256R1())
         owner = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "rackmesh")])
         uris = [uri] if isinstance(uri, str) else uri
@@ -130,7 +132,7 @@ class Authority:
         paths = Credentials(
             self.folder / f"{name}.pem", self.folder / f"{name}.key", self.certificate_path
         )
-        # Key first: a reader that sees a pair that does not fit keeps what it has.
+        # The key first: a daemon that reads a certificate and a key that do not match keeps the old ones.
         keep_secret(paths.key, key)
         replace(paths.certificate, pem(certificate))
         return paths

@@ -1,8 +1,11 @@
-"""An RNIC of mlx5 as far as its agent's /metrics go: there is none here, and a veth counts little.
+"""Imitates the metrics of a host with an mlx5 RNIC, since the lab has none and a veth has few
+counters.
 
-It has every counter that docs/counters.md gives that driver, which a unit test holds against the
-agent's table, with the agent's labels; and queue pairs of a pod with a name and of a service, with what
-they have counted apart. They count on with time: seconds times a number of their own."""
+It has every counter that docs/counters.md lists for that driver, with the agent's labels; a
+unit test compares that list with the agent's table. It also has the queue pairs of a pod with a
+name and of a service, with their own counts. Each count grows with time: seconds times a rate
+of its own.
+"""
 
 import contextlib
 import http.server
@@ -17,7 +20,7 @@ from .places import ROOT
 CARD_PORT = 9179
 _ROW = re.compile(r"^\| `\w+` \| `(rdma_\w+)` \| ([^|]+) \| ([^|]+) \|", re.M)
 PRIORITIES = 8
-# What is a share of what: packets each second, and so on.
+# Counts that are shares of each other, and so have fixed rates per second.
 EACH_S = {
     "rdma_rx_packets_total": 100_000,
     "rdma_np_ecn_marked_roce_packets_total": 2_000,
@@ -28,7 +31,7 @@ EACH_S = {
     "rdma_port_rate_mbps": 400_000,
 }
 
-# Of the queue pairs of one process, each second: mlx5's own names.
+# Rates per second of the queue pairs of one process, by the names of mlx5.
 COUNTED_APART = {
     "rdma_rx_bytes": 1_000_000, "rdma_tx_bytes": 2_000_000, "rx_read_requests": 100,
     "rx_write_requests": 200, "local_ack_timeout_err": 1, "packet_seq_err": 2,
@@ -36,7 +39,7 @@ COUNTED_APART = {
 
 
 def counters():
-    """(name, unit) of what mlx5 counts."""
+    """[(name, unit)] of the counters of an mlx5 RNIC."""
     found = _ROW.findall((ROOT / "docs" / "counters.md").read_text())
     return [(name, unit) for name, unit, drivers in found if "mlx5" in drivers or "all" in drivers]
 
@@ -56,7 +59,7 @@ def metrics(seconds):
     pod, service = "0d1f4c7e-6f0e-4c56-9d5c-3f7f0b6c1a55", "trainer.service"
     place = 'device="mlx5_0",port="1"'
     lines += [
-        # The analyzer's, which has it where every RNIC of a region counts CNPs.
+        # From the analyzer, which has this metric if every RNIC of a region counts CNPs.
         'rackmesh_region_cnp_arrival_ratio{region="lab"} 0.95',
         "rackmesh_agent_user_qps_over_limit 0",
         "rackmesh_agent_user_counters_left_out 1",
@@ -64,7 +67,7 @@ def metrics(seconds):
         f'rackmesh_agent_user_qps{{{place},service="{service}",pod_uid="",process="ib_write_bw"}} 4',
         f'rackmesh_agent_pod_info{{pod_uid="{pod}",namespace="ml",pod="train-0",'
         'owner_kind="StatefulSet",owner_name="train"} 1',
-        # As kube-state-metrics has it.
+        # From kube-state-metrics.
         f'kube_pod_info{{uid="{pod}",namespace="ml",pod="train-0",created_by_kind="StatefulSet",'
         'created_by_name="train"} 1',
     ]
@@ -95,7 +98,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def card(netns, address):
-    """Answers at address:CARD_PORT inside the namespace."""
+    """Serves the metrics at address:CARD_PORT inside the namespace."""
     with namespaces.inside(netns):
         sock = socket.create_server((address, CARD_PORT))
     server = http.server.ThreadingHTTPServer(sock.getsockname(), _Handler, bind_and_activate=False)

@@ -1,4 +1,5 @@
-"""What can befall an etcd cluster and the controllers on it: begun, seen to bite, healed."""
+"""Faults of an etcd cluster and of the controllers that use it: begun, seen to have an effect,
+and taken back."""
 
 import contextlib
 
@@ -6,7 +7,7 @@ from .wait import until
 
 
 class Trouble:
-    """begin() does it, and asserts that it happened; heal() takes it back."""
+    """begin() causes the fault, and asserts that it has an effect; heal() takes it back."""
 
     def __init__(self, world, rng):
         self.world, self.rng = world, rng
@@ -19,11 +20,11 @@ class Trouble:
         raise NotImplementedError
 
     def heal(self):
-        """Nothing to take back, unless said otherwise."""
+        """Takes nothing back, unless a subclass does."""
 
 
 class _Victims(Trouble):
-    """Happens to a few processes."""
+    """A fault of a few processes."""
 
     def __init__(self, world, rng):
         super().__init__(world, rng)
@@ -34,7 +35,7 @@ class _Victims(Trouble):
 
     def choose(self):
         pool = list(self.etcd.members.values()) + self.world.lab.controllers
-        # Seldom two at once: without a quorum etcd says nothing at all.
+        # Rarely two at once: without a quorum etcd does not answer.
         return self.rng.sample(pool, 2 if self.rng.random() < 0.25 else 1)
 
 
@@ -61,7 +62,7 @@ class Frozen(_Victims):
 
 
 class CutOff(_Victims):
-    """Its cable of the management network is pulled."""
+    """The process's cable to the management network is down."""
 
     def begin(self):
         for victim in self.victims:
@@ -74,7 +75,8 @@ class CutOff(_Victims):
 
 
 class Compacted(Trouble):
-    """To the head of the history: whoever is behind cannot catch up by watching."""
+    """etcd is compacted to its newest revision: a client that is behind cannot catch up by
+    watching."""
 
     def begin(self):
         self.etcd.compact()
@@ -92,7 +94,7 @@ class Replaced(Trouble):
 
 
 class Full(Trouble):
-    """The database is at its quota: no put is taken."""
+    """The database has reached its quota: etcd refuses every put."""
 
     def begin(self):
         self.etcd.fill()
@@ -102,7 +104,7 @@ class Full(Trouble):
 
 
 class LeaseGone(Trouble):
-    """The leader's key is deleted by hand: whoever led must stop at once."""
+    """The leader's key is deleted by hand: the controller that led must stop leading at once."""
 
     def begin(self):
         keys, _ = self.etcd.range("/rackmesh/")
@@ -112,7 +114,7 @@ class LeaseGone(Trouble):
 
 
 class PasswordsChanged(Trouble):
-    """Any change of users makes every token old."""
+    """A password is changed: any change of users makes all tokens invalid."""
 
     def begin(self):
         name = f"somebody{self.rng.randrange(1 << 30)}"

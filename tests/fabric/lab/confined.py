@@ -1,7 +1,9 @@
-"""The daemons under the system call lists of their own units: what those lack shows.
+"""Runs daemons under the system call lists of their systemd units, to find calls that these
+lists lack.
 
-As a program: -m lab.confined UNIT CALL... makes each call under the unit's list, in a
-process of its own, and prints how that ended."""
+As a program: -m lab.confined UNIT CALL... makes each call under the unit's list, in a process
+of its own, and prints how that process ended.
+"""
 
 import functools
 import json
@@ -12,7 +14,7 @@ import sys
 from .places import ROOT
 
 sys.path.append(str(ROOT / "tests" / "support"))
-from confine import Filter, Unit, main  # noqa: E402, F401: for whoever looks into a unit
+from confine import Filter, Unit, main  # noqa: E402, F401: Unit is imported from here
 
 UNITS = {
     kind: ROOT / kind / f"{kind}.service"
@@ -23,13 +25,14 @@ CONFINE = ROOT / "tests" / "support" / "confine.py"
 
 @functools.cache
 def _is_sanitized(program):
-    """A sanitizer does at its end what no daemon of ours does."""
+    """True: the program is built with a sanitizer, which at its end makes calls that our
+    daemons do not make."""
     return b"__asan_init" in program.read_bytes()
 
 
 def confined(kind, program, variables=None):
-    """What to put before the command. Not with libraries of a test's own in it, nor where
-    RACKMESH_CONFINE=0 asks for none."""
+    """The words to put before the command. Empty if the environment has libraries of a test, or
+    RACKMESH_CONFINE=0."""
     if (
         "LD_PRELOAD" in (variables or {})
         or os.environ.get("RACKMESH_CONFINE") == "0"
@@ -40,7 +43,7 @@ def confined(kind, program, variables=None):
 
 
 def endings(unit, calls):
-    """{call: the signal that ended whoever made it under the unit's list, or None}"""
+    """{call: the signal that ended the process that made it under the unit's list, or None}"""
     done = subprocess.run(
         [sys.executable, "-m", "lab.confined", unit, *calls],
         env=dict(os.environ, PYTHONPATH=str(ROOT / "tests" / "fabric")),

@@ -1,4 +1,4 @@
-"""A small disk of a daemon's own, that can be full or read-only: a tmpfs."""
+"""A small disk for one daemon, which tests can fill or make read-only: a tmpfs."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ _CHUNK = bytes(1 << 16)
 
 
 class SmallDisk:
-    """Mounted at a folder until closed."""
+    """A tmpfs that is mounted at a folder until close()."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -23,7 +23,7 @@ class SmallDisk:
         run("mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=0700", name, self.folder)
 
     def fill(self):
-        """Until not one byte more is taken."""
+        """Writes until the disk does not take one more byte."""
         with open(self._filler, "wb", buffering=0) as filler:
             for chunk in (_CHUNK, _CHUNK[:1]):
                 while self._takes(filler, chunk):
@@ -46,8 +46,9 @@ class SmallDisk:
         return os.statvfs(self.folder).f_bavail
 
     def read_only(self, yes):
-        """Only while nobody has a file open for writing. The disk itself, not this mount of
-        it: who is started meanwhile has a copy of the mount, and would keep it so."""
+        """Works only while no process has a file open for writing. Makes the file system
+        read-only, not only this mount: a daemon that starts meanwhile has its own copy of the
+        mount, which would keep the old state."""
         run("mount", "-o", f"remount,{'ro' if yes else 'rw'}", self.folder)
         if yes:
             run("mount", "-o", "remount,bind,rw", self.folder)
@@ -57,7 +58,7 @@ class SmallDisk:
 
 
 def sweep():
-    """Takes away the disks of a process that was killed before it could."""
+    """Unmounts the disks of processes that were killed before they could do it."""
     for line in pathlib.Path("/proc/mounts").read_text().splitlines():
         name, folder = line.split()[:2]
         owner = _OURS.fullmatch(name)

@@ -1,4 +1,4 @@
-"""Engines as Debian packs them, unpacked and never installed: a private Alertmanager."""
+"""Debian's Alertmanager, unpacked and not installed, and run for a test alone."""
 
 import pathlib
 import shutil
@@ -7,12 +7,12 @@ from .process import Daemon
 from .wait import until
 
 ALERTMANAGER_PORT = 9093
-# A group that it has told of stays for up to half a minute, and news on it, such as the
-# next fault of the same part, waits for the group's next turn.
+# After a notification a group exists for up to half a minute. News of the group, such as the next
+# fault of the same part, waits for the group's next interval.
 GROUP_INTERVAL_S = 1
 
-# Its template lies at a path that is compiled in: /usr/share/prometheus/... An overlay
-# in a mount namespace of its own puts it there for this process alone.
+# The path of its template is compiled in: /usr/share/prometheus/... An overlay in the process's own
+# mount namespace puts it there for this process only.
 _MOUNT = (
     'mount -t overlay overlay -o "ro,lowerdir=$1/usr/share:/usr/share" /usr/share'
     ' && shift && exec "$@"'
@@ -38,7 +38,7 @@ def one_receiver(webhook):
 
 
 class Alertmanager(Daemon):
-    """Alertmanager 0.25 at address:9093. configure: makes its config of the webhook's URL."""
+    """Alertmanager 0.25 at address:9093. configure: makes its config from the webhook's URL."""
 
     def __init__(self, engines, netns, address, folder, webhook, configure=one_receiver):
         folder = pathlib.Path(folder)

@@ -1,5 +1,5 @@
-"""An ESXi host, as far as its counters go: a real sshd, and scripts that print what esxcli and
-vsish print."""
+"""Imitates an ESXi host as far as its counters go: a real sshd, with scripts that print what
+esxcli and vsish print."""
 
 import os
 import pathlib
@@ -26,7 +26,7 @@ case "$2 $3 $4" in
 "nic dcb status") cat {folder}/$7.dcb ;;
 esac
 """
-# sshd runs it for each key that is offered: it prints those that are allowed.
+# sshd runs this for each key that a client offers; it prints the keys that are allowed.
 _KEYS = """\
 if [ -e {folder}/cut ]; then kill -9 $PPID; fi
 cat {folder}/user.key.pub
@@ -42,10 +42,10 @@ NIC     Pause Params Supported  Pause RX  Pause TX  Auto Negotiation
 
 
 class Esxi(Process):
-    """At address:port, for root and the key alone; its NICs are set by the test."""
+    """Listens at address:port. Only root can log in, and only with the key. Tests set its NICs."""
 
     def __init__(self, name, netns, address, port, folder, sshd=""):
-        """sshd: more lines of its config."""
+        """sshd: additional lines of its config."""
         self.folder = pathlib.Path(folder) / name
         self.folder.mkdir(parents=True)
         self.address, self.port = address, port
@@ -62,23 +62,23 @@ class Esxi(Process):
             "AuthorizedKeysCommandUser root\nStrictModes no\nUsePAM no\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
             "PermitRootLogin prohibit-password\n"
-            f"SetEnv HOME={self.folder}\n"  # without what root's shell does as it starts
+            f"SetEnv HOME={self.folder}\n"  # skips the startup files of root's shell
             f'ForceCommand PATH={self.folder}:$PATH sh -c "$SSH_ORIGINAL_COMMAND"\n{sshd}')
         for script, text in (("vsish", _VSISH), ("esxcli", _ESXCLI), ("keys", _KEYS)):
             path = self.folder / script
             path.write_text(text.format(folder=self.folder))
             path.chmod(0o755)
-        os.makedirs("/run/sshd", mode=0o755, exist_ok=True)  # as its unit does
+        os.makedirs("/run/sshd", mode=0o755, exist_ok=True)  # as the unit of sshd does
         super().__init__(f"esxi-{name}", [_SSHD, "-D", "-e", "-f", config], netns,
                          self.folder / "sshd.log")
 
     def know(self, host_key):
-        """known_hosts has this key of it."""
+        """Puts this host key into the aggregator's known_hosts."""
         kind, key, *_ = pathlib.Path(f"{host_key}.pub").read_text().split()
         self.known_hosts.write_text(f"[{self.address}]:{self.port} {kind} {key}\n")
 
     def option(self, name):
-        """Of the aggregator's config."""
+        """The option for the aggregator's config."""
         return {"name": name, "address": self.address, "port": self.port,
                 "key": str(self.key), "known_hosts": str(self.known_hosts),
                 "interval_s": 8}
@@ -89,7 +89,7 @@ class Esxi(Process):
         return self
 
     def nic(self, name, pause="false", pfc="true", general=None, **driver):
-        """One that there is, and what its driver counts."""
+        """Adds or changes a NIC, with the counters of its driver."""
         self._nics[name] = pause
         general = {"Rx Packets": 0, "Rx Missed Errors": 0, **(general or {})}
         self._put(f"{name}.stats", "   -- General Statistics:\n" +
@@ -115,15 +115,15 @@ class Esxi(Process):
         fresh.rename(self.folder / name)
 
     def hang(self):
-        """The next command does not end."""
+        """Makes the next command never end."""
         (self.folder / "hang").touch()
 
     def flood(self):
-        """It prints without end, until nobody listens any more."""
+        """Makes the next command print without end, until the client disconnects."""
         (self.folder / "flood").touch()
 
     def cut(self):
-        """It breaks off each login, whoever it is, without a word."""
+        """Makes sshd close each connection at the login, without a message."""
         (self.folder / "cut").touch()
 
     def recover(self):

@@ -1,4 +1,4 @@
-"""etcd as Debian packs it, unpacked and never installed: a cluster, and what ails it."""
+"""Debian's etcd, unpacked and not installed: a cluster, and its faults."""
 
 import base64
 import concurrent.futures
@@ -16,12 +16,12 @@ from .wait import FULL, until
 CLIENT_PORT = 2379
 PEER_PORT = 2380
 READY_S = 20
-CALL_S = 5  # then the next one is asked
-READ_S = 1  # then it is asked anew
-HEDGE_S = 0.2  # then the other members are asked, too
+CALL_S = 5  # then the next member is asked
+READ_S = 1  # then the read is sent again
+HEDGE_S = 0.2  # then the read is also sent to the other members
 QUOTA_BYTES = 64 << 20
-# A member that hears nothing of its leader for a second has another one elected: where the
-# machine stands still for a moment, that is no trouble that a test has given.
+# A member that receives no heartbeat from its leader for a second starts an election. Longer, since
+# the machine may stand still for a moment, which must not look like a fault of the test.
 SLOW_TO_ELECT = () if FULL else ("--heartbeat-interval=300", "--election-timeout=3000")
 
 
@@ -38,11 +38,11 @@ def prefix_end(prefix):
 
 
 class Refused(OSError):
-    """etcd answered, and it was a no."""
+    """etcd has answered with an error."""
 
 
 class Member(Daemon):
-    """One etcd process in a namespace of its own."""
+    """One etcd process in its own namespace."""
 
     def __init__(self, engines, netns, name, address, folder, cluster, state, more=()):
         folder = pathlib.Path(folder)
@@ -84,9 +84,10 @@ class Member(Daemon):
 
 
 class Etcd:
-    """Members etcd1 .. etcdN, each in the namespace of that name.
+    """The members etcd1 .. etcdN, each in the namespace of the same name.
 
-    token_s: authentication is on, and tokens live so many seconds (JWT)."""
+    token_s: authentication is on, and tokens (JWT) are valid for so many seconds.
+    """
 
     USER, PASSWORD = "rackmesh", "correct-horse"
 
@@ -130,7 +131,7 @@ class Etcd:
         return [member.url for member in self.members.values()]
 
     def login(self):
-        """What a client's config says about authentication."""
+        """The options of a client's config for authentication."""
         if not self._token_s:
             return {}
         password = self._folder / "password"
@@ -148,7 +149,8 @@ class Etcd:
         return self
 
     def _close_doors(self):
-        """Users root and rackmesh; from now on everybody needs a token."""
+        """Creates the users root and rackmesh, and turns authentication on: from now on every
+        request needs a token."""
         self.call("/v3/auth/user/add", {"name": "root", "password": self.PASSWORD})
         self.call("/v3/auth/role/add", {"name": "root"})
         self.call("/v3/auth/user/grant", {"user": "root", "role": "root"})
@@ -175,9 +177,9 @@ class Etcd:
     # ---- asking -----------------------------------------------------------------
 
     def call(self, path, body, member=None):
-        """From the first member that answers; OSError when none does."""
+        """The answer of the first member that answers; OSError if none does."""
         last = None
-        # Whoever answered last is asked first: one that is cut off takes its time.
+        # The member that answered last is asked first: one that is cut off only answers late.
         names = sorted(self.members, key=lambda name: name != self._answered)
         asked = [member] if member else [self.members[name] for name in names]
         for each in asked:
@@ -193,10 +195,11 @@ class Etcd:
         raise OSError(f"{path}: no member answers: {last}")
 
     def _first(self, path, body):
-        """A read, from whichever member answers first; OSError when none does.
+        """The answer to a read from the member that answers first; OSError if none does.
 
-        A member that has put its question to a leader which is no more keeps silent for
-        up to 7 s, while the cluster answers all the same."""
+        A member that has forwarded a request to a former leader does not answer for up to 7 s,
+        while the cluster works.
+        """
         deadline, last = time.monotonic() + http.TIMEOUT_S, TimeoutError()
         while isinstance(last, TimeoutError) and time.monotonic() < deadline:
             names = sorted(self.members, key=lambda name: name != self._answered)
@@ -239,7 +242,7 @@ class Etcd:
         return json.loads(answer.text).get("token") if answer.ok else None
 
     def range(self, prefix, member=None):
-        """{key: (value, mod_revision)} by a linearizable read, and the revision."""
+        """({key: (value, mod_revision)}, revision) from a linearizable read."""
         path = "/v3/kv/range"
         body = {"key": b64(prefix), "range_end": b64(prefix_end(prefix))}
         answer = self.call(path, body, member) if member else self._first(path, body)
@@ -272,15 +275,15 @@ class Etcd:
             every=0.1,
         )
 
-    # ---- ailments ------------------------------------------------------------------
+    # ---- faults --------------------------------------------------------------------
 
     def compact(self):
-        """To the head: every watch that is behind loses its place."""
+        """Compacts to the newest revision: every watch that is behind fails."""
         revision = self.range("/rackmesh/")[1]
         self.call("/v3/kv/compaction", {"revision": str(revision), "physical": True})
 
     def replace(self, name):
-        """A member dies for good, and another takes its place, empty."""
+        """Removes a member for good, and adds an empty one in its place."""
         old = self.members[name]
         with contextlib.suppress(ProcessLookupError, AttributeError):
             old.kill()
@@ -303,7 +306,7 @@ class Etcd:
         self.members[name].start()
 
     def fill(self):
-        """NOSPACE: the database grows to its quota; reading and deleting go on."""
+        """Fills the database to its quota (NOSPACE): reads and deletes still work."""
         lump = "x" * (1 << 20)
         for i in range(2 * (QUOTA_BYTES >> 20)):
             try:
@@ -313,7 +316,7 @@ class Etcd:
         raise AssertionError("the quota was never reached")
 
     def empty(self):
-        """And back: delete, compact, defragment, disarm."""
+        """Undoes fill(): deletes, compacts, defragments and disarms the alarm."""
         self.call(
             "/v3/kv/deleterange", {"key": b64("/fill/"), "range_end": b64(prefix_end("/fill/"))}
         )

@@ -1,8 +1,8 @@
 """A Clos fabric of network namespaces: hosts, ToRs, spines, a management network.
 
-Every ToR is a bridge with a routed interface; every ToR has one link to each spine
-and spreads flows over them by a hash of the 5-tuple (ECMP). Hosts have one veth per
-RNIC, to the ToR its cable ends in, and one to the management bridge.
+Each ToR is a bridge with a routed interface. It has one link to each spine, and spreads flows
+over these links by a hash of the 5-tuple (ECMP). A host has one veth per RNIC, to the RNIC's
+ToR, and one veth to the management bridge.
 
     management: 192.168.100.0/22, RNICs: 10.<tor>.0.<n>/24 and fd00:<tor>::<n>/64
 """
@@ -24,7 +24,7 @@ class Rnic:
     host: str
     device: str
     tor: str
-    port: str  # the ToR's end of the cable
+    port: str  # the ToR's end of the RNIC's cable
     mac: str
     ipv4: str
     ipv6: str
@@ -43,10 +43,11 @@ class Host:
 
 
 class Fabric:
-    """racks: {tor: [host, host, ...]}; a host named under two ToRs has two RNICs.
+    """racks: {tor: [host, host, ...]}; a host in two lists has two RNICs.
 
-    centres: what hangs on the management network alone. relays: names of RNICs whose
-    cable runs through a namespace of its own, for a relay that delays (see relay())."""
+    centres: places with a cable to the management network only. relays: names of RNICs whose
+    cable leads through a namespace of its own, where a relay can delay packets (see relay()).
+    """
 
     def __init__(self, racks, spines=2, centres=("centre",), relays=()):
         sweep()
@@ -77,7 +78,7 @@ class Fabric:
         run("ip", "-n", full, "link", "set", "lo", "up")
         return full
 
-    # ---- laying -------------------------------------------------------------
+    # ---- making it ----------------------------------------------------------
 
     def _lay(self, racks, centres):
         bridge = self._add_netns("mgmt")
@@ -107,7 +108,7 @@ class Fabric:
                 "net/ipv4/conf/default/rp_filter": 0,
                 "net/ipv6/conf/default/accept_dad": 0,
                 "net/ipv4/icmp_ratelimit": 0,
-                "net/ipv4/icmp_ratemask": 0,  # what is left is one for the whole kernel
+                "net/ipv4/icmp_ratemask": 0,  # the only other limit is for the whole kernel
                 "net/ipv4/icmp_errors_use_inbound_ifaddr": 1,
             },
         )
@@ -150,7 +151,7 @@ class Fabric:
             )
 
     def _route(self):
-        """ToRs reach each other over all spines; spines know every rack."""
+        """Adds routes: ToRs reach each other over all spines; spines know every rack."""
         if not self.spines:
             return
         for tor, number in self.tors.items():
@@ -191,7 +192,7 @@ class Fabric:
         return f"192.168.{100 + number // 250}.{number % 250 + 1}", 22
 
     def device(self, n):
-        """What a host calls its n-th RNIC."""
+        """The name of a host's n-th RNIC."""
         return f"r{n}"
 
     def _lay_rnic(self, host, tor):
@@ -221,7 +222,7 @@ class Fabric:
         self._plug(rnic)
 
     def _plug(self, rnic):
-        """Its cable to its ToR, its addresses, and its way to the other racks."""
+        """Connects the RNIC to its ToR, with its addresses and its routes to the other racks."""
         netns, tor = self.hosts[rnic.host].netns, self.netns(rnic.tor)
         end = (netns, f"{rnic.device} address {rnic.mac}")
         if rnic.name in self.relays:
@@ -235,9 +236,11 @@ class Fabric:
         batch([self._route6(rnic)], netns, "-6")
 
     def swap(self, rnic, mac):
-        """Another RNIC in its place: of the same name and addresses, with a MAC of its own.
+        """Replaces the RNIC by another one with the same name and addresses and a different MAC
+        address.
 
-        All is made ready first, so that its place is empty for a moment only."""
+        The new one is prepared first, so that there is no RNIC for a moment only.
+        """
         netns, tor = self.hosts[rnic.host].netns, self.netns(rnic.tor)
         device, port = rnic.device, f"{rnic.port}s"
         notify = ("ipv4/conf/default/arp_notify", "ipv6/conf/default/ndisc_notify")
@@ -265,7 +268,7 @@ class Fabric:
         return f"dev {rnic.device} metric {100 * (place + 1)}"
 
     def _lay_relay(self, rnic, netns, device):
-        """A namespace with two ends, near its host and far (near its ToR)."""
+        """Makes a namespace with two ends: near (towards the host) and far (towards the ToR)."""
         full = self._add_netns(self.relay(rnic))
         _cable(netns, device, full, "near")
         _no_offload(netns, device.split()[0])
@@ -273,26 +276,28 @@ class Fabric:
         return full, "far"
 
     def face(self, name):
-        """Where a daemon listens for HTTP, in its own namespace."""
+        """The address at which a daemon listens for HTTP, in its own namespace."""
         return "127.0.0.1"
 
     def relay(self, rnic):
-        """The place where the RNIC's relay runs, for netns(); its ends are near and far."""
+        """The name of the place where the RNIC's relay runs, for netns(); its interfaces are
+        near and far."""
         return "relay-" + rnic.replace("/", "-")
 
     def carrier_of(self, name):
-        """Whether its cable of the management network carries a signal."""
+        """Whether the place's cable to the management network has a carrier."""
         shown = run("ip", "-n", self.netns(name), "-br", "link", "show", "mgmt0")
         return "LOWER_UP" in shown
 
     # ---- faults -------------------------------------------------------------
 
     def drop(self, rnic, send=True, receive=True, which=""):
-        """The RNIC's packets vanish at its ToR port; its link stays up.
+        """Drops the RNIC's packets at its ToR port; its link stays up.
 
-        send: what the RNIC sends; receive: what is sent to it; which: of those only what
-        nft matches so. Counted, so that a test can assert that the fault really bit: see
-        dropped()."""
+        send: packets that the RNIC sends; receive: packets that are sent to it; which: only
+        those that this nft expression matches. They are counted, so that a test can assert that
+        the fault had an effect: see dropped().
+        """
         rules, rule = [], f"{which} counter drop".strip()
         if send:
             rules.append(_chain("from_rnic", "ingress", rnic.port, 0, [rule]))
@@ -301,7 +306,7 @@ class Fabric:
         nft(self.netns(rnic.tor), _table(f"fault_{rnic.port}", rules))
 
     def dropped(self, rnic):
-        """(what the RNIC sent, what was sent to it): packets the fault has eaten."""
+        """(sent by the RNIC, sent to it): packets that the fault has dropped."""
         counts = _packets(self.netns(rnic.tor), f"fault_{rnic.port}")
         return counts.get("from_rnic", 0), counts.get("to_rnic", 0)
 
@@ -309,7 +314,7 @@ class Fabric:
         nft(self.netns(rnic.tor), f"delete table netdev fault_{rnic.port}\n")
 
     def isolate(self, host):
-        """The host is gone: every cable of it is cut, without a word of farewell."""
+        """Cuts every cable of the host at once; nothing closes its connections."""
         for rnic in self.hosts[host].rnics:
             run("ip", "-n", self.netns(rnic.tor), "link", "set", rnic.port, "down")
         self.cut_management(host)
@@ -320,7 +325,7 @@ class Fabric:
         self.mend_management(host)
 
     def carrier(self, host):
-        """Whether any of the host's cables still carries a signal."""
+        """Whether any cable of the host has a carrier."""
         states = run("ip", "-n", self.hosts[host].netns, "-br", "link", "show", "up")
         lines = [line for line in states.splitlines() if not line.startswith("lo ")]
         return any("LOWER_UP" in line for line in lines)
@@ -332,7 +337,7 @@ class Fabric:
         run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_ports[name], "up")
 
     def addresses(self, switch):
-        """Of its interfaces: what a trace may find of it."""
+        """Of the switch's interfaces: a trace may contain any of them."""
         if switch in self.tors:
             n = self.tors[switch]
             found = [f"10.{n}.0.1", f"fd00:{n}::1"]
@@ -347,12 +352,13 @@ class Fabric:
         ]
 
     def uplink(self, tor, spine):
-        """The ToR's end of its link to the spine; the spine's end is called like the ToR."""
+        """The ToR's end of its link to the spine; the spine's end has the ToR's name."""
         assert tor in self.tors
         return f"up{self.spines.index(spine) + 1}"
 
     def kill_switch(self, switch, which=""):
-        """It forwards nothing more, or nothing that nft matches so; its links stay up."""
+        """The switch drops all packets, or those that this nft expression matches; its links
+        stay up."""
         chain = f"type filter hook {{}} priority -300; {which} counter drop;"
         rules = [
             f"chain through {{ {chain.format('forward')} }}",
@@ -376,8 +382,8 @@ class Fabric:
         return sum(_packets(self.netns(switch), "fault_switch", family).values())
 
     def kill_link(self, tor, spine, up=True, down=True, which=""):
-        """What crosses it vanishes, up from the ToR or down to it, or of that only what nft
-        matches so; it keeps its carrier."""
+        """The link drops all packets, only those up from the ToR, or only those down to it;
+        `which` selects some by an nft expression. The link keeps its carrier."""
         device, rules, rule = self.uplink(tor, spine), [], f"{which} counter drop".strip()
         if up:
             rules.append(_chain("up", "egress", device, 0, [rule]))
@@ -392,7 +398,7 @@ class Fabric:
         return sum(_packets(self.netns(tor), f"fault_{self.uplink(tor, spine)}").values())
 
     def rewrite_class(self, tor, dscp, to):
-        """All of that class that leaves the rack has another DSCP from there on."""
+        """Packets of this class that leave the rack get another DSCP at the ToR."""
         devices = ", ".join(self.uplink(tor, spine) for spine in self.spines)
         hook = "type filter hook postrouting priority -150;"
         rule = f"oifname {{ {devices} }} ip dscp {dscp} counter ip dscp set {to}"
@@ -405,8 +411,8 @@ class Fabric:
         return sum(_packets(self.netns(tor), "fault_class", "inet").values())
 
     def blackhole(self, spine, tor=None, of=2, seed=0):
-        """One flow of `of`, by a hash of addresses and ports, vanishes in the spine: on its
-        way to that ToR, or wherever it goes."""
+        """The spine drops one of `of` flows, chosen by a hash of addresses and ports: only on
+        their way to that ToR, or all."""
         rule = (
             f"meta l4proto udp jhash ip saddr . ip daddr . udp sport . udp dport mod {of}"
             f" seed {seed:#x} 0 counter drop"
@@ -427,7 +433,7 @@ class Fabric:
         return sum(_packets(self.netns(spine), "fault_flows", family).values())
 
     def block_probes(self, host, udp_port=862):
-        """Its own firewall takes no probe any more."""
+        """The host's own firewall drops all probes that it receives."""
         rule = f"type filter hook input priority 0; udp dport {udp_port} counter drop"
         nft(self.netns(host), f"table inet fault_firewall {{ chain in {{ {rule}; }}\n}}\n")
 
@@ -438,7 +444,7 @@ class Fabric:
         return sum(_packets(self.netns(host), "fault_firewall", "inet").values())
 
     def lose_management(self, host, percent):
-        """So many of a hundred packets that the management network sends to the host vanish."""
+        """Drops so many percent of the packets that the management network sends to the host."""
         rule = f"numgen random mod 100 < {percent} counter drop"
         port = self._management_ports[host]
         nft(self.netns("mgmt"), _table(f"fault_{port}", [_chain("to", "egress", port, 0, [rule])]))
@@ -452,12 +458,13 @@ class Fabric:
         nft(self.netns("mgmt"), f"delete table netdev fault_{port}\n")
 
     def delay(self, place, device, ms):
-        """What leaves there by this device does so later: by netem, which not every kernel has."""
+        """Delays all packets that leave the place by this device, by netem, which not every
+        kernel has."""
         how = f"root netem delay {ms}ms limit 10000"
         run(*f"ip netns exec {place} tc qdisc add dev {device} {how}".split())
 
     def delayed(self, place, device):
-        """Packets that left through it."""
+        """Number of packets that have left through the delay."""
         text = run(*f"ip netns exec {place} tc -s qdisc show dev {device} root".split())
         return sum(map(int, re.findall(r"(?: (\d+) pkt)", text)))
 
@@ -475,15 +482,14 @@ class Fabric:
         return True
 
     def management_end(self, host):
-        """The management network's end of its cable: what is sent to the host leaves there."""
+        """The management network's end of the host's cable: packets to the host leave there."""
         return self.netns("mgmt"), self._management_ports[host]
 
     # ---- the wire ------------------------------------------------------------
 
     def count(self, udp_port=862):
-        """From now on every cable counts, at the ToR, what comes from its RNIC:
-        probes (towards the reflectors' port) and replies (from it). A trace of a path is
-        shorter than any probe."""
+        """From now on, counts at the ToR what each RNIC sends: probes (to the reflectors' port)
+        and replies (from it). A trace of a path is shorter than any probe, and is not counted."""
         for tor in self.tors:
             for rnic in self.rnics.values():
                 if rnic.tor != tor:
@@ -499,7 +505,7 @@ class Fabric:
                 nft(self.netns(tor), _table(f"wire_{rnic.port}", chains))
 
     def counted(self, rnic):
-        """(probes, replies) that the RNIC has put on its cable."""
+        """(probes, replies) that the RNIC has sent."""
         counts = _packets(self.netns(rnic.tor), f"wire_{rnic.port}")
         return counts["probes"], counts["replies"]
 
@@ -522,14 +528,15 @@ def _offset(net, n):
 
 
 def _cable(netns, device, other, port):
-    """A veth pair between two namespaces; device may carry options of `ip link add`."""
+    """Makes a veth pair between two namespaces; device may contain options of `ip link add`."""
     run(*f"ip -n {netns} link add {device} type veth peer name {port} netns {other}".split())
     run(*f"ip -n {netns} link set dev {device.split()[0]} up".split())
     run(*f"ip -n {other} link set dev {port} up".split())
 
 
 def _no_offload(netns, device):
-    """Packets leave with their checksum made: a relay's socket would lose the promise."""
+    """Turns checksum offload off: packets that a relay's socket forwards would otherwise have
+    no checksum."""
     run(*f"ip netns exec {netns} ethtool -K {device} tx off".split())
 
 
@@ -550,7 +557,7 @@ def _packets(netns, table, family="netdev"):
 
 
 def sweep():
-    """Deletes what a process left behind that was killed before it could."""
+    """Deletes the namespaces of processes that were killed before they could do it."""
     for entry in pathlib.Path("/run/netns").glob("rmlab*-*"):
         owner = _OURS.match(entry.name)
         if owner and not pathlib.Path(f"/proc/{int(owner[1], 16)}").exists():
