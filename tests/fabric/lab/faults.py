@@ -1,7 +1,8 @@
-"""Faults that tests and the demo give, each with what has to be said about it.
+"""Faults that tests and the demo cause, each with the alert that must follow.
 
-begin() returns the moment just before the fault; bit() says whether it really hurt;
-end() takes it back."""
+begin() causes the fault and returns the moment just before it; bit() says whether it had an
+effect; end() takes it back.
+"""
 
 import threading
 import time
@@ -16,7 +17,7 @@ RNIC_KINDS = {
 
 
 class Fault:
-    """A fault of one part. place is None where an alert must not carry one."""
+    """A fault of one part. place: None where an alert must not have one."""
 
     def __init__(self, kind, alertname, part, place=None):
         self.kind = kind
@@ -29,7 +30,7 @@ class Fault:
         return f"{self.kind} {self.part}"
 
     def names(self, arrival):
-        """Whether this alert is about this fault's part, and about nothing else."""
+        """Whether the alert is about this fault's part, and about nothing else."""
         return (
             arrival.alertname == self.alertname
             and arrival.part == self.part
@@ -49,7 +50,8 @@ class Fault:
 
 
 class RnicDead(Fault):
-    """Its packets vanish at its ToR's port, in one direction or both; the link stays up."""
+    """The RNIC's packets are dropped at its ToR's port, in one direction or both; its link
+    stays up."""
 
     def __init__(self, lab, rnic, kind="rnic-down"):
         super().__init__(kind, "RackmeshRnic", rnic.name, rnic.tor)
@@ -60,7 +62,7 @@ class RnicDead(Fault):
         self._fabric.drop(self.rnic, self.send, self.receive)
 
     def eaten(self):
-        """(of what it sent, of what was sent to it): packets dropped so far."""
+        """(sent by the part, sent to it): packets dropped so far."""
         return self._fabric.dropped(self.rnic)
 
     def bit(self):
@@ -75,7 +77,8 @@ DIRECTIONS = {"both": (True, True), "send": (True, False), "receive": (False, Tr
 
 
 class RnicLossy(RnicDead):
-    """Some of its packets vanish at its ToR's port, by chance, in one direction or both."""
+    """A random share of the RNIC's packets is dropped at its ToR's port, in one direction or
+    both."""
 
     def __init__(self, lab, rnic, percent, direction):
         super().__init__(lab, rnic)
@@ -88,7 +91,7 @@ class RnicLossy(RnicDead):
 
 
 class RnicMtu(RnicLossy):
-    """So do all that are longer than this many bytes."""
+    """The RNIC's packets that are longer than this many bytes are dropped."""
 
     def __init__(self, lab, rnic, longest, direction):
         super().__init__(lab, rnic, 0, direction)
@@ -97,7 +100,7 @@ class RnicMtu(RnicLossy):
 
 
 class AgentKilled(Fault):
-    """kill -9. Its kernel resets the session."""
+    """kill -9 of an agent. Its kernel resets the session."""
 
     def __init__(self, lab, host):
         super().__init__("agent-down", "RackmeshAgent", host)
@@ -114,7 +117,7 @@ class AgentKilled(Fault):
 
 
 class AgentFrozen(Fault):
-    """SIGSTOP. Its kernel goes on acknowledging what comes."""
+    """SIGSTOP of an agent. Its kernel still acknowledges what it receives."""
 
     def __init__(self, lab, host):
         super().__init__("agent-frozen", "RackmeshAgent", host)
@@ -131,7 +134,8 @@ class AgentFrozen(Fault):
 
 
 class HostGone(Fault):
-    """Every cable is cut, that of the management network too, with no farewell."""
+    """Every cable of the host is cut at once, that to the management network, too; nothing
+    closes its connections."""
 
     def __init__(self, lab, host):
         super().__init__("host-down", "RackmeshHost", host)
@@ -148,7 +152,7 @@ class HostGone(Fault):
 
 
 class SwitchDead(Fault):
-    """A ToR or a spine that forwards nothing any more."""
+    """A ToR or a spine drops all packets."""
 
     def __init__(self, lab, switch):
         is_tor = switch in lab.fabric.tors
@@ -170,7 +174,7 @@ class SwitchDead(Fault):
 
 
 class SwitchLossy(SwitchDead):
-    """It loses some of all that it forwards, by chance."""
+    """A switch drops a random share of the packets that it forwards."""
 
     def __init__(self, lab, switch, percent):
         super().__init__(lab, switch)
@@ -182,7 +186,7 @@ class SwitchLossy(SwitchDead):
 
 
 class PairSwallowed(SwitchDead):
-    """A spine that swallows all that goes from one rack to another."""
+    """A spine drops all packets from one rack to another one."""
 
     def __init__(self, lab, spine, src, dst):
         super().__init__(lab, spine)
@@ -195,7 +199,7 @@ class PairSwallowed(SwitchDead):
 
 
 class UplinkDead(Fault):
-    """Whatever crosses one link between a ToR and a spine vanishes, one way or both."""
+    """A link between a ToR and a spine drops all packets, in one direction or both."""
 
     def __init__(self, lab, tor, spine, up=True, down=True):
         super().__init__("link-down", "RackmeshLink", "--".join(sorted((tor, spine))))
@@ -212,7 +216,7 @@ class UplinkDead(Fault):
 
 
 class UplinkLossy(UplinkDead):
-    """Some of what crosses it vanishes, by chance."""
+    """A link between a ToR and a spine drops a random share of the packets."""
 
     def __init__(self, lab, tor, spine, percent, up=True, down=True):
         super().__init__(lab, tor, spine, up, down)
@@ -223,7 +227,8 @@ class UplinkLossy(UplinkDead):
 
 
 class FlowsBlackholed(Fault):
-    """Some flows vanish in a spine, everywhere or on their way to one ToR; others pass."""
+    """A spine drops all packets of some flows, everywhere or on their way to one ToR; other
+    flows pass."""
 
     def __init__(self, lab, spine, tor=None, of=2, seed=0):
         part = spine if tor is None else "--".join(sorted((tor, spine)))
@@ -242,7 +247,7 @@ class FlowsBlackholed(Fault):
 
 
 class ClassRewritten(Fault):
-    """A ToR gives what leaves its rack in one class another DSCP; nothing is lost."""
+    """A ToR gives the packets of one class that leave its rack another DSCP; nothing is lost."""
 
     def __init__(self, lab, tor, dscp=26, to=8):
         part = f"dscp{dscp}-out-of-{tor}"
@@ -260,7 +265,7 @@ class ClassRewritten(Fault):
 
 
 class RnicOnAndOff(RnicDead):
-    """It is dead for a while, works for a while, again and again."""
+    """An RNIC is dead for a while and works for a while, again and again."""
 
     def __init__(self, lab, rnic, dead_s, works_s):
         super().__init__(lab, rnic)
@@ -288,7 +293,8 @@ class RnicOnAndOff(RnicDead):
 
 
 class ProbesBlocked(Fault):
-    """A host's own firewall takes no probe: as if its RNICs received nothing."""
+    """A host's own firewall drops all probes that it receives, as if its RNICs received
+    nothing."""
 
     def __init__(self, lab, rnic):
         super().__init__("rnic-receive-dead", "RackmeshRnic", rnic.name, rnic.tor)
@@ -305,7 +311,7 @@ class ProbesBlocked(Fault):
 
 
 class ManagementLossy(Fault):
-    """A host's management network loses packets; the RDMA fabric is well. Nobody is down."""
+    """A host's management network loses packets; the RDMA fabric is well. No part is down."""
 
     def __init__(self, lab, host, percent):
         super().__init__("none", "none", host)
@@ -322,7 +328,7 @@ class ManagementLossy(Fault):
 
 
 class Late(Fault):
-    """All that leaves by a device arrives, but later."""
+    """All packets that leave by a device are delayed; none is lost."""
 
     def __init__(self, lab, end, ms, kind="none", alertname="none", part="", place=None):
         super().__init__(kind, alertname, part, place)
@@ -339,24 +345,24 @@ class Late(Fault):
 
 
 def management_late(lab, host, ms):
-    """Nobody is down."""
+    """The host's management network delays its packets. No part is down."""
     return Late(lab, lab.fabric.management_end(host), ms, part=host)
 
 
 def rnic_late(lab, rnic, ms):
-    """All that is sent to it is late."""
+    """All packets to the RNIC are delayed."""
     end = (lab.fabric.netns(rnic.tor), rnic.port)
     return Late(lab, end, ms, "rnic-late", "RackmeshRnic", rnic.name, rnic.tor)
 
 
 def uplink_late(lab, tor, spine, ms):
-    """All that the ToR sends to the spine is late."""
+    """All packets from the ToR to the spine are delayed."""
     end = (lab.fabric.netns(tor), lab.fabric.uplink(tor, spine))
     return Late(lab, end, ms, "link-late", "RackmeshLink", "--".join(sorted((tor, spine))))
 
 
 class SpineLate(Fault):
-    """All that crosses a spine arrives, but later."""
+    """All packets that cross a spine are delayed; none is lost."""
 
     def __init__(self, lab, spine, ms):
         super().__init__("switch-late", "RackmeshSwitch", spine)
@@ -376,7 +382,7 @@ class SpineLate(Fault):
 
 
 class AgentStutters(Fault):
-    """An agent that is stopped for a moment, again and again. Nothing has to be said."""
+    """An agent is stopped for a moment, again and again. No alert has to follow."""
 
     def __init__(self, lab, hosts, pattern):
         super().__init__("none", "none", ",".join(hosts))
@@ -393,7 +399,7 @@ class AgentStutters(Fault):
 
 
 class AgentMostlyStill(AgentStutters):
-    """An agent that stands still for 1.5 s of 1.8: as good as frozen."""
+    """An agent is stopped for 1.5 s of every 1.8 s, which counts as frozen."""
 
     def __init__(self, lab, host):
         super().__init__(lab, [host], Pattern(0.3, 1.5, 0))

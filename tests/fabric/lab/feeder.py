@@ -1,4 +1,5 @@
-"""Many made-up racks over the wire to an analyzer, and what a database must hold then."""
+"""Sends data of many invented racks to an analyzer, and computes what a database must have
+afterwards."""
 
 import json
 
@@ -11,7 +12,7 @@ MINE = "WHERE aggregator =~ /^sim-/"
 
 
 class Feeder(Process):
-    """tests/bench/feed_analyzer: ends when everything is acknowledged."""
+    """Runs tests/bench/feed_analyzer, which ends when everything is acknowledged."""
 
     def __init__(self, netns, address, folder, **options):
         words = [w for k, v in options.items() for w in (f"--{k.replace('_', '-')}", v)]
@@ -32,7 +33,7 @@ class Feeder(Process):
 
 
 def stored(influx):
-    """What a database has of it, as the feeder counts."""
+    """What a database has, in the same form as wait_finished()."""
 
     def row(text):
         rows = influx.query(text)

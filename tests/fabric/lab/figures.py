@@ -1,10 +1,10 @@
-"""Figures of a run, for people and for assertions."""
+"""Figures of a run, to print and to assert."""
 
 import math
 
 
 def percentile(values, share):
-    """Nearest rank: a value that was really seen."""
+    """By the nearest rank: a value that was really measured."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 

@@ -1,4 +1,4 @@
-"""What an operator was told of known faults, held against the truth."""
+"""Compares the alerts of known faults with the truth."""
 
 import collections
 import dataclasses
@@ -8,11 +8,11 @@ GRADES = ("right", "late", "vague", "missed", "wrong")  # best first
 
 @dataclasses.dataclass
 class Grade:
-    """Of one case. name: the worst of its faults' GRADES; alerts: how many were opened for
-    one fault at most; innocents: alerts on parts that nobody has broken."""
+    """The grade of one case. name: the worst of its faults' GRADES; alerts: the highest number
+    of alerts for one fault; innocents: alerts on parts that no fault concerns."""
 
     name: str
-    seconds: float  # until the last of them was named; None: never
+    seconds: float  # from the faults until the last of them was named; None: never
     alerts: int
     innocents: list
 
@@ -22,14 +22,14 @@ class Grade:
 
 
 def is_vague(fault, arrival):
-    """Its part is told as one of several: "A or B"."""
+    """Whether the alert is on one of several parts: "A or B"."""
     parts = arrival.part.split(" or ")
     return len(parts) > 1 and fault.part in parts
 
 
 def grade(faults, arrivals, at, within_s):
-    """faults: which have to be named, none where nobody is to be; arrivals: all that came
-    since; at: when they began."""
+    """faults: those that have to be named (none: nothing may be named); arrivals: all alerts
+    since they began; at: when they began."""
     firing = [each for each in arrivals if each.status == "firing"]
     opened = collections.Counter()
     names, seconds, explained = [], [], []

@@ -1,5 +1,5 @@
-"""What Grafana does with a dashboard, as far as its queries go: variables filled by their own
-queries, macros by a range of time, and every panel's targets asked."""
+"""Does what Grafana does with the queries of a dashboard: fills variables by their own queries,
+replaces macros for a range of time, and runs the queries of every panel."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ import re
 from .places import ROOT
 
 DASHBOARDS = ROOT / "analyzer" / "dashboards"
-INTERVAL = "2s"  # $__interval: a test's whole time is short
+INTERVAL = "2s"  # $__interval: a test lasts only some seconds
 RATE_S = 15  # $__rate_interval, of a Prometheus that scrapes every second
 
 
@@ -16,8 +16,8 @@ RATE_S = 15  # $__rate_interval, of a Prometheus that scrapes every second
 class Target:
     dashboard: str
     panel: dict
-    text: str  # as the file has it
-    legend: str  # "" for a table
+    text: str  # the query as in the file
+    legend: str  # "": a table, which has none
 
     def __str__(self):
         return f"{self.dashboard}: {self.panel['title']}: {self.text}"
@@ -35,7 +35,7 @@ class Dashboard:
         return self.json["panels"]
 
     def targets(self):
-        """Of all panels, and of the annotations."""
+        """The queries of all panels and of the annotations."""
         for panel in self.panels:
             for target in panel["targets"]:
                 text = target.get("query") or target["expr"]
@@ -53,14 +53,14 @@ def dashboards(source):
 
 
 def filled(text, values):
-    """$name and ${name} of those that are known; longer names first."""
+    """Replaces $name and ${name} of the known variables, longer names first."""
     for name in sorted(values, key=len, reverse=True):
         text = re.sub(rf"\$(?:{name}\b|{{{name}}})", lambda _: values[name], text)
     return text
 
 
 class OfInflux:
-    """Asks an InfluxDB (lab/influx.py) as its data source would."""
+    """Queries an InfluxDB (lab/influx.py) as its data source would."""
 
     def __init__(self, influx, from_ns, to_ns):
         self._influx = influx
@@ -68,7 +68,7 @@ class OfInflux:
         self._time = f"time >= {from_ns} AND time <= {to_ns}"
 
     def values(self, dashboard):
-        """{variable: what it is replaced with, with everything chosen}"""
+        """{variable: the text that replaces it if every value is chosen}"""
         chosen = {}
         for name, variable in dashboard.variables.items():
             if variable["type"] == "constant":
@@ -80,7 +80,7 @@ class OfInflux:
         return chosen
 
     def ask(self, target, chosen):
-        """Rows that say something."""
+        """The rows of the answer that have a value."""
         macros = {"timeFilter": self._time, "__interval": INTERVAL}
         text = filled(target.text, {**chosen, **macros})
         tags = {"time", *re.findall(r'"(\w+)"', text.partition(" GROUP BY ")[2])}
@@ -92,7 +92,7 @@ class OfInflux:
 
 
 class OfPrometheus:
-    """Asks a Prometheus (lab/prometheus.py) as its data source would."""
+    """Queries a Prometheus (lab/prometheus.py) as its data source would."""
 
     def __init__(self, prometheus, from_s, to_s):
         self._prometheus = prometheus

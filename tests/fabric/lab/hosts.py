@@ -1,7 +1,8 @@
-"""Names of a fabric's own: a hosts file per namespace, and at most one name server.
+"""Host names of a fabric: a hosts file per namespace, and at most one name server.
 
-ip netns exec mounts /etc/netns/NAME/* over /etc: what is written into those files later is
-seen by the daemons that run already."""
+ip netns exec mounts /etc/netns/NAME/* over /etc, so running daemons see later changes of these
+files.
+"""
 
 import contextlib
 import pathlib
@@ -17,13 +18,13 @@ DNS_PORT, TYPE_A, NO_SUCH_NAME = 53, 1, 3
 
 
 class Hosts:
-    """Of the namespaces that places live in. set() before their daemons start."""
+    """The names in the namespaces of these places. Call set() before their daemons start."""
 
     def __init__(self, fabric, places):
         self._folders = [FOLDER / fabric.netns(place) for place in places]
         for folder in self._folders:
             folder.mkdir(parents=True, exist_ok=True)
-        self.server("127.0.0.1")  # nobody
+        self.server("127.0.0.1")  # no server listens there
         self.set({})
 
     def server(self, address):
@@ -33,7 +34,7 @@ class Hosts:
             )
 
     def set(self, names):
-        """names: {name: address, or a list of them}. Whole: what is left out has none."""
+        """names: {name: address, or a list of them}. Replaces all names."""
         lines = ["127.0.0.1 localhost"]
         for name, addresses in names.items():
             for address in [addresses] if isinstance(addresses, str) else addresses:
@@ -44,12 +45,12 @@ class Hosts:
     def close(self):
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(OSError):  # others have some
+        with contextlib.suppress(OSError):  # other namespaces still have files there
             FOLDER.rmdir()
 
 
 class NameServer:
-    """Answers questions for IPv4 addresses. names: {name: [address]}, may be changed."""
+    """Answers queries for IPv4 addresses. names: {name: [address]}, may be changed at any time."""
 
     def __init__(self, netns, address, names):
         self.names = names

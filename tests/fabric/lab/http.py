@@ -9,7 +9,7 @@ import socket
 from . import netns as namespaces
 from .wait import PATIENCE_S
 
-TIMEOUT_S = PATIENCE_S  # who stands still for a moment is not away
+TIMEOUT_S = PATIENCE_S  # a daemon may stand still for some time
 _LINE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
@@ -18,7 +18,7 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 class Answer:
     status: int
     text: str
-    date: str = ""  # by the clock of who answers
+    date: str = ""  # by the clock of the server
 
     @property
     def ok(self):
@@ -32,11 +32,11 @@ class Answer:
 
 
 class _Connection(http.client.HTTPConnection):
-    """Over a socket that somebody else has connected."""
+    """A connection over a socket that is already connected."""
 
     def __init__(self, sock):
         super().__init__("localhost")
-        self.sock = sock  # with the time-out that it was connected with
+        self.sock = sock  # has the time-out that was set for connecting
 
 
 def _ask(sock, verb, path, body=None, head=None):
@@ -76,7 +76,7 @@ def post(netns, host, port, path, body=None, head=None, seconds=TIMEOUT_S):
 
 
 def post_unix(path_of_socket, path, body=None):
-    """body: what becomes JSON, or text that goes as it is."""
+    """body: an object to send as JSON, or a text to send as it is."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.settimeout(TIMEOUT_S)
@@ -88,7 +88,7 @@ def post_unix(path_of_socket, path, body=None):
 
 
 class Metrics:
-    """What /metrics said: {name: [(labels, value), ...]}."""
+    """The content of /metrics: {name: [(labels, value), ...]}."""
 
     def __init__(self, text):
         self.series = {}
@@ -102,7 +102,7 @@ class Metrics:
             self.series.setdefault(match[1], []).append((labels, float(match[3])))
 
     def sum(self, name, **labels):
-        """Of all series that carry these labels; a name nobody knows is an error."""
+        """The sum of all series with these labels; an unknown name is an error."""
         if name not in self.series:
             raise KeyError(f"{name}; there are: {', '.join(sorted(self.series))}")
         return sum(
@@ -112,7 +112,7 @@ class Metrics:
         )
 
     def by(self, name, label):
-        """{label's value: sum}; a name nobody knows is an error."""
+        """{value of the label: sum}; an unknown name is an error."""
         if name not in self.series:
             raise KeyError(f"{name}; there are: {', '.join(sorted(self.series))}")
         sums = {}

@@ -1,4 +1,4 @@
-"""Databases as Debian packs them, unpacked and never installed: InfluxDB, VictoriaMetrics."""
+"""Debian's databases, unpacked and not installed: InfluxDB, VictoriaMetrics."""
 
 import json
 import pathlib
@@ -29,23 +29,23 @@ bind-address = "127.0.0.1:{backup}"
 
 
 class Questions:
-    """To a database of which netns, address and port are known."""
+    """Queries to a database with a known netns, address and port."""
 
     def ask(self, path):
         return http.get(self.netns, self.address, self.port, path)
 
     def query(self, text, database="rackmesh"):
-        """The series of one InfluxQL statement: a list of {column: value} each."""
+        """The rows of one InfluxQL statement, as a list of {column: value}."""
         return _rows(self.ask(_statement(text, database)).json)
 
     def put(self, policy, *lines, database="rackmesh"):
-        """Points in line protocol, made up by a test."""
+        """Writes points in line protocol."""
         path = f"/write?{urllib.parse.urlencode({'db': database, 'rp': policy})}"
         answer = http.post(self.netns, self.address, self.port, path, "\n".join(lines))
         assert answer.status == 204, answer
 
     def change(self, text, database="rackmesh"):
-        """The same of a statement that changes something."""
+        """As query(), for a statement that changes something."""
         path = _statement(text, database)
         return _rows(http.post(self.netns, self.address, self.port, path).json)
 
@@ -67,7 +67,7 @@ def _rows(answer):
 
 
 class Influx(Questions, Daemon):
-    """InfluxDB 1.6 at address:8086; its data outlives a kill."""
+    """InfluxDB 1.6 at address:8086; its data stay after a kill."""
 
     def __init__(self, engines, netns, address, folder, port=INFLUX_PORT):
         folder = pathlib.Path(folder)
@@ -92,7 +92,7 @@ class Influx(Questions, Daemon):
 
 
 class Victoria(Daemon):
-    """VictoriaMetrics at address:8428; takes InfluxDB's line protocol."""
+    """VictoriaMetrics at address:8428; it accepts InfluxDB's line protocol."""
 
     def __init__(self, engines, netns, address, folder, port=VICTORIA_PORT):
         folder = pathlib.Path(folder)
@@ -119,15 +119,16 @@ class Victoria(Daemon):
         return until("VictoriaMetrics answers", seconds, lambda: self.ask("/health").ok, [self])
 
     def export(self, match):
-        """All series that match, as VictoriaMetrics has them; what came is flushed first."""
+        """All series that match, in the form of VictoriaMetrics' export; buffered points are
+        flushed first."""
         self.ask("/internal/force_flush")
         words = urllib.parse.urlencode({"match[]": match})
         text = self.ask(f"/api/v1/export?{words}").text
         return [json.loads(line) for line in text.splitlines()]
 
     def wait_values(self, name, count, seconds=30):
-        """Every value of a metric, once there are so many: what VictoriaMetrics took is
-        seen by a search only some time later, flushed or not."""
+        """Waits until a metric has so many values, and returns them: a search finds new points
+        only some time after they were accepted, flushed or not."""
 
         def enough():
             series = self.export(f'{{__name__="{name}"}}')

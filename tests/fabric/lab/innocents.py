@@ -1,25 +1,25 @@
-"""Who may not be named although nobody has broken it."""
+"""Which alerts on parts without a fault are errors of the product."""
 
 from .machine import CLEAN_S, lost
 from .wait import VIRTUAL
 
-# Who says one of these without a reason accuses an innocent, whatever the machine does.
+# An alert of one of these kinds on a part without a fault is an error, also on a busy machine.
 VERDICTS = ("RackmeshRnic", "RackmeshTor", "RackmeshLink", "RackmeshSwitch", "RackmeshPath")
-# That somebody was silent is told, and told to be over, by so much later.
+# An alert on a silent daemon comes, and is resolved, up to so many seconds later.
 TELLS_OF_S = 10
 
 
 def is_held(arrival, since):
-    """Whether an alert on nobody's fault speaks against the product. That an agent, a host
-    or an aggregator was silent is true where the machine did not let it run."""
+    """Whether an alert on a part without a fault is an error. That an agent, a host or an
+    aggregator was silent is true if the machine did not let it run."""
     if VIRTUAL or arrival.alertname in VERDICTS:
         return True
     return lost(min(since, arrival.at - TELLS_OF_S)) < CLEAN_S
 
 
 def accused(arrivals, since, guilty):
-    """Those that are named without a reason; since: when the story began. What the machine
-    has to answer for is printed."""
+    """The alerts on parts without a fault; since: when the scenario began. Prints those that
+    the machine caused."""
     wrong = []
     for arrival in arrivals:
         if guilty(arrival):

@@ -1,5 +1,5 @@
-"""A kubelet, as far as its list of pods goes: GET /pods over https for who has the token. It
-replays the PodList that tests/fuzz/corpus/pod_list/kubelet.json holds."""
+"""Imitates a kubelet as far as its list of pods goes: GET /pods over https for clients with the
+token. It sends the PodList of tests/fuzz/corpus/pod_list/kubelet.json."""
 
 import contextlib
 import http.server
@@ -22,7 +22,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         kubelet = self.server.kubelet
-        if kubelet.stopped:  # a connection from before
+        if kubelet.stopped:  # this connection is older
             self.close_connection = True
             return
         kubelet.asked += 1
@@ -59,18 +59,18 @@ class _Server(http.server.ThreadingHTTPServer):
         self.socket = sock
 
     def handle_error(self, *_):
-        pass  # a client that gives up in mid-sentence is what is tested
+        pass  # tests have clients that give up in the middle of an answer
 
 
 class Kubelet:
-    """Listens at 127.0.0.1:10250 inside the namespace until stopped. Its certificate is of the
-    authority."""
+    """Listens at 127.0.0.1:10250 inside the namespace until stopped. Its certificate is from
+    the authority."""
 
     def __init__(self, netns, authority, token):
         self.token, self.allows = token, True
         self.asked, self.stopped = 0, False
         self.hangs, self.awake = False, threading.Event()
-        self.raw = None  # instead of the pods
+        self.raw = None  # bytes to send instead of the pods
         files = authority.issue([], "kubelet", hosts=[ADDRESS])
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.show(files)
@@ -81,7 +81,7 @@ class Kubelet:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind((ADDRESS, KUBELET_PORT))
             sock.listen(BACKLOG)
-            # The handshake is of the connection's own thread.
+            # The thread of the connection makes the handshake, so that a slow client delays no other.
             sock = self._context.wrap_socket(
                 sock, server_side=True, do_handshake_on_connect=False)
             self._server = _Server(self, sock)
@@ -89,7 +89,7 @@ class Kubelet:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def show(self, files):
-        """This certificate, on new connections."""
+        """Uses this certificate for new connections."""
         self._context.load_cert_chain(files.certificate, files.key)
 
     def hang(self):

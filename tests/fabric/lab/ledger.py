@@ -1,5 +1,5 @@
-"""Who has promised what: the summaries and incidents on their way to an analyzer, and those
-that it has acknowledged. Reads the frames itself, by FlatBuffers' layout."""
+"""Records the summaries and incidents on their way to an analyzer, and those that it has
+acknowledged. Reads the FlatBuffers frames with code of its own."""
 
 import struct
 import threading
@@ -11,7 +11,7 @@ _ACK_LANES = {2: "summary", 3: "incident"}
 
 
 class Table:
-    """A FlatBuffers table: numbers and tables in it, by field id."""
+    """A FlatBuffers table: its numbers and tables, by field id."""
 
     def __init__(self, data, at):
         self._data, self._at = data, at
@@ -19,7 +19,7 @@ class Table:
 
     @classmethod
     def root(cls, payload):
-        """Behind the size prefix."""
+        """The root table, which follows the size prefix."""
         return cls(payload, 4 + struct.unpack_from("<I", payload, 4)[0])
 
     def _place(self, field):
@@ -49,15 +49,15 @@ STATES = {1: "opened", 2: "updated", 3: "resolved"}
 
 
 def essence(lane, message):
-    """What has to be found in the history of a message: (tor, time) of a summary,
-    (incident, state, time) of an incident."""
+    """What identifies a message in the history: (tor, time) of a summary, (incident, state,
+    time) of an incident."""
     if lane == "summary":
         return message.text(1), message.number(3)
     return f"{message.number(1):016x}", STATES[message.number(2, "<B")], message.number(11)
 
 
 class Ledger:
-    """Listens to a tap between aggregators and an analyzer."""
+    """Reads the frames of a tap between aggregators and an analyzer."""
 
     def __init__(self, tap):
         self._lock = threading.Lock()
@@ -75,7 +75,7 @@ class Ledger:
                 self._sent[key] = essence(lane, message)
 
     def _down(self, payload):
-        """An acknowledgement is for this one and all before it."""
+        """Handles an acknowledgement, which also covers all messages before."""
         if kind(payload) != b"RMK1":
             return
         ack = Table.root(payload)
@@ -85,6 +85,6 @@ class Ledger:
                 self._acked[key] = self._sent.pop(key)
 
     def acknowledged(self, lane):
-        """The essences, one for each message: a list."""
+        """The essences of all acknowledged messages, one per message."""
         with self._lock:
             return [value for key, value in self._acked.items() if key[0] == lane]

@@ -1,5 +1,5 @@
-"""Whether the machine itself stood still: seconds in which nobody was run, neither the
-daemons nor the test, are no time in which anything can be asked of them."""
+"""Measures whether the machine stood still. In seconds in which no process ran, neither the
+daemons nor the test, nothing can be asserted of the daemons."""
 
 import os
 import pathlib
@@ -8,15 +8,15 @@ import threading
 import time
 
 VIRTUAL = os.environ.get("RACKMESH_CLOCK") == "virtual"
-EVERY_S = 1 if VIRTUAL else 0.02  # nothing stands still there
-LATE_S = 0.05  # later than any scheduler's turn
-STILL_S = 0.2  # daemons judge by the second; from 0.3 s on they say so themselves
-CLEAN_S = 0.3  # who was kept from running for no longer is never called silent
+EVERY_S = 1 if VIRTUAL else 0.02  # virtual time never stands still
+LATE_S = 0.05  # longer than any delay by the scheduler
+STILL_S = 0.2  # daemons judge seconds; they report stalls of 0.3 s and more themselves
+CLEAN_S = 0.3  # a daemon that could not run for at most so long is never called silent
 _PRESSURE = pathlib.Path("/proc/pressure/cpu")
 
 
 class Pulse:
-    """A thread that asks to be woken, and notes whenever that comes late, until closed."""
+    """A thread that sleeps for short times and records each late wake-up, until closed."""
 
     def __init__(self):
         self.stalls = []  # (time.monotonic() at the end, seconds)
@@ -33,7 +33,8 @@ class Pulse:
             asked = time.monotonic()
 
     def since(self, at, least=LATE_S):
-        """(how often, seconds in all, the longest) it was late since then, by that much."""
+        """(number, total seconds, longest) of the wake-ups since then that were late by at
+        least that much."""
         lasted = [seconds for end, seconds in self.stalls if end > at and seconds >= least]
         return len(lasted), sum(lasted), max(lasted, default=0)
 
@@ -46,25 +47,25 @@ _pulse = None
 
 
 def watch():
-    """The one pulse of this process, from now on."""
+    """Starts the one Pulse of this process."""
     global _pulse
     _pulse = _pulse or Pulse()
     return _pulse
 
 
 def lost(since):
-    """Seconds of the machine's own that have passed since then; 0 where nobody watches."""
+    """Seconds since then in which the machine stood still; 0 without a Pulse."""
     return _pulse.since(since)[1] if _pulse else 0
 
 
 def longest(since):
-    """Seconds that it stood still at most at a time since then."""
+    """The longest time in seconds since then for which it stood still without a break."""
     return _pulse.since(since)[2] if _pulse else 0
 
 
 def cpu_waited_s():
-    """Seconds in which somebody waited for a processor, since the machine's start; None
-    where the kernel does not say."""
+    """Seconds in which some process waited for a processor, since the boot; None if the kernel
+    does not report it."""
     try:
         found = re.search(r"^some .*total=(\d+)", _PRESSURE.read_text(), re.M)
     except OSError:

@@ -1,4 +1,4 @@
-"""Network namespaces: made, entered by one thread for a moment, deleted."""
+"""Network namespaces: makes them, lets one thread enter one for a moment, deletes them."""
 
 import contextlib
 import ctypes
@@ -12,7 +12,7 @@ _lock = threading.Lock()
 
 
 def run(*command, check=True, **options):
-    """Runs a command; on failure the exception carries what it printed."""
+    """Runs a command; if it fails, the exception has its output."""
     done = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, **options
     )
@@ -22,13 +22,13 @@ def run(*command, check=True, **options):
 
 
 def batch(lines, netns, *family):
-    """Many ip(8) commands in one process. netns None: where we are."""
+    """Runs many ip(8) commands in one process. netns None: in this namespace."""
     place = ["-n", netns] if netns else []
     run("ip", *family, *place, "-batch", "-", input="\n".join(lines) + "\n")
 
 
 def sysctl(netns, **values):
-    """Keys with '/' for '.', as in net/ipv4/ip_forward."""
+    """Keys have '/' in place of '.', as in net/ipv4/ip_forward."""
     script = "\n".join(f"echo {v} > /proc/sys/{k}" for k, v in values.items())
     run("ip", "netns", "exec", netns, "sh", "-ec", script)
 
@@ -39,7 +39,8 @@ def nft(netns, ruleset):
 
 @contextlib.contextmanager
 def inside(netns):
-    """This thread is inside the namespace: sockets made here stay there. None: no move."""
+    """A context in which this thread is in the namespace: sockets that it makes stay there.
+    None: the thread does not move."""
     if netns is None:
         yield
         return
@@ -53,7 +54,7 @@ def inside(netns):
                 yield
             finally:
                 if _libc.setns(home, _CLONE_NEWNET) != 0:
-                    os.abort()  # a thread lost in another namespace must not go on
+                    os.abort()  # the thread cannot return from the other namespace, and must not continue there
         finally:
             os.close(home)
             os.close(there)

@@ -1,5 +1,5 @@
-"""A Cisco Nexus, as far as its counters go: NX-API over https, in the shapes of its JSON: one
-row is an object, several are an array, and most numbers are strings."""
+"""Imitates a Cisco Nexus as far as its counters go: NX-API over https, with the shapes of its
+JSON: one row is an object, several rows are an array, and most numbers are strings."""
 
 import base64
 import contextlib
@@ -14,7 +14,7 @@ from . import netns as namespaces
 NXAPI_PORT = 8443
 BACKLOG = 64
 USER = "rackmesh"
-HUGE = 9 << 20  # more than is read of an answer
+HUGE = 9 << 20  # bytes; longer than the aggregator reads of an answer
 
 
 def table(name, rows):
@@ -29,7 +29,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         nexus = self.server.nexus
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         login = "Basic " + base64.b64encode(f"{USER}:{nexus.password}".encode()).decode()
-        if nexus.stopped:  # a connection from before
+        if nexus.stopped:  # this connection is older
             self.close_connection = True
             return
         nexus.asked += 1
@@ -62,20 +62,20 @@ class _Server(http.server.ThreadingHTTPServer):
         self.socket = sock
 
     def handle_error(self, *_):
-        pass  # a client that gives up in mid-sentence is what is tested
+        pass  # tests have clients that give up in the middle of an answer
 
 
 class Nexus:
-    """Listens at address:8443 inside the namespace until stopped. Its certificate is of the
+    """Listens at address:8443 inside the namespace until stopped. Its certificate is from the
     authority."""
 
     def __init__(self, netns, address, authority, password, ports):
         self.password = password
         self.asked, self.stopped = 0, False
         self.hangs, self.awake = False, threading.Event()
-        self.slow_command = "(none)"  # a reading with it in it has no answer
-        self.raw = None  # instead of an answer
-        self.unknown = set()  # commands that it does not have
+        self.slow_command = "(none)"  # a request with this command gets no answer
+        self.raw = None  # bytes to send instead of an answer
+        self.unknown = set()  # commands that it answers with an error
         self.ports = [f"Ethernet1/{i + 1}" for i in range(ports)] + ["ii1/1/1"]
         self.lights = {}  # {port: [received power of each lane]}
         self.neighbors = []  # (port, system's name, id of its port)
@@ -90,7 +90,7 @@ class Nexus:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind((address, NXAPI_PORT))
             sock.listen(BACKLOG)
-            # The handshake is of the connection's own thread.
+            # The thread of the connection makes the handshake, so that a slow client delays no other.
             sock = context.wrap_socket(
                 sock, server_side=True, do_handshake_on_connect=False)
             self._server = _Server(self, sock)
@@ -111,7 +111,7 @@ class Nexus:
         self.hangs = False
         self.awake.set()
 
-    # ---- what it says ----
+    # ---- its answers ----
 
     def count(self, *where, value):
         self.counts[where] = value
@@ -158,7 +158,7 @@ class Nexus:
         return table("nbor_detail", rows) if rows else {}
 
     def rows(self, key, *fields):
-        """Of each port one row for each list of fields."""
+        """For each port one row per list of fields."""
         return [{key: port, **{field: self.of(port, field) for field in names}}
                 for port in self.ports for names in fields]
 

@@ -1,4 +1,4 @@
-"""A browser's store of certificates (NSS), filled as somebody's import dialog fills it."""
+"""Fills a browser's certificate store (NSS), as a person does in the browser's import dialog."""
 
 import ctypes
 import pathlib
@@ -30,7 +30,7 @@ def _library(name, *pointers):
 
 
 def _call(library, name, *arguments):
-    """Fails on SECFailure or NULL."""
+    """Calls a function of NSS; fails on SECFailure or NULL."""
     function = getattr(library, name)
     result = function(*arguments)
     wrong = not result if function.restype is ctypes.c_void_p else result != 0
@@ -40,7 +40,7 @@ def _call(library, name, *arguments):
 
 
 def fill(folder, authority, person=None):
-    """Makes the store in folder: believes authority's certificate, and has person's (see
+    """Makes the store in folder: it trusts the authority, and has the person's certificate (see
     ca.Credentials) with its key."""
     pathlib.Path(folder).mkdir(parents=True)
     nss = _library("libnss3.so", "PK11_GetInternalKeySlot", "CERT_GetDefaultCertDB")
@@ -80,7 +80,7 @@ def _exported(person):
 
 
 def _import(slot, person):
-    """The file that docs/page.md has somebody make, given to the browser."""
+    """Imports the file that docs/page.md tells a person to make."""
     p12 = _library("libsmime3.so", "SEC_PKCS12DecoderStart")
     container = _exported(person)
     words = b"".join(bytes((0, each)) for each in PASSWORD) + b"\0\0"  # UCS-2
