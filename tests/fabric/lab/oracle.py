@@ -1,9 +1,9 @@
-"""The oracle of the hour of troubles: a process of its own that hears every notification,
-is told of every fault and trouble as it happens, asks the daemons for their accounts and
-the database for its content, and says what was lost, invented or wrong.
+"""The oracle of the hour of random faults: a process of its own that receives every
+notification, is told of each fault as it happens, asks the daemons for their accounts and the
+database for its content, and reports what was lost, invented or wrong.
 
-It judges by what came in at the end of all pipes, never by what a daemon says of itself,
-except for the accounts: there a daemon's own figures must add up at every moment.
+It judges by what arrives in the end, never by what a daemon reports of itself. The accounts are
+an exception: there a daemon's own figures must add up at any time.
 
 As a program: oracle.py SOCKET JOURNAL CENTRE-NETNS ADDRESS PLAIN-PORT GROUPED-PORT
 """
@@ -30,7 +30,7 @@ from .process import Process
 from .sinks import Sink
 from .wait import until
 
-# After its end a fault may be told again by who slept through it.
+# A daemon that was stopped may report a fault again so long after its end.
 LINGER_S = 60
 SCRAPE_S = 1
 ANSWERS_S = 5
@@ -60,11 +60,11 @@ class _Fault:
         return self.names(arrival) and self.begin <= arrival.at <= until_s
 
 
-# ---- the process -----------------------------------------------------------------------
+# ---- the process of the oracle -----------------------------------------------------------
 
 
 class Judge:
-    """What it knows; every public method is a question or a piece of news."""
+    """The state of the oracle. Each public method is a question or a piece of news."""
 
     def __init__(self, journal, sinks):
         self._sinks = sinks
@@ -92,7 +92,8 @@ class Judge:
             self._troubles.append((time.monotonic(), kind, name, begins))
 
     def watch(self, aggregators):
-        """From now on their accounts are looked at. [[name, netns, address, port], ...]"""
+        """From now on checks the accounts of these aggregators: [[name, netns, address, port],
+        ...]"""
         for place in aggregators:
             account = _Account(self._note, *place)
             self._accounts.append(account)
@@ -112,7 +113,7 @@ class Judge:
         return None
 
     def resolved(self, fault):
-        """Whether the last word on it is its end, at each sink."""
+        """Whether the last notification of the fault is its resolution, at each sink."""
         fault = self._faults[fault]
         return [self._last(sink, fault) == "resolved" for sink in self._sinks]
 
@@ -122,7 +123,7 @@ class Judge:
         return said[-1].status if said else None
 
     def false(self):
-        """Accusations that no fault explains."""
+        """Alerts that no fault explains."""
         wrong = collections.Counter(
             f"{each.alertname} {each.part}: {each.annotations.get('summary', '')}"
             for sink in self._sinks
@@ -134,8 +135,8 @@ class Judge:
         return [f"{count} x {what}" for what, count in wrong.items()]
 
     def twice(self):
-        """Faults of RNICs that Alertmanager, the last of the sinks, told of more than once.
-        Its re-sends of what goes on are no news."""
+        """Faults of RNICs for which Alertmanager, the last of the sinks, notified of more than
+        one alert. Repeated notifications of an alert that still fires do not count."""
         wrong = []
         for i, fault in enumerate(self._faults):
             if fault.alertname != "RackmeshRnic":
@@ -154,15 +155,15 @@ class Judge:
         return wrong
 
     def told(self):
-        """{sink: notifications}, {alertname: firing ones at either sink}"""
+        """({sink: notifications}, {alertname: number of firing ones at either sink})"""
         each = collections.Counter(
             a.alertname for s in self._sinks for a in s.since(0) if a.status == "firing"
         )
         return [[len(sink.since(0)) for sink in self._sinks], dict(each)]
 
     def books(self, database, expected):
-        """What the database has too little or too much of what was acknowledged to the
-        feeder: {measurement: {figure: difference}}."""
+        """What the database has too little or too much of what was acknowledged to the feeder:
+        {measurement: {figure: difference}}."""
         have = stored(_Database(*database))
         return {
             name: {key: have[name][key] - expected[name][key] for key in have[name]}
@@ -170,10 +171,9 @@ class Judge:
         }
 
     def incidents(self, database):
-        """(how many incidents anybody was told of, those that the database lacks, those that
-        it has and that accuse somebody whom no fault of ours ever befell, and those that
-        it lacks for they were told while a clock stood years back: InfluxDB refuses what
-        is older than it keeps)"""
+        """(number of incidents in all notifications; those that the database lacks; those that
+        it has on parts that never had a fault; those that it lacks because a clock stood years
+        back when they were reported: InfluxDB refuses points that are older than its retention)"""
         told = {
             each.annotations["incident"]: each
             for sink in self._sinks
@@ -197,7 +197,7 @@ class Judge:
         return [len(told), lost, strange, len(old)]
 
     def _years_back(self, at):
-        """Whether a clock stood years back then, or had a moment before."""
+        """Whether a clock stood years back then, or a moment before."""
         since = {}
         for when, kind, name, begins in self._troubles:
             if kind != "ClockJumped" or not name.endswith("-10y"):
@@ -209,7 +209,7 @@ class Judge:
         return any(when <= at for when in since.values())
 
     def accounts(self):
-        """What the looking at accounts has come to: looks, mistakes, looks at a lane that
+        """Results of the checks of accounts: number of checks, errors, checks of a lane that
         was not durable."""
         return [
             sum(account.looks for account in self._accounts),
@@ -226,7 +226,7 @@ class _Database(Questions):
 
 
 class _Account:
-    """Asks one aggregator, over and over, whether its figures add up."""
+    """Asks one aggregator again and again whether its figures add up."""
 
     def __init__(self, note, name, *place):
         self._note, self._name, self._place = note, name, place
@@ -237,7 +237,7 @@ class _Account:
     def _look(self):
         rest = threading.Event()
         while not rest.wait(SCRAPE_S):
-            with contextlib.suppress(OSError):  # it is away: that happens here
+            with contextlib.suppress(OSError):  # the daemon is down, which happens here
                 self._check(ask.metrics(*self._place, seconds=ANSWERS_S))
 
     def _check(self, said):
@@ -286,11 +286,12 @@ def main(socket, journal, netns, address, *ports):
         server.serve_forever()
 
 
-# ---- how the test talks to it ----------------------------------------------------------
+# ---- the test's side -------------------------------------------------------------------
 
 
 class Oracle(Process):
-    """oracle.found(fault=...) and the like: see Judge."""
+    """The oracle, from the test's process: oracle.found(fault=...) and so on call the methods
+    of Judge."""
 
     def __init__(self, folder, netns, address, *ports):
         folder = pathlib.Path(folder)

@@ -1,4 +1,4 @@
-"""A world in which everything is there twice: aggregators of a ToR, analyzers."""
+"""A world with two of everything: two aggregators of each ToR, two analyzers."""
 
 from .rackmesh import (
     AGGREGATOR_PORT,
@@ -20,8 +20,8 @@ def second_of(tor):
 
 
 class PairLab(Lab):
-    """aggregators: the primaries by ToR; seconds: those that stand by. analyzers: 2 of
-    them when there is one, unless ANALYZERS says otherwise."""
+    """aggregators: the primaries by ToR; seconds: those on standby. analyzers: 2 if there is
+    one, unless ANALYZERS has another number."""
 
     ANALYZERS = 2
 
@@ -97,7 +97,7 @@ class PairLab(Lab):
         return super().start()
 
     def speaker(self, tor):
-        """Names of those that say that they speak for the ToR, of those that answer."""
+        """The names of the ToR's aggregators that answer and report that they are active."""
         found = []
         for daemon in (self.aggregators[tor], self.seconds[tor]):
             if daemon.alive and daemon.state() != "T":
@@ -116,10 +116,10 @@ class PairWorld(World):
             more.append("analyzer2")
         return super()._lay(undo, racks, spines, (*names, *more), relays)
 
-    # ---- what befalls one of the two ---------------------------------------------
+    # ---- faults of one of the two ------------------------------------------------
 
     def cut(self, name, *others):
-        """Between this place and the others nothing passes on the management network."""
+        """Drops all packets between this place and the others on the management network."""
         addresses = ", ".join(self.fabric.management[other] for other in others)
         rules = [
             f"chain {hook} {{ type filter hook {hook} device mgmt0 priority 0;"

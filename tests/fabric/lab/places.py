@@ -1,4 +1,4 @@
-"""Where the daemons, the engines and the support programs lie."""
+"""The paths of the daemons, the engines and the support programs."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ ENGINES = pathlib.Path(os.environ.get("RACKMESH_ENGINES", ROOT / "build" / "engi
 
 
 def program(name, build=None):
-    """A daemon, rackmeshctl or a support program of the build."""
+    """The path of a daemon, of rackmeshctl or of a support program."""
     build = pathlib.Path(build or BUILD)
     for folder in (
         "host-agent",

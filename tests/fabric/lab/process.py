@@ -1,8 +1,8 @@
-"""Processes in namespaces: started, watched, stopped by their own handle, never by name.
-A namespace None is the one we are in.
+"""Processes in namespaces: started, watched, and stopped by their own handle, never by name.
+Namespace None: this process's own.
 
-Every process dies with us, even when we are killed: the kernel sends it SIGKILL.
-Start them from the main thread only, for that promise holds per thread.
+Every process ends with this one, even if this one is killed: the kernel sends it SIGKILL. Start
+processes from the main thread only, since the kernel does this when the starting thread ends.
 """
 
 import contextlib
@@ -17,17 +17,17 @@ from . import http
 from .wait import PATIENCE_S, until
 
 READY_S = 15
-STOP_S = 5  # what nobody asks anything of any more
+STOP_S = 5  # for processes whose result does not matter any more
 
 
 class Process:
-    """One program inside a network namespace, its log in a file."""
+    """One program in a network namespace, with its log in a file."""
 
     def __init__(self, name, command, netns, log, environment=None, wrap=(), stdin=None):
         self.name = name
         self.netns = netns
         self.log = pathlib.Path(log)
-        self.started = 0  # how often
+        self.started = 0  # number of starts
         self.pidfd = -1
         self._command = [str(word) for word in command]
         self._wrap = [str(word) for word in wrap]
@@ -36,7 +36,7 @@ class Process:
         self._popen = None
 
     def start(self):
-        """ip and setpriv become the program itself: the pid stays the same."""
+        """ip and setpriv replace themselves by the program, so the pid stays the same."""
         assert self._popen is None, f"{self.name} runs already"
         there = ["ip", "netns", "exec", self.netns] if self.netns else []
         line = [*there, "setpriv", "--pdeathsig", "KILL", "--"]
@@ -62,14 +62,14 @@ class Process:
         return self._popen is not None and self._popen.poll() is None
 
     def variables(self, **more):
-        """In its environment from the next start on."""
+        """Sets environment variables from the next start on."""
         self._environment.update(more)
 
     def signal(self, number):
         signal.pidfd_send_signal(self.pidfd, number)
 
     def tell(self, line):
-        """A line on its stdin, if that is a pipe."""
+        """Writes a line to its stdin, if that is a pipe."""
         self._popen.stdin.write(f"{line}\n".encode())
         self._popen.stdin.flush()
 
@@ -80,12 +80,12 @@ class Process:
         self.signal(signal.SIGCONT)
 
     def kill(self):
-        """kill -9, and waits until it is gone."""
+        """kill -9, and waits for its end."""
         self.signal(signal.SIGKILL)
         self._reap()
 
     def stop(self, seconds=PATIENCE_S):
-        """Asks it to end; returns its exit status. Insists after a while."""
+        """Sends SIGTERM, and SIGKILL after so many seconds; returns the exit status."""
         if self._popen is None:
             return None
         with contextlib.suppress(ProcessLookupError):
@@ -115,7 +115,7 @@ class Process:
         return status
 
     def obituary(self):
-        """How it ended, with the last words of its log."""
+        """How the process ended, with the end of its log."""
         status = self._popen.poll() if self._popen else None
         return f"{self.name} ended with {status}; the end of {self.log}:\n{self.tail()}"
 
@@ -126,12 +126,12 @@ class Process:
         return "(no log)"
 
     def state(self):
-        """As the kernel has it: R, S, D, or T when it is stopped."""
+        """The state letter of the kernel: R, S, D, or T when it is stopped."""
         return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 class Daemon(Process):
-    """A process with the HTTP face that every daemon has."""
+    """A process with the HTTP API that every daemon has."""
 
     def __init__(
         self, name, command, netns, log, port, socket=None, address="127.0.0.1", **options
@@ -145,7 +145,7 @@ class Daemon(Process):
         return http.get(self.netns, self.address, self.port, path, seconds)
 
     def post(self, path, body=None):
-        """What changes something goes over the Unix socket."""
+        """Requests that change something go over the Unix socket."""
         return http.post_unix(self.socket, path, body)
 
     def metrics(self):
@@ -158,7 +158,7 @@ class Daemon(Process):
 
 
 def end(processes):
-    """Ends those that run, in this order, with one deadline for all of them."""
+    """Stops those that run, in this order, with one deadline for all of them."""
     running = [process for process in processes if process.alive]
     for process in running:
         with contextlib.suppress(ProcessLookupError):
@@ -170,7 +170,7 @@ def end(processes):
 
 
 class Pack:
-    """All processes of a test: stopped together, the last started first."""
+    """All processes of a test: they are stopped together, the last started first."""
 
     def __init__(self):
         self._processes = []

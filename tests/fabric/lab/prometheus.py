@@ -1,4 +1,4 @@
-"""Prometheus as Debian packs it, unpacked and never installed, with the config of the docs."""
+"""Debian's Prometheus, unpacked and not installed, with the config of the docs."""
 
 import pathlib
 import urllib.parse
@@ -12,11 +12,12 @@ from .wait import until
 
 PROMETHEUS_PORT = 9090
 FILES = ROOT / "docs" / "prometheus"
-EVERY = "1s"  # how often it scrapes: a test has no quarter of a minute
+EVERY = "1s"  # interval of scrapes: a test cannot wait for the usual 15 s
 
 
 def config_for(targets, credentials):
-    """What the docs give, of these places: {job: ["address:port"]}, and a viewer's files."""
+    """The config in the docs, with these targets ({job: ["address:port"]}) and the files of a
+    viewer."""
     config = yaml.safe_load((FILES / "prometheus.yaml").read_text())
     config["global"].update(scrape_interval=EVERY, evaluation_interval=EVERY)
     config["rule_files"] = [str(FILES / name) for name in config["rule_files"]]
@@ -63,7 +64,7 @@ class Prometheus(Daemon):
         return answer.json["data"]
 
     def wait_scraping(self, seconds=30):
-        """Until every target has been scraped without an error."""
+        """Waits until every target has been scraped without an error."""
 
         def unhealthy():
             targets = self.api("targets", state="active")["activeTargets"]
@@ -72,5 +73,5 @@ class Prometheus(Daemon):
         until("Prometheus scrapes everybody", seconds, lambda: unhealthy() == [], [self])
 
     def query(self, text):
-        """The series of an instant query, now."""
+        """The series of an instant query."""
         return self.api("query", query=text)["result"]

@@ -1,4 +1,4 @@
-"""promtool, as Debian packs it with Prometheus: build/engines has it, unpacked."""
+"""promtool, which is in Debian's Prometheus package: unpacked in build/engines."""
 
 import subprocess
 
@@ -6,7 +6,7 @@ from .places import ENGINES
 
 
 def promtool(*words, text=None):
-    """What it says; of a check that fails that is an error."""
+    """Its output; a check that fails is an error."""
     done = subprocess.run(
         [ENGINES / "usr/bin/promtool", *map(str, words)],
         input=text, capture_output=True, text=True, timeout=300, check=False,

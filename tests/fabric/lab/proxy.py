@@ -1,4 +1,4 @@
-"""A bad way to a database: requests arrive, answers do not always come back whole."""
+"""A faulty proxy to a database: it passes requests on, but not every answer comes back whole."""
 
 import collections
 import contextlib
@@ -29,7 +29,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             if fate == "duplicated":
                 answer = self._ask(body)
         except (OSError, http.client.HTTPException):
-            self.close_connection = True  # there is nobody: so are we
+            self.close_connection = True  # the database is down: closes the connection, as it would
             proxy.count("unanswered")
             return
         proxy.count(fate)
@@ -70,11 +70,12 @@ class _Server(http.server.ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, *_):
-        pass  # a client that left
+        pass  # the client has disconnected
 
 
 class Proxy:
-    """share of the answers are dropped, cut, or belong to a request that went twice."""
+    """share: so large a share of the answers is dropped, cut, or belongs to a request that was
+    sent twice."""
 
     def __init__(self, netns, port, upstream, rng, share=0.2):
         self.netns = netns
@@ -96,7 +97,7 @@ class Proxy:
             return self._rng.choice(("dropped", "duplicated", "cut"))
 
     def behave(self):
-        """From now on every answer comes whole, once."""
+        """From now on every request is sent once, and every answer comes back whole."""
         with self._lock:
             self._share = 0
 

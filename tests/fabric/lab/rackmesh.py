@@ -1,4 +1,4 @@
-"""All daemons of a small region on a fabric: configs, processes, and what they say."""
+"""All daemons of a small region on a fabric: their configs, processes and answers."""
 
 import contextlib
 import os
@@ -19,20 +19,20 @@ AGENT_PORT = 9471
 AGGREGATOR_PORT = 9472
 CONTROLLER_PORT = 9473
 ANALYZER_PORT = 9474
-LINK_AGGREGATOR = 7471  # agents dial this
-LINK_CONTROLLER = 7481  # aggregators dial this
-LINK_ANALYZER = 7491  # aggregators dial this, too
+LINK_AGGREGATOR = 7471  # agents connect to this port
+LINK_CONTROLLER = 7481  # aggregators connect to this port
+LINK_ANALYZER = 7491  # aggregators connect to this port, too
 LEADER_S = 15
-ANSWERS_S = 5  # who leads; one that was stopped does not
+ANSWERS_S = 5  # for the question who leads; a controller that was stopped does not answer
 PROBED_S = 30
 DRILL_LIMIT = 10000
-# Emulation makes everything dear: what part of a core an agent takes there is no measure,
-# and one that slows down for it tells of the end of a fault after a minute and more.
+# In emulation everything is slow: the share of a core that an agent uses there means nothing, and an
+# agent that slows down because of it reports the end of a fault a minute or more late.
 EMULATED = os.environ.get("RACKMESH_EMULATED") == "1"
 
 
 def centres(racks, controllers=1, etcd=0, analyzer=False, influx=False):
-    """What a fabric for Lab needs on its management network; centre is for sinks."""
+    """The places that a Lab needs on the fabric's management network; centre is for sinks."""
     return (
         "centre",
         *(controller_name(i) for i in range(controllers)),
@@ -70,14 +70,15 @@ def topology(fabric):
 
 
 class Lab:
-    """Starts nothing by itself: start() does, in the order of a first rollout.
+    """Makes the daemons; start() starts them, in the order of a first rollout.
 
-    alertmanagers, webhooks: URLs. agent, aggregator, controller: options over the
-    defaults. uplinks: {host: {tor: "address:port"}} where an agent is to dial
-    something else than the aggregator. environment: {host: variables of its agent}.
-    family: of the addresses to probe, ipv4, ipv6 or any. etcd: an Etcd, else the
-    controller reads the topology file. analyzer: its options, or None for none.
-    influx: where it writes history, else into files. plaintext: no TLS between daemons."""
+    alertmanagers, webhooks: URLs. agent, aggregator, controller: options that override the
+    defaults. uplinks: {host: {tor: "address:port"}} for agents that dial another address than
+    the aggregator's. environment: {host: variables of its agent}. family: of the addresses to
+    probe: ipv4, ipv6 or any. etcd: an Etcd; without it the controller reads the topology file.
+    analyzer: its options; None: there is no analyzer. influx: the database for the history;
+    without it the analyzer writes files. plaintext: no TLS between daemons.
+    """
 
     def __init__(
         self,
@@ -108,7 +109,7 @@ class Lab:
         self.identities = {}  # {daemon: its URI}
         for place in ("config", "log", "state"):
             (self.folder / place).mkdir(parents=True, exist_ok=True)
-        # A socket's path must be short, whatever folder we were given.
+        # The path of a socket must be short, for any folder.
         self._sockets = pathlib.Path("/run") / fabric.prefix
         self._write("topology", topology(fabric))
         self._etcd = etcd
@@ -133,7 +134,7 @@ class Lab:
         return path
 
     def credentials(self, role, name, tors=(), **terms):
-        """What a daemon's config says of them, made anew. terms: see Authority."""
+        """New certificate files for a daemon, as options for its config. terms: see Authority."""
         if self.authority is None:
             return {"plaintext": True}
         region = "*" if role == "analyzer" else REGION
@@ -141,7 +142,7 @@ class Lab:
         return self.renew(name, **terms).options()
 
     def renew(self, name, **terms):
-        """New files in the place of those that its daemon has."""
+        """Replaces the certificate files of a daemon."""
         return self.authority.issue(self.identities[name], name, **terms)
 
     def _daemon(self, kind, name, place, port, options, variables=None):
@@ -165,11 +166,11 @@ class Lab:
 
     @property
     def controller(self):
-        """The first one: the only one of most labs."""
+        """The first controller; most labs have only one."""
         return self.controllers[0]
 
     def _probe_secret(self):
-        """What the controllers derive the keys of probes from."""
+        """The secret from which the controllers derive the keys of probes."""
         path = self.folder / "config" / "probe-secret"
         path.touch(0o600)
         path.write_text("a secret of the lab, forty characters long\n")
@@ -197,7 +198,7 @@ class Lab:
         )
 
     def _analyzer(self, alertmanagers, webhooks, influx, more):
-        """All that it judges by is in the folder "recordings", for `sim --replay`."""
+        """The inputs of its judge are recorded in the folder "recordings", for `sim --replay`."""
         recordings = self.folder / "recordings"
         recordings.mkdir(exist_ok=True)
         options = {
@@ -245,7 +246,7 @@ class Lab:
         )
 
     def uplink_of(self, tor):
-        """Where the ToR's aggregator listens to agents: (address, port)."""
+        """(address, port) at which the ToR's aggregator listens for agents."""
         return self.fabric.management[aggregator_of(tor)], LINK_AGGREGATOR
 
     def _rnic(self, rnic):
@@ -273,7 +274,7 @@ class Lab:
             "host-agent", host.name, host.netns, AGENT_PORT, merged(options, more), variables
         )
 
-    # ---- life -------------------------------------------------------------------
+    # ---- start and stop -----------------------------------------------------------
 
     def start(self):
         self._sockets.mkdir(exist_ok=True)
@@ -304,14 +305,15 @@ class Lab:
         return list(self.aggregators.values())
 
     def import_topology(self, content=None, leader=None):
-        """Through the leader, as a person does it."""
+        """Imports the topology through the leader, as an operator does."""
         text = yaml.safe_dump(content or topology(self.fabric), sort_keys=False)
         answer = (leader or self.wait_leader()).post("/v1/topology/import", text)
         if not answer.ok:
             raise OSError(f"the topology is refused: {answer.text}")
 
     def wait_probing(self, seconds=PROBED_S):
-        """Until every RNIC probes, is probed, and its rack's aggregator finds it good."""
+        """Waits until every RNIC probes and is probed, and its rack's aggregator judges it
+        good."""
         for daemon in (*self.aggregators.values(), *self.agents.values()):
             daemon.wait_ready(seconds)
         for rnic in self.fabric.rnics.values():
@@ -329,21 +331,22 @@ class Lab:
             )
 
     def ctl_run(self, place, *words):
-        """rackmeshctl there: what became of it."""
+        """Runs rackmeshctl at that daemon, and returns the completed process."""
         command = [program("rackmeshctl", self.build), *words]
         netns = self.fabric.netns(place)
         there = ["ip", "netns", "exec", netns] if netns else []
         return subprocess.run([*there, *map(str, command)], capture_output=True, text=True)
 
     def ctl(self, place, *words, news=False):
-        """What rackmeshctl says there. news: also when what it says is bad."""
+        """Runs rackmeshctl at that daemon, and returns its output. news: also if its exit
+        status reports trouble."""
         done = self.ctl_run(place, *words)
         if done.returncode not in ((0, 1) if news else (0,)):
             raise OSError(f"rackmeshctl {' '.join(words)}: {done.stdout}{done.stderr}")
         return done.stdout
 
     def wait_traced(self, seconds):
-        """Until every aggregator knows the way of every flow that leaves its rack."""
+        """Waits until every aggregator knows the path of every flow that leaves its rack."""
         for tor, aggregator in self.aggregators.items():
             until(
                 f"the flows out of {tor} are traced",
@@ -354,7 +357,7 @@ class Lab:
             )
 
     def untraced(self, aggregator):
-        """Flows out of its rack without a known path; None while there are no flows."""
+        """Number of flows out of the rack without a known path; None while there are no flows."""
         flows = aggregator.get("/v1/paths").json["flows"]
         return sum(not flow["path"] for flow in flows) if flows else None
 
@@ -368,13 +371,13 @@ class Lab:
     def __exit__(self, *_):
         self.close()
 
-    # ---- what they say ------------------------------------------------------------
+    # ---- their answers --------------------------------------------------------------
 
     def rack_size(self, tor):
         return sum(rnic.tor == tor for rnic in self.fabric.rnics.values())
 
     def agent_view(self, rnic):
-        """What its agent says of the RNIC."""
+        """The RNIC in the answer of its host's agent."""
         for each in self.agents[rnic.host].get("/v1/rnics").json["rnics"]:
             if each["device"] == rnic.device:
                 return each
@@ -390,17 +393,17 @@ class Lab:
         )
 
     def sent(self, rnic):
-        """Probes sent so far, by its agent's own count."""
+        """Number of probes that the RNIC has sent so far, from its agent."""
         return self.agent_view(rnic)["prober"]["sent"]
 
     def health(self, rnic):
-        """As its rack's aggregator sees it."""
+        """The RNIC in the answer of its rack's aggregator."""
         listed = self.aggregators[rnic.tor].get("/v1/rnics").json["rnics"]
         health = {(each["host"], each["device"]): each["health"] for each in listed}
         return health.get((rnic.host, rnic.device), "absent")
 
     def drill(self, rnic, other, seconds):
-        """Raw results of the last seconds from one to the other, newest first."""
+        """Raw results of the last seconds from one RNIC to the other, newest first."""
         answer = self.aggregators[rnic.tor].get(
             f"/v1/drill/{rnic.name}?seconds={seconds}&limit={DRILL_LIMIT}"
         )
@@ -411,7 +414,8 @@ class Lab:
         ]
 
     def upstream(self):
-        """{tor: (bytes its aggregator took from agents, bytes it sent on)}"""
+        """{tor: (bytes that its aggregator received from agents, bytes that it sent to the
+        analyzer)}"""
         flows = {}
         for tor, aggregator in self.aggregators.items():
             metrics = aggregator.metrics()
@@ -422,7 +426,7 @@ class Lab:
         return flows
 
     def probe_counts(self, host):
-        """Of all RNICs of a host, by its agent's metrics."""
+        """Sums over all RNICs of a host, from its agent's metrics."""
         metrics = self.agents[host].metrics()
         return {
             "sent": metrics.sum("rackmesh_agent_probes_sent_total"),
@@ -432,12 +436,12 @@ class Lab:
         }
 
     def totals(self):
-        """The same over the whole region."""
+        """Sums over the whole region, in the form of probe_counts()."""
         every = [self.probe_counts(host) for host in self.agents]
         return {key: sum(each[key] for each in every) for key in every[0]}
 
     def outbox(self, host):
-        """What became of the host's batches, by its agent's metrics."""
+        """Counts of the host's batches by their fate, from its agent's metrics."""
         metrics = self.agents[host].metrics()
         return {
             "made": metrics.sum("rackmesh_agent_batches_made_total"),
@@ -450,7 +454,7 @@ class Lab:
         }
 
 def merged(options, more):
-    """A new mapping: what `more` says, at any depth, over what `options` says."""
+    """A new mapping: `options`, overridden at any depth by `more`."""
     both = dict(options)
     for key, value in more.items():
         old = both.get(key)

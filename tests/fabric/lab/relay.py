@@ -1,4 +1,4 @@
-"""A cable with a length: the delay relay between an RNIC and its ToR."""
+"""A delay relay between an RNIC and its ToR, as if the cable were longer."""
 
 import subprocess
 
@@ -24,13 +24,13 @@ class Relay(Process):
         return self
 
     def delay(self, out_us, back_us=0):
-        """out: from the RNIC to its ToR. Holds for every packet from here on."""
+        """out: from the RNIC to its ToR. Holds for every packet from now on."""
         delays = f"{out_us} {back_us}"
         self.tell(delays)
         self._wait_for(delays)
 
     def _wait_for(self, delays):
-        """It says what it does now."""
+        """Waits until the relay reports on its output that it uses the new delays."""
         until(
             f"{self.name} says {delays}",
             5,

@@ -1,5 +1,5 @@
-"""InfluxDB 2 and 3 as far as a writer sees them: no package has the real ones, so this server
-repeats their answers, word for word as their API references and sources have them."""
+"""Imitates InfluxDB 2 and 3 for a writer: no Debian package has them, so this server repeats
+their answers word for word from their API references and sources."""
 
 import collections
 import gzip
@@ -10,14 +10,14 @@ import urllib.parse
 
 from .sinks import Sink
 
-CONFLICT = "rm_rnic,"  # lines of it are refused, as of another type than the column has
-LIMITED, DOWN = 5, 7  # after so many writes one is put off
-LARGE = 40  # lines that are too many
+CONFLICT = "rm_rnic,"  # lines of this measurement are refused: a field has another type than the column
+LIMITED, DOWN = 5, 7  # the write with this number gets 429 and 503
+LARGE = 40  # more lines in a write are too many
 
 
 class Replayed(Sink):
-    """version: 2 or 3. token, bucket: what it takes now; points: {line without its fields: ...}
-    of what was taken, each once; dropped: how many lines it has refused."""
+    """version: 2 or 3. token, bucket: those that it accepts now; points: {line without its
+    fields: ...} of what was accepted, each once; dropped: number of lines that it has refused."""
 
     def __init__(self, netns, address, port, version, org, bucket, token):
         self.version, self.org, self.bucket, self.token = version, org, bucket, token
@@ -36,7 +36,7 @@ class Replayed(Sink):
         if path != "/api/v2/write":
             return 404, {}, {"code": "not found", "message": "path not found"}
         if head.get("Authorization") != f"Token {self.token}":
-            # The third version says nothing more.
+            # Version 3 has no more details in its answer.
             return 401, {}, None if self.version == 3 else {
                 "code": "unauthorized", "message": "unauthorized access"}
         if self.version == 2 and query.get("org") != self.org:

@@ -1,4 +1,4 @@
-"""The table of measurements, as the analyzer prints it: analyzer --help-schema."""
+"""The table of measurements, as analyzer --help-schema prints it."""
 
 import re
 import subprocess

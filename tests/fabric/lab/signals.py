@@ -1,4 +1,5 @@
-"""Signals: what ends us runs all the undoing, and the undoing is not interrupted."""
+"""Signals: a signal that ends this process first undoes everything, and the undoing is not
+interrupted."""
 
 import contextlib
 import signal
@@ -9,9 +10,10 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_on_signals(once=False):
-    """SIGTERM and SIGHUP unwind as Ctrl-C does; that also where a shell that started us in
-    the background has it ignored. once: as a part of a whole, all of which may be told, and
-    then told by the whole."""
+    """SIGTERM and SIGHUP end the process like Ctrl-C, by an exception; also if a shell that
+    started it in the background has made it ignore them. once: for a process of a
+    group in which all may get the signal, and get it again from their parent: later signals are
+    ignored."""
     if once:
         for number in _ENDING:
             signal.signal(number, _unwind_once)
@@ -29,7 +31,7 @@ def _unwind_once(*_):
 
 @contextlib.contextmanager
 def uninterrupted():
-    """For taking away what was laid: an impatient second Ctrl-C must not stop it."""
+    """A context for undoing: a second, impatient Ctrl-C does not interrupt it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -42,11 +44,12 @@ def uninterrupted():
 
 
 def ended(command):
-    """The exit status of a started process. Who tells us to end tells it, too, and waits."""
+    """Waits for the end of a started process, and returns its exit status. A signal to end is
+    passed on to it."""
     while True:
         try:
             return command.wait()
-        except KeyboardInterrupt:  # a terminal tells both of us
+        except KeyboardInterrupt:  # a terminal sends it to both processes
             continue
         except SystemExit:
             command.terminate()

@@ -1,4 +1,5 @@
-"""Receivers of alerts: a thread that listens inside a namespace and stamps arrivals."""
+"""Receivers of alerts: a thread that listens inside a namespace and records the time of each
+arrival."""
 
 import contextlib
 import dataclasses
@@ -17,13 +18,13 @@ BACKLOG = 64
 
 @dataclasses.dataclass(frozen=True)
 class Arrival:
-    """One alert, as a webhook brought it (Alertmanager's format, version 4)."""
+    """One alert, as a webhook received it (Alertmanager's format, version 4)."""
 
     at: float  # time.monotonic()
     status: str  # firing, resolved
     labels: dict
     annotations: dict
-    receiver: str = ""  # whom it was sent to
+    receiver: str = ""  # Alertmanager's receiver
     link: str = ""  # generatorURL
 
     @property
@@ -66,7 +67,7 @@ class _Server(http.server.ThreadingHTTPServer):
         self.socket = sock
 
     def handle_error(self, *_):
-        pass  # a sender that was killed in mid-sentence is no news here
+        pass  # the sender was killed while it sent
 
 
 class Sink:
@@ -92,7 +93,7 @@ class Sink:
         self._thread.start()
 
     def take(self, at, body):
-        """Every alert of a page is an arrival of its own."""
+        """Each alert of a notification becomes an arrival of its own."""
         page = json.loads(body)
         with self._changed:
             for alert in page["alerts"]:
@@ -109,7 +110,7 @@ class Sink:
             self._changed.notify_all()
 
     def mark(self):
-        """A place in the stream, for since=."""
+        """The current position in the stream, for since=."""
         with self._changed:
             return len(self.arrivals)
 
@@ -118,8 +119,8 @@ class Sink:
             return self.arrivals[mark:]
 
     def wait_for(self, predicate, seconds, since=0, what="an alert"):
-        """The first arrival after the mark for which predicate(arrival) holds. seconds: in
-        which it usually comes; patience(seconds) are waited."""
+        """The first arrival after the mark for which predicate(arrival) is true. seconds: how
+        long that usually takes; it waits patience(seconds)."""
         return self._wait_for(predicate, patience(seconds), since, what)
 
     def _wait_for(self, predicate, seconds, since, what):
@@ -138,8 +139,8 @@ class Sink:
                 self._changed.wait(left)
 
     def silence(self, seconds, since, allow=lambda arrival: False):
-        """Waits, and fails at once when an alert comes that is not allowed, unless the
-        machine has to answer for it."""
+        """Waits for so long, and fails at once if an alert arrives that is not allowed, unless
+        the machine caused it."""
         began = time.monotonic()
 
         def wrong(arrival):

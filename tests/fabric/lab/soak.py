@@ -1,6 +1,6 @@
-"""The world of the hour of troubles: two aggregators per ToR, state on small disks, clocks
-that can jump, and beside the analyzer of the racks a second one, with books that can be
-checked to the last point."""
+"""The world of the hour of random faults: two aggregators per ToR, state on small disks, clocks
+that can jump, and beside the analyzer of the racks a second one with a feeder, whose history
+can be checked to the last point."""
 
 import contextlib
 import pathlib
@@ -12,9 +12,9 @@ from .pairs import PairLab, PairWorld, second_of
 from .rackmesh import ANALYZER_PORT, LINK_ANALYZER, aggregator_of
 
 YEAR_S = 365 * 86400
-# A clock that is ten years off believes no certificate of a usual life, and its links end:
-# that is as it must be, and tests/unit has it. Here certificates outlive every jump, so that
-# what jumps is everything else; nor does any look, ten years on, as if it ended soon.
+# A daemon whose clock is ten years off rejects certificates of a usual validity, and its connections
+# end, as they must; tests/unit checks that. Here certificates are valid after every jump, to test the
+# rest; and also ten years later none is about to expire.
 CERTIFICATES = {"begins_s": -11 * YEAR_S, "seconds": 80 * YEAR_S}
 BOOKS = "books"
 POLICIES = {"retention_policy": "raw", "incident_retention_policy": "incidents"}
@@ -22,8 +22,8 @@ JUMPING = ("tor-aggregator", "region-controller", "analyzer")
 
 
 class SoakLab(PairLab):
-    """books: an analyzer in the clear, for a feeder. clocks: {name: FakeClock}, of all but
-    the agents: their kernel's stamps would not jump along. disks: {name: SmallDisk}."""
+    """books: an analyzer without TLS, for a feeder. clocks: {name: FakeClock} of all daemons
+    but the agents, whose kernel timestamps would not jump with them. disks: {name: SmallDisk}."""
 
     ANALYZERS = 1
 
@@ -86,14 +86,14 @@ class SoakLab(PairLab):
 
 
 class FarSink:
-    """One that the oracle listens at."""
+    """The address of a sink at which the oracle listens."""
 
     def __init__(self, netns, address, port):
         self.port = port
         self.url = f"http://{address}:{port}/"
 
     def close(self):
-        """It is not ours."""
+        """Does nothing: the oracle owns the sink."""
 
 
 class SoakWorld(PairWorld):
@@ -104,7 +104,7 @@ class SoakWorld(PairWorld):
         return super()._lay(undo, racks, spines, (*names, BOOKS), relays)
 
     def part_off(self, name):
-        """Nothing of this place passes on the management network; its cable is whole."""
+        """Drops all packets of this place on the management network; its cable stays up."""
         chains = [
             f"chain {hook} {{ type filter hook {hook} device mgmt0 priority 0; counter drop; }}"
             for hook in ("ingress", "egress")
@@ -114,7 +114,7 @@ class SoakWorld(PairWorld):
     def join_again(self, name):
         nft(self.fabric.netns(name), "delete table netdev apart\n")
 
-    # ---- who is there ------------------------------------------------------------
+    # ---- its processes -----------------------------------------------------------
 
     def engines(self):
         """{name: process}"""
@@ -129,21 +129,21 @@ class SoakWorld(PairWorld):
 
     @staticmethod
     def pair(tor):
-        """Names of the ToR's two aggregators."""
+        """The names of the ToR's two aggregators."""
         return {aggregator_of(tor), second_of(tor)}
 
     def processes(self):
         return {**self.daemons(), **self.engines()}
 
     def places(self):
-        """{process: place that it has for itself}; the centre is the sinks' as well."""
+        """{process: the place that it has for itself}; the centre also has the sinks."""
         known = self.fabric.management
         names = {name: "influx" if name == "influxd" else name for name in self.processes()}
         return {name: place for name, place in names.items() if place in known}
 
     @staticmethod
     def durable(daemon):
-        """Whether what it promises is on its disk. Of an aggregator or an analyzer."""
+        """Whether an aggregator or an analyzer has its promises on its disk."""
         said = daemon.metrics()
         name = next(name for name in said.series if name.endswith("_spool_durable"))
         return all(value == 1 for _, value in said.series[name])

@@ -1,4 +1,4 @@
-"""A switch with SONiC, as far as its counters go: a real Redis, filled in SONiC's shape."""
+"""Imitates a SONiC switch as far as its counters go: a real Redis, filled with SONiC's tables."""
 
 import pathlib
 import socket
@@ -8,7 +8,8 @@ from .wait import PATIENCE_S, until
 
 REDIS_PORT = 6379
 APPL_DB, COUNTERS_DB, STATE_DB = 0, 2, 6
-# redis-tools has the server, too, without a service: it goes by its name.
+# The package redis-tools also has the server, without a service: redis-check-rdb is the same program,
+# and becomes the server if its name is redis-server.
 _SERVER = 'exec -a redis-server /usr/bin/redis-check-rdb "$@"'
 
 
@@ -32,7 +33,7 @@ class Sonic(Process):
         return self
 
     def tell_redis(self, database, *words):
-        """The lines of its answer."""
+        """Sends a command; returns the lines of the answer."""
         with socket.socket(socket.AF_UNIX) as link:
             link.settimeout(PATIENCE_S)
             link.connect(str(self._socket))
@@ -54,7 +55,7 @@ class Sonic(Process):
         assert answer.startswith(":"), answer
 
     def fill(self, ports, queues=8):
-        """As after the switch's start: all counters are 0."""
+        """Fills the tables as after the switch's start: all counters are 0."""
         for p in range(ports):
             port = f"Ethernet{4 * p}"
             self.set(COUNTERS_DB, "COUNTERS_PORT_NAME_MAP", **{port: self.oid(port)})
@@ -70,13 +71,13 @@ class Sonic(Process):
                          SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS=0)
 
     def neighbor(self, port, name, port_id, description=""):
-        """What LLDP tells of it."""
+        """Sets the neighbour that LLDP reports."""
         self.set(APPL_DB, f"LLDP_ENTRY_TABLE:{port}", lldp_rem_sys_name=name,
                  lldp_rem_port_id=port_id, lldp_rem_port_desc=description)
 
     @staticmethod
     def oid(name, kind=None):
-        """A port's "Ethernet4", or a queue's "Ethernet4:3"."""
+        """The object id of a port ("Ethernet4"), or of a queue ("Ethernet4:3")."""
         port, _, queue = name.removeprefix("Ethernet").partition(":")
         kind = kind or ("15" if queue else "10")
         return f"oid:0x{kind}{int(port):06x}{int(queue or 0) + 1:04x}"

@@ -24,9 +24,9 @@ from lab.signals import end_on_signals, ended  # noqa: E402
 
 @dataclasses.dataclass(frozen=True)
 class Pattern:
-    runs_s: float  # before each time that it stands still
+    runs_s: float  # before each stop
     still_s: float
-    times: int  # 0: until told to end
+    times: int  # 0: until it is ended
 
 
 PATTERNS = {
@@ -35,11 +35,12 @@ PATTERNS = {
     "once": Pattern(10.0, 3.0, 1),
 }
 STOPPED = "T"
-EACH_LEVEL = {"each-level": Pattern(20.0, 3.0, 0)}  # of ./dev test: no scenario's
+EACH_LEVEL = {"each-level": Pattern(20.0, 3.0, 0)}  # for ./dev test, not for scenarios
 
 
 class Stalls:
-    """A context. pids(): whom to stop, asked each time. times: so often they stood still."""
+    """A context. pids(): the processes to stop, called each time. times: how often they were
+    stopped."""
 
     def __init__(self, pattern, pids):
         self.pattern, self._pids, self.times = pattern, pids, 0
@@ -56,7 +57,7 @@ class Stalls:
 
     def _run(self):
         while not self._over.wait(self.pattern.runs_s):
-            # What a test has frozen is not ours to continue.
+            # Processes that a test has stopped must not be continued here.
             stopped = [pid for pid in self._pids() if state_of(pid) != STOPPED]
             _signal(stopped, signal.SIGSTOP)
             try:
@@ -69,7 +70,7 @@ class Stalls:
 
 
 def state_of(pid):
-    """A letter, STOPPED or another. None: it is gone."""
+    """The state letter of the kernel, for example STOPPED. None: the process has ended."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     return None
@@ -82,7 +83,7 @@ def _signal(pids, number):
 
 
 def of_world(world, pattern):
-    """All daemons of a world stand still together; who listens to their alerts does not."""
+    """Stops all daemons of a world together, but not the receivers of their alerts."""
     lab = world.lab
     daemons = [*lab.controllers, *lab.aggregator_daemons(), *lab.agents.values()]
     daemons += [lab.analyzer] if lab.analyzer else []
@@ -90,7 +91,7 @@ def of_world(world, pattern):
 
 
 def descendants(pid):
-    """All processes that it started, and those that these did."""
+    """All processes that it started, and those that these started."""
     children = {}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -108,7 +109,7 @@ def main(name, *command):
     patterns = PATTERNS | EACH_LEVEL
     if name not in patterns or not command:
         sys.exit(__doc__)
-    end_on_signals()  # and what is stopped goes on
+    end_on_signals()  # the stopped processes are continued then, too
     started = subprocess.Popen(command)
     with Stalls(patterns[name], lambda: [started.pid, *descendants(started.pid)]) as stalls:
         status = ended(started)

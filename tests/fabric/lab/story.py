@@ -1,4 +1,4 @@
-"""A fault from its first moment to the last word on it, as every test wants it told."""
+"""The life of a fault, from its first moment to its resolution, as every test needs it."""
 
 import dataclasses
 import time
@@ -9,25 +9,24 @@ from .wait import VIRTUAL, in_time, until
 FIRES_S = 10
 RESOLVES_S = 30
 PROBED_S = 10
-TURNS_S = 5  # in which a wrong kind becomes the right one
-PROBES = 20  # that a peer has to have sent before an alert means anything
+TURNS_S = 5  # within which a wrong kind becomes the right one
+PROBES = 20  # a peer must have sent so many before an alert means anything
 
 
 @dataclasses.dataclass
 class Told:
-    """Seconds from the fault until its alert came."""
+    """Seconds from the fault to its alert at each sink."""
 
     plain: float
     grouped: float
     alert: object  # as the plain webhook brought it
-    kind: str  # by the last word on it; in virtual time by the first
+    kind: str  # of the last alert; in virtual time of the first one
 
 
 def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
-    """Gives the fault at a random phase of the windows, waits for its alert at both
-    sinks, takes it back and waits for the resolutions. Nobody else may be named. peer has
-    to have sent some probes meanwhile. fires_s: in which it has to be told, where time is
-    judged."""
+    """Causes the fault at a random phase of the windows, waits for its alert at both sinks,
+    ends it and waits for the resolutions. No other part may be named. peer must have sent some
+    probes meanwhile. fires_s: the time limit for the alert, where time is judged."""
     mark, began = world.mark(), time.monotonic()
     world.plain.silence(rng.uniform(0, 1), mark[0])
     sent = world.lab.sent(peer) if peer else 0
@@ -41,7 +40,7 @@ def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
             what = f"{peer.name} sends {PROBES} probes"
             until(what, PROBED_S, lambda: world.lab.sent(peer) - sent >= PROBES)
         if told.kind != fault.kind and not VIRTUAL:
-            # The first word on it may rest on few probes; the next ones correct it.
+            # The first verdict may be based on few probes; later ones correct it.
             world.plain.silence(TURNS_S, mark[0], fault.names)
     finally:
         fault.end()
@@ -58,13 +57,13 @@ def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
 
 
 def last_kind(sink, fault, mark):
-    """What it was called in the end, which a word on its end says, too."""
+    """The kind of the fault's verdict in the end, which its resolution has, too."""
     said = [arrival for arrival in sink.since(mark) if fault.names(arrival)]
     return said[-1].annotations["kind"]
 
 
 def _resolved(sink, fault, mark, what):
-    """A host in two racks is told of by both aggregators: so many fire, so many resolve."""
+    """Both aggregators report a host in two racks: as many alerts must resolve as fired."""
 
     def last(arrival):
         came = sink.since(mark)

@@ -1,5 +1,5 @@
-"""A tap on the wire between agents and an aggregator: a proxy that may hold back,
-repeat or forge what passes, frame by frame."""
+"""A proxy between agents and an aggregator that may hold back, repeat or forge what passes,
+frame by frame."""
 
 import contextlib
 import select
@@ -16,16 +16,17 @@ BATCH = b"RMB1"
 
 
 def kind(payload):
-    """The identifier stands behind the size prefix and the root's offset."""
+    """The type of a frame: the identifier follows the size prefix and the offset of the root."""
     return payload[8:12]
 
 
 class Tap:
-    """Listens at address:port inside the namespace; every connection goes on to target.
+    """Listens at address:port inside the namespace; every connection is forwarded to target.
 
-    on_frame(payload) -> the payloads to pass on instead, for frames on their way up;
-    None passes it on as it is. on_answer(payload) sees those on their way down. Frames of
-    the kind that hold() names are kept back until release()."""
+    on_frame(payload) returns the payloads to forward instead, for frames on their way to the
+    target; None: the frame itself. on_answer(payload) sees frames in the other direction.
+    Frames of the kind given to hold() are kept until release().
+    """
 
     def __init__(self, netns, address, port, target):
         self.address = f"{address}:{port}"
@@ -47,12 +48,12 @@ class Tap:
             self.held = frame_kind
 
     def kept(self):
-        """Frames held back now."""
+        """Number of frames that are held back now."""
         with self.lock:
             return sum(len(wire.kept) for wire in self._wires)
 
     def release(self):
-        """What was held goes on, at once."""
+        """Forwards at once what was held back."""
         with self.lock:
             self.held = None
             for wire in self._wires:
@@ -91,7 +92,7 @@ class Tap:
 
 
 def _whole(buffer):
-    """The payload of the first frame, if all of it is there."""
+    """The payload of the first frame, or None if it is not complete."""
     if len(buffer) < _HEAD.size:
         return None
     end = _HEAD.size + _HEAD.unpack_from(buffer)[0]
@@ -99,7 +100,7 @@ def _whole(buffer):
 
 
 class _Wire:
-    """One connection. Whatever goes up is sent under the tap's lock, in order."""
+    """One connection. Frames to the target are sent under the tap's lock, in order."""
 
     def __init__(self, tap, down, up):
         self.kept = []

@@ -1,4 +1,4 @@
-"""How the demo speaks."""
+"""The output of the demo."""
 
 import os
 import sys
@@ -6,12 +6,12 @@ import textwrap
 
 
 class Teller:
-    """Writes the story; colours only where somebody reads it on a terminal."""
+    """Prints the demo's steps, in colours if the output is a terminal."""
 
     WIDTH = 92
 
     def __init__(self, chapter=0):
-        """chapter: the last one that somebody else has told."""
+        """chapter: the number of the last chapter that was already printed elsewhere."""
         self._colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
         self.told = chapter
 
@@ -27,13 +27,13 @@ class Teller:
         sys.stdout.flush()
 
     def seen(self, text):
-        """Something that was claimed and came true."""
+        """Prints an expectation that has come true."""
         mark = self._paint("32", "ok")
         body = textwrap.fill(text, self.WIDTH - 3, subsequent_indent="      ")
         print(f"   {mark} {body}", flush=True)
 
     def quote(self, text):
-        """What Rackmesh itself said."""
+        """Prints text from Rackmesh itself."""
         for each in textwrap.wrap(text, self.WIDTH - 6):
             print(f"      {self._paint('33', each)}", flush=True)
 

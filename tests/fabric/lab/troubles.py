@@ -1,5 +1,5 @@
-"""What befalls Rackmesh itself and its engines in an hour of troubles. Each says whom it
-befalls, is seen to happen, and is taken back; after that its victim has to get well."""
+"""Faults of Rackmesh itself and of its engines in the hour of random faults. Each fault names
+its victim, is seen to happen, and is taken back; afterwards its victim must recover."""
 
 import contextlib
 import datetime
@@ -11,17 +11,17 @@ from .wait import until
 WELL_S = 40
 JUMPS = ("+10y", "-10y", "+1h", "-1h")
 HAPPENS_S = 5
-RIGHT_S = 60  # a clock that is as wrong as this, or less
-# Whose records can be checked to the last one has more than its share of troubles.
+RIGHT_S = 60  # a clock with at most this error counts as right
+# The analyzer whose records can be checked to the last one gets more faults than the others.
 DEAR, DEAR_SHARE = ("books", "influxd"), 0.3
 
 
 class CannotHappen(Exception):
-    """Another trouble is in the way of this one."""
+    """Another fault prevents this one."""
 
 
 class OneTrouble(Trouble):
-    """Of one victim, by name. busy: names that others have already."""
+    """A fault of one victim, given by name. busy: names that already have a fault."""
 
     def __init__(self, world, rng, busy=()):
         super().__init__(world, rng)
@@ -49,7 +49,7 @@ class OneTrouble(Trouble):
 
 class Killed(OneTrouble):
     def pool(self):
-        # It forgets what it has told when it is killed, and then never tells the end of it.
+        # When it is killed, it forgets which alerts it has sent, and never resolves them.
         return set(super().pool()) - {"alertmanager"}
 
     def begin(self):
@@ -82,7 +82,7 @@ class Stopped(OneTrouble):
 
 
 class PartedOff(OneTrouble):
-    """What is sent to it and by it on the management network vanishes."""
+    """All packets to it and from it on the management network are dropped."""
 
     def pool(self):
         return self.world.places()
@@ -103,8 +103,8 @@ class _OnDisk(OneTrouble):
         return self.world.lab.disks[self.victim]
 
     def is_well(self):
-        """Kept in memory until now, and on the disk from now on: before that it is not to
-        be killed, for what it has promised meanwhile is only as good as its process."""
+        """Also waits until what was kept in memory is on the disk. Before that the process must
+        not be killed: the promises that it made meanwhile would be lost."""
         return super().is_well() and self.world.durable(self.process)
 
 
@@ -117,7 +117,7 @@ class DiskFull(_OnDisk):
 
 
 class DiskReadOnly(_OnDisk):
-    """As after a reboot onto a damaged disk: it is so when the daemon starts."""
+    """The disk is read-only when the daemon starts, as after a reboot with a damaged disk."""
 
     def begin(self):
         self.process.kill()
@@ -129,7 +129,7 @@ class DiskReadOnly(_OnDisk):
 
 
 class ClockJumped(OneTrouble):
-    """There, and back again."""
+    """The clock jumps, and jumps back later."""
 
     def __init__(self, world, rng, busy=()):
         super().__init__(world, rng, busy)
@@ -142,7 +142,7 @@ class ClockJumped(OneTrouble):
         return self.world.lab.clocks
 
     def off_s(self):
-        """By how much its clock is wrong, in its own words."""
+        """The error of its clock in seconds."""
         said = email.utils.parsedate_to_datetime(self.process.get("/healthz").date)
         return abs((said - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
 
@@ -158,7 +158,7 @@ class ClockJumped(OneTrouble):
 
 
 class _OfEtcd(OneTrouble):
-    """Of no process of its own."""
+    """A fault of etcd as a whole, without a victim."""
 
     KIND = None
 
@@ -172,7 +172,7 @@ class _OfEtcd(OneTrouble):
     def begin(self):
         try:
             self._kind.begin()
-        except (OSError, AssertionError) as error:  # no quorum, nobody leads
+        except (OSError, AssertionError) as error:  # there is no quorum or no leader
             raise CannotHappen(f"{self}: {error}") from error
 
     def heal(self):

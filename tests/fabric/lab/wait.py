@@ -1,8 +1,9 @@
-"""Waiting for what must come true, with a deadline: never a blind sleep.
+"""Waits for events, with deadlines and without blind sleeps.
 
-A deadline here is patience: it ends what is lost, and judges nothing. How long something
-took is judged by in_time alone, and only where the clock is the product's own: in the
-machine on virtual time, and in ./dev test --full."""
+A deadline here only ends a wait that is hopeless; it does not judge speed. Only in_time judges
+how long something took, and only where the product's own time is measured: on virtual time, and
+in ./dev test --full.
+"""
 
 import os
 import select
@@ -10,28 +11,30 @@ import time
 
 from .machine import VIRTUAL, lost
 
-# What takes seconds alone takes a minute beside busy loops, in a machine that stands still now and then.
+# What takes seconds on an idle machine takes a minute beside busy loops on a machine that stands still
+# now and then.
 PATIENCE_S = 60 if VIRTUAL else 120
-EMULATED_EVERY_S = 0.1  # questions are dear there
+EMULATED_EVERY_S = 0.1  # each check costs much time there
 FULL = os.environ.get("RACKMESH_FULL") == "1" or os.environ.get("RACKMESH_SOAK") == "1"
 
 
 class Overdue(AssertionError):
-    """Something did not come true in time; says what, and what was seen instead."""
+    """Something did not come true before the deadline; the message has what was seen instead."""
 
 
 class Late(AssertionError):
-    """It came true, and took longer than is judged right."""
+    """It came true, but took longer than the limit."""
 
 
 def patience(seconds):
-    """A deadline for what is expected within so many seconds."""
+    """A deadline for an event that is expected within so many seconds."""
     return max(seconds, PATIENCE_S)
 
 
 def in_time(what, took_s, bound_s, since=None):
-    """Asserts that it took no longer than this, where time is judged. since: when it began
-    (time.monotonic()); what the machine has lost since then is granted."""
+    """Asserts, where time is judged, that it took at most bound_s. since: when it began
+    (time.monotonic()); the time for which the machine stood still since then is added to the
+    limit."""
     if not VIRTUAL and not FULL:
         return
     late = 0 if VIRTUAL or since is None else lost(since)
@@ -43,11 +46,12 @@ def in_time(what, took_s, bound_s, since=None):
 
 
 def until(what, seconds, check, processes=(), every=0.02):
-    """Asks check() until it answers something true, and returns that. seconds: in which
-    it usually does; patience(seconds) are waited.
+    """Calls check() until it returns a true value, and returns that. seconds: how long that
+    usually takes; it waits patience(seconds).
 
-    Between two questions it waits on the processes, so that it ends at once when one
-    of them dies. check may raise OSError, which means "not yet"."""
+    Between two calls it waits for the processes, and fails at once if one of them ends. check
+    may raise OSError, which means "not yet".
+    """
     seconds = patience(seconds)
     every = max(every, EMULATED_EVERY_S) if VIRTUAL else every
     deadline = time.monotonic() + seconds
@@ -73,7 +77,7 @@ def until(what, seconds, check, processes=(), every=0.02):
 
 
 def comes_true(seconds, check, every=0.02):
-    """Whether check() does within so many seconds, where no is an answer, too."""
+    """Whether check() becomes true within so many seconds; False is a valid result, too."""
     deadline = time.monotonic() + seconds
     while not check():
         if time.monotonic() > deadline:

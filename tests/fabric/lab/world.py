@@ -26,15 +26,16 @@ RACKS = {
 
 
 class World:
-    """Closes in the reverse order of its making, whatever has failed.
+    """Closes everything in the reverse order of its making, whatever has failed.
 
-    etcd: how many members, 0: the topology file. token_s: see Etcd. analyzer: its options
-    ({}: all usual), or None. influx: whether its history goes there. routes: see
-    Alertmanager's configure."""
+    etcd: number of members, 0: the controller reads the topology file. token_s: see Etcd.
+    analyzer: its options ({}: the usual ones), or None. influx: whether its history is written
+    to InfluxDB. routes: see Alertmanager's configure.
+    """
 
-    opened = []  # those that are not closed yet
+    opened = []  # worlds that are not closed yet
     LAB = Lab
-    SINK = Sink  # or who only knows where somebody else listens
+    SINK = Sink  # or a class that only has the address of another receiver
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class World:
                 self.influx.start()
                 self.influx.wait_ready()
             for name, value in options.items():
-                if callable(value):  # it needs the fabric: addresses
+                if callable(value):  # a function of the fabric, whose addresses it needs
                     options[name] = value(self.fabric)
             self.lab = undo.enter_context(
                 self.LAB(
@@ -105,7 +106,7 @@ class World:
         return undo.enter_context(Fabric(racks, spines, names, relays))
 
     def start(self):
-        """Everything runs, and every RNIC is probed."""
+        """Starts everything, and waits until every RNIC is probed."""
         if self.alertmanager is not None:
             self.alertmanager.wait_ready()
         if self.influx is not None:
@@ -114,7 +115,7 @@ class World:
         return self
 
     def is_up(self, process):
-        """A daemon that says it is ready, or an engine that answers."""
+        """Whether a daemon reports that it is ready, or an engine answers."""
         if not process.alive:
             return False
         if process is self.alertmanager:
@@ -129,11 +130,11 @@ class World:
         return self.fabric.rnics[name]
 
     def mark(self):
-        """A place in both streams of alerts."""
+        """The current position in both streams of alerts."""
         return self.plain.mark(), self.grouped.mark()
 
     def since(self, mark):
-        """What has come to either sink since then."""
+        """The alerts that have arrived at either sink since then."""
         return self.plain.since(mark[0]) + self.grouped.since(mark[1])
 
     def close(self):
