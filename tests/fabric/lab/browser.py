@@ -67,7 +67,11 @@ class Browser:
 def seen(page, what, selector, holds, seconds=wait.PATIENCE_S):
     """Waits until holds(texts) is true for the visible texts of the elements that match the
     selector."""
-    until(what, seconds, lambda: holds(page.texts(selector)))
+    try:
+        until(what, seconds, lambda: holds(page.texts(selector)))
+    except wait.Overdue as error:
+        shown = page.texts(selector), page.texts("body")
+        raise wait.Overdue(f"{error}; {selector} shows {shown[0]!r}, the page {shown[1]!r}") from None
 
 
 # The policy chooses the certificate that a person would choose from the browser's list. ip gives its
