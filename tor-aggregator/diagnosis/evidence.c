@@ -22,7 +22,8 @@ is_gauge(unsigned number)
 	       number == WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW ||
 	       number == SWITCH_PFCWD_STORMED || number == SWITCH_OPER_UP ||
 	       number == SWITCH_PFC_ON || number == SWITCH_SPEED_MBPS ||
-	       number == SWITCH_LANES || number == SWITCH_OPTICS_RX_LOWEST_NW ||
+	       number == SWITCH_LANES || number == SWITCH_LANE_MBPS ||
+	       number == SWITCH_OPTICS_RX_LOWEST_NW ||
 	       number == SWITCH_OPTICS_RX_HIGHEST_NW ||
 	       number == SWITCH_OPTICS_RX_LOW_ALARM_NW;
 }

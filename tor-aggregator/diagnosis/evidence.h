@@ -54,6 +54,7 @@ enum evidence_number {
 	SWITCH_FEC_WORST,
 	SWITCH_SPEED_MBPS, /* gauges */
 	SWITCH_LANES,
+	SWITCH_LANE_MBPS, /* of the module's lanes, nominal */
 	/* Codewords that RS(528,514) could only just correct, if it is in use: with
 	 * EVIDENCE_SHORT_ERRORS to EVIDENCE_SHORT_MOST. */
 	SWITCH_FEC_WORST_SHORT,

@@ -357,8 +357,11 @@ read_switch_light(const struct evidence *evidence, const struct row *row, double
 static bool
 is_nrz(const struct evidence *evidence)
 {
-	uint64_t mbps = 0, lanes = 0;
+	uint64_t mbps = 0, lanes = 0, lane_mbps = 0;
 
+	evidence_most(evidence, SWITCH_LANE_MBPS, &lane_mbps);
+	if (lane_mbps > 0 && lane_mbps <= NRZ_LANE_MBPS)
+		return true;
 	if (!evidence_most(evidence, SWITCH_SPEED_MBPS, &mbps) || mbps == 0)
 		evidence_most(evidence, WIRE_COUNTER_PORT_RATE_MBPS, &mbps);
 	evidence_most(evidence, SWITCH_LANES, &lanes);
@@ -529,6 +532,7 @@ number_str(unsigned number)
 		    "switch fec_corrected_bits",
 		[SWITCH_FEC_WORST - EVIDENCE_SWITCH_FIRST] = "switch fec_codewords",
 		[SWITCH_LANES - EVIDENCE_SWITCH_FIRST] = "switch lanes",
+		[SWITCH_LANE_MBPS - EVIDENCE_SWITCH_FIRST] = "switch optics_lane_mbps",
 		[SWITCH_FEC_WORST_SHORT - EVIDENCE_SWITCH_FIRST] =
 		    "switch fec_codewords",
 		[SWITCH_SPEED_MBPS - EVIDENCE_SWITCH_FIRST] = "switch speed_mbps",

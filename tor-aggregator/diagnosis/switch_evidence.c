@@ -42,6 +42,7 @@ static const struct {
 	{ "fec_codewords", SWITCH_FEC_WORST },
 	{ "speed_mbps", SWITCH_SPEED_MBPS },
 	{ "lanes", SWITCH_LANES },
+	{ "optics_lane_mbps", SWITCH_LANE_MBPS },
 	{ "rx_buffer_drops", SWITCH_RX_BUFFER_DROPS },
 };
 

@@ -3,16 +3,19 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tor-aggregator/optics/optics_text.h"
+
+#define LEAST_MBPS 1000
 
 const char *
 nexus_light_str(enum nexus_light light)
 {
 	static const char *const names[] = { "optics_rx_lowest_nw",
 		"optics_rx_highest_nw", "optics_tx_lowest_nw", "optics_rx_low_alarm_nw",
-		"optics_celsius" };
+		"optics_celsius", "optics_lane_mbps" };
 
 	return names[light];
 }
@@ -76,14 +79,25 @@ read_lane(const json_t *lane, struct nexus_optics *optics)
 	       (heat == -EBADMSG);
 }
 
-size_t
-nexus_optics_read(const json_t *row, struct nexus_optics *ret)
+/* Megabits per second, in digits. Some modules show nonsense, such as 56. */
+static int
+read_rate(const char *text, size_t len, uint64_t *ret)
+{
+	const size_t digits = strspn(text, "0123456789");
+
+	if (digits > 9 || (digits < len && text[digits] != '.'))
+		return -EBADMSG;
+	*ret = strtoull(text, NULL, 10);
+	return *ret < LEAST_MBPS ? -ENODATA : 0;
+}
+
+static size_t
+read_lanes(const json_t *row, struct nexus_optics *ret)
 {
 	const json_t *table = json_object_get(row, "TABLE_lane"),
 		     *lanes = json_object_get(table, "ROW_lane");
 	size_t errors = 0;
 
-	*ret = (struct nexus_optics){ 0 };
 	if (table == NULL)
 		return read_lane(row, ret);
 	if (json_is_object(lanes))
@@ -93,4 +107,17 @@ nexus_optics_read(const json_t *row, struct nexus_optics *ret)
 	for (size_t i = 0; i < json_array_size(lanes) && i < NEXUS_MAX_LANES; i++)
 		errors += read_lane(json_array_get(lanes, i), ret);
 	return errors;
+}
+
+size_t
+nexus_optics_read(const json_t *row, struct nexus_optics *ret)
+{
+	uint64_t mbps = 0;
+	int r;
+
+	*ret = (struct nexus_optics){ 0 };
+	r = read_field(row, "nom_bitrate", read_rate, &mbps);
+	if (r == 0)
+		take(ret, NEXUS_LANE_MBPS, true, mbps);
+	return (size_t)(r == -EBADMSG) + read_lanes(row, ret);
 }

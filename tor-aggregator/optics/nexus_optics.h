@@ -1,6 +1,6 @@
 /*
  * nexus_optics - reads the measurements of the optical module in a port of a Nexus
- * switch, from "show interface transceiver details". Pure.
+ * switch, and the rate of its lanes, from "show interface transceiver details". Pure.
  *
  * Each lane has its own power in dBm, temperature in degrees Celsius, and alarm
  * thresholds; a module with one lane may have them beside its name. Copper modules have
@@ -27,6 +27,9 @@ enum nexus_light {
 	/* power below which the module raises an alarm; the highest of all lanes */
 	NEXUS_RX_LOW_ALARM_NW,
 	NEXUS_CELSIUS,
+	/* Nominal rate of a lane; also of copper modules. Modules with faster lanes
+	 * than 25 Gb/s may have the sum of their lanes here. */
+	NEXUS_LANE_MBPS,
 	NEXUS_LIGHTS,
 };
 

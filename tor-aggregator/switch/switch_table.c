@@ -71,6 +71,7 @@ const struct switch_row switch_rows[] = {
 	{ "optics_tx_lowest_nw", METRIC "optics_tx_power_lowest_watts", "nanowatts", SWITCH_PORT, SWITCH_BY_NONE, true, "Optical power that the module sends on its darkest lane.", "DOM/txNpower", "optics/tx_pwr" },
 	{ "optics_rx_low_alarm_nw", METRIC "optics_rx_power_low_alarm_watts", "nanowatts", SWITCH_PORT, SWITCH_BY_NONE, true, "Received power below which the module raises an alarm.", "DOM/rxpowerlowalarm", "optics/rx_pwr_alrm_lo" },
 	{ "optics_celsius", METRIC "optics_temperature_celsius", "degrees Celsius", SWITCH_PORT, SWITCH_BY_NONE, true, "Temperature of the module.", "DOM/temperature", "optics/temperature" },
+	{ "optics_lane_mbps", METRIC "optics_lane_speed_bytes_per_second", "megabits per second", SWITCH_PORT, SWITCH_BY_NONE, true, "Nominal speed of one lane of the module.", "", "optics/nom_bitrate" },
 	/* ---- priorities of a port ---- */
 	{ "pfc_rx_frames", METRIC "rx_priority_pause_total", "frames per priority", SWITCH_PORT, SWITCH_BY_PRIORITY, false, "PFC frames received: the neighbour paused this port.", PORT_STAT "PFC_#_RX_PKTS", "queuing/rx-pause-count" },
 	{ "pfc_tx_frames", METRIC "tx_priority_pause_total", "frames per priority", SWITCH_PORT, SWITCH_BY_PRIORITY, false, "PFC frames sent: this port paused the neighbour.", PORT_STAT "PFC_#_TX_PKTS", "queuing/tx-pause-count" },

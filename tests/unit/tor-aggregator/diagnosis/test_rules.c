@@ -272,6 +272,28 @@ lanes_and_speed_give_the_usual_rate_of_wrong_bits(void **state)
 			}
 }
 
+/* A Nexus does not report the lanes of a port, but how fast each is. */
+static void
+the_nominal_speed_of_a_lane_gives_the_usual_rate_of_wrong_bits(void **state)
+{
+	static const struct {
+		uint64_t lane_mbps;
+		bool nrz;
+	} modules[] = { { 25500, true }, { 10300, true }, { 53125, false },
+		{ 425000, false }, { 0, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+		fill_healthy(&rack[0], 0);
+		set(WIRE_COUNTER_PORT_RATE_MBPS, 100000);
+		rack[0].there[SWITCH_SPEED_MBPS] = rack[0].there[SWITCH_LANES] = 0;
+		set(SWITCH_LANE_MBPS, modules[i].lane_mbps);
+		set(WIRE_COUNTER_FEC_CORRECTED_BITS, 3 * 800000);
+		judge();
+		assert_only(0, modules[i].nrz ? DIAGNOSIS_CABLE : DIAGNOSES);
+	}
+}
+
 static void
 codewords_nearly_lost_are_those_of_the_fec_in_use(void **state)
 {
@@ -886,6 +908,7 @@ main(void)
 		TEST(light_of_a_port_that_is_down_at_the_switch_is_not_judged),
 		TEST(errors_of_a_flapping_link_are_not_reported_as_cable),
 		TEST(lanes_and_speed_give_the_usual_rate_of_wrong_bits),
+		TEST(the_nominal_speed_of_a_lane_gives_the_usual_rate_of_wrong_bits),
 		TEST(codewords_nearly_lost_are_those_of_the_fec_in_use),
 		TEST(a_cable_is_reported_while_fec_at_the_switch_still_corrects),
 		TEST(errors_at_the_switch_are_a_cable),

@@ -145,9 +145,9 @@
 #define OPTICS_OF(rows)                              \
 	OUTPUT("show interface transceiver details", \
 	    "{\"TABLE_interface\":{\"ROW_interface\":" rows "}}")
-#define MODULE(port, lanes)                                                 \
-	"{\"interface\":\"" port                                            \
-	"\",\"sfp\":\"present\",\"type\":\"QSFP-100G-SR4\",\"TABLE_lane\":" \
+#define MODULE(port, lanes)                                                           \
+	"{\"interface\":\"" port "\",\"sfp\":\"present\",\"type\":\"QSFP-100G-SR4\"," \
+				 "\"nom_bitrate\":\"25500\",\"TABLE_lane\":"          \
 	"{\"ROW_lane\":" lanes "}}"
 #define OPTICS                                                                         \
 	OPTICS_OF("[{\"interface\":\"Ethernet1/1\",\"sfp\":\"not present\"}," MODULE(  \
@@ -560,6 +560,7 @@ modules_are_reported_by_their_darkest_lane(void **state)
 	assert_int_equal(port_value("Ethernet1/2", "optics_tx_lowest_nw"), 100);
 	assert_int_equal(port_value("Ethernet1/2", "optics_rx_low_alarm_nw"), 38905);
 	assert_int_equal(port_value("Ethernet1/2", "optics_celsius"), 34);
+	assert_int_equal(port_value("Ethernet1/2", "optics_lane_mbps"), 25500);
 	/* A module alone makes no port: counters name those. */
 	assert_null(
 	    state_of(talk, SWITCH_PORT, "Ethernet1/9/1", 0, "optics_celsius", 0));
@@ -593,6 +594,38 @@ a_module_with_odd_values_does_not_hide_others(void **state)
 	assert_int_equal(port_value("Ethernet1/2", "optics_rx_lowest_nw"), 500035);
 	assert_int_equal(port_value("ii1/1/1", "optics_rx_highest_nw"), 562341);
 	assert_int_equal(talk->counts.parse_errors, 2);
+}
+
+static uint64_t
+lane_mbps_of(struct talk *talk, const char *rate)
+{
+	char answer[4096];
+
+	snprintf(answer, sizeof(answer),
+	    COUNTERS "," OPTICS_OF("{\"interface\":\"Ethernet1/2\",\"sfp\":"
+				   "\"present\",\"type\":\"QSFP-100G-PCC\","
+				   "\"nom_bitrate\":%s}"),
+	    rate);
+	assert_int_equal(read_switch(talk, answer), 0);
+	return port_value("Ethernet1/2", "optics_lane_mbps");
+}
+
+/* Also of copper cables, which measure nothing. */
+static void
+the_speed_of_a_lane_is_that_of_the_module(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(lane_mbps_of(talk, "\"25500\""), 25500);
+	assert_int_equal(lane_mbps_of(talk, "10300"), 10300);
+	assert_int_equal(lane_mbps_of(talk, "\"425000\""), 425000);
+	assert_int_equal(talk->counts.parse_errors, 0);
+	assert_int_equal(lane_mbps_of(talk, "\"56\""), MISSING); /* of a CPAK */
+	assert_int_equal(lane_mbps_of(talk, "\"--\""), MISSING);
+	assert_int_equal(lane_mbps_of(talk, "null"), MISSING);
+	assert_int_equal(talk->counts.parse_errors, 0);
+	assert_int_equal(lane_mbps_of(talk, "\"25500 MBit\""), MISSING);
+	assert_int_equal(talk->counts.parse_errors, 1);
 }
 
 static void
@@ -858,6 +891,7 @@ main(void)
 		TEST(every_row_of_the_table_is_in_the_fixture),
 		TEST(neighbours_are_read_and_bounded),
 		TEST(modules_are_reported_by_their_darkest_lane),
+		TEST(the_speed_of_a_lane_is_that_of_the_module),
 		TEST(a_module_with_odd_values_does_not_hide_others),
 		TEST(neighbours_stay_between_their_requests),
 		TEST(the_named_one_of_several_neighbours_counts),
