@@ -10,20 +10,31 @@ static const struct column columns[] = {
 	{ "NAME", "name", COLUMN_TEXT },
 	{ "VERSION", "version", COLUMN_TEXT },
 	{ "SINCE", "since", COLUMN_TEXT },
-	{ "CONNECTED", "connected", COLUMN_YES },
+	{ "CONNECTED", "connected", COLUMN_TEXT },
 	{ 0 },
 };
 
-/* For a daemon of a release that does not report it. */
+/* A standby controller has no connections, and needs none. */
+static const char *
+connected_str(const json_t *row)
+{
+	if (json_is_true(json_object_get(row, "standby")))
+		return "standby";
+	return json_is_true(json_object_get(row, "connected")) ? "yes" : "no";
+}
+
+/* Sets the texts of columns. */
 static void
-name_unknown(const json_t *list)
+set_texts(const json_t *list)
 {
 	json_t *row;
 	size_t i;
 
 	json_array_foreach (list, i, row) {
+		/* Daemons of an older release do not report theirs. */
 		if (json_is_null(json_object_get(row, "version")))
 			json_object_set_new(row, "version", json_string("unknown"));
+		json_object_set_new(row, "connected", json_string(connected_str(row)));
 	}
 }
 
@@ -34,7 +45,7 @@ print_versions(json_t *answer)
 	json_t *count;
 	const char *version;
 
-	name_unknown(list);
+	set_texts(list);
 	if (columns_print(columns, list) < 0) {
 		fprintf(stderr, "rackmeshctl: out of memory\n");
 		return CTL_NO_ANSWER;

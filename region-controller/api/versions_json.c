@@ -8,12 +8,14 @@
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/api/api_context.h"
 #include "region-controller/api/controller_show.h"
+#include "region-controller/store/store.h"
 
 struct row { /* borrowed from the sessions */
 	enum wire_component component;
 	const char *name, *software;
 	rm_wall_t since;
 	bool connected, by_itself;
+	bool standby; /* a controller that runs, and could lead */
 };
 
 struct rows {
@@ -63,11 +65,29 @@ add_reported(struct rows *rows, const struct aggregators_session *session)
 	}
 }
 
+static void
+add_controllers(struct rows *rows, const struct api_context *context,
+    const struct store_controller *controllers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(controllers[i].name, context->name) != 0)
+			rows->items[rows->count++] = (struct row){
+				.component = WIRE_COMPONENT_CONTROLLER,
+				.name = controllers[i].name,
+				.software = controllers[i].software,
+				.since = controllers[i].since,
+				.by_itself = true,
+				.standby = true,
+			};
+}
+
 static int
 collect(const struct api_context *context, struct rows *rows)
 {
 	const struct aggregators_session *session;
-	size_t room = 1;
+	const struct store_controller *controllers = NULL;
+	const size_t controller_count = store_controllers(context->store, &controllers);
+	size_t room = 1 + controller_count;
 
 	for (size_t i = 0; (session = aggregators_get(context->aggregators, i)) != NULL;
 	     i++)
@@ -78,13 +98,15 @@ collect(const struct api_context *context, struct rows *rows)
 	if (rows->items == NULL)
 		return -1;
 	rows->items[rows->count++] = (struct row){ WIRE_COMPONENT_CONTROLLER,
-		context->name, RACKMESH_VERSION, context->started, true, true };
+		context->name, RACKMESH_VERSION, context->started, true, true, false };
+	add_controllers(rows, context, controllers, controller_count);
 	for (size_t i = 0; (session = aggregators_get(context->aggregators, i)) != NULL;
 	     i++) {
 		if (!session->is_welcome)
 			continue;
-		rows->items[rows->count++] = (struct row){ WIRE_COMPONENT_AGGREGATOR,
-			session->name, session->software, session->since, true, true };
+		rows->items[rows->count++] =
+		    (struct row){ WIRE_COMPONENT_AGGREGATOR, session->name,
+			    session->software, session->since, true, true, false };
 		add_reported(rows, session);
 	}
 	return 0;
@@ -136,6 +158,7 @@ show_row(const struct row *row)
 	json_object_set_new(object, "version", versions_json_text(row->software));
 	json_object_set_new(object, "since", show_wall(row->since));
 	json_object_set_new(object, "connected", json_boolean(row->connected));
+	json_object_set_new(object, "standby", json_boolean(row->standby));
 	return object;
 }
 

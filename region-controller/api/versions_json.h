@@ -3,7 +3,8 @@
  *
  * Several aggregators may report one daemon. The report of the daemon itself is
  * preferred to those of others, and that of a connected aggregator to that of one which
- * has disconnected.
+ * has disconnected. Aggregators connect to the leader alone: a standby controller
+ * reports itself by its key in etcd.
  */
 #ifndef REGION_CONTROLLER_API_VERSIONS_JSON_H
 #define REGION_CONTROLLER_API_VERSIONS_JSON_H

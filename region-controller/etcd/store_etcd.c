@@ -119,6 +119,59 @@ store_etcd_traced_gone(struct store_etcd *etcd, const char *name)
 	etcd->callbacks.on_traced_gone(from, slash + 1, etcd->callbacks.arg);
 }
 
+/* ---- controllers that run ---- */
+
+/* NULL: it is not listed. */
+static struct store_controller *
+controller_find(struct store_etcd *etcd, const char *name)
+{
+	for (size_t i = 0; i < etcd->controller_count; i++)
+		if (strcmp(etcd->controllers[i].name, name) == 0)
+			return &etcd->controllers[i];
+	return NULL;
+}
+
+void
+store_etcd_controller(
+    struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
+{
+	struct store_controller *controller = controller_find(etcd, name);
+	char software[RM_VERSION_BYTES];
+
+	if (!rm_name_valid(name))
+		return;
+	store_controller_read(value->value, value->value_len, software);
+	if (controller != NULL && strcmp(controller->software, software) == 0)
+		return;
+	if (controller == NULL && etcd->controller_count == STORE_MAX_CONTROLLERS)
+		return;
+	if (controller == NULL)
+		controller = &etcd->controllers[etcd->controller_count++];
+	*controller = (struct store_controller){ .since = rm_wall_now() };
+	strcpy(controller->name, name);
+	strcpy(controller->software, software);
+}
+
+void
+store_etcd_controller_gone(struct store_etcd *etcd, const char *name)
+{
+	struct store_controller *controller = controller_find(etcd, name);
+
+	if (controller != NULL)
+		*controller = etcd->controllers[--etcd->controller_count];
+	if (strcmp(name, etcd->name) == 0)
+		rm_etcd_presence_gone(etcd->presence);
+}
+
+static size_t
+etcd_controllers(const struct store *store, const struct store_controller **ret)
+{
+	const struct store_etcd *etcd = (const struct store_etcd *)store;
+
+	*ret = etcd->controllers;
+	return etcd->controller_count;
+}
+
 /* ---- metrics ---- */
 
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
@@ -511,6 +564,23 @@ start_compact(struct store_etcd *etcd)
 	return store_compact_new(etcd->loop, &options, &etcd->compact);
 }
 
+/* A standby talks to no aggregator: by its key the leader knows that it runs. */
+static int
+start_presence(struct store_etcd *etcd)
+{
+	char key[STORE_KEY_BYTES], *value = NULL;
+	int r;
+
+	store_key(key, etcd->region, STORE_KEY_CONTROLLER, etcd->name);
+	r = store_controller_write(RACKMESH_VERSION, &value);
+	if (r == 0)
+		r = rm_etcd_presence_new(etcd->loop, etcd->etcd,
+		    &(struct rm_etcd_presence_options){ .key = key, .value = value },
+		    &etcd->presence);
+	free(value);
+	return r;
+}
+
 static int
 start_all(struct store_etcd *etcd)
 {
@@ -534,6 +604,8 @@ start_all(struct store_etcd *etcd)
 			.key = key, .value = value, .ttl_s = etcd->lease_ttl_s },
 		    &leader, &etcd->leader);
 	free(value);
+	if (r == 0)
+		r = start_presence(etcd);
 	return r == 0 ? start_compact(etcd) : r;
 }
 
@@ -555,6 +627,7 @@ etcd_free(struct store *store)
 	store_compact_free(etcd->compact);
 	rm_timer_free(etcd->unleased);
 	rm_etcd_leader_free(etcd->leader);
+	rm_etcd_presence_free(etcd->presence);
 	rm_etcd_mirror_free(etcd->mirror);
 	store_inbox_free(etcd->inbox);
 	rm_etcd_free(etcd->etcd);
@@ -586,6 +659,7 @@ static const struct store_methods etcd_methods = {
 	.set_brake = etcd_set_brake,
 	.set_keys = store_etcd_set_keys,
 	.status = etcd_status,
+	.controllers = etcd_controllers,
 	.add_metrics = store_etcd_add_metrics,
 	.free = etcd_free,
 };

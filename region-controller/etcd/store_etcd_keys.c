@@ -180,3 +180,26 @@ store_leader_read(const char *text, size_t len, struct store_leader *ret)
 		memcpy(ret->keys, keys, strlen(keys));
 	json_decref(object);
 }
+
+/* ---- controllers that run ----------------------------------------------------------
+ */
+
+int
+store_controller_write(const char *software, char **text)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "version", json_string(software));
+	return dump(object, text);
+}
+
+void
+store_controller_read(const char *text, size_t len, char software[RM_VERSION_BYTES])
+{
+	struct store_json in = { 0 };
+	json_t *object = store_json_open(&in, text, len);
+
+	rm_version_take(software,
+	    object == NULL ? "" : store_json_text(&in, object, "version", ""));
+	json_decref(object);
+}

@@ -7,6 +7,7 @@
  *   topology/traced/<from>/<to>   a link that traces found (store_topology.h)
  *   rnic/<id>         a registration
  *   pinglist/<tor>    a ToR's plan (store_plan.h)
+ *   controller/<name> {"version": ...}, of each that runs, with a lease of its own
  *   leader            {"name": ..., "keys": print of its probe keys}, with its lease
  *   brake             {"rate_permille": N, "by": ..., "when": ..., "base": N}
  */
@@ -15,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "rackmesh/core/version.h"
 #include "rackmesh/judge/part.h"
 #include "region-controller/store/store_record.h"
 
@@ -24,6 +26,7 @@ struct rm_error;
 #define STORE_KEY_TOPOLOGY "topology/region"
 #define STORE_KEY_RNIC "rnic/"
 #define STORE_KEY_PLAN "pinglist/"
+#define STORE_KEY_CONTROLLER "controller/"
 #define STORE_KEY_LEADER "leader"
 #define STORE_KEY_BRAKE "brake"
 
@@ -59,5 +62,11 @@ struct store_leader {
 int store_leader_write(const char *name, const char *keys, char **text);
 /* Reads the leader's key. Members are "" if they are missing or invalid. */
 void store_leader_read(const char *text, size_t len, struct store_leader *ret);
+
+/* The caller frees *text. -ENOMEM. */
+int store_controller_write(const char *software, char **text);
+/* Reads a controller's release: "" if it is missing or invalid. */
+void store_controller_read(
+    const char *text, size_t len, char software[RM_VERSION_BYTES]);
 
 #endif

@@ -495,6 +495,8 @@ take_put(const struct rm_etcd_value *value, uint64_t restarts, void *arg)
 		brake_put(etcd, value);
 	else if (is_below(rest, STORE_KEY_TRACED, &name))
 		store_etcd_traced(etcd, name, value);
+	else if (is_below(rest, STORE_KEY_CONTROLLER, &name))
+		store_etcd_controller(etcd, name, value);
 }
 
 static void
@@ -516,6 +518,8 @@ take_delete(const char *key, uint64_t restarts, void *arg)
 		brake_gone(etcd, key);
 	else if (is_below(rest, STORE_KEY_TRACED, &name))
 		store_etcd_traced_gone(etcd, name);
+	else if (is_below(rest, STORE_KEY_CONTROLLER, &name))
+		store_etcd_controller_gone(etcd, name);
 }
 
 static void

@@ -10,11 +10,14 @@
 #include "rackmesh/etcd/etcd.h"
 #include "rackmesh/etcd/etcd_leader.h"
 #include "rackmesh/etcd/etcd_mirror.h"
+#include "rackmesh/etcd/etcd_presence.h"
 #include "region-controller/etcd/store_compact.h"
 #include "region-controller/etcd/store_inbox.h"
 #include "region-controller/etcd/store_writes.h"
 #include "region-controller/store/store.h"
 #include "region-controller/store/store_topology.h"
+
+#define STORE_MAX_CONTROLLERS 16 /* further ones are not listed */
 
 struct store_known { /* a registration that etcd has */
 	UT_hash_handle hh;
@@ -40,6 +43,7 @@ struct store_etcd {
 	struct rm_etcd_mirror *mirror;
 	struct store_inbox *inbox; /* passes on the mirror's changes */
 	struct rm_etcd_leader *leader;
+	struct rm_etcd_presence *presence;
 	struct store_compact *compact;
 	int64_t relist_ns, lease_ttl_s, compact_after_ns;
 	struct store_callbacks callbacks;
@@ -70,6 +74,8 @@ struct store_etcd {
 	 * written it: it would never expire. */
 	struct rm_timer *unleased;
 	bool is_unleased; /* the timer has fired */
+	struct store_controller controllers[STORE_MAX_CONTROLLERS];
+	size_t controller_count;
 	rm_wall_t since;
 	bool is_loaded; /* all keys were reported at least once */
 	bool announced; /* on_lead was called for this leadership */
@@ -106,6 +112,10 @@ void store_etcd_forget(struct store_etcd *etcd, struct rm_rnic_id id);
 void store_etcd_traced(
     struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value);
 void store_etcd_traced_gone(struct store_etcd *etcd, const char *name);
+/* A key below STORE_KEY_CONTROLLER was put or deleted; name is the rest of the key. */
+void store_etcd_controller(
+    struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value);
+void store_etcd_controller_gone(struct store_etcd *etcd, const char *name);
 /* Logs and counts a value that is ignored. */
 void store_etcd_refuse(
     struct store_etcd *etcd, const char *key, const struct rm_error *error);

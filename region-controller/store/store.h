@@ -73,6 +73,9 @@ struct store_methods {
 	int (*set_keys)(struct store *store, const char *print);
 	void (*status)(
 	    const struct store *store, rm_mono_t now, struct store_status *ret);
+	/* NULL: the store is not shared */
+	size_t (*controllers)(
+	    const struct store *store, const struct store_controller **ret);
 	int (*add_metrics)(struct store *store, struct rm_metrics *metrics);
 	void (*free)(struct store *store);
 };
@@ -187,6 +190,16 @@ static inline void
 store_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 {
 	store->methods->status(store, now, ret);
+}
+
+/* All controllers of the region that run, this one as well; borrowed until the loop
+ * goes on. 0: the store has one controller alone, or it does not answer. */
+static inline size_t
+store_controllers(const struct store *store, const struct store_controller **ret)
+{
+	return store->methods->controllers == NULL
+		   ? 0
+		   : store->methods->controllers(store, ret);
 }
 
 static inline int

@@ -1,5 +1,6 @@
 /*
- * store_record - records of a store: a registered RNIC, the plan of a ToR, the brake.
+ * store_record - records of a store: a registered RNIC, the plan of a ToR, the brake, a
+ * controller.
  *
  * Pointers in a record are borrowed from the code that has filled it in. (For a
  * topology and its links see store_topology.h.)
@@ -11,6 +12,8 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/core/version.h"
+#include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
 struct store_rnic {
@@ -39,6 +42,12 @@ struct store_brake {
 	uint64_t version;
 	const char *by;
 	rm_wall_t when;
+};
+
+struct store_controller { /* one that runs and reaches the store */
+	char name[RM_NAME_BYTES];
+	char software[RM_VERSION_BYTES]; /* "": not known */
+	rm_wall_t since;                 /* when this release was read first */
 };
 
 #endif

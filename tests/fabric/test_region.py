@@ -305,6 +305,14 @@ def test_a_topology_is_exported_as_it_was_imported_and_bad_ones_are_refused(regi
     assert f"Asked: {standby.name}, a standby." in answer
     assert "which is the leader" in says(region, place, "leader")
 
+    def controllers():
+        """{controller: what the last column says of it}"""
+        rows = map(str.split, says(region, "centre", *change, "versions").splitlines())
+        return {row[1]: row[-1] for row in rows if row[:1] == ["region-controller"]}
+
+    roles = {place: "yes", standby.name: "standby"}
+    until("a healthy standby is shown as such", PATIENCE_S, lambda: controllers() == roles)
+
 
 # ---- incidents -------------------------------------------------------------------------
 

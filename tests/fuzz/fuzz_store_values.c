@@ -104,7 +104,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct store_leader leader;
-	char *text;
+	char software[RM_VERSION_BYTES], *text;
 
 	if (writer == NULL || len == 0) {
 		wire_writer_free(writer);
@@ -125,6 +125,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		break;
 	case 't':
 		try_traced(text, len - 1);
+		break;
+	case 'c':
+		store_controller_read(text, len - 1, software);
+		if (software[0] != '\0' && !rm_version_valid(software))
+			abort();
 		break;
 	default:
 		store_leader_read(text, len - 1, &leader);

@@ -583,6 +583,27 @@ the_next_probe_secret_is_read_by_a_reload_and_another_one_is_refused(void **stat
 	unlink(secret);
 }
 
+static void
+a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs(void **state)
+{
+	static const char standby[] = "\"connected\":false,\"standby\":true";
+	struct pair *p = *state;
+
+	begin(p);
+	WAIT_SHOWS(p, 0, "/v1/versions", standby);
+	assert_true(shows(p, 0, "/v1/versions", "\"name\":\"c2\""));
+	/* Its key is deleted by hand, and comes back. */
+	fake_etcd_delete(&p->etcd, KEY("controller/c2"));
+	LOOPBACK_WAIT(
+	    p->f.loop, fake_etcd_value(&p->etcd, KEY("controller/c2")) != NULL);
+	WAIT_SHOWS(p, 0, "/v1/versions", standby);
+	stop_one(p, 1);
+	LOOPBACK_WAIT(
+	    p->f.loop, fake_etcd_value(&p->etcd, KEY("controller/c2")) == NULL);
+	WAIT_SHOWS(p, 0, "/v1/versions", "\"" RACKMESH_VERSION "\":1}");
+	assert_false(shows(p, 0, "/v1/versions", standby));
+}
+
 #define TEST_PAIR(fn) cmocka_unit_test_setup_teardown(fn, setup_pair, teardown_pair)
 
 int
@@ -591,6 +612,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_PAIR(versions_are_revisions_of_the_keys),
 		TEST_PAIR(a_standby_refuses_and_names_the_leader),
+		TEST_PAIR(
+		    a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs),
 		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
 		TEST_PAIR(a_restarted_agent_is_reported_of_everywhere),
 		TEST_PAIR(the_brake_reaches_all_and_outlives_its_leader),

@@ -235,11 +235,27 @@ the_leaders_name_is_read_or_empty(void **state)
 	assert_string_equal(leader.name, "");
 }
 
+static void
+a_controllers_release_is_read_or_empty(void **state)
+{
+	char software[RM_VERSION_BYTES], *text = NULL;
+
+	assert_int_equal(store_controller_write("1.2~rc1", &text), 0);
+	store_controller_read(text, strlen(text), software);
+	assert_string_equal(software, "1.2~rc1");
+	free(text);
+	store_controller_read("{\"version\":\"a b\"}", 17, software);
+	assert_string_equal(software, "");
+	store_controller_read("1.2", 3, software);
+	assert_string_equal(software, "");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_below_their_region),
+		cmocka_unit_test(a_controllers_release_is_read_or_empty),
 		cmocka_unit_test(a_registration_comes_back_equal),
 		cmocka_unit_test(a_new_reporter_or_time_is_no_change),
 		cmocka_unit_test(an_older_registration_is_read),
