@@ -34,7 +34,7 @@ def faults(world, rng):
         yield make()
 
 
-def test_tors_uplinks_and_swallowed_flows_are_named(world, rng, say, soak):
+def test_dead_tors_dead_uplinks_and_blackholed_flows_are_named(world, rng, say, soak):
     whole = world(RACKS, analyzer={}).start()
     whole.lab.wait_traced(TRACED_S)
     count = FAULTS_SOAK if soak else FAULTS

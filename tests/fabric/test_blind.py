@@ -225,7 +225,7 @@ def test_a_region_without_aggregators_is_one_alert(region, say):
     live_through(region, say, RegionSilent(region.lab), found=dict.fromkeys(RACKS, "blind"))
 
 
-def test_a_killed_aggregator_is_told_of_once_though_the_analyzer_is_killed(region, say):
+def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region, say):
     analyzer, fault = region.lab.analyzer, AggregatorKilled(region.lab, "tor3")
     mark = region.mark()
     fault.begin()
@@ -254,7 +254,7 @@ def test_a_killed_aggregator_is_told_of_once_though_the_analyzer_is_killed(regio
 
 
 @pytest.mark.full
-def test_an_aggregator_that_vanishes_while_the_analyzer_is_down_is_missed(region, say):
+def test_an_aggregator_that_stops_while_the_analyzer_is_down_is_reported(region, say):
     analyzer, fault = region.lab.analyzer, AggregatorKilled(region.lab, "tor2")
     mark = region.mark()
     analyzer.kill()

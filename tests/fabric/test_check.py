@@ -46,7 +46,7 @@ def changed(lab, daemon, folder, **options):
     return path
 
 
-def test_what_runs_is_found_good_and_reaches_its_peers(world, say):
+def test_check_passes_for_running_daemons_and_reaches_their_peers(world, say):
     lab = world(RACKS, alertmanager=False, analyzer={}).start().lab
     daemons = {
         "h1": lab.agents["h1"],
@@ -77,7 +77,7 @@ def test_what_runs_is_found_good_and_reaches_its_peers(world, say):
     assert metrics.sum("rackmesh_aggregator_links_refused_total") == 0
 
 
-def test_who_is_not_reached_is_named_with_the_option(world, tmp_path):
+def test_check_names_the_option_of_a_peer_that_it_cannot_reach(world, tmp_path):
     lab = world(RACKS, alertmanager=False, analyzer={}).start().lab
     agent, aggregator = lab.agents["h1"], lab.aggregators["tor1"]
     lab.analyzer.stop()
@@ -310,7 +310,7 @@ def open_folder():
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_what_is_broken_is_named_with_its_place_and_what_to_do(kind, open_folder):
+def test_check_names_what_is_broken_with_its_place_and_remedy(kind, open_folder):
     broken = Broken(kind, open_folder)
     done = broken.check({})
     assert done.returncode == 0 and not errors(done), done

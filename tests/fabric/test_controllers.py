@@ -95,7 +95,7 @@ def change_plans(world, numbers, seconds):
     return taken
 
 
-def test_every_agent_has_the_newest_plan_after_every_trouble(world, rng, say, full, soak):
+def test_every_agent_has_the_newest_plan_after_every_fault_of_etcd_and_controllers(world, rng, say, full, soak):
     small = world(RACKS, alertmanager=False, controllers=2, etcd=3, token_s=TOKEN_S).start()
     versions, numbers = Versions(small.lab), itertools.count()
     troubles = list(TROUBLES_GATE)

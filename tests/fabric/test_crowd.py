@@ -139,7 +139,7 @@ def core():
     os.sched_setaffinity(0, ours)
 
 
-def test_a_crowd_at_the_door_disturbs_nobody(world, core, rng, say, soak):
+def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, say, soak):
     small = world(RACKS, alertmanager=False, agent={"batch": {"max_age_ms": 20}}).start()
     lab, mark = small.lab, small.plain.mark()
     aggregator = lab.aggregators["tor1"]

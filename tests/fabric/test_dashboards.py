@@ -279,7 +279,7 @@ def test_uids_are_of_one_dashboard_and_links_lead_to_them():
     assert linked and set(linked) <= set(uids)
 
 
-def test_what_is_made_up_is_as_the_schema_has_it(schema):
+def test_generated_points_have_the_columns_of_the_schema(schema):
     for points in MADE_UP.values():
         for name, tags, fields in points:
             kinds = {key: kind for key, (kind, _) in schema[name].items()}
@@ -427,7 +427,7 @@ def test_dashboards_name_no_metric_that_no_daemon_has(whole):
             assert set(re.findall(r"(?:rackmesh|rdma)_\w+", text)) <= known, target
 
 
-def test_what_switches_and_hypervisors_count_is_told_in_base_units(whole):
+def test_counts_of_switches_and_hypervisors_are_exported_in_base_units(whole):
     text = whole.world.lab.aggregators["tor1"].get("/metrics").text
     wanted = {"rackmesh_switch_rx_priority_pause_seconds_total", "rackmesh_switch_rx_fec_bit_errors_total",
               "rackmesh_switch_port_speed_bytes_per_second", "rackmesh_hypervisor_speed_bytes_per_second",
@@ -446,7 +446,7 @@ def blocks(language):
     return found
 
 
-def test_what_the_docs_ask_of_last_tuesday_has_an_answer(whole, say):
+def test_queries_of_the_docs_about_last_tuesday_have_an_answer(whole, say):
     """Their times are replaced by those of this run, and nothing else."""
     from_ns, to_ns = whole.influx_source.range
     for text in blocks("influxql"):
@@ -460,7 +460,7 @@ def test_what_the_docs_ask_of_last_tuesday_has_an_answer(whole, say):
     say(f"{len(blocks('influxql'))} of InfluxDB and {len(blocks('promql'))} of Prometheus")
 
 
-def test_what_other_pages_ask_of_prometheus_has_an_answer(whole, say):
+def test_prometheus_queries_of_other_pages_have_an_answer(whole, say):
     """Without thresholds and an hour ago: what they look for need not be so here, but it is found."""
     queries = [text for name in ("prometheus.md", "services.md") for text in promql_of(name)]
     for text in queries:
@@ -476,7 +476,7 @@ def promql_of(name):
     return found
 
 
-def test_promtool_asks_as_the_docs_do(whole):
+def test_the_promtool_commands_of_the_docs_work(whole):
     line = re.search(r"`promtool (query instant [^`]+)`", DOC.read_text())[1]
     words = line.replace("http://prometheus.example:9090", f"http://{whole.prometheus.address}:{whole.prometheus.port}")
     words = re.sub(r"--time=\S+", f"--time={whole.ended}", words).replace("'QUERY'", "rackmesh_rack_hosts").split()
@@ -485,7 +485,7 @@ def test_promtool_asks_as_the_docs_do(whole):
     assert said.returncode == 0 and 'tor="tor1"' in said.stdout, said.stdout + said.stderr
 
 
-def test_the_shell_of_influxdb_is_asked_as_the_docs_do(whole):
+def test_the_influx_commands_of_the_docs_work(whole):
     words = re.search(r"`influx (-database [^`]+)`", DOC.read_text())[1].split()
     influx = whole.world.influx
     said = subprocess.run(
@@ -499,7 +499,7 @@ def test_the_docs_list_every_dashboard():
     assert listed == {board.name for board in EVERY}
 
 
-def test_provisioning_names_places_that_the_package_fills():
+def test_provisioning_names_folders_that_the_package_fills():
     folder = grafana.DASHBOARDS / "provisioning"
     providers = yaml.safe_load((folder / "dashboards.yaml").read_text())["providers"]
     paths = {each["options"]["path"] for each in providers}

@@ -93,7 +93,7 @@ def bench(world, tmp_path):
     return pair, relay, held
 
 
-def test_each_delay_is_seen_in_its_own_term(bench, full, say):
+def test_each_delay_shows_in_its_own_part_of_the_round_trip(bench, full, say):
     pair, relay, held = bench
     prober, responder = pair.rnic(PROBER), pair.rnic(RESPONDER)
     give = {

@@ -119,7 +119,7 @@ def test_every_command_in_the_documentation_answers(region, tmp_path, say):
     say(f"{len(commands)} commands")
 
 
-def test_the_leader_is_told_to_prometheus(region):
+def test_prometheus_sees_which_controller_leads(region):
     """A rule asks for it."""
     rules = (places.ROOT / "docs" / "prometheus" / "rackmesh-rules.yaml").read_text()
     name = re.search(r"rackmesh_controller_\w*leading", rules)[0]

@@ -51,7 +51,7 @@ NO_FIRMWARE = {("h3", "firmware"): ("unknown", "28.39.*", None)}
 WRONG = {("h2", "mtu"): ("different", str(MTU), str(WRONG_MTU))}
 
 
-def test_an_mtu_that_is_not_the_expected_one_is_found_and_goes(rack):
+def test_an_unexpected_mtu_is_reported_until_it_is_corrected(rack):
     wait_found(rack, NO_FIRMWARE)  # the speed of all was read
     until("three hosts have told", TOLD_S, lambda: sums(rack, "same") == 6, [rack.aggregator])
     assert sums(rack, "different") == 0
@@ -85,7 +85,7 @@ def test_an_mtu_that_is_not_the_expected_one_is_found_and_goes(rack):
     assert rack.lab.ctl_run("agg-tor1", "drift").returncode == 0
 
 
-def test_what_is_expected_changes_with_a_reload(rack):
+def test_a_reload_changes_the_expected_settings(rack):
     wait_found(rack, NO_FIRMWARE)
     path = rack.lab.folder / "config" / "agg-tor1.yaml"
     config = yaml.safe_load(path.read_text())

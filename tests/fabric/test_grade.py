@@ -27,7 +27,7 @@ def arrival(at, part="h1/r0", kind="rnic-down", status="firing", place="tor1", i
         ([], "missed", 0),
     ],
 )
-def test_what_was_told_of_a_fault_is_graded(told, name, innocents):
+def test_the_alerts_of_a_fault_are_graded(told, name, innocents):
     result = grade([DEAD], told, 10, 2)
     assert (result.name, len(result.innocents)) == (name, innocents)
 
@@ -39,6 +39,6 @@ def test_each_incident_of_a_fault_is_counted_and_the_worst_of_several_counts():
     assert (result.name, result.seconds, result.alerts) == ("late", 3, 2)
 
 
-def test_where_nobody_is_at_fault_every_name_is_an_innocents():
+def test_without_a_fault_every_named_part_is_innocent():
     assert grade([], [], 10, 2).name == "right"
     assert len(grade([], [arrival(11)], 10, 2).innocents) == 1

@@ -159,7 +159,7 @@ def database_of(kind, pack, place, folder):
 
 
 @pytest.mark.parametrize("where", ("files", "influxdb", "victoria"))
-def test_the_analyzer_tells_what_it_has_written(place, pack, tmp_path, where):
+def test_the_history_api_returns_what_the_analyzer_has_written(place, pack, tmp_path, where):
     database, influx = (None, {}) if where == "files" else database_of(
         where, pack, place, tmp_path)
     history = "" if database else tmp_path / "history"
@@ -312,7 +312,7 @@ def at(seconds):
     return time.strftime("%FT%TZ", time.gmtime(seconds))
 
 
-def test_victoriametrics_tells_the_same_as_influxdb_but_for_texts(place, tmp_path):
+def test_victoriametrics_returns_the_same_as_influxdb_except_texts(place, tmp_path):
     start_s = int(time.time()) // 60 * 60 - 600
     told = {}
     for kind in ("influxdb", "victoria"):
@@ -400,7 +400,7 @@ def names_alone_are_found(place, analyzer, expected):
     assert {each["part"] for each in told["incidents"]} == {"h1-0/mlx5_0"}
 
 
-def test_nothing_is_missing_and_nothing_is_twice(
+def test_every_point_is_stored_exactly_once(
     place, pack, tmp_path, rng, full, soak, say
 ):
     away_s = 600 if soak else 10 if full else 6
@@ -613,7 +613,7 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
     say(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
 
 
-def test_hours_are_kept_when_rows_are_gone(place, pack, tmp_path, say):
+def test_hourly_rows_stay_when_raw_rows_have_expired(place, pack, tmp_path, say):
     influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
     influx.start()
     influx.wait_ready()
@@ -664,7 +664,7 @@ def test_hours_are_kept_when_rows_are_gone(place, pack, tmp_path, say):
         say(f"{expected[name]['count']:,} rows of {name} are {len(have)} hours")
 
 
-def test_points_arrive_by_the_second_version_of_the_protocol(place, pack, tmp_path, say):
+def test_points_arrive_by_the_write_api_of_influxdb_2(place, pack, tmp_path, say):
     victoria = pack.add(Victoria(places.ENGINES, place, AT, tmp_path))
     victoria.start()
     victoria.wait_ready()
@@ -695,7 +695,7 @@ def test_points_arrive_by_the_second_version_of_the_protocol(place, pack, tmp_pa
     say(f"{expected['points']:,} points by /api/v2/write")
 
 
-def test_without_a_database_files_are_asked(place, pack, tmp_path):
+def test_without_a_database_the_history_is_read_from_files(place, pack, tmp_path):
     analyzer = pack.add(analyzer_at(place, tmp_path))
     analyzer.start()
     analyzer.wait_ready()

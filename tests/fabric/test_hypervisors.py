@@ -93,7 +93,7 @@ def hypervisors(world, tmp_path):
         rack.stop()
 
 
-def test_what_an_esxi_host_counts_is_shown_and_said_in_words(hypervisors, say):
+def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
     rack = hypervisors("esx1").start()
     host = rack.hosts["esx1"]
     rack.wait_up("esx1", 1)
@@ -148,7 +148,7 @@ def test_what_an_esxi_host_counts_is_shown_and_said_in_words(hypervisors, say):
     say(f"{len(answer['nics'])} NICs read in {answer['read_ms']} ms")
 
 
-def test_each_way_to_fail_is_said_and_delays_no_other_host(hypervisors, tmp_path):
+def test_each_failure_of_a_host_is_reported_and_delays_no_other_host(hypervisors, tmp_path):
     rack = hypervisors("esx1", "other", "refuses", "hangs", "floods", "gone")
     other = tmp_path / "other.key"
     make_key(other)
@@ -216,7 +216,7 @@ def test_a_host_that_refuses_the_key_is_asked_again_late_or_after_a_reload(hyper
     assert rack.own("reads_failed_total", "esx1") == 2
 
 
-def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):
+def test_a_host_that_returns_continues_its_totals(hypervisors):
     rack = hypervisors("esx1").start()
     host = rack.hosts["esx1"]
     host.nic("vmnic5", rx_global_pause=70)
@@ -235,7 +235,7 @@ def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):
     assert rack.said("hypervisor esx1: counters read: 1 NICs, after") >= 2
 
 
-def test_a_host_with_a_revoked_key_is_shown_no_key(hypervisors):
+def test_no_key_is_offered_to_a_host_with_a_revoked_host_key(hypervisors):
     rack = hypervisors("esx1")
     known_hosts = rack.hosts["esx1"].known_hosts
     good = known_hosts.read_text()
@@ -247,7 +247,7 @@ def test_a_host_with_a_revoked_key_is_shown_no_key(hypervisors):
     rack.wait_up("esx1", 1)
 
 
-def test_an_unknown_host_is_shown_no_key(hypervisors):
+def test_no_key_is_offered_to_an_unknown_host(hypervisors):
     rack = hypervisors("esx1")
     rack.hosts["esx1"].known_hosts.unlink()
     rack.start()  # the rack is watched without that file

@@ -122,7 +122,7 @@ def change_secret(lab, epoch):
     assert "the next secret is used from" in lab.controller.log.read_text()
 
 
-def test_keys_rotate_and_nobody_else_is_answered(world, say):
+def test_keys_rotate_and_probes_with_other_keys_get_no_answer(world, say):
     controller = {"probe_keys": {"epoch_s": EPOCH_S}}
     small = world(RACKS, alertmanager=False, controller=controller).start()
     lab = small.lab

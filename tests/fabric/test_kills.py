@@ -37,7 +37,7 @@ def kills(world, rng, count):
         yield RnicDead(world.lab, rng.choice(rnics), kind)
 
 
-def test_the_dead_rnic_is_named_every_time(world, rng, say, soak):
+def test_a_dead_rnic_is_named_every_time(world, rng, say, soak):
     whole = world(RACKS).start()
     count = KILLS_SOAK if soak else KILLS
     plain, grouped, kinds = [], [], 0
@@ -60,7 +60,7 @@ def test_the_dead_rnic_is_named_every_time(world, rng, say, soak):
         in_time("the worst", max(seconds), WORST_S + theirs, began)
 
 
-def test_agents_and_hosts_are_told_apart(world, rng, say, soak):
+def test_a_dead_agent_and_a_dead_host_get_different_verdicts(world, rng, say, soak):
     """h12 stands in two racks: its alerts are one all the same."""
     whole = world(RACKS).start()
     rounds = 4 if soak else 1

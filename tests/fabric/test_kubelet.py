@@ -51,7 +51,7 @@ def told(agent):
     return json.loads(agent.get("/v1/services?limit=1").text)["kubelet"]
 
 
-def test_pods_are_read_and_a_bad_kubelet_costs_no_probe(rack, say):
+def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
     kubelets, agents = rack.kubelets, rack.agents
     kubelets["h2"].hang()
     kubelets["h3"].raw = HUGE

@@ -19,7 +19,7 @@ def rates(small, seconds):
     }
 
 
-def test_agents_over_their_memory_limit_probe_at_a_tenth_and_are_told_of(world, say):
+def test_agents_above_their_memory_limit_probe_at_a_tenth_and_are_reported(world, say):
     """No process is as small as a MiB: all of them are over it from the start."""
     small = world(
         RACKS, alertmanager=False, analyzer={}, agent={"limits": {"memory_mib": 1}}

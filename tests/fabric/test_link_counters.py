@@ -38,7 +38,7 @@ def region(world, tmp_path):
         region.switch.stop()
 
 
-def test_a_verdict_between_racks_says_what_the_port_has_counted(region, say):
+def test_a_verdict_between_racks_has_the_counters_of_the_port(region, say):
     lab, switch = region.lab, region.switch
     lab.wait_traced(TRACED_S)
     fault = UplinkDead(lab, "tor1", "spine1")

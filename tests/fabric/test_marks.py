@@ -37,7 +37,7 @@ def pairs(region):
     return found
 
 
-def test_a_rewritten_class_is_named_with_its_place_and_nothing_is_called_lost(region, say):
+def test_a_rewritten_class_is_reported_with_its_place_and_not_as_loss(region, say):
     until("all pairs tell how probes arrive", PATIENCE_S,
           lambda: len(pairs(region)) == len(RACKS) ** 2, [region.lab.analyzer], every=0.5)
     assert not any(rewritten for _, rewritten, _ in pairs(region).values())

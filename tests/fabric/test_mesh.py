@@ -70,7 +70,7 @@ def racks_are_told_the_worst_first(world, say):
     assert nowhere.returncode == 1 and "No pair was probed" in nowhere.stdout
 
 
-def test_a_pairs_loss_shows_in_its_direction_and_nowhere_else(world, say):
+def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, say):
     whole = world(RACKS, analyzer={}, alertmanager=False).start()
     prober, target = whole.rnic("h2/r0"), whole.rnic("h4/r0")
     pair = (prober.name, target.name)

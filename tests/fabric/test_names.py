@@ -83,7 +83,7 @@ def topologies_read(lab):
     return lab.controller.metrics().sum("rackmesh_controller_topology_reloads_total")
 
 
-def test_agents_find_their_tors_and_aggregators_by_the_controller(world, say):
+def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, say):
     made = world(RAILS, spines=1, alertmanager=False)
     lab = made.lab
     path = lab.folder / "config" / "topology.yaml"

@@ -46,7 +46,7 @@ def judge_of(folder, *arrivals):
     return judge, fault
 
 
-def test_an_accusation_of_anybody_else_is_false(tmp_path):
+def test_an_alert_on_another_part_is_false(tmp_path):
     judge, fault = judge_of(tmp_path, said(9, "h1/r0"), said(11, "h1/r0"), said(12, "h2/r0"),
                             said(13, "h1/r0", place="tor2"))
     assert judge.found(fault) == [1.0]
@@ -54,7 +54,7 @@ def test_an_accusation_of_anybody_else_is_false(tmp_path):
     assert sum(int(each.split()[0]) for each in judge.false()) == 3
 
 
-def test_who_still_accuses_long_after_the_end_is_wrong(tmp_path):
+def test_an_alert_long_after_the_end_of_the_fault_is_false(tmp_path):
     late = 20 + oracle.LINGER_S
     judge, fault = judge_of(tmp_path, said(11, "h1/r0"), said(21, "h1/r0", "resolved"))
     judge.end(fault=fault, at=20.0)
@@ -66,7 +66,7 @@ def test_who_still_accuses_long_after_the_end_is_wrong(tmp_path):
     assert judge.false()
 
 
-def test_a_record_too_few_or_too_many_is_seen(tmp_path, monkeypatch):
+def test_a_missing_or_additional_record_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(oracle, "stored", lambda _: {"rm_rack": {"count": 9, "taken": 101}})
     judge, _ = judge_of(tmp_path)
     expected = {"rm_rack": {"count": 10, "taken": 100}}
@@ -86,7 +86,7 @@ def test_an_incident_that_the_database_lacks_is_lost(tmp_path, monkeypatch):
     assert len(strange) == 1 and "h9/r0" in strange[0]
 
 
-def test_what_was_told_while_a_clock_stood_years_back_is_not_lost(tmp_path, monkeypatch):
+def test_incidents_reported_while_a_clock_stood_years_back_do_not_count_as_lost(tmp_path, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(oracle.Questions, "query", lambda *_: [])
     monkeypatch.setattr(oracle.time, "monotonic", lambda: now[0])
@@ -104,7 +104,7 @@ def test_what_was_told_while_a_clock_stood_years_back_is_not_lost(tmp_path, monk
 
 
 @pytest.mark.parametrize("windowed, delivered, wrong", [(9, 4, 0), (8, 4, 1), (9, 5, 2)])
-def test_an_account_that_does_not_add_up_is_seen(monkeypatch, windowed, delivered, wrong):
+def test_an_account_that_does_not_add_up_is_found(monkeypatch, windowed, delivered, wrong):
     monkeypatch.setattr(oracle._Account, "_look", lambda _: None)
     account = oracle._Account(lambda *_, **__: None, "agg-tor1")
     text = ACCOUNT.format(n=NAME, windowed=windowed)

@@ -152,7 +152,7 @@ def difference(message, metrics):
                             *(key for key in both if key[0] != AGE and one[key] != other[key])]))
 
 
-def test_a_collector_is_told_what_metrics_shows(rack, say):
+def test_a_collector_gets_the_values_of_metrics(rack, say):
     collector = rack.collector
     fault = RnicDead(rack.lab, rack.rnic("h3/r0"))
     fault.begin()
@@ -177,7 +177,7 @@ def test_a_collector_is_told_what_metrics_shows(rack, say):
     say(f"{len(values)} values equal, {len(message.SerializeToString())} bytes as protobuf")
 
 
-def test_a_message_says_whose_it_is_and_of_when(rack):
+def test_a_message_has_its_resource_and_its_time(rack):
     collector = rack.collector
     until("two messages of known RNICs came", SENT_S, lambda: knows_rnics(collector.pairs[-2:]))
     (before, _), (message, _) = collector.pairs[-2:]

@@ -36,7 +36,7 @@ def url(region, view=""):
     return f"http://127.0.0.1:{region.lab.analyzer.port}/{view}"
 
 
-def test_all_racks_are_shown_and_nothing_is_complained_of(region, page):
+def test_all_racks_are_shown_without_errors_on_the_console(region, page):
     page.open(url(region))
     seen(page, "all racks are there", NAMES, lambda texts: set(texts) == set(RACKS))
     seen(page, "and well", ".counts", lambda texts: "✓ 3 ok" in texts[0])
@@ -105,7 +105,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
     assert page.complaints() == []
 
 
-def test_the_way_of_what_was_lost_is_drawn(region, page):
+def test_the_path_of_lost_probes_is_drawn(region, page):
     region.lab.wait_traced(PATIENCE_S)
     page.open(url(region))
     fault = UplinkDead(region.lab, "tor2", "spine1")
@@ -177,13 +177,13 @@ const asked = async (body) => {
 ]))();"""
 
 
-def test_an_answer_that_is_cut_or_stuck_is_no_answer(region, page):
-    page.open(f"http://127.0.0.1:{region.lab.analyzer.port}/ask.js")  # no views that ask, too
+def test_a_cut_or_stuck_answer_counts_as_no_answer(region, page):
+    page.open(url(region))
     assert page.driver.execute_async_script(ASKED) == [
         "NoAnswer: no answer within 0.05 s", "NoAnswer: the analyzer\u2019s answer is not JSON"]
 
 
-def test_whom_it_hurts_is_said_first_and_a_long_meaning_is_folded(region, page):
+def test_the_impact_is_shown_first_and_a_long_explanation_is_folded(region, page):
     page.open(url(region))
     page.driver.execute_script(HURTING)
     try:
@@ -244,7 +244,7 @@ def its_pairs_are_the_worst(page, rnic):
     assert "RTT, 99th percentile" in heads, heads
 
 
-def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
+def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
     """Of the hour in which an RNIC has failed, before."""
     page.open(url(region, "#/history/lab/tor1"))
     said = "1 incident was open", "incidents were open"  # a slow machine's agent may be another
@@ -284,7 +284,7 @@ def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
     assert any("Asking the rack" in text for text in page.texts(".mesh p"))
 
 
-def test_the_keyboard_alone_will_do(region, page):
+def test_the_page_can_be_used_by_keyboard_alone(region, page):
     page.open(url(region))
     seen(page, "all racks are there", NAMES, lambda texts: len(texts) == 3)
     page.press("/", *"tor2")
@@ -298,7 +298,7 @@ def test_the_keyboard_alone_will_do(region, page):
     assert page.complaints() == []
 
 
-def test_it_is_dark_where_the_system_is(region, page):
+def test_the_page_is_dark_if_the_system_is_dark(region, page):
     page.open(url(region))
     colour = "return getComputedStyle(document.documentElement).backgroundColor"
     page.prefer("light")
@@ -309,7 +309,7 @@ def test_it_is_dark_where_the_system_is(region, page):
     assert light == "rgb(255, 255, 255)" and dark != light
 
 
-def test_nothing_from_elsewhere_is_let_in(region, page):
+def test_the_policy_forbids_scripts_and_data_from_elsewhere(region, page):
     """By the policy that the server sends: the page itself asks for nothing else."""
     page.open(url(region))
     answer = page.driver.execute_async_script(
@@ -336,7 +336,7 @@ import(new URL('past.js', document.querySelector('script').src)).then(
 """
 
 
-def test_a_time_without_data_is_not_called_well(region, page):
+def test_a_time_without_data_is_named_as_not_known(region, page):
     page.open(url(region))
     said = page.driver.execute_async_script(GAP)
     assert "No results are stored for 6 min of that time: the loss then is not known." in said, said
@@ -355,7 +355,7 @@ window.fetch = async (path, how) => {
 };"""
 
 
-def test_the_whole_region_is_shown_as_it_was(region, page):
+def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     """While the RNIC was dead; who asks need not know which rack it is about."""
     told = region.lab.analyzer.get("/v1/incidents").json["incidents"]
     opened, which = next((each["opened"], each["id"]) for each in reversed(told) if each["part"] == "h2/r0")
@@ -421,7 +421,7 @@ def lost_out(rows, prober, target):
     return int(figure) if figure.isdigit() else 0
 
 
-def test_a_pair_that_fails_is_seen_at_once(region, page, say):
+def test_a_failing_pair_is_among_the_worst_within_seconds(region, page, say):
     """Of a rack that is looked at: before anybody has a verdict on it."""
     prober, target = region.rnic("h1/r0"), region.rnic("h3/r0")
     page.open(url(region, "#/rack/lab/tor1"))
@@ -438,7 +438,7 @@ def test_a_pair_that_fails_is_seen_at_once(region, page, say):
         region.fabric.heal(target)
 
 
-def test_what_is_stale_is_not_shown_as_live(region, page):
+def test_old_values_are_not_shown_as_live(region, page):
     """Nor is what an alert leads to forgotten with the analyzer's life."""
     page.open(url(region, "#/incidents"))
     seen(page, "what has been", ".incident a b", lambda texts: any("h2/r0" in text for text in texts))

@@ -90,7 +90,7 @@ def row_with(rows, *words):
     return next((row for row in rows if all(word in row for word in words)), None)
 
 
-def test_a_rack_tells_what_its_counters_mean(rack, page):
+def test_the_page_shows_findings_from_the_counters_of_a_rack(rack, page):
     seen(page, "three answers", ".answers li", lambda texts: len(texts) == 3)
     seen(page, "all RNICs are told of", ".counters", lambda texts: "at 3 RNICs" in texts[0])
     cnp = row_with(page.texts(".answers li"), "CNP")
@@ -117,7 +117,7 @@ def comes_first(rows, row):
     return row in rows and not any("✓ ok" in each for each in rows[:rows.index(row)])
 
 
-def test_hosts_are_told_with_the_releases_of_their_agents(rack, page):
+def test_hosts_are_listed_with_the_releases_of_their_agents(rack, page):
     told = rack.aggregator.get("/v1/hosts").json["hosts"]
     release = told[0]["version"]
     seen(page, "one release", ".hosts p",
@@ -159,7 +159,7 @@ window.fetch = async (path, how) => {
 };"""
 
 
-def test_services_that_a_fault_hurts_come_first(rack, page):
+def test_services_that_a_fault_affects_come_first(rack, page):
     seen(page, "nobody uses it", ".services p", lambda texts: texts and texts[0].startswith("0 services; "))
     page.driver.execute_script(SERVED)
     try:
@@ -175,7 +175,7 @@ def test_services_that_a_fault_hurts_come_first(rack, page):
     assert page.complaints() == []
 
 
-def test_what_the_switch_counts_stands_beside_the_hosts(rack, page):
+def test_counters_of_the_switch_are_shown_beside_those_of_the_hosts(rack, page):
     counts = itertools.count(1000, 1000)
 
     def shown():
@@ -203,7 +203,7 @@ STORM = [
 ]
 
 
-def test_where_pauses_begin_is_told_and_how_they_spread(rack, page):
+def test_the_source_of_pauses_and_their_spread_are_shown(rack, page):
     for switch, port, neighbor, _ in STORM:
         getattr(rack, switch).neighbor(port, *neighbor)
     began = time.monotonic()
@@ -224,7 +224,7 @@ def test_where_pauses_begin_is_told_and_how_they_spread(rack, page):
     assert "Ethernet20" in row_with(page.texts(".counters table tbody tr:first-child"), "Ethernet20")
 
 
-def test_an_esxi_host_is_told_of(rack, page):
+def test_nics_of_an_esxi_host_are_shown(rack, page):
     seen(page, "its global pause", ROWS, lambda rows: row_with(rows, "esx1/vmnic4", "global-pause-on"))
     assert row_with(page.texts(ROWS), "esx1/vmnic4", "✓ up, 100")
     # An aggregator has several racks, and nobody tells which one such a host is in.
@@ -242,7 +242,7 @@ window.fetch = (path, options) => {
 };"""
 
 
-def test_the_mesh_waits_for_no_counters_and_old_ones_tell_their_age(rack, page):
+def test_the_mesh_does_not_wait_for_counters_and_old_counters_have_their_time(rack, page):
     ask = page.driver.execute_script
     ask(HOLD)
     until("counters are asked", PATIENCE_S, lambda: ask("return window.held.length") == 1)
@@ -263,7 +263,7 @@ def test_the_mesh_waits_for_no_counters_and_old_ones_tell_their_age(rack, page):
     assert page.complaints() == []
 
 
-def test_what_is_not_read_any_more_is_said(rack, page):
+def test_a_switch_that_cannot_be_read_any_more_is_named(rack, page):
     rack.sonic.stop()
     try:
         seen(page, "it says so", ".counters .trouble",

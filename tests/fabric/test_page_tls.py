@@ -66,7 +66,7 @@ def test_a_viewers_certificate_in_a_browser_opens_the_page(region, tmp_path):
         every_view_is_shown(region, page)
 
 
-def test_so_does_a_viewers_token(region, tmp_path):
+def test_a_viewers_token_in_a_browser_opens_the_page(region, tmp_path):
     ours, centre = region.lab.authority.certificate_path, region.fabric.netns("centre")
     with browser(centre, tmp_path, ours) as page:
         # What is typed into the browser's own dialog; it is kept for the pages there.
@@ -110,7 +110,7 @@ def basic(password):
     return "Basic " + base64.b64encode(f"ann:{password}".encode()).decode()
 
 
-def test_everybody_else_is_refused_in_words(region):
+def test_clients_without_certificate_or_token_get_the_reason(region):
     status, words, headers = asked(region, "/v1/racks")
     assert status == 401 and "a certificate or a viewer's token is needed" in words
     assert headers["WWW-Authenticate"].startswith('Basic realm="Rackmesh"')
@@ -157,7 +157,7 @@ def test_rackmeshctl_reads_with_a_token(region, tmp_path, monkeypatch):
     assert done.returncode == 3 and "the token is not known" in done.stderr, done
 
 
-def test_a_token_is_shown_to_nobody_but_who_is_asked(region, tmp_path):
+def test_rackmeshctl_sends_its_token_only_to_a_daemon_of_the_asked_role(region, tmp_path):
     mine, ours = tmp_path / "token", region.lab.authority.certificate_path
     mine.touch(mode=0o600)
     mine.write_text(TOKEN + "\n")

@@ -160,7 +160,7 @@ def chosen(*few, gate=(), of=TROUBLES):
 
 
 @chosen(PeerGone, Mute)
-def test_trouble_before_a_fault(pairs, kind, say):
+def test_a_fault_after_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h2/r0"))
     with trouble_of(trouble):
@@ -180,7 +180,7 @@ def test_trouble_before_a_fault(pairs, kind, say):
 
 
 @chosen(SinksGone, gate=[Killed])
-def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
+def test_a_fault_during_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h3/r0"))
     fault.begin()
@@ -198,7 +198,7 @@ def test_trouble_in_the_middle_of_a_fault(pairs, kind, say):
 
 
 @chosen(CutOff, of=(Killed, Stopped, CutOff, SinksGone, Mute))
-def test_a_fault_that_ends_while_the_primary_is_away(pairs, kind, say):
+def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kind, say):
     """It comes back believing that the fault lasts."""
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h4/r0"))
@@ -245,7 +245,7 @@ def connected(world, analyzer):
 
 
 @pytest.mark.parametrize("kind", ("killed", "stopped") if SOAK else ("killed",))
-def test_aggregators_go_to_the_next_analyzer_and_come_back(pairs, kind, say):
+def test_aggregators_fail_over_to_the_next_analyzer_and_back(pairs, kind, say):
     lab, mark = pairs.lab, pairs.mark()
     first, second = lab.analyzer, lab.second_analyzer
     everybody = 2 * len(RACKS)

@@ -124,7 +124,7 @@ def disturbed(lab):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_traced_path_is_the_one_that_the_spines_saw(world, say, family):
+def test_every_traced_path_is_the_path_of_the_packets(world, say, family):
     whole = world(RACKS, spines=SPINES, alertmanager=False, family=family)
     watch(whole.fabric, family)
     if family == "ipv6":
@@ -149,7 +149,7 @@ def test_every_traced_path_is_the_one_that_the_spines_saw(world, say, family):
     assert not disturbed(whole.lab)
 
 
-def test_a_path_that_moves_is_followed_and_a_black_hole_erases_none(world, say):
+def test_a_moved_path_is_traced_again_and_a_blackhole_deletes_no_path(world, say):
     # All flows are probed, so that the spines see those whose paths are the same, too.
     trace = {"interval_s": INTERVAL_S, "one_flow_per_path": "none"}
     whole = world(RACKS, spines=2, alertmanager=False, agent={"trace": trace}).start()
@@ -204,7 +204,7 @@ def chosen(found):
 
 
 @pytest.mark.full
-def test_once_traced_one_flow_of_each_path_is_probed_and_one_that_moves_is_back(world, say):
+def test_after_tracing_one_flow_per_path_is_probed_also_after_a_move(world, say):
     trace = {"interval_s": INTERVAL_S, "one_flow_per_path": "all"}
     plan = {"plan": {"witness_below": 0}}  # a witness is probed by all its flows
     whole = world(
@@ -245,7 +245,7 @@ def test_once_traced_one_flow_of_each_path_is_probed_and_one_that_moves_is_back(
         say(f"hash policy {policy}: {len(truth(fabric))} flows probed")
 
 
-def test_an_aggregator_that_has_forgotten_all_is_told_again(world):
+def test_an_aggregator_without_state_gets_all_paths_again(world):
     rarely = {"trace": {"interval_s": 600}}
     lab = world(RACKS, spines=2, alertmanager=False, agent=rarely).start().lab
     wait_traced(lab)

@@ -33,7 +33,7 @@ def restart_everything(world, seconds, allowed, mark):
         assert daemon.started == 2
 
 
-def test_a_clean_run_names_nobody_and_still_listens(world, rng, say, soak):
+def test_without_faults_nothing_is_named_and_later_faults_are_found(world, rng, say, soak):
     whole = world(RACKS).start()
     seconds = QUIET_SOAK_S if soak else QUIET_S
     mark = whole.mark()

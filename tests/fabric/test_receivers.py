@@ -69,7 +69,7 @@ def wrong_ones(netns, address, ended):
                 server.server_close()
 
 
-def test_wrong_receivers_are_named_and_hold_nobody_up(world, tmp_path, say):
+def test_broken_receivers_are_named_and_delay_no_other_receiver(world, tmp_path, say):
     authority = Authority(tmp_path / "tls")  # the lab's
 
     def receivers(fabric):

@@ -130,7 +130,7 @@ def was_away(arrival):
     return arrival.part in killed.get(arrival.alertname, ())
 
 
-def test_the_brake_stops_a_region_and_holds_without_controllers(region, say):
+def test_the_brake_stops_all_probes_and_stays_without_controllers(region, say):
     lab, mark, first = region.lab, region.plain.mark(), time.monotonic()
     full = rates(region)
     assert min(full.values()) > 5, full
@@ -201,7 +201,7 @@ def half(region):
 # ---- what the daemons tell each other ---------------------------------------------------
 
 
-def test_the_analyzer_hears_how_often_its_aggregators_sum_up(region):
+def test_the_analyzer_knows_the_summary_interval_of_its_aggregators(region):
     lab = region.lab
 
     def heard():
@@ -234,7 +234,7 @@ def test_rnics_without_counters_of_congestion_are_named(region):
 # ---- whose address ---------------------------------------------------------------------
 
 
-def test_an_address_is_resolved_in_every_way_it_is_written(region):
+def test_an_address_is_resolved_in_every_notation(region):
     rnic, lab = region.rnic("h4/r0"), region.lab
     rnic_id = lab.agent_view(rnic)["id"]
     leader = lab.wait_leader()
@@ -249,7 +249,7 @@ def test_an_address_is_resolved_in_every_way_it_is_written(region):
 # ---- drill -----------------------------------------------------------------------------
 
 
-def test_a_drill_says_the_same_through_every_tier(region):
+def test_a_drill_returns_the_same_through_every_tier(region):
     lab, places_of = region.lab, {"aggregator": "agg-tor2", "analyzer": "analyzer"}
     places_of["controller"] = lab.wait_leader().name
     heads, keys = set(), []
@@ -327,7 +327,7 @@ def follower(region):
     process.stop()
 
 
-def test_an_incident_is_followed_explained_and_ends(region, follower):
+def test_an_incident_is_followed_explained_and_resolved(region, follower):
     lab, mark = region.lab, region.plain.mark()
     fault = RnicDead(lab, region.rnic("h4/r0"))
     fault.begin()

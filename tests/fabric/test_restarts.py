@@ -90,7 +90,7 @@ def one_kill(world, rng, rnic, victim):
     assert not others, f"{victim.name} killed: others were named: {others}"
 
 
-def test_nothing_promised_is_lost_by_kill_9(world, rng, say, full, soak):
+def test_kill_9_loses_nothing_that_was_acknowledged(world, rng, say, full, soak):
     taps, kills = [], KILLS_SOAK if soak else KILLS_FULL if full else KILLS_GATE
 
     def through_tap(fabric):
@@ -143,7 +143,7 @@ def dies_telling(sink, fault, victim):
     sink.take = take_and_kill
 
 
-def test_an_aggregator_that_dies_telling_of_a_fault_tells_its_end(world, full, soak):
+def test_an_aggregator_that_is_killed_while_it_reports_a_fault_reports_its_end(world, full, soak):
     small = world(RACKS, spines=0, alertmanager=False).start()
     victim, sink = small.lab.aggregators["tor1"], small.plain
     for _ in range(DEATHS_SOAK if soak else DEATHS_FULL if full else DEATHS_GATE):

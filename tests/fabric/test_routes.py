@@ -30,7 +30,7 @@ def amtool(*words, cwd=None):
     return done.stdout
 
 
-def test_the_commands_of_the_docs_do_what_they_say():
+def test_the_commands_of_the_docs_work():
     """As somebody types them, beside the example."""
     lines = re.findall(r"^    amtool (.*)$", (ROOT / "docs" / "alerts.md").read_text(), re.M)
     lines += [line.replace("FILE", EXAMPLE.name) for line in re.findall(r"`amtool ([^`]+)`", EXAMPLE.read_text().replace("\n#", ""))]
@@ -40,7 +40,7 @@ def test_the_commands_of_the_docs_do_what_they_say():
         assert "SUCCESS" in said or said.split() == ["pager"], said
 
 
-def test_alertmanager_takes_the_example():
+def test_alertmanager_accepts_the_example():
     said = amtool("check-config", str(EXAMPLE))
     assert "SUCCESS" in said and "3 inhibit rules" in said and "4 receivers" in said, said
 

@@ -239,7 +239,7 @@ def stage(tmp_path):
         world.close()
 
 
-def test_troubles_cost_no_record_no_fault_and_no_innocent(stage, rng, say, soak):
+def test_an_hour_of_random_faults_loses_no_record_and_names_only_faulty_parts(stage, rng, say, soak):
     seconds = int(os.environ.get("RACKMESH_SOAK_S", SECONDS_SOAK if soak else SECONDS))
     world, oracle, feeder = stage(seconds)
     world.lab.wait_traced(TRACED_S)

@@ -41,7 +41,7 @@ def often_still(daemon):
         thread.join()
 
 
-def test_an_aggregator_that_often_stands_still_tells_all_the_same(world, rng, say):
+def test_an_aggregator_that_is_often_stopped_still_reports(world, rng, say):
     small = world(RACKS, alertmanager=False).start()
     aggregator, seconds = small.lab.aggregators["tor1"], []
     for _ in range(TIMES):
@@ -69,7 +69,7 @@ def pids_of(small, hosts):
     return [small.lab.agents[each].pid for each in hosts]
 
 
-def test_a_dead_rnic_is_told_while_agents_stutter(world, rng, say):
+def test_a_dead_rnic_is_named_while_agents_are_often_stopped(world, rng, say):
     small = world(RACKS, alertmanager=False).start()
     for name, pattern in {"all": ALL, "the victim's": VICTIM}.items():
         rnic = rng.choice(list(small.fabric.rnics.values()))
@@ -93,7 +93,7 @@ def test_a_command_that_stands_still_ends_with_stalls_py():
     assert state_of(pid) is None, "the command is left behind"
 
 
-def test_what_was_frozen_before_stays_frozen():
+def test_stalls_py_does_not_continue_processes_that_were_stopped_before():
     with subprocess.Popen(["sleep", "1000"]) as frozen, subprocess.Popen(["sleep", "1000"]) as other:
         try:
             frozen.send_signal(signal.SIGSTOP)

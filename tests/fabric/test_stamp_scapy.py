@@ -111,7 +111,7 @@ def test_scapy_dissects_our_probe(choice):
             (U, 4, 4), (U, 5, 12), (U, 7, 16), (U, 1, 108)]
 
 
-def test_we_read_the_probe_scapy_builds(choice):
+def test_the_parser_reads_the_probe_that_scapy_builds(choice):
     for _ in range(20):
         seq, ts, ssid, tx = u32(choice), when(choice), choice.randrange(1 << 16), u32(choice)
         base = sender(seq, ts, ssid)
@@ -153,7 +153,7 @@ def test_a_plain_probe_gets_the_plain_reply_scapy_builds(choice):
     assert reply == reflector(seq, 6, 0, 5, seq, ts, 64).hex()
 
 
-def test_we_read_the_reply_scapy_builds(choice):
+def test_the_parser_reads_the_reply_that_scapy_builds(choice):
     for _ in range(20):
         own, seq, ssid = u32(choice), u32(choice), choice.randrange(1 << 16)
         times = [when(choice) for _ in range(4)]
@@ -180,7 +180,7 @@ def test_we_read_the_reply_scapy_builds(choice):
         assert (read["follow_up_seq"], read["follow_up_timestamp"]) == (7, times[3])
 
 
-def test_unknown_malformed_and_overlong_tlvs():
+def test_unknown_malformed_and_too_long_tlvs_are_handled():
     base = sender(1, 2 << 32, 3)
     probe = base + tlv(99, b"abc") + tlv(5, b"short") + tlv(7, bytes(16))
     reply = bytes.fromhex(tool("reply", probe.hex(), 5, 6, 64, 0, 0, 1, 1, 9, 9))

@@ -70,7 +70,7 @@ def said(rack, words):
     return sum(words in line for line in rack.aggregator.log.read_text().splitlines())
 
 
-def test_what_the_switch_counts_is_shown(rack, say):
+def test_counters_of_the_switch_are_shown(rack, say):
     wait_up(rack, 1)
     port, queue = {"port": "Ethernet8"}, {"port": "Ethernet8", "queue": "3"}
     rack.switch.count("Ethernet8", SAI_PORT_STAT_PFC_3_RX_PKTS=9286478,
@@ -189,7 +189,7 @@ def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):
     assert said(rack, FAILED) == before + 1
 
 
-def test_a_switch_that_lies_is_counted_and_hides_no_other_port(rack):
+def test_nonsense_of_a_switch_is_counted_and_hides_no_other_port(rack):
     wait_up(rack, 1)
     rack.switch.count("Ethernet0", SAI_PORT_STAT_IF_IN_OCTETS="99999999999999999999999",
                       SAI_PORT_STAT_IF_OUT_OCTETS="NaN")
@@ -206,7 +206,7 @@ def test_a_switch_that_lies_is_counted_and_hides_no_other_port(rack):
     assert "COUNTERS_PORT_NAME_MAP" in answer(rack)["switches"][0]["error"]
 
 
-def test_a_wrong_password_is_said(rack):
+def test_a_wrong_password_is_reported(rack):
     wait_up(rack, 1)
     rack.switch.tell_redis(0, "CONFIG", "SET", "requirepass", "another")
     wait_up(rack, 0)

@@ -79,7 +79,7 @@ def said(rack, words):
     return sum(words in line for line in rack.aggregator.log.read_text().splitlines())
 
 
-def test_what_the_switch_counts_is_shown(rack, say):
+def test_counters_of_the_switch_are_shown(rack, say):
     wait_up(rack, 1)
     port, queue = {"port": "Ethernet1/2"}, {"port": "Ethernet1/2", "queue": "3"}
     rack.switch.count("Ethernet1/2", "eth_inbytes", value="1000")
@@ -147,7 +147,7 @@ def test_a_switch_that_hangs_delays_nothing(rack):
     wait_up(rack, 1)
 
 
-def test_a_switch_that_lies_hides_no_other_port(rack):
+def test_nonsense_of_a_switch_hides_no_other_port(rack):
     wait_up(rack, 1)
     rack.switch.count("Ethernet1/1", "eth_inbytes", value="9" * 30)
     rack.switch.count("Ethernet1/1", "eth_inucast", value={"deep": [["x"]]})
@@ -168,7 +168,7 @@ def test_a_switch_that_lies_hides_no_other_port(rack):
         wait_up(rack, 1)
 
 
-def test_a_wrong_password_is_said(rack):
+def test_a_wrong_password_is_reported(rack):
     wait_up(rack, 1)
     rack.switch.password = "another"
     wait_error(rack, "password_file")

@@ -77,7 +77,7 @@ def test_certificates_change_under_load_and_no_frame_is_lost(world, full, soak, 
         assert agents_sum(lab, "sessions_total") == sessions + len(RACKS["tor1"])
 
 
-def test_the_authority_changes_without_a_link_lost(world, tmp_path):
+def test_the_authority_is_replaced_without_losing_a_connection(world, tmp_path):
     lab = secured(world).start().lab
     sessions, began = agents_sum(lab, "sessions_total"), time.monotonic()
     old = lab.authority
@@ -105,7 +105,7 @@ def test_the_authority_changes_without_a_link_lost(world, tmp_path):
     lab.wait_probing()
 
 
-def test_who_is_revoked_loses_its_link_and_nobody_else_does(world, tmp_path):
+def test_a_revoked_certificate_ends_its_connection_and_no_other(world, tmp_path):
     revoked = tmp_path / "tls" / "revoked.pem"
     lab = secured(world, aggregator={"tls": {"revoked": str(revoked)}})
     lab.lab.authority.revoke()
@@ -193,7 +193,7 @@ def bad_certificates(lab, folder):
     return contexts
 
 
-def test_no_bad_certificate_is_let_in_anywhere(world, tmp_path, say):
+def test_every_server_refuses_bad_certificates(world, tmp_path, say):
     whole = secured(world).start()
     lab, stranger = whole.lab, Stranger(whole.lab)
     doors = {
@@ -255,7 +255,7 @@ TRUE = {
 }
 
 
-def test_nobody_takes_anothers_place(world, tmp_path):
+def test_a_daemon_cannot_take_the_name_of_another(world, tmp_path):
     """The victim's daemon is gone, its name is free, and still another cannot have it."""
     lab = secured(world).start().lab
     named = {each.name: each for each in tls_daemons(lab)}

@@ -52,7 +52,7 @@ def analyze(*words):
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("kind", UNITS)
-def test_a_unit_exposes_no_more_than_it_may(kind, say):
+def test_the_exposure_score_of_a_unit_stays_below_its_limit(kind, say):
     threshold = round(10 * EXPOSURE[kind])
     done = analyze(
         "security", "--offline=true", "--no-pager", f"--threshold={threshold}", UNITS[kind]
@@ -69,7 +69,7 @@ def test_a_unit_exposes_no_more_than_it_may(kind, say):
 
 
 @pytest.mark.parametrize("kind", UNITS)
-def test_a_call_that_the_unit_does_not_name_kills(kind):
+def test_a_system_call_that_the_unit_does_not_list_kills_the_process(kind):
     forbidden = FORBIDDEN + (FORBIDDEN_TO_SERVERS if kind != "host-agent" else [])
     allowed = ["getppid", "epoll_create1"]
     ended = endings(UNITS[kind], forbidden + allowed)
@@ -78,7 +78,7 @@ def test_a_call_that_the_unit_does_not_name_kills(kind):
 
 
 @pytest.mark.parametrize("kind", UNITS)
-def test_a_unit_names_every_call_that_its_daemon_asks_libc_for(kind):
+def test_a_unit_lists_every_system_call_of_its_daemons_libc_functions(kind):
     """Also those of troubles that no test makes."""
     listed = subprocess.run(
         ["nm", "-D", "--undefined-only", program(kind)], capture_output=True, text=True
@@ -170,7 +170,7 @@ def managed(world, tmp_path):
     shutil.rmtree(folder)
 
 
-def test_daemons_tell_how_they_are_and_feed_the_watchdog_only_while_they_work(managed):
+def test_daemons_report_their_status_and_feed_the_watchdog_only_while_they_work(managed):
     daemons, managers = managed
     for kind, manager in managers.items():
         until(f"{kind} is ready", PATIENCE_S, lambda: manager.count("READY=1") == 1)

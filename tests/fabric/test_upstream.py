@@ -8,7 +8,7 @@ RACKS = {"tor1": ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"]}
 MEASURED_S = 25  # two rounds of healthy summaries and a little
 
 
-def test_upstream_bytes_of_a_healthy_rack(world, say):
+def test_a_healthy_rack_sends_few_bytes_upstream(world, say):
     rack = world(RACKS, spines=0, alertmanager=False).start()
 
     before = rack.lab.upstream()["tor1"]

@@ -40,7 +40,7 @@ SLOW = {"every third flow in a spine"}
 @pytest.mark.parametrize(
     "what", [pytest.param(each, marks=[pytest.mark.full] * (each in SLOW)) for each in FAULTS]
 )
-def test_the_part_is_named_and_no_rnic(region, rng, say, what):
+def test_a_fault_between_racks_is_named_and_no_rnic(region, rng, say, what):
     fault = FAULTS[what](region.lab)
     swallowed = fault.kind == "flows-blackholed"
     told = live_through(region, fault, rng, fires_s=SWALLOWED_S if swallowed else DEAD_S)

@@ -189,7 +189,7 @@ def listen(region, seconds):
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_a_fault_is_told_as_what_it_is_and_nobody_else(region, rng, say, what):
+def test_a_fault_gets_its_kind_and_no_other_part_is_named(region, rng, say, what):
     case, mark = CASES[what], region.plain.mark()
     if case.delays and not region.fabric.can_delay():
         pytest.skip("this kernel has no netem")

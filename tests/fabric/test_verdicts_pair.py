@@ -38,7 +38,7 @@ def told(world, fault, mark):
     return states, {tuple(sorted(each.labels.items())) for each in every}
 
 
-def test_the_second_takes_over_and_the_fault_stays_one(pair, rng, say):
+def test_the_standby_takes_over_and_the_fault_stays_one_alert(pair, rng, say):
     first, second = aggregator_of("tor1"), second_of("tor1")
     until("the first one speaks", SEES_S, lambda: speaks(pair, first))
     mark, began = pair.mark(), time.monotonic()

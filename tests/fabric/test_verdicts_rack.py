@@ -73,7 +73,7 @@ def test_a_dead_rnic_is_named_with_its_direction(region, rng, say, name, kind):
 @pytest.mark.parametrize(
     ("kind", "host"), [(AgentFrozen, "h6"), (AgentKilled, "h7"), (HostGone, "h5"), (HostGone, "h1")]
 )
-def test_an_agent_and_a_host_are_no_rnic(region, rng, say, kind, host):
+def test_a_dead_agent_or_host_is_not_called_a_dead_rnic(region, rng, say, kind, host):
     fault = kind(region.lab, host)
     told = live_through(region, fault, rng, fires_s=FROZEN_S if kind is AgentFrozen else AGENT_S)
     tell(say, fault, told)
@@ -106,7 +106,7 @@ def test_an_mtu_that_is_too_small_is_named(region, rng, say, direction):
     assert direction_of(told) in (direction, "")
 
 
-def test_restarts_of_everything_name_nobody_and_a_kill_after_them_is_told(region, rng, say):
+def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, rng, say):
     lab, mark = region.lab, region.mark()
     daemons = [lab.controller, *lab.aggregators.values(), *lab.agents.values()]
     before = [daemon.started for daemon in daemons]
@@ -128,7 +128,7 @@ def ran_ns(daemon):
     return sum(int(each.read_text().split()[0]) for each in threads)
 
 
-def test_a_probe_costs_no_more_instructions_than_it_did(region, say):
+def test_the_instructions_per_probe_stay_below_their_limit(region, say):
     lab = region.lab
     groups = {"agent": list(lab.agents.values()), "aggregator": list(lab.aggregators.values())}
     before = {name: sum(map(ran_ns, group)) for name, group in groups.items()}

@@ -27,7 +27,7 @@ def region(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_nobody_is_blamed_and_a_fault_is_told_afterwards(region, rng, say, name):
+def test_stalls_name_no_part_and_a_later_fault_is_named(region, rng, say, name):
     mark = region.mark()
     with of_world(region, PATTERNS[name]) as stalls:
         lasts_s = LASTS_S + PATTERNS[name].still_s
