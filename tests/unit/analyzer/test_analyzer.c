@@ -153,7 +153,7 @@ live_until_over(struct fixture *f)
 }
 
 static void
-an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back(void **state)
+a_missing_aggregator_is_one_finding_that_ends_when_it_returns(void **state)
 {
 	struct fixture *f = *state;
 	char id[32], part[64];
@@ -173,7 +173,7 @@ an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back(void **state)
 }
 
 static void
-our_incidents_go_on_after_a_restart_under_their_id(void **state)
+incidents_of_the_analyzer_keep_their_ids_over_a_restart(void **state)
 {
 	struct fixture *f = *state;
 	char id[32], again[32], part[64];
@@ -287,8 +287,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_message_is_verified_once),
 		TEST(a_reload_changes_reloadable_options_and_a_bad_one_changes_nothing),
-		TEST(an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back),
-		TEST(our_incidents_go_on_after_a_restart_under_their_id),
+		TEST(a_missing_aggregator_is_one_finding_that_ends_when_it_returns),
+		TEST(incidents_of_the_analyzer_keep_their_ids_over_a_restart),
 		TEST(an_aggregator_that_is_gone_after_a_restart_is_reported_missing),
 		TEST(a_rack_that_condemns_its_own_tor_is_accepted),
 		TEST(a_stall_of_the_loop_makes_no_aggregator_silent),

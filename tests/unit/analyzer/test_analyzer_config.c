@@ -74,7 +74,7 @@ a_pasted_url_of_the_database_is_cut_to_its_base(void **state)
 }
 
 static void
-history_lies_in_the_state_folder_unless_reported(void **state)
+the_history_is_in_the_state_folder_by_default(void **state)
 {
 	struct analyzer_config config;
 	struct rm_error error = { 0 };
@@ -166,7 +166,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_defaults_are_good),
 		cmocka_unit_test(a_pasted_url_of_the_database_is_cut_to_its_base),
-		cmocka_unit_test(history_lies_in_the_state_folder_unless_reported),
+		cmocka_unit_test(the_history_is_in_the_state_folder_by_default),
 		cmocka_unit_test(errors_name_file_line_and_option),
 		cmocka_unit_test(values_that_the_table_refuses_are_refused),
 		cmocka_unit_test(the_example_is_good),

@@ -66,7 +66,7 @@ keys_are_numbered_above_those_of_a_leader_with_another_clock(void **state)
 /* Our clock is ahead by days, or theirs are old: the epoch that most hold goes on,
  * since racks of two epochs would not understand each other. */
 static void
-a_leader_goes_on_with_the_epoch_that_most_hold(void **state)
+a_leader_continues_with_the_epoch_that_most_aggregators_hold(void **state)
 {
 	const uint32_t ours = (uint32_t)(rm_wall_now().ns / RM_NS_PER_S / 86400) + 1;
 	struct fixture *f = *state;
@@ -115,7 +115,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(keys_are_numbered_above_those_of_a_leader_with_another_clock),
-		TEST(a_leader_goes_on_with_the_epoch_that_most_hold),
+		TEST(a_leader_continues_with_the_epoch_that_most_aggregators_hold),
 	};
 
 	return cmocka_run_group_tests_name("aggregator_keys", tests, NULL, NULL);

@@ -153,7 +153,7 @@ accepted(const char *text)
 
 /* Whoever leaves them out is told what to do, unless the config says so in words. */
 static void
-probes_are_authenticated_unless_the_config_reports_otherwise(void **state)
+probes_are_authenticated_by_default(void **state)
 {
 	struct controller_config config;
 	struct rm_error error = { 0 };
@@ -196,8 +196,7 @@ main(void)
 		cmocka_unit_test(a_probe_takes_ten_milliseconds_at_least),
 		cmocka_unit_test(etcd_takes_urls_without_a_path),
 		cmocka_unit_test(a_password_that_others_can_read_is_refused),
-		cmocka_unit_test(
-		    probes_are_authenticated_unless_the_config_reports_otherwise),
+		cmocka_unit_test(probes_are_authenticated_by_default),
 		cmocka_unit_test(the_example_is_good),
 	};
 

@@ -100,7 +100,7 @@ ask_resolve(struct fixture *f, uint8_t last)
 }
 
 static void
-an_aggregator_asks_whose_an_address_is(void **state)
+an_aggregator_asks_which_rnic_has_an_address(void **state)
 {
 	struct fixture *f = *state;
 
@@ -216,7 +216,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_controller_with_a_file_leads),
 		TEST(an_address_finds_its_rnic),
-		TEST(an_aggregator_asks_whose_an_address_is),
+		TEST(an_aggregator_asks_which_rnic_has_an_address),
 		TEST(the_peer_of_an_older_qp_is_the_asker_of_the_reverse),
 		TEST(the_newest_of_two_rnics_with_an_address_wins),
 		TEST(the_brake_is_sent_at_once_and_to_new_aggregators),

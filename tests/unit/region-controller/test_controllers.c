@@ -250,7 +250,7 @@ a_failover_changes_nothing_that_has_not_changed(void **state)
 }
 
 static void
-a_restarted_agent_is_reported_of_everywhere(void **state)
+a_restarted_agent_is_known_to_every_controller(void **state)
 {
 	struct pair *p = *state;
 	struct wire_rnic rnic;
@@ -275,7 +275,7 @@ a_restarted_agent_is_reported_of_everywhere(void **state)
 }
 
 static void
-the_brake_reaches_all_and_outlives_its_leader(void **state)
+the_brake_reaches_all_and_stays_after_a_change_of_the_leader(void **state)
 {
 	struct pair *p = *state;
 	uint64_t version;
@@ -299,7 +299,7 @@ the_brake_reaches_all_and_outlives_its_leader(void **state)
 
 /* Its number would lie behind what aggregators hold, and be ignored. */
 static void
-a_brake_put_or_deleted_by_hand_gets_a_number_that_holds(void **state)
+a_brake_changed_in_etcd_by_hand_gets_a_newer_version(void **state)
 {
 	struct pair *p = *state;
 	uint64_t version;
@@ -389,7 +389,7 @@ a_controller_without_etcd_starts_waits_and_reports_it(void **state)
 }
 
 static void
-a_leader_that_etcd_forgets_steps_down(void **state)
+a_leader_whose_key_is_gone_from_etcd_steps_down(void **state)
 {
 	struct pair *p = *state;
 
@@ -480,7 +480,7 @@ a_registration_damaged_in_etcd_is_written_again(void **state)
 }
 
 static void
-a_leader_key_without_a_lease_is_reported_to_be_in_the_path(void **state)
+a_leader_key_without_a_lease_is_reported(void **state)
 {
 	struct pair *p = *state;
 
@@ -498,7 +498,7 @@ a_leader_key_without_a_lease_is_reported_to_be_in_the_path(void **state)
 }
 
 static void
-etcd_is_made_to_forget_its_history(void **state)
+the_leader_compacts_etcd(void **state)
 {
 	struct pair *p = *state;
 	int64_t before;
@@ -515,7 +515,7 @@ etcd_is_made_to_forget_its_history(void **state)
 }
 
 static void
-a_controller_with_other_probe_keys_than_the_leader_reports_so(void **state)
+a_controller_whose_probe_keys_differ_from_the_leaders_reports_it(void **state)
 {
 	static const char same[] = "\"probe_keys_differ\":false",
 			  other[] = "\"probe_keys_differ\":true";
@@ -615,23 +615,23 @@ main(void)
 		TEST_PAIR(
 		    a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs),
 		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
-		TEST_PAIR(a_restarted_agent_is_reported_of_everywhere),
-		TEST_PAIR(the_brake_reaches_all_and_outlives_its_leader),
-		TEST_PAIR(a_brake_put_or_deleted_by_hand_gets_a_number_that_holds),
+		TEST_PAIR(a_restarted_agent_is_known_to_every_controller),
+		TEST_PAIR(the_brake_reaches_all_and_stays_after_a_change_of_the_leader),
+		TEST_PAIR(a_brake_changed_in_etcd_by_hand_gets_a_newer_version),
 		TEST_PAIR(garbage_in_etcd_leaves_the_old_topology),
 		TEST_PAIR(a_plan_damaged_in_etcd_is_written_again),
 		TEST_PAIR(a_bad_topology_is_refused_with_its_place),
 		TEST_PAIR(a_controller_without_etcd_starts_waits_and_reports_it),
-		TEST_PAIR(a_leader_that_etcd_forgets_steps_down),
+		TEST_PAIR(a_leader_whose_key_is_gone_from_etcd_steps_down),
 		TEST_PAIR(an_empty_etcd_gets_everything_back_and_versions_grow),
 		TEST_PAIR(a_restored_etcd_gets_missing_data_from_a_leader_that_stays),
 		TEST_PAIR(a_registration_damaged_in_etcd_is_written_again),
-		TEST_PAIR(a_leader_key_without_a_lease_is_reported_to_be_in_the_path),
-		TEST_PAIR(etcd_is_made_to_forget_its_history),
+		TEST_PAIR(a_leader_key_without_a_lease_is_reported),
+		TEST_PAIR(the_leader_compacts_etcd),
 		TEST_PAIR(
 		    the_next_probe_secret_is_read_by_a_reload_and_another_one_is_refused),
 		TEST_PAIR(
-		    a_controller_with_other_probe_keys_than_the_leader_reports_so),
+		    a_controller_whose_probe_keys_differ_from_the_leaders_reports_it),
 	};
 
 	return cmocka_run_group_tests_name("controllers", tests, NULL, NULL);

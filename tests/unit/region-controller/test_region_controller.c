@@ -20,7 +20,7 @@ a_registered_rnic_is_planned_at_once(void **state)
 }
 
 static void
-a_change_reaches_only_whom_it_concerns(void **state)
+a_change_is_only_sent_to_aggregators_that_need_it(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic;
@@ -88,7 +88,7 @@ a_restart_of_the_controller_sends_nothing(void **state)
 }
 
 static void
-a_restart_does_not_shrink_plans_before_all_are_in(void **state)
+a_restart_does_not_shrink_plans_before_all_have_registered(void **state)
 {
 	struct fixture *f = *state;
 
@@ -166,7 +166,7 @@ refused_with(struct fixture *f, const char *sentence)
 }
 
 static void
-a_unknown_peer_is_refused_with_a_reason(void **state)
+an_unknown_peer_is_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
 
@@ -184,7 +184,7 @@ a_unknown_peer_is_refused_with_a_reason(void **state)
 }
 
 static void
-one_version_apart_they_work_together(void **state)
+peers_one_version_apart_work_together(void **state)
 {
 	struct fixture *f = *state;
 
@@ -380,15 +380,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_registered_rnic_is_planned_at_once),
-		TEST(a_change_reaches_only_whom_it_concerns),
+		TEST(a_change_is_only_sent_to_aggregators_that_need_it),
 		TEST(a_repeated_registration_sends_nothing),
 		TEST(a_restart_of_the_controller_sends_nothing),
-		TEST(a_restart_does_not_shrink_plans_before_all_are_in),
+		TEST(a_restart_does_not_shrink_plans_before_all_have_registered),
 		TEST(after_the_settle_time_it_plans_with_the_known_rnics),
 		TEST(both_aggregators_of_a_tor_get_its_plan),
 		TEST(an_aggregator_reports_for_its_own_tors_only),
-		TEST(a_unknown_peer_is_refused_with_a_reason),
-		TEST(one_version_apart_they_work_together),
+		TEST(an_unknown_peer_is_refused_with_a_reason),
+		TEST(peers_one_version_apart_work_together),
 		TEST(a_registration_before_a_hello_is_refused),
 		TEST(connections_are_bounded),
 		TEST(a_reconnecting_aggregator_replaces_its_older_session),

@@ -155,7 +155,7 @@ vectors_beyond_their_limits_are_refused(void **state)
 }
 
 static void
-elements_that_lie_askew_are_refused(void **state)
+misaligned_elements_are_refused(void **state)
 {
 	assert_int_equal(open_vector(WIRE_HEARTBEAT, 1, 4), -EBADMSG);
 	assert_int_equal(open_vector(WIRE_COUNTS, 1, 4), -EBADMSG);
@@ -191,7 +191,7 @@ a_writer_refuses_messages_that_an_opener_refuses(void **state)
 
 /* The golden file was written before there was such a field: it reads 0. */
 static void
-a_heartbeat_reports_until_when_results_are_complete(void **state)
+a_heartbeat_has_the_time_until_which_results_are_complete(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_heartbeat vouching = beat, view;
@@ -207,7 +207,7 @@ a_heartbeat_reports_until_when_results_are_complete(void **state)
 
 /* Older agents do not say so: their golden file reads false. */
 static void
-a_heartbeat_reports_whether_a_person_has_paused_it(void **state)
+a_heartbeat_has_the_pause_by_an_operator(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_heartbeat paused = beat, view;
@@ -262,11 +262,12 @@ main(int argc, char **argv)
 		    expect_counter_report },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_heartbeat_reports_until_when_results_are_complete),
-		cmocka_unit_test(a_heartbeat_reports_whether_a_person_has_paused_it),
+		cmocka_unit_test(
+		    a_heartbeat_has_the_time_until_which_results_are_complete),
+		cmocka_unit_test(a_heartbeat_has_the_pause_by_an_operator),
 		cmocka_unit_test(a_report_of_too_many_counters_is_refused),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
-		cmocka_unit_test(elements_that_lie_askew_are_refused),
+		cmocka_unit_test(misaligned_elements_are_refused),
 		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 

@@ -144,7 +144,7 @@ more_paths_than_the_limit_are_refused(void **state)
 }
 
 static void
-paused_hosts_are_reported_of(void **state)
+the_number_of_paused_hosts_is_written(void **state)
 {
 	struct wire_summary reported = summary;
 	struct wire_writer *writer;
@@ -259,7 +259,7 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
-		cmocka_unit_test(paused_hosts_are_reported_of),
+		cmocka_unit_test(the_number_of_paused_hosts_is_written),
 		cmocka_unit_test(flows_with_losses_and_late_replies_are_reported),
 		cmocka_unit_test(a_message_without_a_brake_has_none),
 		cmocka_unit_test(a_state_is_only_written_if_there_is_one),

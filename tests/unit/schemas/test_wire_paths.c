@@ -125,7 +125,7 @@ brake_of(uint64_t version, uint32_t permille)
 }
 
 static void
-no_brake_lets_more_through_than_everything(void **state)
+a_brake_above_the_maximum_is_refused(void **state)
 {
 	assert_int_equal(brake_of(1, 0), 0);
 	assert_int_equal(brake_of(INT64_MAX, 1000), 0);
@@ -184,7 +184,7 @@ more_paths_than_the_limit_are_refused(void **state)
 }
 
 static void
-paths_that_lie_askew_are_refused(void **state)
+misaligned_paths_are_refused(void **state)
 {
 	assert_int_equal(open_paths(2, 4, 4, 1), -EBADMSG);
 }
@@ -265,11 +265,11 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
-		cmocka_unit_test(paths_that_lie_askew_are_refused),
+		cmocka_unit_test(misaligned_paths_are_refused),
 		cmocka_unit_test(families_and_hops_have_a_range),
 		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 		cmocka_unit_test(a_writer_refuses_traced_paths_that_an_opener_refuses),
-		cmocka_unit_test(no_brake_lets_more_through_than_everything),
+		cmocka_unit_test(a_brake_above_the_maximum_is_refused),
 	};
 
 	return wire_case_main(

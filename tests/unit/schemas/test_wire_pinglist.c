@@ -299,7 +299,7 @@ a_target_is_whole_or_refused(void **state)
 }
 
 static void
-a_roster_that_lies_askew_is_refused(void **state)
+a_misaligned_roster_is_refused(void **state)
 {
 	struct shape shape = usual;
 
@@ -376,7 +376,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(addresses_and_kinds_must_be_known),
 		cmocka_unit_test(a_target_is_whole_or_refused),
-		cmocka_unit_test(a_roster_that_lies_askew_is_refused),
+		cmocka_unit_test(a_misaligned_roster_is_refused),
 		cmocka_unit_test(a_focus_needs_both_ends),
 		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};

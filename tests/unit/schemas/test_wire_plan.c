@@ -117,7 +117,7 @@ expect_plan_timeout(const uint8_t *data, size_t len)
 
 /* Digests are of these bytes: others after an upgrade would send every plan again. */
 static void
-a_plan_that_reports_nothing_newer_keeps_its_bytes(void **state)
+a_plan_without_newer_fields_keeps_its_bytes(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes out;
@@ -290,7 +290,7 @@ a_longer_timeout_than_aggregators_wait_is_refused(void **state)
 
 /* 600 kB that would have 800 MB of text read. */
 static void
-text_that_is_shared_cannot_cost_without_end(void **state)
+shared_strings_cannot_make_a_message_expensive_to_read(void **state)
 {
 	struct shape shape = usual;
 
@@ -396,12 +396,13 @@ main(int argc, char **argv)
 		{ WIRE_PLAN, "plan_timeout", write_plan_timeout, expect_plan_timeout },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plan_that_reports_nothing_newer_keeps_its_bytes),
+		cmocka_unit_test(a_plan_without_newer_fields_keeps_its_bytes),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(indexes_stay_within_members_and_remotes),
 		cmocka_unit_test(unknown_probe_kinds_are_refused),
 		cmocka_unit_test(a_longer_timeout_than_aggregators_wait_is_refused),
-		cmocka_unit_test(text_that_is_shared_cannot_cost_without_end),
+		cmocka_unit_test(
+		    shared_strings_cannot_make_a_message_expensive_to_read),
 		cmocka_unit_test(a_plan_without_a_mesh_is_refused),
 		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 		cmocka_unit_test(a_plan_larger_than_a_frame_is_not_written),

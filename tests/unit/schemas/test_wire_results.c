@@ -98,7 +98,7 @@ more_results_than_the_limit_are_refused(void **state)
 
 /* FlatBuffers' own verifier lets these pass. */
 static void
-results_that_lie_askew_are_refused(void **state)
+misaligned_results_are_refused(void **state)
 {
 	assert_int_equal(open_results(2, 0, 0, 0), 0);
 	assert_int_equal(open_results(2, 4, 0, 0), -EBADMSG);
@@ -170,7 +170,7 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_results_than_the_limit_are_refused),
-		cmocka_unit_test(results_that_lie_askew_are_refused),
+		cmocka_unit_test(misaligned_results_are_refused),
 		cmocka_unit_test(
 		    values_out_of_range_are_refused_but_outcomes_may_be_newer),
 		cmocka_unit_test(a_batch_may_be_empty),

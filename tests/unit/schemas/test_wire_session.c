@@ -377,7 +377,7 @@ unknown_roles_and_lanes_are_refused(void **state)
 }
 
 static void
-a_failed_open_leaves_the_view_alone(void **state)
+a_failed_open_does_not_change_the_view(void **state)
 {
 	uint8_t bytes[32] __attribute__((aligned(8))) = { 0 };
 	struct wire_ack view = { WIRE_LANE_INCIDENT, 5, 6 };
@@ -487,7 +487,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(fields_of_a_newer_peer_are_ignored),
 		cmocka_unit_test(more_tors_than_the_limit_are_refused),
 		cmocka_unit_test(unknown_roles_and_lanes_are_refused),
-		cmocka_unit_test(a_failed_open_leaves_the_view_alone),
+		cmocka_unit_test(a_failed_open_does_not_change_the_view),
 		cmocka_unit_test(a_message_of_small_fields_is_aligned_to_8_too),
 		cmocka_unit_test(more_bytes_than_a_frame_carries_are_refused),
 		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),

@@ -249,7 +249,7 @@ a_newer_peer_may_count_more_outcomes_and_none_fewer(void **state)
 }
 
 static void
-heads_and_quantiles_must_be_there(void **state)
+heads_and_quantiles_are_required(void **state)
 {
 	struct shape shape = usual;
 
@@ -314,7 +314,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(sketches_have_a_limit),
 		cmocka_unit_test(a_newer_peer_may_count_more_outcomes_and_none_fewer),
-		cmocka_unit_test(heads_and_quantiles_must_be_there),
+		cmocka_unit_test(heads_and_quantiles_are_required),
 		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 

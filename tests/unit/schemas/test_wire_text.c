@@ -63,7 +63,7 @@ values_of_a_newer_peer_are_unknown(void **state)
 }
 
 static void
-addresses_read_as_people_write_them(void **state)
+addresses_are_read_in_their_usual_notation(void **state)
 {
 	struct wire_address v4 = { .family = 4, .bytes = { 10, 0, 0, 1 }, .port = 862 };
 	struct wire_address v6 = {
@@ -90,7 +90,7 @@ main(void)
 		cmocka_unit_test(every_counter_has_a_name_of_its_own),
 		cmocka_unit_test(every_value_of_services_has_a_name_of_its_own),
 		cmocka_unit_test(values_of_a_newer_peer_are_unknown),
-		cmocka_unit_test(addresses_read_as_people_write_them),
+		cmocka_unit_test(addresses_are_read_in_their_usual_notation),
 	};
 
 	return cmocka_run_group_tests_name("wire_text", tests, NULL, NULL);

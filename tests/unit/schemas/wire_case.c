@@ -55,7 +55,7 @@ golden_path(const struct wire_case *c, char *path, size_t len)
 }
 
 static void
-golden_bytes_still_report_the_same(void **state)
+golden_bytes_still_mean_the_same(void **state)
 {
 	const struct wire_case *c = *state;
 	uint8_t *data = malloc(GOLDEN_MAX);
@@ -75,7 +75,7 @@ golden_bytes_still_report_the_same(void **state)
 }
 
 static void
-is_known_by_its_identifier_alone(void **state)
+is_recognized_by_its_identifier_alone(void **state)
 {
 	const struct wire_case *c = *state;
 	struct wire_bytes out;
@@ -90,7 +90,7 @@ is_known_by_its_identifier_alone(void **state)
 }
 
 static void
-a_newer_kind_is_reported_from_nonsense(void **state)
+a_message_of_a_newer_type_is_distinguished_from_nonsense(void **state)
 {
 	const struct wire_case *c = *state;
 	struct wire_bytes out;
@@ -240,7 +240,7 @@ fails_at_and_recovers(const struct wire_case *c, unsigned n)
 }
 
 static void
-no_memory_is_an_error_and_nothing_worse(void **state)
+a_failed_allocation_is_an_error(void **state)
 {
 	const struct wire_case *c = *state;
 	unsigned n = 1;
@@ -289,15 +289,15 @@ static const struct {
 #fn, fn \
 	}
 	SHARED(comes_back_as_it_was_written),
-	SHARED(golden_bytes_still_report_the_same),
-	SHARED(is_known_by_its_identifier_alone),
-	SHARED(a_newer_kind_is_reported_from_nonsense),
+	SHARED(golden_bytes_still_mean_the_same),
+	SHARED(is_recognized_by_its_identifier_alone),
+	SHARED(a_message_of_a_newer_type_is_distinguished_from_nonsense),
 	SHARED(every_truncation_is_refused),
 	SHARED(trailing_bytes_are_refused),
 	SHARED(misaligned_bytes_are_refused),
 	SHARED(flipped_bits_are_refused_or_harmless),
 	SHARED(a_writer_can_be_used_again),
-	SHARED(no_memory_is_an_error_and_nothing_worse),
+	SHARED(a_failed_allocation_is_an_error),
 };
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 #define MAX_TESTS 128

@@ -313,7 +313,7 @@ is_reported_by_readyz(struct fixture *f, const char *wanted)
 
 /* Nobody listens there. The regions go on all the same, and so it is no 503. */
 static void
-readyz_reports_that_alerts_are_not_delivered(void **state)
+readyz_fails_while_alerts_are_not_delivered(void **state)
 {
 	struct fixture *f = *state;
 	char **urls = calloc(1, sizeof(*urls));
@@ -364,7 +364,7 @@ metrics_and_readiness_are_served(void **state)
 }
 
 static void
-aggregators_report_how_often_they_sum_up(void **state)
+the_api_shows_the_summary_interval_of_aggregators(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
@@ -407,8 +407,8 @@ main(void)
 		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),
 		TEST(a_racks_counters_are_asked_of_its_aggregator),
 		TEST(pairs_of_tors_are_reported_of_the_rows),
-		TEST(aggregators_report_how_often_they_sum_up),
-		TEST(readyz_reports_that_alerts_are_not_delivered),
+		TEST(the_api_shows_the_summary_interval_of_aggregators),
+		TEST(readyz_fails_while_alerts_are_not_delivered),
 		TEST(metrics_and_readiness_are_served),
 	};
 

@@ -172,7 +172,7 @@ no_route_shows_data_of_other_regions(void **state)
 }
 
 static void
-a_limited_answer_reports_so(void **state)
+an_answer_of_only_some_regions_is_marked(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
@@ -321,7 +321,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(no_route_shows_data_of_other_regions),
-		TEST(a_limited_answer_reports_so),
+		TEST(an_answer_of_only_some_regions_is_marked),
 		TEST(changes_are_counted_of_regions_that_may_be_seen),
 		TEST(
 		    error_texts_of_a_database_are_shown_to_viewers_of_all_regions_only),

@@ -58,7 +58,7 @@ judge(struct blind *blind, double s, const struct rm_verdict **ret)
 }
 
 static void
-silence_before_our_own_time_is_nothing(void **state)
+silence_before_the_start_of_the_analyzer_does_not_count(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -98,7 +98,7 @@ a_removed_aggregator_ends_its_incident(void **state)
 }
 
 static void
-a_restart_within_the_grace_is_nothing(void **state)
+a_restart_within_the_grace_time_opens_no_incident(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -161,7 +161,7 @@ aggregators_of_a_lost_region_are_not_named_one_by_one(void **state)
 }
 
 static void
-a_connected_and_silent_one_is_down_too(void **state)
+a_connected_but_silent_aggregator_is_down(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -175,7 +175,7 @@ a_connected_and_silent_one_is_down_too(void **state)
 }
 
 static void
-a_rack_with_a_second_aggregator_is_seen(void **state)
+a_rack_with_a_second_aggregator_is_not_blind(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -193,7 +193,7 @@ a_rack_with_a_second_aggregator_is_seen(void **state)
 }
 
 static void
-agents_find_back_to_an_aggregator_that_was_restarted(void **state)
+agents_have_time_to_reconnect_to_a_restarted_aggregator(void **state)
 {
 	struct rm_verdict rack = { .part = { .type = RM_PART_RACK, .name = "tor1" } };
 	const struct rm_verdict *v;
@@ -358,7 +358,7 @@ the_state_of_a_rack_expires_by_its_aggregators_interval(void **state)
 }
 
 static void
-the_longest_interval_of_those_whose_rows_are_of_use_counts(void **state)
+the_longest_interval_of_aggregators_with_usable_rows_counts(void **state)
 {
 	struct blind *blind = new_pair();
 
@@ -376,7 +376,7 @@ the_longest_interval_of_those_whose_rows_are_of_use_counts(void **state)
 }
 
 static void
-an_aggregator_that_moves_to_another_analyzer_is_not_missed(void **state)
+an_aggregator_that_moves_to_another_analyzer_is_not_reported_missing(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -605,14 +605,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(silence_before_our_own_time_is_nothing),
+		cmocka_unit_test(
+		    silence_before_the_start_of_the_analyzer_does_not_count),
 		cmocka_unit_test(a_removed_aggregator_ends_its_incident),
-		cmocka_unit_test(a_restart_within_the_grace_is_nothing),
+		cmocka_unit_test(a_restart_within_the_grace_time_opens_no_incident),
 		cmocka_unit_test(a_silent_aggregator_is_one_alert_that_lists_its_racks),
 		cmocka_unit_test(aggregators_of_a_lost_region_are_not_named_one_by_one),
-		cmocka_unit_test(a_connected_and_silent_one_is_down_too),
-		cmocka_unit_test(a_rack_with_a_second_aggregator_is_seen),
-		cmocka_unit_test(agents_find_back_to_an_aggregator_that_was_restarted),
+		cmocka_unit_test(a_connected_but_silent_aggregator_is_down),
+		cmocka_unit_test(a_rack_with_a_second_aggregator_is_not_blind),
+		cmocka_unit_test(
+		    agents_have_time_to_reconnect_to_a_restarted_aggregator),
 		cmocka_unit_test(a_rack_that_was_reported_not_to_probe_is_not_blind),
 		cmocka_unit_test(a_rack_whose_agents_are_all_gone_is_blind),
 		cmocka_unit_test(
@@ -622,9 +624,9 @@ main(void)
 		cmocka_unit_test(
 		    the_state_of_a_rack_expires_by_its_aggregators_interval),
 		cmocka_unit_test(
-		    the_longest_interval_of_those_whose_rows_are_of_use_counts),
+		    the_longest_interval_of_aggregators_with_usable_rows_counts),
 		cmocka_unit_test(
-		    an_aggregator_that_moves_to_another_analyzer_is_not_missed),
+		    an_aggregator_that_moves_to_another_analyzer_is_not_reported_missing),
 		cmocka_unit_test(a_backlog_without_hosts_does_not_make_a_rack_blind),
 		cmocka_unit_test(
 		    an_aggregator_whose_clock_is_wrong_is_accepted_nevertheless),

@@ -91,7 +91,7 @@ names_policies_and_credentials_are_sent(void **state)
 }
 
 static void
-a_token_that_was_replaced_goes_with_the_next_try(void **state)
+the_next_attempt_uses_a_replaced_token(void **state)
 {
 	struct world *world = *state;
 	struct influx_config *influx = &world->config.influx;
@@ -117,7 +117,7 @@ a_token_that_was_replaced_goes_with_the_next_try(void **state)
 }
 
 static void
-a_database_that_is_away_loses_nothing(void **state)
+no_point_is_lost_while_the_database_is_down(void **state)
 {
 	static const int statuses[] = { 500, 502, 503, 429, 408 };
 	struct world *world = *state;
@@ -155,7 +155,7 @@ a_batch_without_an_answer_is_sent_again_unchanged(void **state)
 }
 
 static void
-a_database_that_reports_when_is_not_asked_before(void **state)
+no_attempt_is_made_before_the_time_that_the_database_asked_for(void **state)
 {
 	struct world *world = *state;
 	rm_mono_t begun;
@@ -173,7 +173,7 @@ a_database_that_reports_when_is_not_asked_before(void **state)
 }
 
 static void
-one_bad_point_takes_no_other_with_it(void **state)
+one_refused_point_loses_no_other(void **state)
 {
 	struct world *world = *state;
 
@@ -225,7 +225,7 @@ a_partial_write_is_not_repeated(void **state)
 }
 
 static void
-a_fault_of_configuration_keeps_the_points_and_reports_so(void **state)
+a_configuration_fault_is_reported_and_keeps_the_points(void **state)
 {
 	static const struct {
 		int status;
@@ -255,7 +255,7 @@ a_fault_of_configuration_keeps_the_points_and_reports_so(void **state)
 }
 
 static void
-fresh_incidents_pass_a_backlog(void **state)
+new_incidents_are_sent_before_a_backlog(void **state)
 {
 	struct world *world = *state;
 
@@ -398,15 +398,15 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(points_become_durable_and_arrive),
 		TEST(names_policies_and_credentials_are_sent),
-		TEST(a_database_that_is_away_loses_nothing),
+		TEST(no_point_is_lost_while_the_database_is_down),
 		TEST(a_batch_without_an_answer_is_sent_again_unchanged),
-		TEST(a_database_that_reports_when_is_not_asked_before),
-		TEST(one_bad_point_takes_no_other_with_it),
+		TEST(no_attempt_is_made_before_the_time_that_the_database_asked_for),
+		TEST(one_refused_point_loses_no_other),
 		TEST(a_message_that_is_too_large_is_split),
 		TEST(a_partial_write_is_not_repeated),
-		TEST(a_token_that_was_replaced_goes_with_the_next_try),
-		TEST(a_fault_of_configuration_keeps_the_points_and_reports_so),
-		TEST(fresh_incidents_pass_a_backlog),
+		TEST(the_next_attempt_uses_a_replaced_token),
+		TEST(a_configuration_fault_is_reported_and_keeps_the_points),
+		TEST(new_incidents_are_sent_before_a_backlog),
 		TEST(a_restart_sends_points_that_were_not_acknowledged),
 		TEST(without_history_messages_are_acknowledged_and_dropped),
 		TEST(points_that_are_not_on_disk_are_limited_and_the_rest_waits),

@@ -62,7 +62,7 @@ files_rotate_within_their_bound(void **state)
 }
 
 static void
-a_folder_that_is_away_is_reported_and_waited_for(void **state)
+points_wait_for_a_missing_folder_and_it_is_reported(void **state)
 {
 	struct world *world = *state;
 	char away[128];
@@ -89,7 +89,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_database_files_have_all_points),
 		TEST(files_rotate_within_their_bound),
-		TEST(a_folder_that_is_away_is_reported_and_waited_for),
+		TEST(points_wait_for_a_missing_folder_and_it_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("history_files", tests, NULL, NULL);

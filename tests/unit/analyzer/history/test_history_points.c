@@ -266,7 +266,7 @@ racks_of_a_minute_are_points_of_their_own(void **state)
 }
 
 static void
-a_row_that_cannot_be_a_point_takes_no_other_with_it(void **state)
+a_row_that_cannot_be_a_point_loses_no_other(void **state)
 {
 	struct world *world = *state;
 	const struct wire_row rows[2] = { { .src_tor = "t\n1", .dst_tor = "t2" },
@@ -322,7 +322,7 @@ main(void)
 		TEST(a_minute_becomes_a_point_of_the_schema),
 		TEST(racks_of_a_minute_are_points_of_their_own),
 		TEST(marks_are_reported_only_where_they_are_known),
-		TEST(a_row_that_cannot_be_a_point_takes_no_other_with_it),
+		TEST(a_row_that_cannot_be_a_point_loses_no_other),
 		TEST(a_message_without_points_is_refused),
 	};
 

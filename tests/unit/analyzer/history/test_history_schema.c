@@ -45,7 +45,7 @@ a_point_that_the_table_does_not_have_is_refused(void **state)
 }
 
 static void
-the_table_does_not_contradict_itself(void **state)
+the_table_of_measurements_is_consistent(void **state)
 {
 	for (size_t i = 0; history_measurements[i].name != NULL; i++) {
 		const struct history_measurement *at = &history_measurements[i];
@@ -88,7 +88,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_point_that_the_table_does_not_have_is_refused),
-		cmocka_unit_test(the_table_does_not_contradict_itself),
+		cmocka_unit_test(the_table_of_measurements_is_consistent),
 		cmocka_unit_test(the_documentation_equals_the_printed_table),
 	};
 

@@ -64,7 +64,7 @@ a_partial_write_is_taken_except_for_the_dropped_points(void **state)
 #define TEMP "invalid column type for column 'temp', expected float, got string"
 
 static void
-a_partial_write_of_the_third_version_is_counted_by_its_lines(void **state)
+a_partial_write_of_influxdb_3_is_counted_by_its_lines(void **state)
 {
 	assert_int_equal(
 	    reports(400, "{\"error\":\"partial write of line protocol occurred\","
@@ -93,7 +93,7 @@ a_partial_write_of_the_third_version_is_counted_by_its_lines(void **state)
 }
 
 static void
-a_batch_that_the_third_version_refuses_whole_gives_the_reason(void **state)
+a_batch_refused_whole_by_influxdb_3_has_the_reason(void **state)
 {
 	assert_int_equal(
 	    reports(400, "{\"error\":\"parsing failed for write_lp endpoint\",\"data\":"
@@ -119,7 +119,7 @@ a_batch_that_is_refused_whole_is_halved(void **state)
 }
 
 static void
-points_are_kept_while_a_person_has_to_correct_the_configuration(void **state)
+points_are_kept_until_the_configuration_is_corrected(void **state)
 {
 	static const long statuses[] = { 301, 401, 403, 404, 405, 410, 415 };
 
@@ -135,7 +135,7 @@ points_are_kept_while_a_person_has_to_correct_the_configuration(void **state)
 }
 
 static void
-what_is_no_database_takes_nothing(void **state)
+an_answer_that_is_not_from_a_database_accepts_no_point(void **state)
 {
 	const struct rm_http_answer moved = { .status = 308,
 		.body = "",
@@ -199,14 +199,12 @@ main(void)
 		cmocka_unit_test(two_hundreds_are_taken),
 		cmocka_unit_test(
 		    a_partial_write_is_taken_except_for_the_dropped_points),
-		cmocka_unit_test(
-		    a_partial_write_of_the_third_version_is_counted_by_its_lines),
-		cmocka_unit_test(
-		    a_batch_that_the_third_version_refuses_whole_gives_the_reason),
+		cmocka_unit_test(a_partial_write_of_influxdb_3_is_counted_by_its_lines),
+		cmocka_unit_test(a_batch_refused_whole_by_influxdb_3_has_the_reason),
 		cmocka_unit_test(a_batch_that_is_refused_whole_is_halved),
+		cmocka_unit_test(points_are_kept_until_the_configuration_is_corrected),
 		cmocka_unit_test(
-		    points_are_kept_while_a_person_has_to_correct_the_configuration),
-		cmocka_unit_test(what_is_no_database_takes_nothing),
+		    an_answer_that_is_not_from_a_database_accepts_no_point),
 		cmocka_unit_test(everything_else_is_tried_again),
 		cmocka_unit_test(foreign_text_is_truncated_and_made_printable),
 	};

@@ -53,7 +53,7 @@ fill(int lines, int bad)
 }
 
 static void
-one_bad_point_takes_no_other_with_it(void **state)
+one_refused_point_loses_no_other(void **state)
 {
 	for (int lines = 1; lines < 40; lines++) {
 		for (int bad = 0; bad < lines; bad++) {
@@ -83,7 +83,7 @@ lines_of_very_different_length_are_halved_too(void **state)
 }
 
 static void
-a_database_that_refuses_everything_is_not_asked_for_ever(void **state)
+halving_ends_if_the_database_refuses_everything(void **state)
 {
 	unsigned taken, refused, asked;
 	size_t len = 0;
@@ -102,10 +102,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_bad_point_takes_no_other_with_it),
+		cmocka_unit_test(one_refused_point_loses_no_other),
 		cmocka_unit_test(lines_of_very_different_length_are_halved_too),
-		cmocka_unit_test(
-		    a_database_that_refuses_everything_is_not_asked_for_ever),
+		cmocka_unit_test(halving_ends_if_the_database_refuses_everything),
 	};
 
 	return cmocka_run_group_tests_name("influx_parts", tests, NULL, NULL);

@@ -62,7 +62,7 @@ report(struct incident_table *table, struct wire_incident incident)
 
 /* Of two aggregators of a rack the other one goes on with it. */
 static void
-an_opening_that_another_one_goes_on_with_stays_one(void **state)
+an_incident_that_another_aggregator_continues_stays_one(void **state)
 {
 	struct incident_table *table = *state;
 	const struct incident_table_entry *entry;
@@ -370,7 +370,7 @@ on_ended(const struct incident_table_entry *entry, void *arg)
 
 /* Killed before it could keep it, and then the fault went away. */
 static void
-an_incident_that_its_rack_does_not_have_open_ends_without_a_message(void **state)
+an_incident_that_its_rack_does_not_list_as_open_ends(void **state)
 {
 	struct incident_table *table = *state;
 	const struct incident_table_entry *entry;
@@ -418,7 +418,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_opening_that_another_one_goes_on_with_stays_one),
+		TEST(an_incident_that_another_aggregator_continues_stays_one),
 		TEST(an_incident_opens_changes_and_resolves),
 		TEST(a_repeated_message_changes_nothing),
 		TEST(one_fault_reported_by_two_is_one_entry_and_ends_with_the_last),
@@ -432,8 +432,7 @@ main(void)
 		TEST(the_oldest_closed_ones_are_forgotten_first),
 		TEST(severity_stays_as_it_opened),
 		TEST(an_entry_is_json_with_the_evidence_inside),
-		TEST(
-		    an_incident_that_its_rack_does_not_have_open_ends_without_a_message),
+		TEST(an_incident_that_its_rack_does_not_list_as_open_ends),
 		TEST(a_report_of_the_analyzer_only_ends_by_the_analyzer),
 	};
 

@@ -98,7 +98,7 @@ report(struct incident_table *table, struct message message)
 }
 
 static void
-rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is(void **state)
+only_rnics_and_hosts_of_the_region_are_ends(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -130,7 +130,7 @@ an_end_has_the_kind_that_its_incident_has_now(void **state)
 }
 
 static void
-an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it(void **state)
+an_end_is_bad_while_one_of_two_aggregators_reports_it(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -266,7 +266,7 @@ a_report_that_ended_without_a_part_contradicts_no_other(void **state)
 }
 
 static void
-a_resolved_incident_does_not_report_which_one_the_next_is(void **state)
+a_resolved_incident_does_not_narrow_the_next_one(void **state)
 {
 	const char *part = "h1/r0 or h2/r0";
 	struct incident_table *table = *state;
@@ -309,14 +309,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is),
+		TEST(only_rnics_and_hosts_of_the_region_are_ends),
 		TEST(an_end_has_the_kind_that_its_incident_has_now),
-		TEST(an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it),
+		TEST(an_end_is_bad_while_one_of_two_aggregators_reports_it),
 		TEST(the_known_part_of_a_or_b_is_named),
 		TEST(a_report_that_names_neither_part_changes_nothing),
 		TEST(two_reports_that_contradict_each_other_name_no_part),
 		TEST(a_report_that_ended_without_a_part_contradicts_no_other),
-		TEST(a_resolved_incident_does_not_report_which_one_the_next_is),
+		TEST(a_resolved_incident_does_not_narrow_the_next_one),
 		TEST(the_analyzers_report_counts_before_those_of_racks),
 	};
 

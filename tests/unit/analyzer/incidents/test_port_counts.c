@@ -115,7 +115,7 @@ a_port_that_two_racks_report_is_named_once(void **state)
 }
 
 static void
-names_with_other_domains_are_others(void **state)
+names_with_different_domains_are_different_switches(void **state)
 {
 	struct world *w = *state;
 
@@ -142,7 +142,7 @@ the_newest_summary_of_a_rack_replaces_the_one_before(void **state)
 }
 
 static void
-what_nobody_repeats_is_forgotten(void **state)
+counts_that_are_not_repeated_are_removed(void **state)
 {
 	struct world *w = *state;
 
@@ -206,7 +206,7 @@ ports_beyond_the_bound_are_left_out(void **state)
 
 /* Each rack has its own room, so that one's summary moves no other's ports. */
 static void
-racks_keep_what_they_named(void **state)
+port_counts_stay_with_the_rack_that_reported_them(void **state)
 {
 	struct world *w = *state;
 	struct wire_port_row row = { NULL, "p1", "spine1", "the port p1 counted" };
@@ -239,12 +239,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_verdict_on_a_link_names_what_both_ends_have_counted),
 		TEST(a_port_that_two_racks_report_is_named_once),
-		TEST(names_with_other_domains_are_others),
+		TEST(names_with_different_domains_are_different_switches),
 		TEST(the_newest_summary_of_a_rack_replaces_the_one_before),
-		TEST(what_nobody_repeats_is_forgotten),
+		TEST(counts_that_are_not_repeated_are_removed),
 		TEST(foreign_texts_are_checked_and_cut),
 		TEST(ports_beyond_the_bound_are_left_out),
-		TEST(racks_keep_what_they_named),
+		TEST(port_counts_stay_with_the_rack_that_reported_them),
 	};
 
 	return cmocka_run_group_tests_name("port_counts", tests, NULL, NULL);

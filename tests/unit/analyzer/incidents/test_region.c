@@ -280,7 +280,7 @@ an_incident_left_to_another_analyzer_does_not_open_again(void **state)
 
 /* Its rack takes its word back by another one. */
 static void
-a_tor_that_is_late_after_all_is_not_dead_any_more(void **state)
+a_late_verdict_replaces_the_dead_one_of_a_tor(void **state)
 {
 	static char ring[] = "{\"evidence\":{\"others\":{\"sent\":10,\"arrived\":0}}}";
 	struct wire_incident reported = { .state = WIRE_OPENED,
@@ -383,7 +383,7 @@ a_region_is_blind_at_once_where_receivers_answer(void **state)
 }
 
 static void
-a_region_that_is_back_with_its_receivers_was_not_blind(void **state)
+a_region_that_returns_together_with_its_receivers_was_not_blind(void **state)
 {
 	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
 	const rm_mono_t last_seen = { rm_mono_now().ns - 20 * RM_NS_PER_S };
@@ -443,7 +443,7 @@ an_opening_that_was_perhaps_not_delivered_is_sent_again(void **state)
 }
 
 static void
-the_end_of_an_incident_that_came_back_is_not_sent(void **state)
+the_end_of_a_reopened_incident_is_not_sent(void **state)
 {
 	struct fixture *f = *state;
 
@@ -530,7 +530,7 @@ path_rows(struct fixture *f, struct wire_writer *writer, size_t tor, bool fails,
 }
 
 static void
-a_fault_between_racks_names_the_services_it_hurts(void **state)
+a_fault_between_racks_names_the_services_it_affects(void **state)
 {
 	static const struct wire_use_row use = { "pod:a", "tor2",
 		"tor1@10.0.0.1 spine1@10.1.1.0 tor2@10.2.1.1", 1, 4, 4 };
@@ -567,20 +567,20 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_fault_between_racks_names_the_services_it_hurts),
+		TEST(a_fault_between_racks_names_the_services_it_affects),
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
 		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),
 		TEST(an_incident_left_to_another_analyzer_does_not_open_again),
-		TEST(a_tor_that_is_late_after_all_is_not_dead_any_more),
+		TEST(a_late_verdict_replaces_the_dead_one_of_a_tor),
 		TEST(a_region_is_blind_if_a_receiver_of_alerts_answers),
 		TEST(a_region_is_blind_at_once_where_receivers_answer),
-		TEST(a_region_that_is_back_with_its_receivers_was_not_blind),
+		TEST(a_region_that_returns_together_with_its_receivers_was_not_blind),
 		TEST(incidents_of_a_region_at_another_analyzer_end_without_an_alert),
 		TEST(a_resolution_that_was_perhaps_not_delivered_is_sent_again),
 		TEST(an_incident_that_all_receivers_took_is_not_sent_again),
 		TEST(an_opening_that_was_perhaps_not_delivered_is_sent_again),
-		TEST(the_end_of_an_incident_that_came_back_is_not_sent),
+		TEST(the_end_of_a_reopened_incident_is_not_sent),
 		TEST(incidents_are_saved_when_the_disk_works_again),
 	};
 

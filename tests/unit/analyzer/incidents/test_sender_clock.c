@@ -30,7 +30,7 @@ is_steady(const struct sender_clock *clock, int64_t at)
 }
 
 static void
-an_age_is_what_a_message_waited_more_than_the_quickest(void **state)
+the_age_of_a_message_is_its_delay_beyond_the_fastest_one(void **state)
 {
 	struct sender_clock clock = { 0 };
 
@@ -47,7 +47,7 @@ an_age_is_what_a_message_waited_more_than_the_quickest(void **state)
 }
 
 static void
-small_falls_add_up_to_a_backlog(void **state)
+small_delays_add_up_to_a_backlog(void **state)
 {
 	struct sender_clock clock = { 0 };
 
@@ -72,7 +72,7 @@ clocks_that_drift_apart_make_nothing_old(void **state)
 }
 
 static void
-a_lag_that_grew_for_good_is_learnt_in_two_minutes(void **state)
+a_permanent_delay_is_learned_within_two_minutes(void **state)
 {
 	struct sender_clock clock = { 0 };
 	int64_t at = 0;
@@ -106,10 +106,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    an_age_is_what_a_message_waited_more_than_the_quickest),
-		cmocka_unit_test(small_falls_add_up_to_a_backlog),
+		    the_age_of_a_message_is_its_delay_beyond_the_fastest_one),
+		cmocka_unit_test(small_delays_add_up_to_a_backlog),
 		cmocka_unit_test(clocks_that_drift_apart_make_nothing_old),
-		cmocka_unit_test(a_lag_that_grew_for_good_is_learnt_in_two_minutes),
+		cmocka_unit_test(a_permanent_delay_is_learned_within_two_minutes),
 		cmocka_unit_test(a_backlog_of_half_a_minute_is_old),
 	};
 

@@ -130,7 +130,7 @@ a_service_on_the_path_is_named(void **state)
 }
 
 static void
-a_service_that_loses_probes_is_hurt_for_some_seconds(void **state)
+a_service_with_lost_probes_counts_as_affected_for_some_seconds(void **state)
 {
 	struct world *w = *state;
 	struct wire_use_row rows[] = { { "unit:well", "tor2", VIA_SPINE1, 1, 8, 0 },
@@ -176,7 +176,7 @@ losses_of_many_rows_stay_known(void **state)
 }
 
 static void
-services_are_named_in_the_same_order_whoever_reports_first(void **state)
+the_order_of_services_does_not_depend_on_the_order_of_reports(void **state)
 {
 	struct world *w = *state;
 	struct wire_use_row rows[] = { { "unit:e", "tor2", VIA_SPINE1, 1, 8, 0 },
@@ -232,7 +232,7 @@ a_loss_of_long_ago_is_not_of_this_fault(void **state)
 
 /* Of a rack that was not heard of before, the age is known when it has caught up. */
 static void
-a_backlog_says_nothing_until_it_has_caught_up(void **state)
+a_backlog_of_summaries_does_not_count_until_it_is_read(void **state)
 {
 	struct world *w = *state;
 	const struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 3 };
@@ -375,7 +375,7 @@ a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks(void **state)
 }
 
 static void
-nothing_passes_a_daemon(void **state)
+a_fault_of_a_daemon_affects_no_service(void **state)
 {
 	struct world *w = *state;
 
@@ -384,7 +384,7 @@ nothing_passes_a_daemon(void **state)
 }
 
 static void
-names_from_outside_are_made_plain(void **state)
+received_names_are_made_printable(void **state)
 {
 	struct world *w = *state;
 	struct wire_use_row row = { "unit:\n\x1b[2J", "tor2", VIA_SPINE1, 1, 4, 0 };
@@ -406,11 +406,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_service_on_the_path_is_named),
-		TEST(a_service_that_loses_probes_is_hurt_for_some_seconds),
+		TEST(a_service_with_lost_probes_counts_as_affected_for_some_seconds),
 		TEST(losses_of_many_rows_stay_known),
-		TEST(services_are_named_in_the_same_order_whoever_reports_first),
+		TEST(the_order_of_services_does_not_depend_on_the_order_of_reports),
 		TEST(wall_clocks_of_two_machines_may_differ),
-		TEST(a_backlog_says_nothing_until_it_has_caught_up),
+		TEST(a_backlog_of_summaries_does_not_count_until_it_is_read),
 		TEST(
 		    another_aggregator_of_a_rack_replaces_what_the_former_one_reported),
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
@@ -418,8 +418,8 @@ main(void)
 		TEST(a_rack_that_is_gone_for_good_is_forgotten),
 		TEST(a_switch_that_the_topology_does_not_name_is_found_by_its_address),
 		TEST(a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks),
-		TEST(nothing_passes_a_daemon),
-		TEST(names_from_outside_are_made_plain),
+		TEST(a_fault_of_a_daemon_affects_no_service),
+		TEST(received_names_are_made_printable),
 	};
 
 	return cmocka_run_group_tests_name("service_uses", tests, NULL, NULL);

@@ -50,7 +50,7 @@ sample(struct rm_verdict *verdict, const char *from, const char *to)
 }
 
 static void
-flows_to_an_rnic_that_its_rack_blames_do_not_count_for_a_path(void **state)
+losses_to_an_rnic_with_a_verdict_of_its_rack_do_not_count_for_a_path(void **state)
 {
 	struct rm_verdict link = { .part = { .type = RM_PART_LINK } };
 	struct incident_table *table;
@@ -78,7 +78,7 @@ flows_to_an_rnic_that_its_rack_blames_do_not_count_for_a_path(void **state)
 }
 
 static void
-a_name_that_only_begins_like_it_is_another(void **state)
+a_part_whose_name_only_begins_the_same_is_not_suppressed(void **state)
 {
 	struct rm_verdict link = { .part = { .type = RM_PART_LINK } };
 	struct incident_table *table;
@@ -94,7 +94,7 @@ a_name_that_only_begins_like_it_is_another(void **state)
 
 /* All RNICs of its rack flap: each sample ends at one, and the cable is dead anyway. */
 static void
-a_port_that_flaps_does_not_silence_a_link(void **state)
+a_flapping_port_does_not_suppress_the_incident_of_a_link(void **state)
 {
 	struct rm_verdict link = { .part = { .type = RM_PART_LINK },
 		.kind = RM_KIND_LINK_DOWN };
@@ -120,9 +120,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    flows_to_an_rnic_that_its_rack_blames_do_not_count_for_a_path),
-		cmocka_unit_test(a_name_that_only_begins_like_it_is_another),
-		cmocka_unit_test(a_port_that_flaps_does_not_silence_a_link),
+		    losses_to_an_rnic_with_a_verdict_of_its_rack_do_not_count_for_a_path),
+		cmocka_unit_test(
+		    a_part_whose_name_only_begins_the_same_is_not_suppressed),
+		cmocka_unit_test(
+		    a_flapping_port_does_not_suppress_the_incident_of_a_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

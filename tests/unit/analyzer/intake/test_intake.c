@@ -34,7 +34,7 @@ a_message_is_acknowledged_when_it_is_durable_and_not_before(void **state)
 }
 
 static void
-many_that_become_durable_together_are_acknowledged_at_once(void **state)
+messages_that_become_durable_together_get_one_acknowledgement(void **state)
 {
 	struct fixture *f = *state;
 
@@ -106,7 +106,7 @@ messages_of_an_older_incarnation_still_count(void **state)
 }
 
 static void
-after_a_restart_of_ours_everything_is_taken_anew(void **state)
+after_a_restart_of_the_analyzer_all_messages_are_accepted_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -150,7 +150,7 @@ an_aggregator_reports_for_its_own_tors_only(void **state)
 }
 
 static void
-a_message_that_cannot_be_taken_waits_and_none_is_dropped(void **state)
+a_message_without_room_waits_and_none_is_dropped(void **state)
 {
 	struct fixture *f = *state;
 
@@ -189,7 +189,7 @@ a_message_without_points_is_applied_and_acknowledged(void **state)
 
 /* Its disk was read-only, or it comes from a backup: it has lost numbers. */
 static void
-a_new_life_of_an_aggregator_may_use_its_numbers_again(void **state)
+a_restarted_aggregator_may_reuse_its_numbers(void **state)
 {
 	struct fixture *f = *state;
 
@@ -280,7 +280,7 @@ a_summary_repeated_after_a_restart_is_recognized_by_its_time(void **state)
 }
 
 static void
-an_incident_that_finds_no_room_comes_again(void **state)
+an_incident_without_room_is_sent_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -298,16 +298,16 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_message_is_acknowledged_when_it_is_durable_and_not_before),
-		TEST(many_that_become_durable_together_are_acknowledged_at_once),
+		TEST(messages_that_become_durable_together_get_one_acknowledgement),
 		TEST(a_repeated_message_is_acknowledged_and_not_applied),
 		TEST(a_gap_is_counted_and_not_waited_for),
 		TEST(messages_of_an_older_incarnation_still_count),
-		TEST(after_a_restart_of_ours_everything_is_taken_anew),
+		TEST(after_a_restart_of_the_analyzer_all_messages_are_accepted_again),
 		TEST(an_aggregator_reports_for_its_own_tors_only),
-		TEST(a_message_that_cannot_be_taken_waits_and_none_is_dropped),
+		TEST(a_message_without_room_waits_and_none_is_dropped),
 		TEST(a_message_without_points_is_applied_and_acknowledged),
-		TEST(an_incident_that_finds_no_room_comes_again),
-		TEST(a_new_life_of_an_aggregator_may_use_its_numbers_again),
+		TEST(an_incident_without_room_is_sent_again),
+		TEST(a_restarted_aggregator_may_reuse_its_numbers),
 		TEST(many_restarts_with_unsaved_messages_leave_room),
 		TEST(a_summary_repeated_after_a_restart_is_recognized_by_its_time),
 	};

@@ -76,7 +76,7 @@ refused_with(struct fixture *f, const char *sentence)
 }
 
 static void
-a_unknown_peer_is_refused_with_a_reason(void **state)
+an_unknown_peer_is_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
 
@@ -127,7 +127,7 @@ connections_are_bounded(void **state)
 }
 
 static void
-a_drill_goes_down_and_its_answer_comes_back(void **state)
+a_drill_is_forwarded_and_its_answer_is_returned(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_drill drill = { .token = 8, .rnic = "h1/r0", .seconds = 1 };
@@ -184,7 +184,7 @@ a_controllers_certificate_that_ends_is_reported(void **state)
 }
 
 static void
-every_hello_reports_how_often_an_aggregator_sums_up(void **state)
+the_hello_has_the_summary_interval_of_the_aggregator(void **state)
 {
 	struct fixture *f = *state;
 
@@ -227,14 +227,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_session_that_stops_pinging_is_closed),
 		TEST(an_aggregator_reports_that_it_moves_to_another_analyzer),
-		TEST(every_hello_reports_how_often_an_aggregator_sums_up),
+		TEST(the_hello_has_the_summary_interval_of_the_aggregator),
 		TEST(an_aggregator_without_an_interval_counts_with_10_s),
 		TEST(an_interval_beyond_an_hour_is_counted_and_not_accepted),
 		TEST(a_reconnecting_aggregator_replaces_its_older_session),
-		TEST(a_unknown_peer_is_refused_with_a_reason),
+		TEST(an_unknown_peer_is_refused_with_a_reason),
 		TEST(messages_before_a_hello_are_refused),
 		TEST(connections_are_bounded),
-		TEST(a_drill_goes_down_and_its_answer_comes_back),
+		TEST(a_drill_is_forwarded_and_its_answer_is_returned),
 		TEST(a_controllers_certificate_that_ends_is_reported),
 	};
 

@@ -108,7 +108,7 @@ marks_that_arrive_as_sent_make_no_verdict(void **state)
 }
 
 static void
-all_that_leaves_a_rack_is_its_tors(void **state)
+marks_of_all_that_leaves_a_rack_name_its_tor(void **state)
 {
 	struct world *w = *state;
 
@@ -124,7 +124,7 @@ all_that_leaves_a_rack_is_its_tors(void **state)
 }
 
 static void
-all_that_comes_into_a_rack_is_its_tors(void **state)
+marks_of_all_that_enters_a_rack_name_its_tor(void **state)
 {
 	struct world *w = *state;
 
@@ -135,7 +135,7 @@ all_that_comes_into_a_rack_is_its_tors(void **state)
 }
 
 static void
-inside_one_rack_is_that_rack(void **state)
+marks_inside_one_rack_name_the_rack(void **state)
 {
 	struct world *w = *state;
 
@@ -159,7 +159,7 @@ a_device_on_one_path_between_all_racks_is_reported_between_them(void **state)
 }
 
 static void
-everything_is_everywhere(void **state)
+marks_of_all_pairs_are_reported_as_everywhere(void **state)
 {
 	struct world *w = *state;
 
@@ -171,7 +171,7 @@ everything_is_everywhere(void **state)
 }
 
 static void
-one_direction_between_two_racks_is_that_pair(void **state)
+marks_in_one_direction_between_two_racks_name_the_pair(void **state)
 {
 	struct world *w = *state;
 
@@ -229,12 +229,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(marks_that_arrive_as_sent_make_no_verdict),
-		TEST(all_that_leaves_a_rack_is_its_tors),
-		TEST(all_that_comes_into_a_rack_is_its_tors),
-		TEST(inside_one_rack_is_that_rack),
+		TEST(marks_of_all_that_leaves_a_rack_name_its_tor),
+		TEST(marks_of_all_that_enters_a_rack_name_its_tor),
+		TEST(marks_inside_one_rack_name_the_rack),
 		TEST(a_device_on_one_path_between_all_racks_is_reported_between_them),
-		TEST(everything_is_everywhere),
-		TEST(one_direction_between_two_racks_is_that_pair),
+		TEST(marks_of_all_pairs_are_reported_as_everywhere),
+		TEST(marks_in_one_direction_between_two_racks_name_the_pair),
 		TEST(nothing_is_reported_before_all_pairs_have_reported),
 		TEST(a_verdict_ends_when_marks_arrive_as_sent_and_not_when_none_arrive),
 	};

@@ -108,7 +108,7 @@ cnps_that_arrive_nowhere_are_lost(void **state)
 
 /* Racks' minutes begin at different times: a new load shows in some of them first. */
 static void
-a_minute_without_is_no_loss(void **state)
+a_minute_without_cnps_is_no_loss(void **state)
 {
 	struct world *w = *state;
 
@@ -312,7 +312,7 @@ a_rack_that_is_gone_is_not_waited_for(void **state)
 
 /* A peer may report any number. */
 static void
-absurd_numbers_do_no_harm(void **state)
+absurd_counts_are_handled(void **state)
 {
 	struct world *w = *state;
 
@@ -332,7 +332,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(cnps_that_arrive_anywhere_in_the_region_are_not_lost),
 		TEST(cnps_that_arrive_nowhere_are_lost),
-		TEST(a_minute_without_is_no_loss),
+		TEST(a_minute_without_cnps_is_no_loss),
 		TEST(rnics_without_counters_hide_no_larger_loss),
 		TEST(an_rnic_receives_no_more_cnps_than_it_sends_packets),
 		TEST(rnics_that_report_no_packets_are_doubted),
@@ -343,7 +343,7 @@ main(void)
 		TEST(cnps_to_senders_without_agents_are_no_loss),
 		TEST(few_cnps_are_not_compared),
 		TEST(a_rack_that_is_gone_is_not_waited_for),
-		TEST(absurd_numbers_do_no_harm),
+		TEST(absurd_counts_are_handled),
 	};
 
 	return cmocka_run_group_tests_name("cnp_balance", tests, NULL, NULL);

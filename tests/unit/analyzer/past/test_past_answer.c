@@ -390,7 +390,7 @@ all_series_together_are_bounded_unless_they_are_merged(void **state)
 }
 
 static void
-an_export_that_is_none_is_refused(void **state)
+an_answer_that_is_not_an_export_is_refused(void **state)
 {
 	const char *const bad[] = { "garbage", "[]", "{}\n",
 		SERIES("rm_sla_sent", "lab", "3", "1,2"),
@@ -404,7 +404,7 @@ an_export_that_is_none_is_refused(void **state)
 }
 
 static void
-a_number_that_finds_the_tags_is_not_shown(void **state)
+a_field_that_is_only_read_to_find_tags_is_not_shown(void **state)
 {
 	static const char influx[] =
 	    "{\"results\":[{\"series\":[{\"columns\":[\"time\",\"region\",\"sent\"],"
@@ -523,9 +523,9 @@ main(void)
 		TEST(rows_of_influxdb_are_those_of_files),
 		TEST(malformed_answers_are_refused_with_the_databases_error),
 		TEST(series_of_victoriametrics_become_rows_again),
-		TEST(a_number_that_finds_the_tags_is_not_shown),
+		TEST(a_field_that_is_only_read_to_find_tags_is_not_shown),
 		TEST(all_series_together_are_bounded_unless_they_are_merged),
-		TEST(an_export_that_is_none_is_refused),
+		TEST(an_answer_that_is_not_an_export_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("past_answer", tests, NULL, NULL);

@@ -154,7 +154,7 @@ series_are_selected_by_either_tor(void **state)
 }
 
 static void
-tags_alone_are_found_by_a_number_that_is_not_shown(void **state)
+a_query_of_tags_alone_reads_a_field_that_is_not_shown(void **state)
 {
 	const struct history_column *columns[PAST_COLUMNS];
 	struct past_question q;
@@ -311,7 +311,7 @@ main(void)
 		cmocka_unit_test(a_step_merges_counts_by_sums_and_times_by_the_largest),
 		cmocka_unit_test(a_step_merges_rows_with_the_same_tag),
 		cmocka_unit_test(series_are_selected_by_either_tor),
-		cmocka_unit_test(tags_alone_are_found_by_a_number_that_is_not_shown),
+		cmocka_unit_test(a_query_of_tags_alone_reads_a_field_that_is_not_shown),
 		cmocka_unit_test(names_of_services_are_quoted),
 		cmocka_unit_test(incidents_are_found_by_part_kind_and_id),
 		cmocka_unit_test(a_viewer_of_some_regions_gets_rows_of_those),

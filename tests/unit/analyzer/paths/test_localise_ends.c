@@ -43,7 +43,7 @@ row_with(const char *samples)
 }
 
 static void
-what_was_lost_to_a_bad_rnic_is_left_out(void **state)
+losses_to_a_bad_rnic_are_left_out(void **state)
 {
 	struct wire_path_row row =
 	    row_with("h1/r0>h9/r0:49153 h2/r0>h9/r0:49154 h3/r0>h9/r0:49155");
@@ -57,7 +57,7 @@ what_was_lost_to_a_bad_rnic_is_left_out(void **state)
 }
 
 static void
-of_flows_to_others_their_share_stays(void **state)
+of_flows_to_other_rnics_the_share_stays(void **state)
 {
 	struct wire_path_row row =
 	    row_with("h1/r0>h9/r0:49153 h2/r0>h8/r0:49154 h3/r0>h9/r1:49155");
@@ -74,7 +74,7 @@ of_flows_to_others_their_share_stays(void **state)
 
 /* No more flows lost something than there are. */
 static void
-flows_that_lost_only_some_go_too(void **state)
+flows_that_lost_only_some_probes_are_left_out_too(void **state)
 {
 	struct wire_path_row row =
 	    row_with("h1/r0>h9/r0:1 h1/r0>h9/r0:2 h3/r0>h8/r0:3");
@@ -90,7 +90,7 @@ flows_that_lost_only_some_go_too(void **state)
 }
 
 static void
-nothing_is_left_out_of_a_row_to_good_ones(void **state)
+nothing_is_left_out_of_a_row_to_good_rnics(void **state)
 {
 	static const char *const samples[] = { "", "h9/r0>h8/r0:49153",
 		"h1/r0>h99/r0:49153", "h1/r0>h9/r00:49153", "h1/r0>h9/r0",
@@ -106,7 +106,7 @@ nothing_is_left_out_of_a_row_to_good_ones(void **state)
 }
 
 static void
-a_bad_host_is_all_its_rnics_until_it_is_good(void **state)
+a_bad_host_makes_all_its_rnics_bad_until_it_is_good(void **state)
 {
 	struct wire_path_row row = row_with("h1/r0>h7/r3:49153");
 
@@ -133,7 +133,7 @@ nothing_is_left_out_where_most_of_a_rack_is_bad(void **state)
 }
 
 static void
-more_bad_ones_than_there_is_room_for_are_refused(void **state)
+more_bad_rnics_than_fit_are_refused(void **state)
 {
 	struct localise_ends *ends = *state;
 	char name[2 * LOCALISE_END_BYTES];
@@ -154,7 +154,7 @@ more_bad_ones_than_there_is_room_for_are_refused(void **state)
 
 /* More of them than a row names: the first are looked at. */
 static void
-a_text_of_endless_samples_is_cut(void **state)
+a_text_of_too_many_samples_is_cut(void **state)
 {
 	static char endless[4 * LOCALISE_SAMPLES_BYTES];
 	struct wire_path_row row;
@@ -174,14 +174,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_lost_to_a_bad_rnic_is_left_out),
-		TEST(of_flows_to_others_their_share_stays),
-		TEST(flows_that_lost_only_some_go_too),
-		TEST(nothing_is_left_out_of_a_row_to_good_ones),
-		TEST(a_bad_host_is_all_its_rnics_until_it_is_good),
+		TEST(losses_to_a_bad_rnic_are_left_out),
+		TEST(of_flows_to_other_rnics_the_share_stays),
+		TEST(flows_that_lost_only_some_probes_are_left_out_too),
+		TEST(nothing_is_left_out_of_a_row_to_good_rnics),
+		TEST(a_bad_host_makes_all_its_rnics_bad_until_it_is_good),
 		TEST(nothing_is_left_out_where_most_of_a_rack_is_bad),
-		TEST(more_bad_ones_than_there_is_room_for_are_refused),
-		TEST(a_text_of_endless_samples_is_cut),
+		TEST(more_bad_rnics_than_fit_are_refused),
+		TEST(a_text_of_too_many_samples_is_cut),
 	};
 
 	return cmocka_run_group_tests_name("localise_ends", tests, NULL, NULL);

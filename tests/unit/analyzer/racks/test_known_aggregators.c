@@ -85,7 +85,7 @@ receive(struct fixture *f, const char *name, int64_t after_ns)
 }
 
 static void
-a_restart_forgets_no_aggregator(void **state)
+known_aggregators_are_kept_over_a_restart(void **state)
 {
 	struct fixture *f = *state;
 	const struct known_aggregator *aggregator;
@@ -151,7 +151,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_restart_forgets_no_aggregator),
+		TEST(known_aggregators_are_kept_over_a_restart),
 		TEST(a_removed_aggregator_is_forgotten_after_a_day),
 		TEST(entries_without_sense_are_left_out),
 	};

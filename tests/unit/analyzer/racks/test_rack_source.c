@@ -27,7 +27,7 @@ windows_of_one_aggregator_all_count(void **state)
 }
 
 static void
-a_probe_that_two_report_of_counts_once(void **state)
+a_probe_in_reports_of_two_aggregators_counts_once(void **state)
 {
 	struct rack_source *turns = *state;
 
@@ -39,7 +39,7 @@ a_probe_that_two_report_of_counts_once(void **state)
 }
 
 static void
-racks_have_nothing_to_do_with_each_other(void **state)
+racks_do_not_affect_each_other(void **state)
 {
 	struct rack_source *turns = *state;
 
@@ -50,7 +50,7 @@ racks_have_nothing_to_do_with_each_other(void **state)
 }
 
 static void
-a_clock_that_was_ahead_costs_a_minute(void **state)
+after_a_clock_was_ahead_rows_count_again_within_a_minute(void **state)
 {
 	struct rack_source *turns = *state;
 
@@ -81,9 +81,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(windows_of_one_aggregator_all_count),
-		TEST(a_probe_that_two_report_of_counts_once),
-		TEST(racks_have_nothing_to_do_with_each_other),
-		TEST(a_clock_that_was_ahead_costs_a_minute),
+		TEST(a_probe_in_reports_of_two_aggregators_counts_once),
+		TEST(racks_do_not_affect_each_other),
+		TEST(after_a_clock_was_ahead_rows_count_again_within_a_minute),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

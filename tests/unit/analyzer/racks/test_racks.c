@@ -167,7 +167,7 @@ outgoing_now(const struct fixture *f)
 }
 
 static void
-figures_that_come_seldom_are_fresh_for_longer(void **state)
+rarely_reported_figures_stay_valid_for_longer(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_summary summary = summary_of("tor1", 100);
@@ -193,7 +193,7 @@ figures_that_come_seldom_are_fresh_for_longer(void **state)
 }
 
 static void
-a_backlog_reports_nothing_of_now(void **state)
+a_backlog_does_not_change_the_present_state(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_summary fresh = summary_of("tor1", 100);
@@ -283,7 +283,7 @@ open_link(struct fixture *f, const char *name)
 }
 
 static void
-racks_are_sorted_by_their_trouble(void **state)
+the_racks_in_the_worst_state_come_first(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_summary summary;
@@ -385,12 +385,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_last_rows_of_each_pair_make_the_figures),
-		TEST(figures_that_come_seldom_are_fresh_for_longer),
-		TEST(a_backlog_reports_nothing_of_now),
+		TEST(rarely_reported_figures_stay_valid_for_longer),
+		TEST(a_backlog_does_not_change_the_present_state),
 		TEST(an_rnic_is_found_by_its_id_and_by_its_name),
 		TEST(both_aggregators_of_a_rack_are_known),
 		TEST(names_between_racks_are_distinguished),
-		TEST(racks_are_sorted_by_their_trouble),
+		TEST(the_racks_in_the_worst_state_come_first),
 		TEST(a_rack_is_quiet_when_it_has_reported_so_for_a_while),
 	};
 

@@ -158,7 +158,7 @@ a_region_is_looked_at_alone(void **state)
 }
 
 static void
-minute_and_hour_forget_in_their_turn(void **state)
+the_minute_and_the_hour_drop_old_rows(void **state)
 {
 	struct world *w = *state;
 
@@ -240,7 +240,7 @@ main(void)
 		TEST(rows_of_one_pair_add_up),
 		TEST(lost_probes_do_not_show_an_older_round_trip_time),
 		TEST(a_region_is_looked_at_alone),
-		TEST(minute_and_hour_forget_in_their_turn),
+		TEST(the_minute_and_the_hour_drop_old_rows),
 		TEST(a_late_row_counts_in_the_minute_of_its_time),
 		TEST(rows_without_sense_are_refused_and_counted),
 	};

@@ -203,7 +203,7 @@ a_minute_without_results_is_unknown(void **state)
 }
 
 static void
-rows_that_come_after_their_minute_was_closed_change_nothing(void **state)
+rows_after_the_end_of_their_minute_change_nothing(void **state)
 {
 	struct sla *sla = new_sla();
 
@@ -368,7 +368,7 @@ services_come_and_go_and_are_bounded(void **state)
 }
 
 static void
-services_in_many_racks_leave_the_racks_their_place(void **state)
+many_services_do_not_use_up_the_room_of_racks(void **state)
 {
 	struct sla *sla = new_sla();
 	const int each = SLA_MAX_SERVICE_RACKS / SLA_MAX_SERVICES;
@@ -532,8 +532,7 @@ main(void)
 		cmocka_unit_test(a_minute_has_the_figures_of_each_rack),
 		cmocka_unit_test(inside_and_between_racks_are_apart),
 		cmocka_unit_test(a_minute_without_results_is_unknown),
-		cmocka_unit_test(
-		    rows_that_come_after_their_minute_was_closed_change_nothing),
+		cmocka_unit_test(rows_after_the_end_of_their_minute_change_nothing),
 		cmocka_unit_test(hour_and_day_are_sums_of_minutes),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),
 		cmocka_unit_test(
@@ -542,7 +541,7 @@ main(void)
 		cmocka_unit_test(
 		    with_too_many_services_the_longest_silent_one_is_removed),
 		cmocka_unit_test(an_hour_of_every_service_takes_little_memory),
-		cmocka_unit_test(services_in_many_racks_leave_the_racks_their_place),
+		cmocka_unit_test(many_services_do_not_use_up_the_room_of_racks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

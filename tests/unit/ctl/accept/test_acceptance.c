@@ -266,7 +266,7 @@ a_healthy_rack_passes(void **state)
 }
 
 static void
-silence_is_no_health(void **state)
+an_rnic_without_results_is_not_healthy(void **state)
 {
 	const struct acceptance_limits limits = { .max_loss = 1,
 		.without_paths = true };
@@ -322,7 +322,7 @@ an_rnic_probes_and_is_probed(void **state)
 }
 
 static void
-loss_above_the_mark_fails(void **state)
+loss_above_the_limit_fails(void **state)
 {
 	struct rack rack = healthy;
 
@@ -481,7 +481,7 @@ a_result_is_counted_once(void **state)
 }
 
 static void
-answers_of_any_kind_do_no_harm(void **state)
+malformed_answers_are_handled(void **state)
 {
 	static take_fn *const takes[] = { acceptance_take_rnics, acceptance_take_hosts,
 		acceptance_take_incidents, acceptance_take_paths, acceptance_take_plan,
@@ -516,12 +516,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_healthy_rack_passes),
-		cmocka_unit_test(silence_is_no_health),
+		cmocka_unit_test(an_rnic_without_results_is_not_healthy),
 		cmocka_unit_test(an_rnic_that_is_missing_fails),
 		cmocka_unit_test(
 		    without_a_controller_the_number_of_rnics_must_be_given),
 		cmocka_unit_test(an_rnic_probes_and_is_probed),
-		cmocka_unit_test(loss_above_the_mark_fails),
+		cmocka_unit_test(loss_above_the_limit_fails),
 		cmocka_unit_test(an_rnic_that_loses_with_one_peer_only_is_not_at_fault),
 		cmocka_unit_test(an_rnic_that_is_slower_than_its_rack_is_slow),
 		cmocka_unit_test(the_aggregators_judgement_counts),
@@ -529,7 +529,7 @@ main(void)
 		cmocka_unit_test(a_stalled_agent_hides_no_bad_rnic),
 		cmocka_unit_test(every_uplink_is_crossed_by_a_path),
 		cmocka_unit_test(a_result_is_counted_once),
-		cmocka_unit_test(answers_of_any_kind_do_no_harm),
+		cmocka_unit_test(malformed_answers_are_handled),
 	};
 
 	return cmocka_run_group_tests_name("acceptance", tests, NULL, NULL);

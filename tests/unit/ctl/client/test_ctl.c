@@ -411,7 +411,7 @@ mixed_versions_are_bad_news(void **state)
 }
 
 static void
-refusals_and_other_daemons_are_no_answer(void **state)
+a_refusal_or_the_answer_of_another_daemon_is_an_error(void **state)
 {
 	const char *const argv[] = { "h9/r0" };
 
@@ -562,7 +562,7 @@ a_region_without_a_leader_is_bad_news(void **state)
 }
 
 static void
-a_brake_that_makes_no_sense_is_never_sent(void **state)
+an_invalid_brake_is_not_sent(void **state)
 {
 	static const char *const bad[][2] = { { "stop", NULL }, { "rate", "0" },
 		{ "rate", "101" }, { "rate", "nan" }, { "rate", "ten" } };
@@ -582,7 +582,7 @@ a_brake_that_makes_no_sense_is_never_sent(void **state)
 }
 
 static void
-arguments_are_filters(void **state)
+arguments_of_switch_select_racks_and_ports(void **state)
 {
 	const char *const arguments[] = { "tor 1", "--all", "Ethernet1/2" };
 	static const char *const answer = "{\"switches\": [], \"racks\": []}";
@@ -613,9 +613,9 @@ main(void)
 		    an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
-		cmocka_unit_test(arguments_are_filters),
+		cmocka_unit_test(arguments_of_switch_select_racks_and_ports),
 		cmocka_unit_test(mixed_versions_are_bad_news),
-		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
+		cmocka_unit_test(a_refusal_or_the_answer_of_another_daemon_is_an_error),
 		cmocka_unit_test(numbers_are_checked_before_a_request_is_sent),
 		cmocka_unit_test(a_region_is_well_only_when_every_rack_is_known_to_be),
 		cmocka_unit_test(a_mesh_is_bad_news_only_without_probes),
@@ -623,7 +623,7 @@ main(void)
 		cmocka_unit_test(
 		    an_incident_is_explained_and_bad_news_while_it_is_open),
 		cmocka_unit_test(a_region_without_a_leader_is_bad_news),
-		cmocka_unit_test(a_brake_that_makes_no_sense_is_never_sent),
+		cmocka_unit_test(an_invalid_brake_is_not_sent),
 	};
 
 	return cmocka_run_group_tests_name("ctl", tests, NULL, NULL);

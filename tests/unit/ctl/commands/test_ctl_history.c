@@ -280,7 +280,7 @@ with_too_many_incidents_the_oldest_are_left_out(void **state)
 
 /* By its end afterwards, or as it is open still; the day before tells of the others. */
 static void
-what_was_opened_days_before_is_known_by_its_end(void **state)
+an_incident_opened_days_before_is_found_by_its_end(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -335,7 +335,7 @@ of_a_whole_region_all_incidents_are_reported(void **state)
 
 /* As the analyzer answers while it knows it. */
 static void
-what_was_written_of_an_incident_is_read_as_it_was_last(void **state)
+of_an_incident_in_the_history_the_last_state_is_shown(void **state)
 {
 	const json_int_t opened_ns = INT64_C(1767225421000000000);
 	json_t *incident,
@@ -485,7 +485,7 @@ incidents_that_come_again_are_reported_once(void **state)
 }
 
 static void
-four_hundred_days_are_no_more_than_that(void **state)
+whole_buckets_do_not_exceed_four_hundred_days(void **state)
 {
 	const struct history_span span = history_span(NOW, 400 * 1440 * MINUTE);
 
@@ -494,7 +494,7 @@ four_hundred_days_are_no_more_than_that(void **state)
 }
 
 static void
-parts_hold_whole_names(void **state)
+names_are_matched_as_a_whole_within_parts(void **state)
 {
 	assert_true(history_part_holds("h1/r0", "h1/r0"));
 	assert_true(history_part_holds("h1/r0 or h2/r0", "h2/r0"));
@@ -507,7 +507,7 @@ parts_hold_whole_names(void **state)
 }
 
 static void
-durations_are_read_as_the_database_writes_them(void **state)
+durations_in_the_database_notation_are_read(void **state)
 {
 	assert_true(duration_ns("14d") == 14 * 86400 * RM_NS_PER_S);
 	assert_true(duration_ns("336h0m0s") == duration_ns("2w"));
@@ -557,15 +557,14 @@ main(void)
 		cmocka_unit_test(a_subject_without_history_is_bad_news),
 		cmocka_unit_test(malformed_answers_are_refused),
 		cmocka_unit_test(of_a_whole_region_all_incidents_are_reported),
-		cmocka_unit_test(what_was_opened_days_before_is_known_by_its_end),
-		cmocka_unit_test(
-		    what_was_written_of_an_incident_is_read_as_it_was_last),
+		cmocka_unit_test(an_incident_opened_days_before_is_found_by_its_end),
+		cmocka_unit_test(of_an_incident_in_the_history_the_last_state_is_shown),
 		cmocka_unit_test(other_openings_of_a_part_are_counted_once_each),
 		cmocka_unit_test(rows_that_are_no_steps_are_refused),
 		cmocka_unit_test(incidents_that_come_again_are_reported_once),
-		cmocka_unit_test(four_hundred_days_are_no_more_than_that),
-		cmocka_unit_test(parts_hold_whole_names),
-		cmocka_unit_test(durations_are_read_as_the_database_writes_them),
+		cmocka_unit_test(whole_buckets_do_not_exceed_four_hundred_days),
+		cmocka_unit_test(names_are_matched_as_a_whole_within_parts),
+		cmocka_unit_test(durations_in_the_database_notation_are_read),
 		cmocka_unit_test(long_times_are_cut_into_few_buckets),
 	};
 

@@ -216,7 +216,7 @@ json(const char *text)
 /* ---- daemons ---- */
 
 static void
-a_config_is_as_good_as_the_daemon_reports(void **state)
+a_config_is_judged_by_the_daemons_own_check(void **state)
 {
 	struct world *world = *state;
 
@@ -269,7 +269,7 @@ all_that_is_wrong_in_a_config_is_reported(void **state)
 }
 
 static void
-a_certificate_is_reported_of_before_it_ends(void **state)
+a_certificate_that_expires_soon_is_reported(void **state)
 {
 	struct world *world = *state;
 	struct pki_wish wish = { .uri = "rackmesh://r/agent/h1",
@@ -311,7 +311,7 @@ a_certificate_is_reported_of_before_it_ends(void **state)
 }
 
 static void
-a_unit_is_active_enabled_and_was_not_restarted(void **state)
+a_unit_that_is_inactive_disabled_or_restarted_is_reported(void **state)
 {
 	struct world *world = *state;
 
@@ -381,7 +381,7 @@ an_unsynchronized_clock_is_a_warning(void **state)
 /* ---- RNICs ---- */
 
 static void
-a_port_is_active_or_wrong(void **state)
+a_port_that_is_not_active_is_reported(void **state)
 {
 	struct world *world = *state;
 
@@ -408,7 +408,7 @@ a_port_is_active_or_wrong(void **state)
 }
 
 static void
-an_rnic_wants_a_roce_v2_gid_with_an_address(void **state)
+an_rnic_without_a_roce_v2_gid_with_an_address_is_reported(void **state)
 {
 	struct world *world = *state;
 
@@ -425,7 +425,7 @@ an_rnic_wants_a_roce_v2_gid_with_an_address(void **state)
 }
 
 static void
-rnics_of_one_host_have_one_mtu(void **state)
+different_mtus_of_a_hosts_rnics_are_reported(void **state)
 {
 	struct world *world = *state;
 
@@ -437,7 +437,7 @@ rnics_of_one_host_have_one_mtu(void **state)
 }
 
 static void
-time_stamps_are_those_that_the_agent_or_the_driver_reports(void **state)
+the_source_of_timestamps_is_asked_of_the_agent_or_the_driver(void **state)
 {
 	struct world *world = *state;
 
@@ -453,7 +453,7 @@ time_stamps_are_those_that_the_agent_or_the_driver_reports(void **state)
 }
 
 static void
-an_agent_with_rdma_may_lock_memory(void **state)
+an_agent_with_rdma_that_may_not_lock_memory_is_reported(void **state)
 {
 	struct world *world = *state;
 
@@ -475,7 +475,7 @@ an_agent_with_rdma_may_lock_memory(void **state)
 }
 
 static void
-rnics_in_one_subnet_want_arp_to_be_strict(void **state)
+rnics_in_one_subnet_without_strict_arp_are_reported(void **state)
 {
 	struct world *world = *state;
 	static const char head[] =
@@ -545,7 +545,7 @@ tracing_reports_missing_requirements(void **state)
 }
 
 static void
-what_the_counters_ask_for_wants_its_drop_in(void **state)
+counters_that_need_a_drop_in_are_reported_without_it(void **state)
 {
 	struct world *world = *state;
 
@@ -589,7 +589,7 @@ the_agents_report_on_tracing_counts_first(void **state)
 }
 
 static void
-a_kubelet_that_is_asked_is_reported_of(void **state)
+the_state_of_a_configured_kubelet_is_reported(void **state)
 {
 	struct world *world = *state;
 
@@ -608,7 +608,7 @@ a_kubelet_that_is_asked_is_reported_of(void **state)
 /* ---- LLDP ---- */
 
 static void
-a_cable_ends_where_the_config_reports(void **state)
+a_cable_that_ends_at_another_switch_than_configured_is_reported(void **state)
 {
 	struct world *world = *state;
 
@@ -648,7 +648,7 @@ a_cable_ends_where_the_config_reports(void **state)
 /* ---- the agent ---- */
 
 static void
-the_agent_reports_of_rnics_and_aggregators(void **state)
+rnics_and_aggregators_are_asked_of_the_agent(void **state)
 {
 	struct world *world = *state;
 
@@ -735,7 +735,7 @@ findings_beyond_the_limit_are_counted(void **state)
 
 /* A line a finding, and one for what to do: people and scripts read it. */
 static void
-the_report_reads_like_this(void **state)
+the_report_has_this_text(void **state)
 {
 	struct world *world = *state;
 	char *text = NULL;
@@ -763,27 +763,27 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_config_is_as_good_as_the_daemon_reports),
+		TEST(a_config_is_judged_by_the_daemons_own_check),
 		TEST(all_that_is_wrong_in_a_config_is_reported),
-		TEST(a_certificate_is_reported_of_before_it_ends),
-		TEST(a_unit_is_active_enabled_and_was_not_restarted),
+		TEST(a_certificate_that_expires_soon_is_reported),
+		TEST(a_unit_that_is_inactive_disabled_or_restarted_is_reported),
 		TEST(every_peer_of_every_config_is_tried),
 		TEST(an_unsynchronized_clock_is_a_warning),
-		TEST(a_port_is_active_or_wrong),
-		TEST(an_rnic_wants_a_roce_v2_gid_with_an_address),
-		TEST(rnics_of_one_host_have_one_mtu),
-		TEST(time_stamps_are_those_that_the_agent_or_the_driver_reports),
-		TEST(an_agent_with_rdma_may_lock_memory),
-		TEST(rnics_in_one_subnet_want_arp_to_be_strict),
+		TEST(a_port_that_is_not_active_is_reported),
+		TEST(an_rnic_without_a_roce_v2_gid_with_an_address_is_reported),
+		TEST(different_mtus_of_a_hosts_rnics_are_reported),
+		TEST(the_source_of_timestamps_is_asked_of_the_agent_or_the_driver),
+		TEST(an_agent_with_rdma_that_may_not_lock_memory_is_reported),
+		TEST(rnics_in_one_subnet_without_strict_arp_are_reported),
 		TEST(tracing_reports_missing_requirements),
 		TEST(the_agents_report_on_tracing_counts_first),
-		TEST(what_the_counters_ask_for_wants_its_drop_in),
-		TEST(a_kubelet_that_is_asked_is_reported_of),
-		TEST(a_cable_ends_where_the_config_reports),
-		TEST(the_agent_reports_of_rnics_and_aggregators),
+		TEST(counters_that_need_a_drop_in_are_reported_without_it),
+		TEST(the_state_of_a_configured_kubelet_is_reported),
+		TEST(a_cable_that_ends_at_another_switch_than_configured_is_reported),
+		TEST(rnics_and_aggregators_are_asked_of_the_agent),
 		TEST(a_host_without_an_agent_is_not_asked_for_rnics),
 		TEST(findings_beyond_the_limit_are_counted),
-		TEST(the_report_reads_like_this),
+		TEST(the_report_has_this_text),
 	};
 
 	return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);

@@ -41,7 +41,7 @@ control_characters_become_question_marks(void **state)
 }
 
 static void
-every_string_of_an_answer_is_made_fit(void **state)
+every_string_of_an_answer_is_made_printable(void **state)
 {
 	json_t *json = json_loads("{\"a\": [\"\\u001b[m\", 3, {\"b\": \"\\u009bA\"}], "
 				  "\"c\": null, \"d\": \"fine\"}",
@@ -58,7 +58,7 @@ every_string_of_an_answer_is_made_fit(void **state)
 }
 
 static void
-every_key_of_an_answer_is_made_fit(void **state)
+every_key_of_an_answer_is_made_printable(void **state)
 {
 	json_t *json =
 	    json_loads("{\"a\": {\"\\u009bA\": 1}, \"\\u007f\": 2, \"b\": 3}", 0, NULL);
@@ -115,8 +115,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_characters_become_question_marks),
-		cmocka_unit_test(every_string_of_an_answer_is_made_fit),
-		cmocka_unit_test(every_key_of_an_answer_is_made_fit),
+		cmocka_unit_test(every_string_of_an_answer_is_made_printable),
+		cmocka_unit_test(every_key_of_an_answer_is_made_printable),
 		cmocka_unit_test(
 		    values_that_were_not_measured_are_left_out_of_a_sample),
 	};

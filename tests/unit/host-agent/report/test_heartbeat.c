@@ -19,7 +19,7 @@ turn_at(struct loop_watch *watch, int64_t ms)
 }
 
 static void
-a_turning_loop_has_no_stall(void **state)
+a_running_loop_reports_no_stall(void **state)
 {
 	struct loop_watch watch;
 
@@ -167,7 +167,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_turning_loop_has_no_stall),
+		cmocka_unit_test(a_running_loop_reports_no_stall),
 		cmocka_unit_test(every_stall_of_100_ms_is_seen_wherever_it_begins),
 		cmocka_unit_test(a_short_delay_is_lag_and_no_stall),
 		cmocka_unit_test(

@@ -315,7 +315,7 @@ the_number_of_batches_in_doubt_is_bounded(void **state)
 }
 
 static void
-a_peer_that_claims_too_much_is_refused(void **state)
+a_peer_that_acknowledges_unsent_batches_is_refused(void **state)
 {
 	push(*state, 2);
 	assert_int_equal(outbox_begin(*state, 1), -EBADMSG); /* never sent */
@@ -349,7 +349,7 @@ main(void)
 		TEST(the_next_welcome_decides_batches_in_doubt),
 		TEST(batches_unsent_in_a_session_are_dropped_without_doubt),
 		TEST(the_number_of_batches_in_doubt_is_bounded),
-		TEST(a_peer_that_claims_too_much_is_refused),
+		TEST(a_peer_that_acknowledges_unsent_batches_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("outbox", tests, NULL, NULL);

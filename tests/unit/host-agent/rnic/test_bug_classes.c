@@ -6,7 +6,7 @@
  * - a trusted length in an inner loop: damaged_answers_are_refused_and_counted
  * (qp_list), vectors_beyond_their_limits_are_refused (schemas), every fuzz target
  * - one too many moved: fuzz_probes and fuzz_etcd
- * - no progress: a_tail_of_zeros_is_torn_and_not_damage (spool_segment)
+ * - no progress: a_tail_of_zeros_counts_as_cut_and_not_as_damage (spool_segment)
  * - a time out of range: absurd_times_are_refused (clock_map)
  * - a field that comes twice: duplicate_keys_are_refused_at_any_depth (yaml)
  * - one kind taken for another: fuzz_wire_write, for every two kinds of message
@@ -278,7 +278,7 @@ an_empty_secret_is_refused(void **state)
 }
 
 static void
-no_name_from_outside_leads_out_of_its_folder(void **state)
+no_received_name_leads_out_of_its_folder(void **state)
 {
 	static const char *const names[] = { "", ".", "..", "../x", "a/b", "/etc",
 		"a/../b", "a\n", "a b", "\x80" };
@@ -306,7 +306,7 @@ main(void)
 		cmocka_unit_test(a_key_that_comes_twice_is_kept_once),
 		cmocka_unit_test(no_message_is_taken_for_one_of_another_kind),
 		cmocka_unit_test(an_empty_secret_is_refused),
-		cmocka_unit_test(no_name_from_outside_leads_out_of_its_folder),
+		cmocka_unit_test(no_received_name_leads_out_of_its_folder),
 	};
 
 	return cmocka_run_group_tests_name("bug_classes", tests, NULL, NULL);

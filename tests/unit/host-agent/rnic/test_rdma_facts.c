@@ -264,7 +264,7 @@ a_port_that_is_down_still_has_its_identity(void **state)
 }
 
 static void
-garbage_in_a_file_harms_nothing(void **state)
+garbage_in_a_file_is_handled(void **state)
 {
 	struct rdma_facts facts;
 
@@ -504,7 +504,7 @@ main(void)
 		TEST(the_missing_part_is_named),
 		TEST(a_name_does_not_lead_out_of_the_folder),
 		TEST(a_port_that_is_down_still_has_its_identity),
-		TEST(garbage_in_a_file_harms_nothing),
+		TEST(garbage_in_a_file_is_handled),
 		TEST(a_long_gid_table_is_cut_and_that_is_reported),
 		TEST(an_infiniband_port_has_lids_and_one_kind_of_gid),
 		TEST(a_device_is_found_by_the_owner_of_its_gids),

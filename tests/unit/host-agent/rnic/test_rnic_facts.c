@@ -35,7 +35,7 @@ run(const char *command)
 }
 
 static void
-a_device_reports_who_and_where_it_is(void **state)
+the_guid_and_the_place_of_a_device_are_read(void **state)
 {
 	struct rnic_facts facts;
 
@@ -135,7 +135,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_reports_who_and_where_it_is),
+		TEST(the_guid_and_the_place_of_a_device_are_read),
 		TEST(a_missing_device_or_address_is_reported),
 		TEST(an_ipv6_address_still_being_checked_is_not_used),
 		TEST(a_configured_address_is_the_only_one),

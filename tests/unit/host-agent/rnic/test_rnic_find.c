@@ -141,7 +141,7 @@ the_switch_is_that_of_the_cables_below(void **state)
 
 /* A device below itself, as no kernel has it. */
 static void
-a_circle_of_devices_comes_to_an_end(void **state)
+a_circle_of_stacked_devices_is_not_followed_for_ever(void **state)
 {
 	put_port("mlx5_0", "ens1", "Ethernet", RDMA_V4, V2);
 	rdma_fixture_put(&fixture, "", "class/net/ens1/lower_ens1/ifindex");
@@ -160,7 +160,7 @@ main(void)
 		TEST(a_device_that_comes_is_found_after_an_event),
 		TEST(only_wanted_network_devices_are_found),
 		TEST(the_switch_is_that_of_the_cables_below),
-		TEST(a_circle_of_devices_comes_to_an_end),
+		TEST(a_circle_of_stacked_devices_is_not_followed_for_ever),
 	};
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0)

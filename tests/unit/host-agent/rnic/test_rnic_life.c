@@ -197,7 +197,7 @@ what_its_rdma_port_counts_shows_in_the_metrics(void **state)
 }
 
 static void
-a_device_may_go_and_return_as_often_as_it_likes(void **state)
+a_device_may_disappear_and_return_any_number_of_times(void **state)
 {
 	struct fixture *f = *state;
 	size_t objects, fds;
@@ -219,7 +219,7 @@ a_device_may_go_and_return_as_often_as_it_likes(void **state)
 }
 
 static void
-a_link_may_come_and_go_as_often_as_it_likes(void **state)
+a_link_may_go_down_and_up_any_number_of_times(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic before, after;
@@ -264,8 +264,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_its_rdma_port_counts_shows_in_the_metrics),
-		TEST(a_device_may_go_and_return_as_often_as_it_likes),
-		TEST(a_link_may_come_and_go_as_often_as_it_likes),
+		TEST(a_device_may_disappear_and_return_any_number_of_times),
+		TEST(a_link_may_go_down_and_up_any_number_of_times),
 		TEST(qps_that_cannot_be_reset_are_registered_with_their_new_numbers),
 	};
 

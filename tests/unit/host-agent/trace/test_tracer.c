@@ -91,7 +91,7 @@ a_path_of_unknown_length_is_traced_blindly_after_a_while(void **state)
 }
 
 static void
-a_destination_that_reports_so_ends_the_path(void **state)
+an_answer_of_the_destination_ends_the_path(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -229,7 +229,7 @@ main(void)
 		TEST(every_flow_that_leaves_the_rack_is_traced_at_once),
 		TEST(targets_that_no_prober_takes_are_not_traced),
 		TEST(a_path_of_unknown_length_is_traced_blindly_after_a_while),
-		TEST(a_destination_that_reports_so_ends_the_path),
+		TEST(an_answer_of_the_destination_ends_the_path),
 		TEST(neighbours_have_no_path),
 		TEST(a_moved_path_is_reported_once_to_every_aggregator),
 		TEST(answers_that_match_no_sent_packet_are_ignored),

@@ -256,7 +256,7 @@ check_distrust(const struct nic *nic, int64_t from)
 }
 
 static void
-a_jump_costs_the_clock_its_trust_for_a_while(void **state)
+after_a_jump_the_clock_is_not_used_for_a_while(void **state)
 {
 	const int64_t jumps[] = { 3 * RM_NS_PER_S, -3 * RM_NS_PER_S,
 		1000000 * RM_NS_PER_S, -1000000 * RM_NS_PER_S };
@@ -447,7 +447,7 @@ more_than_a_second_of_nanoseconds_is_impossible(void **state)
 }
 
 static void
-a_real_time_clock_far_off_is_never_trusted(void **state)
+a_real_time_clock_far_off_is_never_used(void **state)
 {
 	const int64_t off = -100000 * RM_NS_PER_S - WALL_NS / 2;
 	struct nic nic = nic_new(GHZ, MASK(64), 0);
@@ -581,7 +581,7 @@ main(void)
 		cmocka_unit_test(without_further_pairs_the_stamps_go_on),
 		cmocka_unit_test(clocks_that_drift_apart_do_not_jump),
 		cmocka_unit_test(a_negative_difference_stays_negative),
-		cmocka_unit_test(a_jump_costs_the_clock_its_trust_for_a_while),
+		cmocka_unit_test(after_a_jump_the_clock_is_not_used_for_a_while),
 		cmocka_unit_test(jumps_of_a_short_counter_are_detected_too),
 		cmocka_unit_test(pairs_show_small_jumps),
 		cmocka_unit_test(a_stall_of_the_host_is_no_jump),
@@ -590,7 +590,7 @@ main(void)
 		cmocka_unit_test(the_real_time_format_is_recognized),
 		cmocka_unit_test(a_real_time_clock_that_was_set_is_a_jump),
 		cmocka_unit_test(more_than_a_second_of_nanoseconds_is_impossible),
-		cmocka_unit_test(a_real_time_clock_far_off_is_never_trusted),
+		cmocka_unit_test(a_real_time_clock_far_off_is_never_used),
 		cmocka_unit_test(wall_clock_completions_pass_through),
 		cmocka_unit_test(unusable_clock_parameters_are_refused),
 		cmocka_unit_test(differences_are_true_whatever_the_order),

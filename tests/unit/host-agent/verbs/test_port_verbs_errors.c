@@ -32,7 +32,7 @@ flow_qpn(struct verbs_fixture *fixture)
 }
 
 static void
-rubbish_in_a_flushed_receive_frees_no_send(void **state)
+undefined_fields_of_a_flushed_receive_free_no_send_slot(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -333,7 +333,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rubbish_in_a_flushed_receive_frees_no_send),
+		TEST(undefined_fields_of_a_flushed_receive_free_no_send_slot),
 		TEST(a_broken_queue_comes_back_with_its_number),
 		TEST(a_broken_queue_gets_no_buffers_until_it_is_back),
 		TEST(packets_received_before_the_break_are_delivered),

@@ -152,7 +152,7 @@ a_long_range_comes_page_by_page(void **state)
 }
 
 static void
-leases_keep_all_their_digits_and_die(void **state)
+lease_ids_keep_all_digits_and_leases_expire(void **state)
 {
 	struct fixture *f = *state;
 
@@ -212,7 +212,7 @@ a_call_is_repeated_with_a_new_token_only_once(void **state)
 }
 
 static void
-a_cluster_without_authentication_is_used_without(void **state)
+a_cluster_without_authentication_gets_no_login(void **state)
 {
 	struct fixture *f = *state;
 
@@ -239,7 +239,7 @@ a_call_without_a_login_is_refused_with_its_reason(void **state)
 }
 
 static void
-an_endpoint_that_fails_is_left(void **state)
+after_a_failure_the_next_endpoint_is_used(void **state)
 {
 	struct fixture *f = *state;
 	const char *endpoints[] = { "http://127.0.0.1:1", NULL };
@@ -285,7 +285,7 @@ a_full_database_and_a_large_request_differ(void **state)
 }
 
 static void
-only_so_many_calls_wait(void **state)
+the_number_of_waiting_calls_is_limited(void **state)
 {
 	struct fixture *f = *state;
 
@@ -300,7 +300,7 @@ only_so_many_calls_wait(void **state)
 }
 
 static void
-forgotten_calls_report_nothing(void **state)
+canceled_calls_report_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct fixture other = { 0 };
@@ -378,7 +378,7 @@ watch(struct fixture *f, int64_t from, int64_t silence_ns)
 }
 
 static void
-a_watch_reports_past_and_future_events(void **state)
+a_watch_reports_events_before_and_after_its_start(void **state)
 {
 	struct fixture *f = *state;
 
@@ -395,7 +395,7 @@ a_watch_reports_past_and_future_events(void **state)
 }
 
 static void
-a_watch_in_a_store_that_has_gone_back_ends(void **state)
+a_watch_ends_if_the_revision_of_the_store_goes_back(void **state)
 {
 	struct fixture *f = *state;
 
@@ -405,7 +405,7 @@ a_watch_in_a_store_that_has_gone_back_ends(void **state)
 }
 
 static void
-a_watch_logs_in_and_notices_when_it_no_longer_may(void **state)
+a_watch_logs_in_and_notices_when_its_rights_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -424,7 +424,7 @@ a_watch_logs_in_and_notices_when_it_no_longer_may(void **state)
 }
 
 static void
-the_last_line_of_a_member_needs_no_line_end(void **state)
+the_last_line_of_a_stream_needs_no_line_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -440,7 +440,7 @@ the_last_line_of_a_member_needs_no_line_end(void **state)
 }
 
 static void
-a_stream_that_never_comes_is_given_up(void **state)
+a_watch_that_gets_no_answer_times_out(void **state)
 {
 	struct fixture *f = *state;
 	const struct loopback_watch since = loopback_watch();
@@ -478,21 +478,21 @@ main(void)
 		TEST(a_key_is_read_and_written_once),
 		TEST(a_range_only_has_keys_with_its_prefix),
 		TEST(a_long_range_comes_page_by_page),
-		TEST(leases_keep_all_their_digits_and_die),
+		TEST(lease_ids_keep_all_digits_and_leases_expire),
 		TEST_LOGIN(a_token_is_fetched_once_and_again_when_refused),
 		TEST_LOGIN(a_call_is_repeated_with_a_new_token_only_once),
-		TEST_LOGIN(a_cluster_without_authentication_is_used_without),
+		TEST_LOGIN(a_cluster_without_authentication_gets_no_login),
 		TEST(a_call_without_a_login_is_refused_with_its_reason),
-		TEST(an_endpoint_that_fails_is_left),
+		TEST(after_a_failure_the_next_endpoint_is_used),
 		TEST(a_full_database_and_a_large_request_differ),
-		TEST_LOGIN(only_so_many_calls_wait),
-		TEST(forgotten_calls_report_nothing),
+		TEST_LOGIN(the_number_of_waiting_calls_is_limited),
+		TEST(canceled_calls_report_nothing),
 		TEST(bad_endpoints_are_refused),
-		TEST(a_watch_reports_past_and_future_events),
-		TEST(a_watch_in_a_store_that_has_gone_back_ends),
-		TEST_LOGIN(a_watch_logs_in_and_notices_when_it_no_longer_may),
-		TEST(the_last_line_of_a_member_needs_no_line_end),
-		TEST(a_stream_that_never_comes_is_given_up),
+		TEST(a_watch_reports_events_before_and_after_its_start),
+		TEST(a_watch_ends_if_the_revision_of_the_store_goes_back),
+		TEST_LOGIN(a_watch_logs_in_and_notices_when_its_rights_end),
+		TEST(the_last_line_of_a_stream_needs_no_line_end),
+		TEST(a_watch_that_gets_no_answer_times_out),
 		TEST(a_watch_may_be_freed_while_it_reports),
 	};
 

@@ -183,7 +183,7 @@ values_may_hold_any_byte_and_keys_no_zero(void **state)
 }
 
 static void
-an_answer_that_makes_no_sense_is_refused(void **state)
+a_malformed_answer_is_refused(void **state)
 {
 	static const char *const bad[] = { "", "x", "[]", "{}", "{\"header\":{}}",
 		"{\"header\":{\"cluster_id\":\"x\",\"revision\":\"1\"}}",
@@ -401,7 +401,7 @@ main(void)
 		cmocka_unit_test(requests_that_etcd_would_refuse_are_not_sent),
 		cmocka_unit_test(absent_fields_are_zero),
 		cmocka_unit_test(values_may_hold_any_byte_and_keys_no_zero),
-		cmocka_unit_test(an_answer_that_makes_no_sense_is_refused),
+		cmocka_unit_test(a_malformed_answer_is_refused),
 		cmocka_unit_test(errors_are_distinguished),
 		cmocka_unit_test(
 		    errors_without_a_text_of_etcd_are_reported_by_their_status),

@@ -103,7 +103,7 @@ one_of_two_candidates_leads(void **state)
 }
 
 static void
-a_leader_that_is_given_another_value_writes_it_and_goes_on_leading(void **state)
+a_leader_with_a_new_value_writes_it_and_keeps_leading(void **state)
 {
 	struct fixture *f = *state;
 	int64_t created;
@@ -123,7 +123,7 @@ a_leader_that_is_given_another_value_writes_it_and_goes_on_leading(void **state)
 }
 
 static void
-who_does_not_lead_keeps_its_value_until_it_does(void **state)
+a_candidate_writes_its_value_when_it_becomes_leader(void **state)
 {
 	struct fixture *f = *state;
 
@@ -171,7 +171,7 @@ is_let_through(struct fixture *f, const struct rm_etcd_compare fence[RM_ETCD_FEN
 }
 
 static void
-the_fence_holds_for_the_leader_only(void **state)
+the_fence_is_true_only_for_the_leader(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_etcd_compare fence[RM_ETCD_FENCE];
@@ -196,7 +196,7 @@ the_fence_holds_for_the_leader_only(void **state)
 }
 
 static void
-a_leader_that_was_stopped_steps_down_by_its_clock(void **state)
+a_leader_that_was_stopped_steps_down_by_its_own_clock(void **state)
 {
 	struct fixture *f = *state;
 	unsigned keepalives;
@@ -220,7 +220,7 @@ a_leader_that_was_stopped_steps_down_by_its_clock(void **state)
 }
 
 static void
-a_leader_goes_on_when_its_lease_turns_out_to_live(void **state)
+a_leader_continues_if_its_lease_has_not_expired(void **state)
 {
 	struct fixture *f = *state;
 
@@ -235,7 +235,7 @@ a_leader_goes_on_when_its_lease_turns_out_to_live(void **state)
 }
 
 static void
-a_lease_without_ttl_is_dead_and_another_follows(void **state)
+a_lease_without_ttl_has_expired_and_is_replaced(void **state)
 {
 	struct fixture *f = *state;
 
@@ -303,7 +303,7 @@ a_candidate_that_sees_the_key_deleted_campaigns_at_once(void **state)
 }
 
 static void
-a_key_that_goes_unseen_is_found_by_asking(void **state)
+a_missed_deletion_of_the_key_is_found_by_a_read(void **state)
 {
 	struct fixture *f = *state;
 
@@ -316,7 +316,7 @@ a_key_that_goes_unseen_is_found_by_asking(void **state)
 }
 
 static void
-a_win_without_an_answer_is_a_win(void **state)
+a_candidate_that_won_without_an_answer_leads(void **state)
 {
 	struct fixture *f = *state;
 
@@ -331,7 +331,7 @@ a_win_without_an_answer_is_a_win(void **state)
 }
 
 static void
-a_key_of_our_name_but_not_our_lease_is_not_ours(void **state)
+a_key_with_the_own_name_but_another_lease_is_foreign(void **state)
 {
 	struct fixture *f = *state;
 
@@ -344,7 +344,7 @@ a_key_of_our_name_but_not_our_lease_is_not_ours(void **state)
 }
 
 static void
-errors_are_outlived(void **state)
+a_candidate_continues_after_errors(void **state)
 {
 	struct fixture *f = *state;
 
@@ -361,7 +361,7 @@ errors_are_outlived(void **state)
 }
 
 static void
-a_leader_that_leaves_makes_room_at_once(void **state)
+a_leader_that_resigns_is_replaced_at_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -384,21 +384,20 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_of_two_candidates_leads),
-		TEST(
-		    a_leader_that_is_given_another_value_writes_it_and_goes_on_leading),
-		TEST(who_does_not_lead_keeps_its_value_until_it_does),
-		TEST(the_fence_holds_for_the_leader_only),
-		TEST(a_leader_that_was_stopped_steps_down_by_its_clock),
-		TEST(a_leader_goes_on_when_its_lease_turns_out_to_live),
-		TEST(a_lease_without_ttl_is_dead_and_another_follows),
+		TEST(a_leader_with_a_new_value_writes_it_and_keeps_leading),
+		TEST(a_candidate_writes_its_value_when_it_becomes_leader),
+		TEST(the_fence_is_true_only_for_the_leader),
+		TEST(a_leader_that_was_stopped_steps_down_by_its_own_clock),
+		TEST(a_leader_continues_if_its_lease_has_not_expired),
+		TEST(a_lease_without_ttl_has_expired_and_is_replaced),
 		TEST(a_key_deleted_by_hand_is_noticed_without_an_event),
 		TEST(a_key_deleted_by_hand_is_noticed_at_once_when_seen),
 		TEST(a_candidate_that_sees_the_key_deleted_campaigns_at_once),
-		TEST(a_key_that_goes_unseen_is_found_by_asking),
-		TEST(a_win_without_an_answer_is_a_win),
-		TEST(a_key_of_our_name_but_not_our_lease_is_not_ours),
-		TEST(errors_are_outlived),
-		TEST(a_leader_that_leaves_makes_room_at_once),
+		TEST(a_missed_deletion_of_the_key_is_found_by_a_read),
+		TEST(a_candidate_that_won_without_an_answer_leads),
+		TEST(a_key_with_the_own_name_but_another_lease_is_foreign),
+		TEST(a_candidate_continues_after_errors),
+		TEST(a_leader_that_resigns_is_replaced_at_once),
 	};
 
 	return cmocka_run_group_tests_name("etcd_leader", tests, NULL, NULL);

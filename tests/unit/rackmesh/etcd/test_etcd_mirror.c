@@ -134,7 +134,7 @@ teardown(void **state)
 }
 
 static void
-all_is_listed_and_then_followed(void **state)
+all_keys_are_listed_and_then_watched(void **state)
 {
 	struct fixture *f = *state;
 
@@ -199,7 +199,7 @@ events_reported_twice_are_handed_over_once(void **state)
 }
 
 static void
-events_out_of_order_neither_go_back_nor_stay(void **state)
+events_out_of_order_never_bring_back_an_old_value(void **state)
 {
 	struct fixture *f = *state;
 	int64_t r;
@@ -225,7 +225,7 @@ events_out_of_order_neither_go_back_nor_stay(void **state)
 }
 
 static void
-an_event_from_the_past_is_ignored(void **state)
+an_event_of_an_old_revision_is_ignored(void **state)
 {
 	struct fixture *f = *state;
 
@@ -276,7 +276,7 @@ a_bookmark_of_a_revision_that_never_was_is_not_accepted(void **state)
 }
 
 static void
-a_dream_of_a_likely_revision_ends_with_a_list(void **state)
+a_false_revision_that_is_plausible_is_corrected_by_the_next_list(void **state)
 {
 	struct fixture *f = *state;
 	int64_t r;
@@ -349,7 +349,7 @@ a_watch_resumes_where_it_was_cut(void **state)
 }
 
 static void
-a_line_that_makes_no_sense_ends_the_watch(void **state)
+a_malformed_line_ends_the_watch(void **state)
 {
 	struct fixture *f = *state;
 
@@ -363,7 +363,7 @@ a_line_that_makes_no_sense_ends_the_watch(void **state)
 }
 
 static void
-silence_is_noticed_and_outlived(void **state)
+a_silent_watch_is_noticed_and_opened_again(void **state)
 {
 	struct fixture *f = *state;
 	struct loopback_watch since;
@@ -403,7 +403,7 @@ a_list_from_a_member_behind_is_asked_for_again(void **state)
 }
 
 static void
-another_cluster_is_taken_afresh(void **state)
+another_cluster_is_read_from_the_start(void **state)
 {
 	struct fixture *f = *state;
 
@@ -422,7 +422,7 @@ another_cluster_is_taken_afresh(void **state)
 }
 
 static void
-a_restored_snapshot_is_taken_afresh(void **state)
+a_restored_snapshot_is_read_from_the_start(void **state)
 {
 	struct fixture *f = *state;
 
@@ -455,7 +455,7 @@ a_mirror_waits_for_an_etcd_that_does_not_answer(void **state)
 }
 
 static void
-a_mirror_may_go_at_any_moment(void **state)
+a_mirror_may_be_freed_at_any_moment(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_etcd_mirror_options options = { PREFIX, 0, 0 };
@@ -517,25 +517,25 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(all_is_listed_and_then_followed),
+		TEST(all_keys_are_listed_and_then_watched),
 		TEST(lost_events_are_found_by_the_next_list),
 		TEST(events_reported_twice_are_handed_over_once),
-		TEST(events_out_of_order_neither_go_back_nor_stay),
-		TEST(an_event_from_the_past_is_ignored),
+		TEST(events_out_of_order_never_bring_back_an_old_value),
+		TEST(an_event_of_an_old_revision_is_ignored),
 		TEST(an_event_of_a_revision_that_never_was_is_not_accepted),
 		TEST(a_bookmark_of_a_revision_that_never_was_is_not_accepted),
-		TEST(a_dream_of_a_likely_revision_ends_with_a_list),
+		TEST(a_false_revision_that_is_plausible_is_corrected_by_the_next_list),
 		TEST(a_canceled_watch_is_listed_and_opened_anew),
 		TEST(a_compacted_watch_is_listed_and_opened_anew),
 		TEST(a_watch_resumes_where_it_was_cut),
-		TEST(a_line_that_makes_no_sense_ends_the_watch),
-		TEST(silence_is_noticed_and_outlived),
+		TEST(a_malformed_line_ends_the_watch),
+		TEST(a_silent_watch_is_noticed_and_opened_again),
 		TEST(a_list_from_a_member_behind_is_asked_for_again),
 		cmocka_unit_test(events_that_overtake_a_list_do_not_make_it_old),
-		TEST(another_cluster_is_taken_afresh),
-		TEST(a_restored_snapshot_is_taken_afresh),
+		TEST(another_cluster_is_read_from_the_start),
+		TEST(a_restored_snapshot_is_read_from_the_start),
 		TEST(a_mirror_waits_for_an_etcd_that_does_not_answer),
-		TEST(a_mirror_may_go_at_any_moment),
+		TEST(a_mirror_may_be_freed_at_any_moment),
 	};
 
 	return cmocka_run_group_tests_name("etcd_mirror", tests, NULL, NULL);

@@ -308,7 +308,7 @@ health_and_metrics_are_served(void **state)
 }
 
 static void
-an_oversized_body_is_refused_and_the_server_unharmed(void **state)
+after_an_oversized_body_the_server_still_answers(void **state)
 {
 	struct fixture *f = *state;
 	char *text = malloc(TEXT_MAX + 1);
@@ -325,7 +325,7 @@ an_oversized_body_is_refused_and_the_server_unharmed(void **state)
 }
 
 static void
-oversized_headers_are_refused_and_the_server_unharmed(void **state)
+after_oversized_headers_the_server_still_answers(void **state)
 {
 	struct fixture *f = *state;
 	char path[10 << 10];
@@ -456,7 +456,7 @@ every_kind_of_end_frees_a_connection(void **state)
 
 /* libevent ends the process when a peer's name is longer than it has room for. */
 static void
-a_peer_with_a_long_name_does_no_harm(void **state)
+a_long_host_name_of_a_peer_is_handled(void **state)
 {
 	struct fixture *f = *state;
 	char path[100];
@@ -471,7 +471,7 @@ a_peer_with_a_long_name_does_no_harm(void **state)
 }
 
 static void
-the_unix_socket_is_the_owners_and_replaces_a_stale_one(void **state)
+the_unix_socket_has_mode_0600_and_replaces_a_stale_one(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_address address;
@@ -644,14 +644,14 @@ main(void)
 		TEST(wrong_paths_and_methods_are_reported),
 		TEST(a_handler_is_answered_for_exactly_once),
 		TEST(health_and_metrics_are_served),
-		TEST(an_oversized_body_is_refused_and_the_server_unharmed),
-		TEST(oversized_headers_are_refused_and_the_server_unharmed),
+		TEST(after_an_oversized_body_the_server_still_answers),
+		TEST(after_oversized_headers_the_server_still_answers),
 		TEST(a_large_answer_is_cut_and_its_status_kept),
 		TEST(no_more_exchanges_than_the_bound_run_at_once),
 		TEST(a_flood_on_one_socket_waits_and_leaves_the_other_usable),
 		TEST(every_kind_of_end_frees_a_connection),
-		TEST(a_peer_with_a_long_name_does_no_harm),
-		TEST(the_unix_socket_is_the_owners_and_replaces_a_stale_one),
+		TEST(a_long_host_name_of_a_peer_is_handled),
+		TEST(the_unix_socket_has_mode_0600_and_replaces_a_stale_one),
 		TEST(a_peer_that_never_answers_times_out),
 		TEST(a_request_that_timed_out_does_not_arrive_later),
 		TEST(a_closed_port_is_refused),

@@ -185,7 +185,7 @@ the_server_answers_deferred_requests_after_their_time_out(void **state)
 }
 
 static void
-a_client_that_has_left_does_no_harm(void **state)
+the_request_of_a_disconnected_client_is_freed(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_http_request *request;
@@ -208,7 +208,7 @@ a_client_that_has_left_does_no_harm(void **state)
 }
 
 static void
-only_so_many_wait_and_the_next_is_reported(void **state)
+the_number_of_deferred_requests_is_limited(void **state)
 {
 	struct fixture *f = *state;
 
@@ -255,8 +255,8 @@ main(void)
 		TEST(an_answer_may_come_later),
 		TEST(replies_of_every_kind_end_a_deferral),
 		TEST(the_server_answers_deferred_requests_after_their_time_out),
-		TEST(a_client_that_has_left_does_no_harm),
-		TEST(only_so_many_wait_and_the_next_is_reported),
+		TEST(the_request_of_a_disconnected_client_is_freed),
+		TEST(the_number_of_deferred_requests_is_limited),
 		TEST(deferred_requests_end_with_the_server),
 	};
 

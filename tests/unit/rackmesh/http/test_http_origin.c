@@ -33,7 +33,7 @@ teardown(void **state)
 }
 
 static void
-only_urls_below_a_base_are_met_its_path(void **state)
+credentials_are_only_used_for_urls_below_the_base(void **state)
 {
 	static const struct {
 		const char *url;
@@ -73,7 +73,7 @@ only_urls_below_a_base_are_met_its_path(void **state)
 }
 
 static void
-a_secret_is_read_anew_each_time_and_never_when_others_can(void **state)
+a_secret_is_read_for_each_request_and_not_if_others_can_read_it(void **state)
 {
 	struct rm_http_origin origin = { .token_file = secret };
 	struct rm_http_origins *origins = *state;
@@ -112,7 +112,7 @@ credentials_of_the_exchange_itself_are_kept(void **state)
 }
 
 static void
-halves_of_credentials_are_refused(void **state)
+incomplete_credentials_are_refused(void **state)
 {
 	char some[] = "some", missing[] = "/nonexistent";
 	const struct rm_http_origin good = { .user = some, .password_file = secret };
@@ -142,7 +142,7 @@ halves_of_credentials_are_refused(void **state)
 }
 
 static void
-the_number_of_sites_has_an_end(void **state)
+the_number_of_bases_is_limited(void **state)
 {
 	const struct rm_http_origin origin = { 0 };
 	struct rm_http_origins *origins = *state;
@@ -163,16 +163,16 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    only_urls_below_a_base_are_met_its_path, setup, teardown),
+		    credentials_are_only_used_for_urls_below_the_base, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    a_secret_is_read_anew_each_time_and_never_when_others_can, setup,
-		    teardown),
+		    a_secret_is_read_for_each_request_and_not_if_others_can_read_it,
+		    setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    credentials_of_the_exchange_itself_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    halves_of_credentials_are_refused, setup, teardown),
+		    incomplete_credentials_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    the_number_of_sites_has_an_end, setup, teardown),
+		    the_number_of_bases_is_limited, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ asks(int fd, const char *bytes)
 }
 
 static void
-a_request_that_dribbles_is_closed_though_bytes_come(void **state)
+a_request_that_arrives_too_slowly_is_closed(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t begun = rm_mono_now();
@@ -136,7 +136,7 @@ a_request_that_dribbles_is_closed_though_bytes_come(void **state)
 }
 
 static void
-one_that_is_slow_and_comes_to_an_end_is_answered(void **state)
+a_slow_request_that_is_complete_in_time_is_answered(void **state)
 {
 	struct fixture *f = *state;
 	int fd = connects(f);
@@ -152,7 +152,7 @@ one_that_is_slow_and_comes_to_an_end_is_answered(void **state)
 }
 
 static void
-a_full_house_of_dribblers_makes_room_within_seconds(void **state)
+many_slow_requests_make_room_within_seconds(void **state)
 {
 	struct fixture *f = *state;
 	int waits = connects(f), fd;
@@ -205,9 +205,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_request_that_dribbles_is_closed_though_bytes_come),
-		TEST(one_that_is_slow_and_comes_to_an_end_is_answered),
-		TEST(a_full_house_of_dribblers_makes_room_within_seconds),
+		TEST(a_request_that_arrives_too_slowly_is_closed),
+		TEST(a_slow_request_that_is_complete_in_time_is_answered),
+		TEST(many_slow_requests_make_room_within_seconds),
 		TEST(a_listener_out_of_descriptors_pauses_and_resumes),
 	};
 

@@ -199,7 +199,7 @@ static const struct rm_http_exchange stream = {
 };
 
 static void
-headers_and_login_go_along(void **state)
+headers_and_login_are_sent(void **state)
 {
 	static const char *const headers[] = { "X-Own: yes", "Content-Type: text/x",
 		NULL };
@@ -240,7 +240,7 @@ a_header_with_a_line_break_is_refused(void **state)
 }
 
 static void
-an_answer_is_cut_where_the_caller_reports(void **state)
+an_answer_is_cut_at_the_callers_limit(void **state)
 {
 	struct fixture *f = *state;
 
@@ -289,7 +289,7 @@ a_stream_is_handed_over_as_it_comes(void **state)
 }
 
 static void
-an_error_is_no_stream(void **state)
+the_body_of_an_error_is_not_streamed(void **state)
 {
 	struct fixture *f = *state;
 
@@ -381,11 +381,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(headers_and_login_go_along),
+		TEST(headers_and_login_are_sent),
 		TEST(a_header_with_a_line_break_is_refused),
-		TEST(an_answer_is_cut_where_the_caller_reports),
+		TEST(an_answer_is_cut_at_the_callers_limit),
 		TEST(a_stream_is_handed_over_as_it_comes),
-		TEST(an_error_is_no_stream),
+		TEST(the_body_of_an_error_is_not_streamed),
 		TEST(the_reader_of_a_stream_can_end_it),
 		TEST(a_canceled_call_reports_nothing_more),
 		TEST(a_stream_may_cancel_and_start_others),

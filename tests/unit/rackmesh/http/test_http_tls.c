@@ -368,7 +368,7 @@ half_open_handshakes_end_after_two_seconds_and_leave_nothing(void **state)
 }
 
 static void
-the_client_believes_only_whom_it_is_reported_to(void **state)
+the_client_trusts_only_the_configured_authority(void **state)
 {
 	struct world *w = *state;
 	struct pki *other = pki_new();
@@ -398,7 +398,7 @@ the_client_uses_no_key_that_is_open_to_others(void **state)
 }
 
 static void
-new_files_of_the_client_hold_for_its_next_connection(void **state)
+the_next_connection_of_the_client_uses_its_new_files(void **state)
 {
 	struct world *w = *state;
 	struct pki_authority *next = pki_authority(w->pki, "next", NULL);
@@ -431,9 +431,9 @@ main(void)
 		TEST(plaintext_on_the_tls_port_is_cut_and_counted),
 		TEST(a_revoked_client_is_not_served_on_an_open_connection),
 		TEST(half_open_handshakes_end_after_two_seconds_and_leave_nothing),
-		TEST(the_client_believes_only_whom_it_is_reported_to),
+		TEST(the_client_trusts_only_the_configured_authority),
 		TEST(the_client_uses_no_key_that_is_open_to_others),
-		TEST(new_files_of_the_client_hold_for_its_next_connection),
+		TEST(the_next_connection_of_the_client_uses_its_new_files),
 	};
 
 	return cmocka_run_group_tests_name("http_tls", tests, NULL, NULL);

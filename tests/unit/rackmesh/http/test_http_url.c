@@ -8,7 +8,7 @@
 #include "rackmesh/http/http_url.h"
 
 static void
-a_url_has_a_scheme_a_host_and_nothing_to_escape(void **state)
+a_url_without_scheme_or_host_or_with_characters_to_escape_is_refused(void **state)
 {
 	static const char *const good[] = { "http://am", "https://[::1]:8086/x?db=y",
 		"http://me:secret@127.0.0.1:9093" };
@@ -43,7 +43,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_url_has_a_scheme_a_host_and_nothing_to_escape),
+		cmocka_unit_test(
+		    a_url_without_scheme_or_host_or_with_characters_to_escape_is_refused),
 		cmocka_unit_test(neither_a_password_nor_a_secret_path_is_shown),
 	};
 

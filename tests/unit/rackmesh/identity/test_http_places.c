@@ -152,7 +152,7 @@ ask(struct world *w, const char *place, bool change)
 }
 
 static void
-changes_are_for_the_socket_and_for_operators(void **state)
+only_the_unix_socket_and_operators_may_change_something(void **state)
 {
 	static const struct {
 		const char *uri; /* NULL: no certificate at all */
@@ -294,7 +294,7 @@ ask_with(struct world *w, const char *place, const char *token, bool change)
 }
 
 static void
-a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
+a_viewers_token_is_valid_while_it_is_in_the_file(void **state)
 {
 	struct world *w = *state;
 	char sealed[64];
@@ -331,7 +331,7 @@ a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
 }
 
 static void
-a_file_of_tokens_that_reports_something_else_is_refused_with_its_line(void **state)
+a_malformed_file_of_tokens_is_refused_with_the_line(void **state)
 {
 	static const struct {
 		const char *text, *error;
@@ -359,7 +359,7 @@ a_file_of_tokens_that_reports_something_else_is_refused_with_its_line(void **sta
 }
 
 static void
-reading_by_everybody_is_warned_of(void **state)
+a_config_that_lets_every_client_read_gives_a_warning(void **state)
 {
 	static const char *const loopbacks[] = { "", "127.0.0.1:0", "127.1.2.3:0",
 		"[::1]:0" };
@@ -382,13 +382,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(changes_are_for_the_socket_and_for_operators),
+		TEST(only_the_unix_socket_and_operators_may_change_something),
 		TEST(no_web_page_changes_anything),
 		TEST(a_request_to_loopback_by_a_foreign_name_is_refused),
-		TEST(a_viewers_token_reads_for_as_long_as_it_is_in_the_file),
-		TEST(
-		    a_file_of_tokens_that_reports_something_else_is_refused_with_its_line),
-		TEST(reading_by_everybody_is_warned_of),
+		TEST(a_viewers_token_is_valid_while_it_is_in_the_file),
+		TEST(a_malformed_file_of_tokens_is_refused_with_the_line),
+		TEST(a_config_that_lets_every_client_read_gives_a_warning),
 	};
 
 	return cmocka_run_group_tests_name("http_places", tests, NULL, NULL);

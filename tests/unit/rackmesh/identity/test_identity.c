@@ -34,7 +34,7 @@ every_role_reads_back_as_it_was_written(void **state)
 }
 
 static void
-parts_come_out_decoded(void **state)
+the_parts_of_an_identity_are_decoded(void **state)
 {
 	static struct rm_identity identity;
 
@@ -77,7 +77,7 @@ a_spiffe_id_is_an_identity_of_its_trust_domain(void **state)
 }
 
 static void
-anything_else_is_refused_and_leaves_the_result_alone(void **state)
+anything_else_is_refused_and_does_not_change_the_result(void **state)
 {
 	static const char *const bad[] = {
 		"",
@@ -149,7 +149,7 @@ anything_else_is_refused_and_leaves_the_result_alone(void **state)
 }
 
 static void
-names_and_lists_have_an_end(void **state)
+names_and_lists_are_limited(void **state)
 {
 	static struct rm_identity identity;
 	char uri[4096], name[RM_IDENTITY_NAME + 1];
@@ -207,10 +207,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_role_reads_back_as_it_was_written),
-		cmocka_unit_test(parts_come_out_decoded),
+		cmocka_unit_test(the_parts_of_an_identity_are_decoded),
 		cmocka_unit_test(a_spiffe_id_is_an_identity_of_its_trust_domain),
-		cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
-		cmocka_unit_test(names_and_lists_have_an_end),
+		cmocka_unit_test(
+		    anything_else_is_refused_and_does_not_change_the_result),
+		cmocka_unit_test(names_and_lists_are_limited),
 		cmocka_unit_test(an_invalid_identity_is_not_written),
 	};
 

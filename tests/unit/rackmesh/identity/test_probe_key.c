@@ -26,7 +26,7 @@ make_secret(uint8_t secret[PROBE_SECRET_BYTES])
 }
 
 static void
-keys_are_derived_as_written_down(void **state)
+keys_have_the_documented_values(void **state)
 {
 	uint8_t secret[PROBE_SECRET_BYTES], key[PROBE_KEY_BYTES];
 	const struct probe_mac_piece abc = { "abc", 3 };
@@ -43,7 +43,7 @@ keys_are_derived_as_written_down(void **state)
 }
 
 static void
-another_epoch_end_or_direction_is_another_key(void **state)
+each_epoch_end_and_direction_has_its_own_key(void **state)
 {
 	const struct rm_rnic_id other_port = { responder.guid, 2 };
 	uint8_t secret[PROBE_SECRET_BYTES];
@@ -67,8 +67,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_derived_as_written_down),
-		cmocka_unit_test(another_epoch_end_or_direction_is_another_key),
+		cmocka_unit_test(keys_have_the_documented_values),
+		cmocka_unit_test(each_epoch_end_and_direction_has_its_own_key),
 	};
 
 	return cmocka_run_group_tests_name("probe_key", tests, NULL, NULL);

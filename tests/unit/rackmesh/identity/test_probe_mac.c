@@ -75,7 +75,7 @@ a_packet_carries_the_first_half(void **state)
 }
 
 static void
-pieces_are_one_message(void **state)
+the_mac_of_pieces_is_that_of_the_whole_message(void **state)
 {
 	const struct probe_mac_piece whole = { BYTES("what do ya want") };
 	const struct probe_mac_piece parts[] = { { BYTES("what ") }, { BYTES("") },
@@ -90,7 +90,7 @@ pieces_are_one_message(void **state)
 }
 
 static void
-one_bit_makes_it_another(void **state)
+one_changed_bit_changes_the_mac(void **state)
 {
 	uint8_t text[64] = { 0 }, signature[PROBE_MAC_BYTES];
 	const struct probe_mac_piece piece = { text, sizeof(text) };
@@ -117,8 +117,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_probe_mac_is_hmac_sha_256),
 		cmocka_unit_test(a_packet_carries_the_first_half),
-		cmocka_unit_test(pieces_are_one_message),
-		cmocka_unit_test(one_bit_makes_it_another),
+		cmocka_unit_test(the_mac_of_pieces_is_that_of_the_whole_message),
+		cmocka_unit_test(one_changed_bit_changes_the_mac),
 	};
 
 	return cmocka_run_group_tests_name("probe_mac", tests, NULL, NULL);

@@ -359,7 +359,7 @@ times_by_a_wrong_clock_are_sent_by_the_alertmanagers_clock(void **state)
 
 /* What no clock of ours can count on from is nobody's time. */
 static void
-a_time_of_day_at_the_end_of_all_time_is_not_accepted(void **state)
+an_absurd_time_of_day_is_not_accepted(void **state)
 {
 	json_t *am = begins_and_ends(*state, "Fri, 11 Apr 2262 23:47:14 GMT");
 	char now[RM_WALL_TEXT];
@@ -521,7 +521,7 @@ a_webhook_gets_all_of_alertmanagers_format(void **state)
 }
 
 static void
-an_alertmanager_gets_nothing_that_it_works_out_for_itself(void **state)
+alertmanager_gets_no_field_that_it_computes_itself(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -596,7 +596,7 @@ without_a_runbook_of_the_operators_the_page_has_one(void **state)
 
 /* Else Alertmanager would take one fault for two. */
 static void
-own_labels_are_those_of_the_opening_until_its_end(void **state)
+configured_labels_stay_those_of_the_opening_until_the_end(void **state)
 {
 	const char *before[] = { "team=fabric", "cluster=c 1" },
 		   *after[] = { "team=b" };
@@ -635,7 +635,7 @@ own_labels_are_those_of_the_opening_until_its_end(void **state)
 }
 
 static void
-only_labels_that_alertmanager_takes_and_are_not_ours_are_taken(void **state)
+configured_labels_must_be_valid_and_differ_from_rackmeshs(void **state)
 {
 	static const char *const bad[] = { "", "team", "=x", "team=", "1x=y", "te am=x",
 		"te-am=x", "__x=y", "alertname=x", "part_type=x", "part=x", "place=x",
@@ -772,7 +772,7 @@ a_withdrawn_alert_is_not_sent_again(void **state)
 }
 
 static void
-one_sink_that_takes_is_enough_to_deliver(void **state)
+an_alert_is_delivered_when_one_sink_has_accepted_it(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -836,7 +836,7 @@ sinks_are_asked_when_there_is_nothing_to_send(void **state)
 
 /* Else who is turned away would take over again with every question. */
 static void
-a_question_that_is_turned_away_as_alerts_are_is_no_answer(void **state)
+a_probe_of_a_receiver_that_refuses_it_like_alerts_is_no_answer(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -855,7 +855,7 @@ a_question_that_is_turned_away_as_alerts_are_is_no_answer(void **state)
 }
 
 static void
-an_alert_is_reported_when_the_last_sink_has_taken_it(void **state)
+an_alert_is_notified_when_the_last_sink_has_accepted_it(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -968,7 +968,7 @@ a_wall_clock_that_goes_back_ends_no_alert_before_its_start(void **state)
 }
 
 static void
-a_failing_sink_gets_the_alert_again_until_it_takes_it(void **state)
+a_failing_sink_gets_the_alert_again_until_it_accepts_it(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1062,7 +1062,7 @@ fire_many(struct fixture *f, int first, int end)
 }
 
 static void
-smaller_batches_grow_again_when_a_proxy_takes_more(void **state)
+smaller_batches_grow_again_when_a_proxy_accepts_more(void **state)
 {
 	struct fixture *f = *state;
 	size_t most, from;
@@ -1209,7 +1209,7 @@ is_reported_once_and_once_that_it_is_over(
 }
 
 static void
-a_redirect_for_good_is_reported_with_where_it_leads(void **state)
+a_permanent_redirect_is_reported_with_its_target(void **state)
 {
 	alert_to(*state, "");
 	is_reported_once_and_once_that_it_is_over(*state, 301, "https://am.example/x",
@@ -1217,7 +1217,7 @@ a_redirect_for_good_is_reported_with_where_it_leads(void **state)
 }
 
 static void
-a_redirect_that_keeps_the_method_is_reported_with_where_it_leads(void **state)
+a_redirect_that_keeps_the_method_is_reported_with_its_target(void **state)
 {
 	alert_to(*state, "");
 	is_reported_once_and_once_that_it_is_over(*state, 308,
@@ -1235,7 +1235,7 @@ a_wrong_prefix_is_reported(void **state)
 
 /* Basic authentication, a prefix and an IPv6 address at once. */
 static void
-a_password_in_the_url_is_for_the_receiver_alone(void **state)
+a_password_in_the_url_is_only_shown_to_the_receiver(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1283,7 +1283,7 @@ a_receiver_that_does_not_answer_is_reported(void **state)
 
 /* A question is not an alert: it says nothing of whether one would be taken now. */
 static void
-one_that_refused_an_alert_has_to_take_one_to_be_well_again(void **state)
+a_receiver_that_refused_an_alert_is_good_when_it_accepts_one(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1303,7 +1303,7 @@ one_that_refused_an_alert_has_to_take_one_to_be_well_again(void **state)
 }
 
 static void
-one_that_answered_an_alert_with_a_page_is_well_when_it_answers_a_question(void **state)
+a_receiver_that_answered_with_a_web_page_is_good_when_it_answers_a_probe(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1320,7 +1320,7 @@ one_that_answered_an_alert_with_a_page_is_well_when_it_answers_a_question(void *
 }
 
 static void
-a_webhook_that_knows_no_get_is_well(void **state)
+a_webhook_that_refuses_get_is_good(void **state)
 {
 	struct fixture *f = *state;
 	char hook[80];
@@ -1481,7 +1481,7 @@ the_end_of_an_unsent_alert_is_sent_after_its_opening(void **state)
 }
 
 static void
-a_disk_that_hangs_delays_an_opening_by_a_second(void **state)
+a_hanging_disk_delays_an_alert_by_at_most_a_second(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1495,7 +1495,7 @@ a_disk_that_hangs_delays_an_opening_by_a_second(void **state)
 }
 
 static void
-a_disk_that_refuses_delays_no_opening(void **state)
+a_failing_disk_delays_no_alert(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1518,55 +1518,54 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_withdrawn_alert_is_not_sent_again),
-		TEST(one_sink_that_takes_is_enough_to_deliver),
+		TEST(an_alert_is_delivered_when_one_sink_has_accepted_it),
 		ASKING(sinks_are_asked_when_there_is_nothing_to_send),
-		ASKING(a_question_that_is_turned_away_as_alerts_are_is_no_answer),
+		ASKING(a_probe_of_a_receiver_that_refuses_it_like_alerts_is_no_answer),
 		TEST(an_alertmanager_may_be_given_with_a_slash_or_with_its_whole_path),
-		ASKING(a_redirect_for_good_is_reported_with_where_it_leads),
-		ASKING(
-		    a_redirect_that_keeps_the_method_is_reported_with_where_it_leads),
+		ASKING(a_permanent_redirect_is_reported_with_its_target),
+		ASKING(a_redirect_that_keeps_the_method_is_reported_with_its_target),
 		ASKING(a_wrong_prefix_is_reported),
-		ASKING(a_password_in_the_url_is_for_the_receiver_alone),
+		ASKING(a_password_in_the_url_is_only_shown_to_the_receiver),
 		TEST(a_receiver_that_does_not_answer_is_reported),
-		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
+		ASKING(a_receiver_that_refused_an_alert_is_good_when_it_accepts_one),
 		ASKING(
-		    one_that_answered_an_alert_with_a_page_is_well_when_it_answers_a_question),
-		ASKING(a_webhook_that_knows_no_get_is_well),
+		    a_receiver_that_answered_with_a_web_page_is_good_when_it_answers_a_probe),
+		ASKING(a_webhook_that_refuses_get_is_good),
 		ASKING(every_receiver_has_a_metric_also_after_a_reload),
 		TEST(an_incident_of_a_former_run_is_sent_as_open_now),
 		TEST(an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future),
 		TEST(times_by_a_wrong_clock_are_sent_by_the_alertmanagers_clock),
-		TEST(a_time_of_day_at_the_end_of_all_time_is_not_accepted),
+		TEST(an_absurd_time_of_day_is_not_accepted),
 		TEST(an_old_time_of_a_receiver_is_not_used),
 		TEST(a_withdrawn_alert_is_dropped_and_the_others_are_sent),
 		TEST(requests_show_whether_a_receiver_answers),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(a_webhook_gets_all_of_alertmanagers_format),
-		TEST(an_alertmanager_gets_nothing_that_it_works_out_for_itself),
+		TEST(alertmanager_gets_no_field_that_it_computes_itself),
 		TEST(links_lead_to_the_incident_and_to_its_kind),
 		TEST(without_a_runbook_of_the_operators_the_page_has_one),
-		TEST(own_labels_are_those_of_the_opening_until_its_end),
+		TEST(configured_labels_stay_those_of_the_opening_until_the_end),
 		cmocka_unit_test(
-		    only_labels_that_alertmanager_takes_and_are_not_ours_are_taken),
+		    configured_labels_must_be_valid_and_differ_from_rackmeshs),
 		TEST(a_new_receiver_gets_firing_alerts_and_one_that_stays_continues),
 		TEST(a_webhook_gets_no_second_opening_after_a_restart),
 		TEST(alerts_not_sent_before_a_restart_are_sent_after_it),
-		TEST(an_alert_is_reported_when_the_last_sink_has_taken_it),
+		TEST(an_alert_is_notified_when_the_last_sink_has_accepted_it),
 		TEST(labels_stay_the_same_while_the_kind_changes),
 		cmocka_unit_test(severity_is_that_of_the_opening),
 		TEST(a_resolution_is_sent_resolved_after_the_firing),
 		TEST(a_wall_clock_that_goes_back_ends_no_alert_before_its_start),
-		TEST(a_failing_sink_gets_the_alert_again_until_it_takes_it),
+		TEST(a_failing_sink_gets_the_alert_again_until_it_accepts_it),
 		TEST(a_refused_alert_is_counted_and_not_repeated),
 		TEST(alerts_that_are_too_large_together_are_sent_in_smaller_batches),
-		TEST(smaller_batches_grow_again_when_a_proxy_takes_more),
+		TEST(smaller_batches_grow_again_when_a_proxy_accepts_more),
 		cmocka_unit_test_setup_teardown(
 		    a_full_queue_drops_and_counts, setup_short_queue, teardown),
 		KEPT(an_opening_leaves_when_its_incident_is_on_the_disk),
 		KEPT(an_opening_does_not_leave_with_the_save_before_its_own),
 		KEPT(the_end_of_an_unsent_alert_is_sent_after_its_opening),
-		KEPT(a_disk_that_hangs_delays_an_opening_by_a_second),
-		KEPT(a_disk_that_refuses_delays_no_opening),
+		KEPT(a_hanging_disk_delays_an_alert_by_at_most_a_second),
+		KEPT(a_failing_disk_delays_no_alert),
 	};
 
 	return cmocka_run_group_tests_name("alert", tests, NULL, NULL);

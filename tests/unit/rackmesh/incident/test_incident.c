@@ -218,7 +218,7 @@ other_services_of_the_same_impact_are_announced_now_and_then(void **state)
 }
 
 static void
-silence_never_resolves(void **state)
+an_incident_never_resolves_without_results(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -260,7 +260,7 @@ moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh(
 }
 
 static void
-only_health_since_the_last_sign_of_the_fault_resolves(void **state)
+an_incident_resolves_only_by_good_results_after_the_last_bad_one(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -393,7 +393,7 @@ a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting(void **state)
 }
 
 static void
-a_part_that_is_back_after_long_does_not_flap(void **state)
+a_part_that_fails_again_after_long_does_not_flap(void **state)
 {
 	struct rack *rack = *state;
 
@@ -610,7 +610,7 @@ if_both_parts_are_named_the_known_one_keeps_its_incident(void **state)
 }
 
 static void
-two_faults_never_hide_behind_one_undecided_incident(void **state)
+two_faults_are_never_one_undecided_incident(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_verdict verdicts[2];
@@ -626,7 +626,7 @@ two_faults_never_hide_behind_one_undecided_incident(void **state)
 }
 
 static void
-json_reports_an_incidents_life(void **state)
+json_has_the_times_and_the_state_of_an_incident(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -655,15 +655,15 @@ main(void)
 		TEST(a_fault_opens_once_and_stays_open_while_it_lasts),
 		TEST(only_changes_that_matter_are_announced),
 		TEST(other_services_of_the_same_impact_are_announced_now_and_then),
-		TEST(silence_never_resolves),
-		TEST(only_health_since_the_last_sign_of_the_fault_resolves),
+		TEST(an_incident_never_resolves_without_results),
+		TEST(an_incident_resolves_only_by_good_results_after_the_last_bad_one),
 		TEST(
 		    moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh),
 		TEST(a_verdict_during_recovery_starts_the_wait_afresh),
 		TEST(a_part_that_comes_back_is_counted_and_gets_a_new_id),
 		TEST(a_part_that_comes_and_goes_is_one_incident_with_its_rate),
 		TEST(a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting),
-		TEST(a_part_that_is_back_after_long_does_not_flap),
+		TEST(a_part_that_fails_again_after_long_does_not_flap),
 		TEST(open_and_closed_incidents_are_limited),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
 		TEST(an_undecided_incident_reports_which_one_it_is_once_that_is_known),
@@ -672,8 +672,8 @@ main(void)
 		TEST(a_verdict_of_a_window_without_a_known_part_is_taken),
 		TEST(the_other_one_replaces_the_known_one_each_time_after_longer),
 		TEST(if_both_parts_are_named_the_known_one_keeps_its_incident),
-		TEST(two_faults_never_hide_behind_one_undecided_incident),
-		TEST(json_reports_an_incidents_life),
+		TEST(two_faults_are_never_one_undecided_incident),
+		TEST(json_has_the_times_and_the_state_of_an_incident),
 	};
 
 	return cmocka_run_group_tests_name("incident", tests, NULL, NULL);

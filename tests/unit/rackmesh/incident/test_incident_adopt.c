@@ -279,7 +279,7 @@ an_unsent_incident_without_a_verdict_has_ended(void **state)
 }
 
 static void
-an_or_of_theirs_keeps_its_name(void **state)
+an_undecided_incident_of_the_other_one_keeps_its_name(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0 or h2/r0");
@@ -363,7 +363,7 @@ an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended(void **st
 }
 
 static void
-no_more_is_taken_than_there_is_room_for_and_no_id_twice(void **state)
+adopted_incidents_are_limited_and_have_unique_ids(void **state)
 {
 	static const char *const names[] = { "a/r0", "b/r0", "c/r0", "d/r0" };
 	struct rack *rack = *state;
@@ -397,12 +397,12 @@ main(void)
 		TEST(a_sent_incident_stays_open_until_the_other_one_reports_it),
 		TEST(an_incident_that_was_never_sent_needs_no_end),
 		TEST(an_unsent_incident_without_a_verdict_has_ended),
-		TEST(an_or_of_theirs_keeps_its_name),
+		TEST(an_undecided_incident_of_the_other_one_keeps_its_name),
 		TEST(the_active_one_keeps_its_incidents_and_adopts_missing_ones),
 		TEST(a_sent_incident_that_the_other_one_does_not_have_has_ended),
 		TEST(
 		    an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended),
-		TEST(no_more_is_taken_than_there_is_room_for_and_no_id_twice),
+		TEST(adopted_incidents_are_limited_and_have_unique_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ restore(struct rm_incidents *incidents, const json_t *saved, int64_t s)
 }
 
 static void
-open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
+open_incidents_keep_their_ids_over_a_restart_and_resolve_by_results(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
 	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
@@ -429,7 +429,7 @@ count_write(void *arg)
 }
 
 static void
-a_save_is_on_the_disk_when_it_is_reported_to_be(void **state)
+a_save_is_reported_only_when_it_is_on_the_disk(void **state)
 {
 	struct place *place = *state;
 	uint64_t save = rm_incident_file_next(place->file);
@@ -453,7 +453,7 @@ a_save_is_on_the_disk_when_it_is_reported_to_be(void **state)
 }
 
 static void
-a_save_that_failed_was_tried_and_is_not_there(void **state)
+a_failed_save_is_reported_as_failed(void **state)
 {
 	struct place *place = *state;
 	uint64_t save = rm_incident_file_next(place->file);
@@ -515,7 +515,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    open_ones_go_on_under_their_id_and_resolve_on_evidence),
+		    open_incidents_keep_their_ids_over_a_restart_and_resolve_by_results),
 		cmocka_unit_test(flapping_before_a_restart_counts_after_it),
 		cmocka_unit_test(
 		    recently_resolved_incidents_are_saved_and_older_ones_are_not),
@@ -525,8 +525,8 @@ main(void)
 		cmocka_unit_test(only_the_wrong_incident_is_named_and_left_out),
 		TEST(the_newest_state_is_on_disk_at_the_end),
 		TEST(a_failed_write_is_counted_and_tried_again),
-		TEST(a_save_is_on_the_disk_when_it_is_reported_to_be),
-		TEST(a_save_that_failed_was_tried_and_is_not_there),
+		TEST(a_save_is_reported_only_when_it_is_on_the_disk),
+		TEST(a_failed_save_is_reported_as_failed),
 		TEST(a_malformed_file_is_set_aside),
 		TEST(a_file_that_cannot_be_read_now_is_not_set_aside),
 	};

@@ -35,7 +35,7 @@ every_form_of_an_id_reads_back_as_itself(void **state)
 }
 
 static void
-anything_else_is_refused_and_leaves_the_result_alone(void **state)
+anything_else_is_refused_and_does_not_change_the_result(void **state)
 {
 	static const char *const bad[] = { "", "/", "switch:", "switch:0123",
 		"switch:0123456789abcdefa", "02:00:00:00:00",
@@ -145,7 +145,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_of_an_id_reads_back_as_itself),
-		cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
+		cmocka_unit_test(
+		    anything_else_is_refused_and_does_not_change_the_result),
 		cmocka_unit_test(a_switch_is_known_by_the_fnv_of_its_name),
 		cmocka_unit_test(names_are_short_and_plain),
 		cmocka_unit_test(every_type_has_a_name_and_an_alertname),

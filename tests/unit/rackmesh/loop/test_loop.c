@@ -229,7 +229,7 @@ hangup_reloads_and_termination_ends_the_loop(void **state)
 }
 
 static void
-writing_to_a_closed_pipe_is_an_error_and_no_death(void **state)
+writing_to_a_closed_pipe_is_an_error_and_does_not_end_the_process(void **state)
 {
 	int ends[2];
 
@@ -253,7 +253,7 @@ main(void)
 		TEST(arming_again_moves_a_timer),
 		TEST(a_stop_before_the_run_is_not_forgotten),
 		TEST(hangup_reloads_and_termination_ends_the_loop),
-		TEST(writing_to_a_closed_pipe_is_an_error_and_no_death),
+		TEST(writing_to_a_closed_pipe_is_an_error_and_does_not_end_the_process),
 	};
 
 	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);

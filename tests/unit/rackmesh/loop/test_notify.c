@@ -108,7 +108,7 @@ each_state_arrives_as_one_message(void **state)
 }
 
 static void
-an_abstract_name_is_a_socket_too(void **state)
+a_notify_socket_may_have_an_abstract_name(void **state)
 {
 	struct manager *m = *state;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -183,7 +183,7 @@ without_a_watchdog_none_is_fed(void **state)
 }
 
 static void
-a_socket_that_is_none_is_refused(void **state)
+an_invalid_notify_socket_is_refused(void **state)
 {
 	struct manager *m = *state;
 	char far[200];
@@ -235,7 +235,7 @@ on_answer(void *arg, int r)
 }
 
 static void
-a_stuck_worker_starves_the_watchdog(void **state)
+a_hanging_worker_stops_the_watchdog_messages(void **state)
 {
 	struct manager *m = *state;
 	rm_mono_t now = rm_mono_now();
@@ -330,12 +330,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_state_arrives_as_one_message),
-		TEST(an_abstract_name_is_a_socket_too),
+		TEST(a_notify_socket_may_have_an_abstract_name),
 		TEST(the_watchdog_is_fed_four_times_an_interval),
 		TEST(without_a_watchdog_none_is_fed),
-		TEST(a_socket_that_is_none_is_refused),
+		TEST(an_invalid_notify_socket_is_refused),
 		TEST(messages_that_are_not_taken_are_counted_and_tried_again),
-		TEST(a_stuck_worker_starves_the_watchdog),
+		TEST(a_hanging_worker_stops_the_watchdog_messages),
 		TEST(a_loop_is_ready_reloads_and_stops),
 		cmocka_unit_test(
 		    without_a_service_manager_nothing_is_sent_and_counts_are_zero),

@@ -125,7 +125,7 @@ done_or_cancelled(void *arg, int r)
 }
 
 static void
-jobs_run_elsewhere_and_answer_in_order_on_the_loop(void **state)
+jobs_run_in_a_thread_and_report_in_order_on_the_loop(void **state)
 {
 	struct seen *seen = *state;
 
@@ -141,7 +141,7 @@ jobs_run_elsewhere_and_answer_in_order_on_the_loop(void **state)
 }
 
 static void
-a_full_worker_takes_nothing_until_it_has_answered(void **state)
+a_full_worker_refuses_jobs_until_one_has_reported(void **state)
 {
 	struct seen *seen = *state;
 
@@ -256,7 +256,7 @@ a_job_that_does_not_end_is_left_behind(void **state)
 }
 
 static void
-one_that_has_nothing_to_do_is_not_left_behind(void **state)
+freeing_an_idle_worker_ends_its_thread(void **state)
 {
 	struct seen *seen = *state;
 
@@ -277,12 +277,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(jobs_run_elsewhere_and_answer_in_order_on_the_loop),
-		TEST(a_full_worker_takes_nothing_until_it_has_answered),
+		TEST(jobs_run_in_a_thread_and_report_in_order_on_the_loop),
+		TEST(a_full_worker_refuses_jobs_until_one_has_reported),
 		TEST(an_answer_may_submit_the_next_job),
 		TEST(freeing_waits_for_the_running_job_and_cancels_the_rest),
 		TEST(a_job_that_does_not_end_is_left_behind),
-		TEST(one_that_has_nothing_to_do_is_not_left_behind),
+		TEST(freeing_an_idle_worker_ends_its_thread),
 	};
 
 	return cmocka_run_group_tests_name("worker", tests, NULL, NULL);

@@ -218,7 +218,7 @@ a_peer_that_restarts_is_found_again(void **state)
 }
 
 static void
-a_peer_that_drops_us_at_once_is_not_hammered(void **state)
+a_peer_that_disconnects_at_once_is_dialled_with_a_backoff(void **state)
 {
 	struct fixture *f = *state;
 	unsigned before, unsettled;
@@ -251,7 +251,7 @@ a_peer_that_never_welcomes_does_not_hide_the_next(void **state)
 }
 
 static void
-a_host_that_swallows_connects_times_out(void **state)
+a_host_that_drops_connects_times_out(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t begun;
@@ -350,9 +350,9 @@ main(void)
 		TEST(the_second_address_serves_when_the_first_is_gone),
 		TEST(after_a_loss_the_list_starts_anew),
 		TEST(a_peer_that_restarts_is_found_again),
-		TEST(a_peer_that_drops_us_at_once_is_not_hammered),
+		TEST(a_peer_that_disconnects_at_once_is_dialled_with_a_backoff),
 		TEST(a_peer_that_never_welcomes_does_not_hide_the_next),
-		TEST(a_host_that_swallows_connects_times_out),
+		TEST(a_host_that_drops_connects_times_out),
 		TEST(a_refusal_by_the_owner_closes_and_gives_the_reason),
 		TEST(freeing_from_a_failed_attempt_is_safe),
 		TEST(an_empty_list_is_refused),

@@ -27,7 +27,7 @@ teardown(void **state)
 }
 
 static void
-a_frame_comes_out_as_it_went_in(void **state)
+a_frame_is_read_as_it_was_written(void **state)
 {
 	struct rm_frame frame;
 
@@ -114,7 +114,7 @@ no_limit_allows_more_than_the_largest_frame(void **state)
 }
 
 static void
-an_empty_frame_is_refused_both_directions(void **state)
+an_empty_frame_is_refused_in_both_directions(void **state)
 {
 	static const uint8_t header[8] = { 0 };
 	struct rm_frame frame;
@@ -169,13 +169,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_frame_comes_out_as_it_went_in),
+		TEST(a_frame_is_read_as_it_was_written),
 		TEST(the_bytes_on_the_wire_are_big_endian_length_checksum_payload),
 		TEST(an_unfinished_frame_waits_for_its_last_byte),
 		TEST(the_payload_is_aligned_wherever_it_lay),
 		TEST(a_length_that_will_be_refused_is_refused_before_the_body_is_there),
 		TEST(no_limit_allows_more_than_the_largest_frame),
-		TEST(an_empty_frame_is_refused_both_directions),
+		TEST(an_empty_frame_is_refused_in_both_directions),
 		TEST(a_sealed_frame_has_no_checksum_and_needs_none),
 		TEST(every_flipped_bit_of_payload_and_checksum_is_noticed),
 	};

@@ -88,7 +88,7 @@ a_damaged_frame_closes_and_counts_after_the_good_ones(void **state)
 }
 
 static void
-a_busy_peer_lets_the_other_one_through(void **state)
+a_busy_peer_does_not_block_another_one(void **state)
 {
 	struct fixture *f = *state;
 	struct fixture quiet = { .loop = f->loop, .peer = -1 };
@@ -182,7 +182,7 @@ a_frozen_peer_still_acknowledges(void **state)
 /* One whose process froze first has nothing of ours to acknowledge: without this we
  * would wait for its answer for ever. */
 static void
-a_host_that_vanishes_while_we_are_silent_is_noticed(void **state)
+a_vanished_host_is_noticed_also_without_own_traffic(void **state)
 {
 	struct fixture *f = *state;
 	int fds[2], alive = 0, idle_s = 0;
@@ -231,11 +231,11 @@ main(void)
 		TEST(an_oversized_frame_closes_and_counts),
 		TEST(an_empty_frame_closes_and_counts),
 		TEST(a_damaged_frame_closes_and_counts_after_the_good_ones),
-		TEST(a_busy_peer_lets_the_other_one_through),
+		TEST(a_busy_peer_does_not_block_another_one),
 		TEST(a_paused_link_hands_over_nothing_until_it_is_resumed),
 		TEST(sends_are_refused_when_the_peer_does_not_read),
 		TEST(a_frozen_peer_still_acknowledges),
-		TEST(a_host_that_vanishes_while_we_are_silent_is_noticed),
+		TEST(a_vanished_host_is_noticed_also_without_own_traffic),
 		TEST(a_unix_socket_has_no_acknowledgements),
 	};
 

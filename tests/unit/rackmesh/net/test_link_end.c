@@ -9,7 +9,7 @@
 #define MANY_LINKS 60
 
 static void
-an_orderly_close_is_reported_from_a_reset(void **state)
+an_orderly_close_is_distinguished_from_a_reset(void **state)
 {
 	struct fixture *f = *state;
 
@@ -57,7 +57,7 @@ everything_sent_before_a_close_arrives_first(void **state)
 /* So many are busy at once that libevent puts their deferred shares off, and the
  * end of each stream is read before its last frames are handed over. */
 static void
-a_flood_that_leaves_together_is_seen_out(void **state)
+links_that_close_together_still_deliver_all_frames(void **state)
 {
 	struct fixture *f = *state;
 	struct fixture flood[MANY_LINKS];
@@ -181,10 +181,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_orderly_close_is_reported_from_a_reset),
+		TEST(an_orderly_close_is_distinguished_from_a_reset),
 		TEST(a_close_in_the_middle_of_a_frame_is_a_reset),
 		TEST(everything_sent_before_a_close_arrives_first),
-		TEST(a_flood_that_leaves_together_is_seen_out),
+		TEST(links_that_close_together_still_deliver_all_frames),
 		TEST(sending_to_a_closed_peer_still_receives_its_last_frames),
 		TEST(close_comes_once_from_the_loop_and_may_free),
 		TEST(freeing_with_a_close_pending_is_silent),

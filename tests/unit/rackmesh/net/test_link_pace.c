@@ -212,7 +212,7 @@ small_frames_of_a_slow_peer_all_arrive(void **state)
 }
 
 static void
-while_we_do_not_listen_no_time_runs(void **state)
+no_time_limit_runs_while_the_link_is_paused(void **state)
 {
 	struct ends *ends = *state;
 	struct forwarder forwarder;
@@ -241,10 +241,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		PLAIN(a_frame_that_arrives_too_slowly_closes_the_link),
 		PLAIN(small_frames_of_a_slow_peer_all_arrive),
-		PLAIN(while_we_do_not_listen_no_time_runs),
+		PLAIN(no_time_limit_runs_while_the_link_is_paused),
 		SEALED(a_frame_that_arrives_too_slowly_closes_the_link),
 		SEALED(small_frames_of_a_slow_peer_all_arrive),
-		SEALED(while_we_do_not_listen_no_time_runs),
+		SEALED(no_time_limit_runs_while_the_link_is_paused),
 	};
 
 	return cmocka_run_group_tests_name("link_pace", tests, NULL, NULL);

@@ -334,7 +334,7 @@ an_odd_first_message_is_refused_before_room_is_made_for_it(void **state)
 /* All that one may send who has shown nothing: of a first message of the longest kind
  * all but the last byte, and nobody reads the rest. */
 static void
-a_unknown_peer_takes_little_memory(void **state)
+an_unknown_peer_takes_little_memory(void **state)
 {
 	struct ends *ends = *state;
 	struct end pending_conns[REFUSED_PEERS] = { 0 };
@@ -416,7 +416,7 @@ main(void)
 		TEST(a_plaintext_server_is_left_at_once_and_counted),
 		TEST(half_a_handshake_ends_after_its_time),
 		TEST(an_odd_first_message_is_refused_before_room_is_made_for_it),
-		TEST(a_unknown_peer_takes_little_memory),
+		TEST(an_unknown_peer_takes_little_memory),
 		TEST(the_error_of_on_open_is_the_reason_of_the_close),
 		TEST(a_link_without_tls_opens_from_the_loop),
 	};

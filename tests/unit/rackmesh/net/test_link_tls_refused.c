@@ -168,7 +168,7 @@ every_bad_certificate_is_refused_in_both_roles(void **state)
 }
 
 static void
-another_authority_is_none_of_ours(void **state)
+a_certificate_of_another_authority_is_refused(void **state)
 {
 	struct ends *ends = *state;
 	struct pki *other = pki_new();
@@ -182,7 +182,7 @@ another_authority_is_none_of_ours(void **state)
 }
 
 static void
-an_intermediate_leads_to_us_and_a_leaf_does_not(void **state)
+an_intermediate_certificate_is_accepted_as_issuer_and_a_leaf_is_not(void **state)
 {
 	struct ends *ends = *state;
 	struct pki_authority *middle =
@@ -201,7 +201,7 @@ an_intermediate_leads_to_us_and_a_leaf_does_not(void **state)
 }
 
 static void
-a_revoked_intermediate_takes_all_it_has_signed_along(void **state)
+a_revoked_intermediate_revokes_all_that_it_has_signed(void **state)
 {
 	struct ends *ends = *state;
 	struct pki_authority *middle =
@@ -232,7 +232,7 @@ a_peer_without_a_certificate_is_refused(void **state)
 }
 
 static void
-nothing_older_than_tls_1_3_is_spoken(void **state)
+tls_below_1_3_is_refused(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files =
@@ -255,9 +255,9 @@ nothing_older_than_tls_1_3_is_spoken(void **state)
 	}
 }
 
-/* Each of his messages asks for an answer, and he reads none. */
+/* Each message of the peer asks for an answer, and the peer reads none. */
 static void
-a_peer_that_causes_endless_answers_is_closed(void **state)
+a_peer_that_asks_for_endless_tls_answers_is_disconnected(void **state)
 {
 	struct ends *ends = *state;
 	struct end *end = &ends->accepting;
@@ -355,7 +355,7 @@ an_expired_certificate_ends_an_established_link(void **state)
 }
 
 static void
-an_authority_that_is_dropped_takes_its_links_along(void **state)
+removing_an_authority_ends_its_links(void **state)
 {
 	struct ends *ends = *state;
 	struct pki_authority *old = pki_root(ends->pki);
@@ -382,16 +382,17 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_bad_certificate_is_refused_in_both_roles),
-		TEST(another_authority_is_none_of_ours),
-		TEST(an_intermediate_leads_to_us_and_a_leaf_does_not),
-		TEST(a_revoked_intermediate_takes_all_it_has_signed_along),
+		TEST(a_certificate_of_another_authority_is_refused),
+		TEST(
+		    an_intermediate_certificate_is_accepted_as_issuer_and_a_leaf_is_not),
+		TEST(a_revoked_intermediate_revokes_all_that_it_has_signed),
 		TEST(a_peer_without_a_certificate_is_refused),
-		TEST(nothing_older_than_tls_1_3_is_spoken),
-		TEST(a_peer_that_causes_endless_answers_is_closed),
+		TEST(tls_below_1_3_is_refused),
+		TEST(a_peer_that_asks_for_endless_tls_answers_is_disconnected),
 		TEST(a_refused_peer_gets_the_reason),
 		TEST(a_revocation_ends_an_established_link_within_five_seconds),
 		TEST(an_expired_certificate_ends_an_established_link),
-		TEST(an_authority_that_is_dropped_takes_its_links_along),
+		TEST(removing_an_authority_ends_its_links),
 	};
 
 	return cmocka_run_group_tests_name("link_tls_refused", tests, NULL, NULL);

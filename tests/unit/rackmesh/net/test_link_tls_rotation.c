@@ -292,7 +292,7 @@ a_renewed_certificate_is_shown_before_a_renewal_is_missed(void **state)
 }
 
 static void
-a_dialer_gives_the_reason_it_is_refused_and_is_not_up(void **state)
+a_refused_dialer_reports_the_reason_and_is_not_connected(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_listener *listener = NULL;
@@ -317,7 +317,7 @@ a_dialer_gives_the_reason_it_is_refused_and_is_not_up(void **state)
 
 /* It is connected, but nobody shakes hands. */
 static void
-a_dialer_gives_up_a_peer_that_does_not_shake_hands(void **state)
+a_dialer_gives_up_on_a_peer_without_a_handshake(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_listener *listener = NULL;
@@ -348,8 +348,8 @@ main(void)
 		    the_accepting_side_sees_when_the_peers_certificate_expires,
 		    ends_setup_bare, ends_teardown),
 		TEST(a_renewed_certificate_is_shown_before_a_renewal_is_missed),
-		TEST(a_dialer_gives_the_reason_it_is_refused_and_is_not_up),
-		TEST(a_dialer_gives_up_a_peer_that_does_not_shake_hands),
+		TEST(a_refused_dialer_reports_the_reason_and_is_not_connected),
+		TEST(a_dialer_gives_up_on_a_peer_without_a_handshake),
 	};
 
 	return cmocka_run_group_tests_name("link_tls_rotation", tests, NULL, NULL);

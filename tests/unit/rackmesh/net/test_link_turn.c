@@ -210,7 +210,7 @@ on_look(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-over_https_one_comes_in_at_a_time(void **state)
+https_connections_are_accepted_one_per_turn(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_address address = loopback_address(0);
@@ -251,7 +251,7 @@ main(void)
 		TEST(and_between_any_two_of_them),
 		TEST(a_link_closed_while_it_waits_gets_no_turn),
 		TEST(no_step_runs_for_a_closed_connection),
-		TEST(over_https_one_comes_in_at_a_time),
+		TEST(https_connections_are_accepted_one_per_turn),
 	};
 
 	return cmocka_run_group_tests_name("link_turn", tests, NULL, NULL);

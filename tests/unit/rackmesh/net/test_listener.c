@@ -85,7 +85,7 @@ an_accepted_socket_neither_blocks_nor_leaks_into_children(void **state)
 }
 
 static void
-a_flood_is_accepted_whole(void **state)
+all_of_many_connections_are_accepted(void **state)
 {
 	struct fixture *f = *state;
 	int fds[100];
@@ -98,7 +98,7 @@ a_flood_is_accepted_whole(void **state)
 }
 
 static void
-a_port_in_use_is_an_error_not_a_wait(void **state)
+a_port_in_use_is_an_error_at_once(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_address address = loopback_address(rm_listener_port(f->listener));
@@ -145,8 +145,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(port_zero_becomes_a_real_port_that_accepts),
 		TEST(an_accepted_socket_neither_blocks_nor_leaks_into_children),
-		TEST(a_flood_is_accepted_whole),
-		TEST(a_port_in_use_is_an_error_not_a_wait),
+		TEST(all_of_many_connections_are_accepted),
+		TEST(a_port_in_use_is_an_error_at_once),
 		TEST(a_listener_out_of_descriptors_pauses_and_resumes),
 	};
 

@@ -113,7 +113,7 @@ a_name_without_an_address_is_reported_with_the_resolvers_error(void **state)
 }
 
 static void
-no_more_addresses_than_we_have_room_for_are_taken(void **state)
+the_number_of_addresses_of_a_name_is_limited(void **state)
 {
 	struct fixture *f = *state;
 	char hosts[4096] = "";
@@ -188,7 +188,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_address_of_a_name_is_found_with_the_port),
 		TEST(a_name_without_an_address_is_reported_with_the_resolvers_error),
-		TEST(no_more_addresses_than_we_have_room_for_are_taken),
+		TEST(the_number_of_addresses_of_a_name_is_limited),
 		TEST(a_numeric_address_is_its_own_answer),
 		/* The last: its threads outlive it. */
 		TEST(a_silent_name_server_delays_no_other_look_up),

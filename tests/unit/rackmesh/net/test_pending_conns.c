@@ -148,7 +148,7 @@ a_connection_that_is_silent_too_long_is_closed_and_others_wait(void **state)
 }
 
 static void
-leaving_in_any_order_keeps_the_line_whole(void **state)
+pending_connections_may_end_in_any_order(void **state)
 {
 	static const size_t order[] = { 2, 0, 4, 1, 3 };
 	struct fixture *f = *state;
@@ -179,7 +179,7 @@ main(void)
 		    a_connection_that_is_silent_too_long_is_closed_and_others_wait,
 		    setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    leaving_in_any_order_keeps_the_line_whole, setup, teardown),
+		    pending_connections_may_end_in_any_order, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ reports(const char *text, const char *reason, int64_t second)
 }
 
 static void
-a_host_that_comes_again_is_a_line_a_minute_with_a_count(void **state)
+repeated_refusals_of_a_host_are_one_line_per_minute_with_a_count(void **state)
 {
 	memset(&refusals, 0, sizeof(refusals));
 	assert_true(reports("10.0.0.1:5000", "another name", 1));
@@ -43,7 +43,7 @@ a_host_that_comes_again_is_a_line_a_minute_with_a_count(void **state)
 }
 
 static void
-another_host_or_reason_is_a_line_of_its_own(void **state)
+each_host_and_reason_has_its_own_line(void **state)
 {
 	memset(&refusals, 0, sizeof(refusals));
 	assert_true(reports("10.0.0.1:5000", "another name", 1));
@@ -74,8 +74,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    a_host_that_comes_again_is_a_line_a_minute_with_a_count),
-		cmocka_unit_test(another_host_or_reason_is_a_line_of_its_own),
+		    repeated_refusals_of_a_host_are_one_line_per_minute_with_a_count),
+		cmocka_unit_test(each_host_and_reason_has_its_own_line),
 		cmocka_unit_test(
 		    with_too_many_hosts_the_one_logged_longest_ago_is_forgotten),
 	};

@@ -149,7 +149,7 @@ no_more_connections_are_accepted_than_the_limit(void **state)
 }
 
 static void
-a_settled_connection_outlives_the_sweep_of_pending_ones(void **state)
+an_accepted_connection_is_not_closed_with_pending_ones(void **state)
 {
 	struct fixture *f = *state;
 	int port = rm_listener_port(f->listener);
@@ -200,7 +200,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    no_more_connections_are_accepted_than_the_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    a_settled_connection_outlives_the_sweep_of_pending_ones, setup,
+		    an_accepted_connection_is_not_closed_with_pending_ones, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
 		    a_connection_that_the_daemon_ends_is_freed_without_on_close, setup,

@@ -63,7 +63,7 @@ one_sync_makes_many_records_durable(void **state)
 }
 
 static void
-a_record_that_was_promised_lies_in_a_file(void **state)
+an_acknowledged_record_is_in_a_file(void **state)
 {
 	struct fixture *f = *state;
 	unsigned count;
@@ -199,7 +199,7 @@ records_that_left_memory_are_read_back(void **state)
 }
 
 static void
-a_record_damaged_while_we_run_is_not_let_out(void **state)
+a_record_damaged_while_the_daemon_runs_is_not_returned(void **state)
 {
 	struct fixture *f = *state;
 	char path[128];
@@ -240,7 +240,7 @@ a_record_that_can_never_fit_is_refused(void **state)
 }
 
 static void
-memory_alone_promises_later_and_keeps_its_bound(void **state)
+without_a_disk_records_are_bounded_and_not_acknowledged(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t first = 0;
@@ -259,7 +259,7 @@ memory_alone_promises_later_and_keeps_its_bound(void **state)
 }
 
 static void
-a_folder_that_cannot_be_is_reported(void **state)
+a_folder_that_cannot_be_made_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	FILE *file = fopen(f->folder, "w");
@@ -279,16 +279,16 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(records_come_out_in_order_until_done),
 		TEST(one_sync_makes_many_records_durable),
-		TEST(a_record_that_was_promised_lies_in_a_file),
+		TEST(an_acknowledged_record_is_in_a_file),
 		TEST(a_restart_finds_records_that_were_not_done),
 		TEST(waiting_records_are_written_at_the_end),
 		TEST(numbers_go_on_when_no_record_is_left),
 		TEST(a_full_spool_drops_its_oldest_and_never_exceeds_its_bytes),
 		TEST(records_that_left_memory_are_read_back),
-		TEST(a_record_damaged_while_we_run_is_not_let_out),
+		TEST(a_record_damaged_while_the_daemon_runs_is_not_returned),
 		TEST(a_record_that_can_never_fit_is_refused),
-		TEST(memory_alone_promises_later_and_keeps_its_bound),
-		TEST(a_folder_that_cannot_be_is_reported),
+		TEST(without_a_disk_records_are_bounded_and_not_acknowledged),
+		TEST(a_folder_that_cannot_be_made_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("spool", tests, NULL, NULL);

@@ -73,7 +73,7 @@ run_and_kill(struct fixture *f, uint64_t enough)
 }
 
 static void
-nothing_that_was_promised_is_lost_by_kill_9(void **state)
+kill_9_loses_no_acknowledged_record(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t from = 1; /* the number with which a life begins */
@@ -107,7 +107,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    nothing_that_was_promised_is_lost_by_kill_9, setup, teardown),
+		    kill_9_loses_no_acknowledged_record, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("spool_kill", tests, NULL, NULL);

@@ -99,7 +99,7 @@ finds_after_a_restart(struct fixture *f, uint64_t records)
 }
 
 static void
-a_read_only_disk_costs_durability_until_it_is_writable(void **state)
+on_a_read_only_disk_records_are_not_durable_until_it_is_writable(void **state)
 {
 	struct fixture *f = *state;
 
@@ -114,7 +114,7 @@ a_read_only_disk_costs_durability_until_it_is_writable(void **state)
 }
 
 static void
-a_full_disk_costs_durability_until_there_is_room(void **state)
+on_a_full_disk_records_are_not_durable_until_there_is_room(void **state)
 {
 	struct fixture *f = *state;
 
@@ -154,7 +154,7 @@ a_start_on_a_read_only_disk_reads_its_records(void **state)
 }
 
 static void
-a_start_without_a_folder_that_can_be_made_is_one_in_memory(void **state)
+without_a_folder_the_spool_starts_in_memory(void **state)
 {
 	struct fixture *f = *state;
 
@@ -167,7 +167,7 @@ a_start_without_a_folder_that_can_be_made_is_one_in_memory(void **state)
 }
 
 static void
-a_start_on_a_full_disk_is_one_in_memory(void **state)
+on_a_full_disk_the_spool_starts_in_memory(void **state)
 {
 	struct fixture *f = *state;
 
@@ -209,11 +209,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_read_only_disk_costs_durability_until_it_is_writable),
-		TEST(a_full_disk_costs_durability_until_there_is_room),
+		TEST(on_a_read_only_disk_records_are_not_durable_until_it_is_writable),
+		TEST(on_a_full_disk_records_are_not_durable_until_there_is_room),
 		TEST(a_start_on_a_read_only_disk_reads_its_records),
-		TEST(a_start_without_a_folder_that_can_be_made_is_one_in_memory),
-		TEST(a_start_on_a_full_disk_is_one_in_memory),
+		TEST(without_a_folder_the_spool_starts_in_memory),
+		TEST(on_a_full_disk_the_spool_starts_in_memory),
 		TEST(records_that_cannot_be_read_wait_for_the_next_start),
 	};
 

@@ -66,7 +66,7 @@ scan(const uint8_t *bytes, size_t len)
 }
 
 static void
-the_bytes_on_disk_are_these_for_ever(void **state)
+the_format_on_disk_does_not_change(void **state)
 {
 	static const uint8_t golden[] = { 'R', 'M', 'S', 'P', 'O', 'O', 'L', '\n', 0, 0,
 		0, 1, 0xe6, 0x89, 0xd8, 0xdd, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
@@ -94,7 +94,7 @@ whole_records_come_out_in_order(void **state)
 }
 
 static void
-a_tail_torn_at_any_byte_leaves_the_whole_records(void **state)
+a_tail_cut_at_any_byte_leaves_all_whole_records(void **state)
 {
 	uint8_t bytes[MAX_BYTES];
 	size_t len = segment(bytes), whole = SPOOL_HEADER_BYTES;
@@ -119,7 +119,7 @@ a_tail_torn_at_any_byte_leaves_the_whole_records(void **state)
 }
 
 static void
-a_tail_of_zeros_is_torn_and_not_damage(void **state)
+a_tail_of_zeros_counts_as_cut_and_not_as_damage(void **state)
 {
 	uint8_t bytes[MAX_BYTES] = { 0 };
 	size_t len = segment(bytes);
@@ -131,7 +131,7 @@ a_tail_of_zeros_is_torn_and_not_damage(void **state)
 }
 
 static void
-a_flipped_bit_costs_exactly_its_record(void **state)
+a_flipped_bit_loses_exactly_its_record(void **state)
 {
 	uint8_t bytes[MAX_BYTES];
 	size_t len = segment(bytes), begin = SPOOL_HEADER_BYTES;
@@ -184,11 +184,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_bytes_on_disk_are_these_for_ever),
+		cmocka_unit_test(the_format_on_disk_does_not_change),
 		cmocka_unit_test(whole_records_come_out_in_order),
-		cmocka_unit_test(a_tail_torn_at_any_byte_leaves_the_whole_records),
-		cmocka_unit_test(a_tail_of_zeros_is_torn_and_not_damage),
-		cmocka_unit_test(a_flipped_bit_costs_exactly_its_record),
+		cmocka_unit_test(a_tail_cut_at_any_byte_leaves_all_whole_records),
+		cmocka_unit_test(a_tail_of_zeros_counts_as_cut_and_not_as_damage),
+		cmocka_unit_test(a_flipped_bit_loses_exactly_its_record),
 		cmocka_unit_test(a_flipped_bit_in_the_header_is_noticed),
 		cmocka_unit_test(a_record_with_an_earlier_number_is_ignored),
 	};

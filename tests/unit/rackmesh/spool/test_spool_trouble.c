@@ -107,7 +107,7 @@ small_spool(struct fixture *f, struct saved *saved)
 }
 
 static void
-a_tail_torn_at_any_byte_never_hinders_the_start(void **state)
+the_spool_starts_with_a_tail_cut_at_any_byte(void **state)
 {
 	struct fixture *f = *state;
 	struct saved saved;
@@ -183,7 +183,7 @@ flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
 }
 
 static void
-no_flipped_bit_hinders_the_start_or_gets_out(void **state)
+the_spool_starts_with_any_flipped_bit_and_returns_no_damaged_record(void **state)
 {
 	struct fixture *f = *state;
 	struct saved saved;
@@ -207,7 +207,7 @@ limit_files(rlim_t bytes)
 }
 
 static void
-a_full_disk_costs_durability_and_heals_by_itself(void **state)
+a_full_disk_ends_durability_until_there_is_room_again(void **state)
 {
 	struct fixture *f = *state;
 	const struct rm_spool_counts *counts;
@@ -272,7 +272,7 @@ memory_is_bounded_while_the_disk_fails(void **state)
 }
 
 static void
-a_folder_that_vanishes_is_a_failing_disk(void **state)
+a_deleted_folder_counts_as_a_failing_disk(void **state)
 {
 	struct fixture *f = *state;
 	const struct rm_spool_counts *counts;
@@ -298,7 +298,7 @@ a_folder_that_vanishes_is_a_failing_disk(void **state)
 }
 
 static void
-numbers_that_no_disk_saw_are_not_used_again(void **state)
+numbers_that_never_reached_the_disk_are_not_used_again(void **state)
 {
 	struct fixture *f = *state;
 	struct saved crashed;
@@ -367,12 +367,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_tail_torn_at_any_byte_never_hinders_the_start),
-		TEST(no_flipped_bit_hinders_the_start_or_gets_out),
-		TEST(a_full_disk_costs_durability_and_heals_by_itself),
+		TEST(the_spool_starts_with_a_tail_cut_at_any_byte),
+		TEST(
+		    the_spool_starts_with_any_flipped_bit_and_returns_no_damaged_record),
+		TEST(a_full_disk_ends_durability_until_there_is_room_again),
 		TEST(memory_is_bounded_while_the_disk_fails),
-		TEST(a_folder_that_vanishes_is_a_failing_disk),
-		TEST(numbers_that_no_disk_saw_are_not_used_again),
+		TEST(a_deleted_folder_counts_as_a_failing_disk),
+		TEST(numbers_that_never_reached_the_disk_are_not_used_again),
 		TEST(a_folder_that_another_process_uses_is_refused),
 		TEST(numbers_are_not_reused_when_done_is_unknown),
 	};

@@ -47,7 +47,7 @@ good_files_give_the_identity_and_its_expiry(void **state)
 
 /* Of an hour, with a few minutes behind the clock, less than a fifth. */
 static void
-a_certificate_is_ending_with_a_fifth_of_its_life_left(void **state)
+a_certificate_is_about_to_expire_with_a_fifth_of_its_validity_left(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
@@ -113,7 +113,7 @@ a_key_that_others_may_read_is_refused(void **state)
 }
 
 static void
-files_that_are_none_are_named(void **state)
+invalid_files_are_named(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
@@ -168,7 +168,7 @@ a_list_that_its_authority_has_not_signed_is_refused(void **state)
 }
 
 static void
-new_files_are_taken_within_a_second_or_so(void **state)
+new_files_are_used_within_seconds(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
@@ -210,7 +210,7 @@ bad_files_are_counted_once_and_the_former_ones_stay(void **state)
 }
 
 static void
-a_secret_is_read_and_an_open_one_is_not(void **state)
+a_secret_is_read_only_if_others_cannot_read_it(void **state)
 {
 	struct ends *ends = *state;
 	const char *path = pki_path(ends->pki, "password", ".txt");
@@ -250,16 +250,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_certificate_is_ending_with_a_fifth_of_its_life_left),
+		TEST(
+		    a_certificate_is_about_to_expire_with_a_fifth_of_its_validity_left),
 		TEST(good_files_give_the_identity_and_its_expiry),
 		TEST(
 		    an_own_certificate_that_peers_would_refuse_is_refused_with_a_reason),
 		TEST(a_key_that_others_may_read_is_refused),
-		TEST(files_that_are_none_are_named),
+		TEST(invalid_files_are_named),
 		TEST(a_list_that_its_authority_has_not_signed_is_refused),
-		TEST(new_files_are_taken_within_a_second_or_so),
+		TEST(new_files_are_used_within_seconds),
 		TEST(bad_files_are_counted_once_and_the_former_ones_stay),
-		TEST(a_secret_is_read_and_an_open_one_is_not),
+		TEST(a_secret_is_read_only_if_others_cannot_read_it),
 	};
 
 	return cmocka_run_group_tests_name("tls", tests, NULL, NULL);

@@ -114,7 +114,7 @@ a_topology_is_read_as_written(void **state)
 }
 
 static void
-lists_at_the_ends_of_a_link_join_each_with_each(void **state)
+lists_at_both_ends_of_a_link_connect_each_with_each(void **state)
 {
 	struct rm_topology *t = parse(HEAD "  - {name: spine2, role: spine}\n"
 					   "links:\n"
@@ -235,7 +235,7 @@ names_are_checked(void **state)
 }
 
 static void
-links_join_two_switches_that_there_are(void **state)
+links_connect_two_existing_switches(void **state)
 {
 	refused(HEAD "links:\n  - [tor1, spine9]\n",
 	    "t.yaml:7:12: there is no switch \"spine9\"; add it under switches, or "
@@ -346,7 +346,7 @@ the_example_is_good(void **state)
 }
 
 static void
-members_of_racks_report_where_a_hosts_cables_end(void **state)
+members_of_racks_define_where_a_hosts_cables_end(void **state)
 {
 	struct rm_topology *t =
 	    parse("region: lab\n"
@@ -398,16 +398,16 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_topology_is_read_as_written),
-		cmocka_unit_test(members_of_racks_report_where_a_hosts_cables_end),
+		cmocka_unit_test(members_of_racks_define_where_a_hosts_cables_end),
 		cmocka_unit_test(a_member_that_is_no_pattern_is_refused),
-		cmocka_unit_test(lists_at_the_ends_of_a_link_join_each_with_each),
+		cmocka_unit_test(lists_at_both_ends_of_a_link_connect_each_with_each),
 		cmocka_unit_test(a_topology_without_planes_has_one),
 		cmocka_unit_test(a_mistyped_key_is_named_with_the_probable_one),
 		cmocka_unit_test(duplicates_are_refused_with_both_lines),
 		cmocka_unit_test(an_address_belongs_to_one_switch),
 		cmocka_unit_test(bad_addresses_are_refused),
 		cmocka_unit_test(names_are_checked),
-		cmocka_unit_test(links_join_two_switches_that_there_are),
+		cmocka_unit_test(links_connect_two_existing_switches),
 		cmocka_unit_test(links_stay_within_a_plane),
 		cmocka_unit_test(planes_are_declared),
 		cmocka_unit_test(unknown_roles_are_refused),

@@ -128,7 +128,7 @@ three_tiers_have_a_path_per_core(void **state)
 }
 
 static void
-a_tor_is_no_path_through(void **state)
+no_path_leads_through_a_tor(void **state)
 {
 	struct fixture f;
 
@@ -214,7 +214,7 @@ main(void)
 		cmocka_unit_test(two_tiers_have_a_path_per_spine),
 		cmocka_unit_test(parallel_cables_are_paths_of_their_own),
 		cmocka_unit_test(three_tiers_have_a_path_per_core),
-		cmocka_unit_test(a_tor_is_no_path_through),
+		cmocka_unit_test(no_path_leads_through_a_tor),
 		cmocka_unit_test(many_paths_count_as_the_limit),
 		cmocka_unit_test(traffic_spreads_over_all_shortest_paths),
 		cmocka_unit_test(a_load_is_that_of_one_cable),

@@ -81,7 +81,7 @@ warnings_are_bounded(void **state)
 }
 
 static void
-a_single_tor_without_links_is_not_odd(void **state)
+a_single_tor_without_links_gives_no_warning(void **state)
 {
 	struct rm_topology *t =
 	    parse("region: lab\nswitches:\n  - {name: t1, role: tor}\n");
@@ -108,7 +108,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suspicious_entries_are_warnings),
 		cmocka_unit_test(warnings_are_bounded),
-		cmocka_unit_test(a_single_tor_without_links_is_not_odd),
+		cmocka_unit_test(a_single_tor_without_links_gives_no_warning),
 		cmocka_unit_test(tors_joined_directly_reach_each_other),
 	};
 

@@ -109,7 +109,7 @@ a_revision_that_went_back_is_of_another_etcd(void **state)
 }
 
 static void
-a_failure_is_counted_and_the_next_time_comes(void **state)
+a_failed_compaction_is_counted_and_tried_again_later(void **state)
 {
 	struct fixture *f = *state;
 
@@ -134,7 +134,7 @@ main(void)
 		TEST(older_revisions_are_compacted),
 		TEST(a_standby_does_not_compact),
 		TEST(a_revision_that_went_back_is_of_another_etcd),
-		TEST(a_failure_is_counted_and_the_next_time_comes),
+		TEST(a_failed_compaction_is_counted_and_tried_again_later),
 	};
 
 	return cmocka_run_group_tests_name("store_compact", tests, NULL, NULL);

@@ -144,7 +144,7 @@ writes_put_together_are_one_transaction(void **state)
 }
 
 static void
-many_go_in_transactions_of_bounded_size(void **state)
+many_writes_are_several_transactions_of_limited_size(void **state)
 {
 	struct fixture *f = *state;
 	const struct store_writes_counts *counts = store_writes_counts(f->writes);
@@ -278,7 +278,7 @@ a_write_dropped_while_it_is_sent_may_have_been_done(void **state)
 }
 
 static void
-a_value_that_is_too_large_is_left_out_and_the_rest_goes_on(void **state)
+a_value_that_is_too_large_is_left_out_and_the_others_are_written(void **state)
 {
 	struct fixture *f = *state;
 	char *large = malloc(RM_ETCD_MAX_VALUE_BYTES + 2);
@@ -346,7 +346,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(writes_put_together_are_one_transaction),
-		TEST(many_go_in_transactions_of_bounded_size),
+		TEST(many_writes_are_several_transactions_of_limited_size),
 		TEST(a_newer_value_replaces_a_waiting_one),
 		TEST(an_unknown_outcome_is_repeated_with_the_same_value),
 		TEST(a_full_database_is_tried_again_and_reported_once),
@@ -354,7 +354,7 @@ main(void)
 		TEST(a_standby_writes_nothing),
 		TEST(the_answer_to_a_dropped_write_changes_nothing),
 		TEST(a_write_dropped_while_it_is_sent_may_have_been_done),
-		TEST(a_value_that_is_too_large_is_left_out_and_the_rest_goes_on),
+		TEST(a_value_that_is_too_large_is_left_out_and_the_others_are_written),
 		TEST(a_transaction_that_is_too_large_is_halved),
 		TEST(a_plan_gets_a_version_above_those_of_aggregators),
 	};

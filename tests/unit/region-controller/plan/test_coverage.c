@@ -23,7 +23,7 @@ the_published_table_is_met_exactly(void **state)
 }
 
 static void
-one_path_takes_one_flow(void **state)
+one_path_needs_one_flow(void **state)
 {
 	assert_int_equal(coverage_flows(1, 0.99), 1);
 	assert_int_equal(coverage_flows(1, 0.999999), 1);
@@ -37,7 +37,7 @@ never_fewer_flows_than_paths(void **state)
 }
 
 static void
-more_paths_take_more_flows_up_to_the_limit(void **state)
+more_paths_need_more_flows_up_to_the_limit(void **state)
 {
 	uint32_t last = 0;
 
@@ -59,9 +59,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_published_table_is_met_exactly),
-		cmocka_unit_test(one_path_takes_one_flow),
+		cmocka_unit_test(one_path_needs_one_flow),
 		cmocka_unit_test(never_fewer_flows_than_paths),
-		cmocka_unit_test(more_paths_take_more_flows_up_to_the_limit),
+		cmocka_unit_test(more_paths_need_more_flows_up_to_the_limit),
 	};
 
 	return cmocka_run_group_tests_name("coverage", tests, NULL, NULL);

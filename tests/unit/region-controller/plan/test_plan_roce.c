@@ -130,7 +130,7 @@ levels_are_of_probes_over_verbs_only(void **state)
 }
 
 static void
-a_mixed_rack_takes_sizes_that_fit_everybody(void **state)
+a_mixed_rack_gets_sizes_that_all_rnics_support(void **state)
 {
 	struct fixture *f = *state;
 	const struct wire_mesh *mesh;
@@ -170,7 +170,7 @@ tors_of_different_transports_do_not_probe_each_other(void **state)
 }
 
 static void
-the_few_of_a_mixed_rack_have_witnesses(void **state)
+the_few_verbs_rnics_of_a_mixed_rack_have_witnesses(void **state)
 {
 	struct fixture *f = *state;
 	const struct wire_plan_view *view;
@@ -224,7 +224,7 @@ rate_of_host(const struct wire_plan_view *view, const char *host)
 }
 
 static void
-the_few_do_not_send_for_the_many(void **state)
+the_only_verbs_rnic_of_a_rack_sends_no_more_than_it_may(void **state)
 {
 	struct fixture *f = *state;
 
@@ -249,11 +249,11 @@ main(void)
 		TEST(large_probes_fit_the_first_qp_if_there_is_no_second),
 		TEST(plans_report_qps_and_levels_but_no_links),
 		TEST(levels_are_of_probes_over_verbs_only),
-		TEST(a_mixed_rack_takes_sizes_that_fit_everybody),
+		TEST(a_mixed_rack_gets_sizes_that_all_rnics_support),
 		TEST(tors_of_different_transports_do_not_probe_each_other),
-		TEST(the_few_of_a_mixed_rack_have_witnesses),
+		TEST(the_few_verbs_rnics_of_a_mixed_rack_have_witnesses),
 		TEST(no_reflector_of_a_switch_answers_over_verbs),
-		TEST(the_few_do_not_send_for_the_many),
+		TEST(the_only_verbs_rnic_of_a_rack_sends_no_more_than_it_may),
 	};
 
 	return cmocka_run_group_tests_name("plan_roce", tests, NULL, NULL);

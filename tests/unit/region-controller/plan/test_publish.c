@@ -269,7 +269,7 @@ a_later_aggregator_with_the_same_plan_keeps_its_version(void **state)
 
 /* A clock that goes back, or two controllers: one number, two plans. */
 static void
-two_plans_under_one_version_are_both_outrun(void **state)
+two_plans_with_one_version_get_a_newer_version(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t digest;
@@ -412,7 +412,7 @@ a_new_leader_with_the_same_plans_writes_nothing(void **state)
 
 /* Another etcd counts from 1 again, and aggregators hold more. */
 static void
-a_store_that_has_gone_back_is_lifted(void **state)
+versions_in_a_store_that_went_back_are_raised(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t digest;
@@ -529,7 +529,7 @@ main(void)
 		TEST(a_version_above_the_limit_is_ignored),
 		TEST(a_later_aggregator_with_a_higher_version_gets_a_newer_plan),
 		TEST(a_later_aggregator_with_the_same_plan_keeps_its_version),
-		TEST(two_plans_under_one_version_are_both_outrun),
+		TEST(two_plans_with_one_version_get_a_newer_version),
 		TEST(two_holders_that_differ_under_one_version_get_a_newer_one),
 		TEST(an_old_plan_that_comes_back_gets_a_new_version),
 		TEST(a_tor_that_leaves_the_topology_is_dropped),
@@ -537,7 +537,7 @@ main(void)
 		TEST(a_plan_being_written_is_replaced_by_a_newer_one),
 		TEST(plans_put_in_a_lost_leadership_are_put_again),
 		TEST(a_new_leader_with_the_same_plans_writes_nothing),
-		TEST(a_store_that_has_gone_back_is_lifted),
+		TEST(versions_in_a_store_that_went_back_are_raised),
 		TEST(plans_that_the_store_lost_are_put_again),
 		TEST(another_plan_in_the_store_is_looked_at_and_replaced),
 		TEST(keys_of_one_epoch_and_plan_have_one_number),

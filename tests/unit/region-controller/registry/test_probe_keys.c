@@ -53,7 +53,7 @@ keys_of(const char *secret)
 #define SECRET "0123456789abcdef0123456789abcdef\n"
 
 static void
-a_secret_is_long_enough_and_its_owners_alone(void **state)
+a_secret_must_be_long_and_readable_by_its_owner_only(void **state)
 {
 	struct probe_keys *keys = NULL;
 	struct rm_error error = { 0 };
@@ -172,7 +172,7 @@ a_file_read_again_changes_no_epoch_that_responders_hold(void **state)
 }
 
 static void
-a_secret_that_has_replaced_another_stands_alone(void **state)
+a_secret_that_has_replaced_another_is_used_alone(void **state)
 {
 	struct probe_keys *keys = keys_of(NEXT " from 1970-01-01T04:00:00Z\r\n");
 
@@ -182,7 +182,7 @@ a_secret_that_has_replaced_another_stands_alone(void **state)
 }
 
 static void
-who_derives_the_same_keys_has_the_same_print(void **state)
+controllers_with_the_same_secret_have_the_same_fingerprint(void **state)
 {
 	static const char *const texts[] = { SECRET, NEXT "\n",
 		SECRET NEXT " from 1970-01-01T04:00:00Z\n",
@@ -207,7 +207,7 @@ who_derives_the_same_keys_has_the_same_print(void **state)
 }
 
 static void
-a_line_that_is_no_secret_is_refused(void **state)
+a_malformed_secret_is_refused(void **state)
 {
 	static const char *const texts[] = {
 		"\n",
@@ -341,13 +341,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_secret_is_long_enough_and_its_owners_alone),
+		cmocka_unit_test(a_secret_must_be_long_and_readable_by_its_owner_only),
 		cmocka_unit_test(the_next_secret_is_of_the_epochs_from_its_time_on),
 		cmocka_unit_test(
 		    a_file_read_again_changes_no_epoch_that_responders_hold),
-		cmocka_unit_test(a_secret_that_has_replaced_another_stands_alone),
-		cmocka_unit_test(who_derives_the_same_keys_has_the_same_print),
-		cmocka_unit_test(a_line_that_is_no_secret_is_refused),
+		cmocka_unit_test(a_secret_that_has_replaced_another_is_used_alone),
+		cmocka_unit_test(
+		    controllers_with_the_same_secret_have_the_same_fingerprint),
+		cmocka_unit_test(a_malformed_secret_is_refused),
 		cmocka_unit_test(epochs_count_from_one_and_by_the_clock),
 		cmocka_unit_test(a_clock_that_is_set_is_followed_one_epoch_at_a_time),
 		cmocka_unit_test(

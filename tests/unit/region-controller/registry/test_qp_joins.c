@@ -46,7 +46,7 @@ ask(struct qp_joins *joins, int64_t at_s, uint64_t guid, uint32_t qpn, uint32_t 
 }
 
 static void
-the_second_to_ask_is_reported_and_the_first_when_it_asks_again(void **state)
+the_second_asker_gets_the_join_and_the_first_when_it_asks_again(void **state)
 {
 	assert_int_equal(ask(*state, 1, 0xa, 17, 18), 0);
 	assert_int_equal(ask(*state, 2, 0xb, 18, 17), 0xa);
@@ -112,7 +112,7 @@ an_asker_is_forgotten_after_a_minute(void **state)
 }
 
 static void
-no_more_are_remembered_than_there_is_room_for(void **state)
+the_number_of_remembered_askers_is_limited(void **state)
 {
 	for (uint32_t i = 0; i < MAX; i++)
 		assert_int_equal(ask(*state, 1, 0xa, i, 1000), 0);
@@ -141,13 +141,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_second_to_ask_is_reported_and_the_first_when_it_asks_again),
+		TEST(the_second_asker_gets_the_join_and_the_first_when_it_asks_again),
 		TEST(other_numbers_and_other_types_do_not_fit),
 		TEST(an_ambiguous_join_finds_no_rnic),
 		TEST(an_rnic_is_never_joined_to_itself),
 		TEST(equal_numbers_at_both_ends_are_joined_like_others),
 		TEST(an_asker_is_forgotten_after_a_minute),
-		TEST(no_more_are_remembered_than_there_is_room_for),
+		TEST(the_number_of_remembered_askers_is_limited),
 		TEST(askers_with_the_same_numbers_are_limited),
 	};
 

@@ -172,7 +172,7 @@ qps_and_ports_must_fit_each_other(void **state)
 }
 
 static void
-a_replaced_agent_is_not_listened_to(void **state)
+registrations_of_a_replaced_agent_are_ignored(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -208,7 +208,7 @@ an_rnic_may_move_to_another_tor(void **state)
 }
 
 static void
-an_rnic_is_its_first_hosts_until_it_is_forgotten(void **state)
+an_rnic_belongs_to_its_first_host_until_it_is_removed(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -293,7 +293,7 @@ an_rnic_without_a_place_is_kept_and_counted(void **state)
 }
 
 static void
-a_new_topology_finds_it_a_place(void **state)
+a_new_topology_gives_a_place_to_an_rnic_without_one(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor7", REGION_V4);
@@ -325,7 +325,7 @@ refused_as(struct fixture *f, const struct wire_rnic *rnic, const char *host,
 }
 
 static void
-the_malformed_is_refused_with_its_reason(void **state)
+a_malformed_registration_is_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
 	const struct wire_rnic good = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -428,7 +428,7 @@ only_rnics_without_a_connected_aggregator_age(void **state)
 }
 
 static void
-a_person_can_have_one_forgotten(void **state)
+an_operator_can_remove_an_rnic(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -537,7 +537,7 @@ a_swapped_rnic_takes_the_place_of_the_old_one(void **state)
 }
 
 static void
-nothing_is_replaced_that_is_elsewhere_or_still_reported_of(void **state)
+no_rnic_is_replaced_that_is_elsewhere_or_still_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic all[3] = {
@@ -562,7 +562,7 @@ nothing_is_replaced_that_is_elsewhere_or_still_reported_of(void **state)
 }
 
 static void
-a_known_rnic_that_got_anothers_name_or_address_replaces_it_not(void **state)
+a_known_rnic_with_the_name_or_address_of_another_does_not_replace_it(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic both[2] = {
@@ -728,8 +728,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_registration_of_an_old_plan_adds_but_changes_nothing),
 		TEST(a_swapped_rnic_takes_the_place_of_the_old_one),
-		TEST(nothing_is_replaced_that_is_elsewhere_or_still_reported_of),
-		TEST(a_known_rnic_that_got_anothers_name_or_address_replaces_it_not),
+		TEST(no_rnic_is_replaced_that_is_elsewhere_or_still_reported),
+		TEST(
+		    a_known_rnic_with_the_name_or_address_of_another_does_not_replace_it),
 		TEST(an_rnic_swapped_without_a_leader_is_replaced_too),
 		TEST(a_replaced_rnic_does_not_come_back_by_an_old_plan),
 		TEST(a_repeated_registration_changes_nothing),
@@ -737,18 +738,18 @@ main(void)
 		TEST(a_restart_matters_only_with_a_qpn),
 		TEST(qps_make_new_plans_and_links_are_only_kept),
 		TEST(qps_and_ports_must_fit_each_other),
-		TEST(a_replaced_agent_is_not_listened_to),
+		TEST(registrations_of_a_replaced_agent_are_ignored),
 		TEST(an_rnic_may_move_to_another_tor),
-		TEST(an_rnic_is_its_first_hosts_until_it_is_forgotten),
+		TEST(an_rnic_belongs_to_its_first_host_until_it_is_removed),
 		TEST(a_host_that_was_renamed_keeps_its_rnics),
 		TEST(a_bond_is_a_member_of_both_its_racks),
 		TEST(an_rnic_without_a_place_is_kept_and_counted),
-		TEST(a_new_topology_finds_it_a_place),
-		TEST(the_malformed_is_refused_with_its_reason),
+		TEST(a_new_topology_gives_a_place_to_an_rnic_without_one),
+		TEST(a_malformed_registration_is_refused_with_a_reason),
 		TEST(no_driver_is_a_reason_to_refuse_an_rnic),
 		TEST(repeated_refusals_are_one_entry_with_a_count),
 		TEST(only_rnics_without_a_connected_aggregator_age),
-		TEST(a_person_can_have_one_forgotten),
+		TEST(an_operator_can_remove_an_rnic),
 		TEST(all_come_sorted_by_id),
 		TEST(an_rnic_is_found_by_any_of_its_addresses),
 		TEST(the_newest_of_two_claims_wins_and_stays),

@@ -112,7 +112,7 @@ a_hop_without_an_alias_is_named_by_its_address(void **state)
 }
 
 static void
-nothing_is_guessed_across_a_silent_hop(void **state)
+no_link_is_derived_across_a_silent_hop(void **state)
 {
 	struct world *world = *state;
 
@@ -123,7 +123,7 @@ nothing_is_guessed_across_a_silent_hop(void **state)
 }
 
 static void
-a_link_seen_again_is_reported_of_once_an_hour_only(void **state)
+a_link_seen_again_is_reported_at_most_once_an_hour(void **state)
 {
 	const uint16_t hops[] = { 0x0909, 0x0102 };
 	struct world *world = *state;
@@ -169,7 +169,7 @@ a_link_not_traced_for_a_week_is_forgotten(void **state)
 }
 
 static void
-a_link_comes_back_from_the_store_as_it_went(void **state)
+a_link_is_read_from_the_store_as_it_was_written(void **state)
 {
 	struct world *world = *state;
 	struct traced_link link;
@@ -371,11 +371,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(hops_become_links_between_the_switches_that_aliases_name),
 		TEST(a_hop_without_an_alias_is_named_by_its_address),
-		TEST(nothing_is_guessed_across_a_silent_hop),
-		TEST(a_link_seen_again_is_reported_of_once_an_hour_only),
+		TEST(no_link_is_derived_across_a_silent_hop),
+		TEST(a_link_seen_again_is_reported_at_most_once_an_hour),
 		TEST(links_beyond_the_bound_are_refused_and_counted),
 		TEST(a_link_not_traced_for_a_week_is_forgotten),
-		TEST(a_link_comes_back_from_the_store_as_it_went),
+		TEST(a_link_is_read_from_the_store_as_it_was_written),
 		TEST(a_link_that_no_trace_could_find_is_refused),
 		TEST(a_link_named_by_a_later_alias_is_renamed),
 		TEST(two_interfaces_that_turn_out_to_be_one_switch_are_no_link),

@@ -48,7 +48,7 @@ the_least_delayed_message_sets_the_offset(void **state)
 }
 
 static void
-clocks_that_part_are_followed(void **state)
+clocks_that_drift_apart_are_followed(void **state)
 {
 	struct clock_map map = { 0 };
 	int64_t error;
@@ -139,7 +139,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_mapped_before_the_first_sample),
 		cmocka_unit_test(the_least_delayed_message_sets_the_offset),
-		cmocka_unit_test(clocks_that_part_are_followed),
+		cmocka_unit_test(clocks_that_drift_apart_are_followed),
 		cmocka_unit_test(a_clock_that_stood_still_is_followed_within_seconds),
 		cmocka_unit_test(messages_that_were_held_up_together_move_nothing),
 		cmocka_unit_test(a_reset_forgets_the_earlier_samples),
