@@ -218,7 +218,7 @@ an_aggregator_that_is_gone_after_a_restart_is_reported_missing(void **state)
 }
 
 static void
-a_rack_that_condemns_its_own_tor_is_accepted(void **state)
+a_racks_verdict_on_its_own_tor_is_accepted(void **state)
 {
 	struct fixture *f = *state;
 	char id[32], part[64];
@@ -290,7 +290,7 @@ main(void)
 		TEST(a_missing_aggregator_is_one_finding_that_ends_when_it_returns),
 		TEST(incidents_of_the_analyzer_keep_their_ids_over_a_restart),
 		TEST(an_aggregator_that_is_gone_after_a_restart_is_reported_missing),
-		TEST(a_rack_that_condemns_its_own_tor_is_accepted),
+		TEST(a_racks_verdict_on_its_own_tor_is_accepted),
 		TEST(a_stall_of_the_loop_makes_no_aggregator_silent),
 	};
 

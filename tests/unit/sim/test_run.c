@@ -313,7 +313,7 @@ a_cable_that_loses_a_third_both_directions_is_named_and_not_its_spine(void **sta
 }
 
 static void
-a_quiet_fabric_reports_nothing(void **state)
+a_fabric_without_losses_names_no_part(void **state)
 {
 	struct text a = run("name: a\nseconds: 20\nnoise: { loss: 1e-5 }\n", 1, 0);
 
@@ -384,7 +384,7 @@ main(void)
 		    a_spine_that_loses_a_third_is_named_and_none_of_its_links),
 		cmocka_unit_test(
 		    a_cable_that_loses_a_third_both_directions_is_named_and_not_its_spine),
-		cmocka_unit_test(a_quiet_fabric_reports_nothing),
+		cmocka_unit_test(a_fabric_without_losses_names_no_part),
 		cmocka_unit_test(rails_of_a_host_are_in_racks_of_their_own),
 		cmocka_unit_test(a_scheme_judges_by_the_window_that_it_is_given),
 	};

@@ -29,7 +29,7 @@ alone(float sent26, float lost26, float sent0, float lost0, bool was)
 }
 
 static void
-one_class_alone_is_found_with_few_losses_if_it_is_the_rarer_one(void **state)
+few_losses_show_that_only_the_rarer_class_is_lost(void **state)
 {
 	assert_int_equal(alone(45, 45, 15, 0, false), 26);
 	assert_int_equal(alone(45, 0, 15, 15, false), 0);
@@ -39,7 +39,7 @@ one_class_alone_is_found_with_few_losses_if_it_is_the_rarer_one(void **state)
 }
 
 static void
-losses_of_both_classes_are_of_no_class(void **state)
+losses_of_both_classes_name_no_class(void **state)
 {
 	assert_int_equal(alone(45, 45, 15, 15, false), -1); /* dead */
 	assert_int_equal(alone(450, 100, 150, 30, false), -1);
@@ -49,7 +49,7 @@ losses_of_both_classes_are_of_no_class(void **state)
 }
 
 static void
-once_known_fewer_losses_keep_it(void **state)
+fewer_losses_keep_a_class_that_was_found(void **state)
 {
 	assert_int_equal(alone(45, 15, 15, 0, true), 26);
 	assert_int_equal(alone(450, 30, 150, 2, true), 26);
@@ -57,7 +57,7 @@ once_known_fewer_losses_keep_it(void **state)
 }
 
 static void
-the_figures_are_appended(void **state)
+the_counts_of_the_class_are_in_the_sentence(void **state)
 {
 	const struct localise_classes classes = counts(45, 44, 15, 1);
 	char observed[RM_EVIDENCE_TEXT] = "both ways";
@@ -71,11 +71,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-		    one_class_alone_is_found_with_few_losses_if_it_is_the_rarer_one),
-		cmocka_unit_test(losses_of_both_classes_are_of_no_class),
-		cmocka_unit_test(once_known_fewer_losses_keep_it),
-		cmocka_unit_test(the_figures_are_appended),
+		cmocka_unit_test(few_losses_show_that_only_the_rarer_class_is_lost),
+		cmocka_unit_test(losses_of_both_classes_name_no_class),
+		cmocka_unit_test(fewer_losses_keep_a_class_that_was_found),
+		cmocka_unit_test(the_counts_of_the_class_are_in_the_sentence),
 	};
 
 	return cmocka_run_group_tests_name("localise_classes", tests, NULL, NULL);

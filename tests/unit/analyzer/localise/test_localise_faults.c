@@ -108,7 +108,7 @@ run_fault(size_t tors, size_t spines, size_t flows, double rate, uint64_t seeds,
 }
 
 static void
-a_spine_port_that_swallows_all_is_its_link(void **state)
+a_spine_port_that_drops_all_flows_names_its_link(void **state)
 {
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
 		RM_KIND_LINK_DOWN, 6 };
@@ -122,7 +122,7 @@ a_spine_port_that_swallows_all_is_its_link(void **state)
 }
 
 static void
-a_spine_port_that_swallows_half_of_the_flows_reports_so(void **state)
+a_spine_port_that_drops_half_of_the_flows_is_reported_as_that(void **state)
 {
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_FLOWS_BLACKHOLED,
 		RM_KIND_FLOWS_BLACKHOLED, 6 };
@@ -135,7 +135,7 @@ a_spine_port_that_swallows_half_of_the_flows_reports_so(void **state)
 
 /* Few witnesses: late, or but the one way that a flow is seen to die on. */
 static void
-a_port_that_swallows_one_flow_of_sixteen_accuses_nobody_else(void **state)
+a_port_that_drops_one_flow_of_sixteen_names_no_other_part(void **state)
 {
 	size_t named = 0;
 
@@ -208,7 +208,7 @@ replies_over_the_same_spine_change_nothing(void **state)
 }
 
 static void
-an_uplink_that_is_dead_both_directions_is_a_link(void **state)
+an_uplink_dead_in_both_directions_is_named_as_link(void **state)
 {
 	const struct expected e = { "s2--tor2", NULL, RM_KIND_LINK_DOWN,
 		RM_KIND_LINK_DOWN, 6 };
@@ -220,7 +220,7 @@ an_uplink_that_is_dead_both_directions_is_a_link(void **state)
 }
 
 static void
-a_dead_spine_is_a_switch(void **state)
+a_dead_spine_is_named_as_switch(void **state)
 {
 	const struct expected e = { "s1", NULL, RM_KIND_SWITCH_DOWN,
 		RM_KIND_SWITCH_DOWN, 6 };
@@ -237,7 +237,7 @@ a_dead_spine_is_a_switch(void **state)
 }
 
 static void
-a_dead_tor_is_a_tor(void **state)
+a_dead_tor_is_named_as_tor(void **state)
 {
 	const struct expected e = { "tor1", NULL, RM_KIND_TOR_DOWN, RM_KIND_TOR_DOWN,
 		6 };
@@ -253,7 +253,7 @@ a_dead_tor_is_a_tor(void **state)
 }
 
 static void
-a_link_that_loses_a_third_by_chance_swallows_no_flows(void **state)
+a_link_with_random_loss_of_a_third_does_not_drop_whole_flows(void **state)
 {
 	const struct expected e = { "s1--tor2", NULL, RM_KIND_LINK_LOSSY,
 		RM_KIND_LINK_LOSSY, 6 };
@@ -263,7 +263,7 @@ a_link_that_loses_a_third_by_chance_swallows_no_flows(void **state)
 }
 
 static void
-a_link_that_loses_a_twentieth_is_lossy(void **state)
+a_link_with_random_loss_of_a_twentieth_is_lossy(void **state)
 {
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_LOSSY,
 		RM_KIND_LINK_LOSSY, 28 };
@@ -273,7 +273,7 @@ a_link_that_loses_a_twentieth_is_lossy(void **state)
 }
 
 static void
-replies_alone_are_a_path(void **state)
+if_only_replies_are_lost_a_path_is_named(void **state)
 {
 	const struct expected e = { "tor2->tor1", "tor1->tor2", RM_KIND_PATH_LOSSY,
 		RM_KIND_PATH_LOSSY, 20 };
@@ -297,7 +297,7 @@ nobody_is_named(struct fabric *fabric, double end_s, uint64_t seed)
 }
 
 static void
-a_dead_rnic_is_no_link(void **state)
+a_dead_rnic_names_no_link(void **state)
 {
 	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
 		struct fabric *fabric = new_fabric(4, 2, 16, 1, seed);
@@ -310,7 +310,7 @@ a_dead_rnic_is_no_link(void **state)
 }
 
 static void
-one_second_of_losses_is_nothing(void **state)
+one_second_of_losses_names_no_part(void **state)
 {
 	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
 		struct fabric *fabric = new_fabric(3, 2, 8, 1, seed);
@@ -323,7 +323,7 @@ one_second_of_losses_is_nothing(void **state)
 }
 
 static void
-a_quiet_fabric_reports_nothing(void **state)
+a_fabric_without_losses_names_no_part(void **state)
 {
 	struct fabric *fabric = new_fabric(3, 2, 8, 1, 4711);
 
@@ -336,7 +336,7 @@ a_quiet_fabric_reports_nothing(void **state)
 }
 
 static void
-two_faults_are_two_parts(void **state)
+two_faults_name_two_parts(void **state)
 {
 	const struct expected e[] = { { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
 					  RM_KIND_LINK_DOWN, 10 },
@@ -355,7 +355,7 @@ two_faults_are_two_parts(void **state)
 }
 
 static void
-an_rnic_that_dies_beside_an_uplink_is_no_switch(void **state)
+a_dead_rnic_beside_a_dead_uplink_names_no_switch(void **state)
 {
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
 		RM_KIND_LINK_DOWN, 8 };
@@ -374,7 +374,7 @@ an_rnic_that_dies_beside_an_uplink_is_no_switch(void **state)
 }
 
 static void
-a_silent_rack_leaves_the_others_their_verdict(void **state)
+a_silent_rack_does_not_change_the_verdict_of_others(void **state)
 {
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_LINK_DOWN,
 		RM_KIND_LINK_DOWN, 6 };
@@ -394,7 +394,7 @@ a_silent_rack_leaves_the_others_their_verdict(void **state)
 }
 
 static void
-a_large_fabric_has_its_link_found(void **state)
+a_dead_link_of_a_large_fabric_is_found(void **state)
 {
 	const struct fabric_options options = { .tors = 64,
 		.spines = 8,
@@ -415,7 +415,7 @@ a_large_fabric_has_its_link_found(void **state)
 }
 
 static void
-what_works_again_is_good(void **state)
+a_part_that_works_again_is_good(void **state)
 {
 	const struct rm_verdict *verdicts;
 	struct rm_verdict named = { .kind = 0 };
@@ -473,7 +473,7 @@ a_part_that_nothing_crosses_any_more_is_unknown(void **state)
 }
 
 static void
-where_two_rnics_report_both_may_be_dead(void **state)
+if_only_two_rnics_probe_a_tor_both_may_be_dead(void **state)
 {
 	const struct localise_options options = { "r1", 10 * RM_NS_PER_S };
 	const struct rm_leg_counts none = { 20, 6 }, all = { 20, 20 };
@@ -496,7 +496,7 @@ where_two_rnics_report_both_may_be_dead(void **state)
 }
 
 static void
-a_rack_that_condemns_its_own_tor_is_accepted_unless_it_is_refuted(void **state)
+a_racks_verdict_on_its_own_tor_is_accepted_unless_refuted(void **state)
 {
 	const struct localise_options options = { "r1", 10 * RM_NS_PER_S };
 	const struct rm_verdict *verdicts;
@@ -526,30 +526,31 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_spine_port_that_swallows_all_is_its_link),
+		cmocka_unit_test(a_spine_port_that_drops_all_flows_names_its_link),
 		cmocka_unit_test(
-		    a_spine_port_that_swallows_half_of_the_flows_reports_so),
+		    a_spine_port_that_drops_half_of_the_flows_is_reported_as_that),
 		cmocka_unit_test(
-		    a_port_that_swallows_one_flow_of_sixteen_accuses_nobody_else),
+		    a_port_that_drops_one_flow_of_sixteen_names_no_other_part),
 		cmocka_unit_test(replies_over_the_same_spine_change_nothing),
-		cmocka_unit_test(an_uplink_that_is_dead_both_directions_is_a_link),
-		cmocka_unit_test(a_dead_spine_is_a_switch),
-		cmocka_unit_test(a_dead_tor_is_a_tor),
-		cmocka_unit_test(a_link_that_loses_a_third_by_chance_swallows_no_flows),
-		cmocka_unit_test(a_link_that_loses_a_twentieth_is_lossy),
-		cmocka_unit_test(replies_alone_are_a_path),
-		cmocka_unit_test(a_dead_rnic_is_no_link),
-		cmocka_unit_test(one_second_of_losses_is_nothing),
-		cmocka_unit_test(a_quiet_fabric_reports_nothing),
-		cmocka_unit_test(two_faults_are_two_parts),
-		cmocka_unit_test(an_rnic_that_dies_beside_an_uplink_is_no_switch),
-		cmocka_unit_test(a_silent_rack_leaves_the_others_their_verdict),
-		cmocka_unit_test(a_large_fabric_has_its_link_found),
-		cmocka_unit_test(what_works_again_is_good),
-		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
-		cmocka_unit_test(where_two_rnics_report_both_may_be_dead),
+		cmocka_unit_test(an_uplink_dead_in_both_directions_is_named_as_link),
+		cmocka_unit_test(a_dead_spine_is_named_as_switch),
+		cmocka_unit_test(a_dead_tor_is_named_as_tor),
 		cmocka_unit_test(
-		    a_rack_that_condemns_its_own_tor_is_accepted_unless_it_is_refuted),
+		    a_link_with_random_loss_of_a_third_does_not_drop_whole_flows),
+		cmocka_unit_test(a_link_with_random_loss_of_a_twentieth_is_lossy),
+		cmocka_unit_test(if_only_replies_are_lost_a_path_is_named),
+		cmocka_unit_test(a_dead_rnic_names_no_link),
+		cmocka_unit_test(one_second_of_losses_names_no_part),
+		cmocka_unit_test(a_fabric_without_losses_names_no_part),
+		cmocka_unit_test(two_faults_name_two_parts),
+		cmocka_unit_test(a_dead_rnic_beside_a_dead_uplink_names_no_switch),
+		cmocka_unit_test(a_silent_rack_does_not_change_the_verdict_of_others),
+		cmocka_unit_test(a_dead_link_of_a_large_fabric_is_found),
+		cmocka_unit_test(a_part_that_works_again_is_good),
+		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
+		cmocka_unit_test(if_only_two_rnics_probe_a_tor_both_may_be_dead),
+		cmocka_unit_test(
+		    a_racks_verdict_on_its_own_tor_is_accepted_unless_refuted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ run_all(struct fabric_fault fault, struct reported reported)
 }
 
 static void
-a_port_that_swallows_every_second_flow_is_not_down(void **state)
+a_port_that_drops_every_second_flow_is_not_down(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 0.5, 0, 0 },
 	    (struct reported){ "s1--tor1", "from s1 to tor1", false, 16 });
@@ -137,14 +137,14 @@ a_port_that_swallows_every_second_flow_is_not_down(void **state)
 }
 
 static void
-a_spine_that_swallows_every_third_flow_is_not_down(void **state)
+a_spine_that_drops_every_third_flow_is_not_down(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_SPINE, 0, 0, 1. / 3, 0, 0 },
 	    (struct reported){ "s1", NULL, false, 16 });
 }
 
 static void
-a_link_that_is_dead_one_direction_is_reported_so(void **state)
+a_link_dead_in_one_direction_is_reported_with_it(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 1, 0, 0 },
 	    (struct reported){ "s1--tor1", "from s1 to tor1", true, 3 });
@@ -153,7 +153,7 @@ a_link_that_is_dead_one_direction_is_reported_so(void **state)
 }
 
 static void
-a_link_that_is_dead_both_directions_is_down(void **state)
+a_link_dead_in_both_directions_is_down(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_LINK, 0, 0, 1, 0, 0 },
 	    (struct reported){ "s1--tor1", NULL, true, 4 });
@@ -172,10 +172,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_port_that_swallows_every_second_flow_is_not_down),
-		cmocka_unit_test(a_spine_that_swallows_every_third_flow_is_not_down),
-		cmocka_unit_test(a_link_that_is_dead_one_direction_is_reported_so),
-		cmocka_unit_test(a_link_that_is_dead_both_directions_is_down),
+		cmocka_unit_test(a_port_that_drops_every_second_flow_is_not_down),
+		cmocka_unit_test(a_spine_that_drops_every_third_flow_is_not_down),
+		cmocka_unit_test(a_link_dead_in_one_direction_is_reported_with_it),
+		cmocka_unit_test(a_link_dead_in_both_directions_is_down),
 		cmocka_unit_test(a_dead_spine_forwards_nothing),
 	};
 

@@ -119,7 +119,7 @@ a_late_link_that_loses_is_reported_with_what_it_loses(void **state)
 
 /* By the time that its first replies come it may have been called dead. */
 static void
-a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_reported(void **state)
+a_link_late_by_3_s_is_not_dead_when_replies_are_reported(void **state)
 {
 	/* A row is of a second, and takes up to 1.4 s; the next one shows that it is
 	 * not the end of an outage. */
@@ -156,7 +156,7 @@ a_switch_that_is_late_is_reported_and_none_of_its_links(void **state)
 
 /* Its own rack tells it, if anybody can. */
 static void
-an_rnic_that_is_late_is_no_fault_between_racks(void **state)
+a_late_rnic_is_no_fault_between_racks(void **state)
 {
 	static const size_t rnics[] = { 4, 1, 4, 4 };
 	char last[RM_SENTENCE_BYTES];
@@ -201,7 +201,7 @@ a_link_that_was_late_and_dies_is_reported_to_be_dead(void **state)
 #define TEST(f) cmocka_unit_test(f)
 
 static void
-ends_of_links_are_known_whatever_dashes_names_have(void **state)
+the_ends_of_a_link_are_found_in_names_with_dashes(void **state)
 {
 	static const struct {
 		enum rm_part_type type;
@@ -234,14 +234,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ends_of_links_are_known_whatever_dashes_names_have),
+		TEST(the_ends_of_a_link_are_found_in_names_with_dashes),
 		TEST(a_link_that_is_late_is_reported_with_its_delay),
 		TEST(a_link_that_is_later_than_probes_wait_is_late_and_not_dead),
 		TEST(a_late_link_that_loses_is_reported_with_what_it_loses),
-		TEST(a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_reported),
+		TEST(a_link_late_by_3_s_is_not_dead_when_replies_are_reported),
 		TEST(a_switch_that_is_late_is_reported_and_none_of_its_links),
 		TEST(a_link_that_was_late_and_dies_is_reported_to_be_dead),
-		TEST(an_rnic_that_is_late_is_no_fault_between_racks),
+		TEST(a_late_rnic_is_no_fault_between_racks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

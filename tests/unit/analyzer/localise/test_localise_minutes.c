@@ -88,7 +88,7 @@ is_explained(const struct seen *seen, bool loses_share, rm_mono_t at)
 }
 
 static void
-what_minutes_blame_another_for_is_explained(void **state)
+losses_for_which_minutes_blame_another_part_are_explained(void **state)
 {
 	report(*state, "tor2", 6);
 	report(*state, "tor3", 1);
@@ -98,7 +98,7 @@ what_minutes_blame_another_for_is_explained(void **state)
 }
 
 static void
-most_of_it_has_to_be_the_others(void **state)
+losses_are_explained_only_if_most_are_the_other_parts(void **state)
 {
 	report(*state, "tor2", 5);
 	report(*state, "tor3", 4);
@@ -109,7 +109,7 @@ most_of_it_has_to_be_the_others(void **state)
 }
 
 static void
-whom_minutes_blame_as_well_may_be_named(void **state)
+a_part_that_minutes_blame_too_may_be_named(void **state)
 {
 	report(*state, "tor2", 6);
 	blame(*state, RM_PART_TOR, "tor2", 40);
@@ -118,7 +118,7 @@ whom_minutes_blame_as_well_may_be_named(void **state)
 }
 
 static void
-what_loses_all_needs_no_minutes(void **state)
+a_part_that_loses_all_needs_no_minutes(void **state)
 {
 	report(*state, "tor2", 6);
 	blame(*state, RM_PART_TOR, "tor2", 40);
@@ -126,7 +126,7 @@ what_loses_all_needs_no_minutes(void **state)
 }
 
 static void
-neither_weak_nor_old_blame_counts(void **state)
+weak_or_old_blame_does_not_count(void **state)
 {
 	struct seen *seen = *state;
 
@@ -145,15 +145,17 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    what_minutes_blame_another_for_is_explained, setup, teardown),
+		    losses_for_which_minutes_blame_another_part_are_explained, setup,
+		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    most_of_it_has_to_be_the_others, setup, teardown),
+		    losses_are_explained_only_if_most_are_the_other_parts, setup,
+		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    whom_minutes_blame_as_well_may_be_named, setup, teardown),
+		    a_part_that_minutes_blame_too_may_be_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    what_loses_all_needs_no_minutes, setup, teardown),
+		    a_part_that_loses_all_needs_no_minutes, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    neither_weak_nor_old_blame_counts, setup, teardown),
+		    weak_or_old_blame_does_not_count, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,7 @@ assert_link(const struct localise_suspect *suspect, const char *name)
 }
 
 static void
-losses_over_one_cable_are_that_cables(void **state)
+losses_over_one_cable_name_the_cable(void **state)
 {
 	bool sure;
 
@@ -119,7 +119,7 @@ losses_over_one_cable_are_that_cables(void **state)
 
 /* The cable's rate would have cost the other ways not one packet. */
 static void
-one_cable_is_not_sure_where_hardly_anything_is_sent_over_others(void **state)
+one_cable_is_not_certain_if_hardly_any_probes_cross_the_others(void **state)
 {
 	bool sure;
 
@@ -128,7 +128,7 @@ one_cable_is_not_sure_where_hardly_anything_is_sent_over_others(void **state)
 }
 
 static void
-losses_over_two_cables_are_no_one_cables(void **state)
+losses_over_two_cables_name_no_single_cable(void **state)
 {
 	bool sure;
 
@@ -136,7 +136,7 @@ losses_over_two_cables_are_no_one_cables(void **state)
 }
 
 static void
-losses_over_all_cables_are_the_switchs(void **state)
+losses_over_all_cables_name_the_switch(void **state)
 {
 	bool sure;
 
@@ -145,7 +145,7 @@ losses_over_all_cables_are_the_switchs(void **state)
 }
 
 static void
-a_link_is_no_switch_with_one_link(void **state)
+a_link_is_not_named_as_its_switch(void **state)
 {
 	struct spine *spine = *state;
 	bool sure;
@@ -185,11 +185,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(losses_over_one_cable_are_that_cables),
-		TEST(one_cable_is_not_sure_where_hardly_anything_is_sent_over_others),
-		TEST(losses_over_two_cables_are_no_one_cables),
-		TEST(losses_over_all_cables_are_the_switchs),
-		TEST(a_link_is_no_switch_with_one_link),
+		TEST(losses_over_one_cable_name_the_cable),
+		TEST(one_cable_is_not_certain_if_hardly_any_probes_cross_the_others),
+		TEST(losses_over_two_cables_name_no_single_cable),
+		TEST(losses_over_all_cables_name_the_switch),
+		TEST(a_link_is_not_named_as_its_switch),
 		cmocka_unit_test(a_sample_of_paths_has_none_twice),
 	};
 

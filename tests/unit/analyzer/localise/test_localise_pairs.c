@@ -84,7 +84,7 @@ assert_text(const struct localise_pairs *pairs, const char *expected)
 }
 
 static void
-a_pair_that_is_named_is_reported_at_once(void **state)
+a_named_pair_is_reported_at_once(void **state)
 {
 	struct pair pair = pair_new("tor1", "tor2");
 	struct localise_pairs pairs = { .count = 0 };
@@ -102,7 +102,7 @@ a_pair_that_is_named_is_reported_at_once(void **state)
 }
 
 static void
-another_one_is_reported_once_it_is_blamed_for_a_while(void **state)
+another_pair_is_reported_after_it_is_blamed_for_a_while(void **state)
 {
 	struct pair first = pair_new("tor1", "tor2"), second = pair_new("tor3", "tor4");
 	struct localise_pairs pairs = { .count = 0 };
@@ -127,7 +127,7 @@ another_one_is_reported_once_it_is_blamed_for_a_while(void **state)
 }
 
 static void
-one_that_is_not_blamed_any_more_is_forgotten(void **state)
+a_pair_that_is_not_blamed_any_more_is_removed(void **state)
 {
 	struct pair first = pair_new("tor1", "tor2"), second = pair_new("tor3", "tor4");
 	struct localise_pairs pairs = { .count = 0 };
@@ -142,7 +142,7 @@ one_that_is_not_blamed_any_more_is_forgotten(void **state)
 }
 
 static void
-of_many_with_long_names_some_are_counted(void **state)
+pairs_whose_long_names_do_not_fit_are_counted(void **state)
 {
 	struct localise_pairs pairs = { .count = 0 };
 	char text[RM_EVIDENCE_TEXT];
@@ -166,10 +166,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pair_that_is_named_is_reported_at_once),
-		cmocka_unit_test(another_one_is_reported_once_it_is_blamed_for_a_while),
-		cmocka_unit_test(one_that_is_not_blamed_any_more_is_forgotten),
-		cmocka_unit_test(of_many_with_long_names_some_are_counted),
+		cmocka_unit_test(a_named_pair_is_reported_at_once),
+		cmocka_unit_test(
+		    another_pair_is_reported_after_it_is_blamed_for_a_while),
+		cmocka_unit_test(a_pair_that_is_not_blamed_any_more_is_removed),
+		cmocka_unit_test(pairs_whose_long_names_do_not_fit_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("localise_pairs", tests, NULL, NULL);

@@ -152,7 +152,7 @@ paths_known_after(struct rows *rows, const char *tor, int64_t ns)
 }
 
 static void
-paths_are_known_for_longer_where_rows_come_seldom(void **state)
+paths_stay_known_for_longer_if_rows_are_rare(void **state)
 {
 	struct rows *rows = *state;
 
@@ -162,7 +162,7 @@ paths_are_known_for_longer_where_rows_come_seldom(void **state)
 }
 
 static void
-a_clock_that_is_wrong_all_the_time_is_put_up_with(void **state)
+a_constant_clock_error_does_not_matter(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row row = {
@@ -230,7 +230,7 @@ late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 }
 
 static void
-what_was_reported_late_is_judged_late_and_reports_so(void **state)
+a_verdict_on_late_reports_has_the_delay(void **state)
 {
 	assert_in_range(late_after(*state, 4, 0), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
 }
@@ -276,7 +276,7 @@ an_older_aggregators_clock_that_is_set_back_hides_nothing_for_long(void **state)
 }
 
 static void
-a_hold_up_is_late_by_the_monotonic_clock_too(void **state)
+delayed_reports_are_also_recognized_by_the_monotonic_clock(void **state)
 {
 	struct rows *rows = *state;
 
@@ -303,13 +303,13 @@ an_aggregator_that_begins_anew_makes_no_verdict_late(void **state)
 }
 
 static void
-what_was_reported_in_time_is_not_late_whatever_the_clocks_report(void **state)
+reports_in_time_are_not_late_for_any_clock_error(void **state)
 {
 	assert_int_equal(late_after(*state, 0, 0), 0);
 }
 
 static void
-what_makes_no_sense_is_refused_and_counted(void **state)
+nonsense_rows_are_refused_and_counted(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row bad[] = {
@@ -344,7 +344,7 @@ what_makes_no_sense_is_refused_and_counted(void **state)
 }
 
 static void
-silence_behind_the_last_known_hop_is_the_same_path(void **state)
+silent_hops_behind_the_last_known_hop_do_not_change_the_path(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row same[] = {
@@ -363,7 +363,7 @@ silence_behind_the_last_known_hop_is_the_same_path(void **state)
 }
 
 static void
-flows_without_a_path_are_the_whole_path(void **state)
+losses_of_flows_without_a_known_path_name_the_whole_path(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row one[] = {
@@ -389,7 +389,7 @@ flows_without_a_path_are_the_whole_path(void **state)
 
 /* Its own rack may need some seconds to see what an RNIC loses; nobody else tells. */
 static void
-what_one_pair_of_rnics_loses_waits_for_their_racks(void **state)
+losses_of_one_pair_of_rnics_wait_for_the_verdicts_of_their_racks(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row one[] = {
@@ -415,7 +415,7 @@ what_one_pair_of_rnics_loses_waits_for_their_racks(void **state)
 }
 
 static void
-of_two_cables_between_the_same_switches_the_sick_one_is_reported(void **state)
+of_two_cables_between_the_same_switches_the_faulty_one_is_named(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row one[] = {
@@ -457,7 +457,7 @@ of_two_cables_between_the_same_switches_the_sick_one_is_reported(void **state)
 /* What leaves tor1 by s1 is gone: probes, and the replies to those that came over s1,
  * for both directions of a flow are hashed alike. Half of the replies come by s2. */
 static void
-an_uplink_that_loses_what_it_sends_is_no_lot_of_paths(void **state)
+an_uplink_with_a_dead_direction_is_not_named_as_many_paths(void **state)
 {
 	static const char *const tors[] = { "tor1", "tor2", "tor3" };
 	static const struct wire_path_row first[] = {
@@ -510,7 +510,7 @@ swallows_flows(struct rows *rows, const struct wire_path_row *first,
 
 /* Those that send one packet a second do not tell whether they lose all of them. */
 static void
-flows_that_send_one_packet_do_not_hide_that_others_die_whole(void **state)
+flows_of_one_packet_do_not_hide_that_others_lose_all(void **state)
 {
 	static const struct wire_path_row first[] = {
 		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 68, 20, 0, 0, 24,
@@ -530,7 +530,7 @@ flows_that_send_one_packet_do_not_hide_that_others_die_whole(void **state)
 
 /* Its own rack need not be waited for: that RNIC's flows by s2 live. */
 static void
-flows_that_die_by_one_spine_alone_are_not_one_rnics(void **state)
+flows_lost_by_only_one_spine_name_no_rnic(void **state)
 {
 	static const struct wire_path_row first[] = {
 		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 27, 5, 0, 4, 14,
@@ -549,7 +549,7 @@ flows_that_die_by_one_spine_alone_are_not_one_rnics(void **state)
 /* Most of the packets are of one rack, whose flows happen to be among those that die.
  */
 static void
-a_link_that_lets_another_racks_flow_pass_is_not_down(void **state)
+a_link_that_passes_a_flow_of_another_rack_is_not_down(void **state)
 {
 	static const struct wire_path_row first[] = {
 		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 40, 40, 0, 0, 5,
@@ -566,7 +566,7 @@ a_link_that_lets_another_racks_flow_pass_is_not_down(void **state)
 }
 
 static void
-a_rack_that_accuses_its_uplinks_alone_is_no_witness(void **state)
+a_rack_that_blames_only_its_uplinks_is_no_witness(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row clean = { .dst_tor = "tor2",
@@ -608,7 +608,7 @@ report_of_a_dead_rnic(struct rows *rows, int seconds)
 }
 
 static void
-what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links(void **state)
+losses_to_an_rnic_named_by_its_rack_name_no_link(void **state)
 {
 	struct rows *rows = *state;
 
@@ -623,7 +623,7 @@ what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links(void **state)
 /* Where the first switch answers from the port of each host, the same way has many
  * texts: replies still have but two to choose from. */
 static void
-a_path_of_many_ports_is_one_direction_back(void **state)
+replies_of_a_path_with_many_ports_count_as_one_direction(void **state)
 {
 	static const char *const paths[] = {
 		"tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1",
@@ -652,7 +652,7 @@ a_path_of_many_ports_is_one_direction_back(void **state)
 }
 
 static void
-a_path_that_finds_no_memory_leaves_nothing_behind(void **state)
+a_failed_allocation_for_a_path_leaks_nothing(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row row = {
@@ -681,33 +681,32 @@ main(void)
 #define ROWS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		ROWS_TEST(late_and_repeated_summaries_count_nothing),
-		ROWS_TEST(what_was_reported_late_is_judged_late_and_reports_so),
+		ROWS_TEST(a_verdict_on_late_reports_has_the_delay),
 		ROWS_TEST(a_clock_that_is_set_back_makes_no_verdict_late),
 		ROWS_TEST(a_clock_that_is_set_far_back_hides_nothing),
 		ROWS_TEST(a_clock_that_is_set_back_in_the_first_seconds_hides_nothing),
 		ROWS_TEST(
 		    an_older_aggregators_clock_that_is_set_back_hides_nothing_for_long),
-		ROWS_TEST(a_hold_up_is_late_by_the_monotonic_clock_too),
+		ROWS_TEST(delayed_reports_are_also_recognized_by_the_monotonic_clock),
 		ROWS_TEST(an_aggregator_that_begins_anew_makes_no_verdict_late),
+		ROWS_TEST(reports_in_time_are_not_late_for_any_clock_error),
+		ROWS_TEST(paths_stay_known_for_longer_if_rows_are_rare),
+		ROWS_TEST(a_constant_clock_error_does_not_matter),
+		ROWS_TEST(nonsense_rows_are_refused_and_counted),
+		ROWS_TEST(silent_hops_behind_the_last_known_hop_do_not_change_the_path),
+		ROWS_TEST(losses_of_flows_without_a_known_path_name_the_whole_path),
 		ROWS_TEST(
-		    what_was_reported_in_time_is_not_late_whatever_the_clocks_report),
-		ROWS_TEST(paths_are_known_for_longer_where_rows_come_seldom),
-		ROWS_TEST(a_clock_that_is_wrong_all_the_time_is_put_up_with),
-		ROWS_TEST(what_makes_no_sense_is_refused_and_counted),
-		ROWS_TEST(silence_behind_the_last_known_hop_is_the_same_path),
-		ROWS_TEST(flows_without_a_path_are_the_whole_path),
-		ROWS_TEST(what_one_pair_of_rnics_loses_waits_for_their_racks),
+		    losses_of_one_pair_of_rnics_wait_for_the_verdicts_of_their_racks),
 		ROWS_TEST(
-		    of_two_cables_between_the_same_switches_the_sick_one_is_reported),
-		ROWS_TEST(an_uplink_that_loses_what_it_sends_is_no_lot_of_paths),
-		ROWS_TEST(flows_that_send_one_packet_do_not_hide_that_others_die_whole),
-		ROWS_TEST(flows_that_die_by_one_spine_alone_are_not_one_rnics),
-		ROWS_TEST(a_link_that_lets_another_racks_flow_pass_is_not_down),
-		ROWS_TEST(a_rack_that_accuses_its_uplinks_alone_is_no_witness),
-		ROWS_TEST(
-		    what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links),
-		ROWS_TEST(a_path_of_many_ports_is_one_direction_back),
-		ROWS_TEST(a_path_that_finds_no_memory_leaves_nothing_behind),
+		    of_two_cables_between_the_same_switches_the_faulty_one_is_named),
+		ROWS_TEST(an_uplink_with_a_dead_direction_is_not_named_as_many_paths),
+		ROWS_TEST(flows_of_one_packet_do_not_hide_that_others_lose_all),
+		ROWS_TEST(flows_lost_by_only_one_spine_name_no_rnic),
+		ROWS_TEST(a_link_that_passes_a_flow_of_another_rack_is_not_down),
+		ROWS_TEST(a_rack_that_blames_only_its_uplinks_is_no_witness),
+		ROWS_TEST(losses_to_an_rnic_named_by_its_rack_name_no_link),
+		ROWS_TEST(replies_of_a_path_with_many_ports_count_as_one_direction),
+		ROWS_TEST(a_failed_allocation_for_a_path_leaks_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

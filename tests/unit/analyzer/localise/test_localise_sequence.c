@@ -65,7 +65,7 @@ finds_the_cut(struct fabric *fabric, uint64_t seed)
 /* Its clock jumped: what it said last, before the cut, is no health of what has been
  * cut since. */
 static void
-a_rack_that_is_not_accepted_vouches_for_nobody(void **state)
+a_rack_whose_clock_jumped_clears_no_part(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trials_are_all() ? 1 : 4) {
@@ -79,7 +79,7 @@ a_rack_that_is_not_accepted_vouches_for_nobody(void **state)
 
 /* Dead for three seconds, and mended up to six before the cut. */
 static void
-an_rnic_that_was_mended_just_before_is_no_part_of_it(void **state)
+an_rnic_repaired_just_before_is_not_named_with_the_fault(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trials_are_all() ? 1 : 4) {
@@ -96,7 +96,7 @@ an_rnic_that_was_mended_just_before_is_no_part_of_it(void **state)
 /* What the one cable lost at its end, and of its replies, is no evidence against the
  * spine that it shares with the other. */
 static void
-a_cable_that_was_dead_is_forgotten_when_another_of_its_spine_loses(void **state)
+a_formerly_dead_cable_is_not_named_when_another_of_its_spine_loses(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trials_are_all() ? 1 : 6) {
@@ -177,10 +177,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rack_that_is_not_accepted_vouches_for_nobody),
-		cmocka_unit_test(an_rnic_that_was_mended_just_before_is_no_part_of_it),
+		cmocka_unit_test(a_rack_whose_clock_jumped_clears_no_part),
 		cmocka_unit_test(
-		    a_cable_that_was_dead_is_forgotten_when_another_of_its_spine_loses),
+		    an_rnic_repaired_just_before_is_not_named_with_the_fault),
+		cmocka_unit_test(
+		    a_formerly_dead_cable_is_not_named_when_another_of_its_spine_loses),
 		cmocka_unit_test(a_dead_cable_beside_another_one_does_not_wait_for_it),
 	};
 

@@ -17,7 +17,7 @@ large_alone(double large_lost, double large_sent, double small_lost, double smal
 }
 
 static void
-most_large_ones_and_hardly_a_small_one(void **state)
+losses_of_mostly_large_probes_are_recognized(void **state)
 {
 	assert_true(large_alone(64, 64, 0, 28));
 	assert_true(large_alone(40, 64, 1, 28)); /* it began in the midst of them */
@@ -29,7 +29,7 @@ most_large_ones_and_hardly_a_small_one(void **state)
 }
 
 static void
-once_known_fewer_losses_suffice(void **state)
+fewer_losses_keep_a_size_that_was_found(void **state)
 {
 	const struct localise_sizes few = { 3, 3, 2, 0, 4172 };
 	const struct localise_sizes against = { 3, 3, 2, 1, 4172 };
@@ -40,7 +40,7 @@ once_known_fewer_losses_suffice(void **state)
 }
 
 static void
-it_is_reported_with_the_sizes(void **state)
+the_sentence_has_the_lost_sizes(void **state)
 {
 	const struct localise_sizes sizes = { 64, 60, 28, 0, 4172 };
 	char observed[RM_EVIDENCE_TEXT] = "both ways";
@@ -55,9 +55,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(most_large_ones_and_hardly_a_small_one),
-		cmocka_unit_test(once_known_fewer_losses_suffice),
-		cmocka_unit_test(it_is_reported_with_the_sizes),
+		cmocka_unit_test(losses_of_mostly_large_probes_are_recognized),
+		cmocka_unit_test(fewer_losses_keep_a_size_that_was_found),
+		cmocka_unit_test(the_sentence_has_the_lost_sizes),
 	};
 
 	return cmocka_run_group_tests_name("localise_sizes", tests, NULL, NULL);

@@ -96,7 +96,7 @@ a_cable_that_loses_one_of_a_hundred_is_named_within_ninety_seconds(void **state)
 }
 
 static void
-it_is_over_soon_after_it_ended(void **state)
+slow_loss_is_resolved_soon_after_its_end(void **state)
 {
 	struct fabric *fabric = new_fabric(3, 1e-6);
 	const struct rm_verdict *verdicts;
@@ -114,7 +114,7 @@ it_is_over_soon_after_it_ended(void **state)
 }
 
 static void
-a_fabric_that_loses_one_of_ten_thousand_everywhere_has_no_culprit(void **state)
+loss_of_one_in_ten_thousand_everywhere_names_no_part(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -128,7 +128,7 @@ a_fabric_that_loses_one_of_ten_thousand_everywhere_has_no_culprit(void **state)
 
 /* Each time until its rack names it. */
 static void
-what_dead_rnics_lost_in_some_seconds_is_no_slow_loss(void **state)
+losses_of_dead_rnics_within_seconds_are_no_slow_loss(void **state)
 {
 	struct fabric *fabric = new_fabric(5, 1e-6);
 	const int64_t each_ns = 20 * RM_NS_PER_S, dead_ns = 1500 * RM_NS_PER_MS;
@@ -151,7 +151,7 @@ what_dead_rnics_lost_in_some_seconds_is_no_slow_loss(void **state)
 
 /* What the spine lost is told, over and forgotten before the cable begins to lose. */
 static void
-a_spine_that_lost_until_lately_is_not_blamed_for_its_cable(void **state)
+a_spine_that_lost_before_is_not_named_for_its_cable(void **state)
 {
 	const int64_t mended_ns = FROM_NS + 10 * RM_NS_PER_S,
 		      cable_ns = FROM_NS + 45 * RM_NS_PER_S;
@@ -182,7 +182,7 @@ a_spine_that_lost_until_lately_is_not_blamed_for_its_cable(void **state)
 
 /* By chance now one of its cables has most of the losses, now another. */
 static void
-a_spine_that_loses_a_few_is_not_reported_as_one_of_its_cables(void **state)
+a_spine_with_slow_loss_is_not_reported_as_one_of_its_cables(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
@@ -209,7 +209,7 @@ a_spine_that_loses_a_few_is_not_reported_as_one_of_its_cables(void **state)
 
 /* At no time: as long as only a few packets of each are lost it is not decided. */
 static void
-three_cables_of_a_spine_that_lose_a_few_are_not_reported_as_the_spine(void **state)
+three_cables_with_slow_loss_are_not_reported_as_their_spine(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
@@ -276,16 +276,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    a_cable_that_loses_one_of_a_hundred_is_named_within_ninety_seconds),
-		cmocka_unit_test(it_is_over_soon_after_it_ended),
+		cmocka_unit_test(slow_loss_is_resolved_soon_after_its_end),
+		cmocka_unit_test(loss_of_one_in_ten_thousand_everywhere_names_no_part),
+		cmocka_unit_test(losses_of_dead_rnics_within_seconds_are_no_slow_loss),
+		cmocka_unit_test(a_spine_that_lost_before_is_not_named_for_its_cable),
 		cmocka_unit_test(
-		    a_fabric_that_loses_one_of_ten_thousand_everywhere_has_no_culprit),
-		cmocka_unit_test(what_dead_rnics_lost_in_some_seconds_is_no_slow_loss),
+		    a_spine_with_slow_loss_is_not_reported_as_one_of_its_cables),
 		cmocka_unit_test(
-		    a_spine_that_lost_until_lately_is_not_blamed_for_its_cable),
-		cmocka_unit_test(
-		    a_spine_that_loses_a_few_is_not_reported_as_one_of_its_cables),
-		cmocka_unit_test(
-		    three_cables_of_a_spine_that_lose_a_few_are_not_reported_as_the_spine),
+		    three_cables_with_slow_loss_are_not_reported_as_their_spine),
 		cmocka_unit_test(a_cable_that_loses_in_bursts_stays_named),
 	};
 

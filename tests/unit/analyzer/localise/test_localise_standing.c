@@ -94,7 +94,7 @@ is_suspected(struct seen *seen, enum rm_part_type type, int clean_slots)
 }
 
 static void
-what_lost_a_few_until_now_is_suspected(void **state)
+a_part_with_slow_loss_until_now_is_suspected(void **state)
 {
 	assert_true(is_suspected(*state, RM_PART_SWITCH, 3));
 	assert_true(is_suspected(*state, RM_PART_LINK, 0));
@@ -177,7 +177,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_lost_a_few_until_now_is_suspected),
+		TEST(a_part_with_slow_loss_until_now_is_suspected),
 		TEST(a_switch_that_has_lost_nothing_for_many_gaps_is_no_suspect),
 		TEST(a_link_that_may_lose_in_bursts_stays_suspected_longer),
 		TEST(a_named_switch_has_no_direction_of_a_link_that_is_as_likely),

@@ -70,7 +70,7 @@ check_all(struct rm_hypothesis *h)
 }
 
 static void
-nobody_adds_more_beside_others_than_alone(void **state)
+no_part_explains_more_beside_others_than_alone(void **state)
 {
 	struct rm_hypothesis h;
 	unsigned int seed = 1;
@@ -100,7 +100,7 @@ nobody_adds_more_beside_others_than_alone(void **state)
 }
 
 static void
-a_hypothesis_that_is_cleared_knows_each_alone_again(void **state)
+a_cleared_hypothesis_evaluates_each_part_alone_again(void **state)
 {
 	struct rm_hypothesis h;
 	unsigned int seed = 2;
@@ -135,7 +135,7 @@ add_all_anew(struct rm_hypothesis *h, double gains[static ELEMENTS])
 }
 
 static void
-a_part_that_is_put_down_again_leaves_what_was_known(void **state)
+removing_a_part_restores_the_former_values(void **state)
 {
 	struct rm_hypothesis h;
 	unsigned int seed = 3;
@@ -177,7 +177,7 @@ add_all(struct rm_hypothesis *h, double gains[static ELEMENTS])
 }
 
 static void
-what_costs_less_is_found_behind_what_adds_more_alone(void **state)
+the_cheaper_hypothesis_is_found_although_another_part_explains_more_alone(void **state)
 {
 	struct rm_hypothesis h;
 	unsigned int seed = 4;
@@ -209,7 +209,7 @@ what_costs_less_is_found_behind_what_adds_more_alone(void **state)
 }
 
 static void
-a_restored_hypothesis_costs_what_it_did(void **state)
+a_restored_hypothesis_has_its_former_cost(void **state)
 {
 	struct rm_hypothesis h;
 	struct rm_snapshot snapshot;
@@ -249,11 +249,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_adds_more_beside_others_than_alone),
-		cmocka_unit_test(a_part_that_is_put_down_again_leaves_what_was_known),
-		cmocka_unit_test(a_hypothesis_that_is_cleared_knows_each_alone_again),
-		cmocka_unit_test(what_costs_less_is_found_behind_what_adds_more_alone),
-		cmocka_unit_test(a_restored_hypothesis_costs_what_it_did),
+		cmocka_unit_test(no_part_explains_more_beside_others_than_alone),
+		cmocka_unit_test(removing_a_part_restores_the_former_values),
+		cmocka_unit_test(a_cleared_hypothesis_evaluates_each_part_alone_again),
+		cmocka_unit_test(
+		    the_cheaper_hypothesis_is_found_although_another_part_explains_more_alone),
+		cmocka_unit_test(a_restored_hypothesis_has_its_former_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

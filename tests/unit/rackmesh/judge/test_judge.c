@@ -93,7 +93,7 @@ blames(const struct fabric *fabric, size_t candidate)
 }
 
 static void
-nothing_lost_blames_nothing(void **state)
+without_losses_no_part_is_blamed(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -103,7 +103,7 @@ nothing_lost_blames_nothing(void **state)
 }
 
 static void
-nothing_observed_blames_nothing(void **state)
+without_observations_no_part_is_blamed(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -139,7 +139,7 @@ one_dead_host_is_the_only_one_blamed(void **state)
 }
 
 static void
-several_cables_in_place_of_a_switch_are_its_rival(void **state)
+several_cables_are_an_alternative_to_their_switch(void **state)
 {
 	struct fabric *fabric = *state;
 	const struct rm_blamed *parts;
@@ -153,7 +153,7 @@ several_cables_in_place_of_a_switch_are_its_rival(void **state)
 }
 
 static void
-what_nothing_else_explains_has_a_rival_far_behind(void **state)
+a_part_that_alone_explains_the_losses_has_no_close_alternative(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -188,7 +188,7 @@ two_dead_hosts_are_not_one_lossy_switch(void **state)
 /* Two packets a pair only: the switch is picked first, and only a search without it
  * finds the likelier seven. */
 static void
-many_dead_hosts_are_not_hidden_by_what_was_picked_first(void **state)
+many_dead_hosts_are_found_also_if_another_part_is_picked_first(void **state)
 {
 	enum { MANY = 12, DEAD = 7 };
 	const struct rm_judge_options options = { 0.002, 14, MANY };
@@ -248,7 +248,7 @@ what_cannot_be_distinguished_is_listed_as_alternatives(void **state)
 }
 
 static void
-one_witness_is_enough_to_report_them_apart(void **state)
+one_witness_is_enough_to_distinguish_two_parts(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -279,7 +279,7 @@ the_share_of_loss_is_fitted(void **state)
 /* The switch takes one of seven. At the level below, or above, it would explain so many
  * packets so badly that hosts would be blamed for the difference. */
 static void
-a_share_between_two_levels_needs_nobody_else(void **state)
+a_share_between_two_levels_needs_no_second_part(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -294,7 +294,7 @@ a_share_between_two_levels_needs_nobody_else(void **state)
 
 /* Each way through the switch loses a tenth; of what was lost nobody knows on which. */
 static void
-what_was_crossed_twice_loses_twice(void **state)
+a_part_that_is_crossed_twice_loses_twice(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -323,7 +323,7 @@ no_more_parts_than_allowed_are_blamed(void **state)
 }
 
 static void
-calls_leave_no_traces_in_each_other(void **state)
+calls_do_not_affect_each_other(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -370,7 +370,7 @@ impossible_input_is_refused(void **state)
 /* Forty losses that may be element 0's, which all of them crossed, or element 1's,
  * which half of them did: the sure one, unless what arrived acquits it. */
 static void
-what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left(void **state)
+a_part_that_only_some_packets_may_have_crossed_is_blamed_last(void **state)
 {
 	const struct rm_judge_options options = {
 		.base_loss = 0.001, .alternatives_within = 10, .max_parts = 4
@@ -405,7 +405,7 @@ what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left(void **stat
 /* Both ways of a cable, or one of them: of replies that a quarter may have crossed it
  * more are lost than that. */
 static void
-what_is_blamed_is_not_blamed_again_for_one_of_its_paths(void **state)
+a_blamed_part_is_not_blamed_again_for_one_of_its_paths(void **state)
 {
 	const struct rm_judge_options options = {
 		.base_loss = 0.001, .alternatives_within = 10, .max_parts = 4
@@ -457,7 +457,7 @@ explain_slow_loss(
 }
 
 static void
-slow_loss_is_found_where_shares_begin_low_enough(void **state)
+slow_loss_is_found_if_the_lowest_share_is_low_enough(void **state)
 {
 	struct rm_explanation explanation = { 0 };
 	struct rm_judge *judge = NULL;
@@ -506,7 +506,7 @@ parts_blamed_for(const uint32_t lost[3], double doubt)
 
 /* Of thousands of losses a few of a hundred more on one way than on another. */
 static void
-many_parts_that_do_a_little_better_than_one_are_doubted(void **state)
+many_parts_that_explain_little_more_than_one_are_not_certain(void **state)
 {
 	const uint32_t alike[] = { 950, 1100, 1250 }, apart[] = { 1100, 1100, 0 };
 
@@ -565,7 +565,7 @@ cables_blamed_for(const uint32_t *lost, double relief, double *behind)
 
 /* The second and third cable need not be unlikely once the first one is faulty. */
 static void
-few_cables_of_a_switch_that_lose_alike_stand_in_its_place(void **state)
+few_cables_of_a_switch_with_equal_loss_replace_it(void **state)
 {
 	const uint32_t three[] = { 8, 8, 8, 0, 0, 0 };
 	double behind;
@@ -576,7 +576,7 @@ few_cables_of_a_switch_that_lose_alike_stand_in_its_place(void **state)
 }
 
 static void
-a_switch_whose_cables_all_lose_alike_is_clearly_likelier_than_they(void **state)
+a_switch_whose_cables_all_lose_alike_is_clearly_more_likely(void **state)
 {
 	const uint32_t all[] = { 3, 5, 4, 4, 3, 5 };
 	double behind = 0;
@@ -637,37 +637,35 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_lost_blames_nothing),
-		TEST(nothing_observed_blames_nothing),
+		TEST(without_losses_no_part_is_blamed),
+		TEST(without_observations_no_part_is_blamed),
 		TEST(scattered_losses_stay_unexplained),
 		TEST(one_dead_host_is_the_only_one_blamed),
-		TEST(several_cables_in_place_of_a_switch_are_its_rival),
-		TEST(what_nothing_else_explains_has_a_rival_far_behind),
+		TEST(several_cables_are_an_alternative_to_their_switch),
+		TEST(a_part_that_alone_explains_the_losses_has_no_close_alternative),
 		TEST(no_more_parts_are_blamed_than_are_allowed),
 		TEST(two_dead_hosts_are_not_one_lossy_switch),
-		TEST(many_dead_hosts_are_not_hidden_by_what_was_picked_first),
+		TEST(many_dead_hosts_are_found_also_if_another_part_is_picked_first),
 		TEST(when_everything_fails_one_switch_is_likelier_than_many_hosts),
 		TEST(what_cannot_be_distinguished_is_listed_as_alternatives),
-		TEST(one_witness_is_enough_to_report_them_apart),
+		TEST(one_witness_is_enough_to_distinguish_two_parts),
 		TEST(the_share_of_loss_is_fitted),
-		TEST(a_share_between_two_levels_needs_nobody_else),
-		TEST(what_was_crossed_twice_loses_twice),
+		TEST(a_share_between_two_levels_needs_no_second_part),
+		TEST(a_part_that_is_crossed_twice_loses_twice),
 		TEST(no_more_parts_than_allowed_are_blamed),
-		TEST(calls_leave_no_traces_in_each_other),
-		TEST(
-		    what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left),
+		TEST(calls_do_not_affect_each_other),
+		TEST(a_part_that_only_some_packets_may_have_crossed_is_blamed_last),
 		TEST(impossible_input_is_refused),
 		TEST(parts_that_explain_more_come_first),
-		cmocka_unit_test(slow_loss_is_found_where_shares_begin_low_enough),
+		cmocka_unit_test(slow_loss_is_found_if_the_lowest_share_is_low_enough),
 		cmocka_unit_test(
-		    what_is_blamed_is_not_blamed_again_for_one_of_its_paths),
+		    a_blamed_part_is_not_blamed_again_for_one_of_its_paths),
 		cmocka_unit_test(
-		    many_parts_that_do_a_little_better_than_one_are_doubted),
+		    many_parts_that_explain_little_more_than_one_are_not_certain),
 		cmocka_unit_test(a_share_no_greater_than_the_usual_loss_is_refused),
+		cmocka_unit_test(few_cables_of_a_switch_with_equal_loss_replace_it),
 		cmocka_unit_test(
-		    few_cables_of_a_switch_that_lose_alike_stand_in_its_place),
-		cmocka_unit_test(
-		    a_switch_whose_cables_all_lose_alike_is_clearly_likelier_than_they),
+		    a_switch_whose_cables_all_lose_alike_is_clearly_more_likely),
 		cmocka_unit_test(
 		    few_losses_do_not_decide_between_a_switch_and_its_cables),
 	};

@@ -20,7 +20,7 @@ assert_round_trip(struct rm_rnic_id id, const char *text)
 }
 
 static void
-every_form_of_an_id_reads_back_as_itself(void **state)
+every_form_of_an_id_is_read_as_it_was_written(void **state)
 {
 	(void)state;
 	assert_round_trip((struct rm_rnic_id){ UINT64_C(0x0c42a1030065aabc), 1 },
@@ -144,7 +144,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_form_of_an_id_reads_back_as_itself),
+		cmocka_unit_test(every_form_of_an_id_is_read_as_it_was_written),
 		cmocka_unit_test(
 		    anything_else_is_refused_and_does_not_change_the_result),
 		cmocka_unit_test(a_switch_is_known_by_the_fnv_of_its_name),

@@ -42,7 +42,7 @@ every_kind_has_a_severity_and_use_never_lowers_it(void **state)
 }
 
 static void
-what_passes_nothing_hurts_who_uses_it(void **state)
+a_dead_part_that_services_use_is_critical(void **state)
 {
 	(void)state;
 	assert_int_equal(
@@ -52,7 +52,7 @@ what_passes_nothing_hurts_who_uses_it(void **state)
 }
 
 static void
-what_concerns_our_own_parts_alone_is_a_warning(void **state)
+a_fault_of_rackmeshs_own_parts_is_a_warning(void **state)
 {
 	static const enum rm_kind kinds[] = { RM_KIND_CERTIFICATE_ENDING,
 		RM_KIND_AGENT_DOWN, RM_KIND_AGENT_FROZEN, RM_KIND_AGGREGATOR_DOWN };
@@ -84,7 +84,7 @@ racks_that_judge_the_same_host_agree(void **state)
 }
 
 static void
-names_are_read_as_they_are_written(void **state)
+names_of_severities_are_read_as_written(void **state)
 {
 	(void)state;
 	for (int i = 1; i < RM_SEVERITIES; i++)
@@ -162,12 +162,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(impact_decides_where_it_is_known),
 		cmocka_unit_test(every_kind_has_a_severity_and_use_never_lowers_it),
-		cmocka_unit_test(what_passes_nothing_hurts_who_uses_it),
-		cmocka_unit_test(what_concerns_our_own_parts_alone_is_a_warning),
+		cmocka_unit_test(a_dead_part_that_services_use_is_critical),
+		cmocka_unit_test(a_fault_of_rackmeshs_own_parts_is_a_warning),
 		cmocka_unit_test(racks_that_judge_the_same_host_agree),
 		cmocka_unit_test(every_kind_has_its_heading_in_the_docs),
 		cmocka_unit_test(the_docs_have_the_severity_of_every_kind),
-		cmocka_unit_test(names_are_read_as_they_are_written),
+		cmocka_unit_test(names_of_severities_are_read_as_written),
 	};
 
 	return cmocka_run_group_tests_name("severity", tests, NULL, NULL);

@@ -54,7 +54,7 @@ an_rnic_verdict_reads_as_a_sentence_with_figures(void **state)
 }
 
 static void
-what_was_judged_late_reports_so(void **state)
+a_late_verdict_has_its_delay_in_the_sentence(void **state)
 {
 	struct rm_verdict verdict = dead_rnic();
 	char text[RM_SENTENCE_BYTES];
@@ -76,7 +76,7 @@ what_was_judged_late_reports_so(void **state)
 }
 
 static void
-a_loss_reports_of_which_packets(void **state)
+a_verdict_on_loss_names_the_lost_packets(void **state)
 {
 	static const struct {
 		enum rm_kind kind;
@@ -121,7 +121,7 @@ a_loss_reports_of_which_packets(void **state)
 }
 
 static void
-a_host_verdict_reports_what_was_seen(void **state)
+a_verdict_on_a_host_has_the_observation(void **state)
 {
 	struct rm_verdict verdict = {
 		.part = { RM_PART_AGENT, "h3", "" },
@@ -139,7 +139,7 @@ a_host_verdict_reports_what_was_seen(void **state)
 }
 
 static void
-an_rnics_verdict_ends_with_what_its_counters_report(void **state)
+a_verdict_on_an_rnic_ends_with_its_counters(void **state)
 {
 	struct rm_verdict verdict = {
 		.part = { RM_PART_RNIC, "h3/r0", "tor1" },
@@ -178,7 +178,7 @@ an_rnics_verdict_ends_with_what_its_counters_report(void **state)
 }
 
 static void
-a_tor_verdict_reports_of_the_whole_rack(void **state)
+a_verdict_on_a_tor_has_the_counts_of_the_rack(void **state)
 {
 	const struct rm_verdict verdict = {
 		.part = { RM_PART_TOR, "tor1", "" },
@@ -198,7 +198,7 @@ a_tor_verdict_reports_of_the_whole_rack(void **state)
 }
 
 static void
-what_other_racks_report_of_a_tor_is_not_of_its_inside(void **state)
+counts_of_other_racks_on_a_tor_are_not_called_inside(void **state)
 {
 	const struct rm_verdict verdict = {
 		.part = { RM_PART_TOR, "tor1", "" },
@@ -217,7 +217,7 @@ what_other_racks_report_of_a_tor_is_not_of_its_inside(void **state)
 }
 
 static void
-a_mesh_fails_that_lost_all_since_the_fault_began(void **state)
+a_tor_fails_inside_if_half_of_the_packets_are_lost(void **state)
 {
 	(void)state;
 	assert_true(rm_tor_fails_inside(&(struct rm_leg_counts){ 20, 0 }));
@@ -298,13 +298,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
-		cmocka_unit_test(what_was_judged_late_reports_so),
-		cmocka_unit_test(a_loss_reports_of_which_packets),
-		cmocka_unit_test(a_host_verdict_reports_what_was_seen),
-		cmocka_unit_test(an_rnics_verdict_ends_with_what_its_counters_report),
-		cmocka_unit_test(a_tor_verdict_reports_of_the_whole_rack),
-		cmocka_unit_test(what_other_racks_report_of_a_tor_is_not_of_its_inside),
-		cmocka_unit_test(a_mesh_fails_that_lost_all_since_the_fault_began),
+		cmocka_unit_test(a_late_verdict_has_its_delay_in_the_sentence),
+		cmocka_unit_test(a_verdict_on_loss_names_the_lost_packets),
+		cmocka_unit_test(a_verdict_on_a_host_has_the_observation),
+		cmocka_unit_test(a_verdict_on_an_rnic_ends_with_its_counters),
+		cmocka_unit_test(a_verdict_on_a_tor_has_the_counts_of_the_rack),
+		cmocka_unit_test(counts_of_other_racks_on_a_tor_are_not_called_inside),
+		cmocka_unit_test(a_tor_fails_inside_if_half_of_the_packets_are_lost),
 		cmocka_unit_test(a_sentence_is_cut_to_fit_at_any_length),
 		cmocka_unit_test(json_carries_all_of_the_evidence),
 		cmocka_unit_test(every_kind_has_a_name),
