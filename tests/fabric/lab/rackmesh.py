@@ -77,7 +77,8 @@ class Lab:
     the aggregator's. environment: {host: variables of its agent}. family: of the addresses to
     probe: ipv4, ipv6 or any. etcd: an Etcd; without it the controller reads the topology file.
     analyzer: its options; None: there is no analyzer. influx: the database for the history;
-    without it the analyzer writes files. plaintext: no TLS between daemons.
+    without it the analyzer writes files. plaintext: no TLS between daemons. replay: agents
+    have the counters of the files $COUNTER_REPLAY of their environment.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Lab:
         analyzer=None,
         influx=None,
         plaintext=False,
+        replay=False,
     ):
         self.fabric = fabric
         self.folder = pathlib.Path(folder)
@@ -105,6 +107,7 @@ class Lab:
         self.aggregators, self.agents = {}, {}
         self.build = build
         self._family = family
+        self._agent_program = "host-agent-replay" if replay else "host-agent"
         self.authority = None if plaintext else Authority(self.folder / "tls")
         self.identities = {}  # {daemon: its URI}
         for place in ("config", "log", "state"):
@@ -145,7 +148,7 @@ class Lab:
         """Replaces the certificate files of a daemon."""
         return self.authority.issue(self.identities[name], name, **terms)
 
-    def _daemon(self, kind, name, place, port, options, variables=None):
+    def _daemon(self, kind, name, place, port, options, variables=None, runs=None):
         face = self.fabric.face(name)
         options.setdefault("http", {}).update(
             listen=f"{face}:{port}", socket=str(self._sockets / f"{name}.sock")
@@ -153,14 +156,14 @@ class Lab:
         config = self._write(name, options)
         daemon = Daemon(
             name,
-            [program(kind, self.build), "--config", config],
+            [program(runs or kind, self.build), "--config", config],
             place,
             self.folder / "log" / f"{name}.log",
             port,
             socket=options["http"]["socket"],
             address=face,
             environment=variables,
-            wrap=confined(kind, program(kind, self.build), variables),
+            wrap=confined(kind, program(runs or kind, self.build), variables),
         )
         return self.pack.add(daemon)
 
@@ -271,7 +274,13 @@ class Lab:
         if EMULATED:
             options["limits"] = {"cpu_percent": 0}
         return self._daemon(
-            "host-agent", host.name, host.netns, AGENT_PORT, merged(options, more), variables
+            "host-agent",
+            host.name,
+            host.netns,
+            AGENT_PORT,
+            merged(options, more),
+            variables,
+            self._agent_program,
         )
 
     # ---- start and stop -----------------------------------------------------------
