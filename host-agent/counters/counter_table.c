@@ -28,13 +28,13 @@
 const struct counter_row counter_rows[] = {
 	/* ---- traffic of RDMA ---- */
 	{ "rdma_rx_bytes", "rdma_rx_bytes_total", "bytes", 64, 0, "Bytes that RDMA received.",
-	  { MLX5 = "e:rx_vport_rdma_unicast_bytes+e:rx_vport_rdma_multicast_bytes", BNXT = "h:rx_roce_only_bytes|h:rx_bytes", IRDMA = "h:ip4InOctets+h:ip6InOctets", MANA = "h:rx_bytes", EFA = "h:rx_bytes", IONIC = "h:rx_rdma_ucast_bytes+h:rx_rdma_mcast_bytes|h:rx_rdma_ucast_bytes", ANY = "c:port_rcv_data*4" } },
+	  { MLX5 = "e:rx_vport_rdma_unicast_bytes+e:rx_vport_rdma_multicast_bytes|h:rdma_rx_bytes", BNXT = "h:rx_roce_only_bytes|h:rx_bytes", IRDMA = "h:ip4InOctets+h:ip6InOctets", MANA = "h:rx_bytes", EFA = "h:rx_bytes", IONIC = "h:rx_rdma_ucast_bytes+h:rx_rdma_mcast_bytes|h:rx_rdma_ucast_bytes", ANY = "c:port_rcv_data*4" } },
 	{ "rdma_tx_bytes", "rdma_tx_bytes_total", "bytes", 64, 0, "Bytes that RDMA sent.",
-	  { MLX5 = "e:tx_vport_rdma_unicast_bytes+e:tx_vport_rdma_multicast_bytes", BNXT = "h:tx_roce_only_bytes|h:tx_bytes", IRDMA = "h:ip4OutOctets+h:ip6OutOctets", MANA = "h:tx_bytes", EFA = "h:tx_bytes", IONIC = "h:tx_rdma_ucast_bytes+h:tx_rdma_mcast_bytes|h:tx_rdma_ucast_bytes", ANY = "c:port_xmit_data*4" } },
+	  { MLX5 = "e:tx_vport_rdma_unicast_bytes+e:tx_vport_rdma_multicast_bytes|h:rdma_tx_bytes", BNXT = "h:tx_roce_only_bytes|h:tx_bytes", IRDMA = "h:ip4OutOctets+h:ip6OutOctets", MANA = "h:tx_bytes", EFA = "h:tx_bytes", IONIC = "h:tx_rdma_ucast_bytes+h:tx_rdma_mcast_bytes|h:tx_rdma_ucast_bytes", ANY = "c:port_xmit_data*4" } },
 	{ "rdma_rx_pkts", "rdma_rx_packets_total", "packets", 64, 0, "Packets that RDMA received.",
-	  { MLX5 = "e:rx_vport_rdma_unicast_packets+e:rx_vport_rdma_multicast_packets", BNXT = "h:rx_roce_only_pkts|h:rx_pkts", IRDMA = "h:ip4InPkts+h:ip6InPkts|h:RxUDP", RXE = "h:rcvd_pkts", MANA = "h:rx_packets|h:rx_pkt", EFA = "h:rx_pkts", IONIC = "h:rx_rdma_ucast_pkts+h:rx_rdma_mcast_pkts|h:rx_rdma_ucast_pkts", ANY = "c:port_rcv_packets" } },
+	  { MLX5 = "e:rx_vport_rdma_unicast_packets+e:rx_vport_rdma_multicast_packets|h:rdma_rx_packets", BNXT = "h:rx_roce_only_pkts|h:rx_pkts", IRDMA = "h:ip4InPkts+h:ip6InPkts|h:RxUDP", RXE = "h:rcvd_pkts", MANA = "h:rx_packets|h:rx_pkt", EFA = "h:rx_pkts", IONIC = "h:rx_rdma_ucast_pkts+h:rx_rdma_mcast_pkts|h:rx_rdma_ucast_pkts", ANY = "c:port_rcv_packets" } },
 	{ "rdma_tx_pkts", "rdma_tx_packets_total", "packets", 64, 0, "Packets that RDMA sent.",
-	  { MLX5 = "e:tx_vport_rdma_unicast_packets+e:tx_vport_rdma_multicast_packets", BNXT = "h:tx_roce_only_pkts|h:tx_pkts", IRDMA = "h:ip4OutPkts+h:ip6OutPkts|h:TxUDP", RXE = "h:sent_pkts", MANA = "h:tx_packets|h:tx_pkt", EFA = "h:tx_pkts", IONIC = "h:tx_rdma_ucast_pkts+h:tx_rdma_mcast_pkts|h:tx_rdma_ucast_pkts", ANY = "c:port_xmit_packets" } },
+	  { MLX5 = "e:tx_vport_rdma_unicast_packets+e:tx_vport_rdma_multicast_packets|h:rdma_tx_packets", BNXT = "h:tx_roce_only_pkts|h:tx_pkts", IRDMA = "h:ip4OutPkts+h:ip6OutPkts|h:TxUDP", RXE = "h:sent_pkts", MANA = "h:tx_packets|h:tx_pkt", EFA = "h:tx_pkts", IONIC = "h:tx_rdma_ucast_pkts+h:tx_rdma_mcast_pkts|h:tx_rdma_ucast_pkts", ANY = "c:port_xmit_packets" } },
 	{ "rx_write_req", "rdma_rx_write_requests_total", "requests", 32, 0, "RDMA WRITE requests received.",
 	  { MLX5 = "h:rx_write_requests", BNXT = "h:rx_write_req", IRDMA = "h:iwInRdmaWrites|h:InRdmaWrites", MANA = "h:rx_write_requests|h:rx_write_req" } },
 	{ "rx_read_req", "rdma_rx_read_requests_total", "requests", 32, 0, "RDMA READ requests received.",
@@ -85,11 +85,11 @@ const struct counter_row counter_rows[] = {
 
 	/* ---- congestion control ---- */
 	{ "ecn_ce_rx", "rdma_np_ecn_marked_roce_packets_total", "packets", 64, 0, "RoCE packets received with a congestion mark (ECN CE).",
-	  { MLX5 = "h:np_ecn_marked_roce_packets", BNXT = "h:rx_ecn_marked_pkts", IRDMA = "h:RxECNMrkd", MANA = "H:received_ecns", IONIC = "h:rx_rdma_ecn_pkts" } },
+	  { MLX5 = "h:np_ecn_marked_roce_packets|h:cc_rx_ce_pkts", BNXT = "h:rx_ecn_marked_pkts", IRDMA = "h:RxECNMrkd", MANA = "H:received_ecns", IONIC = "h:rx_rdma_ecn_pkts" } },
 	{ "cnp_tx", "rdma_np_cnp_sent_total", "packets", 64, 0, "CNPs sent, as the receiver of marked packets.",
-	  { MLX5 = "h:np_cnp_sent", BNXT = "h:tx_cnp_pkts|h:np_cnp_pkts|h:cnp_tx_pkts", IRDMA = "h:cnpSent", MANA = "H:sent_cnps", IONIC = "h:tx_rdma_cnp_pkts" } },
+	  { MLX5 = "h:np_cnp_sent|h:cc_tx_cnp_pkts", BNXT = "h:tx_cnp_pkts|h:np_cnp_pkts|h:cnp_tx_pkts", IRDMA = "h:cnpSent", MANA = "H:sent_cnps", IONIC = "h:tx_rdma_cnp_pkts" } },
 	{ "cnp_rx_handled", "rdma_rp_cnp_handled_total", "packets", 64, 0, "CNPs received that slowed a flow down.",
-	  { MLX5 = "h:rp_cnp_handled", BNXT = "h:rx_cnp_pkts|h:cnp_rx_pkts", IRDMA = "h:cnpHandled", MANA = "h:received_cnps", IONIC = "h:rx_rdma_cnp_pkts" } },
+	  { MLX5 = "h:rp_cnp_handled|h:cc_rx_cnp_pkts", BNXT = "h:rx_cnp_pkts|h:cnp_rx_pkts", IRDMA = "h:cnpHandled", MANA = "h:received_cnps", IONIC = "h:rx_rdma_cnp_pkts" } },
 	{ "cnp_rx_ignored", "rdma_rp_cnp_ignored_total", "packets", 64, 0, "CNPs received that slowed no flow down.",
 	  { MLX5 = "h:rp_cnp_ignored", IRDMA = "h:cnpIgnored" } },
 	{ "rate_increases", "rdma_rate_increases_total", "events", 64, 0, "Times that congestion control raised a rate again.",
