@@ -11,15 +11,19 @@ smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-void
+bool
 sender_clock_note(struct sender_clock *clock, uint64_t end_ns, rm_mono_t now)
 {
 	const int64_t lag = now.ns - (int64_t)end_ns;
 
-	if (!clock->known) {
-		*clock = (struct sender_clock){ true, lag, lag, lag, now, lag, now };
-		return;
+	if (!clock->known || end_ns < clock->newest_ns) {
+		const bool first = !clock->known;
+
+		*clock =
+		    (struct sender_clock){ true, end_ns, lag, lag, lag, now, lag, now };
+		return first;
 	}
+	clock->newest_ns = end_ns;
 	if (rm_mono_since(now, clock->block) >= BLOCK_NS) {
 		clock->former_ns = clock->block_ns;
 		clock->block_ns = lag;
@@ -33,6 +37,7 @@ sender_clock_note(struct sender_clock *clock, uint64_t end_ns, rm_mono_t now)
 	}
 	if (clock->fell_to_ns < clock->least_ns)
 		clock->fell_to_ns = clock->least_ns;
+	return true;
 }
 
 bool

@@ -8,8 +8,9 @@
  * that grows for good, because the sender's machine was paused or a clock is slewed, is
  * learnt within two minutes; for as long the messages of a backlog count as old. While
  * a backlog is sent, the lag falls again and again: ages are valid only while it is
- * steady, i.e. has not fallen for SENDER_CLOCK_STEADY_NS of our time. A clock is for
- * one run of the sender. Zeroed, it knows nothing.
+ * steady, i.e. has not fallen for SENDER_CLOCK_STEADY_NS of our time. A time before the
+ * newest one means that the sender's machine was restarted: the clock begins anew.
+ * Zeroed, it knows nothing.
  */
 #ifndef ANALYZER_INCIDENTS_SENDER_CLOCK_H
 #define ANALYZER_INCIDENTS_SENDER_CLOCK_H
@@ -24,16 +25,19 @@
 
 struct sender_clock {
 	bool known;
-	int64_t least_ns;  /* the smaller one of the next two lags */
-	int64_t former_ns; /* the least lag of the block (a minute) before this one */
-	int64_t block_ns;  /* the least lag of this block, which began at `block` */
+	uint64_t newest_ns; /* the newest time of the sender */
+	int64_t least_ns;   /* the smaller one of the next two lags */
+	int64_t former_ns;  /* the least lag of the block (a minute) before this one */
+	int64_t block_ns;   /* the least lag of this block, which began at `block` */
 	rm_mono_t block;
 	int64_t fell_to_ns; /* the least lag when it fell last */
 	rm_mono_t fell;
 };
 
-/* A message arrived now that the sender finished at end_ns of its clock. */
-void sender_clock_note(struct sender_clock *clock, uint64_t end_ns, rm_mono_t now);
+/* A message arrived now that the sender finished at end_ns of its clock; the messages
+ * of one clock arrive in the order in which they were made. False: the sender's clock
+ * began anew, so times that came before cannot be compared with later ones. */
+bool sender_clock_note(struct sender_clock *clock, uint64_t end_ns, rm_mono_t now);
 bool sender_clock_is_steady(const struct sender_clock *clock, rm_mono_t now);
 /* How long before now the sender's clock showed end_ns; at least 0. Valid only after
  * sender_clock_note. */

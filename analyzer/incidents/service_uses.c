@@ -16,6 +16,10 @@
 #define MAX_RACKS 16384
 #define MAX_HOPS WIRE_MAX_HOPS
 #define LOST_NS (5 * RM_NS_PER_S) /* for so long a loss counts as current */
+/* If two aggregators took turns within this time, both still report the rack. Three
+ * times the usual interval of summaries. */
+#define BOTH_NS (30 * RM_NS_PER_S)
+#define REPORTS 2
 #define MAX_ALTERNATIVES 4
 #define MAX_NAMES 4
 #define MORE ", ..."
@@ -35,22 +39,24 @@ struct row {
 			     0: none */
 };
 
-/* One run of an aggregator, from its start to its end. */
-struct life {
+/* What one run of an aggregator, from its start to its end, has reported. */
+struct report {
 	uint64_t aggregator, incarnation; /* aggregator 0: none so far */
 	struct sender_clock clock;
+	rm_mono_t last_seen; /* its last summary that had not waited; ns 0: none */
+	uint64_t
+	    end_ns; /* of the summary with these rows, by the clock above; 0: none */
+	bool all;   /* all flows of the rack are in it */
+	struct row *rows;
+	size_t count;
 };
 
 struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t name;
-	struct life life, former; /* of its aggregator now, and of the one before */
-	rm_mono_t last_seen;      /* when any summary of the rack arrived last */
-	uint64_t end_ns; /* end of the summary with these rows, by the sender's clock;
-			    0: none */
-	bool all;        /* the rows contain all flows of the rack's services */
-	struct row *rows;
-	size_t count;
+	struct report reports[REPORTS];
+	rm_mono_t both;      /* when both were known to report; ns 0: never */
+	rm_mono_t last_seen; /* any summary */
 	UT_hash_handle hh, by_name;
 };
 
@@ -107,7 +113,8 @@ service_uses_free(struct service_uses *service_uses)
 	HASH_CLEAR(by_name, service_uses->by_name);
 	HASH_ITER (hh, service_uses->racks, rack, next) {
 		HASH_DEL(service_uses->racks, rack);
-		rows_free(rack->rows, rack->count);
+		for (size_t i = 0; i < REPORTS; i++)
+			rows_free(rack->reports[i].rows, rack->reports[i].count);
 		free(rack);
 	}
 	free(service_uses);
@@ -186,9 +193,9 @@ read_path(struct row *row, const char *path, const char *src, const char *dst)
 }
 
 static int64_t
-age_ns(const struct rack *rack, uint64_t at_ns, rm_mono_t now)
+age_ns(const struct report *report, uint64_t at_ns, rm_mono_t now)
 {
-	return sender_clock_age(&rack->life.clock, at_ns, now);
+	return sender_clock_age(&report->clock, at_ns, now);
 }
 
 static int
@@ -202,16 +209,16 @@ compare_losses(const void *a, const void *b)
 /* Copies losses of the last seconds from the rack's former rows. Sorts those first: few
  * rows have a loss. */
 static void
-keep_losses(struct service_uses *service_uses, const struct rack *rack,
+keep_losses(struct service_uses *service_uses, const struct report *report,
     struct row *rows, size_t count, rm_mono_t now)
 {
 	struct loss *losses = service_uses->losses;
 	size_t lossy = 0;
 
-	for (size_t i = 0; i < rack->count; i++) {
-		const struct row *old = &rack->rows[i];
+	for (size_t i = 0; i < report->count; i++) {
+		const struct row *old = &report->rows[i];
 
-		if (old->lost_ns != 0 && age_ns(rack, old->lost_ns, now) <= LOST_NS)
+		if (old->lost_ns != 0 && age_ns(report, old->lost_ns, now) <= LOST_NS)
 			losses[lossy++] = (struct loss){ old->use, old->lost_ns };
 	}
 	if (lossy == 0)
@@ -291,27 +298,45 @@ read_rows(const struct wire_summary_view *view, size_t count)
 }
 
 static void
-forget_rows(struct service_uses *service_uses, struct rack *rack)
+forget_rows(struct service_uses *service_uses, struct report *report)
 {
-	rows_free(rack->rows, rack->count);
-	service_uses->count -= rack->count;
-	rack->rows = NULL;
-	rack->count = 0;
-	rack->end_ns = 0;
-	rack->all = false;
+	rows_free(report->rows, report->count);
+	service_uses->count -= report->count;
+	report->rows = NULL;
+	report->count = 0;
+	report->end_ns = 0;
+	report->all = false;
 }
 
 static bool
-is_old(const struct rack *rack, rm_mono_t now)
+is_old(const struct report *report, rm_mono_t now)
 {
-	return rack->end_ns == 0 ||
-	       age_ns(rack, rack->end_ns, now) > SERVICE_USES_KEEP_NS;
+	return report->end_ns == 0 ||
+	       age_ns(report, report->end_ns, now) > SERVICE_USES_KEEP_NS;
+}
+
+static const struct report *
+other_of(const struct rack *rack, const struct report *report)
+{
+	return &rack->reports[report == rack->reports ? 1 : 0];
+}
+
+/* The other aggregator of the rack reported later: it has replaced this one. */
+static bool
+is_replaced(const struct rack *rack, const struct report *report, rm_mono_t now)
+{
+	const bool both =
+	    rack->both.ns != 0 && rm_mono_since(now, rack->both) <= BOTH_NS;
+
+	return !both &&
+	       rm_mono_since(other_of(rack, report)->last_seen, report->last_seen) > 0;
 }
 
 static bool
-is_fresh(const struct rack *rack, rm_mono_t now)
+is_fresh(const struct rack *rack, const struct report *report, rm_mono_t now)
 {
-	return !is_old(rack, now) && sender_clock_is_steady(&rack->life.clock, now);
+	return !is_old(report, now) && !is_replaced(rack, report, now) &&
+	       sender_clock_is_steady(&report->clock, now);
 }
 
 /* Frees old rows, which other racks may need the room of, and racks without a summary
@@ -322,11 +347,13 @@ forget_old(struct service_uses *service_uses, rm_mono_t now)
 	struct rack *rack, *next;
 
 	HASH_ITER (hh, service_uses->racks, rack, next) {
-		if (!is_old(rack, now))
-			continue;
-		forget_rows(service_uses, rack);
+		for (size_t i = 0; i < REPORTS; i++)
+			if (is_old(&rack->reports[i], now))
+				forget_rows(service_uses, &rack->reports[i]);
 		if (rm_mono_since(now, rack->last_seen) <= SERVICE_USES_FORGET_NS)
 			continue;
+		for (size_t i = 0; i < REPORTS; i++)
+			forget_rows(service_uses, &rack->reports[i]);
 		HASH_DELETE(by_name, service_uses->by_name, rack);
 		HASH_DEL(service_uses->racks, rack);
 		free(rack);
@@ -359,74 +386,94 @@ rack_of(struct service_uses *service_uses, const char *tor)
 	return NULL;
 }
 
-static bool
-is_of(const struct life *life, const struct life *other)
-{
-	return life->aggregator == other->aggregator &&
-	       life->incarnation == other->incarnation;
-}
-
-/* Notes which aggregator reports the rack. False: the summary is of an aggregator that
- * was replaced, and has waited in its spool. */
-static bool
-take_turn(struct service_uses *service_uses, struct rack *rack,
+/* The report of this run of the aggregator. A new one replaces that of the aggregator's
+ * run before, or of the aggregator that has been silent longest. */
+static struct report *
+report_of(struct service_uses *service_uses, struct rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
 {
 	const char *name = summary->head.aggregator;
-	struct life next = { hash_of(name, strlen(name)), summary->head.incarnation,
-		{ 0 } };
+	const uint64_t aggregator = hash_of(name, strlen(name));
+	struct report *one = &rack->reports[0], *two = &rack->reports[1], *report;
 
-	if (is_of(&rack->life, &next)) {
-		sender_clock_note(&rack->life.clock, summary->end_ns, now);
-		return true;
-	}
-	if (is_of(&rack->former, &next))
-		next = rack->former;
-	sender_clock_note(&next.clock, summary->end_ns, now);
-	if (is_of(&rack->former, &next)) {
-		rack->former = next;
-		if (sender_clock_age(&next.clock, summary->end_ns, now) > LOST_NS)
-			return false;
-	}
-	rack->former = rack->life;
-	rack->life = next;
-	forget_rows(service_uses, rack);
-	return true;
+	if (one->aggregator == aggregator)
+		report = one;
+	else if (two->aggregator == aggregator || one->aggregator == 0)
+		report = two->aggregator == aggregator ? two : one;
+	else
+		report = two->aggregator == 0 ||
+				 rm_mono_since(one->last_seen, two->last_seen) > 0
+			     ? two
+			     : one;
+	if (report->aggregator == aggregator &&
+	    report->incarnation == summary->head.incarnation)
+		return report;
+	forget_rows(service_uses, report);
+	*report = (struct report){ .aggregator = aggregator,
+		.incarnation = summary->head.incarnation };
+	return report;
 }
 
-void
+/* Both aggregators report a rack if this one reported before and after the other. */
+static void
+note_seen(struct rack *rack, struct report *report, rm_mono_t now)
+{
+	const struct report *other = other_of(rack, report);
+
+	if (report->last_seen.ns != 0 && other->last_seen.ns != 0 &&
+	    rm_mono_since(other->last_seen, report->last_seen) >= 0 &&
+	    rm_mono_since(now, report->last_seen) <= BOTH_NS)
+		rack->both = now;
+	report->last_seen = now;
+}
+
+static void
+take_rows(struct service_uses *service_uses, struct report *report,
+    const struct wire_summary_view *view, rm_mono_t now)
+{
+	const struct wire_summary *summary = &view->summary;
+	const size_t room = SERVICE_USES_MAX - (service_uses->count - report->count);
+	const size_t count = summary->use_count < room ? summary->use_count : room;
+	struct row *rows = read_rows(view, count);
+
+	if (rows == NULL)
+		return;
+	keep_losses(service_uses, report, rows, count, now);
+	forget_rows(service_uses, report);
+	service_uses->count += count;
+	report->rows = rows;
+	report->count = count;
+	report->all =
+	    summary->uses_known == WIRE_USES_ALL && count == summary->use_count;
+	report->end_ns = summary->end_ns;
+}
+
+int64_t
 service_uses_summary(struct service_uses *service_uses,
     const struct wire_summary_view *view, rm_mono_t now)
 {
 	const struct wire_summary *summary = &view->summary;
-	size_t count = summary->use_count, room;
+	struct report *report;
 	struct rack *rack;
-	struct row *rows;
+	int64_t age;
 
 	/* A rack whose aggregator is too old to report uses is added, too: it may have
 	 * services that are not known. */
 	rack = rack_of(service_uses, summary->tor);
 	if (rack == NULL)
-		return;
+		return 0;
 	rack->last_seen = now;
-	if (summary->end_ns > SENDER_CLOCK_MAX_NS ||
-	    !take_turn(service_uses, rack, summary, now) ||
-	    summary->uses_known == WIRE_USES_UNKNOWN || summary->end_ns == 0 ||
-	    summary->end_ns < rack->end_ns)
-		return;
-	room = SERVICE_USES_MAX - (service_uses->count - rack->count);
-	if (count > room)
-		count = room;
-	rows = read_rows(view, count);
-	if (rows == NULL)
-		return;
-	keep_losses(service_uses, rack, rows, count, now);
-	rows_free(rack->rows, rack->count);
-	service_uses->count += count - rack->count;
-	rack->rows = rows;
-	rack->count = count;
-	rack->all = summary->uses_known == WIRE_USES_ALL && count == summary->use_count;
-	rack->end_ns = summary->end_ns;
+	if (summary->end_ns == 0 || summary->end_ns > SENDER_CLOCK_MAX_NS)
+		return 0;
+	report = report_of(service_uses, rack, summary, now);
+	if (!sender_clock_note(&report->clock, summary->end_ns, now))
+		forget_rows(service_uses, report);
+	age = age_ns(report, summary->end_ns, now);
+	if (age <= LOST_NS)
+		note_seen(rack, report, now);
+	if (summary->uses_known != WIRE_USES_UNKNOWN)
+		take_rows(service_uses, report, view, now);
+	return age;
 }
 
 /* ---- out ---- */
@@ -579,25 +626,39 @@ note(struct found *found, const char *service, bool is_hurt)
 }
 
 static void
-look_at(const struct rack *rack, const struct target *target, rm_mono_t now,
-    struct found *found)
+look_at_report(const struct report *report, const struct target *target, uint64_t src,
+    rm_mono_t now, struct found *found)
 {
-	for (size_t i = 0; i < rack->count; i++) {
-		const struct row *row = &rack->rows[i];
-		const enum crossing crossing = crosses(row, target, rack->name);
+	for (size_t i = 0; i < report->count; i++) {
+		const struct row *row = &report->rows[i];
+		const enum crossing crossing = crosses(row, target, src);
 
 		if (crossing == CROSSES)
 			note(found, row->service,
 			    row->lost_ns != 0 &&
-				age_ns(rack, row->lost_ns, now) <= LOST_NS);
+				age_ns(report, row->lost_ns, now) <= LOST_NS);
 		found->is_vague |= crossing == CROSSES_MAYBE;
 	}
 }
 
+static void
+look_at(const struct rack *rack, const struct target *target, rm_mono_t now,
+    struct found *found)
+{
+	for (size_t i = 0; i < REPORTS; i++)
+		if (is_fresh(rack, &rack->reports[i], now))
+			look_at_report(
+			    &rack->reports[i], target, rack->name, now, found);
+}
+
+/* One of its aggregators knows all its flows. */
 static bool
 is_known(const struct rack *rack, rm_mono_t now)
 {
-	return rack->all && is_fresh(rack, now);
+	for (size_t i = 0; i < REPORTS; i++)
+		if (rack->reports[i].all && is_fresh(rack, &rack->reports[i], now))
+			return true;
+	return false;
 }
 
 static bool
@@ -612,13 +673,13 @@ is_known_rack(const struct service_uses *service_uses, uint64_t name, rm_mono_t 
 /* A rack reports the paths of its own packets. Packets to it may take other paths,
  * which the racks of the senders report: all of these must report all their flows. */
 static bool
-are_peers_known(
-    const struct service_uses *service_uses, const struct rack *rack, rm_mono_t now)
+are_peers_of_report_known(const struct service_uses *service_uses,
+    const struct rack *rack, const struct report *report, rm_mono_t now)
 {
 	uint64_t seen = rack->name;
 
-	for (size_t i = 0; i < rack->count; i++) {
-		const uint64_t peer = rack->rows[i].dst_tor;
+	for (size_t i = 0; i < report->count; i++) {
+		const uint64_t peer = report->rows[i].dst_tor;
 
 		if (peer == 0 || peer == rack->name || peer == seen)
 			continue;
@@ -626,6 +687,18 @@ are_peers_known(
 			return false;
 		seen = peer;
 	}
+	return true;
+}
+
+static bool
+are_peers_known(
+    const struct service_uses *service_uses, const struct rack *rack, rm_mono_t now)
+{
+	for (size_t i = 0; i < REPORTS; i++)
+		if (is_fresh(rack, &rack->reports[i], now) &&
+		    !are_peers_of_report_known(
+			service_uses, rack, &rack->reports[i], now))
+			return false;
 	return true;
 }
 
@@ -692,8 +765,7 @@ find_impact(const struct service_uses *service_uses, const char *part, rm_mono_t
 		const struct rack *rack = service_uses->racks;
 
 		for (; rack != NULL; rack = rack->hh.next)
-			if (is_fresh(rack, now))
-				look_at(rack, &targets[i], now, &found);
+			look_at(rack, &targets[i], now, &found);
 	}
 	for (size_t i = 0; i < count && found.count == 0 && all; i++)
 		all = is_all_known(service_uses, &targets[i], now);

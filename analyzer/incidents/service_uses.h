@@ -8,14 +8,17 @@
  *
  * Both ends of a connection report it, each with the path of its own packets: a rack
  * reports all connections that begin or end there, but not the paths of packets to it.
- * The newest report of a rack replaces the one before. A report that is older than
- * SERVICE_USES_KEEP_NS does not count. Ages are measured with the monotonic clocks of
- * the aggregator and of this daemon, never with wall clocks (see sender_clock): reports
- * count from a second after the first summary on.
+ * The newest report of an aggregator replaces the one before. A report that is older
+ * than SERVICE_USES_KEEP_NS does not count. Ages are measured with the monotonic clocks
+ * of the aggregator and of this daemon, never with wall clocks (see sender_clock):
+ * reports count from a second after the first summary on.
  *
- * A rack has one aggregator at a time. The first summary of another aggregator, or of
- * the same one after a restart, replaces all reports of the former. Summaries of the
- * former that arrive late, because they waited in its spool, are left out.
+ * One or two aggregators report a rack: both do if neither knows that the other one is
+ * active. The uses that either reports count, and one that knows all flows of the rack
+ * suffices. The first summary of another aggregator replaces the former's report,
+ * unless the two take turns. Summaries of the former that arrive late, because they
+ * waited in its spool, are left out. A restart of an aggregator or of its machine
+ * deletes what it reported before.
  */
 #ifndef ANALYZER_INCIDENTS_SERVICE_USES_H
 #define ANALYZER_INCIDENTS_SERVICE_USES_H
@@ -37,7 +40,9 @@ struct wire_summary_view;
 struct service_uses *service_uses_new(void);               /* NULL: out of memory */
 void service_uses_free(struct service_uses *service_uses); /* NULL is fine */
 
-void service_uses_summary(struct service_uses *service_uses,
+/* Returns how old the summary is, as far as known: 0 for a sender of which nothing is
+ * known yet. */
+int64_t service_uses_summary(struct service_uses *service_uses,
     const struct wire_summary_view *view, rm_mono_t now);
 
 /* Sets impact and services in the evidence of a verdict on a ToR, link, switch or path;

@@ -33,6 +33,7 @@ struct fixture {
 	struct region_options options;
 	unsigned reported[WIRE_RESOLVED + 1];
 	struct rm_incident last;
+	bool both; /* aggregators of a rack report it */
 };
 
 static void
@@ -483,6 +484,24 @@ incidents_are_saved_when_the_disk_works_again(void **state)
 
 #define RACKS 3
 
+/* The other aggregator of a rack: it has the rack's agents, too, and knows of no uses
+ * now. */
+static void
+other_summary(
+    struct fixture *f, struct wire_writer *writer, const char *tor, rm_mono_t now)
+{
+	const struct wire_summary summary = { .head = { "agg2", "lab", 9,
+						  (uint64_t)now.ns },
+		.tor = tor,
+		.end_ns = (uint64_t)(now.ns + 90 * RM_NS_PER_S) };
+	struct wire_summary_view view;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_summary(writer, &summary, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	region_summary(f->region, &view, now);
+}
+
 /* A second of what one rack has sent to the others, over two spines. Nothing crosses
  * the link spine1--tor1. */
 static void
@@ -527,6 +546,8 @@ path_rows(struct fixture *f, struct wire_writer *writer, size_t tor, bool fails,
 	assert_int_equal(wire_write_summary(writer, &summary, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
 	region_summary(f->region, &view, now);
+	if (f->both)
+		other_summary(f, writer, summary.tor, now);
 }
 
 static void
@@ -561,6 +582,15 @@ a_fault_between_racks_names_the_services_it_affects(void **state)
 	wire_writer_free(writer);
 }
 
+static void
+services_are_named_while_both_aggregators_of_a_rack_report(void **state)
+{
+	struct fixture *f = *state;
+
+	f->both = true;
+	a_fault_between_racks_names_the_services_it_affects(state);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -568,6 +598,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_fault_between_racks_names_the_services_it_affects),
+		TEST(services_are_named_while_both_aggregators_of_a_rack_report),
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
 		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),

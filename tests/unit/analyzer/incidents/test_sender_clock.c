@@ -14,7 +14,8 @@
 static void
 note(struct sender_clock *clock, int64_t end, int64_t at)
 {
-	sender_clock_note(clock, (uint64_t)(end + 90 * S), (rm_mono_t){ at });
+	assert_true(
+	    sender_clock_note(clock, (uint64_t)(end + 90 * S), (rm_mono_t){ at }));
 }
 
 static int64_t
@@ -80,10 +81,10 @@ a_permanent_delay_is_learned_within_two_minutes(void **state)
 	(void)state;
 	for (; at < 300 * S; at += S)
 		note(&clock, at, at);
-	for (; at < 400 * S; at += S) /* its machine was paused for 200 s */
+	for (at = 500 * S; at < 600 * S; at += S) /* it was paused for 200 s */
 		note(&clock, at - 200 * S, at);
-	assert_int_equal(age(&clock, 200 * S, 400 * S), 0);
-	assert_true(is_steady(&clock, 400 * S));
+	assert_int_equal(age(&clock, 400 * S, 600 * S), 0);
+	assert_true(is_steady(&clock, 600 * S));
 }
 
 static void
@@ -101,6 +102,22 @@ a_backlog_of_half_a_minute_is_old(void **state)
 	assert_int_equal(age(&clock, 330 * S, 330 * S), 0);
 }
 
+/* Its monotonic clock begins at 0. */
+static void
+a_machine_that_was_restarted_is_known_within_a_second(void **state)
+{
+	struct sender_clock clock = { 0 };
+
+	(void)state;
+	note(&clock, 9000 * S, 500 * S);
+	note(&clock, 9001 * S, 501 * S);
+	assert_false(sender_clock_note(&clock, 20 * S, (rm_mono_t){ 600 * S }));
+	assert_int_equal(
+	    sender_clock_age(&clock, 20 * S, (rm_mono_t){ 603 * S }), 3 * S);
+	assert_false(is_steady(&clock, 601 * S - 1));
+	assert_true(is_steady(&clock, 601 * S));
+}
+
 int
 main(void)
 {
@@ -111,6 +128,7 @@ main(void)
 		cmocka_unit_test(clocks_that_drift_apart_make_nothing_old),
 		cmocka_unit_test(a_permanent_delay_is_learned_within_two_minutes),
 		cmocka_unit_test(a_backlog_of_half_a_minute_is_old),
+		cmocka_unit_test(a_machine_that_was_restarted_is_known_within_a_second),
 	};
 
 	return cmocka_run_group_tests_name("sender_clock", tests, NULL, NULL);

@@ -267,6 +267,7 @@ another_aggregator_of_a_rack_replaces_what_the_former_one_reported(void **state)
 	summary(w, "tor1", WIRE_USES_UNKNOWN, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
 	assert_string_equal(impact(w, LINK, "spine3--tor1"), "unknown");
+	pass(w, 40 * S);
 	summary(w, "tor1", WIRE_USES_ALL, &of_b, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
 	assert_string_equal(impact(w, LINK, "spine3--tor1"), "P2");
@@ -279,6 +280,64 @@ another_aggregator_of_a_rack_replaces_what_the_former_one_reported(void **state)
 	w->waited_ns = 0; /* and it is active again */
 	summary(w, "tor1", WIRE_USES_ALL, &of_a, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:a");
+}
+
+static void
+both_aggregators_say(struct world *w, enum wire_uses_known known,
+    const struct wire_use_row *of_a, const struct wire_use_row *of_b)
+{
+	const int64_t ahead_ns = w->ahead_ns;
+
+	send(w, "tor1", known, of_a, of_a != NULL);
+	w->aggregator = "other";
+	w->ahead_ns = -50 * S;
+	send(w, "tor1", known == WIRE_USES_ALL ? WIRE_USES_SOME : known, of_b,
+	    of_b != NULL);
+	w->aggregator = "agg";
+	w->ahead_ns = ahead_ns;
+	pass(w, S / 4);
+}
+
+/* As long as each takes the other one for gone. The other one does not see all hosts.
+ */
+static void
+what_either_of_two_aggregators_reports_counts(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row of_a = { "unit:a", "tor2", VIA_SPINE1, 1, 8, 0 };
+	const struct wire_use_row of_b = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 0 };
+
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	both_aggregators_say(w, WIRE_USES_ALL, &of_a, &of_b);
+	pass(w, S);
+	for (int i = 0; i < 40; i++) { /* rows come every ten seconds */
+		both_aggregators_say(w, WIRE_USES_UNKNOWN, NULL, NULL);
+		assert_string_equal(
+		    impact(w, LINK, "spine1--tor2"), "P1: unit:a, unit:b");
+		assert_string_equal(impact(w, LINK, "spine3--tor1"), "P2");
+	}
+	for (int i = 0; i < 5; i++) { /* the other one goes standby */
+		pass(w, 10 * S);
+		send(w, "tor1", WIRE_USES_UNKNOWN, NULL, 0);
+	}
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:a");
+}
+
+static void
+a_restarted_machine_of_an_aggregator_reports_at_once(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row before = { "unit:a", "tor2", VIA_SPINE1, 1, 8, 0 };
+	const struct wire_use_row after = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 3 };
+
+	summary(w, "tor1", WIRE_USES_ALL, &before, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:a");
+	pass(w, 60 * S);
+	w->ahead_ns = 20 * S - w->now.ns; /* its spool has kept the incarnation */
+	send(w, "tor1", WIRE_USES_UNKNOWN, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
+	summary(w, "tor1", WIRE_USES_ALL, &after, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:b");
 }
 
 static void
@@ -413,6 +472,8 @@ main(void)
 		TEST(a_backlog_of_summaries_does_not_count_until_it_is_read),
 		TEST(
 		    another_aggregator_of_a_rack_replaces_what_the_former_one_reported),
+		TEST(what_either_of_two_aggregators_reports_counts),
+		TEST(a_restarted_machine_of_an_aggregator_reports_at_once),
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
 		TEST(no_impact_is_reported_only_where_all_uses_are_known),
 		TEST(a_rack_that_is_gone_for_good_is_forgotten),
