@@ -188,13 +188,12 @@ makes_sense(const struct wire_port_row *row)
 
 void
 port_counts_summary(struct port_counts *port_counts,
-    const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall)
+    const struct wire_summary_view *view, int64_t age_ns, rm_mono_t now)
 {
 	const struct wire_summary *summary = &view->summary;
 	struct rack *rack;
 
-	if (!summary->has_state || summary->end_wall_ns > INT64_MAX ||
-	    wall.ns - (int64_t)summary->end_wall_ns > PORT_COUNTS_KEEP_NS)
+	if (!summary->has_state || age_ns > PORT_COUNTS_KEEP_NS)
 		return;
 	HASH_FIND_STR(port_counts->racks, summary->tor, rack);
 	if (rack == NULL && summary->port_count == 0)

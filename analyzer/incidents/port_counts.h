@@ -31,9 +31,9 @@ struct port_counts *port_counts_new(void);              /* NULL when out of memo
 void port_counts_free(struct port_counts *port_counts); /* NULL is fine */
 
 /* A summary without the rack's state, or older than PORT_COUNTS_KEEP_NS, changes
- * nothing. */
+ * nothing. age_ns: how old it is, by monotonic clocks. */
 void port_counts_summary(struct port_counts *port_counts,
-    const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall);
+    const struct wire_summary_view *view, int64_t age_ns, rm_mono_t now);
 
 const struct port_counts_counts *port_counts_counts(
     const struct port_counts *port_counts);

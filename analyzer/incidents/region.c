@@ -382,13 +382,14 @@ void
 region_summary(
     struct region *region, const struct wire_summary_view *view, rm_mono_t now)
 {
+	const int64_t age_ns = service_uses_summary(region->uses, view, now);
+
 	recorder_summary(region->recorder, view, now);
 	/* localise counts what it has no room for. */
 	(void)localise_summary(region->localise, view, now);
 	class_marks_summary(region->marks, view, now);
-	port_counts_summary(region->ports, view, now, rm_wall_now());
-	service_uses_summary(region->uses, view, now);
-	cnp_balance_summary(region->cnps, &view->summary, now, rm_wall_now());
+	port_counts_summary(region->ports, view, age_ns, now);
+	cnp_balance_summary(region->cnps, &view->summary, age_ns, now);
 }
 
 void

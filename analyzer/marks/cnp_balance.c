@@ -118,12 +118,11 @@ copy_names(char out[WIRE_UNCOUNTED_BYTES], const char *names)
 
 void
 cnp_balance_summary(struct cnp_balance *cnp_balance, const struct wire_summary *summary,
-    rm_mono_t now, rm_wall_t wall)
+    int64_t age_ns, rm_mono_t now)
 {
 	struct rack *rack;
 
-	if (!summary->has_state || summary->end_wall_ns > INT64_MAX ||
-	    wall.ns - (int64_t)summary->end_wall_ns > CNP_FRESH_NS)
+	if (!summary->has_state || age_ns > CNP_FRESH_NS)
 		return;
 	rack = find_or_add(cnp_balance, summary->tor);
 	if (rack == NULL) {

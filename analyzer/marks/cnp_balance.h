@@ -56,9 +56,10 @@ struct cnp_balance;
 struct cnp_balance *cnp_balance_new(void);              /* NULL when out of memory */
 void cnp_balance_free(struct cnp_balance *cnp_balance); /* NULL is fine */
 
-/* A summary without the rack's state, or older than CNP_FRESH_NS, is ignored. */
+/* A summary without the rack's state, or older than CNP_FRESH_NS, is ignored. age_ns:
+ * by monotonic clocks. */
 void cnp_balance_summary(struct cnp_balance *cnp_balance,
-    const struct wire_summary *summary, rm_mono_t now, rm_wall_t wall);
+    const struct wire_summary *summary, int64_t age_ns, rm_mono_t now);
 /* May be called at any time. Results are computed again every CNP_JUDGE_NS. */
 void cnp_balance_judge(struct cnp_balance *cnp_balance, rm_mono_t now, rm_wall_t wall);
 const struct cnp_finding *cnp_balance_finding(const struct cnp_balance *cnp_balance);

@@ -18,7 +18,6 @@ struct world {
 	struct port_counts *port_counts;
 	struct wire_writer *writer;
 	rm_mono_t now;
-	rm_wall_t wall;
 	struct rm_verdict verdict;
 };
 
@@ -30,7 +29,6 @@ setup(void **state)
 	w->port_counts = port_counts_new();
 	w->writer = wire_writer_new();
 	w->now.ns = 100 * S;
-	w->wall.ns = 5000 * S;
 	*state = w;
 	return 0;
 }
@@ -52,7 +50,6 @@ summary(struct world *w, const char *tor, const struct wire_port_row *rows,
 {
 	const struct wire_summary summary = { .head = { "agg", "lab", 1, 1 },
 		.tor = tor,
-		.end_wall_ns = (uint64_t)(w->wall.ns - age_ns),
 		.has_state = true,
 		.ports = rows,
 		.port_count = count };
@@ -61,7 +58,7 @@ summary(struct world *w, const char *tor, const struct wire_port_row *rows,
 
 	assert_int_equal(wire_write_summary(w->writer, &summary, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
-	port_counts_summary(w->port_counts, &view, w->now, w->wall);
+	port_counts_summary(w->port_counts, &view, age_ns, w->now);
 }
 
 static const char *

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analyzer/blind/blind.h"
+#include "analyzer/marks/cnp_balance.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/incident/alert.h"
@@ -33,7 +34,8 @@ struct fixture {
 	struct region_options options;
 	unsigned reported[WIRE_RESOLVED + 1];
 	struct rm_incident last;
-	bool both; /* aggregators of a rack report it */
+	bool both;        /* aggregators of a rack report it */
+	int64_t ahead_ns; /* wall clocks of aggregators */
 };
 
 static void
@@ -510,6 +512,8 @@ path_rows(struct fixture *f, struct wire_writer *writer, size_t tor, bool fails,
 {
 	char paths[4][96], tors[RACKS][8];
 	struct wire_path_row rows[4] = { 0 };
+	const struct wire_port_row port = { "tor1", "Ethernet48", "spine1",
+		"the switch's port Ethernet48 counted 40 errors" };
 	struct wire_summary summary = { .head = { "agg1", "lab", 1 + tor,
 					    (uint64_t)wall.ns },
 		.start_wall_ns = (uint64_t)(wall.ns - RM_NS_PER_S),
@@ -518,6 +522,12 @@ path_rows(struct fixture *f, struct wire_writer *writer, size_t tor, bool fails,
 		.end_ns = (uint64_t)now.ns,
 		.paths = rows,
 		.has_state = true,
+		.state = { .rnics = 8,
+		    .rnics_counting = 8,
+		    .cnps_sent = 20000,
+		    .cnps_received = 20000 },
+		.ports = &port,
+		.port_count = tor == 0,
 		.uses_known = WIRE_USES_ALL,
 		.uses = use,
 		.use_count = use != NULL };
@@ -566,8 +576,9 @@ a_fault_between_racks_names_the_services_it_affects(void **state)
 	start(f);
 	for (int s = 0; s < 30 && f->reported[WIRE_OPENED] == 0; s++) {
 		for (size_t tor = 0; tor < RACKS; tor++)
-			path_rows(
-			    f, writer, tor, s >= 5, now, wall, tor == 0 ? &use : NULL);
+			path_rows(f, writer, tor, s >= 5, now,
+			    (rm_wall_t){ wall.ns + f->ahead_ns },
+			    tor == 0 ? &use : NULL);
 		for (int judged = 0; judged < 4; judged++) {
 			assert_int_equal(region_judge(f->region, now, wall, false), 0);
 			now.ns += RM_NS_PER_S / 4;
@@ -578,6 +589,9 @@ a_fault_between_racks_names_the_services_it_affects(void **state)
 	assert_string_equal(f->last.verdict.part.name, "spine1--tor1");
 	assert_int_equal(f->last.verdict.evidence.impact, RM_IMPACT_P0);
 	assert_string_equal(f->last.verdict.evidence.services, "pod:a");
+	assert_string_equal(f->last.verdict.evidence.counters,
+	    "tor1: the switch's port Ethernet48 counted 40 errors");
+	assert_int_equal(region_cnps(f->region)->state, CNP_WORKING);
 	assert_int_equal(f->last.severity, RM_SEVERITY_CRITICAL);
 	wire_writer_free(writer);
 }
@@ -591,6 +605,15 @@ services_are_named_while_both_aggregators_of_a_rack_report(void **state)
 	a_fault_between_racks_names_the_services_it_affects(state);
 }
 
+static void
+wall_clocks_of_aggregators_change_no_judgement(void **state)
+{
+	struct fixture *f = *state;
+
+	f->ahead_ns = -86400 * RM_NS_PER_S;
+	a_fault_between_racks_names_the_services_it_hurts(state);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -599,6 +622,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_fault_between_racks_names_the_services_it_affects),
 		TEST(services_are_named_while_both_aggregators_of_a_rack_report),
+		TEST(wall_clocks_of_aggregators_change_no_judgement),
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
 		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),
