@@ -9,6 +9,7 @@ from packages import ROOT
 SCRIPTS = ROOT / "ansible/roles/daemon/files"
 DAEMON = "tor-aggregator"
 FILES = ["sub/one", "-two"]
+PID = "4711"
 
 
 class Host:
@@ -16,6 +17,8 @@ class Host:
 
     def __init__(self, folder):
         self._bin, self.etc, self.kept = folder / "bin", folder / "etc", folder / "kept"
+        self.units, self._proc = folder / "units", folder / "proc"
+        self.drop_in = self.units / f"{DAEMON}.service.d/rackmesh-kept.conf"
         for made in (self._bin, self.etc / "sub"):
             made.mkdir(parents=True)
         for name in FILES:
@@ -24,16 +27,27 @@ class Host:
 
     def answers(self, status=0):
         (self._bin / "systemctl").write_text(
-            f'#!/bin/sh\necho "$1" >>{self._bin}/asked\n[ "$1" != restart ] || exit {status}\n'
+            f'#!/bin/sh\necho "$1" >>{self._bin}/asked\n[ "$1" != show ] || echo {PID}\n'
+            f'[ "$1" != restart ] || exit {status}\n'
         )
         (self._bin / "systemctl").chmod(0o755)
 
-    def restarts(self):
+    def runs(self, program):
+        exe = self._proc / PID / "exe"
+        exe.parent.mkdir(parents=True, exist_ok=True)
+        exe.unlink(missing_ok=True)
+        exe.symlink_to(program)
+
+    def asked(self, word):
         asked = self._bin / "asked"
-        return asked.read_text().split().count("restart") if asked.exists() else 0
+        return asked.read_text().split().count(word) if asked.exists() else 0
+
+    def restarts(self):
+        return self.asked("restart")
 
     def run(self, script, *files):
-        environment = {**os.environ, "PATH": f"{self._bin}:{os.environ['PATH']}"}
+        environment = {**os.environ, "PATH": f"{self._bin}:{os.environ['PATH']}",
+                       "RACKMESH_UNITS": str(self.units), "RACKMESH_PROC": str(self._proc)}  # fmt: skip
         command = [SCRIPTS / script, self.kept, DAEMON, *files]
         return subprocess.run(command, cwd=self.etc, env=environment, text=True,
                               capture_output=True)  # fmt: skip
@@ -104,3 +118,28 @@ def test_digests_of_secrets_are_for_root_alone(host):
     kept.chmod(0o644)  # as they were once kept
     assert not host.has_others(*FILES)
     assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_daemon_that_apt_has_replaced_starts_as_what_it_was_until_it_is_restarted(host, tmp_path):
+    former, kept = tmp_path / "program (deleted)", host.kept / "kept" / DAEMON
+    former.write_text("the former one")
+    host.runs(former)
+    for _ in range(2):  # the second time it is known
+        assert host.run("keep").returncode == 0
+        assert kept.read_text() == "the former one" and os.access(kept, os.X_OK)
+        start = f"{kept} --config /etc/rackmesh/{DAEMON}.yaml"
+        assert host.drop_in.read_text() == f"[Service]\nExecStart=\nExecStart={start}\n"
+        assert host.asked("daemon-reload") == 1
+    host.runs(kept)  # it has crashed; and the next upgrade takes the drop-in away
+    host.drop_in.unlink()
+    assert host.run("keep").returncode == 0
+    assert host.drop_in.exists() and host.asked("daemon-reload") == 2
+    assert host.run("restart").returncode == 0
+    assert not host.drop_in.exists() and not kept.exists()
+
+
+def test_a_daemon_that_runs_what_is_installed_is_left_alone(host):
+    assert host.run("keep").returncode == 0  # it does not run
+    host.runs(host.etc / FILES[0])
+    assert host.run("keep").returncode == 0
+    assert not host.drop_in.exists() and host.asked("daemon-reload") == 0
