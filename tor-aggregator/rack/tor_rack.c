@@ -453,12 +453,16 @@ tor_rack_timeout_ns(const struct tor_rack *rack)
 int
 tor_rack_plan(struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now)
 {
-	int r, paths;
+	int taken, r, paths;
 
 	rack->plan = view;
 	rack->changed = now;
 	window_set_timeout(rack->window, tor_rack_timeout_ns(rack));
-	r = rack_refresh(rack, roster_plan(rack->roster, view), now);
+	taken = roster_plan(rack->roster, view);
+	/* Indexes may have changed although not all of the plan was taken. */
+	r = rack_refresh(rack, taken == -ENOMEM ? 1 : taken, now);
+	if (taken < 0)
+		r = taken;
 	paths = path_table_plan(rack->paths, view, now);
 	return r < 0 ? r : paths;
 }

@@ -384,6 +384,10 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		if (entry != NULL)
 			entry->rnic.planned = true;
 	}
+	if (r == -ENOMEM) { /* what the rest of the plan keeps is not known */
+		number_hosts(roster);
+		return r;
+	}
 	if (sweep_members(roster))
 		changed = true;
 	/* Remote RNICs change with every plan, and to renumber them deletes the counts
@@ -393,7 +397,7 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		keep_remote))
 		changed = true;
 	number_hosts(roster);
-	return r == -ENOMEM ? r : changed;
+	return changed;
 }
 
 bool

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/failing_malloc.h"
 #include "tests/unit/tor-aggregator/plan_fixture.h"
 #include "tor-aggregator/window/window.h"
 
@@ -416,6 +417,25 @@ a_remote_that_a_full_rack_refuses_stays_and_renumbers_no_other(void **state)
 	assert_int_equal(index_of(world, FIXTURE_REMOTE + 1), WINDOW_REMOTE_BASE + 1);
 }
 
+static void
+a_plan_that_finds_no_memory_removes_no_member(void **state)
+{
+	struct world *world = *state;
+
+	fixture_plan(world->plan, 1, 3, 0);
+	roster_plan(world->roster, &world->plan->view);
+	world->plan->members[3] = world->plan->members[0];
+	world->plan->members[0] = fixture_rnic(0x200, "h9", "t1");
+	fixture_plan(world->plan, 2, 4, 0);
+	failing_malloc_arm(1);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), -ENOMEM);
+	assert_false(failing_malloc_disarm());
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(index_of(world, 0x100 + i), i);
+	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
+	assert_int_equal(index_of(world, 0x200), 3);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 static void
@@ -455,6 +475,7 @@ main(void)
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),
 		TEST(a_remote_that_a_full_rack_refuses_stays_and_renumbers_no_other),
+		TEST(a_plan_that_finds_no_memory_removes_no_member),
 		TEST(a_member_that_moves_to_another_rack_becomes_a_remote_at_once),
 	};
 
