@@ -135,8 +135,8 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge);
 }
 
-/* A hash of members and hosts in their order, and of the number of remote RNICs.
- * Another hash means that indexes have changed. */
+/* A hash of members, hosts and remote RNICs in their order. Another hash means that
+ * indexes have changed. */
 static uint64_t
 fingerprint_of(const struct rack *rack)
 {
@@ -153,6 +153,12 @@ fingerprint_of(const struct rack *rack)
 		hash = rm_fnv1a(
 		    hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
 	hash = rm_fnv1a(hash, &rack->remote_count, sizeof rack->remote_count);
+	for (size_t i = 0; i < rack->remote_count; i++) {
+		const struct rm_rnic_id *id = &rack->remotes[i].id;
+
+		hash = rm_fnv1a(hash, &id->guid, sizeof id->guid);
+		hash = rm_fnv1a(hash, &id->port, sizeof id->port);
+	}
 	return hash != 0 ? hash : 1;
 }
 

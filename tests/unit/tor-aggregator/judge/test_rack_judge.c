@@ -125,6 +125,29 @@ a_healthy_rack_is_known_to_be_well(void **state)
 	}
 }
 
+/* Else losses to one remote RNIC would count for the one that has its index now. */
+static void
+other_remote_rnics_in_the_same_number_start_the_judge_anew(void **state)
+{
+	struct table *table = *state;
+	const struct rm_rnic_id first = table->remotes[0].id;
+	int64_t since_ns;
+
+	fill(table, SENDS);
+	judge(table);
+	since_ns = table->closed.start.ns;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(
+	    table->judgement.verdicts[0].evidence.window_start.ns, since_ns);
+	table->remotes[0].id = table->remotes[1].id;
+	table->remotes[1].id = first;
+	judge(table);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(table->judgement.verdicts[0].evidence.window_start.ns,
+	    table->closed.start.ns);
+}
+
 static void
 a_verdict_has_evidence_that_others_can_check(void **state)
 {
@@ -723,6 +746,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_healthy_rack_is_known_to_be_well),
+		TEST(other_remote_rnics_in_the_same_number_start_the_judge_anew),
 		TEST(a_verdict_has_evidence_that_others_can_check),
 		TEST(an_mtu_is_reported_with_sizes_and_counts),
 		TEST(an_mtu_fault_of_another_rack_blames_no_member),
