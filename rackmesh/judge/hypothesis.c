@@ -74,9 +74,9 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->relieved);
 	free(h->costs_less);
 	free(h->blamed);
-	free(h->aside);
-	free(h->stale_aside);
-	free(h->bounds_aside);
+	free(h->lifted_fits);
+	free(h->lifted_stale);
+	free(h->lifted_bounds);
 	rm_crossings_release(&h->crossings);
 	*h = (struct rm_hypothesis){ 0 };
 }
@@ -278,11 +278,12 @@ make_room(struct rm_hypothesis *h, size_t count)
 	    rm_scratch(&h->order, &h->order_size, count, sizeof *h->order) < 0 ||
 	    rm_scratch(&h->costs_less, &h->costs_less_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->blamed, &h->blamed_size, count, sizeof(bool)) < 0 ||
-	    rm_scratch(&h->aside, &h->aside_size, count, sizeof *h->aside) < 0 ||
-	    rm_scratch(&h->stale_aside, &h->stale_aside_size, count, sizeof(bool)) <
+	    rm_scratch(&h->lifted_fits, &h->lifted_fits_size, count,
+		sizeof *h->lifted_fits) < 0 ||
+	    rm_scratch(&h->lifted_stale, &h->lifted_stale_size, count, sizeof(bool)) <
 		0 ||
-	    rm_scratch(&h->bounds_aside, &h->bounds_aside_size, count,
-		sizeof *h->bounds_aside) < 0)
+	    rm_scratch(&h->lifted_bounds, &h->lifted_bounds_size, count,
+		sizeof *h->lifted_bounds) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -336,7 +337,7 @@ rm_hypothesis_clear(struct rm_hypothesis *h)
 	blame_none(h);
 	for (size_t i = 0; i < h->candidate_count; i++) {
 		h->fits[i] = h->alone[i];
-		h->fits[i].gain = h->bounds[i] = rm_hypothesis_most(h, i);
+		h->fits[i].gain = h->bounds[i] = rm_hypothesis_max_gain(h, i);
 		h->stale[i] = false;
 	}
 }
@@ -356,33 +357,33 @@ rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element)
 }
 
 double
-rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate)
+rm_hypothesis_max_gain(const struct rm_hypothesis *h, size_t candidate)
 {
 	return h->alone[candidate].gain + (h->costs_less[candidate] ? h->relief : 0);
 }
 
 double
-rm_hypothesis_rest(const struct rm_hypothesis *h, size_t nth)
+rm_hypothesis_max_gain_from(const struct rm_hypothesis *h, size_t nth)
 {
 	return h->alone[h->order[nth]].gain + (h->relieved_count > 0 ? h->relief : 0);
 }
 
 double
-rm_hypothesis_bound(const struct rm_hypothesis *h, size_t candidate)
+rm_hypothesis_gain_bound(const struct rm_hypothesis *h, size_t candidate)
 {
 	return h->stale[candidate]
-		   ? fmin(h->bounds[candidate], rm_hypothesis_most(h, candidate))
+		   ? fmin(h->bounds[candidate], rm_hypothesis_max_gain(h, candidate))
 		   : h->fits[candidate].gain;
 }
 
 size_t
-rm_hypothesis_nth(const struct rm_hypothesis *h, size_t nth)
+rm_hypothesis_by_rank(const struct rm_hypothesis *h, size_t nth)
 {
 	return h->order[nth];
 }
 
 const struct rm_suspect *
-rm_hypothesis_known(const struct rm_hypothesis *h, size_t candidate)
+rm_hypothesis_known_fit(const struct rm_hypothesis *h, size_t candidate)
 {
 	return h->stale[candidate] ? NULL : &h->fits[candidate];
 }
@@ -395,7 +396,7 @@ rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
 		/* -INFINITY: the parts explain all losses that cross the candidate. It
 		 * is no bound for later, because a part may be removed. */
 		h->bounds[candidate] = isinf(h->fits[candidate].gain)
-					   ? rm_hypothesis_most(h, candidate)
+					   ? rm_hypothesis_max_gain(h, candidate)
 					   : h->fits[candidate].gain;
 		h->stale[candidate] = false;
 	}
@@ -483,7 +484,7 @@ add_part(struct rm_hypothesis *h, struct rm_suspect part)
 }
 
 void
-rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part)
+rm_hypothesis_add(struct rm_hypothesis *h, struct rm_suspect part)
 {
 	part.loss = fit_finely(h, part);
 	add_part(h, part);
@@ -499,7 +500,7 @@ remove_part(struct rm_hypothesis *h, size_t at)
 }
 
 struct rm_suspect
-rm_hypothesis_take(struct rm_hypothesis *h, size_t at)
+rm_hypothesis_remove(struct rm_hypothesis *h, size_t at)
 {
 	const struct rm_suspect part = h->parts[at];
 
@@ -514,10 +515,10 @@ rm_hypothesis_lift(struct rm_hypothesis *h, size_t at)
 {
 	const size_t count = h->candidate_count;
 
-	memcpy(h->aside, h->fits, count * sizeof *h->fits);
-	memcpy(h->stale_aside, h->stale, count * sizeof *h->stale);
-	memcpy(h->bounds_aside, h->bounds, count * sizeof *h->bounds);
-	return rm_hypothesis_take(h, at);
+	memcpy(h->lifted_fits, h->fits, count * sizeof *h->fits);
+	memcpy(h->lifted_stale, h->stale, count * sizeof *h->stale);
+	memcpy(h->lifted_bounds, h->bounds, count * sizeof *h->bounds);
+	return rm_hypothesis_remove(h, at);
 }
 
 void
@@ -526,13 +527,13 @@ rm_hypothesis_put_down(
 {
 	const size_t count = h->candidate_count;
 
-	rm_hypothesis_put(h, part);
+	rm_hypothesis_add(h, part);
 	if (part.candidate != lifted.candidate ||
 	    h->parts[h->count - 1].loss != lifted.loss)
 		return;
-	memcpy(h->fits, h->aside, count * sizeof *h->fits);
-	memcpy(h->stale, h->stale_aside, count * sizeof *h->stale);
-	memcpy(h->bounds, h->bounds_aside, count * sizeof *h->bounds);
+	memcpy(h->fits, h->lifted_fits, count * sizeof *h->fits);
+	memcpy(h->stale, h->lifted_stale, count * sizeof *h->stale);
+	memcpy(h->bounds, h->lifted_bounds, count * sizeof *h->bounds);
 }
 
 void

@@ -75,12 +75,12 @@ struct rm_hypothesis {
 	bool *blamed; /* by candidate: it is a part */
 	size_t blamed_size;
 	/* Copies of fits, stale and bounds, until the lifted part is put down. */
-	struct rm_suspect *aside;
-	size_t aside_size;
-	bool *stale_aside;
-	size_t stale_aside_size;
-	double *bounds_aside;
-	size_t bounds_aside_size;
+	struct rm_suspect *lifted_fits;
+	size_t lifted_fits_size;
+	bool *lifted_stale;
+	size_t lifted_stale_size;
+	double *lifted_bounds;
+	size_t lifted_bounds_size;
 };
 
 int rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options);
@@ -113,17 +113,17 @@ void rm_hypothesis_restore(struct rm_hypothesis *h, const struct rm_snapshot *sn
 
 /* An upper bound of the candidate's gain in any hypothesis with this relief. The bounds
  * are cheap: they fit nothing. */
-double rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate);
+double rm_hypothesis_max_gain(const struct rm_hypothesis *h, size_t candidate);
 /* An upper bound of the gains of the nth candidate and all after it, in the order of
- * rm_hypothesis_nth. */
-double rm_hypothesis_rest(const struct rm_hypothesis *h, size_t nth);
+ * rm_hypothesis_by_rank. */
+double rm_hypothesis_max_gain_from(const struct rm_hypothesis *h, size_t nth);
 /* An upper bound of the candidate's gain in this hypothesis. */
-double rm_hypothesis_bound(const struct rm_hypothesis *h, size_t candidate);
+double rm_hypothesis_gain_bound(const struct rm_hypothesis *h, size_t candidate);
 /* The nth candidate, by the gain in a hypothesis without parts and relief, the highest
  * first. */
-size_t rm_hypothesis_nth(const struct rm_hypothesis *h, size_t nth);
+size_t rm_hypothesis_by_rank(const struct rm_hypothesis *h, size_t nth);
 /* The candidate's fit, if it is remembered; or NULL. */
-const struct rm_suspect *rm_hypothesis_known(
+const struct rm_suspect *rm_hypothesis_known_fit(
     const struct rm_hypothesis *h, size_t candidate);
 /* The candidate's fit, computed unless it is remembered. The candidate is no part now.
  */
@@ -133,13 +133,13 @@ bool rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate);
 /* Adds a part at the end. Its share of loss is fitted between the levels: with a level,
  * the difference among the many packets that cross a wide part would be explained by
  * further parts. Its gain stays that of the level, as the gains of candidates are. */
-void rm_hypothesis_put(struct rm_hypothesis *h, struct rm_suspect part);
+void rm_hypothesis_add(struct rm_hypothesis *h, struct rm_suspect part);
 /* Fits the share of loss of a part again, as the other parts have changed, or removes
  * the part. Does nothing if no part has changed that has an observation in common with
  * it. */
 void rm_hypothesis_refit(struct rm_hypothesis *h, size_t at);
 /* Removes a part and returns it. */
-struct rm_suspect rm_hypothesis_take(struct rm_hypothesis *h, size_t at);
+struct rm_suspect rm_hypothesis_remove(struct rm_hypothesis *h, size_t at);
 /* Removes a part for a while, one part at a time. If rm_hypothesis_put_down then adds
  * it unchanged, all fits that were remembered before are valid again. */
 struct rm_suspect rm_hypothesis_lift(struct rm_hypothesis *h, size_t at);

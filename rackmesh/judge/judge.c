@@ -126,20 +126,20 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 	struct rm_suspect best = { 0, 0, floor };
 
 	for (size_t c = 0; c < h->candidate_count; c++) {
-		const struct rm_suspect *known = rm_hypothesis_known(h, c);
+		const struct rm_suspect *known = rm_hypothesis_known_fit(h, c);
 
 		if (known != NULL && may_be_better(known->gain, c, &best) &&
 		    c != forbidden && !overlaps(h, c))
 			best = *known;
 	}
 	for (size_t n = 0; n < h->candidate_count; n++) {
-		const size_t c = rm_hypothesis_nth(h, n);
+		const size_t c = rm_hypothesis_by_rank(h, n);
 		struct rm_suspect suspect;
 
-		if (rm_hypothesis_rest(h, n) < best.gain ||
-		    rm_hypothesis_rest(h, n) <= 0)
+		if (rm_hypothesis_max_gain_from(h, n) < best.gain ||
+		    rm_hypothesis_max_gain_from(h, n) <= 0)
 			break;
-		if (!may_be_better(rm_hypothesis_bound(h, c), c, &best) ||
+		if (!may_be_better(rm_hypothesis_gain_bound(h, c), c, &best) ||
 		    c == forbidden || overlaps(h, c))
 			continue;
 		suspect = rm_hypothesis_fit(h, c);
@@ -184,7 +184,7 @@ search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
 			break;
 		if (round == 0)
 			*ret = part.candidate;
-		rm_hypothesis_put(h, part);
+		rm_hypothesis_add(h, part);
 		for (size_t i = h->count; i-- > 0;)
 			rm_hypothesis_refit(h, i);
 	}
@@ -251,7 +251,7 @@ describe(struct rm_judge *judge, struct rm_blamed *ret)
 		struct rm_suspect fit;
 
 		if (c == candidate || rm_hypothesis_blames(h, c) ||
-		    part.gain - rm_hypothesis_bound(h, c) > within)
+		    part.gain - rm_hypothesis_gain_bound(h, c) > within)
 			continue;
 		fit = rm_hypothesis_fit(h, c);
 		other.behind = part.gain - fit.gain;
@@ -373,7 +373,7 @@ grow_without(struct rm_hypothesis *h, size_t candidate)
 
 		if (best.gain <= 0)
 			break;
-		rm_hypothesis_put(h, best);
+		rm_hypothesis_add(h, best);
 		for (size_t i = h->count; i-- > 0;)
 			rm_hypothesis_refit(h, i);
 	}
@@ -415,7 +415,7 @@ narrow_down(struct rm_judge *judge, size_t nth)
 
 	rm_hypothesis_restore(h, &judge->kept);
 	behind = rm_hypothesis_score(h) + doubt_of(judge, candidate);
-	rm_hypothesis_take(h, nth);
+	rm_hypothesis_remove(h, nth);
 	rm_hypothesis_relieve(h, element);
 	count = grow_without(h, candidate);
 	behind -= rm_hypothesis_score(h) - (count > 0 ? h->relief : 0);

@@ -59,12 +59,12 @@ static void
 check_all(struct rm_hypothesis *h)
 {
 	for (size_t i = 0; i < ELEMENTS; i++) {
-		const double bound = rm_hypothesis_bound(h, i);
+		const double bound = rm_hypothesis_gain_bound(h, i);
 
 		if (rm_hypothesis_blames(h, i))
 			continue;
-		assert_true(
-		    rm_hypothesis_fit(h, i).gain <= rm_hypothesis_most(h, i) + 1e-6);
+		assert_true(rm_hypothesis_fit(h, i).gain <=
+			    rm_hypothesis_max_gain(h, i) + 1e-6);
 		assert_true(rm_hypothesis_fit(h, i).gain <= bound + 1e-6);
 	}
 }
@@ -89,11 +89,11 @@ no_part_explains_more_beside_others_than_alone(void **state)
 			if (rm_hypothesis_blames(&h, c) ||
 			    rm_hypothesis_fit(&h, c).loss <= 0)
 				continue;
-			rm_hypothesis_put(&h, rm_hypothesis_fit(&h, c));
+			rm_hypothesis_add(&h, rm_hypothesis_fit(&h, c));
 			check_all(&h);
 		}
 		if (h.count > 0)
-			rm_hypothesis_take(&h, 0);
+			rm_hypothesis_remove(&h, 0);
 		check_all(&h);
 	}
 	rm_hypothesis_release(&h);
@@ -114,7 +114,7 @@ a_cleared_hypothesis_evaluates_each_part_alone_again(void **state)
 	    0);
 	for (size_t i = 0; i < ELEMENTS; i++)
 		gains[i] = rm_hypothesis_fit(&h, i).gain;
-	rm_hypothesis_put(&h, rm_hypothesis_fit(&h, 3));
+	rm_hypothesis_add(&h, rm_hypothesis_fit(&h, 3));
 	rm_hypothesis_clear(&h);
 	for (size_t i = 0; i < ELEMENTS; i++) {
 		assert_true(rm_hypothesis_fit(&h, i).gain == gains[i]);
@@ -151,7 +151,7 @@ removing_a_part_restores_the_former_values(void **state)
 				     OBSERVATIONS, d.candidates, ELEMENTS),
 		    0);
 		for (size_t c = 0; c < 6; c += 2)
-			rm_hypothesis_put(&h, rm_hypothesis_fit(&h, c));
+			rm_hypothesis_add(&h, rm_hypothesis_fit(&h, c));
 		add_all_anew(&h, before);
 		lifted = rm_hypothesis_lift(&h, 0);
 		check_all(&h);
@@ -194,15 +194,16 @@ the_cheaper_hypothesis_is_found_although_another_part_explains_more_alone(void *
 		rm_hypothesis_relieve(&h, 2);
 		check_all(&h);
 		for (size_t c = 1; c < 6; c += 3)
-			rm_hypothesis_put(&h, rm_hypothesis_fit(&h, c));
+			rm_hypothesis_add(&h, rm_hypothesis_fit(&h, c));
 		check_all(&h);
 		for (size_t n = 0; n < ELEMENTS; n++)
 			for (size_t m = n; m < ELEMENTS; m++) {
-				const size_t c = rm_hypothesis_nth(&h, m);
+				const size_t c = rm_hypothesis_by_rank(&h, m);
 
-				assert_true(rm_hypothesis_blames(&h, c) ||
-					    rm_hypothesis_fit(&h, c).gain <=
-						rm_hypothesis_rest(&h, n) + 1e-6);
+				assert_true(
+				    rm_hypothesis_blames(&h, c) ||
+				    rm_hypothesis_fit(&h, c).gain <=
+					rm_hypothesis_max_gain_from(&h, n) + 1e-6);
 			}
 	}
 	rm_hypothesis_release(&h);
@@ -227,13 +228,13 @@ a_restored_hypothesis_has_its_former_cost(void **state)
 				     OBSERVATIONS, d.candidates, ELEMENTS),
 		    0);
 		rm_hypothesis_relieve(&h, 1);
-		rm_hypothesis_put(&h, rm_hypothesis_fit(&h, 5));
+		rm_hypothesis_add(&h, rm_hypothesis_fit(&h, 5));
 		score = rm_hypothesis_score(&h);
 		add_all(&h, before);
 		rm_hypothesis_save(&h, &snapshot);
-		rm_hypothesis_take(&h, 0);
+		rm_hypothesis_remove(&h, 0);
 		rm_hypothesis_relieve(&h, 0);
-		rm_hypothesis_put(&h, rm_hypothesis_fit(&h, 2));
+		rm_hypothesis_add(&h, rm_hypothesis_fit(&h, 2));
 		rm_hypothesis_restore(&h, &snapshot);
 		assert_true(fabs(rm_hypothesis_score(&h) - score) < 1e-6);
 		add_all(&h, after);
