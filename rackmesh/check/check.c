@@ -72,7 +72,7 @@ is_set(const char *text)
 	return text != NULL && text[0] != '\0';
 }
 
-/* For whom the kernel decides what is allowed. */
+/* The user of this process, for the text of an error about permissions. */
 static const char *
 user_name(void)
 {
@@ -245,7 +245,7 @@ units_make(const char *folder)
 		   strchr(folder + strlen(state), '/') == NULL);
 }
 
-/* What to do about it, for folder and user. */
+/* What an operator can do about the error, with the names of folder and user. */
 static const char *
 folder_remedy(int r, char text[static FOLDER_REMEDY])
 {

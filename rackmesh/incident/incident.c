@@ -202,7 +202,8 @@ note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->incident.returned = judgement->wall;
 }
 
-/* Of "A or B", the part that the verdict names, or else the one that is known. */
+/* For an incident of "A or B": the part that the verdict names, or else the one that is
+ * already known. */
 static const char *
 narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 {

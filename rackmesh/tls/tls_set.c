@@ -163,7 +163,7 @@ store_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
 	return r;
 }
 
-/* What a person can do about the error; "": only its reason is known. */
+/* What an operator can do about the error; "": nothing is known. */
 static const char *
 remedy(int error)
 {

@@ -135,7 +135,7 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 	return out;
 }
 
-/* Of the entries with this address, one that is not old, if there is one. The roster
+/* Finds an entry with this address, preferably one that is not old. The roster
  * may have changed since the copy was made, so its RNIC is checked. */
 static const struct book_entry *
 best_of(const struct address_book *book, const struct book_entry *any,

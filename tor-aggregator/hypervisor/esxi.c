@@ -13,7 +13,7 @@
 #define COLUMN_BYTES 40
 #define ERROR_BYTES 120
 
-/* For the shell of ESXi, which is that of BusyBox. */
+/* A script for the shell of ESXi, which is that of BusyBox. */
 const char esxi_command[] =
     "echo '" MARK "list'; esxcli network nic list; "
     "echo '" MARK "pause'; esxcli network nic pauseParams list; "

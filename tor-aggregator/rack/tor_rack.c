@@ -512,7 +512,7 @@ tor_rack_leave(struct tor_rack *rack, const char *host)
 	rack->stale = true; /* the agent has reported another link state */
 }
 
-/* It is in another rack, whose ToR has a number. */
+/* True: the RNIC is in another rack, whose ToR has a number. */
 static bool
 has_paths(const struct roster_rnic *dst)
 {

@@ -352,7 +352,7 @@ report_check_is_contradicted(const struct report_check *check, size_t host)
 }
 
 #define MIN_OBSERVERS 2 /* observers that report the opposite */
-/* They must be so many times the hosts that agree with the report. */
+/* They have to be this many times the number of hosts that agree with the report. */
 #define OUTNUMBERED 2
 
 static unsigned
