@@ -12,9 +12,9 @@ static const struct {
 } kinds[RM_KINDS] = {
 	[RM_KIND_RNIC_DOWN] = { "rnic-down", "neither sends nor receives" },
 	[RM_KIND_RNIC_SEND_DEAD] = { "rnic-send-dead",
-	    "receives, but what it sends vanishes" },
+	    "receives packets, but those that it sends do not arrive" },
 	[RM_KIND_RNIC_RECEIVE_DEAD] = { "rnic-receive-dead",
-	    "sends, but what is sent to it vanishes" },
+	    "sends packets, but those sent to it do not arrive" },
 	[RM_KIND_RNIC_LOSSY] = { "rnic-lossy", "loses packets" },
 	[RM_KIND_HOST_DOWN] = { "host-down", "is down" },
 	[RM_KIND_AGENT_DOWN] = { "agent-down", "is not running" },
@@ -27,16 +27,16 @@ static const struct {
 	[RM_KIND_SWITCH_DOWN] = { "switch-down", "forwards nothing" },
 	[RM_KIND_SWITCH_LOSSY] = { "switch-lossy", "loses packets" },
 	[RM_KIND_FLOWS_BLACKHOLED] = { "flows-blackholed",
-	    "swallows some flows whole and lets others pass" },
-	[RM_KIND_PATH_LOSSY] = { "path-lossy", "loses packets somewhere on the way" },
-	[RM_KIND_RACK_BLIND] = { "rack-blind", "is not seen" },
-	[RM_KIND_AGGREGATOR_DOWN] = { "aggregator-down", "is silent" },
-	[RM_KIND_REGION_BLIND] = { "region-blind", "is silent as a whole" },
+	    "loses all packets of some flows and none of others" },
+	[RM_KIND_PATH_LOSSY] = { "path-lossy", "loses packets at an unknown place" },
+	[RM_KIND_RACK_BLIND] = { "rack-blind", "is not monitored" },
+	[RM_KIND_AGGREGATOR_DOWN] = { "aggregator-down", "cannot be reached" },
+	[RM_KIND_REGION_BLIND] = { "region-blind", "is not monitored" },
 	[RM_KIND_RNIC_MTU] = { "rnic-mtu", "loses large packets" },
 	[RM_KIND_RNIC_SEND_FAILED] = { "rnic-send-failed",
-	    "cannot send what its own host wants to send" },
+	    "cannot send the packets of its own host" },
 	[RM_KIND_AGENT_CONTRADICTED] = { "agent-contradicted",
-	    "reports what others contradict" },
+	    "sends reports that other agents contradict" },
 	[RM_KIND_PAIR_CONTRADICTED] = { "pair-contradicted",
 	    "or the path between the two is at fault, or one of their agents is "
 	    "wrong" },
@@ -47,7 +47,7 @@ static const struct {
 	[RM_KIND_RNIC_LATE] = { "rnic-late", "delays packets" },
 	[RM_KIND_LINK_LATE] = { "link-late", "delays packets" },
 	[RM_KIND_SWITCH_LATE] = { "switch-late", "delays packets" },
-	[RM_KIND_PATH_LATE] = { "path-late", "delays packets somewhere on the way" },
+	[RM_KIND_PATH_LATE] = { "path-late", "delays packets at an unknown place" },
 	[RM_KIND_RNIC_FLAPPING] = { "rnic-flapping", "goes down and comes back" },
 };
 
@@ -56,9 +56,9 @@ static const struct {
 	const char *reports; /* follows "loses packets" */
 } directions[RM_DIRECTIONS] = {
 	[RM_DIRECTION_UNKNOWN] = { "", "" },
-	[RM_DIRECTION_RECEIVE] = { "receive", " of what is sent to it" },
-	[RM_DIRECTION_SEND] = { "send", " of what it sends" },
-	[RM_DIRECTION_BOTH] = { "both", " of what it sends and of what is sent to it" },
+	[RM_DIRECTION_RECEIVE] = { "receive", " that are sent to it" },
+	[RM_DIRECTION_SEND] = { "send", " that it sends" },
+	[RM_DIRECTION_BOTH] = { "both", " that it sends and that are sent to it" },
 };
 
 struct text {

@@ -127,7 +127,7 @@ judge_unreachable(const struct rack *rack, const struct rack_host *host,
 		verdict->kind = RM_KIND_HOST_DOWN;
 		verdict->confidence = 0.99;
 		snprintf(observed, RM_EVIDENCE_TEXT,
-		    "no heartbeat for %.1f s, nothing acknowledges, and %" PRIu64
+		    "no heartbeat and no acknowledgement for %.1f s, and %" PRIu64
 		    " of the last %" PRIu64 " probes to its RNICs were answered",
 		    silent_s, memory->newest.answered, memory->newest.sent);
 		return true;
@@ -140,8 +140,7 @@ judge_unreachable(const struct rack *rack, const struct rack_host *host,
 		verdict->kind = RM_KIND_MANAGEMENT_DOWN;
 		verdict->confidence = 0.99;
 		snprintf(observed, RM_EVIDENCE_TEXT,
-		    "no heartbeat for %.1f s and nothing acknowledges, but its "
-		    "responder "
+		    "no heartbeat and no acknowledgement for %.1f s, but its responder "
 		    "answered %" PRIu64 " of the last %" PRIu64 " probes",
 		    silent_s, memory->newest.answered, memory->newest.sent);
 		return true;
@@ -151,9 +150,8 @@ judge_unreachable(const struct rack *rack, const struct rack_host *host,
 		verdict->kind = RM_KIND_HOST_DOWN;
 		verdict->confidence = 0.5;
 		snprintf(observed, RM_EVIDENCE_TEXT,
-		    "no heartbeat for %.1f s and nothing acknowledges; no other RNIC "
-		    "of "
-		    "its racks probes it, so it may be its management path alone",
+		    "no heartbeat and no acknowledgement for %.1f s; no other RNIC of "
+		    "its racks probes it, so only its management path may be down",
 		    silent_s);
 		return true;
 	}

@@ -359,7 +359,7 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	    suspect->member, suspect->kind, judge->witnesses, evidence);
 	if (suspect->gap > 0 && evidence->observed[0] == '\0')
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "for a moment, as %.1f s before",
+		    "for a short time, and also %.1f s before",
 		    (double)suspect->gap / RACK_GAPS_WINDOWS_PER_S);
 	if (suspect->other == RACK_NO_OTHER) {
 		verdict->rnic = rack->members[suspect->member].id;

@@ -109,7 +109,7 @@ tor_verdict(const struct rack *rack, size_t down, struct rm_verdict *ret)
 	};
 	snprintf(ret->part.name, sizeof ret->part.name, "%.63s", rack->tor);
 	snprintf(ret->evidence.observed, sizeof ret->evidence.observed,
-	    "the ports of all %zu RNICs at it are down, their hosts say", down);
+	    "the ports of all %zu RNICs at it are down, as their hosts report", down);
 }
 
 static void
@@ -123,7 +123,7 @@ flaps_verdict(const struct port_flaps *flaps, const struct window_closed *window
 	ret->kind = RM_KIND_RNIC_FLAPPING;
 	snprintf(ret->evidence.observed, sizeof ret->evidence.observed,
 	    "its port went down %" PRIu32 " times within %" PRId64
-	    " s, its host says, the last time %" PRId64 " s ago, and is %s",
+	    " s, as its host reports, the last time %" PRId64 " s ago, and is %s",
 	    flaps->falls, rm_mono_since(flaps->at[0], flaps->since) / RM_NS_PER_S,
 	    rm_mono_since(now, flaps->at[0]) / RM_NS_PER_S, down ? "down" : "up");
 }
@@ -141,7 +141,7 @@ port_verdict(const struct rack *rack, size_t member, struct rm_verdict *ret)
 	rack_member_name(rack, member, ret->part.name);
 	snprintf(ret->part.place, sizeof ret->part.place, "%.63s", rack->tor);
 	snprintf(ret->evidence.observed, sizeof ret->evidence.observed,
-	    "its port is down, its host says");
+	    "its port is down, as its host reports");
 }
 
 static bool

@@ -341,12 +341,13 @@ write_observation(
 		    small - small_lost, small, tally->small_bytes);
 	else if (kind == RM_KIND_RNIC_RECEIVE_DEAD && rack_tally_refuses(tally))
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "its own probes are answered, and it takes none of others: a "
+		    "its own probes are answered, but it accepts no probes of others: "
+		    "a "
 		    "firewall of its host, or an agent that does not answer");
 	else if (kind == RM_KIND_RNIC_LATE)
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "its packets arrive, both ways, and no reply within the probes' "
-		    "time-out");
+		    "packets arrive in both directions, but no reply arrives within "
+		    "the time-out of probes");
 	else if (tally->send_failed > 0)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "%sits own host could not send %" PRIu64 " of %" PRIu64
@@ -380,7 +381,8 @@ observe_two(const struct rack *rack, const size_t two[2], struct rm_evidence *ev
 	rack_member_name(rack, two[0], a);
 	rack_member_name(rack, two[1], b);
 	snprintf(evidence->observed, sizeof evidence->observed,
-	    "that, or both %.60s and %.60s are dead: no third RNIC tells", a, b);
+	    "or both %.60s and %.60s are dead: there is no third RNIC to compare", a,
+	    b);
 }
 
 void

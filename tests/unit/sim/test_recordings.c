@@ -60,7 +60,7 @@ static void
 what_earlier_rows_have_reported_is_not_reported_as_one_of_two(void **state)
 {
 	names("port-that-swallows.recording",
-	    "Link spine1--tor1 swallows some flows whole");
+	    "Link spine1--tor1 loses all packets of some flows");
 }
 
 int

@@ -231,8 +231,8 @@ a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them(void **stat
 		assert_non_null(first);
 		assert_null(strstr(first + 1, " opened: "));
 		assert_non_null(
-		    strstr(first, "Switch spine2 swallows some flows whole and "
-				  "lets others pass: only between tor"));
+		    strstr(first, "Switch spine2 loses all packets of some flows and "
+				  "none of others: only between tor"));
 		text_clear(&a);
 	}
 }

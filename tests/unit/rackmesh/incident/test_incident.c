@@ -134,7 +134,7 @@ only_changes_that_matter_are_announced(void **state)
 	judge(rack, &verdict, 1);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 4);
-	strcpy(verdict.evidence.observed, "its port is down, its host says");
+	strcpy(verdict.evidence.observed, "its port is down, as its host reports");
 	judge(rack, &verdict, 1);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 5);

@@ -85,18 +85,18 @@ a_verdict_on_loss_names_the_lost_packets(void **state)
 	} cases[] = {
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_UNKNOWN, "loses packets:", "" },
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_RECEIVE,
-		    "loses packets of what is sent to it:", "receive" },
+		    "loses packets that are sent to it:", "receive" },
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_SEND,
-		    "loses packets of what it sends:", "send" },
+		    "loses packets that it sends:", "send" },
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_BOTH,
-		    "loses packets of what it sends and of what is sent to it:",
-		    "both" },
+		    "loses packets that it sends and that are sent to it:", "both" },
 		{ RM_KIND_RNIC_MTU, RM_DIRECTION_RECEIVE,
-		    "loses large packets of what is sent to it, as an MTU that is too "
+		    "loses large packets that are sent to it, as an MTU that is too "
 		    "small does:",
 		    "receive" },
 		{ RM_KIND_RNIC_SEND_DEAD, RM_DIRECTION_SEND,
-		    "receives, but what it sends vanishes:", "send" },
+		    "receives packets, but those that it sends do not arrive:",
+		    "send" },
 	};
 
 	(void)state;

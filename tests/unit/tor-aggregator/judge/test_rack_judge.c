@@ -168,17 +168,18 @@ a_verdict_has_evidence_that_others_can_check(void **state)
 	assert_int_equal(verdict->evidence.to_part.sent, 20);
 	assert_int_equal(verdict->evidence.to_part.arrived, 20);
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
-	assert_string_equal(sentence, "RNIC h0/r0 at tor1 receives, but what it sends "
-				      "vanishes: in 1.0 s, as 2 peers "
-				      "saw it, all 20 packets to it and none of 40 "
-				      "from it arrived, none of 20 of its "
-				      "probes out of the rack were answered, while all "
-				      "40 between the others arrived. "
-				      "Ruled out: its receive side: 20 of 20 packets "
-				      "to it arrived; h1/r0: 10 of 10 of "
-				      "its probes to other racks were answered; h2/r0: "
-				      "10 of 10 of its probes to other "
-				      "racks were answered.");
+	assert_string_equal(sentence,
+	    "RNIC h0/r0 at tor1 receives packets, but those "
+	    "that it sends do not arrive: in 1.0 s, as 2 peers "
+	    "saw it, all 20 packets to it and none of 40 "
+	    "from it arrived, none of 20 of its "
+	    "probes out of the rack were answered, while all "
+	    "40 between the others arrived. "
+	    "Ruled out: its receive side: 20 of 20 packets "
+	    "to it arrived; h1/r0: 10 of 10 of "
+	    "its probes to other racks were answered; h2/r0: "
+	    "10 of 10 of its probes to other "
+	    "racks were answered.");
 	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
 }
@@ -223,7 +224,7 @@ an_mtu_is_reported_with_sizes_and_counts(void **state)
 	assert_int_equal(verdict->evidence.direction, RM_DIRECTION_RECEIVE);
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
 	assert_string_equal(sentence,
-	    "RNIC h0/r0 at tor1 loses large packets of what is sent to it, as an MTU "
+	    "RNIC h0/r0 at tor1 loses large packets that are sent to it, as an MTU "
 	    "that is too small does: 0 of 40 probes of 4096 bytes were answered, and "
 	    "80 "
 	    "of 80 of up to 88 bytes; in 1.0 s, as 2 peers saw it, 80 of 120 packets "

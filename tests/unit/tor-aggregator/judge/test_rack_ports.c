@@ -210,7 +210,7 @@ the_sentence_names_the_source_of_the_report(void **state)
 	verdict = &table->judgement.verdicts[0];
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
 	assert_string_equal(sentence, "RNIC h1/r0 at tor1 neither sends nor receives: "
-				      "its port is down, its host says.");
+				      "its port is down, as its host reports.");
 	assert_true(rm_rnic_id_equal(verdict->rnic, table->members[1].id));
 	assert_int_equal(
 	    verdict->evidence.window_start.ns, table->closed.start.ns - SIM_BIN_NS);
@@ -291,7 +291,7 @@ a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
 	assert_string_equal(sentence,
 	    "RNIC h1/r0 at tor1 goes down and comes back: its port went down 13 times "
-	    "within 12 s, its host says, the last time 0 s ago, and is up.");
+	    "within 12 s, as its host reports, the last time 0 s ago, and is up.");
 	assert_true(rm_rnic_id_equal(verdict->rnic, table->members[1].id));
 	/* It stays down. */
 	table->members[1].port_falls++;
