@@ -66,17 +66,17 @@ tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
 }
 
 static void
-tally_outbound(
-    struct rack_outbound *outbound, const struct rack_pair *pair, double seconds)
+tally_probe_loss(
+    struct rack_probe_loss *loss, const struct rack_pair *pair, double seconds)
 {
 	const double deviation = COUNT_DEVIATION((double)pair->sent / seconds);
 
 	if (!pair->counted)
 		return;
-	outbound->sent += pair->sent;
-	outbound->lost += pair->sent - pair->answered;
-	outbound->missing += pair->sent - pair->arrived;
-	outbound->variance += deviation * deviation * (double)pair->weight;
+	loss->sent += pair->sent;
+	loss->lost += pair->sent - pair->answered;
+	loss->missing += pair->sent - pair->arrived;
+	loss->variance += deviation * deviation * (double)pair->weight;
 }
 
 static void
@@ -99,14 +99,14 @@ tally_mesh(struct rack_tally *tallies, const struct rack_legs *legs,
 	tally_bytes(src, pair);
 	tally_bytes(dst, pair);
 	if (!blame->members[pair->dst]) {
-		tally_outbound(&src->own, pair, legs->seconds);
+		tally_probe_loss(&src->own, pair, legs->seconds);
 		if (pair->large)
-			tally_outbound(&src->large_own, pair, legs->seconds);
+			tally_probe_loss(&src->large_own, pair, legs->seconds);
 	}
 	if (!blame->members[pair->src]) {
-		tally_outbound(&dst->peers, pair, legs->seconds);
+		tally_probe_loss(&dst->peers, pair, legs->seconds);
 		if (pair->large)
-			tally_outbound(&dst->large_peers, pair, legs->seconds);
+			tally_probe_loss(&dst->large_peers, pair, legs->seconds);
 	}
 	tally_end(src, pair, blame->tor || blame->members[pair->dst]);
 	tally_end(dst, pair, blame->tor || blame->members[pair->src]);
@@ -184,9 +184,9 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 			src->outside_sent += pair->sent;
 			src->outside_answered += pair->answered;
 			if (!blame->remotes[pair->dst]) {
-				src->outbound_sent += pair->sent;
-				src->outbound_newest_sent += pair->newest_sent;
-				src->outbound_newest_answered +=
+				src->unblamed_sent += pair->sent;
+				src->unblamed_newest_sent += pair->newest_sent;
+				src->unblamed_newest_answered +=
 				    pair->newest_sent - pair->newest_lost;
 			}
 			tally_end(src, pair,
@@ -201,7 +201,7 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 bool
 rack_tally_refuses(const struct rack_tally *tally)
 {
-	const struct rack_outbound *own = &tally->own, *peers = &tally->peers;
+	const struct rack_probe_loss *own = &tally->own, *peers = &tally->peers;
 
 	return peers->sent >= REFUSES_MIN && own->sent >= REFUSES_MIN &&
 	       peers->lost >= REFUSES_LOST * peers->sent &&

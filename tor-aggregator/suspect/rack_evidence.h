@@ -25,7 +25,7 @@ struct rack_blame { /* the parts blamed in this window, for whatever share of lo
  * Receive counts are assigned to bins by time only, so the standard deviation of
  * `missing` is the square root of `variance`.
  */
-struct rack_outbound {
+struct rack_probe_loss {
 	double sent, lost, missing, variance;
 };
 
@@ -39,16 +39,16 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	/* Its own probes to targets outside the rack. */
 	uint64_t outside_sent, outside_answered;
 	/* Those of them to remote RNICs that are not blamed themselves. */
-	uint64_t outbound_sent, outbound_newest_sent, outbound_newest_answered;
+	uint64_t unblamed_sent, unblamed_newest_sent, unblamed_newest_answered;
 	/* Probes that cross no other blamed part. */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
 	uint64_t inside_sent, inside_answered; /* those of them inside the rack */
 	/* Its own probes, and those of its peers to it. */
-	struct rack_outbound own, peers;
+	struct rack_probe_loss own, peers;
 	/* Large probes; also in clean_*, own and peers. */
 	uint64_t large_sent, large_lost, large_failed;
 	uint64_t large_inside_lost; /* inside the rack */
-	struct rack_outbound large_own, large_peers;
+	struct rack_probe_loss large_own, large_peers;
 	uint16_t large_bytes, small_bytes; /* largest size of either kind */
 };
 

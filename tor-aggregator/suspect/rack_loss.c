@@ -83,12 +83,12 @@ rack_loss_is_gap(const struct rack_tally *tally)
 
 /* The ln of the likelihood ratio: all losses are probes, against all are replies. */
 static double
-out_over_back(const struct rack_outbound *outbound)
+probes_over_replies(const struct rack_probe_loss *loss)
 {
-	const double out = outbound->lost - outbound->missing, back = outbound->missing;
+	const double replies = loss->lost - loss->missing, probes = loss->missing;
 
-	return outbound->variance > 0
-		   ? (back * back - out * out) / (2 * outbound->variance)
+	return loss->variance > 0
+		   ? (probes * probes - replies * replies) / (2 * loss->variance)
 		   : 0;
 }
 
@@ -99,8 +99,8 @@ rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
 	const bool cannot_send =
 	    2 * tally->send_failed > tally->own_sent + tally->send_failed;
 	const double send =
-	    cannot_send ? RACK_LOSS_CERTAIN : out_over_back(&tally->own);
-	const double receive = out_over_back(&tally->peers);
+	    cannot_send ? RACK_LOSS_CERTAIN : probes_over_replies(&tally->own);
+	const double receive = probes_over_replies(&tally->peers);
 
 	*behind = fmin(fabs(send), fabs(receive));
 	if (send > 0 && receive > 0)
@@ -202,8 +202,9 @@ enum rm_direction
 rack_loss_direction(const struct rack_tally *tally, enum rm_kind kind)
 {
 	const bool large = kind == RM_KIND_RNIC_MTU;
-	const struct rack_outbound *own = large ? &tally->large_own : &tally->own;
-	const struct rack_outbound *peers = large ? &tally->large_peers : &tally->peers;
+	const struct rack_probe_loss *own = large ? &tally->large_own : &tally->own;
+	const struct rack_probe_loss *peers =
+	    large ? &tally->large_peers : &tally->peers;
 	/* It sends its own probes and its replies; it receives the probes and the
 	 * replies of its peers. */
 	const struct direction_counts send = { own->sent + peers->sent - peers->missing,

@@ -336,7 +336,7 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 		if (sums.loss_reporters <= max_faulty)
 			return false;
 		subtract(tally, &sums.by_member);
-		tally->own = (struct rack_outbound){ 0 };
+		tally->own = (struct rack_probe_loss){ 0 };
 		return true;
 	}
 	if (refute(support, rack, &sums) > 0)

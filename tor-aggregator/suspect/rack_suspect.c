@@ -186,9 +186,9 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 static bool
 reaches_outside(const struct rack_tally *tally)
 {
-	return tally->outbound_sent >= OUTSIDE_MIN &&
-	       tally->outbound_newest_answered > 0 &&
-	       2 * tally->outbound_newest_answered >= tally->outbound_newest_sent;
+	return tally->unblamed_sent >= OUTSIDE_MIN &&
+	       tally->unblamed_newest_answered > 0 &&
+	       2 * tally->unblamed_newest_answered >= tally->unblamed_newest_sent;
 }
 
 enum rack_state

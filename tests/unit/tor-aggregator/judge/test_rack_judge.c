@@ -345,8 +345,8 @@ a_host_that_cannot_send_any_probe_is_reported(void **state)
 static void
 a_path_that_was_not_tried_is_not_cleared(void **state)
 {
-	const struct rack_outbound few = { 1, 1, 1, 4 }, none = { 20, 0, 0, 4 };
-	const struct rack_outbound all = { 20, 20, 20, 4 }, back = { 20, 20, 0, 4 };
+	const struct rack_probe_loss few = { 1, 1, 1, 4 }, none = { 20, 0, 0, 4 };
+	const struct rack_probe_loss all = { 20, 20, 20, 4 }, back = { 20, 20, 0, 4 };
 	struct rack_tally tally = { .large_own = few, .large_peers = all };
 
 	(void)state;
