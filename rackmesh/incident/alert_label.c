@@ -10,8 +10,8 @@
 const char *
 alert_label_expected(const char *text)
 {
-	static const char *const ours[] = { "alertname", "part_type", "part", "place",
-		"region", "severity" };
+	static const char *const reserved[] = { "alertname", "part_type", "part",
+		"place", "region", "severity" };
 	static const char letters[] =
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 	const char *value = strchr(text, '=');
@@ -24,8 +24,8 @@ alert_label_expected(const char *text)
 		       "digit first";
 	if (strncmp(text, "__", 2) == 0)
 		return "names that begin with __ are Alertmanager's own";
-	for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
-		if (strlen(ours[i]) == len && memcmp(text, ours[i], len) == 0)
+	for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+		if (strlen(reserved[i]) == len && memcmp(text, reserved[i], len) == 0)
 			return "Rackmesh sets this label itself; choose another name";
 	value++;
 	if (value[0] == '\0' || strlen(value) >= ALERT_LABEL_VALUE)
