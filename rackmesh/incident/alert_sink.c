@@ -52,7 +52,7 @@ struct alert_sink {
 	/* A smaller batch grows by one alert after grow_after full batches were
 	 * accepted; grow_after doubles if the larger batch is refused. */
 	size_t grow_after, full;
-	size_t grown_to;       /* 0: not since it was made smaller */
+	size_t grown_to; /* last size it grew to; 0: none since it became smaller */
 	struct flight *flight; /* NULL: none is running */
 	bool waiting;          /* the retry timer is set */
 	struct rm_backoff backoff;
@@ -130,7 +130,8 @@ sink_shrink(struct alert_sink *sink, size_t entries)
 	sink->grown_to = sink->full = 0;
 }
 
-/* Alerts differ in size, and limits are raised. */
+/* Lets a smaller batch grow again, because alerts differ in size, and the limit of the
+ * receiver may have been raised. */
 static void
 sink_grow(struct alert_sink *sink, size_t entries)
 {

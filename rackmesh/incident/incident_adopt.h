@@ -27,17 +27,17 @@ struct rm_incidents;
  */
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);
-/* The other aggregator has resolved the incident. notified: all receivers have got the
- * end; else this daemon has to send it if the other one cannot. False: known already,
- * or an unknown id. */
+/* The other aggregator has resolved the incident. notified: all receivers have accepted
+ * the end; else this daemon has to send it if the other one cannot. False: the id is
+ * unknown, or the incident has ended before. */
 bool rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
     bool notified, rm_mono_t now);
 
 /* This daemon became active: it resolves all held incidents from now on. */
 void rm_incidents_release(struct rm_incidents *incidents);
-/* This daemon went standby. Its own open incidents that receivers know are owed: the
- * other aggregator has to report them, and must not be taken to have ended them before
- * it does. It may have become active without knowing them. */
+/* This daemon went standby. Marks its own open incidents that receivers know as owed:
+ * the other aggregator may have become active without knowing them. So they do not end
+ * because it does not report them (rm_incidents_end_rest), until it has once. */
 void rm_incidents_owe(struct rm_incidents *incidents);
 /* True: the i-th incident, by the order of rm_incidents_get, is owed: see
  * rm_incidents_owe. */
@@ -45,10 +45,11 @@ bool rm_incidents_owes(const struct rm_incidents *incidents, size_t i);
 /* Marks all incidents as not confirmed: the other aggregator begins to send all its
  * open incidents, and all ends that were not delivered. */
 void rm_incidents_doubt(struct rm_incidents *incidents);
-/* The other aggregator is active, and has sent all its incidents. So incidents here
- * that it has not confirmed have ended, and it has sent their ends, if receivers know
- * them, or if they are held, of a former run, or without a verdict now. Incidents that
- * are owed stay. Returns how many ended. */
+/* Call it when the other aggregator is active, and has sent all its incidents. Ends the
+ * incidents here that it has not sent: the other aggregator has ended them, and has
+ * sent the ends to the receivers. Only an incident that receivers know, that is held,
+ * is of a former run or has no verdict now, ends; one that is owed stays. Returns the
+ * number of incidents that ended. */
 size_t rm_incidents_end_rest(
     struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now);
 

@@ -39,7 +39,7 @@ struct rm_blamed {
 	 * alone is not allowed, so that several parts may take its place. ln of how
 	 * much less likely the worse one of the two is. INFINITY: it blames this part,
 	 * too, or there is no second one. For a wide part in whose place narrow parts
-	 * were tried: the same of the explanation with the narrow parts. */
+	 * were tried: ln of how much less likely the explanation with these is. */
 	double rival_behind;
 	const struct rm_alternative *alternatives; /* nearest first */
 	size_t alternative_count;

@@ -154,7 +154,7 @@ lane_metrics_register(struct report_spool *reports, const struct analyzer_link *
 	return r < 0 ? r : add_spools(reports, metrics);
 }
 
-/* ---- paths, and orders from above ---- */
+/* ---- paths, and requests of controllers ---- */
 
 #define T(field) offsetof(struct path_table_counts, field)
 #define R(field) offsetof(struct path_rows_counts, field)
