@@ -92,9 +92,10 @@ rm_incidents_adopt(
 	return 1;
 }
 
-/* notified: the receivers need not get the end. */
+/* Ends an open incident without an alert. notified: all receivers know the end, and
+ * this daemon need not send it later. */
 static void
-close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved,
+close_without_alert(struct rm_incidents *incidents, size_t i, rm_wall_t resolved,
     bool notified, rm_mono_t now)
 {
 	struct incident_entry *entry = incidents->open[i];
@@ -122,7 +123,7 @@ rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		if (incidents->open[i]->incident.id != id)
 			continue;
-		close_quietly(incidents, i, resolved, notified, now);
+		close_without_alert(incidents, i, resolved, notified, now);
 		return true;
 	}
 	for (size_t i = 0; i < incidents->closed_count; i++)
@@ -162,8 +163,10 @@ rm_incidents_doubt(struct rm_incidents *incidents)
 		incidents->closed[i]->confirmed = false;
 }
 
+/* Marks the ends that the other aggregator has not sent as delivered: it would have
+ * sent them otherwise. Returns their number. */
 static size_t
-end_untold(struct rm_incidents *incidents)
+mark_ends_delivered(struct rm_incidents *incidents)
 {
 	size_t ended = 0;
 
@@ -181,7 +184,7 @@ end_untold(struct rm_incidents *incidents)
 size_t
 rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mono_t now)
 {
-	size_t ended = end_untold(incidents);
+	size_t ended = mark_ends_delivered(incidents);
 
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		const struct incident_entry *entry = incidents->open[i];
@@ -190,7 +193,7 @@ rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mon
 		    (entry->judged && !entry->held && !entry->former &&
 			!entry->incident.notified_opened))
 			continue;
-		close_quietly(incidents, i, resolved, true, now);
+		close_without_alert(incidents, i, resolved, true, now);
 		ended++;
 	}
 	return ended;

@@ -28,8 +28,8 @@ struct rm_incidents;
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);
 /* The other aggregator has resolved the incident. notified: all receivers have accepted
- * the end; else this daemon has to send it if the other one cannot. False: the id is
- * unknown, or the incident has ended before. */
+ * the end; else this daemon has to send it if the other one cannot. False:
+ * nothing has changed, because the id is unknown, or this was known before. */
 bool rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
     bool notified, rm_mono_t now);
 
