@@ -40,18 +40,18 @@ rm_refusals_report(struct rm_refusals *refusals, const struct rm_address *peer,
 			at = i;
 	}
 	if (refusals->rows[at].logged_at.ns == 0 || refusals->rows[at].key != key)
-		refusals->rows[at].untold = 0;
+		refusals->rows[at].unlogged = 0;
 	else if (rm_mono_since(now, refusals->rows[at].logged_at) <
 		 RM_REFUSALS_AGAIN_NS) {
-		refusals->rows[at].untold++;
+		refusals->rows[at].unlogged++;
 		return false;
 	}
-	if (refusals->rows[at].untold > 0)
+	if (refusals->rows[at].unlogged > 0)
 		snprintf(since, sizeof(since), " (%" PRIu64 " more times since)",
-		    refusals->rows[at].untold);
+		    refusals->rows[at].unlogged);
 	snprintf(who, RM_REFUSALS_TEXT, "%.100s%s", host, since);
 	refusals->rows[at].key = key;
 	refusals->rows[at].logged_at = now;
-	refusals->rows[at].untold = 0;
+	refusals->rows[at].unlogged = 0;
 	return true;
 }

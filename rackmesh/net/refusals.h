@@ -23,7 +23,7 @@ struct rm_refusals { /* zeroed at first */
 	struct {
 		uint64_t key;        /* hash of host and reason */
 		rm_mono_t logged_at; /* ns 0: the entry is free */
-		uint64_t untold;
+		uint64_t unlogged;
 	} rows[RM_REFUSALS];
 };
 
