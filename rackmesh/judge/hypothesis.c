@@ -409,9 +409,9 @@ rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
 	return h->blamed[candidate];
 }
 
-/* Updates the survival of observations after a part was added (`comes`) or removed. */
+/* Updates the survival of observations after a part was added or removed. */
 static void
-scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool comes)
+scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool added)
 {
 	struct rm_walk walk =
 	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
@@ -422,7 +422,7 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool come
 		    rm_crossings_share(&h->observations[i], &h->candidates[candidate]),
 		    loss);
 
-		h->survival[i] *= comes ? left : 1 / left;
+		h->survival[i] *= added ? left : 1 / left;
 		if (h->survival[i] > 1 - EPSILON) /* no part is left but for rounding */
 			h->survival[i] = 1;
 	}

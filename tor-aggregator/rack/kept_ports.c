@@ -99,7 +99,7 @@ port_read(
 	if (!take_number(
 		object, "longest_ns", PORT_FLAPS_QUIET_MAX_NS, &flaps->longest_ns))
 		return "longest_ns";
-	flaps->seen = now;
+	flaps->observed_since = now;
 	return NULL;
 }
 

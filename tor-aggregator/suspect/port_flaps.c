@@ -8,9 +8,10 @@ up_ns(const struct port_flaps *flaps, rm_mono_t now)
 {
 	const int64_t ns = rm_mono_since(now, flaps->at[0]);
 
-	if (flaps->seen.ns == 0 || rm_mono_since(flaps->seen, flaps->at[0]) < 0)
+	if (flaps->observed_since.ns == 0 ||
+	    rm_mono_since(flaps->observed_since, flaps->at[0]) < 0)
 		return ns;
-	return rm_mono_since(now, flaps->seen);
+	return rm_mono_since(now, flaps->observed_since);
 }
 
 static void

@@ -31,7 +31,7 @@ struct port_flaps { /* all zero: a port that never went down */
 	int64_t longest_ns; /* longest time between two of these link-downs */
 	/* Start of the observation, e.g. after a restart: the time before does not
 	 * count as up. ns 0: the port was always observed. */
-	rm_mono_t seen;
+	rm_mono_t observed_since;
 };
 
 struct port_flaps_of { /* an RNIC and the flaps of its port */

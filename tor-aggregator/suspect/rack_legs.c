@@ -26,7 +26,7 @@
 #define SEND_FAILED_SHARE 0.3
 
 /* The sizes of probes to a remote RNIC of which some were lost. */
-enum { SEEN_SMALL = 1, SEEN_LARGE };
+enum { LISTED_SMALL = 1, LISTED_LARGE };
 #define LEG_ELEMENTS 6 /* of a large packet: three as of any, and three MTUs */
 #define OBSERVATIONS_PER_PAIR 4
 
@@ -147,8 +147,8 @@ rack_legs_release(struct rack_legs *legs)
 	free(legs->pairs);
 	free(legs->observations);
 	free(legs->candidates);
-	free(legs->remote_seen);
-	free(legs->large_seen);
+	free(legs->remote_listed);
+	free(legs->large_listed);
 	*legs = (struct rack_legs){ 0 };
 }
 
@@ -223,14 +223,14 @@ suspect_mtu(struct rack_legs *legs, size_t member)
 	const uint32_t send = element_large_send(legs, member);
 	const uint32_t receive = element_large_receive(legs, member);
 
-	if (legs->large_seen[legs->members] == 0) {
-		legs->large_seen[legs->members] = 1;
+	if (legs->large_listed[legs->members] == 0) {
+		legs->large_listed[legs->members] = 1;
 		add_candidate(
 		    legs, element_large_tor(legs), element_large_tor(legs), PRIOR_TOR);
 	}
-	if (legs->large_seen[member])
+	if (legs->large_listed[member])
 		return;
-	legs->large_seen[member] = 1;
+	legs->large_listed[member] = 1;
 	add_candidate(legs, send, receive, PRIOR_RNIC);
 	add_candidate(legs, send, send, PRIOR_RNIC);
 	add_candidate(legs, receive, receive, PRIOR_RNIC);
@@ -253,13 +253,13 @@ suspect_remote(struct rack_legs *legs, size_t remote, bool large)
 {
 	const uint32_t any = element_remote(legs, remote);
 	const uint32_t mtu = element_large_remote(legs, remote);
-	uint8_t *seen = &legs->remote_seen[remote];
+	uint8_t *listed = &legs->remote_listed[remote];
 
-	if (*seen == 0)
+	if (*listed == 0)
 		add_candidate(legs, any, any, PRIOR_REMOTE);
-	if (large && *seen < SEEN_LARGE)
+	if (large && *listed < LISTED_LARGE)
 		add_candidate(legs, mtu, mtu, PRIOR_REMOTE);
-	*seen = large || *seen == SEEN_LARGE ? SEEN_LARGE : SEEN_SMALL;
+	*listed = large || *listed == LISTED_LARGE ? LISTED_LARGE : LISTED_SMALL;
 }
 
 static void
@@ -312,10 +312,10 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 	    rm_scratch(&legs->candidates, &legs->candidate_size,
 		2 * RACK_DIRECTIONS * rack->member_count + 3 + 2 * rack->remote_count,
 		sizeof *legs->candidates) < 0 ||
-	    rm_scratch(&legs->remote_seen, &legs->remote_size, rack->remote_count + 1,
+	    rm_scratch(&legs->remote_listed, &legs->remote_size, rack->remote_count + 1,
 		1) < 0 ||
 	    rm_scratch(
-		&legs->large_seen, &legs->large_size, rack->member_count + 1, 1) < 0)
+		&legs->large_listed, &legs->large_size, rack->member_count + 1, 1) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -358,8 +358,8 @@ rack_legs_build(
 	legs->elements = element_large_tor(legs) + 1;
 	legs->pair_count = 0;
 	legs->observation_count = 0;
-	memset(legs->remote_seen, 0, rack->remote_count + 1);
-	memset(legs->large_seen, 0, rack->member_count + 1);
+	memset(legs->remote_listed, 0, rack->remote_count + 1);
+	memset(legs->large_listed, 0, rack->member_count + 1);
 	list_candidates(legs);
 	for (size_t i = 0; i < window->pair_count; i++) {
 		const struct window_pair *from = &window->pairs[i];

@@ -36,9 +36,9 @@ struct rack_legs { /* all zero before the first use */
 	struct rm_candidate *candidates;
 	size_t candidate_count, candidate_size;
 	size_t elements;
-	uint8_t *remote_seen; /* by remote RNIC: it is a candidate already */
+	uint8_t *remote_listed; /* by remote RNIC: it is a candidate already */
 	size_t remote_size;
-	uint8_t *large_seen; /* by member: its MTU is a candidate already */
+	uint8_t *large_listed; /* by member: its MTU is a candidate already */
 	size_t large_size;
 	size_t remotes;
 };

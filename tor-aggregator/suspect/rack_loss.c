@@ -181,10 +181,10 @@ struct direction_counts {
 
 /* Whether the losses of a direction are as many as the rate of the other direction
  * would cause, or clearly fewer. off: standard deviation of the losses. */
-enum direction_seen { DIRECTION_UNSEEN, DIRECTION_CLEAR, DIRECTION_LOSSY };
+enum direction_status { DIRECTION_UNSURE, DIRECTION_CLEAR, DIRECTION_LOSSY };
 
-static enum direction_seen
-see_direction(const struct direction_counts *direction,
+static enum direction_status
+judge_direction(const struct direction_counts *direction,
     const struct direction_counts *other, double off)
 {
 	const double rate = other->sent > 0 ? other->lost / other->sent : 0;
@@ -195,7 +195,7 @@ see_direction(const struct direction_counts *direction,
 	if (direction->lost + off < border &&
 	    rate * direction->sent >= DIRECTION_MIN_EXPECTED)
 		return DIRECTION_CLEAR;
-	return DIRECTION_UNSEEN;
+	return DIRECTION_UNSURE;
 }
 
 enum rm_direction
@@ -214,14 +214,14 @@ rack_loss_direction(const struct rack_tally *tally, enum rm_kind kind)
 		peers->missing + own->lost - own->missing };
 	const double lost = own->lost + peers->lost;
 	const double off = sqrt(own->variance + peers->variance);
-	enum direction_seen sends, receives;
+	enum direction_status sends, receives;
 
 	if (large && tally->large_failed > tally->large_lost)
 		return RM_DIRECTION_SEND;
 	if (lost < DIRECTION_MIN_LOST || off > DIRECTION_UNCERTAIN * lost)
 		return RM_DIRECTION_UNKNOWN;
-	sends = see_direction(&send, &receive, off);
-	receives = see_direction(&receive, &send, off);
+	sends = judge_direction(&send, &receive, off);
+	receives = judge_direction(&receive, &send, off);
 	if (sends == DIRECTION_LOSSY && receives == DIRECTION_LOSSY)
 		return RM_DIRECTION_BOTH;
 	if (sends == DIRECTION_CLEAR && receives == DIRECTION_LOSSY)
