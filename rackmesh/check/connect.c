@@ -86,7 +86,7 @@ peer_new(struct rm_connect *connect, const char *place, const char *where)
 /* ---- daemons ---- */
 
 static bool
-is_one_of_ours(struct peer *peer, const char *uri)
+is_admitted(struct peer *peer, const char *uri)
 {
 	struct rm_request request = peer->request;
 	bool is =
@@ -106,7 +106,7 @@ on_up(struct rm_link *link, void *arg)
 {
 	struct peer *peer = arg;
 
-	if (!is_one_of_ours(peer, rm_link_identity(link)))
+	if (!is_admitted(peer, rm_link_identity(link)))
 		return -EACCES;
 	peer->greeted = true;
 	return rm_link_send(

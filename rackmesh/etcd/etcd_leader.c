@@ -36,7 +36,7 @@ struct rm_etcd_leader {
 	/* create_revision of the key, which identifies the leadership */
 	int64_t created;
 	bool leading;
-	bool seen_gone;     /* the key was seen deleted while a call was running */
+	bool found_deleted; /* the key was seen deleted while a call was running */
 	unsigned refreshes; /* refreshes since the key was last looked at */
 	bool is_stale;      /* the key's value is not the present one */
 	struct rm_etcd_leader_counts counts;
@@ -169,13 +169,13 @@ on_look(const struct rm_etcd_answer *answer, void *arg)
 	}
 	rm_backoff_reset(&leader->backoff);
 	if (holder == NULL) {
-		leader->seen_gone = false;
+		leader->found_deleted = false;
 		leader_grant(leader);
 	} else if (ours) {
 		leader->created = holder->create_revision;
 		leader_refresh(leader);
-	} else if (leader->seen_gone) {
-		leader->seen_gone = false; /* the read may show an older state */
+	} else if (leader->found_deleted) {
+		leader->found_deleted = false; /* the read may show an older state */
 		leader_look(leader);
 	} else {
 		leader_drop_lease(leader);
@@ -430,7 +430,7 @@ rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there)
 	if (there)
 		return;
 	if (leader->busy)
-		leader->seen_gone = true;
+		leader->found_deleted = true;
 	else
 		leader_then(leader, leader_look, 0);
 }

@@ -325,7 +325,7 @@ listener_on_shaken(const SSL *ssl, int where, int r)
 
 /* Frees a connection that is in its handshake, and so has no request. */
 static void
-slot_gives_up(struct rm_http_listener *listener, struct slot *slot)
+slot_time_out(struct rm_http_listener *listener, struct slot *slot)
 {
 	struct evhttp_connection *connection = slot->connection;
 
@@ -345,7 +345,7 @@ slot_look(struct rm_http_listener *listener, struct slot *slot, rm_mono_t now)
 		if (!http_tls_shakes_hands(bev))
 			slot_enters(listener, slot, ASKS);
 		else if (took > RM_TLS_HANDSHAKE_NS)
-			slot_gives_up(listener, slot);
+			slot_time_out(listener, slot);
 		return;
 	}
 	if (slot->phase == ASKS)

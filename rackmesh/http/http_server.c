@@ -132,9 +132,9 @@ server_find(const struct rm_http_server *server, struct rm_http_request *request
 static void
 server_asks_for_token(struct rm_http_request *request, const char *sentence)
 {
-	const char *for_what = evhttp_find_header(
+	const char *purpose = evhttp_find_header(
 	    evhttp_request_get_input_headers(request->req), "Sec-Fetch-Dest");
-	const bool is_script = for_what != NULL && strcmp(for_what, "empty") == 0;
+	const bool is_script = purpose != NULL && strcmp(purpose, "empty") == 0;
 
 	evhttp_add_header(evhttp_request_get_output_headers(request->req),
 	    "WWW-Authenticate",
@@ -182,7 +182,7 @@ server_takes_token(struct rm_http_server *server, struct rm_http_request *reques
 
 /* True: the client may use the server. False: the request was answered. */
 static bool
-server_knows(struct rm_http_server *server, struct rm_http_request *request,
+server_identifies(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_listener *listener, char identity[RM_TLS_MAX_IDENTITY])
 {
 	struct rm_tls *tls;
@@ -205,7 +205,7 @@ server_knows(struct rm_http_server *server, struct rm_http_request *request,
 /* True: the request came to a loopback address. On other addresses plain HTTP is open
  * to everybody, under any name. */
 static bool
-came_by_loopback(struct evhttp_request *req)
+is_from_loopback(struct evhttp_request *req)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(req);
 	struct sockaddr_storage at = { 0 };
@@ -232,7 +232,7 @@ server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
 	const char *host;
 	char quoted[128];
 
-	if (listener != server->tcp || !came_by_loopback(request->req))
+	if (listener != server->tcp || !is_from_loopback(request->req))
 		return true;
 	host = evhttp_request_get_host(request->req);
 	if (http_host_is_here(host, &server->own, server->names))
@@ -252,7 +252,7 @@ server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
 
 /* True: this listener may be used for the request. False: the request was answered. */
 static bool
-server_lets(struct rm_http_server *server, struct rm_http_request *request,
+server_allows(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_listener *listener, enum rm_http_verb verb)
 {
 	char reason[256] = "";
@@ -300,10 +300,10 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	route = server_find(
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
 	if (!server_is_meant(server, &request, listener) ||
-	    !server_knows(server, &request, listener, identity))
+	    !server_identifies(server, &request, listener, identity))
 		; /* the request has been answered */
 	else if (listener == server->sealed && route == NULL &&
-		 !server_lets(server, &request, listener, RM_HTTP_READ_PART))
+		 !server_allows(server, &request, listener, RM_HTTP_READ_PART))
 		/* clients without the right to read must not learn which paths exist */
 		;
 	else if (!known)
@@ -311,7 +311,7 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	else if (route == NULL)
 		rm_http_reply_error(&request, 405, "this path takes %s",
 		    method & READ_METHODS ? "POST only" : "GET only");
-	else if (server_lets(server, &request, listener, route->verb))
+	else if (server_allows(server, &request, listener, route->verb))
 		route->handler(&request, route->arg);
 	rm_http_request_close(&request);
 }

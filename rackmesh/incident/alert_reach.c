@@ -49,7 +49,7 @@ struct alert_reach {
 /* True: the answer is from the receiver's host, even if it is an expired
  * certificate. */
 static bool
-is_from_there(const struct rm_http_answer *answer)
+is_from_host(const struct rm_http_answer *answer)
 {
 	return answer->r == 0 || answer->r == -ECONNREFUSED ||
 	       answer->r == -ECONNRESET || answer->r == -EPROTO;
@@ -58,7 +58,7 @@ is_from_there(const struct rm_http_answer *answer)
 static void
 note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
 {
-	if (is_from_there(answer))
+	if (is_from_host(answer))
 		reach->answered = rm_mono_now();
 	if (answer->r != 0 || answer->date_s <= 0 || answer->date_s > DATE_MAX_S)
 		return;

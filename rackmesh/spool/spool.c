@@ -119,7 +119,7 @@ drop_oldest(struct rm_spool *spool)
 }
 
 static bool
-set_aside_goes_first(struct rm_spool *spool)
+drop_quarantine(struct rm_spool *spool)
 {
 	if (spool->quarantine_bytes == 0)
 		return false;
@@ -141,7 +141,7 @@ spool_make_room(struct rm_spool *spool, uint64_t more)
 		return;
 	}
 	while (fixed + spool->used + spool->pending_bytes + more > spool->max_bytes)
-		if (!set_aside_goes_first(spool) && !drop_oldest(spool))
+		if (!drop_quarantine(spool) && !drop_oldest(spool))
 			break;
 	while (spool->failing && spool->pending_bytes + more > spool->memory_bytes &&
 	       drop_pending(spool))
@@ -401,7 +401,7 @@ spool_folder_settle(const char *folder)
 /* If the disk has no room for a second copy of the file, an fsync of the file is all
  * that is possible. */
 static int
-sync_as_it_is(const char *path)
+sync_in_place(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), r;
 
@@ -423,7 +423,7 @@ spool_file_renew(const char *folder, uint64_t first_seq, bool room)
 
 	spool_name(folder, first_seq, "", path);
 	if (!room)
-		return sync_as_it_is(path);
+		return sync_in_place(path);
 	r = rm_file_read(path, SPOOL_MAX_FILE_BYTES, &data, &len);
 	if (r == -ENOENT)
 		return 0; /* no file: all records were done */
@@ -432,7 +432,7 @@ spool_file_renew(const char *folder, uint64_t first_seq, bool room)
 	r = spool_file_create(path, data, len, &synced);
 	free(data);
 	if (r == -ENOSPC || r == -EDQUOT)
-		return sync_as_it_is(path);
+		return sync_in_place(path);
 	return r < 0 ? r : spool_folder_sync(folder);
 }
 

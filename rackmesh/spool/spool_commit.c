@@ -293,7 +293,7 @@ answer(struct rm_spool *spool, int r)
 	else if (spool->job.batch.len > 0)
 		batch_written(spool);
 	if (!spool->failing)
-		spool->counts.durable = !spool_memory_keeps_promises(spool);
+		spool->counts.durable = !spool_has_acked_in_memory(spool);
 	spool_window_evict(spool);
 	if (spool->promised > promised && spool->callbacks.on_durable != NULL)
 		spool->callbacks.on_durable(spool->promised, spool->callbacks.arg);

@@ -79,7 +79,7 @@ spool_gone(const struct rm_spool *spool)
 /* True: some record that was acknowledged is not on disk. When the disk works again,
  * these records are written in batches. */
 static inline bool
-spool_memory_keeps_promises(const struct rm_spool *spool)
+spool_has_acked_in_memory(const struct rm_spool *spool)
 {
 	for (uint64_t i = spool->disk_end; i < spool->index.last; i++) {
 		const struct spool_record *record = spool_index_at(&spool->index, i);

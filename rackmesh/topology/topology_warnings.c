@@ -35,7 +35,7 @@ warn(struct rm_topology *topology, int line, const char *format, ...)
 }
 
 static int
-warn_of_the_rest(struct rm_topology *topology)
+warn_of_more(struct rm_topology *topology)
 {
 	char *sentence = NULL;
 
@@ -211,7 +211,7 @@ topology_find_warnings(struct rm_topology *topology)
 	if (r == 0)
 		r = unlinked_switches(topology);
 	if (r == 0)
-		r = warn_of_the_rest(topology);
+		r = warn_of_more(topology);
 	free(islands.above);
 	free(islands.tor);
 	free(islands.reaching);
