@@ -100,8 +100,8 @@ localise_classes_report(const struct localise_classes *classes, uint8_t dscp,
 	const size_t len = strlen(observed);
 
 	snprintf(observed + len, RM_EVIDENCE_TEXT - len,
-	    "%sof DSCP %u %.0f of %.0f were lost, of others %.0f of %.0f",
-	    len > 0 ? "; " : "", dscp, round((double)of->lost), round((double)of->sent),
+	    "%s%.0f of %.0f probes with DSCP %u were lost, %.0f of %.0f with others",
+	    len > 0 ? "; " : "", round((double)of->lost), round((double)of->sent), dscp,
 	    round((double)all.lost - (double)of->lost),
 	    round((double)all.sent - (double)of->sent));
 }

@@ -477,8 +477,8 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 		report_either(finding, evidence->observed);
 	else if (finding->or_its_links)
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "it or one of its cables is at fault: what crosses one of them "
-		    "crosses the others");
+		    "it or one of its cables is at fault: the same packets cross all "
+		    "of them");
 	fill_samples(map, finding->suspect, listed, true, now, evidence);
 	if (evidence->sample_count == 0)
 		fill_samples(map, finding->suspect, listed, false, now, evidence);
@@ -617,18 +617,18 @@ report_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		return;
 	if (rack->tor_stands && !rack->mesh_fails)
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "what stays in the rack arrives, what leaves or enters it does "
-		    "not: all its uplinks");
+		    "probes inside its rack arrive, probes that leave or enter the "
+		    "rack do not: all its uplinks are down");
 	else if (rack->two_report)
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "its own rack says so too, or both of the two RNICs that tell of "
-		    "it are dead");
+		    "its own rack reports it too; but only two RNICs of the rack were "
+		    "probed, and both may be dead instead");
 	else if (rack->tor_stands)
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "its own rack says so too");
+		    "its own rack reports it too");
 	else if (!rack->seen)
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "nothing is heard of its rack either");
+		    "no aggregator reports its rack");
 }
 
 /* A ToR that passes some packets is reported as a switch. A named part keeps its type,

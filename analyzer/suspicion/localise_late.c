@@ -190,7 +190,7 @@ report(const struct localise_now *now, const struct localise_finding *finding,
 	evidence->loses_too = loses_too(s);
 	if (evidence->loses_too)
 		snprintf(out + len, RM_EVIDENCE_TEXT - len,
-		    "; and %.0f of %.0f never came", s->missed, s->crossed);
+		    "; %.0f of %.0f probes had no reply", s->missed, s->crossed);
 }
 
 static void

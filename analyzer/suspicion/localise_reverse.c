@@ -111,8 +111,7 @@ localise_standings_reverse(
 			continue;
 		localise_name(s, now, &finding, s, false);
 		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
-		    "%.0f of %.0f replies on it did not come, to probes from %.63s "
-		    "that "
+		    "%.0f of %.0f replies on it were lost, to probes from %.63s that "
 		    "had arrived",
 		    l->reverse, l->reverse_sent, forward.elements[1]->a);
 	}

@@ -91,8 +91,8 @@ localise_sizes_report(
 	const size_t len = strlen(observed);
 
 	snprintf(observed + len, RM_EVIDENCE_TEXT - len,
-	    "%slarge ones alone, as an MTU that is too small does: %.0f of %.0f of %u "
-	    "bytes or more, %.0f of %.0f smaller ones",
+	    "%sonly large packets are lost, as with an MTU that is too small: %.0f of "
+	    "%.0f of %u bytes or more, %.0f of %.0f smaller ones",
 	    len > 0 ? "; " : "", round(sizes->large_lost), round(sizes->large_sent),
 	    sizes->least_bytes, round(sizes->small_lost), round(sizes->small_sent));
 }

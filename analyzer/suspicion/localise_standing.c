@@ -728,8 +728,9 @@ localise_standings_own(struct localise_standings *standings,
 	s->verdict.evidence.window_ns = 2 * RM_NS_PER_S;
 	s->verdict.evidence.window_start = s->start;
 	snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
-	    "its own rack says so%s, and no other rack's probes tell otherwise",
-	    rack->two_report ? ", or both of the two RNICs that tell of it are dead"
+	    "its own rack reports it, and no probe of another rack contradicts it%s",
+	    rack->two_report ? "; but only two RNICs of the rack were probed, and both "
+			       "may be dead instead"
 			     : "");
 	s->named = true;
 	s->slow = false;

@@ -63,8 +63,8 @@ the_counts_of_the_class_are_in_the_sentence(void **state)
 	char observed[RM_EVIDENCE_TEXT] = "both ways";
 
 	localise_classes_report(&classes, 26, observed);
-	assert_string_equal(
-	    observed, "both ways; of DSCP 26 44 of 45 were lost, of others 1 of 15");
+	assert_string_equal(observed,
+	    "both ways; 44 of 45 probes with DSCP 26 were lost, 1 of 15 with others");
 }
 
 int

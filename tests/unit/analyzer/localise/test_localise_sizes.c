@@ -47,8 +47,8 @@ the_sentence_has_the_lost_sizes(void **state)
 
 	localise_sizes_report(&sizes, observed);
 	assert_string_equal(observed,
-	    "both ways; large ones alone, as an MTU that is too small does: 60 of 64 "
-	    "of 4172 bytes or more, 0 of 28 smaller ones");
+	    "both ways; only large packets are lost, as with an MTU that is too small: "
+	    "60 of 64 of 4172 bytes or more, 0 of 28 smaller ones");
 }
 
 int
