@@ -1,19 +1,18 @@
 /*
- * localise - which part between the racks is at fault, from what all racks have seen.
- * Pure.
+ * localise - finds the parts between the racks of a region that are at fault, from the
+ * rows of all racks. Pure.
  *
- * The boundary behind which judgement over racks lives. In go path rows of summaries
- * and what racks say of themselves; out come verdicts on ToRs, links, switches and
- * paths. A path is a list of switches and directed links; what was lost forward is
- * explained jointly by the fewest, likeliest parts (rackmesh/judge/judge). What a rack
- * has already explained (a dead RNIC, a dead host) is taken out first, by the rack
- * itself: its rows hold no probe of an RNIC or host that is judged bad, and what other
- * racks' rows lose to one is left out here.
+ * Input are the path rows of summaries, and the racks' verdicts on themselves; output
+ * are verdicts on ToRs, links, switches and paths. A path is a list of switches and
+ * directed links. The judge (rackmesh/judge/judge.h) explains all losses together by
+ * the fewest, likeliest parts. Losses that a rack explains itself do not count: the
+ * rack leaves probes of an RNIC or host that it has found bad out of its rows, and
+ * losses of other racks to such an RNIC or host are left out here.
  *
- * Racks that lost nothing say so only every row interval: between two such rows they
- * count with the rates of their last one, while their aggregator is heard and what it
- * says is believed. Besides the newest seconds the last two minutes are judged, for
- * what loses a few of many.
+ * A rack without losses sends rows only once in a row interval. Until the next rows it
+ * counts with the rates of the last ones, if its aggregator is connected and its
+ * summaries are accepted. The newest seconds are judged; and the last two minutes, for
+ * parts that lose a few packets of many.
  */
 #ifndef ANALYZER_LOCALISE_LOCALISE_H
 #define ANALYZER_LOCALISE_LOCALISE_H
@@ -30,68 +29,74 @@
 struct localise;
 
 struct localise_options {
-	const char *region;      /* of all its racks; copied */
-	int64_t row_interval_ns; /* as localise_row_interval */
+	const char *region;      /* copied */
+	int64_t row_interval_ns; /* see localise_row_interval */
 };
 
 struct localise_counts {
-	uint64_t rows, refused_rows; /* malformed, or beyond a bound */
+	uint64_t rows, refused_rows; /* refused: malformed, or beyond a limit */
+	/* judgements; losses in them that no blamed part explains */
 	uint64_t judged, unexplained_lost;
-	uint64_t paths,
-	    untraced;      /* known now; probes of flows without a path, so far */
+	/* paths that are known now; probes of flows without a traced path */
+	uint64_t paths, untraced;
 	uint64_t left_out; /* probes lost to RNICs that their own rack has found bad */
-	uint64_t refused_ends; /* of those RNICs, times that one was beyond a bound */
+	uint64_t refused_ends; /* how often such an RNIC was beyond a limit */
 };
 
 int localise_new(const struct localise_options *options, struct localise **ret);
 void localise_free(struct localise *localise);
 
-/* The interval of rows of healthy paths from now on; older rows do not count. */
+/* Sets the time between two rows of a path without losses. Rows count for two and a
+ * half intervals. */
 void localise_row_interval(struct localise *localise, int64_t row_interval_ns);
 
-/* The path rows of one summary, all of them; late or repeated ones change nothing. */
+/* Adds the path rows of a summary. A late or repeated summary changes nothing. -EINVAL:
+ * malformed; -ENOBUFS: too many racks; -ENOMEM. */
 int localise_summary(
     struct localise *localise, const struct wire_summary_view *view, rm_mono_t now);
 
 /* A rack's own verdict on its ToR (kind tor-down). */
 enum localise_tor_report {
-	LOCALISE_TOR_OVER,    /* stands no more */
-	LOCALISE_TOR_CUT_OFF, /* what leaves the rack fails, its ToR-mesh does not */
-	LOCALISE_TOR_DEAD,    /* the mesh fails, too */
-	LOCALISE_TOR_OR_TWO,  /* the same, of two RNICs: both may be dead as well */
+	LOCALISE_TOR_OVER,    /* there is no such verdict (any more) */
+	LOCALISE_TOR_CUT_OFF, /* probes that leave the rack fail, probes inside arrive
+			       */
+	LOCALISE_TOR_DEAD,    /* probes inside the rack fail, too */
+	LOCALISE_TOR_OR_TWO,  /* the same, but of two RNICs only: both may be dead */
 };
 
-/* inside, peers: of the verdict's evidence. */
+/* stands: the verdict is open. inside, peers: of its evidence. */
 enum localise_tor_report localise_tor_report(
     bool stands, const struct rm_leg_counts *inside, unsigned peers);
 void localise_tor_verdict(struct localise *localise, const char *tor,
     enum localise_tor_report report, rm_mono_t now);
 
-/* This rack has found a fault of that kind in itself: what was lost from or to it until
- * now may have been its doing, if it is of a kind that loses probes. */
+/* The rack has found a fault of its own. If this kind loses probes, the losses of paths
+ * from and to the rack until now may have been caused by it, and do not count. */
 void localise_rack_found(
     struct localise *localise, const char *tor, const char *kind, rm_mono_t now);
 
-/* No rack holds an RNIC or host of its own bad. */
+/* No rack has found an RNIC or host of its own bad; localise_rack_end adds them again.
+ */
 void localise_ends_none(struct localise *localise);
-/* This rack has found the RNIC ("host/device") or host bad: losses of others to it do
- * not count for their paths from now on. kind: of its verdict; other kinds than those
- * of localise_rack_found are ignored. */
+/* The rack has found this RNIC ("host/device") or host of its own bad: from now on
+ * losses of other racks to it do not count. kind: of its verdict; a kind that loses no
+ * probes is ignored. */
 void localise_rack_end(
     struct localise *localise, const char *tor, const char *kind, const char *part);
 
-/* No reports of this rack arrive (any more): its last rows do not count. */
+/* seen: some aggregator reports this rack. When that changes, the rack's rows until now
+ * do not count any more. */
 void localise_rack_is_seen(struct localise *localise, const char *tor, bool seen);
-/* Another analyzer judges the region: what is named here is not any more. */
+/* Another analyzer judges the region: ends all suspicions and verdicts. */
 void localise_forget_named(struct localise *localise);
 
-/* Called every 250 ms. *verdicts is valid until the next call. Returns their number, or
- * -ENOMEM. */
+/* Call it every 250 ms. *verdicts is valid until the next call. Returns their number,
+ * or -ENOMEM. */
 int localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict **verdicts);
 
-/* Of a part that has an open incident and no verdict now: good needs traffic over it.
- */
+/* The health of a part that has an open incident and no verdict now. It is good only if
+ * enough probes cross the part and hardly any is lost. */
 enum rm_health localise_health(
     const struct localise *localise, const struct rm_verdict *verdict);
 
