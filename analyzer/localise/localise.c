@@ -28,12 +28,13 @@ struct localise {
 	struct localise_minutes minutes;
 	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
 	rm_mono_t now, recent_judged, slow_judged;
-	uint64_t slow_unexplained; /* lost, by the last slow judgement */
-	bool reverse_due;    /* what became of replies has not been looked at lately */
-	rm_mono_t first_row; /* ns 0: none yet */
+	uint64_t slow_unexplained; /* losses without a blamed part in the last judgement
+				      of minutes */
+	bool reverse_due;          /* lost replies have not been judged for a while */
+	rm_mono_t first_row;       /* when the first row arrived; ns 0: none yet */
 	bool knows_wall;
 	int64_t wall_ahead_ns; /* wall time - monotonic time, when last judged */
-	char samples[LOCALISE_SAMPLES_BYTES]; /* of the row that is being taken */
+	char samples[LOCALISE_SAMPLES_BYTES]; /* of the row that is being added */
 	struct localise_counts counts;
 };
 
@@ -62,7 +63,7 @@ localise_tor_verdict(struct localise *localise, const char *tor,
 	rack->two_report = report == LOCALISE_TOR_OR_TWO;
 }
 
-/* A ToR's own verdict is told apart; the other kinds here cost no probes. */
+/* tor-down is reported by localise_tor_verdict; the other kinds here lose no probes. */
 static bool
 loses_probes(const char *kind)
 {
@@ -136,9 +137,9 @@ localise_forget_named(struct localise *localise)
 	}
 }
 
-/* ---- what of the losses is explained by what has been named ---- */
+/* ---- losses that a named part explains ---- */
 
-#define LATELY_NS (6 * RM_NS_PER_S) /* rows of before may still come */
+#define LATELY_NS (6 * RM_NS_PER_S) /* earlier rows may arrive for so long */
 
 static rm_mono_t
 lately(const struct localise *localise)
@@ -146,7 +147,7 @@ lately(const struct localise *localise)
 	return (rm_mono_t){ localise->now.ns - LATELY_NS };
 }
 
-/* Some path between two racks is explained by a named part. */
+/* A named part explains the losses of some path from the one rack to the other. */
 static bool
 is_explained(const struct localise *localise, const struct localise_element *pair)
 {
@@ -157,6 +158,8 @@ is_explained(const struct localise *localise, const struct localise_element *pai
 	return false;
 }
 
+/* A named part is on the paths of the replies: losses of unknown direction may be lost
+ * replies. */
 static enum localise_known
 known_back(const struct localise *localise, const struct localise_path *path,
     const struct localise_sum *sum)
@@ -168,7 +171,8 @@ known_back(const struct localise *localise, const struct localise_path *path,
 	return LOCALISE_NEWS;
 }
 
-/* What a hard fault loses stays in the sums of many seconds longer than it lasts. */
+/* For minutes: their sums contain the losses of a part that loses all packets for two
+ * minutes longer than the fault lasts. */
 static enum localise_known
 localise_known_slow(
     const struct localise_path *path, const struct localise_sum *sum, void *arg)
@@ -185,7 +189,7 @@ localise_known_slow(
 	return known_back(localise, path, sum);
 }
 
-/* What comes too late is missed, as what is lost is. */
+/* For seconds: a reply that is late is missing at first, like a lost one. */
 static enum localise_known
 localise_known_late(
     const struct localise_path *path, const struct localise_sum *sum, void *arg)
@@ -196,7 +200,7 @@ localise_known_late(
 	return localise_late_known(&localise->late, path, false, localise->now);
 }
 
-/* A path needs no name if another blamed or named part is on it. */
+/* A path suspect is not named if a blamed or named part is on one of its paths. */
 static bool
 localise_is_needless(const struct localise *localise, const struct localise_case *c,
     const struct rm_explanation *explanation, const struct localise_suspect *path)
@@ -217,19 +221,21 @@ localise_is_needless(const struct localise *localise, const struct localise_case
 	return false;
 }
 
-/* ---- what the health of a part is ---- */
+/* ---- the health of a part ---- */
 
-/* So much was sent lately, and hardly any of it was lost. */
+/* A part is good if at least so many probes crossed it in the last seconds, and at most
+ * this share of them was lost. */
 #define GOOD_MIN_SENT 4
 #define GOOD_LOSS 0.02
-#define GOOD_AFTER_LOSSY_NS (6 * RM_NS_PER_S) /* of what loses only some */
+/* A part that lost a share is good only so long after it was blamed last. */
+#define GOOD_AFTER_LOSSY_NS (6 * RM_NS_PER_S)
 
 struct health {
 	const struct localise *localise;
 	struct localise_sum there, back; /* a link's two directions */
 };
 
-/* By the alphabet, as links are named. */
+/* The path crosses the link part against the alphabetical order of its name. */
 static bool
 goes_back(const struct rm_part *part, const struct localise_path *path)
 {
@@ -266,11 +272,11 @@ add_path(struct localise_path *path, void *arg)
 static bool
 is_clean(double lost, double sent)
 {
-	/* A single loss among few is no reason to doubt. */
+	/* A single loss among few probes may be chance. */
 	return lost <= 1 || lost <= GOOD_LOSS * sent;
 }
 
-/* The replies in this direction belong to probes in the other direction. */
+/* The replies lost in this direction: those to probes in the other one. */
 static double
 lost_replies(const struct localise *localise, const struct rm_part *path)
 {
@@ -312,8 +318,7 @@ traffic_is_good(const struct localise *localise, const struct rm_part *part,
 		lost += lost_replies(localise, part);
 	if (health.there.all < GOOD_MIN_SENT || !is_clean(lost, health.there.all))
 		return false;
-	/* The direction of the failure is not known for certain: both must carry
-	 * something. */
+	/* The direction of the fault is not certain: both must pass probes. */
 	return part->type != RM_PART_LINK ||
 	       (health.back.all >= GOOD_MIN_SENT &&
 		   is_clean(
@@ -343,14 +348,15 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 		if (rack != NULL && rack->seen && tor == NULL)
 			return RM_HEALTH_GOOD;
 	}
-	/* What minutes had shown, before a start of ours, seconds do not acquit. */
+	/* The part was named for losses of minutes before this daemon's start: seconds
+	 * do not show that it is good. */
 	if (verdict->evidence.window_ns == LOCALISE_WINDOW_NS && standing == NULL &&
 	    (localise->first_row.ns == 0 ||
 		rm_mono_since(localise->now, localise->first_row) < LOCALISE_WINDOW_NS))
 		return RM_HEALTH_UNKNOWN;
 	if (!traffic_is_good(localise, part, standing))
 		return RM_HEALTH_UNKNOWN;
-	/* A clean second proves nothing of what loses one of twenty. */
+	/* A second without losses does not disprove a small loss. */
 	if (standing != NULL && loses_only_some(verdict->kind) &&
 	    rm_mono_since(localise->now, standing->seen) < GOOD_AFTER_LOSSY_NS)
 		return RM_HEALTH_UNKNOWN;
@@ -451,6 +457,7 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       row->slow_ns <= (row->slow + row->overdue) * MOST_SLOW_NS;
 }
 
+/* By how much the summary's lag, by the monotonic clocks, exceeds the least one. */
 static int64_t
 lag_more(
     const struct localise_lag *of, const struct wire_summary *summary, rm_mono_t now)
@@ -458,8 +465,9 @@ lag_more(
 	return now.ns - (int64_t)summary->end_ns - of->least_ns;
 }
 
-/* A backlog is history, and no evidence of now. A clock that is wrong is wrong by the
- * same all the time, or was set, and then the monotonic one knows better. */
+/* The summary is of a backlog: it does not describe the present. A large lag that stays
+ * the same is due to a wrong clock, not to a backlog. If the aggregator's wall clock
+ * was set, its monotonic clock shows that the summary is not late. */
 static bool
 is_late(const struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
@@ -482,8 +490,9 @@ is_late(const struct localise *localise, struct localise_rack *rack,
 	return rack->odd_lags < ODD_LAGS;
 }
 
-/* So much later than rows take, if `more` than the least lag of late. A network that
- * has become slower is no news in the end. */
+/* Adds a lag that exceeds the least one by `more`. Returns how much later than usual
+ * the summary has arrived. The least lag slowly follows a lag that stays larger: then
+ * the network has become slower for good. */
 static int64_t
 lag_note(struct localise_lag *of, int64_t more)
 {
@@ -496,10 +505,10 @@ lag_note(struct localise_lag *of, int64_t more)
 	return more > ROWS_TAKE_NS ? more - ROWS_TAKE_NS : 0;
 }
 
-/* How much later than usual its last summary arrived. The difference between its host's
- * clock and ours is the same in every lag, and disappears when the smallest lag is
- * subtracted. Setting a wall clock changes the lag like a late summary: so it counts at
- * most as much as the aggregator's monotonic clock allows. */
+/* How much later than usual the rack's summary has arrived. The difference between the
+ * clocks of both machines is the same in all lags, and drops out when the least lag is
+ * subtracted. Setting a wall clock changes the lag as a late summary does: therefore
+ * the smaller one of the results of both clocks counts. */
 static int64_t
 late_ns(const struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
@@ -514,8 +523,8 @@ late_ns(const struct localise *localise, struct localise_rack *rack,
 	return wall < late ? wall : late;
 }
 
-/* What was seen by a clock that was set back since would come again only when it has
- * made up for that. */
+/* Corrects stored times of a rack whose wall clock was set back: they would be ahead of
+ * its new rows until the clock has reached them again. */
 static void
 note_clock(struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, bool anew)
@@ -537,8 +546,7 @@ note_clock(struct localise *localise, struct localise_rack *rack,
 	rack->last_end_ns = summary->end_ns;
 }
 
-/* Losses of others to RNICs that their own rack has found bad were reported by that
- * rack. */
+/* Leaves out losses to RNICs that their own rack has found bad and reports. */
 static void
 leave_out(struct localise *localise, struct wire_path_row *row)
 {
@@ -667,8 +675,9 @@ favour(const struct localise *localise, const struct localise_case *c,
 	return sum;
 }
 
-/* The loss without a fault: as much as the last explanation left over, plus one packet,
- * because a fabric without losses is not known to lose nothing. */
+/* Sets the loss that is usual without a fault, for minutes: the losses without a blamed
+ * part in the last judgement, plus one, because the true loss of a fabric without any
+ * lost probe is not 0. */
 static int
 learn_usual(struct localise *localise)
 {
@@ -680,9 +689,10 @@ learn_usual(struct localise *localise)
 }
 
 /*
- * For minutes: a switch is not named for losses of one of its links, nor beside that
- * link. The losses of the switch itself may have ended before: the last seconds decide.
- * False: they do not decide yet, and it is not named again.
+ * For minutes: if one link causes the losses of a switch, the link is named instead of
+ * the switch. If the losses of the minutes are those of the whole switch, its fault may
+ * have ended, and the last 16 to 32 s count. False: these seem to be the losses of one
+ * link, and are too few to decide: the switch is not named.
  */
 static bool
 prefer_link(struct localise *localise, const struct localise_case *c,
@@ -829,7 +839,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 	return 0;
 }
 
-/* Racks that condemn their own ToR where no probe of others is lost or arrives. */
+/* Takes the racks' verdicts on their own ToRs, unless a probe of another rack crossed
+ * the ToR. */
 static void
 note_racks(struct localise *localise, const struct localise_now *now)
 {
@@ -850,8 +861,9 @@ note_racks(struct localise *localise, const struct localise_now *now)
 	}
 }
 
-/* With many losses the judgement is not done in one turn of the loop, and not again
- * before every rack has sent new rows: the loop has other work. */
+/* Judges late replies, the last seconds and the last minutes. With many losses seconds
+ * and minutes are judged in different rounds, and each only after all racks have sent
+ * new rows: the loop has other work, too. */
 static int
 judge(struct localise *localise, const struct localise_now *now)
 {
@@ -876,7 +888,8 @@ judge(struct localise *localise, const struct localise_now *now)
 		return r;
 	localise->slow_judged = now->now;
 	localise->reverse_due = true;
-	/* What is sudden, and about to be named, explains it anyway. */
+	/* A suspicion of seconds will be named soon, and then explains most of the
+	 * losses of the minutes. */
 	if (lossy > MANY_LOSSY &&
 	    localise_standings_wait(&localise->standings, now->now))
 		return 0;
@@ -884,7 +897,7 @@ judge(struct localise *localise, const struct localise_now *now)
 	return r < 0 ? r : judge_case(localise, &localise->slow, now, true);
 }
 
-/* A late part that is also found lossy is reported as late. */
+/* The part is named as late: it gets no second verdict for its losses. */
 static bool
 is_reported_late(const struct localise *localise, const struct rm_part *part)
 {
