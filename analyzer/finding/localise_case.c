@@ -247,8 +247,7 @@ add_transit(struct localise_case *c, const struct localise_path *path, uint8_t a
 	return local;
 }
 
-/* Adds the losses of the path to all of its elements, to its pair and to its transits.
- */
+/* Adds the losses of the path to its elements, its pair and its transits. */
 static int
 count_path(struct localise_case *c, const struct localise_lossy *lossy)
 {

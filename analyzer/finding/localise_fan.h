@@ -16,8 +16,7 @@
 
 enum localise_fan_direction { LOCALISE_FAN_UP, LOCALISE_FAN_DOWN };
 
-struct localise_fan { /* parts above one ToR, for what leaves it, or for what enters it
-		       */
+struct localise_fan { /* parts that packets from one ToR, or to it, cross */
 	uint32_t count;
 	struct localise_fan_part { /* only suspects */
 		uint32_t local;

@@ -17,8 +17,7 @@ uint32_t localise_transit(const struct localise_case *c,
 /* Nearly all of its probes are lost. Call it when all losses are counted. */
 bool localise_transit_takes_all(
     const struct localise_case *c, const struct localise_local *transit);
-/* As localise_transit; LOCALISE_NO_LOCAL also if localise_transit_takes_all is false.
- */
+/* As localise_transit, but only if localise_transit_takes_all is true. */
 uint32_t localise_transit_suspect(const struct localise_case *c,
     const struct localise_element *pair, const struct localise_element *node);
 

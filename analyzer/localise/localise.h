@@ -58,8 +58,7 @@ int localise_summary(
 /* A rack's own verdict on its ToR (kind tor-down). */
 enum localise_tor_report {
 	LOCALISE_TOR_OVER,    /* there is no such verdict (any more) */
-	LOCALISE_TOR_CUT_OFF, /* probes that leave the rack fail, probes inside arrive
-			       */
+	LOCALISE_TOR_CUT_OFF, /* only probes that leave the rack fail */
 	LOCALISE_TOR_DEAD,    /* probes inside the rack fail, too */
 	LOCALISE_TOR_OR_TWO,  /* the same, but of two RNICs only: both may be dead */
 };
@@ -75,8 +74,7 @@ void localise_tor_verdict(struct localise *localise, const char *tor,
 void localise_rack_found(
     struct localise *localise, const char *tor, const char *kind, rm_mono_t now);
 
-/* No rack has found an RNIC or host of its own bad; localise_rack_end adds them again.
- */
+/* No RNIC or host is bad any more; localise_rack_end adds them again. */
 void localise_ends_none(struct localise *localise);
 /* The rack has found this RNIC ("host/device") or host of its own bad: from now on
  * losses of other racks to it do not count. kind: of its verdict; a kind that loses no

@@ -26,8 +26,7 @@ struct localise_classes {
 /* Adds those of the path's newest two sets of rows that are not counted yet. */
 void localise_classes_add(
     struct localise_classes *classes, const struct localise_path *path, rm_mono_t now);
-/* Call it when all paths of the part are added: it lowers the weight of older seconds.
- */
+/* Call it when all paths of the part are added: lowers the weight of older seconds. */
 void localise_classes_end(struct localise_classes *classes, rm_mono_t now);
 
 /* True: only packets of the class *dscp are lost, and so many of other classes have

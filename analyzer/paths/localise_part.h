@@ -11,8 +11,7 @@
 /* The part, or one of "A or B", is on this path. */
 bool localise_part_on(const struct rm_part *part, const struct localise_path *path);
 
-/* The link element is the link part, or one of its alternatives, in either direction.
- */
+/* The link element is the link part, or one of "A or B", in either direction. */
 bool localise_part_is_link(
     const struct rm_part *part, const struct localise_element *link);
 

@@ -646,8 +646,7 @@ type_of(const struct localise_standing *s, const struct localise_finding *findin
 	return finding->suspect->type;
 }
 
-/* The kind to report: that of the verdict, until another one has been seen for TURN_NS.
- */
+/* The kind to report: the last one, until another has been seen for TURN_NS. */
 static enum rm_kind
 turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
 {

@@ -33,8 +33,7 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 #define MIN_LOST 4 /* least losses and gain with which a part is named */
 #define MIN_NEWEST_LOST 2
 #define MIN_GAIN 6.0
-/* Share of the losses a second ago, or of all probes: with fewer the fault may be over.
- */
+/* Share of the losses a second ago, or of all probes: with fewer it may be over. */
 #define LASTING_SHARE 0.6
 #define SLOW_MIN_TIMES 6   /* slots with losses: see LOCALISE_SLOT_NS */
 #define SLOW_STILL_TIMES 2 /* the same for a part that is named */
@@ -119,8 +118,7 @@ localise_may_report(const struct localise_standings *standings,
 		       : finding->is_clear ? REPORT_NS
 					   : DECIDE_NS;
 
-	/* Over minutes more losses follow, and decide between a switch and its links.
-	 */
+	/* Over minutes more losses follow: they decide between switch and links. */
 	if (slow && is_against_several(finding))
 		return false;
 	/* The two racks are probed only by each other, and some packets arrive: each
@@ -671,8 +669,7 @@ localise_standings_weigh(struct localise_standings *standings,
 		    !localise_may_report(
 			standings, now, finding, first, slow, recent.lossy_end))
 			return;
-		/* The losses may be those of one RNIC that its rack has not named yet.
-		 */
+		/* They may be losses of one RNIC that its rack has not named yet. */
 		if ((slow || (localise_may_be_rnic(finding, first->since, now->now) &&
 				 !localise_evidence_confined(now, finding->suspect))) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
