@@ -365,37 +365,46 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 
 /* ---- rows, and the verdicts on them ---- */
 
-#define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
-#define SAME_LAG_NS (2 * RM_NS_PER_S)
-/* In a row, at the pace of now: its clock is wrong, not its rows. */
+/* A summary with a larger lag is of a backlog, or its sender's clock is wrong. */
+#define ODD_LAG_NS (15 * RM_NS_PER_S)
+#define SAME_LAG_NS (2 * RM_NS_PER_S) /* a lag that grows by less is the same one */
+/* After so many summaries with the same large lag it is the clock that is wrong. */
 #define ODD_LAGS 5
-#define ROWS_TAKE_NS (1500 * RM_NS_PER_MS) /* at most, after their second's end */
-/* a wall clock that was set by more; rows that describe the present end at most this
- * long ago */
+/* Rows arrive at most so long after the end of their second. */
+#define ROWS_TAKE_NS (1500 * RM_NS_PER_MS)
+/* A wall clock that goes back by more was set back. */
 #define SET_BACK_NS (3 * RM_NS_PER_S)
-#define LAG_TURN 16 /* so slowly a rack's least lag follows one that has grown */
+/* With each summary the least lag grows by 1/16 of the difference. */
+#define LAG_TURN 16
 #define SLOW_EVERY_NS RM_NS_PER_S
-#define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
+/* The loss of parts that are not at fault: limits of what is learnt */
+#define LEAST_USUAL_LOSS 1e-5
 #define MOST_USUAL_LOSS 7e-4
-#define LARGE_OF_LOST 0.9 /* more, and the size matters, not the class */
+/* Share of large packets among the losses from which on size matters, not class. */
+#define LARGE_OF_LOST 0.9
+/* No switch or ToR is named from this blamed part on: see is_minor_switch. */
 #define MANY_PARTS 24
-#define MANY_EVERY_NS RM_NS_PER_S
+/* With so many lossy paths, or listed paths, the judgement is done less often. */
 #define MANY_LOSSY 2000
+#define MANY_EVERY_NS RM_NS_PER_S
 #define MANY_LISTED 50000
 #define MANY_SLOW_EVERY_NS (5 * RM_NS_PER_S)
-#define MAX_SENT 100000000              /* of one row */
-#define MOST_SLOW_NS (10 * RM_NS_PER_S) /* a round trip: agents refuse longer ones */
+#define MAX_SENT 100000000 /* of one row */
+/* Agents report no longer round trip. */
+#define MOST_SLOW_NS (10 * RM_NS_PER_S)
 
-/* ln of the factor by which a reported fault is more likely than by its kind */
+/* Added to the log prior of a ToR: its rack is silent; its rack reports that its
+ * uplinks fail, or that probes inside the rack do, too; its rack is connected and
+ * reports no fault of the ToR, which then is less likely than any switch. */
 #define FAVOUR_UNHEARD 3.0
 #define FAVOUR_OWN_UPLINKS 4.0
 #define FAVOUR_OWN_MESH 12.0
-#define FAVOUR_OWN_GOOD (-8.0) /* as much as it is likelier by its kind */
+#define FAVOUR_OWN_GOOD (-8.0)
 
-/* Of a monotonic clock: some seventy years. */
+/* The largest time of a monotonic clock: some seventy years. */
 #define MAX_END_NS (INT64_MAX / 4)
 
-#define REFUTING_SHARE 0.02 /* a ToR that lets more than this through is not down */
+#define REFUTING_SHARE 0.02 /* a ToR that passes a larger share is not down */
 
 int
 localise_new(const struct localise_options *options, struct localise **ret)
@@ -652,6 +661,7 @@ is_named(const struct localise *localise, const struct localise_suspect *suspect
 	return standing != NULL && standing->named;
 }
 
+/* What is added to a suspect's log prior because of reports besides rows. */
 static double
 favour(const struct localise *localise, const struct localise_case *c,
     const struct localise_suspect *suspect)
@@ -716,10 +726,10 @@ prefer_link(struct localise *localise, const struct localise_case *c,
 	return true;
 }
 
-/* Beside so many others that explain more, what seems to be a switch may well be links
- * of it that lose little. */
+/* The part is a switch or ToR, and many parts explain more than it does: then its
+ * losses are more likely those of some of its links. */
 static bool
-is_beside_many(
+is_minor_switch(
     const struct localise_case *c, const struct rm_explanation *explanation, size_t nth)
 {
 	const enum rm_part_type type =
@@ -728,7 +738,8 @@ is_beside_many(
 	return nth >= MANY_PARTS && (type == RM_PART_SWITCH || type == RM_PART_TOR);
 }
 
-/* Of the newest rows with losses. Few large packets may be of one class by chance. */
+/* Nearly all losses of the last seconds are of large packets. These may be of one class
+ * by chance, because there are few of them. */
 static bool
 loses_large_alone(const struct localise_map *map, rm_mono_t now)
 {
@@ -747,8 +758,9 @@ loses_large_alone(const struct localise_map *map, rm_mono_t now)
 	return large >= LARGE_OF_LOST * lost;
 }
 
-/* If packets of one class alone are lost, what others did tells nothing: whoever loses
- * all of the class is dead to it, and not a part that lets some pass. */
+/* Decides whether the map is judged for one class only. If only packets of one class
+ * are lost, the arrived packets of other classes prove nothing: a part that loses all
+ * packets of this class must not be judged like one that passes some packets. */
 static void
 look_for_class(struct localise_map *map, rm_mono_t now)
 {
@@ -779,7 +791,7 @@ explain(struct localise *localise, struct localise_case *c,
 	return localise_find_parts(c, ret);
 }
 
-/* What is reported of it counts all classes. */
+/* Weighs a finding with the counts of all classes, which its evidence contains. */
 static void
 weigh(struct localise *localise, const struct localise_now *now,
     const struct localise_finding *finding, bool slow)
@@ -807,7 +819,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 	for (size_t i = 0; r == 0 && i < explanation.part_count; i++) {
 		const struct rm_blamed *part = &explanation.parts[i];
 
-		if (is_beside_many(c, &explanation, i) ||
+		if (is_minor_switch(c, &explanation, i) ||
 		    localise_is_faint(c, &explanation, i) ||
 		    (!slow && localise_is_overstated(c, &localise->map,
 				  localise_path_newest, &explanation, i)) ||
