@@ -13,7 +13,7 @@
 #define LOCALISE_EITHER 3 /* "A or B or C" */
 /* Added to the log prior of a part that is named already: it keeps its name unless
  * another part is clearly likelier. */
-#define LOCALISE_FAVOUR_NAMED 4.0
+#define LOCALISE_NAMED_BONUS 4.0
 
 struct localise_finding {
 	const struct localise_suspect *suspect; /* what to name */
@@ -34,11 +34,11 @@ struct localise_finding {
 	bool is_crowded;  /* no rule decides between the ties */
 	bool or_its_links; /* a switch, or some of its cables: all packets cross both */
 	bool loses_share;  /* a share of all packets is lost: more losses will decide */
-	bool is_anothers;  /* minutes blame others for it: see localise_minutes */
-	double gain;       /* as in rm_blamed */
-	double behind;     /* ln of how much less likely the nearest part is that is no
-			      tie */
-	double loss;       /* as in rm_blamed */
+	bool minutes_contradict; /* see localise_minutes_explain */
+	double gain;             /* as in rm_blamed */
+	double behind; /* ln of how much less likely the nearest part is that is no
+			  tie */
+	double loss;   /* as in rm_blamed */
 };
 
 /* Explains the case. If the first of several blamed parts is faint, explains it again

@@ -396,10 +396,10 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 /* Added to the log prior of a ToR: its rack is silent; its rack reports that its
  * uplinks fail, or that probes inside the rack do, too; its rack is connected and
  * reports no fault of the ToR, which then is less likely than any switch. */
-#define FAVOUR_UNHEARD 3.0
-#define FAVOUR_OWN_UPLINKS 4.0
-#define FAVOUR_OWN_MESH 12.0
-#define FAVOUR_OWN_GOOD (-8.0)
+#define BONUS_RACK_SILENT 3.0
+#define BONUS_OWN_UPLINKS 4.0
+#define BONUS_OWN_MESH 12.0
+#define BONUS_OWN_GOOD (-8.0)
 
 /* The largest time of a monotonic clock: some seventy years. */
 #define MAX_END_NS (INT64_MAX / 4)
@@ -663,11 +663,11 @@ is_named(const struct localise *localise, const struct localise_suspect *suspect
 
 /* What is added to a suspect's log prior because of reports besides rows. */
 static double
-favour(const struct localise *localise, const struct localise_case *c,
+prior_bonus(const struct localise *localise, const struct localise_case *c,
     const struct localise_suspect *suspect)
 {
 	const struct localise_rack *rack;
-	double sum = is_named(localise, suspect) ? LOCALISE_FAVOUR_NAMED : 0;
+	double sum = is_named(localise, suspect) ? LOCALISE_NAMED_BONUS : 0;
 
 	if (suspect->type != RM_PART_TOR)
 		return sum;
@@ -675,13 +675,13 @@ favour(const struct localise *localise, const struct localise_case *c,
 	if (rack == NULL)
 		return sum;
 	if (rack->mesh_fails)
-		sum += FAVOUR_OWN_MESH;
+		sum += BONUS_OWN_MESH;
 	else if (rack->tor_stands)
-		sum += FAVOUR_OWN_UPLINKS;
+		sum += BONUS_OWN_UPLINKS;
 	else if (!rack->seen && rack->seq != 0)
-		sum += FAVOUR_UNHEARD;
+		sum += BONUS_RACK_SILENT;
 	else if (rack->seen && c->by_flow)
-		sum += FAVOUR_OWN_GOOD;
+		sum += BONUS_OWN_GOOD;
 	return sum;
 }
 
@@ -787,7 +787,7 @@ explain(struct localise *localise, struct localise_case *c,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < c->suspect_count; i++)
-		c->candidates[i].log_prior += favour(localise, c, &c->suspects[i]);
+		c->candidates[i].log_prior += prior_bonus(localise, c, &c->suspects[i]);
 	return localise_find_parts(c, ret);
 }
 
@@ -832,7 +832,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 		if (slow)
 			localise_minutes_add(&localise->minutes, &finding);
 		else
-			finding.is_anothers = localise_minutes_explain(
+			finding.minutes_contradict = localise_minutes_explain(
 			    &localise->minutes, &localise->map, &finding, now->now);
 		weigh(localise, now, &finding, slow);
 	}

@@ -488,7 +488,7 @@ localise_late_judge(struct localise_late *late, const struct localise_standings 
 		localise_suspect_part(&c->suspects[i], &part);
 		s = localise_standings_find(&late->standings, &part);
 		if (s != NULL && s->named)
-			c->candidates[i].log_prior += LOCALISE_FAVOUR_NAMED;
+			c->candidates[i].log_prior += LOCALISE_NAMED_BONUS;
 	}
 	r = localise_find_parts(c, &explanation);
 	for (size_t i = 0; r == 0 && i < explanation.part_count; i++)

@@ -53,7 +53,7 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 
 /* Another part that is named, or was until recently, is on this path. */
 static bool
-is_anothers(const struct localise_standings *standings,
+is_on_other_named(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
     rm_mono_t now)
 {
@@ -85,7 +85,8 @@ overlaps(const struct localise_standings *standings,
 		if (!localise_suspect_on(finding->suspect, map->lossy[i]))
 			continue;
 		looked++;
-		shared += is_anothers(standings, finding, map->lossy[i], now->now);
+		shared +=
+		    is_on_other_named(standings, finding, map->lossy[i], now->now);
 	}
 	return dead ? 2 * shared > looked : shared > 0;
 }
@@ -659,7 +660,7 @@ localise_standings_weigh(struct localise_standings *standings,
 		return;
 	if (!s->named) {
 		first = first != NULL ? first : s;
-		if (finding->is_anothers)
+		if (finding->minutes_contradict)
 			return;
 		if (was_decided(standings, finding, now->now) ||
 		    was_its_switch(standings, finding, first, slow, now->now) ||
