@@ -9,12 +9,11 @@
 
 #include "analyzer/blind/blind_state.h"
 
-/* a summary older, or further in the future, describes another time */
+/* A summary with a larger lag is of a backlog, or its sender's clock is wrong. */
 #define ODD_LAG_NS (15 * RM_NS_PER_S)
 #define SAME_LAG_NS (2 * RM_NS_PER_S)
-#define ODD_LAGS                                                            \
-	4 /* summaries with that lag in a row: then the lag is of its clock \
-	   */
+/* After so many summaries with the same large lag it is the clock that is wrong. */
+#define ODD_LAGS 4
 #define KEEP_ROW_INTERVALS 12 /* as long as localise keeps rows */
 
 /* A key of two names; neither contains a blank. */

@@ -27,10 +27,10 @@ struct blind;
 
 struct blind_options {
 	int64_t grace_ns; /* 3 s: a restart of an aggregator is no finding */
-	int64_t
-	    start_ns; /* 15 s: no findings for this time after the analyzer's start */
-	int64_t
-	    forget_ns; /* a day: something silent for so long was removed on purpose */
+	/* 15 s: no findings for this time after the analyzer's start */
+	int64_t start_ns;
+	/* a day: an aggregator that is silent for so long was removed on purpose */
+	int64_t forget_ns;
 	/* Summary interval of an aggregator until it reports its own. A state older
 	 * than three intervals is not used; 0: it always is. */
 	int64_t row_interval_ns;
@@ -39,10 +39,10 @@ struct blind_options {
 int blind_new(const struct blind_options *options, rm_mono_t now, struct blind **ret);
 void blind_free(struct blind *blind);
 
-/* A session has begun or has ended. */
+/* The aggregator has connected. tors: of the racks that it serves. */
 void blind_connected(struct blind *blind, const char *region, const char *aggregator,
     const char *const *tors, size_t tor_count, rm_mono_t now);
-/* Sets its interval between summaries of healthy rows. */
+/* Sets the aggregator's time between two rows of a path without losses. */
 void blind_row_interval(struct blind *blind, const char *region, const char *aggregator,
     int64_t row_interval_ns);
 /* The longest row interval in ns of all aggregators whose rows are still used: they are
@@ -50,13 +50,13 @@ void blind_row_interval(struct blind *blind, const char *region, const char *agg
 int64_t blind_longest_row_interval(const struct blind *blind, rm_mono_t now);
 void blind_disconnected(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
-/* It has reported that it goes to another analyzer: its absence is no finding. */
+/* The aggregator has reported that it goes to another analyzer: forgets it. */
 void blind_left(struct blind *blind, const char *region, const char *aggregator);
-/* All have gone to another analyzer: no absence is a finding. */
+/* All aggregators have gone to another analyzer: forgets them. */
 void blind_clear(struct blind *blind);
-/* True: at least one of them has a session. */
+/* True: at least one aggregator is connected. */
 bool blind_is_connected(const struct blind *blind);
-/* When the last message came from any of them. False: none is known. */
+/* *ret: when the last message of any aggregator arrived. False: none is known. */
 bool blind_last_seen(const struct blind *blind, rm_mono_t *ret);
 /* Call it when any message of the aggregator has arrived. */
 void blind_seen(
@@ -71,9 +71,9 @@ void blind_held(
 void blind_rack(struct blind *blind, const char *region, const char *aggregator,
     const char *tor, const struct wire_rack_state *state, int64_t lag_ns,
     rm_mono_t now);
-/* When its certificate, and that of the named controller, expires, in wall-clock
- * seconds, if that is soon; 0: not soon. Valid until it connects again, or reports
- * other values. */
+/* Sets when the certificate of the aggregator, and that of the named controller,
+ * expires, in wall-clock seconds; 0: not soon. Valid until the aggregator connects
+ * again or reports other values. */
 void blind_certificates(struct blind *blind, const char *region, const char *aggregator,
     int64_t ends_s, const char *controller, int64_t controller_ends_s);
 /* The same for the analyzer's own certificate. */
@@ -82,7 +82,7 @@ void blind_own_certificate(struct blind *blind, const char *analyzer, int64_t en
  * silence. */
 void blind_stalled(struct blind *blind, rm_mono_t now);
 
-/* All silent ones, also inhibited ones. */
+/* Some aggregator of the rack is not silent. */
 bool blind_rack_is_seen(
     const struct blind *blind, const char *region, const char *tor, rm_mono_t now);
 
@@ -90,7 +90,8 @@ bool blind_rack_is_seen(
  * ones. *ret lives until the next call. -ENOMEM. */
 int blind_judge(
     struct blind *blind, rm_mono_t now, rm_wall_t wall, const struct rm_verdict **ret);
-/* Health of a part without a verdict now: an inhibited one is unknown, not good. */
+/* The health of a part without a verdict now. If its verdict is only inhibited, that is
+ * unknown, not good. */
 enum rm_health blind_health(
     const struct blind *blind, const struct rm_verdict *verdict, rm_mono_t now);
 

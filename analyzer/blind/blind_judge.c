@@ -7,16 +7,16 @@
 
 #include "analyzer/blind/blind_state.h"
 
-/* An aggregator is outlived when others of its region were heard for this long after
- * it: three pings. Aggregators of a region that is lost at once are then not named one
- * by one. */
-#define OUTLIVED_NS (3 * RM_NS_PER_S / 2)
-/* Agents reconnect to an aggregator every 5 s; after that their state is known. */
-#define FIND_BACK_NS (15 * RM_NS_PER_S)
+/* An aggregator is silent alone if another one of its region has sent something this
+ * long after it: three pings. If all aggregators of a region become silent at once,
+ * none of them is named in the seconds until the region is. */
+#define SILENT_ALONE_NS (3 * RM_NS_PER_S / 2)
+/* Agents try to reconnect every 5 s: after this time an aggregator has all of them. */
+#define RECONNECT_NS (15 * RM_NS_PER_S)
 #define STATE_ROW_INTERVALS 3 /* an older state does not count */
 
-/* Time since anything of the aggregator could have been received; stalls of this
- * process do not count. */
+/* Time since the last message of the aggregator. Time in which this process was stopped
+ * does not count. */
 static int64_t
 silence(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
 {
@@ -43,16 +43,17 @@ has_source(const struct blind *blind, const struct blind_rack *rack, rm_mono_t n
 	return false;
 }
 
-/* True after the grace time. An aggregator that has just connected first waits for its
- * agents to reconnect. */
+/* The aggregator has reported for the grace time that no agent of the rack is connected
+ * to it. One that has just connected may wait for its agents first. */
 static bool
-sees_nobody(const struct blind *blind, const struct blind_source *source, rm_mono_t now)
+reports_no_hosts(
+    const struct blind *blind, const struct blind_source *source, rm_mono_t now)
 {
 	return source->has_state && source->is_empty &&
 	       rm_mono_since(now, source->empty_since) >= blind->options.grace_ns &&
 	       rm_mono_since(now, source->aggregator->unread) >=
 		   blind->options.grace_ns &&
-	       rm_mono_since(now, source->aggregator->since) >= FIND_BACK_NS;
+	       rm_mono_since(now, source->aggregator->since) >= RECONNECT_NS;
 }
 
 /* True: it has reported the rack recently, which a standby does not. */
@@ -68,10 +69,10 @@ blind_is_current(
 		   rm_mono_since(now, source->reported_at) <= current_ns);
 }
 
-/* Prefers aggregators with a recent report. If none has one, a connected aggregator
- * counts as seeing hosts. */
+/* True: some aggregator with a recent report has agents of the rack; or none has a
+ * recent report, and a connected one has not reported the rack as empty. */
 static bool
-sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
+has_hosts(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
 	bool reported = false, doubt = false;
 
@@ -82,7 +83,7 @@ sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_
 		if (blind_is_silent(blind, source->aggregator, now))
 			continue;
 		reported = reported || current;
-		if (sees_nobody(blind, source, now))
+		if (reports_no_hosts(blind, source, now))
 			continue;
 		if (current)
 			return true;
@@ -233,16 +234,16 @@ list_blinded(const struct blind *blind, const struct blind_aggregator *a, rm_mon
 	return count;
 }
 
-/* True if another aggregator of the region was heard OUTLIVED_NS longer. A region with
- * one aggregator has no second one to compare with. */
+/* Another aggregator of the region has sent something SILENT_ALONE_NS later; or the
+ * region has no other aggregator. */
 static bool
-is_outlived(const struct blind *blind, const struct blind_aggregator *a)
+is_silent_alone(const struct blind *blind, const struct blind_aggregator *a)
 {
 	const struct blind_aggregator *b;
 
 	for (b = blind->aggregators; b != NULL; b = b->hh.next)
 		if (b != a && strcmp(b->region, a->region) == 0 &&
-		    rm_mono_since(b->last_seen, a->last_seen) >= OUTLIVED_NS)
+		    rm_mono_since(b->last_seen, a->last_seen) >= SILENT_ALONE_NS)
 			return true;
 	return aggregators_of(blind, a->region) == 1;
 }
@@ -258,7 +259,7 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		int64_t silent_ns;
 		size_t blinded;
 
-		if (!blind_is_silent(blind, a, now) || !is_outlived(blind, a) ||
+		if (!blind_is_silent(blind, a, now) || !is_silent_alone(blind, a) ||
 		    region_is_blind(blind, a->region, now))
 			continue;
 		silent_ns = silence(blind, a, now);
@@ -273,21 +274,22 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 	}
 }
 
-/* A rack is only named blind if its aggregator is connected and reports no hosts: one
- * fault, one alert. */
+/* A rack is named blind only if its aggregator is connected. If it is silent, the
+ * aggregator is named: one fault has one alert. */
 static bool
 rack_is_blind(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
-	return has_source(blind, rack, now) && !sees_somebody(blind, rack, now);
+	return has_source(blind, rack, now) && !has_hosts(blind, rack, now);
 }
 
-/* The aggregator's state that made the rack blind. */
+/* The aggregator whose report made the rack blind. */
 static const struct blind_source *
-emptiest(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
+source_without_hosts(
+    const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
 	for (size_t i = 0; i < rack->source_count; i++)
 		if (!blind_is_silent(blind, rack->sources[i].aggregator, now) &&
-		    sees_nobody(blind, &rack->sources[i], now))
+		    reports_no_hosts(blind, &rack->sources[i], now))
 			return &rack->sources[i];
 	return &rack->sources[0];
 }
@@ -304,7 +306,7 @@ judge_racks(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 
 		if (!rack_is_blind(blind, rack, now))
 			continue;
-		source = emptiest(blind, rack, now);
+		source = source_without_hosts(blind, rack, now);
 		state = &source->state;
 		verdict = add(blind, RM_PART_RACK, RM_KIND_RACK_BLIND, rack->tor, "",
 		    rm_mono_since(now, source->empty_since), wall);

@@ -16,24 +16,24 @@ struct blind_aggregator {
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	bool connected;
 	int64_t row_interval_ns;
-	rm_mono_t last_seen; /* last, or when it was first named */
+	rm_mono_t last_seen; /* last message, or when it was first known */
 	rm_mono_t since;     /* start of its present or last connection */
 	rm_mono_t unread;    /* last time that it was connected and not read */
-	int64_t ends_s;      /* its certificate, soon; 0: not soon */
+	int64_t ends_s;      /* when its certificate expires; 0: not soon */
 	char controller[RM_NAME_BYTES];
-	int64_t controller_ends_s; /* that one's */
+	int64_t controller_ends_s; /* the same of the controller */
 	UT_hash_handle hh;
 };
 
 struct blind_source { /* a rack as one aggregator sees it */
 	struct blind_aggregator *aggregator;
 	struct wire_rack_state state;
-	bool has_state; /* since it has been connected */
-	bool is_empty;  /* since then it has reported no agent at all times */
+	bool has_state; /* it has reported the rack since it connected */
+	bool is_empty;  /* since empty_since it has reported no agent */
 	rm_mono_t empty_since;
 	int64_t lag_ns;    /* of the last summary */
 	unsigned odd_lags; /* number in a row of large lags equal to the one before */
-	rm_mono_t reported_at; /* that state */
+	rm_mono_t reported_at; /* when it reported the state */
 };
 
 struct blind_rack {
