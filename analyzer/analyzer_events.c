@@ -391,7 +391,7 @@ judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 		    analyzer->config->name,
 		    rm_tls_ending_wall_s(rm_credentials_tls(analyzer->credentials),
 			wall.ns / RM_NS_PER_S));
-		region_listen_to_table(analyzer->regions[i], analyzer->table);
+		region_update_ends(analyzer->regions[i], analyzer->table);
 		r = region_judge(analyzer->regions[i], now, wall, also_blind);
 		analyzer->counts.judgements++;
 		analyzer->counts.failed_judgements += r < 0;

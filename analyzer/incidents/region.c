@@ -260,7 +260,7 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 }
 
 void
-region_listen_to_table(struct region *region, const struct incident_table *table)
+region_update_ends(struct region *region, const struct incident_table *table)
 {
 	if (incident_table_changes(table) == region->incident_table_seen)
 		return;

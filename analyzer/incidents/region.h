@@ -79,7 +79,7 @@ const struct localise_counts *region_localised(const struct region *region);
 
 /* Call it before each judgement: it takes over the RNICs and hosts that have an open
  * incident of their own rack. */
-void region_listen_to_table(struct region *region, const struct incident_table *table);
+void region_update_ends(struct region *region, const struct incident_table *table);
 
 /* A summary of one of its racks: in order, none twice. */
 void region_summary(

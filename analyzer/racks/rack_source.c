@@ -27,43 +27,43 @@ struct rack_source {
 int
 rack_source_new(struct rack_source **ret)
 {
-	struct rack_source *turns = calloc(1, sizeof(*turns));
+	struct rack_source *source = calloc(1, sizeof(*source));
 
-	if (turns == NULL)
+	if (source == NULL)
 		return -ENOMEM;
-	*ret = turns;
+	*ret = source;
 	return 0;
 }
 
 void
-rack_source_free(struct rack_source *turns)
+rack_source_free(struct rack_source *source)
 {
 	struct rack *rack, *next;
 
-	if (turns == NULL)
+	if (source == NULL)
 		return;
-	HASH_ITER (hh, turns->racks, rack, next) {
-		HASH_DEL(turns->racks, rack);
+	HASH_ITER (hh, source->racks, rack, next) {
+		HASH_DEL(source->racks, rack);
 		free(rack);
 	}
-	free(turns);
+	free(source);
 }
 
 static struct rack *
-get(struct rack_source *turns, const char *region, const char *tor)
+get(struct rack_source *source, const char *region, const char *tor)
 {
 	struct rack *rack;
 	char key[KEY_BYTES];
 
 	snprintf(key, sizeof(key), "%.63s %.63s", region, tor);
-	HASH_FIND_STR(turns->racks, key, rack);
-	if (rack != NULL || HASH_COUNT(turns->racks) >= RACK_SOURCE_MAX)
+	HASH_FIND_STR(source->racks, key, rack);
+	if (rack != NULL || HASH_COUNT(source->racks) >= RACK_SOURCE_MAX)
 		return rack;
 	rack = calloc(1, sizeof(*rack));
 	if (rack == NULL)
 		return NULL;
 	strcpy(rack->key, key);
-	HASH_ADD_STR(turns->racks, key, rack);
+	HASH_ADD_STR(source->racks, key, rack);
 	if (rack->hh.tbl == NULL) { /* uthash could not grow */
 		free(rack);
 		return NULL;
@@ -72,10 +72,10 @@ get(struct rack_source *turns, const char *region, const char *tor)
 }
 
 bool
-rack_source_take(struct rack_source *turns, const char *region, const char *tor,
+rack_source_take(struct rack_source *source, const char *region, const char *tor,
     const char *aggregator, uint64_t start_wall_ns, uint64_t end_wall_ns, rm_mono_t now)
 {
-	struct rack *rack = get(turns, region, tor);
+	struct rack *rack = get(source, region, tor);
 
 	if (rack == NULL)
 		return true;

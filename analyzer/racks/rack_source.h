@@ -20,10 +20,10 @@
 struct rack_source;
 
 int rack_source_new(struct rack_source **ret);
-void rack_source_free(struct rack_source *turns);
+void rack_source_free(struct rack_source *source);
 
 /* True: count this window of the rack. */
-bool rack_source_take(struct rack_source *turns, const char *region, const char *tor,
+bool rack_source_take(struct rack_source *source, const char *region, const char *tor,
     const char *aggregator, uint64_t start_wall_ns, uint64_t end_wall_ns,
     rm_mono_t now);
 
