@@ -69,8 +69,11 @@ line(struct recorder *recorder, rm_mono_t now, uint64_t bytes)
 		return NULL;
 	recorder->bytes += bytes;
 	if (ferror(recorder->out) || recorder->bytes > recorder->max_bytes) {
-		rm_log_warn(ferror(recorder->out) ? -EIO : 0, "%s: recording stopped",
-		    recorder->path);
+		if (ferror(recorder->out))
+			rm_log_warn(-EIO, "%s: recording stopped", recorder->path);
+		else
+			rm_log_warn(0, "%s: recording stopped: record.max_mib reached",
+			    recorder->path);
 		fclose(recorder->out);
 		recorder->out = NULL;
 		return NULL;
