@@ -611,7 +611,7 @@ wall_clocks_of_aggregators_change_no_judgement(void **state)
 	struct fixture *f = *state;
 
 	f->ahead_ns = -86400 * RM_NS_PER_S;
-	a_fault_between_racks_names_the_services_it_hurts(state);
+	a_fault_between_racks_names_the_services_it_affects(state);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
