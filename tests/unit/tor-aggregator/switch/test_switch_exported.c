@@ -13,7 +13,7 @@
 #define ALL UINT64_MAX
 #define OF_PRIORITY 10 /* rows of each priority */
 #define PRIORITIES (OF_PRIORITY * SWITCH_PRIORITIES)
-#define PORT_VALUES (50 + SWITCH_ERROR_BINS + PRIORITIES)
+#define PORT_VALUES (51 + SWITCH_ERROR_BINS + PRIORITIES)
 
 struct world {
 	struct switch_list *list;
