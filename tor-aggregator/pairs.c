@@ -138,7 +138,7 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 	bool counted[WIRE_MAX_TORS] = { false };
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
-		bool mute = false, sees_us_mute = false, lost;
+		bool mute = false, reports_us_mute = false, lost;
 		size_t tor;
 		struct pair *pair;
 
@@ -158,8 +158,8 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 		pair->own.asked++;
 		pair->own.lost += lost;
 		pair->own.mute += mute;
-		agent_sees(agent, pairs->aggregator->config->name, &sees_us_mute);
-		pair->own.sees_us_mute += sees_us_mute;
+		agent_sees(agent, pairs->aggregator->config->name, &reports_us_mute);
+		pair->own.reports_us_mute += reports_us_mute;
 	}
 }
 
@@ -511,7 +511,7 @@ pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
 		tor = tor_of(pairs, other, state.tor);
 		if (tor == PAIRS_NO_PEER)
 			continue;
-		peer_seen(&pairs->pairs[tor].peer, &state, now);
+		peer_receive_state(&pairs->pairs[tor].peer, &state, now);
 		if (!pairs->pairs[tor].state_received)
 			meet(pairs, tor);
 		synchronise(pairs, tor, state.active, now);

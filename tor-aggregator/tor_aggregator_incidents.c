@@ -36,12 +36,12 @@ has_open(const struct tor_rack *rack, const struct rm_part *part)
  * sends it, and the last rack that closes the incident resolves it. */
 static bool
 another_is_active(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
-    const struct rm_part *part, bool before_it_only)
+    const struct rm_part *part, bool only_before)
 {
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		const struct tor_rack *other = aggregator->racks[i];
 
-		if (other == rack && before_it_only)
+		if (other == rack && only_before)
 			return false;
 		if (other != rack && tor_rack_is_active(other) && has_open(other, part))
 			return true;

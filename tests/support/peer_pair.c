@@ -123,7 +123,7 @@ own_of(const struct pair *pair, int i)
 			continue;
 		own.lost += lost;
 		own.mute += !lost && !other->agent_reported[a];
-		own.sees_us_mute += !node->agent_reported[a];
+		own.reports_us_mute += !node->agent_reported[a];
 	}
 	return own;
 }
@@ -141,7 +141,7 @@ report(struct pair *pair, int i)
 
 	if (pair->linked && pair->nodes[i].life == LIVES &&
 	    pair->nodes[!i].life == LIVES)
-		peer_seen(&pair->nodes[!i].peer, &standing, pair->now);
+		peer_receive_state(&pair->nodes[!i].peer, &standing, pair->now);
 }
 
 static bool

@@ -375,7 +375,7 @@ indicator_is_corrected(enum indicator indicator)
 }
 
 static enum indicator_status
-read_how(const struct evidence *evidence, const struct row *row, double *ret)
+read_by_method(const struct evidence *evidence, const struct row *row, double *ret)
 {
 	switch (row->how) {
 	case TIME:
@@ -402,7 +402,7 @@ read_how(const struct evidence *evidence, const struct row *row, double *ret)
 static enum indicator_status
 read_row(const struct evidence *evidence, const struct row *row, double *ret)
 {
-	const enum indicator_status status = read_how(evidence, row, ret);
+	const enum indicator_status status = read_by_method(evidence, row, ret);
 
 	return status == INDICATOR_KNOWN && row->lanes != LANES_ANY &&
 		       is_nrz(evidence) != (row->lanes == LANES_NRZ)
@@ -579,7 +579,7 @@ others_take(struct others *others, size_t i, double value)
 
 /* The highest value of all RNICs but i. False: no other RNIC has the value. */
 static bool
-others_most(const struct others *others, size_t i, bool counts_itself, double *ret)
+max_of_others(const struct others *others, size_t i, bool counts_itself, double *ret)
 {
 	if (others->known <= (counts_itself ? 1u : 0u))
 		return false;
@@ -661,7 +661,7 @@ give_numbers(
 	if (others.slowed_known > 0)
 		evidence_give(evidence, GIVEN_OTHERS_CNP, others.slowed);
 	counts = indicator_read(evidence, PAUSING, &own) == INDICATOR_KNOWN;
-	if (others_most(&others.pausing, i, counts, &most)) {
+	if (max_of_others(&others.pausing, i, counts, &most)) {
 		const size_t who = counts && others.pausing.most == i
 				       ? pausing_most_but(all, count, i)
 				       : others.pausing.most;
@@ -670,7 +670,7 @@ give_numbers(
 		memcpy(evidence->pausing, all[who]->name, sizeof(evidence->pausing));
 	}
 	counts = indicator_read(evidence, CE_RATIO, &own) == INDICATOR_KNOWN;
-	if (counts && others_most(&others.ce, i, counts, &most))
+	if (counts && max_of_others(&others.ce, i, counts, &most))
 		evidence_give(evidence, GIVEN_CE_ABOVE_OTHERS,
 		    most > 0 && own / most < GIVEN_ABOVE_ALL ? own / most
 							     : GIVEN_ABOVE_ALL);

@@ -131,7 +131,7 @@ report_apart(const struct rack_lasting *lasting, const struct rack_finding *find
 /* True: the member loses more than the rest of the rack, even if the whole rack loses
  * more than usual. */
 static bool
-stands_out(const struct rack_lasting *lasting, size_t m)
+exceeds_rack(const struct rack_lasting *lasting, size_t m)
 {
 	const struct rack_block_seconds seconds = rack_blocks_seconds(
 	    lasting->blocks, m, rack_lasting_lengths[lasting->memories[m].length]);
@@ -244,7 +244,7 @@ judge_member(struct rack_lasting *lasting, const struct rack_view *view,
 		rack_blame_is_common(&lasting->blame, lasting->members) ||
 		rack_loss_is_shared(&lasting->legs, &lasting->blame, &tally)))
 		return;
-	if (!lasting->known[m] && !stands_out(lasting, m))
+	if (!lasting->known[m] && !exceeds_rack(lasting, m))
 		return;
 	kind = lasting->known[m] ? memory->suspect.named : kind_of(&tally, memory);
 	if (kind == 0)
@@ -302,8 +302,9 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 #define ALTERNATIVES_WITHIN 14
 /* A verdict ends if for so many seconds no explanation has included its member. */
 #define ABSENT_SECONDS 15
-#define UNLUCKY 1.5 /* a count may be too high by this many standard deviations */
-#define SHARES 8    /* number of seconds in the moving mean */
+/* A count may be too high by this many standard deviations. */
+#define MAX_DEVIATIONS 1.5
+#define SHARES 8 /* number of seconds in the moving mean */
 
 int
 rack_lasting_new(struct rack_lasting **ret)
@@ -395,7 +396,7 @@ share_of(const struct rack_tally *tally, double before)
 {
 	const double lost = (double)tally->lost, sent = (double)tally->sent;
 
-	return before == 0 ? (lost - UNLUCKY * sqrt(lost)) / sent
+	return before == 0 ? (lost - MAX_DEVIATIONS * sqrt(lost)) / sent
 			   : before + (lost / sent - before) / SHARES;
 }
 

@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* The two hypotheses: a loss that continues still has at least GOES_ON of its rate; a
- * loss that is over has at most IS_OVER of its rate left. */
-#define GOES_ON 0.7
+/* The two hypotheses: a loss that continues still has at least CONTINUES_SHARE of its
+ * rate; a loss that is over has at most IS_OVER of its rate left. */
+#define CONTINUES_SHARE 0.7
 #define IS_OVER 0.2
 
 double
@@ -30,9 +30,9 @@ double
 rack_steady_over(double before, double share, uint32_t sent, uint32_t lost)
 {
 	const double is_over = fmax(IS_OVER * share, RACK_STEADY_BASE);
-	const double goes_on = fmax(GOES_ON * share, 2 * is_over);
+	const double continues = fmax(CONTINUES_SHARE * share, 2 * is_over);
 	const double kept = (double)sent - lost;
 
-	return fmax(0, before + lost * log(is_over / goes_on) +
-			   kept * (log1p(-is_over) - log1p(-goes_on)));
+	return fmax(0, before + lost * log(is_over / continues) +
+			   kept * (log1p(-is_over) - log1p(-continues)));
 }

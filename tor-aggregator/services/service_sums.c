@@ -89,7 +89,7 @@ take_all(struct node *nodes, struct service_sum **ret, size_t *count)
 
 int
 service_sums(const struct service_table *table,
-    bool (*is_ours)(const char *host, struct wire_rnic_id id, size_t *at, void *arg),
+    bool (*is_member)(const char *host, struct wire_rnic_id id, size_t *at, void *arg),
     void *arg, struct service_sum **ret, size_t *count)
 {
 	const struct service_host *host = NULL;
@@ -101,7 +101,7 @@ service_sums(const struct service_table *table,
 		for (size_t i = 0; i < host->flow_count; i++) {
 			const struct service_flow *flow = &host->flows[i];
 
-			if (!is_ours(host->host, flow->src, &at, arg))
+			if (!is_member(host->host, flow->src, &at, arg))
 				continue;
 			node = get_node(&nodes, flow->service);
 			if (node == NULL)

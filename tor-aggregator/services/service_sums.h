@@ -23,7 +23,7 @@ struct service_sum {
  * *count sums, sorted by number of flows, the largest first; the caller frees it; NULL
  * if there are none. -ENOMEM. */
 int service_sums(const struct service_table *table,
-    bool (*is_ours)(const char *host, struct wire_rnic_id id, size_t *at, void *arg),
+    bool (*is_member)(const char *host, struct wire_rnic_id id, size_t *at, void *arg),
     void *arg, struct service_sum **ret, size_t *count);
 
 #endif

@@ -44,7 +44,8 @@ peer_is_seen(const struct peer *peer, rm_mono_t now)
 }
 
 void
-peer_seen(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
+peer_receive_state(
+    struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
 {
 	if (peer->primary && peer->active && standing->active &&
 	    !peer_is_seen(peer, now)) {
@@ -99,7 +100,7 @@ other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t no
 {
 	if (peer_is_seen(peer, now))
 		return peer->other_delivers;
-	return own->asked > 0 && 2 * (uint64_t)own->sees_us_mute >= own->asked &&
+	return own->asked > 0 && 2 * (uint64_t)own->reports_us_mute >= own->asked &&
 	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
 }
 
@@ -137,7 +138,7 @@ primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 /* True: by the reports of agents the other aggregator is gone, or cannot deliver alerts
  * while this one can. If no agent reports, this aggregator's own view decides. */
 static bool
-agents_miss_it(const struct peer_own *own)
+agents_report_it_lost(const struct peer_own *own)
 {
 	const uint64_t miss = (uint64_t)own->lost + (own->delivers ? own->mute : 0);
 
@@ -151,7 +152,7 @@ standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 	const bool stuck = lasts(&peer->stuck,
 	    seen && peer->other_is_active && !peer->other_delivers && own->delivers,
 	    PEER_STUCK_NS, now);
-	const bool missed = agents_miss_it(own);
+	const bool missed = agents_report_it_lost(own);
 	const bool doubt = lasts(&peer->doubt, !seen && !missed, PEER_DOUBT_NS, now);
 
 	if (!seen && peer->active)

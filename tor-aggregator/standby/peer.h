@@ -70,7 +70,7 @@ struct peer_own {        /* present state of this aggregator */
 	 * cannot deliver alerts */
 	uint32_t mute;
 	/* of those asked: reporting that this aggregator cannot deliver alerts */
-	uint32_t sees_us_mute;
+	uint32_t reports_us_mute;
 };
 
 /* A primary becomes active when it has received the state of the other aggregator, or
@@ -84,7 +84,7 @@ void peer_become(struct peer *peer, bool primary);
  * comes after the other one's incidents. If a primary learns after a silence that the
  * other one is active, then that one knows more: the primary goes standby until it has
  * had no problem for PEER_BACK_NS. */
-void peer_seen(
+void peer_receive_state(
     struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now);
 
 /* This aggregator was stopped for the last for_ns. After PEER_STALL_NS or more it is

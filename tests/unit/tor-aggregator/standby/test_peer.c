@@ -40,7 +40,7 @@ run(struct side *side, int64_t for_ns)
 	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
 		side->now = rm_mono_add(side->now, STEP_NS);
 		if (side->reports && side->now.ns % (250 * RM_NS_PER_MS) == 0)
-			peer_seen(&side->peer, &side->other, side->now);
+			peer_receive_state(&side->peer, &side->other, side->now);
 		peer_judge(&side->peer, &side->own, side->now);
 	}
 }
@@ -207,9 +207,9 @@ a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 	expect(&side, 10 * S, true);
 	side.own.delivers = false;
 	/* The others agree, but are too old to report it. */
-	side.own.sees_us_mute = 1;
+	side.own.reports_us_mute = 1;
 	expect(&side, 60 * S, true);
-	side.own.sees_us_mute = 2;
+	side.own.reports_us_mute = 2;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
 	expect(&side, 60 * S, false);
 	side.own.delivers = true;
