@@ -119,7 +119,7 @@ http_tls_new(struct event_base *base, struct rm_tls *tls,
 
 /* still in the handshake */
 static bool
-http_tls_shakes_hands(struct bufferevent *bev)
+http_tls_in_handshake(struct bufferevent *bev)
 {
 	return !SSL_is_init_finished(bufferevent_openssl_get_ssl(bev));
 }
@@ -204,7 +204,7 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 	    EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |        \
 	    EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
 
-enum phase { SHAKES_HANDS, ASKS, IS_ANSWERED };
+enum phase { IN_HANDSHAKE, READS_REQUEST, SENDS_ANSWER };
 
 /* A connection of evhttp. At first only its bufferevent is known. */
 struct slot {
@@ -273,9 +273,9 @@ listener_slot(
 }
 
 static void
-slot_enters(struct rm_http_listener *listener, struct slot *slot, enum phase phase)
+slot_set_phase(struct rm_http_listener *listener, struct slot *slot, enum phase phase)
 {
-	if (slot->phase == SHAKES_HANDS && phase != SHAKES_HANDS &&
+	if (slot->phase == IN_HANDSHAKE && phase != IN_HANDSHAKE &&
 	    listener->tls != NULL)
 		http_tls_count(listener->tls,
 		    evhttp_connection_get_bufferevent(slot->connection), false);
@@ -291,7 +291,7 @@ listener_on_close(struct evhttp_connection *connection, void *arg)
 
 	if (slot != NULL) {
 		/* a handshake that did not end is counted as failed */
-		slot_enters(listener, slot, ASKS);
+		slot_set_phase(listener, slot, READS_REQUEST);
 		slot->connection = NULL;
 		listener->used--;
 	}
@@ -331,7 +331,7 @@ slot_time_out(struct rm_http_listener *listener, struct slot *slot)
 
 	http_tls_count(
 	    listener->tls, evhttp_connection_get_bufferevent(connection), true);
-	slot->phase = ASKS;                 /* the handshake is counted already */
+	slot->phase = READS_REQUEST;        /* the handshake is counted already */
 	evhttp_connection_free(connection); /* calls listener_on_close */
 }
 
@@ -341,14 +341,14 @@ slot_look(struct rm_http_listener *listener, struct slot *slot, rm_mono_t now)
 	struct bufferevent *bev = evhttp_connection_get_bufferevent(slot->connection);
 	int64_t took = rm_mono_since(now, slot->since), patience = LISTENER_ANSWER_NS;
 
-	if (slot->phase == SHAKES_HANDS) {
-		if (!http_tls_shakes_hands(bev))
-			slot_enters(listener, slot, ASKS);
+	if (slot->phase == IN_HANDSHAKE) {
+		if (!http_tls_in_handshake(bev))
+			slot_set_phase(listener, slot, READS_REQUEST);
 		else if (took > RM_TLS_HANDSHAKE_NS)
 			slot_time_out(listener, slot);
 		return;
 	}
-	if (slot->phase == ASKS)
+	if (slot->phase == READS_REQUEST)
 		patience = listener->used == LISTENER_MAX_CONNECTIONS
 			       ? LISTENER_CROWDED_NS
 			       : LISTENER_REQUEST_NS;
@@ -384,7 +384,7 @@ listener_on_answered(struct evhttp_request *req, void *arg)
 	    connection != NULL ? listener_slot(listener, connection) : NULL;
 
 	if (slot != NULL)
-		slot_enters(listener, slot, ASKS);
+		slot_set_phase(listener, slot, READS_REQUEST);
 }
 
 static void
@@ -394,7 +394,7 @@ listener_on_request(struct evhttp_request *req, void *arg)
 	struct slot *slot = listener_slot(listener, evhttp_request_get_connection(req));
 
 	if (slot != NULL)
-		slot_enters(listener, slot, IS_ANSWERED);
+		slot_set_phase(listener, slot, SENDS_ANSWER);
 	evhttp_request_set_on_complete_cb(req, listener_on_answered, listener);
 	listener->on_request(req, listener->arg);
 }
@@ -439,7 +439,7 @@ listener_on_bind(evutil_socket_t fd, short what, void *arg)
 			/* the handshake may have ended already */
 			bound_body(connection);
 		slot->connection = connection;
-		slot->phase = listener->tls != NULL ? SHAKES_HANDS : ASKS;
+		slot->phase = listener->tls != NULL ? IN_HANDSHAKE : READS_REQUEST;
 		slot->since = rm_mono_now();
 		bufferevent_decref(slot->unbound);
 		slot->unbound = NULL;
