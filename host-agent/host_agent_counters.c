@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/counter_report.h"
 #include "host-agent/counters/counters.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/kernel/counter_kernel.h"
 #include "host-agent/namespaces/namespace_ports.h"
 #include "host-agent/report/aggregator_link.h"
 #include "rackmesh/core/log.h"

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 
 #include "host-agent/counters/counter_files.h"
-#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/dcb_pfc.h"
 #include "host-agent/counters/netdev_stats.h"
 #include "host-agent/counters/rdma_stats.h"
+#include "host-agent/kernel/counter_kernel.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/rnic/sysfs_file.h"
 #include "schemas/wire/agent.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/module_optics.h"
 #include "host-agent/counters/qp_counters.h"
+#include "host-agent/kernel/counter_kernel.h"
 #include "host-agent/verbs/priority_pool.h"
 
 /* A module that took longer than this may hang the next time, or its bus may. */

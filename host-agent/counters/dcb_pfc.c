@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
-#include "host-agent/counters/netlink_reply.h"
+#include "host-agent/kernel/counter_kernel.h"
+#include "host-agent/kernel/netlink_reply.h"
 
 struct request {
 	struct nlmsghdr head;

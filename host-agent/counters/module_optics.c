@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
-#include "host-agent/counters/netlink_reply.h"
+#include "host-agent/kernel/counter_kernel.h"
+#include "host-agent/kernel/ethtool_netlink.h"
+#include "host-agent/kernel/netlink_reply.h"
 
 int
 module_optics_find(const char *name)
@@ -328,15 +329,7 @@ module_optics_decode(struct module_optics *ret, module_page_fn *page, void *arg)
 
 /* ---- reading the bytes ---- */
 
-#define FAMILY_BYTES (16 << 10) /* the kernel lists all features of the family */
 #define PAGE_REPLY_BYTES 1024
-
-struct question {
-	struct nlmsghdr head;
-	struct genlmsghdr generic;
-	uint8_t rest[96];
-	size_t len; /* number of bytes after the header */
-};
 
 struct asking {
 	const struct counter_kernel *kernel;
@@ -344,117 +337,35 @@ struct asking {
 	uint16_t family;
 };
 
-static void
-add(struct question *question, unsigned type, const void *data, size_t len)
-{
-	const struct nlattr head = { (uint16_t)(NLA_HDRLEN + len), (uint16_t)type };
-
-	memcpy(question->rest + question->len, &head, sizeof(head));
-	memcpy(question->rest + question->len + NLA_HDRLEN, data, len);
-	question->len += NLA_ALIGN(NLA_HDRLEN + len);
-}
-
-static void
-add_u32(struct question *question, unsigned type, uint32_t value)
-{
-	add(question, type, &value, sizeof(value));
-}
-
-static void
-add_u8(struct question *question, unsigned type, uint8_t value)
-{
-	add(question, type, &value, sizeof(value));
-}
-
-/* Sends the request. Returns the first attribute of that type in the answer. */
-static int
-ask(const struct counter_kernel *kernel, struct question *question, uint16_t family,
-    uint8_t *reply, size_t room, unsigned type, struct netlink_attribute *ret)
-{
-	struct netlink_reader body;
-	const uint8_t *at = reply;
-	bool found = false;
-	uint16_t of;
-	size_t len;
-	int r;
-
-	question->head = (struct nlmsghdr){
-		.nlmsg_len =
-		    (uint32_t)(offsetof(struct question, rest) + question->len),
-		.nlmsg_type = family,
-		.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
-	};
-	r = kernel->netlink(kernel->arg, NETLINK_GENERIC, &question->head, reply, room);
-	if (r < 0)
-		return r;
-	len = (size_t)r;
-	while ((r = netlink_message(&at, &len, GENL_HDRLEN, &of, &body)) > 0) {
-		struct netlink_attribute attribute;
-
-		while (!found && of == family && netlink_next(&body, &attribute))
-			if (attribute.type == type) {
-				*ret = attribute;
-				found = true;
-			}
-	}
-	return r < 0 ? r : found ? 0 : -EBADMSG;
-}
-
-static int
-find_family(struct asking *asking)
-{
-	struct question question = { .generic = {
-					 .cmd = CTRL_CMD_GETFAMILY, .version = 1 } };
-	struct netlink_attribute id;
-	uint8_t reply[FAMILY_BYTES];
-	int r;
-
-	add(&question, CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME,
-	    sizeof(ETHTOOL_GENL_NAME));
-	r = ask(asking->kernel, &question, GENL_ID_CTRL, reply, sizeof(reply),
-	    CTRL_ATTR_FAMILY_ID, &id);
-	if (r < 0)
-		return r;
-	if (id.len != sizeof(asking->family))
-		return -EBADMSG;
-	memcpy(&asking->family, id.data, sizeof(asking->family));
-	return 0;
-}
-
 static int
 ask_page(void *arg, uint8_t bus_address, uint8_t page, bool upper, uint8_t *ret)
 {
 	const struct asking *asking = arg;
-	struct question question = { .generic = { .cmd = ETHTOOL_MSG_MODULE_EEPROM_GET,
-					 .version = ETHTOOL_GENL_VERSION } };
-	struct {
-		struct nlattr head;
-		char name[IFNAMSIZ];
-	} device = { .name = "" };
-	struct netlink_attribute data;
+	struct ethtool_question question;
+	struct netlink_attribute attribute;
 	uint8_t reply[PAGE_REPLY_BYTES];
-	size_t len;
+	struct netlink_reader body;
 	int r;
 
-	snprintf(device.name, sizeof(device.name), "%s", asking->netdev);
-	len = NLA_HDRLEN + strlen(device.name) + 1;
-	device.head = (struct nlattr){ (uint16_t)len, ETHTOOL_A_HEADER_DEV_NAME };
-	add(&question, ETHTOOL_A_MODULE_EEPROM_HEADER | NLA_F_NESTED, &device,
-	    NLA_ALIGN(len));
-	add_u32(
+	ethtool_begin(&question, ETHTOOL_MSG_MODULE_EEPROM_GET,
+	    ETHTOOL_A_MODULE_EEPROM_HEADER, asking->netdev, 0);
+	ethtool_add_u32(
 	    &question, ETHTOOL_A_MODULE_EEPROM_OFFSET, upper ? MODULE_PAGE_BYTES : 0);
-	add_u32(&question, ETHTOOL_A_MODULE_EEPROM_LENGTH, MODULE_PAGE_BYTES);
-	add_u8(&question, ETHTOOL_A_MODULE_EEPROM_PAGE, page);
-	add_u8(&question, ETHTOOL_A_MODULE_EEPROM_BANK, 0);
-	add_u8(&question, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, bus_address);
-	r = ask(asking->kernel, &question, asking->family, reply, sizeof(reply),
-	    ETHTOOL_A_MODULE_EEPROM_DATA, &data);
-	if (r < 0)
-		return r;
-	if (data.len != MODULE_PAGE_BYTES)
-		return -EBADMSG;
-	memcpy(ret, data.data, MODULE_PAGE_BYTES);
-	return 0;
+	ethtool_add_u32(&question, ETHTOOL_A_MODULE_EEPROM_LENGTH, MODULE_PAGE_BYTES);
+	ethtool_add_u8(&question, ETHTOOL_A_MODULE_EEPROM_PAGE, page);
+	ethtool_add_u8(&question, ETHTOOL_A_MODULE_EEPROM_BANK, 0);
+	ethtool_add_u8(&question, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, bus_address);
+	r = ethtool_ask(
+	    asking->kernel, &question, asking->family, reply, sizeof(reply), &body);
+	while (r == 0 && netlink_next(&body, &attribute)) {
+		if (attribute.type != ETHTOOL_A_MODULE_EEPROM_DATA)
+			continue;
+		if (attribute.len != MODULE_PAGE_BYTES)
+			return -EBADMSG;
+		memcpy(ret, attribute.data, MODULE_PAGE_BYTES);
+		return 0;
+	}
+	return r < 0 ? r : -EBADMSG;
 }
 
 int
@@ -462,7 +373,7 @@ module_optics_read(
     struct module_optics *ret, const struct counter_kernel *kernel, const char *netdev)
 {
 	struct asking asking = { .kernel = kernel, .netdev = netdev };
-	int r = kernel->netlink == NULL ? -EOPNOTSUPP : find_family(&asking);
+	int r = ethtool_family(kernel, &asking.family);
 
 	*ret = (struct module_optics){ 0 };
 	return r < 0 ? r : module_optics_decode(ret, ask_page, &asking);

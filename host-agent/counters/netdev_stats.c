@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
+#include "host-agent/kernel/counter_kernel.h"
 
 /* Room for more values than were counted: the kernel writes all that exist, and some
  * may have been added since. */

@@ -6,9 +6,9 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
-#include "host-agent/counters/netlink_reply.h"
 #include "host-agent/counters/rdma_stats.h"
+#include "host-agent/kernel/counter_kernel.h"
+#include "host-agent/kernel/netlink_reply.h"
 
 struct number {
 	struct nlattr head;

@@ -5,8 +5,8 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
-#include "host-agent/counters/netlink_reply.h"
+#include "host-agent/kernel/counter_kernel.h"
+#include "host-agent/kernel/netlink_reply.h"
 
 struct request {
 	struct nlmsghdr head;

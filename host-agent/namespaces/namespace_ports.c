@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "host-agent/counters/counter_kernel.h"
-#include "host-agent/counters/netlink_reply.h"
+#include "host-agent/kernel/counter_kernel.h"
+#include "host-agent/kernel/netlink_reply.h"
 #include "host-agent/services/process_name.h"
 
 #define SHARED 1       /* of RDMA_NLDEV_SYS_ATTR_NETNS_MODE */

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/dcb_pfc.h"
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/counters/rdma_stats.h"
+#include "host-agent/kernel/counter_kernel.h"
 #include "tests/fuzz/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

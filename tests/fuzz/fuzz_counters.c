@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/counter_table.h"
 #include "host-agent/counters/netdev_stats.h"
+#include "host-agent/kernel/counter_kernel.h"
 #include "tests/fuzz/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

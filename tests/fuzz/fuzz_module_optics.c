@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/module_optics.h"
+#include "host-agent/kernel/counter_kernel.h"
 #include "tests/fuzz/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -14,9 +14,9 @@
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/counter_port.h"
-#include "host-agent/counters/netlink_reply.h"
+#include "host-agent/kernel/counter_kernel.h"
+#include "host-agent/kernel/netlink_reply.h"
 #include "tests/unit/host-agent/rnic/rdma_fixture.h"
 
 #define FIXTURE_MAX_STATS 1024

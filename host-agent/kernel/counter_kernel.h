@@ -2,8 +2,8 @@
  * counter_kernel - the kernel's interfaces for counters: a folder, ethtool, netlink.
  * Tests replace it by recorded answers.
  */
-#ifndef HOST_AGENT_COUNTERS_COUNTER_KERNEL_H
-#define HOST_AGENT_COUNTERS_COUNTER_KERNEL_H
+#ifndef HOST_AGENT_KERNEL_COUNTER_KERNEL_H
+#define HOST_AGENT_KERNEL_COUNTER_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Newer kernels add attributes that are not known here: they are ignored.
  */
-#ifndef HOST_AGENT_COUNTERS_NETLINK_REPLY_H
-#define HOST_AGENT_COUNTERS_NETLINK_REPLY_H
+#ifndef HOST_AGENT_KERNEL_NETLINK_REPLY_H
+#define HOST_AGENT_KERNEL_NETLINK_REPLY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "host-agent/counters/counter_kernel.h"
+#include "host-agent/kernel/counter_kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "host-agent/counters/netlink_reply.h"
+#include "host-agent/kernel/netlink_reply.h"
 
 /* path: the file of a network namespace; NULL: the agent's own namespace. A socket
  * stays in the namespace in which it was created, so the thread enters the namespace,

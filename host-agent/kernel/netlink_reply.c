@@ -1,4 +1,4 @@
-#include "host-agent/counters/netlink_reply.h"
+#include "host-agent/kernel/netlink_reply.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
