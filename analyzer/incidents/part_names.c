@@ -43,17 +43,36 @@ part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES])
 	return count;
 }
 
+/* The link, of len bytes, has this ToR at an end. It is not split at "--", which names
+ * of switches may contain. */
+static bool
+ends_at(const char *link, size_t len, const char *tor)
+{
+	const size_t tor_len = strlen(tor);
+	const char *end;
+
+	if (len <= tor_len + strlen("--"))
+		return false;
+	end = link + len - tor_len;
+	return (memcmp(link, tor, tor_len) == 0 &&
+		   memcmp(link + tor_len, "--", 2) == 0) ||
+	       (memcmp(end, tor, tor_len) == 0 && memcmp(end - 2, "--", 2) == 0);
+}
+
 bool
 part_names_tor(const struct rm_part *part, const char *tor)
 {
-	char names[PART_NAMES_MAX][RM_NAME_BYTES];
-	size_t count;
+	const char *one = part->name;
 
-	if (part->type != RM_PART_TOR && part->type != RM_PART_LINK)
-		return false;
-	count = part_names_of(part->name, names);
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], tor) == 0)
+	if (part->type == RM_PART_TOR)
+		return rm_part_names(part, tor);
+	while (part->type == RM_PART_LINK && one != NULL) {
+		const char *next = strstr(one, RM_PART_OR);
+
+		if (ends_at(
+			one, next != NULL ? (size_t)(next - one) : strlen(one), tor))
 			return true;
+		one = next != NULL ? next + strlen(RM_PART_OR) : NULL;
+	}
 	return false;
 }

@@ -244,22 +244,27 @@ is_same(const char *a, const char *b, size_t len)
 static bool
 is_end(const struct port *port, const char *link)
 {
-	const char *between = strstr(link, "--");
-	const size_t len = between == NULL ? 0 : (size_t)(between - link);
-	const char *far;
+	const char *between = link;
 
-	if (between == NULL)
-		return false;
-	far = between + 2;
-	return (is_same(port->name, link, len) &&
-		   is_same(port->neighbor, far, strlen(far))) ||
-	       (is_same(port->name, far, strlen(far)) &&
-		   is_same(port->neighbor, link, len));
+	/* Names of switches may contain "--", too. */
+	while ((between = strstr(between, "--")) != NULL) {
+		const size_t len = (size_t)(between - link);
+		const char *far = between + 2;
+
+		if ((is_same(port->name, link, len) &&
+			is_same(port->neighbor, far, strlen(far))) ||
+		    (is_same(port->name, far, strlen(far)) &&
+			is_same(port->neighbor, link, len)))
+			return true;
+		between++;
+	}
+	return false;
 }
 
 /* Hashes of the names in a verdict's part: few ports match them, and only those are
  * compared by name. */
 struct ends {
+	bool any; /* a link with several "--": its ends have no hashes */
 	bool link;
 	uint32_t hash[2];
 };
@@ -272,6 +277,8 @@ ends_of(const struct rm_part *part)
 
 	if (between == NULL)
 		return (struct ends){ .hash = { hash_short(part->name, SIZE_MAX) } };
+	if (strstr(between + 1, "--") != NULL)
+		return (struct ends){ .any = true };
 	return (struct ends){ .link = true,
 		.hash = { hash_short(part->name, (size_t)(between - part->name)),
 		    hash_short(between + 2, SIZE_MAX) } };
@@ -282,6 +289,8 @@ may_concern(const struct port *port, const struct ends *ends)
 {
 	const uint32_t a = port->name_hash, b = port->neighbor_hash;
 
+	if (ends->any)
+		return true;
 	if (!ends->link)
 		return a == ends->hash[0] || b == ends->hash[0];
 	return (a == ends->hash[0] && b == ends->hash[1]) ||

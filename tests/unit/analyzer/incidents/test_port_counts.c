@@ -96,6 +96,20 @@ a_verdict_on_a_link_names_what_both_ends_have_counted(void **state)
 }
 
 static void
+names_of_switches_may_contain_two_dashes(void **state)
+{
+	struct world *w = *state;
+	const struct wire_port_row rows[] = { { "leaf--1", "Ethernet48", "spine--1",
+						  "40 errors" },
+		{ "leaf", "Ethernet9", "1--spine", "50 errors" } };
+
+	summary(w, "leaf--1", rows, 2, 0);
+	assert_string_equal(
+	    counters_of(w, RM_PART_LINK, "leaf--1--spine--1"), "leaf--1: 40 errors");
+	assert_string_equal(counters_of(w, RM_PART_LINK, "leaf--1--spine--2"), "");
+}
+
+static void
 a_port_that_two_racks_report_is_named_once(void **state)
 {
 	struct world *w = *state;
@@ -235,6 +249,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_verdict_on_a_link_names_what_both_ends_have_counted),
+		TEST(names_of_switches_may_contain_two_dashes),
 		TEST(a_port_that_two_racks_report_is_named_once),
 		TEST(names_with_different_domains_are_different_switches),
 		TEST(the_newest_summary_of_a_rack_replaces_the_one_before),

@@ -269,6 +269,22 @@ names_between_racks_are_distinguished(void **state)
 }
 
 static void
+names_of_tors_may_contain_two_dashes(void **state)
+{
+	struct rm_part link = { .type = RM_PART_LINK,
+		.name = "leaf--1--spine1 or leaf--2--spine1" };
+	struct rm_part tor = { .type = RM_PART_TOR, .name = "leaf--1 or leaf--2" };
+
+	assert_true(part_names_tor(&link, "leaf--1"));
+	assert_true(part_names_tor(&link, "leaf--2"));
+	assert_true(part_names_tor(&link, "spine1"));
+	assert_false(part_names_tor(&link, "1"));
+	assert_false(part_names_tor(&link, "leaf--3"));
+	assert_true(part_names_tor(&tor, "leaf--2"));
+	assert_false(part_names_tor(&tor, "leaf"));
+}
+
+static void
 open_link(struct fixture *f, const char *name)
 {
 	struct rm_incident incident;
@@ -390,6 +406,7 @@ main(void)
 		TEST(an_rnic_is_found_by_its_id_and_by_its_name),
 		TEST(both_aggregators_of_a_rack_are_known),
 		TEST(names_between_racks_are_distinguished),
+		TEST(names_of_tors_may_contain_two_dashes),
 		TEST(the_racks_in_the_worst_state_come_first),
 		TEST(a_rack_is_quiet_when_it_has_reported_so_for_a_while),
 	};
