@@ -51,9 +51,8 @@ struct class_marks {
 	uint64_t refused;
 	struct {
 		bool known, any_rewritten;
-		rm_mono_t turned,
-		    /* the last change of a pair; the first since it was settled */
-		    turning;
+		/* the last change of a pair; the first since it was settled */
+		rm_mono_t turned, turning;
 	} classes[DSCPS];
 	rm_mono_t judged;
 	size_t looks;
