@@ -21,9 +21,7 @@ struct localise_finding {
 	const struct localise_suspect *others[LOCALISE_EITHER - 1];
 	struct rm_part part;          /* with all of these names */
 	struct localise_suspect path; /* memory for the suspect, if it is a path */
-	/* All parts that are as likely, in the order of the judge: the blamed one
-	 * first.
-	 */
+	/* All parts that are as likely; the blamed one first. */
 	struct rm_part ties[LOCALISE_TIES];
 	const struct localise_suspect *tied[LOCALISE_TIES]; /* one suspect of each */
 	size_t tie_count;

@@ -38,8 +38,8 @@ struct localise_local {
 	double weighed; /* the same in independent observations: see
 			   localise_observe_witnesses */
 	size_t lossy;   /* number of lossy paths over it */
-	double reverse,
-	    reverse_sent; /* replies that were lost on it, and all replies */
+	/* replies that were lost on it, and all replies */
+	double reverse, reverse_sent;
 	uint32_t fans[2]; /* of a ToR, by localise_fan_direction: index of its fan + 1;
 			     0: not made yet */
 };

@@ -70,8 +70,8 @@ struct localise_counts_seen { /* counts of one path in one set of rows */
 	 * took together. */
 	float timed, slow, overdue, slow_s;
 	float large_sent, large_lost; /* large packets: see wire_path_row */
-	uint16_t
-	    large_bytes; /* size of the smallest large packet that was lost; 0: none */
+	/* Size of the smallest large packet that was lost; 0: none. */
+	uint16_t large_bytes;
 	/* By class, of the first classes in the rows; sent 0: unused. */
 	struct localise_class_seen by_class[LOCALISE_PATH_CLASSES];
 	rm_mono_t came; /* when the set arrived */
