@@ -1,5 +1,5 @@
-/* What agents report: batches, receive counts, heartbeats, in the order of a session.
- */
+/* What agents report: batches, receive counts and heartbeats, in the order of a
+ * session. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "tests/sim/run_state.h"
 
 #define BATCH_RESULTS 512
-#define BATCH_AGE_NS (150 * RM_NS_PER_MS) /* one more slice, and it is too old */
+#define BATCH_AGE_NS (150 * RM_NS_PER_MS) /* one more slice would be too late */
 #define BEAT_NS (250 * RM_NS_PER_MS)
-#define DELAY_NS 300000 /* of the management network, and as much by chance */
-#define PORT_STATE_NS (200 * RM_NS_PER_MS) /* until a port's state is told */
+#define DELAY_NS 300000 /* of the management network, and as much at random */
+#define PORT_STATE_NS (200 * RM_NS_PER_MS) /* until a port's state is reported */
 
-/* ---- under way ------------------------------------------------------------------- */
+/* ---- in flight ------------------------------------------------------------------- */
 
 static int
 queue(struct sim_lane *lane, enum wire_kind kind, struct wire_bytes bytes,
@@ -51,7 +51,7 @@ agents_post(struct run *run, struct sim_lane *lane, enum wire_kind kind,
 	if (arrival_ns < lane->last_arrival_ns)
 		arrival_ns = lane->last_arrival_ns;
 	lane->last_arrival_ns = arrival_ns;
-	/* Nothing waits, and nothing holds it up: it is read at once. */
+	/* No message waits and none is delayed: it is read at once. */
 	if (lane->first == NULL && arrival_ns < now_ns + RM_NS_PER_MS &&
 	    rack->rack != NULL &&
 	    life_at(run->life, lane->host, LIFE_CUT, now_ns) == NULL)
@@ -130,7 +130,7 @@ flush(struct run *run, struct sim_lane *lane, int64_t now_ns)
 			lane->waiting[left++] = lane->waiting[i];
 	}
 	lane->waiting_count = left;
-	/* What was sent when has become how long ago. */
+	/* Replaces the send times of the results by their ages. */
 	for (size_t i = 0; i < lane->result_count; i++)
 		lane->results[i].sent_age_ns =
 		    (uint64_t)now_ns - lane->results[i].sent_age_ns;
@@ -288,7 +288,7 @@ forget_reports(struct sim_lane *lane)
 	lane->last = NULL;
 }
 
-/* The process is gone, or a new one is there. */
+/* The process has ended, or a new one has started. */
 static void
 host_lives(struct run *run, uint32_t number, int64_t now_ns)
 {

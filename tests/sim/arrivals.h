@@ -1,5 +1,5 @@
 /*
- * arrivals - probes that are still on their way to their responder. Pure.
+ * arrivals - probes that have not arrived at their responder yet. Pure.
  */
 #ifndef TESTS_SIM_ARRIVALS_H
 #define TESTS_SIM_ARRIVALS_H
@@ -13,7 +13,7 @@
 struct arrival {
 	int64_t due_ns;
 	uint32_t pair, class, lane;
-	/* What is told of it once it has arrived, if anything still is. */
+	/* What is reported of the probe when it has arrived, if anything is. */
 	bool is_awaited;
 	int64_t sent_ns, rtt_ns, stood_ns;
 	struct wire_result result;
@@ -26,7 +26,7 @@ struct arrivals { /* zeroed at first */
 
 int arrivals_put(
     struct arrivals *arrivals, const struct arrival *arrival); /* -ENOMEM */
-/* The next one that is due by then. False: there is none. */
+/* Takes the next probe that arrives until then. False: there is none. */
 bool arrivals_take(struct arrivals *arrivals, int64_t until_ns, struct arrival *ret);
 void arrivals_clear(struct arrivals *arrivals);
 

@@ -1,4 +1,4 @@
-/* The region's judgement, wired as the analyzer wires it. */
+/* The judge of the region, with its modules connected as in the analyzer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024
-#define DELAY_NS (5 * RM_NS_PER_MS) /* of the way to the analyzer, and by chance */
+#define DELAY_NS (5 * RM_NS_PER_MS) /* to the analyzer, and as much at random */
 #define DELAY_MORE_NS (40 * RM_NS_PER_MS)
-#define GRACE_NS (3 * RM_NS_PER_S) /* an aggregator that is not there is missed */
+#define GRACE_NS (3 * RM_NS_PER_S) /* then an aggregator counts as missing */
 
 struct letter {
 	struct letter *next;
@@ -27,7 +27,7 @@ struct centre {
 	struct run *run;
 	struct localise *localise;
 	struct incident_table *table;
-	uint64_t incident_table_seen; /* its number, when it was asked for bad ends */
+	uint64_t incident_table_seen; /* its changes when bad ends were read */
 	struct rm_incidents *incidents;
 	struct wire_writer *writer;
 	struct letter *first, *last;
@@ -86,7 +86,7 @@ centre_incidents(const struct centre *centre)
 	return centre->incidents;
 }
 
-/* ---- what racks tell ------------------------------------------------------------- */
+/* ---- reports of racks ------------------------------------------------------------ */
 
 static rm_mono_t
 mono(int64_t now_ns)
@@ -150,8 +150,8 @@ report(struct centre *centre, const char *who, enum wire_incident_state state,
 	    (double)centre->run->now_ns / 1e9, who, names[state], sentence);
 }
 
-/* Of a verdict on "A or B" what travels besides the edge; the board reads no more of
- * it. To be freed; NULL: memory. */
+/* The evidence of a verdict on "A or B" as JSON, with the fields that the incident
+ * table reads. The caller frees it. NULL: out of memory. */
 static char *
 evidence_json(const struct rm_verdict *verdict)
 {
@@ -166,7 +166,7 @@ evidence_json(const struct rm_verdict *verdict)
 	return text;
 }
 
-/* Of a ToR the centre speaks; here it is evidence. */
+/* A ToR is reported by the analyzer only; the rack's verdict on it is evidence. */
 void
 centre_incident(struct centre *centre, struct sim_rack *rack,
     enum wire_incident_state state, const struct rm_incident *incident)
@@ -215,7 +215,7 @@ deliver(struct centre *centre, int64_t now_ns)
 	return r;
 }
 
-/* ---- judgement ------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------- */
 
 static void
 note_seen(struct centre *centre, int64_t now_ns)

@@ -1,20 +1,20 @@
 /*
- * clos - a made-up fabric: hosts, RNICs, racks, switches, cables, and the way that a
- * flow takes. Deterministic; no randomness but the hash that it is given.
+ * clos - a simulated fabric: hosts, RNICs, racks, switches, cables, and the path of
+ * each flow. Deterministic: the only randomness is the hash that the caller gives.
  *
- * Two tiers: every ToR has `cables` to each of the spines. Three tiers: the racks are
- * dealt to pods, each with switches of its own in the middle (as many as `middle`);
- * the m-th of every pod has a cable to each core of its group: cores m * uplinks to
+ * Two tiers: every ToR has `cables` to each of the spines. Three tiers: each pod has an
+ * equal share of the racks, and `middle` middle switches of its own. The m-th middle
+ * switch of a pod has a cable to each core of group m: cores m * uplinks to
  * (m + 1) * uplinks - 1, where uplinks = cores / middle. A k-ary fat tree is
  * { .tiers = 3, .pods = k, .racks = k * k / 2, .middle = k / 2, .cores = k * k / 4,
  *   .rnics_per_rack = k / 2 }.
  *
- * Rails: a host's i-th RNIC ends in the i-th ToR of its group of rnics_per_host ToRs,
- * so that a rack holds one RNIC of each of its hosts.
+ * Rails: a host's i-th RNIC is connected to the i-th ToR of a group of rnics_per_host
+ * ToRs, so a rack has one RNIC of each of its hosts.
  *
- * Everything that can be at fault is a part with a number of its own, below
- * clos_parts(): first the RNICs, then hosts, then switches (ToRs first), then directed
- * links. Of an RNIC's cable there are two links, like of any other.
+ * Everything that can be at fault is a part with a number below clos_parts(): first the
+ * RNICs, then hosts, then switches (ToRs first), then directed links. Every cable has
+ * two links, also that of an RNIC.
  */
 #ifndef TESTS_SIM_CLOS_H
 #define TESTS_SIM_CLOS_H
@@ -28,7 +28,7 @@
 
 #define CLOS_MAX_RACKS 10000
 #define CLOS_MAX_RNICS_PER_RACK 64
-#define CLOS_MAX_HOPS 6   /* links of the longest way, the RNICs' own cables included */
+#define CLOS_MAX_HOPS 6   /* links of the longest path, with the cables of both RNICs */
 #define CLOS_MAX_CABLES 4 /* between the same two switches */
 #define CLOS_NONE UINT32_MAX
 
@@ -42,11 +42,12 @@ struct clos_options {
 	uint32_t cables; /* of each ToR to each middle switch; 0: 1 */
 	uint32_t rnics_per_rack, rnics_per_host; /* of a host; 0: 1 */
 	bool rails;
-	/* A switch answers traces from one address, not from the interface that a
-	 * packet came in by; parallel cables look alike then, so there are none. */
+	/* A switch answers traces from one address, not from that of the interface at
+	 * which the packet arrived. Parallel cables could not be distinguished then, so
+	 * there must be none. */
 	bool loopbacks;
-	/* All switches of a tier hash alike, and both directions of a flow alike: a
-	 * reply crosses the switches that its probe crossed. */
+	/* All switches of a tier use the same hash, which is the same for both
+	 * directions of a flow: a reply crosses the same switches as its probe. */
 	bool symmetric;
 };
 
@@ -56,13 +57,13 @@ struct clos_part {
 	enum clos_type type;
 	uint32_t from, to; /* of a link: parts; of an RNIC: its host and its ToR */
 	uint32_t twin;     /* of a link: the other direction of its cable */
-	uint32_t cable;    /* of a link: which of those between the same two */
+	uint32_t cable;    /* of a link: its number among parallel cables */
 	uint32_t pod;      /* of a ToR or middle switch */
 };
 
 struct clos;
 
-/* -EINVAL: options that make no fabric; -ENOMEM. */
+/* -EINVAL: impossible options; -ENOMEM. */
 int clos_new(const struct clos_options *options, struct clos **ret);
 void clos_free(struct clos *clos);
 
@@ -76,30 +77,31 @@ bool clos_is_symmetric(const struct clos *clos);
 uint32_t clos_first(const struct clos *clos, enum clos_type type);
 /* The RNICs of a rack (a ToR's part), in their order. */
 uint32_t clos_rack(const struct clos *clos, uint32_t tor, const uint32_t **rnics);
-/* Links that begin at a switch, RNICs' cables too; their twins end there. */
+/* The links that begin at a switch, to RNICs, too; their twins end there. */
 uint32_t clos_leaving(const struct clos *clos, uint32_t sw, const uint32_t **links);
 
 /* "h1/r0", "h1", "tor1", "spine1", "pod1-agg1", "core1"; a link as the daemons name it
  * (see rackmesh/judge/part.h). */
 void clos_name(const struct clos *clos, uint32_t part, char name[RM_PART_NAME_BYTES]);
-/* By such a name, a link from the first named to the second (whichever order, the first
- * of parallel cables); CLOS_NONE: there is none. */
+/* The part with such a name. A link may be named from either end, and leads from the
+ * first name to the second; of parallel cables the first one. CLOS_NONE: none. */
 uint32_t clos_find(const struct clos *clos, const char *name);
 /* "10.0.1.7" of an RNIC, "10.200.0.9" of the interface at a link's end; with loopbacks
  * of the part there. */
 void clos_address(const struct clos *clos, uint32_t part, char text[16]);
 
 /*
- * The way of a flow: links, in order. The choice at every switch depends on the hash
- * and on the switch. A cable that is withdrawn is not taken (as after routing has
- * noticed), unless there is no other. Returns how many; 0: there is no way.
+ * The path of a flow: its links in order. The choice at every switch depends on the
+ * hash and on the switch. A withdrawn cable, which routing avoids, is used only if
+ * there is no other. Returns the number of links; 0: there is no path.
  */
 uint32_t clos_route(const struct clos *clos, uint32_t src_rnic, uint32_t dst_rnic,
     uint64_t hash, uint32_t links[CLOS_MAX_HOPS]);
-void clos_withdraw(struct clos *clos, uint32_t link, bool withdrawn); /* both ways */
+void clos_withdraw(struct clos *clos, uint32_t link,
+    bool withdrawn); /* both directions of the cable */
 
-/* The topology document that a controller would be given (docs/topology.md). New
- * reference; NULL: memory. */
+/* The topology for a controller (docs/topology.md). The caller owns the reference.
+ * NULL: out of memory. */
 json_t *clos_topology(const struct clos *clos);
 
 #endif

@@ -52,14 +52,14 @@ clos_name(const struct clos *c, uint32_t part, char name[RM_PART_NAME_BYTES])
 	snprintf(name, RM_PART_NAME_BYTES, "%s--%s", swap ? b : a, swap ? a : b);
 }
 
-/* Any number of 1 .. count, or 0. */
+/* Reads a number from 1 to count; 0: there is none. */
 static uint32_t
 within(uint32_t number, uint32_t count)
 {
 	return number <= count ? number : 0;
 }
 
-/* The part whose name begins with what is scanned: it is compared whole later. */
+/* The part with the numbers in the name; the whole name is compared later. */
 static uint32_t
 scan_end(const struct clos *c, const char *name)
 {
@@ -119,7 +119,7 @@ clos_find(const struct clos *c, const char *name)
 	return CLOS_NONE;
 }
 
-/* No address ends in 0 or 255; from 10.200.0.1 on those of links. */
+/* No address ends in 0 or 255. Addresses of links begin at 10.200.0.1. */
 void
 clos_address(const struct clos *c, uint32_t part, char text[16])
 {
@@ -165,7 +165,7 @@ describe_switch(const struct clos *c, uint32_t sw)
 	    "{s:s, s:s, s:o}", "name", name, "role", role, "aliases", aliases(c, sw));
 }
 
-/* NULL: an RNIC's, or not the first upward one of those between two switches. */
+/* NULL: it is a cable of an RNIC, or not the first upward one between two switches. */
 static json_t *
 describe_link(const struct clos *c, uint32_t link)
 {

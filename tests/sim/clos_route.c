@@ -8,7 +8,7 @@ is_out(const struct clos *c, uint32_t link)
 	return c->withdrawn[link - clos_first_link(c)];
 }
 
-/* splitmix64's last step: every switch hashes in its own way. */
+/* The last step of splitmix64: every switch has its own hash. */
 static uint64_t
 mix(uint64_t hash, uint64_t sw)
 {
@@ -84,7 +84,7 @@ middle_serves(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint32
 		   pick_uplink(c, src_pod, dst_pod, m, 0) != CLOS_NONE);
 }
 
-/* The way up: a middle switch and a cable to it, as one number. CLOS_NONE: none. */
+/* The step up: a middle switch and a cable to it, as one number, or CLOS_NONE. */
 static uint32_t
 pick_path_up(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_t hash)
 {
@@ -107,7 +107,7 @@ pick_path_up(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_
 			return i;
 }
 
-/* Between two racks; where withdrawals leave no way, as if there were none. */
+/* A path between two racks. If it would need withdrawn cables, they are used. */
 static uint32_t
 cross(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_t hash,
     uint32_t *links)

@@ -1,5 +1,5 @@
 /*
- * clos_state - what clos.c, clos_name.c and clos_route.c share; nobody else's business.
+ * clos_state - shared by clos.c, clos_name.c and clos_route.c; private to them.
  *
  * Parts by number: RNICs, hosts, ToRs, middle switches (pod by pod), cores, links.
  * Links by twos, upward first: an RNIC's cable, ToR to middle (ToR by ToR, middle by
@@ -47,7 +47,8 @@ clos_first_link(const struct clos *c)
 	return clos_cores(c) + c->cores;
 }
 
-/* Upward links; the next one leads back. Racks, pods, middles count from 0. */
+/* The upward link; the next number is its twin. Racks, pods and middle switches count
+ * from 0. */
 static inline uint32_t
 clos_rnic_link(const struct clos *c, uint32_t rnic)
 {

@@ -1,8 +1,8 @@
 /*
- * dice - all randomness of the simulator: from a seed, the same on every machine.
+ * dice - the random numbers of the simulator: from a seed, equal on every machine.
  *
- * splitmix64. Whatever must not depend on how often others throw has dice of its own,
- * made by dice_of from the seed and a number.
+ * splitmix64. A sequence that must not depend on how many numbers other modules draw
+ * has dice of its own, made by dice_of from the seed and a number.
  */
 #ifndef TESTS_SIM_DICE_H
 #define TESTS_SIM_DICE_H
@@ -47,7 +47,7 @@ dice_below(struct dice *dice, uint64_t limit)
 	return dice_next(dice) % limit;
 }
 
-/* With this mean. */
+/* Exponentially distributed with this mean. */
 static inline double
 dice_exponential(struct dice *dice, double mean)
 {

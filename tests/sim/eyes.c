@@ -1,5 +1,5 @@
-/* What other schemes are told: every flow's packets of a second, from the same batches;
- * and what they name then. */
+/* The input of the other schemes: the packets of every flow per second, from the same
+ * batches; and what they name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "tests/sim/run_state.h"
 
 #define SECONDS 8                     /* that may be open */
-#define LATE_NS (750 * RM_NS_PER_MS)  /* so long results of a second are waited for */
-#define STALL_NS (200 * RM_NS_PER_MS) /* as agent_watch: shorter ones cost no probe */
+#define LATE_NS (750 * RM_NS_PER_MS)  /* wait for results of a second */
+#define STALL_NS (200 * RM_NS_PER_MS) /* shorter stalls excuse no probe */
 
 struct eye { /* of one flow and size, in one second */
 	uint16_t sent, answered, forward, reverse, unknown, slow;
@@ -70,7 +70,7 @@ eyes_free(struct eyes *eyes)
 	free(eyes);
 }
 
-/* ---- what comes ------------------------------------------------------------------ */
+/* ---- input ----------------------------------------------------------------------- */
 
 static struct eye *
 eye_at(struct eyes *eyes, int64_t second, size_t flow, bool large)
@@ -79,7 +79,7 @@ eye_at(struct eyes *eyes, int64_t second, size_t flow, bool large)
 			   large];
 }
 
-/* Flows only become more. */
+/* Flows are never removed. */
 static bool
 make_room(struct eyes *eyes)
 {
@@ -146,13 +146,13 @@ eyes_batch(struct eyes *eyes, const struct sim_lane *lane, const uint8_t *data,
 	for (size_t i = 0; i < view.count; i++) {
 		const int64_t sent_ns = made_ns - (int64_t)view.results[i].sent_age_ns;
 
-		/* The second that has been told of already takes no more. */
+		/* Results for a second that was already passed on are too late. */
 		if (sent_ns / RM_NS_PER_S >= (now_ns - LATE_NS) / RM_NS_PER_S)
 			see(eyes, &view.results[i], sent_ns);
 	}
 }
 
-/* ---- what is told ---------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------- */
 
 static bool
 is_excused(const struct run *run, uint32_t rnic, int64_t start_ns)
@@ -194,7 +194,7 @@ add_seen(struct eyes *eyes, struct seen *seen, const struct sim_target *target,
 		.dst_stalled = is_excused(eyes->run, target->dst, start_ns) };
 	memcpy(to->out, flow->path.out, sizeof to->out);
 	memcpy(to->back, flow->path.back, sizeof to->back);
-	/* Between racks only a reply's count can tell. */
+	/* Between racks only the counts in a reply show the direction. */
 	if (!in_rack && eye->answered == 0) {
 		to->unknown += to->forward + to->reverse;
 		to->forward = to->reverse = 0;

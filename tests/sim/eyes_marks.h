@@ -1,6 +1,7 @@
 /*
- * eyes_marks - which way a probe was lost, as the fate knows it: written into what no
- * judgement looks at, for the baselines, where a real receiver could tell.
+ * eyes_marks - the direction in which a probe was lost, from the simulation. It is
+ * written into fields that no judge of ours reads, for the other schemes, in cases in
+ * which a real receiver would know it.
  */
 #ifndef TESTS_SIM_EYES_MARKS_H
 #define TESTS_SIM_EYES_MARKS_H

@@ -6,7 +6,7 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-#define RTT_SPREAD 0.25 /* of the median, either way */
+#define RTT_SPREAD 0.25 /* share of the median by which RTTs vary, up and down */
 
 bool
 fault_is_active(const struct fault *fault, int64_t now_ns)
@@ -81,7 +81,7 @@ fate_free(struct fate *fate)
 	free(fate);
 }
 
-/* ---- ways ------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------- */
 
 static uint64_t
 flow_hash(const struct fate *fate, const struct fate_packet *p, bool back)
@@ -130,7 +130,7 @@ fate_path(
 
 /* ---- packets --------------------------------------------------------------------- */
 
-/* leaving: an RNIC that sends; else one that receives. */
+/* leaving: the RNIC sends the packet; else it receives it. */
 static bool
 concerns(const struct fault *fault, const struct fate_packet *packet, bool leaving)
 {
@@ -170,7 +170,7 @@ swallows(struct fate *fate, const struct fault *fault, const struct fate_packet 
 	}
 }
 
-/* Some way from one rack to the other crosses the switch. */
+/* Whether some path from one rack to the other crosses the switch. */
 static bool
 is_between(const struct clos *clos, uint32_t node, uint32_t a, uint32_t b)
 {
@@ -182,9 +182,10 @@ is_between(const struct clos *clos, uint32_t node, uint32_t a, uint32_t b)
 				      : p->pod == from || p->pod == to;
 }
 
-#define MAX_DRAWS 256 /* until two racks have the switch between them */
+#define MAX_DRAWS 256 /* until a path between the two racks crosses the switch */
 
-/* From one rack to another, which two the salt says. */
+/* Whether the packet goes from the first to the second of the two racks that the salt
+ * selects. */
 static bool
 is_of_pair(const struct fate *fate, const struct fault *fault,
     const struct fate_packet *packet, bool back)
@@ -208,7 +209,7 @@ is_of_pair(const struct fate *fate, const struct fault *fault,
 	return fault->pair == 2 && (back ? src : dst) == a && (back ? dst : src) == b;
 }
 
-/* It waits before the part, which is down, and passes as the fault ends, or pauses. */
+/* Whether the packet waits at the dead part until the fault ends or pauses. */
 static bool
 is_held(const struct fault *fault, int64_t now_ns, int64_t *slow_ns)
 {
@@ -229,7 +230,7 @@ is_held(const struct fault *fault, int64_t now_ns, int64_t *slow_ns)
 	return true;
 }
 
-/* At one part of the way. */
+/* What happens at one part of the path. */
 static bool
 is_lost_at(struct fate *fate, uint32_t part, const struct fate_packet *packet,
     bool back, bool leaving, int64_t now_ns, int64_t *slow_ns)

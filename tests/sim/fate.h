@@ -1,10 +1,10 @@
 /*
- * fate - what becomes of a packet on its way: which links it takes, which fault
- * swallows it, how long it is under way. Pure.
+ * fate - the fate of a packet: which links it crosses, which fault drops it, how long
+ * it takes. Pure.
  *
- * What befalls RNICs, links and switches is here; what hosts and agents do is life's.
- * A flow's way is asked for once and kept by whoever probes it, with the number of
- * fate_epoch: another number, another way.
+ * Faults of RNICs, links and switches are here; those of hosts and agents are in
+ * life.h. A prober asks for the path of a flow once, and keeps it together with
+ * fate_epoch: when that number changes, the path may have changed.
  */
 #ifndef TESTS_SIM_FATE_H
 #define TESTS_SIM_FATE_H
@@ -21,12 +21,12 @@ struct fate;
 
 struct fate_path {
 	uint32_t out[CLOS_MAX_HOPS], back[CLOS_MAX_HOPS];
-	uint8_t out_count, back_count; /* 0: there is no way */
-	bool touched;                  /* by some fault of the run, ever */
-	bool sprayed;                  /* another one for every packet */
+	uint8_t out_count, back_count; /* 0: there is no path */
+	bool touched;                  /* some fault of the run is on it at some time */
+	bool sprayed;                  /* another path for every packet */
 };
 
-struct fate_packet { /* a probe: its reply has the same, the other way */
+struct fate_packet { /* of a probe; the reply has the same in reverse */
 	uint32_t src, dst;
 	uint16_t port;
 	uint8_t dscp;
@@ -40,27 +40,28 @@ int fate_new(struct clos *clos, const struct fault *faults, size_t count,
     const struct scenario_draw *draw, uint64_t seed, struct fate **ret);
 void fate_free(struct fate *fate);
 
-/* Time passes: routing avoids what it has noticed, paths move. In order. */
+/* Advances the time: routing avoids parts that it found dead, and paths move. Times
+ * must not decrease. */
 void fate_advance(struct fate *fate, int64_t now_ns);
 uint32_t fate_epoch(const struct fate *fate);
 
 void fate_path(
     const struct fate *fate, const struct fate_packet *flow, struct fate_path *ret);
 
-/* A whole round trip; *rtt_ns is set when it is answered, *late_ns to what its way out
- * took longer than usual, when it was not lost on that. Hot path. */
+/* A whole round trip. *rtt_ns is set if it is answered; *late_ns is how much longer
+ * than usual the way out took, if the probe was not lost on it. Hot path. */
 enum fate_end fate_round_trip(struct fate *fate, const struct fate_path *path,
     const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns,
     int64_t *late_ns);
 
-/* Would a trace of this flow see the end of its i-th link? Answers of switches come
- * back whatever happens to the flow itself. */
+/* Whether a trace of this flow sees the end of its i-th link. Answers of switches are
+ * never lost, whatever happens to the flow. */
 bool fate_hop_answers(struct fate *fate, const struct fate_path *path, size_t i,
     const struct fate_packet *packet, int64_t now_ns);
 
 bool fate_port_is_down(const struct fate *fate, uint32_t rnic, int64_t now_ns);
 
-/* Noise that is made of faults: bursts of loss. Appended to malloc'd *faults. */
+/* Appends noise in the form of faults (bursts of loss) to the malloc'd *faults. */
 int fate_add_bursts(const struct scenario *scenario, const struct scenario_draw *draw,
     const struct clos *clos, struct dice *dice, struct fault **faults, size_t *count);
 

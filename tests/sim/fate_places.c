@@ -1,4 +1,4 @@
-/* Where the faults of a run are, and when paths move. */
+/* The faults of each part, and when paths move. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ put_fault(struct fate *fate, uint32_t number, bool place)
 	}
 }
 
-/* How many each part has, where they begin, and then they. */
+/* Counts the faults of each part, then where each list begins, then fills the lists. */
 int
 fate_index(struct fate *fate, size_t count)
 {
@@ -140,7 +140,7 @@ fate_plan_moves(struct fate *fate, size_t faults, const struct scenario_draw *dr
 	}
 }
 
-/* ---- noise that is made of faults ----------------------------------------------- */
+/* ---- noise in the form of faults ------------------------------------------------- */
 
 int
 fate_add_bursts(const struct scenario *scenario, const struct scenario_draw *draw,

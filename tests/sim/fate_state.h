@@ -1,5 +1,5 @@
 /*
- * fate_state - what fate.c and fate_places.c share; nobody else's business.
+ * fate_state - shared by fate.c and fate_places.c; private to them.
  */
 #ifndef TESTS_SIM_FATE_STATE_H
 #define TESTS_SIM_FATE_STATE_H
@@ -17,7 +17,8 @@ struct fate {
 	struct clos *clos;
 	const struct fault *faults;
 	struct dice dice;
-	uint32_t *first; /* by part: of its faults in `at`; one more than parts */
+	uint32_t *first; /* by part: where its faults begin in `at`; one more entry than
+			    parts */
 	uint32_t *at;
 	struct fate_move moves[FATE_MAX_MOVES];
 	size_t move_count;
@@ -28,9 +29,9 @@ struct fate {
 	double rtt_ns;
 };
 
-/* Which faults are where. -ENOMEM. */
+/* Fills the lists of faults by part. -ENOMEM. */
 int fate_index(struct fate *fate, size_t count);
-/* When routing avoids which cables: because of faults, and as it likes. */
+/* Computes when routing avoids which cables: after faults, and at random. */
 void fate_plan_moves(
     struct fate *fate, size_t faults, const struct scenario_draw *draw);
 

@@ -1,11 +1,12 @@
 /*
- * sim_flock - Flock's set-up: schemes tuned on odd seeds, their tables on even ones.
+ * sim_flock - the experiment of the Flock paper: tunes the schemes on odd seeds, and
+ * prints their results on even ones.
  *
  *   sim_flock a1|rnics [--defaults] [SCHEME ...]
  *
  * a1: probes bounced off the cores, as many as give Flock its published recall. rnics:
- * RNICs probe each other, 30 packets/s of each link and direction on average, first
- * all alike, then skewed. --defaults: not tuned.
+ * RNICs probe each other, on average with 30 packets/s per link and direction, first
+ * evenly, then skewed. --defaults: without tuning.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ run(const struct scheme_type *type, struct table *table, bool defaults)
 
 	for (size_t i = 0; i < type->parameter_count; i++)
 		values[i] = type->parameters[i].value;
-	/* The first is the window: the whole observation. */
+	/* The first parameter is the window, which is the whole observation. */
 	if (!defaults)
 		r = tune(type, 1, flock_sets_try, &table->odd, values, &mark);
 	for (size_t i = 0; i < table->even.count && r == 0; i++) {

@@ -73,7 +73,7 @@ judge_row(const struct flock_set *set, size_t row, const struct scheme_type *typ
 	return r;
 }
 
-/* A switch, or an RNIC, that is blamed for a link is as wrong as another link. */
+/* Blaming a switch or an RNIC for a link is as wrong as blaming another link. */
 static struct score_row
 links_of(const struct score *score)
 {
@@ -119,7 +119,7 @@ flock_set_judge(const struct flock_set *set, const struct scheme_type *type,
 	return 0;
 }
 
-/* Links and devices weigh alike. */
+/* Links and devices have the same weight. */
 int
 flock_sets_try(
     void *arg, const struct scheme_type *type, const double *values, double *ret_mark)

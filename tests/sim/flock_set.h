@@ -1,5 +1,5 @@
 /*
- * flock_set - many cases of Flock's set-up at once: each drop rate, and devices.
+ * flock_set - many cases of the Flock experiment: each drop rate, and faulty devices.
  */
 #ifndef TESTS_SIM_FLOCK_SET_H
 #define TESTS_SIM_FLOCK_SET_H
@@ -13,7 +13,7 @@
 
 struct flock_set;
 
-/* packets: of a flow. test: even seeds; else odd ones. -ENOMEM. */
+/* packets: per flow. test: even seeds; else odd ones. -ENOMEM. */
 int flock_set_new(
     enum flock_probes probes, uint32_t packets, bool test, struct flock_set **ret);
 void flock_set_free(struct flock_set *set);
@@ -26,7 +26,7 @@ struct flock_result {
 
 int flock_set_judge(const struct flock_set *set, const struct scheme_type *type,
     const double *values, struct flock_result *ret);
-/* A tune_try_fn; arg: struct flock_sets, which weigh alike. */
+/* A tune_try_fn; arg: struct flock_sets, all with the same weight. */
 #define FLOCK_MAX_SETS 2
 struct flock_sets {
 	struct flock_set *sets[FLOCK_MAX_SETS];

@@ -46,7 +46,7 @@ fail_part(struct flock_case *c, uint32_t part, double loss)
 		.counts = true };
 }
 
-/* Between switches, another one each time. */
+/* Draws faulty links between switches, each another one. */
 static void
 fail_links(struct flock_case *c, struct dice *dice)
 {
@@ -84,7 +84,7 @@ fail_switch(struct flock_case *c, struct dice *dice)
 	}
 }
 
-/* Of so many, how many are lost: from loss to loss. */
+/* How many of so many packets are lost: draws the distances between losses. */
 static uint32_t
 draw_lost(uint32_t sent, double loss, struct dice *dice)
 {
@@ -123,7 +123,7 @@ send(struct flock_case *c, struct seen_flow *f, struct dice *dice)
 	c->flows[c->flow_count++] = *f;
 }
 
-/* Off every core: the first half of a way to another pod through it, and back. */
+/* A flow off a core: the first half of a path through it to another pod, and back. */
 static void
 bounce(struct flock_case *c, struct dice *dice)
 {
@@ -168,7 +168,7 @@ draw_end(const struct flock_case *c, struct dice *dice)
 
 	if (c->options.probes != FLOCK_SKEWED)
 		return (uint32_t)dice_below(dice, clos_rnics(c->clos));
-	/* The busy ones stand apart. */
+	/* The busy racks are not neighbours. */
 	if (dice_share(dice) < BUSY_SHARE)
 		rack = (uint32_t)dice_below(dice, busy) * (racks / busy);
 	else
@@ -189,7 +189,7 @@ probe_each_other(struct flock_case *c, struct dice *dice)
 			.dst = draw_end(c, dice) };
 
 		if (clos_part(c->clos, f.src)->to == clos_part(c->clos, f.dst)->to)
-			continue; /* the racks' own probes are not at issue */
+			continue; /* only flows between racks are simulated */
 		f.port = (uint16_t)dice_next(dice);
 		f.out_count =
 		    (uint8_t)clos_route(c->clos, f.src, f.dst, dice_next(dice), f.out);

@@ -1,15 +1,16 @@
 /*
- * flock_setup - Flock's set-up at the level of flows, and the like at any size.
+ * flock_setup - the experiment of the Flock paper at the level of flows, for fabrics of
+ * any size.
  *
- * A k-ary fat tree, one observation of 120 s, links or a switch at fault from its
- * begin. What is good loses 0 to 1e-4, each link another share. Active probes alone:
- * every host bounces packets off every core, there and back the same way (Flock's
- * "A1"), or the RNICs probe each other over ECMP as ours do, alike or skewed (half of
+ * A k-ary fat tree, one observation of 120 s, with links or a switch at fault from the
+ * begin. Good links lose 0 to 1e-4, each another share. There are active probes only:
+ * every host bounces packets off every core, with the same path there and back (Flock's
+ * "A1"), or the RNICs probe each other over ECMP as ours do, evenly or skewed (half of
  * all ends are in a twentieth of the racks). Counts are drawn, not packets.
  *
- * Ours and not known of theirs: 30 packets a bounce, which gives their recall; the
- * losses of a failed switch's links, drawn from the same six rates; faults are of links
- * between switches. Theirs are ns-3 runs with queues.
+ * The paper does not have these details, which we chose: 30 packets per bounce, which
+ * gives the paper's recall; the losses of a failed switch's links, drawn from the same
+ * six rates; faulty links are between switches. The paper used ns-3 with queues.
  */
 #ifndef TESTS_SIM_FLOCK_SETUP_H
 #define TESTS_SIM_FLOCK_SETUP_H
@@ -27,7 +28,7 @@ struct flock_options {
 	uint32_t flows;   /* of a host; of FLOCK_BOUNCED: the cores */
 	uint32_t packets; /* of a flow, in 120 s */
 	uint32_t faults;  /* directed links; 0: one switch, 25 to 100 % of its cables */
-	double loss;      /* 0: of each link another one of the six */
+	double loss;      /* 0: each link gets one of the six rates */
 	uint64_t seed;
 };
 
@@ -38,7 +39,7 @@ void flock_case_free(struct flock_case *c);
 const struct clos *flock_case_clos(const struct flock_case *c);
 /* Packets that a directed link between switches carried, on average. */
 double flock_case_packets(const struct flock_case *c);
-/* A run in which the scheme is told the whole observation, and asked once. */
+/* A run in which the scheme gets the whole observation, and is asked once. */
 int flock_case_judge(const struct flock_case *c, const struct scheme_type *type,
     const double *values, struct score *score);
 

@@ -1,5 +1,5 @@
 /*
- * hex - bytes as two hexadecimal digits each, as recordings have them.
+ * hex - reads and writes bytes as pairs of hexadecimal digits, for recordings.
  */
 #ifndef TESTS_SIM_HEX_H
 #define TESTS_SIM_HEX_H
@@ -14,7 +14,7 @@ struct hex_bytes { /* all zero at first; free(bytes) at the end */
 };
 
 void hex_write(FILE *out, const uint8_t *data, size_t len);
-/* Replaces what *ret holds by the bytes that the text stands for. -EINVAL: no bytes;
+/* Replaces the content of *ret by the bytes of the text. -EINVAL: malformed text;
  * -ENOMEM. */
 int hex_read(const char *text, struct hex_bytes *ret);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct kept_second {
-	struct seen seen; /* its flows are this one's own */
+	struct seen seen; /* its flows are owned by this object */
 	int64_t now_ns;
 };
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_FLAPS 4096 /* spans that one fault may be */
+#define MAX_FLAPS 4096 /* most spans of one fault */
 
 struct host {
 	struct life_span *spans;
@@ -56,7 +56,7 @@ is_of_hosts(enum fault_kind kind, enum life_kind *ret)
 	}
 }
 
-/* A flapping one is many. */
+/* A flapping fault has many spans. */
 static int
 add_fault(struct life *life, uint32_t host, const struct fault *fault, int64_t end_ns)
 {

@@ -1,7 +1,8 @@
 /*
- * life - when each host's agent runs, stands still, is gone or cannot be heard. Pure.
+ * life - when the agent of each host runs, is stalled, has ended or is unreachable.
+ * Pure.
  *
- * Made of the faults and the noise of a run before it begins: spans of time, by host.
+ * Spans of time by host, computed from the faults and the noise before the run begins.
  */
 #ifndef TESTS_SIM_LIFE_H
 #define TESTS_SIM_LIFE_H
@@ -17,8 +18,8 @@
 struct life;
 
 enum life_kind {
-	LIFE_STALL, /* its loop does not turn; packets wait */
-	LIFE_DOWN,  /* the process is gone, its kernel says so */
+	LIFE_STALL, /* its event loop is stopped; packets wait */
+	LIFE_DOWN,  /* the process has ended, and its kernel closes connections */
 	LIFE_GONE,  /* the host is gone */
 	LIFE_CUT,   /* no management network */
 };
@@ -26,8 +27,8 @@ enum life_kind {
 struct life_span {
 	enum life_kind kind;
 	int64_t from_ns, to_ns;
-	bool kernel; /* of a stall: it acknowledges */
-	bool noise;  /* no fault of the file's */
+	bool kernel; /* of a stall: the kernel still acknowledges */
+	bool noise;  /* noise, not a fault of the file */
 };
 
 int life_new(const struct clos *clos, const struct fault *faults, size_t count,
@@ -35,21 +36,21 @@ int life_new(const struct clos *clos, const struct fault *faults, size_t count,
     struct dice *dice, struct life **ret);
 void life_free(struct life *life);
 
-/* host: from 0. By time from. */
+/* The spans of a host (from 0), ordered by their begin. */
 size_t life_spans(const struct life *life, uint32_t host, const struct life_span **ret);
 
-/* The span of this kind that holds this moment; NULL: none. */
+/* The span of this kind that contains this moment; NULL: none. */
 const struct life_span *life_at(
     const struct life *life, uint32_t host, enum life_kind kind, int64_t now_ns);
 
-/* The loop turns. */
+/* Whether the agent's event loop runs. */
 bool life_runs(const struct life *life, uint32_t host, int64_t now_ns);
-/* When what waits in its sockets is read; INT64_MAX: never. */
+/* When the agent reads what waits in its sockets; INT64_MAX: never. */
 int64_t life_resumes(const struct life *life, uint32_t host, int64_t now_ns);
-/* It stood still for at least min_ns, somewhere in between. */
+/* Whether the agent was stalled for at least min_ns within that time. */
 bool life_stood_still(const struct life *life, uint32_t host, int64_t from_ns,
     int64_t to_ns, int64_t min_ns);
-/* Its kernel answers over the management network. */
+/* Whether the host's kernel answers over the management network. */
 bool life_kernel_answers(const struct life *life, uint32_t host, int64_t now_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* sim - runs scenarios and scores what is named. README.md describes it all. */
+/* sim - runs scenarios and scores the named parts. See README.md. */
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -90,8 +90,8 @@ add_scheme(struct runs_options *options, const char *name)
 	return found ? 0 : -EINVAL;
 }
 
-/* A window that is long enough for slow loss is longer than many a run: whoever reads
- * the table takes each scheme at its best. */
+/* A window that is long enough for slow loss is longer than many runs, so the table has
+ * a row per window, and the reader can compare with the best one. */
 static void
 add_every_window(struct runs_options *options)
 {
@@ -223,7 +223,7 @@ show_options(void)
 	return EXIT_SUCCESS;
 }
 
-/* A gate without marks holds nothing back: that is an error, too. */
+/* A gate without marks checks nothing, which is an error, too. */
 static int
 end_gate(const struct runs_options *options, const struct marks_count *count)
 {
@@ -276,7 +276,7 @@ replay(const char *path)
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* One run of one file. */
+/* Records one run of one file. */
 static bool
 can_record(const struct runs_options *options, int files)
 {
@@ -292,8 +292,8 @@ main(int argc, char **argv)
 	struct runs_options options = { .seed = 1, .jobs = 1 };
 	int option, r;
 
-	/* Racks have large tables that stay almost empty: as long as they come from
-	 * the kernel, nobody fills them with zeros. */
+	/* Racks have large tables that stay almost empty. Memory that is mapped is zero
+	 * already, so that calloc does not touch it. */
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	if (argc > 1 && strcmp(argv[1], "noise") == 0)
 		return noise_main(argc - 1, argv + 1);

@@ -104,7 +104,7 @@ marks_read(const struct scenario_read *read, const struct rm_yaml_node *root)
 	return r;
 }
 
-/* ---- holding --------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------- */
 
 bool
 mark_holds(const struct mark *mark, const struct score *score, double *ret)

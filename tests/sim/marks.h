@@ -1,7 +1,7 @@
 /*
- * marks - what the runs of a scenario must reach, as its file states it: a least
- * recall, precision or F1 of a class, a most of false openings, a longest time to
- * verdict. Pure.
+ * marks - the bounds in a scenario file that its runs must reach: the least recall,
+ * precision or F1 of a class, the most false openings, the longest time to a verdict.
+ * Pure.
  */
 #ifndef TESTS_SIM_MARKS_H
 #define TESTS_SIM_MARKS_H
@@ -23,14 +23,13 @@ enum mark_figure {
 };
 enum mark_time { MARK_P50, MARK_P90, MARK_P99, MARK_TIMES };
 
-#define MARKS_SECONDS SCORE_CLASSES /* the class of times to verdict, of all truths */
+#define MARKS_SECONDS SCORE_CLASSES /* the times to a verdict, of all truths */
 #define MARKS_MAX (SCORE_CLASSES * MARK_FIGURES + MARK_TIMES)
 
 struct mark {
 	size_t class;  /* of enum score_class, or MARKS_SECONDS */
 	size_t figure; /* of enum mark_figure, or mark_time */
-	double
-	    limit; /* the least it may be; of what is wrong, and of seconds, the most */
+	double limit;  /* least value; of errors and seconds the greatest */
 };
 
 struct marks {
@@ -39,9 +38,9 @@ struct marks {
 };
 
 /*
- * Whether the score reaches it; *ret is what was reached. A recall or F1 does not hold
- * where nothing was to be found, nor a time where nothing was found (*ret < 0): nothing
- * was measured.
+ * Whether the mark holds; *ret is the measured value. A recall or F1 does not hold if
+ * there was nothing to find, and a time does not hold if nothing was found (*ret < 0),
+ * since nothing was measured.
  */
 bool mark_holds(const struct mark *mark, const struct score *score, double *ret);
 
@@ -50,8 +49,8 @@ struct marks_count {
 };
 
 /*
- * A line for each mark of the scenario of this name, and, unless junit is NULL, a
- * testcase. Adds to *count. -EIO: it could not be written.
+ * Writes a line for each mark of the scenario, and a testcase unless junit is NULL.
+ * Adds to *count. -EIO: writing failed.
  */
 int marks_report(const struct marks *marks, const char *name, const struct score *score,
     FILE *out, FILE *junit, struct marks_count *count);

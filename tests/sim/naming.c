@@ -1,4 +1,4 @@
-/* Whom our own judgement names now, in the numbers of the fabric. */
+/* The parts that our judges name now, as numbers of the fabric. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/rack/tor_rack.h"
 
-/* Of the cable that ends at this address; at "": of the first. */
+/* The link of the cable that ends at this address; "": of the first cable. */
 static uint32_t
 find_link(const struct clos *clos, const char *from, const char *to, const char *at)
 {
@@ -53,8 +53,8 @@ find_part(const struct clos *clos, enum rm_part_type type, const char *name)
 				    : clos_find(clos, name);
 }
 
-/* Of both ways, or of one that is not known, each with the address that it ends at:
- * both are ends of one cable. */
+/* For both directions, or an unknown one, each with the address of its end: both are
+ * ends of one cable. */
 static bool
 find_cable(const struct clos *clos, const struct rm_evidence *evidence, uint32_t *link)
 {
@@ -81,7 +81,7 @@ find_cable(const struct clos *clos, const struct rm_evidence *evidence, uint32_t
 	return false;
 }
 
-/* What its evidence says of the way: "from A to B at ADDRESS", or as above. */
+/* The direction in the evidence: "from A to B at ADDRESS", or as above. */
 static void
 find_direction(const struct clos *clos, const struct rm_evidence *evidence,
     struct scheme_named *named)
@@ -102,7 +102,7 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	named->both_directions = false;
 }
 
-/* The names behind the first: one, or of switches two. */
+/* The names after the first one: one, or two for switches. */
 static void
 find_others(const struct clos *clos, enum rm_part_type type, const char *names,
     struct scheme_named *named)
@@ -156,7 +156,7 @@ name_one(
 		return 0;
 	if (type == RM_PART_LINK)
 		find_direction(run->clos, &verdict->evidence, &named);
-	/* Eight rails tell of one host. */
+	/* The aggregators of eight rails may name the same host. */
 	for (size_t i = 0; i < run->named_count; i++)
 		if (run->named[i].part == named.part &&
 		    run->named[i].other == named.other &&

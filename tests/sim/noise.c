@@ -6,7 +6,7 @@
 #define COUNTED_FROM_S (NOISE_STRETCH_S - NOISE_COUNTED_S)
 #define DAY_S 86400.0
 
-/* What may be made worse, each as likely: by so much, for so long, from any second. */
+/* The possible increases of loss, equally likely: share, duration, any first second. */
 static const double losses[] = { 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5 };
 static const uint32_t lengths_s[] = { 1, 5, 20, 60, 120 };
 
@@ -35,7 +35,7 @@ draw(const struct noise_subject *subject, double plainly, struct dice *dice)
 	return worse;
 }
 
-/* How much likelier what was seen was, the sum over all degrees of worse. */
+/* Likelihood ratio of the observed losses, summed over all increases of loss. */
 static double
 likelier(const struct noise_subject *subject, double usual, uint32_t place,
     uint32_t from_s, uint32_t to_s)
@@ -51,8 +51,8 @@ likelier(const struct noise_subject *subject, double usual, uint32_t place,
 	return sum;
 }
 
-/* Of the stretch that was just run: its likelihood with noise alone, over that with all
- * that could have been made worse. */
+/* The weight of the last stretch: its likelihood with noise alone, over that with the
+ * mixture of all possible increases. */
 static double
 weight_of(const struct noise_subject *subject, const struct noise_options *options)
 {

@@ -1,11 +1,11 @@
 /*
- * noise - how often the real judgement names somebody for loss that is nobody's fault.
+ * noise - how often the real judges name a part because of noise alone.
  *
- * Of a rack, or of what is between racks, only counts are made up. Millions of days of
- * that cannot be run through; so most of what is simulated is made worse than it is
- * (importance sampling): some place in it loses more for some seconds. Each such
- * stretch counts with the likelihood ratio of what was then seen: how likely it was
- * with noise alone, over how likely it was made. README.md has the arithmetic.
+ * Only counts are simulated, of a rack or of the paths between racks. Even so, millions
+ * of days cannot be simulated. So in most stretches one place loses more for some
+ * seconds (importance sampling), and each stretch counts with the likelihood ratio of
+ * its observations: their likelihood with noise alone, over that with the increased
+ * losses. README.md has the formula.
  */
 #ifndef TESTS_SIM_NOISE_H
 #define TESTS_SIM_NOISE_H
@@ -14,43 +14,43 @@
 
 #include "tests/sim/dice.h"
 
-#define NOISE_STRETCH_S 300 /* each; the judges' memory is two minutes */
-#define NOISE_COUNTED_S 180 /* of them, the last ones */
+#define NOISE_STRETCH_S 300 /* of a stretch; judges remember two minutes */
+#define NOISE_COUNTED_S 180 /* the last ones, in which openings count */
 
 struct noise_worse {
 	uint32_t place;
 	uint32_t from_s, to_s;
-	double loss; /* of packets that meet the place, instead of the usual; 0: none */
+	double loss; /* share lost at the place, not the noise's; 0: no place */
 };
 
-struct noise_subject { /* what the noise is in */
+struct noise_subject { /* what is simulated: a rack, or the paths between racks */
 	uint32_t places;
-	double racks; /* that it stands for */
-	/* A stretch from the beginning; returns how many openings there were from
-	 * counted_from_s on, or -ENOMEM. */
+	double racks; /* number of racks that it represents */
+	/* Simulates a stretch; returns the number of openings from counted_from_s on,
+	 * or -ENOMEM. */
 	int (*run)(void *arg, const struct noise_worse *worse, uint32_t counted_from_s,
 	    struct dice *dice);
-	/* Packets of the last stretch that met the place in [from_s, to_s), and how
-	 * many were lost. */
+	/* The packets of the last stretch that passed the place in [from_s, to_s), and
+	 * how many of them were lost. */
 	void (*met)(const void *arg, uint32_t place, uint32_t from_s, uint32_t to_s,
 	    uint64_t *tried, uint64_t *lost);
 	void *arg;
 };
 
 struct noise_options {
-	double loss; /* of every packet, each way: what the subject was made with */
+	double loss; /* loss per packet and direction; as the subject was made with */
 	uint32_t stretches;
 	uint64_t seed;
-	double plainly; /* share of the stretches that is not made worse */
+	double plainly; /* share of the stretches with noise alone */
 };
 
 struct noise_found {
 	uint64_t named; /* openings in what was counted, unweighted */
 	double rate;    /* openings per rack and day, noise alone */
 	double error;   /* its standard error */
-	double
-	    largest; /* share of the rate that one stretch makes up: 1 is no sample */
-	/* The mean of all weights: 1 but for chance, or the weights are wrong. */
+	double largest; /* largest share of one stretch in the rate; near 1: too few
+			   stretches */
+	/* The mean of all weights: near 1, or the weights are wrong. */
 	double mean_weight;
 };
 

@@ -21,7 +21,7 @@ struct path {
 	char text[PATH_BYTES];
 };
 
-struct place_counts { /* summed up from the stretch's begin */
+struct place_counts { /* cumulated since the begin of the stretch */
 	uint32_t tried, lost;
 };
 
@@ -40,7 +40,7 @@ struct noise_fabric {
 	uint64_t seq;
 };
 
-/* The places of one way: its links up and down, its spine, its ToRs. */
+/* The places of one path: its links up and down, its spine, its ToRs. */
 #define PLACES_OF_PATH 5
 
 static void
@@ -127,7 +127,7 @@ noise_fabric_free(struct noise_fabric *fabric)
 
 /* ---- one second ------------------------------------------------------------------ */
 
-/* Of so many packets one way, how many are lost. */
+/* How many of so many packets are lost in one direction. */
 static uint32_t
 send(struct noise_fabric *fabric, const struct noise_worse *worse, uint32_t second,
     uint32_t from, uint32_t to, uint32_t spine, uint32_t count, struct dice *dice)
@@ -151,7 +151,7 @@ send(struct noise_fabric *fabric, const struct noise_worse *worse, uint32_t seco
 	return lost;
 }
 
-/* Returns how many were lost. */
+/* Returns the number of lost packets. */
 static uint32_t
 probe(struct noise_fabric *fabric, const struct noise_worse *worse, uint32_t second,
     struct path *p, struct dice *dice)
@@ -190,7 +190,8 @@ fill_rows(struct noise_fabric *fabric, uint32_t rack, struct wire_summary *summa
 	summary->paths = fabric->rows;
 }
 
-/* As an aggregator: rows every interval, and every second while something is lost. */
+/* Like an aggregator: sends rows every interval, and every second while packets are
+ * lost. */
 static int
 summarise(struct noise_fabric *fabric, uint32_t rack, uint32_t second, bool lossy)
 {
@@ -220,7 +221,7 @@ summarise(struct noise_fabric *fabric, uint32_t rack, uint32_t second, bool loss
 			   (rm_mono_t){ START_NS + (second + 1) * RM_NS_PER_S });
 }
 
-/* Returns how many are named, or -ENOMEM. */
+/* Returns the number of named parts, or -ENOMEM. */
 static int
 judge(struct noise_fabric *fabric, uint32_t second)
 {

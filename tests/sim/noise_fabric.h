@@ -1,7 +1,7 @@
 /*
- * noise_fabric - what is between racks, of which only counts are made up, before the
- * real localisation: per path and second how many probes were sent, lost on the way out
- * and on the way back, in real summaries.
+ * noise_fabric - simulates counts of the paths between racks, as real summaries for the
+ * real localisation: per path and second, the probes sent, lost on the way out and lost
+ * on the way back.
  *
  * Every rack probes every other one over every spine; a reply takes the same spine.
  * Places: every directed link, every spine, every ToR.

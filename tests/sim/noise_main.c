@@ -1,4 +1,4 @@
-/* sim noise: how often noise alone is taken for a fault. */
+/* sim noise: how often noise alone opens an incident. */
 #include "tests/sim/noise_main.h"
 
 #include <getopt.h>
@@ -14,7 +14,7 @@
 #define LINK_RATE_PER_S 10
 
 struct asked {
-	double rnics, racks, spines; /* racks 0: of one rack, its RNICs */
+	double rnics, racks, spines; /* rnics: of one rack, if racks is 0 */
 	double loss, plainly, stretches, seed;
 };
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_SIM_NOISE_MAIN_H
 #define TESTS_SIM_NOISE_MAIN_H
 
-/* argv[0] is the command. An exit status. */
+/* argv[0] is the command. Returns an exit status. */
 int noise_main(int argc, char **argv);
 
 #endif

@@ -15,8 +15,8 @@
 #define BIN_NS (250 * RM_NS_PER_MS)
 #define JUDGE_BINS 4
 #define NEWEST_BINS 2
-#define MESH_PER_S 10 /* to one peer, as plans have it, */
-#define MAX_PER_S 70  /* and to all of them */
+#define MESH_PER_S 10 /* probes per second to one peer, as in plans */
+#define MAX_PER_S 70  /* probes per second to all peers */
 #define WITNESS_BELOW 4
 #define WITNESSES 3
 #define WITNESS_PER_S 10
@@ -26,12 +26,12 @@
 enum side { SENDS, RECEIVES, SIDES };
 
 struct pair {
-	uint32_t src, dst; /* dst from rnics on: a witness outside */
+	uint32_t src, dst; /* dst >= rnics: a witness outside of the rack */
 	double per_bin, owed;
 	uint32_t sent[JUDGE_BINS], out[JUDGE_BINS], back[JUDGE_BINS]; /* lost */
 };
 
-struct side_counts { /* summed up from the stretch's begin */
+struct side_counts { /* cumulated since the begin of the stretch */
 	uint32_t tried, lost;
 };
 
@@ -42,7 +42,8 @@ struct noise_rack {
 	struct pair *pairs;
 	struct window_pair *seen;
 	size_t pair_count;
-	struct side_counts *counts; /* by bin + 1, RNIC, side; last the whole rack's */
+	struct side_counts
+	    *counts; /* by bin + 1, RNIC, side; the last one is of the whole rack */
 	struct rack rack;
 	struct rack_member members[NOISE_RACK_MAX_RNICS], witnesses[WITNESSES];
 	struct rack_host hosts[NOISE_RACK_MAX_RNICS];
@@ -159,13 +160,13 @@ note(struct noise_rack *rack, uint32_t bin, uint32_t rnic, enum side side,
 	struct side_counts *counts;
 
 	if (rnic >= rack->rnics)
-		return; /* a witness: nobody's in this rack */
+		return; /* a witness, which is no place of this rack */
 	counts = counts_at(rack, bin + 1, rnic, side);
 	counts->tried += tried;
 	counts->lost += lost;
 }
 
-/* Of so many packets one way, how many are lost. */
+/* How many of so many packets are lost in one direction. */
 static uint32_t
 send(struct noise_rack *rack, const struct noise_worse *worse, uint32_t bin,
     uint32_t from, uint32_t to, uint32_t count, struct dice *dice)
@@ -178,7 +179,7 @@ send(struct noise_rack *rack, const struct noise_worse *worse, uint32_t bin,
 		lost += dice_share(dice) < loss;
 	note(rack, bin, from, SENDS, count, lost);
 	note(rack, bin, to, RECEIVES, count, lost);
-	/* The whole rack's, once. */
+	/* Each packet counts once for the whole rack. */
 	counts_at(rack, bin + 1, rack->rnics, SENDS)->tried += count;
 	counts_at(rack, bin + 1, rack->rnics, SENDS)->lost += lost;
 	return lost;
@@ -200,7 +201,7 @@ probe(struct noise_rack *rack, const struct noise_worse *worse, uint32_t bin,
 	    send(rack, worse, bin, pair->dst, pair->src, sent - pair->out[at], dice);
 }
 
-/* The judged window: what the last bins hold of this pair. */
+/* The window that is judged: the sum of the pair's last bins. */
 static struct window_pair
 see(const struct noise_rack *rack, const struct pair *pair, uint32_t bin)
 {
@@ -248,7 +249,7 @@ begin(struct noise_rack *rack, struct dice *dice)
 	return rack_judge_new(&rack->judge);
 }
 
-/* Of RNICs and the ToR; of hosts nothing is made up. */
+/* Only verdicts on RNICs and the ToR: hosts are not simulated. */
 static bool
 names_somebody(const struct rack_judgement *judgement)
 {

@@ -1,7 +1,7 @@
 /*
- * noise_rack - a rack of which only counts are made up, before the real rack judge: per
- * pair and 250 ms, how many probes were sent, lost on the way out and on the way back.
- * Racks of less than four RNICs have three witnesses outside, as plans give them.
+ * noise_rack - simulates counts of a rack for the real rack judge: per pair and 250 ms,
+ * the probes sent, lost on the way out and lost on the way back. Racks of less than
+ * four RNICs have three witnesses outside, as in plans.
  *
  * Places: every RNIC's sending side, its receiving side, both; last the whole rack.
  */

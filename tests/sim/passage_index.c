@@ -57,7 +57,8 @@ passage_index_init(struct passage_index *index, const struct clos *clos,
 		passage_index_clear(index);
 		return -ENOMEM;
 	}
-	/* first[p + 1] is where p's list is written next, and at last where it ends. */
+	/* first[p + 1] is where the next entry of p's list is written, and finally its
+	 * end. */
 	for (size_t i = 0; i < count; i++) {
 		const size_t n = passage_parts(clos, &passages[i], parts);
 

@@ -1,6 +1,5 @@
 /*
- * passage_index - which passages crossed which part: links, and the switches between
- * them.
+ * passage_index - the passages (see windowed.h) that crossed each link and each switch.
  */
 #ifndef TESTS_SIM_PASSAGE_INDEX_H
 #define TESTS_SIM_PASSAGE_INDEX_H

@@ -1,4 +1,4 @@
-/* From the fabric to every ToR's plan, by the controller's own modules. */
+/* Makes the plan of every ToR from the fabric, with the controller's own modules. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>

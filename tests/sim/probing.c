@@ -1,15 +1,15 @@
-/* Every probe of the fabric: when it is due, what becomes of it, what is told of it. */
+/* Every probe of the fabric: when it is due, its fate, and what is reported of it. */
 #include "host-agent/probe/prober_target.h"
 #include "tests/sim/arrivals.h"
 #include "tests/sim/eyes_marks.h"
 #include "tests/sim/run_state.h"
 
-#define MAKE_UP_NS (50 * RM_NS_PER_MS)                 /* as host-agent's pacer */
-#define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as its prober */
-#define SOCKET_ROOM 400              /* packets of one RNIC that wait to be read */
-#define REPLY_NS 15000               /* inside a responder, and a prober */
-#define OVERDUE_NS (8 * RM_NS_PER_S) /* as its prober remembers */
-#define LATE_NS RM_NS_PER_MS         /* later, and others may arrive before it */
+#define MAKE_UP_NS (50 * RM_NS_PER_MS)                 /* as in host-agent's pacer */
+#define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as in host-agent's prober */
+#define SOCKET_ROOM 400              /* packets that wait in the socket of one RNIC */
+#define REPLY_NS 15000               /* delays inside a responder and a prober */
+#define OVERDUE_NS (8 * RM_NS_PER_S) /* as its prober remembers a probe */
+#define LATE_NS RM_NS_PER_MS         /* a later one may be overtaken by others */
 
 int
 probing_add_result(struct run *run, struct sim_lane *lane,
@@ -47,7 +47,7 @@ class_of(struct sim_pair *pair, uint8_t dscp)
 	return pair->dscp_count++;
 }
 
-/* While a host stands still its sockets fill. */
+/* While a host is stalled, its sockets fill. */
 static bool
 finds_room(struct run *run, uint32_t rnic, const struct life_span *stall)
 {
@@ -62,12 +62,12 @@ finds_room(struct run *run, uint32_t rnic, const struct life_span *stall)
 
 struct trip {
 	int64_t rtt_ns;   /* until a reply is there */
-	int64_t stood_ns; /* of it the responder's host stood still */
-	int64_t late_ns;  /* until it arrives, where that is long */
-	uint32_t count;   /* of its responder; where it is late, not known yet */
+	int64_t stood_ns; /* the part of it in which the responder's host was stalled */
+	int64_t late_ns;  /* until it arrives, if that takes long; else 0 */
+	uint32_t count;   /* the responder's count; unknown yet for a late probe */
 };
 
-/* What the network and the responder do with it. */
+/* What the network and the responder do with the probe. */
 static enum fate_end
 send(struct run *run, const struct sim_target *target, const struct sim_flow *flow,
     const struct fate_packet *packet, int64_t now_ns, struct trip *trip)
@@ -109,7 +109,7 @@ answered(struct run *run, struct wire_result *result, const struct trip *trip)
 	result->flags = WIRE_SPLIT | WIRE_COUNTED | WIRE_ARRIVAL;
 }
 
-/* A reply comes to a probe that was given up: the agent still tells of it. */
+/* The reply to a probe that was given up arrives: the agent reports it. */
 static int
 remember(struct run *run, struct sim_lane *lane, const struct wire_result *result,
     int64_t now_ns, const struct trip *trip)
@@ -155,7 +155,7 @@ conclude(struct run *run, struct sim_lane *lane, struct wire_result *result,
 	return r;
 }
 
-/* It is under way for long: what its responder counts, it counts then. */
+/* The probe is in flight for long: its responder counts it when it arrives. */
 static int
 travel(struct run *run, const struct sim_target *target, uint8_t dscp,
     const struct wire_result *result, enum fate_end end, int64_t now_ns,
@@ -252,7 +252,8 @@ pace(struct sim_target *target)
 	target->due_ns += interval_ns;
 }
 
-/* Can it send at all? What it could not, it makes up for a while, or skips. */
+/* Whether the agent can send now. A probe that could not be sent is sent a little late,
+ * or skipped. */
 static bool
 may_send(struct run *run, struct sim_target *target)
 {

@@ -1,4 +1,4 @@
-/* One rack's aggregator: its real modules, wired as the daemon wires them. */
+/* The aggregator of one rack: its real modules, connected as in the daemon. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/roster.h"
 
-#define RING_BYTES 32768 /* for each of its RNICs: three seconds of results */
+#define RING_BYTES 32768 /* per RNIC of the rack: three seconds of results */
 #define RNIC_INTERVAL_NS (60 * RM_NS_PER_S)
-#define SILENT_NS (10 * RM_NS_PER_S) /* then a session is given up */
+#define SILENT_NS (10 * RM_NS_PER_S) /* then a silent session is closed */
 
-/* ---- what it is asked, and says -------------------------------------------------- */
+/* ---- callbacks of its modules ---------------------------------------------------- */
 
 static struct sim_lane *
 lane_of_host(struct sim_rack *rack, const char *host)
@@ -76,7 +76,7 @@ on_focus(
 		probing_focus(rack->run, focus, rack->run->now_ns);
 }
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- restarts -------------------------------------------------------------------- */
 
 int
 sim_rack_start(struct sim_rack *rack, int64_t now_ns)
@@ -225,7 +225,7 @@ take_beat(struct agent *agent, const uint8_t *data, size_t len, rm_mono_t now)
 	return 0;
 }
 
-/* What is left of an earlier life is nobody's: its session has ended. */
+/* Messages of a former session are dropped: that session has ended. */
 static int
 forgive(int r)
 {
@@ -293,8 +293,8 @@ kernel_answers(struct sim_rack *rack, struct sim_lane *lane, int64_t now_ns)
 	return !lane->mute;
 }
 
-/* Asks the kernels of those that are silent, gives up those that are for long; returns
- * up to when everybody's results are in. */
+/* Checks whether the kernels of silent agents answer, and closes sessions that are
+ * silent for long. Returns the time until which all results have arrived. */
 static rm_mono_t
 watch_agents(struct sim_rack *rack, rm_mono_t now, int64_t now_ns)
 {
@@ -348,7 +348,7 @@ restart(struct sim_rack *rack, int64_t now_ns)
 		return now_ns >= rack->up_ns ? sim_rack_start(rack, now_ns) : 0;
 	if (per_hour <= 0 || now_ns < rack->next_down_ns)
 		return 0;
-	/* At the run's begin only when the next one comes is drawn. */
+	/* At the begin of the run, only the time of the next restart is drawn. */
 	if (rack->next_down_ns != 0) {
 		sim_rack_stop(rack, now_ns);
 		rack->up_ns =

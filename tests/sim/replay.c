@@ -11,17 +11,17 @@
 #include "tests/sim/run_state.h"
 
 #define MAX_RACKS 256
-#define RACK_RNICS 64 /* that a rack's ring has room for */
+#define RACK_RNICS 64 /* for which a rack's ring has room */
 #define MAX_S 1000000
-/* What comes so late after a tick is before it; sessions may be out of order by as
- * much. */
+/* A line that is so little later than a tick counts before it, since the times of
+ * sessions may be out of order by as much. */
 #define TICK_AFTER_NS RM_NS_PER_MS
 
 struct replay {
 	const char *file;
 	struct rm_error *error;
 	struct run run;
-	struct scenario scenario;     /* only its name */
+	struct scenario scenario;     /* only the name is used */
 	char (*hosts)[RM_NAME_BYTES]; /* by lane */
 	size_t host_room, lane_room;
 	struct hex_bytes bytes; /* of the line's frame */
@@ -35,8 +35,7 @@ refuse(struct replay *replay, const char *what)
 	    replay->error, -EINVAL, "%s:%zu: %s", replay->file, replay->line, what);
 }
 
-/* ---- fields of a line -------------------------------------------------------------
- */
+/* ---- fields of a line ------------------------------------------------------------ */
 
 static bool
 read_name(char **rest, char name[RM_NAME_BYTES])
@@ -72,7 +71,7 @@ read_bytes(struct replay *replay, char **rest)
 		   : r;
 }
 
-/* ---- who is there ---------------------------------------------------------------- */
+/* ---- racks, hosts ---------------------------------------------------------------- */
 
 static struct sim_rack *
 find_rack(struct replay *replay, const char *name)
@@ -198,7 +197,7 @@ take_frame(struct replay *replay, struct sim_rack *rack, struct sim_lane *lane,
 	if (r < 0)
 		return r;
 	kind = wire_kind_of(frame->bytes, frame->len);
-	/* What else an agent says is no evidence. */
+	/* Other messages of an agent are no evidence. */
 	if (rack->rack == NULL ||
 	    (kind != WIRE_HELLO && kind != WIRE_REGISTER && kind != WIRE_BATCH &&
 		kind != WIRE_COUNTS && kind != WIRE_HEARTBEAT && kind != WIRE_PATHS))
@@ -341,7 +340,7 @@ replay_begin(struct replay *replay, FILE *verdicts)
 	return centre_new(run, &run->centre);
 }
 
-/* Its second line says whose it is. */
+/* The second line shows whose recording it is. */
 static bool
 is_of_centre(FILE *in)
 {

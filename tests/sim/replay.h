@@ -1,9 +1,10 @@
 /*
- * replay - a recording through the real judgement: the same ingest, windows, rack
- * judges, incidents and localisation as in a run, and nothing simulated but the way
- * from the racks to the centre.
+ * replay - feeds a recording to the same ingest, windows, rack judges, incidents and
+ * localisation as a run. Only the connections from the racks to the analyzer are
+ * simulated.
  *
- * Foreign bytes: a line that is not as README.md has it is an error that names it.
+ * The file may have any content: a line that does not match the format in README.md is
+ * an error that names the line.
  */
 #ifndef TESTS_SIM_REPLAY_H
 #define TESTS_SIM_REPLAY_H
@@ -12,8 +13,8 @@
 
 #include "rackmesh/core/error.h"
 
-/* Each opening, change and end of an incident goes to verdicts, as a sentence. -EINVAL
- * and why; -ENOMEM. */
+/* Writes each opening, change and end of an incident to verdicts, as a sentence.
+ * -EINVAL with error filled; -ENOMEM. */
 int replay_whole(FILE *in, const char *file, FILE *verdicts, struct rm_error *error);
 
 #endif

@@ -243,7 +243,7 @@ take_lines(struct replayed *replayed, FILE *in)
 	int r = 0;
 
 	while (r == 0 && getline(&text, &room, in) > 0) {
-		/* It ended in the midst of a line: with its analyzer. */
+		/* The last line is incomplete: the analyzer ended while it wrote. */
 		if (text[strcspn(text, "\n")] == '\0')
 			break;
 		text[strcspn(text, "\n")] = '\0';

@@ -1,6 +1,6 @@
 /*
- * replay_centre - what an analyzer recorded (analyzer/incidents/recorder.h) through the
- * real localisation and incidents, at the very times at which it judged.
+ * replay_centre - feeds the recording of an analyzer (analyzer/incidents/recorder.h) to
+ * the real localisation and incidents, at exactly the times at which it judged.
  */
 #ifndef TESTS_SIM_REPLAY_CENTRE_H
 #define TESTS_SIM_REPLAY_CENTRE_H

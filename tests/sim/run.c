@@ -11,7 +11,7 @@
 #include "tor-aggregator/plan/pinglist_builder.h"
 
 #define JUDGE_NS (250 * RM_NS_PER_MS)
-#define SEEN_AFTER_NS (750 * RM_NS_PER_MS) /* results of a second are in by then */
+#define SEEN_AFTER_NS (750 * RM_NS_PER_MS) /* results of a second have arrived */
 #define CLOCKS_APART_NS (250 * RM_NS_PER_MS)
 #define FIRST_TRACE_NS (500 * RM_NS_PER_MS)
 #define TRACES_APART_NS RM_NS_PER_S
@@ -32,7 +32,7 @@ run_grow(void **items, size_t count, size_t *room, size_t bytes)
 	return 0;
 }
 
-/* ---- who is there ---------------------------------------------------------------- */
+/* ---- racks, hosts ---------------------------------------------------------------- */
 
 static void
 make_hosts(struct run *run)
@@ -75,7 +75,7 @@ make_racks(struct run *run)
 	return 0;
 }
 
-/* An RNIC's host, as its ToR's aggregator knows it. */
+/* The host of an RNIC, in the table of its ToR's aggregator. */
 static void
 place_rnic(struct run *run, uint32_t rnic)
 {
@@ -326,7 +326,7 @@ run_whole(const struct scenario *scenario, const struct run_options *options,
 		.record = options->record,
 		.dice = dice_of(options->seed, (uint64_t)options->number << 8) };
 	int r = run_begin(&run, options, error);
-	/* Others' windows may end with the run: they are told of its last second, too.
+	/* Windows of other schemes may end with the run: they get its last second, too.
 	 */
 	const int64_t until_ns = run.end_ns + (run.eyes != NULL ? SEEN_AFTER_NS : 0);
 

@@ -1,9 +1,8 @@
 /*
- * run - one draw of a scenario, from beginning to end: the fabric, its faults, probes
- * by the real plan, and the real judgement of racks and region; what it names is
- * scored.
+ * run - simulates one draw of a scenario: the fabric, its faults, probes by the real
+ * plan, and the real judges of racks and region; scores the parts that they name.
  *
- * All of it follows from scenario, seed and number. No clock is read.
+ * The result depends only on scenario, seed and number. No clock is read.
  */
 #ifndef TESTS_SIM_RUN_H
 #define TESTS_SIM_RUN_H
@@ -33,15 +32,16 @@ struct run_options {
 	uint32_t number; /* of the run */
 	struct run_scheme schemes[RUN_MAX_SCHEMES];
 	size_t scheme_count;
-	struct kept **keep; /* of what schemes are told, the caller's; or NULL */
-	FILE *record;       /* what its aggregators receive (record.h); or NULL */
-	FILE *verdicts;     /* each opening, change and end, as a sentence; or NULL */
+	struct kept *
+	    *keep; /* stores the inputs of the schemes; owned by the caller; or NULL */
+	FILE *record;   /* what its aggregators receive (record.h); or NULL */
+	FILE *verdicts; /* each opening, change and end, as a sentence; or NULL */
 };
 
 struct run_result {
-	struct score *own; /* the caller frees it, and those of the schemes */
+	struct score *own; /* the caller frees it, and the scores of the schemes */
 	struct score *schemes[RUN_MAX_SCHEMES];
-	char *truth; /* the run's JSON line, malloc'd */
+	char *truth; /* JSON line of the run's truth, malloc'd */
 	uint64_t probes, lost, results, windows;
 };
 

@@ -1,11 +1,11 @@
 /*
- * run_state - what the files of one simulated run share; nobody else's business.
+ * run_state - shared by the files of a simulated run; private to them.
  *
- * Time is in ns from the run's start (int64_t); every clock of the fleet is made from
- * it: rack_mono and rack_wall of an aggregator, host_mono of an agent. It passes in
- * slices; what is sent in a slice is drawn first, in no order that matters, then agents
- * report, then aggregators tick, then the centre judges. Where a recording is replayed,
- * there is no fabric and nobody lives: clos, life, expansion and the like are NULL.
+ * Time is in ns from the start of the run (int64_t). All clocks are derived from it:
+ * rack_mono and rack_wall of an aggregator, host_mono of an agent. It advances in
+ * slices. For each slice, first the probes are drawn, in any order, then agents report,
+ * then aggregators tick, then the analyzer judges. A replay has no fabric, hosts or
+ * plans: clos, life, expansion and so on are NULL.
  */
 #ifndef TESTS_SIM_RUN_STATE_H
 #define TESTS_SIM_RUN_STATE_H
@@ -44,25 +44,25 @@ struct localise;
 struct rm_incidents;
 struct tor_rack;
 
-struct sim_pair { /* what a responder has received of a prober */
+struct sim_pair { /* counts of what a responder has received from a prober */
 	uint32_t src, dst;
 	uint32_t received[RUN_CLASSES], reported[RUN_CLASSES];
 	uint8_t dscps[RUN_CLASSES], dscp_count;
-	bool listed; /* among those that its responder's lane reports */
+	bool listed; /* it is among the rows that its responder's lane reports */
 };
 
 struct sim_flow {
 	struct fate_path path;
-	uint32_t epoch; /* of the way; 0: not known yet */
+	uint32_t epoch; /* of the path; 0: not known yet */
 	uint16_t port;
-	uint8_t kept;    /* of the target's flows, its n-th that is probed */
-	uint64_t traced; /* stands for the last traced way; 0: none */
-	uint64_t known;  /* for the last one of which all was seen */
+	uint8_t kept;    /* the n-th flow of the target that is probed */
+	uint64_t traced; /* id of the last traced path; 0: none */
+	uint64_t known;  /* id of the last path of which all hops were seen */
 };
 
 struct sim_target {
 	uint32_t src, dst, pair;
-	uint32_t first_flow; /* UINT32_MAX: the target is no more */
+	uint32_t first_flow; /* UINT32_MAX: the target was removed */
 	uint8_t flow_count, kept_count, dscp_count, size_count;
 	uint8_t kind; /* enum wire_probe_kind */
 	bool paired, second;
@@ -90,8 +90,8 @@ struct sim_lane { /* a host's agent, towards one rack's aggregator */
 	uint32_t host, rack;
 	uint32_t rnics[WIRE_MAX_HOST_RNICS];
 	size_t rnic_count;
-	struct agent *agent; /* the aggregator's; NULL: it knows none */
-	/* sent_age_ns of results holds when they were sent, until they are. */
+	struct agent *agent; /* of the aggregator; NULL: it knows none */
+	/* Until the batch is sent, sent_age_ns of results has the time of sending. */
 	struct wire_result *results;
 	size_t result_count, result_room;
 	int64_t oldest_ns;
@@ -105,11 +105,11 @@ struct sim_lane { /* a host's agent, towards one rack's aggregator */
 	uint64_t seq, beats;
 	uint64_t dropped_batches, dropped_results;
 	bool wants_all_counts;
-	bool links_down; /* as it told last */
+	bool links_down; /* as last reported */
 	int64_t next_beat_ns, last_beat_ns, next_trace_ns;
-	int64_t traced_ns;  /* when last; 0: never */
-	uint64_t traced_by; /* incarnation of the agent that did */
-	/* What is on its way, or waits for the aggregator, in order. */
+	int64_t traced_ns;  /* time of the last message; 0: none */
+	uint64_t traced_by; /* incarnation of the agent that sent it */
+	/* Messages that are in flight, or wait for the aggregator, in order. */
 	struct sim_message *first, *last;
 	int64_t last_arrival_ns;
 	int64_t last_seen_ns;
@@ -120,12 +120,12 @@ struct sim_lane { /* a host's agent, towards one rack's aggregator */
 struct sim_host {
 	uint64_t incarnation;
 	int64_t clock_ns;
-	double drift; /* of a second in a second */
-	bool alive;   /* its agent is there */
+	double drift; /* clock drift in seconds per second */
+	bool alive;   /* its agent runs */
 	uint32_t first_lane, lane_count;
 };
 
-struct sim_queue { /* of an RNIC whose host stands still: its socket's room */
+struct sim_queue { /* packets in the socket of an RNIC whose host is stalled */
 	int64_t since_ns;
 	uint32_t count;
 };
@@ -138,12 +138,13 @@ struct sim_rack {
 	uint8_t *plan;
 	size_t plan_len;
 	struct wire_plan_view view;
-	struct tor_rack *rack; /* NULL: its aggregator is not there */
+	struct tor_rack *rack; /* NULL: the aggregator does not run */
 	struct agents *agents;
 	struct ingest ingest;
 	uint64_t incarnation, summary_seq;
-	json_t *saved;          /* incidents of the life before */
-	int64_t down_ns, up_ns; /* while it is not there: since, and until when */
+	json_t *saved; /* incidents before the restart */
+	int64_t down_ns,
+	    up_ns; /* while the aggregator is down: since when, until when */
 	int64_t next_down_ns;
 	uint32_t *lanes;
 	size_t lane_count;
@@ -178,11 +179,11 @@ struct run {
 	struct wheel *wheel;
 	struct arrivals arrivals;
 	struct wire_writer *writer;      /* of agents and the controller */
-	struct wire_writer *rack_writer; /* theirs are still being read */
+	struct wire_writer *rack_writer; /* their messages are still read */
 	struct pinglist_builder *pinglist_builder;
 	struct centre *centre;
-	struct kept *keep;          /* what they see; NULL: not kept */
-	struct eyes *eyes;          /* what baselines see; NULL: there are none */
+	struct kept *keep; /* stores their inputs; NULL: not stored */
+	struct eyes *eyes; /* input of the other schemes; NULL: there are none */
 	struct scheme_named *named; /* at the last judgement */
 	size_t named_count, named_room;
 	struct truth *truths;
@@ -190,7 +191,7 @@ struct run {
 	uint64_t seed;
 	uint32_t number;
 	FILE *verdicts;
-	FILE *record; /* NULL: nobody wants one */
+	FILE *record; /* NULL: not recorded */
 };
 
 static inline uint32_t
@@ -218,7 +219,7 @@ host_mono(const struct sim_host *host, int64_t now_ns)
 			  (int64_t)((double)now_ns * host->drift));
 }
 
-/* As its agent tells of it. names: what the result borrows. */
+/* The result as its agent reports it. names: borrowed by the result. */
 struct run_names {
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 };
@@ -228,18 +229,18 @@ struct wire_rnic run_rnic(
 /* Malloc'd room for one more of *items; 0 or -ENOMEM. */
 int run_grow(void **items, size_t count, size_t *room, size_t bytes);
 
-/* ---- plans: who probes whom ------------------------------------------------------ */
+/* ---- plans: targets of RNICs ----------------------------------------------------- */
 
 int plans_make(struct run *run, struct rm_error *error);
 
 /* ---- probing --------------------------------------------------------------------- */
 
-/* The targets of a lane, from its rack's plan: at first, or of another rotation. */
+/* Sets the targets of a lane from its rack's plan, at first or for a new rotation. */
 int probing_expand(struct run *run, struct sim_lane *lane, uint64_t rotation);
-/* All probes of the slice that ends here. -ENOMEM. */
+/* Simulates all probes of the slice that ends now. -ENOMEM. */
 int probing_slice(struct run *run, int64_t end_ns);
 void probing_focus(struct run *run, const struct wire_focus *focus, int64_t now_ns);
-/* Its process has begun anew: it has received nothing yet. */
+/* The process has restarted: its receive counts are 0. */
 void probing_forget(struct run *run, struct sim_lane *lane);
 int probing_add_result(struct run *run, struct sim_lane *lane,
     const struct wire_result *result, int64_t known_ns);
@@ -248,9 +249,9 @@ int probing_add_result(struct run *run, struct sim_lane *lane,
 
 int agents_report(struct run *run, int64_t now_ns);
 int agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns);
-/* In a new session: all ways that it knows. */
+/* In a new session, the agent sends all paths that it knows. */
 int agents_retell(struct run *run, struct sim_lane *lane, int64_t now_ns);
-/* On its way to the aggregator, behind all that was sent before. */
+/* Sends a message to the aggregator, after all that were sent before. */
 int agents_post(struct run *run, struct sim_lane *lane, enum wire_kind kind,
     struct wire_bytes bytes, int64_t now_ns);
 
@@ -258,7 +259,7 @@ int agents_post(struct run *run, struct sim_lane *lane, enum wire_kind kind,
 
 int sim_rack_start(struct sim_rack *rack, int64_t now_ns);
 void sim_rack_stop(struct sim_rack *rack, int64_t now_ns);
-/* rack->view has become a newer plan's. */
+/* rack->view now is a newer plan. */
 int sim_rack_replan(struct sim_rack *rack, int64_t now_ns);
 void sim_rack_clear(struct sim_rack *rack);
 int sim_rack_take(struct sim_rack *rack, struct sim_lane *lane, enum wire_kind kind,
@@ -267,7 +268,7 @@ void sim_rack_ended(
     struct sim_rack *rack, struct sim_lane *lane, bool by_peer, int64_t now_ns);
 int sim_rack_tick(struct sim_rack *rack, int64_t now_ns);
 
-/* ---- the centre ------------------------------------------------------------------ */
+/* ---- analyzer -------------------------------------------------------------------- */
 
 int centre_new(struct run *run, struct centre **ret);
 void centre_free(struct centre *centre);
@@ -278,17 +279,18 @@ void centre_incident(struct centre *centre, struct sim_rack *rack,
 int centre_judge(struct centre *centre, int64_t now_ns);
 const struct rm_incidents *centre_incidents(const struct centre *centre);
 
-/* ---- whom we name, and what others see ------------------------------------------- */
+/* ---- named parts, input of other schemes ----------------------------------------- */
 
-/* Of all racks and the centre, each part once. *ret until the next call. */
+/* The named parts of all racks and the analyzer, each once. *ret is valid until the
+ * next call. */
 int naming_now(struct run *run, const struct scheme_named **ret, size_t *count);
 
 int eyes_new(struct run *run, const struct run_options *options, struct eyes **ret);
 void eyes_free(struct eyes *eyes);
-/* A batch that has arrived; what came before, once, changes nothing. */
+/* Takes a batch that has arrived. A batch that has already arrived changes nothing. */
 void eyes_batch(struct eyes *eyes, const struct sim_lane *lane, const uint8_t *data,
     size_t len, int64_t now_ns);
-/* A second is over, and late results of it have come. */
+/* A second has ended, and its late results have arrived. */
 int eyes_close(struct eyes *eyes, int64_t end_ns);
 
 #endif

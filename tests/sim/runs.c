@@ -11,14 +11,14 @@
 
 #define AHEAD 1024 /* runs whose results may wait for an earlier one's */
 
-/* All runs of one file: workers take them in turn, the results are added in order. */
+/* All runs of one file: workers take the next one, results are added in order. */
 struct file {
 	const struct runs_options *options;
 	const struct scenario *scenario;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	uint32_t next, added, count;
-	struct run_result done[AHEAD]; /* own NULL: not there yet */
+	struct run_result done[AHEAD]; /* own NULL: no result yet */
 	struct run_result sum;
 	struct rm_error error;
 	int failed;
@@ -26,7 +26,7 @@ struct file {
 
 /* ---- running --------------------------------------------------------------------- */
 
-/* Each sentence with the run that it is about. */
+/* Prints each sentence with the number of its run. */
 static void
 print_errors(const struct run_result *result, uint32_t number)
 {
@@ -143,7 +143,7 @@ run_all(struct file *file)
 	return file->failed;
 }
 
-/* ---- telling --------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------- */
 
 static void
 report(const struct file *file, double seconds)
@@ -157,7 +157,8 @@ report(const struct file *file, double seconds)
 	    (unsigned long long)options->seed, (unsigned long long)sum->probes,
 	    (unsigned long long)sum->lost, (unsigned long long)sum->windows);
 	fflush(stdout);
-	/* No two runs take as long: not among what repeats. */
+	/* The duration differs between runs, so it is not part of the repeatable
+	 * output. */
 	fprintf(stderr, "sim: %s: %.1f s of a core, %.2f million probes/s\n",
 	    file->scenario->name, seconds, (double)sum->probes / seconds / 1e6);
 	if (options->score)
@@ -168,7 +169,7 @@ report(const struct file *file, double seconds)
 	}
 }
 
-/* Of what was named so surely, how much was right. */
+/* How much was right of what was named with such a confidence. */
 static void
 report_reliability(const struct score *score)
 {

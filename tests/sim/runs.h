@@ -1,6 +1,6 @@
 /*
- * runs - all runs of one scenario file, by several threads, and what came of them. What
- * is printed does not depend on how many.
+ * runs - simulates all runs of one scenario file in several threads, and prints the
+ * results. The output does not depend on the number of threads.
  */
 #ifndef TESTS_SIM_RUNS_H
 #define TESTS_SIM_RUNS_H
@@ -35,10 +35,10 @@ struct runs_sum {                 /* of all files; begins as zeros */
 	uint64_t files, runs;
 };
 
-/* What is wrong has been said. Adds to *sum. */
+/* Prints errors. Adds to *sum. */
 int runs_file(
     const struct runs_options *options, const char *path, struct runs_sum *sum);
-/* Ours and the schemes', over all files. */
+/* Prints the table of our judge and the schemes, over all files. */
 void runs_table(const struct runs_options *options, const struct runs_sum *sum);
 void runs_sum_clear(struct runs_sum *sum);
 

@@ -1,9 +1,9 @@
 /*
  * scenario - reads the file of a simulation, and draws the values of one run. Pure.
  *
- * README.md describes the language. Every number and every name may be a choice: its
- * value in a run depends on the file, the seed and the run's number only. Every error
- * in the file names file, line, column and option.
+ * README.md describes the format. Every number and every name may be a range or list,
+ * from which each run draws: the value depends only on the file, the seed and the
+ * number of the run. Every error in the file names file, line, column and option.
  */
 #ifndef TESTS_SIM_SCENARIO_H
 #define TESTS_SIM_SCENARIO_H
@@ -129,7 +129,7 @@ enum fault_kind {
 	FAULT_FLOWS_BLACKHOLED,
 	FAULT_LINK_FLAP,
 	FAULT_LATENCY,
-	FAULT_BURST, /* noise: no file can ask for it, and it is no truth */
+	FAULT_BURST, /* noise: cannot be in a file, and is no truth */
 	FAULT_KINDS
 };
 
@@ -184,7 +184,7 @@ struct scenario {
 	struct marks marks;
 };
 
-/* -EINVAL and error; -ENOMEM; what reading a file gives. */
+/* -EINVAL with error filled; -ENOMEM; errors of reading the file. */
 int scenario_load(const char *path, struct scenario **ret, struct rm_error *error);
 int scenario_parse(const char *name, const char *text, size_t len,
     struct scenario **ret, struct rm_error *error);
@@ -192,7 +192,7 @@ void scenario_free(struct scenario *scenario);
 
 double scenario_pick(const struct scenario_choice *choice, struct dice *dice);
 
-struct scenario_draw { /* what is the same for all of a run */
+struct scenario_draw { /* values of one run */
 	double seconds;
 	struct clos_options fabric;
 	double probing[PROBING_OPTIONS];
@@ -202,7 +202,7 @@ struct scenario_draw { /* what is the same for all of a run */
 void scenario_draw(
     const struct scenario *scenario, struct dice *dice, struct scenario_draw *ret);
 
-struct fault { /* one part's */
+struct fault { /* a fault of one part */
 	enum fault_kind kind;
 	uint32_t part; /* of the fabric */
 	enum fault_direction direction;
@@ -210,19 +210,22 @@ struct fault { /* one part's */
 	double share; /* of the flows */
 	int dscp;     /* < 0: all classes */
 	uint32_t min_bytes;
-	int pair; /* of a switch: only from one rack to another, 2: and back */
+	int pair; /* of a switch: 1: only packets from one rack to another one; 2: and
+		     back */
 	int64_t latency_ns;
-	int64_t held_ns; /* what it swallowed for so long before its end waited */
+	int64_t
+	    held_ns; /* packets of the last held_ns of the fault wait until its end */
 	int64_t from_ns, to_ns; /* to_ns INT64_MAX: to the end of the run */
 	int64_t on_ns, off_ns;  /* on_ns 0: without interruption */
-	int64_t rerouted_ns;    /* when routing avoids it; INT64_MAX: never */
-	bool kernel;            /* of a stall: the host's kernel still acknowledges */
+	int64_t
+	    rerouted_ns; /* when routing begins to avoid the part; INT64_MAX: never */
+	bool kernel;     /* of a stall: the host's kernel still acknowledges */
 	uint64_t salt;
 };
 
 /*
- * The faults of a run, on this fabric. *ret is malloc'd. -EINVAL and error: there is no
- * such part, or not so many; -ENOMEM.
+ * Draws the faults of a run on this fabric. *ret is malloc'd. -EINVAL with error
+ * filled: there is no such part, or there are fewer parts; -ENOMEM.
  */
 int scenario_faults(const struct scenario *scenario, const struct clos *clos,
     struct dice *dice, struct fault **ret, size_t *count, struct rm_error *error);

@@ -7,7 +7,7 @@
 #include "tests/sim/scenario.h"
 #include "tests/sim/unlucky.h"
 
-#define MAX_TRIES 100000 /* to find a part that is not at fault yet */
+#define MAX_TRIES 100000 /* attempts to find a part without a fault */
 
 double
 scenario_pick(const struct scenario_choice *choice, struct dice *dice)
@@ -25,7 +25,7 @@ scenario_pick(const struct scenario_choice *choice, struct dice *dice)
 	return v[0] + (v[1] - v[0]) * share;
 }
 
-/* Every value of a whole range is as likely. */
+/* All whole numbers of a range are equally likely. */
 static double
 pick(const struct scenario_choice *choice, const struct scenario_option *option,
     struct dice *dice)
@@ -130,7 +130,7 @@ is_at(const struct clos *clos, uint32_t number, enum fault_place place)
 	}
 }
 
-/* What a kind can befall at all. */
+/* The types of parts that a kind of fault may have. */
 static bool
 fits(const struct clos *clos, uint32_t number, enum fault_kind kind)
 {
@@ -155,7 +155,7 @@ fits(const struct clos *clos, uint32_t number, enum fault_kind kind)
 	}
 }
 
-/* Of the same switch's leaving links, of the same rack's RNICs. */
+/* Parts of one group: links that leave one switch, or RNICs of one rack. */
 static bool
 is_beside(const struct clos *clos, uint32_t a, uint32_t b)
 {
@@ -173,7 +173,7 @@ struct drawing {
 	struct rm_error *error;
 	struct fault *faults;
 	size_t count, room;
-	uint64_t salt; /* who is unlucky in this run; 0: not drawn yet */
+	uint64_t salt; /* selects the unlucky switches; 0: not drawn yet */
 };
 
 struct drawing_entry {
@@ -182,7 +182,7 @@ struct drawing_entry {
 	bool together;
 	size_t first; /* of its faults */
 	double skew;
-	struct unlucky *unlucky; /* NULL: any is as likely */
+	struct unlucky *unlucky; /* NULL: all are equally likely */
 };
 
 static bool
@@ -207,7 +207,7 @@ suits(const struct drawing *d, const struct drawing_entry *e, uint32_t part)
 		   is_beside(d->clos, d->faults[e->first].part, part));
 }
 
-/* Where all that is unlucky has its fault already, any other part. */
+/* If all unlucky parts have a fault already, takes any other part. */
 static int
 draw_part(const struct drawing *d, const struct drawing_entry *e, uint32_t *ret)
 {

@@ -23,7 +23,7 @@ int scenario_read_number(const struct scenario_read *read,
 int scenario_read_find(const struct scenario_read *read,
     const struct rm_yaml_node *node, const char *what, const char *const *names,
     size_t *ret);
-/* A name, or {of: [names]}. skip: so many names at the begin are not allowed. */
+/* A name, or {of: [names]}. skip: the first so many names are not allowed. */
 int scenario_read_name(const struct scenario_read *read,
     const struct rm_yaml_node *node, const char *what, const char *const *names,
     size_t skip, struct scenario_choice *ret);

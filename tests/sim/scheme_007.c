@@ -5,8 +5,8 @@
 
 enum { WINDOW, THETA, LOST, DEVICE };
 
-/* A bad flow's vote for each of its links; the sum of all votes is that of the bad
- * flows. Returns the link with the most. */
+/* Each bad flow has one vote, which it divides among its links. Returns the link with
+ * the most votes. */
 static uint32_t
 add_votes(const struct clos *clos, const struct passage *passages, size_t count,
     const bool *bad, double *votes, double *sum)

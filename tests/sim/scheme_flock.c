@@ -4,16 +4,17 @@
 
 #include "tests/sim/passage_index.h"
 
-#define DEVICE_PRIOR 5 /* of a switch, in links' */
+#define DEVICE_PRIOR 5 /* cost of a switch, as a multiple of that of a link */
 
 enum { WINDOW, BAD_LOSS, GOOD_LOSS, PRIOR };
 
 struct flock {
 	const struct passage *passages;
 	struct passage_index index;
-	double *evidence; /* by passage: ln of how much likelier over a bad part */
-	bool *blamed;     /* by passage: it crosses one that is blamed */
-	double *gain;     /* by part: of blaming it, prior included */
+	double *evidence; /* by passage: ln of the likelihood ratio if a bad part is
+			     crossed */
+	bool *blamed;     /* by passage: it crosses a blamed part */
+	double *gain;     /* by part: gain of blaming it, with the prior */
 };
 
 static void
@@ -38,7 +39,7 @@ weigh(struct flock *flock, const struct windowed *w, size_t count)
 	}
 }
 
-/* What it crosses is explained: nobody else gains by it. */
+/* The passage is explained: no other part gains by it. */
 static void
 blame(struct flock *flock, const struct clos *clos, uint32_t part)
 {

@@ -5,7 +5,7 @@
 #include "tests/sim/passage_index.h"
 
 #define MAX_ROUNDS 100
-#define STILL 1e-8 /* the error's change at which the descent ends */
+#define STILL 1e-8 /* the descent ends when the error changes by less */
 
 enum { WINDOW, LAMBDA, FAIL, DEVICE };
 
@@ -17,7 +17,8 @@ struct descent {
 	double *x;       /* by part: share that a link lets through */
 	double *through; /* by passage: the product of its links' */
 	bool *out;       /* by part: the links of a device that was named */
-	bool *left_out;  /* by passage: it crosses such a one, or no known way */
+	bool *
+	    left_out; /* by passage: it crosses such a link, or its path is not known */
 };
 
 static double
@@ -26,7 +27,7 @@ rate(const struct passage *p)
 	return 1 - (double)p->lost / p->sent;
 }
 
-/* Of all links but one. */
+/* The product over all links but one. */
 static double
 let_through(const struct descent *d, const struct passage *p, uint32_t but)
 {
@@ -38,7 +39,7 @@ let_through(const struct descent *d, const struct passage *p, uint32_t but)
 	return product;
 }
 
-/* First step: a switch through which too many ways are bad, as a whole. */
+/* First step: names a switch through which too many paths are bad. */
 static int
 name_devices(struct descent *d, struct windowed *w)
 {
@@ -113,7 +114,8 @@ best_of(const struct descent *d, uint32_t link)
 	}
 	if (s2 == 0)
 		return 1;
-	if (s2 <= lambda) /* concave: an end of the range, nearer to what was seen */
+	if (s2 <= lambda) /* concave: the end of the range that is nearer to the
+			     observation */
 		return s1 > s2 / 2 ? 1 : 0;
 	best = (2 * s1 - lambda) / (2 * (s2 - lambda));
 	return best < 0 ? 0 : best > 1 ? 1 : best;

@@ -5,20 +5,21 @@
 #include "rackmesh/judge/judge.h"
 #include "tests/sim/passage_index.h"
 
-#define MAX_PARTS 256 /* at fault at once */
-#define ROUNDS 2      /* of learning what is usual from what was not explained */
+#define MAX_PARTS 256 /* most parts at fault at a time */
+#define ROUNDS 2      /* of learning the usual loss from unexplained losses */
 #define MOST_USUAL_LOSS 0.01
-#define WITHIN 7 /* ln: alternatives nearer than this lessen the confidence */
+#define WITHIN 7 /* ln: closer alternatives lessen the confidence */
 
 enum { WINDOW, PRIOR, DEVICE_PRIOR, DEVICE_CABLES, LEAST_LOSS, USUAL };
 
-/* Elements are switches and links by part, and RNICs with both ways of their cable. */
+/* Elements: switches, links, and RNICs with both directions of their cable. */
 struct ours {
 	const struct windowed *w;
 	const struct passage *passages;
 	size_t count;
 	struct rm_observation *observations;
-	struct rm_candidate *candidates; /* by part; then by cable, both ways */
+	struct rm_candidate
+	    *candidates; /* by part; then by cable, for both directions */
 	size_t candidate_count;
 	bool *blamed; /* by part */
 };
@@ -62,14 +63,14 @@ observe(struct ours *ours)
 	}
 }
 
-/* Every part alone, and every cable between switches both ways. */
+/* Adds every part, and every cable between switches with both directions. */
 static void
 suspect(struct ours *ours)
 {
 	const struct clos *clos = ours->w->clos;
 	const double *values = ours->w->values;
-	/* Who could be at fault, and how many are held to be: e to the value's power.
-	 */
+	/* The possible parts, and the expected number of faults, which is e to the
+	 * power of this value. */
 	const double one_of_all = -log(clos_links(clos));
 
 	for (uint32_t part = 0; part < clos_parts(clos); part++) {
@@ -110,7 +111,7 @@ name(const struct ours *ours, struct windowed *w,
 	return windowed_gather_devices(w, 0, w->values[DEVICE_CABLES]);
 }
 
-/* Of all that crossed nobody who is blamed, the share that was lost. */
+/* The share of loss of all passages that crossed no blamed part. */
 static double
 usual_loss(const struct ours *ours)
 {
@@ -126,12 +127,13 @@ usual_loss(const struct ours *ours)
 		sent += explained ? 0 : o->sent;
 		lost += explained ? 0 : o->lost;
 	}
-	/* One more than there were: a quiet fabric is not known to be without loss. */
+	/* One more than was lost: a fabric without observed loss may have some. */
 	usual = sent > 0 ? (double)(lost + 1) / (double)sent : 1;
 	return usual < MOST_USUAL_LOSS ? usual : MOST_USUAL_LOSS;
 }
 
-/* Whom the judge blames, given what is usual; *ret lives as long as the judge. */
+/* The parts that the judge blames, given the usual loss; *ret is valid while the judge
+ * exists. */
 static int
 explain(struct ours *ours, struct rm_judge **judge, struct rm_explanation *ret)
 {

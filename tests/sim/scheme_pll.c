@@ -9,7 +9,7 @@ struct pll {
 	const struct passage *passages;
 	struct passage_index index;
 	bool *lossy; /* by passage: still to be explained */
-	bool *whole; /* by link: all that crossed it was lost */
+	bool *whole; /* by link: everything that crossed it was lost */
 };
 
 static void
@@ -41,7 +41,7 @@ find_whole(struct pll *pll, const struct clos *clos)
 	}
 }
 
-/* Losses that the link explains; 0 where too few of its paths are lossy. */
+/* The losses that the link explains; 0: too few of its paths are lossy. */
 static uint64_t
 explains(const struct pll *pll, uint32_t link, double hit)
 {
@@ -60,7 +60,8 @@ explains(const struct pll *pll, uint32_t link, double hit)
 	return (double)lossy > hit * (double)(end - begin) ? lost : 0;
 }
 
-/* Names, greedily, who explains the most; whole: links that lost all, and first. */
+/* Names greedily the link that explains most. whole: only links that lost everything,
+ * which come first. */
 static int
 explain(struct pll *pll, struct windowed *w, bool whole)
 {

@@ -5,8 +5,8 @@
 
 enum { WINDOW, RNIC_SHARE, VOTES, OF_MOST, DEVICE };
 
-/* Every lost packet of a flow that no bad RNIC explains votes for its whole way. The
- * paper counts probes there and back as one: so do votes for a cable. */
+/* Every lost packet that no bad RNIC explains votes for each link of its path. The
+ * paper does not distinguish the directions of a probe, so both vote for the cable. */
 static void
 vote(const struct clos *clos, const struct passage *passages, size_t count,
     const bool *bad, double *votes)

@@ -156,7 +156,7 @@ count_confidence(struct score *score, double confidence, bool right)
 	score->sure_right[i] += right;
 }
 
-/* A part that was not named a moment ago. */
+/* A part that was not named at the last judgement. */
 static int
 count_opening(struct score *score, const struct score_opening *o, int64_t now_ns,
     double confidence)
@@ -330,7 +330,7 @@ check_kind(struct score *score, const struct score_case *c)
 		return 0;
 	score->rows[c->class].kinds_wrong++;
 	if (c->class == SCORE_LINKS_DIRECTED)
-		return 0; /* its cable was told of */
+		return 0; /* its cable was reported */
 	score_name(score, c->part, c->class, name);
 	return score_complain(score, "%.1f s: %s (%s) was called %s in the end\n",
 	    (double)c->truth->from_ns / 1e9, name, kind,

@@ -1,12 +1,12 @@
 /*
- * score - what was named against what was true. Pure.
+ * score - compares the named parts with the truth. Pure.
  *
- * A truth is a fault of one part, from a moment to another. A part named is right if
- * that part is at fault then, or was within the afterglow; a link also if one of its
- * ends is (R-Pingmesh's, Flock's rule); an RNIC also if its cable or host is. "A or B"
- * (or C) is right if one of them is, and counts as found in the column for it. All else
- * is false. RNICs, hosts, links and devices are counted apart; links directed (the very
- * direction) and undirected (the cable).
+ * A truth is a fault of one part with a begin and an end. A named part is right if it
+ * is at fault at that time, or was within the afterglow; a link also if one of its ends
+ * is (as in R-Pingmesh and Flock); an RNIC also if its cable or its host is. "A or B"
+ * (or C) is right if one of them is, and is counted as found in a column of its own.
+ * Everything else is false. RNICs, hosts, links and devices are counted separately;
+ * links both directed (in the faulty direction) and undirected (the cable).
  */
 #ifndef TESTS_SIM_SCORE_H
 #define TESTS_SIM_SCORE_H
@@ -20,15 +20,14 @@
 #include "tests/sim/scheme.h"
 
 #define SCORE_FOREVER INT64_MAX
-/* As long as the longest window, and a verdict on it, may still speak of what is over.
- */
+/* For so long after a fault, verdicts of the longest window may still name it. */
 #define SCORE_AFTERGLOW_NS (130 * INT64_C(1000000000))
 
 struct truth {
 	uint32_t part;
 	bool both_directions; /* of a link */
-	const char *kind;     /* of the scenario language; borrowed */
-	double loss;          /* share of what it loses; 1: dead */
+	const char *kind;     /* as in scenario files; borrowed */
+	double loss;          /* share of packets that it loses; 1: dead */
 	bool one_class;       /* only packets with this DSCP */
 	uint8_t dscp;
 	int64_t from_ns, to_ns;
@@ -46,13 +45,15 @@ enum score_class {
 };
 
 struct score_row {
-	uint64_t truths, found, either; /* either: of the found, told as "A or B" */
-	uint64_t named, wrong;          /* openings */
-	/* Of the found: what only delays was not called late in the end, or something
-	 * else was; or what swallows no flows was called so; or what loses one class of
-	 * packets was not said to, or something else was. */
+	uint64_t truths, found,
+	    either;            /* either: found truths that were named as "A or B" */
+	uint64_t named, wrong; /* openings */
+	/* Found truths with a wrong kind in the end: one that only delays was not
+	 * called late, or another one was; one that does not drop whole flows was said
+	 * to; or one that loses a single class of packets was not said to, or another
+	 * one was. */
 	uint64_t kinds_wrong;
-	double precision, recall, f1; /* 1 where nothing could be wrong, or found */
+	double precision, recall, f1; /* 1 if nothing could be wrong, or found */
 };
 
 struct score;
@@ -60,8 +61,8 @@ struct score;
 int score_new(struct score **ret);
 void score_free(struct score *score);
 
-/* One run. Then told once per judgement, in time, all that is named at that moment;
- * score_end closes the books of the run. -ENOMEM. */
+/* Begins a run. Then call score_report once per judgement, in order of time, with all
+ * parts that are named at that moment; score_end ends the run. -ENOMEM. */
 int score_begin(struct score *score, const struct clos *clos,
     const struct truth *truths, size_t count);
 int score_report(struct score *score, int64_t now_ns, const struct scheme_named *named,
@@ -70,20 +71,18 @@ int score_end(struct score *score, int64_t now_ns);
 
 /* Over all runs so far. */
 struct score_row score_row(const struct score *score, enum score_class class);
-/* Of all found truths of this kind (NULL: all), the share q's time to verdict; < 0:
- * none.
- */
+/* The quantile q of the times to a verdict of all found truths of this kind (NULL:
+ * all); < 0: none was found. */
 double score_seconds(const struct score *score, const char *kind, double q);
-/* Reliability: of openings with a confidence in [i, i + 1) / 10, how many were right.
- */
+/* Reliability: how many openings with a confidence in [i, i + 1) / 10 were right. */
 void score_reliability(
     const struct score *score, uint64_t named[10], uint64_t right[10]);
-/* Each false opening and each truth that was missed, as sentences for people. */
+/* A sentence for each false opening and each missed truth. */
 void score_print_errors(const struct score *score, FILE *out);
 void score_print(const struct score *score, const char *title, FILE *out);
 int score_add(struct score *into, const struct score *from);
-/* Between processes of one program: all runs so far, none of them open. -EIO: it was
- * not to be had whole. */
+/* Passes a score between processes of one program: of all ended runs. -EIO: it could
+ * not be read or written completely. */
 int score_save(const struct score *score, FILE *out);
 int score_load(FILE *in, struct score **ret);
 

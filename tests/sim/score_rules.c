@@ -69,7 +69,7 @@ excuses(const struct score *score, const struct truth *truth, uint32_t part,
 {
 	const struct clos_part *p = clos_part(score->clos, part);
 
-	if (!truth->counts) /* a stall is a host's, and nobody else's */
+	if (!truth->counts) /* a stall is only a fault of its host */
 		return class == SCORE_HOSTS && truth->part == part;
 	if (p->type == CLOS_LINK)
 		return excuses_link(score, truth, part, class);
@@ -85,7 +85,7 @@ is_switch(enum clos_type type)
 	return type == CLOS_TOR || type == CLOS_MIDDLE || type == CLOS_CORE;
 }
 
-/* Nothing passes this cable, either way. */
+/* Whether the cable passes nothing in either direction. */
 static bool
 is_dead(const struct score *score, uint32_t link, int64_t now_ns)
 {
@@ -101,8 +101,9 @@ is_dead(const struct score *score, uint32_t link, int64_t now_ns)
 	return false;
 }
 
-/* Its dead cables leave no way across it: no probe tells it from a dead switch. A ToR
- * without uplinks still forwards in its rack, but to nobody else. */
+/* Whether the dead cables leave no path across the switch: then no probe can
+ * distinguish it from a dead switch. A ToR without uplinks still forwards within its
+ * rack. */
 static bool
 is_cut_off(const struct score *score, uint32_t sw, int64_t now_ns)
 {

@@ -1,6 +1,5 @@
 /*
- * score_state - what score.c, score_rules.c and score_print.c share; nobody else's
- * business.
+ * score_state - shared by score.c, score_rules.c and score_print.c; private to them.
  */
 #ifndef TESTS_SIM_SCORE_STATE_H
 #define TESTS_SIM_SCORE_STATE_H
@@ -37,7 +36,7 @@ struct score {
 	char *errors; /* sentences */
 	size_t errors_length, error_count;
 
-	/* The run that is on. */
+	/* The current run. */
 	const struct clos *clos;
 	const struct truth *truths;
 	size_t truth_count;
@@ -48,17 +47,17 @@ struct score {
 };
 
 enum score_class score_class_of(enum clos_type type);
-/* The truth holds at that moment, or did within the afterglow. */
+/* Whether the fault exists at that moment, or did within the afterglow. */
 bool score_holds(const struct truth *truth, int64_t now_ns);
-/* Naming the part at that moment is right. */
+/* Whether naming the part at that moment is right. */
 bool score_is_right(
     const struct score *score, uint32_t part, enum score_class class, int64_t now_ns);
-/* Naming the part finds that case. */
+/* Whether naming the part finds that case. */
 bool score_finds(const struct score *score, uint32_t part, enum score_class class,
     const struct score_case *c);
-/* The part is a switch that lets nothing through, or whose dead cables leave no way
- * across it, and the case one of its dead cables: no probe shows it besides the switch,
- * whose name stands for both. */
+/* Whether the part is a dead switch, or one whose dead cables leave no path across it,
+ * and the case is one of its dead cables: no probe can show the cable separately, so
+ * naming the switch finds both. */
 bool score_hides(const struct score *score, uint32_t part, const struct score_case *c,
     int64_t now_ns);
 /* "core1", "core1 -> pod1-agg1" of a directed link. */

@@ -48,7 +48,7 @@ print_times(const struct score *score, FILE *out)
 	fputs(" |\n", out);
 }
 
-/* The directed links are the links once more. */
+/* Directed links are the same links again, and are left out. */
 static uint64_t
 in_vain(const struct score *score)
 {

@@ -1,5 +1,5 @@
 /*
- * score_table - ours and others' scores side by side, as a table for a README. Pure.
+ * score_table - the scores of our judge and of others as a table for a README. Pure.
  */
 #ifndef TESTS_SIM_SCORE_TABLE_H
 #define TESTS_SIM_SCORE_TABLE_H
@@ -10,9 +10,9 @@
 #include "tests/sim/score.h"
 
 /*
- * A line of Markdown for each score: of every class of parts that was at fault, or
- * named, F1 with precision and recall; openings in vain; times to verdict. A dash:
- * nothing was to be found and nothing was named.
+ * A line of Markdown for each score: F1, precision and recall of every class of parts
+ * that was at fault or named; false openings; times to a verdict. A dash: there was
+ * nothing to find, and nothing was named.
  */
 void score_table(const struct score *const *scores, const char *const *names,
     size_t count, FILE *out);

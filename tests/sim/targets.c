@@ -1,4 +1,4 @@
-/* Whom every RNIC probes, and what responders have received of whom. */
+/* The targets of every RNIC, and the receive counts of responders by prober. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ get_pair(struct run *run, uint32_t src, uint32_t dst, uint32_t *ret)
 	return 0;
 }
 
-/* What a rack's members have received of each other, they report. */
+/* Members of a rack report what they have received from each other. */
 static int
 list_pair(struct run *run, uint32_t number)
 {
@@ -131,7 +131,7 @@ add_target(struct run *run, struct sim_lane *lane, const struct wire_target *wir
 	int r;
 
 	if (target.dst >= run->rnics)
-		return 0; /* a switch's reflector: there are none here */
+		return 0; /* a reflector of a switch: not simulated */
 	memcpy(target.dscps, wire->dscps, wire->dscp_count);
 	memcpy(target.sizes, wire->sizes, wire->size_count * sizeof *wire->sizes);
 	target.due_ns =
@@ -154,7 +154,7 @@ add_target(struct run *run, struct sim_lane *lane, const struct wire_target *wir
 	return wheel_put(run->wheel, (uint32_t)run->target_count++, target.due_ns);
 }
 
-/* Those of the mesh go, or all. */
+/* Removes the targets of the mesh, or all targets. */
 static void
 drop_targets(struct run *run, struct sim_lane *lane, bool mesh_only)
 {

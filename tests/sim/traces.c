@@ -1,5 +1,5 @@
-/* What agents find out of the ways of their flows, and which of them they go on with.
- */
+/* What agents find out about the paths of their flows, and which flows they continue to
+ * probe. */
 #include <arpa/inet.h>
 #include <errno.h>
 
@@ -8,7 +8,7 @@
 
 #define PATHS_PER_MESSAGE 256
 
-/* One trace. Its way stands for itself only if all of it was seen. */
+/* One trace. The path gets an id only if all of it was seen. */
 static void
 trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
     int64_t now_ns, struct wire_path *ret)
@@ -48,7 +48,7 @@ trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
 		flow->known = flow->traced;
 }
 
-/* One flow of every way is enough. */
+/* One flow of every path is enough. */
 static void
 choose(struct run *run, struct sim_target *target)
 {
@@ -85,7 +85,7 @@ post(struct run *run, struct sim_lane *lane, const struct wire_path *paths,
 	return r == 0 ? agents_post(run, lane, WIRE_PATHS, bytes, now_ns) : r;
 }
 
-/* A way that has moved since is not known any more: the next trace tells it. */
+/* A path that has moved since is not known any more: the next trace finds it. */
 static bool
 recall(const struct run *run, const struct sim_target *target,
     const struct sim_flow *flow, int64_t age_ns, struct wire_path *ret)

@@ -7,9 +7,8 @@
 
 #include "rackmesh/core/clock.h"
 
-#define HOST_LASTS_NS \
-	(4 * RM_NS_PER_S)            /* shorter, and it is back before anybody asks */
-#define LATE_NS (100 * RM_NS_PER_MS) /* no fabric's queues hold so much */
+#define HOST_LASTS_NS (4 * RM_NS_PER_S) /* a shorter outage is not noticed */
+#define LATE_NS (100 * RM_NS_PER_MS)    /* no fabric's queues hold so much */
 
 static bool
 is_enough(const struct fault *fault)
@@ -105,7 +104,7 @@ truth_of(const struct clos *clos, const struct fault *faults, size_t count,
 	return 0;
 }
 
-/* ---- for others ------------------------------------------------------------------ */
+/* ---- as JSON --------------------------------------------------------------------- */
 
 static json_t *
 seconds(int64_t ns)

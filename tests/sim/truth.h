@@ -1,6 +1,6 @@
 /*
- * truth - what was really wrong in a run: for the score, and as a JSON line for others.
- * README.md says what the line holds. Pure.
+ * truth - the faults of a run: for the score, and as a line of JSON, which README.md
+ * describes. Pure.
  */
 #ifndef TESTS_SIM_TRUTH_H
 #define TESTS_SIM_TRUTH_H
@@ -17,7 +17,7 @@
 int truth_of(const struct clos *clos, const struct fault *faults, size_t count,
     const struct life *life, struct truth **ret, size_t *truths);
 
-/* malloc'd, without an end of line; NULL: memory. */
+/* malloc'd, without an end of line; NULL: out of memory. */
 char *truth_line(const struct scenario *scenario, const struct scenario_draw *draw,
     uint64_t seed, uint32_t number, const struct clos *clos, const struct fault *faults,
     size_t count, const struct life *life);

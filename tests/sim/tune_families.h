@@ -1,8 +1,8 @@
 /*
- * tune_families - how a scheme does on runs of many families, which weigh alike.
+ * tune_families - the mark of a scheme on runs of many families with the same weight.
  *
- * Of a family's runs, RNICs, links and switches that were to be found, and were named,
- * count together: precision and recall of all of them make its mark (tune_mark).
+ * The RNICs, links and switches of all runs of a family count together: their precision
+ * and recall make the family's mark (tune_mark).
  */
 #ifndef TESTS_SIM_TUNE_FAMILIES_H
 #define TESTS_SIM_TUNE_FAMILIES_H
@@ -14,8 +14,7 @@
 
 struct tune_families;
 
-/* Simulates so many runs of each file, by so many threads (1 to 64). What is wrong has
- * been said. */
+/* Simulates so many runs of each file in so many threads (1 to 64). Prints errors. */
 int tune_families_new(char *const *files, size_t file_count, uint32_t runs,
     uint64_t seed, size_t jobs, struct tune_families **ret);
 void tune_families_free(struct tune_families *families);

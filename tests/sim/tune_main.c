@@ -42,7 +42,7 @@ struct search {
 	size_t count;
 };
 
-/* Room for every scheme's windows; the values to begin with. -ENOMEM. */
+/* Allocates the windows of every scheme, with the first values. -ENOMEM. */
 static int
 plan(struct search *search, const struct scheme_type *const *schemes, size_t count,
     const char *only)
@@ -90,7 +90,7 @@ search_one(void *arg, size_t number)
 	const int r = tune(found->type, SCHEME_WINDOW + 1, tune_families_try,
 	    search->families, found->values, &found->mark);
 
-	if (r == 0) /* what is found so far, as it comes */
+	if (r == 0) /* print results as they are found */
 		print(found, stderr);
 	return r;
 }

@@ -1,6 +1,6 @@
 /*
- * tune_main - the command sim tune: the schemes' parameters that do best on families of
- * scenarios, for each of their windows, as lines for tuned.c.
+ * tune_main - the command sim tune: prints the best parameters of the schemes on
+ * families of scenarios, for each window, as lines for tuned.c.
  */
 #ifndef TESTS_SIM_TUNE_MAIN_H
 #define TESTS_SIM_TUNE_MAIN_H
@@ -9,7 +9,7 @@
 
 struct scheme_type;
 
-/* argv[0] is the command. An exit status. */
+/* argv[0] is the command. Returns an exit status. */
 int tune_main(
     int argc, char **argv, const struct scheme_type *const *schemes, size_t count);
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* As `sim tune --runs 3` prints it; the first value is the window. What is missing is
- * not tuned on families: ours-flows is no scheme of others. */
+/* The output of `sim tune --runs 3`; the first value is the window. ours-flows is
+ * missing: it is not somebody else's scheme, and is not tuned on families. */
 static const struct {
 	const char *scheme;
 	double values[SCHEME_PARAMETERS];

@@ -25,7 +25,7 @@ by_lot(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those of a tier that drew the lowest lots. */
+/* The switches of a tier with the lowest random numbers. */
 static int
 draw_tier(struct unlucky *u, uint32_t first, uint32_t end, double share, uint64_t salt)
 {

@@ -1,9 +1,10 @@
 /*
- * unlucky - the few switches of a run that most of its faults fall to: what is made of
- * the same batch, or in the same hot room, breaks together. Pure.
+ * unlucky - the few switches of a run that have most of its faults, as devices of one
+ * bad batch or in one hot room fail together. Pure.
  *
- * A part is unlucky by its switch: an RNIC by its ToR, a host by one of its RNICs', a
- * link by either end. Of a larger share the few of a smaller one are part.
+ * A part is unlucky if its switch is: an RNIC by its ToR, a host by the ToR of one of
+ * its RNICs, a link by either end. A larger share includes all switches of a smaller
+ * one.
  */
 #ifndef TESTS_SIM_UNLUCKY_H
 #define TESTS_SIM_UNLUCKY_H
@@ -15,7 +16,7 @@
 
 struct unlucky;
 
-/* share: of the switches of every tier, at least one of each. -ENOMEM. */
+/* share: of the switches of each tier, at least one per tier. -ENOMEM. */
 int unlucky_new(
     const struct clos *clos, double share, uint64_t salt, struct unlucky **ret);
 void unlucky_free(struct unlucky *unlucky);

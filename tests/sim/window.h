@@ -1,5 +1,5 @@
 /*
- * window - flows summed up over some seconds, by way.
+ * window - sums flows over some seconds, by path.
  */
 #ifndef TESTS_SIM_WINDOW_H
 #define TESTS_SIM_WINDOW_H

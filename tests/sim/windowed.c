@@ -53,7 +53,7 @@ swap_named(struct windowed *w)
 	w->named_allocated = allocated;
 }
 
-/* Windows stand end to end from the run's start. */
+/* Windows follow each other without gaps from the start of the run. */
 static bool
 is_full(const struct windowed *w, int64_t end_ns)
 {
@@ -92,7 +92,7 @@ windowed_judge(struct scheme *scheme, const struct scheme_named **ret)
 	return (int)w->named_count;
 }
 
-/* An RNIC's cable from outside is the RNIC. */
+/* From outside, the cable of an RNIC cannot be distinguished from the RNIC. */
 static uint32_t
 seen_from_outside(const struct clos *clos, uint32_t part)
 {
@@ -137,11 +137,11 @@ touches(const struct clos *clos, uint32_t link, uint32_t sw)
 {
 	const struct clos_part *p = clos_part(clos, link);
 
-	/* RNICs were named in place of their cables. */
+	/* RNICs are named instead of their cables. */
 	return p->type == CLOS_RNIC ? p->to == sw : p->from == sw || p->to == sw;
 }
 
-/* Both ways of a cable are one. */
+/* Both directions of a cable count as one. */
 static size_t
 cables_of(const struct windowed *w, uint32_t sw)
 {

@@ -1,13 +1,13 @@
 /*
- * windowed - what all published schemes have in common: they look at windows.
+ * windowed - the common part of all published schemes, which judge windows.
  *
- * Flows are summed up over a window, by way, and judged when it is full; what was
- * named then stays named until the next one is. A passage is one way of one flow, or
- * there and back where nobody knows which way a packet was lost. The first parameter
- * of every such scheme is its window in seconds.
+ * Flows are summed over a window, by path, and judged when it is full; the named parts
+ * stay named until the next window is full. A passage is one direction of one flow, or
+ * both if the direction of a loss is not known. The first parameter of every such
+ * scheme is its window in seconds.
  *
- * A flow is left out when its source, or destination, was excused throughout: that is
- * the filter that R-Pingmesh describes (a host that uploaded nothing in the window).
+ * A flow is left out if its source or destination was excused in the whole window. This
+ * is the filter of R-Pingmesh (a host that uploaded nothing in the window).
  */
 #ifndef TESTS_SIM_WINDOWED_H
 #define TESTS_SIM_WINDOWED_H
@@ -17,17 +17,17 @@
 #define PASSAGE_LINKS (2 * CLOS_MAX_HOPS)
 
 struct passage {
-	uint32_t src, dst; /* RNICs of the flow, also of its way back */
-	bool back; /* the way back: what was sent was counted on the way there */
+	uint32_t src, dst; /* RNICs of the flow, in this order also for the way back */
+	bool back;         /* the way back: packets sent are counted on the way out */
 	uint32_t sent, lost;
-	uint8_t count; /* 0: the way is not known */
+	uint8_t count; /* 0: the path is not known */
 	uint32_t links[PASSAGE_LINKS];
 };
 
-struct window; /* flows summed up so far */
+struct window; /* sums of the flows so far */
 struct windowed;
 
-/* Names whom it holds to be at fault, by windowed_name(). -ENOMEM. */
+/* Names the parts at fault, by windowed_name(). -ENOMEM. */
 typedef int windowed_judge_fn(
     struct windowed *w, const struct passage *passages, size_t count);
 
@@ -50,10 +50,10 @@ void windowed_free(struct scheme *scheme);
 int windowed_report(struct scheme *scheme, const struct seen *seen);
 int windowed_judge(struct scheme *scheme, const struct scheme_named **ret);
 
-/* An RNIC's cable is named as that RNIC: from outside they are one. */
+/* Names the RNIC for its cable: from outside they cannot be distinguished. */
 int windowed_name(struct windowed *w, uint32_t part, double confidence);
-/* Where the cables that are named are at least so many of a switch's, and at least that
- * share of them, the switch is named in their place. */
+/* Names a switch instead of its named cables if they are at least so many, and at least
+ * this share of its cables. */
 int windowed_gather_devices(struct windowed *w, double share, double least);
 
 #endif
