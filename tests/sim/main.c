@@ -32,30 +32,29 @@ usage(FILE *out)
 	      "       sim noise [--OPTION NUMBER]...\n"
 	      "       sim tune FILE... [--OPTION VALUE]...\n"
 	      "       sim options\n\n"
-	      "  --seed N       another draw of everything (default 1)\n"
-	      "  --runs N       so many, whatever the files say\n"
-	      "  --from N       the first one's number (default 0): to see one again\n"
+	      "  --seed N       seed of all random numbers (default 1)\n"
+	      "  --runs N       number of runs, instead of that in the files\n"
+	      "  --from N       number of the first run (default 0), to repeat one\n"
 	      "  --score        precision, recall, F1, time to verdict\n"
-	      "  --errors       each false naming, and each fault that was missed\n"
-	      "  --verdicts     each incident as it opens, changes, ends; one job\n"
-	      "  --truth FILE   what was really wrong, a JSON line for each run\n"
+	      "  --errors       each false opening and each missed fault\n"
+	      "  --verdicts     each opening, change and end of an incident; one job\n"
+	      "  --truth FILE   write the faults of each run, as a line of JSON\n"
 	      "  --scheme NAME  also judge by another scheme: all, or one of",
 	    out);
 	for (size_t i = 0; i < SCHEMES; i++)
 		fprintf(out, "%s %s", i > 0 ? "," : "", all_schemes[i]->name);
-	fputs("\n  --jobs N       threads (default 1)\n"
-	      "  --gate         which marks of the files hold; fails if one does not\n"
-	      "  --junit FILE   and that as a report for machines\n"
-	      "  --table        one table of ours and the schemes (none named: all), "
-	      "over "
-	      "all files\n"
-	      "  --record FILE  what the aggregators of the one run receive\n"
-	      "  --replay FILE  judges a recording, and says each incident\n"
-	      "  noise          how often noise alone is taken for a fault; --help "
-	      "says more\n"
-	      "  tune           the schemes' parameters on these families; --help says "
-	      "more\n"
-	      "  options        what a scenario file may say\n",
+	fputs(
+	    "\n  --jobs N       threads (default 1)\n"
+	    "  --gate         check the marks of the files; fails if one does not "
+	    "hold\n"
+	    "  --junit FILE   write the result of each mark as JUnit XML\n"
+	    "  --table        a table of our judge and the schemes (default: all), "
+	    "over all files\n"
+	    "  --record FILE  write what the aggregators of the one run receive\n"
+	    "  --replay FILE  judge a recording, and print each incident\n"
+	    "  noise          how often noise alone opens an incident; see --help\n"
+	    "  tune           search the schemes' parameters on families; see --help\n"
+	    "  options        print the options of scenario files\n",
 	    out);
 }
 

@@ -15,18 +15,18 @@ const char *const marks_class_names[MARKS_SECONDS + 2] = { [SCORE_RNICS] = "rnic
 
 /* clang-format off */
 const struct scenario_option marks_figures[MARK_FIGURES] = {
-	[MARK_RECALL] = { "recall", 0, 0, 1, false, "at least, of a class" },
-	[MARK_PRECISION] = { "precision", 0, 0, 1, false, "at least, of a class" },
-	[MARK_F1] = { "f1", 0, 0, 1, false, "at least, of a class" },
-	[MARK_WRONG] = { "wrong", 0, 0, 1e6, true, "so many false openings at most, of a class" },
-	[MARK_NAMED] = { "named", 0, 0, 1e6, true, "so many openings at most, of a class, right or not" },
-	[MARK_KINDS_WRONG] = { "kinds_wrong", 0, 0, 1e6, true, "of the found so many at most that were called late in the end and are not, or the other way round, or said to swallow flows, or to lose a class that it does not lose alone" },
+	[MARK_RECALL] = { "recall", 0, 0, 1, false, "least recall of a class" },
+	[MARK_PRECISION] = { "precision", 0, 0, 1, false, "least precision of a class" },
+	[MARK_F1] = { "f1", 0, 0, 1, false, "least F1 of a class" },
+	[MARK_WRONG] = { "wrong", 0, 0, 1e6, true, "most false openings of a class" },
+	[MARK_NAMED] = { "named", 0, 0, 1e6, true, "most openings of a class, right or wrong" },
+	[MARK_KINDS_WRONG] = { "kinds_wrong", 0, 0, 1e6, true, "most found faults with a wrong kind in the end: called late or not, said to drop whole flows, or to lose a single class" },
 };
 
 const struct scenario_option marks_times[MARK_TIMES] = {
-	[MARK_P50] = { "p50", 0, 0, 86400, false, "of seconds, at most" },
-	[MARK_P90] = { "p90", 0, 0, 86400, false, "of seconds, at most" },
-	[MARK_P99] = { "p99", 0, 0, 86400, false, "of seconds, at most" },
+	[MARK_P50] = { "p50", 0, 0, 86400, false, "longest median time to a verdict, s" },
+	[MARK_P90] = { "p90", 0, 0, 86400, false, "longest 90th percentile of it, s" },
+	[MARK_P99] = { "p99", 0, 0, 86400, false, "longest 99th percentile of it, s" },
 };
 /* clang-format on */
 

@@ -23,19 +23,20 @@ static const struct {
 	double least, most, fallback;
 	size_t at;
 } options[] = {
-	{ "rnics", "of one rack, before the judge of a rack", 2, NOISE_RACK_MAX_RNICS,
-	    8, offsetof(struct asked, rnics) },
-	{ "racks", "so many, before the localisation; 0: one rack's RNICs", 0,
+	{ "rnics", "RNICs of one rack, for the judge of a rack", 2,
+	    NOISE_RACK_MAX_RNICS, 8, offsetof(struct asked, rnics) },
+	{ "racks", "racks, for the localisation; 0: one rack", 0,
 	    NOISE_FABRIC_MAX_RACKS, 0, offsetof(struct asked, racks) },
-	{ "spines", "between those racks", 1, NOISE_FABRIC_MAX_SPINES, 4,
+	{ "spines", "spines between the racks", 1, NOISE_FABRIC_MAX_SPINES, 4,
 	    offsetof(struct asked, spines) },
-	{ "loss", "of every packet, each way", 1e-9, 1e-2, 1e-4,
+	{ "loss", "loss per packet and direction", 1e-9, 1e-2, 1e-4,
 	    offsetof(struct asked, loss) },
-	{ "stretches", "of five minutes", 1, 1e8, 2000,
+	{ "stretches", "stretches of five minutes", 1, 1e8, 2000,
 	    offsetof(struct asked, stretches) },
-	{ "plainly", "share of them that is not made worse", 0.01, 1, 0.2,
+	{ "plainly", "share of the stretches with noise alone", 0.01, 1, 0.2,
 	    offsetof(struct asked, plainly) },
-	{ "seed", "another draw", 0, 1e15, 1, offsetof(struct asked, seed) },
+	{ "seed", "seed of the random numbers", 0, 1e15, 1,
+	    offsetof(struct asked, seed) },
 };
 
 #define OPTIONS (sizeof options / sizeof options[0])
@@ -132,8 +133,9 @@ noise_main(int argc, char **argv)
 	if (asked.racks > 0)
 		printf("%g racks, %g spines", asked.racks, asked.spines);
 	else
-		printf("a rack of %g", asked.rnics);
-	printf(", loss %g each way: %.3g false openings a rack and day, standard error "
+		printf("a rack of %g RNICs", asked.rnics);
+	printf(", loss %g per direction: %.3g false openings per rack and day, "
+	       "standard error "
 	       "%.2g\nin %d rack-days %.3g, with three standard errors %.3g\n"
 	       "%g stretches, %llu openings in them, the heaviest %.0f %% of the sum, "
 	       "mean weight %.3f\n",
