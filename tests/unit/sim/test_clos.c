@@ -12,7 +12,7 @@
 #include "tests/unit/sim/clos_fixture.h"
 
 static void
-a_fat_tree_has_as_many_parts_as_the_books_report(void **state)
+a_fat_tree_has_the_expected_number_of_parts(void **state)
 {
 	static const uint32_t ks[] = { 4, 10, 48 };
 
@@ -47,7 +47,7 @@ every_switch_of_a_fat_tree_has_k_ports(void **state)
 }
 
 static void
-a_cable_is_two_links_that_know_each_other(void **state)
+a_cable_has_two_links_which_are_twins(void **state)
 {
 	struct clos *clos = fabric(&two_tiers);
 
@@ -121,7 +121,7 @@ there_is_no_path_to_oneself(void **state)
 }
 
 static void
-where_hashes_are_symmetric_the_path_back_is_the_path_there(void **state)
+with_symmetric_hashes_the_reply_takes_the_path_of_the_probe(void **state)
 {
 	struct clos *clos = fabric(&(struct clos_options){ .tiers = 3,
 	    .pods = 4,
@@ -236,7 +236,7 @@ one_of_parallel_cables_is_withdrawn_alone(void **state)
 }
 
 static void
-where_no_other_is_left_a_withdrawn_cable_is_taken(void **state)
+a_withdrawn_cable_is_used_if_there_is_no_other(void **state)
 {
 	struct clos *clos = fat_tree(4);
 	const uint32_t a = clos_find(clos, "tor1--pod1-agg1");
@@ -280,7 +280,7 @@ a_rack_on_rails_holds_one_rnic_of_each_of_its_hosts(void **state)
 }
 
 static void
-options_that_make_no_fabric_are_refused(void **state)
+impossible_options_of_a_fabric_are_refused(void **state)
 {
 	const struct clos_options bad[] = {
 		{ .tiers = 1, .racks = 2, .middle = 1, .rnics_per_rack = 2 },
@@ -330,20 +330,20 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fat_tree_has_as_many_parts_as_the_books_report),
+		cmocka_unit_test(a_fat_tree_has_the_expected_number_of_parts),
 		cmocka_unit_test(every_switch_of_a_fat_tree_has_k_ports),
-		cmocka_unit_test(a_cable_is_two_links_that_know_each_other),
+		cmocka_unit_test(a_cable_has_two_links_which_are_twins),
 		cmocka_unit_test(every_pair_has_a_path),
 		cmocka_unit_test(there_is_no_path_to_oneself),
 		cmocka_unit_test(
-		    where_hashes_are_symmetric_the_path_back_is_the_path_there),
+		    with_symmetric_hashes_the_reply_takes_the_path_of_the_probe),
 		cmocka_unit_test(flows_spread_over_all_cables_alike),
 		cmocka_unit_test(
 		    a_withdrawn_cable_is_avoided_at_every_tier_and_comes_back),
 		cmocka_unit_test(one_of_parallel_cables_is_withdrawn_alone),
-		cmocka_unit_test(where_no_other_is_left_a_withdrawn_cable_is_taken),
+		cmocka_unit_test(a_withdrawn_cable_is_used_if_there_is_no_other),
 		cmocka_unit_test(a_rack_on_rails_holds_one_rnic_of_each_of_its_hosts),
-		cmocka_unit_test(options_that_make_no_fabric_are_refused),
+		cmocka_unit_test(impossible_options_of_a_fabric_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

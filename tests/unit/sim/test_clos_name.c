@@ -14,7 +14,7 @@
 #include "tests/unit/sim/clos_fixture.h"
 
 static void
-whatever_has_a_name_is_found_by_it(void **state)
+every_part_is_found_by_its_name(void **state)
 {
 	struct clos *clos = fat_tree(4);
 	char name[RM_PART_NAME_BYTES];
@@ -152,7 +152,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whatever_has_a_name_is_found_by_it),
+		cmocka_unit_test(every_part_is_found_by_its_name),
 		cmocka_unit_test(no_two_parts_have_the_same_address),
 		cmocka_unit_test(with_loopbacks_a_switch_has_one_address),
 		cmocka_unit_test(its_topology_is_accepted_and_has_the_same_paths),

@@ -105,7 +105,7 @@ background_loss_is_as_large_as_asked_for_each_path(void **state)
 }
 
 static void
-what_waits_before_a_dead_link_passes_as_it_heals(void **state)
+packets_that_wait_at_a_dead_link_pass_when_it_recovers(void **state)
 {
 	struct fixture *f = *state;
 	struct fate_path path;
@@ -152,7 +152,7 @@ a_lossy_link_loses_its_share_one_direction_only(void **state)
 }
 
 static void
-an_rnic_that_only_receives_loses_what_it_sends(void **state)
+an_rnic_that_cannot_send_loses_only_sent_packets(void **state)
 {
 	struct fixture *f = *state;
 	struct fate_packet to = { 1, 0, 50000, 26, 88 };
@@ -191,7 +191,7 @@ a_fault_has_its_time_its_class_and_its_size(void **state)
 }
 
 static void
-of_flows_that_a_switch_swallows_each_dies_whole_or_lives(void **state)
+a_blackholed_flow_loses_every_packet_and_others_none(void **state)
 {
 	struct fixture *f = *state;
 	unsigned dead = 0;
@@ -256,11 +256,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(background_loss_is_as_large_as_asked_for_each_path),
-		TEST(what_waits_before_a_dead_link_passes_as_it_heals),
+		TEST(packets_that_wait_at_a_dead_link_pass_when_it_recovers),
 		TEST(a_lossy_link_loses_its_share_one_direction_only),
-		TEST(an_rnic_that_only_receives_loses_what_it_sends),
+		TEST(an_rnic_that_cannot_send_loses_only_sent_packets),
 		TEST(a_fault_has_its_time_its_class_and_its_size),
-		TEST(of_flows_that_a_switch_swallows_each_dies_whole_or_lives),
+		TEST(a_blackholed_flow_loses_every_packet_and_others_none),
 		TEST(latency_adds_up_and_loses_nothing),
 		TEST(routing_avoids_a_dead_link_once_it_has_noticed),
 	};

@@ -84,7 +84,7 @@ check_chain(const struct clos *clos, uint32_t from, const uint32_t *links,
 }
 
 static void
-every_host_bounces_off_every_core(void **state)
+every_host_bounces_packets_off_every_core(void **state)
 {
 	const struct flock_options o = {
 		.k = 4, .packets = 40, .faults = 1, .loss = .01
@@ -159,7 +159,7 @@ skewed_ends_are_half_in_a_twentieth_of_the_racks(void **state)
 }
 
 static void
-a_fault_loses_its_share_and_the_rest_next_to_nothing(void **state)
+a_fault_loses_its_share_and_good_links_almost_nothing(void **state)
 {
 	const struct flock_options o = {
 		.k = 4, .packets = 100000, .faults = 1, .loss = .01, .seed = 7
@@ -187,7 +187,7 @@ a_fault_loses_its_share_and_the_rest_next_to_nothing(void **state)
 }
 
 static void
-the_same_seed_draws_the_same_and_another_one_another(void **state)
+equal_seeds_draw_equal_cases(void **state)
 {
 	struct flock_options o = { .k = 4, .packets = 10000, .faults = 2, .loss = .01 };
 	struct flock_case *c = NULL;
@@ -215,7 +215,7 @@ without_links_a_switch_fails(void **state)
 }
 
 static void
-what_is_obvious_is_found_in_the_set_up(void **state)
+obvious_faults_of_the_experiment_are_found(void **state)
 {
 	const struct flock_options o = {
 		.k = 4, .packets = 10000, .faults = 1, .loss = .018, .seed = 3
@@ -248,13 +248,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_host_bounces_off_every_core),
+		cmocka_unit_test(every_host_bounces_packets_off_every_core),
 		cmocka_unit_test(rnics_probe_each_other_between_racks),
 		cmocka_unit_test(skewed_ends_are_half_in_a_twentieth_of_the_racks),
-		cmocka_unit_test(a_fault_loses_its_share_and_the_rest_next_to_nothing),
-		cmocka_unit_test(the_same_seed_draws_the_same_and_another_one_another),
+		cmocka_unit_test(a_fault_loses_its_share_and_good_links_almost_nothing),
+		cmocka_unit_test(equal_seeds_draw_equal_cases),
 		cmocka_unit_test(without_links_a_switch_fails),
-		cmocka_unit_test(what_is_obvious_is_found_in_the_set_up),
+		cmocka_unit_test(obvious_faults_of_the_experiment_are_found),
 	};
 	const int r = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -25,7 +25,7 @@ static const struct scheme_type *const types[] = { &scheme_ten_percent, &scheme_
 #define WINDOW_S 5 /* the run is longer */
 
 static void
-a_run_that_was_kept_is_judged_as_it_was_while_it_ran(void **state)
+a_stored_run_is_judged_as_during_the_run(void **state)
 {
 	struct kept *kept = NULL;
 	struct run_options options = {
@@ -72,7 +72,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_that_was_kept_is_judged_as_it_was_while_it_ran),
+		cmocka_unit_test(a_stored_run_is_judged_as_during_the_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ begin(struct fixture *f, size_t faults, bool noise)
 }
 
 static void
-who_stands_still_goes_on_and_who_is_gone_does_not(void **state)
+a_stalled_agent_continues_and_an_ended_one_does_not(void **state)
 {
 	struct fixture *f = *state;
 
@@ -96,7 +96,7 @@ who_stands_still_goes_on_and_who_is_gone_does_not(void **state)
 }
 
 static void
-a_flapping_agent_is_there_in_between(void **state)
+a_flapping_agent_runs_between_its_faults(void **state)
 {
 	struct fixture *f = *state;
 
@@ -112,7 +112,7 @@ a_flapping_agent_is_there_in_between(void **state)
 }
 
 static void
-noise_is_as_frequent_as_asked_for_and_no_fault_to_be_found(void **state)
+noise_has_its_frequency_and_need_not_be_found(void **state)
 {
 	struct fixture *f = *state;
 	struct truth *truths = NULL;
@@ -141,9 +141,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_stands_still_goes_on_and_who_is_gone_does_not),
-		TEST(a_flapping_agent_is_there_in_between),
-		TEST(noise_is_as_frequent_as_asked_for_and_no_fault_to_be_found),
+		TEST(a_stalled_agent_continues_and_an_ended_one_does_not),
+		TEST(a_flapping_agent_runs_between_its_faults),
+		TEST(noise_has_its_frequency_and_need_not_be_found),
 	};
 
 	return cmocka_run_group_tests_name("life", tests, NULL, NULL);

@@ -117,7 +117,7 @@ a_mark_holds_at_its_limit_and_not_beyond(void **state)
 }
 
 static void
-what_was_not_measured_does_not_hold(void **state)
+a_mark_without_a_measurement_does_not_hold(void **state)
 {
 	struct score *empty;
 
@@ -179,7 +179,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_holds_at_its_limit_and_not_beyond),
-		cmocka_unit_test(what_was_not_measured_does_not_hold),
+		cmocka_unit_test(a_mark_without_a_measurement_does_not_hold),
 		cmocka_unit_test(each_error_names_its_place_and_mark),
 		cmocka_unit_test(each_mark_is_a_line_and_a_testcase),
 	};

@@ -54,7 +54,7 @@ openings_of_fabric(uint32_t place, double loss)
 }
 
 static void
-judges_name_nobody_for_noise_and_somebody_for_a_fault(void **state)
+judges_name_no_part_for_noise_and_one_for_a_fault(void **state)
 {
 	assert_int_equal(openings_of_rack(8, 0, 0), 0);
 	assert_int_equal(openings_of_rack(2, 0, 0), 0);
@@ -67,7 +67,7 @@ judges_name_nobody_for_noise_and_somebody_for_a_fault(void **state)
 }
 
 static void
-what_a_place_met_is_its_own_packets_of_that_time(void **state)
+the_packets_of_a_place_are_counted_for_its_time(void **state)
 {
 	const uint32_t receives = NOISE_RACK_SIDES * 2 + 1;
 	const struct noise_worse worse = { receives, 100, 200, 1 };
@@ -95,7 +95,7 @@ what_a_place_met_is_its_own_packets_of_that_time(void **state)
 }
 
 static void
-weights_make_up_for_what_was_made_worse(void **state)
+weights_correct_for_increased_losses(void **state)
 {
 	const struct noise_options options = {
 		.loss = 3e-4, .stretches = 150, .seed = 2, .plainly = 0.2
@@ -118,9 +118,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(judges_name_nobody_for_noise_and_somebody_for_a_fault),
-		cmocka_unit_test(what_a_place_met_is_its_own_packets_of_that_time),
-		cmocka_unit_test(weights_make_up_for_what_was_made_worse),
+		cmocka_unit_test(judges_name_no_part_for_noise_and_one_for_a_fault),
+		cmocka_unit_test(the_packets_of_a_place_are_counted_for_its_time),
+		cmocka_unit_test(weights_correct_for_increased_losses),
 	};
 
 	return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

@@ -57,7 +57,7 @@ a_dead_switch_is_not_reported_as_one_of_its_links(void **state)
 /* Most of the flows that died were one RNIC's, whose rack had to have had its say; then
  * the newest rows left it open which of two links it was, as those before had not. */
 static void
-what_earlier_rows_have_reported_is_not_reported_as_one_of_two(void **state)
+a_part_known_from_earlier_rows_is_not_one_of_two(void **state)
 {
 	names("port-that-swallows.recording",
 	    "Link spine1--tor1 loses all packets of some flows");
@@ -70,8 +70,7 @@ main(void)
 		cmocka_unit_test(
 		    a_link_dead_both_directions_is_named_where_both_directions_are_hashed_alike),
 		cmocka_unit_test(a_dead_switch_is_not_reported_as_one_of_its_links),
-		cmocka_unit_test(
-		    what_earlier_rows_have_reported_is_not_reported_as_one_of_two),
+		cmocka_unit_test(a_part_known_from_earlier_rows_is_not_one_of_two),
 	};
 
 	return cmocka_run_group_tests_name("recordings", tests, NULL, NULL);

@@ -124,7 +124,7 @@ refused(const char *recording, const char *expected)
 #define HEAD "rackmesh-recording 1\n0 rack tor1 0 0\n"
 
 static void
-a_line_that_is_none_is_named(void **state)
+a_malformed_line_is_named(void **state)
 {
 	refused("something else\n", "r.txt:1: expected rackmesh-recording 1");
 	refused(HEAD "0 rack tor1 0 0\n", "r.txt:3: this rack is there already");
@@ -149,7 +149,7 @@ main(void)
 		cmocka_unit_test(a_recording_is_judged_as_the_run_was),
 		cmocka_unit_test(
 		    ends_of_sessions_silent_kernels_and_restarts_are_in_it),
-		cmocka_unit_test(a_line_that_is_none_is_named),
+		cmocka_unit_test(a_malformed_line_is_named),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

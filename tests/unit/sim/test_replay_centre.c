@@ -183,7 +183,7 @@ a_replayed_recording_names_what_was_named_live(void **state)
 }
 
 static void
-what_racks_reported_is_written_down_and_read(void **state)
+reports_of_racks_are_recorded_and_read(void **state)
 {
 	const struct wire_incident stall = { .head = { "agg", "r", 1, 1 },
 		.incident_id = 5,
@@ -262,7 +262,7 @@ refused(const char *line, const char *expected)
 }
 
 static void
-a_line_that_means_nothing_is_named(void **state)
+a_line_without_meaning_is_named(void **state)
 {
 	refused("5 nonsense", "unknown keyword");
 	refused("-1 judged 7", "not before the last");
@@ -283,10 +283,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replayed_recording_names_what_was_named_live),
-		cmocka_unit_test(what_racks_reported_is_written_down_and_read),
+		cmocka_unit_test(reports_of_racks_are_recorded_and_read),
 		cmocka_unit_test(
 		    a_recording_ends_at_its_limit_and_can_be_replayed_up_to_there),
-		cmocka_unit_test(a_line_that_means_nothing_is_named),
+		cmocka_unit_test(a_line_without_meaning_is_named),
 	};
 
 	return cmocka_run_group_tests_name("replay_centre", tests, NULL, NULL);

@@ -93,7 +93,7 @@ another_seed_or_number_is_another_run(void **state)
 }
 
 static void
-a_dead_rnic_is_found_and_nobody_else_named(void **state)
+only_the_dead_rnic_is_named(void **state)
 {
 	struct text a = run("name: a\nseconds: 10\nfabric: { racks: 3 }\nfaults:\n"
 			    "  - { kind: rnic-down, part: h2/r0, from_s: 5 }\n",
@@ -109,7 +109,7 @@ a_dead_rnic_is_found_and_nobody_else_named(void **state)
 
 /* As that alone, with its delay: as nothing else at first, and in one incident. */
 static void
-what_is_late_is_reported_as_late(void **state)
+a_late_part_is_reported_as_late(void **state)
 {
 	static const struct {
 		const char *fault, *expected;
@@ -170,7 +170,7 @@ an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
 
 /* Every reply may come back over the dead one, so all the others lose some. */
 static void
-of_twelve_cables_of_a_rack_the_dead_one_is_reported_and_no_other(void **state)
+of_twelve_cables_of_a_rack_only_the_dead_one_is_named(void **state)
 {
 	for (uint32_t i = 0; i < 12; i += trials_are_all() ? 1 : 4) {
 		struct text a =
@@ -191,7 +191,7 @@ of_twelve_cables_of_a_rack_the_dead_one_is_reported_and_no_other(void **state)
 /* Its few flows that die are by chance mostly those of one link, or of two. Each is
  * probed in two classes, and that makes no two of it. */
 static void
-a_spine_that_swallows_flows_is_one_incident_of_the_spine(void **state)
+a_spine_that_drops_whole_flows_is_one_incident(void **state)
 {
 	static const uint32_t numbers[] = { 40, 423, 62, 91, 138, 146, 150, 158 };
 	const size_t count = trials_are_all() ? sizeof numbers / sizeof *numbers : 3;
@@ -216,7 +216,7 @@ a_spine_that_swallows_flows_is_one_incident_of_the_spine(void **state)
 
 /* A bad entry of its tables: what else crosses the two links arrives. */
 static void
-a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them(void **state)
+a_spine_that_drops_packets_between_two_racks_is_named_with_them(void **state)
 {
 	for (uint32_t i = 0; i < 8; i += trials_are_all() ? 1 : 3) {
 		struct text a =
@@ -368,16 +368,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_repeats_byte_for_byte),
 		cmocka_unit_test(another_seed_or_number_is_another_run),
-		cmocka_unit_test(a_dead_rnic_is_found_and_nobody_else_named),
-		cmocka_unit_test(what_is_late_is_reported_as_late),
+		cmocka_unit_test(only_the_dead_rnic_is_named),
+		cmocka_unit_test(a_late_part_is_reported_as_late),
 		cmocka_unit_test(
 		    an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full),
+		cmocka_unit_test(of_twelve_cables_of_a_rack_only_the_dead_one_is_named),
+		cmocka_unit_test(a_spine_that_drops_whole_flows_is_one_incident),
 		cmocka_unit_test(
-		    of_twelve_cables_of_a_rack_the_dead_one_is_reported_and_no_other),
-		cmocka_unit_test(
-		    a_spine_that_swallows_flows_is_one_incident_of_the_spine),
-		cmocka_unit_test(
-		    a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them),
+		    a_spine_that_drops_packets_between_two_racks_is_named_with_them),
 		cmocka_unit_test(
 		    switches_that_a_pair_of_racks_crosses_together_are_reported_as_one_of_them),
 		cmocka_unit_test(

@@ -46,7 +46,7 @@ fabric(const struct scenario *scenario)
 }
 
 static void
-what_is_left_out_has_its_default(void **state)
+omitted_options_have_their_defaults(void **state)
 {
 	struct scenario *scenario = parse("name: a\n");
 	struct dice dice = dice_of(1, 1);
@@ -63,7 +63,7 @@ what_is_left_out_has_its_default(void **state)
 }
 
 static void
-a_choice_stays_within_its_bounds_and_reaches_both_ends(void **state)
+drawn_values_reach_both_ends_of_their_range_and_no_more(void **state)
 {
 	struct scenario *scenario =
 	    parse("name: a\nfabric: { racks: { from: 2, to: 4 }, rails: { of: [true, "
@@ -116,7 +116,7 @@ each_error_names_its_place_and_option(void **state)
 }
 
 static void
-a_part_that_this_fabric_has_not_is_refused(void **state)
+a_part_that_the_fabric_does_not_have_is_refused(void **state)
 {
 	static const char *const texts[] = {
 		"name: a\nfaults:\n  - { kind: link-down, part: spine9--tor1 }\n",
@@ -141,7 +141,7 @@ a_part_that_this_fabric_has_not_is_refused(void **state)
 }
 
 static void
-faults_are_of_parts_that_they_can_befall_each_once(void **state)
+each_fault_has_a_different_part_of_a_possible_type(void **state)
 {
 	struct scenario *scenario =
 	    parse("name: a\nfaults:\n"
@@ -235,7 +235,7 @@ skewed_faults_gather_at_the_same_few_switches(void **state)
 }
 
 static void
-skewed_faults_find_another_place_where_the_unlucky_are_used_up(void **state)
+skewed_faults_use_other_parts_when_the_unlucky_ones_are_used_up(void **state)
 {
 	struct scenario *scenario = parse(
 	    "name: a\nfabric: { racks: 3, middle: 1, rnics_per_rack: 2 }\nfaults:\n"
@@ -306,15 +306,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_left_out_has_its_default),
+		cmocka_unit_test(omitted_options_have_their_defaults),
 		cmocka_unit_test(
-		    a_choice_stays_within_its_bounds_and_reaches_both_ends),
+		    drawn_values_reach_both_ends_of_their_range_and_no_more),
 		cmocka_unit_test(each_error_names_its_place_and_option),
-		cmocka_unit_test(a_part_that_this_fabric_has_not_is_refused),
-		cmocka_unit_test(faults_are_of_parts_that_they_can_befall_each_once),
+		cmocka_unit_test(a_part_that_the_fabric_does_not_have_is_refused),
+		cmocka_unit_test(each_fault_has_a_different_part_of_a_possible_type),
 		cmocka_unit_test(skewed_faults_gather_at_the_same_few_switches),
 		cmocka_unit_test(
-		    skewed_faults_find_another_place_where_the_unlucky_are_used_up),
+		    skewed_faults_use_other_parts_when_the_unlucky_ones_are_used_up),
 		cmocka_unit_test(every_family_can_be_drawn_and_has_a_name_of_its_own),
 	};
 

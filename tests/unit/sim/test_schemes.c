@@ -30,7 +30,7 @@ lossy_uplink(struct fixture *f, uint32_t lost)
 }
 
 static void
-ten_percent_blames_both_of_a_rack_of_two(void **state)
+ten_percent_blames_both_rnics_of_a_rack_of_two(void **state)
 {
 	struct fixture *f = *state;
 
@@ -41,7 +41,7 @@ ten_percent_blames_both_of_a_rack_of_two(void **state)
 }
 
 static void
-ten_percent_is_more_than_ten_percent_and_of_the_rack_only(void **state)
+ten_percent_means_more_than_ten_percent_within_the_rack(void **state)
 {
 	struct fixture *f = *state;
 
@@ -100,7 +100,7 @@ the_vote_needs_enough_votes(void **state)
 }
 
 static void
-of_007_a_flow_has_one_vote_to_share(void **state)
+in_007_a_flow_divides_one_vote(void **state)
 {
 	struct fixture *f = *state;
 
@@ -113,7 +113,7 @@ of_007_a_flow_has_one_vote_to_share(void **state)
 }
 
 static void
-of_007_too_few_votes_blame_nobody(void **state)
+in_007_too_few_votes_blame_no_link(void **state)
 {
 	struct fixture *f = *state;
 
@@ -125,7 +125,7 @@ of_007_too_few_votes_blame_nobody(void **state)
 }
 
 static void
-of_007_what_is_explained_votes_no_more(void **state)
+in_007_explained_flows_do_not_vote_any_more(void **state)
 {
 	struct fixture *f = *state;
 
@@ -141,7 +141,7 @@ of_007_what_is_explained_votes_no_more(void **state)
 }
 
 static void
-netbouncer_finds_the_link_that_lets_less_through(void **state)
+netbouncer_finds_the_lossy_link(void **state)
 {
 	struct fixture *f = *state;
 
@@ -155,7 +155,7 @@ netbouncer_finds_the_link_that_lets_less_through(void **state)
 }
 
 static void
-netbouncer_is_content_below_its_threshold(void **state)
+netbouncer_names_nothing_below_its_threshold(void **state)
 {
 	struct fixture *f = *state;
 
@@ -169,7 +169,7 @@ netbouncer_is_content_below_its_threshold(void **state)
 }
 
 static void
-netbouncer_names_a_device_of_which_all_paths_are_bad(void **state)
+netbouncer_names_a_device_all_of_whose_paths_are_bad(void **state)
 {
 	struct fixture *f = *state;
 
@@ -184,7 +184,7 @@ netbouncer_names_a_device_of_which_all_paths_are_bad(void **state)
 }
 
 static void
-pll_names_first_what_lost_all(void **state)
+pll_first_names_links_that_lost_everything(void **state)
 {
 	struct fixture *f = *state;
 
@@ -196,7 +196,7 @@ pll_names_first_what_lost_all(void **state)
 }
 
 static void
-pll_needs_the_hit_ratio_for_what_lost_a_part(void **state)
+pll_needs_the_hit_ratio_for_partial_loss(void **state)
 {
 	struct fixture *f = *state;
 
@@ -222,7 +222,7 @@ pll_hits_are_a_share_of_all_paths(void **state)
 }
 
 static void
-flock_adds_up_what_shares_a_link(void **state)
+flock_adds_up_the_flows_of_a_link(void **state)
 {
 	struct fixture *f = *state;
 
@@ -295,7 +295,7 @@ ours_finds_the_direction_of_a_link(void **state)
 }
 
 static void
-ours_names_nobody_for_what_is_lost_everywhere(void **state)
+ours_names_no_part_for_equal_loss_everywhere(void **state)
 {
 	struct fixture *f = *state;
 
@@ -310,7 +310,7 @@ ours_names_nobody_for_what_is_lost_everywhere(void **state)
 }
 
 static void
-who_lost_it_in_a_path_that_nobody_knows_crossed_both(void **state)
+a_loss_on_an_unknown_path_counts_for_both_rnics(void **state)
 {
 	struct fixture *f = *state;
 
@@ -332,28 +332,28 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ten_percent_blames_both_of_a_rack_of_two),
-		TEST(ten_percent_is_more_than_ten_percent_and_of_the_rack_only),
+		TEST(ten_percent_blames_both_rnics_of_a_rack_of_two),
+		TEST(ten_percent_means_more_than_ten_percent_within_the_rack),
 		TEST(ten_percent_counts_both_directions),
 		TEST(the_vote_names_the_cable_with_the_most),
 		TEST(the_vote_leaves_out_what_a_bad_rnic_explains),
 		TEST(the_vote_needs_enough_votes),
-		TEST(of_007_a_flow_has_one_vote_to_share),
-		TEST(of_007_too_few_votes_blame_nobody),
-		TEST(of_007_what_is_explained_votes_no_more),
-		TEST(netbouncer_finds_the_link_that_lets_less_through),
-		TEST(netbouncer_is_content_below_its_threshold),
-		TEST(netbouncer_names_a_device_of_which_all_paths_are_bad),
-		TEST(pll_names_first_what_lost_all),
-		TEST(pll_needs_the_hit_ratio_for_what_lost_a_part),
+		TEST(in_007_a_flow_divides_one_vote),
+		TEST(in_007_too_few_votes_blame_no_link),
+		TEST(in_007_explained_flows_do_not_vote_any_more),
+		TEST(netbouncer_finds_the_lossy_link),
+		TEST(netbouncer_names_nothing_below_its_threshold),
+		TEST(netbouncer_names_a_device_all_of_whose_paths_are_bad),
+		TEST(pll_first_names_links_that_lost_everything),
+		TEST(pll_needs_the_hit_ratio_for_partial_loss),
 		TEST(pll_hits_are_a_share_of_all_paths),
-		TEST(flock_adds_up_what_shares_a_link),
+		TEST(flock_adds_up_the_flows_of_a_link),
 		TEST(flock_needs_more_than_the_prior),
 		TEST(flock_blames_a_device_for_five_links),
 		TEST(flock_blames_no_device_for_a_single_link),
 		TEST(ours_finds_the_direction_of_a_link),
-		TEST(ours_names_nobody_for_what_is_lost_everywhere),
-		TEST(who_lost_it_in_a_path_that_nobody_knows_crossed_both),
+		TEST(ours_names_no_part_for_equal_loss_everywhere),
+		TEST(a_loss_on_an_unknown_path_counts_for_both_rnics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

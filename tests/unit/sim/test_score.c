@@ -102,7 +102,7 @@ run(struct fixture *f, struct truth truth, struct scheme_named n)
 }
 
 static void
-what_is_at_fault_and_named_is_right(void **state)
+a_named_faulty_part_is_right(void **state)
 {
 	struct fixture *f = *state;
 
@@ -114,7 +114,7 @@ what_is_at_fault_and_named_is_right(void **state)
 }
 
 static void
-who_is_named_while_nothing_is_wrong_with_it_is_wronged(void **state)
+a_named_part_without_a_fault_is_false(void **state)
 {
 	struct fixture *f = *state;
 
@@ -142,7 +142,7 @@ check_kinds(struct fixture *f, const char *is, const char *called, uint64_t wron
 }
 
 static void
-what_only_delays_is_to_be_called_late_in_the_end(void **state)
+a_part_that_only_delays_must_be_called_late_in_the_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -173,7 +173,7 @@ check_class(struct fixture *f, int is, int called, uint64_t wrong)
 }
 
 static void
-what_loses_one_class_is_to_be_called_so_in_the_end(void **state)
+a_part_that_loses_one_class_must_be_called_so_in_the_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -185,7 +185,7 @@ what_loses_one_class_is_to_be_called_so_in_the_end(void **state)
 }
 
 static void
-of_three_switches_any_may_be_the_right_one(void **state)
+any_of_three_named_switches_may_be_right(void **state)
 {
 	struct fixture *f = *state;
 	struct scheme_named n = named(f, "tor1");
@@ -200,7 +200,7 @@ of_three_switches_any_may_be_the_right_one(void **state)
 }
 
 static void
-before_the_fault_it_is_too_soon_to_be_right(void **state)
+naming_a_part_before_its_fault_is_false(void **state)
 {
 	struct fixture *f = *state;
 
@@ -209,7 +209,7 @@ before_the_fault_it_is_too_soon_to_be_right(void **state)
 }
 
 static void
-within_the_afterglow_it_is_right_and_later_it_is_not(void **state)
+naming_a_part_is_right_within_the_afterglow_and_not_later(void **state)
 {
 	struct fixture *f = *state;
 	const struct truth truth = fault(f, "h1/r0", 0, 5 * S);
@@ -235,7 +235,7 @@ a_link_is_right_if_one_of_its_ends_is_at_fault_but_does_not_find_it(void **state
 }
 
 static void
-a_switch_is_wronged_if_only_a_link_of_it_is_at_fault(void **state)
+naming_a_switch_for_its_faulty_link_is_false(void **state)
 {
 	struct fixture *f = *state;
 
@@ -254,7 +254,7 @@ dead_cable(const struct fixture *f, const char *name)
 }
 
 static void
-a_switch_stands_for_its_dead_cables_if_they_leave_no_path_across_it(void **state)
+a_switch_counts_for_its_dead_cables_if_no_path_crosses_it(void **state)
 {
 	struct fixture *f = *state;
 
@@ -265,7 +265,7 @@ a_switch_stands_for_its_dead_cables_if_they_leave_no_path_across_it(void **state
 }
 
 static void
-a_tor_with_an_uplink_left_does_not_stand_for_its_dead_cable(void **state)
+a_tor_with_a_working_uplink_does_not_count_for_its_dead_cable(void **state)
 {
 	struct fixture *f = *state;
 
@@ -275,7 +275,7 @@ a_tor_with_an_uplink_left_does_not_stand_for_its_dead_cable(void **state)
 }
 
 static void
-a_dead_switch_stands_for_its_dead_cables(void **state)
+a_dead_switch_counts_for_its_dead_cables(void **state)
 {
 	struct fixture *f = *state;
 	const struct truth truths[] = { dead_cable(f, "tor1--spine1"),
@@ -290,7 +290,7 @@ a_dead_switch_stands_for_its_dead_cables(void **state)
 }
 
 static void
-the_other_direction_is_the_right_cable_only(void **state)
+the_wrong_direction_is_only_the_right_cable(void **state)
 {
 	struct fixture *f = *state;
 
@@ -314,7 +314,7 @@ both_directions_are_two_directions_and_one_cable(void **state)
 }
 
 static void
-two_directions_named_apart_are_one_opening_of_the_cable(void **state)
+two_named_directions_are_one_opening_of_the_cable(void **state)
 {
 	struct fixture *f = *state;
 	const struct scheme_named n[] = { named(f, "spine1--tor1"),
@@ -353,7 +353,7 @@ an_rnic_is_right_if_its_host_is_at_fault_but_does_not_find_the_host(void **state
 }
 
 static void
-a_or_b_is_right_if_one_of_them_is(void **state)
+a_or_b_is_right_if_one_of_them_is_at_fault(void **state)
 {
 	struct fixture *f = *state;
 	struct scheme_named n = named(f, "h1/r0");
@@ -367,7 +367,7 @@ a_or_b_is_right_if_one_of_them_is(void **state)
 }
 
 static void
-a_stall_need_not_be_found_and_excuses_nobody_but_the_host(void **state)
+a_stall_need_not_be_found_and_only_its_host_may_be_named(void **state)
 {
 	struct fixture *f = *state;
 	struct truth stall = fault(f, "h1", 0, SCORE_FOREVER);
@@ -382,7 +382,7 @@ a_stall_need_not_be_found_and_excuses_nobody_but_the_host(void **state)
 }
 
 static void
-what_stays_named_was_opened_once(void **state)
+a_part_that_stays_named_is_one_opening(void **state)
 {
 	struct fixture *f = *state;
 	const struct scheme_named n = named(f, "h1/r0");
@@ -397,7 +397,7 @@ what_stays_named_was_opened_once(void **state)
 }
 
 static void
-every_run_opens_anew(void **state)
+openings_are_counted_per_run(void **state)
 {
 	struct fixture *f = *state;
 
@@ -407,7 +407,7 @@ every_run_opens_anew(void **state)
 }
 
 static void
-confidence_is_held_against_what_came_true(void **state)
+confidence_is_compared_with_the_share_of_right_openings(void **state)
 {
 	struct fixture *f = *state;
 	struct scheme_named n = named(f, "h1/r0");
@@ -482,31 +482,30 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_at_fault_and_named_is_right),
-		TEST(who_is_named_while_nothing_is_wrong_with_it_is_wronged),
-		TEST(what_only_delays_is_to_be_called_late_in_the_end),
-		TEST(what_loses_one_class_is_to_be_called_so_in_the_end),
-		TEST(of_three_switches_any_may_be_the_right_one),
-		TEST(before_the_fault_it_is_too_soon_to_be_right),
-		TEST(within_the_afterglow_it_is_right_and_later_it_is_not),
+		TEST(a_named_faulty_part_is_right),
+		TEST(a_named_part_without_a_fault_is_false),
+		TEST(a_part_that_only_delays_must_be_called_late_in_the_end),
+		TEST(a_part_that_loses_one_class_must_be_called_so_in_the_end),
+		TEST(any_of_three_named_switches_may_be_right),
+		TEST(naming_a_part_before_its_fault_is_false),
+		TEST(naming_a_part_is_right_within_the_afterglow_and_not_later),
 		TEST(
 		    a_link_is_right_if_one_of_its_ends_is_at_fault_but_does_not_find_it),
-		TEST(a_switch_is_wronged_if_only_a_link_of_it_is_at_fault),
-		TEST(
-		    a_switch_stands_for_its_dead_cables_if_they_leave_no_path_across_it),
-		TEST(a_tor_with_an_uplink_left_does_not_stand_for_its_dead_cable),
-		TEST(a_dead_switch_stands_for_its_dead_cables),
-		TEST(the_other_direction_is_the_right_cable_only),
+		TEST(naming_a_switch_for_its_faulty_link_is_false),
+		TEST(a_switch_counts_for_its_dead_cables_if_no_path_crosses_it),
+		TEST(a_tor_with_a_working_uplink_does_not_count_for_its_dead_cable),
+		TEST(a_dead_switch_counts_for_its_dead_cables),
+		TEST(the_wrong_direction_is_only_the_right_cable),
 		TEST(both_directions_are_two_directions_and_one_cable),
-		TEST(two_directions_named_apart_are_one_opening_of_the_cable),
+		TEST(two_named_directions_are_one_opening_of_the_cable),
 		TEST(an_rnic_is_right_and_found_by_its_cable_and_the_cable_by_it),
 		TEST(
 		    an_rnic_is_right_if_its_host_is_at_fault_but_does_not_find_the_host),
-		TEST(a_or_b_is_right_if_one_of_them_is),
-		TEST(a_stall_need_not_be_found_and_excuses_nobody_but_the_host),
-		TEST(what_stays_named_was_opened_once),
-		TEST(every_run_opens_anew),
-		TEST(confidence_is_held_against_what_came_true),
+		TEST(a_or_b_is_right_if_one_of_them_is_at_fault),
+		TEST(a_stall_need_not_be_found_and_only_its_host_may_be_named),
+		TEST(a_part_that_stays_named_is_one_opening),
+		TEST(openings_are_counted_per_run),
+		TEST(confidence_is_compared_with_the_share_of_right_openings),
 		TEST(times_to_verdict_have_quantiles),
 		TEST(errors_are_reported_as_text),
 		TEST(scores_add_up_also_through_a_pipe),

@@ -74,7 +74,7 @@ table_of(const struct score *const *scores, const char *const *names, size_t cou
 }
 
 static void
-every_scheme_has_a_line_and_every_class_that_mattered_a_column(void **state)
+the_table_has_a_line_per_scheme_and_a_column_per_class(void **state)
 {
 	static const char *const both[] = { "h1/r0", "h2/r0" };
 	static const char *const half[] = { "h1/r0", "h3/r0", "spine1" };
@@ -106,7 +106,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    every_scheme_has_a_line_and_every_class_that_mattered_a_column),
+		    the_table_has_a_line_per_scheme_and_a_column_per_class),
 	};
 
 	return cmocka_run_group_tests_name("score_table", tests, NULL, NULL);

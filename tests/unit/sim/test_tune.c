@@ -48,7 +48,7 @@ the_best_of_all_pairs_is_found(void **state)
 }
 
 static void
-precision_weighs_more_than_recall(void **state)
+precision_counts_more_than_recall(void **state)
 {
 	assert_true(tune_mark(1, 1) == 1);
 	assert_true(tune_mark(1, 0) == 0);
@@ -73,7 +73,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_pairs_is_found),
-		cmocka_unit_test(precision_weighs_more_than_recall),
+		cmocka_unit_test(precision_counts_more_than_recall),
 		cmocka_unit_test(an_error_ends_the_search_and_leaves_the_values),
 	};
 

@@ -41,7 +41,7 @@ every_window_is_tuned_within_its_grid(void **state)
 }
 
 static void
-without_a_window_all_is_as_the_scheme_reports(void **state)
+without_a_window_the_values_are_those_of_the_scheme(void **state)
 {
 	for (size_t i = 0; i < TYPES; i++) {
 		double values[SCHEME_PARAMETERS];
@@ -57,7 +57,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_window_is_tuned_within_its_grid),
-		cmocka_unit_test(without_a_window_all_is_as_the_scheme_reports),
+		cmocka_unit_test(without_a_window_the_values_are_those_of_the_scheme),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ teardown(void **state)
 }
 
 static void
-an_item_comes_in_the_slice_that_it_is_due_in_and_once(void **state)
+an_item_comes_once_in_its_slice(void **state)
 {
 	struct wheel *wheel = *state;
 
@@ -38,7 +38,7 @@ an_item_comes_in_the_slice_that_it_is_due_in_and_once(void **state)
 }
 
 static void
-what_was_taken_out_does_not_come_whatever_its_place(void **state)
+a_removed_item_does_not_come(void **state)
 {
 	struct wheel *wheel = *state;
 
@@ -54,7 +54,7 @@ what_was_taken_out_does_not_come_whatever_its_place(void **state)
 }
 
 static void
-what_is_overdue_or_far_comes_early_not_never(void **state)
+overdue_and_far_items_come_early(void **state)
 {
 	struct wheel *wheel = *state;
 	uint32_t item = WHEEL_NONE;
@@ -76,9 +76,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_item_comes_in_the_slice_that_it_is_due_in_and_once),
-		TEST(what_was_taken_out_does_not_come_whatever_its_place),
-		TEST(what_is_overdue_or_far_comes_early_not_never),
+		TEST(an_item_comes_once_in_its_slice),
+		TEST(a_removed_item_does_not_come),
+		TEST(overdue_and_far_items_come_early),
 	};
 
 	return cmocka_run_group_tests_name("wheel", tests, NULL, NULL);

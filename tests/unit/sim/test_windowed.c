@@ -11,7 +11,7 @@
 static const double ten_percent[SCHEME_PARAMETERS] = { 20, 0.1 };
 
 static void
-nobody_is_named_before_the_window_is_full(void **state)
+no_part_is_named_before_the_window_is_full(void **state)
 {
 	struct fixture *f = *state;
 	const struct scheme_named *named;
@@ -27,7 +27,7 @@ nobody_is_named_before_the_window_is_full(void **state)
 }
 
 static void
-who_was_named_stays_named_until_the_next_window_and_keeps_its_begin(void **state)
+a_named_part_stays_named_until_the_next_window_with_its_begin(void **state)
 {
 	struct fixture *f = *state;
 	const struct scheme_named *named;
@@ -65,7 +65,7 @@ seconds_of_a_window_add_up(void **state)
 }
 
 static void
-a_host_that_was_deaf_throughout_is_left_out(void **state)
+a_host_that_was_excused_throughout_is_left_out(void **state)
 {
 	struct fixture *f = *state;
 	const struct scheme_named *named;
@@ -88,11 +88,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nobody_is_named_before_the_window_is_full),
-		TEST(
-		    who_was_named_stays_named_until_the_next_window_and_keeps_its_begin),
+		TEST(no_part_is_named_before_the_window_is_full),
+		TEST(a_named_part_stays_named_until_the_next_window_with_its_begin),
 		TEST(seconds_of_a_window_add_up),
-		TEST(a_host_that_was_deaf_throughout_is_left_out),
+		TEST(a_host_that_was_excused_throughout_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
