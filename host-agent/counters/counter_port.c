@@ -10,6 +10,7 @@
 
 #include "host-agent/counters/counter_files.h"
 #include "host-agent/counters/dcb_pfc.h"
+#include "host-agent/counters/link_stats.h"
 #include "host-agent/counters/netdev_stats.h"
 #include "host-agent/counters/rdma_stats.h"
 #include "host-agent/kernel/counter_kernel.h"
@@ -22,9 +23,16 @@
 #define MAX_GIDS 256               /* entries of a port's table that are read */
 #define LOOK_NS (60 * RM_NS_PER_S) /* between two searches for new counters */
 
-enum origin { FROM_FILE, FROM_ETHTOOL, FROM_STATS, FROM_RESOURCES, FROM_DCB };
+enum origin {
+	FROM_FILE,
+	FROM_ETHTOOL,
+	FROM_STATS,
+	FROM_RESOURCES,
+	FROM_DCB,
+	FROM_LINK
+};
 
-#define ORIGINS (FROM_DCB + 1)
+#define ORIGINS (FROM_LINK + 1)
 
 struct part {
 	uint8_t origin;
@@ -58,6 +66,7 @@ struct counter_port {
 	struct rdma_stats stats, resources;
 	struct dcb_pfc dcb;
 	bool has_dcb;
+	struct link_stats link;
 	struct bound *values; /* counter_values() */
 	/* by origin; not used for files, which have a flag each */
 	bool seldom[ORIGINS];
@@ -149,6 +158,9 @@ find(struct counter_port *port, const struct counter_name *name, uint8_t *origin
 	case COUNTER_DCB:
 		*origin = FROM_DCB;
 		return dcb_pfc_find(&port->dcb, name->name);
+	case COUNTER_LINK:
+		*origin = FROM_LINK;
+		return link_stats_find(&port->link, name->name);
 	case COUNTER_RES:
 		*origin = FROM_RESOURCES;
 		return rdma_stats_find(&port->resources, name->name);
@@ -203,10 +215,12 @@ look_up(struct counter_port *port)
 	port->stats.count = 0;
 	port->resources.count = 0;
 	port->has_dcb = false;
+	port->link = (struct link_stats){ 0 };
 	if (place->netdev[0] != '\0') {
 		(void)netdev_stats_look(&port->ethtool, kernel, place->netdev);
 		(void)dcb_pfc_read(&port->dcb, kernel, place->netdev);
 		port->has_dcb = port->dcb.there;
+		link_stats_look(&port->link, kernel, place->netdev);
 	}
 	if (place->rdma_device[0] != '\0') {
 		(void)rdma_stats_look(&port->stats, RDMA_STATS_COUNTERS, kernel,
@@ -467,6 +481,8 @@ read_values(struct counter_port *port, bool all)
 			    &port->resources, RDMA_STATS_RESOURCES, kernel) != -ESTALE;
 	if (port->has_dcb && (all || !port->seldom[FROM_DCB]))
 		(void)dcb_pfc_read(&port->dcb, kernel, port->place.netdev);
+	if (all || !port->seldom[FROM_LINK])
+		link_stats_read(&port->link, kernel, port->place.netdev);
 	return same;
 }
 
@@ -488,6 +504,9 @@ read_part(const struct counter_port *port, const struct part *part, uint64_t *va
 	case FROM_DCB:
 		*value += dcb_pfc_value(&port->dcb, part->index);
 		return port->dcb.there;
+	case FROM_LINK:
+		*value += port->link.value[part->index];
+		return port->link.there[part->index];
 	case FROM_FILE:
 		break;
 	}

@@ -199,9 +199,9 @@ const struct counter_row counter_rows[] = {
 	{ "prio_marked", "rdma_rx_priority_marked_total", "packets", 64, COUNTER_PRIORITY, "Packets that the NIC's receive buffer has marked.",
 	  { MLX5 = "e:rx_prio#_marked" } },
 	{ "gpause_rx_frames", "rdma_rx_global_pause_total", "frames", 64, 0, "Global pause frames (802.3x) received.",
-	  { MLX5 = "e:rx_global_pause|e:rx_pause_ctrl_phy", BNXT = "e:rx_pause_frames", IRDMA = "e:link_xoff_rx.nic" } },
+	  { MLX5 = "e:rx_global_pause|e:rx_pause_ctrl_phy", BNXT = "e:rx_pause_frames", IRDMA = "e:link_xoff_rx.nic", ANY = "s:pause_rx" } },
 	{ "gpause_tx_frames", "rdma_tx_global_pause_total", "frames", 64, 0, "Global pause frames (802.3x) sent.",
-	  { MLX5 = "e:tx_global_pause|e:tx_pause_ctrl_phy", BNXT = "e:tx_pause_frames", IRDMA = "e:link_xoff_tx.nic" } },
+	  { MLX5 = "e:tx_global_pause|e:tx_pause_ctrl_phy", BNXT = "e:tx_pause_frames", IRDMA = "e:link_xoff_tx.nic", ANY = "s:pause_tx" } },
 	{ "gpause_rx_us", "rdma_rx_global_pause_microseconds_total", "microseconds", 64, 0, "Time that global pause stopped this port.",
 	  { MLX5 = "e:rx_global_pause_duration" } },
 	{ "gpause_rx_transitions", "rdma_rx_global_pause_transitions_total", "transitions", 64, 0, "Changes from running to paused, by global pause.",
@@ -219,27 +219,27 @@ const struct counter_row counter_rows[] = {
 	{ "rx_buf_thresh", "rdma_rx_buffer_passed_threshold_total", "events", 64, 0, "Times that the receive buffer was nearly full.",
 	  { MLX5 = "e:rx_buffer_passed_thres_phy", BNXT = "e:rx_buffer_passed_threshold" } },
 	{ "crc_err", "rdma_rx_crc_errors_total", "frames", 64, 0, "Frames with a wrong check sum.",
-	  { MLX5 = "e:rx_crc_errors_phy", BNXT = "e:rx_fcs_err_frames", IRDMA = "e:rx_crc_errors.nic", ANY = "n:statistics/rx_crc_errors" } },
+	  { MLX5 = "e:rx_crc_errors_phy", BNXT = "e:rx_fcs_err_frames", IRDMA = "e:rx_crc_errors.nic", ANY = "s:fcs_errors|n:statistics/rx_crc_errors" } },
 	{ "symbol_err", "rdma_rx_symbol_errors_total", "symbols", 64, 0, "Symbols that the port could not read.",
-	  { MLX5 = "e:rx_symbol_err_phy", BNXT = "e:rx_align_err_frames", IRDMA = "e:illegal_bytes.nic", ANY = "c:symbol_error" } },
+	  { MLX5 = "e:rx_symbol_err_phy", BNXT = "e:rx_align_err_frames", IRDMA = "e:illegal_bytes.nic", ANY = "s:symbol_errors|c:symbol_error" } },
 	{ "fec_corrected_bits", "rdma_rx_corrected_bits_total", "bits", 64, 0, "Bits that FEC has corrected.",
-	  { MLX5 = "e:rx_corrected_bits_phy", BNXT = "e:rx_corrected_bits" } },
+	  { MLX5 = "e:rx_corrected_bits_phy", BNXT = "e:rx_corrected_bits", ANY = "s:fec_corrected_bits" } },
 	{ "fec_corrected_blocks", "rdma_rx_fec_corrected_blocks_total", "blocks", 64, 0, "Blocks in which FEC has corrected bits.",
-	  { BNXT = "e:rx_fec_corrected_blocks" } },
+	  { BNXT = "e:rx_fec_corrected_blocks", ANY = "s:fec_corrected" } },
 	{ "fec_uncorr", "rdma_rx_fec_uncorrectable_total", "blocks", 64, 0, "Blocks that FEC could not correct.",
-	  { MLX5 = "e:rx_pcs_symbol_err_phy", BNXT = "e:rx_fec_uncorrectable_blocks|e:rx_pcs_symbol_err" } },
+	  { MLX5 = "e:rx_pcs_symbol_err_phy", BNXT = "e:rx_fec_uncorrectable_blocks|e:rx_pcs_symbol_err", ANY = "s:fec_uncorrected" } },
 	{ "fec_lane_err", "rdma_rx_lane_errors_total", "bits", 64, COUNTER_LANE, "Bits that FEC has corrected, by lane.",
-	  { MLX5 = "e:rx_err_lane_#_phy" } },
+	  { MLX5 = "e:rx_err_lane_#_phy", ANY = "s:fec_lane_#" } },
 	{ "phy_rx_bits", "rdma_rx_bits_phy_total", "bits", 64, 0, "Bits received: the base of bit error rates.",
 	  { MLX5 = "e:rx_bits_phy", BNXT = "e:rx_bits" } },
 	{ "phy_rx_bytes", "rdma_rx_bytes_phy_total", "bytes", 64, 0, "Bytes that the port received.",
-	  { MLX5 = "e:rx_bytes_phy", BNXT = "e:rx_bytes", IRDMA = "e:rx_bytes.nic" } },
+	  { MLX5 = "e:rx_bytes_phy", BNXT = "e:rx_bytes", IRDMA = "e:rx_bytes.nic", ANY = "s:rx_bytes" } },
 	{ "phy_tx_bytes", "rdma_tx_bytes_phy_total", "bytes", 64, 0, "Bytes that the port sent.",
-	  { MLX5 = "e:tx_bytes_phy", BNXT = "e:tx_bytes", IRDMA = "e:tx_bytes.nic" } },
+	  { MLX5 = "e:tx_bytes_phy", BNXT = "e:tx_bytes", IRDMA = "e:tx_bytes.nic", ANY = "s:tx_bytes" } },
 	{ "phy_rx_pkts", "rdma_rx_packets_phy_total", "packets", 64, 0, "Packets that the port received.",
-	  { MLX5 = "e:rx_packets_phy", BNXT = "e:rx_total_frames", IRDMA = "e:rx_unicast.nic+e:rx_multicast.nic+e:rx_broadcast.nic" } },
+	  { MLX5 = "e:rx_packets_phy", BNXT = "e:rx_total_frames", IRDMA = "e:rx_unicast.nic+e:rx_multicast.nic+e:rx_broadcast.nic", ANY = "s:rx_pkts" } },
 	{ "phy_tx_pkts", "rdma_tx_packets_phy_total", "packets", 64, 0, "Packets that the port sent.",
-	  { MLX5 = "e:tx_packets_phy", BNXT = "e:tx_total_frames", IRDMA = "e:tx_unicast.nic+e:tx_multicast.nic+e:tx_broadcast.nic" } },
+	  { MLX5 = "e:tx_packets_phy", BNXT = "e:tx_total_frames", IRDMA = "e:tx_unicast.nic+e:tx_multicast.nic+e:tx_broadcast.nic", ANY = "s:tx_pkts" } },
 	{ "link_down", "rdma_link_down_total", "events", 64, 0, "Times that the link went down.",
 	  { MLX5 = "e:link_down_events_phy", BNXT = "e:link_down_events", RXE = "h:link_downed", ANY = "n:carrier_down_count|c:link_downed" } },
 	{ "mac_faults", "rdma_mac_faults_total", "events", 64, 0, "Faults that this end or the other end has signalled.",
@@ -404,7 +404,7 @@ counter_row_is_optics(const struct counter_row *row)
 int
 counter_next_name(const char **text, unsigned index, struct counter_name *ret)
 {
-	static const char places[] = "hHcpnedrm";
+	static const char places[] = "hHcpnedrsm";
 	const char *at = *text, *place;
 	size_t len = 0;
 

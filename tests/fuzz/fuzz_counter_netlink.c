@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "host-agent/counters/dcb_pfc.h"
+#include "host-agent/counters/link_stats.h"
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/counters/rdma_stats.h"
 #include "host-agent/kernel/counter_kernel.h"
@@ -110,17 +111,34 @@ read_pfc(const struct counter_kernel *kernel)
 			abort();
 }
 
+static void
+read_link(const struct counter_kernel *kernel)
+{
+	struct link_stats link;
+
+	link_stats_look(&link, kernel, "eth1");
+	(void)link_stats_find(&link, "pause_rx");
+	(void)link_stats_find(&link, "fcs_errors");
+	if (link_stats_find(&link, "fec_lane_7") >= 0 && !link.there[LINK_FEC_LANE + 7])
+		abort();
+	if (link_stats_find(&link, "fec_lane_8") != -ENOENT)
+		abort();
+	link_stats_read(&link, kernel, "eth1");
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct fuzz_bytes bytes = { data, len };
 	const struct counter_kernel kernel = { .netlink = answer, .arg = &bytes };
-	const uint8_t which = fuzz_u8(&bytes) % 4;
+	const uint8_t which = fuzz_u8(&bytes) % 5;
 
 	if (which < 2)
 		read_stats(&bytes, &kernel, (enum rdma_stats_table)which);
 	else if (which == 3)
 		read_apart(&kernel);
+	else if (which == 4)
+		read_link(&kernel);
 	else
 		read_pfc(&kernel);
 	return 0;

@@ -15,6 +15,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "host-agent/counters/counter_port.h"
+#include "host-agent/counters/link_stats.h"
 #include "host-agent/kernel/counter_kernel.h"
 #include "host-agent/kernel/netlink_reply.h"
 #include "tests/unit/host-agent/rnic/rdma_fixture.h"
@@ -57,6 +58,10 @@ struct counters_fixture {
 	struct ieee_pfc pfc;
 	unsigned dscp_rules; /* besides one for Ethernet's type */
 	struct fixture_module module;
+	/* By enum link_stat; the sum of FEC, then its lanes. */
+	bool link_there[LINK_STATS];
+	uint64_t link[LINK_STATS];
+	unsigned link_questions[LINK_KINDS];
 	/* Before each answer, in the thread that asks. NULL: nothing. */
 	void (*hook)(struct counters_fixture *fixture, const char *netdev);
 };
@@ -251,11 +256,87 @@ fixture_module_half(
 	return module->upper[numbers[ETHTOOL_A_MODULE_EEPROM_PAGE]];
 }
 
+/* As the kernel's fec_put_stats and stats_put_stats put them. */
+static inline void
+fixture_link_put(const struct counters_fixture *fixture, struct fixture_answer *answer,
+    enum link_stat stat, uint16_t type, size_t count)
+{
+	if (fixture->link_there[stat])
+		fixture_attribute(answer, type, &fixture->link[stat], 8 * count);
+}
+
+static inline void
+fixture_link_one(const struct counters_fixture *fixture, struct fixture_answer *answer,
+    enum link_stat stat, uint16_t type)
+{
+	const size_t at = fixture_begin(answer, NLA_HDRLEN);
+
+	fixture_link_put(fixture, answer, stat, type, 1);
+	fixture_end_nested(answer, at, ETHTOOL_A_STATS_GRP_STAT | NLA_F_NESTED);
+}
+
+static inline size_t
+fixture_group(struct fixture_answer *answer, uint32_t group)
+{
+	const size_t at = fixture_begin(answer, NLA_HDRLEN);
+
+	fixture_attribute(answer, ETHTOOL_A_STATS_GRP_ID, &group, 4);
+	return at;
+}
+
+static inline int
+fixture_link(
+    struct counters_fixture *fixture, struct fixture_answer *answer, uint8_t command)
+{
+	const struct counters_fixture *f = fixture;
+	size_t at;
+
+	if (command == ETHTOOL_MSG_PAUSE_GET) {
+		fixture->link_questions[LINK_PAUSE]++;
+		at = fixture_begin(answer, NLA_HDRLEN);
+		fixture_link_put(
+		    f, answer, LINK_PAUSE_TX, ETHTOOL_A_PAUSE_STAT_TX_FRAMES, 1);
+		fixture_link_put(
+		    f, answer, LINK_PAUSE_RX, ETHTOOL_A_PAUSE_STAT_RX_FRAMES, 1);
+		fixture_end_nested(answer, at, ETHTOOL_A_PAUSE_STATS | NLA_F_NESTED);
+		return 0;
+	}
+	if (command == ETHTOOL_MSG_FEC_GET) {
+		fixture->link_questions[LINK_FEC]++;
+		at = fixture_begin(answer, NLA_HDRLEN);
+		fixture_link_put(
+		    f, answer, LINK_FEC_CORRECTED, ETHTOOL_A_FEC_STAT_CORRECTED, 1);
+		fixture_link_put(
+		    f, answer, LINK_FEC_UNCORRECTED, ETHTOOL_A_FEC_STAT_UNCORR, 1);
+		fixture_link_put(f, answer, LINK_FEC_BITS, ETHTOOL_A_FEC_STAT_CORR_BITS,
+		    f->link_there[LINK_FEC_LANE] ? 1 + LINK_LANES : 1);
+		fixture_end_nested(answer, at, ETHTOOL_A_FEC_STATS | NLA_F_NESTED);
+		return 0;
+	}
+	if (command != ETHTOOL_MSG_STATS_GET)
+		return -EOPNOTSUPP;
+	fixture->link_questions[LINK_STANDARD]++;
+	at = fixture_group(answer, ETHTOOL_STATS_ETH_PHY);
+	fixture_link_one(
+	    f, answer, LINK_SYMBOL_ERRORS, ETHTOOL_A_STATS_ETH_PHY_5_SYM_ERR);
+	fixture_end_nested(answer, at, ETHTOOL_A_STATS_GRP | NLA_F_NESTED);
+	at = fixture_group(answer, ETHTOOL_STATS_ETH_MAC);
+	fixture_link_one(f, answer, LINK_TX_PKTS, ETHTOOL_A_STATS_ETH_MAC_2_TX_PKT);
+	fixture_link_one(f, answer, LINK_RX_PKTS, ETHTOOL_A_STATS_ETH_MAC_5_RX_PKT);
+	fixture_link_one(f, answer, LINK_FCS_ERRORS, ETHTOOL_A_STATS_ETH_MAC_6_FCS_ERR);
+	fixture_link_one(f, answer, LINK_TX_BYTES, ETHTOOL_A_STATS_ETH_MAC_8_TX_BYTES);
+	fixture_link_one(f, answer, LINK_RX_BYTES, ETHTOOL_A_STATS_ETH_MAC_14_RX_BYTES);
+	fixture_end_nested(answer, at, ETHTOOL_A_STATS_GRP | NLA_F_NESTED);
+	return 0;
+}
+
 static inline int
 fixture_generic(struct counters_fixture *fixture, const struct nlmsghdr *question,
     uint8_t *bytes, size_t room)
 {
 	const uint16_t family = FIXTURE_ETHTOOL;
+	const struct genlmsghdr *generic =
+	    (const struct genlmsghdr *)((const uint8_t *)question + NLMSG_HDRLEN);
 	struct fixture_answer answer = { bytes, 0, room };
 	size_t at = fixture_begin(&answer, NLMSG_HDRLEN);
 
@@ -263,6 +344,11 @@ fixture_generic(struct counters_fixture *fixture, const struct nlmsghdr *questio
 	if (question->nlmsg_type == GENL_ID_CTRL) {
 		fixture_attribute(&answer, CTRL_ATTR_FAMILY_NAME, "ethtool", 8);
 		fixture_attribute(&answer, CTRL_ATTR_FAMILY_ID, &family, 2);
+	} else if (generic->cmd != ETHTOOL_MSG_MODULE_EEPROM_GET) {
+		int r = fixture_link(fixture, &answer, generic->cmd);
+
+		if (r < 0)
+			return r;
 	} else {
 		const uint8_t *half = fixture_module_half(&fixture->module, question);
 
@@ -385,6 +471,22 @@ fixture_list_put(struct fixture_list *list, const char *name, uint64_t value)
 }
 
 static inline void
+fixture_link_set(struct counters_fixture *fixture, const char *name, uint64_t value)
+{
+	static const char *const names[LINK_STATS] = { "pause_rx", "pause_tx",
+		"fec_corrected", "fec_uncorrected", "fec_corrected_bits", "fec_lane_0",
+		"fec_lane_1", "fec_lane_2", "fec_lane_3", "fec_lane_4", "fec_lane_5",
+		"fec_lane_6", "fec_lane_7", "symbol_errors", "fcs_errors", "rx_bytes",
+		"tx_bytes", "rx_pkts", "tx_pkts" };
+	size_t i = 0;
+
+	while (strcmp(names[i], name) != 0)
+		assert_true(++i < LINK_STATS);
+	fixture->link_there[i] = true;
+	fixture->link[i] = value;
+}
+
+static inline void
 fixture_dcb_put(struct counters_fixture *fixture, const char *name, uint64_t value)
 {
 	const unsigned priority = (unsigned)(name[strlen(name) - 1] - '0');
@@ -416,6 +518,8 @@ counters_fixture_put(
 		fixture_list_put(&fixture->resources, name, strtoull(text, NULL, 10));
 	else if (place == 'd')
 		fixture_dcb_put(fixture, name, strtoull(text, NULL, 10));
+	else if (place == 's')
+		fixture_link_set(fixture, name, strtoull(text, NULL, 10));
 	else if (place != 'e')
 		rdma_fixture_put(&fixture->files, text, "class/%s/%s", folder, name);
 	if (place != 'e')

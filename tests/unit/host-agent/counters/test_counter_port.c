@@ -11,6 +11,7 @@
 #include "host-agent/counters/dcb_pfc.h"
 #include "host-agent/counters/netdev_stats.h"
 #include "host-agent/counters/rdma_stats.h"
+#include "host-agent/kernel/ethtool_netlink.h"
 #include "tests/unit/host-agent/counters/counters_fixture.h"
 
 static struct counters_fixture device;
@@ -318,6 +319,51 @@ sources_with_judged_counters_are_read_each_time(void **unused)
 	assert_int_equal(sample("pfc_rx_frames", 3)->value, 9);
 }
 
+/* Of the driver's own counters and of ethtool's, the first are used. */
+static void
+only_the_standard_statistics_that_are_needed_are_asked_for(void **unused)
+{
+	counters_fixture_put(&device, 's', "pause_rx", "3");
+	counters_fixture_put(&device, 's', "fcs_errors", "4");
+	counters_fixture_put(&device, 's', "fec_corrected", "5");
+	counters_fixture_put(&device, 'e', "rx_global_pause", "6");
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(sample("gpause_rx_frames", 0)->value, 6);
+	assert_int_equal(sample("crc_err", 0)->value, 4);
+	assert_int_equal(sample("fec_corrected_blocks", 0)->value, 5);
+	assert_false(sample("fec_uncorr", 0)->there);
+	for (int i = 1; i <= 3; i++) {
+		device.link[LINK_FCS_ERRORS] = 10 + (uint64_t)i;
+		assert_int_equal(read_some(false, 1), 0);
+		assert_int_equal(sample("crc_err", 0)->value, 10 + i);
+	}
+	/* The search asks for all, then there are readings of what is needed. */
+	assert_int_equal(device.link_questions[LINK_PAUSE], 1);
+	assert_int_equal(device.link_questions[LINK_STANDARD], 5);
+	assert_int_equal(device.link_questions[LINK_FEC], 5);
+}
+
+static void
+standard_statistics_that_vanish_are_missing(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 's', "fec_corrected_bits", "100");
+	for (char lane[] = "fec_lane_0"; lane[9] < '8'; lane[9]++)
+		counters_fixture_put(&device, 's', lane, "7");
+	device.link[LINK_FEC_LANE + 2] = 51;
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(sample("fec_corrected_bits", 0)->value, 100);
+	assert_int_equal(sample("fec_lane_err", 2)->value, 51);
+	assert_int_equal(sample("fec_lane_err", 7)->value, 7);
+	device.link_there[LINK_FEC_LANE] = false;
+	assert_int_equal(read_after(1), 0);
+	assert_int_equal(sample("fec_corrected_bits", 0)->value, 100);
+	assert_false(sample("fec_lane_err", 2)->there);
+	device.link_there[LINK_FEC_BITS] = false;
+	assert_int_equal(read_after(1), 0);
+	assert_false(sample("fec_corrected_bits", 0)->there);
+}
+
 static void
 new_optional_counters_do_not_move_others(void **unused)
 {
@@ -358,7 +404,11 @@ the_kernel_itself_answers_in_time(void **unused)
 {
 	struct netdev_stats ethtool = { 0 };
 	struct rdma_stats stats = { 0 };
+	struct ethtool_question question;
+	struct netlink_reader body;
+	uint8_t reply[1024];
 	struct dcb_pfc pfc;
+	uint16_t family;
 	int r;
 
 	/* lo has none of it, and that is an answer. */
@@ -369,6 +419,12 @@ the_kernel_itself_answers_in_time(void **unused)
 	r = netdev_stats_look(&ethtool, &counter_kernel, "none0");
 	assert_int_equal(r, -ENODEV);
 	netdev_stats_clear(&ethtool);
+	assert_int_equal(ethtool_family(&counter_kernel, &family), 0);
+	ethtool_begin(&question, ETHTOOL_MSG_PAUSE_GET, ETHTOOL_A_PAUSE_HEADER, "none0",
+	    ETHTOOL_FLAG_STATS);
+	r = ethtool_ask(
+	    &counter_kernel, &question, family, reply, sizeof(reply), &body);
+	assert_int_equal(r, -ENODEV);
 }
 
 static size_t
@@ -421,6 +477,8 @@ main(void)
 		TEST(one_reading_is_one_request_to_each_source),
 		TEST(sources_without_judged_counters_are_read_seldom),
 		TEST(sources_with_judged_counters_are_read_each_time),
+		TEST(only_the_standard_statistics_that_are_needed_are_asked_for),
+		TEST(standard_statistics_that_vanish_are_missing),
 		TEST(new_optional_counters_do_not_move_others),
 		TEST(counters_above_the_limit_do_not_hide_the_first_ones),
 		TEST(the_kernel_itself_answers_in_time),

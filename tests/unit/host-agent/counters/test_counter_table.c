@@ -194,7 +194,7 @@ every_name_of_the_table_was_read(void **unused)
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
 		for (enum counter_driver d = 0; d < COUNTER_DRIVERS; d++)
 			for (unsigned i = 0; i < counter_row_values(row); i++) {
-				static const char places[] = "hHcpnedrm";
+				static const char places[] = "hHcpnedrsm";
 				const char *text = row->source[d];
 				struct counter_name name;
 				char source[96];
