@@ -20,7 +20,7 @@ async function answerTo(path, patience_ms, read) {
     const json = await answer.json().catch(() => ({}));
     throw new NoAnswer(json.error ?? `the analyzer answered with HTTP status ${answer.status}`, answer.status);
   } catch (error) {
-    if (error.name === "AbortError") throw new NoAnswer(`no answer within ${patience_ms / 1000} s`);
+    if (stop.signal.aborted) throw new NoAnswer(`no answer within ${patience_ms / 1000} s`);
     if (error instanceof TypeError) throw new NoAnswer("the analyzer cannot be reached");
     if (error instanceof SyntaxError) throw new NoAnswer("the analyzer’s answer is not JSON");
     throw error;
