@@ -10,7 +10,6 @@ import json
 import math
 import os
 import secrets
-import signal
 import ssl
 import subprocess
 import time
@@ -367,7 +366,7 @@ def texts_are_said_to_be_missing(place, folder, analyzer, database, start_s):
 def a_database_that_hangs_leaves_the_page_live(page, database):
     """What it does not answer is said; all else goes on, and so does it once it answers."""
     look = "document.querySelector('form button').click()"
-    database.signal(signal.SIGSTOP)
+    database.freeze()
     try:
         page.driver.execute_script("document.querySelector('select[aria-label=\"How long\"]').value = 3600;" + look)
         seen(page, "it is asked", "main p", lambda texts: "Reading the history…" in texts)
@@ -376,7 +375,7 @@ def a_database_that_hangs_leaves_the_page_live(page, database):
         seen(page, "it does not answer", ".trouble", lambda texts: "The history cannot be read" in "".join(texts))
         assert page.texts(".stale") == []
     finally:
-        database.signal(signal.SIGCONT)
+        database.thaw()
     page.driver.execute_script("document.querySelector('select[aria-label=\"How long\"]').value = 900;" + look)
     seen(page, "it answers again", "main p", lambda texts: any("5 incidents were open" in t for t in texts))
 

@@ -2,6 +2,7 @@
 their time: all that came meanwhile waits in their sockets, and nothing of it is missing."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import threading
@@ -9,6 +10,7 @@ from functools import partial
 
 from lab import stalls as program
 from lab.faults import RnicDead
+from lab.process import Pack, Process
 from lab.stalls import STOPPED, Pattern, Stalls, descendants, state_of
 from lab.story import live_through
 from lab.wait import FULL, until
@@ -80,6 +82,27 @@ def test_a_dead_rnic_is_named_while_agents_are_often_stopped(world, rng, say):
         say(f"{name}: told after {told.plain:.1f} s, {stalls.times} times still")
         assert told.kind == "rnic-down"
         assert stalls.times > 1
+
+
+BUSY = """
+import threading
+def run():
+    while True:
+        pass
+for _ in range(3):
+    threading.Thread(target=run).start()
+"""
+
+
+def test_freeze_returns_when_no_thread_runs_any_more(tmp_path):
+    with Pack() as pack:
+        busy = pack.add(Process("busy", ["/usr/bin/python3", "-c", BUSY], None, tmp_path / "log"))
+        tasks = f"/proc/{busy.start().pid}/task"
+        until("all threads run", 5, lambda: len(os.listdir(tasks)) == 4, [busy])
+        for _ in range(20):
+            busy.freeze()
+            assert {state_of(f"{busy.pid}/task/{each}") for each in os.listdir(tasks)} == {STOPPED}
+            busy.thaw()
 
 
 def test_a_command_that_stands_still_ends_with_stalls_py():

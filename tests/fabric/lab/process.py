@@ -20,6 +20,10 @@ READY_S = 15
 STOP_S = 5  # for processes whose result does not matter any more
 
 
+def _state(path):
+    return pathlib.Path(path).read_text().rpartition(")")[2].split()[0]
+
+
 class Process:
     """One program in a network namespace, with its log in a file."""
 
@@ -74,7 +78,14 @@ class Process:
         self._popen.stdin.flush()
 
     def freeze(self):
+        """Returns when no thread of it runs any more. One of its threads must get a processor
+        to stop the others: on a busy machine these run on for some tenths of a second."""
         self.signal(signal.SIGSTOP)
+        until(f"all threads of {self.name} are stopped", STOP_S, self._is_stopped, [self])
+
+    def _is_stopped(self):
+        threads = pathlib.Path(f"/proc/{self.pid}/task").iterdir()
+        return all(_state(each / "stat") in "TtZX" for each in threads)
 
     def thaw(self):
         self.signal(signal.SIGCONT)
@@ -127,7 +138,7 @@ class Process:
 
     def state(self):
         """The state letter of the kernel: R, S, D, or T when it is stopped."""
-        return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return _state(f"/proc/{self.pid}/stat")
 
 
 class Daemon(Process):
