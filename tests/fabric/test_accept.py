@@ -1,4 +1,4 @@
-"""The burn-in of a rack: what is healthy passes, and what has one bad or missing RNIC fails."""
+"""The burn-in of a rack: a healthy rack passes, and a rack with one bad or missing RNIC fails."""
 
 import json
 
@@ -24,8 +24,8 @@ def fabric(tmp_path_factory):
 
 
 def accept(fabric, *words):
-    """(what rackmeshctl accept says of tor1, its exit status), once no RNIC is left
-    undecided, as those of an agent are that a busy machine did not let run."""
+    """(output of rackmeshctl accept for tor1, its exit status). Repeated while an RNIC is
+    undecided, as RNICs of agents are that a busy machine did not let run."""
     return until("every RNIC is judged", PATIENCE_S, lambda: judged(*once(fabric, *words)))
 
 
@@ -112,7 +112,7 @@ def test_more_rnics_than_there_are_fail(fabric):
 
 
 def test_an_rnic_whose_agent_does_not_run_fails(fabric, say):
-    """The last: it takes the agent away."""
+    """Comes last, since it stops the agent."""
     fabric.lab.agents["h3"].kill()
 
     report, status = accept(fabric)

@@ -1,4 +1,5 @@
-"""What no rack can decide alone: a dead ToR, a dead uplink, flows that a spine swallows."""
+"""Faults that no rack can decide alone: a dead ToR, a dead uplink, a spine that drops whole
+flows."""
 
 import itertools
 
@@ -18,7 +19,7 @@ TRACED_S = 60
 
 
 def faults(world, rng):
-    """Every kind in turn, each at a place taken by chance."""
+    """All kinds in turn, each at a random place."""
     lab, tors, spines = world.lab, list(RACKS), world.fabric.spines
     kinds = [
         lambda: SwitchDead(lab, rng.choice(tors)),

@@ -1,4 +1,4 @@
-"""Silence is a finding: of an aggregator, a rack, a region, and over our own restarts."""
+"""Silence of an aggregator, a rack or a region is reported, also over restarts of the analyzer."""
 
 import json
 import re
@@ -49,8 +49,8 @@ class AggregatorKilled(Fault):
 
 
 class RackFrozen(Fault):
-    """Every agent of the rack stands still at once: their kernels still acknowledge, so
-    each is told of, too."""
+    """All agents of the rack are stopped at once. Their kernels still acknowledge, so each
+    agent is reported, too."""
 
     def __init__(self, lab, tor):
         super().__init__("rack-blind", "RackmeshRack", tor)
@@ -73,7 +73,7 @@ class RackFrozen(Fault):
 
 
 class RackCut(Fault):
-    """Every host of the rack loses its management path at once; its RNICs work."""
+    """All hosts of the rack lose their management path at once; their RNICs work."""
 
     def __init__(self, lab, tor):
         super().__init__("rack-blind", "RackmeshRack", tor)
@@ -92,7 +92,7 @@ class RackCut(Fault):
 
 
 class RegionSilent(Fault):
-    """Every aggregator is killed at once."""
+    """All aggregators are killed at once."""
 
     def __init__(self, lab):
         super().__init__("region-blind", "RackmeshRegion", REGION)
@@ -126,7 +126,7 @@ def guilty(fault, arrival):
 
 
 def fires(region, fault, mark):
-    """Its alert at both sinks; seconds until the first."""
+    """Waits for the alert at both sinks; returns the seconds until the first."""
     alert = region.plain.wait_for(fault.fires, FIRES_S, mark[0], str(fault))
     region.grouped.wait_for(fault.fires, FIRES_S, mark[1], f"{fault}, by Alertmanager")
     assert alert.annotations["kind"] == fault.kind, alert
@@ -141,15 +141,15 @@ def resolves(region, fault, mark):
 
 
 def settled(region):
-    """Until everybody is back and no incident is open."""
+    """Waits until everything is back and no incident is open."""
     region.lab.wait_probing()
     until("nothing is open", BACK_S, lambda: not open_incidents(region))
     until("all racks are well", BACK_S, lambda: set(states(region).values()) == {"ok"})
 
 
 def told_once(region, faults, mark):
-    """One opening and one end of each, and nobody else is named. What has ended may be
-    told of once more: by a daemon that was killed, for nobody knows who had heard it."""
+    """Asserts one opening and one end of each part, and no other part. An end may be sent again
+    by a daemon that was killed, since it cannot know whether the first one arrived."""
     for sink, place in ((region.plain, mark[0]), (region.grouped, mark[1])):
         came = sink.since(place)
         firing = [each for each in came if each.status == "firing"]
@@ -169,18 +169,18 @@ def open_incidents(region):
 
 
 def numbers(region, fault):
-    """Of the open incidents of this part."""
+    """The numbers of the open incidents of this part."""
     return [each["id"] for each in open_incidents(region) if each["part"] == fault.part]
 
 
 def states(region):
-    """{rack: how the analyzer finds it}"""
+    """{rack: its state at the analyzer}"""
     racks = region.lab.analyzer.get("/v1/health").json["racks"]
     return {rack["tor"]: rack["state"] for rack in racks}
 
 
 def live_through(region, say, *faults, found):
-    """found: the states of the racks that have to come of it."""
+    """found: the states that the racks must get."""
     mark = region.mark()
     for fault in faults:
         fault.begin()
@@ -207,7 +207,7 @@ def is_called_blind(region, tor):
 
 
 def kept(region, number):
-    """The analyzer has on disk that it has told of this incident."""
+    """Whether the analyzer has saved that this incident was notified."""
     folder = region.lab.folder / "state" / "analyzer"
     saved = json.loads((folder / f"incidents-{REGION}.json").read_text())
     return any(each["id"] == number and each["notified_opened"] for each in saved["incidents"])

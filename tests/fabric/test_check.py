@@ -1,4 +1,4 @@
-"""--check and --check --connect of the real daemons: a rollout may trust them."""
+"""--check and --check --connect of the real daemons, on which a rollout relies."""
 
 import json
 import pathlib
@@ -38,7 +38,7 @@ def errors(done):
 
 
 def changed(lab, daemon, folder, **options):
-    """Its config, with some other options."""
+    """The daemon's config with some options changed."""
     config = yaml.safe_load((lab.folder / "config" / f"{daemon.name}.yaml").read_text())
     config.update(options)
     path = folder / f"{daemon.name}.yaml"
@@ -115,7 +115,7 @@ def test_check_names_the_option_of_a_peer_that_it_cannot_reach(world, tmp_path):
 
 
 def test_an_aggregator_with_the_certificate_of_another_does_not_start(world, tmp_path):
-    """It would dial several times a second, and be refused each time."""
+    """If it started, it would connect several times a second, and be refused each time."""
     lab = world(RACKS, alertmanager=False).start().lab
     aggregator = lab.aggregators["tor1"]
     config = lab.folder / "config" / "agg-tor1.yaml"
@@ -215,7 +215,7 @@ BROKEN = {
 
 
 class Broken:
-    """Configs of one daemon, which are good but for what is changed."""
+    """Configs of one daemon that are good except for one change."""
 
     def __init__(self, kind, folder):
         self.program, self.folder = program(kind), folder

@@ -1,5 +1,5 @@
-"""Nothing gets lost unnoticed: what was sent, taken, counted and dropped adds up, to the
-last packet and the last batch, while every kind of drop is really provoked."""
+"""No loss is unnoticed: the counts of what was sent, received, counted and dropped add up, to
+the last packet and the last batch, while every kind of drop is provoked."""
 
 import struct
 
@@ -21,7 +21,7 @@ RAW = ("windowed", "late", "invalid", "duplicate")
 
 
 def raw(lab):
-    """What became of the raw results that the rack's aggregator has taken."""
+    """The fate of the raw results that the rack's aggregator has received."""
     metrics = lab.aggregators["tor1"].metrics()
     name = "rackmesh_aggregator_results_{}_total"
     return metrics.sum(name.format("taken")), {
@@ -38,14 +38,14 @@ def provoke(lab, what, reached):
 
 
 def repeat_batches(lab, tap):
-    """As a sender that never hears an acknowledgement: every batch twice."""
+    """Sends every batch twice, as an agent does that gets no acknowledgement."""
     tap.on_frame = lambda payload: [payload] * 2 if kind(payload) == BATCH else None
     provoke(lab, "duplicates are counted", lambda: raw(lab)[1]["duplicate"] > 0)
     tap.on_frame = None
 
 
 def hold_batches(lab, tap):
-    """Until their windows have closed without them; the agent gives them up meanwhile."""
+    """Holds batches until their windows have closed; the agent gives them up meanwhile."""
     tap.hold(BATCH)
     provoke(lab, "batches are held", lambda: tap.kept() > 0)
     closed = windows(lab) + CLOSINGS
@@ -55,7 +55,7 @@ def hold_batches(lab, tap):
 
 
 def forge_batches(lab, tap, mac):
-    """The agent speaks for an RNIC that is not its own; all else is genuine."""
+    """The agent reports for an RNIC of another host; everything else is genuine."""
     own = struct.pack("<Q", int(mac.replace(":", ""), 16))
     strange = struct.pack("<Q", 0x02AABBCCDDEE)
 
@@ -68,7 +68,7 @@ def forge_batches(lab, tap, mac):
 
 
 def freeze_aggregator(lab, sink):
-    """The agents' queues are small: batches grow old, or are pushed out."""
+    """The agents' queues are small, so batches become too old or are dropped for newer ones."""
     aggregator = lab.aggregators["tor1"]
     aggregator.freeze()
     try:
@@ -84,7 +84,7 @@ def freeze_aggregator(lab, sink):
 
 
 def come_to_rest(lab):
-    """Nobody probes, nothing is on its way, no batch waits."""
+    """Waits until there are no probes, no packets in flight and no waiting batches."""
     for agent in lab.agents.values():
         assert agent.post("/v1/pause").json == {"paused": True}
     for host in lab.agents:
@@ -102,7 +102,7 @@ def test_every_packet_and_batch_is_accounted_for(world, say):
     taps = []
 
     def through_tap(fabric):
-        """Needs the fabric: its addresses."""
+        """A function of the fabric, whose addresses it needs."""
         centre = fabric.management["centre"]
         target = (fabric.management["agg-tor1"], LINK_AGGREGATOR)
         taps.append(Tap(fabric.netns("centre"), centre, TAP_PORT, target))
@@ -133,7 +133,7 @@ def test_every_packet_and_batch_is_accounted_for(world, say):
 
 
 def assert_wire(rack, say):
-    """nftables on the cables against the agents' own metrics, RNIC by RNIC."""
+    """Compares nftables' counts at the cables with the agents' metrics, per RNIC."""
     probes = replies = 0
     for rnic in rack.fabric.rnics.values():
         metrics = rack.lab.agents[rnic.host].metrics()
@@ -146,7 +146,7 @@ def assert_wire(rack, say):
 
 
 def assert_batches(lab, say):
-    """made = taken + dropped(reason), host by host."""
+    """made = acknowledged + dropped(reason), per host."""
     made = taken = 0
     dropped = {}
     for host in lab.agents:
@@ -161,7 +161,7 @@ def assert_batches(lab, say):
 
 
 def assert_raw(lab, say):
-    """taken = windowed + late + invalid + duplicate, and taken is what agents handed in."""
+    """received = windowed + late + invalid + duplicate, and received is what agents delivered."""
     taken, kinds = raw(lab)
     shown = " + ".join(f"{kinds[each]:,.0f} {each}" for each in RAW)
     say(f"raw results: {taken:,.0f} taken = {shown}")

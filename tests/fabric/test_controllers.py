@@ -1,4 +1,4 @@
-"""Whatever befalls etcd and the controllers: afterwards every agent has the newest plan."""
+"""After any fault of etcd and the controllers, every agent has the newest plan."""
 
 import contextlib
 import itertools
@@ -23,7 +23,7 @@ LEADER = "/rackmesh/lab/leader"
 
 
 class Versions:
-    """What every agent has applied; none may ever go back."""
+    """The plan versions that agents have applied; none may go back."""
 
     def __init__(self, lab):
         self._lab, self._seen = lab, {}
@@ -41,7 +41,7 @@ class Versions:
 
 
 def newest(etcd):
-    """{tor: version}, as etcd has it, by a linearizable read."""
+    """{tor: version} in etcd, from a linearizable read."""
     keys, _ = etcd.range(PINGLISTS)
     return {
         key.removeprefix(PINGLISTS): json.loads(value).get("base", 0) + revision
@@ -50,12 +50,12 @@ def newest(etcd):
 
 
 def authentications(controller):
-    """Tokens that it has fetched since its start."""
+    """Number of tokens that the controller has fetched since its start."""
     return controller.metrics().sum("rackmesh_controller_etcd_authentications_total")
 
 
 def leadership(world):
-    """The number of the present one, when a controller and etcd agree that there is one."""
+    """The number of the current leadership, when a controller and etcd agree on the leader."""
     key = world.etcd.range(LEADER)[0].get(LEADER)
     return key[1] if key and world.lab.leader() else None
 
@@ -69,7 +69,8 @@ def converged(world, versions):
 
 
 def changed_topology(world, number):
-    """Another one every time, with other plans: a spine has one more address."""
+    """Returns a topology that differs each time, and changes the plans: a spine has one more
+    address."""
     content = topology(world.fabric)
     spine = next(s for s in content["switches"] if s["role"] == "spine")
     spine["aliases"].append(f"10.99.{number // 250}.{number % 250 + 1}")
@@ -77,13 +78,14 @@ def changed_topology(world, number):
 
 
 def take_new(world, numbers):
-    """Leadership may be lost just then: a person would try again."""
+    """Tries again if leadership is lost at that moment, as an operator would."""
     world.lab.import_topology(changed_topology(world, next(numbers)))
     return True
 
 
 def change_plans(world, numbers, seconds):
-    """As often as a controller takes it, for so long; says how often that was."""
+    """Changes plans as often as a controller accepts it, for so many seconds; returns how
+    often."""
     taken, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
         leader = world.lab.leader()

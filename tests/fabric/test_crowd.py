@@ -1,5 +1,4 @@
-"""Thousands of connections that want nothing good stand at an aggregator's door, and its
-agents do not notice."""
+"""Thousands of unauthenticated connections to an aggregator do not delay its agents."""
 
 import json
 import os
@@ -39,7 +38,7 @@ WITHIN = "rackmesh_agent_batches_acked_within_total"
 
 
 class Crowd(Process):
-    """tests/support/crowd.c at the rack's door, from the centre."""
+    """Runs tests/support/crowd.c against the rack's aggregator, from the centre."""
 
     def __init__(self, lab, tor, count, per_second, core):
         wrong = lab.authority.issue(identity(REGION, "viewer", "crowd"), "crowd")
@@ -53,13 +52,13 @@ class Crowd(Process):
         )
 
     def ends(self):
-        """What it has done."""
+        """The crowd's output at its end."""
         assert self.stop() == 0, self.tail()
         return json.loads(self.log.read_text().splitlines()[-1])
 
 
 def acknowledged(lab):
-    """({seconds: batches within}, all) of all agents."""
+    """({seconds: batches acknowledged within}, all batches) of all agents."""
     within, every = {}, 0
     for agent in lab.agents.values():
         metrics = agent.metrics()
@@ -70,7 +69,7 @@ def acknowledged(lab):
 
 
 def p99_since(lab, before):
-    """(seconds, batches): interpolated between the steps of the counters."""
+    """(seconds, batches): interpolated between the buckets."""
     now, least, had = acknowledged(lab), 0.0, 0
     every = now[1] - before[1]
     wanted = 0.99 * every
@@ -97,8 +96,8 @@ def cpu_s(process):
 
 
 def measured(lab, aggregator, seconds):
-    """(p99 of acknowledgements, batches, largest resident set, cores) from now on for so
-    long."""
+    """(p99 of acknowledgements, batches, largest resident set, cores) of the next so many
+    seconds."""
     before, most, cpu = acknowledged(lab), 0, cpu_s(aggregator)
     end = time.monotonic() + seconds
 
@@ -112,7 +111,7 @@ def measured(lab, aggregator, seconds):
 
 
 def refused_links(aggregator):
-    """{reason: connections that it has closed}."""
+    """{reason: number of closed connections}."""
     return aggregator.metrics().by("rackmesh_aggregator_links_refused_total", "reason")
 
 
@@ -131,8 +130,8 @@ def beside_crowd(lab, aggregator, seconds, good):
 
 @pytest.fixture
 def core():
-    """One of the machine's that the crowd has, and all else keeps off: what it costs the
-    daemons is asked, not what it costs the machine."""
+    """A processor that only the crowd uses: the test measures its cost for the daemons, not for
+    the machine."""
     ours = os.sched_getaffinity(0)
     os.sched_setaffinity(0, ours - {max(ours)} or ours)
     yield max(ours)

@@ -1,5 +1,5 @@
-"""Every query of every dashboard, and of docs/grafana.md, has something to show: asked of a real
-InfluxDB and a real Prometheus that real daemons have filled. There is no Grafana here."""
+"""Every query of every dashboard, and of docs/grafana.md, returns data: it is sent to a real
+InfluxDB and a real Prometheus with data of real daemons. There is no Grafana here."""
 
 import contextlib
 import itertools
@@ -61,14 +61,14 @@ def https(role):
 
 
 class Counted:
-    """A switch, an ESXi host and an RNIC of mlx5 that count something."""
+    """A switch, an ESXi host and an mlx5 RNIC, with counters that grow."""
 
     def __init__(self, folder):
         self._folder, self._undo = folder, contextlib.ExitStack()
 
     def start(self, world):
-        """Before the daemons: the first ToR's aggregator will read them. Returns where the
-        RNIC's metrics are."""
+        """Call it before the daemons start: the aggregator of the first ToR reads them. Returns
+        the address of the RNIC's metrics."""
         netns, address = world.fabric.netns("centre"), world.fabric.management["centre"]
         password = self._folder / "password"
         password.touch(0o600)
@@ -95,7 +95,7 @@ class Counted:
         return self._undo.enter_context(card(netns, address))
 
     def go_on(self, count):
-        """A port, a queue of it, and a NIC have counted so far."""
+        """Makes a port, its queue and a NIC count."""
         port = {f"SAI_PORT_STAT_{name}": count for name in SWITCH_PORT}
         self.sonic.count("Ethernet0", **port, SAI_PORT_STAT_IF_OUT_UCAST_PKTS=100 * count)
         queue = {f"SAI_QUEUE_STAT_{name}": count for name in SWITCH_QUEUE}
@@ -111,7 +111,7 @@ class Counted:
 
 
 def lay(folder):
-    """A world whose history goes into InfluxDB, and whose daemons answer over TLS."""
+    """A world whose history is written to InfluxDB, and whose daemons answer over TLS."""
     policies = {"retention_policy": "raw", "incident_retention_policy": "incidents"}
     return World(
         RACKS,
@@ -126,7 +126,8 @@ def lay(folder):
 
 
 def scrape(world, folder, rnic):
-    """As docs/prometheus has it: daemons' certificates have their addresses. rnic: no daemon."""
+    """As in docs/prometheus: the daemons' certificates contain their addresses. rnic: the
+    imitated RNIC, which is no daemon."""
     lab = world.lab
     jobs = {
         "rackmesh-tor-aggregator": (lab.aggregators.values(), "aggregator"),
@@ -149,7 +150,7 @@ def scrape(world, folder, rnic):
 
 
 class Filled:
-    """What the queries are asked of."""
+    """The databases, filled with data."""
 
     def __init__(self, world, prometheus, began):
         self.world, self.prometheus = world, prometheus
@@ -162,8 +163,8 @@ class Filled:
 
 
 def make_trouble(world, prometheus, counted, began):
-    """An RNIC that loses packets and a spine that swallows flows: both are found, paths that
-    lost something are in the history, and Prometheus has seen the RNIC's incident and times."""
+    """An RNIC that loses packets and a spine that drops whole flows. Waits until both are
+    found, lossy paths are in the history, and Prometheus has the RNIC's incident and times."""
     lab, influx = world.lab, world.influx
     RnicLossy(lab, world.rnic("h1/r0"), 30, "both").begin()
     FlowsBlackholed(lab, world.fabric.spines[0]).begin()
@@ -200,8 +201,8 @@ def make_trouble(world, prometheus, counted, began):
     assert rated
 
     def has_rates():
-        """As they will be asked, at the same steps: where a scrape or a reading came late, on a
-        busy machine, a step has a single sample, and no rate."""
+        """Whether rates exist with the steps of the queries. On a busy machine a scrape or a
+        reading may be late: a step with a single sample has no rate."""
         counted.go_on(next(counts))
         source = OfPrometheus(prometheus, began, time.time())
         return all(source.ask(each, source.values(board)) for board, each in rated)
@@ -210,7 +211,7 @@ def make_trouble(world, prometheus, counted, began):
 
 
 def make_up(influx):
-    """What is not to be had here."""
+    """Adds data that this lab cannot produce."""
     def line(name, tags, fields):
         def value(each):
             return f"{each}i" if isinstance(each, int) else f'"{each}"' if isinstance(each, str) else each
@@ -223,7 +224,7 @@ def make_up(influx):
 
 
 def end_hour(influx):
-    """What the continuous queries do once an hour, without waiting for its end."""
+    """Does what the continuous queries do once an hour, without waiting for it."""
     for row in influx.query("SHOW CONTINUOUS QUERIES"):
         if not row["name"].endswith("_hour"):
             continue
@@ -237,7 +238,7 @@ def end_hour(influx):
 
 @pytest.fixture(scope="module")
 def schema():
-    """With the hours that continuous queries make."""
+    """With the hourly measurements of the continuous queries."""
     table = measurements()
     hourly = ("rm_tor_pair", "rm_rnic", "rm_sla_rack")
     return table | {f"{name}_hour": table[name] for name in hourly}
@@ -248,7 +249,8 @@ EVERY = [*dashboards("influxdb"), *dashboards("prometheus")]
 
 @pytest.mark.parametrize("board", EVERY, ids=lambda board: board.name)
 def test_a_dashboard_can_be_imported(board):
-    """It names no data source but its variable's, has ids that stay, and no panel over another."""
+    """Its only data source is that of its variable, its ids are stable, and no panel overlaps
+    another one."""
     text, source = board.path.read_text(), board.path.parent.name
     assert board.json["schemaVersion"] == 38
     assert board.json["uid"] == f"rackmesh-{source.removesuffix('db')}-{board.path.stem}"
@@ -290,13 +292,14 @@ def test_generated_points_have_the_columns_of_the_schema(schema):
 
 
 def unit_of(column, columns):
-    """What a panel must show a column in; what is counted has a name of its own."""
+    """The unit in which a panel must show a column; counts have a name instead."""
     unit = columns[column][1] if column in columns else ""
     return {"ns": "ns", "0..1": "percentunit"}.get(unit, "short")
 
 
 def test_influxdb_queries_fit_the_table_of_measurements(schema):
-    """Measurements, tags and fields exist, units are the table's, and legends name the tags."""
+    """Measurements, tags and fields exist, units are those of the table, and legends contain
+    the tags."""
     for board in dashboards("influxdb"):
         for target in board.targets():
             text = target.text
@@ -326,7 +329,7 @@ def check_unit(target, columns):
 
 
 def check_table(panel, text, columns):
-    """Columns whose unit is not the panel's have their own."""
+    """Columns with another unit than the panel's have a unit of their own."""
     given = {
         each["matcher"]["options"]: prop["value"]
         for each in panel["fieldConfig"]["overrides"]
@@ -355,7 +358,7 @@ def test_prometheus_panels_have_the_units_of_their_metrics_and_full_legends():
 
 
 def units_of(text):
-    """By the names of metrics: rackmesh_..._seconds is in seconds; a rate of it is a share."""
+    """From the names of metrics: rackmesh_..._seconds is in seconds; a rate of it is a share."""
     if " / " in text or "_ratio{" in text or "_ratio)" in text:
         return {"percentunit"}
     if "rate(" in text:
@@ -399,7 +402,7 @@ def whole(tmp_path_factory):
 
 
 def ask_all(name, source, boards, say):
-    """Asks every query, and says how many there are: N of N have data, or a reason."""
+    """Runs every query, and prints how many there are: N of N have data, or a reason."""
     asked, empty = 0, []
     for board in boards:
         chosen = source.values(board)
@@ -447,7 +450,7 @@ def blocks(language):
 
 
 def test_queries_of_the_docs_about_last_tuesday_have_an_answer(whole, say):
-    """Their times are replaced by those of this run, and nothing else."""
+    """Only their times are replaced, by those of this run."""
     from_ns, to_ns = whole.influx_source.range
     for text in blocks("influxql"):
         asked = re.sub(r"time >= '[^']+'", f"time >= {from_ns}", text)
@@ -461,7 +464,8 @@ def test_queries_of_the_docs_about_last_tuesday_have_an_answer(whole, say):
 
 
 def test_prometheus_queries_of_other_pages_have_an_answer(whole, say):
-    """Without thresholds and an hour ago: what they look for need not be so here, but it is found."""
+    """Without thresholds and offsets: the condition need not be true here, but the metrics must
+    exist."""
     queries = [text for name in ("prometheus.md", "services.md") for text in promql_of(name)]
     for text in queries:
         asked = re.sub(r" offset 1h|(?<=[\w)}]) > [\d.]+", "", text)

@@ -1,4 +1,4 @@
-"""The rack decides alone: without controller, from what lies on disk. Over IPv6."""
+"""A rack decides without a controller, from its files. Over IPv6."""
 
 import time
 

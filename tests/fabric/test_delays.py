@@ -1,5 +1,5 @@
-"""Each delay shows in its own term and in no other: the wire in the network RTT, a busy
-prober in the prober delay, a busy responder in the responder delay."""
+"""Each delay shows only in its own part: that of the wire in the network RTT, that of a busy
+prober in the prober delay, that of a busy responder in the responder delay."""
 
 import struct
 
@@ -38,7 +38,8 @@ LEAST, MOST = 0.5, 3.0  # of the delay: what its term grows by
 
 
 class Held:
-    """A file that hold_up.so reads, mapped: microseconds, at any moment."""
+    """A mapped file that hold_up.so reads: a delay in microseconds, which may change at any
+    time."""
 
     def __init__(self, path):
         self.path = path
@@ -55,7 +56,7 @@ class Held:
 
 
 def medians(lab, rnic, other):
-    """Of the next PROBES whole results from one to the other, in milliseconds."""
+    """Medians of the next PROBES complete results from one to the other, in milliseconds."""
     before = max(each["sent"] for each in lab.drill(rnic, other, DRILL_S))
 
     def fresh():
@@ -75,7 +76,7 @@ def medians(lab, rnic, other):
 
 @pytest.fixture
 def bench(world, tmp_path):
-    """A rack of two, a relay on the prober's cable, both agents in a hold-up."""
+    """A rack of two, with a relay in the prober's cable, and both agents under hold_up.so."""
     held = {"h1": Held(tmp_path / "held-h1"), "h2": Held(tmp_path / "held-h2")}
     pair = world(
         RACKS,

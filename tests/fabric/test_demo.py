@@ -1,4 +1,4 @@
-"""The demo says what is true, and leaves nothing behind, however it ends."""
+"""The demo is correct, and leaves nothing behind, however it ends."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ TOLD_S = 600  # patience
 
 
 def start(folder):
-    """As ./dev demo starts it; its own files are in the folder."""
+    """Starts the demo like ./dev demo, with its files in the folder."""
     return subprocess.Popen(
         [sys.executable, DEMO, "--build", places.BUILD, "--engines", places.ENGINES],
         stdout=subprocess.PIPE,
@@ -25,7 +25,7 @@ def start(folder):
 
 
 def left_behind(pid, folder):
-    """Namespaces, processes and files of a demo that has ended."""
+    """Namespaces, processes and files that an ended demo has left."""
     left = [str(path) for path in pathlib.Path("/run/netns").glob(f"rmlab{pid:x}-*")]
     left += [str(path) for path in pathlib.Path("/run").glob(f"rmlab{pid:x}")]
     left += [str(path) for path in folder.iterdir()]

@@ -1,5 +1,5 @@
-"""What an RNIC's counters mean: a link that comes and goes, told by the rack's aggregator out of what
-the host's agent has read of its real network device, and of no other one."""
+"""The diagnosis of a flapping link, by the rack's aggregator, from counters that the host's
+agent reads of its real network device; no other RNIC gets one."""
 
 import json
 
@@ -74,8 +74,9 @@ def flapping_since(rack, name):
 
 
 def incident_of_a_dead_rnic(rack, name, flaps):
-    """Whether its incident was opened with the link's counters. With flaps the diagnosis has to stand from before the
-    fault until after its alert, however long a busy machine takes for that: else it is tried again."""
+    """Whether its incident has the link's counters. With flaps, the diagnosis must exist from
+    before the fault until after its alert, however long a busy machine takes; else the test
+    tries again."""
     aggregator, rnic = rack.lab.aggregators["tor1"], rack.rnic(name)
     for _ in range(TRIES):
         until("nothing is open", FOUND_S, lambda: not open_incidents(rack), [aggregator])

@@ -1,4 +1,4 @@
-"""What the documentation tells people to type and to ask is done, on a living region."""
+"""Every command and request in the documentation works on a running region."""
 
 import os
 import re
@@ -34,18 +34,18 @@ def region(tmp_path_factory):
 
 
 def incident(world):
-    """The id of one that is open."""
+    """The id of an open incident."""
     told = world.lab.analyzer.get("/v1/incidents?open=1").json["incidents"]
     return next((each["id"] for each in told if VICTIM in each["part"]), None)
 
 
 def now():
-    """In place of last Tuesday."""
+    """The time to use instead of last Tuesday."""
     return f"{datetime.now(timezone.utc):%FT%TZ}"
 
 
 def address(region):
-    """Of the victim."""
+    """The address of the victim."""
     rnics = region.lab.wait_leader().get("/v1/rnics").json["rnics"]
     host, device = VICTIM.split("/")
     found = next(each for each in rnics if (each["host"], each["device"]) == (host, device))
@@ -70,7 +70,7 @@ def typed():
 
 
 def alternatives(line):
-    """`brake on|off|rate 25` was cut at its '|' already; options in brackets are optional."""
+    """`brake on|off|rate 25` was already cut at its '|'; options in brackets are optional."""
     return re.sub(r"\[[^\]]*\]", "", line).split()
 
 
@@ -87,7 +87,7 @@ def with_names(words, region, folder):
 
 
 def there(region, words):
-    """Whom a person would ask from where they sit: (namespace, environment)."""
+    """Where a person would run the command: (namespace, environment)."""
     lab = region.lab
     variables = {
         "RACKMESH_AGENT": f"unix:{lab.agents['h1'].socket}",
@@ -120,21 +120,21 @@ def test_every_command_in_the_documentation_answers(region, tmp_path, say):
 
 
 def test_prometheus_sees_which_controller_leads(region):
-    """A rule asks for it."""
+    """A rule of docs/prometheus needs it."""
     rules = (places.ROOT / "docs" / "prometheus" / "rackmesh-rules.yaml").read_text()
     name = re.search(r"rackmesh_controller_\w*leading", rules)[0]
     assert f"\n{name} 1\n" in region.lab.wait_leader().get("/metrics").text
 
 
 def paths_of(daemon):
-    """The paths that docs/api.md has for it, as (method, path with names for places)."""
+    """The paths that docs/api.md has for the daemon, as (method, path with placeholders)."""
     text = (places.ROOT / "docs" / "api.md").read_text()
     section = re.search(rf"^## {daemon} .*?(?=^## |\Z)", text, re.M | re.S)[0]
     return re.findall(r"`GET (/[^`]*)`", section)
 
 
 def asked(path, region):
-    """A path as somebody would ask it: without what is optional, with names for places."""
+    """The path of a request: without optional parts, with values for placeholders."""
     names = {"<rnic>": VICTIM, "<tor>": "tor1", "<id>": incident(region),
              "<measurement>": "rm_rnic", "<address>": address(region)}
     path = re.sub(r"\[[^\]]*\]", "", path)

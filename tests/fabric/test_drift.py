@@ -1,4 +1,5 @@
-"""Settings of RNICs that are not those that the config expects: found, shown, and no alert."""
+"""Settings of RNICs that differ from the config's expectation are found and shown, without an
+alert."""
 
 import json
 import signal

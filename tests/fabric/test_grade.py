@@ -1,4 +1,4 @@
-"""How what an operator was told is graded."""
+"""How lab/grade.py grades alerts."""
 
 import pytest
 

@@ -1,7 +1,8 @@
-"""The history arrives in a real database, whole, by whatever way, and nothing twice.
+"""The history arrives in a real database completely and without duplicates, over every path.
 
-The analyzer is fed over the wire with messages whose content is known; the oracle is the
-feeder's own count of what was acknowledged."""
+The feeder sends messages with known content to the analyzer; the expected values are the
+feeder's own counts of what was acknowledged.
+"""
 
 import collections
 import contextlib
@@ -42,7 +43,7 @@ SUMS = ("sent", "lost", "invalid", "not_sent")
 
 @pytest.fixture
 def place():
-    """A namespace with nothing but a loopback."""
+    """A namespace with a loopback interface only."""
     name = f"rmhist-{os.getpid()}"
     namespaces.run("ip", "netns", "add", name)
     try:
@@ -108,7 +109,7 @@ DAY_S = 86_400
 
 
 def asked(analyzer, measurement, **words):
-    """GET /v1/history/ of the days around now: its rows, as {column: value} each."""
+    """The rows of GET /v1/history/ for the days around now, as {column: value}."""
     words = {
         "from": time.strftime("%FT%TZ", time.gmtime(time.time() - DAY_S)),
         "to": time.strftime("%FT%TZ", time.gmtime(time.time() + DAY_S)),
@@ -145,7 +146,7 @@ def feed(pack, place, folder, analyzer):
 
 
 def database_of(kind, pack, place, folder):
-    """A database that runs, and what the analyzer's section influx says of it."""
+    """A running database, and the analyzer's options of the section influx for it."""
     database = pack.add({"influxdb": Influx, "victoria": Victoria}[kind](
         places.ENGINES, place, AT, folder))
     database.start()
@@ -168,7 +169,7 @@ def test_the_history_api_returns_what_the_analyzer_has_written(place, pack, tmp_
     expected = feed(pack, place, tmp_path, analyzer)
 
     def is_there(name):
-        """Some seconds pass until VictoriaMetrics shows what it has taken."""
+        """VictoriaMetrics shows new points only after some seconds."""
         truncated, rows = asked(analyzer, name)
         rows = [row for row in rows if row["aggregator"] != "ana"]  # its own findings
         return not truncated and len(rows) == expected[name]["count"] > 1
@@ -211,7 +212,7 @@ def test_the_history_api_returns_what_the_analyzer_has_written(place, pack, tmp_
 
 
 def over_tls(place, authority, token, path):
-    """(status, answer) for who shows the token."""
+    """(status, answer) for a client with this token."""
     context = ssl.create_default_context(cafile=authority.certificate_path)
     line = http.client.HTTPSConnection(AT, HTTPS, context=context, timeout=PATIENCE_S)
     with namespaces.inside(place):
@@ -223,8 +224,8 @@ def over_tls(place, authority, token, path):
 
 
 def who_may_see_some_regions_is_told_of_those(place, pack, folder, analyzer, history, influx):
-    """Of one more region each, whose rows are looked at by viewers' tokens: over TLS, which
-    the feeder does not know, by the next life of the analyzer."""
+    """Adds one region each, and reads rows with viewers' tokens: over TLS, which the feeder
+    does not support, from a restarted analyzer."""
     for region in REGIONS[1:]:
         feeder = Feeder(place, f"{AT}:{LINK}", folder, region=region, aggregators=1,
                         summaries=3, incidents=0, start_ns=int(time.time() - 60) * NS, step_ns=NS)
@@ -233,7 +234,7 @@ def who_may_see_some_regions_is_told_of_those(place, pack, folder, analyzer, his
     sent = dict.fromkeys(REGIONS, 0)
 
     def all_are_there():
-        """Some seconds pass until VictoriaMetrics shows what it has taken."""
+        """VictoriaMetrics shows new points only after some seconds."""
         rows = asked(analyzer, "rm_tor_pair", columns="region,sent", step_s=DAY_S, by="region")[1]
         for region in REGIONS:
             sent[region] = sum(row["sent"] for row in rows if row["region"] == region)
@@ -275,7 +276,8 @@ def who_may_see_some_regions_is_told_of_those(place, pack, folder, analyzer, his
 
 
 def what_is_told_of(kind, pack, place, folder, start_s):
-    """Every measurement, whole and by steps, and what rackmeshctl says; and the analyzer."""
+    """({name of the query: answer}, analyzer, database): every measurement, whole and by steps,
+    and the output of rackmeshctl."""
     database, influx = database_of(kind, pack, place, folder)
     analyzer = pack.add(analyzer_at(place, folder, **influx))
     analyzer.start()
@@ -286,7 +288,7 @@ def what_is_told_of(kind, pack, place, folder, start_s):
     wait_empty(analyzer, 60)
 
     def all_is_there():
-        """Some seconds pass until VictoriaMetrics shows what it has taken."""
+        """VictoriaMetrics shows new points only after some seconds."""
         told = {name: asked(analyzer, name)[1] for name in ("rm_tor_pair", "rm_rnic", "rm_incident")}
         # Its own findings come and go on a slow machine.
         return all(sum(row["aggregator"] != "ana" for row in rows) == expected[name]["count"]
@@ -344,7 +346,7 @@ def test_victoriametrics_returns_the_same_as_influxdb_except_texts(place, tmp_pa
 
 
 def without_region(told):
-    """Rows in some order, but for incidents of the whole region; or an error."""
+    """Rows in a fixed order, without incidents of the whole region; or an error."""
     if isinstance(told, str):
         return told
     return sorted(repr(row) for row in told if row.get("part_type") != "region")
@@ -364,7 +366,8 @@ def texts_are_said_to_be_missing(place, folder, analyzer, database, start_s):
 
 
 def a_database_that_hangs_leaves_the_page_live(page, database):
-    """What it does not answer is said; all else goes on, and so does it once it answers."""
+    """The page reports that the database does not answer, everything else continues, and the
+    view works again once it answers."""
     look = "document.querySelector('form button').click()"
     database.freeze()
     try:
@@ -381,7 +384,7 @@ def a_database_that_hangs_leaves_the_page_live(page, database):
 
 
 def names_alone_are_found(place, analyzer, expected):
-    """No field is asked for, and databases find points by their fields only."""
+    """No field is asked for, although databases find points only by their fields."""
     until("all of rm_rnic is there", 60, lambda: len(asked(
         analyzer, "rm_rnic", columns="host,device")[1]) == expected["rm_rnic"]["count"], [analyzer])
     _, rows = asked(analyzer, "rm_rnic", columns="host,device")
@@ -390,7 +393,7 @@ def names_alone_are_found(place, analyzer, expected):
     told = {}
 
     def incidents_of_its_host_are_told():
-        """The feeder's last ones happen some seconds later than it tells of them."""
+        """The times of the feeder's last incidents are some seconds after it sends them."""
         told.update(json.loads(rackmeshctl(place, "history", rnic, "--json")))
         return len(told["incidents"]) == expected["rm_incident"]["count"] / 2
 
@@ -490,14 +493,14 @@ def test_every_point_is_stored_exactly_once(
 
 
 def wait_for(seconds, *processes):
-    """So long, or until one of them dies."""
+    """Waits for so long, or until one of them ends."""
     comes_true(seconds, lambda: not all(process.alive for process in processes))
     for process in processes:
         assert process.alive, process.obituary()
 
 
 def fresh_incident_passes(analyzer):
-    """Returns how many records of summaries waited when the last incident was there."""
+    """Returns how many records of summaries waited when the last incident was stored."""
 
     def incidents_are_there():
         return figure(analyzer, "waiting_records", lane="incident") == 0
@@ -507,7 +510,7 @@ def fresh_incident_passes(analyzer):
 
 
 def stored_sla(influx):
-    """{(region, scope, class): what rm_sla says of all its minutes} as /v1/sla counts."""
+    """{(region, scope, class): sums of rm_sla over all minutes}, computed as /v1/sla does."""
     racks = ("available", "unavailable", "unknown")
     sums = [f"sum({name}) AS {name}" for name in SUMS]
     sums += [f"sum(racks_{name}) AS rack_minutes_{name}" for name in racks]
@@ -525,7 +528,7 @@ def stored_sla(influx):
 
 
 def told_sla(analyzer):
-    """The same by the analyzer, of the last hour."""
+    """The same from the analyzer, for the last hour."""
     derived = ("loss", "availability", "known")
     return {
         (scope["region"], scope["scope"], scope["dscp"]): {
@@ -536,7 +539,7 @@ def told_sla(analyzer):
 
 
 def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
-    """The analyzer's clock is set: minutes end when all rows are there, not by waiting."""
+    """The analyzer's clock is set, so minutes end when all rows have arrived, without waiting."""
     influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
     influx.start()
     influx.wait_ready()
@@ -716,8 +719,8 @@ def test_without_a_database_the_history_is_read_from_files(place, pack, tmp_path
 def test_answers_of_later_influxdbs_lose_nothing_but_what_they_refuse(
     place, pack, tmp_path, say, version
 ):
-    """Their words, replayed: a wrong token, a bucket that is not there, limits, an outage,
-    batches that are too large, and lines that are refused while the others are taken."""
+    """Replays their answers: a wrong token, a missing bucket, limits, an outage, batches that
+    are too large, and lines that are refused while the others are accepted."""
     token = tmp_path / "token"
     token.touch(mode=0o600)
     token.write_text("yesterday's\n")

@@ -1,5 +1,5 @@
-"""The counters of ESXi hosts, read by the rack's aggregator from a real sshd; and hosts that
-hang, flood, are others than they should be or are gone, which nothing else waits for."""
+"""The counters of ESXi hosts, read by the rack's aggregator from a real sshd. Hosts that hang,
+flood, have another key or are down do not delay anything else."""
 
 import itertools
 import json
@@ -84,7 +84,7 @@ def hypervisors(world, tmp_path):
     made = []
 
     def make(*names, **sshd):
-        """sshd: lines of the config of some."""
+        """sshd: additional lines of the config of some hosts."""
         made.append(Rack(world, tmp_path / "esxi", names, sshd))
         return made[-1]
 
@@ -102,7 +102,7 @@ def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
     counts = itertools.count(1000)
 
     def findings():
-        """They are of the last interval: it counts on and on."""
+        """The findings of the last interval; the counters continue."""
         count = next(counts)
         host.nic("vmnic5", pause="true", pfc="false", rx_global_pause=count,
                  rxPauseCtrlPhy=count, txPauseStormWarningEvents=count)

@@ -1,4 +1,5 @@
-"""Authenticated probes: keys and secrets that change lose none, and nobody else gets an answer."""
+"""Authenticated probes: changes of keys and secrets lose no probe, and packets without the
+right key get no answer."""
 
 import signal
 import socket
@@ -34,7 +35,7 @@ def refused(agent, reason):
 
 
 def epochs(lab):
-    """Of the keys that each RNIC answers with."""
+    """The epochs of the keys with which each RNIC answers."""
     return [
         each["reflector"]["key_epoch"]
         for agent in lab.agents.values()
@@ -50,9 +51,10 @@ def everybody_has_keys(lab):
 
 
 def sniff(host, prober, count):
-    """Authenticated probes of a prober as they arrive at a host, from the IP header on.
+    """The authenticated probes of a prober as they arrive at a host, from the IP header on.
 
-    Without their UDP checksum: between namespaces nobody computes one."""
+    Their UDP checksum is removed: between namespaces it is not computed.
+    """
     found = []
     source = socket.inet_aton(prober.ipv4)
     with inside(host.netns), socket.socket(
@@ -79,7 +81,7 @@ def send_raw(host, packets):
 
 
 def ask_plainly(host, rnic, count):
-    """An outsider at a host that is answered: how many of its probes are."""
+    """How many unauthenticated probes from outside the host answers."""
     with inside(host.netns), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
         own.settimeout(0.3)
         for seq in range(count):
@@ -94,7 +96,7 @@ def ask_plainly(host, rnic, count):
 
 
 def replays_are_refused(agent, near, far):
-    """What is heard is sent again at once, while its key is still good."""
+    """Captured packets are sent again at once, while their key is still valid."""
     heard = sniff(far, near.rnics[0], 20)
     was = refused(agent, "replayed")
     send_raw(near, heard * 5)
@@ -102,13 +104,13 @@ def replays_are_refused(agent, near, far):
 
 
 def assert_none_lost(lab, before, since):
-    """A probe whose prober or responder was not run in time is lost: so it is there."""
+    """A probe is lost if its prober or responder could not run in time: this is allowed."""
     if machine.lost(since) < machine.CLEAN_S:
         assert lost(lab) == before
 
 
 def change_secret(lab, epoch):
-    """The controller has read that from this epoch on another secret is used."""
+    """Waits until the controller has read that another secret is used from this epoch on."""
     begins = datetime.fromtimestamp((epoch - 1) * EPOCH_S, timezone.utc)
     file = lab.folder / "config" / "probe-secret"
     with file.open("a") as end:

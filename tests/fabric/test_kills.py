@@ -1,4 +1,4 @@
-"""Every fault of a part finds that part, within seconds, and nobody else."""
+"""For every kind of fault, exactly the faulty part is named, within seconds."""
 
 import itertools
 import time
@@ -20,7 +20,7 @@ AGENT_WORST_S = 8.0
 
 
 def peer_of(world, rnic):
-    """Another RNIC of its rack, that probes it."""
+    """Another RNIC of the rack, which probes it."""
     return next(
         each
         for each in world.fabric.rnics.values()
@@ -29,7 +29,7 @@ def peer_of(world, rnic):
 
 
 def kills(world, rng, count):
-    """Every kind in every rack in turn, of an RNIC taken by chance."""
+    """All kinds in all racks in turn, of a random RNIC."""
     for tor, kind in itertools.islice(
         itertools.cycle(itertools.product(RACKS, RNIC_KINDS)), count
     ):
@@ -61,7 +61,7 @@ def test_a_dead_rnic_is_named_every_time(world, rng, say, soak):
 
 
 def test_a_dead_agent_and_a_dead_host_get_different_verdicts(world, rng, say, soak):
-    """h12 stands in two racks: its alerts are one all the same."""
+    """h12 is in two racks: it still gets one alert."""
     whole = world(RACKS).start()
     rounds = 4 if soak else 1
     seconds = {}

@@ -1,5 +1,5 @@
-"""The names of pods, read by agents from kubelets over https; and kubelets that hang, lie, flood,
-refuse or are another, for which no probe waits."""
+"""Agents read the names of pods from kubelets over https. Kubelets that hang, send nonsense,
+flood, refuse or are other servers delay no probe."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Agents that hold themselves back: they probe on, and their racks do not count as well."""
+"""Agents above their own limits probe less, and their racks do not blame them."""
 
 from lab.wait import until
 
@@ -9,7 +9,7 @@ SETTLE_S = 3
 
 
 def rates(small, seconds):
-    """{RNIC: probes per second} of the wire, from now on for so long."""
+    """{RNIC: probes per second} on the wire, in the next so many seconds."""
     fabric = small.fabric
     before = {name: fabric.counted(rnic)[0] for name, rnic in fabric.rnics.items()}
     small.plain.silence(seconds, small.plain.mark())
@@ -20,7 +20,7 @@ def rates(small, seconds):
 
 
 def test_agents_above_their_memory_limit_probe_at_a_tenth_and_are_reported(world, say):
-    """No process is as small as a MiB: all of them are over it from the start."""
+    """The limit is 1 MiB, so all processes are above it from the start."""
     small = world(
         RACKS, alertmanager=False, analyzer={}, agent={"limits": {"memory_mib": 1}}
     ).start()

@@ -1,6 +1,7 @@
-"""A dead link between switches: the region's verdict says what the switch's port at its end has counted,
-which the rack's aggregator reads of a real Redis in SONiC's shape. In a fabric of two racks nothing but
-the counters tells the cable from its spine: "it or one of its cables"."""
+"""A dead link between switches: the region's verdict has the counters of the switch's port at
+its end, which the rack's aggregator reads from a real Redis with SONiC's tables. In a fabric of
+two racks only these counters distinguish the cable from its spine: without them the verdict is
+"it or one of its cables"."""
 
 import pytest
 import yaml
@@ -45,7 +46,7 @@ def test_a_verdict_between_racks_has_the_counters_of_the_port(region, say):
     counted = 0
 
     def evidence():
-        """The cable goes on to be bad meanwhile."""
+        """The counters keep growing meanwhile."""
         nonlocal counted
         counted += 100
         switch.count(PORT, SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES=counted)

@@ -1,4 +1,4 @@
-"""What an RNIC loses is told by kind and direction, from what the receivers counted."""
+"""Loss of an RNIC is reported with its kind and direction, from the receivers' counts."""
 
 import itertools
 import json

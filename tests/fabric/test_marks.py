@@ -1,4 +1,5 @@
-"""With which marks probes arrive: a class that the network rewrites is named, not lost."""
+"""The DSCP and ECN marks with which probes arrive: a class that the network rewrites is named,
+and not called lost."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One pair's loss in one direction shows in that pair of the rack's mesh, and in no other."""
+"""The loss of one pair in one direction shows in that pair of the rack's mesh, and in no other."""
 
 from lab.wait import until
 
@@ -9,7 +9,7 @@ ENOUGH = 20  # probes
 
 
 def mesh(world, period="hour"):
-    """{(from, to): {column: figure}} of tor1, as the analyzer answers."""
+    """{(from, to): {column: figure}} of tor1, from the analyzer's answer."""
     answer = world.lab.analyzer.get(f"/v1/mesh/tor1?period={period}")
     assert answer.ok, answer
     told = answer.json
@@ -28,14 +28,14 @@ def grown(before, after, column):
 
 
 def is_probed(world, before=None):
-    """The mesh, once enough probes of every pair have come back (since then)."""
+    """The mesh, when enough probes of every pair were answered (since then)."""
     after = mesh(world)
     have = {pair: row["ok"] - (before[pair]["ok"] if before else 0) for pair, row in after.items()}
     return len(after) == PAIRS and min(have.values()) >= ENOUGH and after
 
 
 def shows(world, before, pair):
-    """The mesh, once that pair has lost enough, most of it on the way there, and all
+    """The mesh, when that pair has lost enough probes, most of them on the way out, and all
     others have probed."""
     after = mesh(world)
     lost = grown(before, after, "no_reply")[pair]
@@ -46,14 +46,14 @@ def shows(world, before, pair):
 
 
 def worst_racks(world, *words):
-    """What rackmeshctl prints of pairs of racks: the head, and {column: figure} of each."""
+    """The output of rackmeshctl for pairs of racks: its head, and {column: figure} of each."""
     told = world.lab.ctl_run("analyzer", "mesh", "--region", "lab", *words)
     lines = told.stdout.splitlines()
     return lines[0], [line.split() for line in lines[4:]]
 
 
 def racks_are_told_the_worst_first(world, say):
-    """The rack with the lossy pair leads, of the four pairs that two racks are."""
+    """Of the four pairs of two racks, the rack with the lossy pair is first."""
     def leads():
         head, rows = worst_racks(world, "--hour")
         return len(rows) == 4 and "4 pairs of racks are probed" in head and rows

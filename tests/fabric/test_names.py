@@ -1,4 +1,5 @@
-"""Peers by name: what the daemons do when a name's address changes, or is not known yet."""
+"""Peers by host name: what the daemons do when the address of a name changes, or is not known
+yet."""
 
 import contextlib
 import signal
@@ -32,7 +33,7 @@ MOVED, NOBODY = "192.168.103.250", "192.168.103.251"
 
 @pytest.fixture
 def named(world):
-    """A rack whose daemons know each other by names, and their hosts files."""
+    """A rack whose daemons know each other by name, and their hosts files."""
     made = world(
         RACKS,
         spines=0,
@@ -67,7 +68,7 @@ def analyzers(world):
 
 
 def asks_where_it_belongs(lab, host):
-    """Its agent's config says neither its aggregators nor the ToRs of its RNICs."""
+    """The agent's config has neither its aggregators nor the ToRs of its RNICs."""
     path = lab.folder / "config" / f"{host}.yaml"
     config = yaml.safe_load(path.read_text())
     del config["aggregators"]

@@ -1,4 +1,4 @@
-"""The oracle of the hour of troubles sees what is wrong: else its silence says nothing."""
+"""The oracle of the hour of random faults finds errors: else its silence would prove nothing."""
 
 import pytest
 
@@ -24,7 +24,7 @@ LANE = """\
 
 
 class Heard:
-    """A sink that has heard these."""
+    """A sink that has received these notifications."""
 
     def __init__(self, *arrivals):
         self.arrivals = list(arrivals)

@@ -1,5 +1,5 @@
-"""What the aggregator sends to a collector of OpenTelemetry, decoded by OTLP's own definitions,
-is what its /metrics shows at that moment."""
+"""The aggregator sends to an OpenTelemetry collector the values that its /metrics shows at that
+moment; the messages are decoded with OTLP's own definitions."""
 
 import http.server
 import subprocess
@@ -48,7 +48,7 @@ class _Collector(http.server.BaseHTTPRequestHandler):
 
 
 class Collector(Sink):
-    """Takes messages, and with each looks at the aggregator's own metrics."""
+    """Receives messages, and reads the aggregator's metrics for each."""
 
     HANDLER = _Collector
 
@@ -61,7 +61,7 @@ class Collector(Sink):
         super().__init__(netns, address, PORT)
 
     def came(self, count=1):
-        """Whether so many messages came, and all of them make sense."""
+        """Whether so many messages have come, and all of them are valid."""
         assert not self.wrong, self.wrong
         return len(self.pairs) >= count
 
@@ -79,7 +79,7 @@ class Collector(Sink):
 
 @pytest.fixture(scope="module")
 def kind(tmp_path_factory):
-    """The class of messages, of the .proto files."""
+    """A message class of the .proto files."""
     made = tmp_path_factory.mktemp("proto") / "descriptors"
     subprocess.run(
         ["protoc", f"-I{PROTO}", "--include_imports", f"--descriptor_set_out={made}", SERVICE],
@@ -214,7 +214,7 @@ def test_a_message_has_its_resource_and_its_time(rack):
 
 
 def knows_rnics(pairs):
-    """A metric of RNICs has no points before the first of them is known."""
+    """A metric of RNICs has no points before the first RNIC is known."""
     return len(pairs) == 2 and all(
         points(metric) for message, _ in pairs for metric in metrics_of(message)
         if metric.HasField("sum") or metric.name == metrics_of(message)[0].name)

@@ -1,4 +1,4 @@
-"""The analyzer's page, in a real browser, of real daemons."""
+"""The analyzer's page, in a real browser, with real daemons."""
 
 import re
 import time
@@ -60,7 +60,8 @@ def test_all_racks_are_shown_without_errors_on_the_console(region, page):
 
 
 def all_are_told(rows, region):
-    """The agents' one release, and each agent with its rack and release."""
+    """Whether all agents are listed with their rack and release, and the one release with its
+    count."""
     release = region.lab.aggregators["tor1"].get("/v1/hosts").json["hosts"][0]["version"]
     hosts = [(host, tor) for tor, hosts in RACKS.items() for host in hosts]
     return len(rows) == 1 + len(hosts) and rows[0].split() == [release, "8", "3"] and all(
@@ -211,7 +212,8 @@ def test_the_impact_is_shown_first_and_a_long_explanation_is_folded(region, page
 
 
 def what_to_do_is_said(page, kind):
-    """Beside the incident, and where the runbook's link of an alert leads."""
+    """Checks the advice beside the incident, and on the page to which an alert's runbook link
+    leads."""
     section = (places.ROOT / "docs" / "verdicts.md").read_text().split(f"\n## {kind}\n")[1].split("\n## ")[0]
     said = [" ".join(block.split()) for block in re.sub(r"[*`]", "", section.replace("\n**", "\n\n**")).split("\n\n")]
     said = [block for block in said if block]
@@ -225,7 +227,7 @@ def what_to_do_is_said(page, kind):
 
 
 def its_pairs_are_the_worst(page, rnic):
-    """In the table, in the counts of the legend, and cell by cell for who walks there."""
+    """Checks the table, the counts of the legend, and single cells chosen by keyboard."""
     # It has a whole minute: what a starved host lost before must go first.
     seen(page, "a mesh", ".mesh tbody tr", lambda rows: rows and all(rnic in row for row in rows),
          2 * PATIENCE_S)
@@ -245,7 +247,7 @@ def its_pairs_are_the_worst(page, rnic):
 
 
 def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
-    """Of the hour in which an RNIC has failed, before."""
+    """Of the hour in which an RNIC failed in an earlier test."""
     page.open(url(region, "#/history/lab/tor1"))
     said = "1 incident was open", "incidents were open"  # a slow machine's agent may be another
     seen(page, "a sentence", "main p", lambda texts: any(each in t for t in texts for each in said))
@@ -269,7 +271,7 @@ def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
 
 
 def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
-    """Its mesh is what nobody tells then, and nothing else waits for it."""
+    """Nobody answers for the mesh then, and nothing else waits for it."""
     page.open(url(region))
     seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
     page.driver.execute_script(
@@ -310,7 +312,7 @@ def test_the_page_is_dark_if_the_system_is_dark(region, page):
 
 
 def test_the_policy_forbids_scripts_and_data_from_elsewhere(region, page):
-    """By the policy that the server sends: the page itself asks for nothing else."""
+    """By the policy that the server sends; the page itself requests nothing from elsewhere."""
     page.open(url(region))
     answer = page.driver.execute_async_script(
         "const done = arguments[0];"
@@ -356,14 +358,14 @@ window.fetch = async (path, how) => {
 
 
 def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
-    """While the RNIC was dead; who asks need not know which rack it is about."""
+    """At the time when the RNIC was dead, without naming its rack."""
     told = region.lab.analyzer.get("/v1/incidents").json["incidents"]
     opened, which = next((each["opened"], each["id"]) for each in reversed(told) if each["part"] == "h2/r0")
     then = datetime.fromisoformat(opened) + timedelta(seconds=1)
     view = f"#/history/lab//{then.isoformat()}/900".replace("+00:00", "Z")
 
     def minutes_are_written():
-        """The service level of a minute is written when it is over."""
+        """The service level of a minute is written when the minute has ended."""
         page.open(url(region))
         page.open(url(region, view))
         seen(page, "then", "main p", lambda texts: any("were open" in t or "was open" in t for t in texts))
@@ -415,14 +417,15 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
 
 
 def lost_out(rows, prober, target):
-    """What the table of the worst pairs says of one; 0: it is not there."""
+    """The loss of a pair on the way out in the table of the worst pairs; 0: it is not in the
+    table."""
     of_pair = [row.split("\t") for row in rows if row.split("\t")[:2] == [prober, target]]
     figure = of_pair[0][4].replace("\u202f", "") if of_pair else ""
     return int(figure) if figure.isdigit() else 0
 
 
 def test_a_failing_pair_is_among_the_worst_within_seconds(region, page, say):
-    """Of a rack that is looked at: before anybody has a verdict on it."""
+    """On the page of its rack, before there is a verdict."""
     prober, target = region.rnic("h1/r0"), region.rnic("h3/r0")
     page.open(url(region, "#/rack/lab/tor1"))
     seen(page, "a mesh", ".legend span", lambda texts: texts and not texts[0].endswith(" 0"))
@@ -439,7 +442,7 @@ def test_a_failing_pair_is_among_the_worst_within_seconds(region, page, say):
 
 
 def test_old_values_are_not_shown_as_live(region, page):
-    """Nor is what an alert leads to forgotten with the analyzer's life."""
+    """The target of an alert's link is also shown after a restart of the analyzer."""
     page.open(url(region, "#/incidents"))
     seen(page, "what has been", ".incident a b", lambda texts: any("h2/r0" in text for text in texts))
     links = {link.text: link.get_attribute("href") for link in page.find(".incident a")}

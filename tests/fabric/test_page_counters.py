@@ -1,5 +1,5 @@
-"""What a rack's counters mean, on the analyzer's page: of real network devices, of a real Redis in
-SONiC's shape, and of an ESXi host behind a real sshd."""
+"""The meaning of a rack's counters on the analyzer's page: of real network devices, of a real
+Redis with SONiC's tables, and of an ESXi host behind a real sshd."""
 
 import itertools
 import time
@@ -22,7 +22,7 @@ ROWS = ".counters tbody tr"
 
 
 class Rack:
-    """A rack whose switch is read, and an ESXi host, and of which an MTU is expected."""
+    """A rack with a switch and an ESXi host that are read, and an expected MTU."""
 
     def __init__(self, folder):
         password = folder / "password"

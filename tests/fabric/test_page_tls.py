@@ -1,4 +1,4 @@
-"""The analyzer's page from another machine: over TLS, for whom it is."""
+"""The analyzer's page from another machine, over TLS, for the clients that may see it."""
 
 import base64
 import contextlib
@@ -77,7 +77,7 @@ def test_a_viewers_token_in_a_browser_opens_the_page(region, tmp_path):
 
 
 def a_token_that_is_taken_away_is_missed_at_once(region, page):
-    """The page that it has opened shows nothing new from then on, and says why."""
+    """The page that was opened with it shows nothing new from then on, and gives the reason."""
     tokens = region.lab.folder / "tokens"
     before = tokens.read_text()
     tokens.write_text(f"eve {ELSEWHERE} field\n")
@@ -92,7 +92,7 @@ def a_token_that_is_taken_away_is_missed_at_once(region, page):
 
 
 def asked(region, path, method="GET", shown=None, **headers):
-    """(status, what is said) to somebody at the centre; shown: a certificate."""
+    """(status, error text) for a client at the centre; shown: its certificate."""
     context = ssl.create_default_context(cafile=region.lab.authority.certificate_path)
     if shown is not None:
         context.load_cert_chain(shown.certificate, shown.key)

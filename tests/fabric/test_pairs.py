@@ -1,4 +1,5 @@
-"""Two aggregators per ToR, two analyzers: whatever befalls one, a fault is one alert."""
+"""Two aggregators per ToR and two analyzers: with any trouble of one of them, a fault is one
+alert."""
 
 import contextlib
 import os
@@ -32,7 +33,7 @@ def pairs(tmp_path_factory):
 
 
 def speaks(world, tor, second):
-    """Whether it is this one, and nobody else."""
+    """Whether only this aggregator is active."""
     return world.lab.speaker(tor) == [second_of(tor) if second else aggregator_of(tor)]
 
 
@@ -40,7 +41,7 @@ def speaks(world, tor, second):
 
 
 class Trouble:
-    """Of tor1's primary. fatal: the other one has to take over."""
+    """A trouble of tor1's primary. fatal: the other one has to take over."""
 
     fatal = True
 
@@ -71,7 +72,7 @@ class Stopped(Trouble):
 
 
 class CutOff(Trouble):
-    """Its cable of the management network is pulled: nobody hears it any more."""
+    """Its cable to the management network is down."""
 
     def begin(self):
         self.world.fabric.cut_management(self.daemon.name)
@@ -91,7 +92,7 @@ class SinksGone(Trouble):
 
 
 class PeerGone(Trouble):
-    """The two do not hear each other, and agents hear both."""
+    """The two aggregators do not reach each other, but agents reach both."""
 
     fatal = False
 
@@ -103,8 +104,8 @@ class PeerGone(Trouble):
 
 
 class Mute(Trouble):
-    """It reaches no receiver of alerts, and the two do not hear each other: the other one
-    knows by the agents' word alone."""
+    """It reaches no receiver of alerts, and the two do not reach each other: the other one only
+    knows it from the agents' reports."""
 
     def begin(self):
         self.world.cut(self.daemon.name, second_of("tor1"), *SINKS)
@@ -120,8 +121,8 @@ TROUBLES = (Killed, Stopped, CutOff, SinksGone, PeerGone, Mute)
 
 
 def told_once(world, fault, mark):
-    """By Alertmanager one opening and one end; at the plain webhook perhaps again, and
-    with the same labels; and nobody else is named."""
+    """Asserts one opening and one end at Alertmanager, perhaps repeated with equal labels at
+    the plain webhook, and no other part."""
     grouped = [each for each in world.grouped.since(mark[1])]
     plain = [each for each in world.plain.since(mark[0])]
     others = accused(
@@ -153,7 +154,7 @@ def trouble_of(trouble):
 
 
 def chosen(*few, gate=(), of=TROUBLES):
-    """Those of every run, a few more in ./dev test --full, all of them in ./dev soak."""
+    """The kinds of every run, some more in ./dev test --full, all in ./dev soak."""
     more = [pytest.param(kind, marks=pytest.mark.full)
             for kind in (of if SOAK else few) if kind not in gate]
     return pytest.mark.parametrize("kind", [*gate, *more])
@@ -199,7 +200,7 @@ def test_a_fault_during_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
 
 @chosen(CutOff, of=(Killed, Stopped, CutOff, SinksGone, Mute))
 def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kind, say):
-    """It comes back believing that the fault lasts."""
+    """When the primary returns, it still has the fault as open."""
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h4/r0"))
     with contextlib.ExitStack() as undo:
@@ -217,13 +218,13 @@ def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kin
 
 
 def taken(world, trouble):
-    """The other one speaks where it has to, and the primary where it can."""
+    """The other one is active where it must be, and the primary where it can be."""
     [rack] = world.lab.seconds["tor1"].get("/v1/racks").json["racks"]
     return rack["active"] == trouble.fatal
 
 
 def back_open(world, trouble, fault):
-    """The primary is back, and has open what the other one had."""
+    """The primary is back, and has the incidents that the other one had open."""
     until(f"after {trouble} the primary speaks", TURNS_S + 8,
           lambda: speaks(world, "tor1", False))
     mine, theirs = (
@@ -237,7 +238,7 @@ def back_open(world, trouble, fault):
 
 
 def connected(world, analyzer):
-    """How many aggregators it has a session with; 0 when it does not answer."""
+    """Number of aggregators that are connected to it; 0 if it does not answer."""
     with contextlib.suppress(OSError):
         metrics = analyzer.metrics()
         return metrics.sum("rackmesh_analyzer_sessions")

@@ -1,4 +1,4 @@
-"""Traced paths against the truth: what the spines themselves have counted, flow by flow."""
+"""Traced paths are compared with the truth: the spines' own counts of each flow."""
 
 import ipaddress
 import json
@@ -22,7 +22,7 @@ FAMILIES = {"ipv4": ("ip", "ipv4_addr"), "ipv6": ("ip6", "ipv6_addr")}
 
 
 def watch(fabric, family):
-    """From now on every spine notes the flows of the probes that it forwards; traces are
+    """From now on every spine records the flows of the probes that it forwards; traces are
     shorter than any probe."""
     ip, kind = FAMILIES[family]
     for spine in fabric.spines:
@@ -51,7 +51,7 @@ def forget(fabric):
 
 
 def truth(fabric):
-    """{(source, destination, UDP source port): spines that saw it}"""
+    """{(source, destination, UDP source port): spines that forwarded it}"""
     seen = {}
     for spine in fabric.spines:
         place = f"ip netns exec {fabric.netns(spine)}"
@@ -64,7 +64,7 @@ def truth(fabric):
 
 
 def paths(lab):
-    """Every agent's flows, each with the address that it leaves from."""
+    """The flows of every agent, each with its source address."""
     for host, agent in lab.agents.items():
         rnics = {r["id"]: r for r in agent.get("/v1/rnics").json["rnics"]}
         for path in agent.get("/v1/paths").json["paths"]:
@@ -72,12 +72,12 @@ def paths(lab):
 
 
 def _bare(address):
-    """"10.0.0.1:862", "[fd00::1]:862": without its port."""
+    """"10.0.0.1:862", "[fd00::1]:862": without the port."""
     return re.sub(r"^\[?(.*?)\]?:\d+$", r"\1", address)
 
 
 def ways(fabric, lab):
-    """{flow: the switches that the trace has found}"""
+    """{flow: the switches in its trace}"""
     switch = {
         str(ipaddress.ip_address(address)): name
         for name in (*fabric.tors, *fabric.spines)
@@ -101,7 +101,7 @@ def wait_traced(lab):
 
 
 def right(fabric, lab):
-    """How many flows' paths are those that the spines saw; any other fails."""
+    """Number of flows whose path is that of the packets; any other path fails the test."""
     found, seen = ways(fabric, lab), truth(fabric)
     tor = {getattr(r, f): r.tor for r in fabric.rnics.values() for f in FAMILIES}
     for flow, hops in found.items():
@@ -115,8 +115,8 @@ def total(lab, metric):
 
 
 def disturbed(lab):
-    """What the sockets of probes have had to bear and should not: {what: how often}. Of a
-    few packets the kernel may miss a stamp, or bring it late."""
+    """Errors at the sockets of probes: {what: how often}. The kernel may miss the timestamps of
+    a few packets, or deliver them late."""
     few = MISSED * total(lab, "rackmesh_agent_probes_sent_total")
     most = {"socket_errors": 0, "stamps_unmatched": few, "stamps_missing": few, "overruns": 0}
     sums = {name: total(lab, f"rackmesh_agent_port_{name}_total") for name in most}
@@ -195,7 +195,7 @@ def test_a_moved_path_is_traced_again_and_a_blackhole_deletes_no_path(world, say
 
 
 def chosen(found):
-    """Of the flows of each pair with the same path the one with the smallest port."""
+    """Of the flows of each pair with the same path, the one with the smallest port."""
     best = {}
     for (source, destination, port), hops in found.items():
         way = (source, destination, *hops)
@@ -215,7 +215,7 @@ def test_after_tracing_one_flow_per_path_is_probed_also_after_a_move(world, say)
     wait_traced(lab)
 
     def settled():
-        """Are exactly the chosen ones probed? Their paths may move meanwhile."""
+        """Whether exactly the chosen flows are probed. Their paths may move meanwhile."""
         forget(fabric)
         wanted = chosen(ways(fabric, lab))
         until(

@@ -1,5 +1,5 @@
-"""A pause storm over three switches, each a real Redis in SONiC's shape: the aggregator that reads them
-names the RNIC from which the pauses come, and none of its victims."""
+"""A pause storm over three switches, each a real Redis with SONiC's tables: the aggregator that
+reads them names the RNIC that causes the pauses, and none of its victims."""
 
 import json
 import time
@@ -73,7 +73,7 @@ def pauses(rack):
 
 
 def storm_goes_on(rack, began, seen):
-    """Counts what the storm has counted by now; answers what is found meanwhile."""
+    """Adds what the storm has counted by now; returns the present findings."""
     def check():
         for name, ports in STORM.items():
             for port in CABLES[name]:

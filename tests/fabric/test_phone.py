@@ -1,5 +1,5 @@
 """From a fault to the phone: real daemons, a real Alertmanager with the example routes of
-docs/alertmanager.yaml, and a receiver that plays those who are called."""
+docs/alertmanager.yaml, and a receiver in place of the pager and the ticket system."""
 
 import re
 import urllib.parse
@@ -25,8 +25,8 @@ AGAIN_S = 3  # some rounds of a group, in which nothing more may come
 
 
 def example(webhook):
-    """Its receivers are ours. Outside of the full run a group has news every second, not
-    every minute: sooner done, and whoever told a fault twice would be heard."""
+    """The example with our receivers. Except in the full run, a group has news every second and
+    not every minute: this is quicker, and a second notification of a fault would be noticed."""
     text = EXAMPLE.read_text()
     assert text.count(RECEIVERS) == 4 and "group_interval: 1m" in text
     text = text.replace(RECEIVERS, webhook)
@@ -42,7 +42,7 @@ def region(tmp_path_factory):
 
 
 def call(region, fault, receiver, severity):
-    """The fault's whole life at the phone; the notification of its opening."""
+    """The whole life of the fault at the phone; returns the notification of its opening."""
     phone, mark = region.grouped, region.grouped.mark()
     at = fault.begin()
     try:
@@ -72,7 +72,7 @@ def call(region, fault, receiver, severity):
 
 
 def what_to_do(explained, kind):
-    """The text of the docs, without its marks."""
+    """The text of the docs, without markup."""
     section = VERDICTS.read_text().split(f"\n## {kind}\n")[1].split("\n## ")[0]
     do = re.search(r"\*\*Do\*\*: (.*)", section)[1]
     assert f"Do: {do}" in explained, explained
@@ -83,7 +83,7 @@ def shown(region, incident):
 
 
 def follow(region, rang):
-    """The incident that the notification's links lead to, as the analyzer shows it."""
+    """The incident to which the links of the notification lead, as the analyzer shows it."""
     assert rang.link.startswith(PAGE_URL + "/"), rang.link
     which = re.split("[/#]", urllib.parse.unquote(rang.link))[-1]
     assert which == rang.annotations["incident"]

@@ -1,4 +1,4 @@
-"""What Prometheus makes of our metrics, and of the rules and the config that we give it."""
+"""Prometheus with our metrics, our rules and our config."""
 
 import re
 
@@ -21,7 +21,7 @@ NEEDS_A_NEIGHBOUR = re.compile(r"^(Of (those|them|these)|Those|These|That)\b|\b(
 
 
 def names_of(rules):
-    """Metrics that expressions name; not those that rules themselves record."""
+    """Metrics in expressions, except those that rules record."""
     return {
         name
         for group in yaml.safe_load(rules)["groups"]

@@ -1,4 +1,4 @@
-"""No false accusation because of our own parts, and silence that is not deafness."""
+"""Faults of Rackmesh's own daemons cause no false alert, and afterwards real faults are found."""
 
 import time
 
@@ -18,7 +18,7 @@ FROZEN = "h7"
 
 
 def restart_everything(world, seconds, allowed, mark):
-    """One daemon after the other, spread over the time."""
+    """Restarts one daemon after the other, spread over the time."""
     daemons = [
         world.lab.controller,
         *world.lab.aggregators.values(),

@@ -1,4 +1,4 @@
-"""Receivers of alerts as operators get them wrong, beside one that is right."""
+"""Receivers of alerts with typical mistakes of operators, beside one that is right."""
 
 import contextlib
 import http.server
@@ -19,7 +19,7 @@ LOGIN = b"<!DOCTYPE html><title>Sign in</title>"
 
 
 class Login(http.server.BaseHTTPRequestHandler):
-    """What stands in front of many an Alertmanager: every question is answered by a page."""
+    """A login in front of an Alertmanager: it answers every request with a web page."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -46,8 +46,8 @@ def listening(netns, address, port):
 
 @contextlib.contextmanager
 def wrong_ones(netns, address, ended):
-    """One that takes connections and says nothing, one with a page, one with a certificate
-    that has ended."""
+    """One that accepts connections and never answers, one with a web page, one with an expired
+    certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(ended.certificate, ended.key)
     sealed = context.wrap_socket(

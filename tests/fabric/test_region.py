@@ -1,4 +1,4 @@
-"""What a person does with a region: brake, resolve, drill, topology, incidents, health."""
+"""What an operator does with a region: brake, resolve, drill, topology, incidents, health."""
 
 import json
 import re
@@ -50,12 +50,12 @@ def region(tmp_path_factory):
 
 
 def leading(region):
-    """What addresses the controller that leads, where changes are taken."""
+    """The arguments for the controller that leads, which accepts changes."""
     return "--controller", f"unix:{region.lab.wait_leader().socket}"
 
 
 def says(region, place, *words):
-    """What rackmeshctl prints there; its exit status has to be 0."""
+    """The output of rackmeshctl there; its exit status must be 0."""
     done = region.lab.ctl_run(place, *words)
     assert done.returncode == 0, f"{words}: {done}"
     return done.stdout
@@ -70,14 +70,14 @@ def refuses(region, place, *words, status=3):
 
 
 def probes(region):
-    """{RNIC: probes it has put on the wire}"""
+    """{RNIC: probes that it has sent on the wire}"""
     return {
         name: region.fabric.counted(rnic)[0] for name, rnic in region.fabric.rnics.items()
     }
 
 
 def rates(region, seconds=STEADY_S):
-    """{RNIC: probes per second}, of the wire, from now on for so long."""
+    """{RNIC: probes per second} on the wire, in the next so many seconds."""
     for _ in range(TRIES):
         before, began = probes(region), time.monotonic()
         region.plain.silence(seconds, region.plain.mark())
@@ -88,7 +88,7 @@ def rates(region, seconds=STEADY_S):
 
 
 def last_change(region, since):
-    """Waits until no RNIC probes any more; seconds from then to the last probe seen."""
+    """Waits until no RNIC probes any more; returns the seconds from then to the last probe."""
     seen, changed, looks = probes(region), time.monotonic(), 0
     while time.monotonic() - changed < 1 or looks < LOOKS:
         now = probes(region)
@@ -100,8 +100,9 @@ def last_change(region, since):
 
 
 def wait_rate(region, low, high, full, what):
-    """Until every RNIC's rate lies between these shares of its full rate; seconds. A busy
-    machine sends some probes late: there it is enough that each was seen to, once."""
+    """Waits until every RNIC's rate is between these shares of its full rate; returns the
+    seconds. A busy machine sends some probes late: there it is enough if each RNIC was seen at
+    that rate once."""
     began, left = time.monotonic(), set(full)
 
     def right():
@@ -125,7 +126,7 @@ RESTARTED = ("h1", "h2")
 
 
 def was_away(arrival):
-    """What was killed here, and rightly missed where its start took seconds."""
+    """A daemon that was killed here, and whose start took seconds, was reported rightly."""
     killed = {"RackmeshAgent": RESTARTED, "RackmeshAggregator": ("agg-tor1",)}
     return arrival.part in killed.get(arrival.alertname, ())
 
@@ -176,7 +177,7 @@ def test_the_brake_stops_all_probes_and_stays_without_controllers(region, say):
 
 
 def hosts_are(region):
-    """The states that the racks find their hosts in."""
+    """The states of the hosts at the racks."""
     return {
         host["state"]
         for aggregator in region.lab.aggregators.values()
@@ -215,7 +216,7 @@ def test_the_analyzer_knows_the_summary_interval_of_its_aggregators(region):
 
 
 def test_rnics_without_counters_of_congestion_are_named(region):
-    """Network devices of the kernel have no CNPs."""
+    """Network devices of the kernel have no CNP counters."""
 
     def named():
         cnps = region.lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
@@ -366,7 +367,7 @@ def test_an_incident_is_followed_explained_and_resolved(region, follower):
 
 
 def check_health(region):
-    """The bad rack comes first, and the table fits 80 columns."""
+    """The bad rack comes first, and the table fits into 80 columns."""
     until(
         "tor2 is bad and tor1 is well",
         TOLD_S,

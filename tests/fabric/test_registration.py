@@ -1,4 +1,4 @@
-"""An RNIC that changes is known where it is probed: in its rack at once, elsewhere soon."""
+"""A changed RNIC becomes known where it is probed: in its rack at once, elsewhere soon."""
 
 import time
 
@@ -13,7 +13,7 @@ OWN_RACK_S, OTHER_RACKS_S = 1.0, 5.0
 
 
 def move(fabric, rnic, address):
-    """The RNIC gets another address, as if it had been replaced."""
+    """Gives the RNIC another address, as if it had been replaced."""
     netns = fabric.hosts[rnic.host].netns
     number = fabric.tors[rnic.tor]
     batch(
@@ -28,7 +28,7 @@ def move(fabric, rnic, address):
 
 
 def targets(lab, host):
-    """{RNIC id: its address} that the host's agent probes."""
+    """{RNIC id: its address} of the targets of the host's agent."""
     answer = lab.agents[host].get("/v1/pinglist").json
     return {
         each["dst"]: each["address"]

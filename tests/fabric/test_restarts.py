@@ -1,4 +1,4 @@
-"""kill -9 of every daemon and engine in turn, under load: nothing promised is lost."""
+"""kill -9 of every daemon and engine in turn, under load, loses nothing that was acknowledged."""
 
 import itertools
 import signal
@@ -26,8 +26,8 @@ LOAD = {"summary": {"interval_s": 1, "rnic_interval_s": 1}}
 
 
 def victims(world):
-    """Every daemon and our engines, one after the other, for ever. Not Alertmanager: it
-    forgets what it has told when it is killed, and then never tells the end of it."""
+    """Every daemon and our engines, one after the other, for ever. Not Alertmanager: when it is
+    killed, it forgets which alerts it has sent, and never resolves them."""
     lab = world.lab
     return itertools.cycle(
         [
@@ -44,7 +44,7 @@ def victims(world):
 
 
 def missing(world, ledger):
-    """Acknowledged messages that left no point in InfluxDB."""
+    """Acknowledged messages without a point in InfluxDB."""
     racks = {
         (row["tor"], row["time"])
         for row in world.influx.query("SELECT taken FROM rm_rack GROUP BY tor")
@@ -59,7 +59,7 @@ def missing(world, ledger):
 
 
 def one_kill(world, rng, rnic, victim):
-    """A fault, and the daemon dies at some moment of its life."""
+    """Causes a fault, and kills the daemon at some moment of the fault."""
     mark, began = world.mark(), time.monotonic()
     fault = RnicDead(world.lab, world.rnic(rnic))
     early = rng.random() < 0.5
@@ -131,7 +131,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(world, rng, say, full, soak)
 
 
 def dies_telling(sink, fault, victim):
-    """kill -9 with the first word of the fault, which never gets its answer."""
+    """kill -9 while it sends the first message on the fault, which it cannot complete."""
     take, began = sink.take, sink.mark()
 
     def take_and_kill(at, body):

@@ -1,4 +1,5 @@
-"""The example for Alertmanager, docs/alertmanager.yaml: who gets which alert, by amtool."""
+"""The example for Alertmanager, docs/alertmanager.yaml: which receiver gets which alert, by
+amtool."""
 
 import re
 import subprocess
@@ -31,7 +32,7 @@ def amtool(*words, cwd=None):
 
 
 def test_the_commands_of_the_docs_work():
-    """As somebody types them, beside the example."""
+    """Runs them in the folder of the example."""
     lines = re.findall(r"^    amtool (.*)$", (ROOT / "docs" / "alerts.md").read_text(), re.M)
     lines += [line.replace("FILE", EXAMPLE.name) for line in re.findall(r"`amtool ([^`]+)`", EXAMPLE.read_text().replace("\n#", ""))]
     assert len(lines) == 4

@@ -1,4 +1,4 @@
-"""The shortest way through everything: does it still work at all?"""
+"""The shortest test of everything together."""
 
 import pytest
 

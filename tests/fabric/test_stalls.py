@@ -1,5 +1,5 @@
-"""Daemons that stand still for a moment, again and again, as where a hypervisor takes
-their time: all that came meanwhile waits in their sockets, and nothing of it is missing."""
+"""Daemons that are stopped for a moment again and again, as by a hypervisor: messages wait in
+their sockets meanwhile, and none is lost."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ TIMES = 3 if FULL else 1
 
 @contextlib.contextmanager
 def often_still(daemon):
-    """Yields a list of the moments that it stood still for."""
+    """Yields the list of the moments at which it was stopped."""
     over, stalls = threading.Event(), []
 
     def stall():

@@ -1,4 +1,4 @@
-"""Our STAMP bytes against scapy's: base packets both ways, TLVs one by one.
+"""Compares our STAMP bytes with scapy's: base packets in both directions, TLVs one by one.
 
 scapy 2.5.0 builds packets with TLVs, but does not dissect them: the first 44 bytes are
 dissected as a packet, the rest TLV by TLV.
@@ -42,7 +42,7 @@ def tlvs(data):
 
 
 def dissect(kind, base):
-    """The 44 bytes, inside a UDP packet: scapy asks it where the TLVs end."""
+    """Dissects the 44 bytes inside a UDP packet, since scapy needs to know where the TLVs end."""
     udp = stamp.UDP(sport=862, dport=862, len=8 + 44)
     packet = kind()
     packet.parent = udp

@@ -1,4 +1,4 @@
-"""An RNIC that was swapped: the new one takes the place of the old, and nobody is accused."""
+"""A swapped RNIC: the new one replaces the old one, without an alert."""
 
 import time
 
@@ -12,7 +12,7 @@ QUIET_S = 8  # a wrong verdict came after 5.4 s
 
 
 def forget_keys(lab):
-    """Probes are not authenticated."""
+    """Turns authentication of probes off."""
     path = lab.folder / "config" / f"{lab.controller.name}.yaml"
     options = yaml.safe_load(path.read_text())
     options["probe_keys"] = {"unauthenticated": True}
@@ -29,7 +29,7 @@ def planned(lab, tor):
 
 
 def has_taken_over(lab, new, old):
-    """In the registry, in every plan, and in every agent's pinglist."""
+    """Whether the new RNIC is in the registry, in every plan, and in every agent's pinglist."""
     known = [registered(lab), *(planned(lab, tor) for tor in RACKS)]
     return all(new in ids and old not in ids for ids in known)
 
@@ -39,7 +39,7 @@ def is_answered(lab, prober, rnic):
 
 
 def swap(small, rnic, mac):
-    """Returns its old and its new id, once all know the new one."""
+    """Returns the old and the new id, when all know the new one."""
     lab = small.lab
     old = lab.agent_view(rnic)["id"]
     small.fabric.swap(rnic, mac)

@@ -1,5 +1,5 @@
-"""The counters of a ToR's switch, read by the rack's aggregator out of a real Redis in SONiC's
-shape; and a switch that hangs, lies or is gone, which nothing else waits for."""
+"""The counters of a ToR's switch, read by the rack's aggregator from a real Redis with SONiC's
+tables. A switch that hangs, sends nonsense or is down does not delay anything else."""
 
 import json
 

@@ -1,6 +1,6 @@
-"""The counters of a ToR's switch, read by the rack's aggregator over NX-API from a server in the
-shapes of a Cisco Nexus; and a switch that hangs, lies, floods, refuses or is another one, which
-nothing else waits for."""
+"""The counters of a ToR's switch, read by the rack's aggregator over NX-API from an imitated
+Cisco Nexus. A switch that hangs, sends nonsense, floods, refuses or is another server does not
+delay anything else."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Mutual TLS between the real daemons: who is let in, who is not, and certificates that
+"""Mutual TLS between the real daemons: which certificates are accepted, and how certificates
 change while everything runs."""
 
 import contextlib
@@ -129,16 +129,16 @@ def test_a_revoked_certificate_ends_its_connection_and_no_other(world, tmp_path)
 
 
 class Stranger:
-    """Somebody at the centre of the management network, with some certificate."""
+    """A client at the centre of the management network, with some certificate."""
 
     def __init__(self, lab):
         self.netns = lab.fabric.netns("centre")
 
     def is_let_in(self, door, address, port, context):
-        """Whether the peer still listens after the handshake. In TLS 1.3 a client is done
-        before its certificate is looked at, so its first reading tells. Who is let in and
-        says nothing waits for a welcome: door, the daemon, has had turns enough to send
-        us away, for it has answered others meanwhile."""
+        """Whether the peer still listens after the handshake. In TLS 1.3 a client completes the
+        handshake before its certificate is checked, so the first read shows it. An accepted
+        client that sends nothing waits for a welcome: the daemon (door) has had enough time to
+        disconnect it, since it has answered others meanwhile."""
         with namespaces.inside(self.netns):
             sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         sock.settimeout(PATIENCE_S)
@@ -154,7 +154,7 @@ class Stranger:
 
     @staticmethod
     def _stays(door, wrapped):
-        """Whether nothing has come by the time the door has answered somebody else."""
+        """Whether nothing has arrived by the time that the daemon has answered another client."""
         wrapped.setblocking(False)
         select.select([wrapped], [], [], LOOK_S)
         assert door.get("/healthz").status
@@ -174,7 +174,7 @@ def client(authority, credentials=None):
 
 
 def bad_certificates(lab, folder):
-    """{what is wrong with it: a context that shows it}."""
+    """{what is wrong with it: a context that presents it}."""
     ours, h1 = lab.authority, identity(REGION, "agent", "h1")
     foreign = Authority(folder / "foreign", "somebody else")
     server_only = [ExtendedKeyUsageOID.SERVER_AUTH]
@@ -216,14 +216,14 @@ def test_every_server_refuses_bad_certificates(world, tmp_path, say):
 
 
 def show(made, folder):
-    """Puts the certificate where an impostor looks for its own."""
+    """Puts the certificate where an impostor finds its own."""
     for path, name in ((made.certificate, "certificate.pem"), (made.key, "key.pem")):
         shutil.copy(path, folder / name)
 
 
 def impostor(lab, like, folder):
-    """The config of a daemon whose certificate says the same, by an authority that only it
-    believes: with one of somebody else's it would not start."""
+    """The config of a daemon whose certificate has the same identity, from an authority that
+    only this daemon trusts: with a certificate of another identity it would not start."""
     options = yaml.safe_load((lab.folder / "config" / f"{like.name}.yaml").read_text())
     foreign = Authority(folder / "foreign")
     show(foreign.issue(TRUE[like.name], "true"), folder)
@@ -256,7 +256,7 @@ TRUE = {
 
 
 def test_a_daemon_cannot_take_the_name_of_another(world, tmp_path):
-    """The victim's daemon is gone, its name is free, and still another cannot have it."""
+    """The victim's daemon does not run, so its name is free."""
     lab = secured(world).start().lab
     named = {each.name: each for each in tls_daemons(lab)}
     for i, (role, name, tors, victim, judge) in enumerate(IMPOSTORS):

@@ -1,5 +1,5 @@
-"""The unit files: how little they expose, what they forbid, and that the daemons tell the
-service manager how they are. systemd itself does not run here."""
+"""The unit files: how little they expose, what they forbid, and that the daemons report their
+status to the service manager. systemd itself does not run here."""
 
 import contextlib
 import errno
@@ -39,7 +39,7 @@ SMALL = {"tor1": ["h1", "h2"]}
 
 
 def analyze(*words):
-    """systemd-analyze of the system, or as unpacked beside the engines."""
+    """systemd-analyze of the system, or as unpacked with the engines."""
     own = ENGINES / "usr" / "bin" / "systemd-analyze"
     found = shutil.which("systemd-analyze")
     assert found or own.is_file(), "no systemd-analyze; run ./dev test"
@@ -79,7 +79,7 @@ def test_a_system_call_that_the_unit_does_not_list_kills_the_process(kind):
 
 @pytest.mark.parametrize("kind", UNITS)
 def test_a_unit_lists_every_system_call_of_its_daemons_libc_functions(kind):
-    """Also those of troubles that no test makes."""
+    """Including those of errors that no test causes."""
     listed = subprocess.run(
         ["nm", "-D", "--undefined-only", program(kind)], capture_output=True, text=True
     )
@@ -93,7 +93,7 @@ def test_a_unit_lists_every_system_call_of_its_daemons_libc_functions(kind):
 
 
 def test_an_agent_without_the_drop_in_is_refused_another_namespace():
-    """It says so in its log: ended, it would start again for ever."""
+    """It logs this and continues: if it ended, it would be restarted for ever."""
     enter = "import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); " \
             "libc.setns(os.open('/proc/self/ns/net', 0), 0x40000000); print(ctypes.get_errno())"
     done = subprocess.run([sys.executable, CONFINE, UNITS["host-agent"], "--", sys.executable,
