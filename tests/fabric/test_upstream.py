@@ -1,4 +1,4 @@
-"""Raw results never leave the rack: what a healthy rack of eight sends upward."""
+"""Raw results never leave the rack: how much a healthy rack of eight sends upstream."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""What no rack can decide alone: a dead ToR, uplink or spine, flows that one of them
-swallows; named by the analyzer, within how long, and nobody else. On virtual time."""
+"""Faults that no rack can decide alone: a dead ToR, uplink or spine, and flows that one of them
+drops. The analyzer names exactly the faulty part, in time. On virtual time."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""A catalogue of faults, each with its truth: how each is told. On virtual time, and for what
-it takes only where it is asked for (tests/roce-lab/run.py --clock virtual verdicts-catalogue)
-and in ./dev test --full."""
+"""A catalogue of faults with the truth of each, and how each is reported. On virtual time. It
+takes long, so it only runs with tests/roce-lab/run.py --clock virtual verdicts-catalogue and in
+./dev test --full."""
 
 import dataclasses
 import time
@@ -165,7 +165,7 @@ def region(tmp_path_factory):
 
 
 def open_alerts(region, since):
-    """Label sets that fire."""
+    """Label sets of the firing alerts."""
     last = {}
     for each in region.plain.since(since):
         last[tuple(sorted(each.labels.items()))] = each.status

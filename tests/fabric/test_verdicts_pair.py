@@ -1,5 +1,5 @@
-"""Two aggregators of a ToR: one is killed in the middle of a fault, the other one takes
-over within seconds, and the fault stays one. On virtual time."""
+"""Two aggregators of a ToR: one is killed in the middle of a fault, the other one takes over
+within seconds, and the fault stays one alert. On virtual time."""
 
 import itertools
 import time
@@ -32,7 +32,7 @@ def speaks(world, name):
 
 
 def told(world, fault, mark):
-    """The states that a receiver saw of the fault, repeats left out; and its label sets."""
+    """The states of the fault at a receiver, without repetitions; and its label sets."""
     every = [each for each in world.plain.since(mark[0]) if fault.names(each)]
     states = [state for state, _ in itertools.groupby(each.status for each in every)]
     return states, {tuple(sorted(each.labels.items())) for each in every}

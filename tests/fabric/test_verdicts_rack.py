@@ -1,5 +1,5 @@
-"""What a rack decides alone, in racks of 4, 3 and 2: who is named, within how long, and
-nobody else. On virtual time (tests/roce-lab/run.py --clock virtual verdicts-rack)."""
+"""What a rack decides alone, in racks of 4, 3 and 2: exactly the faulty part is named, in time.
+On virtual time (tests/roce-lab/run.py --clock virtual verdicts-rack)."""
 
 import json
 import pathlib
@@ -123,7 +123,7 @@ def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, 
 
 
 def ran_ns(daemon):
-    """For how long it has had the processor: on this clock, as many instructions."""
+    """Processor time of the process: on this clock, the number of its instructions."""
     threads = pathlib.Path(f"/proc/{daemon.pid}/task").glob("*/schedstat")
     return sum(int(each.read_text().split()[0]) for each in threads)
 

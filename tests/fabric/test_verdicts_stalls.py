@@ -1,5 +1,5 @@
-"""A machine that stands still, with all daemons on it, blames no part of the fabric, and
-once it runs again a dead RNIC is told as ever. On virtual time."""
+"""A machine that stands still with all its daemons blames no part of the fabric, and once it
+runs again, a dead RNIC is named as usual. On virtual time."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_stalls_name_no_part_and_a_later_fault_is_named(region, rng, say, name):
 
 
 def open_alerts(region):
-    """Label sets that fire."""
+    """Label sets of the firing alerts."""
     last = {}
     for each in region.plain.since(0):
         last[tuple(sorted(each.labels.items()))] = each.status
