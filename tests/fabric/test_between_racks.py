@@ -13,8 +13,8 @@ from lab.world import RACKS
 pytestmark = pytest.mark.full
 
 FAULTS, FAULTS_SOAK = 6, 30
-WORST_S = 6.0  # as the simulation promises
-SWALLOWED_S = 8.0  # which flows die, and that others live, takes more than one second's probes
+WORST_S = 6.0  # the limit of the simulator's marks
+SWALLOWED_S = 8.0  # more than a second of probes shows which flows die
 TRACED_S = 60
 
 

@@ -25,7 +25,7 @@ def region(tmp_path_factory):
     folder = tmp_path_factory.mktemp("blind")
     with World(RACKS, folder, analyzer={"blind": BLIND}) as world:
         world.start()
-        # Of an aggregator that has come just now no rack is called blind.
+        # No rack is called blind just after its aggregator has connected.
         world.plain.silence(FIND_BACK_S, world.plain.mark())
         yield world
 
@@ -116,7 +116,7 @@ class RegionSilent(Fault):
         return arrival.alertname == "RackmeshAggregator" and arrival.at > self.ended
 
 
-# ---- how it is told --------------------------------------------------------------------
+# ---- alerts ----------------------------------------------------------------------------
 
 
 def guilty(fault, arrival):
@@ -232,8 +232,8 @@ def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region,
     try:
         seconds = fires(region, fault, mark)
         [number] = numbers(region, fault)
-        # That it was told gets to the disk after the alert: a life that ends in between
-        # tells it again.
+        # The notification is saved after the alert: an analyzer that is killed in between
+        # sends the alert again.
         until("the incident and that it was told are kept", 5, lambda: kept(region, number))
         analyzer.kill()
         analyzer.start()

@@ -71,7 +71,7 @@ def test_check_passes_for_running_daemons_and_reaches_their_peers(world, say):
     reached = checked(lab, daemons["agg-tor1"], "--connect").stdout
     assert "\ncontrollers[0]: " in f"\n{reached}" and "\nanalyzers[0]: " in f"\n{reached}"
 
-    # The agent of the same name went on, and nobody was refused.
+    # The agent with the same name was not disturbed, and no peer was refused.
     metrics = daemons["agg-tor1"].metrics()
     assert metrics.sum("rackmesh_aggregator_sessions_total") == begun
     assert metrics.sum("rackmesh_aggregator_links_refused_total") == 0
@@ -88,13 +88,13 @@ def test_check_names_the_option_of_a_peer_that_it_cannot_reach(world, tmp_path):
     assert total.endswith("agg-tor1.yaml: 1 error")
     assert "controllers[0]" in done.stdout
 
-    # A webhook's path may be a secret: its server alone is shown.
+    # The path of a webhook may be a secret: only its server is shown.
     hook = {"alerts": {"webhooks": ["http://me:hidden@127.0.0.1:9/hidden"]}}
     done = checked(lab, lab.analyzer, "--connect", config=changed(lab, lab.analyzer, tmp_path, **hook))
     assert "alerts.webhooks[0]: http://127.0.0.1:9/...: " in errors(done)[0], done
     assert "hidden" not in done.stdout + done.stderr
 
-    # Who refuses us says so, and so do we when somebody else answers.
+    # A peer that refuses gives the reason, and --check reports an answer of another server.
     foreign = Authority(tmp_path / "foreign")
     (tmp_path / "both.pem").write_bytes(
         foreign.certificate_path.read_bytes() + lab.authority.certificate_path.read_bytes()

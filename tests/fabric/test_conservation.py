@@ -9,11 +9,11 @@ from lab.tap import BATCH, Tap, kind
 from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
-TAPPED = "h1"  # its batches run through a tap
+TAPPED = "h1"  # its batches pass a tap
 TAP_PORT = 9490
 QUEUE = {"max_age_ms": 1000, "max_bytes": 65536}
 PLAN = {"mesh_interval_ms": 20, "mesh_max_rate_per_s": 200}
-CLOSINGS = 12  # of windows, four a second: more than any result is waited for
+CLOSINGS = 12  # windows, four a second: longer than any wait for results
 FROZEN_S = 4  # long enough for both limits of the queue
 PROVOKED_S = 30
 

@@ -130,13 +130,13 @@ def test_every_agent_has_the_newest_plan_after_every_fault_of_etcd_and_controlle
             lambda: converged(small, versions),
             every=0.05,
         )
-        # From etcd's first answer on it is our time: members that have slept or been cut
-        # off elect a leader first, which takes them seconds.
+        # The time is measured from etcd's first answer: members that were stopped or cut off
+        # first elect a leader, which takes seconds.
         seconds.append(time.monotonic() - back)
         if seconds[-1] > CONVERGED_S:
             say(f"{trouble}: {seconds[-1]:.1f} s, and {back - healed:.1f} s of etcd's before")
         small.etcd.wait_healthy(HEALED_S)
-        # A plan that is made now reaches everybody, too.
+        # A new plan also reaches all agents.
         until("a new topology is taken", HEALED_S, lambda: take_new(small, numbers))
         until(
             f"a new plan reaches every agent after {trouble}",

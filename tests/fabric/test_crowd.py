@@ -17,18 +17,18 @@ from lab.wait import in_time, until
 
 pytestmark = pytest.mark.full
 
-STOOD = 300  # at once: more than an aggregator lets stand at its door
+STOOD = 300  # connections at once: more than an aggregator allows to be pending
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
 CROWD_CI, CROWD_SOAK = 2000, 10000
 PER_SECOND_CI, PER_SECOND_SOAK = 500, 2000
 MEASURED_S, MEASURED_SOAK_S = 10, 30
-TIMES = 2  # the p99 of acknowledgements, with the crowd at the door and without
-# What the machine alone makes of any wake-up: slices of whoever has the core, 1.4 ms each on
-# two of them, and the step of the counters above it.
+TIMES = 2  # ratio of the p99 of acknowledgements with and without the crowd
+# The delay of a wake-up by the machine alone: slices of the process that has the core, 1.4 ms each
+# on two of them, and the bucket above it.
 NEGLIGIBLE_S = 0.004
 ATTEMPTS = 3  # the machine may have something else to do
-# Without ./dev soak, which has the machine for itself: half as many batches as without a crowd
-# are acknowledged at least, and each before the next one of the usual age leaves.
+# Only ./dev soak has the machine for itself. Else at least half as many batches as without a crowd
+# must be acknowledged, and each before the next one of the usual age is sent.
 LEAST_SHARE, NOTICED_S = 0.5, 0.2
 RSS_MORE_MIB = 64
 LET_IN_S = 5

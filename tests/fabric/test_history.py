@@ -179,12 +179,12 @@ def test_the_history_api_returns_what_the_analyzer_has_written(place, pack, tmp_
     truncated, rows = asked(analyzer, "rm_tor_pair")
     assert rows == sorted(rows, key=lambda row: row["time"])
     assert sum(row["sent"] for row in rows) == expected["rm_tor_pair"]["sent"]
-    if where != "victoria":  # strings are not kept there
+    if where != "victoria":  # it stores no strings
         assert all(row["id"] and row["sentence"] for row in asked(analyzer, "rm_incident")[1])
     tor = rows[0]["src_tor"]
     truncated, of_tor = asked(analyzer, "rm_tor_pair", tor=tor)
     mine = [row for row in rows if tor in (row["src_tor"], row["dst_tor"])]
-    # Rows of one time have no order.
+    # Rows with equal times have no order.
     assert sorted(map(repr, of_tor)) == sorted(map(repr, mine))
     names_alone_are_found(place, analyzer, expected)
     truncated, few = asked(analyzer, "rm_tor_pair", limit=1)
@@ -290,14 +290,14 @@ def what_is_told_of(kind, pack, place, folder, start_s):
     def all_is_there():
         """VictoriaMetrics shows new points only after some seconds."""
         told = {name: asked(analyzer, name)[1] for name in ("rm_tor_pair", "rm_rnic", "rm_incident")}
-        # Its own findings come and go on a slow machine.
+        # On a slow machine the analyzer has findings of its own.
         return all(sum(row["aggregator"] != "ana" for row in rows) == expected[name]["count"]
                    for name, rows in told.items())
 
     until("all is there", 60, all_is_there, [analyzer])
     told = {}
     for name in set(measurements()) - {"rm_self", "rm_path"}:
-        if not name.startswith("rm_sla"):  # its last minutes may yet be written
+        if not name.startswith("rm_sla"):  # its last minutes may not be written yet
             told[name] = asked(analyzer, name)
         for step_s in (10, 60):
             words = {"step_s": step_s, "from": at(start_s - 60), "to": at(start_s + 120)}
@@ -338,8 +338,8 @@ def test_victoriametrics_returns_the_same_as_influxdb_except_texts(place, tmp_pa
         if isinstance(what, str):
             strings = {key: None for key, (kind, _) in columns[what].items() if kind == "string"}
             influx = influx[0], [{**row, **strings} for row in influx[1]]
-        # Rows of one time have no order. Once the feeder is done, its region is silent: a
-        # slow machine comes to see that, in one of the runs.
+        # Rows with equal times have no order. When the feeder has ended, its region is silent,
+        # which one of the runs may report on a slow machine.
         assert influx[0] == victoria[0], what
         assert without_region(influx[1]) == without_region(victoria[1]), what
     assert all(told["influxdb"][name, 10][1] for name in ("rm_tor_pair", "rm_rnic", "rm_rack"))
@@ -448,7 +448,7 @@ def test_every_point_is_stored_exactly_once(
 
         influx.kill()
         wait_for(away_s / 2, feeder, analyzer)
-        analyzer.kill()  # nothing that it has acknowledged may go with it
+        analyzer.kill()  # no acknowledged message may be lost with it
         analyzer.start()
         until("it runs again", 15, lambda: analyzer.get("/healthz").ok, [analyzer])
         until("it says what is away", 5, lambda: not analyzer.get("/readyz").ok, [analyzer])
@@ -482,7 +482,7 @@ def test_every_point_is_stored_exactly_once(
         for fate in ("passed", "dropped", "duplicated", "cut", "unanswered"):
             assert proxy.counts[fate] > 0, fate
         mistreated = sum(proxy.counts[fate] for fate in ("dropped", "duplicated", "cut"))
-        if full:  # a share of a few requests says nothing
+        if full:  # a share of few requests means nothing
             assert 0.1 < mistreated / (mistreated + proxy.counts["passed"]) < 0.3
 
         proxy.behave()

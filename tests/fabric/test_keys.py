@@ -14,10 +14,10 @@ from lab.wait import FULL, PATIENCE_S, comes_true, until
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h3", "h4"]}
 EPOCH_S = 3
 EPOCHS = 5 if FULL else 2
-STILL_S = 1  # a machine that stands still for longer sleeps through keys
+STILL_S = 1  # a machine that stands still for longer may miss an epoch
 STAMP_PORT = 862
 KEYED_BYTES = 176
-MEANT = 200  # probes: of fewer nothing follows
+MEANT = 200  # probes: fewer prove nothing
 SECOND_SECRET = "another secret of the lab, forty-seven characters"
 REFUSALS = ("bad_mac", "unauthenticated", "replayed")
 
@@ -131,7 +131,7 @@ def test_keys_rotate_and_probes_with_other_keys_get_no_answer(world, say):
     lab.wait_probing()
     until("every RNIC has keys", 20, lambda: everybody_has_keys(lab), lab.agents.values())
 
-    # Everybody has met everybody: from now on nothing may be refused.
+    # All pairs have authenticated: from now on no probe may be refused.
     first = max(epochs(lab))
     change_secret(lab, first + 2 + EPOCHS)
     until("a whole epoch has passed", 3 * EPOCH_S, lambda: min(epochs(lab)) > first + 1)
@@ -149,7 +149,7 @@ def test_keys_rotate_and_probes_with_other_keys_get_no_answer(world, say):
         for (name, reason), value in kept.items():
             assert refused(lab.agents[name], reason) == value, f"{name}: {reason}"
 
-    # An outsider where a prober is, and what it has heard.
+    # An outsider on the prober's host, with packets that it captured.
     near, far = small.fabric.hosts["h1"], small.fabric.hosts["h2"]
     agent = lab.agents["h2"]
     assert ask_plainly(near, far.rnics[0], 50) == 0
@@ -158,7 +158,7 @@ def test_keys_rotate_and_probes_with_other_keys_get_no_answer(world, say):
     if machine.longest(began) < STILL_S:
         assert refused(agent, "bad_mac") == 0
 
-    # Without controllers the rack goes on with the keys it has.
+    # Without controllers the rack continues with the keys that it has.
     lab.controller.kill()
     was_lost, began = lost(lab), time.monotonic()
     done = total(lab, "rackmesh_agent_results_total")

@@ -27,7 +27,7 @@ NAMES = {
     "controller1": "controllers.lab.test",
     "analyzer": "analyzer.lab.test",
 }
-# Of the management network: to be an aggregator's, and nobody's.
+# Addresses of the management network: one for an aggregator, and one that is not used.
 MOVED, NOBODY = "192.168.103.250", "192.168.103.251"
 
 
@@ -126,7 +126,7 @@ def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, say)
         f"nothing but the controller in the config: all is probed after {time.monotonic() - begun:.1f} s"
     )
 
-    # With the controller gone a host starts with what was answered before.
+    # Without a controller a host starts with its saved answer.
     lab.controller.stop()
     again = lab.agents["h1"]
     again.restart()
@@ -152,7 +152,7 @@ def test_a_name_is_resolved_again_when_its_address_has_moved(named, say):
     aggregator = world.lab.aggregators[TOR]
     agents = list(world.lab.agents.values())
 
-    # No name server, and the aggregator's name is nowhere: the agents say so, and go on.
+    # Without a name server and without the aggregator's name, the agents report it and continue.
     hosts.set(addresses(world, AGGREGATOR))
     world.lab.start()
     for agent in agents:
@@ -171,7 +171,7 @@ def test_a_name_is_resolved_again_when_its_address_has_moved(named, say):
     for agent in agents:
         assert agent.log.read_text().count("trying again until it has an address") == 1
 
-    # The aggregator moves: its old address is nobody's, the name leads to the new one.
+    # The aggregator moves: its old address is not used any more, and the name has the new one.
     aggregator.stop()
     place, old = world.fabric.netns(AGGREGATOR), known[NAMES[AGGREGATOR]]
     run("ip", "-n", place, "addr", "del", f"{old}/22", "dev", "mgmt0")

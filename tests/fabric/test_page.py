@@ -93,7 +93,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         assert page.texts(".impact")[0].startswith("Impact not known: services are not traced")
         assert "to it, or over it" in page.texts("td") and page.texts(".timeline li")
         what_to_do_is_said(page, "rnic-down")
-        # For days nothing may be written of what is open.
+        # An open incident may have no new row for days.
         late = datetime.now(timezone.utc) + timedelta(days=2)
         page.open(url(region, f"#/history/lab//{late:%FT%TZ}/900"))
         seen(page, "it is open still", ".incidents b", lambda texts: any("RNIC h2/r0" in t for t in texts))
@@ -249,7 +249,7 @@ def its_pairs_are_the_worst(page, rnic):
 def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
     """Of the hour in which an RNIC failed in an earlier test."""
     page.open(url(region, "#/history/lab/tor1"))
-    said = "1 incident was open", "incidents were open"  # a slow machine's agent may be another
+    said = "1 incident was open", "incidents were open"  # on a slow machine an agent may be the second incident
     seen(page, "a sentence", "main p", lambda texts: any(each in t for t in texts for each in said))
     told = next(t for t in page.texts("main p") if any(each in t for each in said))
     assert "inside the rack" in told and "The loss was highest around" in told, told
@@ -260,7 +260,7 @@ def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
     page.open(url(region, "#/history/lab/tor1/2020-01-01T00:00:00Z/900"))
     seen(page, "nothing then", "main p", lambda texts: any("Whether an incident was open is not known" in t for t in texts))
     assert page.driver.page_source.count("nothing measured") == 3
-    page.open(url(region, "#/%/constructor"))  # what nobody meant
+    page.open(url(region, "#/%/constructor"))  # an address without meaning
     seen(page, "the racks", NAMES, lambda texts: len(texts) == 3)
     assert page.complaints() == []
     page.open(url(region, "#/incident/00000000deadbeef"))
@@ -379,18 +379,18 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     assert any("RNIC h2/r0 at tor1" in text for text in page.texts(".incidents b"))
     lines = "return [...document.querySelectorAll('path.line')].map(p => p.getAttribute('d'))"
     drawn = page.driver.execute_script(lines)
-    assert any(drawn) and all("L" in d or "h4" in d for d in drawn if d), drawn  # a minute alone is seen
+    assert any(drawn) and all("L" in d or "h4" in d for d in drawn if d), drawn  # a single minute is visible, too
     shown = dict(zip(page.texts(NAMES), page.find(".rack"), strict=True))
     assert set(shown) == set(RACKS) and "bad" in shown["tor1"].get_attribute("class")
-    # What each lost in these minutes is told, too.
+    # The loss of each rack in these minutes is shown, too.
     figures = dict(zip(page.texts(NAMES), page.texts(".rack .figures"), strict=True))
     lost = {tor: re.fullmatch(r"(./.) RNICs · (.*) % lost(.*)", text) for tor, text in figures.items()}
-    # Of a starved RNIC nothing was known at that moment, but h2/r0 was surely not good.
+    # A starved RNIC may have been unknown at that moment, but h2/r0 was certainly not good.
     assert all(lost.values()) and lost["tor1"][1] in ("1/4", "2/4", "3/4"), figures
     assert lost["tor1"][3] == " · 1 incident", figures
     assert lost["tor1"][2] != "0", figures
     assert any("Racks with the highest loss" in text and "tor1 " in text for text in page.texts("main p"))
-    # By the keyboard from rack to rack, and into the past of one.
+    # Moves from rack to rack by keyboard, and opens the past of one.
     last = page.texts(NAMES)[-1]  # of good racks the one that lost least
     page.driver.execute_script("document.querySelector('.rack a').focus()")
     last = page.texts(NAMES)[-1]  # of those that are well the one that lost least
@@ -402,13 +402,13 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     page.open(url(region, "#/history/lab//2020-01-01T00:00:00Z/900"))
     seen(page, "nothing then", "main p", lambda texts: any("Whether an incident was open is not known" in t for t in texts))
     assert page.texts(".rack .figures") == ["no reports"] * 3
-    # What was opened long before, and ended long after.
+    # An incident that was opened long before, and ended long after.
     page.driver.execute_script(LONG_AGO)
     page.driver.execute_script("location.hash = '#/history/lab//2020-01-02T00:00:00Z/900'")
     seen(page, "it was open", "main p", lambda texts: any("At the end of that time 1 incident was open" in t for t in texts))
     assert page.texts(".rack.bad .name") == ["tor2"]
     assert any("still open at the end" in text for text in page.texts(".incidents .when"))
-    # What was of the same part before is told beside its incident.
+    # An earlier incident of the same part is shown beside the incident.
     page.driver.execute_script(f"location.hash = '#/incident/{which}'")
     seen(page, "what was before", ".before b", lambda texts: texts == ["It was dead."])
     assert page.texts(".before p") == ["1 incident of this part has ended in the last 31 days:"]

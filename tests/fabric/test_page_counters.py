@@ -94,7 +94,7 @@ def test_the_page_shows_findings_from_the_counters_of_a_rack(rack, page):
     seen(page, "three answers", ".answers li", lambda texts: len(texts) == 3)
     seen(page, "all RNICs are told of", ".counters", lambda texts: "at 3 RNICs" in texts[0])
     cnp = row_with(page.texts(".answers li"), "CNP")
-    assert "not known" in cnp, cnp  # a veth counts none: that is no zero
+    assert "not known" in cnp, cnp  # a veth does not count CNPs, which is not zero
 
     for _ in range(2):
         rack.flap("h2/r0")
@@ -190,7 +190,7 @@ def test_counters_of_the_switch_are_shown_beside_those_of_the_hosts(rack, page):
     captions = page.texts(".counters caption")
     assert any(f"12 of {PORTS}, those in trouble first" in text for text in captions), captions
     assert any("side by side" in text for text in captions), captions
-    # It counts no others, and that is no 0.
+    # The switch does not count the others, which is not 0.
     assert any("Not counted here: errors, discarded, " in text for text in page.texts(".counters p"))
 
 
@@ -219,7 +219,7 @@ def test_the_source_of_pauses_and_their_spread_are_shown(rack, page):
     assert all(victim in source for victim in ("tor1", "h2/r0", "spine1")), source
     captions = page.texts(".counters caption")
     assert any("pauses of priority 3 spread from h1/r0" in text for text in captions), captions
-    # A spine's ports stand there, too: 12, the one in trouble first.
+    # The ports of a spine are listed, too: 12, the one in trouble first.
     assert any("Ports of spine spine1" in text and f"12 of {PORTS}" in text for text in captions), captions
     assert "Ethernet20" in row_with(page.texts(".counters table tbody tr:first-child"), "Ethernet20")
 
@@ -227,7 +227,7 @@ def test_the_source_of_pauses_and_their_spread_are_shown(rack, page):
 def test_nics_of_an_esxi_host_are_shown(rack, page):
     seen(page, "its global pause", ROWS, lambda rows: row_with(rows, "esx1/vmnic4", "global-pause-on"))
     assert row_with(page.texts(ROWS), "esx1/vmnic4", "✓ up, 100")
-    # An aggregator has several racks, and nobody tells which one such a host is in.
+    # An aggregator has several racks, and it is not known in which one such a host is.
     captions = page.texts(".counters caption")
     assert any("ESXi hosts that this rack’s aggregator reads, of whichever rack" in text
                for text in captions), captions
@@ -250,7 +250,7 @@ def test_the_mesh_does_not_wait_for_counters_and_old_counters_have_their_time(ra
     until("the mesh goes on", PATIENCE_S, lambda: ask("return window.meshes") >= asked + 3)
     assert ask("return window.held.length") == 1  # one question at a time
     assert not page.texts(".counters .trouble")
-    # Its end is told at each table, whose rows stay.
+    # Each table shows that it is not refreshed, and keeps its rows.
     ask("window.held[0](new TypeError())")
     seen(page, "the age of all seven", ".counters .trouble", lambda texts: sum(
         text.startswith("As of ") and text.endswith(" UTC, not refreshed since.")

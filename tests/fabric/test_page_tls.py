@@ -33,7 +33,7 @@ def region(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     tokens = folder / "tokens"
     tokens.touch(mode=0o600)
-    # As an editor of another system leaves it, and without a last newline.
+    # With line ends of another system, and without a last newline.
     tokens.write_text(f"# people\r\neve {ELSEWHERE} field\r\nann {TOKEN} {REGION}", newline="")
     reached = {"tls_listen": f"0.0.0.0:{PORT}", "tokens_file": str(tokens)}
     with World(RACKS, folder, alertmanager=False, analyzer={"http": reached}) as world:
@@ -69,7 +69,7 @@ def test_a_viewers_certificate_in_a_browser_opens_the_page(region, tmp_path):
 def test_a_viewers_token_in_a_browser_opens_the_page(region, tmp_path):
     ours, centre = region.lab.authority.certificate_path, region.fabric.netns("centre")
     with browser(centre, tmp_path, ours) as page:
-        # What is typed into the browser's own dialog; it is kept for the pages there.
+        # The login of the browser's own dialog, which it keeps for that server.
         page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")
         every_view_is_shown(region, page)
         seen(page, "that it is not all", "#heard", lambda texts: f"only region {REGION}" in texts[0])
@@ -114,7 +114,7 @@ def test_clients_without_certificate_or_token_get_the_reason(region):
     status, words, headers = asked(region, "/v1/racks")
     assert status == 401 and "a certificate or a viewer's token is needed" in words
     assert headers["WWW-Authenticate"].startswith('Basic realm="Rackmesh"')
-    # Of what the page's script asks no dialog of the browser comes again and again.
+    # Requests of the page's script do not open the browser's dialog again and again.
     status, _, headers = asked(region, "/v1/racks", **{"Sec-Fetch-Dest": "empty"})
     assert (status, headers["WWW-Authenticate"]) == (401, 'Bearer realm="Rackmesh"')
     status, words, _ = asked(region, "/", shown=person(region, "agent"))
@@ -144,7 +144,7 @@ def test_rackmeshctl_reads_with_a_token(region, tmp_path, monkeypatch):
     assert done.returncode in (0, 1), done  # 1: nothing is written yet
     done = region.lab.ctl_run("centre", *shown, "history", "tor2", "--region", "field")
     assert done.returncode == 3 and "may not see that region" in done.stderr, done
-    # What is typed goes before the environment, and only one of the two is shown.
+    # Options have priority over the environment, and only one of the two is used.
     agent = person(region, "agent")
     monkeypatch.setenv("RACKMESH_CERTIFICATE", str(agent.certificate))
     monkeypatch.setenv("RACKMESH_KEY", str(agent.key))

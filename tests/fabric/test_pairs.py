@@ -37,7 +37,7 @@ def speaks(world, tor, second):
     return world.lab.speaker(tor) == [second_of(tor) if second else aggregator_of(tor)]
 
 
-# ---- what befalls a primary ----------------------------------------------------------
+# ---- troubles of a primary -----------------------------------------------------------
 
 
 class Trouble:
@@ -117,7 +117,7 @@ class Mute(Trouble):
 TROUBLES = (Killed, Stopped, CutOff, SinksGone, PeerGone, Mute)
 
 
-# ---- what has to come of it ----------------------------------------------------------
+# ---- expectations --------------------------------------------------------------------
 
 
 def told_once(world, fault, mark):

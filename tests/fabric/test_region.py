@@ -46,7 +46,7 @@ def region(tmp_path_factory):
         yield world
 
 
-# ---- who says what ---------------------------------------------------------------------
+# ---- rackmeshctl and rates -------------------------------------------------------------
 
 
 def leading(region):
@@ -199,7 +199,7 @@ def half(region):
     return region.lab.ctl_run("centre", *leading(region), "brake", "rate", "50").returncode == 0
 
 
-# ---- what the daemons tell each other ---------------------------------------------------
+# ---- messages between daemons -----------------------------------------------------------
 
 
 def test_the_analyzer_knows_the_summary_interval_of_its_aggregators(region):
@@ -232,7 +232,7 @@ def test_rnics_without_counters_of_congestion_are_named(region):
     assert ratio in region.lab.analyzer.get("/metrics").text
 
 
-# ---- whose address ---------------------------------------------------------------------
+# ---- addresses -------------------------------------------------------------------------
 
 
 def test_an_address_is_resolved_in_every_notation(region):

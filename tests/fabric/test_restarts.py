@@ -15,12 +15,12 @@ from lab.wait import FULL, until
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h4", "h5", "h6"]}
 KILLS_GATE, KILLS_FULL, KILLS_SOAK = 3, 10, 100
 DEATHS_GATE, DEATHS_FULL, DEATHS_SOAK = 1, 3, 30
-# The third fault of one RNIC within a minute comes and goes, and is over after 15 s without
-# a doubt: a machine that stands still every few seconds never grants them.
+# The third fault of one RNIC within a minute counts as flapping, and is resolved after 15 s without
+# a bad window, which never happens on a machine that stands still every few seconds.
 VICTIMS = ("h2/r0",) if FULL else ("h2/r0", "h3/r0", "h5/r0")
 FIRES_S, RESOLVES_S, RETURNS_S, WRITTEN_S = 20, 40, 30, 30
 TAP_PORT = 7499
-# Nobody is away for so long that anything would be unseen, where a start takes no longer.
+# No daemon is down for so long that a fault could be missed, if its start takes no longer.
 BLIND = ("RackmeshRack", "RackmeshAggregator", "RackmeshRegion")
 LOAD = {"summary": {"interval_s": 1, "rnic_interval_s": 1}}
 

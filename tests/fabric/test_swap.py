@@ -72,7 +72,7 @@ def test_a_swapped_rnic_replaces_the_old_one_without_an_alert(world, say):
     in_time("the new RNIC takes the old one's place", took, TAKEN_OVER_S, began)
     assert_probed_and_innocent(small, rnic, mark, QUIET_S)
 
-    # Nor does it come back with another leader, out of etcd or of an aggregator.
+    # It also does not come back with another leader, from etcd or from an aggregator.
     leader = lab.wait_leader()
     leader.kill()
     until("another leads", 20, lambda: lab.leader() not in (None, leader))
@@ -130,4 +130,4 @@ def test_a_renamed_host_keeps_its_rnics_without_an_alert(world, say):
         lambda: lab.agents["h2"].metrics().sum("rackmesh_agent_results_total", outcome="ok")
         > sent + 100,
     )
-    small.plain.silence(QUIET_S + 5, mark[0])  # an agent nobody speaks for is told after 10 s
+    small.plain.silence(QUIET_S + 5, mark[0])  # an unknown agent is reported after 10 s

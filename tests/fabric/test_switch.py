@@ -92,7 +92,7 @@ def test_counters_of_the_switch_are_shown(rack, say):
     assert shown(rack, "queue_ecn_marked_packets_total", **queue) == 17
     assert shown(rack, "port_speed_bytes_per_second", **port) == 12.5e9
     assert shown(rack, "port_up") == PORTS
-    # One class is in use, and told with its zeros.
+    # One class is in use, and is exported with its zeros.
     assert shown(rack, "queue_tx_packets_total") == 0
     assert own(rack, "values_unused") == PORTS * (QUEUES * 3 + 1) - 4
     assert own(rack, "values_refused") == 0
@@ -134,10 +134,10 @@ def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
                   [rack.aggregator])
     priority = proof["priorities"][3]
     assert priority["switch"]["frames_received"] == 9286478 and proof["switch_read"]
-    assert priority["host"]["frames_received"] is None  # veth counts none: that is no zero
+    assert priority["host"]["frames_received"] is None  # a veth does not count them, which is not zero
     assert priority["switch"]["frames_sent"] is None  # this switch has no such counter
     states = {each["question"]: each["state"] for each in proof["answers"]}
-    # Of so many frames nobody counts for how long they pause.
+    # No counter has the duration of these pauses.
     assert states["cnp"] == "not-known" and states["pfc"] == "not-known", proof["answers"]
     ratios = {each["name"]: each for each in proof["ratios"]}
     assert not ratios["host_ce"]["known"] and "ecn_ce_rx" in ratios["host_ce"]["error"]
@@ -170,7 +170,7 @@ def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):
     rack.switch.freeze()
     wait_up(rack, 0)
     age = own(rack, "age_seconds")
-    fault = RnicDead(rack.lab, rack.rnic("h3/r0"))  # the rack is judged as ever
+    fault = RnicDead(rack.lab, rack.rnic("h3/r0"))  # the rack is still judged
     fault.begin()
     rack.plain.wait_for(fault.fires, 10, 0, str(fault))
     assert own(rack, "age_seconds") > age

@@ -117,7 +117,7 @@ def test_counters_of_the_switch_are_shown(rack, say):
     assert own(rack, "parse_errors_total") == 0
     # This one has no "show queuing burst-detect".
     assert own(rack, "commands_refused_total") > 0
-    # Where reading modules takes too long, counters are read without them.
+    # If reading modules takes too long, counters are read without them.
     failed = own(rack, "reads_failed_total")
     rack.switch.slow_command = "transceiver"
     until("a reading with modules fails", READ_S, lambda: own(rack, "reads_failed_total") > failed)
@@ -135,7 +135,7 @@ def test_a_switch_that_hangs_delays_nothing(rack):
     rack.switch.hang()
     wait_up(rack, 0)
     age = own(rack, "age_seconds")
-    fault = RnicDead(rack.lab, rack.rnic("h3/r0"))  # the rack is judged as ever
+    fault = RnicDead(rack.lab, rack.rnic("h3/r0"))  # the rack is still judged
     fault.begin()
     rack.plain.wait_for(fault.fires, 10, 0, str(fault))
     assert own(rack, "age_seconds") > age
@@ -186,4 +186,4 @@ def test_a_certificate_of_another_authority_is_refused(rack):
     rack.switch = Nexus(fabric.netns("centre"), fabric.management["centre"],
                         Authority(rack.tmp / "other-ca"), PASSWORD, PORTS)
     wait_error(rack, "certificate")
-    assert rack.switch.asked == 0  # nobody was told the password
+    assert rack.switch.asked == 0  # no server got the password

@@ -21,10 +21,10 @@ from lab.wait import PATIENCE_S, in_time, until
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
 ROUNDS_GATE, ROUNDS_FULL, ROUNDS_SOAK = 3, 10, 125
 STRANGER_PORT = 9999
-LET_GO_S = 6  # RM_TLS_RECHECK_NS, and the second in which files are looked at
+LET_GO_S = 6  # RM_TLS_RECHECK_NS, and a second until files are read again
 REFUSED_S = 5
 DAY_S = 86400
-STILL_S = 1  # a machine that stands still for longer costs links, whose silence is 2.5 s
+STILL_S = 1  # a longer stall may end connections, which allow 2.5 s of silence
 LOOKS, LOOK_S = 10, 0.1  # at a door that has let somebody in
 
 
@@ -62,7 +62,7 @@ def test_certificates_change_under_load_and_no_frame_is_lost(world, full, soak, 
             lambda: tls_sum(lab, "rotations_total") >= turn * len(daemons),
             daemons,
         )
-    # Who connects now shows the newest, and finds the others' newest.
+    # New connections use the newest certificates of both ends.
     lab.aggregators["tor1"].restart().wait_ready()
     lab.wait_probing()
 
@@ -288,7 +288,7 @@ def test_a_daemon_cannot_take_the_name_of_another(world, tmp_path):
         told = judge_of.log.read_text().count(f"{role} '{name}' of region 'lab' may not")
         assert told == 1, f"{role} {name}: told {told} times"
         false.stop()
-        # Its next start would not even come so far.
+        # Its next start would fail even earlier.
         false.start()
         until("it gives up", 10, lambda: not false.alive)
         assert "tls.certificate: the certificate " in false.log.read_text()

@@ -21,7 +21,7 @@ from lab.wait import until
 # Of 10.0: what `systemd-analyze security` may find at most.
 EXPOSURE = {"host-agent": 2.0, "tor-aggregator": 1.0, "region-controller": 1.0, "analyzer": 1.0}
 
-# None of our daemons ever has a reason for one of these.
+# None of our daemons needs one of these system calls.
 FORBIDDEN = """
     acct add_key adjtimex chown chroot clock_adjtime clock_settime delete_module fchown
     finit_module fsopen init_module io_setup io_uring_setup ioperm iopl kcmp kexec_load
@@ -121,7 +121,7 @@ def test_a_daemon_checks_its_example_under_its_list(kind):
     assert done.returncode >= 0, done
 
 
-# ---- what they tell the service manager ------------------------------------------------
+# ---- messages to the service manager ---------------------------------------------------
 
 
 class Manager:
@@ -189,7 +189,7 @@ def test_daemons_report_their_status_and_feed_the_watchdog_only_while_they_work(
     for kind, daemon in daemons.items():
         until(f"{kind} stands still", PATIENCE_S, lambda: daemon.state() == "T")
     fed = {kind: manager.count("WATCHDOG=1") for kind, manager in managers.items()}
-    # Nothing is said for two intervals: long enough for systemd to end them.
+    # No message for two intervals: after that time systemd would end them.
     ears = [manager.socket for manager in managers.values()]
     assert select.select(ears, [], [], 2 * WATCHDOG_S)[0] == []
     for kind, manager in managers.items():

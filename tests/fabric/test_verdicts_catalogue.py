@@ -40,8 +40,8 @@ pytestmark = pytest.mark.virtual
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": ["h6", "h7"]}
 TRACED_S = 60
-STAYS_S = 4  # after all are named: what comes then is heard, too
-QUIET_S = 15  # of faults that nobody is to be told of
+STAYS_S = 4  # after all are named, later alerts are still received for so long
+QUIET_S = 15  # for faults that must not be reported
 ENDS_S = 240  # the marks of a minute, in a summary of a minute
 BITES_S = 30
 PAUSE_S = 2
@@ -53,9 +53,9 @@ STUTTER = Pattern(0.7, 0.3, 0)
 class Case:
     faults: callable  # of a world: those that have to be named
     within_s: float = QUIET_S
-    beside: callable = lambda world: []  # those that nobody is to be told of
-    grade: str = "right"  # or what is known to be no better,
-    innocents: int = 0  # and that so many others are named
+    beside: callable = lambda world: []  # those that must not be reported
+    grade: str = "right"  # or the grade that is known to be the best so far,
+    innocents: int = 0  # and the number of other parts that are named
     delays: bool = False  # asks for a kernel that has netem
 
 

@@ -22,12 +22,12 @@ from lab.world import World
 
 pytestmark = pytest.mark.virtual
 
-# h1 and h6 stand in two racks.
+# h1 and h6 are in two racks.
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": ["h6", "h7"]}
 DEAD_S = 2.0  # DESIGN's budget from a window's start to its verdict
 AGENT_S = 2.0
-FROZEN_S = 3.0  # two of them are a stall
-LOSSY_S = 6.0  # what the simulated rack promises
+FROZEN_S = 3.0  # two seconds of them count as a stall
+LOSSY_S = 6.0  # the limit of the simulator's marks
 LONGEST = 1000  # bytes; a large probe has 1500
 QUIET_S = 5
 COST_S = 10
