@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The demo: a small fabric on this machine, its faults, and what Rackmesh says of them.
+"""The demo: a small fabric on this machine, some faults, and what Rackmesh reports.
 
-Everything runs in network namespaces that go away with it; the last act, over RoCE, in a
-small machine of its own (tests/roce-lab). Every step is a claim that is checked: the exit
-status is 0 only if all of them were seen to be true."""
+Everything runs in network namespaces, which are removed at the end; the last chapters, over
+RoCE, run in an emulated machine (tests/roce-lab). Every step is checked: the exit status is 0
+only if all expectations came true."""
 
 import argparse
 import contextlib
@@ -32,10 +32,10 @@ RACKS = {
     "tor3": ["h10", "h11"],
 }
 VICTIM, WITNESS, FROZEN = "h11/r0", "h10/r1", "h5"
-SPINE, SWALLOWED = "spine1", "tor1"  # its port towards there swallows some flows
+SPINE, SWALLOWED = "spine1", "tor1"  # its port towards this ToR drops whole flows
 FIRES_S, RESOLVES_S, HEALTHY_S = 10, 30, 5
 TRACED_S, RETURNED_S, WRITTEN_S = 60, 40, 40
-SUMMARIES_S = 2  # an aggregator's usual 10 would make a long story
+SUMMARIES_S = 2  # the default of 10 would make the demo too long
 GAP_S = 2 * SUMMARIES_S + 1
 MACHINE_S = 1800
 ROCE_LAB = pathlib.Path(__file__).resolve().parents[1] / "roce-lab"
@@ -57,26 +57,26 @@ The region:
   {analyzer} {ctl} drill {victim} --seconds 2 --through analyzer
   {centre} {ctl} leader
 
-What the rack of two knows:
+The state of the rack of two:
   {rack} {ctl} racks
   {rack} {ctl} rnics
   {rack} {ctl} drill {victim} --seconds 2
   {rack} {ctl} pinglist {victim}
   {rack} {ctl} --through aggregator incidents
 
-What the controller plans for:
+The topology at the controller:
   {centre} {ctl} topology show
 
-A fault of your own, and its end; rnics and incidents show it seconds later:
+Cause a fault, and end it; rnics and incidents show it seconds later:
   {tor} nft 'add table netdev mine; add chain netdev mine in {{ type filter hook ingress \
 device {port} priority 0; }}; add rule netdev mine in drop'
   {tor} nft delete table netdev mine
 
-An agent that stands still, and goes on:
+Stop an agent, and continue it:
   kill -STOP {pid}        (the agent of {frozen})
   kill -CONT {pid}
 
-Probing paused by hand, and the alerts at Alertmanager:
+Pause the probing of a host, resume it, and list the alerts of Alertmanager:
   {ctl} --agent unix:{agent} pause
   {ctl} --agent unix:{agent} resume
   {centre} {amtool} --alertmanager.url={alertmanager} alert
@@ -88,9 +88,9 @@ def healthy(world, tell):
     hosts, rnics = len(world.fabric.hosts), len(world.fabric.rnics)
     tell.say(
         f"{rnics} RNICs on {hosts} hosts. Every host runs a host-agent; every ToR has a"
-        " tor-aggregator. Two region-controllers stand on three members of etcd: one of"
-        " them leads, has taken the topology and given every ToR its plan. The analyzer"
-        " joins what the racks say, and writes history to InfluxDB."
+        " tor-aggregator. There are two region-controllers and an etcd with three members. One"
+        " controller leads: it has read the topology and sent a plan to every ToR. The"
+        " analyzer combines the reports of the racks, and writes the history to InfluxDB."
     )
     started = time.monotonic()
     world.start()
@@ -117,8 +117,8 @@ def dead_rnic(world, tell):
     tell.say(
         f"The rack of {rnic.tor} is {WITNESS} and {VICTIM}. Whatever {VICTIM} sends, and"
         f" whatever is sent to it, is dropped at the ToR from now on; its link stays up."
-        " Between the two of them each sees the other fail: from inside the rack nobody"
-        " can say which one it is."
+        " Each of the two sees the other one fail, so the rack cannot decide by its own"
+        " probes which one is dead."
     )
     fault = RnicDead(world.lab, rnic)
     mark = world.mark()
@@ -129,27 +129,27 @@ def dead_rnic(world, tell):
         tell.seen(f"{alert.alertname} {alert.part} at the webhook after {alert.at - at:.2f} s:")
         tell.quote(alert.annotations["summary"])
         grouped = world.grouped.wait_for(
-            fault.fires, FIRES_S, mark[1], f"Alertmanager's word on {VICTIM}"
+            fault.fires, FIRES_S, mark[1], f"Alertmanager's notification of {VICTIM}"
         )
         tell.seen(f"the same through Alertmanager after {grouped.at - at:.2f} s")
         assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
         eaten = sum(fault.eaten())
     finally:
         fault.end()
-    tell.chapter("It recovers")
+    tell.chapter("The RNIC recovers")
     tell.say(f"The ToR forwards its packets again; {eaten} were dropped.")
     healed = time.monotonic()
     last = resolved(world, fault, mark)
     tell.seen(f"resolved, at both, after {last.at - healed:.2f} s")
     nobody_else(world, fault, mark)
-    tell.seen("nobody else was named, neither its neighbour nor the ToR")
+    tell.seen("no other part was named, neither its neighbour nor the ToR")
 
 
 def frozen_agent(world, tell):
     tell.chapter("An agent freezes")
     tell.say(
         f"The host-agent of {FROZEN} is stopped (SIGSTOP), as on a host that is out of CPU."
-        f" It answers no probe: to the rack its RNIC looks just as dead as the other did."
+        f" It answers no probes, so for the rack its RNIC looks as dead as the other one did."
     )
     fault = AgentFrozen(world.lab, FROZEN)
     mark = world.mark()
@@ -166,15 +166,16 @@ def frozen_agent(world, tell):
         fault.end()
     resolved(world, fault, mark)
     nobody_else(world, fault, mark)
-    tell.seen("thawed: resolved")
+    tell.seen("the agent continues: resolved")
 
 
 def swallowed_flows(world, tell):
-    tell.chapter(f"A port of {SPINE} swallows some flows")
+    tell.chapter(f"A port of {SPINE} drops all packets of some flows")
     tell.say(
-        f"On its way from {SPINE} to {SWALLOWED} every second flow vanishes, by a hash of"
-        " its 5-tuple; the others pass. No rack can tell where: each sees a few of its flows"
-        " die. But the agents have traced every flow's path, so the analyzer can."
+        f"The port from {SPINE} to {SWALLOWED} drops every second flow, chosen by a hash of the"
+        " 5-tuple; the other flows pass. No rack can see where: each only sees that some of"
+        " its flows lose everything. But the agents have traced the path of every flow, so the"
+        " analyzer can find the port."
     )
     world.lab.wait_traced(TRACED_S)
     fault = FlowsBlackholed(world.lab, SPINE, SWALLOWED)
@@ -184,7 +185,7 @@ def swallowed_flows(world, tell):
         alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {fault}")
         tell.seen(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
         tell.quote(alert.annotations["summary"])
-        assert fault.bit(), "no flow was swallowed"
+        assert fault.bit(), "no flow was dropped"
         if alert.annotations["kind"] != fault.kind:
             # All that have died so far were the whole link's: the next ones tell.
             world.plain.silence(TURNS_S, mark[0], fault.names)
@@ -202,10 +203,10 @@ def swallowed_flows(world, tell):
 
 
 def no_centre(world, tell):
-    tell.chapter("Every centre is killed, and an RNIC dies")
+    tell.chapter("All central daemons are killed, and an RNIC dies")
     tell.say(
-        "kill -9: both controllers, all of etcd, the analyzer, InfluxDB. What is left are"
-        f" the racks; and now {VICTIM} dies again."
+        "kill -9 of both controllers, all of etcd, the analyzer and InfluxDB. Only the racks are"
+        f" left. Now {VICTIM} dies again."
     )
     centres = [*world.lab.controllers, *world.etcd.members.values(), world.lab.analyzer]
     centres.append(world.influx)
@@ -217,18 +218,18 @@ def no_centre(world, tell):
     at = fault.begin()
     try:
         alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {VICTIM}")
-        tell.seen(f"the rack alone: {alert.alertname} {alert.part} after {alert.at - at:.2f} s")
+        tell.seen(f"from the rack alone: {alert.alertname} {alert.part} after {alert.at - at:.2f} s")
         assert fault.bit(), "the fault dropped no packet"
     finally:
         fault.end()
     resolved(world, fault, mark)
     nobody_else(world, fault, mark)
-    tell.seen("and resolved, with nobody there but the rack")
+    tell.seen("and resolved, by the rack alone")
     return centres
 
 
 def centres_return(world, tell, centres, since):
-    tell.chapter("They return, and history has no gap")
+    tell.chapter("The central daemons return, and the history has no gap")
     started = time.monotonic()
     for each in reversed(centres):
         each.start()
@@ -238,7 +239,7 @@ def centres_return(world, tell, centres, since):
     tell.seen(f"all are back and a controller leads after {time.monotonic() - started:.1f} s")
     now = time.time_ns()
     gaps = until(
-        "the racks have handed over what they had kept, and InfluxDB has it",
+        "the racks have sent what they had stored, and InfluxDB has it",
         WRITTEN_S,
         lambda: gaps_until(world, since, now),
         every=0.5,
@@ -251,7 +252,7 @@ def centres_return(world, tell, centres, since):
 
 
 def gaps_until(world, since, now):
-    """{tor: its longest gap in seconds}, once all have been heard of after `now`."""
+    """{tor: its longest gap in seconds}, once all have sent rows after `now`."""
     times = {}
     for row in world.influx.query("SELECT taken FROM rm_rack GROUP BY tor"):
         times.setdefault(row["tor"], []).append(row["time"])
@@ -265,7 +266,7 @@ def gaps_until(world, since, now):
 
 
 def read_back(world, tell):
-    tell.chapter("What happened today? Out of InfluxDB")
+    tell.chapter("What happened today? From InfluxDB")
     rows = world.influx.query(
         "SELECT id, state, kind, sentence FROM rm_incident GROUP BY part"
     )
@@ -280,15 +281,15 @@ def read_back(world, tell):
     for part in (VICTIM, FROZEN, link):
         assert part in parts, f"{part} is missing in InfluxDB: {parts}"
     resolved = {row["id"] for row in rows if row["state"] == "resolved"}
-    assert all(row["id"] in resolved for row in openings), "one of them never ended"
-    tell.seen("each of them with its end")
+    assert all(row["id"] in resolved for row in openings), "one of them was never resolved"
+    tell.seen("each of them is resolved")
     told = world.lab.ctl("analyzer", "history", VICTIM, "--since", "1h")
-    tell.say(f"rackmeshctl history {VICTIM}, the last lines:")
+    tell.say(f"The last lines of rackmeshctl history {VICTIM}:")
     tell.plain("\n".join(f"   {line[:86]}" for line in told.splitlines()[-4:]))
 
 
 def resolved(world, fault, mark):
-    """At both sinks; the last word on it."""
+    """Waits for the resolution at both sinks; returns the last one."""
     what = f"the end of {fault}"
     world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], what)
     return world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], what)
@@ -300,14 +301,14 @@ def nobody_else(world, fault, mark):
 
 
 def upstream(world, tell):
-    tell.chapter("What left the racks")
+    tell.chapter("How much data the racks sent")
     flows = until(
         "every rack has sent summaries", 15, lambda: all_sent(world.lab.upstream()), every=0.2
     )
     for tor, (raw, up) in flows.items():
         tell.seen(
-            f"{tor}: {raw / 1024:6,.0f} KiB of raw results came in,"
-            f" {up / 1024:5,.1f} KiB of summaries and verdicts went on"
+            f"{tor}: received {raw / 1024:6,.0f} KiB of raw results,"
+            f" sent {up / 1024:5,.1f} KiB of summaries and verdicts"
         )
 
 
@@ -316,8 +317,8 @@ def all_sent(flows):
 
 
 def over_roce(options, folder, tell):
-    """The machine tells the rest of the story itself, by its own clock: however slow this
-    one is, a second there is a second."""
+    """The emulated machine runs the rest of the demo with its own clock, so a slow host does not
+    change the measured seconds."""
     sys.path.insert(0, str(ROCE_LAB))
     from vm.machine import Lost, Machine, warm_programs
 
@@ -328,7 +329,7 @@ def over_roce(options, folder, tell):
     play_it = f"{ROCE_LAB}/demo.py --chapter {tell.told} /run/demo"
     story = f"mkdir /run/demo; {play_it}; status=$?; [ $status = 0 ] || {keep}; exit $status"
     warm = f"{warm_programs(build)}; {ROCE_LAB}/demo.py --help"
-    print("\n   A small machine starts, with eight Soft-RoCE devices: a minute or two.", flush=True)
+    print("\n   Now an emulated machine with eight Soft-RoCE devices starts: a minute or two.", flush=True)
     try:
         status = machine.run(story, MACHINE_S, warm=warm)
     except Lost as lost:
@@ -337,10 +338,10 @@ def over_roce(options, folder, tell):
 
 
 def keep(world, tell, engines):
-    """Until somebody has seen enough. The terminal is theirs meanwhile."""
+    """Keeps everything running until Ctrl-C."""
     ctl = places.program("rackmeshctl", world.lab.build)
     victim = world.rnic(VICTIM)
-    tell.chapter("Yours to try, in another terminal")
+    tell.chapter("Try it yourself, in another terminal")
     tell.plain(
         SUGGESTIONS.format(
             ctl=ctl,
@@ -357,7 +358,7 @@ def keep(world, tell, engines):
             port=victim.port,
         )
     )
-    print("\n   Ctrl-C here ends it and takes everything away.", flush=True)
+    print("\n   Ctrl-C here ends the demo and removes everything.", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         signal.pause()
 
@@ -366,13 +367,13 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=places.BUILD, help="build folder of the daemons")
     parser.add_argument("--engines", default=places.ENGINES, help="unpacked Debian packages")
-    parser.add_argument("--lab-kernel", help="of tests/roce-lab; left out: no act over RoCE")
-    parser.add_argument("--keep", action="store_true", help="leave it up, say what to try")
+    parser.add_argument("--lab-kernel", help="kernel of tests/roce-lab; without it, no chapters over RoCE")
+    parser.add_argument("--keep", action="store_true", help="keep it running, and print what to try")
     return parser.parse_args()
 
 
 def play(options, folder, tell):
-    print("Rackmesh watches a fabric from the racks outward. This one is in network")
+    print("Rackmesh watches a fabric, beginning in the racks. This fabric is in network")
     print("namespaces of this machine: real daemons, real packets.\n")
     print(PICTURE)
     with World(
@@ -417,14 +418,14 @@ def main():
         print(f"The daemons' logs are in {folder}/log.")
         return 1
     except KeyboardInterrupt:
-        print("\ninterrupted; everything is put back")
+        print("\ninterrupted; everything is removed")
         shutil.rmtree(folder, ignore_errors=True)
         return 130
     except SystemExit:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     shutil.rmtree(folder, ignore_errors=True)
-    print(f"\nAll of it was seen to be true, in {time.monotonic() - started:.0f} s.", end=" ")
+    print(f"\nAll expectations came true, in {time.monotonic() - started:.0f} s.", end=" ")
     print("Nothing is left running.")
     return 0
 

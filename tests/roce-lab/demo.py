@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The demo's RoCE act, inside the lab's machine: tests/fabric/demo.py boots it.
+"""The demo's chapters over RoCE, inside the lab's machine: tests/fabric/demo.py boots it.
 
-usage: demo.py --chapter N FOLDER       N: the last chapter that was told outside"""
+usage: demo.py --chapter N FOLDER       N: number of the last chapter so far"""
 
 import argparse
 import contextlib
@@ -19,11 +19,10 @@ FIRES_S, RESOLVES_S, HEALTHY_S, TRACED_S, SERVICE_S = 20, 40, 5, 90, 10
 
 
 def healthy(world, tell):
-    tell.chapter("The same over RoCE, in a machine of its own")
+    tell.chapter("The same over RoCE, in an emulated machine")
     tell.say(
-        "A small machine under emulation runs Debian's kernel with eight Soft-RoCE devices:"
-        " four ToRs of two RNICs each, two spines, ECMP. The agents probe over UD queue"
-        " pairs now; no packet of theirs passes through a socket."
+        "The machine runs Debian's kernel with eight Soft-RoCE devices: four ToRs with two RNICs"
+        " each, two spines, ECMP. Now the agents probe over UD queue pairs, not over sockets."
     )
     world.start()
     mark, before = world.mark(), world.lab.totals()
@@ -33,7 +32,7 @@ def healthy(world, tell):
     assert sent > 50 * len(world.fabric.rnics), f"only {sent} probes were sent"
     tell.seen(f"{HEALTHY_S} s: {sent:,.0f} probes, {lost:.0f} without a reply, and no alert")
     view = world.lab.agent_view(world.rnic("h1/rxe0"))
-    tell.say("rackmeshctl rnics, at the agent of h1:")
+    tell.say("rackmeshctl rnics at the agent of h1:")
     tell.plain(cut(world.lab.agent_ctl("h1", "rnics")))
     assert view["transport"] == "roce", f"probed over {view['transport']}"
 
@@ -53,22 +52,22 @@ def story(world, tell, title, text, fault, traced=False):
         alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {fault}")
         tell.seen(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
         tell.quote(alert.annotations["summary"])
-        assert fault.bit(), "the fault hurt nobody"
+        assert fault.bit(), "the fault had no effect"
         assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
     finally:
         fault.end()
     world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}")
     others = [str(each) for each in world.since(mark) if not fault.names(each)]
     assert not others, f"others were named: {'; '.join(others)}"
-    tell.seen("resolved; nobody else was named")
+    tell.seen("resolved; no other part was named")
 
 
 def service(world, tell, folder):
     tell.chapter("A service opens a connection")
     source, target = world.rnic("h1/rxe0"), world.rnic("h3/rxe4")
     tell.say(
-        f"rping, from {source.name} to {target.name}. The kernel tells the agents of h1 and h3"
-        " as its queue pairs get a peer; the controller knows whose address that is."
+        f"rping from {source.name} to {target.name}. The agents of h1 and h3 see in the kernel that"
+        " its queue pairs get a peer; the controller knows which RNIC has the peer's address."
     )
 
     def listed():
@@ -76,12 +75,12 @@ def service(world, tell, folder):
         return [flow for flow in flows if flow["comm"] == "rping" and flow["probe_port"]]
 
     with Rping(folder, source, target) as rping:
-        until("its way is probed", SERVICE_S, listed, [rping.client])
+        until("its path is probed", SERVICE_S, listed, [rping.client])
         tell.seen("rackmeshctl services:")
         tell.plain(cut(world.lab.agent_ctl("h1", "services")))
         rping.kill()
-        until("it is forgotten", SERVICE_S, lambda: not world.lab.services("h1"))
-    tell.seen("kill -9: it is gone from the list")
+        until("it is removed from the list", SERVICE_S, lambda: not world.lab.services("h1"))
+    tell.seen("after kill -9, rping is not in the list any more")
 
 
 def play(folder, tell):
@@ -93,25 +92,24 @@ def play(folder, tell):
         story(
             world,
             tell,
-            "A cable is drawn",
-            f"{rnic.name} loses its carrier at {rnic.tor}. Its sends would still \"succeed\".",
+            "A cable is unplugged",
+            f"{rnic.name} loses its carrier at {rnic.tor}. Sends on it would still \"succeed\".",
             CarrierLost(world.lab, rnic),
         )
         story(
             world,
             tell,
-            "A port is set up wrong",
-            f"{rnic.tor}'s port to {rnic.name} takes 1,500 bytes from now on, as after a"
-            " change that went wrong: small packets pass, the large ones of a training job"
-            " vanish.",
+            "A port is configured wrongly",
+            f"{rnic.tor}'s port to {rnic.name} has an MTU of 1,500 bytes from now on, as after a"
+            " wrong change: small packets pass, and the large ones of a training job are lost.",
             MtuBroken(world.lab, rnic),
         )
         story(
             world,
             tell,
             "An uplink loses everything, silently",
-            "What tor1 sends up to spine2 vanishes; its link stays up. The flows that were"
-            " traced through it die, all others live.",
+            "Everything that tor1 sends to spine2 is lost; the link stays up. The flows that were"
+            " traced through it lose everything, all others nothing.",
             UplinkSilent(world.lab, "tor1", "spine2"),
             traced=True,
         )
