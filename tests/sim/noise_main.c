@@ -48,12 +48,12 @@ field(struct asked *asked, size_t i)
 }
 
 static void
-usage(void)
+usage(FILE *out)
 {
-	fputs("usage: sim noise [--OPTION NUMBER]...\n\n", stderr);
+	fputs("usage: sim noise [--OPTION NUMBER]...\n\n", out);
 	for (size_t i = 0; i < OPTIONS; i++)
-		fprintf(stderr, "  --%-10s %s (%g to %g, default %g)\n",
-		    options[i].name, options[i].help, options[i].least, options[i].most,
+		fprintf(out, "  --%-10s %s (%g to %g, default %g)\n", options[i].name,
+		    options[i].help, options[i].least, options[i].most,
 		    options[i].fallback);
 }
 
@@ -121,8 +121,12 @@ noise_main(int argc, char **argv)
 	struct asked asked;
 	int r;
 
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		usage(stdout);
+		return EXIT_SUCCESS;
+	}
 	if (read_options(argc, argv, &asked) < 0) {
-		usage();
+		usage(stderr);
 		return EXIT_FAILURE;
 	}
 	r = estimate(&asked, &found);
