@@ -2,6 +2,7 @@
 
 The tests share one region, in this order; each leaves it calm."""
 
+import calendar
 import concurrent.futures
 import contextlib
 import json
@@ -25,6 +26,7 @@ UNLUCKY = "h22"
 GATE_S = 40
 FAULT_S = 60
 QUIET_S = 15
+EPOCH_S = 90
 LONG_S = 1200
 LISTENS = {"tor-aggregator": 7471, "region-controller": 7481, "analyzer": 7491}
 
@@ -248,6 +250,41 @@ def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out,
     for name in controllers:
         assert region.on(name, "cat", "/etc/rackmesh/probe-secret") == lines
     assert region.play("probe-secret").hosts("changed") == set()
+
+
+@pytest.mark.long
+def test_the_next_secret_comes_into_use_while_all_is_probed(rolled_out, region, say):
+    """With epochs of minutes; another length of them wants the brake, as probes are refused then."""
+    file = region.inventory / "secrets" / "probe-secret"
+
+    def all_probed():
+        return region.probed() == region.rnics()
+
+    def braked(**options):
+        with calm(region):
+            region.play("brake", rackmesh_brake="on")
+            region.play("site", "--limit", "controllers", **options)
+            region.play("brake", rackmesh_brake="off")
+            until("all is probed", PATIENCE_S, all_probed, every=1)
+
+    epochs = {"rackmesh_controller_options": {"probe_keys": {"epoch_s": EPOCH_S}}}
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    braked(**epochs)
+    with calm(region):
+        run = region.play("probe-secret", **epochs)
+        _, begins = file.read_text().strip().split(" from ")
+        begins = calendar.timegm(time.strptime(begins, "%Y-%m-%dT%H:%M:%SZ"))
+        mark, looks = region.sink.mark(), []
+        while time.time() < begins + EPOCH_S + QUIET_S:  # when the old one is accepted no more
+            region.sink.silence(QUIET_S, mark)
+            looks.append(all_probed())
+        until("all is probed", PATIENCE_S, all_probed, every=1)
+    say(
+        f"the next secret: {run.took_s:.0f} s, {run.counts()}; all were probed at {sum(looks)} of"
+        f" {len(looks)} looks"
+    )
+    file.write_text(file.read_text().splitlines()[1].split()[0] + "\n")
+    braked()
 
 
 # ---- rights -----------------------------------------------------------------------------------
