@@ -194,7 +194,8 @@ struct wire_summary {
 	 * Never NULL when read. */
 	const char *uncounted;
 	/* The end of the summary on the aggregator's monotonic clock, which is never
-	 * set. Only differences within one incarnation have a meaning. 0: an older
+	 * set, and begins anew when its machine starts. Only differences within one
+	 * incarnation and one run of the machine have a meaning. 0: an older
 	 * aggregator. */
 	uint64_t end_ns;
 };
