@@ -22,6 +22,7 @@ from region import ANALYZER, NEWCOMER, PATIENCE_S
 
 CANARY = "h13"
 UNLUCKY = "h22"
+CRASHES = "h12"
 # A version that is bad stays so: not the patience that a good one needs.
 GATE_S = 40
 FAULT_S = 60
@@ -446,9 +447,13 @@ def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
     before = state(region)
     mine = before[CANARY][0]
 
-    def brings(version, what, limit):
-        with calm(region):
+    def brings(version, what, limit, meanwhile=None):
+        allow = nothing if meanwhile is None else agent_of(CRASHES)
+        with calm(region, allow), concurrent.futures.ThreadPoolExecutor(1) as pool:
+            beside = meanwhile and pool.submit(meanwhile)
             run = region.play("site", "--limit", limit, rackmesh_version=version)
+            if beside:
+                beside.result()
             region.wait_calm()
             assert region.probed() == region.rnics()
         has = {name: each[0] for name, each in state(region).items()}
@@ -458,12 +463,28 @@ def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
 
     assert brings(other.name, "other agent alone", CANARY) == {CANARY}
     assert brings(mine, "and back", CANARY) == set()
+
+    def program():
+        pid = region.main_pids(CRASHES)["host-agent"]
+        return pid, region.on(CRASHES, "readlink", f"/proc/{pid}/exe", status=None).strip()
+
+    def crashes():
+        """Between apt, which its aggregator's stage has called, and its own stage."""
+        kept = "/run/systemd/system/host-agent.service.d/rackmesh-kept.conf"
+        show = ("systemctl", "cat", "host-agent.service")
+        until("apt has replaced its program", LONG_S,
+              lambda: kept in region.on(CRASHES, *show), every=0.2)  # fmt: skip
+        region.on(CRASHES, "systemctl", "kill", "--signal=KILL", "host-agent.service")
+        until("it is back as what it was", PATIENCE_S,
+              lambda: program()[1].endswith("/kept/host-agent"), every=0.1)  # fmt: skip
+
     centre = {"ctl1", "ctl2"}
     limit = "controllers,analyzers"
     assert brings(other.name, "other controllers and analyzer", limit) == centre
     aggregating = {"h11", "h12"}
     what = "and aggregators of a rack, with one old agent"
-    assert brings(other.name, what, "h11,h12") == centre | aggregating
+    assert brings(other.name, what, "h11,h12", crashes) == centre | aggregating
+    assert program()[1] == "/usr/bin/host-agent"
     assert brings(mine, "all back", f"{limit},h11,h12") == set()
 
 
