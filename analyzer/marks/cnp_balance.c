@@ -345,6 +345,14 @@ compare(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_
 	const double pct = arriving_pct(sums);
 	int64_t missing_ns;
 
+	if (pct > CNP_MOST_ARRIVING_PCT)
+		return set_sentence(sentence, CNP_NOT_KNOWN,
+		    "RNICs of the region sent %" PRIu64
+		    " CNPs in a minute and received "
+		    "%" PRIu64
+		    ": RNICs whose counters are not read send some, which may "
+		    "hide a loss of others.",
+		    sums->cnps_sent, sums->cnps_received);
 	if (pct >= CNP_ARRIVING_PCT)
 		return set_sentence(sentence, CNP_WORKING,
 		    "Of %" PRIu64 " CNPs that RNICs of the region sent in a minute, "

@@ -295,6 +295,21 @@ cnps_to_senders_without_agents_are_no_loss(void **state)
 	assert_state(pass(w, 600), CNP_NOT_KNOWN, "RNICs whose counters are not read");
 }
 
+/* They answer marks, too, and their CNPs arrive: those of others may be lost. */
+static void
+cnps_of_receivers_without_counters_do_not_make_up_for_lost_ones(void **state)
+{
+	struct world *w = *state;
+
+	w->racks[0].cnps_received = 238000; /* 109 % */
+	assert_state(pass(w, 600), CNP_WORKING, "100 % arrived");
+	w->racks[0].cnps_received = 250000;
+	assert_state(pass(w, 600), CNP_NOT_KNOWN,
+	    "sent 400000 CNPs in a minute and received 448000: RNICs whose counters "
+	    "are "
+	    "not read send some, which may hide a loss of others.");
+}
+
 static void
 few_cnps_are_not_compared(void **state)
 {
@@ -350,6 +365,7 @@ main(void)
 		TEST(racks_that_do_not_report_do_not_count),
 		TEST(a_rack_without_room_counts_for_a_minute_after_it_is_gone),
 		TEST(cnps_to_senders_without_agents_are_no_loss),
+		TEST(cnps_of_receivers_without_counters_do_not_make_up_for_lost_ones),
 		TEST(few_cnps_are_not_compared),
 		TEST(a_rack_that_is_gone_is_not_waited_for),
 		TEST(absurd_counts_are_handled),
