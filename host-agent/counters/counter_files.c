@@ -27,7 +27,7 @@ counter_files_read(struct counter_files *files, bool all)
 
 	for (size_t i = 0; i < files->count; i++) {
 		struct counter_file *file = &files->files[i];
-		char text[64];
+		char text[COUNTER_FILE_BYTES];
 		ssize_t n;
 
 		if (file->seldom && !all)

@@ -12,6 +12,8 @@
 
 #define COUNTER_MAX_FILES 192
 
+#define COUNTER_FILE_BYTES 2048 /* of a file that are read */
+
 struct counter_file {
 	int fd;
 	bool seldom; /* read only by counter_files_read(all) */

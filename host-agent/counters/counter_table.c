@@ -274,6 +274,20 @@ const struct counter_row counter_rows[] = {
 	  { MLX5 = "e:rx_pci_signal_integrity", BNXT = "h:res_rx_pci_err" } },
 	{ "pci_signal_tx", "rdma_pci_tx_signal_errors_total", "events", 64, 0, "Errors of the PCIe signal sent.",
 	  { MLX5 = "e:tx_pci_signal_integrity", BNXT = "h:res_tx_pci_err" } },
+	{ "pci_link_lanes", "rdma_pci_link_lanes", "lanes", 0, 0, "Lanes of the PCIe link in use.",
+	  { ANY = "n:device/current_link_width" } },
+	{ "pci_link_lanes_max", "rdma_pci_link_lanes_max", "lanes", 0, 0, "Lanes of PCIe that the NIC can use.",
+	  { ANY = "n:device/max_link_width" } },
+	{ "pci_link_mts", "rdma_pci_link_megatransfers_per_second", "megatransfers per second", 0, 0, "Speed of one lane of the PCIe link.",
+	  { ANY = "n:device/current_link_speed" } },
+	{ "pci_link_mts_max", "rdma_pci_link_megatransfers_per_second_max", "megatransfers per second", 0, 0, "Speed of one lane of PCIe that the NIC can use.",
+	  { ANY = "n:device/max_link_speed" } },
+	{ "pci_err_correctable", "rdma_pci_correctable_errors_total", "errors", 64, 0, "Errors of PCIe that were corrected (AER).",
+	  { ANY = "n:device/aer_dev_correctable" } },
+	{ "pci_err_nonfatal", "rdma_pci_nonfatal_errors_total", "errors", 64, 0, "Errors of PCIe that lost a transaction (AER).",
+	  { ANY = "n:device/aer_dev_nonfatal" } },
+	{ "pci_err_fatal", "rdma_pci_fatal_errors_total", "errors", 64, 0, "Errors of PCIe after which the link is not reliable (AER).",
+	  { ANY = "n:device/aer_dev_fatal" } },
 
 	/* ---- the same for all drivers ---- */
 	{ "port_state", "rdma_port_state", "state", 0, 0, "State of the port: 1 down, 2 init, 3 armed, 4 active.",
@@ -445,12 +459,19 @@ read_digits(const char **at, const char *end, uint64_t *ret)
 	return 0;
 }
 
-/* Reads " Gb/sec", perhaps after a decimal point and tenths. *value: Gb/s before, Mb/s
- * after. */
+static bool
+begins_with(const char *at, const char *end, const char *word)
+{
+	const size_t len = strlen(word);
+
+	return (size_t)(end - at) >= len && memcmp(at, word, len) == 0;
+}
+
+/* Reads " Gb/sec" or " GT/s", perhaps after a decimal point and tenths. *value: in these
+ * units before, in thousandths after. */
 static int
 read_rate(const char *at, const char *end, uint64_t *value)
 {
-	static const char unit[] = " Gb/sec";
 	uint64_t tenths = 0;
 
 	if (at < end && *at == '.') {
@@ -459,11 +480,27 @@ read_rate(const char *at, const char *end, uint64_t *value)
 			return -EBADMSG;
 		tenths = (uint64_t)(*at++ - '0');
 	}
-	if ((size_t)(end - at) < sizeof(unit) - 1 ||
-	    memcmp(at, unit, sizeof(unit) - 1) != 0 || *value > UINT32_MAX)
+	if ((!begins_with(at, end, " Gb/sec") && !begins_with(at, end, " GT/s")) ||
+	    *value > UINT32_MAX)
 		return -EBADMSG;
 	*value = *value * 1000 + tenths * 100;
 	return 0;
+}
+
+/* The sum in a list of errors of PCIe, a kind and its number in each line. */
+static int
+read_total(const char *at, const char *end, uint64_t *ret)
+{
+	while (at < end && !begins_with(at, end, "TOTAL_ERR_")) {
+		const char *line = memchr(at, '\n', (size_t)(end - at));
+
+		at = line == NULL ? end : line + 1;
+	}
+	at = at == end ? NULL : memchr(at, ' ', (size_t)(end - at));
+	if (at == NULL)
+		return -EBADMSG;
+	at++;
+	return read_digits(&at, end, ret) < 0 || at < end ? -EBADMSG : 0;
 }
 
 int
@@ -475,8 +512,10 @@ counter_text_read(const char *text, size_t len, uint64_t *ret)
 
 	while (end > at && (end[-1] == '\n' || end[-1] == ' ' || end[-1] == '\0'))
 		end--;
-	if (end == at || *at == '-' || (end - at >= 3 && memcmp(at, "N/A", 3) == 0))
+	if (end == at || *at == '-' || begins_with(at, end, "N/A"))
 		return -ENODATA;
+	if (*at >= 'A' && *at <= 'Z')
+		return read_total(at, end, ret);
 	r = read_digits(&at, end, &value);
 	if (r == 0 && at < end && *at != ':')
 		r = read_rate(at, end, &value);

@@ -6,6 +6,7 @@
  * Input: what the file holds; then how many names there are at each of three questions,
  * and their bytes.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ answer(void *arg, const char *netdev, void *command)
 static void
 read_text(struct fuzz_bytes *bytes)
 {
-	const struct fuzz_bytes part = fuzz_part(bytes, 63);
+	const struct fuzz_bytes part = fuzz_part(bytes, UINT8_MAX);
 	char *text = malloc(part.left + 1); /* of the exact length */
 	uint64_t value = 0;
 
@@ -64,7 +65,7 @@ read_text(struct fuzz_bytes *bytes)
 		return;
 	memcpy(text, part.at, part.left);
 	if (counter_text_read(text, part.left, &value) == 0 &&
-	    (part.left == 0 || text[0] < '0' || text[0] > '9'))
+	    (part.left == 0 || !isalnum((unsigned char)text[0])))
 		abort();
 	text[part.left] = '\0'; /* the name of a driver */
 	if (counter_driver_of(text) >= COUNTER_DRIVERS)

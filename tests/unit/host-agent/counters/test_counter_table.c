@@ -60,6 +60,15 @@ text_of(const char *name, uint64_t number, char text[64])
 		snprintf(text, 64, "2.5 Gb/sec (1X SDR)");
 		return 2500;
 	}
+	if (strstr(name, "_link_speed") != NULL) {
+		snprintf(text, 64, "%u.5 GT/s PCIe", (unsigned)(number % 64));
+		return number % 64 * 1000 + 500;
+	}
+	if (strstr(name, "aer_dev_") != NULL) {
+		snprintf(text, 64, "RxErr 7\nBadTLP 0\nTOTAL_ERR_COR %llu\n",
+		    (unsigned long long)number);
+		return number;
+	}
 	if (strncmp(name, "pfc_enabled_", 12) == 0)
 		number = 1;
 	snprintf(text, 64, "%llu", (unsigned long long)number);
@@ -326,6 +335,18 @@ texts_of_sysfs_are_read(void **unused)
 	assert_int_equal(read_text("12 apples\n", &value), -EBADMSG);
 	assert_int_equal(read_text("x\n", &value), -EBADMSG);
 	assert_int_equal(value, 2500);
+	assert_int_equal(read_text("16.0 GT/s PCIe\n", &value), 0);
+	assert_int_equal(value, 16000);
+	assert_int_equal(read_text("Unknown\n", &value), -EBADMSG);
+	assert_int_equal(
+	    read_text("RxErr 1\nTOTAL_ERRORS 7\nTOTAL_ERR_FATAL 33\n", &value), 0);
+	assert_int_equal(value, 33);
+	assert_int_equal(read_text("TOTAL_ERR_COR 0\n", &value), 0);
+	assert_int_equal(value, 0);
+	assert_int_equal(read_text("RxErr 1\nBadTLP 2\n", &value), -EBADMSG);
+	assert_int_equal(read_text("RxErr 1\nTOTAL_ERR_COR\n", &value), -EBADMSG);
+	assert_int_equal(read_text("RxErr 1\nTOTAL_ERR_COR 3x\n", &value), -EBADMSG);
+	assert_int_equal(read_text("RxErr 1\nTOTAL_ERR_C", &value), -EBADMSG);
 }
 
 static void
