@@ -467,8 +467,8 @@ begins_with(const char *at, const char *end, const char *word)
 	return (size_t)(end - at) >= len && memcmp(at, word, len) == 0;
 }
 
-/* Reads " Gb/sec" or " GT/s", perhaps after a decimal point and tenths. *value: in these
- * units before, in thousandths after. */
+/* Reads " Gb/sec" or " GT/s", perhaps after a decimal point and tenths. *value: in
+ * these units before, in thousandths after. */
 static int
 read_rate(const char *at, const char *end, uint64_t *value)
 {

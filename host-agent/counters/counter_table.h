@@ -38,8 +38,8 @@ enum counter_place {
 	COUNTER_ETHTOOL, /* e: ethtool -S */
 	COUNTER_DCB,     /* d: DCB of the network device */
 	COUNTER_RES,     /* r: resources of the device */
-	COUNTER_LINK,    /* s: standard statistics of ethtool, the same for all drivers */
-	COUNTER_MODULE,  /* m: the optical module of the network device's port */
+	COUNTER_LINK, /* s: standard statistics of ethtool, the same for all drivers */
+	COUNTER_MODULE, /* m: the optical module of the network device's port */
 	COUNTER_PLACES,
 };
 

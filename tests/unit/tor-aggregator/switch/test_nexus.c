@@ -147,7 +147,7 @@
 	    "{\"TABLE_interface\":{\"ROW_interface\":" rows "}}")
 #define MODULE(port, lanes)                                                           \
 	"{\"interface\":\"" port "\",\"sfp\":\"present\",\"type\":\"QSFP-100G-SR4\"," \
-				 "\"nom_bitrate\":\"25500\",\"TABLE_lane\":"          \
+	"\"nom_bitrate\":\"25500\",\"TABLE_lane\":"                                   \
 	"{\"ROW_lane\":" lanes "}}"
 #define OPTICS                                                                         \
 	OPTICS_OF("[{\"interface\":\"Ethernet1/1\",\"sfp\":\"not present\"}," MODULE(  \
