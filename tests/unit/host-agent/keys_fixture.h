@@ -1,6 +1,6 @@
 /*
- * keys_fixture - the keys of one ToR as an aggregator would hand them to an agent:
- * RNICs with GUIDs 1 to KEYS_RNICS, port 1, all of which probe each other.
+ * keys_fixture - the keys that an aggregator sends to the agents of one ToR. The RNICs
+ * have the GUIDs 1 to KEYS_RNICS, port 1, and all of them probe each other.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_KEYS_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_KEYS_FIXTURE_H
@@ -18,18 +18,18 @@
 struct keys_send {
 	uint32_t epoch;
 	uint64_t version;
-	struct wire_rnic_id plain; /* guid 0: nobody */
+	struct wire_rnic_id plain; /* guid 0: no RNIC */
 	bool no_responders, no_pairs;
 };
 
-/* The ring has KEYS_TOR; the last message given to it is in force. */
+/* Returns a ring with the ToR KEYS_TOR. The last message that it receives applies. */
 struct key_ring *keys_fixture_ring(uint32_t epoch, uint64_t version);
 void keys_fixture_report(struct key_ring *ring, const struct keys_send *report);
 
-/* Keys are derived from this secret from now on; 0: from the first one. */
+/* All later keys are derived from this secret. 0: back to the first secret. */
 void keys_fixture_secret(uint8_t secret);
 
-/* Derived from the same secrets. */
+/* The same keys, derived from the same secrets. */
 void keys_fixture_pair(uint32_t epoch, struct wire_rnic_id prober,
     struct wire_rnic_id responder, uint8_t ret[PROBE_KEY_BYTES]);
 void keys_fixture_macs(uint32_t epoch, struct wire_rnic_id prober,

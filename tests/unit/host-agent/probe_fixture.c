@@ -19,7 +19,7 @@
 #define GIVE_UP_NS (60 * RM_NS_PER_S)
 #define QUICK_NS (30 * RM_NS_PER_S)
 #define LOOK_EVERY_NS RM_NS_PER_MS
-#define STALL_NS (2 * RM_NS_PER_MS) /* lateness that counts as a stall */
+#define STALL_NS (2 * RM_NS_PER_MS) /* a longer delay of the loop counts as a stall */
 
 static bool root;
 
@@ -29,7 +29,8 @@ probe_fixture_enter(void **state)
 	root = geteuid() == 0 && unshare(CLONE_NEWNET) == 0;
 	if (!root)
 		return 0;
-	/* Probes of 3000 bytes do not fit; the firewall drops those to 127.0.0.66. */
+	/* Probes of 3000 bytes exceed the MTU; the firewall drops packets to
+	 * 127.0.0.66. */
 	return system("ip link set lo up mtu 1500 && nft add table inet t && "
 		      "nft add chain inet t out "
 		      "'{ type filter hook output priority 0; }' && "
@@ -159,7 +160,8 @@ probe_fixture_reflect_apart(struct probe_fixture *fixture)
 	if (pid == 0) {
 		struct probe_fixture own = { 0 };
 
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it must end with the test */
+		/* The process must end with the test. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 
 		if (rm_loop_new(&own.loop) < 0)
 			_exit(1);
@@ -209,7 +211,7 @@ struct run {
 	bool gave_up;
 };
 
-/* After too many stalls no result is evaluated any more. */
+/* After too many stalls no further result is evaluated. */
 static void
 fixture_look(struct probe_fixture *fixture, rm_mono_t now)
 {
@@ -224,7 +226,7 @@ fixture_look(struct probe_fixture *fixture, rm_mono_t now)
 	fixture->look = rm_mono_add(now, LOOK_EVERY_NS);
 }
 
-/* The first stall that ends after then. */
+/* Returns the first stall that ends after this time. */
 static size_t
 fixture_first_stall(const struct probe_fixture *fixture, rm_mono_t from)
 {

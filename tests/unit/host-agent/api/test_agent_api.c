@@ -30,7 +30,7 @@ struct fixture {
 	struct agent_api api;
 	bool paused;
 	struct wire_brake brake;
-	char *answer; /* as received, then terminated */
+	char *answer; /* the bytes received, NUL-terminated */
 	size_t answer_len;
 };
 
@@ -77,7 +77,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* count targets, the i-th of which is probed every first + i us. */
+/* Sends a pinglist of count targets. Target i has the probing interval first + i us. */
 static void
 take(struct fixture *f, const char *tor, size_t count, uint32_t first)
 {
@@ -112,7 +112,7 @@ take(struct fixture *f, const char *tor, size_t count, uint32_t first)
 	free(targets);
 }
 
-/* False: the other side has closed, all is there. */
+/* Returns false when the other side has closed, so the whole answer is there. */
 static bool
 receive(struct fixture *f, int fd)
 {
@@ -166,7 +166,8 @@ number(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* Of the i-th pinglist: how many are shown, the first of them, and how many it has. */
+/* Checks pinglist i: how many of its targets are shown, the first one, and its
+ * total. */
 static void
 check_list(
     const json_t *all, size_t i, size_t shown, json_int_t first, json_int_t count)
@@ -210,7 +211,7 @@ a_pinglist_is_shown_page_by_page(void **state)
 	json_decref(all);
 }
 
-/* One flow per destination; the first one's path is known. */
+/* Each destination has one flow; only the path of the first one is known. */
 static void
 trace(struct fixture *f, size_t count)
 {

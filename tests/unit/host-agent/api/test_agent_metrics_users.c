@@ -131,7 +131,7 @@ a_user_without_qps_has_no_series_any_more(void **state)
 	assert_shown(f, "process=\"app5\"", false);
 }
 
-/* Of all series of user_qps. */
+/* Sums all series of user_qps of this device. */
 static double
 sum_shown(const struct fixture *f, const char *device)
 {
@@ -162,7 +162,7 @@ beyond_the_limit_the_largest_users_are_shown(void **state)
 	for (uint32_t i = 0; i < AGENT_METRICS_USERS + 3; i++)
 		connect_qp(f, i % 2, 100 + i, 1000 + i);
 	assert_shown(f, "rackmesh_agent_user_qps_over_limit 3\n", true);
-	/* The last ones are the largest. */
+	/* The last three users get a second QP and become the largest. */
 	for (uint32_t i = AGENT_METRICS_USERS; i < AGENT_METRICS_USERS + 3; i++)
 		connect_qp(f, i % 2, 1000 + i, 1000 + i);
 	assert_shown(f, "process=\"app1256\"} 2\n", true);
@@ -220,7 +220,7 @@ qps_without_room_count_as_others_until_they_end(void **state)
 	assert_shown(f, OTHERS("rxe0"), false);
 }
 
-/* Without BPF only lists show QPs, and for these the kernel reports no peer. */
+/* Without BPF, QPs are known only from the kernel's lists, which contain no peer. */
 static void
 qps_known_only_from_lists_count_for_their_users(void **state)
 {
@@ -272,14 +272,14 @@ a_qp_gets_its_flow_when_there_is_room_and_keeps_its_name(void **state)
 	assert_shown(f, "process=\"nccl\"} 1\n", true);
 }
 
-/* Its packets leave no RNIC, yet it is one of the device's QPs. */
+/* The packets of this QP leave no RNIC, but the QP still counts for the device. */
 static void
 a_qp_to_the_own_rnic_counts_for_its_user(void **state)
 {
 	struct fixture *f = *state;
 	struct qp_event event = services_qp(0, 17, 0, 0xc001, 5);
 
-	event.dgid[14] = 0; /* 10.0.0.0, its own */
+	event.dgid[14] = 0; /* 10.0.0.0 is the RNIC's own address */
 	assert_int_equal(services_event(f->services, &event, services_at(0)), 0);
 	assert_int_equal(services_counts(f->services).local, 1);
 	assert_int_equal(services_counts(f->services).flows, 0);
@@ -311,7 +311,7 @@ a_pod_with_qps_has_the_names_that_the_kubelet_reports(void **state)
 
 	k.answer = KUBELET_POD(POD_UID, "trainer-0");
 	kubelet_fixture_run(&k, 1);
-	/* Once, and only this one. */
+	/* The series of this pod appears once, and no other pod has one. */
 	assert_shown(f,
 	    "# TYPE rackmesh_agent_pod_info gauge\n"
 	    "rackmesh_agent_pod_info{pod_uid=\"" POD_UID "\",namespace=\"ml\","

@@ -159,7 +159,7 @@ read_config(struct agent_config *config, const char *text)
 static void
 a_place_fills_what_the_config_leaves_out(void **state)
 {
-	struct place *place = usual(1, 1); /* eth[0-3] alone */
+	struct place *place = usual(1, 1); /* only eth[0-3] */
 	const struct agent_aggregator_config *aggregators;
 	struct agent_config config;
 

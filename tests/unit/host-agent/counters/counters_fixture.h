@@ -1,7 +1,7 @@
 /*
- * counters_fixture - a device as its driver shows it: files, and what ethtool answers.
- *
- * Include it after cmocka.h. Everything asserts.
+ * counters_fixture - a fake device: the files that its driver shows in sysfs, and its
+ * answers over netlink and ethtool. Include it after cmocka.h. Every failure fails the
+ * test.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_COUNTERS_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_COUNTERS_FIXTURE_H
@@ -21,14 +21,14 @@
 #include "tests/unit/host-agent/rnic/rdma_fixture.h"
 
 #define FIXTURE_MAX_STATS 1024
-#define FIXTURE_DEVICE 5     /* the kernel's number */
-#define FIXTURE_ETHTOOL 0x1d /* the kernel's number of the family */
+#define FIXTURE_DEVICE 5     /* the kernel's number of the device */
+#define FIXTURE_ETHTOOL 0x1d /* the kernel's number of the ethtool family */
 
-/* An optical module: its memory, by halves of pages. */
+/* The memory of an optical module, in half pages of 128 bytes. */
 struct fixture_module {
 	uint8_t lower[128], diagnostics[128], upper[18][128];
-	uint32_t fails; /* pages, by bits, that cannot be read */
-	int error;      /* of all; 0: none */
+	uint32_t fails; /* bit mask of the pages that cannot be read */
+	int error;      /* error of every read; 0: none */
 };
 
 struct counters_fixture {
@@ -41,14 +41,15 @@ struct counters_fixture {
 	unsigned calls, questions;
 	uint32_t active_fec;
 
-	/* Over netlink: RDMA answers at all, counters and resources, and DCB. */
+	/* Over netlink: RDMA counters and resources are answered, and DCB is
+	 * answered. */
 	bool rdma_netlink, has_dcb;
 	struct fixture_list {
 		char names[256][64];
 		uint64_t values[256];
 		size_t count;
 	} stats, resources;
-	/* Groups of QPs that are counted apart. pid: 0, it has none. */
+	/* Groups of QPs with counters of their own. pid 0: the group has no process. */
 	struct fixture_group {
 		uint32_t port, pid;
 		const char *name;
@@ -56,13 +57,14 @@ struct counters_fixture {
 	} groups[160];
 	size_t group_count;
 	struct ieee_pfc pfc;
-	unsigned dscp_rules; /* besides one for Ethernet's type */
+	unsigned dscp_rules; /* DSCP rules, besides one rule for an EtherType */
 	struct fixture_module module;
-	/* By enum link_stat; the sum of FEC, then its lanes. */
+	/* By enum link_stat. For FEC: first the sum, then the value of each lane. */
 	bool link_there[LINK_STATS];
 	uint64_t link[LINK_STATS];
 	unsigned link_questions[LINK_KINDS];
-	/* Before each answer, in the thread that asks. NULL: nothing. */
+	/* Called before each answer, in the thread that sent the request. NULL:
+	 * none. */
 	void (*hook)(struct counters_fixture *fixture, const char *netdev);
 };
 
@@ -180,7 +182,7 @@ fixture_app_table(struct fixture_answer *answer, unsigned dscp_rules)
 	fixture_end_nested(answer, table, DCB_ATTR_IEEE_APP_TABLE);
 }
 
-/* As the kernel's fill_res_counter_entry puts it. */
+/* Builds an entry like the kernel's fill_res_counter_entry. */
 static inline void
 fixture_groups(struct fixture_answer *answer, const struct counters_fixture *fixture)
 {
@@ -219,7 +221,7 @@ fixture_groups(struct fixture_answer *answer, const struct counters_fixture *fix
 	fixture_end_nested(answer, table, RDMA_NLDEV_ATTR_STAT_COUNTER | NLA_F_NESTED);
 }
 
-/* The half of a page that is asked for. NULL: the kernel refuses. */
+/* Returns the requested half page. NULL: the kernel refuses the request. */
 static inline const uint8_t *
 fixture_module_half(
     const struct fixture_module *module, const struct nlmsghdr *question)
@@ -256,7 +258,7 @@ fixture_module_half(
 	return module->upper[numbers[ETHTOOL_A_MODULE_EEPROM_PAGE]];
 }
 
-/* As the kernel's fec_put_stats and stats_put_stats put them. */
+/* Builds statistics like the kernel's fec_put_stats and stats_put_stats. */
 static inline void
 fixture_link_put(const struct counters_fixture *fixture, struct fixture_answer *answer,
     enum link_stat stat, uint16_t type, size_t count)
@@ -361,7 +363,7 @@ fixture_generic(struct counters_fixture *fixture, const struct nlmsghdr *questio
 	}
 	fixture_end(&answer, at, question->nlmsg_type);
 	at = fixture_begin(&answer, NLMSG_HDRLEN + sizeof(struct nlmsgerr));
-	fixture_end(&answer, at, NLMSG_ERROR); /* of 0: that was all */
+	fixture_end(&answer, at, NLMSG_ERROR); /* error 0: end of the answer */
 	return (int)answer.len;
 }
 
@@ -382,7 +384,7 @@ counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *questio
 	struct fixture_answer answer = { bytes, 0, room };
 	size_t at;
 
-	if (protocol == NETLINK_GENERIC) /* in a thread of its own */
+	if (protocol == NETLINK_GENERIC) /* called from a worker thread */
 		return fixture_generic(fixture, question, bytes, room);
 	at = fixture_begin(&answer, NLMSG_HDRLEN);
 	fixture->questions++;
@@ -427,7 +429,7 @@ counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *questio
 		fixture_end(&answer, at, question->nlmsg_type);
 	}
 	at = fixture_begin(&answer, NLMSG_HDRLEN + sizeof(struct nlmsgerr));
-	fixture_end(&answer, at, NLMSG_ERROR); /* of 0: that was all */
+	fixture_end(&answer, at, NLMSG_ERROR); /* error 0: end of the answer */
 	return (int)answer.len;
 }
 
@@ -500,7 +502,7 @@ fixture_dcb_put(struct counters_fixture *fixture, const char *name, uint64_t val
 		fixture->pfc.pfc_en |= (uint8_t)(value << priority);
 }
 
-/* place: the letter of the table. */
+/* place: the letter that the counter table uses for the source. */
 static inline void
 counters_fixture_put(
     struct counters_fixture *fixture, char place, const char *name, const char *text)
@@ -535,7 +537,7 @@ counters_fixture_put(
 		fixture->count++;
 }
 
-/* The index of a counter among the values of the table. */
+/* Returns the index of a counter among the values of the table. */
 static inline size_t
 counters_fixture_value(const char *name, unsigned index)
 {

@@ -112,7 +112,7 @@ moved_names_of_ethtool_are_looked_up_again(void **unused)
 	assert_int_equal(sample("pfc_rx_pause_us", 3)->value, 8134);
 	assert_false(sample("pfc_rx_frames", 4)->there);
 
-	/* Another name before them. */
+	/* Insert another name before them. */
 	memmove(device.names[1], device.names[0], 2 * sizeof(device.names[0]));
 	memmove(&device.values[1], &device.values[0], 2 * sizeof(device.values[0]));
 	strcpy(device.names[0], "rx_prio0_pause");
@@ -137,7 +137,8 @@ static void
 a_name_without_an_end_is_read_by_its_32_bytes(void **unused)
 {
 	counters_fixture_put(&device, 'e', "rx_vport_rdma_multicast_packets", "3");
-	/* 32 bytes without a 0: of no counter that we want, and in nobody's way. */
+	/* A name of 32 bytes without a terminating 0 must not disturb the names
+	 * after it. */
 	memset(device.names[1], 'x', ETH_GSTRING_LEN);
 	device.count = 2;
 	assert_int_equal(read_after(0), 0);
@@ -281,7 +282,7 @@ sources_without_judged_counters_are_read_seldom(void **unused)
 	counters_fixture_put(&device, 'n', "carrier_changes", "2");
 	counters_fixture_put(&device, 'n', "statistics/rx_bytes", "100");
 	assert_int_equal(read_some(false, 0), 0);
-	assert_true(reading.all); /* it was looked for */
+	assert_true(reading.all); /* all sources were searched */
 	assert_int_equal(sample("active_qp", 0)->value, 12);
 	assert_true(is_seldom("active_qp") && is_seldom("pfc_enabled") &&
 		    is_seldom("netdev_rx_bytes"));
@@ -300,14 +301,15 @@ sources_without_judged_counters_are_read_seldom(void **unused)
 	assert_int_equal(device.calls, calls + 1);
 	assert_int_equal(sample("cnp_tx", 0)->value, 5);
 	assert_int_equal(sample("carrier_changes", 0)->value, 4);
-	assert_int_equal(reading.trusts_dscp, 0); /* as last read */
+	/* The value of the last full reading. */
+	assert_int_equal(reading.trusts_dscp, 0);
 
 	assert_int_equal(read_some(true, 1), 0);
 	assert_int_equal(device.questions, questions + 4);
 	assert_int_equal(sample("netdev_rx_bytes", 0)->value, 900);
 }
 
-/* Without names of its own for them, PFC is counted by DCB alone. */
+/* A driver without counters of its own for PFC: only DCB counts PFC frames. */
 static void
 sources_with_judged_counters_are_read_each_time(void **unused)
 {
@@ -319,7 +321,7 @@ sources_with_judged_counters_are_read_each_time(void **unused)
 	assert_int_equal(sample("pfc_rx_frames", 3)->value, 9);
 }
 
-/* Of the driver's own counters and of ethtool's, the first are used. */
+/* The driver's own counter is used before the standard one of ethtool. */
 static void
 only_the_standard_statistics_that_are_needed_are_asked_for(void **unused)
 {
@@ -337,7 +339,7 @@ only_the_standard_statistics_that_are_needed_are_asked_for(void **unused)
 		assert_int_equal(read_some(false, 1), 0);
 		assert_int_equal(sample("crc_err", 0)->value, 10 + i);
 	}
-	/* The search asks for all, then there are readings of what is needed. */
+	/* The first reading queries every group; later ones only the groups in use. */
 	assert_int_equal(device.link_questions[LINK_PAUSE], 1);
 	assert_int_equal(device.link_questions[LINK_STANDARD], 5);
 	assert_int_equal(device.link_questions[LINK_FEC], 5);
@@ -411,7 +413,7 @@ the_kernel_itself_answers_in_time(void **unused)
 	uint16_t family;
 	int r;
 
-	/* lo has none of it, and that is an answer. */
+	/* lo supports none of these; "not supported" is a valid answer. */
 	r = dcb_pfc_read(&pfc, &counter_kernel, "lo");
 	assert_true(r < 0 && r != -ETIME && r != -EBADMSG);
 	r = rdma_stats_look(&stats, RDMA_STATS_COUNTERS, &counter_kernel, "none0", 1);

@@ -94,9 +94,9 @@ static void
 restarted_new_and_missing_counters_are_not_reported(void **state)
 {
 	take(states, "oos_rx", 0, true, 1000);
-	assert_int_equal(fill(0), 0); /* new */
+	assert_int_equal(fill(0), 0); /* a new counter */
 	take(states, "oos_rx", 0, true, 900);
-	assert_int_equal(fill(0), 0); /* again from 0: 900 of how many? */
+	assert_int_equal(fill(0), 0); /* restarted from 0: the increase is unknown */
 	take(states, "oos_rx", 0, true, 950);
 	assert_int_equal(fill(0), 1);
 	take(states, "oos_rx", 0, false, 0);
@@ -109,7 +109,8 @@ a_returned_counter_is_reported_from_the_second_reading_on(void **state)
 	take(states, "oos_rx", 0, true, 1000);
 	take(states, "oos_rx", 0, false, 0);
 	take(states, "oos_rx", 0, true, 1900);
-	assert_int_equal(fill(0), 0); /* 900 in more than this interval */
+	/* The increase of 900 took longer than this interval. */
+	assert_int_equal(fill(0), 0);
 	take(states, "oos_rx", 0, true, 1907);
 	assert_int_equal(fill(0), 1);
 	assert_int_equal(values[0].value, 7);
@@ -152,7 +153,7 @@ a_bond_that_does_not_count_has_the_sum_of_its_ports(void **state)
 		    values[i].counter == WIRE_COUNTER_SYMBOL_ERR ? 5 : 2);
 }
 
-/* What a module says of four lanes, with its reading before, as counters has it. */
+/* Takes two equal readings of the received light of a module's lanes. */
 static void
 take_light(struct counter_state *of, const uint64_t nanowatts[4], unsigned lanes)
 {
@@ -170,7 +171,8 @@ reported(size_t count, unsigned counter, unsigned index)
 	return UINT64_MAX;
 }
 
-/* One port's as a whole: a lane is judged by the others of its module. */
+/* The bond reports all lanes of one port, because a lane is compared with the other
+ * lanes of its module. */
 static void
 the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
 {
@@ -189,7 +191,7 @@ the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
 	for (unsigned i = 1; i < 4; i++)
 		assert_int_equal(reported(count, WIRE_COUNTER_OPTICS_RX_NW, i), 900000);
 	assert_int_equal(reported(count, WIRE_COUNTER_PORT_RATE_MBPS, 0), 200000);
-	/* A port that is down is no dark port. */
+	/* The light of a port that is down is not used. */
 	take_light(lower, (uint64_t[]){ 100, 200, 100, 2000 }, 4);
 	count = counter_report_fill(bond, lowers, 2, values);
 	assert_int_equal(reported(count, WIRE_COUNTER_OPTICS_RX_NW, 0), 40000);

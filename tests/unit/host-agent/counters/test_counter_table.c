@@ -1,5 +1,5 @@
-/* The table against what each driver shows: the files of drivers/, which were written
- * after the drivers' own names and not after the table. */
+/* Compares the counter table with what each driver shows. The files in drivers/ were
+ * written from the drivers' sources, not from the table. */
 #include "host-agent/counters/counter_table.h"
 
 #include <setjmp.h>
@@ -15,9 +15,9 @@
 
 static struct counters_fixture device;
 static struct counter_sample *samples;
-static uint64_t *expected; /* of the device that is being read */
+static uint64_t *expected; /* the description of the device that is being read */
 
-/* Names that some device has shown, "driver place:name". */
+/* Names that at least one device has shown, as "driver place:name". */
 static char shown[4096][96];
 static size_t shown_count;
 
@@ -48,7 +48,7 @@ was_shown(const char *driver, const char *source)
 	return false;
 }
 
-/* What the file says, and what that is. */
+/* Writes the text of a file and returns the value that it stands for. */
 static uint64_t
 text_of(const char *name, uint64_t number, char text[64])
 {
@@ -75,7 +75,7 @@ text_of(const char *name, uint64_t number, char text[64])
 	return number;
 }
 
-/* Always the same of a name: two rows may have it. */
+/* Returns the same number for the same name, because two rows may share a name. */
 static uint64_t
 number_of(const char *name)
 {
@@ -109,7 +109,7 @@ put_line(const char *driver, const char *counter, const char *source)
 	}
 }
 
-/* Of files alone, or also over netlink: the same. */
+/* Reads the device from files alone or over netlink too; the values must be equal. */
 static void
 read_by(const char *driver, const char *about, bool netlink)
 {
@@ -194,7 +194,7 @@ each_driver_is_read_by_its_own_names(void **unused)
 	}
 }
 
-/* After the test above. */
+/* Uses the names that the test above has collected. */
 static void
 every_name_of_the_table_was_read(void **unused)
 {
@@ -249,7 +249,7 @@ print_the_table(void **unused)
 	print_message("\n");
 }
 
-/* As a line of docs/counters.md. */
+/* Writes the row as a line of docs/counters.md. */
 static void
 document(const struct counter_row *row, char line[512])
 {

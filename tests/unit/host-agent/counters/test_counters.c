@@ -1,4 +1,4 @@
-/* All RNICs of a host, as the loop sees them; and as the API shows them. */
+/* The counters of all RNICs of a host, as the event loop and the API see them. */
 #include "host-agent/counters/counters.h"
 
 #include <setjmp.h>
@@ -40,7 +40,7 @@ setup(void **unused)
 static int
 teardown(void **unused)
 {
-	sem_post(&released); /* of a test that failed while it held a thread */
+	sem_post(&released); /* for a test that failed while it blocked a thread */
 	counters_free(counters);
 	rm_loop_free(loop);
 	counters_fixture_free(&device);
@@ -152,7 +152,7 @@ values_read_seldom_have_their_own_interval(void **unused)
 	json_decref(shown);
 }
 
-/* What is due while the device hangs is read with the next reading. */
+/* Values that become due while the device hangs are read with the next reading. */
 static void
 values_read_seldom_are_kept(void **unused)
 {
@@ -234,7 +234,7 @@ the_ports_of_a_bond_are_read_too(void **unused)
 	LOOPBACK_WAIT(loop, reads() == 4);
 	assert_true(is_shown("bond0") && is_shown("eth1") && is_shown("eth2"));
 
-	/* Another RNIC instead. */
+	/* Another RNIC replaces the bond. */
 	read_once(&device.place, 1);
 	assert_false(is_shown("bond0") || is_shown("eth2"));
 }
@@ -248,7 +248,7 @@ read_all(const struct counter_port_place *bond, const char *changes, uint64_t ex
 	LOOPBACK_WAIT(loop, reads() == expected);
 }
 
-/* UINT64_MAX: they are not told. */
+/* UINT64_MAX: the report does not contain carrier_changes. */
 static uint64_t
 changes_reported(const struct counter_port_place *bond)
 {
@@ -315,7 +315,8 @@ the_metrics_have_types_labels_and_totals(void **unused)
 	assert_non_null(strstr(all, "# TYPE rdma_pci_stalled_write_percent gauge\n"
 				    "rdma_pci_stalled_write_percent{host=\"h1\","
 				    "device=\"rdma0\",port=\"1\"} 31\n"));
-	/* As Spiderpool's exporter calls it; its gauges are gauges here. */
+	/* The names of Spiderpool's exporter. What it exports as a gauge is a gauge
+	 * here. */
 	assert_non_null(strstr(all, "# TYPE rdma_rx_pause_total counter\n"
 				    "rdma_rx_pause_total{host=\"h1\",device="
 				    "\"rdma0\",port=\"1\",priority=\"3\"} 41927\n"));
@@ -412,7 +413,7 @@ wait_for_threads(unsigned count)
 		assert_non_null(threads);
 		for (seen = 0; readdir(threads) != NULL;)
 			seen++;
-		seen -= 2; /* "." and ".." */
+		seen -= 2; /* two of the entries are "." and ".." */
 		closedir(threads);
 		sched_yield();
 	}
@@ -428,7 +429,8 @@ no_counter_waits_for_a_slow_module(void **unused)
 	device.hook = hold_the_module;
 	counters_read_optics(counters);
 	sem_wait(&held);
-	counters_read_optics(counters); /* it is on its way: no second one */
+	/* A reading is in progress: no second one starts. */
+	counters_read_optics(counters);
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "7");
 	read_once(&device.place, 1);
 	assert_int_equal(state(0, "cnp_tx")->delta, 2);
@@ -437,11 +439,12 @@ no_counter_waits_for_a_slow_module(void **unused)
 	sem_post(&released);
 	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 1);
 	assert_int_equal(state(0, "optics_rx_lowest_nw")->total, 0x2000 * 100);
-	read_once(&device.place, 1); /* of the counters: the light stays */
+	/* A reading of the counters keeps the light values. */
+	read_once(&device.place, 1);
 	assert_true(state(0, "optics_rx_lowest_nw")->there);
 }
 
-/* What the report says of the light of the first lane; UINT64_MAX: nothing. */
+/* Returns the reported light of the first lane. UINT64_MAX: none is reported. */
 static uint64_t
 light_reported(void)
 {
@@ -468,7 +471,7 @@ the_light_of_a_module_that_hangs_is_dropped(void **unused)
 	assert_int_equal(light_reported(), 0x2000 * 100);
 	device.hook = hold_the_module;
 	counters_read_optics(counters);
-	sem_wait(&held); /* and does not come back for minutes */
+	sem_wait(&held); /* the reading hangs */
 	for (unsigned i = 0; i < 3; i++)
 		counters_read_optics(counters);
 	device.hook = NULL;
@@ -477,7 +480,7 @@ the_light_of_a_module_that_hangs_is_dropped(void **unused)
 	sem_post(&released);
 	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 3);
 	assert_true(state(0, "optics_rx_lowest_nw")->there);
-	assert_int_equal(light_reported(), UINT64_MAX); /* one reading alone */
+	assert_int_equal(light_reported(), UINT64_MAX); /* after one reading only */
 }
 
 static void
@@ -496,7 +499,7 @@ a_lane_is_dark_after_two_dark_readings(void **unused)
 	assert_int_equal(light_reported(), 0);
 }
 
-/* The one that hangs keeps a thread, as a second one would. */
+/* A hanging module occupies one thread; the second module needs another thread. */
 static void
 no_module_waits_for_another_that_hangs(void **unused)
 {
@@ -519,11 +522,11 @@ no_module_waits_for_another_that_hangs(void **unused)
 	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 2);
 }
 
-/* The module hangs in its driver, and with it a counter that wants the same lock. */
+/* The module hangs in its driver, and so does a counter that needs the same lock. */
 static void
 the_end_does_not_wait_for_hanging_readings(void **unused)
 {
-	static struct counters *behind; /* their threads have them: not freed */
+	static struct counters *behind; /* the hanging threads use it: never freed */
 	rm_mono_t begun;
 
 	make_module();
@@ -545,7 +548,8 @@ the_end_does_not_wait_for_hanging_readings(void **unused)
 	device.hook = NULL;
 	for (unsigned i = 0; i < 2; i++)
 		sem_post(&released);
-	wait_for_threads(1); /* of this process: before the fixture is gone */
+	/* The threads of this process must end before the fixture is freed. */
+	wait_for_threads(1);
 }
 
 static void
@@ -586,7 +590,7 @@ a_modules_values_are_shown_until_it_stops_answering(void **unused)
 	assert_int_equal(counters_counts(counters)->optics_none, 1);
 }
 
-/* ---- apart for each process ---- */
+/* ---- counters per process ---- */
 
 static void
 follow(struct services *services, uint32_t qpn, uint32_t pid, const char *service)
@@ -640,7 +644,7 @@ counters_of_a_process_have_its_name(void **unused)
 	device.groups[4] = (struct fixture_group){ 1, 0, "packet_seq_err", 1 };
 	device.group_count = 5;
 
-	read_once(&device.place, 1); /* nobody wants them yet */
+	read_once(&device.place, 1); /* counters by process are off */
 	assert_shown(metrics, "rackmesh_agent_user_counter_total{", false);
 	assert_shown(metrics, "rackmesh_agent_user_counters_left_out 0\n", true);
 
@@ -653,10 +657,10 @@ counters_of_a_process_have_its_name(void **unused)
 	    true);
 	assert_shown(
 	    metrics, "process=\"python3\",counter=\"rnr_nak_retry_err\"} 9\n", true);
-	assert_shown(metrics, "out_of_buffer", false); /* is 0 */
+	assert_shown(metrics, "out_of_buffer", false); /* its value is 0 */
 	assert_shown(metrics, "rackmesh_agent_user_counters_left_out 2\n", true);
 
-	device.group_count = 0; /* it is counted apart no more */
+	device.group_count = 0; /* the groups are gone */
 	read_once(&device.place, 1);
 	assert_shown(metrics, "rackmesh_agent_user_counter_total{", false);
 	device.group_count = 5;

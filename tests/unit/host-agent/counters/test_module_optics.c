@@ -1,4 +1,5 @@
-/* Memory of modules, byte by byte as SFF-8472, SFF-8636 and CMIS lay it out. */
+/* The memory of modules, byte by byte, in the layouts of SFF-8472, SFF-8636 and
+ * CMIS. */
 #include "host-agent/counters/module_optics.h"
 
 #include <setjmp.h>
@@ -39,7 +40,7 @@ put16(uint8_t *at, unsigned value)
 	at[1] = (uint8_t)value;
 }
 
-/* By its offset in the standard. */
+/* Writes bytes at their offset in the standard. */
 static void
 put_upper(unsigned page, unsigned offset, unsigned value)
 {
@@ -53,8 +54,8 @@ make_qsfp28(void)
 	uint8_t *lower = device.module.lower;
 
 	lower[0] = 0x11;
-	put16(lower + 22, 0x2580); /* 37.5 degrees */
-	put16(lower + 26, 33012);  /* of 100 uV */
+	put16(lower + 22, 0x2580); /* 37.5 degrees Celsius */
+	put16(lower + 26, 33012);  /* unit: 100 uV */
 	for (unsigned i = 0; i < 4; i++) {
 		put16(lower + 34 + 2 * i, rx[i]);
 		put16(lower + 42 + 2 * i, 3250 + i);
@@ -75,7 +76,7 @@ make_cmis(void)
 
 	lower[0] = 0x18;
 	lower[1] = 0x40;
-	lower[3] = 3 << 1; /* ready */
+	lower[3] = 3 << 1; /* module state: ready */
 	put16(lower + 14, 0x3100);
 	put16(lower + 16, 32990);
 	device.module.upper[0][212 - 128] = 0x06; /* 1310 nm EML */
@@ -137,7 +138,8 @@ a_qsfp_dd_is_read_by_cmis(void **unused)
 	assert_value(MODULE_RX_NW, 900000);
 	assert_value(MODULE_RX_NW + 7, 900700);
 	assert_value(MODULE_TX_NW + 7, 1100700);
-	assert_value(MODULE_BIAS_UA + 7, 4 * 20007); /* currents are doubled */
+	/* The factor doubles bias currents. */
+	assert_value(MODULE_BIAS_UA + 7, 4 * 20007);
 	assert_value(MODULE_RX_LOWEST_NW, 900000);
 	assert_value(MODULE_TX_LOWEST_NW, 1100000);
 	assert_value(MODULE_CELSIUS, 49);
@@ -151,7 +153,7 @@ static void
 missing_media_lanes_are_not_dark(void **unused)
 {
 	make_cmis();
-	device.module.upper[0][210 - 128] = 0xf0; /* 400GBASE-DR4: four */
+	device.module.upper[0][210 - 128] = 0xf0; /* 400GBASE-DR4: four lanes */
 	for (unsigned i = 4; i < 8; i++)
 		put_upper(17, 186 + 2 * i, 0);
 	assert_int_equal(read_module(), 0);
@@ -159,7 +161,7 @@ missing_media_lanes_are_not_dark(void **unused)
 	assert_value(MODULE_RX_LOWEST_NW, 900000);
 }
 
-/* 100GBASE-DR1, FR1 and LR1: one wavelength. */
+/* 100GBASE-DR1, FR1 and LR1 use one wavelength, so one lane. */
 static void
 missing_channels_of_a_qsfp28_are_not_dark(void **unused)
 {
@@ -175,7 +177,7 @@ missing_channels_of_a_qsfp28_are_not_dark(void **unused)
 	}
 	assert_value(MODULE_RX_NW, 891200);
 	assert_value(MODULE_RX_LOWEST_NW, 891200);
-	device.module.lower[113] = 0x01; /* the other way round: the first is lit */
+	device.module.lower[113] = 0x01; /* inverted: only the first lane has light */
 	assert_int_equal(read_module(), 0);
 	assert_value(MODULE_RX_NW, 891200);
 }
@@ -191,7 +193,7 @@ an_sfp28_is_read_by_sff_8472(void **unused)
 	put16(own + 26, 1000);
 	put16(own + 34, 200);
 	put16(own + 38, 300);
-	put16(own + 96, 0xff00); /* 1 degree below 0 */
+	put16(own + 96, 0xff00); /* 1 degree below 0 Celsius */
 	put16(own + 98, 33000);
 	put16(own + 100, 3000);
 	put16(own + 102, 5000);
@@ -206,11 +208,12 @@ an_sfp28_is_read_by_sff_8472(void **unused)
 	assert_value(MODULE_RX_LOW_ALARM_NW, 20000);
 	assert_value(MODULE_RX_LOW_WARNING_NW, 30000);
 	assert_false(optics.there[MODULE_RX_NW + 1]);
-	/* Calibrated by the reader: not told. */
+	/* Externally calibrated values need a computation that is not supported: no
+	 * value. */
 	device.module.lower[92] = 0x50;
 	assert_int_equal(read_module(), -ENODATA);
 	assert_nothing_there();
-	/* To be asked in another way first: what stands there is not light. */
+	/* An address change is required first: these bytes are not diagnostics. */
 	device.module.lower[92] = 0x6c;
 	assert_int_equal(read_module(), -ENODATA);
 	assert_nothing_there();
@@ -228,13 +231,13 @@ unmeasured_values_are_missing_and_not_dark(void **unused)
 	assert_true(optics.there[MODULE_RX_LOWEST_NW]);
 
 	make_cmis();
-	device.module.upper[1][160 - 128] = 0x01 | 3 << 3; /* an unknown factor */
+	device.module.upper[1][160 - 128] = 0x01 | 3 << 3; /* unknown bias multiplier */
 	assert_int_equal(read_module(), 0);
 	assert_false(optics.there[MODULE_RX_NW]);
 	assert_false(optics.there[MODULE_BIAS_UA]);
 	assert_true(optics.there[MODULE_CELSIUS]);
 	device.module.upper[1][159 - 128] =
-	    0x02; /* of temperature and supply the latter */
+	    0x02; /* the supply voltage is monitored, the temperature is not */
 	assert_int_equal(read_module(), 0);
 	assert_false(optics.there[MODULE_CELSIUS]);
 	assert_true(optics.there[MODULE_MILLIVOLTS]);
@@ -253,7 +256,7 @@ a_module_without_thresholds_is_read_all_the_same(void **unused)
 	assert_int_equal(read_module(), 0);
 	assert_false(optics.there[MODULE_RX_LOW_ALARM_NW]);
 	assert_true(optics.there[MODULE_RX_LOW_WARNING_NW]);
-	device.module.lower[2] = 0x04; /* flat: page 3 is no page 3 */
+	device.module.lower[2] = 0x04; /* flat memory: there is no page 3 */
 	assert_int_equal(read_module(), 0);
 	assert_false(optics.there[MODULE_RX_LOW_WARNING_NW]);
 }
@@ -270,7 +273,7 @@ a_copper_module_has_no_light(void **unused)
 	assert_int_equal(read_module(), -ENODATA);
 	device.module.upper[0][212 - 128] = 0x10; /* a tunable laser */
 	assert_int_equal(read_module(), 0);
-	device.module.lower[2] = 0x80; /* flat */
+	device.module.lower[2] = 0x80; /* flat memory */
 	assert_int_equal(read_module(), -ENODATA);
 }
 
@@ -281,7 +284,7 @@ unready_unknown_and_refused_modules_report_nothing(void **unused)
 	device.module.lower[2] = 0x01;
 	assert_int_equal(read_module(), -EAGAIN);
 	make_cmis();
-	device.module.lower[3] = 1 << 1; /* low power */
+	device.module.lower[3] = 1 << 1; /* low power mode */
 	assert_int_equal(read_module(), -EAGAIN);
 	device.module.lower[3] = 3 << 1;
 	device.module.fails = 1 << 17;
@@ -296,7 +299,7 @@ unready_unknown_and_refused_modules_report_nothing(void **unused)
 	assert_nothing_there();
 }
 
-/* All that the table asks for is known, and each is another one. */
+/* Each row of the table maps to a known value, and no two rows map to the same one. */
 static void
 every_row_of_the_table_has_its_value(void **unused)
 {

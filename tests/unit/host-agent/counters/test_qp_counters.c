@@ -58,9 +58,10 @@ the_groups_of_a_process_are_summed(void **unused)
 {
 	put(1, 17, "packet_seq_err", 3);
 	put(1, 18, "packet_seq_err", 5);
-	put(1, 17, "packet_seq_err", UINT64_C(1) << 32); /* of another type of QP */
+	/* A group of another QP type. */
+	put(1, 17, "packet_seq_err", UINT64_C(1) << 32);
 	put(1, 17, "rx_write_requests", 9);
-	put(2, 17, "packet_seq_err", 1000); /* the other port's */
+	put(2, 17, "packet_seq_err", 1000); /* another port */
 	assert_int_equal(read_device(), 0);
 	assert_int_equal(all.process_count, 2);
 	assert_int_equal(all.name_count, 3);

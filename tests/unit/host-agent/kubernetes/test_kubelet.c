@@ -42,12 +42,12 @@ an_unknown_pod_causes_a_request_at_once(void **state)
 	assert_true(kubelet_up(f->kubelet));
 	assert_string_equal(kubelet_pod(f->kubelet, UID("01"))->name, "trainer-0");
 
-	kubelet_want(f->kubelet, UID("01")); /* is known */
+	kubelet_want(f->kubelet, UID("01")); /* already known: no request */
 	f->answer = KUBELET_POD(UID("02"), "trainer-1");
 	kubelet_want(f->kubelet, UID("02"));
-	kubelet_fixture_run(f, 2); /* the interval is an hour */
+	kubelet_fixture_run(f, 2); /* not by the timer: its interval is an hour */
 	assert_string_equal(kubelet_pod(f->kubelet, UID("02"))->name, "trainer-1");
-	assert_null(kubelet_pod(f->kubelet, UID("01"))); /* is gone */
+	assert_null(kubelet_pod(f->kubelet, UID("01"))); /* the pod no longer exists */
 	assert_true(kubelet_age_ns(f->kubelet, rm_mono_now()) >= 0);
 }
 
@@ -61,7 +61,7 @@ a_pod_unknown_to_the_kubelet_is_requested_once(void **state)
 	kubelet_want(f->kubelet, UID("09"));
 	kubelet_fixture_run(f, 2);
 	assert_null(kubelet_pod(f->kubelet, UID("09")));
-	kubelet_want(f->kubelet, UID("09")); /* asks for nothing */
+	kubelet_want(f->kubelet, UID("09")); /* already asked once: no request */
 	f->answer = KUBELET_POD(UID("02"), "trainer-1");
 	kubelet_want(f->kubelet, UID("02"));
 	kubelet_fixture_run(f, 3);
@@ -93,7 +93,8 @@ known_pods_stay_while_the_kubelet_fails(void **state)
 		f->answer = failures[i].answer;
 		if (i == 0)
 			kubelet_want(f->kubelet, UID("02"));
-		kubelet_fixture_run(f, count++); /* the next try comes by itself */
+		/* The client retries without a new request. */
+		kubelet_fixture_run(f, count++);
 		assert_true(f->r < 0);
 		assert_false(kubelet_up(f->kubelet));
 		if (strstr(f->reason, failures[i].reason) == NULL)
@@ -116,7 +117,8 @@ run_statuses(struct kubelet_fixture *f, size_t count, const int statuses[], bool
 {
 	f->answer = KUBELET_POD(UID("01"), "trainer-0");
 	for (size_t i = 0; i < count; i++) {
-		if (i > 0 && f->status == 200) /* the interval is an hour */
+		/* Not by the timer: its interval is an hour. */
+		if (i > 0 && f->status == 200)
 			kubelet_want(f->kubelet, i % 2 == 0 ? UID("02") : UID("03"));
 		f->status = statuses[i];
 		kubelet_fixture_run(f, (unsigned)i + 1);
@@ -165,7 +167,7 @@ a_token_file_that_others_can_read_is_not_used(void **state)
 	assert_non_null(strstr(f->reason, f->token_file));
 	assert_int_equal(f->asked, 0);
 	assert_int_equal(chmod(f->token_file, 0600), 0);
-	kubelet_fixture_run(f, 2); /* the token is read again */
+	kubelet_fixture_run(f, 2); /* the token file is read again */
 	assert_int_equal(f->r, 0);
 }
 

@@ -76,11 +76,12 @@ the_pods_of_a_kubelets_answer_are_found_by_uid(void **state)
 	assert_owner(list, UID("03"), "llm-worker-3", "PyTorchJob", "llm");
 	assert_owner(list, UID("04"), "rdma-device-plugin-qk4ns", "DaemonSet",
 	    "rdma-device-plugin");
-	/* A static pod, by the hash that its cgroup has. */
+	/* A static pod is identified by the hash in its cgroup name. */
 	assert_owner(
 	    list, "3f1e9c2b7a6d5e4f8c0b1a2d3e4f5061", "kube-proxy-gpu17", "", "");
 	assert_owner(list, UID("06"), "debug", "", "");
-	/* A ReplicaSet with another label is no Deployment's. */
+	/* The hash label differs from the ReplicaSet's name: the owner is no
+	 * Deployment. */
 	assert_owner(
 	    list, UID("07"), "rollout-7f9b-abcde", "ReplicaSet", "rollout-7f9b");
 	assert_string_equal(pod_list_find(list, UID("02"))->namespace, "ml");
@@ -208,7 +209,8 @@ an_answer_beyond_the_bounds_is_refused(void **state)
 	memset(text, ' ', size);
 	assert_int_equal(pod_list_parse(text, size, &list, &error), -EPROTO);
 	assert_non_null(strstr(error.text, "16 MiB"));
-	/* Metadata of more than its bound is not parsed: here half a million arrays. */
+	/* A metadata object above the size limit is skipped: here half a million
+	 * arrays. */
 	head = snprintf(text, size, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":");
 	memset(text + head, '[', POD_LIST_MAX_METADATA);
 	memset(text + head + POD_LIST_MAX_METADATA, ']', POD_LIST_MAX_METADATA);

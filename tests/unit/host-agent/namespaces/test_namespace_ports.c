@@ -1,5 +1,5 @@
-/* Namespaces are files here, and the kernel's answer in each is made up; the real
- * kernel shows that a socket belongs to the namespace that was entered. */
+/* Namespaces are files in this test, and the kernel's answer in each is made up. The
+ * test with the real kernel shows that a socket belongs to the entered namespace. */
 #include "host-agent/namespaces/namespace_ports.h"
 
 #include <setjmp.h>
@@ -18,10 +18,10 @@
 #include "tests/unit/host-agent/counters/counters_fixture.h"
 
 static struct rdma_fixture files;
-static uint8_t mode;            /* 0: exclusive */
-static unsigned devices, ports; /* in each namespace, and of each device */
-static const char *stem;        /* of the devices' names */
-static int refused;             /* the error that is returned instead */
+static uint8_t mode;            /* RDMA's netns mode; 0: exclusive */
+static unsigned devices, ports; /* devices in each namespace, ports of each device */
+static const char *stem;        /* first part of the devices' names */
+static int refused;             /* error to return instead of an answer */
 static char entered[8][256];
 static unsigned enters;
 
@@ -151,7 +151,7 @@ ports_of_a_pods_namespace_are_found_with_its_name(void **state)
 	(void)state;
 	devices = 2;
 	assert_int_equal(look(), 0);
-	/* Neither the agent's own namespace, nor an invalid name. */
+	/* The agent's own namespace and the invalid name are not entered. */
 	assert_int_equal(enters, 1);
 	assert_non_null(strstr(entered[0], "/run/netns/cni-1"));
 	assert_int_equal(found.count, 2);
@@ -201,7 +201,7 @@ limits_are_kept_and_counted(void **state)
 	assert_int_equal(found.left_out, 8 + 32 * 5 - NAMESPACE_PORTS_MAX);
 }
 
-/* A pod may rename its devices; their names are labels of the agent's metrics. */
+/* Pods may rename their devices; a device's name is a label of the agent's metrics. */
 static void
 devices_with_invalid_names_are_left_out(void **state)
 {
@@ -213,7 +213,7 @@ devices_with_invalid_names_are_left_out(void **state)
 	assert_int_equal(found.left_out, 2);
 }
 
-/* A device with that name is in the child's namespace alone. */
+/* Only the child's namespace contains a device with this name. */
 static void
 a_socket_belongs_to_the_namespace_that_was_entered(void **state)
 {
@@ -250,7 +250,7 @@ a_socket_belongs_to_the_namespace_that_was_entered(void **state)
 	close(pipes[0]);
 	close(pipes[1]);
 	if (byte == 0)
-		skip(); /* no root, or no veth */
+		skip(); /* not root, or veth is not available */
 	counter_kernel_enter("/run/netns/none-of-that-name", &there);
 	assert_int_equal(there.ethtool(there.arg, "lo", &info), -ENOENT);
 }

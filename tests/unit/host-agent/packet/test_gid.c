@@ -68,7 +68,7 @@ only_what_can_be_reached_from_beyond_the_link_is_global(void **state)
 	assert_true(is_global("::ffff:10.0.0.1"));
 	assert_true(is_global("fd00::1"));
 	assert_true(is_global("2001:db8::1"));
-	assert_true(is_global("fec0::1")); /* site-local is not link-local */
+	assert_true(is_global("fec0::1")); /* fec0:: is site-local, not link-local */
 	assert_false(is_global("fe80::1"));
 	assert_false(is_global("febf::1"));
 	assert_false(is_global("ff02::1"));

@@ -51,7 +51,7 @@ an_ipv4_header_is_found_whatever_is_in_front_of_it(void **state)
 		with_ipv4((uint8_t)first, bytes);
 		check_ipv4(bytes);
 	}
-	memcpy(bytes, ipv6, 20); /* the worst of remainders */
+	memcpy(bytes, ipv6, 20); /* remainders that look like an IPv6 header */
 	check_ipv4(bytes);
 }
 
@@ -76,7 +76,8 @@ an_ipv6_address_that_looks_like_an_ipv4_header_does_not_mislead(void **state)
 	uint8_t bytes[GRH_BYTES];
 	struct grh grh;
 
-	/* Its second half is in the last 20 bytes: 0x45.., 17 in the right place. */
+	/* The second half of the source looks like an IPv4 header: 0x45.., protocol
+	 * 17. */
 	memcpy(bytes, ipv6, sizeof(bytes));
 	bytes[20] = 0x45;
 	bytes[29] = 17;
@@ -121,7 +122,7 @@ ipv4_addresses_in_a_grh_are_ipv4_addresses(void **state)
 	assert_int_equal(grh.src.family, 4);
 	assert_memory_equal(grh.dst.bytes, "\x0a\x02\x00\x03", 4);
 
-	/* An address of one family with one of the other is impossible. */
+	/* An IPv4-mapped source with an IPv6 destination is impossible. */
 	assert_int_equal(inet_pton(AF_INET6, "fd00::3", bytes + 24), 1);
 	assert_int_equal(grh_parse(bytes, sizeof(bytes), &grh), -EBADMSG);
 }
@@ -138,16 +139,16 @@ a_header_of_neither_layout_is_refused(void **state)
 
 	with_ipv4(0, bytes);
 	assert_int_equal(grh_parse(bytes, GRH_BYTES - 1, &grh), -EBADMSG);
-	bytes[20] = 0x46; /* options: not RoCE */
+	bytes[20] = 0x46; /* IPv4 options: not RoCE */
 	assert_int_equal(grh_parse(bytes, sizeof(bytes), &grh), -EBADMSG);
 	with_ipv4(0, bytes);
 	bytes[29] = 6; /* TCP */
 	assert_int_equal(grh_parse(bytes, sizeof(bytes), &grh), -EBADMSG);
 
 	memcpy(bytes, ipv6, sizeof(bytes));
-	memset(bytes + 8, 0, 16); /* from nowhere */
+	memset(bytes + 8, 0, 16); /* an all-zero address */
 	assert_int_equal(grh_parse(bytes, sizeof(bytes), &grh), -EBADMSG);
-	assert_int_equal(grh.ttl, 77); /* untouched */
+	assert_int_equal(grh.ttl, 77); /* the output is unchanged */
 }
 
 int

@@ -139,14 +139,14 @@ a_services_peer_is_received_with_its_key(void **state)
 	assert_false(key_ring_receive(*state, &rnic, &key));
 	assert_memory_equal(key_ring_pair(*state, one, far)->key, key.key, 16);
 	assert_int_equal(key_ring_demand(*state, far), KEY_NOT_BEFORE);
-	/* The data kept about the peer itself is no key of any pair. */
+	/* Data that the peer itself sent contains no pair key. */
 	assert_null(key_ring_pair(*state, (struct wire_rnic_id){ 0 }, far));
 	rnic.authenticates = false;
 	assert_true(key_ring_receive(*state, &rnic, &none));
 	assert_int_equal(key_ring_demand(*state, far), KEY_NOT_DEMANDED);
 }
 
-/* Received data becomes outdated, in either direction: a clock may be set back. */
+/* A received key may be older or newer than the plan's, as clocks may be set back. */
 static void
 a_plans_key_counts_before_one_that_was_received(void **state)
 {
@@ -175,7 +175,7 @@ received_keys_are_bounded(void **state)
 		rnic.id.guid = 1000 + i;
 		(void)key_ring_receive(*state, &rnic, &none);
 	}
-	rnic.id.guid = 1000; /* forgotten: it made room */
+	rnic.id.guid = 1000; /* the oldest entry was evicted */
 	assert_int_equal(key_ring_demand(*state, rnic.id), KEY_DEMANDED);
 	rnic.id.guid = 1010;
 	assert_int_equal(key_ring_demand(*state, rnic.id), KEY_NOT_BEFORE);

@@ -1,4 +1,4 @@
-/* Both formats with a MAC: STAMP's authenticated mode, and ours over RoCE. */
+/* Two packet formats with a MAC: STAMP's authenticated mode, and ours over RoCE. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 #include "rackmesh/identity/probe_key.h"
 
 /* clang-format off */
-/* All three made with Python's struct, hmac and hashlib, by the texts of RFC 8762 (4.2.2,
- * 4.3.2), RFC 8972 (4.8) and roce_packet.h; the pair's key is 0, 1, 2, ... */
+/* Made with Python's struct, hmac and hashlib from the texts of RFC 8762 (4.2.2,
+ * 4.3.2), RFC 8972 (4.8) and roce_packet.h. The pair's key is 0, 1, 2, ... */
 static const uint8_t stamp_probe[STAMP_AUTH_PROBE_BYTES] = {
 	0x01, 0x02, 0x03, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
@@ -98,7 +98,7 @@ setup(void **state)
 	return 0;
 }
 
-/* As it is sent: the head, and zeros. */
+/* Builds the packet as it is sent: the head, followed by zeros. */
 static size_t
 build(const struct probe_format *format, size_t asked, uint8_t data[STAMP_MAX_BYTES])
 {
@@ -232,7 +232,8 @@ shortened_and_lengthened_packets_are_refused(void **state)
 		const struct probe_format *format = formats[n % 2];
 		size_t len = build(format, n < 2 ? 0 : 400, data);
 
-		/* STAMP's padding has no MAC: without any it is a whole probe, too. */
+		/* The MAC does not cover STAMP's padding: a probe without padding is
+		 * valid. */
 		for (size_t cut = 0; cut < len + 200; cut++)
 			if (format != &stamp_auth_format ||
 			    cut != STAMP_AUTH_PROBE_BYTES)

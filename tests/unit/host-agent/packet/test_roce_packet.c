@@ -36,7 +36,7 @@ static const struct probe_answer answer = {
 	.follow_up_timestamp = 0x4142434400000046,
 };
 
-/* As it leaves: the zeros are the port's. */
+/* Builds the packet as it is sent: the port appends the zeros. */
 static size_t
 build(uint8_t out[ROCE_MAX_BYTES], size_t size)
 {
@@ -165,7 +165,7 @@ a_reply_is_never_a_probe_nor_a_probe_a_reply(void **state)
 		assert_int_equal(
 		    roce_format.read_probe(out, sizes[i], &read), -EBADMSG);
 	}
-	/* Whatever it answers, even with empty values. */
+	/* A reply is never read as a probe, not even one whose values are all 0. */
 	build(out, 64);
 	roce_format.write_reply(out, 64, &ask, &(struct probe_answer){ 0 });
 	assert_int_equal(roce_format.read_probe(out, 64, &read), -EBADMSG);
@@ -188,7 +188,7 @@ a_message_whose_length_field_is_wrong_is_refused(void **state)
 		    roce_format.read_reply(out, len, &reply), len == 64 ? 0 : -EBADMSG);
 }
 
-/* From the first to the last byte of what must be so. */
+/* The first and the last byte of each field that has a fixed value. */
 static void
 any_other_magic_version_kind_label_or_class_is_refused(void **state)
 {

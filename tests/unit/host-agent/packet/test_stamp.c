@@ -162,7 +162,7 @@ an_echo_without_tlv_support_answers_no_tlv(void **state)
 	struct probe_reply reply;
 	size_t len = build(data, 200);
 
-	data[59] = 9; /* a count, but the flag says that it was not used */
+	data[59] = 9; /* a count is present, but the flag says that it is not valid */
 	assert_int_equal(stamp_format.read_reply(data, len, &reply), 0);
 	assert_false(reply.has_class || reply.has_counts || reply.has_follow_up);
 }
@@ -170,10 +170,12 @@ an_echo_without_tlv_support_answers_no_tlv(void **state)
 static void
 unknown_and_malformed_tlvs_come_back_flagged(void **state)
 {
-	static const uint8_t tlvs[] = { 0x80, 99, 0, 1, 0xaa, /* unknown */
+	static const uint8_t tlvs[] = { 0x80, 99, 0, 1, 0xaa, /* unknown type */
 		0x80, 4, 0, 4, 0xff, 0xff, 0xff, 0xff,        /* DSCP1 = 63 */
-		0x80, 5, 0, 2, 0, 0,                          /* too short for type 5 */
-		0x80, 7, 0, 16, 1, 2, 3, 4 };                 /* never looked at */
+		/* Too short for a TLV of type 5. */
+		0x80, 5, 0, 2, 0, 0,
+		/* Not read: an earlier TLV is malformed. */
+		0x80, 7, 0, 16, 1, 2, 3, 4 };
 	uint8_t data[STAMP_BASE_BYTES + 64] = { 0 };
 	size_t len = STAMP_BASE_BYTES + sizeof(tlvs) + 12;
 	uint8_t *p = data + STAMP_BASE_BYTES;
@@ -186,7 +188,7 @@ unknown_and_malformed_tlvs_come_back_flagged(void **state)
 	assert_int_equal(p[4], 0xaa);
 	assert_int_equal(p[5], 0);
 	assert_int_equal(p[9], 63 << 2 | 18 >> 4);
-	assert_int_equal(p[10], (18 & 15) << 4 | 3 << 2); /* and RP = 0 */
+	assert_int_equal(p[10], (18 & 15) << 4 | 3 << 2); /* and RP is 0 */
 	assert_int_equal(p[11] | p[12], 0);
 	assert_int_equal(p[13], STAMP_MALFORMED);
 	assert_memory_equal(p + 19, tlvs + 19, 8);
@@ -209,7 +211,7 @@ short_packets_and_overlong_tlvs_are_refused(void **state)
 		assert_int_equal(stamp_format.read_reply(data, len, &reply), expected);
 	}
 	assert_int_equal(next, 4);
-	data[70] = 0xff; /* the last TLV claims 65,296 bytes */
+	data[70] = 0xff; /* the last TLV claims a length of 65,296 bytes */
 	assert_int_equal(
 	    stamp_format.read_probe(data, STAMP_PROBE_BYTES, &read), -EBADMSG);
 }

@@ -69,8 +69,8 @@ the_newer_version_or_rotation_wins(void **state)
 	assert_int_equal(pinglist_view(fixture.tor_a)->pinglist.target_count, 2);
 }
 
-/* Another RNIC of the host has registered since: the plan is the same, but more of
- * it concerns the host. */
+/* A further RNIC of the host has registered since: the plan has not changed, but
+ * more of its targets belong to the host. */
 static void
 different_contents_under_the_same_version_are_new(void **state)
 {
@@ -148,9 +148,9 @@ an_unconfirmed_pinglist_slows_down_and_is_forgotten_in_the_end(void **state)
 	assert_int_equal(
 	    pinglist_expire(f->tor_a, (rm_mono_t){ 302 + PINGLIST_SLOW_NS }),
 	    PINGLIST_STAYS);
-	/* A forgotten version does not restrict the next one. */
+	/* After the version was forgotten, any version is accepted. */
 	assert_int_equal(take(f, 1, 0, 1), PINGLIST_NEW);
-	/* And a newer one is never slow. */
+	/* A newer pinglist is never a slow one. */
 	assert_int_equal(
 	    pinglist_expire(f->tor_a, (rm_mono_t){ 101 }), PINGLIST_EXPIRES);
 	assert_int_equal(take(f, 2, 0, 1), PINGLIST_NEW);
@@ -188,7 +188,8 @@ an_rnic_of_two_tors_probes_for_both_and_each_pair_once(void **state)
 	assert_int_equal(sum.target_count, 3);
 	assert_int_equal(sum.targets[0].dst.guid, rnic_number(2).guid);
 	assert_int_equal(sum.targets[1].dst.guid, rnic_number(3).guid);
-	assert_int_equal(sum.targets[1].interval_us, 1000); /* the first's */
+	/* The interval of the first list. */
+	assert_int_equal(sum.targets[1].interval_us, 1000);
 	assert_int_equal(sum.targets[2].dst.guid, rnic_number(4).guid);
 	assert_int_equal(sum.targets[2].flows[1], 50001);
 	assert_int_equal(sum.peer_count, 5);
@@ -219,7 +220,7 @@ an_expired_pinglist_has_a_tenth_of_its_rate_and_lower_priority(void **state)
 	assert_int_equal(sum.targets[1].dst.guid, rnic_number(4).guid);
 	assert_int_equal(sum.targets[2].dst.guid, rnic_number(2).guid);
 	assert_int_equal(sum.targets[2].interval_us, 10000);
-	assert_int_equal(sum.peer_count, 5); /* peers are answered as before */
+	assert_int_equal(sum.peer_count, 5); /* the peers to answer are unchanged */
 	pinglist_sum_clear(&sum);
 
 	pinglist_expire(f->tor_b, (rm_mono_t){ 1001 });
@@ -252,7 +253,7 @@ without_any_pinglist_there_is_nothing_to_do(void **state)
 	pinglist_sum_clear(&sum);
 }
 
-/* count targets of RNIC 1, in both lists, from the last to the first in the second. */
+/* Puts count targets of RNIC 1 into both lists; the second list is in reverse order. */
 static void
 take_many(struct fixture *f, size_t count)
 {
@@ -290,7 +291,7 @@ take_many(struct fixture *f, size_t count)
 	free(targets);
 }
 
-/* CPU time: other load on the machine does not count. */
+/* Returns CPU time, which other load on the machine does not change. */
 static int64_t
 sum_takes_ns(struct fixture *f, size_t count)
 {
@@ -308,7 +309,7 @@ sum_takes_ns(struct fixture *f, size_t count)
 		took = (to.tv_sec - from.tv_sec) * INT64_C(1000000000) + to.tv_nsec -
 		       from.tv_nsec;
 		least = took < least ? took : least;
-		/* One of the second list is not in the first. */
+		/* The second list has one target that the first one does not have. */
 		assert_int_equal(sum.target_count, count + 1);
 		assert_int_equal(sum.targets[count].dst.guid, 1000 + count);
 		pinglist_sum_clear(&sum);

@@ -43,7 +43,7 @@ the_newest_version_counts_and_among_equals_the_lowest_rate(void **state)
 	reported(&brake, 1, 5, 250);
 	expect(&brake, 5, 250);
 	reported(&brake, 0, 6, BRAKE_NONE);
-	expect(&brake, 6, BRAKE_NONE); /* the other one is silent, or behind */
+	expect(&brake, 6, BRAKE_NONE); /* the other aggregator is silent or behind */
 	reported(&brake, 1, 7, 0);
 	expect(&brake, 7, 0);
 }
@@ -57,8 +57,8 @@ an_older_version_changes_nothing_within_a_session(void **state)
 	reported(&brake, 0, 5, 0);
 	reported(&brake, 0, 4, BRAKE_NONE);
 	expect(&brake, 5, 0);
-	/* An aggregator that returned sends its present version: numbers may
-	 * restart. */
+	/* After a reconnect the aggregator's version counts, even if its numbers
+	 * restarted. */
 	brake_session(&brake, 0);
 	expect(&brake, 5, 0);
 	reported(&brake, 0, 1, 300);
@@ -87,7 +87,8 @@ the_saved_brake_is_used_until_an_aggregator_sends_one(void **state)
 	brake_seal(&last, file);
 	assert_int_equal(brake_open(&brake, file, sizeof(file)), 0);
 	expect(&brake, 9, 0);
-	reported(&brake, 0, 0, BRAKE_NONE); /* it has no controller either */
+	/* The aggregator has no controller: no change. */
+	reported(&brake, 0, 0, BRAKE_NONE);
 	expect(&brake, 9, 0);
 	reported(&brake, 0, 3, 700);
 	expect(&brake, 3, 700);

@@ -63,7 +63,7 @@ teardown(void **state)
 	return rmdir(f->folder);
 }
 
-/* The file as it would be written, in order to damage it. */
+/* Returns the bytes of a valid file, so that a test can damage them. */
 static uint8_t *
 sealed(struct fixture *f, size_t *len)
 {
@@ -128,7 +128,8 @@ a_copy_is_used_for_its_lifetime(void **state)
 	assert_int_equal(load_at(f, (rm_wall_t){ now.ns + 7 * DAY_NS }), 0);
 	assert_int_equal(load_at(f, (rm_wall_t){ now.ns + 90 * DAY_NS + 1 }), -ESTALE);
 	assert_int_equal(pinglist_cache_counts(f->cache)->expired, 1);
-	assert_int_equal(access(f->path, F_OK), 0); /* it does not count as damaged */
+	/* An expired file is not renamed as damaged. */
+	assert_int_equal(access(f->path, F_OK), 0);
 	free(data);
 }
 
@@ -141,7 +142,7 @@ a_clock_set_back_a_little_does_no_harm(void **state)
 
 	write_file(f, data, len);
 	assert_int_equal(load_at(f, (rm_wall_t){ now.ns - DAY_NS }), 0);
-	/* From the far future it would never expire. */
+	/* A file dated far in the future would never expire. */
 	assert_int_equal(load_at(f, (rm_wall_t){ now.ns - 8 * DAY_NS }), -EBADMSG);
 	free(data);
 }

@@ -31,7 +31,7 @@ static const rm_wall_t wall = { 1000 * DAY_NS };
 static const rm_mono_t now = { 100 * DAY_NS };
 static const struct pinglist_pair pairs[] = { { 1, 2, 1000 } };
 
-/* As at a start of the daemon. */
+/* Creates the store as at a start of the daemon. */
 static void
 start(struct fixture *f)
 {
@@ -152,7 +152,7 @@ after_a_restart_the_copies_are_used(void **state)
 	assert_int_equal(sum.target_count, 1);
 	assert_int_equal(sum.peer_count, 1);
 	pinglist_sum_clear(&sum);
-	/* An older one does not replace it, a newer one does. */
+	/* An older version does not replace the pinglist; a newer one does. */
 	assert_false(take_at(f, "tor-a", 1, now, &r));
 	assert_true(take_at(f, "tor-a", 3, now, &r));
 }
@@ -190,7 +190,7 @@ interval_us(struct fixture *f)
 	return interval;
 }
 
-/* Over its whole lifetime, without any aggregator. */
+/* Follows a pinglist to the end of its lifetime while no aggregator is reachable. */
 static void
 without_aggregators_probing_continues_then_slows_then_stops(void **state)
 {
@@ -223,7 +223,7 @@ a_returning_aggregator_restores_the_full_rate(void **state)
 	assert_true(pinglist_store_tick(f->pinglists, wall, late));
 	assert_int_equal(interval_us(f), 10000);
 	pinglist_store_renew(f->pinglists, "tor-b",
-	    late); /* a message about another ToR changes nothing */
+	    late); /* a renewal for another ToR changes nothing */
 	assert_false(pinglist_store_tick(f->pinglists, wall, late));
 	pinglist_store_renew(f->pinglists, "tor-a", late);
 	assert_true(pinglist_store_tick(f->pinglists, wall, late));
@@ -232,7 +232,7 @@ a_returning_aggregator_restores_the_full_rate(void **state)
 	assert_int_equal(pinglist_store_counts(f->pinglists)->recovered, 1);
 }
 
-/* A host that was off for a fortnight, without any aggregator. */
+/* The host was off for two weeks, and no aggregator is reachable. */
 static void
 an_expired_copy_serves_slowly_after_a_restart(void **state)
 {
@@ -276,7 +276,8 @@ a_confirmed_pinglist_and_its_copy_stay(void **state)
 	take_at(f, "tor-a", 2, now, &r);
 	LOOPBACK_WAIT(f->loop, saved(f) == 1);
 	pinglist_store_renew(f->pinglists, "tor-a", later);
-	pinglist_store_renew(f->pinglists, "tor-b", later); /* none is held */
+	/* There is no pinglist of this ToR. */
+	pinglist_store_renew(f->pinglists, "tor-b", later);
 	pinglist_store_tick(f->pinglists, wall, later);
 	LOOPBACK_WAIT(f->loop, saved(f) == 2);
 	assert_false(

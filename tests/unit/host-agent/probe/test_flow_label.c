@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-/* The kernel's rdma_flow_label_to_udp_sport, which is ibv_flow_label_to_udp_sport. */
+/* A copy of the kernel's rdma_flow_label_to_udp_sport, which is the same function as
+ * ibv_flow_label_to_udp_sport. */
 static uint16_t
 fold(uint32_t label)
 {

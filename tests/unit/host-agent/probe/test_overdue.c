@@ -40,7 +40,8 @@ the_whole_delay_is_reported(void **state)
 	assert_int_equal(result.outcome, WIRE_OVERDUE);
 	assert_int_equal(result.seq, 7);
 	assert_int_equal(wire_result_overdue_ns(&result), 800 * MS);
-	/* Twice over a part that delays by 3 s, and by as much as is waited for. */
+	/* The network delays both directions by 3 s; then by the longest accepted
+	 * time. */
 	assert_true(came_after(6 * S, 0, &result));
 	assert_int_equal(wire_result_overdue_ns(&result), 6 * S);
 	assert_true(came_after(8 * S, 0, &result));
@@ -55,7 +56,8 @@ replies_in_time_or_too_old_are_not_reported(void **state)
 	struct wire_result result;
 
 	assert_false(came_after(500 * MS, 0, &result));
-	assert_false(came_after(900 * MS, 400 * MS, &result)); /* its responder's */
+	/* The responder caused the delay. */
+	assert_false(came_after(900 * MS, 400 * MS, &result));
 	assert_false(came_after(900 * MS, -1, &result));
 	assert_false(came_after(8 * S + 1, 0, &result));
 	assert_false(overdue_report(&unsent, SENT + S, 0, TIMEOUT, &result));

@@ -145,7 +145,8 @@ pairs_are_two_packets_an_interval(void **state)
 		    pacer, at(i / 2 * 100 * MS + i % 2 * 10 * MS), 0, &tick));
 		assert_int_equal(tick.second, i % 2);
 	}
-	/* 200 to 10,205 ms: 101 pairs, of the last of which the second is to come */
+	/* 200 to 10,205 ms contain 101 pairs; the second probe of the last is still
+	 * due */
 	while (pacer_take(pacer, at(10205 * MS), 0, &tick) != NULL)
 		all += 1 + tick.skipped;
 	assert_int_equal(all, 201);
@@ -181,8 +182,8 @@ a_faster_pace_begins_within_its_interval(void **state)
 	assert_in_range(rm_mono_since(entry.due, at(100 * MS)), 0, 10 * MS);
 }
 
-/* Otherwise the end of a focus would send all that it had slowed down in one burst,
- * and again in every interval. */
+/* Otherwise all targets that a focus had slowed down would be probed in one burst
+ * when the focus ends, and again in every interval. */
 static void
 a_faster_pace_keeps_targets_apart(void **state)
 {

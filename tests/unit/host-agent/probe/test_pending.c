@@ -80,7 +80,7 @@ without_a_send_stamp_the_hosts_clock_is_used_and_marked(void **state)
 	assert_int_equal(r.round_trip_ns, 60 * US);
 }
 
-/* Times of an unrelated clock: T1 and T6 are used instead. */
+/* The RNIC's stamps belong to an unrelated clock: T1 and T6 are used instead. */
 static void
 a_ports_clock_is_never_mixed_with_the_wall_clock(void **state)
 {
@@ -102,8 +102,8 @@ a_ports_clock_is_never_mixed_with_the_wall_clock(void **state)
 	assert_int_equal(r.stamp_source, 0);
 }
 
-/* The replacement for T2 was read before T1: by it the prober would have needed no
- * time. */
+/* The software time that replaces T2 was read before T1: the prober's delay that
+ * follows from it is no valid time. */
 static void
 without_the_send_stamp_a_fast_reply_is_not_invalid(void **state)
 {
@@ -133,7 +133,8 @@ the_stamps_decide_what_came_too_late(void **state)
 	struct pending_probe p = probe(ALL);
 
 	p.back_ns = p.sent_ns + TIMEOUT;
-	p.seen = rm_mono_add(p.posted, 4 * S); /* read long after */
+	/* Read 4 s after posting; the stamp counts. */
+	p.seen = rm_mono_add(p.posted, 4 * S);
 	assert_int_equal(conclude(&p, false).outcome, WIRE_OK);
 	p.back_ns++;
 	assert_int_equal(conclude(&p, false).outcome, WIRE_LATE_REPLY);
@@ -169,7 +170,8 @@ impossible_times_are_invalid_by_their_reason(void **state)
 static void
 a_probe_is_found_by_its_number_until_it_has_ended(void **state)
 {
-	struct pending *pending = pending_new(0, UINT32_MAX - 1); /* wraps */
+	/* The sequence numbers wrap. */
+	struct pending *pending = pending_new(0, UINT32_MAX - 1);
 	struct pending_probe *p[4];
 
 	assert_non_null(pending);

@@ -67,8 +67,8 @@ first_seq(const struct probe_fixture *fixture)
 	return first;
 }
 
-/* The send time of a reply comes with the next reply: until then the reflector must
- * have read the kernel's send stamp, and the prober the following reply. */
+/* The reply's send time is sent with the next reply. The split is known only if the
+ * reflector read the kernel's send stamp, and the prober the next reply, by then. */
 static bool
 could_be_split(const struct probe_fixture *fixture, size_t i)
 {
@@ -122,7 +122,7 @@ check_split(struct probe_fixture *fixture, const char *address)
 		assert_int_equal(r->rtt_ns + r->responder_delay_ns, r->round_trip_ns);
 		split += could_be_split(fixture, i);
 	}
-	/* The kernel may miss a stamp. */
+	/* The kernel may miss some stamps: up to 5 %. */
 	assert_true(split >= could - (could + 19) / 20);
 	assert_int_equal(port_counts(fixture->near)->stamps_unmatched, 0);
 	assert_int_equal(port_counts(fixture->far)->stamps_resynced, 0);
@@ -144,7 +144,7 @@ all_three_delays_are_measured_over_ipv6(void **state)
 	check_split(*state, "::1");
 }
 
-/* Of the first 96 that were sent: they end in another order. */
+/* Counts how many of the first 96 probes sent have ended. They end in another order. */
 static size_t
 first_96_ended(const struct probe_fixture *fixture)
 {
@@ -195,8 +195,8 @@ flows_classes_and_sizes_occur_in_every_combination(void **state)
 		assert_int_equal(((unsigned *)seen)[i], 8);
 }
 
-/* True: result i is the first of a pair sent together, with all its times. The
- * second ends right after it, in any case before the next pair. */
+/* True: result i is the first of a pair that was sent together, and has all its
+ * times. The second of the pair ends right after it, before the next pair. */
 static bool
 is_pair(const struct probe_fixture *fixture, size_t i)
 {
@@ -298,10 +298,12 @@ focus_raises_the_rate_of_a_slow_target_at_once(void **state)
 	probe_fixture_reflect(fixture);
 	probe(fixture, &target);
 	prober_focus(fixture->prober, target.dst, 5000, 10000);
-	probe_fixture_run(fixture, focused); /* else it would take 20 minutes */
+	/* Without focus this would take 20 minutes. */
+	probe_fixture_run(fixture, focused);
 }
 
-/* A peer as in RFC 8762 alone: 44 bytes, no session id, its own numbers, NTP times. */
+/* A peer that implements RFC 8762 only: 44 bytes, no session id, its own sequence
+ * numbers, NTP times. */
 static void
 plain_peer(int fd)
 {
@@ -323,7 +325,7 @@ plain_peer(int fd)
 			_exit(1);
 		stamp_format.write_reply(data, STAMP_BASE_BYTES, &read, &answer);
 		memset(data, own, 4);
-		data[12] = 0; /* Z */
+		data[12] = 0; /* clears the Z bit: NTP time format */
 		memset(data + 14, 0, 2);
 		if (sendto(fd, data, STAMP_BASE_BYTES, 0, (struct sockaddr *)&from,
 			from_len) < 0)
@@ -331,8 +333,8 @@ plain_peer(int fd)
 	}
 }
 
-/* TWAMP-Light (RFC 5357): what follows a probe's first 14 bytes is padding, and goes
- * back behind the 41 bytes of the reply, uncut. */
+/* A TWAMP-Light peer (RFC 5357): it treats what follows the first 14 bytes of a
+ * probe as padding, and appends that padding unchanged to the 41 bytes of its reply. */
 static void
 shifting_peer(int fd)
 {
@@ -348,7 +350,7 @@ shifting_peer(int fd)
 			_exit(1);
 		memset(reply, 0, 41);
 		memcpy(reply, data, 4);
-		reply[4] = reply[16] = 0xe0; /* NTP */
+		reply[4] = reply[16] = 0xe0; /* NTP time format */
 		memcpy(reply + 24, data, 14);
 		reply[40] = 63;
 		memcpy(reply + 41, data + 14, (size_t)len - 14);
@@ -358,8 +360,9 @@ shifting_peer(int fd)
 	}
 }
 
-/* As a reflector whose probes the network duplicates: of odd ones both replies
- * arrive, of even ones only the second. T3 of the first is 5 s, its T4 1 us later. */
+/* A reflector behind a network that duplicates probes. Of an odd probe both replies
+ * arrive, of an even one only the second. The first reply has T3 at 5 s and T4 1 us
+ * later. */
 static void
 doubled_peer(int fd)
 {
@@ -384,7 +387,7 @@ doubled_peer(int fd)
 		if (read.seq % 2 == 1 && sendto(fd, data, (size_t)len, 0,
 					     (struct sockaddr *)&from, from_len) < 0)
 			_exit(1);
-		/* The answers are written over, not the rest. */
+		/* Overwrites the reply's fields and leaves the rest. */
 		stamp_format.write_reply(data, (size_t)len, &read, &second);
 		if (sendto(fd, data, (size_t)len, 0, (struct sockaddr *)&from,
 			from_len) < 0)
@@ -392,8 +395,9 @@ doubled_peer(int fd)
 	}
 }
 
-/* The prober excuses a probe during whose time-out it did not run, and then reports no
- * late reply. This time-out is longer than a busy machine withholds the processor. */
+/* The prober does not blame a probe for a time-out in which the prober itself did
+ * not run, and then reports no late reply. This time-out is longer than a busy
+ * machine keeps a process from running. */
 #define PATIENT_TIMEOUT_NS (600 * RM_NS_PER_MS)
 
 static void
@@ -408,7 +412,7 @@ be_patient(struct probe_fixture *fixture)
 	    0);
 }
 
-/* Each of its probes is answered after two time-outs, with these times. */
+/* This peer answers each probe after two time-outs, with these times. */
 static void
 answer_late(int fd, const struct probe_answer *answer)
 {
@@ -431,7 +435,8 @@ answer_late(int fd, const struct probe_answer *answer)
 	}
 }
 
-/* The network delays its probes: its replies contain no time inside the responder. */
+/* The network delays this peer's probes: its replies contain no time spent in the
+ * responder. */
 static void
 late_peer(int fd)
 {
@@ -439,7 +444,7 @@ late_peer(int fd)
 			    .timestamp = UINT64_C(5) << 32 | 1 });
 }
 
-/* Its replies say that it had the probe for all that time. */
+/* This peer's replies say that the responder held the probe for the whole time. */
 static void
 slow_peer(int fd)
 {
@@ -567,7 +572,8 @@ a_duplicated_probe_never_mixes_the_times_of_two_replies(void **state)
 		assert_int_equal(r->responder_delay_ns, 1000);
 		split++;
 	}
-	assert_true(split >= could - could / 5); /* the kernel may miss a stamp */
+	/* The kernel may miss some stamps: up to 20 %. */
+	assert_true(split >= could - could / 5);
 }
 
 static void
@@ -642,7 +648,7 @@ an_agents_reply_with_broken_tlvs_is_refused(void **state)
 
 	if (!probe_fixture_root())
 		skip();
-	target.sizes = plain_sizes; /* too small for ours: 88 bytes */
+	target.sizes = plain_sizes; /* too small for our probes of 88 bytes */
 	pid = peer_at(&target, shifting_peer);
 	probe(fixture, &target);
 	probe_fixture_run(fixture, ten_malformed);

@@ -91,7 +91,7 @@ struct rotation {
 	uint32_t turns;
 };
 
-/* Sometimes one end gets the new keys first, sometimes the other. */
+/* The new keys reach either end first, alternately. */
 static void
 rotate(void *arg)
 {
@@ -203,7 +203,7 @@ forge(struct port_arrival *arrivals, size_t count, void *arg)
 		assert_int_equal(
 		    format->read_probe(arrival->data, arrival->len, &ask), 0);
 		switch (forger->how++ % 5) {
-		case 0: /* as it came */
+		case 0: /* the probe, unchanged */
 			break;
 		case 1: /* without a MAC */
 			stamp_format.write_probe(
@@ -215,13 +215,13 @@ forge(struct port_arrival *arrivals, size_t count, void *arg)
 		case 2: /* with the MACs of the probe */
 			format->write_reply(arrival->data, arrival->len, &ask, &answer);
 			break;
-		case 3: /* with the key of another pair */
+		case 3: /* with another pair's key */
 			format->write_reply(arrival->data, arrival->len, &ask, &answer);
 			keys_fixture_macs(
 			    5, (struct wire_rnic_id){ 1, 1 }, other, &macs);
 			format->sign(arrival->data, &macs.reply);
 			break;
-		default: /* with the pair's key for probes */
+		default: /* with the pair's key for probes, not the one for replies */
 			format->write_reply(arrival->data, arrival->len, &ask, &answer);
 			keys_fixture_macs(5, (struct wire_rnic_id){ 1, 1 },
 			    (struct wire_rnic_id){ 2, 1 }, &macs);
@@ -255,7 +255,7 @@ forged_replies_are_ignored(void **state)
 	counts = prober_counts(fixture->prober);
 	assert_int_equal(probe_fixture_outcomes(fixture, WIRE_OK), 0);
 	assert_true(forger.how >= 300);
-	/* One in five does not look like a reply at all. */
+	/* One in five forgeries is not recognizable as a reply. */
 	assert_true(counts->unverified_replies >= 200);
 	port_listen(fixture->far, PORT_REFLECTOR, NULL);
 	prober_set_keys(fixture->prober, NULL);

@@ -69,7 +69,8 @@ a_missing_reply_is_reported_at_the_timeout(void **state)
 		enum wire_outcome outcome = fixture->results[i].outcome;
 		rm_mono_t sent = fixture->sent[i];
 
-		/* Also caused by a stall that began when the queue was to be read. */
+		/* A stall that began when the queue was to be read is a cause of
+		 * WIRE_SELF_LOSS too. */
 		if (outcome == WIRE_SELF_LOSS)
 			assert_false(probe_fixture_ran(fixture, sent,
 			    rm_mono_add(sent, FIXTURE_TIMEOUT_NS + 50 * MS)));
@@ -96,7 +97,8 @@ a_probe_that_cannot_be_sent_is_reported_at_once(void **state)
 	assert_int_equal(prober_counts(fixture->prober)->send_failed, fixture->count);
 }
 
-/* The RNIC could have sent it: that is no evidence against the RNIC. */
+/* The limit on sockets is the agent's: a skipped flow is no evidence against the
+ * RNIC. */
 static void
 a_flow_that_gets_no_socket_is_skipped(void **state)
 {
@@ -146,7 +148,7 @@ a_flow_whose_port_is_in_use_is_skipped(void **state)
 	assert_int_equal(prober_counts(fixture->prober)->send_failed, 0);
 }
 
-/* Blocks the own loop, like a stopped process. */
+/* Blocks the prober's own loop, as a stopped process would. */
 static void
 stall(int64_t ns)
 {
@@ -174,7 +176,8 @@ a_stall_of_the_agent_is_never_reported_as_no_reply(void **state)
 	probe(fixture, &target);
 	probe_fixture_run(fixture, ten_sent);
 	sent = prober_counts(fixture->prober)->sent;
-	ended = fixture->count; /* none, if nothing delays the process */
+	/* No probe is lost if nothing else delays the process. */
+	ended = fixture->count;
 	stall(400 * MS);
 	stop(fixture);
 	probe_fixture_run(fixture, all_ended);
@@ -184,9 +187,9 @@ a_stall_of_the_agent_is_never_reported_as_no_reply(void **state)
 }
 
 /* ---- a stopped reflector
- * ---------------------------------------------------------- It is a process of its
- * own, and answers when the host lets it run: so some tests of its replies need
- * several tries, each with a longer time-out. */
+ * ---------------------------------------------------------- The reflector is a
+ * process of its own, and answers only when the host schedules it. Some tests of its
+ * replies therefore need several tries, each with a longer time-out. */
 
 #define TRIES 20
 
@@ -196,7 +199,7 @@ is_held_back(struct probe_fixture *fixture)
 	return prober_counts(fixture->prober)->sent >= 5;
 }
 
-/* Sends probes that it does not see. The caller has to end it. */
+/* Sends probes to a stopped reflector. The caller must kill the returned process. */
 static pid_t
 hold_back(struct probe_fixture *fixture)
 {
@@ -209,7 +212,7 @@ hold_back(struct probe_fixture *fixture)
 	return pid;
 }
 
-/* Each has a prober of its own. */
+/* Each try uses a new prober. */
 static void
 try_again(void **state)
 {
@@ -217,7 +220,7 @@ try_again(void **state)
 	assert_int_equal(probe_fixture_setup(state), 0);
 }
 
-/* Number of replies in time. */
+/* Returns the number of replies in time. */
 static size_t
 read_after_a_stall(struct probe_fixture *fixture)
 {
@@ -236,8 +239,8 @@ read_after_a_stall(struct probe_fixture *fixture)
 			continue;
 		assert_int_equal(r->outcome,
 		    r->round_trip_ns <= FIXTURE_TIMEOUT_NS ? WIRE_OK : WIRE_LATE_REPLY);
-		/* Only where it is known: the reply waited in the queue until it was
-		 * read. */
+		/* Count only replies known to have waited in the prober's queue
+		 * until they were read. */
 		in_time += r->outcome == WIRE_OK &&
 			   (!(r->flags & WIRE_SPLIT) || r->prober_delay_ns >= 200 * MS);
 	}
@@ -274,7 +277,7 @@ late_after_the_deadline(struct probe_fixture *fixture, int64_t patience_ns)
 		const struct wire_result *r = &fixture->results[i];
 
 		late += r->outcome == WIRE_LATE_REPLY;
-		/* False: no reply came within the time-out. */
+		/* WIRE_SELF_LOSS: no reply came within the time-out. */
 		if (r->outcome != WIRE_SELF_LOSS)
 			assert_int_equal(r->outcome,
 			    r->round_trip_ns <= FIXTURE_TIMEOUT_NS ? WIRE_OK
@@ -302,8 +305,7 @@ fifty_sent(struct probe_fixture *fixture)
 	return prober_counts(fixture->prober)->sent >= 50;
 }
 
-/* True: some packets fit into the queue, others did not, and the reflector was
- * quick. */
+/* True: the queue took some packets and dropped others, and the reflector was quick. */
 static bool
 overruns(struct probe_fixture *fixture)
 {

@@ -58,7 +58,8 @@ setup(void **state)
 	if (f == NULL || rm_loop_new(&f->loop) < 0 ||
 	    rm_timer_new(f->loop, on_tick, f, &f->tick) < 0)
 		return -1;
-	rm_timer_after(f->tick, 10 * MS); /* so that the loop runs in any case */
+	/* So that the loop always has an event to run. */
+	rm_timer_after(f->tick, 10 * MS);
 	fake_port_init_roce(&f->fake, PORT_FLOWS_LABEL);
 	return prober_new(f->loop, &f->fake.port, &options, on_result, f, &f->prober);
 }
@@ -105,7 +106,7 @@ target(const uint16_t *size)
 		}                                                              \
 	} while (0)
 
-struct made_up { /* parts in which an answer differs from a complete one */
+struct made_up { /* how a reply differs from a complete one */
 	uint16_t local_port;
 	bool departs_unstamped, arrives_unstamped, received_unstamped;
 };
@@ -114,7 +115,7 @@ struct made_up { /* parts in which an answer differs from a complete one */
 static void
 answer_as(struct fixture *f, size_t i, struct made_up as)
 {
-	const int64_t left = 3 * RM_NS_PER_S; /* of a clock of its own */
+	const int64_t left = 3 * RM_NS_PER_S; /* the reflector's own clock */
 	struct fake_sent *sent = &f->fake.sent[i];
 	struct port_arrival arrival = { .from = { 4, { 10, 0, 0, 2 }, 0 },
 		.data = sent->data,
@@ -167,10 +168,10 @@ a_small_probe_goes_to_the_small_qp_and_reports_its_label(void **state)
 	assert_int_equal(ask.label, FAKE_PORT_LABEL + sent->src_port);
 	assert_int_equal(ask.tx_count, 1);
 
-	/* Without a reply: lost, and the result says which probe. */
+	/* Without a reply the probe is lost; the result identifies the probe. */
 	RUN_UNTIL(f, f->count > 0);
 	assert_true(f->results[0].outcome == WIRE_NO_REPLY ||
-		    f->results[0].outcome == WIRE_SENT_LATE); /* a busy machine */
+		    f->results[0].outcome == WIRE_SENT_LATE); /* on a busy machine */
 	assert_int_equal(f->results[0].dst_qpn, 0x111);
 	assert_int_equal(f->results[0].flow_label, ask.label);
 	assert_int_equal(f->results[0].src_port, sent->src_port);
@@ -192,7 +193,7 @@ a_large_probe_goes_to_the_large_qp(void **state)
 	assert_int_equal(f->results[0].size_bytes, 4096);
 }
 
-/* The QP that a reply arrives at may serve all flows, and its sender has no port. */
+/* One QP may receive the replies of all flows, and a reply carries no source port. */
 static void
 a_reply_is_taken_without_knowing_its_flow(void **state)
 {
@@ -203,7 +204,8 @@ a_reply_is_taken_without_knowing_its_flow(void **state)
 	assert_int_equal(prober_set_targets(f->prober, &one, 1), 0);
 	RUN_UNTIL(f, f->fake.sent_count > 1);
 	answer(f, 0, 0, true);
-	answer(f, 1, f->fake.sent[1].src_port, true); /* with T4 of the first */
+	/* Carries T4 of the first reply. */
+	answer(f, 1, f->fake.sent[1].src_port, true);
 	assert_int_equal(f->count, 1);
 	assert_int_equal(r->outcome, WIRE_OK);
 	assert_int_equal(r->stamp_source, WIRE_STAMP_NIC);
@@ -227,7 +229,8 @@ a_reply_of_another_flow_is_not_taken(void **state)
 	assert_int_equal(prober_counts(f->prober)->unknown_replies, 1);
 }
 
-/* The port's clock is another one: its stamp of the reply alone gives no time. */
+/* The port's clock has another time base: its stamp of the reply alone gives no
+ * time. */
 static void
 without_a_send_stamp_the_hosts_clock_is_used(void **state)
 {
@@ -245,7 +248,7 @@ without_a_send_stamp_the_hosts_clock_is_used(void **state)
 	assert_in_range(r->round_trip_ns, 1, TIMEOUT_NS);
 }
 
-/* A NIC sometimes returns zero, or its clock is not trusted for a while. */
+/* A NIC sometimes returns the stamp 0, or its clock is not trusted for a while. */
 static void
 a_reply_without_a_stamp_is_timed_by_the_hosts_clock(void **state)
 {
@@ -256,7 +259,7 @@ a_reply_without_a_stamp_is_timed_by_the_hosts_clock(void **state)
 	assert_int_equal(prober_set_targets(f->prober, &one, 1), 0);
 	RUN_UNTIL(f, f->fake.sent_count > 1);
 	answer_as(f, 0, (struct made_up){ .arrives_unstamped = true });
-	answer(f, 1, 0, true); /* with T4 of the first */
+	answer(f, 1, 0, true); /* carries T4 of the first reply */
 	RUN_UNTIL(f, f->count > 0);
 	assert_int_equal(r->outcome, WIRE_OK);
 	assert_int_equal(r->stamp_source, WIRE_STAMP_USER);
@@ -274,7 +277,7 @@ without_an_arrival_stamp_of_the_reflector_there_is_no_split(void **state)
 	assert_int_equal(prober_set_targets(f->prober, &one, 1), 0);
 	RUN_UNTIL(f, f->fake.sent_count > 1);
 	answer_as(f, 0, (struct made_up){ .received_unstamped = true });
-	answer(f, 1, 0, true); /* with T4 of the first */
+	answer(f, 1, 0, true); /* carries T4 of the first reply */
 	RUN_UNTIL(f, f->count > 0);
 	assert_int_equal(r->outcome, WIRE_OK);
 	assert_int_equal(r->invalid_reason, WIRE_VALID);
@@ -295,9 +298,9 @@ a_probe_without_an_address_handle_is_not_sent(void **state)
 	assert_int_equal(counts->send_failed, 0);
 	assert_int_equal(f->count, 0);
 	f->fake.error = 0;
-	RUN_UNTIL(f, f->fake.sent_count > 0); /* at its next turn */
+	RUN_UNTIL(f, f->fake.sent_count > 0); /* when the target is next due */
 
-	/* It cannot be resolved: that counts as a probe. */
+	/* An address that cannot be resolved counts as a failed probe. */
 	f->fake.error = -EHOSTUNREACH;
 	RUN_UNTIL(f, counts->send_failed > 0);
 	RUN_UNTIL(f, f->results[f->count - 1].outcome == WIRE_SEND_FAILED);

@@ -16,7 +16,7 @@ struct left {
 	uint64_t bytes;
 };
 
-struct wire { /* the packets as counted on the wire */
+struct wire { /* the packets in the order in which they were sent */
 	struct rate_limit rate_limit;
 	struct left *left;
 	size_t count;
@@ -55,7 +55,7 @@ draw(struct wire *wire, uint64_t below)
 	return (wire->random >> 33) % below;
 }
 
-/* Takes packets until no more may leave, burst by burst, then lets time pass. */
+/* Sends in bursts until the limit allows no more, then lets time pass, and repeats. */
 static void
 send_greedily(struct wire *wire, size_t bytes, int64_t hold_up_ns, int64_t wait_ns)
 {
@@ -75,7 +75,7 @@ send_greedily(struct wire *wire, size_t bytes, int64_t hold_up_ns, int64_t wait_
 	wire->now = rm_mono_add(wire->now, wait_ns);
 }
 
-/* The largest number in any window of that length, wherever it begins. */
+/* Returns the largest sum in any window of this length, wherever the window begins. */
 static void
 most_within(
     const struct wire *wire, int64_t window_ns, uint64_t *packets, uint64_t *bytes)
@@ -103,7 +103,7 @@ expect_held(const struct wire *wire, bool by_bytes)
 	per_s = by_bytes ? bytes : packets;
 	assert_true(packets <= wire->rate_limit.packets_per_s);
 	assert_true(bytes <= wire->rate_limit.bytes_per_s);
-	/* The limit held it back, not the test. */
+	/* The limit determined the rate, and not the test. */
 	assert_true(per_s * 100 > (by_bytes ? wire->rate_limit.bytes_per_s
 					    : wire->rate_limit.packets_per_s) *
 				      90);
@@ -138,7 +138,7 @@ large_packets_are_held_by_their_bytes(void **state)
 	expect_held(wire, true);
 }
 
-/* The kernel stops the process between taking and sending, for any time. */
+/* The kernel may stop the process for any time between the check and the send. */
 static void
 waiting_packets_do_not_leave_in_a_bunch(void **state)
 {

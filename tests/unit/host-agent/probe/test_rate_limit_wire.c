@@ -1,5 +1,5 @@
-/* A plan that asks for far too much, and the packets that it causes, counted on the
- * wire: as raw packets with the kernel's times, and by nftables. */
+/* A plan that requests far too many probes. The packets are counted on the wire in
+ * two ways: as raw packets with the kernel's times, and by nftables. */
 #include "host-agent/probe/rate_limit.h"
 
 #include <arpa/inet.h>
@@ -26,14 +26,14 @@
 #include "rackmesh/loop/loop.h"
 #include "tests/unit/host-agent/probe_fixture.h"
 
-#define MANY 200000 /* targets: far more than a pinglist could hold */
+#define MANY 200000 /* targets: far more than a pinglist may contain */
 #define MOST_SEEN 400000
 #define RUN_NS (2 * RM_NS_PER_S)
 #define MS RM_NS_PER_MS
 
 struct seen {
 	int64_t at_ns;
-	uint32_t bytes; /* of the IP packet */
+	uint32_t bytes; /* size of the IP packet */
 };
 
 struct onlooker {
@@ -42,7 +42,7 @@ struct onlooker {
 	atomic_bool done;
 	struct seen *seen;
 	size_t count;
-	bool strange; /* to an address that no plan may contain */
+	bool strange; /* packets to addresses that no plan may contain */
 };
 
 static void
@@ -78,7 +78,7 @@ onlooker_run(void *arg)
 			.msg_iovlen = 1,
 			.msg_control = control,
 			.msg_controllen = sizeof(control) };
-		/* All packets have been sent: the rest is in the queue. */
+		/* Read the flag first: once it is set, all packets are in the queue. */
 		const bool done = o->done;
 		ssize_t n = recvmsg(o->fd, &msg, MSG_TRUNC);
 		struct timespec at = { 0 };
@@ -116,7 +116,7 @@ onlooker_start(struct onlooker *o)
 	    0);
 	*o = (struct onlooker){ .seen = calloc(MOST_SEEN, sizeof(struct seen)) };
 	assert_non_null(o->seen);
-	/* From the IP header on; outgoing packets are only seen with ETH_P_ALL. */
+	/* Without the link-layer header. Only ETH_P_ALL shows outgoing packets. */
 	o->fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, htons(ETH_P_ALL));
 	assert_true(o->fd >= 0);
 	assert_int_equal(bind(o->fd, (struct sockaddr *)&lo, sizeof(lo)), 0);
@@ -126,7 +126,7 @@ onlooker_start(struct onlooker *o)
 	assert_int_equal(pthread_create(&o->thread, NULL, onlooker_run, o), 0);
 }
 
-/* Number of the same packets as counted by the firewall. */
+/* Returns the number of the same packets as counted by the firewall. */
 static unsigned long
 firewall_count(void)
 {
@@ -199,7 +199,7 @@ expect_below(const struct onlooker *o, uint64_t packets_per_s, uint64_t bytes_pe
 /* ---- the plan ---------------------------------------------------------------------
  */
 
-/* Every fourth target is valid: the others have forbidden addresses, rates or sizes. */
+/* Every fourth target is valid; the others have forbidden addresses, rates or sizes. */
 static struct wire_target *
 hostile_plan(const uint16_t *size, uint64_t first)
 {
@@ -244,8 +244,8 @@ are_held(struct prober *const *probers, size_t count)
 	return false;
 }
 
-/* One or several probers send as much as they can, with a loop that is stalled now
- * and then and has to make up for it. */
+/* Lets one or several probers send as much as they can, while the loop is stalled
+ * repeatedly and then catches up. */
 static void
 do_the_worst(struct probe_fixture *fixture, struct prober *const *probers, size_t count,
     const uint16_t *size)
@@ -262,7 +262,7 @@ do_the_worst(struct probe_fixture *fixture, struct prober *const *probers, size_
 	assert_int_equal(rm_timer_new(fixture->loop, on_hold_up, &timer, &timer), 0);
 	rm_timer_after(timer, 500 * MS);
 	probe_fixture_run_for(fixture, RUN_NS);
-	/* A slow host takes longer to reach the limits. */
+	/* A slow host needs more time to reach the limits. */
 	for (int i = 0; i < 30 && !are_held(probers, count); i++)
 		probe_fixture_run_for(fixture, RUN_NS);
 	rm_timer_free(timer);
@@ -303,7 +303,7 @@ one_rnic(void **state, uint16_t size)
 	onlooker_start(&onlooker);
 	do_the_worst(fixture, &prober, 1, &size);
 	onlooker_stop(&onlooker);
-	/* The prober follows as many of the valid targets as it can. */
+	/* The prober probes as many of the valid targets as its limit allows. */
 	assert_int_equal(prober_targets(prober), PROBER_MAX_TARGETS);
 	assert_true(counts->refused_targets[TARGET_MULTICAST] > 0);
 	assert_true(counts->refused_targets[TARGET_BROADCAST] > 0);
@@ -337,7 +337,7 @@ large_probes_of_one_rnic_stay_below_the_rate_limit(void **state)
 	one_rnic(state, 1400);
 }
 
-/* The limit is lower than the real one, so that a slow machine reaches it, too. */
+/* The limit is lower than the default, so that a slow machine reaches it too. */
 static void
 all_rnics_of_a_host_share_one_rate_limit(void **state)
 {
@@ -363,7 +363,7 @@ all_rnics_of_a_host_share_one_rate_limit(void **state)
 	do_the_worst(fixture, probers, RNICS, &(uint16_t){ 44 });
 	onlooker_stop(&onlooker);
 	expect_below(&onlooker, PACKETS, BYTES);
-	/* No packet was held back before the permitted number was sent. */
+	/* The limit held back no packet before the permitted number was sent. */
 	assert_true(onlooker.count >= PACKETS / RATE_LIMIT_WINDOWS_PER_RATE / 2);
 	for (size_t i = 0; i < RNICS; i++) {
 		held += prober_counts(probers[i])->held;

@@ -88,7 +88,7 @@ loopback_and_link_local_targets_need_such_an_rnic(void **state)
 	assert_int_equal(check("127.0.0.2", "127.0.0.1", 8), TARGET_FINE);
 	assert_int_equal(check("169.254.1.1", "169.254.1.2", 16), TARGET_FINE);
 	assert_int_equal(check("fe80::1", "fe80::2", 64), TARGET_FINE);
-	/* One of them is not the other. */
+	/* Loopback and link-local addresses are different scopes. */
 	assert_int_equal(check("127.0.0.2", "169.254.1.2", 16), TARGET_LOOPBACK);
 }
 
@@ -107,10 +107,10 @@ the_broadcast_address_of_the_rnics_subnet_is_refused(void **state)
 	assert_int_equal(check("10.1.0.0", "10.1.0.7", 24), TARGET_BROADCAST);
 	assert_int_equal(check("10.1.3.255", "10.1.0.7", 22), TARGET_BROADCAST);
 	assert_int_equal(check("10.255.255.255", "10.1.0.7", 8), TARGET_BROADCAST);
-	/* Of another subnet it may be a host's. */
+	/* In another subnet the same address may belong to a host. */
 	assert_int_equal(check("10.1.0.255", "10.1.0.7", 22), TARGET_FINE);
 	assert_int_equal(check("10.2.0.255", "10.1.0.7", 24), TARGET_FINE);
-	/* Point to point there is no broadcast. */
+	/* A point-to-point link has no broadcast address. */
 	assert_int_equal(check("10.1.0.6", "10.1.0.7", 31), TARGET_FINE);
 	assert_int_equal(check("10.1.0.255", "10.1.0.7", 32), TARGET_FINE);
 	assert_int_equal(check("10.1.0.255", "10.1.0.7", 0), TARGET_FINE);

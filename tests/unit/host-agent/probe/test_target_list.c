@@ -95,7 +95,7 @@ impossible_targets_are_refused_and_the_others_are_kept(void **state)
 	wires[4].dscps = classes;
 	wires[4].dscp_count = 1;
 	wires[5].interval_us = PROBER_MIN_INTERVAL_US - 1;
-	wires[6].address.bytes[0] = 224; /* multicast */
+	wires[6].address.bytes[0] = 224; /* a multicast address */
 	wires[7].address.bytes[0] = 255;
 	wires[8].address.family = 5;
 	wires[9].dscp_count = 0;
@@ -137,9 +137,11 @@ targets_are_checked_against_the_rnics_own_addresses(void **state)
 	fixture->home = (struct target_home){ .id = { 1, 1 },
 		.addresses = { { .family = 4, .bytes = { 10, 0, 0, 7 } } },
 		.prefix_bits = { 24 } };
-	wires[0].src.port = 2;                        /* of another RNIC */
-	wires[1].dst = (struct wire_rnic_id){ 1, 1 }; /* to itself */
-	wires[2].address.bytes[3] = 7;                /* by its address */
+	/* A source RNIC that is not ours. */
+	wires[0].src.port = 2;
+	/* A target that is the source itself. */
+	wires[1].dst = (struct wire_rnic_id){ 1, 1 };
+	wires[2].address.bytes[3] = 7; /* the source's own address */
 	wires[3].address.bytes[3] = 255;
 	wires[4].address.bytes[0] = 127;
 	set(fixture, wires, 6);
@@ -150,7 +152,7 @@ targets_are_checked_against_the_rnics_own_addresses(void **state)
 	assert_int_equal(fixture->plan.targets[0]->wire.dst.guid, 15);
 }
 
-/* Under any number of names. */
+/* The limit of an address holds even if its targets name different RNICs. */
 static void
 one_address_gets_no_more_than_its_limit(void **state)
 {
@@ -164,7 +166,7 @@ one_address_gets_no_more_than_its_limit(void **state)
 		wires[i].address.port = (uint16_t)(862 + i);
 	}
 	wires[39].address.bytes[3] = 9; /* another target, within its limit */
-	set(fixture, wires, 40);        /* 39,000 packets/s, of 850 bytes */
+	set(fixture, wires, 40);        /* 39,000 packets/s of 850 bytes */
 	for (size_t i = 0; i < 39; i++)
 		packets += 1e9 / (double)fixture->plan.targets[i]->pace.interval_ns;
 	assert_true(packets < 10000.1);
@@ -202,7 +204,7 @@ above_the_limit_all_intervals_are_stretched_alike(void **state)
 	struct wire_target wires[] = { target(1, 1000), target(2, 500),
 		target(3, 1000) };
 
-	set(fixture, wires, 3); /* 4000/s asked, 1000/s allowed */
+	set(fixture, wires, 3); /* 4000/s requested, 1000/s allowed */
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 4 * MS);
 	assert_int_equal(fixture->plan.targets[1]->pace.interval_ns, 2 * MS);
 	for (size_t i = 0; i < 3; i++)
@@ -274,7 +276,8 @@ a_pair_repeats_its_combination_and_all_occur(void **state)
 		seen[a.src_port - 40001][a.size == 88][a.dscp == 0]++;
 	}
 	for (int i = 0; i < 4; i++) {
-		assert_int_equal(seen[i / 2][i % 2][0], 2); /* named twice */
+		/* The duplicate is removed. */
+		assert_int_equal(seen[i / 2][i % 2][0], 2);
 		assert_int_equal(seen[i / 2][i % 2][1], 1);
 	}
 }
@@ -319,7 +322,8 @@ the_brake_stretches_all_intervals_and_the_limit_only_once(void **state)
 	assert_int_equal(fixture->plan.targets[1]->pace.interval_ns, 160 * MS);
 	assert_true(fixture->plan.rate_per_s > 31.2 && fixture->plan.rate_per_s < 31.3);
 
-	/* 125 are requested: a quarter of that is below the limit anyway. */
+	/* 125/s are requested; a quarter of them, 31/s, is below the limit of 50/s
+	 * anyway. */
 	fixture->plan.max_rate_per_s = 50;
 	target_list_pace(&fixture->plan, now);
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 40 * MS);
@@ -328,7 +332,7 @@ the_brake_stretches_all_intervals_and_the_limit_only_once(void **state)
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 50 * MS);
 }
 
-/* ---- where there are QPs ------------------------------------------------------ */
+/* ---- targets with QPs --------------------------------------------------------- */
 
 static struct wire_target
 roce_target(uint64_t dst, uint32_t large_qpn)
@@ -410,7 +414,7 @@ flows_are_those_that_the_port_has_and_each_has_one_turn(void **state)
 		    0xc123);
 }
 
-/* ---- which flows have a turn -------------------------------------------------- */
+/* ---- which flow is probed next ------------------------------------------------ */
 
 static void
 only_flows_that_are_kept_have_a_turn(void **state)
@@ -424,7 +428,8 @@ only_flows_that_are_kept_have_a_turn(void **state)
 	prober_target_keep(taken, 2);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(prober_target_turn(taken, false).src_port, 40002);
-	prober_target_keep(taken, 4); /* none of its flows: all */
+	/* The mask contains none of its flows: all are used. */
+	prober_target_keep(taken, 4);
 	assert_int_not_equal(prober_target_turn(taken, false).src_port,
 	    prober_target_turn(taken, false).src_port);
 }

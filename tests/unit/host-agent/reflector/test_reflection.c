@@ -1,9 +1,7 @@
 /*
- * Random packets to reflectors: never more packets or bytes out than in, no reply is
- * answered, and two reflectors do not answer each other for ever.
- *
- * 10 million packets with RACKMESH_SOAK=1, of both ports, with and without keys; fewer
- * else.
+ * Random packets to reflectors. There are never more packets or bytes out than in, no
+ * reply is answered, and two reflectors do not answer each other for ever. With
+ * RACKMESH_SOAK=1: 10 million packets, over both kinds of ports, with and without keys.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +90,7 @@ fixture_free(struct fixture *f)
 	free(f);
 }
 
-/* True: answered, in place. */
+/* True: the packet was answered in place. */
 static bool
 arrive(struct fixture *f, struct end *end, const struct wire_address *from,
     uint8_t *data, size_t len)
@@ -112,7 +110,7 @@ arrive(struct fixture *f, struct end *end, const struct wire_address *from,
 	return true;
 }
 
-/* A probe of a peer in the roster, signed for this end or not at all. */
+/* Builds a probe of a peer in the roster, signed for this end or unsigned. */
 static size_t
 build_probe(struct fixture *f, const struct end *end, uint64_t from, uint8_t *data)
 {
@@ -142,7 +140,7 @@ build_probe(struct fixture *f, const struct end *end, uint64_t from, uint8_t *da
 	return size;
 }
 
-/* Random bytes, a probe, or a probe with some bytes changed. */
+/* Builds random bytes, a probe, or a probe with some bytes changed. */
 static size_t
 build_packet(struct fixture *f, const struct end *end, uint64_t from, uint8_t *data)
 {
@@ -182,13 +180,13 @@ bombard(bool roce, bool with_keys, uint64_t packets)
 
 		if (!arrive(f, end, &address, data, len))
 			continue;
-		/* The reply returns: to the sender, or to the other reflector. */
+		/* Deliver the reply to the sender or to the other reflector. */
 		assert_false(arrive(f, end, &address, data, len));
 		address = address_of(end->id.guid, 40001);
 		assert_false(arrive(f, &f->ends[end == f->ends], &address, data, len));
 	}
 	assert_true(f->bytes_out <= f->bytes_in);
-	/* Enough of the packets were valid. */
+	/* Enough of the packets were valid probes. */
 	assert_true(f->out > packets / 20);
 	if (with_keys)
 		assert_true(
@@ -228,7 +226,8 @@ over_roce_with_keys_replies_are_never_larger_or_more(void **state)
 	bombard(true, true, packets_each());
 }
 
-/* The reply of one is sent to the other, and back, until there is none. */
+/* Delivers each reply to the other reflector until there is none. Returns their
+ * number. */
 static size_t
 play(struct fixture *f, uint8_t *data, size_t len, uint16_t spoofed_port)
 {

@@ -108,7 +108,7 @@ arrive(struct fixture *fixture, const struct wire_address *from)
 	    &fixture->fake, PORT_REFLECTOR, from, fixture->data, fixture->len, 26);
 }
 
-/* One probe; returns its reply. */
+/* Sends one probe and returns its reply. */
 static struct probe_reply
 ask(struct fixture *fixture, uint16_t ssid, uint32_t seq, uint8_t dscp)
 {
@@ -217,7 +217,7 @@ the_next_reply_carries_when_the_last_one_left(void **state)
 	assert_int_equal(
 	    stamp_time_read(reply.follow_up_timestamp, true, &reported), 0);
 	assert_true(reported == left);
-	assert_false(ask(fixture, 5, 3, 0).has_follow_up); /* once only */
+	assert_false(ask(fixture, 5, 3, 0).has_follow_up); /* counted once */
 }
 
 static void
@@ -233,7 +233,7 @@ every_reply_of_a_burst_is_followed_up_newest_first(void **state)
 		assert_int_equal(ask(fixture, 5, 10, 0).follow_up_seq, 2 - i);
 }
 
-/* T3 and T4 must be of the same reply: the prober takes the first. */
+/* T3 and T4 must belong to the same reply: the prober uses the first one. */
 static void
 a_probe_that_arrives_twice_is_followed_up_once(void **state)
 {
@@ -248,7 +248,7 @@ a_probe_that_arrives_twice_is_followed_up_once(void **state)
 	assert_false(ask(fixture, 5, 3, 0).has_follow_up);
 }
 
-/* Whatever ports they use, two reflectors never answer each other. */
+/* Two reflectors never answer each other, whatever ports they use. */
 static void
 a_reply_is_not_answered(void **state)
 {
@@ -272,7 +272,8 @@ probes_are_counted_by_prober_session_and_class(void **state)
 	assert_int_equal(ask(fixture, 5, 1, 0).rx_count, 1);
 	assert_int_equal(ask(fixture, 5, 2, 26).rx_count, 1);
 	assert_int_equal(ask(fixture, 5, 3, 26).rx_count, 2);
-	assert_int_equal(ask(fixture, 6, 4, 26).rx_count, 1); /* it has restarted */
+	/* The prober has restarted. */
+	assert_int_equal(ask(fixture, 6, 4, 26).rx_count, 1);
 
 	assert_int_equal(reflector_changed_counts(fixture->reflector, rows, 1), 1);
 	assert_int_equal(rows[0].dscp, 0);

@@ -128,7 +128,7 @@ sign(struct fixture *f, uint32_t epoch, struct wire_rnic_id as, struct wire_rnic
 	f->format->sign(f->data, &macs.probe);
 }
 
-/* True: it was answered. */
+/* True: the probe was answered. */
 static bool
 arrive(struct fixture *f, struct wire_rnic_id from)
 {
@@ -182,19 +182,19 @@ other_keys_are_refused(void **state)
 	struct wire_count rows[4];
 
 	build(f, f->format, 7, 1);
-	assert_false(arrive(f, prober)); /* no MAC in its place */
+	assert_false(arrive(f, prober)); /* no MAC where it should be */
 	build(f, f->format, 7, 1);
 	sign(f, 5, other, own);
-	assert_false(arrive(f, prober)); /* somebody else's */
+	assert_false(arrive(f, prober)); /* signed by another prober */
 	build(f, f->format, 7, 1);
 	sign(f, 5, prober, other);
-	assert_false(arrive(f, prober)); /* for somebody else */
+	assert_false(arrive(f, prober)); /* signed for another responder */
 	build(f, f->format, 7, 1);
 	sign(f, 5, own, prober);
-	assert_false(arrive(f, prober)); /* the other direction */
+	assert_false(arrive(f, prober)); /* signed for the opposite direction */
 	assert_int_equal(counts(f)->refused_mac, 4);
 	assert_int_equal(counts(f)->authenticated, 0);
-	/* And it leaves no state. */
+	/* A refused probe leaves no state. */
 	assert_int_equal(reflector_changed_counts(f->reflector, rows, 4), 0);
 }
 
@@ -223,7 +223,7 @@ a_reply_is_never_answered(void **state)
 	struct fixture *f = *state;
 
 	assert_true(keyed(f, prober, 5, 7, 1));
-	assert_false(arrive(f, prober)); /* data is the reply now */
+	assert_false(arrive(f, prober)); /* after the answer data contains the reply */
 	assert_false(arrive(f, other));
 	assert_true(plain(f, other, 7, 1));
 	assert_false(arrive(f, other));
@@ -273,7 +273,7 @@ another_session_has_a_window_of_its_own(void **state)
 	assert_false(keyed(f, prober, 5, 7, 1));
 	build(f, f->format, 7, 2);
 	sign(f, 5, prober, own);
-	f->data[27] ^= 0x0f; /* carried over into another session */
+	f->data[27] ^= 0x0f; /* the signed bytes, in another session */
 	assert_false(arrive(f, prober));
 	assert_int_equal(counts(f)->refused_mac, 1);
 }
@@ -303,7 +303,7 @@ a_past_epoch_is_refused(void **state)
 	assert_int_equal(plan(f), 0);
 	assert_false(keyed(f, prober, 5, 7, 3));
 	assert_true(keyed(f, prober, 7, 7, 3));
-	/* The window outlives the keys. */
+	/* The replay window continues when keys change. */
 	assert_false(keyed(f, prober, 7, 7, 2));
 	assert_int_equal(counts(f)->refused_replayed, 1);
 }
@@ -318,7 +318,8 @@ another_secret_is_taken_at_once(void **state)
 	keys_fixture_report(f->ring, &(struct keys_send){ .epoch = 5, .version = 11 });
 	assert_int_equal(plan(f), 0);
 	keys_fixture_secret(0);
-	assert_true(keyed(f, prober, 5, 7, 2)); /* a prober without the new key */
+	/* A prober that does not have the new key yet. */
+	assert_true(keyed(f, prober, 5, 7, 2));
 	keys_fixture_secret(1);
 	assert_true(keyed(f, prober, 5, 7, 3));
 	keys_fixture_secret(0);
@@ -383,8 +384,8 @@ without_own_keys_a_reflector_requires_none(void **state)
 	assert_false(keyed(f, prober, 5, 7, 2));
 }
 
-/* Its aggregator has lost the controllers after a leader whose clock was ahead: this
- * does not affect RNICs of other ToRs. */
+/* The aggregator of another ToR lost its controllers after a leader whose clock was
+ * ahead. Its epoch must not apply to the RNICs of this ToR. */
 static void
 an_epoch_of_another_tor_is_not_used(void **state)
 {

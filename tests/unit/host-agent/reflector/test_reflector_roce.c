@@ -164,7 +164,7 @@ a_reply_is_not_answered(void **state)
 {
 	struct fixture *f = *state;
 
-	arrive(f, 1); /* in place: data is a reply now */
+	arrive(f, 1); /* answered in place: data contains the reply */
 	fake_port_deliver(&f->fake, PORT_REFLECTOR, &f->arrival);
 	assert_int_equal(f->fake.sent_count, 1);
 	assert_int_equal(reflector_counts(f->reflector)->refused_malformed, 1);

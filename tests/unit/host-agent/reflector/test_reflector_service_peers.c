@@ -49,7 +49,7 @@ probe(struct fake_port *fake, uint32_t seq)
 	fake_port_arrive(fake, PORT_REFLECTOR, &service_peer, data, len, 26);
 }
 
-/* A restarted count would look like probes lost on their way to the reflector. */
+/* A restarted count would look like probes lost on the path to the reflector. */
 static void
 a_peer_that_becomes_known_keeps_its_counts(void **state)
 {
@@ -71,7 +71,7 @@ a_peer_that_becomes_known_keeps_its_counts(void **state)
 	assert_int_equal(reflector_changed_counts(reflector, rows, 4), 1);
 	assert_int_equal(rows[0].prober_guid, 7);
 	assert_int_equal(rows[0].received, 1);
-	peer.id = (struct wire_rnic_id){ 8, 1 }; /* another at that address */
+	peer.id = (struct wire_rnic_id){ 8, 1 }; /* another RNIC at the same address */
 	assert_int_equal(reflector_set_roster(reflector, &peer, 1), 0);
 	reflector_free(reflector);
 }

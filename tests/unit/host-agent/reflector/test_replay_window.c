@@ -26,7 +26,8 @@ a_late_number_is_fresh_within_the_window(void **state)
 {
 	struct replay_window window = { .any = false };
 
-	/* Blocks of the window's size, each backwards, across the end of the ring. */
+	/* Blocks of the window's size, each in descending order, across the end of
+	 * the ring. */
 	for (uint32_t block = 0; block < 8; block++) {
 		uint32_t start = UINT32_MAX - 2048 + block * REPLAY_WINDOW;
 

@@ -9,7 +9,7 @@
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/reflector/rx_count_report.h"
 
-/* A reflector that has so many changed rows, all of the same RNIC. */
+/* A reflector with this number of changed rows, all of the same RNIC. */
 struct reflector {
 	uint64_t guid;
 	size_t changed;

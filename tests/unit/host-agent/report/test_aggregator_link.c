@@ -22,13 +22,13 @@
 struct fixture {
 	struct rm_loop *loop;
 	struct rm_listener *listener;
-	struct rm_link *link; /* to the agent; NULL: none */
+	struct rm_link *link; /* to send to the agent; NULL: none */
 	struct wire_writer *writer;
 	struct rm_endpoint endpoint;
 	struct aggregator_link *aggregator_link;
 
-	/* its behaviour */
-	bool mute; /* accepts, and sends nothing */
+	/* how the aggregator behaves */
+	bool mute; /* accepts connections, and sends nothing */
 	bool knows_overdue;
 	const char *refuses;
 	uint64_t counted_seq;
@@ -37,22 +37,22 @@ struct fixture {
 	 * heartbeat, X paths, U services, V resolve, O join */
 	char seen[MAX_SEEN + 1];
 	size_t seen_count;
-	uint64_t seqs[MAX_SEEN]; /* of batches */
+	uint64_t seqs[MAX_SEEN]; /* numbers of the received batches */
 	size_t batches;
-	size_t overdue; /* results that are */
-	size_t results; /* others */
+	size_t overdue; /* results with the outcome WIRE_OVERDUE */
+	size_t results; /* all other results */
 	struct wire_batch_head last_head;
 	uint64_t last_beat_ns, vouched_ns, beats, stalls;
 	size_t rows;
 	bool paused;
 	char live[256];
-	size_t flows; /* of the last report of services */
+	size_t flows; /* in the last report of services */
 
-	/* callbacks of the aggregator link */
+	/* how often the aggregator link called each callback */
 	unsigned welcomes, downs, refusals, pinglists, focuses, brakes, catch_ups;
 	unsigned answers;
 	uint64_t token;
-	char answered[RM_NAME_BYTES]; /* host of the last answer */
+	char answered[RM_NAME_BYTES]; /* host named in the last answer */
 	int reason;
 	bool had_session;
 	char cause[256];
@@ -125,7 +125,7 @@ aggregator_take_services(struct fixture *f, const uint8_t *data, size_t len)
 	f->flows = view.services.flow_count;
 }
 
-/* Finds every RNIC that is requested by address, and none by QP number. */
+/* Resolves every RNIC requested by address, and none requested by QP number. */
 static void
 aggregator_answer(
     struct fixture *f, enum wire_kind kind, const uint8_t *data, size_t len)
@@ -432,13 +432,13 @@ batches_and_counts_go_before_the_heartbeat(void **state)
 
 	connect_aggregator_link(f);
 	assert_true(aggregator_link_wants_all_counts(f->aggregator_link));
-	results(f, 3); /* one full batch, one result left */
+	results(f, 3); /* one full batch; one result remains */
 	report(f, &row, 1);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_string_equal(f->seen, "HRBBCT");
 	assert_int_equal(f->rows, 1);
 	assert_false(aggregator_link_wants_all_counts(f->aggregator_link));
-	/* All that the heartbeat covers was made before it. */
+	/* The heartbeat covers only results that were made before it. */
 	assert_true(f->last_beat_ns <= f->last_head.now_ns);
 }
 
@@ -479,7 +479,7 @@ a_stall_is_reported_when_the_session_is_back(void **state)
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, !aggregator_link_has_session(f->aggregator_link));
 	aggregator_link_note(f->aggregator_link, &turn);
-	report(f, NULL, 0); /* nobody there */
+	report(f, NULL, 0); /* not connected */
 	LOOPBACK_WAIT(f->loop, aggregator_link_has_session(f->aggregator_link));
 	assert_true(aggregator_link_wants_all_counts(f->aggregator_link));
 	report(f, NULL, 0);
@@ -502,8 +502,8 @@ a_heartbeat_covers_only_batches_that_were_sent(void **state)
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_int_equal(f->vouched_ns, 1000);
 	results(f, 1);
-	/* Half a second later 1 is still not acknowledged: 2 is not sent, and the
-	 * heartbeat, which is sent, does not cover it. */
+	/* Half a second later batch 1 is still not acknowledged. Batch 2 is not
+	 * sent, and the heartbeat, which is sent, does not cover it. */
 	aggregator_link_report(f->aggregator_link, &nothing, later);
 	assert_int_equal(counts_of(f)->sent.batches, 1);
 	assert_int_equal(
@@ -528,7 +528,7 @@ a_new_session_has_no_backlog_of_the_ended_one(void **state)
 	results(f, 2);
 	sent = rm_mono_now();
 	LOOPBACK_WAIT(f->loop, f->batches == 1);
-	/* Really as late as that: whenever the link has room it is tried again. */
+	/* Wait in real time: the link tries again whenever it has room. */
 	LOOPBACK_WAIT(f->loop, rm_mono_since(rm_mono_now(), sent) > OUTBOX_PATIENCE_NS);
 	results(f, 1);
 	aggregator_link_report(f->aggregator_link, &nothing, rm_mono_now());
@@ -537,13 +537,13 @@ a_new_session_has_no_backlog_of_the_ended_one(void **state)
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	f->mute = true;
 	aggregator_hang_up(f);
-	/* The second hello has left, and nothing waits behind it. */
+	/* The second hello was sent, and no batch follows it. */
 	LOOPBACK_WAIT(f->loop, f->downs == 1 && f->seen[f->seen_count - 1] == 'H');
 	assert_false(aggregator_link_has_session(f->aggregator_link));
 	assert_int_equal(f->catch_ups, 0);
 }
 
-/* An older one would count them as invalid. */
+/* An older aggregator would count such results as invalid. */
 static void
 overdue_replies_are_sent_only_to_peers_that_support_them(void **state)
 {
@@ -580,22 +580,23 @@ waiting_overdue_replies_are_not_sent_to_an_older_peer(void **state)
 	f->knows_overdue = true;
 	connect_aggregator_link(f);
 	aggregator_link_result(f->aggregator_link, &overdue, now, now);
-	results(f, 1); /* a batch that is not acknowledged */
+	results(f, 1); /* sent in a batch that is not acknowledged */
 	LOOPBACK_WAIT(f->loop, f->overdue == 1);
 	aggregator_link_result(
 	    f->aggregator_link, &overdue, now, now); /* waits for another one */
-	f->knows_overdue = false;                    /* rolled back */
+	/* The aggregator was rolled back to an older version. */
+	f->knows_overdue = false;
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
 	aggregator_link_result(f->aggregator_link, &overdue, now,
-	    now); /* it is not known which peer comes next */
+	    now); /* the version of the next peer is not known */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
 	results(f, 1);
 	LOOPBACK_WAIT(f->loop, f->batches == 3);
 	assert_int_equal(f->seqs[1], 1);
 	assert_int_equal(f->seqs[2], 2);
-	assert_int_equal(f->overdue, 1); /* still */
-	assert_int_equal(f->results, 3); /* the first one twice */
+	assert_int_equal(f->overdue, 1); /* unchanged */
+	assert_int_equal(f->results, 3); /* the first result arrives twice */
 	assert_int_equal(aggregator_link_counts(f->aggregator_link)->overdue_unsent, 3);
 }
 
@@ -619,11 +620,11 @@ a_reconnect_sends_exactly_what_was_not_counted(void **state)
 	struct fixture *f = *state;
 
 	connect_aggregator_link(f);
-	results(f, 8); /* 1 to 4 */
+	results(f, 8); /* batches 1 to 4 */
 	LOOPBACK_WAIT(f->loop, f->batches == 4);
 	aggregator_ack(f, INCARNATION, 1);
 	LOOPBACK_WAIT(f->loop, counts_of(f)->acked.batches == 1);
-	f->counted_seq = 2; /* its acknowledgement of 2 gets lost */
+	f->counted_seq = 2; /* the acknowledgement of batch 2 gets lost */
 	f->batches = 0;
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2 && f->batches == 2);
@@ -642,12 +643,14 @@ without_an_aggregator_the_oldest_are_dropped_and_reported(void **state)
 	struct fixture *f = *state;
 
 	aggregator_link_start(f, 4);
-	results(f, 12); /* 6 batches before anybody answers: 1 and 2 go */
+	results(f, 12); /* 6 batches before a connection: 1 and 2 are dropped */
 	assert_int_equal(counts_of(f)->dropped[OUTBOX_DROP_FULL].batches, 2);
 	assert_int_equal(counts_of(f)->dropped[OUTBOX_DROP_FULL].results, 4);
 	LOOPBACK_WAIT(f->loop, f->batches == 4);
 	assert_int_equal(f->seqs[0], 3);
-	results(f, 2); /* pushes out 3, sent but not acknowledged: not dropped yet */
+	/* Evicts 3, which is sent but not acknowledged: it does not count as dropped
+	 * yet. */
+	results(f, 2);
 	LOOPBACK_WAIT(f->loop, f->batches == 5);
 	assert_int_equal(f->last_head.seq, 7);
 	assert_int_equal(f->last_head.dropped_batches, 2);
@@ -730,11 +733,13 @@ malformed_frames_end_the_session_and_are_counted(void **state)
 	assert_int_equal(f->reason, -EBADMSG);
 	assert_int_equal(aggregator_link_counts(f->aggregator_link)->refused_frames, 1);
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
-	aggregator_ack(f, INCARNATION, 9); /* never sent */
+	/* Acknowledges a batch that was never sent. */
+	aggregator_ack(f, INCARNATION, 9);
 	LOOPBACK_WAIT(f->loop, f->welcomes == 3);
-	aggregator_ack(f, INCARNATION + 1, 0); /* of another incarnation */
+	/* Acknowledges a batch of another incarnation. */
+	aggregator_ack(f, INCARNATION + 1, 0);
 	LOOPBACK_WAIT(f->loop, f->welcomes == 4);
-	aggregator_send_welcome(f); /* twice */
+	aggregator_send_welcome(f); /* a second welcome */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 5);
 	assert_int_equal(aggregator_link_counts(f->aggregator_link)->refused_frames, 4);
 }
@@ -780,8 +785,7 @@ a_peer_that_accepts_but_sends_nothing_is_disconnected(void **state)
 	LOOPBACK_WAIT(f->loop, f->seen_count == 1);
 	report(f, NULL, 0);
 	assert_int_equal(f->downs, 0);
-	aggregator_link_report(
-	    f->aggregator_link, &nothing, later); /* as if 4 s had passed */
+	aggregator_link_report(f->aggregator_link, &nothing, later); /* 4 s later */
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
 	assert_int_equal(f->reason, -ETIMEDOUT);
 }

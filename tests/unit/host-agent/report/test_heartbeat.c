@@ -40,12 +40,11 @@ every_stall_of_100_ms_is_seen_wherever_it_begins(void **state)
 		struct loop_turn turn;
 
 		loop_watch_init(&watch, at_ms(1000));
-		/* The loop does not run from begin on; then the deadline is handled
-		 * at once. */
+		/* The loop stops at begin and runs again after the deadline. */
 		turn = turn_at(&watch, begin + 101);
 		assert_true(turn.stalled);
-		/* It includes the time that cannot be excluded, so no stalled moment
-		 * is missed. */
+		/* The stall includes the time in which the loop may have run, so no
+		 * stalled moment is missed. */
 		assert_true(turn.stall.start_ns <= (uint64_t)at_ms(begin).ns);
 		assert_int_equal(turn.stall.end_ns, at_ms(begin + 101).ns);
 	}
@@ -71,7 +70,7 @@ deadlines_do_not_drift_and_missed_ones_are_not_made_up(void **state)
 	loop_watch_init(&watch, at_ms(1000));
 	turn_at(&watch, 1027);
 	assert_int_equal(watch.deadline.ns, at_ms(1050).ns);
-	turn_at(&watch, 6060); /* five seconds stopped */
+	turn_at(&watch, 6060); /* the loop was stopped for five seconds */
 	assert_int_equal(watch.deadline.ns, at_ms(6075).ns);
 	assert_false(turn_at(&watch, 6075).stalled);
 }
@@ -104,7 +103,8 @@ stalls_gather_until_a_heartbeat_has_gone_out(void **state)
 	struct loop_turn first = stall(1000, 1200), second = stall(2000, 2500);
 
 	heartbeat_note(&heartbeat, &first);
-	heartbeat_fill(&heartbeat, &wire); /* could not be sent */
+	/* The previous heartbeat could not be sent. */
+	heartbeat_fill(&heartbeat, &wire);
 	heartbeat_note(&heartbeat, &second);
 	heartbeat_fill(&heartbeat, &wire);
 	assert_int_equal(wire.seq, 1);
@@ -139,7 +139,7 @@ too_many_stalls_become_one_long_one(void **state)
 	    at_ms((WIRE_MAX_STALLS + 9) * 1000 + 200).ns);
 }
 
-/* Every turn sets it again, and a heartbeat has the last value. */
+/* Every turn sets the reason again; a heartbeat contains the last one. */
 static void
 the_reason_for_slowed_probing_is_in_the_heartbeat_while_it_holds(void **state)
 {

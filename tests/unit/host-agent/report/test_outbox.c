@@ -10,7 +10,7 @@
 #include "host-agent/report/outbox.h"
 
 #define LATER ((rm_mono_t){ 30 * RM_NS_PER_S })
-#define RESULTS 10 /* in each batch */
+#define RESULTS 10 /* size of each batch */
 #define BYTES 100
 
 static const struct outbox_options options = {
@@ -37,7 +37,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* A batch whose bytes contain its number. */
+/* Pushes a batch whose bytes contain its number. */
 static void
 push_at(struct outbox *outbox, int64_t made_ns, size_t len)
 {
@@ -55,7 +55,7 @@ push(struct outbox *outbox, unsigned count)
 		push_at(outbox, 0, BYTES);
 }
 
-/* Sends what is to be sent; returns it as a decimal number of one digit each. */
+/* Sends all batches that are due. Returns their numbers as the digits of a number. */
 static unsigned
 send_all_at(struct outbox *outbox, rm_mono_t now)
 {
@@ -110,7 +110,8 @@ an_acknowledged_batch_is_removed(void **state)
 	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
 	assert_int_equal(outbox_counts(*state)->acked.results, 2 * RESULTS);
 	assert_int_equal(outbox_bytes(*state), BYTES);
-	assert_int_equal(outbox_ack(*state, 2, LATER), 0); /* again: no change */
+	/* The same acknowledgement again changes nothing. */
+	assert_int_equal(outbox_ack(*state, 2, LATER), 0);
 	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
 	assert_conserved(*state);
 }
@@ -142,7 +143,7 @@ a_new_session_sends_exactly_the_uncounted_batches(void **state)
 	assert_int_equal(send_all(*state), 1234);
 	outbox_ack(*state, 1, LATER);
 	outbox_end(*state);
-	/* The acknowledgement of 2 was lost with the session. */
+	/* The acknowledgement of batch 2 was lost with the session. */
 	assert_int_equal(outbox_begin(*state, 2), 0);
 	assert_int_equal(send_all(*state), 34);
 	assert_int_equal(outbox_counts(*state)->sent.batches, 4);
@@ -231,11 +232,11 @@ a_sent_and_dropped_batch_is_in_doubt_until_acknowledged(void **state)
 	outbox_begin(*state, 0);
 	push(*state, 4);
 	send_all(*state);
-	push(*state, 2); /* a frozen peer: 1 and 2 have to go */
+	push(*state, 2); /* the peer does not answer: batches 1 and 2 are evicted */
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 2);
 	assert_int_equal(outbox_dropped(*state).batches, 0);
 	assert_conserved(*state);
-	assert_int_equal(outbox_ack(*state, 1, LATER), 0); /* it wakes up */
+	assert_int_equal(outbox_ack(*state, 1, LATER), 0); /* the peer answers again */
 	assert_int_equal(outbox_counts(*state)->acked.batches, 1);
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 1);
 	assert_int_equal(outbox_ack(*state, 4, LATER), 0);
@@ -259,14 +260,14 @@ a_peer_that_acknowledges_nothing_gets_no_more(void **state)
 	assert_int_equal(send_all_at(*state, patient), 2);
 	push(*state, 1);
 	assert_int_equal(outbox_peek(*state, tired, &bytes), -EAGAIN);
-	/* 1 has to be dropped and is in doubt: it counts as unacknowledged. */
+	/* Batch 1 is evicted. It may have arrived, so it counts as unacknowledged. */
 	push(*state, 2);
 	assert_int_equal(outbox_peek(*state, tired, &bytes), -EAGAIN);
-	/* A batch that was never sent is dropped without doubt. */
+	/* A batch that was never sent cannot have arrived, so it counts as dropped. */
 	push(*state, 2);
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 2);
 	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
-	outbox_ack(*state, 1, LATER); /* 2 was sent later */
+	outbox_ack(*state, 1, LATER); /* 2 was sent later than 1 */
 	assert_int_equal(send_all_at(*state, tired), 4567);
 	assert_conserved(*state);
 }
@@ -278,7 +279,7 @@ the_next_welcome_decides_batches_in_doubt(void **state)
 	push(*state, 4);
 	send_all(*state);
 	outbox_end(*state);
-	push(*state, 3); /* 1, 2 and 3 have to go, sent but not acknowledged */
+	push(*state, 3); /* 1, 2 and 3 are evicted: sent, but not acknowledged */
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 3);
 	assert_int_equal(outbox_begin(*state, 2), 0);
 	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
@@ -294,7 +295,7 @@ batches_unsent_in_a_session_are_dropped_without_doubt(void **state)
 	push(*state, 4);
 	send_all(*state);
 	outbox_end(*state);
-	outbox_begin(*state, 0); /* 1 to 4 are to be sent again */
+	outbox_begin(*state, 0); /* batches 1 to 4 are due again */
 	push(*state, 1);
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 0);
 	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
@@ -325,7 +326,8 @@ a_peer_that_acknowledges_unsent_batches_is_refused(void **state)
 	assert_int_equal(outbox_ack(*state, 3, LATER), -EBADMSG);
 	assert_int_equal(outbox_counts(*state)->waiting.batches, 2);
 	outbox_end(*state);
-	assert_int_equal(outbox_ack(*state, 1, LATER), -EBADMSG); /* no session */
+	/* There is no session. */
+	assert_int_equal(outbox_ack(*state, 1, LATER), -EBADMSG);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

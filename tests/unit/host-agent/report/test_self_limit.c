@@ -26,7 +26,7 @@ host_init(struct host *host, uint64_t cpu_percent, uint64_t memory_bytes)
 	self_limit_take(&host->limit, &host->sample, host->now);
 }
 
-/* Passes this number of seconds with that use. */
+/* Lets this number of seconds pass with this CPU and memory use. */
 static void
 pass(struct host *host, unsigned seconds, double cpu_percent, uint64_t memory_bytes)
 {
@@ -93,7 +93,8 @@ too_much_memory_slows_probing_with_its_own_reason(void **state)
 	pass(&host, 3 * SELF_LIMIT_OVER_SAMPLES, 1, 65 * MIB);
 	assert_int_equal(host.limit.permille, SELF_LIMIT_FLOOR);
 	assert_int_equal(host.limit.reason, WIRE_SLOW_MEMORY);
-	/* Just below the limit is not quiet: the rate would oscillate. */
+	/* Use just below the limit does not raise the rate again: it would
+	 * oscillate. */
 	pass(&host, 3600, 1, 60 * MIB);
 	assert_int_equal(host.limit.permille, SELF_LIMIT_FLOOR);
 	pass(&host, 11, 1, 50 * MIB);
@@ -120,7 +121,7 @@ the_rate_rises_step_by_step(void **state)
 	assert_int_equal(host.limit.reason, WIRE_SLOW_NOT);
 }
 
-/* The load costs 8 % at full rate, in proportion to the rate. */
+/* At full rate the load costs 8 % CPU, and less in proportion to the rate. */
 static void
 a_constant_overload_does_not_make_the_rate_oscillate(void **state)
 {
@@ -129,7 +130,8 @@ a_constant_overload_does_not_make_the_rate_oscillate(void **state)
 	host_init(&host, 5, 0);
 	for (unsigned i = 0; i < 24 * 3600; i++)
 		pass(&host, 1, 8.0 * host.limit.permille / 1000 - 0.5, 20 * MIB);
-	/* Each try at the full pace lasts three seconds, one in five minutes. */
+	/* Each try at the full rate lasts three seconds; there is one in five
+	 * minutes. */
 	assert_in_range(host.limit.falls, 10, 24 * 3600 / 320 + 10);
 	assert_true(host.limit.permille >= 500);
 }
@@ -158,7 +160,7 @@ a_removed_limit_ends_the_slowdown(void **state)
 	assert_int_equal(host.limit.permille, 1000);
 }
 
-/* A second sample in the same moment would divide by nothing. */
+/* Two samples at the same moment would cause a division by zero. */
 static void
 samples_too_close_together_are_left_out(void **state)
 {
@@ -170,7 +172,7 @@ samples_too_close_together_are_left_out(void **state)
 		assert_false(self_limit_take(&host.limit, &host.sample, host.now));
 	}
 	assert_int_equal(host.limit.permille, 1000);
-	/* Stopped for an hour: what it used since is of that hour. */
+	/* After an hour without a sample the use is averaged over that hour. */
 	host.now = rm_mono_add(host.now, 3600 * RM_NS_PER_S);
 	self_limit_take(&host.limit, &host.sample, host.now);
 	assert_true(host.limit.cpu_percent < 0.1);

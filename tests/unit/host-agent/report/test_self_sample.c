@@ -12,7 +12,7 @@
 
 #define HEAP (64u << 20)
 
-static volatile unsigned work; /* that no compiler leaves out */
+static volatile unsigned work; /* Work that no compiler removes. */
 
 static void
 cpu_and_memory_use_are_measured(void **state)

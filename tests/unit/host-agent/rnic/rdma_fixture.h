@@ -1,7 +1,6 @@
 /*
- * rdma_fixture - a tree of files like those that sysfs shows of RDMA ports.
- *
- * Include it after cmocka.h. Everything asserts.
+ * rdma_fixture - a folder with files like those of RDMA ports in sysfs. Include it
+ * after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_RDMA_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_RDMA_FIXTURE_H
@@ -23,13 +22,13 @@
 #define RDMA_GUID_VALUE UINT64_C(0x020000fffe000007)
 
 struct rdma_fixture {
-	char root[64]; /* in place of /sys */
+	char root[64]; /* used instead of /sys */
 };
 
 static inline void
 rdma_fixture_make(struct rdma_fixture *fixture)
 {
-	/* In memory: a host with hundreds of devices is thousands of files. */
+	/* In /dev/shm: a host with hundreds of devices has thousands of files. */
 	snprintf(fixture->root, sizeof(fixture->root), "%s/rdma_fixture.XXXXXX",
 	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(fixture->root));
@@ -87,7 +86,7 @@ rdma_fixture_gid(const struct rdma_fixture *fixture, unsigned index, const char 
 	rdma_fixture_put(fixture, netdev, "%s/gid_attrs/ndevs/%u", port, index);
 }
 
-/* Port 1 of rxe0 over eth1, without any GID. */
+/* Port 1 of rxe0 on eth1, without a GID. */
 static inline void
 rdma_fixture_port(const struct rdma_fixture *fixture)
 {

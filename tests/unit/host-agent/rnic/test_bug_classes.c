@@ -1,17 +1,16 @@
 /*
- * Kinds of bugs that have made similar daemons fail on one packet or file, tried on
- * everything that an agent receives from others. Each kind has its test here; tests of
- * the same kind elsewhere:
- *
+ * Classes of bugs that made similar daemons fail on one packet or file, tested on
+ * everything that an agent receives. Each class has a test here, or these tests in
+ * other files:
  * - a trusted length in an inner loop: damaged_answers_are_refused_and_counted
- * (qp_list), vectors_beyond_their_limits_are_refused (schemas), every fuzz target
- * - one too many moved: fuzz_probes and fuzz_etcd
+ *   (qp_list), vectors_beyond_their_limits_are_refused (schemas), every fuzz target
+ * - moving one element too many: fuzz_probes and fuzz_etcd
  * - no progress: a_tail_of_zeros_counts_as_cut_and_not_as_damage (spool_segment)
  * - a time out of range: absurd_times_are_refused (clock_map)
- * - a field that comes twice: duplicate_keys_are_refused_at_any_depth (yaml)
- * - one kind taken for another: fuzz_wire_write, for every two kinds of message
+ * - a field that occurs twice: duplicate_keys_are_refused_at_any_depth (yaml)
+ * - one type taken for another: fuzz_wire_write, for every two types of message
  * - a monitoring interface that changes state:
- * a_change_is_taken_on_the_unix_socket_only (http)
+ *   a_change_is_taken_on_the_unix_socket_only (http)
  * - an empty secret: fuzz_key_ring
  * - a name that leads out of its folder: names_are_short_and_plain (part)
  */
@@ -46,8 +45,9 @@ static const struct probe_answer answer = { .receive_timestamp = UINT64_C(5) << 
 	.dscp = 26,
 	.ecn = 2 };
 
-/* Reads the packet both ways and answers it in place, in a buffer of exactly its
- * size: a sanitizer sees reads beyond it, the guards see writes. */
+/* Reads the packet as a probe and as a reply and answers it in place. The buffer has
+ * exactly the packet's size: a sanitizer finds reads beyond it, the guard bytes find
+ * writes. */
 static void
 try_packet(const uint8_t *bytes, size_t len)
 {
@@ -95,7 +95,7 @@ no_tlv_length_reaches_beyond_the_packet(void **state)
 			}
 }
 
-/* Each of them advances the reader only by its own four bytes. */
+/* Each of these TLVs advances the reader only by its own four bytes. */
 static void
 tlvs_without_a_value_come_to_an_end(void **state)
 {
@@ -149,7 +149,7 @@ no_time_is_out_of_range_for_sums_and_differences(void **state)
 			if (stamp_time_read(edges[i / 2], i % 2, &a) < 0 ||
 			    stamp_time_read(edges[j / 2], j % 2, &b) < 0)
 				continue;
-			/* So that two may be added or subtracted. */
+			/* So that the sum or difference of two does not overflow. */
 			assert_in_range(a, 0, INT64_MAX / 2);
 			(void)stamp_time_between(a, b);
 			(void)stamp_time_write(a);
@@ -158,8 +158,8 @@ no_time_is_out_of_range_for_sums_and_differences(void **state)
 	(void)stamp_time_write(INT64_MAX);
 }
 
-/* A peer decides how many send times wait for replies: the oldest make room, by one
- * place each, and nothing else moves. */
+/* A peer decides how many send times wait for replies. If there are too many, the
+ * oldest is evicted and the others move by exactly one place. */
 static void
 inserting_shifts_only_the_later_elements_by_one(void **state)
 {
@@ -190,7 +190,7 @@ inserting_shifts_only_the_later_elements_by_one(void **state)
 	}
 }
 
-/* A sanitizer sees if the first of the two is kept and never freed. */
+/* If the first of the two is kept and never freed, a sanitizer reports a leak. */
 static void
 a_key_that_comes_twice_is_kept_once(void **state)
 {
@@ -223,7 +223,7 @@ a_key_that_comes_twice_is_kept_once(void **state)
 	wire_writer_free(writer);
 }
 
-/* Whatever their tables have in common. */
+/* Tables of one type must not be accepted as another, whatever fields they share. */
 static void
 no_message_is_taken_for_one_of_another_kind(void **state)
 {
@@ -245,8 +245,8 @@ no_message_is_taken_for_one_of_another_kind(void **state)
 	wire_writer_free(writer);
 }
 
-/* An empty file is no password, and a missing identity is not an identity with an
- * empty key. */
+/* An empty file is not an empty password, and a missing identity is not an identity
+ * with an empty key. */
 static void
 an_empty_secret_is_refused(void **state)
 {
@@ -288,7 +288,7 @@ no_received_name_leads_out_of_its_folder(void **state)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		assert_false(rm_name_valid(names[i]));
-		/* "/" is there, and so would be whatever it led to. */
+		/* "/" exists, and so would whatever the name leads to. */
 		assert_int_equal(rdma_facts_read("/", names[i], 1, &facts), -ENODEV);
 		assert_true(rdma_index_find_now("/", names[i], device, &port) < 0);
 	}

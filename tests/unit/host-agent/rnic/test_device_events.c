@@ -1,4 +1,4 @@
-/* In a network namespace of its own. Needs root, else skipped: 77. */
+/* Runs in a new network namespace. Needs root; skipped (exit 77) without it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ kernel_messages_about_rdma_devices_are_reported(void **state)
 	assert_true(device_events_is_rdma(rdma, sizeof(rdma)));
 	assert_true(device_events_is_rdma(verbs, sizeof(verbs)));
 	assert_false(device_events_is_rdma(block, sizeof(block)));
-	/* Cut anywhere: nothing is read beyond it. */
+	/* A message may be cut anywhere: nothing is read beyond its end. */
 	for (size_t len = 0; len < sizeof(rdma); len++) {
 		char *exact = malloc(len + (len == 0));
 

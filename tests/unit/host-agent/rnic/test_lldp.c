@@ -16,7 +16,7 @@
 
 static struct lldp lldp;
 
-/* The output of lldpd 1.0.16, reduced to the parts that are read. */
+/* The output of lldpd 1.0.16, reduced to the fields that we read. */
 #define NEIGHBOR(netdev, name, bridge)                                            \
 	"{\"name\": \"" netdev "\", \"via\": \"LLDP\", \"chassis\": [{\"name\": " \
 	"[{\"value\": \"" name "\"}], \"capability\": [{\"type\": \"Bridge\", "   \
@@ -65,12 +65,12 @@ of_several_neighbors_the_switch_counts(void **state)
 			     "ens1", "bmc", "false"))),
 	    0);
 	assert_string_equal(lldp_switch(&lldp, "ens1"), "sw-1");
-	/* As by LLDP and CDP. */
+	/* The same switch twice, for example by LLDP and by CDP. */
 	assert_int_equal(parse(NEIGHBORS(NEIGHBOR("ens1", "sw-1", "true") ", " NEIGHBOR(
 			     "ens1", "sw-1", "true"))),
 	    0);
 	assert_string_equal(lldp_switch(&lldp, "ens1"), "sw-1");
-	/* It cannot be known which. */
+	/* Two different switches: the right one is not known. */
 	assert_int_equal(parse(NEIGHBORS(NEIGHBOR("ens1", "sw-1", "true") ", " NEIGHBOR(
 			     "ens1", "sw-2", "true"))),
 	    0);

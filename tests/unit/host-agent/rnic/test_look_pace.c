@@ -15,7 +15,7 @@ a_missing_rnic_is_looked_for_twice_a_second(void **state)
 	assert_in_range(look_pace_event_ns(0), 1, RM_NS_PER_S / 4);
 }
 
-/* 64 RNICs, each with a full table of GIDs. */
+/* A host with 64 RNICs, each with a full table of GIDs. */
 static void
 examinations_never_cost_more_than_a_percent_of_a_core(void **state)
 {

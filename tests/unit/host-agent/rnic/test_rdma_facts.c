@@ -1,4 +1,4 @@
-/* Over trees of files like those that sysfs shows. */
+/* Reads folders with files like those of RDMA ports in sysfs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ put(const char *text, const char *format, ...)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* The device's hardware, in a folder of its own as in sysfs. driver: NULL: none. */
+/* Makes the device's hardware folder, as in sysfs. driver NULL: no driver. */
 static void
 put_hardware(const char *device, const char *driver)
 {
@@ -161,7 +161,7 @@ an_mlx5_port_reports_all_about_itself(void **state)
 	assert_int_equal(facts.link, RDMA_LINK_ETHERNET);
 	assert_int_equal(facts.state, 4);
 	assert_int_equal(facts.lid, 0);
-	assert_int_equal(facts.gid_count, 8); /* without the empty one */
+	assert_int_equal(facts.gid_count, 8); /* the empty entry is left out */
 	assert_int_equal(facts.gids[4].index, 5);
 	assert_int_equal(facts.gids[4].type, RDMA_GID_ROCE_V1);
 	assert_int_equal(facts.gids[5].type, RDMA_GID_ROCE_V2);
@@ -179,7 +179,8 @@ other_drivers_are_known_by_their_family(void **state)
 	put_device("bnxt_re0", "0000:0000:0000:0001", "Ethernet");
 	put_hardware("bnxt_re0", "bnxt_en");
 	assert_string_equal(read_facts("bnxt_re0").driver, "bnxt_re");
-	/* irdma's parent is the PCI device, and in newer kernels its own part of it. */
+	/* The parent of an irdma device is the PCI device, or in newer kernels an
+	 * auxiliary device of it. */
 	put_device("irdma0", "0000:0000:0000:0002", "Ethernet");
 	put_hardware("irdma0", "ice");
 	assert_string_equal(read_facts("irdma0").driver, "irdma");
@@ -201,12 +202,13 @@ static void
 soft_devices_are_known_without_a_driver(void **state)
 {
 	put_rxe();
-	assert_string_equal(read_facts("rxe0").driver, "rxe"); /* renamed, by parent */
+	/* Renamed: found by its parent device. */
+	assert_string_equal(read_facts("rxe0").driver, "rxe");
 	put_device("roce5", "0000:0000:0000:0001", "Ethernet");
 	put("rxe", "class/infiniband/roce5/node_desc");
 	assert_string_equal(read_facts("roce5").driver, "rxe");
 	put_device("rxe8", "0000:0000:0000:0001", "Ethernet");
-	assert_string_equal(read_facts("rxe8").driver, "rxe"); /* by its name */
+	assert_string_equal(read_facts("rxe8").driver, "rxe"); /* found by its name */
 	put_device("iwarp", "0000:0000:0000:0001", "Ethernet");
 	put("Software iWARP stack", "class/infiniband/iwarp/node_desc");
 	assert_string_equal(read_facts("iwarp").driver, "siw");
@@ -224,7 +226,7 @@ the_missing_part_is_named(void **state)
 	assert_int_equal(rdma_facts_read(root, "mlx5_1", 1, &facts), -ENODEV);
 	assert_int_equal(rdma_facts_read(root, "mlx5_0", 2, &facts), -ENOENT);
 	assert_int_equal(rdma_facts_read(root, "mlx5_0", 0, &facts), -ENOENT);
-	assert_int_equal(facts.port, 77); /* untouched */
+	assert_int_equal(facts.port, 77); /* the output is unchanged */
 	put("", "class/infiniband/mlx5_0/node_guid");
 	assert_true(read_facts("mlx5_0").node_guid == 0);
 	put("0000:0000:0000:0000", "class/infiniband/mlx5_0/node_guid");
@@ -318,7 +320,7 @@ an_infiniband_port_has_lids_and_one_kind_of_gid(void **state)
 	assert_int_equal(facts.link, RDMA_LINK_INFINIBAND);
 	assert_int_equal(facts.lid, 0x11);
 	assert_int_equal(facts.sm_lid, 2);
-	/* The GID is the subnet's prefix; the addresses are not IP addresses. */
+	/* The GID contains the subnet's prefix; the addresses are not IP addresses. */
 	assert_int_equal(pick(&facts, 4, -1, NULL, &gid), 0);
 	assert_int_equal(gid.index, 0);
 	assert_int_equal(gid.type, RDMA_GID_IB);
@@ -361,7 +363,7 @@ of_two_devices_on_a_netdev_the_one_with_hardware_is_found(void **state)
 	assert_string_equal(device, "mlx5_0");
 }
 
-/* Without a GID of its own, as while it is down. */
+/* The network device has no GID of its own, for example while it is down. */
 static void
 a_device_that_is_down_is_found_by_its_hardware(void **state)
 {
@@ -383,7 +385,7 @@ a_device_that_is_down_is_found_by_its_hardware(void **state)
 	assert_int_equal(rdma_index_find_now(root, "ens2", device, &port), 0);
 	assert_string_equal(device, "mlx4_0");
 	assert_int_equal(port, 2);
-	/* The owner of a GID comes before the same hardware. */
+	/* The owner of a GID takes precedence over a device of the same hardware. */
 	put_device("mlx5_bond_0", "0000:0000:0000:0001", "Ethernet");
 	put_gid("mlx5_bond_0", 0, V4, V2, "ens2");
 	assert_int_equal(rdma_index_find_now(root, "ens2", device, &port), 0);
@@ -399,7 +401,7 @@ the_gid_is_roce_v2_of_the_family_and_the_ports_own(void **state)
 	put_mlx5();
 	facts = read_facts("mlx5_0");
 	assert_int_equal(pick(&facts, 4, -1, NULL, &gid), 0);
-	assert_int_equal(gid.index, 6); /* not 3, which is the VLAN's */
+	assert_int_equal(gid.index, 6); /* not 3, which belongs to the VLAN */
 	assert_int_equal(pick(&facts, 6, -1, NULL, &gid), 0);
 	assert_int_equal(gid.index, 8); /* not 1, which is link-local */
 	assert_int_equal(pick(&facts, 5, -1, NULL, &gid), -EINVAL);
@@ -415,7 +417,7 @@ a_vlan_or_bond_may_own_the_gid(void **state)
 	facts = read_facts("mlx5_0");
 	assert_int_equal(pick(&facts, 4, -1, "ens1.100", &gid), 0);
 	assert_int_equal(gid.index, 3);
-	/* It has no IPv6 GID: that of the port is used. */
+	/* The VLAN has no IPv6 GID: the port's GID is used. */
 	assert_int_equal(pick(&facts, 6, -1, "ens1.100", &gid), 0);
 	assert_int_equal(gid.index, 8);
 }
@@ -430,10 +432,11 @@ the_config_overrides_the_index(void **state)
 	facts = read_facts("mlx5_0");
 	assert_int_equal(pick(&facts, 4, 5, NULL, &gid), -EPROTONOSUPPORT);
 	assert_int_equal(pick(&facts, 6, 1, NULL, &gid), -ENETUNREACH);
-	assert_int_equal(pick(&facts, 4, 4, NULL, &gid), -ENXIO); /* empty */
+	/* An empty entry of the GID table. */
+	assert_int_equal(pick(&facts, 4, 4, NULL, &gid), -ENXIO);
 	assert_int_equal(pick(&facts, 4, 1000, NULL, &gid), -ENXIO);
 	assert_int_equal(pick(&facts, 4, 8, NULL, &gid), -EAFNOSUPPORT);
-	assert_int_equal(gid.index, 77); /* untouched */
+	assert_int_equal(gid.index, 77); /* the output is unchanged */
 	assert_int_equal(pick(&facts, 4, 3, NULL, &gid), 0);
 	assert_int_equal(gid.index, 3);
 }

@@ -1,4 +1,4 @@
-/* Over trees of files like those that sysfs shows. */
+/* Reads folders with files like those of RDMA ports in sysfs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ own(unsigned n, const char *netdev)
 	    &fixture, netdev, "class/infiniband/mlx5_%u/ports/1/gid_attrs/ndevs/0", n);
 }
 
-/* Port 1 of mlx5_N, with an address. */
+/* Makes port 1 of mlx5_N, with an address. */
 static void
 put_device(unsigned n, const char *netdev)
 {
@@ -89,7 +89,8 @@ a_missing_device_is_not_searched_for_at_every_look(void **state)
 		assert_int_equal(find("ens1", device), -ENODEV);
 		assert_int_equal(find("ens0", device), 0);
 	}
-	assert_in_range(rdma_index_searches(rdma), 1, 5); /* even if it took seconds */
+	/* True even if it took seconds. */
+	assert_in_range(rdma_index_searches(rdma), 1, 5);
 }
 
 static void
@@ -123,7 +124,7 @@ too_many_devices_are_reported_as_an_error(void **state)
 	assert_non_null(strstr(rdma_facts_error(-E2BIG), "4096"));
 }
 
-/* No event reports it: the found port is checked before it is used. */
+/* No event reports this change: the found port is checked before it is used. */
 static void
 a_netdev_that_has_gone_to_another_device_is_followed(void **state)
 {
@@ -147,7 +148,7 @@ a_netdev_that_has_gone_to_another_device_is_followed(void **state)
 
 #define COST_NS (280 * RM_NS_PER_MS)
 
-/* A search every half second for an hour, each after an event. */
+/* For an hour an event causes a search every half second. */
 static void
 searches_cost_a_quarter_percent_at_most(void **state)
 {

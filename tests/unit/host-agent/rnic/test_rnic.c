@@ -1,6 +1,6 @@
 /*
- * An RNIC that is an RDMA port, from its files in a made-up sysfs to the events that it
- * reports. port_verbs is replaced by a fake in this file.
+ * An RNIC that is an RDMA port, from its files in a fake sysfs to the events that it
+ * reports. This file replaces port_verbs by a fake.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,17 +26,17 @@ struct fixture {
 	struct rm_worker *worker;
 	struct rnic *rnic;
 	unsigned ups, changes, waits;
-	int reason; /* of the last wait */
+	int reason; /* reason of the last wait */
 	bool counters;
 	enum rnic_event last;
 
-	/* port_verbs */
+	/* the fake port_verbs */
 	struct fake_port port;
 	struct port_verbs_options options;
 	struct port_verbs_events events;
 	struct port_verbs_facts facts;
 	unsigned opened;
-	int error; /* of opening */
+	int error; /* result of opening a port */
 	enum rnic_identity identity;
 };
 
@@ -152,7 +152,7 @@ start(struct fixture *f, const char *device, uint8_t port)
 	rnic_look(f->rnic);
 }
 
-/* One target, probed every INTERVAL_US. */
+/* Sets one target, which is probed every INTERVAL_US. */
 static void
 plan(struct fixture *f)
 {
@@ -189,7 +189,8 @@ check_quiet(struct fixture *f)
 {
 	size_t sent;
 
-	loopback_run(f->loop, NEVER_NS / 5); /* what was due just now */
+	/* Sends the probes that were already due. */
+	loopback_run(f->loop, NEVER_NS / 5);
 	sent = f->port.sent_count;
 	loopback_run(f->loop, NEVER_NS);
 	assert_int_equal(f->port.sent_count, sent);
@@ -253,7 +254,7 @@ an_rnic_is_opened_with_its_gids_and_registered_with_its_qps(void **state)
 	check_registered(f, WIRE_LINK_UP, 0x100);
 }
 
-/* A clock that cannot be trusted is replaced by software stamps during use. */
+/* If the NIC's clock becomes unreliable during use, software stamps replace its own. */
 static void
 the_present_source_of_stamps_is_reported(void **state)
 {
@@ -302,7 +303,8 @@ a_flapping_link_is_followed_but_reported_once_a_second(void **state)
 		assert_int_equal(f->changes, 2);
 	assert_int_equal(f->last, RNIC_LINK_UP);
 	report_link(f, false);
-	LOOPBACK_WAIT(f->loop, f->last == RNIC_LINK_DOWN); /* how it ends is told */
+	/* The final state is reported. */
+	LOOPBACK_WAIT(f->loop, f->last == RNIC_LINK_DOWN);
 	assert_in_range(rm_mono_since(rm_mono_now(), begun), RM_NS_PER_S, INT64_MAX);
 	report_link(f, true);
 	LOOPBACK_WAIT(f->loop, f->last == RNIC_LINK_UP);
@@ -354,7 +356,7 @@ new_numbers_ask_for_a_new_registration_and_targets(void **state)
 	f->facts.qpn = 0x123;
 	f->facts.large_qpn = 0x223;
 	f->events.on_renumbered(f->events.arg);
-	assert_int_equal(f->ups, 1); /* not from inside the port */
+	assert_int_equal(f->ups, 1); /* not called from inside the port */
 	LOOPBACK_WAIT(f->loop, f->ups == 2);
 	check_registered(f, WIRE_LINK_UP, 0x123);
 	assert_int_equal(f->opened, 1);
@@ -368,7 +370,7 @@ a_device_that_is_gone_stays_registered_and_is_found_again(void **state)
 
 	rdma_fixture_run(&f->sysfs, "mv class/infiniband/rxe0 rxe0");
 	f->events.on_gone(-EIO, f->events.arg);
-	LOOPBACK_WAIT(f->loop, f->waits == 2); /* for want of it in sysfs, too */
+	LOOPBACK_WAIT(f->loop, f->waits == 2); /* sysfs does not show it either */
 	assert_int_equal(f->reason, -ENODEV);
 	assert_int_equal(f->changes, 1);
 	assert_false(rnic_up(f->rnic));
@@ -376,7 +378,7 @@ a_device_that_is_gone_stays_registered_and_is_found_again(void **state)
 	assert_false(rnic_verbs(f->rnic, &verbs));
 	check_registered(f, WIRE_LINK_DOWN, 0x100);
 
-	f->error = -ENODEV; /* half there */
+	f->error = -ENODEV; /* sysfs shows only a part of the device */
 	rdma_fixture_run(&f->sysfs, "mv rxe0 class/infiniband/rxe0");
 	rnic_look(f->rnic);
 	loopback_run(f->loop, NEVER_NS);
@@ -404,7 +406,7 @@ a_device_with_the_guid_of_another_is_distinguished_and_probed(void **state)
 	assert_true(rnic_facts(f->rnic)->id.guid == rnic.id.guid);
 	plan(f);
 	check_probing(f);
-	/* For good: the other owner of the GUID may disappear. */
+	/* The id stays for good, even if the other owner of the GUID disappears. */
 	f->identity = RNIC_ID_FREE;
 	rnic_look(f->rnic);
 	loopback_run(f->loop, NEVER_NS);
@@ -437,7 +439,7 @@ the_reason_of_a_failed_open_is_reported_as_text(void **state)
 	struct fixture *f = *state;
 
 	f->error = cases[0].error;
-	start(f, "eth1", 1); /* transport auto */
+	start(f, "eth1", 1); /* with transport auto */
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		f->error = cases[i].error;
 		rnic_look(f->rnic);
@@ -456,7 +458,7 @@ a_changed_mtu_reopens_the_rnic_without_an_error(void **state)
 	assert_int_equal(f->opened, 2);
 	assert_int_equal(f->changes, 0);
 	assert_int_equal(f->waits, 0);
-	/* Unless it fails. */
+	/* Unless opening fails. */
 	f->error = -ENOMEM;
 	f->events.on_gone(-ESTALE, f->events.arg);
 	LOOPBACK_WAIT(f->loop, f->waits == 1);
@@ -474,7 +476,7 @@ a_device_removed_without_an_event_is_noticed_at_the_next_examination(void **stat
 	rnic_look(f->rnic);
 	LOOPBACK_WAIT(f->loop, f->waits == 1);
 	assert_int_equal(f->changes, 1);
-	/* And it does not become another RNIC, over UDP. */
+	/* The RNIC does not change into another one over UDP. */
 	rnic_look(f->rnic);
 	loopback_run(f->loop, NEVER_NS);
 	assert_false(rnic_up(f->rnic));
@@ -517,7 +519,7 @@ a_gid_that_moves_in_the_table_reopens_the_rnic(void **state)
 
 	rdma_fixture_gid(&f->sysfs, 1, RDMA_V4, "IB/RoCE v1", "eth1");
 	rdma_fixture_gid(&f->sysfs, 2, RDMA_V4, V2, "eth1");
-	/* By an event: before any examination. */
+	/* The event is handled before any new examination. */
 	f->events.on_renumbered(f->events.arg);
 	LOOPBACK_WAIT(f->loop, f->opened == 2);
 	assert_int_equal(f->options.gids[0].index, 2);

@@ -1,4 +1,4 @@
-/* In a network namespace of its own (root), else skipped: 77. */
+/* Runs in a new network namespace. Needs root; skipped (exit 77) without it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,8 @@ a_missing_device_or_address_is_reported(void **state)
 
 	run("true");
 	assert_int_equal(rnic_facts_read(NULL, "r9", NULL, &facts), -ENODEV);
-	/* A link-local address, which is all it has so far, is not enough. */
+	/* A link-local address alone, which is all that it has so far, is not
+	 * enough. */
 	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &facts), -EADDRNOTAVAIL);
 	assert_int_equal(rnic_facts_read(NULL, "lo", NULL, &facts), -ENXIO);
 	assert_int_equal(rnic_facts_read("no-such-netns", "r0", NULL, &facts), -ENOENT);
@@ -71,7 +72,7 @@ an_ipv6_address_still_being_checked_is_not_used(void **state)
 {
 	struct rnic_facts facts;
 
-	/* With its peer down the check cannot even begin. */
+	/* While its peer is down the duplicate address detection cannot begin. */
 	run("ip link set r1 down && ip addr add fd00:9::2/64 dev r0");
 	assert_int_equal(rnic_facts_read(NULL, "r0", NULL, &facts), -EADDRNOTAVAIL);
 }

@@ -112,7 +112,7 @@ a_port_without_a_node_guid_is_known_by_its_mac(void **state)
 	assert_int_equal(facts.id.port, 1);
 }
 
-/* -ENXIO: "lo", looked at as a network device, has no MAC. */
+/* -ENXIO: as a network device "lo" has no MAC address. */
 static void
 a_device_without_roce_v2_is_left_to_udp(void **state)
 {
@@ -124,19 +124,19 @@ a_device_without_roce_v2_is_left_to_udp(void **state)
 	assert_int_equal(find(&where, &facts), -ENXIO);
 	where.transport = RNIC_ROCE;
 	assert_int_equal(find(&where, &facts), -ENOTSUP);
-	/* A device that could do RoCE v2 and lacks only its address is waited for. */
+	/* A device that supports RoCE v2 and has no address yet is waited for. */
 	where.transport = RNIC_AUTO;
 	rdma_fixture_gid(&fixture, 1, RDMA_LINK_LOCAL, V2, "lo");
 	assert_true(find(&where, &facts) < 0);
 	assert_int_not_equal(find(&where, &facts), -ENXIO);
-	/* The configured namespace is for network devices. */
+	/* The option netns applies to network devices only. */
 	where.netns = "no-such-netns";
 	assert_int_equal(find(&where, &facts), -ENOENT);
 	where = place(RNIC_UDP, "lo");
 	assert_int_equal(find(&where, &facts), -ENXIO);
 }
 
-/* Searched by its RDMA name, which no network device has. */
+/* "rxe0" is the name of an RDMA device; no network device has this name. */
 static void
 an_rdma_device_without_a_gid_is_there(void **state)
 {

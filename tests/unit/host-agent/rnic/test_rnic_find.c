@@ -1,5 +1,5 @@
-/* Over trees of files like those that sysfs shows, and in a network namespace of its
- * own. Needs root, else skipped: 77. */
+/* Reads folders with files like those of RDMA ports in sysfs, in a new network
+ * namespace. Needs root; skipped (exit 77) without it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ each_rdma_port_is_found_with_its_missing_part(void **state)
 	rnic_find_run(&find);
 	assert_int_equal(find.error, 0);
 	assert_int_equal(find.lldp_error, -ENOENT);
-	assert_int_equal(find.count, 3); /* InfiniBand has no RoCE */
+	assert_int_equal(find.count, 3); /* an InfiniBand port does not support RoCE */
 	assert_string_equal(find.list[0].device, "mlx5_0");
 	assert_string_equal(find.list[0].netdev, "ens1");
 	assert_int_equal(find.list[0].port, 1);
@@ -139,7 +139,7 @@ the_switch_is_that_of_the_cables_below(void **state)
 	assert_int_equal(find.list[2].switch_count, 2);
 }
 
-/* A device below itself, as no kernel has it. */
+/* A device that is its own ancestor; no kernel has one. */
 static void
 a_circle_of_stacked_devices_is_not_followed_for_ever(void **state)
 {

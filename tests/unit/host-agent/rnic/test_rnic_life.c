@@ -1,6 +1,6 @@
 /*
- * An RNIC with everything real but the RDMA device, which is removed, broken and
- * returned again and again. It probes itself.
+ * A real RNIC over a fake RDMA device, which is removed, broken and returned
+ * repeatedly. The RNIC probes itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void
 on_result(
     struct rnic *rnic, const struct wire_result *result, rm_mono_t sent, void *arg)
 {
-	if (result->outcome != WIRE_OVERDUE) /* on a slow machine */
+	if (result->outcome != WIRE_OVERDUE) /* WIRE_OVERDUE occurs on a slow machine */
 		((struct fixture *)arg)->outcomes[result->outcome]++;
 }
 
@@ -124,7 +124,7 @@ open_fds(void)
 	return count;
 }
 
-/* Replies take the path over the fake wire, back to itself. */
+/* The fake wire delivers replies back to the same device. */
 static void
 check_probing(struct fixture *f)
 {
@@ -207,13 +207,14 @@ a_device_may_disappear_and_return_any_number_of_times(void **state)
 	fds = open_fds();
 	for (unsigned i = 1; i <= CYCLES; i++) {
 		fake_verbs_remove(f->device);
-		LOOPBACK_WAIT(f->loop, f->ups == 1 + i); /* sysfs still has it */
+		/* Sysfs still shows the device. */
+		LOOPBACK_WAIT(f->loop, f->ups == 1 + i);
 		if (i % 10 == 0)
 			check_probing(f);
 	}
 	assert_int_equal(f->changes, CYCLES);
 	check_probing(f);
-	/* What it has left in the threads ends a little later. */
+	/* Objects that are in use by threads are freed a little later. */
 	LOOPBACK_WAIT(f->loop, fake_verbs_objects() == objects);
 	assert_int_equal(open_fds(), fds);
 }

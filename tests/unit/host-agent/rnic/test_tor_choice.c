@@ -104,7 +104,7 @@ both_tors_of_a_bond_are_one_answer_in_any_order(void **state)
 	tor_set_add(&a, "tor-1");
 	tor_set_add(&a, "tor-2");
 	tor_set_add(&a, "tor-2");
-	tor_set_add(&a, "tor-3"); /* one too many */
+	tor_set_add(&a, "tor-3"); /* one ToR more than the limit */
 	tor_set_add(&b, "tor-2");
 	assert_false(tor_set_equal(&a, &b));
 	tor_set_add(&b, "tor-1");

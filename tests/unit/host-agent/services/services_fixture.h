@@ -1,6 +1,6 @@
 /*
- * services_fixture - short functions for flows of services: RNIC n of ours has the
- * device "rxen" and the address 10.0.0.n, peer n is 10.0.1.n with the GUID 0x100 + n.
+ * services_fixture - short functions for flows of services. Our RNIC n has the device
+ * "rxen" and the address 10.0.0.n; peer n has 10.0.1.n and the GUID 0x100 + n.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_SERVICES_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_SERVICES_FIXTURE_H
@@ -12,15 +12,15 @@
 #define PEER_GUID 0x100
 #define OWN_GUID 0x10
 
-/* A label that gives the port 0xc000 + n, for n up to 0x3fff. */
+/* Returns the flow label that gives UDP port 0xc000 + n, for n up to 0x3fff. */
 uint32_t services_label(uint16_t n);
-/* An event of user space connecting it, from RNIC owner; pid: also part of its
- * command. */
+/* An event: a user-space process connects this QP of the RNIC owner. The process's
+ * command contains pid. */
 struct qp_event services_qp(
     unsigned owner, uint32_t qpn, unsigned peer, uint16_t port, uint32_t pid);
 struct qp_event services_end(unsigned owner, uint32_t qpn);
 struct qp_list_row services_row(uint32_t qpn, uint32_t dst_qpn, unsigned peer);
-/* ports: NULL, any. */
+/* ports NULL: any ports. */
 bool services_own(
     struct services *services, unsigned n, const uint16_t *ports, size_t count);
 struct wire_rnic services_peer_rnic(unsigned n, const char *tor);
@@ -28,10 +28,10 @@ struct wire_rnic services_peer_rnic(unsigned n, const char *tor);
  * requests. */
 size_t services_answer_all(struct services *services, rm_mono_t now);
 rm_mono_t services_at(int64_t ms);
-/* No path is known. */
+/* A path function for which no path is known. */
 uint64_t services_no_path(
     size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg);
-/* The flow of this QP as it is reported. */
+/* Returns the flow of this QP as it is reported. */
 struct wire_service_flow services_flow(const struct services *services, uint32_t qpn);
 
 #endif

@@ -26,7 +26,7 @@ expect(const char *path, const char *want)
 static void
 pods_are_named_by_their_uid_in_every_layout(void **state)
 {
-	/* cgroupfs driver, with and without a class of service */
+	/* cgroupfs driver, with and without a QoS class */
 	expect("/kubepods/burstable/pod" UID "/" ID, "pod:" UID);
 	expect("/kubepods/besteffort/pod" UID "/" ID, "pod:" UID);
 	expect("/kubepods/pod" UID "/" ID, "pod:" UID);
@@ -39,18 +39,18 @@ pods_are_named_by_their_uid_in_every_layout(void **state)
 	expect("/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_
 	       ".slice/docker-" ID ".scope",
 	    "pod:" UID);
-	/* containerd that is not configured for systemd's driver */
+	/* containerd without SystemdCgroup, under a kubelet with the systemd driver */
 	expect("/system.slice/containerd.service/kubepods-burstable-pod" UID_
 	       ".slice:cri-containerd:" ID,
 	    "pod:" UID);
-	/* a static pod: no UID, but a hash */
+	/* a static pod has a hash instead of a UID */
 	expect("/kubepods/burstable/pod" HASH "/" ID, "pod:" HASH);
 	/* kind: nodes that are containers themselves */
 	expect("/docker/" ID "/kubelet/kubepods/burstable/pod" UID "/" ID, "pod:" UID);
 	expect("/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_
 	       ".slice/cri-containerd-" ID ".scope",
 	    "pod:" UID);
-	/* minikube, k3s: something before it */
+	/* minikube, k3s: another folder precedes */
 	expect("/k8s.io/kubepods/pod" UID "/" ID, "pod:" UID);
 }
 
@@ -72,7 +72,7 @@ jobs_of_slurm_are_named_by_their_number(void **state)
 	expect("/slurm_gpu17/uid_1000/job_12/step_batch", "job:12");
 	expect(
 	    "/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0", "job:4711");
-	/* several slurmd on a host */
+	/* several slurmd on one host */
 	expect("/system.slice/gpu17_slurmstepd.scope/job_4711/step_0/user/task_0",
 	    "job:4711");
 	expect("/system.slice/gx10-ac12_slurmstepd.scope/job_12/step_batch/user/"
@@ -90,24 +90,24 @@ jobs_of_slurm_are_named_by_their_number(void **state)
 	    "job:15");
 	expect("/kubepods/burstable/pod" UID "/" ID "/slurm/uid_0/job_16/step_0",
 	    "job:16");
-	/* of a slice of the site's own, and seen from a cgroup namespace */
+	/* in a slice of the site, and seen from a cgroup namespace */
 	expect(
 	    "/batch.slice/gpu17_slurmstepd.scope/job_17/step_0/user/task_0", "job:17");
 	expect("/../../system.slice/slurmstepd.scope/job_18/step_0", "job:18");
-	/* what a job makes below itself is the job's */
+	/* cgroups that a job creates belong to the job */
 	expect(
 	    "/slurm/uid_1000/job_19/step_0/task_0/slurmstepd.scope/job_20", "job:19");
 	expect("/system.slice/slurmstepd.scope/job_21/step_0/user/task_0/docker-" ID
 	       ".scope",
 	    "job:21");
-	/* slurmstepd itself is no job */
+	/* slurmstepd itself belongs to no job */
 	expect("/system.slice/slurmd.service", "unit:slurmd.service");
 	expect("/system.slice/gpu17_slurmstepd.scope/system",
 	    "unit:gpu17_slurmstepd.scope");
 	expect("/home/job_1", NULL);
 }
 
-/* From Slurm 26.05 on. */
+/* The format of Slurm 26.05 and later. */
 static void
 jobs_of_slurm_are_named_by_their_sluid(void **state)
 {
@@ -117,7 +117,7 @@ jobs_of_slurm_are_named_by_their_sluid(void **state)
 	    "job:sFNDM35NQ39R00");
 	expect("/slurm/uid_1000/sEKNKTV3WPV500/step_0/task_0", "job:sEKNKTV3WPV500");
 	expect("/slurm/uid_1000/job_sEKNKTV3WPV500/step_0", "job:sEKNKTV3WPV500");
-	/* no SLUID: too short, and of letters that it has not */
+	/* not a SLUID: too short, or with a letter that SLUIDs do not contain */
 	expect("/slurm/uid_1000/sEKNKTV3WPV50", NULL);
 	expect("/slurm/uid_1000/sEKNKTV3WPVILO", NULL);
 	expect("/slurm/uid_1000/4711/step_0", NULL);
@@ -151,7 +151,7 @@ a_path_without_an_owner_gives_no_name(void **state)
 static void
 look_alikes_are_not_accepted(void **state)
 {
-	/* no kubepods above it */
+	/* no kubepods folder above the pod */
 	expect("/pod" UID, NULL);
 	/* too short, too long, not hexadecimal */
 	expect("/kubepods/pod0f2ae7bd-41c5", NULL);
@@ -173,7 +173,8 @@ the_path_of_the_most_specific_hierarchy_is_used(void **state)
 		{ "12:cpu,cpuacct:/\n3:memory:/kubepods/x\n1:name=systemd:/y\n0::/\n",
 		    "/kubepods/x" },
 		{ "2:devices:/docker/abc\n", "/docker/abc" },
-		/* Slurm on v1 makes a job's cgroups in its own controllers alone. */
+		/* On cgroup v1 Slurm makes a job's cgroups only in the controllers
+		 * that it uses. */
 		{ "9:freezer:/slurm/uid_0/job_1/step_0\n4:memory:/slurm/uid_0/job_1\n"
 		  "1:name=systemd:/system.slice/slurmd.service\n"
 		  "0::/system.slice/slurmd.service\n",

@@ -137,11 +137,12 @@ either_all_rights_or_two_of_them_are_enough(void **state)
 	make("/proc/sys/kernel/perf_event_paranoid", "3\n");
 	make("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	expect(KERNEL_SUPPORT_NO_PRIVILEGES, "perf_event_paranoid above 2");
-	make("/proc/sys/kernel/osrelease", "6.2.0\n"); /* fprobes open no perf event */
+	/* Fprobes do not open a perf event. */
+	make("/proc/sys/kernel/osrelease", "6.2.0\n");
 	expect(KERNEL_SUPPORT_FULL, NULL);
 	make("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	make("/proc/sys/kernel/perf_event_paranoid", "2\n");
-	/* Built in: no BTF of a module is needed. */
+	/* ib_core is built in: no BTF of a module is needed. */
 	lose("/sys/module/ib_core/initstate");
 	lose("/sys/kernel/btf/ib_core");
 	expect(KERNEL_SUPPORT_FULL, NULL);

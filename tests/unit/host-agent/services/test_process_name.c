@@ -92,7 +92,7 @@ for_an_ended_process_the_events_command_is_used(void **state)
 	assert_string_equal(name.service, "comm:?");
 }
 
-/* The event's pid belongs to the host: here 4711 is another process. */
+/* The event's pid belongs to the host's namespace; here 4711 is another process. */
 static void
 a_pid_of_another_namespace_is_not_looked_up(void **state)
 {
@@ -109,9 +109,9 @@ an_own_pid_namespace_of_the_agent_is_noticed(void **state)
 {
 	char path[128];
 
-	/* A kernel without them. */
+	/* A kernel without pid namespaces. */
 	assert_true(process_name_sees_events_pids(root));
-	/* Another than the initial one has another inode. */
+	/* A pid namespace other than the initial one has another inode. */
 	make_process("", "");
 	snprintf(path, sizeof(path), "%s/proc/self", root);
 	assert_int_equal(mkdir(path, 0700), 0);

@@ -13,7 +13,7 @@
 
 #include <bpf/btf.h>
 
-/* Two types: an int, and in the module a struct that has it. */
+/* Two types: an int, and in the module's BTF a struct that contains it. */
 static void
 make(struct btf **kernel, struct btf **module)
 {
@@ -74,10 +74,10 @@ data_that_is_not_btf_is_refused(void **state)
 	for (size_t at = 0; at < sizeof(struct btf_header); at++) {
 		memcpy(damaged, more, more_len);
 		damaged[at] ^= 0xff;
-		if (at == 3) /* flags: nobody minds */
+		if (at == 3) /* the flags: any value is accepted */
 			continue;
 		if (qp_btf_join(base, base_len, damaged, more_len, &data, &len) == 0)
-			free(data); /* a shorter section of it */
+			free(data); /* shortens a section without leaving the data */
 	}
 	btf__free(module);
 	btf__free(kernel);

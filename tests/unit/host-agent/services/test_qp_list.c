@@ -17,9 +17,9 @@
 #include "bpf/qp_event.h"
 
 #define SEQ 7
-#define RXE0 3 /* the kernel's number of it */
+#define RXE0 3 /* the kernel's number of the device */
 
-/* An answer as the kernel writes it. */
+/* An answer in the kernel's format. */
 struct answer {
 	uint8_t bytes[8192];
 	size_t len;
@@ -119,7 +119,7 @@ put_qp(struct answer *answer, const struct qp_list_row *row)
 		put_u32(answer, RDMA_NLDEV_ATTR_RES_RQPN, row->dst_qpn);
 	put_u8(answer, RDMA_NLDEV_ATTR_RES_TYPE, row->type);
 	put_u8(answer, RDMA_NLDEV_ATTR_RES_STATE, row->state);
-	put_u32(answer, 9999, 1); /* of a newer kernel */
+	put_u32(answer, 9999, 1); /* an attribute of a newer kernel */
 	if (row->pid != 0)
 		put_u32(answer, RDMA_NLDEV_ATTR_RES_PID, row->pid);
 	else
@@ -229,7 +229,8 @@ connections_give_their_qps_the_addresses(void **state)
 	put_qps(&answer, rows, 5);
 	put_connection(&answer, 20, "10.0.0.1", "10.0.0.2");
 	put_connection(&answer, 17, "10.0.0.1", "10.0.0.3");
-	put_connection(&answer, 0, "10.0.0.1", "0.0.0.0"); /* listens */
+	/* A listening connection, without a peer. */
+	put_connection(&answer, 0, "10.0.0.1", "0.0.0.0");
 	put_connection(&answer, 99, "10.0.0.1", "10.0.0.9");
 	assert_int_equal(
 	    qp_list_take(&list, QP_LIST_QPS, SEQ, answer.bytes, answer.len), 0);
@@ -291,7 +292,7 @@ damaged_answers_are_refused_and_counted(void **state)
 	memcpy(answer.bytes, &len, sizeof(len));
 	assert_int_equal(take(&list, QP_LIST_QPS, &answer), -EBADMSG);
 
-	/* An attribute that is longer than what it lies in. */
+	/* An attribute that is longer than the attribute that contains it. */
 	answer.len = 0;
 	put_qps(&answer, rows, 5);
 	answer.bytes[sizeof(struct nlmsghdr)] = 0xff;
@@ -339,7 +340,7 @@ more_than_the_bounds_allow_is_reported(void **state)
 	qp_list_clear(&list);
 }
 
-/* With RDMA in this kernel or without it. */
+/* This kernel may or may not support RDMA. */
 static void
 the_running_kernel_is_asked(void **state)
 {

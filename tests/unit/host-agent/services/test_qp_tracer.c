@@ -1,5 +1,5 @@
-/* On a kernel without RDMA: which error is reported, and that nothing else is
- * affected. Receiving events is tested in the lab with a kernel that has RDMA. */
+/* A kernel without RDMA: which error is reported, and that nothing else is affected.
+ * A lab with a kernel that has RDMA tests the receiving of events. */
 #include "host-agent/services/qp_tracer.h"
 
 #include <setjmp.h>
@@ -119,7 +119,7 @@ a_module_that_comes_later_is_looked_for_again(void **state)
 	    0);
 	assert_int_equal(rm_loop_run(world->loop), 0);
 	assert_non_null(strstr(qp_tracer_missing(world->tracer), "ib_core"));
-	assert_int_equal(rm_loop_run(world->loop), 0); /* by its timer */
+	assert_int_equal(rm_loop_run(world->loop), 0); /* its timer tries again */
 	assert_false(world->late);
 	assert_int_equal(world->states, 2);
 	assert_int_equal(qp_tracer_counts(world->tracer).attempts, 2);
@@ -141,7 +141,7 @@ a_tracer_freed_at_once_leaves_nothing_behind(void **state)
 	    0);
 }
 
-/* This kernel may have the hooks or not: it is one or the other, with a reason. */
+/* This kernel may or may not have the hooks. If not, there is a reason. */
 static void
 hooks_either_open_or_give_the_reason(void **state)
 {

@@ -1,4 +1,5 @@
-/* QPs from events and lists, their owners, and the RNICs at their other end. */
+/* QPs from events and lists, the processes that own them, and the RNICs of their
+ * peers. */
 #include "host-agent/services/services.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ a_connected_qp_is_a_flow_until_it_is_destroyed(void **state)
 	assert_int_equal(services_counts(services).qps, 0);
 	assert_int_equal(services_counts(services).connected, 1);
 	assert_int_equal(services_counts(services).destroyed, 1);
-	/* The end of a QP that was not known. */
+	/* The end of a QP that was never reported. */
 	receive(services, services_end(1, 99), 2000);
 	assert_int_equal(services_counts(services).destroyed, 1);
 }
@@ -115,7 +116,8 @@ equal_qps_are_one_flow(void **state)
 	assert_int_equal(services_counts(services).flows, 1);
 	assert_int_equal(services_flow(services, 23).qps, 4);
 
-	/* another port, process, class, type, peer, RNIC */
+	/* a difference in port, process, class, type, peer or RNIC gives another
+	 * flow */
 	receive(services, services_qp(1, 30, 2, 0xc002, 5), 0);
 	receive(services, services_qp(1, 31, 2, 0xc001, 6), 0);
 	other = services_qp(1, 32, 2, 0xc001, 5);
@@ -190,12 +192,12 @@ flows_end_with_their_rnic(void **state)
 	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	services_answer_all(services, services_at(1));
 	services_turn(services, services_no_path, NULL, services_at(2));
-	assert_false(services_own(services, 1, NULL, 0)); /* unchanged */
+	assert_false(services_own(services, 1, NULL, 0)); /* no change */
 	services_set_rnic(services, 1, NULL);
 	assert_int_equal(services_counts(services).flows, 1);
 	assert_int_equal(
 	    services_turn(services, services_no_path, NULL, services_at(3)), 2);
-	assert_true(services_own(services, 1, NULL, 0)); /* it has to be listed */
+	assert_true(services_own(services, 1, NULL, 0)); /* the QP has to be listed */
 }
 
 static void
@@ -234,7 +236,7 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	assert_string_equal(services_flow(services, 18).service, "pod:abc");
 	assert_string_equal(services_flow(services, 18).comm, "python3");
 
-	/* Its number may belong to another QP next time. */
+	/* The QP number may be reused by another QP. */
 	receive(services, services_end(1, 17), 0);
 	receive(services, services_end(0, 18), 0);
 	services_named(services, 5, false, &name);
@@ -243,8 +245,8 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	assert_true(services_next_process(services, &process));
 }
 
-/* Events have pids of the host, lists have pids of the agent's namespace: 5 is two
- * processes. */
+/* Events contain pids of the host, lists contain pids of the agent's namespace: the
+ * two 5 are different processes. */
 static void
 in_an_own_pid_namespace_no_flow_gets_a_wrong_name(void **state)
 {
@@ -261,7 +263,7 @@ in_an_own_pid_namespace_no_flow_gets_a_wrong_name(void **state)
 				    .turn_ns = RM_NS_PER_S,
 				    .pids_elsewhere = true });
 	rows[0].pid = 5;
-	rows[1].pid = 0; /* of a process that the list cannot name to us */
+	rows[1].pid = 0; /* a process that is not visible in our pid namespace */
 	list(services, rows, 2, false, 0);
 	receive(services, services_qp(0, 19, 3, 0xc002, 5), 0);
 	while (services_next_process(services, &process)) {
@@ -285,9 +287,9 @@ older_flows_are_found_by_listing(void **state)
 	struct wire_service_flow flow;
 	struct services_ask asks[4];
 
-	/* The kernel does not report its peer's number. */
+	/* The kernel does not report the number of the peer QP. */
 	rows[2].type = QP_EVENT_XRC_TGT;
-	rows[3].state = 1; /* no peer yet */
+	rows[3].state = 1; /* not connected yet */
 	list(services, rows, 4, false, 100);
 	assert_int_equal(services_counts(services).older, 2);
 	assert_int_equal(services_counts(services).unresolved, 1);
@@ -295,7 +297,7 @@ older_flows_are_found_by_listing(void **state)
 	assert_true(flow.older);
 	assert_int_equal(flow.peer.family, 0);
 	assert_int_equal(flow.src_port, flow_label_sport(0, 17, 30));
-	/* The label of rdma_cm is derived from its ports. */
+	/* The label is derived from the ports of the rdma_cm connection. */
 	flow = services_flow(services, 18);
 	assert_int_equal(flow.src_port,
 	    flow_label_sport((40000 * 31 + 7174) & FLOW_LABEL_MAX, 18, 31));
@@ -332,9 +334,9 @@ a_listing_ends_what_it_does_not_have(void **state)
 	receive(services, services_qp(1, 19, 2, 0xc001, 5), 100);
 	receive(
 	    services, services_qp(1, 20, 2, 0xc001, 5), 300); /* during the listing */
-	rows[1].state = 6; /* in the error state, but it exists */
+	rows[1].state = 6; /* the error state: the QP still exists */
 	list(services, rows, 2, true, 200);
-	/* cut: the others may still exist. */
+	/* An incomplete list: QPs that it does not contain may still exist. */
 	assert_int_equal(services_counts(services).qps, 4);
 	list(services, rows, 2, false, 200);
 	assert_int_equal(services_counts(services).qps, 3);

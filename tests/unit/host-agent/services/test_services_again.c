@@ -1,4 +1,4 @@
-/* Missed events and changes: found by asking again. */
+/* Missed events and changes of peers are found by repeated requests. */
 #include "host-agent/services/services.h"
 
 #include <setjmp.h>
@@ -57,7 +57,7 @@ list(struct services *services, struct qp_list_row *rows, size_t count, bool cut
 	    services, &of, services_at(asked_ms), services_at(asked_ms + 5));
 }
 
-/* The other end asks at times of its own, and its request is remembered for a
+/* The other end sends its own requests at other times; requests are kept for a
  * minute. */
 static void
 a_joined_peer_is_asked_for_by_its_address_from_then_on(void **state)
@@ -74,7 +74,7 @@ a_joined_peer_is_asked_for_by_its_address_from_then_on(void **state)
 	assert_int_equal(services_asks(services, services_at(100000), &ask, 1), 1);
 	assert_false(ask.join);
 	assert_memory_equal(ask.address.bytes, "\x0a\0\x01\x09", 4);
-	/* Gone for good: by number again. */
+	/* A peer that is gone for good is requested by QP number again. */
 	for (int64_t s = 100; s < 400; s += 100) {
 		services_answer(services, ask.token, NULL, services_at(s * 1000));
 		assert_int_equal(
@@ -91,7 +91,8 @@ a_reused_qp_number_belongs_to_the_new_qp(void **state)
 		services_row(18, 2018, 3) };
 
 	receive(services, services_qp(1, 17, 2, 0xc001, 5), 100);
-	receive(services, services_qp(1, 18, 2, 0xc001, 5), 300); /* heard meanwhile */
+	/* Reported after the listing began. */
+	receive(services, services_qp(1, 18, 2, 0xc001, 5), 300);
 	list(services, rows, 2, false, 200);
 	assert_int_equal(services_flow(services, 17).dst_qpn, 2017);
 	assert_int_equal(services_flow(services, 17).peer.bytes[3], 3);
@@ -100,7 +101,7 @@ a_reused_qp_number_belongs_to_the_new_qp(void **state)
 	assert_int_equal(services_counts(services).missed, 1);
 }
 
-/* The list was read before its end, and taken after it. */
+/* The listing was read before the QP ended, and evaluated after it. */
 static void
 a_qp_that_ends_during_a_listing_causes_another_listing(void **state)
 {
@@ -116,7 +117,7 @@ a_qp_that_ends_during_a_listing_causes_another_listing(void **state)
 	assert_true(services_listed(services, &of, services_at(200), services_at(220)));
 	assert_false(
 	    services_listed(services, &of, services_at(300), services_at(320)));
-	receive(services, services_end(1, 99), 410); /* nothing was added meanwhile */
+	receive(services, services_end(1, 99), 410); /* nothing was added in between */
 	assert_false(
 	    services_listed(services, &of, services_at(400), services_at(420)));
 }
@@ -133,7 +134,7 @@ a_command_with_unprintable_bytes_is_cleaned_at_once(void **state)
 	assert_string_equal(services_flow(services, 17).service, "comm:a?[2J??\"b");
 }
 
-/* Its agent may have restarted: its probe QP is another one now. */
+/* The peer's agent may have restarted: its probe QP then has another number. */
 static void
 a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **state)
 {
@@ -156,7 +157,7 @@ a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **st
 	assert_int_equal(services_asks(services, services_at(20000), &ask, 1), 1);
 }
 
-/* No program on a host may prevent its reports. */
+/* A program on the host must not be able to prevent the agent's reports. */
 static void
 numbers_of_more_than_24_bits_are_reported_as_they_are_sent(void **state)
 {

@@ -1,4 +1,4 @@
-/* The peers that reflectors answer because they have connections with this host. */
+/* The peers that the reflectors answer because they have connections with this host. */
 #include "host-agent/services/services.h"
 
 #include <setjmp.h>
@@ -68,7 +68,8 @@ a_peer_is_a_service_peer_at_once_and_of_that_rnic_only(void **state)
 
 	turn(services, 0);
 	receive(services, services_qp(1, 17, 2, 0xc123, 5));
-	assert_int_equal(turn(services, 1), 2); /* that RNIC's plan is another one */
+	/* Bit 1: the plan of RNIC 1 has changed. */
+	assert_int_equal(turn(services, 1), 2);
 	peer = only_peer(services, 1);
 	assert_int_equal(peer.id.guid, 0);
 	assert_int_equal(peer.address.family, 4);
@@ -76,8 +77,8 @@ a_peer_is_a_service_peer_at_once_and_of_that_rnic_only(void **state)
 	assert_int_equal(services_peers(services, 0, &peer, 1), 0);
 	assert_int_equal(turn(services, 2), 0);
 
-	/* Another flow with a known peer changes nothing for reflectors, but its
-	 * RNIC does. */
+	/* Another flow with a known peer changes nothing for the reflectors. The
+	 * answer that names the peer's RNIC does. */
 	receive(services, services_qp(1, 18, 2, 0xc124, 6));
 	assert_int_equal(turn(services, 3), 0);
 	services_answer_all(services, services_at(3000));
@@ -108,7 +109,7 @@ service_peers_stay_a_while_after_their_last_flow(void **state)
 	services_answer_all(services, services_at(0));
 	turn(services, 100);
 	receive(services, services_end(1, 17));
-	turn(services, 100 + KEPT_S - 1); /* its own end of the QP may still be there */
+	turn(services, 100 + KEPT_S - 1); /* the peer's end of the QP may still exist */
 	assert_int_equal(only_peer(services, 1).id.guid, PEER_GUID + 2);
 	assert_int_equal(turn(services, 100 + KEPT_S), 2);
 	assert_int_equal(services_peers(services, 1, &peer, 1), 0);

@@ -1,4 +1,4 @@
-/* Which flows share probes, and which are probed. */
+/* Which flows share probes, and which flows are probed now. */
 #include "host-agent/services/services.h"
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ receive(struct services *services, struct qp_event event)
 	assert_int_equal(services_event(services, &event, services_at(0)), 0);
 }
 
-/* Of two spines one by the port's parity; peer 3 is multipath. */
+/* The port's parity selects one of two spines; peer 3 is multipath. */
 static uint64_t
 two_spines(size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg)
 {
@@ -85,12 +85,12 @@ a_resolved_flow_is_probed_from_its_own_port(void **state)
 	assert_true(target.paired);
 	assert_int_equal(target.size_count, 4);
 	assert_int_equal(target.sizes[0], 64);
-	assert_int_equal(target.sizes[3], 1024); /* the smaller of both MTUs */
+	assert_int_equal(target.sizes[3], 1024); /* the smaller of the two MTUs */
 	assert_int_equal(services_flow(services, 17).state, WIRE_SERVICE_PROBED);
 	assert_int_equal(services_flow(services, 17).probe_port, 0xc123);
 	assert_int_equal(services_counts(services).probed, 1);
 
-	assert_int_equal(turn(services, services_no_path, 1), 0); /* nothing new */
+	assert_int_equal(turn(services, services_no_path, 1), 0); /* no change */
 	receive(services, services_end(1, 17));
 	assert_int_equal(turn(services, services_no_path, 2), 2);
 	assert_int_equal(services_probes(services, 1, &target, 1), 0);
@@ -131,7 +131,7 @@ flows_of_one_traced_path_share_probes(void **state)
 	turn(services, services_no_path, 0);
 	assert_int_equal(services_counts(services).probed, MAX);
 	assert_int_equal(services_counts(services).waiting, 2);
-	/* All of them are traced, also those that wait. */
+	/* All flows are traced, also those that wait for a turn. */
 	assert_int_equal(services_traces(services, 1, targets, 4), 1);
 	assert_int_equal(targets[0].flow_count, 6);
 
@@ -177,7 +177,8 @@ an_rnic_of_few_ports_takes_the_one_that_goes_the_same_path(void **state)
 	receive(services, services_qp(1, 21, 2, 0xc103, 5));
 	services_answer_all(services, services_at(1));
 
-	/* Not traced yet: any port, which is not reported as the flow's path. */
+	/* Not traced yet: any port is used, and it is not reported as the flow's
+	 * path. */
 	turn(services, services_no_path, 0);
 	assert_int_equal(services_flow(services, 20).state, WIRE_SERVICE_PROBED);
 	assert_int_equal(services_flow(services, 20).probe_port, 0);
@@ -186,7 +187,8 @@ an_rnic_of_few_ports_takes_the_one_that_goes_the_same_path(void **state)
 		assert_true(target.flows[i] == ports[0] ||
 			    target.flows[i] == ports[1] || target.flows[i] == ports[2]);
 	assert_int_equal(services_traces(services, 1, &target, 1), 1);
-	assert_int_equal(target.flow_count, 5); /* theirs and the possible ones */
+	/* The ports of the flows and the candidate ports. */
+	assert_int_equal(target.flow_count, 5);
 
 	turn(services, two_spines, 1);
 	assert_int_equal(services_flow(services, 20).probe_port, 0xc010);
@@ -252,7 +254,7 @@ every_flow_has_its_turn(void **state)
 			turns[i] += services_flow(services, 20 + i).state ==
 				    WIRE_SERVICE_PROBED;
 	}
-	for (int i = 0; i < 10; i++) /* of 500 s, four in ten */
+	for (int i = 0; i < 10; i++) /* 500 s; four of ten flows are probed at a time */
 		assert_in_range(turns[i], 180, 220);
 }
 
@@ -265,7 +267,7 @@ a_flow_without_a_turn_yet_comes_first(void **state)
 		receive(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
 	services_answer_all(services, services_at(1));
 	turn(services, services_no_path, 0);
-	turn(services, services_no_path, TURN_S); /* the second four */
+	turn(services, services_no_path, TURN_S); /* the second group of four */
 	receive(services, services_qp(1, 50, 2, 0xc200, 5));
 	turn(services, services_no_path, TURN_S + 1);
 	assert_int_equal(services_flow(services, 50).state, WIRE_SERVICE_WAITING);
@@ -284,7 +286,7 @@ no_flow_loses_its_turn_while_there_is_room(void **state)
 	assert_int_equal(turn(services, services_no_path, 0), 2);
 	for (int64_t second = 1; second < 5 * TURN_S; second++)
 		assert_int_equal(turn(services, services_no_path, second), 0);
-	/* The cap is for each RNIC. */
+	/* The limit applies to each RNIC. */
 	receive(services, services_qp(0, 50, 2, 0xc200, 5));
 	assert_int_equal(turn(services, services_no_path, 6 * TURN_S), 1);
 	assert_int_equal(services_counts(services).probed, MAX + 1);
@@ -324,7 +326,7 @@ probes_go_where_their_kind_is_answered(void **state)
 
 	receive(services, services_qp(1, 20, 2, 0xc100, 5));
 	assert_int_equal(services_asks(services, services_at(0), &ask, 1), 1);
-	rnic.qpn = 0; /* it answers UDP only */
+	rnic.qpn = 0; /* the peer answers UDP only */
 	services_answer(services, ask.token, &rnic, services_at(0));
 	turn(services, services_no_path, 0);
 	assert_int_equal(services_probes(services, 1, &target, 1), 0);
