@@ -126,7 +126,7 @@ cut(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
 {
 	int r = counters_fixture_netlink(arg, protocol, question, bytes, room);
 
-	/* The last counter of the last group, in the middle. */
+	/* Damages the length of the second attribute. */
 	if (RDMA_NL_GET_OP(question->nlmsg_type) == RDMA_NLDEV_CMD_STAT_GET)
 		bytes[NLMSG_HDRLEN + 8] = 0xff;
 	return r;
