@@ -71,7 +71,7 @@ a_small_config_is_enough(void **state)
 	assert_string_equal(agent_rnic_tor(&rnics[1], 1), "tor-b");
 	assert_int_equal(config.probe_timeout_ms, 500);
 	assert_string_equal(config.http_listen, "127.0.0.1:9471");
-	assert_true(config.host[0] != 0); /* the system's */
+	assert_true(config.host[0] != 0); /* the system's CA bundle */
 	aggregators = config.aggregators.items;
 	assert_true(agent_aggregator_serves(&aggregators[0], "tor-b"));
 	assert_false(agent_aggregator_serves(&aggregators[0], "tor-c"));
@@ -118,7 +118,7 @@ each_rnic_has_the_aggregators_of_its_tors(void **state)
 	assert_true(agent_tor_aggregators(&config, "tor-b") == 0x5);
 	assert_true(agent_tor_aggregators(&config, "tor-d") == 0x8000000000000001);
 	agent_config_clear(&config);
-	/* There is no bit for one more. */
+	/* One value more than the bit mask has bits. */
 	snprintf(text + len, sizeof(text) - len,
 	    "  - {address: '10.0.0.1:65', tors: [tor-a]}\n");
 	assert_int_equal(read_text(text, &config, &error), -EINVAL);
@@ -194,7 +194,7 @@ rnics_may_be_left_to_the_agent(void **state)
 	agent_config_clear(&config);
 }
 
-/* Errors in RNICs or aggregators name file, line and option. */
+/* Errors in RNICs or aggregators contain file, line and option. */
 static void
 assert_refused(const char *text, const char *place, const char *what)
 {
@@ -253,7 +253,7 @@ a_kubelet_needs_https_and_client_credentials(void **state)
 	struct rm_error error = { 0 };
 	struct agent_config config;
 
-	/* The agent starts without the files: it probes all the same. */
+	/* The agent starts without the files: probing does not depend on them. */
 	assert_int_equal(read_text(RNICS "kubernetes:\n"
 					 "  kubelet: https://127.0.0.1:10250\n"
 					 "  token_file: /nonexistent\n",
@@ -435,7 +435,7 @@ a_name_that_cannot_be_a_hosts_is_quoted_with_what_to_do(void **state)
 	    ":1:7: host: \"_gpu17\" cannot name this host: expected a name");
 	expect_of_host(NULL, "host: GPU_17.Example\n", NULL);
 	if (unshare(CLONE_NEWUTS) < 0)
-		skip(); /* not root */
+		skip(); /* not running as root */
 	expect_of_host(longest, "", "f123456789g123\" cannot name this host");
 	expect_of_host(longest, "", "or give host here, as in host: gpu17");
 	expect_of_host(longest, "host: gpu17\n", NULL);

@@ -1,7 +1,7 @@
 /*
- * Two complete agents, with one RNIC each at the two ends of a cable between two
- * network namespaces, and an aggregator that both connect to. Needs root, else skipped:
- * 77.
+ * Two complete agents and the aggregator that both connect to. Each agent has one RNIC,
+ * at its end of a cable between two network namespaces. Needs root; skipped (exit 77)
+ * without it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,17 +37,17 @@
 
 struct fixture;
 
-struct host { /* one agent, as the aggregator knows it */
+struct host { /* one agent, as the aggregator sees it */
 	struct fixture *fixture;
 	char config_path[96], state[64], socket[96];
-	size_t rnic_count;         /* as registered last */
-	char rnics[128], lldp[96]; /* of its config; "": r0 and tor-a */
+	size_t rnic_count;         /* at the last registration */
+	char rnics[128], lldp[96]; /* in its config; "": r0 and tor-a */
 	struct host_agent *agent;
 	struct rm_link *link;
 	struct wire_rnic_id rnic;
 	struct wire_address address;
 	bool registered, paused;
-	unsigned memory_mib; /* its limit; 0: none */
+	unsigned memory_mib; /* limit in the config; 0: none */
 	uint16_t slowed_permille;
 	uint8_t slowed_reason;
 	uint64_t outcomes[WIRE_OUTCOMES];
@@ -61,13 +61,13 @@ struct fixture {
 	int port;
 	struct wire_writer *writer;
 	struct host hosts[2];
-	struct rm_link *pending_conns[8]; /* before their hello */
-	uint32_t probe_timeout_ms;        /* of the next pinglists; 0: not said */
+	struct rm_link *pending_conns[8]; /* before the hello of the aggregator */
+	uint32_t probe_timeout_ms;        /* sent in the next pinglists; 0: not sent */
 };
 
 static struct fixture fixture;
 
-/* Number of verifications of whole messages, counted by the linker's --wrap. */
+/* How often whole messages were verified. The linker's --wrap counts the calls. */
 static unsigned pinglists_opened, keys_opened;
 
 int __real_wire_open_pinglist(
@@ -141,7 +141,7 @@ take_register(struct host *host, const uint8_t *data, size_t len)
 
 	assert_int_equal(wire_open_register(&view, data, len), 0);
 	if (view.reg.rnic_count == 0)
-		return; /* it is being looked for */
+		return; /* the agent is still looking for it */
 	host->rnic_count = view.reg.rnic_count;
 	wire_register_rnic(&view, 0, &rnic);
 	assert_true(wire_register_settings(&view, 0, &settings));
@@ -168,8 +168,8 @@ take_batch(struct host *host, const uint8_t *data, size_t len)
 	for (size_t i = 0; i < view.count; i++) {
 		assert_int_equal(view.results[i].src_guid, host->rnic.guid);
 		if (view.results[i].outcome == WIRE_OVERDUE)
-			continue; /* on a slow machine: of a probe that was reported
-				     before */
+			continue; /* on a slow machine: the late reply to a probe that
+				     was already reported */
 		host->outcomes[view.results[i].outcome]++;
 		host->results++;
 	}
@@ -402,7 +402,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The cable, plugged in. */
+/* Creates the cable and its first end. */
 static void
 plug_in(struct fixture *f)
 {
@@ -476,7 +476,7 @@ metrics_have(const struct host *host, const char *line)
 	return found;
 }
 
-/* From the switch's name, as lldpd writes it. */
+/* Writes the switch's name as lldpd does. */
 static void
 report_lldp(struct host *host, const char *name)
 {
@@ -495,7 +495,7 @@ report_lldp(struct host *host, const char *name)
 	assert_int_equal(rename(fresh, host->lldp), 0);
 }
 
-/* Neither the RNIC nor its ToR is configured. */
+/* The config contains neither the RNIC nor its ToR. */
 static void
 an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
 {
@@ -523,13 +523,13 @@ an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
 	send_pinglists(f, 1);
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > 20);
 	assert_true(metrics_have(host, "\nrackmesh_agent_rnics_waiting 0\n"));
-	/* A removed RNIC is missing, but not forgotten. */
+	/* A removed RNIC stays in the agent's list. */
 	run("ip link del r0%s%s", "", "");
 	LOOPBACK_WAIT(f->loop, host->agent->api.waiting_count == 0);
 	assert_int_equal(host->agent->rnic_count, 1);
 }
 
-/* A VLAN or a clone has the same MAC. */
+/* A VLAN or a clone of the interface has the same MAC. */
 static void
 three_devices_with_one_mac_are_all_probed(void **state)
 {
@@ -556,7 +556,8 @@ three_devices_with_one_mac_are_all_probed(void **state)
 	LOOPBACK_WAIT(f->loop, host->rnic_count == 3);
 	for (size_t i = 0; i < 3; i++) {
 		assert_true(rnic_describe(host->agent->rnics[i], &found[i]));
-		assert_true(found[i].id.guid >> 48 == 0); /* a MAC still */
+		/* The id contains a MAC address of 48 bits. */
+		assert_true(found[i].id.guid >> 48 == 0);
 		for (size_t j = 0; j < i; j++)
 			assert_true(found[i].id.guid != found[j].id.guid);
 	}
@@ -605,14 +606,14 @@ a_pause_stops_probing_and_is_reported(void **state)
 	assert_int_equal(
 	    ask(f, host, "POST /v1/pause HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), 200);
 	LOOPBACK_WAIT(f->loop, host->paused);
-	/* Three more heartbeats: all probes in flight have ended. */
+	/* After three more heartbeats all probes in flight have ended. */
 	beats = host->beats;
 	LOOPBACK_WAIT(f->loop, host->beats >= beats + 3);
 	results = host->results;
 	other = f->hosts[1].outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->beats >= beats + 5);
 	assert_int_equal(host->results, results);
-	/* It still answers. */
+	/* The paused agent still answers probes. */
 	assert_true(f->hosts[1].outcomes[WIRE_OK] > other);
 	assert_int_equal(
 	    ask(f, host, "POST /v1/resume HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), 200);
@@ -631,10 +632,11 @@ a_restart_without_aggregators_probes_from_the_copies(void **state)
 		f->hosts[i].results = f->hosts[i].outcomes[WIRE_OK] = 0;
 		agent_start(f, i);
 	}
-	/* They probe, and no aggregator takes the results. */
+	/* The agents probe, and no aggregator receives the results. */
 	loopback_run(f->loop, RM_NS_PER_S);
 	aggregator_start(f, port);
-	/* The results of the meantime come first, although no pinglist was sent. */
+	/* The results of the interruption arrive first, although no pinglist was
+	 * sent. */
 	LOOPBACK_WAIT(f->loop,
 	    f->hosts[0].outcomes[WIRE_OK] > 50 && f->hosts[1].outcomes[WIRE_OK] > 50);
 }
@@ -647,12 +649,13 @@ messages_are_verified_once(void **state)
 	const struct wire_keys keys = { .tor = "tor-a", .epoch = 5, .version = 1 };
 	struct wire_bytes bytes;
 
-	assert_int_equal(pinglists_opened, 2); /* one for each of the two agents */
+	/* One verification in each of the two agents. */
+	assert_int_equal(pinglists_opened, 2);
 	assert_int_equal(wire_write_keys(f->writer, &keys, &bytes), 0);
 	report(host, &bytes);
 	LOOPBACK_WAIT(f->loop, key_ring_epoch(host->agent->keys) == 5);
 	assert_int_equal(keys_opened, 1);
-	/* And once more when it is read from its copy. */
+	/* The copy on disk was verified too when it was read. */
 	LOOPBACK_WAIT(f->loop, rm_key_files_counts(host->agent->key_files)->saved == 1);
 	assert_true(
 	    metrics_have(host, "\nrackmesh_agent_keys_total{result=\"new\"} 1\n"));
@@ -699,7 +702,7 @@ the_brake_stops_probing_also_over_a_restart(void **state)
 	LOOPBACK_WAIT(f->loop, host->paused);
 	file = brake_file_counts(host->agent->brake_file);
 	LOOPBACK_WAIT(f->loop, file->saved == 1);
-	assert_false(host->agent->paused); /* no operator did that */
+	assert_false(host->agent->paused); /* "paused" is only set by an operator */
 	host_agent_free(host->agent);
 	host->paused = false;
 	agent_start(f, 0);
@@ -728,13 +731,13 @@ a_limit_of_its_own_slows_the_agent_and_is_reported(void **state)
 	assert_int_equal(host->slowed_reason, WIRE_SLOW_MEMORY);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 250);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
-	/* Down to a tenth, but not to zero. */
+	/* The rate is a tenth and not zero. */
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] >= results + 10);
 	rm_log_set_level(RM_LOG_ERROR);
 }
 
-/* As if no aggregator had confirmed it for eight days. */
+/* As if no aggregator had renewed the pinglist for eight days. */
 static void
 age_copy(struct host *host)
 {
@@ -771,8 +774,8 @@ expired_copies_are_probed_slowly_until_an_aggregator_connects(void **state)
 	agent_start(f, 0);
 	loopback_run(f->loop, RM_NS_PER_S);
 	assert_int_equal(pinglist_store_slow(host->agent->pinglists), 1);
-	/* The next examination would renew them, perhaps before a heartbeat has
-	 * reported it. */
+	/* The next examination would renew the pinglists, perhaps before a heartbeat
+	 * reports that they have expired. */
 	rm_timer_after(host->agent->look, 3600 * RM_NS_PER_S);
 	aggregator_start(f, port);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
@@ -830,13 +833,13 @@ the_pinglist_sets_the_probe_timeout(void **state)
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
 
-	/* The option of the config applies if no pinglist sets the time-out. */
+	/* The option in the config applies only if no pinglist sets the time-out. */
 	file = fopen(host->config_path, "a");
 	fputs("probe: {timeout_ms: 300}\n", file);
 	fclose(file);
 	host_agent_reload(host->agent);
 	assert_int_equal(host->agent->tuned.timeout_ns, 350 * RM_NS_PER_MS);
-	f->probe_timeout_ms = 0; /* of an aggregator too old to set it */
+	f->probe_timeout_ms = 0; /* from an aggregator too old to set it */
 	send_pinglists(f, 3);
 	LOOPBACK_WAIT(f->loop, host->agent->tuned.timeout_ns == 300 * RM_NS_PER_MS);
 }
@@ -870,7 +873,7 @@ a_recreated_device_is_probed_from_again(void **state)
 
 	run("ip link del r0%s%s", "", "");
 	f->hosts[0].registered = f->hosts[1].registered = false;
-	plug_in(f); /* with other MACs */
+	plug_in(f); /* the new RNICs have other MACs */
 	LOOPBACK_WAIT(f->loop, f->hosts[0].registered && f->hosts[1].registered);
 	send_pinglists(f, 2);
 	results = f->hosts[0].outcomes[WIRE_OK];

@@ -24,8 +24,8 @@ static const struct trace_flow flow6 = {
 	.dscp = 26,
 };
 
-/* Made by scapy: IP(tos=106, id=0x1234, flags="DF", ttl=2)/UDP/payload, with its
- * checksum of the IP header taken out. */
+/* Made by scapy: IP(tos=106, id=0x1234, flags="DF", ttl=2)/UDP/payload, without the
+ * checksum of the IP header. */
 static const uint8_t golden4[] = { 0x45, 0x6a, 0x00, 0x24, 0x12, 0x34, 0x40, 0x00, 0x02,
 	0x11, 0x00, 0x00, 0x0a, 0x01, 0x00, 0x0a, 0x0a, 0x02, 0x00, 0x0b, 0xc0, 0x01,
 	0x03, 0x5e, 0x00, 0x10, 0xec, 0x39, 'R', 'M', 'T', 'R', 0x12, 0x34, 0x83,
@@ -89,7 +89,8 @@ answer6(uint8_t type, uint8_t code, const uint8_t *quote, size_t quote_len)
 	return m;
 }
 
-/* From a copy of the exact size, so that a sanitizer sees an overread. */
+/* Parses a copy in a buffer of exact size, so that a sanitizer finds reads beyond
+ * it. */
 static int
 parse(uint8_t family, const struct message *m, size_t len, struct trace_answer *ret)
 {
@@ -119,7 +120,7 @@ packets_are_those_of_another_implementation(void **state)
 static void
 a_switch_where_the_ttl_ran_out_is_known_by_its_quote(void **state)
 {
-	/* A switch has to quote only 8 bytes of the IP payload. */
+	/* A switch must quote only the first 8 bytes of the IP payload. */
 	struct message m = answer4(11, 0, switch4, golden4, 28);
 	struct trace_answer answer;
 
@@ -149,9 +150,9 @@ a_quote_with_fields_changed_on_the_path_still_matches(void **state)
 	uint8_t quote[sizeof(golden4)];
 
 	memcpy(quote, golden4, sizeof(quote));
-	quote[1] = 0;                 /* class taken away */
-	quote[8] = 0;                 /* the TTL that ran out */
-	quote[10] = quote[11] = 0xab; /* its header's checksum */
+	quote[1] = 0;                 /* a switch cleared the traffic class */
+	quote[8] = 0;                 /* the TTL has expired */
+	quote[10] = quote[11] = 0xab; /* checksum of the quoted header */
 	m = answer4(11, 0, switch4, quote, sizeof(quote));
 	assert_int_equal(parse(4, &m, m.len, &answer), 0);
 }
@@ -165,14 +166,16 @@ only_the_destination_itself_ends_a_path(void **state)
 	assert_int_equal(parse(4, &m, m.len, &answer), 0);
 	assert_true(answer.reached);
 	assert_false(answer.expired);
-	/* From another address than the destination. */
+	/* A port unreachable from an address other than the destination. */
 	m = answer4(3, 3, switch4, golden4, 28);
 	assert_int_equal(parse(4, &m, m.len, &answer), 0);
 	assert_false(answer.reached);
-	m = answer4(3, 0, flow4.dst.bytes, golden4, 28); /* no route */
+	/* Code: no route to the destination. */
+	m = answer4(3, 0, flow4.dst.bytes, golden4, 28);
 	assert_int_equal(parse(4, &m, m.len, &answer), 0);
 	assert_false(answer.reached || answer.expired);
-	m = answer4(11, 1, switch4, golden4, 28); /* fragments missing */
+	/* Code: fragment reassembly time exceeded. */
+	m = answer4(11, 1, switch4, golden4, 28);
 	assert_int_equal(parse(4, &m, m.len, &answer), 0);
 	assert_false(answer.reached || answer.expired);
 }
@@ -200,7 +203,7 @@ quotes_of_other_packets_are_ignored(void **state)
 	assert_int_equal(parse(4, &m, m.len, &answer), -ENOENT);
 }
 
-/* The attacker may know addresses, ports and how tokens are counted. */
+/* The attacker may know addresses, ports and how tokens are numbered. */
 static void
 an_answer_cannot_be_forged_without_seeing_the_packet(void **state)
 {
@@ -219,8 +222,9 @@ an_answer_cannot_be_forged_without_seeing_the_packet(void **state)
 		m = answer6(3, 0, packet, len);
 		taken += parse(6, &m, m.len, &answer) == 0;
 	}
-	assert_true(taken <= 1); /* by chance one of 30 such tests takes one */
-	/* What was seen of one packet does not help to forge an answer to another. */
+	assert_true(taken <= 1); /* one of 30 such tests accepts one by chance */
+	/* A packet that the attacker has seen does not help to forge an answer to
+	 * another. */
 	memcpy(packet, golden4, sizeof(golden4));
 	packet[5]++;
 	packet[33]++;
@@ -237,13 +241,13 @@ truncated_and_damaged_answers_are_refused(void **state)
 
 	for (size_t len = 0; len < 28 + 28; len++)
 		assert_int_equal(parse(4, &m, len, &answer), -EBADMSG);
-	m.bytes[60] ^= 1; /* the checksum sees it */
+	m.bytes[60] ^= 1; /* the checksum is wrong */
 	assert_int_equal(parse(4, &m, m.len, &answer), -EBADMSG);
 	m = answer4(11, 0, switch4, golden4, sizeof(golden4));
-	m.bytes[0] = 0x44; /* a header of 16 bytes */
+	m.bytes[0] = 0x44; /* a header length of 16 bytes */
 	assert_int_equal(parse(4, &m, m.len, &answer), -EBADMSG);
 	m = answer4(11, 0, switch4, golden4, sizeof(golden4));
-	m.bytes[28] = 0x4f; /* 60 */
+	m.bytes[28] = 0x4f; /* a header length of 60 bytes */
 	seal4(&m);
 	assert_int_equal(parse(4, &m, m.len, &answer), -EBADMSG);
 	m = answer6(3, 0, golden6, sizeof(golden6));

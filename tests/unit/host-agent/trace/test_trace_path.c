@@ -8,7 +8,7 @@
 
 #define S RM_NS_PER_S
 
-/* A letter per hop, '.' for a silent one; a '|' behind them: complete. */
+/* One letter per hop, '.' for a hop without an answer. A '|' at the end: complete. */
 static struct trace_hops
 hops(const char *text)
 {
@@ -66,7 +66,7 @@ a_black_hole_erases_nothing(void **state)
 	assert_int_equal(take(&path, "ab", 3), TRACE_LESS);
 	assert_int_equal(take(&path, "", 4), TRACE_LESS);
 	assert_int_equal(take(&path, "...|", 5), TRACE_LESS);
-	/* It fell into a black hole on another path, whose end is not known. */
+	/* The packet was lost on another path, whose end is not known. */
 	assert_int_equal(take(&path, "ax.|", 6), TRACE_LESS);
 	assert_int_equal(take(&path, "ax.|", 7), TRACE_LESS);
 	expect(&path, "abc|", 1);
@@ -109,11 +109,13 @@ a_path_has_moved_when_two_traces_in_a_row_agree(void **state)
 	take(&path, "abc|", 1);
 	assert_int_equal(take(&path, "axc|", 2), TRACE_ODD);
 	expect(&path, "abc|", 1);
-	assert_int_equal(take(&path, "abc|", 3), TRACE_SAME); /* just once */
+	/* One odd trace is ignored. */
+	assert_int_equal(take(&path, "abc|", 3), TRACE_SAME);
 	assert_int_equal(take(&path, "axc|", 4), TRACE_ODD);
-	/* It may be on either path. */
+	/* This trace fits both paths. */
 	assert_int_equal(take(&path, "a.c|", 5), TRACE_LESS);
-	assert_int_equal(take(&path, "axyc|", 6), TRACE_NEWS); /* the flag, see below */
+	/* The flag is incomplete, see below. */
+	assert_int_equal(take(&path, "axyc|", 6), TRACE_NEWS);
 	assert_int_equal(take(&path, "axyc|", 7), TRACE_NEWS);
 	expect(&path, "axyc|", 7);
 }

@@ -25,7 +25,8 @@ every_flow_that_leaves_the_rack_is_traced_at_once(void **state)
 	lengths(f, 6, 3);
 	run(f, S);
 	assert_int_equal(f->jobs, 9);
-	assert_int_equal(f->packets, 27); /* none goes on to the destination */
+	/* Traces do not send to the destination itself. */
+	assert_int_equal(f->packets, 27);
 	assert_int_equal(tracer_report(f->tracer, 0, f->now, paths, 16), 9);
 	for (size_t i = 0; i < 9; i++) {
 		assert_int_equal(paths[i].src_guid, 1);
@@ -50,10 +51,11 @@ targets_that_no_prober_takes_are_not_traced(void **state)
 
 	for (size_t i = 0; i < 8; i++)
 		targets[i] = target(2 + i, WIRE_INTER_TOR);
-	targets[0].address.bytes[0] = 224; /* a group */
+	targets[0].address.bytes[0] = 224; /* a multicast group */
 	memset(targets[1].address.bytes, 255, 4);
 	memset(targets[2].address.bytes, 0, 4);
-	targets[3].flows = reflectors; /* a reflector would answer a reflector */
+	/* To this port a reflector would answer a reflector. */
+	targets[3].flows = reflectors;
 	targets[3].flow_count = 1;
 	targets[4].flows = privileged;
 	targets[4].flow_count = 1;
@@ -84,7 +86,7 @@ a_path_of_unknown_length_is_traced_blindly_after_a_while(void **state)
 	assert_int_equal(tracer_report(f->tracer, 0, f->now, paths, 4), 1);
 	assert_int_equal(paths[0].hop_count, 3);
 	assert_int_equal(paths[0].flags, 0);
-	lengths(f, 2, 3); /* at last a probe arrives */
+	lengths(f, 2, 3); /* now a probe arrives */
 	run(f, S);
 	assert_int_equal(tracer_report(f->tracer, 0, f->now, paths, 4), 1);
 	assert_int_equal(paths[0].flags, WIRE_PATH_COMPLETE);
@@ -149,7 +151,7 @@ a_moved_path_is_reported_once_to_every_aggregator(void **state)
 	assert_int_equal(paths[0].hops[1][2], 2);
 	assert_int_equal(paths[0].flags, WIRE_PATH_COMPLETE);
 	assert_int_equal(tracer_counts(f->tracer)->moved, 3);
-	/* A new session gets all paths. */
+	/* In a new session all paths are reported. */
 	tracer_report_all(f->tracer, 0);
 	assert_int_equal(tracer_report(f->tracer, 0, f->now, paths, 8), 3);
 }
@@ -172,17 +174,17 @@ answers_that_match_no_sent_packet_are_ignored(void **state)
 		.token = job.tokens[0],
 		.from = { 4, { 6, 6, 6, 6 }, 0 },
 		.expired = true };
-	found.flow.src.port++; /* of another flow */
+	found.flow.src.port++; /* for another flow */
 	tracer_answer(f->tracer, &found, f->now);
 	found.flow = job.flow;
-	found.token ^= 1u << 12; /* of an earlier trace */
+	found.token ^= 1u << 12; /* for an earlier trace */
 	tracer_answer(f->tracer, &found, f->now);
 	found.token = job.tokens[0];
-	found.token |= 7; /* TTL 8 was never sent */
+	found.token |= 7; /* no packet with TTL 8 was sent */
 	tracer_answer(f->tracer, &found, f->now);
 	assert_int_equal(tracer_counts(f->tracer)->unmatched, 3);
-	answer(f, &job);             /* the last hop */
-	found.token = job.tokens[0]; /* a duplicate, too late */
+	answer(f, &job);             /* the answer of the last hop */
+	found.token = job.tokens[0]; /* a duplicate that arrives too late */
 	tracer_answer(f->tracer, &found, f->now);
 	assert_int_equal(tracer_counts(f->tracer)->unmatched, 4);
 	assert_int_equal(tracer_report(f->tracer, 0, f->now, &path, 1), 1);
@@ -207,12 +209,12 @@ flows_that_stay_keep_their_path_and_others_go(void **state)
 	assert_int_equal(tracer_flows(f->tracer), 3);
 	run(f, S);
 	assert_int_equal(f->jobs, 6);
-	targets[0].address.bytes[3]++; /* it has moved: the path is another one */
+	targets[0].address.bytes[3]++; /* the address has changed, so the path is new */
 	set(f, targets, 1);
 	lengths(f, 2, 3);
 	run(f, S);
 	assert_int_equal(f->jobs, 9);
-	/* One that goes while it is being traced. */
+	/* A target that is removed while it is being traced. */
 	f->now = rm_mono_add(f->now, 60 * S);
 	assert_true(tracer_next(f->tracer, f->now, &job));
 	set(f, targets, 0);

@@ -1,4 +1,4 @@
-/* How often, and never more often than that. */
+/* How often flows are traced, and the budget that no number of flows exceeds. */
 #include "host-agent/trace/tracer.h"
 
 #include <setjmp.h>
@@ -20,14 +20,15 @@ the_budget_holds_and_new_flows_come_first(void **state)
 	tracer_tune(f->tracer, &options, 1000);
 	for (size_t i = 0; i < 40; i++)
 		targets[i] = target(i + 2, WIRE_INTER_TOR);
-	set(f, targets, 40); /* 120 flows of 3 packets: 6 s of the budget */
+	set(f, targets, 40); /* 120 flows of 3 packets need 6 s of the budget */
 	for (size_t i = 0; i < 40; i++)
 		lengths(f, i + 2, 3);
 	run(f, 3 * S);
 	assert_in_range(f->packets, 150, 3 * 60 + 8);
 	assert_true(tracer_counts(f->tracer)->over_budget > 0);
 	run(f, 4 * S);
-	assert_int_equal(f->jobs, 120); /* all of them once, before any twice */
+	/* Each flow is traced once before any is traced twice. */
+	assert_int_equal(f->jobs, 120);
 	run(f, 60 * S);
 	assert_in_range(f->jobs, 240, 460);
 }
@@ -77,7 +78,7 @@ missing_answers_erase_nothing_and_slow_down_the_retries(void **state)
 	lengths(f, 2, 3);
 	run(f, S);
 	f->deaf = true;
-	run(f, 40 * S); /* once by the clock, then after 2, 4, ... s */
+	run(f, 40 * S); /* once at its interval, then after 2, 4, ... s */
 	jobs = f->jobs;
 	assert_in_range(jobs, 3, 6);
 	run(f, 300 * S);
@@ -118,7 +119,7 @@ sprayed_packets_cause_no_storm_of_traces(void **state)
 
 	one.flow_count = 1;
 	set(f, &one, 1);
-	for (int i = 0; i < 1000; i++) { /* every probe shows another length */
+	for (int i = 0; i < 1000; i++) { /* each probe shows another path length */
 		lengths(f, 2, i % 2 == 0 ? 3 : 4);
 		run(f, 10 * RM_NS_PER_MS);
 	}

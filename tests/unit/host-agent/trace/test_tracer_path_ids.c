@@ -26,7 +26,7 @@ flows_with_the_same_path_have_the_same_path(void **state)
 
 	set(f, &one, 1);
 	assert_true(path_id(f, 2, 0) == 0); /* not traced yet */
-	assert_true(path_id(f, 3, 0) == 0); /* no trace has found it */
+	assert_true(path_id(f, 3, 0) == 0); /* the id is unknown before a trace */
 	before = tracer_path_changes(f->tracer);
 	lengths(f, 2, 3);
 	run(f, S);
@@ -36,7 +36,7 @@ flows_with_the_same_path_have_the_same_path(void **state)
 	assert_true(path_id(f, 2, 1) == first && path_id(f, 2, 2) == first);
 
 	before = tracer_path_changes(f->tracer);
-	run(f, 60 * S); /* traced again, and all is as it was */
+	run(f, 60 * S); /* a further trace has the same result */
 	assert_int_equal(tracer_path_changes(f->tracer), before);
 	assert_true(path_id(f, 2, 0) == first);
 }
@@ -57,7 +57,8 @@ a_moved_path_has_another_id_and_none_while_uncertain(void **state)
 	f->spine = 9;
 	while (path_id(f, 2, 0) == first)
 		run(f, S);
-	assert_true(path_id(f, 2, 0) == 0); /* a single trace may differ */
+	/* A single different trace changes nothing. */
+	assert_true(path_id(f, 2, 0) == 0);
 	run(f, 10 * S);
 	assert_true(path_id(f, 2, 0) != 0 && path_id(f, 2, 0) != first);
 	assert_true(tracer_path_changes(f->tracer) >= before + 2);
@@ -76,7 +77,7 @@ an_unconfirmed_path_has_no_id(void **state)
 	run(f, S);
 	first = path_id(f, 2, 0);
 	f->deaf = true;
-	/* A switch that answers once a second may miss a packet. */
+	/* A switch that answers one packet a second may leave out some hops. */
 	while (tracer_counts(f->tracer)->incomplete < 2)
 		run(f, S);
 	assert_true(path_id(f, 2, 0) == first);
@@ -94,7 +95,7 @@ a_path_with_a_silent_hop_has_no_id(void **state)
 	struct fixture *f = *state;
 
 	set(f, &one, 1);
-	lengths(f, 2, 4); /* the fourth never answers */
+	lengths(f, 2, 4); /* the fourth hop never answers */
 	run(f, 5 * S);
 	assert_true(path_id(f, 2, 0) == 0);
 }
@@ -119,12 +120,12 @@ the_traced_flows_are_those_of_the_port(void **state)
 	assert_int_equal(job.flow.src.port, 0xc123);
 	assert_int_equal(job.flow.dst.port, WIRE_ROCE_PORT);
 
-	fake.flows = PORT_FLOWS_UNKNOWN; /* that port is only a guess */
+	fake.flows = PORT_FLOWS_UNKNOWN; /* the source port would be a guess */
 	set(f, &one, 1);
 	assert_int_equal(tracer_flows(f->tracer), 0);
 
 	fake.flows = PORT_FLOWS_QP;
-	one.dst_qpn = 0; /* no prober of this port takes it */
+	one.dst_qpn = 0; /* no prober sends to this QP */
 	set(f, &one, 1);
 	assert_int_equal(tracer_flows(f->tracer), 0);
 }

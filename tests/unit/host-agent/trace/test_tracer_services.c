@@ -36,7 +36,8 @@ service_flows_use_the_path_length_of_probes(void **state)
 	assert_true(length(f, 2, 50002, 3));
 	run(f, S);
 	assert_int_equal(f->jobs, 3);
-	assert_int_equal(f->packets, 9); /* none gets to the destination */
+	/* Traces do not send to the destination itself. */
+	assert_int_equal(f->packets, 9);
 	assert_int_not_equal(path_id(f, 2, 50001), 0);
 	assert_int_equal(path_id(f, 2, 50001), path_id(f, 2, 50002));
 }
@@ -85,7 +86,7 @@ the_length_is_not_used_for_other_destinations(void **state)
 	length(f, 2, 50001, 3);
 	run(f, S);
 	assert_int_equal(
-	    f->jobs, 1); /* the two flows like it wait for a probe of their own */
+	    f->jobs, 1); /* the two similar flows wait for probes of their own */
 	assert_int_equal(path_id(f, 3, 50001), 0);
 }
 
@@ -137,16 +138,17 @@ service_paths_are_reported_again_before_they_are_forgotten(void **state)
 	run(f, TRACER_RETELL_NS / 2);
 	assert_int_equal(reported(f, 0), 0);
 	run(f, TRACER_RETELL_NS / 2);
-	assert_int_equal(reported(f, 0), 3); /* plans name the others */
+	/* The flows of pinglists are reported elsewhere. */
+	assert_int_equal(reported(f, 0), 3);
 	assert_int_equal(reported(f, 0), 0);
 	assert_int_equal(reported(f, 5), 3);
-	f->deaf = true; /* known paths stay, traced again or not */
+	f->deaf = true; /* known paths stay when later traces get no answer */
 	run(f, 3 * TRACER_RETELL_NS);
 	assert_int_equal(reported(f, 5), 3);
 	assert_int_equal(reported(f, 0), 3);
 }
 
-/* A program may connect as many QPs as it likes. */
+/* A program may create any number of QPs. */
 static void
 however_many_new_ones_there_are_planned_flows_are_traced_again(void **state)
 {

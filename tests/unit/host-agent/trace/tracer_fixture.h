@@ -1,7 +1,6 @@
 /*
- * tracer_fixture - a tracer with a fabric of two ToRs and a spine around it.
- *
- * Include it after cmocka.h. Everything asserts.
+ * tracer_fixture - a tracer in a fake fabric of two ToRs and a spine. Include it after
+ * cmocka.h. Every failure fails the test.
  */
 #ifndef UNIT_TRACER_FIXTURE_H
 #define UNIT_TRACER_FIXTURE_H
@@ -14,8 +13,8 @@ struct fixture {
 	struct tracer *tracer;
 	rm_mono_t now;
 	unsigned jobs, packets;
-	uint8_t spine; /* present address of the network's second hop */
-	bool deaf;     /* nobody answers */
+	uint8_t spine; /* current address of the path's second hop */
+	bool deaf;     /* no hop answers */
 	uint64_t to;
 	struct port *port;
 };
@@ -84,7 +83,7 @@ answer(struct fixture *f, const struct tracer_job *job)
 	}
 }
 
-/* Uses the timer, as the agent does. */
+/* Runs the tracer's timer for ns, as the agent does. */
 static inline void
 run(struct fixture *f, int64_t ns)
 {
@@ -100,7 +99,7 @@ run(struct fixture *f, int64_t ns)
 			answer(f, &job);
 		}
 		due = tracer_due(f->tracer, f->now);
-		assert_true(due.ns > f->now.ns); /* else the loop would spin */
+		assert_true(due.ns > f->now.ns); /* otherwise the loop would spin */
 		if (due.ns >= end.ns)
 			break;
 		f->now = due;

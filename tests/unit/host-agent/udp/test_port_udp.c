@@ -19,7 +19,8 @@
 #define MS RM_NS_PER_MS
 #define SENDS 40
 
-/* By token: when it was sent by our own clock, and the stamp that came. */
+/* For each token: the times before and after its send, and the stamp received for
+ * it. */
 static struct log {
 	int64_t before[SENDS], after[SENDS], stamp[SENDS];
 	unsigned stamps, arrivals;
@@ -88,7 +89,8 @@ a_failed_send_shifts_no_stamp(void **state)
 		skip();
 	listen_to(fixture->near, PORT_PROBER);
 	for (uint64_t i = 0; i < SENDS; i++) {
-		/* One fails before the kernel has given a number, one after. */
+		/* One send fails before the kernel has numbered the packet, one
+		 * after it. */
 		int expected = i % 2 == 0 ? 0 : i % 4 == 1 ? -EPERM : -EMSGSIZE;
 		const char *to = expected == -EPERM ? "127.0.0.66" : "127.0.0.2";
 		uint16_t zeros = expected == -EMSGSIZE ? 3000 : 0;
@@ -107,8 +109,8 @@ a_failed_send_shifts_no_stamp(void **state)
 }
 
 /*
- * The kernel starts to stamp some time after it was asked to, in a worker of its own: a
- * packet that came earlier has the process's own stamp, and another one is sent.
+ * The kernel's worker enables stamping some time after the request. Packets that arrive
+ * before have the process's own stamp; in that case another one is sent.
  */
 static bool
 one_stamped_arrival(struct probe_fixture *fixture)
@@ -144,7 +146,8 @@ a_packet_arrives_with_class_ttl_and_time(void **state)
 	assert_in_range(seen.last.stamp_ns, seen.before[1], rm_wall_now().ns);
 }
 
-/* Otherwise all probes of a service would take one path, whatever its flows take. */
+/* Otherwise all probes of a service would take one path, whatever path its flows
+ * take. */
 static void
 a_flow_is_the_source_port_that_was_asked_for(void **state)
 {
@@ -180,7 +183,7 @@ flows_are_bounded_and_refusals_counted(void **state)
 	port_free(port);
 }
 
-/* Plans change: old flows must not keep out new ones for ever. */
+/* Plans change: an old flow must not occupy a socket for ever. */
 static void
 an_idle_flow_makes_room(void **state)
 {
@@ -237,8 +240,9 @@ a_port_can_be_in_another_namespace(void **state)
 		skip();
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
-	if (pid == 0) { /* a process in a namespace with an address that the test's does
-			   not have */
+	/* A process in another namespace, with an address that only this namespace
+	 * has. */
+	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (unshare(CLONE_NEWNET) == 0 &&
 		    system("ip link set lo up && ip addr add 192.0.2.1/32 dev lo") ==
@@ -256,8 +260,8 @@ a_port_can_be_in_another_namespace(void **state)
 	options.netns = path;
 	assert_int_equal(port_udp_new(fixture->loop, &options, &port), 0);
 	listen_to(port, PORT_REFLECTOR);
-	assert_int_equal(
-	    send_one(port, "192.0.2.1", 40001, 1, 0), 0); /* opened there */
+	assert_int_equal(send_one(port, "192.0.2.1", 40001, 1, 0),
+	    0); /* opened in the other namespace */
 	port_free(port);
 	probe_fixture_end_apart(pid);
 }

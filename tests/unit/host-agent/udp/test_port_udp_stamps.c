@@ -55,7 +55,7 @@ a_failed_send_that_used_a_number_shifts_nothing(void **state)
 	uint64_t token;
 
 	port_udp_stamps_add(stamps, key(0), 100);
-	/* the kernel's 1 and 2 went to sends that failed */
+	/* sends 1 and 2 of the kernel's numbers have failed */
 	port_udp_stamps_add(stamps, key(1), 101);
 	port_udp_stamps_add(stamps, key(2), 102);
 	assert_int_equal(

@@ -104,7 +104,7 @@ keep_departures(struct verbs_side *side, enum port_role role,
 			side->departures[role][side->departed[role]++] = departures[i];
 }
 
-/* Answers in place; the buffer is overwritten at once, as later users will. */
+/* Answers in place, then overwrites the buffer as its next user would. */
 static void
 answer(struct verbs_side *side, struct port_arrival *arrivals, size_t count)
 {

@@ -1,5 +1,5 @@
 /*
- * port_verbs_fixture - two verbs ports of two fake devices, and the events of each.
+ * port_verbs_fixture - two verbs ports on two fake devices, with the events of each.
  */
 #ifndef TESTS_PORT_VERBS_FIXTURE_H
 #define TESTS_PORT_VERBS_FIXTURE_H
@@ -24,21 +24,21 @@ struct verbs_side {
 	struct port_verbs_options options;
 	struct wire_address address;
 	struct port *port;
-	struct port_verbs_facts facts; /* the facts when it was opened */
+	struct port_verbs_facts facts; /* the facts at the time of opening */
 
 	struct port_arrival arrivals[PORT_ROLES][KEPT];
-	uint8_t bytes[PORT_ROLES][KEPT][KEPT_BYTES]; /* the first of each */
+	uint8_t bytes[PORT_ROLES][KEPT][KEPT_BYTES]; /* first bytes of each arrival */
 	size_t arrived[PORT_ROLES];
 	struct port_departure departures[PORT_ROLES][KEPT];
 	size_t departed[PORT_ROLES];
-	bool answer;    /* what arrives at the reflector is answered in place */
-	uint32_t label; /* of the answers */
+	bool answer;    /* answers arrivals at the reflector in place */
+	uint32_t label; /* flow label of the answers */
 	size_t answered, refused;
 
-	int links, renumbered, gone; /* how often */
+	int links, renumbered, gone; /* number of these events */
 	bool link_up;
 	int gone_reason;
-	bool free_on_signal; /* frees the port from inside */
+	bool free_on_signal; /* frees the port in its own callback */
 };
 
 struct verbs_fixture {
@@ -50,24 +50,25 @@ struct verbs_fixture {
 };
 
 int verbs_setup(void **state);
-int verbs_teardown(void **state); /* fails on a leak or a violation */
+int verbs_teardown(void **state); /* fails after a leak or a violation */
 
-/* With side->options; fails the test if it does not open. */
+/* Opens the port with side->options; a failure fails the test. */
 void side_open(struct verbs_fixture *fixture, int side);
 void side_close(struct verbs_side *side);
 
-/* A packet from one side to the other: len bytes that begin with token. */
+/* Returns a packet from one side to the other: len bytes, of which token is the
+ * first. */
 struct port_packet side_packet(
     struct verbs_fixture *fixture, int to, uint32_t token, uint16_t len);
-/* Sends until the address handle is there. Returns the error. */
+/* Sends until the address handle exists. Returns the error. */
 int side_send(struct verbs_fixture *fixture, int from, enum port_role role,
     struct port_packet *packet);
 
-void turn(struct verbs_fixture *fixture); /* one turn of the loop, or 1 ms */
+void turn(struct verbs_fixture *fixture); /* one turn of the loop, at most 1 ms */
 bool in_time(struct verbs_fixture *fixture);
 void start_waiting(struct verbs_fixture *fixture);
 
-/* Turns the loop until the condition holds, for a minute at most. */
+/* Runs the loop until the condition holds; fails the test after a minute. */
 #define UNTIL(fixture, condition)                        \
 	do {                                             \
 		start_waiting(fixture);                  \
@@ -76,7 +77,7 @@ void start_waiting(struct verbs_fixture *fixture);
 		assert_true(condition);                  \
 	} while (0)
 
-/* Turns it for so long. */
+/* Runs the loop for this time. */
 void turn_for(struct verbs_fixture *fixture, int64_t ns);
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, verbs_setup, verbs_teardown)

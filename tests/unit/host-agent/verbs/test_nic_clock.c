@@ -1,4 +1,4 @@
-/* Sequences of the kinds known from real NICs. */
+/* Sequences of stamps of the kinds that real NICs produce. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,17 +11,18 @@
 
 #include "host-agent/verbs/nic_clock.h"
 
-#define GHZ 1000000     /* kHz; a cycle is a ns */
-#define CONNECTX 156250 /* kHz of older ones: 6.4 ns */
+#define GHZ 1000000     /* kHz; one cycle is 1 ns */
+#define CONNECTX 156250 /* kHz, of older ConnectX: one cycle is 6.4 ns */
 #define START_NS (5000 * RM_NS_PER_S)
 #define WALL_NS (INT64_C(1790000000) * RM_NS_PER_S)
 #define MASK(bits) (UINT64_MAX >> (64 - (bits)))
 
-/* A NIC with a clock of its own. */
+/* A NIC with its own clock. */
 struct nic {
 	struct nic_clock *clock;
-	uint64_t khz, mask, first; /* its counter when the host's clock read START_NS */
-	int32_t ppb;               /* how much faster than ours */
+	/* Value of its counter when the host's clock was START_NS. */
+	uint64_t khz, mask, first;
+	int32_t ppb; /* how much faster than the host's clock */
 };
 
 static struct nic
@@ -39,7 +40,7 @@ at(int64_t ns)
 	return (struct nic_clock_reading){ { START_NS + ns }, { WALL_NS + ns } };
 }
 
-/* ns: since START_NS by our clock. */
+/* Returns the counter's value at this time. ns: since START_NS, by the host's clock. */
 static uint64_t
 counter(const struct nic *nic, int64_t ns)
 {
@@ -48,7 +49,7 @@ counter(const struct nic *nic, int64_t ns)
 	return (nic->first + (uint64_t)(own * (int64_t)nic->khz / 1000000)) & nic->mask;
 }
 
-/* An event at `then`, polled so much later. */
+/* Converts the stamp of an event at `then` that is polled `later` ns later. */
 static int
 event_later(const struct nic *nic, int64_t then, int64_t later, int64_t *ret)
 {
@@ -85,12 +86,12 @@ cycles_become_nanoseconds(void **state)
 	for (int64_t us = 1; us < 3 * RM_NS_PER_MS; us += 997) {
 		int64_t off = event(&nic, us * 1000) - start - us * 1000;
 
-		assert_true(off <= 0 && off >= -7); /* a cycle */
+		assert_true(off <= 0 && off >= -7); /* one cycle */
 	}
 	nic_clock_free(nic.clock);
 }
 
-/* 6.4 ns a cycle: an hour of them must not add up what each one lacks. */
+/* With 6.4 ns a cycle, the rounding errors of an hour must not add up. */
 static void
 nothing_is_lost_to_rounding(void **state)
 {
@@ -133,7 +134,7 @@ a_stamp_from_before_the_last_one_is_no_wrap(void **state)
 		    event_later(&nic, 2 * RM_NS_PER_MS, 3 * RM_NS_PER_MS, &earlier), 0);
 		assert_int_equal(later - earlier, 3 * RM_NS_PER_MS);
 		assert_int_equal(nic_clock_counts(nic.clock)->backward, 1);
-		/* Also from before the very first. */
+		/* An event before the first one. */
 		assert_int_equal(
 		    event_later(&nic, -RM_NS_PER_MS, 6 * RM_NS_PER_MS, &earlier), 0);
 		assert_int_equal(later - earlier, 6 * RM_NS_PER_MS);
@@ -154,7 +155,7 @@ a_counter_wraps_at_its_mask(void **state)
 		after = event(&nic, 1100000);
 		assert_true(counter(&nic, 1100000) < counter(&nic, 900000));
 		assert_int_equal(after - before, 200000);
-		/* One from before the wrap, out of order. */
+		/* A stamp from before the wrap that is read after it. */
 		assert_int_equal(event_later(&nic, 950000, 200000, &late), 0);
 		assert_int_equal(late - before, 50000);
 		assert_int_equal(nic_clock_counts(nic.clock)->jumps, 0);
@@ -168,7 +169,7 @@ however_often_it_wraps(void **state)
 	struct nic nic = nic_new(GHZ, MASK(32), 4000000000);
 	int64_t start = event(&nic, 0);
 
-	/* 4.29 s a turn: several per step at first, then with long pauses. */
+	/* The counter wraps every 4.29 s. Steps of 3 s, then a pause of many wraps. */
 	for (int64_t s = 1; s < 200; s += 3)
 		assert_int_equal(event(&nic, s * RM_NS_PER_S) - start, s * RM_NS_PER_S);
 	assert_int_equal(event(&nic, 290 * RM_NS_PER_S) - start, 290 * RM_NS_PER_S);
@@ -176,8 +177,7 @@ however_often_it_wraps(void **state)
 	nic_clock_free(nic.clock);
 }
 
-/* How often the counter has wrapped cannot be known then; no packet in flight needs
- * it. */
+/* After the pause the number of wraps is not known. No packet in flight is that old. */
 static void
 after_a_very_long_pause_it_goes_on(void **state)
 {
@@ -185,7 +185,7 @@ after_a_very_long_pause_it_goes_on(void **state)
 	struct nic nic = nic_new(GHZ, MASK(32), 77);
 	int64_t start;
 
-	nic.ppb = 90000; /* one turn and a half in all */
+	nic.ppb = 90000; /* the drift over the pause is one and a half wraps */
 	(void)event(&nic, 0);
 	start = event(&nic, pause);
 	assert_true(llabs(event(&nic, pause + RM_NS_PER_S) - start - RM_NS_PER_S) <
@@ -194,7 +194,7 @@ after_a_very_long_pause_it_goes_on(void **state)
 	nic_clock_free(nic.clock);
 }
 
-/* A pair of long ago would be a turn wrong by the end. */
+/* An old pair alone would give a number of wraps that is wrong by one at the end. */
 static void
 without_further_pairs_the_stamps_go_on(void **state)
 {
@@ -219,7 +219,7 @@ clocks_that_drift_apart_do_not_jump(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(48), 77);
 
-	nic.ppb = 100000; /* 3 ms from one pair to the next */
+	nic.ppb = 100000; /* 3 ms of drift between two pairs */
 	for (int64_t s = 0; s < 600; s += 30) {
 		assert_int_equal(pair(&nic, s * RM_NS_PER_S), 0);
 		(void)event(&nic, (s + 29) * RM_NS_PER_S);
@@ -232,9 +232,10 @@ static void
 a_negative_difference_stays_negative(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(32), MASK(32) - 5000);
-	int64_t t3 = event(&nic, 10000), t4 = event(&nic, 4000); /* over the wrap */
+	/* The difference is correct over the wrap. */
+	int64_t t3 = event(&nic, 10000), t4 = event(&nic, 4000);
 
-	assert_int_equal(t4 - t3, -6000); /* and not most of a turn */
+	assert_int_equal(t4 - t3, -6000); /* and not a whole wrap minus that */
 	assert_int_equal(nic_clock_counts(nic.clock)->jumps, 0);
 	nic_clock_free(nic.clock);
 }
@@ -294,7 +295,7 @@ pairs_show_small_jumps(void **state)
 	struct nic nic = nic_new(GHZ, MASK(48), 123);
 	int64_t ns;
 
-	/* Without them a stamp may be as late as the host was. */
+	/* Without pairs a stamp may be as late as the host's reading. */
 	(void)event(&nic, 0);
 	nic.first += 5 * RM_NS_PER_MS;
 	(void)event(&nic, RM_NS_PER_S);
@@ -305,8 +306,8 @@ pairs_show_small_jumps(void **state)
 	(void)event(&nic, 1000);
 	assert_int_equal(pair(&nic, RM_NS_PER_S), 0);
 	nic.first += 5 * RM_NS_PER_MS;
-	assert_int_equal(
-	    event_later(&nic, 2 * RM_NS_PER_S, 1000, &ns), -ESTALE); /* not yet */
+	assert_int_equal(event_later(&nic, 2 * RM_NS_PER_S, 1000, &ns),
+	    -ESTALE); /* the new offset is not trusted yet */
 	check_distrust(&nic, 2 * RM_NS_PER_S);
 	nic_clock_free(nic.clock);
 
@@ -330,7 +331,7 @@ a_stall_of_the_host_is_no_jump(void **state)
 	assert_int_equal(second - first, RM_NS_PER_S - 1000);
 	nic_clock_free(nic.clock);
 
-	/* Nor without pairs, whichever of them was read late. */
+	/* The same without pairs, whichever event was read late. */
 	nic = nic_new(GHZ, MASK(48), 123);
 	assert_int_equal(event_later(&nic, 0, 1500 * RM_NS_PER_MS, &first), 0);
 	assert_int_equal(event_later(&nic, 2 * RM_NS_PER_S, 0, &second), 0);
@@ -350,7 +351,7 @@ drift_is_measured_and_too_much_of_it_is_a_jump(void **state)
 		assert_int_equal(pair(&nic, s * RM_NS_PER_S), 0);
 	assert_in_range(-nic_clock_drift_ppb(nic.clock), 79000, 81000);
 	nic.first += (uint64_t)(100 * 80000) - (uint64_t)(100 * 5000000);
-	nic.ppb = 5000000; /* 5 ms in a second */
+	nic.ppb = 5000000; /* 5 ms in one second */
 	assert_int_equal(pair(&nic, 102 * RM_NS_PER_S), -ESTALE);
 	assert_int_equal(nic_clock_counts(nic.clock)->jumps, 1);
 	nic_clock_free(nic.clock);
@@ -372,7 +373,8 @@ a_pair_that_took_too_long_is_not_used(void **state)
 	nic_clock_free(nic.clock);
 }
 
-/* Seconds and nanoseconds, as a NIC whose clock is off by so much gives them. */
+/* The stamp of a NIC in real-time format (seconds and nanoseconds), whose clock is
+ * off by this much. */
 static uint64_t
 real_time(int64_t ns, int64_t off)
 {
@@ -394,14 +396,14 @@ the_real_time_format_is_recognized(void **state)
 {
 	const int64_t offs[] = { 0, 37 * RM_NS_PER_S, -3600 * RM_NS_PER_S };
 
-	for (size_t i = 0; i < 3; i++) { /* TAI, a wrong time zone */
+	for (size_t i = 0; i < 3; i++) { /* 0, TAI, a wrong time zone */
 		struct nic nic = nic_new(GHZ, MASK(63), 0);
 		int64_t first = 0, second = 0;
 
 		assert_int_equal(real_event(nic.clock, 999999000, offs[i], &first), 0);
 		assert_int_equal(nic_clock_format(nic.clock), NIC_CLOCK_REAL_TIME);
 		assert_int_equal(first, WALL_NS + 999999000 + offs[i]);
-		/* Into the next second. */
+		/* The stamp continues into the next second. */
 		assert_int_equal(
 		    real_event(nic.clock, 1000002000, offs[i], &second), 0);
 		assert_int_equal(second - first, 3000);
@@ -438,7 +440,7 @@ more_than_a_second_of_nanoseconds_is_impossible(void **state)
 	assert_int_equal(nic_clock_stamp(nic.clock,
 			     real_time(RM_NS_PER_S, 0) | 0xf0000000, &now, &ns),
 	    -ESTALE);
-	/* The next good one puts it right again. */
+	/* Good stamps make the clock trusted again after a while. */
 	assert_int_equal(real_event(nic.clock, 2 * RM_NS_PER_S, 0, &ns), -ESTALE);
 	assert_int_equal(nic_clock_format(nic.clock), NIC_CLOCK_REAL_TIME);
 	assert_int_equal(real_event(nic.clock, 8 * RM_NS_PER_S, 0, &ns), 0);
@@ -456,7 +458,7 @@ a_real_time_clock_far_off_is_never_used(void **state)
 
 	for (int64_t i = 0; i < 300; i++)
 		trusted += real_event(nic.clock, i * 100 * RM_NS_PER_MS, off, &ns) == 0;
-	/* Until its seconds, 2^32 apart in cycles, become visible. */
+	/* Until the format is recognized: one second is 2^32 in this format. */
 	assert_in_range(trusted, 1, 20);
 	nic_clock_free(nic.clock);
 }
@@ -496,8 +498,8 @@ unusable_clock_parameters_are_refused(void **state)
 	nic_clock_free(NULL);
 }
 
-/* Whatever the counter, and with events read late and out of order, every difference
- * is the true one, to within what the clocks drift apart. Repeats by its seed. */
+/* For any counter, with late and unordered reads, each difference is true within the
+ * drift of the two clocks. A run can be repeated by its seed. */
 static void
 differences_are_true_whatever_the_order(void **state)
 {
@@ -532,8 +534,8 @@ differences_are_true_whatever_the_order(void **state)
 	assert_true(backward > 1000);
 }
 
-/* No value of a NIC causes an overflow (the sanitizers watch) or is trusted for
- * long. */
+/* No value that a NIC returns causes an overflow (sanitizers check this) or is
+ * trusted for long. */
 static void
 arbitrary_stamps_are_handled(void **state)
 {

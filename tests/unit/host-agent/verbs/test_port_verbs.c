@@ -43,7 +43,8 @@ a_reply_written_in_place_arrives_whole(void **state)
 
 	open_both(fixture);
 	fixture->sides[1].answer = true;
-	fixture->sides[1].device->hold_sends = true; /* and read much later */
+	/* The answer's completion is read much later. */
+	fixture->sides[1].device->hold_sends = true;
 	packet = side_packet(fixture, 1, 9, 4096);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &packet), 0);
 	UNTIL(fixture, from->arrived[PORT_PROBER] == 1);
@@ -177,7 +178,7 @@ one_unresolvable_neighbour_delays_no_other(void **state)
 	assert_int_equal(port_counts(from->port)->handles_refused, 0);
 	__atomic_store_n(&from->device->dead_ns, 0, __ATOMIC_RELAXED);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &to_dead), -EHOSTUNREACH);
-	/* After that no packet waits for it any more. */
+	/* Later packets do not wait for the dead target. */
 	__atomic_store_n(&from->device->dead_ns, 3600 * RM_NS_PER_S, __ATOMIC_RELAXED);
 	port_send(from->port, PORT_PROBER, &to_dead, 1);
 	assert_int_equal(to_dead.error, -EHOSTUNREACH);
@@ -192,7 +193,7 @@ software_send_stamps_are_taken_before_posting(void **state)
 	struct port_packet packet;
 
 	open_both(fixture);
-	from->device->hold_sends = true; /* no completion is needed */
+	from->device->hold_sends = true; /* the departure needs no completion */
 	packet = side_packet(fixture, 1, 5, 64);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &packet), 0);
 	assert_int_equal(from->departed[PORT_PROBER], 1);

@@ -46,7 +46,8 @@ undefined_fields_of_a_flushed_receive_free_no_send_slot(void **state)
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &packet), 0);
 	size_t departed = from->departed[PORT_PROBER];
 
-	fake_verbs_break(from->device, qpn); /* its receives say that they are sends */
+	/* The flushed receives claim to be sends. */
+	fake_verbs_break(from->device, qpn);
 	UNTIL(fixture, port_counts(from->port)->reset == 1);
 	assert_int_equal(from->departed[PORT_PROBER], departed);
 	assert_true(port_counts(from->port)->errors >= 64);
@@ -76,7 +77,8 @@ a_broken_queue_comes_back_with_its_number(void **state)
 	assert_int_equal(port_overruns(to->port, PORT_REFLECTOR, true), 0);
 }
 
-/* What is posted to it is flushed, and must not wake the loop for nothing. */
+/* Buffers posted to a broken queue are flushed, which would wake the loop for
+ * nothing. */
 static void
 a_broken_queue_gets_no_buffers_until_it_is_back(void **state)
 {
@@ -87,7 +89,8 @@ a_broken_queue_gets_no_buffers_until_it_is_back(void **state)
 	probe_works(fixture);
 	fake_verbs_break(to->device, to->facts.qpn);
 	UNTIL(fixture, port_counts(to->port)->reset == 1);
-	fake_verbs_break(to->device, to->facts.qpn); /* too soon to be reset at once */
+	/* Too soon after the first reset: delayed. */
+	fake_verbs_break(to->device, to->facts.qpn);
 	UNTIL(fixture, port_counts(to->port)->reset == 2);
 	assert_in_range(port_counts(to->port)->errors, 64, 2 * 64);
 	probe_works(fixture);
@@ -185,7 +188,7 @@ a_completion_from_before_a_reset_is_ignored(void **state)
 	fake_verbs_complete(to->device, to->facts.qpn, &late);
 	late.status = IBV_WC_WR_FLUSH_ERR;
 	fake_verbs_complete(to->device, to->facts.qpn, &late);
-	late.wr_id = UINT64_MAX; /* and one of no queue */
+	late.wr_id = UINT64_MAX; /* a completion for no queue */
 	fake_verbs_complete(to->device, to->facts.qpn, &late);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
 	assert_int_equal(to->arrived[PORT_REFLECTOR], arrived);
@@ -194,8 +197,8 @@ a_completion_from_before_a_reset_is_ignored(void **state)
 	probe_works(fixture);
 }
 
-/* Some devices fail a receive and go on. The buffers of that queue are not posted
- * again until it was checked, and then all of them are. */
+/* Some devices fail a receive and continue. The buffers are posted again only after
+ * the queue has been checked, and then all of them are. */
 static void
 a_failed_receive_costs_a_working_queue_no_buffer(void **state)
 {
@@ -214,7 +217,7 @@ a_failed_receive_costs_a_working_queue_no_buffer(void **state)
 		UNTIL(fixture, port_counts(to->port)->errors == errors + 1);
 		errors++;
 		assert_false(fake_verbs_is_broken(to->device, to->facts.qpn));
-		probe_works(fixture); /* the others are still there */
+		probe_works(fixture); /* the other receives remain posted */
 	}
 	UNTIL(fixture, fake_verbs_posted(to->device, to->facts.qpn) == 64);
 	assert_int_equal(port_counts(to->port)->reset, 0);
@@ -231,7 +234,7 @@ a_queue_pair_event_causes_a_check(void **state)
 	to->device->hold_sends = true;
 	fake_verbs_qp_event(to->device, IBV_EVENT_QP_FATAL, to->facts.qpn);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
-	/* The queue was not broken. */
+	/* The queue is not broken. */
 	assert_int_equal(port_counts(to->port)->reset, 0);
 	to->device->hold_sends = false;
 	probe_works(fixture);
@@ -268,7 +271,7 @@ send_one_more(void *arg)
 	assert_int_equal(packet.error, 0);
 }
 
-/* No further event reports completions between an event and the arming of the queue. */
+/* Completions between an event and the arming of the queue cause no further event. */
 static void
 no_wake_up_is_lost(void **state)
 {
@@ -285,7 +288,7 @@ no_wake_up_is_lost(void **state)
 		to->device->arg = fixture;
 		port_send(fixture->sides[0].port, PORT_PROBER, &packet, 1);
 		assert_int_equal(packet.error, 0);
-		/* By an event: no timer of the port would find it that soon. */
+		/* Only the event finds it that soon: no timer of the port does. */
 		for (int k = 0; k < 100 && to->arrived[PORT_REFLECTOR] < before + 2;
 		     k++)
 			turn(fixture);

@@ -77,11 +77,11 @@ an_unknown_driver_has_one_flow(void **state)
 	packet = side_packet(fixture, 1, 1, 64);
 	assert_int_equal(port_check(from->port, packet.to, packet.src_port), 0);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &packet), 0);
-	/* If the device uses labels, then always the same one. */
+	/* A device that uses labels always gets the same one. */
 	assert_int_not_equal(from->device->last_ah.grh.flow_label, 0);
 }
 
-/* Of the answers: side 1 answers with the label that the test sets. */
+/* The label of answers; side 1 answers with the label that the test sets. */
 static uint32_t
 answer_leaves_from(struct verbs_fixture *fixture, uint32_t label)
 {
@@ -119,7 +119,8 @@ replies_carry_their_probes_label_and_never_none(void **state)
 	answer_leaves_from(fixture, 0x54321);
 	assert_int_equal(ah->grh.flow_label, 0x54321);
 	assert_int_equal(ah->grh.traffic_class, 26 << 2 | 2);
-	answer_leaves_from(fixture, 0); /* would be any port, a new one each time */
+	/* 0 would let the device choose a new random port each time. */
+	answer_leaves_from(fixture, 0);
 	assert_int_not_equal(ah->grh.flow_label, 0);
 	answer_leaves_from(fixture, 0xfff00000);
 	assert_int_not_equal(ah->grh.flow_label, 0);
@@ -156,7 +157,7 @@ addresses_of_either_family_use_their_own_gid(void **state)
 	assert_int_equal(fixture->sides[1].arrivals[PORT_REFLECTOR][0].ttl, 61);
 }
 
-/* InfiniBand, by LID alone: by unit test only. */
+/* InfiniBand, addressed by LID alone. Only this unit test covers it. */
 static void
 a_lid_addresses_without_a_grh(void **state)
 {

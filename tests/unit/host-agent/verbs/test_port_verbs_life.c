@@ -42,7 +42,8 @@ while_the_port_is_down_probes_fail_at_once(void **state)
 	assert_int_equal(packet.error, -ENETDOWN);
 	assert_int_equal(from->device->sent, sent);
 	fake_verbs_link(from->device, true);
-	fake_verbs_event(from->device, IBV_EVENT_PORT_ACTIVE); /* twice, as rxe */
+	/* Reported twice, as rxe does. */
+	fake_verbs_event(from->device, IBV_EVENT_PORT_ACTIVE);
 	UNTIL(fixture, from->links == 2);
 	assert_true(from->link_up);
 	probe_works(fixture);
@@ -92,7 +93,7 @@ another_gid_is_reported(void **state)
 	struct verbs_side *to = &fixture->sides[1];
 
 	open_both(fixture);
-	/* Of a GID of another owner. */
+	/* A GID that our QP does not use has changed. */
 	fake_verbs_event(to->device, IBV_EVENT_GID_CHANGE);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
 	assert_int_equal(to->renumbered, 0);
@@ -101,7 +102,7 @@ another_gid_is_reported(void **state)
 	UNTIL(fixture, to->renumbered == 1);
 }
 
-/* InfiniBand: by unit test only. */
+/* InfiniBand. Only this unit test covers it. */
 static void
 another_lid_is_reported(void **state)
 {
@@ -111,7 +112,8 @@ another_lid_is_reported(void **state)
 	to->device->infiniband = true;
 	to->options.lid = 2;
 	fixture->sides[0].device->infiniband = true;
-	fixture->sides[0].options.lid = 3; /* it changed while the port was opened */
+	/* The LID changed while the port was opened. */
+	fixture->sides[0].options.lid = 3;
 	open_both(fixture);
 	fake_verbs_event(to->device, IBV_EVENT_LID_CHANGE);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
@@ -164,10 +166,10 @@ the_owner_may_free_a_port_in_on_gone(void **state)
 	fake_verbs_remove(to->device);
 	UNTIL(fixture, to->gone == 1);
 	assert_null(to->port);
-	turn_for(fixture, 20 * RM_NS_PER_MS); /* its handles go */
+	turn_for(fixture, 20 * RM_NS_PER_MS); /* its address handles are destroyed */
 }
 
-/* The fixture frees port and lanes at once, while both are being made. */
+/* The fixture frees the port and the pool while two handles are being created. */
 static void
 handles_being_made_at_the_end_are_not_leaked(void **state)
 {
@@ -227,7 +229,8 @@ opening_a_thousand_times_leaks_nothing(void **state)
 			turn(fixture);
 		side_close(to);
 	}
-	UNTIL(fixture, fake_verbs_objects() == objects + 1); /* the handle to it */
+	/* The other side's address handle remains. */
+	UNTIL(fixture, fake_verbs_objects() == objects + 1);
 	assert_int_equal(open_files(), files);
 }
 

@@ -43,11 +43,13 @@ short_and_unrelated_datagrams_are_counted_and_dropped(void **state)
 	open_both(fixture);
 	counts = port_counts(to->port);
 	memset(bytes, 0xff, sizeof(bytes));
-	assert_true(arrive(to, bytes, 39, 39, IBV_WC_GRH)); /* not even a GRH */
-	assert_true(arrive(to, bytes, sizeof(bytes), sizeof(bytes), 0)); /* none */
+	assert_true(arrive(to, bytes, 39, 39, IBV_WC_GRH)); /* too short for a GRH */
+	/* Without a GRH. */
+	assert_true(arrive(to, bytes, sizeof(bytes), sizeof(bytes), 0));
 	assert_true(arrive(to, bytes, sizeof(bytes), sizeof(bytes), IBV_WC_GRH));
 	UNTIL(fixture, counts->no_header == 3);
-	assert_true(arrive(to, bytes, sizeof(bytes), 4096, IBV_WC_GRH)); /* a lie */
+	/* The completion claims more bytes than the buffer has. */
+	assert_true(arrive(to, bytes, sizeof(bytes), 4096, IBV_WC_GRH));
 	UNTIL(fixture, counts->truncated == 1);
 	assert_int_equal(to->arrived[PORT_REFLECTOR], 0);
 	UNTIL(fixture, fake_verbs_posted(to->device, to->facts.qpn) == 64);
@@ -84,7 +86,7 @@ a_receive_queue_that_runs_low_is_counted(void **state)
 	packets[0] = side_packet(fixture, 1, 0, 64);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, packets), 0);
 	UNTIL(fixture, to->arrived[PORT_REFLECTOR] == 1);
-	/* The packets are not delivered meanwhile. */
+	/* The receiver's loop does not run, so no packet is delivered. */
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < PORT_BURST; i++)
 			packets[i] = side_packet(fixture, 1, 1, 64);
@@ -115,9 +117,9 @@ refused_buffers_are_posted_later(void **state)
 	}
 	UNTIL(fixture, to->arrived[PORT_REFLECTOR] == 10);
 	assert_int_equal(fake_verbs_posted(to->device, to->facts.qpn), 54);
-	to->device->receives_left = 3; /* part of a chain is taken */
+	to->device->receives_left = 3; /* the device accepts only a part of the chain */
 	UNTIL(fixture, fake_verbs_posted(to->device, to->facts.qpn) == 57);
-	/* No more packets arrive that would cause another attempt. */
+	/* No packets arrive that would cause another attempt. */
 	to->device->scarce = false;
 	UNTIL(fixture, fake_verbs_posted(to->device, to->facts.qpn) == 64);
 }

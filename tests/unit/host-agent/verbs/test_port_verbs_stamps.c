@@ -7,7 +7,7 @@
 
 #define LINE_BYTES 256
 
-/* Sides with stamps of the NIC, 156.25 MHz, 48 bits. */
+/* Two sides with NIC stamps: 156.25 MHz, counters of 48 bits. */
 static void
 open_both(struct verbs_fixture *fixture)
 {
@@ -65,7 +65,7 @@ a_send_stamp_of_the_nic_comes_with_its_completion(void **state)
 	turn_for(fixture, 10 * RM_NS_PER_MS);
 	assert_int_equal(from->departed[PORT_PROBER], 0);
 	from->device->hold_sends = false;
-	fake_verbs_release(from->device); /* and wakes us: nothing else happens */
+	fake_verbs_release(from->device); /* the completion itself must wake the loop */
 	UNTIL(fixture, from->departed[PORT_PROBER] == 1);
 }
 
@@ -176,8 +176,8 @@ an_untrusted_clock_is_replaced_by_software_stamps(void **state)
 	assert_non_null(strstr(logged, "fake0, port 1: NIC clock rejected"));
 	port_verbs_facts(from->port, &facts);
 	assert_int_equal(facts.stamps, WIRE_STAMP_USER);
-	/* A packet in flight has a stamp of the other clock: the two must not be
-	 * combined. */
+	/* The stamp of a packet in flight is from the other clock: the two must not
+	 * be mixed. */
 	departed = from->departed[PORT_PROBER];
 	probe(fixture);
 	assert_int_equal(from->departed[PORT_PROBER], departed);

@@ -21,9 +21,9 @@ struct seen;
 struct job {
 	struct lane_job job;
 	struct seen *seen;
-	bool blocks; /* until the gate is open */
-	int r;       /* 1: not done */
-	int place;   /* among those that are done */
+	bool blocks; /* runs until the gate is open */
+	int r;       /* result; 1: not done */
+	int place;   /* its position among the finished jobs */
 };
 
 struct seen {
@@ -33,7 +33,7 @@ struct seen {
 	struct job jobs[JOBS];
 	int done;
 	bool late;
-	pthread_mutex_t lock; /* for the following */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t wake;
 	bool open;
 	int started, ended;
@@ -169,7 +169,7 @@ calls_that_failed_before_use_only_one_thread(void **state)
 	wait_done(seen, 2);
 	assert_int_equal(seen->jobs[3].r, 0);
 	assert_int_equal(seen->jobs[4].r, 0);
-	wait_started(seen, 3); /* of the first three only one */
+	wait_started(seen, 3); /* only one of the first three runs */
 	open_gate(seen);
 	wait_done(seen, 5);
 }
@@ -189,7 +189,7 @@ awaited_calls_go_before_idle_ones(void **state)
 	wait_done(seen, 3);
 }
 
-/* Some dozen dead neighbours are always being tried again. */
+/* Dozens of dead neighbours are retried all the time. */
 static void
 idle_calls_run_even_among_endless_failures(void **state)
 {
@@ -229,7 +229,8 @@ stopping_waits_for_running_calls_and_cancels_the_others(void **state)
 static void
 a_call_that_hangs_is_left_behind_at_the_end(void **state)
 {
-	/* Never freed: what hangs may use it. Leak checkers still find it here. */
+	/* Never freed, because hanging threads may use it. A static pointer keeps
+	 * leak checkers from reporting it. */
 	static struct priority_pool *pool;
 	struct seen *seen = *state;
 
@@ -242,9 +243,9 @@ a_call_that_hangs_is_left_behind_at_the_end(void **state)
 	assert_int_equal(
 	    priority_pool_free_until(pool, rm_mono_add(rm_mono_now(), RM_NS_PER_MS)),
 	    2);
-	assert_int_equal(seen->done, 0); /* done may call what hangs */
+	assert_int_equal(seen->done, 0); /* no callback runs, it could hang too */
 	open_gate(seen);
-	pthread_mutex_lock(&seen->lock); /* which they use */
+	pthread_mutex_lock(&seen->lock); /* the threads use the lock */
 	while (seen->ended < 2)
 		pthread_cond_wait(&seen->wake, &seen->lock);
 	pthread_mutex_unlock(&seen->lock);

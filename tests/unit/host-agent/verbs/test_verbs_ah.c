@@ -59,14 +59,14 @@ every_part_of_the_key_makes_another_handle(void **state)
 	}
 }
 
-/* The figures are printed: a few hundred us where nothing else runs. */
+/* Prints the times: a few hundred us on an idle machine. */
 static void
 one_dead_target_delays_no_other(void **state)
 {
 	struct seen *seen = *state;
 	int64_t start, worst = 0;
 
-	/* One target that failed before is tried again at the same time. */
+	/* A target that failed before is retried at the same time. */
 	seen->manner[62] = DEAD;
 	assert_int_equal(ask(seen, 62, 0), -EINPROGRESS);
 	wait_reported(seen, 1);
@@ -88,7 +88,7 @@ one_dead_target_delays_no_other(void **state)
 	print_message("40 handles beside 2 dead targets: the slowest after %.2f ms\n",
 	    (double)worst / RM_NS_PER_MS);
 
-	/* Another label of a target known to be good is not delayed either. */
+	/* A new label of a known good target is not delayed either. */
 	assert_int_equal(ask(seen, 5, 1), -EINPROGRESS);
 	wait_reported(seen, 42);
 	assert_int_equal(seen->failed, 1);
@@ -112,7 +112,7 @@ handles_of_a_good_target_do_not_wait_for_uncertain_ones(void **state)
 	wait_reported(seen, 2);
 	assert_int_equal(ask(seen, 1, 1), 0);
 
-	/* That it was good long ago does not count. */
+	/* A success long ago does not count. */
 	let_pass(11);
 	assert_int_equal(ask(seen, 1, 2), -EINPROGRESS);
 	open_gate(seen);
@@ -137,7 +137,7 @@ a_dead_target_costs_one_call_for_all_its_labels(void **state)
 	assert_int_equal(verbs_ah_counts(seen->cache)->failed[0].error, ETIMEDOUT);
 	assert_int_equal(verbs_ah_counts(seen->cache)->failed[0].count, 1);
 
-	/* After that no call waits for it. */
+	/* Later requests fail at once instead of waiting. */
 	assert_int_equal(ask(seen, 1, 3), -ETIMEDOUT);
 	assert_int_equal(ask(seen, 1, 99), -ETIMEDOUT);
 	assert_int_equal(verbs_ah_counts(seen->cache)->refused_bad, 2);
@@ -171,7 +171,7 @@ a_dead_target_is_tried_at_ever_longer_intervals(void **state)
 		assert_int_equal(ask(seen, 1, 0), -EHOSTUNREACH);
 		let_pass(0.2);
 		assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
-		/* One request tries again; the others still fail at once. */
+		/* One request causes a retry; the others still fail at once. */
 		assert_int_equal(ask(seen, 1, 1), -EHOSTUNREACH);
 		wait_reported(seen, i + 2);
 		assert_int_equal(seen->creates[1], i + 2);
@@ -186,7 +186,7 @@ a_dead_target_is_tried_at_ever_longer_intervals(void **state)
 	wait_reported(seen, 10);
 	assert_int_equal(seen->failed, 8);
 
-	/* That it was bad once is forgotten. */
+	/* After a success earlier failures do not count. */
 	seen->manner[1] = ODD;
 	let_pass(11);
 	assert_int_equal(ask(seen, 1, 2), -EINPROGRESS);
@@ -211,7 +211,7 @@ the_least_used_handle_makes_room(void **state)
 	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 3);
 	assert_int_equal(ask(seen, 0, 0), 0);
 	assert_int_equal(ask(seen, 2, 0), 0);
-	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS); /* it was the one */
+	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS); /* target 1 had been evicted */
 	wait_reported(seen, 5);
 }
 
@@ -224,7 +224,7 @@ a_handle_with_a_send_outstanding_stays(void **state)
 	make_cache(seen, 3);
 	for (int target = 0; target < 3; target++)
 		held[target] = take(seen, target, 0);
-	assert_ptr_equal(take(seen, 1, 0), held[1]); /* twice */
+	assert_ptr_equal(take(seen, 1, 0), held[1]); /* in use twice */
 	assert_int_equal(get(seen, 3, 0, &ah), -ENOBUFS);
 	assert_null(ah);
 	assert_int_equal(verbs_ah_counts(seen->cache)->refused_full, 1);
@@ -283,7 +283,7 @@ failures_are_counted_by_error(void **state)
 	assert_int_equal(counts->failed[VERBS_AH_ERRORS - 1].count, 4);
 }
 
-/* Many targets that never resolve must not fill the memory. */
+/* Any number of targets that never resolve must not fill the memory. */
 static void
 only_so_many_bad_targets_are_remembered(void **state)
 {

@@ -21,7 +21,7 @@ a_used_handle_is_renewed_and_serves_until_then(void **state)
 	seen->manner[1] = HELD;
 	ah = take(seen, 1, 0);
 	assert_ptr_equal(ah, held);
-	assert_ptr_equal(take(seen, 1, 0), held); /* asks for no second one */
+	assert_ptr_equal(take(seen, 1, 0), held); /* no second refresh begins */
 	verbs_ah_put(held);
 	open_gate(seen);
 	while (verbs_ah_counts(seen->cache)->refreshed == 0)
@@ -30,9 +30,9 @@ a_used_handle_is_renewed_and_serves_until_then(void **state)
 	assert_int_equal(seen->destroyed, 0);
 	verbs_ah_put(take(seen, 1, 0));
 	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 1);
-	assert_int_equal(seen->ready, 1); /* no caller has waited for it */
+	assert_int_equal(seen->ready, 1); /* no caller waited for the refresh */
 
-	/* The old one is still used by a send. */
+	/* A send still uses the old handle. */
 	assert_int_equal(verbs_ah_handle(held)->key.gid[15], 1);
 	verbs_ah_put(held);
 	assert_int_equal(seen->destroyed, 0);
@@ -57,7 +57,8 @@ the_old_handle_serves_on_when_the_target_is_dead(void **state)
 		while (verbs_ah_counts(seen->cache)->refresh_failed < (unsigned)i + 1)
 			turn(seen);
 		assert_int_equal(ask(seen, 1, 0), 0);
-		assert_int_equal(seen->creates[1], 8 + i + 1); /* one for all */
+		/* One refresh for all labels. */
+		assert_int_equal(seen->creates[1], 8 + i + 1);
 		let_pass(1 << i);
 	}
 	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 8);
@@ -73,7 +74,7 @@ after_a_change_of_the_path_handles_are_renewed(void **state)
 	struct seen *seen = *state;
 	struct verbs_ah *held;
 
-	/* Failed so often that it is not tried again for 16 s, however slow the
+	/* After so many failures it is not retried for 16 s, however slow the
 	 * machine is. */
 	seen->manner[3] = ODD;
 	seen->error[3] = ETIMEDOUT;
@@ -99,7 +100,7 @@ after_a_change_of_the_path_handles_are_renewed(void **state)
 	wait_destroyed(seen, 4);
 	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 0);
 	seen->manner[3] = ALIVE;
-	assert_int_equal(ask(seen, 3, 0), -EINPROGRESS); /* at once */
+	assert_int_equal(ask(seen, 3, 0), -EINPROGRESS); /* retried at once */
 	wait_reported(seen, FAILURES + 5);
 	assert_int_equal(seen->last, 0);
 }
@@ -131,7 +132,8 @@ stopping_ends_with_the_last_call_and_the_last_put(void **state)
 	verbs_ah_put(take(seen, 2, 0));
 	seen->manner[3] = HELD;
 	assert_int_equal(ask(seen, 3, 0), -EINPROGRESS);
-	assert_int_equal(ask(seen, 3, 1), -EINPROGRESS); /* waits for the first */
+	/* Waits for the call in progress. */
+	assert_int_equal(ask(seen, 3, 1), -EINPROGRESS);
 	assert_int_equal(
 	    verbs_ah_cache_stop(seen->cache, on_stopped, seen), -EINPROGRESS);
 	assert_int_equal(get(seen, 1, 0, &ah), -ESHUTDOWN);
@@ -143,7 +145,8 @@ stopping_ends_with_the_last_call_and_the_last_put(void **state)
 	while (seen->stopped == 0)
 		turn(seen);
 	assert_int_equal(seen->destroyed, 3);
-	assert_int_equal(seen->ready + seen->failed, 2); /* those before */
+	/* Only those before the stop. */
+	assert_int_equal(seen->ready + seen->failed, 2);
 	assert_int_equal(seen->creates[3], 1);
 
 	make_cache(seen, 0);
@@ -218,7 +221,8 @@ a_stopped_pool_is_reported(void **state)
 	assert_int_equal(seen->destroyed, seen->created);
 }
 
-/* Nothing is lost or made twice whatever the order. Repeats by its seed. */
+/* In any order of events no handle is lost or created twice. A run can be repeated
+ * by its seed. */
 static void
 any_order_of_calls_leaks_nothing(void **state)
 {
@@ -233,8 +237,7 @@ any_order_of_calls_leaks_nothing(void **state)
 		seen->manner[i] = ODD;
 		seen->error[i] = ETIMEDOUT;
 	}
-	/* Long enough for all kinds of events, however little the threads got to
-	 * run. */
+	/* Until all kinds of events have occurred, however slowly the threads ran. */
 	for (int i = 0; i < 20000 || counts->evicted == 0 || counts->refreshed == 0;
 	     i++) {
 		unsigned random = (unsigned)rand_r(&seed);

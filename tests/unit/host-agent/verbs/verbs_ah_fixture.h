@@ -1,6 +1,6 @@
 /*
- * verbs_ah_fixture - a cache of address handles over a provider that blocks, refuses
- * and counts as the test wants. Include it behind cmocka.h.
+ * verbs_ah_fixture - a cache of address handles over a fake provider, which blocks,
+ * refuses and counts as the test requires. Include it after cmocka.h.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_VERBS_AH_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_VERBS_AH_FIXTURE_H
@@ -19,15 +19,16 @@
 #include "rackmesh/loop/loop.h"
 
 #define TARGETS 64
-#define DEAD_MS 1000 /* as in reality */
+#define DEAD_MS 1000 /* typical of real devices */
 
 struct ibv_ah {
 	struct verbs_ah_key key;
 };
 
-static int64_t passed_ns; /* added to the real time */
+static int64_t passed_ns; /* added to the real clock */
 
-enum manner { ALIVE, DEAD, DEAD_HELD, HELD, ODD }; /* held: until the gate opens */
+/* DEAD_HELD and HELD: blocked until the gate opens. */
+enum manner { ALIVE, DEAD, DEAD_HELD, HELD, ODD };
 
 struct seen {
 	struct rm_loop *loop;
@@ -36,15 +37,15 @@ struct seen {
 	struct verbs_ah_cache *cache;
 	bool late;
 	int ready, failed, last, stopped;
-	int64_t ready_ns[TARGETS]; /* when, by target */
+	int64_t ready_ns[TARGETS]; /* time of the last success, by target */
 	bool stop_on_signal;
 
-	atomic_int manner[TARGETS]; /* enum manner */
-	atomic_int error[TARGETS];  /* of ODD ones: refused at once */
+	atomic_int manner[TARGETS]; /* values of enum manner */
+	atomic_int error[TARGETS];  /* ODD targets fail at once with this error */
 	atomic_int creates[TARGETS];
 	atomic_int created, destroyed;
 
-	pthread_mutex_t lock; /* for the following */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t wake;
 	bool open;
 };
@@ -180,7 +181,7 @@ ah_setup(void **state)
 	return 0;
 }
 
-/* Whatever a test has left: nothing may be leaked. */
+/* Checks that the test has leaked no handle. */
 static inline int
 ah_teardown(void **state)
 {
