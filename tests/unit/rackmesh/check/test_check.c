@@ -68,7 +68,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* What was found since the last time; text: a part of it, NULL: nothing was. */
+/* Expects these numbers of errors and warnings since the last call, and a message
+ * that contains text. NULL: no message. */
 static void
 found(struct world *w, unsigned errors, unsigned warnings, const char *text)
 {
@@ -176,7 +177,7 @@ a_certificate_of_another_identity_is_an_error_that_names_both(void **state)
 	    w, &(struct pki_wish){ .uri = "spiffe://r1/aggregator/agg1/tor1/tor2" });
 	found(w, 0, 0, NULL);
 
-	/* Whose name no peer asks for is told of another one, and starts. */
+	/* A name for which no peer connects is reported; the check goes on. */
 	files = pki_issue(
 	    w->pki, "own", &(struct pki_wish){ .uri = "rackmesh://*/analyzer/a1" });
 	rm_check_credentials(&w->check,
@@ -188,7 +189,7 @@ a_certificate_of_another_identity_is_an_error_that_names_both(void **state)
 	found(w, 0, 1, "W ");
 }
 
-/* Less than a fifth: its renewal must have failed. */
+/* Less than a fifth of its life is left: the renewal must have failed. */
 static void
 a_certificate_that_ends_soon_is_a_warning(void **state)
 {
@@ -219,7 +220,7 @@ a_folder_is_writable_or_can_be_made(void **state)
 	snprintf(path, sizeof(path), "%s/new", w->folder);
 	rm_check_folder(&w->check, "state_folder", path);
 	found(w, 0, 0, NULL);
-	assert_int_equal(access(path, F_OK), -1); /* and was not made */
+	assert_int_equal(access(path, F_OK), -1); /* and the check did not create it */
 
 	snprintf(path, sizeof(path), "%s/no/such", w->folder);
 	rm_check_folder(&w->check, "state_folder", path);
@@ -228,7 +229,7 @@ a_folder_is_writable_or_can_be_made(void **state)
 	found(w, 1, 0, "Not a directory; name another folder");
 	rm_check_folder(&w->check, "state_folder", "tmp");
 	found(w, 0, 1, "expected a path that begins with /");
-	/* systemd makes it: StateDirectory=. */
+	/* systemd creates this folder: StateDirectory=. */
 	rm_check_folder(&w->check, "state_folder", "/var/lib/rackmesh/no-such-daemon");
 	found(w, 0, 1, "its unit creates it at the start");
 }
@@ -266,7 +267,7 @@ a_port_is_listened_on_only_once(void **state)
 	rm_check_listen(&w->check, "listen", "0.0.0.0:7471");
 	rm_check_listen(&w->check, "http.listen", "127.0.0.1:7471");
 	found(w, 1, 0, "http.listen: 127.0.0.1:7471: listen listens there, too");
-	/* Any free port. */
+	/* Port 0: any free port. */
 	rm_check_listen(&w->check, "listen", "127.0.0.1:0");
 	rm_check_listen(&w->check, "http.listen", "127.0.0.1:0");
 	found(w, 0, 0, NULL);
@@ -307,8 +308,8 @@ http_is_served_where_it_can_be(void **state)
 	found(w, 2, 0, "exists and is not a socket");
 }
 
-/* With http.tls_listen, and tokens: what is it that whoever comes would stumble over?
- */
+/* With http.tls_listen and tokens: checks what would prevent clients from
+ * connecting. */
 static void
 serve_people(struct world *w, const struct pki_wish *wish, const char *tokens)
 {
@@ -352,7 +353,7 @@ a_peer_is_one_host(void **state)
 	found(w, 3, 1, "controllers[2]: listed twice");
 }
 
-/* Of a bare host's names not even this one need have an address. */
+/* On a bare host even this name need not have an address. */
 static void
 a_name_of_a_peer_is_looked_up(void **state)
 {
@@ -364,7 +365,7 @@ a_name_of_a_peer_is_looked_up(void **state)
 	if (r == 0)
 		freeaddrinfo(info);
 	rm_check_peers(&w->check, "controllers", &(struct rm_list){ texts, 1 });
-	/* Nobody knows it; nobody could be asked. */
+	/* The name does not exist, or no name server answered. */
 	found(w, r == EAI_NONAME, r == EAI_AGAIN,
 	    r == 0 ? NULL : "controllers[0]: cannot resolve localhost: ");
 }
@@ -381,8 +382,8 @@ certificates_for_others_servers_are_read(void **state)
 	found(w, 1, 0, "alerts.certificate: cannot read /nowhere.pem");
 }
 
-/* As root a key of another user's is refused, and every folder is writable: neither is
- * what the daemon will meet. Last: there is no way back. */
+/* Root refuses a key of another user and can write to every folder; the daemon's
+ * user meets other results. This test runs last: the user cannot be changed back. */
 static void
 access_is_checked_with_the_rights_of_the_given_user(void **state)
 {

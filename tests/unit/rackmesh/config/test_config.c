@@ -106,7 +106,7 @@ load(const char *text, struct sample *config)
 		fail_msg("%s", error.text);
 }
 
-/* The text must be refused with exactly this sentence, and leave nothing. */
+/* The text must be refused with exactly this message, and leave no allocated value. */
 static void
 refused(const char *text, const char *sentence)
 {
@@ -282,7 +282,7 @@ a_name_may_replace_a_table_of_one_item(void **state)
 	    rm_config_parse(worded, "file", other, strlen(other), &config, &error),
 	    -EINVAL);
 	assert_non_null(strstr(error.text, "or the name auto, found \"all\""));
-	/* Only where the table has words. */
+	/* Only if the table has enum names. */
 	assert_int_equal(
 	    rm_config_parse(options, "file", text, strlen(text), &config, &error),
 	    -EINVAL);
@@ -389,7 +389,7 @@ write_file(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Refuses interval 77, and takes another of 78 for 79. */
+/* Refuses the interval 77 and replaces 78 by 79. */
 static int
 amend(void *arg, struct rm_error *error, void *count)
 {
@@ -437,8 +437,8 @@ a_reload_names_all_options_that_it_may_not_change(void **state)
 	assert_int_equal(reload.taken, 1);
 	assert_int_equal(reload.success_s, 9);
 
-	/* A file with an error changes nothing, nor do values that a check or the
-	 * caller refuses. */
+	/* A file with an error changes nothing. Neither do values that a check or
+	 * the caller refuses. */
 	write_file(path, "tor: {address: x}\nnonsense: 1\n");
 	assert_false(rm_reload_read(
 	    &reload, &type, &config, (rm_wall_t){ 11 * RM_NS_PER_S }, NULL, NULL));
@@ -459,7 +459,7 @@ a_reload_names_all_options_that_it_may_not_change(void **state)
 	assert_int_equal(reload.successful, 0);
 	assert_int_equal(reload.success_s, 9);
 
-	/* The file says again what is in use: nothing waits any more. */
+	/* The file contains the values in use again: no change is pending. */
 	write_file(path, "tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n"
 			 "probe: {interval_ms: 78}\n");
 	assert_true(rm_reload_read(
@@ -573,7 +573,7 @@ the_command_line_is_read(void **state)
 	assert_string_equal(error.text, "--connect goes with --check only");
 }
 
-/* A file that the test removes again. */
+/* Writes a file that the test removes. */
 static void
 refuses_at(const char *place, const char *where)
 {
@@ -601,8 +601,9 @@ a_value_refused_after_parsing_is_found_in_the_file(void **state)
 	refuses_at("tor.address", "2:12");
 	refuses_at("rnics[1].device", "5:13");
 	refuses_at("rnics[1].tors[1]", "6:15");
-	refuses_at("rnics[1].tor", "5:5");    /* not there: its map is */
-	refuses_at("rnics[7].device", "4:3"); /* its list */
+	/* The key is missing: the position of its map. */
+	refuses_at("rnics[1].tor", "5:5");
+	refuses_at("rnics[7].device", "4:3"); /* the position of its list */
 	assert_int_equal(rm_config_refuse(NULL, &error, "no good", "host"), -EINVAL);
 	assert_string_equal(error.text, "no config file: host: no good");
 }

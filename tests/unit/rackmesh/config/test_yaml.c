@@ -23,7 +23,7 @@ parse(const char *text)
 	return yaml;
 }
 
-/* The text must be refused with exactly this sentence. */
+/* The text must be refused with exactly this message. */
 static void
 refused(const char *text, const char *sentence)
 {

@@ -14,8 +14,8 @@ the_wait_doubles_up_to_the_cap(void **state)
 	const int64_t most[] = { 100, 200, 400, 800, 1000, 1000 };
 
 	for (size_t i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
-		/* The random number that reaches the most: a multiple of its range,
-		 * and once more the range. */
+		/* The random number that gives the largest value: a multiple of its
+		 * range, then the range itself once more. */
 		uint64_t range = (uint64_t)most[i] + 1;
 
 		assert_int_equal(

@@ -9,7 +9,7 @@
 
 #include "rackmesh/core/crc32c.h"
 
-/* RFC 3720, B.4; its bytes are the checksum's in little endian. */
+/* The vectors of RFC 3720, B.4, which lists the checksum's bytes in little endian. */
 static void
 the_vectors_of_rfc_3720_come_out(void **state)
 {

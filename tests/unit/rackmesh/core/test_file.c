@@ -115,7 +115,8 @@ a_failed_replacement_leaves_the_old_and_no_litter(void **state)
 {
 	const char *path = in_folder("taken");
 
-	/* A folder of that name: the temporary file can be written, not renamed. */
+	/* A folder has that name: the temporary file can be written, but not
+	 * renamed. */
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(rm_file_replace(path, (const uint8_t *)"x", 1), -EISDIR);
 	assert_int_equal(names_in_folder(), 1);

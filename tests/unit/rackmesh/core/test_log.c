@@ -80,7 +80,7 @@ a_line_that_repeats_is_written_five_times(void **state)
 	for (int i = 0; i < 100; i++)
 		rm_log_info("the same");
 	assert_int_equal(taken.lines, 5);
-	rm_log_info("the same"); /* of another place */
+	rm_log_info("the same"); /* of another place in the code */
 	assert_int_equal(taken.lines, 6);
 }
 
@@ -123,7 +123,7 @@ quoting_never_passes_its_bound_nor_cuts_an_escape(void **state)
 	for (size_t room = 0; room < 12; room++) {
 		out = malloc(room + 1);
 		assert_non_null(out);
-		out[room] = 'g'; /* a guard, besides the sanitizer */
+		out[room] = 'g'; /* a guard byte, besides the sanitizer */
 		rm_log_quote(out, room, "\n\n\n\n", 4);
 		assert_int_equal(out[room], 'g');
 		if (room >= 3) {

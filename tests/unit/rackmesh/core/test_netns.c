@@ -16,7 +16,7 @@
 
 #include "rackmesh/core/netns.h"
 
-/* The inode number tells namespaces apart. */
+/* The inode number identifies the namespace. */
 static ino_t
 here(void)
 {
@@ -76,7 +76,7 @@ a_call_runs_in_the_other_namespace_and_comes_back(void **state)
 	pid_t child;
 	char byte;
 
-	/* A namespace of a child's own, named by its path below /proc. */
+	/* A child's new namespace, named by its path below /proc. */
 	assert_int_equal(pipe(ends), 0);
 	child = fork();
 	assert_true(child >= 0);
@@ -98,7 +98,7 @@ a_call_runs_in_the_other_namespace_and_comes_back(void **state)
 	close(ends[0]);
 	close(ends[1]);
 	if (byte != 'y')
-		skip(); /* not root */
+		skip(); /* not running as root */
 	assert_int_not_equal(call.ino, 0);
 	assert_int_not_equal(call.ino, before);
 	assert_int_equal(here(), before);

@@ -42,7 +42,7 @@ static const struct rm_config_type type = {
 	.check = check_config,
 };
 
-/* What the daemon of this test did, and what it is to do. */
+/* What the fake daemon of this test did, and what it shall do. */
 static struct {
 	int starts, reloads, frees;
 	int refuse_start, again;
@@ -142,7 +142,7 @@ arguments_that_only_ask_start_nothing(void **state)
 {
 	assert_int_equal(run("--version"), EXIT_SUCCESS);
 	assert_int_equal(run("--help-config"), EXIT_SUCCESS);
-	assert_int_equal(run("--check"), EXIT_FAILURE); /* check finds 2 errors */
+	assert_int_equal(run("--check"), EXIT_FAILURE); /* the check finds 2 errors */
 	assert_int_equal(run("--chekc"), EXIT_FAILURE);
 	assert_int_equal(seen.starts, 0);
 }

@@ -12,7 +12,7 @@ struct fixture {
 	bool succeeded;
 	size_t count;
 	int64_t revision, lease, ttl_s;
-	/* Of a watch. */
+	/* values of a watch */
 	struct rm_etcd_watch *watch;
 	unsigned events, lines, progress, ends;
 	int end_r;
@@ -79,7 +79,7 @@ teardown(void **state)
 static void
 wait_done(struct fixture *f)
 {
-	assert_int_equal(f->dones, 0); /* never from inside */
+	assert_int_equal(f->dones, 0); /* not called from inside rm_etcd_range */
 	ETCD_UNTIL(&f->e, f->dones > 0);
 	assert_int_equal(f->dones, 1);
 	f->dones = 0;
@@ -148,7 +148,7 @@ a_long_range_comes_page_by_page(void **state)
 	assert_int_equal(f->r, 0);
 	assert_int_equal(f->count, 100);
 	assert_string_equal(f->value, "a/00");
-	assert_int_equal(f->e.fake.lists, 3); /* 16, 32, 52 */
+	assert_int_equal(f->e.fake.lists, 3); /* pages of 16, 32 and 52 keys */
 }
 
 static void
@@ -219,7 +219,7 @@ a_cluster_without_authentication_gets_no_login(void **state)
 	get(f, "k", false);
 	assert_int_equal(f->r, 0);
 	assert_int_equal(f->e.fake.logins, 1);
-	/* And with it, once somebody turns it on. */
+	/* The client logs in once authentication is turned on. */
 	f->e.fake.token = "one";
 	get(f, "k", false);
 	assert_int_equal(f->r, 0);
@@ -249,7 +249,8 @@ after_a_failure_the_next_endpoint_is_used(void **state)
 	endpoints[1] = f->e.fake.url;
 	rm_etcd_free(f->e.etcd);
 	assert_int_equal(rm_etcd_new(f->e.loop, f->e.http, &options, &f->e.etcd), 0);
-	for (int i = 0; i < 3; i++) /* three at once fail for one reason */
+	/* Three simultaneous failures for the same reason count once. */
+	for (int i = 0; i < 3; i++)
 		assert_int_equal(
 		    rm_etcd_range(f->e.etcd, "k", false, 0, false, on_done, f), 0);
 	ETCD_UNTIL(&f->e, f->dones == 3);
@@ -289,7 +290,7 @@ the_number_of_waiting_calls_is_limited(void **state)
 {
 	struct fixture *f = *state;
 
-	f->e.fake.token = "one"; /* they wait for it first */
+	f->e.fake.token = "one"; /* the calls wait for the token */
 	for (int i = 0; i < RM_ETCD_MAX_CALLS; i++)
 		assert_int_equal(
 		    rm_etcd_range(f->e.etcd, "k", false, 0, false, on_done, f), 0);
@@ -311,7 +312,7 @@ canceled_calls_report_nothing(void **state)
 	rm_etcd_forget(f->e.etcd, &other);
 	get(f, "k", false);
 	assert_int_equal(other.dones, 0);
-	/* And neither do those under way at the end. */
+	/* Calls in progress when the client is freed do not call back either. */
 	assert_int_equal(
 	    rm_etcd_range(f->e.etcd, "k", true, 0, false, on_done, &other), 0);
 }
@@ -419,7 +420,7 @@ a_watch_logs_in_and_notices_when_its_rights_end(void **state)
 	ETCD_UNTIL(&f->e, f->ends == 1);
 	assert_int_equal(f->end_r, -EACCES);
 	assert_int_equal(f->e.fake.logins, 1);
-	get(f, "k", false); /* the token may have been the reason */
+	get(f, "k", false); /* because the token may have been the reason */
 	assert_int_equal(f->e.fake.logins, 2);
 }
 
@@ -450,7 +451,7 @@ a_watch_that_gets_no_answer_times_out(void **state)
 	LOOPBACK_WAIT(f->e.loop, f->ends == 1);
 	assert_int_equal(f->end_r, -ETIMEDOUT);
 	assert_true(loopback_took_ns(since) < RM_NS_PER_S);
-	assert_true(f->progress > 1); /* though the member lives */
+	assert_true(f->progress > 1); /* although the member is still reachable */
 }
 
 static void

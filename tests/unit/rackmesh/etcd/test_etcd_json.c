@@ -1,4 +1,4 @@
-/* What goes to etcd's gateway and comes from it; the samples are from 3.4.23. */
+/* Requests to etcd's gateway and its answers. The samples are from etcd 3.4.23. */
 #include "rackmesh/etcd/etcd_json.h"
 
 #include <errno.h>
@@ -156,7 +156,7 @@ absent_fields_are_zero(void **state)
 	assert_int_equal(reply.answer.values[0].lease, 0);
 	assert_false(reply.answer.succeeded);
 	rm_etcd_reply_clear(&reply);
-	/* A dead lease. */
+	/* A lease that no longer exists. */
 	parse(
 	    200, "{\"result\":{" HEADER ",\"ID\":\"7587848390000000001\"}}\n", &reply);
 	assert_int_equal(reply.answer.r, 0);

@@ -1,4 +1,4 @@
-/* Candidates, of which one leads, and what becomes of it. */
+/* Candidates for leadership, of which one is the leader, and changes of the leader. */
 #include "rackmesh/etcd/etcd_leader.h"
 
 #include "tests/support/etcd_fixture.h"
@@ -187,10 +187,12 @@ the_fence_is_true_only_for_the_leader(void **state)
 	assert_string_equal(fence[1].key, KEY);
 	assert_int_equal(fence[1].target, RM_ETCD_LEASE);
 	assert_true(is_let_through(f, fence));
-	/* Another cluster, which counts alike, has another leader under the number. */
+	/* Another cluster with the same revisions has another leader under this
+	 * number. */
 	f->e.fake.mute = true;
 	fake_etcd_plant(&f->e.fake, KEY, "two", fence[0].equals);
-	assert_true(is_let_through(f, fence)); /* as long as the lease is the same */
+	/* The write is accepted while the lease is the same. */
+	assert_true(is_let_through(f, fence));
 	fence[1].equals++;
 	assert_false(is_let_through(f, fence));
 }
@@ -209,7 +211,8 @@ a_leader_that_was_stopped_steps_down_by_its_own_clock(void **state)
 	assert_true(rm_etcd_leader_leads(f->one.leader, now));
 	assert_false(
 	    rm_etcd_leader_leads(f->one.leader, rm_mono_add(now, 2 * RM_NS_PER_S)));
-	/* Refreshes are lost from here on: it is asked for that counts. */
+	/* Refreshes get lost from here on. The time of the request counts, not its
+	 * answer. */
 	f->e.fake.keepalive_lost = true;
 	ETCD_UNTIL(&f->e, f->e.fake.keepalives > keepalives);
 	assert_false(
@@ -246,7 +249,7 @@ a_lease_without_ttl_has_expired_and_is_replaced(void **state)
 	ETCD_UNTIL(&f->e, f->one.follows == 1);
 	assert_false(leads(&f->one));
 	f->e.fake.lease_dead = false;
-	fake_etcd_delete(&f->e.fake, KEY); /* as etcd does with its lease */
+	fake_etcd_delete(&f->e.fake, KEY); /* etcd has deleted the key with its lease */
 	rm_etcd_leader_seen(f->two.leader, false);
 	ETCD_UNTIL(&f->e, leads(&f->one) || leads(&f->two));
 	assert_true(leads(&f->one) != leads(&f->two));
@@ -261,7 +264,7 @@ a_key_deleted_by_hand_is_noticed_without_an_event(void **state)
 	ETCD_UNTIL(&f->e, leads(&f->one));
 	fake_etcd_delete(&f->e.fake, KEY);
 	ETCD_UNTIL(&f->e, f->one.follows == 1);
-	ETCD_UNTIL(&f->e, leads(&f->one)); /* nobody else wanted it */
+	ETCD_UNTIL(&f->e, leads(&f->one)); /* no other candidate */
 	assert_int_equal(counts(&f->one)->won, 2);
 	assert_true(holds(&f->one));
 	assert_int_equal(rm_etcd_leader_created(f->one.leader), f->e.fake.revision);
@@ -279,7 +282,7 @@ a_key_deleted_by_hand_is_noticed_at_once_when_seen(void **state)
 	keepalives = f->e.fake.keepalives;
 	rm_etcd_leader_seen(f->one.leader, false);
 	ETCD_UNTIL(&f->e, f->one.follows == 1);
-	/* Unseen, it would be looked at after some of them. */
+	/* Without the notice it would check only after several keepalives. */
 	assert_in_range(f->e.fake.keepalives - keepalives, 0, 1);
 }
 
@@ -296,7 +299,7 @@ a_candidate_that_sees_the_key_deleted_campaigns_at_once(void **state)
 	since = loopback_watch();
 	rm_etcd_leader_seen(f->two.leader, true);
 	rm_etcd_leader_seen(f->two.leader, false);
-	/* Unseen, it would be asked for after half a second at the earliest. */
+	/* Without the notice it would read after half a second at the earliest. */
 	LOOPBACK_WAIT(f->e.loop, f->e.fake.reads == 2);
 	assert_true(loopback_took_ns(since) < RM_NS_PER_S / 4);
 	ETCD_UNTIL(&f->e, leads(&f->two));
@@ -312,7 +315,8 @@ a_missed_deletion_of_the_key_is_found_by_a_read(void **state)
 	ETCD_UNTIL(&f->e, f->e.fake.reads == 1);
 	fake_etcd_delete(&f->e.fake, KEY);
 	ETCD_UNTIL(&f->e, leads(&f->two));
-	assert_int_equal(f->e.fake.reads, 2); /* the next time */
+	assert_int_equal(
+	    f->e.fake.reads, 2); /* the second read, at the next interval */
 }
 
 static void
@@ -335,7 +339,8 @@ a_key_with_the_own_name_but_another_lease_is_foreign(void **state)
 {
 	struct fixture *f = *state;
 
-	/* Of our own life before, say, that has not expired yet. */
+	/* For example a key of this candidate's previous process that has not
+	 * expired yet. */
 	fake_etcd_put(&f->e.fake, KEY, "one");
 	stand(f, &f->one, "one");
 	ETCD_UNTIL(&f->e, f->e.fake.reads >= 3);
@@ -369,10 +374,12 @@ a_leader_that_resigns_is_replaced_at_once(void **state)
 	ETCD_UNTIL(&f->e, leads(&f->one));
 	stand(f, &f->two, "two");
 	ETCD_UNTIL(&f->e, f->e.fake.reads >= 2);
-	/* The fake is on this very loop, and answers after we have stopped waiting. */
+	/* The fake etcd runs on the same loop and answers after the client has
+	 * stopped waiting. */
 	rm_etcd_leader_free(f->one.leader);
 	f->one.leader = NULL;
-	ETCD_UNTIL(&f->e, f->e.fake.revokes == 1); /* no lease ends here by itself */
+	/* The fake expires no lease by itself. */
+	ETCD_UNTIL(&f->e, f->e.fake.revokes == 1);
 	rm_etcd_leader_seen(f->two.leader, false);
 	ETCD_UNTIL(&f->e, leads(&f->two));
 }

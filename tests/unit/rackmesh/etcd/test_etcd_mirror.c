@@ -1,4 +1,5 @@
-/* The mirror against an etcd that loses, doubles, disorders and dreams. */
+/* The mirror against an etcd that loses, duplicates and reorders events, or sends
+ * events that never happened. */
 #include "rackmesh/etcd/etcd_mirror.h"
 
 #include "tests/support/etcd_fixture.h"
@@ -10,14 +11,14 @@
 struct fixture {
 	struct etcd_fixture e;
 	struct rm_etcd_mirror *mirror;
-	/* What has been handed over. */
+	/* The keys that the mirror has delivered. */
 	struct {
 		char key[64], value[64];
 		int64_t mod;
 	} keys[KEYS];
 	size_t count;
 	unsigned puts, deletes;
-	unsigned went_back; /* versions of a key that did */
+	unsigned went_back; /* keys whose version decreased */
 	int64_t synced;
 };
 
@@ -87,7 +88,7 @@ counts(const struct fixture *f)
 	return rm_etcd_mirror_counts(f->mirror);
 }
 
-/* Does the mirror hold what the fake holds, and a watch? */
+/* True: the mirror equals the fake's content and has a watch. */
 static bool
 is_settled(const struct fixture *f)
 {
@@ -167,7 +168,7 @@ lost_events_are_found_by_the_next_list(void **state)
 	begin(f, 200 * RM_NS_PER_MS, 0);
 	f->e.fake.mute = true;
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
-	fake_etcd_delete(&f->e.fake, PREFIX "b"); /* a missing delete, too */
+	fake_etcd_delete(&f->e.fake, PREFIX "b"); /* the lost deletion is found too */
 	fake_etcd_put(&f->e.fake, PREFIX "c", "c1");
 	assert_true(has(f, PREFIX "a", "a1"));
 	ETCD_UNTIL(&f->e, is_settled(f));
@@ -211,7 +212,7 @@ events_out_of_order_never_bring_back_an_old_value(void **state)
 	fake_etcd_delete(&f->e.fake, PREFIX "c");
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a3");
 	fake_etcd_put(&f->e.fake, PREFIX "d", "d1");
-	r = f->e.fake.revision; /* a2 is r - 4 */
+	r = f->e.fake.revision; /* so a2 has the revision r - 4 */
 	fake_etcd_event(&f->e.fake, PREFIX "d", "d1", r, r);
 	fake_etcd_event(&f->e.fake, PREFIX "a", "a3", r - 1, r);
 	fake_etcd_event(&f->e.fake, PREFIX "c", "c1", r - 3, r);
@@ -219,7 +220,7 @@ events_out_of_order_never_bring_back_an_old_value(void **state)
 	ETCD_UNTIL(&f->e, counts(f)->lists == 2);
 	assert_true(has(f, PREFIX "a", "a3"));
 	assert_true(has(f, PREFIX "d", "d1"));
-	assert_int_equal(f->count, 3); /* c is gone */
+	assert_int_equal(f->count, 3); /* c is deleted */
 	assert_int_equal(f->went_back, 0);
 	assert_true(counts(f)->stale >= 2);
 }
@@ -252,7 +253,7 @@ an_event_of_a_revision_that_never_was_is_not_accepted(void **state)
 	ETCD_UNTIL(&f->e, counts(f)->watches == 2 && is_settled(f));
 	assert_true(has(f, PREFIX "a", "a1"));
 	assert_true(has(f, PREFIX "b", "b1"));
-	/* And what comes next is heard, from where we are. */
+	/* The new watch begins at the mirror's revision and reports later events. */
 	assert_int_equal(f->e.fake.watched_from, f->e.fake.revision + 1);
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
 	ETCD_UNTIL(&f->e, has(f, PREFIX "a", "a2"));
@@ -291,7 +292,8 @@ a_false_revision_that_is_plausible_is_corrected_by_the_next_list(void **state)
 	ETCD_UNTIL(&f->e, has(f, PREFIX "ghost", "dream"));
 	ETCD_UNTIL(&f->e, has(f, PREFIX "a", "a1"));
 	assert_int_equal(f->count, 2);
-	assert_int_equal(counts(f)->restarts, 1); /* told, since it had to go back */
+	/* Counted, since the revision decreased. */
+	assert_int_equal(counts(f)->restarts, 1);
 }
 
 static void
@@ -344,7 +346,7 @@ a_watch_resumes_where_it_was_cut(void **state)
 	ETCD_UNTIL(&f->e, counts(f)->watches == 2 && is_settled(f));
 	assert_true(has(f, PREFIX "a", "a2"));
 	assert_int_equal(f->count, 1);
-	assert_int_equal(counts(f)->lists, 1); /* no list was needed */
+	assert_int_equal(counts(f)->lists, 1); /* without a further list */
 	assert_int_equal(counts(f)->breaks, 1);
 }
 
@@ -370,7 +372,7 @@ a_silent_watch_is_noticed_and_opened_again(void **state)
 
 	begin(f, 0, 300 * RM_NS_PER_MS);
 	f->e.fake.silent = true;
-	f->e.fake.mute = true; /* the stream stays open, and says nothing */
+	f->e.fake.mute = true; /* the stream stays open without any data */
 	since = loopback_watch();
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
 	LOOPBACK_WAIT(f->e.loop, counts(f)->breaks == 1);
@@ -398,7 +400,7 @@ a_list_from_a_member_behind_is_asked_for_again(void **state)
 	assert_true(has(f, PREFIX "a", "a2"));
 	assert_int_equal(counts(f)->stale, 2);
 	assert_int_equal(counts(f)->restarts, 0);
-	assert_int_equal(counts(f)->watches, 1); /* never left */
+	assert_int_equal(counts(f)->watches, 1); /* the watch was never closed */
 	assert_int_equal(f->went_back, 0);
 }
 
@@ -430,7 +432,7 @@ a_restored_snapshot_is_read_from_the_start(void **state)
 	for (int i = 0; i < 5; i++)
 		fake_etcd_put(&f->e.fake, PREFIX "a", "later");
 	ETCD_UNTIL(&f->e, is_settled(f));
-	/* Back to revision 4, and one that means something else than before. */
+	/* The revision returns to 4, which stands for another state than before. */
 	f->e.fake.revision = 4;
 	fake_etcd_plant(&f->e.fake, PREFIX "a", "restored", 2);
 	ETCD_UNTIL(&f->e, has(f, PREFIX "a", "restored"));
@@ -479,8 +481,8 @@ count_put(const struct rm_etcd_value *value, void *arg)
 	++*(unsigned *)arg;
 }
 
-/* A long list is as of its beginning: what the watch tells of meanwhile is newer, and
- * no sign of a restored etcd. */
+/* A long list shows the state at its beginning. Events that the watch reports
+ * meanwhile are newer, and no sign of a restored etcd. */
 static void
 events_that_overtake_a_list_do_not_make_it_old(void **state)
 {
@@ -505,7 +507,7 @@ events_that_overtake_a_list_do_not_make_it_old(void **state)
 	rm_etcd_view_take_list(&view, &list, false);
 	assert_int_equal(puts, 2);
 	assert_int_equal(view.known, 12);
-	/* Asked for now, it would be. */
+	/* For a list requested after these events the same answer would be outdated. */
 	rm_etcd_view_ask(&view);
 	assert_int_equal(rm_etcd_view_judge(&view, &list), RM_ETCD_VIEW_BEHIND);
 	rm_etcd_view_clear(&view);

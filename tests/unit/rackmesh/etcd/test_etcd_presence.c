@@ -1,4 +1,4 @@
-/* A key that is in etcd while its process runs. */
+/* A key that exists in etcd as long as its process runs. */
 #include "rackmesh/etcd/etcd_presence.h"
 
 #include "tests/support/etcd_fixture.h"

@@ -1,5 +1,5 @@
-/* http_server and http_client against each other, on one loop, over loopback TCP
- * and a Unix socket; and each of them against a peer that misbehaves. */
+/* http_server and http_client on one loop, over loopback TCP and a Unix socket, and
+ * each of them against a faulty peer. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ struct fixture {
 	uint64_t counter;
 	bool ready;
 	unsigned waiting, done;
-	/* The last answer. */
+	/* the last answer */
 	int r;
 	long status;
 	int64_t retry_after_s, date_s;
@@ -91,7 +91,7 @@ exchange(struct fixture *f, const char *url, const char *body)
 {
 	f->done = 0;
 	start(f, url, body, body != NULL ? strlen(body) : 0, DEADLINE_NS / 2);
-	assert_int_equal(f->done, 0); /* never from inside */
+	assert_int_equal(f->done, 0); /* no callback from inside the call */
 	run(f);
 	assert_int_equal(f->done, 1);
 }
@@ -364,12 +364,12 @@ no_more_exchanges_than_the_bound_run_at_once(void **state)
 	    -EAGAIN);
 	run(f);
 	assert_int_equal(f->done, RM_HTTP_MAX_CALLS);
-	/* Some may have waited too long: the server takes 64 connections. */
+	/* Some may have waited too long: the server accepts 64 connections. */
 	exchange(f, tcp(f, "/healthz"), NULL);
 	assert_int_equal(f->status, 200);
 }
 
-/* Connected from outside the loop; the server accepts when it next turns. */
+/* Connects without running the loop; the server accepts in its next turn. */
 static int
 connect_unix(const struct fixture *f, const char *own_path)
 {
@@ -412,7 +412,7 @@ a_flood_on_one_socket_waits_and_leaves_the_other_usable(void **state)
 	assert_int_equal(f->status, 200);
 }
 
-/* However a connection ends, it must not take up its place for ever. */
+/* A connection must free its place, however it ends. */
 static void
 every_kind_of_end_frees_a_connection(void **state)
 {
@@ -441,7 +441,7 @@ every_kind_of_end_frees_a_connection(void **state)
 
 		assert_int_equal(
 		    send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-		if (i / kinds % 3 == 0) /* answered, or waited for, then closed */
+		if (i / kinds % 3 == 0) /* answered, or waiting; then closed */
 			exchange(f, local(f, "/healthz"), NULL);
 		else if (i / kinds % 3 == 1)
 			shutdown(fd, SHUT_WR);
@@ -454,7 +454,7 @@ every_kind_of_end_frees_a_connection(void **state)
 	assert_int_equal(*rm_http_server_full(f->server), 0);
 }
 
-/* libevent ends the process when a peer's name is longer than it has room for. */
+/* libevent aborts the process if a peer's name is longer than its buffer. */
 static void
 a_long_host_name_of_a_peer_is_handled(void **state)
 {
@@ -497,7 +497,7 @@ the_unix_socket_has_mode_0600_and_replaces_a_stale_one(void **state)
 	unlink(path);
 }
 
-/* A listening socket on a free port of loopback; its address as a URL. */
+/* Listens on a free port of loopback and writes its address as a URL. */
 static int
 silent_listener(char url[64])
 {
@@ -554,11 +554,12 @@ retry_after_and_date_are_read(void **state)
 	char url[64];
 	int fd = silent_listener(url), peer;
 
-	/* The request is made first, then taken here, then waited for. */
+	/* The request is made, then accepted here, then waited for. */
 	start(f, url, NULL, 0, DEADLINE_NS / 2);
 	f->waiting++;
 	rm_timer_after(f->deadline, RM_NS_PER_MS);
-	assert_int_equal(rm_loop_run(f->loop), 0); /* until it has connected */
+	/* Waits until the client has connected. */
+	assert_int_equal(rm_loop_run(f->loop), 0);
 	peer = accept(fd, NULL, NULL);
 	assert_true(peer >= 0);
 	f->waiting--;
@@ -608,8 +609,8 @@ calls_are_canceled_when_the_client_is_freed(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-/* The peer reads nothing, so that much of the body waits in the kernel when we give up:
- * when it reads at last, that is not there any more. */
+/* The peer reads nothing, so much of the body is still in the kernel when the client
+ * gives up. When the peer reads later, that part must not be there. */
 static void
 a_request_that_timed_out_does_not_arrive_later(void **state)
 {

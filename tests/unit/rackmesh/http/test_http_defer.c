@@ -1,4 +1,4 @@
-/* Requests that http_server answers later: in time, too late, and never. */
+/* Requests that http_server answers in time, too late, or never. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,13 +25,14 @@ struct fixture {
 	struct rm_timer *deadline;
 	int64_t timeout_ns;
 	uint64_t tokens[MOST];
-	unsigned deferred, expected; /* the loop stops when they are equal */
-	int refused;                 /* what rm_http_defer said past the bound */
+	unsigned deferred, expected; /* the loop stops when both are equal */
+	/* Status of the last rm_http_defer, beyond the limit. */
+	int refused;
 	unsigned waiting;
 	int r;
 	long status;
 	char body[256];
-	char query[32]; /* read after the deferral */
+	char query[32]; /* the request's query, read after the deferral */
 };
 
 static void
@@ -194,7 +195,8 @@ the_request_of_a_disconnected_client_is_freed(void **state)
 	run(f);
 	assert_int_equal(f->r, -ETIMEDOUT);
 	assert_int_equal(f->deferred, 1);
-	/* NULL once libevent has noticed; until then into the void. */
+	/* NULL once libevent has noticed the closed connection; before, the reply is
+	 * discarded. */
 	request = rm_http_deferred(f->server, f->tokens[0]);
 	rm_http_reply_text(request, 200, "{}", 2);
 	assert_null(rm_http_deferred(f->server, f->tokens[0]));
@@ -242,7 +244,7 @@ deferred_requests_end_with_the_server(void **state)
 	run(f);
 	rm_http_server_free(f->server);
 	f->server = NULL;
-	run(f); /* its connection is gone */
+	run(f); /* its connection is closed */
 	assert_int_equal(f->waiting, 0);
 }
 

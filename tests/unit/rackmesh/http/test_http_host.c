@@ -63,7 +63,7 @@ take(struct own_names *own, char *line)
 	own_names_hosts_line(own, &first, line);
 }
 
-/* The names of a host with this name and this /etc/hosts. */
+/* Collects the names of a host with this name and this /etc/hosts. */
 static void
 know(struct own_names *own, const char *host, const char *hosts)
 {

@@ -1,5 +1,5 @@
-/* URLs by name, and a server's own names, while no name server answers: see
- * tests/support/resolver.h. Needs root. */
+/* The client with URLs by name, and a server's own names, while no name server
+ * answers: see tests/support/resolver.h. Needs root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ on_done(const struct rm_http_answer *answer, void *arg)
 	f->status = answer->status;
 }
 
-/* Those that wait for the name server do so for half a minute, and then end. */
+/* Requests that wait for the name server end after half a minute. */
 static size_t
 threads(void)
 {
@@ -130,7 +130,7 @@ serve(struct rm_http_request *request, void *arg)
 	rm_http_reply_text(request, 200, "{}", 2);
 }
 
-/* As a Prometheus on this host has it, that scrapes by name. */
+/* Sends a request as a Prometheus on this host does that scrapes by name. */
 static long
 ask_as(struct fixture *f, int port, const char *name)
 {

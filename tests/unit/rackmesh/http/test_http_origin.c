@@ -130,7 +130,7 @@ incomplete_credentials_are_refused(void **state)
 	assert_int_equal(rm_http_origin_check(&good, "alerts", &error), 0);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_true(rm_http_origin_check(&bad[i], "alerts", &error) < 0);
-	/* Which of the files it is. */
+	/* The message names the file. */
 	assert_true(rm_http_origin_check(&bad[5], "otlp", &error) < 0);
 	assert_ptr_equal(
 	    strstr(error.text, "otlp.token_file: /nonexistent: "), error.text);
@@ -154,7 +154,7 @@ the_number_of_bases_is_limited(void **state)
 		assert_int_equal(rm_http_origins_add(origins, base, &origin), 0);
 	}
 	assert_int_equal(rm_http_origins_add(origins, "https://b", &origin), -ENOSPC);
-	/* One that is known needs no room. */
+	/* A known origin needs no further place. */
 	assert_int_equal(rm_http_origins_add(origins, "https://a0", &origin), 0);
 }
 

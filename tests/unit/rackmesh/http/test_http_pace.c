@@ -1,4 +1,4 @@
-/* Clients that send a request, or take its answer, as slowly as they can. */
+/* Clients that send a request, or read its answer, as slowly as they can. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@ struct fixture {
 	struct rm_loop *loop;
 	struct rm_http_server *server;
 	struct rm_timer *timer;
-	int fds[CONNECTIONS]; /* each sends a byte now and then */
+	int fds[CONNECTIONS]; /* each client sends one byte at a time */
 	size_t count, sent;
 };
 
-/* 100 bytes: 5 s at that pace. */
+/* 100 bytes: 5 s at this pace. */
 static const char request[] = "GET /quick HTTP/1.1\r\nHost: localhost\r\nX-A: "
 			      "12345678901234567890123456789012345678901234567890"
 			      "1234567890\r\n\r\n";
@@ -34,7 +34,7 @@ quick(struct rm_http_request *asked, void *arg)
 	rm_http_reply_plain(asked, 200, "here", 4);
 }
 
-/* Nobody will answer it. */
+/* Requests that are never answered. */
 static void
 deferred(struct rm_http_request *asked, void *arg)
 {
@@ -47,7 +47,8 @@ static void
 on_timer(void *arg)
 {
 	struct fixture *f = arg;
-	char byte = request[f->sent++ % (sizeof(request) - 5)]; /* never a whole one */
+	/* No request is ever complete. */
+	char byte = request[f->sent++ % (sizeof(request) - 5)];
 
 	for (size_t i = 0; i < f->count; i++)
 		send(f->fds[i], &byte, 1, MSG_NOSIGNAL);
@@ -95,7 +96,7 @@ connects(struct fixture *f)
 	return fd;
 }
 
-/* False while it stands; what has come is read. */
+/* Reads what has arrived. Returns false while the connection is open. */
 static bool
 has_ended(int fd, char text[512])
 {
@@ -169,7 +170,7 @@ many_slow_requests_make_room_within_seconds(void **state)
 	LOOPBACK_WAIT(f->loop, is_answered(fd, "200"));
 	assert_in_range(rm_mono_since(rm_mono_now(), begun), 0, 5 * RM_NS_PER_S);
 	assert_in_range(*rm_http_server_late(f->server), 1, CONNECTIONS - 1);
-	/* Who has asked is not the one that makes room. */
+	/* A client that has sent its request is not closed to make room for others. */
 	LOOPBACK_WAIT(f->loop, is_answered(waits, "504"));
 	close(waits);
 	close(fd);
@@ -192,7 +193,8 @@ a_listener_out_of_descriptors_pauses_and_resumes(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	turns = loopback_run(f->loop, RM_NS_PER_S);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
-	assert_in_range(turns, 0, 1000); /* spinning makes tens of thousands */
+	/* A spinning loop would make tens of thousands. */
+	assert_in_range(turns, 0, 1000);
 	begun = rm_mono_now();
 	LOOPBACK_WAIT(f->loop, is_answered(fd, "200"));
 	assert_in_range(rm_mono_since(rm_mono_now(), begun), 0, RM_NS_PER_S);

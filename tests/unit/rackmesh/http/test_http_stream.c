@@ -1,4 +1,4 @@
-/* What http_client does beyond one answer: headers, login, streams, cancelling. */
+/* Further features of http_client: headers, login, streams, cancelling. */
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/event.h>
@@ -27,14 +27,15 @@ struct fixture {
 	struct rm_timer *deadline;
 	struct evhttp *server;
 	int port;
-	struct evhttp_request *open[STREAMS]; /* kept by the server */
+	struct evhttp_request *open[STREAMS]; /* the server keeps it */
 	unsigned opened;
 	unsigned requests;
-	char seen[512]; /* of the last request's headers */
+	char seen[512]; /* headers of the last request */
 	struct rm_http_call *calls[2];
 	size_t streamed, largest;
 	unsigned pieces, dones;
-	int on_data_status; /* 1: cancel ours, 2: cancel the other, 3: start another */
+	/* 1: cancel this call, 2: cancel the other, 3: start another one. */
+	int on_data_status;
 	int r;
 	long status;
 	size_t body_len;
@@ -131,7 +132,7 @@ setup(void **state)
 	return 0;
 }
 
-/* The server's end of the stream opened last. */
+/* Returns the server's end of the stream that was opened last. */
 static void
 end_stream(struct fixture *f)
 {
@@ -252,7 +253,7 @@ an_answer_is_cut_at_the_callers_limit(void **state)
 	    f, "/plain", (struct rm_http_exchange){ .max_body_bytes = 1 << 20 }, NULL);
 	run(f);
 	assert_int_equal(f->body_len, PIECE);
-	/* Or not at all. */
+	/* Or sends no header at all. */
 	start(f, "/plain",
 	    (struct rm_http_exchange){ .max_body_bytes = PIECE, .whole = true }, NULL);
 	run(f);
@@ -321,19 +322,19 @@ a_canceled_call_reports_nothing_more(void **state)
 	struct fixture *f = *state;
 
 	start(f, "/stream", stream, &f->calls[0]);
-	rm_http_call_cancel(f->calls[0]); /* before it has begun */
+	rm_http_call_cancel(f->calls[0]); /* cancelled before the first piece */
 	start(f, "/stream", stream, &f->calls[0]);
 	run(f);
 	assert_int_equal(f->pieces, 1);
-	rm_http_call_cancel(f->calls[0]); /* between two pieces */
+	rm_http_call_cancel(f->calls[0]); /* cancelled between two pieces */
 	f->on_data_status = 1;
 	start(f, "/stream", stream, &f->calls[0]);
-	run(f); /* within a piece */
+	run(f); /* cancelled in the callback of a piece */
 	assert_int_equal(f->pieces, 2);
 	start(
 	    f, "/plain", (struct rm_http_exchange){ .timeout_ns = DEADLINE_NS }, NULL);
 	run(f);
-	assert_int_equal(f->dones, 1); /* the last one's only */
+	assert_int_equal(f->dones, 1); /* only the last call ends with a callback */
 	assert_int_equal(f->pieces, 2);
 }
 

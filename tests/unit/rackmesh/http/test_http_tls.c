@@ -1,5 +1,5 @@
-/* HTTPS, with the client's certificate: http_server and http_client, and each of them
- * with others. */
+/* HTTPS with client certificates: http_server and http_client together, and each
+ * with other peers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct world {
 	struct rm_loop *loop;
 	struct pki *pki;
 	struct rm_tls *tls;
-	struct rm_tls_files files; /* the operator's */
+	struct rm_tls_files files; /* certificates of the operator */
 	struct rm_http_server *server;
 	struct rm_http_client *client;
 	struct rm_http_tls shows;
@@ -245,7 +245,7 @@ large_bodies_pass_both_directions_on_one_connection(void **state)
 	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 1);
 }
 
-/* They are read whole before anybody is asked who it is. */
+/* The requests are read in full before they are checked. */
 static void
 large_bodies_of_clients_without_a_certificate_are_not_read(void **state)
 {
@@ -297,7 +297,8 @@ clients_with_no_or_a_bad_certificate_are_not_served(void **state)
 		LOOPBACK_WAIT(w->loop, rm_tls_counts(w->tls)->refused == i + 1);
 	}
 	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 0);
-	/* Who has none is told so in words: a browser shows them. */
+	/* A client without a certificate gets the reason as text, which a browser
+	 * shows. */
 	w->shows.certificate = w->shows.key = NULL;
 	client_anew(w);
 	assert_int_equal(ask_tls(w, "/v1/who", NULL), 403);
@@ -306,7 +307,7 @@ clients_with_no_or_a_bad_certificate_are_not_served(void **state)
 	assert_int_equal(ask_tls(w, "/nothing", NULL), 403);
 	assert_int_equal(ask_tls(w, "/v1/change", "{}"), 403);
 	assert_int_equal(w->changes, 0);
-	/* Each was hung up on, so that it keeps nobody else out. */
+	/* The server closed each connection, so that none of them occupies a place. */
 	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 3);
 	assert_int_equal(rm_tls_counts(w->tls)->unknown, 3);
 }
@@ -377,10 +378,10 @@ the_client_trusts_only_the_configured_authority(void **state)
 	ask_tls(w, "/v1/who", NULL);
 	assert_int_equal(w->r, -EPROTO);
 	assert_non_null(strstr(w->reason, "certificate"));
-	w->shows.authorities = NULL; /* the system's */
+	w->shows.authorities = NULL; /* with the system's authorities */
 	ask_tls(w, "/v1/who", NULL);
 	assert_int_equal(w->r, -EPROTO);
-	w->shows.authorities = "/nowhere.pem"; /* our own mistake */
+	w->shows.authorities = "/nowhere.pem"; /* the client's own mistake */
 	ask_tls(w, "/v1/who", NULL);
 	assert_int_equal(w->r, -EINVAL);
 	pki_free(other);
@@ -404,7 +405,7 @@ the_next_connection_of_the_client_uses_its_new_files(void **state)
 	struct pki_authority *next = pki_authority(w->pki, "next", NULL);
 
 	assert_int_equal(ask_tls(w, "/v1/who", NULL), 200);
-	/* Another root signs both sides from now on. */
+	/* From now on another root signs the certificates of both sides. */
 	pki_trust(w->pki, pki_root(w->pki), next);
 	pki_issue(w->pki, "server",
 	    &(struct pki_wish){ .uri = TOR_URI, .dns = "localhost", .by = next });

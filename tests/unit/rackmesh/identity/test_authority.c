@@ -8,8 +8,8 @@
 #include "rackmesh/identity/authority.h"
 
 /*
- * The whole table, written once more and in another way: who is asked for what, and
- * which of the peers below may. Everything not named here has to be refused.
+ * The whole table once more, in another form: which peers may call which verb. Every
+ * combination that is not listed must be refused.
  */
 static const char *const peers[] = {
 	"rackmesh://lab/agent/h1",
@@ -93,7 +93,7 @@ static const struct {
 static const char *const names[] = { NULL, "", "h1", "agg1", "agg2", "c1", "ann" };
 static const char *const tors[] = { NULL, "", "t1", "t2", "t3" };
 
-/* Without a name, or a ToR, where a verb goes by it: nobody may. */
+/* Without a name, or without a ToR where the verb needs one, no peer is allowed. */
 static bool
 is_expected(enum rm_verb verb, const char *name, const char *tor, const char *peer)
 {

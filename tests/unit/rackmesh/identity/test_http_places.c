@@ -1,4 +1,5 @@
-/* The doors of a daemon, as every daemon opens them: who may do what at which. */
+/* The HTTP listeners of a daemon, as every daemon opens them: who may do what over
+ * each. */
 #include "rackmesh/identity/http_places.h"
 
 #include <setjmp.h>
@@ -27,12 +28,12 @@ struct world {
 	struct rm_http_server *server;
 	struct rm_http_client *client;
 	struct rm_http_tls shows;
-	char socket[64], tokens[96]; /* "": none */
+	char socket[64], tokens[96]; /* "": no token */
 	unsigned reads, changes, answers;
 	int r;
 	long status;
 	char body[256];
-	const char *const *headers; /* NULL: none */
+	const char *const *headers; /* NULL: not sent */
 	const char *bearer, *user, *password;
 	unsigned warnings;
 	char warning[512];
@@ -123,7 +124,7 @@ listen_at(struct world *w, const char *tcp, const char *socket, const char *tls)
 	return rm_http_places_listen(w->server, &places, w->tls, "r1", &error);
 }
 
-/* place: "http://127.0.0.1:PORT", "unix:PATH:"; 0: no answer at all. */
+/* place: "http://127.0.0.1:PORT" or "unix:PATH:". Returns the status; 0: no answer. */
 static long
 ask(struct world *w, const char *place, bool change)
 {
@@ -155,7 +156,7 @@ static void
 only_the_unix_socket_and_operators_may_change_something(void **state)
 {
 	static const struct {
-		const char *uri; /* NULL: no certificate at all */
+		const char *uri; /* NULL: no certificate */
 		long read, change;
 	} people[] = {
 		{ "rackmesh://r1/operator/ann", 200, 200 },
@@ -190,7 +191,7 @@ only_the_unix_socket_and_operators_may_change_something(void **state)
 	for (size_t i = 0; i < count; i++) {
 		struct rm_tls_files files;
 
-		/* A connection that stands would be the one before's. */
+		/* A kept connection would still have the previous certificate. */
 		rm_http_client_free(w->client);
 		assert_int_equal(rm_http_client_new(w->loop, &w->client), 0);
 		w->shows.certificate = w->shows.key = NULL;
@@ -207,7 +208,7 @@ only_the_unix_socket_and_operators_may_change_something(void **state)
 	assert_int_equal(w->changes, 3);
 }
 
-/* A browser shows its user's certificate for the forms of any page. */
+/* A browser sends its user's certificate with the forms of any page. */
 static void
 no_web_page_changes_anything(void **state)
 {
@@ -225,7 +226,7 @@ no_web_page_changes_anything(void **state)
 	assert_int_equal(w->changes, 1);
 }
 
-/* A name that is made to lead here is another origin's to read. */
+/* A page of another origin could read the answers of a name made to lead here. */
 static void
 a_request_to_loopback_by_a_foreign_name_is_refused(void **state)
 {
@@ -245,7 +246,8 @@ a_request_to_loopback_by_a_foreign_name_is_refused(void **state)
 	w->headers = by_v6;
 	assert_int_equal(ask(w, tcp, false), 200);
 	w->headers = rebound;
-	assert_int_equal(ask(w, local, true), 200); /* no browser comes there */
+	/* No browser uses the Unix socket. */
+	assert_int_equal(ask(w, local, true), 200);
 	assert_int_equal(*rm_http_server_misdirected(w->server), 0);
 	w->warnings = 0;
 	assert_int_equal(ask(w, tcp, false), 421);
@@ -277,7 +279,7 @@ tokens_report(struct world *w, const char *text)
 	assert_int_equal(chmod(w->tokens, 0600), 0);
 }
 
-/* As whoever has it: a program, and a browser that has asked. */
+/* Sends the token in both forms: a program's bearer token and a browser's password. */
 static long
 ask_with(struct world *w, const char *place, const char *token, bool change)
 {
@@ -301,7 +303,7 @@ a_viewers_token_is_valid_while_it_is_in_the_file(void **state)
 
 	snprintf(w->tokens, sizeof(w->tokens), "%s.tokens", w->socket);
 	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), -ENODATA);
-	/* As editors of other systems leave it, and without the last newline. */
+	/* As editors of other systems save it, and without the last newline. */
 	tokens_report(w, "# people\r\n\r\nann " ANNS "\r\nbob\t" BOBS " r2,r1 \r\n"
 			 "eve " EVES " r2");
 	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), 0);
@@ -366,7 +368,8 @@ a_config_that_lets_every_client_read_gives_a_warning(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(loopbacks) / sizeof(loopbacks[0]); i++)
-		(void)listen_at(w, loopbacks[i], "", ""); /* perhaps without IPv6 */
+		/* This fails on a host without IPv6. */
+		(void)listen_at(w, loopbacks[i], "", "");
 	assert_int_equal(listen_at(w, "", w->socket, "0.0.0.0:0"), 0);
 	assert_int_equal(w->warnings, 0);
 	assert_int_equal(listen_at(w, "0.0.0.0:0", "", ""), 0);

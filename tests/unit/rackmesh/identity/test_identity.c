@@ -116,8 +116,8 @@ anything_else_is_refused_and_does_not_change_the_result(void **state)
 		"rackmesh://**/operator/ann",
 		"rackmesh://la*/operator/ann",
 		"rackmesh://%2A/agent/h1/x",
-		"rackmesh://lab/agent/%68ost", /* h stands for itself */
-		"rackmesh://lab/agent/a%2fb",  /* one spelling only: %2F */
+		"rackmesh://lab/agent/%68ost", /* "h" must not be encoded */
+		"rackmesh://lab/agent/a%2fb",  /* one form only: %2F in upper case */
 		"rackmesh://lab/agent/a%2",
 		"rackmesh://lab/agent/a%",
 		"rackmesh://lab/agent/a%zz",

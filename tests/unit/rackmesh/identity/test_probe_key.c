@@ -59,7 +59,8 @@ each_epoch_end_and_direction_has_its_own_key(void **state)
 	for (int a = 0; a < 5; a++)
 		for (int b = 0; b < a; b++)
 			assert_memory_not_equal(keys[a], keys[b], PROBE_KEY_BYTES);
-	probe_key_pair(keys[1], responder, keys[2]); /* the same pair, back */
+	/* The same pair in the opposite direction. */
+	probe_key_pair(keys[1], responder, keys[2]);
 	assert_memory_not_equal(keys[2], pair_key, PROBE_KEY_BYTES);
 }
 

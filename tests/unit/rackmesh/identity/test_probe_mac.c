@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-struct vector { /* of RFC 4231 */
+struct vector { /* a vector of RFC 4231 */
 	const char *key, *text;
 	size_t key_len, text_len;
 	uint8_t hmac[PROBE_HMAC_BYTES];

@@ -28,33 +28,34 @@
 
 #define MAX_TAKEN 64
 
-/* A receiver that answers what the test tells it to, and keeps what it took. */
+/* A receiver that answers as the test sets, and keeps the alerts that it received. */
 struct fixture {
 	struct rm_loop *loop;
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
 	struct rm_timer *deadline;
 	struct evhttp *server;
-	int status; /* what the receiver answers */
+	int status; /* status of the receiver's answers */
 	char url[64];
 	char *taken[MAX_TAKEN];
 	char path[MAX_TAKEN][64];
-	char authorization[64]; /* of the last one */
+	char authorization[64]; /* of the last alert */
 	size_t taken_count, wanted;
-	bool is_asked;        /* whether it takes alerts; else questions are not kept */
-	int hook_status;      /* 0: as status */
-	size_t max_body;      /* longer alerts are answered 413; 0: no limit */
-	const char *date;     /* NULL: it is right */
-	const char *location; /* NULL: none */
-	const char *page;     /* in answer to alerts; NULL: nothing */
-	char log[2048];       /* lines of receivers, with line ends */
+	/* The receiver accepts alerts; false: only the probe requests count. */
+	bool is_asked;
+	int hook_status;      /* 0: the same as status */
+	size_t max_body;      /* longer alerts are answered by 413; 0: no limit */
+	const char *date;     /* NULL: the current date */
+	const char *location; /* NULL: not sent */
+	const char *page;     /* body of the answers to alerts; NULL: empty */
+	char log[2048];       /* log lines about receivers, with line ends */
 	bool late;
 	unsigned notified_opened, notified_resolved;
-	/* Where incidents are kept, for those tests that keep them. */
+	/* Where incidents are saved, in the tests that save them. */
 	struct rm_worker *worker;
 	struct rm_incident_file *file;
 	char folder[64], kept[96];
-	bool was_kept; /* when the receiver was told last */
+	bool was_kept; /* when the receiver was last notified */
 };
 
 static void
@@ -216,7 +217,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Turns the loop until the receiver has seen so many exchanges in all. */
+/* Runs the loop until the receiver has received this many requests in total. */
 static void
 wait_for(struct fixture *f, size_t exchanges)
 {
@@ -270,7 +271,7 @@ text_at(json_t *json, const char *outer, const char *inner)
 	return text;
 }
 
-/* To Alertmanager, what ends in the past is over. */
+/* For Alertmanager an alert with an end in the past is resolved. */
 static void
 an_incident_of_a_former_run_is_sent_as_open_now(void **state)
 {
@@ -312,7 +313,7 @@ an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future(void **state)
 	json_decref(am);
 }
 
-/* Until rm_alerts_deliver is as wanted. */
+/* Waits until rm_alerts_deliver has this value. */
 static void
 wait_delivers(struct fixture *f, bool wanted)
 {
@@ -324,7 +325,8 @@ wait_delivers(struct fixture *f, bool wanted)
 	assert_false(f->late);
 }
 
-/* Where it is that time of day. What Alertmanager hears of its end, to be freed. */
+/* The receiver's clock shows this time. Returns the resolved alert; the caller frees
+ * it. */
 static json_t *
 begins_and_ends(struct fixture *f, const char *date)
 {
@@ -341,7 +343,7 @@ begins_and_ends(struct fixture *f, const char *date)
 	return taken_at(f, "/api/v2/alerts", 1);
 }
 
-/* Ours is years ahead, from before it opened until after it ended. */
+/* Our clock is years ahead, from before the alert opened until after it ended. */
 static void
 times_by_a_wrong_clock_are_sent_by_the_alertmanagers_clock(void **state)
 {
@@ -357,7 +359,7 @@ times_by_a_wrong_clock_are_sent_by_the_alertmanagers_clock(void **state)
 	json_decref(am);
 }
 
-/* What no clock of ours can count on from is nobody's time. */
+/* A time that our time type cannot represent is not used. */
 static void
 an_absurd_time_of_day_is_not_accepted(void **state)
 {
@@ -372,7 +374,7 @@ an_absurd_time_of_day_is_not_accepted(void **state)
 	json_decref(am);
 }
 
-/* Its cable may be pulled: what is on its way then must not arrive when it is back. */
+/* The network may fail: an alert on its way must not be delivered when it is back. */
 static void
 a_withdrawn_alert_is_dropped_and_the_others_are_sent(void **state)
 {
@@ -384,7 +386,7 @@ a_withdrawn_alert_is_dropped_and_the_others_are_sent(void **state)
 	rm_alerts_fire(f->alerts, &second);
 	while (rm_alerts_counts(f->alerts)->failed_attempts < 2)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
-	/* Both are on their way together, now. */
+	/* Both requests are in progress now. */
 	while (f->taken_count < 4)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	f->status = 200;
@@ -396,7 +398,7 @@ a_withdrawn_alert_is_dropped_and_the_others_are_sent(void **state)
 	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 2);
 }
 
-/* Nobody asks on a timer here: the question is asked when somebody wants to know. */
+/* No timer probes the receiver here: rm_alerts_answered triggers the probe. */
 static void
 requests_show_whether_a_receiver_answers(void **state)
 {
@@ -409,13 +411,13 @@ requests_show_whether_a_receiver_answers(void **state)
 	while (!rm_alerts_answered(f->alerts, since))
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	assert_int_equal(f->taken_count, 2);
-	f->status = 503; /* it is there */
+	f->status = 503; /* the answer has arrived */
 	since = rm_mono_now();
 	assert_false(rm_alerts_answered(f->alerts, since));
 	wait_delivers(f, false);
 	assert_true(rm_alerts_answered(f->alerts, since));
 	assert_false(rm_alerts_answered(f->alerts, rm_mono_now()));
-	assert_int_equal(f->taken_count, 4); /* it is asked now, once */
+	assert_int_equal(f->taken_count, 4); /* one probe is sent now */
 	assert_false(rm_alerts_answered(f->alerts, rm_mono_now()));
 	wait_for(f, 6);
 	assert_int_equal(f->taken_count, 6);
@@ -455,7 +457,7 @@ member(json_t *json, const char *key)
 	return text;
 }
 
-/* One message of version 4, of one alert; status: of both. */
+/* One message of format version 4 with one alert; status applies to both. */
 static void
 is_whole(json_t *hook, const char *status)
 {
@@ -479,7 +481,7 @@ is_whole(json_t *hook, const char *status)
 	    strncmp(member(alert, "startsAt"), "2023-11-14T22:13:20", 19), 0);
 }
 
-/* What a bridge needs to close the very ticket that it has opened. */
+/* The fields that a bridge needs to close the ticket that it opened. */
 static void
 a_webhook_gets_all_of_alertmanagers_format(void **state)
 {
@@ -489,7 +491,7 @@ a_webhook_gets_all_of_alertmanagers_format(void **state)
 
 	rm_alerts_fire(f->alerts, &first);
 	rm_alerts_fire(f->alerts, &second);
-	wait_for(f, 4); /* to the webhook one by one */
+	wait_for(f, 4); /* one message for each alert of a webhook */
 	first.changed.ns += 5 * RM_NS_PER_S;
 	first.resolved = first.changed;
 	rm_alerts_resolve(f->alerts, &first);
@@ -507,7 +509,7 @@ a_webhook_gets_all_of_alertmanagers_format(void **state)
 	assert_string_not_equal(member(other, "groupKey"), member(opened, "groupKey"));
 	alert = json_array_get(json_object_get(opened, "alerts"), 0);
 	assert_string_equal(member(alert, "endsAt"), "0001-01-01T00:00:00Z");
-	/* As Alertmanager 0.25 shows it of the same labels. */
+	/* Alertmanager 0.25 shows this fingerprint for the same labels. */
 	assert_string_equal(member(alert, "fingerprint"), "0d2024eedacc42b6");
 	alert = json_array_get(json_object_get(resolved, "alerts"), 0);
 	assert_string_equal(member(alert, "fingerprint"), "0d2024eedacc42b6");
@@ -594,7 +596,7 @@ without_a_runbook_of_the_operators_the_page_has_one(void **state)
 	json_decref(am);
 }
 
-/* Else Alertmanager would take one fault for two. */
+/* Otherwise Alertmanager would treat one fault as two. */
 static void
 configured_labels_stay_those_of_the_opening_until_the_end(void **state)
 {
@@ -678,7 +680,7 @@ a_new_receiver_gets_firing_alerts_and_one_that_stays_continues(void **state)
 	rm_alerts_fire(f->alerts, &incident);
 	wait_for(f, 2);
 	assert_int_equal(rm_alerts_reload(f->alerts, &fresh), 0);
-	wait_for(f, 4); /* the new ones, twice the same; nobody else */
+	wait_for(f, 4); /* the new webhooks get it, each once; no others */
 	first = taken_at(f, "/other", 0);
 	second = taken_at(f, "/other", 1);
 	assert_string_equal(
@@ -686,7 +688,7 @@ a_new_receiver_gets_firing_alerts_and_one_that_stays_continues(void **state)
 	json_decref(first);
 	json_decref(second);
 
-	/* One that has gone hears nothing of the end. */
+	/* A removed webhook is not notified of the end. */
 	hooks[0] = hook;
 	assert_int_equal(
 	    rm_alerts_reload(f->alerts,
@@ -724,7 +726,7 @@ a_webhook_gets_no_second_opening_after_a_restart(void **state)
 	json_decref(hook);
 }
 
-/* Killed before its webhook came back. */
+/* The process was killed before its webhook was reachable again. */
 static void
 alerts_not_sent_before_a_restart_are_sent_after_it(void **state)
 {
@@ -761,7 +763,7 @@ a_withdrawn_alert_is_not_sent_again(void **state)
 	rm_alerts_fire(f->alerts, &second);
 	while (rm_alerts_counts(f->alerts)->failed_attempts < 2)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
-	rm_alerts_withdraw(f->alerts, &first.verdict.part); /* waits */
+	rm_alerts_withdraw(f->alerts, &first.verdict.part); /* waits for a retry */
 	assert_int_equal(rm_alerts_counts(f->alerts)->withdrawn, 2);
 	f->status = 200;
 	wait_for(f, 4);
@@ -791,7 +793,7 @@ an_alert_is_delivered_when_one_sink_has_accepted_it(void **state)
 	wait_delivers(f, true);
 }
 
-/* All clocks may have been set since. */
+/* Any clock may have been set since. */
 static void
 an_old_time_of_a_receiver_is_not_used(void **state)
 {
@@ -829,12 +831,13 @@ sinks_are_asked_when_there_is_nothing_to_send(void **state)
 	assert_true(asked_empty);
 	f->status = 503;
 	wait_delivers(f, false);
-	f->status = 404; /* an answer, though no alert would be taken so */
+	f->status = 404; /* the probe is answered, though an alert would be refused */
 	wait_delivers(f, true);
 	assert_int_equal(rm_alerts_counts(f->alerts)->queued, 0);
 }
 
-/* Else who is turned away would take over again with every question. */
+/* Otherwise an aggregator whose alerts are refused would take over after every
+ * probe. */
 static void
 a_probe_of_a_receiver_that_refuses_it_like_alerts_is_no_answer(void **state)
 {
@@ -866,9 +869,9 @@ an_alert_is_notified_when_the_last_sink_has_accepted_it(void **state)
 	       rm_alerts_counts(f->alerts)->failed_attempts < 1)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	incident.verdict.confidence = 0.5;
-	rm_alerts_fire(f->alerts, &incident); /* a newer word takes its place */
+	rm_alerts_fire(f->alerts, &incident); /* the newer alert replaces it */
 	assert_int_equal(f->notified_opened, 0);
-	f->hook_status = 400; /* for good */
+	f->hook_status = 400; /* a permanent refusal */
 	while (rm_alerts_counts(f->alerts)->refused < 1)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	assert_int_equal(f->notified_opened, 1);
@@ -891,7 +894,7 @@ labels_stay_the_same_while_the_kind_changes(void **state)
 	wait_for(f, 2);
 	incident.verdict.kind = RM_KIND_RNIC_SEND_DEAD;
 	rm_alerts_fire(f->alerts, &incident);
-	wait_for(f, 3); /* an update goes to Alertmanager alone */
+	wait_for(f, 3); /* an update is sent to Alertmanager only */
 	before = taken_at(f, "/api/v2/alerts", 0);
 	after = taken_at(f, "/api/v2/alerts", 1);
 	assert_true(json_equal(json_object_get(json_array_get(before, 0), "labels"),
@@ -924,7 +927,7 @@ severity_is_that_of_the_opening(void **state)
 	incident.severity = RM_SEVERITY_WARNING;
 	incident.verdict.evidence.impact = RM_IMPACT_P0;
 	assert_string_equal(severity_of(&incident), "warning");
-	incident.severity = RM_SEVERITY_UNSET; /* nobody has said */
+	incident.severity = RM_SEVERITY_UNSET; /* without a severity */
 	assert_string_equal(severity_of(&incident), "critical");
 }
 
@@ -949,7 +952,7 @@ a_resolution_is_sent_resolved_after_the_firing(void **state)
 	json_decref(second);
 }
 
-/* Alertmanager refuses an alert that ends before it starts. */
+/* Alertmanager refuses an alert whose end is before its start. */
 static void
 a_wall_clock_that_goes_back_ends_no_alert_before_its_start(void **state)
 {
@@ -999,7 +1002,7 @@ a_refused_alert_is_counted_and_not_repeated(void **state)
 	assert_int_equal(rm_alerts_counts(f->alerts)->failed_attempts, 0);
 }
 
-/* A proxy with a limit: each alone is small enough. */
+/* A proxy with a limit on the body: each alert alone is small enough. */
 static void
 alerts_that_are_too_large_together_are_sent_in_smaller_batches(void **state)
 {
@@ -1026,7 +1029,7 @@ alerts_that_are_too_large_together_are_sent_in_smaller_batches(void **state)
 	assert_int_equal(counts->failed_attempts, 0);
 }
 
-/* Of the messages that were not too large. */
+/* Counts the messages that were not too large. */
 static size_t
 most_alerts_in_one(const struct fixture *f, size_t from)
 {
@@ -1105,7 +1108,7 @@ a_full_queue_drops_and_counts(void **state)
 	assert_int_equal(f->notified_opened, 3);
 }
 
-/* ---- receivers that take nothing ------------------------------------------------- */
+/* ---- receivers that accept no alert ---------------------------------------------- */
 
 static size_t
 count_of(const char *text, const char *wanted)
@@ -1119,7 +1122,7 @@ count_of(const char *text, const char *wanted)
 	return count;
 }
 
-/* Until what is said of the receivers holds that; "": nothing is. */
+/* Waits until the reported trouble of the receivers contains this; "": no trouble. */
 static void
 wait_trouble(struct fixture *f, const char *wanted)
 {
@@ -1133,7 +1136,7 @@ wait_trouble(struct fixture *f, const char *wanted)
 	assert_false(f->late);
 }
 
-/* As a person gave it in the config. */
+/* A URL as a person writes it in the config. */
 static void
 alert_to_url(struct fixture *f, const char *given)
 {
@@ -1181,7 +1184,7 @@ an_alertmanager_may_be_given_with_a_slash_or_with_its_whole_path(void **state)
 	assert_string_equal(f->log, "");
 }
 
-/* status: of all answers, with location. Said: before there is any alert. */
+/* status and location: of all answers. The trouble is reported before any alert. */
 static void
 is_reported_once_and_once_that_it_is_over(
     struct fixture *f, int status, const char *location, const char *reported)
@@ -1246,7 +1249,7 @@ a_password_in_the_url_is_only_shown_to_the_receiver(void **state)
 	char url[96];
 
 	if (bound == NULL)
-		skip(); /* a machine without IPv6 */
+		skip(); /* the machine has no IPv6 */
 	getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&at, &len);
 	snprintf(url, sizeof url, "http://me:a%%40b:c@[::1]:%d/ops/#/alerts",
 	    ntohs(at.sin6_port));
@@ -1281,7 +1284,7 @@ a_receiver_that_does_not_answer_is_reported(void **state)
 	assert_null(strstr(f->log, "secret"));
 }
 
-/* A question is not an alert: it says nothing of whether one would be taken now. */
+/* A probe is not an alert: its answer does not show whether alerts are accepted. */
 static void
 a_receiver_that_refused_an_alert_is_good_when_it_accepts_one(void **state)
 {
@@ -1313,7 +1316,7 @@ a_receiver_that_answered_with_a_web_page_is_good_when_it_answers_a_probe(void **
 	rm_alerts_fire(f->alerts, &incident);
 	wait_trouble(f, "answers 200 with a web page");
 	assert_false(rm_alerts_deliver(f->alerts));
-	rm_alerts_withdraw(f->alerts, &incident.verdict.part); /* nothing to repeat */
+	rm_alerts_withdraw(f->alerts, &incident.verdict.part); /* no retry is pending */
 	wait_trouble(f, "");
 	assert_true(rm_alerts_deliver(f->alerts));
 	assert_int_equal(rm_alerts_counts(f->alerts)->delivered, 0);
@@ -1410,7 +1413,7 @@ teardown_kept(void **state)
 	return teardown(state);
 }
 
-/* Turns the loop for a while in which nothing may arrive. */
+/* Runs the loop for a while in which no alert may arrive. */
 static void
 nothing_leaves_for(struct fixture *f, int64_t ns)
 {
@@ -1435,7 +1438,8 @@ an_opening_leaves_when_its_incident_is_on_the_disk(void **state)
 	wait_for(f, 2);
 	assert_true(f->was_kept);
 	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 0);
-	/* What comes later does not wait: a restart would tell it again. */
+	/* A later update does not wait for the save: after a restart it would be
+	 * sent again. */
 	incident.verdict.kind = RM_KIND_RNIC_LOSSY;
 	rm_alerts_fire_kept(f->alerts, &incident, f->file);
 	wait_for(f, 3);
@@ -1451,7 +1455,8 @@ an_opening_does_not_leave_with_the_save_before_its_own(void **state)
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
 
-	rm_incident_file_save(f->file, json_object()); /* it is not in there */
+	/* The incident is not in the file. */
+	rm_incident_file_save(f->file, json_object());
 	rm_alerts_fire_kept(f->alerts, &incident, f->file);
 	nothing_leaves_for(f, 200 * RM_NS_PER_MS);
 	assert_int_equal(access(f->kept, F_OK), 0);
@@ -1488,7 +1493,7 @@ a_hanging_disk_delays_an_alert_by_at_most_a_second(void **state)
 	const rm_mono_t before = rm_mono_now();
 
 	rm_alerts_fire_kept(f->alerts, &incident, f->file);
-	wait_for(f, 2); /* no save has come back */
+	wait_for(f, 2); /* no save has finished */
 	assert_true(rm_mono_since(rm_mono_now(), before) >= RM_NS_PER_S);
 	assert_false(f->was_kept);
 	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 1);
@@ -1506,7 +1511,8 @@ a_failing_disk_delays_no_alert(void **state)
 	rm_incident_file_save(f->file, json_object());
 	while (!rm_incident_file_tried(f->file, save))
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
-	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 1); /* it is under way */
+	/* The request is in progress. */
+	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 1);
 	wait_for(f, 2);
 	assert_int_equal(rm_alerts_counts(f->alerts)->unkept, 1);
 }

@@ -12,7 +12,7 @@
 #define RIGHT (INT64_C(1700000000) * S)
 #define YEARS (INT64_C(315360000) * S)
 
-/* 40 s after it left, by a clock that was off by before then, and is by now. */
+/* 40 s after it was sent, by a clock with this error before and that error now. */
 static struct alert_time
 time_of(int64_t before, int64_t now, bool known)
 {

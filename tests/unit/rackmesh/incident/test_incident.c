@@ -10,7 +10,7 @@
 
 #define STEP_NS (250 * RM_NS_PER_MS)
 
-/* A judged rack: what happened, and what health() answers. */
+/* A judged rack: the incidents' events, and the result of health(). */
 struct rack {
 	struct rm_incidents *incidents;
 	rm_mono_t now;
@@ -103,7 +103,7 @@ a_fault_opens_once_and_stays_open_while_it_lasts(void **state)
 	assert_int_equal(rm_incidents_open(rack->incidents), 1);
 	assert_int_equal(
 	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.to_part.sent, 39);
-	/* The window is the first one's, for ever. */
+	/* The window of the first verdict stays. */
 	assert_int_equal(
 	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.window_start.ns, 1);
 	assert_int_equal(
@@ -143,7 +143,7 @@ only_changes_that_matter_are_announced(void **state)
 	verdict.evidence.impact = RM_IMPACT_P0;
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 7);
-	verdict.evidence.impact = RM_IMPACT_P1; /* it was hurt, all the same */
+	verdict.evidence.impact = RM_IMPACT_P1; /* the job was affected all the same */
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 7);
 	assert_int_equal(rack->last.verdict.evidence.impact, RM_IMPACT_P0);
@@ -165,7 +165,7 @@ only_changes_that_matter_are_announced(void **state)
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 9);
 	counted = rack->now.ns + 1000 * RM_NS_PER_S;
-	strcpy(verdict.evidence.counters, ""); /* nothing is counted any more */
+	strcpy(verdict.evidence.counters, ""); /* no event is counted any more */
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 9);
 	verdict.evidence.loses_too = true;
@@ -178,15 +178,15 @@ only_changes_that_matter_are_announced(void **state)
 	assert_int_equal(rack->last.verdict.evidence.counters_at.ns, counted);
 	strcpy(verdict.evidence.counters, "its port counted 9 symbol errors in 5 s");
 	verdict.evidence.loses_too = false;
-	judge(rack, &verdict, 1); /* it is again */
+	judge(rack, &verdict, 1); /* the verdict is current again */
 	assert_false(rack->last.verdict.evidence.counters_old);
 	assert_int_equal(rack->last.verdict.evidence.counters_at.ns,
 	    rack->now.ns + 1000 * RM_NS_PER_S);
 	assert_int_equal(rack->opened, 1);
 }
 
-/* An alert names those that it hurts now, and a busy region does not send one with each
- * judgement. */
+/* An alert names the services that are affected now. A busy region does not send an
+ * alert with each judgement. */
 static void
 other_services_of_the_same_impact_are_announced_now_and_then(void **state)
 {
@@ -234,8 +234,7 @@ an_incident_never_resolves_without_results(void **state)
 	assert_int_equal(rm_incidents_open(rack->incidents), 1);
 }
 
-/* 1 s of each round is known to be good: five judgements, and four steps between them.
- */
+/* In each round 1 s is known to be good: five judgements with four steps between. */
 static void
 moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh(
     void **state)
@@ -334,7 +333,7 @@ a_part_that_comes_back_is_counted_and_gets_a_new_id(void **state)
 	assert_int_equal(rack->last.flaps_since.ns, 0);
 }
 
-/* Bad for a second and well for 2.5 s, again and again. */
+/* Bad for 1 s and good for 2.5 s, repeatedly. */
 static void
 come_and_go(struct rack *rack, unsigned times)
 {
@@ -362,7 +361,8 @@ a_part_that_comes_and_goes_is_one_incident_with_its_rate(void **state)
 	come_and_go(rack, 11);
 	assert_int_equal(rack->opened, 3);
 	assert_int_equal(rack->resolved, 2);
-	assert_int_equal(rack->updated, 0); /* who was told is not told again */
+	/* A receiver that was notified is not notified again. */
+	assert_int_equal(rack->updated, 0);
 	incident = rm_incidents_get(rack->incidents, 0);
 	assert_int_equal(incident->flaps_since.ns, begin.ns);
 	assert_int_equal(incident->returns, 12);
@@ -464,7 +464,7 @@ an_undecided_incident_reports_which_one_it_is_once_that_is_known(void **state)
 	rm_verdict_sentence(&rack->last.verdict, sentence, sizeof(sentence));
 	assert_non_null(strstr(sentence, "RNIC h2/r0 "));
 
-	/* The next window cannot tell. */
+	/* The next window does not decide. */
 	verdict = verdict_on("h1/r0 or h2/r0", RM_KIND_RNIC_DOWN);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 1);
@@ -472,7 +472,7 @@ an_undecided_incident_reports_which_one_it_is_once_that_is_known(void **state)
 	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.narrowed, "h2/r0");
 }
 
-/* One window each, so often. */
+/* One window for each verdict, this many times. */
 static void
 judge_names(struct rack *rack, const char *name, const char *then, int times)
 {
@@ -480,7 +480,7 @@ judge_names(struct rack *rack, const char *name, const char *then, int times)
 
 	for (int i = 0; i < 2 * times; i++) {
 		verdict = verdict_on(i % 2 == 0 ? name : then, RM_KIND_RNIC_DOWN);
-		/* As they differ when windows do. */
+		/* Confidences that differ as those of different windows do. */
 		verdict.confidence = strstr(verdict.part.name, " or ") ? 0.5 : 0.95;
 		verdict.evidence.ruled_out_count = 1;
 		snprintf(verdict.evidence.ruled_out[0],
@@ -550,7 +550,7 @@ a_verdict_of_a_window_without_a_known_part_is_taken(void **state)
 	assert_string_equal(evidence->ruled_out[0], "not h2/r0: 9 of 9");
 	assert_true(only_verdict(rack)->confidence > 0.9);
 
-	/* Whom it has hurt it goes on to hurt. */
+	/* Services that an incident affected stay affected. */
 	verdict.evidence.impact = RM_IMPACT_UNKNOWN;
 	strcpy(verdict.evidence.services, "");
 	judge(rack, &verdict, 1);
@@ -559,7 +559,8 @@ a_verdict_of_a_window_without_a_known_part_is_taken(void **state)
 	assert_int_equal(rack->updated, 2);
 }
 
-/* In how many windows in a row that name it the other one replaces the known one. */
+/* Returns after how many windows in a row with the other part the incident's part is
+ * replaced. */
 static int64_t
 windows_until(struct rack *rack, const char *name)
 {

@@ -141,7 +141,7 @@ the_worst_impact_that_either_found_is_kept(void **state)
 	struct rm_incident theirs = theirs_on("h1/r0");
 	const struct rm_evidence *evidence;
 
-	judge(rack, "h1/r0"); /* it knows no impact */
+	judge(rack, "h1/r0"); /* the other aggregator knows no impact */
 	theirs.verdict.evidence.impact = RM_IMPACT_P0;
 	strcpy(theirs.verdict.evidence.services, "pod:a");
 	rm_incidents_adopt(rack->incidents, &theirs, true);
@@ -174,7 +174,7 @@ an_incident_of_the_other_one_is_kept_until_this_one_may_end_it(void **state)
 	assert_int_equal(rack->resolved, 1);
 	assert_int_equal(rack->last.id, THEIRS);
 	assert_int_equal(rack->opened, 0);
-	assert_false(rack->last.notified_resolved); /* by us, now */
+	assert_false(rack->last.notified_resolved); /* this aggregator notified, now */
 }
 
 static void
@@ -192,7 +192,7 @@ an_end_by_the_other_one_is_not_sent_again(void **state)
 	assert_int_equal(rack->resolved, 0);
 }
 
-/* They may be gone before they have told it: then it is ours to tell. */
+/* The other aggregator may have failed before it notified: then this one must. */
 static void
 an_undelivered_end_of_the_other_one_is_kept_to_be_sent(void **state)
 {
@@ -207,7 +207,8 @@ an_undelivered_end_of_the_other_one_is_kept_to_be_sent(void **state)
 	assert_int_equal(
 	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
 	    0);
-	assert_false(first(rack)->notified_resolved); /* they have just said so */
+	/* The other aggregator has just reported so. */
+	assert_false(first(rack)->notified_resolved);
 	assert_true(end(rack, THEIRS, true));
 	assert_true(first(rack)->notified_resolved);
 	assert_false(end(rack, THEIRS, true));
@@ -231,7 +232,7 @@ the_active_one_sends_the_end_of_an_incident_that_ended_here(void **state)
 	assert_true(first(rack)->notified_resolved);
 }
 
-/* They may have begun to speak before they heard of it. */
+/* The other aggregator may have become active before it received the incident. */
 static void
 a_sent_incident_stays_open_until_the_other_one_reports_it(void **state)
 {
@@ -261,7 +262,8 @@ an_incident_that_was_never_sent_needs_no_end(void **state)
 	assert_false(rm_incidents_owes(rack->incidents, 0));
 }
 
-/* Cut off before anybody could be told: it would speak of what has ended meanwhile. */
+/* The connection failed before any receiver was notified. An alert now would report
+ * an incident that has ended. */
 static void
 an_unsent_incident_without_a_verdict_has_ended(void **state)
 {
@@ -320,10 +322,10 @@ a_sent_incident_that_the_other_one_does_not_have_has_ended(void **state)
 
 	old.id = 2;
 	rm_incidents_adopt(rack->incidents, &theirs, true);
-	rm_incidents_adopt(rack->incidents, &old, false); /* of an earlier life */
+	rm_incidents_adopt(rack->incidents, &old, false); /* from a previous run */
 	rm_incidents_doubt(rack->incidents);
 	rm_incidents_adopt(rack->incidents, &theirs, true);
-	judge(rack, "h3/r0"); /* nobody was told */
+	judge(rack, "h3/r0"); /* no receiver was notified */
 	assert_int_equal(
 	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
 	    1);
@@ -337,7 +339,8 @@ a_sent_incident_that_the_other_one_does_not_have_has_ended(void **state)
 	assert_int_equal(rm_incidents_open(rack->incidents), 1);
 }
 
-/* Killed before it could keep that everybody was told: the other one was there. */
+/* Killed before it could save that all receivers were notified: the other aggregator
+ * was active. */
 static void
 an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended(void **state)
 {
@@ -377,7 +380,7 @@ adopted_incidents_are_limited_and_have_unique_ids(void **state)
 	}
 	assert_int_equal(rm_incidents_counts(rack->incidents)->refused, 1);
 	theirs = theirs_on("a/r0");
-	theirs.id = 2; /* is b's */
+	theirs.id = 2; /* the id of the incident on b */
 	assert_int_equal(rm_incidents_adopt(rack->incidents, &theirs, true), 0);
 	assert_int_equal(rm_incidents_get(rack->incidents, 2)->id, 1);
 }

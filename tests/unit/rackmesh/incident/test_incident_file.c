@@ -109,7 +109,7 @@ open_incidents_keep_their_ids_over_a_restart_and_resolve_by_results(void **state
 	const struct rm_incident *was, *is;
 	json_t *saved;
 
-	verdicts[0].evidence.impact = RM_IMPACT_P0; /* as it opens */
+	verdicts[0].evidence.impact = RM_IMPACT_P0; /* at its opening */
 	strcpy(verdicts[0].evidence.services, "unit:b");
 	judge(before, 1, verdicts, 2, &seen);
 	assert_int_equal(rm_incidents_get(before, 1)->severity, RM_SEVERITY_CRITICAL);
@@ -136,10 +136,10 @@ open_incidents_keep_their_ids_over_a_restart_and_resolve_by_results(void **state
 		    sizeof(is->verdict.evidence));
 	}
 	seen = (struct seen){ 0 };
-	judge(after, 10, verdicts, 2, &seen); /* still so: nothing new */
+	judge(after, 10, verdicts, 2, &seen); /* unchanged: no event */
 	assert_int_equal(seen.opened + seen.updated + seen.resolved, 0);
 	for (int s = 11; s < 20; s++)
-		judge(after, s, verdicts, 1, &seen); /* silence is never health */
+		judge(after, s, verdicts, 1, &seen); /* silence is not health */
 	assert_int_equal(seen.resolved, 0);
 	seen.health = RM_HEALTH_GOOD;
 	for (int s = 20; s < 23; s++)
@@ -206,7 +206,7 @@ recently_resolved_incidents_are_saved_and_older_ones_are_not(void **state)
 	rm_incidents_free(after);
 }
 
-/* The end of it is no news any more, or was never told. */
+/* The end was already reported, or needs no report. */
 static void
 unsent_ends_are_kept_for_a_day_and_sent_ones_for_five_minutes(void **state)
 {
@@ -256,7 +256,7 @@ sent_notices_are_saved(void **state)
 	assert_false(rm_incidents_get(after, 0)->notified_resolved);
 	assert_false(rm_incidents_get(after, 1)->notified_opened);
 	rm_incidents_free(after);
-	/* By the names that versions before 1.0 gave them. */
+	/* With the names that versions before 1.0 used. */
 	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
 		json_object_set(
 		    one, "told_opened", json_object_get(one, "notified_opened"));
@@ -271,7 +271,8 @@ sent_notices_are_saved(void **state)
 	assert_false(rm_incidents_get(after, 0)->notified_resolved);
 	assert_false(rm_incidents_get(after, 1)->notified_opened);
 	rm_incidents_free(after);
-	/* Written before this was kept: everybody was told. */
+	/* Written by a version that did not save this field: all receivers were
+	 * notified. */
 	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
 		json_object_del(one, "told_opened");
 		json_object_del(one, "told_resolved");
@@ -287,7 +288,7 @@ sent_notices_are_saved(void **state)
 	rm_incidents_free(after);
 }
 
-/* Two incidents that are good, then one thing of the first is not. */
+/* Two valid incidents; then one field of the first becomes invalid. */
 static void
 only_the_wrong_incident_is_named_and_left_out(void **state)
 {
@@ -391,7 +392,7 @@ the_newest_state_is_on_disk_at_the_end(void **state)
 	for (int n = 1; n <= 100; n++)
 		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
 	LOOPBACK_WAIT(place->loop, loaded(place) == 100);
-	/* No loop runs any more: rm_incident_file_free writes the last text. */
+	/* The loop no longer runs: rm_incident_file_free writes the last text. */
 	for (int n = 101; n <= 110; n++)
 		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
 	rm_worker_free(place->worker);
@@ -416,7 +417,8 @@ a_failed_write_is_counted_and_tried_again(void **state)
 	assert_int_equal(rename(away, place->folder), 0);
 	save = rm_incident_file_next(place->file);
 	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 2));
-	assert_false(rm_incident_file_behind(place->file)); /* it is on its way */
+	/* The save is in progress. */
+	assert_false(rm_incident_file_behind(place->file));
 	LOOPBACK_WAIT(place->loop, rm_incident_file_has(place->file, save));
 	assert_int_equal(loaded(place), 2);
 	assert_false(rm_incident_file_behind(place->file));
@@ -443,7 +445,7 @@ a_save_is_reported_only_when_it_is_on_the_disk(void **state)
 	assert_true(rm_incident_file_has(place->file, save));
 	assert_int_equal(loaded(place), 1);
 	assert_false(rm_incident_file_tried(place->file, save + 1));
-	/* Of two at once only the newer one need be written. */
+	/* Of two saves at once only the newer one must be written. */
 	for (int n = 2; n <= 4; n++)
 		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
 	assert_false(rm_incident_file_tried(place->file, save + 1));
@@ -462,7 +464,7 @@ a_failed_save_is_reported_as_failed(void **state)
 
 	rm_incident_file_on_write(place->file, count_write, &writes);
 	rm_incident_file_save(place->file, json_pack("{s:i}", "n", 1));
-	/* Cannot be rendered, while the one before it is on its way to the disk. */
+	/* The text cannot be rendered while the previous one is being written. */
 	rm_incident_file_save(place->file, NULL);
 	assert_int_equal(writes, 1);
 	assert_true(rm_incident_file_tried(place->file, save + 1));
@@ -494,7 +496,7 @@ a_malformed_file_is_set_aside(void **state)
 	LOOPBACK_WAIT(place->loop, loaded(place) == 3);
 }
 
-/* Root reads everything, and so a folder stands for what cannot be read. */
+/* Root can read every file, so a folder takes the place of an unreadable file. */
 static void
 a_file_that_cannot_be_read_now_is_not_set_aside(void **state)
 {

@@ -25,7 +25,8 @@ struct drawn {
 	struct rm_candidate candidates[ELEMENTS];
 };
 
-/* Ways of one to four elements, the last ones maybe spread, from no to total loss. */
+/* Paths of one to four elements with loss from none to total; the last ones may be
+ * spread. */
 static void
 draw(struct drawn *d, unsigned int *seed)
 {
@@ -123,7 +124,7 @@ a_cleared_hypothesis_evaluates_each_part_alone_again(void **state)
 	rm_hypothesis_release(&h);
 }
 
-/* All that would add to it, as if nothing was known of that yet. */
+/* Computes all gains again, without the cached ones. */
 static void
 add_all_anew(struct rm_hypothesis *h, double gains[static ELEMENTS])
 {

@@ -11,8 +11,8 @@
 #include "rackmesh/judge/judge.h"
 
 /*
- * Four hosts on one switch: element i is host i's cable, SWITCH what all cross. Each
- * host's candidate is its cable, the last one is the switch.
+ * Four hosts on one switch. Element i is host i's cable; SWITCH is the switch, which
+ * all paths cross. The candidates are the four cables, then the switch.
  */
 #define HOSTS 4
 #define SWITCH HOSTS
@@ -71,7 +71,7 @@ explain(struct fabric *fabric)
 	    0);
 }
 
-/* All pairs, 20 packets each; those that touch a dead host are lost. */
+/* All pairs of hosts with 20 packets each; all packets of a dead host are lost. */
 static void
 observe_dead(struct fabric *fabric, unsigned dead)
 {
@@ -148,7 +148,7 @@ several_cables_are_an_alternative_to_their_switch(void **state)
 	parts = fabric->explanation.parts;
 	assert_int_equal(fabric->explanation.part_count, 1);
 	assert_int_equal(parts[0].candidate, SWITCH);
-	/* Three times their prior against the prior of the switch. */
+	/* Three times their prior, compared with the prior of the switch. */
 	assert_true(parts[0].rival_behind > 10 && parts[0].rival_behind < 20);
 }
 
@@ -185,8 +185,8 @@ two_dead_hosts_are_not_one_lossy_switch(void **state)
 	assert_true(blames(fabric, 3));
 }
 
-/* Two packets a pair only: the switch is picked first, and only a search without it
- * finds the likelier seven. */
+/* Only two packets a pair: the switch is picked first, and only a search without it
+ * finds the seven hosts, which are likelier. */
 static void
 many_dead_hosts_are_found_also_if_another_part_is_picked_first(void **state)
 {
@@ -276,8 +276,8 @@ the_share_of_loss_is_fitted(void **state)
 	assert_float_equal(fabric->explanation.parts[0].loss, 0.4, 1e-6);
 }
 
-/* The switch takes one of seven. At the level below, or above, it would explain so many
- * packets so badly that hosts would be blamed for the difference. */
+/* The switch loses one packet of seven. At the level below or above it would explain
+ * so many packets so badly that hosts would be blamed for the difference. */
 static void
 a_share_between_two_levels_needs_no_second_part(void **state)
 {
@@ -292,7 +292,8 @@ a_share_between_two_levels_needs_no_second_part(void **state)
 	assert_float_equal(fabric->explanation.parts[0].loss, 1.0 / 7, 0.01);
 }
 
-/* Each way through the switch loses a tenth; of what was lost nobody knows on which. */
+/* Each path through the switch loses a tenth. The path of each lost packet is
+ * unknown. */
 static void
 a_part_that_is_crossed_twice_loses_twice(void **state)
 {
@@ -367,8 +368,9 @@ impossible_input_is_refused(void **state)
 	assert_int_equal(fabric->explanation.part_count, 77);
 }
 
-/* Forty losses that may be element 0's, which all of them crossed, or element 1's,
- * which half of them did: the sure one, unless what arrived acquits it. */
+/* Forty losses that are either element 0's, which all packets crossed, or element
+ * 1's, which half of them crossed. Element 0 is blamed unless packets that arrived
+ * acquit it. */
 static void
 a_part_that_only_some_packets_may_have_crossed_is_blamed_last(void **state)
 {
@@ -402,8 +404,8 @@ a_part_that_only_some_packets_may_have_crossed_is_blamed_last(void **state)
 	rm_judge_free(judge);
 }
 
-/* Both ways of a cable, or one of them: of replies that a quarter may have crossed it
- * more are lost than that. */
+/* The candidates are both directions of a cable, or one of them. All replies are lost,
+ * although each crossed the cable with a probability of a quarter only. */
 static void
 a_blamed_part_is_not_blamed_again_for_one_of_its_paths(void **state)
 {
@@ -432,7 +434,7 @@ a_blamed_part_is_not_blamed_again_for_one_of_its_paths(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-/* Six of 2000 are lost behind the first cable, one of 4000 elsewhere. */
+/* Six of 2000 packets are lost behind the first cable, one of 4000 elsewhere. */
 static int
 explain_slow_loss(
     double least_loss, struct rm_explanation *ret, struct rm_judge **judge)
@@ -473,7 +475,7 @@ slow_loss_is_found_if_the_lowest_share_is_low_enough(void **state)
 	rm_judge_free(judge);
 }
 
-/* Three ways through one switch, each over a cable of its own. */
+/* Three paths through one switch, each over a cable of its own. */
 static size_t
 parts_blamed_for(const uint32_t lost[3], double doubt)
 {
@@ -504,7 +506,7 @@ parts_blamed_for(const uint32_t lost[3], double doubt)
 	return count;
 }
 
-/* Of thousands of losses a few of a hundred more on one way than on another. */
+/* Of thousands of losses one path has a few hundred more than another. */
 static void
 many_parts_that_explain_little_more_than_one_are_not_certain(void **state)
 {
@@ -515,11 +517,11 @@ many_parts_that_explain_little_more_than_one_are_not_certain(void **state)
 	assert_int_equal(parts_blamed_for(apart, 0.03), 2);
 }
 
-#define CABLES 6 /* of one switch, each with a path of its own */
+#define CABLES 6 /* paths of one switch, each with a cable of its own */
 
-/* The cables lose so many of a thousand each. Returns how many parts are blamed: cables
- * only, or the switch alone, and then in *behind how far behind cables in its place
- * are. */
+/* Each cable loses this many packets of a thousand. Returns how many parts are
+ * blamed: only cables, or only the switch; in the latter case *behind is how much
+ * less likely the cables are. */
 static size_t
 cables_blamed_for(const uint32_t *lost, double relief, double *behind)
 {
@@ -563,7 +565,7 @@ cables_blamed_for(const uint32_t *lost, double relief, double *behind)
 	return switches > 0 ? 0 : count;
 }
 
-/* The second and third cable need not be unlikely once the first one is faulty. */
+/* Once the first cable is faulty, the second and third need not be unlikely. */
 static void
 few_cables_of_a_switch_with_equal_loss_replace_it(void **state)
 {
@@ -615,7 +617,8 @@ observe_lost(struct fabric *fabric, uint32_t a, uint32_t b, uint32_t lost)
 	    (struct rm_observation){ lost, lost, { a, b }, a == b ? 1 : 2 };
 }
 
-/* Host 0 alone explains most, and little when the other two are blamed as well. */
+/* Host 0 alone explains most losses, but few of them if the other two are blamed
+ * too. */
 static void
 parts_that_explain_more_come_first(void **state)
 {

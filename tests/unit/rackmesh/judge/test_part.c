@@ -56,7 +56,7 @@ static void
 a_switch_is_known_by_the_fnv_of_its_name(void **state)
 {
 	(void)state;
-	/* Published test vectors of FNV-1a 64. */
+	/* Published test vectors of FNV-1a (64 bits). */
 	assert_true(rm_rnic_id_of_switch("").guid == UINT64_C(0xcbf29ce484222325));
 	assert_true(rm_rnic_id_of_switch("a").guid == UINT64_C(0xaf63dc4c8601ec8c));
 	assert_true(

@@ -63,7 +63,8 @@ a_fault_of_rackmeshs_own_parts_is_a_warning(void **state)
 		    rm_severity(kinds[i], RM_IMPACT_UNKNOWN), RM_SEVERITY_WARNING);
 }
 
-/* Eight rails of a host end in eight racks, and each judges it by itself. */
+/* The eight rails of a host end in eight racks, and each rack judges the host
+ * itself. */
 static void
 racks_that_judge_the_same_host_agree(void **state)
 {
@@ -95,7 +96,7 @@ names_of_severities_are_read_as_written(void **state)
 	assert_string_equal(rm_severity_str(RM_SEVERITY_CRITICAL), "critical");
 }
 
-/* To be freed. */
+/* The caller frees the result. */
 static char *
 text_of(const char *path)
 {
@@ -110,7 +111,7 @@ text_of(const char *path)
 	return text;
 }
 
-/* Alerts link to it: alerts.runbook_url. */
+/* Alerts link to this page: alerts.runbook_url. */
 static void
 every_kind_has_its_heading_in_the_docs(void **state)
 {
@@ -128,7 +129,7 @@ every_kind_has_its_heading_in_the_docs(void **state)
 	free(verdicts);
 }
 
-/* The row of the table that names the kind begins with the names of kinds. */
+/* The row of the table for this kind: its first cell contains the kinds' names. */
 static void
 the_docs_have_the_severity_of_every_kind(void **state)
 {

@@ -239,7 +239,7 @@ a_sentence_is_cut_to_fit_at_any_length(void **state)
 
 		memset(text, '#', sizeof text);
 		rm_verdict_sentence(&verdict, text, len);
-		assert_int_equal(text[len], '#'); /* nothing past the end */
+		assert_int_equal(text[len], '#'); /* nothing was written past the end */
 		if (len > 0) {
 			assert_true(strlen(text) < len);
 			assert_int_equal(strncmp(text, whole, strlen(text)), 0);

@@ -23,7 +23,7 @@ struct fixture {
 	struct rm_worker *worker;
 	struct rm_timer *guard;
 	char folder[32], path[64];
-	int done, r; /* calls, and the last result */
+	int done, r; /* number of calls, and the last result */
 };
 
 static void
@@ -137,7 +137,8 @@ a_refused_save_never_calls_done(void **state)
 	assert_int_equal(
 	    rm_file_save(f->worker, path, "s", 1, on_done, f), -ENAMETOOLONG);
 	assert_int_equal(rm_file_save(f->worker, f->path, "1", 1, on_done, f), 0);
-	/* The worker of this test holds one job until the loop has taken its result. */
+	/* The worker runs one job at a time; the next waits until the loop has its
+	 * result. */
 	assert_int_equal(rm_file_save(f->worker, f->path, "2", 1, on_done, f), -EAGAIN);
 	assert_int_equal(rm_loop_run(f->loop), 0);
 	assert_int_equal(f->done, 1);

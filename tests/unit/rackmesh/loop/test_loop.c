@@ -23,7 +23,7 @@ struct seen {
 	char order[8];
 };
 
-/* No test may hang: it ends, and fails, when this has fired. */
+/* A test that hangs ends and fails when this timer fires. */
 static void
 on_guard(void *arg)
 {
@@ -73,7 +73,7 @@ on_period(void *arg)
 		rm_loop_stop(seen->loop);
 		return;
 	}
-	/* An odd number of ns, so that every deadline needs rounding. */
+	/* An odd number of ns, so that every deadline must be rounded. */
 	seen->deadline = rm_mono_add(seen->deadline, 500 * RM_NS_PER_US + 333);
 	rm_timer_at(seen->timer, seen->deadline);
 }
@@ -139,7 +139,7 @@ a_timer_may_free_itself_and_one_that_is_due(void **state)
 	rm_timer_at(seen->timer, (rm_mono_t){ 1 });
 	rm_timer_at(seen->other, (rm_mono_t){ 1 });
 	assert_int_equal(rm_loop_run(seen->loop), 0);
-	/* A turn more: what is still queued would fire now. */
+	/* One more turn: a timer that is still queued would fire now. */
 	event_base_loop(rm_loop_base(seen->loop), EVLOOP_NONBLOCK);
 	assert_int_equal(seen->fired, 1);
 }

@@ -21,7 +21,7 @@
 
 #define WATCHDOG_S 4
 
-struct manager { /* what systemd would be */
+struct manager { /* takes the place of systemd */
 	int fd;
 	char path[64];
 	char message[256];
@@ -75,7 +75,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The next word, "" when there is none. */
+/* Returns the next message; "" if there is none. */
 static const char *
 receives(struct manager *m)
 {
@@ -146,7 +146,7 @@ the_watchdog_is_fed_four_times_an_interval(void **state)
 	}
 	assert_int_equal(fed, 1 + 100 * 4 / WATCHDOG_S);
 	assert_int_equal(rm_notify_counts(m->notify)->fed, fed);
-	/* No turn, no word. */
+	/* Without a turn of the loop there is no message. */
 	assert_string_equal(receives(m), "");
 }
 
@@ -166,7 +166,7 @@ without_a_watchdog_none_is_fed(void **state)
 		m->notify = NULL;
 	}
 	setenv("WATCHDOG_USEC", "4000000", 1);
-	setenv("WATCHDOG_PID", "1", 1); /* another process */
+	setenv("WATCHDOG_PID", "1", 1); /* another process's notification */
 	assert_int_equal(rm_notify_new(&m->notify), 0);
 	rm_notify_worked(m->notify, NULL, at(1));
 	assert_string_equal(receives(m), "");
@@ -243,7 +243,7 @@ a_hanging_worker_stops_the_watchdog_messages(void **state)
 	assert_int_equal(rm_loop_new(&m->loop), 0);
 	assert_int_equal(rm_worker_new(m->loop, 4, &m->worker), 0);
 	assert_int_equal(rm_notify_new(&m->notify), 0);
-	/* Idle for however long: it has nothing to do. */
+	/* An idle worker counts as alive, however long it is idle. */
 	rm_notify_worked(m->notify, m->worker, rm_mono_add(now, 300 * RM_NS_PER_S));
 	assert_string_equal(receives(m), "WATCHDOG=1");
 	rm_notify_free(m->notify);
@@ -263,13 +263,14 @@ a_hanging_worker_stops_the_watchdog_messages(void **state)
 	pthread_mutex_unlock(&m->gate);
 	assert_int_equal(rm_loop_run(m->loop), 0);
 	assert_true(m->answered);
-	assert_string_equal(receives(m), "READY=1"); /* the loop's own */
+	/* Sent by the loop's own notifier. */
+	assert_string_equal(receives(m), "READY=1");
 	assert_string_equal(receives(m), "STOPPING=1");
 	rm_notify_worked(m->notify, m->worker, rm_mono_add(now, 121 * RM_NS_PER_S));
 	assert_string_equal(receives(m), "WATCHDOG=1");
 }
 
-/* ---- the loop ------------------------------------------------------------------- */
+/* ---- with the loop -------------------------------------------------------------- */
 
 static void
 on_timer(void *arg)

@@ -16,7 +16,7 @@ struct waiter {
 	struct fixture *f;
 	struct rm_turn turn;
 	char name;
-	unsigned again; /* times that it asks once more */
+	unsigned again; /* number of further requests */
 	struct waiter *leaves;
 };
 
@@ -26,7 +26,7 @@ struct fixture {
 	int pipe[2];
 	struct event *known;
 	struct rm_timer *busy;
-	bool answers; /* every turn has somebody who is known say something */
+	bool answers; /* each turn ends with a message of a known peer */
 	char order[32];
 };
 
@@ -152,7 +152,7 @@ a_repeated_request_goes_to_the_end_of_the_queue(void **state)
 
 	f->waiters[0].again = 2;
 	asks(f, 3);
-	asks(f, 3); /* who waits already goes on waiting */
+	asks(f, 3); /* a waiter that is already queued stays queued */
 	LOOPBACK_WAIT(f->loop, strlen(f->order) == 5);
 	loopback_run(f->loop, 2 * RM_TURN_NS);
 	assert_string_equal(f->order, "12311");

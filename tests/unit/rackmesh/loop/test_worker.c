@@ -29,7 +29,7 @@ struct seen {
 	struct rm_timer *guard;
 	struct job jobs[JOBS];
 	int done, expected, cancelled, failed;
-	pthread_mutex_t gate; /* held by the test: jobs wait */
+	pthread_mutex_t gate; /* the test holds this lock: jobs wait */
 	atomic_int runs;
 };
 
@@ -81,7 +81,7 @@ run(void *arg)
 	return job->number;
 }
 
-/* Takes a millisecond, as real jobs do: 3 s for all of them. */
+/* Takes a millisecond, as real jobs do: all of them take 3 s. */
 static int
 run_behind_gate(void *arg)
 {
@@ -95,7 +95,7 @@ run_behind_gate(void *arg)
 	return job->number;
 }
 
-/* Answers must come in order, and with what run returned. */
+/* The results must arrive in order, with the value that run returned. */
 static void
 done(void *arg, int r)
 {
@@ -107,7 +107,7 @@ done(void *arg, int r)
 		rm_loop_stop(seen->loop);
 }
 
-/* Some jobs run, then none does any more. */
+/* Some jobs run; the rest stay queued. */
 static void
 done_or_cancelled(void *arg, int r)
 {
@@ -120,7 +120,7 @@ done_or_cancelled(void *arg, int r)
 	else
 		seen->failed += r != job->number || seen->cancelled > 0;
 	seen->done++;
-	/* Nothing new is taken any more. */
+	/* No new job is accepted. */
 	seen->failed += rm_worker_submit(seen->worker, run, done, job) != -EAGAIN;
 }
 
@@ -150,7 +150,7 @@ a_full_worker_refuses_jobs_until_one_has_reported(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(
 		    rm_worker_submit(seen->worker, run, done, &seen->jobs[i]), 0);
-	/* Whether they have been run or not: none has been answered. */
+	/* No job has called back, whether it ran or not. */
 	assert_int_equal(
 	    rm_worker_submit(seen->worker, run, done, &seen->jobs[2]), -EAGAIN);
 	assert_int_equal(rm_loop_run(seen->loop), 0);
@@ -225,11 +225,12 @@ done_counts(void *arg, int r)
 	seen->cancelled += r == -ECANCELED;
 }
 
-/* As of a driver that hangs: the process ends all the same. */
+/* As if a driver hangs: the process must end all the same. */
 static void
 a_job_that_does_not_end_is_left_behind(void **state)
 {
-	static struct job *behind; /* lives as long as the process, as its job must */
+	/* Lives as long as the process, because the hanging job uses it. */
+	static struct job *behind;
 	struct seen *seen = *state;
 	int64_t give_up = rm_mono_now().ns + 60 * RM_NS_PER_S;
 
@@ -244,12 +245,13 @@ a_job_that_does_not_end_is_left_behind(void **state)
 		sched_yield();
 	assert_int_equal(rm_worker_free_until(seen->worker, rm_mono_now()), -ETIMEDOUT);
 	seen->worker = NULL;
-	assert_int_equal(seen->done, 2); /* those that wait are cancelled */
+	assert_int_equal(seen->done, 2); /* the waiting jobs are cancelled */
 	assert_int_equal(seen->cancelled, 2);
 	assert_int_equal(atomic_load(&seen->runs), 1);
-	pthread_mutex_unlock(&seen->gate); /* and the thread frees the worker */
+	pthread_mutex_unlock(&seen->gate); /* the thread frees the worker */
 	assert_non_null(behind);
-	*state = calloc(1, sizeof(*seen)); /* for teardown; the job has the other one */
+	/* For teardown; the hanging job has the other one. */
+	*state = calloc(1, sizeof(*seen));
 	pthread_mutex_init(&((struct seen *)*state)->gate, NULL);
 	rm_timer_free(seen->guard);
 	rm_loop_free(seen->loop);
@@ -264,7 +266,7 @@ freeing_an_idle_worker_ends_its_thread(void **state)
 	seen->expected = 1;
 	assert_int_equal(rm_worker_submit(seen->worker, run, done, &seen->jobs[0]), 0);
 	assert_int_equal(rm_loop_run(seen->loop), 0);
-	/* That time has passed already; the thread may not even have been started. */
+	/* The deadline has passed already; the thread may not even have started. */
 	assert_int_equal(rm_worker_free_until(seen->worker, rm_mono_now()), 0);
 	assert_int_equal(rm_worker_free_until(NULL, rm_mono_now()), 0);
 	seen->worker = NULL;

@@ -70,7 +70,7 @@ an_invalid_point_is_taken_back_whole(void **state)
 
 	rm_line_begin(&line, "m");
 	rm_line_tag(&line, "t", "v");
-	rm_line_double(&line, "f", NAN); /* its only field */
+	rm_line_double(&line, "f", NAN); /* its only field was left out */
 	assert_int_equal(rm_line_end(&line, when), -EINVAL);
 	assert_line(&line, first);
 
@@ -97,7 +97,7 @@ an_invalid_point_is_taken_back_whole(void **state)
 	rm_line_int(&line, "f", 1);
 	rm_line_tag(&line, "late", "tag");
 	assert_int_equal(rm_line_end(&line, when), -EINVAL);
-	assert_int_equal(rm_line_end(&line, when), -EINVAL); /* without a begin */
+	assert_int_equal(rm_line_end(&line, when), -EINVAL); /* without rm_line_begin */
 	assert_line(&line, first);
 }
 

@@ -18,7 +18,7 @@
 static uint64_t samples[SAMPLES];
 static uint8_t bytes[RM_SKETCH_MAX_BYTES];
 
-/* xorshift64*: the same numbers in every run. */
+/* xorshift64*: the same numbers in each run. */
 static double
 uniform(void)
 {
@@ -37,7 +37,7 @@ normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-/* A few us, right-skewed, and a second hump from a queue. */
+/* A few us, right-skewed, with a second mode from a queue. */
 static uint64_t
 latency(void)
 {
@@ -85,7 +85,7 @@ new_sketch(void)
 	return sketch;
 }
 
-/* The bound of the paper, and half a nanosecond because answers are whole. */
+/* The error bound of the paper, plus half a nanosecond because results are integers. */
 static void
 assert_near(uint64_t got, uint64_t exact, const char *what, double q)
 {
@@ -134,7 +134,7 @@ quantiles_are_within_one_percent_of_the_exact_ones(void **state)
 	rm_sketch_free(sketch);
 }
 
-/* Every value up to 5000, and around every power of two and of gamma. */
+/* All values up to 5000, and those near each power of two and of gamma. */
 static void
 every_value_is_within_the_bound(void **state)
 {
@@ -151,7 +151,7 @@ every_value_is_within_the_bound(void **state)
 		if (value > MAX_VALUE)
 			continue;
 		rm_sketch_reset(sketch);
-		/* The second, larger one keeps the first from being the maximum. */
+		/* The second value is larger, so that the first is not the maximum. */
 		rm_sketch_add(sketch, value);
 		rm_sketch_add(sketch, MAX_VALUE);
 		assert_near(rm_sketch_quantile_ns(sketch, 0.5), value, "single", 0.5);
@@ -178,7 +178,7 @@ the_rank_is_the_nearest_one(void **state)
 
 	for (uint64_t i = 1; i <= 100; i++)
 		rm_sketch_add(sketch, i < 50 ? i : i * 1000);
-	/* 0.07 * 100 is 7.000000000000001 in doubles. */
+	/* 0.07 * 100 is 7.000000000000001 as a double. */
 	assert_int_equal(rm_sketch_quantile_ns(sketch, 0.07), 7);
 	assert_int_equal(rm_sketch_quantile_ns(sketch, 0.071), 8);
 	assert_int_equal(rm_sketch_quantile_ns(sketch, 0.49), 49);
@@ -241,7 +241,7 @@ an_encoding_is_compact_and_decodes_to_the_same(void **state)
 	len = rm_sketch_encode(sketch, bytes, sizeof(bytes));
 	print_message("10,000 latencies in %d bytes\n", len);
 	assert_in_range(len, 20, 699);
-	rm_sketch_add(copy, 77); /* is replaced */
+	rm_sketch_add(copy, 77); /* its content is replaced */
 	assert_int_equal(rm_sketch_decode(copy, bytes, (size_t)len), 0);
 	assert_quantiles(copy, SAMPLES, "decoded");
 	assert_int_equal(rm_sketch_encode(copy, again, sizeof(again)), len);
@@ -275,7 +275,7 @@ the_largest_encoding_fits_its_bound(void **state)
 	assert_int_equal(rm_sketch_count(copy), rm_sketch_count(sketch));
 	assert_int_equal(
 	    rm_sketch_quantile_ns(copy, 0.5), rm_sketch_quantile_ns(sketch, 0.5));
-	/* One more doubling and it could not be decoded: it says so. */
+	/* After one more doubling it could not be decoded: the merge is refused. */
 	rm_sketch_merge(sketch, sketch);
 	assert_int_equal(rm_sketch_encode(sketch, bytes, sizeof(bytes)), -ENOSPC);
 	rm_sketch_free(sketch);
@@ -313,18 +313,18 @@ damaged_bytes_are_refused_and_leave_it_empty(void **state)
 		uint8_t data[16];
 		size_t len;
 	} all[] = {
-		BAD(1),                         /* cut */
+		BAD(1),                         /* cut off */
 		BAD(2, 0, 0),                   /* another version */
-		BAD(0x81, 0, 0, 0),             /* longer than needed */
-		BAD(1, 0, 1),                   /* a maximum of nothing */
-		BAD(1, 0, 0, 0, 1, 1),          /* a bin, and no maximum */
+		BAD(0x81, 0, 0, 0),             /* a number longer than necessary */
+		BAD(1, 0, 1),                   /* a maximum without a value */
+		BAD(1, 0, 0, 0, 1, 1),          /* a bin, but no maximum */
 		BAD(1, 0, 1, 0, 0),             /* an empty run */
 		BAD(1, 0, 1, 0, 1, 0),          /* an empty bin */
 		BAD(1, 0, 1, 0, 1),             /* a count is missing */
-		BAD(1, 0, 2, 0, 1, 1),          /* maximum of another bin */
-		BAD(1, 0, 1, 0xec, 0x0a, 1, 1), /* a bin past the last */
-		BAD(1, 0, 1, 0, 0xed, 0x0a, 1), /* a run past the last */
-		BAD(1, 0, 2, 0, 1, 1, 0, 1, 1), /* two runs that are one */
+		BAD(1, 0, 2, 0, 1, 1),          /* the maximum belongs to another bin */
+		BAD(1, 0, 1, 0xec, 0x0a, 1, 1), /* a bin beyond the last one */
+		BAD(1, 0, 1, 0, 0xed, 0x0a, 1), /* a run beyond the last bin */
+		BAD(1, 0, 2, 0, 1, 1, 0, 1, 1), /* two adjacent runs */
 		BAD(1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0),
 		BAD(1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x04, 1, 0, 1, 1), /* sum */
 	};

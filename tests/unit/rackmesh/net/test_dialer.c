@@ -10,7 +10,7 @@
 #include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 
-/* A peer that listens, and accepts or drops whoever comes. */
+/* A peer that listens, and accepts or drops each connection. */
 struct peer {
 	struct rm_loop *loop;
 	struct rm_listener *listener;
@@ -165,7 +165,7 @@ the_first_address_is_dialled_first_and_frames_flow(void **state)
 	struct fixture *f = *state;
 
 	dial(f, 2, 10 * RM_NS_PER_MS);
-	assert_int_equal(f->ups, 0); /* never from inside rm_dialer_new */
+	assert_int_equal(f->ups, 0); /* no callback from inside rm_dialer_new */
 	LOOPBACK_WAIT(f->loop, f->ups == 1 && f->peers[0].fd >= 0);
 	assert_int_equal(write(f->peers[0].fd, frame, sizeof(frame)), sizeof(frame));
 	LOOPBACK_WAIT(f->loop, f->frames == 1);
@@ -228,8 +228,8 @@ a_peer_that_disconnects_at_once_is_dialled_with_a_backoff(void **state)
 	dial(f, 1, 10 * RM_NS_PER_MS);
 	loopback_run(f->loop, 500 * RM_NS_PER_MS);
 	unsettled = f->peers[0].accepted;
-	/* Pauses of 0..10, 0..20, 0..40, 0..80, 0..80, ... ms; without growth 5 ms
-	 * each would make 100. */
+	/* The pauses are at most 10, 20, 40, 80, 80, ... ms. Without growth (5 ms on
+	 * average) there would be 100 attempts. */
 	assert_in_range(unsettled, 2, 50);
 
 	before = f->peers[0].accepted;
@@ -257,7 +257,7 @@ a_host_that_drops_connects_times_out(void **state)
 	rm_mono_t begun;
 	int fds[3];
 
-	/* A backlog of 0 holds one; further connects get no answer. */
+	/* A backlog of 0 holds one connection; further ones get no answer. */
 	peer_leave(&f->peers[0]);
 	fds[0] = loopback_listen(&f->peers[0].port);
 	assert_int_equal(listen(fds[0], 0), 0);
@@ -278,7 +278,7 @@ a_refusal_by_the_owner_closes_and_gives_the_reason(void **state)
 
 	f->settles = false;
 	f->up_returns = -EPROTO;
-	f->free_in_down = true; /* and freeing from there is safe */
+	f->free_in_down = true; /* freeing the dialer in its callback is safe */
 	dial(f, 1, 10 * RM_NS_PER_MS);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
 	assert_int_equal(f->reason, -EPROTO);
@@ -332,7 +332,7 @@ a_peer_is_watched_for_its_welcome_and_then_for_its_pings(void **state)
 	LOOPBACK_WAIT(f->loop, f->ups == 2);
 	later = rm_mono_add(rm_mono_now(), 3 * RM_NS_PER_S);
 	assert_false(rm_dialer_watch(f->dialer, later, 0, RM_NS_PER_S));
-	rm_dialer_pinged(f->dialer); /* only now silence has a meaning */
+	rm_dialer_pinged(f->dialer); /* only from now on silence counts */
 	assert_true(rm_dialer_watch(f->dialer, later, 0, RM_NS_PER_S));
 	assert_false(rm_dialer_watch(f->dialer, later, 0, RM_NS_PER_S));
 	LOOPBACK_WAIT(f->loop, f->downs >= 2);

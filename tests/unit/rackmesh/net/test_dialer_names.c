@@ -16,8 +16,8 @@
 
 #define MS RM_NS_PER_MS
 
-/* Listens at 127.0.0.<host>, at one port as the others, and keeps the last connection.
- */
+/* Listens at 127.0.0.<host>, at the same port as the others, and keeps the last
+ * connection. */
 struct peer {
 	struct rm_listener *listener;
 	unsigned accepted;
@@ -27,7 +27,7 @@ struct peer {
 struct fixture {
 	struct rm_loop *loop;
 	struct rm_dialer *dialer;
-	struct peer peers[5]; /* by host; 0: none */
+	struct peer peers[5]; /* number of the host; 0: none */
 	int port;
 	unsigned ups, downs;
 	int reason;
@@ -97,7 +97,7 @@ on_down(int reason, void *arg)
 	snprintf(f->cause, sizeof(f->cause), "%s", rm_dialer_error(f->dialer));
 }
 
-/* names: at our port; the dialer has patience_ns for each step. */
+/* Dials names at our port; each step may take patience_ns. */
 static void
 dial(struct fixture *f, const char *const *names, size_t count, int64_t patience_ns)
 {
@@ -168,7 +168,7 @@ all_addresses_of_a_name_are_tried_in_order(void **state)
 	dial_agg(f, 10000 * MS);
 	assert_int_equal(f->ups, 0);
 	LOOPBACK_WAIT(f->loop, f->ups == 1 && f->peers[3].fd >= 0);
-	assert_int_equal(f->downs, 1); /* 127.0.0.2 refused us */
+	assert_int_equal(f->downs, 1); /* 127.0.0.2 refused the connection */
 	leaves(f, 3);
 	LOOPBACK_WAIT(f->loop, f->ups == 2 && f->peers[4].fd >= 0);
 }

@@ -43,7 +43,7 @@ a_frame_is_read_as_it_was_written(void **state)
 static void
 the_bytes_on_the_wire_are_big_endian_length_checksum_payload(void **state)
 {
-	/* CRC-32 of "123456789" is the catalogue's check value. */
+	/* The CRC-32 of "123456789" is the published check value. */
 	static const uint8_t wire[] = { 0, 0, 0, 9, 0xcb, 0xf4, 0x39, 0x26, '1', '2',
 		'3', '4', '5', '6', '7', '8', '9' };
 	uint8_t got[sizeof(wire)];
@@ -158,7 +158,7 @@ a_sealed_frame_has_no_checksum_and_needs_none(void **state)
 	assert_int_equal(frame.len, 5);
 	assert_memory_equal(frame.data, "hello", 5);
 	free(frame.data);
-	/* Outside of TLS it is a damaged one. */
+	/* Without TLS a sealed frame counts as damaged. */
 	assert_int_equal(rm_frame_put_sealed(*state, (const uint8_t *)"hello", 5), 0);
 	assert_int_equal(rm_frame_take(*state, 5, &frame), -EBADMSG);
 }

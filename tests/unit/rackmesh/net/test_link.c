@@ -98,7 +98,7 @@ a_busy_peer_does_not_block_another_one(void **state)
 	peer_writes(f, frames_of(2000, 1));
 	peer_writes(&quiet, frames_of(1, 1));
 	LOOPBACK_WAIT(f->loop, f->frames == 2000 && quiet.frames == 1);
-	/* All of a read is 455 frames; a share is fewer. */
+	/* One read delivers at most 455 frames; one share must be fewer. */
 	assert_in_range(quiet.other_at_first, 0, 200);
 	fixture_shut(&quiet);
 }
@@ -114,8 +114,8 @@ a_paused_link_hands_over_nothing_until_it_is_resumed(void **state)
 	assert_int_equal(f->frames, 0);
 	rm_link_resume(f->link);
 	LOOPBACK_WAIT(f->loop, f->frames == 3);
-	/* What comes during a pause is not handed over; it can be closed all the same.
-	 */
+	/* Data that arrives during a pause is not handed over; the link can be
+	 * closed all the same. */
 	peer_writes(f, frames_of(2, 9));
 	rm_link_pause(f->link);
 	rm_link_close(f->link, -ETIMEDOUT);
@@ -144,7 +144,7 @@ sends_are_refused_when_the_peer_does_not_read(void **state)
 	assert_int_equal(rm_link_counts(f->link)->frames_out, sent);
 	assert_int_equal(f->closes, 0);
 
-	/* Once he reads, everything that was taken arrives and we hear of it. */
+	/* Once the peer reads, all queued frames arrive and on_drain is called. */
 	f->drained = 0;
 	for (size_t got = 0; got < sent * (sizeof(data) + 8);) {
 		uint8_t sink[4096];
@@ -159,8 +159,8 @@ sends_are_refused_when_the_peer_does_not_read(void **state)
 	assert_int_equal(rm_link_output_bytes(f->link), 0);
 }
 
-/* Our process freezes no other here, but a socket that nobody reads is the same
- * to its peer: the kernel acknowledges, the owner does not answer. */
+/* The test cannot freeze a peer, but a socket that is never read looks the same to
+ * the link: the kernel acknowledges the data, the owner does not answer. */
 static void
 a_frozen_peer_still_acknowledges(void **state)
 {
@@ -179,8 +179,8 @@ a_frozen_peer_still_acknowledges(void **state)
 				   rm_link_output_bytes(f->link) == 0);
 }
 
-/* One whose process froze first has nothing of ours to acknowledge: without this we
- * would wait for its answer for ever. */
+/* A peer that froze before has no data of ours to acknowledge. Without this check we
+ * would wait for ever. */
 static void
 a_vanished_host_is_noticed_also_without_own_traffic(void **state)
 {

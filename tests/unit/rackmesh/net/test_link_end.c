@@ -54,8 +54,8 @@ everything_sent_before_a_close_arrives_first(void **state)
 	assert_int_equal(f->reason, 0);
 }
 
-/* So many are busy at once that libevent puts their deferred shares off, and the
- * end of each stream is read before its last frames are handed over. */
+/* So many links are busy at once that libevent delays their deferred shares. The end
+ * of each stream is then read before its last frames are handed over. */
 static void
 links_that_close_together_still_deliver_all_frames(void **state)
 {
@@ -89,7 +89,7 @@ sending_to_a_closed_peer_still_receives_its_last_frames(void **state)
 	peer_writes(f, frames_of(300, 10));
 	close(f->peer);
 	f->peer = -1;
-	/* The first provokes a reset, the next one meets EPIPE. */
+	/* The first write causes a reset, the next one gets EPIPE. */
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(rm_link_send(f->link, &byte, 1), 0);
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
@@ -141,7 +141,7 @@ the_error_of_a_frame_handler_is_the_reason_of_the_close(void **state)
 	struct fixture *f = *state;
 
 	f->free_in_close = true;
-	f->frame_returns = -EAGAIN; /* means nothing special here */
+	f->frame_returns = -EAGAIN; /* has no special meaning here */
 	peer_writes(f, frames_of(3, 1));
 	LOOPBACK_WAIT(f->loop, f->closes > 0);
 	assert_int_equal(f->frames, 1);

@@ -1,5 +1,5 @@
-/* Frames that have begun and do not come to an end: a relay lies between a link and its
- * peer, and at a word lets one byte through at a time. */
+/* Frames that begin and do not end: a forwarder between a link and its peer can let
+ * one byte through at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define FRAME_NS (500 * RM_NS_PER_MS)
 #define BYTE_NS RM_NS_PER_MS
-#define LARGE 8000 /* bytes: 8 s at that pace */
+#define LARGE 8000 /* bytes: 8 s at this pace */
 #define SMALL 20
 #define FOR_EVER SIZE_MAX
 
@@ -22,7 +22,7 @@ struct forwarder {
 	struct bufferevent *left, *right;
 	struct rm_timer *timer;
 	bool slow;
-	size_t most; /* bytes that pass while it is slow */
+	size_t most; /* bytes forwarded while it is slow */
 	unsigned opens, frames, closes;
 	int reason;
 	uint64_t slow_frames;
@@ -169,7 +169,7 @@ expect_late(struct ends *ends, struct forwarder *forwarder)
 	forwarder_close(forwarder);
 }
 
-/* most bytes of a large frame pass, one by one, after a whole one. */
+/* After one whole frame, most bytes of a large frame pass one by one. */
 static void
 dribbles(struct ends *ends, struct forwarder *forwarder, size_t most)
 {
@@ -202,11 +202,12 @@ small_frames_of_a_slow_peer_all_arrive(void **state)
 
 	forwarder_open(&forwarder, ends);
 	forwarder.slow = true;
-	for (size_t i = 0; i < 50; i++) /* 28 ms each: two and a half times the time */
+	for (size_t i = 0; i < 50; i++) /* 28 ms each: two and a half times the limit */
 		sends(&forwarder, SMALL);
 	LOOPBACK_WAIT(ends->loop, forwarder.frames == 50 || forwarder.closes > 0);
 	assert_int_equal(forwarder.closes, 0);
-	loopback_run(ends->loop, 2 * FRAME_NS); /* silence is no frame */
+	/* Silence without a frame in progress is no error. */
+	loopback_run(ends->loop, 2 * FRAME_NS);
 	assert_int_equal(forwarder.closes, 0);
 	forwarder_close(&forwarder);
 }

@@ -29,7 +29,7 @@ both_sides_get_the_identity_of_the_other(void **state)
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->refused, 0);
 }
 
-/* A bare socket as the wire of one end; what that has sent is read and judged. */
+/* Replaces the connection of one end by a socket, and checks what that end sent. */
 static size_t
 wire_of(struct ends *ends, struct end *end, bool accepting, uint8_t *out, size_t size)
 {
@@ -63,7 +63,7 @@ frames_sent_before_the_handshake_are_never_sent_in_plaintext(void **state)
 	size_t got;
 
 	got = wire_of(ends, &ends->dialing, false, out, sizeof(out));
-	assert_true(got > 0); /* its first move */
+	assert_true(got > 0); /* its first message */
 	assert_null(memmem(out, got, BODY, sizeof(BODY)));
 	assert_int_equal(ends->dialing.opens, 0);
 	got = wire_of(ends, &ends->accepting, true, out, sizeof(out));
@@ -191,8 +191,8 @@ all_that_was_sent_before_an_orderly_end_comes_first(void **state)
 }
 
 /*
- * Between the two a relay that can cut the stream where it likes: to end a stream is
- * what anybody on the way can do, so it is never an orderly end.
+ * A forwarder between the two ends can cut the stream anywhere. Anybody on the path can
+ * end a TCP stream, so that is never an orderly end of TLS.
  */
 static void
 a_stream_that_is_cut_is_a_reset(void **state)
@@ -218,7 +218,7 @@ a_stream_that_is_cut_is_a_reset(void **state)
 		event_base_loop(rm_loop_base(ends->loop), EVLOOP_NONBLOCK);
 		assert_in_range(++cut, 1, 10000000);
 	}
-	/* Two frames in two records; of the second one half comes through. */
+	/* Two frames in two records; only half of the second record gets through. */
 	assert_int_equal(
 	    rm_link_send(ends->dialing.link, (const uint8_t *)BODY, sizeof(BODY)), 0);
 	assert_int_equal(
@@ -297,7 +297,7 @@ half_a_handshake_ends_after_its_time(void **state)
 
 	loopback_pair(fds, 0);
 	end_begin(ends->loop, &ends->accepting, fds[0], true);
-	/* A record that goes on for ever. */
+	/* A record that never ends. */
 	assert_int_equal(write(fds[1], "\x16\x03\x01\x02\x00\x01", 6), 6);
 	LOOPBACK_WAIT(ends->loop, ends->accepting.closes > 0);
 	assert_int_equal(ends->accepting.reason, -ETIMEDOUT);
@@ -312,8 +312,9 @@ static void
 an_odd_first_message_is_refused_before_room_is_made_for_it(void **state)
 {
 	static const uint8_t odd[][12] = {
-		{ 0x16, 3, 1, 0x3f, 0xff, 1, 0x01, 0xff, 0xff }, /* long */
-		{ 0x16, 3, 1, 0, 1, 1, 0x16, 3, 1, 0, 4 },       /* cut small */
+		{ 0x16, 3, 1, 0x3f, 0xff, 1, 0x01, 0xff, 0xff }, /* a long message */
+		/* A message cut into small records. */
+		{ 0x16, 3, 1, 0, 1, 1, 0x16, 3, 1, 0, 4 },
 	};
 	struct ends *ends = *state;
 
@@ -331,8 +332,8 @@ an_odd_first_message_is_refused_before_room_is_made_for_it(void **state)
 	}
 }
 
-/* All that one may send who has shown nothing: of a first message of the longest kind
- * all but the last byte, and nobody reads the rest. */
+/* The largest input of an unauthenticated peer: all but the last byte of the longest
+ * first message, while the peer reads nothing of our answer. */
 static void
 an_unknown_peer_takes_little_memory(void **state)
 {
@@ -348,14 +349,14 @@ an_unknown_peer_takes_little_memory(void **state)
 		peers[i] = fds[1];
 		end_begin(ends->loop, &pending_conns[i], fds[0], true);
 		assert_int_equal(write(fds[1], junk, sizeof(junk)), sizeof(junk));
-		if (i == 0) /* what is made once */
+		if (i == 0) /* allocations that happen once */
 			loopback_run(ends->loop, 20 * RM_NS_PER_MS);
 		if (i == 0)
 			before = mallinfo2().uordblks;
 	}
 	loopback_run(ends->loop, 100 * RM_NS_PER_MS);
 	each = (mallinfo2().uordblks - before) / (REFUSED_PEERS - 1);
-	print_message("%zu bytes each\n", each); /* 0 under the sanitizers */
+	print_message("%zu bytes each\n", each); /* 0 with sanitizers */
 	assert_in_range(each, 0, UNKNOWN_PEER_BYTES);
 	for (int i = 0; i < REFUSED_PEERS; i++) {
 		pending_conns[i].tls = NULL;
@@ -370,7 +371,7 @@ the_error_of_on_open_is_the_reason_of_the_close(void **state)
 	struct ends *ends = *state;
 
 	ends->accepting.open_returns = -EPERM;
-	ends->accepting.greets = true; /* its refusal */
+	ends->accepting.greets = true; /* the alert that refuses it */
 	ends_connect(ends);
 	LOOPBACK_WAIT(
 	    ends->loop, ends->accepting.closes > 0 && ends->dialing.closes > 0);

@@ -11,8 +11,8 @@
 #include "tests/support/tls_fixture.h"
 
 /*
- * Somebody with a certificate that our own code would not even load: plain OpenSSL,
- * which trusts everybody, on the other end of the connection.
+ * A peer whose certificate our own code would not even load: plain OpenSSL, which
+ * accepts any certificate, at the other end of the connection.
  */
 struct bad_peer {
 	SSL_CTX *ctx;
@@ -61,7 +61,7 @@ unknown_peer_end(struct bad_peer *bad_peer)
 	close(bad_peer->fd);
 }
 
-/* One move of his; true while he has not given up. */
+/* One step of the peer's handshake. False: the peer has given up. */
 static bool
 unknown_peer_moves(struct bad_peer *bad_peer)
 {
@@ -71,7 +71,7 @@ unknown_peer_moves(struct bad_peer *bad_peer)
 	return r > 0 || SSL_get_error(bad_peer->ssl, r) == SSL_ERROR_WANT_READ;
 }
 
-/* He meets our end, which is in that role; how it ended. */
+/* Connects the peer to our end, which has this role. Returns how it ended. */
 static int
 meet(struct ends *ends, struct end *end, bool accepting,
     const struct rm_tls_files *files)
@@ -94,8 +94,9 @@ meet(struct ends *ends, struct end *end, bool accepting,
 static const struct {
 	const char *name;
 	struct pki_wish wish;
-	const char *reports; /* our sentence; NULL: he is let in */
-	enum { ANY, SERVER_ONLY, CLIENT_ONLY } when; /* what the certificate is for */
+	const char *reports; /* our error; NULL: accepted */
+	/* The roles that the certificate is valid for. */
+	enum { ANY, SERVER_ONLY, CLIENT_ONLY } when;
 } pending_conns[] = {
 	{ "good", { .uri = AGENT_URI }, NULL, ANY },
 	{ "good with other names",
@@ -159,7 +160,7 @@ every_bad_certificate_is_refused_in_both_roles(void **state)
 		    pki_issue(ends->pki, "stranger", &pending_conns[i].wish);
 		const char *reports = pending_conns[i].reports;
 
-		/* We accept: he is a client. */
+		/* We accept: the peer is a client. */
 		judge(ends, &files, pending_conns[i].name,
 		    pending_conns[i].when == CLIENT_ONLY ? NULL : reports, true);
 		judge(ends, &files, pending_conns[i].name,
@@ -175,7 +176,7 @@ a_certificate_of_another_authority_is_refused(void **state)
 	struct rm_tls_files files =
 	    pki_issue(other, "stranger", &(struct pki_wish){ .uri = AGENT_URI });
 
-	/* The same names, other keys. */
+	/* The same names with other keys. */
 	judge(ends, &files, "foreign", "unable to get local issuer", true);
 	judge(ends, &files, "foreign", "unable to get local issuer", false);
 	pki_free(other);
@@ -214,7 +215,8 @@ a_revoked_intermediate_revokes_all_that_it_has_signed(void **state)
 	ends->accepting.tls = tls_of(ends->loop, &own);
 	files = pki_issue(ends->pki, "stranger",
 	    &(struct pki_wish){ .uri = AGENT_URI, .by = middle });
-	/* The intermediate has no list of its own: it has revoked nobody. */
+	/* The intermediate authority has no revocation list: it has revoked no
+	 * certificate. */
 	judge(ends, &files, "intermediate", NULL, true);
 	pki_revoke(ends->pki, "revoked", NULL, "middle");
 	rm_tls_look(ends->accepting.tls);
@@ -255,7 +257,7 @@ tls_below_1_3_is_refused(void **state)
 	}
 }
 
-/* Each message of the peer asks for an answer, and the peer reads none. */
+/* Each message of the peer requires an answer, and the peer reads none. */
 static void
 a_peer_that_asks_for_endless_tls_answers_is_disconnected(void **state)
 {
@@ -270,7 +272,8 @@ a_peer_that_asks_for_endless_tls_answers_is_disconnected(void **state)
 	size_t most = 0;
 	int fds[2];
 
-	/* Not TCP: both ways being full, its windows open by the kernel's timers. */
+	/* Not TCP: when both directions are full, TCP reopens its windows by the
+	 * kernel's timers. */
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	assert_int_equal(
 	    setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &(int){ 4096 }, sizeof(int)), 0);
@@ -291,7 +294,7 @@ a_peer_that_asks_for_endless_tls_answers_is_disconnected(void **state)
 	unknown_peer_end(&bad_peer);
 }
 
-/* In TLS 1.3 it is up before it hears of it. */
+/* In TLS 1.3 the peer is connected before the refusal arrives. */
 static void
 a_refused_peer_gets_the_reason(void **state)
 {
@@ -367,7 +370,7 @@ removing_an_authority_ends_its_links(void **state)
 	files = pki_issue(
 	    ends->pki, "accepting", &(struct pki_wish){ .uri = TOR_URI, .by = new });
 	ends->accepting.tls = tls_of(ends->loop, &files);
-	/* The dialing end has looked before; with its next look it knows both. */
+	/* The dialing end read the list earlier; its next look loads both. */
 	LOOPBACK_WAIT(ends->loop, rm_tls_counts(ends->dialing.tls)->rotations == 1);
 	ends_open(ends);
 	pki_trust(ends->pki, new, NULL);

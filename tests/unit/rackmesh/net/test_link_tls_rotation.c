@@ -43,7 +43,7 @@ lane_send(struct lane *lane)
 	}
 }
 
-/* What is rotated this time: a leaf, an intermediate, the kind of key, the root. */
+/* What is rotated this time: leaf, intermediate, key type or root. */
 struct wheel {
 	struct pki_authority *root, *last_root, *by;
 };
@@ -57,7 +57,7 @@ wheel_turn(struct ends *ends, struct wheel *wheel, unsigned turn)
 	case 3: /* another intermediate */
 		wheel->by = pki_authority(ends->pki, "middle", wheel->root);
 		break;
-	case 5: /* a new root: first it is believed, besides the old one */
+	case 5: /* a new root: first it is trusted besides the old one */
 		wheel->last_root = wheel->root;
 		wheel->root = pki_authority(ends->pki, "next root", NULL);
 		pki_trust(ends->pki, wheel->last_root, wheel->root);
@@ -65,7 +65,7 @@ wheel_turn(struct ends *ends, struct wheel *wheel, unsigned turn)
 	case 6: /* then it signs */
 		wheel->by = wheel->root;
 		break;
-	case 7: /* then the old one goes */
+	case 7: /* then the old root is removed */
 		pki_trust(ends->pki, wheel->root, NULL);
 		return;
 	default:
@@ -82,7 +82,7 @@ lane_reopen(struct ends *ends, struct lane *lane)
 {
 	int fds[2];
 
-	/* An orderly end: all that was sent arrives, as it must. */
+	/* An orderly end: all frames sent before it must arrive. */
 	if (lane->dialing.link != NULL)
 		end_hang_up(&lane->dialing);
 	if (lane->accepting.link != NULL)
@@ -97,8 +97,8 @@ lane_reopen(struct ends *ends, struct lane *lane)
 }
 
 /*
- * Links stand through every rotation, and new ones begin with what there is at the
- * moment. Leaf, intermediate, kind of key and root are rotated in turns.
+ * Links survive every rotation, and new links use the current files. Leaf,
+ * intermediate, key type and root are rotated in turns.
  */
 static void
 no_frame_is_lost_by_rotations(void **state)
@@ -122,8 +122,8 @@ no_frame_is_lost_by_rotations(void **state)
 		for (size_t i = 0; i < LINKS; i++)
 			lane_send(&lanes[i]);
 		event_base_loop(rm_loop_base(ends->loop), EVLOOP_NONBLOCK);
-		/* Before the old root goes, all have begun anew, as they would when
-		 * their certificates end. */
+		/* Before the old root is removed, all links reconnect, as they would
+		 * before their certificates end. */
 		for (size_t i = 0; i < LINKS; i++)
 			if (turn % 8 == 7 || i == turn % LINKS)
 				lane_reopen(ends, &lanes[i]);
@@ -230,7 +230,7 @@ the_dialing_side_reconnects_before_a_certificate_expires(void **state)
 	LOOPBACK_WAIT(ends->loop, dial.downs == 1);
 	assert_int_equal(dial.reason, -ESTALE);
 	LOOPBACK_WAIT(ends->loop, dial.ups == 2 && ends->accepting.frames == 1);
-	assert_int_equal(ends->accepting.reason, 0); /* in order */
+	assert_int_equal(ends->accepting.reason, 0); /* not refused */
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->refused, 0);
 	rm_dialer_free(dial.dialer);
 	rm_listener_free(listener);
@@ -242,7 +242,7 @@ now_s(void)
 	return rm_wall_now().ns / RM_NS_PER_S;
 }
 
-/* They begin a minute ago: 240 s, of which 48 are a fifth. */
+/* The certificates began a minute ago: they last 240 s, of which 48 s are a fifth. */
 static void
 the_accepting_side_sees_when_the_peers_certificate_expires(void **state)
 {
@@ -264,7 +264,7 @@ the_accepting_side_sees_when_the_peers_certificate_expires(void **state)
 	assert_true(rm_link_certificate_ending(link, ends_s + 1));
 }
 
-/* With 12 of 72 s left: long before one must begin anew. */
+/* With 12 of 72 s left, long before the link must reconnect. */
 static void
 a_renewed_certificate_is_shown_before_a_renewal_is_missed(void **state)
 {
@@ -285,7 +285,7 @@ a_renewed_certificate_is_shown_before_a_renewal_is_missed(void **state)
 	assert_int_equal(dial.reason, -ESTALE);
 	assert_string_equal(dial.cause, "certificate renewed, reconnecting");
 	LOOPBACK_WAIT(ends->loop, dial.ups == 2 && ends->accepting.frames == 1);
-	assert_int_equal(ends->accepting.reason, 0); /* in order */
+	assert_int_equal(ends->accepting.reason, 0); /* not refused */
 	assert_false(rm_link_certificate_ending(ends->accepting.link, now_s()));
 	rm_dialer_free(dial.dialer);
 	rm_listener_free(listener);
@@ -315,7 +315,7 @@ a_refused_dialer_reports_the_reason_and_is_not_connected(void **state)
 	rm_listener_free(listener);
 }
 
-/* It is connected, but nobody shakes hands. */
+/* The peer is connected, but makes no handshake. */
 static void
 a_dialer_gives_up_on_a_peer_without_a_handshake(void **state)
 {

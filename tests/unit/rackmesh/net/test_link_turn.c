@@ -1,5 +1,5 @@
-/* Newcomers who have a daemon do the costly work of TLS, and others on the same loop.
- */
+/* New connections cause costly TLS work, while known connections share the same
+ * loop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,10 +28,11 @@ struct flood {
 	struct known known;
 	struct rm_link *links[NEWCOMERS];
 	int peers[NEWCOMERS];
-	int reason;     /* of the last that was closed */
-	unsigned steps; /* of handshakes, or ends: each is its link's last */
-	bool answers;   /* with a frame of the one who is known after every step */
-	unsigned leave; /* so many of the last newcomers after the first */
+	int reason; /* of the link that was closed last */
+	/* Handshake steps, or ends: each is the last step of its link. */
+	unsigned steps;
+	bool answers;   /* a known link sends a frame after every step */
+	unsigned leave; /* how many of the last newcomers to free after the first end */
 };
 
 static void
@@ -86,7 +87,7 @@ on_close(struct rm_link *link, int reason, void *arg)
 	}
 }
 
-/* As a client begins, and of no sense only when it is read. */
+/* Begins like a client's greeting; that it is invalid shows only when it is read. */
 static const uint8_t greeting[GREETING_BYTES] = { 0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3,
 	3 };
 
@@ -106,7 +107,7 @@ newcomer_comes(struct flood *flood, size_t i)
 	    0);
 }
 
-/* The newcomers' bytes are there first. */
+/* The bytes of the new connections are there first. */
 static void
 flood_comes(struct flood *flood, struct ends *ends)
 {
@@ -195,7 +196,7 @@ no_step_runs_for_a_closed_connection(void **state)
 
 struct watch {
 	struct rm_tls *tls;
-	uint64_t handshakes, most; /* between two looks */
+	uint64_t handshakes, most; /* between two checks */
 };
 
 static void

@@ -105,7 +105,7 @@ a_name_without_an_address_is_reported_with_the_resolvers_error(void **state)
 
 	ask(f, "nobody.invalid:7471");
 	LOOPBACK_WAIT(f->loop, f->answers == 1);
-	assert_int_equal(f->r, -EAGAIN); /* its server is not there */
+	assert_int_equal(f->r, -EAGAIN); /* no name server is running */
 	assert_int_equal(f->count, 0);
 	assert_string_equal(f->reason,
 	    "cannot resolve nobody.invalid: Temporary failure in name resolution");
@@ -140,8 +140,8 @@ a_numeric_address_is_its_own_answer(void **state)
 	assert_true(rm_address_equal(&addresses[0], &endpoint.address));
 }
 
-/* The loop turns, other names are answered, and giving up does not wait, while a server
- * takes its time; but threads have an end. */
+/* While a server is slow the loop runs, other names are resolved, and giving up does
+ * not wait. The number of threads is limited. */
 static void
 a_silent_name_server_delays_no_other_look_up(void **state)
 {
@@ -149,7 +149,7 @@ a_silent_name_server_delays_no_other_look_up(void **state)
 	struct rm_lookup *lookups[RM_LOOKUPS_MAX] = { NULL };
 	struct rm_endpoint endpoint = endpoint_of("slow.invalid:7471");
 	struct fixture other = { .loop = f->loop };
-	unsigned questions = 1; /* of all threads, each asks for A and AAAA */
+	unsigned questions = 1; /* of all threads; each sends an A and an AAAA query */
 	int server = resolver_silent();
 
 	resolver_hosts("127.0.0.3 agg\n");
@@ -169,12 +169,14 @@ a_silent_name_server_delays_no_other_look_up(void **state)
 	    -EBUSY);
 	for (size_t i = 1; i < RM_LOOKUPS_MAX; i++)
 		rm_lookup_free(lookups[i]);
-	/* Given up, and their threads still are there: nobody waited for them. */
+	/* The requests were given up, and their threads still exist: nobody waited
+	 * for them. */
 	assert_int_equal(rm_lookup_new(f->loop, &endpoint, RM_LOOKUPS_MAX, on_answer, f,
 			     &lookups[0]),
 	    -EBUSY);
 	assert_int_equal(f->answers, 0);
-	/* Where they stay: a thread that just ends is a leak to the sanitizer. */
+	/* Wait until the threads hang in a system call: one that just ends would be
+	 * reported as a leak. */
 	LOOPBACK_WAIT(
 	    f->loop, (questions += resolver_asked(server)) == 2 * RM_LOOKUPS_MAX);
 	close(server);
@@ -190,7 +192,7 @@ main(void)
 		TEST(a_name_without_an_address_is_reported_with_the_resolvers_error),
 		TEST(the_number_of_addresses_of_a_name_is_limited),
 		TEST(a_numeric_address_is_its_own_answer),
-		/* The last: its threads outlive it. */
+		/* The last test, because its threads outlive it. */
 		TEST(a_silent_name_server_delays_no_other_look_up),
 	};
 

@@ -14,7 +14,7 @@
 
 #define MANY (RM_PENDING_CONNS_MAX + 10)
 
-struct caller { /* as a daemon's session */
+struct caller { /* takes the place of a daemon's session */
 	struct fixture *f;
 	struct rm_link *link;
 	struct rm_pending_conn pending_conn;

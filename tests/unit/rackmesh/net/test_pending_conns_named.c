@@ -1,4 +1,4 @@
-/* Many links of one certificate at the door, among others'. */
+/* Many unauthenticated links with one certificate, among links with others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -22,7 +22,7 @@ struct fixture {
 	char line[256];
 };
 
-struct session { /* the conn is not the first member */
+struct session { /* not the first member, so that a wrong cast fails */
 	struct fixture *fixture;
 	char *text;
 	struct rm_conn conn;

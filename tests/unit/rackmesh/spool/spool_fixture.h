@@ -1,6 +1,6 @@
 /*
- * spool_fixture - a spool in a folder of its own, with what it told; for the tests of
- * the spool. Records say which they are: altered ones are seen.
+ * spool_fixture - a spool in a folder of its own, with the calls of its callbacks. Each
+ * record contains its identity, so that altered records are found.
  */
 #ifndef TESTS_UNIT_BASE_SPOOL_FIXTURE_H
 #define TESTS_UNIT_BASE_SPOOL_FIXTURE_H
@@ -19,7 +19,7 @@
 #include "tests/support/loopback.h"
 
 #define FIXTURE_MAX_RECORD 5000
-#ifndef FIXTURE_ROOT /* a disk: its fsyncs are part of the test */
+#ifndef FIXTURE_ROOT /* on a disk: its fsyncs are part of the test */
 #define FIXTURE_ROOT "/tmp"
 #endif
 
@@ -29,7 +29,7 @@ struct fixture {
 	struct rm_spool *spool;
 	struct rm_spool_options options;
 	char root[64], folder[80];
-	uint64_t durable; /* the last that was promised */
+	uint64_t durable; /* the last promised record */
 	unsigned promises, fetches;
 	bool inside_append;
 };
@@ -87,7 +87,7 @@ stop(struct fixture *f)
 	f->spool = NULL;
 }
 
-/* Every file's bytes, and how many there are whose name ends so. */
+/* Adds up the bytes of all files, and counts those with this suffix. */
 static inline uint64_t
 on_disk(const char *folder, const char *end, unsigned *count)
 {
@@ -160,7 +160,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* What the record of this number says, for ever. */
+/* Writes the content of the record with this number; it never changes. */
 static inline size_t
 record_bytes(uint64_t seq, uint8_t bytes[FIXTURE_MAX_RECORD], size_t size)
 {
@@ -193,7 +193,8 @@ settle(struct fixture *f)
 	LOOPBACK_WAIT(f->loop, f->durable == rm_spool_next(f->spool) - 1);
 }
 
-/* The first record from seq on, fetched if need be; false: there is none. */
+/* Returns the first record from seq on, fetching it if necessary. False: there is
+ * none. */
 static inline bool
 take(struct fixture *f, uint64_t seq, struct rm_spool_item *item)
 {
@@ -219,7 +220,7 @@ take(struct fixture *f, uint64_t seq, struct rm_spool_item *item)
 	return true;
 }
 
-/* How many there are; the first and the last. */
+/* Counts the records; sets the numbers of the first and the last. */
 static inline uint64_t
 walk(struct fixture *f, uint64_t *first, uint64_t *last)
 {

@@ -52,7 +52,7 @@ one_sync_makes_many_records_durable(void **state)
 	counts = rm_spool_counts(f->spool);
 	for (int i = 0; i < 1000; i++)
 		append(f, 100);
-	/* The loop has not turned: whatever the disk has done, nothing was promised. */
+	/* The loop has not run: whatever is on the disk, no promise was made. */
 	assert_int_equal(f->durable, 0);
 	settle(f);
 	assert_true(counts->syncs >= 2);
@@ -87,7 +87,7 @@ a_restart_finds_records_that_were_not_done(void **state)
 	assert_int_equal(start(f), 0);
 	identity = rm_spool_identity(f->spool);
 	assert_int_equal(identity, 0x5eed);
-	f->options.identity = 0; /* only for a new one */
+	f->options.identity = 0; /* one for each start */
 	for (int life = 0; life < 5; life++) {
 		for (int i = 0; i < 100; i++)
 			append(f, 500);
@@ -112,7 +112,7 @@ waiting_records_are_written_at_the_end(void **state)
 	assert_int_equal(start(f), 0);
 	for (int i = 0; i < 1000; i++)
 		append(f, 200);
-	stop(f); /* the loop has not turned once */
+	stop(f); /* the loop has not run once */
 	assert_int_equal(start(f), 0);
 	assert_int_equal(walk(f, NULL, NULL), 1000);
 	assert_int_equal(rm_spool_next(f->spool), 1001);
@@ -141,7 +141,7 @@ numbers_go_on_when_no_record_is_left(void **state)
 	assert_int_equal(rm_spool_next(f->spool), 31);
 }
 
-/* The same bound, whatever the sizes; seen from outside. */
+/* The same limit for any size of records, measured on the disk. */
 static void
 a_full_spool_drops_its_oldest_and_never_exceeds_its_bytes(void **state)
 {
@@ -164,7 +164,7 @@ a_full_spool_drops_its_oldest_and_never_exceeds_its_bytes(void **state)
 		balance(f);
 		if (i % 10 != 0)
 			continue;
-		settle(f); /* nothing is created while we add up */
+		settle(f); /* no file is created while the sizes are added up */
 		bytes = on_disk(f->folder, "", &count);
 		assert_true(bytes <= 16384);
 		if (bytes > most)
@@ -213,7 +213,8 @@ a_record_damaged_while_the_daemon_runs_is_not_returned(void **state)
 	snprintf(path, sizeof(path), "%s/%016x.spool", f->folder, 1);
 	fd = open(path, O_WRONLY);
 	assert_true(fd >= 0);
-	/* The second record; the first is the next to be read, and so in memory. */
+	/* The second record. The first is the next to be read and therefore in
+	 * memory. */
 	assert_int_equal(pwrite(fd, "?", 1, 32 + 116 + 16 + 50), 1);
 	close(fd);
 	walk(f, NULL, NULL);

@@ -12,7 +12,8 @@
 
 #define KILLS 20
 
-/* Appends as fast as promises come, and says each; until it is killed. */
+/* Appends records as fast as promises come and prints each promise, until it is
+ * killed. */
 static void
 child_appends(struct fixture *f, int out)
 {
@@ -21,7 +22,7 @@ child_appends(struct fixture *f, int out)
 	if (start(f) < 0)
 		_exit(1);
 	reported = rm_spool_next(f->spool) - 1;
-	alarm(600); /* should the test die before us */
+	alarm(600); /* ends if the test dies first */
 	for (;;) {
 		uint8_t bytes[FIXTURE_MAX_RECORD];
 		uint64_t next = rm_spool_next(f->spool);
@@ -40,7 +41,8 @@ child_appends(struct fixture *f, int out)
 	}
 }
 
-/* Until it has promised so much more; returns the last that it has promised. */
+/* Waits for this many further promises. Returns the number of the last promised
+ * record. */
 static uint64_t
 run_and_kill(struct fixture *f, uint64_t enough)
 {
@@ -76,7 +78,7 @@ static void
 kill_9_loses_no_acknowledged_record(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t from = 1; /* the number with which a life begins */
+	uint64_t from = 1; /* the number at which this run begins */
 
 	f->options.segment_bytes = 4096;
 	for (uint64_t i = 0; i < KILLS; i++) {
@@ -85,7 +87,7 @@ kill_9_loses_no_acknowledged_record(void **state)
 
 		assert_true(promised >= from + 30);
 		assert_int_equal(start(f), 0);
-		/* The child was done with those up to 40 before. */
+		/* The child had finished the records up to 40 before. */
 		for (uint64_t seq = promised - 30; seq <= promised; seq++) {
 			if (seq < from)
 				continue;

@@ -1,6 +1,6 @@
 /*
- * A spool on disks that are full or read-only, for real: a small tmpfs in a mount
- * namespace of our own. Needs root.
+ * A spool on real disks that are full or read-only: a small tmpfs in a new mount
+ * namespace. Needs root.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ read_only(const struct fixture *f, bool only)
 	    0);
 }
 
-/* Not one byte is left; names can be made. */
+/* Leaves no free byte; files can still be created. */
 static void
 fill(const struct fixture *f, bool full)
 {
@@ -88,7 +88,7 @@ heals(struct fixture *f)
 	LOOPBACK_WAIT(f->loop, rm_spool_counts(f->spool)->durable == 1);
 }
 
-/* As by kill -9, and then the next life. */
+/* Ends as by kill -9, and starts again. */
 static void
 finds_after_a_restart(struct fixture *f, uint64_t records)
 {
@@ -145,7 +145,7 @@ a_start_on_a_read_only_disk_reads_its_records(void **state)
 	f->durable = rm_spool_next(f->spool) - 1;
 	assert_int_equal(walk(f, NULL, NULL), 2);
 	assert_true(rm_spool_identity(f->spool) == identity);
-	/* The life before may have used numbers that this disk knows nothing of. */
+	/* The previous run may have used numbers that this disk does not contain. */
 	assert_true(rm_spool_next(f->spool) > 1000000);
 	takes_in_memory(f, 3);
 	read_only(f, false);
@@ -179,7 +179,7 @@ on_a_full_disk_the_spool_starts_in_memory(void **state)
 	finds_after_a_restart(f, 4);
 }
 
-/* They are another identity's: they are neither numbered anew nor overwritten. */
+/* The records have another identity: they are neither renumbered nor overwritten. */
 static void
 records_that_cannot_be_read_wait_for_the_next_start(void **state)
 {
@@ -197,7 +197,7 @@ records_that_cannot_be_read_wait_for_the_next_start(void **state)
 	assert_int_equal(start(f), 0);
 	takes_in_memory(f, 3);
 	assert_int_equal(chmod(f->folder, 0700), 0);
-	loopback_run(f->loop, 1500 * RM_NS_PER_MS); /* it has tried again */
+	loopback_run(f->loop, 1500 * RM_NS_PER_MS); /* the spool has tried again */
 	assert_int_equal(rm_spool_counts(f->spool)->durable, 0);
 	assert_int_equal(seteuid(0), 0);
 	finds_after_a_restart(f, 2);

@@ -33,7 +33,7 @@ segment(uint8_t bytes[MAX_BYTES])
 }
 
 struct result {
-	unsigned found; /* bit i: record i came out */
+	unsigned found; /* bit i: record i was read */
 	size_t damaged, torn;
 	unsigned altered;
 };

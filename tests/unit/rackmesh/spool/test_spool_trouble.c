@@ -11,13 +11,13 @@
 #include <sys/resource.h>
 
 #include "rackmesh/core/file.h"
-#define FIXTURE_ROOT "/dev/shm" /* thousands of starts */
+#define FIXTURE_ROOT "/dev/shm" /* in memory: the tests make thousands of starts */
 #include "spool_fixture.h"
 #include "tests/support/trials.h"
 
 #define RECORDS 5
 
-struct saved { /* a folder's files, to be put back */
+struct saved { /* copies of a folder's files, to be restored */
 	char names[4][32];
 	uint8_t *data[4];
 	size_t len[4], count;
@@ -92,7 +92,7 @@ segment_of(const struct saved *saved)
 	return 0;
 }
 
-/* Five records of 1 .. 5 times 7 bytes in one file, `done` at 1. */
+/* Five records of 7 to 35 bytes in one file, and `done` at 1. */
 static void
 small_spool(struct fixture *f, struct saved *saved)
 {
@@ -125,10 +125,10 @@ the_spool_starts_with_a_tail_cut_at_any_byte(void **state)
 		put_back(f, &saved);
 		write_file(f, saved.names[segment], saved.data[segment], cut);
 		assert_int_equal(start(f), 0);
-		/* The first is done with. */
+		/* The first record is done. */
 		assert_int_equal(walk(f, NULL, &last), records > 0 ? records - 1 : 0);
 		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
-		append(f, 20); /* and it goes on */
+		append(f, 20); /* and the spool goes on */
 		settle(f);
 		stop(f);
 		assert_int_equal(start(f), 0);
@@ -143,7 +143,8 @@ the_spool_starts_with_a_tail_cut_at_any_byte(void **state)
 static void
 flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
 {
-	/* In the gate one of five: another bit of each byte. crash_damage takes all. */
+	/* The gate flips one byte of five, each in another bit. crash_damage tests
+	 * all bits. */
 	const size_t step = trials_are_all() ? 1 : 5;
 
 	for (size_t bit = 0; bit < saved->len[file] * 8; bit += step) {
@@ -157,10 +158,11 @@ flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
 		saved->data[file][bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(start(f), 0);
 		counts = rm_spool_counts(f->spool);
-		records = walk(f, NULL, NULL); /* looks at every byte */
+		records = walk(f, NULL, NULL); /* reads every byte */
 		on_disk(f->folder, ".corrupt", &aside);
-		/* A spare byte of `done` apart, each is seen; one record is lost, or
-		 * the file, or how far we were: then the first comes again. */
+		/* Except for a spare byte of `done`, each damage is found. It costs
+		 * one record, or the file, or the position in `done`; then the first
+		 * record is delivered again. */
 		assert_int_equal(counts->quarantined, 1);
 		assert_int_equal(aside, 1);
 		assert_true(counts->lost_corrupt_bytes > 0);
@@ -175,7 +177,7 @@ flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
 		settle(f);
 		stop(f);
 		assert_int_equal(start(f), 0);
-		/* It is aside for good. */
+		/* The file stays set aside. */
 		assert_int_equal(rm_spool_counts(f->spool)->quarantined, 0);
 		assert_int_equal(walk(f, NULL, NULL), records + 1);
 		stop(f);
@@ -194,7 +196,7 @@ the_spool_starts_with_any_flipped_bit_and_returns_no_damaged_record(void **state
 	free_saved(&saved);
 }
 
-/* All that the disk takes of new data; SIGXFSZ is ignored: EFBIG. */
+/* Limits the size of files, so that new data fails with EFBIG; SIGXFSZ is ignored. */
 static void
 limit_files(rlim_t bytes)
 {
@@ -217,10 +219,10 @@ a_full_disk_ends_durability_until_there_is_room_again(void **state)
 	for (int i = 0; i < 10; i++)
 		append(f, 400);
 	settle(f);
-	limit_files(4100); /* one more record fits in part */
+	limit_files(4100); /* a part of one more record fits */
 	for (int i = 0; i < 30; i++) {
 		append(f, 400);
-		settle(f); /* promised: by memory, from here on */
+		settle(f); /* promised: kept in memory from here on */
 	}
 	assert_int_equal(counts->durable, 0);
 	assert_true(counts->failed_writes > 0);
@@ -256,7 +258,7 @@ memory_is_bounded_while_the_disk_fails(void **state)
 		append(f, 400);
 	settle(f);
 	limit_files(RLIM_INFINITY);
-	/* What is on disk stays; of the others the newest ten. */
+	/* Records on disk stay; of the others the newest ten stay. */
 	assert_int_equal(counts->dropped_full, 41);
 	assert_int_equal(walk(f, &first, &last), 15);
 	assert_int_equal(first, 1);
@@ -309,9 +311,9 @@ numbers_that_never_reached_the_disk_are_not_used_again(void **state)
 	limit_files(100);
 	append(f, 100);
 	settle(f);
-	assert_int_equal(f->durable, 2); /* somebody was promised 2 */
+	assert_int_equal(f->durable, 2); /* record 2 was promised */
 	limit_files(RLIM_INFINITY);
-	save(f, &crashed); /* as kill -9 would leave it */
+	save(f, &crashed); /* as kill -9 would leave the folder */
 	stop(f);
 	put_back(f, &crashed);
 	assert_int_equal(start(f), 0);
@@ -320,7 +322,7 @@ numbers_that_never_reached_the_disk_are_not_used_again(void **state)
 	free_saved(&crashed);
 }
 
-/* It would number its records as we do, and remove what we have promised. */
+/* It would use the same numbers as we do, and remove records that we have promised. */
 static void
 a_folder_that_another_process_uses_is_refused(void **state)
 {

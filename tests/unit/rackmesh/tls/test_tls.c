@@ -45,7 +45,7 @@ good_files_give_the_identity_and_its_expiry(void **state)
 	rm_tls_free(tls);
 }
 
-/* Of an hour, with a few minutes behind the clock, less than a fifth. */
+/* Valid for an hour and some minutes: a fifth of that is between 700 and 1000 s. */
 static void
 a_certificate_is_about_to_expire_with_a_fifth_of_its_validity_left(void **state)
 {
@@ -155,12 +155,13 @@ a_list_that_its_authority_has_not_signed_is_refused(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
-	struct pki *other = pki_new(); /* of the same name */
+	struct pki *other = pki_new(); /* with the same name */
 	struct rm_tls *tls;
 
 	files.revoked = pki_revoke(other, "list", NULL, NULL);
 	expect_refusal(ends, &files, -EBADMSG, "list 1 is not signed");
-	/* Revoked ourselves, we go on, and refuse who else is. */
+	/* After our own certificate is revoked we continue, and refuse other revoked
+	 * peers. */
 	files.revoked = pki_revoke(ends->pki, "list", NULL, "own");
 	tls = tls_of(ends->loop, &files);
 	rm_tls_free(tls);

@@ -21,7 +21,7 @@ parse(const char *text)
 	return topology;
 }
 
-/* The text must be refused with exactly this sentence. */
+/* The text must be refused with exactly this message. */
 static void
 refused(const char *text, const char *sentence)
 {
@@ -34,7 +34,7 @@ refused(const char *text, const char *sentence)
 	assert_string_equal(error.text, sentence);
 }
 
-/* Switches from line 2 on: tor1, tor2 and spine1. */
+/* The switches tor1, tor2 and spine1, from line 2 on. */
 #define HEAD                            \
 	"region: lab\n"                 \
 	"switches:\n"                   \

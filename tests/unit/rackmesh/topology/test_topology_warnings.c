@@ -21,7 +21,7 @@ parse(const char *text)
 	return topology;
 }
 
-/* Switches from line 2 on: tor1, tor2 and spine1. */
+/* The switches tor1, tor2 and spine1, from line 2 on. */
 #define HEAD                            \
 	"region: lab\n"                 \
 	"switches:\n"                   \
