@@ -1,4 +1,4 @@
-/* What agents say in fuzz_aggregator.c. */
+/* The messages that agents send in fuzz_aggregator.c. */
 #include <stdlib.h>
 
 #include "tests/fuzz/aggregator_run.h"
@@ -28,7 +28,7 @@ run_agent_greets(struct world *world, struct fuzz_bytes *script, struct rm_link 
 	    script, link, wire_write_hello(world->writer, &hello, &bytes), &bytes);
 }
 
-/* Who it is that speaks: mostly the one whose link it is. */
+/* Selects the agent that a message claims to be from: mostly the one of the link. */
 static const struct agent *
 sender(const struct world *world, const struct rm_link *link)
 {
@@ -143,7 +143,7 @@ agent_beats(struct world *world, struct fuzz_bytes *script, struct rm_link *link
 	    script, link, wire_write_heartbeat(world->writer, &beat, &bytes), &bytes);
 }
 
-/* What its RNICs counted, and one that is not its own. */
+/* Sends the counts of the agent's RNICs, and of one that is not its own. */
 static void
 agent_counters(struct world *world, struct fuzz_bytes *script, struct rm_link *link,
     const struct agent *agent, uint8_t flags)
@@ -312,7 +312,7 @@ run_agent_reports(struct world *world, struct fuzz_bytes *script, struct rm_link
 	}
 }
 
-/* False: its link is gone. */
+/* False: the link was closed. */
 static bool
 all_of_one(
     struct world *world, struct rm_link *link, const struct agent *agent, uint8_t lost)

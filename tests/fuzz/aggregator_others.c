@@ -1,4 +1,5 @@
-/* What a controller, an analyzer and the other aggregator say in fuzz_aggregator.c. */
+/* The messages of a controller, an analyzer and the other aggregator in
+ * fuzz_aggregator.c. */
 #include <netinet/in.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What those who speak in fuzz_aggregator.c share. */
+/* Functions that all peers in fuzz_aggregator.c share. */
 #include "tests/fuzz/aggregator_run.h"
 
 const char *const run_tors[4] = { "t1", "t2", "t9", "\xff" };

@@ -1,6 +1,6 @@
 /*
- * bytes - a fuzzer's input as a row of small decisions, for targets that build what
- * random bytes would never be. Past the end every decision is 0.
+ * bytes - a fuzzer's input as a sequence of small decisions, for targets that build
+ * structures which random bytes would not form. Beyond the end each decision is 0.
  */
 #ifndef TESTS_FUZZ_BYTES_H
 #define TESTS_FUZZ_BYTES_H
@@ -23,14 +23,14 @@ fuzz_u8(struct fuzz_bytes *bytes)
 	return *bytes->at++;
 }
 
-/* 0 to below - 1; below is at most 256. */
+/* Returns 0 to below - 1; below is at most 256. */
 static inline unsigned
 fuzz_below(struct fuzz_bytes *bytes, unsigned below)
 {
 	return fuzz_u8(bytes) % below;
 }
 
-/* Mostly a small number; now and then an edge, or any. */
+/* Returns mostly a small number, sometimes a limit of a type, or any number. */
 static inline uint64_t
 fuzz_number(struct fuzz_bytes *bytes)
 {
@@ -49,7 +49,7 @@ fuzz_number(struct fuzz_bytes *bytes)
 	return number;
 }
 
-/* Up to most bytes, behind one of length. */
+/* Takes up to most bytes; the first byte is their number. */
 static inline struct fuzz_bytes
 fuzz_part(struct fuzz_bytes *bytes, size_t most)
 {

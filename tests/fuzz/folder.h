@@ -1,6 +1,6 @@
 /*
- * folder - one of a target's own, for what reads and writes files: in memory, so that a
- * sync costs nothing. Gone again at the end of each input.
+ * folder - a folder of the target's own for code that reads and writes files. It is in
+ * memory, so that a sync costs nothing, and removed at the end of each input.
  */
 #ifndef TESTS_FUZZ_FOLDER_H
 #define TESTS_FUZZ_FOLDER_H
@@ -23,7 +23,7 @@ fuzz_folder_make(char path[FUZZ_FOLDER_BYTES])
 		abort();
 }
 
-/* With all that is in it. */
+/* Removes the folder and its content. */
 static inline void
 fuzz_folder_remove(const char *path)
 {
@@ -49,7 +49,7 @@ fuzz_folder_write(const char *folder, const char *name, const void *data, size_t
 		abort();
 }
 
-/* One byte of it is another. False: there is no such file, or nothing in it. */
+/* Changes one byte of the file. False: the file is missing or empty. */
 static inline bool
 fuzz_folder_damage(const char *folder, const char *name, size_t at, uint8_t with)
 {

@@ -1,10 +1,8 @@
 /*
- * fuzz_address - foreign text through rm_address_parse and rm_endpoint_parse, foreign
- * bytes as what a kernel says of a peer.
- *
- * What is an address comes back equal from its own text, which needs no default port;
- * what is none changes nothing. Input: one byte of mode, two of a default port, the
- * text.
+ * fuzz_address - any text through rm_address_parse and rm_endpoint_parse, any bytes as
+ * a peer's address from the kernel. An accepted address is equal to what its own text,
+ * parsed without a default port, gives; a refused one changes nothing. Input: one byte
+ * of mode, two of a default port, the text.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -45,7 +43,7 @@ parse(const char *text, int port)
 	require(memchr(shown, '\0', sizeof(shown)) != NULL);
 	require(rm_address_parse(shown, -1, &again) == 0);
 	require(rm_address_equal(&address, &again) && address.len == again.len);
-	/* Another one as soon as a byte of it is another. */
+	/* Two addresses that differ in one byte are not equal. */
 	((uint8_t *)&again.storage)[2] ^= 1;
 	require(!rm_address_equal(&address, &again));
 }

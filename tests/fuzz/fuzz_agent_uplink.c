@@ -1,10 +1,9 @@
 /*
- * An uplink's whole life by a script: reached or not, welcomed or not, told anything
- * that an aggregator can say, with batches in its outbox, a link that takes nothing,
- * and time that passes. Nothing of what was known is lost without being counted, and
- * the batches of a session go out in the order of their numbers.
- *
- * Input: events, each a byte and what it needs.
+ * The link of an agent to its aggregator, by a script: connected or not, welcomed or
+ * not, with any message that an aggregator can send, with batches in its outbox, a full
+ * link, and time that passes. No result is lost without being counted, and the batches
+ * of a session are sent in the order of their numbers. Input: events, each a byte and
+ * its parameters.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ struct run {
 	struct key_ring *ring;
 	struct aggregator_link *aggregator_link;
 	struct wire_writer *writer;
-	uint64_t last_seq; /* of a batch in this session */
+	uint64_t last_seq; /* of batches in this session */
 	uint64_t results, known;
 	bool refuses_peer;
 };
@@ -226,7 +225,7 @@ receive_ack(struct run *run)
 	struct wire_ack ack = { WIRE_LANE_BATCH, INCARNATION, 0 };
 	struct wire_bytes message;
 
-	/* Of the last one that went out, most often. */
+	/* Mostly near the number of the batch that was sent last. */
 	ack.seq = run->last_seq + fuzz_below(&run->bytes, 4) - 2;
 	if (wire_write_ack(run->writer, &ack, &message) < 0)
 		abort();

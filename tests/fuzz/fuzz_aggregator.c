@@ -1,10 +1,9 @@
 /*
- * A whole tor-aggregator with two racks: agents, a controller, two analyzers, the other
- * aggregators of its ToRs and somebody who asks over HTTP, each of whom may say
- * anything. Every result ends in one counter, everything that is put on a lane is
- * delivered, kept or dropped, nobody gets a key but for its own RNICs.
- *
- * Input: a script of events; see step(). What is said is mostly good, and then damaged.
+ * A whole tor-aggregator with two racks, and its peers, each of which may send any
+ * message: agents, a controller, two analyzers, the other aggregators of its ToRs and
+ * an HTTP client. Every result is counted once, every message of a lane is delivered,
+ * kept or dropped, and keys are sent only for the receiver's own RNICs. Input: a script
+ * of events; see step(). Most messages are valid; some of these are then damaged.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@
 #include "tor-aggregator/tor_aggregator_state.h"
 
 #define MAX_EVENTS 96
-#define SHORT_OF_MEMORY 0xff /* an allocation of the next event fails */
+#define SHORT_OF_MEMORY 0xff /* make an allocation of the next event fail */
 static const char config_text[] =
     "name: agg\nregion: lab\nplaintext: true\nlisten: 127.0.0.1:9\n"
     "tors:\n"
@@ -49,9 +48,9 @@ quiet(enum rm_log_level level, const char *line, void *arg)
 {
 }
 
-/* ---- what must hold ------------------------------------------------------------- */
+/* ---- the invariants ------------------------------------------------------------- */
 
-/* Nobody gets another one's key. */
+/* Keys of an RNIC are sent to its own agent only. */
 static void
 check_key(const struct world *world, const struct rm_link *link,
     const struct wire_pair_key *key)
@@ -161,7 +160,7 @@ check(const struct world *world)
 		abort();
 }
 
-/* ---- people --------------------------------------------------------------------- */
+/* ---- HTTP clients --------------------------------------------------------------- */
 
 static void
 ask(struct fuzz_bytes *script)
@@ -217,7 +216,7 @@ step(struct world *world, struct fuzz_bytes *script)
 		run_agent_reports(world, script, fake_world_accepted(more));
 		break;
 	case 5:
-		/* Another aggregator dials us: it says what a peer says. */
+		/* Another aggregator connects and sends a peer's messages. */
 		link = fake_world_accepted(more);
 		if (link != NULL)
 			run_peer_reports(world, script, link);
@@ -234,7 +233,7 @@ step(struct world *world, struct fuzz_bytes *script)
 		run_dialed_reports(world, script, fake_world_dialed(more));
 		break;
 	case 15:
-		/* Whoever takes its alerts does so, or not. */
+		/* The receiver of alerts answers with any status, or not at all. */
 		fake_world_reply(fuzz_u8(script), more == 15 ? 0 : 100 + more * 50,
 		    more & 8 ? "x" : "{}", more & 1 ? 2 : -1);
 		break;

@@ -1,9 +1,8 @@
 /*
- * A whole analyzer, with aggregators of two regions that say anything, a database that
- * answers anything and somebody who asks over HTTP. What comes again is not counted
- * again, and what is acknowledged was taken.
- *
- * Input: a script of events; see step(). What is said is mostly good, and then damaged.
+ * A whole analyzer with aggregators of two regions that send any message, a database
+ * that answers anything, and an HTTP client. Repeated messages are not counted again,
+ * and only accepted messages are acknowledged. Input: a script of events; see step().
+ * Most messages are valid; some of these are then damaged.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +23,7 @@
 #include "tests/support/fake_world.h"
 
 #define MAX_EVENTS 96
-#define SHORT_OF_MEMORY 0xff /* an allocation of the next event fails */
+#define SHORT_OF_MEMORY 0xff /* make an allocation of the next event fail */
 #define LANES_OF 2
 
 static const char config_text[] =
@@ -41,7 +40,7 @@ static const char *const regions[] = { "lab", "r2", "lab", "\xff" };
 static const char *const names[] = { "agg1", "agg2", "agg3", "" };
 static const char *const tors[] = { "tor1", "tor2", "tor3", "\xff" };
 
-struct sender { /* what the aggregator of that name numbers its messages by */
+struct sender { /* the last message number of each lane of the aggregator */
 	uint64_t seq[LANES_OF];
 };
 
@@ -51,7 +50,7 @@ struct world {
 	struct analyzer *analyzer;
 	struct wire_writer *writer;
 	struct sender speakers[4];
-	uint64_t drill; /* the newest that was asked */
+	uint64_t drill; /* the last number that was requested */
 };
 
 static int config_file;
@@ -63,7 +62,7 @@ quiet(enum rm_log_level level, const char *line, void *arg)
 {
 }
 
-/* ---- what must hold ------------------------------------------------------------- */
+/* ---- the invariants ------------------------------------------------------------- */
 
 static void
 check_ack(
@@ -137,7 +136,7 @@ check(const struct world *world)
 	}
 }
 
-/* ---- what aggregators say ------------------------------------------------------- */
+/* ---- messages of aggregators ---------------------------------------------------- */
 
 static void
 hello(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
@@ -164,7 +163,7 @@ hello(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 	fuzz_send(script, link, wire_write_hello(world->writer, &out, &bytes), &bytes);
 }
 
-/* Mostly it speaks for itself, by its next number. */
+/* Mostly the aggregator's own name and its next message number. */
 static struct wire_lane_head
 head_of(struct world *world, const struct rm_link *link, size_t lane, uint8_t flags)
 {
@@ -345,7 +344,7 @@ another_message(struct world *world, struct fuzz_bytes *script, struct rm_link *
 	fuzz_send(script, link, r, &bytes);
 }
 
-/* ---- people, the database ------------------------------------------------------- */
+/* ---- HTTP clients, the database ------------------------------------------------- */
 
 static void
 ask(struct fuzz_bytes *script)

@@ -1,6 +1,7 @@
 /*
- * Any bytes against a table of all kinds: a config in range, or one sentence. What
- * may not change while a daemon runs is told by comparing it with another config.
+ * Any bytes with a table that has options of all kinds: the result is a config within
+ * the limits, or one error. Comparing it with another config finds the options that may
+ * not change while a daemon runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,8 @@ check(const struct sample *config)
 static const char other_text[] =
     "peers: [a, b]\nrnics:\n - {device: d, ports: [{name: p}]}\n - {device: e}\n";
 
-/* Which one is the old one does not matter; that one differs is told. */
+/* The comparison may name either config as the old one, but it must find the
+ * difference. */
 static void
 compare(const struct sample *config, const struct sample *other)
 {

@@ -1,10 +1,8 @@
 /*
- * A whole region-controller, with aggregators that say anything and somebody who asks
- * anything over HTTP: no two sessions of one name, a session for each link, plans of
- * one ToR by growing numbers, keys for nobody's RNICs to nobody, every request answered
- * once.
- *
- * Input: a script of events; see step().
+ * A whole region-controller with aggregators that send any message and an HTTP client
+ * with any request. A name has at most one session, each link has its own session, the
+ * plans of a ToR have growing numbers, keys are sent only to RNICs that they belong to,
+ * and each request is answered once. Input: a script of events; see step().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +25,7 @@
 #include "tests/support/fake_world.h"
 
 #define MAX_EVENTS 96
-#define SHORT_OF_MEMORY 0xff /* an allocation of the next event fails */
+#define SHORT_OF_MEMORY 0xff /* make an allocation of the next event fail */
 #define NAMES 8
 #define TORS 4
 
@@ -53,7 +51,7 @@ struct world {
 	struct rm_loop *loop;
 	struct region_controller *controller;
 	struct wire_writer *writer;
-	uint64_t drill; /* the newest that was asked */
+	uint64_t drill; /* the last number that was requested */
 };
 
 static int topology_file, config_file, secret_file; /* in memory */
@@ -101,9 +99,10 @@ make_files(void)
 	snprintf(config_path, sizeof(config_path), "/proc/self/fd/%d", config_file);
 }
 
-/* ---- what must hold ------------------------------------------------------------- */
+/* ---- the invariants ------------------------------------------------------------- */
 
-/* What it sends can be read, and tells nobody what is not his. */
+/* The controller sends only valid messages, and only data that the receiver may
+ * have. */
 static void
 on_sent(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
@@ -163,7 +162,7 @@ check(const struct world *world)
 		abort();
 }
 
-/* ---- what aggregators say ------------------------------------------------------- */
+/* ---- messages of aggregators ---------------------------------------------------- */
 
 static struct wire_tor_state
 tor_state(struct fuzz_bytes *script, const char *tor)
@@ -215,7 +214,7 @@ address(struct fuzz_bytes *script)
 		memcpy(ret.bytes, (uint8_t[]){ 10, 0, 0, what >> 2 }, 4);
 	else
 		memcpy(ret.bytes, (uint8_t[]){ 0xfd, [15] = what >> 2 }, 16);
-	if (what & 2) /* of nobody, or of everybody */
+	if (what & 2) /* any first byte, also of multicast addresses */
 		ret.bytes[0] = what >> 2;
 	return ret;
 }
@@ -349,7 +348,7 @@ report(
 	}
 }
 
-/* ---- what people ask ------------------------------------------------------------ */
+/* ---- HTTP requests -------------------------------------------------------------- */
 
 static void
 ask(struct fuzz_bytes *script, uint8_t what)
@@ -388,7 +387,7 @@ ask(struct fuzz_bytes *script, uint8_t what)
 	(void)fake_world_ask(asked[i].verb, path, query, body, strlen(body));
 }
 
-/* Another file with the secret of all keys, for another controller. */
+/* Writes the key file of another controller, with another secret. */
 static void
 read_secret(struct fuzz_bytes *script)
 {
@@ -408,7 +407,7 @@ read_secret(struct fuzz_bytes *script)
 	close(fd);
 }
 
-/* The file is another one, from the script, or the good one again. */
+/* Replaces the file by bytes of the script, or by the valid file. */
 static void
 reload(struct world *world, struct fuzz_bytes *script)
 {

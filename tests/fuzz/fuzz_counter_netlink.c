@@ -1,9 +1,8 @@
 /*
- * What the kernel answers over netlink when it is asked for counters, made up: any
- * bytes. A name that is found is one that was learned, and what is learned is bounded.
- *
- * Input: the first byte says which question; then the answers, each behind two bytes of
- * length.
+ * Any bytes as the kernel's netlink answers to requests for counters. Each name found
+ * is a name that was learned, and the number of learned names is limited. Input: the
+ * first byte selects the request; then the answers, each preceded by its length in two
+ * bytes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +51,7 @@ read_stats(struct fuzz_bytes *bytes, const struct counter_kernel *kernel,
 			if (at < 0 || (size_t)at > i)
 				abort();
 		}
-		/* One without names is not asked for. */
+		/* Without names there is no further request. */
 		while (bytes->left > 0 && stats->count > 0)
 			if ((rdma_stats_read(stats, table, kernel) == 0) !=
 			    stats->there)

@@ -1,10 +1,8 @@
 /*
- * What a driver says of its counters, made up: a file of sysfs that holds anything, and
- * an ethtool whose names and numbers are anything, of more or fewer than it said
- * before. A value that is there was said.
- *
- * Input: what the file holds; then how many names there are at each of three questions,
- * and their bytes.
+ * A fake driver with any counters: a file of sysfs with any content, and an ethtool
+ * with any names and numbers, which may change between requests. Every value found is
+ * one that the driver showed. Input: the content of the file; then the number of names
+ * for each of three requests, and the names.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define MOST 64 /* names that may come between two questions */
+#define MOST 64 /* names that may appear between two requests */
 
 static const char *const stat_names[] = { "rx_prio3_pause", "rx_prio3_pause_duration",
 	"", "rx_vport_rdma_multicast_packets_" };
@@ -58,7 +56,7 @@ static void
 read_text(struct fuzz_bytes *bytes)
 {
 	const struct fuzz_bytes part = fuzz_part(bytes, UINT8_MAX);
-	char *text = malloc(part.left + 1); /* of the exact length */
+	char *text = malloc(part.left + 1); /* of exact length */
 	uint64_t value = 0;
 
 	if (text == NULL)
@@ -67,7 +65,7 @@ read_text(struct fuzz_bytes *bytes)
 	if (counter_text_read(text, part.left, &value) == 0 &&
 	    (part.left == 0 || !isalnum((unsigned char)text[0])))
 		abort();
-	text[part.left] = '\0'; /* the name of a driver */
+	text[part.left] = '\0'; /* the text as the name of a driver */
 	if (counter_driver_of(text) >= COUNTER_DRIVERS)
 		abort();
 	free(text);

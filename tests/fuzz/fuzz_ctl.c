@@ -1,9 +1,8 @@
 /*
- * What daemons and databases answer to rackmeshctl, in the place of libcurl: every
- * command over answers of any kind. It ends with one of its exit statuses, and nothing
- * that a terminal would obey is printed.
- *
- * Input: which command, how; then answers, each a status and a text, in their order.
+ * Answers of daemons and databases to rackmeshctl: this file replaces libcurl. Every
+ * command gets any answers. It ends with one of its exit statuses, and prints no
+ * control sequence of a terminal. Input: the command and its options; then the answers
+ * in their order, each a status and a text.
  */
 #include <curl/curl.h>
 #include <stdarg.h>
@@ -77,7 +76,7 @@ curl_easy_perform(CURL *curl)
 	if (++net.asked > 8 || what >= 250)
 		return CURLE_COULDNT_CONNECT;
 	text = take_text();
-	/* In two pieces. */
+	/* The answer arrives in two pieces. */
 	len = text.left / 2;
 	if ((len > 0 && net.write((char *)text.at, 1, len, net.arg) != len) ||
 	    (text.left > 0 && net.write((char *)text.at + len, 1, text.left - len,
@@ -105,8 +104,8 @@ curl_easy_cleanup(CURL *curl)
 {
 }
 
-/* ---- main's -----------------------------------------------------------------------
- */
+/* ---- replaces main's
+ * -------------------------------------------------------------- */
 
 int
 ctl_usage(const char *format, ...)
@@ -162,7 +161,7 @@ static const struct {
 	{ ctl_hypervisors, { "esx1", "vmnic5", "--all" } },
 };
 
-/* What it prints must not command a terminal; an export is the text as it is. */
+/* The output must not contain control characters, except in an export. */
 static void
 check_printed(const char *text, size_t len)
 {
@@ -171,7 +170,7 @@ check_printed(const char *text, size_t len)
 			abort();
 }
 
-/* A file's text is taken as an answer is. */
+/* The text of a file is read like an answer. */
 static void
 write_argument(char argument[64], const char *wanted, const char *folder)
 {
@@ -240,7 +239,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memset(&net, 0, sizeof(net));
 	net.answers = bytes;
-	fake_world_begin(); /* always the same day */
+	fake_world_begin(); /* always with the same date */
 	run(which, how);
 	fclose(stdout);
 	fclose(stderr);

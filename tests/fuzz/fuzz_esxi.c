@@ -1,6 +1,6 @@
 /*
- * What an ESXi host prints, made up: any bytes, twice. Whatever it says, no more is
- * kept than the limits allow, names need no quoting, and only a whole answer counts.
+ * Any bytes as the output of an ESXi host, read twice. No more rows are kept than the
+ * limits allow, names need no quoting, and only a complete answer counts.
  */
 #include <ctype.h>
 #include <stdlib.h>

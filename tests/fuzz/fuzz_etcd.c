@@ -1,8 +1,8 @@
 /*
- * What comes from etcd's gateway: the first byte picks an answer, with one of several
- * statuses, or the lines of a watch in two pieces, the second of them again and again,
- * until a line that begins with ! ends it; or base64 there and back. Every byte handed
- * over is read.
+ * Answers of etcd's gateway. The first byte selects an answer, with one of several
+ * statuses, or the lines of a watch in two pieces (the second is repeated until a line
+ * that begins with '!' ends it), or base64 in both directions. Every byte handed over
+ * is read.
  */
 #include <errno.h>
 #include <stdint.h>

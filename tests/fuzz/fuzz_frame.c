@@ -1,13 +1,11 @@
 /*
- * fuzz_frame - foreign bytes, cut at random, through rm_frame_take.
- *
- * What came out is put on a stream of our own and taken from there again, with and
- * without a checksum; the byte of seed also says which allocation fails.
- *
- * Input: one byte of mode, one byte of seed for the cuts, the stream. With mode
- * bit 0 the checksums along the stream are put right first, for no fuzzer
- * guesses one. Every frame that comes out must be the very bytes of the stream
- * with a right checksum, aligned, and within the limit.
+ * fuzz_frame - any bytes, cut at random, through rm_frame_take. Frames that came out
+ * are written to another stream and read from there again, with and without a checksum.
+ * The byte of seed also selects the allocation that fails. Input: one byte of mode, one
+ * byte of seed for the cuts, the stream. With mode bit 0 the checksums in the stream
+ * are corrected first, since no fuzzer guesses one. Each frame that comes out must
+ * consist of the stream's bytes with a right checksum, be aligned, and be within the
+ * limit.
  */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -56,7 +54,7 @@ fuzz_mend(uint8_t *stream, size_t len)
 	}
 }
 
-/* As long, and the same; a stream that carries no checksums is told by its zeros. */
+/* The same length and content. A stream without checksums has zeros in their place. */
 static void
 fuzz_go_round(const struct rm_frame *frame, int sealed)
 {
@@ -81,8 +79,8 @@ fuzz_go_round(const struct rm_frame *frame, int sealed)
 	evbuffer_free(out);
 }
 
-/* Takes all there is; at: where in the stream the next frame begins. Returns
- * -EAGAIN or what has ended the stream. */
+/* Takes all frames. at: offset of the next frame in the stream. Returns -EAGAIN, or
+ * the error that ended the stream. */
 static int
 fuzz_take_all(struct evbuffer *in, const uint8_t *stream, size_t len, size_t *at)
 {
@@ -137,11 +135,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		failing_malloc_arm(data[1] % 7 == 6 ? 1 : 0);
 		r = fuzz_take_all(in, stream, len, &at);
 		if (!failing_malloc_disarm() && data[1] % 7 == 6) {
-			/* Nothing of it was lost. */
+			/* The failed allocation lost no data. */
 			fuzz_require(r == -ENOMEM);
 			r = fuzz_take_all(in, stream, len, &at);
 		}
-		/* What is held back is one unfinished frame at most. */
+		/* At most one unfinished frame is held back. */
 		fuzz_require(
 		    r != -EAGAIN ||
 		    evbuffer_get_length(in) < RM_FRAME_HEADER_BYTES + FUZZ_MAX_FRAME);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static void
 check(const struct grh *grh, const uint8_t *data)
 {
-	size_t at = grh->src.family == 6 ? 8 : 32; /* of an IPv4 header or in a GRH */
+	size_t at = grh->src.family == 6 ? 8 : 32; /* an IPv4 header, or a GRH */
 
 	if (grh->src.family != grh->dst.family ||
 	    (grh->src.family != 4 && grh->src.family != 6))
@@ -28,7 +28,7 @@ check(const struct grh *grh, const uint8_t *data)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	uint8_t *copy = malloc(len == 0 ? 1 : len); /* of the exact length */
+	uint8_t *copy = malloc(len == 0 ? 1 : len); /* of exact length */
 	struct grh grh;
 
 	if (copy == NULL)

@@ -1,6 +1,6 @@
 /*
- * Bytes that an aggregator calls a summary or an incident: refused, or points of the
- * schema, the same ones every time.
+ * Any bytes as a summary or an incident of an aggregator: they are refused, or become
+ * points of the schema, the same ones each time.
  */
 #include <stdint.h>
 #include <stdlib.h>

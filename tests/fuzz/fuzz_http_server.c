@@ -1,10 +1,8 @@
 /*
- * What somebody says to a daemon's HTTP server on its Unix socket: any bytes, or
- * requests put together from parts, in pieces, several behind each other, then an end.
- * Whoever gets an answer gets one of HTTP's; what a handler is given is what the header
- * promises of it; and the server is none the worse for it.
- *
- * Input: mode, size of pieces; bytes, or requests.
+ * Requests to a daemon's HTTP server on its Unix socket: any bytes, or requests built
+ * from parts, in pieces, one after the other, then the end of the connection. Each
+ * answer is valid HTTP, each handler gets what the header promises, and the server
+ * still works afterwards. Input: mode, size of the pieces; then bytes, or requests.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -31,7 +29,7 @@ static char folder[FUZZ_FOLDER_BYTES], path[64];
 static struct rm_loop *loop;
 static struct rm_http_server *server;
 static struct rm_metrics *metrics;
-static uint64_t token; /* of the last one that is answered later */
+static uint64_t token; /* of the last request that is answered later */
 
 /* ---- the daemon --------------------------------------------------------------------
  */
@@ -69,7 +67,7 @@ on_below(struct rm_http_request *request, void *arg)
 
 	look_at(request);
 	if (strcmp(rest, "nothing") == 0)
-		return; /* answered for us */
+		return; /* libevent has answered */
 	if (strcmp(rest, "twice") == 0)
 		rm_http_reply_error(request, 404, "no %s", rest);
 	rm_http_reply_plain(request, 200, rest, strlen(rest));
@@ -135,8 +133,8 @@ start(void)
 	atexit(leave);
 }
 
-/* ---- who asks
- * ------------------------------------------------------------------------ */
+/* ---- the client
+ * ---------------------------------------------------------------------- */
 
 static size_t
 add(char *text, size_t at, const char *fragment, size_t len)
@@ -153,7 +151,7 @@ add_fragment(char *text, size_t at, const char *fragment)
 	return add(text, at, fragment, strlen(fragment));
 }
 
-/* The i-th of them, or bytes of the fuzzer's own. */
+/* The i-th of these values, or bytes of the input. */
 static size_t
 add_one(struct fuzz_bytes *bytes, char *text, size_t at, const char *const *fragments,
     size_t count)
@@ -228,7 +226,7 @@ dial(void)
 	return fd;
 }
 
-/* False: it has ended. */
+/* False: the connection has ended. */
 static bool
 receive(int fd, char *answer, size_t *len)
 {

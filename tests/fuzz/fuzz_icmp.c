@@ -1,4 +1,5 @@
-/* ICMP messages as raw sockets hand them out. The first byte picks the family. */
+/* ICMP messages as raw sockets receive them. The first byte selects the address
+ * family. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (len == 0)
 		return 0;
 	family = data[0] % 2 == 0 ? 4 : 6;
-	copy = malloc(len); /* of the exact length */
+	copy = malloc(len); /* of exact length */
 	if (copy == NULL)
 		return 0;
 	memcpy(copy, data + 1, len - 1);

@@ -1,5 +1,5 @@
-/* A certificate's URI: what is taken reads back as the same bytes, and of a SPIFFE ID
- * the rackmesh URI is taken for the same identity. */
+/* A certificate's URI: an accepted one is written with the same bytes, and the
+ * rackmesh URI of a SPIFFE ID gives the same identity. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * fuzz_incident_file - foreign JSON as saved incidents: what is taken must be as good
- * as what was saved, and come out again the same way.
+ * fuzz_incident_file - any JSON as saved incidents: an accepted text holds only valid
+ * incidents, and saving it again gives the same text.
  */
 #include <stdint.h>
 #include <stdlib.h>

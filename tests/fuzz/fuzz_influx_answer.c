@@ -1,6 +1,6 @@
 /*
- * Whatever stands at influx.url may answer anything: two bytes of status, then the
- * body. Points are given up only where the database says that it refuses them.
+ * The server at influx.url may answer anything: two bytes of status, then the body.
+ * Points are dropped only if the database refuses them.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len < 2)
 		return 0;
-	/* The client's body is terminated. */
+	/* The client's body ends with a NUL byte. */
 	body = malloc(len - 1);
 	if (body == NULL)
 		return 0;

@@ -1,9 +1,8 @@
 /*
  * Frames of a hostile agent into the real ingest, roster, window and rack. Every byte
- * is verified before it is believed, every result ends in one counter, nothing is
- * counted for an RNIC that the agent does not speak for.
- *
- * Input: one byte per message (what to do), then a two-byte length and its bytes.
+ * is verified before it is used, every result is counted once, and no result counts for
+ * an RNIC of another agent. Input: one byte per message (its type), then a two-byte
+ * length and its bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ check(const struct rack_fixture *f)
 			abort();
 }
 
-/* A good batch to start from, with some of its bytes replaced. */
+/* A valid batch, in which some bytes are then replaced. */
 static void
 send_patched(struct rack_fixture *f, const uint8_t *data, size_t len)
 {
@@ -64,7 +63,7 @@ send_patched(struct rack_fixture *f, const uint8_t *data, size_t len)
 static void
 send_raw(struct rack_fixture *f, bool counts, const uint8_t *data, size_t len)
 {
-	uint8_t *copy = malloc(len == 0 ? 1 : len); /* aligned, and exactly as long */
+	uint8_t *copy = malloc(len == 0 ? 1 : len); /* aligned and of exact length */
 	struct wire_ack ack;
 
 	if (copy == NULL)
@@ -113,7 +112,8 @@ send_paths(struct rack_fixture *f, const uint8_t *data, size_t len)
 		struct wire_path *row = &rows[paths.path_count++];
 
 		memcpy(row, data, sizeof(*row));
-		/* What nobody would believe is not worth most tries. */
+		/* Most inputs get a plausible GUID, since unknown ones are refused
+		 * at once. */
 		row->src_guid = 0x100 + row->src_guid % 2;
 		row->src_port_num = row->dst_port_num = 1;
 		row->dst_guid = FIXTURE_REMOTE + row->dst_guid % 3;

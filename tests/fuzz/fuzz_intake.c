@@ -1,9 +1,8 @@
 /*
  * Frames of a hostile aggregator into the real intake. Every byte is verified before it
- * is believed; what is applied was taken first, and is of its own region, name and ToR;
- * nothing is acknowledged before it is durable.
- *
- * Input: one byte per message (what to do), then a two-byte length and its bytes.
+ * is used. A message that is applied was accepted before, and belongs to the
+ * aggregator's own region, name and ToR. Nothing is acknowledged before it is durable.
+ * Input: one byte per message (its type), then a two-byte length and its bytes.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -121,8 +120,8 @@ check(const struct world *world)
 	}
 }
 
-/* ---- what the aggregator sends ------------------------------------------------------
- */
+/* ---- messages of the aggregator
+ * ----------------------------------------------------- */
 
 static void
 send_bytes(const uint8_t *data, size_t len)
@@ -152,7 +151,7 @@ send_hello(struct world *world, const char *region, const char *name)
 		send_bytes(bytes.data, bytes.len);
 }
 
-/* A good message to start from, with some of its bytes replaced. */
+/* A valid message, in which some bytes are then replaced. */
 static void
 send_patched(struct world *world, bool is_incident, const uint8_t *data, size_t len)
 {
@@ -181,7 +180,7 @@ send_patched(struct world *world, bool is_incident, const uint8_t *data, size_t 
 	free(copy);
 }
 
-/* As if so many aggregators had come already that there is room for no more. */
+/* Fills the table of aggregators, so that there is no room for another one. */
 static void
 send_one_too_many(struct world *world, const char *name)
 {
@@ -213,7 +212,7 @@ step(struct world *world, uint8_t what, const uint8_t *data, size_t len)
 	case 3:
 		send_patched(world, true, data, len);
 		break;
-	case 4: /* again, what came before */
+	case 4: /* a repeated message */
 		world->seq -= world->seq > 0;
 		send_patched(world, (what & 16) != 0, NULL, 0);
 		break;
@@ -243,8 +242,8 @@ step(struct world *world, uint8_t what, const uint8_t *data, size_t len)
 	}
 }
 
-/* ---- life -------------------------------------------------------------------------
- */
+/* ---- the run
+ * ---------------------------------------------------------------------- */
 
 static void
 begin(struct world *world)

@@ -1,9 +1,8 @@
 /*
- * What an agent keeps of its brake and an agent or aggregator of its keys, on disk:
- * what was written is read as it was; what was damaged, is not what it says or may be
- * read by others is refused, and nothing of it is believed.
- *
- * Input: which, how, then the bytes of the file or of what is saved.
+ * The files in which an agent keeps its brake, and an agent or aggregator its keys. A
+ * written file reads back unchanged; a file that is damaged, is of another kind or can
+ * be read by other users is refused, and no part of it is used. Input: the kind, the
+ * case, then the bytes of the file or of the values to save.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define HEAD_BYTES 16 /* of a key file */
+#define HEAD_BYTES 16 /* header of a key file */
 
 struct run {
 	struct fuzz_bytes bytes;
@@ -92,7 +91,7 @@ brake_run(struct run *run, uint8_t how)
 	if (how == 0 && received.rate_permille <= BRAKE_NONE &&
 	    (r < 0 || brake_file_counts(file)->saved != 1))
 		abort();
-	if (how == 8) { /* no such place */
+	if (how == 8) { /* the folder does not exist */
 		fuzz_folder_remove(run->folder);
 		brake_file_save(file, &received);
 		fake_world_turn();
@@ -107,7 +106,7 @@ brake_run(struct run *run, uint8_t how)
 /* ---- the keys ----------------------------------------------------------------------
  */
 
-/* A head that fits, or the fuzzer would have to guess a checksum. */
+/* Writes a valid header, since a fuzzer cannot guess a checksum. */
 static void
 key_file_make(struct run *run, uint8_t how)
 {
@@ -189,7 +188,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	    rm_worker_new(loop, which & 2 ? 0 : 4, &run.worker))
 		abort();
 	if (which & 2)
-		how |= 4; /* the worker takes nothing */
+		how |= 4; /* the worker accepts no job */
 	if (which & 1)
 		key_run(&run, how);
 	else

@@ -1,6 +1,6 @@
 /*
- * fuzz_kept_ports - foreign JSON as the falls of ports that an earlier life saved: what
- * is taken must come out again and be taken once more.
+ * fuzz_kept_ports - any JSON as the link-downs of ports that a previous run saved: an
+ * accepted text is saved again, and the result is accepted too.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /*
- * The keys of a host: messages of its ToRs and of others, and answers about services'
- * peers, by a script. What is held is what was said last, by version; what is looked up
- * is what a plain list of all pairs would give.
- *
- * Input: events, each a byte and what it needs. Or, behind a 0: one message, as bytes.
+ * The keys of a host: messages of its ToRs and of others, and answers about service
+ * peers, by a script. The newest version of each message applies, and each look-up
+ * gives what a plain list of all pairs gives. Input: events, each a byte and its
+ * parameters; or a 0, followed by the bytes of one message.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ look_up(const struct key_ring *ring)
 		}
 }
 
-/* Once more it is nothing new. */
+/* The same message again changes nothing. */
 static void
 take(struct key_ring *ring, const uint8_t *data, size_t len)
 {
@@ -108,7 +107,7 @@ receive(struct key_ring *ring, struct fuzz_bytes *bytes)
 		abort();
 }
 
-/* As many peers as one host may ever have heard of, and more. */
+/* Adds more peers than the ring may hold. */
 static void
 receive_flood(struct key_ring *ring)
 {

@@ -1,5 +1,5 @@
-/* A line that somebody calls a point: refused, or what we write of it reads the same.
- */
+/* Any line as a point: it is refused, or writing it again gives a line with the same
+ * values. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* False: it cannot be written, e.g. a tag whose value ends in a backslash. */
+/* False: it cannot be written, for example a tag value that ends in a backslash. */
 static bool
 write_again(const struct rm_line_point *point, struct rm_line *line)
 {

@@ -1,10 +1,9 @@
 /*
  * fuzz_link_input - frames over a link without TLS, by a script: cut anywhere, damaged,
- * while the owner pauses, sends, refuses, closes or frees.
- *
- * A peer that keeps to the rules has every frame handed over once, whole and in order,
- * after on_open, and is told apart from one that ends within a frame; on_close comes
- * once, and nothing after it.
+ * while the owner pauses, sends, refuses, closes or frees. Every frame of a valid peer
+ * is handed over once, whole and in order, after on_open. An orderly end is
+ * distinguished from an end within a frame. on_close is called once, and no callback
+ * after it.
  */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -20,22 +19,22 @@
 
 #define MAX_FRAME 1024
 #define MAX_EVENTS 64
-#define LOOKS 4 /* at the loop, after every event */
+#define LOOKS 4 /* turns of the loop after every event */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct run {
 	struct rm_loop *loop;
-	struct rm_link *link; /* NULL: freed */
+	struct rm_link *link; /* NULL: it was freed */
 	int peer;
-	struct evbuffer *wire; /* what the peer has yet to send */
-	/* Where the frames end in the stream, and how much of it has gone. */
+	struct evbuffer *wire; /* bytes that the peer has yet to send */
+	/* The ends of the frames in the stream, and the number of bytes sent. */
 	size_t ends[MAX_EVENTS], lens[MAX_EVENTS], count, at, gone;
 	size_t handed;
-	size_t refuse_at;        /* that frame; MAX_EVENTS: none */
-	int refusal;             /* 0: it is taken, and the link paused */
-	bool damaged;            /* anything may come */
-	bool refused, cancelled; /* we have ended it */
+	size_t refuse_at;        /* the index of that frame; MAX_EVENTS: none */
+	int refusal;             /* 0: the frame is accepted and the link paused */
+	bool damaged;            /* any outcome is possible */
+	bool refused, cancelled; /* the owner has ended it */
 	bool paused, shut, opened, closed, frees;
 	int reason;
 };
@@ -206,7 +205,7 @@ event(struct run *run, struct fuzz_bytes *bytes)
 	}
 }
 
-/* What came by the rules was handed over, and its end called what it was. */
+/* All valid frames were handed over, and the end was reported with the right reason. */
 static void
 check(const struct run *run)
 {

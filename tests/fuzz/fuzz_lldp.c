@@ -1,4 +1,5 @@
-/* The output of lldpcli: who sits at the other end of a cable picks the names in it. */
+/* The output of lldpcli: the device at the other end of a cable chooses the names in
+ * it. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /*
- * Path rows of hostile aggregators into the judgement between racks: whatever they say,
- * what is counted is what was taken, and what is named has a name.
- *
- * Input: records of one byte (what to do), one byte (which rack), and for rows three
- * bytes of counts and a text up to the next zero: the path.
+ * Path rows of hostile aggregators into the judgement between racks: all counted rows
+ * are rows that were accepted, and each part that is named has a name. Input: records
+ * of one byte (the action) and one byte (the rack); for rows also three bytes of counts
+ * and a text up to the next zero: the path.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ static void
 report(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3],
     const char *path)
 {
-	/* A clock may have been set back, or say anything. */
+	/* A clock may be set back, or show any time. */
 	const bool is_odd = (what & 12) == 8 && counts[2] > 200;
 	const int64_t back_ns = (what & 12) == 12 ? counts[0] * 100 * RM_NS_PER_S : 0;
 	const uint64_t odd = (uint64_t)counts[0] << 56 | counts[1];
@@ -136,7 +135,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				len++;
 			memcpy(path, data + at, len);
 			at += len + (at + len < size);
-			if (what & 128) /* of what it needs for that */
+			if (what & 128) /* of the allocations that this needs */
 				failing_malloc_arm(1 + counts[0] % 16u);
 			report(&world, tor, what, counts, path);
 			(void)failing_malloc_disarm();

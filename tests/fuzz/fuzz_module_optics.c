@@ -1,10 +1,9 @@
 /*
- * The memory of an optical module, made up; also what the kernel answers when it is
- * asked for it. A lane that is there lies between the darkest and the brightest one.
- *
- * Input: the first byte says which; then of memory what each half of a page is, up to
- * 128 bytes behind one of length (255: it cannot be read), of netlink each answer,
- * behind two bytes of length.
+ * Any bytes as the memory of an optical module, and as the kernel's answer to a request
+ * for it. The light of each lane is between that of the darkest and the brightest lane.
+ * Input: the first byte selects the case. For memory each half page follows, up to 128
+ * bytes preceded by one byte of length (255: it cannot be read); for netlink each
+ * answer, preceded by two bytes of length.
  */
 #include <errno.h>
 #include <stdlib.h>

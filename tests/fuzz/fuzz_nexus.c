@@ -1,7 +1,7 @@
 /*
- * What a Nexus says, made up: any bytes as the answer to all commands, twice.
- * Whatever it says, nothing larger than the limits is kept, a reading that succeeds
- * has a port, and its neighbours are plain text.
+ * Any bytes as the answer of a Nexus switch to all commands, read twice. Nothing larger
+ * than the limits is kept, a successful reading has a port, and its neighbours are
+ * plain text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ check_text(const char text[SWITCH_NEIGHBOR_BYTES])
 			abort();
 }
 
-/* Of a port; of queues there is none. */
+/* A port counter; there are no queue counters. */
 static void
 check_neighbor(const struct switch_list *list, size_t i)
 {
@@ -58,7 +58,8 @@ read_once(const uint8_t *data, size_t len, const struct switch_list *before)
 	struct nexus_values *values;
 	struct switch_list *list = NULL;
 
-	/* The second time without asking for neighbours and modules: they stay. */
+	/* The second reading does not request neighbours and modules: the known ones
+	 * stay. */
 	if (nexus_parse((const char *)data, len,
 		before == NULL ? NEXUS_NEIGHBORS | NEXUS_OPTICS : 0, &values,
 		&error) < 0)

@@ -1,6 +1,6 @@
 /*
- * Whatever stands at otlp.url may answer anything: two bytes of status, then the body.
- * Only a 2xx takes a message, and only four statuses ask for another try.
+ * The server at otlp.url may answer anything: two bytes of status, then the body. Only
+ * a 2xx status accepts a message, and only four statuses cause a retry.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len < 2)
 		return 0;
-	/* The client's body is terminated. */
+	/* The client's body ends with a NUL byte. */
 	body = malloc(len - 1);
 	if (body == NULL)
 		return 0;

@@ -1,8 +1,7 @@
 /*
- * Whatever stands at influx.url may answer anything to a question, and a file of the
- * history may hold anything: what becomes of it is JSON with whole rows, or an error.
- *
- * Input: which measurement, whose answer, then the body, or the file.
+ * The server at influx.url may answer anything to a query, and a file of the history
+ * may contain anything: the result is JSON with whole rows, or an error. Input: the
+ * measurement, the source of the answer, then the body, or the file.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ read_files(const struct past_question *question, struct fuzz_bytes *bytes, char 
 	r = past_answer_files(question, folder, text, &error);
 	fuzz_folder_remove(folder);
 	if (r < 0)
-		abort(); /* torn lines are passed over */
+		abort(); /* torn lines are skipped */
 	return r;
 }
 

@@ -1,4 +1,4 @@
-/* Two aggregators of a ToR: whatever befalls them, one that can speaks. */
+/* Two aggregators of a ToR: after any events one of them is active if it can be. */
 #include "tests/support/peer_pair.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,4 @@
-/* An incident as the other aggregator of a ToR tells it, taken over and given up. */
+/* An incident as the other aggregator of a ToR sends it: adopted and given up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was read is told to the other one, who reads the same. */
+/* What was read is sent to the other aggregator, which reads the same. */
 static void
 report(const struct rm_incident *incident)
 {

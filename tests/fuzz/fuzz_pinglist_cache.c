@@ -1,6 +1,7 @@
 /*
- * A pinglist's copy on disk. The first byte even: the file as it is; odd: a pinglist
- * behind a header that checks out, or nothing would get past the checksum.
+ * A pinglist's copy on disk. First byte even: the file follows. First byte odd: a
+ * pinglist follows, and the target adds a header with a right checksum, which no fuzzer
+ * guesses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ act_on(const struct wire_pinglist_view *view, uint64_t guid)
 		return;
 	if (pinglist_take(pinglist, view, (rm_mono_t){ 1 }, &status) < 0 ||
 	    status != PINGLIST_NEW)
-		abort(); /* it was opened before */
+		abort(); /* it was verified before */
 	if (pinglist_sum((const struct pinglist *const[]){ pinglist }, 1,
 		(struct wire_rnic_id){ .guid = guid }, &sum) == 0)
 		pinglist_sum_clear(&sum);

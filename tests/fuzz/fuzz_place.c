@@ -1,8 +1,7 @@
 /*
- * fuzz_place - a controller's answer where this host belongs, as it comes and as it is
- * kept.
- *
- * What is taken has ToRs with valid names for every device, and equals itself.
+ * fuzz_place - a controller's answer to a host about its ToRs, as received and as
+ * saved. An accepted answer has ToRs with valid names for each device, and a copy
+ * equals it.
  */
 #include <stdint.h>
 #include <stdlib.h>

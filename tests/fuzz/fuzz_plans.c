@@ -1,9 +1,8 @@
 /*
- * The pinglists of a host, in memory and on disk: taken, confirmed, expired, saved,
- * damaged, and read again by an agent that restarts, by a script. What is held is never
- * older than what was; what an RNIC is to probe, it is to probe once.
- *
- * Input: events, each a byte and what it needs.
+ * The pinglists of a host, in memory and on disk, by a script: received, confirmed,
+ * expired, saved, damaged, and read by an agent that restarts. A pinglist is never
+ * replaced by an older one, and each target of an RNIC is listed once. Input: events,
+ * each a byte and its parameters.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,10 +33,10 @@ struct run {
 	struct rm_worker *worker;
 	struct wire_writer *writer;
 	struct pinglist_store *pinglists;
-	uint64_t versions[2]; /* held, in this life */
+	uint64_t versions[2]; /* held during this run */
 };
 
-/* A new life of the agent, at first with what was kept. */
+/* Starts the agent again with the saved files. */
 static void
 restart(struct run *run)
 {
@@ -91,7 +90,7 @@ take(struct run *run)
 	    (r != 0 || tor == NULL))
 		abort();
 	(void)failing_malloc_disarm();
-	/* Again: it is held, or was refused. */
+	/* The same pinglist again: it is already held, or was refused. */
 	if (r > 0 || (pinglist_store_arrival(run->pinglists, copy, message.len,
 			  rm_wall_now(), rm_mono_now(), &tor, &r) &&
 			 fails == 0))
@@ -127,7 +126,7 @@ pass(struct run *run)
 	pinglist_store_tick(run->pinglists, rm_wall_now(), rm_mono_now());
 	(void)failing_malloc_disarm();
 	if (days & 1)
-		fake_world_turn(); /* it is written now */
+		fake_world_turn(); /* it is being written */
 }
 
 static void
@@ -199,7 +198,7 @@ check(struct run *run)
 			abort();
 		if (view != NULL && strcmp(view->pinglist.tor, tors[i]) != 0)
 			abort();
-		/* Only one that has ended is followed by an older one. */
+		/* Only a pinglist that has expired is replaced by an older one. */
 		if (view != NULL && view->pinglist.version < run->versions[i])
 			abort();
 		run->versions[i] = view != NULL ? view->pinglist.version : 0;

@@ -1,6 +1,6 @@
 /*
- * What a kubelet says of its pods, made up: any bytes as its answer. Whatever it says,
- * no more pods than the limit are kept, each is found again, and no name needs a quote.
+ * Any bytes as a kubelet's answer about its pods. No more pods than the limit are kept,
+ * each can be found, and no name needs quoting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ check_name(const char *name)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	/* The one of the corpus, and the shortest of a static pod. */
+	/* The UID in the corpus, and the shortest one of a static pod. */
 	static const char *const uids[] = { "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01",
 		"3f1e9c2b7a6d5e4f8c0b1a2d3e4f5061", "" };
 	struct rm_error error = { .text = "" };

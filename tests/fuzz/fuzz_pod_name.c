@@ -1,4 +1,5 @@
-/* The text of /proc/PID/cgroup: whoever makes containers picks their cgroups' names. */
+/* The text of /proc/PID/cgroup: any program that creates containers chooses the
+ * names of their cgroups. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (copy == NULL)
 		return 0;
-	memcpy(copy + 1, data, len); /* no 0 byte behind it */
+	memcpy(copy + 1, data, len); /* without a NUL byte at the end */
 	if (cgroup_name_cgroup_path(copy + 1, len, &path, &path_len)) {
 		if (path < copy + 1 || path + path_len > copy + 1 + len)
 			abort();

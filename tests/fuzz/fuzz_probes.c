@@ -1,12 +1,10 @@
 /*
- * A prober and a reflector with a network between them that loses, doubles, delays,
- * damages and redirects, by a script; STAMP or RoCE, with keys or without.
- *
- * Whatever happens: each probe that was tried ends in one result; no probe is answered
- * by more bytes or packets; nothing is believed that was not answered, with keys not
- * even what one bit of it says; and every packet that arrives is counted once.
- *
- * Input: what they are, then events, each a byte and what it needs.
+ * A prober and a reflector with a network between them that loses, duplicates, delays,
+ * damages and redirects, by a script; STAMP or RoCE, with or without keys. Each probe
+ * sent has exactly one result; no probe is answered by more bytes or packets than it
+ * has; no value is used that was not in an answer, and with keys not even an answer
+ * with one wrong bit; every packet that arrives is counted once. Input: the kinds of
+ * both, then events, each a byte and its parameters.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +40,7 @@ on_result(const struct wire_result *result, rm_mono_t sent, void *arg)
 		run->answered++;
 	if (result->flags & WIRE_SPLIT && result->outcome != WIRE_OK)
 		abort();
-	/* By nobody else than who can have counted it. */
+	/* Only the reflector itself can have counted it. */
 	if (run->verifies && result->flags & WIRE_COUNTED &&
 	    result->responder_count > reflector_counts(run->reflector)->received)
 		abort();
@@ -205,7 +203,7 @@ check(const struct run *run)
 	(void)prober_behind_ns(run->prober, rm_mono_now());
 }
 
-/* All that was tried has ended. */
+/* Every probe has ended. */
 static void
 settle(struct run *run)
 {

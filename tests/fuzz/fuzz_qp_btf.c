@@ -1,9 +1,8 @@
 /*
- * Two BTF files, the kernel's and a module's, joined: what comes out is as long as its
- * parts, and can be read as they could.
- *
- * Input: mode, a byte of where the one ends; the two. With bit 0 of mode each gets a
- * head that says where its halves are.
+ * The kernel's BTF file and a module's, joined: the result is as long as both together,
+ * and readable if they were. Input: a byte of mode, a byte with the length of the first
+ * file; the two files. With bit 0 of mode each file gets a header with the position of
+ * its sections.
  */
 #include <linux/btf.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* malloc'd, exactly as long: a sanitizer sees what is read past it. */
+/* A copy of exact length: a sanitizer finds reads beyond it. */
 static uint8_t *
 make(struct fuzz_bytes *bytes, size_t len, bool with_head, size_t *ret)
 {
@@ -67,7 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		    both_len > 2 * sizeof(head) + kernel_len + module_len + kernel_len +
 				   module_len)
 			abort();
-		/* What was joined can be joined. */
+		/* The result can be joined again. */
 		if (qp_btf_join(
 			both, both_len, module, module_len, &again, &again_len) < 0)
 			abort();

@@ -1,5 +1,5 @@
-/* The kernel's answers by RDMA netlink. Each datagram begins with one byte for the
- * request that it answers, and two for its length. */
+/* The kernel's answers by RDMA netlink. Each datagram is preceded by one byte for
+ * its request and two for its length. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define SEQ 1 /* small: easily found */
+#define SEQ 1 /* small numbers, which a fuzzer finds quickly */
 
 static void
 check(const struct qp_list *list)
@@ -42,7 +42,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		len -= 3;
 		if (part > len)
 			part = len;
-		copy = malloc(part); /* aligned, and reads behind its end are found */
+		/* Aligned; a sanitizer finds reads beyond its end. */
+		copy = malloc(part);
 		if (copy == NULL)
 			break;
 		memcpy(copy, data, part);

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a UD message: a probe, a reply or neither, never both; and a reply to
- * what was taken for a probe is one that we would take, and no probe.
+ * Any bytes as a UD message: a probe, a reply or neither, never both. The reply to an
+ * accepted probe is accepted as a reply, and not as a probe.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,11 +37,12 @@ answer_probe(const struct probe_format *format, const uint8_t *data, size_t len,
 
 		probe_mac_init(&mac, "key", 3);
 		if (format->verify(copy, len, &mac))
-			abort(); /* a forgery */
+			abort(); /* accepted, although it is not signed yet */
 		format->sign(copy, &mac);
 		if (format->read_reply(copy, len, &reply) < 0)
 			abort();
-		(void)format->verify(copy, len, &mac); /* not with padding in it */
+		/* A length with padding is refused. */
+		(void)format->verify(copy, len, &mac);
 	}
 	if (reply.sender_seq != ask->seq || reply.sender_timestamp != ask->timestamp ||
 	    reply.ssid != ask->ssid || reply.tx_count != ask->tx_count ||
@@ -51,7 +52,7 @@ answer_probe(const struct probe_format *format, const uint8_t *data, size_t len,
 	free(copy);
 }
 
-/* True: it is one or the other. */
+/* True: it is a probe or a reply. */
 static bool
 one_format(const struct probe_format *format, const uint8_t *data, size_t len)
 {
@@ -81,6 +82,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	if (one_format(&roce_format, data, len) &&
 	    one_format(roce_format.keyed, data, len))
-		abort(); /* with a MAC and without */
+		abort(); /* both with and without a MAC */
 	return 0;
 }

@@ -1,4 +1,5 @@
-/* Bytes that a peer calls a sketch: refused and empty, or taken and canonical. */
+/* Any bytes as a peer's sketch: they are refused and leave it empty, or are accepted
+ * and in the canonical form. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

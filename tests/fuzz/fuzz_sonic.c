@@ -1,12 +1,10 @@
 /*
- * The answers of a switch's Redis, made up. Whatever they are, nothing larger than the
- * limits is kept, and a reading that ends has a port. A second reading, which asks for
- * less, keeps the neighbours.
- *
- * Input: any bytes, as answers to all requests, in pieces of 1 + the first byte. Or,
- * behind a 'Q', one line for each value that is requested: the answer then has as many
- * values as the request, however many the table of counters has. An empty line is nil;
- * a line "!..." takes the place of a whole answer as it is; a map ends at a line ".".
+ * Any bytes as the answers of a switch's Redis. Nothing larger than the limits is kept,
+ * and a reading that succeeds has a port. A second reading, which requests less, keeps
+ * the neighbours. Input: any bytes, as answers to all requests, in pieces of 1 + the
+ * first byte. Or, after a 'Q', one line for each requested value: the answer then has
+ * as many values as the request, whatever the size of the table of counters. An empty
+ * line is nil; a line "!..." replaces a whole answer; a line "." ends a map.
  */
 #include <event2/buffer.h>
 #include <hiredis/hiredis.h>
@@ -21,7 +19,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 #define QUESTIONS 'Q'
-#define MOST_PAIRS 64 /* of a map */
+#define MOST_PAIRS 64 /* lines of a map */
 
 struct lines {
 	const char *at;
@@ -117,7 +115,7 @@ put_answer(struct evbuffer *out, const redisReply *question, struct lines *lines
 	}
 }
 
-/* Answers all requests with lines of the input. < 0: the reading breaks off, or waits
+/* Answers all requests with lines of the input. < 0: the reading failed, or waits
  * for the rest of an answer. */
 static int
 answer_questions(struct sonic *sonic, struct redis_reader *reader,
@@ -162,7 +160,7 @@ read_pieces(struct sonic *sonic, struct redis_reader *reader,
 			break;
 }
 
-/* NULL: the reading does not end. */
+/* NULL: the reading failed. */
 static struct switch_list *
 read_switch(const uint8_t *data, size_t len, unsigned also, struct switch_list *before)
 {
@@ -198,8 +196,8 @@ read_switch(const uint8_t *data, size_t len, unsigned also, struct switch_list *
 	return list;
 }
 
-/* The same answers, but fewer of them: other neighbours are not reported. Lines may
- * belong to other requests then, and the reading may break off. */
+/* The same answers without the later ones: there are no neighbours. Lines may then
+ * go to other requests, and the reading may fail. */
 static void
 read_again(const uint8_t *data, size_t len, struct switch_list *before)
 {
@@ -220,7 +218,7 @@ read_again(const uint8_t *data, size_t len, struct switch_list *before)
 	switch_list_free(list);
 }
 
-/* Of its objects all but a port are missing, until that reading breaks off. */
+/* All objects of the switch but one port are missing until this reading fails. */
 static void
 read_others(struct switch_list *before)
 {

@@ -1,10 +1,9 @@
 /*
- * Any run of packets at a reflector, and the same bytes as replies at the parser: one
- * reply at most for each, and never more bytes out than in. Once without keys, and once
- * with: then what looks authenticated is signed, now and then, as its sender would.
- *
- * Input: packets, each two bytes of length, one that chooses sender, port and class,
- * then the bytes.
+ * A sequence of packets to a reflector, and the same bytes as replies to the parser: at
+ * most one reply for each packet, and never more bytes out than in. Once without keys,
+ * and once with keys; then packets that look authenticated are sometimes signed as
+ * their sender would. Input: packets, each two bytes of length, one that selects
+ * sender, port and class, then the bytes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +34,7 @@ sign(uint8_t *packet)
 	stamp_auth_format.sign(packet, &macs.probe);
 }
 
-/* The reflector's own key, one epoch. */
+/* The reflector's own key, of one epoch. */
 static struct key_ring *
 make_ring(void)
 {
@@ -92,7 +91,7 @@ one_packet(struct fake_port *fake, uint8_t choice, const uint8_t *data, size_t l
 			abort();
 		if ((keyed ? &stamp_auth_format : &stamp_format)
 			->read_reply(copy, len, &reply) < 0)
-			abort(); /* a reply of ours that we would not take */
+			abort(); /* our own reply must be valid */
 		if (keyed && stamp_auth_format.read_probe(copy, len, &ask) == 0)
 			abort();
 		if (choice & 0x40)

@@ -1,5 +1,5 @@
-/* What stands in etcd, from any bytes: read and equal when written again, or refused
- * with a sentence. The first byte chooses the key. */
+/* Any bytes as a value in etcd: they are read, and equal after being written again,
+ * or refused with a message. The first byte selects the key. */
 #include <stdlib.h>
 #include <string.h>
 

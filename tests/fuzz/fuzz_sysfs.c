@@ -1,10 +1,8 @@
 /*
- * What the kernel's folders say of RDMA devices, made up: names of devices, files that
- * hold anything, are cut, or are not there. What is read of a port is within its
- * bounds, and a GID that is picked is one that is there.
- *
- * Input: files, each a byte for which one and a part that it holds; then what is
- * wished.
+ * The kernel's folders of RDMA devices, with any content: any names of devices, files
+ * that contain anything, are cut or are missing. The facts of a port are within their
+ * bounds, and the selected GID is in its table. Input: files, each a byte that selects
+ * it and its content; then the requirements on the GID.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +25,7 @@ static const char *const folders[] = { "class", "class/net", "class/net/eth1",
 	"class/infiniband", "class/infiniband/mlx5_0", "class/infiniband/mlx5_0/ports",
 	"class/infiniband/mlx5_0/ports/1", "class/infiniband/mlx5_1", PORT "gids",
 	PORT "gid_attrs", PORT "gid_attrs/types", PORT "gid_attrs/ndevs" };
-/* Of a netdev that has no GID of its own. */
+/* A network device that has no GID of its own. */
 static const char *const below[] = { "class/net/eth1/device",
 	"class/net/eth1/device/infiniband", "class/net/eth1/device/infiniband/mlx5_0" };
 static const char *const files[] = { "class/infiniband/mlx5_0/node_guid",
@@ -45,7 +43,7 @@ static const char *const contents[] = { "5054:0000:0000:0001\n", "rxe\n", "eth1\
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Links of a device's, which a fuzzer cannot write into a file. */
+/* Makes the links of a device, which a fuzzer cannot write into a file. */
 static void
 add_links(const char *root, uint8_t which)
 {

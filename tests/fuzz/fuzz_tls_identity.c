@@ -1,7 +1,7 @@
 /*
- * fuzz_tls_identity - foreign certificates (DER) through what reads an identity.
- *
- * What comes out is text of printable characters, and only ever of exactly one URI.
+ * fuzz_tls_identity - any certificate (DER) through the code that reads its identity.
+ * An identity consists of printable characters, and comes from a certificate with
+ * exactly one URI.
  */
 #include <openssl/err.h>
 #include <openssl/x509.h>

@@ -1,9 +1,7 @@
 /*
- * fuzz_tls_stream - foreign bytes, in pieces, to a stream that accepts: a stranger's
- * first words.
- *
- * He is never let in, an end is final, and he gets no more memory than he fills until
- * a whole first message is here.
+ * fuzz_tls_stream - any bytes, in pieces, to an accepting TLS stream, as the first
+ * message of an unauthenticated peer. The peer is never accepted, an end is final, and
+ * before a whole first message it gets no more memory than it fills.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +39,7 @@ tls_once(void)
 	return tls;
 }
 
-/* As a link does it. */
+/* As a link does. */
 static int
 step(struct tls_stream *stream, const char **identity, struct rm_error *error)
 {
@@ -63,7 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (in == NULL || out == NULL ||
 	    tls_stream_new(tls_once(), true, in, out, &stream) < 0)
 		abort();
-	/* The first byte says in what pieces the others come. */
+	/* The first byte gives the size of the pieces. */
 	piece = len > 0 ? (size_t)data[at++] * 4 + 1 : 1;
 	while (at < len && r == -EAGAIN) {
 		size_t n = len - at < piece ? len - at : piece;
@@ -72,7 +70,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		at += n;
 		r = step(stream, &identity, &error);
 	}
-	/* Nobody can, by chance, prove that he has a key. */
+	/* No peer can prove by chance that it has a key. */
 	if (r == 0 || identity != NULL)
 		abort();
 	if (r != -EAGAIN &&

@@ -1,6 +1,6 @@
 /*
- * Any bytes: a consistent topology whose paths can be counted, or one sentence. Then
- * once more without one of the allocations.
+ * Any bytes as a topology: it is consistent and its paths can be counted, or there is
+ * one error. Then again, with one allocation that fails.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define WALKS 8 /* destinations; a walk of all would make large inputs slow */
+#define WALKS 8 /* destinations; walks to all would make large inputs slow */
 
 static void
 check_switches(const struct rm_topology *topology)
@@ -91,7 +91,7 @@ check_texts(const struct rm_topology *topology)
 			abort();
 }
 
-/* It ends in nothing, and nothing is left of it. */
+/* A failure leaves nothing allocated. */
 static void
 without_memory(const uint8_t *data, size_t len, unsigned n)
 {

@@ -1,9 +1,7 @@
 /*
- * What the kernel says of packets that have left: numbers that skip, keys that fit or
- * not, and packets as they went out, with whatever is in front of them. A token comes
- * back once, and only one that was given.
- *
- * Input: events, each a byte and what it needs.
+ * The kernel's reports on sent packets: numbers with gaps, keys that match or not, and
+ * the packets with any bytes before them. Each token is returned once at most, and only
+ * tokens that were given are. Input: events, each a byte and its parameters.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 #define MAX_SENT 4096
 
 static struct port_udp_stamps stamps;
-static uint8_t reported[MAX_SENT]; /* by token: how often */
+static uint8_t reported[MAX_SENT]; /* how often each token was returned */
 
 static void
 sent(struct fuzz_bytes *bytes, uint64_t *tokens)
@@ -49,7 +47,7 @@ stamped(struct fuzz_bytes *bytes, uint64_t tokens)
 		abort();
 }
 
-/* An IP packet behind up to 48 bytes of some link's, or what looks like one. */
+/* An IP packet after up to 48 bytes of a link layer, or bytes that look like one. */
 static void
 packet(struct fuzz_bytes *bytes)
 {

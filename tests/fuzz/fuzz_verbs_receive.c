@@ -1,10 +1,9 @@
 /*
- * Whatever arrives at a verbs port: GRHs and messages of any bytes, completions that
- * lie about their length, their flags, whose they are and whether they are any, queue
- * pairs that break. Nothing is handed over that the buffer does not hold, and no buffer
- * is ever lost: when the loop has had its turns, all are with the device again. What
- * made up a completion leaves no port behind, so that what an input found is found
- * again by that input alone.
+ * Arrivals at a verbs port: GRHs and messages of any bytes, completions with wrong
+ * lengths, flags, owners and types, and queue pairs that break. No more bytes are
+ * handed over than the buffer has, and no buffer is ever lost: after some turns of the
+ * loop the device has all of them again. Each input opens a new port, so that a finding
+ * depends on its input alone.
  */
 #include <event2/event.h>
 #include <stdint.h>
@@ -19,9 +18,10 @@
 #include "tests/support/fake_verbs.h"
 
 #define BUFFERS 16
-#define HEAD 14 /* op, status, flags, byte_len 16, src_qp, wr_id 64 */
+#define HEAD 14 /* op, status, flags, byte_len 16 bits, src_qp, wr_id 64 bits */
 #define RECORDS 64
-#define TURNS 4 /* a repair, what it has drained, and what it then tells */
+/* Of the loop: for the repair, the drained completions, and what they report. */
+#define TURNS 4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -30,7 +30,7 @@ static struct fake_device *device;
 static struct port *port;
 static struct port_verbs_facts facts;
 static unsigned touched;
-static bool made_up; /* a completion, or a break */
+static bool made_up; /* a completion, or the error state of the queue pair */
 
 static void
 on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
@@ -103,7 +103,7 @@ close_port(void)
 		abort();
 }
 
-/* Returns how many bytes it used. */
+/* Returns how many bytes of the input it used. */
 static size_t
 one_record(const uint8_t *data, size_t len)
 {
@@ -123,13 +123,13 @@ one_record(const uint8_t *data, size_t len)
 	}
 	if (data[0] & 2) {
 		wc.status = data[1] % 24;
-		if (data[1] & 0x80) /* one that is posted, but of another life */
+		if (data[1] & 0x80) /* a posted id, but of an earlier use */
 			wc.wr_id ^= fake_verbs_next_receive(device, qpn);
 		if (wc.wr_id != fake_verbs_next_receive(device, qpn))
 			fake_verbs_complete(device, qpn, &wc);
 		return HEAD;
 	}
-	if (data[0] & 4) /* honest for once */
+	if (data[0] & 4) /* mostly a true length */
 		wc.byte_len = wc.byte_len % (GRH_BYTES + 300);
 	if (most > wc.byte_len)
 		most = wc.byte_len;
@@ -137,8 +137,8 @@ one_record(const uint8_t *data, size_t len)
 	return HEAD + most;
 }
 
-/* A queue whose completions fail is looked at before it gets buffers again: at once, if
- * it is the first time. */
+/* A queue whose completions fail is checked before it gets buffers again; the first
+ * time at once. */
 static void
 let_it_turn(void)
 {

@@ -1,4 +1,5 @@
-/* Every message a peer may send: whatever opens must be safe to read to the end. */
+/* Every message that a peer may send: a message that opens must be safe to read to
+ * its end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	/* As frames arrive: malloc'd, so aligned, and of the exact length. */
+	/* Like an arriving frame: malloc'd, so aligned, and of exact length. */
 	uint8_t *message = malloc(len ? len : 1);
 
 	if (message == NULL)

@@ -1,10 +1,8 @@
 /*
- * What a writer makes opens, whatever it was given; what it does not make, it refuses
- * in a word. Then the message is damaged in a few places, which only the checks behind
- * the verifier may notice.
- *
- * Input: a kind; which of the writer's allocations fails, if any; a message; damage,
- * each a place and a byte.
+ * A message that a writer makes can be opened, whatever values it was given; otherwise
+ * the writer returns an error. Then the message is damaged in a few places, which only
+ * the checks after the verifier may find. Input: a kind; the writer's allocation that
+ * fails, if any; a message; the damage, each a position and a byte.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +26,7 @@ damage(enum wire_kind kind, struct fuzz_bytes *bytes, uint8_t *message, size_t l
 	}
 	(void)wire_is_newer(message, len);
 	(void)wire_walk(wire_kind_of(message, len), message, len);
-	/* As what it is not. */
+	/* It does not open as any other kind. */
 	for (enum wire_kind other = WIRE_HELLO; other < KINDS; other++)
 		if (other != kind && wire_kind_of(message, len) != other &&
 		    wire_walk(other, message, len) == 0)

@@ -1,6 +1,6 @@
 /*
- * Any bytes: a tree that can be walked in full, or one sentence. Then once more without
- * one of the allocations, and of some as a file.
+ * Any bytes: a tree that can be walked completely, or one error. Then again with one
+ * allocation that fails, and for some inputs as a file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Recursion is fine: the parser has promised RM_YAML_MAX_DEPTH. */
+/* Recursion is safe: the parser limits the depth to RM_YAML_MAX_DEPTH. */
 static void
 walk(const struct rm_yaml_node *node, unsigned depth)
 {
@@ -37,7 +37,7 @@ walk(const struct rm_yaml_node *node, unsigned depth)
 		for (size_t i = 0; i < rm_yaml_count(node); i++) {
 			const char *key = rm_yaml_text(rm_yaml_key(node, i));
 
-			/* No duplicates: each key finds its own value. */
+			/* No duplicate keys: each key finds its own value. */
 			if (rm_yaml_get(node, key) != rm_yaml_value(node, i))
 				abort();
 			walk(rm_yaml_value(node, i), depth + 1);
@@ -46,7 +46,7 @@ walk(const struct rm_yaml_node *node, unsigned depth)
 	}
 }
 
-/* What was said, and no tree: or a tree. */
+/* Either an error and no tree, or a tree. */
 static int
 look(int r, struct rm_yaml *yaml, const struct rm_error *error, const char *name)
 {

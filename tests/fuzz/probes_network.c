@@ -6,7 +6,7 @@
 #define MAX_PACKET 2048
 #define STAMP_NS INT64_C(1700000000000000000)
 
-/* One that was sent lately; NULL: none. */
+/* Returns one of the packets sent lately; NULL: none. */
 static const struct fake_sent *
 pick(struct run *run, const struct fake_port *port, size_t *ret)
 {
@@ -18,8 +18,8 @@ pick(struct run *run, const struct fake_port *port, size_t *ret)
 	return &port->sent[*ret];
 }
 
-/* False: it does not arrive as it was sent, or not from whom. Where there are QPs
- * nobody looks at ports. */
+/* False: the packet arrives changed, or from another sender. With QPs, ports are not
+ * checked. */
 static bool
 spoil(struct run *run, uint8_t *data, struct port_arrival *arrival)
 {
@@ -52,11 +52,11 @@ spoil(struct run *run, uint8_t *data, struct port_arrival *arrival)
 	case 0xf8:
 		arrival->local_port = 50001;
 		return true;
-	case 0xf9: /* the session's name */
+	case 0xf9: /* the session's id */
 		with = fuzz_u8(&run->bytes);
 		data[15] ^= with;
 		return with == 0;
-	case 0xfa: /* a clock of NTP's */
+	case 0xfa: /* an NTP clock */
 		with = data[12];
 		data[12] &= 0x3f;
 		return with == data[12];
@@ -98,7 +98,8 @@ carry(struct run *run, struct fake_port *from, struct fake_port *to,
 	answered = run->answered;
 	fake_port_deliver(to, role, &arrival);
 	if (role == PORT_PROBER) {
-		if (run->answered > answered + 2) /* its own, and a follow-up's */
+		/* The reply's own send time, and a follow-up's. */
+		if (run->answered > answered + 2)
 			abort();
 		return;
 	}

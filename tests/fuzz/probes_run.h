@@ -1,6 +1,6 @@
 /*
- * probes_run - a prober and a reflector for fuzz_probes.c, and what they are told by
- * others than each other (probes_tell.c) and what lies between them (probes_network.c).
+ * probes_run - a prober and a reflector for fuzz_probes.c, the messages of other peers
+ * to them (probes_tell.c) and the network between them (probes_network.c).
  */
 #ifndef TESTS_FUZZ_PROBES_RUN_H
 #define TESTS_FUZZ_PROBES_RUN_H
@@ -29,27 +29,27 @@ struct run {
 	struct key_ring *ring;
 	uint32_t epoch;
 	uint64_t version;
-	struct fake_port near, far; /* the prober's, the reflector's */
+	struct fake_port near, far; /* the prober's and the reflector's */
 	struct prober *prober;
 	struct reflector *reflector;
 	uint64_t results, answered, genuine;
 };
 
-/* Anything here may also fail for want of memory: then it is as it was. */
+/* Each of these may fail for lack of memory, and then changes nothing. */
 void report_keys(struct run *run, bool plain);
 void note_seen(struct run *run, bool authenticates);
 void report_roster(struct run *run, uint8_t how);
 void report_targets(struct run *run);
-/* Whatever a pinglist may name: what is refused is counted. */
+/* Any targets of a pinglist; each refused one is counted. */
 void report_any_targets(struct run *run);
 
-/* probes_network.c: what was sent lately arrives, now or again, mostly as it was sent.
- */
+/* probes_network.c: delivers a packet that was sent lately, perhaps again, mostly
+ * unchanged. */
 void network_probe(struct run *run);
 void network_reply(struct run *run);
-/* Any bytes, at either end. */
+/* Delivers any bytes to either end. */
 void network_raw(struct run *run);
-/* A packet's time, from who has sent it. */
+/* Delivers the send stamp of a packet to its sender. */
 void network_stamp(struct run *run, enum port_role role);
 
 #endif

@@ -10,8 +10,8 @@
 #include "tests/support/arrivals.h"
 #include "tests/support/wire_make.h"
 
-/* ---- what they are told ------------------------------------------------------------
- */
+/* ---- messages to both
+ * ---------------------------------------------------------------- */
 
 static void
 responder_key(uint32_t epoch, uint8_t key[PROBE_KEY_BYTES])
@@ -20,7 +20,8 @@ responder_key(uint32_t epoch, uint8_t key[PROBE_KEY_BYTES])
 	memcpy(key, &epoch, sizeof(epoch));
 }
 
-/* What an aggregator would say of both: three epochs, and the pair's key of now. */
+/* The keys that an aggregator sends to both: three epochs, and the pair's current
+ * key. */
 void
 report_keys(struct run *run, bool plain)
 {
@@ -58,7 +59,7 @@ report_keys(struct run *run, bool plain)
 		abort();
 }
 
-/* A service's peer, as an answer says it. */
+/* A peer of a service, as an answer describes it. */
 void
 note_seen(struct run *run, bool authenticates)
 {
@@ -76,7 +77,7 @@ report_roster(struct run *run, uint8_t how)
 		{ .id = { 3, 1 }, .address = { .family = 6, .bytes = { 0xfd } } } };
 	int r;
 
-	if (how & 2) /* not known yet */
+	if (how & 2) /* the RNIC is not known yet */
 		peers[0].id = (struct wire_rnic_id){ 0 };
 	r = reflector_set_roster(run->reflector, peers + (how & 1), 2 - (how & 1));
 	if (r < 0 && r != -ENOMEM)

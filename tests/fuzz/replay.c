@@ -1,7 +1,6 @@
 /*
- * replay - runs a fuzz target over the files of its corpus, without libFuzzer.
- *
- * So that every build, gcc's too, checks that old findings stay fixed.
+ * replay - runs a fuzz target over the files of its corpus, without libFuzzer, so that
+ * every build, also gcc's, checks that old findings stay fixed.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -28,7 +27,7 @@ replay_file(const char *path)
 	}
 	len = fread(data, 1, REPLAY_MAX_BYTES, f);
 	fclose(f);
-	/* A copy of the exact size, so that a sanitizer sees an overread. */
+	/* A copy of exact size, so that a sanitizer finds reads beyond it. */
 	uint8_t *exact = malloc(len ? len : 1);
 
 	if (exact == NULL) {

@@ -1,5 +1,5 @@
 /*
- * say - a message that a daemon in a fake world hears, a little damaged perhaps.
+ * say - sends a message to a daemon in a fake world, sometimes a little damaged.
  */
 #ifndef TESTS_FUZZ_REPORT_H
 #define TESTS_FUZZ_REPORT_H
@@ -11,7 +11,8 @@
 #include "tests/fuzz/script.h"
 #include "tests/support/fake_world.h"
 
-/* r: of writing it; nothing is said if that failed, or without a link. */
+/* r: result of writing the message. After a failure, or without a link, it is not
+ * sent. */
 static inline void
 fuzz_send(struct fuzz_bytes *script, struct rm_link *link, int r,
     const struct wire_bytes *bytes)

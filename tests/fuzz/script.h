@@ -1,5 +1,5 @@
 /*
- * script - what a script of events takes from a fuzzer's bytes besides numbers.
+ * script - values of a script of events from a fuzzer's bytes, besides numbers.
  */
 #ifndef TESTS_FUZZ_SCRIPT_H
 #define TESTS_FUZZ_SCRIPT_H
@@ -16,7 +16,7 @@ fuzz_two(struct fuzz_bytes *bytes)
 	return (uint16_t)(low | fuzz_u8(bytes) << 8);
 }
 
-/* A part as a text, up to its first 0 or as far as there is room. */
+/* Takes a text up to its first 0 byte, or as much as fits. */
 static inline const char *
 fuzz_text(struct fuzz_bytes *bytes, char *text, size_t room)
 {
@@ -29,7 +29,7 @@ fuzz_text(struct fuzz_bytes *bytes, char *text, size_t room)
 	return text;
 }
 
-/* Up to three bytes of a message are changed; most often none. */
+/* Changes up to three bytes of a message, mostly none. */
 static inline void
 fuzz_damage(struct fuzz_bytes *bytes, uint8_t *data, size_t len)
 {
