@@ -23,15 +23,15 @@
 #include "schemas/wire.h"
 #include "tests/support/loopback.h"
 
-struct fixture_agg { /* played */
+struct fixture_agg { /* a simulated aggregator */
 	struct rm_link *link;
 	struct wire_writer *writer;
 	bool welcome, closed, leaves_when_drilled, knows_no_mesh, knows_no_counters;
-	uint16_t summary_interval_s; /* of its next hello; 0: it does not say */
+	uint16_t summary_interval_s; /* of the next hello; 0: the field is absent */
 	uint64_t seq[WIRE_LANE_INCIDENT + 1], acked[WIRE_LANE_INCIDENT + 1];
 	const char *part_type, *part, *kind; /* of the next incident */
-	const char *region;                  /* from its next hello on; NULL: lab */
-	const char *third;                   /* ToR of its next hello; NULL: none */
+	const char *region;                  /* from the next hello on; NULL: lab */
+	const char *third; /* a third ToR in the next hello; NULL: none */
 };
 
 struct fixture {
@@ -290,7 +290,7 @@ send_incident(
 struct answer {
 	bool done;
 	long status;
-	json_t *json; /* NULL: it is none */
+	json_t *json; /* NULL: the body is no JSON */
 	char *text;
 };
 

@@ -12,12 +12,12 @@
 
 #include "analyzer_fixture.h"
 
-/* All that is patient by default is hurried. */
+/* Shorter waits than the defaults. */
 #define HURRIED                   \
 	"resolve_after_ms: 250\n" \
 	"blind: {grace_ms: 500, start_ms: 500}\n"
 
-/* How often a whole message was verified: by the linker's --wrap. */
+/* Counts verifications of whole messages, by the linker's --wrap. */
 static unsigned summaries_opened, incidents_opened;
 
 int __real_wire_open_summary(
@@ -53,7 +53,8 @@ restart(struct fixture *f, const char *more)
 	start(f);
 }
 
-/* How many of our own incidents are open; the first one's id and part go out. */
+/* Returns how many incidents of the analyzer's own are open; writes id and part of the
+ * first. */
 static size_t
 own_open(struct fixture *f, char id[32], char part[64])
 {
@@ -92,7 +93,7 @@ wait_for_own(struct fixture *f, size_t wanted, char id[32], char part[64])
 	}
 }
 
-/* Is that in this file? It is replaced as a whole. */
+/* True if the file contains this text. The analyzer replaces the file as a whole. */
 static bool
 reports(const struct fixture *f, const char *file, const char *expected)
 {
@@ -139,7 +140,7 @@ each_message_is_verified_once(void **state)
 	assert_int_equal(incidents_opened, 1);
 }
 
-/* Until no aggregator is missing any more. */
+/* Sends summaries until no aggregator is missing any more. */
 static void
 live_until_over(struct fixture *f)
 {
@@ -163,7 +164,7 @@ a_missing_aggregator_is_one_finding_that_ends_when_it_returns(void **state)
 	live(f);
 	assert_int_equal(own_open(f, id, part), 0);
 	leave(f);
-	/* One finding, and not one for each rack. */
+	/* One incident for the aggregator, none for its racks. */
 	wait_for_own(f, 1, id, part);
 	assert_string_equal(part, "aggregator agg1");
 	loopback_run(f->loop, 1500 * RM_NS_PER_MS);
@@ -187,7 +188,7 @@ incidents_of_the_analyzer_keep_their_ids_over_a_restart(void **state)
 	restart(f, HURRIED);
 	assert_int_equal(own_open(f, again, part), 1);
 	assert_string_equal(again, id);
-	/* And is judged on: it lasts while nobody comes, and ends when somebody does.
+	/* The incident stays open while no aggregator connects, and ends when one does.
 	 */
 	loopback_run(f->loop, 1500 * RM_NS_PER_MS);
 	assert_int_equal(own_open(f, again, part), 1);
@@ -209,7 +210,7 @@ an_aggregator_that_is_gone_after_a_restart_is_reported_missing(void **state)
 		live(f);
 		loopback_run(f->loop, 200 * RM_NS_PER_MS);
 	}
-	live_until_over(f); /* it was missing if the machine stood still */
+	live_until_over(f); /* a starved machine may have made it missing */
 	leave(f);
 	restart(f, HURRIED);
 	assert_int_equal(own_open(f, id, part), 0);
@@ -223,7 +224,7 @@ a_racks_verdict_on_its_own_tor_is_accepted(void **state)
 	struct fixture *f = *state;
 	char id[32], part[64];
 
-	/* Its aggregator's silence shall not be another finding meanwhile. */
+	/* A long wait keeps the aggregator's silence from becoming another incident. */
 	restart(f, "resolve_after_ms: 250\n");
 	hello(f);
 	live(f);
@@ -233,7 +234,7 @@ a_racks_verdict_on_its_own_tor_is_accepted(void **state)
 	send_incident(f, "tor1", 0x77, WIRE_OPENED);
 	wait_for_own(f, 1, id, part);
 	assert_string_equal(part, "tor tor1");
-	/* One fault, one entry: told of by the rack and by us. */
+	/* One incident for one fault, reported by the rack and by the analyzer. */
 	assert_string_equal(id, "0000000000000077");
 }
 
@@ -248,7 +249,7 @@ a_stall_of_the_loop_makes_no_aggregator_silent(void **state)
 	live(f);
 	loopback_run(f->loop, 600 * RM_NS_PER_MS);
 	live(f);
-	/* What a SIGSTOP does, seen from inside. */
+	/* Blocks the loop, as SIGSTOP does. */
 	usleep(900 * 1000);
 	loopback_run(f->loop, 200 * RM_NS_PER_MS);
 	assert_int_equal(own_open(f, id, part), 0);
@@ -273,7 +274,8 @@ a_reload_changes_reloadable_options_and_a_bad_one_changes_nothing(void **state)
 			"sla: {unavailable_permille: 20}\n");
 	analyzer_reload(f->analyzer);
 	assert_int_equal(f->config.alerts.webhooks.count, 1);
-	assert_int_equal(f->config.unavailable_permille, 10); /* needs a restart */
+	assert_int_equal(f->config.unavailable_permille,
+	    10); /* a change takes effect after a restart */
 	append(f->file, "nonsense: 1\n");
 	analyzer_reload(f->analyzer);
 	assert_int_equal(f->config.alerts.webhooks.count, 1);

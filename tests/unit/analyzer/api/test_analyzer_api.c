@@ -37,7 +37,7 @@ rack_of(const struct answer *answer, size_t i)
 	return rack;
 }
 
-/* Two racks are told of, tor2 with a dead RNIC. */
+/* The aggregator reports two racks; the RNIC of tor2 is dead. */
 static void
 report_of_two_racks(struct fixture *f)
 {
@@ -311,7 +311,8 @@ is_reported_by_readyz(struct fixture *f, const char *wanted)
 	return found;
 }
 
-/* Nobody listens there. The regions go on all the same, and so it is no 503. */
+/* No process listens on the webhook's port. The regions are still judged, so /readyz
+ * does not return 503. */
 static void
 readyz_fails_while_alerts_are_not_delivered(void **state)
 {
@@ -381,7 +382,7 @@ the_api_shows_the_summary_interval_of_aggregators(void **state)
 		"summary_interval_s"),
 	    60);
 	answer_clear(&answer);
-	/* It was started anew, with another one. */
+	/* The aggregator was restarted with another summary interval. */
 	leave(f);
 	f->agg.summary_interval_s = 20;
 	hello(f);

@@ -20,14 +20,14 @@
 #define LAB_ONLY "lab-only-0123456789abcdef0123456789ab"
 #define BOTH "both-0123456789abcdef0123456789abcdef"
 #define ELSEWHERE "elsewhere-0123456789abcdef0123456789a"
-#define OTHER "otherland" /* the region that is not shown */
+#define OTHER "otherland" /* the region that a viewer of "lab" must not see */
 
-/* Every route of the analyzer: what is asked of it, and the answers to the viewer of
- * both regions and to the one of "lab" alone. */
+/* Every route of the analyzer: what the test requests, and the status that a viewer of
+ * both regions and a viewer of "lab" alone get. */
 static const struct route {
 	const char *path, *rest;
 	long both, lab_only;
-	bool names_other; /* to who may see it */
+	bool names_other; /* in an answer to a viewer of both regions */
 } routes[] = {
 	{ "/metrics", "", 200, 403, true },
 	{ "/healthz", "", 200, 200, false },
@@ -47,7 +47,7 @@ static const struct route {
 	{ "/v1/history/", "rm_rack", 200, 200, true },
 };
 
-static struct sealed { /* an analyzer over TLS; aggregators come without */
+static struct sealed { /* HTTP with TLS; aggregators connect without */
 	struct pki *pki;
 	struct rm_tls *tls;
 	struct rm_http_client *client;
@@ -96,7 +96,7 @@ route_of(const char *path)
 	return NULL;
 }
 
-/* path, then what is appended to it; true: the other region is told of. */
+/* Requests `path` with `more` appended. True: the answer names the other region. */
 static bool
 reports(struct fixture *f, const char *token, const struct route *route,
     const char *more, long status)
@@ -133,7 +133,8 @@ report_of_two_regions(struct fixture *f)
 				   f->agg.acked[WIRE_LANE_INCIDENT] == 1);
 }
 
-/* What is acknowledged is on disk, and some time later in the files of history. */
+/* An acknowledged message is on disk already, but reaches the files of the history
+ * later. */
 static void
 wait_for_history(struct fixture *f)
 {
@@ -158,7 +159,8 @@ no_route_shows_data_of_other_regions(void **state)
 		const struct route *route = route_of(path);
 		const bool by_name = strcmp(path, "/v1/history/") == 0;
 
-		/* What is seen without a limit is there, so that hiding it counts. */
+		/* A viewer of everything must see the other region: otherwise the
+		 * checks of LAB_ONLY would prove nothing. */
 		if (reports(f, EVERYWHERE, route, "", 200) != route->names_other ||
 		    reports(f, BOTH, route, "", route->both) != route->names_other)
 			fail_msg("%s does not tell all", path);
@@ -233,7 +235,7 @@ changes_are_counted_of_regions_that_may_be_seen(void **state)
 	assert_int_equal(number, 2);
 	assert_int_equal(changes_of(f, LAB_ONLY, "?since=0&limit=1", &number), 1);
 	assert_int_equal(changes_of(f, LAB_ONLY, "?since=2", &number), 2);
-	assert_int_equal(number, 0); /* there is none */
+	assert_int_equal(number, 0); /* no incident has changed since */
 	assert_int_equal(changes_of(f, BOTH, "", &number), 3);
 	assert_int_equal(number, 1);
 	assert_int_equal(changes_of(f, EVERYWHERE, "?region=lab", &number), 3);
@@ -252,7 +254,8 @@ trouble_of(struct fixture *f, const char *token, char text[512])
 	return text;
 }
 
-/* A database cites what it does not take. */
+/* Databases quote refused lines in their errors, and these lines may name any region.
+ */
 static void
 error_texts_of_a_database_are_shown_to_viewers_of_all_regions_only(void **state)
 {

@@ -24,7 +24,7 @@ at(double s)
 	return (rm_mono_t){ (int64_t)(s * 1e9) };
 }
 
-/* Three aggregators of one region, each of one rack; a second one of tor3. */
+/* One region of three aggregators with one rack each; tor3 has a second aggregator. */
 static struct blind *
 new_blind(void)
 {
@@ -90,7 +90,7 @@ a_removed_aggregator_ends_its_incident(void **state)
 		    day == 1 ? RM_HEALTH_UNKNOWN : RM_HEALTH_GOOD);
 	}
 	blind_free(blind);
-	/* Who has only just started does not know them all. */
+	/* An analyzer that has just started does not know all aggregators yet. */
 	assert_int_equal(blind_new(&options, at(0), &blind), 0);
 	assert_int_equal(blind_health(blind, &silent, at(14)), RM_HEALTH_UNKNOWN);
 	assert_int_equal(blind_health(blind, &rack, at(14)), RM_HEALTH_UNKNOWN);
@@ -153,7 +153,7 @@ aggregators_of_a_lost_region_are_not_named_one_by_one(void **state)
 	assert_int_equal(judge(blind, 23.4, &v), 0);
 	assert_int_equal(judge(blind, 23.6, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_REGION_BLIND);
-	/* One of them comes back, and the others do not. */
+	/* One of two aggregators comes back, and the other does not. */
 	receive(blind, "a2", "tor2", 24);
 	assert_int_equal(judge(blind, 24, &v), 2);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
@@ -213,7 +213,7 @@ agents_have_time_to_reconnect_to_a_restarted_aggregator(void **state)
 	receive(blind, "a2", "tor2", 37);
 	receive(blind, "a3", "tor3", 37);
 	blind_seen(blind, "r1", "a1", at(37));
-	assert_int_equal(judge(blind, 37, &v), 1); /* they do not */
+	assert_int_equal(judge(blind, 37, &v), 1); /* no aggregator comes back */
 	blind_free(blind);
 }
 
@@ -231,7 +231,7 @@ a_rack_that_was_reported_not_to_probe_is_not_blind(void **state)
 		blind_rack(blind, "r1", "a1", "tor1", &paused, 0, at(s));
 		assert_int_equal(judge(blind, s, &v), 0);
 	}
-	/* Its agents may be gone all the same. */
+	/* The connection alone does not show that the aggregator's agents are back. */
 	for (int s = 25; s < 29; s++) {
 		receive(blind, "a2", "tor2", s);
 		receive(blind, "a3", "tor3", s);
@@ -253,7 +253,8 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(21));
 	receive(blind, "a2", "tor2", 21);
 	receive(blind, "a3", "tor3", 21);
-	assert_int_equal(judge(blind, 21, &v), 0); /* it may be a moment's */
+	assert_int_equal(
+	    judge(blind, 21, &v), 0); /* one summary without hosts may be chance */
 	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(22));
 	receive(blind, "a2", "tor2", 24);
 	receive(blind, "a3", "tor3", 24);
@@ -263,7 +264,7 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
 	assert_string_equal(v[0].part.name, "tor1");
 	rack = v[0];
-	/* Now its aggregator goes too: that is the alert, and the rack is no better. */
+	/* When the aggregator goes as well, it is the alert. The rack stays blind. */
 	receive(blind, "a2", "tor2", 28);
 	receive(blind, "a3", "tor3", 28);
 	assert_int_equal(judge(blind, 28, &v), 1);
@@ -274,7 +275,7 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	blind_free(blind);
 }
 
-/* tor1 has two: a1 tells of it, b1 stands by. */
+/* tor1 has two aggregators: a1 is active, b1 is standby. */
 static struct blind *
 new_pair(void)
 {
@@ -297,7 +298,8 @@ the_loss_of_one_aggregator_of_two_is_one_alert_and_no_blind_rack(void **state)
 		receive(blind, "a1", "tor1", s);
 		blind_seen(blind, "r1", "b1", at(s));
 	}
-	assert_int_equal(judge(blind, 20, &v), 0); /* b1 says nothing, and lives */
+	assert_int_equal(
+	    judge(blind, 20, &v), 0); /* b1 reports nothing, but is connected */
 	for (int s = 20; s < 26; s++)
 		blind_seen(blind, "r1", "b1", at(s));
 	assert_int_equal(judge(blind, 25.5, &v), 1);
@@ -317,7 +319,8 @@ the_aggregator_with_the_latest_report_decides_whether_the_rack_is_blind(void **s
 
 	receive(blind, "a1", "tor1", 19);
 	for (int s = 20; s < 60; s++) {
-		/* b1 speaks from now on, and sees nobody; what a1 said grows old. */
+		/* From here on b1 is active and has no hosts; the last summary of a1
+		 * becomes old. */
 		blind_rack(blind, "r1", "b1", "tor1", &empty, 0, at(s));
 		blind_seen(blind, "r1", "a1", at(s));
 		if (s == 45)
@@ -351,7 +354,8 @@ the_state_of_a_rack_expires_by_its_aggregators_interval(void **state)
 	}
 	assert_int_equal(judge(blind, 89, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
-	/* A longer one that it says later holds for what it said before, too. */
+	/* A longer row interval that is reported later holds for earlier summaries,
+	 * too. */
 	blind_row_interval(blind, "r1", "a1", 30 * S);
 	assert_int_equal(judge(blind, 89, &v), 0);
 	blind_free(blind);
@@ -366,7 +370,8 @@ the_longest_interval_of_aggregators_with_usable_rows_counts(void **state)
 	blind_row_interval(blind, "r1", "a1", 60 * S);
 	blind_row_interval(blind, "r1", "b1", 5 * S);
 	assert_int_equal(blind_longest_row_interval(blind, at(1)), 60 * S);
-	/* A restart of it changes nothing; that it stays away does. */
+	/* A restart of the aggregator does not change the interval; a long absence
+	 * does. */
 	blind_disconnected(blind, "r1", "a1", at(1));
 	assert_int_equal(blind_longest_row_interval(blind, at(1 + 720)), 60 * S);
 	assert_int_equal(blind_longest_row_interval(blind, at(2 + 720)), 5 * S);
@@ -395,7 +400,8 @@ an_aggregator_that_moves_to_another_analyzer_is_not_reported_missing(void **stat
 	blind_free(blind);
 }
 
-/* An analyzer comes back after a minute; its backlog is of the rack's own start. */
+/* An analyzer returns after a minute, and reads the summaries that waited. They are
+ * from the start of the rack, which had no hosts then. */
 static void
 a_backlog_without_hosts_does_not_make_a_rack_blind(void **state)
 {
@@ -405,7 +411,8 @@ a_backlog_without_hosts_does_not_make_a_rack_blind(void **state)
 	for (int s = 16; s < 30; s++) {
 		receive(blind, "a2", "tor2", s);
 		receive(blind, "a3", "tor3", s);
-		/* Read ten times as fast as it was written, and then not at all. */
+		/* The backlog is read ten times as fast as it was written; then nothing
+		 * more comes. */
 		if (s < 20)
 			blind_rack(blind, "r1", "a1", "tor1", &empty,
 			    (60 - 9 * (s - 16)) * S, at(s));
@@ -451,7 +458,7 @@ unread_summaries_do_not_make_a_rack_blind(void **state)
 	blind_free(blind);
 }
 
-/* Emptiness is of the session in which it was said. */
+/* A summary without hosts counts only for the session in which it was sent. */
 static void
 the_state_of_an_earlier_session_does_not_count(void **state)
 {
@@ -568,7 +575,8 @@ a_certificate_that_ends_is_one_incident_per_daemon(void **state)
 	rm_verdict_sentence(&v[2], sentence, sizeof(sentence));
 	assert_non_null(strstr(sentence, "Controller c1 "));
 
-	/* a1 comes with a new one, and hears of another controller; a2 still has c1. */
+	/* a1 connects with a new certificate, and reports another controller; a2 still
+	 * reports c1. */
 	blind_connected(blind, "r1", "a1", &tors[0], 1, at(21));
 	blind_own_certificate(blind, "x", 0);
 	receive_all(blind, 21);
@@ -579,12 +587,13 @@ a_certificate_that_ends_is_one_incident_per_daemon(void **state)
 	blind_certificates(blind, "r1", "a2", 0, "", 0);
 	assert_int_equal(judge(blind, 21, &v), 0);
 	assert_int_equal(blind_health(blind, &of_c1, at(21)), RM_HEALTH_GOOD);
-	/* From whom nothing is heard, nothing is known. */
+	/* No aggregator reports, so the health of the controller's certificate is
+	 * unknown. */
 	assert_int_equal(blind_health(blind, &of_c1, at(40)), RM_HEALTH_UNKNOWN);
 	blind_free(blind);
 }
 
-/* Silence says more than a certificate. */
+/* A silent aggregator is named as down already. */
 static void
 certificates_of_a_silent_aggregator_are_not_reported(void **state)
 {

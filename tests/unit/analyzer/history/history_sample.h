@@ -13,7 +13,7 @@
 #include "rackmesh/metrics/sketch.h"
 #include "schemas/wire.h"
 
-#define SAMPLE_SUMMARY_POINTS 5 /* rack, two rows, an RNIC, the path that lost */
+#define SAMPLE_SUMMARY_POINTS 5 /* rack, two rows, an RNIC, the path with losses */
 #define SAMPLE_END_NS UINT64_C(1767225600000000000)
 
 static inline struct wire_bytes
@@ -49,7 +49,7 @@ static const struct wire_path_row sample_paths[2] = {
 	    .samples = "h1/r0>h9/r0:49153" },
 };
 
-/* The number-th of an aggregator. */
+/* The summary with this number of one aggregator. */
 static inline struct wire_bytes
 sample_summary(struct wire_writer *writer, uint64_t number)
 {

@@ -1,6 +1,6 @@
 /*
- * history_world - a history over the real spool, and a database that answers as it is
- * told.
+ * history_world - a history over the real spool, and a database whose answers the test
+ * sets.
  *
  * Include it after cmocka.h. Everything asserts.
  */
@@ -27,17 +27,17 @@
 
 #define MAX_LINES 20000
 
-struct database { /* every line it was ever sent and took */
+struct database { /* keeps every line that it has stored */
 	struct evhttp *http;
 	int port;
 	unsigned requests, to_summaries, to_incidents;
-	int status;       /* to answer; 0: 204 */
-	unsigned failing; /* so many requests get status, then 204 */
+	int status;       /* of each answer; 0: 204 */
+	unsigned failing; /* so many requests get `status`, later ones 204 */
 	const char *body;
-	const char *poison;      /* a batch that holds this gets 400 */
-	bool drop;               /* takes it, and closes without an answer */
-	bool summaries_away;     /* 503 to them alone */
-	bool first_was_incident; /* of all that were taken */
+	const char *poison; /* a batch that contains this gets 400 */
+	bool drop; /* stores the batch, and closes the connection without an answer */
+	bool summaries_away;     /* only summaries get 503 */
+	bool first_was_incident; /* the first batch that was stored held an incident */
 	char *lines[MAX_LINES];
 	size_t line_count;
 	char authorization[256], uri[512];
@@ -52,7 +52,7 @@ struct world {
 	struct wire_writer *writer;
 	struct analyzer_config config;
 	struct history *history;
-	int64_t config_wait_ns; /* 0: as usual */
+	int64_t config_wait_ns; /* 0: the default */
 	struct database database;
 	uint64_t durable[WIRE_LANE_INCIDENT + 1];
 };
@@ -82,7 +82,7 @@ unpack(struct evbuffer *in, size_t *len)
 	return text;
 }
 
-/* As a database does: the same line again changes nothing. */
+/* As in a real database, a line that is stored twice counts once. */
 static inline void
 database_take(struct database *database, char *text, size_t len)
 {
@@ -197,7 +197,7 @@ history_options_of(const struct world *world)
 	};
 }
 
-/* A process begins. */
+/* The analyzer's process starts. */
 static inline void
 begin(struct world *world)
 {
@@ -271,7 +271,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Summaries numbered first to last. Returns the last ticket. */
+/* Puts the summaries numbered first to last. Returns the last ticket. */
 static inline uint64_t
 put(struct world *world, uint64_t first, uint64_t last)
 {

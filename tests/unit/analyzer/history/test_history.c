@@ -1,4 +1,5 @@
-/* What comes in arrives, whatever the database answers, and whoever dies in between. */
+/* Every point reaches the database, whatever it answers, and although the analyzer
+ * restarts. */
 #include "analyzer/history/history.h"
 
 #include <setjmp.h>
@@ -248,7 +249,7 @@ a_configuration_fault_is_reported_and_keeps_the_points(void **state)
 		assert_true(history_waiting(world->history, WIRE_LANE_SUMMARY) > 0);
 		end(world);
 	}
-	begin(world); /* with the mended one */
+	begin(world); /* with a database that stores everything */
 	LOOPBACK_WAIT(world->loop, drained(world));
 	assert_int_equal(world->database.line_count, 4 * SAMPLE_SUMMARY_POINTS);
 	end(world);
@@ -288,14 +289,14 @@ a_restart_sends_points_that_were_not_acknowledged(void **state)
 	end(world);
 
 	world->database.failing = 0;
-	world->database.drop = true; /* took it, and nobody heard */
+	world->database.drop = true; /* the batch is stored, but the answer is lost */
 	begin(world);
 	LOOPBACK_WAIT(world->loop, world->database.line_count > 0);
 	end(world);
 	begin(world);
 	LOOPBACK_WAIT(world->loop, drained(world));
 	assert_int_equal(world->database.line_count, 50 * SAMPLE_SUMMARY_POINTS + 1);
-	/* After the restart the numbers of points continue. */
+	/* After the restart the numbers of tickets continue. */
 	assert_true(put(world, 51, 51) > ticket);
 	LOOPBACK_WAIT(world->loop, drained(world));
 	end(world);
@@ -316,7 +317,7 @@ without_history_messages_are_acknowledged_and_dropped(void **state)
 	end(world);
 }
 
-/* The disk is slow, and all aggregators come back at once with what they have. */
+/* The disk is slow, and all aggregators reconnect at once and send their backlogs. */
 static void
 points_that_are_not_on_disk_are_limited_and_the_rest_waits(void **state)
 {
@@ -335,7 +336,7 @@ points_that_are_not_on_disk_are_limited_and_the_rest_waits(void **state)
 	}
 	assert_int_equal(r, -ENOBUFS);
 	assert_int_equal(history_counts(world->history)->refused_messages, 0);
-	put_incident(world, 1); /* has a way of its own */
+	put_incident(world, 1); /* incidents have their own lane */
 	LOOPBACK_WAIT(world->loop, world->durable[WIRE_LANE_SUMMARY] >= ticket);
 	put(world, messages, messages);
 	end(world);

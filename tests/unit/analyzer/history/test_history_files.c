@@ -1,4 +1,4 @@
-/* The history where there is no database. */
+/* The history in files, without a database. */
 #include "analyzer/history/history_files.h"
 
 #include <setjmp.h>

@@ -82,7 +82,8 @@ a_summary_becomes_points_of_the_schema(void **state)
 	assert_true(has(&text, ",rtt_max_ns=8990i,"));
 	assert_true(has(&text, "rm_rnic,region=lab,aggregator=agg,tor=t1,host=h1,"
 			       "device=r0,rnic=0c42:a103:0065:1234/1 "));
-	/* Only the path that lost; a nanosecond for its place among the rows. */
+	/* Only paths with losses have a point; the nanosecond is the row's number,
+	 * which keeps the times of points apart. */
 	assert_false(has(&text, "s1@10.0.0.2"));
 	assert_true(has(&text, ",path=\"t1@10.0.0.1 s2@10.0.0.2 t2@10.0.0.3\",samples="
 			       "\"h1/r0>h9/r0:49153\" 1767225601000000001\n"));
@@ -228,7 +229,7 @@ a_minute_becomes_a_point_of_the_schema(void **state)
 	assert_true(has(&text, "rm_sla,region=lab,aggregator=ana,scope=fabric,dscp=26 "
 			       "sent=1000i,lost=1i,"));
 	assert_true(has(&text, ",rtt_max_ns=4i 60000000000\n"));
-	minute.rtt_ns[WIRE_MAX] = 0; /* nobody answered */
+	minute.rtt_ns[WIRE_MAX] = 0; /* no probe was answered */
 	assert_int_equal(history_points_sla(world->points, "ana", &minute, &text), 0);
 	assert_false(has(&text, "rtt"));
 	minute.scope = "service";

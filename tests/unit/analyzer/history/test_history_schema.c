@@ -55,7 +55,7 @@ the_table_of_measurements_is_consistent(void **state)
 		for (const struct history_column *column = at->columns;
 		     column->name != NULL; column++) {
 			assert_true(strlen(column->help) > 3);
-			/* Tags stand in front, as in every line. */
+			/* In a line of InfluxDB all tags come before the fields. */
 			assert_false(fields && column->type == RM_LINE_TAG);
 			fields = fields || column->type != RM_LINE_TAG;
 			for (const struct history_column *other = at->columns;
@@ -66,7 +66,7 @@ the_table_of_measurements_is_consistent(void **state)
 	}
 }
 
-/* analyzer --help-schema > docs/history.md */
+/* To renew the page: analyzer --help-schema > docs/history.md */
 static void
 the_documentation_equals_the_printed_table(void **state)
 {

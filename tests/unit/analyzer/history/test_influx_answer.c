@@ -1,5 +1,5 @@
-/* Every class of status, with the bodies of InfluxDB 1.6.7 as they were measured, and
- * those that the manual of InfluxDB 3 shows. */
+/* Every class of status, with bodies that InfluxDB 1.6.7 sent, and bodies from the
+ * manual of InfluxDB 3. */
 #include "analyzer/history/influx_answer.h"
 
 #include <setjmp.h>
@@ -47,7 +47,7 @@ a_partial_write_is_taken_except_for_the_dropped_points(void **state)
 	assert_string_equal(answer.sentence,
 	    "status 400: partial write: field type conflict: input field \"x\" "
 	    "dropped=12");
-	/* InfluxDB says 0 of lines that do not parse. */
+	/* InfluxDB reports dropped=0 for lines that it cannot parse. */
 	assert_int_equal(
 	    reports(400, "{\"error\":\"partial write: unable to parse 'x': "
 			 "invalid boolean dropped=0\"}"),
@@ -76,7 +76,8 @@ a_partial_write_of_influxdb_3_is_counted_by_its_lines(void **state)
 	assert_int_equal(answer.dropped, 2);
 	assert_string_equal(answer.sentence,
 	    "status 400: partial write of line protocol occurred: line 2: " TEMP);
-	/* An answer that was cut, or that lists nothing, still means at least one. */
+	/* A truncated answer, or one without a list, still means at least one refused
+	 * line. */
 	assert_int_equal(
 	    reports(400,
 		"{\"error\":\"partial write of line protocol occurred\","
@@ -127,7 +128,7 @@ points_are_kept_until_the_configuration_is_corrected(void **state)
 		assert_int_equal(reports(statuses[i], "no"), INFLUX_CONFIG);
 	assert_int_equal(reports(404, "{\"error\":\"database not found: \\\"x\\\"\"}"),
 	    INFLUX_CONFIG);
-	/* 1.x's 500 that no patience helps. */
+	/* InfluxDB 1.x answers 500 here, but a retry cannot succeed. */
 	assert_int_equal(reports(500, "{\"error\":\"retention policy not found: x\"}"),
 	    INFLUX_CONFIG);
 	assert_string_equal(

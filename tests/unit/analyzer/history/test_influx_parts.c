@@ -12,8 +12,8 @@
 
 static char text[1 << 16];
 
-/* A database that refuses every part that holds a bad line. Returns how often it was
- * asked. */
+/* A database that refuses every part that contains a bad line. Returns the number of
+ * requests. */
 static unsigned
 run(size_t len, unsigned *taken, unsigned *refused)
 {

@@ -31,7 +31,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* changed: seconds after it began. */
+/* changed: in seconds after the incident began. */
 static struct wire_incident
 edge(const char *aggregator, uint64_t id, enum wire_incident_state state, int changed)
 {
@@ -60,7 +60,8 @@ report(struct incident_table *table, struct wire_incident incident)
 	return incident_table_edge(table, &incident);
 }
 
-/* Of two aggregators of a rack the other one goes on with it. */
+/* When one aggregator of a rack stops, the rack's other aggregator continues the
+ * incident. */
 static void
 an_incident_that_another_aggregator_continues_stays_one(void **state)
 {
@@ -74,7 +75,7 @@ an_incident_that_another_aggregator_continues_stays_one(void **state)
 	assert_int_equal(entry->source_count, 2);
 	assert_int_equal(report(table, edge("agg2", 42, WIRE_RESOLVED, 9)), 1);
 	assert_int_equal(incident_table_open(table), 0);
-	/* The first one wakes, and says what it said before. */
+	/* The first aggregator resumes, and repeats its last report. */
 	assert_int_equal(report(table, edge("agg1", 42, WIRE_UPDATED, 5)), 0);
 	assert_int_equal(incident_table_open(table), 0);
 }
@@ -142,20 +143,20 @@ one_fault_reported_by_two_is_one_entry_and_ends_with_the_last(void **state)
 	assert_int_equal(incident_table_open(table), 0);
 }
 
-/* It was killed before it could keep what it had told. */
+/* The aggregator was killed before it saved the incident that it had sent. */
 static void
 a_new_opening_of_an_aggregator_replaces_its_old_one(void **state)
 {
 	struct incident_table *table = *state;
 	struct wire_incident other = edge("agg1", 50, WIRE_OPENED, 1);
 
-	other.tor = "tor2"; /* of the same host's part, by another rack */
+	other.tor = "tor2"; /* the same part, reported by another rack */
 	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
 	assert_int_equal(incident_table_edge(table, &other), 1);
 	assert_int_equal(report(table, edge("agg1", 44, WIRE_OPENED, 3)), 1);
 	assert_int_equal(incident_table_open(table), 1);
 	assert_int_equal(report(table, edge("agg1", 44, WIRE_RESOLVED, 5)), 1);
-	assert_int_equal(incident_table_open(table), 1); /* the other rack's */
+	assert_int_equal(incident_table_open(table), 1); /* that of the other rack */
 	other.state = WIRE_RESOLVED;
 	other.changed_wall_ns += 9 * RM_NS_PER_S;
 	assert_int_equal(incident_table_edge(table, &other), 1);
@@ -186,7 +187,7 @@ a_fault_that_comes_back_is_a_new_entry(void **state)
 	assert_int_equal(report(table, edge("agg1", 44, WIRE_OPENED, 9)), 1);
 	assert_int_equal(incident_table_open(table), 1);
 	assert_true(incident_table_find(table, 44) != incident_table_find(table, 42));
-	/* Open ones first. */
+	/* Open incidents come first. */
 	assert_int_equal(incident_table_get(table, 0)->id, 44);
 	assert_int_equal(incident_table_get(table, 1)->id, 42);
 	assert_null(incident_table_get(table, 2));
@@ -238,7 +239,7 @@ a_report_of_the_analyzer_counts_more_than_one_of_a_rack(void **state)
 	assert_int_equal(incident_table_open(table), 1);
 	assert_string_equal(entry->kind, "switch-lossy");
 	assert_string_equal(entry->tor, "tor1");
-	/* The rack goes on to talk, and is not heard over us. */
+	/* An update of the rack does not replace the analyzer's own incident. */
 	rack.state = WIRE_UPDATED;
 	rack.changed_wall_ns += 3 * RM_NS_PER_S;
 	assert_int_equal(incident_table_edge(table, &rack), 1);
@@ -246,7 +247,8 @@ a_report_of_the_analyzer_counts_more_than_one_of_a_rack(void **state)
 	own.resolved.ns = own.changed.ns = BEGAN_NS + 9 * RM_NS_PER_S;
 	assert_int_equal(
 	    incident_table_own(table, "lab", "an1", WIRE_RESOLVED, &own), 1);
-	assert_int_equal(incident_table_open(table), 1); /* the rack's still stands */
+	assert_int_equal(
+	    incident_table_open(table), 1); /* the rack's own incident is still open */
 }
 
 static void
@@ -311,7 +313,8 @@ severity_stays_as_it_opened(void **state)
 	struct wire_incident old = edge("agg1", 42, WIRE_OPENED, 0);
 	json_t *json;
 
-	old.severity = ""; /* of an aggregator that does not tell it yet */
+	old.severity =
+	    ""; /* of an older aggregator, which does not send the severity */
 	assert_int_equal(incident_table_edge(table, &old), 1);
 	json = incident_table_json(incident_table_get(table, 0));
 	assert_true(json_is_null(json_object_get(json, "severity")));
@@ -345,7 +348,8 @@ an_entry_is_json_with_the_evidence_inside(void **state)
 	json_decref(json);
 }
 
-/* What racks say: since when this one has nothing open. */
+/* Stands for the state of racks: the time since which this rack has no open incident.
+ */
 static rm_wall_t
 quiet(const char *region, const char *source, const char *tor, rm_wall_t changed,
     void *arg)
@@ -368,7 +372,8 @@ on_ended(const struct incident_table_entry *entry, void *arg)
 	assert_int_equal(entry->resolved.ns, BEGAN_NS + 20 * RM_NS_PER_S);
 }
 
-/* Killed before it could keep it, and then the fault went away. */
+/* The aggregator was killed before it saved the incident, and the fault ended
+ * meanwhile. */
 static void
 an_incident_that_its_rack_does_not_list_as_open_ends(void **state)
 {
@@ -381,7 +386,8 @@ an_incident_that_its_rack_does_not_list_as_open_ends(void **state)
 	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
 	source = "agg1";
 	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
-	assert_int_equal(incident_table_open(table), 1); /* agg2 still says so */
+	assert_int_equal(
+	    incident_table_open(table), 1); /* agg2 still lists it as open */
 	source = "agg2";
 	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 1);
 	assert_int_equal(incident_table_open(table), 0);
@@ -389,7 +395,7 @@ an_incident_that_its_rack_does_not_list_as_open_ends(void **state)
 	entry = incident_table_find(table, 42);
 	assert_string_equal(entry->sentence, "h1/r0 is down.");
 	assert_int_equal(entry->changed.ns, entry->resolved.ns);
-	/* A late word on it changes nothing. */
+	/* A late report changes nothing. */
 	assert_int_equal(report(table, edge("agg2", 43, WIRE_RESOLVED, 30)), 0);
 	assert_int_equal(report(table, edge("agg1", 42, WIRE_UPDATED, 31)), 0);
 }

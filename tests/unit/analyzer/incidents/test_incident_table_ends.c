@@ -13,7 +13,7 @@
 #include "analyzer/localise/localise.h"
 #include "rackmesh/incident/incident.h"
 
-/* ---- in place of the judgement over racks: what it was told ---- */
+/* ---- instead of localise_ends: records what the table reports ---- */
 
 #define REPORTED_BYTES 512
 
@@ -44,7 +44,7 @@ ends_of(const struct incident_table *table, const char *region)
 	return reported;
 }
 
-/* ---- what the racks tell the table of incidents ---- */
+/* ---- what the racks report to the table of incidents ---- */
 
 #define OPENED_NS (INT64_C(1700000000) * RM_NS_PER_S)
 
@@ -65,11 +65,11 @@ teardown(void **state)
 	return 0;
 }
 
-struct message { /* of an aggregator, on one part */
+struct message { /* a report of an aggregator about one part */
 	const char *aggregator, *part_type, *part, *kind, *evidence;
 	uint64_t id;
 	enum wire_incident_state state;
-	int changed_s; /* after its opening */
+	int changed_s; /* seconds after the opening */
 };
 
 static void
@@ -159,7 +159,7 @@ the_known_part_of_a_or_b_is_named(void **state)
 	    table, (struct message){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", 1, WIRE_UPDATED, 2 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
-	/* Not one of them: nobody knows what it means. */
+	/* h3/r0 is not one of the two: such a value is ignored. */
 	report(
 	    table, (struct message){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h3/r0\"}}", 1, WIRE_UPDATED, 3 });
@@ -170,7 +170,8 @@ the_known_part_of_a_or_b_is_named(void **state)
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
 }
 
-/* Of which one of "h1/r0 or h2/r0" it is. evidence: NULL: it says nothing of it. */
+/* Reports which RNIC of "h1/r0 or h2/r0" is at fault. evidence: NULL: the report has
+ * none. */
 static void
 report_which(struct incident_table *table, const char *aggregator, const char *evidence,
     enum wire_incident_state state, int changed_s)
@@ -199,7 +200,8 @@ a_report_that_names_neither_part_changes_nothing(void **state)
 	report_which(table, "agg1", "{\"evidence\":[]}", WIRE_UPDATED, 5);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 
-	/* The one that knows is gone, what it knew is not. */
+	/* The aggregator that knew the RNIC has ended its incident; the RNIC stays
+	 * known. */
 	report_which(table, "agg2", knows, WIRE_RESOLVED, 6);
 	report_which(table, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 7);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
@@ -259,7 +261,7 @@ a_report_that_ended_without_a_part_contradicts_no_other(void **state)
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 	assert_int_equal(incident_table_changes(table), changes + 1);
 
-	/* What was known last stays when nobody has it open any more. */
+	/* The last known RNIC stays after the incident has ended everywhere. */
 	report_which(table, "agg2", KNOWS_2, WIRE_RESOLVED, 2);
 	assert_int_equal(incident_table_open(table), 0);
 	assert_string_equal(incident_table_get(table, 0)->narrowed, "h2/r0");

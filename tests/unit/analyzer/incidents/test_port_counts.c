@@ -142,9 +142,10 @@ the_newest_summary_of_a_rack_replaces_the_one_before(void **state)
 	struct world *w = *state;
 
 	summary(w, "tor1", &near_end, 1, 0);
-	summary(w, "tor2", NULL, 0, 0); /* another rack's */
+	summary(w, "tor2", NULL, 0, 0); /* a summary of another rack */
 	assert_string_not_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
-	summary(w, "tor1", NULL, 0, 2 * PORT_COUNTS_KEEP_NS); /* out of the spool */
+	summary(w, "tor1", NULL, 0,
+	    2 * PORT_COUNTS_KEEP_NS); /* an old summary, out of the spool */
 	assert_string_not_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
 	summary(w, "tor1", NULL, 0, 0);
 	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
@@ -207,15 +208,18 @@ ports_beyond_the_bound_are_left_out(void **state)
 	assert_string_not_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
 	assert_int_equal(port_counts_counts(w->port_counts)->left_out, PORT_COUNTS_MAX);
 
-	summary(w, "tor0", rows, WIRE_MAX_PORT_ROWS, 0); /* in the room of its own */
+	summary(w, "tor0", rows, WIRE_MAX_PORT_ROWS,
+	    0); /* fills the limit with rows of tor0 */
 	assert_int_equal(port_counts_counts(w->port_counts)->left_out, PORT_COUNTS_MAX);
 	w->now.ns += PORT_COUNTS_KEEP_NS + 1;
-	summary(w, "tor9999", &far_end, 1, 0); /* in that of the old ones */
+	summary(w, "tor9999", &far_end, 1,
+	    0); /* takes the room of rows that have expired */
 	assert_int_equal(port_counts_counts(w->port_counts)->left_out, PORT_COUNTS_MAX);
 	assert_string_not_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
 }
 
-/* Each rack has its own room, so that one's summary moves no other's ports. */
+/* Each rack has its own rows: a summary of one rack does not replace those of others.
+ */
 static void
 port_counts_stay_with_the_rack_that_reported_them(void **state)
 {

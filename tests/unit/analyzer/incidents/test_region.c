@@ -34,8 +34,8 @@ struct fixture {
 	struct region_options options;
 	unsigned reported[WIRE_RESOLVED + 1];
 	struct rm_incident last;
-	bool both;        /* aggregators of a rack report it */
-	int64_t ahead_ns; /* wall clocks of aggregators */
+	bool both;        /* two aggregators of the rack report */
+	int64_t ahead_ns; /* by how much the aggregators' wall clocks are ahead */
 };
 
 static void
@@ -55,7 +55,7 @@ setup(void **state)
 	strcpy(f->folder, "/tmp/rackmesh-region-XXXXXX");
 	assert_non_null(mkdtemp(f->folder));
 	snprintf(f->file, sizeof(f->file), "%s/incidents-lab.json", f->folder);
-	/* Nobody is there: what is to be told waits in its queue. */
+	/* No receiver listens at this address: notifications stay queued. */
 	strcpy(f->url, "http://127.0.0.1:1/");
 	f->webhook = f->url;
 	strcpy(f->name, "an1");
@@ -110,8 +110,8 @@ nobody_listens(
 	(void)arg;
 }
 
-/* What an earlier life has left: agg1 was silent, was back, and perhaps fell
- * silent again. */
+/* A file of an earlier process: agg1 failed and recovered; failed_again: then it failed
+ * again. */
 static void
 leave_file(struct fixture *f, bool failed_again, bool reported)
 {
@@ -180,7 +180,8 @@ incidents_of_a_region_at_another_analyzer_end_without_an_alert(void **state)
 	region_leave(f->region);
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
 	assert_int_equal(region_alert_counts(f->region)->queued, queued);
-	assert_true(f->reported[WIRE_RESOLVED] >= 1); /* for history */
+	assert_true(
+	    f->reported[WIRE_RESOLVED] >= 1); /* the end goes into the history */
 	assert_false(blind_is_connected(region_blind(f->region)));
 }
 
@@ -202,14 +203,14 @@ the_longest_interval_of_its_aggregators_counts(void **state)
 	blind_row_interval(blind, "lab", "agg2", 60 * RM_NS_PER_S);
 	region_row_interval(f->region, now);
 	assert_int_equal(region_row_interval_ns(f->region), 60 * RM_NS_PER_S);
-	/* It was started anew with another one. */
+	/* agg2 was restarted with another row interval. */
 	blind_connected(blind, "lab", "agg2", tors, 1, now);
 	blind_row_interval(blind, "lab", "agg2", RM_NS_PER_S);
 	assert_int_equal(region_judge(f->region, now, rm_wall_now(), true), 0);
 	assert_int_equal(region_row_interval_ns(f->region), 2 * RM_NS_PER_S);
 }
 
-/* Seconds after the start, with nobody connected. */
+/* Judges s seconds after the start, with no aggregator connected. */
 static int
 judged_alone(struct fixture *f, int64_t s)
 {
@@ -223,8 +224,8 @@ an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators(void **sta
 	const char *const tors[] = { "tor1" };
 	struct fixture *f = *state;
 
-	f->options.state_folder = f->folder + strlen(f->folder); /* nothing is kept */
-	f->alerts.webhooks.count = 0;                            /* nobody to ask */
+	f->options.state_folder = f->folder + strlen(f->folder); /* no state is saved */
+	f->alerts.webhooks.count = 0; /* no receiver to probe */
 	for (int first = 0; first < 2; first++) {
 		f->options.first = first == 1;
 		start(f);
@@ -244,8 +245,9 @@ an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators(void **sta
 	}
 }
 
-/* Four judgements a second, one of which looks for who is silent. What is named stands
- * a little longer than it is blamed: not where another analyzer hears of it. */
+/* Judges four times a second, and looks for silent aggregators in one of the four. An
+ * incident usually stays open a little longer than its verdict; not if another analyzer
+ * takes over. */
 static void
 an_incident_left_to_another_analyzer_does_not_open_again(void **state)
 {
@@ -281,7 +283,7 @@ an_incident_left_to_another_analyzer_does_not_open_again(void **state)
 	assert_int_equal(f->reported[WIRE_OPENED], 1);
 }
 
-/* Its rack takes its word back by another one. */
+/* The aggregator replaces its verdict on the rack by another one. */
 static void
 a_late_verdict_replaces_the_dead_one_of_a_tor(void **state)
 {
@@ -338,8 +340,8 @@ judged_now(struct fixture *f)
 	return rm_incidents_open(region_incidents(f->region));
 }
 
-/* Its aggregators and its receivers fell silent at once: it is we who are cut off. Then
- * one of these is there again, and the aggregators are not. */
+/* All aggregators and all receivers of alerts become silent at once, which means that
+ * this analyzer is cut off. Later a receiver answers, but no aggregator does. */
 static void
 a_region_is_blind_if_a_receiver_of_alerts_answers(void **state)
 {
@@ -360,13 +362,13 @@ a_region_is_blind_if_a_receiver_of_alerts_answers(void **state)
 		assert_int_equal(judged_now(f), 0);
 		loopback_run(f->loop, 20 * RM_NS_PER_MS);
 	}
-	close(fd); /* it refuses now, so it can be reached */
+	close(fd); /* a refused connection shows that the receiver's host answers */
 	LOOPBACK_WAIT(f->loop, judged_now(f) == 1);
 	assert_int_equal(rm_incidents_get(region_incidents(f->region), 0)->verdict.kind,
 	    RM_KIND_REGION_BLIND);
 }
 
-/* The question costs it no time. */
+/* Probing the receivers does not delay the verdict. */
 static void
 a_region_is_blind_at_once_where_receivers_answer(void **state)
 {
@@ -377,7 +379,7 @@ a_region_is_blind_at_once_where_receivers_answer(void **state)
 	f->options.state_folder = f->folder + strlen(f->folder);
 	f->options.blind_start_ns = 0;
 	f->options.first = true;
-	start(f); /* its receiver refuses, and so is there */
+	start(f); /* the receiver refuses connections, so its host answers */
 	for (int i = 0; i < 2; i++)
 		blind_connected(
 		    region_blind(f->region), "lab", names[i], tors, 1, last_seen);
@@ -431,10 +433,10 @@ an_incident_that_all_receivers_took_is_not_sent_again(void **state)
 	start(f);
 	assert_int_equal(region_alert_counts(f->region)->queued, 0);
 	assert_int_equal(f->reported[WIRE_RESOLVED],
-	    1); /* the table of incidents knows nothing yet */
+	    1); /* the table of incidents has no entry yet */
 }
 
-/* Its webhook was down, and then we were killed. */
+/* The webhook was down, and then the analyzer was killed. */
 static void
 an_opening_that_was_perhaps_not_delivered_is_sent_again(void **state)
 {
@@ -453,13 +455,15 @@ the_end_of_a_reopened_incident_is_not_sent(void **state)
 	leave_file(f, true, true);
 	start(f);
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
-	/* Equal labels: the end of the first opening would end the second's alert. */
+	/* Both alerts have equal labels: the end of the first would resolve the second
+	 * in the receiver. */
 	assert_int_equal(region_alert_counts(f->region)->queued, 0);
 	assert_int_equal(f->reported[WIRE_OPENED], 1);
 	assert_int_equal(f->reported[WIRE_RESOLVED], 1);
 }
 
-/* Else what ended while the disk was full would be open again in our next life. */
+/* Otherwise an incident that ended while the disk was full would be open again after a
+ * restart. */
 static void
 incidents_are_saved_when_the_disk_works_again(void **state)
 {
@@ -480,14 +484,15 @@ incidents_are_saved_when_the_disk_works_again(void **state)
 	assert_int_equal(f->reported[WIRE_RESOLVED], 2);
 	LOOPBACK_WAIT(f->loop, *region_file_failures(f->region) == 1);
 	assert_int_equal(rename(away, f->folder), 0);
-	region_judge(f->region, rm_mono_now(), rm_wall_now(), true); /* in a second */
+	region_judge(f->region, rm_mono_now(), rm_wall_now(),
+	    true); /* retried within a second */
 	LOOPBACK_WAIT(f->loop, access(f->file, R_OK) == 0);
 }
 
 #define RACKS 3
 
-/* The other aggregator of a rack: it has the rack's agents, too, and knows of no uses
- * now. */
+/* A summary of the rack's other aggregator, which has agents, too, but reports no uses.
+ */
 static void
 other_summary(
     struct fixture *f, struct wire_writer *writer, const char *tor, rm_mono_t now)
@@ -504,8 +509,8 @@ other_summary(
 	region_summary(f->region, &view, now);
 }
 
-/* A second of what one rack has sent to the others, over two spines. Nothing crosses
- * the link spine1--tor1. */
+/* A second of path rows of one rack to the others, over two spines. fails: no probe
+ * over the link spine1--tor1 is answered. */
 static void
 path_rows(struct fixture *f, struct wire_writer *writer, size_t tor, bool fails,
     rm_mono_t now, rm_wall_t wall, const struct wire_use_row *use)

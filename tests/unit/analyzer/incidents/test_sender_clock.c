@@ -9,8 +9,8 @@
 #define MS RM_NS_PER_MS
 #define S RM_NS_PER_S
 
-/* A message arrives at `at` that was finished at `end` of a clock that is 90 s ahead.
- */
+/* A message arrives at `at`. The sender stamped it `end` by its own clock, which is 90
+ * s ahead. */
 static void
 note(struct sender_clock *clock, int64_t end, int64_t at)
 {
@@ -54,7 +54,8 @@ small_delays_add_up_to_a_backlog(void **state)
 
 	(void)state;
 	note(&clock, 0, 100 * S);
-	for (int64_t i = 1; i <= 200; i++) { /* 200 s in 50 s */
+	for (int64_t i = 1; i <= 200;
+	     i++) { /* the sender's clock advances 200 s in 50 s */
 		note(&clock, i * 400 * MS, 100 * S + i * 100 * MS);
 		if (i > 2)
 			assert_false(is_steady(&clock, 100 * S + i * 100 * MS));
@@ -67,7 +68,7 @@ clocks_that_drift_apart_make_nothing_old(void **state)
 	struct sender_clock clock = { 0 };
 
 	(void)state;
-	for (int64_t i = 1; i <= 100000; i++) /* 200 parts in a million */
+	for (int64_t i = 1; i <= 100000; i++) /* a drift of 200 parts in a million */
 		note(&clock, i * 10 * S, i * (10 * S + 2 * MS));
 	assert_true(age(&clock, 1000000 * S, 1000200 * S) < 100 * MS);
 }
@@ -81,7 +82,7 @@ a_permanent_delay_is_learned_within_two_minutes(void **state)
 	(void)state;
 	for (; at < 300 * S; at += S)
 		note(&clock, at, at);
-	for (at = 500 * S; at < 600 * S; at += S) /* it was paused for 200 s */
+	for (at = 500 * S; at < 600 * S; at += S) /* the sender was paused for 200 s */
 		note(&clock, at - 200 * S, at);
 	assert_int_equal(age(&clock, 400 * S, 600 * S), 0);
 	assert_true(is_steady(&clock, 600 * S));
@@ -96,13 +97,13 @@ a_backlog_of_half_a_minute_is_old(void **state)
 	(void)state;
 	for (; at < 300 * S; at += S)
 		note(&clock, at, at);
-	for (int64_t i = 0; i < 30; i++) /* all at once */
+	for (int64_t i = 0; i < 30; i++) /* all messages arrive at once */
 		note(&clock, at + i * S, 330 * S);
 	assert_int_equal(age(&clock, 300 * S, 330 * S), 30 * S);
 	assert_int_equal(age(&clock, 330 * S, 330 * S), 0);
 }
 
-/* Its monotonic clock begins at 0. */
+/* After a reboot the monotonic clock begins at 0. */
 static void
 a_machine_that_was_restarted_is_known_within_a_second(void **state)
 {

@@ -21,8 +21,8 @@ struct world {
 	struct wire_writer *writer;
 	rm_mono_t now;
 	const char *aggregator;
-	int64_t ahead_ns;  /* the aggregator's monotonic clock, of ours */
-	int64_t waited_ns; /* what it sends, before it came */
+	int64_t ahead_ns;  /* aggregator's monotonic clock minus the analyzer's */
+	int64_t waited_ns; /* age of a summary when it arrives */
 	uint64_t end_wall_ns;
 };
 
@@ -82,7 +82,7 @@ summary(struct world *w, const char *tor, enum wire_uses_known known,
     const struct wire_use_row *rows, size_t count)
 {
 	send(w, tor, known, rows, count);
-	pass(w, S); /* what is asked again at once gets the answer of before */
+	pass(w, S); /* within a second impact() returns a cached answer */
 }
 
 static const char *
@@ -117,7 +117,7 @@ a_service_on_the_path_is_named(void **state)
 	    impact(w, LINK, "spine1--tor2 or spine2--tor2"), "P1: pod:a (ml/t-0)");
 	assert_string_equal(
 	    impact(w, RM_PART_PATH, "tor1->tor2"), "P1: pod:a (ml/t-0)");
-	/* Its packets go back on that one, too. */
+	/* Replies to its packets cross this path, too. */
 	assert_string_equal(
 	    impact(w, RM_PART_PATH, "tor2->tor1"), "P1: pod:a (ml/t-0)");
 	assert_string_equal(
@@ -146,7 +146,7 @@ a_service_with_lost_probes_counts_as_affected_for_some_seconds(void **state)
 	    impact(w, LINK, "spine1--tor2"), "P1: unit:hurt, unit:well");
 }
 
-/* Each in another row of a full rack, and never two of them at once. */
+/* One loss in each second, each in another row of a full rack. */
 static void
 losses_of_many_rows_stay_known(void **state)
 {
@@ -163,7 +163,8 @@ losses_of_many_rows_stay_known(void **state)
 	summary(w, "tor1", WIRE_USES_ALL, rows, WIRE_MAX_USE_ROWS);
 	rows[7].lost = rows[1022].lost = 0;
 	rows[900].lost = 1;
-	for (size_t i = 0; i < WIRE_MAX_USE_ROWS / 2; i++) { /* in another order */
+	for (size_t i = 0; i < WIRE_MAX_USE_ROWS / 2;
+	     i++) { /* swaps the order of rows */
 		const struct wire_use_row row = rows[i];
 
 		rows[i] = rows[WIRE_MAX_USE_ROWS - 1 - i];
@@ -202,13 +203,13 @@ wall_clocks_of_two_machines_may_differ(void **state)
 	w->end_wall_ns = 0;
 	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:b");
-	w->end_wall_ns = UINT64_MAX; /* its clock was set */
+	w->end_wall_ns = UINT64_MAX; /* the aggregator's wall clock was set */
 	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
 	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P2");
 }
 
-/* It waited in a spool. */
+/* The summary waited in a spool. */
 static void
 a_loss_of_long_ago_is_not_of_this_fault(void **state)
 {
@@ -230,7 +231,8 @@ a_loss_of_long_ago_is_not_of_this_fault(void **state)
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
 }
 
-/* Of a rack that was not heard of before, the age is known when it has caught up. */
+/* For a rack without earlier summaries the age is only known after its backlog has been
+ * read. */
 static void
 a_backlog_of_summaries_does_not_count_until_it_is_read(void **state)
 {
@@ -263,7 +265,7 @@ another_aggregator_of_a_rack_replaces_what_the_former_one_reported(void **state)
 	summary(w, "tor1", WIRE_USES_ALL, &of_a, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:a");
 	w->aggregator = "other";
-	w->ahead_ns = -50 * S; /* another machine */
+	w->ahead_ns = -50 * S; /* another host, with another monotonic clock */
 	summary(w, "tor1", WIRE_USES_UNKNOWN, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
 	assert_string_equal(impact(w, LINK, "spine3--tor1"), "unknown");
@@ -271,13 +273,13 @@ another_aggregator_of_a_rack_replaces_what_the_former_one_reported(void **state)
 	summary(w, "tor1", WIRE_USES_ALL, &of_b, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
 	assert_string_equal(impact(w, LINK, "spine3--tor1"), "P2");
-	/* What the former one could not deliver comes at last. */
+	/* The former aggregator delivers its backlog late. */
 	w->aggregator = "agg";
 	w->ahead_ns = 7000 * S;
 	w->waited_ns = 20 * S;
 	summary(w, "tor1", WIRE_USES_ALL, &of_a, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
-	w->waited_ns = 0; /* and it is active again */
+	w->waited_ns = 0; /* the former aggregator is active again */
 	summary(w, "tor1", WIRE_USES_ALL, &of_a, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:a");
 }
@@ -298,8 +300,8 @@ both_aggregators_say(struct world *w, enum wire_uses_known known,
 	pass(w, S / 4);
 }
 
-/* As long as each takes the other one for gone. The other one does not see all hosts.
- */
+/* Both aggregators are active while each believes that the other is dead. The second
+ * one does not see all hosts. */
 static void
 what_either_of_two_aggregators_reports_counts(void **state)
 {
@@ -310,13 +312,13 @@ what_either_of_two_aggregators_reports_counts(void **state)
 	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
 	both_aggregators_say(w, WIRE_USES_ALL, &of_a, &of_b);
 	pass(w, S);
-	for (int i = 0; i < 40; i++) { /* rows come every ten seconds */
+	for (int i = 0; i < 40; i++) { /* rows arrive every ten seconds */
 		both_aggregators_say(w, WIRE_USES_UNKNOWN, NULL, NULL);
 		assert_string_equal(
 		    impact(w, LINK, "spine1--tor2"), "P1: unit:a, unit:b");
 		assert_string_equal(impact(w, LINK, "spine3--tor1"), "P2");
 	}
-	for (int i = 0; i < 5; i++) { /* the other one goes standby */
+	for (int i = 0; i < 5; i++) { /* the other aggregator goes standby */
 		pass(w, 10 * S);
 		send(w, "tor1", WIRE_USES_UNKNOWN, NULL, 0);
 	}
@@ -333,7 +335,8 @@ a_restarted_machine_of_an_aggregator_reports_at_once(void **state)
 	summary(w, "tor1", WIRE_USES_ALL, &before, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:a");
 	pass(w, 60 * S);
-	w->ahead_ns = 20 * S - w->now.ns; /* its spool has kept the incarnation */
+	/* A restart: the spool has kept the incarnation, the clock begins at 0. */
+	w->ahead_ns = 20 * S - w->now.ns;
 	send(w, "tor1", WIRE_USES_UNKNOWN, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "unknown");
 	summary(w, "tor1", WIRE_USES_ALL, &after, 1);
@@ -347,10 +350,12 @@ no_impact_is_reported_only_where_all_uses_are_known(void **state)
 	struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE2, 1, 4, 0 };
 
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
-	summary(w, "tor1", WIRE_USES_SOME, &row, 1); /* a host does not trace */
+	summary(w, "tor1", WIRE_USES_SOME, &row,
+	    1); /* one host does not trace its services */
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
 	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
-	/* What tor2 sends to tor1 may come on another path than what goes there. */
+	/* Packets from tor2 to tor1 may take another path than those from tor1 to tor2.
+	 */
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
 	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
 	assert_string_equal(impact(w, RM_PART_PATH, "tor1->tor3"), "P2");
@@ -358,7 +363,8 @@ no_impact_is_reported_only_where_all_uses_are_known(void **state)
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
 	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P2");
-	/* Another rack knows nothing of tor1's links, but of spines. */
+	/* Unknown uses of tor3 say nothing about the links of tor1, but make spines
+	 * unknown. */
 	summary(w, "tor3", WIRE_USES_UNKNOWN, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P2");
 	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
@@ -386,7 +392,7 @@ a_rack_that_is_gone_for_good_is_forgotten(void **state)
 	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
 }
 
-/* Verdicts name it by its address, and the ToRs at both ends by their names. */
+/* Verdicts name the switch by its address, and the ToRs at both ends by their names. */
 static void
 a_switch_that_the_topology_does_not_name_is_found_by_its_address(void **state)
 {
@@ -453,7 +459,7 @@ received_names_are_made_printable(void **state)
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P1: unit:??[2J");
 	for (size_t i = 0; i < 40; i++)
 		strcat(path, "a@b ");
-	row.path = path; /* longer than any real one */
+	row.path = path; /* longer than any real path */
 	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
 }

@@ -63,15 +63,17 @@ losses_to_an_rnic_with_a_verdict_of_its_rack_do_not_count_for_a_path(void **stat
 	sample(&link, "h9/r0", "h3/r0");
 	assert_false(suppressed_by_racks(table, "lab", &link, now));
 	report(table, 1, WIRE_OPENED, "agent", "h2", "agent-frozen");
-	assert_false(suppressed_by_racks(table, "lab", &link, now)); /* half */
-	report(table, 3, WIRE_OPENED, "agent", "h1", "certificate-ending");
 	assert_false(
-	    suppressed_by_racks(table, "lab", &link, now)); /* no fault of probes */
+	    suppressed_by_racks(table, "lab", &link, now)); /* only half of the hosts */
+	report(table, 3, WIRE_OPENED, "agent", "h1", "certificate-ending");
+	assert_false(suppressed_by_racks(table, "lab", &link,
+	    now)); /* an expiring certificate does not affect probes */
 	report(table, 2, WIRE_OPENED, "rnic", "h1/r0 or h11/r0", "rnic-down");
 	assert_true(suppressed_by_racks(table, "lab", &link, now));
 	assert_false(suppressed_by_racks(table, "field", &link, now));
 	report(table, 1, WIRE_RESOLVED, "agent", "h2", "agent-frozen");
-	assert_true(suppressed_by_racks(table, "lab", &link, now)); /* until lately */
+	assert_true(
+	    suppressed_by_racks(table, "lab", &link, now)); /* it ended just now */
 	assert_false(suppressed_by_racks(
 	    table, "lab", &link, (rm_wall_t){ NOW_NS + 5 * RM_NS_PER_S }));
 	incident_table_free(table);
@@ -92,7 +94,8 @@ a_part_whose_name_only_begins_the_same_is_not_suppressed(void **state)
 	incident_table_free(table);
 }
 
-/* All RNICs of its rack flap: each sample ends at one, and the cable is dead anyway. */
+/* All RNICs of the rack have flapping ports, so each lost probe has such an RNIC at an
+ * end; the cable is dead nevertheless. */
 static void
 a_flapping_port_does_not_suppress_the_incident_of_a_link(void **state)
 {

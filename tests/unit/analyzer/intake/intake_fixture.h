@@ -1,6 +1,6 @@
 /*
- * intake_fixture - an intake over loopback: what stands behind it and the aggregator at
- * the other end are played by the test.
+ * intake_fixture - an intake over loopback: the test plays the aggregator, and the
+ * modules that the intake calls.
  *
  * Include it after cmocka.h. Everything asserts.
  */
@@ -17,15 +17,15 @@
 #include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 
-struct aggregator { /* played */
+struct aggregator { /* a simulated aggregator */
 	struct rm_link *link;
 	struct wire_writer *writer;
 	const char *name, *region;
-	uint16_t newer; /* by so many versions */
+	uint16_t newer; /* versions ahead of the intake's */
 	uint16_t summary_interval_s;
 	bool welcome, closed;
 	char refused[256];
-	uint64_t acked[WIRE_LANE_INCIDENT + 1]; /* the last number, by lane */
+	uint64_t acked[WIRE_LANE_INCIDENT + 1]; /* last acknowledged number, by lane */
 	uint64_t acked_incarnation;
 	unsigned acks, pings, drills;
 	uint64_t drill_token;
@@ -39,7 +39,7 @@ struct fixture {
 	struct intake *intake;
 	struct rm_listener *listener;
 	struct aggregator agg;
-	/* What stands behind the intake. */
+	/* The modules that the intake calls. */
 	uint64_t tickets;
 	int take_status, incident_reports;
 	const char *hello_reports;
@@ -52,7 +52,7 @@ quiet(enum rm_log_level level, const char *line, void *arg)
 {
 }
 
-/* ---- behind the intake ------------------------------------------------------------
+/* ---- the modules that the intake calls --------------------------------------------
  */
 
 static const char *
@@ -339,7 +339,7 @@ send_ping(struct aggregator *agg)
 	send_bytes(agg, wire_write_ping(agg->writer, 1, &bytes), &bytes);
 }
 
-/* All that was sent before has been seen. */
+/* Returns when the intake has handled all messages sent so far. */
 static inline void
 settle(struct fixture *f)
 {

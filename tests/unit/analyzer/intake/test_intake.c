@@ -135,12 +135,12 @@ an_aggregator_reports_for_its_own_tors_only(void **state)
 	f->agg.name = "agg2";
 	send_summary(&f->agg, 2);
 	f->agg.name = name;
-	/* Its lane goes on all the same. */
+	/* The lane is acknowledged nevertheless. */
 	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 2);
 	assert_int_equal(f->summaries, 0);
 	assert_int_equal(f->tickets, 0);
 	assert_int_equal(intake_counts(f->intake)->foreign, 2);
-	/* But never before what came earlier. */
+	/* But a message is never acknowledged before all earlier ones. */
 	send_summary(&f->agg, 3);
 	send_summary_of(&f->agg, 4, "tor9");
 	settle(f);
@@ -160,7 +160,7 @@ a_message_without_room_waits_and_none_is_dropped(void **state)
 		send_summary(&f->agg, seq);
 	LOOPBACK_WAIT(f->loop, intake_counts(f->intake)->held == 1);
 	assert_true(intake_get(f->intake, 0)->is_held);
-	/* Longer than a silent one would be borne. */
+	/* Longer than the time after which a silent link is closed. */
 	send_ping(&f->agg);
 	loopback_run(f->loop, 900 * RM_NS_PER_MS);
 	assert_false(f->agg.closed);
@@ -187,7 +187,8 @@ a_message_without_points_is_applied_and_acknowledged(void **state)
 	assert_int_equal(intake_counts(f->intake)->pointless, 1);
 }
 
-/* Its disk was read-only, or it comes from a backup: it has lost numbers. */
+/* The aggregator's disk was read-only or restored from a backup, so it numbers from an
+ * earlier number on. */
 static void
 a_restarted_aggregator_may_reuse_its_numbers(void **state)
 {
@@ -204,13 +205,14 @@ a_restarted_aggregator_may_reuse_its_numbers(void **state)
 	f->agg.acks = 0;
 	send_summary(&f->agg, 2);
 	LOOPBACK_WAIT(f->loop, f->summaries == 6);
-	/* What the earlier life sent is safe, and says nothing of this one's. */
+	/* The analyzer has saved a message of the earlier process: this acknowledges
+	 * nothing of the present one. */
 	intake_durable(f->intake, WIRE_LANE_SUMMARY, 5);
 	settle(f);
 	assert_int_equal(f->agg.acks, 0);
 	intake_durable(f->intake, WIRE_LANE_SUMMARY, 6);
 	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 2);
-	/* The same life over another link: what comes again is known. */
+	/* The same process over a new link: a repeated message is recognized. */
 	hello(f, &f->agg);
 	send_summary(&f->agg, 2);
 	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 2);
@@ -246,7 +248,8 @@ send_ending(struct fixture *f, uint64_t seq, const char *tor, unsigned s)
 	send_summary_of(&f->agg, seq, tor);
 }
 
-/* Sums must not count it twice; its numbers cannot tell. */
+/* Sums must not count a summary twice; the numbers cannot show the repeat, because they
+ * began anew. */
 static void
 a_summary_repeated_after_a_restart_is_recognized_by_its_time(void **state)
 {
@@ -265,11 +268,12 @@ a_summary_repeated_after_a_restart_is_recognized_by_its_time(void **state)
 	assert_int_equal(f->repeats, 2);
 	send_ending(f, 4, "tor1", 1002);
 	send_ending(f, 5, "tor2", 1001);
-	/* Its clock is set back: within one life the numbers tell. */
+	/* The aggregator's clock is set back: within one process the numbers decide. */
 	send_ending(f, 6, "tor1", 900);
 	LOOPBACK_WAIT(f->loop, f->summaries == 8);
 	assert_int_equal(f->repeats, 2);
-	/* In another life much older is another time, not what came before. */
+	/* After a restart, a summary that ends much earlier shows a clock that was set,
+	 * not a repeat. */
 	send_ending(f, 7, "tor1", 9000);
 	LOOPBACK_WAIT(f->loop, f->summaries == 9);
 	f->agg.life++;

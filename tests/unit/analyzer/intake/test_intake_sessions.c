@@ -15,7 +15,7 @@ a_session_that_stops_pinging_is_closed(void **state)
 	struct fixture *f = *state;
 
 	hello(f, &f->agg);
-	/* One that never pinged is of an older make. */
+	/* A link without any ping is of an older aggregator: it is not closed. */
 	loopback_run(f->loop, 900 * RM_NS_PER_MS);
 	assert_false(f->agg.closed);
 	assert_true(f->agg.pings >= 1);
@@ -56,7 +56,7 @@ a_reconnecting_aggregator_replaces_its_older_session(void **state)
 	hello(f, &again);
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
 	assert_int_equal(f->gone, 0);
-	/* The same name in another region is somebody else. */
+	/* An aggregator of the same name in another region is another aggregator. */
 	hello(f, &other);
 	assert_true(other.welcome);
 	assert_false(again.closed);
@@ -157,7 +157,8 @@ report_ending(struct aggregator *agg, const char *controller, uint64_t ends_s)
 	send_bytes(agg, wire_write_ping_ending(agg->writer, &ping, &bytes), &bytes);
 }
 
-/* As its aggregator has it from the controller itself; nonsense is nobody's. */
+/* The aggregator reports the end of its controller's certificate; a name that is not
+ * valid is ignored. */
 static void
 a_controllers_certificate_that_ends_is_reported(void **state)
 {
@@ -169,7 +170,7 @@ a_controllers_certificate_that_ends_is_reported(void **state)
 	report_ending(&f->agg, "c1", 1795147800);
 	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 1795147800);
 	assert_string_equal(info->controller, "c1");
-	assert_int_equal(info->ends_s, 0); /* no certificate at all */
+	assert_int_equal(info->ends_s, 0); /* no certificate */
 	report_ending(&f->agg, "no name", 1795147800);
 	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 0);
 	assert_string_equal(info->controller, "");

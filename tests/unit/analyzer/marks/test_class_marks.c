@@ -10,7 +10,7 @@
 
 #define S RM_NS_PER_S
 #define TORS 4
-#define PROBES 100 /* of a pair, in a row interval of 10 s */
+#define PROBES 100 /* of a pair in a row interval of 10 s */
 
 struct world {
 	struct class_marks *marks;
@@ -18,7 +18,7 @@ struct world {
 	rm_mono_t now;
 	const struct rm_verdict *verdicts;
 	int count;
-	/* [src][dst]: of its probes so many arrive as DSCP 8 */
+	/* [src][dst]: number of probes that arrive as DSCP 8 */
 	uint64_t rewritten[TORS][TORS];
 	size_t tors;
 };
@@ -45,7 +45,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* What the aggregator of one ToR tells of one row interval. */
+/* The report of one ToR's aggregator for one row interval. */
 static void
 report(struct world *w, size_t src)
 {
@@ -70,7 +70,7 @@ report(struct world *w, size_t src)
 	class_marks_summary(w->marks, &view, w->now);
 }
 
-/* Racks tell each at its own second of ten; judged every second. */
+/* Each rack reports at its own second of ten; the analyzer judges every second. */
 static void
 pass(struct world *w, int seconds)
 {
@@ -100,7 +100,7 @@ marks_that_arrive_as_sent_make_no_verdict(void **state)
 {
 	struct world *w = *state;
 
-	w->rewritten[0][1] = 1; /* a change of a route, once */
+	w->rewritten[0][1] = 1; /* one change of a route */
 	pass(w, 10);
 	w->rewritten[0][1] = 0;
 	pass(w, 110);
@@ -181,7 +181,8 @@ marks_in_one_direction_between_two_racks_name_the_pair(void **state)
 	expect(w, "dscp26-tor1->tor2", "");
 }
 
-/* Rows come ten seconds apart: before all have come the place is another one. */
+/* Racks report at different seconds: before all have reported, the location would be
+ * wrong. */
 static void
 nothing_is_reported_before_all_pairs_have_reported(void **state)
 {
@@ -216,7 +217,7 @@ a_verdict_ends_when_marks_arrive_as_sent_and_not_when_none_arrive(void **state)
 	pass(w, 120);
 	assert_int_equal(w->count, 0);
 	assert_int_equal(class_marks_health(w->marks, &was), RM_HEALTH_GOOD);
-	w->tors = 0; /* nobody tells anything */
+	w->tors = 0; /* no rack reports */
 	pass(w, 80);
 	assert_int_equal(w->count, 0);
 	assert_int_equal(class_marks_health(w->marks, &was), RM_HEALTH_UNKNOWN);

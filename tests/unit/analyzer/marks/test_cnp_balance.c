@@ -19,10 +19,10 @@ struct world {
 	int64_t age_ns; /* of the summaries */
 	struct wire_rack_state racks[RACKS];
 	const char *uncounted[RACKS];
-	unsigned silent; /* racks that send no summaries, as bits */
+	unsigned silent; /* a bit for each rack that sends no summaries */
 };
 
-/* Two racks send to the third, whose RNICs answer marks with CNPs. */
+/* Two racks send to the third, whose RNICs answer marked packets with CNPs. */
 static int
 setup(void **state)
 {
@@ -52,7 +52,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Summaries and judgements every 10 s. */
+/* A summary of each rack and a judgement every 10 s. */
 static const struct cnp_finding *
 pass(struct world *w, unsigned seconds)
 {
@@ -117,7 +117,8 @@ cnps_that_arrive_nowhere_are_lost(void **state)
 	assert_state(pass(w, 0), CNP_WORKING, "");
 }
 
-/* Racks' minutes begin at different times: a new load shows in some of them first. */
+/* The minutes of racks begin at different times: some show a new load before others do.
+ */
 static void
 a_minute_without_cnps_is_no_loss(void **state)
 {
@@ -131,7 +132,8 @@ a_minute_without_cnps_is_no_loss(void **state)
 	}
 }
 
-/* Half of the CNPs may have gone to two of 24 RNICs, but not to one of 240. */
+/* Half of the CNPs may have gone to 2 of 24 RNICs without counters, but not to 1 of
+ * 240. */
 static void
 rnics_without_counters_hide_no_larger_loss(void **state)
 {
@@ -153,12 +155,13 @@ rnics_without_counters_hide_no_larger_loss(void **state)
 	    "240 RNICs have these counters; without: tor2: h1/mlx5_0)");
 	assert_int_equal(cnp_balance_finding(w->balance)->rnics, 240);
 	assert_int_equal(cnp_balance_finding(w->balance)->rnics_counting, 239);
-	/* RNICs that have just left a rack do not make up for one of another rack. */
+	/* RNICs that have just left one rack do not fill gaps of another rack. */
 	w->racks[2].rnics_counting = 90;
 	assert_state(pass(w, 0), CNP_LOST, "239 of 240");
 }
 
-/* A virtual function, say, has no counters of CNPs, but counts its packets. */
+/* For example a virtual function: it counts its packets, but has no counters of CNPs.
+ */
 static void
 an_rnic_receives_no_more_cnps_than_it_sends_packets(void **state)
 {
@@ -175,11 +178,11 @@ an_rnic_receives_no_more_cnps_than_it_sends_packets(void **state)
 	assert_state(pass(w, 600), CNP_NOT_KNOWN,
 	    "49.8 % arrived: the others may have gone to RNICs that do not count them. "
 	    "(239 of 240 RNICs have these counters; without: tor2: h1/mlx5_0)");
-	/* One that sends less cannot have received them. */
+	/* An RNIC that sends fewer packets cannot have received them. */
 	w->racks[1].packets_only_sent = 150000;
 	assert_state(pass(w, 200), CNP_LOST,
 	    "49.8 % arrived at the senders, for 3 min now. (239 of 240");
-	/* Nor can one of 24, with few packets. */
+	/* Neither can 1 of 24 RNICs that has sent few packets. */
 	for (int i = 0; i < RACKS; i++)
 		w->racks[i].rnics = w->racks[i].rnics_counting = 8;
 	w->racks[1].rnics_counting = 7;
@@ -188,7 +191,7 @@ an_rnic_receives_no_more_cnps_than_it_sends_packets(void **state)
 	assert_state(pass(w, 0), CNP_NOT_KNOWN, "may have gone to RNICs");
 }
 
-/* Of three RNICs without counters of CNPs one counts its packets. */
+/* Of three RNICs without counters of CNPs, one counts its packets. */
 static void
 rnics_that_report_no_packets_are_doubted(void **state)
 {
@@ -203,7 +206,8 @@ rnics_that_report_no_packets_are_doubted(void **state)
 	assert_state(pass(w, 200), CNP_LOST,
 	    "Otherwise 2 RNICs that report no packets each received 48 times as many "
 	    "as an average RNIC. (237 of 240");
-	w->racks[1].rnics_packets_only = 4; /* a peer that lies */
+	w->racks[1].rnics_packets_only =
+	    4; /* an invalid value, as a faulty peer may send it */
 	assert_state(pass(w, 0), CNP_LOST, "3 min now. (237 of 240");
 }
 
@@ -221,12 +225,12 @@ most_rnics_must_count(void **state)
 	    "Too few RNICs count CNPs and RDMA packets for a verdict. (20 of 24 RNICs "
 	    "have these counters; without: tor2: h1/mlx5_0, h2/mlx5_0, h3/mlx5_0; tor3 "
 	    "(1))");
-	w->racks[1].rnics_counting = 0; /* an older aggregator, or a peer that lies */
+	w->racks[1].rnics_counting = 0; /* an older aggregator, or a faulty peer */
 	w->uncounted[1] = "h1\n";
 	assert_state(pass(w, 0), CNP_NOT_KNOWN, "without: tor2 (8); tor3 (1))");
 }
 
-/* They are many, with long names. */
+/* There are many RNICs, with long names. */
 static void
 as_many_rnics_without_counters_are_named_as_fit(void **state)
 {
@@ -244,7 +248,7 @@ as_many_rnics_without_counters_are_named_as_fit(void **state)
 	assert_state(pass(w, 0), CNP_NOT_KNOWN, "without: tor1: xxx");
 }
 
-/* Its RNICs may be the senders. */
+/* The RNICs of such racks may be the senders. */
 static void
 racks_that_do_not_report_do_not_count(void **state)
 {
@@ -271,7 +275,7 @@ a_rack_without_room_counts_for_a_minute_after_it_is_gone(void **state)
 		cnp_balance_summary(w->balance, &summary, 0, w->now);
 	}
 	assert_state(pass(w, 0), CNP_NOT_KNOWN, "more than 16384 racks");
-	for (int i = 0; i < 6; i++) { /* the others are gone */
+	for (int i = 0; i < 6; i++) { /* the other racks are forgotten */
 		w->now.ns += CNP_FORGET_NS / 6;
 		w->wall.ns += CNP_FORGET_NS / 6;
 		(void)pass(w, 0);
@@ -279,7 +283,8 @@ a_rack_without_room_counts_for_a_minute_after_it_is_gone(void **state)
 	assert_state(pass(w, 60), CNP_WORKING, "99 %");
 }
 
-/* A storage rack without agents: the receivers' CNPs go there. */
+/* A storage rack without agents: the receivers' CNPs go to RNICs whose counters are not
+ * read. */
 static void
 cnps_to_senders_without_agents_are_no_loss(void **state)
 {
@@ -287,7 +292,7 @@ cnps_to_senders_without_agents_are_no_loss(void **state)
 
 	w->racks[0] = (struct wire_rack_state){ .rnics = 8, .rnics_counting = 8 };
 	assert_state(pass(w, 600), CNP_NOT_KNOWN, "RNICs whose counters are not read");
-	/* Nor are receivers, whose CNPs would come besides. */
+	/* Racks that are receivers themselves add CNPs of their own. */
 	w->racks[0] = (struct wire_rack_state){ .rnics = 8,
 		.rnics_counting = 8,
 		.rdma_sent = 900000000,
@@ -343,7 +348,7 @@ absurd_counts_are_handled(void **state)
 	(void)pass(w, 600);
 	memset(w->racks, 0, sizeof(w->racks));
 	assert_state(pass(w, 600), CNP_NOT_NEEDED, "");
-	w->racks[0].rnics_counting = 9; /* more than there are */
+	w->racks[0].rnics_counting = 9; /* more than the rack has */
 	(void)pass(w, 600);
 }
 

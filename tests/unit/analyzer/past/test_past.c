@@ -1,5 +1,5 @@
-/* Which database is asked in which language, and what is said when it does not answer.
- */
+/* Which language the analyzer uses to query each database, and the error when the
+ * database does not answer. */
 #include "analyzer/past/past.h"
 
 #include <setjmp.h>
@@ -22,17 +22,18 @@
 struct world {
 	struct rm_loop *loop;
 	struct rm_http_client *client;
-	struct rm_http_server *server; /* the analyzer's, and the database */
+	struct rm_http_server
+	    *server; /* serves the analyzer's API and plays the database */
 	struct influx_config influx;
 	char url[64], database[16];
 	struct past *past;
-	int kind_status;    /* of the database's /api/v1/status/buildinfo */
-	const char *answer; /* of its /query */
-	struct pki *pki;    /* NULL: asked over plain HTTP */
+	int kind_status;    /* status of the database's /api/v1/status/buildinfo */
+	const char *answer; /* body of the database's answer to /query */
+	struct pki *pki;    /* NULL: plain HTTP */
 	struct rm_tls *tls;
 	struct rm_http_tls shows;
 	unsigned kinds, queries, exports;
-	long status; /* of what the analyzer answers */
+	long status; /* of the analyzer's answer */
 	char body[512];
 };
 
@@ -166,7 +167,7 @@ a_database_without_build_info_is_queried_in_influxql(void **state)
 	assert_int_equal(ask(w, 404, NO_ROWS), 200);
 	assert_int_equal(ask(w, 404, NO_ROWS), 200);
 	assert_int_equal(w->queries, 2);
-	assert_int_equal(w->kinds, 1); /* learnt */
+	assert_int_equal(w->kinds, 1); /* the kind is kept */
 }
 
 static void
@@ -176,7 +177,7 @@ a_database_with_build_info_is_victoriametrics(void **state)
 
 	assert_int_equal(ask(w, 200, ""), 200);
 	assert_int_equal(w->exports, 1);
-	/* It has one of many points. */
+	/* rm_path has several points within a millisecond. */
 	assert_int_equal(ask_of(w, "rm_path", 200, ""), 502);
 	assert_non_null(strstr(w->body, "stores whole milliseconds"));
 	assert_int_equal(w->exports, 1);
@@ -202,7 +203,8 @@ the_kind_of_database_is_forgotten_when_a_query_fails(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(ask(w, 404, "<html>"), 502);
-	assert_int_equal(ask(w, 200, ""), 200); /* another one is there by now */
+	assert_int_equal(
+	    ask(w, 200, ""), 200); /* another database runs at the address now */
 	assert_int_equal(w->queries, 1);
 	assert_int_equal(w->exports, 1);
 }
@@ -214,7 +216,7 @@ allows(
 	return true;
 }
 
-/* From now on it is asked by a viewer of these regions. */
+/* Later requests come from a viewer with this URI. */
 static void
 become_viewer(struct world *w, const char *uri)
 {

@@ -24,7 +24,7 @@
 static const char *const names[] = { "incidents.lp", "incidents.lp.1" };
 static char folder[64];
 
-/* Last written then. */
+/* Writes a file whose modification time is `when`. */
 static void
 write_at(const char *name, const char *text, time_t when)
 {
@@ -65,7 +65,7 @@ remove_folder(void **state)
 	return rmdir(folder);
 }
 
-/* SLA from 12:00 to 13:00. */
+/* A question for rm_sla from 12:00 to 13:00. */
 static struct past_question
 question(const char *region, size_t limit, uint64_t step_s)
 {
@@ -122,10 +122,11 @@ rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all(void **state)
 {
 	json_t *json;
 
-	put("incidents.lp.1", SLA("1769860799", "lab", "1") /* too early */
+	put("incidents.lp.1", SLA("1769860799", "lab", "1") /* before 12:00 */
 	    SLA("1769860920", "lab", "3") "garbage\n" SLA("1769860800", "lab", "2"));
-	put("incidents.lp", SLA("1769860920", "lab", "3")                 /* again */
-	    SLA("1769860860", "field", "9") SLA("1769864400", "lab", "4") /* too late */
+	put("incidents.lp", SLA("1769860920", "lab", "3") /* same time again */
+	    SLA("1769860860", "field", "9")
+		SLA("1769864400", "lab", "4") /* not before 13:00 */
 	    "rm_sla,region=lab,aggregator=an1 sent=5i 17698609");
 	json = read_files("lab", 10, 0);
 	assert_int_equal(count_of(json), 2);
@@ -190,7 +191,7 @@ files_last_written_before_that_time_are_not_read(void **state)
 	json_decref(json);
 }
 
-/* Once somebody has opened incidents.lp.1, which is a FIFO. */
+/* Renames the file after the reader has opened incidents.lp.1, which is a FIFO. */
 static void *
 rotate(void *arg)
 {
@@ -331,11 +332,12 @@ series_of_victoriametrics_become_rows_again(void **state)
 	assert_int_equal(read_victoria(body, 0, &json, &error), 0);
 	assert_int_equal(count_of(json), 3);
 	assert_int_equal(sent_of(json, 0), 2);
-	assert_true(sent_of(json, 1) + sent_of(json, 2) == 10); /* of one time */
+	assert_true(
+	    sent_of(json, 1) + sent_of(json, 2) == 10); /* the two of equal time */
 	row = json_array_get(json_object_get(json, "rows"), 0);
 	assert_string_equal(json_string_value(json_array_get(row, 1)), "lab");
 	assert_string_equal(json_string_value(json_array_get(row, 3)), "rack");
-	assert_true(json_is_null(json_array_get(row, 6))); /* lost */
+	assert_true(json_is_null(json_array_get(row, 6))); /* column lost */
 	json_decref(json);
 	assert_int_equal(read_victoria(body, 600, &json, &error), 0);
 	assert_int_equal(count_of(json), 1);
@@ -346,7 +348,8 @@ series_of_victoriametrics_become_rows_again(void **state)
 	json_decref(json);
 }
 
-/* A series of so many samples of 1, a millisecond apart. The caller's. */
+/* A series of `count` samples with value 1, a millisecond apart. The caller frees it.
+ */
 static char *
 long_series(const char *scope, size_t count)
 {
@@ -435,7 +438,7 @@ a_field_that_is_only_read_to_find_tags_is_not_shown(void **state)
 	}
 }
 
-/* Of files, of InfluxDB and of VictoriaMetrics alike. */
+/* The same for files, InfluxDB and VictoriaMetrics. */
 static void
 rows_of_a_step_are_one_for_each_name_of_a_tag(void **state)
 {
@@ -480,7 +483,7 @@ rows_of_a_step_are_one_for_each_name_of_a_tag(void **state)
 	}
 }
 
-/* A step for each second of an hour, of more names than an answer has room for. */
+/* One step for each second of an hour, with more tag names than an answer may have. */
 static void
 names_of_a_tag_are_bounded(void **state)
 {

@@ -39,13 +39,14 @@ invalid_names_and_unknown_measurements_are_refused(void **state)
 		{ .measurement = "rm_rack", .filter[PAST_TOR] = "tor\"1" },
 		{ .measurement = "rm_rack", .filter[PAST_TOR] = "" },
 		{ .measurement = "rm_sla",
-		    .filter[PAST_TOR] = "tor1" }, /* not by ToR */
+		    .filter[PAST_TOR] = "tor1" }, /* rm_sla has no tag tor */
 		{ .measurement = "rm_tor_pair", .filter[PAST_HOST] = "h1" },
 		{ .measurement = "rm_rnic", .filter[PAST_RNIC] = "mlx5_0" },
 		{ .measurement = "rm_sla", .columns = "sent,\"lost\"" },
 		{ .measurement = "rm_incident", .step_s = 60 },
 		{ .measurement = "rm_sla", .columns = "region", .step_s = 60 },
-		{ .measurement = "rm_sla", .by = "region" }, /* merges nothing */
+		{ .measurement = "rm_sla",
+		    .by = "region" }, /* every tag is kept: nothing to merge */
 		{ .measurement = "rm_sla", .by = "tor", .step_s = 60 },
 		{ .measurement = "rm_sla", .by = "sent", .step_s = 60 },
 		{ .measurement = "rm_sla", .from = "now()" },
@@ -170,7 +171,7 @@ a_query_of_tags_alone_reads_a_field_that_is_not_shown(void **state)
 	assert_non_null(strstr(text, "SELECT \"host\",\"device\",\"sent\" FROM "));
 	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
 	assert_string_equal(texts[0], "{__name__=~\"rm_rnic_(sent)\",db=\"rackmesh\"}");
-	/* VictoriaMetrics keeps no strings. */
+	/* VictoriaMetrics stores no strings. */
 	assert_int_equal(make((struct past_parameters){ .measurement = "rm_incident",
 				  .columns = "id,state" },
 			     &q, &error),
@@ -241,7 +242,7 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	    -EINVAL);
 }
 
-/* What follows a name must not be taken for it, nor a '.' for any byte. */
+/* Names must match whole, and a '.' in a name must match only itself. */
 static void
 a_viewer_of_some_regions_gets_rows_of_those(void **state)
 {
@@ -264,7 +265,7 @@ a_viewer_of_some_regions_gets_rows_of_those(void **state)
 	    make((struct past_parameters){ .measurement = "rm_sla", .regions = "a/b" },
 		&q, &error),
 	    -EINVAL);
-	/* Whatever is kept can be shown to him. */
+	/* A viewer of some regions may query every measurement. */
 	for (const struct history_measurement *m = history_measurements;
 	     m->name != NULL; m++)
 		assert_int_equal(make((struct past_parameters){ .measurement = m->name,
@@ -298,7 +299,7 @@ every_measurement_of_the_schema_makes_a_statement(void **state)
 		assert_int_equal(past_question_influxql(&q, "", text), 0);
 		steps++;
 	}
-	assert_int_equal(steps, 7); /* not of incidents */
+	assert_int_equal(steps, 7); /* rm_incident has no steps */
 }
 
 int

@@ -32,7 +32,7 @@ begin(struct fixture *f)
 	assert_int_equal(known_new(f->worker, f->path, &f->known), 0);
 }
 
-/* What is being written is written first. */
+/* Finishes a write that is under way. */
 static void
 end(struct fixture *f)
 {

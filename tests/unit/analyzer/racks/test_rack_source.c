@@ -23,7 +23,7 @@ windows_of_one_aggregator_all_count(void **state)
 
 	assert_true(take(turns, "t", "a", 100, 110));
 	assert_true(take(turns, "t", "a", 110, 120));
-	assert_true(take(turns, "t", "a", 105, 115)); /* from its spool */
+	assert_true(take(turns, "t", "a", 105, 115)); /* late, out of the spool */
 }
 
 static void
@@ -34,7 +34,8 @@ a_probe_in_reports_of_two_aggregators_counts_once(void **state)
 	assert_true(take(turns, "t", "a", 100, 110));
 	assert_false(take(turns, "t", "b", 108, 118));
 	assert_true(take(turns, "t", "b", 118, 128));
-	assert_false(take(turns, "t", "a", 120, 130)); /* it is back too early */
+	assert_false(take(turns, "t", "a", 120,
+	    130)); /* before the other aggregator's turn has ended */
 	assert_true(take(turns, "t", "a", 130, 140));
 }
 

@@ -135,7 +135,7 @@ the_last_rows_of_each_pair_make_the_figures(void **state)
 	summary.rows = rows;
 	summary.row_count = 3;
 	take(f, &summary);
-	/* A row that turned bad comes alone, and replaces its own only. */
+	/* A row with new losses is sent alone, and replaces only the same row. */
 	rows[1].outcomes[WIRE_NO_REPLY] = 20;
 	summary.end_wall_ns += RM_NS_PER_S;
 	summary.rows = &rows[1];
@@ -183,7 +183,7 @@ rarely_reported_figures_stay_valid_for_longer(void **state)
 	assert_int_equal(outgoing_now(f), 100);
 	f->now.ns++;
 	assert_int_equal(outgoing_now(f), 0);
-	/* From now on they come more often. */
+	/* From here on rows come more often. */
 	f->row_interval_ns = ROW_INTERVAL_NS;
 	summary.end_wall_ns += RM_NS_PER_S;
 	take(f, &summary);
@@ -379,14 +379,14 @@ a_rack_is_quiet_when_it_has_reported_so_for_a_while(void **state)
 	assert_int_equal(quiet_s(f, "agg1", 0), -1);
 	send_open(f, "agg1", 1, 0);
 	assert_int_equal(quiet_s(f, "agg1", 0), -1);
-	for (int s = 2; s <= 11; s++) { /* two serve it, and take turns */
+	for (int s = 2; s <= 11; s++) { /* two active aggregators report in turn */
 		send_open(f, "agg2", s, 1);
 		send_open(f, "agg1", s, 0);
 	}
 	assert_int_equal(quiet_s(f, "agg1", 0), 1);
 	assert_int_equal(quiet_s(f, "agg2", 0), -1);
 	assert_int_equal(quiet_s(f, "agg3", 0), -1);
-	/* Its opening is on another lane, and may be newer than this word. */
+	/* The opening travels on another lane, and may be newer than this summary. */
 	assert_int_equal(quiet_s(f, "agg1", 2), -1);
 	send_open(f, "agg1", 12, 0);
 	assert_int_equal(quiet_s(f, "agg1", 2), 2);

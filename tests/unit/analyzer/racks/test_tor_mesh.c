@@ -178,7 +178,7 @@ the_minute_and_the_hour_drop_old_rows(void **state)
 	assert_int_equal(look(w, TOR_MESH_HOUR, NULL).tor_count, 0);
 }
 
-/* An aggregator could not reach us for a while, and tells of it afterwards. */
+/* An aggregator that could not reach the analyzer sends its backlog afterwards. */
 static void
 a_late_row_counts_in_the_minute_of_its_time(void **state)
 {
@@ -205,7 +205,7 @@ rows_without_sense_are_refused_and_counted(void **state)
 
 	report(w, "lab", "t1", "a \"name\"", 1, 0);
 	report(w, "lab", "", "t2", 1, 0);
-	report(w, "lab", "t1", "t2", 91, 0); /* more than were sent */
+	report(w, "lab", "t1", "t2", 91, 0); /* more lost than sent */
 	report(w, "field", "t1", "t2", 91, 0);
 	assert_int_equal(*tor_mesh_refused(w->mesh), 4);
 	assert_int_equal(

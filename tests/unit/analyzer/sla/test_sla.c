@@ -19,7 +19,7 @@
 static const struct sla_options options = { 10 };
 static struct sla_minute minutes[64];
 static size_t minute_count;
-static struct sla_rack_minute racks[8]; /* of the last one */
+static struct sla_rack_minute racks[8]; /* of the newest minute */
 static char tors[8][16];
 
 static void
@@ -102,7 +102,7 @@ totals_grow_by_closed_minutes(void **state)
 
 	feed(sla, "tor1", "tor1", BASE + RM_NS_PER_S, 100, 5, 10000);
 	sla_each(sla, keep_total, &total);
-	assert_int_equal(total.sent, 0); /* its minute runs */
+	assert_int_equal(total.sent, 0); /* the minute has not ended */
 	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, on_minute, NULL);
 	feed(sla, "tor1", "tor1", BASE + MINUTE, 50, 0, 20000);
 	sla_close(sla, (rm_wall_t){ BASE + 3 * MINUTE }, 0, on_minute, NULL);
@@ -112,7 +112,7 @@ totals_grow_by_closed_minutes(void **state)
 	assert_int_equal(total.racks_unavailable, 1);
 	assert_int_equal(total.racks_available, 1);
 	assert_int_equal(total.racks_unknown, 1);
-	assert_int_equal(total.last_sent, 50); /* of the last one with results */
+	assert_int_equal(total.last_sent, 50); /* of the newest minute with results */
 	assert_int_equal(total.last_lost, 0);
 	assert_in_range(total.last_rtt_ns[WIRE_P99], 19800, 20200);
 	sla_free(sla);
@@ -256,14 +256,15 @@ a_clock_that_jumps_begins_anew(void **state)
 	const int64_t there = BASE + 100000 * MINUTE;
 
 	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
-	feed(sla, "tor1", "tor1", there, 10, 0, 1000); /* ahead of all: refused */
+	feed(sla, "tor1", "tor1", there, 10, 0, 1000); /* far in the future: refused */
 	sla_close(sla, (rm_wall_t){ there }, 0, on_minute, NULL);
-	assert_int_equal(minute_count, 0); /* no flood of empty minutes */
+	assert_int_equal(minute_count, 0); /* the gap makes no empty minutes */
 	feed(sla, "tor1", "tor1", there, 7, 0, 1000);
 	sla_close(sla, (rm_wall_t){ there + MINUTE }, 0, on_minute, NULL);
 	assert_int_equal(minute_count, 1);
 	assert_int_equal(minutes[0].sent, 7);
-	sla_close(sla, (rm_wall_t){ BASE }, 0, on_minute, NULL); /* and back */
+	sla_close(
+	    sla, (rm_wall_t){ BASE }, 0, on_minute, NULL); /* back to the present */
 	feed(sla, "tor1", "tor1", BASE, 5, 0, 1000);
 	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, on_minute, NULL);
 	assert_int_equal(minute_count, 2);
@@ -271,7 +272,7 @@ a_clock_that_jumps_begins_anew(void **state)
 	sla_free(sla);
 }
 
-/* What the probes of one service met, from one rack. */
+/* Results of probes for one service, from one rack. */
 static void
 feed_service(struct sla *sla, const char *tor, const char *service, int64_t start,
     uint64_t sent, uint64_t lost)
@@ -313,7 +314,7 @@ a_service_has_figures_of_the_minutes_in_which_it_was_probed(void **state)
 	feed_service(sla, "tor1", "train", BASE, 100, 0);
 	feed_service(sla, "tor2", "train", BASE, 100, 50);
 	sla_close(sla, (rm_wall_t){ BASE + 3 * MINUTE }, 0, on_minute, NULL);
-	/* Of the rack each minute, of the service its only one. */
+	/* A minute each for the rack, and one for the service. */
 	assert_int_equal(minute_count, 4);
 	for (size_t i = 0; i < minute_count; i++) {
 		if (minutes[i].service[0] == '\0')
@@ -407,7 +408,7 @@ with_too_many_services_the_longest_silent_one_is_removed(void **state)
 	feed_service(sla, "tor1", "new", BASE + MINUTE, 10, 0);
 	assert_int_equal(sla_counts(sla)->evicted, 1);
 	assert_int_equal(sla_counts(sla)->refused, 0);
-	/* Of all others a minute is open. */
+	/* A minute is open for every other service. */
 	feed_service(sla, "tor1", "first", BASE + MINUTE, 10, 0);
 	assert_int_equal(sla_counts(sla)->evicted, 1);
 	assert_int_equal(sla_counts(sla)->refused, 1);
@@ -431,7 +432,7 @@ with_too_many_services_the_longest_silent_one_is_removed(void **state)
 	sla_free(sla);
 }
 
-/* Of round-trip times between 10 and 100 us. */
+/* A sketch of round-trip times between 10 and 100 us. */
 static struct wire_bytes
 wide_sketch(void)
 {
@@ -446,7 +447,7 @@ wide_sketch(void)
 	return (struct wire_bytes){ bytes, (size_t)len };
 }
 
-/* One summary with as many services as it may have. */
+/* One summary with the largest permitted number of services. */
 static void
 feed_services(struct sla *sla, int from, int64_t start, struct wire_bytes rtt)
 {
@@ -475,7 +476,8 @@ feed_services(struct sla *sla, int from, int64_t start, struct wire_bytes rtt)
 	wire_writer_free(writer);
 }
 
-/* While an analyzer runs, sums are made a few each second. */
+/* CPU time in ms of computing all sums at once, which a running analyzer spreads: a few
+ * each second. */
 static double
 ask_ms(struct sla *sla, json_t **ret)
 {
