@@ -117,7 +117,7 @@ wait_acked(struct fixture *f)
 	    f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == f->agg.seq[WIRE_LANE_SUMMARY]);
 }
 
-/* All its racks tell of themselves, twice: both ends of what lasts. */
+/* Sends one summary of each rack, and waits for the acknowledgements. */
 static void
 live(struct fixture *f)
 {
