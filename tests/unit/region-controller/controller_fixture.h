@@ -20,34 +20,36 @@
 #include "tests/support/loopback.h"
 
 #define MAX_TORS 8
-#define NEVER_SETTLES_MS 600000 /* long before any patience ends */
+#define NEVER_SETTLES_MS 600000 /* ms; longer than any test waits */
 
-struct aggregator { /* played */
+struct aggregator { /* a simulated aggregator */
 	struct rm_loop *loop;
 	struct rm_link *link;
 	struct wire_writer *writer;
 	const char *name, *region;
-	const char *controller; /* whom it dials; NULL: "c1" */
-	const char *software;   /* its release; NULL: it does not say */
-	bool agent;             /* it is one, and only asks for its place */
-	bool placed;            /* an answer came: */
-	char place[256];        /* its error, or "device tor address ..." */
-	uint16_t newer;         /* by so many versions than the controller */
-	struct wire_tor_state held[MAX_TORS]; /* kept from one life to the next */
+	const char *controller; /* the controller that it connects to; NULL: "c1" */
+	const char *software;   /* its release; NULL: not sent */
+	bool agent;      /* plays an agent instead, which only requests its place */
+	bool placed;     /* the reply to that request has arrived */
+	char place[256]; /* the reply: an error, or "device tor address ..." */
+	uint16_t newer;  /* protocol versions ahead of the controller's */
+	struct wire_tor_state
+	    held[MAX_TORS]; /* kept over a restart of the aggregator */
 	size_t tor_count;
-	size_t plans; /* taken in all */
+	size_t plans; /* number received, of all racks */
 	size_t members[MAX_TORS], taken[MAX_TORS];
-	size_t keys;    /* messages of them */
-	uint32_t epoch; /* of the last one */
+	size_t keys;    /* number of messages with keys */
+	uint32_t epoch; /* of the last of these messages */
 	bool welcome, closed;
 	char refused[256];
 	size_t pings;
 	struct wire_brake brake;
-	bool resolved, found; /* an answer came; it names somebody, */
+	/* resolved: a reply has arrived; found: it names a host */
+	bool resolved, found;
 	char resolved_host[RM_NAME_BYTES];
-	char drilled[64]; /* which RNIC; answered at once with this: */
+	char drilled[64]; /* the RNIC of a drill-down, which is answered at once */
 	uint16_t drill_status;
-	const char *drill_json; /* NULL: not at all */
+	const char *drill_json; /* NULL: no answer */
 };
 
 struct fixture {
@@ -55,7 +57,7 @@ struct fixture {
 	struct region_controller *controller;
 	struct aggregator agg;
 	char folder[64], topology[96], config[96], socket[96];
-	const char *more; /* lines of its config; NULL: none */
+	const char *more; /* further lines of its config; NULL: none */
 };
 
 static inline void
@@ -367,7 +369,7 @@ agg_register_rack(
 	}
 }
 
-/* Four racks of four, all told of. */
+/* Four racks of four RNICs, all registered. */
 static inline void
 start_four_racks(struct fixture *f)
 {

@@ -1,6 +1,6 @@
 /*
- * plan_fixture - a region whose plans are made, written, opened and held to what must
- * be true of every plan.
+ * plan_fixture - makes the plans of a region, writes and opens them, and checks what
+ * must hold for every plan.
  *
  * Include it after cmocka.h. Everything asserts.
  */
@@ -21,7 +21,7 @@ struct fixture {
 	struct registry *registry;
 	struct plan_options options;
 	struct plan_set *set;
-	struct wire_writer *writers[MAX_RACKS]; /* bytes live as long */
+	struct wire_writer *writers[MAX_RACKS]; /* own the memory of `bytes` */
 	struct wire_plan_view views[MAX_RACKS];
 	struct wire_bytes bytes[MAX_RACKS];
 };
@@ -61,7 +61,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* takes the topology */
+/* Takes the topology. */
 static inline void
 set_topology(struct fixture *f, struct rm_topology *topology)
 {
@@ -69,7 +69,7 @@ set_topology(struct fixture *f, struct rm_topology *topology)
 	assert_int_equal(registry_set_topology(f->registry, topology), 0);
 }
 
-/* What holds in every plan, whatever the region. */
+/* Checks an entry for what must hold in the plans of every region. */
 static inline void
 check_entry(const struct wire_plan_view *view, const struct wire_plan_entry *entry)
 {
@@ -169,7 +169,8 @@ entries_of(const struct wire_plan_view *view, enum wire_probe_kind kind)
 	return count;
 }
 
-/* Entries of a kind from a member whose host and target's ToR are these; NULL: any. */
+/* Number of entries of this kind from members on this host to targets of this ToR;
+ * NULL: any. */
 static inline size_t
 entries_between(const struct wire_plan_view *view, enum wire_probe_kind kind,
     const char *host, const char *tor)
@@ -209,7 +210,8 @@ rate_of(const struct wire_plan_entry *entry)
 	return (entry->paired ? 2e6 : 1e6) / entry->interval_us;
 }
 
-/* What the plans make every direction of every cable carry, at least; forward only. */
+/* The smallest rate of planned probes, a second, over all directions of all cables;
+ * counts outgoing probes, not replies. */
 static inline double
 least_cable_rate(struct fixture *f)
 {

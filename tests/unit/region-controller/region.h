@@ -1,5 +1,5 @@
 /*
- * region - what the controller's tests share: a topology from text, and RNICs told.
+ * region - for all tests of the controller: a topology from text, and registered RNICs.
  *
  * Include it after cmocka.h. Everything asserts.
  */
@@ -27,7 +27,8 @@ region_topology(const char *text)
 	return topology;
 }
 
-/* tors "tor1".., spines "spine1".., each ToR joined to each spine; malloc'd text. */
+/* Text of a topology with ToRs "tor1"..., spines "spine1"..., and a link between each
+ * ToR and each spine. The caller frees it. */
 static inline char *
 region_clos_text(unsigned tors, unsigned spines)
 {
@@ -60,7 +61,7 @@ region_clos(unsigned tors, unsigned spines)
 	return topology;
 }
 
-/* An RNIC with addresses of these families made from its number. */
+/* An RNIC with an address of each of these families, derived from its number. */
 static inline struct wire_rnic
 region_rnic(uint64_t number, const char *host, const char *tor, unsigned families)
 {
@@ -93,7 +94,7 @@ region_rnic(uint64_t number, const char *host, const char *tor, unsigned familie
 	return rnic;
 }
 
-/* The same, probed over verbs. */
+/* As region_rnic, but probed over verbs. */
 static inline struct wire_rnic
 region_roce_rnic(uint64_t number, const char *host, const char *tor, unsigned families)
 {
@@ -125,7 +126,8 @@ region_report(struct registry *registry, const struct wire_rnic *rnic)
 		fail_msg("refused: %s", registry_refusal_str(refusal));
 }
 
-/* count RNICs of a rack, one per host "<tor>-h<i>", numbered from first. */
+/* Registers `count` RNICs of a rack on hosts "<tor>-h<i>", one each, with numbers from
+ * `first` on. */
 static inline void
 region_rack(struct registry *registry, const char *tor, uint64_t first, unsigned count)
 {
@@ -139,7 +141,7 @@ region_rack(struct registry *registry, const char *tor, uint64_t first, unsigned
 	}
 }
 
-/* As region_rack, of RNICs that are probed over verbs. */
+/* As region_rack, but probed over verbs. */
 static inline void
 region_roce_rack(
     struct registry *registry, const char *tor, uint64_t first, unsigned count)

@@ -1,4 +1,4 @@
-/* Which keys of probes a controller hands out, and under what number. */
+/* Which probe keys a controller sends, and with which version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +23,8 @@ start_with_keys(struct fixture *f, char secret[96])
 	start(f, 300);
 }
 
-/* Keys of an earlier leader, whose clock was ahead by years, are given way to by both
- * of the rack's aggregators, also by who has told of its own before. */
+/* The clock of an earlier leader was years ahead. Both aggregators of the rack get
+ * newer versions, also the one that had reported its version before. */
 static void
 keys_are_numbered_above_those_of_a_leader_with_another_clock(void **state)
 {
@@ -51,7 +51,8 @@ keys_are_numbered_above_those_of_a_leader_with_another_clock(void **state)
 	assert_int_equal(f->agg.keys, 1);
 	assert_int_equal(other.keys, 2);
 
-	/* A restart, which knows of nothing: once more above. */
+	/* The controller restarts and knows no version: again it numbers above those
+	 * reported. */
 	rm_link_free(other.link);
 	wire_writer_free(other.writer);
 	stop(f);
@@ -63,8 +64,9 @@ keys_are_numbered_above_those_of_a_leader_with_another_clock(void **state)
 	unlink(secret);
 }
 
-/* Our clock is ahead by days, or theirs are old: the epoch that most hold goes on,
- * since racks of two epochs would not understand each other. */
+/* The controller's clock or the aggregators' epochs may be wrong by days. The epoch
+ * that most aggregators hold is continued, since racks with different epochs could not
+ * verify each other's probes. */
 static void
 a_leader_continues_with_the_epoch_that_most_aggregators_hold(void **state)
 {
@@ -78,7 +80,7 @@ a_leader_continues_with_the_epoch_that_most_aggregators_hold(void **state)
 	assert_non_null(other.writer);
 	agg_serves(&f->agg, "tor1");
 	f->agg.held[0].keys_version = 1;
-	f->agg.held[0].keys_epoch = UINT32_MAX - 1; /* nonsense is nobody's */
+	f->agg.held[0].keys_epoch = UINT32_MAX - 1; /* out of range: ignored */
 	agg_hello(f, &f->agg);
 	agg_register_rack(&f->agg, "tor1", 100, 2);
 	LOOPBACK_WAIT(f->loop, f->agg.keys == 1);
@@ -89,16 +91,18 @@ a_leader_continues_with_the_epoch_that_most_aggregators_hold(void **state)
 	assert_int_equal(f->agg.epoch, ours - 10);
 	agg_serves(&other, "tor2");
 	other.held[0].keys_version = 1;
-	other.held[0].keys_epoch = ours - 11; /* a neighbour's */
+	other.held[0].keys_epoch = ours - 11; /* one epoch older than that of agg1 */
 	agg_hello(f, &other);
 	agg_register_rack(&other, "tor2", 200, 2);
 	LOOPBACK_WAIT(f->loop, other.keys >= 1);
 	assert_int_equal(other.epoch, ours - 10);
-	/* It comes back with today's: as many, and the clock says so, too. */
+	/* agg2 reconnects with today's epoch: as many hold it as hold the other, and
+	 * the clock decides. */
 	other.held[0].keys_epoch = ours;
 	agg_hello(f, &other);
 	LOOPBACK_WAIT(f->loop, f->agg.epoch == ours && other.epoch == ours);
-	/* And with one of a wrong clock, or an old one: it gets what all have. */
+	/* Then with a far epoch, from a wrong clock or an old state: it gets the epoch
+	 * of the others. */
 	other.held[0].keys_epoch = ours + 500;
 	agg_hello(f, &other);
 	LOOPBACK_WAIT(f->loop, other.welcome);

@@ -48,7 +48,7 @@ the_defaults_are_those_of_planning(void **state)
 	assert_int_equal(controller_config_read(&config, path, &error), 0);
 	unlink(path);
 	options = controller_plan_options(&config);
-	/* Without the padding at the end. */
+	/* Compare the fields, without the padding at the end. */
 	assert_memory_equal(
 	    &options, &plan_defaults, offsetof(struct plan_options, sl) + 1);
 	assert_string_equal(config.listen, "0.0.0.0:7481");
@@ -151,7 +151,8 @@ accepted(const char *text)
 	unlink(path);
 }
 
-/* Whoever leaves them out is told what to do, unless the config says so in words. */
+/* A config without keys is refused with an error that says what to set, unless it has
+ * "plaintext: true". */
 static void
 probes_are_authenticated_by_default(void **state)
 {
@@ -170,7 +171,7 @@ probes_are_authenticated_by_default(void **state)
 	accepted("probe_keys: {secret_file: /etc/rackmesh/probe-secret}\n");
 	accepted("probe_keys: {unauthenticated: true}\n");
 	accepted("plaintext: true\n");
-	/* Nor without any config. */
+	/* Nor is a controller without a config file accepted. */
 	assert_true(controller_config_read(&config, NULL, &error) < 0);
 	assert_non_null(strstr(error.text, "probe_keys.secret_file"));
 }

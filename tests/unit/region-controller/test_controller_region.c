@@ -1,4 +1,4 @@
-/* What concerns the whole region, with a topology file. */
+/* Requests that concern the whole region, with a topology file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ on_answer(const struct rm_http_answer *from, void *arg)
 	snprintf(answer->text, sizeof(answer->text), "%s", from->body);
 }
 
-/* body NULL: GET. */
+/* body NULL: a GET, else a POST. */
 static struct answer
 ask(struct fixture *f, const char *path, const char *body)
 {
@@ -137,7 +137,7 @@ the_peer_of_an_older_qp_is_the_asker_of_the_reverse(void **state)
 	ask_join(f, 100, 17, 18);
 	assert_true(f->agg.found);
 	assert_string_equal(f->agg.resolved_host, "tor2-h1");
-	/* Nobody knows this RNIC: it spoils nothing. */
+	/* A request with an unknown RNIC must not affect later ones. */
 	ask_join(f, 999, 18, 17);
 	assert_false(f->agg.found);
 	ask_join(f, 100, 17, 18);
@@ -154,7 +154,7 @@ the_newest_of_two_rnics_with_an_address_wins(void **state)
 	struct wire_rnic rnic = region_rnic(150, "tor1-h9", "tor1", REGION_V4);
 
 	planned(f);
-	rnic.addresses[0].bytes[3] = 100; /* tor1-h1's */
+	rnic.addresses[0].bytes[3] = 100; /* the address of tor1-h1 */
 	agg_register(&f->agg, &rnic);
 	LOOPBACK_WAIT(f->loop, f->agg.members[0] == 5);
 	reports(f, "/v1/resolve/10.0.0.100", NULL, 200, "\"host\":\"tor1-h9\"");

@@ -15,11 +15,13 @@
 #define SECRET "0123456789abcdef0123456789abcdef\n"
 
 struct pair {
-	struct fixture f; /* its controller is whom the aggregator dials now */
+	struct fixture
+	    f; /* its controller is the one that the aggregator connects to now */
 	struct fake_etcd etcd;
 	struct region_controller *both[2];
-	const char *more;       /* options of etcd; NULL: none */
-	const char *epoch_s[2]; /* with a secret; NULL: probes do not authenticate */
+	const char *more; /* further options of etcd; NULL: none */
+	/* of probe keys, with a secret; NULL: probes are not authenticated */
+	const char *epoch_s[2];
 };
 
 static int
@@ -92,7 +94,7 @@ teardown_pair(void **state)
 	}
 	p->f.controller = NULL;
 	fake_etcd_clear(&p->etcd);
-	*state = &p->f; /* first: freed by teardown */
+	*state = &p->f; /* `f` is the first member, so teardown() frees the pair */
 	return teardown(state);
 }
 
@@ -115,7 +117,7 @@ on_answer(const struct rm_http_answer *from, void *arg)
 	snprintf(answer->text, sizeof(answer->text), "%s", from->body);
 }
 
-/* body NULL: GET. */
+/* body NULL: a GET, else a POST. */
 static struct answer
 ask(struct pair *p, size_t i, const char *path, const char *body)
 {
@@ -164,7 +166,8 @@ import(struct pair *p, size_t i, unsigned tors)
 	free(text);
 }
 
-/* Both run, c1 leads two racks of four, and the aggregator has their plans. */
+/* Both controllers run, c1 leads, and the aggregator has the plans of two racks of
+ * four. */
 static void
 begin(struct pair *p)
 {
@@ -243,7 +246,7 @@ a_failover_changes_nothing_that_has_not_changed(void **state)
 	loopback_run(p->f.loop, 500 * RM_NS_PER_MS);
 	assert_int_equal(p->f.agg.plans, plans);
 	assert_int_equal(p->etcd.txns, txns);
-	/* It goes on, without waiting for anybody, and upward. */
+	/* Planning continues at once, and versions still grow. */
 	agg_register_rack(&p->f.agg, "tor1", 150, 1);
 	LOOPBACK_WAIT(p->f.loop, p->f.agg.members[0] == 5);
 	assert_true(p->f.agg.pings > 0);
@@ -259,14 +262,14 @@ a_restarted_agent_is_known_to_every_controller(void **state)
 	begin(p);
 	before = p->f.agg.taken[1];
 	rnic = region_roce_rnic(200, "tor2-h1", "tor2", REGION_V4);
-	agg_register(&p->f.agg, &rnic); /* so that the other has somebody to probe */
+	agg_register(&p->f.agg, &rnic); /* a target for the other RNIC */
 	LOOPBACK_WAIT(p->f.loop, p->f.agg.taken[1] > before);
 	before = p->f.agg.taken[1];
 	rnic = region_roce_rnic(100, "tor1-h1", "tor1", REGION_V4);
 	agg_register(&p->f.agg, &rnic);
 	LOOPBACK_WAIT(p->f.loop, p->f.agg.taken[1] > before);
 	before = p->f.agg.taken[1];
-	rnic.incarnation = 8; /* and the same QPN once more */
+	rnic.incarnation = 8; /* a restart that gets the same QPN again */
 	agg_register(&p->f.agg, &rnic);
 	LOOPBACK_WAIT(p->f.loop, p->f.agg.taken[1] > before);
 	LOOPBACK_WAIT(
@@ -297,7 +300,7 @@ the_brake_reaches_all_and_stays_after_a_change_of_the_leader(void **state)
 	assert_true(p->f.agg.brake.version > version);
 }
 
-/* Its number would lie behind what aggregators hold, and be ignored. */
+/* Otherwise the version would be below those that aggregators hold, and be ignored. */
 static void
 a_brake_changed_in_etcd_by_hand_gets_a_newer_version(void **state)
 {
@@ -308,7 +311,7 @@ a_brake_changed_in_etcd_by_hand_gets_a_newer_version(void **state)
 	assert_int_equal(ask(p, 0, "/v1/brake?rate_permille=250", "").status, 200);
 	LOOPBACK_WAIT(p->f.loop, p->f.agg.brake.rate_permille == 250);
 	version = p->f.agg.brake.version;
-	/* Nobody who knew the old one is there to see the new one. */
+	/* Neither controller that knew the old value runs when the value changes. */
 	stop_one(p, 0);
 	stop_one(p, 1);
 	fake_etcd_put(&p->etcd, KEY("brake"), "{\"rate_permille\":0,\"by\":\"me\"}");
@@ -400,7 +403,7 @@ a_leader_whose_key_is_gone_from_etcd_steps_down(void **state)
 	p->etcd.keepalive_lost = false;
 }
 
-/* Somebody set up another etcd: it is empty, and counts from 1. */
+/* An operator has set up another etcd: it is empty, and counts revisions from 1. */
 static void
 an_empty_etcd_gets_everything_back_and_versions_grow(void **state)
 {
@@ -432,7 +435,7 @@ has(struct pair *p, const char *key, const char *expected)
 	return value != NULL && strstr(value, expected) != NULL;
 }
 
-/* A snapshot of before, with the leader's key and lease in it. */
+/* An older snapshot, which includes the leader's key and lease. */
 static void
 a_restored_etcd_gets_missing_data_from_a_leader_that_stays(void **state)
 {
@@ -472,7 +475,7 @@ a_registration_damaged_in_etcd_is_written_again(void **state)
 	LOOPBACK_WAIT(p->f.loop, has(p, key, "\"0000000000000008\""));
 	fake_etcd_delete(&p->etcd, key);
 	LOOPBACK_WAIT(p->f.loop, has(p, key, "\"0000000000000008\""));
-	/* An echo is no reason to write. */
+	/* A notification of the controller's own write must not cause another write. */
 	loopback_run(p->f.loop, 300 * RM_NS_PER_MS);
 	txns = p->etcd.txns;
 	loopback_run(p->f.loop, 500 * RM_NS_PER_MS);
@@ -492,7 +495,7 @@ a_leader_key_without_a_lease_is_reported(void **state)
 	fake_etcd_delete(&p->etcd, KEY("leader"));
 	leads(p, 0);
 	assert_false(shows(p, 0, "/readyz", "etcdctl del"));
-	/* A lease of somebody's is no trouble. */
+	/* A leader key with a lease is not reported. */
 	loopback_run(p->f.loop, 2500 * RM_NS_PER_MS);
 	assert_false(shows(p, 0, "/readyz", "etcdctl del"));
 }
@@ -592,7 +595,7 @@ a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs(void **state)
 	begin(p);
 	WAIT_SHOWS(p, 0, "/v1/versions", standby);
 	assert_true(shows(p, 0, "/v1/versions", "\"name\":\"c2\""));
-	/* Its key is deleted by hand, and comes back. */
+	/* The key of c2 is deleted by hand; c2 writes it again. */
 	fake_etcd_delete(&p->etcd, KEY("controller/c2"));
 	LOOPBACK_WAIT(
 	    p->f.loop, fake_etcd_value(&p->etcd, KEY("controller/c2")) != NULL);

@@ -1,4 +1,4 @@
-/* When plans are made, and what goes on meanwhile. */
+/* When plans are made, and that the loop keeps running meanwhile. */
 #include "region-controller/planner.h"
 
 #include "tests/support/etcd_fixture.h"
@@ -15,7 +15,8 @@
 #define MEMBERS 4
 
 struct fixture {
-	struct store store; /* first; a stand-in, which answers nothing */
+	struct store
+	    store; /* the first member; stands for a store that never answers */
 	struct etcd_fixture e;
 	struct rm_topology *topology;
 	struct registry *registry;
@@ -26,8 +27,8 @@ struct fixture {
 	bool leads;
 	int64_t put_takes_ns;
 	size_t puts, drops;
-	uint32_t mtu; /* of the RNIC that changes, as put last */
-	bool changes; /* at every put */
+	uint32_t mtu; /* of the RNIC that changes, in its last change */
+	bool changes; /* an RNIC changes at every put */
 };
 
 static const struct rm_topology *
@@ -42,7 +43,7 @@ leads(struct store *store, rm_mono_t now)
 	return ((struct fixture *)store)->leads;
 }
 
-/* RNIC 100 is the first member of tor1. */
+/* Changes the MTU of RNIC 100, the first member of tor1. */
 static void
 change(struct fixture *f, uint32_t mtu_bytes)
 {
@@ -70,7 +71,7 @@ put_plan(struct store *store, const struct store_draft *draft)
 		wire_plan_member(&view, 0, &rnic);
 		f->mtu = rnic.mtu_bytes;
 	}
-	/* As long as it takes where plans are large. */
+	/* Simulates the time that a large plan takes. */
 	while (rm_mono_since(rm_mono_now(), begun) < f->put_takes_ns)
 		;
 	if (f->changes)
@@ -184,7 +185,8 @@ a_planning_of_many_racks_takes_several_turns(void **state)
 	assert_int_equal(f->puts, TORS);
 	assert_int_equal(f->drops, 0);
 	assert_true(counts(f)->slices >= TORS * 5 / 25);
-	/* One turn: its share, and what was begun within it. */
+	/* The longest turn is shorter than the whole planning: a turn ends with the
+	 * rack that it has begun. */
 	assert_true(counts(f)->last_us >= TORS * 5 * 1000);
 	assert_true(counts(f)->longest_us < counts(f)->last_us);
 	assert_int_equal(counts(f)->restarts, 0);
@@ -226,7 +228,7 @@ a_change_meanwhile_is_not_lost(void **state)
 	assert_int_equal(f->mtu, 4000);
 	assert_int_equal(counts(f)->restarts, 1);
 	assert_true(f->puts > TORS);
-	/* It was the last one. */
+	/* That planning was the last one. */
 	run(f, 50 * RM_NS_PER_MS);
 	assert_int_equal(counts(f)->plannings, 1);
 }
@@ -254,7 +256,8 @@ an_rnic_that_is_forgotten_meanwhile_is_planned_without(void **state)
 	ETCD_UNTIL(&f->e, f->puts >= 3);
 	assert_int_equal(
 	    registry_forget(f->registry, (struct rm_rnic_id){ 101, 0 }), 0);
-	/* Nobody says so yet: what is being made must not look at it. */
+	/* The planner is not notified of the removal: the planning under way must not
+	 * use that RNIC. */
 	ETCD_UNTIL(&f->e, counts(f)->plannings == 1);
 	assert_int_equal(f->puts, TORS);
 	planner_soon(f->planner);
@@ -288,7 +291,8 @@ leadership_lost_meanwhile_publishes_nothing_more(void **state)
 	planner_lead(f->planner, true);
 	ETCD_UNTIL(&f->e, f->puts >= 3);
 	before = f->puts;
-	f->leads = false; /* by the clock; nobody has said so yet */
+	/* The lease has expired by the clock; the planner is not notified yet. */
+	f->leads = false;
 	change(f, 4000);
 	run(f, 100 * RM_NS_PER_MS);
 	planner_follow(f->planner);

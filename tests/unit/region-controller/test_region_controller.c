@@ -14,7 +14,8 @@ a_registered_rnic_is_planned_at_once(void **state)
 
 	start_four_racks(f);
 	report_four_racks(f);
-	LOOPBACK_WAIT(f->loop, f->agg.plans == 4); /* long before all has settled */
+	LOOPBACK_WAIT(f->loop,
+	    f->agg.plans == 4); /* at once, without the wait of NEVER_SETTLES_MS */
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(f->agg.members[i], 4);
 }
@@ -25,7 +26,7 @@ a_change_is_only_sent_to_aggregators_that_need_it(void **state)
 	struct fixture *f = *state;
 	struct wire_rnic rnic;
 
-	/* Two planes: tor3 and tor4 have nothing to do with tor1. */
+	/* Two planes: no path leads from tor1 to tor3 or tor4. */
 	write_file(f->topology,
 	    "region: lab\nplanes: [p, q]\nswitches:\n"
 	    "- {name: tor1, role: tor, plane: p}\n- {name: tor2, role: tor, plane: p}\n"
@@ -57,7 +58,7 @@ a_repeated_registration_sends_nothing(void **state)
 	start_four_racks(f);
 	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
-	report_four_racks(f); /* a reconnect */
+	report_four_racks(f); /* as after a reconnect */
 	loopback_run(f->loop, 500 * RM_NS_PER_MS);
 	assert_int_equal(f->agg.plans, 4);
 }
@@ -80,7 +81,7 @@ a_restart_of_the_controller_sends_nothing(void **state)
 	loopback_run(f->loop, 600 * RM_NS_PER_MS);
 	assert_int_equal(f->agg.plans, 4);
 
-	/* It is alive, and goes on above the versions it found. */
+	/* The controller works, and numbers above the versions that it found. */
 	agg_register_rack(&f->agg, "tor1", 150, 5);
 	LOOPBACK_WAIT(f->loop, f->agg.taken[0] == 2);
 	assert_int_equal(f->agg.members[0], 9);
@@ -116,7 +117,8 @@ after_the_settle_time_it_plans_with_the_known_rnics(void **state)
 	agg_register_rack(&f->agg, "tor1", 100, 2);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 1);
 	assert_int_equal(f->agg.members[0], 2);
-	/* The other rack has nobody yet: whoever holds a plan for it keeps it. */
+	/* No RNIC of the other rack has registered: an aggregator with a plan for that
+	 * rack keeps it. */
 	assert_int_equal(f->agg.taken[1], 0);
 }
 
@@ -278,7 +280,8 @@ keep_moves(enum rm_log_level level, const char *line, void *arg)
 		snprintf(arg, 512, "%s", line);
 }
 
-/* An aggregator's word moves an RNIC out of its rack: whoever looks can see whose. */
+/* One aggregator can move an RNIC out of another's rack, so the log names the
+ * aggregator. */
 static void
 a_moved_rnic_is_logged_with_the_reporting_aggregator(void **state)
 {
@@ -366,7 +369,7 @@ an_agent_asks_for_itself_and_nothing_else(void **state)
 	agg_hello(f, &f->agg);
 	agg_register_rack(&f->agg, "tor1", 100, 1);
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
-	/* Nor an aggregator what is an agent's. */
+	/* Nor may an aggregator request a place, as agents do. */
 	f->agg.agent = false;
 	agg_serves(&f->agg, "tor1");
 	agg_hello(f, &f->agg);

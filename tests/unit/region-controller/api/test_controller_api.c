@@ -13,7 +13,7 @@
 struct answer {
 	bool done;
 	long status;
-	json_t *json; /* NULL: it is none */
+	json_t *json; /* NULL: the body is no JSON */
 	char *text;
 };
 
@@ -36,7 +36,7 @@ answer_clear(struct answer *answer)
 	free(answer->text);
 }
 
-/* body NULL: GET. */
+/* body NULL: a GET, else a POST. */
 static void
 ask_url(struct fixture *f, const char *url, const char *body, struct answer *answer)
 {
@@ -61,7 +61,7 @@ get(struct fixture *f, const char *path, struct answer *answer)
 	ask_url(f, url, NULL, answer);
 }
 
-/* By the Unix socket. */
+/* Through the Unix socket. */
 static void
 post(struct fixture *f, const char *path, struct answer *answer)
 {
@@ -257,7 +257,7 @@ metrics_report_how_the_last_reload_went(void **state)
 	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
 	expect_metrics(f, before);
-	/* The second waits for a restart. */
+	/* epoch_s of probe_keys takes effect only after a restart. */
 	append(f->config, "debounce_ms: 100\nprobe_keys: {epoch_s: 3600}\n");
 	region_controller_reload(f->controller);
 	expect_metrics(f, good);
@@ -307,7 +307,7 @@ one_answer_shows_the_release_of_every_daemon(void **state)
 		{ WIRE_COMPONENT_ANALYZER, "z1", "1.0", 5, true },
 		{ WIRE_COMPONENT_CONTROLLER, "c2", "1.0", 5, false },
 		{ WIRE_COMPONENT_CONTROLLER, "c1", "0.9", 5,
-		    true }, /* it knows better */
+		    true }, /* ignored: the controller knows its own release */
 		{ WIRE_COMPONENT_AGENT, "h2", "", 5, true },
 		{ WIRE_COMPONENT_AGENT, "h1", "1.0", 5, true },
 		{ WIRE_COMPONENT_AGENT, "a bad name", "1.0", 5, true },
@@ -320,8 +320,9 @@ one_answer_shows_the_release_of_every_daemon(void **state)
 	f->agg.software = "1.1";
 	agg_hello(f, &f->agg);
 	report_versions(f, peers, 2);
-	report_versions(f, peers, sizeof(peers) / sizeof(peers[0])); /* replaces it */
-	do { /* until it has come */
+	report_versions(
+	    f, peers, sizeof(peers) / sizeof(peers[0])); /* replaces the first list */
+	do { /* until the second list has arrived */
 		get(f, "/v1/versions", &answer);
 		assert_int_equal(answer.status, 200);
 		if (json_array_size(json_object_get(answer.json, "versions")) == 7)

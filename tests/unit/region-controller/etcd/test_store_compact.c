@@ -9,7 +9,7 @@ struct fixture {
 	struct store_compact *compact;
 	bool leads;
 	int64_t revision;
-	unsigned asked; /* whether it leads */
+	unsigned asked; /* calls of leads() */
 };
 
 static bool
@@ -73,7 +73,7 @@ older_revisions_are_compacted(void **state)
 	f->revision = 20;
 	ETCD_UNTIL(&f->e, store_compact_counts(f->compact)->done == 1);
 	assert_int_equal(f->e.fake.compacted_to, 10);
-	/* Nothing has come since. */
+	/* No revision has come since. */
 	run(f, 4 * AFTER_NS);
 	assert_int_equal(f->e.fake.compactions, 1);
 	f->revision = 30;

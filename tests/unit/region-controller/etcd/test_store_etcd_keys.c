@@ -113,7 +113,7 @@ refused_rnic(const char *text, const char *sentence)
 
 #define ID "\"id\":\"0c42:a103:0065:0001/1\""
 
-/* Of a version that knew one QP and no link. */
+/* Written by an older release, with one QP and without a link state. */
 static void
 an_older_registration_is_read(void **state)
 {

@@ -15,10 +15,10 @@
 struct fixture {
 	struct rm_loop *loop;
 	struct store_inbox *inbox;
-	int64_t takes_ns; /* to read one */
-	size_t turns;     /* of the loop, as far as a timer sees them */
+	int64_t takes_ns; /* time to read one value */
+	size_t turns;     /* turns of the loop, counted by a timer */
 	struct rm_timer *tick;
-	char reported[4096]; /* in its order */
+	char reported[4096]; /* in the order of the inbox */
 };
 
 static void
@@ -88,7 +88,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* From memory that is gone after it. */
+/* The inbox must copy key and value: both are freed here. */
 static void
 put(struct fixture *f, const char *key, const char *text, uint64_t restarts)
 {
@@ -120,13 +120,14 @@ changes_beyond_a_turn_wait_in_order(void **state)
 {
 	struct fixture *f = *state;
 
-	f->takes_ns = STORE_INBOX_TURN_NS; /* the first one alone takes all of it */
+	f->takes_ns =
+	    STORE_INBOX_TURN_NS; /* the first value uses up the time of a whole turn */
 	put(f, "a", "1", 0);
 	put(f, "b", "2", 0);
 	put(f, "c", "", 0);
 	store_inbox_delete(f->inbox, "a", 0);
 	store_inbox_synced(f->inbox, 7, 0);
-	/* The next batch must not overtake it. */
+	/* The next batch must wait until the first one has been handled. */
 	put(f, "a", "3", 1);
 	store_inbox_synced(f->inbox, 7, 1);
 	assert_string_equal(f->reported, "a1/0 ");
@@ -135,7 +136,7 @@ changes_beyond_a_turn_wait_in_order(void **state)
 	rm_timer_after(f->tick, 0);
 	LOOPBACK_WAIT(f->loop, store_inbox_is_empty(f->inbox));
 	assert_string_equal(f->reported, "a1/0 b2/0 c/0 -a/0 s/0 a3/1 s/1 ");
-	assert_true(f->turns >= 2); /* others had their turns in between */
+	assert_true(f->turns >= 2); /* other events were handled in between */
 	assert_int_equal(store_inbox_counts(f->inbox)->waiting, 0);
 	assert_int_equal(store_inbox_counts(f->inbox)->waiting_bytes, 0);
 }

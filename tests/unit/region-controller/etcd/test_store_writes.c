@@ -1,4 +1,4 @@
-/* What a leader writes, against an etcd with faults. */
+/* What a leader writes into an etcd with faults. */
 #include "region-controller/etcd/store_writes.h"
 
 #include "region-controller/etcd/store_etcd_keys.h"
@@ -157,7 +157,7 @@ many_writes_are_several_transactions_of_limited_size(void **state)
 	ETCD_UNTIL(&f->e, f->replies == 250);
 	assert_int_equal(f->reply, 0);
 	assert_int_equal(counts->operations, 250);
-	/* One that a busy machine lets take too long is sent once more. */
+	/* On a busy machine a transaction may time out, and is then repeated. */
 	assert_int_equal(counts->transactions - counts->failed, 3);
 	assert_true(f->e.fake.txns >= 3);
 }
@@ -176,7 +176,8 @@ a_newer_value_replaces_a_waiting_one(void **state)
 	assert_int_equal(f->e.fake.txns, 1);
 }
 
-/* Done, but nobody says so: the same again, and only then what is newer. */
+/* etcd does the write but does not answer: the same value is written again, and a newer
+ * value only after that. */
 static void
 an_unknown_outcome_is_repeated_with_the_same_value(void **state)
 {
@@ -239,7 +240,7 @@ a_standby_writes_nothing(void **state)
 	assert_int_equal(f->e.fake.txns, 0);
 	store_writes_drop(f->writes);
 	assert_int_equal(f->reply, -ECANCELED);
-	/* Led again, it goes on. */
+	/* After it has become leader again, writing continues. */
 	f->leads = true;
 	put(f, A, "2");
 	ETCD_UNTIL(&f->e, has(f, A, "2"));
@@ -261,7 +262,8 @@ the_answer_to_a_dropped_write_changes_nothing(void **state)
 	assert_int_equal(f->reply, 0);
 }
 
-/* "Nothing has changed" must not be said of it. */
+/* The first write was sent, so its reply is -ETIMEDOUT (unknown), not -ECANCELED (not
+ * done). */
 static void
 a_write_dropped_while_it_is_sent_may_have_been_done(void **state)
 {
@@ -293,7 +295,7 @@ a_value_that_is_too_large_is_left_out_and_the_others_are_written(void **state)
 	assert_true(has(f, A, NULL) && has(f, B, "2"));
 }
 
-/* The server's own bound may be lower than ours. */
+/* The limit of the server may be lower than ours. */
 static void
 a_transaction_that_is_too_large_is_halved(void **state)
 {

@@ -47,7 +47,7 @@ more_paths_need_more_flows_up_to_the_limit(void **state)
 		assert_true(flows > last);
 		last = flows;
 	}
-	/* By the closed form, with 200 digits. */
+	/* Expected values: the closed formula, computed with 200 digits. */
 	assert_int_equal(last, 2593);
 	assert_int_equal(coverage_flows(200, 0.99), 1975);
 	assert_int_equal(coverage_flows(100000, 0.99), last);

@@ -20,7 +20,8 @@ members_are_the_rack_in_order(void **state)
 	assert_int_equal(rnic.id.guid, 407);
 	assert_string_equal(rnic.host, "tor4-h8");
 	assert_string_equal(rnic.plane, RM_TOPOLOGY_DEFAULT_PLANE);
-	assert_int_equal(rnic.incarnation, 0); /* on UDP nobody need know */
+	assert_int_equal(
+	    rnic.incarnation, 0); /* without verbs, probers do not need it */
 	assert_string_equal(view_of(f, "tor1")->plan.region, "lab");
 }
 
@@ -113,9 +114,10 @@ a_small_rack_probes_its_own_reflector(void **state)
 		assert_int_equal(rnic.addresses[0].port, 862);
 		assert_int_equal(rnic.addresses[0].bytes[3], 9);
 		assert_int_equal(entry.size_count, 1);
-		assert_int_equal(entry.sizes[0], 44); /* STAMP alone */
+		assert_int_equal(
+		    entry.sizes[0], 44); /* a STAMP packet without padding */
 	}
-	/* IPv4 cannot reach an IPv6 reflector. */
+	/* A prober with IPv4 only cannot reach a reflector with IPv6 only. */
 	assert_int_equal(entries_of(view_of(f, "tor2"), WIRE_TOR_REFLECTOR), 0);
 }
 
@@ -133,7 +135,7 @@ planes_are_never_crossed(void **state)
 	region_rack(f->registry, "p2", 200, 2);
 	region_rack(f->registry, "q1", 300, 2);
 	region_rack(f->registry, "q2", 400, 2);
-	plan(f); /* check_view has looked at every pair */
+	plan(f); /* check_view checks every pair */
 	assert_true(entries_of(view_of(f, "p1"), WIRE_INTER_TOR) > 0);
 	assert_true(entries_between(view_of(f, "p1"), WIRE_INTER_TOR, NULL, "p2") > 0);
 	assert_int_equal(
@@ -161,9 +163,9 @@ a_host_with_rnics_in_two_racks_never_probes_itself(void **state)
 		rnic.device = "rnic1";
 		region_report(f->registry, &rnic);
 	}
-	plan(f); /* check_view has looked at every pair */
+	plan(f); /* check_view checks every pair */
 	assert_true(entries_of(view_of(f, "tor1"), WIRE_INTER_TOR) > 0);
-	/* Two others in the one other rack. */
+	/* Two witnesses for each of three RNICs, in the only other rack. */
 	assert_int_equal(entries_of(view_of(f, "tor1"), WIRE_WITNESS), 6);
 	assert_true(least_cable_rate(f) >= 9.99);
 }
@@ -184,7 +186,7 @@ families_without_a_common_one_are_never_planned(void **state)
 	rnic = region_rnic(200, "h4", "tor2", REGION_V4);
 	region_report(f->registry, &rnic);
 	plan(f);
-	/* The one without an address is a member, but probes nobody. */
+	/* The RNIC without an address is a member, but has no entries. */
 	assert_int_equal(view_of(f, "tor1")->plan.member_count, 3);
 	assert_int_equal(entries_of(view_of(f, "tor1"), WIRE_WITNESS), 1);
 	assert_int_equal(entries_of(view_of(f, "tor1"), WIRE_INTER_TOR), 1);
@@ -228,7 +230,7 @@ equal_input_gives_equal_bytes(void **state)
 	memset(f->writers, 0, sizeof(f->writers));
 	topology = f->topology;
 
-	/* The same RNICs, told in another order. */
+	/* The same RNICs, registered in another order. */
 	assert_int_equal(registry_new(&other), 0);
 	f->registry = other;
 	set_topology(f, topology);

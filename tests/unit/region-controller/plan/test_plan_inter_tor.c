@@ -62,7 +62,8 @@ uneven_uplinks_get_no_more_than_they_need(void **state)
 		wire_plan_entry(view_of(f, "t2"), i, &entry);
 		total += rate_of(&entry);
 	}
-	/* 20 to t1, whose four cables want 10 each from two racks, and 5 to t3. */
+	/* 20 probes a second to t1 (its four cables need 10 each, from two racks), and
+	 * 5 to t3. */
 	assert_in_range(total, 24, 26);
 }
 
@@ -155,7 +156,7 @@ a_bond_is_in_both_plans_and_probed_once_by_each(void **state)
 		region_report(f->registry, &rnic);
 	}
 	region_rack(f->registry, "tor3", 300, 4);
-	plan(f); /* no pair stands twice: check_view */
+	plan(f); /* check_view: no pair is planned twice */
 	assert_int_equal(view_of(f, "tor1")->plan.member_count, 4);
 	assert_int_equal(view_of(f, "tor2")->plan.member_count, 4);
 	assert_true(entries_of(view_of(f, "tor3"), WIRE_INTER_TOR) >= 2);
@@ -183,7 +184,7 @@ full_size_fits_the_smaller_mtu(void **state)
 	assert_int_equal(entry.size_count, 3);
 	assert_int_equal(entry.sizes[2], 4200 - 28);
 	assert_int_equal(view_of(f, "tor1")->plan.mesh.sizes[2], 9000 - 28);
-	rnic.mtu_bytes = 0; /* not known */
+	rnic.mtu_bytes = 0; /* unknown */
 	region_report(f->registry, &rnic);
 	plan(f);
 	wire_plan_entry(view_of(f, "tor1"), 0, &entry);

@@ -1,4 +1,5 @@
-/* Plans of RNICs that are probed over verbs, and of such beside others. */
+/* Plans of RNICs that are probed over verbs, alone and beside RNICs that are probed
+ * over UDP. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -138,7 +139,7 @@ a_mixed_rack_gets_sizes_that_all_rnics_support(void **state)
 	set_topology(f, region_clos(2, 2));
 	region_rack(f->registry, "tor1", 100, 4);
 	region_roce_rack(f->registry, "tor1", 150, 4);
-	plan(f); /* check_view has looked at every pair */
+	plan(f); /* check_view checks every pair */
 	mesh = &view_of(f, "tor1")->plan.mesh;
 	expect_sizes(mesh->sizes, mesh->size_count, 88, 1500 - 48);
 	assert_int_equal(plan_set_counts(f->set)->incompatible_members, 16);
@@ -205,7 +206,7 @@ no_reflector_of_a_switch_answers_over_verbs(void **state)
 	    1);
 }
 
-/* What the RNICs of this host send between racks, in probes a second. */
+/* Probes a second that the RNICs of this host send to other racks. */
 static double
 rate_of_host(const struct wire_plan_view *view, const char *host)
 {

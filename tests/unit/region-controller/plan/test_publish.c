@@ -18,12 +18,13 @@ struct fixture {
 	struct registry *registry;
 	struct publish *publish;
 	struct wire_writer *writer;
-	/* A store that numbers by the clock, as the file's does. */
+	/* Stands for a store that numbers versions by the clock, as the file store
+	 * does. */
 	rm_wall_t now;
-	bool is_late; /* it says nothing yet, and remembers the last draft: */
+	bool is_late; /* the store does not answer; the last draft is kept in: */
 	size_t puts, drops;
 	uint64_t put_digest, put_above;
-	bool is_due; /* it was told that an update is due */
+	bool is_due; /* publish_stored() asked for another update */
 };
 
 static int
@@ -115,7 +116,7 @@ version(struct fixture *f, const char *tor)
 	return plan == NULL ? 0 : plan->version;
 }
 
-/* Another MTU for one RNIC of tor1: known to all who probe it. */
+/* Another MTU for one RNIC of tor1 changes the plans of all racks that probe it. */
 static void
 change_tor1(struct fixture *f, uint32_t mtu_bytes)
 {
@@ -219,7 +220,8 @@ a_version_is_above_those_of_all_aggregators(void **state)
 	assert_int_equal(version(f, "tor1"), 700001);
 }
 
-/* It would be written into etcd, could not be read there, and be written again. */
+/* Such a version could be written into etcd but not read back, and so would be written
+ * for ever. */
 static void
 a_version_above_the_limit_is_ignored(void **state)
 {
@@ -262,12 +264,13 @@ a_later_aggregator_with_the_same_plan_keeps_its_version(void **state)
 	assert_true(publish_held(f->publish, "tor1", 8000, digest));
 	assert_int_equal(update(f, WALL(6000)), 1);
 	assert_int_equal(version(f, "tor1"), 8000);
-	/* One behind with the same plan is left alone. */
+	/* An older version of the same plan is no reason for an update. */
 	assert_false(publish_held(f->publish, "tor1", 5000, digest));
 	assert_int_equal(update(f, WALL(6000)), 0);
 }
 
-/* A clock that goes back, or two controllers: one number, two plans. */
+/* After a clock went back, or with two controllers, two plans may have the same
+ * version. */
 static void
 two_plans_with_one_version_get_a_newer_version(void **state)
 {
@@ -329,7 +332,7 @@ a_tor_that_leaves_the_topology_is_dropped(void **state)
 	assert_int_equal(version(f, "tor1"), 6000);
 }
 
-/* The store has what was written before us. */
+/* The store holds a plan that an earlier leader wrote. */
 static void
 stored(struct fixture *f, const char *tor, uint64_t version, uint64_t digest)
 {
@@ -350,7 +353,7 @@ nothing_is_published_before_the_store_has_it(void **state)
 	f->is_late = true;
 	assert_int_equal(update(f, WALL(5000)), 3);
 	assert_null(publish_find(f->publish, "tor1"));
-	/* Nor is it put twice. */
+	/* Nor is a plan written again. */
 	assert_int_equal(update(f, WALL(5000)), 0);
 	assert_int_equal(f->puts, 3);
 	stored(f, "tor3", 17, f->put_digest);
@@ -366,14 +369,14 @@ a_plan_being_written_is_replaced_by_a_newer_one(void **state)
 
 	f->is_late = true;
 	assert_int_equal(update(f, WALL(5000)), 3);
-	old = f->put_digest; /* tor3's */
+	old = f->put_digest; /* of the plan of tor3 */
 	change_tor1(f, 9000);
 	assert_true(update(f, WALL(5000)) > 0);
 	assert_true(f->put_digest != old);
-	/* The older one arrives all the same; the newer one is still wanted. */
+	/* The store confirms the older plan; the newer one is still outstanding. */
 	stored(f, "tor3", 17, old);
 	assert_int_equal(update(f, WALL(5000)), 0);
-	/* And back again, before the newer one has come. */
+	/* The MTU is changed back before the store has confirmed the newer plan. */
 	change_tor1(f, 1500);
 	assert_true(update(f, WALL(5000)) > 0);
 	assert_true(f->put_digest == old);
@@ -410,7 +413,7 @@ a_new_leader_with_the_same_plans_writes_nothing(void **state)
 	assert_int_equal(version(f, "tor1"), 40);
 }
 
-/* Another etcd counts from 1 again, and aggregators hold more. */
+/* A new etcd counts revisions from 1 again, while aggregators hold higher versions. */
 static void
 versions_in_a_store_that_went_back_are_raised(void **state)
 {
@@ -438,11 +441,12 @@ plans_that_the_store_lost_are_put_again(void **state)
 	publish_gone(f->publish, "tor1");
 	assert_null(publish_find(f->publish, "tor1"));
 	assert_int_equal(update(f, WALL(5000)), 1);
-	/* It is the plan that somebody holds: a store that can keeps the number. */
+	/* An aggregator holds this plan already: a store that can keep the version
+	 * keeps it. */
 	assert_int_equal(version(f, "tor1"), 5000);
 }
 
-/* A write of the leader's own that came late, or somebody's. */
+/* A late write of the leader itself, or a write of another client. */
 static void
 another_plan_in_the_store_is_looked_at_and_replaced(void **state)
 {
@@ -472,19 +476,20 @@ keys_of_one_epoch_and_plan_have_one_number(void **state)
 
 	assert_int_equal(update(f, WALL(5000)), 3);
 	first = publish_keys_version(f->publish, "tor1", 7, WALL(5000));
-	assert_int_equal(first, 5000); /* whoever came before numbered by the clock */
+	assert_int_equal(first, 5000); /* earlier leaders numbered by the clock */
 	assert_int_equal(publish_keys_version(f->publish, "tor1", 7, WALL(6000)), 5000);
-	/* Who comes back with these keeps them. */
+	/* An aggregator that reports these keys keeps them. */
 	assert_false(publish_keys_held(f->publish, "tor1", 5000));
 	assert_int_equal(publish_keys_version(f->publish, "tor1", 7, WALL(6000)), 5000);
-	/* Another epoch, another plan: also when the clock has gone back. */
+	/* Another epoch or another plan gets a newer version, although the clock has
+	 * gone back. */
 	assert_int_equal(publish_keys_version(f->publish, "tor1", 8, WALL(1000)), 5001);
 	change_tor1(f, 9000);
 	assert_true(update(f, WALL(1000)) > 0);
 	assert_int_equal(publish_keys_version(f->publish, "tor1", 8, WALL(1000)), 5002);
 }
 
-/* The clock of who led before was ahead, by years. */
+/* The clock of an earlier leader was years ahead. */
 static void
 keys_are_numbered_above_those_of_all_aggregators(void **state)
 {
@@ -492,7 +497,7 @@ keys_are_numbered_above_those_of_all_aggregators(void **state)
 	struct fixture *f = *state;
 	uint64_t first, second;
 
-	/* Heard before there is a plan, */
+	/* An aggregator reports them before there is a plan. */
 	assert_false(publish_keys_held(f->publish, "tor1", ahead));
 	assert_false(publish_keys_held(f->publish, "tor1", ahead - 1));
 	assert_int_equal(update(f, WALL(5000)), 3);
@@ -500,16 +505,17 @@ keys_are_numbered_above_those_of_all_aggregators(void **state)
 	assert_true(first > ahead);
 	assert_int_equal(
 	    publish_keys_version(f->publish, "tor1", 7, WALL(5000)), first);
-	/* or from who comes later: then all are to have them anew, once. */
+	/* An aggregator that connects later reports a higher version: all aggregators
+	 * get their keys anew, once. */
 	assert_true(publish_keys_held(f->publish, "tor1", first + ahead));
 	assert_false(publish_keys_held(f->publish, "tor1", first + 1));
 	second = publish_keys_version(f->publish, "tor1", 7, WALL(5000));
 	assert_true(second > first + ahead);
 	assert_int_equal(
 	    publish_keys_version(f->publish, "tor1", 7, WALL(5000)), second);
-	/* Other ToRs have nothing to do with it, */
+	/* Versions of other ToRs do not change. */
 	assert_int_equal(publish_keys_version(f->publish, "tor2", 7, WALL(5000)), 5000);
-	/* and what cannot be outrun is nobody's. */
+	/* A version above the limit is ignored. */
 	assert_false(publish_keys_held(f->publish, "tor2", UINT64_MAX));
 	assert_false(publish_keys_held(f->publish, "tor2", 0));
 	assert_int_equal(publish_keys_version(f->publish, "tor2", 7, WALL(5000)), 5000);

@@ -1,4 +1,4 @@
-/* From a master secret and a plan to what two agents hold: it must fit together. */
+/* From a master secret and a plan to the keys of two agents, which must be equal. */
 #include "region-controller/registry/probe_keys.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ epochs_count_from_one_and_by_the_clock(void **state)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LAST "a third one that is long enough, too"
 
-/* The key of an epoch is the one that a file with that secret alone gives. */
+/* Asserts that the key of this epoch is made from this secret. */
 static void
 assert_of(const struct probe_keys *keys, uint32_t epoch, const char *secret)
 {
@@ -118,7 +118,7 @@ assert_of(const struct probe_keys *keys, uint32_t epoch, const char *secret)
 static void
 the_next_secret_is_of_the_epochs_from_its_time_on(void **state)
 {
-	/* Epoch 6 is from 05:00 on. */
+	/* Epochs here last one hour: epoch 6 begins at 05:00. */
 	struct probe_keys *keys = keys_of(SECRET NEXT
 	    " from 1970-01-01T04:00:01Z\n" LAST " from 1970-01-01T07:00:00Z\n");
 	rm_wall_t from;
@@ -149,7 +149,7 @@ read_again(struct probe_keys *keys, const char *text, uint32_t epoch)
 	return r;
 }
 
-/* The next secret begins with epoch 6. */
+/* The second secret applies from epoch 6 on. */
 static void
 a_file_read_again_changes_no_epoch_that_responders_hold(void **state)
 {
@@ -164,7 +164,8 @@ a_file_read_again_changes_no_epoch_that_responders_hold(void **state)
 	assert_of(keys, 5, SECRET);
 	assert_of(keys, 6, NEXT);
 	assert_int_equal(read_again(keys, next, 4), 0);
-	/* The first one may go when no responder holds it. */
+	/* The first secret may be removed when no responder holds a key made from it.
+	 */
 	assert_int_equal(read_again(keys, NEXT "\n", 6), -EKEYREJECTED);
 	assert_int_equal(read_again(keys, NEXT "\n", 7), 1);
 	assert_of(keys, 6, NEXT);
@@ -199,7 +200,7 @@ controllers_with_the_same_secret_have_the_same_fingerprint(void **state)
 		for (size_t before = 0; before < i; before++)
 			assert_string_not_equal(prints[before], prints[i]);
 	}
-	/* The time of the oldest one says nothing. */
+	/* The start time of the oldest secret is ignored. */
 	keys = keys_of(NEXT " from 1970-01-01T04:00:00Z\r\n");
 	probe_keys_print(keys, again);
 	assert_string_equal(again, prints[1]);
@@ -298,7 +299,8 @@ rnics_that_authenticate_have_keys_and_others_are_listed(void **state)
 		assert_int_equal(view.responders[i].guid, i < 3 ? 1 : 3);
 		assert_int_equal(view.responders[i].epoch, 4 + i % 3);
 	}
-	assert_int_equal(view.pair_count, 1); /* 1 to 11: the others lack an end */
+	assert_int_equal(view.pair_count,
+	    1); /* from 1 to 11: one end of each other pair is not authenticated */
 	assert_int_equal(view.pairs[0].src_guid, 1);
 	assert_int_equal(view.pairs[0].dst_guid, 11);
 	assert_int_equal(view.plain_count, 2);
@@ -326,7 +328,7 @@ a_pairs_key_follows_from_the_responders(void **state)
 	probe_key_pair(view.responders[1].key, (struct rm_rnic_id){ 11, 1 }, derived);
 	assert_memory_equal(pair.key, derived, sizeof(derived));
 	assert_int_equal(pair.epoch, 5);
-	/* Another region's controllers make others. */
+	/* Another secret gives other keys. */
 	others = keys_of("another secret, as long as it has to be\n");
 	probe_keys_pair(others, 5, (struct wire_rnic_id){ 11, 1 },
 	    (struct wire_rnic_id){ 1, 1 }, &other);

@@ -26,7 +26,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The GUID of the other end; 0: not found. */
+/* Returns the GUID of the other end; 0: not found. */
 static uint64_t
 ask_as(struct qp_joins *joins, int64_t at_s, uint64_t guid, uint8_t type, uint32_t qpn,
     uint32_t dst_qpn)
@@ -60,7 +60,8 @@ static void
 other_numbers_and_other_types_do_not_fit(void **state)
 {
 	assert_int_equal(ask(*state, 1, 0xa, 17, 18), 0);
-	assert_int_equal(ask(*state, 1, 0xb, 17, 18), 0); /* the same way round */
+	assert_int_equal(
+	    ask(*state, 1, 0xb, 17, 18), 0); /* same numbers, but not swapped */
 	assert_int_equal(ask(*state, 1, 0xc, 18, 19), 0);
 	assert_int_equal(ask_as(*state, 1, 0xd, WIRE_QP_UC, 18, 17), 0);
 	assert_int_equal(qp_joins_counts(*state)->several, 0);
@@ -72,7 +73,8 @@ an_ambiguous_join_finds_no_rnic(void **state)
 	assert_int_equal(ask(*state, 1, 0xa, 17, 18), 0);
 	assert_int_equal(ask(*state, 1, 0xb, 18, 17), 0xa);
 	assert_int_equal(ask(*state, 1, 0xc, 18, 17), 0);
-	assert_int_equal(ask(*state, 2, 0xb, 18, 17), 0); /* which of the two is it? */
+	assert_int_equal(
+	    ask(*state, 2, 0xb, 18, 17), 0); /* two candidates: 0xa and 0xc */
 	assert_int_equal(ask(*state, 2, 0xa, 17, 18), 0);
 	assert_int_equal(qp_joins_counts(*state)->several, 3);
 }
@@ -84,7 +86,7 @@ an_rnic_is_never_joined_to_itself(void **state)
 	assert_int_equal(ask(*state, 1, 0xa, 18, 17), 0);
 	assert_int_equal(ask(*state, 1, 0xa, 19, 19), 0);
 	assert_int_equal(ask(*state, 2, 0xa, 19, 19), 0);
-	/* That 17 of 0xa belongs to its own 18 is as likely as that it does not. */
+	/* QP 17 of 0xa may belong to its own QP 18, so it is not joined to 0xb. */
 	assert_int_equal(ask(*state, 2, 0xb, 18, 17), 0);
 }
 
@@ -103,7 +105,8 @@ an_asker_is_forgotten_after_a_minute(void **state)
 {
 	assert_int_equal(ask(*state, 1, 0xa, 17, 18), 0);
 	assert_int_equal(ask(*state, 1, 0xc, 17, 18), 0);
-	assert_int_equal(ask(*state, 40, 0xa, 17, 18), 0); /* asks again, 0xc is gone */
+	assert_int_equal(ask(*state, 40, 0xa, 17, 18),
+	    0); /* renews its request; that of 0xc expires */
 	assert_int_equal(ask(*state, 61, 0xb, 18, 17), 0);
 	assert_int_equal(ask(*state, 62, 0xb, 18, 17), 0xa);
 	assert_int_equal(qp_joins_count(*state), 2);
@@ -119,9 +122,10 @@ the_number_of_remembered_askers_is_limited(void **state)
 	assert_int_equal(ask(*state, 2, 0xb, 5000, 6000), 0);
 	assert_int_equal(qp_joins_count(*state), MAX);
 	assert_int_equal(qp_joins_counts(*state)->refused, 1);
-	/* Who is remembered is found all the same. */
+	/* Requests that are already stored are still matched. */
 	assert_int_equal(ask(*state, 2, 0xb, 1000, 5), 0xa);
-	assert_int_equal(ask(*state, 62, 0xb, 5000, 6000), 0); /* there is room again */
+	assert_int_equal(
+	    ask(*state, 62, 0xb, 5000, 6000), 0); /* old requests have expired */
 	assert_int_equal(qp_joins_count(*state), 1);
 }
 

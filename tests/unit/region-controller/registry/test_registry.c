@@ -123,7 +123,7 @@ qps_make_new_plans_and_links_are_only_kept(void **state)
 
 	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(report(f, &rnic, &refusal), 0);
-	rnic.link = WIRE_LINK_DOWN; /* kept, but nothing to plan for */
+	rnic.link = WIRE_LINK_DOWN; /* stored, but changes no plan */
 	assert_int_equal(report(f, &rnic, &refusal), 0);
 	rnic.qpn++;
 	assert_int_equal(report(f, &rnic, &refusal), 1);
@@ -146,12 +146,12 @@ qps_and_ports_must_fit_each_other(void **state)
 	struct wire_rnic rnic = fine;
 	enum registry_refusal refusal;
 
-	rnic.addresses[0].port = 862; /* no reflector listens there */
+	rnic.addresses[0].port = 862; /* not the port of a reflector */
 	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_BAD_ADDRESS);
 	rnic.addresses[0].port = 0;
 	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
-	rnic.lid = 9; /* InfiniBand has no port */
+	rnic.lid = 9; /* InfiniBand has no UDP port */
 	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic = fine;
 	rnic.qpn = 0;
@@ -182,7 +182,7 @@ registrations_of_a_replaced_agent_are_ignored(void **state)
 	rnic.incarnation = 8;
 	rnic.mtu_bytes = 9000;
 	assert_int_equal(report(f, &rnic, &refusal), 1);
-	/* An aggregator that has not heard of the restart. */
+	/* An aggregator that does not know of the agent's restart yet. */
 	rnic.incarnation = 7;
 	rnic.mtu_bytes = 1500;
 	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
@@ -219,7 +219,7 @@ an_rnic_belongs_to_its_first_host_until_it_is_removed(void **state)
 	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_OF_OTHER_HOST);
 	assert_string_equal(registry_refused(f->registry, 0)->name, "\"h1\"");
-	thief.incarnation = 0; /* nor is it kept alive by another's word */
+	thief.incarnation = 0; /* nor does a report from an old plan move the RNIC */
 	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
 	assert_string_equal(known(f, 1)->host, "h1");
 	assert_int_equal(members(f, "tor1"), 1);
@@ -361,7 +361,7 @@ a_malformed_registration_is_refused_with_a_reason(void **state)
 	refused_as(f, &rnic, "h1", REGISTRY_BAD_ADDRESS);
 }
 
-/* ethtool's of a VLAN, and one that no driver should have. */
+/* The driver that ethtool reports for a VLAN, and one with unusual characters. */
 static void
 no_driver_is_a_reason_to_refuse_an_rnic(void **state)
 {
@@ -462,7 +462,7 @@ all_come_sorted_by_id(void **state)
 	free(all);
 }
 
-/* Out of an aggregator's plan: incarnation 0. */
+/* A report out of an aggregator's plan has incarnation 0. */
 static void
 a_registration_of_an_old_plan_adds_but_changes_nothing(void **state)
 {
@@ -477,7 +477,7 @@ a_registration_of_an_old_plan_adds_but_changes_nothing(void **state)
 	assert_int_equal(report(f, &fresh, &refusal), 1);
 	assert_int_equal(report(f, &old, &refusal), 0);
 	assert_int_equal(known(f, 1)->mtu_bytes, fresh.mtu_bytes);
-	/* The agent itself is no stale one afterwards. */
+	/* The agent's own next report is not taken for an old one. */
 	assert_int_equal(report(f, &fresh, &refusal), 0);
 	assert_int_equal(refusal, REGISTRY_PLACED);
 }
@@ -492,7 +492,8 @@ note_replaced(
 	numbers[1] = by->id.guid;
 }
 
-/* A whole registration of a host. Returns how many it replaces. */
+/* Reports a whole registration of a host. Returns how many RNICs it replaces; their
+ * numbers go to `numbers`. */
 static size_t
 report_all(
     struct fixture *f, const struct wire_rnic *rnics, size_t count, uint64_t numbers[2])
@@ -519,7 +520,8 @@ a_swapped_rnic_takes_the_place_of_the_old_one(void **state)
 	uint64_t numbers[2] = { 0 };
 
 	assert_int_equal(report_all(f, &old, 1, numbers), 0);
-	assert_int_equal(report_all(f, &fresh, 1, numbers), 1); /* the same device */
+	assert_int_equal(
+	    report_all(f, &fresh, 1, numbers), 1); /* the same device name */
 	assert_null(known(f, 1));
 	assert_int_equal(numbers[0], 1);
 	assert_int_equal(numbers[1], 2);
@@ -529,7 +531,8 @@ a_swapped_rnic_takes_the_place_of_the_old_one(void **state)
 	assert_int_equal(report_all(f, &renamed, 1, numbers), 1); /* the same address */
 	assert_null(known(f, 2));
 	assert_int_equal(registry_counts(f->registry)->replaced, 2);
-	/* Put back: a VF has now this MAC, now that one. */
+	/* The old RNIC is back, as a VF may have this MAC at one time and another
+	 * later. */
 	old.device = "rnic7";
 	assert_int_equal(report_all(f, &old, 1, numbers), 1);
 	assert_non_null(known(f, 1));
@@ -548,14 +551,16 @@ no_rnic_is_replaced_that_is_elsewhere_or_still_reported(void **state)
 	struct wire_rnic other = region_rnic(4, "h2", "tor1", REGION_V4);
 	uint64_t numbers[2];
 
-	/* Two of one name, in one registration: a mistake, but both are there. */
+	/* Two RNICs of one name in one registration: a mistake, but both exist. */
 	assert_int_equal(report_all(f, all, 2, numbers), 0);
-	/* Of another ToR's aggregator, which hears only of that ToR's. */
+	/* Reported by the aggregator of another ToR, which only knows RNICs of that
+	 * ToR. */
 	assert_int_equal(report_all(f, &all[2], 1, numbers), 0);
-	/* Another host has no say, whatever address it claims. */
+	/* Another host with the same address replaces nothing. */
 	other.addresses[0] = all[0].addresses[0];
 	assert_int_equal(report_all(f, &other, 1, numbers), 0);
-	/* Unplugged, with nothing in its place: a finding. */
+	/* Unplugged and not replaced: the RNIC stays known, so that its absence is
+	 * reported. */
 	all[0].device = "rnic1";
 	assert_int_equal(report_all(f, all, 1, numbers), 0);
 	assert_int_equal(registry_count(f->registry), 4);
@@ -573,7 +578,8 @@ a_known_rnic_with_the_name_or_address_of_another_does_not_replace_it(void **stat
 
 	both[1].device = "rnic1";
 	assert_int_equal(report_all(f, both, 2, numbers), 0);
-	/* The first has died, and after a boot the other is the host's first. */
+	/* The first RNIC is dead; after a reboot the second has the first one's device
+	 * name. */
 	both[1].device = both[0].device;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(report_all(f, &both[1], 1, numbers), 0);
@@ -581,14 +587,14 @@ a_known_rnic_with_the_name_or_address_of_another_does_not_replace_it(void **stat
 	assert_int_equal(report_all(f, &both[1], 1, numbers), 0);
 	assert_non_null(known(f, 1));
 	assert_int_equal(members(f, "tor1"), 2);
-	/* A new one takes the place of the missing one, and of no other. */
+	/* A new RNIC replaces the missing one, and no other. */
 	both[0].id.guid = 3;
 	assert_int_equal(report_all(f, both, 2, numbers), 1);
 	assert_int_equal(numbers[0], 1);
 	assert_int_equal(numbers[1], 3);
 }
 
-/* Out of the store: what the last leader knew. */
+/* Out of the store, as the last leader left it. */
 static void
 an_rnic_swapped_without_a_leader_is_replaced_too(void **state)
 {
@@ -603,7 +609,7 @@ an_rnic_swapped_without_a_leader_is_replaced_too(void **state)
 	assert_null(known(f, 1));
 }
 
-/* An aggregator that is cut off from the agent tells of the plan it has. */
+/* An aggregator that has lost its agent still reports the RNIC from its old plan. */
 static void
 a_replaced_rnic_does_not_come_back_by_an_old_plan(void **state)
 {
@@ -614,7 +620,8 @@ a_replaced_rnic_does_not_come_back_by_an_old_plan(void **state)
 	uint64_t numbers[2];
 
 	old.incarnation = 0;
-	assert_int_equal(report(f, &old, &refusal), 1); /* all that is known yet */
+	assert_int_equal(
+	    report(f, &old, &refusal), 1); /* no newer report is known yet */
 	assert_int_equal(report_all(f, &fresh, 1, numbers), 1);
 	assert_int_equal(report(f, &old, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_REPLACED);
@@ -640,7 +647,7 @@ an_rnic_is_found_by_any_of_its_addresses(void **state)
 	assert_non_null(registry_resolve(f->registry, &address));
 	assert_non_null(registry_resolve(f->registry, &mapped));
 	assert_non_null(registry_resolve(f->registry, &rnic.addresses[1]));
-	/* Another address, and the old one is nobody's. */
+	/* The RNIC has another address; the old one belongs to no RNIC. */
 	rnic.addresses[0] = v4(9);
 	rnic.addresses[0].port = 862;
 	region_report(f->registry, &rnic);
@@ -675,7 +682,7 @@ the_newest_of_two_claims_wins_and_stays(void **state)
 	assert_false(registry_shared_address(f->registry, 0, &shared));
 	report_at(f, &young, 20);
 	assert_int_equal(registry_counts(f->registry)->ambiguous, 1);
-	/* Told again, as every reconnect does: no newer claim. */
+	/* A repeated report, as after a reconnect, is no newer claim to the address. */
 	report_at(f, &old, 30);
 	assert_int_equal(registry_counts(f->registry)->ambiguous, 1);
 	assert_string_equal(registry_resolve(f->registry, &address)->host, "h2");

@@ -17,7 +17,8 @@ digest_of(const struct wire_bytes *plan)
 	return hash_bytes(plan->data, plan->len);
 }
 
-/* From wire to JSON to wire, and both wires are one. */
+/* Converts a plan to JSON and back, and compares the bytes. Returns the size of the
+ * JSON. */
 static size_t
 round_trip(const struct wire_bytes *plan)
 {
@@ -97,7 +98,7 @@ aliases_and_reflectors_come_back_equal(void **state)
 	round_trip_all(f);
 }
 
-/* Everything there is, at its bounds, and nothing that a registry would let in. */
+/* Every field at its limits, also values that a registry would refuse. */
 static void
 odd_plans_come_back_equal(void **state)
 {
@@ -168,7 +169,7 @@ odd_plans_come_back_equal(void **state)
 	wire_writer_free(writer);
 }
 
-/* A rack of 64 among 64 others: what etcd has to take. */
+/* A rack of 64 RNICs among 64 racks: the largest value that etcd must accept. */
 static void
 a_large_rack_fits_into_one_value(void **state)
 {

@@ -67,7 +67,7 @@ on_link(const struct traced_link *link, void *arg)
 	world->reported[world->reported_count++] = *link;
 }
 
-/* hops: "a.b.c.d" by their last two bytes behind 172.16; 0: silent. */
+/* hops: the last two bytes of addresses 172.16.x.y; 0: the hop did not answer. */
 static void
 learn(struct world *world, const uint16_t *hops, uint8_t count, int64_t at_ns)
 {
@@ -91,7 +91,7 @@ hops_become_links_between_the_switches_that_aliases_name(void **state)
 
 	learn(world, (const uint16_t[]){ 0x0909, 0x0102, 0x0201 }, 3, DAY_NS);
 	assert_int_equal(world->reported_count, 2);
-	/* The first hop is the rack's own ToR, alias or not. */
+	/* The first hop is the rack's own ToR, whether an alias names it or not. */
 	assert_string_equal(world->reported[0].from, "tor1");
 	assert_string_equal(world->reported[0].to, "spine1");
 	assert_string_equal(world->reported[0].address, "172.16.1.2");
@@ -183,12 +183,12 @@ a_link_is_read_from_the_store_as_it_was_written(void **state)
 	    0);
 	assert_string_equal(link.to, "?172.16.5.5");
 	assert_int_equal(link.first_seen.ns, DAY_NS);
-	/* What another has seen before us was first. */
+	/* A link that another controller saw earlier keeps the earlier time. */
 	link.first_seen.ns -= RM_NS_PER_S;
 	assert_int_equal(traced_restore(world->traced, &link), 0);
 	learn(world, (const uint16_t[]){ 0x0909, 0x0505 }, 2, 2 * DAY_NS);
 	assert_int_equal(world->reported[1].first_seen.ns, DAY_NS - RM_NS_PER_S);
-	/* The key is part of it. */
+	/* The key must fit the value. */
 	assert_int_equal(store_traced_read(
 			     "tor2/?172.16.5.5", stored, strlen(stored), &link, &error),
 	    -EBADMSG);
@@ -277,7 +277,7 @@ a_link_named_by_a_later_alias_is_renamed(void **state)
 	assert_int_equal(links[1]->first_seen.ns, DAY_NS);
 	assert_int_equal(links[1]->last_seen.ns, 2 * DAY_NS);
 	free(links);
-	/* Nothing is left to do. */
+	/* No change is left to report. */
 	another_topology(world, "172.16.1.2, 172.16.5.5");
 	assert_int_equal(world->gone, 2);
 	assert_int_equal(world->reported_count, 0);
@@ -303,7 +303,7 @@ a_removed_alias_leaves_found_links(void **state)
 
 	learn(world, (const uint16_t[]){ 0x0909, 0x0102, 0x0201 }, 3, DAY_NS);
 	another_topology(world, "172.16.2.2");
-	/* Nobody's any more: it stands as it was found, and will be forgotten. */
+	/* No alias names the address any more: the link stays as found, and expires. */
 	assert_int_equal(world->gone, 0);
 	another_topology(world, "172.16.1.2");
 	assert_int_equal(world->gone, 0);
