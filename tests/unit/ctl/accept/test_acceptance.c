@@ -135,7 +135,8 @@ report_others(struct acceptance *acceptance, const struct rack *rack)
 		     : "{}"));
 }
 
-/* 100 probes of each to each other, in 100 s from `minute` on. */
+/* Results of RNIC `from`: 100 probes to each other RNIC, within 50 s from `minute` on.
+ */
 static void
 report_results(
     struct acceptance *acceptance, const struct rack *rack, int from, int minute)
