@@ -1,4 +1,4 @@
-/* Racks of three RNICs, told of by answers that are made up here. */
+/* Acceptance of racks of three RNICs, from answers that this test makes. */
 #include "ctl/accept/acceptance.h"
 
 #include <setjmp.h>
@@ -15,21 +15,21 @@
 
 #define RNICS 3
 
-/* What differs from a healthy rack. */
+/* How a rack differs from a healthy one. */
 struct rack {
-	bool missing;         /* h3 never came */
+	bool missing;         /* h3 has not registered */
 	const char *health;   /* of h1 */
 	const char *link;     /* of h1 */
 	const char *state;    /* of host h1 */
 	const char *slowed;   /* of host h1 */
-	const char *incident; /* its sentence */
-	const char *path;     /* of the one flow */
-	unsigned lost;        /* of 100 probes of h1 to h2 */
-	bool stalled;         /* an agent was, when these were lost */
-	const char *before; /* the health of h1 at nineteen earlier looks; NULL: none */
-	bool h2_is_dead;    /* it answers nothing, and is not answered */
-	bool h2_is_silent;  /* it sends nothing */
-	bool h2_is_unheard; /* nobody probes it */
+	const char *incident; /* sentence of an open incident */
+	const char *path;     /* path of the only traced flow */
+	unsigned lost;        /* of 100 probes from h1 to h2 */
+	bool stalled;       /* the agent at one end was stalled when these were lost */
+	const char *before; /* health of h1 in nineteen earlier queries; NULL: none */
+	bool h2_is_dead;    /* all probes from and to h2 are lost */
+	bool h2_is_silent;  /* h2 sends no probes */
+	bool h2_is_unheard; /* no RNIC probes h2 */
 	unsigned h1_rtt_us;
 	bool without_controller;
 	bool refused;
@@ -85,7 +85,7 @@ report_rnics(struct acceptance *acceptance, const struct rack *rack)
 			 "true, "
 			 "\"health\": \"%s\", \"link\": \"%s\"}",
 			i, i == 1 ? rack->health : "good", i == 1 ? rack->link : "up"));
-	/* Of another rack of the same aggregator. */
+	/* An RNIC of another rack that the same aggregator serves. */
 	json_array_append_new(
 	    list, json("{\"host\": \"h9\", \"device\": \"r0\", \"tor\": \"tor9\"}"));
 	take(acceptance, acceptance_take_rnics, json_pack("{s:o}", "rnics", list));
@@ -166,7 +166,8 @@ report_results(
 				is_lost && rack->stalled ? ", \"excuse\": \"stalled\""
 							 : ""));
 		}
-		/* Somebody else's are theirs to count. */
+		/* Results of another RNIC: acceptance counts only those that `from`
+		 * sent. */
 		json_array_append_new(
 		    list, json("{\"sent\": \"2026-11-25T18:%02d:%02d.000Z\", \"from\": "
 			       "\"h8/r0\", "
@@ -205,7 +206,8 @@ accept_rack(const struct rack *rack)
 	assert_non_null(acceptance);
 	report_rnics(acceptance, rack);
 	for (size_t i = 0; i < acceptance_rnics(acceptance); i++)
-		report_results(acceptance, &lossy, (int)i, 39); /* before its time */
+		report_results(acceptance, &lossy, (int)i,
+		    39); /* before acceptance began: must not count */
 	for (int i = 0; rack->before != NULL && i < 19; i++) {
 		struct rack before = *rack;
 
@@ -327,13 +329,14 @@ loss_above_the_limit_fails(void **state)
 {
 	struct rack rack = healthy;
 
-	rack.lost = 2; /* two may be chance, however few were sent */
+	rack.lost = 2; /* two lost probes may be chance, however few were sent */
 	passes(&rack, FINDING_GOOD, "none of 6 pairs");
 	rack.lost = 10;
 	fails(&rack, "h1/r0 to h2/r0: 10 of 96 probes were lost");
 }
 
-/* h2 is dead: the others lose what they send it, and are not at fault. */
+/* The other RNICs only lose their probes to h2, which is dead: they are not at fault.
+ */
 static void
 an_rnic_that_loses_with_one_peer_only_is_not_at_fault(void **state)
 {
@@ -391,7 +394,7 @@ every_uplink_is_crossed_by_a_path(void **state)
 {
 	struct rack rack = healthy;
 
-	/* spine1 is not spine10. */
+	/* spine10 must not be taken for spine1. */
 	rack.path = "tor1@10.0.0.1 spine10@10.0.0.5 tor2@10.0.0.9";
 	fails(&rack, "no traced path leads over the uplink to spine1");
 	rack.no_paths = true;
@@ -412,7 +415,7 @@ is_not_judged(const struct rack *rack, const char *part)
 	acceptance_free(acceptance);
 }
 
-/* What a host without a processor looks like is not blamed on its RNIC. */
+/* While an agent is stalled, its host answers no probes: the RNIC is not at fault. */
 static void
 a_stalled_agent_makes_no_rnic_bad(void **state)
 {
@@ -422,10 +425,10 @@ a_stalled_agent_makes_no_rnic_bad(void **state)
 	rack.stalled = true;
 	passes(&rack, FINDING_WARNING,
 	    "10 probes were lost while the agent at one end was");
-	rack.lost = 100; /* nothing was answered outside of stalls */
+	rack.lost = 100; /* no probe was answered except in stalls */
 	rack.state = "stalled";
 	is_not_judged(&rack, "host h1 was stalled, in 1 of 1 queries: it is not");
-	rack.before = "good"; /* in one look of twenty */
+	rack.before = "good"; /* in one of twenty queries */
 	passes(&rack, FINDING_WARNING, "host h1 was stalled, in 1 of 20 queries");
 	rack = healthy;
 	rack.health = "unknown";
@@ -444,17 +447,18 @@ a_stalled_agent_hides_no_bad_rnic(void **state)
 	rack.health = "bad";
 	fails(&rack, "h1/r0: not good");
 	rack.health = "good";
-	rack.h2_is_dead = true; /* another host's RNIC, and outside of stalls */
+	rack.h2_is_dead =
+	    true; /* a fault of an RNIC of another host, unrelated to the stall */
 	fails(&rack, "h2/r0: lossy");
 	rack = healthy;
-	rack.health = "unknown"; /* for another reason */
+	rack.health = "unknown"; /* not because of the stall */
 	fails(&rack, "h1/r0: not good");
 	rack.link = "down";
 	rack.state = "stalled";
 	fails(&rack, "h1/r0: link down");
 }
 
-/* A look asks for more than the time since the last one. */
+/* Queries overlap: each asks for some results again. */
 static void
 a_result_is_counted_once(void **state)
 {
@@ -468,7 +472,8 @@ a_result_is_counted_once(void **state)
 	out = open_memstream(&text, &len);
 	acceptance_progress(acceptance, out);
 	fclose(out);
-	/* 96 rounds of 2 targets each of 3: the last 2 s may not be complete. */
+	/* Three RNICs, two targets each, 96 rounds: the last 2 s do not count, as they
+	 * may be incomplete. */
 	assert_string_equal(text, "3 of 3 RNICs, 576 probes, 0 lost, 0 incidents\n");
 	free(text);
 

@@ -1,4 +1,4 @@
-/* Exit codes and messages of the commands, with a daemon that is played. */
+/* Exit codes and messages of the commands, against a simulated daemon. */
 #include "ctl/client/ctl.h"
 
 #include <setjmp.h>
@@ -19,16 +19,16 @@
 
 #include "tests/support/loopback.h"
 
-/* usage is in main.c */
+/* stands for the function in main.c */
 int
 ctl_usage(const char *format, ...)
 {
 	return CTL_USAGE;
 }
 
-static const char *asked; /* what it is to be asked; NULL: anything */
+static const char *asked; /* expected request; NULL: any */
 
-/* A process that answers one request with this status and body. */
+/* Starts a process that answers one request with this status and body. */
 static pid_t
 play_daemon(int *port, const char *status, const char *body)
 {
@@ -77,13 +77,14 @@ ask(const struct question *question, bool json)
 	ctl.aggregator = ctl.controller = ctl.analyzer = ctl.agent = address;
 	ctl.controller_changes = address;
 	code = question->command(&ctl);
-	if (code == CTL_USAGE) /* nobody was asked */
+	if (code == CTL_USAGE) /* no request was sent */
 		kill(pid, SIGTERM);
 	assert_int_equal(waitpid(pid, &exited, 0), pid);
 	return code;
 }
 
-/* What it prints is JSON, and nothing else; of an answer that it cannot use, too. */
+/* With --json, standard output is one JSON value and nothing else, even if the answer
+ * is not usable. */
 static int
 ask_json(const struct question *question)
 {
@@ -107,7 +108,7 @@ ask_json(const struct question *question)
 	return code;
 }
 
-/* With --json the exit code is the same. */
+/* Runs the command with and without --json: the exit code must be the same. */
 static int
 run_through(const char *through, int (*command)(const struct ctl *ctl), int argc,
     const char *const *argv, const char *status, const char *body)
@@ -137,11 +138,11 @@ rnics_that_are_not_known_to_be_good_are_bad_news(void **state)
 {
 	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"good\"}]}"), CTL_GOOD);
 	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"bad\"}]}"), CTL_BAD_NEWS);
-	/* Silence is never health. */
+	/* "unknown" is not healthy. */
 	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"good\"}, "
 			       "{\"health\": \"unknown\"}]}"),
 	    CTL_BAD_NEWS);
-	/* A ToR whose name is misspelt has none. */
+	/* A misspelt name of a ToR gives an empty list. */
 	assert_int_equal(rnics("{\"rnics\": []}"), CTL_BAD_NEWS);
 }
 
@@ -440,7 +441,8 @@ numbers_are_checked_before_a_request_is_sent(void **state)
 	"\"late_reply\", \"not_sent\", \"lost_forward\", \"lost_reverse\", " \
 	"\"rtt_p50_ns\", \"rtt_p95_ns\", \"rtt_p99_ns\", \"last_seen_ms\"]"
 
-/* Losses are for incidents to judge. Places beyond the axes are nobody's. */
+/* Only incidents judge losses, so losses alone keep exit code 0. Pairs with indexes
+ * outside of the list are ignored. */
 static void
 a_mesh_is_bad_news_only_without_probes(void **state)
 {
@@ -473,7 +475,8 @@ a_mesh_is_bad_news_only_without_probes(void **state)
 	    run(ctl_mesh, 1, arguments[0], "501 Not Implemented", "{}"), CTL_NO_ANSWER);
 }
 
-/* A list that is not cut by the analyzer is of an older one. */
+/* An answer without pairs_probed is of an older analyzer, which does not limit the
+ * list. */
 static void
 pairs_of_racks_are_bad_news_only_without_probes(void **state)
 {

@@ -1,4 +1,4 @@
-/* What was, from what the analyzer answers. */
+/* What the history commands print for answers of the analyzer. */
 #include "ctl/history/history_rows.h"
 
 #include <errno.h>
@@ -24,14 +24,14 @@
 #define NOW INT64_C(1767225600000000000)
 #define MINUTE (60 * RM_NS_PER_S)
 
-/* usage is in main.c */
+/* stands for the function in main.c */
 int
 ctl_usage(const char *format, ...)
 {
 	return CTL_USAGE;
 }
 
-/* What print writes, as JSON; the caller's. */
+/* What history_rows_print writes, as JSON that the caller frees. */
 static json_t *
 printed(struct history_rows *rows, int expected)
 {
@@ -130,7 +130,7 @@ gap(const json_t *json, size_t i, const char *key)
 	    json_object_get(json_array_get(json_object_get(json, "gaps"), i), key));
 }
 
-/* A time without data is not one without losses. */
+/* Minutes without data must not look like minutes without losses. */
 static void
 a_time_without_data_is_reported(void **state)
 {
@@ -142,9 +142,10 @@ a_time_without_data_is_reported(void **state)
 	json_t *json;
 
 	take_probes(rows, NOW - 60 * MINUTE, 20, 0);
-	take_probes(rows, NOW - 58 * MINUTE, 20, 0); /* one minute is none */
+	take_probes(rows, NOW - 58 * MINUTE, 20, 0); /* one missing minute is no gap */
 	take_probes(rows, NOW - 30 * MINUTE, 20, 0);
-	take_probes(rows, NOW - 2 * MINUTE, 20, 0); /* the last may come yet */
+	take_probes(
+	    rows, NOW - 2 * MINUTE, 20, 0); /* the last minute may still arrive */
 	json = printed(rows, CTL_GOOD);
 	assert_int_equal(json_array_size(json_object_get(json, "gaps")), 2);
 	put_time(at, NOW - 57 * MINUTE);
@@ -220,7 +221,7 @@ incidents_of_before_are_shown_only_if_they_were_still_open(void **state)
 	history_rows_free(rows);
 }
 
-/* As VictoriaMetrics tells of it: without strings. */
+/* An answer of VictoriaMetrics, which stores no strings. */
 static void
 take_without_id(
     struct history_rows *rows, int64_t when_ns, int64_t opened_ns, const char *state)
@@ -278,7 +279,8 @@ with_too_many_incidents_the_oldest_are_left_out(void **state)
 	history_rows_free(rows);
 }
 
-/* By its end afterwards, or as it is open still; the day before tells of the others. */
+/* An incident from long before is found by its end, or is still open. Incidents of the
+ * day before are found by their openings. */
 static void
 an_incident_opened_days_before_is_found_by_its_end(void **state)
 {
@@ -311,7 +313,7 @@ text_at(const json_t *json, const char *key)
 	return json_string_value(json_object_get(json, key));
 }
 
-/* Of the region what it lost is named otherwise than of a rack. */
+/* In rows of a region the column of losses is "lost", in those of a rack "no_reply". */
 static void
 of_a_whole_region_all_incidents_are_reported(void **state)
 {
@@ -333,7 +335,8 @@ of_a_whole_region_all_incidents_are_reported(void **state)
 	history_rows_free(rows);
 }
 
-/* As the analyzer answers while it knows it. */
+/* The incident has the form in which the analyzer shows incidents that it still knows.
+ */
 static void
 of_an_incident_in_the_history_the_last_state_is_shown(void **state)
 {
@@ -448,7 +451,7 @@ rows_that_are_no_steps_are_refused(void **state)
 	struct history_rows *rows = history_rows_new(&tor, &hour);
 	json_t *json;
 
-	/* What an analyzer answers that does not know of steps. */
+	/* The answer of an older analyzer, which has no steps. */
 	assert_int_equal(take_steps(rows, STEPS(COLUMNS), 6, 5), -EPROTO);
 	assert_int_equal(take_steps(rows, STEPS(COLUMNS), 7, 0), -EPROTO);
 	assert_int_equal(

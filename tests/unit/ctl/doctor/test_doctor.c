@@ -1,4 +1,4 @@
-/* Each check over a host of files, answers and calls that are made up here. */
+/* Each check, over a host whose files, programs and answers this test makes. */
 #include "ctl/doctor/doctor.h"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ struct world {
 	char root[64];
 	struct host host;
 	struct findings findings;
-	/* What run() does, by the program's name; NULL: -ENOENT. */
+	/* Output of the programs that run() starts; NULL: -ENOENT. */
 	const char *check_reports, *systemctl_reports, *lldpctl_reports;
 	int check_status;
 	const char *ran_as;
@@ -160,7 +160,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* ---- what a check finds ---- */
+/* ---- findings of a check ---- */
 
 typedef void check_fn(const struct host *host, struct findings *findings);
 
@@ -187,7 +187,8 @@ find(const struct world *world, enum finding_level level, const char *part)
 	return NULL;
 }
 
-/* The check finds this of that level; what is not good has a remedy. */
+/* Expects a finding of this level about this part; any level but good must have a
+ * remedy. */
 static void
 expect(struct world *world, check_fn *check, enum finding_level level, const char *part)
 {
@@ -213,7 +214,7 @@ json(const char *text)
 	return value;
 }
 
-/* ---- daemons ---- */
+/* ---- configs of daemons ---- */
 
 static void
 a_config_is_judged_by_the_daemons_own_check(void **state)
@@ -258,7 +259,7 @@ all_that_is_wrong_in_a_config_is_reported(void **state)
 	    world, check_config, FINDING_WRONG, "host-agent: a.yaml:3:1: third: has");
 	assert_int_equal(world->findings.count, 3);
 
-	/* What starts all the same may work less well than it could. */
+	/* A valid config may still have warnings. */
 	world->check_status = 0;
 	world->check_reports = "<4>host-agent: a.yaml:1:1: first: a word\n"
 			       "a.yaml: good, 1 warning\n";
@@ -285,7 +286,8 @@ a_certificate_that_expires_soon_is_reported(void **state)
 	put_config(world, "tls:\n  certificate: /broken.pem\n");
 	expect(world, check_certificates, FINDING_WRONG, "no certificate in PEM");
 
-	world->host.root = ""; /* pki has a folder of its own */
+	world->host.root =
+	    ""; /* pki makes its files in a folder of its own, outside of world->root */
 	snprintf(config, sizeof(config), "%s/etc/rackmesh", world->root);
 	world->host.configs = config;
 	setenv("PATH", world->root, 1);
@@ -459,7 +461,7 @@ an_agent_with_rdma_that_may_not_lock_memory_is_reported(void **state)
 
 	put_rnic(world, "mlx5_0", "eth1", "4: ACTIVE\n", GID, "RoCE v2\n");
 	look(world, check_memlock);
-	assert_int_equal(world->findings.count, 0); /* it does not run */
+	assert_int_equal(world->findings.count, 0); /* no agent runs */
 	world->host.agent_pid = 77;
 	expect(world, check_memlock, FINDING_WARNING, "cannot be read");
 	put(world, "/proc/77/limits",
@@ -534,7 +536,8 @@ tracing_reports_missing_requirements(void **state)
 	put(world, "/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	expect(
 	    world, check_tracing, FINDING_WARNING, "kernel.perf_event_paranoid is 3");
-	put(world, "/proc/sys/kernel/osrelease", "6.8.0-31-generic\n"); /* by fprobe */
+	put(world, "/proc/sys/kernel/osrelease",
+	    "6.8.0-31-generic\n"); /* this kernel has fprobe */
 	expect(world, check_tracing, FINDING_GOOD, "capabilities that it takes");
 	put(world, "/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000202400\n");
@@ -558,7 +561,7 @@ counters_that_need_a_drop_in_are_reported_without_it(void **state)
 	expect(world, check_counters, FINDING_WARNING, "counters.namespaces is true");
 	assert_non_null(find(world, FINDING_WARNING, "optics_interval_s is 30"));
 
-	/* As the drop-in of tracing has it. */
+	/* The capabilities that the drop-in for tracing grants. */
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000202400\n");
 	world->systemctl_reports = "RestrictNamespaces=yes\n";
 	expect(world, check_counters, FINDING_WARNING, "counters.namespaces is true");
@@ -630,7 +633,7 @@ a_cable_that_ends_at_another_switch_than_configured_is_reported(void **state)
 	expect(world, check_lldp, FINDING_WRONG,
 	    "ends in leaf12, Ethernet7 (LLDP), and the config says leaf1");
 #undef LLDP
-	/* An agent that listens itself is believed. */
+	/* If the agent itself receives LLDP, its result is used. */
 	world->host.rnics =
 	    json("{\"rnics\": [{\"device\": \"eth1\", \"netdev\": \"eth1\", "
 		 "\"tors\": [\"leaf1\"], \"lldp_tors\": [\"leaf1\"], "
@@ -733,7 +736,7 @@ findings_beyond_the_limit_are_counted(void **state)
 	assert_string_equal(world->findings.list[FINDINGS_MAX - 1].remedy, "of 511");
 }
 
-/* A line a finding, and one for what to do: people and scripts read it. */
+/* Each finding is one line, and its remedy another: operators and scripts read them. */
 static void
 the_report_has_this_text(void **state)
 {

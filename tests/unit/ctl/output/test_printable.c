@@ -1,4 +1,4 @@
-/* What others say must not reach a terminal as a command. */
+/* Text from other hosts must not reach the terminal as control sequences. */
 #include "ctl/output/printable.h"
 
 #include <setjmp.h>
@@ -73,7 +73,7 @@ every_key_of_an_answer_is_made_printable(void **state)
 	json_decref(json);
 }
 
-/* What incident_print prints; the caller frees it. */
+/* Returns what incident_print prints; the caller frees it. */
 static char *
 printed(const char *incident)
 {
