@@ -6,8 +6,8 @@
 #undef NDEBUG
 #include <assert.h>
 
-#define SLOT_BYTES 24 /* every field gets as much as the largest struct needs */
-#define HEAD_BYTES 16 /* size, root, identifier, padding */
+#define SLOT_BYTES 24 /* each field gets the size of the largest struct */
+#define HEAD_BYTES 16 /* length, offset of the root, identifier, padding */
 
 static void
 put_u16(struct forge *forge, size_t at, size_t value)
@@ -37,7 +37,7 @@ reserve(struct forge *forge, size_t bytes)
 	return at;
 }
 
-/* Goes on at shift bytes after a multiple of 8. */
+/* Continues at `shift` bytes after a multiple of 8. */
 static void
 align(struct forge *forge, size_t shift)
 {
@@ -81,7 +81,7 @@ forge_table(struct forge *forge, unsigned fields)
 	return table;
 }
 
-/* Of the field, which is there from now on. */
+/* Returns the place of the field's value, and marks the field as present. */
 static size_t
 slot(struct forge *forge, size_t table, unsigned field)
 {

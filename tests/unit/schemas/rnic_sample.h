@@ -1,8 +1,8 @@
 /*
- * rnic_sample - RNICs with every field of their time set, for the messages that carry
- * RNICs.
+ * rnic_sample - sample RNICs, whose fields are all set as of the release that added
+ * each, for messages that contain RNICs.
  *
- * Golden files hold these values: never change them, add others.
+ * Golden files contain these values: never change them, only add others.
  */
 #ifndef UNIT_RNIC_SAMPLE_H
 #define UNIT_RNIC_SAMPLE_H
@@ -32,7 +32,7 @@ enum {
 	RNIC_FIELDS
 };
 
-/* A table that opens: nothing but an id. */
+/* A table with an id only, which is the least that is accepted. */
 size_t rnic_forge(struct forge *forge);
 
 #endif

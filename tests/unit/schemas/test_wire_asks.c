@@ -66,7 +66,7 @@ expect_drill(const uint8_t *data, size_t len)
 	assert_int_equal(view.seconds, 522);
 	assert_int_equal(view.limit, 523);
 	assert_string_equal(view.mesh, "");
-	assert_string_equal(view.counted, ""); /* older peers do not ask for it */
+	assert_string_equal(view.counted, ""); /* older peers do not set the field */
 }
 
 static int
@@ -86,7 +86,8 @@ expect_drill_counted(const uint8_t *data, size_t len)
 	assert_int_equal(view.token, 525);
 	assert_string_equal(view.mesh, "");
 	assert_string_equal(view.counted, "tor-8");
-	assert_false(view.hosts_only); /* older peers ask for all */
+	assert_false(
+	    view.hosts_only); /* older peers do not set the field, and want all RNICs */
 }
 
 static int

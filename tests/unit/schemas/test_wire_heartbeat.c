@@ -70,7 +70,8 @@ expect_counts(const uint8_t *data, size_t len)
 
 static const struct wire_counter_value values[] = {
 	{ 51, WIRE_COUNTER_SYMBOL_ERR, 0, { 0 } },
-	{ UINT64_MAX, UINT16_MAX, 255, { 0 } }, /* a newer peer's */
+	{ UINT64_MAX, UINT16_MAX, 255,
+	    { 0 } }, /* values that only a newer peer may know */
 };
 
 static int
@@ -159,7 +160,7 @@ misaligned_elements_are_refused(void **state)
 {
 	assert_int_equal(open_vector(WIRE_HEARTBEAT, 1, 4), -EBADMSG);
 	assert_int_equal(open_vector(WIRE_COUNTS, 1, 4), -EBADMSG);
-	/* Of no elements there is nothing to lie askew. */
+	/* A vector without elements cannot be misaligned. */
 	assert_int_equal(open_vector(WIRE_COUNTS, 0, 4), 0);
 }
 
@@ -189,7 +190,7 @@ a_writer_refuses_messages_that_an_opener_refuses(void **state)
 	wire_writer_free(writer);
 }
 
-/* The golden file was written before there was such a field: it reads 0. */
+/* The first golden file is older than the field, which reads 0 there. */
 static void
 a_heartbeat_has_the_time_until_which_results_are_complete(void **state)
 {
@@ -205,7 +206,7 @@ a_heartbeat_has_the_time_until_which_results_are_complete(void **state)
 	wire_writer_free(writer);
 }
 
-/* Older agents do not say so: their golden file reads false. */
+/* The first golden file is older than the field, which reads false there. */
 static void
 a_heartbeat_has_the_pause_by_an_operator(void **state)
 {

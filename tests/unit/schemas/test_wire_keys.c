@@ -121,7 +121,7 @@ an_agent_without_a_request_gets_no_key(void **state)
 	assert_int_equal(wire_write_resolve(writer, &asked, &bytes), 0);
 	assert_int_equal(wire_open_resolve(&view, bytes.data, bytes.len), 0);
 	assert_int_equal(view.prober.guid, 0);
-	answer.key = pairs[0]; /* of nobody: it does not leave */
+	answer.key = pairs[0]; /* without a prober's GUID the key is not written */
 	assert_int_equal(wire_write_resolved(writer, &answer, &bytes), 0);
 	assert_int_equal(wire_open_resolved(&answer_view, bytes.data, bytes.len), 0);
 	assert_int_equal(answer_view.key.epoch, 0);

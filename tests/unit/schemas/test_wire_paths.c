@@ -52,7 +52,7 @@ expect_paths(const uint8_t *data, size_t len)
 	assert_int_equal(view.now_ns, 412);
 	assert_int_equal(view.path_count, PATHS);
 	assert_memory_equal(view.paths, sample, sizeof(sample));
-	assert_true((const uint8_t *)view.paths >= data); /* not a copy */
+	assert_true((const uint8_t *)view.paths >= data); /* points into the message */
 	assert_true((const uint8_t *)(view.paths + view.path_count) <= data + len);
 }
 
@@ -74,7 +74,7 @@ expect_traced(const uint8_t *data, size_t len)
 	assert_int_equal(view.now_ns, 421);
 	assert_int_equal(view.path_count, PATHS);
 	assert_memory_equal(view.paths, sample, sizeof(sample));
-	assert_true((const uint8_t *)view.paths >= data); /* not a copy */
+	assert_true((const uint8_t *)view.paths >= data); /* points into the message */
 	assert_true((const uint8_t *)(view.paths + view.path_count) <= data + len);
 }
 
@@ -96,7 +96,8 @@ expect_brake(const uint8_t *data, size_t len)
 	assert_int_equal(view.rate_permille, 250);
 }
 
-/* As a peer could send it, and as our own writer would make it. */
+/* Returns the result of opening such a brake; the writer must refuse the same values.
+ */
 static int
 brake_of(uint64_t version, uint32_t permille)
 {
@@ -131,7 +132,7 @@ a_brake_above_the_maximum_is_refused(void **state)
 	assert_int_equal(brake_of(INT64_MAX, 1000), 0);
 	assert_int_equal(brake_of(1, 1001), -EBADMSG);
 	assert_int_equal(brake_of(1, UINT32_MAX), -EBADMSG);
-	/* There would be nothing newer any more. */
+	/* No higher version could follow. */
 	assert_int_equal(brake_of((uint64_t)INT64_MAX + 1, 0), -EBADMSG);
 	assert_int_equal(brake_of(UINT64_MAX, 0), -EBADMSG);
 }
@@ -165,7 +166,8 @@ open_as(
 	return r;
 }
 
-/* An agent's and a rack's are refused alike. */
+/* Agents and aggregators send paths in different messages; both must be refused alike.
+ */
 static int
 open_paths(size_t count, size_t shift, uint8_t family, uint8_t hop_count)
 {

@@ -203,7 +203,7 @@ struct shape { /* of a forged pinglist */
 	size_t roster_shift;
 	uint8_t kind, target_family, roster_family;
 	size_t flows;
-	int without; /* this field of the target; -1: none */
+	int without; /* index of the target's field to leave out; -1: none */
 };
 
 static int
@@ -347,7 +347,7 @@ a_writer_refuses_messages_that_an_opener_refuses(void **state)
 	bad.roster = many;
 	bad.roster_count = WIRE_MAX_ROSTER + 1;
 	assert_int_equal(wire_write_pinglist(writer, &bad, &out), -EMSGSIZE);
-	bad.roster_count = WIRE_MAX_ROSTER; /* of no family */
+	bad.roster_count = WIRE_MAX_ROSTER; /* an RNIC without an address family */
 	assert_int_equal(wire_write_pinglist(writer, &bad, &out), -EINVAL);
 	assert_null(out.data);
 	for (size_t i = 0; i < WIRE_MAX_ROSTER; i++)

@@ -103,7 +103,7 @@ an_answer_has_its_limits(void **state)
 	assert_int_equal(wire_write_placed(writer, &answer, &out), -EMSGSIZE);
 	answer.cable_count = 0;
 	answer.aggregator_count = WIRE_MAX_PLACE_AGGREGATORS + 1;
-	answer.aggregators = aggregators; /* not looked at */
+	answer.aggregators = aggregators; /* the writer must not read them */
 	assert_int_equal(wire_write_placed(writer, &answer, &out), -EMSGSIZE);
 	wire_writer_free(writer);
 }

@@ -95,7 +95,7 @@ expect_plan(const uint8_t *data, size_t len)
 	assert_int_equal(view.plan.alias_count, 0);
 }
 
-/* Of a region that says how long a probe may take. */
+/* The plan of a region that sets the time-out of probes. */
 static int
 write_plan_timeout(struct wire_writer *writer, struct wire_bytes *out)
 {
@@ -115,7 +115,8 @@ expect_plan_timeout(const uint8_t *data, size_t len)
 	assert_int_equal(view.plan.probe_timeout_ms, 350);
 }
 
-/* Digests are of these bytes: others after an upgrade would send every plan again. */
+/* Digests are computed from these bytes: if an upgrade changed them, every plan would
+ * be sent again. */
 static void
 a_plan_without_newer_fields_keeps_its_bytes(void **state)
 {
@@ -155,10 +156,10 @@ struct shape { /* of a forged plan */
 	uint8_t kind;
 	size_t flows, dscps, sizes;
 	uint32_t probe_timeout_ms;
-	size_t text; /* bytes of each RNIC's host, device and driver */
+	size_t text; /* length of host, device and driver of each RNIC */
 };
 
-/* Every element of a vector is the same table, so that much fits into little. */
+/* All elements of a vector refer to the same table, so the message stays small. */
 static int
 open_shape(const struct shape *shape)
 {
@@ -288,7 +289,8 @@ a_longer_timeout_than_aggregators_wait_is_refused(void **state)
 	assert_int_equal(open_shape(&shape), -EBADMSG);
 }
 
-/* 600 kB that would have 800 MB of text read. */
+/* A message of 600 kB whose RNICs share strings: reading each copy would take 800 MB.
+ */
 static void
 shared_strings_cannot_make_a_message_expensive_to_read(void **state)
 {
@@ -347,7 +349,8 @@ a_writer_refuses_messages_that_an_opener_refuses(void **state)
 	wire_writer_free(writer);
 }
 
-/* Grows a plan until it is refused, once in large steps and then in small ones. */
+/* Grows a plan until the writer refuses it, first in large steps and then in small
+ * ones. */
 static void
 a_plan_larger_than_a_frame_is_not_written(void **state)
 {
@@ -371,7 +374,7 @@ a_plan_larger_than_a_frame_is_not_written(void **state)
 	for (large.remote_count = 1300; r == 0; large.remote_count++)
 		r = wire_write_plan(writer, &large, &out);
 	assert_int_equal(r, -EMSGSIZE);
-	large.remote_count -= 2; /* the last that fitted */
+	large.remote_count -= 2; /* back to the last number that was accepted */
 	assert_in_range(large.remote_count, 1301, 1400);
 	r = 0;
 	for (size_t len = 0; r == 0 && len < WIRE_MAX_STRING; len += 105) {

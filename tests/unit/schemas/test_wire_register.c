@@ -113,7 +113,7 @@ expect_dscps(const uint8_t *data, size_t len)
 enum { REGISTER_RNICS = 2, REGISTER_SETTINGS, REGISTER_FIELDS };
 enum { SETTINGS_KNOWN, SETTINGS_NUMBERS, SETTINGS_FIELDS = 3 };
 
-/* A registration of count times the same RNIC. */
+/* A registration with `count` times the same RNIC. Returns the place of that RNIC. */
 static size_t
 begin(struct forge *forge, size_t count)
 {
@@ -187,7 +187,7 @@ vectors_beyond_their_limits_are_refused(void **state)
 	assert_int_equal(open_addresses(WIRE_MAX_ADDRESSES + 1, 4), -EMSGSIZE);
 }
 
-/* Of one RNIC, with so many numbers. */
+/* Settings in `tables` tables, each with so many numbers. */
 static int
 open_settings(size_t tables, size_t numbers)
 {

@@ -64,7 +64,8 @@ expect_batch(const uint8_t *data, size_t len)
 	assert_int_equal(view.head.dropped_results, 15);
 	assert_int_equal(view.count, RESULTS);
 	assert_memory_equal(view.results, results, sizeof(results));
-	assert_true((const uint8_t *)view.results >= data); /* not a copy */
+	assert_true(
+	    (const uint8_t *)view.results >= data); /* points into the message */
 	assert_true((const uint8_t *)(view.results + view.count) <= data + len);
 }
 
@@ -96,7 +97,7 @@ more_results_than_the_limit_are_refused(void **state)
 	assert_int_equal(open_results(WIRE_MAX_RESULTS + 1, 0, 0, 0), -EMSGSIZE);
 }
 
-/* FlatBuffers' own verifier lets these pass. */
+/* The verifier of FlatBuffers accepts them. */
 static void
 misaligned_results_are_refused(void **state)
 {

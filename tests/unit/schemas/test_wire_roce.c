@@ -1,4 +1,5 @@
-/* What registrations, plans and pinglists say of RNICs that are probed over verbs. */
+/* What registrations, plans and pinglists contain about RNICs that are probed over
+ * verbs. */
 #include <errno.h>
 #include <string.h>
 

@@ -112,7 +112,7 @@ expect_services(const uint8_t *data, size_t len)
 	expect_flows(data, len, flows);
 }
 
-/* Of an agent that knows a pod's name. */
+/* An agent that knows the names of pods. */
 static void
 name_pod(struct wire_service_flow named[FLOWS])
 {
@@ -152,11 +152,11 @@ enum {
 };
 #define ADDRESS_FAMILY_AT 18
 
-struct shape { /* of forged services: so many times the same flow */
+struct shape { /* of forged services: `flows` times the same flow */
 	size_t flows;
 	uint8_t family, type, state;
 	uint32_t src_qpn, dst_qpn;
-	int without; /* this field of the flow; -1: none */
+	int without; /* index of the flow's field to leave out; -1: none */
 };
 
 static const struct shape usual = { 2, 4, WIRE_QP_RC, WIRE_SERVICE_RESOLVING, 1, 2,

@@ -54,7 +54,7 @@ expect_hello(const uint8_t *data, size_t len)
 	}
 }
 
-/* Of who tells what keys it holds, too. */
+/* The hello of a sender that also reports its keys. */
 static int
 write_hello_keys(struct wire_writer *writer, struct wire_bytes *out)
 {
@@ -82,7 +82,7 @@ expect_hello_keys(const uint8_t *data, size_t len)
 	assert_int_equal(state.keys_version, 0);
 }
 
-/* Of who says what it is, too. */
+/* The hello of a sender that also reports its release. */
 static int
 write_hello_software(struct wire_writer *writer, struct wire_bytes *out)
 {
@@ -100,10 +100,10 @@ expect_hello_software(const uint8_t *data, size_t len)
 	expect_hello(data, len);
 	assert_int_equal(wire_open_hello(&view, data, len), 0);
 	assert_string_equal(view.hello.software, "1.4.0~rc1+git5");
-	assert_int_equal(view.hello.summary_interval_s, 0); /* it does not say */
+	assert_int_equal(view.hello.summary_interval_s, 0); /* the field is absent */
 }
 
-/* Of an aggregator that says how often it sums up, too. */
+/* The hello of an aggregator that also reports its summary interval. */
 static int
 write_hello_interval(struct wire_writer *writer, struct wire_bytes *out)
 {
@@ -388,7 +388,7 @@ a_failed_open_does_not_change_the_view(void **state)
 	assert_int_equal(view.seq, 6);
 }
 
-/* Without a 64-bit field nothing would ask for more than 4. */
+/* The writer must align to 8 even if no field of the message needs more than 4. */
 static void
 a_message_of_small_fields_is_aligned_to_8_too(void **state)
 {

@@ -27,7 +27,8 @@ expect_standing(const uint8_t *data, size_t len)
 	assert_int_equal(view.now_ns, 0x4142434445464748);
 	assert_null(view.tors);
 	assert_int_equal(view.tor_count, 3);
-	assert_int_equal(view.role_count, 0); /* of before there was such a thing */
+	assert_int_equal(
+	    view.role_count, 0); /* the golden file is older than the field */
 	for (size_t i = 0; i < 3; i++) {
 		struct wire_tor_standing tor;
 

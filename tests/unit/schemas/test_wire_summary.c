@@ -154,7 +154,7 @@ enum {
 struct shape { /* of a forged summary */
 	size_t rows, rnics;
 	size_t outcomes, outcomes_shift;
-	int sketch; /* this field of the row */
+	int sketch; /* index of the row's sketch field to set */
 	size_t sketch_bytes;
 	bool without_head, without_quantiles;
 };
@@ -289,7 +289,8 @@ a_writer_refuses_messages_that_an_opener_refuses(void **state)
 
 	bad = summary;
 	bad.rows = many;
-	bad.row_count = WIRE_MAX_ROWS; /* more than 2 GB, were all of it written */
+	bad.row_count =
+	    WIRE_MAX_ROWS; /* writing all of them would need more than 2 GB */
 	for (size_t i = 0; i < WIRE_MAX_ROWS; i++) {
 		many[i].src_tor = many[i].dst_tor = many[i].flow_set = text;
 		many[i].rtt = many[i].prober_delay = many[i].responder_delay =

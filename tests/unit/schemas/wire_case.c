@@ -11,7 +11,7 @@
 #define FLIPS 20000
 #define GOLDEN_MAX 65536
 
-/* A copy of the exact size, so that a sanitizer sees an overread. */
+/* A copy of exactly this size, so that the sanitizer sees reads beyond the end. */
 static uint8_t *
 copy_of(const uint8_t *data, size_t len)
 {
@@ -191,8 +191,8 @@ flipped_bits_are_refused_or_harmless(void **state)
 			opened++;
 		free(copy);
 	}
-	assert_true(refused > 0); /* else nothing was checked */
-	assert_true(opened > 0);  /* else nothing was walked */
+	assert_true(refused > 0); /* else the test has checked nothing */
+	assert_true(opened > 0);  /* else the test has read no message */
 	wire_writer_free(writer);
 }
 
@@ -209,15 +209,16 @@ a_writer_can_be_used_again(void **state)
 	assert_int_equal(out.len, len);
 	assert_memory_equal(out.data, first, len);
 
-	failing_new_arm(1); /* the second time there is nothing left to allocate */
+	failing_new_arm(
+	    1); /* the second write needs no allocation, so this failure is not met */
 	assert_int_equal(c->write(writer, &out), 0);
 	assert_true(failing_new_disarm());
 	free(first);
 	wire_writer_free(writer);
 }
 
-/* Which allocation fails decides what state the writer is left in: it must write
- * well afterwards, whichever it was. Whether there were that many. */
+/* Fails the n-th allocation of a write. The writer must report it, and write correctly
+ * afterwards. Returns whether there were n allocations. */
 static bool
 fails_at_and_recovers(const struct wire_case *c, unsigned n)
 {
@@ -265,7 +266,7 @@ write_golden(const struct wire_case *c)
 	FILE *f;
 
 	golden_path(c, path, sizeof(path));
-	f = fopen(path, "wbx"); /* x: never over an old one */
+	f = fopen(path, "wbx"); /* x: fail if the file exists */
 	if (f == NULL) {
 		perror(path);
 		goto done;
@@ -331,6 +332,7 @@ wire_case_main(const struct wire_case *cases, size_t case_count,
 	}
 	for (size_t i = 0; i < test_count; i++)
 		all[n++] = tests[i];
-	/* The array is larger than what is in it, so cmocka's macro would not do. */
+	/* The array has room for more tests than it holds, so cmocka's macro does not
+	 * fit. */
 	return _cmocka_run_group_tests("wire", all, n, NULL, NULL);
 }

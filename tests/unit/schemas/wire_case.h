@@ -1,10 +1,9 @@
 /*
- * wire_case - what must hold of every message, whatever it says.
+ * wire_case - tests that every kind of message must pass.
  *
- * A family's test file describes its messages; wire_case_main runs the tests that
- * all messages share, then the family's own. With --write-golden it writes the
- * golden files that do not exist yet instead. A golden file is never rewritten: it
- * stands for the peers that are out there.
+ * The test file of a message describes it; wire_case_main runs the common tests, then
+ * the file's own. With --write-golden it writes the golden files that are missing
+ * instead. A golden file is never rewritten: it stands for peers of an older release.
  */
 #ifndef UNIT_WIRE_CASE_H
 #define UNIT_WIRE_CASE_H
@@ -20,10 +19,10 @@
 
 struct wire_case {
 	enum wire_kind kind;
-	const char *name; /* of its golden file, without .bin */
+	const char *name; /* of the golden file, without .bin */
 	/* Writes the message with every field set. */
 	int (*write)(struct wire_writer *writer, struct wire_bytes *out);
-	/* Asserts that it opens and that every field is as written. */
+	/* Asserts that the message opens and that every field has the written value. */
 	void (*expect)(const uint8_t *data, size_t len);
 };
 
