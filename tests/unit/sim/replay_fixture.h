@@ -1,5 +1,5 @@
 /*
- * replay_fixture - a recording replayed, and what was said, for tests.
+ * replay_fixture - replays a recording, and keeps the reports as text.
  */
 #ifndef TESTS_REPLAY_FIXTURE_H
 #define TESTS_REPLAY_FIXTURE_H
@@ -8,7 +8,8 @@
 
 #include "tests/sim/replay.h"
 
-/* As replay_whole of `in`, which it closes; errors call it `name`. free(*said). */
+/* Calls replay_whole() and closes `in`; `name` is the file in error texts. The caller
+ * frees *reported. */
 static inline int
 replay_reported(FILE *in, const char *name, char **reported, struct rm_error *error)
 {
