@@ -1,6 +1,4 @@
-/*
- * clos_fixture - fabrics that several tests want.
- */
+/* clos_fixture - fabrics that more than one test file uses. */
 #ifndef TESTS_UNIT_SIM_CLOS_FIXTURE_H
 #define TESTS_UNIT_SIM_CLOS_FIXTURE_H
 

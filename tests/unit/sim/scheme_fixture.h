@@ -1,6 +1,5 @@
-/*
- * scheme_fixture - three racks of two, two spines, and flows by the spine they take.
- */
+/* scheme_fixture - a fabric of three racks with two RNICs each and two spines, and
+ * flows over a chosen spine. */
 #ifndef TESTS_UNIT_SIM_SCHEME_FIXTURE_H
 #define TESTS_UNIT_SIM_SCHEME_FIXTURE_H
 
@@ -47,7 +46,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* Of a scheme's parameters, the window first; before begin(), which takes them. */
+/* Sets the scheme's parameters, the window first. Call it before begin(), which reads
+ * them. */
 static inline void
 use(struct fixture *f, const double values[SCHEME_PARAMETERS])
 {
@@ -75,7 +75,8 @@ path(const struct fixture *f, uint32_t src, uint32_t dst, const char *spine,
 	return 0;
 }
 
-/* There and back by the same spine; lost on the way there. */
+/* A flow whose probes and replies take the same spine; `lost` of its probes are lost
+ * before they arrive. */
 static inline struct seen_flow *
 flow(struct fixture *f, const char *src, const char *dst, const char *spine,
     uint32_t sent, uint32_t lost)
@@ -94,7 +95,8 @@ flow(struct fixture *f, const char *src, const char *dst, const char *spine,
 	return flow;
 }
 
-/* The flows so far are what was seen until then. Returns how many are named now. */
+/* Reports the flows added so far as the results up to end_ns. Returns the number of
+ * named parts. */
 static inline int
 report(struct fixture *f, int64_t end_ns, const struct scheme_named **ret)
 {
@@ -108,7 +110,7 @@ report(struct fixture *f, int64_t end_ns, const struct scheme_named **ret)
 	return r;
 }
 
-/* After a window: just these are named. */
+/* Reports a window of 20 s: exactly these parts must be named. */
 static inline void
 check_named(struct fixture *f, size_t count, ...)
 {

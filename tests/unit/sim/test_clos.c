@@ -63,7 +63,7 @@ a_cable_has_two_links_which_are_twins(void **state)
 	clos_free(clos);
 }
 
-/* A chain from one to the other, up and then down. */
+/* The links must form a chain from src to dst that first leads up and then down. */
 static void
 check_path(const struct clos *clos, uint32_t src, uint32_t dst, uint64_t hash)
 {
@@ -210,7 +210,8 @@ a_withdrawn_cable_is_avoided_at_every_tier_and_comes_back(void **state)
 		clos_withdraw(clos, clos_part(clos, link)->twin, true);
 		assert_false(takes(clos, 0, dst, link));
 		check_path(clos, 0, dst, 7);
-		clos_withdraw(clos, link, true); /* twice is once */
+		clos_withdraw(
+		    clos, link, true); /* a second withdrawal changes nothing */
 		clos_withdraw(clos, link, false);
 		assert_true(takes(clos, 0, dst, link));
 		clos_withdraw(clos, link, false);

@@ -119,7 +119,7 @@ its_topology_is_accepted_and_has_the_same_paths(void **state)
 	check_topology(fat_tree(4), "tor1", "tor8", 4);
 	check_topology(fat_tree(4), "tor1", "tor2", 2);
 	check_topology(fat_tree(10), "tor1", "tor50", 25);
-	/* Three spines, two cables up and two down. */
+	/* Three spines, with two cables to each ToR. */
 	check_topology(fabric(&two_tiers), "tor1", "tor6", 12);
 }
 

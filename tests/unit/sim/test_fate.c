@@ -66,7 +66,7 @@ begin(struct fixture *f, size_t faults)
 
 struct sum {
 	unsigned answered, forward, reverse;
-	int64_t rtt_ns, late_ns; /* of the last */
+	int64_t rtt_ns, late_ns; /* of the last probe */
 };
 
 static struct sum
@@ -209,7 +209,7 @@ a_blackholed_flow_loses_every_packet_and_others_none(void **state)
 		assert_true(sum.answered == 0 || sum.answered == 10);
 		dead += sum.answered == 0;
 	}
-	assert_in_range(dead, 450, 570); /* out or back: 1 - 0.7 * 0.7 */
+	assert_in_range(dead, 450, 570); /* probe or reply dropped: 1 - 0.7 * 0.7 */
 }
 
 static void
@@ -223,7 +223,8 @@ latency_adds_up_and_loses_nothing(void **state)
 	begin(f, 1);
 	sum = send(f, mesh, 0, 100);
 	assert_int_equal(sum.answered, 100);
-	assert_in_range(sum.rtt_ns, 1000000, 1013000); /* in, and out again */
+	assert_in_range(sum.rtt_ns, 1000000,
+	    1013000); /* the delay applies to the probe and to the reply */
 	assert_int_equal(sum.late_ns, 500000);
 }
 

@@ -10,7 +10,7 @@
 
 #include "tests/sim/flock_set.h"
 
-/* A scheme that only remembers what it is told. */
+/* A scheme that only records what it receives. */
 static struct {
 	struct scheme scheme;
 	const struct clos *clos;
@@ -106,7 +106,8 @@ every_host_bounces_packets_off_every_core(void **state)
 	}
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(cores[i], 16);
-	/* 64 flows over 16 cables of each tier. */
+	/* 64 flows over the 16 cables of each tier: 4 flows of 40 packets for each
+	 * cable. */
 	assert_true(flock_case_packets(c) == 4 * 40);
 	flock_case_free(c);
 }
@@ -153,7 +154,7 @@ skewed_ends_are_half_in_a_twentieth_of_the_racks(void **state)
 	for (size_t i = 0; i < 50; i++)
 		if (racks[i] > witness.count / 20)
 			busy += racks[i];
-	/* A little less: two ends in the same rack are drawn anew. */
+	/* A little less than half: a flow with both ends in one rack is drawn again. */
 	assert_in_range(busy, witness.count * 40 / 100, witness.count * 52 / 100);
 	flock_case_free(c);
 }
@@ -175,14 +176,15 @@ a_fault_loses_its_share_and_good_links_almost_nothing(void **state)
 			const uint32_t n = path == 0 ? f->forward : f->reverse;
 
 			if (n < 200) {
-				assert_in_range(n, 0, 60); /* 3e-4 at most */
+				assert_in_range(
+				    n, 0, 60); /* background loss of at most 3e-4 */
 				continue;
 			}
 			assert_in_range(n, 850, 1150);
 			lossy++;
 		}
 	}
-	assert_int_equal(lossy, 4); /* a link's share of 64 flows */
+	assert_int_equal(lossy, 4); /* the flows of one link, out of 64 */
 	flock_case_free(c);
 }
 

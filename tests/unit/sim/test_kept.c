@@ -22,7 +22,7 @@ static const char scenario_text[] =
 static const struct scheme_type *const types[] = { &scheme_ten_percent, &scheme_007,
 	&scheme_pll, &scheme_flock };
 #define TYPES (sizeof types / sizeof *types)
-#define WINDOW_S 5 /* the run is longer */
+#define WINDOW_S 5 /* shorter than the run */
 
 static void
 a_stored_run_is_judged_as_during_the_run(void **state)

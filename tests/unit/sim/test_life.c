@@ -123,9 +123,10 @@ noise_has_its_frequency_and_need_not_be_found(void **state)
 	f->faults[2] = fault(f, FAULT_AGENT_DOWN, 1, 10, 20);
 	begin(f, 3, true);
 	assert_int_equal(truth_of(f->clos, f->faults, 3, f->life, &truths, &count), 0);
-	assert_in_range(count, 3 + 250, 3 + 390); /* of 16 hosts, 20 each */
+	assert_in_range(
+	    count, 3 + 250, 3 + 390); /* 16 hosts with about 20 stalls each */
 	assert_false(truths[0].counts);
-	assert_false(truths[1].counts); /* back before anybody asks */
+	assert_false(truths[1].counts); /* it ends before its absence is noticed */
 	assert_true(truths[2].counts);
 	for (size_t i = 3; i < count; i++) {
 		assert_false(truths[i].counts);

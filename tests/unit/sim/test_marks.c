@@ -36,7 +36,7 @@ refused(const char *text, const char *expected)
 		fail_msg("expected \"%s\" in \"%s\"", expected, error.text);
 }
 
-/* Two RNICs down from second 1; h1/r0 is named at second 3, and h3/r0 in vain. */
+/* Two RNICs fail at second 1. The scheme names h1/r0 at second 3, and h3/r0 wrongly. */
 static int
 setup(void **state)
 {

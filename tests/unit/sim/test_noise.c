@@ -13,7 +13,8 @@
 
 #define ALL (NOISE_STRETCH_S)
 
-/* Openings of a whole stretch in which that place loses so much from second 30 on. */
+/* Number of openings in one stretch, in which this place loses this share from second
+ * 30 on. */
 static int
 openings(const struct noise_subject *subject, uint32_t place, double loss)
 {
@@ -79,13 +80,13 @@ the_packets_of_a_place_are_counted_for_its_time(void **state)
 	assert_int_equal(noise_rack_new(4, 1e-9, &rack), 0);
 	subject = noise_rack_subject(rack);
 	assert_true(subject.run(subject.arg, &worse, 0, &dice) >= 0);
-	/* Three peers send it ten probes a second; none of its own is answered. */
+	/* Three peers send it ten probes a second each; it receives none of them. */
 	subject.met(subject.arg, receives, 100, 200, &tried, &lost);
 	assert_int_equal(tried, lost);
 	assert_in_range(tried, 5990, 6010);
 	subject.met(subject.arg, receives, 200, ALL, &tried, &lost);
 	assert_int_equal(lost, 0);
-	/* It sends its own, and replies to none. */
+	/* It sends its own probes, but replies to none. */
 	subject.met(subject.arg, receives - 1, 100, 200, &tried, &lost);
 	assert_in_range(tried, 2990, 3010);
 	assert_int_equal(lost, 0);

@@ -1,4 +1,5 @@
-/* Faults of the labs that were once named wrongly, as the analyzer heard of them. */
+/* Faults of the labs that an earlier release named wrongly, replayed from what the
+ * analyzer received. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -10,7 +11,8 @@
 
 #include "replay_fixture.h"
 
-/* Replays it: exactly these parts are named, as sentences begin. */
+/* Replays the recording: exactly one incident must open, whose sentence begins with
+ * `expected`. */
 static void
 names(const char *recording, const char *expected)
 {
@@ -35,9 +37,9 @@ names(const char *recording, const char *expected)
 	free(reported);
 }
 
-/* Replies that came back over the other spine, as all of them do whose probe went
- * there, spoke for the link, and the switch behind it was named. Two spines, three
- * racks. */
+/* Two spines, three racks. A reply takes the spine that its probe took. Replies over
+ * the other spine once counted as evidence for the link, and the switch behind it was
+ * named. */
 static void
 a_link_dead_both_directions_is_named_where_both_directions_are_hashed_alike(
     void **state)
@@ -46,16 +48,16 @@ a_link_dead_both_directions_is_named_where_both_directions_are_hashed_alike(
 	    "link-both-ways.recording", "Link spine2--tor2 carries nothing: both ways");
 }
 
-/* The rows of one rack came late: until then two of its links, one way each, did as
- * well. */
+/* The rows of one rack were late: until they came, two links of the switch, each in one
+ * direction, explained the losses as well. */
 static void
 a_dead_switch_is_not_reported_as_one_of_its_links(void **state)
 {
 	names("switch-after-rnic.recording", "Switch spine1 forwards nothing");
 }
 
-/* Most of the flows that died were one RNIC's, whose rack had to have had its say; then
- * the newest rows left it open which of two links it was, as those before had not. */
+/* Most of the lost flows belonged to one RNIC, so its rack had to report first. The
+ * newest rows then fitted two links, while earlier rows fitted one of them only. */
 static void
 a_part_known_from_earlier_rows_is_not_one_of_two(void **state)
 {

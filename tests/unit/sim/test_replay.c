@@ -10,7 +10,7 @@
 #include "tests/sim/run.h"
 #include "tests/sim/scenario.h"
 
-/* One run: what was said, and what it recorded. */
+/* One run: what it reported, and its recording. */
 static void
 record(const char *scenario_text, char **reported, char **recording)
 {
@@ -42,8 +42,9 @@ replay(const char *recording, char **reported, struct rm_error *error)
 	    reported, error);
 }
 
-/* What racks say follows from what they receive alone; the way to the centre is drawn
- * anew, and with it the quarter second in which it speaks. */
+/* What racks report depends only on their results. The delay of messages to the centre
+ * is drawn anew in a replay, and with it the quarter second in which the centre
+ * reports. */
 static char *
 lines_of(const char *reported, bool racks)
 {

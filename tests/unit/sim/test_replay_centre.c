@@ -23,12 +23,12 @@
 #define WALL_NS (INT64_C(1767225600) * RM_NS_PER_S)
 #define ROW_NS (10 * RM_NS_PER_S)
 
-struct story { /* four racks, whose cable spine1--tor2 dies */
+struct story { /* four racks; the cable spine1--tor2 dies */
 	struct localise *live;
 	struct recorder *recorder;
 	struct wire_writer *writer;
 	char folder[32], path[320];
-	char named[64]; /* the first part that the live one names */
+	char named[64]; /* the first part that the live analyzer names */
 };
 
 static rm_mono_t
@@ -53,7 +53,7 @@ begin(struct story *story, uint64_t max_bytes)
 	assert_non_null(story->writer);
 }
 
-/* Closes the recording and finds its file. */
+/* Closes the recording and finds the name of its file. */
 static void
 close_recording(struct story *story)
 {

@@ -19,7 +19,7 @@
 	"clock_drift_ppm: 100, wall_offset_ms: 50, aggregator_restarts_per_hour: 60, " \
 	"path_moves_per_hour: 600, spray: 0.1 }\n"
 
-struct text { /* all that a run says */
+struct text { /* all output of a run */
 	char *reported, *truth;
 	struct score_row rows[SCORE_CLASSES];
 	uint64_t probes, lost;
@@ -107,7 +107,7 @@ only_the_dead_rnic_is_named(void **state)
 	text_clear(&a);
 }
 
-/* As that alone, with its delay: as nothing else at first, and in one incident. */
+/* The only incident must name the delay, and nothing worse before it. */
 static void
 a_late_part_is_reported_as_late(void **state)
 {
@@ -144,7 +144,8 @@ a_late_part_is_reported_as_late(void **state)
 	}
 }
 
-/* Within four seconds, wherever in a second it begins. */
+/* The run ends four seconds after the fault, which begins at various times within a
+ * second. */
 static void
 an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
 {
@@ -168,7 +169,8 @@ an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
 	}
 }
 
-/* Every reply may come back over the dead one, so all the others lose some. */
+/* Replies to probes over the other cables may return over the dead one, so all cables
+ * show losses. */
 static void
 of_twelve_cables_of_a_rack_only_the_dead_one_is_named(void **state)
 {
@@ -188,8 +190,8 @@ of_twelve_cables_of_a_rack_only_the_dead_one_is_named(void **state)
 	}
 }
 
-/* Its few flows that die are by chance mostly those of one link, or of two. Each is
- * probed in two classes, and that makes no two of it. */
+/* A third of the flows die: by chance most of them cross one link, or two. Each flow is
+ * probed in two classes, which must not make it count as two. */
 static void
 a_spine_that_drops_whole_flows_is_one_incident(void **state)
 {
@@ -214,7 +216,8 @@ a_spine_that_drops_whole_flows_is_one_incident(void **state)
 	}
 }
 
-/* A bad entry of its tables: what else crosses the two links arrives. */
+/* A bad entry of the spine's routing table: other packets over the same two links
+ * arrive. */
 static void
 a_spine_that_drops_packets_between_two_racks_is_named_with_them(void **state)
 {
@@ -237,8 +240,8 @@ a_spine_that_drops_packets_between_two_racks_is_named_with_them(void **state)
 	}
 }
 
-/* Both aggregation switches lie on the same ways of the pair; with one uplink each the
- * core does, too. Told as one, it ends as one. */
+/* Both aggregation switches lie on the same paths of the two racks; with one uplink
+ * each the core does, too. They are named in one incident, which must also end. */
 static void
 switches_that_a_pair_of_racks_crosses_together_are_reported_as_one_of_them(void **state)
 {
@@ -273,8 +276,8 @@ switches_that_a_pair_of_racks_crosses_together_are_reported_as_one_of_them(void 
 	}
 }
 
-/* With three racks its links, a part each, would explain as much, and its replies cross
- * it again. */
+/* With three racks, one fault on each of the spine's links would explain the losses as
+ * well. Replies cross the spine, too. */
 static void
 a_spine_that_loses_a_third_is_named_and_none_of_its_links(void **state)
 {
@@ -293,7 +296,8 @@ a_spine_that_loses_a_third_is_named_and_none_of_its_links(void **state)
 	}
 }
 
-/* And what the spine gains by that a cable does, too, that loses both ways. */
+/* The opposite case: a cable that loses packets in both directions must not be taken
+ * for its spine. */
 static void
 a_cable_that_loses_a_third_both_directions_is_named_and_not_its_spine(void **state)
 {
@@ -355,7 +359,7 @@ a_scheme_judges_by_the_window_that_it_is_given(void **state)
 	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &error) < 0 ||
 	    run_whole(scenario, &options, &result, &error) < 0)
 		fail_msg("%s", error.text);
-	/* The first one's window does not end within the run. */
+	/* The window of the first scheme is longer than the run. */
 	assert_int_equal(score_row(result.schemes[0], SCORE_LINKS).named, 0);
 	assert_int_equal(score_row(result.schemes[1], SCORE_LINKS).found, 1);
 	run_result_clear(&result);

@@ -85,7 +85,8 @@ drawn_values_reach_both_ends_of_their_range_and_no_more(void **state)
 	}
 	assert_true(racks[2] > 250 && racks[3] > 250 && racks[4] > 250);
 	assert_in_range(rails, 400, 600);
-	assert_in_range(low, 400, 600); /* half of it, by logarithm */
+	assert_in_range(
+	    low, 400, 600); /* half of them, since the value is drawn by logarithm */
 	scenario_free(scenario);
 }
 
@@ -181,7 +182,8 @@ each_fault_has_a_different_part_of_a_possible_type(void **state)
 	scenario_free(scenario);
 }
 
-/* How many of a hundred runs' four dead links touch the ToR or spine that has most. */
+/* In 100 runs with four dead links each: the sum, over the runs, of the dead links at
+ * the ToR or spine that has most of them. */
 static unsigned
 links_of_the_worst(const char *placement)
 {
@@ -230,7 +232,7 @@ skewed_faults_gather_at_the_same_few_switches(void **state)
 	assert_in_range(even, 100, 160);
 	assert_in_range(links_of_the_worst(", skew: 1, skew_to: 0.01"), 220, 400);
 	assert_in_range(links_of_the_worst(", skew: 0.5"), even + 10, 220);
-	/* Everybody is unlucky: as without. */
+	/* With a skew to all parts, the faults are spread as without skew. */
 	assert_in_range(links_of_the_worst(", skew: 1, skew_to: 1"), 100, 160);
 }
 
@@ -250,7 +252,7 @@ skewed_faults_use_other_parts_when_the_unlucky_ones_are_used_up(void **state)
 
 	assert_int_equal(scenario_faults(scenario, clos, &dice, &f, &count, &error), 0);
 	assert_int_equal(count, 8);
-	/* One rack is it for all of the run. */
+	/* The same rack is chosen for all faults of a run. */
 	assert_int_equal(clos_part(clos, f[0].part)->to, f[7].part);
 	assert_int_equal(clos_part(clos, f[1].part)->to, f[7].part);
 	free(f);
@@ -258,7 +260,8 @@ skewed_faults_use_other_parts_when_the_unlucky_ones_are_used_up(void **state)
 	scenario_free(scenario);
 }
 
-/* Also of a family that takes long, the fabric and its faults are drawn. */
+/* Draws the fabric and the faults of every file; it runs no scenario, since some take
+ * long. Returns the number of files. */
 static size_t
 draw_all_of(const char *pattern, char (*names)[RM_NAME_BYTES], size_t room)
 {

@@ -7,7 +7,7 @@
 
 #include "tests/unit/sim/scheme_fixture.h"
 
-/* Mostly as published, for windows of 20 s. */
+/* Mostly the published parameters, for windows of 20 s. */
 static const double ten_percent[SCHEME_PARAMETERS] = { 20, 0.1 };
 static const double vote[SCHEME_PARAMETERS] = { 20, 0.1, 1, 1, 0.25 };
 static const double seven[SCHEME_PARAMETERS] = { 20, 0.0023, 1, 0.25 };
@@ -16,8 +16,8 @@ static const double pll[SCHEME_PARAMETERS] = { 20, 0.6, 0.001, 1, 0.25 };
 static const double flock[SCHEME_PARAMETERS] = { 20, 0.0005, 0.000175, -4 };
 static const double ours[SCHEME_PARAMETERS] = { 20, -2, -6, 3, 0.0015, 1 };
 
-/* From tor1 up to spine1, each of two flows to another rack loses so many of 100; what
- * crosses their other links does not. */
+/* Two flows from tor1 over spine1 to other racks lose `lost` of 100 probes each; flows
+ * over their other links lose none. */
 static void
 lossy_uplink(struct fixture *f, uint32_t lost)
 {
@@ -107,7 +107,8 @@ in_007_a_flow_divides_one_vote(void **state)
 	use(f, seven);
 	f->values[1] = 0.25;
 	begin(f, &scheme_007);
-	/* Two flows: half of a vote for what they share, of two votes in all. */
+	/* Each of the two flows gives a quarter of its vote to each link; the link that
+	 * they share gets half a vote, of two in all. */
 	lossy_uplink(f, 2);
 	check_named(f, 1, "tor1--spine1");
 }
@@ -134,7 +135,7 @@ in_007_explained_flows_do_not_vote_any_more(void **state)
 	begin(f, &scheme_007);
 	lossy_uplink(f, 2);
 	flow(f, "h1/r0", "h4/r0", "spine1", 100, 1);
-	/* Of the other two bad flows each a quarter of a vote, of five in all. */
+	/* Each of the other two bad flows gives a quarter of a vote, of five in all. */
 	flow(f, "h2/r0", "h6/r0", "spine2", 100, 1);
 	flow(f, "h3/r0", "h5/r0", "spine2", 100, 1);
 	check_named(f, 2, "tor1--spine1", "spine2--tor3");
@@ -215,7 +216,7 @@ pll_hits_are_a_share_of_all_paths(void **state)
 	use(f, pll);
 	f->values[1] = 0.6;
 	begin(f, &scheme_pll);
-	/* One of two ways is lossy, on every link that it crosses. */
+	/* One of two paths is lossy, on every link that it crosses. */
 	flow(f, "h1/r0", "h3/r0", "spine1", 100, 5);
 	flow(f, "h1/r0", "h3/r0", "spine1", 100, 0);
 	check_named(f, 0);
@@ -229,7 +230,8 @@ flock_adds_up_the_flows_of_a_link(void **state)
 	use(f, flock);
 	f->values[1] = 0.01;
 	f->values[2] = 0.001;
-	/* Of two lost and 98 kept: 2 ln 10 + 98 ln (.99 / .999) = 3.72. */
+	/* A flow with 2 lost and 98 answered probes gains 2 ln 10 + 98 ln (.99 / .999)
+	 * = 3.72. */
 	f->values[3] = -7;
 	begin(f, &scheme_flock);
 	lossy_uplink(f, 2);
@@ -278,7 +280,7 @@ flock_blames_no_device_for_a_single_link(void **state)
 	f->values[1] = 0.01;
 	f->values[2] = 0.001;
 	begin(f, &scheme_flock);
-	/* Links and switches on the way gain alike by it: the prior decides. */
+	/* All links and switches on the path gain alike: the prior decides. */
 	flow(f, "h1/r0", "h3/r0", "spine1", 100, 3)->back_count = 0;
 	check_named(f, 1, "h1/r0");
 }
@@ -322,7 +324,7 @@ a_loss_on_an_unknown_path_counts_for_both_rnics(void **state)
 	lossy_uplink(f, 0);
 	f->flows[0].unknown = 2;
 	f->flows[1].unknown = 2;
-	/* Up and down are alike; the first of them explains it. */
+	/* Both directions of the cable explain it alike; the first one is named. */
 	check_named(f, 1, "tor1--spine1");
 }
 

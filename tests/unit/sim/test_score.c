@@ -92,7 +92,7 @@ check(const struct fixture *f, enum score_class class, uint64_t truths, uint64_t
 	assert_int_equal(row.wrong, wrong);
 }
 
-/* One run with one truth, in which one thing is named at 10 s. */
+/* One run with one fault; the scheme names one part at 10 s. */
 static void
 run(struct fixture *f, struct truth truth, struct scheme_named n)
 {
@@ -131,7 +131,7 @@ check_kinds(struct fixture *f, const char *is, const char *called, uint64_t wron
 	const uint64_t before = score_row(f->score, SCORE_DEVICES).kinds_wrong;
 
 	truth.kind = is;
-	n.kind = "switch-down"; /* at first */
+	n.kind = "switch-down"; /* the kind that is named first */
 	assert_int_equal(score_begin(f->score, f->clos, &truth, 1), 0);
 	report(f, 10 * S, &n);
 	n.kind = called;
@@ -152,7 +152,7 @@ a_part_that_only_delays_must_be_called_late_in_the_end(void **state)
 	check_kinds(f, "switch-lossy", "switch-late", 1);
 	check_kinds(f, "switch-lossy", "flows-blackholed", 1);
 	check_kinds(f, "flows-blackholed", "flows-blackholed", 0);
-	check_kinds(f, "latency", NULL, 0); /* another scheme says nothing of it */
+	check_kinds(f, "latency", NULL, 0); /* a scheme that names no kind */
 }
 
 static void

@@ -25,7 +25,7 @@ fabric(void)
 	return clos;
 }
 
-/* Of two dead RNICs those named are found, `seconds` after they died. */
+/* Two RNICs die; those in `named` are found `seconds` later. */
 static struct score *
 score_of(
     const struct clos *clos, const char *const *named, size_t count, int64_t seconds)

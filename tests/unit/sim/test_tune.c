@@ -20,7 +20,7 @@ static const struct scheme_type hill = {
 	.parameter_count = 4,
 };
 
-/* Its top is at x = 3, y = 3, and to be had by both at once only. */
+/* The mark is highest at x = 3, y = 3; a change of x or y alone lowers it. */
 static int
 climb(void *arg, const struct scheme_type *type, const double *values, double *ret_mark)
 {

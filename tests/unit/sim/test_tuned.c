@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-/* Others' schemes. */
+/* Published schemes of others. */
 static const struct scheme_type *const types[] = { &scheme_ten_percent, &scheme_vote,
 	&scheme_007, &scheme_netbouncer, &scheme_pll, &scheme_flock };
 #define TYPES (sizeof types / sizeof *types)

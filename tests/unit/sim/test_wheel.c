@@ -44,10 +44,10 @@ a_removed_item_does_not_come(void **state)
 
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(wheel_put(wheel, i, 10), 0);
-	wheel_remove(wheel, 4); /* the first of the list, */
-	wheel_remove(wheel, 2); /* in its middle, */
-	wheel_remove(wheel, 0); /* its end, */
-	wheel_remove(wheel, 0); /* and nothing at all */
+	wheel_remove(wheel, 4); /* first of its list */
+	wheel_remove(wheel, 2); /* in the middle of it */
+	wheel_remove(wheel, 0); /* last of it */
+	wheel_remove(wheel, 0); /* no longer in it */
 	assert_int_equal(wheel_take(wheel, 50), 3);
 	assert_int_equal(wheel_take(wheel, 50), 1);
 	assert_int_equal(wheel_take(wheel, 50), WHEEL_NONE);

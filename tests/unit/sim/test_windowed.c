@@ -7,7 +7,7 @@
 
 #include "tests/unit/sim/scheme_fixture.h"
 
-/* The ten-percent rule shows what all windows have in common. */
+/* The ten-percent rule stands for all schemes: they share the window. */
 static const double ten_percent[SCHEME_PARAMETERS] = { 20, 0.1 };
 
 static void
