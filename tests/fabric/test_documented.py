@@ -15,7 +15,7 @@ from lab.world import World
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
 VICTIM = "h2/r0"
 DAEMONS = ("host-agent", "tor-aggregator", "region-controller", "analyzer")
-# What does not end by itself, or is long: tests/fabric/test_incidents.py, test_accept.py.
+# Commands that do not end by themselves, or take long: test_region.py, test_accept.py.
 # The database of `history init` is in test_history.py, certificates are in test_tls.py.
 # `doctor` looks at this very host, not at one in a namespace: tests/unit/ctl/doctor.
 ELSEWHERE = ("incidents --follow", "accept", "history init", "--controller", "doctor")
