@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_observe.h"
+#include "analyzer/finding/localise_one_class.h"
 #include "analyzer/finding/localise_transit.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
@@ -124,6 +125,7 @@ localise_case_release(struct localise_case *c)
 	free(c->locals);
 	free(c->lossy);
 	free(c->cables);
+	free(c->over);
 	free(c->fans);
 	*c = (struct localise_case){ 0 };
 }
@@ -171,7 +173,8 @@ take_path(
 	    1)
 		return 0;
 	path->stamp = c->stamp;
-	c->lossy[c->lossy_count++] = (struct localise_lossy){ path, *sum };
+	c->lossy[c->lossy_count++] =
+	    (struct localise_lossy){ .path = path, .sum = *sum };
 	return 0;
 }
 
@@ -247,42 +250,62 @@ add_transit(struct localise_case *c, const struct localise_path *path, uint8_t a
 	return local;
 }
 
-/* Adds the losses of the path to its elements, its pair and its transits. */
+static bool
+may_have_transits(const struct localise_case *c, const struct localise_element *element)
+{
+	return c->with_transits && !element->is_tor && element->b[0] == '\0';
+}
+
+/* Adds the elements, the pair and the transits of the path to the case. */
 static int
+add_locals(struct localise_case *c, const struct localise_path *path)
+{
+	for (uint8_t i = 0; i <= path->element_count; i++)
+		if (local_of(c, i < path->element_count ? path->elements[i]
+							: path->pair) == NO_LOCAL)
+			return -ENOMEM;
+	for (uint8_t i = 0; i < path->element_count; i++)
+		if (may_have_transits(c, path->elements[i]) &&
+		    add_transit(c, path, i) == NO_LOCAL)
+			return -ENOMEM;
+	return 0;
+}
+
+static void
 count_path(struct localise_case *c, const struct localise_lossy *lossy)
 {
 	const struct localise_sum *sum = &lossy->sum;
 	const struct localise_sum witnesses = localise_observe_witnesses(c, sum);
 	const struct localise_path *path = lossy->path;
 	const double lost = sum->forward + sum->unknown;
-	const bool with_transits = c->with_transits;
 
 	for (uint8_t i = 0; i <= path->element_count; i++) {
-		const uint32_t local = local_of(
-		    c, i < path->element_count ? path->elements[i] : path->pair);
+		const uint32_t at = i < path->element_count ? path->elements[i]->local
+							    : path->pair->local;
 
-		if (local == NO_LOCAL)
-			return -ENOMEM;
-		c->locals[local].lost += lost;
-		c->locals[local].weighed += witnesses.forward + witnesses.unknown;
-		c->locals[local].lossy++;
+		if (localise_one_class_crossed(c, lossy, at)) {
+			c->locals[at].lost += lost;
+			c->locals[at].weighed += witnesses.forward + witnesses.unknown;
+		}
+		c->locals[at].lossy += !lossy->again;
 	}
 	c->locals[path->pair->back->local].lost += sum->unknown;
-	for (uint8_t i = 0; with_transits && i < path->element_count; i++) {
-		uint32_t local;
+	for (uint8_t i = 0; i < path->element_count; i++) {
+		struct localise_local *local;
+		uint32_t at;
 
-		if (path->elements[i]->is_tor || path->elements[i]->b[0] != '\0')
+		if (!may_have_transits(c, path->elements[i]))
 			continue;
-		local = add_transit(c, path, i);
-		if (local == NO_LOCAL)
-			return -ENOMEM;
-		c->locals[local].lost += lost;
-		c->locals[local].sent += sum->sent;
-		c->locals[local].unanswered += lost + sum->reverse;
-		c->locals[local].weighed += witnesses.forward + witnesses.unknown;
-		c->locals[local].lossy++;
+		at = localise_transit(c, path->pair, path->elements[i]);
+		local = &c->locals[at];
+		local->lossy += !lossy->again;
+		if (!localise_one_class_crossed(c, lossy, at))
+			continue;
+		local->lost += lost;
+		local->sent += sum->sent;
+		local->unanswered += lost + sum->reverse;
+		local->weighed += witnesses.forward + witnesses.unknown;
 	}
-	return 0;
 }
 
 /* Notes the switches or ToRs at both ends of a link: the judge compares each of these
@@ -329,6 +352,9 @@ suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
 	 * cable were free. */
 	if (who.type == RM_PART_LINK && second == NO_LOCAL)
 		add_ends(c, who.elements[0], candidate);
+	who.one_class = c->locals[local].one_class &&
+			(second == NO_LOCAL || c->locals[second].one_class);
+	who.dscp = c->locals[local].dscp;
 	candidate->wide =
 	    who.transit == NULL && who.type != RM_PART_PATH && who.type != RM_PART_LINK;
 	c->suspects[c->suspect_count++] = who;
@@ -479,7 +505,11 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 	if (r == 0)
 		r = report_base_loss(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
-		r = count_path(c, &c->lossy[i]);
+		r = add_locals(c, c->lossy[i].path);
+	if (r == 0 && !c->slow && !c->late)
+		r = localise_one_class_find(c);
+	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
+		count_path(c, &c->lossy[i]);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
 		r = localise_observe_path(c, &c->lossy[i]);
 	for (uint32_t i = 0; r == 0 && i < c->local_count; i++) {

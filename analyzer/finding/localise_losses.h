@@ -21,6 +21,9 @@ struct localise_suspect {                     /* one of the judge's candidates *
 	 * all packets. and_back: also for those in the other direction. */
 	const struct localise_element *transit;
 	bool and_back;
+	/* It is judged by the packets of the class dscp alone. */
+	bool one_class;
+	uint8_t dscp;
 };
 
 /* One element of the judge: a switch, a link, a pair, or a transit, i.e. the packets
@@ -32,6 +35,10 @@ struct localise_local {
 	/* Of a pair, and of each of its transits: index of the next transit + 1; 0:
 	 * there is none. */
 	uint32_t next_transit;
+	/* It loses packets of the class dscp only, if any: packets of other classes are
+	 * no evidence for or against it. See localise_one_class. */
+	bool one_class;
+	uint8_t dscp;
 	/* Of a transit, on the lossy paths: probes sent, and those without a reply. */
 	double sent, unanswered;
 	double lost;    /* probes on their way out, or in an unknown direction */
@@ -44,9 +51,16 @@ struct localise_local {
 			     0: not made yet */
 };
 
+enum localise_lossy_classes { LOCALISE_ALL_CLASSES, LOCALISE_CLASS, LOCALISE_OTHERS };
+
 struct localise_lossy { /* a lossy path, and its counts */
 	struct localise_path *path;
 	struct localise_sum sum;
+	/* What is summed: all packets, those of the class dscp, or those of the others.
+	 */
+	enum localise_lossy_classes classes;
+	uint8_t dscp;
+	bool again; /* another entry is of the same path */
 };
 
 struct localise_cable {
@@ -55,6 +69,7 @@ struct localise_cable {
 };
 
 struct localise_fan;
+struct localise_over;
 
 struct localise_case {
 	struct rm_judge *judge;
@@ -71,6 +86,8 @@ struct localise_case {
 	bool by_flow; /* flows lose all their probes: each flow is one observation */
 	struct localise_cable *cables; /* memory of suspect_cables */
 	size_t cable_size;
+	struct localise_over *over; /* by local: see localise_one_class */
+	size_t over_size;
 	uint64_t stamp;     /* see localise_element.stamp and localise_path.stamp */
 	bool slow;          /* judges minutes, for small losses */
 	bool late;          /* judges late replies as losses */
@@ -81,6 +98,10 @@ struct localise_case {
 	rm_mono_t now;
 	int64_t current_ns; /* a path without a row for longer is not used now */
 };
+
+/* Makes room for `need` items of `size` bytes in *(void **)array, which has room for
+ * *have items. -ENOMEM. */
+int localise_losses_grow(void *array, size_t *have, size_t need, size_t size);
 
 #define LOCALISE_MAX_PARTS 128 /* parts that are blamed at the same time */
 #define LOCALISE_MIN_LOST 2.5  /* with fewer losses an element is no suspect */

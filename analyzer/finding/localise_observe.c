@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_fan.h"
+#include "analyzer/finding/localise_one_class.h"
 #include "analyzer/finding/localise_transit.h"
 
 #define MAX_PATHS_ASKED 128
@@ -14,23 +15,6 @@
  * over another path crosses the part, and such replies prove nothing about it:
  * therefore at most this many of them count. */
 #define MAX_OTHER_REPLIES 2
-
-int
-localise_losses_grow(void *array, size_t *have, size_t need, size_t size)
-{
-	void **p = array;
-	const size_t count = need + need / 2 + 64;
-	void *bigger;
-
-	if (need <= *have)
-		return 0;
-	bigger = realloc(*p, count * size);
-	if (bigger == NULL)
-		return -ENOMEM;
-	*p = bigger;
-	*have = count;
-	return 0;
-}
 
 static int
 observe(struct localise_case *c, double sent, double lost, const uint32_t *elements,
@@ -80,6 +64,14 @@ observe_lost_replies(struct localise_case *c, const struct localise_path *path,
 			 path->pair->back);
 }
 
+static void
+add_crossed(const struct localise_case *c, const struct localise_lossy *lossy,
+    uint32_t local, uint32_t *elements, uint32_t *count)
+{
+	if (localise_one_class_crossed(c, lossy, local))
+		elements[(*count)++] = local;
+}
+
 int
 localise_observe_path(struct localise_case *c, const struct localise_lossy *lossy)
 {
@@ -92,14 +84,14 @@ localise_observe_path(struct localise_case *c, const struct localise_lossy *loss
 	int r = 0;
 
 	for (uint8_t i = 0; i < path->element_count; i++)
-		elements[count++] = path->elements[i]->local;
-	elements[count++] = path->pair->local;
+		add_crossed(c, lossy, path->elements[i]->local, elements, &count);
+	add_crossed(c, lossy, path->pair->local, elements, &count);
 	for (uint8_t i = 0; c->with_transits && i < path->element_count; i++) {
 		const uint32_t transit =
 		    localise_transit_suspect(c, path->pair, path->elements[i]);
 
 		if (transit != LOCALISE_NO_LOCAL)
-			elements[count++] = transit;
+			add_crossed(c, lossy, transit, elements, &count);
 	}
 	if (sum.sent > sum.unknown)
 		r = observe(c, sum.sent - sum.unknown, sum.forward, elements, count);
@@ -142,10 +134,21 @@ arrived_back(const struct localise_sum *sum)
 	return sum->sent - sum->forward - sum->unknown - sum->reverse;
 }
 
-/* The counts of a sample of the element's paths; times *scale: those of all paths. */
+/* The part of the counts that is evidence for or against the element. */
+static struct localise_sum
+witnesses_over(
+    const struct localise_case *c, uint32_t local, const struct localise_sum *sum)
+{
+	const struct localise_sum of = localise_one_class_over(c, local, sum);
+
+	return localise_observe_witnesses(c, &of);
+}
+
+/* The counts of a sample of the element's paths; times *scale: those of all paths.
+ * local: the element for which these counts are evidence. */
 static struct localise_sum
 ask(const struct localise_case *c, const struct localise_map *map, localise_seen *seen,
-    const struct localise_element *at, double *scale)
+    const struct localise_element *at, uint32_t local, double *scale)
 {
 	const size_t asked = localise_observe_asked(at);
 	struct localise_sum sum = { 0 };
@@ -153,16 +156,16 @@ ask(const struct localise_case *c, const struct localise_map *map, localise_seen
 	for (size_t i = 0; i < asked; i++)
 		seen(map, localise_observe_asked_path(at, i), c->now, &sum);
 	*scale = (double)at->path_count / fmax((double)asked, 1);
-	return localise_observe_witnesses(c, &sum);
+	return witnesses_over(c, local, &sum);
 }
 
 /* Replies to probes over an element's paths. */
 static double
 replies(const struct localise_case *c, const struct localise_map *map,
-    localise_seen *seen, const struct localise_element *at)
+    localise_seen *seen, const struct localise_element *at, uint32_t local)
 {
 	double scale;
-	const struct localise_sum sum = ask(c, map, seen, at, &scale);
+	const struct localise_sum sum = ask(c, map, seen, at, local, &scale);
 
 	return scale * arrived_back(&sum);
 }
@@ -175,7 +178,7 @@ observe_at_switch(struct localise_case *c, const struct localise_map *map,
 {
 	const struct localise_element *at = c->locals[local].element;
 	const float share = (float)at->path_count / (float)map->path_count;
-	const double same = replies(c, map, seen, at);
+	const double same = replies(c, map, seen, at, local);
 	const double others = same / (double)share - same;
 
 	return share < 1 ? observe_replies(
@@ -198,9 +201,9 @@ comes_over(const struct localise_path *path, const struct localise_element *link
 /* Replies that left this ToR (up), or arrived at it, and may have crossed the link. */
 static double
 replies_at(const struct localise_case *c, const struct localise_map *map,
-    localise_seen *seen, const struct localise_element *tor, bool up,
-    const struct localise_element *link)
+    localise_seen *seen, const struct localise_element *tor, bool up, uint32_t local)
 {
+	const struct localise_element *link = c->locals[local].element;
 	const size_t asked = localise_observe_asked(tor);
 	const double scale = (double)tor->path_count / (double)asked;
 	struct localise_sum same = { 0 }, others = { 0 };
@@ -212,8 +215,8 @@ replies_at(const struct localise_case *c, const struct localise_map *map,
 			seen(map, path, c->now,
 			    comes_over(path, link) ? &same : &others);
 	}
-	same = localise_observe_witnesses(c, &same);
-	others = localise_observe_witnesses(c, &others);
+	same = witnesses_over(c, local, &same);
+	others = witnesses_over(c, local, &others);
 	return scale * arrived_back(&same) +
 	       fmin(scale * arrived_back(&others), MAX_OTHER_REPLIES);
 }
@@ -234,7 +237,7 @@ observe_at_tor(struct localise_case *c, const struct localise_map *map,
 	for (uint32_t i = 0; i < fan->count; i++)
 		if (fan->parts[i].local == local)
 			return observe_replies(c, local,
-			    replies_at(c, map, seen, tor, up, c->locals[local].element),
+			    replies_at(c, map, seen, tor, up, local),
 			    fan->parts[i].share);
 	return 0;
 }
@@ -245,7 +248,8 @@ observe_at_pair(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
 {
 	const struct localise_element *back = c->locals[local].element->back;
-	const double arrived = back->path_count > 0 ? replies(c, map, seen, back) : 0;
+	const double arrived =
+	    back->path_count > 0 ? replies(c, map, seen, back, local) : 0;
 
 	return arrived >= 1 ? observe(c, arrived, 0, &local, 1) : 0;
 }
@@ -266,8 +270,8 @@ observe_at_transit(struct localise_case *c, const struct localise_map *map,
 		seen(map, path, c->now,
 		    localise_path_crosses(path, l->element) ? &same : &others);
 	}
-	same = localise_observe_witnesses(c, &same);
-	others = localise_observe_witnesses(c, &others);
+	same = witnesses_over(c, local, &same);
+	others = witnesses_over(c, local, &others);
 	return share > 0 ? observe_replies(c, local,
 			       arrived_back(&same) +
 				   fmin(arrived_back(&others), MAX_OTHER_REPLIES),
@@ -322,7 +326,7 @@ localise_observe_arrivals(struct localise_case *c, const struct localise_map *ma
 		    (of->transit == NULL || localise_path_crosses(path, of->element)))
 			seen(map, path, c->now, &sum);
 	}
-	sum = localise_observe_witnesses(c, &sum);
+	sum = witnesses_over(c, local, &sum);
 	arrived = (double)at->path_count / (double)asked *
 		  (sum.sent - sum.forward - sum.unknown);
 	if (arrived < 1)
@@ -337,8 +341,8 @@ localise_observe_share(const struct localise_case *c, const struct localise_map 
 	double sent = 0, lost = 0, scale;
 
 	for (size_t i = 0; i < suspect->element_count; i++) {
-		const struct localise_sum sum =
-		    ask(c, map, seen, suspect->elements[i], &scale);
+		const struct localise_sum sum = ask(c, map, seen, suspect->elements[i],
+		    suspect->elements[i]->local, &scale);
 
 		sent += scale * sum.sent;
 		lost += scale * (sum.forward + sum.unknown);

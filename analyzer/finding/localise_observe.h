@@ -36,8 +36,4 @@ double localise_observe_share(const struct localise_case *c,
     const struct localise_map *map, localise_seen *seen,
     const struct localise_suspect *suspect);
 
-/* Makes room for `need` items of `size` bytes in *(void **)array, which has room for
- * *have items. -ENOMEM. */
-int localise_losses_grow(void *array, size_t *have, size_t need, size_t size);
-
 #endif

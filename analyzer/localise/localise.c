@@ -10,7 +10,6 @@
 #include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_one_link.h"
 #include "analyzer/paths/localise_bins.h"
-#include "analyzer/paths/localise_classes.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
 #include "analyzer/paths/localise_part.h"
@@ -380,8 +379,6 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 /* The loss of parts that are not at fault: limits of what is learnt */
 #define LEAST_USUAL_LOSS 1e-5
 #define MOST_USUAL_LOSS 7e-4
-/* Share of large packets among the losses from which on size matters, not class. */
-#define LARGE_OF_LOST 0.9
 /* No switch or ToR is named from this blamed part on: see is_minor_switch. */
 #define MANY_PARTS 24
 /* With so many lossy paths, or listed paths, the judgement is done less often. */
@@ -738,40 +735,6 @@ is_minor_switch(
 	return nth >= MANY_PARTS && (type == RM_PART_SWITCH || type == RM_PART_TOR);
 }
 
-/* Nearly all losses of the last seconds are of large packets. These may be of one class
- * by chance, because there are few of them. */
-static bool
-loses_large_alone(const struct localise_map *map, rm_mono_t now)
-{
-	double lost = 0, large = 0;
-
-	for (size_t i = 0; i < map->lossy_count; i++)
-		for (uint32_t age = 0; age < 2; age++) {
-			const struct localise_counts_seen *seen =
-			    localise_path_row(map->lossy[i], age, now);
-
-			if (seen == NULL)
-				continue;
-			lost += (double)seen->forward + seen->reverse + seen->unknown;
-			large += (double)seen->large_lost;
-		}
-	return large >= LARGE_OF_LOST * lost;
-}
-
-/* Decides whether the map is judged for one class only. If only packets of one class
- * are lost, the arrived packets of other classes prove nothing: a part that loses all
- * packets of this class must not be judged like one that passes some packets. */
-static void
-look_for_class(struct localise_map *map, rm_mono_t now)
-{
-	struct localise_classes classes = { .counted = { INT64_MIN } };
-
-	for (size_t i = 0; i < map->lossy_count; i++)
-		localise_classes_add(&classes, map->lossy[i], now);
-	map->one_class = localise_classes_one_alone(&classes, false, &map->dscp) &&
-			 !loses_large_alone(map, now);
-}
-
 static int
 explain(struct localise *localise, struct localise_case *c,
     const struct localise_now *now, bool slow, struct rm_explanation *ret)
@@ -791,18 +754,6 @@ explain(struct localise *localise, struct localise_case *c,
 	return localise_find_parts(c, ret);
 }
 
-/* Weighs a finding with the counts of all classes, which its evidence contains. */
-static void
-weigh(struct localise *localise, const struct localise_now *now,
-    const struct localise_finding *finding, bool slow)
-{
-	const bool one_class = localise->map.one_class;
-
-	localise->map.one_class = false;
-	localise_standings_weigh(&localise->standings, now, finding, slow);
-	localise->map.one_class = one_class;
-}
-
 static int
 judge_case(struct localise *localise, struct localise_case *c,
     const struct localise_now *now, bool slow)
@@ -811,8 +762,6 @@ judge_case(struct localise *localise, struct localise_case *c,
 	struct localise_finding finding;
 	int r;
 
-	if (!slow)
-		look_for_class(&localise->map, now->now);
 	r = explain(localise, c, now, slow, &explanation);
 	if (slow && r == 0)
 		localise_minutes_begin(&localise->minutes, now->now);
@@ -834,9 +783,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 		else
 			finding.minutes_contradict = localise_minutes_explain(
 			    &localise->minutes, &localise->map, &finding, now->now);
-		weigh(localise, now, &finding, slow);
+		localise_standings_weigh(&localise->standings, now, &finding, slow);
 	}
-	localise->map.one_class = false;
 	if (r < 0)
 		return r;
 	if (slow) {

@@ -30,8 +30,8 @@ void localise_classes_add(
 void localise_classes_end(struct localise_classes *classes, rm_mono_t now);
 
 /* True: only packets of the class *dscp are lost, and so many of other classes have
- * arrived that this is no chance. was: it was true a second ago; then less evidence is
- * enough. */
+ * arrived that this is no chance. was: it was true a second ago, or the judge has found
+ * it; then less evidence is enough. */
 bool localise_classes_one_alone(
     const struct localise_classes *classes, bool was, uint8_t *dscp);
 

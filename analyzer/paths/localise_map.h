@@ -48,6 +48,10 @@ void localise_path_newest(const struct localise_map *map,
 void localise_path_recent(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
+/* The counts of one class. others, if not NULL: those of all other classes. */
+struct localise_sum localise_sum_of_class(
+    const struct localise_sum *sum, uint8_t dscp, struct localise_sum *others);
+
 /* Adds the timed round trips of the newest two sets of rows as .sent, and the slow ones
  * of them, with replies that arrived after their timeout, as .unknown. For a path that
  * has become slow between the two sets, only the newest one counts. */

@@ -19,6 +19,7 @@
 #define LOCALISE_MAX_PATHS 2097152 /* over all racks */
 #define LOCALISE_PATH_ELEMENTS 18
 #define LOCALISE_PATH_CLASSES 2 /* of one path, those that are counted apart */
+#define LOCALISE_SUM_CLASSES 4  /* of several paths, likewise: the first ones */
 #define LOCALISE_BINS 8
 #define LOCALISE_BIN_NS (16 * RM_NS_PER_S)
 
@@ -47,6 +48,7 @@ struct localise_element {
 
 struct localise_class_seen { /* probes of one class (DSCP); saturating */
 	uint16_t sent, lost;
+	float gone; /* see localise_counts_seen */
 	uint8_t dscp;
 };
 
@@ -156,9 +158,10 @@ struct localise_map {
 	int64_t bin;                  /* number of the newest bin */
 	int64_t row_interval_ns;
 	uint64_t stamp; /* of the newest localise_case */
-	/* True while the judge looks for a part that loses only packets of class dscp:
-	 * then the counts of sent probes contain only this class. */
-	bool one_class;
+};
+
+struct localise_class_sum {
+	float sent, lost, gone; /* as in localise_sum; sent 0: none */
 	uint8_t dscp;
 };
 
@@ -179,6 +182,8 @@ struct localise_sum {
 	 * any reply to two probes or more; without any reply, also to one probe. */
 	double hit, dead, gone;
 	double slow_s; /* only of localise_path_late: seconds of all late replies */
+	/* By class; empty for a sum of bins, or of late replies. */
+	struct localise_class_sum by_class[LOCALISE_SUM_CLASSES];
 };
 
 /* One of the functions that add a path's counts to *sum: of the newest rows, of the

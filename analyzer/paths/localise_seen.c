@@ -119,8 +119,8 @@ plus(uint16_t have, uint64_t more)
 }
 
 static void
-add_class(
-    struct localise_counts_seen *seen, const struct wire_path_row *row, uint64_t lost)
+add_class(struct localise_counts_seen *seen, const struct wire_path_row *row,
+    uint64_t lost, float gone)
 {
 	for (size_t i = 0; i < LOCALISE_PATH_CLASSES && row->sent > 0; i++) {
 		struct localise_class_seen *of = &seen->by_class[i];
@@ -130,6 +130,7 @@ add_class(
 		of->dscp = row->dscp;
 		of->sent = plus(of->sent, row->sent);
 		of->lost = plus(of->lost, lost);
+		of->gone += gone;
 		return;
 	}
 }
@@ -167,7 +168,7 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 	seen->slow += (float)row->slow;
 	seen->overdue += (float)row->overdue;
 	seen->slow_s += (float)row->slow_ns / (float)RM_NS_PER_S;
-	add_class(seen, row, lost);
+	add_class(seen, row, lost, flows.gone);
 	seen->large_sent += (float)row->large_sent;
 	seen->large_lost += (float)row->large_lost;
 	if (row->large_bytes > 0 &&
@@ -219,17 +220,69 @@ add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
 	sum->tuples_gone += gone / fmax(seen->classes, 1);
 }
 
-/* The share of the probes that are of the class for which the map is judged; 1: it is
- * judged for all. */
-static double
-share_of_class(const struct localise_map *map, const struct localise_counts_seen *seen)
+static struct localise_class_sum *
+class_of_sum(struct localise_sum *sum, uint8_t dscp)
 {
-	if (!map->one_class)
-		return 1;
-	for (size_t i = 0; i < LOCALISE_PATH_CLASSES; i++)
-		if (seen->by_class[i].sent > 0 && seen->by_class[i].dscp == map->dscp)
-			return fmin(seen->by_class[i].sent / fmax(seen->all, 1), 1);
-	return 0;
+	for (size_t i = 0; i < LOCALISE_SUM_CLASSES; i++)
+		if (sum->by_class[i].sent <= 0 || sum->by_class[i].dscp == dscp)
+			return &sum->by_class[i];
+	return NULL;
+}
+
+/* sent: of all classes of these rows; each has its share of it. */
+static void
+add_classes(
+    const struct localise_counts_seen *seen, double sent, struct localise_sum *sum)
+{
+	for (size_t i = 0; i < LOCALISE_PATH_CLASSES; i++) {
+		const struct localise_class_seen *of = &seen->by_class[i];
+		struct localise_class_sum *to;
+
+		if (of->sent == 0)
+			break;
+		to = class_of_sum(sum, of->dscp);
+		if (to == NULL)
+			continue;
+		to->dscp = of->dscp;
+		to->sent += (float)(sent * fmin(of->sent / fmax(seen->all, 1), 1));
+		to->lost += of->lost;
+		to->gone += of->gone;
+	}
+}
+
+/* share: the part of the losses; gone: flows that lost all. */
+static struct localise_sum
+part_of_sum(const struct localise_sum *sum, double sent, double share, double gone)
+{
+	struct localise_sum ret = *sum;
+
+	ret.forward *= share;
+	ret.reverse *= share;
+	ret.unknown *= share;
+	ret.sent = fmax(sent, ret.forward + ret.reverse + ret.unknown);
+	ret.tuples = fmin(sum->tuples, ret.sent);
+	ret.tuples_gone = fmin(gone, ret.tuples);
+	return ret;
+}
+
+struct localise_sum
+localise_sum_of_class(
+    const struct localise_sum *sum, uint8_t dscp, struct localise_sum *others)
+{
+	const double lost = sum->forward + sum->reverse + sum->unknown;
+	struct localise_sum ret = *sum;
+	const struct localise_class_sum *of = class_of_sum(&ret, dscp);
+	double sent = 0, share = 0, gone = 0;
+
+	if (of != NULL) {
+		sent = fmin((double)of->sent, sum->sent);
+		gone = (double)of->gone;
+		share = lost > 0 ? fmin((double)of->lost / lost, 1) : 0;
+	}
+	if (others != NULL)
+		*others = part_of_sum(
+		    sum, sum->sent - sent, 1 - share, fmax(sum->gone - gone, 0));
+	return part_of_sum(sum, sent, share, gone);
 }
 
 static void
@@ -243,6 +296,7 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 	sum->forward += seen->forward;
 	sum->reverse += seen->reverse;
 	sum->unknown += seen->unknown;
+	add_classes(seen, (double)seen->sent, sum);
 	if (!newest) {
 		sum->older_lost += lost;
 		return;
@@ -257,27 +311,6 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 		return;
 	sum->dead += seen->dead;
 	sum->hit += (double)seen->hit;
-}
-
-/* Adds the sent probes of the class for which the map is judged, and all losses: nearly
- * all of them are of that class. */
-static void
-add_of_class(const struct localise_map *map, const struct localise_counts_seen *seen,
-    bool newest, struct localise_sum *sum)
-{
-	const double share = share_of_class(map, seen);
-	struct localise_counts_seen of = *seen;
-	const double lost = (double)seen->forward + seen->reverse + seen->unknown;
-
-	if (!map->one_class) {
-		add_seen(seen, newest, sum);
-		return;
-	}
-	of.sent = (float)fmax((double)seen->sent * share, lost);
-	of.all = (uint32_t)fmax(round(seen->all * share_of_class(map, seen)), lost);
-	of.flows = (uint32_t)round(seen->flows / fmax(seen->classes, 1));
-	of.classes = 1;
-	add_seen(&of, newest, sum);
 }
 
 const struct localise_counts_seen *
@@ -307,13 +340,15 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 		 * it does not count as good. */
 		if (seen->frame == rack->frame &&
 		    seen->forward + seen->reverse + seen->unknown == 0) {
-			const double rate = path->rate * share_of_class(map, seen);
+			const double sent =
+			    path->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
 
-			sum->sent += rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
+			sum->sent += sent;
+			add_classes(seen, sent, sum);
 			sum->flows += seen->flows;
 			add_tuples(seen->flows, 0, seen, sum);
-			sum->all +=
-			    seen->all + rate * (double)implied / (double)RM_NS_PER_S;
+			sum->all += seen->all +
+				    path->rate * (double)implied / (double)RM_NS_PER_S;
 		}
 		return;
 	}
@@ -323,7 +358,7 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 
 		if (seen == NULL)
 			continue;
-		add_of_class(map, seen, age == 0, sum);
+		add_seen(seen, age == 0, sum);
 		if (seen->forward + seen->unknown == 0)
 			continue;
 		if (rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
@@ -364,7 +399,7 @@ localise_path_newest(const struct localise_map *map, const struct localise_path 
 		   (seen->frame == rack->first && rack->frame > rack->first)) {
 		return;
 	}
-	add_of_class(map, seen, true, sum);
+	add_seen(seen, true, sum);
 }
 
 void

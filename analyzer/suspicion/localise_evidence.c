@@ -799,8 +799,8 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	localise_sizes_see(now->now, finding->suspect, look.link.back, &sizes);
 	large_alone = localise_sizes_large_alone(&sizes, s->named && s->large_alone);
 	add_classes(&s->classes, now->now, finding->suspect, look.link.back);
-	one_class =
-	    localise_classes_one_alone(&s->classes, s->named && s->one_class, &s->dscp);
+	one_class = localise_classes_one_alone(&s->classes,
+	    finding->suspect->one_class || (s->named && s->one_class), &s->dscp);
 	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,
 		&traffic, slow, large_alone || one_class, &kind))
 		return;

@@ -1,0 +1,231 @@
+#include "analyzer/finding/localise_one_class.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/finding/localise_case.h"
+#include "analyzer/finding/localise_find.h"
+#include "analyzer/paths/localise_map.h"
+
+#define RACKS 4
+#define SPINES 2
+#define FLOWS 40
+#define BEGAN_NS (100 * RM_NS_PER_S)
+
+struct fabric { /* each rack probes each other one over each spine, in two classes */
+	struct localise_map map;
+	struct localise_case c;
+	rm_mono_t now;
+};
+
+static int
+setup(void **state)
+{
+	static struct fabric fabric;
+
+	fabric = (struct fabric){ .map = { .row_interval_ns = RM_NS_PER_S },
+		.now = { BEGAN_NS } };
+	assert_int_equal(localise_case_init(&fabric.c, false), 0);
+	*state = &fabric;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fabric *fabric = *state;
+
+	localise_case_release(&fabric->c);
+	localise_map_release(&fabric->map);
+	return 0;
+}
+
+struct probes {
+	int src, spine, dst;
+	uint8_t dscp;
+};
+
+/* How many of so many probes are lost. */
+typedef uint64_t lost_of(const struct probes *probes, uint64_t sent);
+
+static void
+add_row(struct fabric *fabric, const struct probes *probes, lost_of *of)
+{
+	const uint64_t sent = probes->dscp == 26 ? 6 * FLOWS : 2 * FLOWS;
+	const uint64_t lost = of(probes, sent);
+	char path[2 * RM_NAME_BYTES], dst[RM_NAME_BYTES], src[RM_NAME_BYTES];
+	const struct wire_path_row row = { .dst_tor = dst,
+		.path = path,
+		.dscp = probes->dscp,
+		.flows = FLOWS,
+		.flows_dead = lost == sent ? FLOWS : 0,
+		.flows_silent = lost == sent ? FLOWS : 0,
+		.flows_partial = lost == sent ? 0 : (uint32_t)lost,
+		.sent = sent,
+		.lost_forward = lost };
+	struct localise_path *route;
+	struct localise_rack *rack;
+
+	snprintf(src, sizeof src, "tor%d", probes->src);
+	snprintf(dst, sizeof dst, "tor%d", probes->dst);
+	snprintf(path, sizeof path, "tor%d@10.0.%d.1 s%d@10.1.%d.%d tor%d@10.2.%d.%d",
+	    probes->src, probes->src, probes->spine, probes->src, probes->spine,
+	    probes->dst, probes->dst, probes->spine);
+	assert_int_equal(localise_map_rack(&fabric->map, src, &rack), 0);
+	assert_int_equal(localise_map_path(&fabric->map, rack, &row, &route), 0);
+	assert_int_equal(localise_map_row(&fabric->map, route, &row, RM_NS_PER_S,
+			     RM_NS_PER_S, fabric->now),
+	    0);
+}
+
+static void
+add_rows(struct fabric *fabric, int src, lost_of *of)
+{
+	char name[RM_NAME_BYTES];
+	struct localise_rack *rack;
+
+	snprintf(name, sizeof name, "tor%d", src);
+	assert_int_equal(localise_map_rack(&fabric->map, name, &rack), 0);
+	localise_map_frame(rack, (rm_wall_t){ fabric->now.ns }, 0, fabric->now);
+	for (int dst = 1; dst <= RACKS; dst++)
+		for (int spine = 1; dst != src && spine <= SPINES; spine++)
+			for (int class = 0; class < 2; class ++)
+				add_row(fabric,
+				    &(struct probes){
+					src, spine, dst, class == 0 ? 26 : 0 },
+				    of);
+}
+
+/* Two seconds of it. */
+static void
+explain(struct fabric *fabric, lost_of *of, struct rm_explanation *ret)
+{
+	for (int s = 0; s < 2; s++, fabric->now.ns += RM_NS_PER_S)
+		for (int src = 1; src <= RACKS; src++)
+			add_rows(fabric, src, of);
+	fabric->now.ns -= RM_NS_PER_S;
+	assert_int_equal(localise_case_build(&fabric->c, &fabric->map, fabric->now,
+			     localise_path_newest, NULL, NULL),
+	    0);
+	assert_int_equal(localise_find_parts(&fabric->c, ret), 0);
+}
+
+/* Its fitted share of loss; 0: it is not blamed. */
+static double
+loss_of(const struct fabric *fabric, const struct rm_explanation *explanation,
+    const char *name)
+{
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		struct rm_part part;
+
+		localise_suspect_part(
+		    &fabric->c.suspects[explanation->parts[i].candidate], &part);
+		if (strcmp(part.name, name) == 0)
+			return explanation->parts[i].loss;
+	}
+	return 0;
+}
+
+static int
+class_of(const struct fabric *fabric, const char *key)
+{
+	const struct localise_element *element;
+
+	HASH_FIND_STR(fabric->map.elements, key, element);
+	assert_non_null(element);
+	return fabric->c.locals[element->local].one_class
+		   ? fabric->c.locals[element->local].dscp
+		   : -1;
+}
+
+static bool
+is_at(const struct probes *probes, int tor)
+{
+	return probes->src == tor || probes->dst == tor;
+}
+
+static uint64_t
+lost_at_tor_and_link(const struct probes *probes, uint64_t sent)
+{
+	if (is_at(probes, 1) && probes->dscp == 26)
+		return sent;
+	return probes->spine == 1 && probes->dst == 3 ? sent / 5 : 0;
+}
+
+static void
+a_class_that_one_part_loses_is_not_looked_for_in_another(void **state)
+{
+	struct fabric *fabric = *state;
+	struct rm_explanation explanation;
+
+	explain(fabric, lost_at_tor_and_link, &explanation);
+	assert_int_equal(class_of(fabric, "tor1"), 26);
+	assert_int_equal(class_of(fabric, "s1>tor3@10.2.3.1"), -1);
+	assert_int_equal(explanation.part_count, 2);
+	assert_true(loss_of(fabric, &explanation, "tor1") >= 0.98);
+	assert_true(loss_of(fabric, &explanation, "s1--tor3") >= 0.1);
+	assert_true(loss_of(fabric, &explanation, "s1--tor3") <= 0.3);
+}
+
+static uint64_t
+lost_in_two_classes(const struct probes *probes, uint64_t sent)
+{
+	return (is_at(probes, 1) && probes->dscp == 26) ||
+		       (is_at(probes, 4) && probes->dscp == 0)
+		   ? sent
+		   : 0;
+}
+
+static void
+two_parts_may_lose_two_classes(void **state)
+{
+	struct fabric *fabric = *state;
+	struct rm_explanation explanation;
+
+	explain(fabric, lost_in_two_classes, &explanation);
+	assert_int_equal(class_of(fabric, "tor1"), 26);
+	assert_int_equal(class_of(fabric, "tor4"), 0);
+	assert_int_equal(explanation.part_count, 2);
+	assert_true(loss_of(fabric, &explanation, "tor1") >= 0.98);
+	assert_true(loss_of(fabric, &explanation, "tor4") >= 0.98);
+}
+
+static uint64_t
+lost_everything(const struct probes *probes, uint64_t sent)
+{
+	return is_at(probes, 1) ? sent : 0;
+}
+
+static void
+a_dead_part_is_judged_by_all_classes(void **state)
+{
+	struct fabric *fabric = *state;
+	struct rm_explanation explanation;
+
+	explain(fabric, lost_everything, &explanation);
+	assert_int_equal(class_of(fabric, "tor1"), -1);
+	assert_int_equal(explanation.part_count, 1);
+	assert_true(loss_of(fabric, &explanation, "tor1") >= 0.98);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+		    a_class_that_one_part_loses_is_not_looked_for_in_another, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    two_parts_may_lose_two_classes, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    a_dead_part_is_judged_by_all_classes, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("localise_one_class", tests, NULL, NULL);
+}
