@@ -2,7 +2,7 @@
 // for its hosts, a few at a time; no other part of the page waits for the answers.
 
 import { NoAnswer, ask } from "./ask.js";
-import { element, say, show, table } from "./element.js";
+import { element, setText, show, table } from "./element.js";
 import { COLUMNS, agentOf, hostsIn, oddness, releasesOf, row, sorted } from "./hosts.js";
 import { count, several } from "./words.js";
 
@@ -21,8 +21,8 @@ const searched = (host) => `${host.host} ${host.region} ${host.tor} ${host.state
 
 // Computes once per answer what every drawing needs: there may be 16,000 hosts, and each letter typed
 // into the filter draws again.
-function answered(rack, told) {
-  const hosts = sorted(told).map((host) => ({ ...host, region: rack.region, tor: rack.tor }));
+function answered(rack, list) {
+  const hosts = sorted(list).map((host) => ({ ...host, region: rack.region, tor: rack.tor }));
   for (const host of hosts) host.searched = searched(host);
   return { hosts, releases: releasesOf(hosts), well: hosts.filter((each) => each.state === "ok").length };
 }
@@ -54,7 +54,7 @@ function chosen(answers, text, common) {
 }
 
 export function agents() {
-  const told = new Map(); // by key(rack): its hosts, or { why } they are not known
+  const byRack = new Map(); // by key(rack): its hosts, or { reason } why they are not known
   const summary = element("p", { class: "quiet" }, "Asking…");
   const silent = element("p", { class: "trouble", hidden: true });
   const most = element("p", { class: "quiet" });
@@ -70,7 +70,7 @@ export function agents() {
   });
   let racks = [];
   let drawn = "";
-  let changes = 0; // number of changes of `told`
+  let changes = 0; // number of changes of `byRack`
   let drawnAt = -Infinity;
   let drawingMs = 0; // duration of the last drawing
   let timer = null;
@@ -89,22 +89,22 @@ export function agents() {
     const state = `${changes} ${racks.length} ${text}`;
     if (state === drawn) return; // keeps the elements, and with them a user's selection
     drawn = state;
-    const here = racks.filter((rack) => told.has(key(rack)));
-    const failed = here.filter((rack) => told.get(key(rack)).why);
-    const answers = here.map((rack) => told.get(key(rack))).filter(({ hosts }) => hosts);
+    const here = racks.filter((rack) => byRack.has(key(rack)));
+    const failed = here.filter((rack) => byRack.get(key(rack)).reason);
+    const answers = here.map((rack) => byRack.get(key(rack))).filter(({ hosts }) => hosts);
     const releases = releasesOfAll(answers);
     const found = chosen(answers, text, releases[0]?.[0]);
     const sum = (figure) => answers.reduce((so_far, answer) => so_far + figure(answer), 0);
     const waiting = racks.length - here.length;
-    say(summary, `${several(sum(({ hosts }) => hosts.length), "host")}, ${count(sum(({ well }) => well))} ok${waiting > 0 ? `; ${count(waiting)} of ${several(racks.length, "rack")} not asked yet` : ""}.`);
-    say(silent, failed.length === 0 ? "" : `The hosts of ${several(failed.length, "rack")} are not known: ${failed.slice(0, 3).map((rack) => `${rack.tor} (${told.get(key(rack)).why})`).join(", ")}${failed.length > 3 ? ", …" : ""}`);
+    setText(summary, `${several(sum(({ hosts }) => hosts.length), "host")}, ${count(sum(({ well }) => well))} ok${waiting > 0 ? `; ${count(waiting)} of ${several(racks.length, "rack")} not asked yet` : ""}.`);
+    setText(silent, failed.length === 0 ? "" : `The hosts of ${several(failed.length, "rack")} are not known: ${failed.slice(0, 3).map((rack) => `${rack.tor} (${byRack.get(key(rack)).reason})`).join(", ")}${failed.length > 3 ? ", …" : ""}`);
     show(silent, failed.length > 0);
     counted.replaceChildren(
       answers.length === 0
         ? ""
         : table("Releases of agents", [["Release"], ["Agents", "number"], ["In racks", "number"]], releases.map(([release, ...numbers]) => [release, ...numbers.map(count)])),
     );
-    say(most, `${several(found.number, "agent")}${found.number > SHOWN ? `; ${SHOWN} of them are shown, those in trouble or of another release first` : ""}`);
+    setText(most, `${several(found.number, "agent")}${found.number > SHOWN ? `; ${SHOWN} of them are shown, those in trouble or of another release first` : ""}`);
     list.replaceChildren(
       found.number === 0 ? "" : table("Hosts and their agents", [COLUMNS[0], ["Rack"], ...COLUMNS.slice(1)], found.first.map((host) => [row(host)[0], inRack(host), ...row(host).slice(1)])),
     );
@@ -114,18 +114,18 @@ export function agents() {
     try {
       const answer = await ask(`/v1/hosts/${encodeURIComponent(rack.tor)}?region=${encodeURIComponent(rack.region)}`, PATIENCE_MS);
       const hosts = hostsIn(answer);
-      keep(rack, hosts ?? { why: "its aggregator is of an older release, which does not report hosts" });
+      keep(rack, hosts ?? { reason: "its aggregator is of an older release, which does not report hosts" });
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      keep(rack, { why: error.message });
+      keep(rack, { reason: error.message });
     }
   }
 
-  // answer: a list of hosts, or { why } they are not known
+  // answer: a list of hosts, or { reason } why they are not known
   function keep(rack, answer) {
     const text = JSON.stringify(answer);
-    if (told.get(key(rack))?.text === text) return;
-    told.set(key(rack), { ...(answer.why ? answer : answered(rack, answer)), text });
+    if (byRack.get(key(rack))?.text === text) return;
+    byRack.set(key(rack), { ...(answer.reason ? answer : answered(rack, answer)), text });
     changes++;
   }
 
@@ -170,9 +170,9 @@ export function agents() {
     update(known) {
       racks = [...known].sort((a, b) => BY_NAME.compare(key(a), key(b)));
       const here = new Set(racks.map(key));
-      for (const name of told.keys()) if (!here.has(name) && told.delete(name)) changes++;
+      for (const name of byRack.keys()) if (!here.has(name) && byRack.delete(name)) changes++;
       if (racks.length > 0 && !asking && timer === null) askAll();
-      else if (racks.length === 0) say(summary, "No rack has been reported yet.");
+      else if (racks.length === 0) setText(summary, "No rack has been reported yet.");
     },
     close() {
       closed = true;

@@ -2,7 +2,7 @@
 // views share.
 
 import { NoAnswer, ask } from "./ask.js";
-import { say } from "./element.js";
+import { setText } from "./element.js";
 import { clock, count } from "./words.js";
 import * as daemons from "./daemons.js";
 import * as history from "./history.js";
@@ -17,7 +17,7 @@ import * as sla from "./sla.js";
 // - title, and root: the element to show;
 // - update(known): called when `known` has changed;
 // - ask(), optional: called every each_ms, requests the data that only this view needs;
-// - fail(why), optional: called when the analyzer does not answer;
+// - fail(reason), optional: called when the analyzer does not answer;
 // - close(), optional: called when another view replaces it.
 const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, history, sla, daemons, kind }));
 
@@ -29,10 +29,10 @@ const MAX_BACK_OFF_MS = 8000;
 const MAX_KNOWN = 4000;
 
 // Data for all views. incidents: by id; changes: the number of the last change of an incident that
-// is known here; heard: time in ms of the analyzer's last answer.
-const known = { health: null, incidents: new Map(), changes: 0, heard: null };
+// is known here; answeredAt: time in ms of the analyzer's last answer.
+const known = { health: null, incidents: new Map(), changes: 0, answeredAt: null };
 const main = document.getElementById("view");
-const heard = document.getElementById("heard");
+const statusLine = document.getElementById("heard");
 let shown = null;
 let beats = 0;
 let failures = 0;
@@ -101,8 +101,8 @@ async function askCommon() {
   if (beats++ % HEALTH_EVERY === 0 || known.health === null) await askHealth();
   const open = await askIncidents();
   if (beats % OPEN_EVERY === 0) await askOpen();
-  say(document.getElementById("open"), open > 0 ? count(open) : "");
-  known.heard = Date.now();
+  setText(document.getElementById("open"), open > 0 ? count(open) : "");
+  known.answeredAt = Date.now();
 }
 
 async function askView(view) {
@@ -125,16 +125,16 @@ async function askAll() {
 
 // Shows in the head of the page when the analyzer last answered, or why it does not answer: old
 // data must not look live.
-function tellHeard(error) {
+function showStatus(error) {
   if (error !== null && !(error instanceof NoAnswer)) console.error(error);
   document.body.classList.toggle("stale", error !== null);
-  const since = known.heard === null ? "" : ` since ${clock(known.heard)}`;
+  const since = known.answeredAt === null ? "" : ` since ${clock(known.answeredAt)}`;
   const trouble = known.health?.trouble ? `; history: ${known.health.trouble}` : "";
   const regions = known.health?.regions.map((each) => each.region) ?? [];
   // A viewer who may see only some regions must not take the others for healthy.
   const only = known.health?.limited ? ` · you may see only ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}` : "";
   const advice = error?.status === 401 ? "; to send another token or certificate, reload the page" : "";
-  say(heard, error === null ? `live ${clock(known.heard)} UTC${only}${trouble}` : `no answer${since}: ${error.message}${advice}`);
+  setText(statusLine, error === null ? `live ${clock(known.answeredAt)} UTC${only}${trouble}` : `no answer${since}: ${error.message}${advice}`);
 }
 
 async function beat() {
@@ -142,10 +142,10 @@ async function beat() {
   try {
     await askAll();
     failures = 0;
-    tellHeard(null);
+    showStatus(null);
   } catch (error) {
     failures++;
-    tellHeard(error);
+    showStatus(error);
     if (error instanceof NoAnswer) shown.fail?.(error.message);
   }
   if (timer === null) timer = setTimeout(beat, pause());

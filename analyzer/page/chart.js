@@ -1,6 +1,6 @@
 // Line charts over time, as SVG. A time without a measurement is a gap in the line, never a zero.
 
-import { element, say } from "./element.js";
+import { element, setText } from "./element.js";
 import { clock } from "./words.js";
 
 const MOST_WIDE = 900;
@@ -91,13 +91,13 @@ export function chart(title, { from, to, series, marks = [], words }) {
     cursor.setAttribute("x1", x(time));
     cursor.setAttribute("x2", x(time));
     cursor.setAttribute("visibility", "visible");
-    say(readout, `${clock(time)}: ${found.map(([name, [, value]]) => `${name} ${value === null ? "–" : words(value)}`).join(", ")}`);
+    setText(readout, `${clock(time)}: ${found.map(([name, [, value]]) => `${name} ${value === null ? "–" : words(value)}`).join(", ")}`);
   };
   drawn.addEventListener("pointermove", pointAt);
   drawn.addEventListener("pointerdown", pointAt);
   drawn.addEventListener("pointerleave", () => {
     cursor.setAttribute("visibility", "hidden");
-    say(readout, "");
+    setText(readout, "");
   });
   return element(
     "figure",

@@ -1,7 +1,7 @@
 // What the counters of a rack mean: whether ECN, CNPs and PFC work, what the rules find, and settings
 // that are not as expected. A value that is not known (null) is never shown as zero.
 
-import { element, say, show, table } from "./element.js";
+import { element, setText, show, table } from "./element.js";
 import { hostsIn, hostsOf } from "./hosts.js";
 import { portsOf } from "./ports.js";
 import { servicesOf } from "./services.js";
@@ -77,7 +77,7 @@ const pressure = (rnic) => 100 * ((rnic.paused_pct ?? 0) + (rnic.pausing_pct ?? 
 
 function proofOf(proof) {
   const priorities = proof.priorities.filter(used);
-  const told = proof.rnics.filter((rnic) => pressure(rnic) > 0).sort((a, b) => pressure(b) - pressure(a));
+  const pressed = proof.rnics.filter((rnic) => pressure(rnic) > 0).sort((a, b) => pressure(b) - pressure(a));
   return [
     element("ul", { class: "answers" }, proof.answers.map(answerOf)),
     table(
@@ -102,12 +102,12 @@ function proofOf(proof) {
           ],
           priorities.map(priorityOf),
         ),
-    told.length === 0
+    pressed.length === 0
       ? null
       : table(
-          told.length > RNICS ? `The ${RNICS} RNICs under most pressure` : "RNICs under pressure",
+          pressed.length > RNICS ? `The ${RNICS} RNICs under most pressure` : "RNICs under pressure",
           [["RNIC"], ["receive load", "number"], ["ECN-marked", "number"], ["CNPs per mark", "number"], ["paused", "number"], ["pauses the switch", "number"]],
-          told
+          pressed
             .slice(0, RNICS)
             .map((rnic) => [
               nameOf(rnic),
@@ -146,7 +146,7 @@ const andMore = (named, all) => (all > named.length ? [...named, `${count(all - 
 
 // How pauses spread from their source: each step with the pausing part, the paused part, and how
 // much.
-function waysOf({ source, priority, steps, step_count }) {
+function spreadOf({ source, priority, steps, step_count }) {
   if (!steps?.length) return null;
   return table(
     `How pauses of priority ${priority} spread from ${source ?? "a source that is not known"}${step_count > steps.length ? `: ${steps.length} of ${count(step_count)}` : ""}`,
@@ -173,7 +173,7 @@ function pausesOf([pauses, read]) {
         clock(each.since),
       ]),
     ),
-    ...pauses.map(waysOf),
+    ...pauses.map(spreadOf),
   ];
 }
 
@@ -247,19 +247,19 @@ export function counters(hurting) {
       at = Date.now();
       for (const each of [trouble, ...notes]) show(each, false);
       for (const part of parts) {
-        const told = part.pick(answer);
-        const text = JSON.stringify(told);
+        const picked = part.pick(answer);
+        const text = JSON.stringify(picked);
         if (text === part.shown) continue;
         part.shown = text;
-        part.place.replaceChildren(...[part.make(told)].flat().filter(Boolean));
+        part.place.replaceChildren(...[part.make(picked)].flat().filter(Boolean));
       }
     },
     // The last answer stays visible, with its time.
-    fail(why) {
-      say(trouble, at === null ? `There are no counters to show: ${why}.` : `Counters cannot be refreshed: ${why}.`);
+    fail(reason) {
+      setText(trouble, at === null ? `There are no counters to show: ${reason}.` : `Counters cannot be refreshed: ${reason}.`);
       show(trouble, true);
       for (const each of notes) {
-        say(each, `As of ${clock(at)} UTC, not refreshed since.`);
+        setText(each, `As of ${clock(at)} UTC, not refreshed since.`);
         show(each, at !== null);
       }
     },

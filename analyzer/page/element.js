@@ -14,7 +14,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 // Sets a text. An equal text is not set again, so that a user's selection stays.
-export function say(node, text) {
+export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 

@@ -3,7 +3,7 @@
 
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
-import { element, say } from "./element.js";
+import { element, setText } from "./element.js";
 import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, pathOf, summary } from "./past.js";
 import { lookAtRegion } from "./past_region.js";
 import { duration, namesIn, percent } from "./words.js";
@@ -95,7 +95,7 @@ export function open([region, tor, until, span], known) {
 
   const head = element("h1", {});
   const name = tor || region;
-  say(head, tor ? `${tor} in the past` : region ? `Region ${region} in the past` : "History");
+  setText(head, tor ? `${tor} in the past` : region ? `Region ${region} in the past` : "History");
   return {
     title: name ? `${name}, history` : "History",
     root: element(

@@ -1,8 +1,8 @@
 // The view of one incident: which part is at fault, the evidence, and which services it affects.
 
 import { NoAnswer, ask } from "./ask.js";
-import { element, facts, say, show, table } from "./element.js";
-import { isOpen, list, told } from "./incidents.js";
+import { element, facts, setText, show, table } from "./element.js";
+import { isOpen, list, sentenceParts } from "./incidents.js";
 import { advice } from "./kind.js";
 import { endedOf, listOf, pathOf } from "./past.js";
 import { isBetweenRacks, rackPairs } from "./rack_pairs.js";
@@ -246,7 +246,7 @@ export function open([id], known) {
   let before = null; // the section of sameBefore()
   let pairs = null; // pairs of racks, for a part between racks
   let past = null; // the state in the history, if the analyzer does not know the incident
-  let pastSaid = ""; // the result of askPast(), as a sentence; "": not asked yet
+  let pastResult = ""; // the result of askPast(), as a sentence; "": not asked yet
 
   function beforeOf(incident) {
     before ??= sameBefore(incident);
@@ -262,11 +262,11 @@ export function open([id], known) {
     const text = JSON.stringify(incident);
     if (text === last) return;
     last = text;
-    const [what, seen] = told(incident);
-    say(head, what);
-    say(sight, seen);
+    const [what, seen] = sentenceParts(incident);
+    setText(head, what);
+    setText(sight, seen);
     state.className = `state ${isOpen(incident) ? "bad" : "ok"}`;
-    say(state, !isOpen(incident) ? "resolved" : note === "" ? "open" : "open when it was last reported");
+    setText(state, !isOpen(incident) ? "resolved" : note === "" ? "open" : "open when it was last reported");
     body.replaceChildren(
       ...[
         note,
@@ -286,34 +286,34 @@ export function open([id], known) {
     related.update(incident.related, incident.related.length);
   }
 
-  function tellUnknown() {
+  function showUnknown() {
     if (past !== null) {
       render(past, element("p", { class: "quiet" }, "The analyzer no longer knows this incident. This is the last state in the history."));
       return;
     }
-    if (pastSaid === "") askPast();
+    if (pastResult === "") askPast();
     last = "";
-    say(state, "");
+    setText(state, "");
     show(relatedHead, false);
     related.update([], 0);
     body.replaceChildren(
       element("p", { class: "trouble" }, `The analyzer does not know incident ${id}, or no longer knows it.`),
       known.health?.limited ? element("p", {}, "The incident may be of a region that you may not see.") : "",
-      element("p", {}, "It knows open incidents, and the last 4\u202f096 that ended since it was started. ", pastSaid),
+      element("p", {}, "It knows open incidents, and the last 4\u202f096 that ended since it was started. ", pastResult),
     );
   }
 
   // Called once. The answer may take 20 s, so no other request waits for it.
   async function askPast() {
-    pastSaid = "Searching the history…";
+    pastResult = "Searching the history…";
     try {
       past = await written(id);
-      pastSaid = "The history of the last 31 days does not have it.";
+      pastResult = "The history of the last 31 days does not have it.";
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      pastSaid = `The history cannot be read: ${error.message}.`;
+      pastResult = `The history cannot be read: ${error.message}.`;
     }
-    tellUnknown();
+    showUnknown();
   }
 
   return {
@@ -337,7 +337,7 @@ export function open([id], known) {
         pairs?.ask(isOpen(incident));
       } catch (error) {
         if (error.status !== 404) throw error;
-        tellUnknown();
+        showUnknown();
       }
     },
     update() {},

@@ -1,6 +1,6 @@
 // Lists of incidents, open and resolved.
 
-import { element, say, show } from "./element.js";
+import { element, setText, show } from "./element.js";
 import { age, clock, several } from "./words.js";
 
 export const href = (incident) => `#/incident/${encodeURIComponent(incident.id)}`;
@@ -12,7 +12,7 @@ const rank = (incident) => RANK[incident.severity] ?? 3;
 
 // Splits "RNIC h1/r0 at t1 neither sends nor receives: in 1.0 s ... Ruled out: ..." into the verdict
 // and the observation. The part after "Ruled out:" is left out: the evidence has it, too.
-export function told(incident) {
+export function sentenceParts(incident) {
   const [seen] = (incident.sentence ?? "").split(" Ruled out: ");
   const end = seen.indexOf(": ");
   return end < 0 ? [seen, ""] : [seen.slice(0, end), seen.slice(end + 2)];
@@ -38,16 +38,16 @@ class Line {
   }
 
   update(incident) {
-    const [what, seen] = told(incident);
+    const [what, seen] = sentenceParts(incident);
     const whom = incident.evidence?.services ? `: ${incident.evidence.services}` : "";
     const hurt = impact(incident) === "unknown" ? "" : ` · ${impact(incident)}${whom}`;
     this.item.className = `incident ${incident.state} ${incident.severity}`;
-    say(this.severity, incident.severity);
-    say(this.what, what);
-    say(this.seen, seen);
+    setText(this.severity, incident.severity);
+    setText(this.what, what);
+    setText(this.seen, seen);
     const end = isOpen(incident) ? `, for ${age(Math.max(0, Date.now() - new Date(incident.opened)))}` : ` to ${clock(incident.resolved)}`;
     const silent = incident.source_silent ? ", no daemon that reported it is connected" : "";
-    say(this.when, `${incident.region}${incident.tor ? ` · ${incident.tor}` : ""} · ${clock(incident.opened)}${end}${hurt}${silent}`);
+    setText(this.when, `${incident.region}${incident.tor ? ` · ${incident.tor}` : ""} · ${clock(incident.opened)}${end}${hurt}${silent}`);
   }
 }
 
@@ -99,7 +99,7 @@ export function open() {
         `${each.part} ${each.tor} ${each.region} ${each.kind} ${each.sentence} ${impact(each)} ${each.evidence?.services ?? ""}`.toLowerCase().includes(text),
     );
     all.update(fits, MOST);
-    say(counted, `${several(fits.length, "incident")}${fits.length > MOST ? `, ${MOST} of them are shown` : ""}`);
+    setText(counted, `${several(fits.length, "incident")}${fits.length > MOST ? `, ${MOST} of them are shown` : ""}`);
     show(nothing, incidents.length === 0);
   }
 

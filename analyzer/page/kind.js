@@ -2,7 +2,7 @@
 // serves as a file. A section is shown beside its incidents, and alone as #/kind/rnic-down.
 
 import { NoAnswer, askText } from "./ask.js";
-import { element, say } from "./element.js";
+import { element, setText } from "./element.js";
 
 let sections = null; // by kind; null: the file is not loaded yet
 
@@ -72,7 +72,7 @@ export function open([kind]) {
     root: element("article", { class: "one" }, element("p", { class: "path" }, element("a", { href: "#/incidents" }, "Incidents"), " / kind"), advice(kind ?? "", "h1"), head),
     update(known) {
       const open = [...known.incidents.values()].filter((each) => each.kind === kind && each.state === "open");
-      say(head, open.length === 0 ? "No incident of this kind is open." : `Open now: ${open.map((each) => each.part).join(", ")}.`);
+      setText(head, open.length === 0 ? "No incident of this kind is open." : `Open now: ${open.map((each) => each.part).join(", ")}.`);
     },
   };
 }

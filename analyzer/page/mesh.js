@@ -1,6 +1,6 @@
 // The mesh of a rack as a grid: from each RNIC (row) to each RNIC (column).
 
-import { element, say, table } from "./element.js";
+import { element, setText, table } from "./element.js";
 import { age, count, duration, percent, several } from "./words.js";
 
 const MAX_LABEL_PX = 140;
@@ -57,15 +57,15 @@ function pairOf(row, columns, place) {
 }
 
 function sentence(pair, from, to) {
-  const way = `${nameOf(from)} → ${nameOf(to)}`;
-  if (pair === undefined) return `${way}: not probed in this time`;
+  const name = `${nameOf(from)} → ${nameOf(to)}`;
+  if (pair === undefined) return `${name}: not probed in this time`;
   const lost = pair.no_reply + pair.late_reply;
   const directions =
     pair.lost_forward === null && pair.lost_reverse === null
       ? null
       : `lost on the way out ${pair.lost_forward ?? "?"}, on the way back ${pair.lost_reverse ?? "?"}`;
   return [
-    `${way}: ${several(pair.sent, "probe")}, ${count(lost)} lost (${percent(lossOf(pair))})`,
+    `${name}: ${several(pair.sent, "probe")}, ${count(lost)} lost (${percent(lossOf(pair))})`,
     pair.late_reply > 0 ? `${count(pair.late_reply)} answered too late` : null,
     pair.not_sent > 0 ? `${count(pair.not_sent)} not sent in time` : null,
     lost > 0 ? directions : null,
@@ -100,7 +100,7 @@ class Grid {
 
   update(mesh, measure) {
     const order = mesh.rnics.map((rnic, i) => i).sort((a, b) => BY_NAME.compare(nameOf(mesh.rnics[a]), nameOf(mesh.rnics[b])));
-    const place = new Map(order.map((told, i) => [told, i]));
+    const place = new Map(order.map((index, i) => [index, i]));
     this.rnics = order.map((i) => mesh.rnics[i]);
     this.measure = measure;
     // For a rack of 256 RNICs, these are 65,280 pairs every 2 s.
@@ -278,9 +278,9 @@ class Grid {
   look(at) {
     const moved = at?.row !== this.at?.row || at?.column !== this.at?.column;
     this.at = at;
-    if (at === null) say(this.detail, "Point at a pair, or walk with the arrow keys.");
-    else if (at.row === at.column) say(this.detail, `${nameOf(this.rnics[at.row])} does not probe itself`);
-    else say(this.detail, sentence(this.pair(at.row, at.column), this.rnics[at.row], this.rnics[at.column]));
+    if (at === null) setText(this.detail, "Point at a pair, or walk with the arrow keys.");
+    else if (at.row === at.column) setText(this.detail, `${nameOf(this.rnics[at.row])} does not probe itself`);
+    else setText(this.detail, sentence(this.pair(at.row, at.column), this.rnics[at.row], this.rnics[at.column]));
     if (moved) this.mark();
   }
 }
@@ -353,7 +353,7 @@ export function mesh(onperiod) {
     grid.update(last, MEASURES[measure.value]);
     under.replaceChildren(legend(grid), worst(grid) ?? "");
     const refused = last.pairs_refused > 0 ? `; ${several(last.pairs_refused, "result")} left out: the table of pairs is full` : "";
-    say(about, `${several(last.rnics.length, "RNIC")}; rows send probes, columns answer; results of ${age(last.seconds * 1000)}${refused}.`);
+    setText(about, `${several(last.rnics.length, "RNIC")}; rows send probes, columns answer; results of ${age(last.seconds * 1000)}${refused}.`);
   }
 
   return {
@@ -369,7 +369,7 @@ export function mesh(onperiod) {
       render();
     },
     fail(words) {
-      say(trouble, words);
+      setText(trouble, words);
       trouble.hidden = false;
       body.hidden = true;
     },

@@ -2,7 +2,7 @@
 
 import { NoAnswer, ask } from "./ask.js";
 import { element } from "./element.js";
-import { told } from "./incidents.js";
+import { sentenceParts } from "./incidents.js";
 import { age, clock, count, percent, several } from "./words.js";
 
 export const POINTS = 120; // most points of a line
@@ -86,8 +86,8 @@ export function listOf(rows) {
           "a",
           { href: row.id === null ? null : `#/incident/${encodeURIComponent(row.id)}` },
           element("span", { class: "severity" }, row.severity ?? ""),
-          element("b", {}, told(row)[0] || row.part),
-          element("span", { class: "seen" }, told(row)[1]),
+          element("b", {}, sentenceParts(row)[0] || row.part),
+          element("span", { class: "seen" }, sentenceParts(row)[1]),
           element(
             "span",
             { class: "when" },

@@ -46,7 +46,7 @@ function stateOf(row, hurt) {
   return row.rnics_good > 0 ? "ok" : "unknown";
 }
 
-// The lost probes of each rack: { racks: by ToR, or null; why: the reason for null }. Its failure
+// The lost probes of each rack: { racks: by ToR, or null; reason: why it is null }. Its failure
 // (for example too many rows for one answer) leaves the rest of the view as it is.
 async function lostBy(region, from, to) {
   const step_s = Math.max(LEAST_LOST_S, Math.ceil((to - from) / 1000));
@@ -57,10 +57,10 @@ async function lostBy(region, from, to) {
       const sum = racks.get(tor) ?? { sent: 0, lost: 0 };
       racks.set(tor, { sent: sum.sent + sent, lost: sum.lost + lost });
     }
-    return truncated ? { racks: null, why: "there are too many rows" } : { racks };
+    return truncated ? { racks: null, reason: "there are too many rows" } : { racks };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    return { racks: null, why: error.message };
+    return { racks: null, reason: error.message };
   }
 }
 
@@ -128,23 +128,23 @@ function gridOf(racks, region, from, to) {
 export async function lookAtRegion(region, from, to, known) {
   // Not all in one Promise.all: the analyzer answers four requests for history at a time.
   const lines = await Promise.all(Object.entries(SCOPES).map((scope) => lineOf(scope, region, from, to)));
-  const [open, told] = await Promise.all([
+  const [open, rackRows] = await Promise.all([
     incidentsIn(region, from, to, () => true, known),
     askRows("rm_rack", { from: new Date(to - LAST_WORD_S * 1000), to, region, columns: RACK }),
   ]);
   const lost = await lostBy(region, from, to);
   const names = (known.health?.racks ?? []).filter((rack) => rack.region === region).map((rack) => rack.tor);
   const still = open.incidents.filter((each) => each.state !== "resolved");
-  const racks = racksThen(told.rows, still, names, lost.racks);
+  const racks = racksThen(rackRows.rows, still, names, lost.racks);
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
   const frame = { from: +from, to: +to, marks: marksOf(open, from, to) };
   return [
     element("p", {}, `${summary(lines, open, from, to)} ${still.length > 0 ? `At the end of that time ${several(still.length, "incident")} ${still.length === 1 ? "was" : "were"} open.` : ""}`),
-    ...cut(open.late || told.truncated, open.early),
+    ...cut(open.late || rackRows.truncated, open.early),
     chart("Lost", { ...frame, series: series((each) => (each.left > 0 ? each.lost / each.left : null)), words: percent }),
     chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
     ...incidentsOf(open),
     racks.length === 0 ? "" : gridOf(racks, region, from, to),
-    lost.racks === null ? element("p", { class: "quiet" }, `The loss of each rack is not known: ${lost.why}.`) : losersOf(racks),
+    lost.racks === null ? element("p", { class: "quiet" }, `The loss of each rack is not known: ${lost.reason}.`) : losersOf(racks),
   ];
 }

@@ -50,13 +50,13 @@ const counted = (value) =>
 // A counter that no port has gets no column; a sentence below the table names it.
 function tableOf(caption, what, ports) {
   const order = [...ports].sort((a, b) => trouble(b.port) - trouble(a.port) || busy(b.port) - busy(a.port));
-  const [told, missing] = [true, false].map((is) =>
+  const [present, missing] = [true, false].map((is) =>
     TROUBLES.filter(([key]) => ports.some(({ port }) => port[key] !== null) === is),
   );
   return [
     table(
       `${caption}${order.length > SHOWN ? `: ${SHOWN} of ${count(order.length)}, those in trouble first` : ""}`,
-      [[what], ["link"], ...["receives", "sends", ...told.map(([, head]) => head)].map((head) => [head, "number"])],
+      [[what], ["link"], ...["receives", "sends", ...present.map(([, head]) => head)].map((head) => [head, "number"])],
       order
         .slice(0, SHOWN)
         .map(({ port, interval_ms, name }) => [
@@ -64,7 +64,7 @@ function tableOf(caption, what, ports) {
           linkOf(port),
           rate(port.rx_bytes, interval_ms, port.speed_mbps),
           rate(port.tx_bytes, interval_ms, port.speed_mbps),
-          ...told.map(([key]) => counted(port[key])),
+          ...present.map(([key]) => counted(port[key])),
         ]),
     ),
     missing.length === 0

@@ -2,7 +2,7 @@
 
 import { NoAnswer, ask } from "./ask.js";
 import { counters } from "./counters.js";
-import { element, facts, say, show } from "./element.js";
+import { element, facts, setText, show } from "./element.js";
 import { isOpen, list } from "./incidents.js";
 import { mesh } from "./mesh.js";
 import { MARKS, age, count, duration, namesIn, ppm } from "./words.js";
@@ -125,16 +125,16 @@ export function open([region, tor]) {
       askCounters();
       askMesh();
     },
-    fail: (why) => counted.fail(why),
+    fail: (reason) => counted.fail(reason),
     update(known) {
       const rack = known.health.racks.find((each) => each.region === region && each.tor === tor);
       if (rack !== undefined) {
         state.className = `state ${rack.state}`;
-        say(state, `${MARKS[rack.state] ?? "?"} ${rack.state}`);
+        setText(state, `${MARKS[rack.state] ?? "?"} ${rack.state}`);
         about.replaceChildren(factsOf(rack));
       } else {
         state.className = "state unknown";
-        say(state, `${MARKS.unknown} unknown`);
+        setText(state, `${MARKS.unknown} unknown`);
         about.replaceChildren(element("p", { class: "quiet" }, "No aggregator reports this rack."));
       }
       const its = [...known.incidents.values()].filter((each) => concerns(each, region, tor));
@@ -143,7 +143,7 @@ export function open([region, tor]) {
         .filter((each) => isOpen(each) && each.evidence?.services)
         .filter((each) => its.includes(each) || (each.region === region && BETWEEN.includes(each.part_type)))
         .map(({ part, evidence }) => ({ part, impact: evidence.impact, services: evidence.services }));
-      say(openHead, its.some(isOpen) ? "Open incidents" : "No open incident");
+      setText(openHead, its.some(isOpen) ? "Open incidents" : "No open incident");
       openList.update(its.filter(isOpen), RECENT);
       const past = its.filter((each) => !isOpen(each));
       show(recentHead, past.length > 0);

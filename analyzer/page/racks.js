@@ -1,6 +1,6 @@
 // The first view: all racks of all regions, the worst first, and the open incidents.
 
-import { element, say, show, walkable } from "./element.js";
+import { element, setText, show, walkable } from "./element.js";
 import { list } from "./incidents.js";
 import { MARKS, age, count, duration, ppm, several } from "./words.js";
 
@@ -31,7 +31,7 @@ class Tile {
     this.link = element("a", {}, this.mark, this.name, this.figures);
     this.item = element("li", {}, this.link);
     this.link.href = `#/rack/${encodeURIComponent(rack.region)}/${encodeURIComponent(rack.tor)}`;
-    say(this.name, rack.tor);
+    setText(this.name, rack.tor);
   }
 
   update(rack) {
@@ -40,10 +40,10 @@ class Tile {
     this.rack = rack;
     if (this.state !== state) {
       this.item.className = `rack ${state}`;
-      say(this.mark, MARKS[state] ?? "?");
+      setText(this.mark, MARKS[state] ?? "?");
       this.state = state;
     }
-    say(this.figures, words);
+    setText(this.figures, words);
     const title = `${rack.tor}: ${state}; ${words}; ${several(rack.incidents_open, "open incident")}; last report ${age(rack.last_heard_ms)} ago`;
     if (this.link.title !== title) {
       this.link.title = title;
@@ -157,9 +157,9 @@ export function open() {
     const { racks } = known.health;
     left.classList.toggle("many", racks.length > MANY);
     show(nothing, racks.length === 0);
-    const told = new Set(known.health.regions.map((each) => each.region));
+    const reported = new Set(known.health.regions.map((each) => each.region));
     for (const [name, region] of regions) {
-      if (told.has(name)) continue;
+      if (reported.has(name)) continue;
       region.root.remove();
       regions.delete(name);
     }
@@ -175,7 +175,7 @@ export function open() {
       );
     }
     const openOnes = [...known.incidents.values()].filter((each) => each.state === "open");
-    say(openHead, openOnes.length === 0 ? "No open incident" : several(openOnes.length, "open incident"));
+    setText(openHead, openOnes.length === 0 ? "No open incident" : several(openOnes.length, "open incident"));
     openList.update(openOnes, INCIDENTS_SHOWN);
   }
 

@@ -20,17 +20,17 @@ const row = (each, hurt) => [
 // The names in a text of the evidence, such as "pod:train (lab/train-0), unit:big.service".
 const namesOf = (services) => services.split(", ").map((each) => each.replace(/ \(.*$/, ""));
 
-// told: the services in the aggregator's answer; undefined: its release does not report them.
+// answer: the services in the aggregator's answer; undefined: its release does not report them.
 // hurting: open incidents as { part, impact, services: a text that names them }.
-export function servicesOf([told, hurting]) {
-  if (!told) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report services.");
-  const { services, service_count } = told;
+export function servicesOf([answer, hurting]) {
+  if (!answer) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report services.");
+  const { services, service_count } = answer;
   const hurtOf = ({ service }) => hurting.filter((each) => namesOf(each.services).includes(service));
   const order = services.map((each) => [each, hurtOf(each)]).sort(([, a], [, b]) => b.length - a.length);
   const hurt = order.filter(([, by]) => by.length > 0).length;
   const most = service_count > services.length ? `; the ${count(services.length)} with the most flows are listed` : "";
   return [
-    element("p", { class: "quiet" }, `${several(service_count, "service")}${most}${hurt > 0 ? `, ${count(hurt)} of them on a part at fault` : ""}; ${tracedOf(told)}.`),
+    element("p", { class: "quiet" }, `${several(service_count, "service")}${most}${hurt > 0 ? `, ${count(hurt)} of them on a part at fault` : ""}; ${tracedOf(answer)}.`),
     services.length === 0
       ? null
       : table("Services on the rack’s RNICs", [["Service"], ["On a part at fault"], ["Hosts", "number"], ["RNICs", "number"], ["Flows", "number"], ["Probed", "number"]], order.map(([each, by]) => row(each, by))),
