@@ -1,14 +1,16 @@
 /*
- * bare_pair - the yardstick of the probe bench: a sender and an echo, and no more.
+ * bare_pair - the yardstick of the probe bench: only a sender and an echo.
  *
- * What any prober on this kernel has to pay: as many packets as long, paced alike, by
- * sendmmsg, the same kernel stamps (send and receive, numbered) of each, the error
- * queue drained, replies read when they arrive. No protocol, no plan, no result.
+ * What any prober on this kernel must pay: the same number of packets of the same
+ * length at the same pace, by sendmmsg, the same kernel stamps (send and receive,
+ * numbered) for each, the error queue drained, replies read when they arrive.
  *
- *   bare_pair echo DEVICE ADDRESS:PORT
- *   bare_pair send DEVICE ADDRESS:PORT TO:PORT RATE SECONDS BYTES
+ * No protocol, no plan, no result.
  *
- * Both print one line of JSON at their end; the echo ends by SIGTERM.
+ *     bare_pair echo DEVICE ADDRESS:PORT
+ *     bare_pair send DEVICE ADDRESS:PORT TO:PORT RATE SECONDS BYTES
+ *
+ * Both print one line of JSON at their end; SIGTERM ends the echo.
  */
 #include <errno.h>
 #include <linux/net_tstamp.h>
@@ -30,8 +32,8 @@
 #define PACKET_BYTES 2048
 #define CONTROL_BYTES 256
 #define BUFFER_BYTES (4 << 20)
-#define SETTLE_NS (600 * RM_NS_PER_MS) /* for the last replies */
-/* As host-agent/probe/prober.c paces what result_sink plans. */
+#define SETTLE_NS (600 * RM_NS_PER_MS) /* time to wait for the last replies */
+/* The same pacing as host-agent/probe/prober.c has for the plans of result_sink. */
 #define FAST_RATE 2000
 #define FAST_WINDOW_NS (500 * RM_NS_PER_US)
 #define WINDOW_NS (50 * RM_NS_PER_US)
@@ -146,7 +148,7 @@ bare_send(int count)
 	bare_drain_stamps();
 }
 
-/* Waits for packets or stamps until then. */
+/* Waits for packets or stamps until this time. */
 static void
 bare_wait(rm_mono_t until)
 {
@@ -175,7 +177,7 @@ compare_times(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of packets of the same stream, as the agent's targets are. */
+/* The rate of a stream, which is one of the agent's targets. */
 static double
 gap_p99_us(int64_t *posted, size_t count, size_t streams)
 {
@@ -184,10 +186,10 @@ gap_p99_us(int64_t *posted, size_t count, size_t streams)
 	return figure_p99_us(posted, count > streams ? count - streams : 0);
 }
 
-/* As the agent's targets: each has its own place in the period, at random. */
+/* Like the agent's targets, each stream has a random place of its own in the period. */
 struct schedule {
 	rm_mono_t start;
-	int64_t window_ns; /* what is due this soon goes out at once */
+	int64_t window_ns; /* packets due within this time are sent at once */
 	size_t streams;
 	int64_t places[MAX_STREAMS];
 };
@@ -256,7 +258,7 @@ main_send(char **argv)
 	    bytes > PACKET_BYTES || rm_address_parse(argv[4], -1, &to) < 0)
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < total; i++)
-		posted[i] = -1; /* its pages come now, not while it is measured */
+		posted[i] = -1; /* allocates its pages before the measurement */
 	for (size_t i = 0; i < BURST; i++) {
 		bare.out_data[i] = (struct iovec){ bare.out_bytes[i], bytes };
 		bare.out[i].msg_hdr.msg_name = &to.storage;
@@ -283,7 +285,8 @@ main_echo(void)
 	sigemptyset(&none);
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
-	sigprocmask(SIG_BLOCK, &term, NULL); /* it comes while we wait, or not at all */
+	/* SIGTERM arrives during this wait, or has arrived. */
+	sigprocmask(SIG_BLOCK, &term, NULL);
 	while (!ended) {
 		struct pollfd poll = { .fd = bare.fd, .events = POLLIN };
 		int n;

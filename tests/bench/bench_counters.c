@@ -1,8 +1,10 @@
 /*
- * Reading the counters of a host of 8 RNICs, replayed: 600 names of ethtool, 60 of RDMA
- * netlink and DCB each, and files. CPU of one poll of all, allocations and processes in
- * the steady state; against a poll that starts `ethtool -S` and `rdma statistic` for
- * each, of devices that have hardly a counter.
+ * Reads the counters of a replayed host with 8 RNICs: 600 names of ethtool, 60 each of
+ * RDMA netlink and DCB, and files. Measures CPU time, allocations and processes of one
+ * poll in the steady state.
+ *
+ * Yardstick: a poll that starts `ethtool -S` and `rdma statistic` for each RNIC, on
+ * devices with almost no counters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +58,7 @@ __wrap_realloc(void *old, size_t size)
 	return __real_realloc(old, size);
 }
 
-/* Every name that the table knows of mlx5, and others up to the number. */
+/* All names that the table has for mlx5, and others up to the number. */
 static void
 make_device(struct counters_fixture *device)
 {
@@ -127,7 +129,7 @@ start(const char *const *arguments)
 	posix_spawn_file_actions_destroy(&quiet);
 }
 
-/* A poll that starts processes: their CPU time. */
+/* CPU time of a poll that starts processes. */
 static double
 poll_by_processes(void)
 {

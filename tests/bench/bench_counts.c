@@ -1,8 +1,9 @@
 /*
- * bench_counts - what a row of an agent's receive counts costs the aggregator.
+ * bench_counts - what a row of an agent's receive counts costs the aggregator. 256
+ * agents send four reports a second of 20 rows each: an agent sends about as many rows
+ * as results (100 a second).
  *
- * 256 agents, four reports a second of 20 rows each: beside its 100 results a second,
- * an agent hands in about as many rows. Only verify and ingest are timed.
+ * Only verify and ingest are timed.
  *
  * Yardstick: memcpy of the same reports.
  */
@@ -16,7 +17,7 @@
 #include "tests/bench/sim_aggregator.h"
 
 #define RNICS 256
-#define REPORTS 20 /* of each */
+#define REPORTS 20 /* size of each report */
 #define MAX_BYTES 2048
 #define ROWS ((double)REPORTS * RNICS * SIM_COUNT_ROWS)
 

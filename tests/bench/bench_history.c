@@ -1,8 +1,10 @@
 /*
- * bench_history - what a point costs an analyzer on its way to the database.
+ * bench_history - what a point costs an analyzer on its path to the database.
  *
  * Summaries of a rack (eight rows with sketches, sixteen RNICs) become points of line
- * protocol, batches of points are packed by gzip. Yardstick: memcpy of the same points.
+ * protocol; gzip compresses batches of points.
+ *
+ * Yardstick: memcpy of the same points.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,7 @@ struct costs {
 struct bench {
 	struct sim_aggregators *sim;
 	struct history_points *points;
-	uint8_t *messages[SUMMARIES]; /* malloc'd: aligned */
+	uint8_t *messages[SUMMARIES]; /* malloc'd, so aligned */
 	size_t lens[SUMMARIES];
 	char *text;
 	size_t len;
@@ -73,7 +75,7 @@ bench_close(struct bench *bench)
 	free(bench->text);
 }
 
-/* The points of all summaries, one behind the other. */
+/* Writes the points of all summaries, one after the other. */
 static int
 measure_points(struct bench *bench, double *best)
 {
@@ -119,7 +121,7 @@ measure_copy(const struct bench *bench, double *best)
 
 	if (copy == NULL)
 		return -1;
-	memset(copy, 0, bench->len); /* the pages are there */
+	memset(copy, 0, bench->len); /* the pages are allocated now */
 	start = figure_cpu_ns();
 	memcpy(copy, bench->text, bench->len);
 	figure_keep_best(

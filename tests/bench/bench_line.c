@@ -1,10 +1,11 @@
 /*
- * bench_line - points of line protocol, encoded.
+ * bench_line - encoding points of line protocol.
  *
- * Two kinds: one as InfluxDB's own benchmarks have it (4 tags, 5 fields), and an RNIC's
- * row with its 22 fields. Yardsticks: the same points by snprintf without a look at
- * what would have to be escaped, and memcpy of the finished text, the least that it
- * can cost.
+ * Two kinds of points: one of InfluxDB's own benchmarks (4 tags, 5 fields), and an
+ * RNIC's row with its 22 fields.
+ *
+ * Yardsticks: the same points by snprintf without escaping, and memcpy of the finished
+ * text, which is the lower bound.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -163,7 +164,7 @@ measure_copy(size_t len, double *best)
 	figure_keep_best(best, (double)(figure_cpu_ns() - start) / REPEATS / POINTS);
 }
 
-/* False: the two texts are not the same, so the speeds mean nothing. */
+/* False: the two texts differ, so the speeds cannot be compared. */
 static bool
 run(const struct kind *kind, int rounds)
 {

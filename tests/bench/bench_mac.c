@@ -1,9 +1,11 @@
 /*
- * bench_mac - what authentication adds to a probe, at either end.
+ * bench_mac - what authentication adds to a probe at either end.
  *
- * A prober signs a probe and verifies its reply, a reflector the other way round: each
- * figure is one of the four, of the smallest packet of its port. Yardstick: OpenSSL's
- * one-shot HMAC() of the same bytes, which sets its key up every time.
+ * A prober signs a probe and verifies the reply, a reflector verifies and signs: each
+ * figure is one of these four, for the smallest packet of its port.
+ *
+ * Yardstick: OpenSSL's one-shot HMAC() of the same bytes, which sets up its key each
+ * time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ static uint8_t packet[2048];
 static size_t packet_len;
 static struct probe_macs macs;
 static volatile unsigned
-    kept; /* read by nobody: keeps the compiler from removing the work */
+    kept; /* never read: keeps the compiler from removing the work */
 
 static double
 measure_sign(const struct probe_format *format)
@@ -46,7 +48,7 @@ measure_verify(const struct probe_format *format)
 	return (double)(figure_cpu_ns() - start) / PASSES;
 }
 
-/* A packet of a prober with another key, in a session that has none yet. */
+/* A probe signed with another key, in a new session. */
 static double
 measure_derive(const uint8_t responder_key[PROBE_KEY_BYTES])
 {

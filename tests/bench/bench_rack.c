@@ -1,14 +1,14 @@
 /*
  * bench_rack - how many results a second one core takes through an aggregator.
  *
- * 256 agents' batches, encoded in advance, go through its own code in the order and
- * with the ticks of the daemon: verify, ingest (with window, summary and ring), close
- * and judge. Only that code is timed. Beside the whole, each stage runs alone over the
- * same results, so that it is seen where the time goes.
+ * The batches of 256 agents, encoded in advance, go through its own code in the order
+ * and with the ticks of the daemon: verify, ingest (with window, summary and ring),
+ * close and judge. Only that code is timed. Each stage is also timed alone with the
+ * same results, which shows where the time goes.
  *
- * Yardstick: reading every result once, which no aggregator can do without.
+ * Yardstick: reading every result once, which every aggregator must do.
  *
- *   --count   one short pass only, for an instruction count by callgrind
+ *     --count   only one short pass, for an instruction count by callgrind
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,11 +34,11 @@
 struct message {
 	size_t agent;
 	rm_mono_t at;
-	uint8_t *data; /* in the store */
+	uint8_t *data; /* offset in the store */
 	size_t len;
 };
 
-struct placed { /* a result, as the stages behind ingest get it */
+struct placed { /* a result as the stages after ingest get it */
 	const struct wire_result *result;
 	rm_mono_t sent;
 	uint32_t src, dst;
@@ -56,13 +56,13 @@ struct bench {
 	rm_mono_t end;
 };
 
-struct costs { /* ns in all, the best round of each */
+struct costs { /* ns in total, of the fastest round of each stage */
 	double read, checksum, verify, ingest, tick, window, summary, ring;
 };
 
 static volatile uint64_t used;
 
-/* ---- what is encoded in advance ---------------------------------------------- */
+/* ---- batches, encoded in advance --------------------------------------------- */
 
 static int
 bench_encode(struct bench *bench, size_t seconds)
@@ -126,9 +126,9 @@ bench_place(struct bench *bench)
 	return 0;
 }
 
-/* ---- the whole ------------------------------------------------------------------ */
+/* ---- all stages together -------------------------------------------------------- */
 
-/* Returns what became of it all: every result in a window, no incident. */
+/* Checks that every result is in a window, and that there is no incident. */
 static int
 measure_whole(struct bench *bench, struct costs *best)
 {
@@ -170,8 +170,8 @@ measure_whole(struct bench *bench, struct costs *best)
 	return 0;
 }
 
-/* ---- the stages alone --------------------------------------------------------------
- */
+/* ---- each stage alone
+ * --------------------------------------------------------------- */
 
 static int
 measure_messages(struct bench *bench, struct costs *best)
@@ -298,7 +298,7 @@ measure_stages(struct bench *bench, struct costs *best)
 	return r;
 }
 
-/* ---- */
+/* ---- main ---- */
 
 static void
 report(const struct bench *bench, const struct costs *best)

@@ -1,8 +1,8 @@
 /*
  * bench_sketch - what it costs to add a latency to a sketch.
  *
- * Yardstick: storing the same latencies in a plain array, which a percentile would
- * have to be sorted out of later.
+ * Yardstick: storing the same latencies in an array, which must be sorted later to get
+ * a percentile.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 #define PASSES 16
 
 static uint64_t values[VALUES];
-static volatile uint64_t store[VALUES]; /* volatile: the stores must happen */
+/* Volatile: keeps the compiler from removing the stores. */
+static volatile uint64_t store[VALUES];
 
 static double
 measure_add(struct rm_sketch *sketch)

@@ -2,10 +2,10 @@
  * bench_spool - what a promise costs: how long a record waits until it is safe, and how
  * many become safe in a second.
  *
- * Both on a real disk, in turns with the yardstick: the same bytes written to a file,
- * each group of them with one fdatasync, by nobody but us. A promise under load waits
- * for the fsync that runs and for its own: twice the yardstick is what a group commit
- * can reach.
+ * Both are measured on a real disk, alternately with the yardstick: the same bytes
+ * written to a file by this process alone, with one fdatasync for each group. A promise
+ * under load waits for the running fsync and for its own, so a group commit can reach
+ * twice the yardstick.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -22,11 +22,11 @@
 #include "tests/bench/figure.h"
 
 #define RECORD_BYTES 256
-#define GROUP 20 /* records at once, every */
+#define GROUP 20 /* number of records appended together, each */
 #define EVERY_NS (2 * RM_NS_PER_MS)
 #define MOST_GROUPS 1500
-#define FLOOD 400000            /* records as fast as they are taken */
-#define FLOOD_COMMIT (4u << 20) /* bytes: the spool's own most */
+#define FLOOD 400000            /* records appended as fast as they are accepted */
+#define FLOOD_COMMIT (4u << 20) /* bytes: the spool's own limit */
 #define ROUNDS 3
 #define MAX_PATH 128
 
@@ -99,7 +99,7 @@ nothing(void *arg)
 {
 }
 
-/* A group every so often, whatever the disk does meanwhile. */
+/* Appends one group in each interval, whatever the disk does. */
 static int
 steady(struct bench *bench)
 {
@@ -125,7 +125,8 @@ steady(struct bench *bench)
 	return r;
 }
 
-/* bytes in parts of so many, each with an fdatasync. ns: of each, or NULL. */
+/* Writes bytes in parts of this size, each with one fdatasync. ns: the time of each,
+ * or NULL. */
 static int
 raw_writes(const struct bench *bench, size_t part, size_t parts, int64_t *ns)
 {
@@ -228,7 +229,8 @@ main(int argc, char **argv)
 
 	bench.groups =
 	    figure_argument(argc, argv, "--smoke") ? MOST_GROUPS / 3 : MOST_GROUPS;
-	strcpy(bench.root, "/var/tmp/bench-spool.XXXXXX"); /* a disk, not memory */
+	/* Must be a disk, not memory. */
+	strcpy(bench.root, "/var/tmp/bench-spool.XXXXXX");
 	if (mkdtemp(bench.root) == NULL || rm_loop_new(&bench.loop) < 0)
 		return EXIT_FAILURE;
 	snprintf(bench.folder, sizeof(bench.folder), "%s/spool", bench.root);

@@ -1,11 +1,11 @@
 /*
- * bench_tls - what TLS costs the aggregator per batch, on the whole way: receive,
+ * bench_tls - what TLS costs the aggregator per batch, from end to end: receive,
  * verify, window, judge.
  *
- * Another process sends the batches of a rack over one link, as fast as they are taken:
- * in plaintext and within TLS in turns. The CPU time of the one that takes them is
- * measured, the system's part too. One link for all is TLS's worst case: the socket's
- * part, which both pay, is smallest then.
+ * Another process sends the batches of a rack over one link as fast as they are taken,
+ * alternately in plaintext and with TLS. The CPU time of the receiver is measured,
+ * including the kernel's. A single link is the worst case for TLS, because the cost of
+ * the socket, which both pay, is smallest then.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ struct bench {
 	size_t count, results, next;
 	rm_mono_t now;
 	struct rm_loop *loop;
-	uint64_t begun_ns; /* of CPU time, at the first batch */
+	uint64_t begun_ns; /* CPU time at the first batch */
 	int r;
 	bool closed;
 };
@@ -76,7 +76,7 @@ encode(struct bench *bench, size_t seconds)
 	return r;
 }
 
-/* ---- who sends ------------------------------------------------------------------ */
+/* ---- the sender ------------------------------------------------------------------ */
 
 static int
 send_more(struct rm_link *link, void *arg)
@@ -131,11 +131,11 @@ send_all(struct bench *bench, int fd, const struct rm_tls_files *files)
 		limits.tls = tls_of(bench->loop, files);
 	if (rm_link_new(bench->loop, fd, &limits, &callbacks, bench, &link) < 0)
 		_exit(1);
-	rm_loop_run(bench->loop); /* until the other has had enough */
+	rm_loop_run(bench->loop); /* until the receiver closes */
 	_exit(bench->next == bench->count ? 0 : 1);
 }
 
-/* ---- who takes ------------------------------------------------------------------ */
+/* ---- the receiver ---------------------------------------------------------------- */
 
 static int
 on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
@@ -144,7 +144,7 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	const struct message *message = &bench->messages[bench->next];
 	int r;
 
-	/* The handshake's cost is not a batch's. */
+	/* The handshake's cost does not belong to a batch. */
 	if (bench->next++ == 0)
 		bench->begun_ns = figure_cpu_ns();
 	for (; bench->now.ns < message->at.ns;
@@ -157,7 +157,7 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	return r < 0 ? r : 0;
 }
 
-/* *ret: ns of CPU time per batch. */
+/* *ret: CPU time per batch in ns. */
 static int
 measure(struct bench *bench, const struct rm_tls_files *sender,
     const struct rm_tls_files *taker, double *ret)

@@ -1,11 +1,12 @@
 /*
- * bench_upstream - what leaves a healthy rack against what came in.
+ * bench_upstream - what a healthy rack's aggregator sends, compared with what it
+ * receives.
  *
- * A minute of made-up agents' batches goes through the aggregator's own code. Counted
- * with their frame headers: the batches (raw) and the summaries (upstream), to the last
- * one after the agents have stopped. The RTT's p99 is then read back from the
- * summaries' sketches, merged, and compared with that of all raw results. Rows go
- * per destination ToR and class, so that their number decides.
+ * A minute of made-up batches goes through the aggregator's own code. Counted with
+ * their frame headers: the batches (raw) and the summaries (upstream), until the last
+ * one after the agents have stopped. The 99th percentile of the RTT is then read from
+ * the merged sketches of the summaries and compared with that of all raw results. There
+ * is one row per destination ToR and class, so the number of these determines the size.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * bench_wire - one batch of 90 results: encoded, verified, iterated over.
  *
- * Yardstick: memcpy of the same bytes, the least that moving a batch can cost.
+ * Yardstick: memcpy of the same bytes, the lower bound for moving a batch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 #define REPEATS 20000
 
 static struct wire_result results[RESULTS];
-static volatile uint64_t sink; /* what is read must be used */
+/* Values read are added to this, so that the reads stay. */
+static volatile uint64_t sink;
 
 struct costs {
 	double copy, encode, verify, iterate; /* ns per batch */

@@ -1,14 +1,17 @@
 /*
- * feed_analyzer - the aggregators of many racks, over the wire, to a real analyzer.
+ * feed_analyzer - sends what the aggregators of many racks send, over the wire, to a
+ * real analyzer.
  *
- * feed_analyzer --address HOST:PORT --aggregators N --summaries M --incidents I
- *     [--rate PER_SECOND] [--incident-rate PER_SECOND] [--rows 8] [--rnics 16]
- *     [--start-ns WALL] [--step-ns NS] [--incarnation N] [--region lab] [--seconds
- * MOST]
+ *     feed_analyzer --address HOST:PORT --aggregators N --summaries M
+ *     --incidents I [--rate PER_SECOND] [--incident-rate PER_SECOND] [--rows 8]
+ *     [--rnics 16] [--start-ns WALL] [--step-ns NS] [--incarnation N]
+ *     [--region lab] [--seconds MOST]
  *
- * M and I are of each aggregator; without a rate as fast as they are acknowledged. Ends
- * when all is acknowledged, with a line of JSON that says what a database must hold; or
- * with status 1 after so many seconds, and what it must hold at least.
+ * M and I are per aggregator; without a rate, messages are sent as fast as they are
+ * acknowledged.
+ *
+ * Ends when all are acknowledged, with a line of JSON about what a database must
+ * contain; or with status 1 after MOST seconds, and what it must contain at least.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +35,7 @@ enum { SUMMARIES, INCIDENTS, LANES };
 
 struct lane {
 	uint64_t sent, acked, goal;
-	double rate; /* per second; 0: as it can */
+	double rate; /* per second; 0: no limit */
 };
 
 struct feeder {
@@ -51,7 +54,7 @@ struct world {
 	struct sim_aggregators_options options;
 	struct rm_endpoint endpoint;
 	struct feeder *feeders;
-	struct lane lanes[LANES]; /* as every feeder begins */
+	struct lane lanes[LANES]; /* the start of all feeders */
 	rm_mono_t begun;
 	uint64_t seconds, reconnects, finished;
 	struct sim_sums sums;
@@ -97,7 +100,7 @@ feeder_pump(struct feeder *feeder)
 	    sim_aggregators_ping(feeder->world->sim, &bytes) == 0 &&
 	    rm_link_send(link, bytes.data, bytes.len) == 0)
 		feeder->pinged = now;
-	for (int i = LANES - 1; i >= 0; i--) { /* incidents first */
+	for (int i = LANES - 1; i >= 0; i--) { /* incidents are sent first */
 		struct lane *lane = &feeder->lanes[i];
 		uint64_t due = lane_due(lane, rm_mono_since(now, feeder->world->begun));
 
@@ -163,7 +166,8 @@ feeder_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg
 		}
 		rm_dialer_settled(feeder->dialer);
 		feeder->welcome = true;
-		for (int i = 0; i < LANES; i++) /* all of that goes again */
+		/* Sends all unacknowledged messages again. */
+		for (int i = 0; i < LANES; i++)
 			feeder->lanes[i].sent = feeder->lanes[i].acked;
 		feeder_pump(feeder);
 		return 0;
@@ -173,7 +177,7 @@ feeder_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg
 		feeder_on_ack(feeder, &ack);
 		return 0;
 	default:
-		return 0; /* pings, drills */
+		return 0; /* pings, drills: ignored */
 	}
 }
 
@@ -268,7 +272,7 @@ world_end(struct world *world)
 	sim_aggregators_free(world->sim);
 }
 
-/* 0, or -EINVAL: no such option, or no number. */
+/* Returns 0, or -EINVAL for an unknown option or a wrong number. */
 static int
 parse(int argc, char **argv, struct world *world)
 {

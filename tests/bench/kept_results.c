@@ -10,7 +10,7 @@
 
 struct kept {
 	int64_t sent_ns;
-	uint32_t stream; /* the target */
+	uint32_t stream; /* index of the target */
 	uint8_t outcome;
 	bool split;
 };
@@ -20,7 +20,7 @@ struct kept_results {
 	struct kept all[MAX_KEPT];
 };
 
-/* Its pages are the kernel's until they are written to. */
+/* The kernel allocates its pages when they are first written to. */
 struct kept_results *
 kept_results_new(void)
 {
@@ -62,7 +62,7 @@ compare_kept(const void *a, const void *b)
 	return x->sent_ns < y->sent_ns ? -1 : x->sent_ns > y->sent_ns;
 }
 
-/* Between probes to the same target. */
+/* Time between two probes of the same target. */
 static double
 gap_p99_us(struct kept *kept, size_t count)
 {

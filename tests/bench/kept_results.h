@@ -5,15 +5,15 @@
 
 #include "schemas/wire.h"
 
-/* When each result's probe was sent, to which target, and what became of it. */
+/* For each result: when its probe was sent, to which target, and its outcome. */
 struct kept_results;
 
 struct kept_results *kept_results_new(void); /* NULL: no memory */
 void kept_results_free(struct kept_results *kept);
 void kept_results_add(struct kept_results *kept, const struct wire_batch_view *view);
 
-/* One line of JSON: of probes sent between these two, CLOCK_MONOTONIC ns. Forgets all
- * that was kept. */
+/* Prints one line of JSON about the probes sent between these two times
+ * (CLOCK_MONOTONIC, ns), and forgets all results. */
 void kept_results_print(
     struct kept_results *kept, int64_t from, int64_t to, uint64_t overruns);
 

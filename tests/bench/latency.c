@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define SPREAD 0.25 /* of the logarithm */
+#define SPREAD 0.25 /* width of the logarithm */
 #define TAIL_PER_MILLE 10
 #define TAIL_SPREAD 1.0
 
@@ -16,7 +16,7 @@ latency_random(struct latency *latency)
 	return latency->state * UINT64_C(2685821657736338717);
 }
 
-/* Nearly normal: the sum of four even ones, deviation 1. */
+/* Nearly normal: the sum of four uniform numbers, with deviation 1. */
 static double
 latency_normal(struct latency *latency)
 {

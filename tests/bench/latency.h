@@ -1,8 +1,8 @@
 /*
- * latency - made-up latencies of a healthy fabric, the same ones at every run.
+ * latency - made-up latencies of a healthy fabric, the same in each run.
  *
- * A body like a log-normal's around the given median, and one in a hundred far out in
- * the tail, as a busy host's wake-ups are.
+ * The body is nearly log-normal around the given median; one in a hundred is far out in
+ * the tail, like the wake-ups of a busy host.
  */
 #ifndef BENCH_LATENCY_H
 #define BENCH_LATENCY_H
@@ -13,7 +13,7 @@ struct latency {
 	uint64_t state; /* any seed but 0 */
 };
 
-uint64_t latency_random(struct latency *latency); /* 64 even bits */
+uint64_t latency_random(struct latency *latency); /* 64 uniform bits */
 uint32_t latency_next(struct latency *latency, uint32_t median_ns);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * result_sink - the least aggregator that lets the real host-agent be measured.
+ * result_sink - the smallest aggregator with which the real host-agent can be measured.
  *
- * Welcomes the agents "prober" and "reflector", hands out pinglists, acknowledges
- * batches, and keeps every result's send time. Obeys stdin, answers on stdout:
+ * It welcomes the agents "prober" and "reflector", sends pinglists, acknowledges
+ * batches, and keeps the send time of each result.
  *
- *   plan RATE RNICS    probes per second over so many RNIC pairs; 0: silence
- *   report FROM TO     results of probes sent between these two, CLOCK_MONOTONIC ns;
- *                      what was kept is forgotten
+ * Commands on stdin, answers on stdout:
+ *     plan RATE RNICS   probes per second over this number of RNIC pairs; 0: none
+ *     report FROM TO    the results of probes sent between these two times
+ *     (CLOCK_MONOTONIC, ns); forgets all results
  *
- * Every 100/s is a target ("stream") of its own, as in a rack. RNICs that have QPs are
- * probed by RoCE, over many flows.
+ * Each 100/s are a target ("stream") of their own, as in a rack. RNICs with QPs are
+ * probed over RoCE with many flows.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -30,9 +31,9 @@
 #define MAX_OUTPUT_BYTES (8u << 20)
 #define MAX_RNICS 16
 #define STREAM_RATE 100
-#define FLOWS 8         /* of a RoCE target; UDP has the first alone */
-#define PROBE_BYTES 128 /* UDP payload; tests/bench/probe.py tells the bare pair */
-#define ROCE_BYTES 64   /* as tests/roce-lab/test_overhead.py tells ib_send_lat */
+#define FLOWS 8         /* of a RoCE target; UDP uses only the first one */
+#define PROBE_BYTES 128 /* UDP payload; tests/bench/probe.py passes it to bare_pair */
+#define ROCE_BYTES 64   /* tests/roce-lab/test_overhead.py passes it to ib_send_lat */
 #define DSCP 26
 
 enum { PROBER, REFLECTOR, AGENTS };
@@ -62,7 +63,7 @@ send_bytes(struct rm_link *link, int r, const struct wire_bytes *bytes)
 	return r < 0 ? r : rm_link_send(link, bytes->data, bytes->len);
 }
 
-/* ---- what the agents say ---------------------------------------------------- */
+/* ---- messages of the agents --------------------------------------------------- */
 
 static void
 take_register(
@@ -102,7 +103,7 @@ take_batch(struct sink *sink, struct rm_link *link, const uint8_t *data, size_t 
 	return send_bytes(link, r, &bytes);
 }
 
-/* Only the hello names its host. */
+/* Only the hello contains the host's name. */
 static struct agent *
 agent_of(struct sink *sink, struct rm_link *link)
 {
@@ -164,7 +165,8 @@ sink_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	}
 }
 
-/* The agents outlive the bench, so an end is a failure that bench.py sees. */
+/* The agents run longer than the bench, so an earlier end is a failure that bench.py
+ * sees. */
 static void
 sink_on_close(struct rm_link *link, int reason, void *arg)
 {
@@ -186,11 +188,11 @@ sink_on_accept(int fd, const struct rm_address *peer, void *arg)
 	struct sink *sink = arg;
 	struct rm_link *link;
 
-	/* Freed by the end of the process. */
+	/* Freed when the process ends. */
 	return rm_link_new(sink->loop, fd, &limits, &callbacks, sink, &link);
 }
 
-/* ---- what bench.py says ------------------------------------------------------ */
+/* ---- commands of bench.py ----------------------------------------------------- */
 
 static int
 send_targets(struct sink *sink, uint64_t rate, size_t rnics)

@@ -13,19 +13,19 @@
 #define ROTATION_S 60
 #define FOREIGN_PER_TOR 16
 #define MAX_REMOTES (SIM_MAX_FAR_TORS * FOREIGN_PER_TOR)
-#define FOREIGN_SLOTS 3 /* beside the mesh peers, of one RNIC */
+#define FOREIGN_SLOTS 3 /* of one RNIC, besides the mesh peers */
 #define MEMBER_GUID 0x1000
 #define FOREIGN_GUID 0x100000
 #define MESH_RTT_NS 8000
 #define FAR_RTT_NS 20000
 #define PROBER_DELAY_NS 12000
 #define RESPONDER_DELAY_NS 15000
-#define ROCE 26 /* DSCP; one in four is best effort */
+#define ROCE 26 /* DSCP; one target in four is best effort */
 
 struct sim_agents {
 	size_t count, remotes;
 	uint64_t per_batch;
-	uint64_t messages; /* so far */
+	uint64_t messages; /* sent so far */
 	struct latency latency;
 	struct wire_writer *writer;
 	struct wire_result results[SIM_MAX_RESULTS];
@@ -78,7 +78,7 @@ sim_agents_host(size_t agent, char text[32])
 	snprintf(text, 32, "host-%zu", agent);
 }
 
-struct names { /* that a wire_rnic borrows */
+struct names { /* texts that a wire_rnic borrows */
 	char host[32], tor[32];
 };
 
@@ -166,7 +166,7 @@ sim_agents_registration(struct sim_agents *agents, size_t agent, struct wire_byt
 	return wire_write_register(agents->writer, &reg, ret);
 }
 
-/* The n-th probe of an agent. */
+/* Fills in the n-th probe of an agent. */
 static void
 probe(struct sim_agents *agents, size_t agent, uint64_t n, uint64_t rotation,
     struct wire_result *result)
@@ -203,7 +203,7 @@ probe(struct sim_agents *agents, size_t agent, uint64_t n, uint64_t rotation,
 		    (agent * FOREIGN_SLOTS + slot - peers) % agents->remotes;
 }
 
-/* No two clocks agree. */
+/* The clocks of all agents differ. */
 static uint64_t
 own_clock(size_t agent, rm_mono_t at)
 {
@@ -215,7 +215,7 @@ sim_agents_next(struct sim_agents *agents, struct sim_message *ret)
 {
 	size_t agent = agents->messages % agents->count;
 	uint64_t batch = agents->messages / agents->count;
-	/* Agents take turns within the 200 ms. */
+	/* The agents send one after the other within the 200 ms. */
 	int64_t at = SIM_START_NS + (int64_t)(batch + 1) * BATCH_NS +
 		     (int64_t)agent * BATCH_NS / (int64_t)agents->count;
 	int64_t gap = BATCH_NS / (int64_t)agents->per_batch;

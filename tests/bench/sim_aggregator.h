@@ -1,7 +1,8 @@
 /*
- * sim_aggregator - the tor-aggregator's pure code, fed by sim_agents.
+ * sim_aggregator - the tor-aggregator's pure code, fed by sim_agents: the part of the
+ * daemon between its sockets, that is agents, ingest and one rack.
  *
- * What the daemon does between its sockets: agents, ingest, one rack. Times are given.
+ * The caller gives the time.
  */
 #ifndef BENCH_SIM_AGGREGATOR_H
 #define BENCH_SIM_AGGREGATOR_H
@@ -15,7 +16,7 @@ struct agents;
 struct sim_agents;
 struct tor_rack;
 
-#define SIM_TICK_NS (50 * RM_NS_PER_MS)     /* as the daemon's */
+#define SIM_TICK_NS (50 * RM_NS_PER_MS)     /* the daemon's default */
 #define SIM_TIMEOUT_NS (500 * RM_NS_PER_MS) /* of the probes */
 
 typedef void sim_on_summary(const struct wire_summary *summary, void *arg);
@@ -27,7 +28,7 @@ struct sim_aggregator {
 	struct tor_rack *rack;
 	uint8_t *plan;
 	struct wire_plan_view plan_view;
-	uint64_t incidents;         /* there must be none */
+	uint64_t incidents;         /* incidents; must stay 0 */
 	sim_on_summary *on_summary; /* may be NULL */
 	void *arg;
 };
@@ -35,7 +36,7 @@ struct sim_aggregator {
 int sim_aggregator_init(struct sim_aggregator *aggregator, struct sim_agents *from);
 void sim_aggregator_clear(struct sim_aggregator *aggregator);
 
-/* data: aligned to 8. */
+/* data: aligned to 8 bytes. */
 int sim_aggregator_take(struct sim_aggregator *aggregator, size_t agent, rm_mono_t at,
     const uint8_t *data, size_t len);
 void sim_aggregator_tick(struct sim_aggregator *aggregator, rm_mono_t now);

@@ -23,7 +23,7 @@ struct sim_aggregators {
 	char names[SIM_MAX_ROWS][32];
 };
 
-/* splitmix64's last step: numbers that look random and are always the same. */
+/* The last step of splitmix64: pseudo-random numbers, the same in each run. */
 static uint64_t
 mix(uint64_t x)
 {
@@ -41,7 +41,7 @@ row_sent(size_t aggregator, uint64_t seq, size_t row)
 static uint64_t
 incident_id(size_t aggregator, uint64_t seq)
 {
-	/* Opened by an odd message, resolved by the even one behind it. */
+	/* An odd message opens an incident, the next even one resolves it. */
 	return (uint64_t)(aggregator + 1) << 32 | (seq + 1) / 2;
 }
 
@@ -152,7 +152,7 @@ fill_rows(struct sim_aggregators *sim, size_t aggregator, uint64_t seq, const ch
 			.responder_delay = sketch };
 		sim_aggregators_tor(
 		    (aggregator + i) % options->aggregators, sim->names[i]);
-		if (i >= options->aggregators) /* every row is a series of its own */
+		if (i >= options->aggregators) /* each row is a series of its own */
 			snprintf(sim->names[i], sizeof(sim->names[i]), "far-%zu", i);
 		row->outcomes[WIRE_OK] = row->sent;
 	}
@@ -287,5 +287,5 @@ void
 sim_aggregators_sum_incident(size_t aggregator, uint64_t seq, struct sim_sums *sums)
 {
 	sums->incident_points++;
-	sums->incident_ids += seq % 2; /* as many as were opened */
+	sums->incident_ids += seq % 2; /* all opened incidents are resolved */
 }

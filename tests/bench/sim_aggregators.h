@@ -1,9 +1,10 @@
 /*
- * sim_aggregators - what many racks would tell an analyzer, made up, and the sums that
- * a database must hold once all of it has arrived.
+ * sim_aggregators - the messages of many racks to an analyzer, made up, and the sums
+ * that a database must contain once all of them have arrived.
  *
- * The n-th message of an aggregator is always the same: what was not acknowledged is
- * made again, and whoever counts need not keep anything. One rack an aggregator.
+ * The n-th message of an aggregator is always the same: a message that was not
+ * acknowledged is made again, and nothing must be kept for counting. Each aggregator
+ * has one rack.
  */
 #ifndef BENCH_SIM_AGGREGATORS_H
 #define BENCH_SIM_AGGREGATORS_H
@@ -14,20 +15,21 @@
 #include "schemas/wire.h"
 
 #define SIM_MAX_ROWS 256
-#define SIM_SERVICE_SENT 7 /* probes of sim.service, by every summary */
-#define SIM_LOSSY_EVERY 16 /* summaries: one of so many has a path that lost */
+#define SIM_SERVICE_SENT 7 /* probes of sim.service in each summary */
+#define SIM_LOSSY_EVERY 16 /* one in this number of summaries has a path with loss */
 
 struct sim_aggregators;
 
 struct sim_aggregators_options {
 	size_t aggregators;
-	size_t rows, rnics;              /* of a summary, SIM_MAX_ROWS at most */
-	uint64_t start_wall_ns, step_ns; /* of the first message; between two */
+	size_t rows, rnics; /* in a summary, at most SIM_MAX_ROWS */
+	/* Of the first message; between two messages. */
+	uint64_t start_wall_ns, step_ns;
 	uint64_t incarnation;
 	const char *region; /* borrowed */
 };
 
-struct sim_sums { /* what a database has of it */
+struct sim_sums { /* what a database must contain of the message */
 	uint64_t path_points, path_sent;
 	uint64_t route_points, route_lost;
 	uint64_t rnic_points, rnic_sent;
@@ -51,7 +53,7 @@ int sim_aggregators_incident(struct sim_aggregators *sim, size_t aggregator,
     uint64_t seq, struct wire_bytes *ret);
 int sim_aggregators_ping(struct sim_aggregators *sim, struct wire_bytes *ret);
 
-/* Adds what that message brings. */
+/* Adds the sums of this message. */
 void sim_aggregators_sum_summary(const struct sim_aggregators *sim, size_t aggregator,
     uint64_t seq, struct sim_sums *sums);
 void sim_aggregators_sum_incident(

@@ -1,12 +1,15 @@
 /*
- * crash_damage - a spool of which one bit is wrong, or a file is cut short.
+ * crash_damage - starts a spool with one wrong bit, or with one file cut short.
  *
  *     crash_damage [--bytes N]
  *
- * For every bit of a spool of N bytes, and for every length of each of its files: it
- * starts, shows every record but the one that was hit (or, of a header, those of its
- * file), none altered, says exactly how much it has lost, and works on. A file's damage
- * is no other file's: each is tried alone, beside `done`.
+ * For every bit of a spool of N bytes, and for every length of each of its files, the
+ * spool must start, deliver every record unaltered except the damaged one (or, for a
+ * damaged header, those of its file), report exactly how much it has lost, and continue
+ * to work.
+ *
+ * Damage of one file does not affect others, so each is tried alone, together with
+ * `done`.
  */
 #include <endian.h>
 #include <err.h>
@@ -27,12 +30,12 @@
 #define HEAD_BYTES 16
 #define ONE_WORKS_IN 16
 #define MAX_BYTES (2u << 20)
-#define MAX_FILES 240 /* of one spool; a larger one is several */
+#define MAX_FILES 240 /* bytes of one spool; larger N are several spools */
 
 struct damage {
 	struct rm_loop *loop;
 	char root[64], folder[80];
-	struct oracle oracle, part; /* of all; of the file that is tried */
+	struct oracle oracle, part; /* of all files; of the file in test */
 	struct trace trace;         /* stays empty */
 	struct life_faults faults;
 	struct image whole, image;
@@ -88,8 +91,8 @@ length_at(const uint8_t *at)
 	return be32toh(value);
 }
 
-/* The records of this file, and which of them may be lost: the one at hit, or, of a
- * header, each. */
+/* The records of this file, and which of them may be lost: the one at hit, or all if
+ * the header is hit. */
 static struct expected
 expect(struct damage *damage, const struct image_file *file, size_t hit)
 {
@@ -151,7 +154,7 @@ try_image(struct damage *damage, const struct expected *expected, const char *wh
 	image_remove(damage->folder);
 }
 
-/* Beside it, only `done`: file 0 of the image. */
+/* The image contains the file and `done`, which is file 0. */
 static struct image_file *
 alone(struct damage *damage, size_t file, size_t done)
 {

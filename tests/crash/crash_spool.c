@@ -1,20 +1,23 @@
 /*
- * crash_spool - what is left of a spool after a crash, at every point of its work.
+ * crash_spool - what a crash leaves of a spool, at every point of its work.
  *
  *     crash_spool [--states N] [--seed N]
  *     crash_spool --broken
  *
  * A recorder (recorder.h) notes every call that a spool makes during a workload
- * (workload.h) while an oracle (oracle.h) notes what was promised. For every point of
- * that trace the states are enumerated that a disk may be in after a crash there
- * (disk.h), all of them where they are few, else drawn by a seed, and so are those of
- * the starts after some of these crashes. On each a spool is started: it has to start,
- * within a second of work, to hold every record that was promised and not acknowledged,
- * none that nobody appended, none altered, in order, and to work on (search.h). The
- * last line says how many distinct states there were.
+ * (workload.h), while an oracle (oracle.h) notes what was promised.
  *
- * --broken: the same for spools that are broken on purpose, each of which has to be
- * found. After the paper of Pillai et al. on ALICE, 2014.
+ * For every point of that trace the possible states of the disk after a crash there are
+ * enumerated (disk.h): all of them if they are few, else a random choice by a seed. The
+ * same is done for the starts after some of these crashes. On each state a spool is
+ * started (search.h). It must start within a second of CPU time, contain every record
+ * that was promised and not acknowledged, no record that was never appended, none
+ * altered, all in order, and continue to work. The last line reports the number of
+ * distinct states.
+ *
+ * --broken: the same for spools that are broken on purpose; each of them must be found.
+ *
+ * After the paper of Pillai et al. on ALICE, 2014.
  */
 #include <err.h>
 #include <getopt.h>
@@ -28,7 +31,7 @@
 #include "tests/crash/search.h"
 #include "tests/support/trials.h"
 
-#define BROKEN_STATES 20000 /* after so many it should have been seen */
+#define BROKEN_STATES 20000 /* states, in which each fault should be found */
 
 static void
 report(const struct search_counts *counts)
@@ -59,7 +62,7 @@ report(const struct search_counts *counts)
 	    (unsigned long long)faults->slow, (double)counts->slowest_ns / 1e6);
 }
 
-/* Whether each is found. */
+/* Returns whether each of them is found. */
 static int
 find_broken(const char *root)
 {

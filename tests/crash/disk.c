@@ -7,14 +7,14 @@
 #define MAX_PENDING 1024
 #define MAX_BYTES (64u << 20)
 
-struct pending { /* of a file: written or cut, and not certainly durable */
+struct pending { /* an operation on a file: written or cut, perhaps not durable */
 	const struct trace_op *op;
-	bool durable; /* but something before it is not */
-	bool failed;  /* never will be */
+	bool durable; /* durable itself, but an operation before it is not */
+	bool failed;  /* never becomes durable */
 };
 
 struct inode {
-	uint8_t *data; /* durable */
+	uint8_t *data; /* durable length */
 	size_t len;
 	struct pending *pending;
 	size_t count, capacity;
@@ -26,9 +26,10 @@ struct disk {
 	struct {
 		char name[TRACE_NAME];
 		int inode;
-	} names[IMAGE_MAX_FILES]; /* durable */
+	} names[IMAGE_MAX_FILES]; /* number of durable names */
 	size_t name_count;
-	const struct trace_op *changes[MAX_PENDING]; /* of names, not durable */
+	/* Changes of names that are not durable. */
+	const struct trace_op *changes[MAX_PENDING];
 	size_t change_count;
 	bool folder, made; /* durable; not durable */
 };
@@ -96,7 +97,7 @@ grow(uint8_t *data, size_t *len, size_t to)
 	}
 }
 
-/* data has room. */
+/* data has room for the result. */
 static void
 put(uint8_t *data, size_t *len, size_t at, const uint8_t *from, size_t bytes)
 {
@@ -149,7 +150,7 @@ sync_failed(struct inode *inode)
 			inode->pending[i].failed = true;
 }
 
-/* A set of names under change: the disk's, or an image's being made. */
+/* A set of names that changes: the disk's, or that of an image in construction. */
 struct names {
 	char name[IMAGE_MAX_FILES][TRACE_NAME];
 	int inode[IMAGE_MAX_FILES];
@@ -200,7 +201,7 @@ names_change(struct names *names, const struct trace_op *op)
 	}
 	if (op->kind == TRACE_RENAME || op->kind == TRACE_LINK)
 		names_set(names, op->other, op->inode);
-	/* Of a name that means another file by now, nothing is removed. */
+	/* If the name belongs to another file by now, it is not removed. */
 	if (op->kind != TRACE_LINK && names_find(names, op->name) < names->count &&
 	    names->inode[names_find(names, op->name)] == op->inode)
 		names_unset(names, op->name);

@@ -1,11 +1,12 @@
 /*
- * disk - what a disk may hold after a crash at some point of a trace. Pure.
+ * disk - the possible contents of a disk after a crash at some point of a trace.
  *
- * Durable is what an fsync of the file (its bytes and size) or of the folder (its
- * names) covers, and nothing else. Of any later write each piece of 512 B or 4 KiB is
- * there, or is not, or has only made the file longer (zeros); of any later change of
- * names each is there or not; in any combination: POSIX promises no order. A rename is
- * one change. What an fsync failed on is never covered by a later one.
+ * Pure. Durable is only what an fsync of the file (its bytes and size) or of the folder
+ * (its names) covers. Of any later write each piece of 512 B or 4 KiB is there, or is
+ * missing, or has only made the file longer (zeros); each later change of names is
+ * there or missing; in any combination, because POSIX promises no order. A rename is
+ * one change. Data that a failed fsync should have covered is never covered by a later
+ * one.
  */
 #ifndef TESTS_CRASH_DISK_H
 #define TESTS_CRASH_DISK_H
@@ -20,12 +21,12 @@
 
 struct disk;
 
-/* Both are borrowed. before: what was there, durably, when the trace began. */
+/* Both are borrowed. before: the durable content when the trace began. */
 struct disk *disk_new(const struct image *before, const struct trace *trace);
 void disk_free(struct disk *disk);
 
 void disk_apply(struct disk *disk, const struct trace_op *op);
-/* After a crash now, if it goes so. grain: 512 or 4096. */
+/* The content after a crash now, with these choices. grain: 512 or 4096. */
 void disk_image(
     const struct disk *disk, struct choices *choices, size_t grain, struct image *ret);
 

@@ -57,7 +57,7 @@ image_hash(const struct image *image)
 		const struct image_file *file = &image->files[i];
 		uint64_t one = rm_fnv1a(RM_FNV1A, file->name, strlen(file->name) + 1);
 
-		/* Even bits, for they are added up. */
+		/* Mixes the bits well, because the hashes are added up. */
 		one = rm_fnv1a(one, file->data, file->len);
 		one ^= one >> 31;
 		one *= UINT64_C(0x9e3779b97f4a7c15);

@@ -15,26 +15,26 @@
 struct image_file {
 	char name[TRACE_NAME];
 	uint8_t *data;
-	size_t len, capacity; /* reused from image to image */
+	size_t len, capacity; /* reused for the next image */
 };
 
 struct image {
-	bool folder; /* it exists */
+	bool folder; /* the folder exists */
 	struct image_file files[IMAGE_MAX_FILES];
 	size_t count;
 };
 
 void image_clear(struct image *image);
 void image_copy(struct image *to, const struct image *from);
-/* Room for len bytes in file i. */
+/* Makes room for len bytes in file i. */
 void image_reserve(struct image *image, size_t i, size_t len);
-/* The same whatever the order of the files. */
+/* The order of the files does not change the hash. */
 uint64_t image_hash(const struct image *image);
 
-/* Makes it in this folder, whose parent exists; removes whatever is there. */
+/* Replaces this folder, whose parent exists, by the image. */
 void image_write(const struct image *image, const char *folder);
 void image_remove(const char *folder);
-/* What is there now. */
+/* Reads the folder's current content. */
 void image_read(struct image *image, const char *folder);
 void image_print(const struct image *image);
 

@@ -17,7 +17,7 @@
 #include "tests/crash/wrapped.h"
 
 #define MAX_JOBS 16
-#define MAX_TURNS 12 /* while something keeps failing, there always is more to do */
+#define MAX_TURNS 12 /* a limit: while calls fail, work is always due */
 #define MAX_START_NS RM_NS_PER_S
 #define NOW (ORACLE_NEVER - 1)
 #define HELD_NS (3600 * RM_NS_PER_S)
@@ -85,8 +85,8 @@ folder_bytes(const char *folder)
 	return bytes;
 }
 
-/* Which ones a full spool has pushed out is all that the oracle takes from it: as many
- * as it says, and only if its folder was full. */
+/* The oracle learns from the spool only which records a full spool has dropped: as
+ * many as the spool counts, and only if its folder was full. */
 static void
 notice_drops(struct life *life)
 {
@@ -132,7 +132,7 @@ on_durable(uint64_t seq, void *arg)
 {
 	struct life *life = arg;
 
-	/* A promise that only memory keeps ends with the process. */
+	/* A promise that is kept in memory only ends with the process. */
 	if (rm_spool_counts(life->spool)->durable == 1)
 		oracle_promised(life->oracle, rm_spool_identity(life->spool), seq,
 		    life->trace->count);
@@ -167,8 +167,8 @@ get(struct life *life, uint64_t seq, struct rm_spool_item *item)
 	return r == 0;
 }
 
-/* Notes as promised what was found, as those do who use a spool; and gives up what was
- * not: its numbers may be given to others. */
+/* Notes the records that were found as promised, as the users of a spool do, and
+ * forgets those that were not: their numbers may be used for other records. */
 static void
 take_over(struct life *life)
 {
@@ -180,7 +180,7 @@ take_over(struct life *life)
 		uint32_t id = 0;
 
 		if (item.len < ORACLE_MIN_BYTES)
-			continue; /* is said by the walk */
+			continue; /* the walk reports it */
 		memcpy(&id, item.data, sizeof(id));
 		for (; at < life->oracle->count; at++) {
 			struct oracle_record *record = &life->oracle->records[at];
@@ -224,8 +224,8 @@ check_numbers(struct life *life)
 	}
 }
 
-/* Of the processor, by us who do the worker's jobs, too: what the host does meanwhile
- * is not the spool's. */
+/* CPU time, including the worker's jobs, which this process runs itself. Other load
+ * on the host does not count. */
 static int64_t
 work_ns(void)
 {
@@ -244,7 +244,7 @@ life_start(struct life *life)
 	int64_t ns;
 	int r;
 
-	/* Whoever runs it has no thread for it; its jobs come to us. */
+	/* The worker of this program has no thread; life_turn runs its jobs. */
 	r = rm_spool_new(
 	    life->loop, NULL, &life->options, &callbacks, &life->spool, &error);
 	ns = work_ns() - begun_ns;
@@ -374,7 +374,7 @@ life_works(struct life *life)
 static void
 end(struct life *life)
 {
-	stopping = true; /* as a worker that is freed */
+	stopping = true; /* takes the place of a freed worker */
 	alive = NULL;
 	for (size_t i = 0; i < job_count; i++)
 		jobs[i].done(jobs[i].job, -ECANCELED);

@@ -80,7 +80,7 @@ oracle_excused(struct oracle *oracle, uint64_t identity, uint64_t seq, size_t wh
 	}
 }
 
-/* Ids rise. */
+/* The ids are in ascending order. */
 struct oracle_record *
 oracle_find(struct oracle *oracle, uint32_t id)
 {

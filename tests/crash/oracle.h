@@ -1,8 +1,8 @@
 /*
- * oracle - what was appended, what was promised, and what may be gone; kept beside the
- * spool, never read from it. Pure.
+ * oracle - what was appended, what was promised, and what may be missing; kept beside
+ * the spool, and never read from it.
  *
- * When: the number of calls of the trace that came before.
+ * Pure. A time is the number of calls in the trace before it.
  */
 #ifndef TESTS_CRASH_ORACLE_H
 #define TESTS_CRASH_ORACLE_H
@@ -18,7 +18,7 @@
 struct oracle_record {
 	uint64_t identity, seq;
 	uint32_t id, len;
-	size_t appended, promised, excused; /* when */
+	size_t appended, promised, excused; /* the times */
 };
 
 struct oracle {
@@ -28,12 +28,12 @@ struct oracle {
 };
 
 void oracle_clear(struct oracle *oracle);
-/* Its bytes, of which there are len; and it is noted. */
+/* Makes up len bytes for a new record, and notes it. */
 void oracle_append(struct oracle *oracle, uint64_t identity, uint64_t seq, size_t len,
     size_t when, uint8_t bytes[ORACLE_MAX_BYTES]);
 void oracle_bytes(uint32_t id, uint8_t *bytes, size_t len);
-void oracle_append_failed(struct oracle *oracle); /* the last one */
-/* All up to seq. */
+void oracle_append_failed(struct oracle *oracle); /* number of the last record */
+/* All records up to seq. */
 void oracle_promised(
     struct oracle *oracle, uint64_t identity, uint64_t seq, size_t when);
 void oracle_excused(
@@ -41,12 +41,12 @@ void oracle_excused(
 void oracle_copy_one(struct oracle *oracle, const struct oracle_record *record);
 struct oracle_record *oracle_find(struct oracle *oracle, uint32_t id);
 
-/* Has to be there after a crash at that time; may be there. */
+/* The record must exist after a crash at that time; it may exist. */
 bool oracle_requires(const struct oracle_record *record, size_t when);
 bool oracle_allows(const struct oracle_record *record, size_t when);
-/* The same for the same demands. */
+/* Equal requirements give an equal hash. */
 uint64_t oracle_hash(const struct oracle *oracle, size_t when);
-/* What is left to know when a life begins after a crash at that time. */
+/* Keeps the part that matters for a run that begins after a crash at that time. */
 void oracle_after(const struct oracle *oracle, size_t when, struct oracle *ret);
 
 #endif

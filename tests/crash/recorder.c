@@ -86,7 +86,8 @@ recorder_inside(const char *path)
 	if (!recorder.on)
 		return NULL;
 	if (strchr(path, '/') == NULL)
-		return path; /* of unlinkat: the folder is all that is listed */
+		return path; /* for unlinkat: the folder is the only one that is listed
+			      */
 	if (strncmp(path, recorder.folder, recorder.folder_len) != 0 ||
 	    path[recorder.folder_len] != '/')
 		return NULL;

@@ -1,10 +1,10 @@
 /*
- * recorder - stands between the spool and the disk: records what it does, lets chosen
- * calls fail, or all of them from some call on, as after kill -9.
+ * recorder - between the spool and the disk: records the spool's calls, and lets chosen
+ * calls fail, or all calls after some point, as after kill -9. It uses the linker's
+ * --wrap, so the spool's code is unchanged.
  *
- * By the linker's --wrap: nothing of it is in the spool. One at a time; what happens
- * outside of the folder passes through. Broken ways to keep a spool show whether the
- * search finds anything.
+ * There is one recorder; calls outside of the folder pass through. The broken variants
+ * show whether the search finds faults.
  */
 #ifndef TESTS_CRASH_RECORDER_H
 #define TESTS_CRASH_RECORDER_H
@@ -18,7 +18,7 @@
 enum recorder_act {
 	RECORDER_NOTHING,
 	RECORDER_CREATE,
-	RECORDER_WRITE, /* the first half is written */
+	RECORDER_WRITE, /* writes only the first half */
 	RECORDER_SYNC,
 	RECORDER_SYNC_FOLDER,
 	RECORDER_RENAME,
@@ -28,26 +28,26 @@ enum recorder_act {
 
 enum recorder_broken {
 	BROKEN_NOT,
-	BROKEN_NO_SYNC,        /* promises before it is on disk */
-	BROKEN_NO_FOLDER_SYNC, /* of new names */
-	BROKEN_NO_PARENT_SYNC, /* of the folder's own name */
-	BROKEN_SYNC_AGAIN,     /* a failed fsync is repeated */
+	BROKEN_NO_SYNC,        /* promises before the data is on disk */
+	BROKEN_NO_FOLDER_SYNC, /* for new names */
+	BROKEN_NO_PARENT_SYNC, /* for the folder's own name */
+	BROKEN_SYNC_AGAIN,     /* repeats a failed fsync */
 	BROKEN_NO_CHECKSUM,
 	BROKEN_COUNT,
 };
 
 extern enum recorder_broken recorder_broken;
 
-/* The folder now holds image, or does not exist; its files get the numbers 0 .. */
+/* The folder now equals image, or does not exist. Its files get the numbers from 0. */
 void recorder_begin(const char *parent, const char *folder, const struct image *image,
     struct trace *trace);
 void recorder_end(void);
 
-/* The act after so many of its kind, and `count` of them, fail with this errno. */
+/* `count` calls of this kind fail with this errno, after `after` successful ones. */
 void recorder_fail(enum recorder_act act, unsigned after, unsigned count, int error);
-unsigned recorder_failed(void); /* how often, so far */
-/* From the call after so many others on nothing reaches the disk any more. */
+unsigned recorder_failed(void); /* how often so far */
+/* After this number of further calls nothing reaches the disk any more. */
 void recorder_die(unsigned after);
-void recorder_live(void); /* again */
+void recorder_live(void); /* ends recorder_die */
 
 #endif

@@ -94,7 +94,7 @@ written(int fd, const void *data, size_t len, uint64_t at)
 	trace_add(recorder.trace, &op);
 }
 
-/* How much of it may be written; 0 and errno: nothing. */
+/* Returns how much may be written. 0 with errno: nothing. */
 static size_t
 permit_write(size_t len)
 {
@@ -112,7 +112,7 @@ permit_write(size_t len)
 	errno = error;
 	if (dead)
 		return 0;
-	/* A part of it was written before kill -9, or the end of the room. */
+	/* A part was written before kill -9, or before the disk was full. */
 	recorder.short_write = !recorder.dead;
 	return len / 2;
 }

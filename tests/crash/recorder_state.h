@@ -1,5 +1,5 @@
 /*
- * recorder_state - what the recorder knows; of the calls that go through it.
+ * recorder_state - the recorder's state, for the wrapped calls.
  */
 #ifndef TESTS_CRASH_RECORDER_STATE_H
 #define TESTS_CRASH_RECORDER_STATE_H
@@ -38,9 +38,9 @@ struct recorder {
 
 extern struct recorder recorder;
 
-/* 0: it may happen; else what it fails with. */
+/* 0: the call is allowed; else it fails with this errno. */
 int recorder_permit(enum recorder_act act);
-/* A path's name in the folder; NULL: it is none of ours. */
+/* The name of a path inside the folder; NULL: it is outside. */
 const char *recorder_inside(const char *path);
 struct name *recorder_find(const char *name);
 void recorder_forget(const char *name);

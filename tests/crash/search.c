@@ -11,14 +11,16 @@
 #include "tests/crash/recorder.h"
 #include "tests/crash/seen.h"
 
-#define MANY 100000        /* states: then every point is looked at, and longer */
-#define ONE_POINT_IN 10    /* otherwise */
-#define ALL_OF_A_POINT 6   /* times what is drawn: if there are fewer, all are tried */
-#define DRAWN_PER_POINT 64 /* of many; else */
+/* States; from this number on every point is tried, with more states each. */
+#define MANY 100000
+#define ONE_POINT_IN 10 /* otherwise one point in this number is tried */
+/* If a point has fewer states than this times the drawn ones, all are tried. */
+#define ALL_OF_A_POINT 6
+#define DRAWN_PER_POINT 64 /* for points with many states; else the next one */
 #define DRAWN_PER_POINT_OF_FEW 16
 #define DRAWN_IN_RECOVERY 12
-#define ONE_RECOVERY_IN 120 /* states is recorded, and crashes again */
-#define PATIENCE 3          /* times that another process may have held us up */
+#define ONE_RECOVERY_IN 120 /* one start in so many crashes again */
+#define PATIENCE 3          /* retries, in case another process delayed us */
 #define MAX_PATH 128
 
 struct search {
@@ -27,7 +29,8 @@ struct search {
 	struct rm_loop *loop;
 	char root[MAX_PATH], folder[MAX_PATH + 8];
 	uint64_t seed, random;
-	struct seen images, demands; /* images; images with what they have to hold */
+	/* Images; images together with their requirements. */
+	struct seen images, demands;
 	struct image image;
 };
 
@@ -36,7 +39,7 @@ struct point { /* of a workload, or of a start after a crash */
 	const struct oracle *oracle;
 	size_t when;
 	uint64_t demand;
-	unsigned depth; /* crashes before this one */
+	unsigned depth; /* number of crashes before this one */
 	const struct disk *disk;
 };
 
@@ -75,7 +78,7 @@ report(const struct search *search, const struct point *point, const struct life
 	image_print(&search->image);
 }
 
-/* One start on what the crash has left. recorded: the trace of it is kept. */
+/* Starts a spool on one state. recorded: keeps the trace of the start. */
 static void
 try_once(struct search *search, const struct point *point, struct oracle *oracle,
     struct trace *trace, bool recorded, struct life_faults *faults)

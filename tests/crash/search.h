@@ -1,6 +1,6 @@
 /*
- * search - all that a crash may leave behind, at every point of a workload: makes it,
- * starts a spool on it, and looks whether that kept every promise.
+ * search - all that a crash may leave at every point of a workload: creates each state,
+ * starts a spool on it, and checks that it kept every promise.
  */
 #ifndef TESTS_CRASH_SEARCH_H
 #define TESTS_CRASH_SEARCH_H
@@ -13,23 +13,25 @@
 #include "tests/crash/workload.h"
 
 struct search_options {
-	uint64_t states;     /* distinct ones, at least */
-	uint64_t first_seed; /* of the workloads: this one, the next .. */
-	uint64_t workloads;  /* at most; 0: as many as it takes */
-	bool loud;           /* says what was found wrong */
-	uint64_t faults;     /* enough, then */
+	uint64_t states; /* number of distinct states, at least */
+	/* Of the first workload; the next one uses the next seed. */
+	uint64_t first_seed;
+	uint64_t workloads; /* maximum; 0: as many as needed */
+	bool loud;          /* prints the faults */
+	uint64_t faults;    /* stop after this number of faults */
 };
 
 struct search_counts {
 	uint64_t distinct, tried, workloads, points;
-	uint64_t in_recovery; /* of the distinct: a crash of the start after a crash */
-	uint64_t exhausted;   /* points of which all states were tried */
-	int64_t slowest_ns;   /* start */
+	/* Distinct states after a crash of the start after a crash. */
+	uint64_t in_recovery;
+	uint64_t exhausted; /* points of which all states were tried */
+	int64_t slowest_ns; /* slowest start */
 	struct workload_counts work;
 	struct life_faults faults;
 };
 
-/* root: a folder of our own, in memory. */
+/* root: a new folder in memory. */
 void search_run(
     const char *root, const struct search_options *options, struct search_counts *ret);
 

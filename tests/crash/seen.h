@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct seen {
-	uint64_t *slots; /* 0: empty */
+	uint64_t *slots; /* 0: an empty slot */
 	size_t count, capacity;
 };
 
@@ -28,7 +28,7 @@ seen_put(struct seen *seen, uint64_t hash)
 	return true;
 }
 
-/* False: it was there already. */
+/* False: it was in the set already. */
 static inline bool
 seen_add(struct seen *seen, uint64_t hash)
 {

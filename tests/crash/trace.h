@@ -1,7 +1,6 @@
 /*
- * trace - what a spool did to its folder, call by call, as the recorder saw it.
- *
- * Files are numbered (inode); a name is one in the spool's folder.
+ * trace - the calls of a spool on its folder, as the recorder saw them. Files are
+ * numbered (inode); a name is one in the spool's folder.
  */
 #ifndef TESTS_CRASH_TRACE_H
 #define TESTS_CRASH_TRACE_H
@@ -12,17 +11,17 @@
 #define TRACE_NAME 40
 
 enum trace_kind {
-	TRACE_MKDIR,  /* the folder */
-	TRACE_CREATE, /* name is inode */
-	TRACE_RENAME, /* name, which is inode, to other */
+	TRACE_MKDIR,  /* creates the folder */
+	TRACE_CREATE, /* creates name for inode */
+	TRACE_RENAME, /* name, which is inode, becomes other */
 	TRACE_LINK,
 	TRACE_UNLINK,
-	TRACE_WRITE, /* data at `at` of inode */
-	TRACE_CUT,   /* inode ends at `at` */
+	TRACE_WRITE, /* writes data at `at` of inode */
+	TRACE_CUT,   /* cuts inode at `at` */
 	TRACE_SYNC,
-	TRACE_SYNC_FAILED, /* what was not synced yet never will be */
+	TRACE_SYNC_FAILED, /* failed: data not synced yet never becomes durable */
 	TRACE_SYNC_FOLDER,
-	TRACE_SYNC_PARENT, /* of the folder */
+	TRACE_SYNC_PARENT, /* syncs the folder */
 };
 
 struct trace_op {
@@ -37,11 +36,11 @@ struct trace_op {
 struct trace {
 	struct trace_op *ops;
 	size_t count, capacity;
-	int inodes; /* numbers given */
+	int inodes; /* number of inodes */
 };
 
 void trace_clear(struct trace *trace);
-/* Copies data; ends the program when memory does. */
+/* Copies data. Exits if there is no memory. */
 void trace_add(struct trace *trace, const struct trace_op *op);
 void trace_print(const struct trace *trace, size_t from, size_t to);
 

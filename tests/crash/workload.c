@@ -19,7 +19,7 @@ struct workload {
 	struct life *life;
 	struct workload_counts *counts;
 	uint64_t random;
-	bool gentle; /* no damage but crashes */
+	bool gentle; /* there is no damage except by crashes */
 };
 
 static uint64_t
@@ -62,7 +62,7 @@ some_done(struct workload *w)
 	const struct rm_spool *spool = w->life->spool;
 	uint64_t next = rm_spool_next(spool), waiting = rm_spool_waiting(spool);
 
-	/* Nobody acknowledges what he was not shown. */
+	/* A reader acknowledges only records that it was given. */
 	if (waiting > 0 && rm_spool_unsynced_bytes(spool) == 0)
 		life_done(w->life, next - 1 - upto(w, waiting - 1));
 }
@@ -76,7 +76,7 @@ arm(struct workload *w)
 				    : RECORDER_CREATE + (int)upto(w, RECORDER_ACTS - 2);
 	unsigned before = recorder_failed();
 
-	life_hold_timers(false); /* a retry among them */
+	life_hold_timers(false); /* the retries are among these calls */
 	recorder_fail(
 	    act, (unsigned)upto(w, 1), 1 + (unsigned)upto(w, 1), errors[upto(w, 2)]);
 	appends(w);
@@ -85,13 +85,13 @@ arm(struct workload *w)
 	w->counts->calls_failed += recorder_failed() - before;
 	if (act == RECORDER_SYNC || act == RECORDER_SYNC_FOLDER)
 		w->counts->syncs_failed += recorder_failed() - before;
-	/* The disk works again: so does the spool, by itself. */
+	/* The disk works again, so the spool must recover by itself. */
 	life_turn(w->life);
 	if (rm_spool_counts(w->life->spool)->durable != 1)
 		w->life->faults->stuck++;
 }
 
-/* Atomically: the crash that is searched for is not one of ours. */
+/* Atomically, since this write is not part of the search for crashes. */
 static void
 put_file(const struct workload *w, const char *name, const uint8_t *data, size_t len)
 {
@@ -103,7 +103,7 @@ put_file(const struct workload *w, const char *name, const uint8_t *data, size_t
 	w->counts->damaged++;
 }
 
-/* Somebody's file under a segment's name. */
+/* Puts a foreign file under the name of a segment. */
 static void
 foreign_file(struct workload *w)
 {
@@ -117,7 +117,7 @@ foreign_file(struct workload *w)
 	put_file(w, name, garbage, 1 + upto(w, 690));
 }
 
-/* Flips one bit of the middle of a record, which then may be lost. */
+/* Flips one bit in the middle of a record, which may then be lost. */
 static void
 damage(struct workload *w, const char *name)
 {
@@ -160,7 +160,7 @@ damage_one(struct workload *w)
 	struct dirent *entry;
 	char name[TRACE_NAME] = "";
 
-	/* The last of them in the order of names: the same one at every run. */
+	/* The last one in the order of names, the same in each run. */
 	while (dir != NULL && (entry = readdir(dir)) != NULL)
 		if (strlen(entry->d_name) == 22 && strcmp(entry->d_name, name) > 0 &&
 		    upto(w, 3) > 0)
@@ -190,7 +190,7 @@ restart(struct workload *w, bool clean)
 	life_turn(w->life);
 }
 
-/* In the middle of a turn. */
+/* Dies in the middle of a turn. */
 static void
 killed(struct workload *w)
 {

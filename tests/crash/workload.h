@@ -1,7 +1,7 @@
 /*
- * workload - some lives of a spool, one after the other, the same ones for the same
- * seed: appends and acknowledgements over several segments, kill -9 at any call, calls
- * that fail, foreign and damaged files.
+ * workload - some runs of a spool, one after the other, the same for the same seed:
+ * appends and acknowledgements over several segments, kill -9 at any call, calls that
+ * fail, foreign and damaged files.
  */
 #ifndef TESTS_CRASH_WORKLOAD_H
 #define TESTS_CRASH_WORKLOAD_H
@@ -12,7 +12,7 @@
 
 struct life;
 
-/* Of the spool that this seed means; the folder's name is the caller's. */
+/* The options of the spool for this seed; the caller sets the folder. */
 void workload_options(uint64_t seed, struct rm_spool_options *options);
 
 struct workload_counts {
@@ -20,7 +20,7 @@ struct workload_counts {
 	uint64_t dropped;
 };
 
-/* The recorder runs; life is not alive before and after. */
+/* The recorder is active. life is not running before and after. */
 void workload_run(uint64_t seed, struct life *life, struct workload_counts *counts);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * wrapped - the calls of the spool that go through the recorder and the life, by the
- * linker's --wrap (tests/crash/CMakeLists.txt).
+ * wrapped - the spool's calls that the recorder and life replace, by the linker's
+ * --wrap (tests/crash/CMakeLists.txt).
  */
 #ifndef TESTS_CRASH_WRAPPED_H
 #define TESTS_CRASH_WRAPPED_H

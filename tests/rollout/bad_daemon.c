@@ -1,9 +1,8 @@
 /*
- * A daemon of a bad version. Asked for its version, its help or to check its
- * config it is like the good one, which lies beside it with .good to its name.
- * Run, it refuses to start, or (built with -DMUTE) tells systemd that it is
- * ready, and then answers nobody. Built with -DONLY_AT="h22" it is bad at the
- * host of that name alone.
+ * A daemon of a bad version. For --version, --help and --check it runs the good daemon,
+ * which is in the same folder with ".good" after its name. Started as a daemon it
+ * refuses to start, or (built with -DMUTE) tells systemd that it is ready and then does
+ * not answer. Built with -DONLY_AT="h22" it is bad only on the host with that name.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +19,7 @@
 #ifdef MUTE
 #define BEAT_MS 1000
 
-/* Notifies systemd as any daemon does. Makes no call that the filter forbids. */
+/* Notifies systemd like any daemon. Makes no call that the unit's filter forbids. */
 static int
 run(void)
 {
