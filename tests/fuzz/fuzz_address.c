@@ -1,8 +1,11 @@
 /*
  * fuzz_address - any text through rm_address_parse and rm_endpoint_parse, any bytes as
- * a peer's address from the kernel. An accepted address is equal to what its own text,
- * parsed without a default port, gives; a refused one changes nothing. Input: one byte
- * of mode, two of a default port, the text.
+ * a peer's address from the kernel.
+ *
+ * An accepted address is equal to what its own text, parsed without a default port,
+ * gives; a refused one changes nothing.
+ *
+ * Input: one byte of mode, two of a default port, the text.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -2,8 +2,9 @@
  * The link of an agent to its aggregator, by a script: connected or not, welcomed or
  * not, with any message that an aggregator can send, with batches in its outbox, a full
  * link, and time that passes. No result is lost without being counted, and the batches
- * of a session are sent in the order of their numbers. Input: events, each a byte and
- * its parameters.
+ * of a session are sent in the order of their numbers.
+ *
+ * Input: events, each a byte and its parameters.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,10 @@
  * A whole tor-aggregator with two racks, and its peers, each of which may send any
  * message: agents, a controller, two analyzers, the other aggregators of its ToRs and
  * an HTTP client. Every result is counted once, every message of a lane is delivered,
- * kept or dropped, and keys are sent only for the receiver's own RNICs. Input: a script
- * of events; see step(). Most messages are valid; some of these are then damaged.
+ * kept or dropped, and keys are sent only for the receiver's own RNICs.
+ *
+ * Input: a script of events; see step(). Most messages are valid; some of these are
+ * then damaged.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /*
  * A whole analyzer with aggregators of two regions that send any message, a database
  * that answers anything, and an HTTP client. Repeated messages are not counted again,
- * and only accepted messages are acknowledged. Input: a script of events; see step().
- * Most messages are valid; some of these are then damaged.
+ * and only accepted messages are acknowledged.
+ *
+ * Input: a script of events; see step(). Most messages are valid; some of these are
+ * then damaged.
  */
 #include <errno.h>
 #include <stdio.h>

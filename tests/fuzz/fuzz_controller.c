@@ -2,7 +2,9 @@
  * A whole region-controller with aggregators that send any message and an HTTP client
  * with any request. A name has at most one session, each link has its own session, the
  * plans of a ToR have growing numbers, keys are sent only to RNICs that they belong to,
- * and each request is answered once. Input: a script of events; see step().
+ * and each request is answered once.
+ *
+ * Input: a script of events; see step().
  */
 #include <errno.h>
 #include <stdio.h>

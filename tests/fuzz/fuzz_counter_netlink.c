@@ -1,8 +1,9 @@
 /*
  * Any bytes as the kernel's netlink answers to requests for counters. Each name found
- * is a name that was learned, and the number of learned names is limited. Input: the
- * first byte selects the request; then the answers, each preceded by its length in two
- * bytes.
+ * is a name that was learned, and the number of learned names is limited.
+ *
+ * Input: the first byte selects the request; then the answers, each preceded by its
+ * length in two bytes.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /*
  * A fake driver with any counters: a file of sysfs with any content, and an ethtool
  * with any names and numbers, which may change between requests. Every value found is
- * one that the driver showed. Input: the content of the file; then the number of names
- * for each of three requests, and the names.
+ * one that the driver showed.
+ *
+ * Input: the content of the file; then the number of names for each of three requests,
+ * and the names.
  */
 #include <ctype.h>
 #include <errno.h>

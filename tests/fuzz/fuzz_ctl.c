@@ -1,8 +1,10 @@
 /*
  * Answers of daemons and databases to rackmeshctl: this file replaces libcurl. Every
  * command gets any answers. It ends with one of its exit statuses, and prints no
- * control sequence of a terminal. Input: the command and its options; then the answers
- * in their order, each a status and a text.
+ * control sequence of a terminal.
+ *
+ * Input: the command and its options; then the answers in their order, each a status
+ * and a text.
  */
 #include <curl/curl.h>
 #include <stdarg.h>

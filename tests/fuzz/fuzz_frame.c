@@ -1,11 +1,13 @@
 /*
- * fuzz_frame - any bytes, cut at random, through rm_frame_take. Frames that came out
- * are written to another stream and read from there again, with and without a checksum.
- * The byte of seed also selects the allocation that fails. Input: one byte of mode, one
- * byte of seed for the cuts, the stream. With mode bit 0 the checksums in the stream
- * are corrected first, since no fuzzer guesses one. Each frame that comes out must
- * consist of the stream's bytes with a right checksum, be aligned, and be within the
- * limit.
+ * fuzz_frame - any bytes, cut at random, through rm_frame_take.
+ *
+ * Frames that came out are written to another stream and read from there again, with
+ * and without a checksum. The byte of seed also selects the allocation that fails.
+ *
+ * Input: one byte of mode, one byte of seed for the cuts, the stream. With mode bit 0
+ * the checksums in the stream are corrected first, since no fuzzer guesses one. Each
+ * frame that comes out must consist of the stream's bytes with a right checksum, be
+ * aligned, and be within the limit.
  */
 #include <errno.h>
 #include <event2/buffer.h>

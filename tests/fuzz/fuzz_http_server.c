@@ -2,7 +2,9 @@
  * Requests to a daemon's HTTP server on its Unix socket: any bytes, or requests built
  * from parts, in pieces, one after the other, then the end of the connection. Each
  * answer is valid HTTP, each handler gets what the header promises, and the server
- * still works afterwards. Input: mode, size of the pieces; then bytes, or requests.
+ * still works afterwards.
+ *
+ * Input: mode, size of the pieces; then bytes, or requests.
  */
 #include <errno.h>
 #include <event2/event.h>

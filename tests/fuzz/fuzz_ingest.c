@@ -1,8 +1,9 @@
 /*
  * Frames of a hostile agent into the real ingest, roster, window and rack. Every byte
  * is verified before it is used, every result is counted once, and no result counts for
- * an RNIC of another agent. Input: one byte per message (its type), then a two-byte
- * length and its bytes.
+ * an RNIC of another agent.
+ *
+ * Input: one byte per message (its type), then a two-byte length and its bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>

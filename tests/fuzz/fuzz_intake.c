@@ -2,6 +2,7 @@
  * Frames of a hostile aggregator into the real intake. Every byte is verified before it
  * is used. A message that is applied was accepted before, and belongs to the
  * aggregator's own region, name and ToR. Nothing is acknowledged before it is durable.
+ *
  * Input: one byte per message (its type), then a two-byte length and its bytes.
  */
 #include <errno.h>

@@ -1,8 +1,9 @@
 /*
  * The files in which an agent keeps its brake, and an agent or aggregator its keys. A
  * written file reads back unchanged; a file that is damaged, is of another kind or can
- * be read by other users is refused, and no part of it is used. Input: the kind, the
- * case, then the bytes of the file or of the values to save.
+ * be read by other users is refused, and no part of it is used.
+ *
+ * Input: the kind, the case, then the bytes of the file or of the values to save.
  */
 #include <errno.h>
 #include <stdlib.h>

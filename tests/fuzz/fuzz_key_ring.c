@@ -1,8 +1,10 @@
 /*
  * The keys of a host: messages of its ToRs and of others, and answers about service
  * peers, by a script. The newest version of each message applies, and each look-up
- * gives what a plain list of all pairs gives. Input: events, each a byte and its
- * parameters; or a 0, followed by the bytes of one message.
+ * gives what a plain list of all pairs gives.
+ *
+ * Input: events, each a byte and its parameters; or a 0, followed by the bytes of one
+ * message.
  */
 #include <errno.h>
 #include <stdlib.h>

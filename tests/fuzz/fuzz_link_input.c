@@ -1,9 +1,10 @@
 /*
  * fuzz_link_input - frames over a link without TLS, by a script: cut anywhere, damaged,
- * while the owner pauses, sends, refuses, closes or frees. Every frame of a valid peer
- * is handed over once, whole and in order, after on_open. An orderly end is
- * distinguished from an end within a frame. on_close is called once, and no callback
- * after it.
+ * while the owner pauses, sends, refuses, closes or frees.
+ *
+ * Every frame of a valid peer is handed over once, whole and in order, after on_open.
+ * An orderly end is distinguished from an end within a frame. on_close is called once,
+ * and no callback after it.
  */
 #include <errno.h>
 #include <event2/buffer.h>

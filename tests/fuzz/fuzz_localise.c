@@ -1,8 +1,9 @@
 /*
  * Path rows of hostile aggregators into the judgement between racks: all counted rows
- * are rows that were accepted, and each part that is named has a name. Input: records
- * of one byte (the action) and one byte (the rack); for rows also three bytes of counts
- * and a text up to the next zero: the path.
+ * are rows that were accepted, and each part that is named has a name.
+ *
+ * Input: records of one byte (the action) and one byte (the rack); for rows also three
+ * bytes of counts and a text up to the next zero: the path.
  */
 #include <stdint.h>
 #include <stdlib.h>

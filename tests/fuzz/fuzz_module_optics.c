@@ -1,6 +1,7 @@
 /*
  * Any bytes as the memory of an optical module, and as the kernel's answer to a request
  * for it. The light of each lane is between that of the darkest and the brightest lane.
+ *
  * Input: the first byte selects the case. For memory each half page follows, up to 128
  * bytes preceded by one byte of length (255: it cannot be read); for netlink each
  * answer, preceded by two bytes of length.

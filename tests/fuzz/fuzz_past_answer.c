@@ -1,7 +1,8 @@
 /*
  * The server at influx.url may answer anything to a query, and a file of the history
- * may contain anything: the result is JSON with whole rows, or an error. Input: the
- * measurement, the source of the answer, then the body, or the file.
+ * may contain anything: the result is JSON with whole rows, or an error.
+ *
+ * Input: the measurement, the source of the answer, then the body, or the file.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
  * fuzz_place - a controller's answer to a host about its ToRs, as received and as
- * saved. An accepted answer has ToRs with valid names for each device, and a copy
- * equals it.
+ * saved.
+ *
+ * An accepted answer has ToRs with valid names for each device, and a copy equals it.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /*
  * The pinglists of a host, in memory and on disk, by a script: received, confirmed,
  * expired, saved, damaged, and read by an agent that restarts. A pinglist is never
- * replaced by an older one, and each target of an RNIC is listed once. Input: events,
- * each a byte and its parameters.
+ * replaced by an older one, and each target of an RNIC is listed once.
+ *
+ * Input: events, each a byte and its parameters.
  */
 #include <errno.h>
 #include <stdlib.h>

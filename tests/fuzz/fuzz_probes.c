@@ -1,10 +1,12 @@
 /*
  * A prober and a reflector with a network between them that loses, duplicates, delays,
- * damages and redirects, by a script; STAMP or RoCE, with or without keys. Each probe
- * sent has exactly one result; no probe is answered by more bytes or packets than it
- * has; no value is used that was not in an answer, and with keys not even an answer
- * with one wrong bit; every packet that arrives is counted once. Input: the kinds of
- * both, then events, each a byte and its parameters.
+ * damages and redirects, by a script; STAMP or RoCE, with or without keys.
+ *
+ * Each probe sent has exactly one result; no probe is answered by more bytes or packets
+ * than it has; no value is used that was not in an answer, and with keys not even an
+ * answer with one wrong bit; every packet that arrives is counted once.
+ *
+ * Input: the kinds of both, then events, each a byte and its parameters.
  */
 #include <errno.h>
 #include <stdlib.h>

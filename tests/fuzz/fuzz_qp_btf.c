@@ -1,8 +1,9 @@
 /*
  * The kernel's BTF file and a module's, joined: the result is as long as both together,
- * and readable if they were. Input: a byte of mode, a byte with the length of the first
- * file; the two files. With bit 0 of mode each file gets a header with the position of
- * its sections.
+ * and readable if they were.
+ *
+ * Input: a byte of mode, a byte with the length of the first file; the two files. With
+ * bit 0 of mode each file gets a header with the position of its sections.
  */
 #include <linux/btf.h>
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /*
  * Any bytes as the answers of a switch's Redis. Nothing larger than the limits is kept,
  * and a reading that succeeds has a port. A second reading, which requests less, keeps
- * the neighbours. Input: any bytes, as answers to all requests, in pieces of 1 + the
- * first byte. Or, after a 'Q', one line for each requested value: the answer then has
- * as many values as the request, whatever the size of the table of counters. An empty
- * line is nil; a line "!..." replaces a whole answer; a line "." ends a map.
+ * the neighbours.
+ *
+ * Input: any bytes, as answers to all requests, in pieces of 1 + the first byte. Or,
+ * after a 'Q', one line for each requested value: the answer then has as many values as
+ * the request, whatever the size of the table of counters. An empty line is nil; a line
+ * "!..." replaces a whole answer; a line "." ends a map.
  */
 #include <event2/buffer.h>
 #include <hiredis/hiredis.h>

@@ -1,8 +1,10 @@
 /*
- * fuzz_spool_segment - any bytes as a file of a spool. Bit 0 of the first byte: the
- * header is corrected first, since no fuzzer guesses a checksum. Each record that comes
- * out must have a right checksum and a growing number, and be within the bytes. The
- * ranges that the scan reports must cover the file without a gap.
+ * fuzz_spool_segment - any bytes as a file of a spool.
+ *
+ * Bit 0 of the first byte: the header is corrected first, since no fuzzer guesses a
+ * checksum. Each record that comes out must have a right checksum and a growing number,
+ * and be within the bytes. The ranges that the scan reports must cover the file without
+ * a gap.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,8 +2,10 @@
  * A sequence of packets to a reflector, and the same bytes as replies to the parser: at
  * most one reply for each packet, and never more bytes out than in. Once without keys,
  * and once with keys; then packets that look authenticated are sometimes signed as
- * their sender would. Input: packets, each two bytes of length, one that selects
- * sender, port and class, then the bytes.
+ * their sender would.
+ *
+ * Input: packets, each two bytes of length, one that selects sender, port and class,
+ * then the bytes.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,10 @@
 /*
  * The kernel's folders of RDMA devices, with any content: any names of devices, files
  * that contain anything, are cut or are missing. The facts of a port are within their
- * bounds, and the selected GID is in its table. Input: files, each a byte that selects
- * it and its content; then the requirements on the GID.
+ * bounds, and the selected GID is in its table.
+ *
+ * Input: files, each a byte that selects it and its content; then the requirements on
+ * the GID.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
  * fuzz_tls_identity - any certificate (DER) through the code that reads its identity.
+ *
  * An identity consists of printable characters, and comes from a certificate with
  * exactly one URI.
  */

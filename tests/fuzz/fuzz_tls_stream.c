@@ -1,7 +1,9 @@
 /*
  * fuzz_tls_stream - any bytes, in pieces, to an accepting TLS stream, as the first
- * message of an unauthenticated peer. The peer is never accepted, an end is final, and
- * before a whole first message it gets no more memory than it fills.
+ * message of an unauthenticated peer.
+ *
+ * The peer is never accepted, an end is final, and before a whole first message it gets
+ * no more memory than it fills.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,9 @@
 /*
  * The kernel's reports on sent packets: numbers with gaps, keys that match or not, and
  * the packets with any bytes before them. Each token is returned once at most, and only
- * tokens that were given are. Input: events, each a byte and its parameters.
+ * tokens that were given are.
+ *
+ * Input: events, each a byte and its parameters.
  */
 #include <stdlib.h>
 #include <string.h>

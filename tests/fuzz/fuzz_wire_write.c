@@ -1,8 +1,10 @@
 /*
  * A message that a writer makes can be opened, whatever values it was given; otherwise
  * the writer returns an error. Then the message is damaged in a few places, which only
- * the checks after the verifier may find. Input: a kind; the writer's allocation that
- * fails, if any; a message; the damage, each a position and a byte.
+ * the checks after the verifier may find.
+ *
+ * Input: a kind; the writer's allocation that fails, if any; a message; the damage,
+ * each a position and a byte.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
  * counters_fixture - a fake device: the files that its driver shows in sysfs, and its
- * answers over netlink and ethtool. Include it after cmocka.h. Every failure fails the
- * test.
+ * answers over netlink and ethtool.
+ *
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_COUNTERS_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_COUNTERS_FIXTURE_H

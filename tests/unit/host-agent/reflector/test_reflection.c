@@ -1,7 +1,9 @@
 /*
  * Random packets to reflectors. There are never more packets or bytes out than in, no
- * reply is answered, and two reflectors do not answer each other for ever. With
- * RACKMESH_SOAK=1: 10 million packets, over both kinds of ports, with and without keys.
+ * reply is answered, and two reflectors do not answer each other for ever.
+ *
+ * With RACKMESH_SOAK=1: 10 million packets, over both kinds of ports, with and without
+ * keys.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /*
- * rdma_fixture - a folder with files like those of RDMA ports in sysfs. Include it
- * after cmocka.h. Every failure fails the test.
+ * rdma_fixture - a folder with files like those of RDMA ports in sysfs.
+ *
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_RDMA_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_RDMA_FIXTURE_H

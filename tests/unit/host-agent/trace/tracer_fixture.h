@@ -1,6 +1,7 @@
 /*
- * tracer_fixture - a tracer in a fake fabric of two ToRs and a spine. Include it after
- * cmocka.h. Every failure fails the test.
+ * tracer_fixture - a tracer in a fake fabric of two ToRs and a spine.
+ *
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef UNIT_TRACER_FIXTURE_H
 #define UNIT_TRACER_FIXTURE_H
