@@ -1,6 +1,6 @@
 /*
- * arrivals - what an agent does with a frame that holds a pinglist or keys: it is
- * opened once, and taken. *r: 0, or why not.
+ * arrivals - handles a frame with a pinglist or keys as an agent does: it is opened
+ * once, then taken. *r: 0, or the error.
  */
 #ifndef TESTS_SUPPORT_ARRIVALS_H
 #define TESTS_SUPPORT_ARRIVALS_H

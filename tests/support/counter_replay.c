@@ -2,8 +2,8 @@
  * counter_replay - the agent of fabric tests, with counters that a test writes.
  *
  * It is host-agent, linked with --wrap=counter_port_read: after each reading of the
- * kernel, the values in the file $COUNTER_REPLAY replace those of the RNIC, a line
- * "NAME VALUE" for each, with the names of the table of counters.
+ * kernel's counters, the values in the file $COUNTER_REPLAY replace those of the RNIC.
+ * The file has one line "NAME VALUE" for each, with names of the counter table.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /*
- * crowd - many connections to one door that want nothing good: silent ones, half a TLS
- * greeting, garbage, a whole handshake of a certificate that has no business there and
- * then silence, and a greeting that comes a byte a second. Whoever is closed comes
- * back.
+ * crowd - many hostile connections to one listener: silent ones, half a TLS greeting,
+ * garbage, a whole handshake with a certificate that is not allowed there and then
+ * silence, and a greeting at one byte a second. A connection that the server closes is
+ * opened again.
  *
- *   crowd ADDRESS PORT COUNT PER-SECOND CERTIFICATE KEY
+ *     crowd ADDRESS PORT COUNT PER-SECOND CERTIFICATE KEY
  *
- * opens COUNT as fast as it can, and then so many a second in the place of those that
- * were closed; SIGTERM ends it, and it says in one line of JSON what it did.
+ * opens COUNT connections as fast as possible, then PER-SECOND a second in place of
+ * closed ones. SIGTERM ends it, and it prints one line of JSON with what it did.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,10 +34,10 @@
 enum kind { SILENT, HALF, GARBAGE, SEALED, DRIBBLE, KINDS };
 
 struct caller {
-	int fd; /* -1: not there */
+	int fd; /* -1: closed */
 	enum kind kind;
 	bool connected;
-	SSL *ssl; /* SEALED */
+	SSL *ssl; /* for SEALED only */
 	bool shaken;
 	size_t dribbled;
 };
@@ -81,7 +81,7 @@ caller_ends(struct flood *flood, struct caller *caller)
 	flood->ended++;
 }
 
-/* False: nobody can open any more just now. */
+/* False: no further connection can be opened now. */
 static bool
 caller_comes(struct flood *flood, struct caller *caller, enum kind kind)
 {
@@ -126,7 +126,7 @@ caller_reports(struct flood *flood, const struct caller *caller)
 	send(caller->fd, garbage, sizeof(garbage), MSG_NOSIGNAL);
 }
 
-/* False: the other side has ended it. */
+/* False: the server has closed the connection. */
 static bool
 caller_receives(struct flood *flood, struct caller *caller)
 {
@@ -139,7 +139,8 @@ caller_receives(struct flood *flood, struct caller *caller)
 			continue;
 		return n < 0 && errno == EAGAIN;
 	}
-	r = SSL_read(caller->ssl, bytes, sizeof(bytes)); /* and its handshake */
+	/* And the handshake is complete. */
+	r = SSL_read(caller->ssl, bytes, sizeof(bytes));
 	if (!caller->shaken && SSL_is_init_finished(caller->ssl)) {
 		caller->shaken = true;
 		flood->handshakes++;
@@ -169,8 +170,8 @@ on_event(struct flood *flood, const struct epoll_event *event)
 		caller_ends(flood, caller);
 }
 
-/* A few at a time: the queue between two namespaces holds 1,000 packets of all their
- * traffic, and what it drops of others comes again after 200 ms. */
+/* A few at a time: the queue between two namespaces holds 1,000 packets of all
+ * traffic, and TCP repeats what it drops of other connections after 200 ms. */
 static void
 flood_grows(struct flood *flood, size_t *at)
 {
@@ -240,7 +241,8 @@ flood_stands(struct flood *flood)
 	}
 }
 
-/* What a client says first, as far as a server can tell before it is whole. */
+/* The first bytes of a client, which a server cannot refuse before the message is
+ * complete. */
 static void
 greeting_make(uint8_t greeting[GREETING_BYTES])
 {

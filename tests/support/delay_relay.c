@@ -1,12 +1,14 @@
 /*
- * delay_relay - a wire with a length: passes every packet between two veths of its
- * namespace, each direction held for a while that a test may change at any moment.
+ * delay_relay - a cable with a length: forwards every packet between two veths of its
+ * namespace. Each direction is delayed by a time that a test may change at any moment.
  *
- *   delay_relay NEAR FAR, and then on stdin lines of two delays in microseconds, of
- *   what comes from NEAR and of what comes from FAR; end of file ends it
+ *     delay_relay NEAR FAR
  *
- * Both veths, and their peers, need `ethtool -K <veth> tx off`: what comes out of a
- * packet socket has lost the promise of a checksum to be made later.
+ * reads lines of two delays in microseconds from stdin, one for packets from NEAR and
+ * one for packets from FAR; end of file ends it.
+ *
+ * Both veths, and their peers, need `ethtool -K <veth> tx off`: a packet that leaves a
+ * packet socket no longer has the mark that its checksum must still be computed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE_PACKETS 4096 /* in flight per direction; more are dropped and counted */
+/* Packets in flight per direction; further ones are dropped and counted. */
+#define QUEUE_PACKETS 4096
 #define PACKET_BYTES 10240
 #define NS_PER_S 1000000000LL
 
@@ -100,7 +103,7 @@ take_in(struct direction *d)
 	}
 }
 
-/* In order, so a shorter delay never overtakes a longer one given before. */
+/* In order, so that a shorter delay never overtakes an earlier longer one. */
 static void
 let_out(struct direction *d)
 {
@@ -129,7 +132,7 @@ next_due(const struct direction *d)
 	return (struct timespec){ due / NS_PER_S, due % NS_PER_S };
 }
 
-/* False: nobody commands us any more. */
+/* False: stdin has ended. */
 static bool
 take_command(struct direction *d)
 {
@@ -158,9 +161,11 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: delay_relay INTERFACE INTERFACE\n");
 		return EXIT_FAILURE;
 	}
-	/* A wire waits for no processor. Who may not ask for that is a little late. */
+	/* Real-time priority, as a cable waits for no processor. Without the right
+	 * to it packets are a little late. */
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 });
-	setvbuf(stdin, NULL, _IONBF, 0); /* poll must see every line that is left */
+	/* Unbuffered, so that poll sees every line that is left. */
+	setvbuf(stdin, NULL, _IONBF, 0);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	d[0].in = d[1].out = open_wire(argv[1]);
 	d[1].in = d[0].out = open_wire(argv[2]);

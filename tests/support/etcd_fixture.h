@@ -22,12 +22,12 @@
 #include "rackmesh/loop/loop.h"
 #include "tests/support/fake_etcd.h"
 
-/* Patience: so long only where all is lost. */
+/* The whole time passes only if a test fails. */
 #define ETCD_DEADLINE_NS (60 * RM_NS_PER_S)
 
 struct etcd_fixture {
 	struct rm_loop *loop;
-	struct rm_timer *tick; /* so that a wait ends */
+	struct rm_timer *tick; /* ends a wait at its deadline */
 	struct rm_http_client *http;
 	struct rm_etcd *etcd;
 	struct fake_etcd fake;
@@ -72,7 +72,7 @@ etcd_fixture_close(struct etcd_fixture *f)
 	rm_loop_free(f->loop);
 }
 
-/* Turns the loop until the condition holds; the test fails when it never does. */
+/* Runs the loop until the condition holds; fails the test after the deadline. */
 #define ETCD_UNTIL(f, condition)                                                     \
 	do {                                                                         \
 		rm_mono_t end_ = rm_mono_add(rm_mono_now(), ETCD_DEADLINE_NS);       \

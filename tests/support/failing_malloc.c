@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* The linker's names for the allocator, and for what is called in its place. */
+/* The linker's names for the allocator's functions and their replacements. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *p, size_t size);

@@ -1,5 +1,5 @@
 /*
- * failing_malloc - makes the n-th allocation fail, to see where it ends up.
+ * failing_malloc - makes the n-th allocation fail, to test the handling of the error.
  *
  * Linking it puts it between the program's own files and the allocator.
  */
@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* The n-th from now on, from 1, fails, once. 0: none. */
+/* The n-th allocation from now on (from 1) fails, once. 0: none. */
 void failing_malloc_arm(unsigned n);
-/* Whether the armed failure is still to come. Disarms. */
+/* True: the armed failure did not occur yet. Disarms. */
 bool failing_malloc_disarm(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* The names of C++'s operators in the ABI that gcc and clang share. */
+/* The names of C++'s operators in the ABI of gcc and clang. */
 void *_Znwm(size_t size);
 void *_Znam(size_t size);
 void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow);

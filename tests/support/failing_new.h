@@ -1,5 +1,5 @@
 /*
- * failing_new - makes the n-th operator new throw, to see where it ends up.
+ * failing_new - makes the n-th operator new throw, to test the handling of the error.
  *
  * Linking it replaces the C++ allocator of the whole test program.
  */
@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* The n-th from now on, from 1, fails, once. 0: none. */
+/* The n-th operator new from now on (from 1) throws, once. 0: none. */
 void failing_new_arm(unsigned n);
-/* Whether the armed failure is still to come. Disarms. */
+/* True: the armed failure did not occur yet. Disarms. */
 bool failing_new_disarm(void);
 
 #endif

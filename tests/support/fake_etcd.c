@@ -18,13 +18,13 @@
 #define EVENTS 4096
 #define STREAMS 32
 #define HELD 256
-#define TEXT 256   /* of a key */
-#define VALUE 8192 /* of a value */
+#define TEXT 256   /* maximum length of a key */
+#define VALUE 8192 /* maximum length of a value */
 
 struct kv {
 	char key[TEXT], value[VALUE];
 	int64_t create, mod, version, lease;
-	bool deleted; /* in the history */
+	bool deleted; /* for entries of the history */
 };
 
 struct fake_etcd_state {
@@ -129,7 +129,7 @@ find(struct fake_etcd_state *state, const char *key)
 	return NULL;
 }
 
-/* Its place among the sorted. */
+/* Returns the key's place in the sorted list. */
 static struct kv *
 find_or_add(struct fake_etcd_state *state, const char *key)
 {
@@ -299,8 +299,8 @@ serve_range(struct fake_etcd *fake, struct evhttp_request *req, const json_t *bo
 	*(list ? &fake->lists : &fake->reads) += 1;
 	if (old)
 		fake->behind--;
-	memset(
-	    key, 1, sizeof(key)); /* a zero byte after the last key: right behind it */
+	/* A key that ends in a zero byte: the list begins after that key. */
+	memset(key, 1, sizeof(key));
 	bytes_of(body, "key", key, TEXT);
 	behind_it = list && key[0] != 0 && key[strlen(key) + 1] == 0;
 	evbuffer_add_printf(out, "{");
@@ -403,7 +403,7 @@ serve_lease(struct fake_etcd *fake, struct evhttp_request *req, const char *verb
 	    fake->cluster_id, fake->revision);
 	if (strcmp(verb, "grant") == 0) {
 		fake->grants++;
-		/* Beyond what a double can tell from its neighbour. */
+		/* A double cannot represent the difference to the next number. */
 		state->last_lease += (INT64_C(1) << 60) + 1;
 		answer(req, 200, "{%s,\"ID\":\"%" PRId64 "\",\"TTL\":\"%" PRId64 "\"}",
 		    header, state->last_lease, number_of(body, "TTL"));
@@ -526,7 +526,7 @@ serve(struct evhttp_request *req, void *arg)
 	json_decref(body);
 }
 
-/* ---- the rest ------------------------------------------------------------- */
+/* ---- other functions ------------------------------------------------------ */
 
 size_t
 fake_etcd_streams(const struct fake_etcd *fake)

@@ -14,7 +14,7 @@
 
 struct fake_device *fake_devices;
 struct fake_mr *fake_mrs;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* AHs come from threads */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* threads create AHs */
 static size_t objects;
 static const char *violation;
 
@@ -273,7 +273,7 @@ fake_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr, struct ibv_ah **ret)
 				   sizeof(device->dead_gid)) == 0) {
 		const struct timespec wait = { .tv_nsec = 1000000 };
 
-		/* Which the test may make shorter meanwhile. */
+		/* The test may shorten the time meanwhile. */
 		for (int64_t ns = 0;
 		     ns < __atomic_load_n(&device->dead_ns, __ATOMIC_RELAXED);
 		     ns += wait.tv_nsec)

@@ -1,5 +1,5 @@
 /*
- * fake_verbs_state - what the files of fake_verbs share.
+ * fake_verbs_state - shared by the files of fake_verbs.
  */
 #ifndef TESTS_FAKE_VERBS_STATE_H
 #define TESTS_FAKE_VERBS_STATE_H
@@ -9,7 +9,7 @@
 #include "tests/support/fake_verbs.h"
 
 struct fake_context {
-	struct ibv_context base; /* the first members are what libibverbs gives */
+	struct ibv_context base; /* the first members are those of libibverbs */
 	struct fake_device *device;
 	struct fake_context *next;
 	struct fake_qp *qps;
@@ -59,9 +59,9 @@ struct fake_qp {
 	struct fake_qp *next;
 	struct ibv_qp_cap cap;
 	uint32_t qkey;
-	struct fake_receive *receives; /* ring of cap.max_recv_wr */
+	struct fake_receive *receives; /* a ring of cap.max_recv_wr */
 	size_t first, count;
-	uint64_t *held; /* wr_ids of sends that have not completed */
+	uint64_t *held; /* the wr_ids of sends that have not completed */
 	size_t held_count;
 };
 
@@ -73,7 +73,7 @@ struct fake_ah {
 extern struct fake_device *fake_devices;
 extern struct fake_mr *fake_mrs;
 
-void fake_object(int change); /* one more, one less */
+void fake_object(int change); /* adds change to the number of objects */
 void fake_violate(const char *what);
 struct fake_qp *fake_find_qp(const struct fake_device *device, uint32_t qpn);
 struct fake_mr *fake_find_mr(const struct ibv_sge *sge);

@@ -15,7 +15,7 @@ receive_cq(const struct fake_qp *qp)
 	return (struct fake_cq *)qp->base.recv_cq;
 }
 
-/* Only wr_id, status and vendor_err mean anything, as everywhere. */
+/* Only wr_id, status and vendor_err are defined, as with every provider. */
 static void
 complete_badly(struct fake_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
 {
@@ -24,7 +24,7 @@ complete_badly(struct fake_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
 	memset(&wc, 0x5a, sizeof(wc));
 	wc.wr_id = wr_id;
 	wc.status = status;
-	/* What a flushed receive of some providers looks like: a send. */
+	/* Some providers report a flushed receive as a send. */
 	wc.opcode = cq->count % 2 == 0 ? IBV_WC_SEND : (enum ibv_wc_opcode)RUBBISH;
 	wc.vendor_err = 0xf5;
 	fake_cq_push(cq, &wc);

@@ -1,12 +1,12 @@
 /*
- * fake_world - what is around a daemon, in memory: clock, loop and timers, worker,
+ * fake_world - everything around a daemon, in memory: clock, loop and timers, worker,
  * links, dialers, listeners, HTTP server and client. For fuzzers that drive a whole
- * daemon by a script; the same script does the same every time.
+ * daemon by a script; the same script always has the same result.
  *
- * It takes the place of those modules of rackmesh/: link it as an object library.
- * There is one world. Time stands still but for fake_world_pass. What a daemon promises
- * to all of them is checked here: every frame that it sends is a message, every
- * request is answered once, and nothing is left when it has gone.
+ * It replaces those modules of rackmesh/: link it as an object library. There is one
+ * world. The time changes only by fake_world_pass and fake_world_freeze. The world
+ * checks what a daemon promises to all peers: every frame that it sends is a valid
+ * message, every request is answered once, and nothing is left after it is freed.
  */
 #ifndef TESTS_SUPPORT_FAKE_WORLD_H
 #define TESTS_SUPPORT_FAKE_WORLD_H
@@ -19,52 +19,55 @@
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/net/link.h"
 
-/* Noon again, and nobody there. */
+/* Resets the time, and removes all peers. */
 void fake_world_begin(void);
-/* The daemon has been freed: aborts if anything of it is left. */
+/* Called after the daemon was freed: aborts if any of its objects is left. */
 void fake_world_end(void);
 
-/* Ends links that are being closed, lets queues drain, runs the worker's jobs. */
+/* Ends links that are being closed, drains queues, runs the worker's jobs. */
 void fake_world_turn(void);
-/* Timers fire, each at its time, with a turn behind each. */
+/* Lets time pass: timers fire, each at its time and followed by a turn. */
 void fake_world_pass(int64_t ns);
-/* The process stands still: all timers that are due fire once, behind it. */
+/* Stops the process for this time: all timers that become due fire once, at its end. */
 void fake_world_freeze(int64_t ns);
 
 /* ---- links ---------------------------------------------------------------------- */
 
-/* Somebody dials the first listener. identity: borrowed, "": no TLS. NULL: refused. */
+/* A peer connects to the first listener. identity: borrowed; "": no TLS. Returns
+ * NULL if it is refused. */
 struct rm_link *fake_world_connect(const char *identity);
-/* The i-th (of however many, modulo) that was accepted and is open; NULL: none. */
+/* Returns the i-th accepted link that is open (i modulo their number); NULL: none. */
 struct rm_link *fake_world_accepted(size_t i);
-/* The i-th link that a dialer has; NULL: none. */
+/* Returns the i-th link of a dialer; NULL: none. */
 struct rm_link *fake_world_dialed(size_t i);
-/* The i-th dialer that has no link reaches its which-th address, or nobody. */
+/* The i-th dialer without a link connects to its which-th address, or the attempt
+ * fails. */
 struct rm_link *fake_world_answer(size_t i, size_t which, const char *identity);
 void fake_world_unreachable(size_t i);
 
-/* A frame comes; not while the link is paused or being closed. False: the link is gone.
- */
+/* Delivers a frame to the link, but not while it is paused or being closed. False:
+ * the link is gone. */
 bool fake_link_receives(struct rm_link *link, const uint8_t *data, size_t len);
 void fake_link_ends(struct rm_link *link, int reason);
-/* Takes nothing any more, or all again. */
+/* The link accepts no data any more, or all data again. */
 void fake_link_blocks(struct rm_link *link, bool blocks);
 bool fake_link_paused(const struct rm_link *link);
-/* The handshake's certificate is near its end. */
+/* The peer's certificate expires soon. */
 void fake_link_expires(struct rm_link *link, int64_t ends_s);
 
-/* Whatever is sent; it may not call the daemon. NULL: nobody wants to know. */
+/* Called for all that is sent; it must not call the daemon. NULL: not called. */
 void fake_world_on_sent(
     void (*fn)(struct rm_link *link, const uint8_t *data, size_t len, void *arg),
     void *arg);
 
 /* ---- HTTP ----------------------------------------------------------------------- */
 
-/* A request to the server that there is; all text ends in 0. query: "a=b&c=d". Returns
- * the status of the answer, 0: it comes later. */
+/* Sends a request to the daemon's server. Each text ends with a NUL byte. query:
+ * "a=b&c=d". Returns the status of the answer; 0: it comes later. */
 int fake_world_ask(enum rm_http_verb verb, const char *path, const char *query,
     const char *body, size_t body_len);
-/* The i-th of what the daemon asks of others is answered; status 0: nobody is there. */
+/* Answers the i-th request of the daemon's client. status 0: the server is not
+ * reachable. */
 void fake_world_reply(size_t i, long status, const char *body, int64_t retry_after_s);
 
 #endif

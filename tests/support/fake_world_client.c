@@ -1,4 +1,4 @@
-/* The HTTP client: calls that somebody answers, or nobody. */
+/* The HTTP client: its calls are answered, or fail. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The HTTP server: its routes, and requests that are answered once. */
+/* The HTTP server: its routes, and requests, each of which must be answered once. */
 #include <errno.h>
 #include <event2/buffer.h>
 #include <stdarg.h>
@@ -254,7 +254,7 @@ static void
 answer(struct rm_http_request *request, int status)
 {
 	if (request->status != 0 || status < 200 || status > 599)
-		abort(); /* answered twice, or with nonsense */
+		abort(); /* answered twice, or with an invalid status */
 	request->status = status;
 	if (request->token == 0)
 		return;
@@ -271,7 +271,7 @@ rm_http_reply_json(struct rm_http_request *request, int status, json_t *takes)
 	char *text = takes == NULL ? NULL : json_dumps(takes, JSON_COMPACT);
 
 	if (text == NULL)
-		abort(); /* something that is no JSON, as a text that is not UTF-8 */
+		abort(); /* not valid JSON, for example because a text is not UTF-8 */
 	free(text);
 	json_decref(takes);
 	if (request != NULL)
@@ -360,7 +360,7 @@ rm_http_deferred(struct rm_http_server *of, uint64_t token)
 	return NULL;
 }
 
-/* ---- asking --------------------------------------------------------------------- */
+/* ---- sending a request ---------------------------------------------------------- */
 
 static void
 cut_query(struct rm_http_request *request, char *text)
@@ -409,7 +409,7 @@ fake_world_ask(enum rm_http_verb verb, const char *path, const char *query,
 		request.rest = path + longest;
 		server->routes[best].handler(&request, server->routes[best].arg);
 	}
-	/* A deferred one may not be answered as if it were not. */
+	/* A deferred request has no status yet; any other must have one. */
 	if ((request.status == 0) == (request.token == 0))
 		abort();
 	free(copy);

@@ -74,7 +74,7 @@ fake_world_on_sent(
 	on_sent_arg = arg;
 }
 
-/* ---- what a daemon does with a link --------------------------------------------- */
+/* ---- called by the daemon ------------------------------------------------------- */
 
 int
 rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
@@ -112,7 +112,7 @@ rm_link_free(struct rm_link *link)
 int
 rm_link_send(struct rm_link *link, const uint8_t *data, size_t len)
 {
-	/* Nobody would take it. */
+	/* No peer would accept this frame. */
 	if (len == 0 || wire_kind_of(data, len) == WIRE_UNKNOWN)
 		abort();
 	if (link->closing || link->reported)
@@ -202,7 +202,7 @@ rm_link_counts(const struct rm_link *link)
 	return &link->counts;
 }
 
-/* ---- what happens to one -------------------------------------------------------- */
+/* ---- events of a link ----------------------------------------------------------- */
 
 void
 fake_link_ends(struct rm_link *link, int reason)
@@ -217,7 +217,7 @@ fake_link_ends(struct rm_link *link, int reason)
 bool
 fake_link_receives(struct rm_link *link, const uint8_t *data, size_t len)
 {
-	uint8_t *copy; /* aligned, and exactly as long */
+	uint8_t *copy; /* aligned and of exact length */
 	int r;
 
 	if (link->paused || link->closing)
@@ -258,7 +258,7 @@ fake_link_expires(struct rm_link *link, int64_t ends_s)
 	link->ends_s = ends_s;
 }
 
-/* Any callback may free any link: begins anew behind each. */
+/* Every callback may free any link, so start from the beginning after each. */
 static bool
 turn_one(void)
 {
@@ -281,7 +281,7 @@ turn_one(void)
 void
 fake_links_turn(void)
 {
-	/* Who sends whenever there is room may do so for a while. */
+	/* A daemon that sends whenever there is room may continue for a while. */
 	for (int i = 0; i < 1000 && turn_one(); i++)
 		;
 }

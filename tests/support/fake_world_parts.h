@@ -1,4 +1,4 @@
-/* What the parts of fake_world know of each other; nobody else's business. */
+/* What the parts of fake_world share. Include it in these files only. */
 #ifndef TESTS_SUPPORT_FAKE_WORLD_PARTS_H
 #define TESTS_SUPPORT_FAKE_WORLD_PARTS_H
 
@@ -6,8 +6,8 @@
 
 void fake_links_begin(void);
 void fake_links_turn(void);
-void fake_links_end(void); /* aborts if there are any */
-void fake_http_end(void);  /* the same, as below */
+void fake_links_end(void); /* aborts if any object is left */
+void fake_http_end(void);  /* the same; so does the next one */
 void fake_client_end(void);
 
 #endif

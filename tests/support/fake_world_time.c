@@ -13,7 +13,8 @@
 
 #define START_NS (100000 * RM_NS_PER_S)
 #define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)
-#define MAX_FIRED 100000 /* of one passing: more is a timer that never rests */
+/* Limit for one passing of time; more come from a timer that is always due. */
+#define MAX_FIRED 100000
 
 struct rm_loop {
 	void (*reload)(void *arg);
@@ -45,7 +46,7 @@ static int64_t now_ns;
 static uint64_t random_state;
 static struct rm_timer *timers;
 static struct rm_worker *workers;
-static struct event_base *base; /* kept from one world to the next */
+static struct event_base *base; /* reused by the next world */
 
 /* ---- the clock ------------------------------------------------------------------ */
 
@@ -86,7 +87,7 @@ rm_loop_free(struct rm_loop *loop)
 int
 rm_loop_run(struct rm_loop *loop)
 {
-	abort(); /* the script is the loop */
+	abort(); /* the script replaces the loop */
 }
 
 void
@@ -234,7 +235,7 @@ rm_worker_behind_ns(const struct rm_worker *of, rm_mono_t now)
 	return 0;
 }
 
-/* ---- it passes ------------------------------------------------------------------ */
+/* ---- time passes ---------------------------------------------------------------- */
 
 void
 fake_world_turn(void)
@@ -271,7 +272,7 @@ fake_world_pass(int64_t ns)
 		if (timer->deadline.ns > now_ns)
 			now_ns = timer->deadline.ns;
 		timer->armed = false;
-		timer->fn(timer->arg); /* may free it */
+		timer->fn(timer->arg); /* a callback may free it */
 		fake_world_turn();
 	}
 	now_ns = until_ns;

@@ -1,12 +1,13 @@
 /*
- * hold_up - LD_PRELOADed: the program gets every packet late, as if its CPU were busy.
+ * hold_up - a library for LD_PRELOAD: the program gets every packet late, as if its CPU
+ * were busy.
  *
- * A packet leaves recvmsg or recvmmsg no earlier than its kernel time stamp plus the
- * delay, one at a time, so that each is held for just as long. Time stamps on the error
- * queue, TCP and everything else pass untouched: what the kernel stamped stays true.
+ * recvmsg and recvmmsg return a packet no earlier than its kernel time stamp plus the
+ * delay, one packet at a time, so that all have the same delay. Stamps in the error
+ * queue, TCP and all other data are not delayed: the kernel's stamps stay true.
  *
- * HOLD_UP_FILE names 4 bytes, microseconds (host order), that a test may change at any
- * moment.
+ * HOLD_UP_FILE names a file of 4 bytes, the delay in microseconds (host order), which a
+ * test may change at any moment.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ prepare(void)
 	}
 }
 
-/* When the kernel took the packet in; false: it bears no stamp. */
+/* When the kernel received the packet; false: it has no stamp. */
 static bool
 stamped(struct msghdr *message, struct timespec *ret)
 {

@@ -1,5 +1,5 @@
 /*
- * lane_messages - what an analyzer does with a message of a lane: it is opened once,
+ * lane_messages - handles a message of a lane as an analyzer does: it is opened once,
  * and its view goes to the history.
  */
 #ifndef TESTS_SUPPORT_LANE_MESSAGES_H
@@ -12,7 +12,7 @@
 
 struct lane_message {
 	enum wire_lane lane;
-	struct wire_summary_view summary; /* one of the two */
+	struct wire_summary_view summary; /* one of the two is set */
 	struct wire_incident incident;
 };
 

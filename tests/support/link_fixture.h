@@ -1,8 +1,8 @@
 /*
- * link_fixture - a link on one end of a loopback connection, a bare socket on the
- * other, and everything that the link's callbacks have said.
+ * link_fixture - a link at one end of a loopback connection, a bare socket at the
+ * other, and a record of the link's callbacks.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_SUPPORT_LINK_FIXTURE_H
 #define TESTS_SUPPORT_LINK_FIXTURE_H
@@ -33,7 +33,7 @@ struct fixture {
 	bool close_in_frame;
 	bool free_in_close;
 	bool in_send;
-	struct fixture *other; /* its count of frames when our first came */
+	struct fixture *other; /* whose count of frames is noted with our first frame */
 	unsigned other_at_first;
 };
 
@@ -126,7 +126,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* What the peer sends: count frames of len bytes, as one piece of memory. */
+/* Builds count frames of len bytes in one buffer, as the peer sends them. */
 static inline struct evbuffer *
 frames_of(unsigned count, size_t len)
 {

@@ -1,8 +1,8 @@
 /*
- * loopback - what tests of sockets share: real TCP over 127.0.0.1, and waiting
- * for an event with a deadline instead of sleeping.
+ * loopback - functions for tests of sockets: real TCP over 127.0.0.1, and waiting for
+ * an event with a deadline instead of sleeping.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_SUPPORT_LOOPBACK_H
 #define TESTS_SUPPORT_LOOPBACK_H
@@ -22,7 +22,8 @@
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/loop/loop.h"
 
-/* So long only where all is lost: many tests at once on a busy machine are slow. */
+/* Long, because many tests run at once on a busy machine. It passes only if a test
+ * fails. */
 #define LOOPBACK_PATIENCE_NS (60 * RM_NS_PER_S)
 
 static inline struct rm_address
@@ -43,7 +44,7 @@ loopback_endpoint(int port)
 	return (struct rm_endpoint){ .address = loopback_address(port) };
 }
 
-/* A listening socket on a port of the kernel's choice. */
+/* Listens on a port that the kernel chooses. */
 static inline int
 loopback_listen(int *port)
 {
@@ -59,7 +60,7 @@ loopback_listen(int *port)
 	return fd;
 }
 
-/* From 127.0.0.<host>, as of another host. */
+/* Connects from 127.0.0.<host>, like another host. */
 static inline int
 loopback_connect_from(uint8_t host, int port)
 {
@@ -81,8 +82,8 @@ loopback_connect(int port)
 	return loopback_connect_from(1, port);
 }
 
-/* Both ends of one TCP connection; buffer_bytes > 0 keeps the
- * kernel's buffers small. */
+/* Makes both ends of one TCP connection; buffer_bytes > 0 keeps the kernel's buffers
+ * small. */
 static inline void
 loopback_pair(int fds[2], int buffer_bytes)
 {
@@ -108,8 +109,8 @@ loopback_tick(void *arg)
 {
 }
 
-/* How long a wait took, without what the machine has taken from it: a turn of the loop
- * that is due after 5 ms and comes later is a processor's that had others to run. */
+/* Measures a wait without the time that the machine was busy with other processes: a
+ * turn of the loop that is due after 5 ms and comes later was delayed by them. */
 struct loopback_watch {
 	rm_mono_t begun;
 	int64_t lost_ns;
@@ -129,7 +130,7 @@ loopback_watch(void)
 	return (struct loopback_watch){ rm_mono_now(), *loopback_lost_ns() };
 }
 
-/* Of all that was waited for by LOOPBACK_WAIT since then. */
+/* Time spent in LOOPBACK_WAIT since then. */
 static inline int64_t
 loopback_took_ns(struct loopback_watch watch)
 {
@@ -151,7 +152,7 @@ loopback_turn(struct rm_loop *loop, struct rm_timer *tick)
 		*loopback_lost_ns() += took_ns - due_ns;
 }
 
-/* Turns the loop until the condition holds, looking at it at least every 5 ms. */
+/* Runs the loop until the condition holds, and checks it at least every 5 ms. */
 #define LOOPBACK_WAIT(loop, condition)                                                \
 	do {                                                                          \
 		rm_mono_t begun_ = rm_mono_now();                                     \
@@ -166,9 +167,9 @@ loopback_turn(struct rm_loop *loop, struct rm_timer *tick)
 			fail_msg("waited in vain for: %s", #condition);               \
 	} while (0)
 
-/* Turns the loop for that long: for showing that something does not happen. At least
- * every 5 ms, so that a clock that stands still while the host does counts them.
- * Returns how many turns it took. */
+/* Runs the loop for this time, to show that something does not happen. It wakes at
+ * least every 5 ms, so that still_clock counts the time. Returns the number of
+ * turns. */
 static inline unsigned
 loopback_run(struct rm_loop *loop, int64_t ns)
 {

@@ -12,7 +12,7 @@
 #define STANDING_STEPS 5
 #define LIVE_NS (2500 * RM_NS_PER_MS)
 #define WARM_NS (3 * RM_NS_PER_S)
-/* Whoever could speak for so long finds out that it has to. */
+/* A node that could be active for this long must have noticed. */
 #define SETTLED_NS (16 * RM_NS_PER_S)
 #define BOTH_NS (2 * RM_NS_PER_S)
 
@@ -21,11 +21,11 @@ enum life { LIVES, STOPPED, DEAD };
 struct node {
 	struct peer peer;
 	enum life life;
-	rm_mono_t running, stopped; /* since */
+	rm_mono_t running, stopped; /* time of the last change */
 	bool delivers;
-	uint8_t agents; /* by bit: are connected to it */
-	/* When each agent last heard of it, and whether it said that it delivers; when
-	 * it began to be able. */
+	uint8_t agents; /* bit mask of the agents connected to it */
+	/* When each agent last received from it, and whether it reported then that
+	 * it delivers; when it became able to be active. */
 	rm_mono_t agent_received[AGENTS];
 	bool agent_reported[AGENTS];
 	rm_mono_t able;
@@ -150,7 +150,7 @@ active(const struct node *node)
 	return node->life == LIVES && node->peer.active;
 }
 
-/* It lives, delivers and hears all agents, long enough. */
+/* True: it has been running, delivering and connected to all agents for long enough. */
 static bool
 could_be_active(const struct pair *pair, int i)
 {
@@ -161,7 +161,7 @@ could_be_active(const struct pair *pair, int i)
 	       rm_mono_since(pair->now, node->running) >= SETTLED_NS;
 }
 
-/* One that speaks and delivers. */
+/* True: one node is active and delivers. */
 static bool
 is_seen_outside(const struct pair *pair)
 {
@@ -237,7 +237,7 @@ peer_pair_run(const uint8_t *events, size_t len)
 		for (unsigned n = 0; n < events[at + 1]; n++)
 			step(&pair, steps++);
 	}
-	/* At the end all that could does. */
+	/* At the end every node that can be active has the time to become active. */
 	for (unsigned n = 0; n < 800; n++)
 		step(&pair, steps++);
 	return pair.figures;

@@ -1,7 +1,7 @@
 /*
- * pinglist_fixture - pinglists as an aggregator would send them, for tests.
+ * pinglist_fixture - pinglists as an aggregator sends them, for tests.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_SUPPORT_PINGLIST_FIXTURE_H
 #define TESTS_SUPPORT_PINGLIST_FIXTURE_H
@@ -10,7 +10,7 @@
 
 #include "schemas/wire.h"
 
-/* An RNIC with a MAC that ends in n, at 10.0.0.n. */
+/* Returns the id of an RNIC with a MAC that ends in n, at 10.0.0.n. */
 static inline struct wire_rnic_id
 rnic_number(uint8_t n)
 {
@@ -24,7 +24,7 @@ address_number(uint8_t n, uint16_t port)
 	    struct wire_address){ .family = 4, .bytes = { 10, 0, 0, n }, .port = port };
 }
 
-/* What src is to probe, dst by dst. */
+/* A target that src shall probe. */
 struct pinglist_pair {
 	uint8_t src, dst;
 	uint32_t interval_us;
@@ -32,7 +32,7 @@ struct pinglist_pair {
 
 #define PINGLIST_PAIRS 16
 
-/* Borrowed from the writer until its next message. Its roster: every dst. */
+/* Borrowed from the writer until its next message. The roster contains every dst. */
 static inline struct wire_bytes
 pinglist_write(struct wire_writer *writer, const char *tor, uint64_t version,
     uint32_t rotation, const struct pinglist_pair *pairs, size_t count)

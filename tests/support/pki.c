@@ -162,7 +162,7 @@ add_unknown(X509 *certificate)
 	ASN1_OBJECT_free(object);
 }
 
-/* With what every certificate has; not signed yet. */
+/* Fills in what every certificate has; it is not signed yet. */
 static X509 *
 certificate_new(EVP_PKEY *key, const char *name, long from_s, long until_s)
 {
@@ -194,7 +194,7 @@ certificate_sign(X509 *certificate, X509 *issuer, EVP_PKEY *key, const EVP_MD *d
 	assert_true(X509_sign(certificate, key, digest) > 0);
 }
 
-/* As name.pem, for pki_revoke. */
+/* Keeps the certificate under this name, for pki_revoke. */
 static void
 authority_write(struct pki *pki, const char *name, X509 *certificate)
 {

@@ -1,7 +1,7 @@
 /*
- * A resolver of the test's own: the real getaddrinfo, in a mount namespace whose /etc
- * holds the resolver's four files and nothing else, and in a network namespace with
- * nothing but loopback. Needs root.
+ * A resolver for tests: the real getaddrinfo, in a mount namespace whose /etc contains
+ * only the resolver's four files, and in a network namespace with loopback only. Needs
+ * root.
  */
 #ifndef TESTS_SUPPORT_RESOLVER_H
 #define TESTS_SUPPORT_RESOLVER_H
@@ -18,7 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define RESOLVER_SERVER "127.9.9.9" /* nobody is there but resolver_silent */
+/* No name server answers; resolver_silent may run. */
+#define RESOLVER_SERVER "127.9.9.9"
 
 static inline bool
 resolver_write(const char *path, const char *text)
@@ -28,7 +29,7 @@ resolver_write(const char *path, const char *text)
 	return file != NULL && (fputs(text, file) >= 0) + (fclose(file) == 0) == 2;
 }
 
-/* What "/etc/hosts" says from now on. */
+/* Replaces the content of /etc/hosts. */
 static inline void
 resolver_hosts(const char *text)
 {
@@ -46,7 +47,8 @@ resolver_loopback_up(void)
 	return r == 0;
 }
 
-/* Once, at the start of the program. False: it must not. */
+/* Call it once, at the start of the program. False: the process has no right to do
+ * it. */
 static inline bool
 resolver_own(void)
 {
@@ -60,8 +62,8 @@ resolver_own(void)
 	       resolver_write("/etc/hosts", "127.0.0.1 localhost\n");
 }
 
-/* A name server that takes questions and never answers: a socket. Before, and once it
- * is closed, questions are refused at once. */
+/* Opens a socket as a name server that receives queries and never answers. Before it
+ * is opened, and once it is closed, queries are refused at once. */
 static inline int
 resolver_silent(void)
 {
@@ -74,7 +76,7 @@ resolver_silent(void)
 	return fd;
 }
 
-/* One question has come to it, and is forgotten. */
+/* Removes one query that it received. False: there is none. */
 static inline bool
 resolver_asked(int fd)
 {

@@ -1,15 +1,15 @@
 /*
  * stamp_bytes - our STAMP codec on the command line, for tests that compare it with
- * somebody else's.
+ * another implementation.
  *
- *   stamp_bytes probe <seq> <timestamp> <ssid> <dscp> <tx count> <size>
- *       prints the probe in hex
- *   stamp_bytes read-probe <hex>
- *   stamp_bytes read-reply <hex>
- *       prints the fields as JSON, or "refused"
- *   stamp_bytes reply <hex> <receive timestamp> <timestamp> <ttl> <dscp> <ecn>
- *           <rx count> <tx count> <follow-up seq> <follow-up timestamp>
- *       prints the reply to the probe in hex, or "refused"
+ *     stamp_bytes probe <seq> <timestamp> <ssid> <dscp> <tx count> <size>
+ *         prints the probe in hex
+ *     stamp_bytes read-probe <hex>
+ *     stamp_bytes read-reply <hex>
+ *         prints the fields as JSON, or "refused"
+ *     stamp_bytes reply <hex> <receive timestamp> <timestamp> <ttl> <dscp> <ecn>
+ *         <rx count> <tx count> <follow-up seq> <follow-up timestamp>
+ *         prints the reply to the probe in hex, or "refused"
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,12 +1,13 @@
 /*
- * still_clock - stands still while the host does: the clock of a unit test.
+ * still_clock - the clock of unit tests, which stops while the machine does not run the
+ * test.
  *
- * It counts what was waited for, and a little for what was done meanwhile. What the
- * host takes beyond that (another process had the processor, the machine was stopped)
- * passes nobody's deadline: neither the product's nor the test's. Linking it replaces
- * the clocks of the whole program, libevent's, curl's and OpenSSL's included; the wall
- * clock goes with the monotonic one from when the program began. The stamps of the
- * kernel, and other processes, do not.
+ * It counts the time of waits, and a limited time between them. If the machine takes
+ * longer than that (another process had the CPU, the machine was stopped), the rest
+ * does not count for any deadline, neither of the product nor of the test. Linking it
+ * replaces the clocks of the whole program, including those of libevent, curl and
+ * OpenSSL. The wall clock follows the monotonic one from the start of the program. The
+ * kernel's stamps and other processes are not affected.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -21,15 +22,15 @@
 
 #define NS_PER_S 1000000000
 #define FOR_EVER INT64_MAX
-/* Counts at most between two looks: more than any turn of a test takes when the machine
- * is its own. */
+/* The most that counts between two readings, besides waits: more than any turn of a
+ * test takes on an idle machine. */
 #define STEP_NS (2 * (int64_t)1000000)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int64_t real_ns;  /* of the last look */
-static int64_t still_ns; /* what we told then */
-static int64_t waits_ns; /* what is left of the wait that is under way */
-static int64_t wall_ns;  /* ahead of it */
+static int64_t real_ns;  /* real time at the last reading */
+static int64_t still_ns; /* our time at the last reading */
+static int64_t waits_ns; /* remainder of the wait in progress */
+static int64_t wall_ns;  /* difference to our time */
 
 static int64_t
 look_locked(void)
@@ -55,7 +56,7 @@ look_locked(void)
 	return still_ns;
 }
 
-/* From now on a wait of so long is under way. Returns the time. */
+/* Begins a wait of this length, and returns our time. */
 static int64_t
 look(int64_t wait_ns)
 {
@@ -122,7 +123,7 @@ ns_of(const struct timespec *ts)
 	return (int64_t)ts->tv_sec * NS_PER_S + ts->tv_nsec;
 }
 
-/* libevent waits for its timer, not for so long, when it wants to be precise. */
+/* For precise timers libevent waits for a timerfd instead of a time-out. */
 static __thread int64_t timer_ns = FOR_EVER;
 
 int

@@ -1,8 +1,8 @@
 /*
  * tls_fixture - two links over one loopback connection, each with its own certificate,
- * and everything that their callbacks have said.
+ * and a record of their callbacks.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_SUPPORT_TLS_FIXTURE_H
 #define TESTS_SUPPORT_TLS_FIXTURE_H
@@ -26,7 +26,7 @@ struct end {
 	struct rm_link *link;
 	unsigned opens, frames, closes, drained;
 	size_t bytes;
-	uint64_t sum; /* of the first eight bytes of every frame */
+	uint64_t sum; /* sum of the first eight bytes of all frames */
 	int reason;
 	char identity[128], cause[512];
 	int open_returns;

@@ -1,6 +1,7 @@
 /*
- * trials - how many trials a test that simulates makes: all with RACKMESH_FULL=1 or
- * RACKMESH_SOAK=1, else the first quarter of them. Trial n is the same in both.
+ * trials - the number of trials of a simulating test: all with RACKMESH_FULL=1 or
+ * RACKMESH_SOAK=1, otherwise the first quarter of them. Trial n is the same in both
+ * cases.
  */
 #ifndef TESTS_SUPPORT_TRIALS_H
 #define TESTS_SUPPORT_TRIALS_H

@@ -146,7 +146,7 @@ make_counts(
 		rows[i] = (struct wire_count){ .own_guid = fuzz_number(bytes),
 			.prober_guid = fuzz_number(bytes),
 			.received = fuzz_number(bytes) };
-	/* Items that are nowhere. */
+	/* A count of items without an array. */
 	if (counts.row_count > 0 && fuzz_u8(bytes) == 0xff)
 		counts.rows = NULL;
 	return wire_write_counts(writer, &counts, out);

@@ -57,7 +57,7 @@ make_id(struct fuzz_bytes *bytes)
 	return (struct wire_rnic_id){ guid, (uint8_t)fuzz_below(bytes, 3) };
 }
 
-/* Most are of one subnet; some are what nobody may ever probe. */
+/* Most addresses are in one subnet; some must never be probed. */
 struct wire_address
 make_address(struct fuzz_bytes *bytes)
 {

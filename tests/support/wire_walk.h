@@ -1,8 +1,8 @@
 /*
- * wire_walk - opens any message and touches every byte that its view can reach.
+ * wire_walk - opens any message and reads every byte that its view can reach.
  *
- * For damaged bytes: a sanitizer then sees whatever opening failed to refuse, and
- * what wire.h promises of an opened message is asserted.
+ * For damaged bytes: a sanitizer then finds reads that opening the message should have
+ * prevented, and the promises of wire.h about an opened message are checked.
  */
 #ifndef SUPPORT_WIRE_WALK_H
 #define SUPPORT_WIRE_WALK_H
@@ -12,7 +12,7 @@
 
 #include "schemas/wire.h"
 
-/* What wire_open_X said. Aborts when an opened message breaks a promise. */
+/* Returns the result of wire_open_X. Aborts when an opened message breaks a promise. */
 int wire_walk(enum wire_kind kind, const uint8_t *data, size_t len);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static volatile uint8_t sink; /* so that no read is optimised away */
+static volatile uint8_t sink; /* Keeps the compiler from removing a read. */
 
 void
 walk_bytes(const void *bytes, size_t len)

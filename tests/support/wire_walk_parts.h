@@ -1,5 +1,5 @@
 /*
- * wire_walk_parts - what wire_walk finds inside messages: texts, arrays, RNICs.
+ * wire_walk_parts - the parts that wire_walk reads in messages: texts, arrays, RNICs.
  *
  * Private to wire_walk. Aborts when a promise of wire.h is broken.
  */
@@ -30,7 +30,7 @@ void walk_rnic(const struct wire_rnic *rnic);
 	walk_elements(          \
 	    array, count, sizeof(*(array)), _Alignof(__typeof__(*(array))), max)
 
-/* What wire_open_X said. */
+/* Returns the result of wire_open_X. */
 int wire_walk_resolve(const uint8_t *data, size_t len);
 int wire_walk_resolved(const uint8_t *data, size_t len);
 int wire_walk_drill(const uint8_t *data, size_t len);
