@@ -1,4 +1,4 @@
-"""Packages in a Debian root. Needs root, and what `./dev deb --test` makes first."""
+"""Packages in a Debian root. Needs root, and the base that `./dev deb --test` makes first."""
 
 import contextlib
 import shutil
@@ -30,7 +30,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def installation(tmp_path_factory):
-    """Once: what the installation of all packages adds to the root."""
+    """Made once: the layer that installing all packages adds to the root."""
     root = DebianRoot([BASE], tmp_path_factory.mktemp("installation"))
     root.install(debs(DEBS))
     root.close()
@@ -39,6 +39,6 @@ def installation(tmp_path_factory):
 
 @pytest.fixture
 def installed(installation, tmp_path_factory):
-    """All packages are installed, and nothing has been changed since."""
+    """A root with all packages installed and no other change."""
     with made([installation, BASE], tmp_path_factory.mktemp("installed")) as fresh:
         yield fresh

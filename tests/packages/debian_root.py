@@ -1,5 +1,5 @@
-"""A Debian root that is thrown away: an overlay over the one that `./dev deb --test` makes.
-Commands run in it as in a chroot, or it boots with its own systemd."""
+"""A temporary Debian root: an overlay over the one that `./dev deb --test` makes. Commands run in
+it as in a chroot, or it boots with its own systemd."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import tempfile
 import time
 
 BOOT_S = 120
-# Not of the packages: dpkg's own accounts, logs, and what is kept of passwd as it was.
+# Not files of the packages: dpkg's own accounts, logs, and backups of passwd.
 OTHERS = ("proc", "sys", "dev", "tmp", "var/lib/dpkg", "var/log", "var/cache", "var/lib/systemd")
 OTHER_FILES = {"etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/.pwd.lock"}
 
@@ -27,13 +27,13 @@ def wait_for(question, seconds, what):
     raise AssertionError(f"not within {seconds} s: {what}")
 
 
-# Into the control group $1, and then the command.
+# Joins the control group $1, then runs the command.
 ENTER_GROUP = 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"'
 
 
 def hierarchies():
-    """Where the control groups are that systemd uses: version 2, the only one or beside others,
-    and then the one of its own, which systemd-nspawn keeps like it."""
+    """The control group hierarchies that systemd uses: version 2 (alone or besides others), then
+    systemd's own, which systemd-nspawn handles the same way."""
     for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
         _, path, kind, options = line.split()[:4]
         if kind == "cgroup2" or (kind == "cgroup" and "name=systemd" in options.split(",")):
@@ -41,8 +41,9 @@ def hierarchies():
 
 
 class ControlGroup:
-    """Of one machine. Machines in one group would share those of their units: a unit is not gone
-    for a systemd, for instance, before the unit of that name has ended on all of them."""
+    """The control group of one machine. If machines shared a group, they would share their units'
+    groups: systemd would not see the end of a unit before the units of that name end on all of
+    them."""
 
     def __init__(self):
         (unified,) = (path for kind, path in hierarchies() if kind == "cgroup2")
@@ -52,7 +53,7 @@ class ControlGroup:
         wait_for(self._is_gone, BOOT_S, f"{self.path} is empty")
 
     def _is_gone(self):
-        """Takes away what has no process any more."""
+        """Removes the groups that have no process any more."""
         tops = [path / self.path.name for _, path in hierarchies()]
         for top in tops:
             for folder, _, _ in os.walk(top, topdown=False):
@@ -63,7 +64,7 @@ class ControlGroup:
 
 class DebianRoot:
     def __init__(self, layers, folder):
-        """layers: folders, the top one first."""
+        """layers: folders, the top one first"""
         self.path = folder / "root"
         self.layer = folder / "upper"  # what changes; once closed, a layer of another root
         for name in ("upper", "work", "root"):
@@ -83,7 +84,7 @@ class DebianRoot:
             subprocess.run(["umount", path], check=True)
 
     def run(self, *command, user=None, status=0):
-        """What the command says, outputs and errors in one."""
+        """The output of the command, stdout and stderr together."""
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
         done = subprocess.run(
             ["chroot", self.path, *as_user, *command],
@@ -113,8 +114,8 @@ class DebianRoot:
         return found - OTHER_FILES
 
     def boot(self, netns=None):
-        """Starts its systemd, and gives a Machine to be waited for. No run() afterwards.
-        netns: the network namespace that it lives in; it has one of its own otherwise."""
+        """Starts the root's systemd. Returns a Machine; the caller waits until it is up, and must
+        not call run() afterwards. netns: the network namespace to use; default: a new one."""
         subprocess.run(["umount", self._mounts.pop()], check=True)  # it brings its own /proc
         (self.path / "etc/machine-id").write_text("")
         return Machine(self.path, netns)
@@ -130,7 +131,7 @@ class DebianRoot:
 
 
 class Machine:
-    """It ends with us, even when we are killed."""
+    """A running machine. It ends with this process, even if this process is killed."""
 
     CAPABILITIES = "CAP_NET_ADMIN,CAP_NET_RAW,CAP_BPF,CAP_PERFMON"
 
@@ -169,8 +170,8 @@ class Machine:
                 stdout=console,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                # One hierarchy of control groups: only there are IPAddressDeny= and
-                # DeviceAllow= kept.
+                # One hierarchy of control groups: only there are IPAddressDeny= and DeviceAllow=
+                # enforced.
                 env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
             )
 
@@ -191,7 +192,7 @@ class Machine:
         self._forget()
 
     def control_group(self):
-        """As this host sees it."""
+        """The machine's control group, as this host sees it."""
         return pathlib.Path(f"/proc/{self._leader()}/cgroup").read_text()
 
     def _leader(self):
@@ -221,7 +222,8 @@ class Machine:
         return state.strip() in ("running", "degraded")
 
     def get(self, url):
-        """By the machine's network and this Python: it has none of its own. "": no answer."""
+        """Fetches a URL with this host's Python in the machine's network; the machine has no
+        Python. "": no answer."""
         get = f"import urllib.request as u; print(u.urlopen({url!r}, timeout=60).read().decode())"
         done = self._enter("--net", "--", sys.executable, "-c", get)
         return done.stdout if done.returncode == 0 else ""

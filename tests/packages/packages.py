@@ -1,4 +1,4 @@
-"""The packages that were built, newer ones made of them, and what their daemons need."""
+"""The built packages, newer versions made of them, and what their daemons need to run."""
 
 import pathlib
 import re
@@ -21,7 +21,7 @@ ROLES = dict(zip(DAEMONS, ("agent", "aggregator", "controller", "analyzer"), str
 
 
 def debs(folder):
-    """What a host usually gets."""
+    """The packages that a host usually gets."""
     every = sorted(folder.glob("*.deb"))
     return [deb for deb in every if "-dbgsym_" not in deb.name and deb not in tracing(folder)]
 
@@ -31,7 +31,7 @@ def tracing(folder):
 
 
 def version():
-    """Of the source: that of debian/changelog, which has to be CMake's."""
+    """The version in debian/changelog, which must be the one in CMakeLists.txt."""
     changelog = (ROOT / "debian/changelog").read_text()
     cmake = (ROOT / "CMakeLists.txt").read_text()
     ours = re.match(r"rackmesh \(([^)]+)\)", changelog)[1]
@@ -40,8 +40,8 @@ def version():
 
 
 def newer(folder, into, changed_config=None, suffix="+newer", change=None):
-    """The same packages with a higher version. One's config has another line, or change()
-    gets the tree of each, to make of it what it wants."""
+    """Makes the same packages with a higher version. changed_config gets one more line; change() is
+    called with the tree of each package and may modify it."""
     into.mkdir()
     for deb in debs(folder):
         tree = into / "tree"
@@ -64,7 +64,7 @@ def newer(folder, into, changed_config=None, suffix="+newer", change=None):
 
 
 def give_certificate(root, daemon, folder="etc/rackmesh/tls"):
-    """Puts a certificate of the daemon, by the host's name, where its config looks for it."""
+    """Puts a certificate of the daemon, for the host's name, where its config expects it."""
     made, into = root.path.parent / "ca", root.path / folder
     tors = [TOR] if daemon == "tor-aggregator" else []
     subprocess.run(

@@ -1,4 +1,4 @@
-"""What happens to a bare Debian host when the packages come, change and go."""
+"""What a bare Debian host has after the packages are installed, upgraded and removed."""
 
 import re
 
@@ -82,7 +82,7 @@ def test_a_daemon_finds_its_installed_config_good(installed, daemon):
 
     check = (daemon, "--check", "--config", config)
     assert installed.run(*check, user="rackmesh").endswith(f"{config}: good\n")
-    # Root judges for the unit's user, who can read no key of root's.
+    # Root checks as the unit's user, who cannot read root's keys.
     said = installed.run(*check)
     assert "as user rackmesh:\n" in said and said.endswith(f"{config}: good\n")
     installed.run("chown", "root:", "/etc/rackmesh/tls/key.pem", "/etc/rackmesh/probe-secret")
@@ -140,7 +140,7 @@ def test_an_upgrade_keeps_what_somebody_has_changed_in_a_config(installed, tmp_p
     status = installed.run("dpkg-query", "--show", "--showformat=${Version} ", *packages.NAMES)
     assert set(status.split()) == {f"{packages.version()}+newer"}
 
-    # Where both have changed it, dpkg asks; told to keep what is there, it does.
+    # If both sides changed the config, dpkg asks; --force-confold keeps the host's version.
     again = newer(tmp_path / "same", tmp_path / "both", "etc/rackmesh/host-agent.yaml")
     installed.install(again, "--force-confold")
     assert changed.read_text() == ours
@@ -165,7 +165,7 @@ def test_a_removed_package_leaves_config_and_state_and_a_purged_one_nothing(root
 
     root.run("dpkg", "--purge", *sorted(packages.NAMES))
     assert root.files() == before
-    # So that no other user gets the number that an old key may belong to.
+    # The user stays, so that no other user gets a uid that may own old keys.
     root.run("getent", "passwd", "rackmesh")
 
 
@@ -190,7 +190,7 @@ def test_a_unit_without_certificates_tries_until_they_come(installed):
 
 
 def name_it(daemon):
-    """As the certificate does; the ToR is the only one that the certificate names."""
+    """Sets the names of the certificate; it contains one ToR only."""
 
     def name(config):
         config["host" if daemon == "host-agent" else "name"] = HOST
@@ -201,7 +201,7 @@ def name_it(daemon):
 
 
 def configure_all(root):
-    """All four on one host, with TLS between them."""
+    """All four daemons on one host, with TLS between them."""
     (root.path / "etc/hostname").write_text(HOST)
     for daemon in DAEMONS:
         folder = f"etc/rackmesh/tls/{daemon}"
@@ -225,7 +225,7 @@ def configure_all(root):
 
 
 def change_unit(tree):
-    """The host-agent's, if this package has it."""
+    """Changes the unit of host-agent, if this package contains it."""
     unit = tree / "lib/systemd/system/host-agent.service"
     if unit.exists():
         text = unit.read_text()
@@ -248,14 +248,14 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
             labels = f'version="{packages.version()}",component="{daemon}"'
             assert f"rackmesh_build_info{{{labels}}} 1\n" in metrics(daemon)
 
-        # They connect to each other, over TLS, from within their units.
+        # The daemons connect to each other over TLS, from inside their units.
         wait_for(lambda: re.search(r"^rackmesh_agent_aggregator_connected\S* 1$",
                                    metrics("host-agent"), re.M),
                  ACTIVE_S, "the agent has connected to the aggregator")  # fmt: skip
         wait_for(lambda: TOR in machine.run("rackmeshctl", "health", "--json", status=None),
                  ACTIVE_S, "the analyzer knows the rack")  # fmt: skip
 
-        # A socket folder for all: it outlives each.
+        # All daemons share the socket folder: it stays when one of them stops.
         machine.run("systemctl", "stop", "analyzer")
         sockets = machine.run("ls", "/run/rackmesh").split()
         assert {"host-agent.sock", "tor-aggregator.sock", "region-controller.sock"} <= set(sockets)
@@ -266,7 +266,8 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
         into = installed.path / "root"
         for deb in fresh:
             (into / deb.name).write_bytes(deb.read_bytes())
-        # One whose config the new program refuses goes on with the old one, until it is mended.
+        # A daemon whose config the new program refuses is not restarted until the config is
+        # repaired.
         broken = installed.path / "etc/rackmesh/tor-aggregator.yaml"
         good = broken.read_text()
         broken.write_text(good + "no_such_option: 1\n")
@@ -277,7 +278,7 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
             assert machine.run("systemctl", "is-active", daemon) == "active\n"
             is_old = machine.run(*pid, daemon) == was[daemon]
             assert is_old == (daemon == "tor-aggregator"), daemon
-        # The changed unit is the one that runs.
+        # The running agent uses the changed unit.
         environment = f"/proc/{machine.run(*pid, 'host-agent').strip()}/environ"
         assert "OF_THE_NEWER=unit" in machine.run("cat", environment)
         broken.write_text(good)

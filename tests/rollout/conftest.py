@@ -1,4 +1,5 @@
-"""Machines with a systemd of their own. Needs root, and what `./dev rollout` makes first."""
+"""Machines, each with its own systemd. Needs root, and the base that `./dev rollout` makes
+first."""
 
 import pathlib
 import sys
@@ -30,7 +31,7 @@ def needs():
 
 @pytest.fixture(scope="session")
 def say(pytestconfig):
-    """Prints figures past pytest's capture: they belong into the log of every run."""
+    """Prints figures past pytest's capture, so that the log of every run contains them."""
     capture = pytestconfig.pluginmanager.getplugin("capturemanager")
 
     def line(text):
@@ -40,10 +41,11 @@ def say(pytestconfig):
     return line
 
 
-# Of a module: the machines of one are gone before those of the next come.
+# Of scope module: the machines of one module are removed before the next module makes its own.
 @pytest.fixture(scope="module")
 def region(tmp_path_factory, say):
-    """All machines of the example's inventory, bare. One is not in the inventory yet."""
+    """All machines of the example's inventory, without Rackmesh. One is not in the inventory
+    yet."""
     places = places_of(EXAMPLE)
     began = time.monotonic()
     with Region(places, tmp_path_factory.mktemp("region")) as made:
@@ -54,7 +56,7 @@ def region(tmp_path_factory, say):
 
 @pytest.fixture(scope="module")
 def rolled_out(region, say):
-    """The run of Ansible that has made the region, which is calm since."""
+    """The run of Ansible that set up the region. The region has no incident afterwards."""
     run = region.play("site")
     say(f"first rollout: {run.took_s:.0f} s, {run.counts()}")
     say(f"  of that: {run.steps()}")

@@ -1,5 +1,5 @@
-"""A region of machines: each has a systemd and an sshd of its own, and lives in a namespace of
-the lab's fabric. Ansible runs on the control node, which has the management network alone."""
+"""A region of machines. Each machine has its own systemd and sshd, and a namespace in the lab's
+fabric. Ansible runs on the control node, which is connected to the management network only."""
 
 import concurrent.futures
 import contextlib
@@ -33,13 +33,13 @@ INFLUX = "ctl1"
 ETCD = "ctl1"
 NEWCOMER = "h23"
 CONTROL = "control"
-# What the daemons depend on; a machine without a repository has it from a folder alone.
+# Dependencies of the daemons; a machine without a repository gets them from a folder.
 FROM_FOLDER = ["libcurl4", "libevent-2.1-7", "libevent-openssl-2.1-7", "libhiredis0.14",
                "libibverbs1", "libjansson4", "libssh-4", "libyaml-0-2"]  # fmt: skip
 SINK_PORT = 8081
 REPOSITORY_PORT = 8082
 PATIENCE_S = 180
-# From where the analyzer is, with its certificate.
+# Runs on the analyzer's machine and uses the analyzer's certificate.
 ASK_ALERTMANAGER = """
 import ssl, urllib.request
 tls = "/etc/rackmesh/tls/analyzer/"
@@ -48,7 +48,7 @@ context.load_cert_chain(tls + "certificate.pem", tls + "key.pem")
 url = "https://{}:9093/api/v2/alerts"
 print(urllib.request.urlopen(url, context=context, timeout=20).read().decode())
 """
-# As InfluxDB's admin, where InfluxDB is: given its password, its URL and a question.
+# Runs on InfluxDB's machine as its admin. Arguments: password, URL, query.
 ASK_INFLUX = """
 import base64, json, ssl, sys, urllib.parse, urllib.request
 context = ssl.create_default_context(cafile="/etc/influxdb/tls/authorities.pem")
@@ -62,7 +62,7 @@ PLAY_LINE = re.compile(r"^(\d\S+ [\d:]+),(\d+) .*\| (?:PLAY \[(.*?)\]|(PLAY RECA
 
 @dataclasses.dataclass
 class Place:
-    """A machine of the inventory. tor: where the cable of its RNIC ends; None: it has none."""
+    """A machine of the inventory. tor: the ToR that its RNIC is connected to; None: no RNIC."""
 
     name: str
     address: str
@@ -70,7 +70,7 @@ class Place:
 
 
 def places_of(inventory):
-    """What Ansible itself reads in it."""
+    """The places of the inventory, as Ansible reads it."""
     command = ["ansible-inventory", "--list", "-i", inventory]
     listed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return [
@@ -80,7 +80,7 @@ def places_of(inventory):
 
 
 def control_address(places):
-    """The first of the machines' network."""
+    """The first address of the machines' network."""
     return re.match(r".*[.:]", places[0].address)[0] + "1"
 
 
@@ -89,7 +89,7 @@ def in_url(address):
 
 
 class RegionFabric(Fabric):
-    """The management network and the RNICs are as the inventory has them."""
+    """The management network and the RNICs of the inventory."""
 
     def __init__(self, places, spines=2):
         self._by_inventory = {place.name: place.address for place in places}
@@ -103,7 +103,7 @@ class RegionFabric(Fabric):
 
     def management_address(self, name, _number):
         address = self._by_inventory[name]
-        # Of use at once, not when nobody else has been found to have it.
+        # nodad: the address can be used at once, without duplicate address detection.
         return address, "64 nodad" if ":" in address else "24"
 
     def device(self, n):
@@ -111,7 +111,8 @@ class RegionFabric(Fabric):
 
 
 class Run:
-    """Of a playbook: what it said, its seconds, those of its plays, and of each host its counts."""
+    """A run of a playbook: its output, its duration, the duration of its plays, and each host's
+    counts."""
 
     def __init__(self, said, took_s, log):
         self.said, self.took_s = said, took_s
@@ -125,23 +126,23 @@ class Run:
             self.recap[host] = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)}
 
     def counts(self):
-        """All hosts' together, in words."""
+        """The sums over all hosts, as text."""
         keys = dict.fromkeys(key for counts in self.recap.values() for key in counts)
         sums = {key: sum(counts[key] for counts in self.recap.values()) for key in keys}
         return " ".join(f"{key}={n}" for key, n in sums.items())
 
     def steps(self):
-        """Each play's seconds, in words."""
+        """The duration of each play, as text."""
         return ", ".join(f"{name} {seconds:.0f} s" for name, seconds in self.plays)
 
     def hosts(self, count):
-        """Those of which this count is not 0."""
+        """The hosts whose count of this kind is not 0."""
         return {host for host, counts in self.recap.items() if counts[count]}
 
 
 class Region:
-    """Closes in the reverse order of its making, whatever has failed. packages: a folder with all
-    that the machines need, which have no repository then."""
+    """Removes everything in reverse order of creation, even after a failure. packages: a folder
+    with all packages that the machines need; the machines then have no repository."""
 
     def __init__(self, places, folder, inventory=EXAMPLE, packages=None):
         self.folder = pathlib.Path(folder)
@@ -188,7 +189,7 @@ class Region:
         return key
 
     def _lay_bare(self):
-        """A layer over the base: nothing that the folder is to bring, and no repository."""
+        """Makes a layer over the base without a repository and without the folder's packages."""
         folder = self.folder / "bare"
         folder.mkdir()
         root = DebianRoot([BASE], folder)
@@ -214,7 +215,7 @@ class Region:
             return dict(zip(self._machines, pool.map(do, self._machines.values()), strict=True))
 
     def _hang_up(self):
-        """What ssh has left running, to be used again."""
+        """Ends the connections that ssh keeps open for reuse."""
         for socket in self.folder.glob("ssh/*"):
             subprocess.run(["ssh", "-q", "-S", socket, "-O", "exit", "any"], check=False)
 
@@ -228,7 +229,7 @@ class Region:
     def __exit__(self, *_):
         self.close()
 
-    # ---- what runs on the machines ----------------------------------------------------------
+    # ---- commands on the machines --------------------------------------------------------------
 
     def on(self, name, *command, status=0):
         return self._machines[name].run(*command, status=status)
@@ -239,30 +240,30 @@ class Region:
     def get(self, name, port, path, address="127.0.0.1"):
         return get(self.fabric.netns(name), address, port, path)
 
-    # ---- how the region is --------------------------------------------------------------------
+    # ---- the state of the region ---------------------------------------------------------------
 
     def places(self):
-        """Names of the machines that the inventory has now."""
+        """Names of the machines that are in the inventory now."""
         return {place.name for place in places_of(self.inventory)}
 
     def leave_out(self, name):
-        """Of the inventory; the machine stays, and is of nobody's concern."""
+        """Removes a machine from the inventory. The machine itself keeps running."""
         hosts = self.inventory / "hosts.yaml"
         self._left_out[name] = re.search(rf"^ *{name}: .*\n", hosts.read_text(), re.M)[0]
         hosts.write_text(hosts.read_text().replace(self._left_out[name], ""))
 
     def take_in(self, name, after):
-        """What was left out, after another host of its rack."""
+        """Puts a removed machine back into the inventory, after another host of its rack."""
         hosts, line = self.inventory / "hosts.yaml", self._left_out.pop(name)
         hosts.write_text(re.sub(rf"^ *{after}: {{.*\n", rf"\g<0>{line}", hosts.read_text(),
                                 count=1, flags=re.M))  # fmt: skip
 
     def rnics(self):
-        """What the inventory has now, as host/device."""
+        """The RNICs that are in the inventory now, as host/device."""
         return {f"{place.name}/{RNIC}" for place in places_of(self.inventory) if place.tor}
 
     def machines_of(self, daemon):
-        """Where the example has it, of the machines that are there."""
+        """The machines on which the example runs this daemon, of those that exist."""
         return set(self.names) & {
             "host-agent": {place.name for place in places_of(self.inventory) if place.tor},
             "tor-aggregator": {"h11", "h12", "h21", "h22"},
@@ -271,7 +272,7 @@ class Region:
         }[daemon]
 
     def daemons(self):
-        """{machine: the daemons whose units are enabled}."""
+        """{machine: the daemons whose units are enabled}"""
         return {name: self.enabled(name) for name in self.names}
 
     def enabled(self, name):
@@ -292,11 +293,11 @@ class Region:
         return versions.pop()
 
     def started(self, name, unit):
-        """When: monotonic, by the clock that all machines share."""
+        """The start time of the unit, by the monotonic clock that all machines share."""
         return int(self.property(name, unit, "ActiveEnterTimestampMonotonic"))
 
     def health(self):
-        """As rackmeshctl tells it where the analyzer is. None: no answer yet."""
+        """The output of rackmeshctl on the analyzer's machine. None: no answer yet."""
         said = self.on(ANALYZER, "rackmeshctl", "health", "--json", status=None)
         try:
             return json.loads(said)
@@ -304,7 +305,7 @@ class Region:
             return None
 
     def is_calm(self, but=()):
-        """All racks are well, all RNICs of the inventory are, and nothing is suspected."""
+        """True: all racks and all RNICs of the inventory are healthy, and there is no suspect."""
         health = self.health()
         if health is None or len(health["regions"]) != 1:
             return False
@@ -314,21 +315,21 @@ class Region:
         return found == ("ok", expected, expected, 0)
 
     def wait_calm(self, but=()):
-        """but: RNICs of the inventory that are not there at present."""
+        """but: RNICs of the inventory that are absent at present."""
         try:
             until("the region is calm", PATIENCE_S, lambda: self.is_calm(but), every=1)
         except Overdue as error:
             raise Overdue(f"{error}\n{json.dumps(self.health(), indent=1)}") from None
 
     def alerts(self):
-        """(alertname, part) of what Alertmanager has now."""
+        """(alertname, part) of the alerts that Alertmanager has now."""
         ask = ASK_ALERTMANAGER.format(in_url(self.fabric.management[ANALYZER]))
         said = self.on(ANALYZER, "/usr/bin/python3", "-c", ask)
         labels = [alert["labels"] for alert in json.loads(said)]
         return {(each["alertname"], each["part"]) for each in labels}
 
     def ask_influx(self, question):
-        """The rows of all series of the answer, as InfluxDB's admin sees them."""
+        """The rows of all series in the answer to InfluxDB's admin."""
         password = (self.inventory / "secrets/influx-admin.password").read_text().strip()
         url = f"https://{in_url(self.fabric.management[INFLUX])}:8086"
         said = self.on(INFLUX, "/usr/bin/python3", "-c", ASK_INFLUX, password, url, question)
@@ -337,7 +338,7 @@ class Region:
                 for series in result.get("series", []) for row in series.get("values", [])]  # fmt: skip
 
     def in_etcd(self, key):
-        """The value, as the controllers' user reads it."""
+        """The value of a key, as the controllers' user reads it."""
         command = (
             "ETCDCTL_API=3 etcdctl --print-value-only --command-timeout=10s"
             f" --endpoints=https://{in_url(self.fabric.management[ETCD])}:2379"
@@ -347,7 +348,7 @@ class Region:
         return self.on(ETCD, "sh", "-euc", command, "/etc/rackmesh/tls/region-controller", key)
 
     def serial(self, name, daemon):
-        """Of the certificate that Ansible has put there."""
+        """The serial number of the certificate that Ansible installed."""
         return self._certificate(name, daemon, "-serial")
 
     def issuer(self, name, daemon):
@@ -358,22 +359,23 @@ class Region:
         return self.on(name, "openssl", "x509", "-noout", what, "-in", file)
 
     def authorities(self, name, daemon):
-        """How many it believes."""
+        """The number of authorities that the daemon trusts."""
         text = self.on(name, "cat", f"/etc/rackmesh/tls/{daemon}/authorities.pem")
         return text.count("BEGIN CERTIFICATE")
 
     def served_serial(self, name, port):
-        """Of the certificate that a daemon shows to who connects."""
+        """The serial number of the certificate that the daemon presents to clients."""
         address = in_url(self.fabric.management[name])
         ask = f"openssl s_client -connect {address}:{port} </dev/null 2>/dev/null"
         return self.on(name, "sh", "-c", f"{ask} | openssl x509 -noout -serial")
 
     def seen_by(self, name):
-        """The RNICs of its racks, as this machine's aggregator sees them."""
+        """The RNICs of this machine's racks, as its aggregator sees them."""
         return self.get(name, HTTP["tor-aggregator"], "/v1/rnics").json["rnics"]
 
     def probed(self):
-        """RNICs that all aggregators of their racks find good by probes of the last window."""
+        """The RNICs that all aggregators of their racks probed and found healthy in the last
+        window."""
         good, bad = set(), set()
         for name in self.machines_of("tor-aggregator"):
             for rnic in self.seen_by(name):
@@ -384,7 +386,8 @@ class Region:
     # ---- the control node ---------------------------------------------------------------------
 
     def control(self, *command, status=0, **environment):
-        """What the command says, run on the control node. status None: whatever it is."""
+        """The output of the command on the control node. status None: any exit status is
+        accepted."""
         process = subprocess.Popen(
             ["ip", "netns", "exec", self.fabric.netns(CONTROL), "setpriv", "--pdeathsig=KILL",
              *map(str, command)],  # fmt: skip
@@ -406,7 +409,7 @@ class Region:
         return said
 
     def play(self, playbook, *options, status=0, **variables):
-        """Runs ansible/NAME.yaml. Gives a Run."""
+        """Runs ansible/NAME.yaml. Returns a Run."""
         began, log = time.monotonic(), self.folder / "ansible.log"
         before = len(log.read_text()) if log.exists() else 0
         said = self.control(

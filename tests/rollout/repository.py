@@ -23,7 +23,7 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class Repository:
-    """Serves at address:port inside the namespace until closed."""
+    """Serves the repository at address:port inside the namespace until it is closed."""
 
     def __init__(self, netns, address, port, folder):
         folder.mkdir()
@@ -43,14 +43,14 @@ class Repository:
         self._thread.start()
 
     def add(self, folder):
-        """Versions that are there already stay: a roll-back needs the one before."""
+        """Adds packages. Older versions stay, because a rollback needs the previous one."""
         for deb in debs(folder):
             shutil.copy(deb, self.folder)
         self._write_index()
 
     @contextlib.contextmanager
     def offers(self, folder):
-        """For a while, so that it is nobody's newest version afterwards."""
+        """Offers the packages for a while only, so that later tests do not find a newer version."""
         self.add(folder)
         try:
             yield

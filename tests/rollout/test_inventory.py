@@ -1,4 +1,4 @@
-"""What roles make of inventories that are legal and unusual. No machine is needed."""
+"""What the roles render for valid but unusual inventories. Needs no machine."""
 
 import calendar
 import http.server
@@ -13,8 +13,8 @@ import pytest
 import yaml
 from packages import ROOT
 
-# Two regions, whose racks and ToRs have the same names; a host with one RNIC and one with two;
-# names with dots, and of digits alone; addresses of IPv6 and IPv4.
+# Two regions whose racks and ToRs have the same names; hosts with one and with two RNICs; names
+# with dots, and names of digits only; IPv6 and IPv4 addresses.
 INVENTORY = """\
 rackmesh:
   vars:
@@ -78,7 +78,7 @@ def inventory(tmp_path_factory):
 
 
 def ansible(inventory, hosts, role, *options, **variables):
-    """What the command says, with the role's defaults."""
+    """The output of the command, with the role's defaults."""
     command = ["ansible", "-i", inventory, hosts, "--playbook-dir", ".", "-c", "local",
                "-e", f"@roles/{role}/defaults/main.yaml",
                "-e", json.dumps({"rackmesh_daemon": "any", **variables}), *options]  # fmt: skip
@@ -107,7 +107,7 @@ def hosts_of(role):
 
 
 def answers(said):
-    """Of lines "HOST | SUCCESS => {" and what follows."""
+    """Parses lines "HOST | SUCCESS => {" and the JSON that follows."""
     decoder = json.JSONDecoder()
     while " | SUCCESS => " in said:
         host, said = said.split(" | SUCCESS => ", 1)
@@ -139,7 +139,7 @@ def test_regions_with_the_same_names_of_racks_and_tors_stay_apart(rendered):
         "101": ["gpu-1.r1.example", "gpu-2.r1.example"], "leaf_1.b": ["gpu-2.r1.example"]}  # fmt: skip
     other = rendered["tor_aggregator"]["gpu-1.r2.example"]["rackmesh_aggregator_config"]
     assert other["controllers"] == ["10.2.0.9:7481"]
-    # One analyzer serves both: each must believe it.
+    # One analyzer serves both regions, so it must accept both.
     assert rendered["analyzer"]["ctl.r1.example"]["rackmesh_analyzer_region"] == "*"
 
 
@@ -149,11 +149,11 @@ def test_a_certificate_is_good_for_name_and_address(rendered):
 
 
 def look_at(inventory, tmp_path, hosts="racks", **files):
-    """What the look at the inventory says, where the control node has one secret."""
+    """The output of the check of the inventory; the control node has one secret."""
     (tmp_path / "there").write_text("secret")
     tasks = [{"ansible.builtin.include_tasks": str(ROOT / "ansible/tasks/inventory.yaml")}]
     play = [{"hosts": hosts, "gather_facts": False, "connection": "local", "tasks": tasks}]
-    # Beside group_vars/, as the playbooks are.
+    # The play is in the same folder as group_vars/, like the playbooks.
     (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
     (tmp_path / "look.yaml").write_text(yaml.safe_dump(play))
     command = ["ansible-playbook", "-i", inventory, tmp_path / "look.yaml",
@@ -175,7 +175,7 @@ def test_files_that_are_there_and_those_of_daemons_elsewhere_are_fine(inventory,
     assert status == 0, said
 
 
-# One rack of two hosts as it has to be; one fault each, and what is said of it.
+# One valid rack of two hosts. Each case adds one error, and states the message.
 RIGHT = """\
 rackmesh:
   children:
@@ -262,13 +262,14 @@ def test_what_roles_make_themselves_is_watched_as_well_as_what_the_inventory_bri
 
 
 def role_files(role):
-    """What the role gives the role of daemons to bring and to watch."""
+    """The files that the role passes to the daemon role, to install and to watch."""
     tasks = yaml.safe_load((ROOT / f"ansible/roles/{role}/tasks/main.yaml").read_text())
     return tasks[-1]["vars"]["rackmesh_daemon_files"]
 
 
 def secrets_of(inventory, secrets, **variables):
-    """{controller: (what its config says of the secret, the secret's file on the control node)}"""
+    """{controller: (the secret in its config, the name of the secret's file on the control
+    node)}"""
     shown = "{{ [rackmesh_controller_config.probe_keys, rackmesh_probe_secret_file] }}"
     said = ansible(inventory, "controllers", "region_controller", "-m", "debug", "-a", "var=shown",
                    shown=shown, rackmesh_secrets=str(secrets), **variables)  # fmt: skip
@@ -329,7 +330,8 @@ def test_a_secret_that_is_there_is_not_made_again_wherever_it_is(inventory, tmp_
 
 @pytest.fixture(scope="module")
 def controllers_answer():
-    """On this host, as controllers of this release do, or of one that knows one secret only."""
+    """A server on this host that answers like a controller of this release, or of a release that
+    supports one secret only."""
     answer = {"leading": True, "probe_keys_differ": False}
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -354,7 +356,7 @@ def controllers_answer():
         server.shutdown()
 
 
-# A rack's host and a controller, on this host.
+# A rack's host and a controller, both on this host.
 HERE = """\
 rackmesh:
   vars: { ansible_connection: local, ansible_become: false, rackmesh_region: r1 }
@@ -419,7 +421,7 @@ def test_what_was_waited_for_in_vain_is_said_with_host_and_remedy(
 
 
 def next_secrets(inventory, folder, *options, **variables):
-    """Of all controllers, or --limit."""
+    """Runs the playbook of a new secret on all controllers, or with --limit."""
     if not (folder / "group_vars").exists():
         (folder / "group_vars").symlink_to(ROOT / "ansible/group_vars")
     tasks = [{"ansible.builtin.include_tasks": str(ROOT / "ansible/tasks/probe-secret.yaml")}]
@@ -459,7 +461,7 @@ def test_regions_of_one_secret_wait_for_the_longest_epoch(inventory, controllers
     assert 2 * 360000 - 60 < ahead <= 3 * 360000
 
 
-# Of one region with two controllers: what is said, and then nothing has been written.
+# Cases of one region with two controllers: the expected message; nothing has been written then.
 @pytest.mark.parametrize(
     "options, variables, said",
     [
@@ -522,7 +524,7 @@ def test_the_next_secret_of_the_probes_stands_behind_the_one_in_use(tmp_path):
     ahead = calendar.timegm(time.strptime(begins, form)) - now
     assert 2 * epoch_s < ahead <= 3 * epoch_s
     assert file.stat().st_mode & 0o777 == 0o600
-    # Until it is alone in use there is no third one.
+    # While the second secret is not the only one in use, no third one is made.
     for age, over in ((-1, False), (epoch_s, False), (3 * epoch_s, True)):
         text = time.strftime(form, time.gmtime(now - age))
         file.write_text(f"{first}\n{second} from {text}\n")
@@ -559,7 +561,7 @@ def test_the_topology_is_of_one_region_and_has_all_of_it(inventory, tmp_path):
         {"tor": 101, "aggregators": [first, second], "hosts": 2, "rnics": 2},
         {"tor": "leaf_1.b", "aggregators": [second], "hosts": 1, "rnics": 1},
     ]
-    # How a switch is read is no concern of the topology.
+    # The topology does not contain how a switch is read.
     assert topology["switches"] == [
         {"name": 101, "role": "tor"}, {"name": "leaf_1.b", "role": "tor"}]  # fmt: skip
 

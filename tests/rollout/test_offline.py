@@ -1,4 +1,4 @@
-"""The folder of packages for hosts without a repository: ansible/offline. No machine is needed."""
+"""ansible/offline: the folder of packages for hosts without a repository. Needs no machine."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from packages import ROOT
 OFFLINE = ROOT / "ansible/offline"
 INDEX = ROOT / "ansible/roles/packages/files/index"
 SPARED = ROOT / "ansible/roles/packages/files/spared"
-# What the script asks for by name, besides what Rackmesh's packages depend on.
+# The packages that the script requests by name, besides the dependencies of Rackmesh's packages.
 NAMED = ["openssl", "python3", "python3-apt", "etcd-server", "etcd-client", "influxdb",
          "influxdb-client", "prometheus-alertmanager"]  # fmt: skip
 AGENT = "rackmesh-host-agent"
@@ -29,8 +29,8 @@ def make(folder, package, depends="", version="1"):
 
 
 class Apt:
-    """What apt sees that has one folder of packages for all its sources, and nothing installed.
-    by: "copy" is as from a network, "file" as the roles write it."""
+    """The state of an apt whose only source is one folder of packages, with nothing installed. by:
+    "copy" as from a network, "file" as the roles configure it."""
 
     def __init__(self, work, source, by="copy"):
         self.folder = source
@@ -56,7 +56,8 @@ class Apt:
 
 @pytest.fixture
 def debian(tmp_path):
-    """A repository with what the script asks for, and what the agent depends on, in two steps."""
+    """A repository with the requested packages, and with the agent's dependencies, in two
+    levels."""
     folder = tmp_path / "debian"
     folder.mkdir()
     for package in NAMED:
@@ -71,7 +72,7 @@ def debian(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Rackmesh's own packages, of two versions."""
+    """Rackmesh's own packages in two versions."""
     folder = tmp_path / "offline"
     folder.mkdir()
     for version in ("1", "2"):
@@ -106,7 +107,7 @@ def test_what_the_folder_has_is_not_fetched_again(debian, folder):
 
 
 def spared(host, folder, *packages):
-    """What is not copied to this host, by names of packages. What apt does not know, it installs."""
+    """The names of the packages that apt would not install on this host, so they are not copied."""
     cache = folder.parent / "cache"
     (cache / "offered").mkdir(parents=True, exist_ok=True)
     shutil.copy(folder / "Packages", cache / "offered")

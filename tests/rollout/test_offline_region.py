@@ -1,5 +1,5 @@
-"""A region whose machines have no repository, and addresses of IPv6 alone in their management
-network: all comes from the folder that ansible/offline fills."""
+"""A region whose machines have no repository, and only IPv6 addresses in the management network:
+all packages come from the folder that ansible/offline fills."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ pytestmark = [
 
 
 def small(hosts):
-    """Of the example: one rack of two hosts, and one controller; by their addresses of IPv6."""
+    """A part of the example: one rack of two hosts, and one controller, with IPv6 addresses."""
     groups = hosts["rackmesh"]["children"]
     racks = groups["racks"]["children"]
     del racks["rack2"], racks["rack1"]["hosts"]["h13"], groups["canary"]

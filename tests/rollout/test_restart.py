@@ -1,4 +1,4 @@
-"""When a daemon is restarted for the files that its config names. No machine is needed."""
+"""When a daemon is restarted after a change of files that its config names. Needs no machine."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ PID = "4711"
 
 
 class Host:
-    """A folder of configs, and a systemctl that notes what it is asked for."""
+    """A folder of configs, and a fake systemctl that records its arguments."""
 
     def __init__(self, folder):
         self._bin, self.etc, self.kept = folder / "bin", folder / "etc", folder / "kept"
@@ -70,7 +70,7 @@ def test_a_daemon_that_was_never_restarted_has_not_read_its_files(host):
 def test_files_that_were_copied_just_before_the_restart_are_not_other_ones(host):
     assert host.run("restart", *FILES).returncode == 0
     assert host.restarts() == 1 and not host.has_others(*FILES)
-    # As old and new as may be, by any clock.
+    # File times far in the past and in the future.
     for stamp in (0, 4_000_000_000):
         os.utime(host.etc / FILES[0], (stamp, stamp))
         assert not host.has_others(*FILES)

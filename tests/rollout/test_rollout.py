@@ -1,6 +1,6 @@
-"""A region from bare machines on: what Ansible makes of it, and what nobody notices of that.
+"""A region from bare machines on: what Ansible sets up, without false alerts.
 
-The tests share one region, in this order; each leaves it calm."""
+The tests share one region, in this order; each leaves it without incidents."""
 
 import calendar
 import concurrent.futures
@@ -23,7 +23,7 @@ from region import ANALYZER, NEWCOMER, PATIENCE_S
 CANARY = "h13"
 UNLUCKY = "h22"
 CRASHES = "h12"
-# A version that is bad stays so: not the patience that a good one needs.
+# A bad version never becomes good, so the wait for it can be shorter than the default.
 GATE_S = 40
 FAULT_S = 60
 QUIET_S = 15
@@ -38,8 +38,8 @@ def nothing(_arrival):
 
 @contextlib.contextmanager
 def calm(region, allow=nothing):
-    """Nobody is named meanwhile without a reason, and the region is calm in the end. Gives the
-    list of who was named without one, filled at the end."""
+    """Checks that the region has no incident at the end. Yields a list, which is filled at the end
+    with the alerts that no expected fault explains."""
     began, mark, innocents = time.monotonic(), region.sink.mark(), []
     yield innocents
     region.wait_calm()
@@ -48,7 +48,7 @@ def calm(region, allow=nothing):
 
 
 def agent_of(host):
-    """Says whether an alert is that this host's agent is silent."""
+    """Returns a filter for the alert that this host's agent is silent."""
     return lambda arrival: (arrival.alertname, arrival.part) == ("RackmeshAgent", host)
 
 
@@ -57,7 +57,7 @@ def changed_between(before, after):
 
 
 def state(region):
-    """{machine: (version, pids)}: what stays as long as nobody touches it."""
+    """{machine: (version, pids)}, which changes only if a daemon is changed or restarted."""
 
     def of(name):
         return (region.version(name), region.main_pids(name)) if region.enabled(name) else None
@@ -67,7 +67,7 @@ def state(region):
     return {name: each for name, each in found.items() if each}
 
 
-# ---- what is written by hand --------------------------------------------------------------------
+# ---- the inventory that an operator writes -----------------------------------------------------
 
 RAILS = range(8)
 RACK = f"""\
@@ -114,7 +114,7 @@ def test_ansible_reaches_every_machine(region):
 
 
 def test_machines_share_no_control_groups(region):
-    """Or a unit of one would be there until those of its name have ended on all."""
+    """In a shared group a unit would exist until the units of that name end on all machines."""
     groups = {region.control_group(name) for name in region.names}
     assert len(groups) == len(region.names)
 
@@ -167,7 +167,7 @@ def test_a_dry_run_of_a_region_that_runs_has_nothing_to_do(rolled_out, region, s
 
 
 def topology_of_tor2(region):
-    """What etcd has of it, and that it is what Ansible has written for the region."""
+    """The rack of tor2 in etcd's topology, which must be the one that Ansible wrote."""
     there = region.in_etcd("/rackmesh/r1/topology/region")
     assert there.strip() == region.on(ANALYZER, "cat", "/etc/rackmesh/topology.yaml").strip()
     topology = yaml.safe_load(there)
@@ -188,7 +188,7 @@ def test_the_history_has_its_policies_and_its_hourly_queries(rolled_out, region)
     queries = region.ask_influx("SHOW CONTINUOUS QUERIES")
     assert {row["name"] for row in queries if "query" in row} == {
         "rm_tor_pair_hour", "rm_rnic_hour", "rm_sla_rack_hour"}  # fmt: skip
-    # As an operator asks it: the analyzer, which reads its database over TLS.
+    # The query of an operator, which the analyzer answers from its database over TLS.
     said = region.on(ANALYZER, "rackmeshctl", "history", "tor1", "--json")
     assert json.loads(said)
 
@@ -308,7 +308,7 @@ def test_every_unit_runs_with_its_own_rights(rolled_out, region, daemon):
 
 
 def test_a_call_that_the_filter_does_not_name_ends_the_process(rolled_out, region):
-    """With the unit's own filter, as systemd has it."""
+    """Uses the unit's own filter, as systemd loaded it."""
     calls = region.property(CANARY, "host-agent", "SystemCallFilter")
     command = ("systemd-run", "--wait", "--pipe", "-p", "SystemCallArchitectures=native")
     said = region.on(CANARY, *command, "-p", f"SystemCallFilter={calls}", "/bin/sh", "-c", "id",
@@ -331,7 +331,7 @@ UNIT_OF_NAMESPACES = ("User", "AmbientCapabilities", "CapabilityBoundingSet", "R
 
 
 def test_the_drop_in_alone_lets_the_agent_into_the_namespaces_of_pods(rolled_out, region):
-    """With the unit's own rights, as systemd has them; and who has seen whose it is."""
+    """Uses the unit's own rights, as systemd loaded them."""
     example = "/usr/share/doc/rackmesh/examples/host-agent-namespaces.conf"
     folder = "/run/systemd/system/host-agent.service.d"
 
@@ -378,7 +378,7 @@ def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
 
 @pytest.mark.long
 def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_path):
-    """The version is fine at the canary and in its rack, and bad at one host of the next."""
+    """The version is good on the canary and in its rack, and bad on one host of the next rack."""
     bad = versions.bad(tmp_path / "bad", "refuses", only_at=UNLUCKY)
     region.repository.add(bad.folder)
     before = state(region)
@@ -408,7 +408,8 @@ def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_pat
 def test_a_bad_controller_stops_at_the_first_and_the_other_goes_on(
     rolled_out, region, say, tmp_path
 ):
-    """Its agent is fine, so the canary has it before: an agent newer than all that it talks to."""
+    """Only the controller of this version is bad. The canary gets the agent first, which is then
+    newer than all its peers."""
     bad = versions.bad(tmp_path / "bad", "refuses", daemon="region-controller")
     before = state(region)
     limit = ("--limit", f"{CANARY},controllers,analyzers")
@@ -692,7 +693,7 @@ def test_the_brake_stops_all_probing_and_lets_go(rolled_out, region, say):
 
 
 def test_a_dead_cable_is_one_alert_that_names_it(rolled_out, region, say):
-    """So that a test that hears of nothing would have heard of something."""
+    """Shows that the tests without alerts would have seen an alert."""
     fault = RnicDead(region, region.fabric.rnics["h21/eth1"])
     mark = region.sink.mark()
     began = fault.begin()

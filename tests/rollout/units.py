@@ -1,8 +1,8 @@
-"""What a unit's process may do, as the kernel has it."""
+"""The rights of a unit's process, as the kernel sees them."""
 
 import re
 
-# What is asked of systemd about each unit, and what its file has to say of it.
+# The properties that systemd is asked for, and the lines of the unit file that set them.
 KEYS = ("User", "Group", "StateDirectory", "DevicePolicy", "DeviceAllow", "IPAddressDeny",
         "NoNewPrivileges", "SystemCallArchitectures", "ProtectSystem", "RestrictNamespaces",
         "MemoryDenyWriteExecute")  # fmt: skip
@@ -10,12 +10,12 @@ CAPABILITIES = {"CAP_NET_BIND_SERVICE": 10, "CAP_NET_RAW": 13, "CAP_PERFMON": 38
 SECCOMP_FILTER = "2"
 
 
-# What another line brings with it.
+# Rights that another line of the unit file implies.
 BRINGS = {"DeviceAllow": ("ProtectClock=yes", ["char-rtc", "r"])}
 
 
 def written(text, key):
-    """The values of a key in a unit file, all its lines in one list."""
+    """All values of a key in a unit file, as one list."""
     words = " ".join(re.findall(rf"^{key}=(.*)$", text, re.M)).split()
     line, more = BRINGS.get(key, (None, []))
     return words + (more if line in text.splitlines() else [])
@@ -27,11 +27,11 @@ def capabilities(text):
 
 
 def status(text):
-    """Of /proc/PID/status: {key: words}."""
+    """/proc/PID/status as {key: words}"""
     return {key: value.split() for key, value in re.findall(r"^(\w+):\s*(.*)$", text, re.M)}
 
 
 def same(shown, asked):
-    """Whether systemd says what the unit file does."""
+    """True: systemd's properties match the unit file."""
     means = {"any": ["0.0.0.0/0", "::/0"]}
     return set(shown) == {word for each in asked for word in means.get(each, [each])}

@@ -1,4 +1,4 @@
-"""Packages of versions that never were: newer ones, and bad ones."""
+"""Packages of versions that were never released: newer ones, and bad ones."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ SOURCE = pathlib.Path(__file__).with_name("bad_daemon.c")
 
 
 class Version:
-    """A folder of packages, and their version."""
+    """A folder of packages, with their version."""
 
     def __init__(self, into, suffix, change=None, debs=DEBS):
         newer(debs, into, suffix=suffix, change=change)
@@ -22,13 +22,14 @@ def good(into, suffix="+newer"):
 
 
 def other(into):
-    """Of another release, whose packages are in $RACKMESH_OTHER_DEBS; else of this one."""
+    """Packages of another release from $RACKMESH_OTHER_DEBS, or else of this one."""
     debs = pathlib.Path(os.environ.get("RACKMESH_OTHER_DEBS", DEBS))
     return Version(into, "+other", debs=debs)
 
 
 def bad(into, how, only_at=None, daemon="host-agent"):
-    """A daemon of it refuses to start, or is mute, everywhere or at one host: see bad_daemon.c."""
+    """Packages in which one daemon refuses to start, or does not answer, everywhere or on one host:
+    see bad_daemon.c."""
     options = ["-DMUTE"] if how == "mute" else []
     if only_at:
         options.append(f'-DONLY_AT="{only_at}"')
