@@ -1,4 +1,4 @@
-/* A rack at rest, for the tests of the rules: a case changes what its fault changes. */
+/* The rack for the tests of the rules. */
 #ifndef TESTS_UNIT_TOR_AGGREGATOR_DIAGNOSIS_RULES_FIXTURE_H
 #define TESTS_UNIT_TOR_AGGREGATOR_DIAGNOSIS_RULES_FIXTURE_H
 
@@ -13,11 +13,9 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 #include "tor-aggregator/diagnosis/rules.h"
 
-/*
- * A rack of five RNICs of 100 Gb/s, each with all counters of mlx5 and of its switch's
- * port, at rest: 10 s of 1 GB/s of RDMA in class 3, and nothing wrong. A case changes
- * what its fault changes.
- */
+/* A healthy rack of five RNICs of 100 Gb/s. Each has all counters of mlx5 and of its
+ * switch's port, for 10 s of 1 GB/s of RDMA in class 3. A test changes what its fault
+ * would change. */
 
 #define RNICS 5
 #define SECONDS 10
@@ -83,7 +81,7 @@ judge(void)
 		rules_judge(&rack[i], results[i]);
 }
 
-/* Of RNIC i that one holds and no other; DIAGNOSES: none does. */
+/* Of the results for RNIC i only this diagnosis holds; DIAGNOSES: none holds. */
 static inline void
 assert_only(size_t i, enum diagnosis diagnosis)
 {

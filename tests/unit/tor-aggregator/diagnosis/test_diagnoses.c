@@ -87,7 +87,7 @@ a_finding_stands_with_its_sentence_until_it_is_quiet(void **state)
 	assert_false(finding(1, DIAGNOSIS_CABLE)->stands);
 }
 
-/* Agents may report more often than is judged. */
+/* Agents may report more often than the aggregator judges. */
 static void
 reports_between_two_judgements_add_up(void **state)
 {
@@ -140,7 +140,7 @@ standing_diagnoses_are_reported_as_far_as_they_fit(void **state)
 	assert_string_equal(text, "");
 }
 
-/* It is off for all that, and no probe is lost for it; the cable loses them. */
+/* PFC is off, but explains no lost probe; the cable does. */
 static void
 diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it(void **state)
 {
@@ -164,7 +164,7 @@ diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it(void **state)
 	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	assert_string_equal(text, "its port counted 812 symbol errors in 5 s");
 	report(1, WIRE_COUNTER_SYMBOL_ERR, 0);
-	judge(20 * S); /* when it was, as it is no more */
+	judge(20 * S); /* the time of that judgement is shown, since it holds no more */
 	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	rm_wall_format((rm_wall_t){ wall.ns - 20 * S }, at);
 	snprintf(expected, sizeof(expected),
@@ -172,7 +172,7 @@ diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it(void **state)
 	assert_string_equal(text, expected);
 }
 
-/* Together they take long; the loop has other things to do. */
+/* All racks at once would keep the loop from other events for long. */
 static void
 racks_are_judged_one_at_a_time_and_each_once_in_a_round(void **state)
 {
@@ -234,7 +234,8 @@ counters_of_the_switchs_port_are_judged_until_outdated(void **state)
 	const struct wire_rnic_id id = { 1, 1 };
 
 	evidence_set(&port, SWITCH_PFC_RX_PAUSE_US, 3, 8000000);
-	diagnoses_port(diagnoses, id, &port, now); /* nobody knows it yet */
+	diagnoses_port(
+	    diagnoses, id, &port, now); /* no agent has reported this RNIC yet */
 	assert_int_equal(diagnoses_rnics(diagnoses), 0);
 	report(1, WIRE_COUNTER_CRC_ERR, 0);
 	report(2, WIRE_COUNTER_PFC_RX_FRAMES, 100);
@@ -250,13 +251,13 @@ counters_of_the_switchs_port_are_judged_until_outdated(void **state)
 	assert_true(finding(2, DIAGNOSIS_PAUSE_VICTIM)->stands);
 	assert_int_equal(finding(2, DIAGNOSIS_PFC_STORM)->first.ns, 0);
 
-	judge(5 * S); /* the reading is 20 s old, and was of 10 s */
+	judge(5 * S); /* the last reading is 20 s old, and covered 10 s */
 	assert_int_equal(
 	    diagnoses_find(diagnoses, id)->results[DIAGNOSIS_PFC_STORM].status,
 	    RULE_NOT_KNOWN);
 }
 
-/* switch.interval_s: 30. */
+/* With switch.interval_s: 30. */
 static void
 a_port_that_is_read_seldom_counts_until_its_next_reading(void **state)
 {
@@ -278,13 +279,13 @@ a_port_that_is_read_seldom_counts_until_its_next_reading(void **state)
 	judge(S);
 	assert_int_equal(rnic->evidence.switch_ns, 0);
 
-	port.switch_ns = 600 * S; /* it did not answer for so long */
+	port.switch_ns = 600 * S; /* the switch did not answer for so long */
 	diagnoses_port(diagnoses, id, &port, now);
 	judge(S);
 	assert_int_equal(rnic->evidence.switch_ns, 0);
 }
 
-/* The aggregator judges late: all of it counts. */
+/* The aggregator judges late: all readings since the last judgement count. */
 static void
 many_readings_of_a_port_are_not_outdated(void **state)
 {
@@ -322,14 +323,14 @@ readings_of_a_port_between_two_judgements_add_up(void **state)
 	assert_non_null(strstr(finding(1, DIAGNOSIS_CABLE)->sentence,
 	    "33 codewords that FEC could not correct in 8 s"));
 
-	judge(5 * S); /* without a reading since then they count on */
+	judge(5 * S); /* no new reading: the old values stay */
 	assert_int_equal(rnic->evidence.value[SWITCH_FEC_UNCORR][0], 33);
 	diagnoses_port(diagnoses, id, &port, now);
 	judge(5 * S);
 	assert_int_equal(rnic->evidence.value[SWITCH_FEC_UNCORR][0], 3);
 	assert_int_equal(rnic->evidence.switch_ns, 4 * S);
 
-	strcpy(port.port, "Ethernet12"); /* the cable was moved */
+	strcpy(port.port, "Ethernet12"); /* the cable now ends at another port */
 	diagnoses_port(diagnoses, id, &port, now);
 	strcpy(port.port, "Ethernet8");
 	diagnoses_port(diagnoses, id, &port, now);
@@ -386,8 +387,8 @@ probe(const struct diagnosed *rnic, uint64_t sent, uint64_t lost)
 	diagnoses_probes(diagnoses, rnic->id, &probes, now);
 }
 
-/* Of an RNIC whose packets are lost, while neither its port nor the switch counts it.
- */
+/* Timeouts of an RNIC whose packets are lost, while neither its port nor the switch
+ * counts a drop. */
 static void
 report_timeouts(void)
 {
@@ -410,7 +411,7 @@ a_share_of_losses_needs_some_probes(void **state)
 
 	report_timeouts();
 	rnic = diagnoses_rnic(diagnoses, 0);
-	/* What was before the first time is of no interval. */
+	/* Counts from before the first time belong to no interval. */
 	probe(rnic, 5000, 1000);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
@@ -420,14 +421,14 @@ a_share_of_losses_needs_some_probes(void **state)
 	probe(rnic, 5400, 1040);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_HOLDS);
-	/* It begins again: nothing is known of the interval. */
+	/* The counts begin again at 0: the interval is unknown. */
 	report_timeouts();
 	probe(rnic, 200, 0);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
 }
 
-/* 40 probes in 5 s: a share of them is known once in three judgements. */
+/* 40 probes in 5 s: enough for a share of losses in one of three judgements. */
 static void
 a_share_of_few_probes_counts_until_the_next_one(void **state)
 {
@@ -445,7 +446,7 @@ a_share_of_few_probes_counts_until_the_next_one(void **state)
 	assert_true(rnic->findings[DIAGNOSIS_SILENT_DROP].stands);
 	assert_non_null(strstr(
 	    rnic->findings[DIAGNOSIS_SILENT_DROP].sentence, "25 % of its probes"));
-	for (int i = 0; i < 13; i++) { /* no probes any more */
+	for (int i = 0; i < 13; i++) { /* no more probes */
 		report_timeouts();
 		judge(5 * S);
 	}
@@ -491,7 +492,8 @@ losses_are_separated_by_size(void **state)
 	    "its port counted 3000 packets larger than the MTU in 5 s, 75 % of its "
 	    "large probes are lost");
 
-	probes = (struct probe_counts){ 800, 460, 160, 140 }; /* small ones, too */
+	probes = (struct probe_counts){ 800, 460, 160,
+		140 }; /* small probes are lost, too */
 	diagnoses_probes(diagnoses, rnic->id, &probes, now);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_MTU_MISMATCH].status, RULE_NOT_SO);
@@ -525,7 +527,7 @@ rnics_beyond_the_bound_are_refused(void **state)
 	assert_int_equal(diagnoses_counts(diagnoses)->refused, 1);
 }
 
-/* The port of a switch, of which nothing but these is known. */
+/* The port of a switch, of which only this value is known. */
 static void
 report_link(unsigned number, uint64_t value)
 {
@@ -550,7 +552,7 @@ a_link_between_switches_is_judged_by_rules_of_links(void **state)
 {
 	const struct diagnosed *link;
 
-	report_link(SWITCH_FEC_UNCORR, 9); /* a few */
+	report_link(SWITCH_FEC_UNCORR, 9); /* too few */
 	assert_null(link_reported());
 	report_link(SWITCH_FEC_UNCORR, 40);
 	judge(S);
@@ -572,7 +574,7 @@ a_link_between_switches_is_judged_by_rules_of_links(void **state)
 	judge(DIAGNOSES_QUIET_NS);
 	assert_false(link->findings[DIAGNOSIS_CABLE].stands);
 
-	report_link(SWITCH_GROUP_DROP_PKTS, 77); /* it paused */
+	report_link(SWITCH_GROUP_DROP_PKTS, 77); /* the port sent pauses in that time */
 	judge(S);
 	assert_true(link->findings[DIAGNOSIS_HEADROOM].stands);
 	report_link(SWITCH_OPER_CHANGES, 2);
@@ -581,7 +583,8 @@ a_link_between_switches_is_judged_by_rules_of_links(void **state)
 	assert_false(link->findings[DIAGNOSIS_PFC_STORM].stands);
 }
 
-/* It is none of those that pause, or are paused, in the rack. */
+/* In the rules that compare RNICs of the rack, a link is neither one that pauses nor
+ * one that is paused. */
 static void
 a_link_between_switches_does_not_count_as_another_rnic(void **state)
 {
@@ -610,7 +613,8 @@ ports_that_explain_losses_are_listed_with_their_neighbours(void **state)
 	assert_string_equal(rows[0].neighbor, "tor7");
 	assert_non_null(strstr(rows[0].sentence, "counted 40 codewords"));
 	assert_int_equal(diagnoses_ports(diagnoses, rows, 0), 0);
-	report(1, WIRE_COUNTER_SYMBOL_ERR, 812); /* of an RNIC: its rack tells */
+	report(1, WIRE_COUNTER_SYMBOL_ERR,
+	    812); /* findings of an RNIC are not listed among ports */
 	judge(S);
 	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 1);
 	report_link(SWITCH_FEC_UNCORR, 0);

@@ -63,7 +63,7 @@ fill(int64_t ns)
 	return hypervisor_evidence(hypervisor_nics_get(nics, 0), "esx1", ns, &evidence);
 }
 
-/* Two readings of a vmnic, a minute apart, of which the second has counted so much. */
+/* Two readings of a vmnic, a minute apart; in between its counter grew by `counted`. */
 static void
 judge_vmnic(const char *name, const char *counted)
 {
@@ -75,7 +75,8 @@ judge_vmnic(const char *name, const char *counted)
 	diagnoses_hypervisor(diagnoses, "esx1", "vmnic5", &evidence, now);
 }
 
-/* An RNIC of the same rack, of which the switch has counted so much. */
+/* An RNIC of the same rack; its switch's port counted so many microseconds of pauses.
+ */
 static void
 report_rnic(uint64_t guid, uint64_t paused_us)
 {
@@ -101,7 +102,7 @@ values_with_equal_meaning_are_the_same_evidence(void **state)
 	    { HYPERVISOR_DRIVER, "rx_crc_errors_phy", "7" },
 	    { HYPERVISOR_LIST, "Speed", "100000" },
 	    { HYPERVISOR_DRIVER, "rx_out_of_buffer", "1" });
-	assert_false(fill(0)); /* read once */
+	assert_false(fill(0)); /* one reading has no counts */
 	READ({ HYPERVISOR_DRIVER, "rx_prio3_pause_duration", "5000" },
 	    { HYPERVISOR_DRIVER, "rx_crc_errors_phy", "3" },
 	    { HYPERVISOR_LIST, "Speed", "100000" },
@@ -112,9 +113,10 @@ values_with_equal_meaning_are_the_same_evidence(void **state)
 	assert_int_equal(evidence.there[WIRE_COUNTER_PFC_RX_PAUSE_US], 1 << 3);
 	assert_int_equal(evidence.value[WIRE_COUNTER_PFC_RX_PAUSE_US][3], 4000);
 	assert_int_equal(evidence.value[WIRE_COUNTER_PORT_RATE_MBPS][0], 100000);
-	assert_int_equal(evidence.there[WIRE_COUNTER_CRC_ERR], 0); /* it began again */
+	assert_int_equal(
+	    evidence.there[WIRE_COUNTER_CRC_ERR], 0); /* the counter began again at 0 */
 	assert_int_equal(evidence.there[WIRE_COUNTER_RX_OUT_OF_BUFFER], 0);
-	assert_int_equal(evidence.there[WIRE_COUNTER_PFC_ENABLED], 0); /* not known */
+	assert_int_equal(evidence.there[WIRE_COUNTER_PFC_ENABLED], 0); /* unknown */
 }
 
 static void
@@ -143,7 +145,7 @@ a_vmnic_with_global_pause_is_diagnosed(void **state)
 	assert_null(diagnoses_find(diagnoses, (struct wire_rnic_id){ 0, 0 }));
 }
 
-/* Without it that would be PFC in the place of ECN. */
+/* Without the evidence of the vmnic the diagnosis would be DIAGNOSIS_PFC_STEADY. */
 static void
 an_rnic_is_the_victim_of_a_vmnic_that_pauses_the_switch(void **state)
 {
@@ -160,7 +162,7 @@ an_rnic_is_the_victim_of_a_vmnic_that_pauses_the_switch(void **state)
 		report_rnic(1, 1000000);
 		rnic = judged(0, 5 * S);
 	}
-	/* Half of the time and more, for 10 s. */
+	/* Half of the time or more, for 10 s. */
 	assert_true(diagnoses_rnic(diagnoses, 1)->findings[DIAGNOSIS_PFC_STORM].stands);
 	assert_false(rnic->findings[DIAGNOSIS_PFC_STEADY].stands);
 }

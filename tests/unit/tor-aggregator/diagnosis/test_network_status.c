@@ -24,7 +24,7 @@ static void
 clean_probes_and_quiet_counters_clear_the_network(void **state)
 {
 	(void)state;
-	/* Stray ones, of a network in use. */
+	/* A few events, as in any busy network. */
 	evidence_set(&rack[0], WIRE_COUNTER_ACK_TIMEOUT, 0, 3);
 	evidence_set(&rack[0], WIRE_COUNTER_OOS_RX, 0, 9);
 	evidence_set(&rack[0], WIRE_COUNTER_ECN_CE_RX, 0, 50);
@@ -77,7 +77,8 @@ without_probes_or_counters_the_network_status_is_unknown(void **state)
 	rack[0].given_there = 0;
 	assert_int_equal(network_status_of(&rack[0], text), NETWORK_NOT_KNOWN);
 	assert_string_equal(text, "probe_loss");
-	/* What is known to speak against it does so all the same. */
+	/* Counters that are present and show a fault count, although others are
+	 * missing. */
 	evidence_set(&rack[0], WIRE_COUNTER_ACK_TIMEOUT, 0, 40);
 	assert_int_equal(network_status_of(&rack[0], text), NETWORK_SUSPECT);
 	rack[0] = (struct evidence){ 0 };

@@ -13,7 +13,7 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 #include "tor-aggregator/diagnosis/pause_findings.h"
 
-#define P 3 /* the priority of most tests */
+#define P 3 /* priority in most tests */
 #define PCT(v)                                             \
 	{                                                  \
 		.known = true, .timed = true, .value = (v) \
@@ -111,7 +111,8 @@ is_victim(const struct pause_finding *finding, const char *name)
 static const struct pause_rate none = NONE, missing = { 0 }, much = PCT(83),
 			       some = PCT(20), frames = FRAMES(500);
 
-/* h1/r0 pauses tor1, tor1 spine1, spine1 tor2, and tor2 the senders h3/r0 and h4/r0. */
+/* h1/r0 pauses tor1, which pauses spine1, which pauses tor2, which pauses the senders
+ * h3/r0 and h4/r0. */
 static void
 storm(struct fabric *f, struct pause_rate of_spine)
 {
@@ -124,7 +125,8 @@ storm(struct fabric *f, struct pause_rate of_spine)
 	cable(f, TOR2, "Ethernet48", SPINE, "Eth1/2", of_spine, none);
 }
 
-/* From the source on: who pauses somebody was paused before. */
+/* Steps begin at the source; each step starts at a part that an earlier step has
+ * paused. */
 static void
 assert_steps(const struct pause_finding *finding)
 {
@@ -184,7 +186,7 @@ through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours(void **st
 	assert_string_equal(f->found[0].source, "h1/r0");
 	assert_true(is_victim(&f->found[0], "h4/r0"));
 
-	/* Without tor1 nobody knows who pauses it. */
+	/* Without tor1 the part that pauses spine1 is unknown. */
 	begin(f, false);
 	rnic(f, TOR2, "Ethernet0", "h3/r0", none, frames);
 	cable(f, TOR2, "Ethernet48", SPINE, "Eth1/2", some, none);
@@ -207,11 +209,12 @@ random_below(uint64_t *seed, unsigned limit)
 }
 
 struct tree {
-	unsigned count, parent[MAX_SWITCHES]; /* of 0 none */
-	/* Of each switch: how much it pauses its parent, and its parent it; in percent.
-	 */
+	unsigned count, parent[MAX_SWITCHES]; /* switch 0 has no parent */
+	/* For each switch, in percent of the time: how long it pauses its parent, and
+	 * its parent it. */
 	double up[MAX_SWITCHES], down[MAX_SWITCHES];
-	double rnic[MAX_SWITCHES][RNICS_EACH]; /* how much its switch pauses it */
+	double rnic[MAX_SWITCHES]
+		   [RNICS_EACH]; /* how long its switch pauses it, in percent */
 };
 
 static bool
@@ -222,7 +225,8 @@ is_below(const struct tree *tree, unsigned of, unsigned at)
 	return at == of;
 }
 
-/* From the switch at, which is paused for so much, on to that of the sender. */
+/* Spreads pauses from switch `at`, which is paused at this rate, to the switch of the
+ * sender. */
 static void
 spread(struct tree *tree, unsigned at, unsigned sender, double rate, uint64_t *seed)
 {
@@ -272,13 +276,12 @@ add_rnic(struct fabric *f, const struct tree *tree, unsigned i, unsigned r)
 	rnic(f, i, name, name, source ? rate : none, source ? none : rate);
 }
 
-/* Of each link one end at most does not count. */
+/* Builds the tree. On each link one end, at most, has no counters. */
 static void
 add_tree(struct fabric *f, const struct tree *tree, uint64_t *seed)
 {
 	static char names[MAX_SWITCHES][16], ports[MAX_SWITCHES][2][16];
-	bool
-	    lower[MAX_SWITCHES]; /* of the link to the parent: that end may not count */
+	bool lower[MAX_SWITCHES]; /* this end of the link to the parent may have none */
 
 	for (unsigned i = 0; i < tree->count; i++) {
 		snprintf(names[i], sizeof(names[i]), "sw%u", i);
@@ -304,8 +307,8 @@ add_tree(struct fabric *f, const struct tree *tree, uint64_t *seed)
 	}
 }
 
-/* h0/r0 pauses sw0, which pauses others for that, up to some senders of any of three
- * to six switches. */
+/* h0/r0 pauses sw0, which then pauses its neighbours, and so on to some senders of any
+ * of three to six switches. */
 static void
 in_any_tree_of_switches_the_source_is_named_and_no_victim(void **state)
 {
@@ -448,7 +451,7 @@ an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules(void **state)
 	rnic(f, TOR1, "Ethernet0", "h1/r0", much, none);
 	judge(f);
 	assert_int_equal(f->count, 0);
-	begin(f, true); /* both of one link */
+	begin(f, true); /* both pauses are on one link */
 	rnic(f, TOR1, "Ethernet0", "h1/r0", much, some);
 	judge(f);
 	assert_int_equal(f->count, 0);
@@ -467,7 +470,7 @@ faint_pauses_explain_strong_ones_and_need_no_explanation(void **state)
 	assert_int_equal(f->count, 1);
 	assert_string_equal(f->found[0].source, "h1/r0");
 
-	begin(f, true); /* beside a strong one the faint one is no source */
+	begin(f, true); /* beside a strong pause a weak one is no source */
 	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)PCT(3), none);
 	rnic(f, TOR1, "Ethernet4", "h2/r0", much, none);
 	rnic(f, TOR1, "Ethernet8", "h3/r0", none, some);
@@ -495,14 +498,14 @@ a_weak_pause_does_not_explain_a_strong_one(void **state)
 					 "most does h1/r0, for 1 % of the "
 					 "time): its own queues are full"));
 
-	begin(f, true); /* nor does one that is strong; in frames as well */
+	begin(f, true); /* nor does one just below a quarter; rates in frames */
 	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)FRAMES(124), none);
 	rnic(f, TOR1, "Ethernet4", "h2/r0", none, frames);
 	judge(f);
 	assert_int_equal(f->count, 1);
 	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_SWITCH);
 
-	begin(f, true); /* a quarter does */
+	begin(f, true); /* a quarter is enough */
 	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)FRAMES(125), none);
 	rnic(f, TOR1, "Ethernet4", "h2/r0", none, frames);
 	judge(f);
@@ -510,7 +513,7 @@ a_weak_pause_does_not_explain_a_strong_one(void **state)
 	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_RNIC);
 }
 
-/* What comes in at a port does not leave by it. */
+/* Packets do not leave by the port at which they come in. */
 static void
 a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another(void **state)
 {
@@ -525,7 +528,7 @@ a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another(void **stat
 	assert_true(is_victim(&f->found[0], "h1/r0"));
 }
 
-/* tor1 > spine1 > tor2 > tor1, with a cable between the ToRs. */
+/* A loop tor1 > spine1 > tor2 > tor1, with a cable between the ToRs. */
 static void
 loop_of_three(struct fabric *f, struct pause_rate of_h1)
 {
@@ -553,7 +556,7 @@ a_loop_is_reported_as_a_loop(void **state)
 	assert_int_equal(f->found[0].victim_count, 1);
 	assert_true(is_victim(&f->found[0], "h3/r0"));
 
-	/* As long as somebody feeds it, that one is the source. */
+	/* While an RNIC pauses a switch of the loop, this RNIC is the source. */
 	loop_of_three(f, much);
 	judge(f);
 	assert_int_equal(f->count, 1);
@@ -566,7 +569,7 @@ two_switches_that_pause_each_other_are_a_loop(void **state)
 {
 	struct fabric *f = *state;
 
-	/* Also where neither end knows the other one's port. */
+	/* Also if neither end knows the port of the other one. */
 	for (int known = 0; known < 2; known++) {
 		begin(f, true);
 		cable(f, TOR1, "Ethernet48", SPINE, known ? "Ethernet1/1" : "", much,
@@ -598,7 +601,7 @@ a_loop_without_half_of_the_time_everywhere_is_congestion(void **state)
 		}
 		assert_string_not_equal(f->found[0].source, f->found[1].source);
 	}
-	begin(f, true); /* one that is less is enough for that */
+	begin(f, true); /* a weaker pause in the other direction suffices */
 	cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", much,
 	    (struct pause_rate)PCT(30));
 	judge(f);
@@ -684,7 +687,7 @@ counted(struct pause_rate rate, int64_t from_s, int64_t until_s)
 	return rate;
 }
 
-/* The storm has ended, and the spine has not answered since. */
+/* The storm has ended, but the spine has not answered since. */
 static void
 the_newer_reading_of_both_ends_of_a_link_counts(void **state)
 {
@@ -697,7 +700,7 @@ the_newer_reading_of_both_ends_of_a_link_counts(void **state)
 		cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48",
 		    counted(much, 10, 20), none);
 		judge(f);
-		/* Of the same time either may be the one that counts. */
+		/* If both readings are of the same time, either may count. */
 		assert_int_equal(f->count, newer ? 0 : 1);
 	}
 	begin(f, true);

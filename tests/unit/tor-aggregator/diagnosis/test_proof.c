@@ -10,7 +10,7 @@
 
 #define S INT64_C(1000000000)
 #define LOSSLESS 3
-#define MINUTE 12 /* rounds */
+#define MINUTE 12 /* in rounds */
 
 static struct proof *proof;
 static struct proof_total total;
@@ -50,7 +50,8 @@ rnic(const char *name)
 	return evidence;
 }
 
-/* A receiver of 100000 packets with so many marks, which it answers with CNPs. */
+/* A receiver of 100000 packets, so many of them marked, which it answers with so many
+ * CNPs. */
 static struct evidence
 receiver(const char *name, uint64_t marks, uint64_t cnps)
 {
@@ -73,7 +74,7 @@ port(const char *name)
 	return evidence;
 }
 
-/* How the minute of some parts is: each round the same. */
+/* Reports the evidence of all parts in each of so many rounds. */
 static void
 rounds(const struct evidence *const *all, size_t count, int how_many)
 {
@@ -174,7 +175,7 @@ zero_is_a_known_value_and_no_fault(void **state)
 	    proof_read(&total, PROOF_CNP_PER_CE, &(double){ 0 }, text), PROOF_IDLE);
 }
 
-/* Packets of an RNIC that counts no marks would make the share too small. */
+/* An RNIC that does not count marks would lower the share if its packets counted. */
 static void
 a_ratio_uses_only_parts_that_count_both_sides(void **state)
 {
@@ -188,7 +189,7 @@ a_ratio_uses_only_parts_that_count_both_sides(void **state)
 	assert_string_equal(text, "1 of 2 do not count it");
 }
 
-/* Its first reading is the base of what it counts; so is one after a reset. */
+/* The first reading of a part, and the first one after a reset, only set the base. */
 static void
 new_and_reset_parts_are_not_parts_without_counters(void **state)
 {
@@ -261,7 +262,7 @@ steady_pauses_without_marks_and_cnps_mean_that_ecn_does_not_work(void **state)
 	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "at most 0.2 %");
 }
 
-/* From a spine, or for a probe. */
+/* One mark is no proof: a spine may have set it, or the packet was a probe. */
 static void
 a_stray_mark_does_not_make_ecn_work_beside_steady_pauses(void **state)
 {
@@ -274,7 +275,7 @@ a_stray_mark_does_not_make_ecn_work_beside_steady_pauses(void **state)
 	assert_answer(PROOF_ECN, PROOF_FAILING, "1 marks with 1200000 packets");
 }
 
-/* Its packets go to other racks, and are marked on the way: CNPs come back. */
+/* Its packets are marked on their way to other racks, whose receivers send the CNPs. */
 static void
 marks_of_other_racks_do_not_give_a_failure(void **state)
 {
@@ -285,14 +286,14 @@ marks_of_other_racks_do_not_give_a_failure(void **state)
 	evidence_set(&sender, WIRE_COUNTER_CNP_RX_HANDLED, 0, 3000);
 	ROUNDS(MINUTE, &sender);
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "may go to other racks");
-	/* The switch's own count decides. */
+	/* If the switch itself counts no marks, ECN is off. */
 	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 200000);
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 0);
 	start_again();
 	ROUNDS(MINUTE, &sender, &ethernet0);
 	assert_answer(PROOF_ECN, PROOF_FAILING, "marks 0 of 2400000 packets");
 	assert_non_null(strstr(text, "ECN is off, or its threshold"));
-	/* It marks some: it is not off. */
+	/* The switch marks some packets, so ECN is on. */
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 50);
 	start_again();
 	ROUNDS(MINUTE, &sender, &ethernet0);
@@ -303,7 +304,7 @@ marks_of_other_racks_do_not_give_a_failure(void **state)
 	assert_answer(PROOF_ECN, PROOF_WORKING, "20 % of the time (h1/mlx5_0) none");
 }
 
-/* Of all that the switch sends they are 0.05 %. */
+/* The marks of the congested port are 0.05 % of all packets of the switch. */
 static void
 marks_of_one_congested_port_do_not_vanish_among_the_others(void **state)
 {
@@ -319,7 +320,7 @@ marks_of_one_congested_port_do_not_vanish_among_the_others(void **state)
 	assert_answer(PROOF_ECN, PROOF_WORKING, "marks 24000 of 48000000 packets");
 }
 
-/* Behind bnxt, ice or a Nexus. */
+/* As with bnxt, ice or a Nexus. */
 static void
 frames_of_unknown_duration_never_exclude_congestion(void **state)
 {
@@ -341,7 +342,7 @@ frames_of_unknown_duration_never_exclude_congestion(void **state)
 	assert_answer(PROOF_PFC, PROOF_WORKING, "20 frames, less than 10 a second");
 }
 
-/* The same link, whose other end counts the time. */
+/* The other end of the same link counts the time. */
 static void
 a_time_counted_by_the_other_end_is_known(void **state)
 {
@@ -356,7 +357,7 @@ a_time_counted_by_the_other_end_is_known(void **state)
 	assert_answer(PROOF_PFC, PROOF_WORKING, "at most 0.2 % of the time (port Eth");
 }
 
-/* WRED drops what it does not mark. */
+/* A packet that WRED drops was not marked. */
 static void
 a_switch_that_drops_has_congestion(void **state)
 {
@@ -428,7 +429,7 @@ a_short_pause_is_no_steady_state(void **state)
 	assert_int_equal(total.pauses[PROOF_HOST][LOSSLESS].paused.steady, 1);
 }
 
-/* Of one counter more than of the clock. */
+/* A counter may grow by more time than has passed: here 5.1 s in 5 s. */
 static void
 a_share_of_pause_time_is_at_most_100_percent(void **state)
 {
@@ -455,7 +456,7 @@ marks_without_cnps_and_cnps_without_effect_are_failures(void **state)
 	assert_answer(PROOF_CNP, PROOF_FAILING, "ignores 900 of the 1000");
 }
 
-/* The sum of the rack would hide it. */
+/* In the rack's sum the missing CNPs would not show. */
 static void
 one_rnic_without_cnps_is_named_among_those_that_send_them(void **state)
 {
@@ -499,7 +500,7 @@ cnps_that_leave_the_rack_give_no_failure(void **state)
 	(void)state;
 	ROUNDS(1, &to);
 	assert_answer(PROOF_CNP, PROOF_NOT_KNOWN, "sent 8000 CNPs and received none");
-	/* Marks are not counted, CNPs are. */
+	/* Without counters of marks; the CNPs are counted. */
 	start_again();
 	evidence_set(&both, WIRE_COUNTER_CNP_TX, 0, 5000);
 	evidence_set(&both, WIRE_COUNTER_CNP_RX_HANDLED, 0, 4000);
@@ -540,7 +541,8 @@ short_readings_are_merged(void **state)
 	assert_int_equal(total.parts[PROOF_SWITCH].ns, 60 * S);
 }
 
-/* switch.interval_s may be an hour, and a Nexus that fails rests for minutes. */
+/* switch.interval_s may be an hour, and a Nexus is not read for minutes after an error.
+ */
 static void
 a_reading_counts_until_twice_its_interval(void **state)
 {
@@ -591,7 +593,7 @@ counting_all(const char *name)
 	return evidence;
 }
 
-/* For one minute each, whatever their pace is. */
+/* Each RNIC counts with one minute, however often it is read. */
 static void
 cnps_of_a_minute_are_those_of_rnics_that_count_them_all(void **state)
 {
@@ -601,9 +603,10 @@ cnps_of_a_minute_are_those_of_rnics_that_count_them_all(void **state)
 	uint64_t sent;
 
 	(void)state;
-	part = receiver("h3/mlx5_0", 5000, 4000); /* does not count what it sends */
+	part = receiver(
+	    "h3/mlx5_0", 5000, 4000); /* it does not count CNPs that it sends */
 	ROUNDS(5, &often, &part);
-	assert_int_equal(proof_cnps(proof, now).rnics, 0); /* 25 s */
+	assert_int_equal(proof_cnps(proof, now).rnics, 0); /* after 25 s */
 	ROUNDS(7, &often, &part);
 	seldom.host_ns = 120 * S;
 	late = counting_all("h4/mlx5_0");
@@ -629,7 +632,7 @@ cnps_of_a_minute_are_those_of_rnics_that_count_them_all(void **state)
 	assert_int_equal(proof_cnps(proof, now).rnics, 0);
 }
 
-/* A virtual function of mlx5 has the counters of its packets, but none of CNPs. */
+/* A virtual function of mlx5 counts its packets, but no CNPs. */
 static void
 packets_of_an_rnic_without_counters_of_cnps_are_known(void **state)
 {
@@ -641,7 +644,7 @@ packets_of_an_rnic_without_counters_of_cnps_are_known(void **state)
 	evidence_set(&vf, WIRE_COUNTER_RDMA_TX_PKTS, 0, 70000);
 	ROUNDS(5, &all, &vf);
 	assert_int_equal(proof_cnp_counters(proof, "h2/mlx5_0", now, &sent),
-	    PROOF_COUNTS_NONE); /* 25 s */
+	    PROOF_COUNTS_NONE); /* after 25 s */
 	ROUNDS(7, &all, &vf);
 	assert_int_equal(
 	    proof_cnp_counters(proof, "h2/mlx5_0", now, &sent), PROOF_COUNTS_SENT);

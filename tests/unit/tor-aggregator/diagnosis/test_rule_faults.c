@@ -1,5 +1,5 @@
-/* Whole faults: with all that they do besides, two at once, and with counters that are
- * missing. No rule may hold of what another one explains. */
+/* Whole faults with all their effects, two faults at once, and faults with missing
+ * counters. No rule may hold for an effect that another one explains. */
 #include "tor-aggregator/diagnosis/rules.h"
 
 #include "host-agent/counters/counter_table.h"
@@ -20,13 +20,15 @@ struct change {
 
 struct fault {
 	const char *what;
-	enum diagnosis diagnosis, others; /* others: DIAGNOSES, nothing */
+	enum diagnosis diagnosis,
+	    others; /* others: for the other RNICs; NONE: no diagnosis */
 	struct change changes[14];
-	double loss, large, others_loss; /* of probes, in percent; of large ones */
+	double loss, large,
+	    others_loss; /* of probes of all sizes, or large ones only, in percent */
 };
 
 #define NONE DIAGNOSES
-#define MISSING_VALUE UINT64_MAX /* of all indexes: it is not counted */
+#define MISSING_VALUE UINT64_MAX /* the counter is missing, for all indexes */
 #define P LOSSLESS
 
 /* clang-format off */
@@ -77,8 +79,7 @@ give_more(struct evidence *evidence, enum evidence_given given, double value)
 		evidence_give(evidence, given, value);
 }
 
-/* Of the RNIC of that number. What is set already by another fault, and larger, stays.
- */
+/* Adds the fault to RNIC `at`. Of two faults the larger value of a counter stays. */
 static void
 apply(const struct fault *fault, unsigned at)
 {
@@ -98,7 +99,7 @@ apply(const struct fault *fault, unsigned at)
 		give_more(&rack[n], GIVEN_LOSS_PCT,
 		    n == at ? fault->loss : fault->others_loss);
 	give_more(&rack[at], GIVEN_LARGE_LOSS_PCT, fault->large);
-	if (fault->large == 0) /* of all sizes */
+	if (fault->large == 0) /* all sizes are lost */
 		give_more(&rack[at], GIVEN_SMALL_LOSS_PCT, fault->loss);
 }
 
@@ -109,7 +110,7 @@ rest(void)
 		fill_healthy(&rack[i], i);
 }
 
-/* It concerns its own RNIC alone, and pauses nobody. */
+/* The fault affects only its own RNIC, and pauses no other. */
 static bool
 is_local(const struct fault *fault)
 {
@@ -165,7 +166,7 @@ two_faults_of_two_rnics_are_reported_separately(void **state)
 		}
 }
 
-/* One may explain what the other one shows; a third one has no part in it. */
+/* One fault may explain the effects of the other; no third diagnosis may hold. */
 static void
 two_faults_of_one_rnic_do_not_report_a_third(void **state)
 {
@@ -178,7 +179,7 @@ two_faults_of_one_rnic_do_not_report_a_third(void **state)
 			apply(&faults[a], 0);
 			apply(&faults[b], 0);
 			judge();
-			/* The many NAKs of the one hide that the other has few. */
+			/* Many NAKs of one fault may hide the other's few. */
 			if (!holds(0, faults[a].diagnosis) &&
 			    !holds(0, faults[b].diagnosis) &&
 			    faults[b].diagnosis != DIAGNOSIS_REORDERING)
@@ -202,7 +203,8 @@ belongs(const struct fault *fault, unsigned number)
 	return false;
 }
 
-/* Nor may one come of a counter that a driver, or a switch, does not have. */
+/* Nor may a third diagnosis come from a counter that the driver or the switch does not
+ * have. */
 static void
 a_counter_that_is_missing_reports_no_other_fault(void **state)
 {
@@ -224,7 +226,8 @@ a_counter_that_is_missing_reports_no_other_fault(void **state)
 		}
 }
 
-/* A Nexus has neither times of pauses, nor groups, nor FEC, nor marks of a port. */
+/* The values that a Nexus does not have: times of pauses, groups, FEC, and marks of a
+ * port. */
 static bool
 is_of_nexus(unsigned number)
 {
@@ -242,7 +245,7 @@ is_of_nexus(unsigned number)
 	return false;
 }
 
-/* True: RNICs of the driver count it, by the table of the agent. */
+/* True if RNICs of this driver have the counter, by the agent's table. */
 static bool
 has_counter(enum counter_driver driver, unsigned number)
 {
@@ -253,7 +256,8 @@ has_counter(enum counter_driver driver, unsigned number)
 	return false;
 }
 
-/* What the driver, or a switch of that kind, does not count is missing on all. */
+/* Removes the values that this driver or this kind of switch does not have, from all
+ * RNICs. */
 static void
 leave_to(enum counter_driver driver, enum switch_kind kind)
 {
@@ -266,7 +270,8 @@ leave_to(enum counter_driver driver, enum switch_kind kind)
 				rack[i].there[number] = 0;
 }
 
-/* Where nothing that tells the fault is counted, it looks like this one. */
+/* If no counter shows the fault itself, its remaining effects look like this diagnosis.
+ */
 static bool
 is_all_that_is_left(enum diagnosis diagnosis, const struct fault *fault)
 {
@@ -286,8 +291,8 @@ is_all_that_is_left(enum diagnosis diagnosis, const struct fault *fault)
 	return false;
 }
 
-/* With other RNICs, and beside other switches, a fault may be found by less evidence or
- * not at all; it is not taken for another one. */
+/* With other drivers and switches there is less evidence: a fault may be missed, but
+ * must not be taken for another one. */
 static void
 other_drivers_and_switches_report_no_other_fault(void **state)
 {
@@ -324,8 +329,8 @@ other_drivers_and_switches_report_no_other_fault(void **state)
 	assert_true(found * 2 > count - count / 10);
 }
 
-/* All counters of a host begin again at 0 with its driver, and those of a switch with
- * its restart: of that interval nothing is told of them, while the other end counts on.
+/* The counters of a host restart at 0 with its driver, those of a switch with its
+ * restart. They have no values for that interval, while the other end keeps counting.
  */
 static void
 an_end_that_was_reset_reports_no_other_fault(void **state)
@@ -339,7 +344,7 @@ an_end_that_was_reset_reports_no_other_fault(void **state)
 				for (unsigned number = 1; number < EVIDENCE_NUMBERS;
 				     number++)
 					if (evidence_is_switch(number) == (end & 1) &&
-					    (i == 0 || end >= 2)) /* or of all */
+					    (i == 0 || end >= 2)) /* or of all RNICs */
 						rack[i].there[number] = 0;
 			judge();
 			for (size_t d = 0; d < DIAGNOSES; d++)
@@ -352,8 +357,8 @@ an_end_that_was_reset_reports_no_other_fault(void **state)
 		}
 }
 
-/* What the one end has sent is not what the other one counted: of a tenth of the
- * faults more or less, in counts that both have. */
+/* The two ends of a link never count exactly the same: values of both ends differ here
+ * by up to a tenth of the fault's. */
 static void
 slightly_different_ends_give_the_same_diagnosis(void **state)
 {

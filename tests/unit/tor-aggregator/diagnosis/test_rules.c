@@ -19,7 +19,7 @@ assert_nothing(void)
 		assert_only(i, DIAGNOSES);
 }
 
-/* RNIC 0 has it, and the others have nothing. */
+/* Asserts that the diagnosis holds for RNIC 0, and none for the other RNICs. */
 static void
 assert_found(enum diagnosis diagnosis, const char *sentence)
 {
@@ -102,7 +102,7 @@ static void
 lanes_may_differ_by_what_standards_allow(void **state)
 {
 	(void)state;
-	set_light(WIRE_COUNTER_OPTICS_RX_NW, 2, 55000); /* 11.6 dB, of two monitors */
+	set_light(WIRE_COUNTER_OPTICS_RX_NW, 2, 55000); /* 11.6 dB between two lanes */
 	judge();
 	assert_only(0, DIAGNOSES);
 }
@@ -120,7 +120,7 @@ one_lane_alone_is_judged_by_its_own_alarm(void **state)
 	    "its module receives a lane 6 dB below the module's own alarm");
 }
 
-/* As the host's: what the switch's module receives of this RNIC. */
+/* As for the host's module: light that the switch's module receives from this RNIC. */
 static void
 a_dark_lane_of_the_switchs_port_is_a_cable(void **state)
 {
@@ -130,17 +130,18 @@ a_dark_lane_of_the_switchs_port_is_a_cable(void **state)
 	    "the module of the switch's port Ethernet0 receives a lane 35 dB darker "
 	    "than its brightest, the module of the switch's port Ethernet0 receives a "
 	    "lane 21 dB below its own alarm");
-	set(SWITCH_OPTICS_RX_LOWEST_NW, 10000); /* one lane: by the alarm alone */
+	set(SWITCH_OPTICS_RX_LOWEST_NW,
+	    10000); /* a single lane can only be compared with its alarm */
 	set(SWITCH_OPTICS_RX_HIGHEST_NW, 10000);
 	assert_found(DIAGNOSIS_CABLE,
 	    "the module of the switch's port Ethernet0 receives a lane 6 dB below its "
 	    "own alarm");
-	rack[0].there[SWITCH_OPTICS_RX_LOW_ALARM_NW] = 0; /* it has no threshold */
+	rack[0].there[SWITCH_OPTICS_RX_LOW_ALARM_NW] = 0; /* no alarm threshold */
 	assert_nothing();
 }
 
-/* 5.5 dB between lanes, and monitors that are wrong by 3 dB each; no light at all, and
- * a port that is down, is another matter. */
+/* A difference of 5.5 dB between lanes is allowed, as each monitor may be wrong by 3
+ * dB. No light at all, and a port that is down, are other faults. */
 static void
 other_light_of_the_switchs_port_is_no_cable(void **state)
 {
@@ -154,13 +155,13 @@ other_light_of_the_switchs_port_is_no_cable(void **state)
 	set(SWITCH_OPTICS_RX_HIGHEST_NW, 900000);
 	set(SWITCH_OPER_UP, 0);
 	assert_nothing();
-	rack[0].there[SWITCH_OPER_UP] = 0; /* nor is known whether it is up */
+	rack[0].there[SWITCH_OPER_UP] = 0; /* the state of the port is unknown */
 	set(SWITCH_OPTICS_RX_HIGHEST_NW, 30000);
 	assert_nothing();
 }
 
-/* A link that is down is a link that is down; lanes that a slower one leaves dark are
- * not sent on, either. */
+/* A link that is down has its own diagnosis. Lanes that a slower transmitter leaves off
+ * are dark without a fault. */
 static void
 missing_light_of_a_transmitter_that_is_off_is_ignored(void **state)
 {
@@ -180,7 +181,7 @@ missing_light_of_a_transmitter_that_is_off_is_ignored(void **state)
 	assert_only(0, DIAGNOSIS_CABLE);
 }
 
-/* What photodiodes show in the dark is no zero, and not the same on all lanes. */
+/* In the dark, photodiodes show small values, which differ between lanes. */
 static void
 receiver_noise_is_not_taken_for_light(void **state)
 {
@@ -189,7 +190,8 @@ receiver_noise_is_not_taken_for_light(void **state)
 		set_light(WIRE_COUNTER_OPTICS_RX_NW, lane, lane == 1 ? 1100 : 2000);
 	judge();
 	assert_only(0, DIAGNOSES);
-	/* More of it, as an amplified receiver shows: nothing came over the link. */
+	/* An amplified receiver shows more noise: such a level only counts as light if
+	 * data came over the link. */
 	for (unsigned lane = 0; lane < LANES; lane++)
 		set_light(WIRE_COUNTER_OPTICS_RX_NW, lane, 12000);
 	assert_found(DIAGNOSIS_CABLE,
@@ -209,7 +211,7 @@ light_of_a_port_that_is_down_at_the_switch_is_not_judged(void **state)
 	assert_only(0, DIAGNOSES);
 }
 
-/* Training makes them: the link is told once, by what it does. */
+/* Link training causes these errors, so only the flapping is reported. */
 static void
 errors_of_a_flapping_link_are_not_reported_as_cable(void **state)
 {
@@ -225,20 +227,22 @@ static void
 a_cable_is_reported_while_fec_at_the_switch_still_corrects(void **state)
 {
 	(void)state;
-	set(SWITCH_FEC_CORRECTED_BITS, 30000000); /* of 1e12, on lanes of 25 Gb/s */
+	set(SWITCH_FEC_CORRECTED_BITS,
+	    30000000); /* of 1e12 bits, on lanes of 25 Gb/s */
 	set(SWITCH_FEC_WORST, 11);
 	assert_found(DIAGNOSIS_CABLE,
 	    "3.0e-05 of the bits that the switch's port Ethernet0 receives arrive "
 	    "wrong before FEC, the switch's port Ethernet0 counted 11 codewords that "
 	    "FEC could just correct in 10 s");
-	assert_false(results[0][DIAGNOSIS_CABLE].loses); /* nothing is lost for it */
+	assert_false(
+	    results[0][DIAGNOSIS_CABLE].loses); /* no packet is lost because of it */
 	set(SWITCH_FEC_UNCORR, 40);
 	judge();
 	assert_true(results[0][DIAGNOSIS_CABLE].loses);
 }
 
-/* What is bad on lanes of 25 Gb/s is usual on those of 50 and more: PAM4 starts from
- * more wrong bits, and its FEC corrects more. Lanes that are not known may be such. */
+/* An error rate that is bad on lanes of 25 Gb/s is usual on faster ones: PAM4 has more
+ * wrong bits, and its FEC corrects more. Lanes of unknown speed may be fast ones. */
 static void
 lanes_and_speed_give_the_usual_rate_of_wrong_bits(void **state)
 {
@@ -260,7 +264,7 @@ lanes_and_speed_give_the_usual_rate_of_wrong_bits(void **state)
 				set(SWITCH_SPEED_MBPS, ports[i].mbps);
 				set(WIRE_COUNTER_PORT_RATE_MBPS, ports[i].mbps);
 				set(SWITCH_LANES, ports[i].lanes);
-				if (end == 0) /* 3e-5 and 3e-4 of them */
+				if (end == 0) /* error rates of 3e-5 and 3e-4 */
 					set(WIRE_COUNTER_FEC_CORRECTED_BITS,
 					    bits * 800000);
 				else
@@ -272,7 +276,7 @@ lanes_and_speed_give_the_usual_rate_of_wrong_bits(void **state)
 			}
 }
 
-/* A Nexus does not report the lanes of a port, but how fast each is. */
+/* A Nexus reports the speed of a port's lanes, but not their number. */
 static void
 the_nominal_speed_of_a_lane_gives_the_usual_rate_of_wrong_bits(void **state)
 {
@@ -408,7 +412,7 @@ a_host_that_takes_data_slowly_is_a_slow_receiver(void **state)
 	    "time, its receive buffer was nearly full 700 times in 10 s");
 }
 
-/* It pauses as in a storm, and takes data all the same. */
+/* It pauses as long as in a storm, but keeps receiving data. */
 static void
 an_rnic_that_pauses_half_of_the_time_and_receives_is_slow(void **state)
 {
@@ -423,7 +427,7 @@ an_rnic_that_pauses_half_of_the_time_and_receives_is_slow(void **state)
 	    "time");
 }
 
-/* RNIC 0 storms; the switch pauses the others. */
+/* RNIC 0 causes a storm; the switch pauses the others. */
 static void
 rnics_paused_by_a_storm_are_victims(void **state)
 {
@@ -450,7 +454,8 @@ rnics_paused_by_a_storm_are_victims(void **state)
 	    "per second, h0/mlx5_0 paused the switch for 99 % of the time");
 }
 
-/* It receives next to nothing, since others are stopped as well: no share of marks. */
+/* It receives very few packets, as the senders are paused, too: a share of marks would
+ * be meaningless. */
 static void
 a_paused_rnic_without_traffic_is_a_victim_too(void **state)
 {
@@ -503,7 +508,8 @@ static void
 drops_of_a_group_that_pauses_are_short_headroom(void **state)
 {
 	(void)state;
-	evidence_set(&rack[0], SWITCH_GROUP_DROP_PKTS, 0, 5000); /* lossy: it may */
+	evidence_set(
+	    &rack[0], SWITCH_GROUP_DROP_PKTS, 0, 5000); /* a lossy group may drop */
 	set_lossless(SWITCH_GROUP_DROP_PKTS, 77);
 	set_lossless(SWITCH_PFC_TX_FRAMES, 300);
 	set_lossless(WIRE_COUNTER_PFC_RX_FRAMES, 300);
@@ -563,8 +569,8 @@ one_dead_qp_is_enough_without_counted_drops(void **state)
 	assert_only(0, DIAGNOSIS_SILENT_DROP);
 }
 
-/* It may be the switch that drops, if nobody reads it; large probes alone are lost for
- * their size. */
+/* If the switch's drops are not read, the switch may have dropped. Losses of large
+ * probes only are due to their size. */
 static void
 drops_are_silent_only_where_they_would_be_counted(void **state)
 {
@@ -575,7 +581,7 @@ drops_are_silent_only_where_they_would_be_counted(void **state)
 	set(WIRE_COUNTER_RETRY_EXCEEDED, 12);
 	evidence_give(&rack[0], GIVEN_LOSS_PCT, 6.25);
 	judge();
-	assert_only(0, DIAGNOSES); /* small ones are not */
+	assert_only(0, DIAGNOSES); /* small probes are not lost */
 	evidence_give(&rack[0], GIVEN_SMALL_LOSS_PCT, 6.25);
 	set_lossless(WIRE_COUNTER_PFC_RX_FRAMES, 900 * SECONDS);
 	judge();
@@ -617,7 +623,8 @@ one_cnp_in_62_marks_is_not_off(void **state)
 	assert_only(0, DIAGNOSIS_ECN_CONGESTION);
 }
 
-/* At most one in 50 us for each flow: marks grow with the rate, CNPs do not. */
+/* A receiver sends at most one CNP in 50 us for each flow: marks grow with the rate,
+ * CNPs do not. */
 static void
 the_cnps_of_one_fast_flow_are_not_off(void **state)
 {
@@ -702,9 +709,10 @@ packets_that_are_too_large_are_another_mtu(void **state)
 					     "probes are lost");
 }
 
-/* ---- traps ---- */
+/* ---- effects that must not be misread ---- */
 
-/* A host with PFC off and 66 million pauses: two frames for each of them. */
+/* A host with PFC off, which has counted 66 million global pauses: two frames for each.
+ */
 static void
 global_pause_is_not_taken_for_pfc(void **state)
 {
@@ -715,7 +723,7 @@ global_pause_is_not_taken_for_pfc(void **state)
 					     "frames (802.3x) in 10 s");
 }
 
-/* Where a driver has the sum of all pauses alone, PFC is in it. */
+/* If a driver only counts all pauses together, the count includes PFC. */
 static void
 pfc_is_not_taken_for_global_pause(void **state)
 {
@@ -742,11 +750,11 @@ static void
 a_rule_names_the_missing_counter_that_it_needs(void **state)
 {
 	(void)state;
-	/* One counter of a group is enough, so the other one is not needed. */
+	/* Another counter of the same group is present, so this one is not missed. */
 	set(WIRE_COUNTER_GPAUSE_TX_FRAMES, 60000);
 	rack[0].there[WIRE_COUNTER_ACK_TIMEOUT] = 0;
 	set(WIRE_COUNTER_RETRY_EXCEEDED, 12);
-	/* Of a share it is the one that is missing. */
+	/* A share needs this one. */
 	set(WIRE_COUNTER_CNP_TX, 100);
 	rack[0].there[WIRE_COUNTER_RDMA_RX_PKTS] = 0;
 	rack[0].given_there &= ~(1u << GIVEN_LOSS_PCT | 1u << GIVEN_SMALL_LOSS_PCT);
@@ -757,7 +765,8 @@ a_rule_names_the_missing_counter_that_it_needs(void **state)
 	assert_string_equal(needs(DIAGNOSIS_ECN_CONGESTION), "rdma_rx_pkts");
 }
 
-/* A host sends CNPs as a receiver, and handles them as a sender. */
+/* A host sends CNPs as a receiver and handles them as a sender: the two counts are not
+ * related. */
 static void
 cnps_sent_and_handled_on_one_host_are_not_compared(void **state)
 {
@@ -770,8 +779,8 @@ cnps_sent_and_handled_on_one_host_are_not_compared(void **state)
 	assert_only(0, DIAGNOSIS_ECN_CONGESTION);
 }
 
-/* What wrapped, and what began again at 0, has no change that could be told: it is not
- * sent, and what is not there is no burst. */
+/* A counter that wrapped or began again at 0 has no change, and is not sent. A missing
+ * counter is no burst. */
 static void
 a_missing_counter_is_neither_zero_nor_a_burst(void **state)
 {
@@ -798,7 +807,8 @@ an_interval_without_length_reports_nothing(void **state)
 	assert_int_equal(results[0][DIAGNOSIS_CABLE].status, RULE_NOT_KNOWN);
 }
 
-/* irdma has no time of pauses, bnxt_re no mask: the switch has the one. */
+/* irdma does not count the time of pauses, and bnxt_re has no mask of PFC: the switch
+ * counts the time. */
 static void
 the_switch_counts_for_a_driver_that_does_not(void **state)
 {
@@ -811,7 +821,7 @@ the_switch_counts_for_a_driver_that_does_not(void **state)
 	    "it paused the switch's port Ethernet0 for 99 % of the time");
 }
 
-/* Rates are compared, not counts: the switch is read at another pace. */
+/* The switch is read at other intervals, so rates are compared, not counts. */
 static void
 host_and_switch_may_be_read_at_different_paces(void **state)
 {

@@ -46,7 +46,8 @@ take(struct switch_object *object, const char *name, uint64_t value)
 		}
 }
 
-/* Ports format % first, first + step ...; before: the reading before, or NULL. */
+/* A reading of `count` ports named by the format with first, first + step...; before:
+ * the previous reading, or NULL. */
 static struct switch_list *
 reading(const char *format, int first, int step, int count,
     const struct switch_list *before, bool port_counts)
@@ -78,7 +79,7 @@ reading(const char *format, int first, int step, int count,
 	return list;
 }
 
-/* How many ports are told, each with so many marks. */
+/* The number of ports in the evidence, each with so many marks. */
 static int
 ports_with(const struct switch_list *list, uint64_t marks)
 {
@@ -120,7 +121,7 @@ static void
 marks_of_queues_are_reported_of_every_port(void **state)
 {
 	(void)state;
-	assert_all_are_reported("Ethernet1/%d", 1, 1, 54); /* 1/9, then 1/10 */
+	assert_all_are_reported("Ethernet1/%d", 1, 1, 54); /* 1/9 comes before 1/10 */
 	assert_all_are_reported("Ethernet%d", 0, 4, 32);
 	assert_all_are_reported("Ethernet%d", 0, 8, 64);
 }
@@ -137,7 +138,7 @@ a_ports_own_count_of_marks_goes_before_those_of_its_queues(void **state)
 	switch_list_free(b);
 }
 
-/* The list of the first reading has counted nothing yet. */
+/* A first reading has no counts. */
 static void
 a_first_reading_reports_no_counts(void **state)
 {
@@ -152,7 +153,8 @@ a_first_reading_reports_no_counts(void **state)
 	switch_list_free(a);
 }
 
-/* Of Ethernet0, 4 and 8: the module's cage, and the light of its darkest lane. */
+/* A reading of Ethernet0, 4 and 8: the number of each port's module, and the light of
+ * its darkest lane. */
 static struct switch_list *
 light_reading(const struct switch_list *before, const int module[3], const int nw[3])
 {
@@ -195,7 +197,8 @@ ports_with_light(const struct switch_list *list, uint64_t darkest)
 	return ports;
 }
 
-/* Which lanes of it are whose is not known; a port without a number stands alone. */
+/* Which lanes belong to which of its ports is unknown. A port without a module's number
+ * shares none. */
 static void
 light_of_a_shared_module_belongs_to_no_port(void **state)
 {
@@ -205,7 +208,8 @@ light_of_a_shared_module_belongs_to_no_port(void **state)
 			   *b = light_reading(a, shared, nw), *c, *d;
 
 	(void)state;
-	assert_int_equal(ports_with_light(a, 500), 0); /* a first reading alone */
+	assert_int_equal(
+	    ports_with_light(a, 500), 0); /* a first reading has no evidence */
 	assert_int_equal(ports_with_light(b, 500), 1 << 2);
 	c = light_reading(NULL, apart, nw);
 	d = light_reading(c, apart, nw);
@@ -274,7 +278,8 @@ codewords_that_fec_could_just_correct_are_counted(void **state)
 	assert_int_equal(evidence.value[SWITCH_FEC_WORST_SHORT][0], 2 * 1000);
 }
 
-/* A switch that restarts, or tells what cannot be: that is no fault of a cable. */
+/* After a restart of the switch, or with values that cannot be right, there is no
+ * evidence against the cable. */
 static void
 impossible_counts_are_no_evidence(void **state)
 {
@@ -312,7 +317,7 @@ drops_by_colour_count_if_there_is_no_sum(void **state)
 	assert_int_equal(evidence.value[SWITCH_WRED_DROPS][0], 8);
 }
 
-/* What it counted meanwhile is of four intervals, and would be four times the rate. */
+/* The counts of four intervals would look like four times the rate. */
 static void
 a_returned_port_has_no_counts_in_its_first_interval(void **state)
 {

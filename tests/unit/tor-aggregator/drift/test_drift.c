@@ -13,7 +13,7 @@
 #include "rackmesh/core/error.h"
 #include "tor-aggregator/drift/drift_groups.h"
 
-/* The option alone, as the aggregator's config has it. */
+/* Only this option of the aggregator's config. */
 struct config {
 	struct rm_list expected;
 };
@@ -61,7 +61,7 @@ rnic_of(const char *host, const char *device, uint64_t guid)
 	return (struct wire_rnic){ .id = { guid, 1 }, .host = host, .device = device };
 }
 
-/* Reported with this MTU; 0: it could not be read. */
+/* Reports an RNIC with this MTU; 0: the MTU could not be read. */
 static int
 report(struct world *w, const struct wire_rnic *rnic, uint32_t mtu, int64_t now)
 {
@@ -208,7 +208,7 @@ a_reconnected_agent_keeps_the_start_times_of_differences(void **state)
 
 	assert_int_equal(report(w, &rnic, 1500, 10), 0);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
-	drift_report_again(w->drift, "h1"); /* it has gone */
+	drift_report_again(w->drift, "h1"); /* h1 has no RNICs any more */
 	assert_false(only(w)->there);
 	assert_int_equal(drift_sums(w->drift).rnics, 0);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 0);
@@ -217,8 +217,8 @@ a_reconnected_agent_keeps_the_start_times_of_differences(void **state)
 	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
 }
 
-/* An agent that starts registers before it has read the settings: all are unknown
- * for a moment. */
+/* A new agent registers before it has read the settings: all are unknown for a moment.
+ */
 static void
 a_difference_that_was_unknown_meanwhile_keeps_its_start_time(void **state)
 {
@@ -236,11 +236,11 @@ a_difference_that_was_unknown_meanwhile_keeps_its_start_time(void **state)
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 10);
 
 	assert_int_equal(report(w, &rnic, 9000, 50), 0);
-	assert_int_equal(report(w, &rnic, 1500, 60), 0); /* this one is different */
+	assert_int_equal(report(w, &rnic, 1500, 60), 0); /* a new difference */
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 60);
 }
 
-/* An agent that starts registers before it has found its RNICs. */
+/* A new agent registers before it has found its RNICs. */
 static void
 a_host_that_reports_of_no_rnic_for_a_while_has_its_differences_since_before(
     void **state)
@@ -251,12 +251,13 @@ a_host_that_reports_of_no_rnic_for_a_while_has_its_differences_since_before(
 
 	assert_int_equal(report(w, &first, 1500, 10), 0);
 	assert_int_equal(report(w, &second, 1500, 11), 0);
-	drift_report_again(w->drift, "h1"); /* its agent has gone */
-	drift_report_again(w->drift, "h1"); /* and is back, without any */
+	drift_report_again(w->drift, "h1"); /* the agent stops */
+	drift_report_again(w->drift, "h1"); /* it is back, but has found no RNIC yet */
 	assert_int_equal(drift_sums(w->drift).rnics, 0);
 	drift_report_again(w->drift, "h1");
 	assert_int_equal(report(w, &second, 1500, 20), 0);
-	assert_int_equal(drift_sums(w->drift).rnics, 1); /* the first is not shown */
+	assert_int_equal(
+	    drift_sums(w->drift).rnics, 1); /* the first RNIC is not counted */
 	assert_false(drift_get(w->drift, 0)->there);
 	assert_int_equal(drift_get(w->drift, 1)->since[WIRE_SETTING_MTU].ns, 11);
 	assert_int_equal(report(w, &first, 1500, 30), 0);
@@ -291,7 +292,8 @@ more_rnics_than_a_rack_has_are_refused_and_counted(void **state)
 	rnic.host = "h2";
 	assert_int_equal(report(w, &rnic, 9000, 1), -ENOSPC);
 	assert_int_equal(*drift_refused(w->drift), 1);
-	drift_report_again(w->drift, "h1"); /* those have to make room */
+	drift_report_again(
+	    w->drift, "h1"); /* the RNICs of h1 are gone, which makes room */
 	assert_int_equal(report(w, &rnic, 9000, 1), 0);
 	assert_int_equal(drift_count(w->drift), DRIFT_MAX_RNICS);
 	rnic.host = "a b";

@@ -1,4 +1,4 @@
-/* By answers in the shapes that esxcli and vsish have. */
+/* Against answers with the format of esxcli and vsish. */
 #include "tor-aggregator/hypervisor/esxi.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static const char esxcli[] = "@rackmesh stats vmnic5\n"
 			     "   Received PFC Frames: 0 1 2 88 4 5 6 7\n";
 
 static const char end[] = "@rackmesh end\n";
-/* Runs vsish, whose answer is of no matter. */
+/* Shows that vsish has run, whatever it printed. */
 #define VSISH_RAN "@rackmesh vsish vmnic5\n"
 
 struct world {
@@ -101,7 +101,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* In pieces of a size that is no line's. */
+/* Feeds the answer in pieces that end within lines. */
 static int
 read_answer(struct world *w, const char *const parts[])
 {

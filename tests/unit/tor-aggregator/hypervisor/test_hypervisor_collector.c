@@ -1,6 +1,5 @@
-/* Against a server without SSH, or one that does not answer; a real one is in
- * tests/fabric.
- */
+/* Against a server that does not speak SSH, or does not answer; tests/fabric uses a
+ * real one. */
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
 
 #include <setjmp.h>
@@ -28,20 +27,20 @@
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 
 #define SHORT_NS (100 * RM_NS_PER_MS)
-#define LONG_NS (60 * RM_NS_PER_S) /* a server that answers is not abandoned */
+#define LONG_NS (60 * RM_NS_PER_S) /* longer than any server here needs */
 
 struct world {
 	struct rm_loop *loop;
 	struct evconnlistener *listener;
-	struct bufferevent *peer; /* the last one, while it is connected */
+	struct bufferevent *peer; /* the last connection, while it is open */
 	struct hypervisor_collector *collector;
 	struct hypervisor_config config;
 	struct rm_timer *look, *deadline;
 	char folder[32], key[64], known_hosts[64], log[4096];
-	const char *answer; /* to each connection; "": none, ever */
-	bool again;         /* without end */
-	unsigned wanted;    /* readings that fail */
-	bool late;          /* the deadline came */
+	const char *answer; /* sent to each connection; "": nothing is sent */
+	bool again;         /* the answer is sent again and again */
+	unsigned wanted;    /* number of failed readings to wait for */
+	bool late;          /* the deadline has passed */
 };
 
 static void
@@ -106,7 +105,7 @@ on_line(enum rm_log_level level, const char *line, void *arg)
 	snprintf(w->log + used, sizeof(w->log) - used, "%s\n", line);
 }
 
-/* Until so many readings have failed. Returns the error of the last one. */
+/* Runs until so many readings have failed. Returns the last error. */
 static const char *
 run(struct world *w, const char *answer, bool again, unsigned wanted)
 {
@@ -216,7 +215,7 @@ a_server_without_ssh_is_reported_as_such(void **state)
 {
 	const char *error = run(*state, "HTTP/1.0 400 Bad Request\r\n\r\n", true, 1);
 
-	/* long before its time is up */
+	/* long before the time of a reading is over */
 	assert_string_equal(error, "no SSH greeting: it sends data without end");
 }
 
@@ -246,7 +245,7 @@ a_key_that_others_can_read_is_not_used(void **state)
 
 	assert_int_equal(chmod(w->key, 0644), 0);
 	assert_non_null(strstr(run(w, "", false, 1), w->key));
-	assert_null(w->peer); /* nobody was even called */
+	assert_null(w->peer); /* the collector has not connected */
 }
 
 static void
@@ -294,11 +293,12 @@ no_reading_leaves_a_file_open(void **state)
 	if (w->peer != NULL)
 		bufferevent_free(w->peer);
 	w->peer = NULL;
-	rm_loop_run(w->loop); /* until it looks again: those hung up are gone */
+	/* Closed connections are only noticed by running the loop once more. */
+	rm_loop_run(w->loop);
 	assert_in_range(open_files(), before, before + 1);
 }
 
-/* libssh gives up before it takes the socket, when it cannot make a path of this. */
+/* libssh fails before it takes over the socket if it cannot build this path. */
 static void
 a_socket_that_libssh_does_not_take_is_closed(void **state)
 {
@@ -311,7 +311,8 @@ a_socket_that_libssh_does_not_take_is_closed(void **state)
 	if (w->peer != NULL)
 		bufferevent_free(w->peer);
 	w->peer = NULL;
-	rm_loop_run(w->loop); /* until it looks again: those hung up are gone */
+	/* Closed connections are only noticed by running the loop once more. */
+	rm_loop_run(w->loop);
 	assert_in_range(open_files(), before, before + 1);
 	unlink(w->known_hosts);
 	w->known_hosts[strlen(w->known_hosts) - 2] = '\0';

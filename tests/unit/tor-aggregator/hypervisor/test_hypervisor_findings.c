@@ -58,7 +58,7 @@ read_nic(struct world *w, const struct value values[])
 
 #define READ(w, ...) read_nic((w), (const struct value[]){ __VA_ARGS__, { 0 } })
 
-/* Exactly this finding holds; returns its sentence. */
+/* Asserts that only this finding holds. Returns its sentence. */
 static const char *
 only(struct world *w, enum hypervisor_finding finding)
 {
@@ -123,7 +123,7 @@ pfc_frames_are_no_global_pause(void **state)
 {
 	struct world *w = *state;
 
-	/* The total of all pause frames moves with either kind. */
+	/* The total of all pause frames grows by PFC frames as well. */
 	READ(w, { 'd', "rxPauseCtrlPhy", "1000" }, { 'd', "rx_prio3_pause", "1000" },
 	    { 'd', "rx_global_pause", "0" }, { 'q', "PFC Enabled", "true" });
 	READ(w, { 'd', "rxPauseCtrlPhy", "9000" }, { 'd', "rx_prio3_pause", "9000" },
@@ -143,7 +143,7 @@ global_pause_set_without_pfc_is_reported_at_the_first_reading(void **state)
 	READ(w, { 'p', "Pause RX", "true" }, { 'p', "Pause TX", "false" },
 	    { 'q', "PFC Enabled", "true" });
 	assert_int_equal(count(w, TEN_SECONDS), 0);
-	/* Whether PFC is on is not known: nothing is claimed. */
+	/* Whether PFC is on is unknown, so nothing is reported. */
 	READ(w, { 'p', "Pause RX", "true" });
 	assert_int_equal(count(w, TEN_SECONDS), 0);
 }
@@ -154,7 +154,7 @@ a_storm_warning_names_the_host_as_its_source(void **state)
 	struct world *w = *state;
 
 	READ(w, { 'd', "txPauseStormWarningEvents", "4" });
-	assert_int_equal(count(w, TEN_SECONDS), 0); /* of long ago */
+	assert_int_equal(count(w, TEN_SECONDS), 0); /* from before the first reading */
 	READ(w, { 'd', "txPauseStormWarningEvents", "6" });
 	assert_non_null(strstr(
 	    only(w, FINDING_PAUSE_STORM), "2 storm warnings of its NIC in 10 s"));
@@ -207,7 +207,8 @@ counters_that_were_missing_give_no_finding(void **state)
 
 	READ(w, { 'd', "rx_global_pause", "0" });
 	READ(w, { 'd', "rx_bytes", "0" });
-	READ(w, { 'd', "rx_global_pause", "5000" }); /* in how long? */
+	READ(w, { 'd', "rx_global_pause",
+		    "5000" }); /* the length of the interval is unknown */
 	assert_int_equal(count(w, TEN_SECONDS), 0);
 }
 

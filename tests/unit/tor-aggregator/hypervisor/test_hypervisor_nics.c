@@ -33,7 +33,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* Two values of each NIC as a whole, and two of the priorities 3 and 4. */
+/* A reading of `count` NICs, each with two values of its own, and two of the priorities
+ * 3 and 4. */
 static void
 read_nics(struct world *w, int count, const char *pauses)
 {

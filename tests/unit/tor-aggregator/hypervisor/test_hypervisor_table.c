@@ -73,7 +73,7 @@ metrics_have_names_of_the_right_type(void **unused)
 	}
 }
 
-/* As a line of docs/hypervisors.md. */
+/* Writes the row as a line of docs/hypervisors.md. */
 static void
 document(const struct hypervisor_row *row, char line[LINE_BYTES])
 {

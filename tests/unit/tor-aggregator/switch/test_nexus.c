@@ -14,7 +14,7 @@
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 
-/* One command's answer; several are put together by read_switch(). */
+/* The answer to one command; read_switch() joins several. */
 #define OUTPUT(command, body)   \
 	"{\"input\":\"" command \
 	"\",\"msg\":\"Success\",\"code\":\"200\",\"body\":" body "}"
@@ -175,10 +175,10 @@ struct talk {
 	struct switch_counts counts;
 	struct switch_list *list;
 	struct rm_error error;
-	bool no_neighbors; /* they are not asked for, nor modules */
+	bool no_neighbors; /* neither neighbours nor modules are requested */
 };
 
-/* One whole reading of these bytes; the list stays until the next one. */
+/* One whole reading of this text; the list stays until the next one. */
 static int
 read_bytes(struct talk *talk, const char *text)
 {
@@ -250,7 +250,7 @@ value(const struct talk *talk, enum switch_part part, const char *port, int inde
 #define priority_value(name, i) value(talk, SWITCH_PORT, "Ethernet1/2", 0, name, i)
 #define queue_value(i, name) value(talk, SWITCH_QUEUE, "Ethernet1/2", i, name, 0)
 
-static size_t compared; /* names of ports */
+static size_t compared; /* counts comparisons of port names */
 
 int __real_strverscmp(const char *a, const char *b);
 int __wrap_strverscmp(const char *a, const char *b);
@@ -308,7 +308,7 @@ the_first_of_two_entries_of_a_port_counts(void **state)
 	static char rows[16384];
 	size_t used = 0;
 
-	/* Enough of them that a sort may exchange equal ones. */
+	/* Many rows, so that a sort that is not stable would exchange equal ones. */
 	for (int i = 0; i < 200; i++)
 		used += (size_t)snprintf(rows + used, sizeof(rows) - used,
 		    "%s{\"interface_rx\":\"Ethernet1/%d\",\"eth_inbytes\":%d}",
@@ -332,7 +332,7 @@ the_first_of_two_entries_of_a_port_counts(void **state)
 	}
 }
 
-/* A JSON parser refuses the whole answer for each of these. */
+/* A JSON parser would refuse the whole answer for each of these. */
 static void
 a_malformed_number_or_letter_costs_only_its_value(void **state)
 {
@@ -465,7 +465,8 @@ the_watchdog_and_bursts_are_read(void **state)
 	assert_int_equal(queue_value(3, "queue_burst_us"), 21);
 }
 
-/* Every source of the table is in the fixture, or is another word for one that is. */
+/* Every source in the table occurs in the fixture, or is another name for one that
+ * does. */
 static void
 every_row_of_the_table_is_in_the_fixture(void **state)
 {
@@ -510,7 +511,7 @@ neighbours_are_read_and_bounded(void **state)
 	assert_null(neighbor_of(talk, "ii1/1/1"));
 	assert_int_equal(talk->counts.parse_errors, 0);
 
-	/* One row alone, of a port that is not there; then a name that is too long. */
+	/* One row of a port that does not exist; then a name that is too long. */
 	assert_int_equal(
 	    read_switch(talk, FLOWCONTROL "," LLDP_OF(ROW("Eth9/9", "a", "b", "c"))),
 	    0);
@@ -526,7 +527,8 @@ neighbours_are_read_and_bounded(void **state)
 	assert_int_equal(talk->counts.parse_errors, 1);
 }
 
-/* As at most readings: they stay, and that is no command refused. */
+/* Most readings do not request them: the neighbours stay, and no command counts as
+ * refused. */
 static void
 neighbours_stay_between_their_requests(void **state)
 {
@@ -543,10 +545,12 @@ neighbours_stay_between_their_requests(void **state)
 	talk->counts = (struct switch_counts){ 0 };
 	assert_int_equal(read_switch(talk, FLOWCONTROL), 0);
 	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->name, "spine1.lab");
-	assert_int_equal(talk->counts.commands_refused, 7); /* one of eight answered */
+	assert_int_equal(
+	    talk->counts.commands_refused, 7); /* one of eight commands was answered */
 	assert_int_equal(talk->counts.parse_errors, 0);
 	assert_int_equal(read_switch(talk, ALL), 0);
-	assert_int_equal(talk->counts.parse_errors, 2); /* nobody asked for these */
+	assert_int_equal(
+	    talk->counts.parse_errors, 2); /* tables that were not requested */
 }
 
 static void
@@ -561,12 +565,13 @@ modules_are_reported_by_their_darkest_lane(void **state)
 	assert_int_equal(port_value("Ethernet1/2", "optics_rx_low_alarm_nw"), 38905);
 	assert_int_equal(port_value("Ethernet1/2", "optics_celsius"), 34);
 	assert_int_equal(port_value("Ethernet1/2", "optics_lane_mbps"), 25500);
-	/* A module alone makes no port: counters name those. */
+	/* A module alone does not create a port: only counters do. */
 	assert_null(
 	    state_of(talk, SWITCH_PORT, "Ethernet1/9/1", 0, "optics_celsius", 0));
 	assert_int_equal(talk->counts.parse_errors, 0);
 
-	/* As at most readings: it stays. Then it was pulled. */
+	/* Most readings do not request modules: the module stays. Then it was removed.
+	 */
 	talk->no_neighbors = true;
 	assert_int_equal(read_switch(talk, COUNTERS), 0);
 	assert_int_equal(port_value("Ethernet1/2", "optics_rx_lowest_nw"), 1000);
@@ -610,7 +615,7 @@ lane_mbps_of(struct talk *talk, const char *rate)
 	return port_value("Ethernet1/2", "optics_lane_mbps");
 }
 
-/* Also of copper cables, which measure nothing. */
+/* Also of copper cables, which have no monitors. */
 static void
 the_speed_of_a_lane_is_that_of_the_module(void **state)
 {
@@ -620,7 +625,8 @@ the_speed_of_a_lane_is_that_of_the_module(void **state)
 	assert_int_equal(lane_mbps_of(talk, "10300"), 10300);
 	assert_int_equal(lane_mbps_of(talk, "\"425000\""), 425000);
 	assert_int_equal(talk->counts.parse_errors, 0);
-	assert_int_equal(lane_mbps_of(talk, "\"56\""), MISSING); /* of a CPAK */
+	assert_int_equal(
+	    lane_mbps_of(talk, "\"56\""), MISSING); /* as a CPAK reports it */
 	assert_int_equal(lane_mbps_of(talk, "\"--\""), MISSING);
 	assert_int_equal(lane_mbps_of(talk, "null"), MISSING);
 	assert_int_equal(talk->counts.parse_errors, 0);
@@ -695,7 +701,7 @@ deltas_and_resets_are_counted(void **state)
 	assert_int_equal(port_value("Ethernet1/2", "rx_other_pkts"), MISSING);
 }
 
-/* Its summand is not there for once: what is left is not a reset to a small sum. */
+/* One addend of a sum is missing once: the smaller rest must not look like a reset. */
 static void
 a_missing_summand_is_no_reset(void **state)
 {
@@ -815,7 +821,7 @@ teardown(void **state)
 
 #define MANY_PORTS 1000
 
-/* Each with its queues, in no order of ours; skip: some are missing. */
+/* Parses many objects and their queues, in another order; skip: some are left out. */
 static struct nexus_values *
 parse_many(struct talk *talk, int skip)
 {
@@ -841,15 +847,15 @@ parse_many(struct talk *talk, int skip)
 			    queue, queue, queue, queue);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "},");
 	}
-	used--; /* the comma */
+	used--; /* removes the comma */
 	used += (size_t)snprintf(text + used, sizeof(text) - used, "]}}}}}}");
 	assert_int_equal(
 	    nexus_parse(text, used, NEXUS_NEIGHBORS, &values, &talk->error), 0);
 	return values;
 }
 
-/* The loop must not wait for it: names are compared a few times for each object,
- * however many there are, and whichever are away. */
+/* The loop must not be held up: port names are compared a few times for each object,
+ * however many objects there are, and whichever are missing. */
 static void
 a_large_switch_is_joined_in_linear_time(void **state)
 {
@@ -871,8 +877,8 @@ a_large_switch_is_joined_in_linear_time(void **state)
 		switch_list_free(talk->list);
 		talk->list = list;
 	}
-	assert_int_equal(
-	    port_value("Ethernet1/6", "rx_buffer_drops"), 77); /* was away */
+	assert_int_equal(port_value("Ethernet1/6", "rx_buffer_drops"),
+	    77); /* the port was missing before */
 	assert_int_equal(port_value("Ethernet1/5", "rx_buffer_drops"), MISSING);
 }
 

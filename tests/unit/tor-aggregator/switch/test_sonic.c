@@ -15,9 +15,9 @@
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 
-/* A switch: what it answers to a question, as the bytes of Redis. */
+/* A switch's answer to a question, in the protocol of Redis. */
 struct pair {
-	const char *question, *field; /* field: NULL: the whole answer */
+	const char *question, *field; /* field: NULL: all fields */
 	const char *answer;
 };
 
@@ -28,7 +28,7 @@ struct talk {
 	struct switch_list *list;
 	struct rm_error error;
 	int questions, selects;
-	unsigned answered; /* of what was asked for besides */
+	unsigned answered; /* a bit for each additional question that was answered */
 };
 
 static const struct pair plain[] = {
@@ -75,7 +75,7 @@ find(const struct pair *pairs, const char *question, const char *field)
 	return NULL;
 }
 
-/* words: of one question. */
+/* words: the arguments of one question. */
 static void
 answer_one(struct talk *talk, const struct pair *pairs, const redisReply *arguments,
     struct evbuffer *out)
@@ -113,7 +113,7 @@ answer_one(struct talk *talk, const struct pair *pairs, const redisReply *argume
 	}
 }
 
-/* All that waits in from, answered into to. */
+/* Answers all questions in `from`, into `to`. */
 static void
 answer_all(struct talk *talk, const struct pair *pairs, struct evbuffer *from,
     struct evbuffer *to)
@@ -261,7 +261,7 @@ neighbours_are_read_and_none_costs_a_counter(void **state)
 	assert_null(switch_list_neighbor(talk->list, 0));
 	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine1");
 	assert_string_equal(switch_list_neighbor(talk->list, 1)->port, "Ethernet4");
-	assert_null(switch_list_neighbor(talk->list, 2)); /* a queue */
+	assert_null(switch_list_neighbor(talk->list, 2)); /* a queue has no neighbour */
 	assert_int_equal(talk->counts.parse_errors, 1);
 
 	memcpy(pairs, bad, sizeof(bad));
@@ -309,7 +309,7 @@ optics_are_reported_by_their_darkest_lane_and_cost_nothing(void **state)
 	assert_true(talk->counts.parse_errors > before + 5);
 }
 
-/* Lanes that its own transmitter is off on are not in use, and may be dark. */
+/* Lanes whose own transmitter is off are not in use, and may be dark. */
 static void
 a_lane_that_is_not_in_use_is_not_the_darkest(void **state)
 {
@@ -329,7 +329,7 @@ a_lane_that_is_not_in_use_is_not_the_darkest(void **state)
 	assert_false(state_of(talk, 1, "module", 0)->there);
 }
 
-/* In a table of its own, or, of an older SONiC, in that of the optics. */
+/* In a table of its own, or, in older releases of SONiC, in the table of the optics. */
 static void
 the_alarm_of_a_module_is_read_from_either_table(void **state)
 {
@@ -352,15 +352,15 @@ the_alarm_of_a_module_is_read_from_either_table(void **state)
 		assert_int_equal(alarm->total, 39811);
 	}
 	assert_false(state_of(talk, 1, "optics_rx_low_alarm_nw", 0)->there);
-	assert_int_equal(talk->counts.parse_errors, 4); /* those of the plain ones */
+	assert_int_equal(talk->counts.parse_errors, 4); /* those of the plain answers */
 	pairs[0].answer = "low";
 	assert_int_equal(read_switch(talk, "", pairs), 0);
 	assert_false(state_of(talk, 0, "optics_rx_low_alarm_nw", 0)->there);
 	assert_int_equal(talk->counts.parse_errors, 6);
 }
 
-/* Two ports: 4 questions before the values, those of 4 objects, a database, 2 states.
- */
+/* Two ports: 4 questions before the values, values of 4 objects, a change of the
+ * database, 2 states. */
 #define FAST_QUESTIONS (4 + 4 + 1 + 2)
 
 static void
@@ -508,7 +508,7 @@ invalid_names_are_left_out(void **state)
 	static const struct pair pairs[] = {
 		{ "COUNTERS_PORT_NAME_MAP", NULL,
 		    "*8\r\n$9\r\nEthernet0\r\n$9\r\noid:0x101\r\n"
-		    "$5\r\nE\"t=0\r\n$9\r\noid:0x102\r\n" /* would break a label */
+		    "$5\r\nE\"t=0\r\n$9\r\noid:0x102\r\n" /* breaks a label */
 		    ":7\r\n$9\r\noid:0x103\r\n$9\r\nEthernet1\r\n$6\r\noid:\r\n\r\n" },
 		{ "COUNTERS_QUEUE_NAME_MAP", NULL,
 		    "*4\r\n$9\r\nEthernet0\r\n$9\r\noid:0x150\r\n"
@@ -554,8 +554,8 @@ a_batch_is_bounded(void **state)
 	pairs[0].answer = (const char *)evbuffer_pullup(map, -1);
 	assert_int_equal(read_switch(talk, "", pairs), 0);
 	assert_int_equal(switch_list_count(talk->list), 3 * SONIC_BATCH);
-	/* 4 before the values, the other two databases, and of each port its values,
-	 * its state, its neighbour, its optics and their alarm. */
+	/* 4 before the values, two changes of the database, and for each port its
+	 * values, state, neighbour, optics, and alarm of the optics. */
 	assert_int_equal(talk->questions, 4 + 2 + 5 * 3 * SONIC_BATCH);
 	evbuffer_free(map);
 }

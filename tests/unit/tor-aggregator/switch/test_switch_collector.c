@@ -1,4 +1,4 @@
-/* Against a server that answers each connection with bytes as it is told. */
+/* Against a server that answers each connection with bytes from the test. */
 #include "tor-aggregator/switch/switch_collector.h"
 
 #include <setjmp.h>
@@ -22,22 +22,22 @@
 #include "tor-aggregator/switch/switch_config.h"
 
 #define SHORT_NS (100 * RM_NS_PER_MS)
-#define LONG_NS (60 * RM_NS_PER_S) /* whoever answers is not given up */
+#define LONG_NS (60 * RM_NS_PER_S) /* longer than any switch here needs */
 
 struct world {
 	struct rm_loop *loop;
 	struct evconnlistener *listener;
-	struct bufferevent *peer; /* the last one, while it is connected */
+	struct bufferevent *peer; /* the last connection, while it is open */
 	struct switch_collector *collector;
 	struct switch_config config;
 	struct rm_timer *look, *deadline;
 	char address[64], log[4096];
-	const char *answer; /* to each connection; "": none, ever */
-	bool again;         /* without end */
-	bool drips;         /* a byte for each of our looks, without end */
-	bool vanishes;      /* it closes the connection after the answer */
-	unsigned wanted;    /* readings that fail */
-	bool late;          /* the deadline came */
+	const char *answer; /* sent to each connection; "": nothing is sent */
+	bool again;         /* the answer is sent again and again */
+	bool drips;      /* sends a byte each time that the test looks, without end */
+	bool vanishes;   /* closes the connection after the answer */
+	unsigned wanted; /* number of failed readings to wait for */
+	bool late;       /* the deadline has passed */
 };
 
 static void
@@ -110,7 +110,8 @@ on_line(enum rm_log_level level, const char *line, void *arg)
 	snprintf(w->log + used, sizeof(w->log) - used, "%s\n", line);
 }
 
-/* Until one reading has failed, of a mute switch three. Returns why. */
+/* Runs until one reading has failed; if the switch sends nothing, three. Returns the
+ * error. */
 static const char *
 run(struct world *w, const char *answer, bool again)
 {
@@ -180,7 +181,7 @@ a_reading_of_a_silent_switch_is_abandoned(void **state)
 	assert_non_null(strstr(w->log, "switch of tor1: cannot read its counters"));
 }
 
-/* It answers, but so slowly that it would never end. */
+/* The switch answers so slowly that the reading would never end. */
 static void
 a_reading_of_a_slow_switch_is_abandoned(void **state)
 {
@@ -200,7 +201,7 @@ a_switch_that_disconnects_is_reported(void **state)
 	    run(w, "+OK\r\n*2\r\n$9\r\nEth", false), "it closed the connection"));
 }
 
-/* Of two switches the one hangs, and the other is asked again and again. */
+/* One of two switches hangs, the other is read again and again. */
 static void
 no_switch_waits_for_another_one(void **state)
 {
@@ -213,7 +214,7 @@ no_switch_waits_for_another_one(void **state)
 		.interval_ns = LONG_NS };
 	struct switch_collector *hangs;
 
-	w->answer = ""; /* it takes the connection, and says nothing for a minute */
+	w->answer = ""; /* accepts the connection, and sends nothing for a minute */
 	assert_int_equal(switch_collector_new(&options, &hangs), 0);
 	gone.address = (char *)"127.0.0.1:1";
 	w->config = gone;

@@ -11,7 +11,7 @@
 #include "tor-aggregator/switch/switch_list.h"
 
 #define ALL UINT64_MAX
-#define OF_PRIORITY 10 /* rows of each priority */
+#define OF_PRIORITY 10 /* rows of the table for each priority */
 #define PRIORITIES (OF_PRIORITY * SWITCH_PRIORITIES)
 #define PORT_VALUES (51 + SWITCH_ERROR_BINS + PRIORITIES)
 
@@ -44,7 +44,8 @@ object_of(struct world *w, enum switch_part part, const char *port, uint16_t ind
 	return NULL;
 }
 
-/* A row of an object. before: of its values, those of the rows before it. */
+/* A row of the table for this part. before: the number of the part's values in earlier
+ * rows. */
 static const struct switch_row *
 row_of(enum switch_part part, const char *name, size_t *before)
 {
@@ -79,7 +80,7 @@ is_exported(struct switch_object *object, const char *name, unsigned priority)
 	    object, row_of(object->part, name, &before), priority);
 }
 
-/* All values of all objects are there. before: the reading before, or NULL. */
+/* A list with all values of all objects. before: the previous reading, or NULL. */
 static void
 fill(struct world *w, struct switch_list *before)
 {
@@ -179,7 +180,7 @@ a_class_once_in_use_stays_reported(void **state)
 	fill(w, before);
 	switch_list_free(before);
 	group = object_of(w, SWITCH_GROUP, "Ethernet4", 6);
-	counted(group, "group_watermark_bytes", 0, 0); /* somebody has cleared it */
+	counted(group, "group_watermark_bytes", 0, 0); /* an operator has cleared it */
 	switch_exported_choose(w->list, ALL, &w->exported);
 	assert_true(group->exported);
 	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet4", 6)->exported);
