@@ -7,7 +7,7 @@
 
 #include "tests/unit/tor-aggregator/rack_fixture.h"
 
-/* Registers one RNIC; how many were refused. */
+/* Registers one RNIC. Returns how many were refused. */
 static uint64_t
 registers(struct rack_fixture *f, struct agent *agent, const struct wire_rnic *rnic)
 {
@@ -79,7 +79,8 @@ a_host_at_the_same_address_with_the_same_rnics_was_renamed(void **state)
 	agent = newcomer(f, "other", "192.0.2.9");
 	rnic.host = "other";
 	assert_int_equal(registers(f, agent, &rnic), 0);
-	assert_string_equal(agent->former, ""); /* from elsewhere */
+	assert_string_equal(
+	    agent->former, ""); /* the former agent had another address */
 	agent->rnic_count = 0;
 	rnic.id.guid = 0x555;
 	agent = newcomer(f, "new1", "192.0.2.1");
@@ -87,7 +88,7 @@ a_host_at_the_same_address_with_the_same_rnics_was_renamed(void **state)
 	assert_int_equal(registers(f, agent, &rnic), 0);
 	assert_string_equal(agent->former, ""); /* another RNIC */
 	rnic.id.guid = 0x101;
-	/* It is connected here: the RNIC belongs to another host. */
+	/* h1 is connected, so the RNIC belongs to it. */
 	f->agent[1]->link = (struct agent_link *)f;
 	assert_int_equal(registers(f, agent, &rnic), 1);
 	assert_string_equal(agent->former, "");
@@ -95,7 +96,7 @@ a_host_at_the_same_address_with_the_same_rnics_was_renamed(void **state)
 	assert_int_equal(registers(f, agent, &rnic), 0);
 	assert_string_equal(agent->former, "h1");
 	assert_int_equal(f->agent[1]->rnic_count, 0);
-	/* The registration that controllers get. */
+	/* The registration as it is sent to controllers. */
 	assert_int_equal(
 	    wire_open_register(&view, agent->registration, agent->registration_len), 0);
 	wire_register_rnic(&view, 0, &rnic);
@@ -115,7 +116,8 @@ a_renamed_host_does_not_affect_a_later_host_with_its_old_name(void **state)
 	assert_int_equal(registers(f, agent, &rnic), 0);
 	assert_string_equal(agent->former, "h1");
 	assert_int_equal(registers(f, agent, &rnic), 0);
-	assert_string_equal(agent->former, "h1"); /* for controllers that come later */
+	assert_string_equal(
+	    agent->former, "h1"); /* kept for controllers that connect later */
 	strcpy(f->agent[1]->address, "192.0.2.7");
 	rnic = fixture_rnic(0x777, "h1", "t1");
 	assert_int_equal(registers(f, f->agent[1], &rnic), 0);
@@ -137,7 +139,7 @@ no_agent_can_register_the_reflector_of_a_switch(void **state)
 	fixture_rack_free(f);
 }
 
-/* Otherwise it would get its keys, too. */
+/* Otherwise the agent would also get the keys of that RNIC. */
 static void
 no_agent_can_register_an_rnic_of_a_disconnected_host(void **state)
 {
@@ -163,7 +165,8 @@ static void
 only_disconnected_hosts_without_a_rack_make_room(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
-	struct agent_link *open = (struct agent_link *)f; /* only ever compared */
+	struct agent_link *open =
+	    (struct agent_link *)f; /* only compared, never used */
 	struct agents *agents = NULL;
 	struct agent *a, *b, *c;
 

@@ -29,7 +29,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Of the second that ended wait_ms ago. */
+/* The state in the second that ended wait_ms ago. */
 static enum host_state
 state_at(struct agent_health *watch, int64_t now, int64_t wait)
 {
@@ -39,7 +39,7 @@ state_at(struct agent_health *watch, int64_t now, int64_t wait)
 	    watch, ms(now), ms(now - wait - 1000), ms(now - wait), TIMEOUT, &silence);
 }
 
-/* Heartbeats from..to as they should be; the first session begins 10 s before. */
+/* Regular heartbeats from `from` to `to`; the session begins 10 s earlier. */
 static void
 beat(struct agent_health *watch, int64_t from, int64_t to)
 {
@@ -105,7 +105,8 @@ an_agent_that_stops_for_a_second_of_five_is_never_frozen(void **state)
 
 	begin(watch);
 	for (int64_t stop = 20000; stop < 40000; stop += 5000) {
-		/* Its last heartbeat may be a whole interval older than the stop. */
+		/* When the agent stops, its last heartbeat may be a whole interval old.
+		 */
 		for (int64_t t = stop; t < stop + 1250; t += 50) {
 			if (agent_health_wants_ping(watch, ms(t)))
 				agent_health_acked(watch, ms(t + 1));
@@ -116,7 +117,7 @@ an_agent_that_stops_for_a_second_of_five_is_never_frozen(void **state)
 	}
 }
 
-/* It reports each stop when it wakes up. */
+/* The agent reports each stop when it runs again. */
 static void
 stop_and_go(struct agent_health *watch, int64_t from, int64_t every_ms,
     int64_t still_ms, int times)
@@ -151,7 +152,7 @@ an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted(void **state
 	assert_int_equal(silence.stops_ns, 5 * 1900 * MS);
 	assert_int_equal(silence.stopped_ns, 5 * 1500 * MS);
 	assert_int_equal(silence.recent_stops, 5);
-	/* Well since 400 ms, and since 4 s. */
+	/* It has run for less than 4 s, then for 4 s. */
 	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3500).stops, 5);
 	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3600).stops, 0);
 	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3600).recent_stops, 5);
@@ -192,24 +193,25 @@ silence_without_acknowledgement_is_a_host_out_of_reach(void **state)
 	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_health_acked(watch, ms(20010)); /* answer to something sent before */
+	agent_health_acked(
+	    watch, ms(20010)); /* acknowledges something that was sent earlier */
 	assert_true(agent_health_wants_ping(watch, ms(20500)));
 	assert_int_equal(state_at(watch, 21050, 300), HOST_UNREACHABLE);
 	assert_int_equal(state_at(watch, 29000, 600), HOST_UNREACHABLE);
-	/* And when its kernel gives up on it, that is no restart. */
+	/* When the kernel gives up the connection, the agent has not restarted. */
 	agent_health_ended(watch, ms(30000), false);
 	assert_int_equal(state_at(watch, 30500, 600), HOST_UNREACHABLE);
 	assert_int_equal(state_at(watch, 40000, 600), HOST_UNREACHABLE);
 }
 
-/* The path was cut for a while: packets of the aggregator get through again, the
- * agent's heartbeats wait for TCP's back-off, which is at most about as long again. */
+/* The path was cut for a while. Packets of the aggregator arrive again, but the agent's
+ * heartbeats wait for TCP's back-off, which lasts at most about as long as the cut. */
 static void
 an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off(void **state)
 {
 	struct agent_health *watch = *state;
 
-	begin(watch); /* heard until 20000 */
+	begin(watch); /* the last heartbeat was at 20000 */
 	assert_true(agent_health_wants_ping(watch, ms(20500)));
 	assert_int_equal(state_at(watch, 21100, 300), HOST_UNREACHABLE);
 	for (int64_t t = 22000; t < 24500; t += 50) {
@@ -217,7 +219,7 @@ an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off(void **state)
 		agent_health_acked(watch, ms(t));
 		assert_int_equal(state_at(watch, t, 600), HOST_STALLED);
 	}
-	/* By now they would have come. */
+	/* By now heartbeats would have arrived. */
 	agent_health_acked(watch, ms(24600));
 	assert_int_equal(state_at(watch, 24610, 600), HOST_AGENT_FROZEN);
 }
@@ -290,13 +292,14 @@ heartbeats_held_up_on_the_path_are_no_stall(void **state)
 	assert_int_equal(state_at(watch, 22700, 600), HOST_OK);
 }
 
-/* Unlike a delay, the path was cut: other paths may have been cut, too. */
+/* A cut differs from a delay: the host's paths to other hosts may have been cut, too.
+ */
 static void
 a_host_that_was_unreachable_is_no_witness_for_that_time(void **state)
 {
 	struct agent_health *watch = *state;
 
-	begin(watch); /* heard until 20000 */
+	begin(watch); /* the last heartbeat was at 20000 */
 	assert_true(agent_health_wants_ping(watch, ms(20500)));
 	assert_int_equal(state_at(watch, 21100, 300), HOST_UNREACHABLE);
 	agent_health_acked(watch, ms(21990));
@@ -316,15 +319,16 @@ a_stall_that_the_agent_reports_excuses_the_windows_it_touches(void **state)
 	begin(watch);
 	agent_health_stall(watch, ms(19850), ms(20300));
 	agent_health_stall(
-	    watch, ms(20800), ms(20900)); /* too short to cost anything */
+	    watch, ms(20800), ms(20900)); /* too short to delay a probe */
 	beat(watch, 20250, 24000);
-	/* The window ended before it, but its last probes were answered in it. */
+	/* The window ended before the cut, but replies to its last probes were due
+	 * during the cut. */
 	assert_int_equal(state_at(watch, 20300, 600), HOST_STALLED);
 	assert_int_equal(state_at(watch, 21500, 600), HOST_STALLED);
 	assert_int_equal(state_at(watch, 22000, 600), HOST_OK);
 }
 
-/* 300 ms of every second: all probes have that much time left. */
+/* Stalls of 300 ms in every second, which is less than the time-out of probes. */
 static void
 stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 {
@@ -335,14 +339,14 @@ stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 	begin(watch);
 	for (int64_t t = 20000; t < 30000; t += 1000) {
 		beat(watch, t + 250, t + 500);
-		/* Its heartbeat of 250 ms later is waited for. */
+		/* The heartbeat that is due 250 ms later must come first. */
 		assert_true(
 		    agent_health_reported(watch, ms(t + 1000), TIMEOUT, &through));
 		agent_health_stall(watch, ms(t + 700), ms(t + 1000));
 		beat(watch, t + 1000, t + 1000);
 		assert_int_equal(state_at(watch, t + 1000, 600), HOST_STUTTERED);
 	}
-	/* For a probe with a shorter time-out it did stand still. */
+	/* For a shorter time-out of probes the host counts as stalled. */
 	assert_int_equal(agent_health_state(watch, ms(30000), ms(28000), ms(29000),
 			     300 * MS, &silence),
 	    HOST_STALLED);
@@ -379,7 +383,7 @@ an_agent_that_ends_while_paused_counts_as_paused_until_it_is_back(void **state)
 	assert_int_equal(state_at(watch, 102000, 600), HOST_AGENT_DOWN);
 }
 
-/* The brake pauses all agents, and excuses no agent's end. */
+/* The brake pauses all agents, which does not explain why one of them ends. */
 static void
 an_agent_paused_by_the_brake_counts_as_down_when_it_ends(void **state)
 {
@@ -406,7 +410,7 @@ reports_reach_up_to_the_last_heartbeat_less_the_time_out(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-/* Windows that end before the kill are judged after it: they count as frozen. */
+/* Windows from before the kill are judged after it: in them the agent is frozen. */
 static void
 an_agent_frozen_before_it_was_killed_is_never_ok_in_between(void **state)
 {

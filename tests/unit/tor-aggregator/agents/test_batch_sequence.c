@@ -73,7 +73,7 @@ a_restarted_agent_starts_afresh(void **state)
 	assert_int_equal(batch_sequence_counted(sequence, 8), 0);
 	assert_int_equal(
 	    batch_sequence_batch(sequence, 8, 3, &gap), BATCH_SEQUENCE_RESTARTED);
-	assert_int_equal(gap, 2); /* its first two never came */
+	assert_int_equal(gap, 2); /* the first two batches are missing */
 	assert_int_equal(batch_sequence_counted(sequence, 8), 3);
 	assert_int_equal(batch_sequence_counted(sequence, 7), 0);
 }

@@ -43,7 +43,8 @@ the_least_delayed_message_sets_the_offset(void **state)
 	assert_int_equal(ours(&map, 10 * S), 100 * S + 9 * MS);
 	clock_map_sample(&map, 11 * S, at(101 * S + 1 * MS));
 	clock_map_sample(&map, 12 * S, at(102 * S + 700 * MS));
-	/* A message that was delayed for 700 ms has the time at which it was made. */
+	/* A message that arrived 700 ms late is mapped to the time at which it was
+	 * made. */
 	assert_int_equal(ours(&map, 12 * S), 102 * S + 1 * MS);
 }
 
@@ -53,7 +54,7 @@ clocks_that_drift_apart_are_followed(void **state)
 	struct clock_map map = { 0 };
 	int64_t error;
 
-	/* Theirs loses 100 us a second; after an hour that is 360 ms. */
+	/* The agent's clock loses 100 us a second: 360 ms in an hour. */
 	for (int64_t t = 0; t < 3600; t++)
 		clock_map_sample(&map, (uint64_t)(t * (S - 100000)), at(t * S + MS));
 	error = ours(&map, 3599 * (S - 100000)) - 3599 * S;
@@ -67,7 +68,7 @@ a_clock_that_stood_still_is_followed_within_seconds(void **state)
 	struct clock_map map = { 0 };
 	int64_t stood = 0;
 
-	/* The host is suspended for 5 s after 10 s. */
+	/* After 10 s the host is suspended for 5 s. */
 	for (int64_t t = 0; t < 20 * S; t += 250 * MS) {
 		stood = t >= 10 * S ? 5 * S : 0;
 		clock_map_sample(&map, (uint64_t)t, at(t + stood + MS));
@@ -116,7 +117,7 @@ absurd_times_are_refused(void **state)
 		    clock_map_sample(&map, t < 20 ? INT64_MAX : 0, at(t * S / 4)), 0);
 }
 
-/* Whatever an agent sends: mapped times can be subtracted. */
+/* For any time that an agent may send. */
 static void
 mapped_times_can_be_subtracted(void **state)
 {

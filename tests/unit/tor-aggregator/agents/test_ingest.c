@@ -29,7 +29,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* One result in a batch of its own; returns the reason of its refusal, or -1. */
+/* Takes one result in a batch of its own. Returns the reason of its refusal, or -1. */
 static int
 take(struct rack_fixture *f, struct wire_result result)
 {
@@ -86,8 +86,8 @@ values_out_of_range_are_refused(void **state)
 	    assert_int_equal(take(f, bad), INGEST_BAD_VALUE))
 	REFUSES(outcome, WIRE_OUTCOMES);
 	REFUSES(dscp, 64);
-	REFUSES(dst_guid, 0x100);        /* to itself */
-	REFUSES(outcome, WIRE_NO_REPLY); /* with times */
+	REFUSES(dst_guid, 0x100);        /* its own source */
+	REFUSES(outcome, WIRE_NO_REPLY); /* but it has times of a reply */
 	bad = good;
 	bad.flags |= WIRE_ARRIVAL;
 	bad.arrived_ecn = 4;
@@ -187,7 +187,8 @@ results_above_the_rate_are_counted_and_not_judged(void **state)
 	f->ingest.max_results_per_s = 100;
 	for (uint64_t seq = 1; seq <= 5; seq++)
 		fixture_batch(f, 0, seq, results, 100);
-	assert_int_equal(f->ingest.counts.raw.windowed, 200); /* a burst of 2 s */
+	assert_int_equal(
+	    f->ingest.counts.raw.windowed, 200); /* the rate allows a burst of 2 s */
 	assert_int_equal(f->ingest.counts.invalid[INGEST_OVER_RATE], 300);
 	f->now.ns += RM_NS_PER_S;
 	fixture_batch(f, 0, 6, results, 100);
@@ -210,7 +211,7 @@ a_loss_to_a_changed_qpn_is_stale(void **state)
 	result.dst_qpn = 500;
 	take(f, result);
 	assert_int_equal(f->ingest.counts.stale_qpn, 1);
-	result.dst_qpn = 501; /* a large probe */
+	result.dst_qpn = 501; /* the QPN of a large probe */
 	take(f, result);
 	assert_int_equal(f->ingest.counts.stale_qpn, 1);
 }

@@ -46,7 +46,7 @@ the_first_report_only_sets_the_base(void **state)
 
 	assert_int_equal(receive_counts_report(*state, 100, &since), 0);
 	assert_int_equal(delta(*state, 7, 5000), 0);
-	/* A second message of the same report is still the base. */
+	/* A second message of the first report still sets the base. */
 	assert_int_equal(receive_counts_report(*state, 100, &since), 0);
 	assert_int_equal(delta(*state, 8, 6000), 0);
 	assert_int_equal(receive_counts_report(*state, 350, &since), 1);

@@ -1,7 +1,5 @@
-/*
- * The lanes over real sockets to analyzers that acknowledge, do not acknowledge,
- * refuse, fall silent, or close the link.
- */
+/* The lanes over real sockets, to analyzers that acknowledge, do not acknowledge,
+ * refuse, become silent, or close the link. */
 #include "tor-aggregator/analyzer/analyzer_link.h"
 
 #include <errno.h>
@@ -27,19 +25,20 @@
 
 #define MAX_SEEN 4096
 
-struct analyzer { /* as far as the aggregator can see */
+struct analyzer { /* a simulated analyzer */
 	struct rm_loop *loop;
 	struct rm_listener *listener;
 	struct rm_link *link;
 	struct wire_writer *writer;
-	const char *refuses; /* NULL: nobody */
+	const char *refuses; /* the error that it sends; NULL: it accepts */
 	bool mute, acks;
-	uint64_t cut_after; /* messages; 0: never */
+	uint64_t cut_after; /* closes the link after so many messages; 0: never */
 	unsigned hellos, pings, answers, farewells;
 	char ending[RM_NAME_BYTES];
 	uint64_t ends_s;
-	uint64_t got, seqs[MAX_SEEN];         /* of summaries */
-	unsigned incidents, before_incidents; /* summaries before the first incident */
+	uint64_t got, seqs[MAX_SEEN]; /* numbers of summaries */
+	unsigned incidents,
+	    before_incidents; /* summaries that came before the first incident */
 	uint64_t incarnation;
 };
 
@@ -374,7 +373,7 @@ an_ack_of_what_an_earlier_link_sent_counts(void **state)
 	analyzer_ack(analyzer, WIRE_LANE_SUMMARY, 1400);
 	LOOPBACK_WAIT(world->loop, waiting(world) == 100 && analyzer->got == 1124);
 	assert_int_equal(analyzer->seqs[1024], 1401);
-	/* But not with another incarnation. */
+	/* An acknowledgement for another incarnation is ignored. */
 	analyzer->incarnation++;
 	analyzer_ack(analyzer, WIRE_LANE_SUMMARY, 1450);
 	LOOPBACK_WAIT(world->loop, analyzer->hellos == 2);
@@ -399,7 +398,8 @@ messages_of_newer_analyzers_are_ignored(void **state)
 	assert_int_equal(analyzer->hellos, 1);
 }
 
-/* The disk was read-only, or was restored from a backup: numbers begin further back. */
+/* The disk was read-only or restored from a backup, so messages are numbered from an
+ * earlier number on. */
 static void
 an_ack_beyond_the_last_message_acknowledges_all(void **state)
 {
@@ -463,7 +463,7 @@ a_silent_analyzer_is_disconnected(void **state)
 	dial(world, 1);
 	LOOPBACK_WAIT(world->loop, analyzer_link_connected(world->link));
 	now = rm_mono_now();
-	/* An analyzer that never pings may be silent. */
+	/* An analyzer that never sends a ping may stay silent. */
 	analyzer_link_tick(world->link, "c1", 0, rm_mono_add(now, 60 * RM_NS_PER_S));
 	LOOPBACK_WAIT(world->loop, analyzer->pings == 1);
 	assert_string_equal(analyzer->ending, "");
@@ -517,7 +517,7 @@ a_drill_is_handed_over_and_answered(void **state)
 	assert_int_equal(world->drills, 1);
 }
 
-/* Turns the loop, and the link's clock beside it. */
+/* Runs the loop, and the ticks of the link. */
 #define WAIT_TICKING(world, condition)                                          \
 	do {                                                                    \
 		rm_mono_t until = rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S); \
@@ -546,7 +546,7 @@ the_link_returns_to_an_earlier_analyzer_that_welcomes_it(void **state)
 	assert_non_null(first->link);
 	assert_int_equal(second->hellos, 1);
 	assert_int_equal(analyzer_link_counts(world->link)->returned, 1);
-	/* And there it stays. */
+	/* The link stays with this analyzer. */
 	analyzer_link_tick(world->link, "", 0, rm_mono_now());
 	loopback_run(world->loop, 100 * RM_NS_PER_MS);
 	assert_true(analyzer_link_connected(world->link));

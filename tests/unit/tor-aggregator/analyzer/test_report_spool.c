@@ -190,7 +190,7 @@ a_full_lane_drops_its_oldest_and_counts_them(void **state)
 	assert_int_equal(
 	    report_spool_take(world->reports, WIRE_LANE_SUMMARY, 0, &item), 0);
 	assert_true(item.seq > 50);
-	/* A message that was dropped meanwhile: its acknowledgement changes nothing. */
+	/* Message 1 was dropped meanwhile: its acknowledgement changes nothing. */
 	report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 1);
 	assert_int_equal(
 	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->delivered, 0);
@@ -212,7 +212,8 @@ without_an_analyzer_nothing_is_kept_and_that_is_counted(void **state)
 	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->bytes > 7 * 50);
 	assert_null(report_spool_lane_counts(world->reports, WIRE_LANE_SUMMARY));
 	conserves(world, WIRE_LANE_SUMMARY);
-	assert_int_equal(rmdir(world->folder), 0); /* empty */
+	assert_int_equal(
+	    rmdir(world->folder), 0); /* rmdir fails unless the folder is empty */
 }
 
 static struct rm_incident

@@ -26,7 +26,7 @@ struct shown {
 };
 
 static struct rack_fixture
-    *clock_of; /* rnic_metrics asks for the time without a word */
+    *clock_of; /* for the clock, whose callback has no argument */
 
 static rm_mono_t
 fixture_now(void)
@@ -90,8 +90,9 @@ assert_silent(const struct shown *shown, const char *name)
 		fail_msg("something says %s", name);
 }
 
-/* A second in which every member sends `each` probes four times: to the next one, where
- * one is dead, to and from which all is lost; else to all others in turn. */
+/* One second in which every member sends `each` probes four times. With a dead member
+ * all send to the next one, and its probes are lost in both directions; else to all
+ * others in turn. */
 static void
 second(struct rack_fixture *f, size_t members, size_t each, size_t dead)
 {
@@ -159,7 +160,7 @@ each_rnic_shows_times_losses_health_and_age(void **state)
 		       "\nrackmesh_rnic_network_rtt_seconds" H1 ",quantile=\"0.5\"} "),
 		"%*[^}]} %lf", &p50),
 	    1);
-	assert_true(p50 > 19.8e-6 && p50 < 20.2e-6); /* the sketch's 1 % */
+	assert_true(p50 > 19.8e-6 && p50 < 20.2e-6); /* the sketch is accurate to 1 % */
 	assert_int_equal(
 	    count_lines(shown.text, "rackmesh_rnic_responder_delay_seconds" H1), 2);
 	assert_text(&shown, "rackmesh_rnic_health" H1 ",health=\"good\"} 1");
@@ -173,7 +174,8 @@ each_rnic_shows_times_losses_health_and_age(void **state)
 	finish(&shown);
 }
 
-/* 0 sends to 1, 1 to 2: of 1's and 2's probes all are lost, and of those to 1 none. */
+/* Member 0 probes 1, and 1 probes 2. All probes that 1 sends and all that 2 should
+ * receive are lost; those to 1 arrive. */
 static void
 losses_are_reported_by_direction(void **state)
 {
@@ -231,7 +233,7 @@ a_rack_without_a_host_that_is_seen_is_blind(void **state)
 	finish(&shown);
 }
 
-/* The same rack many times over is as good as many. */
+/* The same rack, registered many times, stands for many racks. */
 static void
 rnics_beyond_the_bound_are_left_out_and_counted(void **state)
 {
@@ -257,7 +259,7 @@ sixty_four_rnics_cost_fourteen_series_each(void **state)
 {
 	struct shown shown = show(fixture_rack(64, 0));
 	size_t bytes = 0;
-	clock_t begun; /* of this process, whatever else the machine does */
+	clock_t begun; /* CPU time of this process, independent of other load */
 
 	open_registry(&shown);
 	for (int s = 0; s < 65; s++)
@@ -271,7 +273,7 @@ sixty_four_rnics_cost_fourteen_series_each(void **state)
 	finish(&shown);
 }
 
-/* ---- to a collector of OpenTelemetry ---- */
+/* ---- export to an OpenTelemetry collector ---- */
 
 static char *export(struct shown *shown, int64_t now_s)
 {
@@ -308,14 +310,14 @@ sums_that_restart_have_a_new_start_time(void **state)
 	shown.rnics.since = (rm_wall_t){ 100 * RM_NS_PER_S };
 	assert_since(&shown, 160, 100);
 	assert_since(&shown, 220, 100);
-	/* One has gone. */
+	/* h3 has left the rack. */
 	tor_rack_leave(shown.f->rack, "h3");
 	fixture_plan(shown.f->plan, 2, 3, 0);
 	tor_rack_plan(shown.f->rack, &shown.f->plan->view, shown.f->now);
 	for (size_t i = 0; i < 4; i++)
 		agent_place(shown.f->agent[i], &shown.f->rack, 1);
 	assert_int_equal(tor_rack_counts(shown.f->rack)->renumbered, 1);
-	/* Not before the last export. */
+	/* The times do not begin before the last export. */
 	assert_since(&shown, 280, 220);
 	assert_since(&shown, 340, 220);
 	/* The clock was set back. */

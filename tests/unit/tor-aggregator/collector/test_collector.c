@@ -19,7 +19,7 @@
 #define INTERVAL_NS (40 * RM_NS_PER_MS)
 #define HOUR_NS (3600 * RM_NS_PER_S)
 
-/* The outcomes of the readings, one after the other; the last one repeats. */
+/* The outcomes of the readings in order; the last one repeats. */
 enum outcome { GOOD, REFUSED, BROKEN, OTHER, SILENT };
 
 struct world {
@@ -28,8 +28,9 @@ struct world {
 	struct rm_endpoint endpoint;
 	struct collector_options options;
 	const enum outcome *outcomes;
-	size_t outcome_count, begun, wanted; /* wanted: readings that end */
-	bool reading, twice;                 /* twice: two at a time */
+	size_t outcome_count, begun,
+	    wanted;          /* wanted: the number of readings to wait for */
+	bool reading, twice; /* twice: two readings ran at the same time */
 	char log[2048];
 };
 
@@ -100,7 +101,7 @@ lines(const struct world *w)
 	return count;
 }
 
-/* Until so many readings have ended. */
+/* Runs until so many readings have ended. */
 static struct collector_shown
 run(struct world *w, const enum outcome *outcomes, size_t count, size_t wanted)
 {
@@ -161,7 +162,7 @@ the_last_values_stay_with_their_age(void **state)
 
 	assert_true(shown.up);
 	assert_string_equal(shown.error, "");
-	assert_int_equal(shown.interval_ns, 0); /* there was none before */
+	assert_int_equal(shown.interval_ns, 0); /* no earlier reading */
 	shown = RUN(w, 2, GOOD);
 	assert_true(shown.interval_ns > 0);
 	assert_true(shown.at.ns > first.ns);
@@ -225,7 +226,7 @@ after_a_refused_key_a_collector_waits_for_a_retry(void **state)
 
 	w->options.refused_ns = HOUR_NS;
 	assert_true(RUN(w, 1, REFUSED).wait_ns == HOUR_NS);
-	collector_retry(w->collector); /* the loop would run for an hour */
+	collector_retry(w->collector); /* otherwise the next reading is in an hour */
 	assert_true(RUN(w, 2, GOOD).wait_ns == INTERVAL_NS);
 }
 
@@ -241,7 +242,7 @@ a_reading_of_a_silent_device_ends_at_the_deadline(void **state)
 	collector_free(w->collector);
 	w->collector = NULL;
 	w->begun = 0;
-	w->options.limit_ns = HOUR_NS; /* three quarters of the interval are less */
+	w->options.limit_ns = HOUR_NS; /* three quarters of the interval are shorter */
 	assert_string_equal(RUN(w, 1, SILENT).error, "no word in time");
 }
 

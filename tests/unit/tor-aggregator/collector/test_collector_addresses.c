@@ -23,7 +23,7 @@ struct world {
 	struct collector *collector;
 	char dialed[4][RM_ADDRESS_TEXT];
 	size_t count;
-	bool refuses; /* dial of the first one fails */
+	bool refuses; /* the connection to the first address fails */
 };
 
 static int
@@ -31,7 +31,7 @@ begin(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct world *w = arg;
 
-	if (w->count > 0) { /* the reading before was given up too early */
+	if (w->count > 0) { /* the earlier reading was abandoned too early */
 		rm_loop_stop(w->loop);
 		return -ECANCELED;
 	}

@@ -97,7 +97,7 @@ have_failed(const struct device *devices, uint64_t times)
 	return true;
 }
 
-/* How many of them report this error of their last reading. */
+/* The number of devices whose last reading has this error. */
 static unsigned
 report(const struct device *devices, const char *error)
 {
@@ -112,21 +112,21 @@ report(const struct device *devices, const char *error)
 #define IN_TIME "its name could not be resolved in time"
 #define BUSY "too many names are being looked up: the name server does not answer"
 
-/* However many they are, and however often they try: each waits for its own look-up,
- * and together they leave some to the rack's own switch. */
+/* However many devices there are, each waits for its own look-up, and all together
+ * leave some look-ups for the rack's own switch. */
 static void
 unanswered_names_leave_lookups_for_the_own_tor(void **state)
 {
 	static struct device others[OTHERS], own;
 	const unsigned may = RM_LOOKUPS_MAX / 2;
-	unsigned questions = 0; /* each look-up asks for A and AAAA */
+	unsigned questions = 0; /* a look-up asks for A and AAAA */
 	struct rm_loop *loop;
 	int server;
 
 	resolver_hosts("127.0.0.2 tor1\n");
 	rm_log_set_sink(on_line, NULL);
 	assert_int_equal(rm_loop_new(&loop), 0);
-	/* A missing answer is one reason, whether it is refused or does not come. */
+	/* No answer and a refusal are the same reason. */
 	start(loop, "slow.invalid:6379", false, &others[0]);
 	LOOPBACK_WAIT(loop, collector_counts(others[0].collector)->failed > 0);
 	server = resolver_silent();

@@ -11,7 +11,7 @@
 struct world {
 	struct rack_fixture *f;
 	struct address_book book;
-	bool old; /* the last one found */
+	bool old; /* whether the RNIC that was found last is outdated */
 };
 
 static int
@@ -49,7 +49,7 @@ members_and_others_are_found_by_address(void **state)
 	struct wire_address address = w->f->plan->members[2].addresses[0];
 	struct wire_rnic rnic;
 
-	address.port = 0; /* it does not matter */
+	address.port = 0; /* the port is ignored */
 	assert_true(find(w, &address, &rnic));
 	assert_int_equal(rnic.id.guid, 0x102);
 	assert_string_equal(rnic.host, "h2");
@@ -104,7 +104,7 @@ unknown_peers_are_not_found(void **state)
 	assert_false(find(*state, &address, &rnic));
 }
 
-/* Many registrations do not sort the book again for each request. */
+/* Requests between two registrations must not sort the book each time. */
 static void
 a_changed_roster_is_read_again_at_most_once_a_second(void **state)
 {
@@ -116,7 +116,7 @@ a_changed_roster_is_read_again_at_most_once_a_second(void **state)
 	moved.addresses[0].bytes[1] = 99;
 	tor_rack_register(w->f->rack, &moved, w->f->now);
 	address_book_stale(&w->book);
-	assert_false(find(w, &old, &rnic)); /* it is not that one's any more */
+	assert_false(find(w, &old, &rnic)); /* the RNIC has another address now */
 	assert_false(find(w, &moved.addresses[0], &rnic));
 	w->f->now.ns += RM_NS_PER_S;
 	assert_true(find(w, &moved.addresses[0], &rnic));
@@ -147,7 +147,7 @@ an_rnic_known_only_from_requests_is_marked_old(void **state)
 	w->f->now.ns += ADDRESS_BOOK_OLD_NS;
 	assert_true(find(w, &peer.addresses[0], &rnic));
 	assert_true(w->old);
-	/* One that a plan tells of is at that address by now. */
+	/* An RNIC of a plan has that address now. */
 	peer = w->f->plan->members[0];
 	memcpy(peer.addresses[0].bytes, rnic.addresses[0].bytes, 16);
 	tor_rack_register(w->f->rack, &peer, w->f->now);

@@ -62,7 +62,7 @@ an_answer_comes_once(void **state)
 	ask(*state, "h1", 1, &old);
 	assert_true(resolver_answered(*state, old, &asker));
 	assert_false(resolver_answered(*state, old, &asker));
-	/* A late answer does not answer the request that has replaced it. */
+	/* A late answer is not taken for the answer to a newer request. */
 	ask(*state, "h2", 2, &fresh);
 	assert_false(resolver_answered(*state, old, &asker));
 	assert_int_equal(resolver_counts(*state)->unknown, 2);

@@ -11,7 +11,7 @@
 #define BACKGROUND_LOSS 1e-4
 #define FAULT_NS (2 * RM_NS_PER_S)
 #define END_NS (9 * RM_NS_PER_S)
-#define MANY 20 /* times that one result is reported */
+#define MANY 20 /* how often one result is reported */
 
 const char *const lie_names[LIES] = { "accuse one", "accuse one, with false counts",
 	"accuse one many times", "accuse two", "accuse all of a third", "accuse all",
@@ -174,7 +174,7 @@ shuns(void *arg, size_t member, size_t target)
 	return trial->shuns && refuses(arg, member, target);
 }
 
-/* Neither a falsely reporting nor the faulty one. */
+/* A member whose agent reports correctly and that is not faulty. */
 static size_t
 pick_innocent(struct trial *trial)
 {
@@ -187,7 +187,7 @@ pick_innocent(struct trial *trial)
 	}
 }
 
-/* Of another host than the victim, if there is one. */
+/* A second victim, if possible on another host. */
 static size_t
 pick_second(struct trial *trial, size_t victim)
 {
@@ -354,7 +354,7 @@ trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts, size_t ref
 	start(trial);
 }
 
-/* The verdict has the kind that the fault must cause, or a similar one. */
+/* True if the verdict has the kind that the fault must cause, or a similar one. */
 static bool
 is_of_fault(const struct trial *trial, const struct rm_verdict *verdict)
 {

@@ -11,17 +11,17 @@
 
 enum lie {
 	LIE_ACCUSE_ONE,
-	LIE_ACCUSE_ONE_FALSE_COUNTS, /* and that nothing of it arrives */
+	LIE_ACCUSE_ONE_FALSE_COUNTS, /* and that none of its packets arrives */
 	LIE_ACCUSE_ONE_MANY_TIMES,
 	LIE_ACCUSE_TWO,
-	LIE_ACCUSE_SOME_OF_ALL, /* a third of what it sends to anybody */
+	LIE_ACCUSE_SOME_OF_ALL, /* a third of its probes to each member */
 	LIE_ACCUSE_ALL,
-	LIE_HIDE, /* what is at fault answers, and its packets arrive */
+	LIE_HIDE, /* a faulty part answers, and its packets arrive */
 	LIE_HIDE_MANY_TIMES,
-	LIE_HIDE_OWN, /* everybody answers its own */
+	LIE_HIDE_OWN, /* all members answer the probes of this host */
 	LIE_COUNTS,
-	LIE_DELAYS,  /* of answered probes: none, or the longest possible delay */
-	LIE_OUTSIDE, /* no replies from other racks */
+	LIE_DELAYS,  /* of answered probes: 0, or the longest possible delay */
+	LIE_OUTSIDE, /* other racks do not reply */
 	LIE_SEND_FAILED,
 	LIE_PORT_DOWN,
 	LIE_PORT_FLAPS,
@@ -41,28 +41,31 @@ struct trial {
 	enum lie lie[SIM_MAX_MEMBERS]; /* by host */
 	/* By host: the member that it reports as lossy. */
 	size_t victims[SIM_MAX_MEMBERS];
-	size_t seconds[SIM_MAX_MEMBERS]; /* and another one, of another host */
+	size_t seconds[SIM_MAX_MEMBERS]; /* a second member, of another host */
 	bool coordinated;
-	bool refuses, refuses_second, shuns; /* really, its victim, the second too */
-	size_t faulty;                       /* member; members: none */
+	/* Real refusals: of the victim, of the second one too; shuns: never probes it.
+	 */
+	bool refuses, refuses_second, shuns;
+	size_t faulty; /* the faulty member; members: none */
 	struct sim_fault fault;
-	uint32_t ports; /* asked so far */
+	uint32_t ports; /* random numbers used so far */
 	bool found, found_otherwise;
 	bool named[SIM_MAX_MEMBERS], hinted[SIM_MAX_MEMBERS]; /* by host */
-	unsigned innocents, framed; /* framed: named as an agent that reports falsely */
-	char pair[RM_PART_NAME_BYTES]; /* the last "A or B" that was reported */
+	unsigned innocents,
+	    framed; /* framed: agents wrongly named as reporting falsely */
+	char pair[RM_PART_NAME_BYTES]; /* the last pair "A or B" that was named */
 };
 
-/* All of it at random; fewer than a third of the hosts report falsely. */
+/* Everything is random; fewer than a third of the hosts report falsely. */
 void trial_begin(struct trial *trial, uint64_t seed);
 
-/* A rack of so many hosts of one RNIC each, whose host 0 lies, and a dead RNIC or none:
- * SIZE_MAX. */
+/* A rack of `hosts` hosts with one RNIC each. Host 0 reports falsely about `victim`;
+ * the RNIC `dead` is dead (SIZE_MAX: none). */
 void trial_begin_one(struct trial *trial, uint64_t seed, size_t hosts, enum lie lie,
     size_t victim, size_t dead);
 
 /* Real refusals, not false reports: so many hosts of such a rack do not accept the
- * probes of one victim, or of two. By chance they do not probe it either. They
+ * probes of one victim, or of two. At random they also do not probe the victim. They
  * report correctly, or falsely. */
 void trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts,
     size_t refusers, bool of_two, bool lying);

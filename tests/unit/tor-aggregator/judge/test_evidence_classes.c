@@ -26,8 +26,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* Probes from RNIC src to RNIC 9, every millisecond, the last just before END + ahead.
- */
+/* Adds probes from RNIC src to RNIC 9, one each millisecond, the last just before END +
+ * ahead. */
 static void
 put(struct ring *ring, uint64_t src, uint8_t dscp, uint8_t kind, int lost, int answered,
     int64_t ahead_ns)
@@ -77,7 +77,7 @@ loss_of_one_class_alone_is_reported_with_it(void **state)
 	evidence = fill(ring, 1);
 	assert_true(evidence.one_class);
 	assert_int_equal(evidence.dscp, 26);
-	evidence = fill(ring, 9); /* at the other end, too */
+	evidence = fill(ring, 9); /* the same at the other end */
 	assert_true(evidence.one_class);
 	evidence = fill(ring, 2);
 	assert_false(evidence.one_class);

@@ -8,16 +8,15 @@
 
 #include "tests/unit/tor-aggregator/rack_run.h"
 
-#define SEEDS 20 /* per kind of rack and fault */
+#define SEEDS 20 /* trials for each kind of rack and fault */
 #define SETTLED_NS (9 * RM_NS_PER_S)
 
 static const size_t sizes[] = { 2, 3, 4, 8, 16 };
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-/* One fault of a kind, for four seconds, in racks of every size but the first
- * `skipped`. A third of the probes are large, as in a region's plan.
- */
+/* One fault of this kind for four seconds, in racks of every size but the first
+ * `skipped` ones. A third of the probes are large, as in a region's plan. */
 static void
 one_fault_beyond(
     size_t skipped, const char *what, enum sim_fault_kind kind, bool recovers)
@@ -74,8 +73,8 @@ an_rnic_that_cannot_receive_is_named_with_its_direction(void **state)
 	one_fault("receive dead", SIM_RNIC_RECEIVE, true);
 }
 
-/* As a host's own firewall causes it. In a rack of two, the other one may be unable
- * to reach it. */
+/* As a host's own firewall does. In a rack of two, the other host may as well be unable
+ * to reach this one. */
 static void
 only_an_rnic_that_refuses_probes_is_named(void **state)
 {
@@ -91,8 +90,9 @@ only_an_rnic_that_delays_all_packets_is_named_late(void **state)
 	one_fault("too late", SIM_RNIC_TOO_LATE, true);
 }
 
-/* One RNIC is late and loses so much of what it sends. Every window has at most one
- * verdict, on this RNIC; returns in how many it had both. */
+/* One RNIC is late and loses a share of the packets that it sends. Every window has at
+ * most one verdict, which is on this RNIC. Returns the number of windows in which it
+ * was both late and lossy. */
 static unsigned
 late_and_lossy(unsigned seed, double share)
 {
@@ -133,7 +133,7 @@ the_losses_of_a_late_rnic_are_reported_too(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
-		/* Of 88 windows; a tenth takes five seconds. */
+		/* Of 88 windows; a loss of 10 % is found after five seconds. */
 		assert_in_range(late_and_lossy(seed, 0.1), 40, 88);
 		assert_in_range(late_and_lossy(seed, 0.2), 40, 88);
 		assert_in_range(late_and_lossy(seed, 0.4), 60, 88);
@@ -172,7 +172,8 @@ a_host_all_of_whose_rnics_are_late_is_one_verdict(void **state)
 	}
 }
 
-/* The cause is common to them, or the timing; also while it begins and ends. */
+/* All late RNICs have a common cause. No single one may be named, also while the
+ * lateness begins and ends. */
 static void
 where_most_of_a_rack_is_late_no_rnic_is_named(void **state)
 {
@@ -326,7 +327,7 @@ hosts_with_two_rnics_in_the_rack_are_distinguished_by_rnic(void **state)
 	run_print_latencies("two RNICs per host", runs);
 }
 
-/* Worse receive counts may cost time, never the right direction. */
+/* With noisy receive counts a direction may be found later, but never the wrong one. */
 static void
 noisy_receive_counts_never_turn_a_direction_round(void **state)
 {
@@ -369,7 +370,7 @@ without_receive_counts_a_dead_rnic_is_still_named(void **state)
 			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
 			e = run_break(&run, (enum sim_fault_kind)(seed % 3),
 			    sim_random(run.sim) % sizes[s], from_ns, 4 * RM_NS_PER_S);
-			e->kind = RM_KIND_RNIC_DOWN; /* as far as the evidence goes */
+			e->kind = RM_KIND_RNIC_DOWN; /* all that the evidence shows */
 			e->direction = RM_DIRECTION_UNKNOWN;
 			e->deadline_ns = RUN_HOST_DEADLINE_NS;
 			run_until(&run, from_ns + SETTLED_NS, 0);
@@ -404,7 +405,8 @@ steady_heavy_loss_is_called_lossy(void **state)
 	run_print_latencies("lossy", runs);
 }
 
-/* Bursts of a tenth of a second to any RNIC or to the whole rack, every two seconds. */
+/* Every two seconds a burst of losses for a tenth of a second, to one RNIC or in the
+ * whole rack. */
 static void
 a_healthy_rack_with_bursts_of_loss_has_no_verdict(void **state)
 {

@@ -10,7 +10,7 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-/* Three hosts with an RNIC each. */
+/* one RNIC each */
 #define HOSTS 3
 
 struct table {
@@ -54,7 +54,7 @@ unreachable(struct table *table, size_t host)
 	table->hosts[host].silence.ns = 20 * RM_NS_PER_S;
 }
 
-/* OK hosts probe all others; a host that is down does not answer. */
+/* Hosts in state OK probe all others; a host that is down does not answer. */
 static void
 probe_all(struct table *table, int down)
 {
@@ -195,14 +195,14 @@ an_agent_that_is_mostly_stopped_is_reported_as_frozen(void **state)
 	assert_string_equal(table->verdicts[1].evidence.observed,
 	    "it stopped 5 times in the last 8.2 s, for longer than a second each "
 	    "and 6.5 s in all");
-	/* One incident, also when it runs for a whole window in between. */
+	/* It stays one incident if the agent runs for a whole window in between. */
 	table->hosts[1].state = HOST_OK;
 	assert_int_equal(judge(table, 1), 1);
 	table->hosts[1].silence.stops = 0;
 	assert_int_equal(judge(table, 1), 0);
 }
 
-/* Although one of them reports it before the others do. */
+/* One agent is reported as stalled before the others. */
 static void
 when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 {
@@ -213,7 +213,8 @@ when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 		assert_int_equal(judge(table, 7), 0);
 	}
 	assert_int_equal(judge(table, 100), 0);
-	/* It is over, and those that stood still for longest show it for longest. */
+	/* The stall has ended; the host that stalled longest stays in that state
+	 * longest. */
 	for (size_t i = 1; i < HOSTS; i++) {
 		table->hosts[i].state = HOST_OK;
 		table->hosts[i].silence.stops = 0;
@@ -225,7 +226,7 @@ when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 	assert_true(table->found[0]);
 }
 
-/* Of four two are off, and the other two stand still. */
+/* Of four hosts two are down, and the other two are stalled. */
 static void
 hosts_that_are_down_do_not_count_as_running_agents(void **state)
 {

@@ -13,7 +13,7 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-/* Three RNICs on three hosts, two remote RNICs; windows are written by hand. */
+/* Three RNICs on three hosts, and two remote RNICs; the tests write the windows. */
 #define MEMBERS 3
 #define FAR(i) (WINDOW_REMOTE_BASE + (i))
 #define MAX_PAIRS 32
@@ -61,7 +61,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The window's newest half looks like the whole, only half as big. */
+/* The window's newest half has half of everything. */
 static struct window_pair *
 pair(struct table *table, uint32_t src, uint32_t dst, uint32_t answered, uint32_t lost,
     uint32_t arrived)
@@ -92,7 +92,7 @@ judge(struct table *table)
 
 enum sides { NEITHER, SENDS = 1, RECEIVES = 2, BOTH = 3 };
 
-/* A whole window in which the given sides of member 0 are dead. */
+/* A window in which member 0 cannot send, receive, or both, as `dead` says. */
 static void
 fill(struct table *table, enum sides dead)
 {
@@ -125,7 +125,8 @@ a_healthy_rack_is_known_to_be_well(void **state)
 	}
 }
 
-/* Else losses to one remote RNIC would count for the one that has its index now. */
+/* Otherwise losses to one remote RNIC would count for the RNIC that has its index now.
+ */
 static void
 other_remote_rnics_in_the_same_number_start_the_judge_anew(void **state)
 {
@@ -184,7 +185,7 @@ a_verdict_has_evidence_that_others_can_check(void **state)
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
 }
 
-/* Of 30 probes a third is large; of those to and from member 0 all are lost. */
+/* A third of each 30 probes is large; all large ones to and from member 0 are lost. */
 static void
 fill_mtu(struct table *table)
 {
@@ -196,7 +197,8 @@ fill_mtu(struct table *table)
 
 			if (i == k)
 				continue;
-			/* Those to it never arrive; of its own the replies do not. */
+			/* Large probes to member 0 do not arrive; its own do, but their
+			 * replies do not. */
 			p = pair(table, i, k, 30 - lost, lost, k == 0 ? 20 : 30);
 			p->large = (struct window_large){ .answered = 10 - lost,
 				.lost = lost,
@@ -236,8 +238,7 @@ an_mtu_is_reported_with_sizes_and_counts(void **state)
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
 }
 
-/* Of all probes of the rack only the large ones to one RNIC of another rack are
- * lost. */
+/* Only large probes to one RNIC of another rack are lost. */
 static void
 an_mtu_fault_of_another_rack_blames_no_member(void **state)
 {
@@ -269,7 +270,7 @@ an_mtu_fault_of_another_rack_blames_no_member(void **state)
 	}
 }
 
-/* Sizes and targets alternate: hardly any large probe stays in the rack. */
+/* Sizes and targets alternate in step, so hardly any large probe stays in the rack. */
 static void
 large_probes_lost_to_one_remote_rnic_blame_no_member(void **state)
 {
@@ -341,7 +342,7 @@ a_host_that_cannot_send_any_probe_is_reported(void **state)
 	assert_int_equal(table->judgement.verdict_count, 0);
 }
 
-/* If its own probes are too few to show a loss, it may lose what it sends, too. */
+/* If its own probes are too few to show a loss, it may also lose what it sends. */
 static void
 a_path_that_was_not_tried_is_not_cleared(void **state)
 {
@@ -352,7 +353,7 @@ a_path_that_was_not_tried_is_not_cleared(void **state)
 	(void)state;
 	assert_int_equal(
 	    rack_loss_direction(&tally, RM_KIND_RNIC_MTU), RM_DIRECTION_UNKNOWN);
-	tally.large_own = back; /* they arrived, and the replies did not */
+	tally.large_own = back; /* its large probes arrived, but the replies did not */
 	assert_int_equal(
 	    rack_loss_direction(&tally, RM_KIND_RNIC_MTU), RM_DIRECTION_RECEIVE);
 	tally.large_own = all;
@@ -375,7 +376,7 @@ each_direction_has_its_kind(void **state)
 	fill(table, BOTH);
 	judge(table);
 	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_DOWN);
-	for (int i = 0; i < 12; i++) { /* well for long enough to be forgotten */
+	for (int i = 0; i < 12; i++) { /* healthy for long enough to be forgotten */
 		fill(table, NEITHER);
 		judge(table);
 	}
@@ -399,7 +400,7 @@ a_named_kind_changes_only_when_the_new_one_lasts(void **state)
 	}
 	judge(table);
 	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_SEND_DEAD);
-	/* Without counts nothing contradicts what is known. */
+	/* Without receive counts nothing contradicts the known direction. */
 	for (size_t i = 0; i < table->closed.pair_count; i++)
 		table->pairs[i].counted = false;
 	for (int i = 0; i < 10; i++) {
@@ -445,8 +446,8 @@ a_host_that_is_no_witness_neither_blames_nor_is_blamed(void **state)
 	}
 }
 
-/* A stall without a missed reply hides no dead RNIC; a single packet may be lost by
- * it. */
+/* A stalled host that misses no reply still shows dead RNICs, but may itself have lost
+ * single packets. */
 static void
 a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss(void **state)
 {
@@ -531,7 +532,7 @@ a_lone_witness_names_itself_or_its_tor(void **state)
 	assert_int_equal(table->judgement.verdicts[0].rnic.guid, 0);
 }
 
-/* On an overloaded machine hosts stand still in turn. */
+/* On an overloaded machine hosts stall in turn. */
 static void
 a_member_alone_for_a_moment_waits_for_the_others(void **state)
 {
@@ -557,7 +558,7 @@ a_member_alone_for_a_moment_waits_for_the_others(void **state)
 	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
 }
 
-/* A permanently overloaded host does not excuse others for ever. */
+/* If a host is always overloaded, it does not excuse others for ever. */
 static void
 a_member_that_stays_alone_is_named_in_the_end(void **state)
 {
@@ -575,8 +576,8 @@ a_member_that_stays_alone_is_named_in_the_end(void **state)
 	assert_true(named);
 }
 
-/* No probe inside the rack is answered any more, but the ToR forwards those of the
- * third one. */
+/* No probe within the rack is answered any more, but the ToR still forwards packets of
+ * the third RNIC. */
 static void
 a_tor_that_forwards_for_one_rnic_is_not_blamed(void **state)
 {
@@ -596,7 +597,7 @@ a_tor_that_forwards_for_one_rnic_is_not_blamed(void **state)
 	assert_string_equal(table->judgement.verdicts[1].part.name, "h1/r0");
 }
 
-/* Two of three witnesses are dead, too; the third still answers one of the rack. */
+/* Two of three witnesses are dead as well; the third answers one RNIC of the rack. */
 static void
 a_rack_of_two_needs_only_one_working_witness(void **state)
 {
@@ -639,7 +640,8 @@ an_agent_fault_is_named_by_the_kernels_acknowledgements(void **state)
 	assert_int_equal(table->judgement.hosts[2], RM_HEALTH_GOOD);
 }
 
-/* 2026-11-21 04:10 UTC. No health becomes worse, but the agent has a verdict. */
+/* 2026-11-21 04:10 UTC. The agent has a verdict, but no RNIC or host becomes less
+ * healthy. */
 static void
 an_expiring_certificate_is_reported_for_the_agent_only(void **state)
 {

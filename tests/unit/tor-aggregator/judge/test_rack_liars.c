@@ -8,15 +8,13 @@
 
 #include "rack_trial.h"
 
-/*
- * Fewer than a third of a rack's agents report falsely about probes, counts and their
- * own ports, separately or all the same, with or without a fault. No other part may be
- * named, and the fault must be found.
- */
+/* Fewer than a third of a rack's agents report falsely about probes, counts and their
+ * own ports, each for itself or all alike, with or without a fault. The fault must be
+ * found, and no healthy part may be named. */
 #define TRIALS 2000
 #define SOAK_TRIALS 10000
 #define FOUND_SHARE 0.99
-#define FULL_MESH 11 /* hosts: with more, not all probe each other */
+#define FULL_MESH 11 /* hosts; in larger racks not all probe each other */
 
 struct sums {
 	unsigned trials, innocents, faults, found, otherwise, liars, named, hinted;
@@ -93,8 +91,8 @@ only_an_agent_that_falsely_reports_several_losses_is_named(void **state)
 	}
 }
 
-/* Either it reports falsely, or its flows to this host are lost on the way and no
- * others. */
+/* Either the agent reports falsely, or all its flows to this one host are lost on the
+ * path. */
 static void
 one_contradiction_names_both_agents_and_their_path(void **state)
 {
@@ -123,7 +121,8 @@ an_agent_that_hides_a_dead_rnic_is_named_and_so_is_the_rnic(void **state)
 	}
 }
 
-/* Its own RNIC is dead, and it reports that all answer it: the others outnumber it. */
+/* Its own RNIC is dead, but it reports that all others answer: the others are in the
+ * majority. */
 static void
 an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic(void **state)
 {
@@ -138,7 +137,7 @@ an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic(void **state)
 	}
 }
 
-/* Exactly two contradict it, whatever the size of its rack. */
+/* Exactly two agents contradict it, whatever the size of the rack. */
 static void
 only_an_agent_that_falsely_reports_two_losses_is_named(void **state)
 {
@@ -167,8 +166,8 @@ only_an_agent_with_false_counts_is_named(void **state)
 	}
 }
 
-/* They remember the losses for longer than it does, because they probed faster
- * meanwhile. */
+/* The others probed faster meanwhile, and so remember the losses for longer than the
+ * agent does. */
 static void
 an_agent_whose_link_comes_back_is_not_contradicted(void **state)
 {
@@ -197,9 +196,9 @@ an_agent_whose_link_comes_back_is_not_contradicted(void **state)
 	}
 }
 
-/* Real refusals: to its victim each of them is really dead, and the victim reports
- * that of as many as may report falsely. The victim reports correctly, and its RNIC
- * is healthy. */
+/* Real refusals: each refusing RNIC is dead for its victim, and the victim reports as
+ * many dead ones as there may be false reports. The victim reports correctly, and its
+ * RNIC is healthy. */
 static void
 run_refusals(bool of_two, bool lying, bool by_one)
 {

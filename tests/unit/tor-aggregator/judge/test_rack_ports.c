@@ -14,7 +14,7 @@
 #define FAST_NS (30 * RM_NS_PER_MS)
 #define FOR_NS (5 * RM_NS_PER_S)
 #define RECOVERED_NS (4500 * RM_NS_PER_MS)
-/* Two windows, and what they wait for. */
+/* Two windows, and the time for which they wait for reports. */
 #define REPORT_DEADLINE_NS (600 * RM_NS_PER_MS)
 
 static struct run
@@ -85,7 +85,7 @@ lose_and_go_down(int64_t at_ns, uint64_t seed)
 	sim_free(sim);
 }
 
-/* The evidence of five seconds is not reported beside that any more. */
+/* After the port is down, the earlier loss of five seconds is not reported as well. */
 static void
 a_port_that_loses_and_then_goes_down_is_named_once(void **state)
 {
@@ -95,8 +95,8 @@ a_port_that_loses_and_then_goes_down_is_named_once(void **state)
 		    9 * RM_NS_PER_S + phase * SIM_BIN_NS / 2, (uint64_t)phase);
 }
 
-/* Two hosts that report it leave two others that are not witnesses against each
- * other. */
+/* Two of four hosts report a port that is down: the other two must not be named for
+ * losses with them. */
 static void
 two_ports_that_are_down_blame_no_other(void **state)
 {
@@ -140,7 +140,7 @@ if_all_ports_are_down_their_tor_is_named(void **state)
 	}
 }
 
-/* ---- by hand: which reports count ----------------------------------------------- */
+/* ---- written by hand: which reports count --------------------------------------- */
 
 #define MEMBERS 3
 
@@ -249,17 +249,18 @@ the_report_of_a_disconnected_agent_is_outdated(void **state)
 			assert_int_not_equal(
 			    table->judgement.verdicts[i].part.type, RM_PART_RNIC);
 	}
-	table->hosts[1].state = HOST_PAUSED; /* it runs, and reports it */
+	table->hosts[1].state = HOST_PAUSED; /* the agent runs, and reports the port */
 	judge(table, 2);
 	assert_int_equal(table->judgement.verdict_count, 1);
-	/* It is disconnected, and counts as paused. */
+	/* The agent has disconnected, and counts as paused. */
 	table->members[1].port_unregistered = true;
 	judge(table, 1);
 	assert_int_equal(table->judgement.verdict_count, 0);
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
 }
 
-/* As an agent reports it: a link-down a second, and at once that it is up again. */
+/* As an agent reports it: one link-down a second, each followed at once by a link-up.
+ */
 static void
 fall(struct table *table, unsigned times)
 {
@@ -276,7 +277,8 @@ a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
 	const struct rm_verdict *verdict = NULL;
 	char sentence[RM_SENTENCE_BYTES];
 
-	table->members[1].port_falls = 7; /* of before we knew it */
+	table->members[1].port_falls =
+	    7; /* from before the aggregator knew this port */
 	judge(table, 4);
 	fall(table, 2);
 	assert_int_equal(table->judgement.verdict_count, 0);
@@ -293,7 +295,7 @@ a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
 	    "RNIC h1/r0 at tor1 goes down and comes back: its port went down 13 times "
 	    "within 12 s, as its host reports, the last time 0 s ago, and is up.");
 	assert_true(rm_rnic_id_equal(verdict->rnic, table->members[1].id));
-	/* It stays down. */
+	/* The port stays down. */
 	table->members[1].port_falls++;
 	table->members[1].port_down = true;
 	judge(table, 39);
@@ -301,17 +303,17 @@ a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
 	judge(table, 1);
 	assert_int_equal(table->judgement.verdict_count, 1);
 	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_DOWN);
-	/* And ends. */
+	/* The port comes up. */
 	table->members[1].port_down = false;
 	judge(table, 60);
 	assert_int_equal(table->judgement.verdict_count, 0);
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
 }
 
-#define MINUTE 240 /* windows */
+#define MINUTE 240 /* in windows */
 
-/* Half a second every ten minutes: reported without interruption from the third
- * link-down on, and bad only around each of them. */
+/* The port is down for half a second every ten minutes: from the third link-down on it
+ * is reported as flapping without a break, but as bad only around each of them. */
 static void
 a_port_that_goes_down_every_ten_minutes_flaps_all_the_time(void **state)
 {
@@ -319,7 +321,9 @@ a_port_that_goes_down_every_ten_minutes_flaps_all_the_time(void **state)
 
 	judge(table, 4);
 	for (int i = 0; i < 6; i++) {
-		table->rack.remote_count = (size_t)i % 2; /* another plan */
+		table->rack.remote_count =
+		    (size_t)i %
+		    2; /* another number of remote RNICs, as after a new plan */
 		table->members[1].port_falls++;
 		table->members[1].port_down = true;
 		judge(table, 2);
@@ -338,7 +342,7 @@ a_port_that_goes_down_every_ten_minutes_flaps_all_the_time(void **state)
 	}
 	assert_non_null(strstr(
 	    table->judgement.verdicts[0].evidence.observed, "6 times within 3000 s"));
-	/* Half an hour after the last one. */
+	/* Half an hour after the last link-down. */
 	judge(table, 20 * MINUTE + 1);
 	assert_int_equal(table->judgement.verdict_count, 0);
 }
@@ -350,7 +354,7 @@ link_downs_are_remembered_when_the_rack_changes(void **state)
 
 	judge(table, 4);
 	fall(table, 2);
-	table->rack.members = &table->members[1]; /* h0 is gone */
+	table->rack.members = &table->members[1]; /* h0 has left the rack */
 	table->rack.member_count = MEMBERS - 1;
 	judge(table, 4);
 	assert_int_equal(table->judgement.verdict_count, 0);

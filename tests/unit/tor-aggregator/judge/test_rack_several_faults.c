@@ -8,10 +8,10 @@
 
 #include "tests/unit/tor-aggregator/rack_run.h"
 
-#define SEEDS 20 /* per kind of rack and fault */
+#define SEEDS 20 /* trials for each kind of rack and fault */
 #define SETTLED_NS (9 * RM_NS_PER_S)
 
-/* Two at once, or up to two seconds apart, in whatever ways. */
+/* Two RNICs die at once, or up to two seconds apart, for sending, receiving or both. */
 static void
 exactly_two_dead_rnics_are_named(void **state)
 {
@@ -43,7 +43,7 @@ exactly_two_dead_rnics_are_named(void **state)
 	run_print_latencies("two dead", runs);
 }
 
-/* Then nothing in the rack works any more, but the known verdicts stay. */
+/* After the second fault no pair of the rack works, but known verdicts stay. */
 static void
 a_second_dead_rnic_in_a_rack_of_three_does_not_blame_the_tor(void **state)
 {
@@ -62,7 +62,8 @@ a_second_dead_rnic_in_a_rack_of_three_does_not_blame_the_tor(void **state)
 		second = run_break(&run, SIM_RNIC_BOTH, 1 + seed % 2,
 		    run_random_time(&run, from_ns + 3 * RM_NS_PER_S), 4 * RM_NS_PER_S);
 		strcpy(second->name, "h1/r0 or h2/r0");
-		second->deadline_ns = RUN_HOST_DEADLINE_NS; /* never a guess */
+		second->deadline_ns =
+		    RUN_HOST_DEADLINE_NS; /* a sole guess must not come earlier */
 		run_until(&run, from_ns + 7 * RM_NS_PER_S, 0);
 		run_end(&run);
 		runs++;

@@ -7,7 +7,7 @@
 
 #include "tests/unit/tor-aggregator/rack_run.h"
 
-/* An effect of a ToR on all RNICs is no fault of any of them. */
+/* A fault of a ToR affects all RNICs, and must not be blamed on any of them. */
 
 #define SEEDS 12
 #define MEMBERS 4
@@ -31,7 +31,7 @@ run_mtu_of_all(int64_t interval_ns, unsigned large_run)
 	}
 }
 
-/* Nor is their ToR dead. */
+/* The ToR is not named as dead either. */
 static void
 an_mtu_fault_of_the_whole_rack_names_no_rnic(void **state)
 {
@@ -41,7 +41,7 @@ an_mtu_fault_of_the_whole_rack_names_no_rnic(void **state)
 }
 
 struct lossy {
-	double share; /* of each leg */
+	double share; /* in each direction */
 	unsigned seeds;
 	int64_t for_ns;
 };
@@ -82,7 +82,7 @@ a_lossy_tor_blames_no_rnic(void **state)
 			run_lossy(&cases[i], sizes[s]);
 }
 
-/* Its probes arrive, and their replies come after the time-out. */
+/* Probes arrive, but replies come after the time-out. */
 static void
 a_tor_that_is_too_late_is_late_and_not_dead(void **state)
 {

@@ -51,7 +51,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Every pair's probes; of those of one so many are lost. */
+/* Adds one second of probes of every pair; of the pair src, dst so many are lost. */
 static void
 add_second(struct given *given, uint32_t src, uint32_t dst, uint32_t lost)
 {

@@ -15,7 +15,7 @@ weight_of(unsigned seconds, unsigned lossy, uint32_t round_trips)
 	    seconds, lossy, seconds * rack_steady_expected(round_trips));
 }
 
-/* ln P(at least k of n), exactly. */
+/* The exact ln P(at least k of n). */
 static double
 log_tail(unsigned n, unsigned k, double p)
 {
@@ -68,7 +68,8 @@ a_continuing_loss_is_never_over(void **state)
 	double over = 0;
 
 	(void)state;
-	for (int i = 0; i < 100000; i++) { /* 1 % of 60 a second, unevenly */
+	for (int i = 0; i < 100000;
+	     i++) { /* 1 % of 60 probes a second, unevenly spread */
 		over = rack_steady_over(over, 0.01, 60, i % 10 < 3 ? 2 : 0);
 		assert_true(over < RACK_STEADY_OVER_SOON);
 	}

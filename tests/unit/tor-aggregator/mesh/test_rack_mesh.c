@@ -10,7 +10,7 @@
 #include "tor-aggregator/window/roster.h"
 
 #define S RM_NS_PER_S
-#define START (9000 * S) /* a slice of the hour begins here */
+#define START (9000 * S) /* the start of a slice of the hour */
 
 struct world {
 	struct roster *roster;
@@ -84,7 +84,7 @@ rows_of(const struct world *world, enum mesh_period period)
 	return count;
 }
 
-/* False: the pair has no row. */
+/* Returns false if the pair has no row. */
 static bool
 find(const struct world *world, enum mesh_period period, uint32_t src, uint32_t dst,
     struct mesh_row *ret)
@@ -263,7 +263,8 @@ many_results_in_one_slice_keep_their_percentiles(void **state)
 	}
 }
 
-/* Member 1 is replaced by another RNIC: those behind it keep their results. */
+/* Member 1 is replaced by another RNIC: members with higher numbers keep their results.
+ */
 static void
 a_replaced_rnic_leaves_no_pairs(void **state)
 {
@@ -308,7 +309,8 @@ pairs_beyond_the_bound_are_refused_and_counted(void **state)
 	assert_int_equal(*rack_mesh_refused(world->mesh), 2);
 }
 
-/* All 65,280 pairs in every slice of the hour, as no rotation does it. */
+/* All 65,280 pairs have results in every slice of the hour; a real rotation has fewer.
+ */
 static void
 a_large_rack_stays_within_its_memory(void **state)
 {

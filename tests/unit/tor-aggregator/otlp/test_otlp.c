@@ -1,4 +1,4 @@
-/* Against a collector that answers as the test wants. */
+/* Against a simulated collector whose answers the test sets. */
 #include "tor-aggregator/otlp/otlp.h"
 
 #include <setjmp.h>
@@ -35,13 +35,13 @@ struct world {
 	struct otlp_config config;
 	char url[64], headers[64], log[4096];
 	struct rm_timer *deadline;
-	/* The collector. */
+	/* The simulated collector. */
 	struct evhttp *server;
 	int status;
 	const char *answer, *retry_after;
-	bool mute; /* takes the request, and never answers */
+	bool mute; /* accepts the request, and never answers */
 	unsigned requests, wanted, filled;
-	rm_mono_t asked[16]; /* of the first requests, when */
+	rm_mono_t asked[16]; /* the times of the first requests */
 	char path[64], type[64], key[64], body[64];
 };
 
@@ -187,7 +187,8 @@ headers_of_the_file_go_along_and_are_read_each_time(void **state)
 			     w->headers, (const uint8_t *)second, sizeof(second) - 1),
 	    0);
 	RUN_UNTIL(w, strcmp(w->key, "other") == 0);
-	/* Readable by others: nothing is sent, and the secret is not printed. */
+	/* If others may read the file of the secret, nothing is sent, and the secret is
+	 * not logged. */
 	assert_int_equal(chmod(w->headers, 0644), 0);
 	RUN_UNTIL(w, otlp_counts(w->otlp)->failed_attempts > 0);
 	assert_non_null(strstr(w->log, w->headers));
@@ -229,7 +230,7 @@ a_busy_collector_gets_the_current_values_at_the_retry(void **state)
 	RUN_UNTIL(w, otlp_counts(w->otlp)->sent == 1);
 	assert_true(w->filled >= 4);
 	assert_true(otlp_counts(w->otlp)->failed_attempts >= 3);
-	/* Logged once when it began, and once when it was over. */
+	/* The failure is logged once when it begins, and once when it ends. */
 	assert_non_null(strstr(w->log, "otlp: collector failed: http://127.0.0.1:"));
 	assert_null(strstr(strstr(w->log, "collector failed") + 1, "collector failed"));
 	assert_non_null(strstr(w->log, "otlp: collector recovered: "));
@@ -245,7 +246,7 @@ the_retry_waits_for_the_time_that_the_collector_requests(void **state)
 	start(w, 20 * MS);
 	RUN_UNTIL(w, w->requests == 2);
 	assert_true(rm_mono_since(w->asked[1], w->asked[0]) >= 900 * MS);
-	/* Those intervals had no message of their own. */
+	/* Intervals without a message of their own count as dropped. */
 	assert_true(otlp_counts(w->otlp)->dropped > 0);
 }
 
@@ -258,7 +259,7 @@ a_refused_message_is_not_sent_again(void **state)
 	w->answer = "{\"code\":3,\"message\":\"bad data\"}";
 	start(w, 5 * MS);
 	RUN_UNTIL(w, otlp_counts(w->otlp)->failed_attempts == 3);
-	/* So is an interval that comes while a request is under way. */
+	/* So does an interval that ends while a request is under way. */
 	assert_true(otlp_counts(w->otlp)->dropped >= 3);
 	assert_true(w->filled <= 3 + 1);
 	assert_non_null(strstr(w->log, "status 400: bad data"));

@@ -69,7 +69,8 @@ teardown(void **state)
 	return system(command);
 }
 
-/* Members 1, 2 and 3 with keys of epochs 4 to 6; 1 also probes 9 elsewhere. */
+/* Keys of members 1, 2 and 3 for epochs 4 to 6; member 1 also probes the remote RNIC 9.
+ */
 static int
 take(struct fixture *f, const char *tor, uint64_t version)
 {
@@ -120,7 +121,7 @@ an_agent_holds_its_own_keys_and_those_of_its_pairs(void **state)
 	assert_int_equal(keys.responder_count, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(keys.responders[i].guid, 1);
-	assert_int_equal(keys.pair_count, 3); /* to 2, 3 and 9 */
+	assert_int_equal(keys.pair_count, 3); /* from 1 to 2, 3 and 9 */
 	assert_int_equal(keys.pairs[0].dst_guid, 2);
 	assert_int_equal(keys.pairs[0].epoch, 5);
 	probe_key_pair(responder, (struct rm_rnic_id){ 1, 1 }, derived);
@@ -175,7 +176,7 @@ after_a_restart_keys_are_read_from_a_private_file(void **state)
 
 	assert_int_equal(take(f, "tor2", 10), 0);
 	snprintf(path, sizeof(path), "%s/keys-tor2", f->folder);
-	/* The worker ends what it has begun. */
+	/* The worker finishes the write that it has begun. */
 	for (int i = 0; i < 60000 && stat(path, &st) < 0; i++)
 		usleep(1000);
 	close_store(f);

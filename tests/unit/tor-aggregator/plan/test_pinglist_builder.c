@@ -60,9 +60,9 @@ a_small_rack_is_a_full_mesh_with_its_witnesses(void **state)
 	assert_int_equal(world->out.roster[0].address.port, 0);
 	assert_int_equal(world->out.targets[5].kind, WIRE_WITNESS);
 	assert_true(world->out.targets[5].paired);
-	expand(world, 0, 0x101); /* entries are the first member's only */
+	expand(world, 0, 0x101); /* only the first member has entries */
 	assert_int_equal(world->out.target_count, 3);
-	expand(world, 0, 0x999); /* not in the plan: it answers, and probes no other */
+	expand(world, 0, 0x999); /* not a member: it may reply, but has no targets */
 	assert_int_equal(world->out.target_count, 0);
 	assert_int_equal(world->out.roster_count, 7);
 }
@@ -86,8 +86,8 @@ rotations_cover_all_pairs_ten_at_a_time(void **state)
 	assert_int_equal(distinct, 63);
 	assert_false(seen[5]);
 	assert_int_equal(pinglist_builder_rotation(&world->plan->view.plan, 600), 10);
-	fixture_plan(
-	    world->plan, 2, 11, 0); /* one rotation covers all: never changes */
+	fixture_plan(world->plan, 2, 11,
+	    0); /* one rotation has all peers, so there is no next one */
 	assert_int_equal(pinglist_builder_rotation(&world->plan->view.plan, 600), 0);
 }
 
@@ -151,13 +151,15 @@ an_rnic_with_a_qpn_and_one_without_never_probe_each_other(void **state)
 	has_qps(&world->plan->members[0], 100);
 	has_qps(&world->plan->members[2], 200);
 	fixture_plan(world->plan, 2, 4, 1);
-	expand(world, 0, 0x100); /* the entry's target has none, either */
+	expand(world, 0,
+	    0x100); /* the target of the member's entry has no QPN: it is left out */
 	assert_int_equal(world->out.target_count, 1);
 	assert_int_equal(world->out.targets[0].dst.guid, 0x102);
 	expand(world, 0, 0x101);
 	assert_int_equal(world->out.target_count, 1);
 	assert_int_equal(world->out.targets[0].dst.guid, 0x103);
-	assert_int_equal(world->out.roster_count, 5); /* the agent tells them apart */
+	assert_int_equal(world->out.roster_count,
+	    5); /* both stay in the roster: the agent distinguishes them */
 }
 
 static void
