@@ -48,7 +48,6 @@ struct trial {
 	bool refuses, refuses_second, shuns;
 	size_t faulty; /* the faulty member; members: none */
 	struct sim_fault fault;
-	uint32_t ports; /* random numbers used so far */
 	bool found, found_otherwise;
 	bool named[SIM_MAX_MEMBERS], hinted[SIM_MAX_MEMBERS]; /* by host */
 	unsigned innocents,
