@@ -32,8 +32,7 @@ side_of(bool primary)
 	return side;
 }
 
-/* Runs for so long; true: it was active all the time, false: at no time. Otherwise
- * it changed. */
+/* Runs for so long, and judges at every step. */
 static void
 run(struct side *side, int64_t for_ns)
 {
@@ -45,6 +44,7 @@ run(struct side *side, int64_t for_ns)
 	}
 }
 
+/* Runs for so long; the aggregator must be active at every step, or at none. */
 static void
 expect(struct side *side, int64_t for_ns, bool active)
 {
