@@ -1,10 +1,11 @@
-"""What an analyzer costs that 1,000 racks tell all they have, against its database.
+"""What an analyzer of 1,000 racks costs, compared with its database.
 
-feed_analyzer plays the aggregators: eight rows and sixteen RNICs in every summary, which
-is what a rack sends at once when all of it turns bad. First as fast as the analyzer
-acknowledges, then at the pace of a healthy region. The yardstick of CPU is influxd's, for
-the same points; without an unpacked influxd the history goes into files and there is none.
-CPU is of all threads, by /proc/<pid>/stat; memory is Anonymous of smaps_rollup.
+feed_analyzer takes the place of the aggregators: every summary has eight rows and sixteen
+RNICs, as a rack's does when all of it becomes bad. First as fast as the analyzer
+acknowledges, then at the rate of a healthy region. The yardstick is influxd's CPU time for
+the same points; without an unpacked influxd the history goes into files, and there is no
+yardstick. CPU time is that of all threads in /proc/<pid>/stat; memory is Anonymous in
+smaps_rollup.
 """
 
 import contextlib
@@ -118,7 +119,8 @@ def feed(options, racks, **arguments):
 
 
 def measure(options, analyzer, influx, racks, **arguments):
-    """Seconds until all was written, points, CPU seconds of analyzer and influxd."""
+    """Returns the seconds until all points were written, their number, and the CPU seconds of
+    analyzer and influxd."""
     before = cpu_s(analyzer), cpu_s(influx)
     begun, written = time.monotonic(), metric("points_delivered_total")
     feed(options, racks, **arguments)

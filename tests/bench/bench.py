@@ -26,7 +26,7 @@ import table
 
 
 def run_program(name, options):
-    """One C program; its figures are its lines."""
+    """Runs one C program; each line that it prints is a figure."""
     command = [options.build / "tests" / "bench" / name]
     if options.smoke:
         command.append("--smoke")
@@ -37,7 +37,7 @@ def run_program(name, options):
 
 
 def run_rack(options):
-    """And how many instructions a result takes, where valgrind is at hand."""
+    """Also counts the instructions per result, if valgrind is installed."""
     rows = run_program("bench_rack", options) + run_program("bench_counts", options)
     if options.smoke or not shutil.which("valgrind"):
         return rows
@@ -109,7 +109,7 @@ def write_junit(path, results):
 
 
 def run_bench(name, options):
-    """Never raises: a bench that breaks is a failed gate."""
+    """Never raises: a bench that fails counts as a failed gate."""
     title, run = BENCHES[name]
     print(f"\n{name}: {title}")
     print(table.HEADER)
@@ -152,7 +152,7 @@ def main():
 
 
 if __name__ == "__main__":
-    # As by Ctrl-C: what was made is taken away.
+    # SIGTERM acts like Ctrl-C, so that temporary files are removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main())

@@ -1,10 +1,11 @@
-"""The analyzer's page in a browser, of 1,000 racks that all tell at their usual pace.
+"""The analyzer's page in a browser, with 1,000 racks that send at their usual rate.
 
-feed_analyzer plays the aggregators. First paint and the last tile are by the browser's own
-clock, from the moment that it was asked for the page; what an update costs is the browser's
-task time, spread over seconds; memory is of all that the tab holds, and Anonymous of the
-tab's process and of the analyzer. feed_analyzer answers no question for the hosts of a rack:
-of all agents the page is answered by itself. Without an installed Chromium there are no figures.
+feed_analyzer takes the place of the aggregators. The times of the first paint and the last
+tile are by the browser's own clock, from the request for the page on. The cost of an update
+is the browser's task time, averaged over seconds. Memory is that of the tab's heap, and
+Anonymous of the tab's process and of the analyzer. feed_analyzer does not answer requests
+for the hosts of a rack, so this program replaces these answers inside the page. Without an
+installed Chromium there are no figures.
 """
 
 import contextlib
@@ -37,7 +38,8 @@ const look = () => document.querySelectorAll(".rack").length >= racks
 look();
 """
 HOSTS = 16  # of a rack
-# Instead of the aggregators: every tenth rack has another release, and a host that is down.
+# In place of the aggregators' answers: every tenth rack has another release, and a host that is
+# down.
 ANSWERED = """
 const real = window.fetch;
 const answer = (path) => {
@@ -60,7 +62,7 @@ const look = () => [...document.querySelectorAll("section p")].some((p) => p.inn
   ? done(performance.now() - began) : requestAnimationFrame(look);
 look();
 """
-# One key after the other, each until the page is drawn.
+# Types the keys one after the other, and waits each time until the page is drawn.
 TYPED = """
 const [text, done] = arguments;
 const field = document.getElementById("filter");
@@ -77,14 +79,14 @@ FIRST_PAINT = "return performance.getEntriesByName('first-contentful-paint')[0].
 
 
 def spent(page):
-    """Seconds of the browser's main thread, and bytes of the page's heap."""
+    """Seconds of CPU of the browser's main thread, and bytes of the page's heap."""
     metrics = page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
     named = {each["name"]: each["value"] for each in metrics}
     return named["TaskDuration"], named["JSHeapUsedSize"]
 
 
 def tab_mb():
-    """Of the largest of the browser's processes that show a page."""
+    """Returns the memory in MB of the largest of the browser's processes that show a page."""
     shown = 0
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -94,7 +96,7 @@ def tab_mb():
 
 
 def agents(page, racks):
-    """The view of all agents, from its first question on."""
+    """Opens the view of all agents and measures from its first request on."""
     hosts = f"{racks * HOSTS:,}".replace(",", "\u202f") + " hosts, "
     before = spent(page)[0]
     page.driver.execute_script(ANSWERED, HOSTS)

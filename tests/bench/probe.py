@@ -63,7 +63,7 @@ def ip(*words):
 
 @contextlib.contextmanager
 def namespaces():
-    """Two, joined by veth pairs p0-r0, p1-r1, ...; gone afterwards."""
+    """Two network namespaces, joined by veth pairs p0-r0, p1-r1, ...; removed afterwards."""
     names = [f"rmbench{os.getpid()}-{end}" for end in "pr"]
     try:
         for name in names:
@@ -83,7 +83,7 @@ def namespaces():
 
 
 class Process:
-    """One program, kept to one CPU, ended with the bench."""
+    """One program, bound to one CPU, which ends with the bench."""
 
     def __init__(self, command, cpu=None, netns=None, log=None):
         words = [str(word) for word in command]
@@ -102,7 +102,7 @@ class Process:
         self.unread = b""
 
     def line(self):
-        """The next line of JSON that it prints."""
+        """Returns the next line of JSON that it prints."""
         deadline = time.monotonic() + DEADLINE_S
         while b"\n" not in self.unread:
             left = max(deadline - time.monotonic(), 0)
@@ -138,7 +138,7 @@ class Process:
 
 
 class Agents:
-    """The two daemons and the sink that plans for them."""
+    """The two daemons, and the sink that sends their pinglists."""
 
     def __init__(self, stack, build, names, cpus):
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -191,7 +191,7 @@ class Agents:
         memory = max(daemon.anonymous_kib() for daemon in self.daemons)
         self.plan(0, 0)
         time.sleep(RESULTS_S)
-        # Whole periods of every target, so that the window's edges fall alike.
+        # Whole periods of every target, so that both edges of the window have the same phase.
         whole = start + (end - start) // 10_000_000 * 10_000_000
         report = self.sink.ask(f"report {start} {whole}")
         report["asked"] = rate * (whole - start) / 1e9
@@ -226,7 +226,7 @@ def measure_bare(build, names, cpus, rate, seconds):
 
 
 def cpu_rows(rate, agents, bares):
-    """Best of the rounds for each: noise only adds."""
+    """The best of the rounds for each figure, since noise only adds."""
     gate = {"gate": "ratio <= 2"} if rate == GATED else {}
     rows = []
     for name, pick in (
@@ -282,7 +282,7 @@ def clean(report):
 
 
 def loss_free_maximum(agents, seconds):
-    """Over all pairs, since one RNIC has a ceiling; by doubling, then bisection."""
+    """Uses all pairs, since one RNIC has a rate limit; doubles the rate, then bisects."""
     seen = []
 
     def holds(rate):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Two controllers over a real etcd with a large region in it: does leadership settle?
 
-Not part of CI: `region_size.py BUILD ETCD` with a build folder and the etcd program. Says
-who led when, how long planning took and what held up the loop the longest.
+Not part of CI: `region_size.py BUILD ETCD` with a build folder and the etcd program. Prints
+which controller led when, how long planning took, and the longest time that the loop was blocked.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def post(url, path, body):
 
 
 def get(port, path):
-    """The text, also of a refusal; how long it took."""
+    """Returns the text of the answer, also of a refusal, and the time that it took."""
     begun = time.monotonic()
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
@@ -95,7 +95,7 @@ def metric(text, name):
 
 
 def watch(url, args, ports, seconds, planned):
-    """Every half second; ends when all plans are there, or after so long."""
+    """Polls every half second; ends when all plans exist, or after the time-out."""
     slowest, begun, last = 0.0, time.monotonic(), None
     while time.monotonic() - begun < seconds:
         now = []

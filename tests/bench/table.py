@@ -1,4 +1,4 @@
-"""Figures as lines of a table, each beside its yardstick and its gate."""
+"""Figures as lines of a table, each with its yardstick and its gate."""
 
 
 def judge(row):
@@ -32,7 +32,7 @@ HEADER = COLUMNS.format("", "figure", "", "yardstick", "", "ratio", "gate", "").
 
 
 def line(row):
-    """Of a figure that was judged."""
+    """Returns the line of a judged figure."""
     return COLUMNS.format(
         row["name"],
         number(row["value"]),

@@ -19,7 +19,7 @@ EAFNOSUPPORT, EPERM = 97, 1
 PROT_WRITE, PROT_EXEC = 2, 4
 FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16, "AF_PACKET": 17}
 
-# What systemd adds to every such list: its group @default (v252).
+# The group @default of systemd v252, which it adds to every such list.
 DEFAULT = """
     arch_prctl brk clock_getres clock_gettime clock_nanosleep execve exit exit_group futex
     futex_waitv get_robust_list getegid geteuid getgid getgroups getpgid getpgrp getpid

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Adds up what every test level reported: what failed and what was tried again by name, a
-table of the levels' seconds, and at last one line: "N passed, N failed, N skipped". Exits 1
-when a test failed or none ran. What was tried again is in NAME.again.xml, and counts in
-place of what NAME.xml says of it."""
+"""Adds up the reports of all test levels. Prints the names of failed and repeated tests, a
+table of the levels' seconds, and at the end one line: "N passed, N failed, N skipped". Exits
+with 1 if a test failed or none ran. NAME.again.xml contains the repeated tests; its result
+of a test replaces that in NAME.xml."""
 
 import collections
 import pathlib
@@ -16,7 +16,7 @@ WORDS = ("passed", "failed", "skipped")
 
 
 def count_case(case, totals, failures):
-    """A cmocka program is one case of ctest, but says how many tests it ran."""
+    """Counts one case of ctest; if it is a cmocka program, it counts each test in it."""
     output = case.findtext("system-out") or ""
     inner = {word: int(n) for word, n in CMOCKA.findall(output)}
     skipped = case.find("skipped") is not None
@@ -50,7 +50,8 @@ def name_of(case):
 
 
 def print_levels(table):
-    """Their seconds beside their budgets. Names of those that failed."""
+    """Prints the seconds of the levels beside their budgets. Returns the names of those that
+    failed."""
     if not table.exists():
         return []
     lost = []
