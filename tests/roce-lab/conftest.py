@@ -1,4 +1,4 @@
-"""Scenarios of the RoCE lab. They run inside its machine: ./dev test, or run.py."""
+"""Fixtures for the scenarios of the RoCE lab, which run inside its machine: ./dev test, or run.py."""
 
 import os
 import random
@@ -21,7 +21,7 @@ def pytest_sessionstart():
 
 @pytest.fixture(scope="module")
 def fabric(request):
-    """One for a file's tests, which leave it as they find it. The file may say RACKS,
+    """One fabric for all tests of a file, which leave it as they find it. The file may set RACKS,
     SPINES and TRANSPORT."""
     said = request.module
     with RoceFabric(
@@ -34,7 +34,8 @@ def fabric(request):
 
 @pytest.fixture
 def world(fabric, tmp_path):
-    """world(...) makes one on the fabric; see guest/world.py. It ends with the test."""
+    """world(...) starts all daemons on the fabric (see guest/world.py), and stops them after the
+    test."""
     made = []
 
     def make(**options):
@@ -48,13 +49,13 @@ def world(fabric, tmp_path):
 
 @pytest.fixture(scope="session")
 def soak():
-    """Whether the full counts of ./dev soak are asked for."""
+    """Whether ./dev soak runs, with its larger counts."""
     return "RACKMESH_SOAK" in os.environ
 
 
 @pytest.fixture
 def rng():
-    """Prints its seed: RACKMESH_SEED repeats a run's choices."""
+    """Prints its seed; set RACKMESH_SEED to repeat a run."""
     seed = int(os.environ.get("RACKMESH_SEED", random.SystemRandom().randrange(1 << 32)))
     print(f"RACKMESH_SEED={seed}")
     return random.Random(seed)
@@ -62,7 +63,7 @@ def rng():
 
 @pytest.fixture
 def say(capfd):
-    """Prints figures past pytest's capture: they belong into the log of every run."""
+    """Prints figures past pytest's capture, so that they are in the log of every run."""
 
     def line(text):
         with capfd.disabled():

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Inside the machine: lays the usual fabric and leaves it for whatever comes next.
+"""Inside the machine: creates the usual fabric and leaves it for other programs.
 
-Later take it over by RoceFabric(laid=True)."""
+They take it over by RoceFabric(laid=True)."""
 
 import sys
 

@@ -1,14 +1,15 @@
 /*
- * port_pair - probers and reflectors over verbs ports, each to all others, without any
- * daemon: what the port makes of a device. For the lab and for people:
+ * port_pair - a prober and a reflector for each device over its verbs port, without any
+ * daemon; each device probes all others. Shows how the port works on these devices. Run
+ * by the lab's tests, or by hand:
  *
  *	port_pair [-s seconds] [-i interval_us] [-b bytes] [-q flow_qps] [-w] [-o]
  *DEVICE...
  *
  * -w: large probes go to the QP for small ones, which must do no harm.
- * -o: says when probes begin to be answered, and when they end to be.
+ * -o: prints when probes begin and cease to be answered.
  *
- * Prints what the ports say as it happens, and the sums at the end.
+ * Prints the events of the ports as they happen, and the sums at the end.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,10 +43,10 @@ struct end {
 	struct prober *prober;
 	struct reflector *reflector;
 	struct rtts network, prober_delay, responder;
-	uint64_t flows_seen[64]; /* results OK of each flow, in the order seen */
+	uint64_t flows_seen[64]; /* answered probes of flows[i] */
 	uint16_t flows[64];
 	size_t flow_count;
-	int last_outcome; /* -1: none yet */
+	int last_outcome; /* -1: no result yet */
 };
 
 static struct end ends[MAX_DEVICES];
@@ -127,7 +128,7 @@ on_result(const struct wire_result *result, rm_mono_t sent, void *arg)
 		end->flows_seen[i]++;
 }
 
-/* As the controller would: everybody learns everybody's numbers. */
+/* Gives each RNIC the numbers of all others, as the controller would. */
 static void
 plan(void)
 {

@@ -1,6 +1,7 @@
 /*
- * qp_events - what the host-agent's tracer of QPs sees, a line for each event, for the
- * lab and for people: qp_events [any|fexit|kprobe|fprobe], or qp_events list.
+ * qp_events - prints a line for each event that the host-agent's tracer of QPs gets.
+ * Run by the lab's tests, or by hand: qp_events [any|fexit|kprobe|fprobe], or qp_events
+ * list.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -81,7 +82,7 @@ follow(enum qp_hooks_method method)
 		r = qp_tracer_new(watch.loop, watch.worker, &options, &callbacks,
 		    &watch, &watch.tracer);
 	if (r == 0)
-		r = rm_loop_run(watch.loop); /* until it is told to end */
+		r = rm_loop_run(watch.loop); /* until a signal ends it */
 	if (watch.tracer != NULL) {
 		counts = qp_tracer_counts(watch.tracer);
 		printf("counts events=%llu dropped=%llu malformed=%llu\n",

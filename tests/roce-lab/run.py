@@ -3,12 +3,15 @@
 
 usage: run.py [--clock host|virtual] [--jobs N] [--kernel usual|backports] [GROUP...]
 
-A group is a file test_<group>.py here, or machine: tests of the machine itself, from
-outside; or fabric-smoke: the smoke of tests/fabric, in this kernel. These have to be asked
-for: every-kernel: tests of all files that are marked so; verdicts-<what>: such a file here or
-in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls and
-verdicts-catalogue, several in one machine. A group whose machine panics or hangs fails by its own name. Its logs and its
-console stay in build/roce-lab/out/<group>/."""
+A group is a file test_<group>.py here; or machine: tests of the machine itself, from outside; or
+fabric-smoke: the smoke test of tests/fabric, in this kernel.
+
+Only if named: every-kernel: the tests of all files with this marker; verdicts-<what>: such a file
+here or in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls and
+verdicts-catalogue, several in one machine.
+
+If a machine panics or hangs, its group fails by its own name. Logs and console are in
+build/roce-lab/out/<group>/."""
 
 import argparse
 import concurrent.futures
@@ -30,14 +33,14 @@ from vm.machine import CLOCKS, LAB, Lost, Machine, kernel, warm_programs
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FABRIC = ROOT / "tests" / "fabric"
-SECONDS = {"host": 900, "virtual": 3600}  # patience: a starved host takes four times as long
-TAIL = 15  # lines
-STARVED_MS = 1000  # in all
-STARVED_SHARE = 0.25  # of the host's time: two emulated processors have two
+SECONDS = {"host": 900, "virtual": 3600}  # seconds; a starved host needs four times as long
+TAIL = 15  # lines of a log that are shown after a failure
+STARVED_MS = 1000  # stalls of a daemon in all, above which a machine counts as starved
+STARVED_SHARE = 0.25  # of the host's time: a machine's two emulated processors need two
 LOCK_UPS = 2
-LONG = {"verdicts-stalls", "verdicts-catalogue"}  # asked for by their names
-# What shares a machine, since its boot and its first programs take as long as a file's tests;
-# without what is for ./dev test --full alone.
+LONG = {"verdicts-stalls", "verdicts-catalogue"}  # only run if named
+# Groups that share a machine, since its boot and its first programs take as long as a file's tests.
+# Tests for ./dev test --full alone are left out.
 SHARED = (("verdicts-rack",), ("verdicts-between", "verdicts-pair", "verdicts-roce"))
 PYTEST = (
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 /usr/bin/python3 -m pytest -p no:cacheprovider -v -rs"
@@ -54,7 +57,7 @@ def verdict_files():
 
 
 def usual_groups():
-    """{name: what pytest is to run}, in the order of running."""
+    """{name: what pytest runs}, in the order of running."""
     files = [path for path in sorted(HERE.glob("test_*.py")) if path not in verdict_files()]
     found = {name_of(path): f"{path}" for path in files}
     return {
@@ -65,7 +68,7 @@ def usual_groups():
 
 
 def other_groups():
-    """Those that have to be asked for."""
+    """Groups that only run if named."""
     files = " ".join(map(str, sorted(HERE.glob("test_*.py"))))
     verdicts = {name_of(path): f"{path}" for path in verdict_files()}
     which = "" if os.environ.get("RACKMESH_FULL") == "1" else "-m 'not full' "
@@ -80,7 +83,8 @@ def known_groups():
 
 
 def asked_groups(words):
-    """verdicts: what shares a machine first, for it takes longest."""
+    """The names of groups; "verdicts" stands for several, of which the shared ones take longest and
+    come first."""
     alone = {name_of(path) for path in verdict_files()} - LONG - {*itertools.chain(*SHARED)}
     verdicts = [*map("+".join, SHARED), *sorted(alone)]
     names = [each for word in words for each in (verdicts if word == "verdicts" else [word])]
@@ -88,12 +92,12 @@ def asked_groups(words):
 
 
 def warm_line(what, build):
-    """Also reads every module of the tests."""
+    """Also imports every module of the tests."""
     return f"{warm_programs(build)}; {PYTEST} --collect-only -q {what}"
 
 
 class Said:
-    """Into a stream, and kept: the last words say which test a machine was lost in."""
+    """Writes to a stream and to a file: the last line shows in which test a machine was lost."""
 
     def __init__(self, path, stream):
         self._file, self._stream = path.open("wb"), stream
@@ -108,7 +112,7 @@ class Said:
 
 
 class Group:
-    """stream: takes what it says. processor: see vm/machine.py."""
+    """stream: gets the machine's output. processor: see vm/machine.py."""
 
     def __init__(self, name, what, asked, stream, processor=None):
         self.name, self.what, self.asked, self.stream = name, what, asked, stream
@@ -126,8 +130,8 @@ class Group:
         print(text, file=self.stream, flush=True)
 
     def _line(self):
-        """With a virtual clock the tests' folder is memory, until they are done: whoever
-        waits for a file of the host sees time jump."""
+        """With a virtual clock the tests' folder is in memory until they end: a program that waits
+        for a file of the host would see time jump."""
         out, virtual = self.machine.out, self.asked.clock == "virtual"
         temp = "/run/tests" if virtual else f"{out}/tests"
         more = f" -k {shlex.quote(self.asked.k)}" if self.asked.k else ""
@@ -138,7 +142,7 @@ class Group:
         return f"{words}; status=$?; [ $status = 0 ] || {{ mkdir {out}/tests; {keep}; }}; exit $status"
 
     def run(self):
-        """Whether all of it is well."""
+        """Returns whether all tests have passed."""
         out, started = self.machine.out, time.monotonic()
         line = self._line()
         status, wrong = self._try(line)
@@ -161,15 +165,15 @@ class Group:
         return status == 0
 
     def _try(self, line):
-        """(status, what became of the machine if it did not come to an end)"""
+        """(exit status, the error if the machine ended without one)"""
         try:
             return self._run_again_if_locked_up(line), None
         except Lost as lost:
             return 1, f"{lost}; last said: {self._last_said()}"
 
     def _run_again_if_locked_up(self, line):
-        """An emulated processor now and then hangs on the entry of a function that is being
-        patched, as one agent comes or goes and another uses it: README.md."""
+        """An emulated processor now and then locks up at the entry of a function that is being
+        patched, when one agent starts or stops while another uses the function: see README.md."""
         for _ in range(LOCK_UPS):
             try:
                 return self._run(line)
@@ -185,13 +189,13 @@ class Group:
         return self._run(line)
 
     def _tried_again(self):
-        """For tests/support/count.py, which says so at the end."""
+        """tests/support/count.py reports these groups at the end."""
         with (self.asked.reports / "tried-again.txt").open("a") as list_of_names:
             list_of_names.write(f"{self.name}\n")
 
     def _starved(self, seconds):
-        """How, if it was: nothing can be asked of such a machine. None with a virtual clock,
-        which does not see it."""
+        """Why the machine counts as starved, or None: the failure of a starved machine proves
+        nothing. A virtual clock does not depend on the host, so then it is None."""
         if self.asked.clock == "virtual":
             return None
         still_ms, waited_s = self._stood_still_ms(), self.machine.waited_s
@@ -202,8 +206,8 @@ class Group:
         return None
 
     def _stood_still_ms(self):
-        """For how long in all a daemon was not run, by its own log: emulation on a machine that
-        has no time for it. Verdicts within seconds cannot be asked of that."""
+        """Milliseconds for which a daemon stalled in all, by its own log: emulation did not get
+        enough time. Verdicts within seconds cannot be expected then."""
         said = [path.read_text(errors="replace") for path in self.machine.out.glob("tests/**/*.log")]
         found = [re.findall(r"event loop stalled for (\d+) ms", each) for each in said]
         return max((sum(map(int, each)) for each in found), default=0)
@@ -222,7 +226,7 @@ class Group:
         return next((line for line in reversed(lines) if line.strip()), "nothing")
 
     def _fail(self, why, path):
-        """What pytest could not report itself."""
+        """Writes a report of what pytest could not report itself."""
         suite = ElementTree.Element("testsuite", name=f"roce-{self.name}")
         case = ElementTree.SubElement(suite, "testcase", classname="roce-lab", name=self.name)
         ElementTree.SubElement(case, "failure", message=why)
@@ -253,8 +257,8 @@ def arguments():
 
 
 def run_abreast(names, asked):
-    """So many groups at once; each is heard when it is done."""
-    free = queue.SimpleQueue()  # processors; each is taken by as many machines as have to be
+    """Runs so many groups at once, and prints the output of each when it has ended."""
+    free = queue.SimpleQueue()  # processors; several machines may share one
     for processor in itertools.islice(itertools.cycle(sorted(os.sched_getaffinity(0))), asked.jobs):
         free.put(processor if asked.clock == "virtual" else None)
 
@@ -274,7 +278,7 @@ def run_abreast(names, asked):
             print(said, flush=True)
             every.append(well)
     except KeyboardInterrupt:
-        os._exit(130)  # the machines go with us
+        os._exit(130)  # the machines end with this process
     return every
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A shell, or one command, in the RoCE lab's machine with the fabric laid.
+"""Opens a shell, or runs one command, in the RoCE lab's machine with the fabric created.
 
 usage: shell.py [--kernel usual|backports|FOLDER] [--bare] [--seconds N] [COMMAND...]
 
-Several words are a command and its arguments; one word alone is a line for the shell.
-The exit status is the command's. --bare lays no fabric."""
+Several words are a command and its arguments; a single word is a line for the shell.
+The exit status is the command's. --bare creates no fabric."""
 
 import argparse
 import os

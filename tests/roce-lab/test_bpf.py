@@ -1,5 +1,5 @@
-"""What the kernel tells of QPs: by fexit, kprobe and fprobe, of rping and of perftest, in
-error, after a kill -9, and of those that are older than who listens."""
+"""The events of QPs that the tracer gets: by fexit, kprobe and fprobe, of rping and perftest, after
+errors and kill -9, and of QPs that are older than the tracer."""
 
 import os
 import pathlib
@@ -13,11 +13,11 @@ from lab.wait import until
 
 TOLD_S = 5
 RC, UC = 2, 3
-# From here on fprobes find the functions of a module.
+# From this kernel on fprobes find the functions of modules.
 HAS_FPROBE = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 2)
 WAYS = ["fexit", "kprobe", *(["fprobe"] if HAS_FPROBE else [])]
-CHURN = 300  # QPs made and destroyed
-EPHEMERAL = 32768  # from here on ports of rdma_cm are given out
+CHURN = 300  # QPs to create and destroy
+EPHEMERAL = 32768  # rdma_cm assigns ports from here on
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def listed():
 
 
 def told_of(events, process, peer_process, own, peer):
-    """The one event of a connection's end, checked against what rdma says of it."""
+    """Waits for the only "connected" event of a process, and compares it with what rdma shows."""
     told = until(
         "it is told", TOLD_S, lambda: events.by_pid("connected", process.pid), [process]
     )[-1]
@@ -94,7 +94,7 @@ def test_perftest_s_flow_is_told_with_its_class(pair, tmp_path, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_unconnected_qps_and_failed_calls_are_not_told(pair, tmp_path, way):
     with Events(tmp_path, way) as events:
-        assert "20 iters" in pingpong(*pair, messages=20)  # UD
+        assert "20 iters" in pingpong(*pair, messages=20)  # over UD
         assert "20" in send(*pair, messages=20, more=["-c", "UC"])
         until("UC is told", TOLD_S, lambda: len(events.of("destroyed")) == 2)
         assert [int(each["type"]) for each in events.of("connected")] == [UC, UC]
@@ -124,7 +124,7 @@ def test_older_qps_are_listed_with_addresses_where_the_kernel_has_them(pair, tmp
         row = rows[known.client.pid]
         assert (row["src"], row["dst"]) == (source.ipv4, target.ipv4)
         assert row["device"] == source.rdma and int(row["type"]) == RC
-        # What the agent makes the flow label of, which nobody tells of an older one.
+        # The agent derives the flow label from these. No event reports them for an older QP.
         (told,) = events.by_pid("connected", known.client.pid)
         ours, theirs = int(row["src_port"]), int(row["dst_port"])
         assert int(told["flow_label"]) == (ours * 31 + theirs) & 0xFFFFF
@@ -135,7 +135,7 @@ def test_older_qps_are_listed_with_addresses_where_the_kernel_has_them(pair, tmp
 
 
 def test_a_service_is_named_by_its_cgroup(pair, tmp_path):
-    group = pathlib.Path("/sys/fs/cgroup/trainer.service")  # as systemd would make it
+    group = pathlib.Path("/sys/fs/cgroup/trainer.service")  # named as systemd would name it
     group.mkdir()
     with Events(tmp_path) as events:
         (group / "cgroup.procs").write_text(str(os.getpid()))
@@ -152,7 +152,7 @@ def test_a_service_is_named_by_its_cgroup(pair, tmp_path):
 
 
 def with_only(*capabilities):
-    """Before a command: as a service of an ordinary user has them."""
+    """Words before a command that run it as an ordinary user with these capabilities."""
     words = [f"+{each}" for each in capabilities]
     return [
         "setpriv",
@@ -166,7 +166,7 @@ def with_only(*capabilities):
 
 
 def missing(*capabilities):
-    """What it says is missing to a service that has only these."""
+    """The error of the program for a service with only these capabilities."""
     line = [*with_only(*capabilities), PROGRAM, "any"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as events:
         said = next(line for line in events.stdout if line.startswith(("deaf ", "hears ")))
@@ -176,7 +176,7 @@ def missing(*capabilities):
 
 @pytest.fixture
 def usual_paranoia():
-    """Of other kernels than Debian's, which know more of it."""
+    """Sets the value that kernels other than Debian's have; Debian's has a stricter one as default."""
     knob = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
     before = knob.read_text()
     knob.write_text("2")
@@ -187,7 +187,7 @@ def usual_paranoia():
 @pytest.mark.every_kernel
 def test_two_capabilities_of_an_ordinary_user_are_enough(usual_paranoia, pair, tmp_path):
     with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
-        assert events.of("hears")[0]["by"] == "kprobe"  # fexit wants CAP_SYS_ADMIN
+        assert events.of("hears")[0]["by"] == "kprobe"  # fexit needs CAP_SYS_ADMIN
         with Rping(tmp_path, *pair) as traffic:
             told_of(events, traffic.client, traffic.server, *pair)
 

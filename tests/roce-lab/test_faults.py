@@ -1,5 +1,5 @@
-"""Faults of one RNIC, its cable or its port, over RoCE: the right part, the right kind, the
-right direction, nobody else, and all of it well again."""
+"""Faults of one RNIC, its cable or its port, over RoCE: the right part, kind and direction are
+reported, no other part is named, and all incidents end."""
 
 import json
 
@@ -12,7 +12,7 @@ from lab.story import live_through
 from lab.wait import until
 
 WORST_S = 5.0
-SLOW_S = 60  # 5 % of what goes one way
+SLOW_S = 60  # seconds, for a loss of 5 % in one direction
 CYCLES, CYCLES_SOAK = 10, 50
 WELL_S = 20
 
@@ -24,7 +24,8 @@ def region(fabric, tmp_path_factory):
 
 
 def probing_again(region, rnic):
-    """Sent and answered since now, by its agent's count, both as prober and as reflector."""
+    """Waits until probes of the RNIC are answered again, and it replies to others, by its agent's
+    counts."""
 
     def counts():
         view = region.lab.agent_view(rnic)
@@ -49,7 +50,8 @@ def live(region, fault, rng, peer=None, fires_s=WORST_S):
 @pytest.mark.parametrize("name", ["h4/rxe7", "h2/rxe2"])
 def test_an_rnic_whose_port_is_down_is_named_at_once(region, rng, say, make, name):
     rnic = region.rnic(name)
-    told = live(region, make(region.lab, rnic), rng)  # by its own word: no probe is needed
+    # Its agent reports the fault: no probe is needed.
+    told = live(region, make(region.lab, rnic), rng)
     say(f"{make.__name__} of {name}: named after {told.plain:.2f} s")
     wait_active(region.fabric, rnic)
     probing_again(region, rnic)
@@ -76,7 +78,7 @@ def test_a_port_of_narrow_mtu_is_told_as_such(region, rng, say):
 
 
 def test_everything_still_probes_after_many_downs_and_ups(region, say, soak):
-    """Each goes down in turn, as fast as it comes back."""
+    """All RNICs go down in turn, each as soon as the one before is back."""
     rnics, cycles = list(region.fabric.rnics.values()), CYCLES_SOAK if soak else CYCLES
     numbers = {rnic.name: region.lab.agent_view(rnic)["rdma"]["qpn"] for rnic in rnics}
     for i in range(cycles):

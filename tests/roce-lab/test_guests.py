@@ -1,5 +1,5 @@
-"""Services between racks that do not know each other: no plan of either names the other's
-RNICs, and yet both ends' probes are answered, from the first one on."""
+"""Services between racks that do not probe each other: no plan of either contains the other's
+RNICs, and yet the probes of both ends are answered, from the first one on."""
 
 import time
 
@@ -14,8 +14,8 @@ RACKS = FOUR_TORS
 PLAN = {"inter_tor_destinations": 1, "witness_below": 0}
 READY_S = 60
 PROBED_S = 15
-ANSWERED = 20  # probes of either side
-REMEMBERED_S = 75  # aggregators forget a path that nobody tells in a minute
+ANSWERED = 20  # probes of each side
+REMEMBERED_S = 75  # seconds; aggregators forget a path that is not reported for a minute
 REFOUND_S = 45
 
 
@@ -34,7 +34,7 @@ def region(fabric, tmp_path_factory):
 
 
 def planned(region):
-    """{(tor, tor)}: whose RNICs are in whose plan, either way."""
+    """{(tor, tor)}: an RNIC of one is in the plan of the other."""
     lab, found = region.lab, set()
     tor_of = {}
     for aggregator in lab.aggregators.values():

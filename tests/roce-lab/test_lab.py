@@ -1,4 +1,5 @@
-"""The lab itself: are its RNICs real, its paths those of a real fabric, its faults felt?"""
+"""The lab itself: its RNICs are real, its paths are those of a real fabric, and its faults have
+effect."""
 
 import contextlib
 import json
@@ -25,7 +26,7 @@ def pair(fabric):
 
 
 def probe(source, target, port, ttl=64, count=1):
-    """As a trace of the RoCE flow with that source port sends it: plain UDP."""
+    """Sends plain UDP, as a trace of the RoCE flow with this source port does."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as sock:
         sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, ttl)
         sock.bind((source.ipv4, port))
@@ -34,7 +35,7 @@ def probe(source, target, port, ttl=64, count=1):
 
 
 def spines_of(fabric, source, target):
-    """{source port: {spine: packets}} of the RoCE flows between the two."""
+    """{source port: {spine: packets}} of the RoCE flows between the two RNICs."""
     ends = (source.ipv4, target.ipv4)
     return {key[2]: seen for key, seen in fabric.flows().items() if key[:2] == ends}
 
@@ -86,7 +87,7 @@ def test_a_trace_goes_where_the_roce_flow_of_its_source_port_goes(fabric, pair, 
     assert all(len(seen) == 1 for seen in roce.values()), "a flow takes one way"
 
     same = 0
-    for ttl in (64, 2):  # one arrives; the other expires at the spine
+    for ttl in (64, 2):  # the first arrives; the second expires at the spine
         fabric.count_flows()
         for port in roce:
             probe(*pair, port, ttl)
@@ -132,7 +133,7 @@ def test_traffic_of_others_lasts_until_it_is_killed(fabric, pair, tmp_path, kind
 
 
 def arrives(fabric, source, target, count=SOME, port=50000):
-    """How many of so many probes reach the target."""
+    """How many of `count` probes reach the target."""
     flow = (source.ipv4, target.ipv4, port, ROCE)
     fabric.count_flows()
     probe(source, target, port, count=count)
@@ -180,7 +181,7 @@ def test_loss_on_a_cable_has_a_direction(fabric, pair, way):
 
 
 def ways(fabric, source, target):
-    """{spine: a source port whose flow goes over it}"""
+    """{spine: a source port whose flow crosses it}"""
     fabric.count_flows()
     for port in range(50000, 50000 + PORTS):
         probe(source, target, port)

@@ -1,4 +1,4 @@
-"""Between racks, over RoCE: which link or switch it is, by flows whose ways were traced."""
+"""Faults between racks, over RoCE: which link or switch is at fault, by flows with traced paths."""
 
 import time
 from collections import Counter
@@ -25,8 +25,8 @@ def region(fabric, tmp_path_factory):
 
 
 def ways(region):
-    """{(from, to, source port): the switches that it was traced along}, where all of them
-    answered: a silent hop may be anybody."""
+    """{(from, to, source port): the switches on its traced path}, only if all of them have
+    answered: a silent hop may be any switch."""
     return {
         (flow["from"], flow["to"], flow["src_port"]): [
             hop.split("@")[0] for hop in flow["path"].split()
@@ -38,7 +38,7 @@ def ways(region):
 
 
 def through(way, first, second):
-    """Whether it goes from the one straight to the other."""
+    """Whether the path crosses the link between these two switches."""
     return (first, second) in zip(way, way[1:])
 
 
@@ -51,8 +51,8 @@ def results(region, seconds):
 
 
 class Watched(UplinkSilent):
-    """Goes on until there is enough to see. probed, lost: probes of every flow while it
-    lasted, and how many of them were lost."""
+    """Lasts until there are enough results. probed, lost: the number of probes of every flow during
+    the fault, and how many of them were lost."""
 
     def __init__(self, region, tor, spine):
         super().__init__(region.lab, tor, spine)
@@ -68,15 +68,15 @@ class Watched(UplinkSilent):
             super().end()
 
 
-# The link is named right, but of the flows that were traced through it before the fault none
-# is lost, and as many others at its ToR are: what this test knows of their ways does not hold
-# during the fault. The spine is told late at times. Until it is known why, these two say what
-# they see, and do not decide.
+# The link is named correctly. But of the flows that were traced through it before the fault none is
+# lost, and as many others at its ToR are: the paths change when the fault begins. The spine is
+# reported late at times. Until the reason is known, these two tests show the figures but do not
+# fail.
 unexplained = pytest.mark.xfail(reason="flows survive a silent link at times", strict=False)
 
 
 def calm(region):
-    """What went before may still be told of."""
+    """Waits until no alert about an earlier fault comes any more."""
     while True:
         try:
             return region.plain.silence(QUIET_S, region.mark()[0])

@@ -1,17 +1,17 @@
-"""What probing costs by RoCE: two real agents, one of which probes from four RNICs and the
-other answers on four, against ib_send_lat over the same RNICs in the same run.
+"""The cost of probing by RoCE: two real agents, one of which probes from four RNICs while the other
+replies on four, compared with ib_send_lat over the same RNICs in the same run.
 
-One probe is a request and its reply, as one ping-pong of ib_send_lat: two messages of as
-many bytes, with completion events at both ends. It talks as fast as it can, which nobody
-does who probes: whoever never sleeps is cheap to wake. So what goes back to the probing
-RNICs is held for some milliseconds in their ToR, for both alike, and four pairs of it make
-about as many ping-pongs as the agents make probes: that is the gate. At full speed and
-without the delay it is shown, too: a probe costs 2 to 3 times as much as that, and the aim
-of twice is missed there on a quiet machine.
+A probe and its reply correspond to one ping-pong of ib_send_lat: two messages of equal size, with
+completion events at both ends. ib_send_lat sends as fast as it can, which no prober does, and a
+process that never sleeps is cheap to wake. So the ToR of the probing RNICs delays what goes back to
+them by some milliseconds, for agents and ib_send_lat alike; four pairs of ib_send_lat then make
+about as many ping-pongs as the agents make probes. That ratio decides the test. The cost at full
+speed without the delay is printed, too: there a probe costs 2 to 3 times as much as a ping-pong, so
+the aim of at most twice is missed on a quiet machine.
 
-All CPU is by the kernel's clock of each thread, with the softirqs that ran in it; what ran
-in nobody's thread, as part of the way of what was held does, is in the figure of the whole
-machine. Emulation makes all of it 10 to 20 times dearer: only the ratios mean something."""
+CPU time is the kernel's clock of each thread, with the softirqs that ran in it. Work outside of any
+thread, as for delayed packets, is only in the figure of the whole machine. Emulation makes
+everything 10 to 20 times slower: only ratios are meaningful."""
 
 import contextlib
 import json
@@ -30,22 +30,22 @@ from lab.wait import until
 PAIRS = 4
 RACKS = {"tor1": ["prober"] * PAIRS, "tor2": ["reflector"] * PAIRS}
 SPINES = 1
-RATE = 800  # probes/s of all RNICs together
-BYTES, TOR = 64, "bench"  # as in tests/bench/result_sink.c
+RATE = 800  # probes a second, of all RNICs together
+BYTES, TOR = 64, "bench"  # those of tests/bench/result_sink.c
 READY_S = 30
 SETTLE_S = 1
-RESULTS_S = 1.5  # probe time-out, batch age, and some
+RESULTS_S = 1.5  # the probes' time-out, the age of a batch, and a reserve
 IDLE_S = 4
 PROBING_S = 10
 SOAK_S = 60
 PACED_S, FAST_S = 3, 1.5
 DELAY_MS = 4
-IDLE_WAKES = 80  # 40 of them to tell whether the process stood still, 4 heartbeats
+IDLE_WAKES = 80  # a process: 40 to detect its own stalls, 4 heartbeats, and a reserve
 SOURCE_PORT, AGENT_PORT = 18500, 19471
 
 
 class Sink:
-    """tests/bench/result_sink, the least aggregator: it plans, and keeps all results."""
+    """tests/bench/result_sink, a minimal aggregator: it sends a plan, and keeps all results."""
 
     def __init__(self, pack, folder):
         self._log, self._read = folder / "sink.log", 0
@@ -60,7 +60,7 @@ class Sink:
         return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
 
     def _answer(self, key):
-        """The next line that says that."""
+        """The next line of its output with this key."""
 
         def come():
             fresh = [line for line in self._lines()[self._read :]]
@@ -82,13 +82,13 @@ class Sink:
 
 
 def agent(pack, fabric, folder, i, host, sink):
-    socket = f"/run/{host}.sock"  # its path must be short
+    socket = f"/run/{host}.sock"  # the path must be short
     config = folder / f"{host}.yaml"
     rnics = [each for each in fabric.rnics.values() if each.host == host]
     options = {
         "host": host,
         "state_folder": "",
-        "plaintext": True,  # the sink knows no certificates
+        "plaintext": True,  # the sink does not support TLS
         "limits": {"cpu_percent": 0, "memory_mib": 0},
         "rnics": [{"device": r.device, "tor": TOR, "transport": "roce"} for r in rnics],
         "aggregators": [{"address": f"127.0.0.1:{sink.port}"}],
@@ -101,7 +101,7 @@ def agent(pack, fabric, folder, i, host, sink):
 
 
 class Agents:
-    """A context."""
+    """The two agents and the sink; a context manager."""
 
     def __init__(self, fabric, folder):
         self._pack, self._fabric, self._folder = Pack(), fabric, folder
@@ -131,9 +131,9 @@ class Agents:
             assert each.post("/v1/pause" if paused else "/v1/resume").ok
 
     def probe(self, seconds):
-        """What was used meanwhile, and what became of the probes."""
+        """What was used in so many seconds, and what became of the probes."""
         time.sleep(SETTLE_S)
-        self.sink.ask("report 0 0", "sent")  # forget how it began
+        self.sink.ask("report 0 0", "sent")  # drop the results of the start
         began = time.monotonic_ns()
         used = usage.during(self.pids, lambda: time.sleep(seconds))
         ended = time.monotonic_ns()
@@ -144,7 +144,7 @@ class Agents:
 
 
 class Yardstick:
-    """ib_send_lat over every pair, both ends asleep until an event wakes them. A context."""
+    """ib_send_lat over every pair; both ends sleep until an event. A context manager."""
 
     def __init__(self, fabric, folder):
         self._pack, self._folder = Pack(), folder
@@ -180,7 +180,7 @@ class Yardstick:
         return all(now > then + 20 for now, then in zip(self._messages(), before))
 
     def measure(self, seconds):
-        """What was used meanwhile, and how many ping-pongs it was."""
+        """What was used meanwhile, and the number of ping-pongs."""
         before = self._messages()
         pids = [end.pid for pair in self.ends for end in pair]
         used = usage.during(pids, lambda: time.sleep(seconds))
@@ -202,7 +202,7 @@ class Yardstick:
 
 
 class Costs:
-    """In seconds of CPU for each ping-pong: the least of all rounds, as noise only adds."""
+    """Seconds of CPU for each ping-pong: the least of all rounds, since noise only adds."""
 
     def __init__(self, rounds):
         self.rate = rounds[0][1] / rounds[0][0].seconds
@@ -214,8 +214,8 @@ class Costs:
 
 @pytest.fixture
 def measured(fabric, tmp_path, soak):
-    """What was used when idle and when probing, and by the yardstick: at the same pace,
-    before and after, and as fast as it can."""
+    """What the agents used idle and probing, and what ib_send_lat used: at the same rate before and
+    after, and as fast as it can."""
     paced, fast = [], []
 
     def delay(words):
@@ -227,7 +227,7 @@ def measured(fabric, tmp_path, soak):
         with Yardstick(fabric, tmp_path) as lat:
             fast.append(lat.measure(FAST_S))
         undo.callback(delay, None)
-        delay(f"delay {DELAY_MS}ms")  # this loses what is on its way: while nobody talks
+        delay(f"delay {DELAY_MS}ms")  # this drops packets under way: do it while nothing is sent
         with Yardstick(fabric, tmp_path) as lat:
             paced.append(lat.measure(PACED_S))
             lat.freeze()
@@ -258,7 +258,7 @@ def test_a_probe_costs_at_most_two_ping_pongs(measured, say):
 
 
 def rows_of_cpu(idle, used, report, paced, fast):
-    """Beyond what the agents use when they do not probe."""
+    """More than the agents use when they do not probe."""
     share = used.seconds / idle.seconds
     prober, reflector = (
         busy.cpu_s - calm.cpu_s * share for busy, calm in zip(used.processes, idle.processes)

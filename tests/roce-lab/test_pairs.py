@@ -1,5 +1,5 @@
-"""Everybody probes everybody, over all paths, in both classes and both sizes, and nothing
-gets lost or stays unexplained, by counts that are not the daemons' own."""
+"""All RNICs probe all others, over all paths, in both classes and both sizes, and no packet is lost
+or unexplained, by counts that do not come from the daemons."""
 
 import datetime
 import itertools
@@ -19,17 +19,17 @@ LASTS_S, LASTS_SOAK_S = 16, 60
 MARKED_S = 6
 REST_S = 10
 TRACED_S = 90
-LAST_S = 2  # a probe's last term comes with the next one's reply
-MOST = 10000  # of one drill
+LAST_S = 2  # seconds; the last term of a probe comes with the reply to the next one
+MOST = 10000  # rows of one drill-down
 RAW = ("windowed", "late", "invalid", "duplicate")
 VALID = 0.999
 LOSSLESS, BEST_EFFORT, OTHER = 26, 0, 10
 ECN_CAPABLE = 2
-TTL_IN_RACK, TTL_BETWEEN_RACKS = 63, 61  # through the ToR; through ToR, spine and ToR
+TTL_IN_RACK, TTL_BETWEEN_RACKS = 63, 61  # TTL behind one ToR; behind ToR, spine and ToR
 TERMS = ("rtt_ns", "prober_delay_ns", "responder_delay_ns")
 
-# Enough witnesses that each RNIC probes all of the other racks; no faster than a machine
-# under emulation, itself on a busy machine, can bear.
+# Enough witnesses that each RNIC probes all those of the other racks, at a rate that an emulated
+# machine on a busy host can bear.
 PLAN = {"witness_targets": 16, "witness_interval_ms": 200, "mesh_interval_ms": 200}
 
 
@@ -45,11 +45,11 @@ def region(fabric, tmp_path_factory):
         yield made.start()
 
 
-# ---- what the daemons say -------------------------------------------------------------
+# ---- figures of the daemons -----------------------------------------------------------
 
 
 def outcomes(region):
-    """{what became of a probe: how many}, of all agents."""
+    """{outcome of a probe: number}, of all agents."""
     sums = {}
     for agent in region.lab.agents.values():
         by = agent.metrics().by("rackmesh_agent_results_total", "outcome")
@@ -68,7 +68,7 @@ def of_agents(region, name):
 
 
 def skips(region):
-    """Probes that were due, and never tried: such as the first to a new neighbour."""
+    """Probes that were due but never sent, such as the first to a new neighbour."""
     return of_agents(region, "probes_skipped_total")
 
 
@@ -85,7 +85,7 @@ def pause(region):
 
 
 def rest(region):
-    """The ways of all flows are known, and nothing is on its way."""
+    """Waits until the paths of all flows are known, and no probe is under way."""
     resume(region)
     region.lab.wait_traced(TRACED_S)
     pause(region)
@@ -104,7 +104,7 @@ def resume(region):
 
 
 def results(region, since, before):
-    """Raw results of probes sent between two moments of the clock, each once."""
+    """Raw results of the probes that were sent between two times, each once."""
     found = []
     for rnic in region.fabric.rnics.values():
         asked = f"/v1/drill/{rnic.name}?seconds={time.time() - since:.0f}&limit={MOST}"
@@ -119,7 +119,7 @@ def sent_at(result):
 
 
 def ways(region):
-    """{(from, to, source port): its spine}, as traced"""
+    """{(from, to, source port): the spine of the traced path}"""
     return {
         (flow["from"], flow["to"], flow["src_port"]): flow["path"].split()[1].split("@")[0]
         for tor in region.lab.aggregators.values()
@@ -129,16 +129,16 @@ def ways(region):
 
 
 def pairs(fabric):
-    """Of RNICs that may probe each other."""
+    """Pairs of RNICs that may probe each other."""
     every = itertools.permutations(fabric.rnics.values(), 2)
     return {(a.name, b.name) for a, b in every if a.host != b.host}
 
 
-# ---- what was seen ----------------------------------------------------------------------
+# ---- checks -----------------------------------------------------------------------------
 
 
 def check_terms(raw, say):
-    """All three terms of nearly every answered probe, and none of them impossible."""
+    """Nearly every answered probe has all three terms, and each term is plausible."""
     answered = [each for each in raw if each["outcome"] in ("ok", "late_reply", "invalid")]
     valid = [each for each in answered if each["outcome"] == "ok" and "rtt_ns" in each]
     for term in TERMS:
@@ -154,7 +154,7 @@ def check_terms(raw, say):
 
 
 def check_arrivals(fabric, raw):
-    """As they were sent, and with the TTL of their way."""
+    """Packets arrive as they were sent, and with the TTL of their path."""
     for each in raw:
         beside = fabric.rnics[each["from"]].tor == fabric.rnics[each["to"]].tor
         came = each["arrived_dscp"], each["arrived_ecn"], each["arrived_ttl"]
@@ -163,7 +163,7 @@ def check_arrivals(fabric, raw):
 
 
 def check_accounts(region, say):
-    """Sent, taken and counted: the same probes."""
+    """Probes sent, taken and counted are the same ones."""
     sent = of_agents(region, "probes_sent_total")
     failed = of_agents(region, "probes_send_failed_total")
     became = outcomes(region)
@@ -179,7 +179,7 @@ def check_accounts(region, say):
 
 
 def sent_by(region):
-    """{(RNIC, whether replies): how many}, by the agents' metrics."""
+    """{(RNIC, whether replies): number}, by the agents' metrics."""
     return {
         (rnic.name, reply): region.lab.agents[rnic.host]
         .metrics()
@@ -190,7 +190,8 @@ def sent_by(region):
 
 
 def check_wire(region, wire, before, say):
-    """nftables against the agents' metrics, RNIC by RNIC; what has left has arrived."""
+    """Compares nftables with the agents' metrics, for each RNIC; every packet that was sent has
+    arrived."""
     left, arrived, after = wire.left(), wire.arrived(), sent_by(region)
     assert left == arrived
     for (name, reply), count in after.items():
@@ -204,7 +205,7 @@ def check_wire(region, wire, before, say):
 
 
 def check_kinds(left, say):
-    """Classes and sizes, and a reply is as long as its probe, and in its class."""
+    """Classes and sizes are those of the plan; a reply has the size and the class of its probe."""
     shown = []
     for dscp, size in itertools.product((LOSSLESS, BEST_EFFORT), ("small", "full")):
         probes = total(left, dscp=dscp, size=size, reply=False)
@@ -218,7 +219,7 @@ def check_kinds(left, say):
 
 
 def check_flows(left):
-    """A label is a flow of who sends, whether it asks or answers."""
+    """The sender's flow determines the flow label, in probes and in replies."""
     for reply in (False, True):
         ports = {}
         for source, label, port in grouped(left, "source", "label", "port", reply=reply):
@@ -229,7 +230,7 @@ def check_flows(left):
 
 
 def check_paths(region, wire, known, left, say):
-    """Of each pair and flow, the spines that saw it: one of each, and the traced one."""
+    """Each flow of each pair crosses one spine, which is the traced one."""
     probed = grouped(left, "source", "target", reply=False)
     assert set(probed) == pairs(region.fabric)
     seen, crossed, both = {}, {}, {}
@@ -268,7 +269,7 @@ def check_paths(region, wire, known, left, say):
 
 
 def stay_quiet(region, seconds):
-    """Nobody is named; what began while all started may end."""
+    """No part is named; incidents that began while the daemons started may end."""
     region.plain.silence(seconds, region.mark()[0], lambda alert: alert.status == "resolved")
 
 
@@ -309,7 +310,7 @@ def test_all_pairs_probe_each_other_and_every_probe_is_accounted_for(region, wir
 
 
 def mark_anew(fabric, spine, dscp, other):
-    """As a switch with a wrong map of classes does."""
+    """Rewrites DSCP as a switch with a wrong map of classes does."""
     rules = f"""
         table ip marks {{
             chain anew {{

@@ -1,4 +1,4 @@
-"""The whole chain over RoCE: RNICs are probed by verbs, and a dead one is named."""
+"""The whole system over RoCE: RNICs are probed over verbs, and a dead one is named."""
 
 from lab.faults import RnicDead
 from lab.story import live_through

@@ -1,5 +1,5 @@
-"""What an agent makes of an RNIC that loses its link, its device or its MTU, and gets it
-back: it says so at once, tries no probe meanwhile, and goes on as before."""
+"""An RNIC that loses its link, its device or its MTU, and gets it back: the agent reports it at
+once, sends no probe meanwhile, and continues afterwards."""
 
 import json
 
@@ -14,9 +14,10 @@ from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3"]}
 SPINES = 1
-TOLD_S = 2  # from the fault to the aggregator
-BACK_S = 5  # from its end to replies of its probes, and to its good health
-REMADE_S = 8  # the agent looks at its devices every 3 s
+TOLD_S = 2  # seconds from the fault until the aggregator has it
+# Seconds from the end of the fault until its probes are answered, and until its health is good.
+BACK_S = 5
+REMADE_S = 8  # seconds; the agent reads its devices every 3 s
 PORT = 19471
 
 
@@ -44,7 +45,7 @@ def wait_told(region, rnic, link):
 
 
 def wait_back(region, rnic, seconds=BACK_S):
-    """It probes and is probed again, and everybody is well."""
+    """Waits until the RNIC probes and is probed again, and all RNICs are good."""
     view = until(
         f"{rnic.name} is up", seconds, lambda: (v := region.lab.agent_view(rnic))["up"] and v
     )
@@ -68,7 +69,7 @@ def tries(region, rnic):
 
 
 def check_silent(region, rnic):
-    """While its link is down it tries nothing, so that nothing fails."""
+    """While the link is down no probe is sent, so none fails."""
     before = tries(region, rnic)
     other = region.rnic("h1/rxe0")
     sent = region.lab.sent(other)
@@ -77,7 +78,7 @@ def check_silent(region, rnic):
 
 
 def replug(fabric, rnic):
-    """As new: network device, cable and RDMA device."""
+    """Creates its network device, cable and RDMA device anew."""
     netns = fabric.netns(rnic.tor)
     cable = f"link add {rnic.netdev} address {rnic.mac} mtu {MTU} type veth peer name"
     batch([f"{cable} {rnic.port} mtu {MTU} netns {netns}"], None)
@@ -179,7 +180,7 @@ def test_a_network_device_is_known_as_its_rdma_port(fabric, tmp_path):
             assert each["addresses"] == [f"{rnic.ipv4}:4791"]
 
 
-COUNTED_S = 20  # a reading every half second, by a machine that is emulated
+COUNTED_S = 20  # seconds; a reading every half second, on an emulated machine
 
 
 def counted(region, rnic):
@@ -189,7 +190,7 @@ def counted(region, rnic):
 
 
 def wait_counted(region, rnic):
-    """What the agent shows is what the kernel has, and stays."""
+    """The agent shows the kernel's values, and keeps showing them."""
 
     def same():
         shown, kernel = counted(region, rnic), rnic.counters()
@@ -222,15 +223,17 @@ def test_counters_are_those_of_the_kernel_and_of_the_wire(world, say):
         assert wire >= (500 if rnic is target else 1)
         assert abs(grown - wire) <= wire / 100
     assert after[0]["port_state"] == 4
-    assert after[0]["active_qp"] > 0  # RDMA netlink
+    assert after[0]["active_qp"] > 0  # by RDMA netlink
 
 
 def test_a_device_is_taken_away_and_made_anew(region, rnic, say):
-    """With its network device: Soft-RoCE goes only once its last user has let it go."""
+    """Removes it with its network device: Soft-RoCE removes a device only after its last user has
+    closed it."""
     qpn = region.lab.agent_view(rnic)["rdma"]["qpn"]
     batch([f"link del {rnic.netdev}"], None)
     until("the agent misses it", REMADE_S, lambda: not region.lab.agent_view(rnic)["up"])
-    wait_told(region, rnic, "down")  # silence would look like health
+    # The agents must log the loss: without it the RNIC would look healthy.
+    wait_told(region, rnic, "down")
     replug(region.fabric, rnic)
     wait_back(region, rnic, REMADE_S)
     wait_told(region, rnic, "up")

@@ -1,5 +1,5 @@
-"""Services end to end: a connection of somebody else's program is seen, probed along its
-own way within a second, told of everywhere, and gone when its process is killed."""
+"""Services end to end: a connection of another program is seen, probed along its own path within a
+second, reported everywhere, and gone when its process is killed."""
 
 import contextlib
 import datetime
@@ -17,19 +17,19 @@ READY_S = 60
 PROBED_S = 10
 FIRST_PROBE_S = 1
 SAME_WAY_S = 60
-JOINED_S = 75  # asked again after half a minute
+JOINED_S = 75  # seconds; an agent asks again after 30 s
 GONE_S = 10
-MOMENT = 0.3  # of traffic at full speed
-REAL = 50  # packets: it is the traffic's
+MOMENT = 0.3  # seconds of traffic at full speed
+REAL = 50  # packets; more than any other flow has
 CROSSED = 6  # probes
 CROWD = 200
-SHALLOW = ["-t", 8, "-r", 8]  # queues, so that one CQ holds all
-CAP = 16  # services.max_flows as it comes
+SHALLOW = ["-t", 8, "-r", 8]  # the depth of queues, so that one CQ has room for all
+CAP = 16  # services.max_flows by default
 
 
 @pytest.fixture(scope="module")
 def region(fabric, tmp_path_factory):
-    """One region for all of these; flows are traced often."""
+    """One region for all tests of this file; flows are traced often."""
     often = {"trace": {"interval_s": 5}}
     with contextlib.closing(
         RoceWorld(fabric, tmp_path_factory.mktemp("region"), agent=often)
@@ -42,7 +42,7 @@ def region(fabric, tmp_path_factory):
 
 @pytest.fixture
 def pair(fabric):
-    """In different racks, of different hosts."""
+    """Two RNICs in different racks, of different hosts."""
     return fabric.rnics["h1/rxe0"], fabric.rnics["h2/rxe3"]
 
 
@@ -51,7 +51,7 @@ def services(agent):
 
 
 def flow_of(agent, pid):
-    """The flow of a process, as its host's agent shows it; None: none."""
+    """The flow of a process, as its host's agent shows it, or None."""
     found = [each for each in services(agent)["services"] if each["pid"] == pid]
     return found[0] if found else None
 
@@ -65,14 +65,14 @@ def flow_that(what, seconds, agent, pid, check):
 
 
 def spines_of(fabric, source, target):
-    """{source port: {spine: packets}}"""
+    """{source port: {spine: packets}} of the flows of this pair"""
     ends = (source.ipv4, target.ipv4)
     flows = fabric.flows().items()
     return {key[2]: seen for key, seen in flows if key[:2] == ends and key[3] == ROCE}
 
 
 def first_probe(region, source, target, since):
-    """When the first service probe to it left after that, by the raw results."""
+    """The time at which the first service probe was sent after that, by the raw results."""
     aggregator = region.lab.aggregators[source.tor]
     shown = aggregator.get(f"/v1/drill/{source.name}?seconds=60&limit=10000").json
     sent = [
@@ -84,7 +84,7 @@ def first_probe(region, source, target, since):
 
 
 class Quiet:
-    """A traffic that stands still but when it is asked for: it would take all there is."""
+    """Traffic that is frozen except on request, as it would use the whole machine."""
 
     def __init__(self, traffic):
         self._traffic = traffic
@@ -133,7 +133,7 @@ def is_probed_at_once(region, events, traffic, pair, say):
 
 
 def way_of(fabric, traffic, pair, port):
-    """The spine of the real flow, by its packets there."""
+    """The spine that forwards the real flow's packets."""
     fabric.count_flows()
     traffic.flow_a_moment()
     seen = spines_of(fabric, *pair)

@@ -1,5 +1,5 @@
-"""The whole chain over Soft-RoCE in one region: an RNIC that is dead or unplugged, an uplink
-that loses some, a service from its connection to its kill. On virtual time."""
+"""The whole system over Soft-RoCE in one region: an RNIC that is dead or unplugged, an uplink that
+loses some packets, a service from its connection to its kill. On virtual time."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def region(fabric, tmp_path_factory):
 
 
 class UplinkLossy(Fault):
-    """Of what a ToR sends up one link some vanishes."""
+    """Some of the packets that a ToR sends over one uplink are lost."""
 
     def __init__(self, lab, tor, spine, percent):
         super().__init__("link-lossy", "RackmeshLink", "--".join(sorted((tor, spine))))

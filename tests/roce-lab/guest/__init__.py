@@ -1,7 +1,7 @@
-"""What runs inside the machine: the fabric, its faults, and the daemons on it.
+"""Code that runs inside the machine: the fabric, its faults, and the daemons on it.
 
-It stands on tests/fabric/lab: waiting, processes, HTTP, sinks, the Lab itself; and on
-the table of tests/bench."""
+It uses tests/fabric/lab (waiting, processes, HTTP, sinks, the Lab itself) and the table of
+tests/bench."""
 
 import pathlib
 import sys

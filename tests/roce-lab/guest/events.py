@@ -1,4 +1,4 @@
-"""What the kernel tells of QPs, as the host-agent's tracer sees it: qp_events at work."""
+"""The kernel's events of QPs, as the host-agent's tracer gets them: runs the program qp_events."""
 
 import pathlib
 
@@ -15,7 +15,7 @@ def fields(line):
 
 
 class Events:
-    """A context. way: any, fexit or kprobe."""
+    """A context manager. way: the method of attachment: any, fexit or kprobe."""
 
     def __init__(self, folder, way="any", wrap=()):
         self._log = pathlib.Path(folder) / "events.log"
@@ -28,7 +28,7 @@ class Events:
         return self
 
     def of(self, kind):
-        """Its lines of a kind, as dictionaries."""
+        """The output lines of a kind, as dictionaries."""
         lines = self._log.read_text(errors="replace").splitlines()
         return [fields(line) for line in lines if line.startswith(f"{kind} ")]
 
@@ -36,7 +36,7 @@ class Events:
         return [each for each in self.of(kind) if each["tgid"] == str(pid)]
 
     def stop(self):
-        """Its counts."""
+        """The counts that the program prints."""
         self.process.stop()
         return {key: int(value) for key, value in self.of("counts")[-1].items()}
 

@@ -1,13 +1,12 @@
-"""A Clos fabric of Soft-RoCE devices, and the faults that can be given to it.
+"""A Clos fabric of Soft-RoCE devices, and the faults that it can have.
 
-Linux 6.1 has Soft-RoCE in the first namespace only. So all RNICs are there, whatever host
-they are said to belong to, each at one end of a veth whose other end is its ToR's port;
-ToRs and spines are namespaces. Routing by source forces every packet out through its
-RNIC and in through the other, though both addresses are this machine's own. All of
-management is loopback: every daemon has an address 127.1.0.<n> of its own.
+Linux 6.1 supports Soft-RoCE in the first namespace only. So all RNICs are there, whatever host they
+belong to, each at one end of a veth whose other end is its ToR's port; ToRs and spines are
+namespaces. Routing by source forces every packet out through its RNIC and in through the other,
+although both addresses belong to this machine. The management network is the loopback device: every
+daemon has an address 127.1.0.<n> of its own.
 
-    RNIC n: rxe<n> over e<n>, 10.<tor>.0.<10 + n>, to port p<n> of its ToR
-"""
+    RNIC n: rxe<n> over e<n>, 10.<tor>.0.<10 + n>, to port p<n> of its ToR"""
 
 import contextlib
 import dataclasses
@@ -18,20 +17,21 @@ from lab.fabric import Fabric, Host, Rnic, _offset, sweep
 from lab.netns import batch, inside, run
 from lab.wait import until
 
-MACHINE = pathlib.Path("/run/roce-lab")  # guest.sh leaves it
+MACHINE = pathlib.Path("/run/roce-lab")  # written by guest.sh
 MTU = 4200  # for RoCE packets of 4,096 bytes
 NARROW_MTU = 1500
 TABLES = 1000  # of RNIC n: this + n
 ACTIVE_S = 20
 GID_OF_IPV4 = 1
 
-# Two rails: the first RNIC of every host under one ToR, the second under the other.
+# Two rails: the first RNIC of every host is at one ToR, the second at the other.
 TWO_RAILS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h2", "h3", "h4"]}
 FOUR_TORS = {"tor1": ["h1", "h2"], "tor2": ["h1", "h2"], "tor3": ["h3", "h4"], "tor4": ["h3", "h4"]}
 
 ROUTER = {
     "ipv4/ip_forward": 1,
-    "ipv4/fib_multipath_hash_policy": 3,  # as 1, but the same for a raw packet and a socket's
+    # As 1, but the same for raw packets and for those of sockets.
+    "ipv4/fib_multipath_hash_policy": 3,
     "ipv4/fib_multipath_hash_fields": 55,  # addresses, protocol, ports
     "ipv4/conf/all/rp_filter": 0,
     "ipv4/conf/default/rp_filter": 0,
@@ -46,7 +46,7 @@ HERE = {
     "ipv4/conf/default/rp_filter": 0,
     "ipv4/conf/all/arp_ignore": 1,
     "ipv4/conf/all/arp_announce": 2,
-    "ipv4/icmp_msgs_per_sec": 1000000,  # one budget of the whole kernel
+    "ipv4/icmp_msgs_per_sec": 1000000,  # a limit for the whole kernel
     "ipv4/icmp_msgs_burst": 100000,
 }
 
@@ -54,7 +54,7 @@ HERE = {
 @dataclasses.dataclass
 class RoceRnic(Rnic):
     number: int
-    rdma: str  # its two devices; device, by which it is known, is one of them
+    rdma: str  # the device names; `device`, by which it is known, is one of the two
     netdev: str
     gateway: str
 
@@ -68,7 +68,7 @@ class RoceRnic(Rnic):
         return f"::ffff:{self.ipv4}"
 
     def sysfs(self, name):
-        """What the kernel says of its port, as in state or gids/1."""
+        """A value that the kernel has for its port, such as state or gids/1."""
         path = pathlib.Path(f"/sys/class/infiniband/{self.rdma}/ports/1/{name}")
         return path.read_text().strip()
 
@@ -82,30 +82,30 @@ class RoceRnic(Rnic):
 
 
 class RoceFabric(Fabric):
-    """racks: {tor: [host, ...]}, as for Fabric: a host has one RNIC per naming, numbered
-    in the order of hosts. Fabric's own faults work here too, other than those of
-    management and of whole hosts."""
+    """racks: {tor: [host, ...]}, as for Fabric: a host has one RNIC for each time that it is
+    listed, numbered in the order of hosts. Fabric's own faults work here too, except those of
+    the management network and of whole hosts."""
 
     def __init__(self, racks=TWO_RAILS, spines=2, transport="roce", laid=False):
-        """transport: by which the RNICs will be probed, and so are called: roce (h1/rxe0)
-        or udp (h1/e0). laid: it is there already, as lay.py leaves it; take it over."""
+        """transport: how RNICs are probed, which also sets their names: roce (h1/rxe0) or udp
+        (h1/e0). laid: the fabric exists, as lay.py leaves it, and is taken over."""
         assert MACHINE.exists(), "this would turn the routing of a real machine upside down"
         self.transport, self._laid = transport, laid
         super().__init__(racks, spines, ())
 
     def netns(self, name):
-        """A switch's is called like it; None, which is here, for whatever is no switch."""
+        """The namespace of a switch has the switch's name. None, the present one, for all others."""
         return name if name in self.tors or name in self.spines else None
 
     def face(self, name):
-        """Where a daemon listens for HTTP."""
+        """The address at which a daemon serves HTTP."""
         return self.management[name]
 
     @property
     def switches(self):
         return [*self.tors, *self.spines]
 
-    # ---- laying ---------------------------------------------------------------
+    # ---- building the fabric --------------------------------------------------
 
     def _lay(self, racks, centres):
         hosts = list(dict.fromkeys(host for under in racks.values() for host in under))
@@ -154,7 +154,7 @@ class RoceFabric(Fabric):
         self.rnics[rnic.name] = rnic
 
     def _devices(self):
-        """Namespaces, and cables between them."""
+        """Creates namespaces, and cables between them."""
         lines = [f"netns add {netns}" for netns in self._namespaces]
         for r in self.rnics.values():
             lines.append(
@@ -193,7 +193,8 @@ class RoceFabric(Fabric):
         return lines
 
     def _lines_here(self):
-        """Loopback's own rule comes last, or everything would go over loopback."""
+        """The rule for local addresses comes last: otherwise all packets would use the loopback
+        device."""
         lines = []
         for r in self.rnics.values():
             lines += [
@@ -206,11 +207,12 @@ class RoceFabric(Fabric):
         return [*lines, "rule add pref 200 lookup local", "rule del pref 0"]
 
     def _end(self, tor, spine, side):
-        """Of their link: 1 is the ToR's address, 2 the spine's."""
+        """Address at an end of the link between a ToR and a spine: side 1 is the ToR's, 2 the
+        spine's."""
         return _offset(f"172.16.{self.tors[tor]}.{4 * self.spines.index(spine)}", side)
 
     def _routes(self, tor, verb="replace", without=()):
-        """To every other rack, over the spines that still reach it."""
+        """Routes to every other rack, over the spines that still reach it."""
         lines = []
         for other, n in self.tors.items():
             hops = " ".join(
@@ -223,7 +225,7 @@ class RoceFabric(Fabric):
         return lines
 
     def wait_active(self, rnic, seconds=ACTIVE_S):
-        """Its port is up, and it has the address that RoCE v2 over IPv4 goes by."""
+        """Waits until its port is up and has the GID of its IPv4 address, which RoCE v2 uses."""
         none = "0000:0000:0000:0000:0000:0000:0000:0000"
 
         def active():
@@ -238,21 +240,22 @@ class RoceFabric(Fabric):
     # ---- faults of an RNIC --------------------------------------------------------
 
     def rnic_down(self, rnic):
-        """As a person does it on the host; its routes go with it."""
+        """Sets its interface down, as an operator would on the host; its routes are removed by
+        that."""
         batch([f"link set {rnic.netdev} down"], None)
 
     def rnic_up(self, rnic):
         batch([f"link set {rnic.netdev} up", f"route replace {rnic.route}"], None)
 
     def unplug(self, rnic):
-        """Its port at the ToR goes down: the RNIC loses its carrier."""
+        """Sets its port at the ToR down: the RNIC loses its carrier."""
         batch([f"link set {rnic.port} down"], self.netns(rnic.tor))
 
     def plug(self, rnic):
         batch([f"link set {rnic.port} up"], self.netns(rnic.tor))
 
     def set_port_mtu(self, rnic, mtu):
-        """Of its ToR's port alone: what is longer vanishes there, in both directions."""
+        """The MTU of the ToR's port only: longer packets are lost there, in both directions."""
         batch([f"link set {rnic.port} mtu {mtu}"], self.netns(rnic.tor))
 
     def port_mtu(self, rnic):
@@ -260,7 +263,8 @@ class RoceFabric(Fabric):
         return json.loads(run(*place, "link", "show", "dev", rnic.port))[0]["mtu"]
 
     def impair(self, rnic, towards=None, away=None):
-        """netem's words ("loss 20%", "delay 20ms") for what goes to it, and what it sends."""
+        """netem options ("loss 20%", "delay 20ms") for packets to the RNIC, and for packets from
+        it."""
         netem(self.netns(rnic.tor), rnic.port, towards)
         netem(None, rnic.netdev, away)
         if away is None:
@@ -270,7 +274,7 @@ class RoceFabric(Fabric):
         self.impair(rnic)
 
     def impaired(self, rnic):
-        """Packets that impair() has eaten: (on their way to it, on their way from it)."""
+        """Packets that impair() has dropped: (to the RNIC, from the RNIC)."""
         return eaten(self.netns(rnic.tor), rnic.port), eaten(None, rnic.netdev)
 
     # ---- faults of a link ---------------------------------------------------------
@@ -283,12 +287,13 @@ class RoceFabric(Fabric):
         self.impair_link(tor, spine)
 
     def link_impaired(self, tor, spine):
-        """Packets eaten: (on their way up, on their way down)."""
+        """Packets dropped on the link: (upward, downward)."""
         up = eaten(self.netns(tor), self.uplink(tor, spine))
         return up, eaten(self.netns(spine), tor)
 
     def uplink_down(self, tor, spine):
-        """Set down by a person: all ToRs go round it, as their routing protocol has it."""
+        """Sets the link down, as an operator would: all ToRs route around it, as a routing protocol
+        would do."""
         self._reroute({(tor, spine)})
         batch([f"link set {self.uplink(tor, spine)} down"], self.netns(tor))
 
@@ -302,10 +307,10 @@ class RoceFabric(Fabric):
         for tor in self.tors:
             batch(self._routes(tor, without=without), self.netns(tor))
 
-    # ---- the wire -------------------------------------------------------------------
+    # ---- counts on the wire ---------------------------------------------------------
 
     def link_packets(self):
-        """{(tor, spine): (up, down)}: packets that have crossed it so far."""
+        """{(tor, spine): (up, down)}: packets that have crossed the link so far."""
         counts = {}
         for tor in self.tors:
             text = run("ip", "-n", self.netns(tor), "-s", "-j", "link", "show")
@@ -316,8 +321,8 @@ class RoceFabric(Fabric):
         return counts
 
     def count_flows(self):
-        """From now on, and from zero, every spine counts the packets of every UDP flow;
-        so do the RNICs, as they arrive."""
+        """From now on, starting at zero, every spine counts the packets of every UDP flow, and so
+        do the RNICs' ends for packets that arrive."""
         for netns in [None, *map(self.netns, self.spines)]:
             there = ["ip", "netns", "exec", netns] if netns else []
             run(*there, "nft", "-f", "-", input=FLOWS)
@@ -345,14 +350,14 @@ class RoceFabric(Fabric):
 
 
 class Loopback(dict):
-    """An address of its own for every name that is asked for."""
+    """Gives each requested name an address of its own."""
 
     def __missing__(self, name):
         self[name] = f"127.1.0.{len(self) + 1}"
         return self[name]
 
 
-# Before routing, so that a packet whose TTL ends here counts too.
+# Before routing, so that packets whose TTL ends here count, too.
 FLOWS = """
 table ip flows
 delete table ip flows
@@ -372,7 +377,7 @@ table ip flows {
 
 
 def netem(netns, device, words):
-    """None takes it away, if it is there."""
+    """None removes it, if there is one."""
     place = ["-n", netns] if netns else []
     if words is None:
         run("tc", *place, "qdisc", "del", "dev", device, "root", check=False)
@@ -382,8 +387,8 @@ def netem(netns, device, words):
 
 
 def queue(device):
-    """As every NIC has one, and no veth. Without it Soft-RoCE hears that the other end has
-    thrown a packet away, and tries again for ever, inside the system call of who sent it."""
+    """A queue, which every NIC has and no veth. Without it Soft-RoCE learns that the other end has
+    dropped a packet, and repeats it for ever inside the sender's system call."""
     run("tc", *f"qdisc replace dev {device} root pfifo limit 1000".split())
 
 
@@ -394,7 +399,7 @@ def eaten(netns, device):
 
 
 def set_sysctls(netns, values):
-    """Keys below /proc/sys/net; one of an older kernel may be missing a key."""
+    """Keys below /proc/sys/net; an older kernel may not have all of them."""
     with inside(netns):
         for key, value in values.items():
             with contextlib.suppress(FileNotFoundError):
@@ -402,12 +407,12 @@ def set_sysctls(netns, values):
 
 
 def sweep_here():
-    """Routing as the kernel starts with, whatever a fabric left behind."""
+    """Restores the kernel's initial routing, whatever a fabric has left."""
     sweep()
     links = json.loads(run("rdma", "-j", "link", "show"))
     lines = "".join(f"link del {each['ifname']}\n" for each in links)
     run("rdma", "-f", "-b", "-", input=lines, check=False)
-    # A namespace's own cables would only go some time after it.
+    # The cables of a namespace would only be removed some time after it.
     veths = json.loads(run("ip", "-j", "link", "show", "type", "veth"))
     lines = [f"link del {each['ifname']}" for each in veths]
     left = [path.name for path in pathlib.Path("/run/netns").iterdir()]

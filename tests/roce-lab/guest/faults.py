@@ -1,4 +1,4 @@
-"""Faults of the Soft-RoCE fabric, each with what has to be said about it; see lab.faults."""
+"""Faults of the Soft-RoCE fabric, each with the report that it must cause; see lab.faults."""
 
 from lab.faults import Fault
 from lab.wait import until
@@ -9,7 +9,7 @@ DOWN_S = 5
 
 
 class RnicFault(Fault):
-    """What is at fault is the RNIC, its cable or its port: one attachment."""
+    """A fault of an attachment: the RNIC, its cable or its port."""
 
     def __init__(self, lab, rnic, kind):
         super().__init__(kind, "RackmeshRnic", rnic.name, rnic.tor)
@@ -17,7 +17,8 @@ class RnicFault(Fault):
 
 
 class InterfaceDown(RnicFault):
-    """A person sets the RNIC's interface down: its QPs go to ERR, its routes are gone."""
+    """An operator sets the RNIC's interface down: its QPs go to the state ERR, its routes are
+    removed."""
 
     def __init__(self, lab, rnic):
         super().__init__(lab, rnic, "rnic-down")
@@ -33,7 +34,7 @@ class InterfaceDown(RnicFault):
 
 
 class CarrierLost(RnicFault):
-    """The ToR's port goes down. Sends still "succeed": Soft-RoCE notices nothing else."""
+    """The ToR's port goes down. Sends still "succeed": Soft-RoCE notices only the carrier."""
 
     def __init__(self, lab, rnic):
         super().__init__(lab, rnic, "rnic-down")
@@ -49,8 +50,8 @@ class CarrierLost(RnicFault):
 
 
 class OneWayLoss(RnicFault):
-    """Loss on the RNIC's link in one direction alone: of what goes to it (forward, as its
-    peers see it), or of what it sends (reverse)."""
+    """Loss on the RNIC's link in one direction: of packets to it (forward, as its peers see it), or
+    of packets from it (reverse)."""
 
     def __init__(self, lab, rnic, percent, towards):
         whole = "rnic-receive-dead" if towards else "rnic-send-dead"
@@ -74,7 +75,7 @@ class OneWayLoss(RnicFault):
 
 
 class MtuBroken(RnicFault):
-    """Its ToR's port alone takes no more than 1,500 bytes: what is longer vanishes."""
+    """Its ToR's port carries no more than 1,500 bytes: longer packets are lost."""
 
     def __init__(self, lab, rnic):
         super().__init__(lab, rnic, "rnic-mtu")
@@ -90,7 +91,8 @@ class MtuBroken(RnicFault):
 
 
 class UplinkSilent(Fault):
-    """What a ToR sends up one link vanishes; the link stays up, and nobody is told."""
+    """Packets that a ToR sends over one uplink are lost; the link stays up, and no device reports
+    it."""
 
     def __init__(self, lab, tor, spine):
         super().__init__("link-down", "RackmeshLink", "--".join(sorted((tor, spine))))
@@ -107,7 +109,7 @@ class UplinkSilent(Fault):
 
 
 class SpineSwallows(Fault):
-    """A spine forwards nothing any more."""
+    """A spine forwards no packets."""
 
     def __init__(self, lab, spine):
         super().__init__("switch-down", "RackmeshSwitch", spine)
@@ -124,6 +126,6 @@ class SpineSwallows(Fault):
 
 
 def wait_active(fabric, rnic):
-    """Back as it was: for a fault that takes a device away from its port."""
+    """Waits until the device is back, after a fault that took it away from its port."""
     until(f"{rnic.rdma} is up again", DOWN_S, lambda: rnic.active)
     fabric.wait_active(rnic)

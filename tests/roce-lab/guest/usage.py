@@ -1,4 +1,4 @@
-"""What processes and the whole machine have used so far, as the kernel counts it."""
+"""What processes and the whole machine have used so far, by the kernel's counts."""
 
 import dataclasses
 import os
@@ -7,13 +7,13 @@ import re
 import time
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-IDLE, IOWAIT = 4, 5  # words of a line of /proc/stat
+IDLE, IOWAIT = 4, 5  # columns of a line of /proc/stat
 
 
 @dataclasses.dataclass
 class Process:
-    """cpu_s: of all threads, with the softirqs that ran in them; system_s: its part in the
-    kernel. sleeps: how often a thread has gone to sleep."""
+    """cpu_s: of all threads, with the softirqs that ran in them; system_s: the kernel's part of it.
+    sleeps: how often threads have gone to sleep."""
 
     cpu_s: float
     system_s: float
@@ -37,8 +37,8 @@ def of_process(pid):
 @dataclasses.dataclass
 class Memory:
     anonymous_kib: int
-    locked_kib: int  # by mlock, as VmLck has it
-    pinned_kib: int  # for RNICs, as VmPin has it
+    locked_kib: int  # by mlock, VmLck
+    pinned_kib: int  # for RNICs, VmPin
 
 
 def memory_of(pid):
@@ -54,9 +54,9 @@ def _numbers(path, names):
 
 @dataclasses.dataclass
 class Machine:
-    """idle_s: of all CPUs, which the kernel measures; what it says of busy ones it takes
-    from its ticks, and what begins with a timer ends before the next tick. threads_s: of
-    its threads for softirqs, which no process is charged for."""
+    """idle_s: of all CPUs, which the kernel measures. It samples busy time at its ticks, and so
+    misses work that a timer begins and that ends before the next tick. threads_s: of its threads
+    for softirqs, which is charged to no process."""
 
     idle_s: float
     threads_s: float
@@ -80,7 +80,7 @@ def _softirq_threads():
 
 @dataclasses.dataclass
 class Usage:
-    """Of a while: seconds of CPU, and how often each process slept."""
+    """What was used in a span of time: seconds of CPU, and how often each process slept."""
 
     seconds: float
     processes: list
@@ -90,12 +90,12 @@ class Usage:
         return sum(each.cpu_s for each in self.processes)
 
     def busy_s(self):
-        """Of the whole machine."""
+        """CPU time of the whole machine."""
         return self.seconds * os.cpu_count() - self.machine.idle_s
 
 
 def during(pids, wait):
-    """wait() returns when the while is over."""
+    """Measures from now until wait() returns."""
     began = time.monotonic(), [of_process(pid) for pid in pids], of_machine()
     wait()
     ended = time.monotonic(), [of_process(pid) for pid in pids], of_machine()

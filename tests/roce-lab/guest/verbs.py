@@ -1,4 +1,5 @@
-"""Traffic by the programs of rdma-core and perftest: RoCE that is none of ours."""
+"""Traffic by the programs of rdma-core and perftest: RoCE traffic that does not come from our
+daemons."""
 
 import contextlib
 import json
@@ -8,42 +9,43 @@ from lab.netns import run
 from lab.process import Pack, Process
 from lab.wait import until
 
-GID = 1  # the one over IPv4
+GID = 1  # the index of the GID for IPv4
 BOTH_S = 20
 _ports = iter(range(18600, 60000))
 
 
 def listening(port):
-    """Whether somebody waits for TCP there, by the kernel's own list."""
+    """Whether a process listens at this TCP port, by the kernel's own list."""
     wanted = f":{port:04X} "
     with open("/proc/net/tcp") as v4, open("/proc/net/tcp6") as v6:
         return any(wanted in line and " 0A " in line for line in [*v4, *v6])
 
 
 def pingpong(source, target, messages=100, size=64, seconds=BOTH_S):
-    """UD, both ways. What it says at the source; TimeoutExpired when messages are lost."""
+    """UD, in both directions. Returns the output at the source; TimeoutExpired if messages are
+    lost."""
     line = f"ibv_ud_pingpong -g {GID} -n {messages} -s {size} -d".split()
     return _both([*line, target.rdma], [*line, source.rdma], target.ipv4, seconds)
 
 
 def send(source, target, qps=1, messages=100, size=64, seconds=BOTH_S, more=()):
-    """So many messages over each of so many RC connections, every one a flow."""
+    """Sends `messages` over each of `qps` RC connections; each of these is a flow."""
     line = f"ib_send_bw -x {GID} -q {qps} -n {messages} -s {size} -d".split()
     ends = [*line, target.rdma, *more], [*line, source.rdma, *more]
     return _both(*ends, target.ipv4, seconds)
 
 
 def connections(process):
-    """Of a process, its QPs that have a peer, as rdma tells of them: lqpn, rqpn, ifname.
-    Who only receives stays RTR."""
+    """The QPs of a process that have a peer, as rdma shows them: lqpn, rqpn, ifname. A QP that only
+    receives stays in the state RTR."""
     shown = json.loads(run("rdma", "-j", "resource", "show", "qp"))
     mine = [qp for qp in shown if qp.get("pid") == process.pid]
     return [qp for qp in mine if qp["state"] in ("RTR", "RTS")]
 
 
 class Traffic:
-    """Two programs that talk until they are stopped or killed; a context. They talk as fast
-    as they can: client.freeze() leaves the connections without their traffic."""
+    """Two programs that exchange messages until they are stopped or killed; a context manager. They
+    send as fast as they can: client.freeze() keeps the connections without traffic."""
 
     def __init__(self, folder, server, client, address=()):
         self._pack, self._port = Pack(), next(_ports)
@@ -71,7 +73,7 @@ class Traffic:
         return listening(self._port)
 
     def kill(self):
-        """kill -9 to both, as a job dies."""
+        """Kills both with kill -9, as when a job dies."""
         self.client.kill()
         self.server.kill()
 
@@ -80,7 +82,7 @@ class Traffic:
 
 
 class Stream(Traffic):
-    """ib_send_bw over RC connections. It polls, busily: freeze both ends soon."""
+    """ib_send_bw over RC connections. It polls, which uses all CPU time: freeze both ends soon."""
 
     def __init__(self, folder, source, target, qps=1, size=64, more=()):
         line = f"ib_send_bw -x {GID} -q {qps} -s {size} --run_infinitely -d".split()
@@ -89,7 +91,7 @@ class Stream(Traffic):
 
 
 class Rping(Traffic):
-    """An RC connection that the connection manager makes."""
+    """An RC connection by the connection manager."""
 
     def __init__(self, folder, source, target, size=64):
         server = f"rping -s -a {target.ipv4} -S {size}"
@@ -102,7 +104,7 @@ class Rping(Traffic):
 
 
 def _both(server, client, address, seconds):
-    """Two ends that find each other over TCP, and end by themselves."""
+    """Runs two programs that find each other over TCP and end by themselves."""
     port = next(_ports)
     waiting = subprocess.Popen(
         [*server, "-p", str(port)],

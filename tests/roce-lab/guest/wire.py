@@ -1,20 +1,19 @@
-"""What probes and replies over RoCE look like from outside: nftables count them as they
-leave an RNIC, in every spine, and as they arrive, by flow, kind, length, class and label.
-No daemon has a part in it."""
+"""Probes and replies over RoCE, seen from outside: nftables count them as they leave an RNIC, in
+every spine, and as they arrive, by flow, kind, length, class and label. No daemon is involved."""
 
 import dataclasses
 import json
 
 from lab.netns import run
 
-# The length of UDP: its header, BTH, DETH, the message, ICRC.
+# UDP's length field: the UDP header, BTH, DETH, the message, and ICRC.
 AROUND = 8 + 12 + 8 + 4
 
-# A packet's mark has room for one number: the probe's flow label as its bytes come, so
-# that the lowest byte is free for the rest.
+# The mark of a packet has room for one number: the flow label of the probe in the order of its
+# bytes, which leaves the lowest byte free for the flags.
 REPLY, SMALL, FULL, LOSSLESS, BEST_EFFORT = 1, 2, 4, 8, 16
 
-# UD messages that begin as ours do: see roce_packet.h. Traces are none.
+# UD messages with the first bytes of our probes: see roce_packet.h. Traces do not have them.
 TABLE = """
 table ip {table}
 delete table ip {table}
@@ -47,30 +46,30 @@ table ip {table} {{
 class Packet:
     source: str  # names of RNICs
     target: str
-    port: int  # from which it comes
+    port: int  # the source port
     label: int
     reply: bool
     size: str  # small, full or other
-    dscp: int  # None: another one
+    dscp: int  # None: of another class
 
 
 class Wire:
-    """sizes: of messages, small (64 asked for, 80 with a MAC) and full. classes: DSCPs,
-    lossless and best effort."""
+    """sizes: of small messages (64 bytes, 80 with a MAC) and full ones. classes: DSCPs, lossless
+    and best effort."""
 
     def __init__(self, fabric, sizes=(80, 4096), classes=(26, 0)):
         self._fabric, self._sizes, self._classes = fabric, sizes, classes
         self._names = {rnic.ipv4: name for name, rnic in fabric.rnics.items()}
 
     def count(self):
-        """From now on, and from zero."""
+        """Counts from now on, starting at zero."""
         self._lay(None, "left", "output")
         self._lay(None, "arrived", "prerouting")
         for spine in self._fabric.spines:
             self._lay(spine, "through", "prerouting")
 
     def left(self):
-        """{Packet: how many}: handed by RNICs to their cables."""
+        """{Packet: number} of packets that RNICs have sent."""
         return self._seen(None, "left")
 
     def arrived(self):
@@ -122,7 +121,7 @@ class Wire:
 
 
 def total(packets, **like):
-    """How many of them are like this."""
+    """The number of packets with these values."""
     return sum(
         count
         for packet, count in packets.items()
@@ -131,7 +130,7 @@ def total(packets, **like):
 
 
 def grouped(packets, *names, **like):
-    """{the packets' values of these names: how many}, of those that are like this."""
+    """{values of these names: number}, over the packets with these values."""
     sums = {}
     for packet, count in packets.items():
         if all(getattr(packet, name) == value for name, value in like.items()):

@@ -1,5 +1,5 @@
-"""All daemons on the Soft-RoCE fabric: one region controller, one aggregator per ToR, one
-agent per host that has only this host's RNICs, and a webhook that listens."""
+"""All daemons on the Soft-RoCE fabric: one region controller, one aggregator per ToR, one agent per
+host with the RNICs of this host only, and a webhook."""
 
 from lab.rackmesh import Lab
 from lab.wait import until
@@ -7,26 +7,26 @@ from lab.world import World
 
 
 class RoceLab(Lab):
-    """As every Lab; its agents share a namespace, and each is told its RNICs."""
+    """A Lab whose agents share a namespace, and whose configs list each agent's RNICs."""
 
     def _rnic(self, rnic):
         return {**super()._rnic(rnic), "transport": self.fabric.transport}
 
     def close(self):
-        """Agents one after the other: each takes its hooks out of functions that the others
-        would be using meanwhile, which emulation does not always survive (README.md)."""
+        """Stops agents one after the other: each removes its hooks from functions that others would
+        be using, which emulation does not always survive (README.md)."""
         for agent in self.agents.values():
             agent.stop()
         super().close()
 
     def agent_ctl(self, host, *words):
-        """What rackmeshctl says when it asks this host's agent."""
+        """The output of rackmeshctl that asks this host's agent."""
         asked = ["--through", "agent", "--agent", f"unix:{self.agents[host].socket}"]
         return self.ctl(host, *asked, *words)
 
     def wait_traced(self, seconds):
-        """Until every agent knows the way of every flow that leaves its racks, and has told
-        of them. The ports of a plan are wishes here: only agents know the real flows."""
+        """Waits until every agent has traced all its flows between racks, and the aggregators have
+        the paths. The ports of a plan are only requested ones: agents alone know the real flows."""
         for host, agent in self.agents.items():
             until(
                 f"the flows of {host} are traced",
@@ -38,7 +38,7 @@ class RoceLab(Lab):
         super().wait_traced(seconds)
 
     def services(self, host):
-        """The service flows that its agent knows."""
+        """The service flows that the host's agent knows."""
         return self.agents[host].get("/v1/services").json["services"]
 
 
@@ -48,7 +48,7 @@ def all_traced(agent):
 
 
 class RoceWorld(World):
-    """fabric: one that is laid, and stays when this closes. Options: see World, Lab."""
+    """fabric: exists already, and stays when this closes. Options: see World, Lab."""
 
     LAB = RoceLab
 

@@ -1,1 +1,1 @@
-"""A small machine under emulation: Debian's own kernel over this machine's root."""
+"""A small emulated machine: Debian's own kernel, over the root file system of this machine."""

@@ -1,6 +1,7 @@
-"""The first root: busybox, the first modules, and the script that goes over to the real one.
+"""The first root file system: busybox, the first modules, and the script that switches to the real
+root.
 
-A cpio archive (format "newc") written by hand: it is simple, and needs no program."""
+It is a cpio archive (format "newc"), written here: the format is simple, and no program is needed."""
 
 import lzma
 import pathlib
@@ -20,7 +21,7 @@ def _entry(name, mode, data=b""):
 
 
 def _module(path):
-    """Its bytes as insmod wants them: busybox unpacks nothing."""
+    """The module's bytes, decompressed: busybox's insmod does not decompress."""
     if path.suffix == ".xz":
         return lzma.decompress(path.read_bytes())
     if path.suffix == ".zst":
@@ -29,7 +30,7 @@ def _module(path):
 
 
 def write(kernel, path):
-    """kernel: a folder that kernel.py made."""
+    """kernel: a folder made by kernel.py."""
     parts = [_entry(name, DIRECTORY) for name in ("bin", "modules", "host", "rw", "root", "out")]
     parts += [_entry(name, DIRECTORY) for name in ("proc", "sys", "dev")]
     parts.append(_entry("bin/busybox", FILE, pathlib.Path(shutil.which(BUSYBOX)).read_bytes()))

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A Debian kernel package made ready to boot: vmlinux, its modules, the first modules' order.
+"""Unpacks a Debian kernel package: vmlinux, its modules, and the order of the first modules.
 
 usage: kernel.py PACKAGE.deb FOLDER     FOLDER appears only when it is complete
 
-The image itself is started, not the compressed bzImage: unpacking that under emulation
-takes longer than all the rest of a boot."""
+vmlinux is booted instead of the compressed bzImage: decompression under emulation takes longer than
+all the rest of a boot."""
 
 import lzma
 import pathlib
@@ -14,24 +14,24 @@ import subprocess
 import sys
 import zlib
 
-# What the first minute of a boot needs, before there is a root with modules.
+# Modules that the boot needs before there is a root with modules.
 FIRST = ("virtio_pci", "virtio_mmio", "virtio_console", "9pnet_virtio", "9p", "overlay")
 
-# Most of a kernel package by size, and nothing of it is in the machine.
+# Most of a kernel package by size, and for devices that the machine does not have.
 UNWANTED = ("gpu", "media", "scsi", "usb", "iio", "staging", "hwmon", "mtd", "input")
 UNWANTED_ELSEWHERE = ("kernel/sound", "kernel/drivers/net/wireless")
 
 SETUP_SECTORS = 0x1F1
-PAYLOAD = 0x248  # its offset and its length, 32 bits each
+PAYLOAD = 0x248  # the place of the payload's offset and length, 32 bits each
 SECTOR = 512
 
 
 def vmlinux(image):
-    """The ELF file inside a bzImage."""
+    """Returns the ELF file of a bzImage."""
     sectors = image[SETUP_SECTORS] or 4
     offset, length = struct.unpack_from("<II", image, PAYLOAD)
     start = (sectors + 1) * SECTOR + offset
-    packed = image[start : start + length - 4]  # its last word is the size, unpacked
+    packed = image[start : start + length - 4]  # the last word is the uncompressed size
     if packed.startswith(b"\xfd7zXZ"):
         elf = lzma.LZMADecompressor().decompress(packed)
     elif packed.startswith(b"\x1f\x8b"):
@@ -46,7 +46,7 @@ def vmlinux(image):
 
 
 def unpack(package, folder):
-    """Of the package: the image and the modules."""
+    """Unpacks the image and the modules of the package."""
     unwanted = [f"kernel/drivers/{name}" for name in UNWANTED] + list(UNWANTED_ELSEWHERE)
     tar = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE)
     subprocess.run(
@@ -60,7 +60,7 @@ def unpack(package, folder):
 
 
 def first_modules(folder, release):
-    """Paths of the first modules, what each needs before it."""
+    """Paths of the first modules, each after the modules that it needs."""
     order = []
     for name in FIRST:
         shown = subprocess.run(
@@ -69,7 +69,7 @@ def first_modules(folder, release):
             text=True,
             check=True,
         ).stdout
-        for line in shown.splitlines():  # "insmod PATH", or "builtin NAME"
+        for line in shown.splitlines():  # lines are "insmod PATH" or "builtin NAME"
             verb, _, path = line.strip().partition(" ")
             if verb == "insmod" and path.strip() not in order:
                 order.append(path.strip())
@@ -82,7 +82,7 @@ def make(package, folder):
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     unpack(package, draft)
-    if not (draft / "lib").exists():  # newer packages have it in /usr
+    if not (draft / "lib").exists():  # newer packages have the modules in /usr/lib
         (draft / "lib").symlink_to("usr/lib")
     (release,) = [path.name for path in (draft / "lib" / "modules").iterdir()]
     subprocess.run(["depmod", "-b", draft, release], check=True)

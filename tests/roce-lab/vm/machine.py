@@ -1,11 +1,11 @@
-"""One boot: a command runs in the machine, and its exit status comes back.
+"""One boot: runs a command in the machine, and returns its exit status.
 
-The machine reads this machine's root, as it was when the machine started, and writes
-into memory. Only its folder `out` is shared both ways, under the same path.
+The machine reads the root of the host, as it was when the machine started, and writes to memory.
+Only its folder `out` is shared in both directions, under the same path.
 
-Its clock is the host's, or virtual: then it counts instructions, 1 ns each, on one
-processor, and jumps to the next timer where there is nothing to run. A host that stands
-still, or that is slow, costs wall time and nothing else: nothing inside can see it."""
+Its clock is the host's, or virtual: then it counts instructions, 1 ns each, on one processor, and
+jumps to the next timer when there is nothing to run. A host that stalls or is slow only costs real
+time: programs inside cannot notice."""
 
 import contextlib
 import glob
@@ -30,17 +30,17 @@ CLOCKS = {
     "host": "-accel tcg,thread=multi -smp 2",
     "virtual": "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1",
 }
-# The fastest that is emulated: REP strings byte by byte, a fifth level of pages, and checks at
-# every copy to and from a process cost instructions, and nothing here is about them.
+# The fastest processor to emulate: REP strings byte by byte, a fifth level of page tables, and
+# checks at every copy to and from a process cost instructions, and no test needs them.
 PROCESSOR = "max,-erms,-la57,-smap,-smep,-pku,-umip"
 DAEMONS = ("host-agent", "tor-aggregator", "region-controller", "analyzer")
-# norandmaps: a program lies at the same addresses each time it runs, so that what was translated
-# of it is found again. Without it four tenths of a machine's time go into translating anew.
+# norandmaps: a program is at the same addresses each time, so that its translated code is used
+# again. Otherwise four tenths of a machine's time are spent on translation.
 APPEND = (
     "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable norandmaps"
     " random.trust_cpu=on nokaslr audit=0 selinux=0 apparmor=0 module.sig_enforce=0"
     " softlockup_panic=1 softlockup_all_cpu_backtrace=1 watchdog_thresh=15"
-    # Else a host that is late with the first ticks makes it panic: "timer doesn't work".
+    # Without it the kernel panics if a slow host delays its first ticks: "timer doesn't work".
     " no_timer_check"
 )
 OURS = {"job", "initrd", "console", "qemu", "status"}
@@ -51,16 +51,17 @@ PASSED_ON = (
 
 
 def kernel(name):
-    """usual and backports are those that ./dev keeps; else a folder that kernel.py made."""
+    """Returns the folder of a kernel: usual and backports are those of ./dev; otherwise name is a
+    folder made by kernel.py."""
     folder = {"usual": LAB / "kernel", "backports": LAB / "kernel-backports"}.get(name, name)
     if not (pathlib.Path(folder) / "vmlinux").exists():
         raise FileNotFoundError(f"no kernel in {folder}; ./dev lab --kernel {name} makes one")
     return pathlib.Path(folder).resolve()
 
 
-# What is run while time is judged, beside our own programs; and what such load as they run.
+# Programs that run, beside our own, while a test measures time, and the files that they load.
 TOOLS = "bash cat env ethtool head ip nft /usr/bin/python3 rdma rping setpriv sh tc unshare"
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # as guest.sh says
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # as in guest.sh
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 LOADED_LATER = (
     f"{LIBRARIES}/libibverbs/*",
@@ -69,7 +70,7 @@ LOADED_LATER = (
     "/usr/lib/locale/C.utf8/*",
     "/usr/lib/ssl/*",
     "/usr/share/zoneinfo/Etc/UTC",
-    # tests/support/confine.py, which starts every daemon
+    # tests/support/confine.py starts every daemon.
     f"{SUPPORT}/confine.py",
     f"{SUPPORT.parents[1]}/*/*.service",
     f"{LIBRARIES}/libseccomp.so.2",
@@ -83,7 +84,7 @@ DEBIAN_LINKS = ("/bin", "/sbin", "/lib", "/lib64")
 
 
 def on_the_way(path):
-    """Every link on the way to the file, and the file."""
+    """Yields every symbolic link on the way to the file, and the file."""
     path = pathlib.Path(path)
     while path.is_symlink():
         yield path
@@ -97,11 +98,11 @@ def programs(build):
 
 
 def read_from_memory(build):
-    """A shell line after which the programs, and what they load, are read from memory.
+    """A shell line after which the programs, and the files that they load, are read from memory.
 
-    The host's files are asked for over 9p, each open and each link anew, however much of
-    their content is cached; and time jumps meanwhile where it is virtual. The root is an
-    overlay in memory: a new time of access copies a file there."""
+    Files of the host are read over 9p, with a request for each open and each link, even if the
+    content is cached; a virtual clock jumps meanwhile. The root is an overlay in memory: updating a
+    file's access time copies the file there."""
     tools = (shutil.which(each, path=PATH) for each in TOOLS.split())
     found = [*filter(None, tools), *map(str, programs(build))]
     loaded = subprocess.run(["ldd", *found], capture_output=True, text=True).stdout
@@ -117,7 +118,7 @@ def read_from_memory(build):
 
 
 def warm_programs(build):
-    """A shell line that runs once every program that will be run while time is judged."""
+    """A shell line that runs once every program that will run while a test measures time."""
     run = "".join(f"{shlex.quote(str(each))} --help; " for each in programs(build))
     return (
         f"{read_from_memory(build)}; {run}"
@@ -127,28 +128,28 @@ def warm_programs(build):
 
 
 def waited_s(pid):
-    """The longest that one of its threads has been kept waiting for a processor, in all."""
+    """Seconds: the longest that any thread of the process has waited for a processor, in all."""
     waits = [0]
     for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        with contextlib.suppress(OSError):  # a thread that has ended
+        with contextlib.suppress(OSError):  # the thread has ended
             waits.append(int(path.read_text().split()[1]))
     return max(waits) / 1e9
 
 
 class Lost(Exception):
-    """The machine ended without a status: a panic, or its time was up."""
+    """The machine ended without a status: by a panic or a time-out."""
 
 
 class Machine:
-    """name: of the kernel, see above. out: a folder of this one's own. clock: see above.
-    processor: the one it stays on, for a virtual clock: its threads take turns, and to wake
-    one on another processor costs more."""
+    """name: of the kernel, see kernel(). out: a folder for this machine only. clock: see above.
+    processor: on which the machine stays, for a virtual clock: its threads run in turn, and
+    waking one on another processor costs more."""
 
     def __init__(self, name, out, clock="host", processor=None):
         self.kernel, self.clock, self.processor = kernel(name), clock, processor
         self.out = pathlib.Path(out).absolute()
         self.console = self.out / "console"
-        self.waited_s = 0.0  # for how long one of its threads wanted a processor of the host
+        self.waited_s = 0.0  # seconds for which one of its threads waited for a processor of the host
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir(parents=True)
 
@@ -204,8 +205,8 @@ class Machine:
     # ---- running ----------------------------------------------------------------
 
     def run(self, job, seconds, listen=sys.stdout.buffer, warm=""):
-        """A shell command line; what it says goes to `listen` as it comes. warm: one that
-        is done first, for what has been read once is read from memory from then on."""
+        """Runs a shell line; its output goes to `listen` as it comes. warm: a shell line that runs
+        first, since what has been read once is read from memory later."""
         self._write_job(job, False, warm)
         initramfs.write(self.kernel, self.out / "initrd")
         with subprocess.Popen(
@@ -237,14 +238,14 @@ class Machine:
             listen.flush()
 
     def sit_down(self, job):
-        """The same on this terminal, for a person."""
+        """Runs the shell line on this terminal."""
         self._write_job(job, True)
         initramfs.write(self.kernel, self.out / "initrd")
         subprocess.run(self._line(True))
         return self._status(None)
 
     def tidy(self):
-        """Removes its folder, unless the command has left something there."""
+        """Removes the machine's folder, unless the command has left files there."""
         if {path.name for path in self.out.iterdir()} <= OURS:
             shutil.rmtree(self.out)
 
@@ -258,7 +259,7 @@ class Machine:
         raise Lost(f"the machine {why}; see {self.console}")
 
     def _last_words(self):
-        """Why it went: a panic says so on the console, QEMU on its stderr."""
+        """The reason for the end: a panic is on the console, QEMU's errors are on its stderr."""
         said = self._text(self.console)
         for word in ("Kernel panic", "BUG:", "Oops", "init:"):
             for line in said.splitlines():

@@ -1,4 +1,4 @@
-"""The machine from outside: whatever becomes of it, its caller is told."""
+"""The machine from outside: however it ends, its caller gets to know."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ import pytest
 from .kernel import SECTOR, vmlinux
 from .machine import Lost, Machine, waited_s
 
-BOOT_S = 600  # patience
+BOOT_S = 600  # seconds
 KERNEL = os.environ.get("RACKMESH_LAB_KERNEL", "usual")
 
 
