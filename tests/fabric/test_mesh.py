@@ -46,7 +46,7 @@ def shows(world, before, pair):
 
 
 def worst_racks(world, *words):
-    """The output of rackmeshctl for pairs of racks: its head, and {column: figure} of each."""
+    """The output of rackmeshctl for pairs of racks: its first line, and the words of each row."""
     told = world.lab.ctl_run("analyzer", "mesh", "--region", "lab", *words)
     lines = told.stdout.splitlines()
     return lines[0], [line.split() for line in lines[4:]]

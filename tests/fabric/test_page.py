@@ -391,9 +391,8 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     assert lost["tor1"][2] != "0", figures
     assert any("Racks with the highest loss" in text and "tor1 " in text for text in page.texts("main p"))
     # Moves from rack to rack by keyboard, and opens the past of one.
-    last = page.texts(NAMES)[-1]  # of good racks the one that lost least
     page.driver.execute_script("document.querySelector('.rack a').focus()")
-    last = page.texts(NAMES)[-1]  # of those that are well the one that lost least
+    last = page.texts(NAMES)[-1]  # of good racks the one that lost least
     page.press(Keys.END, Keys.ENTER)
     seen(page, "a rack then", "h1", lambda texts: texts and texts[0] == f"{last} in the past")
     assert page.driver.current_url.endswith("/900"), page.driver.current_url

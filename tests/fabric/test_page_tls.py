@@ -92,7 +92,7 @@ def a_token_that_is_taken_away_is_missed_at_once(region, page):
 
 
 def asked(region, path, method="GET", shown=None, **headers):
-    """(status, error text) for a client at the centre; shown: its certificate."""
+    """(status, error or body, headers) for a client at the centre; shown: its certificate."""
     context = ssl.create_default_context(cafile=region.lab.authority.certificate_path)
     if shown is not None:
         context.load_cert_chain(shown.certificate, shown.key)
