@@ -5,7 +5,7 @@
 #define TESTS_FUZZ_AGGREGATOR_RUN_H
 
 #include "schemas/wire.h"
-#include "tests/fuzz/say.h"
+#include "tests/fuzz/damaged_send.h"
 #include "tests/support/fake_world.h"
 #include "tor-aggregator/aggregator_config.h"
 
@@ -31,7 +31,7 @@ struct world {
 	struct wire_ack sent[2]; /* the last one of each lane */
 };
 
-/* ---- aggregator_words.c ---- */
+/* ---- aggregator_values.c ---- */
 
 struct wire_address run_address(uint64_t guid);
 struct wire_rnic run_rnic(

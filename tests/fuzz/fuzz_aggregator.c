@@ -183,7 +183,7 @@ ask(struct fuzz_bytes *script)
 /* ---- the script ----------------------------------------------------------------- */
 
 static void
-meddle(struct rm_link *link, uint8_t what)
+disturb_link(struct rm_link *link, uint8_t what)
 {
 	if (link == NULL)
 		return;
@@ -240,7 +240,8 @@ step(struct world *world, struct fuzz_bytes *script)
 		    more & 8 ? "x" : "{}", more & 1 ? 2 : -1);
 		break;
 	case 10:
-		meddle(more & 8 ? fake_world_dialed(more) : fake_world_accepted(more),
+		disturb_link(
+		    more & 8 ? fake_world_dialed(more) : fake_world_accepted(more),
 		    fuzz_u8(script));
 		break;
 	case 11:

@@ -20,7 +20,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/metrics/sketch.h"
-#include "tests/fuzz/say.h"
+#include "tests/fuzz/damaged_send.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_world.h"
 
@@ -51,7 +51,7 @@ struct world {
 	struct analyzer_config config;
 	struct analyzer *analyzer;
 	struct wire_writer *writer;
-	struct sender speakers[4];
+	struct sender senders[4];
 	uint64_t drill; /* the last number that was requested */
 };
 
@@ -184,9 +184,9 @@ head_of(struct world *world, const struct rm_link *link, size_t lane, uint8_t fl
 		who++;
 	if (flags & 32)
 		head.region = "r9";
-	head.seq = world->speakers[who].seq[lane] += flags >> 6 == 3   ? 5
-						     : flags >> 6 == 0 ? 1
-								       : 0;
+	head.seq = world->senders[who].seq[lane] += flags >> 6 == 3   ? 5
+						    : flags >> 6 == 0 ? 1
+								      : 0;
 	if (flags >> 6 == 2 && head.seq > 1)
 		head.seq--;
 	return head;

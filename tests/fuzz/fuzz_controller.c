@@ -22,7 +22,7 @@
 #include "region-controller/region_controller_internal.h"
 #include "region-controller/registry/probe_keys.h"
 #include "region-controller/registry/registry.h"
-#include "tests/fuzz/say.h"
+#include "tests/fuzz/damaged_send.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_world.h"
 

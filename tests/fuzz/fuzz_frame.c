@@ -58,7 +58,7 @@ fuzz_mend(uint8_t *stream, size_t len)
 
 /* The same length and content. A stream without checksums has zeros in their place. */
 static void
-fuzz_go_round(const struct rm_frame *frame, int sealed)
+check_round_trip(const struct rm_frame *frame, int sealed)
 {
 	struct evbuffer *out = evbuffer_new();
 	struct rm_frame back;
@@ -99,7 +99,7 @@ fuzz_take_all(struct evbuffer *in, const uint8_t *stream, size_t len, size_t *at
 		*at += RM_FRAME_HEADER_BYTES;
 		fuzz_require(memcmp(frame.data, stream + *at, frame.len) == 0);
 		*at += frame.len;
-		fuzz_go_round(&frame, (int)(frame.len & 1));
+		check_round_trip(&frame, (int)(frame.len & 1));
 		free(frame.data);
 	}
 	fuzz_require(r == -EAGAIN || r == -EMSGSIZE || r == -EBADMSG || r == -ENOMEM);

@@ -58,7 +58,7 @@ choose(const struct wire_target *wire, void *arg)
  */
 
 static void
-trouble(struct run *run)
+set_port_errors(struct run *run)
 {
 	static const int errors[] = { 0, 0, -ENOBUFS, -EMFILE, -EAGAIN, -ENETUNREACH };
 	uint8_t what = fuzz_u8(&run->bytes);
@@ -104,7 +104,7 @@ look_at_counts(struct run *run)
 }
 
 static void
-steer(struct run *run)
+control_prober(struct run *run)
 {
 	uint8_t what = fuzz_u8(&run->bytes);
 
@@ -135,7 +135,7 @@ steer(struct run *run)
 		prober_pause(run->prober, false);
 		break;
 	default:
-		trouble(run);
+		set_port_errors(run);
 	}
 }
 
@@ -177,7 +177,7 @@ event(struct run *run)
 		look_at_counts(run);
 		break;
 	default:
-		steer(run);
+		control_prober(run);
 	}
 }
 

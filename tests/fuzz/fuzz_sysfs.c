@@ -97,7 +97,7 @@ build(const char *root, struct fuzz_bytes *bytes)
 }
 
 static void
-unbuild(const char *root)
+remove_links(const char *root)
 {
 	char path[256];
 
@@ -181,6 +181,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		look_at(&facts, &bytes);
 	else if (r != -ENODEV && r != -ENOENT)
 		abort();
-	unbuild(root);
+	remove_links(root);
 	return 0;
 }

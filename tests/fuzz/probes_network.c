@@ -21,7 +21,7 @@ pick(struct run *run, const struct fake_port *port, size_t *ret)
 /* False: the packet arrives changed, or from another sender. With QPs, ports are not
  * checked. */
 static bool
-spoil(struct run *run, uint8_t *data, struct port_arrival *arrival)
+change_packet(struct run *run, uint8_t *data, struct port_arrival *arrival)
 {
 	uint8_t what = fuzz_u8(&run->bytes), with;
 	size_t len = arrival->len, at;
@@ -92,7 +92,7 @@ carry(struct run *run, struct fake_port *from, struct fake_port *to,
 		.qpn = run->roce ? 17 : 0,
 		.ttl = 64,
 		.source = WIRE_STAMP_KERNEL };
-	if (spoil(run, data, &arrival) || !run->verifies)
+	if (change_packet(run, data, &arrival) || !run->verifies)
 		run->genuine += role == PORT_PROBER;
 	len = arrival.len;
 	answered = run->answered;

@@ -1,6 +1,6 @@
 /*
  * probes_run - a prober and a reflector for fuzz_probes.c, the messages of other peers
- * to them (probes_tell.c) and the network between them (probes_network.c).
+ * to them (probes_messages.c) and the network between them (probes_network.c).
  */
 #ifndef TESTS_FUZZ_PROBES_RUN_H
 #define TESTS_FUZZ_PROBES_RUN_H

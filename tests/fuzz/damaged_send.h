@@ -1,8 +1,9 @@
 /*
- * say - sends a message to a daemon in a fake world, sometimes a little damaged.
+ * damaged_send - sends a message to a daemon in a fake world, sometimes a little
+ * damaged.
  */
-#ifndef TESTS_FUZZ_REPORT_H
-#define TESTS_FUZZ_REPORT_H
+#ifndef TESTS_FUZZ_DAMAGED_SEND_H
+#define TESTS_FUZZ_DAMAGED_SEND_H
 
 #include <stdlib.h>
 #include <string.h>
