@@ -43,7 +43,7 @@ struct caller {
 };
 
 struct flood {
-	struct sockaddr_in door;
+	struct sockaddr_in server;
 	SSL_CTX *ctx;
 	int poll;
 	struct caller *callers;
@@ -92,8 +92,8 @@ caller_comes(struct flood *flood, struct caller *caller, enum kind kind)
 	*caller = (struct caller){ .fd = fd, .kind = kind };
 	if (fd < 0)
 		return false;
-	if ((connect(fd, (const struct sockaddr *)&flood->door, sizeof(flood->door)) <
-		    0 &&
+	if ((connect(fd, (const struct sockaddr *)&flood->server,
+		 sizeof(flood->server)) < 0 &&
 		errno != EINPROGRESS) ||
 	    epoll_ctl(flood->poll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		close(fd);
@@ -256,14 +256,14 @@ greeting_make(uint8_t greeting[GREETING_BYTES])
 static int
 flood_open(struct flood *flood, char **argv)
 {
-	flood->door = (struct sockaddr_in){ .sin_family = AF_INET,
+	flood->server = (struct sockaddr_in){ .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)atoi(argv[2])) };
 	flood->count = (size_t)atol(argv[3]);
 	flood->per_second = atof(argv[4]);
 	flood->callers = calloc(flood->count, sizeof(*flood->callers));
 	flood->poll = epoll_create1(EPOLL_CLOEXEC);
 	flood->ctx = SSL_CTX_new(TLS_client_method());
-	if (inet_pton(AF_INET, argv[1], &flood->door.sin_addr) != 1 ||
+	if (inet_pton(AF_INET, argv[1], &flood->server.sin_addr) != 1 ||
 	    flood->count == 0 || flood->callers == NULL || flood->poll < 0 ||
 	    flood->ctx == NULL ||
 	    SSL_CTX_use_certificate_chain_file(flood->ctx, argv[5]) != 1 ||

@@ -177,7 +177,7 @@ remember(struct fake_etcd *fake, const struct kv *kv)
 {
 	struct fake_etcd_state *state = fake->state;
 
-	if (fake->mute)
+	if (fake->no_events)
 		return;
 	if (state->history_count < EVENTS)
 		state->history[state->history_count++] = *kv;
@@ -380,7 +380,7 @@ serve_txn(struct fake_etcd *fake, struct evhttp_request *req, const json_t *body
 			store_delete(fake, key);
 		}
 	}
-	if (fake->deaf_txn) {
+	if (fake->silent_txn) {
 		hold(fake, req);
 		return;
 	}
@@ -434,7 +434,7 @@ serve_watch(struct fake_etcd *fake, struct evhttp_request *req, const json_t *bo
 
 	fake->watches++;
 	fake->watched_from = number_of(create, "start_revision");
-	if (fake->deaf_watch) {
+	if (fake->silent_watch) {
 		evbuffer_free(out);
 		hold(fake, req);
 		return;

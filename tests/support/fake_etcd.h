@@ -22,10 +22,10 @@ struct fake_etcd {
 	int64_t shown_less; /* lists and reads show a revision that is lower by this */
 	/* Number of lists that show the state of fake_etcd_snapshot. */
 	unsigned behind;
-	bool mute;           /* watches get no events */
+	bool no_events;      /* watches get no events */
 	bool silent;         /* no request is answered */
-	bool deaf_txn;       /* transactions are executed, but not answered */
-	bool deaf_watch;     /* watch requests are not answered */
+	bool silent_txn;     /* transactions are executed, but not answered */
+	bool silent_watch;   /* watch requests are not answered */
 	bool lease_dead;     /* keepalives report that the lease is gone */
 	bool keepalive_lost; /* keepalives are not answered */
 	bool compacted;      /* watches are cancelled because of compaction */

@@ -494,7 +494,7 @@ dialer_on_drained(struct rm_link *link, void *arg)
 }
 
 static struct rm_dialer *
-nth_alone(size_t i)
+nth_without_link(size_t i)
 {
 	size_t count = 0;
 
@@ -517,7 +517,7 @@ fake_world_answer(size_t i, size_t which, const char *identity)
 		.on_close = dialer_on_close,
 		.on_drained = dialer_on_drained,
 	};
-	struct rm_dialer *dialer = nth_alone(i);
+	struct rm_dialer *dialer = nth_without_link(i);
 	struct rm_link *link;
 	int r;
 
@@ -543,7 +543,7 @@ fake_world_answer(size_t i, size_t which, const char *identity)
 void
 fake_world_unreachable(size_t i)
 {
-	struct rm_dialer *dialer = nth_alone(i);
+	struct rm_dialer *dialer = nth_without_link(i);
 
 	if (dialer != NULL)
 		dialer->callbacks.on_down(-ECONNREFUSED, dialer->arg);

@@ -49,7 +49,7 @@ begin(struct pair *pair, int i)
 }
 
 static void
-thaw(struct pair *pair, struct node *node)
+continue_node(struct pair *pair, struct node *node)
 {
 	node->life = LIVES;
 	peer_stalled(&node->peer, rm_mono_since(pair->now, node->stopped), pair->now);
@@ -59,7 +59,7 @@ thaw(struct pair *pair, struct node *node)
 }
 
 static void
-befall(struct pair *pair, uint8_t event)
+apply_event(struct pair *pair, uint8_t event)
 {
 	struct node *node = &pair->nodes[event & 1];
 
@@ -80,7 +80,7 @@ befall(struct pair *pair, uint8_t event)
 	case 3:
 	case 4:
 		if (node->life == STOPPED)
-			thaw(pair, node);
+			continue_node(pair, node);
 		else if (node->life == DEAD)
 			begin(pair, event & 1);
 		break;
@@ -233,7 +233,7 @@ peer_pair_run(const uint8_t *events, size_t len)
 	}
 	pair.linked_since = pair.spoken = pair.alone = pair.now;
 	for (size_t at = 0; at + 1 < len; at += 2) {
-		befall(&pair, events[at]);
+		apply_event(&pair, events[at]);
 		for (unsigned n = 0; n < events[at + 1]; n++)
 			step(&pair, steps++);
 	}

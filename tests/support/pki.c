@@ -315,9 +315,9 @@ pki_trust(
 }
 
 static void
-list_add(struct pki *pki, X509_CRL *list, const char *whom)
+list_add(struct pki *pki, X509_CRL *list, const char *certificate_name)
 {
-	BIO *pem = BIO_new_file(pki_path(pki, whom, ".pem"), "r");
+	BIO *pem = BIO_new_file(pki_path(pki, certificate_name, ".pem"), "r");
 	X509 *certificate = PEM_read_bio_X509(pem, NULL, NULL, NULL);
 	X509_REVOKED *revoked = X509_REVOKED_new();
 	ASN1_TIME *now = X509_gmtime_adj(NULL, 0);
@@ -332,8 +332,8 @@ list_add(struct pki *pki, X509_CRL *list, const char *whom)
 }
 
 const char *
-pki_revoke(
-    struct pki *pki, const char *name, struct pki_authority *by, const char *whom)
+pki_revoke(struct pki *pki, const char *name, struct pki_authority *by,
+    const char *certificate_name)
 {
 	X509_CRL *list = X509_CRL_new();
 	BIO *pem = BIO_new(BIO_s_mem());
@@ -347,8 +347,8 @@ pki_revoke(
 	X509_CRL_set_issuer_name(list, X509_get_subject_name(by->certificate));
 	X509_CRL_set1_lastUpdate(list, now);
 	X509_CRL_set1_nextUpdate(list, next);
-	if (whom != NULL)
-		list_add(pki, list, whom);
+	if (certificate_name != NULL)
+		list_add(pki, list, certificate_name);
 	assert_true(X509_CRL_sign(list, by->key, EVP_sha256()) > 0);
 	assert_int_equal(PEM_write_bio_X509_CRL(pem, list), 1);
 	bio_write(pki, pem, path, 0644);

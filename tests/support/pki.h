@@ -55,9 +55,10 @@ struct rm_tls_files pki_issue(
 void pki_trust(
     struct pki *pki, const struct pki_authority *one, const struct pki_authority *two);
 /* Writes FOLDER/name.crl: the list of by (NULL: of the first root), with the
- * certificate that was issued last as whom; NULL: an empty list. Returns the path. */
-const char *pki_revoke(
-    struct pki *pki, const char *name, struct pki_authority *by, const char *whom);
+ * certificate that was issued last as certificate_name; NULL: an empty list. Returns
+ * the path. */
+const char *pki_revoke(struct pki *pki, const char *name, struct pki_authority *by,
+    const char *certificate_name);
 
 const char *pki_path(struct pki *pki, const char *name, const char *end);
 void pki_write(struct pki *pki, const char *path, const char *text, int mode);

@@ -443,10 +443,10 @@ a_restored_etcd_gets_missing_data_from_a_leader_that_stays(void **state)
 	struct pair *p = *state;
 
 	begin(p);
-	p->etcd.mute = true;
+	p->etcd.no_events = true;
 	fake_etcd_delete(&p->etcd, KEY("topology/region"));
 	fake_etcd_delete(&p->etcd, rnic);
-	p->etcd.mute = false;
+	p->etcd.no_events = false;
 	p->etcd.cluster_id++;
 	fake_etcd_cut(&p->etcd);
 	LOOPBACK_WAIT(p->f.loop, has(p, KEY("topology/region"), "tor1"));

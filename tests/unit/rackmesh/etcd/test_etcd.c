@@ -446,7 +446,7 @@ a_watch_that_gets_no_answer_times_out(void **state)
 	struct fixture *f = *state;
 	const struct loopback_watch since = loopback_watch();
 
-	f->e.fake.deaf_watch = true;
+	f->e.fake.silent_watch = true;
 	watch(f, 1, 200 * RM_NS_PER_MS);
 	LOOPBACK_WAIT(f->e.loop, f->ends == 1);
 	assert_int_equal(f->end_r, -ETIMEDOUT);

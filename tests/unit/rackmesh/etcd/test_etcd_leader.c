@@ -189,7 +189,7 @@ the_fence_is_true_only_for_the_leader(void **state)
 	assert_true(is_let_through(f, fence));
 	/* Another cluster with the same revisions has another leader under this
 	 * number. */
-	f->e.fake.mute = true;
+	f->e.fake.no_events = true;
 	fake_etcd_plant(&f->e.fake, KEY, "two", fence[0].equals);
 	/* The write is accepted while the lease is the same. */
 	assert_true(is_let_through(f, fence));
@@ -324,7 +324,7 @@ a_candidate_that_won_without_an_answer_leads(void **state)
 {
 	struct fixture *f = *state;
 
-	f->e.fake.deaf_txn = true;
+	f->e.fake.silent_txn = true;
 	stand(f, &f->one, "one");
 	ETCD_UNTIL(&f->e, leads(&f->one));
 	assert_int_equal(f->e.fake.txns, 1);

@@ -166,7 +166,7 @@ lost_events_are_found_by_the_next_list(void **state)
 	struct fixture *f = *state;
 
 	begin(f, 200 * RM_NS_PER_MS, 0);
-	f->e.fake.mute = true;
+	f->e.fake.no_events = true;
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
 	fake_etcd_delete(&f->e.fake, PREFIX "b"); /* the lost deletion is found too */
 	fake_etcd_put(&f->e.fake, PREFIX "c", "c1");
@@ -206,7 +206,7 @@ events_out_of_order_never_bring_back_an_old_value(void **state)
 	int64_t r;
 
 	begin(f, 0, 0);
-	f->e.fake.mute = true;
+	f->e.fake.no_events = true;
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
 	fake_etcd_put(&f->e.fake, PREFIX "c", "c1");
 	fake_etcd_delete(&f->e.fake, PREFIX "c");
@@ -283,7 +283,7 @@ a_false_revision_that_is_plausible_is_corrected_by_the_next_list(void **state)
 	int64_t r;
 
 	begin(f, 300 * RM_NS_PER_MS, 0);
-	f->e.fake.mute = true;
+	f->e.fake.no_events = true;
 	fake_etcd_put(&f->e.fake, "/other", "y");
 	fake_etcd_put(&f->e.fake, "/other", "z");
 	r = f->e.fake.revision;
@@ -302,9 +302,9 @@ a_canceled_watch_is_listed_and_opened_anew(void **state)
 	struct fixture *f = *state;
 
 	begin(f, 0, 0);
-	f->e.fake.mute = true;
+	f->e.fake.no_events = true;
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
-	f->e.fake.mute = false;
+	f->e.fake.no_events = false;
 	fake_etcd_send(&f->e.fake,
 	    "{\"result\":{\"header\":{\"cluster_id\":\"1\",\"revision\":\"4\"},"
 	    "\"canceled\":true,\"cancel_reason\":\"tired\"}}\n");
@@ -322,9 +322,9 @@ a_compacted_watch_is_listed_and_opened_anew(void **state)
 	begin(f, 0, 0);
 	f->e.fake.compacted = true;
 	fake_etcd_cut(&f->e.fake);
-	f->e.fake.mute = true;
+	f->e.fake.no_events = true;
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
-	f->e.fake.mute = false;
+	f->e.fake.no_events = false;
 	ETCD_UNTIL(&f->e, counts(f)->breaks >= 2);
 	f->e.fake.compacted = false;
 	ETCD_UNTIL(&f->e, is_settled(f));
@@ -372,7 +372,7 @@ a_silent_watch_is_noticed_and_opened_again(void **state)
 
 	begin(f, 0, 300 * RM_NS_PER_MS);
 	f->e.fake.silent = true;
-	f->e.fake.mute = true; /* the stream stays open without any data */
+	f->e.fake.no_events = true; /* the stream stays open without any data */
 	since = loopback_watch();
 	fake_etcd_put(&f->e.fake, PREFIX "a", "a2");
 	LOOPBACK_WAIT(f->e.loop, counts(f)->breaks == 1);
@@ -380,7 +380,7 @@ a_silent_watch_is_noticed_and_opened_again(void **state)
 	assert_false(
 	    rm_etcd_mirror_is_fresh(f->mirror, rm_mono_now(), 250 * RM_NS_PER_MS));
 	f->e.fake.silent = false;
-	f->e.fake.mute = false;
+	f->e.fake.no_events = false;
 	ETCD_UNTIL(&f->e, is_settled(f));
 	assert_true(has(f, PREFIX "a", "a2"));
 }
@@ -411,9 +411,9 @@ another_cluster_is_read_from_the_start(void **state)
 
 	begin(f, 0, 300 * RM_NS_PER_MS);
 	f->e.fake.cluster_id = 77;
-	f->e.fake.mute = true;
+	f->e.fake.no_events = true;
 	fake_etcd_delete(&f->e.fake, PREFIX "b");
-	f->e.fake.mute = false;
+	f->e.fake.no_events = false;
 	f->e.fake.revision = 2;
 	fake_etcd_plant(&f->e.fake, PREFIX "a", "other", 2);
 	ETCD_UNTIL(&f->e, has(f, PREFIX "a", "other") && is_settled(f));

@@ -183,14 +183,14 @@ an_unknown_outcome_is_repeated_with_the_same_value(void **state)
 {
 	struct fixture *f = *state;
 
-	f->e.fake.deaf_txn = true;
+	f->e.fake.silent_txn = true;
 	put(f, A, "1");
 	ETCD_UNTIL(&f->e, f->e.fake.txns == 1);
 	put(f, A, "2");
 	ETCD_UNTIL(&f->e, f->e.fake.txns >= 2);
 	assert_true(has(f, A, "1"));
 	assert_int_equal(f->failing, 1);
-	f->e.fake.deaf_txn = false;
+	f->e.fake.silent_txn = false;
 	ETCD_UNTIL(&f->e, f->replies == 2);
 	assert_true(has(f, A, "2"));
 	assert_true(store_writes_counts(f->writes)->failed >= 1);
@@ -251,11 +251,11 @@ the_answer_to_a_dropped_write_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 
-	f->e.fake.deaf_txn = true;
+	f->e.fake.silent_txn = true;
 	put(f, A, "1");
 	ETCD_UNTIL(&f->e, f->e.fake.txns == 1);
 	store_writes_drop(f->writes);
-	f->e.fake.deaf_txn = false;
+	f->e.fake.silent_txn = false;
 	put(f, A, "2");
 	ETCD_UNTIL(&f->e, has(f, A, "2"));
 	ETCD_UNTIL(&f->e, f->replies == 2);
@@ -269,7 +269,7 @@ a_write_dropped_while_it_is_sent_may_have_been_done(void **state)
 {
 	struct fixture *f = *state;
 
-	f->e.fake.deaf_txn = true;
+	f->e.fake.silent_txn = true;
 	put(f, A, "1");
 	ETCD_UNTIL(&f->e, f->e.fake.txns == 1);
 	put(f, B, "2");
