@@ -296,7 +296,7 @@ probe_fixture_expect(const struct probe_fixture *fixture, enum wire_outcome outc
 			    fixture->count, fixture->results[i].outcome, outcome);
 	}
 	if (judged < fixture->count)
-		print_message("%zu of %zu results are of a host that stood still\n",
+		print_message("%zu of %zu results were affected by a stalled loop\n",
 		    fixture->count - judged, fixture->count);
 }
 

@@ -401,7 +401,7 @@ doubled_peer(int fd)
 #define PATIENT_TIMEOUT_NS (600 * RM_NS_PER_MS)
 
 static void
-be_patient(struct probe_fixture *fixture)
+use_patient_timeout(struct probe_fixture *fixture)
 {
 	const struct prober_options options = { .timeout_ns = PATIENT_TIMEOUT_NS };
 
@@ -503,7 +503,7 @@ a_reply_to_a_probe_that_was_given_up_is_reported_once(void **state)
 
 	if (!probe_fixture_root())
 		skip();
-	be_patient(fixture);
+	use_patient_timeout(fixture);
 	pid = peer_at(&target, late_peer);
 	probe(fixture, &target);
 	probe_fixture_run(fixture, two_are_overdue);
@@ -537,7 +537,7 @@ a_delay_inside_the_responder_is_not_overdue(void **state)
 
 	if (!probe_fixture_root())
 		skip();
-	be_patient(fixture);
+	use_patient_timeout(fixture);
 	pid = peer_at(&target, slow_peer);
 	probe(fixture, &target);
 	probe_fixture_run(fixture, three_came_too_late);

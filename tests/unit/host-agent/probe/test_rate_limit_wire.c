@@ -247,8 +247,8 @@ are_held(struct prober *const *probers, size_t count)
 /* Lets one or several probers send as much as they can, while the loop is stalled
  * repeatedly and then catches up. */
 static void
-do_the_worst(struct probe_fixture *fixture, struct prober *const *probers, size_t count,
-    const uint16_t *size)
+send_as_much_as_possible(struct probe_fixture *fixture, struct prober *const *probers,
+    size_t count, const uint16_t *size)
 {
 	struct wire_target *plan = hostile_plan(size, 1000);
 	struct rm_timer *timer;
@@ -301,7 +301,7 @@ one_rnic(void **state, uint16_t size)
 	prober = hostile_prober(fixture, fixture->far, NULL);
 	counts = prober_counts(prober);
 	onlooker_start(&onlooker);
-	do_the_worst(fixture, &prober, 1, &size);
+	send_as_much_as_possible(fixture, &prober, 1, &size);
 	onlooker_stop(&onlooker);
 	/* The prober probes as many of the valid targets as its limit allows. */
 	assert_int_equal(prober_targets(prober), PROBER_MAX_TARGETS);
@@ -360,7 +360,7 @@ all_rnics_of_a_host_share_one_rate_limit(void **state)
 		probers[i] = hostile_prober(fixture, ports[i], &host);
 	}
 	onlooker_start(&onlooker);
-	do_the_worst(fixture, probers, RNICS, &(uint16_t){ 44 });
+	send_as_much_as_possible(fixture, probers, RNICS, &(uint16_t){ 44 });
 	onlooker_stop(&onlooker);
 	expect_below(&onlooker, PACKETS, BYTES);
 	/* The limit held back no packet before the permitted number was sent. */

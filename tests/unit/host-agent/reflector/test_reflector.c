@@ -17,7 +17,7 @@
 static const struct wire_rnic_id own = { 2, 1 };
 static const struct wire_rnic_id known = { 7, 1 };
 
-static const struct wire_address friend = {
+static const struct wire_address roster_address = {
 	.family = 4, .bytes = { 10, 0, 0, 1 }, .port = PROBER_PORT
 };
 static const struct wire_address unknown = {
@@ -32,11 +32,11 @@ struct fixture {
 };
 
 static void
-answer_friends(struct fixture *fixture)
+set_roster(struct fixture *fixture)
 {
 	struct wire_peer roster[] = {
 		{ .id = { 9, 1 }, .address = { .family = 6, .bytes = { 0xfd } } },
-		{ .id = known, .address = friend },
+		{ .id = known, .address = roster_address },
 	};
 
 	assert_int_equal(reflector_set_roster(fixture->reflector, roster, 2), 0);
@@ -54,7 +54,7 @@ setup_sessions(void **state, size_t max_sessions)
 	if (reflector_new(&fixture->fake.port, own, max_sessions, &fixture->reflector) <
 	    0)
 		return -1;
-	answer_friends(fixture);
+	set_roster(fixture);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ ask(struct fixture *fixture, uint16_t ssid, uint32_t seq, uint8_t dscp)
 	const struct fake_sent *sent = &fixture->fake.sent[before % FAKE_PORT_KEPT];
 
 	build(fixture, ssid, seq, dscp, 88);
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	assert_int_equal(fixture->fake.sent_count, before + 1);
 	assert_int_equal(sent->len, 88);
 	assert_int_equal(stamp_format.read_reply(sent->data, sent->len, &reply), 0);
@@ -132,7 +132,7 @@ a_reply_is_as_long_as_its_probe_and_in_its_class(void **state)
 
 	for (size_t i = 0; i < 4; i++) {
 		build(fixture, 5, (uint32_t)i, 18, sizes[i]);
-		arrive(fixture, &friend);
+		arrive(fixture, &roster_address);
 		assert_int_equal(fixture->fake.sent[i].len, sizes[i]);
 		assert_int_equal(fixture->fake.sent[i].dscp, 18);
 		assert_int_equal(fixture->fake.sent[i].to.port, PROBER_PORT);
@@ -147,7 +147,7 @@ a_plain_probe_is_answered_in_the_class_it_arrived_in(void **state)
 
 	build(fixture, 0, 1, 18, 88);
 	fixture->len = STAMP_BASE_BYTES;
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	assert_int_equal(fixture->fake.sent_count, 1);
 	assert_int_equal(fixture->fake.sent[0].len, STAMP_BASE_BYTES);
 	assert_int_equal(fixture->fake.sent[0].dscp, 26);
@@ -173,7 +173,7 @@ reflectors_and_privileged_ports_are_refused(void **state)
 	static const uint16_t ports[] = { 0, 53, STAMP_PORT, 1023,
 		FAKE_PORT_REFLECTOR };
 	struct fixture *fixture = *state;
-	struct wire_address from = friend;
+	struct wire_address from = roster_address;
 
 	for (size_t i = 0; i < 5; i++) {
 		build(fixture, 5, 1, 0, 88);
@@ -191,12 +191,12 @@ short_packets_and_overlong_tlvs_are_refused(void **state)
 
 	build(fixture, 5, 1, 0, 88);
 	fixture->len = 43;
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	fixture->len = 0;
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	build(fixture, 5, 1, 0, 200);
 	fixture->data[90] = 0xff;
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	assert_int_equal(fixture->fake.sent_count, 0);
 	assert_int_equal(counts(fixture)->refused_malformed, 3);
 }
@@ -258,7 +258,7 @@ a_reply_is_not_answered(void **state)
 
 	build(fixture, 5, 1, 0, 88);
 	stamp_format.write_reply(fixture->data, fixture->len, &probe, &answer);
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	assert_int_equal(fixture->fake.sent_count, 0);
 	assert_int_equal(counts(fixture)->refused_malformed, 1);
 }
@@ -296,7 +296,7 @@ a_full_table_refuses_new_sessions_instead_of_dropping_busy_ones(void **state)
 	ask(fixture, 1, 1, 0);
 	ask(fixture, 2, 1, 0);
 	build(fixture, 3, 1, 0, 88);
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	assert_int_equal(counts(fixture)->refused_full, 1);
 	assert_int_equal(ask(fixture, 1, 2, 0).rx_count, 2);
 }
@@ -310,9 +310,9 @@ a_peer_that_left_the_roster_is_unknown(void **state)
 	assert_int_equal(reflector_set_roster(fixture->reflector, NULL, 0), 0);
 	fake_port_depart(&fixture->fake, PORT_REFLECTOR, 0, 1000);
 	build(fixture, 5, 2, 0, 88);
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	assert_int_equal(counts(fixture)->refused_unknown, 1);
-	answer_friends(fixture);
+	set_roster(fixture);
 	assert_int_equal(ask(fixture, 5, 3, 0).rx_count, 1);
 	assert_false(ask(fixture, 5, 4, 0).has_follow_up);
 }
@@ -324,7 +324,7 @@ a_reply_that_cannot_be_sent_is_reported(void **state)
 
 	fixture->fake.error = -EPERM;
 	build(fixture, 5, 1, 0, 88);
-	arrive(fixture, &friend);
+	arrive(fixture, &roster_address);
 	assert_int_equal(counts(fixture)->send_failed, 1);
 	assert_int_equal(counts(fixture)->replied, 0);
 	fixture->fake.error = 0;

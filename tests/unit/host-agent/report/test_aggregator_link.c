@@ -28,7 +28,7 @@ struct fixture {
 	struct aggregator_link *aggregator_link;
 
 	/* how the aggregator behaves */
-	bool mute; /* accepts connections, and sends nothing */
+	bool silent; /* accepts connections, and sends nothing */
 	bool knows_overdue;
 	const char *refuses;
 	uint64_t counted_seq;
@@ -166,7 +166,7 @@ aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 	assert_true(kind < sizeof(letters) && letters[kind] != 0);
 	if (f->seen_count < MAX_SEEN)
 		f->seen[f->seen_count++] = letters[kind];
-	if (kind == WIRE_HELLO && !f->mute)
+	if (kind == WIRE_HELLO && !f->silent)
 		aggregator_send_welcome(f);
 	if (kind == WIRE_BATCH)
 		aggregator_take_batch(f, data, len);
@@ -535,7 +535,7 @@ a_new_session_has_no_backlog_of_the_ended_one(void **state)
 	assert_int_equal(
 	    aggregator_link_counts(f->aggregator_link)->heartbeats_behind, 1);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
-	f->mute = true;
+	f->silent = true;
 	aggregator_hang_up(f);
 	/* The second hello was sent, and no batch follows it. */
 	LOOPBACK_WAIT(f->loop, f->downs == 1 && f->seen[f->seen_count - 1] == 'H');
@@ -780,7 +780,7 @@ a_peer_that_accepts_but_sends_nothing_is_disconnected(void **state)
 	rm_mono_t later = rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S);
 	struct aggregator_link_report nothing = { .known_through = later };
 
-	f->mute = true;
+	f->silent = true;
 	aggregator_link_start(f, 4);
 	LOOPBACK_WAIT(f->loop, f->seen_count == 1);
 	report(f, NULL, 0);

@@ -122,7 +122,7 @@ service_peers_stay_a_while_after_their_last_flow(void **state)
 }
 
 static struct qp_event
-to_anybody(uint32_t n)
+qp_to_peer(uint32_t n)
 {
 	struct qp_event event = services_qp(1, n, 2, 0xc123, 5);
 
@@ -139,7 +139,7 @@ service_peers_are_bounded_and_those_with_flows_have_priority(void **state)
 
 	for (uint32_t round = 0; round < 5; round++) {
 		for (uint32_t n = 1; n <= SERVICES_MAX_FLOWS; n++)
-			receive(services, to_anybody(round << 16 | n));
+			receive(services, qp_to_peer(round << 16 | n));
 		turn(services, round);
 		for (uint32_t n = 1; n <= SERVICES_MAX_FLOWS; n++)
 			receive(services, services_end(1, round << 16 | n));
@@ -151,7 +151,7 @@ service_peers_are_bounded_and_those_with_flows_have_priority(void **state)
 	for (size_t i = 0; i < count; i++)
 		if (memcmp(peers[i].address.bytes, "\x0a\0\x01\x02", 4) == 0)
 			return;
-	fail_msg("the one that has a flow is no guest");
+	fail_msg("the peer with a flow is no service peer");
 }
 
 int

@@ -45,7 +45,7 @@ no_config_raises_the_limit_and_the_brake_lowers_it(void **state)
 	for (size_t i = 0; i < 3000; i++)
 		targets[i] = target(i + 2, WIRE_INTER_TOR);
 	set(f, targets, 3000);
-	f->deaf = true;
+	f->silent = true;
 	run(f, 3 * S);
 	f->packets = 0;
 	run(f, 10 * S);
@@ -77,7 +77,7 @@ missing_answers_erase_nothing_and_slow_down_the_retries(void **state)
 	set(f, &one, 1);
 	lengths(f, 2, 3);
 	run(f, S);
-	f->deaf = true;
+	f->silent = true;
 	run(f, 40 * S); /* once at its interval, then after 2, 4, ... s */
 	jobs = f->jobs;
 	assert_in_range(jobs, 3, 6);

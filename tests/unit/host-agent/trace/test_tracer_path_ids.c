@@ -76,14 +76,14 @@ an_unconfirmed_path_has_no_id(void **state)
 	lengths(f, 2, 3);
 	run(f, S);
 	first = path_id(f, 2, 0);
-	f->deaf = true;
+	f->silent = true;
 	/* A switch that answers one packet a second may leave out some hops. */
 	while (tracer_counts(f->tracer)->incomplete < 2)
 		run(f, S);
 	assert_true(path_id(f, 2, 0) == first);
 	run(f, 10 * S);
 	assert_true(path_id(f, 2, 0) == 0);
-	f->deaf = false;
+	f->silent = false;
 	run(f, 60 * S);
 	assert_true(path_id(f, 2, 0) == first);
 }

@@ -142,7 +142,7 @@ service_paths_are_reported_again_before_they_are_forgotten(void **state)
 	assert_int_equal(reported(f, 0), 3);
 	assert_int_equal(reported(f, 0), 0);
 	assert_int_equal(reported(f, 5), 3);
-	f->deaf = true; /* known paths stay when later traces get no answer */
+	f->silent = true; /* known paths stay when later traces get no answer */
 	run(f, 3 * TRACER_RETELL_NS);
 	assert_int_equal(reported(f, 5), 3);
 	assert_int_equal(reported(f, 0), 3);

@@ -15,7 +15,7 @@ struct fixture {
 	rm_mono_t now;
 	unsigned jobs, packets;
 	uint8_t spine; /* current address of the path's second hop */
-	bool deaf;     /* no hop answers */
+	bool silent;   /* no hop answers */
 	uint64_t to;
 	struct port *port;
 };
@@ -73,7 +73,7 @@ set(struct fixture *f, const struct wire_target *targets, size_t count)
 static inline void
 answer(struct fixture *f, const struct tracer_job *job)
 {
-	for (unsigned ttl = 1; ttl <= job->ttl_count && ttl <= 3 && !f->deaf; ttl++) {
+	for (unsigned ttl = 1; ttl <= job->ttl_count && ttl <= 3 && !f->silent; ttl++) {
 		struct trace_answer found = { .flow = job->flow,
 			.token = job->tokens[ttl - 1],
 			.from = { 4, { 7, 0, ttl == 2 ? f->spine : 0, (uint8_t)ttl },

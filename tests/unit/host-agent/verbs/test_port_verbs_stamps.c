@@ -140,7 +140,7 @@ a_failed_completion_has_no_stamp(void **state)
 }
 
 static uint64_t
-mad_clock(const struct fake_device *device)
+random_clock(const struct fake_device *device)
 {
 	static uint64_t value;
 
@@ -165,7 +165,7 @@ an_untrusted_clock_is_replaced_by_software_stamps(void **state)
 
 	open_both(fixture);
 	port = (struct port_verbs *)from->port;
-	from->device->clock = mad_clock;
+	from->device->clock = random_clock;
 	probe(fixture);
 	rm_log_set_sink(keep_line, logged);
 	for (int seconds = 0; seconds < 12; seconds++) {

@@ -311,7 +311,7 @@ http_is_served_where_it_can_be(void **state)
 /* With http.tls_listen and tokens: checks what would prevent clients from
  * connecting. */
 static void
-serve_people(struct world *w, const struct pki_wish *wish, const char *tokens)
+check_https(struct world *w, const struct pki_wish *wish, const char *tokens)
 {
 	const struct rm_tls_files files = pki_issue(w->pki, "own", wish);
 
@@ -330,14 +330,14 @@ problems_that_do_not_prevent_the_start_are_warnings(void **state)
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s", tokens);
-	serve_people(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, NULL);
+	check_https(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, NULL);
 	found(w, 0, 0, NULL);
-	serve_people(w, &(struct pki_wish){ .uri = GOOD }, "");
+	check_https(w, &(struct pki_wish){ .uri = GOOD }, "");
 	found(w, 0, 1, "own.pem has neither a DNS name nor an IP address");
-	serve_people(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, path);
+	check_https(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, path);
 	found(w, 1, 0, "viewers.tokens: No such file");
 	pki_write(w->pki, path, "ann short\n", 0600);
-	serve_people(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, path);
+	check_https(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, path);
 	found(w, 1, 0, "viewers.tokens:1: a token has 32 to 128 characters");
 }
 

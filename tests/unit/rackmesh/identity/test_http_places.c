@@ -158,7 +158,7 @@ only_the_unix_socket_and_operators_may_change_something(void **state)
 	static const struct {
 		const char *uri; /* NULL: no certificate */
 		long read, change;
-	} people[] = {
+	} clients[] = {
 		{ "rackmesh://r1/operator/ann", 200, 200 },
 		{ "rackmesh://*/operator/ann", 200, 200 },
 		{ "rackmesh://r1/viewer/bob", 200, 403 },
@@ -169,7 +169,7 @@ only_the_unix_socket_and_operators_may_change_something(void **state)
 		{ TOR_URI, 403, 403 },
 		{ NULL, 403, 403 },
 	};
-	const size_t count = sizeof(people) / sizeof(people[0]);
+	const size_t count = sizeof(clients) / sizeof(clients[0]);
 	struct world *w = *state;
 	char tcp[64], sealed[64], local[96];
 
@@ -195,14 +195,14 @@ only_the_unix_socket_and_operators_may_change_something(void **state)
 		rm_http_client_free(w->client);
 		assert_int_equal(rm_http_client_new(w->loop, &w->client), 0);
 		w->shows.certificate = w->shows.key = NULL;
-		if (people[i].uri != NULL) {
+		if (clients[i].uri != NULL) {
 			files = pki_issue(w->pki, "person",
-			    &(struct pki_wish){ .uri = people[i].uri });
+			    &(struct pki_wish){ .uri = clients[i].uri });
 			w->shows.certificate = files.certificate;
 			w->shows.key = files.key;
 		}
-		assert_int_equal(ask(w, sealed, false), people[i].read);
-		assert_int_equal(ask(w, sealed, true), people[i].change);
+		assert_int_equal(ask(w, sealed, false), clients[i].read);
+		assert_int_equal(ask(w, sealed, true), clients[i].change);
 	}
 	assert_int_equal(w->reads, 4);
 	assert_int_equal(w->changes, 3);

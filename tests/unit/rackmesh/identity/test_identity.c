@@ -144,7 +144,7 @@ anything_else_is_refused_and_does_not_change_the_result(void **state)
 	identity.role = RM_ROLE_VIEWER;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		if (rm_identity_parse(bad[i], &identity) != -EBADMSG)
-			fail_msg("'%s' was taken", bad[i]);
+			fail_msg("'%s' was accepted", bad[i]);
 	assert_int_equal(identity.role, RM_ROLE_VIEWER);
 }
 

@@ -257,7 +257,7 @@ taken_at(struct fixture *f, const char *path, size_t n)
 			assert_non_null(json);
 			return json;
 		}
-	fail_msg("nothing taken at %s", path);
+	fail_msg("nothing received at %s", path);
 	return NULL;
 }
 

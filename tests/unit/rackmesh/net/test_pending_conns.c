@@ -50,7 +50,7 @@ on_close(struct rm_link *link, int reason, void *arg)
 }
 
 static void
-comes(struct fixture *f, size_t i, rm_mono_t now)
+caller_connects(struct fixture *f, size_t i, rm_mono_t now)
 {
 	static const struct rm_link_callbacks callbacks = { on_frame, on_close };
 	static const struct rm_link_limits limits = { 4096, 4096 };
@@ -100,7 +100,7 @@ the_oldest_pending_connection_makes_room_for_the_newest(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < MANY; i++)
-		comes(f, i, rm_mono_add(start, (int64_t)i));
+		caller_connects(f, i, rm_mono_add(start, (int64_t)i));
 	LOOPBACK_WAIT(f->loop, f->closed == MANY - RM_PENDING_CONNS_MAX);
 	for (size_t i = 0; i < MANY; i++)
 		assert_int_equal(f->callers[i].reason,
@@ -114,10 +114,10 @@ an_accepted_connection_is_never_removed(void **state)
 {
 	struct fixture *f = *state;
 
-	comes(f, 0, start);
+	caller_connects(f, 0, start);
 	rm_pending_conns_remove(&f->pending_conns, &f->callers[0].pending_conn);
 	for (size_t i = 1; i < MANY; i++)
-		comes(f, i, start);
+		caller_connects(f, i, start);
 	LOOPBACK_WAIT(f->loop, f->closed == MANY - 1 - RM_PENDING_CONNS_MAX);
 	assert_int_equal(f->callers[0].reason, 1);
 	rm_pending_conns_sweep(
@@ -133,9 +133,9 @@ a_connection_that_is_silent_too_long_is_closed_and_others_wait(void **state)
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(start, RM_PENDING_CONNS_PATIENCE_NS);
 
-	comes(f, 0, start);
-	comes(f, 1, start);
-	comes(f, 2, later);
+	caller_connects(f, 0, start);
+	caller_connects(f, 1, start);
+	caller_connects(f, 2, later);
 	rm_pending_conns_sweep(&f->pending_conns, later);
 	assert_int_equal(f->pending_conns.timed_out, 0);
 	rm_pending_conns_sweep(&f->pending_conns, rm_mono_add(later, 1));
@@ -154,7 +154,7 @@ pending_connections_may_end_in_any_order(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < 5; i++)
-		comes(f, i, start);
+		caller_connects(f, i, start);
 	for (size_t i = 0; i < 5; i++) {
 		rm_pending_conns_remove(
 		    &f->pending_conns, &f->callers[order[i]].pending_conn);

@@ -47,8 +47,8 @@ on_close(struct rm_link *link, int reason, void *arg)
 }
 
 static void
-comes(struct ends *ends, struct rm_pending_conns *pending_conns, struct caller *caller,
-    struct rm_tls *tls)
+caller_connects(struct ends *ends, struct rm_pending_conns *pending_conns,
+    struct caller *caller, struct rm_tls *tls)
 {
 	static const struct rm_link_callbacks callbacks = { on_frame, on_close, NULL,
 		on_open };
@@ -68,7 +68,7 @@ comes(struct ends *ends, struct rm_pending_conns *pending_conns, struct caller *
 }
 
 static void
-goes(struct caller *caller)
+caller_free(struct caller *caller)
 {
 	rm_link_free(caller->link);
 	rm_link_free(caller->dials.link);
@@ -84,11 +84,11 @@ only_the_newest_few_connections_of_an_identity_are_pending(void **state)
 	struct rm_tls_files files = pki_issue(ends->pki, "other", &wish);
 	struct rm_tls *tls = tls_of(ends->loop, &files);
 
-	comes(ends, &pending_conns, &other, tls);
-	comes(ends, &pending_conns, &known, ends->dialing.tls);
+	caller_connects(ends, &pending_conns, &other, tls);
+	caller_connects(ends, &pending_conns, &known, ends->dialing.tls);
 	rm_pending_conns_remove(&pending_conns, &known.pending_conn);
 	for (size_t i = 0; i < CALLERS; i++)
-		comes(ends, &pending_conns, &callers[i], ends->dialing.tls);
+		caller_connects(ends, &pending_conns, &callers[i], ends->dialing.tls);
 	LOOPBACK_WAIT(
 	    ends->loop, callers[CALLERS - RM_PENDING_CONNS_SAME_MAX - 1].reason != 1);
 	for (size_t i = 0; i < CALLERS; i++)
@@ -99,9 +99,9 @@ only_the_newest_few_connections_of_an_identity_are_pending(void **state)
 	assert_int_equal(pending_conns.count, RM_PENDING_CONNS_SAME_MAX + 1);
 	assert_int_equal(pending_conns.pushed_out, CALLERS - RM_PENDING_CONNS_SAME_MAX);
 	for (size_t i = 0; i < CALLERS; i++)
-		goes(&callers[i]);
-	goes(&other);
-	goes(&known);
+		caller_free(&callers[i]);
+	caller_free(&other);
+	caller_free(&known);
 	rm_tls_free(tls);
 }
 
@@ -113,11 +113,11 @@ without_tls_connections_have_no_identity(void **state)
 	struct ends *ends = *state;
 
 	for (size_t i = 0; i < CALLERS; i++)
-		comes(ends, &pending_conns, &callers[i], NULL);
+		caller_connects(ends, &pending_conns, &callers[i], NULL);
 	assert_int_equal(pending_conns.count, CALLERS);
 	assert_int_equal(pending_conns.pushed_out, 0);
 	for (size_t i = 0; i < CALLERS; i++)
-		goes(&callers[i]);
+		caller_free(&callers[i]);
 }
 
 int

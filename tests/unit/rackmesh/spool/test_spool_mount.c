@@ -83,7 +83,7 @@ takes_in_memory(struct fixture *f, unsigned records)
 }
 
 static void
-heals(struct fixture *f)
+wait_until_durable(struct fixture *f)
 {
 	LOOPBACK_WAIT(f->loop, rm_spool_counts(f->spool)->durable == 1);
 }
@@ -109,7 +109,7 @@ on_a_read_only_disk_records_are_not_durable_until_it_is_writable(void **state)
 	read_only(f, true);
 	takes_in_memory(f, 5);
 	read_only(f, false);
-	heals(f);
+	wait_until_durable(f);
 	finds_after_a_restart(f, 6);
 }
 
@@ -124,7 +124,7 @@ on_a_full_disk_records_are_not_durable_until_there_is_room(void **state)
 	fill(f, true);
 	takes_in_memory(f, 30);
 	fill(f, false);
-	heals(f);
+	wait_until_durable(f);
 	finds_after_a_restart(f, 31);
 }
 
@@ -149,7 +149,7 @@ a_start_on_a_read_only_disk_reads_its_records(void **state)
 	assert_true(rm_spool_next(f->spool) > 1000000);
 	takes_in_memory(f, 3);
 	read_only(f, false);
-	heals(f);
+	wait_until_durable(f);
 	finds_after_a_restart(f, 5);
 }
 
@@ -162,7 +162,7 @@ without_a_folder_the_spool_starts_in_memory(void **state)
 	assert_int_equal(start(f), 0);
 	takes_in_memory(f, 4);
 	read_only(f, false);
-	heals(f);
+	wait_until_durable(f);
 	finds_after_a_restart(f, 4);
 }
 
@@ -175,7 +175,7 @@ on_a_full_disk_the_spool_starts_in_memory(void **state)
 	assert_int_equal(start(f), 0);
 	takes_in_memory(f, 4);
 	fill(f, false);
-	heals(f);
+	wait_until_durable(f);
 	finds_after_a_restart(f, 4);
 }
 
