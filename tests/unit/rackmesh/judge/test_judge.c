@@ -506,7 +506,7 @@ parts_blamed_for(const uint32_t lost[3], double doubt)
 	return count;
 }
 
-/* Of thousands of losses one path has a few hundred more than another. */
+/* Each path has about a thousand losses, and one some percent more than another. */
 static void
 many_parts_that_explain_little_more_than_one_are_not_certain(void **state)
 {
@@ -517,7 +517,7 @@ many_parts_that_explain_little_more_than_one_are_not_certain(void **state)
 	assert_int_equal(parts_blamed_for(apart, 0.03), 2);
 }
 
-#define CABLES 6 /* paths of one switch, each with a cable of its own */
+#define CABLES 6 /* of one switch, each with a path of its own */
 
 /* Each cable loses this many packets of a thousand. Returns how many parts are
  * blamed: only cables, or only the switch; in the latter case *behind is how much

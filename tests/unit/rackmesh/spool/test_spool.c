@@ -87,7 +87,7 @@ a_restart_finds_records_that_were_not_done(void **state)
 	assert_int_equal(start(f), 0);
 	identity = rm_spool_identity(f->spool);
 	assert_int_equal(identity, 0x5eed);
-	f->options.identity = 0; /* one for each start */
+	f->options.identity = 0; /* random, and only for a new spool */
 	for (int life = 0; life < 5; life++) {
 		for (int i = 0; i < 100; i++)
 			append(f, 500);
