@@ -2,7 +2,7 @@
  * Arrivals at a verbs port: GRHs and messages of any bytes, completions with wrong
  * lengths, flags, owners and types, and queue pairs that break. No more bytes are
  * handed over than the buffer has, and no buffer is ever lost: after some turns of the
- * loop the device has all of them again.  The port is closed after an input with
+ * loop the device has all of them again. The port is closed after an input with
  * made-up completions, so that a finding depends on its input alone.
  */
 #include <event2/event.h>
