@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/loopback.h"
 #include "tests/unit/host-agent/kubernetes/kubelet_fixture.h"
 
 #define UID(n) "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b" n
@@ -191,6 +192,12 @@ a_kubelet_can_be_freed_during_a_reading(void **state)
 	f->answer = KUBELET_POD(UID("01"), "trainer-0");
 	kubelet_fixture_run(f, 1);
 	kubelet_want(f->kubelet, UID("02"));
+	LOOPBACK_WAIT(f->loop, f->asked == 2);
+	assert_int_equal(f->ended, 1);
+	kubelet_free(f->kubelet);
+	f->kubelet = NULL;
+	loopback_run(f->loop, 20 * RM_NS_PER_MS);
+	assert_int_equal(f->ended, 1);
 }
 
 static void
