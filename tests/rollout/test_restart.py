@@ -138,6 +138,19 @@ def test_a_daemon_that_apt_has_replaced_starts_as_what_it_was_until_it_is_restar
     assert not host.drop_in.exists() and not kept.exists()
 
 
+def test_the_user_of_a_daemon_can_start_what_was_kept_whatever_the_umask(host, tmp_path):
+    former = tmp_path / "program (deleted)"
+    former.write_text("the former one")
+    host.runs(former)
+    before = os.umask(0o077)
+    try:
+        assert host.run("keep").returncode == 0
+    finally:
+        os.umask(before)
+    for made in (host.kept, host.kept / "kept", host.kept / "kept" / DAEMON):
+        assert made.stat().st_mode & 0o777 == 0o755, made
+
+
 def test_a_daemon_that_runs_what_is_installed_is_left_alone(host):
     assert host.run("keep").returncode == 0  # it does not run
     host.runs(host.etc / FILES[0])
