@@ -29,7 +29,10 @@ struct localise_finding {
 	bool is_clear;    /* there are no ties, and no alternative is near */
 	bool has_rival;   /* other parts, perhaps several, explain the losses as well */
 	bool has_sibling; /* another link of one of its switches is blamed as well */
-	bool is_crowded;  /* no rule decides between the ties */
+	/* a dead link; the switches at its ends that have other dead links, too,
+	 * forward packets: see localise_dead_links */
+	bool is_dead_alone;
+	bool is_crowded;   /* no rule decides between the ties */
 	bool or_its_links; /* a switch, or some of its cables: all packets cross both */
 	bool loses_share;  /* a share of all packets is lost: more losses will decide */
 	bool minutes_contradict; /* see localise_minutes_explain */

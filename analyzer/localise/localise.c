@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_case.h"
+#include "analyzer/finding/localise_dead_links.h"
 #include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_one_link.h"
 #include "analyzer/paths/localise_bins.h"
@@ -397,6 +398,9 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define BONUS_OWN_UPLINKS 4.0
 #define BONUS_OWN_MESH 12.0
 #define BONUS_OWN_GOOD (-8.0)
+/* Added to the log prior of a switch or ToR that forwards packets while several of its
+ * links are dead: it outweighs any number of links that matters. */
+#define BONUS_DEAD_LINKS (-60.0)
 
 /* The largest time of a monotonic clock: some seventy years. */
 #define MAX_END_NS (INT64_MAX / 4)
@@ -666,6 +670,10 @@ prior_bonus(const struct localise *localise, const struct localise_case *c,
 	const struct localise_rack *rack;
 	double sum = is_named(localise, suspect) ? LOCALISE_NAMED_BONUS : 0;
 
+	if ((suspect->type == RM_PART_SWITCH || suspect->type == RM_PART_TOR) &&
+	    suspect->transit == NULL &&
+	    localise_dead_links_of(c, &localise->map, suspect->elements[0]))
+		sum += BONUS_DEAD_LINKS;
 	if (suspect->type != RM_PART_TOR)
 		return sum;
 	rack = localise_map_find_rack(&localise->map, suspect->elements[0]->a);
@@ -776,6 +784,9 @@ judge_case(struct localise *localise, struct localise_case *c,
 			localise, c, &explanation, &c->suspects[part->candidate]))
 			continue;
 		localise_find(c, &explanation, i, &finding);
+		finding.is_dead_alone =
+		    finding.has_sibling &&
+		    localise_dead_links_alone(c, &localise->map, finding.suspect);
 		if (slow && !prefer_link(localise, c, &finding))
 			continue;
 		if (slow)

@@ -78,7 +78,7 @@ overlaps(const struct localise_standings *standings,
 {
 	const struct localise_map *map = now->map;
 	const bool dead = finding->suspect->type == RM_PART_LINK && finding->is_clear &&
-			  finding->loss >= DOWN_SHARE;
+			  (finding->loss >= DOWN_SHARE || finding->is_dead_alone);
 	size_t looked = 0, shared = 0;
 
 	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
@@ -114,7 +114,8 @@ localise_may_report(const struct localise_standings *standings,
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
 	int64_t wait = finding->is_crowded                               ? CROWDED_NS
 		       : finding->others[0] != NULL && !finding->has_tor ? UNDECIDED_NS
-		       : finding->has_sibling || is_against_several(finding)
+		       : (finding->has_sibling && !finding->is_dead_alone) ||
+			       is_against_several(finding)
 			   ? SIBLING_NS
 		       : finding->is_clear ? REPORT_NS
 					   : DECIDE_NS;
@@ -468,6 +469,27 @@ earlier(const struct localise_standing *first,
 	return first;
 }
 
+/* The losses of a dead link may have been seen as losses of a switch at its end, before
+ * rows of all racks showed that the switch forwards packets. */
+static const struct localise_standing *
+earlier_switch(const struct localise_standing *first,
+    const struct localise_standings *standings, const struct localise_finding *finding,
+    const struct localise_now *now)
+{
+	if (!finding->is_dead_alone || !finding->is_clear)
+		return first;
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if ((s->part.type == RM_PART_SWITCH || s->part.type == RM_PART_TOR) &&
+		    !s->named && rm_mono_since(now->now, s->seen) <= LAPSE_NS &&
+		    (first == NULL || s->since.ns < first->since.ns) &&
+		    localise_part_is_end(&finding->part, s->part.name))
+			first = s;
+	}
+	return first;
+}
+
 /* The part is named for packets between pairs of racks, and all lossy paths of the
  * suspect are among these. */
 static bool
@@ -530,7 +552,7 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 			looked++;
 			first = earlier(first, standings, now->map->lossy[i], now);
 		}
-	return first;
+	return earlier_switch(first, standings, finding, now);
 }
 
 /* "A or B" now, but the rows of the last seconds decided for one of them: the next rows

@@ -219,6 +219,39 @@ an_uplink_dead_in_both_directions_is_named_as_link(void **state)
 	    e, "8x4");
 }
 
+/* The switch forwards what crosses its other links. */
+static void
+several_dead_links_of_a_switch_are_its_links(void **state)
+{
+	static const struct {
+		struct fabric_fault faults[3];
+		const char *links[3];
+	} cases[] = {
+		{ { { FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER },
+		      { FABRIC_LINK, 1, 0, 1, FAULT_AT, FOREVER },
+		      { FABRIC_LINK, 2, 0, 1, FAULT_AT, FOREVER } },
+		    { "s1--tor1", "s1--tor2", "s1--tor3" } },
+		{ { { FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER },
+		      { FABRIC_LINK, 0, 1, 1, FAULT_AT, FOREVER },
+		      { FABRIC_LINK, 0, 2, 1, FAULT_AT, FOREVER } },
+		    { "s1--tor1", "s2--tor1", "s3--tor1" } },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (uint64_t seed = 1; seed <= trials_of(10); seed++) {
+			struct fabric *fabric = new_fabric(6, 4, 16, 1, seed);
+			struct expected e[3];
+
+			for (size_t k = 0; k < 3; k++) {
+				e[k] = (struct expected){ cases[i].links[k], NULL,
+					RM_KIND_LINK_DOWN, RM_KIND_LINK_DOWN, 7 };
+				fabric_add_fault(fabric, cases[i].faults[k]);
+			}
+			run(fabric, e, 3, 45, "several links", seed);
+			fabric_free(fabric);
+		}
+}
+
 static void
 a_dead_spine_is_named_as_switch(void **state)
 {
@@ -535,6 +568,7 @@ main(void)
 		cmocka_unit_test(an_uplink_dead_in_both_directions_is_named_as_link),
 		cmocka_unit_test(a_dead_spine_is_named_as_switch),
 		cmocka_unit_test(a_dead_tor_is_named_as_tor),
+		cmocka_unit_test(several_dead_links_of_a_switch_are_its_links),
 		cmocka_unit_test(
 		    a_link_with_random_loss_of_a_third_does_not_drop_whole_flows),
 		cmocka_unit_test(a_link_with_random_loss_of_a_twentieth_is_lossy),
