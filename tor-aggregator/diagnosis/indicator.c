@@ -350,6 +350,9 @@ read_switch_light(const struct evidence *evidence, const struct row *row, double
 
 #define NRZ_LANE_MBPS 28000 /* faster lanes are PAM4 */
 #define NRZ_PORT_MBPS 40000 /* no port with at most this speed has such lanes */
+/* The nominal speed of a module's lane may be its symbols per second: those of NRZ at
+ * 25 Gb/s are 25.78 G, those of PAM4 at 50 Gb/s are 26.56 G. */
+#define NRZ_NOMINAL_MBPS 26000
 
 /* True: the link certainly uses NRZ, one bit per symbol, and so RS(528,514) if it uses
  * FEC. Both ends of a link have the same lanes, so either end shows that. If false, the
@@ -360,7 +363,7 @@ is_nrz(const struct evidence *evidence)
 	uint64_t mbps = 0, lanes = 0, lane_mbps = 0;
 
 	evidence_most(evidence, SWITCH_LANE_MBPS, &lane_mbps);
-	if (lane_mbps > 0 && lane_mbps <= NRZ_LANE_MBPS)
+	if (lane_mbps > 0 && lane_mbps <= NRZ_NOMINAL_MBPS)
 		return true;
 	if (!evidence_most(evidence, SWITCH_SPEED_MBPS, &mbps) || mbps == 0)
 		evidence_most(evidence, WIRE_COUNTER_PORT_RATE_MBPS, &mbps);

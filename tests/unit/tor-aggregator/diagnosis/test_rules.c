@@ -283,8 +283,10 @@ the_nominal_speed_of_a_lane_gives_the_usual_rate_of_wrong_bits(void **state)
 	static const struct {
 		uint64_t lane_mbps;
 		bool nrz;
-	} modules[] = { { 25500, true }, { 10300, true }, { 53125, false },
-		{ 425000, false }, { 0, false } };
+	} modules[] = { { 25500, true }, { 25781, true }, { 10300, true },
+		/* symbols of PAM4 */
+		{ 26500, false }, { 26562, false }, { 53125, false }, { 425000, false },
+		{ 0, false } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
