@@ -19,6 +19,7 @@
 /* If two aggregators took turns within this time, both still report the rack. Three
  * times the usual interval of summaries. */
 #define BOTH_NS (30 * RM_NS_PER_S)
+#define BOTH_TURNS 3 /* one, the other, the first again, and the other again */
 #define REPORTS 2
 #define MAX_ALTERNATIVES 4
 #define MAX_NAMES 4
@@ -55,6 +56,7 @@ struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t name;
 	struct report reports[REPORTS];
+	unsigned turns;      /* changes from one to the other, up to BOTH_TURNS */
 	rm_mono_t both;      /* when both were known to report; ns 0: never */
 	rm_mono_t last_seen; /* any summary */
 	UT_hash_handle hh, by_name;
@@ -414,15 +416,22 @@ report_of(struct service_uses *service_uses, struct rack *rack,
 	return report;
 }
 
-/* Both aggregators report a rack if this one reported before and after the other. */
+/* Both aggregators report a rack if each reported before and after the other. One that
+ * delivers what waited in its spool, whose age is not known yet, does so once. */
 static void
 note_seen(struct rack *rack, struct report *report, rm_mono_t now)
 {
 	const struct report *other = other_of(rack, report);
 
-	if (report->last_seen.ns != 0 && other->last_seen.ns != 0 &&
+	if (report->last_seen.ns == 0 ||
+	    rm_mono_since(now, report->last_seen) > BOTH_NS)
+		rack->turns = 0;
+	if (other->last_seen.ns != 0 &&
 	    rm_mono_since(other->last_seen, report->last_seen) >= 0 &&
-	    rm_mono_since(now, report->last_seen) <= BOTH_NS)
+	    rack->turns < BOTH_TURNS)
+		rack->turns++;
+	if (rack->turns == BOTH_TURNS &&
+	    rm_mono_since(other->last_seen, report->last_seen) >= 0)
 		rack->both = now;
 	report->last_seen = now;
 }

@@ -325,6 +325,27 @@ what_either_of_two_aggregators_reports_counts(void **state)
 	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:a");
 }
 
+/* The analyzer was restarted, and knows neither clock. */
+static void
+a_backlog_of_the_former_aggregator_is_not_a_report_of_both(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row old = { "unit:old", "tor2", VIA_SPINE1, 1, 8, 0 };
+
+	w->aggregator = "a";
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	w->aggregator = "b";
+	w->waited_ns = 3600 * S;
+	send(w, "tor1", WIRE_USES_ALL, &old, 1);
+	w->waited_ns = 0;
+	pass(w, 8 * S);
+	w->aggregator = "a";
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, SWITCH, "spine1"), "P2");
+}
+
 static void
 a_restarted_machine_of_an_aggregator_reports_at_once(void **state)
 {
@@ -479,6 +500,7 @@ main(void)
 		TEST(
 		    another_aggregator_of_a_rack_replaces_what_the_former_one_reported),
 		TEST(what_either_of_two_aggregators_reports_counts),
+		TEST(a_backlog_of_the_former_aggregator_is_not_a_report_of_both),
 		TEST(a_restarted_machine_of_an_aggregator_reports_at_once),
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
 		TEST(no_impact_is_reported_only_where_all_uses_are_known),
