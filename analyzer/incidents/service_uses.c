@@ -392,7 +392,7 @@ rack_of(struct service_uses *service_uses, const char *tor)
  * run before, or of the aggregator that has been silent longest. */
 static struct report *
 report_of(struct service_uses *service_uses, struct rack *rack,
-    const struct wire_summary *summary, rm_mono_t now)
+    const struct wire_summary *summary)
 {
 	const char *name = summary->head.aggregator;
 	const uint64_t aggregator = hash_of(name, strlen(name));
@@ -474,7 +474,7 @@ service_uses_summary(struct service_uses *service_uses,
 	rack->last_seen = now;
 	if (summary->end_ns == 0 || summary->end_ns > SENDER_CLOCK_MAX_NS)
 		return 0;
-	report = report_of(service_uses, rack, summary, now);
+	report = report_of(service_uses, rack, summary);
 	if (!sender_clock_note(&report->clock, summary->end_ns, now))
 		forget_rows(service_uses, report);
 	age = age_ns(report, summary->end_ns, now);

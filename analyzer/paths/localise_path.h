@@ -46,9 +46,10 @@ struct localise_element {
 	char key[]; /* switch "a", link "a>b@at", pair "a b" */
 };
 
-struct localise_class_seen { /* probes of one class (DSCP); saturating */
-	uint16_t sent, lost;
-	float gone; /* see localise_counts_seen */
+struct localise_class_seen { /* probes of one class (DSCP) */
+	uint32_t sent;
+	float gone;    /* see localise_counts_seen */
+	uint16_t lost; /* saturating */
 	uint8_t dscp;
 };
 

@@ -128,7 +128,7 @@ add_class(struct localise_counts_seen *seen, const struct wire_path_row *row,
 		if (of->sent > 0 && of->dscp != row->dscp)
 			continue;
 		of->dscp = row->dscp;
-		of->sent = plus(of->sent, row->sent);
+		of->sent += (uint32_t)row->sent; /* as seen->all */
 		of->lost = plus(of->lost, lost);
 		of->gone += gone;
 		return;

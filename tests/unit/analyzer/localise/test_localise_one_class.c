@@ -22,6 +22,8 @@ struct fabric { /* each rack probes each other one over each spine, in two class
 	struct localise_map map;
 	struct localise_case c;
 	rm_mono_t now;
+	uint64_t scale; /* of all probes */
+	int classes;
 };
 
 static int
@@ -30,7 +32,9 @@ setup(void **state)
 	static struct fabric fabric;
 
 	fabric = (struct fabric){ .map = { .row_interval_ns = RM_NS_PER_S },
-		.now = { BEGAN_NS } };
+		.now = { BEGAN_NS },
+		.scale = 1,
+		.classes = 2 };
 	assert_int_equal(localise_case_init(&fabric.c, false), 0);
 	*state = &fabric;
 	return 0;
@@ -57,7 +61,8 @@ typedef uint64_t lost_of(const struct probes *probes, uint64_t sent);
 static void
 add_row(struct fabric *fabric, const struct probes *probes, lost_of *of)
 {
-	const uint64_t sent = probes->dscp == 26 ? 6 * FLOWS : 2 * FLOWS;
+	const uint64_t sent =
+	    fabric->scale * (probes->dscp == 26 ? 6 * FLOWS : 2 * FLOWS);
 	const uint64_t lost = of(probes, sent);
 	char path[2 * RM_NAME_BYTES], dst[RM_NAME_BYTES], src[RM_NAME_BYTES];
 	const struct wire_path_row row = { .dst_tor = dst,
@@ -95,7 +100,7 @@ add_rows(struct fabric *fabric, int src, lost_of *of)
 	localise_map_frame(rack, (rm_wall_t){ fabric->now.ns }, 0, fabric->now);
 	for (int dst = 1; dst <= RACKS; dst++)
 		for (int spine = 1; dst != src && spine <= SPINES; spine++)
-			for (int class = 0; class < 2; class ++)
+			for (int class = 0; class < fabric->classes; class ++)
 				add_row(fabric,
 				    &(struct probes){
 					src, spine, dst, class == 0 ? 26 : 0 },
@@ -214,6 +219,27 @@ a_dead_part_is_judged_by_all_classes(void **state)
 	assert_true(loss_of(fabric, &explanation, "tor1") >= 0.98);
 }
 
+static uint64_t
+lost_at_link(const struct probes *probes, uint64_t sent)
+{
+	return probes->spine == 1 && probes->dst == 3 ? sent / 5 : 0;
+}
+
+static void
+many_probes_of_the_only_class_are_all_of_them(void **state)
+{
+	struct fabric *fabric = *state;
+	struct rm_explanation explanation;
+
+	fabric->scale = 1000;
+	fabric->classes = 1;
+	explain(fabric, lost_at_link, &explanation);
+	assert_int_equal(class_of(fabric, "s1>tor3@10.2.3.1"), -1);
+	assert_int_equal(explanation.part_count, 1);
+	assert_true(loss_of(fabric, &explanation, "s1--tor3") >= 0.1);
+	assert_true(loss_of(fabric, &explanation, "s1--tor3") <= 0.3);
+}
+
 int
 main(void)
 {
@@ -225,6 +251,8 @@ main(void)
 		    two_parts_may_lose_two_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    a_dead_part_is_judged_by_all_classes, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    many_probes_of_the_only_class_are_all_of_them, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("localise_one_class", tests, NULL, NULL);
