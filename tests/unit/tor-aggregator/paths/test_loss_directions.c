@@ -14,7 +14,7 @@ struct world {
 	struct loss_directions *directions;
 	struct flow_second second;
 	int64_t now;
-	uint32_t received; /* by the responder, so far */
+	uint32_t received; /* so far, by the responder */
 };
 
 enum fate { ANSWERED, LOST_OUT, LOST_BACK };
@@ -120,7 +120,7 @@ mixed_losses_have_no_known_direction(void **state)
 	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
 }
 
-/* Another flow of the same two RNICs, which takes another path. */
+/* Another flow of the same two RNICs takes another path. */
 static void
 a_flow_that_lost_after_the_newest_answer_alone_has_no_known_direction(void **state)
 {
@@ -136,7 +136,8 @@ a_flow_that_lost_after_the_newest_answer_alone_has_no_known_direction(void **sta
 	assert_int_equal(flow(w, 3)->direction, LOST_UNKNOWN);
 }
 
-/* Over a slow path: a probe that is sent later over another one is answered first. */
+/* A later probe over a faster path may be answered before an earlier one over a slow
+ * path. */
 static void
 probes_in_flight_are_not_taken_for_lost_ones(void **state)
 {
@@ -144,7 +145,7 @@ probes_in_flight_are_not_taken_for_lost_ones(void **state)
 
 	begin(w);
 	flow(w, 1)->slow++;
-	w->received--; /* it arrives only after the next answer */
+	w->received--; /* it arrives only after the next reply */
 	probe(w, 1, ANSWERED);
 	probe(w, 2, LOST_BACK);
 	probe(w, 1, ANSWERED);
@@ -205,7 +206,7 @@ a_restarted_responder_gives_no_direction_at_first(void **state)
 	assert_int_equal(fold(w, 1), LOST_FORWARD);
 }
 
-/* They may have arrived, but are not counted as sent. */
+/* They may have arrived, but do not count as sent. */
 static void
 other_outcomes_make_the_direction_unknown(void **state)
 {

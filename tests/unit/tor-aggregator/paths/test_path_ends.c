@@ -11,7 +11,7 @@
 #include "tor-aggregator/paths/path_set.h"
 #include "tor-aggregator/window/window.h"
 
-#define T2 1 /* numbers of ToRs */
+#define T2 1 /* numbers of the ToRs */
 #define T3 2
 #define LOST_AT RM_NS_PER_S
 #define ANSWERED_AT (2 * RM_NS_PER_S)
@@ -20,7 +20,7 @@ struct world {
 	struct path_ends *ends;
 	struct flow_second second;
 	uint32_t path_end;
-	bool one_switch; /* all paths cross it */
+	bool one_switch; /* all paths cross the same switch */
 };
 
 static int
@@ -44,7 +44,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Four probes of a flow; each takes a path of its own. */
+/* Adds four probes of a flow, which has a path of its own. */
 static void
 add(struct world *w, uint32_t src, uint32_t dst, uint16_t port, uint16_t tor,
     uint8_t dscp, bool lost)
@@ -62,8 +62,8 @@ add(struct world *w, uint32_t src, uint32_t dst, uint16_t port, uint16_t tor,
 		assert_int_equal(flow_second_lost(&w->second, index, LOST_AT + i), 0);
 }
 
-/* Each member probes one RNIC of t2, of which the first so many do not answer, and one
- * of t3. */
+/* Each member probes `ports` flows to an RNIC of t2, of which the first `dead` RNICs do
+ * not answer, and to one of t3. Returns the number of probes left out. */
 static uint64_t
 probes_left_out(struct world *w, uint32_t dead, uint16_t ports, uint8_t classes)
 {
@@ -103,9 +103,9 @@ several_rnics_that_lose_all_flows_are_dead_themselves(void **state)
 }
 
 #define MS RM_NS_PER_MS
-#define STEP 50 /* ms between two probes of all to one RNIC */
+#define STEP 50 /* ms between two probes to one RNIC */
 
-/* One probe of one of two flows, which take a path each, in turn. */
+/* One probe; two flows with a path each are used in turn. */
 static void
 probe(struct world *w, uint32_t dst, int64_t sent_ns, bool lost)
 {
@@ -129,7 +129,7 @@ probe(struct world *w, uint32_t dst, int64_t sent_ns, bool lost)
 	flow->answered_slots |= UINT64_C(1) << flow_slot(sent_ns);
 }
 
-/* All of a second; what is sent to it between the two times is lost. */
+/* All probes of a second; those sent to dst from from_ms until to_ms are lost. */
 static void
 probe_second(struct world *w, uint32_t dst, int64_t second, int from_ms, int to_ms)
 {
@@ -138,7 +138,7 @@ probe_second(struct world *w, uint32_t dst, int64_t second, int from_ms, int to_
 		    ms >= from_ms && ms < to_ms);
 }
 
-/* How many probes it leaves out. */
+/* Returns the number of probes left out. */
 static uint64_t
 judge_second(struct world *w)
 {
@@ -202,7 +202,7 @@ an_rnic_dead_at_the_end_of_a_second_stays_dead_until_it_answers(void **state)
 	probe_second(w, 0, 6, 0, STEP);
 	probe_second(w, 1, 6, 0, 0);
 	assert_int_equal(judge_second(w), 1000 / STEP);
-	probe_second(w, 0, 7, 0, STEP); /* a single loss is not enough */
+	probe_second(w, 0, 7, 0, STEP); /* a single loss is not enough evidence */
 	probe_second(w, 1, 7, 0, 0);
 	assert_int_equal(judge_second(w), 0);
 }

@@ -16,7 +16,7 @@
 #define S RM_NS_PER_S
 #define MS RM_NS_PER_MS
 #define MEMBERS 4
-#define REMOTES 6 /* 0, 2, 4 behind t2, 1, 3, 5 behind t3 */
+#define REMOTES 6 /* 0, 2 and 4 behind t2; 1, 3 and 5 behind t3 */
 #define START (1000 * S)
 #define WALL INT64_C(1700000000000000000)
 #define ROWS 64
@@ -27,18 +27,18 @@ struct world {
 	struct path_table *table;
 	struct path_rows *rows;
 	bool witnesses[MEMBERS], partial;
-	int64_t now; /* start of the second that is open */
+	int64_t now; /* the start of the open second */
 	uint32_t received[MEMBERS][REMOTES];
-	/* the output */
+	/* The last message: */
 	unsigned messages;
 	uint64_t sent;
-	int64_t start_ns, end_ns; /* of the newest, on this aggregator's clock */
+	int64_t start_ns, end_ns; /* times of the message, by the aggregator's clock */
 	struct wire_path_row row[ROWS];
 	char samples[ROWS][2048];
 	size_t row_count;
 };
 
-/* Flow 50000 goes by spine 1, 50001 by spine 2, others are not traced. */
+/* Flow 50000 crosses spine 1, 50001 spine 2; other flows are not traced. */
 static void
 learn(struct world *w, uint16_t src_port, uint8_t spine)
 {
@@ -117,7 +117,7 @@ emit(struct wire_summary *summary, void *arg)
 	}
 }
 
-/* Closes the second that is open. */
+/* Closes the open second. */
 static void
 tick(struct world *w)
 {
@@ -161,8 +161,8 @@ nothing(uint32_t src, uint32_t dst, uint16_t src_port)
 	return false;
 }
 
-/* A second in which all members probe all remote RNICs by both flows, four times
- * each; losses are on the way out, from `from` on. */
+/* One second in which all members probe all remote RNICs with both flows, four times
+ * each. Losses happen before the probe arrives, from time `from` on. */
 static void
 probe(struct world *w, is_lost *lost, int64_t from)
 {
@@ -234,10 +234,11 @@ losses_are_reported_at_once_and_their_end_once(void **state)
 		probe(w, nothing, 0);
 	assert_int_equal(w->messages, 0);
 	probe(w, by_spine_1_to_t2, 0);
-	assert_int_equal(w->messages, 2); /* the clean seconds before, then this one */
+	assert_int_equal(
+	    w->messages, 2); /* the seconds without losses, then this one */
 	assert_int_equal(w->start_ns, START + 3 * S);
 	assert_int_equal(w->end_ns, START + 4 * S);
-	assert_int_equal(w->row_count, 4); /* the clean ones, too */
+	assert_int_equal(w->row_count, 4); /* also rows without losses */
 	assert_int_equal(row(w, "t2", "10.2.0.1")->sent, 48);
 	assert_int_equal(row(w, "t2", "10.2.0.1")->lost_forward, 48);
 	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_dead, 12);
@@ -254,7 +255,7 @@ losses_are_reported_at_once_and_their_end_once(void **state)
 	assert_int_equal(w->messages, 4);
 	probe(w, nothing, 0);
 	assert_int_equal(w->messages, 5);
-	/* No probe is in two messages, and none is missing. */
+	/* Every probe is in exactly one message. */
 	assert_int_equal(w->sent, 16 * MEMBERS * REMOTES * 2 * 4);
 }
 
@@ -326,7 +327,7 @@ an_rnic_that_dies_within_the_second_is_no_fault_of_a_path(void **state)
 	assert_true(path_rows_ends(w->rows)->remote_dead > 0);
 }
 
-static unsigned turn; /* of whatever loses a part */
+static unsigned turn; /* counts calls, for the functions that lose a share */
 
 static bool
 some_to_remote_2(uint32_t src, uint32_t dst, uint16_t src_port)
@@ -358,7 +359,7 @@ one_flow_to_remote_2(uint32_t src, uint32_t dst, uint16_t src_port)
 	return src == 1 && dst == 2 && src_port == 50000;
 }
 
-/* The first seconds are not yet enough to tell. */
+/* The first seconds are not enough evidence yet. */
 static uint64_t
 lost_after_a_while(struct world *w, is_lost *lost)
 {
@@ -409,7 +410,8 @@ a_lossy_path_is_reported_for_as_long_as_it_loses(void **state)
 	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
 }
 
-/* No other RNIC is probed there: one faulty RNIC is likelier than two faulty paths. */
+/* No other RNIC is probed behind that ToR: one faulty RNIC is more probable than two
+ * faulty paths. */
 static void
 a_single_target_that_loses_on_all_paths_is_left_out(void **state)
 {
@@ -485,7 +487,8 @@ a_dead_tor_with_a_single_prober_is_reported(void **state)
 	assert_int_equal(lost_in(w), 20);
 }
 
-/* Each of these RNICs has only one path, and spine 1 loses packets of all of them. */
+/* Each of these RNICs is probed over one path only, and spine 1 loses packets of all of
+ * them. */
 static void
 a_path_is_not_excused_by_rnics_without_another_path(void **state)
 {
@@ -502,7 +505,7 @@ a_path_is_not_excused_by_rnics_without_another_path(void **state)
 	assert_int_equal(lost_in(w), 20);
 }
 
-/* Spine 1 drops some flows: both of an RNIC that has only two, half of another's. */
+/* Spine 1 drops some flows: both flows of one RNIC, half of those of another. */
 static void
 a_path_is_not_excused_by_an_rnic_with_all_flows_on_it(void **state)
 {
@@ -541,7 +544,7 @@ only_answers_and_losses_count(void **state)
 		result(w, outcome * MS, 0, 0, 50000, outcome);
 	tick(w);
 	assert_int_equal(w->row_count, 1);
-	assert_int_equal(w->row[0].sent, 3); /* OK, NO_REPLY, LATE_REPLY */
+	assert_int_equal(w->row[0].sent, 3); /* OK, NO_REPLY and LATE_REPLY count */
 	assert_int_equal(lost_in(w), 1);
 }
 
@@ -561,7 +564,8 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 
 	path_rows_add(
 	    w->rows, (rm_mono_t){ w->now }, &slow, 0, dst->index, dst->tor_number);
-	slow.stamp_source = WIRE_STAMP_USER; /* its host may be slow */
+	slow.stamp_source =
+	    WIRE_STAMP_USER; /* user-space stamps include delays of the host */
 	path_rows_add(
 	    w->rows, (rm_mono_t){ w->now + MS }, &slow, 0, dst->index, dst->tor_number);
 	tick(w);
@@ -572,7 +576,8 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 	assert_int_equal(w->row[0].slow, 1);
 	assert_int_equal(w->row[0].slow_ns, 400 * MS);
 	assert_int_equal(lost_in(w), 0);
-	/* Whatever second they were sent in. */
+	/* Late probes count in the second in which they become overdue, whenever they
+	 * were sent. */
 	slow.outcome = WIRE_OVERDUE;
 	slow.stamp_source = WIRE_STAMP_KERNEL;
 	wire_result_overdue(&slow, 1500 * MS);
@@ -584,16 +589,17 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 	assert_int_equal(w->row[0].sent, 0);
 	assert_int_equal(w->row[0].overdue, 1);
 	assert_int_equal(w->row[0].slow_ns, 1500 * MS);
-	wire_result_overdue(&slow, UINT64_C(6000) * MS); /* more than 32 bits */
+	wire_result_overdue(&slow, UINT64_C(6000) * MS); /* the time exceeds 32 bits */
 	path_rows_overdue(w->rows, (rm_mono_t){ w->now - 6000 * MS }, &slow, 0,
 	    dst->index, dst->tor_number);
 	tick(w);
 	assert_int_equal(w->row[0].slow_ns, UINT64_C(6000) * MS);
 	tick(w);
-	assert_int_equal(w->messages, 3); /* nothing was sent */
+	assert_int_equal(w->messages, 3); /* no further message */
 }
 
-/* A reply to a probe of so long before the open second, which took so long. */
+/* A reply that took `took`, to a probe sent `age` before the start of the open second.
+ */
 static void
 answer(struct world *w, uint16_t src_port, int64_t age, int64_t took)
 {
@@ -616,7 +622,7 @@ answer(struct world *w, uint16_t src_port, int64_t age, int64_t took)
 	path_rows_overdue(w->rows, sent, &result, 0, dst->index, dst->tor_number);
 }
 
-/* As when a link comes back before which packets waited. */
+/* For example, packets waited for a link to come back. */
 static void
 replies_let_go_at_one_moment_are_not_slow(void **state)
 {
@@ -627,12 +633,12 @@ replies_let_go_at_one_moment_are_not_slow(void **state)
 	answer(w, 50000, -100 * MS, 200 * MS);
 	answer(w, 50000, -150 * MS, 151 * MS);
 	answer(w, 50000, -400 * MS, MS / 10);
-	/* The only one of its path. */
+	/* The only reply over its path. */
 	answer(w, 50001, -190 * MS, 115 * MS);
 	tick(w);
 	assert_int_equal(w->row_count, 2);
 	for (size_t i = 0; i < w->row_count; i++) {
-		/* They are no evidence of a quick path either. */
+		/* Nor do they prove that the path is fast. */
 		assert_int_equal(w->row[i].timed, i == 0 ? 1 : 0);
 		assert_int_equal(w->row[i].slow, 0);
 		assert_int_equal(w->row[i].overdue, 0);
@@ -640,7 +646,7 @@ replies_let_go_at_one_moment_are_not_slow(void **state)
 	}
 }
 
-/* As a late link delays them: whatever it is, it is the same for all. */
+/* A late link delays all packets by the same time, whatever it is. */
 static void
 replies_that_come_as_they_were_sent_are_slow(void **state)
 {
@@ -721,7 +727,7 @@ a_missed_second_gives_no_row(void **state)
 	assert_int_equal(w->messages, 2);
 	assert_int_equal(w->start_ns, START + 2 * S);
 	assert_int_equal(path_rows_counts(w->rows)->skipped, 1);
-	/* Every probe is in a row, or in a count of those that are not. */
+	/* Every probe is in a row, or counted as left out. */
 	assert_int_equal(path_rows_counts(w->rows)->forgotten, w->sent / 11);
 }
 

@@ -27,7 +27,8 @@ v4(uint8_t a, uint8_t b, uint8_t c, uint8_t d)
 	return (struct wire_address){ .family = 4, .bytes = { a, b, c, d } };
 }
 
-/* One member, one remote RNIC behind t2, `flows` flows from 50000 on, three aliases. */
+/* A plan with one member, one remote RNIC behind t2, `flow_count` flows from 50000 on,
+ * and three aliases. */
 static void
 plan(struct paths *p, size_t flow_count, const char *spine)
 {
@@ -100,7 +101,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* By way of 10.1.0.1, 10.2.0.<spine>, 10.3.0.1; spine 0: that hop is silent. */
+/* A trace over 10.1.0.1, 10.2.0.<spine>, 10.3.0.1; spine 0: that hop did not answer. */
 static struct wire_path
 trace(uint16_t src_port, uint8_t spine)
 {
@@ -151,7 +152,7 @@ paths_without_a_bit_in_common_share_no_switch(void **state)
 
 	plan(p, 3, "s1");
 	assert_int_equal(path_table_plan(p->table, &p->view, (rm_mono_t){ S }), 0);
-	assert_true(switches_at(p, 50000) == UINT64_MAX); /* not traced */
+	assert_true(switches_at(p, 50000) == UINT64_MAX); /* the flow is not traced */
 	assert_int_equal(learn(p, &named, 1), 0);
 	assert_int_equal(learn(p, &unknown, 1), 0);
 	assert_int_equal(learn(p, &silent, 1), 0);
@@ -209,7 +210,7 @@ unplanned_flows_leave_room_for_planned_ones(void **state)
 {
 	struct paths *p = *state;
 
-	/* An agent may report any flows. */
+	/* An agent may report flows that are not planned. */
 	for (uint16_t port = 1024; port < 1024 + 100; port++) {
 		struct wire_path path = trace(port, 1);
 
@@ -230,7 +231,7 @@ equal_paths_are_one(void **state)
 
 	plan(p, 2, "s1");
 	path_table_plan(p->table, &p->view, (rm_mono_t){ S });
-	/* What is behind the last hop does not matter. */
+	/* Hops after the last one are ignored. */
 	memset(b.hops[5], 7, 16);
 	learn(p, &a, 1);
 	learn(p, &b, 1);
@@ -365,7 +366,7 @@ unplanned_flows_are_forgotten_after_a_while(void **state)
 	assert_int_equal(path_table_paths(p->table), 1);
 	assert_int_equal(path_table_counts(p->table)->aged, 1);
 	assert_string_equal(text_at(p, 50001, 160), "");
-	/* Its number is free for another. */
+	/* The index of the removed flow is used again. */
 	gone = trace(50000, 3);
 	learn(p, &gone, 170);
 	assert_int_equal(
@@ -384,7 +385,7 @@ flows_reported_again_are_kept_even_with_incomplete_traces(void **state)
 	learn(p, &path, 50);
 	path_table_age(p->table, (rm_mono_t){ 70 * S });
 	assert_int_equal(path_table_flows(p->table), 2);
-	path.flags = 0; /* not all of them answered */
+	path.flags = 0; /* some hops did not answer */
 	learn(p, &path, 100);
 	path_table_age(p->table, (rm_mono_t){ 159 * S });
 	assert_int_equal(path_table_flows(p->table), 2);
@@ -413,7 +414,8 @@ all_flows_are_listed_once(void **state)
 	assert_int_equal(traced, 1);
 }
 
-/* A QP's source port is derived from its number. */
+/* The source port of a QP is derived from its number, so any port of the pair is
+ * planned. */
 static void
 over_roce_whatever_port_a_planned_pair_uses_is_planned(void **state)
 {
@@ -429,7 +431,7 @@ over_roce_whatever_port_a_planned_pair_uses_is_planned(void **state)
 	assert_int_equal(path_table_flows(p->table), 1);
 	assert_string_equal(
 	    text_at(p, 59626, 1000), "t1@10.1.0.1 spine1@10.2.0.1 t2@10.3.0.1");
-	/* No longer planned: forgotten like every other. */
+	/* The pair is not planned any more: its flows expire like others. */
 	plan(p, 0, "spine1");
 	path_table_plan(p->table, &p->view, (rm_mono_t){ 1001 * S });
 	assert_int_equal(learn(p, &other, 1002), 0);

@@ -15,9 +15,10 @@
 #define S RM_NS_PER_S
 #define MEMBERS 4
 #define NOBODY SIZE_MAX
-#define EVERY_NS (10 * S) /* between two falls */
+#define EVERY_NS (10 * S) /* between two link-downs */
 
-/* Every 50 ms all probe all; what the dead one does is lost. */
+/* For ns, all members probe all others every 50 ms; probes to and from `dead` are lost.
+ */
 static void
 run(struct rack_fixture *f, size_t dead, int64_t ns)
 {
@@ -41,7 +42,7 @@ run(struct rack_fixture *f, size_t dead, int64_t ns)
 	}
 }
 
-/* The port of member 2 is down for half a second. */
+/* The port of member 2 goes down for half a second. */
 static void
 fall(struct rack_fixture *f)
 {
@@ -55,7 +56,7 @@ fall(struct rack_fixture *f)
 	run(f, NOBODY, EVERY_NS - 500 * MS);
 }
 
-/* Restarts so much later, with both clocks at other values. */
+/* Restarts the aggregator so much later, when both clocks have other values. */
 static struct rack_fixture *
 live_again(struct rack_fixture *f, int64_t later_ns)
 {
@@ -102,7 +103,7 @@ link_downs_before_a_restart_count(void **state)
 	fixture_rack_free(f);
 }
 
-/* The time of the restart does not count as up: flapping ends three gaps after the
+/* The time of the restart does not count as up: the incident ends three gaps after the
  * restart. */
 static void
 a_flapping_port_continues_its_incident_after_a_restart(void **state)
@@ -129,11 +130,12 @@ a_flapping_port_continues_its_incident_after_a_restart(void **state)
 	fixture_rack_free(f);
 }
 
-/* An aggregator that was off for a weekend. */
+/* The aggregator was off for a weekend. */
 static void
 old_link_downs_do_not_count(void **state)
 {
-	static const int gaps[] = { 1, 40 }; /* between two falls, each of 10 s */
+	static const int gaps[] = { 1,
+		40 }; /* between two link-downs, in units of 10 s */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {

@@ -142,9 +142,10 @@ flows_of_a_service_are_summed_by_rack_and_path(void **state)
 	const struct wire_rnic_id outside = w->f->plan->remotes[0].id;
 	const struct wire_service_flow flows[] = {
 		flow(w, "pod:a", outside, 1001), flow(w, "pod:a", outside, 1002),
-		flow(w, "pod:a", outside, 1003), /* along another path */
+		flow(w, "pod:a", outside, 1003), /* over another path */
 		flow(w, "unit:b", w->f->plan->members[1].id, 1004),
-		flow(w, "unit:b", (struct wire_rnic_id){ 0 }, 0), /* to whom? */
+		flow(w, "unit:b", (struct wire_rnic_id){ 0 },
+		    0), /* the peer is unknown */
 	};
 	const struct wire_use_row *rows;
 
@@ -156,7 +157,7 @@ flows_of_a_service_are_summed_by_rack_and_path(void **state)
 	probe(w, &flows[1], WIRE_NO_REPLY);
 	probe(w, &flows[2], WIRE_LATE_REPLY);
 	probe(w, &flows[3], WIRE_OK);
-	rows = take(w, 4, WIRE_USES_SOME); /* of h1 nothing is known */
+	rows = take(w, 4, WIRE_USES_SOME); /* h1 has not reported */
 	assert_string_equal(rows[0].service, "pod:a (ml/t-0)");
 	assert_string_equal(rows[0].dst_tor, w->f->plan->remotes[0].tors[0]);
 	assert_string_equal(rows[0].path, "?@10.0.0.1");
@@ -170,7 +171,7 @@ flows_of_a_service_are_summed_by_rack_and_path(void **state)
 	assert_string_equal(rows[2].path, "");
 	assert_string_equal(rows[3].dst_tor, "");
 	report(w, 1, true, NULL, 0);
-	rows = take(w, 4, WIRE_USES_ALL); /* counts start anew, uses stay */
+	rows = take(w, 4, WIRE_USES_ALL); /* counts restart at 0, the uses stay */
 	assert_int_equal(rows[0].flows, 2);
 	assert_int_equal(rows[0].sent, 0);
 	report(w, 1, false, NULL, 0);
@@ -187,7 +188,7 @@ a_loss_is_of_the_path_that_the_probe_took(void **state)
 	traced(w, outside, 1001, 1);
 	report(w, 0, true, &one, 1);
 	probe(w, &one, WIRE_NO_REPLY);
-	w->f->now.ns += RM_NS_PER_S; /* the fabric has taken another path since */
+	w->f->now.ns += RM_NS_PER_S; /* meanwhile the flow has moved to another path */
 	traced(w, outside, 1001, 2);
 	assert_string_equal(take(w, 1, WIRE_USES_SOME)->path, "?@10.0.0.1");
 	assert_string_equal(take(w, 1, WIRE_USES_SOME)->path, "?@10.0.0.2");
@@ -229,7 +230,7 @@ who_is_active_now_reports_uses_at_once(void **state)
 	assert_false(rack_uses_due(w->uses, ROW_INTERVAL_NS, w->f->now));
 }
 
-/* More than the roster can number. */
+/* There are more ToRs than the roster can number. */
 static void
 racks_without_a_number_have_rows_of_their_own(void **state)
 {

@@ -15,11 +15,9 @@
 #define MS RM_NS_PER_MS
 #define NOBODY SIZE_MAX
 
-/*
- * One tick of 50 ms: every member probes every other and the witnesses twice, and a
- * probe sent a time-out ago becomes a result; `dead` neither sends nor receives. It is
- * taken in, and not judged yet.
- */
+/* One tick of 50 ms: every member probes every other member and the witnesses twice,
+ * and probes sent a time-out ago become results; `dead` neither sends nor receives.
+ * Takes in the results, but does not judge. */
 static void
 probe_unheard(struct rack_fixture *f, size_t members, size_t dead)
 {
@@ -88,7 +86,8 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 	finish(f);
 }
 
-/* All are answered; round trips with one of them take 400 ms. */
+/* One tick in which all probes are answered; round trips to and from `late` take 400
+ * ms. */
 static void
 probe_late(struct rack_fixture *f, size_t members, size_t late)
 {
@@ -148,12 +147,14 @@ a_late_judgement_reports_its_delay(void **state)
 	run(f, 4, 2, 50 * MS);
 	assert_int_equal(f->opened, 1);
 	assert_string_equal(f->last_part, "h2/r0");
-	/* Of four seconds, in which the first is enough to name it. */
+	/* Four seconds of results are judged at once; the first of them would have been
+	 * enough. */
 	assert_in_range(f->last_late_ns, 1500 * MS, 3 * RM_NS_PER_S);
 	finish(f);
 }
 
-/* 20 ticks a second, each a probe to every other member and two to witnesses. */
+/* 20 ticks a second; in each a member sends one probe to every other member and two to
+ * witnesses. */
 static void
 traffic_counts_every_second_once(void **state)
 {
@@ -182,7 +183,7 @@ traffic_counts_every_second_once(void **state)
 	finish(f);
 }
 
-/* Except for the moment before the dead one is named. */
+/* Losses before the dead member is named do count. */
 static void
 losses_to_a_dead_member_do_not_count_for_its_peers(void **state)
 {
@@ -264,7 +265,7 @@ a_certificate_that_ends_soon_is_an_incident_until_another_is_seen(void **state)
 	finish(f);
 }
 
-/* The agent of member 2 reports it in a registration. */
+/* The agent of member 2 registers with this state of the link. */
 static void
 report_link(struct rack_fixture *f, enum wire_link link)
 {
@@ -282,7 +283,7 @@ a_port_reported_down_by_its_agent_needs_no_window(void **state)
 	run(f, 4, NOBODY, 1 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
 	report_link(f, WIRE_LINK_DOWN);
-	run(f, 4, NOBODY, 600 * MS); /* no loss is known yet */
+	run(f, 4, NOBODY, 600 * MS); /* before any loss is known */
 	assert_int_equal(f->opened, 1);
 	assert_string_equal(f->last_part, "h2/r0");
 	assert_int_equal(f->last_kind, RM_KIND_RNIC_DOWN);
@@ -305,11 +306,11 @@ a_ports_state_ends_with_its_agent_though_the_host_is_paused(void **state)
 	f->states[2] = HOST_PAUSED;
 	run(f, 4, 2, 3 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
-	/* It is back. */
+	/* The link is up again. */
 	report_link(f, WIRE_LINK_DOWN);
 	run(f, 4, 2, 600 * MS);
 	assert_int_equal(f->opened, 1);
-	/* It goes down again, and the agent is gone. */
+	/* The link goes down again, and the agent disconnects. */
 	tor_rack_leave(f->rack, "h2");
 	run(f, 4, 2, 600 * MS);
 	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_UNKNOWN);
@@ -349,8 +350,9 @@ losses_are_focused_at_five_times_the_rate(void **state)
 	assert_int_equal(f->focuses, 0);
 	run(f, 4, 2, 1 * RM_NS_PER_S);
 	assert_true(f->focuses >= 6);
-	assert_true(f->last_focus.interval_us == 20000 || /* mesh: 100 ms */
-		    f->last_focus.interval_us == 10000);  /* witnesses: 50 ms */
+	assert_true(
+	    f->last_focus.interval_us == 20000 || /* between members: usually 100 ms */
+	    f->last_focus.interval_us == 10000);  /* to witnesses: usually 50 ms */
 	assert_int_equal(f->last_focus.duration_ms, 2000);
 	finish(f);
 }
@@ -364,12 +366,15 @@ summaries_add_up_to_what_was_windowed(void **state)
 	assert_int_equal(f->summary_lost, 0);
 	assert_int_equal(f->summary_bad_rows, 0);
 	run(f, 4, 2, 3 * RM_NS_PER_S);
-	assert_true(f->summary_bad_rows > 0); /* at once, not after 10 s */
+	assert_true(
+	    f->summary_bad_rows > 0); /* bad rows are sent at once, not after 10 s */
 	run(f, 4, NOBODY, 10 * RM_NS_PER_S);
-	/* Up to the last summary, which is at most an interval old. */
+	/* Results since the last summary, which is at most an interval old, are
+	 * missing. */
 	assert_true(f->summary_sent <= f->ingest.counts.raw.windowed);
 	assert_true(f->summary_sent >= f->ingest.counts.raw.windowed - 10 * 20 * 4 * 5);
-	/* 60 ticks of 3 members to the dead, the dead to 3 and to 2 outside. */
+	/* In 60 ticks 3 members probe the dead one, which probes the 3 and 2 remote
+	 * ones. */
 	assert_int_equal(f->summary_lost, 60 * 8);
 	finish(f);
 }
@@ -405,9 +410,9 @@ services_are_reported_with_every_summary_of_all_rows(void **state)
 	struct rack_fixture *f = fixture_rack(4, 2);
 
 	f->now.ns += 30 * MS;
-	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* a tick 30 ms after they are due */
+	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* a tick 30 ms after the rows are due */
 	f->now.ns += 20 * MS;
-	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* and one just then */
+	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* a tick exactly when they are due */
 	assert_int_equal(f->services_reported, 2);
 	assert_int_equal(f->services_apart, 0);
 	finish(f);
@@ -435,7 +440,7 @@ results_to_racks_without_a_number_are_counted_apart(void **state)
 		assert_int_equal(
 		    tor_rack_result(f->rack, f->now, &result, 0, dst), WINDOW_COUNTED);
 	}
-	/* t1, t2 and 1,021 of these 1,024 have a number of their own. */
+	/* t1, t2 and 1,021 of these 1,024 ToRs have a number of their own. */
 	assert_int_equal(tor_rack_counts(f->rack)->without_tor, 3);
 	fixture_rack_free(f);
 }
@@ -459,7 +464,7 @@ a_member_taken_out_of_the_plan_ends_its_incident(void **state)
 	finish(f);
 }
 
-/* Its host's agent still runs and registers it. */
+/* The host's agent still runs, and registers the RNIC. */
 static void
 a_member_that_no_plan_names_ends_its_incident_though_registered(void **state)
 {
@@ -491,7 +496,8 @@ a_host_that_no_plan_names_may_disappear(void **state)
 	finish(f);
 }
 
-/* The answered probes are forgotten, and the lost ones of the same time come later. */
+/* Answered probes are forgotten, but lost probes of the same time become results later.
+ */
 static void
 windows_that_a_new_numbering_cuts_are_partial(void **state)
 {

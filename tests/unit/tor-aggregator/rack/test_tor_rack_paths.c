@@ -1,4 +1,4 @@
-/* The paths that a rack learns and reports, with its own judge in between. */
+/* Paths that a rack learns and reports, with the rack's judge in between. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,10 +19,12 @@
 struct reported {
 	unsigned messages;
 	uint64_t sent, lost, forward;
-	int64_t end_ns, last_ns; /* of paths; of any summary: both on our clock */
+	/* By the aggregator's clock; end_ns: of the last summary with paths; last_ns:
+	 * of the last summary. */
+	int64_t end_ns, last_ns;
 	struct wire_rack_state state;
 	bool has_state;
-	unsigned uses; /* messages with them */
+	unsigned uses; /* number of summaries with uses */
 	uint64_t used_sent, used_lost;
 };
 
@@ -42,7 +44,7 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 	struct reported *reported = &the_world->reported;
 	struct wire_bytes bytes;
 
-	/* What is reported can be written. */
+	/* The summary must be valid for the writer. */
 	assert_int_equal(wire_write_summary(the_world->writer, summary, &bytes), 0);
 	reported->has_state = summary->has_state;
 	reported->state = summary->state;
@@ -92,7 +94,7 @@ setup(void **state)
 	options.services = w->services;
 	w->writer = wire_writer_new();
 	w->f = fixture_rack(MEMBERS, REMOTES);
-	/* The same rack, but the test takes its summaries. */
+	/* The same rack again, but with the test's own callback for summaries. */
 	tor_rack_free(w->f->rack);
 	w->f->now.ns = FIXTURE_START;
 	callbacks.arg = w->f;
@@ -128,9 +130,10 @@ nothing(size_t src, size_t dst, uint16_t src_port)
 	return false;
 }
 
-static bool is_served;         /* the first flow of the first pair is a service's */
-static size_t dead = SIZE_MAX; /* a member that neither sends nor receives */
-static size_t mesh_dead = SIZE_MAX; /* in the rack only */
+static bool is_served; /* the first flow of the first pair belongs to a service */
+static size_t dead = SIZE_MAX; /* this member neither sends nor receives */
+static size_t mesh_dead =
+    SIZE_MAX; /* this member is dead for members of the rack only */
 
 static uint8_t
 in_mesh(size_t src, size_t dst)
@@ -258,7 +261,7 @@ who_uses_a_path_is_reported_at_once_if_it_loses(void **state)
 	dead = SIZE_MAX;
 	is_served = true;
 	run(w, nothing, 21 * RM_NS_PER_S);
-	assert_in_range(w->reported.uses, 2, 3); /* every row interval */
+	assert_in_range(w->reported.uses, 2, 3); /* once in each row interval */
 	assert_true(w->reported.used_sent > 100);
 	assert_int_equal(w->reported.used_lost, 0);
 	began = w->f->now.ns - 500 * MS;
@@ -294,7 +297,7 @@ every_other_of_member_1(size_t src, size_t dst, uint16_t src_port)
 	return src == 1 && ++n % 2 == 0;
 }
 
-/* Some of its probes are answered: only the judge can decide on it. */
+/* Some of its probes are answered, so only the rack's judge can decide. */
 static void
 a_bad_member_with_some_answers_is_no_fault_of_a_path(void **state)
 {
@@ -349,11 +352,11 @@ every_summary_has_the_state_of_the_rack(void **state)
 	assert_int_equal(w->reported.state.hosts_ok, MEMBERS - 1);
 	assert_int_equal(w->reported.state.hosts_paused, 1);
 	assert_int_equal(w->reported.state.incidents_open, 1);
-	/* The number of healthy hosts does not wait for the rows. */
+	/* The number of healthy hosts is reported at once, not with the next rows. */
 	w->f->states[1] = HOST_PAUSED;
 	run(w, nothing, 3 * RM_NS_PER_S);
 	assert_int_equal(w->reported.state.hosts_paused, 2);
-	/* Nor does the number of slowed hosts; and it is no evidence against any. */
+	/* So is the number of slowed hosts, which is no evidence against a host. */
 	assert_int_equal(w->reported.state.hosts_slowed, 0);
 	tor_rack_slowed(w->f->rack, 3);
 	run(w, nothing, 3 * RM_NS_PER_S);
@@ -400,10 +403,10 @@ an_agent_reports_only_its_own_paths(void **state)
 		    (struct wire_rnic_id){ FIXTURE_REMOTE, 1 }, 50000, w->f->now)),
 	    "?@10.0.0.1");
 	path.hops[0][3] = 2;
-	path.src_guid = 0x101; /* another's */
+	path.src_guid = 0x101; /* an RNIC of another agent */
 	assert_int_equal(report(w, &path, 7), 0);
 	path.src_guid = 0x100;
-	path.dst_guid = 0x101; /* in the rack */
+	path.dst_guid = 0x101; /* an RNIC of the same rack */
 	assert_int_equal(report(w, &path, 7), 0);
 	path.dst_guid = 0xdead;
 	assert_int_equal(report(w, &path, 7), 0);

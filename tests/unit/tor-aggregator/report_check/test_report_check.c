@@ -10,7 +10,7 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-/* Hosts with an RNIC each, that send each other ten probes in each window. */
+/* Hosts with one RNIC each, which send ten probes to each other in each window. */
 #define HOSTS 5
 #define PROBES 10
 #define SETTLED_WINDOWS 20
@@ -24,7 +24,7 @@ struct table {
 	struct window_closed closed;
 	struct report_check *check;
 	bool named;
-	bool counted; /* the others count what the subject sends them */
+	bool counted; /* the others report receive counts for the subject */
 };
 
 static int
@@ -57,8 +57,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* Windows in which the subject has this state, reports that all is well if it
- * reports anything, and is reached by the others or not. */
+/* Windows in which the subject has this state and, if active, reports no loss; the
+ * others reach it or not. */
 static void
 pass(struct table *table, unsigned windows, enum host_state state, bool active,
     bool reached)
@@ -111,8 +111,8 @@ a_host_that_refuses_probes_is_not_contradicted(void **state)
 	assert_false(table->named);
 }
 
-/* Losses that others saw while it was away are still in their windows when it is
- * back. */
+/* Losses that others saw during its absence are still in their windows when it returns.
+ */
 static void
 a_host_that_was_away_is_not_contradicted(void **state)
 {

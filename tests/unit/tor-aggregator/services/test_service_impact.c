@@ -12,7 +12,7 @@
 #include "tor-aggregator/services/service_table.h"
 
 #define MAX_FLOWS 8
-#define POD "pod:0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01" /* its name is known */
+#define POD "pod:0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01" /* a pod whose name is known */
 
 struct world {
 	struct service_table *table;
@@ -47,7 +47,7 @@ owns(struct wire_rnic_id id, void *arg)
 	return true;
 }
 
-/* The host's flows, each from RNIC src to RNIC 9, one for each name. */
+/* Reports all flows of a host: one for each name, from RNIC src to RNIC 9. */
 static void
 report(struct world *w, const char *host, bool tracing, uint64_t src,
     const char *const *names)
@@ -124,7 +124,8 @@ the_services_that_use_the_rnic_are_named(void **state)
 	report(w, "h1", true, 1,
 	    (const char *const[]){ "pod:a", "unit:b", "pod:a", NULL });
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: pod:a, unit:b");
-	/* At the other end of its flows, too, whatever its own host reports. */
+	/* The other end of the flows is affected as well, whatever its own host
+	 * reports. */
 	assert_string_equal(impact(w, "h9", 9, NO_PROBES), "P1: pod:a, unit:b");
 }
 
@@ -162,7 +163,7 @@ many_names_are_cut(void **state)
 	report(w, "h1", true, 1,
 	    (const char *const[]){ "a", "b", "c", "d", "e", "f", NULL });
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: a, b, c, d, ...");
-	/* The same ones, in whatever order they are reported. */
+	/* The same names are shown, in whatever order they are reported. */
 	report(w, "h1", true, 1,
 	    (const char *const[]){ "f", "c", "b", "e", "a", "d", NULL });
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: a, b, c, d, ...");

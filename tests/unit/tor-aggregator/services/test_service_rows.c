@@ -51,7 +51,7 @@ owns(struct wire_rnic_id id, void *arg)
 	return true;
 }
 
-/* All flows of a host, which are flows of probes from port 49152 on, one each. */
+/* Reports all flows of a host, one for each name, probed from ports 49152 and up. */
 static void
 report_of(struct world *w, const char *host, uint64_t src, const char *const *names,
     size_t count)
@@ -127,9 +127,12 @@ probes_of_services_are_counted_by_service(void **state)
 	for (int i = 0; i < 5; i++)
 		probe(w, 1, 49152, WIRE_SERVICE, i < 4 ? WIRE_OK : WIRE_NO_REPLY);
 	probe(w, 1, 49153, WIRE_SERVICE, WIRE_OK);
-	probe(w, 1, 49152, WIRE_TOR_MESH, WIRE_OK); /* follows nobody */
-	probe(w, 1, 49160, WIRE_SERVICE, WIRE_OK);  /* nobody's now */
-	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);  /* nobody's either */
+	probe(w, 1, 49152, WIRE_TOR_MESH,
+	    WIRE_OK); /* not a probe that follows a service */
+	probe(
+	    w, 1, 49160, WIRE_SERVICE, WIRE_OK); /* no service has this flow any more */
+	probe(w, 2, 49152, WIRE_SERVICE,
+	    WIRE_OK); /* no service has a flow from this RNIC */
 	assert_int_equal(take(w, INTERVAL, &s), 2);
 	assert_int_equal(s.services_start_wall_ns, WALL);
 	assert_string_equal(s.services[0].service, "train");
@@ -205,7 +208,8 @@ services_of_one_name_on_two_hosts_are_one(void **state)
 	report_of(w, "h2", 2, two, 1);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);
-	report_of(w, "h1", 1, NULL, 0); /* the other's goes on */
+	report_of(w, "h1", 1, NULL,
+	    0); /* the service goes on with its flow on the other host */
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(take(w, INTERVAL, &s), 1);

@@ -184,12 +184,13 @@ a_disconnected_host_is_forgotten_unless_it_returns(void **state)
 	report(w, "h2", &flow, 1, 1);
 	service_table_gone(w->table, "h1", (rm_mono_t){ 10 * S });
 	service_table_gone(w->table, "h2", (rm_mono_t){ 10 * S });
-	service_table_gone(w->table, "h3", (rm_mono_t){ 10 * S }); /* never told */
+	service_table_gone(
+	    w->table, "h3", (rm_mono_t){ 10 * S }); /* h3 has never reported */
 	service_table_age(w->table, (rm_mono_t){ 69 * S });
 	assert_non_null(host_of(w, "h1"));
 	report(w, "h2", &flow, 1, 69);
-	service_table_gone(
-	    w->table, "h1", (rm_mono_t){ 69 * S }); /* no more than that */
+	service_table_gone(w->table, "h1",
+	    (rm_mono_t){ 69 * S }); /* a second call does not extend the time */
 	service_table_age(w->table, (rm_mono_t){ 70 * S });
 	assert_null(host_of(w, "h1"));
 	assert_non_null(host_of(w, "h2"));

@@ -10,12 +10,13 @@
 #define STEP_NS (50 * RM_NS_PER_MS)
 #define S RM_NS_PER_S
 
-/* One of the two, and its environment. */
+/* One of the two aggregators, and its environment. */
 struct side {
 	struct peer peer;
 	struct peer_own own;
 	rm_mono_t now;
-	/* The other one's message, every 250 ms while it is sent. */
+	/* The message of the other aggregator, received every 250 ms while `reports` is
+	 * set. */
 	bool reports;
 	struct wire_tor_standing other;
 };
@@ -54,7 +55,7 @@ expect(struct side *side, int64_t for_ns, bool active)
 	}
 }
 
-/* Runs until it changes; returns after how long, and fails beyond that. */
+/* Runs until it changes to `active`. Returns the time; fails after for_ns. */
 static int64_t
 turns_within(struct side *side, int64_t for_ns, bool active)
 {
@@ -197,7 +198,7 @@ a_primary_becomes_active_when_the_standby_falls_silent(void **state)
 	turns_within(&side, 4 * S, true);
 }
 
-/* The two are not connected, and the agents are connected to both. */
+/* The two aggregators are not connected; the agents are connected to both. */
 static void
 a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 {
@@ -206,7 +207,7 @@ a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 	side.reports = false;
 	expect(&side, 10 * S, true);
 	side.own.delivers = false;
-	/* The others agree, but are too old to report it. */
+	/* The other agents may agree, but are too old to report it. */
 	side.own.reports_us_mute = 1;
 	expect(&side, 60 * S, true);
 	side.own.reports_us_mute = 2;
@@ -217,9 +218,11 @@ a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 	expect(&side, 60 * S, true);
 	side.own.delivers = false;
 	side.own.lost = 1;
-	side.own.mute = 2; /* most report that the other one cannot deliver either */
+	side.own.mute =
+	    2; /* most agents report that the other one cannot deliver either */
 	expect(&side, 60 * S, true);
-	side.own = (struct peer_own){ .warm = true, .agents = 4 }; /* too old to say */
+	side.own = (struct peer_own){ .warm = true,
+		.agents = 4 }; /* all agents are too old to report */
 	expect(&side, 60 * S, true);
 }
 
@@ -231,7 +234,7 @@ a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
 	side.reports = false;
 	side.own = (struct peer_own){ .warm = true };
 	run(&side, 20 * S);
-	side.own.delivers = true; /* and is still connected to no agent */
+	side.own.delivers = true; /* it can deliver again, but has no agents */
 	assert_true(turns_within(&side, 11 * S, true) >= PEER_ALONE_NS);
 }
 
@@ -271,7 +274,7 @@ a_stalled_primary_without_the_other_one_becomes_active(void **state)
 	turns_within(&side, 4 * S, true);
 }
 
-/* The other one was active for the agents meanwhile: it knows what has ended. */
+/* The other aggregator was active meanwhile, and knows which incidents have ended. */
 static void
 a_primary_that_finds_the_other_one_active_goes_standby_first(void **state)
 {
@@ -283,8 +286,8 @@ a_primary_that_finds_the_other_one_active_goes_standby_first(void **state)
 	side.other.active = true;
 	turns_within(&side, S, false);
 	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS - S / 2);
-	/* The other one was connected all the time: that it is active a little
-	 * longer does not matter. */
+	/* The other aggregator was connected all the time: it may stay active a little
+	 * longer. */
 	expect(&side, S, true);
 	side.other.active = false;
 	expect(&side, 10 * S, true);
@@ -301,7 +304,7 @@ an_isolated_aggregator_goes_standby_and_waits_for_the_other_one(void **state)
 		if (primary)
 			turns_within(&side, 9 * S, false);
 		expect(&side, 60 * S, false);
-		side.own.delivers = true; /* this is the first to recover */
+		side.own.delivers = true; /* this one recovers first */
 		expect(&side, 2 * S, false);
 		side.reports = true;
 		side.other.active = true;
@@ -353,7 +356,7 @@ a_standby_stays_standby_while_the_primary_is_active(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
-	side.own.lost = 4; /* by mistake */
+	side.own.lost = 4; /* the agents' reports are wrong */
 	expect(&side, 60 * S, false);
 }
 
@@ -372,7 +375,7 @@ a_standby_takes_over_if_half_of_the_agents_lost_the_primary(void **state)
 		{ 3, 2, true },
 		{ 1, 0, false },
 		{ 1, 1, true },
-		/* They are too old to report it: only the link counts. */
+		/* Agents that are too old to report: only the link counts. */
 		{ 0, 0, true },
 	};
 
@@ -399,7 +402,7 @@ a_standby_yields_at_once_when_the_primary_is_active_again(void **state)
 	side.reports = false;
 	turns_within(&side, 4 * S, true);
 	side.reports = true;
-	side.other.active = false; /* back, and not warm yet */
+	side.other.active = false; /* it is back, but has no complete windows yet */
 	expect(&side, 20 * S, true);
 	side.other.active = true;
 	assert_true(turns_within(&side, S, false) <= 250 * RM_NS_PER_MS);
@@ -435,7 +438,7 @@ a_standby_takes_over_from_a_stuck_primary(void **state)
 	side.other.delivers = true;
 	turns_within(&side, S, false);
 	side.other.delivers = false;
-	side.own.delivers = false; /* nor can we */
+	side.own.delivers = false; /* this one cannot deliver either */
 	expect(&side, 60 * S, false);
 }
 
@@ -479,7 +482,7 @@ a_standby_takes_over_by_agents_reports_of_failed_delivery(void **state)
 	side.own.mute = 0;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_DOUBT_NS);
 	side.own.mute = 4;
-	side.own.delivers = false; /* nor can we */
+	side.own.delivers = false; /* this one cannot deliver either */
 	expect(&side, 60 * S, false);
 }
 
@@ -521,7 +524,7 @@ a_standby_that_is_not_ready_stays_standby(void **state)
 	expect(&side, 20 * S, false);
 	side.own.warm = true;
 	turns_within(&side, S, true);
-	side.own.warm = false; /* but it does not end for that */
+	side.own.warm = false; /* it stays active nevertheless */
 	expect(&side, 20 * S, true);
 }
 
@@ -530,7 +533,7 @@ a_stalled_standby_waits_before_it_takes_over(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
-	side.own.lost = 4; /* of before */
+	side.own.lost = 4; /* reports from before the stall */
 	side.now = rm_mono_add(side.now, 20 * S);
 	peer_stalled(&side.peer, 20 * S, side.now);
 	expect(&side, 60 * S, false);

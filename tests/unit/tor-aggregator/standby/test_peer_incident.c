@@ -53,7 +53,7 @@ the_standby_knows_the_named_one_of_a_or_b(void **state)
 	wire_writer_free(writer);
 }
 
-/* If it takes over, it goes on with this alert. */
+/* If the standby takes over, its alert must contain the impact. */
 static void
 the_standby_knows_whom_the_fault_hurts(void **state)
 {
@@ -168,7 +168,7 @@ what_makes_no_sense_is_refused(void **state)
 		assert_int_equal(peer_incident_read(&bad[i], &out), -EINVAL);
 }
 
-/* In the previous version an end was only sent once all receivers knew it. */
+/* The earlier release sent an end only after all receivers had got it. */
 static void
 an_end_counts_as_notified_by_default(void **state)
 {

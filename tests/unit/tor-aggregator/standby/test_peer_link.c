@@ -18,14 +18,14 @@
 struct side {
 	struct peer_links *links;
 	unsigned sessions, standings, incidents;
-	uint32_t agents; /* of the last standing */
+	uint32_t agents; /* in the last standing message */
 	uint64_t incident;
 };
 
 struct world {
 	struct rm_loop *loop;
-	struct rm_listener *listener; /* of b */
-	struct rm_link *accepted;     /* as agent_server holds it */
+	struct rm_listener *listener; /* of aggregator b */
+	struct rm_link *accepted;     /* in place of agent_server */
 	bool welcome, mute;
 	struct wire_writer *writer;
 	struct side a, b;
@@ -64,7 +64,8 @@ on_incident(size_t other, const struct wire_incident *incident, void *arg)
 	side->incidents++;
 }
 
-/* ---- b's port, as agent_server has it -------------------------------------------- */
+/* ---- b's server, in place of agent_server -----------------------------------------
+ */
 
 static int
 accepted_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)

@@ -21,7 +21,7 @@ next(uint64_t *state)
 	return *state;
 }
 
-/* It aborts if it finds that none is. */
+/* The trial aborts if neither aggregator is active although one could be. */
 static void
 in_random_failures_an_able_aggregator_is_active(void **state)
 {

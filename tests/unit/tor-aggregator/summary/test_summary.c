@@ -102,7 +102,7 @@ healthy_rows_wait_for_their_time_and_add_up(void **state)
 	rm_sketch_free(sketch);
 }
 
-/* What the history keeps of a rack has no other key than its time. */
+/* In the history, the points of a rack differ by their time only. */
 static void
 no_two_messages_end_at_the_same_time(void **state)
 {
@@ -138,7 +138,7 @@ a_row_that_turns_bad_goes_at_once_with_its_flows(void **state)
 	assert_int_equal(out.rows[0].lost_reverse, 1);
 	assert_int_equal(out.rows[0].lost_unknown, 1);
 	assert_false(summary_sent_all(world->summary));
-	/* Still bad: once is enough, the rest waits for its time. */
+	/* Rows that stay bad are sent once early; after that at the regular time. */
 	add(world, WIRE_NO_REPLY, 0, 50001, 5);
 	summary_check(world->summary);
 	assert_false(take(world, 1 * S, &out));
@@ -159,7 +159,7 @@ single_losses_are_not_bad(void **state)
 	summary_check(world->summary);
 	assert_false(take(world, 1 * S, &out));
 	add(world, WIRE_OK, 1000, 1, 1000);
-	add(world, WIRE_NO_REPLY, 0, 1, 9); /* three or more, but below 1 % */
+	add(world, WIRE_NO_REPLY, 0, 1, 9); /* three losses or more, but below 1 % */
 	summary_check(world->summary);
 	assert_false(take(world, 1 * S, &out));
 }
@@ -204,7 +204,7 @@ rnic_rows_are_sent_every_minute_and_at_once_when_bad(void **state)
 	assert_true(seen);
 }
 
-/* So many arrived with this DSCP and these bits of ECN. */
+/* Adds probes that arrived with this DSCP and these ECN bits. */
 static void
 arrive(struct world *world, uint8_t dscp, uint8_t ecn, int count)
 {
@@ -224,7 +224,7 @@ marks_are_counted_as_probes_arrive(void **state)
 	struct world *world = *state;
 	struct wire_summary out;
 
-	add(world, WIRE_OK, 1000, 1, 7); /* it is not known how they arrived */
+	add(world, WIRE_OK, 1000, 1, 7); /* without DSCP and ECN of arrival */
 	arrive(world, 26, 2, 50);
 	arrive(world, 26, 3, 5);
 	arrive(world, 8, 1, 30);
@@ -239,8 +239,8 @@ marks_are_counted_as_probes_arrive(void **state)
 	assert_true(take(world, 10 * S, &out));
 	assert_int_equal(out.rows[0].arrived, 1);
 	assert_int_equal(out.rows[0].rewritten + out.rows[0].congested, 0);
-	/* What has gone is among all that there was; one without ECT cannot be marked.
-	 */
+	/* Rows that were removed still count in the sum; a packet without ECT cannot be
+	 * marked. */
 	assert_int_equal(summary_marks(world->summary).markable, 86);
 	assert_int_equal(summary_marks(world->summary).marked, 5);
 }
