@@ -1,6 +1,6 @@
 /*
- * controller_requests_fixture - the whole daemon on real links, between a controller
- * and an agent that the test plays.
+ * controller_requests_fixture - the whole daemon on real links, between a simulated
+ * controller and a simulated agent.
  *
  * Include it after cmocka.h. Everything asserts.
  */
@@ -35,7 +35,7 @@ struct world {
 	struct plan_fixture *plan;
 	struct wire_writer *writer;
 	char folder[64];
-	/* the controller */
+	/* the simulated controller */
 	struct rm_listener *listener;
 	struct rm_link *controller;
 	unsigned resolves, drilled, joins;
@@ -51,9 +51,9 @@ struct world {
 		char name[8][RM_NAME_BYTES], software[8][RM_VERSION_BYTES];
 		bool connected[8];
 	} versions;
-	/* an agent */
+	/* the simulated agent */
 	struct rm_link *agent;
-	const char *agent_software; /* its release; NULL: it does not report it */
+	const char *agent_software; /* its release; NULL: not reported */
 	unsigned welcomes, brakes, answers;
 	struct wire_brake brake;
 	uint64_t token;

@@ -23,7 +23,7 @@ struct plan_fixture {
 	struct wire_rnic members[FIXTURE_MAX], remotes[FIXTURE_MAX];
 	char names[2 * FIXTURE_MAX][24];
 	uint8_t mesh_sl, entry_sl;
-	uint32_t probe_timeout_ms; /* 0: the plan does not set it */
+	uint32_t probe_timeout_ms; /* 0: absent */
 };
 
 static const uint16_t fixture_flows[] = { 50000, 50001 };
@@ -53,7 +53,7 @@ fixture_rnic(uint64_t guid, const char *host, const char *tor)
 	return rnic;
 }
 
-/* entries: from member 0 to each remote RNIC. */
+/* Writes a plan. Its entries are from member 0 to each remote RNIC. */
 static inline void
 fixture_plan(struct plan_fixture *f, uint64_t version, size_t members, size_t remotes)
 {

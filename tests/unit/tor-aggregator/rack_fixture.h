@@ -31,7 +31,8 @@ struct rack_fixture {
 	enum host_state states[FIXTURE_MAX];
 	uint16_t size_bytes; /* of probes; 0: small */
 	unsigned opened, resolved, summaries, focuses;
-	unsigned services_reported, services_apart; /* apart: not of the rows' time */
+	unsigned services_reported,
+	    services_apart; /* apart: whose times differ from those of the rows */
 	char last_part[RM_PART_NAME_BYTES];
 	enum rm_kind last_kind;
 	size_t last_samples;
@@ -93,7 +94,7 @@ fixture_focus(
 	f->last_focus = *focus;
 }
 
-/* Registers member i's RNIC with an agent "h<i>". */
+/* Registers the RNIC of member i for an agent "h<i>". */
 static inline void
 fixture_agent(struct rack_fixture *f, size_t i)
 {
@@ -160,7 +161,7 @@ fixture_rack(size_t members, size_t remotes)
 	tor_rack_plan(f->rack, &f->plan->view, f->now);
 	for (size_t i = 0; i < members; i++)
 		fixture_agent(f, i);
-	f->now.ns += RM_NS_PER_S; /* probes sent before the start are late */
+	f->now.ns += RM_NS_PER_S; /* so that probes sent before the start are late */
 	return f;
 }
 
@@ -174,7 +175,7 @@ fixture_rack_free(struct rack_fixture *f)
 	free(f);
 }
 
-/* A probe of member src, sent age_ns ago. */
+/* The result of a probe that member src sent age_ns ago. */
 static inline struct wire_result
 fixture_result(const struct rack_fixture *f, size_t src, uint64_t dst_guid,
     int64_t age_ns, uint8_t outcome)

@@ -53,7 +53,7 @@ run_begin(struct run *run)
 	assert_int_equal(sim_new(&run->options, &run->sim), 0);
 }
 
-/* A time in a bin at random, so that it is not in step with the bins' edges. */
+/* A random time within a bin, so that the fault is not in step with the bins. */
 int64_t
 run_random_time(struct run *run, int64_t after_ns)
 {
@@ -96,7 +96,7 @@ static const struct {
 	[SIM_MANAGEMENT_DOWN] = { RM_PART_HOST, RM_KIND_MANAGEMENT_DOWN },
 };
 
-/* The fault, and the verdict that it must cause, if any. */
+/* Adds the fault, and the verdict that it must cause, if any. */
 struct run_expected *
 run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_ns,
     int64_t for_ns)
@@ -116,7 +116,7 @@ run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_
 		.to_ns = from_ns + for_ns,
 		.deadline_ns =
 		    kind >= SIM_AGENT_KILLED ? RUN_HOST_DEADLINE_NS : RUN_DEADLINE_NS };
-	/* A whole window has to show it. */
+	/* These faults need a whole window. */
 	if (kind == SIM_RNIC_REFUSES || kind == SIM_RNIC_LATE)
 		e->deadline_ns += RM_NS_PER_S;
 	if (kind == SIM_RNIC_PORT_DOWN)
@@ -191,7 +191,7 @@ check_deadlines(const struct run *run, int64_t now_ns)
 	}
 }
 
-/* The first part that is not known to be healthy, NULL if all are. */
+/* The first part that is not healthy; NULL: all are. */
 static const char *
 first_unwell(const struct rack *rack, const struct rack_judgement *judgement)
 {

@@ -11,25 +11,25 @@
 #define MAX_FAULTS 16
 #define MESH_PEERS 10
 #define INTERVAL_NS (100 * RM_NS_PER_MS)
-#define JITTERS 20 /* in an interval */
-#define FOCUS 5    /* times as fast */
+#define JITTERS 20 /* steps within an interval */
+#define FOCUS 5    /* factor by which probing is faster */
 #define FOCUS_NS (2 * RM_NS_PER_S)
 #define SMALL_BYTES 88
 #define LARGE_BYTES 4096
 #define START_NS (1000 * RM_NS_PER_S)
 #define TIMEOUT_NS (500 * RM_NS_PER_MS)
-#define AGE_NS (750 * RM_NS_PER_MS) /* of a window's end when it is judged */
+#define AGE_NS (750 * RM_NS_PER_MS) /* age of a window's end when it is judged */
 #define GRACE_NS (2 * RM_NS_PER_S)
 #define FROZEN_AFTER_NS (2 * RM_NS_PER_S)
 #define GONE_AFTER_NS (1500 * RM_NS_PER_MS)
 
 struct target {
-	size_t src, dst; /* dst of a witness: a remote RNIC */
+	size_t src, dst; /* dst of a witness is a remote RNIC */
 	bool remote;
 	int64_t next_ns;
-	uint64_t received; /* by dst, since its last report */
-	int64_t noise;     /* packets that the last report held too many */
-	unsigned number;   /* of its next probe */
+	uint64_t received; /* probes that dst has received since its last report */
+	int64_t noise;     /* packets by which the last report was too high */
+	unsigned number;   /* of the next probe */
 	int64_t focus_from_ns, focus_to_ns;
 };
 
@@ -52,7 +52,7 @@ struct sim {
 	uint64_t probes;
 };
 
-/* splitmix64 */
+/* The generator splitmix64. */
 uint64_t
 sim_random(struct sim *sim)
 {
@@ -227,7 +227,7 @@ is_fault(const struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t 
 	return find_fault(sim, kind, index, t) != NULL;
 }
 
-/* True: this fault drops this packet. */
+/* Returns true if this fault drops the packet. */
 static bool
 takes(struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t t)
 {
@@ -321,7 +321,7 @@ is_at(const struct sim *sim, enum sim_fault_kind kind, const struct target *targ
 	       (!target->remote && is_fault(sim, kind, target->dst, t));
 }
 
-/* Of a probe that would be answered at once. */
+/* Sets the times of a probe that is answered, and delays them for late parts. */
 static void
 delay(const struct sim *sim, const struct target *target, int64_t t,
     struct wire_result *result)
@@ -341,7 +341,7 @@ window_index(const struct target *target)
 	    uint32_t)(target->remote ? WINDOW_REMOTE_BASE + target->dst : target->dst);
 }
 
-/* As its agent reports it. */
+/* Adds the result as the source's agent reports it. */
 static void
 report_at(
     struct sim *sim, const struct target *target, int64_t t, struct wire_result result)
@@ -357,7 +357,8 @@ report_at(
 		    (uint32_t)target->src, window_index(target));
 }
 
-/* When the loss is known, for some time; more of them in it, for longer. */
+/* A target with a loss is probed faster for some time, from when the loss is known.
+ * Each further loss extends the time. */
 static void
 focus(struct target *target, int64_t t)
 {
@@ -384,7 +385,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 		.size_bytes = large ? LARGE_BYTES : SMALL_BYTES };
 	bool is_late = false;
 
-	/* A prober whose port is down is paused. */
+	/* An agent pauses a prober whose port is down. */
 	if (!agent_runs(sim, target->src, t) ||
 	    is_fault(sim, SIM_RNIC_PORT_DOWN, target->src, t) || shuns(sim, target))
 		return;
@@ -410,15 +411,15 @@ probe(struct sim *sim, struct target *target, int64_t t)
 	if (result.outcome == WIRE_NO_REPLY && sim->options.focuses)
 		focus(target, t);
 	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))
-		return; /* the count is not reported */
+		return; /* the agent reports no count */
 	report_at(sim, target, t, result);
 	if (is_late)
 		window_overdue(sim->window, (rm_mono_t){ t }, &result,
 		    (uint32_t)target->src, window_index(target));
 }
 
-/* The probes that dst has received since its last report, with noise: a packet too
- * many here is one too few in the next report. */
+/* Reports the probes that dst has received since its last report, with noise: a packet
+ * too many in one report is missing in the next. */
 static void
 report(struct sim *sim, size_t dst, int64_t t)
 {
@@ -450,7 +451,8 @@ report(struct sim *sim, size_t dst, int64_t t)
 	sim->reported_ns[dst] = t;
 }
 
-/* The registrations received by the time when a window up to judged_ns is judged. */
+/* Takes the registrations that were received before the window up to judged_ns is
+ * judged. */
 static void
 see_ports(struct sim *sim)
 {
@@ -465,7 +467,8 @@ see_ports(struct sim *sim)
 	}
 }
 
-/* The state of a host as the daemon sees it when a window up to judged_ns is judged. */
+/* Sets the states of hosts as the daemon has them when the window up to judged_ns is
+ * judged. */
 static void
 see_hosts(struct sim *sim)
 {
@@ -507,19 +510,20 @@ can_report(const struct sim *sim, size_t member)
 		   sim->now_ns);
 }
 
-/* All probes up to end, and a report of each host at some time before. */
+/* Sends all probes until `end`, and one report of each host at some time before it. */
 static void
 run_bin(struct sim *sim, int64_t end)
 {
 	for (size_t m = 0; m < sim->options.members; m++) {
-		/* Somewhere in the bin, so that reports and bins never agree. */
+		/* A random time, so that reports are not in step with the bins. */
 		const int64_t t =
 		    sim->now_ns + SIM_BIN_NS / 8 + below(sim, SIM_BIN_NS / 4);
 
 		for (size_t i = 0; i < sim->target_count; i++) {
 			struct target *target = &sim->targets[i];
 
-			/* In order of time, as this destination sees it. */
+			/* The probes of each destination must be in the order of time.
+			 */
 			if (!target->remote && target->dst == m)
 				while (target->next_ns < t) {
 					probe(sim, target, target->next_ns);
@@ -544,7 +548,7 @@ sim_step(struct sim *sim, int64_t *end_ns, struct rack_judgement *ret)
 
 	run_bin(sim, end);
 	sim->now_ns = end;
-	/* One bin later, as reports go on into the next one. */
+	/* A report may end in the next bin, so judging is one bin behind. */
 	sim->judged_ns = end - SIM_BIN_NS;
 	*end_ns = sim->judged_ns - START_NS;
 	if (!window_close(sim->window, (rm_mono_t){ end },

@@ -12,7 +12,7 @@
 
 #include "tor-aggregator/aggregator_check.h"
 
-/* The error of reading this text; "" if it is valid. */
+/* Reads this text. Returns the error; "" if it is valid. */
 static const char *
 read_text(const char *text, struct aggregator_config *config)
 {
@@ -133,7 +133,8 @@ mistakes_name_line_and_option(void **state)
 	}
 }
 
-/* The daemon starts and monitors its rack; --check and the collectors report it. */
+/* The daemon starts and monitors its rack nevertheless; --check and the collectors
+ * report the missing file. */
 static void
 files_of_collectors_may_be_missing(void **state)
 {
@@ -152,7 +153,7 @@ files_of_collectors_may_be_missing(void **state)
 		struct aggregator_config config;
 
 		assert_string_equal(read_text(all[i], &config), "");
-		config.path = NULL; /* it is gone */
+		config.path = NULL; /* the config file is missing */
 		assert_int_equal(aggregator_check(&config, false), 1);
 		aggregator_config_clear(&config);
 	}

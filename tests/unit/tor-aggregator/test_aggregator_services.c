@@ -1,7 +1,5 @@
-/*
- * Agents' reports of services and their requests, through the whole daemon on real
- * links.
- */
+/* Agents' reports of services and their requests, through the whole daemon over real
+ * links. */
 #include "tor-aggregator/tor_aggregator_events.h"
 
 #include <setjmp.h>
@@ -69,7 +67,7 @@ ask_join(struct world *w, uint64_t token, uint64_t guid)
 	send_frame(w->agent, wire_write_join(w->writer, &join, &bytes), &bytes);
 }
 
-/* The controller knows the requested RNIC. */
+/* The controller's answer: it knows the requested RNIC. */
 static void
 report_peer(struct world *w, uint64_t token)
 {
@@ -96,7 +94,7 @@ the_other_end_of_a_qp_is_asked_of_the_controller(void **state)
 	agent_join(w);
 	ask_join(w, 11, 0x100);
 	LOOPBACK_WAIT(w->loop, w->joins == 1);
-	assert_int_not_equal(w->up_join.token, 11); /* one of this aggregator */
+	assert_int_not_equal(w->up_join.token, 11); /* the aggregator's own token */
 	assert_int_equal(w->up_join.rnic.guid, 0x100);
 	assert_int_equal(w->up_join.qpn, 17);
 	assert_int_equal(w->up_join.dst_qpn, 18);
@@ -106,7 +104,7 @@ the_other_end_of_a_qp_is_asked_of_the_controller(void **state)
 	assert_int_equal(w->token, 11);
 	assert_true(w->found);
 	assert_string_equal(w->host, "far");
-	assert_non_null(peer_in_roster(w)); /* it is about to be probed */
+	assert_non_null(peer_in_roster(w)); /* in the roster before the first probe */
 }
 
 static void
@@ -160,19 +158,18 @@ a_services_peer_is_known_before_its_probes_count(void **state)
 	agent_join(w);
 	send_result(w, 1);
 	assert_int_equal(counts->invalid[INGEST_UNKNOWN_DST], 1);
-	/* This aggregator was restarted, and does not know any more what the agent
-	 * knows. */
+	/* The aggregator was restarted, and has lost what the agent still knows. */
 	report(w, &flow, 1);
 	LOOPBACK_WAIT(w->loop, w->resolves == 1);
 	assert_memory_equal(w->up_address.bytes, flow.peer.bytes, 16);
 	report_peer(w, w->up_token);
 	LOOPBACK_WAIT(w->loop, peer_in_roster(w) != NULL);
-	assert_int_equal(w->answers, 0); /* the agent has not asked */
+	assert_int_equal(w->answers, 0); /* the agent did not ask */
 	send_result(w, 2);
 	assert_int_equal(counts->service, 1);
 	assert_int_equal(counts->invalid[INGEST_UNKNOWN_DST], 1);
 	report(w, &flow, 1);
-	assert_int_equal(w->resolves, 1); /* once is enough */
+	assert_int_equal(w->resolves, 1); /* the aggregator asks once */
 }
 
 struct answer {
@@ -249,7 +246,8 @@ services_are_shown_with_their_peers_and_ports(void **state)
 	assert_int_equal(json_integer_value(json_object_get(flow, "src_port")), 50000);
 	assert_int_equal(
 	    json_integer_value(json_object_get(flow, "probe_port")), 50000);
-	assert_true(json_is_null(json_object_get(flow, "path"))); /* not traced */
+	assert_true(
+	    json_is_null(json_object_get(flow, "path"))); /* the flow is not traced */
 	flow = json_array_get(json_object_get(all, "services"), 1);
 	assert_string_equal(text(flow, "peer"), "192.0.2.9");
 	assert_string_equal(text(flow, "state"), "unresolved");

@@ -1,7 +1,5 @@
-/*
- * Messages of a controller besides plans, through the whole daemon on real links: the
- * brake, answers to an agent's requests, drill-downs.
- */
+/* Messages of a controller other than plans, through the whole daemon over real links:
+ * the brake, answers to requests of agents, and drill-downs. */
 #include "tor-aggregator/controller_requests.h"
 
 #include <errno.h>
@@ -49,7 +47,7 @@ the_brake_reaches_present_and_later_agents(void **state)
 	LOOPBACK_WAIT(w->loop, w->brakes == 1);
 	assert_int_equal(w->brake.version, 5);
 	assert_int_equal(w->brake.rate_permille, 0);
-	send_brake(w, 4, 1000); /* out of date */
+	send_brake(w, 4, 1000); /* an old version */
 	agent_join(w);
 	LOOPBACK_WAIT(w->loop, w->brakes == 2);
 	assert_int_equal(w->brake.rate_permille, 0);
@@ -87,7 +85,7 @@ an_invalid_brake_closes_the_link(void **state)
 	struct wire_bytes bytes;
 	uint8_t *at;
 
-	/* The own writer refuses it: the message is one of another implementation. */
+	/* Our writer refuses such a value, so the bytes are changed afterwards. */
 	assert_int_equal(wire_write_brake(w->writer, &brake, &bytes), 0);
 	at = memmem(bytes.data, bytes.len, reported, sizeof(reported));
 	assert_non_null(at);
@@ -184,7 +182,7 @@ other_requests_go_to_the_controller(void **state)
 	assert_int_equal(w->token, 11);
 	assert_true(w->found);
 	assert_string_equal(w->host, "far");
-	/* Sent again, it belongs to no request. */
+	/* A repeated answer belongs to no request. */
 	send_frame(
 	    w->controller, wire_write_resolved(w->writer, &answer, &bytes), &bytes);
 	LOOPBACK_WAIT(w->loop, resolver_counts(controller_requests_resolver(
@@ -207,7 +205,7 @@ a_silent_controller_means_not_found(void **state)
 	LOOPBACK_WAIT(w->loop, w->answers == 1);
 	assert_int_equal(w->token, 11);
 	assert_false(w->found);
-	/* Without any, at once. */
+	/* Without a controller the answer comes at once. */
 	rm_listener_free(w->listener);
 	w->listener = NULL;
 	rm_link_close(w->controller, -ECONNRESET);
@@ -239,7 +237,7 @@ a_drill_down_over_a_link_is_the_one_over_http(void **state)
 	assert_non_null(strstr(w->drill, "\"error\""));
 }
 
-/* What the agent sends counts: a probe from h0 to h1, which was lost. */
+/* The agent reports a lost probe from h0 to h1. */
 static void
 lose_a_probe(struct world *w)
 {
@@ -264,7 +262,7 @@ lose_a_probe(struct world *w)
 	LOOPBACK_WAIT(w->loop, counts->batches == 1);
 }
 
-/* The agent has just begun: what it loses in its first second is no finding. */
+/* The agent has just started: losses of its first second are excused. */
 static void
 a_lost_probe_has_the_excuse_of_its_agents(void **state)
 {
@@ -322,8 +320,9 @@ the_pairs_of_a_rack_are_reported_over_a_link(void **state)
 	assert_int_equal(sent, 1);
 	assert_int_equal(ok, 0);
 	assert_int_equal(lost, 1);
-	assert_true(json_is_null(json_array_get(row, 7))); /* no direction is known */
-	assert_true(json_is_null(json_array_get(row, 9))); /* nor an RTT */
+	assert_true(
+	    json_is_null(json_array_get(row, 7))); /* the direction is unknown */
+	assert_true(json_is_null(json_array_get(row, 9))); /* no RTT */
 	assert_int_equal(
 	    json_unpack(json_array_get(json_object_get(object, "rnics"), (size_t)to),
 		"{s:s}", "host", &host),
@@ -349,7 +348,7 @@ ask_counted(struct world *w, uint64_t token, const char *tor)
 	assert_false(w->drill_mesh);
 }
 
-/* A rack without counters: nothing is found, and nothing is known. */
+/* A rack without counters has no findings, and all diagnoses are unknown. */
 static void
 what_a_racks_counters_mean_is_reported_over_a_link(void **state)
 {
@@ -444,7 +443,7 @@ the_controller_gets_the_releases_of_all_peers(void **state)
 	LOOPBACK_WAIT(w->loop, !w->versions.connected[1]);
 	assert_string_equal(w->versions.software[1], "1.3");
 
-	/* A controller that connects again has forgotten everything. */
+	/* The controller reconnects: it has to get everything again. */
 	w->versions.count = 0;
 	rm_link_close(w->controller, -ECONNRESET);
 	LOOPBACK_WAIT(w->loop, w->versions.count == 2);

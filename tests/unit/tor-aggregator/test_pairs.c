@@ -1,6 +1,5 @@
-/* Two whole aggregators of a ToR on one loop, over loopback, whose configs disagree
- * on which of them is active, or agree where they should not; and one that waits to
- * become active. */
+/* Two whole aggregators of a ToR in one loop, over loopback. Their configs disagree on
+ * which is active, or wrongly agree; or one of them waits to become active. */
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +31,7 @@ static const char *const names[] = { "agg-a", "agg-b" };
 struct world {
 	struct rm_loop *loop;
 	char folder[64];
-	int port; /* of agg-b: the other one dials */
+	int port; /* of agg-b, to which agg-a connects */
 	struct aggregator_config configs[2];
 	struct tor_aggregator *both[2];
 	unsigned errors;
@@ -129,7 +128,8 @@ reports(const struct world *world, int i, const char *what)
 	return is;
 }
 
-/* One becomes active, by the other one's message: the one whose name comes first. */
+/* Both have the same role by their configs. agg-a becomes active, as its name comes
+ * first; agg-b knows that from agg-a's messages. */
 static void
 quarrel(struct world *world, bool active)
 {
@@ -144,7 +144,7 @@ quarrel(struct world *world, bool active)
 	assert_non_null(strstr(world->error, "agg-b"));
 	LOOPBACK_WAIT(world->loop, reports(world, 1, "active"));
 	assert_false(reports(world, 0, "active"));
-	assert_int_equal(world->errors, 2); /* once each */
+	assert_int_equal(world->errors, 2); /* one error each */
 }
 
 static void
@@ -173,8 +173,8 @@ aggregators_with_matching_configs_follow_them(void **state)
 	assert_int_equal(world->errors, 0);
 }
 
-/* It ended while neither of the two was active: the one that becomes active sends
- * the end. */
+/* The incident ended while neither aggregator was active: the one that becomes active
+ * sends the end. */
 static void
 an_end_while_none_is_active_is_still_sent(void **state)
 {
@@ -217,8 +217,8 @@ open_at(const struct world *world, int i)
 	return rm_incidents_open(incidents) > 0 ? rm_incidents_get(incidents, 0) : NULL;
 }
 
-/* What it sent while it was active went into a link that the primary had closed; and
- * it learnt from that link's last message that the primary is active. */
+/* While the standby was active, its incident went into a link that the primary had
+ * closed. The last message of that link told the standby that the primary is active. */
 static void
 the_primary_ends_incidents_of_the_standby_on_the_next_link(void **state)
 {
@@ -247,13 +247,13 @@ the_primary_ends_incidents_of_the_standby_on_the_next_link(void **state)
 	pairs_on_session(0, world->both[0]->pairs);
 	LOOPBACK_WAIT(world->loop, open_at(world, 1) != NULL);
 	assert_int_equal(open_at(world, 1)->id, reported.id);
-	/* The primary is active, and has sent everything: incidents that it has
-	 * ended are closed here. */
+	/* The primary has sent all its incidents. The standby closes those that the
+	 * primary does not have, so this one stays open. */
 	LOOPBACK_WAIT(world->loop, world->both[0]->pairs->pairs[0].synced);
 	assert_non_null(open_at(world, 0));
 }
 
-/* It ended, and the end was sent, while the other one, which had sent it before, was
+/* The incident ended, and its end was sent, while the aggregator that had opened it was
  * disconnected. */
 static void
 an_incident_that_ended_meanwhile_is_answered_with_its_end(void **state)

@@ -1,7 +1,5 @@
-/*
- * The whole daemon on a real loop with real links: agents that say hello, register,
- * report; a controller that sends a plan.
- */
+/* The whole daemon on a real loop with real links: agents that say hello, register and
+ * report, and a controller that sends a plan. */
 #include "tor-aggregator/tor_aggregator.h"
 
 #include <setjmp.h>
@@ -37,7 +35,7 @@
 #include "tor-aggregator/tor_aggregator_notified.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
-struct peer { /* an agent, as far as the aggregator can see */
+struct peer { /* a simulated agent */
 	struct rm_link *link;
 	struct wire_writer *writer;
 	bool closed, mute;
@@ -53,11 +51,11 @@ struct world {
 	struct tor_aggregator *aggregator;
 	struct plan_fixture *plan;
 	char folder[64];
-	/* the controller */
+	/* the simulated controller */
 	struct rm_listener *listener;
 	struct rm_link *controller;
 	unsigned hellos, registrations;
-	bool mute; /* frozen: its kernel accepts, but nothing answers */
+	bool mute; /* frozen: its kernel accepts connections, but it never answers */
 	uint64_t hello_version, hello_keys;
 	uint32_t hello_epoch;
 };
@@ -363,7 +361,7 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 	send_plan(world);
 	join(world, &peer, 0, 77);
 	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
-	assert_int_equal(peer.targets, 2); /* the other member, one witness */
+	assert_int_equal(peer.targets, 2); /* the other member and a witness */
 	assert_int_equal(peer.version, 3);
 	LOOPBACK_WAIT(world->loop, world->registrations == 1);
 	send_batch(&peer, "h0", 77, 1);
@@ -374,7 +372,7 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 	assert_int_equal(world->aggregator->ingest.counts.raw.windowed, 2);
 	assert_int_equal(world->aggregator->ingest.counts.raw.duplicate, 1);
 	peer_free(&peer);
-	/* It reconnects and gets its last batch number. */
+	/* The agent reconnects, and gets the number of its last counted batch. */
 	join(world, &peer, 0, 77);
 	assert_int_equal(peer.counted_seq, 2);
 	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
@@ -400,7 +398,7 @@ agents_learn_at_once_that_alerts_cannot_be_delivered(void **state)
 	peer_free(&peer);
 }
 
-/* --check --connect, beside the host's own agent. */
+/* --check --connect of an agent's config, while the host's agent is connected. */
 static void
 a_check_is_answered_and_replaces_no_agent(void **state)
 {
@@ -414,7 +412,7 @@ a_check_is_answered_and_replaces_no_agent(void **state)
 	assert_string_equal(asking.refused, "");
 	assert_false(agent.closed);
 	assert_int_equal(agent_server_counts(world->aggregator->links)->sessions, 1);
-	send_heartbeat(&asking, 0); /* it has no session */
+	send_heartbeat(&asking, 0); /* such a connection has no session */
 	LOOPBACK_WAIT(world->loop, asking.closed);
 	peer_free(&asking);
 
@@ -446,7 +444,7 @@ unknown_peers_and_unexpected_messages_are_refused(void **state)
 	peer_free(&peer);
 	peer_open(world, &peer);
 	send_hello(&peer, "h0", "lab", 1);
-	send_batch(&peer, "h1", 1, 1); /* another host's */
+	send_batch(&peer, "h1", 1, 1); /* the RNIC of another host */
 	LOOPBACK_WAIT(world->loop, peer.closed);
 	peer_free(&peer);
 	peer_open(world, &peer);
@@ -464,7 +462,8 @@ unknown_peers_and_unexpected_messages_are_refused(void **state)
 	assert_int_equal(world->aggregator->ingest.counts.raw.taken, 0);
 }
 
-/* They would end each other's sessions for ever, and both show as restarting. */
+/* Otherwise each would end the other's session again and again, and both would appear
+ * to restart. */
 static void
 of_two_hosts_with_one_name_the_second_is_refused(void **state)
 {
@@ -485,7 +484,8 @@ of_two_hosts_with_one_name_the_second_is_refused(void **state)
 	assert_int_equal(counts->refused[AGENT_SERVER_SUPERSEDED], 0);
 	assert_false(first.closed);
 	peer_free(&second);
-	/* The same agent over another path, before its former connection has ended. */
+	/* The same agent from another address, before its former connection has ended.
+	 */
 	peer_open_from(world, &moved, 3);
 	send_hello(&moved, "h0", "lab", 77);
 	LOOPBACK_WAIT(world->loop, first.closed);
@@ -494,8 +494,8 @@ of_two_hosts_with_one_name_the_second_is_refused(void **state)
 	peer_free(&first);
 }
 
-/* Behind a NAT, or as two containers of one host: a restarted agent never comes back.
- */
+/* Two hosts behind a NAT, or two containers of one host: the second one is taken for a
+ * restarted agent. */
 static void
 of_two_hosts_behind_one_address_the_first_is_refused_when_it_comes_back(void **state)
 {
@@ -516,7 +516,7 @@ of_two_hosts_behind_one_address_the_first_is_refused_when_it_comes_back(void **s
 	peer_free(&first);
 }
 
-/* One that was rebooted, and has another address now. */
+/* The host was rebooted, and has another address. */
 static void
 a_host_that_fell_silent_may_come_back_from_another_address(void **state)
 {
@@ -550,12 +550,12 @@ a_flood_of_connections_leaves_room_for_an_agent(void **state)
 	join(world, &late, 1, 78);
 	LOOPBACK_WAIT(
 	    world->loop, agent_server_open(links) ==
-			     RM_PENDING_CONNS_MAX + 1 /* late left the line */);
+			     RM_PENDING_CONNS_MAX + 1 /* `late` has authenticated */);
 	assert_int_equal(
 	    agent_server_counts(links)->refused[AGENT_SERVER_TOO_MANY_PENDING], 21);
 	assert_false(peer.closed);
 	assert_false(late.closed);
-	/* And no connection waits there for ever. */
+	/* Connections that stay silent are closed. */
 	LOOPBACK_WAIT(world->loop, agent_server_open(links) == 2);
 	assert_int_equal(agent_server_counts(links)->refused[AGENT_SERVER_SILENT],
 	    RM_PENDING_CONNS_MAX - 1);
@@ -646,7 +646,7 @@ agents_get_the_probe_timeout(void **state)
 	struct world *world = *state;
 	struct peer peer;
 
-	/* The plan does not set it: the aggregator's option is used. */
+	/* The plan has no such value: the aggregator's own option counts. */
 	send_plan(world);
 	join(world, &peer, 0, 77);
 	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
@@ -755,7 +755,7 @@ restart(struct world *world)
 	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
 }
 
-/* The next leader numbers above them, whatever its clock says. */
+/* The next leader numbers above these versions, whatever its clock is. */
 static void
 a_hello_has_the_versions_of_held_keys(void **state)
 {
@@ -782,7 +782,8 @@ a_hello_has_the_versions_of_held_keys(void **state)
 	wire_writer_free(writer);
 }
 
-/* A controller that restarts together with the aggregator must not drop them. */
+/* A controller that restarts together with the aggregator must still get these members.
+ */
 static void
 members_of_the_plan_are_sent_though_their_agents_are_dead(void **state)
 {
@@ -864,7 +865,7 @@ a_disconnected_unplanned_rnic_is_not_sent_again(void **state)
 	LOOPBACK_WAIT(world->loop,
 	    plan_store_view(world->aggregator->plans, 0)->plan.version == 4);
 	rm_link_close(world->controller, -ECONNRESET);
-	/* h0, out of the plan. */
+	/* h0, which is only known from the plan. */
 	LOOPBACK_WAIT(world->loop, world->hellos == 2 && world->registrations == 2);
 	loopback_run(world->loop, 100 * RM_NS_PER_MS);
 	assert_int_equal(world->registrations, 2);
@@ -901,7 +902,7 @@ a_controller_that_stops_its_pings_is_disconnected(void **state)
 	rm_mono_t now;
 
 	LOOPBACK_WAIT(world->loop, controller_link_connected(controller_link));
-	/* A controller that never pinged may be silent. */
+	/* A controller that never sends a ping may stay silent. */
 	controller_link_watch(
 	    controller_link, rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S));
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
@@ -919,8 +920,8 @@ a_controller_that_stops_its_pings_is_disconnected(void **state)
 	wire_writer_free(writer);
 }
 
-/* It reports this itself, which is valid until it reports something else, or
- * disconnects. */
+/* The controller reports it. The report holds until the next one, or until the
+ * controller disconnects. */
 static void
 a_controllers_certificate_that_ends_is_known(void **state)
 {
@@ -965,7 +966,7 @@ without_an_analyzer_summaries_are_counted_as_dropped(void **state)
 	assert_true(lane->bytes > 0);
 }
 
-/* A start with the state of an earlier one; flags: of notifications, or "". */
+/* Restarts the aggregator with this state on disk. flags: of notifications, or "". */
 static const struct rm_incidents *
 live_again(struct world *world, int64_t resolved_ns, const char *flags)
 {
@@ -989,7 +990,7 @@ live_again(struct world *world, int64_t resolved_ns, const char *flags)
 	return tor_rack_incidents(world->aggregator->racks[0]);
 }
 
-/* An incident that was open before a restart, and one that had just been resolved. */
+/* One incident was open before the restart, another had just been resolved. */
 static void
 incidents_continue_after_a_restart(void **state)
 {
@@ -1002,15 +1003,15 @@ incidents_continue_after_a_restart(void **state)
 	assert_int_equal(
 	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 0);
 	loopback_run(world->loop, 200 * RM_NS_PER_MS);
-	/* Missing data is never health. */
+	/* Without data an incident does not end. */
 	assert_int_equal(rm_incidents_open(incidents), 1);
 
 	incidents = live_again(world, rm_wall_now().ns - RM_NS_PER_S, "");
 	assert_int_equal(rm_incidents_open(incidents), 0);
-	/* It is not known whether it was received: it is sent once more. */
+	/* Whether the end was received is unknown, so it is sent again. */
 	assert_int_equal(
 	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 1);
-	/* Days later it is not sent any more. */
+	/* After days it is not sent again. */
 	live_again(world, 7, "");
 	assert_int_equal(
 	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 0);
@@ -1044,7 +1045,7 @@ notifications_missing_before_a_restart_are_sent_and_marked(void **state)
 	const struct rm_incidents *incidents;
 	char nobody[] = "http://127.0.0.1:1/";
 
-	/* Without any receiver everything counts as notified. */
+	/* Without a receiver of alerts everything counts as notified. */
 	incidents = live_again(world, 0, untold);
 	assert_true(rm_incidents_get(incidents, 0)->notified_opened);
 	world->config.alerts.webhooks.items = (char *[]){ nobody };

@@ -70,7 +70,8 @@ rnic(uint64_t guid, const char *host, const char *device)
 	assert_int_equal(roster_register(roster, &rnic), 0);
 }
 
-/* As "rnic host/device", "host host", or the kind; a switch with its number. */
+/* The neighbour as "rnic HOST/DEVICE", "host HOST", "switch NUMBER", or only its kind.
+ */
 static const char *
 is_behind(const struct switch_neighbor *lldp)
 {
@@ -127,10 +128,12 @@ of_two_ports_that_claim_an_rnic_the_naming_one_has_it(void **state)
 {
 	static const struct switch_neighbor cables[] = {
 		{ "gpu1", "", "" },
-		{ "gpu1", "mlx5_0", "" },                /* the second one names it */
-		{ "gpu2", "", "" }, { "gpu2", "1", "" }, /* neither does */
-		{ "gpu3", "mlx5_0", "" }, { "gpu3", "mlx5_0", "" }, /* both do */
-		{ "gpu4", "", "" }, { "gpu4", "ens9", "" },         /* another device */
+		{ "gpu1", "mlx5_0", "" }, /* the second row names the device */
+		{ "gpu2", "", "" },
+		{ "gpu2", "1", "" }, /* neither row names a device */
+		{ "gpu3", "mlx5_0", "" },
+		{ "gpu3", "mlx5_0", "" }, /* both rows name the device */
+		{ "gpu4", "", "" }, { "gpu4", "ens9", "" }, /* an unknown device */
 	};
 	static const char *const expected[] = { "host gpu1", "rnic gpu1/mlx5_0",
 		"host gpu2", "host gpu2", "host gpu3", "host gpu3", "rnic gpu4/mlx5_0",
@@ -190,7 +193,7 @@ a_name_that_several_have_is_not_known(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-/* ---- at the ToRs of other aggregators ---- */
+/* ---- RNICs at the ToRs of other aggregators ---- */
 
 #define REMOTES 2000
 #define PORTS 64
@@ -198,7 +201,7 @@ a_name_that_several_have_is_not_known(void **state)
 
 static struct neighbors_elsewhere elsewhere;
 
-/* The last ones of the roster are behind the switches, a port each. */
+/* The last remote RNICs of the roster are behind the switches, one at each port. */
 static int
 setup_elsewhere(void **state)
 {
@@ -250,8 +253,9 @@ rnics_of_other_tors_do_not_replace_those_of_this_one(void **state)
 			assert_int_equal(found.kind, NEIGHBOR_RNIC);
 			assert_string_equal(found.rnic->host, host);
 		}
-	assert_int_equal(find(0, "h70").kind, NEIGHBOR_NOT_KNOWN); /* s1's */
-	/* Collected once for each switch, then only those behind it are examined. */
+	assert_int_equal(
+	    find(0, "h70").kind, NEIGHBOR_NOT_KNOWN); /* at a port of another switch */
+	/* The RNICs of each switch are collected once; then only those are compared. */
 	assert_true(NEIGHBORS_BUDGET - elsewhere.budget <=
 		    (SWITCHES + 1) * REMOTES + (SWITCHES * PORTS + 1) * PORTS);
 }

@@ -13,8 +13,7 @@ s(int64_t t)
 	return (rm_mono_t){ (1000 + t) * RM_NS_PER_S };
 }
 
-/* Link-downs of this number, with so many seconds between them; returns the time of
- * the last. */
+/* `times` link-downs, `every` seconds apart. Returns the time of the last one. */
 static int64_t
 fall(struct port_flaps *flaps, int64_t from, int64_t every, int times)
 {
@@ -49,11 +48,11 @@ flapping_ends_after_three_times_the_longest_gap(void **state)
 	last = fall(&flaps, 0, 60, 4);
 	assert_true(port_flaps_note(&flaps, s(last + 179), 0, false));
 	assert_false(port_flaps_note(&flaps, s(last + 180), 0, false));
-	/* And is forgotten at the same time. */
+	/* The gaps are forgotten then, too. */
 	last = fall(&flaps, last + 181, 60, 2);
 	assert_false(flaps.flaps);
-	/* Fast ones end no sooner than after 15 s, slow ones no later than after an
-	 * hour. */
+	/* Fast flapping ends after 15 s at the earliest, slow flapping after an hour at
+	 * the latest. */
 	flaps = (struct port_flaps){ 0 };
 	last = fall(&flaps, 0, 1, 10);
 	assert_true(port_flaps_note(&flaps, s(last + 14), 0, false));

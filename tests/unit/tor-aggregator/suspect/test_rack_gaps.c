@@ -12,7 +12,7 @@
 #define GAP_NS (500 * RM_NS_PER_MS)
 #define EVERY_NS (2500 * RM_NS_PER_MS)
 #define FIRST_NS (4 * RM_NS_PER_S)
-#define EDGES 8 /* where in a bin they begin */
+#define EDGES 8 /* different beginnings within a bin */
 
 static void
 pass(struct rack_gaps *gaps, bool works, unsigned windows)
@@ -28,7 +28,7 @@ a_gap_is_the_first_until_the_rnic_has_worked_again(void **state)
 
 	(void)state;
 	pass(&gaps, true, 100);
-	for (int i = 0; i < 20; i++) { /* it does not end */
+	for (int i = 0; i < 20; i++) { /* a gap without an end */
 		pass(&gaps, false, 1);
 		assert_int_equal(rack_gaps_note(&gaps), 0);
 	}
@@ -68,7 +68,7 @@ losses_of_a_repeated_gap_are_no_share_for_some_seconds(void **state)
 	assert_false(rack_gaps_are_fresh(&gaps));
 }
 
-/* Dead for half a second so often. */
+/* A rack whose member 1 is dead `gaps` times, for half a second each. */
 static struct run
 run_gaps(size_t members, int64_t edge_ns, unsigned gaps)
 {
@@ -94,7 +94,7 @@ a_second_half_second_gap_is_named_wherever_it_begins(void **state)
 		const int64_t edge_ns = (int64_t)(i % EDGES) * SIM_BIN_NS / EDGES;
 		struct run run = run_gaps(sizes[i / EDGES], edge_ns, 4);
 
-		/* The last three of them are reported, or all. */
+		/* The first gap may go unreported; the other three must be reported. */
 		run_break(&run, SIM_RNIC_BOTH, 1, FIRST_NS + edge_ns, GAP_NS)
 		    ->deadline_ns = EVERY_NS + RUN_DEADLINE_NS;
 		run.expected[0].to_ns += 3 * EVERY_NS;
@@ -103,7 +103,8 @@ a_second_half_second_gap_is_named_wherever_it_begins(void **state)
 	}
 }
 
-/* Neither it nor its peers are named: half a second once may be anybody's fault. */
+/* Neither it nor its peers may be named: a single half second is no evidence against
+ * any of them. */
 static void
 a_single_half_second_gap_is_not_named(void **state)
 {

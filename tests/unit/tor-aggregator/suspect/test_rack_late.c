@@ -15,7 +15,7 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define MEMBERS 8
-#define TIMED 20 /* round trips of a pair */
+#define TIMED 20 /* timed round trips of each pair */
 #define PER_HOST 2
 
 struct rack_of_8 {
@@ -30,7 +30,8 @@ struct rack_of_8 {
 
 static const char *const hosts[] = { "h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7" };
 
-/* Every member probes every other one; those with a bit in `late` delay all packets. */
+/* Every member probes every other one; members with a bit in `late` delay all their
+ * packets. */
 static void
 fill(struct rack_of_8 *rack, unsigned late)
 {
@@ -103,7 +104,7 @@ half_of_a_rack_is_never_named_late(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, i));
 }
 
-/* Its NIC and its kernel have no stamps. */
+/* The member's own NIC and kernel give no time stamps. */
 static void
 an_rnic_timed_only_by_others_is_not_late(void **state)
 {
@@ -119,8 +120,7 @@ an_rnic_timed_only_by_others_is_not_late(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, i));
 }
 
-/* The first moment of a newly probed RNIC, and the last of one that is not probed
- * any more. */
+/* A window in which probing of an RNIC has just begun, or has just ended. */
 static void
 a_half_empty_window_names_no_late_rnic(void **state)
 {
@@ -137,7 +137,7 @@ a_half_empty_window_names_no_late_rnic(void **state)
 	}
 }
 
-/* So many windows more with these late. */
+/* Judges so many more windows with these late members. */
 static void
 judge(struct rack_of_8 *rack, unsigned late, int windows)
 {
@@ -173,7 +173,7 @@ an_rnic_is_reported_to_be_late_after_a_second(void **state)
 	expect_text(&rack, 1 << 3, 0);
 	judge(&rack, 0, 1);
 	expect_text(&rack, 0, 0);
-	judge(&rack, 1 << 3, 1); /* a moment without lateness does not end it */
+	judge(&rack, 1 << 3, 1); /* one window without lateness does not end it */
 	expect_text(&rack, 1 << 3, 0);
 	judge(&rack, 0, 8);
 	judge(&rack, 1 << 3, 1);
@@ -189,7 +189,7 @@ if_all_rnics_of_a_host_are_late_the_host_is_named(void **state)
 
 	(void)state;
 	judge(&rack, first, 3);
-	judge(&rack, both, 1); /* the second one is waited for */
+	judge(&rack, both, 1); /* the verdict waits for the second one */
 	expect_text(&rack, 0, 0);
 	judge(&rack, both, 3);
 	expect_text(&rack, 0, both);
@@ -214,7 +214,8 @@ a_late_rnic_named_alone_stays_named_alone(void **state)
 	expect_text(&rack, both, 0);
 }
 
-/* Nothing comes back in time: of each pair so many arrive, and replies come later. */
+/* No reply comes in time: so many probes of each pair arrive, and so many replies come
+ * later. */
 static enum rack_late_tor
 tor_of(uint32_t arrived, uint32_t overdue)
 {
@@ -241,8 +242,8 @@ a_tor_is_late_only_if_replies_come(void **state)
 	assert_int_equal(tor_of(TIMED, TIMED / 2), RACK_TOR_LATE);
 }
 
-/* Of each pair a single probe waited; all arrive as the ToR works again, or as they
- * were sent. */
+/* One probe of each pair waits: all replies come at one moment, when the ToR works
+ * again, or each a second after its probe. */
 static enum rack_late_tor
 tor_with_one_reply_a_pair(bool at_one_moment)
 {

@@ -10,7 +10,7 @@
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_loss.h"
 
-#define SEEDS 12 /* per kind of loss */
+#define SEEDS 12 /* trials for each kind of loss */
 #define MEMBERS 4
 #define FAST_NS (30 * RM_NS_PER_MS) /* to each of three peers: 100 a second */
 #define FOR_NS (12 * RM_NS_PER_S)
@@ -18,7 +18,7 @@
 #define RECOVERED_NS (6000 * RM_NS_PER_MS)
 #define AFTERGLOW_NS (3500 * RM_NS_PER_MS)
 
-struct loss { /* one fault, in a rack of four unless said otherwise */
+struct loss { /* one fault; the rack has four members by default */
 	const char *what;
 	enum sim_fault_kind kind;
 	double share;
@@ -144,8 +144,7 @@ too_small_an_mtu_is_named_with_its_direction(void **state)
 		}
 }
 
-/* When the next five probes of all members are large, nothing arrives for half a
- * second. */
+/* The next five probes of all members are large, so none arrives for half a second. */
 static void
 large_probes_in_a_row_are_an_mtu_and_no_death(void **state)
 {
@@ -184,7 +183,7 @@ an_rnic_whose_own_host_cannot_send_probes_is_named(void **state)
 	    .deadline_ns = 2 * RM_NS_PER_S });
 }
 
-/* Outages of a tenth of a second lose a twentieth, too, but not all the time. */
+/* Outages of 0.1 s also lose a twentieth of the probes, but only at times. */
 static void
 bursts_are_no_steady_loss(void **state)
 {
@@ -208,16 +207,16 @@ bursts_are_no_steady_loss(void **state)
 	}
 }
 
-/* ---- less than a window of five seconds can show ----------------------------------
+/* ---- losses too small for a window of five seconds --------------------------------
  */
 
 #define QUIET_LOSS 1e-4
 
-struct slow { /* one RNIC that loses little, in a rack of its own */
+struct slow { /* one RNIC with a small loss, in a rack of its own */
 	const char *what;
 	double share;
 	int64_t deadline_ns, for_ns,
-	    over_ns; /* over_ns: after its end, at the latest */
+	    over_ns; /* over_ns: latest end of the incident, after the fault's end */
 };
 
 static void
@@ -281,7 +280,7 @@ half_a_percent_loss_is_named_within_three_minutes(void **state)
 	    .over_ns = 120 * RM_NS_PER_S });
 }
 
-/* Neither it nor its peers are named later for these losses. */
+/* After its end, no RNIC may be named for these losses. */
 static void
 a_larger_loss_that_is_over_is_forgotten_at_once(void **state)
 {
@@ -297,7 +296,7 @@ a_larger_loss_that_is_over_is_forgotten_at_once(void **state)
 		    4, SIM_RNIC_LOSES_BOTH);
 }
 
-/* The two RNICs of a pair that no other probes. */
+/* Only the two RNICs of this pair probe each other, so the loss may be of either. */
 static void
 in_an_isolated_rack_of_two_either_is_named(void **state)
 {
@@ -360,7 +359,7 @@ losses_only_outside_the_rack_are_lost_elsewhere(void **state)
 	assert_true(is_elsewhere(100, 1, 40));
 	assert_true(is_elsewhere(1, 0, 170));
 	assert_false(is_elsewhere(20, 1, 40));
-	assert_false(is_elsewhere(10, 0, 40)); /* too few to know */
+	assert_false(is_elsewhere(10, 0, 40)); /* too few probes */
 	assert_false(is_elsewhere(0, 0, 170));
 }
 

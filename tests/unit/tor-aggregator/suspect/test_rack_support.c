@@ -13,9 +13,8 @@
 #include "tor-aggregator/suspect/rack_suspect.h"
 #include "tor-aggregator/window/rack_view.h"
 
-/* A rack of ten hosts of one RNIC each: three of them may report falsely. All
- * members probe each other ten times, and all of it is answered, unless a test
- * changes that. */
+/* A rack of ten hosts with one RNIC each, of which three may report falsely. All
+ * members probe each other ten times and are answered, unless a test changes that. */
 #define HOSTS 10
 #define BEARABLE 3
 #define SENT 10
@@ -108,8 +107,8 @@ a_few_reports_are_not_enough_to_blame_an_rnic(void **state)
 	assert_true(holds(c));
 }
 
-/* Its own link is down, or its memory is exhausted: its results say nothing about
- * others. */
+/* Its own link is down, or its memory is full: its results prove nothing about others.
+ */
 static void
 a_host_that_cannot_send_blames_no_rnic(void **state)
 {
@@ -123,8 +122,8 @@ a_host_that_cannot_send_blames_no_rnic(void **state)
 	assert_false(holds(c));
 }
 
-/* The blamed ones are left out, so the refusing ones are more than a third of the
- * rest. */
+/* Without the blamed RNICs, the ones that refuse it are more than a third of the rest.
+ */
 static void
 a_few_peers_that_refuse_it_do_not_make_it_lossy(void **state)
 {
@@ -136,7 +135,7 @@ a_few_peers_that_refuse_it_do_not_make_it_lossy(void **state)
 	assert_false(holds(c));
 }
 
-/* Its losses with blamed RNICs are theirs; a stray loss with others is no fault. */
+/* Losses with blamed RNICs are due to these; a few losses with others are no fault. */
 static void
 a_stray_beside_blamed_peers_is_no_fault(void **state)
 {

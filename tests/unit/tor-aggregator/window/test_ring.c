@@ -46,7 +46,7 @@ stored_results_are_returned(void **state)
 	const struct ring_result *out;
 	struct ring *ring = NULL;
 
-	assert_int_equal(ring_new(0, &ring), 0); /* one at the least */
+	assert_int_equal(ring_new(0, &ring), 0); /* a ring has room for at least one */
 	ring_put(ring, (rm_mono_t){ 77 }, true, &r);
 	out = ring_get(ring, 0);
 	assert_int_equal(out->sent.ns, 77);

@@ -120,7 +120,7 @@ a_registered_rnic_is_known_without_a_plan_while_its_agent_runs(void **state)
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	assert_int_equal(roster_members(world->roster), 3);
 	roster_leave(world->roster, "h9");
-	/* Removed by the plan, but not forgotten. */
+	/* The plan removes the host, but it stays known. */
 	assert_int_equal(roster_members(world->roster), 3);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
 	assert_int_equal(roster_members(world->roster), 2);
@@ -143,13 +143,14 @@ the_agents_data_is_newer_than_the_plan(void **state)
 	assert_int_equal(roster_member(world->roster, 0)->large_qpn, 4712);
 	assert_int_equal(roster_member(world->roster, 0)->lid, 9);
 	assert_int_equal(roster_member(world->roster, 0)->link, WIRE_LINK_DOWN);
-	rnic.link = WIRE_LINK_UP; /* it says so at once */
+	rnic.link = WIRE_LINK_UP; /* the agent's own report counts at once */
 	roster_register(world->roster, &rnic);
 	assert_int_equal(roster_member(world->roster, 0)->link, WIRE_LINK_UP);
 	assert_int_equal(roster_member(world->roster, 0)->link_falls, 0);
 	for (int i = 0; i < 4; i++) {
 		rnic.link = i == 1 ? WIRE_LINK_UP : WIRE_LINK_DOWN;
-		roster_leave(world->roster, "h0"); /* each registration is whole */
+		roster_leave(
+		    world->roster, "h0"); /* a registration replaces the one before */
 		roster_register(world->roster, &rnic);
 	}
 	assert_int_equal(roster_member(world->roster, 0)->link_falls, 2);
@@ -168,11 +169,12 @@ a_services_peer_stays_while_it_is_served(void **state)
 	assert_int_equal(roster_remotes(world->roster), 4);
 	assert_string_equal(roster_find(world->roster, peer.id)->tor, "t9");
 	assert_int_equal(index_of(world, 0x5000), WINDOW_REMOTE_BASE + 3);
-	peer.qpn = 17; /* its agent has been restarted */
+	peer.qpn = 17; /* the agent of the RNIC was restarted */
 	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
 	assert_int_equal(roster_find(world->roster, peer.id)->qpn, 17);
 	assert_int_equal(index_of(world, 0x5000), WINDOW_REMOTE_BASE + 3);
-	/* Many are not named any more: all gaps are closed, but its index stays. */
+	/* Many RNICs leave the plan: their indexes are used again, but this RNIC keeps
+	 * its own. */
 	fixture_plan(world->plan, 2, 2, 100);
 	roster_plan(world->roster, &world->plan->view);
 	fixture_plan(world->plan, 3, 2, 1);
@@ -201,7 +203,7 @@ a_services_peer_cannot_be_a_member(void **state)
 	roster_plan(world->roster, &world->plan->view);
 	peer = fixture_rnic(0x100, "y0", "t9");
 	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
-	assert_int_equal(index_of(world, 0x100), 0); /* as it was */
+	assert_int_equal(index_of(world, 0x100), 0); /* unchanged */
 	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
 }
 
@@ -218,24 +220,25 @@ a_replaced_rnic_makes_room_for_the_new_one(void **state)
 	assert_int_equal(roster_register(world->roster, &fresh), 0);
 	assert_int_equal(roster_register(world->roster, &other), 0);
 	assert_int_equal(roster_replace(world->roster, "h0"), 0);
-	assert_int_equal(roster_replace(world->roster, "h2"), 0); /* another device */
+	assert_int_equal(
+	    roster_replace(world->roster, "h2"), 0); /* another device name */
 	assert_int_equal(roster_replace(world->roster, "h1"), 1);
 	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
 	assert_int_equal(roster_members(world->roster), 4);
 	assert_int_equal(roster_hosts(world->roster), 3);
-	/* A plan made before the controller knew does not bring it back. */
+	/* A plan from before the replacement does not bring the old RNIC back. */
 	fixture_plan(world->plan, 2, 3, 0);
 	roster_plan(world->roster, &world->plan->view);
 	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
 	assert_non_null(roster_find(world->roster, (struct wire_rnic_id){ 0x777, 1 }));
-	/* Its agent is gone: only the plan is known again. */
+	/* The agent disconnects: only the plan is known. */
 	roster_leave(world->roster, "h1");
 	fixture_plan(world->plan, 3, 3, 0);
 	roster_plan(world->roster, &world->plan->view);
 	assert_non_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
 }
 
-/* The first has died, and after a boot the other is the host's first. */
+/* The first RNIC is dead; after a reboot the second has the first one's device name. */
 static void
 a_planned_rnic_with_a_reused_name_replaces_no_other(void **state)
 {
@@ -252,7 +255,8 @@ a_planned_rnic_with_a_reused_name_replaces_no_other(void **state)
 	both[1].addresses[0] = both[0].addresses[0];
 	assert_int_equal(roster_register(world->roster, &both[1]), 0);
 	assert_int_equal(roster_replace(world->roster, "h0"), 0);
-	/* Neither by the next plan, nor after a start in which the agent came first. */
+	/* Nor does the next plan replace it, nor a start in which the agent registers
+	 * before the plan comes. */
 	fixture_plan(world->plan, 2, 2, 0);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	roster_free(world->roster);
@@ -261,7 +265,7 @@ a_planned_rnic_with_a_reused_name_replaces_no_other(void **state)
 	assert_int_equal(roster_replace(world->roster, "h0"), 0);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	assert_int_equal(roster_members(world->roster), 2);
-	/* A new one does. */
+	/* A new RNIC replaces one. */
 	assert_int_equal(roster_register(world->roster, &fresh), 0);
 	assert_int_equal(roster_replace(world->roster, "h0"), 1);
 	assert_null(roster_find(world->roster, both[0].id));
@@ -277,11 +281,12 @@ a_host_that_was_renamed_keeps_its_place(void **state)
 	fixture_plan(world->plan, 1, 3, 0);
 	roster_plan(world->roster, &world->plan->view);
 	assert_int_equal(roster_register(world->roster, &rnic), -EPERM);
-	roster_rename(world->roster, rnic.id, "h2", "new1"); /* not its host */
+	roster_rename(
+	    world->roster, rnic.id, "h2", "new1"); /* h2 is not the RNIC's host */
 	assert_true(roster_belongs_to_other(world->roster, rnic.id, "new1"));
 	roster_rename(world->roster, rnic.id, "h1", "new1");
 	assert_int_equal(roster_register(world->roster, &rnic), 0);
-	/* A plan from before. */
+	/* A plan from before the rename. */
 	fixture_plan(world->plan, 2, 3, 0);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	assert_false(roster_belongs_to_other(world->roster, rnic.id, "new1"));
@@ -314,14 +319,14 @@ an_rnic_of_another_host_stays_with_that_host(void **state)
 
 	fixture_plan(world->plan, 1, 2, 1);
 	roster_plan(world->roster, &world->plan->view);
-	/* Its own agent is away. */
+	/* The host's own agent is disconnected. */
 	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
 	assert_string_equal(roster_member(world->roster, 0)->host, "h0");
 	assert_int_equal(*roster_refused(world->roster), 1);
 	assert_true(roster_belongs_to_other(world->roster, own.id, "h1"));
 	assert_false(roster_belongs_to_other(world->roster, own.id, "h0"));
 	assert_int_equal(roster_register(world->roster, &own), 0);
-	/* Nor one that is probed from here. */
+	/* Nor may it register an RNIC that is probed from this rack. */
 	thief = fixture_rnic(FIXTURE_REMOTE, "h1", "t1");
 	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
 	assert_int_equal(roster_members(world->roster), 2);
@@ -344,7 +349,7 @@ a_host_registered_before_the_plan_loses_rnics_of_others(void **state)
 	assert_int_equal(roster_remotes(world->roster), 1);
 }
 
-/* Else a loss on the way to one would be told of another. */
+/* Otherwise losses on the path to one of them could be reported for another. */
 static void
 racks_beyond_the_limit_have_no_name(void **state)
 {

@@ -57,7 +57,7 @@ find(const struct window_closed *closed, uint32_t src, uint32_t dst)
 	return NULL;
 }
 
-/* Closes the next bin by its bounded wait. */
+/* Closes the next bin after its longest wait. */
 static struct window_closed
 close_next(struct window *window, int64_t bin)
 {
@@ -81,7 +81,7 @@ a_bin_closes_when_everything_is_in_or_after_the_wait(void **state)
 	assert_int_equal(closed.end.ns, START + BIN);
 	assert_false(window_close(window, at(2 * BIN + 999 * MS), at(BIN), &closed));
 	assert_true(window_close(window, at(2 * BIN + 1000 * MS), at(BIN), &closed));
-	/* After a long silence, bin after bin. */
+	/* After a long silence the bins close one after the other. */
 	for (int i = 2; i < 40; i++)
 		assert_true(window_close(window, at(40 * BIN), at(40 * BIN), &closed));
 	assert_int_equal(closed.end.ns, START + 40 * BIN);
@@ -185,7 +185,7 @@ large_probes_are_counted_apart(void **state)
 	assert_int_equal(pair->outcomes[WIRE_NO_REPLY], 4 * 3);
 }
 
-/* Without the responder's share where that is known; not by a host's own clock. */
+/* Known delays of the responder do not count. Stamps of user space are not used. */
 static void
 slow_round_trips_are_counted(void **state)
 {
@@ -282,7 +282,8 @@ receive_counts_are_spread_over_the_time_they_cover(void **state)
 	struct window *window = *state;
 	struct window_closed closed;
 
-	/* 3/4 of bin 0 and half of bin 1: 5 parts, 3 to 2. */
+	/* The count covers 3/4 of bin 0 and half of bin 1: 5 quarters, divided 3 to 2.
+	 */
 	assert_int_equal(
 	    window_arrived(window, 1, 2, at(BIN / 4), at(BIN + BIN / 2), 10),
 	    WINDOW_COUNTED);
@@ -290,7 +291,8 @@ receive_counts_are_spread_over_the_time_they_cover(void **state)
 	assert_true(find(&closed, 1, 2)->arrived == 6.0);
 	closed = close_next(window, 1);
 	assert_true(find(&closed, 1, 2)->arrived == 10.0);
-	/* Half of it is late now, all of it is late then, a moment is one bin's. */
+	/* Bin 1 is closed: half of the first count is late, and all of the second. A
+	 * count without a duration belongs to one bin. */
 	assert_int_equal(
 	    window_arrived(window, 1, 2, at(BIN), at(3 * BIN), 8), WINDOW_COUNTED);
 	assert_int_equal(
@@ -312,14 +314,16 @@ a_pair_is_counted_only_when_reports_cover_every_bin_in_time(void **state)
 		add(window, bin * BIN, WIRE_OK, 1, WINDOW_REMOTE_BASE);
 	}
 	window_counts_through(window, 2, at(0));
-	window_counts_through(window, WINDOW_REMOTE_BASE, at(0)); /* harmless */
+	window_counts_through(
+	    window, WINDOW_REMOTE_BASE, at(0)); /* ignored: no remote RNIC has counts */
 	for (int64_t bin = 0; bin < 4; bin++) {
 		window_counts_through(window, 2, at((bin + 1) * BIN));
 		closed = close_next(window, bin);
 		assert_int_equal(find(&closed, 1, 2)->counted, bin == 3);
 		assert_false(find(&closed, 1, WINDOW_REMOTE_BASE)->counted);
 	}
-	/* Bin 4 closes without its report; when that comes, it is too late for it. */
+	/* Bin 4 closes before its counts are complete; later counts do not change that.
+	 */
 	window_counts_through(window, 2, at(5 * BIN - 1));
 	closed = close_next(window, 4);
 	assert_false(find(&closed, 1, 2)->counted);
@@ -342,13 +346,14 @@ windows_cut_by_a_start_or_a_stall_are_partial(void **state)
 		assert_true(close_next(window, bin).partial);
 	assert_false(close_next(window, 3).partial);
 	window_mark_partial(window, at(5 * BIN + 1));
-	window_mark_partial(window, at(0)); /* never withdrawn */
+	window_mark_partial(
+	    window, at(0)); /* an earlier time does not shorten the mark */
 	for (int64_t bin = 4; bin < 9; bin++)
 		assert_true(close_next(window, bin).partial);
 	assert_false(close_next(window, 9).partial);
 }
 
-/* With everything in. */
+/* Closes the next bin with all results present. */
 static struct window_closed
 close_whole(struct window *window, int64_t bin)
 {
@@ -359,7 +364,7 @@ close_whole(struct window *window, int64_t bin)
 	return closed;
 }
 
-/* A bin that had to close with something missing is in four windows. */
+/* A bin that closed with missing results is in four windows. */
 static void
 after_a_short_stall_only_incomplete_windows_are_partial(void **state)
 {
@@ -368,13 +373,14 @@ after_a_short_stall_only_incomplete_windows_are_partial(void **state)
 	for (int64_t bin = 0; bin < 4; bin++)
 		close_next(window, bin);
 	window_mark_doubtful(window, at(6 * BIN));
-	window_mark_doubtful(window, at(0)); /* never withdrawn */
+	window_mark_doubtful(
+	    window, at(0)); /* an earlier time does not shorten the mark */
 	assert_false(close_whole(window, 4).partial);
 	assert_true(close_next(window, 5).partial);
 	for (int64_t bin = 6; bin < 9; bin++)
 		assert_true(close_whole(window, bin).partial);
 	assert_false(close_whole(window, 9).partial);
-	/* Long after the stall, missing results have another cause. */
+	/* Long after the stall, missing results have other reasons. */
 	assert_false(close_next(window, 10).partial);
 }
 
@@ -387,7 +393,7 @@ next_random(uint64_t *seed)
 	return *seed;
 }
 
-/* With judge_bins 1 every bin is seen exactly once, so sums must be conserved. */
+/* With judge_bins 1 every bin is in one window, so the sums must be equal. */
 static void
 every_result_is_in_exactly_one_bin_or_late_or_refused(void **state)
 {
@@ -494,7 +500,8 @@ impossible_options_are_refused(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-/* Whatever bins they were sent in, and whichever were reported as lost before. */
+/* Slow replies that came at one moment are recognized, whichever bins their probes were
+ * sent in, also if they were reported as lost before. */
 static void
 slow_replies_let_go_at_one_moment_are_told_apart(void **state)
 {
