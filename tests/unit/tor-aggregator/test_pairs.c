@@ -131,7 +131,7 @@ reports(const struct world *world, int i, const char *what)
 /* Both have the same role by their configs. agg-a becomes active, as its name comes
  * first; agg-b knows that from agg-a's messages. */
 static void
-quarrel(struct world *world, bool active)
+start_with_equal_roles(struct world *world, bool active)
 {
 	start(world, 0, active);
 	start(world, 1, active);
@@ -150,13 +150,13 @@ quarrel(struct world *world, bool active)
 static void
 of_two_primaries_the_first_name_is_active(void **state)
 {
-	quarrel(*state, true);
+	start_with_equal_roles(*state, true);
 }
 
 static void
 of_two_standbys_the_first_name_is_active(void **state)
 {
-	quarrel(*state, false);
+	start_with_equal_roles(*state, false);
 }
 
 static void

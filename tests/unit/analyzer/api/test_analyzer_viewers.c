@@ -163,11 +163,11 @@ no_route_shows_data_of_other_regions(void **state)
 		 * checks of LAB_ONLY would prove nothing. */
 		if (reports(f, EVERYWHERE, route, "", 200) != route->names_other ||
 		    reports(f, BOTH, route, "", route->both) != route->names_other)
-			fail_msg("%s does not tell all", path);
+			fail_msg("%s does not show all", path);
 		if (reports(f, LAB_ONLY, route, "", route->lab_only) ||
 		    reports(f, LAB_ONLY, route, "?region=" OTHER,
 			by_name ? 403 : route->lab_only))
-			fail_msg("%s tells of another region", path);
+			fail_msg("%s shows another region", path);
 		reports(f, ELSEWHERE, route, "", 403);
 	}
 	assert_int_equal(count, sizeof(routes) / sizeof(routes[0]));

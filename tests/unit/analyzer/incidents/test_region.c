@@ -102,7 +102,7 @@ well(const struct rm_verdict *verdict, void *arg)
 }
 
 static void
-nobody_listens(
+ignore_event(
     enum rm_incident_event event, const struct rm_incident *incident, void *arg)
 {
 	(void)event;
@@ -131,7 +131,7 @@ leave_file(struct fixture *f, bool failed_again, bool reported)
 	for (int s = 0; s < 3; s++)
 		rm_incidents_judge(before, (rm_mono_t){ s * RM_NS_PER_S },
 		    (rm_wall_t){ began.ns + s * RM_NS_PER_S }, &verdict,
-		    s == 0 || (failed_again && s == 2), well, nobody_listens, NULL);
+		    s == 0 || (failed_again && s == 2), well, ignore_event, NULL);
 	for (size_t i = 0; reported && rm_incidents_get(before, i) != NULL; i++) {
 		uint64_t id = rm_incidents_get(before, i)->id;
 

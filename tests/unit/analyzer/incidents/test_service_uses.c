@@ -285,7 +285,7 @@ another_aggregator_of_a_rack_replaces_what_the_former_one_reported(void **state)
 }
 
 static void
-both_aggregators_say(struct world *w, enum wire_uses_known known,
+both_aggregators_report(struct world *w, enum wire_uses_known known,
     const struct wire_use_row *of_a, const struct wire_use_row *of_b)
 {
 	const int64_t ahead_ns = w->ahead_ns;
@@ -310,10 +310,10 @@ what_either_of_two_aggregators_reports_counts(void **state)
 	const struct wire_use_row of_b = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 0 };
 
 	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
-	both_aggregators_say(w, WIRE_USES_ALL, &of_a, &of_b);
+	both_aggregators_report(w, WIRE_USES_ALL, &of_a, &of_b);
 	pass(w, S);
 	for (int i = 0; i < 40; i++) { /* rows arrive every ten seconds */
-		both_aggregators_say(w, WIRE_USES_UNKNOWN, NULL, NULL);
+		both_aggregators_report(w, WIRE_USES_UNKNOWN, NULL, NULL);
 		assert_string_equal(
 		    impact(w, LINK, "spine1--tor2"), "P1: unit:a, unit:b");
 		assert_string_equal(impact(w, LINK, "spine3--tor1"), "P2");

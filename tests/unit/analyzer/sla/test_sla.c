@@ -511,7 +511,7 @@ an_hour_of_every_service_takes_little_memory(void **state)
 	first_ms = ask_ms(sla, &json);
 	json_decref(json);
 	again_ms = ask_ms(sla, &json);
-	print_message("%d services: %zu KiB each, told in %.1f ms, again in %.1f\n",
+	print_message("%d services: %zu KiB each, answered in %.1f ms, again in %.1f\n",
 	    SLA_MAX_SERVICES, bytes / SLA_MAX_SERVICES / 1024, first_ms, again_ms);
 	assert_true(bytes < SLA_MAX_SERVICES * (size_t)(128 << 10));
 	service = json_array_get(json_object_get(json, "services"), 7);

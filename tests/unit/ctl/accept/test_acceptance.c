@@ -29,7 +29,7 @@ struct rack {
 	const char *before; /* health of h1 in nineteen earlier queries; NULL: none */
 	bool h2_is_dead;    /* all probes from and to h2 are lost */
 	bool h2_is_silent;  /* h2 sends no probes */
-	bool h2_is_unheard; /* no RNIC probes h2 */
+	bool h2_is_not_probed; /* no RNIC probes h2 */
 	unsigned h1_rtt_us;
 	bool without_controller;
 	bool refused;
@@ -154,7 +154,7 @@ report_results(
 
 			if (own[1] == '0' + to ||
 			    (rack->h2_is_silent && own[1] == '2') ||
-			    (rack->h2_is_unheard && to == 2))
+			    (rack->h2_is_not_probed && to == 2))
 				continue;
 			json_array_append_new(list,
 			    json("{\"sent\": \"2026-11-25T18:%02d:%02d.%03dZ\", "
@@ -320,7 +320,7 @@ an_rnic_probes_and_is_probed(void **state)
 	rack.h2_is_silent = true;
 	fails(&rack, "h2/r0: does not probe");
 	rack = healthy;
-	rack.h2_is_unheard = true;
+	rack.h2_is_not_probed = true;
 	fails(&rack, "h2/r0: is not probed");
 }
 

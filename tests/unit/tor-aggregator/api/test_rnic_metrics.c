@@ -16,7 +16,7 @@
 #include "tor-aggregator/otlp/otlp_body.h"
 
 #define MS RM_NS_PER_MS
-#define NOBODY SIZE_MAX
+#define NO_MEMBER SIZE_MAX
 
 struct shown {
 	struct rack_fixture *f;
@@ -80,14 +80,14 @@ assert_text(const struct shown *shown, const char *line)
 
 	snprintf(whole, sizeof(whole), "\n%s\n", line);
 	if (strstr(shown->text, whole) == NULL)
-		fail_msg("no line says %s", line);
+		fail_msg("no line has %s", line);
 }
 
 static void
 assert_silent(const struct shown *shown, const char *name)
 {
 	if (strstr(shown->text, name) != NULL)
-		fail_msg("something says %s", name);
+		fail_msg("a line has %s", name);
 }
 
 /* One second in which every member sends `each` probes four times. With a dead member
@@ -103,7 +103,7 @@ second(struct rack_fixture *f, size_t members, size_t each, size_t dead)
 		for (size_t src = 0; tick % 5 == 0 && src < members; src++) {
 			for (size_t i = 0; i < each; i++) {
 				const size_t step =
-				    dead == NOBODY ? 1 + i % (members - 1) : 1;
+				    dead == NO_MEMBER ? 1 + i % (members - 1) : 1;
 				const size_t dst = (src + step) % members;
 				const bool lost = src == dead || dst == dead;
 
@@ -153,7 +153,7 @@ each_rnic_shows_times_losses_health_and_age(void **state)
 
 	open_registry(&shown);
 	for (int s = 0; s < 65; s++)
-		second(shown.f, 4, 20, NOBODY);
+		second(shown.f, 4, 20, NO_MEMBER);
 	render(&shown);
 	assert_int_equal(
 	    sscanf(strstr(shown.text,
@@ -199,10 +199,10 @@ racks_show_their_hosts_and_incidents_by_kind(void **state)
 	shown.f->states[3] = HOST_PAUSED;
 	tor_rack_slowed(shown.f->rack, 2);
 	for (int s = 0; s < 5; s++)
-		second(shown.f, 4, 20, NOBODY);
+		second(shown.f, 4, 20, NO_MEMBER);
 	tor_rack_certificate(shown.f->rack, 1, FIXTURE_WALL / RM_NS_PER_S + 3600);
 	for (int s = 0; s < 5; s++)
-		second(shown.f, 4, 20, NOBODY);
+		second(shown.f, 4, 20, NO_MEMBER);
 	render(&shown);
 	assert_text(&shown, "rackmesh_rack_hosts{tor=\"t1\"} 4");
 	assert_text(&shown, "rackmesh_rack_hosts_ok{tor=\"t1\"} 3");
@@ -263,7 +263,7 @@ sixty_four_rnics_cost_fourteen_series_each(void **state)
 
 	open_registry(&shown);
 	for (int s = 0; s < 65; s++)
-		second(shown.f, 64, 4, NOBODY);
+		second(shown.f, 64, 4, NO_MEMBER);
 	begun = clock();
 	for (int i = 0; i < ROUNDS; i++)
 		bytes = render(&shown);
@@ -297,7 +297,7 @@ assert_since(struct shown *shown, int64_t now_s, int64_t since_s)
 	snprintf(wanted, sizeof(wanted),
 	    "\"startTimeUnixNano\":\"%" PRId64 "000000000\"", since_s);
 	if (strstr(text, wanted) == NULL)
-		fail_msg("nothing says %s", wanted);
+		fail_msg("no text has %s", wanted);
 	free(text);
 }
 
@@ -336,7 +336,7 @@ a_message_of_all_that_is_shown_is_bounded(void **state)
 
 	open_registry(&shown);
 	for (int s = 0; s < 65; s++)
-		second(shown.f, 64, 4, NOBODY);
+		second(shown.f, 64, 4, NO_MEMBER);
 	for (size_t i = 0; i < 32; i++)
 		racks[i] = shown.f->rack;
 	shown.rnics.racks = racks;

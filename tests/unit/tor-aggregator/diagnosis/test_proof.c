@@ -443,16 +443,16 @@ a_share_of_pause_time_is_at_most_100_percent(void **state)
 static void
 marks_without_cnps_and_cnps_without_effect_are_failures(void **state)
 {
-	struct evidence deaf = receiver("h1/mlx5_0", 50000, 0);
+	struct evidence silent = receiver("h1/mlx5_0", 50000, 0);
 
 	(void)state;
-	ROUNDS(1, &deaf);
+	ROUNDS(1, &silent);
 	assert_answer(PROOF_CNP, PROOF_FAILING, "h1/mlx5_0 answers 50000 marks with 0");
 	start_again();
-	evidence_set(&deaf, WIRE_COUNTER_CNP_TX, 0, 9000);
-	evidence_set(&deaf, WIRE_COUNTER_CNP_RX_HANDLED, 0, 100);
-	evidence_set(&deaf, WIRE_COUNTER_CNP_RX_IGNORED, 0, 900);
-	ROUNDS(1, &deaf);
+	evidence_set(&silent, WIRE_COUNTER_CNP_TX, 0, 9000);
+	evidence_set(&silent, WIRE_COUNTER_CNP_RX_HANDLED, 0, 100);
+	evidence_set(&silent, WIRE_COUNTER_CNP_RX_IGNORED, 0, 900);
+	ROUNDS(1, &silent);
 	assert_answer(PROOF_CNP, PROOF_FAILING, "ignores 900 of the 1000");
 }
 

@@ -34,9 +34,9 @@ struct fault {
 /* clang-format off */
 static const struct fault faults[] = {
 	{ "a flap, with the errors of training, dead QPs and drops while it is down", DIAGNOSIS_LINK_FLAP, NONE, { { W(LINK_DOWN), 0, 3, OWN }, { W(CARRIER_CHANGES), 0, 6, OWN }, { W(SYMBOL_ERR), 0, 500, OWN }, { W(CRC_ERR), 0, 50, OWN }, { SWITCH_RX_ERR, 0, 20, OWN }, { W(ACK_TIMEOUT), 0, 300, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN }, { SWITCH_TX_DISCARDS, 0, 400, OWN }, { W(OOS_RX), 0, 30, OWN } }, .loss = 3 },
-	{ "a flap that the carrier alone tells of", DIAGNOSIS_LINK_FLAP, NONE, { { W(CARRIER_CHANGES), 0, 2, OWN }, { W(ACK_TIMEOUT), 0, 300, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN } }, .loss = 3 },
-	{ "a flap that the switch alone tells of", DIAGNOSIS_LINK_FLAP, NONE, { { SWITCH_OPER_CHANGES, 0, 4, OWN }, { SWITCH_FEC_UNCORR, 0, 900, OWN }, { W(ACK_TIMEOUT), 0, 300, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN } }, .loss = 3 },
-	{ "a cable that FEC alone tells of, as at 100 Gb/s and above", DIAGNOSIS_CABLE, NONE, { { W(FEC_UNCORR), 0, 60, OWN }, { W(FEC_CORRECTED_BITS), 0, 4000000, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 2, OWN }, { W(NAK_SEQ_RX), 0, 20, OWN }, { W(OOS_RX), 0, 150, OWN } }, .loss = 1 },
+	{ "a flap that only the carrier shows", DIAGNOSIS_LINK_FLAP, NONE, { { W(CARRIER_CHANGES), 0, 2, OWN }, { W(ACK_TIMEOUT), 0, 300, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN } }, .loss = 3 },
+	{ "a flap that only the switch shows", DIAGNOSIS_LINK_FLAP, NONE, { { SWITCH_OPER_CHANGES, 0, 4, OWN }, { SWITCH_FEC_UNCORR, 0, 900, OWN }, { W(ACK_TIMEOUT), 0, 300, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN } }, .loss = 3 },
+	{ "a cable that only FEC shows, as at 100 Gb/s and above", DIAGNOSIS_CABLE, NONE, { { W(FEC_UNCORR), 0, 60, OWN }, { W(FEC_CORRECTED_BITS), 0, 4000000, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 2, OWN }, { W(NAK_SEQ_RX), 0, 20, OWN }, { W(OOS_RX), 0, 150, OWN } }, .loss = 1 },
 	{ "the same, of which probes have lost nothing yet", DIAGNOSIS_CABLE, NONE, { { W(FEC_UNCORR), 0, 60, OWN }, { W(NAK_SEQ_RX), 0, 20, OWN }, { W(OOS_RX), 0, 150, OWN } } },
 	{ "a cable of which FEC at the switch still corrects all", DIAGNOSIS_CABLE, NONE, { { SWITCH_FEC_WORST, 0, 60, OWN }, { SWITCH_FEC_CORRECTED_BITS, 0, 30000000, OWN } } },
 	{ "the same of lanes that RS(528,514) protects", DIAGNOSIS_CABLE, NONE, { { SWITCH_FEC_WORST_SHORT, 0, 60, OWN }, { W(FEC_CORRECTED_BITS), 0, 1200000, OWN } } },
@@ -59,8 +59,8 @@ static const struct fault faults[] = {
 	{ "a silent drop", DIAGNOSIS_SILENT_DROP, NONE, { { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN }, { W(NAK_SEQ_RX), 0, 3, OWN } }, .loss = 6.25 },
 	{ "a silent drop where PFC carries some of the load", DIAGNOSIS_SILENT_DROP, NONE, { { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN }, { W(PFC_RX_PAUSE_US), P, 1000000, OWN } }, .loss = 6.25 },
 	{ "reordering", DIAGNOSIS_REORDERING, NONE, { { W(OOS_RX), 0, 9000, OWN }, { W(NAK_SEQ_RX), 0, 9000, OWN } } },
-	{ "CNPs that nobody sends", DIAGNOSIS_CNP_OFF, NONE, { { W(ECN_CE_RX), 0, 150000, OWN } } },
-	{ "CNPs that nobody heeds", DIAGNOSIS_CNP_IGNORED, NONE, { { W(CNP_RX_HANDLED), 0, 100, OWN }, { W(CNP_RX_IGNORED), 0, 900, OWN } } },
+	{ "CNPs that no receiver sends", DIAGNOSIS_CNP_OFF, NONE, { { W(ECN_CE_RX), 0, 150000, OWN } } },
+	{ "CNPs that no sender obeys", DIAGNOSIS_CNP_IGNORED, NONE, { { W(CNP_RX_HANDLED), 0, 100, OWN }, { W(CNP_RX_IGNORED), 0, 900, OWN } } },
 	{ "incast", DIAGNOSIS_INCAST, NONE, { { W(ECN_CE_RX), 0, 150000, OWN }, { W(CNP_TX), 0, 30000, OWN }, { W(CNP_RX_HANDLED), 0, 7000, OTHERS } } },
 	{ "congestion that ECN manages", DIAGNOSIS_ECN_CONGESTION, DIAGNOSIS_ECN_CONGESTION, { { W(ECN_CE_RX), 0, 20000, ALL }, { W(CNP_TX), 0, 9000, ALL }, { W(CNP_RX_HANDLED), 0, 9000, ALL } } },
 	{ "RDMA in the wrong class", DIAGNOSIS_WRONG_CLASS, NONE, { { W(PRIO_RX_BYTES), P, 1000000, OWN }, { W(PRIO_RX_BYTES), 0, UINT64_C(10000000000), OWN } } },

@@ -224,7 +224,7 @@ static void
 a_dead_witness_blames_no_rnic_of_the_rack(void **state)
 {
 	(void)state;
-	one_fault("dead foreigner", SIM_REMOTE, true);
+	one_fault("dead remote RNIC", SIM_REMOTE, true);
 }
 
 static void

@@ -14,7 +14,7 @@
 #define MS RM_NS_PER_MS
 #define S RM_NS_PER_S
 #define MEMBERS 4
-#define NOBODY SIZE_MAX
+#define NO_MEMBER SIZE_MAX
 #define EVERY_NS (10 * S) /* between two link-downs */
 
 /* For ns, all members probe all others every 50 ms; probes to and from `dead` are lost.
@@ -53,7 +53,7 @@ fall(struct rack_fixture *f)
 	run(f, 2, 500 * MS);
 	rnic->link = WIRE_LINK_UP;
 	assert_true(tor_rack_register(f->rack, rnic, f->now) >= 0);
-	run(f, NOBODY, EVERY_NS - 500 * MS);
+	run(f, NO_MEMBER, EVERY_NS - 500 * MS);
 }
 
 /* Restarts the aggregator so much later, when both clocks have other values. */
@@ -71,7 +71,7 @@ live_again(struct rack_fixture *f, int64_t later_ns)
 	assert_string_equal(error.text, "");
 	json_decref(saved);
 	fixture_rack_free(f);
-	run(next, NOBODY, 3 * S);
+	run(next, NO_MEMBER, 3 * S);
 	return next;
 }
 
@@ -90,7 +90,7 @@ link_downs_before_a_restart_count(void **state)
 	struct rack_fixture *f = fixture_rack(MEMBERS, 2);
 
 	(void)state;
-	run(f, NOBODY, 3 * S);
+	run(f, NO_MEMBER, 3 * S);
 	fall(f);
 	assert_int_equal(tor_rack_port_falls(f->rack), 1);
 	fall(f);
@@ -112,20 +112,20 @@ a_flapping_port_continues_its_incident_after_a_restart(void **state)
 	uint64_t id;
 
 	(void)state;
-	run(f, NOBODY, 3 * S);
+	run(f, NO_MEMBER, 3 * S);
 	for (int i = 0; i < 4; i++)
 		fall(f);
 	assert_int_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);
 	id = rm_incidents_get(tor_rack_incidents(f->rack), 0)->id;
 	f = live_again(f, 60 * S);
-	run(f, NOBODY, 20 * S);
+	run(f, NO_MEMBER, 20 * S);
 	assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 1);
 	assert_int_equal(rm_incidents_get(tor_rack_incidents(f->rack), 0)->id, id);
 	fall(f);
 	assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 1);
 	assert_non_null(strstr(newest(f)->evidence.observed, "went down 5 times"));
 	assert_int_equal(f->opened, 0);
-	run(f, NOBODY, 80 * S);
+	run(f, NO_MEMBER, 80 * S);
 	assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 0);
 	fixture_rack_free(f);
 }
@@ -141,14 +141,14 @@ old_link_downs_do_not_count(void **state)
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
 		struct rack_fixture *f = fixture_rack(MEMBERS, 2);
 
-		run(f, NOBODY, 3 * S);
+		run(f, NO_MEMBER, 3 * S);
 		for (int n = 0; n < 4; n++) {
 			fall(f);
-			run(f, NOBODY, (gaps[i] - 1) * EVERY_NS);
+			run(f, NO_MEMBER, (gaps[i] - 1) * EVERY_NS);
 		}
 		assert_int_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);
 		f = live_again(f, 48 * 3600 * S);
-		run(f, NOBODY, 20 * S);
+		run(f, NO_MEMBER, 20 * S);
 		assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 0);
 		fall(f);
 		assert_int_not_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);

@@ -13,13 +13,13 @@
 #include "tor-aggregator/window/window.h"
 
 #define MS RM_NS_PER_MS
-#define NOBODY SIZE_MAX
+#define NO_MEMBER SIZE_MAX
 
 /* One tick of 50 ms: every member probes every other member and the witnesses twice,
  * and probes sent a time-out ago become results; `dead` neither sends nor receives.
  * Takes in the results, but does not judge. */
 static void
-probe_unheard(struct rack_fixture *f, size_t members, size_t dead)
+probe_without_judging(struct rack_fixture *f, size_t members, size_t dead)
 {
 	struct wire_result results[2 * FIXTURE_MAX];
 
@@ -45,7 +45,7 @@ probe_unheard(struct rack_fixture *f, size_t members, size_t dead)
 static void
 probe(struct rack_fixture *f, size_t members, size_t dead)
 {
-	probe_unheard(f, members, dead);
+	probe_without_judging(f, members, dead);
 	fixture_tick(f);
 }
 
@@ -70,7 +70,7 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
 	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_GOOD);
 	run(f, 4, 2, 3 * RM_NS_PER_S);
@@ -80,7 +80,7 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 	assert_true(f->last_samples > 0);
 	assert_int_equal(f->last_late_ns, 0);
 	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_BAD);
-	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 5 * RM_NS_PER_S);
 	assert_int_equal(f->resolved, 1);
 	assert_int_equal(f->opened, 1);
 	finish(f);
@@ -117,7 +117,7 @@ a_late_rnic_is_shown_by_probes_that_took_long(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	for (int i = 0; i < 60; i++)
 		probe_late(f, 4, 2);
 	assert_int_equal(f->opened, 1);
@@ -141,9 +141,9 @@ a_late_judgement_reports_its_delay(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	for (int64_t t = 0; t < 4 * RM_NS_PER_S; t += 50 * MS)
-		probe_unheard(f, 4, 2);
+		probe_without_judging(f, 4, 2);
 	run(f, 4, 2, 50 * MS);
 	assert_int_equal(f->opened, 1);
 	assert_string_equal(f->last_part, "h2/r0");
@@ -163,7 +163,7 @@ traffic_counts_every_second_once(void **state)
 	struct wire_rack_state rack;
 
 	assert_int_equal(tor_rack_traffic(f->rack, 1).probed.ns, 0);
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	before = tor_rack_traffic(f->rack, 1);
 	assert_int_equal(before.lost, 0);
 	run(f, 4, 2, 10 * RM_NS_PER_S);
@@ -190,7 +190,7 @@ losses_to_a_dead_member_do_not_count_for_its_peers(void **state)
 	struct rack_fixture *f = fixture_rack(4, 2);
 	struct tor_rack_traffic before, after;
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	before = tor_rack_traffic(f->rack, 1);
 	assert_int_equal(before.sound_sent, before.sent + before.to_sent);
 	run(f, 4, 2, 3 * RM_NS_PER_S);
@@ -210,7 +210,7 @@ large_probes_are_counted_apart(void **state)
 	struct rack_fixture *f = fixture_rack(4, 2);
 	struct tor_rack_traffic traffic;
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	traffic = tor_rack_traffic(f->rack, 1);
 	assert_true(traffic.sound_sent > 0);
 	assert_int_equal(traffic.sound_large_sent, 0);
@@ -250,16 +250,16 @@ a_certificate_that_ends_soon_is_an_incident_until_another_is_seen(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	tor_rack_certificate(f->rack, 2, FIXTURE_WALL / RM_NS_PER_S + 3600);
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 1);
 	assert_int_equal(f->resolved, 0);
 	assert_string_equal(f->last_part, "h2");
 	assert_int_equal(f->last_kind, RM_KIND_CERTIFICATE_ENDING);
 	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_GOOD);
 	tor_rack_certificate(f->rack, 2, 0);
-	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 5 * RM_NS_PER_S);
 	assert_int_equal(f->resolved, 1);
 	assert_int_equal(f->opened, 1);
 	finish(f);
@@ -278,18 +278,18 @@ a_port_reported_down_by_its_agent_needs_no_window(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	report_link(f, WIRE_LINK_UP);
-	run(f, 4, NOBODY, 1 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 1 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
 	report_link(f, WIRE_LINK_DOWN);
-	run(f, 4, NOBODY, 600 * MS); /* before any loss is known */
+	run(f, 4, NO_MEMBER, 600 * MS); /* before any loss is known */
 	assert_int_equal(f->opened, 1);
 	assert_string_equal(f->last_part, "h2/r0");
 	assert_int_equal(f->last_kind, RM_KIND_RNIC_DOWN);
 	run(f, 4, 2, 3 * RM_NS_PER_S);
 	report_link(f, WIRE_LINK_UP);
-	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 5 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 1);
 	assert_int_equal(f->resolved, 1);
 	finish(f);
@@ -300,7 +300,7 @@ a_ports_state_ends_with_its_agent_though_the_host_is_paused(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	report_link(f, WIRE_LINK_DOWN);
 	tor_rack_leave(f->rack, "h2");
 	f->states[2] = HOST_PAUSED;
@@ -322,7 +322,7 @@ in_a_rack_of_two_the_witnesses_report(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 2);
 
-	run(f, 2, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 2, NO_MEMBER, 6 * RM_NS_PER_S);
 	run(f, 2, 1, 3 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 1);
 	assert_string_equal(f->last_part, "h1/r0");
@@ -334,7 +334,7 @@ a_stalled_host_blames_no_rnic(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	f->states[2] = HOST_STALLED;
 	run(f, 4, 2, 3 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
@@ -346,7 +346,7 @@ losses_are_focused_at_five_times_the_rate(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	assert_int_equal(f->focuses, 0);
 	run(f, 4, 2, 1 * RM_NS_PER_S);
 	assert_true(f->focuses >= 6);
@@ -362,13 +362,13 @@ summaries_add_up_to_what_was_windowed(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 12 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 12 * RM_NS_PER_S);
 	assert_int_equal(f->summary_lost, 0);
 	assert_int_equal(f->summary_bad_rows, 0);
 	run(f, 4, 2, 3 * RM_NS_PER_S);
 	assert_true(
 	    f->summary_bad_rows > 0); /* bad rows are sent at once, not after 10 s */
-	run(f, 4, NOBODY, 10 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 10 * RM_NS_PER_S);
 	/* Results since the last summary, which is at most an interval old, are
 	 * missing. */
 	assert_true(f->summary_sent <= f->ingest.counts.raw.windowed);
@@ -387,18 +387,18 @@ windows_of_an_own_start_or_stall_are_partial(void **state)
 
 	for (size_t i = 0; i < 4; i++)
 		f->states[i] = HOST_UNKNOWN;
-	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 2 * RM_NS_PER_S);
 	assert_true(tor_rack_counts(f->rack)->partial > 0);
 	memset(f->states, 0, sizeof(f->states));
-	run(f, 4, NOBODY, 4 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 4 * RM_NS_PER_S);
 	partial = tor_rack_counts(f->rack)->partial;
-	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 2 * RM_NS_PER_S);
 	assert_int_equal(tor_rack_counts(f->rack)->partial, partial);
 	tor_rack_stalled(f->rack, TOR_RACK_MOMENT_NS, f->now);
-	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 2 * RM_NS_PER_S);
 	assert_int_equal(tor_rack_counts(f->rack)->partial, partial);
 	tor_rack_stalled(f->rack, TOR_RACK_MOMENT_NS + 1, f->now);
-	run(f, 4, NOBODY, 2 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 2 * RM_NS_PER_S);
 	assert_true(tor_rack_counts(f->rack)->partial > partial);
 	assert_int_equal(f->opened, 0);
 	finish(f);
@@ -410,9 +410,10 @@ services_are_reported_with_every_summary_of_all_rows(void **state)
 	struct rack_fixture *f = fixture_rack(4, 2);
 
 	f->now.ns += 30 * MS;
-	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* a tick 30 ms after the rows are due */
+	run(f, 4, NO_MEMBER,
+	    12 * RM_NS_PER_S); /* a tick 30 ms after the rows are due */
 	f->now.ns += 20 * MS;
-	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* a tick exactly when they are due */
+	run(f, 4, NO_MEMBER, 12 * RM_NS_PER_S); /* a tick exactly when they are due */
 	assert_int_equal(f->services_reported, 2);
 	assert_int_equal(f->services_apart, 0);
 	finish(f);
@@ -450,7 +451,7 @@ a_member_taken_out_of_the_plan_ends_its_incident(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	run(f, 4, 3, 3 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 1);
 	tor_rack_leave(f->rack, "h3");
@@ -459,7 +460,7 @@ a_member_taken_out_of_the_plan_ends_its_incident(void **state)
 	for (size_t i = 0; i < 4; i++)
 		agent_place(f->agent[i], &f->rack, 1);
 	assert_int_equal(tor_rack_counts(f->rack)->renumbered, 1);
-	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 3, NO_MEMBER, 6 * RM_NS_PER_S);
 	assert_int_equal(f->resolved, 1);
 	finish(f);
 }
@@ -470,13 +471,13 @@ a_member_that_no_plan_names_ends_its_incident_though_registered(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	run(f, 4, 3, 3 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 1);
 	fixture_plan(f->plan, 2, 3, 2);
 	tor_rack_plan(f->rack, &f->plan->view, f->now);
 	assert_int_equal(roster_members(tor_rack_roster(f->rack)), 4);
-	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 3, NO_MEMBER, 6 * RM_NS_PER_S);
 	assert_int_equal(f->resolved, 1);
 	finish(f);
 }
@@ -486,12 +487,12 @@ a_host_that_no_plan_names_may_disappear(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	fixture_plan(f->plan, 2, 3, 2);
 	tor_rack_plan(f->rack, &f->plan->view, f->now);
 	tor_rack_leave(f->rack, "h3");
 	f->states[3] = HOST_AGENT_DOWN;
-	run(f, 3, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 3, NO_MEMBER, 6 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
 	finish(f);
 }
@@ -504,14 +505,14 @@ windows_that_a_new_numbering_cuts_are_partial(void **state)
 	struct rack_fixture *f = fixture_rack(4, 2);
 	uint64_t partial;
 
-	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
 	partial = tor_rack_counts(f->rack)->partial;
 	tor_rack_leave(f->rack, "h3");
 	fixture_plan(f->plan, 2, 3, 2);
 	tor_rack_plan(f->rack, &f->plan->view, f->now);
 	for (size_t i = 0; i < 4; i++)
 		agent_place(f->agent[i], &f->rack, 1);
-	run(f, 3, NOBODY, 3 * RM_NS_PER_S);
+	run(f, 3, NO_MEMBER, 3 * RM_NS_PER_S);
 	assert_true(tor_rack_counts(f->rack)->partial > partial);
 	assert_true(tor_rack_counts(f->rack)->partial <= partial + 12);
 	finish(f);
