@@ -151,6 +151,14 @@ def test_the_user_of_a_daemon_can_start_what_was_kept_whatever_the_umask(host, t
         assert made.stat().st_mode & 0o777 == 0o755, made
 
 
+def test_a_program_that_cannot_be_copied_leaves_no_part_of_it_behind(host, tmp_path):
+    former = tmp_path / "program (deleted)"
+    former.mkdir()  # as little to copy as where the disk is full
+    host.runs(former)
+    assert host.run("keep").returncode == 1
+    assert list((host.kept / "kept").iterdir()) == [] and not host.drop_in.exists()
+
+
 def test_a_daemon_that_runs_what_is_installed_is_left_alone(host):
     assert host.run("keep").returncode == 0  # it does not run
     host.runs(host.etc / FILES[0])
