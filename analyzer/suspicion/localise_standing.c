@@ -221,14 +221,19 @@ localise_how_much(const struct localise_now *now,
 		   : LOCALISE_NOTHING;
 }
 
-/* The losses may be those of one RNIC. Not so for a part, other than a path or a
- * transit, that loses nearly all packets; nor, after RNIC_NS, in which a rack names a
- * dead RNIC of its own, for one that has no ToR among its ties. */
+/* The rack of a dead RNIC needs some seconds to name it. Losses that only a link
+ * explains are not caused by an RNIC, with any number of flows. The last RNIC of a rack
+ * that works may be dead instead of the ToR: if the rack reports, its own verdict on
+ * the ToR decides. */
 static bool
-localise_may_be_rnic(
+localise_may_be_rnic(const struct localise_map *map,
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
 {
+	const struct localise_rack *rack = localise_rack_of(map, finding);
+
 	if (finding->suspect->type == RM_PART_PATH || finding->suspect->transit != NULL)
+		return true;
+	if (rack != NULL && rack->seen && !rack->tor_stands)
 		return true;
 	return finding->loss < DOWN_SHARE &&
 	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);
@@ -693,7 +698,8 @@ localise_standings_weigh(struct localise_standings *standings,
 			standings, now, finding, first, slow, recent.lossy_end))
 			return;
 		/* They may be losses of one RNIC that its rack has not named yet. */
-		if ((slow || (localise_may_be_rnic(finding, first->since, now->now) &&
+		if ((slow || (localise_may_be_rnic(
+				  now->map, finding, first->since, now->now) &&
 				 !localise_evidence_confined(now, finding->suspect))) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
 			slow ? localise_path_slow : localise_path_recent, standings,
