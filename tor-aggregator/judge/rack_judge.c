@@ -596,6 +596,7 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 	const enum rack_state state = rack_suspect_tor(&view, explanation);
 	size_t count;
 
+	rack_suspects_note_first(&view, judge->suspects);
 	if (state == RACK_FAILS)
 		judge_tor(judge, rack, window, start);
 	else if (state == RACK_WORKS)
@@ -666,7 +667,7 @@ explain(struct rack_judge *judge, const struct rack *rack,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rack->member_count; i++)
-		if (judge->suspects[i].named != 0)
+		if (judge->suspects[i].named != 0 || judge->suspects[i].died_first)
 			rack_legs_expect(&judge->legs, i);
 	r = rm_judge_explain(judge->judge, judge->legs.elements,
 	    judge->legs.observations, judge->legs.observation_count,

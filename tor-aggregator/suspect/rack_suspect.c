@@ -14,6 +14,7 @@
 
 #define FAILING_NEWEST_SHARE 0.9 /* share of the rack's newest probes that is lost */
 #define OUTSIDE_MIN 2            /* number of probes out of the rack */
+#define FIRST_MIN_NEWEST 4 /* probes of one bin that are all lost, or all answered */
 
 /* The ln of a likelihood ratio: two parts with less than 20 to 1 are equally likely. */
 #define AMBIGUOUS 3.0
@@ -237,7 +238,7 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 		return true;
 	}
 	if (finding->many_others || finding->other != RACK_NO_OTHER) {
-		const bool alone = count_voters(view) == 1;
+		const bool alone = finding->is_last || count_voters(view) == 1;
 
 		if (memory->undecided < AMBIGUOUS_WINDOWS ||
 		    (finding->many_others && !alone) ||
@@ -419,6 +420,25 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 	return true;
 }
 
+/* True: all other members that probe are known to be dead, so no probe between two
+ * working RNICs shows that the ToR forwards. */
+static bool
+is_last(const struct rack_view *view, const struct rack_suspect_memory *memories,
+    size_t member)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < view->legs->members; i++) {
+		if (i == member ||
+		    view->tallies[i].sent + view->tallies[i].send_failed == 0)
+			continue;
+		if (memories[i].named != RM_KIND_RNIC_DOWN && !memories[i].died_first)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* True: its host is stalled or restarts, so that its results are delayed: keep what was
  * found before. */
 static bool
@@ -495,6 +515,7 @@ rack_suspects(const struct rack_view *view, const struct rm_explanation *explana
 		    &memories[member].gaps, works_now(&view->tallies[member], blamed));
 		if (blamed) {
 			finding = rack_suspect_find(view, explanation, member);
+			finding.is_last = is_last(view, memories, member);
 			if (judge_finding(
 				view, &finding, &memories[member], &suspects[count])) {
 				count++;
@@ -505,6 +526,42 @@ rack_suspects(const struct rack_view *view, const struct rm_explanation *explana
 			note_absence(&memories[member], blamed);
 	}
 	return count;
+}
+
+static bool
+loses_all(const struct rack_view *view, size_t member)
+{
+	const struct rack_tally *tally = &view->tallies[member];
+
+	return is_steady(view, member) &&
+	       tally->unblamed_newest_sent >= FIRST_MIN_NEWEST &&
+	       tally->newest_lost == tally->newest_sent;
+}
+
+static bool
+loses_none(const struct rack_view *view, size_t member)
+{
+	const struct rack_tally *tally = &view->tallies[member];
+
+	return is_steady(view, member) &&
+	       tally->unblamed_newest_sent >= FIRST_MIN_NEWEST &&
+	       tally->unblamed_newest_answered == tally->unblamed_newest_sent;
+}
+
+void
+rack_suspects_note_first(
+    const struct rack_view *view, struct rack_suspect_memory *memories)
+{
+	bool others_work = false;
+
+	for (size_t i = 0; i < view->legs->members; i++)
+		others_work |= loses_none(view, i);
+	for (size_t i = 0; i < view->legs->members; i++) {
+		if (view->tallies[i].unblamed_newest_answered > 0)
+			memories[i].died_first = false;
+		else if (others_work && loses_all(view, i))
+			memories[i].died_first = true;
+	}
 }
 
 void

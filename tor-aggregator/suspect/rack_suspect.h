@@ -46,6 +46,9 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	unsigned redirected; /* consecutive windows with another direction */
 	unsigned stalled;    /* windows in which its host is stalled or restarts */
 	struct rack_gaps gaps;
+	/* All its probes, and all probes to it, were lost while another RNIC reached
+	 * other racks; and none of its probes to other racks was answered since. */
+	bool died_first;
 };
 
 #define RACK_NO_OTHER SIZE_MAX
@@ -70,6 +73,7 @@ struct rack_finding {
 	double third_behind; /* the same, if `other` is not blamed either */
 	size_t other;        /* the member that is about as likely (AMBIGUOUS in .c) */
 	bool many_others;    /* further members, or other parts, are as likely */
+	bool is_last;        /* all other members are known to be dead */
 };
 
 /* Collects what the explanation contains about a member that it blames. */
@@ -100,6 +104,11 @@ size_t rack_suspects(const struct rack_view *view,
 /* "h1/r0", or "h1/r0 or h2/r0" in alphabetical order. */
 void rack_suspect_name(
     const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part);
+
+/* Sets died_first. Call it in each complete window: a ToR that dies takes all RNICs of
+ * its rack at the same time. memories: one per member. */
+void rack_suspects_note_first(
+    const struct rack_view *view, struct rack_suspect_memory *memories);
 
 /* Call it instead of rack_suspects if a window is no evidence about single RNICs. */
 void rack_suspects_forget(

@@ -71,6 +71,34 @@ a_second_dead_rnic_in_a_rack_of_three_does_not_blame_the_tor(void **state)
 	run_print_latencies("second death in a rack of three", runs);
 }
 
+/* A dead ToR would have taken both at the same time. */
+static void
+rnics_of_two_that_die_one_after_the_other_do_not_blame_the_tor_alone(void **state)
+{
+	unsigned runs = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(2 * SEEDS); seed++) {
+		struct run run = run_new("one after the other", 2, seed);
+		struct run_expected *first, *second;
+		int64_t from_ns;
+
+		run_begin(&run);
+		from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
+		first = run_break(&run, SIM_RNIC_BOTH, 0, from_ns, 8 * RM_NS_PER_S);
+		first->deadline_ns = RUN_HOST_DEADLINE_NS;
+		second = run_break(&run, SIM_RNIC_BOTH, 1,
+		    run_random_time(&run, from_ns + 1200 * RM_NS_PER_MS),
+		    6 * RM_NS_PER_S);
+		strcpy(second->name, "h1/r0 or tor1");
+		second->deadline_ns = RUN_HOST_DEADLINE_NS;
+		run_until(&run, from_ns + 7 * RM_NS_PER_S, 0);
+		run_end(&run);
+		runs++;
+	}
+	run_print_latencies("one after the other in a rack of two", runs);
+}
+
 static void
 three_dead_rnics_of_eight_are_all_named(void **state)
 {
@@ -157,6 +185,8 @@ main(void)
 		cmocka_unit_test(exactly_two_dead_rnics_are_named),
 		cmocka_unit_test(
 		    a_second_dead_rnic_in_a_rack_of_three_does_not_blame_the_tor),
+		cmocka_unit_test(
+		    rnics_of_two_that_die_one_after_the_other_do_not_blame_the_tor_alone),
 		cmocka_unit_test(three_dead_rnics_of_eight_are_all_named),
 		cmocka_unit_test(a_dead_rnic_is_found_beside_a_host_that_is_no_witness),
 		cmocka_unit_test(a_rack_of_256_is_judged_alike),
