@@ -34,27 +34,27 @@ def listed():
     return [fields(line) for line in done.stdout.splitlines() if line.startswith("listed ")]
 
 
-def told_of(events, process, peer_process, own, peer):
+def connected_event(events, process, peer_process, own, peer):
     """Waits for the only "connected" event of a process, and compares it with what rdma shows."""
-    told = until(
-        "it is told", TOLD_S, lambda: events.by_pid("connected", process.pid), [process]
+    reported = until(
+        "it is reported", TOLD_S, lambda: events.by_pid("connected", process.pid), [process]
     )[-1]
     (qp,) = connections(process)
     (other,) = connections(peer_process)
-    assert told["device"] == own.rdma and told["port"] == "1"
-    assert int(told["type"]) == RC
-    assert int(told["qpn"]) == qp["lqpn"] == other["rqpn"]
-    assert int(told["dest_qpn"]) == qp["rqpn"] == other["lqpn"]
-    assert told["has_sgid"] == "1" and told["sgid"] == mapped(own)
-    assert told["dgid"] == mapped(peer) and told["sgid_index"] == "1"
-    return told
+    assert reported["device"] == own.rdma and reported["port"] == "1"
+    assert int(reported["type"]) == RC
+    assert int(reported["qpn"]) == qp["lqpn"] == other["rqpn"]
+    assert int(reported["dest_qpn"]) == qp["rqpn"] == other["lqpn"]
+    assert reported["has_sgid"] == "1" and reported["sgid"] == mapped(own)
+    assert reported["dgid"] == mapped(peer) and reported["sgid_index"] == "1"
+    return reported
 
 
 def wait_gone(events, qpn, rnic):
-    def told():
+    def reported():
         return any((e["qpn"], e["device"]) == (qpn, rnic.rdma) for e in events.of("destroyed"))
 
-    until("its end is told", TOLD_S, told, [events.process])
+    until("its end is reported", TOLD_S, reported, [events.process])
 
 
 @pytest.mark.every_kernel
@@ -64,8 +64,8 @@ def test_both_ends_of_an_rping_are_told_until_a_kill(pair, tmp_path, way):
     with Events(tmp_path, way) as events, Rping(tmp_path, source, target) as traffic:
         ends = traffic.client, traffic.server
         assert events.of("hears")[0]["by"] == way
-        near = told_of(events, *ends, source, target)
-        far = told_of(events, *reversed(ends), target, source)
+        near = connected_event(events, *ends, source, target)
+        far = connected_event(events, *reversed(ends), target, source)
         assert near["comm"] == far["comm"] == "rping"
         assert near["service"] == far["service"] == "comm:rping"
         assert near["flow_label"] == far["flow_label"] != "0"
@@ -84,7 +84,7 @@ def test_perftest_s_flow_is_told_with_its_class(pair, tmp_path, way):
     ):
         traffic.client.freeze()
         traffic.server.freeze()
-        near = told_of(events, traffic.client, traffic.server, source, target)
+        near = connected_event(events, traffic.client, traffic.server, source, target)
         assert near["comm"] == "ib_send_bw" and near["traffic_class"] == "104"
         assert near["flow_label"] == "0"
         traffic.kill()
@@ -96,14 +96,14 @@ def test_unconnected_qps_and_failed_calls_are_not_told(pair, tmp_path, way):
     with Events(tmp_path, way) as events:
         assert "20 iters" in pingpong(*pair, messages=20)  # over UD
         assert "20" in send(*pair, messages=20, more=["-c", "UC"])
-        until("UC is told", TOLD_S, lambda: len(events.of("destroyed")) == 2)
+        until("the end of UC is reported", TOLD_S, lambda: len(events.of("destroyed")) == 2)
         assert [int(each["type"]) for each in events.of("connected")] == [UC, UC]
 
 
 def test_a_storm_of_qps_is_told_or_counted(pair, tmp_path, say):
     with Events(tmp_path) as events:
         send(*pair, qps=CHURN, messages=5, seconds=60)
-        until("all ends are told", 20, lambda: len(events.of("destroyed")) >= 2 * CHURN)
+        until("all ends are reported", 20, lambda: len(events.of("destroyed")) >= 2 * CHURN)
         worst = max(int(each["latency_us"]) for each in events.of("connected"))
         counts = events.stop()
         say(f"{counts}, the slowest told after {worst / 1000:.1f} ms")
@@ -125,9 +125,9 @@ def test_older_qps_are_listed_with_addresses_where_the_kernel_has_them(pair, tmp
         assert (row["src"], row["dst"]) == (source.ipv4, target.ipv4)
         assert row["device"] == source.rdma and int(row["type"]) == RC
         # The agent derives the flow label from these. No event reports them for an older QP.
-        (told,) = events.by_pid("connected", known.client.pid)
+        (reported,) = events.by_pid("connected", known.client.pid)
         ours, theirs = int(row["src_port"]), int(row["dst_port"])
-        assert int(told["flow_label"]) == (ours * 31 + theirs) & 0xFFFFF
+        assert int(reported["flow_label"]) == (ours * 31 + theirs) & 0xFFFFF
         assert ours >= EPHEMERAL > theirs
         one, two = rows[other.client.pid], rows[other.server.pid]
         assert one["dst"] == two["dst"] == "-"
@@ -142,11 +142,11 @@ def test_a_service_is_named_by_its_cgroup(pair, tmp_path):
         try:
             with Rping(tmp_path, *pair) as traffic:
                 pid = traffic.client.pid
-                (told,) = until("it is told", TOLD_S, lambda: events.by_pid("connected", pid))
+                (reported,) = until("it is reported", TOLD_S, lambda: events.by_pid("connected", pid))
         finally:
             (group.parent / "cgroup.procs").write_text(str(os.getpid()))
-    assert told["service"] == "unit:trainer.service"
-    assert int(told["cgroup_id"]) == group.stat().st_ino
+    assert reported["service"] == "unit:trainer.service"
+    assert int(reported["cgroup_id"]) == group.stat().st_ino
     until("the group is empty", TOLD_S, lambda: not (group / "cgroup.procs").read_text())
     group.rmdir()
 
@@ -189,7 +189,7 @@ def test_two_capabilities_of_an_ordinary_user_are_enough(usual_paranoia, pair, t
     with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
         assert events.of("hears")[0]["by"] == "kprobe"  # fexit needs CAP_SYS_ADMIN
         with Rping(tmp_path, *pair) as traffic:
-            told_of(events, traffic.client, traffic.server, *pair)
+            connected_event(events, traffic.client, traffic.server, *pair)
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_they_are_with_debians_paranoia_too_where_there_are_fprobes(
     with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
         assert events.of("hears")[0]["by"] == "fprobe"
         with Rping(tmp_path, *pair) as traffic:
-            told_of(events, traffic.client, traffic.server, *pair)
+            connected_event(events, traffic.client, traffic.server, *pair)
 
 
 def test_who_may_not_is_told_what_is_missing():

@@ -41,9 +41,9 @@ def probing_again(region, rnic):
 
 def live(region, fault, rng, peer=None, fires_s=WORST_S):
     peer = region.rnic(peer) if peer else None
-    told = live_through(region, fault, rng, peer=peer, fires_s=fires_s)
-    assert told.kind == fault.kind, f"{fault}: called {told.kind}"
-    return told
+    reported = live_through(region, fault, rng, peer=peer, fires_s=fires_s)
+    assert reported.kind == fault.kind, f"{fault}: called {reported.kind}"
+    return reported
 
 
 @pytest.mark.parametrize("make", [InterfaceDown, CarrierLost])
@@ -51,8 +51,8 @@ def live(region, fault, rng, peer=None, fires_s=WORST_S):
 def test_an_rnic_whose_port_is_down_is_named_at_once(region, rng, say, make, name):
     rnic = region.rnic(name)
     # Its agent reports the fault: no probe is needed.
-    told = live(region, make(region.lab, rnic), rng)
-    say(f"{make.__name__} of {name}: named after {told.plain:.2f} s")
+    reported = live(region, make(region.lab, rnic), rng)
+    say(f"{make.__name__} of {name}: named after {reported.plain:.2f} s")
     wait_active(region.fabric, rnic)
     probing_again(region, rnic)
 
@@ -63,18 +63,18 @@ def test_loss_one_way_is_told_with_its_direction(region, rng, say, percent, towa
     rnic = region.rnic("h3/rxe4")
     fault = OneWayLoss(region.lab, rnic, percent, towards)
     within = WORST_S if percent == 100 else SLOW_S
-    told = live(region, fault, rng, "h1/rxe0", within)
-    evidence = told.alert.annotations["summary"]
-    say(f"{fault}: {told.kind} after {told.plain:.2f} s: {evidence}")
+    reported = live(region, fault, rng, "h1/rxe0", within)
+    evidence = reported.alert.annotations["summary"]
+    say(f"{fault}: {reported.kind} after {reported.plain:.2f} s: {evidence}")
     if percent < 100:
-        direction = json.loads(told.alert.annotations["evidence"])["direction"]
+        direction = json.loads(reported.alert.annotations["evidence"])["direction"]
         assert direction == ("receive" if towards else "send")
 
 
 def test_a_port_of_narrow_mtu_is_told_as_such(region, rng, say):
     fault = MtuBroken(region.lab, region.rnic("h4/rxe6"))
-    told = live(region, fault, rng, "h1/rxe0", 2 * WORST_S)
-    say(f"{fault}: after {told.plain:.2f} s: {told.alert.annotations['summary']}")
+    reported = live(region, fault, rng, "h1/rxe0", 2 * WORST_S)
+    say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
 
 
 def test_everything_still_probes_after_many_downs_and_ups(region, say, soak):

@@ -29,7 +29,7 @@ def region(fabric, tmp_path_factory):
     ) as made:
         made.start()
         for agent in made.lab.agents.values():
-            until("it hears", READY_S, lambda: agent.get("/v1/services").json["tracing"], [agent])
+            until("it traces", READY_S, lambda: agent.get("/v1/services").json["tracing"], [agent])
         yield made
 
 
@@ -48,7 +48,7 @@ def planned(region):
     return found
 
 
-def strangers(region):
+def rnics_that_do_not_probe_each_other(region):
     """Two RNICs of racks that do not probe each other."""
     known = planned(region)
     rnics = region.fabric.rnics.values()
@@ -78,7 +78,7 @@ def path_of(region, rnic, pid):
 
 
 def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, say):
-    source, target = until("all racks probe", READY_S, lambda: strangers(region), every=1)
+    source, target = until("all racks probe", READY_S, lambda: rnics_that_do_not_probe_each_other(region), every=1)
     before = [refused(region, each) for each in (source, target)]
     with Rping(tmp_path / "traffic", source, target) as traffic:
         traffic.client.freeze()
@@ -103,7 +103,7 @@ def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, say):
 
 
 def test_a_peer_whose_agent_restarts_is_probed_on_its_new_qps(region, tmp_path, say):
-    source, target = until("all racks probe", READY_S, lambda: strangers(region), every=1)
+    source, target = until("all racks probe", READY_S, lambda: rnics_that_do_not_probe_each_other(region), every=1)
     agent = region.lab.agents[target.host]
 
     def well():

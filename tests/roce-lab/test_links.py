@@ -75,7 +75,7 @@ class Watched(UplinkSilent):
 unexplained = pytest.mark.xfail(reason="flows survive a silent link at times", strict=False)
 
 
-def calm(region):
+def wait_quiet(region):
     """Waits until no alert about an earlier fault comes any more."""
     while True:
         try:
@@ -88,8 +88,8 @@ def calm(region):
 def test_a_silent_uplink_is_named_by_the_flows_through_it(region, rng, say):
     known = ways(region)
     fault = Watched(region, "tor1", "spine2")
-    told = live_through(region, fault, rng, fires_s=WORST_S)
-    say(f"{fault}: after {told.plain:.2f} s: {told.alert.annotations['summary']}")
+    reported = live_through(region, fault, rng, fires_s=WORST_S)
+    say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
 
     probed = {flow for flow in fault.probed if flow in known}
     dead = {flow for flow in probed if through(known[flow], "tor1", "spine2")}
@@ -101,7 +101,7 @@ def test_a_silent_uplink_is_named_by_the_flows_through_it(region, rng, say):
         f" {len(dying)} lost; of those that neither begin nor end at tor1 {len(others)}. Others at"
         f" tor1: {len(lost - dead)}; once no ARP goes up, nothing comes down that link either"
     )
-    assert told.kind == fault.kind
+    assert reported.kind == fault.kind
     assert dead and len(dead) < len(probed)
     assert dying == dead
     assert not others, f"others lost, too: {sorted(others)}"
@@ -114,13 +114,13 @@ def touches(region, flow, tor):
 @unexplained
 def test_a_spine_that_swallows_is_named(region, rng, say):
     fault = SpineSwallows(region.lab, "spine1")
-    told = live_through(region, fault, rng, fires_s=WORST_S)
-    say(f"{fault}: after {told.plain:.2f} s: {told.alert.annotations['summary']}")
-    assert told.kind == fault.kind
+    reported = live_through(region, fault, rng, fires_s=WORST_S)
+    say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
+    assert reported.kind == fault.kind
 
 
 def test_an_uplink_that_its_owner_takes_down_hurts_nobody(region, say):
-    calm(region)
+    wait_quiet(region)
     mark, before = region.mark(), region.lab.totals()
     region.fabric.uplink_down("tor2", "spine1")
     try:

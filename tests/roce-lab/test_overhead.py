@@ -115,13 +115,13 @@ class Agents:
                 for i, host in enumerate(("prober", "reflector"))
             ]
             self.pids = [each.pid for each in self.daemons]
-            until("both have told of their RNICs", READY_S, self._told, self.daemons)
+            until("both have registered their RNICs", READY_S, self._registered, self.daemons)
             undo.pop_all()
         return self
 
-    def _told(self):
-        told = self.sink.rnics()
-        return all(told.get(host) == PAIRS for host in ("prober", "reflector"))
+    def _registered(self):
+        reported = self.sink.rnics()
+        return all(reported.get(host) == PAIRS for host in ("prober", "reflector"))
 
     def __exit__(self, *_):
         self._pack.close()
@@ -261,7 +261,7 @@ def rows_of_cpu(idle, used, report, paced, fast):
     """More than the agents use when they do not probe."""
     share = used.seconds / idle.seconds
     prober, reflector = (
-        busy.cpu_s - calm.cpu_s * share for busy, calm in zip(used.processes, idle.processes)
+        busy.cpu_s - still.cpu_s * share for busy, still in zip(used.processes, idle.processes)
     )
     machine = used.busy_s() - idle.busy_s() * share
     unowned = used.machine.threads_s - idle.machine.threads_s * share
@@ -306,13 +306,13 @@ def rows_of_cpu(idle, used, report, paced, fast):
 def rows_of_agents(idle, used, memory, report):
     rows = [figure("without a valid round trip", report["sent"] - report["ok"], "probes")]
     for i, name in enumerate(("prober", "reflector")):
-        busy, calm, held = used.processes[i], idle.processes[i], memory[i]
+        busy, still, held = used.processes[i], idle.processes[i], memory[i]
         rows += [
             figure(f"{name}: of one core", 100 * busy.cpu_s / used.seconds, "%"),
             figure(f"{name}: the kernel's part", 100 * busy.system_s / busy.cpu_s, "%"),
             figure(f"{name}: sleeps", busy.sleeps / report["sent"], "per probe"),
-            figure(f"{name}: of one core, paused", 100 * calm.cpu_s / idle.seconds, "%"),
-            figure(f"{name}: wake-ups, paused", calm.sleeps / idle.seconds, "per s", IDLE_WAKES),
+            figure(f"{name}: of one core, paused", 100 * still.cpu_s / idle.seconds, "%"),
+            figure(f"{name}: wake-ups, paused", still.sleeps / idle.seconds, "per s", IDLE_WAKES),
             figure(f"{name}: anonymous memory", held.anonymous_kib / 1024, "MiB"),
             figure(f"{name}: pinned, per RNIC", held.pinned_kib / 1024 / PAIRS, "MiB"),
             figure(f"{name}: locked, per RNIC", held.locked_kib / 1024 / PAIRS, "MiB"),

@@ -8,7 +8,7 @@ def test_the_dead_rnic_is_named_and_nobody_else(world, rng, say):
     region = world().start()
     fault = RnicDead(region.lab, region.rnic("h4/rxe7"))
 
-    told = live_through(region, fault, rng, peer=region.rnic("h1/rxe1"))
+    reported = live_through(region, fault, rng, peer=region.rnic("h1/rxe1"))
 
-    say(f"named within {told.plain:.2f} s")
-    assert told.kind == "rnic-down"
+    say(f"named within {reported.plain:.2f} s")
+    assert reported.kind == "rnic-down"

@@ -36,7 +36,7 @@ def seen_by_rack(region, rnic):
     return next(each for each in listed if each["host"] == rnic.host)
 
 
-def wait_told(region, rnic, link):
+def wait_reported(region, rnic, link):
     until(
         f"the rack knows the link of {rnic.name} to be {link}",
         TOLD_S,
@@ -93,10 +93,10 @@ def test_a_link_goes_down_and_comes_back_and_the_numbers_stay(region, rnic, say)
     qpns = region.lab.agent_view(rnic)["rdma"]["qpn"]
     for _ in range(3):
         region.fabric.rnic_down(rnic)
-        wait_told(region, rnic, "down")
+        wait_reported(region, rnic, "down")
         check_silent(region, rnic)
         region.fabric.rnic_up(rnic)
-        wait_told(region, rnic, "up")
+        wait_reported(region, rnic, "up")
         wait_back(region, rnic)
     view = region.lab.agent_view(rnic)
     say(f"QPs reset {view['rdma']['reset']}, rebuilt {view['rdma']['rebuilt']}")
@@ -106,16 +106,16 @@ def test_a_link_goes_down_and_comes_back_and_the_numbers_stay(region, rnic, say)
 
 def test_a_lost_carrier_is_told_and_heals(region, rnic):
     region.fabric.unplug(rnic)
-    wait_told(region, rnic, "down")
+    wait_reported(region, rnic, "down")
     check_silent(region, rnic)
     region.fabric.plug(rnic)
-    wait_told(region, rnic, "up")
+    wait_reported(region, rnic, "up")
     wait_back(region, rnic)
 
 
 def test_an_address_goes_and_returns(region, rnic):
     batch([f"addr del {rnic.ipv4}/24 dev {rnic.netdev}"], None)
-    until("nothing is known of it", TOLD_S, lambda: rnic.sysfs("gids/1").endswith(":0000"))
+    until("it has no GID", TOLD_S, lambda: rnic.sysfs("gids/1").endswith(":0000"))
     batch([f"addr add {rnic.ipv4}/24 dev {rnic.netdev}", f"route replace {rnic.route}"], None)
     region.fabric.wait_active(rnic)
     wait_back(region, rnic)
@@ -142,9 +142,9 @@ def test_a_link_that_comes_back_ends_no_pause(region, rnic):
     region.lab.agents[rnic.host].post("/v1/pause")
     check_silent(region, rnic)
     region.fabric.rnic_down(rnic)
-    wait_told(region, rnic, "down")
+    wait_reported(region, rnic, "down")
     region.fabric.rnic_up(rnic)
-    wait_told(region, rnic, "up")
+    wait_reported(region, rnic, "up")
     check_silent(region, rnic)
     region.lab.agents[rnic.host].post("/v1/resume")
     wait_back(region, rnic)
@@ -233,10 +233,10 @@ def test_a_device_is_taken_away_and_made_anew(region, rnic, say):
     batch([f"link del {rnic.netdev}"], None)
     until("the agent misses it", REMADE_S, lambda: not region.lab.agent_view(rnic)["up"])
     # The agents must log the loss: without it the RNIC would look healthy.
-    wait_told(region, rnic, "down")
+    wait_reported(region, rnic, "down")
     replug(region.fabric, rnic)
     wait_back(region, rnic, REMADE_S)
-    wait_told(region, rnic, "up")
+    wait_reported(region, rnic, "up")
     now = region.lab.agent_view(rnic)["rdma"]["qpn"]
     say(f"QPN {qpn} -> {now}")
     assert seen_by_rack(region, rnic)["qpn"] == now

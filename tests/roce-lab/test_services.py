@@ -36,7 +36,7 @@ def region(fabric, tmp_path_factory):
     ) as world:
         world.start()
         for agent in world.lab.agents.values():
-            until("it hears", READY_S, lambda: services(agent)["tracing"], [agent])
+            until("it traces", READY_S, lambda: services(agent)["tracing"], [agent])
         yield world
 
 
@@ -115,8 +115,8 @@ def is_probed_at_once(region, events, traffic, pair, say):
     source, target = pair
     agent = region.lab.agents[source.host]
     qp = traffic.connection()
-    (told,) = until("it is told", PROBED_S, lambda: events.by_pid("connected", traffic.pid))
-    rtr = time.time() - (time.monotonic() - int(told["at_ns"]) / 1e9)
+    (reported,) = until("it is reported", PROBED_S, lambda: events.by_pid("connected", traffic.pid))
+    rtr = time.time() - (time.monotonic() - int(reported["at_ns"]) / 1e9)
 
     flow = flow_that("it is probed", PROBED_S, agent, traffic.pid, lambda f: f["state"] == "probed")
     assert (flow["src_qpn"], flow["dst_qpn"]) == (qp["lqpn"], qp["rqpn"])
@@ -178,11 +178,11 @@ def is_forgotten(region, traffic, source, say):
     until("it is forgotten", GONE_S, lambda: flow_of(agent, traffic.pid) is None)
     say(f"forgotten {time.monotonic() - killed:.2f} s after the kill")
 
-    def told():
+    def reported():
         rows = aggregator.get("/v1/services").json["services"]
         return all(row["pid"] != traffic.pid for row in rows)
 
-    until("so it is by the aggregator", GONE_S, told)
+    until("so it is by the aggregator", GONE_S, reported)
 
 
 @pytest.mark.parametrize("kind", [Rping, Stream])
@@ -207,17 +207,17 @@ def test_a_flow_that_nobody_can_join_is_counted_and_silences_no_other(region, pa
         near.restart()
         flow_that("it is listed", READY_S, near, lone.pid, lambda f: f["predates_agent"])
 
-        def told():
+        def reported():
             answer = aggregator.get("/v1/services").json
             (host,) = [each for each in answer["hosts"] if each["host"] == source.host]
             pids = [row["pid"] for row in answer["services"]]
             return host["connected"] and host["unresolved_qps"] > 0 and known.pid in pids
 
-        until("the aggregator is told", PROBED_S, told, [near])
+        until("the aggregator has it", PROBED_S, reported, [near])
         for traffic in (known, lone):
             traffic.kill()
         far.start()
-        until("it hears", READY_S, lambda: services(far)["tracing"], [far])
+        until("it traces", READY_S, lambda: services(far)["tracing"], [far])
 
 
 def test_unreliable_connections_are_flows_too(region, pair, tmp_path):

@@ -45,9 +45,9 @@ class UplinkLossy(Fault):
 
 
 def live(region, fault, rng, say, seconds):
-    told = live_through(region, fault, rng, fires_s=seconds)
-    say(f"{fault}: told after {told.plain:.2f} s: {told.alert.annotations['summary'][:110]}")
-    assert told.kind == fault.kind
+    reported = live_through(region, fault, rng, fires_s=seconds)
+    say(f"{fault}: told after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
+    assert reported.kind == fault.kind
 
 
 def test_a_dead_rnic_is_named(region, rng, say):
@@ -70,7 +70,7 @@ def test_a_lossy_uplink_is_named(region, rng, say):
 def test_a_service_is_probed_from_its_connection_to_its_kill(region, tmp_path, say):
     source, target = region.rnic("h1/rxe0"), region.rnic("h3/rxe4")
     agent = region.lab.agents["h1"]
-    until("it hears", SERVICE_S, lambda: agent.get("/v1/services").json["tracing"], [agent])
+    until("it traces", SERVICE_S, lambda: agent.get("/v1/services").json["tracing"], [agent])
 
     def listed():
         return [each for each in region.lab.services("h1") if each["state"] == "probed"]

@@ -23,7 +23,7 @@ class Events:
 
     def __enter__(self):
         self.process.start()
-        until("it hears", HEARS_S, lambda: self.of("hears") or self.of("deaf"), [self.process])
+        until("it traces, or says why it does not", HEARS_S, lambda: self.of("hears") or self.of("deaf"), [self.process])
         assert self.of("hears"), self._log.read_text()
         return self
 
