@@ -385,6 +385,8 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 			entry->rnic.planned = true;
 	}
 	if (r == -ENOMEM) { /* what the rest of the plan keeps is not known */
+		for (size_t i = 0; i < roster->member_count; i++)
+			roster->members[i]->rnic.planned = true;
 		number_hosts(roster);
 		return r;
 	}

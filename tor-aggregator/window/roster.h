@@ -52,7 +52,8 @@ void roster_free(struct roster *roster);
  * Takes over a plan's members and remote RNICs. Members that are neither planned nor
  * registered are removed. Returns 1 when indexes have changed (renumber the window), or
  * 0 when all known RNICs kept theirs. -ENOMEM: a part of the plan was taken, no RNIC
- * was removed, and indexes may have changed.
+ * was removed, all members count as planned until the next plan, and indexes may have
+ * changed.
  */
 int roster_plan(struct roster *roster, const struct wire_plan_view *view);
 

@@ -435,8 +435,12 @@ a_plan_that_finds_no_memory_removes_no_member(void **state)
 	failing_malloc_arm(1);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), -ENOMEM);
 	assert_false(failing_malloc_disarm());
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct wire_rnic_id id = { .guid = 0x100 + i, .port = 1 };
+
 		assert_int_equal(index_of(world, 0x100 + i), i);
+		assert_true(roster_belongs_to_other(world->roster, id, "intruder"));
+	}
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	assert_int_equal(index_of(world, 0x200), 3);
 }
