@@ -17,8 +17,8 @@ async function answerTo(path, patience_ms, read) {
   try {
     const answer = await fetch(path, { signal: stop.signal, cache: "no-store" });
     if (answer.ok) return await read(answer);
-    const json = await answer.json().catch(() => ({}));
-    throw new NoAnswer(json.error ?? `the analyzer answered with HTTP status ${answer.status}`, answer.status);
+    const json = await answer.json().catch(() => null);
+    throw new NoAnswer(json?.error ?? `the analyzer answered with HTTP status ${answer.status}`, answer.status);
   } catch (error) {
     if (stop.signal.aborted) throw new NoAnswer(`no answer within ${patience_ms / 1000} s`);
     if (error instanceof TypeError) throw new NoAnswer("the analyzer cannot be reached");
