@@ -41,7 +41,6 @@ SECONDS = {
     "test_tls": 53,
     "test_accept": 53,
     "test_switch": 62,
-    "test_cnps": 53,
     "test_loss": 50,
     "test_quiet": 50,
     "test_pause_storm": 68,

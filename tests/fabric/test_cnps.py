@@ -16,7 +16,7 @@ import pytest
 
 from lab import netns as namespaces
 from lab.netns import nft
-from lab.wait import FULL, until
+from lab.wait import until
 from lab.world import World
 
 RACKS = {"tor1": ["h1", "h2"], "tor2": ["h3", "h4"]}
@@ -103,6 +103,7 @@ def drop_class(region, tor, dscp):
     nft(region.fabric.netns(tor), f"table inet fault_cnps {{ chain drops {{ {rule} }}\n}}\n")
 
 
+@pytest.mark.full  # minutes of counters before a verdict
 def test_cnps_that_a_switch_drops_are_missed_by_the_region(region, say):
     def judged(state, part):
         cnps = region.lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
@@ -119,12 +120,9 @@ def test_cnps_that_a_switch_drops_are_missed_by_the_region(region, say):
 
     mark, arrived = region.plain.mark(), region.cnps.arrived
     drop_class(region, "tor2", CNP_DSCP)
-    if not FULL:
-        cnps = wait_judged("not-known", "too short for a verdict")
-    else:
-        cnps = wait_judged("failing", "CNPs are lost: of", LOST_S)
-        said = region.lab.ctl_run("centre", "--analyzer", f"unix:{region.lab.analyzer.socket}", "health")
-        assert "CNPs are lost" in said.stdout, said
+    cnps = wait_judged("failing", "CNPs are lost: of", LOST_S)
+    said = region.lab.ctl_run("centre", "--analyzer", f"unix:{region.lab.analyzer.socket}", "health")
+    assert "CNPs are lost" in said.stdout, said
     say(cnps["sentence"])
     assert region.cnps.sent > region.cnps.arrived >= arrived
     assert not region.plain.since(mark), "no probe was lost"
