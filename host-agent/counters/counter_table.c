@@ -512,7 +512,8 @@ counter_text_read(const char *text, size_t len, uint64_t *ret)
 
 	while (end > at && (end[-1] == '\n' || end[-1] == ' ' || end[-1] == '\0'))
 		end--;
-	if (end == at || *at == '-' || begins_with(at, end, "N/A"))
+	if (end == at || *at == '-' || begins_with(at, end, "N/A") ||
+	    begins_with(at, end, "Unknown"))
 		return -ENODATA;
 	if (*at >= 'A' && *at <= 'Z')
 		return read_total(at, end, ret);

@@ -90,7 +90,7 @@ int counter_next_name(const char **text, unsigned index, struct counter_name *re
 
 /* Parses the value in a file of sysfs: "12", "4: ACTIVE"; "100 Gb/sec (4X EDR)" gives
  * 100000 (Mb/s), "16.0 GT/s PCIe" 16000; "RxErr 1\nBadTLP 2\nTOTAL_ERR_COR 3" gives 3.
- * -ENODATA: the file says that there is no value ("N/A", -1). -EBADMSG:
+ * -ENODATA: the file says that there is no value ("N/A", "Unknown", -1). -EBADMSG:
  * not a value. */
 int counter_text_read(const char *text, size_t len, uint64_t *ret);
 
