@@ -8,13 +8,16 @@
 #include "rackmesh/judge/crossings.h"
 
 #define MIN_LOST 5
-#define LARGE_OF_LOST 0.9F /* more, and the size matters, not the class */
-/* Share of an element's lossy paths: on the others another part may lose, too. */
+/* If at least this share of the lost packets is large, the size may be the cause, and
+ * not the class. */
+#define LARGE_OF_LOST 0.9F
+/* At least this share of an element's lossy paths must have lost packets of its class
+ * only. On its other lossy paths, other elements may lose packets, too. */
 #define OF_PATHS 0.5
 /* ln of the chance that an element which loses all classes alike loses only this one */
 #define BY_CHANCE_LN (-8.0)
 
-struct class_over {     /* paths that lost packets of this class alone */
+struct class_losses {   /* of the paths that lost packets of this class only */
 	uint32_t paths; /* 0: none */
 	uint8_t dscp;
 	float sent, lost, all; /* all: sent in all classes */
@@ -22,12 +25,12 @@ struct class_over {     /* paths that lost packets of this class alone */
 
 struct localise_over { /* lossy paths over an element */
 	uint32_t paths;
-	/* Those that lost packets of one class alone, and cross an element which loses
-	 * this class. */
-	uint32_t beyond;
-	uint8_t beyond_dscp;
+	/* The number of those that lost packets of the class known_dscp only, and cross
+	 * an element that find_by_losses() has found to lose this class. */
+	uint32_t known_paths;
+	uint8_t known_dscp;
 	float lost, large;
-	struct class_over of[LOCALISE_SUM_CLASSES];
+	struct class_losses by_class[LOCALISE_SUM_CLASSES];
 };
 
 static uint32_t
@@ -36,14 +39,15 @@ local_at(const struct localise_path *path, uint8_t i)
 	return i < path->element_count ? path->elements[i]->local : path->pair->local;
 }
 
-/* The newest two sets of rows of a path. *one: its only lossy class; paths 0: it has
- * lost packets of several. */
+/* Reads the rows of a path in the newest two sets of rows. *only: the only class
+ * of which it lost packets; only->paths 0: there is no such class, because it lost no
+ * packets, or some of other classes. */
 static void
 read_rows(const struct localise_path *path, rm_mono_t now, struct localise_over *ret,
-    struct class_over *one)
+    struct class_losses *only)
 {
 	*ret = (struct localise_over){ .paths = 1 };
-	*one = (struct class_over){ 0 };
+	*only = (struct class_losses){ 0 };
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =
 		    localise_path_row(path, age, now);
@@ -52,64 +56,64 @@ read_rows(const struct localise_path *path, rm_mono_t now, struct localise_over 
 			continue;
 		ret->lost += (float)(seen->forward + seen->reverse + seen->unknown);
 		ret->large += seen->large_lost;
-		one->all += (float)seen->all;
+		only->all += (float)seen->all;
 		for (size_t i = 0; i < LOCALISE_PATH_CLASSES; i++)
-			if (seen->by_class[i].lost > one->lost) {
-				one->lost = seen->by_class[i].lost;
-				one->dscp = seen->by_class[i].dscp;
+			if (seen->by_class[i].lost > only->lost) {
+				only->lost = seen->by_class[i].lost;
+				only->dscp = seen->by_class[i].dscp;
 			}
 	}
-	one->lost = 0;
+	only->lost = 0;
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =
 		    localise_path_row(path, age, now);
 
 		for (size_t i = 0; seen != NULL && i < LOCALISE_PATH_CLASSES; i++)
-			if (seen->by_class[i].dscp == one->dscp) {
-				one->sent += seen->by_class[i].sent;
-				one->lost += seen->by_class[i].lost;
+			if (seen->by_class[i].dscp == only->dscp) {
+				only->sent += seen->by_class[i].sent;
+				only->lost += seen->by_class[i].lost;
 			}
 	}
-	one->paths = one->lost > 0 && one->lost >= ret->lost;
+	only->paths = only->lost > 0 && only->lost >= ret->lost;
 }
 
 static void
-add(struct localise_over *to, const struct localise_over *path,
-    const struct class_over *one)
+add_path(struct localise_over *to, const struct localise_over *path,
+    const struct class_losses *only)
 {
 	to->paths++;
 	to->lost += path->lost;
 	to->large += path->large;
-	for (size_t i = 0; one->paths > 0 && i < LOCALISE_SUM_CLASSES; i++) {
-		struct class_over *of = &to->of[i];
+	for (size_t i = 0; only->paths > 0 && i < LOCALISE_SUM_CLASSES; i++) {
+		struct class_losses *of = &to->by_class[i];
 
-		if (of->paths > 0 && of->dscp != one->dscp)
+		if (of->paths > 0 && of->dscp != only->dscp)
 			continue;
-		of->dscp = one->dscp;
+		of->dscp = only->dscp;
 		of->paths++;
-		of->sent += one->sent;
-		of->lost += one->lost;
-		of->all += one->all;
+		of->sent += only->sent;
+		of->lost += only->lost;
+		of->all += only->all;
 		return;
 	}
 }
 
 static void
-count(struct localise_case *c)
+count_losses(struct localise_case *c)
 {
 	memset(c->over, 0, c->local_count * sizeof *c->over);
 	for (size_t i = 0; i < c->lossy_count; i++) {
 		const struct localise_path *path = c->lossy[i].path;
 		struct localise_over rows;
-		struct class_over one;
+		struct class_losses only;
 
-		read_rows(path, c->now, &rows, &one);
+		read_rows(path, c->now, &rows, &only);
 		for (uint8_t k = 0; k <= path->element_count; k++)
-			add(&c->over[local_at(path, k)], &rows, &one);
+			add_path(&c->over[local_at(path, k)], &rows, &only);
 	}
 }
 
-/* ln of the number of ways to choose so many of all paths */
+/* ln of the number of ways to choose `paths` of `all` paths */
 static double
 choices_ln(uint32_t all, uint32_t paths)
 {
@@ -117,11 +121,12 @@ choices_ln(uint32_t all, uint32_t paths)
 }
 
 static bool
-is_one_class(const struct localise_over *over, const struct class_over *of)
+is_one_class(const struct localise_over *over, const struct class_losses *of)
 {
 	return of->paths > 0 && of->paths >= OF_PATHS * over->paths &&
 	       of->lost >= MIN_LOST && of->sent < of->all &&
-	       /* Few large packets may be of one class by chance. */
+	       /* If nearly only large packets are lost, these may all be of one class
+		* by chance. */
 	       over->large < LARGE_OF_LOST * over->lost &&
 	       (double)of->lost * log((double)of->sent / (double)of->all) +
 		       choices_ln(over->paths, of->paths) <=
@@ -129,22 +134,23 @@ is_one_class(const struct localise_over *over, const struct class_over *of)
 }
 
 static bool
-decide(struct localise_case *c)
+find_by_losses(struct localise_case *c)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < c->local_count; i++)
 		for (size_t k = 0; k < LOCALISE_SUM_CLASSES; k++) {
 			if (c->locals[i].one_class ||
-			    !is_one_class(&c->over[i], &c->over[i].of[k]))
+			    !is_one_class(&c->over[i], &c->over[i].by_class[k]))
 				continue;
 			c->locals[i].one_class = any = true;
-			c->locals[i].dscp = c->over[i].of[k].dscp;
+			c->locals[i].dscp = c->over[i].by_class[k].dscp;
 		}
 	return any;
 }
 
-/* The class that a part of the path loses. */
+/* True: an element of the path loses packets of one class only. *dscp: of the first
+ * such element. */
 static bool
 class_on(const struct localise_case *c, const struct localise_path *path, uint8_t *dscp)
 {
@@ -160,43 +166,45 @@ class_on(const struct localise_case *c, const struct localise_path *path, uint8_
 }
 
 static void
-count_beyond(struct localise_case *c, const struct localise_path *path)
+count_known(struct localise_case *c, const struct localise_path *path)
 {
 	struct localise_over rows;
-	struct class_over one;
+	struct class_losses only;
 	uint8_t dscp;
 
 	if (!class_on(c, path, &dscp))
 		return;
-	read_rows(path, c->now, &rows, &one);
-	if (one.paths == 0 || one.dscp != dscp)
+	read_rows(path, c->now, &rows, &only);
+	if (only.paths == 0 || only.dscp != dscp)
 		return;
 	for (uint8_t i = 0; i <= path->element_count; i++) {
 		struct localise_over *over = &c->over[local_at(path, i)];
 
-		if (over->beyond > 0 && over->beyond_dscp != dscp)
+		if (over->known_paths > 0 && over->known_dscp != dscp)
 			continue;
-		over->beyond_dscp = dscp;
-		over->beyond++;
+		over->known_dscp = dscp;
+		over->known_paths++;
 	}
 }
 
-/* A part with few losses is compared with others on its paths: it may lose this class
- * as well as they may. */
+/* Gives a class to elements with too few losses for find_by_losses(). If at least
+ * OF_PATHS of an element's lossy paths lost only packets of a class that another
+ * element on them loses, it may lose this class as well as the other one: both are then
+ * judged by the same packets. */
 static void
-extend(struct localise_case *c)
+find_by_others(struct localise_case *c)
 {
 	for (size_t i = 0; i < c->lossy_count; i++)
-		count_beyond(c, c->lossy[i].path);
+		count_known(c, c->lossy[i].path);
 	for (size_t i = 0; i < c->local_count; i++) {
 		const struct localise_over *over = &c->over[i];
 		struct localise_local *local = &c->locals[i];
 
-		if (local->one_class || over->beyond == 0 ||
-		    over->beyond < OF_PATHS * over->paths)
+		if (local->one_class || over->known_paths == 0 ||
+		    over->known_paths < OF_PATHS * over->paths)
 			continue;
 		local->one_class = true;
-		local->dscp = over->beyond_dscp;
+		local->dscp = over->known_dscp;
 	}
 }
 
@@ -206,9 +214,11 @@ lost_of(const struct localise_sum *sum)
 	return sum->forward + sum->reverse + sum->unknown;
 }
 
-/* dscp: what a part of its path loses. */
+/* Splits the entry c->lossy[at] into one for the packets of this class and, if packets
+ * of others were lost, one for these. dscp: the class that an element of its path
+ * loses. */
 static int
-split(struct localise_case *c, size_t at, uint8_t dscp)
+split_entry(struct localise_case *c, size_t at, uint8_t dscp)
 {
 	struct localise_lossy *lossy = &c->lossy[at];
 	struct localise_lossy others = { .path = lossy->path,
@@ -238,22 +248,23 @@ localise_one_class_find(struct localise_case *c)
 		return 0;
 	if (rm_scratch(&c->over, &c->over_size, c->local_count, sizeof *c->over) < 0)
 		return -ENOMEM;
-	count(c);
-	if (!decide(c))
+	count_losses(c);
+	if (!find_by_losses(c))
 		return 0;
-	extend(c);
+	find_by_others(c);
 	for (size_t i = 0; r == 0 && i < paths; i++) {
 		uint8_t dscp;
 
 		if (class_on(c, c->lossy[i].path, &dscp))
-			r = split(c, i, dscp);
+			r = split_entry(c, i, dscp);
 	}
 	return r;
 }
 
-/* What may lose a class alone: of a transit, its switch or its pair. */
+/* Returns the element whose one_class applies to this one: for a transit its switch, if
+ * that loses one class only, or else its pair; for others the element itself. */
 static const struct localise_local *
-with_class(const struct localise_case *c, uint32_t local)
+element_with_class(const struct localise_case *c, uint32_t local)
 {
 	const struct localise_local *of = &c->locals[local];
 	const struct localise_local *node;
@@ -268,7 +279,7 @@ bool
 localise_one_class_crossed(
     const struct localise_case *c, const struct localise_lossy *lossy, uint32_t local)
 {
-	const struct localise_local *of = with_class(c, local);
+	const struct localise_local *of = element_with_class(c, local);
 
 	return lossy->classes == LOCALISE_ALL_CLASSES || !of->one_class ||
 	       (of->dscp == lossy->dscp) == (lossy->classes == LOCALISE_CLASS);
@@ -278,7 +289,7 @@ struct localise_sum
 localise_one_class_over(
     const struct localise_case *c, uint32_t local, const struct localise_sum *sum)
 {
-	const struct localise_local *of = with_class(c, local);
+	const struct localise_local *of = element_with_class(c, local);
 
 	return of->one_class ? localise_sum_of_class(sum, of->dscp, NULL) : *sum;
 }
