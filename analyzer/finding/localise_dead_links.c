@@ -2,26 +2,27 @@
 
 #include "analyzer/finding/localise_observe.h"
 
-#define MAX_LOSSY 1000 /* lossy paths of a case: each node looks at all of them */
+#define MAX_LOSSY 1000 /* lossy paths of a case: for each node all are read */
 #define MAX_LINKS 64   /* links of a node, each direction counts */
-#define MIN_SENT 4     /* probes over a link that is called dead */
-#define DEAD_SHARE 0.9 /* share of the probes over a link that is called dead */
+#define MIN_SENT 4     /* least number of probes over a dead link */
+/* A link is dead if it loses at least this share of its probes. */
+#define DEAD_SHARE 0.9
 #define MIN_FORWARDED 4.0
-/* share of the losses over the dead links: so many others may be losses of replies, or
- * have another cause */
+/* Losses over the node on other paths, as a share of those over its dead links: up to
+ * this they may be lost replies, or have another cause. */
 #define OTHERS_SHARE 0.1
 
-struct links {
-	struct link {
+struct node_links {
+	struct node_link {
 		const struct localise_element *element;
 		bool is_dead;
-	} links[MAX_LINKS];
+	} list[MAX_LINKS];
 	size_t count;
 };
 
 /* The links by which the path enters and leaves the node. */
 static size_t
-links_beside(const struct localise_path *path, const struct localise_element *node,
+links_at_node(const struct localise_path *path, const struct localise_element *node,
     const struct localise_element *ret[2])
 {
 	size_t count = 0;
@@ -38,7 +39,7 @@ links_beside(const struct localise_path *path, const struct localise_element *no
 	return count;
 }
 
-/* By the newest rows alone: rows without losses may be older than the fault. */
+/* Uses only the newest rows: older rows may be from before the fault. */
 static bool
 is_link_dead(const struct localise_case *c, const struct localise_element *link)
 {
@@ -58,67 +59,69 @@ is_link_dead(const struct localise_case *c, const struct localise_element *link)
 
 static void
 add_link(const struct localise_case *c, const struct localise_element *link,
-    struct links *links)
+    struct node_links *links)
 {
 	for (size_t i = 0; i < links->count; i++)
-		if (links->links[i].element == link)
+		if (links->list[i].element == link)
 			return;
 	if (links->count < MAX_LINKS)
-		links->links[links->count++] =
-		    (struct link){ link, is_link_dead(c, link) };
+		links->list[links->count++] =
+		    (struct node_link){ link, is_link_dead(c, link) };
 }
 
 static void
 find_links(const struct localise_case *c, const struct localise_element *node,
-    struct links *links)
+    struct node_links *links)
 {
-	const struct localise_element *beside[2];
+	const struct localise_element *at_node[2];
 
 	links->count = 0;
 	for (size_t i = 0; i < c->lossy_count; i++) {
-		const size_t count = links_beside(c->lossy[i].path, node, beside);
+		const size_t count = links_at_node(c->lossy[i].path, node, at_node);
 
 		for (size_t k = 0; k < count; k++)
-			add_link(c, beside[k], links);
+			add_link(c, at_node[k], links);
 	}
 }
 
 /* Both directions of a cable count once. */
 static size_t
-count_dead(const struct links *links)
+count_dead(const struct node_links *links)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < links->count; i++) {
-		bool again = !links->links[i].is_dead;
+		bool skip = !links->list[i].is_dead;
 
-		for (size_t k = 0; k < i && !again; k++)
-			again = links->links[k].is_dead &&
-				links->links[k].element->cable ==
-				    links->links[i].element->cable;
-		count += !again;
+		for (size_t k = 0; k < i && !skip; k++)
+			skip =
+			    links->list[k].is_dead && links->list[k].element->cable ==
+							  links->list[i].element->cable;
+		count += !skip;
 	}
 	return count;
 }
 
 static bool
 crosses_dead(const struct localise_path *path, const struct localise_element *node,
-    const struct links *links)
+    const struct node_links *links)
 {
-	const struct localise_element *beside[2];
-	const size_t count = links_beside(path, node, beside);
+	const struct localise_element *at_node[2];
+	const size_t count = links_at_node(path, node, at_node);
 
 	for (size_t i = 0; i < links->count; i++)
 		for (size_t k = 0; k < count; k++)
-			if (links->links[i].is_dead &&
-			    links->links[i].element == beside[k])
+			if (links->list[i].is_dead &&
+			    links->list[i].element == at_node[k])
 				return true;
 	return false;
 }
 
+/* True: nearly all losses over the node are on paths over its dead links. On the other
+ * paths, losses of unknown direction do not count: they may be lost replies. */
 static bool
-explain_all(const struct localise_case *c, const struct localise_element *node,
-    const struct links *links)
+explain_losses(const struct localise_case *c, const struct localise_element *node,
+    const struct node_links *links)
 {
 	double lost = 0, others = 0;
 
@@ -135,7 +138,7 @@ explain_all(const struct localise_case *c, const struct localise_element *node,
 	return others <= OTHERS_SHARE * lost;
 }
 
-/* The newest rows of the path's rack describe the time since its losses began. */
+/* True: the newest rows of the path's rack describe the time since its losses began. */
 static bool
 is_current(const struct localise_path *path)
 {
@@ -144,9 +147,11 @@ is_current(const struct localise_path *path)
 	return rack->lossy == rack->frame && rack->frame > rack->first;
 }
 
+/* True: enough packets crossed the node on paths that have no losses, and that do not
+ * cross its dead links. */
 static bool
 forwards(const struct localise_case *c, const struct localise_map *map,
-    const struct localise_element *node, const struct links *links)
+    const struct localise_element *node, const struct node_links *links)
 {
 	double forwarded = 0;
 
@@ -155,6 +160,7 @@ forwards(const struct localise_case *c, const struct localise_map *map,
 		const struct localise_path *path = localise_observe_asked_path(node, i);
 		struct localise_sum sum = { 0 };
 
+		/* A path with this stamp has losses. */
 		if (path->stamp == c->stamp || !is_current(path) ||
 		    crosses_dead(path, node, links))
 			continue;
@@ -168,12 +174,12 @@ bool
 localise_dead_links_of(const struct localise_case *c, const struct localise_map *map,
     const struct localise_element *node)
 {
-	struct links links;
+	struct node_links links;
 
 	if (!c->by_flow || c->slow || c->late || c->lossy_count > MAX_LOSSY)
 		return false;
 	find_links(c, node, &links);
-	return count_dead(&links) >= 2 && explain_all(c, node, &links) &&
+	return count_dead(&links) >= 2 && explain_losses(c, node, &links) &&
 	       forwards(c, map, node, &links);
 }
 
@@ -188,7 +194,7 @@ localise_dead_links_alone(const struct localise_case *c, const struct localise_m
 		return false;
 	for (size_t i = 0; i < 2; i++) {
 		struct localise_element *node;
-		struct links links;
+		struct node_links links;
 
 		HASH_FIND_STR(map->elements, ends[i], node);
 		if (node == NULL)

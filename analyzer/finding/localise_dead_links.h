@@ -10,17 +10,18 @@
 #include "analyzer/finding/localise_case.h"
 
 /*
- * node: a switch or ToR. True: at least two of its links lose everything, nearly all
- * losses over the node are on paths over these links, and the node forwards packets on
- * other paths. False also for a case with too many lossy paths, and for one that loses
- * single packets.
+ * node: a switch or ToR. True: at least two of its links are dead, i.e. lose nearly all
+ * probes; nearly all losses over the node are on paths over these links; and the node
+ * forwards packets on other paths. Both directions of a cable count as one link. False
+ * also if the case has more than 1000 lossy paths, if it is not by_flow, or if it is
+ * slow or late.
  */
 bool localise_dead_links_of(const struct localise_case *c,
     const struct localise_map *map, const struct localise_element *node);
 
-/* True: the suspect is a link that loses everything, and so does another link of a
- * switch at one of its ends; and each such switch forwards packets, so it is not dead.
- */
+/* True: the suspect is a dead link; another link is dead, too, at the switch or ToR at
+ * one of its ends, or at both; and for each such switch or ToR localise_dead_links_of()
+ * is true, so that it is not dead itself. */
 bool localise_dead_links_alone(const struct localise_case *c,
     const struct localise_map *map, const struct localise_suspect *link);
 
