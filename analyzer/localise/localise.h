@@ -1,18 +1,19 @@
 /*
- * localise - finds the parts between the racks of a region that are at fault, from the
- * rows of all racks. Pure.
+ * localise - finds which parts between the racks of a region are at fault. It reads the
+ * path rows in the summaries of all racks. Pure.
  *
- * Input are the path rows of summaries, and the racks' verdicts on themselves; output
- * are verdicts on ToRs, links, switches and paths. A path is a list of switches and
- * directed links. The judge (rackmesh/judge/judge.h) explains all losses together by
- * the fewest, likeliest parts. Losses that a rack explains itself do not count: the
- * rack leaves probes of an RNIC or host that it has found bad out of its rows, and
- * losses of other racks to such an RNIC or host are left out here.
+ * Input are these rows, and the racks' verdicts on themselves; output are verdicts on
+ * ToRs, links, switches and paths. A path is a list of switches and directed links. The
+ * judge (rackmesh/judge/judge.h) explains all losses together by the fewest, likeliest
+ * parts. Losses that a rack explains itself do not count: the rack leaves probes of an
+ * RNIC or host that it has found bad out of its rows, and losses of other racks to such
+ * an RNIC or host are left out here.
  *
- * A rack without losses sends rows only once in a row interval. Until the next rows it
- * counts with the rates of the last ones, if its aggregator is connected and its
- * summaries are accepted. The newest seconds are judged; and the last two minutes, for
- * parts that lose a few packets of many.
+ * A rack without losses sends rows only once in a row interval. Until the next rows,
+ * its last rows are used as if it still sent probes at the same rates, if its
+ * aggregator is connected and its summaries are accepted. One judgement uses the
+ * newest seconds. A second one uses the last two minutes, to find parts that lose a few
+ * packets of many.
  */
 #ifndef ANALYZER_LOCALISE_LOCALISE_H
 #define ANALYZER_LOCALISE_LOCALISE_H
@@ -39,8 +40,11 @@ struct localise_counts {
 	uint64_t judged, unexplained_lost;
 	/* paths that are known now; probes of flows without a traced path */
 	uint64_t paths, untraced;
-	uint64_t left_out; /* probes lost to RNICs that their own rack has found bad */
-	uint64_t refused_ends; /* how often such an RNIC was beyond a limit */
+	/* lost probes to RNICs and hosts that their own rack has found bad */
+	uint64_t left_out;
+	/* how often such an RNIC or host was not accepted, because a limit was reached
+	 * or memory ran out: losses of other racks to it count */
+	uint64_t refused_ends;
 };
 
 int localise_new(const struct localise_options *options, struct localise **ret);
@@ -57,15 +61,19 @@ int localise_summary(
 
 /* A rack's own verdict on its ToR (kind tor-down). */
 enum localise_tor_report {
-	LOCALISE_TOR_OVER,    /* there is no such verdict (any more) */
+	LOCALISE_TOR_OVER,    /* the rack has no such verdict now */
 	LOCALISE_TOR_CUT_OFF, /* only probes that leave the rack fail */
 	LOCALISE_TOR_DEAD,    /* probes inside the rack fail, too */
-	LOCALISE_TOR_OR_TWO,  /* the same, but of two RNICs only: both may be dead */
+	LOCALISE_TOR_OR_TWO, /* the same, but by probes of two RNICs only: perhaps these
+				are dead, and not the ToR */
 };
 
-/* stands: the verdict is open. inside, peers: of its evidence. */
+/* Returns which of these states the verdict means. stands: it is open. inside: its
+ * counts of probes inside the rack. peers: number of RNICs whose probes are its
+ * evidence. */
 enum localise_tor_report localise_tor_report(
     bool stands, const struct rm_leg_counts *inside, unsigned peers);
+/* A rack is named by its ToR, here and below. */
 void localise_tor_verdict(struct localise *localise, const char *tor,
     enum localise_tor_report report, rm_mono_t now);
 
@@ -74,7 +82,8 @@ void localise_tor_verdict(struct localise *localise, const char *tor,
 void localise_rack_found(
     struct localise *localise, const char *tor, const char *kind, rm_mono_t now);
 
-/* No RNIC or host is bad any more; localise_rack_end adds them again. */
+/* Empties the lists of bad RNICs and hosts of all racks. Then call localise_rack_end
+ * for each that is bad now. */
 void localise_ends_none(struct localise *localise);
 /* The rack has found this RNIC ("host/device") or host of its own bad: from now on
  * losses of other racks to it do not count. kind: of its verdict; a kind that loses no
@@ -82,10 +91,11 @@ void localise_ends_none(struct localise *localise);
 void localise_rack_end(
     struct localise *localise, const char *tor, const char *kind, const char *part);
 
-/* seen: some aggregator reports this rack. When that changes, the rack's rows until now
- * do not count any more. */
+/* Sets whether some aggregator reports this rack. When that changes, the rack's newest
+ * rows are not used any more; the sums of the last two minutes stay. */
 void localise_rack_is_seen(struct localise *localise, const char *tor, bool seen);
-/* Another analyzer judges the region: ends all suspicions and verdicts. */
+/* Call it if another analyzer judges the region. Deletes all suspicions and verdicts,
+ * the racks' verdicts on their ToRs, and the lists of bad RNICs and hosts. */
 void localise_forget_named(struct localise *localise);
 
 /* Call it every 250 ms. *verdicts is valid until the next call. Returns their number,
