@@ -12,7 +12,7 @@
  * The likelihood and the greedy search follow Flock (Harsh, Meng, Agrawal, Godfrey:
  * "Flock: Accurate Network Fault Localization at Scale", 2023; code at
  * github.com/netarch/FaultLocalization), in log space; the fitted share, the
- * exchange and the list of alternatives are ours.
+ * replacement of parts and the list of alternatives are ours.
  */
 #ifndef RACKMESH_JUDGE_JUDGE_H
 #define RACKMESH_JUDGE_JUDGE_H
@@ -35,11 +35,12 @@ struct rm_blamed {
 	double loss; /* fitted share of what crosses it, 0 .. 1 */
 	double gain; /* ln of how much likelier this part makes the explanation, prior
 			included */
-	/* The judge finds a second explanation, in which the part that explains most
-	 * alone is not allowed, so that several parts may take its place. ln of how
-	 * much less likely the worse one of the two is. INFINITY: it blames this part,
-	 * too, or there is no second one. For a wide part in whose place narrow parts
-	 * were tried: ln of how much less likely the explanation with these is. */
+	/* The judge also searches an explanation without the part that it added first,
+	 * because several other parts may explain the losses as well. rival_behind is
+	 * the ln of how much less likely the worse one of these two explanations is.
+	 * INFINITY: both explanations blame this part, or there is only one. If the
+	 * judge tried narrow parts in place of this wide part, it is the ln of how much
+	 * less likely the explanation with the narrow parts is. */
 	double rival_behind;
 	const struct rm_alternative *alternatives; /* nearest first */
 	size_t alternative_count;
@@ -48,23 +49,23 @@ struct rm_blamed {
 struct rm_explanation {
 	const struct rm_blamed *parts; /* the one that explains most first */
 	size_t part_count;
-	uint64_t unexplained_lost; /* in observations that no blamed part touches */
+	uint64_t unexplained_lost; /* in observations that crossed no blamed part */
 };
 
 struct rm_judge;
 
 int rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret);
 void rm_judge_free(struct rm_judge *judge);
-/* Replaces the base_loss of its options from now on. -EINVAL: out of range. */
+/* Replaces the base_loss of the judge's options from now on. -EINVAL: out of range. */
 int rm_judge_base_loss(struct rm_judge *judge, double base_loss);
 
 /* Blames at most this many parts from now on; values outside 1 .. options.max_parts are
  * set to the nearest of the two. */
 void rm_judge_most_parts(struct rm_judge *judge, size_t most);
 
-/* elements: the number of elements; each index in the observations and candidates is
- * below it (-EINVAL otherwise). *ret is valid until the next call. -ENOMEM, -EINVAL:
- * *ret is unchanged. */
+/* elements: the number of elements; each index in the observations and candidates must
+ * be less than this (-EINVAL otherwise). -ENOMEM, -EINVAL: *ret is not written. A
+ * result is valid until the next call, even if that call fails. */
 int rm_judge_explain(struct rm_judge *judge, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
     const struct rm_candidate *candidates, size_t candidate_count,
