@@ -1,9 +1,10 @@
 /*
  * prober - sends probes at the rates of the pinglist, and reports the outcome of each.
  *
- * One prober per RNIC, over one transport. Every probe that the prober tried to send
- * gives exactly one result, at most timeout_ns after sending. If the reply comes later,
- * a further result is reported, WIRE_OVERDUE, which is not part of this count.
+ * One prober per RNIC, over one transport. Every probe that is counted in `sent` or
+ * `send_failed` gives exactly one result when its outcome is known, or when timeout_ns
+ * has passed; unless the prober is freed before. If the reply comes later, a further
+ * result is reported, WIRE_OVERDUE.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_H
 #define HOST_AGENT_PROBE_PROBER_H
@@ -25,8 +26,8 @@ struct rm_loop;
 
 struct prober_options {
 	int64_t timeout_ns; /* a probe without a reply is lost after this time */
-	/* of all targets together; 0: the built-in limit. If the pinglist asks for
-	 * more, all intervals are stretched by the same factor */
+	/* probes per second to all targets together; 0: the built-in limit. If the
+	 * pinglist asks for more, all intervals are stretched by the same factor */
 	uint64_t max_rate_per_s;
 	uint64_t random_seed;
 	struct target_home home; /* the RNIC's own addresses; all zeros: not known */
@@ -35,27 +36,30 @@ struct prober_options {
 };
 
 struct prober_counts {
-	uint64_t asked; /* probes that became due, with those sent late after a stall */
-	/* of these, not sent: too late, or no socket, memory or address handle */
+	uint64_t asked; /* probes that became due, also during a stall */
+	/* of these, not sent: too late, too many in flight, or no socket, memory or
+	 * address handle */
 	uint64_t skipped;
 	uint64_t sent; /* accepted by the kernel or NIC */
 	uint64_t send_failed;
-	uint64_t outcomes[WIRE_OUTCOMES];
-	uint64_t invalid[WIRE_INVALID_REASONS];
-	uint64_t late_sends;
-	uint64_t unknown_replies; /* replies to no probe in flight */
-	/* Packets that are no reply of the format, or that have a malformed TLV. */
+	uint64_t outcomes[WIRE_OUTCOMES];       /* of probes; without WIRE_OVERDUE */
+	uint64_t invalid[WIRE_INVALID_REASONS]; /* probes with WIRE_INVALID */
+	uint64_t late_sends;                    /* probes with WIRE_LATE_SEND */
+	uint64_t unknown_replies;               /* replies to no probe in flight */
+	/* packets that are not replies in this format, and replies and follow-ups with
+	 * a malformed field or TLV */
 	uint64_t malformed_replies;
 	/* replies with a wrong MAC, or without a MAC although the target has a key */
 	uint64_t unverified_replies;
-	/* replies in time for which all three delays are known */
+	/* replies in time for which all three delays are known: of the prober, the
+	 * network and the responder */
 	uint64_t split_replies;
 	uint64_t held; /* times that a rate limit delayed packets that were due */
 	uint64_t refused_targets[TARGET_REFUSALS];
 };
 
-/* Must not call the prober. result->sent_age_ns is 0: the batch fills it in from
- * sent. */
+/* The callback must not call the prober. result->sent_age_ns is 0: the
+ * batch of results (host-agent/report/batch.h) calculates it from `sent`. */
 typedef void prober_on_result(
     const struct wire_result *result, rm_mono_t sent, void *arg);
 
@@ -78,9 +82,10 @@ int prober_set_targets(
 void prober_set_keys(struct prober *prober, const struct key_ring *ring);
 
 /*
- * Calls choose for each target. It returns a bit for each flow of wire->flows to probe;
- * wire->flows has the real source ports. A target that stays in the list keeps the
- * choice as long as its flows are the same.
+ * Calls choose for each target. It returns a mask: if bit i is set, flow i of
+ * wire->flows shall be probed; 0: all flows. wire->flows are the source ports that the
+ * packets have (see port_flow), not those of the pinglist. A target that stays in the
+ * list keeps the choice as long as its flows are the same.
  */
 void prober_choose_flows(struct prober *prober,
     uint64_t (*choose)(const struct wire_target *wire, void *arg), void *arg);
@@ -90,17 +95,20 @@ void prober_choose_flows(struct prober *prober,
 void prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_us,
     uint32_t duration_ms);
 
-/* probes in flight still get their results */
+/* paused: no probes are sent until the next call with false. Probes that become due
+ * meanwhile are not sent later, and not counted. Probes in flight still get their
+ * results. */
 void prober_pause(struct prober *prober, bool paused);
 
-/* Sets the share of the targets' rates, from 1 to 1000: all intervals are stretched by
- * the same factor. */
+/* Sets the share of the targets' rates that is used, in thousandths, from 1 to 1000:
+ * all intervals are stretched by the same factor. Other values change nothing. */
 void prober_set_permille(struct prober *prober, uint32_t permille);
 
-/* How long the next packet or time-out of the prober is overdue, in ns. */
+/* By how many ns the prober is late with its next packet or time-out; 0: it is not. */
 int64_t prober_behind_ns(const struct prober *prober, rm_mono_t now);
 
 const struct prober_counts *prober_counts(const struct prober *prober);
+/* Number of targets. */
 size_t prober_targets(const struct prober *prober);
 /* Number of targets that are probed with a MAC. */
 size_t prober_keyed_targets(const struct prober *prober);
