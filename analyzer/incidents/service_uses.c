@@ -47,17 +47,17 @@ struct report {
 	rm_mono_t last_seen; /* its last summary that had not waited; ns 0: none */
 	uint64_t
 	    end_ns; /* of the summary with these rows, by the clock above; 0: none */
-	bool all;   /* all flows of the rack are in it */
+	bool all_flows; /* all flows of the rack are in it */
 	struct row *rows;
 	size_t count;
 };
 
 struct rack {
 	char tor[RM_NAME_BYTES];
-	uint64_t name;
+	uint64_t name_hash;
 	struct report reports[REPORTS];
-	unsigned turns;      /* changes from one to the other, up to BOTH_TURNS */
-	rm_mono_t both;      /* when both were known to report; ns 0: never */
+	unsigned turns; /* changes from one sender to the other, up to BOTH_TURNS */
+	rm_mono_t both; /* when both were known to report; ns 0: never */
 	rm_mono_t last_seen; /* any summary */
 	UT_hash_handle hh, by_name;
 };
@@ -68,7 +68,7 @@ struct rack {
 #define ANSWER_NS (1 * RM_NS_PER_S)
 
 struct answer {
-	uint64_t name; /* of the part; 0: none yet */
+	uint64_t name_hash; /* of the part; 0: none yet */
 	rm_mono_t at;
 	enum rm_impact impact;
 	char services[RM_EVIDENCE_TEXT];
@@ -122,7 +122,7 @@ service_uses_free(struct service_uses *service_uses)
 	free(service_uses);
 }
 
-/* ---- in ---- */
+/* ---- reports ---- */
 
 struct hop {
 	const char *name;
@@ -208,8 +208,8 @@ compare_losses(const void *a, const void *b)
 	return left->use < right->use ? -1 : left->use > right->use;
 }
 
-/* Copies losses of the last seconds from the rack's former rows. Sorts those first: few
- * rows have a loss. */
+/* Copies the losses of the last seconds from the report's former rows to the same uses
+ * in `rows`. The losses are sorted for the search: few rows have one. */
 static void
 keep_losses(struct service_uses *service_uses, const struct report *report,
     struct row *rows, size_t count, rm_mono_t now)
@@ -307,7 +307,7 @@ forget_rows(struct service_uses *service_uses, struct report *report)
 	report->rows = NULL;
 	report->count = 0;
 	report->end_ns = 0;
-	report->all = false;
+	report->all_flows = false;
 }
 
 static bool
@@ -323,7 +323,8 @@ other_of(const struct rack *rack, const struct report *report)
 	return &rack->reports[report == rack->reports ? 1 : 0];
 }
 
-/* The other aggregator of the rack reported later: it has replaced this one. */
+/* True: the other aggregator of the rack reported later, and they do not both report
+ * it: it has replaced this one. */
 static bool
 is_replaced(const struct rack *rack, const struct report *report, rm_mono_t now)
 {
@@ -341,7 +342,7 @@ is_fresh(const struct rack *rack, const struct report *report, rm_mono_t now)
 	       sender_clock_is_steady(&report->clock, now);
 }
 
-/* Frees old rows, which other racks may need the room of, and racks without a summary
+/* Frees old rows, to make room for those of other racks, and racks without a summary
  * for a day. */
 static void
 forget_old(struct service_uses *service_uses, rm_mono_t now)
@@ -362,7 +363,7 @@ forget_old(struct service_uses *service_uses, rm_mono_t now)
 	}
 }
 
-/* Found or made. NULL: too many racks, or out of memory. */
+/* Finds the rack, or adds it. NULL: too many racks, or out of memory. */
 static struct rack *
 rack_of(struct service_uses *service_uses, const char *tor)
 {
@@ -375,11 +376,11 @@ rack_of(struct service_uses *service_uses, const char *tor)
 	if (rack == NULL)
 		return NULL;
 	snprintf(rack->tor, sizeof(rack->tor), "%s", tor);
-	rack->name = hash_of(rack->tor, strlen(rack->tor));
+	rack->name_hash = hash_of(rack->tor, strlen(rack->tor));
 	HASH_ADD_STR(service_uses->racks, tor, rack);
 	if (rack->hh.tbl != NULL) {
-		HASH_ADD(
-		    by_name, service_uses->by_name, name, sizeof(rack->name), rack);
+		HASH_ADD(by_name, service_uses->by_name, name_hash,
+		    sizeof(rack->name_hash), rack);
 		if (rack->by_name.tbl != NULL)
 			return rack;
 		HASH_DEL(service_uses->racks, rack);
@@ -388,8 +389,9 @@ rack_of(struct service_uses *service_uses, const char *tor)
 	return NULL;
 }
 
-/* The report of this run of the aggregator. A new one replaces that of the aggregator's
- * run before, or of the aggregator that has been silent longest. */
+/* The report of this run of the aggregator. A new run replaces the former run of the
+ * same aggregator. A new aggregator takes a free place, or else that of the aggregator
+ * whose last summary that had not waited is older. */
 static struct report *
 report_of(struct service_uses *service_uses, struct rack *rack,
     const struct wire_summary *summary)
@@ -416,8 +418,9 @@ report_of(struct service_uses *service_uses, struct rack *rack,
 	return report;
 }
 
-/* Both aggregators report a rack if each reported before and after the other. One that
- * delivers what waited in its spool, whose age is not known yet, does so once. */
+/* Both aggregators report a rack if they reported it alternately. Three changes from
+ * one to the other are required: an aggregator that once delivers what waited in its
+ * spool, whose age is not known at first, causes two. */
 static void
 note_seen(struct rack *rack, struct report *report, rm_mono_t now)
 {
@@ -452,7 +455,7 @@ take_rows(struct service_uses *service_uses, struct report *report,
 	service_uses->count += count;
 	report->rows = rows;
 	report->count = count;
-	report->all =
+	report->all_flows =
 	    summary->uses_known == WIRE_USES_ALL && count == summary->use_count;
 	report->end_ns = summary->end_ns;
 }
@@ -485,11 +488,11 @@ service_uses_summary(struct service_uses *service_uses,
 	return age;
 }
 
-/* ---- out ---- */
+/* ---- answers ---- */
 
 struct target {
-	uint64_t name;     /* "spine1", "spine1--tor2", "tor1->tor2" */
-	uint64_t racks[2]; /* the names in it that are ToRs */
+	uint64_t name_hash; /* of "spine1", "spine1--tor2", "tor1->tor2" */
+	uint64_t racks[2];  /* hashes of the names in it that are ToRs */
 	size_t rack_count;
 	bool is_path;
 };
@@ -498,8 +501,8 @@ struct found {
 	const char *names[MAX_NAMES];
 	size_t count;
 	bool more;
-	bool is_hurt;  /* these services lose probes */
-	bool is_vague; /* more services may use the part: a path is not known */
+	bool has_losses;   /* these services lose probes */
+	bool path_unknown; /* more services may use the part: a path is not known */
 };
 
 /* name is "tor", or a link or path with this ToR at an end: "tor--b", "a->tor". */
@@ -524,14 +527,14 @@ static struct target
 target_of(const struct service_uses *service_uses, const char *name, size_t len)
 {
 	struct target target = {
-		.name = hash_of(name, len),
+		.name_hash = hash_of(name, len),
 		.is_path = memmem(name, len, "->", 2) != NULL,
 	};
 	const struct rack *rack = service_uses->racks;
 
 	for (; rack != NULL && target.rack_count < 2; rack = rack->hh.next)
 		if (is_end_of(rack->tor, name, len))
-			target.racks[target.rack_count++] = rack->name;
+			target.racks[target.rack_count++] = rack->name_hash;
 	return target;
 }
 
@@ -562,8 +565,9 @@ has(const uint64_t *list, size_t count, uint64_t name)
 	return false;
 }
 
-/* A ToR, and its links, are crossed only by flows that begin or end in its rack: the
- * row's flow does neither. src: the row's own rack. */
+/* True: the target is a ToR, or a link or path of it, and the row's flow neither begins
+ * nor ends in the rack of this ToR, so it cannot cross the target. src: the row's own
+ * rack. */
 static bool
 is_elsewhere(const struct row *row, const struct target *target, uint64_t src)
 {
@@ -577,7 +581,7 @@ is_elsewhere(const struct row *row, const struct target *target, uint64_t src)
 static enum crossing
 crosses(const struct row *row, const struct target *target, uint64_t src)
 {
-	const uint64_t name = target->name;
+	const uint64_t name = target->name_hash;
 
 	if (target->is_path && (row->there == name || row->back == name))
 		return CROSSES;
@@ -598,7 +602,7 @@ crosses(const struct row *row, const struct target *target, uint64_t src)
 /* Adds a name in alphabetical order: which ones fit does not depend on the order of the
  * rows. */
 static void
-name(struct found *found, const char *service)
+add_name(struct found *found, const char *service)
 {
 	size_t at = 0;
 
@@ -621,21 +625,21 @@ name(struct found *found, const char *service)
 
 /* Services that lose probes are named alone; others only if there are none. */
 static void
-note(struct found *found, const char *service, bool is_hurt)
+note(struct found *found, const char *service, bool has_losses)
 {
-	if (is_hurt && !found->is_hurt) {
-		found->is_hurt = true;
+	if (has_losses && !found->has_losses) {
+		found->has_losses = true;
 		found->more |= found->count > 0;
 		found->count = 0; /* services without losses are not named */
-	} else if (!is_hurt && found->is_hurt) {
+	} else if (!has_losses && found->has_losses) {
 		found->more = true;
 		return;
 	}
-	name(found, service);
+	add_name(found, service);
 }
 
 static void
-look_at_report(const struct report *report, const struct target *target, uint64_t src,
+find_in_report(const struct report *report, const struct target *target, uint64_t src,
     rm_mono_t now, struct found *found)
 {
 	for (size_t i = 0; i < report->count; i++) {
@@ -646,26 +650,27 @@ look_at_report(const struct report *report, const struct target *target, uint64_
 			note(found, row->service,
 			    row->lost_ns != 0 &&
 				age_ns(report, row->lost_ns, now) <= LOST_NS);
-		found->is_vague |= crossing == CROSSES_MAYBE;
+		found->path_unknown |= crossing == CROSSES_MAYBE;
 	}
 }
 
 static void
-look_at(const struct rack *rack, const struct target *target, rm_mono_t now,
+find_in_rack(const struct rack *rack, const struct target *target, rm_mono_t now,
     struct found *found)
 {
 	for (size_t i = 0; i < REPORTS; i++)
 		if (is_fresh(rack, &rack->reports[i], now))
-			look_at_report(
-			    &rack->reports[i], target, rack->name, now, found);
+			find_in_report(
+			    &rack->reports[i], target, rack->name_hash, now, found);
 }
 
-/* One of its aggregators knows all its flows. */
+/* True: one of the rack's aggregators knows all its flows. */
 static bool
 is_known(const struct rack *rack, rm_mono_t now)
 {
 	for (size_t i = 0; i < REPORTS; i++)
-		if (rack->reports[i].all && is_fresh(rack, &rack->reports[i], now))
+		if (rack->reports[i].all_flows &&
+		    is_fresh(rack, &rack->reports[i], now))
 			return true;
 	return false;
 }
@@ -685,12 +690,12 @@ static bool
 are_peers_of_report_known(const struct service_uses *service_uses,
     const struct rack *rack, const struct report *report, rm_mono_t now)
 {
-	uint64_t seen = rack->name;
+	uint64_t seen = rack->name_hash;
 
 	for (size_t i = 0; i < report->count; i++) {
 		const uint64_t peer = report->rows[i].dst_tor;
 
-		if (peer == 0 || peer == rack->name || peer == seen)
+		if (peer == 0 || peer == rack->name_hash || peer == seen)
 			continue;
 		if (!is_known_rack(service_uses, peer, now))
 			return false;
@@ -711,9 +716,9 @@ are_peers_known(
 	return true;
 }
 
-/* All flows that could cross the part are reported. For a ToR or a path the reports of
- * a rack at an end suffice; for a link at a ToR, those of its rack and of all racks
- * that it has connections with; for other parts, those of all racks. */
+/* True: all flows that could cross the part are reported. For a ToR or a path the
+ * reports of a rack at an end suffice; for a link at a ToR, those of its rack and of
+ * all racks that it has connections with; for other parts, those of all racks. */
 static bool
 is_all_known(
     const struct service_uses *service_uses, const struct target *target, rm_mono_t now)
@@ -722,13 +727,14 @@ is_all_known(
 	bool all = rack != NULL;
 
 	for (; rack != NULL; rack = rack->hh.next) {
-		const bool whole = target->is_path || target->name == rack->name;
+		const bool whole =
+		    target->is_path || target->name_hash == rack->name_hash;
 
 		if (!is_known(rack, now)) {
 			all = false;
 			continue;
 		}
-		if (!has(target->racks, target->rack_count, rack->name))
+		if (!has(target->racks, target->rack_count, rack->name_hash))
 			continue;
 		if (whole || are_peers_known(service_uses, rack, now))
 			return true;
@@ -774,16 +780,16 @@ find_impact(const struct service_uses *service_uses, const char *part, rm_mono_t
 		const struct rack *rack = service_uses->racks;
 
 		for (; rack != NULL; rack = rack->hh.next)
-			look_at(rack, &targets[i], now, &found);
+			find_in_rack(rack, &targets[i], now, &found);
 	}
 	for (size_t i = 0; i < count && found.count == 0 && all; i++)
 		all = is_all_known(service_uses, &targets[i], now);
 	write_names(&found, answer->services);
 	if (found.count > 0)
-		answer->impact = found.is_hurt ? RM_IMPACT_P0 : RM_IMPACT_P1;
+		answer->impact = found.has_losses ? RM_IMPACT_P0 : RM_IMPACT_P1;
 	else
 		answer->impact =
-		    all && !found.is_vague ? RM_IMPACT_P2 : RM_IMPACT_UNKNOWN;
+		    all && !found.path_unknown ? RM_IMPACT_P2 : RM_IMPACT_UNKNOWN;
 }
 
 void
@@ -809,8 +815,8 @@ service_uses_fill(
 	default:
 		return;
 	}
-	if (answer->name != name || rm_mono_since(now, answer->at) >= ANSWER_NS) {
-		answer->name = name;
+	if (answer->name_hash != name || rm_mono_since(now, answer->at) >= ANSWER_NS) {
+		answer->name_hash = name;
 		answer->at = now;
 		forget_old(service_uses, now);
 		find_impact(service_uses, part, now, answer);

@@ -1,24 +1,28 @@
 /*
  * service_uses - which services use which links, switches and paths of a region, as its
- * racks report it. It gives the impact of faults between racks. Pure.
+ * racks report it. It gives the impact of faults between racks. Pure. A row of a report
+ * is one use: one service, one destination rack, and one path of its packets to there.
  *
- * P0: a service's path crosses the part, and probes of it are lost. P1: a service's
- * path crosses the part. P2: no service's path does, and every rack that could know of
- * one traces its services. Otherwise the impact is unknown.
+ * P0: the path of a service crosses the part, and probes along this path were lost in
+ * the last seconds. P1: the path of a service crosses the part. P2: no known path of a
+ * service crosses the part, and all racks that could have such a path report all their
+ * flows. Otherwise the impact is unknown.
  *
  * Both ends of a connection report it, each with the path of its own packets: a rack
  * reports all connections that begin or end there, but not the paths of packets to it.
  * The newest report of an aggregator replaces the one before. A report that is older
  * than SERVICE_USES_KEEP_NS does not count. Ages are measured with the monotonic clocks
- * of the aggregator and of this daemon, never with wall clocks (see sender_clock):
- * reports count from a second after the first summary on.
+ * of the aggregator and of this daemon, never with wall clocks (see sender_clock). A
+ * report is used only if the age of the sender's summaries is steady, at the earliest a
+ * second after its first summary.
  *
  * One or two aggregators report a rack: both do if neither knows that the other one is
- * active. The uses that either reports count, and one that knows all flows of the rack
- * suffices. The first summary of another aggregator replaces the former's report,
- * unless the two take turns. Summaries of the former that arrive late, because they
- * waited in its spool, are left out. A restart of an aggregator or of its machine
- * deletes what it reported before.
+ * active. If both report it, the uses of both count, and it is enough if one of them
+ * knows all flows of the rack. If another aggregator begins to report the rack, the
+ * report of the aggregator before is not used any more, unless both go on to send
+ * summaries. Summaries that arrive late, because they waited in a spool, do not count
+ * as a sign that their aggregator reports the rack now. A restart of an aggregator or
+ * of its machine deletes what it reported before.
  */
 #ifndef ANALYZER_INCIDENTS_SERVICE_USES_H
 #define ANALYZER_INCIDENTS_SERVICE_USES_H
@@ -29,26 +33,28 @@ struct rm_verdict;
 struct service_uses;
 struct wire_summary_view;
 
-/* With a longer summary.interval_s reports are too old most of the time. */
+/* A report counts for this long. If summary.interval_s is longer, there is no valid
+ * report most of the time. */
 #define SERVICE_USES_KEEP_NS (180 * RM_NS_PER_S)
 /* A rack without a summary for this long is no rack of the region any more. */
 #define SERVICE_USES_FORGET_NS (86400 * RM_NS_PER_S)
-/* Rows of a region. If a rack's rows do not all fit, no part is known to be unused by
- * its services. */
+/* The most rows of a region. If not all rows of a rack fit, its report counts as one
+ * that does not contain all its flows. */
 #define SERVICE_USES_MAX 262144
 
 struct service_uses *service_uses_new(void);               /* NULL: out of memory */
 void service_uses_free(struct service_uses *service_uses); /* NULL is fine */
 
-/* Returns how old the summary is, as far as known: 0 for a sender of which nothing is
- * known yet. */
+/* Returns how old the summary is, as far as known. 0: also if nothing is known of its
+ * sender yet, if it has no valid end time, or if its rack cannot be added, because
+ * there are too many or memory ran out. */
 int64_t service_uses_summary(struct service_uses *service_uses,
     const struct wire_summary_view *view, rm_mono_t now);
 
 /* Sets impact and services in the evidence of a verdict on a ToR, link, switch or path;
- * for "A or B" the services that use either. A daemon of Rackmesh carries no packets of
- * services: P2. Verdicts on other parts are unchanged. The answer for a part is kept
- * for a second. */
+ * for "A or B" the services that use either. The impact of a daemon of Rackmesh is
+ * P2, because it forwards no packets of services. Verdicts on other parts are
+ * unchanged. The answer for a part is kept for a second. */
 void service_uses_fill(
     struct service_uses *service_uses, struct rm_verdict *verdict, rm_mono_t now);
 
