@@ -39,7 +39,8 @@ struct rnic {
 	bool reported_up; /* RoCE: the last event was not RNIC_WAITS */
 	/* reason of the last RNIC_WAITS; 0: the RNIC is not waiting */
 	int waits_reason;
-	bool opening; /* waits_reason is an error of opening, not of finding */
+	/* waits_reason is the error of opening the RNIC; false: of looking for it */
+	bool open_failed;
 	/* another device has the RNIC's identity, so the RNIC uses this one; guid 0: no
 	 * other device has it */
 	struct wire_rnic_id shared;
@@ -397,7 +398,7 @@ rnic_open_with(struct rnic *rnic, const struct rnic_facts *facts)
 	if (rnic->port == NULL) {
 		r = rnic_open(rnic);
 		if (r < 0) {
-			rnic->opening = true;
+			rnic->open_failed = true;
 			rnic_report_waits(rnic, r);
 			return;
 		}
@@ -420,7 +421,7 @@ rnic_take_facts(struct rnic *rnic, struct rnic_facts *facts)
 		return;
 	}
 	rnic_close(rnic);
-	rnic->opening = true;
+	rnic->open_failed = true;
 	rnic_report_waits(rnic, -EEXIST);
 }
 
@@ -487,7 +488,7 @@ look_done(void *arg, int r)
 	struct rnic *rnic = job->rnic;
 
 	rnic->looking = false;
-	rnic->opening = false;
+	rnic->open_failed = false;
 	if (r != -ECANCELED)
 		rnic->look_cpu_ns = job->cpu_ns;
 	if (r == 0)
@@ -653,7 +654,7 @@ rnic_up(const struct rnic *rnic)
 const char *
 rnic_waits_error(const struct rnic *rnic)
 {
-	if (rnic->opening)
+	if (rnic->open_failed)
 		return rnic_open_error(rnic->facts.transport, rnic->waits_reason);
 	return rnic_find_error(rnic->options.place.transport, rnic->waits_reason);
 }
