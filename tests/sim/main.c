@@ -222,7 +222,7 @@ show_options(void)
 	return EXIT_SUCCESS;
 }
 
-/* A gate without marks checks nothing, which is an error, too. */
+/* Ends the report. -ERANGE: a mark does not hold, or no mark was checked. */
 static int
 end_gate(const struct runs_options *options, const struct marks_count *count)
 {

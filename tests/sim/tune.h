@@ -3,16 +3,16 @@
  * all schemes.
  *
  * It begins with the given values, and tries all pairs of the grids of every two
- * parameters; if that improved the mark, it does so a second time. In the mark,
- * precision should count more than recall: a false alert costs more than a fault that
- * the next window finds.
+ * parameters; if that improved the score, it does so a second time. The score weighs
+ * precision more than recall: a false alert costs more than a fault that the next
+ * window finds.
  */
 #ifndef TESTS_SIM_TUNE_H
 #define TESTS_SIM_TUNE_H
 
 #include "tests/sim/scheme.h"
 
-/* The mark of these values on the development seeds, more is better; a negative errno
+/* The score of these values on the development seeds, more is better; a negative errno
  * ends the search. */
 typedef int tune_try_fn(
     void *arg, const struct scheme_type *type, const double *values, double *ret_mark);
