@@ -225,8 +225,9 @@ struct wire_counter_value { /* fixed size */
 
 #define WIRE_COUNTER_VALUE_BYTES 16
 
-/* The counters of one RNIC between two readings. A counter that was not read, or that
- * restarted, is left out: it must not be taken for 0. */
+/* By how much the counters of one RNIC increased between two readings, and the values
+ * of its gauges at the second one. A counter that was not read, or that restarted, is
+ * left out: it must not be taken for 0. */
 struct wire_rnic_counters {
 	struct wire_rnic_id id;
 	uint64_t interval_ns;
