@@ -209,8 +209,8 @@ an_answer_beyond_the_bounds_is_refused(void **state)
 	memset(text, ' ', size);
 	assert_int_equal(pod_list_parse(text, size, &list, &error), -EPROTO);
 	assert_non_null(strstr(error.text, "16 MiB"));
-	/* A metadata object above the size limit is skipped: here half a million
-	 * arrays. */
+	/* A value of metadata above the size limit is skipped: here nested arrays, as
+	 * deep as the limit has bytes. */
 	head = snprintf(text, size, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":");
 	memset(text + head, '[', POD_LIST_MAX_METADATA);
 	memset(text + head + POD_LIST_MAX_METADATA, ']', POD_LIST_MAX_METADATA);
