@@ -13,7 +13,7 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define FAILING_NEWEST_SHARE 0.9 /* share of the rack's newest probes that is lost */
-#define OUTSIDE_MIN 2            /* number of probes out of the rack */
+#define OUTSIDE_MIN 2            /* number of probes to unblamed RNICs of other racks */
 #define FIRST_MIN_NEWEST 4 /* probes of one bin that are all lost, or all answered */
 
 /* The ln of a likelihood ratio: two parts with less than 20 to 1 are equally likely. */
@@ -22,7 +22,7 @@
 #define CERTAIN RACK_LOSS_CERTAIN
 
 /* Numbers of windows; there is one per bin. */
-/* Until "A or B" is reported: the alert keeps that name. */
+/* Until "A or B" is reported; it waits, because the alert keeps this name. */
 #define AMBIGUOUS_WINDOWS 3
 /* Until it is reported, if the results of stalled hosts may still decide. */
 #define PATIENT_WINDOWS 30
@@ -31,10 +31,12 @@
 #define UNABLE_WINDOWS 2
 #define MTU_WINDOWS 2
 #define REFUSED_WINDOWS 40
-#define LOSSY_WINDOWS 8  /* longer than the start or end of a fault takes */
+/* So many that the beginning or end of another fault is not taken for a lossy RNIC. */
+#define LOSSY_WINDOWS 8
 #define CHANGE_WINDOWS 4 /* until a reported kind or direction changes */
 #define ABSENT_WINDOWS 8 /* until a named RNIC is forgotten */
-/* For which an RNIC whose host is stalled stays named: its results are delayed. */
+/* For so many windows an RNIC stays named while its host is stalled, because its
+ * results are delayed. */
 #define STALLED_WINDOWS 16
 
 #define LOSSY_MIN_GAIN 20.0
@@ -45,7 +47,7 @@
 #define WORKS_LOST 0.1
 
 static double
-nearer(double a, double b)
+smaller(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -74,20 +76,20 @@ weigh_alternatives(
 
 		if (is_rnic && member == mine)
 			continue;
-		finding.other_behind = nearer(finding.other_behind, a->behind);
+		finding.other_behind = smaller(finding.other_behind, a->behind);
 		if (a->behind <= AMBIGUOUS && is_rnic &&
 		    (finding.other == RACK_NO_OTHER || finding.other == member)) {
 			finding.other = member;
 			continue;
 		}
 		finding.many_others |= a->behind <= AMBIGUOUS;
-		finding.third_behind = nearer(finding.third_behind, a->behind);
+		finding.third_behind = smaller(finding.third_behind, a->behind);
 	}
 	return finding;
 }
 
-/* If several parts of the member are blamed, uses the one with the weakest
- * alternatives, and the highest gain. */
+/* If several parts of the member are blamed, returns the alternatives of the part whose
+ * alternatives are least likely, and the highest gain of all these parts. */
 struct rack_finding
 rack_suspect_find(const struct rack_view *view,
     const struct rm_explanation *explanation, size_t member)
@@ -97,17 +99,17 @@ rack_suspect_find(const struct rack_view *view,
 
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const struct rm_blamed *part = &explanation->parts[i];
-		struct rack_finding one;
+		struct rack_finding of_part;
 		enum rack_direction direction;
 		size_t m;
 
 		if (!rack_legs_is_member(view->legs, part->candidate, &m, &direction) ||
 		    m != member)
 			continue;
-		one = weigh_alternatives(view, part, member);
+		of_part = weigh_alternatives(view, part, member);
 		gain = fmax(gain, part->gain);
-		if (one.other_behind > finding.other_behind)
-			finding = one;
+		if (of_part.other_behind > finding.other_behind)
+			finding = of_part;
 	}
 	finding.gain = gain;
 	return finding;
@@ -127,14 +129,16 @@ rack_suspect_confidence(double behind)
 	return p < 0.99 ? p : 0.99;
 }
 
+/* The number of members with probes from or to them, or with probes that they could not
+ * send. */
 static size_t
-count_voters(const struct rack_view *view)
+count_probed(const struct rack_view *view)
 {
-	size_t voters = 0;
+	size_t probed = 0;
 
 	for (size_t i = 0; i < view->legs->members; i++)
-		voters += view->tallies[i].sent + view->tallies[i].send_failed > 0;
-	return voters;
+		probed += view->tallies[i].sent + view->tallies[i].send_failed > 0;
+	return probed;
 }
 
 /* True: the host is stalled or restarts; it will send more results soon. */
@@ -144,7 +148,8 @@ reports_soon(enum host_state state)
 	return state == HOST_STALLED || state == HOST_RESTARTING;
 }
 
-/* True: other members are no witnesses in this window, but will be soon. */
+/* True: the host of another member is stalled or restarts. Its results are missing in
+ * this window, but will come soon. */
 static bool
 others_report_soon(const struct rack_view *view, size_t member)
 {
@@ -182,8 +187,9 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 	return sum;
 }
 
-/* True: at least half of the member's newest probes out of the rack are answered, so
- * the ToR works. Not all of them have to be: hosts in other racks may be stalled. */
+/* True: at least half of the member's newest probes to RNICs of other racks that are
+ * not blamed are answered, so the ToR works. Not all of them have to be: hosts in other
+ * racks may be stalled. */
 static bool
 reaches_outside(const struct rack_tally *tally)
 {
@@ -197,7 +203,7 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 {
 	struct rack_tally all = { 0 };
 
-	if (explanation->part_count == 0 || count_voters(view) < 2)
+	if (explanation->part_count == 0 || count_probed(view) < 2)
 		return RACK_WORKS;
 	for (size_t i = 0; i < view->legs->members; i++) {
 		const struct rack_tally *tally = &view->tallies[i];
@@ -220,9 +226,8 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 	return rack_loss_is_dead(&all) ? RACK_FAILS : RACK_FAILING;
 }
 
-/* Decides which member is dead, or which two parts may be. False: wait for more
- * windows.
- */
+/* Decides how to name this member, which looks dead: the kind, and the other part if it
+ * is not known which of the two is dead. False: wait for more windows. */
 static bool
 name_dead(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory,
@@ -232,13 +237,14 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 	const enum rm_kind kind = rack_loss_dead_kind(tally, &behind);
 
 	memory->undecided++;
-	if (memory->named != 0) { /* it has a verdict; another kind must be sure */
+	/* It has a verdict, whose kind is replaced only by one that is SURE. */
+	if (memory->named != 0) {
 		ret->kind = behind >= SURE ? kind : memory->named;
 		ret->confidence = rack_suspect_confidence(SURE);
 		return true;
 	}
 	if (finding->many_others || finding->other != RACK_NO_OTHER) {
-		const bool alone = finding->is_last || count_voters(view) == 1;
+		const bool alone = finding->is_last || count_probed(view) == 1;
 
 		if (memory->undecided < AMBIGUOUS_WINDOWS ||
 		    (finding->many_others && !alone) ||
@@ -254,7 +260,7 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 		return false;
 	ret->kind = behind >= AMBIGUOUS ? kind : RM_KIND_RNIC_DOWN;
 	ret->confidence =
-	    rack_suspect_confidence(nearer(finding->other_behind, behind));
+	    rack_suspect_confidence(smaller(finding->other_behind, behind));
 	return true;
 }
 
@@ -303,7 +309,8 @@ rack_suspect_settle_direction(
 	return memory->direction;
 }
 
-/* True: its host has not stuttered; one that stutters may lose a packet. */
+/* True: the host of the member runs without stalls. Otherwise single packets may be
+ * lost there. */
 static bool
 is_steady(const struct rack_view *view, size_t member)
 {
@@ -350,7 +357,7 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 }
 
 /* If the member has a gap in this window (see rack_gaps): returns the number of windows
- * since the gap before. 0: it has none, or has none before. */
+ * since the gap before. 0: it has no gap, or this one is the first. */
 static unsigned
 note_gap(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -420,7 +427,7 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 	return true;
 }
 
-/* True: all other members that probe are known to be dead, so no probe between two
+/* True: all other members with probes are known to be dead, so no probe between two
  * working RNICs shows that the ToR forwards. */
 static bool
 is_last(const struct rack_view *view, const struct rack_suspect_memory *memories,

@@ -2,9 +2,11 @@
  * rack_suspect - decides which blamed RNICs may be named. Pure.
  *
  * The judge's explanation is the likeliest one, but it may not be certain enough for a
- * verdict. An RNIC is named as dead when nearly all probes in the newest half of the
- * window are lost, and when the likelihoods have decided which RNIC it is, and in which
- * direction. To be named as lossy, it has to be lossy in more windows.
+ * verdict. An RNIC is named as dead if nearly all probes in the newest half of the
+ * window are lost, and if no other explanation is nearly as likely. If the doubt
+ * remains for some windows, the RNIC is named without a sure direction, or as "A or B".
+ * It is also named as dead after two short gaps (see rack_gaps). It is named as lossy
+ * only if it is lossy in several consecutive windows.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_SUSPECT_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_SUSPECT_H
@@ -26,28 +28,38 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	    since; /* start of the first window that blamed it; ns 0: not blamed */
 	enum rm_kind named;          /* kind of its verdict; 0: there is none */
 	enum rm_direction direction; /* direction in that verdict */
-	/* Number of consecutive windows in these states. */
-	unsigned undecided, lossy;
-	unsigned unable, mtu, port_down;
-	unsigned late, late_absent; /* consecutive late windows; windows since then, if
-				       it is reported */
-	rm_wall_t late_since;       /* start of the first of them */
-	bool late_alone;            /* the RNIC was reported, not its host */
-	unsigned refused; /* windows left in which longer windows contain probes that it
-			     refused */
-	rm_wall_t port_since;    /* start of the first window with its port down */
-	unsigned port_after_tor; /* windows left in which it comes back with its ToR */
-	unsigned port_excused;   /* windows left that may show the port down */
-	bool port_known;         /* port_falls is valid */
-	uint32_t port_falls;     /* its value in the last window */
+	/* Numbers of consecutive windows. */
+	unsigned undecided; /* it looks dead */
+	unsigned lossy;     /* it loses a share of all packets */
+	unsigned unable;    /* its host cannot send */
+	unsigned mtu;       /* it loses large packets */
+	unsigned port_down; /* its port is down; counted up to a limit */
+	/* Windows in which it was late; windows since then, if it is named as late. */
+	unsigned late, late_absent;
+	rm_wall_t late_since; /* start of the first late window */
+	/* Its host is not named as late: the RNIC was, or it has a worse fault, too. */
+	bool late_alone;
+	/* Number of windows for which windows of several seconds may still contain
+	 * probes that it refused. */
+	unsigned refused;
+	rm_wall_t port_since; /* start of the first window with its port down */
+	/* Number of windows for which its port is not reported as down, because all
+	 * ports of the ToR were down: they come up one by one. */
+	unsigned port_after_tor;
+	/* Number of windows for which its results are no evidence, because its port is
+	 * or was down. */
+	unsigned port_excused;
+	bool port_known;     /* port_falls is valid */
+	uint32_t port_falls; /* its value in the last window */
 	struct port_flaps port_flaps;
-	unsigned changing;   /* consecutive windows with another kind than `named` */
-	unsigned absent;     /* windows since it was last suspected, if it is named */
+	unsigned changing; /* consecutive windows with another kind than `named` */
+	unsigned absent;   /* windows in which it was not found again, if it is named */
 	unsigned redirected; /* consecutive windows with another direction */
-	unsigned stalled;    /* windows in which its host is stalled or restarts */
+	unsigned stalled; /* consecutive windows with its host stalled or restarting */
 	struct rack_gaps gaps;
 	/* All its probes, and all probes to it, were lost while another RNIC reached
-	 * other racks; and none of its probes to other racks was answered since. */
+	 * other racks; and none of its probes to other racks was answered since. So the
+	 * RNIC is dead, and not only its ToR. */
 	bool died_first;
 };
 
@@ -56,7 +68,9 @@ struct rack_suspect_memory { /* of one member, from window to window */
 
 struct rack_suspect {
 	size_t member;
-	size_t other; /* B of "A or B", if it is not known which of them is at fault */
+	/* B of "A or B", if it is not known which of them is at fault: a member, or
+	 * RACK_OTHER_TOR; else RACK_NO_OTHER */
+	size_t other;
 	enum rm_kind kind;
 	enum rm_direction direction;
 	double confidence;
@@ -71,9 +85,10 @@ struct rack_finding {
 	double other_behind; /* ln of how much less likely the best explanation is that
 				blames another part instead */
 	double third_behind; /* the same, if `other` is not blamed either */
-	size_t other;        /* the member that is about as likely (AMBIGUOUS in .c) */
-	bool many_others;    /* further members, or other parts, are as likely */
-	bool is_last;        /* all other members are known to be dead */
+	/* the member that is about as likely (less than 20 to 1), or RACK_NO_OTHER */
+	size_t other;
+	bool many_others; /* further members, or other parts, are as likely */
+	bool is_last;     /* all other members are known to be dead */
 };
 
 /* Collects what the explanation contains about a member that it blames. */
@@ -87,11 +102,14 @@ enum rm_direction rack_suspect_settle_direction(
     struct rack_suspect_memory *memory, enum rm_direction direction);
 
 enum rack_state {
-	RACK_WORKS,   /* at least partly: single RNICs can be named */
-	RACK_FAILING, /* nothing works any more, but not yet for long enough */
-	RACK_FAILS,   /* nothing works, and one ToR is likelier at fault than RNICs */
+	RACK_WORKS, /* at least partly, or it is not known: single RNICs can be named */
+	/* nearly nothing works, and the rack's ToR is at least as likely to be the
+	 * cause as the blamed parts, but not yet for long enough */
+	RACK_FAILING,
+	RACK_FAILS, /* the same, for long enough */
 };
 
+/* Decides whether the rack's ToR, and not single RNICs, is the cause of the losses. */
 enum rack_state rack_suspect_tor(
     const struct rack_view *view, const struct rm_explanation *explanation);
 
@@ -105,12 +123,15 @@ size_t rack_suspects(const struct rack_view *view,
 void rack_suspect_name(
     const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part);
 
-/* Sets died_first. Call it in each complete window: a ToR that dies takes all RNICs of
- * its rack at the same time. memories: one per member. */
+/* Sets died_first. If a ToR fails, all RNICs of its rack fail in the same window: so an
+ * RNIC that fails while another one works has a fault of its own. Call it in each
+ * complete window. memories: one per member. */
 void rack_suspects_note_first(
     const struct rack_view *view, struct rack_suspect_memory *memories);
 
-/* Call it instead of rack_suspects if a window is no evidence about single RNICs. */
+/* Call it instead of rack_suspects if a window is no evidence about single RNICs. It
+ * counts as a window without suspects: after some of these, a named RNIC is forgotten.
+ */
 void rack_suspects_forget(
     const struct rack_view *view, struct rack_suspect_memory *memories);
 
