@@ -18,8 +18,10 @@ struct rack_tally;
 #define RACK_LOSS_SURE 6.9
 #define RACK_LOSS_CERTAIN 14.0 /* used if no alternative was listed */
 
-/* True: at least 95 % of the probes in the newest two bins are lost, 45 % of those in
- * the window, and 25 % of the small ones. */
+/* True: at least 95 % of the probes in the newest two bins (the newest half of the
+ * window) are lost, and there are at least 4 of these; in the whole window, at least 4
+ * probes are lost, and 25 % of the small ones; and at least 45 % of all probes in the
+ * window are lost or could not be sent. */
 bool rack_loss_is_dead(const struct rack_tally *tally);
 
 /* True: so many probes in the newest two bins are lost that the RNIC was dead for about
