@@ -85,7 +85,7 @@ int port_verbs_new(struct rm_loop *loop, const struct port_verbs_options *option
 
 struct port_verbs_facts { /* facts that are known once the port is open */
 	uint32_t qpn, large_qpn;
-	uint32_t mtu_bytes; /* active path MTU */
+	uint32_t mtu_bytes; /* active MTU of the port */
 	enum wire_stamp_source stamps;
 	enum port_flows flows;
 	size_t flow_count; /* flow QPs */

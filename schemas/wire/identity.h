@@ -43,7 +43,7 @@ struct wire_rnic {
 	size_t address_count;
 	/* number of the UD QP that answers probes; 0: the RNIC is probed over UDP */
 	uint32_t qpn;
-	/* UDP: of the network device; RoCE: the active path MTU, which is the largest
+	/* UDP: of the network device; RoCE: the active MTU of the port, the largest
 	 * size of a UD message */
 	uint32_t mtu_bytes;
 	/* of the agent that registered it: new at every start of the agent */
