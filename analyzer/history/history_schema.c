@@ -132,12 +132,12 @@ static const struct history_column incident_columns[] = {
 };
 
 #define SLA                                                                                \
-	COUNT("sent", "probes", "probes that ended within the minute"),                    \
+	COUNT("sent", "probes", "probes whose result became final within the minute"), \
 	COUNT("lost", "probes", "of these, lost"),                                         \
 	COUNT("invalid", "probes", "of these, with impossible time stamps"),               \
 	COUNT("not_sent", "probes", "probes that never left, or left late"),                      \
 	COUNT("racks_available", "racks", "racks that lost less than the threshold"),                 \
-	COUNT("racks_unavailable", "racks", "racks that lost more"),                                  \
+	COUNT("racks_unavailable", "racks", "racks that lost the threshold or more"), \
 	COUNT("racks_unknown", "racks", "racks without results: they count as not available"),                 \
 	QUANTILES("rtt", "network round trip")
 
@@ -165,10 +165,10 @@ static const struct history_column sla_rack_columns[] = {
 	TAG("tor", "ToR of the probers"),
 	TAG("scope", "rack: to the same rack; fabric: to others"),
 	TAG("dscp", "class that was probed"),
-	COUNT("sent", "probes", "probes that ended within the minute"),
+	COUNT("sent", "probes", "probes whose result became final within the minute"),
 	COUNT("lost", "probes", "of these, lost"),
 	COUNT("available", "minutes", "1: it lost less than the threshold"),
-	COUNT("unavailable", "minutes", "1: it lost more"),
+	COUNT("unavailable", "minutes", "1: it lost the threshold or more"),
 	COUNT("unknown", "minutes", "1: it had no results, which counts as not available"),
 	{ 0 },
 };

@@ -101,10 +101,10 @@ CASES = {
     "an agent frozen": Case(lambda w: [AgentFrozen(w.lab, "h4")], 3),
     "a host gone": Case(lambda w: [HostGone(w.lab, "h5")], 3),
     "an agent stops for 1.5 s of every 1.8 s": Case(lambda w: [AgentMostlyStill(w.lab, "h3")], 15),
-    "an agent stutters": Case(
+    "an agent stops for moments too short to lose a reply": Case(
         lambda w: [], beside=lambda w: [AgentStutters(w.lab, ["h3"], STUTTER)]
     ),
-    "an RNIC dead, its agent stutters": Case(
+    "an RNIC dead, its agent stops for such moments": Case(
         lambda w: rnics(w, "rnic-down", "h3/r0"),
         10,
         lambda w: [AgentStutters(w.lab, ["h3"], STUTTER)],
@@ -143,13 +143,13 @@ CASES = {
     "a spine is late by 400 ms": Case(
         lambda w: [SpineLate(w.lab, "spine1", 400)], 12, delays=True
     ),
-    "every second flow of a link": Case(
+    "a link drops every second flow": Case(
         lambda w: [FlowsBlackholed(w.lab, "spine1", "tor1", 2, 7)], 8
     ),
-    "every third flow of a spine": Case(
+    "a spine drops every third flow": Case(
         lambda w: [FlowsBlackholed(w.lab, "spine2", None, 3, 7)], 8
     ),
-    "a pair of racks in a spine": Case(
+    "a spine drops the packets of one pair of racks": Case(
         lambda w: [PairSwallowed(w.lab, "spine1", "tor1", "tor2")], 10
     ),
     "a class rewritten": Case(lambda w: [ClassRewritten(w.lab, "tor1")], 90),
