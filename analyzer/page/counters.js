@@ -93,19 +93,19 @@ function proofOf(proof) {
             ["priority"],
             ["frames RNICs sent", "number"],
             ["switch received", "number"],
-            ["RNIC paused the switch"],
-            ["switch's port paused"],
+            ["RNIC pauses switch, by the RNIC"],
+            ["RNIC pauses switch, by the switch"],
             ["frames switch sent", "number"],
             ["RNICs received", "number"],
-            ["switch paused"],
-            ["RNIC paused"],
+            ["switch pauses RNIC, by the switch"],
+            ["switch pauses RNIC, by the RNIC"],
           ],
           priorities.map(priorityOf),
         ),
     pressed.length === 0
       ? null
       : table(
-          pressed.length > RNICS ? `The ${RNICS} RNICs under most pressure` : "RNICs under pressure",
+          pressed.length > RNICS ? `The ${RNICS} RNICs with most pauses, ECN marks or receive load` : "RNICs with pauses, ECN marks or receive load",
           [["RNIC"], ["receive load", "number"], ["ECN-marked", "number"], ["CNPs per mark", "number"], ["paused", "number"], ["pauses the switch", "number"]],
           pressed
             .slice(0, RNICS)
@@ -120,7 +120,7 @@ function proofOf(proof) {
 function findingsOf(diagnosis) {
   if (diagnosis.rnics_reported === 0) return element("p", { class: "quiet" }, "No agent has reported counters.");
   if (diagnosis.finding_count === 0)
-    return element("p", { class: "quiet" }, `No rule has a finding at ${several(diagnosis.rnics_reported, "RNIC")}.`);
+    return element("p", { class: "quiet" }, `No problem found at ${several(diagnosis.rnics_reported, "RNIC")}.`);
   return table(
     several(diagnosis.finding_count, "finding"),
     [["RNIC"], ["diagnosis"], ["evidence", "wide"], ["since"]],

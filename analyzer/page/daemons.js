@@ -14,7 +14,7 @@ const COLUMNS = [
   ["Region"],
   ["Aggregator"],
   ["ToRs"],
-  ["Version"],
+  ["Release"],
   ["Address"],
   ["Since"],
   ["Last message", "number"],

@@ -117,9 +117,9 @@ function ruledOut(evidence) {
 function timeline(incident) {
   const steps = [
     ["began", incident.began, "the first window that showed it"],
-    ["opened", incident.opened, "the verdict was reported"],
+    ["opened", incident.opened, "the verdict on the part was reported"],
     ["changed", incident.changed === incident.opened ? null : incident.changed, "the last change of the verdict"],
-    ["resolved", incident.resolved, "it had worked for long enough"],
+    ["resolved", incident.resolved, "the part had worked for long enough"],
   ].filter(([, time]) => time);
   const begun = new Date(incident.began ?? incident.opened);
   return element(
@@ -229,7 +229,7 @@ function about(incident, known) {
     ["Region", incident.region],
     ["History", links([...tors, ""], (tor) => pastOf(incident, tor), " around its opening", `region ${incident.region}`)],
     ["Reported by", incident.sources.join(", ")],
-    ["No contact", incident.source_silent ? "no daemon that reported it is connected: it may have ended" : null],
+    ["No contact", incident.source_silent ? "the daemons that reported this incident are not connected; the incident may have ended" : null],
     ["Id", element("code", {}, incident.id)],
   ]);
 }

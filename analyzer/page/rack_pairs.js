@@ -39,7 +39,7 @@ export function rackPairs(region) {
     const shown = COLUMNS.map((_, i) => !LOST.includes(i) || rows.some((cells) => cells[i] !== null));
     const kept = (cells) => cells.filter((_, i) => shown[i]);
     body.replaceChildren(
-      element("p", { class: "quiet" }, `${count(pairs_losing)} of ${several(pairs_probed, "probed pair")} of racks ${pairs_losing === 1 ? "loses" : "lose"} probes${losing.length === 0 ? "." : ", whatever the cause:"}`),
+      element("p", { class: "quiet" }, `${count(pairs_losing)} of ${several(pairs_probed, "probed pair")} of racks ${pairs_losing === 1 ? "loses" : "lose"} probes${losing.length === 0 ? "." : " (also those that another fault causes):"}`),
       losing.length === 0 ? "" : table("Pairs of racks", kept(COLUMNS), rows.map(kept)),
     );
   }
