@@ -412,9 +412,9 @@ on_minute(const struct sla_minute *minute, void *arg)
 		analyzer->counts.unkept++;
 }
 
-/* The slot of one minute holds the rows of all regions. A wait longer than
- * SLA_MAX_WAIT_NS would let the next minute overwrite it: rows of slower aggregators
- * are then too late. */
+/* All regions share one slot for the rows of a minute. After a wait longer than
+ * SLA_MAX_WAIT_NS the next minute would overwrite it: rows of slower aggregators are
+ * then too late. */
 static int64_t
 sla_wait_ns(const struct analyzer *analyzer)
 {

@@ -184,8 +184,8 @@ add_rack(struct sums *sums, const struct rack *rack, bool fresh)
 
 	sums->racks++;
 	add(&sums->rnics, state->rnics);
-	/* An older aggregator also counts RNICs that have just left the rack. These do
-	 * not make up for RNICs without counters in another rack. */
+	/* An older aggregator also counts RNICs that have just left the rack. These
+	 * must not be subtracted from the RNICs without counters of another rack. */
 	if (counting < state->rnics) {
 		add(&sums->uncounted, state->rnics - counting);
 		if (bounded < state->rnics - counting)

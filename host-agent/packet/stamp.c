@@ -498,7 +498,7 @@ read_bytes(const uint8_t *data, size_t len, uint8_t flags, struct auth_bytes *re
 	return heads_are(ret, flags) && padding_is(data, len, flags) ? 0 : -EBADMSG;
 }
 
-/* size is STAMP_AUTH_PROBE_BYTES, or at least STAMP_AUTH_HEAD_BYTES. */
+/* size: STAMP_AUTH_PROBE_BYTES (no padding), or STAMP_AUTH_HEAD_BYTES or more. */
 static size_t
 auth_write_probe(
     const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES])

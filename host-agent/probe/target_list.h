@@ -27,7 +27,7 @@ struct target_list {
 	uint64_t max_rate_per_s;
 	/* share of the rates that the pinglist asks for, from 1 to 1000 */
 	uint32_t permille;
-	double rate_per_s; /* packets per second of all targets, after stretching */
+	double rate_per_s; /* packets per second, at lengthened intervals */
 	uint64_t random;   /* state of the jitter */
 };
 

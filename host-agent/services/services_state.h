@@ -11,7 +11,8 @@
 #include "host-agent/services/services.h"
 #include "rackmesh/core/backoff.h"
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
+/* Without memory, uthash does not call exit(): hh.tbl of the entry is then NULL. */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /* Keys are compared as bytes: clear them with memset before setting their members,

@@ -79,8 +79,8 @@ struct rm_etcd_watch;
 
 /* Each of these functions may free the watch. */
 struct rm_etcd_watch_callbacks {
-	/* Gets all events of one line, which are whole transactions. revision: from the
-	 * header of the line. */
+	/* Gets all events of one line of the stream; a transaction is never split over
+	 * two lines. revision: from the header of the line. */
 	void (*on_events)(const struct rm_etcd_event *events, size_t count,
 	    uint64_t cluster_id, int64_t revision, void *arg);
 	/* The stream works, and has no new events. on_events has got all events up to

@@ -272,7 +272,7 @@ link_hand_over(struct rm_link *link)
 	link->counts.bytes_in += RM_FRAME_HEADER_BYTES + frame.len;
 	r = link->callbacks.on_frame(link, frame.data, frame.len, link->arg);
 	free(frame.data);
-	/* -EAGAIN of the owner is a reason to close, not "wait for more". */
+	/* -EAGAIN of on_frame closes the link; it does not mean "wait for more". */
 	if (r == -EAGAIN) {
 		rm_link_close(link, r);
 		r = 0;

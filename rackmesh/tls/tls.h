@@ -82,7 +82,7 @@ int rm_tls_file_names_host(const char *path);
 bool rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl);
 
 const char *rm_tls_own_identity(const struct rm_tls *tls);
-/* end of our certificate, or of one that it depends on */
+/* When our certificate chain expires: the earliest end of its certificates. */
 int64_t rm_tls_expires_wall_s(const struct rm_tls *tls);
 /* The same, if less than a fifth of its life is left: a renewal should have happened
  * before; 0: more is left. tls: NULL is allowed. */

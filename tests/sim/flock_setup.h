@@ -25,7 +25,8 @@ enum flock_probes { FLOCK_BOUNCED, FLOCK_ALIKE, FLOCK_SKEWED };
 struct flock_options {
 	uint32_t k;
 	enum flock_probes probes;
-	uint32_t flows;   /* of a host; of FLOCK_BOUNCED: the cores */
+	/* of a host; not used with FLOCK_BOUNCED, which has one for each core switch */
+	uint32_t flows;
 	uint32_t packets; /* of a flow, in 120 s */
 	uint32_t faults;  /* directed links; 0: one switch, 25 to 100 % of its cables */
 	double loss;      /* 0: each link gets one of the six rates */

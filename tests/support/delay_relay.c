@@ -103,7 +103,8 @@ take_in(struct direction *d)
 	}
 }
 
-/* In order, so that a shorter delay never overtakes an earlier longer one. */
+/* Sends packets in their order: a packet never passes an earlier one that has a longer
+ * delay. */
 static void
 let_out(struct direction *d)
 {

@@ -49,8 +49,8 @@ enum evidence_number {
 	SWITCH_GIANTS,
 	SWITCH_OPER_CHANGES,
 	SWITCH_FEC_CORRECTED_BITS,
-	/* codewords that RS(544,514) could only just correct: with at least
-	 * EVIDENCE_WORST_ERRORS */
+	/* Codewords close to the limit of what RS(544,514) can correct: with at least
+	 * EVIDENCE_WORST_ERRORS wrong symbols. */
 	SWITCH_FEC_WORST,
 	SWITCH_SPEED_MBPS, /* gauges */
 	SWITCH_LANES,

@@ -30,9 +30,8 @@ is_off(const redisReply *answer, size_t lane)
 	       sent < OPTICS_DARK_NW;
 }
 
-/* How a row is calculated: from count elements of the answer, beginning with first;
- * highest: the maximum of them, else the minimum; in_use: without lanes that are not in
- * use. */
+/* A row is the minimum of `count` values of the answer, from number `first` on; the
+ * maximum if `highest`. If `in_use`, lanes that are not in use are left out. */
 struct choice {
 	const char *row;
 	size_t first, count;

@@ -22,7 +22,7 @@ child_appends(struct fixture *f, int out)
 	if (start(f) < 0)
 		_exit(1);
 	reported = rm_spool_next(f->spool) - 1;
-	alarm(600); /* ends if the test dies first */
+	alarm(600); /* ends this process if the test dies before it */
 	for (;;) {
 		uint8_t bytes[FIXTURE_MAX_RECORD];
 		uint64_t next = rm_spool_next(f->spool);

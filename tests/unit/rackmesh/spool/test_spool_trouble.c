@@ -222,7 +222,7 @@ a_full_disk_ends_durability_until_there_is_room_again(void **state)
 	limit_files(4100); /* a part of one more record fits */
 	for (int i = 0; i < 30; i++) {
 		append(f, 400);
-		settle(f); /* promised: kept in memory from here on */
+		settle(f); /* the disk is full: kept in memory */
 	}
 	assert_int_equal(counts->durable, 0);
 	assert_true(counts->failed_writes > 0);
