@@ -306,11 +306,12 @@ name(struct class_marks *marks, const struct candidate *at, const struct seen *s
 		    .window_ns = minute_ns, .window_start = { wall.ns - minute_ns } } };
 	write_part(at, &verdict->part);
 	snprintf(verdict->evidence.observed, sizeof(verdict->evidence.observed),
-	    "of %" PRIu64 " probes sent as DSCP %u that arrived, %" PRIu64
-	    " had another DSCP, the last %u%s; %zu pair%s of racks, and no other",
+	    "%" PRIu64 " probes sent with DSCP %u arrived, and %" PRIu64
+	    " of them had another DSCP (%u in the last one)%s; this is seen "
+	    "between %zu pair%s of racks and no others",
 	    seen->arrived, at->dscp, seen->rewritten, seen->arrived_dscp,
 	    1000 * seen->rewritten < ALL_PER_MILLE * seen->arrived
-		? " (not on every path)"
+		? ", not on every path"
 		: "",
 	    seen->pairs, seen->pairs == 1 ? "" : "s");
 }

@@ -30,8 +30,9 @@ static const struct {
 	    "loses all packets of some flows and none of others" },
 	[RM_KIND_PATH_LOSSY] = { "path-lossy", "loses packets at an unknown place" },
 	[RM_KIND_RACK_BLIND] = { "rack-blind", "is not monitored" },
-	[RM_KIND_AGGREGATOR_DOWN] = { "aggregator-down", "cannot be reached" },
-	[RM_KIND_REGION_BLIND] = { "region-blind", "is not monitored" },
+	[RM_KIND_AGGREGATOR_DOWN] = { "aggregator-down",
+	    "sends nothing to the analyzer" },
+	[RM_KIND_REGION_BLIND] = { "region-blind", "sends nothing to the analyzer" },
 	[RM_KIND_RNIC_MTU] = { "rnic-mtu", "loses large packets" },
 	[RM_KIND_RNIC_SEND_FAILED] = { "rnic-send-failed",
 	    "cannot send the packets of its own host" },
@@ -48,7 +49,7 @@ static const struct {
 	[RM_KIND_LINK_LATE] = { "link-late", "delays packets" },
 	[RM_KIND_SWITCH_LATE] = { "switch-late", "delays packets" },
 	[RM_KIND_PATH_LATE] = { "path-late", "delays packets at an unknown place" },
-	[RM_KIND_RNIC_FLAPPING] = { "rnic-flapping", "goes down and comes back" },
+	[RM_KIND_RNIC_FLAPPING] = { "rnic-flapping", "goes down and comes up again" },
 };
 
 static const struct {
@@ -146,15 +147,17 @@ text_direction(struct text *text, const struct rm_verdict *verdict)
 	if (verdict->evidence.one_class && (verdict->kind == RM_KIND_LINK_LOSSY ||
 					       verdict->kind == RM_KIND_SWITCH_LOSSY ||
 					       verdict->kind == RM_KIND_PATH_LOSSY))
-		text_add(text, ", only those with DSCP %u", verdict->evidence.dscp);
+		text_add(
+		    text, ", but only packets with DSCP %u", verdict->evidence.dscp);
 	if (verdict->kind != RM_KIND_RNIC_LOSSY && verdict->kind != RM_KIND_RNIC_MTU)
 		return;
 	if (direction > RM_DIRECTION_UNKNOWN && direction < RM_DIRECTIONS)
 		text_add(text, "%s", directions[direction].reports);
 	if (verdict->evidence.one_class)
-		text_add(text, ", only those with DSCP %u", verdict->evidence.dscp);
+		text_add(
+		    text, ", but only packets with DSCP %u", verdict->evidence.dscp);
 	if (verdict->kind == RM_KIND_RNIC_MTU)
-		text_add(text, ", as an MTU that is too small does");
+		text_add(text, ", probably because an MTU is too small");
 }
 
 static const char *
@@ -327,7 +330,7 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	}
 	text_counters(&text, evidence);
 	if (evidence->late_ns > LATE_SHOWN_NS)
-		text_add(&text, "; judged %.1f s late",
+		text_add(&text, "; this verdict came %.1f s later than usual",
 		    (double)evidence->late_ns / (double)RM_NS_PER_S);
 	text_add(&text, ".");
 	for (size_t i = 0; i < evidence->ruled_out_count; i++)

@@ -32,8 +32,8 @@ enum rm_kind {
 	RM_KIND_FLOWS_BLACKHOLED, /* of a link or switch: it loses all packets of some
 				   * flows, and none of others */
 	RM_KIND_PATH_LOSSY,       /* between two racks: no single part explains it */
-	RM_KIND_RACK_BLIND,       /* its results are missing: its state is not known */
-	RM_KIND_AGGREGATOR_DOWN,  /* not connected, and it cannot be reached */
+	RM_KIND_RACK_BLIND,       /* none of its agents reports: its state is unknown */
+	RM_KIND_AGGREGATOR_DOWN,  /* sends nothing to the analyzer */
 	RM_KIND_REGION_BLIND,     /* none of its aggregators reports */
 	RM_KIND_RNIC_MTU,         /* loses large packets, but no small ones */
 	RM_KIND_RNIC_SEND_FAILED, /* its host cannot send through it */
@@ -42,7 +42,7 @@ enum rm_kind {
 	RM_KIND_CERTIFICATE_ENDING, /* of a daemon: its peers will refuse it afterwards
 				     */
 	RM_KIND_CLASS_REWRITTEN,    /* packets arrive with another DSCP than was sent */
-	RM_KIND_RNIC_FLAPPING, /* its port goes down and comes back, again and again */
+	RM_KIND_RNIC_FLAPPING, /* its port goes down and comes up, again and again */
 	RM_KIND_RNIC_LATE,     /* packets that pass it arrive far too late */
 	RM_KIND_LINK_LATE,
 	RM_KIND_SWITCH_LATE,

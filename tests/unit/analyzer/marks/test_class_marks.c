@@ -116,7 +116,8 @@ marks_of_all_that_leaves_a_rack_name_its_tor(void **state)
 		w->rewritten[0][dst] = PROBES;
 	pass(w, 60);
 	expect(w, "dscp26-out-of-tor1", "tor1");
-	assert_non_null(strstr(w->verdicts[0].evidence.observed, "the last 8"));
+	assert_non_null(
+	    strstr(w->verdicts[0].evidence.observed, "(8 in the last one)"));
 	assert_non_null(strstr(w->verdicts[0].evidence.observed, "3 pairs of racks"));
 	w->rewritten[0][0] = PROBES;
 	pass(w, 60);
@@ -155,7 +156,7 @@ a_device_on_one_path_between_all_racks_is_reported_between_them(void **state)
 	pass(w, 60);
 	expect(w, "dscp26-between-racks", "");
 	assert_non_null(
-	    strstr(w->verdicts[0].evidence.observed, "(not on every path)"));
+	    strstr(w->verdicts[0].evidence.observed, ", not on every path"));
 }
 
 static void

@@ -66,8 +66,8 @@ a_late_verdict_has_its_delay_in_the_sentence(void **state)
 	assert_null(strstr(text, "late"));
 	verdict.evidence.late_ns = 3200 * RM_NS_PER_MS;
 	rm_verdict_sentence(&verdict, text, sizeof text);
-	assert_non_null(
-	    strstr(text, " between the others arrived; judged 3.2 s late. Ruled"));
+	assert_non_null(strstr(text, " between the others arrived; this verdict came "
+				     "3.2 s later than usual. Ruled"));
 	json = rm_verdict_json(&verdict);
 	assert_int_equal(json_integer_value(json_object_get(
 			     json_object_get(json, "evidence"), "late_ms")),
@@ -91,8 +91,8 @@ a_verdict_on_loss_names_the_lost_packets(void **state)
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_BOTH,
 		    "loses packets that it sends and that are sent to it:", "both" },
 		{ RM_KIND_RNIC_MTU, RM_DIRECTION_RECEIVE,
-		    "loses large packets that are sent to it, as an MTU that is too "
-		    "small does:",
+		    "loses large packets that are sent to it, probably because an MTU "
+		    "is too small:",
 		    "receive" },
 		{ RM_KIND_RNIC_SEND_DEAD, RM_DIRECTION_SEND,
 		    "receives packets, but those that it sends do not arrive:",
@@ -118,6 +118,26 @@ a_verdict_on_loss_names_the_lost_packets(void **state)
 		    cases[i].kind_name);
 		json_decref(json);
 	}
+}
+
+static void
+loss_of_one_class_is_named_with_it(void **state)
+{
+	struct rm_verdict verdict = dead_rnic();
+	char text[RM_SENTENCE_BYTES];
+
+	(void)state;
+	verdict.kind = RM_KIND_RNIC_LOSSY;
+	verdict.evidence.direction = RM_DIRECTION_RECEIVE;
+	verdict.evidence.one_class = true;
+	verdict.evidence.dscp = 26;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_non_null(strstr(text,
+	    " loses packets that are sent to it, but only packets with DSCP 26: in "));
+	verdict.kind = RM_KIND_LINK_LOSSY;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_non_null(
+	    strstr(text, " loses packets, but only packets with DSCP 26: in "));
 }
 
 static void
@@ -300,6 +320,7 @@ main(void)
 		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
 		cmocka_unit_test(a_late_verdict_has_its_delay_in_the_sentence),
 		cmocka_unit_test(a_verdict_on_loss_names_the_lost_packets),
+		cmocka_unit_test(loss_of_one_class_is_named_with_it),
 		cmocka_unit_test(a_verdict_on_a_host_has_the_observation),
 		cmocka_unit_test(a_verdict_on_an_rnic_ends_with_its_counters),
 		cmocka_unit_test(a_verdict_on_a_tor_has_the_counts_of_the_rack),

@@ -226,10 +226,10 @@ an_mtu_is_reported_with_sizes_and_counts(void **state)
 	assert_int_equal(verdict->evidence.direction, RM_DIRECTION_RECEIVE);
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
 	assert_string_equal(sentence,
-	    "RNIC h0/r0 at tor1 loses large packets that are sent to it, as an MTU "
-	    "that is too small does: 0 of 40 probes of 4096 bytes were answered, and "
-	    "80 "
-	    "of 80 of up to 88 bytes; in 1.0 s, as 2 peers saw it, 80 of 120 packets "
+	    "RNIC h0/r0 at tor1 loses large packets that are sent to it, probably "
+	    "because an MTU is too small: 0 of 40 probes of 4096 bytes were answered, "
+	    "and 80 of 80 of up to 88 bytes; in 1.0 s, as 2 peers saw it, 80 of 120 "
+	    "packets "
 	    "to "
 	    "it and all 100 from it arrived, all 120 between the others arrived. Ruled "
 	    "out: h1/r0: 60 of 60 of its probes with the others were answered; h2/r0: "

@@ -292,8 +292,9 @@ a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
 	}
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
 	assert_string_equal(sentence,
-	    "RNIC h1/r0 at tor1 goes down and comes back: its port went down 13 times "
-	    "within 12 s, as its host reports, the last time 0 s ago, and is up.");
+	    "RNIC h1/r0 at tor1 goes down and comes up again: its port went down 13 "
+	    "times within 12 s, as its host reports, the last time 0 s ago, and is "
+	    "up.");
 	assert_true(rm_rnic_id_equal(verdict->rnic, table->members[1].id));
 	/* The port stays down. */
 	table->members[1].port_falls++;
