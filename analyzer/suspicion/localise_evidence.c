@@ -441,7 +441,7 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 			continue;
 		snprintf(evidence->ruled_out[evidence->ruled_out_count++],
 		    RM_EVIDENCE_TEXT,
-		    "%s: %" PRIu64 " of %.0f probes over it elsewhere arrived",
+		    "%s: %" PRIu64 " of %.0f probes over it on other paths arrived",
 		    neighbours[i]->a, arrived(&sum), round(sum.sent));
 	}
 }
@@ -621,8 +621,8 @@ report_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		    "rack do not: all its uplinks are down");
 	else if (rack->two_report)
 		snprintf(evidence->observed, sizeof evidence->observed,
-		    "its own rack reports it too; but only two RNICs of the rack were "
-		    "probed, and both may be dead instead");
+		    "its own rack reports it too; or both of its probed RNICs are "
+		    "dead: there is no third RNIC to compare");
 	else if (rack->tor_stands)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "its own rack reports it too");

@@ -755,9 +755,10 @@ localise_standings_own(struct localise_standings *standings,
 	s->verdict.evidence.window_start = s->start;
 	snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
 	    "its own rack reports it, and no probe of another rack contradicts it%s",
-	    rack->two_report ? "; but only two RNICs of the rack were probed, and both "
-			       "may be dead instead"
-			     : "");
+	    rack->two_report
+		? "; or both of its probed RNICs are dead: there is no third RNIC "
+		  "to compare"
+		: "");
 	s->named = true;
 	s->slow = false;
 	s->reported_at = now->now;

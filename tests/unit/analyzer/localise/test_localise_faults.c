@@ -524,7 +524,8 @@ if_only_two_rnics_probe_a_tor_both_may_be_dead(void **state)
 	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 0);
 	now.ns += RM_NS_PER_S;
 	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 1);
-	assert_non_null(strstr(verdicts[0].evidence.observed, "both may be dead"));
+	assert_non_null(strstr(
+	    verdicts[0].evidence.observed, "or both of its probed RNICs are dead"));
 	localise_free(localise);
 }
 
