@@ -388,7 +388,8 @@ end_verbs(struct host_agent *agent)
 
 	if (left > 0)
 		rm_log_warn(0,
-		    "RNICs: ended without %zu address handles: a driver hangs", left);
+		    "RNICs: ended while %zu calls for address handles hang in a driver",
+		    left);
 }
 
 void

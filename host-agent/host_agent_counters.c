@@ -414,8 +414,8 @@ agent_counters_free(struct agent_counters *own)
 	left += searching;
 	if (left > 0)
 		rm_log_warn(0,
-		    "counters: ended without %zu readings: a driver or an optical "
-		    "module hangs",
+		    "counters: ended while %zu readings hang in a driver or an optical "
+		    "module",
 		    left);
 	free(own->readings);
 	if (!searching) /* else the search still writes to own */

@@ -316,9 +316,9 @@ ask_rows(struct asked *asked)
 	asked->language = asked->past->language;
 	if (asked->language == LANGUAGE_VICTORIA && asked->question.measurement->dense)
 		r = rm_error_set(&asked->error, -ENOTSUP,
-		    "VictoriaMetrics stores whole milliseconds, and only one of "
-		    "several points of %s within a millisecond: it cannot be asked for "
-		    "them",
+		    "%s cannot be read from VictoriaMetrics: it stores one point per "
+		    "millisecond, and %s may have several",
+		    asked->question.measurement->name,
 		    asked->question.measurement->name);
 	else if (asked->language == LANGUAGE_VICTORIA && by != NULL)
 		r = rm_error_set(&asked->error, -ENOTSUP,

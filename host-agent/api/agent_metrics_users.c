@@ -155,8 +155,8 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 {
 	static const struct rm_metrics_family info = { "rackmesh_agent_pod_info",
 		"gauge",
-		"1, with the kubelet's data on a pod that has connected QPs: its "
-		"namespace, name and owner.",
+		"Always 1. The labels are the namespace, name and owner of a pod "
+		"that has connected QPs, as the kubelet gives them.",
 		report_pods };
 	const struct kubelet *kubelet = pods->kubelet;
 	const struct kubelet_counts *counts;

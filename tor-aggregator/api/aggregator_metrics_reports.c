@@ -229,7 +229,7 @@ static const struct metrics_counter order_counters[] = {
 	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, added to a rack." },
 	{ N("service_peers_failed_total"), "", O(learn_failed), "RNICs that services talk to, not added because they are invalid or the table is full." },
 	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that could not be sent to an agent." },
-	{ N("drills_total"), "", O(drills), "Requests for raw results received from an analyzer or a controller." },
+	{ N("drills_total"), "", O(drills), "Requests, from an analyzer or a controller, for raw results." },
 	{ N("drills_failed_total"), "", O(drills_failed), "Requests for raw results that could not be answered." },
 	{ 0 }
 };

@@ -290,8 +290,9 @@ judge_ecn(const struct proof_total *total, char sentence[PROOF_TEXT])
 		    " PFC frames paused senders; the time is not counted.",
 		    host->of, port->of, senders.frames);
 	return report(sentence, PROOF_WORKING,
-	    "Packets are marked%s: %" PRIu64 " received by RNICs, %" PRIu64
-	    " sent by the switch, %" PRIu64 " probes.",
+	    "Packets are marked%s: RNICs received %" PRIu64
+	    " marked packets, the switch marked %" PRIu64 ", and %" PRIu64
+	    " probes arrived marked.",
 	    all_count(port) && port->of == 0 ? ", by other switches" : "", host->of,
 	    port->of, probe->of);
 }

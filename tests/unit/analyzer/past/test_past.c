@@ -179,7 +179,7 @@ a_database_with_build_info_is_victoriametrics(void **state)
 	assert_int_equal(w->exports, 1);
 	/* rm_path has several points within a millisecond. */
 	assert_int_equal(ask_of(w, "rm_path", 200, ""), 502);
-	assert_non_null(strstr(w->body, "stores whole milliseconds"));
+	assert_non_null(strstr(w->body, "it stores one point per millisecond"));
 	assert_int_equal(w->exports, 1);
 }
 

@@ -134,7 +134,7 @@ the_chain_from_switch_to_receiver_to_sender_is_shown(void **state)
 	assert_ratio(PROOF_HOST_CE, 2.5);
 	assert_ratio(PROOF_CNP_PER_CE, 80);
 	assert_ratio(PROOF_CNP_BALANCE, 95);
-	assert_answer(PROOF_ECN, PROOF_WORKING, "5000 received by RNICs");
+	assert_answer(PROOF_ECN, PROOF_WORKING, "RNICs received 5000 marked packets");
 	assert_answer(PROOF_CNP, PROOF_WORKING,
 	    "sent 4000 CNPs for 5000 marks and received 3800");
 	assert_answer(PROOF_PFC, PROOF_NOT_KNOWN, "Neither an RNIC nor the switch");
