@@ -48,7 +48,7 @@ def test_a_rewritten_class_is_reported_with_its_place_and_not_as_loss(region, sa
         told = region.plain.wait_for(fault.fires, 2 * PATIENCE_S, mark, f"{fault}")
         assert fault.bit()
         assert told.labels["severity"] == "warning"
-        assert f"the last {BULK}" in told.annotations["summary"], told.annotations
+        assert f"({BULK} in the last one)" in told.annotations["summary"], told.annotations
         for (src, dst), (arrived, rewritten, _) in pairs(region).items():
             assert (rewritten > 0) == (src == "tor1" != dst), (src, dst, arrived, rewritten)
         assert not accused(region.plain.since(mark), at, fault.names), "nobody else is at fault"
