@@ -63,7 +63,7 @@ forget(struct link_stats *stats, unsigned kind)
 			stats->there[i] = false;
 }
 
-/* A number of the group; an attribute without one only fills space. */
+/* Stores one number of the group. Attributes of another length are padding. */
 static void
 take_number(struct link_stats *stats, unsigned kind, unsigned group,
     const struct netlink_attribute *attribute)
@@ -78,8 +78,8 @@ take_number(struct link_stats *stats, unsigned kind, unsigned group,
 			set(stats, i, value);
 }
 
-/* The sum over all lanes, which stands for the port; then, with some drivers, the
- * number of each lane. */
+/* The attribute contains the sum over all lanes, which is the number of the port, and
+ * with some drivers after it the number of each lane. Stores them. */
 static void
 take_fec(struct link_stats *stats, const struct netlink_attribute *attribute)
 {
@@ -99,7 +99,8 @@ take_fec(struct link_stats *stats, const struct netlink_attribute *attribute)
 	}
 }
 
-/* The number of the group stands before its statistics, each in a nest of its own. */
+/* Stores the statistics of one group: first comes the id of the group, then each
+ * statistic in a nested attribute. */
 static void
 take_group(struct link_stats *stats, struct netlink_reader reader)
 {
@@ -141,7 +142,7 @@ take(struct link_stats *stats, enum link_kind kind, struct netlink_reader body)
 	}
 }
 
-/* Which groups are wanted, as a set of bits in the short form. */
+/* Adds the set of groups that the kernel shall return, as a compact bitset. */
 static void
 add_groups(struct ethtool_question *question)
 {

@@ -172,9 +172,9 @@ decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 #define QSFP_LANES 4
 #define NOISE_NW 5000 /* nanowatts: receivers show that much without any light */
 
-/* Returns a bit for each channel that is not implemented; bit 0 is the first channel.
- * Byte 113 has such bits, which some modules, and some other programs, have inverted.
- * So a channel that receives light counts as implemented, whatever its bit says. */
+/* Returns a bit for each channel that the module does not have; bit 0 is the first
+ * channel. Byte 113 has such bits, which some modules, and some other programs, have
+ * inverted. So a channel that receives light counts as present, whatever its bit is. */
 static unsigned
 channels_without(const uint8_t lower[MODULE_PAGE_BYTES])
 {
