@@ -70,13 +70,13 @@ CASES = {
         lambda w: rnics(w, "rnic-receive-dead", "h7/r0"), 2
     ),
     "a host's firewall drops all probes": Case(lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 3),
-    "two RNICs of two racks": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h5/r0"), 4),
-    "two RNICs of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h4/r0"), 4),
+    "two RNICs dead, in two racks": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h5/r0"), 4),
+    "two RNICs dead, of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h4/r0"), 4),
     # The ToR is named, and "or both of its RNICs are dead" is said: no probe tells them apart.
-    "both RNICs of a rack of two": Case(
+    "both RNICs dead, of a rack of two": Case(
         lambda w: rnics(w, "rnic-down", "h6/r1", "h7/r0"), 6, grade="missed", innocents=1
     ),
-    "an RNIC and a spine": Case(
+    "an RNIC and a spine dead": Case(
         lambda w: [*rnics(w, "rnic-down", "h3/r0"), SwitchDead(w.lab, "spine1")], 8
     ),
     "an RNIC loses 3 %": Case(lambda w: [RnicLossy(w.lab, w.rnic("h4/r0"), 3, "send")], 20),
@@ -127,17 +127,17 @@ CASES = {
     "a spine loses 10 %": Case(lambda w: [SwitchLossy(w.lab, "spine2", 10)], 20),
     "a spine loses 30 %": Case(lambda w: [SwitchLossy(w.lab, "spine1", 30)], 12),
     "an uplink dead": Case(lambda w: [UplinkDead(w.lab, "tor1", "spine2")], 6),
-    "an uplink dead on its way down": Case(
+    "an uplink dead in the direction down": Case(
         lambda w: [UplinkDead(w.lab, "tor2", "spine1", up=False)], 6
     ),
     "an uplink loses 5 %": Case(lambda w: [UplinkLossy(w.lab, "tor1", "spine1", 5)], 40),
-    "an uplink loses 20 % on its way up": Case(
+    "an uplink loses 20 % in the direction up": Case(
         lambda w: [UplinkLossy(w.lab, "tor2", "spine2", 20, down=False)], 20
     ),
-    "an uplink is late by 400 ms on its way up": Case(
+    "an uplink is late by 400 ms in the direction up": Case(
         lambda w: [uplink_late(w.lab, "tor1", "spine2", 400)], 10, delays=True
     ),
-    "an uplink is late by 1.5 s on its way up": Case(
+    "an uplink is late by 1.5 s in the direction up": Case(
         lambda w: [uplink_late(w.lab, "tor2", "spine1", 1500)], 12, delays=True
     ),
     "a spine is late by 400 ms": Case(
