@@ -26,8 +26,8 @@ const struct rm_option analyzer_options[] = {
 	{ "resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "an incident is resolved when its part has worked for this long", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/analyzer", 0, 1023, 0,
-	  "folder for what must survive a restart: open incidents, points that "
-	  "are not written yet; \"\": nothing is kept", NULL, NULL, 0 },
+	  "folder for data that must survive a restart: open incidents, and points "
+	  "that are not written yet; \"\": nothing is kept", NULL, NULL, 0 },
 	{ "primary", RM_BOOL, AT(primary), "true", 0, 0, 0,
 	  "true at the first analyzer in the aggregators' config; false at the others, which send no alert while no aggregator is connected", NULL, NULL, 0 },
 	RM_ALERT_OPTIONS(struct analyzer_config, alerts),

@@ -52,32 +52,36 @@ static const struct rm_enum_name one_flow_names[] = {
 /* clang-format off */
 static const struct rm_option rnic_options[] = {
 	{ "device", RM_STRING, RNIC_AT(device), NULL, 1, 63, RM_REQUIRED,
-	  "network device or RDMA device of the RNIC; auto, or a pattern with * ? [...]: all "
-	  "RDMA ports with a RoCEv2 address (transport udp: all network devices with an "
-	  "address) that match and are not listed by name", NULL, NULL, 0 },
+	  "network device or RDMA device of the RNIC. auto, or a pattern with * ? "
+	  "[...], selects all RDMA ports with a RoCEv2 address that match and are not "
+	  "listed by name (with transport udp: all network devices with an address)", NULL, NULL, 0 },
 	{ "driver", RM_STRING, RNIC_AT(driver), NULL, 1, 31, 0,
 	  "for a pattern: only devices whose driver matches this one", NULL, NULL, 0 },
 	{ "netdev", RM_STRING, RNIC_AT(netdev), NULL, 1, 63, 0,
 	  "for a pattern: only devices whose network device matches this one", NULL, NULL, 0 },
 	{ "except", RM_LIST, RNIC_AT(except), NULL, 1, 64, 0,
-	  "for a pattern: no device that matches one of these, or whose network device does",
+	  "for a pattern: leave out devices that match one of these, or whose network "
+	  "device does",
 	  NULL, NULL, 0 },
 	{ "transport", RM_ENUM, RNIC_AT(transport), "auto", 0, 0, 0,
-	  "auto: roce where it is an RDMA device or one with a RoCEv2 GID, else udp",
+	  "auto: roce if the device is an RDMA device, or if its RDMA port has a "
+	  "RoCEv2 GID; else udp",
 	  transports, NULL, 0 },
 	{ "port", RM_UINT, RNIC_AT(port), "1", 1, 254, 0,
-	  "port of the RDMA device, where device names one", NULL, NULL, 0 },
+	  "port number, if device is an RDMA device", NULL, NULL, 0 },
 	{ "gid_index", RM_UINT, RNIC_AT(gid_index), "256", 0, 256, 0,
-	  "roce: this GID only; left out (256): the RoCEv2 one of each family's address",
+	  "for roce: use only the GID with this index; left out (256): one RoCEv2 GID "
+	  "of each address family",
 	  NULL, NULL, 0 },
 	{ "tor", RM_STRING, RNIC_AT(tor), NULL, 1, 63, 0,
-	  "name of the ToR that its cable ends in; left out: the one that LLDP names, else the one that the controllers know", NULL, NULL, 0 },
+	  "name of the ToR to which the RNIC's cable leads; left out: the ToR that "
+	  "LLDP names, else the one in the controllers' topology", NULL, NULL, 0 },
 	{ "tors", RM_LIST, RNIC_AT(tors), NULL, 1, WIRE_MAX_ATTACHMENTS, 0,
 	  "instead of tor: both ToRs of a bond", NULL, NULL, 0 },
 	{ "address", RM_STRING, RNIC_AT(address), NULL, 2, 45, 0,
-	  "use this address only, not all global ones of the device", NULL, NULL, 0 },
+	  "use only this address, instead of all global addresses of the device", NULL, NULL, 0 },
 	{ "udp_port", RM_UINT, RNIC_AT(udp_port), "862", 1, 65535, 0,
-	  "udp: UDP port of the RNIC's reflector (862: STAMP)", NULL, NULL, 0 },
+	  "for udp: UDP port of the RNIC's reflector (862 is the port of STAMP)", NULL, NULL, 0 },
 	{ 0 }
 };
 
@@ -85,15 +89,15 @@ static const struct rm_option aggregator_options[] = {
 	{ "address", RM_STRING, AGGREGATOR_AT(address), NULL, 1, 262, RM_REQUIRED,
 	  "name:port or address:port of a tor-aggregator, on the management network", NULL, NULL, 0 },
 	{ "tors", RM_LIST, AGGREGATOR_AT(tors), NULL, 1, WIRE_MAX_TORS, 0,
-	  "the ToRs it serves; left out: all of this host", NULL, NULL, 0 },
+	  "the ToRs that the aggregator serves; left out: all ToRs of this host", NULL, NULL, 0 },
 	{ 0 }
 };
 
 static const struct rm_option switch_options[] = {
 	{ "name", RM_STRING, SWITCH_AT(name), NULL, 1, 255, RM_REQUIRED,
-	  "system name of a switch, as LLDP has it", NULL, NULL, 0 },
+	  "system name of the switch in LLDP", NULL, NULL, 0 },
 	{ "tor", RM_STRING, SWITCH_AT(tor), NULL, 1, 63, RM_REQUIRED,
-	  "name of that ToR here", NULL, NULL, 0 },
+	  "name of this ToR in Rackmesh", NULL, NULL, 0 },
 	{ 0 }
 };
 
@@ -106,7 +110,7 @@ const struct rm_option agent_options[] = {
 	  "region of this host", NULL, NULL, 0 },
 	RM_CREDENTIALS_OPTIONS(struct agent_config, credentials),
 	{ "netns", RM_STRING, AT(netns), NULL, 1, 255, 0,
-	  "network namespace of the RNICs, as in ip netns, or a path", NULL, NULL, 0 },
+	  "network namespace of the RNICs: a name as in ip netns, or a path", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/host-agent",
 	  0, 1023, 0, "folder for the last good pinglists; \"\": none are kept", NULL, NULL, 0 },
 	{ "rnics", RM_TABLE, AT(rnics), NULL, 1, WIRE_MAX_HOST_RNICS, RM_REQUIRED,
@@ -114,14 +118,15 @@ const struct rm_option agent_options[] = {
 	  "RoCEv2 address", rnic_choices, rnic_options,
 	  sizeof(struct agent_rnic_config) },
 	{ "lldp.file", RM_STRING, AT(lldp_file), "/run/rackmesh-lldp/neighbors.json", 0, 255, 0,
-	  "file with the output of `lldpcli -f json0 show neighbors`, as "
-	  "rackmesh-lldp.timer keeps it: the ToRs of RNICs whose tor is left out, and a check of "
-	  "the others'; \"\": none", NULL, NULL, 0 },
+	  "file with the output of `lldpcli -f json0 show neighbors`, which "
+	  "rackmesh-lldp.timer writes; it names the ToRs of RNICs whose tor is left "
+	  "out, and is compared with the tor of the others; \"\": none", NULL, NULL, 0 },
 	{ "lldp.switches", RM_TABLE, AT(lldp_switches), NULL, 0, 256, 0,
-	  "ToRs whose name is not that of the switch without its domain", NULL, switch_options,
+	  "ToRs whose name differs from the switch's system name without its domain", NULL, switch_options,
 	  sizeof(struct agent_switch_config) },
 	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 0, AGENT_MAX_AGGREGATORS, 0,
-	  "the aggregators of these RNICs' ToRs; left out: those that the controllers know", NULL,
+	  "the aggregators of these RNICs' ToRs; left out: those in the controllers' "
+	  "topology", NULL,
 	  aggregator_options,
 	  sizeof(struct agent_aggregator_config) },
 	{ "controllers", RM_LIST, AT(controllers), NULL, 0, AGENT_MAX_CONTROLLERS, 0,
@@ -129,13 +134,14 @@ const struct rm_option agent_options[] = {
 	  "are left out, the agent asks the controllers, whose topology has them in "
 	  "racks[].aggregators and racks[].members", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 10000, RM_RELOAD,
-	  "a probe with no reply after this long counts as lost; used until a pinglist sets it", NULL, NULL, 0 },
+	  "a probe without a reply after this time counts as lost; used until a "
+	  "pinglist sets the value", NULL, NULL, 0 },
 	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
 	  PROBER_MAX_RATE_PER_S, RM_RELOAD,
 	  "limit on probes per second of one RNIC; 0: the built-in limit", NULL, NULL, 0 },
 	{ "roce.flow_qps", RM_UINT, AT(roce_flow_qps), "8", 1, FLOW_QPS_MAX, 0,
-	  "QPs that probes are sent from, on an RNIC whose driver gives each QP "
-	  "one source port", NULL, NULL, 0 },
+	  "number of QPs that send probes, if the RNIC's driver gives each QP one "
+	  "source port", NULL, NULL, 0 },
 	{ "roce.software_stamps", RM_BOOL, AT(roce_software_stamps), "false", 0, 0, 0,
 	  "true: do not use the NICs' hardware time stamps", NULL, NULL, 0 },
 	{ "trace.interval_s", RM_UINT, AT(trace_interval_s), "30", 0, 3600, RM_RELOAD,
@@ -145,8 +151,8 @@ const struct rm_option agent_options[] = {
 	  "limit on trace packets per second, of all RNICs together", NULL, NULL, 0 },
 	{ "trace.one_flow_per_path", RM_ENUM, AT(trace_one_flow_per_path), "roce", 0, 0,
 	  RM_RELOAD,
-	  "if several flows of a target have the same traced path, probe only one of them: "
-	  "none: never; roce: if probed over RoCE; all: always",
+	  "if several flows to a target have the same traced path, probe only one of "
+	  "them. none: never; roce: if the target is probed over RoCE; all: always",
 	  one_flow_names, NULL, 0 },
 	{ "services.enabled", RM_BOOL, AT(services_enabled), "true", 0, 0, 0,
 	  "follow the QPs of other processes on these RNICs, and probe along "
@@ -163,7 +169,7 @@ const struct rm_option agent_options[] = {
 	  "pairs of probes)",
 	  NULL, NULL, 0 },
 	{ "services.rotation_s", RM_UINT, AT(services_rotation_s), "30", 1, 3600, RM_RELOAD,
-	  "time that a service flow is probed while others wait", NULL, NULL, 0 },
+	  "how long a service flow is probed before one that waits takes its place", NULL, NULL, 0 },
 	{ "kubernetes.kubelet", RM_STRING, AT(kubernetes_kubelet), "", 0, 255, 0,
 	  "https://host:port of this host's kubelet, which names the pods of services by their "
 	  "UIDs; \"\": none", NULL, NULL, 0 },
@@ -172,11 +178,12 @@ const struct rm_option agent_options[] = {
 	  "file with the token of a service account that may get nodes/pods (mode 0600); \"\": "
 	  "none", NULL, NULL, 0 },
 	{ "kubernetes.interval_s", RM_UINT, AT(kubernetes_interval_s), "300", 10, 3600, 0,
-	  "time between two requests to the kubelet; an unknown pod is looked up at once", NULL, NULL, 0 },
+	  "time between two requests to the kubelet; for a process of an unknown pod, "
+	  "a request is sent within 10 s", NULL, NULL, 0 },
 	{ "counters.enabled", RM_BOOL, AT(counters_enabled), "true", 0, 0, 0,
-	  "read what these RNICs have counted, for /metrics and /v1/counters", NULL, NULL, 0 },
+	  "read the counters of these RNICs, for /metrics and /v1/counters", NULL, NULL, 0 },
 	{ "counters.interval_ms", RM_UINT, AT(counters_interval_ms), "5000", 500, 60000,
-	  RM_RELOAD, "time between two readings of an RNIC's counters; some of 32 bits wrap within a minute", NULL, NULL, 0 },
+	  RM_RELOAD, "time between two readings of an RNIC's counters; some counters of 32 bits overflow within a minute", NULL, NULL, 0 },
 	{ "counters.rest_interval_ms", RM_UINT, AT(counters_rest_interval_ms), "15000", 500,
 	  60000, RM_RELOAD, "time between two readings of the counters that no aggregator needs and that take a separate request", NULL, NULL, 0 },
 	{ "counters.optics_interval_s", RM_UINT, AT(counters_optics_interval_s), "60", 0, 3600, 0,
@@ -186,23 +193,26 @@ const struct rm_option agent_options[] = {
 	  "also read the RDMA devices in the network namespaces of pods, if `rdma system "
 	  "set netns exclusive` is set; needs CAP_SYS_ADMIN", NULL, NULL, 0 },
 	{ "counters.by_process", RM_BOOL, AT(counters_by_process), "false", 0, 0, RM_RELOAD,
-	  "also read the counters of each process's QPs, if `rdma statistic qp set link ... auto pid on` makes the NIC count per process; each reading asks the firmware", NULL,
+	  "also read the counters of each process's QPs, if `rdma statistic qp set "
+	  "link ... auto pid on` makes the NIC count per process; each reading sends "
+	  "requests to the firmware", NULL,
 	  NULL, 0 },
 	{ "limits.cpu_percent", RM_UINT, AT(limits_cpu_percent), "10", 0, 6400, RM_RELOAD,
-	  "CPU limit, of one core; an agent that stays above it probes less, at "
-	  "least a tenth; 0: no limit",
+	  "CPU limit, in percent of one core; if the agent stays above it, it sends "
+	  "fewer probes, but at least a tenth; 0: no limit",
 	  NULL, NULL, 0 },
 	{ "limits.memory_mib", RM_UINT, AT(limits_memory_mib), LIMITS_MEMORY_MIB, 0, 65536,
 	  RM_RELOAD,
-	  "limit on resident memory, plus 6 MiB for every RDMA port; above it "
-	  "the agent probes less, as with cpu_percent; 0: no limit",
+	  "limit on resident memory; 6 MiB more are allowed for every RDMA port; "
+	  "above the limit the agent sends fewer probes, as with cpu_percent; 0: no "
+	  "limit",
 	  NULL, NULL, 0 },
 	{ "pinglists.expire_days", RM_UINT, AT(pinglists_expire_days), PINGLIST_STORE_EXPIRE_DAYS, 1,
 	  PINGLIST_STORE_MAX_EXPIRE_DAYS, RM_RELOAD,
-	  "a pinglist that no aggregator has confirmed for so long is probed at "
-	  "a tenth of its rate", NULL, NULL, 0 },
+	  "if no aggregator has confirmed a pinglist for this time, its targets are "
+	  "probed at a tenth of the rate", NULL, NULL, 0 },
 	{ "batch.max_age_ms", RM_UINT, AT(batch_max_age_ms), "200", 10, 1000, 0,
-	  "a batch is sent at the latest this long after its first result", NULL, NULL, 0 },
+	  "a batch is sent at most this time after its first result", NULL, NULL, 0 },
 	{ "batch.max_results", RM_UINT, AT(batch_max_results), "512", 1, 4096, 0,
 	  "a batch is sent as soon as it holds this many results", NULL, NULL, 0 },
 	{ "queue.max_age_ms", RM_UINT, AT(queue_max_age_ms), "30000", 1000, 600000, 0,

@@ -41,31 +41,33 @@ const struct rm_option controller_options[] = {
 	{ "etcd.timeout_ms", RM_UINT, AT(etcd.timeout_ms), "2500", 100, 60000, 0,
 	  "a request to etcd without an answer after this time has failed", NULL, NULL, 0 },
 	{ "etcd.relist_s", RM_UINT, AT(etcd.relist_s), "30", 1, 3600, 0,
-	  "time between two listings of all keys, which find what a watch has "
+	  "time between two listings of all keys, which find changes that a watch has "
 	  "missed", NULL, NULL, 0 },
 	{ "etcd.compact_after_s", RM_UINT, AT(etcd.compact_after_s), "300", 0, 604800, 0,
-	  "time between two compactions of etcd's history (of the whole cluster) by the "
-	  "leader, each of all that is older than this time; 0: never, etcd's "
-	  "auto-compaction does it", NULL, NULL, 0 },
+	  "time between two compactions of etcd by the leader; each removes the "
+	  "history of the whole cluster that is older than this time; 0: never, it is "
+	  "left to etcd's auto-compaction", NULL, NULL, 0 },
 	{ "max_aggregators", RM_UINT, AT(max_aggregators), "1024", 1, 16384, 0,
 	  "limit on connections at a time", NULL, NULL, 0 },
 	{ "settle_ms", RM_UINT, AT(settle_ms), "3000", 0, 600000, 0,
-	  "after a start plans are published once the RNICs of every ToR are "
-	  "registered, or after this time: a restart must not shrink plans", NULL, NULL, 0 },
+	  "after a start, plans are published when the RNICs of every ToR are "
+	  "registered, but at the latest after this time; plans that are published "
+	  "earlier could lack RNICs", NULL, NULL, 0 },
 	{ "debounce_ms", RM_UINT, AT(debounce_ms), "200", 1, 10000, RM_RELOAD,
 	  "changes within this time are planned together", NULL, NULL, 0 },
 	{ "forget_after_days", RM_UINT, AT(forget_after_days), "7", 1, 3650, RM_RELOAD,
-	  "an RNIC that no connected aggregator has reported for so long leaves "
-	  "the plans", NULL, NULL, 0 },
+	  "an RNIC is removed from the plans if no connected aggregator has reported "
+	  "it for this time", NULL, NULL, 0 },
 	{ "probe_keys.secret_file", RM_STRING, AT(keys_secret_file), "", 0, 4095, 0,
-	  "file (mode 0600) with the secret from which all probe keys are "
-	  "derived, a line of 32 to 64 characters, and the next one, a line that ends "
-	  "in ' from TIME'; the same at all controllers of the region; a reload "
-	  "reads it again",
+	  "file (mode 0600) with the secret from which all probe keys are derived, in "
+	  "a line of 32 to 64 characters; a second line that ends in ' from TIME' has "
+	  "the next secret; all controllers of the region have the same file; a "
+	  "reload reads it again",
 	  NULL, NULL, 0 },
 	{ "probe_keys.unauthenticated", RM_BOOL, AT(keys_unauthenticated), "false", 0, 0, 0,
-	  "true: no secret; every host that reaches an RNIC can probe it and answer "
-	  "for others; for labs only; implied by plaintext", NULL, NULL, 0 },
+	  "true: probes are not authenticated, so every host that reaches an RNIC can "
+	  "probe it and answer in the name of others; for labs only; plaintext "
+	  "implies it", NULL, NULL, 0 },
 	{ "probe_keys.epoch_s", RM_UINT, AT(keys_epoch_s), "86400", 2, 2592000, 0,
 	  "time between two changes of the probe keys; the same at all "
 	  "controllers", NULL, NULL, 0 },
@@ -80,12 +82,12 @@ const struct rm_option controller_options[] = {
 	  "\"\": none", NULL, NULL, 0 },
 
 	{ "plan.tor_mesh_size", RM_UINT, AT(plan.tor_mesh_size), "10", 1, 64, RM_RELOAD,
-	  "peers that an RNIC probes in its rack at a time", NULL, NULL, 0 },
+	  "number of peers in its rack that an RNIC probes at a time", NULL, NULL, 0 },
 	{ "plan.mesh_interval_ms", RM_UINT, AT(plan.mesh_interval_ms), "100", 10, 60000, RM_RELOAD,
 	  "time between two probes to the same peer", NULL, NULL, 0 },
 	{ "plan.mesh_max_rate_per_s", RM_UINT, AT(plan.mesh_max_rate_per_s), "70", 1, 1000, RM_RELOAD,
 	  "limit on probes per second of one RNIC to all peers of its rack; the "
-	  "interval grows to keep it", NULL, NULL, 0 },
+	  "interval is lengthened to stay below it", NULL, NULL, 0 },
 	{ "plan.rotation_s", RM_UINT, AT(plan.rotation_s), "60", 5, 86400, RM_RELOAD,
 	  "time between two changes of the peers, in a rack with more RNICs than "
 	  "tor_mesh_size", NULL, NULL, 0 },
@@ -97,10 +99,11 @@ const struct rm_option controller_options[] = {
 	{ "plan.inter_tor_max_rate_per_s", RM_UINT, AT(plan.inter_tor_max_rate_per_s), "60", 1, 1000, RM_RELOAD,
 	  "limit on probes per second of one RNIC to other racks", NULL, NULL, 0 },
 	{ "plan.inter_tor_destinations", RM_UINT, AT(plan.inter_tor_destinations), "64", 1, 1024, RM_RELOAD,
-	  "limit on racks that one rack probes; of more racks an even share is "
-	  "probed", NULL, NULL, 0 },
+	  "limit on racks that one rack probes; if there are more, an even selection "
+	  "of them is probed", NULL, NULL, 0 },
 	{ "plan.assumed_paths", RM_UINT, AT(plan.assumed_paths), "4", 1, 256, RM_RELOAD,
-	  "parallel paths between ToRs of a plane whose links are not in the topology", NULL, NULL, 0 },
+	  "assumed number of parallel paths between ToRs of a plane whose links are "
+	  "not in the topology", NULL, NULL, 0 },
 	{ "plan.pair_above_ms", RM_UINT, AT(plan.pair_above_ms), "300", 20, 60000, RM_RELOAD,
 	  "targets with a longer interval are probed in pairs: the second probe "
 	  "carries the send time of the first", NULL, NULL, 0 },
@@ -112,12 +115,12 @@ const struct rm_option controller_options[] = {
 	{ "plan.witness_interval_ms", RM_UINT, AT(plan.witness_interval_ms), "100", 10, 60000, RM_RELOAD,
 	  "time between two probes to the same witness", NULL, NULL, 0 },
 	{ "plan.dscp", RM_UINT, AT(plan.dscp), "26", 0, 63, RM_RELOAD,
-	  "DSCP of three of four probes: that of RoCE traffic in this fabric", NULL, NULL, 0 },
+	  "DSCP of three of four probes; use the DSCP of RoCE traffic in this fabric", NULL, NULL, 0 },
 	{ "plan.dscp_best_effort", RM_UINT, AT(plan.dscp_best_effort), "0", 0, 63, RM_RELOAD,
 	  "DSCP of the fourth probe", NULL, NULL, 0 },
 	{ "plan.probe_timeout_ms", RM_UINT, AT(plan.probe_timeout_ms), "0", 0, 2000, RM_RELOAD,
-	  "a probe of this region with no reply after this long counts as lost (10 or more); "
-	  "0: probe.timeout_ms of each aggregator is used by its agents", NULL, NULL, 0 },
+	  "a probe of this region without a reply after this time counts as lost (at "
+	  "least 10); 0: agents use probe.timeout_ms of their aggregator", NULL, NULL, 0 },
 	{ "plan.service_level", RM_UINT, AT(plan.sl), "0", 0, WIRE_MAX_SL, RM_RELOAD,
 	  "service level in the address handles of probes over verbs", NULL, NULL, 0 },
 	{ 0 }

@@ -19,9 +19,11 @@ static const struct rm_option tor_options[] = {
 	{ "name", RM_STRING, TOR_AT(name), NULL, 1, 63, RM_REQUIRED,
 	  "name of the ToR, as agents and topology call it", NULL, NULL, 0 },
 	{ "primary", RM_BOOL, TOR_AT(primary), "true", 0, 0, 0,
-	  "true at one of the ToR's two aggregators, which is active whenever it can be; false at the other, which is standby", NULL, NULL, 0 },
+	  "true at one of the ToR's two aggregators, which is normally active; false "
+	  "at the other one, the standby", NULL, NULL, 0 },
 	{ "peer.name", RM_STRING, TOR_AT(peer_name), "", 0, 63, 0,
-	  "name of the ToR's other aggregator; \"\": there is none, and a ToR with \"primary: false\" and no peer never sends an alert", NULL, NULL, 0 },
+	  "name of the ToR's other aggregator; \"\": there is none; without a peer "
+	  "and with \"primary: false\" no alert is ever sent", NULL, NULL, 0 },
 	{ "peer.address", RM_STRING, TOR_AT(peer_address), "", 0, 262, 0,
 	  "name:port or address:port where the other aggregator listens for agents", NULL, NULL, 0 },
 	SWITCH_OPTIONS("switch.", struct aggregator_tor_config, counters),
@@ -52,20 +54,22 @@ const struct rm_option aggregator_options[] = {
 	OTHER_SWITCHES_OPTION(struct aggregator_config, switches),
 	HYPERVISORS_OPTION(struct aggregator_config, hypervisors),
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/tor-aggregator",
-	  0, 1023, 0, "folder for plans, open incidents and what the analyzer has not "
-	  "acknowledged; \"\": nothing is kept", NULL, NULL, 0 },
+	  0, 1023, 0, "folder for plans, open incidents and reports that the analyzer "
+	  "has not acknowledged; \"\": nothing is kept", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 2000, 0,
-	  "a probe with no reply after this long counts as lost; sent to the agents; used "
-	  "where the plan does not say (plan.probe_timeout_ms of the controllers)", NULL, NULL, 0 },
+	  "a probe without a reply after this time counts as lost; agents get this "
+	  "value if the plan has none (plan.probe_timeout_ms of the controllers)", NULL, NULL, 0 },
 	RM_ALERT_OPTIONS(struct aggregator_config, alerts),
 	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "an incident is resolved when its part has worked for this long", NULL, NULL, 0 },
 	OTLP_OPTIONS(struct aggregator_config, otlp),
 	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
-	  "raw results kept for drill-down, per ToR; one takes 64 bytes", NULL, NULL, 0 },
+	  "limit on the memory for raw results of one ToR, for drill-down; a result "
+	  "takes 64 bytes", NULL, NULL, 0 },
 	{ "summary.interval_s", RM_UINT, AT(row_interval_s), "10", 1,
 	  WIRE_MAX_SUMMARY_INTERVAL_S, 0,
-	  "time between two summaries of healthy rows; bad rows are sent at once; sent to the analyzers", NULL, NULL, 0 },
+	  "time between two summaries of healthy rows to the analyzers; bad rows are "
+	  "sent at once", NULL, NULL, 0 },
 	{ "summary.rnic_interval_s", RM_UINT, AT(rnic_interval_s), "60", 1, 3600, 0,
 	  "time between two summaries of single RNICs", NULL, NULL, 0 },
 	{ "spool.summary_bytes", RM_UINT, AT(spool_summary_bytes), "33554432", 1048576,
@@ -75,13 +79,13 @@ const struct rm_option aggregator_options[] = {
 	  UINT64_C(1) << 32, 0, "limit on incidents that no analyzer has acknowledged; the oldest are "
 	  "dropped first", NULL, NULL, 0 },
 	{ "agents.max", RM_UINT, AT(max_agents), "2048", 1, 65536, 0,
-	  "limit on hosts; the connections of more are refused", NULL, NULL, 0 },
+	  "limit on connected hosts; connections of further hosts are refused", NULL, NULL, 0 },
 	{ "agents.max_connections", RM_UINT, AT(max_links), "4096", 1, 65536, 0,
 	  "limit on connections at a time, of agents and of unknown peers", NULL, NULL, 0 },
 	{ "agents.max_results_per_s", RM_UINT, AT(max_results_per_s), "200000", 100, 100000000,
 	  RM_RELOAD,
-	  "limit on results per second of one agent; more are counted and not "
-	  "judged", NULL, NULL, 0 },
+	  "limit on results per second of one agent; further results are counted but "
+	  "not judged", NULL, NULL, 0 },
 	RM_LOG_LEVEL_OPTION(struct aggregator_config, log_level),
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9472", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },

@@ -25,18 +25,18 @@ struct rm_tls;
 
 #define RM_HTTP_TOKENS_OPTION(type, field)                                                 \
 	{ "http.tokens_file", RM_STRING, offsetof(type, field), "", 0, 1023, 0,            \
-	  "file with tokens of viewers who have no certificate, a line each: NAME TOKEN "  \
-	  "[REGION,...] (mode 0600); read for each request over TLS that has a token; "    \
-	  "\"\": no token is accepted", NULL, NULL, 0 }
+	  "file with the tokens of viewers who have no certificate, one NAME TOKEN " \
+	  "[REGION,...] per line (mode 0600); it is read for each request over TLS " \
+	  "that has a token; \"\": no token is accepted", NULL, NULL, 0 }
 /* clang-format on */
 
 /* clang-format off */
 #define RM_HTTP_NAMES_OPTION(type, field)                                                  \
 	{ "http.names", RM_LIST, offsetof(type, field), "[]", 0, 32, 0,                    \
-	  "host names that requests to http.listen on loopback may have, besides "         \
-	  "localhost and this host's own names, e.g. those that a proxy on this host "     \
-	  "passes on; requests with other names are refused, because a web page in a "     \
-	  "browser could send them", NULL, NULL, 0 }
+	  "further host names that requests to http.listen on loopback may contain, " \
+	  "besides localhost and this host's own names, e.g. a name that a proxy on " \
+	  "this host forwards; requests with other names are refused, because a web " \
+	  "page in a browser could send them", NULL, NULL, 0 }
 /* clang-format on */
 
 struct rm_http_places { /* each may be "": the server does not listen there */

@@ -36,15 +36,15 @@ struct rm_alert_config {
 	  NULL, NULL, 0 },                                                                 \
 	{ "alerts.webhooks", RM_LIST, offsetof(type, alerts.webhooks), NULL, 0,            \
 	  RM_ALERT_CONFIG_RECEIVERS, RM_RELOAD,                                            \
-	  "URLs that get every opening and resolution, in the format of "                  \
-	  "Alertmanager's webhooks", NULL, NULL, 0 },                                      \
+	  "URLs that get each alert when it opens and when it is resolved, in the " \
+	  "format of Alertmanager's webhooks", NULL, NULL, 0 },                                      \
 	{ "alerts.page_url", RM_STRING, offsetof(type, alerts.page_url), "", 0, 1023,      \
 	  RM_RELOAD, "base URL of an analyzer's HTTP API as a person's browser sees it, "   \
 	  "for links to incidents (generatorURL); \"\": no links", NULL, NULL, 0 },        \
 	{ "alerts.runbook_url", RM_STRING, offsetof(type, alerts.runbook_url), "", 0, 1023, \
-	  RM_RELOAD, "URL that the kind of the fault is appended to, for the annotation "   \
-	  "runbook_url, e.g. https://wiki.example/rackmesh/verdicts.md#; \"\": the "         \
-	  "text on that kind in the page at page_url",                                     \
+	  RM_RELOAD, "URL to which the kind of the fault is appended, for the " \
+	  "annotation runbook_url, e.g. https://wiki.example/rackmesh/verdicts.md#; " \
+	  "\"\": a link to the text on the kind on the page at page_url",                                     \
 	  NULL, NULL, 0 },                                                                 \
 	{ "alerts.labels", RM_LIST, offsetof(type, alerts.labels), NULL, 0,                \
 	  RM_ALERT_CONFIG_LABELS, RM_RELOAD,                                               \

@@ -45,11 +45,13 @@ const struct rm_option drift_group_options[] = {
 	{ "speed_gbps", RM_UINT, AT(speed_gbps), "0", 0, 10000, 0,
 	  "speed of the port, in Gb/s; 0: not compared", NULL, NULL, 0 },
 	{ "pfc", RM_STRING, AT(pfc), "", 0, 15, 0,
-	  "priorities that PFC is on for, such as \"3\" or \"3,4\", or none; \"\": not compared", NULL, NULL, 0 },
+	  "priorities for which PFC is on, such as \"3\" or \"3,4\", or none; \"\": "
+	  "not compared", NULL, NULL, 0 },
 	{ "firmware", RM_STRING, AT(firmware), "", 0, DRIFT_FIRMWARE_BYTES - 1, 0,
 	  "version of the firmware, or a pattern of it; \"\": not compared", NULL, NULL, 0 },
 	{ "traffic_class", RM_STRING, AT(traffic_class), "", 0, 4, 0,
-	  "traffic class that the driver gives all RoCE packets, such as \"106\", or none; \"\": not compared", NULL, NULL, 0 },
+	  "traffic class that the driver sets in all RoCE packets, such as \"106\", "
+	  "or none; \"\": not compared", NULL, NULL, 0 },
 	{ "trust", RM_ENUM, AT(trust), "any", 0, 0, 0,
 	  "what decides a packet's priority: its DSCP, or the PCP of its VLAN tag; any: not compared", trusts, NULL, 0 },
 	{ "dscp", RM_STRING, AT(dscp), "", 0, DRIFT_TEXT_BYTES - 1, 0,

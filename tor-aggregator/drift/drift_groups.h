@@ -31,8 +31,8 @@ extern const struct rm_option drift_group_options[];
 /* clang-format off */
 #define DRIFT_OPTION(type, field)                                                          \
 	{ "expected", RM_TABLE, offsetof(type, field), NULL, 0, DRIFT_MAX_GROUPS, RM_RELOAD, \
-	  "settings that RNICs are expected to have, by groups; others are shown as drift "  \
-	  "(rackmeshctl drift)", NULL, drift_group_options, sizeof(struct drift_group_config) }
+	  "expected settings of RNICs, in groups; rackmeshctl drift shows the " \
+	  "settings that differ", NULL, drift_group_options, sizeof(struct drift_group_config) }
 /* clang-format on */
 
 /* Checks the option's value. path: of the config file. -EINVAL, and *error. */

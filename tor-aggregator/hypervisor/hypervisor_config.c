@@ -16,7 +16,7 @@ const struct rm_option hypervisor_options[] = {
 	{ "name", RM_STRING, AT(name), NULL, 1, 63, RM_REQUIRED,
 	  "name of the ESXi host in metrics and answers", NULL, NULL, 0 },
 	{ "address", RM_STRING, AT(address), NULL, 1, 255, RM_REQUIRED,
-	  "its name or address as in known_hosts; without a port", NULL, NULL, 0 },
+	  "name or address of the host, as in known_hosts, without a port", NULL, NULL, 0 },
 	{ "port", RM_UINT, AT(port), "22", 1, 65535, 0,
 	  "port of its SSH server", NULL, NULL, 0 },
 	{ "user", RM_STRING, AT(user), "root", 1, 63, 0,
@@ -24,11 +24,14 @@ const struct rm_option hypervisor_options[] = {
 	{ "key", RM_STRING, AT(key), "/etc/rackmesh/hypervisors.key", 1, 1023, 0,
 	  "file with the user's private key (mode 0600), without a passphrase", NULL, NULL, 0 },
 	{ "known_hosts", RM_STRING, AT(known_hosts), "/etc/rackmesh/known_hosts", 1, 1023, 0,
-	  "file with the host's public key, as of ssh; connections to other hosts are refused", NULL, NULL, 0 },
+	  "file with the host's public key, in the format of ssh; connections to "
+	  "hosts with another key are refused", NULL, NULL, 0 },
 	{ "interval_s", RM_UINT, AT(interval_s), "60", 5, 3600, 0,
 	  "time between two readings of its counters", NULL, NULL, 0 },
 	{ "tor", RM_STRING, AT(tor), "", 0, 63, 0,
-	  "ToR of its rack, one of tors: its NICs are judged with the RNICs of that rack; \"\": the only ToR; with several ToRs, none", NULL, NULL, 0 },
+	  "ToR of the host's rack, one of tors: the host's NICs are judged with the "
+	  "RNICs of that rack; \"\": the only ToR, or no rack if there are several "
+	  "ToRs", NULL, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */

@@ -24,8 +24,9 @@ struct otlp_config {
 /* clang-format off */
 #define OTLP_OPTIONS(type, otlp)                                                           \
 	{ "otlp.url", RM_STRING, offsetof(type, otlp.url), "", 0, 1023, 0,                 \
-	  "base URL of an OpenTelemetry collector that accepts OTLP over HTTP as JSON, e.g. " \
-	  "http://192.0.2.30:4318, to whose /v1/metrics the measurements are sent; \"\": none", \
+	  "base URL of an OpenTelemetry collector that accepts OTLP over HTTP as " \
+	  "JSON, e.g. http://192.0.2.30:4318; the measurements are sent to " \
+	  "/v1/metrics below it; \"\": none", \
 	  NULL, NULL, 0 },                                                                 \
 	{ "otlp.interval_s", RM_UINT, offsetof(type, otlp.interval_s), "60", 1, 3600, 0,   \
 	  "time between two messages", NULL, NULL, 0 },                                    \

@@ -26,9 +26,9 @@ const struct rm_enum_name switch_roles[] = {
 /* clang-format off */
 const struct rm_option other_switch_options[] = {
 	{ "name", RM_STRING, AT(name), NULL, 1, 63, RM_REQUIRED,
-	  "name of the switch, as metrics and answers call it", NULL, NULL, 0 },
+	  "name of the switch in metrics and answers", NULL, NULL, 0 },
 	{ "role", RM_ENUM, AT(role), "spine", 0, 0, 0,
-	  "what it is; tor: the ToR of another aggregator", switch_roles, NULL, 0 },
+	  "role of the switch; tor: it is the ToR of another aggregator", switch_roles, NULL, 0 },
 	SWITCH_OPTIONS("", struct other_switch_config, reading),
 	{ 0 }
 };

@@ -38,8 +38,8 @@ extern const struct rm_option other_switch_options[];
 /* prefix: "switch." in tors[], "" in switches[] */
 #define SWITCH_OPTIONS(prefix, type, field)                                                \
 	{ prefix "kind", RM_ENUM, offsetof(type, field.kind), "none", 0, 0, 0,             \
-	  "from where the switch's counters are read; sonic: the Redis of SONiC; nexus: "  \
-	  "the NX-API of a Cisco Nexus (https); none: they are not read",                  \
+	  "how the switch's counters are read. sonic: from the Redis of SONiC; " \
+	  "nexus: from the NX-API of a Cisco Nexus (https); none: they are not read",                  \
 	  switch_kinds, NULL, 0 },                                                         \
 	{ prefix "address", RM_STRING, offsetof(type, field.address), "", 0, 262, 0,       \
 	  "name:port or address:port of the switch's Redis or NX-API", NULL, NULL, 0 },    \
@@ -67,8 +67,9 @@ extern const struct rm_option other_switch_options[];
 	  NULL, NULL, 0 }
 #define OTHER_SWITCHES_OPTION(type, field)                                                 \
 	{ "switches", RM_TABLE, offsetof(type, field), NULL, 0, SWITCH_MAX_OTHERS, 0,      \
-	  "switches whose counters are read besides those of its ToRs: spines, and ToRs "  \
-	  "of other aggregators that a pause storm may cross (docs/counters.md)", NULL,    \
+	  "further switches whose counters are read, besides those of its ToRs: " \
+	  "spines, and ToRs of other aggregators that a pause storm may cross " \
+	  "(docs/counters.md)", NULL,    \
 	  other_switch_options, sizeof(struct other_switch_config) }
 /* clang-format on */
 
