@@ -145,8 +145,7 @@ brake_stored(const struct store_brake *brake, void *arg)
 	aggregators_brake(controller->aggregators, brake);
 }
 
-/* ---- traced parts -----------------------------------------------------------------
- */
+/* ---- traced parts ---- */
 
 static void
 traced_stored(const struct traced_link *link, void *arg)
@@ -181,8 +180,7 @@ controller_learn_paths(const struct wire_traced *traced, void *arg)
 	traced_age(controller->traced, now, drop_traced, controller);
 }
 
-/* ---- registrations -----------------------------------------------------------------
- */
+/* ---- registrations ---- */
 
 void
 controller_put_rnic(const struct registry_rnic *rnic, void *arg)

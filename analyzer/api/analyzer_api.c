@@ -268,8 +268,7 @@ get_rack_list(struct rm_http_request *request, void *arg)
 	free(racks);
 }
 
-/* ---- aggregators, SLA -------------------------------------------------------------
- */
+/* ---- aggregators, SLA ---- */
 
 static json_t *
 session_json(const struct intake_info *session, rm_mono_t now)

@@ -700,7 +700,7 @@ incident_table_end_quiet(struct incident_table *table,
 	return ended;
 }
 
-/* ---- life ---------------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 int
 incident_table_new(struct incident_table **ret)

@@ -399,7 +399,7 @@ region_rack_is_seen(struct region *region, const char *tor, bool seen, rm_mono_t
 	localise_rack_is_seen(region->localise, tor, seen);
 }
 
-/* ---- life ---- */
+/* ---- creation and end ---- */
 
 /* True: the part has failed again since. Both incidents have equal labels, so they
  * share one alert. */

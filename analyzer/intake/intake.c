@@ -175,7 +175,7 @@ intake_peer_get(struct intake *intake, const char *region, const char *name)
 	return peer;
 }
 
-/* ---- sessions come and go -------------------------------------------------------- */
+/* ---- begin and end of sessions ---- */
 
 static void
 on_accept(void *arg, const struct rm_address *peer, void *owner)
@@ -323,7 +323,7 @@ intake_counts(const struct intake *intake)
 	return &intake->counts;
 }
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- creation and end ---- */
 
 int
 intake_new(struct rm_loop *loop, const struct intake_options *options,

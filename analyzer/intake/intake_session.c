@@ -351,8 +351,7 @@ session_on_message(struct intake_session *session, const struct intake_message *
 	return r;
 }
 
-/* ---- holding ----------------------------------------------------------------------
- */
+/* ---- messages that wait ---- */
 
 /* Keeps a copy of the message that could not be stored. Until it is stored, the session
  * is not read. */

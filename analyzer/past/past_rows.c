@@ -99,7 +99,7 @@ past_rows_no_strings(struct past_rows *rows)
 	rows->no_strings = true;
 }
 
-/* ---- merged ---------------------------------------------------------------------- */
+/* ---- merging rows ---- */
 
 static int
 seen_grow(struct seen *seen)

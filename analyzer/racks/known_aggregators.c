@@ -194,7 +194,7 @@ known_keep(struct known *known, rm_wall_t now, int64_t forget_ns)
 	known->is_dirty = false;
 }
 
-/* ---- life ----------------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 size_t
 known_count(const struct known *known)

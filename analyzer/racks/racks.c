@@ -485,7 +485,7 @@ racks_counts(const struct racks *racks)
 	return &racks->counts;
 }
 
-/* ---- life ----------------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 int
 racks_new(const struct racks_options *options, struct racks **ret)

@@ -532,7 +532,7 @@ mirror_watch(void *arg)
 		mirror->view.counts.watches++;
 }
 
-/* ---- the timers, and life ---- */
+/* ---- timers, creation and end ---- */
 
 int
 rm_etcd_mirror_new(struct rm_loop *loop, struct rm_etcd *etcd,

@@ -69,7 +69,7 @@ alert_key(const struct rm_part *part, char key[ALERT_KEY_BYTES])
 	    part->name, part->place);
 }
 
-/* ---- life ---------------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 static struct firing *
 find(const struct rm_alerts *alerts, const char *key)

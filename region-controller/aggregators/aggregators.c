@@ -20,7 +20,7 @@
 #define SWEEP_NS RM_NS_PER_S
 #define PING_NS (500 * RM_NS_PER_MS)
 
-/* ---- sessions come and go -------------------------------------------------------- */
+/* ---- begin and end of sessions ---- */
 
 static void
 on_accept(void *arg, const struct rm_address *peer, void *owner)
@@ -144,7 +144,7 @@ aggregators_deliver_soon(struct aggregators *aggregators)
 	rm_timer_after(aggregators->deliver, 0);
 }
 
-/* ---- life ----------------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 int
 aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,

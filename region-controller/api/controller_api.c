@@ -121,8 +121,7 @@ get_rnics(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-/* ---- RNICs and hosts that are in no plan
- * --------------------------------------------- */
+/* ---- RNICs and hosts that are in no plan ---- */
 
 static void
 set_reason(json_t *object, enum registry_refusal refusal)
@@ -215,8 +214,7 @@ get_refused(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-/* ---- topology, plans, aggregators --------------------------------------------------
- */
+/* ---- topology, plans, aggregators ---- */
 
 static void
 get_topology(struct rm_http_request *request, void *arg)

@@ -142,8 +142,7 @@ post_import(struct rm_http_request *request, void *arg)
 		    error.text);
 }
 
-/* ---- the brake --------------------------------------------------------------------
- */
+/* ---- the brake ---- */
 
 static void
 get_brake(struct rm_http_request *request, void *arg)
@@ -256,8 +255,7 @@ get_resolve(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-/* ---- drill-down ---------------------------------------------------------------------
- */
+/* ---- drill-down ---- */
 
 static bool
 is_called(const struct registry_rnic *rnic, const char *name)

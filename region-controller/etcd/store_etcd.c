@@ -551,7 +551,7 @@ etcd_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 		ret->leader = "";
 }
 
-/* ---- life ---------------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 static int
 start_compact(struct store_etcd *etcd)

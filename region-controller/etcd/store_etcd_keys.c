@@ -39,8 +39,7 @@ dump(json_t *object, char **text)
 	return 0;
 }
 
-/* ---- registrations ----------------------------------------------------------------
- */
+/* ---- registrations ---- */
 
 static json_t *
 object_of_rnic(const struct wire_rnic *rnic)
@@ -104,8 +103,7 @@ store_rnic_hash(const struct store_rnic *rnic, uint64_t *hash)
 	return 0;
 }
 
-/* ---- the brake --------------------------------------------------------------------
- */
+/* ---- the brake ---- */
 
 int
 store_brake_write(const struct store_brake *brake, uint64_t base, char **text)
@@ -149,8 +147,7 @@ store_brake_read(const char *text, size_t len, uint64_t revision, json_t **objec
 	return 0;
 }
 
-/* ---- the leader --------------------------------------------------------------------
- */
+/* ---- the leader ---- */
 
 int
 store_leader_write(const char *name, const char *keys, char **text)
@@ -181,8 +178,7 @@ store_leader_read(const char *text, size_t len, struct store_leader *ret)
 	json_decref(object);
 }
 
-/* ---- controllers that run ----------------------------------------------------------
- */
+/* ---- controllers that run ---- */
 
 int
 store_controller_write(const char *software, char **text)

@@ -161,8 +161,7 @@ store_inbox_synced(struct store_inbox *inbox, int64_t revision, uint64_t restart
 	inbox->is_open = false;
 }
 
-/* ---- life -------------------------------------------------------------------------
- */
+/* ---- creation and end ---- */
 
 int
 store_inbox_new(struct rm_loop *loop, const struct store_inbox_callbacks *callbacks,

@@ -205,8 +205,7 @@ store_writes_put_plan(
 	return put(writes, key, &value);
 }
 
-/* ---- transactions ------------------------------------------------------------------
- */
+/* ---- transactions ---- */
 
 /* False: the write is left out of the batch. */
 static bool
@@ -392,8 +391,7 @@ on_answer(const struct rm_etcd_answer *answer, void *arg)
 		arm(writes, pause);
 }
 
-/* ---- life -------------------------------------------------------------------------
- */
+/* ---- creation and end ---- */
 
 void
 store_writes_drop(struct store_writes *writes)

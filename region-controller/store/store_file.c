@@ -92,8 +92,7 @@ file_import(struct store *store, const char *text, size_t len,
 	    file_of(store)->path);
 }
 
-/* ---- plans, brake, leadership -------------------------------------------------------
- */
+/* ---- plans, brake, leadership ---- */
 
 static uint64_t
 version_above(uint64_t above)
@@ -191,7 +190,7 @@ file_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 	};
 }
 
-/* ---- life ----------------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 static int
 file_start(struct store *store, const struct store_callbacks *callbacks)

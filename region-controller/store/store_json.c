@@ -172,8 +172,7 @@ store_json_of_wall(rm_wall_t wall)
 	return json_string(text);
 }
 
-/* ---- an RNIC ----------------------------------------------------------------------
- */
+/* ---- an RNIC ---- */
 
 static void
 read_id(struct store_json *in, const json_t *object, struct wire_rnic_id *ret)

@@ -170,8 +170,7 @@ measure_whole(struct bench *bench, struct costs *best)
 	return 0;
 }
 
-/* ---- each stage alone
- * --------------------------------------------------------------- */
+/* ---- each stage alone ---- */
 
 static int
 measure_messages(struct bench *bench, struct costs *best)

@@ -22,8 +22,7 @@
 
 #define MAX_ARGUMENTS 6
 
-/* ---- libcurl ----------------------------------------------------------------------
- */
+/* ---- libcurl ---- */
 
 static struct {
 	struct fuzz_bytes answers;
@@ -106,8 +105,7 @@ curl_easy_cleanup(CURL *curl)
 {
 }
 
-/* ---- replaces main's
- * -------------------------------------------------------------- */
+/* ---- replaces main's ---- */
 
 int
 ctl_usage(const char *format, ...)
@@ -115,8 +113,7 @@ ctl_usage(const char *format, ...)
 	return CTL_USAGE;
 }
 
-/* ---- commands ---------------------------------------------------------------------
- */
+/* ---- commands ---- */
 
 static const struct {
 	int (*run)(const struct ctl *ctl);

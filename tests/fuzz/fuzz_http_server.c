@@ -33,8 +33,7 @@ static struct rm_http_server *server;
 static struct rm_metrics *metrics;
 static uint64_t token; /* of the last request that is answered later */
 
-/* ---- the daemon --------------------------------------------------------------------
- */
+/* ---- the daemon ---- */
 
 static void
 look_at(struct rm_http_request *request)
@@ -135,8 +134,7 @@ start(void)
 	atexit(leave);
 }
 
-/* ---- the client
- * ---------------------------------------------------------------------- */
+/* ---- the client ---- */
 
 static size_t
 add(char *text, size_t at, const char *fragment, size_t len)

@@ -121,8 +121,7 @@ check(const struct world *world)
 	}
 }
 
-/* ---- messages of the aggregator
- * ----------------------------------------------------- */
+/* ---- messages of the aggregator ---- */
 
 static void
 send_bytes(const uint8_t *data, size_t len)
@@ -243,8 +242,7 @@ step(struct world *world, uint8_t what, const uint8_t *data, size_t len)
 	}
 }
 
-/* ---- the run
- * ---------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static void
 begin(struct world *world)

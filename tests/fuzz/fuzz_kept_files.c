@@ -104,8 +104,7 @@ brake_run(struct run *run, uint8_t how)
 	brake_file_free(file);
 }
 
-/* ---- the keys ----------------------------------------------------------------------
- */
+/* ---- the keys ---- */
 
 /* Writes a valid header, since a fuzzer cannot guess a checksum. */
 static void

@@ -54,8 +54,7 @@ choose(const struct wire_target *wire, void *arg)
 	return *(const uint8_t *)arg;
 }
 
-/* ---- events ------------------------------------------------------------------------
- */
+/* ---- events ---- */
 
 static void
 set_port_errors(struct run *run)

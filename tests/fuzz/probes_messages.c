@@ -10,8 +10,7 @@
 #include "tests/support/arrivals.h"
 #include "tests/support/wire_make.h"
 
-/* ---- messages to both
- * ---------------------------------------------------------------- */
+/* ---- messages to both ---- */
 
 static void
 responder_key(uint32_t epoch, uint8_t key[PROBE_KEY_BYTES])

@@ -109,8 +109,7 @@ fake_find_mr(const struct ibv_sge *sge)
 	return NULL;
 }
 
-/* ---- devices ------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 static struct fake_context *
 fake(struct ibv_context *context)
@@ -209,8 +208,7 @@ fake_query_clock(struct ibv_context *context, uint64_t *cycles)
 	return 0;
 }
 
-/* ---- domains, memory, handles -------------------------------------------------------
- */
+/* ---- domains, memory, handles ---- */
 
 static int
 fake_alloc_pd(struct ibv_context *context, struct ibv_pd **ret)

@@ -96,8 +96,7 @@ fake_ack_events(struct ibv_cq *base, unsigned count)
 	cq->unacknowledged -= count;
 }
 
-/* ---- completion queues ------------------------------------------------------------
- */
+/* ---- completion queues ---- */
 
 static struct fake_cq *
 cq_new(struct ibv_context *base, struct ibv_comp_channel *channel)
@@ -203,8 +202,7 @@ fake_poll(struct ibv_cq *base, int max, struct ibv_wc *wcs)
 	return n;
 }
 
-/* ---- with stamps --------------------------------------------------------------------
- */
+/* ---- with stamps ---- */
 
 static int
 ex_next(struct ibv_cq_ex *ex)
@@ -313,8 +311,7 @@ fake_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *optio
 	return 0;
 }
 
-/* ---- async events ------------------------------------------------------------------
- */
+/* ---- async events ---- */
 
 static void
 context_report(struct fake_context *context, const struct ibv_async_event *event)

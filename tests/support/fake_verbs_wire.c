@@ -287,8 +287,7 @@ fake_verbs_release(struct fake_device *device)
 		}
 }
 
-/* ---- QPs
- * ------------------------------------------------------------------------------ */
+/* ---- QPs ---- */
 
 int
 fake_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *options, struct ibv_qp **ret)

@@ -437,7 +437,7 @@ indicator_read(const struct evidence *evidence, enum indicator indicator, double
 	return status;
 }
 
-/* ---- telling it ---- */
+/* ---- text of an indicator ---- */
 
 static void
 append(char out[INDICATOR_TEXT], const char *text)

@@ -8,7 +8,7 @@
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/suspect/port_flaps.h"
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 static json_int_t
 at_wall(rm_mono_t at, rm_mono_t now, rm_wall_t wall)

@@ -107,8 +107,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* ---- the aggregator ----------------------------------------------------------------
- */
+/* ---- the aggregator ---- */
 
 static inline void
 send_bytes(struct fixture_agg *agg, int r, const struct wire_bytes *bytes)
@@ -284,8 +283,7 @@ send_incident(
 	send_bytes(agg, wire_write_incident(agg->writer, &incident, &bytes), &bytes);
 }
 
-/* ---- HTTP -------------------------------------------------------------------------
- */
+/* ---- HTTP ---- */
 
 struct answer {
 	bool done;

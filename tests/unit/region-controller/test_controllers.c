@@ -98,8 +98,7 @@ teardown_pair(void **state)
 	return teardown(state);
 }
 
-/* ---- HTTP -------------------------------------------------------------------------
- */
+/* ---- HTTP ---- */
 
 struct answer {
 	bool done;
@@ -194,8 +193,7 @@ dial(struct pair *p, size_t i)
 	agg_hello(&p->f, &p->f.agg);
 }
 
-/* ---- tests ------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void
 versions_are_revisions_of_the_keys(void **state)

@@ -52,8 +52,7 @@ quiet(enum rm_log_level level, const char *line, void *arg)
 {
 }
 
-/* ---- the modules that the intake calls --------------------------------------------
- */
+/* ---- the modules that the intake calls ---- */
 
 static const char *
 on_hello(const struct intake_info *session, void *arg)
@@ -201,8 +200,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* ---- the aggregator ----------------------------------------------------------------
- */
+/* ---- the aggregator ---- */
 
 static inline int
 agg_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)

@@ -175,8 +175,7 @@ a_prober_without_a_key_is_refused(void **state)
 	key_ring_free(ring);
 }
 
-/* ---- a reflector that forges replies
- * ---------------------------------------------- */
+/* ---- a reflector that forges replies ---- */
 
 struct forger {
 	struct port *port;

@@ -196,8 +196,7 @@ expect_below(const struct onlooker *o, uint64_t packets_per_s, uint64_t bytes_pe
 	assert_true(bytes * RATE_LIMIT_WINDOWS_PER_RATE <= bytes_per_s);
 }
 
-/* ---- the plan ---------------------------------------------------------------------
- */
+/* ---- the plan ---- */
 
 /* Every fourth target is valid; the others have forbidden addresses, rates or sizes. */
 static struct wire_target *

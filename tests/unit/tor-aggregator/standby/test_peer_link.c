@@ -64,8 +64,7 @@ on_incident(size_t other, const struct wire_incident *incident, void *arg)
 	side->incidents++;
 }
 
-/* ---- b's server, in place of agent_server -----------------------------------------
- */
+/* ---- b's server, in place of agent_server ---- */
 
 static int
 accepted_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)

@@ -207,8 +207,7 @@ bursts_are_no_steady_loss(void **state)
 	}
 }
 
-/* ---- losses too small for a window of five seconds --------------------------------
- */
+/* ---- losses too small for a window of five seconds ---- */
 
 #define QUIET_LOSS 1e-4
 
