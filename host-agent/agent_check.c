@@ -27,7 +27,8 @@ agent_claim(const struct agent_config *config)
 	};
 }
 
-/* Without it no RNIC is found. */
+/* Checks that the network namespace of the config exists: otherwise no RNIC is
+ * found. */
 static void
 check_netns(struct rm_check *check, const struct agent_config *config)
 {
@@ -44,7 +45,8 @@ check_netns(struct rm_check *check, const struct agent_config *config)
 		    path, strerror(errno));
 }
 
-/* No finding here is an error: the agent waits for devices that do not exist yet. */
+/* Gives warnings only, no errors: the agent waits for a device that does not
+ * exist yet. */
 static void
 check_device(struct rm_check *check, const struct agent_config *config, size_t i)
 {

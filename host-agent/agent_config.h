@@ -40,16 +40,16 @@ struct agent_rnic_config {
 	char *device;
 	int transport; /* enum rnic_transport */
 	char *tor;     /* the only ToR of the RNIC; NULL: see tors */
-	/* char *: all ToRs of the RNIC; empty: see tor. Both empty: LLDP or controllers
-	 * name the ToRs */
+	/* char *: all ToRs of the RNIC; empty: see tor. If tor is not set either, LLDP
+	 * or the controllers name the ToRs */
 	struct rm_list tors;
 	char *address; /* NULL: all addresses of the device */
 	uint64_t udp_port;
 	uint64_t port;      /* number of the RDMA device's port, from 1 */
 	uint64_t gid_index; /* AGENT_GID_CHOSEN: by address */
 
-	/* For a pattern in device: the following select among all devices that match
-	 * it. */
+	/* The following are used if device is a pattern: they select among the devices
+	 * that match it. */
 	char *driver, *netdev; /* patterns; NULL: any */
 	struct rm_list except; /* char *, patterns of devices and network devices */
 };

@@ -105,7 +105,7 @@ agent_serve_http(struct host_agent *agent)
 /* The longest time that the end of the agent waits for running calls of verbs. */
 #define VERBS_STOP_NS (2 * RM_NS_PER_S)
 
-/* ---- from outside ---- */
+/* ---- options, and a new config ---- */
 
 struct prober_options
 agent_prober_options(struct host_agent *agent)
@@ -163,7 +163,7 @@ host_agent_reload(void *arg)
 	agent_tune_probers(agent);
 }
 
-/* ---- birth ---- */
+/* ---- creation ---- */
 
 static int
 agent_add_rnics(struct host_agent *agent)
@@ -259,8 +259,9 @@ agent_build(struct host_agent *agent)
 	const struct rm_identity_claim claim = agent_claim(config);
 	int r;
 
-	/* Only the folder itself is created: its parents belong to the package. A full
-	 * disk is no reason not to start. */
+	/* Only the folder itself is created: the package creates its parents.
+	 * If that fails, for example because the disk is full, the agent starts
+	 * all the same. */
 	if (config->state_folder[0] != 0 && mkdir(config->state_folder, 0755) < 0 &&
 	    errno != EEXIST)
 		rm_log_warn(-errno, "%s: cannot keep pinglists", config->state_folder);
@@ -405,8 +406,8 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->report);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
-	/* Before the modules below are freed: the worker's jobs use them when they
-	 * end. */
+	/* The worker is freed before the modules below, because its jobs use them when
+	 * they end. */
 	rm_worker_free(agent->worker);
 	agent_finder_free(agent->finder);
 	agent_services_free(agent->services);

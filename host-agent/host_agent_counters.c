@@ -43,7 +43,7 @@ struct agent_counters {
 	/* no CAP_NET_ADMIN for optical modules, and that was logged */
 	bool optics_refused;
 	struct {
-		/* a worker of its own, because a driver may hang */
+		/* this module has a worker of its own, because a driver may hang */
 		struct rm_worker *worker;
 		/* refused: no right to enter namespaces, and that was logged */
 		bool busy, refused;
@@ -261,8 +261,9 @@ read_optics(struct agent_counters *own, rm_mono_t now)
 	counters_read_optics(own->counters);
 }
 
-/* A reading of all values may come half an interval early, but not late, since its
- * interval need not be a multiple of the tick. */
+/* True: the next reading is to include all values. Their interval need not be a
+ * multiple of interval_ns, the time between two readings: so the reading nearest
+ * to the due time includes them. */
 static bool
 is_rest_due(struct agent_counters *own, int64_t interval_ns, rm_mono_t now)
 {
@@ -348,7 +349,8 @@ on_turn(void *arg)
 	const rm_mono_t now = rm_mono_now();
 	size_t count = 0;
 
-	/* reports readings that took long, before new readings replace them */
+	/* first reports readings that took long, because new readings would replace
+	 * them */
 	on_report(own);
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);

@@ -278,7 +278,7 @@ agent_on_pinglist(
 	if (r < 0)
 		rm_log_warn(r, "%s: pinglist refused",
 		    aggregator_link_address(aggregator_link));
-	else /* the peer has a plan, and perhaps had no service flows before */
+	else /* the peer has a plan now, and perhaps no service flows yet */
 		tracer_report_all(tracer_io_tracer(agent->io),
 		    (unsigned)agent_aggregator_index(agent, aggregator_link));
 	/* A ToR of another host, or missing memory, is no fault of the link. */
@@ -403,7 +403,8 @@ agent_admit(struct host_agent *agent, struct rnic *rnic)
 	}
 }
 
-/* Follows the config alone, whatever the last certificate of the peer allowed. */
+/* True: by the config alone, this aggregator serves a ToR of the RNIC; the last
+ * certificate of the peer does not count. */
 static bool
 agent_is_for(const struct host_agent *agent, size_t aggregator, const struct rnic *rnic)
 {

@@ -255,7 +255,8 @@ note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
 	bool moved;
 	int r;
 
-	/* A source that names no ToR changes nothing: its last answer stays. */
+	/* A source that names no ToR now changes nothing: the ToRs that it named last
+	 * stay. */
 	if (set.count == 0)
 		return;
 	moved = rnic_report_tors(rnic, TOR_LLDP, &set, now);
@@ -294,7 +295,7 @@ is_of(const struct rnic_found *found, const struct rnic *rnic)
 	return strcmp(facts->netdev, found->netdev) == 0 && found->netdev[0] != '\0';
 }
 
-/* A network device whose RDMA port became an RNIC earlier in this search. */
+/* True: the RDMA port of this network device became an RNIC earlier in this search. */
 static bool
 is_behind_taken(const struct agent_finder *finder, const struct rnic_found *found)
 {

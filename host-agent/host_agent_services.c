@@ -78,8 +78,8 @@ struct agent_services {
 /* ---- Blocking calls: names of processes, lists of QPs. Run on the worker, one of
  * each at a time ---- */
 
-/* To make a list, the kernel asks the firmware about every QP: so lists are rare while
- * events come. */
+/* To make a list of QPs, the kernel asks the firmware about every QP. So lists are
+ * requested seldom while events come. */
 #define LIST_WITH_EVENTS_NS (600 * RM_NS_PER_S)
 #define LIST_WITHOUT_EVENTS_NS (60 * RM_NS_PER_S)
 #define LIST_APART_NS (5 * RM_NS_PER_S)
@@ -311,7 +311,7 @@ agent_services_add_peers(
 
 /* ---- reports ---- */
 
-/* The flow belongs to an RNIC that this aggregator serves. */
+/* True: this aggregator serves the RNIC src. */
 static bool
 is_served(const struct host_agent *agent, size_t aggregator, struct wire_rnic_id src)
 {
@@ -441,8 +441,8 @@ on_event(const struct qp_event *event, void *arg)
 		agent_services_turn_soon(own);
 }
 
-/* When events begin to come, the older QPs have to be listed; when tracing has failed,
- * all QPs. */
+/* Requests a list of QPs: when events begin to come, it shows the older QPs; when
+ * tracing has failed, it shows all. */
 static void
 on_state(void *arg)
 {
@@ -496,7 +496,8 @@ ask_all(struct agent_services *own, rm_mono_t now)
 	for (size_t i = 0; i < own->agent->aggregator_link_count; i++)
 		anybody |= aggregator_link_has_session(own->agent->aggregator_links[i]);
 	if (!anybody)
-		/* nothing can be sent now: to ask would only postpone the requests */
+		/* nothing can be sent now, and services_asks would postpone the
+		 * requests */
 		return;
 	count = services_asks(own->services, now, asks, ASKS_PER_TURN);
 	for (size_t i = 0; i < count; i++)
@@ -581,7 +582,7 @@ ports_of(const struct rnic *rnic, uint16_t ret[SERVICES_MAX_PORTS])
 	for (; count < facts.flow_count && count < SERVICES_MAX_PORTS; count++)
 		ret[count] = port_flow(port, (uint16_t)(FIRST_PORT + count));
 	if (port_flows(port) == PORT_FLOWS_UNKNOWN)
-		/* the driver uses one port that is not known: this value stands for
+		/* the driver uses one port, which is not known: this value stands for
 		 * it */
 		ret[0] = FIRST_PORT;
 	return count;
@@ -696,7 +697,7 @@ ask_kubelet(struct agent_services *own)
 	return r;
 }
 
-/* ---- life ---- */
+/* ---- creation and end ---- */
 
 void
 agent_services_tune(struct agent_services *own)

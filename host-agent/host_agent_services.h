@@ -31,7 +31,7 @@ struct agent_services_counts {
 };
 
 int agent_services_new(struct host_agent *agent, struct agent_services **ret);
-/* The end has two steps: stop before the worker is freed, free after it. */
+/* Call stop before the worker is freed, and free after it. */
 void agent_services_stop(struct agent_services *own);
 void agent_services_free(struct agent_services *own);
 void agent_services_tune(struct agent_services *own); /* applies a changed config */
@@ -46,8 +46,8 @@ void agent_services_result(
 /* Sends all service flows to this aggregator: its session is new, so it has none. */
 void agent_services_report_all(struct agent_services *own, size_t aggregator);
 
-/* Appends the targets of services to the first count targets of sum, in place of any
- * that follow these. sum borrows them until the next call. -ENOMEM. */
+/* Keeps the first count targets of sum, and replaces those after them by the targets
+ * of services. sum borrows the new ones until the next call. -ENOMEM. */
 int agent_services_add_probes(struct agent_services *own, const struct rnic *rnic,
     struct pinglist_sum *sum, size_t count);
 int agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,

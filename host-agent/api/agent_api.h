@@ -1,14 +1,15 @@
 /*
  * agent_api - the HTTP API of the daemon: its state, and pausing it.
  *
- *   GET /v1/rnics each RNIC: id, addresses, state, counters GET /v1/pinglist each ToR's
- *   pinglist: version, size of the roster, targets,
- *                         ?offset= and ?limit= (1000) of them
- *   GET /v1/aggregators each aggregator: session, batches by outcome GET /v1/paths the
- *   path of each flow that leaves the rack; ?offset=, ?limit= GET /v1/counters what
- *   each RNIC has counted GET /v1/services whose flows use the RNICs of this host;
- *   ?offset=, ?limit= POST /v1/pause, /v1/resume Unix socket only; {"paused": true |
- *   false}
+ *   GET  /v1/rnics        each RNIC: id, addresses, state, counters
+ *   GET  /v1/pinglist     each ToR's pinglist: version, size of the roster, targets
+ *                         (?offset=, ?limit=, at most 1000)
+ *   GET  /v1/aggregators  each aggregator: session, number of batches by outcome
+ *   GET  /v1/paths        the path of each flow that leaves the rack; ?offset=, ?limit=
+ *   GET  /v1/counters     the hardware counters of each RNIC
+ *   GET  /v1/services     services whose flows use this host's RNICs; ?offset=, ?limit=
+ *   POST /v1/pause        stops probing (RM_HTTP_CHANGE)
+ *   POST /v1/resume       continues probing (RM_HTTP_CHANGE)
  *
  * /metrics, /healthz and /readyz come from rackmesh/http. Ready: there is a pinglist
  * and an aggregator is connected.

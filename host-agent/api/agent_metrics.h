@@ -1,10 +1,10 @@
 /*
- * agent_metrics - names for this daemon's counters: rackmesh_agent_*.
+ * agent_metrics - this daemon's metrics, rackmesh_agent_*.
  *
- * Sums that hold at any moment: probes_sent = sum of results without send_failed, plus
- * those in flight; per aggregator made = acked + dropped + waiting + unconfirmed, in
- * batches and in results. Packets on the wire = probes_sent + replies_sent +
- * trace_packets - trace_packets_failed.
+ * These equations hold at any moment: probes_sent = sum of results without
+ * send_failed, plus probes in flight; for each aggregator made = acked + dropped +
+ * waiting + unconfirmed, in batches and in results. Packets on the wire = probes_sent
+ * + replies_sent + trace_packets - trace_packets_failed.
  */
 #ifndef HOST_AGENT_API_AGENT_METRICS_H
 #define HOST_AGENT_API_AGENT_METRICS_H
@@ -38,8 +38,8 @@ struct agent_counts { /* of the daemon as a whole */
 };
 
 /* In each function the first pointer after metrics is borrowed, and is the owner for
- * rm_metrics_forget. The rnic must be up. -EEXIST, -ENOMEM: metrics registered before
- * the error stay. */
+ * rm_metrics_forget. The rnic must be up. -EEXIST, -ENOMEM: metrics that were
+ * registered before the error stay. */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
 /* State of the RNIC: registered for the rnic's whole life, up or not. */
 int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);

@@ -266,8 +266,8 @@ read_mismatch(const void *arg)
 int
 agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic)
 {
-	/* another owner than the counters have, which are forgotten when the RNIC
-	 * closes */
+	/* These gauges stay when the RNIC closes and its counters are forgotten: so
+	 * they have another owner than the counters. */
 	const void *owner = rnic_device(rnic);
 	char label[GROUP_LABEL];
 	int r;

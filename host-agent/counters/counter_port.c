@@ -174,7 +174,7 @@ find(struct counter_port *port, const struct counter_name *name, uint8_t *origin
 	}
 }
 
-/* Uses the first alternative of which any name exists. */
+/* Uses the first alternative in which at least one name exists. */
 static bool
 bind_source(struct counter_port *port, const char *text, unsigned index, bool any,
     struct bound *bound)
@@ -247,7 +247,7 @@ is_judged(const struct counter_row *row)
 	return false;
 }
 
-/* An origin none of whose values aggregators judge is read seldom. */
+/* If aggregators judge no value of an origin, the origin is read seldom. */
 static void
 choose_paces(struct counter_port *port)
 {
@@ -414,7 +414,8 @@ read_fec(const struct counter_port *port)
 	return 0;
 }
 
-/* The result changes when the device is created again, or gets other firmware. */
+/* Returns a hash that changes when the device is created again, or gets other
+ * firmware. */
 static uint64_t
 read_identity(const struct counter_port *port)
 {

@@ -10,9 +10,10 @@
 #include "host-agent/kernel/counter_kernel.h"
 #include "host-agent/verbs/priority_pool.h"
 
-/* A module that took longer than this may hang the next time, or its bus may. */
+/* If reading a module took longer than this, the module or its bus may hang the next
+ * time. */
 #define OPTICS_SLOW_NS (5 * RM_NS_PER_S)
-#define OPTICS_LANES 4 /* threads: two may hang, and the third one continues */
+#define OPTICS_LANES 4 /* threads that read modules; slow modules share one of them */
 /* A module that has not answered in this many turns has no valid values any more. */
 #define OPTICS_MISSED 3
 

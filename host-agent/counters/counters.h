@@ -48,8 +48,8 @@ struct counters_port { /* of one RNIC, as read last */
 	rm_mono_t begun;     /* of the running reading, or the last one */
 	rm_mono_t at;        /* of the last finished reading; 0: none yet */
 	int64_t interval_ns; /* since the one before; 0: there was none */
-	/* As at and interval_ns, for readings that include the values that are read
-	 * seldom. */
+	/* Like at and interval_ns, but only for readings that include the values that
+	 * are read seldom. */
 	rm_mono_t all_at;
 	int64_t all_interval_ns;
 	/* counter_values() entries; true: the value is read seldom */
@@ -65,8 +65,8 @@ struct counters_port { /* of one RNIC, as read last */
 	const struct qp_counters *by_process; /* of each process; NULL: not read */
 };
 
-/* kernel: borrowed; used for the agent's own namespace. In other namespaces
- * counter_kernel_enter's is used. */
+/* kernel: borrowed; used in the agent's own namespace. In other namespaces the
+ * kernel of counter_kernel_enter is used. */
 int counters_new(
     struct rm_loop *loop, const struct counter_kernel *kernel, struct counters **ret);
 /* Waits at most two seconds for running readings. Returns the number of readings that

@@ -50,7 +50,7 @@ struct kubelet {
 	bool wanted;
 };
 
-/* ---- when ---- */
+/* ---- time of the next request ---- */
 
 static void
 ask_again(struct kubelet *kubelet)
@@ -325,7 +325,7 @@ on_timer(void *arg)
 		finish(kubelet, r, error.text, NULL);
 }
 
-/* ---- life ---- */
+/* ---- creation and end ---- */
 
 int
 kubelet_new(const struct kubelet_options *options, struct kubelet **ret)

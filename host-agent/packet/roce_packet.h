@@ -7,11 +7,14 @@
  * (roce_keyed_format), so that 80 bytes are the smallest packet there. The rest of a
  * larger packet is zero.
  *
- *    0 magic 2, version 1, kind 1 32 received (T3) 8 4 ssid 2, bytes of the message 2
- *    40 follow-up: sent (T4) 8 8 seq 4, sent in this class 4 48 follow-up: seq 4,
- *    received in this class 4
- *   16 timestamp 8 56 replied 4, error estimate of the reply 2 24 flow label 4, error
- *   estimate 2 62 TTL 1, DSCP and ECN 1, as it arrived 30 flags 1, DSCP as sent 1
+ * Offset, field, and number of bytes:
+ *
+ *    0 magic 2, version 1, kind 1         32 received (T3) 8
+ *    4 ssid 2, bytes of the message 2     40 follow-up: sent (T4) 8
+ *    8 seq 4, sent in this class 4        48 follow-up: seq 4, received in this class 4
+ *   16 timestamp 8                        56 replied 4, error estimate of the reply 2
+ *   24 flow label 4, error estimate 2     62 TTL 1, DSCP and ECN 1, as it arrived
+ *   30 flags 1, DSCP as sent 1
  *
  * A reply does not have the time at which it was written, only the time at which the
  * previous reply left, in the follow-up.

@@ -33,8 +33,8 @@ struct brake { /* all zeros: no aggregator has sent a brake */
 /* Begins a new session of an aggregator: its first brake is accepted, whatever its
  * version. */
 void brake_session(struct brake *brake, size_t aggregator);
-/* Takes a brake. In one session, a version below the aggregator's last one is
- * ignored. */
+/* Takes a brake. If its version is lower than that of the aggregator's last
+ * brake in this session, it is ignored. */
 void brake_take(
     struct brake *brake, size_t aggregator, const struct wire_brake *received);
 

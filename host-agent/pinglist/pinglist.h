@@ -59,8 +59,8 @@ bool pinglist_slow(const struct pinglist *pinglist);
 const struct wire_pinglist_view *pinglist_view(const struct pinglist *pinglist);
 struct wire_bytes pinglist_bytes(const struct pinglist *pinglist);
 
-/* What an RNIC has to do for all its ToRs: the targets to probe, and the peers to
- * answer. */
+/* The pinglists of all ToRs of an RNIC together: the targets that it probes, and
+ * the peers that it answers. */
 struct pinglist_sum {
 	/* each (destination, kind) once, from the first pinglist that has it; pinglists
 	 * in force come before expired ones */

@@ -41,7 +41,7 @@ pacer_put(struct pacer *pacer, size_t at, struct pacer_entry *entry)
 	entry->at = at;
 }
 
-/* Moves entry from its place to the place that its due time requires. */
+/* Moves the entry to the place in the heap that its due time requires. */
 static void
 pacer_sift(struct pacer *pacer, struct pacer_entry *entry)
 {

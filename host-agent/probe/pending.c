@@ -179,8 +179,8 @@ probe_is_stamped(const struct pending_probe *probe)
 	return (probe->has & PENDING_SENT) && !probe->unstamped;
 }
 
-/* Without both stamps of the NIC the time of the host is used, and the round trip is
- * not split into its parts. */
+/* If one of the NIC's two stamps is missing, the host's times are used, and the
+ * round trip is not split into its parts. */
 static int64_t
 probe_round_trip(const struct pending_probe *probe)
 {

@@ -30,7 +30,7 @@ struct pending_probe {
 	int64_t sent_ns, back_ns;        /* T2, T5: by the clock of this host's port */
 	int64_t arrived_ns, answered_ns; /* T3, T4: by the clock of the reflector */
 	uint64_t timestamp; /* send time in PTP format, which a reply echoes */
-	/* overruns of this host's receive queues, counted until the send */
+	/* number of overruns of this host's receive queues at the time of the send */
 	uint64_t overruns;
 	uint32_t seq;
 	uint32_t responder_count;

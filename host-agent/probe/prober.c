@@ -142,10 +142,10 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	burst->count++;
 }
 
-/* True: this host lacked sockets, memory, or (with QPs) an address handle so far. Such
- * an error is no evidence against an RNIC. */
+/* True: the packet was not sent because this host lacks sockets, memory, or (with QPs)
+ * an address handle. Such an error is no evidence against an RNIC. */
 static bool
-is_want_of_ours(const struct prober_target *target, int error)
+lacks_resources(const struct prober_target *target, int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM ||
 	       error == -EADDRINUSE || (error == -EAGAIN && target->has_qp);
@@ -160,7 +160,7 @@ burst_settle(struct prober *prober, const struct burst *burst)
 		rm_mono_t posted = burst->packets[i].posted;
 		int error = burst->packets[i].error;
 
-		if (is_want_of_ours(target, error)) {
+		if (lacks_resources(target, error)) {
 			prober->counts.skipped++;
 			pending_remove(prober->pending, probe);
 			prober_target_unref(target);
@@ -449,10 +449,11 @@ prober_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
 }
 
 /*
- * If the timer fires late by the time-out less this margin, the stall may have made a
- * reply miss its deadline. A shorter stall loses no reply: those that arrived meanwhile
- * are read, with the kernel's stamps, before any probe expires; and if a queue overran,
- * its drops are counted.
+ * A stall of this process is noted if the timer fires later than planned by more than
+ * the time-out minus STALL_MARGIN_NS, and by more than STALL_LEAST_NS: a reply may have
+ * missed its deadline because of the stall. A shorter stall loses no reply: replies
+ * that arrived meanwhile are read, with the kernel's stamps, before any probe expires;
+ * and if a queue overran, its drops are counted.
  */
 #define STALL_MARGIN_NS (150 * RM_NS_PER_MS)
 #define STALL_LEAST_NS (100 * RM_NS_PER_MS)
@@ -556,13 +557,14 @@ prober_expire(struct prober *prober, rm_mono_t now)
 		if (probe == NULL ||
 		    rm_mono_since(now, probe->posted) < prober->timeout_ns)
 			return;
-		/* A probe that already has its reply can lose no more than the split of
-		 * its delay. */
+		/* A probe that already has its reply does not need the queues:
+		 * without a later follow-up its delay is not split, and nothing
+		 * else is lost. */
 		if (!drained && !(probe->has & PENDING_REPLIED)) {
 			bool whole = port_drain(prober->port, PORT_PROBER);
 
-			/* Waits for the rest of the queue once only: else a flood of
-			 * packets could keep probes from ever ending. */
+			/* Waits for the rest of the queue only once: otherwise, in a
+			 * flood of packets, probes would never be concluded. */
 			prober->drain_cut = !whole && !prober->drain_cut;
 			if (prober->drain_cut)
 				return;

@@ -1,7 +1,5 @@
-/*
- * prober_limits - compiled-in limits of one prober that no pinglist can raise (DESIGN
- * section 6, promise 3); the limits per window are in rate_limit.h.
- */
+/* prober_limits - compiled-in limits of one prober that no pinglist can raise. The
+ * limits per window are in rate_limit.h. */
 #ifndef HOST_AGENT_PROBE_PROBER_LIMITS_H
 #define HOST_AGENT_PROBE_PROBER_LIMITS_H
 

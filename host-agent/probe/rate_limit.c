@@ -1,10 +1,11 @@
 #include "host-agent/probe/rate_limit.h"
 
 /*
- * A packet moves the due time on by its cost, and may be sent if the due time is at
- * most one window ahead. So at most rate * (T + window) is sent in a time T. With a
- * rate 2 % below the limit, that is below the limit for T = 1 s, and below a fiftieth
- * of the limit for T = 10 ms.
+ * Each packet moves the due time on by the packet's cost (bytes or packets, divided
+ * by the rate). A packet may be sent if the due time is at most one window ahead of
+ * now. So at most rate * (T + window) is sent in a time T. With a rate 2 % below the
+ * limit, that is below the limit for T = 1 s, and below a fiftieth of the limit for T
+ * = 10 ms.
  */
 #define KEEP_BELOW 0.98
 

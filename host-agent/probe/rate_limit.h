@@ -33,8 +33,8 @@
 #define RATE_LIMIT_LARGEST_BYTES 9000 /* largest payload */
 
 struct rate_limit_meter {
-	/* time at which sending at exactly the rate would have sent everything so far
-	 */
+	/* the time at which all packets so far would have been sent, if they were sent
+	 * at exactly the rate */
 	rm_mono_t due;
 	int64_t taken_ns; /* the part of due that packets taken but not sent yet add */
 };

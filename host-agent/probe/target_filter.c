@@ -84,8 +84,7 @@ kind_of(const struct wire_address *address)
 	return TARGET_UNSPECIFIED;
 }
 
-/* ---- relation of an address to the RNIC
- * -------------------------------------------- */
+/* ---- relation of an address to the RNIC ---- */
 
 static bool
 same_address(const struct wire_address *a, const struct wire_address *b)

@@ -197,10 +197,10 @@ burst_send(struct reflector *reflector, struct reply_burst *burst)
 	burst->count = 0;
 }
 
-/* Every reply carries the send time of an earlier reply. With QPs that time is known as
- * soon as the earlier reply was sent, so two replies of one session must not be in the
- * same burst: the second would carry no time, and no later reply would carry the first
- * one's. */
+/* True: the burst must be sent before this reply is added. Every reply carries the send
+ * time of an earlier reply. With QPs that time is known only after the earlier reply
+ * was sent. If two replies of one session were in the same burst, the second one would
+ * carry no send time. */
 static bool
 burst_must_leave(const struct reflector *reflector, const struct reply_burst *burst,
     const struct reflector_session *session)

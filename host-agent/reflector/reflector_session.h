@@ -56,9 +56,10 @@ void reflector_sessions_touch(struct reflector_sessions *sessions,
 struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
     rm_mono_t now);
-/* Calls keep for the address of each session. It returns the RNIC that has the address,
- * or NULL; sessions of no RNIC, or of another one than before, are dropped. A session
- * whose RNIC was not known before continues, and counts in the rows of that RNIC. */
+/* Calls keep for the address of each session. keep returns the RNIC that has the
+ * address now, or NULL. A session is dropped if no RNIC has its address, or another
+ * RNIC than before. A session whose RNIC was not known before continues, and counts in
+ * the rows of that RNIC. */
 void reflector_sessions_sweep(struct reflector_sessions *sessions,
     const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
     void *arg);

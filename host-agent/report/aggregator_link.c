@@ -35,7 +35,7 @@ struct aggregator_link {
 	struct outbox *outbox;
 	struct heartbeat heartbeat;
 
-	rm_mono_t up_at;     /* since when the link is connected */
+	rm_mono_t up_at;     /* when the link was connected */
 	rm_mono_t last_seen; /* when the last frame of any kind arrived */
 	bool session;        /* the peer has sent its welcome */
 	bool mute;           /* the peer has reported that it cannot deliver alerts */
@@ -44,7 +44,8 @@ struct aggregator_link {
 	 * outbox */
 	bool has_overdue;
 	bool wants_all_counts;
-	bool behind; /* batches wait, so the last heartbeat covered a shorter time */
+	bool behind; /* batches wait to be sent, so the last heartbeat could not cover
+			all results */
 	rm_mono_t through; /* results known by this time have been sent */
 	struct aggregator_link_counts counts;
 };

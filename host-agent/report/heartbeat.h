@@ -17,8 +17,8 @@
 
 #define HEARTBEAT_INTERVAL_NS (250 * RM_NS_PER_MS)
 
-/* The watch runs at this interval. It sees every stall of LOOP_WATCH_STALL_NS, because
- * a deadline of the watch falls into the first interval of the stall. */
+/* The watch runs at this interval. It detects every stall of LOOP_WATCH_STALL_NS or
+ * more, because one of its deadlines is within the first interval of the stall. */
 #define LOOP_WATCH_INTERVAL_NS (25 * RM_NS_PER_MS)
 #define LOOP_WATCH_STALL_NS (100 * RM_NS_PER_MS)
 

@@ -70,8 +70,9 @@ void outbox_end(struct outbox *outbox);
 
 /*
  * The next batch to send in this session, borrowed until the next call. -ENOENT: there
- * is none. -EAGAIN: earlier batches have not been acknowledged for OUTBOX_PATIENCE_NS:
- * the peer may be frozen, and more data in its socket could not be told from lost data.
+ * is none. -EAGAIN: earlier batches have not been acknowledged for OUTBOX_PATIENCE_NS.
+ * The peer may be frozen; if more batches were sent, it would not be known whether it
+ * has received them.
  */
 int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret);
 /* Marks the batch of outbox_peek as sent. */

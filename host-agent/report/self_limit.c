@@ -10,8 +10,8 @@
 /* Usage is low if it is below these shares of both limits. */
 #define QUIET_CPU 0.75
 #define QUIET_MEMORY 0.90
-/* CPU usage over a shorter time is too imprecise, because of the resolution of the
- * clock. */
+/* CPU usage is not measured over a shorter time: the result would be too
+ * imprecise, because of the resolution of the clock. */
 #define MIN_SPAN_NS (100 * RM_NS_PER_MS)
 /* After this time a rise of the rate counts as successful. */
 #define HELD_NS (60 * RM_NS_PER_S)

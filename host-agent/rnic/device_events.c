@@ -30,7 +30,8 @@ struct device_events {
 bool
 device_events_is_rdma(const char *data, size_t len)
 {
-	static const char key[] = "SUBSYSTEM=infiniband"; /* _verbs, too */
+	static const char key[] =
+	    "SUBSYSTEM=infiniband"; /* also the beginning of "infiniband_verbs" */
 
 	while (len > 0) {
 		size_t part = strnlen(data, len);

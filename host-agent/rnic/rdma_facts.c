@@ -228,7 +228,7 @@ enum gid_fit {
 	/* has no UDP header, so it is not routed, and its packets have no source
 	 * port */
 	FIT_ROCE_V1,
-	FIT_LINK_LOCAL, /* needs the link of every peer to be known */
+	FIT_LINK_LOCAL, /* it can be used only if the link of every peer is known */
 	FIT_USABLE,
 };
 

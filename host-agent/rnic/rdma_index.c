@@ -14,9 +14,9 @@
 /* ---- The CPU budget of searches ---- */
 
 #define BUDGET_SHARE 400 /* a quarter percent of the time */
-/* if a search costs little: a budget for several in a row */
+/* least size of the budget: if a search costs little, several in a row are possible */
 #define BUDGET_MIN_NS (50 * RM_NS_PER_MS)
-#define BUDGET_BURST 2 /* searches in a row, if one search costs more */
+#define BUDGET_BURST 2 /* if one search costs more: this many in a row */
 
 bool
 rdma_budget_allows(struct rdma_budget *budget, bool awaited, rm_mono_t now)

@@ -27,8 +27,7 @@ struct rdma_index;
 struct rdma_port {
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
-	bool hard; /* a device with hardware, not a soft one on top of a netdev */
-	/* the device has hardware; else it is a soft device on top of a netdev */
+	bool hard; /* it has hardware; false: a soft device on top of a netdev */
 	uint64_t node_guid;
 	char parent[RDMA_NETDEV_BYTES]; /* network device below a soft device; "" for
 					   other devices */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A part of a path between slashes. */
+/* The part of a path between two slashes. */
 struct part {
 	const char *text;
 	size_t len;
@@ -201,8 +201,8 @@ name_unit(const struct part *part, char ret[CGROUP_NAME_BYTES])
 	return true;
 }
 
-/* What part of a path names, from the least to the most specific. */
-/* A job is more specific than the pod in which its slurmd runs, too. */
+/* What a part of a path names, from the least to the most specific. A job is more
+ * specific than a pod, because a slurmd may run in a pod. */
 enum named { NOTHING, UNIT, CONTAINER, POD, JOB };
 
 static enum named

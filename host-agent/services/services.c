@@ -316,8 +316,8 @@ is_own(const struct owner *owner, const struct wire_address *address)
 	return false;
 }
 
-/* The QP is probably one of those for which there was no room. The next list counts
- * these again. */
+/* Counts one QP less without a record: the QP is probably one of those for which
+ * there was no room. The next list counts these again. */
 static void
 forget_one_without_record(struct services *services, const char *device)
 {

@@ -49,8 +49,8 @@ struct chooser {
 	services_path *path;
 	void *arg;
 	struct service_path *paths;
-	/* if so, no two flows share probes: there may be more probes than necessary,
-	 * but not fewer */
+	/* memory ran out, so flows do not share probes: there may be more probes than
+	 * necessary, but not fewer */
 	bool no_memory;
 };
 
@@ -327,7 +327,8 @@ services_turn(struct services *services, services_path *path, void *arg, rm_mono
 /* ---- The targets of the prober and of the tracer that follow from the turns ---- */
 
 #define PROBE_BYTES 64
-/* No extra probe is needed for T4: the next reply carries it, which is soon enough. */
+/* At shorter intervals no pair of probes is needed to get T4: the next reply carries it
+ * soon enough. */
 #define SOON_US 300000
 /* one probe of so many is large, if both RNICs can send and receive large ones */
 #define LARGE_EVERY 4

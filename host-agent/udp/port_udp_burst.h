@@ -18,10 +18,11 @@ void port_udp_burst_free(struct port_udp_burst *burst); /* NULL is allowed */
 
 /* What a burst of arrivals shows besides the packets. */
 struct port_udp_read {
-	/* packets taken off the queue, with those that are dropped here */
+	/* packets taken off the queue, including those that are not delivered */
 	size_t taken;
 	size_t arrivals; /* of these, packets delivered as arrivals */
-	/* The newest number of drops of the socket, if any packet had one. */
+	/* The socket's number of drops in the newest packet that carries it; has_drops
+	 * false: no packet does. */
 	uint32_t drops;
 	bool has_drops;
 };

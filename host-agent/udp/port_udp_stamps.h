@@ -42,10 +42,9 @@ enum port_udp_stamp port_udp_stamps_match(
 /* True: the stamp of the newest packet has not been read yet. */
 bool port_udp_stamps_waiting(const struct port_udp_stamps *stamps);
 
-/*
- * Returns the offset of the UDP payload in a looped packet, after any link header; 0:
- * not found. It looks for a UDP header with source port sport after an IP header.
- */
+/* Returns the offset of the UDP payload in a looped packet, which begins with any link
+ * header; 0: not found. It searches for an IP header that is followed by a UDP header
+ * with source port sport. */
 size_t port_udp_stamps_payload(
     const uint8_t *packet, size_t len, uint8_t family, uint16_t sport);
 

@@ -35,7 +35,8 @@ struct nic_clock_reading { /* the host's clocks, just after the stamp was read *
 struct nic_clock_counts {
 	uint64_t converted;
 	uint64_t missing; /* stamps of value zero: the NIC gave none */
-	/* stamps before an earlier one, as is normal with several queues */
+	/* stamps that are lower than an earlier stamp, as is normal with
+	 * several queues */
 	uint64_t backward;
 	uint64_t jumps; /* impossible stamps, after which the clock is not trusted */
 	/* stamps that were not used, because the clock was not trusted */
@@ -78,8 +79,8 @@ int nic_clock_pair(struct nic_clock *clock, uint64_t raw, rm_mono_t before,
 bool nic_clock_is_trusted(const struct nic_clock *clock, rm_mono_t now);
 /* 0: there was no stamp yet. */
 enum nic_clock_format nic_clock_format(const struct nic_clock *clock);
-/* How much faster than CLOCK_MONOTONIC the device's clock runs, in parts per 10^9, by
- * the last two pairs; 0: not known. */
+/* How much faster than CLOCK_MONOTONIC the device's clock runs, in parts per 10^9, as
+ * computed from the last two pairs; 0: not known. */
 int32_t nic_clock_drift_ppb(const struct nic_clock *clock);
 const struct nic_clock_counts *nic_clock_counts(const struct nic_clock *clock);
 

@@ -32,7 +32,8 @@ struct port_verbs_queue {
 	/* The source port of the QP, if the QPN decides it. */
 	uint16_t port;
 	bool suspect; /* something in the queue failed, so it has to be checked */
-	/* the queue returns all buffers unused, so none is posted until it is reset */
+	/* the queue returns all buffers unused, so no buffer is posted until the queue
+	 * is reset */
 	bool flushed;
 	bool lost; /* the QP could not be reset or created, so it is not used */
 };
@@ -133,8 +134,7 @@ void port_verbs_read_port(struct port_verbs *port, const struct ibv_port_attr *a
 /* Copies the QPN of a queue, and the source port that results from it. */
 void port_verbs_number(struct port_verbs *port, struct port_verbs_queue *queue);
 
-/* ---- port_verbs.c: address handles -----------------------------------------
- */
+/* ---- port_verbs.c: address handles ---- */
 
 /* Gets the address handle of a packet; put *ret with verbs_ah_put. -EINPROGRESS:
  * port_verbs_send_waiting is called when the handle is there; else as verbs_ah_get. */
@@ -142,8 +142,7 @@ int port_verbs_handle(struct port_verbs *port, const struct port_packet *packet,
     uint32_t label, struct verbs_ah **ret);
 void port_verbs_forget_handles(struct port_verbs *port);
 
-/* ---- port_verbs_send.c ------------------------------------------------------------
- */
+/* ---- port_verbs_send.c ---- */
 
 int port_verbs_start_clock(
     struct port_verbs *port, const struct ibv_device_attr_ex *device);
@@ -155,8 +154,7 @@ bool port_verbs_stamp(struct port_verbs *port,
     const struct verbs_completion *completion, const struct nic_clock_reading *now,
     int64_t *ret);
 
-/* ---- port_verbs_send.c ------------------------------------------------------------
- */
+/* ---- port_verbs_send.c ---- */
 
 void port_verbs_send(
     struct port *base, enum port_role role, struct port_packet *packets, size_t count);
@@ -166,8 +164,7 @@ void port_verbs_take_sent(struct port_verbs *port);
 /* Counts a send that will never complete, and puts its address handle. */
 void port_verbs_drop_sent(const struct verbs_send *send, void *arg);
 
-/* ---- port_verbs_send.c: replies without address handle -------------------------
- */
+/* ---- port_verbs_send.c: replies without address handle ---- */
 
 /* Tries to send all waiting replies; those that have waited too long are dropped. */
 void port_verbs_send_waiting(struct port_verbs *port);
@@ -180,17 +177,14 @@ size_t port_verbs_deliver(struct port_verbs *port, enum port_role role);
 /* Posts all receive buffers that were returned. */
 void port_verbs_refill(struct port_verbs *port);
 
-/* ---- port_verbs_events.c: the loop's side ------------------------------------------
- */
+/* ---- port_verbs_events.c: the loop's side ---- */
 
 int port_verbs_wire(struct port_verbs *port);
 void port_verbs_unwire(struct port_verbs *port);
 /* continues in the next turn of the loop */
 void port_verbs_again(struct port_verbs *port);
 
-/* ---- port_verbs_events.c: failures and repair of ports and queues
- * ----------------------
- */
+/* ---- port_verbs_events.c: failures and repair of ports and queues ---- */
 
 /* Compares the LID of the port with the one that the owner knows. */
 void port_verbs_check_lid(struct port_verbs *port);

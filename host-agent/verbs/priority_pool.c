@@ -62,8 +62,9 @@ class_may_start(const struct priority_pool *pool, enum lane_class class)
 	return class == LANE_NEW || tried == 0;
 }
 
-/* Retries and idle jobs share one thread, which some dozen dead neighbours keep busy
- * for ever. So an idle job is started after RETRIES_IN_A_ROW retries. */
+/* Retries and idle jobs share one thread. The retries for some dozen dead neighbours
+ * can keep that thread busy for ever: so after RETRIES_IN_A_ROW retries an idle job
+ * is started. */
 static enum lane_class
 retry_or_idle(struct priority_pool *pool)
 {

@@ -3,10 +3,10 @@
  * that do not block never wait for those that may.
  *
  * With a single thread, a call for a new target would wait for the calls for all dead
- * targets before it. So there are several threads. One of them runs only calls that do
- * not block, and calls that failed before use at most one, so that there is one left
- * for new calls. Call all functions from the loop. Only run() is called in a thread: it
- * must use nothing but its job.
+ * targets before it. So there are several threads. One thread runs only calls that do
+ * not block. Calls that failed before use at most one thread. So at least one thread is
+ * left for new calls. Call all functions from the loop. Only run() is called in a
+ * thread: it must use nothing but its job.
  */
 #ifndef HOST_AGENT_VERBS_PRIORITY_POOL_H
 #define HOST_AGENT_VERBS_PRIORITY_POOL_H

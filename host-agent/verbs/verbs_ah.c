@@ -245,7 +245,8 @@ ah_created(struct lane_job *job, int r)
 	struct verbs_ah_cache *cache = ah->cache;
 	rm_mono_t now = cache->options.now();
 
-	/* so that a callback cannot end the cache before this function returns */
+	/* counted, so that a callback cannot end the cache before this function
+	 * returns */
 	cache->count++;
 	if (r < 0)
 		ah_failed(ah, r, now);

@@ -100,7 +100,7 @@ bool verbs_queue_sent(
     struct verbs_queue *queue, uint64_t wr_id, struct verbs_send *ret);
 bool verbs_queue_full(const struct verbs_queue *queue); /* no slot is free */
 
-/* ---- life ----------------------------------------------------------------- */
+/* ---- creation and end ---- */
 
 /* Asks the device for the state of the QP. True: it can neither send nor receive. */
 bool verbs_queue_broken(const struct verbs_queue *queue);
