@@ -19,8 +19,8 @@ controller_log_warnings(const struct rm_topology *topology)
 		rm_log_warn(0, "%s", rm_topology_warning(topology, i));
 }
 
-/* Asks the clock, too: a leader that was stopped for too long gets values of its
- * successor. */
+/* True: this controller leads. The clock is checked, too: a leader that was stopped for
+ * too long may get values that its successor has written. */
 static bool
 leads_still(const struct region_controller *controller)
 {
@@ -73,8 +73,8 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	return 0;
 }
 
-/* A leader's own state is newer than the store's value, which is the leader's own
- * write, or is overwritten here. True: this controller leads. */
+/* True: this controller leads. Its own state is newer than the store's value: either it
+ * has written that value itself, or the value is overwritten here. */
 static bool
 put_right(struct region_controller *controller, struct rm_rnic_id id)
 {
@@ -152,8 +152,8 @@ traced_stored(const struct traced_link *link, void *arg)
 {
 	struct region_controller *controller = arg;
 
-	/* The state of a leader is newer: the value is its own write, or of a link that
-	 * is gone. */
+	/* If this controller leads, its own state is newer: it has written the value
+	 * itself, or has forgotten the link since. */
 	if (!leads_still(controller))
 		(void)traced_restore(controller->traced, link);
 }

@@ -13,7 +13,7 @@
 
 /* ---- probe keys: which aggregator gets which keys, and which epoch is in use ---- */
 
-#define MAX_EPOCH (UINT32_MAX / 2) /* no correct clock gives such an epoch */
+#define MAX_EPOCH (UINT32_MAX / 2) /* a clock that gives a later epoch is wrong */
 
 uint32_t
 aggregators_epoch(const struct aggregators *aggregators)
@@ -117,7 +117,7 @@ aggregators_epoch_over(struct aggregators *aggregators)
 	return true;
 }
 
-/* The key of the pair of prober and rnic; epoch 0: there is no key. */
+/* Returns the key for probes from prober to rnic; epoch 0: there is no key. */
 static struct wire_pair_key
 aggregators_pair_key(const struct aggregators *aggregators, struct wire_rnic_id prober,
     const struct registry_rnic *rnic)
@@ -269,8 +269,8 @@ find_serving(struct aggregators *aggregators, const char *tor)
 	return session;
 }
 
-/* Returns a free slot, or that of the oldest query, whose client has got the time-out
- * as answer. */
+/* Returns a free slot, or else the slot of the oldest query: its client has already got
+ * the answer that the query timed out. */
 static struct drill *
 free_place(struct aggregators *aggregators)
 {

@@ -35,8 +35,9 @@ session_deliver(struct session *session)
 			r = session_deliver_keys(session, tor, plan);
 		if (r < 0)
 			return r;
-		/* The aggregator would refuse a plan that is not newer than its own.
-		 * The plan gets a higher version by an update that is being made. */
+		/* The aggregator would refuse a plan whose version is not higher than
+		 * that of its own plan. An update that has begun already will give the
+		 * plan a higher version. */
 		if (plan == NULL || plan->digest == tor->digest ||
 		    plan->version <= tor->version)
 			continue;
@@ -236,7 +237,7 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	replace_older(session);
 	rm_log_info("%s: connected, serves %zu ToRs", session->info.name,
 	    session->info.tor_count);
-	/* The plans may have waited for this aggregator. */
+	/* Planning may have waited for this aggregator. */
 	session->owner->options.on_change(session->owner->options.arg);
 	r = session_brake(session);
 	return r < 0 ? r : session_deliver(session);

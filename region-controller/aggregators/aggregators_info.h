@@ -48,7 +48,7 @@ struct aggregators_options {
 
 struct aggregators_tor {
 	char tor[RM_NAME_BYTES];
-	/* of the plan that the aggregator holds, as far as known */
+	/* version and digest of the plan that the aggregator holds, as last reported */
 	uint64_t version, digest;
 	uint64_t keys_version; /* version of the keys that it holds; 0: none */
 	uint32_t keys_epoch;

@@ -1,6 +1,6 @@
 /*
- * store_etcd_keys - the keys in etcd and their values, except plans. Pure; foreign
- * bytes are fuzzed.
+ * store_etcd_keys - the keys in etcd and their values, except plans. Pure. The
+ * values are not trusted, so the functions that read them are fuzzed.
  *
  * Below /rackmesh/<region>/:
  *   topology/region   the topology as a person imported it, docs/topology.md

@@ -32,8 +32,8 @@ store_etcd_right_brake(struct store_etcd *etcd)
 	(void)store_etcd_write_brake(etcd, &etcd->brake, NULL);
 }
 
-/* Writes what this controller knows and a new cluster, which has replaced the old one,
- * lacks. */
+/* A new cluster has replaced the old one: writes all that this controller has in memory
+ * and the new cluster lacks. */
 static void
 write_what_is_missing(struct store_etcd *etcd)
 {
@@ -303,7 +303,7 @@ rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 	}
 	if (store_rnic_hash(&rnic, &hash) == 0)
 		store_etcd_know(etcd, id, hash);
-	/* A value that this controller is about to overwrite is ignored. */
+	/* If this controller is about to overwrite the value, it is ignored. */
 	if (!store_writes_waits(etcd->writes, value->key))
 		etcd->callbacks.on_rnic(&rnic, etcd->callbacks.arg);
 	json_decref(object);

@@ -49,15 +49,15 @@ struct store_etcd {
 	struct store_callbacks callbacks;
 	struct wire_writer *writer;
 
-	/* writes: of registrations and plans; asked: of operators' requests, which do
-	 * not wait for these. */
+	/* writes: queue for registrations and plans; asked: queue for requests of
+	 * operators, which do not wait for the writes of the other queue. */
 	struct store_writes *writes, *asked;
 	struct store_known *known;
 
 	struct store_topology topology;
 	bool has_topology; /* etcd has a topology, valid or not */
 	struct rm_error bad_topology;
-	/* version 0: there never was one; its by points to brake_by */
+	/* version 0: no brake was ever set; brake.by points to brake_by */
 	struct store_brake brake;
 	char brake_by[RM_NAME_BYTES];
 	bool has_brake; /* etcd has a brake */
@@ -79,8 +79,8 @@ struct store_etcd {
 	rm_wall_t since;
 	bool is_loaded; /* all keys were reported at least once */
 	bool announced; /* on_lead was called for this leadership */
-	/* The cluster is another one, or was restored: keys that it lacks were not
-	 * deleted. */
+	/* The cluster is another one, or was restored from a backup. So a key that it
+	 * lacks was not necessarily deleted. */
 	bool is_restart;
 	uint64_t restarts;
 

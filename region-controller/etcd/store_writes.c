@@ -100,8 +100,9 @@ struct store_writes {
 	size_t max_ops;
 	bool is_asking, is_armed, is_failing;
 	bool may_be_done; /* the batch may have been written by an earlier attempt */
-	/* era: counted up by a drop; asked_in: era of the running transaction, whose
-	 * answer is ignored if era has changed. */
+	/* era: increases each time that all writes are dropped; asked_in: value of era
+	 * when the running transaction was sent. If era has changed since, its answer
+	 * is ignored. */
 	uint64_t era, asked_in;
 	struct rm_backoff backoff;
 	struct rm_timer *timer;
@@ -161,7 +162,7 @@ arm(struct store_writes *writes, int64_t ns)
 	rm_timer_after(writes->timer, ns);
 }
 
-/* Moves the contents of *value into the queue. */
+/* Moves *value into the queue, as the newest value of the key. */
 static int
 put(struct store_writes *writes, const char *key, struct store_value *value)
 {

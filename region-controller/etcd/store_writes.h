@@ -29,10 +29,11 @@ struct store_writes;
 struct store_writes_options {
 	struct rm_etcd *etcd;
 	int64_t gather_ns; /* ns from the first change to its write */
-	/* False: this controller does not lead, so nothing is written now. All compares
-	 * are of one key, which is copied. */
+	/* Fills in the compares that each transaction must contain, all of them for one
+	 * key, which is copied. False: this controller does not lead, so nothing is
+	 * written now. */
 	bool (*fence)(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg);
-	/* The store has at least this revision. */
+	/* Returns a revision that the store has reached. */
 	int64_t (*revision)(void *arg);
 	/* The value is larger than etcd accepts, and is not written. */
 	void (*on_too_large)(const char *key, size_t len, void *arg);

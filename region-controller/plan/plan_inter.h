@@ -53,11 +53,13 @@ struct plan_inter {
 	struct plan_ring ring;
 	struct plan_pair *pairs; /* sorted by destination, then by source */
 	size_t pair_count;
-	/* by direction of each link: its load, and later the rate that it asks for */
+	/* for each direction of each link: its load, and in the stages in between the
+	 * factor by which that must rise */
 	double *loads;
 	double *rates; /* per switch */
 	double *worst; /* per switch */
-	/* results of coverage_flows by number of paths; 0: not computed yet */
+	/* results of coverage_flows, indexed by the number of paths; 0: not computed
+	 * yet */
 	uint32_t flows[COVERAGE_MAX_PATHS + 1];
 };
 

@@ -52,8 +52,9 @@ plan_walk_of(
 	};
 }
 
-/* An RNIC with two ToRs is in two racks. Its number and that of the prober decide in
- * which rack the prober probes it, so that no pair is in two plans. */
+/* True: src probes dst as a member of this rack. An RNIC with two ToRs is in two racks;
+ * the numbers of both RNICs decide in which of the two it is probed, so that no pair is
+ * in two plans. */
 static bool
 answers_for(const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst)
 {

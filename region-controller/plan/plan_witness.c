@@ -11,7 +11,7 @@
 #include "region-controller/store/hash.h"
 
 #define MAX_WITNESSES 16
-/* of three witnesses this many are of the best rack, and one is of another */
+/* witnesses from the best rack; each further rack gives one */
 #define FIRST_RACK_SHARE 2
 
 struct choice {
@@ -72,9 +72,9 @@ host_is_in_rack(const struct witness *witness, const char *host)
 	return false;
 }
 
-/* The rank of a possible witness; lower is better. 1 is added if its host has a witness
- * already, and 2 if its host has an RNIC in the small rack. -1: it is a witness
- * already. */
+/* Returns the rank of a possible witness; lower is better. It is 1 higher if another
+ * RNIC of its host is a witness already, and 2 higher if its host has an RNIC in the
+ * small rack. -1: it is a witness already. */
 static int
 witness_rank(const struct witness *witness, uint32_t dst)
 {

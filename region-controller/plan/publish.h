@@ -36,7 +36,8 @@ struct publish_tor {
 	rm_wall_t published;
 	/* digest of a plan that was put and not confirmed yet; 0: none */
 	uint64_t wanted;
-	/* The newest plan that any aggregator has reported to hold. */
+	/* Version and digest of the newest plan that any aggregator holds, as
+	 * reported. */
 	uint64_t newest_version, newest_digest;
 	bool disputed; /* aggregators hold that version with different digests */
 	/* an aggregator holds a newer version than this controller has published */
@@ -82,8 +83,8 @@ bool publish_keys_held(struct publish *publish, const char *tor, uint64_t versio
  * published plan; all aggregators of the ToR get the same. It is higher than any
  * version that an aggregator has reported, and higher by some thousands than those of
  * another controller: an aggregator that has one of these may be disconnected now. now:
- * used for aggregators that do not report their version, as their older controllers
- * used the clock as version. */
+ * some aggregators do not report their version. Older controllers used the clock as
+ * version, so the result is also at least the clock in ms. */
 uint64_t publish_keys_version(
     struct publish *publish, const char *tor, uint32_t epoch, rm_wall_t now);
 

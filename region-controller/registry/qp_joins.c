@@ -124,7 +124,7 @@ add(struct qp_joins *joins, const struct wire_join *join)
 	return asker;
 }
 
-/* Makes the asker the youngest one of the list. */
+/* Adds the asker to the end of the list, which is sorted by age. */
 static void
 remember(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now)
 {
@@ -182,7 +182,8 @@ qp_joins_ask(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now
 	others = others_of(fits, join->rnic, &found);
 	if (others == 0)
 		return false;
-	/* If both QPs have the same number, both ends are in one group. */
+	/* If both QPs have the same number, the requests of both ends are in
+	 * one group. */
 	if (others > 1 ||
 	    (fits != alike &&
 		(fits->count > others || others_of(alike, join->rnic, &rival) > 0))) {

@@ -1,6 +1,7 @@
 /*
  * registry - every RNIC that agents have registered, with or without a place in the
  * topology. Pure.
+ *
  * A well-formed registration is kept even if the topology has no place for the RNIC
  * (yet): a later topology may have one. An RNIC is not forgotten when its agent or
  * aggregator disconnects, since an RNIC that stops answering must be found. But if its

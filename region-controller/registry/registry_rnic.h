@@ -60,7 +60,8 @@ struct registry_rnic {
 	bool authenticates;
 	/* incarnation of the agent, and that of the agent before it */
 	uint64_t incarnation, replaced;
-	/* The place in the topology. */
+	/* Its place in the topology: refusal, REGISTRY_PLACED or why it has none; and
+	 * the ToRs. */
 	enum registry_refusal refusal;
 	size_t switches[WIRE_MAX_ATTACHMENTS];
 	size_t plane;

@@ -1,5 +1,6 @@
 /*
  * store - keeps a region's topology, registrations, plans, leader and brake.
+ *
  * This is the interface of two stores. store_file has a topology file. Its controller
  * always leads; registrations are not kept, and plans and brake are in memory only, as
  * aggregators report them again after a restart. store_etcd keeps everything in an etcd

@@ -11,7 +11,8 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-/* The mix of an entry is nearly always one of the last ones. */
+/* An entry's mix (classes and sizes) is compared with this many of the last mixes:
+ * nearly always it is one of these. */
 #define MIXES_COMPARED 8
 
 static json_t *
