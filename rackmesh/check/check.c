@@ -112,7 +112,7 @@ check_identity(struct rm_check *check, const char *uri,
 		    identity.name, name);
 }
 
-/* The option that has the file which the error begins with. */
+/* Returns the option that gives the file with which the text of the error begins. */
 static const char *
 option_of(const struct rm_credentials_config *config, const char *error)
 {

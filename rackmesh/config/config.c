@@ -429,7 +429,8 @@ rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
 
 /* ---- filling one ---- */
 
-/* One table that is being filled: the whole file, or one item of a nested table. */
+/* A table of options that is being filled from the file: the top table, or one item of
+ * a nested table. */
 struct scope {
 	const struct rm_option *options;
 	const struct rm_yaml_node *map; /* NULL: the file has nothing here */
@@ -733,8 +734,8 @@ scope_not_given(const struct scope *scope, const struct rm_option *option)
 	return option->flags & RM_REQUIRED ? scope_missing(scope, option) : 0;
 }
 
-/* A wrong key is reported before a missing option: a mistyped key is often the reason
- * why an option is missing. */
+/* Wrong keys are reported before missing options: if a key is mistyped, its option is
+ * missing. */
 static int
 scope_fill(const struct scope *scope)
 {

@@ -70,10 +70,11 @@ int rm_config_parse(const struct rm_option *options, const char *name, const cha
 void rm_config_clear(const struct rm_option *options, void *config);
 
 /*
- * For a check of several options together, or of an option with its own syntax. Such
- * checks run after the table was filled, when the lines are not known any more. So this
- * function reads the file again to find the line. format: the option, "http.listen" or
- * "rnics[%zu].tor"; text: what was expected. Returns -EINVAL.
+ * Fills error for a check that the table cannot express: of several options together,
+ * or of an option with its own syntax. Such checks run after the table was filled, when
+ * the lines are not known any more. So this function reads the file again to find the
+ * line. format: the option, "http.listen" or "rnics[%zu].tor"; text: what was expected.
+ * Returns -EINVAL.
  */
 int rm_config_refuse(const char *path, struct rm_error *error, const char *text,
     const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -185,8 +185,8 @@ build_check_keys(const struct builder *b, const struct rm_yaml_node *map)
 	return r;
 }
 
-/* Refuses aliases and tags: both let a few bytes stand for something that is not
- * written there. */
+/* Refuses aliases and tags: with them a few bytes of the file may mean a value that is
+ * not written at that place. */
 static int
 build_refuse_magic(const struct builder *b, const yaml_event_t *event)
 {

@@ -62,7 +62,7 @@ address_set_v4(const char *host, uint32_t port, struct rm_address *ret)
 	return 0;
 }
 
-/* host may end with a numeric scope, "fe80::1%3"; it is split in place. */
+/* host may end with a numeric scope, as in "fe80::1%3"; the text is cut at the '%'. */
 static int
 address_set_v6(char *host, uint32_t port, struct rm_address *ret)
 {

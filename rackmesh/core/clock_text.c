@@ -13,7 +13,7 @@ rm_wall_format(rm_wall_t t, char text[RM_WALL_TEXT])
 	struct tm tm;
 	size_t at;
 
-	if (ns < 0) { /* before 1970: rounds down, as after it */
+	if (ns < 0) { /* before 1970: rounds down, as for later times */
 		ns += RM_NS_PER_S;
 		s--;
 	}

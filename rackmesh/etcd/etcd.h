@@ -47,10 +47,10 @@ void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
  * returns < 0 and never calls done. -EAGAIN: RM_ETCD_MAX_CALLS wait already; -ENOMEM;
  * -EMSGSIZE. */
 
-/* prefix: all keys that begin with key, in order, as of one revision. They are
- * requested page by page, up to 512 MiB of text (else -EMSGSIZE). Keys that contain a
- * zero byte are left out. revision 0: the newest. stale_ok: any member may answer with
- * its own data, even if it has no quorum. */
+/* Reads a key. prefix: reads all keys that begin with key, in order, all at one
+ * revision. They are requested page by page, up to 512 MiB of text (else -EMSGSIZE).
+ * Keys that contain a zero byte are left out. revision 0: the newest. stale_ok: any
+ * member may answer with its own data, even if it has no quorum. */
 int rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
     bool stale_ok, rm_etcd_done *done, void *arg);
 

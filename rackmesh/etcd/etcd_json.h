@@ -49,7 +49,7 @@ struct rm_etcd_reply {
 	char token[RM_ETCD_TOKEN];
 };
 
-/* Always fills *ret, for any text: answer.r has the result. The caller clears it. */
+/* Fills *ret in any case; ret->answer.r is the result. The caller clears *ret. */
 void rm_etcd_json_answer(
     long status, const char *text, size_t len, struct rm_etcd_reply *ret);
 void rm_etcd_reply_clear(struct rm_etcd_reply *reply);

@@ -14,10 +14,11 @@
 #define LEADER_REFRESHES_PER_CHECK 3
 
 /*
- * One call runs at a time. The leader's key is read first (look). If it does not exist,
- * a lease is granted and the key created with it. If it is this process's own, the
- * lease is refreshed, and this process leads. If a transaction gets no answer, the next
- * look shows its outcome: the key has our lease, or it has not.
+ * One call runs at a time. First the leader's key is read (look). If the key does not
+ * exist, this process gets a lease and creates the key with it. If the key has this
+ * process's lease, the lease is refreshed, and this process leads. If a transaction
+ * gets no answer, the next look shows its outcome: the key has our lease, or it does
+ * not.
  */
 struct rm_etcd_leader {
 	struct rm_etcd *etcd;
@@ -72,8 +73,8 @@ leader_on_step(void *arg)
 		leader->next(leader);
 }
 
-/* Ends the limit of leader_hurries, for the calls of others. Returns r, the result of
- * starting the call. */
+/* Ends the time limit that leader_hurries has set, because other modules use the same
+ * client. Returns r, the result of starting the call. */
 static int
 leader_calls(struct rm_etcd_leader *leader, int r)
 {
@@ -297,7 +298,7 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 		return;
 	}
 	rm_timer_at(leader->expiry, leader->good_till);
-	/* Looks now and then, because somebody may delete the key by hand while the
+	/* Reads the key now and then, because somebody may delete it by hand while the
 	 * lease is alive. */
 	if (leader->is_stale)
 		leader_rewrite(leader);

@@ -24,8 +24,8 @@ struct rm_etcd_presence {
 	struct rm_backoff backoff;
 	int64_t lease;   /* 0: none */
 	bool busy;       /* a call has not ended */
-	bool is_written; /* with this lease */
-	bool is_gone;    /* it was deleted while a call was running */
+	bool is_written; /* the key is written with this lease */
+	bool is_gone;    /* the key was deleted while a call was running */
 };
 
 static void
@@ -93,7 +93,7 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 		rm_timer_after(presence->step, 0);
 	else
 		presence_refresh_later(presence);
-	presence->is_gone = false; /* is_written says so */
+	presence->is_gone = false; /* is_written is false, which shows the same */
 }
 
 static int

@@ -1,9 +1,10 @@
 /*
  * etcd_presence - keeps a key in etcd while this process runs, by a lease.
  *
- * The key is deleted at once by rm_etcd_presence_free, and after the TTL if this
- * process ends otherwise, is stopped, or does not reach etcd. It comes back by itself.
- * Only one process may keep a key.
+ * rm_etcd_presence_free deletes the key at once. If this process ends otherwise, is
+ * stopped, or does not reach etcd, the key is deleted after the TTL; it is written
+ * again as soon as this process runs and reaches etcd. Only one process may keep a
+ * key.
  */
 #ifndef RACKMESH_ETCD_ETCD_PRESENCE_H
 #define RACKMESH_ETCD_ETCD_PRESENCE_H

@@ -32,7 +32,7 @@ struct rm_etcd_watch {
 	struct rm_etcd_call *read;
 	uint64_t reads;  /* reads begun */
 	int64_t vouched; /* a read has shown that the store has reached this revision */
-	int64_t complete;    /* events up to this revision were given to the owner */
+	int64_t complete;    /* the owner has got all events up to this revision */
 	uint64_t cluster_id; /* 0: not known yet */
 	struct rm_timer *timer;
 	rm_mono_t last_seen, opened; /* when the stream was opened */

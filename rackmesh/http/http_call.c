@@ -257,8 +257,8 @@ set_protocols(CURL *easy)
 #endif
 }
 
-/* Otherwise the end of a call, and the loop with it, would wait for the thread that
- * looks up the name: half a minute if no name server answers. */
+/* Makes libcurl end a call without waiting for the thread that looks up the name.
+ * Otherwise the loop would wait, too: half a minute if no name server answers. */
 static bool
 set_quick_exit(CURL *easy)
 {
@@ -303,8 +303,9 @@ call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 	return set ? 0 : -ENOMEM;
 }
 
-/* Discards what the peer has not acknowledged: after a time-out the bytes must not
- * arrive minutes later, when they are no longer true. */
+/* Closes the socket so that the kernel discards all bytes that the peer has not
+ * acknowledged: after a time-out they must not arrive minutes later, when they are out
+ * of date. */
 static int
 call_close_socket(void *arg, curl_socket_t fd)
 {

@@ -28,11 +28,11 @@ int rm_http_client_new(struct rm_loop *loop, struct rm_http_client **ret);
 void rm_http_client_free(struct rm_http_client *client);
 
 /*
- * url: http, https, or "unix:SOCKET:/path" for HTTP over a Unix socket; proxies of
- * the environment are ignored. body: copied; NULL for GET. content_type: borrowed
- * for the call. done is called exactly once, from the loop, never from inside this
- * function. More than RM_HTTP_MAX_CALLS at once: -EAGAIN. timeout covers the
- * whole exchange.
+ * Starts a request. url: http, https, or "unix:SOCKET:/path" for HTTP over a Unix
+ * socket; proxies of the environment are ignored. body: copied; NULL for GET.
+ * content_type: borrowed for the call. done is called exactly once, from the loop,
+ * never from inside this function. More than RM_HTTP_MAX_CALLS at once: -EAGAIN.
+ * timeout covers the whole exchange.
  */
 int rm_http_client_send(struct rm_http_client *client, const char *url,
     const char *content_type, const char *body, size_t body_len, int64_t timeout_ns,

@@ -228,7 +228,8 @@ struct rm_http_listener {
 	struct evhttp *http;
 	struct event *bind;
 	struct rm_turn turn; /* to accept another connection when the loop is idle */
-	/* no descriptors are left: accepts again when it fires */
+	/* set when no file descriptors are left: the listener accepts again when it
+	 * fires */
 	struct rm_timer *pause;
 	struct slot slots[LISTENER_MAX_CONNECTIONS];
 	size_t used;

@@ -59,9 +59,9 @@ struct rm_http_request_auth { /* secrets that an exchange borrows while it is st
 	char password[RM_HTTP_SECRET_BYTES], token[RM_HTTP_SECRET_BYTES];
 };
 
-/* Fills in the fields of exchange that are unset, if its URL begins with a known base.
- * Clear the secrets in auth afterwards. -EACCES, -ENOENT, ...: the error of a secret's
- * file. */
+/* If the URL of exchange begins with a known base: fills in those fields of exchange
+ * that are not set, from the origin of that base. The caller clears the secrets in auth
+ * afterwards. -EACCES, -ENOENT, ...: the error of a secret's file. */
 int rm_http_origins_meet(const struct rm_http_origins *origins,
     struct rm_http_exchange *exchange, struct rm_http_request_auth *auth);
 

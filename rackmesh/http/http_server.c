@@ -223,7 +223,7 @@ is_from_loopback(struct evhttp_request *req)
 	return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* True: no page of another site can have sent the request. False: the request was
+/* True: the request cannot come from a web page of another site. False: the request was
  * answered. */
 static bool
 server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
@@ -496,7 +496,8 @@ health_metrics(struct rm_http_request *request, void *arg)
 		evbuffer_free(body);
 }
 
-/* If there is an answer, the process runs and its loop turns. */
+/* Any answer shows that the process runs and its loop turns, so the answer is always
+ * 200. */
 static void
 health_alive(struct rm_http_request *request, void *arg)
 {

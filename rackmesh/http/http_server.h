@@ -12,8 +12,8 @@
  * because a browser presents the certificate of its user for every page. Over TLS every
  * request needs a certificate or a token (http_token.h), and the owner of the server
  * must allow it for that identity, even if it only reads. Over plain TCP on loopback a
- * request is answered only if its Host is a name of this host (http_host.h): others get
- * 421, as they may come from a page elsewhere whose name was made to resolve to this
+ * request is answered only if its Host header is a name of this host (http_host.h).
+ * Others get 421: they may come from a foreign web page whose name resolves to this
  * host.
  */
 #ifndef RACKMESH_HTTP_HTTP_SERVER_H

@@ -16,11 +16,11 @@
  *
  * without percent-encoding, as SPIFFE requires, and with exactly one region.
  *
- * An analyzer's, operator's or viewer's region may be "*": of every region. An
- * operator's or viewer's may be several, "r1,r2". No region has a ',' in it. Names are
- * of [A-Za-z0-9._-] and percent-encoded bytes (RFC 3986), at most RM_IDENTITY_NAME
- * bytes; anything else, an empty part, a query, a fragment, a port, a user, a part too
- * many, is refused.
+ * The region of an analyzer, operator or viewer may be "*", which means all regions.
+ * An operator or viewer may have several regions, "r1,r2". No region has a ',' in it.
+ * Names are of [A-Za-z0-9._-] and percent-encoded bytes (RFC 3986), at most
+ * RM_IDENTITY_NAME bytes; anything else is refused: an empty part, a query, a
+ * fragment, a port, a user, or a part too many.
  */
 #ifndef RACKMESH_IDENTITY_IDENTITY_H
 #define RACKMESH_IDENTITY_IDENTITY_H

@@ -19,7 +19,7 @@ struct rm_sight {
 };
 
 void rm_sight_of(struct rm_sight *sight, const struct rm_http_request *request);
-/* True: the answer may show this region. NULL: something that is about all regions. */
+/* True: the answer may show this region. sight NULL: it may show every region. */
 bool rm_sight_shows(const struct rm_sight *sight, const char *region);
 /* True: some region that may exist must not be shown. */
 bool rm_sight_is_limited(const struct rm_sight *sight);

@@ -23,7 +23,8 @@ struct rm_sight_counts { /* zeroed: nothing yet */
 
 /* Regions beyond RM_SIGHT_REGIONS are not counted. */
 void rm_sight_count(struct rm_sight_counts *counts, const char *region);
-/* counts: with the same places, of now or of an earlier time. */
+/* Returns the sum of those counts whose regions may be shown. counts: one per region,
+ * in the order of `of`; they may be of an earlier time. */
 uint64_t rm_sight_sum(const struct rm_sight_counts *of,
     const uint64_t counts[RM_SIGHT_REGIONS], const struct rm_sight *sight);
 

@@ -118,8 +118,8 @@ name_viewer(const struct line *line, char identity[RM_TLS_MAX_IDENTITY])
 	return rm_identity_format(&viewer, identity, RM_TLS_MAX_IDENTITY);
 }
 
-/* Reads and compares every line, so that the time does not tell which one matches.
- * token NULL: only checks the file. */
+/* Reads and compares every line, so that the time that it takes does not show which
+ * line matches. token NULL: only checks the file. */
 static int
 search(char *text, const char *path, const char *token,
     char identity[RM_TLS_MAX_IDENTITY], struct rm_error *error)

@@ -153,8 +153,8 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 	alerts_push_to(alerts, incident, news, alerts->sinks, count, file);
 }
 
-/* endsAt is computed from `changed`, so `changed` is set to now before an alert is
- * repeated. */
+/* Sends all firing alerts again. endsAt is computed from `changed`, so `changed` is set
+ * to now first. */
 static void
 on_resend(void *arg)
 {

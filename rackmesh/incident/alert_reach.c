@@ -15,7 +15,7 @@
 #define REACH_AGAIN_NS (3 * RM_NS_PER_S)
 #define REACH_TROUBLE_BYTES 512
 #define REACH_QUOTED_BYTES 200
-#define REACH_WORDS_BYTES 120 /* of what a refusal says */
+#define REACH_WORDS_BYTES 120 /* most bytes of the text of a refusal that are shown */
 
 /* A request may end after its owner was freed: then reach is NULL. */
 struct question {

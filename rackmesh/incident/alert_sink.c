@@ -118,7 +118,8 @@ is_refused(long status)
 	       status != 404 && status != 408 && status != 429;
 }
 
-/* A proxy has a limit: none of them is refused yet. */
+/* The request was too large for a proxy: halves the batch. Its alerts are not refused,
+ * and are sent again. */
 static void
 sink_shrink(struct alert_sink *sink, size_t entries)
 {

@@ -34,7 +34,8 @@ struct rm_incidents;
 #define RM_INCIDENT_QUIET_NS (15 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_MAX_NS (160 * RM_NS_PER_S)
-/* Other services of the same impact are announced once in so long. */
+/* If only the list of services changes, on_event is called at most once in this
+ * time. */
 #define RM_INCIDENT_SERVICES_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 64 /* bytes */
 
@@ -59,7 +60,8 @@ struct rm_incident {
 	 * has returned since then, and when it did so last. */
 	rm_wall_t flaps_since, returned;
 	uint64_t returns;
-	/* Every receiver of alerts has accepted the opening, the resolution. */
+	/* Every receiver of alerts has accepted the notice of the opening, or of the
+	 * resolution. */
 	bool notified_opened, notified_resolved;
 };
 

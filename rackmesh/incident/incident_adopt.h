@@ -35,9 +35,10 @@ bool rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t res
 
 /* This daemon became active: it resolves all held incidents from now on. */
 void rm_incidents_release(struct rm_incidents *incidents);
-/* This daemon went standby. Marks its own open incidents that receivers know as owed:
- * the other aggregator may have become active without knowing them. So they do not end
- * because it does not report them (rm_incidents_end_rest), until it has once. */
+/* This daemon went standby. Marks those of its own open incidents that receivers know
+ * as owed: the other aggregator may have become active without knowing them.
+ * rm_incidents_end_rest does not end an owed incident before the other aggregator has
+ * reported it once. */
 void rm_incidents_owe(struct rm_incidents *incidents);
 /* True: the i-th incident, by the order of rm_incidents_get, is owed: see
  * rm_incidents_owe. */

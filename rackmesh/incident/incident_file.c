@@ -313,7 +313,7 @@ rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now)
 
 /* ---- reading: foreign bytes ---- */
 
-/* State of the reading of one incident, with the first wrong key. */
+/* One incident that is being read, and the first key with a wrong value. */
 struct reading {
 	const json_t *object;
 	const char *wrong; /* NULL: nothing */

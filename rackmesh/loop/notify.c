@@ -47,7 +47,8 @@ notify_read_watchdog(struct rm_notify *notify)
 
 	if (!read_number("WATCHDOG_USEC", &us) || us == 0 || us > MAX_WATCHDOG_US)
 		return;
-	/* The variables may be meant for the parent process, which has another pid. */
+	/* If WATCHDOG_PID is the pid of another process, the variables are for that
+	 * process. */
 	if (getenv("WATCHDOG_PID") != NULL &&
 	    (!read_number("WATCHDOG_PID", &pid) || pid != (uint64_t)getpid()))
 		return;

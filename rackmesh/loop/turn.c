@@ -14,7 +14,8 @@ struct rm_turns {
 	/* Both are set while anything waits. `idle` fires when the loop has nothing
 	 * else to do, `late` if that has not happened for a while. */
 	struct event *idle, *late;
-	/* steps of handshakes that ran while a connection waits to be accepted */
+	/* number of handshake steps that ran since a connection began to wait to be
+	 * accepted */
 	unsigned steps;
 };
 

@@ -25,7 +25,7 @@ struct metric {
 	const uint64_t *counter; /* if value is NULL; otherwise a gauge */
 	bool in_ns;              /* the counter is in nanoseconds */
 	double (*read)(const void *arg);
-	/* if both are NULL: a family of series */
+	/* if value and counter are both NULL: a family of series */
 	const struct rm_metrics_family *family;
 	const void *arg;
 };

@@ -173,7 +173,8 @@ rm_sketch_max_ns(const struct rm_sketch *sketch)
 uint64_t
 rm_sketch_quantile_ns(const struct rm_sketch *sketch, double q)
 {
-	/* In doubles 0.07 * 100 is a little more than 7, and must still give rank 7. */
+	/* 0.07 * 100, computed with doubles, is a little more than 7: the factor makes
+	 * its rank 7, not 8. */
 	double rank = ceil(q * (double)sketch->count * (1 - 1e-12));
 	uint64_t below = sketch->zeros;
 

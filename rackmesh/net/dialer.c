@@ -148,8 +148,8 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 	dialer_next(dialer, reason);
 }
 
-/* A connect to a local port of the ephemeral range may be connected to itself, if
- * nobody listens there. */
+/* True: the socket is connected to itself. TCP allows that for a local port of the
+ * ephemeral range on which nobody listens. */
 static bool
 dialer_met_itself(int fd)
 {

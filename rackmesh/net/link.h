@@ -105,10 +105,11 @@ void rm_link_pause(struct rm_link *link);
 void rm_link_resume(struct rm_link *link);
 
 /*
- * Shows whether the peer's kernel still acknowledges: since_ns: time since its last ACK
+ * Shows whether the peer's kernel still acknowledges. since_ns: time since its last ACK
  * arrived; unacked: number of bytes that were sent and not acknowledged (TCP_INFO's
- * last_ack_recv; SIOCOUTQ minus unsent bytes). So a frozen process can be told from a
- * vanished host. -EOPNOTSUPP: a Unix socket; -ENOTCONN: closed.
+ * last_ack_recv; SIOCOUTQ minus unsent bytes). So a caller can distinguish a frozen
+ * process, whose kernel still acknowledges, from a host that has vanished. -EOPNOTSUPP:
+ * a Unix socket; -ENOTCONN: closed.
  */
 int rm_link_peer_ack(const struct rm_link *link, int64_t *since_ns, uint32_t *unacked);
 

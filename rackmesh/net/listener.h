@@ -11,10 +11,9 @@ struct rm_address;
 struct rm_listener;
 struct rm_loop;
 
-/*
- * on_accept takes ownership of fd. It returns 0, or < 0 after it has closed fd. If no
- * descriptors are left (EMFILE), the listener pauses for 100 ms. Sets SO_REUSEADDR.
- */
+/* Listens at the address. on_accept takes ownership of fd; it returns 0, or < 0 after
+ * it has closed fd. If no descriptors are left (EMFILE), the listener pauses for 100
+ * ms. Sets SO_REUSEADDR. */
 int rm_listener_new(struct rm_loop *loop, const struct rm_address *address,
     int (*on_accept)(int fd, const struct rm_address *peer, void *arg), void *arg,
     struct rm_listener **ret);

@@ -117,7 +117,8 @@ file_append(
 			r = fdatasync(fd) < 0 ? -errno : 0;
 		}
 		if (r < 0 && ftruncate(fd, (off_t)batch->at) < 0)
-			*bytes = batch->at + batch->len; /* at most */
+			*bytes =
+			    batch->at + batch->len; /* the most that it may have now */
 		if (r == 0)
 			*bytes = batch->at + batch->len;
 	}

@@ -29,7 +29,7 @@ struct rm_spool {
 	struct spool_index index;
 	uint64_t waiting, waiting_bytes;
 	struct rm_spool_counts counts;
-	uint64_t promised; /* the number that on_durable last got */
+	uint64_t promised; /* the number with which on_durable was last called */
 	struct rm_timer
 	    *report; /* reports records that are in memory only as durable */
 

@@ -15,13 +15,14 @@
 #define STREAM_HELLO_BYTES (8 << 10)
 /* The header of a record, and that of the message in it. */
 #define STREAM_HEAD_BYTES 9
-/* Time for two more checks before the certificate expires. A young link is kept a
- * little longer, since a new link would have the same certificate. */
+/* A link is closed this many seconds before the certificate expires, which leaves time
+ * for two more checks. In its first STREAM_YOUNG_CHECKS checks a link is not closed for
+ * that reason, since a new link would have the same certificate. */
 #define STREAM_RENEW_S 7
 #define STREAM_YOUNG_CHECKS 2
-/* Certificates are renewed when a third of their life is left. So when a quarter is
- * left, a link should use the new one; if a link has an old one when a fifth is left,
- * the renewal has failed. */
+/* Certificates are renewed when a third of their life is left. So when a quarter (1 /
+ * STREAM_RENEWED_PARTS) is left, a link should use the new certificate. A link that
+ * still has the old one when a fifth is left shows that the renewal has failed. */
 #define STREAM_RENEWED_PARTS 4
 
 struct tls_stream {

@@ -104,7 +104,8 @@ add_link(struct topology_read *read, const struct rm_yaml_node *node,
 	return topology_add_link(read->topology, link);
 }
 
-/* An end of a link: one switch, or a list of them. */
+/* Returns the number of switches at one end of a link in the file: one, or the length
+ * of a list. */
 static size_t
 end_count(const struct rm_yaml_node *end)
 {
