@@ -211,7 +211,8 @@ other_state(const struct peer *peer, rm_mono_t now)
 	return peer->other_delivers ? "active" : "active, and cannot deliver";
 }
 
-/* Returns whether it has changed. */
+/* Makes this aggregator active or standby for the ToR. Returns whether that is a
+ * change. */
 static bool
 turn(struct pairs *pairs, size_t tor, bool active)
 {

@@ -432,8 +432,8 @@ tor_aggregator_reload(void *arg)
 	retry_collectors(aggregator);
 }
 
-/* All agents of the rack that still report have reported their results up to this
- * time. */
+/* Returns the time up to which all agents of the rack that still report have sent their
+ * results. */
 static rm_mono_t
 everything_through(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack, rm_mono_t now)
@@ -598,8 +598,9 @@ owns(struct wire_rnic_id id, void *arg)
 	return agent_owns(arg, id, &hint) != NULL;
 }
 
-/* Needed after a restart of this aggregator: agents continue to probe peers that it
- * has forgotten. */
+/* Asks the controller for peers of services that are not known. After a restart of this
+ * aggregator that is necessary, because agents continue to probe peers that it does not
+ * know any more. */
 static void
 learn_peers(struct tor_aggregator *aggregator, struct agent *agent,
     const struct service_host *host)

@@ -40,8 +40,8 @@ tor_aggregator_mark_notified(
 	pairs_report(aggregator->pairs, i, find_id(aggregator->racks[i], id));
 }
 
-/* One alert is sent for all racks that have an incident on the same part: marks theirs,
- * too. */
+/* Marks the incidents of other racks on the same part, too: one alert is sent for all
+ * of them. */
 static void
 mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *part,
     bool resolved)

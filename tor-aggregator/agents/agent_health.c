@@ -81,7 +81,7 @@ agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh)
 {
 	rm_mono_t from = watch->connected ? watch->last_made : watch->ended;
 
-	/* There was no hello yet, so nothing is known of the time before. */
+	/* This is the first hello, so nothing is known of the time before it. */
 	if (watch->last_seen.ns == 0)
 		from = (rm_mono_t){ INT64_MIN };
 	if (fresh)
@@ -96,7 +96,8 @@ agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh)
 	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
 }
 
-/* The shortest stall that can cost a probe its reply. */
+/* Returns the length in ns of the shortest stall because of which a probe may lose its
+ * reply. */
 static int64_t
 costly_stall_ns(int64_t timeout_ns)
 {
@@ -105,8 +106,8 @@ costly_stall_ns(int64_t timeout_ns)
 	return ns > AGENT_HEALTH_STALL_NS ? ns : AGENT_HEALTH_STALL_NS;
 }
 
-/* If the time from one heartbeat to the next, or to now, is longer, there was such a
- * stall. */
+/* Returns a time in ns. If the time from one heartbeat to the next, or from the last
+ * one to now, is longer than this, there was a stall of the length costly_stall_ns. */
 static int64_t
 patience_ns(int64_t timeout_ns)
 {
@@ -281,7 +282,8 @@ worse(enum host_state a, enum host_state b)
 	return weight(b) > weight(a) ? b : a;
 }
 
-/* The state of an agent that has a session; its heartbeats may be missing. */
+/* Returns the state of the host of an agent that has a session, by the time since its
+ * last heartbeat. */
 static enum host_state
 silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 {
@@ -320,7 +322,8 @@ agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer)
 	watch->ended = by_peer ? now : watch->last_made;
 }
 
-/* The state during a stall depends on whether the stall can cause lost probes. */
+/* Returns the state of the host during this span. A stall counts only if it can cause
+ * lost probes. */
 static enum host_state
 state_of(const struct span *span, int64_t timeout_ns)
 {

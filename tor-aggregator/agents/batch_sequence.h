@@ -24,10 +24,10 @@ struct batch_sequence *batch_sequence_new(void);           /* NULL when out of m
 void batch_sequence_free(struct batch_sequence *sequence); /* NULL is allowed */
 
 /*
- * Adds the number of batches that are missing before this one to *gap. Before the first
- * batch that this aggregator receives none counts as missing: earlier ones may have
- * arrived before the aggregator was restarted. seq begins with 1; a batch with 0 is
- * never counted.
+ * Handles a batch, and adds the number of batches that are missing before it to *gap.
+ * No batch before the first one that this aggregator receives counts as missing:
+ * earlier batches may have arrived before the aggregator was restarted. seq begins with
+ * 1; a batch with 0 is never counted.
  */
 enum batch_sequence_status batch_sequence_batch(
     struct batch_sequence *sequence, uint64_t incarnation, uint64_t seq, uint64_t *gap);

@@ -4,7 +4,8 @@
 
 #define FARTHEST_NS (INT64_MAX / 4) /* 73 years */
 #define WHILE_NS (2 * RM_NS_PER_S)
-#define WHILE_SAMPLES 4 /* with fewer samples no jump is assumed */
+/* A jump of the clock is detected from at least this many samples of a short period. */
+#define WHILE_SAMPLES 4
 #define JUMP_NS (500 * RM_NS_PER_MS)
 
 void

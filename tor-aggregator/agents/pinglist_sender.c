@@ -11,7 +11,8 @@
 #include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
 
-/* 256 agents get their pinglists within a second. */
+/* Messages of each kind that are sent in one tick: so 256 agents get their pinglists
+ * within a second. */
 #define PINGLISTS_PER_TICK 16
 #define KEYS_PER_TICK 64
 

@@ -269,7 +269,7 @@ read_controller(const void *arg)
 	return controller_link_connected(aggregator->controller_link);
 }
 
-/* The first metric of the server to be read, so it also sums up the counts of all
+/* Of the server's metrics this one is read first: so it also sums up the counts of all
  * links. */
 static double
 read_links(const void *arg)

@@ -69,7 +69,8 @@ static const struct metrics_counter incident_lane[] = {
 
 /* clang-format on */
 
-/* The first metric of the lane to be read, so it also updates the lane's counts. */
+/* Of the lane's metrics this one is read first: so it also updates the lane's
+ * counts. */
 static double
 read_spooled_summary(const void *arg)
 {

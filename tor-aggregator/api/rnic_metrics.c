@@ -151,7 +151,7 @@ report_age(const struct member *member)
 		    (double)rm_mono_since(member->now, probed) / (double)RM_NS_PER_S);
 }
 
-/* Defines a read function for each value, because such a function gets no argument that
+/* Defines one read function for each value: a read function has no argument that
  * selects the value. */
 #define EACH_MEMBER(name)                                                      \
 	static void family_##name(struct rm_metrics_out *out, const void *arg) \

@@ -15,9 +15,9 @@
  * aggregators of a ToR do not read the device at the same time. */
 #define START_NS RM_NS_PER_S
 
-/* If the process runs as many look-ups as this, none is started for a device that is
- * not, or is, the rack's own ToR. The remaining look-ups are reserved for the daemon's
- * connections. */
+/* Limits on the look-ups that the process may run when another one is started: for the
+ * rack's own ToR, OWN_LOOKUPS; for other devices, OTHERS_LOOKUPS. The remaining
+ * look-ups are reserved for the daemon's connections. */
 #define OTHERS_LOOKUPS (RM_LOOKUPS_MAX / 2)
 #define OWN_LOOKUPS (RM_LOOKUPS_MAX - 4)
 

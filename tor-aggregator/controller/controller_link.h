@@ -4,9 +4,9 @@
  *
  * There is one link, to the first controller in the list that can be reached. The last
  * registration of each agent is sent unchanged, and again after each reconnect. Before
- * these, the link sends the plans' members for which no agent is connected, with
- * incarnation 0: otherwise a controller that does not know them would drop RNICs whose
- * agents are dead. Plans that arrive are passed to plan_store.
+ * these, the link sends the members of the plans for which no agent is connected, with
+ * incarnation 0: otherwise a controller that does not know these members would leave
+ * them out of its plans. Plans that arrive are passed to plan_store.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_CONTROLLER_LINK_H
 #define TOR_AGGREGATOR_CONTROLLER_CONTROLLER_LINK_H

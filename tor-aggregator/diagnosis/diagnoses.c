@@ -345,8 +345,8 @@ held(struct diagnosed *rnic, size_t d, rm_mono_t now, rm_wall_t wall)
 	rule_sentence(&rnic->evidence, &rnic->results[d], finding->sentence);
 }
 
-/* Notes that a rule does not hold. A diagnosis that does not stand yet is dropped; a
- * standing one ends after DIAGNOSES_QUIET_NS. */
+/* Notes that the rule of this diagnosis does not hold now. If the diagnosis does not
+ * stand yet, it is dropped; if it stands, it ends after DIAGNOSES_QUIET_NS. */
 static void
 held_not(struct diagnosis_finding *finding, rm_mono_t now)
 {
@@ -460,7 +460,8 @@ diagnoses_find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
 	return find(diagnoses, id);
 }
 
-/* Copies as many parts of a sentence as fit; parts are separated by ", ". */
+/* Copies as many parts of a sentence as fit into out; the parts are separated
+ * by ", ". */
 static void
 copy_parts(const char *sentence, char *out, size_t len)
 {

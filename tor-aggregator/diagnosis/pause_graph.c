@@ -696,7 +696,8 @@ report_leaf(const struct pause_graph *graph, const struct pause *pause,
 		    "and there are too many RNICs of other racks to look at all");
 }
 
-/* Follows how the pauses spread that begin at one node. */
+/* Reports the source of the pauses that begin at one node, and how these pauses
+ * spread. */
 static void
 find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 {

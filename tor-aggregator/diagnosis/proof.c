@@ -372,7 +372,7 @@ share_of(uint64_t us, int64_t ns)
 {
 	const double pct = 100 * 1e3 * (double)us / (double)ns;
 
-	/* the device's clock and this one differ, so it could be above 100 */
+	/* the device's clock and this one differ, so the result could be above 100 */
 	return pct < 100 ? pct : 100;
 }
 

@@ -186,7 +186,7 @@ ask(const struct evidence *evidence, const struct rule_condition *condition)
 				: value >= condition->threshold;
 }
 
-struct group { /* conditions of which one must hold */
+struct group { /* conditions of which at least one must hold */
 	bool any, known, holds;
 	uint8_t needs; /* the first indicator that is missing */
 };

@@ -176,8 +176,8 @@ report_pause_storm(const struct look *look, char out[FINDING_BYTES])
 		    look->nic->name, pfc, priority);
 }
 
-/* Changes between paused and not paused, per second. Drivers that do not count the
- * paused time count these. */
+/* Returns how often per second the state changes between paused and not paused. Drivers
+ * that do not count the paused time count these changes. */
 static double
 changes(const struct look *look, const char *transitions, const char *microseconds,
     unsigned priority)

@@ -33,7 +33,7 @@ void rack_block_pairs_begin(struct rack_block_pairs *table, int64_t block);
 void rack_block_pairs_tidy(struct rack_block_pairs *table);
 
 /* Adds one pair's results of one second. from: the pair in that second's window; sizes:
- * its count elements, by probe size. -ENOMEM: no room for another pair. */
+ * its results by probe size, `count` items. -ENOMEM: no room for another pair. */
 int rack_block_pairs_add(struct rack_block_pairs *table, int64_t second,
     const struct window_pair *from, const struct rack_pair *sizes, size_t count);
 

@@ -205,7 +205,7 @@ add_second(struct rack_blocks *blocks, const struct rack *rack,
 	return 0;
 }
 
-/* A second in which a member had no usable probes does not count for that member. */
+/* Counts the second for each member, except for members without usable probes in it. */
 static void
 note_members(struct rack_blocks *blocks)
 {

@@ -40,7 +40,8 @@ struct rack_lasting_memory { /* state of one member */
 	double unlost;  /* round trips since its newest loss */
 	/* Index in rack_lasting_lengths of the window that shows the loss best. */
 	unsigned length;
-	/* In this second: the loss is clear; an explanation includes the member. */
+	/* shows: in this second the loss is clear; seen: an explanation of this second
+	 * includes the member. */
 	bool shows, seen;
 };
 
@@ -87,8 +88,8 @@ rack_lasting_keep(struct rack_lasting *lasting, size_t member)
 
 #define MIN_GAIN 15.0
 #define STRAY_SHARE (4 * RACK_STEADY_BASE)
-/* A member is named only if its newest loss is recent: since then, fewer losses than
- * this would be expected at its share of loss. */
+/* A member is named only if its newest loss is recent. It is recent if, with the
+ * member's share of loss, fewer losses than this are expected since then. */
 #define SINCE_LOST 6.0
 #define LONG_BLOCKS 6
 /* The member's losses are compared with those of all other members, without one loss
@@ -302,7 +303,7 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 #define ALTERNATIVES_WITHIN 14
 /* A verdict ends if for so many seconds no explanation has included its member. */
 #define ABSENT_SECONDS 15
-/* A count may be too high by this many standard deviations. */
+/* A count of losses may be too high by chance, by this many standard deviations. */
 #define MAX_DEVIATIONS 1.5
 #define SHARES 8 /* number of seconds in the moving mean */
 

@@ -437,8 +437,8 @@ kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
 		return 0;
 	if (rack_loss_is_mtu(tally))
 		return RM_KIND_RNIC_MTU;
-	/* The window of an MTU fault's first seconds includes time before the fault, so
-	 * wait for more seconds. */
+	/* In the first seconds of an MTU fault the window still includes time before
+	 * the fault. So this waits for more seconds. */
 	memory->mtu = rack_loss_is_of_large(tally) ? memory->mtu + 1 : 0;
 	if (memory->mtu > 0 && memory->mtu <= RACK_SECONDS)
 		return 0;

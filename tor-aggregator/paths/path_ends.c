@@ -34,8 +34,8 @@ struct newest { /* the newest answer, and the newest of any other RNIC */
 	int64_t first, second;
 	uint32_t first_end; /* the RNIC with the newest answer */
 	uint64_t slots;     /* bits of all answers */
-	/* All losses; losses of RNICs that may have paused; the latter and the number
-	 * of pauses. */
+	/* lost: all losses; paused_lost: losses of RNICs that may have paused; pauses:
+	 * the number of these pauses. */
 	uint64_t lost, paused_lost, pauses;
 	uint32_t paused;
 };

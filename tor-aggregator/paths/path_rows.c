@@ -263,7 +263,8 @@ struct path_rows {
 	int64_t next; /* number of the second that closes next */
 	/* number and start of the second of the last result, to save a division */
 	int64_t current, current_start_ns;
-	struct flow_counts span; /* sums of closed seconds that were not sent yet */
+	struct flow_counts
+	    span; /* sums over the closed seconds that were not sent yet */
 	rm_mono_t span_start;
 	bool lossy; /* packets were lost, or slow, in the newest second */
 	struct loss_directions *directions;

@@ -149,8 +149,8 @@ plan_entry(struct path_table *table, const struct wire_plan_view *view, size_t i
 	wire_plan_entry(view, i, &entry);
 	wire_plan_remote(view, entry.dst, &dst);
 	if (dst.tor_count > 0 && strcmp(dst.tors[0], table->tor) == 0)
-		return 0; /* a flow to the reflector of the rack's own ToR does not
-			     leave the rack */
+		return 0; /* a flow to the reflector of the rack's own ToR stays
+			   * inside the rack */
 	wire_plan_member(view, entry.src, &src);
 	if (src.qpn != 0)
 		return planned_pairs_add(table->pairs, src.id, dst.id);

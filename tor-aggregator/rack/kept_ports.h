@@ -1,8 +1,6 @@
-/*
- * kept_ports - saves the link-downs of a rack's ports over a restart. Pure. Without
- * that, a port that goes down every few minutes would have to go down three more times
- * after each restart before it is reported as flapping again.
- */
+/* kept_ports - saves the link-downs of a rack's ports over a restart. Pure. Without the
+ * saved link-downs, a port that goes down every few minutes would be reported as
+ * flapping only after three more link-downs. */
 #ifndef TOR_AGGREGATOR_RACK_KEPT_PORTS_H
 #define TOR_AGGREGATOR_RACK_KEPT_PORTS_H
 

@@ -16,13 +16,17 @@
 #define DECAY 16
 #define PER_PROBE 4
 
-#define STALE_WINDOWS 4 /* windows without a probe: the plan has changed */
+/* A pair is removed after this many windows without a probe. */
+#define STALE_WINDOWS 4
 #define MIN_SENT 8
 #define MIN_LOST 8
-#define GOOD_STRAY 1 /* losses of a good pair, plus a fiftieth */
+/* A good pair has lost at most this many probes, plus a fiftieth of all. */
+#define GOOD_STRAY 1
 #define GOOD_PART 50
-#define LOST_PART 5      /* lost: a fifth */
-#define DEAD_KEPT_PART 5 /* dead: at most a fifth is answered */
+/* A pair is lost if at least a fifth of its probes is lost. */
+#define LOST_PART 5
+/* A pair is dead if at most a fifth of its probes is answered. */
+#define DEAD_KEPT_PART 5
 #define MISCOUNTED_PART 2
 
 #define MIN_PEERS 2
@@ -352,7 +356,8 @@ report_check_is_contradicted(const struct report_check *check, size_t host)
 }
 
 #define MIN_OBSERVERS 2 /* observers that report the opposite */
-/* They have to be this many times the number of hosts that agree with the report. */
+/* The observers must be at least this many times as many as the hosts that agree with
+ * the report. */
 #define OUTNUMBERED 2
 
 static unsigned

@@ -8,7 +8,7 @@
 #include "tor-aggregator/report_check/report_check.h"
 #include "tor-aggregator/window/pair_table.h"
 
-/* Sums that decay count in units of 1/16 probe. */
+/* The unit of sums that decay: 1/16 of a probe. */
 #define RACK_REPORT_UNIT 16
 
 /* Numbers of windows, longer than the time until all hosts have seen the beginning of a
@@ -22,9 +22,9 @@
 
 /* bits, because the RNICs of a host may report differently on an RNIC */
 enum rack_report {
-	RACK_REPORT_GOOD = 1, /* hardly any is lost */
-	RACK_REPORT_LOST = 2, /* at least a fifth is lost */
-	RACK_REPORT_DEAD = 4, /* nearly all is lost; LOST is set too */
+	RACK_REPORT_GOOD = 1, /* hardly any probe is lost */
+	RACK_REPORT_LOST = 2, /* at least a fifth of the probes is lost */
+	RACK_REPORT_DEAD = 4, /* nearly all probes are lost; LOST is set, too */
 };
 
 /* what hosts report on one member */

@@ -16,8 +16,8 @@ struct names {
 	bool more;
 };
 
-/* In order of the alphabet: hosts report them in any, and other names are a change of
- * the incident. */
+/* Adds the name in alphabetical order. Hosts report names in any order, and a change of
+ * the order would look like a change of the incident. */
 static void
 note_name(struct names *names, const struct service_flow *flow)
 {

@@ -2,11 +2,11 @@
  * summary - sums up the results of a rack into the rows that are sent to the analyzer.
  * Pure.
  *
- * There is a row for each destination ToR and class, with sketches of delays. It is
- * sent every row_interval, and at once, with its flows, when it becomes bad. There is a
- * row for each RNIC, with counts and quantiles. It is sent every rnic_interval, and at
- * once when the RNIC becomes bad. A row covers the time since it was sent last, so no
- * result is in two rows, and rows can be summed up.
+ * There is a row for each destination ToR and class, with sketches of delays. This row
+ * is sent every row_interval; when it becomes bad, it is sent at once, with its flows.
+ * There is also a row for each RNIC, with counts and quantiles. This row is sent every
+ * rnic_interval, and at once when the RNIC becomes bad. A row covers the time since it
+ * was sent last, so no result is in two rows, and rows can be summed up.
  */
 #ifndef TOR_AGGREGATOR_SUMMARY_SUMMARY_H
 #define TOR_AGGREGATOR_SUMMARY_SUMMARY_H

@@ -38,11 +38,12 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t own_sent, send_failed; /* its own probes: sent, could not be sent */
 	/* Its own probes to targets outside the rack. */
 	uint64_t outside_sent, outside_answered;
-	/* Those of them to remote RNICs that are not blamed themselves. */
+	/* Part of the outside probes: those to remote RNICs that are not blamed. */
 	uint64_t unblamed_sent, unblamed_newest_sent, unblamed_newest_answered;
 	/* Probes that cross no other blamed part. */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
-	uint64_t inside_sent, inside_answered; /* those of them inside the rack */
+	uint64_t inside_sent,
+	    inside_answered; /* part of the clean probes: those inside the rack */
 	/* Its own probes, and those of its peers to it. */
 	struct rack_probe_loss own, peers;
 	/* Large probes; also in clean_*, own and peers. */

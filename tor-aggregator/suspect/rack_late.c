@@ -18,8 +18,9 @@
 #define QUICK_SHARE 0.25 /* a pair is quick up to this share of slow round trips */
 #define MIN_LATE 3  /* slow pairs of the member: it has two with each of its peers */
 #define MIN_QUICK 2 /* members that are quick with others */
-#define MOST_PART 2 /* fewer than the members divided by this may be late */
-#define HALF_PART 8 /* either half of the window has this part (1/8) of the probes */
+#define MOST_PART 2 /* fewer than this part (1/2) of the members may be late */
+/* Each half of the window has at least this part (1/8) of the probes. */
+#define HALF_PART 8
 
 #define TOR_LATE_SHARE 0.5    /* late replies / lost probes, inside the rack */
 #define TOR_LATE_MIN 4        /* number of late replies */
@@ -117,8 +118,9 @@ note_late(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 }
 
 /* Decides what to report for a member that has been late for long enough.
- * RACK_LATE_HOST: all RNICs of its host that have timed pairs are late.
- * RACK_LATE_NOTHING: wait, because they are, but some not for long enough. */
+ * RACK_LATE_HOST: its host, because all RNICs of the host that have timed pairs are
+ * late. RACK_LATE_NOTHING: nothing yet, because all these RNICs are late, but some of
+ * them not for long enough. */
 static enum rack_late_status
 status_of(const struct rack *rack, const struct rack_suspect_memory *memories,
     const struct rack_late *lates, size_t member)

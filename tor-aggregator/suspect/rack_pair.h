@@ -31,10 +31,11 @@ struct rack_pair {         /* probes between two hosts that are both witnesses *
 	uint32_t sent, answered, arrived; /* arrived: valid when counted */
 	uint32_t newest_sent, newest_lost;
 	uint32_t send_failed;
-	/* As in struct window_pair, of both sizes; only in the first pair. */
+	/* As in struct window_pair, over both sizes; set only in the first of the two
+	 * pairs. */
 	uint32_t timed, slow, overdue;
-	/* Of the slow and overdue replies in the window. If these were released
-	 * together (window_release), slow and overdue are 0 here. */
+	/* The release of the slow and overdue replies in the window. If they were
+	 * released together (window_release), slow and overdue are 0 in this struct. */
 	struct window_release release;
 	uint16_t bytes; /* size of the largest probe */
 };

@@ -22,16 +22,18 @@
 #define CERTAIN RACK_LOSS_CERTAIN
 
 /* Numbers of windows; there is one per bin. */
-/* Until "A or B" is reported; it waits, because the alert keeps this name. */
+/* Windows to wait before "A or B" is reported, because the alert keeps this name. */
 #define AMBIGUOUS_WINDOWS 3
-/* Until it is reported, if the results of stalled hosts may still decide. */
+/* Windows to wait, if the results of stalled hosts may still show which of the two it
+ * is. */
 #define PATIENT_WINDOWS 30
-/* Until an RNIC is reported as dead without a direction. */
+/* Windows to wait before an RNIC is reported as dead without a direction. */
 #define UNDECIDED_WINDOWS 6
 #define UNABLE_WINDOWS 2
 #define MTU_WINDOWS 2
 #define REFUSED_WINDOWS 40
-/* So many that the beginning or end of another fault is not taken for a lossy RNIC. */
+/* Windows in which an RNIC must be lossy: so many that the beginning or end of another
+ * fault is not taken for loss. */
 #define LOSSY_WINDOWS 8
 #define CHANGE_WINDOWS 4 /* until a reported kind or direction changes */
 #define ABSENT_WINDOWS 8 /* until a named RNIC is forgotten */

@@ -879,7 +879,7 @@ take_object(const struct nexus_values *values, size_t *at,
 	while (*at < values->count &&
 	       switch_object_compare(&values->values[*at].of, object) < 0)
 		*at = end_of_object(
-		    values, *at); /* skip the values of an object that was refused */
+		    values, *at); /* skips the values of an object that was refused */
 	end = *at == values->count ? *at : end_of_object(values, *at);
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
 		if (row->part != object->part)

@@ -22,7 +22,7 @@
 #include "tor-aggregator/switch/switch_list.h"
 
 #define LIMIT_NS (5 * RM_NS_PER_S)
-/* a Nexus runs commands for a reading, which is slow */
+/* longest time of a reading: a Nexus runs commands for it, which is slow */
 #define NEXUS_LIMIT_NS (30 * RM_NS_PER_S)
 #define NEXUS_BACKOFF_NS (300 * RM_NS_PER_S)
 #define ANSWERS_PER_WAKEUP 64

@@ -131,8 +131,8 @@ sort(struct switch_object *objects, size_t count)
 		qsort(objects, count, sizeof(*objects), switch_object_compare);
 }
 
-/* Searches sorted objects from *at on, and moves *at on, so that the next search for a
- * later object starts there. */
+/* Searches an object in the sorted array from index *at on. Moves *at to where the
+ * search ends, so that the next search, for a later object, starts there. */
 static const struct switch_object *
 seek(const struct switch_object *objects, size_t count, size_t *at,
     const struct switch_object *like)

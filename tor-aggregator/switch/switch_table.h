@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* By what a row has several values. */
+/* What distinguishes the values of a row, if it has several. */
 enum switch_by {
 	SWITCH_BY_NONE, /* it has one value */
 	SWITCH_BY_PRIORITY,

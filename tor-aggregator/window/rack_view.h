@@ -48,8 +48,8 @@ struct host_silence {
 	 * stops 0: it is not. */
 	unsigned stops;
 	int64_t stopped_ns, stops_ns;
-	unsigned recent_stops; /* number of such stops in the last 30 s, also if they
-			    are few; at most 5 */
+	unsigned recent_stops; /* number of such stops in the last 30 s, at most 5;
+				* also set if `stops` is 0 */
 };
 
 struct rack_host {
@@ -76,9 +76,9 @@ struct rack {
 
 #define RACK_MIN_HOSTS 4
 
-/* The number of agents of a rack that may report falsely and still be outvoted:
- * fewer than a third (Lamport, Shostak and Pease, "The Byzantine Generals Problem",
- * 1982). 0: too few hosts. */
+/* The largest number of agents of a rack that may report falsely while the others still
+ * outvote them: fewer than a third (Lamport, Shostak and Pease, "The Byzantine Generals
+ * Problem", 1982). 0: too few hosts. */
 static inline size_t
 rack_max_faulty(const struct rack *rack)
 {

@@ -28,7 +28,7 @@ struct roster {
 	struct roster_entry **members, **remotes;
 	size_t member_count, remote_count;
 	size_t planned_remotes;
-	const char **hosts; /* borrowed from the first member of each host */
+	const char **hosts; /* names of hosts, borrowed from the first member of each */
 	size_t host_count;
 	uint64_t refused;
 };
@@ -384,7 +384,8 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		if (entry != NULL)
 			entry->rnic.planned = true;
 	}
-	if (r == -ENOMEM) { /* what the rest of the plan keeps is not known */
+	if (r == -ENOMEM) { /* it is not known which RNICs the rest of the plan names,
+			       so none is removed */
 		for (size_t i = 0; i < roster->member_count; i++)
 			roster->members[i]->rnic.planned = true;
 		number_hosts(roster);

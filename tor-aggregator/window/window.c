@@ -21,8 +21,8 @@ struct window {
 	int64_t ring;            /* number of items in bins */
 	int64_t
 	    next; /* number of the bin that closes next; it starts at next * bin_ns */
-	int64_t current,
-	    current_start_ns; /* of the bin that was last added to: saves a division */
+	int64_t current, current_start_ns; /* start of the bin to which the last result
+					      was added; saves a division */
 	rm_mono_t partial_until, doubtful_until;
 	struct coverage *coverage; /* by member */
 	size_t coverage_count;

@@ -29,8 +29,8 @@ struct window_options {
 	unsigned judge_bins; /* 4: the judged window is one second */
 	unsigned open_bins;  /* bins that can be open at once: 40 */
 	int64_t timeout_ns;  /* the agents' probe time-out, 500 ms */
-	int64_t wait_ns; /* bounded wait past bin end + timeout: 500 ms (batch age 200 +
-			    300) */
+	int64_t wait_ns;  /* longest wait after the end of a bin plus the time-out: 500
+			   * ms (age of a batch: 200 ms) */
 	size_t max_pairs; /* results of further pairs are refused; 131072 */
 };
 
