@@ -112,8 +112,8 @@ take_incident(const struct wire_incident *incident, uint64_t *ticket, void *arg)
 	return history_take_incident(analyzer->history, incident, ticket);
 }
 
-/* How far the summary lies behind our wall clock. A time out of range counts as
- * infinitely early. */
+/* Returns by how many ns the end of the summary is before our wall clock's time. An end
+ * out of range counts as infinitely early. */
 static int64_t
 lag_of(const struct wire_summary *summary)
 {
@@ -412,9 +412,9 @@ on_minute(const struct sla_minute *minute, void *arg)
 		analyzer->counts.unkept++;
 }
 
-/* All regions share one slot for the rows of a minute. After a wait longer than
- * SLA_MAX_WAIT_NS the next minute would overwrite it: rows of slower aggregators are
- * then too late. */
+/* Returns how long after its end a minute is closed, at most SLA_MAX_WAIT_NS: later its
+ * slot, which all regions share, would be overwritten by another minute. Rows of slower
+ * aggregators are then too late. */
 static int64_t
 sla_wait_ns(const struct analyzer *analyzer)
 {
@@ -468,8 +468,8 @@ on_tick(void *arg)
 	if (analyzer->ticks % TICKS_PER_JUDGEMENT == 0 &&
 	    now.ns >= analyzer->hold_until.ns)
 		judge(analyzer, now, wall, whole_second);
-	/* Missed ticks are not made up for. The time that this tick took does not count
-	 * as a stall. */
+	/* Ticks that were missed are not repeated. The time that this tick took does
+	 * not count as a stall. */
 	now = rm_mono_now();
 	while (analyzer->deadline.ns <= now.ns)
 		analyzer->deadline = rm_mono_add(analyzer->deadline, TICK_NS);

@@ -18,7 +18,7 @@
 #define MAX_LIMIT (INCIDENT_TABLE_MAX_OPEN + INCIDENT_TABLE_MAX_CLOSED)
 #define MAX_RELATED 50
 
-/* None of its sources is connected, so its state cannot change. */
+/* True: none of the incident's sources is connected, so its state cannot change. */
 static bool
 is_silent(const struct analyzer *analyzer, const struct incident_table_entry *entry)
 {

@@ -23,7 +23,7 @@ struct drill {
 	rm_mono_t until;
 	/* region of a query about a rack, whose answer does not name it; else "" */
 	char region[RM_NAME_BYTES];
-	bool counted; /* of a rack: its counters, not its mesh */
+	bool counted; /* a query about a rack: for its counters, not for its mesh */
 };
 
 struct drills {
@@ -53,7 +53,8 @@ forget_late(struct drills *drills, rm_mono_t now)
 			drills->waiting[i].token = 0;
 }
 
-/* The connected aggregator that reported the rack last; NULL: none is connected. */
+/* Returns the connected aggregator that reported the rack last; NULL: none is
+ * connected. */
 static const struct intake_info *
 who_serves(const struct drills *drills, const struct rack *rack)
 {
@@ -66,8 +67,8 @@ who_serves(const struct drills *drills, const struct rack *rack)
 	return session;
 }
 
-/* The connected aggregator that reported the RNIC, or another one of its rack; NULL:
- * none. */
+/* Returns the connected aggregator that reported the RNIC, or else another connected
+ * one of its rack; NULL: none is connected. */
 static const struct intake_info *
 who_knows(const struct drills *drills, const struct rack_rnic *rnic)
 {
@@ -146,7 +147,8 @@ drills_ask(struct rm_http_request *request, void *arg)
 	ask(drills, request, session, &drill);
 }
 
-/* NULL: the error has been answered. */
+/* Returns the rack that the path of the request names. NULL: an error has been sent as
+ * the answer. */
 static const struct rack *
 rack_of(const struct drills *drills, struct rm_http_request *request)
 {
@@ -232,7 +234,7 @@ drills_ask_hosts(struct rm_http_request *request, void *arg)
 	ask_counted(arg, request, true);
 }
 
-/* The aggregator's answer with its region added. */
+/* Sends the aggregator's answer, with the region added. */
 static void
 reply_rack(const struct drill *drill, struct rm_http_request *request, int status,
     const struct wire_drill_answer *answer)

@@ -82,7 +82,7 @@ void blind_own_certificate(struct blind *blind, const char *analyzer, int64_t en
  * silence. */
 void blind_stalled(struct blind *blind, rm_mono_t now);
 
-/* Some aggregator of the rack is not silent. */
+/* True: at least one aggregator of the rack is not silent. */
 bool blind_rack_is_seen(
     const struct blind *blind, const char *region, const char *tor, rm_mono_t now);
 

@@ -7,13 +7,14 @@
 
 #include "analyzer/blind/blind_state.h"
 
-/* An aggregator is silent alone if another one of its region has sent something this
- * long after it: three pings. If all aggregators of a region become silent at once,
- * none of them is named in the seconds until the region is. */
+/* An aggregator is silent alone if another one of its region has sent something at
+ * least this long after its last message; the time is that of three pings. If all
+ * aggregators of a region become silent at once, no single one is named in the seconds
+ * until the region is named. */
 #define SILENT_ALONE_NS (3 * RM_NS_PER_S / 2)
 /* Agents try to reconnect every 5 s: after this time an aggregator has all of them. */
 #define RECONNECT_NS (15 * RM_NS_PER_S)
-#define STATE_ROW_INTERVALS 3 /* an older state does not count */
+#define STATE_ROW_INTERVALS 3 /* a state that is older than this does not count */
 
 /* Time since the last message of the aggregator. Time in which this process was stopped
  * does not count. */
@@ -43,8 +44,9 @@ has_source(const struct blind *blind, const struct blind_rack *rack, rm_mono_t n
 	return false;
 }
 
-/* The aggregator has reported for the grace time that no agent of the rack is connected
- * to it. One that has just connected may wait for its agents first. */
+/* True: the aggregator has reported for the grace time that no agent of the rack is
+ * connected to it. An aggregator that has just connected first gets RECONNECT_NS for
+ * its agents. */
 static bool
 reports_no_hosts(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now)

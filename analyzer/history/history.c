@@ -321,7 +321,8 @@ lane_is_full(const struct lane *lane)
 	return rm_spool_unsynced_bytes(lane->spool) > MAX_UNSYNCED_BYTES;
 }
 
-/* r: the result of making the text. */
+/* Writes the text to the lane's spool. r: what the function that made the text has
+ * returned. */
 static int
 lane_take(struct lane *lane, int r, const struct history_text *text, uint64_t *ticket)
 {

@@ -174,7 +174,7 @@ lane_through(struct lane *lane)
 	lanes_encourage(lane->influx);
 }
 
-/* The database will never accept it. */
+/* Counts and logs points that the database will never accept. */
 static void
 lane_refused(struct lane *lane, uint64_t points, const char *sentence)
 {

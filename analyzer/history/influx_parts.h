@@ -37,8 +37,8 @@ bool influx_parts_next(struct influx_parts *parts);
  * halved. */
 bool influx_parts_halve(struct influx_parts *parts);
 
-/* Compresses a batch with gzip, on the worker. */
-/* Compresses text with gzip. The caller frees *out. -ENOMEM, -EIO. */
+/* Compresses text with gzip; it is called in the worker. The caller frees *out.
+ * -ENOMEM, -EIO. */
 int influx_gzip(const char *text, size_t len, uint8_t **out, size_t *out_len);
 
 #endif

@@ -29,8 +29,8 @@ struct message {
 	char own_sentence[RM_SENTENCE_BYTES];
 };
 
-/* Enough for a host with eight rails: both aggregators of each of its racks report one
- * fault of it. */
+/* Reports of one incident. Enough for a host with eight rails: both aggregators of each
+ * of its racks may report the same fault. */
 #define MAX_REPORTS 32
 #define KEY_BYTES (RM_NAME_BYTES + 24)
 #define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
@@ -107,7 +107,8 @@ is_text(const char *text)
 	return good;
 }
 
-/* -EINVAL: a field is out of range. */
+/* Checks the fields of the incident and copies them to *ret. -EINVAL: a field is out of
+ * range. */
 static int
 read_edge(const struct wire_incident *incident, struct message *ret)
 {
@@ -234,8 +235,8 @@ report_place(struct node *node, const struct message *message)
 						: NULL;
 }
 
-/* The evidence in the JSON text of a verdict; its other keys repeat the incident's
- * fields. */
+/* Returns the evidence in the JSON text of a verdict; its other keys repeat the
+ * incident's fields. */
 static json_t *
 evidence_of(const char *text)
 {
@@ -262,7 +263,8 @@ impact_of(const char *evidence_json)
 	return ret;
 }
 
-/* The i-th part (from 1) of "A or B". Returns its length; 0: there are fewer parts. */
+/* Sets *ret to the i-th part (from 1) of "A or B". Returns its length; 0: there are
+ * fewer parts. */
 static size_t
 one_of(const char *parts, unsigned i, const char **ret)
 {
@@ -278,7 +280,7 @@ one_of(const char *parts, unsigned i, const char **ret)
 	return end != NULL ? (size_t)(end - parts) : strlen(parts);
 }
 
-/* Which part of "A or B" the evidence names. 0: none. */
+/* Returns which part of "A or B" the evidence names. 0: none. */
 static unsigned
 known_of(const char *parts, const char *evidence_json)
 {
@@ -301,9 +303,9 @@ known_of(const char *parts, const char *evidence_json)
 
 #define CONTRADICTED UINT_MAX
 
-/* Which one of "A or B" the reports name. is_open: only open reports, or only resolved
- * ones; is_own: only those of this analyzer, or only those of racks. 0: none names one;
- * CONTRADICTED: they name different ones. */
+/* Returns which one of "A or B" the reports name; 0: they name none; CONTRADICTED: they
+ * name different ones. is_open: reads only open reports; else only resolved ones.
+ * is_own: reads only reports of this analyzer; else only those of racks. */
 static unsigned
 known_by(const struct node *node, bool is_open, bool is_own)
 {
@@ -386,8 +388,8 @@ add_report(
 	if (place == &node->reports[node->report_count]) {
 		node->report_count++;
 	} else {
-		/* Which of "A or B" was at fault in a resolved incident says nothing
-		 * about this one. */
+		/* If the old report is resolved, it does not show which of "A or B" is
+		 * at fault now. */
 		if ((*place)->is_open)
 			report->known = (*place)->known;
 		HASH_DEL(table->by_key, *place);
@@ -516,7 +518,8 @@ node_new(struct incident_table *table, const struct message *message)
 
 /* ---- reports --------------------------------------------------------------------- */
 
-/* Some report of the incident is open; own_only: some report of this analyzer. */
+/* True: at least one report of the incident is open. own_only: only reports of this
+ * analyzer count. */
 static bool
 still_open(const struct node *node, bool own_only)
 {
@@ -563,7 +566,7 @@ report_known(
 	return 1;
 }
 
-/* A report under a new id with the labels of an open incident. */
+/* Handles a report under a new id that has the labels of an open incident. */
 static int
 report_again(
     struct incident_table *table, struct node *node, const struct message *message)
@@ -646,8 +649,8 @@ incident_table_own(struct incident_table *table, const char *region,
 
 /* ---- ends of reports ------------------------------------------------------------- */
 
-/* To be called after a report has ended. True: the entry names another one of "A or B"
- * now. */
+/* Call it after a report has ended. True: the entry now names another one of "A or B"
+ * than before. */
 static bool
 end_narrows(struct node *node)
 {

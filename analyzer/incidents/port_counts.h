@@ -1,12 +1,13 @@
 /*
- * port_counts - what ports at the ends of links between switches count; as evidence for
- * verdicts on those links and switches. Pure.
+ * port_counts - stores which ports at the ends of links between switches have counts
+ * that can explain losses. They are evidence for verdicts on those links and switches.
+ * Pure.
  *
- * Each rack's summaries name the ports with counts that can explain a loss. The newest
- * summary of a rack replaces the ports of the one before; if no summary follows, they
- * are forgotten after PORT_COUNTS_KEEP_NS. The names of switches come from the
- * aggregators' configs or from LLDP: a name with its domain equals the name without it,
- * and upper case equals lower case.
+ * The summaries of a rack name these ports. The newest summary of a rack replaces the
+ * ports of the one before; if no summary follows, they are forgotten after
+ * PORT_COUNTS_KEEP_NS. The names of switches come from the aggregators' configs or from
+ * LLDP: a name with its domain equals the name without it, and upper case equals lower
+ * case.
  */
 #ifndef ANALYZER_INCIDENTS_PORT_COUNTS_H
 #define ANALYZER_INCIDENTS_PORT_COUNTS_H

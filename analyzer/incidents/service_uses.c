@@ -15,18 +15,19 @@
 
 #define MAX_RACKS 16384
 #define MAX_HOPS WIRE_MAX_HOPS
-#define LOST_NS (5 * RM_NS_PER_S) /* for so long a loss counts as current */
+#define LOST_NS (5 * RM_NS_PER_S) /* a loss counts as current for this long */
 /* If two aggregators took turns within this time, both still report the rack. Three
  * times the usual interval of summaries. */
 #define BOTH_NS (30 * RM_NS_PER_S)
-#define BOTH_TURNS 3 /* one, the other, the first again, and the other again */
+/* Changes: from the first to the second, back to the first, again to the second. */
+#define BOTH_TURNS 3
 #define REPORTS 2
 #define MAX_ALTERNATIVES 4
 #define MAX_NAMES 4
 #define MORE ", ..."
 
-/* Names are stored and compared as hashes, because a region has a million hops. Hash 0:
- * no name. */
+/* One use (wire_use_row). Names are stored and compared as hashes, because a region has
+ * a million hops. Hash 0: no name. */
 struct row {
 	char *service;
 	uint64_t use;         /* hash of service, dst_tor and hops together */
@@ -62,8 +63,8 @@ struct rack {
 	UT_hash_handle hh, by_name;
 };
 
-/* Answers are kept for a second: an open verdict is filled four times a second, and a
- * region has many rows. */
+/* Answers are kept for a second: services are added to an open verdict four times a
+ * second, and a region has many rows. */
 #define ANSWERS 256
 #define ANSWER_NS (1 * RM_NS_PER_S)
 
@@ -152,8 +153,9 @@ add_hop(struct row *row, struct hop before, struct hop hop)
 	row->links[row->hop_count - 2] = hash_of(link, strlen(link));
 }
 
-/* The name of one hop's text. As in verdicts, a switch that the topology does not name
- * has its address as its name, unless it is the ToR at an end of the path. */
+/* Returns the name in the text of one hop. As in verdicts, a switch that the topology
+ * does not name has its address as its name, unless it is the ToR at an end of the
+ * path. */
 static struct hop
 read_hop(const char *text, size_t len, const char *src, const char *dst)
 {
@@ -239,8 +241,8 @@ keep_losses(struct service_uses *service_uses, const struct report *report,
 	}
 }
 
-/* A copy for sentences, alerts and the log: bytes other than printable ASCII are '?'.
- * NULL: out of memory. */
+/* Copies text for sentences, alerts and the log: bytes other than printable ASCII
+ * become '?'. NULL: out of memory. */
 static char *
 plain(const char *text)
 {
@@ -389,9 +391,9 @@ rack_of(struct service_uses *service_uses, const char *tor)
 	return NULL;
 }
 
-/* The report of this run of the aggregator. A new run replaces the former run of the
- * same aggregator. A new aggregator takes a free place, or else that of the aggregator
- * whose last summary that had not waited is older. */
+/* Finds or adds the report of this run of the aggregator. A new run replaces the former
+ * run of the same aggregator. A new aggregator gets a free place, or else replaces the
+ * aggregator whose last_seen is older. */
 static struct report *
 report_of(struct service_uses *service_uses, struct rack *rack,
     const struct wire_summary *summary)
@@ -418,9 +420,10 @@ report_of(struct service_uses *service_uses, struct rack *rack,
 	return report;
 }
 
-/* Both aggregators report a rack if they reported it alternately. Three changes from
- * one to the other are required: an aggregator that once delivers what waited in its
- * spool, whose age is not known at first, causes two. */
+/* Detects that both aggregators report the rack: that they reported it alternately,
+ * with three changes from one to the other. Two changes are not enough: an aggregator
+ * that once delivers summaries from its spool, whose age is not known at first, causes
+ * two. */
 static void
 note_seen(struct rack *rack, struct report *report, rm_mono_t now)
 {

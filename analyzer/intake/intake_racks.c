@@ -12,9 +12,10 @@
 
 struct rack {
 	char tor[RM_NAME_BYTES];
-	uint64_t newest; /* end of the last summary that was applied; 0: none */
-	/* end of the last summary of an earlier incarnation; 0: newer summaries have
-	 * arrived */
+	uint64_t
+	    newest; /* end of the last summary that was applied; 0: there was none */
+	/* end of the last summary that an earlier incarnation sent; 0: newer summaries
+	 * have arrived since */
 	uint64_t until;
 };
 

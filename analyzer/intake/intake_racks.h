@@ -22,7 +22,7 @@ int intake_racks_serve(
     struct intake_racks **racks, char (*tors)[RM_NAME_BYTES], size_t count);
 void intake_racks_free(struct intake_racks *racks);
 
-/* call it for a new incarnation; NULL is allowed */
+/* Call it when the aggregator has a new incarnation. racks may be NULL. */
 void intake_racks_new_life(struct intake_racks *racks);
 /* Call it before a summary is applied. True: an earlier incarnation has sent this
  * summary, and it was applied. */

@@ -44,7 +44,7 @@ session_welcome(struct intake_session *session, const char *refused)
 	return r;
 }
 
-/* The reason of the refusal; "": the hello is accepted. */
+/* Returns why the hello is refused; "": it is accepted. */
 static const char *
 hello_refused(const struct intake_session *session, const struct wire_hello *hello)
 {
@@ -62,7 +62,7 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 	return "";
 }
 
-/* Checks the certificate: it must be of this name, and of all these ToRs. */
+/* Checks that the certificate is for the name and for all ToRs of the hello. */
 static bool
 hello_is_its_own(const struct intake_session *session,
     const struct wire_hello_view *view, char reason[REASON_BYTES])
@@ -115,8 +115,8 @@ peer_begin_life(struct intake_peer *peer, uint64_t life)
 	intake_racks_new_life(peer->racks);
 }
 
-/* The interval of its summaries. If the hello has none, or one out of range, the
- * default. */
+/* Returns the interval of the aggregator's summaries in ns: that of the hello, or the
+ * default if the hello has none or one out of range. */
 static int64_t
 session_row_interval_ns(
     const struct intake_session *session, const struct wire_hello *hello)
@@ -297,7 +297,8 @@ session_apply(struct intake_session *session, const struct intake_message *messa
 	return r;
 }
 
-/* 0: the message was stored, or can never be stored; < 0: try again later. */
+/* Stores the message. 0: it was stored, or can never be stored; < 0: try again
+ * later. */
 static int
 session_take(struct intake_session *session, const struct intake_message *message)
 {
@@ -417,7 +418,7 @@ session_on_drilled(struct intake_session *session, const uint8_t *data, size_t l
 	return r;
 }
 
-/* With this message, without any ToR, an aggregator reports that it goes to another
+/* An aggregator sends this message without any ToR when it leaves for another
  * analyzer. */
 static int
 session_on_standing(struct intake_session *session, const uint8_t *data, size_t len)

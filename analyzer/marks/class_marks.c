@@ -14,8 +14,10 @@
 
 #define SLICES 6 /* of 10 s: the last minute */
 #define SLICE_NS (10 * RM_NS_PER_S)
-#define ENOUGH 20              /* arrivals of a pair before it is judged */
-#define REWRITTEN_PER_MILLE 20 /* enough for one path of many */
+#define ENOUGH 20 /* a pair is judged only after this many arrivals */
+/* A pair with more of its arrivals rewritten counts as rewritten: even if only one path
+ * of many rewrites. */
+#define REWRITTEN_PER_MILLE 20
 #define ALL_PER_MILLE 950
 #define DSCPS 64
 #define JUDGE_EVERY_NS (5 * RM_NS_PER_S)
@@ -27,7 +29,8 @@
 #define MAX_LOOKS 128 /* passes over all pairs, in one judgement */
 
 struct slice {
-	int64_t number; /* since the epoch of the monotonic clock; 0: none */
+	int64_t number; /* number of the slice, from the start of the monotonic clock;
+			   0: none */
 	uint64_t arrived, rewritten;
 };
 
@@ -40,7 +43,7 @@ struct pair {
 	struct pair_key key;
 	struct slice slices[SLICES];
 	uint8_t arrived_dscp;        /* DSCP of the last rewritten arrival */
-	uint64_t arrived, rewritten; /* in the last minute */
+	uint64_t arrived, rewritten; /* arrivals of the last minute */
 	bool known, is_rewritten;
 	bool named; /* a verdict explains it */
 	UT_hash_handle hh;
@@ -51,7 +54,8 @@ struct class_marks {
 	uint64_t refused;
 	struct {
 		bool known, any_rewritten;
-		/* the last change of a pair; the first since it was settled */
+		/* when a pair last changed; when one first changed since the class was
+		 * settled */
 		rm_mono_t turned, turning;
 	} classes[DSCPS];
 	rm_mono_t judged;
@@ -83,7 +87,7 @@ class_marks_free(struct class_marks *marks)
 
 /* ---- counting -------------------------------------------------------------------- */
 
-/* NULL: the table is full. */
+/* Finds or adds the pair of a row. NULL: the table is full. */
 static struct pair *
 get_pair(struct class_marks *marks, const struct wire_row *row)
 {
@@ -198,7 +202,8 @@ is_settled(struct class_marks *marks, uint8_t dscp, rm_mono_t now)
 
 /* ---- judging --------------------------------------------------------------------- */
 
-/* Places where a device may rewrite a class, by the pairs that pass them. */
+/* Places where a device may rewrite a class. Each is defined by the pairs that
+ * pass it. */
 enum place { EVERYWHERE, BETWEEN, FROM, OUT_OF, INTO, INSIDE, PAIR };
 
 struct candidate {
@@ -316,8 +321,8 @@ name(struct class_marks *marks, const struct candidate *at, const struct seen *s
 	    seen->pairs, seen->pairs == 1 ? "" : "s");
 }
 
-/* All pairs that pass the place are rewritten, and they are enough to tell it from
- * other places. */
+/* True: all pairs that pass the place are rewritten, and there are enough of them to
+ * distinguish it from other places. */
 static bool
 is_it(const struct candidate *at, const struct seen *seen)
 {
@@ -353,7 +358,7 @@ judge_class(struct class_marks *marks, uint8_t dscp, rm_wall_t wall)
 		}
 }
 
-/* A class whose pairs are changing keeps its verdicts. */
+/* Keeps the verdicts of classes whose pairs are changing. */
 static void
 keep_unsettled(struct class_marks *marks, const bool settled[DSCPS])
 {

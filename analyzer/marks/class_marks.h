@@ -32,11 +32,13 @@ void class_marks_summary(
  * number; *ret is valid until the next call. */
 int class_marks_judge(struct class_marks *marks, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict **ret);
-/* Of a part without a verdict now: good once enough of its class has arrived. */
+/* Returns the health of the verdict's part. If it has no verdict now, it is good once
+ * enough probes of its class have arrived. */
 enum rm_health class_marks_health(
     const struct class_marks *marks, const struct rm_verdict *verdict);
 
-/* Rows beyond CLASS_MARKS_MAX_PAIRS, so far. */
+/* Returns how many rows so far were refused, because there were CLASS_MARKS_MAX_PAIRS
+ * pairs already. */
 const uint64_t *class_marks_refused(const struct class_marks *marks);
 
 #endif

@@ -32,12 +32,12 @@ struct cnp_balance {
 
 struct sums {
 	unsigned racks;
-	uint64_t rnics, uncounted; /* uncounted: of these, they do not count */
-	uint64_t silent;           /* of the uncounted: they report no packets either */
-	uint64_t uncounted_sent;   /* packets that the other uncounted sent */
-	char names[CNP_NAMES];     /* of RNICs that do not count, as cnp_finding's */
+	uint64_t rnics, uncounted; /* uncounted: how many of the RNICs do not count */
+	uint64_t silent; /* how many of the uncounted report no packets either */
+	uint64_t uncounted_sent; /* packets that the other uncounted ones sent */
+	char names[CNP_NAMES];   /* of RNICs that do not count, as in cnp_finding */
 	size_t names_len;
-	bool more; /* than fit into names */
+	bool more; /* there are more than fit into names */
 	uint64_t rdma_sent, rdma_received, cnps_sent, cnps_received;
 };
 
@@ -102,7 +102,8 @@ find_or_add(struct cnp_balance *cnp_balance, const char *tor)
 	return rack;
 }
 
-/* Names go into sentences. Text of a peer that is no plain text is left out. */
+/* Copies names that a peer sent, for a sentence. If they are no plain text, they are
+ * left out. */
 static void
 copy_names(char out[WIRE_UNCOUNTED_BYTES], const char *names)
 {
@@ -220,8 +221,8 @@ sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 	return sums;
 }
 
-/* The packets sent equal those received, apart from some loss: no RNIC outside of the
- * sums takes a large part in the traffic. */
+/* True: as many packets were received as sent, except for some loss. So no RNIC outside
+ * of the sums has a large share of the traffic. */
 static bool
 is_closed(const struct sums *sums)
 {
@@ -245,8 +246,9 @@ arriving_pct(const struct sums *sums)
 	return 100 * (double)sums->cnps_received / (double)sums->cnps_sent;
 }
 
-/* The share of the CNPs that arrived if each RNIC that does not count CNPs received one
- * for each packet that it sent; the silent ones left out. */
+/* Returns the share of the CNPs that arrived, on the assumption that each RNIC that
+ * does not count CNPs received one for each packet that it sent. The silent RNICs are
+ * left out. */
 static double
 highest_arriving_pct(const struct sums *sums)
 {
@@ -254,8 +256,8 @@ highest_arriving_pct(const struct sums *sums)
 	       100 * (double)sums->uncounted_sent / (double)sums->cnps_sent;
 }
 
-/* So many times the CNPs of an average RNIC each silent one received, if not more than
- * usual are lost. */
+/* Returns how many times the CNPs of an average RNIC each silent RNIC must have
+ * received if no more CNPs than usual are lost. */
 static double
 silent_weight(const struct sums *sums)
 {
@@ -271,7 +273,7 @@ are_missing(const struct sums *sums)
 	       (sums->silent == 0 || silent_weight(sums) > CNP_UNCOUNTED_WEIGHT);
 }
 
-/* A rack did not fit into the table a short while ago. */
+/* True: a short time ago the table had no room for a rack. */
 static bool
 is_refused(const struct cnp_balance *cnp_balance, rm_mono_t now)
 {
@@ -298,7 +300,7 @@ set_sentence(char sentence[CNP_TEXT], enum cnp_state state, const char *format, 
 	return state;
 }
 
-/* The sums cannot be compared. */
+/* Writes why the sums cannot be compared. */
 static enum cnp_state
 explain(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
     char sentence[CNP_TEXT])
@@ -380,7 +382,7 @@ compare(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_
 	return CNP_LOST;
 }
 
-/* Appends how many RNICs the verdict rests on. */
+/* Appends on how many RNICs the verdict is based. */
 static void
 add_coverage(struct cnp_finding *finding)
 {

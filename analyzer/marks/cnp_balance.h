@@ -27,16 +27,19 @@
 
 #define CNP_MAX_RACKS 16384
 #define CNP_JUDGE_NS (5 * RM_NS_PER_S)
-#define CNP_FRESH_NS (60 * RM_NS_PER_S)   /* without a summary: outdated; */
-#define CNP_FORGET_NS (600 * RM_NS_PER_S) /* then not expected any more */
+/* After this time without a summary a rack is outdated. */
+#define CNP_FRESH_NS (60 * RM_NS_PER_S)
+/* After this time without a summary it is forgotten, i.e. none is expected. */
+#define CNP_FORGET_NS (600 * RM_NS_PER_S)
 #define CNP_LOST_NS (180 * RM_NS_PER_S)
-#define CNP_FEW 10000       /* sent in a minute: fewer are not compared */
-#define CNP_ARRIVING_PCT 90 /* of those sent; fewer: CNPs are lost */
-/* More: RNICs outside of the sums send CNPs, too. */
+#define CNP_FEW 10000 /* if fewer CNPs were sent in a minute, they are not compared */
+/* If a smaller share of the CNPs arrives, CNPs are lost. */
+#define CNP_ARRIVING_PCT 90
+/* If more arrive than this, RNICs outside of the sums send CNPs, too. */
 #define CNP_MOST_ARRIVING_PCT 110
 #define CNP_COVERAGE_PCT 90
 #define CNP_UNCOUNTED_WEIGHT 10
-#define CNP_CLOSED_PCT 5 /* RDMA packets sent and received may differ by it */
+#define CNP_CLOSED_PCT 5 /* RDMA packets sent and received may differ by this */
 
 enum cnp_state { CNP_NOT_KNOWN, CNP_NOT_NEEDED, CNP_WORKING, CNP_LOST };
 
@@ -44,7 +47,7 @@ enum cnp_state { CNP_NOT_KNOWN, CNP_NOT_NEEDED, CNP_WORKING, CNP_LOST };
 #define CNP_TEXT 640
 struct cnp_finding {
 	enum cnp_state state;
-	rm_wall_t since;         /* of CNP_LOST: when CNPs began to be missing */
+	rm_wall_t since;         /* with CNP_LOST: when CNPs began to be missing */
 	uint64_t sent, received; /* CNPs in the last minute, by RNICs that count */
 	uint64_t rnics, rnics_counting;
 	/* "tor1: h1/mlx5_0, h2/mlx5_0; tor2 (8)": RNICs that do not count, the first of
@@ -59,7 +62,7 @@ struct cnp_balance *cnp_balance_new(void);              /* NULL when out of memo
 void cnp_balance_free(struct cnp_balance *cnp_balance); /* NULL is fine */
 
 /* A summary without the rack's state, or older than CNP_FRESH_NS, is ignored. age_ns:
- * by monotonic clocks. */
+ * age of the summary by monotonic clocks. */
 void cnp_balance_summary(struct cnp_balance *cnp_balance,
     const struct wire_summary *summary, int64_t age_ns, rm_mono_t now);
 /* May be called at any time. Results are computed again every CNP_JUDGE_NS. */

@@ -19,7 +19,7 @@
 #define PATIENCE_NS (20 * RM_NS_PER_S)
 #define DATABASE_NS (10 * RM_NS_PER_S)
 
-enum language { /* of the database at influx.url */
+enum language { /* query language of the database at influx.url */
 	LANGUAGE_UNKNOWN,
 	LANGUAGE_INFLUXQL,
 	LANGUAGE_VICTORIA,
@@ -32,7 +32,7 @@ struct asked {
 	/* the client may see only some regions, so its errors do not show how the
 	 * history is stored */
 	bool limited;
-	uint64_t http; /* the request that waits */
+	uint64_t http; /* id of the HTTP request that waits for the answer */
 	struct past_question question;
 	struct rm_http_call *call;
 	enum language language;
@@ -116,8 +116,8 @@ asked_fail(struct asked *asked, const char *sentence)
 	asked_end(asked);
 }
 
-/* Fails with a reason that contains paths or text of the database, which a limited
- * client does not get. */
+/* Answers with an error. Its reason contains paths, or text of the database: a limited
+ * client does not get it. */
 static void
 asked_fail_inside(struct asked *asked)
 {
@@ -210,8 +210,8 @@ explain(const struct rm_http_answer *answer, bool limited, struct rm_error *erro
 		    answer->status, detail);
 }
 
-/* False: the answer cannot be used, and the client got an error. After a failure the
- * kind of the database is unknown again. */
+/* True: the answer can be used. False: the client got an error; the kind of the
+ * database counts as unknown again, because it may have been replaced. */
 static bool
 answer_is_good(struct asked *asked, const struct rm_http_answer *answer)
 {

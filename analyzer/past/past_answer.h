@@ -13,7 +13,7 @@
 
 #include "analyzer/past/past_question.h"
 
-#define PAST_ANSWER_BYTES (16 << 20) /* of a database's answer */
+#define PAST_ANSWER_BYTES (16 << 20) /* at most, of a database's answer */
 
 /* Reads the files of history_files: rackmesh.lp or incidents.lp, and its older files. A
  * missing file has no rows. */

@@ -92,8 +92,8 @@ point_values(const struct rm_line_point *point, const struct past_question *q)
 	return values;
 }
 
-/* A cheap test before parsing: most lines are of another measurement, or of another
- * time. */
+/* A cheap test before parsing. False: the line is of another measurement or another
+ * time, as most lines are. */
 static bool
 line_may_match(const char *line, const struct past_question *q)
 {

@@ -18,7 +18,7 @@ fault(struct rm_error *error, const json_t *object)
 }
 
 struct answer_columns {
-	size_t count; /* of a row; the first is the time */
+	size_t count; /* columns of a row; the first one is the time */
 	size_t by;    /* index of the tag's column, the time not counted */
 };
 
@@ -76,7 +76,8 @@ take_row(struct past_rows *rows, const json_t *values, json_t *tag,
 	return past_rows_add(rows, (rm_wall_t){ json_integer_value(time) }, 0, row);
 }
 
-/* The database has more rows than it sends: max-row-limit of its configuration. */
+/* True: the database has more rows than it sends, because of max-row-limit in its
+ * configuration. */
 static bool
 is_partial(const json_t *object)
 {

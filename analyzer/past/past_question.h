@@ -14,7 +14,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/error.h"
 
-#define PAST_LIMIT 1000 /* rows, unless others are asked for */
+#define PAST_LIMIT 1000 /* most rows of an answer, if the request has no limit */
 #define PAST_MAX_LIMIT 10000
 #define PAST_MAX_STEP_S (30 * 86400)
 #define PAST_NAME_BYTES 128

@@ -124,7 +124,7 @@ seen_grow(struct seen *seen)
 	return 0;
 }
 
-/* 1: added. 0: it was there already. -ENOSPC, -ENOMEM. */
+/* Adds a hash. 1: it was added. 0: it was there already. -ENOSPC, -ENOMEM. */
 static int
 seen_add(struct seen *seen, uint64_t hash)
 {

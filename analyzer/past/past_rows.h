@@ -16,7 +16,8 @@
 
 #include "analyzer/past/past_question.h"
 
-#define PAST_ROWS (4 * PAST_MAX_LIMIT) /* gathered before they are sorted */
+/* At most this many are collected before they are sorted. */
+#define PAST_ROWS (4 * PAST_MAX_LIMIT)
 
 struct past_rows;
 

@@ -112,7 +112,7 @@ is_name(const json_t *json)
 	return json_is_string(json) && rm_name_valid(json_string_value(json));
 }
 
-/* False: a field is missing or out of range. */
+/* Adds an entry of the file. False: a field is missing or out of range. */
 static bool
 take(struct known *known, const json_t *entry)
 {

@@ -43,7 +43,7 @@ void known_left(struct known *known, const char *region, const char *name);
 void known_keep(struct known *known, rm_wall_t now, int64_t forget_ns);
 
 size_t known_count(const struct known *known);
-/* Aggregator number i, in no defined order. */
+/* Returns aggregator number i; the order is not defined. */
 const struct known_aggregator *known_get(const struct known *known, size_t i);
 
 #endif

@@ -70,8 +70,8 @@ void racks_summary(struct racks *racks, const struct wire_summary_view *view,
 /* Call it several times a minute. */
 void racks_expire(struct racks *racks, rm_mono_t now);
 
-/* Rack number i, in no defined order; NULL: there are no more. Pointers are valid until
- * the next summary. */
+/* Returns rack number i; the order is not defined. NULL: there are no more. Pointers
+ * are valid until the next summary. */
 const struct rack *racks_get(const struct racks *racks, size_t i);
 const struct rack *racks_find(
     const struct racks *racks, const char *region, const char *tor);

@@ -203,7 +203,7 @@ count_row(struct slice *slices, const struct period *period, rm_mono_t end,
 	slice->counts[TOR_MESH_LOST_REVERSE] += (uint32_t)row->lost_reverse;
 }
 
-/* The probes of an hour fit into 32 bits. */
+/* A row with more probes is refused, so the probes of an hour fit into 32 bits. */
 #define MAX_SENT (UINT32_MAX / 512)
 
 static bool

@@ -73,8 +73,8 @@ void tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
 int64_t tor_mesh_covered_ns(
     const struct tor_mesh *mesh, enum tor_mesh_period period, rm_mono_t now);
 
-/* The number of rows so far that were invalid or beyond a limit: of all regions, and of
- * the regions in sight. */
+/* Return how many rows so far were invalid or beyond a limit: of all regions, or of the
+ * regions in sight. */
 const uint64_t *tor_mesh_refused(const struct tor_mesh *mesh);
 uint64_t tor_mesh_refused_in(const struct tor_mesh *mesh, const struct rm_sight *sight);
 

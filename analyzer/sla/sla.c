@@ -20,8 +20,9 @@
 #define SLA_MINUTE_NS (60 * RM_NS_PER_S)
 #define SLA_OPEN_MINUTES 4
 #define SLA_MINUTES 60
-#define SLA_HOURS 25        /* the current hour, and the day before it */
-#define SLA_SUMS_AT_ONCE 64 /* scopes summed each second: all within a minute */
+#define SLA_HOURS 25 /* the current hour, and the day before it */
+/* Scopes summed each second: so all are summed within a minute. */
+#define SLA_SUMS_AT_ONCE 64
 #define SLA_KEY_BYTES (RM_NAME_BYTES + SLA_SERVICE_BYTES + 16)
 
 enum sla_kind { SLA_RACK, SLA_FABRIC, SLA_SERVICE };
@@ -259,7 +260,7 @@ get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 	return rack;
 }
 
-/* The open minute that begins at this time. NULL: it is closed, or is too far in the
+/* Returns the open minute with this number. NULL: it is closed, or is too far in the
  * future. */
 static struct sla_open *
 get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
@@ -495,7 +496,7 @@ make_room(struct sla *sla)
 	sla->closed_room = most;
 }
 
-/* Without memory the old value stays. */
+/* Stores the sketch in encoded form. If there is no memory, the old one stays. */
 static void
 keep_rtt(struct sla *sla, struct sla_past *at, const struct rm_sketch *rtt)
 {

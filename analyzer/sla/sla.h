@@ -21,13 +21,13 @@
 #include "schemas/wire.h"
 
 #define SLA_MAX_SCOPES 1024 /* region x class x (inside, between) */
-#define SLA_MAX_SERVICES \
-	1024 /* region x class x service; for a day, unless another needs the place */
+/* Region x class x service; kept for a day, unless another one needs the place. */
+#define SLA_MAX_SERVICES 1024
 #define SLA_SERVICE_BYTES 128
 #define SLA_MAX_RACKS 65536         /* of all scopes together */
 #define SLA_MAX_SERVICE_RACKS 65536 /* of all services together */
-#define SLA_MAX_WAIT_NS \
-	(120 * RM_NS_PER_S) /* a minute that is older may be overwritten */
+/* A minute that ended longer ago may be overwritten. */
+#define SLA_MAX_WAIT_NS (120 * RM_NS_PER_S)
 
 struct rm_sight;
 struct sla;
