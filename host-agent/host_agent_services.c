@@ -75,11 +75,10 @@ struct agent_services {
 
 #define AGENT_SERVICES_MAX_TARGETS 1024 /* for one RNIC */
 
-/* ---- Blocking calls: names of processes, lists of QPs. Run on the worker, one of
- * each at a time ---- */
+/* ---- blocking calls: names of processes, lists of QPs ---- */
 
-/* To make a list of QPs, the kernel asks the firmware about every QP. So lists are
- * requested seldom while events come. */
+/* They run on the worker, one of each kind at a time. To make a list of QPs, the kernel
+ * asks the firmware about every QP. So lists are requested seldom while events come. */
 #define LIST_WITH_EVENTS_NS (600 * RM_NS_PER_S)
 #define LIST_WITHOUT_EVENTS_NS (60 * RM_NS_PER_S)
 #define LIST_APART_NS (5 * RM_NS_PER_S)
@@ -202,7 +201,7 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 	job->busy = rm_worker_submit(own->agent->worker, list_run, list_done, job) == 0;
 }
 
-/* ---- Results: targets of probers and of the tracer, reports to aggregators ---- */
+/* ---- results: targets of probers and of the tracer, reports to aggregators ---- */
 
 #define REPORT_APART_NS RM_NS_PER_S
 #define REPORT_AGAIN_NS (10 * RM_NS_PER_S)
@@ -452,7 +451,7 @@ on_state(void *arg)
 	agent_services_turn_soon(own);
 }
 
-/* ---- questions ---- */
+/* ---- requests to aggregators ---- */
 
 static struct aggregator_link *
 aggregator_link_for(const struct host_agent *agent, size_t rnic)
@@ -527,7 +526,7 @@ agent_services_result(
 		    now);
 }
 
-/* ---- turns ---- */
+/* ---- what the timers call ---- */
 
 static uint64_t
 path_of(size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg)

@@ -17,8 +17,7 @@
 #include "rackmesh/loop/notify.h"
 #include "schemas/wire/text.h"
 
-/* ---- The rate at which this host may probe: the brake and the agent's own limits
- * ---- */
+/* ---- the rate of probes: the brake and the agent's own limits ---- */
 
 #define DAY_NS (24 * 3600 * RM_NS_PER_S)
 /* A sample may be this much early: heartbeats come a little closer together at

@@ -51,8 +51,7 @@ struct region {
 	size_t verdict_room;
 };
 
-/* ---- aggregators that connect to another analyzer, and an analyzer that is cut off
- * ---- */
+/* ---- aggregators at another analyzer, an analyzer that is cut off ---- */
 
 /* Silence before receivers of alerts are asked for an answer. */
 #define ALONE_NS (1 * RM_NS_PER_S)

@@ -17,7 +17,7 @@
 #define RTT_FACTOR 4
 #define RTT_LEAST_NS 20000 /* and longer than that by at least this */
 #define BAD_LOOKS_PART 10  /* a host may be bad in one of so many looks */
-/* A host that is stalled in more than one of so many looks is not judged. */
+/* A host that is stalled in more than this part (1/2) of the looks is not judged. */
 #define STALLED_LOOKS_PART 2
 
 #define NOT_JUDGED "not judged"
@@ -26,7 +26,7 @@
 #define GOOD(...) findings_add(findings, FINDING_GOOD, __VA_ARGS__)
 #define WARNING(...) findings_add(findings, FINDING_WARNING, __VA_ARGS__)
 
-/* ---- did the daemons answer ---- */
+/* ---- answers of the daemons ---- */
 
 static void
 judge_looks(const struct acceptance *acceptance, struct findings *findings)
@@ -48,7 +48,7 @@ judge_looks(const struct acceptance *acceptance, struct findings *findings)
 	}
 }
 
-/* ---- are all RNICs present ---- */
+/* ---- presence of all RNICs ---- */
 
 static void
 judge_count(const struct acceptance *acceptance, const char *what, size_t seen,
@@ -187,8 +187,8 @@ is_disturbed(
 	return false;
 }
 
-/* The RNIC's health at the last look. "good" also if the health is rarely unknown: a
- * window in which a host is stalled has no health. */
+/* Returns the RNIC's health at the last look. If the health is rarely unknown, it
+ * counts as "good": in a window in which its host is stalled an RNIC has no health. */
 static const char *
 health_of(const struct accept_rnic *rnic)
 {

@@ -15,7 +15,7 @@
 #define LOOK_NS (5 * RM_NS_PER_S)
 #define LOOKS_LEAST 10     /* least number of looks of a short burn-in */
 #define DRILLS_PER_LOOK 16 /* RNICs whose raw results are read in one look */
-/* seconds by which the requested time exceeds that since the last look */
+/* Each look requests the results since the last look, and of this many seconds more. */
 #define DRILL_MORE_S 5
 #define PROGRESS_LINES 20
 

@@ -50,8 +50,7 @@ struct aggregator_link {
 	struct aggregator_link_counts counts;
 };
 
-/* ---- Sending: batches, receive counts, heartbeats, registrations, paths, services,
- * requests ---- */
+/* ---- sending ---- */
 
 #define AGGREGATOR_LINK_ROWS_PER_FRAME 8192
 /* Time-outs for a peer that accepts the connection and sends no welcome, and for a peer

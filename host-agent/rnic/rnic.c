@@ -66,8 +66,7 @@ struct rnic {
 	rm_mono_t fall_reported; /* when a link-down was last reported */
 };
 
-/* ---- The port of an RNIC, UDP or verbs, with the prober and the reflector over it
- * ---- */
+/* ---- the port of an RNIC (UDP or verbs), its prober and reflector ---- */
 
 #define LINK_REPORT_NS RM_NS_PER_S
 

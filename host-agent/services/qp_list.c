@@ -150,9 +150,9 @@ qp_list_clear(struct qp_list *list)
 	*list = (struct qp_list){ 0 };
 }
 
-/* ---- Reads the answers of the kernel, by libnl. Newer kernels add attributes, which
- * are ignored ---- */
+/* ---- reading the answers of the kernel, by libnl ---- */
 
+/* Newer kernels add attributes, which are ignored. */
 #define FIRST_CAPACITY 64
 #define ATTRIBUTES RDMA_NLDEV_ATTR_MAX
 

@@ -11,8 +11,7 @@
 #include "host-agent/services/services_state.h"
 #include "rackmesh/core/fnv.h"
 
-/* ---- QPs are added and removed, by events and by lists; so are their flows, peers and
- * processes ---- */
+/* ---- adding and removing QPs, with their flows, peers and processes ---- */
 
 /* the kernel gives rdma_cm source ports from this one on */
 #define EPHEMERAL_PORT 32768

@@ -23,8 +23,7 @@ struct store_value {
 	struct store_reply reply;
 };
 
-/* ---- the value of a write: a text, or a plan that becomes a text when it is written
- * ---- */
+/* ---- the value of a write: a text, or a plan that is formatted later ---- */
 
 /* Copies the plan. -ENOMEM. */
 static int

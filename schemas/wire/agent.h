@@ -207,7 +207,7 @@ enum wire_counter {
 	WIRE_COUNTER_PCI_SIGNAL_RX,
 	WIRE_COUNTER_PCI_SIGNAL_TX,
 	WIRE_COUNTER_PORT_RATE_MBPS, /* a gauge */
-	/* Gauges, of the optical module; the first two by lane. */
+	/* Gauges of the optical module; the first two have a value for each lane. */
 	WIRE_COUNTER_OPTICS_RX_NW,
 	WIRE_COUNTER_OPTICS_TX_NW,
 	WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW,

@@ -49,8 +49,8 @@ extern "C" {
 #define WIRE_MAX_CABLES 128            /* cables of one host, or patterns for them */
 #define WIRE_MAX_PLACE_AGGREGATORS 128 /* of one host's ToRs */
 #define WIRE_MAX_SERVICES 4096         /* service flows of one agent */
-#define WIRE_MAX_QPN 0xffffffu         /* a QP's number has 24 bits, */
-#define WIRE_MAX_SL 15                 /* a service level 4 */
+#define WIRE_MAX_QPN 0xffffffu         /* QP numbers have 24 bits */
+#define WIRE_MAX_SL 15                 /* service levels have 4 bits */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,

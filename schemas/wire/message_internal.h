@@ -34,7 +34,7 @@ void begin(wire_writer *writer);
 void refuse(wire_writer *writer, int error);
 /* For the catch clause of a writer: resets the writer, and returns -ENOMEM. */
 int out_of_memory(wire_writer *writer);
-/* Of what follows the last table: sets *out. */
+/* Completes the message after its last table, and sets *out to its bytes. */
 int finish(wire_writer *writer, offset<void> root, enum wire_kind kind,
     struct wire_bytes *out);
 

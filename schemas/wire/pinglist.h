@@ -31,9 +31,10 @@ struct wire_plan_entry {
 	uint8_t sl;            /* service level, of verbs probes */
 	const uint16_t *flows; /* UDP source ports, which are used one after another */
 	size_t flow_count;
-	const uint8_t *dscps; /* taking turns; repeat one to weight it */
+	const uint8_t *dscps; /* used in turn; a DSCP that is in the list twice is used
+				 twice as often */
 	size_t dscp_count;
-	const uint16_t *sizes; /* UDP payload bytes, taking turns */
+	const uint16_t *sizes; /* UDP payload bytes, used in turn */
 	size_t size_count;
 };
 

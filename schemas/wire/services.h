@@ -22,7 +22,8 @@ enum wire_service_state {
 	/* both addresses are known, but not yet the peer's RNIC */
 	WIRE_SERVICE_RESOLVING = 1,
 	WIRE_SERVICE_PROBED, /* the path of the flow is probed */
-	/* known, but over the limit: it will be probed later */
+	/* the peer's RNIC is known, but the limit of probed flows is reached: it will
+	 * be probed later */
 	WIRE_SERVICE_WAITING,
 	WIRE_SERVICE_UNRESOLVED, /* the peer's RNIC is not known */
 };

@@ -146,9 +146,9 @@ int wire_write_ping(
 
 struct wire_ping {
 	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */
-	/* A controller whose certificate expires soon, as it reports itself, and when,
-	 * by the wall clock; "" and 0: none. A controller sends an aggregator no name;
-	 * the aggregator sends the analyzer both. */
+	/* ending: name of a controller whose certificate expires soon; ends_s: when, by
+	 * the wall clock; "" and 0: there is none. A controller sends its aggregators
+	 * only the time; the aggregator sends the analyzer both. */
 	const char *ending;
 	uint64_t ends_s;
 	bool mute; /* from an aggregator to its agents: it cannot deliver alerts */
@@ -180,9 +180,9 @@ struct wire_standing {
 	const struct wire_tor_standing *tors; /* NULL in an opened message */
 	size_t tor_count;                     /* at most WIRE_MAX_TORS */
 	const void *opaque;                   /* private; set in an opened message */
-	/* All ToRs that both aggregators have, also those about which nothing is sent
-	 * yet; none: the sender is too old to report them. In an opened message as
-	 * tors. */
+	/* All ToRs that both aggregators have, also those about which nothing
+	 * is sent yet. None: the sender is too old to report them. NULL in an
+	 * opened message. */
 	const struct wire_tor_role *roles;
 	size_t role_count;
 };

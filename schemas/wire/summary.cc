@@ -273,7 +273,7 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->service_count = wire::count(from->services());
 	out->ports = nullptr;
 	out->port_count = wire::count(from->ports());
-	/* What a newer sender may say besides is not all that we know of. */
+	/* A value that only a newer release defines counts as incomplete. */
 	out->uses_known = from->uses_known() <= WIRE_USES_ALL
 			      ? static_cast<enum wire_uses_known>(from->uses_known())
 			      : WIRE_USES_SOME;

@@ -82,9 +82,9 @@ struct wire_path_row {
 	 * probes had been reported as lost; slow_ns: sum of the round trip times of
 	 * slow and overdue. All 0: an older aggregator. */
 	uint64_t timed, slow, overdue, slow_ns;
-	/* The large probes (above WIRE_ROCE_SMALL_BYTES) of the sent and of the lost
-	 * ones; size of the smallest large probe that was lost. All 0: none, or an
-	 * older aggregator. */
+	/* How many of the sent and of the lost probes were large (above
+	 * WIRE_ROCE_SMALL_BYTES), and the size of the smallest large probe that was
+	 * lost. All 0: there were none, or the aggregator is older. */
 	uint64_t large_sent, large_lost;
 	uint16_t large_bytes;
 };
@@ -144,15 +144,15 @@ struct wire_rack_state { /* state at the end of the summary */
 	uint32_t hosts_paused;   /* connected, and paused by an operator */
 	/* connected, and slowing down their own probing because of a limit */
 	uint32_t hosts_slowed;
-	/* Number of RNICs of the rack that have all of the following counters; and for
-	 * one minute the sums of all RNICs that have them, also of those that have just
-	 * left the rack. */
+	/* rnics_counting: number of RNICs of the rack that have all of the following
+	 * counters. The counters: sums of one minute over all RNICs that have them,
+	 * also over those that have just left the rack. */
 	uint32_t rnics_counting;
 	uint64_t rdma_sent, rdma_received; /* packets */
 	uint64_t cnps_sent, cnps_received;
-	/* Number of the other RNICs that count at least the RDMA packets that they
-	 * send, and these packets in one minute: such an RNIC receives at most one CNP
-	 * for each. */
+	/* rnics_packets_only: number of the other RNICs that count at least the RDMA
+	 * packets that they send. packets_only_sent: these packets in one minute. Such
+	 * an RNIC receives at most one CNP for each. */
 	uint32_t rnics_packets_only;
 	uint64_t packets_only_sent;
 };

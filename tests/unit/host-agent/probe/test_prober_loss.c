@@ -186,8 +186,9 @@ a_stall_of_the_agent_is_never_reported_as_no_reply(void **state)
 		assert_int_equal(fixture->results[i].outcome, WIRE_SELF_LOSS);
 }
 
-/* ---- a stopped reflector
- * ---------------------------------------------------------- The reflector is a
+/* ---- a stopped reflector ---- */
+
+/* The reflector is a
  * process of its own, and answers only when the host schedules it. Some tests of its
  * replies therefore need several tries, each with a longer time-out. */
 
