@@ -484,6 +484,8 @@ analyzer_start_ticking(struct analyzer *analyzer)
 
 	if (r < 0)
 		return r;
+	/* From here on each minute is closed, however late the first tick comes. */
+	sla_close(analyzer->sla, rm_wall_now(), SLA_MAX_WAIT_NS, on_minute, analyzer);
 	analyzer->deadline = rm_mono_add(rm_mono_now(), TICK_NS);
 	rm_timer_at(analyzer->tick, analyzer->deadline);
 	return 0;
