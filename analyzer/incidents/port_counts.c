@@ -196,6 +196,11 @@ port_counts_summary(struct port_counts *port_counts,
 	if (!summary->has_state || age_ns > PORT_COUNTS_KEEP_NS)
 		return;
 	HASH_FIND_STR(port_counts->racks, summary->tor, rack);
+	if (age_ns < 0) {
+		if (rack != NULL)
+			forget(port_counts, rack);
+		return;
+	}
 	if (rack == NULL && summary->port_count == 0)
 		return;
 	if (rack == NULL)

@@ -32,7 +32,9 @@ struct port_counts *port_counts_new(void);              /* NULL when out of memo
 void port_counts_free(struct port_counts *port_counts); /* NULL is fine */
 
 /* A summary without the rack's state, or older than PORT_COUNTS_KEEP_NS, changes
- * nothing. age_ns: how old it is, by monotonic clocks. */
+ * nothing. age_ns: how old it is, by monotonic clocks; below 0: it is in doubt whether
+ * this summary or the one before is the newer one, and the rack's ports are forgotten.
+ */
 void port_counts_summary(struct port_counts *port_counts,
     const struct wire_summary_view *view, int64_t age_ns, rm_mono_t now);
 

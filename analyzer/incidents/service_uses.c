@@ -45,6 +45,7 @@ struct row {
 struct report {
 	uint64_t aggregator, incarnation; /* aggregator 0: none so far */
 	struct sender_clock clock;
+	bool age_known;      /* the age of one of its summaries was known on arrival */
 	rm_mono_t last_seen; /* its last summary that had not waited; ns 0: none */
 	uint64_t
 	    end_ns; /* of the summary with these rows, by the clock above; 0: none */
@@ -463,6 +464,23 @@ take_rows(struct service_uses *service_uses, struct report *report,
 	report->end_ns = summary->end_ns;
 }
 
+/* The age of a summary that has arrived now. The first summaries of a sender may be a
+ * backlog: if the rack has another sender, they may be older than what that one sent.
+ */
+static int64_t
+age_beside_other(
+    const struct rack *rack, struct report *report, uint64_t end_ns, rm_mono_t now)
+{
+	const struct report *other = other_of(rack, report);
+
+	if (sender_clock_is_steady(&report->clock, now))
+		report->age_known = true;
+	else if (other->last_seen.ns != 0 &&
+		 rm_mono_since(now, other->last_seen) <= BOTH_NS)
+		return other->age_known ? INT64_MAX : SERVICE_USES_AGE_IN_DOUBT;
+	return age_ns(report, end_ns, now);
+}
+
 int64_t
 service_uses_summary(struct service_uses *service_uses,
     const struct wire_summary_view *view, rm_mono_t now)
@@ -470,7 +488,7 @@ service_uses_summary(struct service_uses *service_uses,
 	const struct wire_summary *summary = &view->summary;
 	struct report *report;
 	struct rack *rack;
-	int64_t age;
+	int64_t ret;
 
 	/* A rack whose aggregator is too old to report uses is added, too: it may have
 	 * services that are not known. */
@@ -481,14 +499,16 @@ service_uses_summary(struct service_uses *service_uses,
 	if (summary->end_ns == 0 || summary->end_ns > SENDER_CLOCK_MAX_NS)
 		return 0;
 	report = report_of(service_uses, rack, summary);
-	if (!sender_clock_note(&report->clock, summary->end_ns, now))
+	if (!sender_clock_note(&report->clock, summary->end_ns, now)) {
 		forget_rows(service_uses, report);
-	age = age_ns(report, summary->end_ns, now);
-	if (age <= LOST_NS)
+		report->age_known = false;
+	}
+	ret = age_beside_other(rack, report, summary->end_ns, now);
+	if (age_ns(report, summary->end_ns, now) <= LOST_NS)
 		note_seen(rack, report, now);
 	if (summary->uses_known != WIRE_USES_UNKNOWN)
 		take_rows(service_uses, report, view, now);
-	return age;
+	return ret;
 }
 
 /* ---- answers ---- */

@@ -45,9 +45,14 @@ struct wire_summary_view;
 struct service_uses *service_uses_new(void);               /* NULL: out of memory */
 void service_uses_free(struct service_uses *service_uses); /* NULL is fine */
 
-/* Returns how old the summary is, as far as known. 0: also if nothing is known of its
- * sender yet, if it has no valid end time, or if its rack cannot be added, because
- * there are too many or memory ran out. */
+/* The summary's age is not known yet, and neither is that of what another aggregator
+ * has just reported of the rack: either may be a backlog. */
+#define SERVICE_USES_AGE_IN_DOUBT (-1)
+
+/* Returns how old the summary is, as far as known. INT64_MAX: its age is not known yet,
+ * but another aggregator reports the rack, and the age of its summaries is. 0: also if
+ * nothing is known of the only sender yet, if the summary has no valid end time, or if
+ * its rack cannot be added, because there are too many or memory ran out. */
 int64_t service_uses_summary(struct service_uses *service_uses,
     const struct wire_summary_view *view, rm_mono_t now);
 

@@ -123,7 +123,7 @@ cnp_balance_summary(struct cnp_balance *cnp_balance, const struct wire_summary *
 {
 	struct rack *rack;
 
-	if (!summary->has_state || age_ns > CNP_FRESH_NS)
+	if (!summary->has_state || age_ns < 0 || age_ns > CNP_FRESH_NS)
 		return;
 	rack = find_or_add(cnp_balance, summary->tor);
 	if (rack == NULL) {

@@ -62,7 +62,8 @@ struct cnp_balance *cnp_balance_new(void);              /* NULL when out of memo
 void cnp_balance_free(struct cnp_balance *cnp_balance); /* NULL is fine */
 
 /* A summary without the rack's state, or older than CNP_FRESH_NS, is ignored. age_ns:
- * age of the summary by monotonic clocks. */
+ * age of the summary by monotonic clocks; below 0: it is in doubt, and the summary is
+ * ignored, too. */
 void cnp_balance_summary(struct cnp_balance *cnp_balance,
     const struct wire_summary *summary, int64_t age_ns, rm_mono_t now);
 /* May be called at any time. Results are computed again every CNP_JUDGE_NS. */

@@ -153,6 +153,22 @@ the_newest_summary_of_a_rack_replaces_the_one_before(void **state)
 	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
 }
 
+/* Two aggregators report the rack, and it is not known whose summary is the newer one.
+ */
+static void
+nothing_is_named_while_the_newest_summary_of_a_rack_is_in_doubt(void **state)
+{
+	struct world *w = *state;
+
+	summary(w, "tor1", &near_end, 1, 0);
+	summary(w, "tor1", &far_end, 1, -1);
+	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
+	summary(w, "tor1", &far_end, 1, -1);
+	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
+	summary(w, "tor1", &near_end, 1, 0);
+	assert_string_not_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
+}
+
 static void
 counts_that_are_not_repeated_are_removed(void **state)
 {
@@ -257,6 +273,7 @@ main(void)
 		TEST(a_port_that_two_racks_report_is_named_once),
 		TEST(names_with_different_domains_are_different_switches),
 		TEST(the_newest_summary_of_a_rack_replaces_the_one_before),
+		TEST(nothing_is_named_while_the_newest_summary_of_a_rack_is_in_doubt),
 		TEST(counts_that_are_not_repeated_are_removed),
 		TEST(foreign_texts_are_checked_and_cut),
 		TEST(ports_beyond_the_bound_are_left_out),

@@ -35,7 +35,9 @@ struct fixture {
 	unsigned reported[WIRE_RESOLVED + 1];
 	struct rm_incident last;
 	bool both;        /* two aggregators of the rack report */
+	bool late;        /* the second one sends only what has waited in its spool */
 	int64_t ahead_ns; /* by how much the aggregators' wall clocks are ahead */
+	rm_mono_t began;  /* when the test began */
 };
 
 static void
@@ -491,16 +493,19 @@ incidents_are_saved_when_the_disk_works_again(void **state)
 
 #define RACKS 3
 
-/* A summary of the rack's other aggregator, which has agents, too, but reports no uses.
- */
+/* A summary of the rack's other aggregator, which has agents, too, but reports no uses;
+ * late: of an hour ago, when no port had counted an error. */
 static void
 other_summary(
     struct fixture *f, struct wire_writer *writer, const char *tor, rm_mono_t now)
 {
+	const int64_t passed_ns = now.ns - f->began.ns;
 	const struct wire_summary summary = { .head = { "agg2", "lab", 9,
 						  (uint64_t)now.ns },
 		.tor = tor,
-		.end_ns = (uint64_t)(now.ns + 90 * RM_NS_PER_S) };
+		.has_state = f->late,
+		.end_ns = (uint64_t)(f->late ? f->began.ns + 10 * passed_ns
+					     : now.ns + 90 * RM_NS_PER_S) };
 	struct wire_summary_view view;
 	struct wire_bytes bytes;
 
@@ -575,6 +580,7 @@ a_fault_between_racks_names_the_services_it_affects(void **state)
 	rm_mono_t now = rm_mono_now();
 	rm_wall_t wall = rm_wall_now();
 
+	f->began = now;
 	f->options.state_folder = f->folder + strlen(f->folder);
 	f->options.first = true;
 	f->alerts.webhooks.count = 0;
@@ -611,6 +617,15 @@ services_are_named_while_both_aggregators_of_a_rack_report(void **state)
 }
 
 static void
+a_backlog_of_the_other_aggregator_hides_no_counts_of_ports(void **state)
+{
+	struct fixture *f = *state;
+
+	f->both = f->late = true;
+	a_fault_between_racks_names_the_services_it_affects(state);
+}
+
+static void
 wall_clocks_of_aggregators_change_no_judgement(void **state)
 {
 	struct fixture *f = *state;
@@ -627,6 +642,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_fault_between_racks_names_the_services_it_affects),
 		TEST(services_are_named_while_both_aggregators_of_a_rack_report),
+		TEST(a_backlog_of_the_other_aggregator_hides_no_counts_of_ports),
 		TEST(wall_clocks_of_aggregators_change_no_judgement),
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(

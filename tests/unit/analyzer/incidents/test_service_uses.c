@@ -58,7 +58,7 @@ pass(struct world *w, int64_t ns)
 	w->now.ns += ns;
 }
 
-static void
+static int64_t
 send(struct world *w, const char *tor, enum wire_uses_known known,
     const struct wire_use_row *rows, size_t count)
 {
@@ -74,7 +74,7 @@ send(struct world *w, const char *tor, enum wire_uses_known known,
 
 	assert_int_equal(wire_write_summary(w->writer, &summary, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
-	service_uses_summary(w->uses, &view, w->now);
+	return service_uses_summary(w->uses, &view, w->now);
 }
 
 static void
@@ -346,6 +346,38 @@ a_backlog_of_the_former_aggregator_is_not_a_report_of_both(void **state)
 	assert_string_equal(impact(w, SWITCH, "spine1"), "P2");
 }
 
+static int64_t
+age_from(struct world *w, const char *aggregator, int64_t waited_ns)
+{
+	w->aggregator = aggregator;
+	w->waited_ns = waited_ns;
+	return send(w, "tor1", WIRE_USES_ALL, NULL, 0);
+}
+
+/* The former aggregator of the rack delivers what has waited in its spool. */
+static void
+a_backlog_beside_the_summaries_of_the_present_aggregator_is_old(void **state)
+{
+	struct world *w = *state;
+
+	/* The analyzer was restarted: at first either may be the one with a backlog. */
+	assert_int_equal(age_from(w, "former", 3600 * S), 0);
+	pass(w, 2 * S);
+	assert_int_equal(age_from(w, "present", 0), SERVICE_USES_AGE_IN_DOUBT);
+	assert_int_equal(age_from(w, "former", 3590 * S), SERVICE_USES_AGE_IN_DOUBT);
+	pass(w, 10 * S);
+	assert_int_equal(age_from(w, "present", 0), 0);
+	for (int64_t waited_ns = 3580 * S; waited_ns > 0; waited_ns -= 10 * S) {
+		assert_int_equal(age_from(w, "former", waited_ns), INT64_MAX);
+		pass(w, S / 100);
+	}
+	assert_int_equal(age_from(w, "present", 0), 0);
+	/* It is the present one again. */
+	assert_int_equal(age_from(w, "former", 0), INT64_MAX);
+	pass(w, 10 * S);
+	assert_int_equal(age_from(w, "former", 0), 0);
+}
+
 static void
 a_restarted_machine_of_an_aggregator_reports_at_once(void **state)
 {
@@ -501,6 +533,7 @@ main(void)
 		    another_aggregator_of_a_rack_replaces_what_the_former_one_reported),
 		TEST(what_either_of_two_aggregators_reports_counts),
 		TEST(a_backlog_of_the_former_aggregator_is_not_a_report_of_both),
+		TEST(a_backlog_beside_the_summaries_of_the_present_aggregator_is_old),
 		TEST(a_restarted_machine_of_an_aggregator_reports_at_once),
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
 		TEST(no_impact_is_reported_only_where_all_uses_are_known),
