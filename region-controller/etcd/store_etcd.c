@@ -143,8 +143,10 @@ store_etcd_controller(
 	store_controller_read(value->value, value->value_len, software);
 	if (controller != NULL && strcmp(controller->software, software) == 0)
 		return;
-	if (controller == NULL && etcd->controller_count == STORE_MAX_CONTROLLERS)
+	if (controller == NULL && etcd->controller_count == STORE_MAX_CONTROLLERS) {
+		etcd->counts.controllers_left_out++;
 		return;
+	}
 	if (controller == NULL)
 		controller = &etcd->controllers[etcd->controller_count++];
 	*controller = (struct store_controller){ .since = rm_wall_now() };
@@ -311,6 +313,13 @@ store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics)
 		r = rm_metrics_counter(metrics, etcd, NAME("writes_unchanged_total"),
 		    "", "Registrations not written because etcd has them already",
 		    &etcd->counts.unchanged);
+	if (r == 0)
+		r = rm_metrics_counter(metrics, etcd,
+		    NAME("controllers_left_out_total"), "",
+		    "Keys of running controllers read from etcd and left out of the "
+		    "list "
+		    "of versions because the region has more than 16 controllers",
+		    &etcd->counts.controllers_left_out);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, etcd, NAME("writes_waiting"), "",
 		    "Keys that wait to be written to etcd", read_waiting, etcd);

@@ -17,7 +17,7 @@
 #include "region-controller/store/store.h"
 #include "region-controller/store/store_topology.h"
 
-#define STORE_MAX_CONTROLLERS 16 /* further ones are not listed */
+#define STORE_MAX_CONTROLLERS 16 /* further ones are left out, and counted */
 
 struct store_known { /* a registration that etcd has */
 	UT_hash_handle hh;
@@ -32,6 +32,7 @@ struct store_etcd_counts {
 	uint64_t bad_topologies; /* topologies among these */
 	/* registrations that were not written, since etcd has them already */
 	uint64_t unchanged;
+	uint64_t controllers_left_out; /* keys of controllers beyond the limit */
 };
 
 struct store_etcd {

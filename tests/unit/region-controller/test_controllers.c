@@ -605,6 +605,24 @@ a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs(void **state)
 	assert_false(shows(p, 0, "/v1/versions", standby));
 }
 
+static void
+controllers_beyond_the_limit_are_counted(void **state)
+{
+	struct pair *p = *state;
+	char key[64];
+
+	begin(p);
+	WAIT_SHOWS(p, 0, "/v1/versions", "\"name\":\"c2\"");
+	for (int i = 3; i <= 18; i++) {
+		snprintf(key, sizeof(key), KEY("controller/c%d"), i);
+		fake_etcd_put(&p->etcd, key, "{\"version\":\"0.9\"}");
+	}
+	WAIT_SHOWS(p, 0, "/metrics",
+	    "rackmesh_controller_etcd_controllers_left_out_total 2\n");
+	assert_true(shows(p, 0, "/v1/versions", "\"name\":\"c16\""));
+	assert_false(shows(p, 0, "/v1/versions", "\"name\":\"c17\""));
+}
+
 #define TEST_PAIR(fn) cmocka_unit_test_setup_teardown(fn, setup_pair, teardown_pair)
 
 int
@@ -615,6 +633,7 @@ main(void)
 		TEST_PAIR(a_standby_refuses_and_names_the_leader),
 		TEST_PAIR(
 		    a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs),
+		TEST_PAIR(controllers_beyond_the_limit_are_counted),
 		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
 		TEST_PAIR(a_restarted_agent_is_known_to_every_controller),
 		TEST_PAIR(the_brake_reaches_all_and_stays_after_a_change_of_the_leader),
