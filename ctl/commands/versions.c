@@ -14,12 +14,17 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* A standby controller has no connections, and needs none. */
+/* A standby controller has no connections, and needs none. null: one of another
+ * release, which may be a standby. */
 static const char *
 connected_str(const json_t *row)
 {
-	if (json_is_true(json_object_get(row, "standby")))
+	const json_t *standby = json_object_get(row, "standby");
+
+	if (json_is_true(standby))
 		return "standby";
+	if (json_is_null(standby))
+		return "unknown";
 	return json_is_true(json_object_get(row, "connected")) ? "yes" : "no";
 }
 

@@ -15,7 +15,7 @@ struct row { /* borrowed from the sessions */
 	const char *name, *software;
 	rm_wall_t since;
 	bool connected, by_itself;
-	bool standby; /* a controller that runs, and could lead */
+	enum { STANDBY_NO, STANDBY_YES, STANDBY_UNKNOWN } standby;
 };
 
 struct rows {
@@ -77,7 +77,7 @@ add_controllers(struct rows *rows, const struct api_context *context,
 				.software = controllers[i].software,
 				.since = controllers[i].since,
 				.by_itself = true,
-				.standby = true,
+				.standby = STANDBY_YES,
 			};
 }
 
@@ -97,8 +97,9 @@ collect(const struct api_context *context, struct rows *rows)
 	rows->items = calloc(room, sizeof(*rows->items));
 	if (rows->items == NULL)
 		return -1;
-	rows->items[rows->count++] = (struct row){ WIRE_COMPONENT_CONTROLLER,
-		context->name, RACKMESH_VERSION, context->started, true, true, false };
+	rows->items[rows->count++] =
+	    (struct row){ WIRE_COMPONENT_CONTROLLER, context->name, RACKMESH_VERSION,
+		    context->started, true, true, STANDBY_NO };
 	add_controllers(rows, context, controllers, controller_count);
 	for (size_t i = 0; (session = aggregators_get(context->aggregators, i)) != NULL;
 	     i++) {
@@ -106,7 +107,7 @@ collect(const struct api_context *context, struct rows *rows)
 			continue;
 		rows->items[rows->count++] =
 		    (struct row){ WIRE_COMPONENT_AGGREGATOR, session->name,
-			    session->software, session->since, true, true, false };
+			    session->software, session->since, true, true, STANDBY_NO };
 		add_reported(rows, session);
 	}
 	return 0;
@@ -145,6 +146,20 @@ merge(struct rows *rows)
 	rows->count = kept;
 }
 
+/* A controller without a connection and without a key in etcd: one of this release has
+ * gone, one of an older release may be a standby, because it writes no key. */
+static void
+find_unknown(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		struct row *row = &rows->items[i];
+
+		if (row->component == WIRE_COMPONENT_CONTROLLER && !row->by_itself &&
+		    !row->connected && strcmp(row->software, RACKMESH_VERSION) != 0)
+			row->standby = STANDBY_UNKNOWN;
+	}
+}
+
 /* ---- as JSON --------------------------------------------------------------------- */
 
 static json_t *
@@ -158,7 +173,10 @@ show_row(const struct row *row)
 	json_object_set_new(object, "version", versions_json_text(row->software));
 	json_object_set_new(object, "since", show_wall(row->since));
 	json_object_set_new(object, "connected", json_boolean(row->connected));
-	json_object_set_new(object, "standby", json_boolean(row->standby));
+	json_object_set_new(object, "standby",
+	    row->standby == STANDBY_UNKNOWN
+		? json_null()
+		: json_boolean(row->standby == STANDBY_YES));
 	return object;
 }
 
@@ -187,6 +205,8 @@ versions_json(const struct api_context *context)
 	if (collect(context, &rows) < 0)
 		return NULL;
 	merge(&rows);
+	if (store_is_shared(context->store))
+		find_unknown(&rows);
 	all = json_object();
 	list = json_array();
 	for (size_t i = 0; i < rows.count; i++)

@@ -4,7 +4,8 @@
  * Several aggregators may report one daemon. The report of the daemon itself is
  * preferred to those of others, and that of a connected aggregator to that of one which
  * has disconnected. Aggregators connect to the leader alone: a standby controller
- * reports itself by its key in etcd.
+ * reports itself by its key in etcd. Older releases write no such key: of a controller
+ * of another release without a connection it is not known whether it is a standby.
  */
 #ifndef REGION_CONTROLLER_API_VERSIONS_JSON_H
 #define REGION_CONTROLLER_API_VERSIONS_JSON_H

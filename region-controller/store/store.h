@@ -193,6 +193,13 @@ store_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 	store->methods->status(store, now, ret);
 }
 
+/* True: several controllers may use the store. */
+static inline bool
+store_is_shared(const struct store *store)
+{
+	return store->methods->controllers != NULL;
+}
+
 /* All controllers of the region that run, this one as well; borrowed until the loop
  * goes on. 0: the store has one controller alone, or it does not answer. */
 static inline size_t

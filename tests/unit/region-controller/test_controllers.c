@@ -605,6 +605,31 @@ a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs(void **state)
 	assert_false(shows(p, 0, "/v1/versions", standby));
 }
 
+/* Only a release that writes keys is known to have gone if it has none. */
+static void
+a_controller_of_another_release_without_a_key_may_be_a_standby(void **state)
+{
+	static const char gone[] = "\"name\":\"c8\",\"version\":\"" RACKMESH_VERSION
+				   "\",\"since\":\"1970-01-01T00:00:05.000Z\","
+				   "\"connected\":false,\"standby\":false",
+			  unknown[] = "\"name\":\"c9\",\"version\":\"0.0\",\"since\":"
+				      "\"1970-01-01T00:00:05.000Z\",\"connected\":"
+				      "false,\"standby\":null";
+	const struct wire_version peers[] = {
+		{ WIRE_COMPONENT_CONTROLLER, "c8", RACKMESH_VERSION, 5, false },
+		{ WIRE_COMPONENT_CONTROLLER, "c9", "0.0", 5, false },
+	};
+	const struct wire_versions versions = { .peers = peers, .peer_count = 2 };
+	struct pair *p = *state;
+	struct wire_bytes bytes;
+
+	begin(p);
+	agg_send(
+	    &p->f.agg, wire_write_versions(p->f.agg.writer, &versions, &bytes), &bytes);
+	WAIT_SHOWS(p, 0, "/v1/versions", unknown);
+	assert_true(shows(p, 0, "/v1/versions", gone));
+}
+
 static void
 controllers_beyond_the_limit_are_counted(void **state)
 {
@@ -633,6 +658,8 @@ main(void)
 		TEST_PAIR(a_standby_refuses_and_names_the_leader),
 		TEST_PAIR(
 		    a_controller_that_does_not_lead_is_a_standby_as_long_as_it_runs),
+		TEST_PAIR(
+		    a_controller_of_another_release_without_a_key_may_be_a_standby),
 		TEST_PAIR(controllers_beyond_the_limit_are_counted),
 		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
 		TEST_PAIR(a_restarted_agent_is_known_to_every_controller),
