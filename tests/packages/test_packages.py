@@ -224,6 +224,32 @@ def configure_all(root):
         analyzers=["127.0.0.1:7491"], alerts={"webhooks": ["http://127.0.0.1:8080/"]}))
 
 
+KEEP = packages.ROOT / "ansible/roles/daemon/files/keep"
+KEPT = "/var/lib/rackmesh-rollout/kept"
+
+
+def crash_of_an_upgraded_daemon(root, machine, daemon):
+    """During a rollout, before its stage: systemd starts its former program, by the command line
+    that the administrator has given it."""
+    drop_in = root.path / f"etc/systemd/system/{daemon}.service.d/wrapper.conf"
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text(
+        "[Service]\nExecStart=\nExecStart=/usr/bin/env WRAPPED=yes"
+        f" /usr/bin/{daemon} --config /etc/rackmesh/{daemon}.yaml\n"
+    )
+    (root.path / "root/keep").write_text(KEEP.read_text())
+    machine.run("sh", "/root/keep", KEPT.removesuffix("/kept"), daemon)
+    pid = machine.run("systemctl", "show", "--property=MainPID", "--value", daemon).strip()
+    machine.run("systemctl", "kill", "--signal=KILL", daemon)
+    wait_for(lambda: machine.run("systemctl", "show", "--property=MainPID", "--value", daemon)
+             .strip() not in ("0", pid), ACTIVE_S, "it is started again")  # fmt: skip
+    wait_for(lambda: machine.run("systemctl", "is-active", daemon, status=None) == "active\n",
+             ACTIVE_S, "it is up again")  # fmt: skip
+    pid = machine.run("systemctl", "show", "--property=MainPID", "--value", daemon).strip()
+    machine.run("cmp", f"/proc/{pid}/exe", f"{KEPT}/{daemon}")
+    assert "WRAPPED=yes" in machine.run("cat", f"/proc/{pid}/environ")
+
+
 def change_unit(tree):
     """Changes the unit of host-agent, if this package contains it."""
     unit = tree / "lib/systemd/system/host-agent.service"
@@ -282,13 +308,21 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
         environment = f"/proc/{machine.run(*pid, 'host-agent').strip()}/environ"
         assert "OF_THE_NEWER=unit" in machine.run("cat", environment)
         broken.write_text(good)
+        crash_of_an_upgraded_daemon(installed, machine, "tor-aggregator")
         machine.run("/usr/lib/rackmesh/restart-upgraded", "tor-aggregator")
         assert machine.run("systemctl", "is-active", "tor-aggregator") == "active\n"
-        assert machine.run(*pid, "tor-aggregator") != was["tor-aggregator"]
+        exe = f"/proc/{machine.run(*pid, 'tor-aggregator').strip()}/exe"
+        machine.run("cmp", exe, "/usr/bin/tor-aggregator")
         assert machine.run("systemctl", "is-active", "analyzer", status=3) == "inactive\n"
 
+        # A purge in the middle of a rollout.
+        in_run = "/run/systemd/system/{}.service.d/rackmesh-kept.conf".format
+        machine.run("sh", "-euc", 'for at; do mkdir -p "${at%/*}"; echo "[Service]" >"$at"; done',
+                    "-", *map(in_run, DAEMONS))  # fmt: skip
         machine.run("dpkg", "--remove", "rackmesh-host-agent")
         machine.run("pgrep", "--exact", "host-agent", status=1)
         machine.run("dpkg", "--purge", *sorted(packages.NAMES))
+        for daemon in DAEMONS:
+            machine.run("test", "-e", in_run(daemon), status=1)
         units = machine.run("systemctl", "list-units", "--all", "--plain", "--no-legend")
         assert not [line for line in units.splitlines() if line.startswith(DAEMONS)]

@@ -18,6 +18,7 @@ class Host:
     def __init__(self, folder):
         self._bin, self.etc, self.kept = folder / "bin", folder / "etc", folder / "kept"
         self.units, self._proc = folder / "units", folder / "proc"
+        self.programs = folder / "programs"
         self.drop_in = self.units / f"{DAEMON}.service.d/rackmesh-kept.conf"
         for made in (self._bin, self.etc / "sub"):
             made.mkdir(parents=True)
@@ -47,7 +48,8 @@ class Host:
 
     def run(self, script, *files):
         environment = {**os.environ, "PATH": f"{self._bin}:{os.environ['PATH']}",
-                       "RACKMESH_UNITS": str(self.units), "RACKMESH_PROC": str(self._proc)}  # fmt: skip
+                       "RACKMESH_UNITS": str(self.units), "RACKMESH_PROC": str(self._proc),
+                       "RACKMESH_PROGRAMS": str(self.programs)}  # fmt: skip
         command = [SCRIPTS / script, self.kept, DAEMON, *files]
         return subprocess.run(command, cwd=self.etc, env=environment, text=True,
                               capture_output=True)  # fmt: skip
@@ -127,10 +129,13 @@ def test_a_daemon_that_apt_has_replaced_starts_as_what_it_was_until_it_is_restar
     for _ in range(2):  # the second time it is known
         assert host.run("keep").returncode == 0
         assert kept.read_text() == "the former one" and os.access(kept, os.X_OK)
-        start = f"{kept} --config /etc/rackmesh/{DAEMON}.yaml"
-        assert host.drop_in.read_text() == f"[Service]\nExecStart=\nExecStart={start}\n"
+        over = f"BindReadOnlyPaths=-{kept}:{host.programs / DAEMON}"
+        assert host.drop_in.read_text() == f"[Service]\n{over}\n"
         assert host.asked("daemon-reload") == 1
-    host.runs(kept)  # it has crashed; and the next upgrade takes the drop-in away
+    # It has crashed, and the next upgrade takes the drop-in away. What runs is mounted elsewhere.
+    mounted = host.etc / "mounted"
+    mounted.write_bytes(kept.read_bytes())
+    host.runs(mounted)
     host.drop_in.unlink()
     assert host.run("keep").returncode == 0
     assert host.drop_in.exists() and host.asked("daemon-reload") == 2
