@@ -166,7 +166,7 @@ def look_at(inventory, tmp_path, hosts="racks", **files):
 def test_a_file_that_is_missing_stops_all_before_anything_is_touched(inventory, tmp_path):
     wanted = {"switch.password": "there", "viewers.tokens": str(tmp_path / "absent")}
     status, said = look_at(inventory, tmp_path, rackmesh_aggregator_files=wanted)
-    assert status == 2 and f"are to have {tmp_path}/absent, which is no file" in said
+    assert status == 2 and f"need {tmp_path}/absent, which is not a file" in said
 
 
 def test_files_that_are_there_and_those_of_daemons_elsewhere_are_fine(inventory, tmp_path):
@@ -200,7 +200,7 @@ rackmesh:
         ("controllers:", "controler:", "h1: its region, r1, has no controller: the group controllers is empty"),
         ("controllers:", "controler:", "c1: it is in none of the groups racks, controllers,"),
         ("hosts: { c1: {", "hosts: { c2: { rackmesh_region: r1 }, c1: {",
-         "c1: region r1 has 2 controllers (c2, c1) and nobody of it is in the group etcd"),
+         "c1: region r1 has 2 controllers (c2, c1) but no host in the group etcd"),
         ("eth1: t1", "eth1: t2", "h1: rackmesh_rnics says that eth1 has its cable in t2, but rackmesh_tors has only t1"),
         ("    controllers:", "    canary:\n      hosts: { h2: }\n    controllers:", "h2: it is in the group canary and has the aggregator of t1"),
     ],
@@ -370,7 +370,7 @@ rackmesh:
     ("playbook", "options", "said"),
     [
         ("brake", ["-e", "rackmesh_brake=on"],
-         "c1: the brake of region r1 is NOT set, since none of the controllers that were asked leads (c1; here: nobody leads)"),
+         "c1: the brake of region r1 is NOT set, because none of the controllers that were asked leads (c1; here: no controller leads)"),
         ("drain", ["--limit", "h1", "-e", "rackmesh_state_folder=/nowhere"],
          "h1: not drained, since no controller of region r1 leads (c1)"),
     ],
@@ -390,13 +390,13 @@ def test_what_wants_the_leader_says_that_nobody_leads(
 @pytest.mark.parametrize(
     ("file", "names", "answer", "said"),
     [
-        ("roles/topology/tasks/main.yaml", ["Wait until somebody leads", "See that somebody leads"],
+        ("roles/topology/tasks/main.yaml", ["Wait until a controller leads", "Check that a controller leads"],
          {"leader": None},
          "c1: after 4 s no controller of region r1 leads (this one knows of no leader). See why with curl http://127.0.0.1:9473/readyz"),
-        ("probe-secret.yaml", ["Wait until none has other secrets than the one that leads", "See that none has"],
+        ("probe-secret.yaml", ["Wait until all controllers have the secrets of the leader", "Check that all controllers have the secrets of the leader"],
          {"leader": "c2", "probe_keys_differ": True},
          "c1: its secrets are not those of the controller that leads region r1. Nothing is refused yet: run this again"),
-        ("roles/packages/tasks/main.yaml", ["See that there are packages"], {},
+        ("roles/packages/tasks/main.yaml", ["Check that there are packages"], {},
          "c1: there are no packages for it: no .deb files in rackmesh_packages_folder (not set) on the control node,"),
     ],
 )  # fmt: skip
