@@ -23,7 +23,7 @@ static const struct command {
 	    "  --through analyzer (default) or aggregator: daemon to ask\n" },
 	{ "explain", ctl_explain, "INCIDENT", "one incident and its evidence" },
 	{ "mesh", ctl_mesh, "TOR [--rtt] [--hour]",
-	    "what each pair of a rack's RNICs loses",
+	    "loss between each pair of a rack's RNICs",
 	    "  A grid: who probes in rows, who answers in columns; the worst pairs "
 	    "below.\n"
 	    "  --rtt   P99 of the network RTT instead of loss\n"
@@ -31,7 +31,7 @@ static const struct command {
 	    "  --through analyzer (default) or aggregator: daemon to ask\n"
 	    "  Exit status 1: no pair was probed. Incidents say what is wrong.\n" },
 	{ "mesh", ctl_mesh, "[--region REGION] [--top 20]",
-	    "what each pair of racks loses, the worst first",
+	    "loss between each pair of racks, the worst first",
 	    "  --region REGION  only of this region; with a TOR: the region of the "
 	    "ToR\n"
 	    "  --top 20         this number of pairs, at most 1000\n"
@@ -55,11 +55,13 @@ static const struct command {
 	    "ask\n" },
 	{ "history", ctl_history,
 	    "[RNIC|TOR|TOR->TOR] [--since 1h] [--at TIME] [--region REGION]",
-	    "its losses and incidents in the past, or those of a whole region",
+	    "losses and incidents in the past, of a part or of a whole region",
 	    "  --since 1h  how far back: 90s, 15m, 6h, 14d\n"
-	    "  --at TIME   around that moment instead, half of --since before it and\n"
-	    "              half after: UTC, 2026-01-31T04:10:00Z\n"
-	    "  'tor1->tor2': from one rack to another, with the paths that lost most.\n"
+	    "  --at TIME   the time around TIME instead, half of --since before it "
+	    "and\n"
+	    "              half after it: UTC, 2026-01-31T04:10:00Z\n"
+	    "  'tor1->tor2': from one rack to another, with the paths that lost the "
+	    "most.\n"
 	    "  Without an RNIC or a ToR: minutes of the service levels, and all\n"
 	    "  incidents, of the region or of all regions. The name of a switch or a\n"
 	    "  link finds the incidents of that part.\n"
@@ -77,7 +79,7 @@ static const struct command {
 	    "                           certificate must chain to --authorities, or "
 	    "to\n"
 	    "                           those of the system\n"
-	    "  --database rackmesh      its name\n"
+	    "  --database rackmesh      name of the database\n"
 	    "  --user, --password-file  of an admin, if the database requires one\n"
 	    "  --retention-raw 14d, --retention-incidents 400d\n" },
 	{ "pinglist", ctl_pinglist, "RNIC",
@@ -88,12 +90,12 @@ static const struct command {
 	    "  --service NAME  only of this one, as the table names it\n"
 	    "  --through aggregator (default) or agent: daemon to ask\n" },
 	{ "counters", ctl_counters, "[DEVICE] [--all]",
-	    "what the RNICs of this host have counted",
-	    "  DEVICE  only this one\n"
-	    "  --all   also those that are 0\n"
+	    "counters of the RNICs of this host",
+	    "  DEVICE  only this RNIC\n"
+	    "  --all   also counters that are 0\n"
 	    "  LAST: increase between the last two readings. Asks the agent.\n" },
 	{ "switch", ctl_switch, "[SWITCH [PORT]] [--all]",
-	    "what the switches have counted, and the neighbours of their ports",
+	    "counters of the switches, and the neighbours of their ports",
 	    "  SWITCH, PORT  only of this one: a ToR, or a name of the aggregator's\n"
 	    "                switches[]; PORT as the switch calls it\n"
 	    "  --all         also values of 0\n"
@@ -101,23 +103,23 @@ static const struct command {
 	    "now,\n"
 	    "  and the values of its last good reading are shown.\n" },
 	{ "hypervisors", ctl_hypervisors, "[HOST [NIC]] [--all]",
-	    "what the racks' ESXi hosts have counted, and what it means",
-	    "  HOST, NIC  only of this one\n"
+	    "counters of the racks' ESXi hosts, and what they mean",
+	    "  HOST, NIC  only this host, or only this NIC of it\n"
 	    "  --all      also values of 0\n"
 	    "  Asks the aggregator. Exit status 1: there is a finding, or a host "
 	    "could\n"
 	    "  not be read just now, and the values of its last good reading are "
 	    "shown.\n" },
 	{ "drift", ctl_drift, "[HOST] [--all]",
-	    "settings of RNICs that are not those expected",
-	    "  HOST   only of this one\n"
-	    "  --all  also those that are as expected\n"
+	    "settings of RNICs that differ from the expected ones",
+	    "  HOST   only this host\n"
+	    "  --all  also settings that have the expected value\n"
 	    "  unknown: the setting cannot be read. Asks the aggregator. Exit status "
 	    "1: a\n"
 	    "  setting is different.\n" },
 	{ "diagnosis", ctl_diagnosis, "[HOST [DEVICE]] [--not-known] | --proof [TOR]",
 	    "what the counters of the racks' RNICs mean",
-	    "  HOST, DEVICE  only of this one\n"
+	    "  HOST, DEVICE  only this host, or only this RNIC of it\n"
 	    "  --not-known   of a host: diagnoses that cannot be made, and the "
 	    "counter\n"
 	    "                that is missing for it\n"
@@ -133,7 +135,7 @@ static const struct command {
 	{ "topology", ctl_topology, "check FILE | show [FILE]",
 	    "check a topology; show one" },
 	{ "topology", ctl_topology, "import FILE | export",
-	    "write it to the region's store; print it" },
+	    "write a topology to the region's store; print the one there" },
 	{ "brake", ctl_brake, "[on | off | rate PERCENT]",
 	    "stop, resume or slow down all probing of the region",
 	    "  Without an argument: the brake now. PERCENT: 0.1 to 100.\n" },
@@ -194,29 +196,30 @@ print_help(FILE *out)
 		    commands[i].arguments, commands[i].help);
 	fprintf(out,
 	    "\nAn RNIC is named host/device or by its id. Options:\n\n"
-	    "  -z, --analyzer ADDRESS    the analyzer's HTTP address (or "
+	    "  -z, --analyzer ADDRESS    HTTP address of the analyzer (or "
 	    "$RACKMESH_ANALYZER;\n"
 	    "                            default 127.0.0.1:9474)\n"
-	    "  -a, --aggregator ADDRESS  a tor-aggregator's (or "
+	    "  -a, --aggregator ADDRESS  of a tor-aggregator (or "
 	    "$RACKMESH_AGGREGATOR;\n"
 	    "                            default 127.0.0.1:9472)\n"
-	    "  -c, --controller ADDRESS  a region-controller's (or "
+	    "  -c, --controller ADDRESS  of a region-controller (or "
 	    "$RACKMESH_CONTROLLER;\n"
-	    "                            default 127.0.0.1:9473, and for what changes\n"
-	    "                            something unix:/run/rackmesh/"
+	    "                            default 127.0.0.1:9473, for changes\n"
+	    "                            unix:/run/rackmesh/"
 	    "region-controller.sock)\n"
-	    "  -A, --agent ADDRESS       this host's agent (or $RACKMESH_AGENT; "
+	    "  -A, --agent ADDRESS       of this host's agent (or $RACKMESH_AGENT; "
 	    "default\n"
 	    "                            unix:/run/rackmesh/host-agent.sock)\n"
-	    "  -t, --through TIER        daemon that drill, incidents, mesh, rnics and "
-	    "services\n"
-	    "                            ask: agent (the last two), aggregator, "
-	    "controller\n"
-	    "                            (drill only) or analyzer (the first three); "
-	    "default:\n"
-	    "                            the aggregator, of mesh the analyzer, of "
-	    "incidents\n"
-	    "                            too unless -a is given\n"
+	    "  -t, --through TIER        which daemon to ask: aggregator, the default "
+	    "of "
+	    "drill,\n"
+	    "                            rnics and services; analyzer, the default of "
+	    "mesh and\n"
+	    "                            incidents (of incidents only without -a), "
+	    "also for\n"
+	    "                            drill; agent, for rnics and services; "
+	    "controller,\n"
+	    "                            for drill\n"
 	    "      --certificate FILE    for https addresses: client certificate, PEM "
 	    "(or\n"
 	    "                            $RACKMESH_CERTIFICATE)\n"
@@ -226,14 +229,16 @@ print_help(FILE *out)
 	    "key (or\n"
 	    "                            $RACKMESH_TOKEN_FILE, if the variables for\n"
 	    "                            certificate and key are not set)\n"
-	    "  -j, --json                the daemon's own JSON instead of a table\n"
-	    "  -h, --help                this text; behind a command, the command's\n"
+	    "  -j, --json                print the daemon's JSON instead of a table\n"
+	    "  -h, --help                this text; after a command, the text on the "
+	    "command\n"
 	    "      --version\n\n"
 	    "An ADDRESS is host:port, an http:// or https:// URL, or unix:/path.\n\n"
-	    "Exit status: 0 all is well; 1 the answer is bad news (an open incident, a "
-	    "bad\n"
-	    "topology, an RNIC that is not good); 2 a wrong command line; 3 no "
-	    "answer,\nor a refusal. With --json it is the same.\n");
+	    "Exit status: 0 all is well; 1 the answer shows a problem (an open "
+	    "incident,\n"
+	    "an invalid topology, an RNIC that is not good); 2 wrong command line; 3 "
+	    "no\n"
+	    "answer, or the request was refused. --json does not change it.\n");
 }
 
 int
