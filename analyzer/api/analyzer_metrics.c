@@ -157,7 +157,8 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  "Rows not counted in an SLA because the table of SLAs is full",
 		  &sla_counts(analyzer->sla)->refused },
 		{ NAME("sla_services_evicted_total"), "",
-		  "Services whose SLA was evicted to make room for another; the longest silent goes first",
+		  "Services whose SLA was removed to make room for another one; the "
+		  "one without probes for the longest time is removed first",
 		  &sla_counts(analyzer->sla)->evicted },
 		{ NAME("sla_late_total"), "",
 		  "Rows not counted in an SLA because their minute was closed or in the future",
@@ -235,7 +236,8 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 		{ NAME("port_rows_left_out_total"), labels,
 		  "Rows of summaries on ports of switches that are left out because the table is full", &p->left_out },
 		{ NAME("port_rows_refused_total"), labels,
-		  "Rows of summaries on ports of switches that are refused because they make no sense", &p->refused },
+		  "Rows of summaries on ports of switches that are refused because "
+		  "their values are invalid", &p->refused },
 		{ NAME("alerts_queued_total"), labels, "Alerts put into the queues of all receivers", &a->queued },
 		{ NAME("alerts_delivered_total"), labels, "Alerts that a receiver accepted", &a->delivered },
 		{ NAME("alerts_failed_attempts_total"), labels, "Failed attempts to deliver an alert; they are repeated",

@@ -299,7 +299,7 @@ static const struct rm_metrics_family families[] = {
 	{ "rackmesh_region_loss_ratio", "gauge", "Share of probes lost in the last whole minute with results, by class, inside racks (rack) and between them (fabric).", family_ratio },
 	{ "rackmesh_region_network_rtt_seconds", "summary", "Network round-trip time of the last whole minute with results, by class, inside racks (rack) and between them (fabric).", family_rtt },
 	{ "rackmesh_region_rack_minutes_total", "counter", "Minutes of racks, by class and scope: available (less was lost than the threshold), unavailable, or unknown (no results).", family_rack_minutes },
-	{ "rackmesh_region_incidents_open", "gauge", "Incidents open now in the region, of racks and of what lies between them, by kind.", family_kinds },
+	{ "rackmesh_region_incidents_open", "gauge", "Incidents open now in the region, of racks and of parts between racks, by kind.", family_kinds },
 	{ "rackmesh_region_incidents_by_impact", "gauge", "Incidents open now in the region, by impact: P0 where probes of a service are lost, P1 where a service uses the part, P2 where none does, and unknown.", family_impacts },
 	{ "rackmesh_region_cnps_lost", "gauge", "1: CNPs that RNICs of the region send do not arrive at its senders.", family_cnps_lost },
 	{ "rackmesh_region_cnp_arrival_ratio", "gauge", "Ratio of CNPs that senders received to CNPs that RNICs of the region sent, in the last minute; absent while no verdict on CNPs is possible.", family_cnp_ratio },

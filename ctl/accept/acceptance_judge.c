@@ -218,12 +218,14 @@ found_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
 	if (strcmp(rnic->link, "down") == 0)
 		return "link down";
 	*remedy =
-	    "rackmeshctl rnics, rackmeshctl doctor on its host: is anything sent?";
+	    "see rackmeshctl rnics, and rackmeshctl doctor on its host: are probes "
+	    "sent?";
 	if (out < MIN_ANSWERED)
 		return "does not probe";
 	if (has_peers(acceptance, rnic) && in < MIN_ANSWERED)
 		return "is not probed";
-	*remedy = "rackmeshctl incidents --open, rackmeshctl drill of it";
+	*remedy = "see rackmeshctl incidents --open, and rackmeshctl drill of this "
+		  "RNIC";
 	if (rnic->is_lossy)
 		return "lossy";
 	if (acceptance_lossy(acceptance, rnic->unsent, rnic->unsent + out))
@@ -353,8 +355,8 @@ judge_stalls(struct acceptance *acceptance, const struct accept_host *host,
 	WARNING("host %s was stalled, in %u of %u queries%s", host->name,
 	    host->stalled_looks, host->looks, unjudged ? ": it is not judged" : "");
 	findings_remedy(findings,
-	    "what keeps its agent from running? rackmeshctl doctor on %s; "
-	    "rackmesh_agent_loop_stalls_total counts",
+	    "find out what stalls its agent: rackmeshctl doctor on %s; "
+	    "rackmesh_agent_loop_stalls_total counts the stalls",
 	    host->name);
 }
 
@@ -423,7 +425,7 @@ judge_paths(const struct acceptance *acceptance, struct findings *findings)
 
 	findings->check = "path";
 	if (acceptance->limits.without_paths) {
-		WARNING("paths were not looked at (--no-paths)");
+		WARNING("paths were not checked (--no-paths)");
 		return;
 	}
 	for (size_t i = 0; i < acceptance->uplink_count; i++) {
@@ -433,7 +435,7 @@ judge_paths(const struct acceptance *acceptance, struct findings *findings)
 		seen += uplink->expected && uplink->seen;
 		if (!uplink->expected || uplink->seen)
 			continue;
-		WRONG("no traced path leads over the uplink to %s", uplink->name);
+		WRONG("no traced path crosses the uplink to %s", uplink->name);
 		findings_remedy(findings,
 		    "rackmeshctl topology show: is its address an alias of the switch? "
 		    "does "
@@ -449,7 +451,7 @@ judge_paths(const struct acceptance *acceptance, struct findings *findings)
 		    acceptance->tor);
 		findings_remedy(findings, "write links: into the topology");
 	} else if (seen == expected) {
-		GOOD("paths lead over all %zu uplinks (%" PRIu64 " of %" PRIu64
+		GOOD("traced paths cross all %zu uplinks (%" PRIu64 " of %" PRIu64
 		     " flows traced)",
 		    seen, acceptance->traced, acceptance->flows);
 	}

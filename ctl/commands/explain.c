@@ -221,7 +221,7 @@ ask_written(const struct ctl *ctl, const char *escaped, json_t **ret)
 	json_decref(answer);
 	if (*ret == NULL) {
 		fprintf(stderr,
-		    "rackmeshctl: no such incident, nor was one written in the last %d "
+		    "rackmeshctl: no incident has this id, now or in the last %d "
 		    "days\n",
 		    PAST_INCIDENT_DAYS);
 		return -ENOENT;

@@ -133,8 +133,7 @@ print_brake(const json_t *racks)
 		printf("The brake is on: no probes in %zu of %zu racks.\n", braked,
 		    json_array_size(racks));
 	else if (braked > 0)
-		printf("The brake lets %.1f %% of the probes through in %zu of %zu "
-		       "racks.\n",
+		printf("The brake allows %.1f %% of the probes in %zu of %zu racks.\n",
 		    (double)least / 10, braked, json_array_size(racks));
 }
 

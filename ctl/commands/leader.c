@@ -20,8 +20,7 @@ print_leader(const json_t *answer)
 		   *endpoint = text(answer, "endpoint");
 
 	if (leader[0] == '\0')
-		printf("No leader: plans do not change, racks use the plans that they "
-		       "have.\n");
+		printf("No leader: plans do not change, racks keep their plans.\n");
 	else
 		printf("%s leads%s%s.\n", leader,
 		    text(answer, "since")[0] != '\0' ? " since " : "",

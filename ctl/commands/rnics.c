@@ -51,7 +51,7 @@ print_slowed(const json_t *answer)
 	    json_integer_value(json_object_get(answer, "slowed_permille"));
 
 	if (reason != NULL && strcmp(reason, "none") != 0)
-		printf("slowed: %s: %lld of 1000 probes leave\n", reason, permille);
+		printf("slowed: %s: %lld of 1000 probes are sent\n", reason, permille);
 }
 
 static int

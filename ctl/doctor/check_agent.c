@@ -41,10 +41,9 @@ judge_rnic(const json_t *rnic, struct findings *findings)
 		findings_add(findings, FINDING_WRONG,
 		    "%s: it is up, and has no target to probe", device);
 		findings_remedy(findings,
-		    "the controller plans no probes for it: /v1/refused of the "
-		    "controller "
-		    "says whether it refused it, rackmeshctl topology show whether its "
-		    "ToR is there");
+		    "the controller plans no probes for it: see in /v1/refused of the "
+		    "controller whether it was refused, and in rackmeshctl topology "
+		    "show whether its ToR exists");
 	} else {
 		findings_add(findings, FINDING_GOOD,
 		    "%s: it probes %lld targets over %s", device,

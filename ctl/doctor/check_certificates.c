@@ -42,7 +42,8 @@ judge_life(const char *who, const char *path, int64_t begins, int64_t ends, int6
 	} else if (now < begins) {
 		findings_add(
 		    findings, FINDING_WRONG, "%s: %s is not valid yet", who, path);
-		findings_remedy(findings, "set this host's clock, or the authority's");
+		findings_remedy(findings, "correct the clock of this host, or of the "
+					  "authority");
 	} else if ((ends - now) < (ends - begins) / RENEWAL_PART) {
 		findings_add(findings, FINDING_WARNING,
 		    "%s: %s ends on %s, with less than a fifth of its life left", who,

@@ -20,7 +20,7 @@ check_clock(const struct host *host, struct findings *findings)
 		    "be read: %s",
 		    strerror(-host->clock_state));
 		findings_remedy(
-		    findings, "timedatectl says whether it is synchronised");
+		    findings, "timedatectl shows whether the clock is synchronised");
 		return;
 	}
 	if (host->clock_state == TIME_ERROR || (clock->status & STA_UNSYNC) != 0) {
@@ -37,7 +37,7 @@ check_clock(const struct host *host, struct findings *findings)
 	    "the clock is synchronised, off by at most %ld.%03ld ms; TAI is %d s "
 	    "ahead%s",
 	    clock->maxerror / 1000, clock->maxerror % 1000, clock->tai,
-	    clock->tai == 0 ? " (not set, which nothing here needs)" : "");
+	    clock->tai == 0 ? " (not set; Rackmesh does not need it)" : "");
 	if (clock->maxerror > MAX_ERROR_US)
 		findings_remedy(findings, "chronyc tracking, or timedatectl "
 					  "timesync-status, shows its source");

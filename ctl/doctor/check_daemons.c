@@ -141,9 +141,8 @@ check_config(const struct host *host, struct findings *findings)
 			    "%s is installed and has no %s/%s.yaml", *name,
 			    host->configs, *name);
 			findings_remedy(findings,
-			    "write one, of "
-			    "/usr/share/doc/rackmesh/examples/%s.yaml, or remove the "
-			    "package",
+			    "copy /usr/share/doc/rackmesh/examples/%s.yaml and edit "
+			    "it, or remove the package",
 			    *name);
 		} else if (has_file) {
 			findings_add(findings, FINDING_WARNING,
@@ -203,8 +202,8 @@ judge_unit(const char *name, const char *text, struct findings *findings)
 		    "%s.service is %s (%s), result %s, restarted %s times", name,
 		    active, sub, result, restarts);
 		findings_remedy(findings,
-		    "systemctl enable --now %s; journalctl -u %s -n 50 says why it "
-		    "ends",
+		    "systemctl enable --now %s; journalctl -u %s -n 50 shows why it "
+		    "ended",
 		    name, name);
 	} else if (strcmp(restarts, "0") != 0) {
 		findings_add(findings, FINDING_WARNING,
@@ -213,7 +212,7 @@ judge_unit(const char *name, const char *text, struct findings *findings)
 		findings_remedy(findings, "journalctl -u %s says why", name);
 	} else if (strncmp(file, "enabled", 7) != 0) {
 		findings_add(findings, FINDING_WARNING,
-		    "%s.service is active, and %s: it will not come back after a boot",
+		    "%s.service is active, and %s: it does not start after a reboot",
 		    name, file[0] == '\0' ? "not enabled" : file);
 		findings_remedy(findings, "systemctl enable %s", name);
 	} else {

@@ -63,7 +63,7 @@ judge_reported(const struct host_rnic *rnic, struct findings *findings)
 		return false;
 	if (json_is_true(json_object_get(rnic->reported, "lldp_mismatch"))) {
 		findings_add(findings, FINDING_WRONG,
-		    "%s: its cable ends in %s (LLDP), and the config says %s",
+		    "%s: its cable ends in %s (LLDP), but the config names %s",
 		    rnic->device, tor, rnic->tors[0]);
 		findings_remedy(findings,
 		    "correct tor: of it in the agent's config, or "
@@ -100,8 +100,8 @@ judge_rnic(
 		return;
 	}
 	findings_add(findings, FINDING_WRONG,
-	    "%s: its cable ends in %s%s%s (LLDP), and the config says %s", rnic->device,
-	    reported, port == NULL ? "" : ", ", port == NULL ? "" : port,
+	    "%s: its cable ends in %s%s%s (LLDP), but the config names %s",
+	    rnic->device, reported, port == NULL ? "" : ", ", port == NULL ? "" : port,
 	    rnic->tors[0][0] == '\0' ? "nothing" : rnic->tors[0]);
 	findings_remedy(findings,
 	    "correct tor: of it in the agent's config, or the cable; "

@@ -90,12 +90,11 @@ check_rdma(const struct host *host, struct findings *findings)
 
 	if (netns != NULL) {
 		findings_add(findings, FINDING_WARNING,
-		    "the agent's RNICs are in the network namespace %s; what follows "
-		    "is "
-		    "seen from the one that doctor runs in",
+		    "the agent's RNICs are in the network namespace %s; the next "
+		    "checks are made in the namespace of doctor",
 		    netns);
 		findings_remedy(findings,
-		    "ip netns exec %s rackmeshctl doctor, if it was not", netns);
+		    "ip netns exec %s rackmeshctl doctor, if you did not", netns);
 	}
 	for (size_t i = 0; i < count; i++) {
 		any_rdma = any_rdma || rnics[i].rdma[0] != '\0';
@@ -106,7 +105,7 @@ check_rdma(const struct host *host, struct findings *findings)
 	}
 	if (count == 0) {
 		findings_add(findings, FINDING_WRONG,
-		    "no RNIC is configured, and no RDMA device is here");
+		    "no RNIC is configured, and this host has no RDMA device");
 		findings_remedy(findings,
 		    "load the RNIC's driver (lspci -k), or name its "
 		    "interfaces in the agent's config");
@@ -281,8 +280,8 @@ check_stamps(const struct host *host, struct findings *findings)
 		    rnics[i].netdev, hardware ? "can" : "cannot");
 		if (!hardware)
 			findings_remedy(findings,
-			    "ethtool -T %s says what it can; RTTs "
-			    "will include this host's delays",
+			    "ethtool -T %s shows what the device supports; RTTs "
+			    "include this host's delays",
 			    rnics[i].netdev);
 	}
 }

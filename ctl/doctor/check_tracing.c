@@ -59,8 +59,8 @@ check_rights(const struct host *host, struct findings *findings)
 	    !host_agent_capabilities(host, &capabilities)) {
 		findings_add(findings, FINDING_WARNING,
 		    "kernel.perf_event_paranoid is %ld; the agent's capabilities "
-		    "cannot "
-		    "be seen (it is not running as a unit, or we may not look)",
+		    "cannot be seen (it does not run as a unit, or doctor may not "
+		    "read them)",
 		    paranoid);
 		findings_remedy(findings, "start host-agent, and run doctor as root");
 		return;
@@ -77,7 +77,8 @@ check_rights(const struct host *host, struct findings *findings)
 		   paranoid > PARANOID_PERFMON && !kernel_has_fprobes(host)) {
 		findings_add(findings, FINDING_WARNING,
 		    "kernel.perf_event_paranoid is %ld, and the agent has no "
-		    "CAP_SYS_ADMIN, which tracing takes then before Linux 6.2",
+		    "CAP_SYS_ADMIN, which tracing needs with this value before Linux "
+		    "6.2",
 		    paranoid);
 		findings_remedy(findings,
 		    "apt install rackmesh-host-agent-tracing, or sysctl "
@@ -86,7 +87,7 @@ check_rights(const struct host *host, struct findings *findings)
 	} else {
 		findings_add(findings, FINDING_GOOD,
 		    "kernel.perf_event_paranoid is %ld, and the agent has the "
-		    "capabilities that it takes",
+		    "capabilities that tracing needs",
 		    paranoid);
 	}
 }

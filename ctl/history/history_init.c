@@ -168,8 +168,8 @@ history_init(const struct influx_place *place, const char *raw, const char *inci
 		return CTL_NO_ANSWER;
 	switch (kind) {
 	case INFLUX_VICTORIA:
-		printf("%s is VictoriaMetrics: there is nothing to make. How long it "
-		       "keeps\npoints is its own option, -retentionPeriod.\n",
+		printf("%s is VictoriaMetrics: there is nothing to create. Its "
+		       "option\n-retentionPeriod sets how long it keeps points.\n",
 		    place->url);
 		return CTL_GOOD;
 	case INFLUX_2:

@@ -120,14 +120,14 @@ agent_api_counters(struct rm_http_request *request, void *arg)
 static const struct metrics_counter own_counters[] = {
 	{ "rackmesh_agent_counters_reads_total", "", C(reads), "Readings of all counters of one RNIC." },
 	{ "rackmesh_agent_counters_reads_failed_total", "", C(failed), "Readings that found no counter at all." },
-	{ "rackmesh_agent_counters_reads_overdue_total", "", C(overdue), "Readings left out, since the one before had not ended." },
+	{ "rackmesh_agent_counters_reads_overdue_total", "", C(overdue), "Readings left out because the previous one had not ended." },
 	{ "rackmesh_agent_counters_numbers_total", "", C(numbers), "Counter values read." },
 	{ "rackmesh_agent_counters_wraps_total", "", C(wraps), "Times that a counter of 32 bits began again at 0 after its largest value." },
-	{ "rackmesh_agent_counters_resets_total", "", C(resets), "Times that a counter was found reset to 0, though not by wrapping." },
+	{ "rackmesh_agent_counters_resets_total", "", C(resets), "Times that a counter was reset to 0, for another reason than an overflow." },
 	{ "rackmesh_agent_optics_reads_total", "", C(optics_reads), "Readings of the optical module of one RNIC." },
-	{ "rackmesh_agent_optics_none_total", "", C(optics_none), "Readings that found no optical module whose light can be read." },
-	{ "rackmesh_agent_optics_refused_total", "", C(optics_refused), "Readings of optical modules that the kernel refused: the agent has not CAP_NET_ADMIN." },
-	{ "rackmesh_agent_optics_overdue_total", "", C(optics_overdue), "Readings of optical modules that did not begin, since the reading before of the same module had not ended." },
+	{ "rackmesh_agent_optics_none_total", "", C(optics_none), "Readings that found no optical module whose power can be read." },
+	{ "rackmesh_agent_optics_refused_total", "", C(optics_refused), "Readings of optical modules that the kernel refused: the agent lacks CAP_NET_ADMIN." },
+	{ "rackmesh_agent_optics_overdue_total", "", C(optics_overdue), "Readings of optical modules that did not begin because the previous reading of the same module had not ended." },
 	{ "rackmesh_agent_optics_failed_total", "", C(optics_failed), "Readings of optical modules that failed for another reason." },
 	{ 0 }
 };
@@ -245,7 +245,8 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 		report_age
 	};
 	static const struct rm_metrics_family class = { "rdma_device_tos", "gauge",
-		"Traffic class that the driver gives all RoCE packets.", report_class };
+		"Traffic class that the driver sets in all RoCE packets.",
+		report_class };
 	const struct counters_counts *counts = counters_counts(shown->counters);
 	int r = metrics_table_add_owned(metrics, shown, own_counters, counts, "");
 
@@ -394,6 +395,6 @@ agent_namespace_metrics(struct rm_metrics *metrics, const struct namespace_ports
 		     : rm_metrics_gauge(metrics, ports,
 			   "rackmesh_agent_namespaces_refused", "",
 			   "Network namespaces that the kernel did not let the agent "
-			   "enter: it has not CAP_SYS_ADMIN.",
+			   "enter: the agent lacks CAP_SYS_ADMIN.",
 			   read_refused, ports);
 }

@@ -284,9 +284,7 @@ agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, brake, "rackmesh_agent_brake_permille",
-		    "",
-		    "Probes that the brake lets through, per 1000 that the pinglists "
-		    "ask for.",
+		    "", "Probes that the brake allows, per 1000 of the pinglists.",
 		    read_brake, brake);
 	return r;
 }
@@ -344,13 +342,12 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 		double (*read)(const void *arg);
 	} gauges[] = {
 		{ "rackmesh_agent_slowed_permille", "",
-		    "Probes that the agent's own limits let through, per 1000 asked "
-		    "for.",
+		    "Probes that the agent's own limits allow, per 1000 planned.",
 		    read_permille },
 		{ "rackmesh_agent_slowed", "reason=\"cpu\"",
-		    "1 while that limit holds probing back.", read_by_cpu },
+		    "1 while this limit reduces probing.", read_by_cpu },
 		{ "rackmesh_agent_slowed", "reason=\"memory\"",
-		    "1 while that limit holds probing back.", read_by_memory },
+		    "1 while this limit reduces probing.", read_by_memory },
 		{ "rackmesh_agent_cpu_ratio", "",
 		    "Share of one core that the agent used in the last second.",
 		    read_cpu },

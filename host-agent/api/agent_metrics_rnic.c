@@ -33,7 +33,7 @@ static const struct metrics_counter prober_counters[] = {
 	{ "rackmesh_agent_replies_malformed_total", "", P(malformed_replies), "Malformed replies." },
 	{ "rackmesh_agent_replies_unverified_total", "", P(unverified_replies), "Replies whose message authentication code is wrong or missing." },
 	{ "rackmesh_agent_results_split_total", "", P(split_replies), "Results with all three delays: prober, network and responder." },
-	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that the built-in limit of packets and bytes held back packets that were due." },
+	{ "rackmesh_agent_sends_held_total", "", P(held), "Times that the built-in limit of packets and bytes delayed packets that were due." },
 	{ 0 }
 };
 
@@ -57,7 +57,7 @@ static const struct metrics_counter port_counters[] = {
 	{ "rackmesh_agent_port_truncated_total", "", Q(truncated), "Packets larger than any probe." },
 	{ "rackmesh_agent_port_stamps_missing_total", "", Q(stamps_missing), "Sent packets whose send timestamp was not delivered." },
 	{ "rackmesh_agent_port_stamps_unmatched_total", "", Q(stamps_unmatched), "Send timestamps that match no sent packet." },
-	{ "rackmesh_agent_port_stamps_resynced_total", "", Q(stamps_resynced), "Times that send timestamps were matched anew after a failed send." },
+	{ "rackmesh_agent_port_stamps_resynced_total", "", Q(stamps_resynced), "Times that send timestamps were matched to packets again after a failed send." },
 	{ "rackmesh_agent_port_socket_errors_total", "", Q(socket_errors), "Errors that sockets reported, such as ICMP errors." },
 	{ "rackmesh_agent_port_flows_refused_total", "", Q(refused_flows), "Flows that could not get a socket." },
 	{ 0 }
@@ -68,7 +68,7 @@ static const struct metrics_counter verbs_counters[] = {
 	{ "rackmesh_agent_verbs_no_header_total", "", Q(no_header), "Packets received without a readable GRH." },
 	{ "rackmesh_agent_verbs_receives_low_total", "", Q(receives_low), "Times that a receive queue was nearly empty." },
 	{ "rackmesh_agent_verbs_refills_refused_total", "", Q(refills_refused), "Times that the device refused receive buffers." },
-	{ "rackmesh_agent_verbs_rebuilt_total", "", Q(rebuilt), "QPs made anew, with another number." },
+	{ "rackmesh_agent_verbs_rebuilt_total", "", Q(rebuilt), "QPs created again, with another number." },
 	{ "rackmesh_agent_verbs_reset_total", "", Q(reset), "QPs reset, with the same number." },
 	{ "rackmesh_agent_verbs_handles_waited_total", "", Q(handles_waited), "Replies that waited for an address handle." },
 	{ "rackmesh_agent_verbs_handles_refused_total", "", Q(handles_refused), "Packets not sent because no address handle was available." },
@@ -84,8 +84,8 @@ static const struct metrics_counter handle_counters[] = {
 	{ "rackmesh_agent_verbs_handles_failed_total", "", H(failures), "Failed attempts to create an address handle, renewals included." },
 	{ "rackmesh_agent_verbs_handles_refresh_failed_total", "", H(refresh_failed), "Failed attempts to renew an address handle; the old one stays in use." },
 	{ "rackmesh_agent_verbs_handles_destroy_failed_total", "", H(destroy_failed), "Address handles that could not be destroyed; they are leaked." },
-	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"full\"", H(refused_full), "Requests for an address handle refused: all are in use, or the target could not be resolved a moment ago." },
-	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"unresolved\"", H(refused_bad), "Requests for an address handle refused: all are in use, or the target could not be resolved a moment ago." },
+	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"full\"", H(refused_full), "Requests for an address handle refused: all are in use, or the target could not be resolved shortly before." },
+	{ "rackmesh_agent_verbs_handles_denied_total", "reason=\"unresolved\"", H(refused_bad), "Requests for an address handle refused: all are in use, or the target could not be resolved shortly before." },
 	{ 0 }
 };
 
@@ -242,7 +242,7 @@ add_info(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
 	    facts->rdma_device, facts->driver, rnic_stamps_str(rnic_stamps(rnic)),
 	    rnic_flows_str(rnic_flows(rnic)));
 	return rm_metrics_gauge(metrics, rnic, "rackmesh_agent_rnic_info", labels,
-	    "1: how this RNIC is probed from.", read_one, rnic);
+	    "1; the labels show how this RNIC sends probes.", read_one, rnic);
 }
 
 static double

@@ -167,8 +167,8 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 	counts = kubelet_counts(kubelet);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ N("reads_total"), "", "Times that the kubelet was asked for its pods.", &counts->reads },
-		{ N("reads_failed_total"), "", "Times that the kubelet did not answer, or not with a list of pods.", &counts->failed },
+		{ N("reads_total"), "", "Requests to the kubelet for its pods.", &counts->reads },
+		{ N("reads_failed_total"), "", "Requests that the kubelet did not answer with a list of pods.", &counts->failed },
 		{ N("pods_refused_total"), "", "Pods in answers of the kubelet that were malformed, or more than the limit.", &counts->refused },
 	};
 	/* clang-format on */
@@ -182,8 +182,8 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 		    read_up, kubelet);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, kubelet, N("age_seconds"), "",
-		    "Seconds since the kubelet was asked for the pods that are known; "
-		    "-1: none yet.",
+		    "Seconds since the request whose answer has the pods that are "
+		    "known; -1: none yet.",
 		    read_age, kubelet);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, kubelet, N("pods"), "",

@@ -243,7 +243,8 @@ rm_metrics_reloads(struct rm_metrics *metrics, const struct rm_reload *reload)
 	};
 	const struct rm_metric gauges[] = {
 		{ "rackmesh_config_last_reload_successful", "",
-		    "1; 0: the file had an error, and the former config is in use",
+		    "1: the last reload was good; 0: the file had an error, and the "
+		    "former config is in use",
 		    &reload->successful },
 		{ "rackmesh_config_last_reload_success_timestamp_seconds", "",
 		    "When the config in use was read, in seconds since 1970",

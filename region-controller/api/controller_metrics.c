@@ -63,8 +63,8 @@ add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 		{ NAME("places_total"), "result=\"not_found\"", "Requests of agents for the ToR and aggregators of their host, by result", &c->unplaced },
 		{ NAME("resolves_total"), "result=\"found\"", "Requests of aggregators for the RNIC of an address, by result", &c->resolved },
 		{ NAME("resolves_total"), "result=\"not_found\"", "Requests of aggregators for the RNIC of an address, by result", &c->unresolved },
-		{ NAME("joins_total"), "result=\"found\"", "QPs whose other end was asked for", &j->joined },
-		{ NAME("joins_total"), "result=\"ambiguous\"", "QPs whose other end was asked for", &j->several },
+		{ NAME("joins_total"), "result=\"found\"", "QPs whose other end was requested", &j->joined },
+		{ NAME("joins_total"), "result=\"ambiguous\"", "QPs whose other end was requested", &j->several },
 		{ NAME("joins_asked_total"), "", "Requests for the service at the other end of a QP", &j->asked },
 		{ NAME("joins_refused_total"), "reason=\"full\"",
 		  "Requests for the service at the other end of a QP that were refused, by reason", &j->refused },
@@ -74,7 +74,7 @@ add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 		{ NAME("version_reports_total"), "", "Reports of aggregators on the versions of their peers", &c->versions },
 		{ NAME("traced_paths_learned_total"), "", "Traced paths between racks received", &t->learned },
 		{ NAME("traced_links_found_total"), "", "Links found in traced paths for the first time", &t->found },
-		{ NAME("traced_links_forgotten_total"), "", "Links dropped because no trace has shown them for long", &t->forgotten },
+		{ NAME("traced_links_forgotten_total"), "", "Links dropped because no trace has shown them for a long time", &t->forgotten },
 		{ NAME("traced_links_folded_total"), "", "Links renamed because an alias declared later names one of their switches", &t->folded },
 		{ NAME("traced_links_refused_total"), "", "Links not kept because the table is full", &t->refused },
 		{ NAME("traced_hops_silent_total"), "", "Hops of traced paths that did not answer", &t->silent },
@@ -102,7 +102,7 @@ add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 		r = rm_metrics_gauges(metrics, context, &sessions, 1);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, context, NAME("joins_waiting"), "",
-		    "QPs remembered until their other end is asked for", read_joins,
+		    "QPs kept until their other end is requested", read_joins,
 		    context->aggregators);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, context, NAME("traced_links"), "",
@@ -118,14 +118,14 @@ add_registry(struct rm_metrics *metrics, const struct api_context *context)
 	const struct rm_metric counters[] = {
 		{ NAME("rnic_registrations_total"), "", "RNICs in registration messages, repeated ones included", &c->registrations },
 		{ NAME("rnics_changed_total"), "", "Registrations that changed a plan", &c->changed },
-		{ NAME("rnics_moved_total"), "", "RNICs that came up at another ToR", &c->moved },
+		{ NAME("rnics_moved_total"), "", "RNICs that were registered at another ToR than before", &c->moved },
 		{ NAME("rnics_loaded_total"), "", "Changes of RNICs read from the store", &c->loaded },
 		{ NAME("rnics_ambiguous_total"), "", "Registrations with an address that another RNIC has, too",
 		  &c->ambiguous },
-		{ NAME("rnics_forgotten_total"), "", "RNICs that aged out or were removed by hand",
+		{ NAME("rnics_forgotten_total"), "", "RNICs that expired or were removed by a person",
 		  &c->forgotten },
-		{ NAME("rnics_renamed_total"), "", "RNICs whose host has got another name", &c->renamed },
-		{ NAME("rnics_replaced_total"), "", "RNICs that left because their host has another in their place",
+		{ NAME("rnics_renamed_total"), "", "RNICs whose host was renamed", &c->renamed },
+		{ NAME("rnics_replaced_total"), "", "RNICs removed because their host has replaced them by another one",
 		  &c->replaced },
 	};
 	/* clang-format on */

@@ -56,7 +56,7 @@
 static const struct metrics_counter ingest_counters[] = {
 	{ N("results_taken_total"), "", I(raw.taken), "Results received from agents: windowed + late + invalid + duplicate." },
 	{ N("results_windowed_total"), "", I(raw.windowed), "Results counted in a window." },
-	{ N("results_late_total"), "", I(raw.late), "Results that came after their window was closed." },
+	{ N("results_late_total"), "", I(raw.late), "Results that arrived after their window was closed." },
 	{ N("results_invalid_total"), "", I(raw.invalid), "Results refused; results_invalid_reason_total has the reasons." },
 	{ N("results_duplicate_total"), "", I(raw.duplicate), "Results of batches received before." },
 	{ N("results_stale_qpn_total"), "", I(stale_qpn), "Probes lost because they were sent to an outdated QPN." },
@@ -65,7 +65,7 @@ static const struct metrics_counter ingest_counters[] = {
 	{ N("batches_total"), "", I(batches), "Batches received from agents." },
 	{ N("batches_duplicate_total"), "", I(duplicate_batches), "Batches received again." },
 	{ N("batches_missing_total"), "", I(missing_batches), "Batches missing, by the gaps in their numbers." },
-	{ N("agents_restarted_total"), "", I(restarted), "Agents that came back with a new incarnation, as after a restart." },
+	{ N("agents_restarted_total"), "", I(restarted), "Agents that connected again with a new incarnation, as after a restart." },
 	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of receive counts from agents' reflectors." },
 	{ N("receive_count_rows_total"), "", I(count_rows), "Rows in reports of receive counts." },
 	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of receive counts of RNICs that are not of the agent." },
@@ -86,13 +86,13 @@ static const struct metrics_counter rack_counters[] = {
 	{ N("windows_partial_total"), "", T(partial), "Windows that are incomplete because the aggregator was starting or stopped." },
 	{ N("windows_failed_total"), "", T(judge_failed), "Windows not judged because memory ran out." },
 	{ N("rosters_renumbered_total"), "", T(renumbered), "Times that an RNIC was removed from a rack; its open windows are dropped." },
-	{ N("results_without_tor_total"), "", T(without_tor), "Results to RNICs of other racks beyond the 1,022 that a rack can tell apart: they are in no summary and on no path." },
+	{ N("results_without_tor_total"), "", T(without_tor), "Results to RNICs of other racks beyond the 1,022 that a rack can distinguish: they are in no summary and on no path." },
 	{ N("legs_unexplained_total"), "", T(unexplained_lost), "Lost one-way trips of probes that no faulty part explains." },
 	{ 0 }
 };
 
 static const struct metrics_counter focus_counters[] = {
-	{ N("focuses_asked_total"), "", F(asked), "Pairs chosen to be probed faster for a moment." },
+	{ N("focuses_asked_total"), "", F(asked), "Pairs chosen to be probed faster for a short time." },
 	{ N("focuses_refused_total"), "", F(refused), "Pairs not probed faster because too many are already." },
 	{ 0 }
 };
@@ -360,7 +360,8 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		    gauges[i].help, gauges[i].read, rack);
 	if (r == 0)
 		r = rm_metrics_counter(metrics, rack, N("roster_refused_total"), label,
-		    "RNICs that found no place in the rack's roster.",
+		    "RNICs that were not added to the rack's list of RNICs, because "
+		    "it is full or they are invalid.",
 		    roster_refused(tor_rack_roster(rack)));
 	if (r == 0)
 		r = rm_metrics_counter(metrics, rack, N("results_without_row_total"),
@@ -383,9 +384,9 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 	if (r == 0)
 		r = rm_metrics_counter(metrics, rack, N("service_paths_left_out_total"),
 		    label,
-		    "Rows of services and the paths that they use, left out of the "
-		    "rack's summaries beyond their limit: of a fault there it is not "
-		    "known which services it hurts.",
+		    "Rows of services and their paths left out of the rack's "
+		    "summaries because of the limit: the impact of a fault there may "
+		    "be unknown.",
 		    rack_uses_refused(tor_rack_uses(rack)));
 	if (r == 0)
 		r = path_metrics_of_rack(rack, label, metrics);

@@ -227,8 +227,8 @@ static const struct metrics_counter order_counters[] = {
 	{ N("brakes_failed_total"), "", O(brakes_failed), "Settings of the brake that could not be sent to an agent." },
 	{ N("resolved_here_total"), "", O(resolved_here), "Requests of agents for an RNIC that is in the aggregator's own racks." },
 	{ N("joins_unauthorized_total"), "", O(unauthorized), "Requests for the other end of a QP refused because its RNIC is not registered by the agent." },
-	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, added to a rack." },
-	{ N("service_peers_failed_total"), "", O(learn_failed), "RNICs that services talk to, not added because they are invalid or the table is full." },
+	{ N("service_peers_learned_total"), "", O(learned), "Peer RNICs of services that were added to a rack." },
+	{ N("service_peers_failed_total"), "", O(learn_failed), "Peer RNICs of services that were not added because they are invalid or the table is full." },
 	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that could not be sent to an agent." },
 	{ N("drills_total"), "", O(drills), "Requests, from an analyzer or a controller, for raw results." },
 	{ N("drills_failed_total"), "", O(drills_failed), "Requests for raw results that could not be answered." },
@@ -300,9 +300,7 @@ path_metrics_of_requests(
 		    controller_requests_counts(controller_requests), "");
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, controller_requests, N("brake_permille"),
-		    "",
-		    "Probes that the brake lets through, per 1000 that the pinglists "
-		    "ask for.",
+		    "", "Probes that the brake allows, per 1000 of the pinglists.",
 		    read_brake, controller_requests);
 	return r;
 }
@@ -316,7 +314,7 @@ static const struct metrics_counter service_counters[] = {
 	{ N("service_reports_total"), "", S(reports), "Reports of service flows received from agents." },
 	{ N("service_flows_refused_total"), "", S(refused_flows), "Service flows refused because the RNIC is not of the agent or the traffic class is impossible." },
 	{ N("service_flows_dropped_total"), "", S(dropped_flows), "Service flows not kept because the table is full." },
-	{ N("service_hosts_aged_total"), "", S(aged), "Hosts whose service flows were dropped because their agents did not come back." },
+	{ N("service_hosts_aged_total"), "", S(aged), "Hosts whose service flows were dropped because their agents did not connect again." },
 	{ 0 }
 };
 /* clang-format on */
@@ -386,7 +384,7 @@ service_metrics_register(const struct service_table *table, struct rm_metrics *m
 		    "QPs whose other end is not known, as agents report.",
 		    read_unresolved_qps },
 		{ N("service_hosts_untraced"), "",
-		    "Hosts whose agents cannot see services.", read_untraced_hosts },
+		    "Hosts whose agents cannot trace services.", read_untraced_hosts },
 	};
 	int r = metrics_table_add(
 	    metrics, service_counters, service_table_counts(table), "");

@@ -346,8 +346,8 @@ diagnosis_metrics_register(
 		if (r == 0)
 			r = rm_metrics_counter(metrics, counts, N("refused_total"),
 			    label,
-			    "Reports of an RNIC's counters refused: there are too many "
-			    "RNICs, no memory, or its interval has no end.",
+			    "Reports of an RNIC's counters refused: there are too "
+			    "many RNICs, no memory, or its interval is invalid.",
 			    &counts->refused);
 		if (r == 0)
 			r = rm_metrics_counter(metrics, counts,

@@ -193,7 +193,7 @@ report_rnics(struct rm_metrics_out *out, const void *arg)
 
 /* clang-format off */
 static const struct rm_metrics_family families[] = {
-	{ "rackmesh_drift_settings", "gauge", "Settings of the rack's RNICs that are compared: as expected (same), different, or not to be read (unknown).", report_settings },
+	{ "rackmesh_drift_settings", "gauge", "Settings of the rack's RNICs that are compared: as expected (same), different, or not readable (unknown).", report_settings },
 	{ "rackmesh_drift_rnics_different", "gauge", "RNICs with a setting that is different from what is expected.", report_rnics },
 };
 /* clang-format on */

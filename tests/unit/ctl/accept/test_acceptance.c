@@ -396,7 +396,7 @@ every_uplink_is_crossed_by_a_path(void **state)
 
 	/* spine10 must not be taken for spine1. */
 	rack.path = "tor1@10.0.0.1 spine10@10.0.0.5 tor2@10.0.0.9";
-	fails(&rack, "no traced path leads over the uplink to spine1");
+	fails(&rack, "no traced path crosses the uplink to spine1");
 	rack.no_paths = true;
 	passes(&rack, FINDING_WARNING, "paths were not looked at");
 }

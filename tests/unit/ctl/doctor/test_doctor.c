@@ -631,7 +631,7 @@ a_cable_that_ends_at_another_switch_than_configured_is_reported(void **state)
 	expect(world, check_lldp, FINDING_GOOD, "ends in leaf1.example.net, Ethernet7");
 	world->lldpctl_reports = LLDP("leaf12");
 	expect(world, check_lldp, FINDING_WRONG,
-	    "ends in leaf12, Ethernet7 (LLDP), and the config says leaf1");
+	    "ends in leaf12, Ethernet7 (LLDP), but the config names leaf1");
 #undef LLDP
 	/* If the agent itself receives LLDP, its result is used. */
 	world->host.rnics =
@@ -645,7 +645,7 @@ a_cable_that_ends_at_another_switch_than_configured_is_reported(void **state)
 		 "\"tors\": [\"leaf1\"], \"lldp_tors\": [\"leaf2\"], "
 		 "\"lldp_mismatch\": true}]}");
 	expect(world, check_lldp, FINDING_WRONG,
-	    "ends in leaf2 (LLDP), and the config says leaf1");
+	    "ends in leaf2 (LLDP), but the config names leaf1");
 }
 
 /* ---- the agent ---- */
