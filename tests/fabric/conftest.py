@@ -1,6 +1,7 @@
 """Fabric tests: the real daemons in network namespaces. Needs root and a build.
 
-Lanes: pytest -n 3 --dist loadfile; a file is one lane's, and the longest come first."""
+Lanes: pytest -n 3 --dist loadfile; one lane runs all tests of a file, and the longest files run
+first."""
 
 import contextlib
 import os
@@ -18,16 +19,16 @@ from lab.wait import FULL, VIRTUAL, Late, until
 from lab.world import World
 
 SOAK = os.environ.get("RACKMESH_SOAK") == "1"
-SEED = 1  # of every run, unless its counts are the full ones
-BEFORE_S = 20  # what a test finds in its world may come from the one before
-BUSY_SHARE = 0.5  # of a test's time in which somebody waited for a processor
-STARVED_S = 1  # stood still for so long: no verdict within seconds can be asked of it
-MEMORY = pathlib.Path("/dev/shm")  # state lies there: a shared disk's turns are not ours
+SEED = 1  # of every run without the full counts
+BEFORE_S = 20  # state that a test finds in its world may come from the test before it
+BUSY_SHARE = 0.5  # share of a test's time in which some process waited for a processor
+STARVED_S = 1  # if the machine stood still for this long, no verdict within seconds can be required
+MEMORY = pathlib.Path("/dev/shm")  # for state: a shared disk may be slow because of other machines
 ROOM_BYTES = 2 << 30
-KEPT_BYTES = 8 << 20  # larger files of what failed are a database's own
-ENDS_S = 60  # in which a lane puts back what it has laid
+KEPT_BYTES = 8 << 20  # larger files of a failed test are internal files of a database
+ENDS_S = 60  # time for a lane to remove its namespaces and mounts
 
-# Seconds that a file takes: the order of the lanes.
+# Seconds that each file takes, by which the files are ordered.
 SECONDS = {
     "test_soak": 120,
     "test_hypervisors": 97,
@@ -125,7 +126,7 @@ def pytest_testnodeready(node):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session, exitstatus):
-    """What an interrupted lane has laid is put back before the lanes are given up."""
+    """Waits until interrupted lanes have removed their namespaces and mounts."""
     if exitstatus not in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
         return
     lanes = [lane for lane in session.config.lanes if not lane_ended(lane)]
@@ -140,7 +141,7 @@ def lane_ended(lane):
     return hasattr(lane, "workeroutput") or lane.gateway._io.popen.poll() is not None
 
 
-# ---- what is said of a test ---------------------------------------------------------------
+# ---- reports on a test --------------------------------------------------------------------
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -152,7 +153,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Of what failed: how the machine was, and what the aggregators last said."""
+    """After a failure explains it in the report, and keeps the folders of the test."""
     report = (yield).get_result()
     if report.failed:
         item.broken = True
@@ -163,7 +164,9 @@ def pytest_runtest_makereport(item, call):
 
 
 def explain(item, report, error):
-    """A time that is judged (never in the gate) may be missed for want of a processor, too."""
+    """Adds the state of the machine and the ends of the aggregators' logs to the report. The
+    machine counts as starved, too, if a time limit was exceeded while processes waited for a
+    processor. (The gate checks no time limits.)"""
     times, in_all, longest = item.config.pulse.since(item.started - BEFORE_S, machine.STILL_S)
     said = (f"stood still {times} times, for {in_all:.1f} s in all, {longest:.1f} s at the"
             " longest")
@@ -185,7 +188,7 @@ def explain(item, report, error):
 
 
 def keep(item, report):
-    """The folders of what failed, as they are, and why it did."""
+    """Copies the folders of a failed test unchanged, with the reason of its failure."""
     name = "".join(c if c.isalnum() else "-" for c in item.nodeid.partition("::")[2])
     kept = places.ROOT / "build" / "reports" / "fabric-failed" / name
     kept.mkdir(parents=True, exist_ok=True)
@@ -201,13 +204,14 @@ def folder_of(item):
 
 
 def put_away(item):
-    """It lies in memory, and is of no more use."""
+    """Deletes the folder of a test: it uses memory, and is not needed any more."""
     for folder in folder_of(item):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def too_large(folder, names):
-    """Those that are not kept, also what is no file: sockets."""
+    """Returns the names that are not copied: of large files, and of what is no file, such as
+    sockets."""
     places_of = {name: pathlib.Path(folder, name) for name in names}
     return {
         name
@@ -217,7 +221,7 @@ def too_large(folder, names):
 
 
 def pytest_runtest_logreport(report):
-    """In lanes nothing can be printed: the figures come with the report."""
+    """A test in a lane cannot print, so its figures are sent with the report."""
     if report.when == "call":
         FIGURES.extend((report.nodeid, text) for key, text in report.user_properties
                        if key == "said")
@@ -227,7 +231,7 @@ FIGURES = []
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Of a run in lanes; otherwise they were seen as they came."""
+    """Prints the figures of a run in lanes; without lanes they were printed at once."""
     if FIGURES and config.getoption("numprocesses", None):
         terminalreporter.section("figures")
         last = None
@@ -246,19 +250,19 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture
 def soak():
-    """Whether the full counts of ./dev soak are asked for."""
+    """Whether the run uses the full counts, those of ./dev soak."""
     return SOAK
 
 
 @pytest.fixture
 def full():
-    """Whether those of ./dev test --full are, or more."""
+    """Whether the run uses at least the counts of ./dev test --full."""
     return FULL
 
 
 @pytest.fixture
 def rng():
-    """Prints its seed: RACKMESH_SEED repeats a run's choices."""
+    """A random generator; it prints its seed. RACKMESH_SEED repeats the choices of a run."""
     usual = random.SystemRandom().randrange(1 << 32) if FULL else SEED
     seed = int(os.environ.get("RACKMESH_SEED", usual))
     print(f"RACKMESH_SEED={seed}")
@@ -281,7 +285,7 @@ def world(tmp_path):
 
 @pytest.fixture
 def say(request, capfd):
-    """Prints figures past pytest's capture: they belong into the log of every run."""
+    """Prints figures without pytest's capture, so that they are in the log of every run."""
 
     def line(text):
         request.node.user_properties.append(("said", text))

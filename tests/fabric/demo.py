@@ -187,7 +187,8 @@ def swallowed_flows(world, tell):
         tell.quote(alert.annotations["summary"])
         assert fault.bit(), "no flow was dropped"
         if alert.annotations["kind"] != fault.kind:
-            # All that have died so far were the whole link's: the next ones tell.
+            # The flows that have failed so far fit a fault of the whole link, too; later ones
+            # distinguish the two.
             world.plain.silence(TURNS_S, mark[0], fault.names)
         number = alert.annotations["incident"]
         explained = world.lab.ctl("analyzer", "explain", number, news=True)

@@ -24,8 +24,8 @@ def fabric(tmp_path_factory):
 
 
 def accept(fabric, *words):
-    """(output of rackmeshctl accept for tor1, its exit status). Repeated while an RNIC is
-    undecided, as RNICs of agents are that a busy machine did not let run."""
+    """(output of rackmeshctl accept for tor1, its exit status). Repeats it while an RNIC is
+    undecided, as it is if a busy machine did not let its agent run."""
     return until("every RNIC is judged", PATIENCE_S, lambda: judged(*once(fabric, *words)))
 
 

@@ -14,12 +14,12 @@ pytestmark = pytest.mark.full
 
 FAULTS, FAULTS_SOAK = 6, 30
 WORST_S = 6.0  # the limit of the simulator's marks
-SWALLOWED_S = 8.0  # more than a second of probes shows which flows die
+SWALLOWED_S = 8.0  # it takes more than a second of probes to show which flows are dropped
 TRACED_S = 60
 
 
 def faults(world, rng):
-    """All kinds in turn, each at a random place."""
+    """Yields faults of all kinds in turn, each at a random place."""
     lab, tors, spines = world.lab, list(RACKS), world.fabric.spines
     kinds = [
         lambda: SwitchDead(lab, rng.choice(tors)),

@@ -112,7 +112,7 @@ class RegionSilent(Fault):
             daemon.start()
 
     def also(self, arrival):
-        """Who comes back later than the others is silent indeed."""
+        """An aggregator that returns later than the others really is silent meanwhile."""
         return arrival.alertname == "RackmeshAggregator" and arrival.at > self.ended
 
 
@@ -120,7 +120,7 @@ class RegionSilent(Fault):
 
 
 def guilty(fault, arrival):
-    """Whether it is right to name this part."""
+    """Whether the alert names a part of this fault."""
     also = getattr(fault, "also", None)
     return fault.names(arrival) or (also is not None and also(arrival))
 

@@ -1,9 +1,11 @@
-"""CNPs on the wire: the region says whether those that receivers send arrive at the senders.
+"""CNPs on the wire: the analyzer reports for the region whether the CNPs that receivers send
+arrive at the senders.
 
-The CNPs are real packets of RoCE (UDP to port 4791, a BTH with opcode 0x81, DSCP 48) from one rack to
-the other, through the switches. The agents read as counters of their RNICs what was sent and what arrived
-(tests/support/counter_replay.c). Not imitated: RDMA data, switches that mark them, an RNIC that answers marks,
-and one that slows down. The counts of RDMA packets are made up."""
+The CNPs are real packets of RoCE (UDP to port 4791, a BTH with opcode 0x81, DSCP 48) from one
+rack to the other, through the switches. The agents read the numbers of CNPs that were sent and
+that arrived as counters of their RNICs (tests/support/counter_replay.c). Not imitated: RDMA data,
+switches that mark them, an RNIC that answers marks, and one that slows down. The counts of RDMA
+packets are made up."""
 
 import contextlib
 import os
@@ -24,12 +26,13 @@ OFTEN = {"summary": {"interval_s": 1, "rnic_interval_s": 10}}
 ROCE_PORT, CNP, CNP_DSCP = 4791, 0x81, 48
 RATE, DATA_RATE, ACK_RATE = 500, 100_000, 1000  # a second; with fewer than 167 CNPs none is judged
 EVERY_S = 0.1
-MINUTES_S = 180  # readings of 30 s at least, and a minute of them
+MINUTES_S = 180  # readings are at least 30 s apart, and a minute of them is needed
 LOST_S = 360
 
 
 class Cnps:
-    """From one RNIC, a receiver of marked data, to another one, their sender; and what the RNICs count."""
+    """Sends CNPs from one RNIC, a receiver of marked data, to another one, the sender of that
+    data; and writes what the RNICs count."""
 
     def __init__(self, folder, hosts):
         self._paths = {host: folder / f"{host}.counters" for host in hosts}

@@ -78,14 +78,15 @@ def changed_topology(world, number):
 
 
 def take_new(world, numbers):
-    """Tries again if leadership is lost at that moment, as an operator would."""
+    """Imports a new topology; if leadership is lost at that moment, tries again, as an operator
+    would."""
     world.lab.import_topology(changed_topology(world, next(numbers)))
     return True
 
 
 def change_plans(world, numbers, seconds):
-    """Changes plans as often as a controller accepts it, for so many seconds; returns how
-    often."""
+    """Changes plans as often as a controller accepts it, for this many seconds; returns the
+    number of changes."""
     taken, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
         leader = world.lab.leader()
@@ -108,8 +109,9 @@ def test_every_agent_has_the_newest_plan_after_every_fault_of_etcd_and_controlle
     mark, began, seconds, taken = small.mark(), time.monotonic(), [], 0
     leaderships = {until("somebody leads", HEALED_S, lambda: leadership(small))}
     rng.shuffle(troubles)
-    # A member that is put in anew replays what once filled the database, runs out of room
-    # there and then, and never agrees with the others again: etcd's own trouble.
+    # Full comes last. A member that replaces another one replays the writes that once filled the
+    # database, exceeds the quota itself, and never agrees with the others again: this is an error
+    # of etcd.
     troubles.sort(key=lambda kind: kind is Full)
 
     for kind in troubles:

@@ -22,13 +22,13 @@ RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
 CROWD_CI, CROWD_SOAK = 2000, 10000
 PER_SECOND_CI, PER_SECOND_SOAK = 500, 2000
 MEASURED_S, MEASURED_SOAK_S = 10, 30
-TIMES = 2  # ratio of the p99 of acknowledgements with and without the crowd
-# The delay of a wake-up by the machine alone: slices of the process that has the core, 1.4 ms each
-# on two of them, and the bucket above it.
+TIMES = 2  # highest ratio of the p99 of acknowledgements with these connections to that without them
+# Delay of a wake-up for which the machine alone is responsible: another process keeps the core
+# for one or two time slices of 1.4 ms; rounded up to the next bucket.
 NEGLIGIBLE_S = 0.004
 ATTEMPTS = 3  # the machine may have something else to do
-# Only ./dev soak has the machine for itself. Else at least half as many batches as without a crowd
-# must be acknowledged, and each before the next one of the usual age is sent.
+# Only ./dev soak has the machine for itself. In other runs at least half as many batches as
+# without these connections must be acknowledged, each before the agent sends the next one.
 LEAST_SHARE, NOTICED_S = 0.5, 0.2
 RSS_MORE_MIB = 64
 LET_IN_S = 5

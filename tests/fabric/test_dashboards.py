@@ -37,7 +37,7 @@ SWITCH_QUEUE = ("PACKETS", "DROPPED_PACKETS", "WRED_ECN_MARKED_PACKETS", "SHARED
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5", "h6"]}
 HTTPS = {"agent": 9571, "aggregator": 9572, "controller": 9573, "analyzer": 9574}
 DOC = places.ROOT / "docs" / "grafana.md"
-SHIFT_S = 90  # of the analyzer's clock: its minute is over at once
+SHIFT_S = 90  # the analyzer's clock is ahead by this, so its current minute has ended at once
 NS = 1_000_000_000
 
 # No connection of RDMA runs here: a service, and an incident that hurts it, as the analyzer writes
@@ -158,7 +158,8 @@ class Filled:
         # Points of minutes and hours lie at their start; the analyzer's clock is ahead.
         from_ns, to_ns = int((began - 3600) * NS), int((self.ended + SHIFT_S) * NS)
         self.influx_source = OfInflux(world.influx, from_ns, to_ns)
-        # Its last step would lie up to a second before what has just been waited for.
+        # Without the second the last step could be before the data that the test has just waited
+        # for.
         self.prometheus_source = OfPrometheus(prometheus, began, self.ended + 1)
 
 
@@ -183,9 +184,9 @@ def make_trouble(world, prometheus, counted, began):
     prometheus.wait_scraping()
     for seen in (
         "rackmesh_rack_incidents_open > 0",
-        'rackmesh_region_part_at_fault{part_type=~"tor|link|switch|path"}',  # InfluxDB may have it before
+        'rackmesh_region_part_at_fault{part_type=~"tor|link|switch|path"}',  # Prometheus may be later
         "rackmesh_rnic_network_rtt_seconds",
-        "min(count_over_time(up[5m])) > 3",  # rates need more than one look
+        "min(count_over_time(up[5m])) > 3",  # rates need more than one sample
         'rackmesh_hypervisor_rx_bytes_total == 1000',
         'rackmesh_switch_queue_tx_packets_total{port="Ethernet0"} == 1000',
     ):

@@ -21,7 +21,7 @@ TERMS = {
     "responder": "responder_delay_ns",
 }
 
-# Absolute, milliseconds: a busy machine is late by this much of its own.
+# In milliseconds: a busy machine alone causes delays up to this.
 SLACK_MS = 0.9
 CASES = [
     ("rtt", 1),
@@ -32,9 +32,9 @@ CASES = [
     ("responder", 5),
     ("responder", 20),
 ]
-# What is judged on any machine: the delay is there, and in no term is there more.
+# Checked on any machine: the term has grown by the delay, and no term has grown by much more.
 CASES_GATE = [("rtt", 20), ("prober", 20), ("responder", 20)]
-LEAST, MOST = 0.5, 3.0  # of the delay: what its term grows by
+LEAST, MOST = 0.5, 3.0  # its term must grow by at least and at most this many times the delay
 
 
 class Held:

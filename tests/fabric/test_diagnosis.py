@@ -47,18 +47,19 @@ def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, say):
 
     host, = diagnosis(rack, "host=h3")["rnics"]
     assert host["device"] == "r0" and host["not_known"]["pfc-storm"] == "pfc_tx_pause_us"
-    # veth counts no retransmissions: clean probes alone are no innocence.
+    # veth counts no retransmissions, and probes without losses alone do not show that the network
+    # is good.
     assert host["network"] == "not-known" and host["network_evidence"], host
     table = rack.lab.ctl("agg-tor1", "diagnosis", "h2")
     assert "link-flap" in table and evidence in table and "suspect" in table, table
     say(f"h2/r0: {evidence}")
 
-    # h3 sends the counters of its RNIC at tor2, too, which is another aggregator's.
+    # h3 also sends the counters of its RNIC at tor2, which belongs to another aggregator.
     until("readings of another rack are counted", FOUND_S,
           lambda: aggregator.metrics().sum("rackmesh_aggregator_readings_elsewhere_total") > 0,
           [aggregator])
 
-    # A fault of that RNIC is told with it, one of another RNIC is not.
+    # An incident of that RNIC has the diagnosis, an incident of another RNIC does not.
     assert incident_of_a_dead_rnic(rack, "h2/r0", flaps=True)
     assert not incident_of_a_dead_rnic(rack, "h3/r0", flaps=False)
 

@@ -72,7 +72,7 @@ def test_an_unexpected_mtu_is_reported_until_it_is_corrected(rack):
     assert row[:7] == ["tor1", "h2", rnic.device, "mtu", "different", str(MTU), str(WRONG_MTU)]
     begun = since(rack, "h2", "mtu")
 
-    # Not an alert: nobody is called for a setting.
+    # No alert is sent: a wrong setting is not urgent.
     assert json.loads(rack.aggregator.get("/v1/incidents?open=1").text)["incidents"] == []
 
     rack.lab.agents["h2"].kill()

@@ -224,8 +224,8 @@ def over_tls(place, authority, token, path):
 
 
 def who_may_see_some_regions_is_told_of_those(place, pack, folder, analyzer, history, influx):
-    """Adds one region each, and reads rows with viewers' tokens: over TLS, which the feeder
-    does not support, from a restarted analyzer."""
+    """Adds data of two more regions, and reads rows with the tokens of viewers. This needs TLS,
+    which the feeder does not support, so the analyzer is restarted."""
     for region in REGIONS[1:]:
         feeder = Feeder(place, f"{AT}:{LINK}", folder, region=region, aggregators=1,
                         summaries=3, incidents=0, start_ns=int(time.time() - 60) * NS, step_ns=NS)
@@ -297,7 +297,7 @@ def what_is_told_of(kind, pack, place, folder, start_s):
     until("all is there", 60, all_is_there, [analyzer])
     told = {}
     for name in set(measurements()) - {"rm_self", "rm_path"}:
-        if not name.startswith("rm_sla"):  # its last minutes may not be written yet
+        if not name.startswith("rm_sla"):  # the rows of its last minutes may not be written yet
             told[name] = asked(analyzer, name)
         for step_s in (10, 60):
             words = {"step_s": step_s, "from": at(start_s - 60), "to": at(start_s + 120)}
@@ -384,7 +384,7 @@ def a_database_that_hangs_leaves_the_page_live(page, database):
 
 
 def names_alone_are_found(place, analyzer, expected):
-    """No field is asked for, although databases find points only by their fields."""
+    """Requests names only, and no field, although databases find points only by their fields."""
     until("all of rm_rnic is there", 60, lambda: len(asked(
         analyzer, "rm_rnic", columns="host,device")[1]) == expected["rm_rnic"]["count"], [analyzer])
     _, rows = asked(analyzer, "rm_rnic", columns="host,device")
@@ -557,7 +557,7 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
     clock = FakeClock(tmp_path, "analyzer")
     began = time.time()
     minute = int(began // 60 + 1) * 60
-    clock.set(f"+{math.ceil(minute - began)}")  # not before it: its rows would lie ahead
+    clock.set(f"+{math.ceil(minute - began)}")  # not to an earlier time: its rows would be in the future
     analyzer.variables(**clock.variables())
     analyzer.start()
     analyzer.wait_ready()
@@ -640,7 +640,9 @@ def test_hourly_rows_stay_when_raw_rows_have_expired(place, pack, tmp_path, say)
     again = rackmeshctl(place, "history", "init", "--url", influx.url)
     assert again.count("already") == 3 and "already exists" not in again
 
-    influx.kill()  # at its start it works out hours that are over, not at the next hour's end
+    # At its start InfluxDB computes the hours that have ended; else it would do so at the end of
+    # the next hour.
+    influx.kill()
     influx.start()
     influx.wait_ready()
     assert {row["name"] for row in influx.query("SHOW CONTINUOUS QUERIES") if "name" in row} >= {
@@ -656,7 +658,7 @@ def test_hourly_rows_stay_when_raw_rows_have_expired(place, pack, tmp_path, say)
             [influx],
         )
         have = influx.query(f"SELECT * FROM {hourly}")
-        marks = {"arrived", "rewritten", "congested", "arrived_dscp"}  # the feeder tells none
+        marks = {"arrived", "rewritten", "congested", "arrived_dscp"}  # the feeder sends none
         kept = {key for key in columns[name] if not key.endswith("_p95_ns")}
         kept -= {"flow_set"} | marks
         assert set(have[0]) == kept | {"time"}

@@ -154,7 +154,7 @@ def test_each_failure_of_a_host_is_reported_and_delays_no_other_host(hypervisors
     make_key(other)
     rack.hosts["other"].know(other)
     rack.start_hosts()
-    # What is offered is not what is allowed.
+    # The aggregator offers a key that the host does not accept.
     make_key(tmp_path / "stranger.key")
     (tmp_path / "stranger.key").rename(rack.hosts["refuses"].key)
     rack.hosts["hangs"].hang()
@@ -168,12 +168,13 @@ def test_each_failure_of_a_host_is_reported_and_delays_no_other_host(hypervisors
     rack.wait_error("gone", "refused")
     rack.wait_up("esx1", 1)
 
-    fault = RnicDead(rack.world.lab, rack.world.rnic("h3/r0"))  # judged as ever
+    fault = RnicDead(rack.world.lab, rack.world.rnic("h3/r0"))  # judged as usual
     fault.begin()
     rack.world.plain.wait_for(fault.fires, 10, 0, str(fault))
     before = rack.own("read_seconds_total", "esx1")
     until("esx1 is read as ever", READ_S, lambda: rack.own("read_seconds_total", "esx1") > before)
-    # Said once for each cause, however often it fails; and then more and more rarely.
+    # An error is logged once for each cause, however often it occurs; reads are repeated at
+    # growing intervals.
     until("it fails several times", READ_S, lambda: rack.own("reads_failed_total", "gone") >= 2)
     lines = rack.lines(FAILED.format("gone"))
     assert lines and all(a != b for a, b in itertools.pairwise(lines))
@@ -193,12 +194,12 @@ def test_a_host_that_refuses_the_key_is_asked_again_late_or_after_a_reload(hyper
     rack.hosts["cut"].cut()
     rack.world.start()
     rack.wait_error("esx1", "refuses the key of user root; the next attempt is in 30 minutes")
-    # This one does not even say that it was the key.
+    # This host does not even report that it refuses the key.
     rack.wait_error("once", "Too many authentication failures")
     rack.wait_error("once", "the next attempt is in 30 minutes")
     for name in ("esx1", "once"):
         assert rack.answer(name)["wait_ms"] == 30 * 60000
-    # A connection that breaks off during the login says nothing of the key.
+    # If the connection breaks during the login, it is not known whether the host accepts the key.
     rack.wait_error("cut", "not logged in")
     until("the host that breaks off is tried again", READ_S,
           lambda: rack.own("reads_failed_total", "cut") >= 2)
@@ -225,7 +226,7 @@ def test_a_host_that_returns_continues_its_totals(hypervisors):
     host.kill()
     rack.wait_up("esx1", 0)
     assert rack.said(FAILED.format("esx1")) > said
-    assert rack.shown("rx_global_pause_total") == 70  # as it was, and older and older
+    assert rack.shown("rx_global_pause_total") == 70  # unchanged, with a growing age
     age = rack.own("age_seconds", "esx1")
     until("it ages", READ_S, lambda: rack.own("age_seconds", "esx1") > age)
     host.nic("vmnic5", rx_global_pause=100)
@@ -250,7 +251,7 @@ def test_no_key_is_offered_to_a_host_with_a_revoked_host_key(hypervisors):
 def test_no_key_is_offered_to_an_unknown_host(hypervisors):
     rack = hypervisors("esx1")
     rack.hosts["esx1"].known_hosts.unlink()
-    rack.start()  # the rack is watched without that file
+    rack.start()  # the rack is also monitored without that file
     rack.wait_error("esx1", "known_hosts: No such file")
     assert rack.own("up", "esx1") == 0
     rack.hosts["esx1"].known_hosts.write_text("")

@@ -17,7 +17,7 @@ EPOCHS = 5 if FULL else 2
 STILL_S = 1  # a machine that stands still for longer may miss an epoch
 STAMP_PORT = 862
 KEYED_BYTES = 176
-MEANT = 200  # probes: fewer prove nothing
+MEANT = 200  # probes that the test needs: fewer prove nothing
 SECOND_SECRET = "another secret of the lab, forty-seven characters"
 REFUSALS = ("bad_mac", "unauthenticated", "replayed")
 
@@ -81,7 +81,7 @@ def send_raw(host, packets):
 
 
 def ask_plainly(host, rnic, count):
-    """How many unauthenticated probes from outside the host answers."""
+    """Returns how many unauthenticated probes from outside the host answers."""
     with inside(host.netns), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
         own.settimeout(0.3)
         for seq in range(count):

@@ -29,7 +29,7 @@ def peer_of(world, rnic):
 
 
 def kills(world, rng, count):
-    """All kinds in all racks in turn, of a random RNIC."""
+    """Yields faults of all kinds in all racks in turn, each of a random RNIC."""
     for tor, kind in itertools.islice(
         itertools.cycle(itertools.product(RACKS, RNIC_KINDS)), count
     ):

@@ -10,7 +10,7 @@ from lab.kubelet import ADDRESS, KUBELET_PORT, Kubelet
 from lab.wait import PATIENCE_S, until
 
 HUGE = b"[" * (17 << 20)  # more than is read of an answer
-BAD = {  # what is said of each host's kubelet
+BAD = {  # part of the error that is shown for the kubelet of each host
     "h2": "in time",
     "h3": "larger than",
     "h4": "not a PodList",
@@ -78,7 +78,7 @@ def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
             host].metrics().sum(OWN + "reads_failed_total") >= 2, every)
         assert sum(FAILED in line for line in agents[host].log.read_text().splitlines()) == 1
     assert kubelets["h7"].asked == 0  # it was not told the token
-    for host in HOSTS:  # who hangs or floods holds up no probe
+    for host in HOSTS:  # a kubelet that hangs or floods delays no probe
         sent = rack.lab.probe_counts(host)["sent"]
         until(f"{host} probes", PATIENCE_S,
               lambda host=host, sent=sent: rack.lab.probe_counts(host)["sent"] > sent, every)
@@ -96,7 +96,7 @@ def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
     say(f"an agent has {agents['h3'].metrics().sum('rackmesh_agent_memory_bytes') / 2**20:.0f} "
         "MiB after a kubelet's flood")
 
-    # The last names stay.
+    # The last known names stay.
     kubelets.pop("h1").stop()
     until("h1's is gone", PATIENCE_S, lambda: not told(agents["h1"])["up"], every)
     assert agents["h1"].metrics().sum(OWN + "pods") == 7

@@ -62,4 +62,4 @@ def test_agents_above_their_memory_limit_probe_at_a_tenth_and_are_reported(world
     )
     say(f"probes per second at the start {min(full.values()):.0f} and more, at the floor"
         f" {min(floor.values()):.1f} to {max(floor.values()):.1f}")
-    small.plain.silence(SETTLE_S, mark)  # nothing is held against anybody
+    small.plain.silence(SETTLE_S, mark)  # no alert is sent

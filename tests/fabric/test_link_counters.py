@@ -60,7 +60,7 @@ def test_a_verdict_between_racks_has_the_counters_of_the_port(region, say):
     assert fault.bit()
     assert told.startswith(f"tor1: the switch's port {PORT} counted "), told
     assert "codewords that FEC could not correct" in told, told
-    # CNPs are compared over a region, if most of its RNICs count them: those here do not.
+    # CNPs are compared over a region only if most of its RNICs count them; here they do not.
     cnps = lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
     assert cnps["state"] == "not-known" and "0 of 6 RNICs have these counters" in cnps["sentence"], cnps
     fault.end()

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.full
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h5", "h6", "h7", "h8"]}
 LONGEST = 1000  # a large probe has 1500 bytes
-# Few probes are large: three seconds of them name it, more where a machine pauses.
+# Few probes are large: three seconds of them are enough for a verdict, more are needed if the
+# machine pauses.
 MTU_S, LOSSY_S = 6.0, 9.0
 
 

@@ -1,5 +1,5 @@
 """The DSCP and ECN marks with which probes arrive: a class that the network rewrites is named,
-and not called lost."""
+and its probes do not count as lost."""
 
 import pytest
 

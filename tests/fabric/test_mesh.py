@@ -28,15 +28,16 @@ def grown(before, after, column):
 
 
 def is_probed(world, before=None):
-    """The mesh, when enough probes of every pair were answered (since then)."""
+    """Returns the mesh once enough probes of every pair were answered (since `before`); until
+    then a false value."""
     after = mesh(world)
     have = {pair: row["ok"] - (before[pair]["ok"] if before else 0) for pair, row in after.items()}
     return len(after) == PAIRS and min(have.values()) >= ENOUGH and after
 
 
 def shows(world, before, pair):
-    """The mesh, when that pair has lost enough probes, most of them on the way out, and all
-    others have probed."""
+    """Returns the mesh once that pair has lost enough probes, most of them on the way out, and
+    all others have sent probes; until then a false value."""
     after = mesh(world)
     lost = grown(before, after, "no_reply")[pair]
     forward, reverse = after[pair]["lost_forward"], after[pair]["lost_reverse"]
@@ -79,7 +80,7 @@ def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, say):
     before = until("every pair is probed", PROBED_S, lambda: is_probed(whole))
     assert all(row["rtt_p50_ns"] <= row["rtt_p99_ns"] for row in before.values())
 
-    # Its probes to that one vanish; its answers to that one's probes do not.
+    # The prober's probes to the target are dropped; its replies to the target's probes are not.
     whole.fabric.drop(target, send=False, which=f"ip saddr {prober.ipv4} udp dport 862")
     after = until("it shows", SHOWS_S, lambda: shows(whole, before, pair))
     eaten = whole.fabric.dropped(target)[1]
@@ -88,7 +89,7 @@ def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, say):
     assert eaten >= ENOUGH
     assert ENOUGH <= lost[pair] <= eaten
     for other in after.keys() - {pair}:
-        # A machine that stands still loses some, too.
+        # If the machine stands still, other pairs lose some probes, too.
         assert lost[other] * 10 <= sent[other], f"{other}: {after[other]}"
     minute = mesh(whole, "minute")
     assert minute[pair]["no_reply"] >= ENOUGH

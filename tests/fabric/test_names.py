@@ -111,15 +111,15 @@ def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, say)
         lambda: "its ToR is not known" in lost.log.read_text(),
         [lost],
     )
-    # Its place changes while it runs: it starts anew, in the same process.
+    # If its place changes while it runs, it starts anew in the same process.
     pid = lost.pid
     places["racks"][0]["members"].append(nobody)
     path.write_text(yaml.safe_dump(places))
-    lab.controller.wait_ready(PATIENCE_S)  # agents may be answered before HTTP is
+    lab.controller.wait_ready(PATIENCE_S)  # it may answer agents before it answers HTTP
     reloads = topologies_read(lab)
     lab.controller.signal(signal.SIGHUP)
     until("the topology is read", PATIENCE_S, lambda: topologies_read(lab) > reloads)
-    lost.restart()  # asks at once, and not in a quarter of a minute
+    lost.restart()  # so it asks at once, and not after a quarter of a minute
     assert lost.pid != pid
     lab.wait_probing()
     say(

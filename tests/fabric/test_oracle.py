@@ -1,4 +1,5 @@
-"""The oracle of the hour of random faults finds errors: else its silence would prove nothing."""
+"""The oracle of the hour of random faults finds errors: else it would prove nothing that it
+reports none."""
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_an_alert_on_another_part_is_false(tmp_path):
     judge, fault = judge_of(tmp_path, said(9, "h1/r0"), said(11, "h1/r0"), said(12, "h2/r0"),
                             said(13, "h1/r0", place="tor2"))
     assert judge.found(fault) == [1.0]
-    assert len(judge.false()) == 2  # before it, or of another place; and of another part
+    assert len(judge.false()) == 2  # one was before the fault or in another place, the other one is on another part
     assert sum(int(each.split()[0]) for each in judge.false()) == 3
 
 

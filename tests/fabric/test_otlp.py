@@ -22,10 +22,10 @@ CUMULATIVE = 2
 PORT = 4318
 TOKEN = "a token of the lab"
 SENT_S, EQUAL_S = 10, 30
-SUFFIXES = {"s": "_seconds", "1": "_ratio"}  # as every translation to Prometheus has them
+SUFFIXES = {"s": "_seconds", "1": "_ratio"}  # as every translation to Prometheus appends them
 MEASURES = 14
-AGE = "rackmesh_rnic_last_probe_age_seconds"  # it grows while somebody looks
-# Of h3/r0, which is dead.
+AGE = "rackmesh_rnic_last_probe_age_seconds"  # it grows between two reads
+# These are of h3/r0, which is dead.
 LOST = "rackmesh_rnic_loss_ratio", frozenset(
     {"tor": "tor1", "host": "h3", "device": "r0", "direction": "from"}.items())
 OPEN = "rackmesh_rack_incidents_open", frozenset({"tor": "tor1", "kind": "rnic-down"}.items())
@@ -72,7 +72,7 @@ class Collector(Sink):
             assert headers["api-key"] == TOKEN
             message = json_format.Parse(body, self._kind())  # refuses unknown fields
             self.pairs.append((message, self.aggregator.metrics()))
-        except Exception as error:  # noqa: BLE001: the test says it
+        except Exception as error:  # noqa: BLE001: the test reports it
             self.wrong.append(repr(error))
         return self.answer
 
@@ -158,7 +158,7 @@ def test_a_collector_gets_the_values_of_metrics(rack, say):
     fault.begin()
     rack.plain.wait_for(fault.fires, SENT_S, 0, str(fault))
 
-    # One that is sent just while a second is judged differs, and the next one is looked at.
+    # A message that is sent just while a second is judged differs: then the next one is compared.
     def equal():
         if not collector.came():
             raise OSError("no message yet")
@@ -214,7 +214,8 @@ def test_a_message_has_its_resource_and_its_time(rack):
 
 
 def knows_rnics(pairs):
-    """A metric of RNICs has no points before the first RNIC is known."""
+    """Whether the messages have RNICs: before the first RNIC is known a metric of RNICs has no
+    points."""
     return len(pairs) == 2 and all(
         points(metric) for message, _ in pairs for metric in metrics_of(message)
         if metric.HasField("sum") or metric.name == metrics_of(message)[0].name)

@@ -15,7 +15,7 @@ from lab.world import World
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h5", "h6"], "tor3": ["h7", "h8"]}
 NAMES = ".rack .name"
-SHOWN_S = 3.0  # from a fault to the eye
+SHOWN_S = 3.0  # from a fault until the page shows it
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_the_path_of_lost_probes_is_drawn(region, page):
         assert told["Rack"] == "tor2", told
         assert page.texts(".impact")[0].startswith("Impact not known: services are not traced")
         pairs = ".rack-pairs tbody tr"
-        # On a starved machine other racks lose, too.
+        # On a starved machine other racks have losses, too.
         seen(page, "whom it hurts", pairs, lambda rows: any("tor2" in row.split()[:2] for row in rows))
     finally:
         fault.end()
@@ -230,7 +230,7 @@ def what_to_do_is_said(page, kind):
 
 def its_pairs_are_the_worst(page, rnic):
     """Checks the table, the counts of the legend, and single cells chosen by keyboard."""
-    # It has a whole minute: what a starved host lost before must go first.
+    # The mesh covers a minute: losses of a starved host from before must have left it first.
     seen(page, "a mesh", ".mesh tbody tr", lambda rows: rows and all(rnic in row for row in rows),
          2 * PATIENCE_S)
     legend = page.texts(".legend span")
@@ -249,7 +249,7 @@ def its_pairs_are_the_worst(page, rnic):
 
 
 def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
-    """Of the hour in which an RNIC failed in an earlier test."""
+    """The hour is the one in which an RNIC failed in an earlier test."""
     page.open(url(region, "#/history/lab/tor1"))
     said = "1 incident was open", "incidents were open"  # on a slow machine an agent may be the second incident
     seen(page, "a sentence", "main p", lambda texts: any(each in t for t in texts for each in said))
@@ -262,7 +262,7 @@ def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
     page.open(url(region, "#/history/lab/tor1/2020-01-01T00:00:00Z/900"))
     seen(page, "nothing then", "main p", lambda texts: any("Whether an incident was open is not known" in t for t in texts))
     assert page.driver.page_source.count("nothing measured") == 3
-    page.open(url(region, "#/%/constructor"))  # an address without meaning
+    page.open(url(region, "#/%/constructor"))  # an address that the page does not know
     seen(page, "the racks", NAMES, lambda texts: len(texts) == 3)
     assert page.complaints() == []
     page.open(url(region, "#/incident/00000000deadbeef"))
@@ -273,7 +273,7 @@ def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
 
 
 def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
-    """Nobody answers for the mesh then, and nothing else waits for it."""
+    """Then the mesh gets no answer, and nothing else on the page waits for it."""
     page.open(url(region))
     seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
     page.driver.execute_script(
@@ -314,7 +314,8 @@ def test_the_page_is_dark_if_the_system_is_dark(region, page):
 
 
 def test_the_policy_forbids_scripts_and_data_from_elsewhere(region, page):
-    """By the policy that the server sends; the page itself requests nothing from elsewhere."""
+    """The policy is the one that the server sends; the page itself requests nothing from other
+    servers."""
     page.open(url(region))
     answer = page.driver.execute_async_script(
         "const done = arguments[0];"
@@ -328,7 +329,7 @@ def test_the_policy_forbids_scripts_and_data_from_elsewhere(region, page):
         "document.head.append(s); return window.inline === 1"
     )
     assert not done
-    page.complaints()  # that one was ours
+    page.complaints()  # the error that this test has caused
     page._log.clear()
 
 
@@ -371,7 +372,7 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
         page.open(url(region))
         page.open(url(region, view))
         seen(page, "then", "main p", lambda texts: any("were open" in t or "was open" in t for t in texts))
-        figures = page.texts(".rack .figures")  # the first one's is the minute of the fault
+        figures = page.texts(".rack .figures")  # the first rack's are of the minute of the fault
         told = figures and all(" lost" in text for text in figures) and " 0 % lost" not in figures[0]
         return told and "nothing measured" not in page.driver.page_source
 
@@ -394,11 +395,11 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     assert any("Racks with the highest loss" in text and "tor1 " in text for text in page.texts("main p"))
     # Moves from rack to rack by keyboard, and opens the past of one.
     page.driver.execute_script("document.querySelector('.rack a').focus()")
-    last = page.texts(NAMES)[-1]  # of good racks the one that lost least
+    last = page.texts(NAMES)[-1]  # of the good racks the one with the smallest loss
     page.press(Keys.END, Keys.ENTER)
     seen(page, "a rack then", "h1", lambda texts: texts and texts[0] == f"{last} in the past")
     assert page.driver.current_url.endswith("/900"), page.driver.current_url
-    # The analyzer answers four questions at once: these first.
+    # The analyzer answers at most four queries at the same time: wait for these first.
     seen(page, "its past", "main p", lambda texts: any("inside the rack" in t for t in texts))
     page.open(url(region, "#/history/lab//2020-01-01T00:00:00Z/900"))
     seen(page, "nothing then", "main p", lambda texts: any("Whether an incident was open is not known" in t for t in texts))
@@ -463,7 +464,7 @@ def test_old_values_are_not_shown_as_live(region, page):
     told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
     assert told["Kind"] == "rnic-down" and "to it, or over it" in page.texts("td"), told
     assert page.texts(".path .state") == ["resolved"]
-    # So it is in a terminal, where one day's incidents lead to it.
+    # The same is shown in a terminal, by way of the list of incidents.
     told = region.lab.ctl("analyzer", "history", "--since", "15m")
     which = ended.rsplit("/", 1)[1]
     assert f"(incident {which})" in told, told

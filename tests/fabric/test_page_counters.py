@@ -1,5 +1,5 @@
-"""The meaning of a rack's counters on the analyzer's page: of real network devices, of a real
-Redis with SONiC's tables, and of an ESXi host behind a real sshd."""
+"""The analyzer's page explains a rack's counters: those of real network devices, of a real Redis
+with SONiC's tables, and of an ESXi host behind a real sshd."""
 
 import itertools
 import time
@@ -105,7 +105,7 @@ def test_the_page_shows_findings_from_the_counters_of_a_rack(rack, page):
     assert page.complaints() == []
 
 
-# Of a host whose agent runs; on a busy machine it stops for a moment again and again.
+# States of a host whose agent runs; on a busy machine it stops for a moment again and again.
 RUNNING = ("✓ ok", "stuttered", "stalled")
 
 
@@ -135,7 +135,8 @@ def test_hosts_are_listed_with_the_releases_of_their_agents(rack, page):
     assert page.complaints() == []
 
 
-# No service uses a veth: what the aggregator would say, and an incident of one that it names.
+# No service uses a veth, so the aggregator's answer is replaced by one with services, and with an
+# incident that names one.
 SERVED = """
 window.answers ??= window.fetch;
 const change = {
@@ -179,7 +180,8 @@ def test_counters_of_the_switch_are_shown_beside_those_of_the_hosts(rack, page):
     counts = itertools.count(1000, 1000)
 
     def shown():
-        """What is shown of a port is of the last interval: it counts on and on."""
+        """The page shows a port's counts of the last interval only, so the port goes on
+        counting."""
         rack.sonic.count("Ethernet8", SAI_PORT_STAT_PFC_3_RX_PKTS=next(counts))
         rows = page.texts(ROWS)
         port = row_with(rows, "Ethernet8", "✓ up, 100")
@@ -194,7 +196,8 @@ def test_counters_of_the_switch_are_shown_beside_those_of_the_hosts(rack, page):
     assert any("Not counted here: errors, discarded, " in text for text in page.texts(".counters p"))
 
 
-# Port, its neighbour, and what it counts each second: how long it is paused, frames it sends.
+# Port, its neighbour, and what it counts each second: the time for which it is paused, the pause
+# frames that it sends.
 STORM = [
     ("sonic", "Ethernet0", ("h1", "r0"), {"RX_PAUSE_DURATION_US": 830000}),
     ("sonic", "Ethernet4", ("h2", "r0"), {"TX_PKTS": 900}),
@@ -248,7 +251,7 @@ def test_the_mesh_does_not_wait_for_counters_and_old_counters_have_their_time(ra
     until("counters are asked", PATIENCE_S, lambda: ask("return window.held.length") == 1)
     asked = ask("return window.meshes")
     until("the mesh goes on", PATIENCE_S, lambda: ask("return window.meshes") >= asked + 3)
-    assert ask("return window.held.length") == 1  # one question at a time
+    assert ask("return window.held.length") == 1  # one query at a time
     assert not page.texts(".counters .trouble")
     # Each table shows that it is not refreshed, and keeps its rows.
     ask("window.held[0](new TypeError())")
@@ -268,7 +271,7 @@ def test_a_switch_that_cannot_be_read_any_more_is_named(rack, page):
     try:
         seen(page, "it says so", ".counters .trouble",
              lambda texts: any("The switch at" in text and "is not read: " in text for text in texts))
-        assert row_with(page.texts(ROWS), "Ethernet8")  # its last values stay, with their age
+        assert row_with(page.texts(ROWS), "Ethernet8")  # its last values are still shown, with their age
     finally:
         rack.sonic.start().wait_ready()
     assert page.complaints() == []

@@ -37,7 +37,7 @@ def region(tmp_path_factory):
     tokens.write_text(f"# people\r\neve {ELSEWHERE} field\r\nann {TOKEN} {REGION}", newline="")
     reached = {"tls_listen": f"0.0.0.0:{PORT}", "tokens_file": str(tokens)}
     with World(RACKS, folder, alertmanager=False, analyzer={"http": reached}) as world:
-        # No daemon asks for that name; a browser does.
+        # Daemons do not check the name in the certificate; a browser does.
         world.lab.renew("analyzer", hosts=[world.fabric.management["analyzer"]])
         yield world.start()
 
@@ -69,7 +69,8 @@ def test_a_viewers_certificate_in_a_browser_opens_the_page(region, tmp_path):
 def test_a_viewers_token_in_a_browser_opens_the_page(region, tmp_path):
     ours, centre = region.lab.authority.certificate_path, region.fabric.netns("centre")
     with browser(centre, tmp_path, ours) as page:
-        # The login of the browser's own dialog, which it keeps for that server.
+        # This logs in as the browser's own dialog does; the browser keeps the login for that
+        # server.
         page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")
         every_view_is_shown(region, page)
         seen(page, "that it is not all", "#heard", lambda texts: f"only region {REGION}" in texts[0])

@@ -1,5 +1,5 @@
-"""Two aggregators per ToR and two analyzers: with any trouble of one of them, a fault is one
-alert."""
+"""Two aggregators per ToR and two analyzers: a fault causes one alert, also if one of them has
+any trouble."""
 
 import contextlib
 import os
@@ -41,7 +41,7 @@ def speaks(world, tor, second):
 
 
 class Trouble:
-    """A trouble of tor1's primary. fatal: the other one has to take over."""
+    """A trouble of tor1's primary aggregator. fatal: the standby must become active."""
 
     fatal = True
 
@@ -82,7 +82,7 @@ class CutOff(Trouble):
 
 
 class SinksGone(Trouble):
-    """It alone reaches no receiver of alerts."""
+    """The primary reaches no receiver of alerts; the standby does."""
 
     def begin(self):
         self.world.cut(self.daemon.name, *SINKS)
@@ -104,8 +104,8 @@ class PeerGone(Trouble):
 
 
 class Mute(Trouble):
-    """It reaches no receiver of alerts, and the two do not reach each other: the other one only
-    knows it from the agents' reports."""
+    """The primary reaches no receiver of alerts, and the two do not reach each other: the standby
+    only learns this from the agents' reports."""
 
     def begin(self):
         self.world.cut(self.daemon.name, second_of("tor1"), *SINKS)
@@ -154,7 +154,8 @@ def trouble_of(trouble):
 
 
 def chosen(*few, gate=(), of=TROUBLES):
-    """The kinds of every run, some more in ./dev test --full, all in ./dev soak."""
+    """The kinds that are tested in this run: `few` and `gate` in every run, some more in ./dev
+    test --full, all in ./dev soak."""
     more = [pytest.param(kind, marks=pytest.mark.full)
             for kind in (of if SOAK else few) if kind not in gate]
     return pytest.mark.parametrize("kind", [*gate, *more])
@@ -200,7 +201,7 @@ def test_a_fault_during_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
 
 @chosen(CutOff, of=(Killed, Stopped, CutOff, SinksGone, Mute))
 def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kind, say):
-    """When the primary returns, it still has the fault as open."""
+    """When the primary returns, the fault's incident is still open there."""
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h4/r0"))
     with contextlib.ExitStack() as undo:
@@ -218,13 +219,13 @@ def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kin
 
 
 def taken(world, trouble):
-    """The other one is active where it must be, and the primary where it can be."""
+    """Whether the standby is active if it must be, and the primary is active if it can be."""
     [rack] = world.lab.seconds["tor1"].get("/v1/racks").json["racks"]
     return rack["active"] == trouble.fatal
 
 
 def back_open(world, trouble, fault):
-    """The primary is back, and has the incidents that the other one had open."""
+    """Whether the primary is active again, with the open incidents of the standby."""
     until(f"after {trouble} the primary speaks", TURNS_S + 8,
           lambda: speaks(world, "tor1", False))
     mine, theirs = (

@@ -144,7 +144,7 @@ def test_every_traced_path_is_the_path_of_the_packets(world, say, family):
     used = {spine for spines in truth(whole.fabric).values() for spine in spines}
     say(f"{family}: {flows} flows over {len(used)} spines, each path as the spines saw it")
     assert flows >= 50 and len(used) == SPINES
-    whole.lab.wait_traced(TRACED_S)  # and the aggregators have been told
+    whole.lab.wait_traced(TRACED_S)  # and the aggregators know the paths
     assert total(whole.lab, "rackmesh_agent_trace_answers_total") >= 3 * flows
     assert not disturbed(whole.lab)
 
@@ -230,7 +230,7 @@ def test_after_tracing_one_flow_per_path_is_probed_also_after_a_move(world, say)
     say(f"{len(chosen(found))} of {len(found)} flows probed, a path each")
     assert len(chosen(found)) < len(found)
 
-    # A ToR that hashes addresses alone sends all flows of a pair the same way.
+    # A ToR whose hash uses only addresses sends all flows of a pair along the same path.
     place = f"ip netns exec {fabric.netns(next(iter(fabric.tors)))}"
     for policy in (0, 1):
         before = chosen(ways(fabric, lab))

@@ -47,7 +47,7 @@ def rack(world, tmp_path):
     config["tors"][0]["switch"] = reading(rack.fabric, 0)
     config["switches"] = [{"name": "spine1", **reading(rack.fabric, 1)},
                           {"name": "tor2", "role": "tor", "system_name": "leaf-2", **reading(rack.fabric, 2)}]
-    # It cannot be read, and has a name all the same.
+    # It cannot be read, but its name is used.
     config["hypervisors"] = [{"name": "esx1", "address": "127.0.0.1", "port": 1}]
     path.write_text(yaml.safe_dump(config))
     rack.aggregator = rack.lab.aggregators["tor1"]
@@ -87,7 +87,7 @@ def storm_goes_on(rack, began, seen):
 
 def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
     began = time.monotonic()
-    # Where this test stands still, a reading sees no more pauses.
+    # While this test stands still, the counters do not grow, so a reading sees no pauses.
     found = until("the storm has a source and all victims", FOUND_S, storm_goes_on(
         rack, began, lambda found: found if any(set(each["victims"]) == VICTIMS for each in found) else None),
         [rack.aggregator], every=0.5)
@@ -99,7 +99,7 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
     assert [(each["from"], each["to"]) for each in found[0]["steps"]][0] == ("h1/r0", "tor1")
     say(found[0]["evidence"])
 
-    # What the port has counted counts for the RNIC behind it: veth counts no pauses.
+    # The counts of the port are used for the RNIC behind it, because veth counts no pauses.
     def findings(_):
         told = json.loads(rack.aggregator.get("/v1/diagnosis").text)["findings"]
         return {(each["host"], each["device"], each["diagnosis"]) for each in told} >= {
@@ -115,7 +115,7 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
     assert metrics.sum("rackmesh_diagnosis_pauses", diagnosis="pause-source") == 1
     assert "h1/r0" in rack.lab.ctl("agg-tor1", "diagnosis")
 
-    # The other switches are told with their roles, and by their names.
+    # The other switches are shown with their roles and names.
     assert metrics.sum("rackmesh_aggregator_switch_up", switch="spine1", switch_role="spine") == 1
     assert metrics.sum("rackmesh_switch_port_up", switch="tor2", switch_role="tor") == PORTS
     assert metrics.sum("rackmesh_switch_port_up", tor="tor1") == PORTS
@@ -124,7 +124,7 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
     assert told[0]["objects"][0]["neighbor"]["kind"] == "switch"
     assert "leaf-2 Ethernet8" in rack.lab.ctl("agg-tor1", "switch", "spine1", "Ethernet4")
 
-    # Nobody tells who is at that port any more.
+    # LLDP does not report any more what is at that port.
     rack.switches["tor1"].tell_redis(APPL_DB, "DEL", "LLDP_ENTRY_TABLE:Ethernet0")
     unknown = until("the source is not known", FOUND_S, storm_goes_on(
         rack, began, lambda found: [each for each in found if each["diagnosis"] == "pause-source-not-known"]),

@@ -15,7 +15,8 @@ DOC = ROOT / "docs" / "prometheus.md"
 RULES = FILES / "rackmesh-rules.yaml"
 # No daemon has a switch or an etcd here: test_dashboards.py and test_documented.py look for these.
 ELSEWHERE = {"rackmesh_aggregator_switch_up", "rackmesh_aggregator_hypervisor_up", "rackmesh_controller_etcd_leading"}
-# A page or a dashboard shows one metric's help without that of its neighbours.
+# A page or a dashboard shows the help text of one metric without those of its neighbours, so it
+# must not refer to them.
 NEEDS_A_NEIGHBOUR = re.compile(r"^(Of (those|them|these)|Those|These|That)\b|\b(of|in) (those|them)\b"
                                r"|\b(ours|our|we)\b")
 

@@ -46,8 +46,8 @@ def listening(netns, address, port):
 
 @contextlib.contextmanager
 def wrong_ones(netns, address, ended):
-    """One that accepts connections and never answers, one with a web page, one with an expired
-    certificate."""
+    """Starts receivers: one accepts connections and never answers, one answers with a web page,
+    one has an expired certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(ended.certificate, ended.key)
     sealed = context.wrap_socket(
@@ -80,8 +80,8 @@ def test_broken_receivers_are_named_and_delay_no_other_receiver(world, tmp_path,
                 f"http://{centre}:{MUTE}",
                 f"http://{centre}:{PAGE}/login",
                 f"https://{centre}:{ENDED}",
-                f"http://{centre}:{ALERTMANAGER_PORT}/prefix/",  # a real one's 404
-                f"http://{centre}:{ALERTMANAGER_PORT}/api/v2/alerts/",  # pasted
+                f"http://{centre}:{ALERTMANAGER_PORT}/prefix/",  # a real Alertmanager answers 404
+                f"http://{centre}:{ALERTMANAGER_PORT}/api/v2/alerts/",  # a path that an operator has pasted
             ],
         }}
 

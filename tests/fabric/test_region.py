@@ -20,11 +20,11 @@ OFTEN = {"summary": {"interval_s": 1, "rnic_interval_s": 1}}
 BRAKED_S = 2.0
 TOLD_S = 10
 FIRES_S, RESOLVES_S = 10, 30
-STEADY_S = 2.0  # long enough to tell a rate by
-STILL = 0.15  # the share of it that the machine may have stood still for
+STEADY_S = 2.0  # long enough to measure a rate
+STILL = 0.15  # share of this time for which the machine may have stood still
 TRIES = 5
-LOOKS = 10  # at a second in which nobody probes
-# Of the full rate. A machine with other work sends some probes late, and those are left out.
+LOOKS = 10  # the counts are read at least this often in the second without probes
+# Shares of the full rate. A busy machine sends some probes late, and these are left out.
 HALF = (0.4, 0.6) if FULL else (0.1, 0.75)
 ALL = (0.85, 1.15) if FULL else (0.75, 2)
 
@@ -126,7 +126,8 @@ RESTARTED = ("h1", "h2")
 
 
 def was_away(arrival):
-    """A daemon that was killed here, and whose start took seconds, was reported rightly."""
+    """Whether the alert is on a daemon that was killed here: if its start took seconds, the alert
+    is right."""
     killed = {"RackmeshAgent": RESTARTED, "RackmeshAggregator": ("agg-tor1",)}
     return arrival.part in killed.get(arrival.alertname, ())
 

@@ -1,4 +1,5 @@
-"""A changed RNIC becomes known where it is probed: in its rack at once, elsewhere soon."""
+"""A changed RNIC becomes known to the RNICs that probe it: in its rack at once, in other racks
+soon."""
 
 import time
 

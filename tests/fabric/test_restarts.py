@@ -20,7 +20,8 @@ DEATHS_GATE, DEATHS_FULL, DEATHS_SOAK = 1, 3, 30
 VICTIMS = ("h2/r0",) if FULL else ("h2/r0", "h3/r0", "h5/r0")
 FIRES_S, RESOLVES_S, RETURNS_S, WRITTEN_S = 20, 40, 30, 30
 TAP_PORT = 7499
-# No daemon is down for so long that a fault could be missed, if its start takes no longer.
+# Alerts on silence. In a full run they are errors, too: no daemon is down for so long, if its
+# start takes no longer than usual.
 BLIND = ("RackmeshRack", "RackmeshAggregator", "RackmeshRegion")
 LOAD = {"summary": {"interval_s": 1, "rnic_interval_s": 1}}
 

@@ -1,24 +1,26 @@
-"""An hour of random troubles, and what has to hold in it. In `./dev test --full` half a minute.
+"""An hour of random troubles, and what must be true in it. In `./dev test --full` half a minute.
 
 Everything runs as in a deployment: racks with two aggregators each, two controllers on three
 members of etcd, an analyzer, InfluxDB, Alertmanager, mutual TLS. In rounds, at random moments,
-daemons and engines are killed, stopped, cut off, robbed of their disk or of their clock, while
-parts of the fabric break and are mended. The oracle is a process of its own (lab/oracle.py).
+daemons and engines are killed, stopped, disconnected, or lose their disk, or their clock jumps,
+while parts of the fabric fail and are repaired. The oracle is a process of its own
+(lab/oracle.py).
 
-What it proves:
-- every fault is found by its right part, at the webhook and through Alertmanager, within
-  FOUND_S of the moment when all that had trouble is well again, and its end is told, too;
-- one of an RNIC is also found while one of its ToR's two aggregators is gone, and through
-  Alertmanager none of an RNIC is told of twice;
-- no RNIC, ToR, link, switch or path is accused that no fault of ours had befallen;
-- the records that the second analyzer ("books") acknowledged to a feeder, whose content is
-  known from their numbers alone, are in InfluxDB: none lost, none invented, none altered;
-- every incident that anybody was told of is in InfluxDB;
-- whenever an aggregator is asked, its accounts add up.
+The test proves:
+- for every fault there is an alert on the right part, at the webhook and through Alertmanager,
+  within FOUND_S after all troubles have ended; and its end is reported, too;
+- a fault of an RNIC is also found while one of its ToR's two aggregators is gone, and
+  Alertmanager never sends two alerts for one fault of an RNIC;
+- there is no alert on an RNIC, ToR, link, switch or path without a fault;
+- the records that the second analyzer ("books") has acknowledged to a feeder are in InfluxDB:
+  none is lost, invented or altered. What they contain follows from their numbers alone;
+- every incident of which any notification was sent is in InfluxDB;
+- the accounts of an aggregator add up whenever it is asked for them.
 
-What not: the disk's own promises (tests/crash has those), and agents' clocks, whose
-kernel's time stamps would not jump along. A daemon whose disk is gone promises by its
-memory: it is not killed before the disk is back, for that would be two failures."""
+Not tested here: losses of the disk itself (see tests/crash), and jumps of the agents' clocks, as
+the kernel's time stamps would not jump, too. A daemon without its disk keeps in memory what it
+has acknowledged: it is not killed before the disk is back, because two failures at the same time
+are not covered."""
 
 import collections
 import contextlib
@@ -49,19 +51,20 @@ SECONDS, SECONDS_SOAK = 24, 3600
 LONGEST_S, LONGEST_S_SOAK = 3, 8  # a trouble
 FOUND_S, RESOLVED_S, TRACED_S, WRITTEN_S = 30, 60, 60, 120
 LOAD = {"summary": {"interval_s": 1, "rnic_interval_s": 1}}
-COUNTS = ("count", "opened")  # of records; all else are sums of what they say
-FEEDERS, FEED_PER_S = 10, 5  # racks made up; summaries of each and second
-# At least so much has to happen, or nothing is proved: (in any run, one in so many seconds).
+COUNTS = ("count", "opened")  # numbers of records; all other figures are sums over their fields
+FEEDERS, FEED_PER_S = 10, 5  # invented racks; summaries per second of each
+# If less than this happens, the test proves nothing: (at least, in any run; one in this many
+# seconds).
 LEAST_TROUBLES, LEAST_FAULTS = (4, 12), (1, 45)
-LEAST_DEAR = (0, 60)  # of those whose records can be checked
+LEAST_DEAR = (0, 60)  # troubles of daemons whose records can be checked
 LEAST_ALONE = (0, 240)  # faults with one aggregator gone
-HALF = 0.5  # of the faults of RNICs: one of the two aggregators is gone meanwhile
-SLOWER = 5  # a machine on which a round takes so much longer has more time for them
-KINDS_SEEN, KINDS_SEEN_S = 8, 600  # all but one, in a run of so many seconds
+HALF = 0.5  # share of the faults of RNICs during which one of the two aggregators is gone
+SLOWER = 5  # a machine on which a round takes up to this many times as long gets more time for the counts above
+KINDS_SEEN, KINDS_SEEN_S = 8, 600  # all kinds but one, in a run of at least this many seconds
 
 
 class Fates:
-    """Kinds of something in a random order, each as often as it stands in the list."""
+    """Returns kinds in a random order, each as often as it is in the list; then begins anew."""
 
     def __init__(self, rng, kinds):
         self._rng, self._kinds, self._deck = rng, list(kinds), []
@@ -73,7 +76,7 @@ class Fates:
 
 
 class Soak:
-    """The one who gives faults and troubles and waits for what they have to come to."""
+    """Causes faults and troubles, and waits for the alerts that must follow."""
 
     def __init__(self, world, oracle, feeder, rng, say, calm_s):
         self.world, self.oracle, self.feeder = world, oracle, feeder
@@ -84,15 +87,15 @@ class Soak:
         self._faults = Fates(rng, ["rnic", "rnic", "rnic", "link", "switch", "none"])
         self.troubles, self.faults = collections.Counter(), collections.Counter()
         self.plans = 0  # changes of the topology
-        self.dear = 0  # troubles of those whose records can be checked
+        self.dear = 0  # troubles of daemons whose records can be checked
         self.alone = 0  # faults while one of the two aggregators was gone
         self.missed, self.seconds, self.told, self.idle = [], [], [], []
 
     # ---- one round ------------------------------------------------------------------
 
     def round(self):
-        """Troubles and perhaps a fault; then it is found. Troubles and its end; then that
-        is told."""
+        """Troubles, and perhaps a fault, until it is found; then troubles and the end of the
+        fault, until that is reported."""
         self._change_plans()
         fault = self._fault()
         if fault is None:
@@ -114,7 +117,7 @@ class Soak:
         self.told += [each for each in self._heard(fault) if each is not None]
 
     def _found_by_one(self, fault):
-        """One of the two aggregators is gone before it begins, and until it is found."""
+        """One of the two aggregators is gone from before the fault until it is found."""
         others = set(self.world.processes()) - self.world.pair(fault.rnic.tor)
         trouble = self._halves.next()(self.world, self.rng, others)
         self._befalls(trouble)
@@ -125,7 +128,7 @@ class Soak:
         trouble.wait_well()
 
     def _change_plans(self):
-        """etcd and the controllers have work, too: a spine has one more address."""
+        """Gives a spine one more address, so that etcd and the controllers have work, too."""
         content = topology(self.world.fabric)
         spine = next(s for s in content["switches"] if s["role"] == "spine")
         spine["aliases"].append(f"10.99.{self.plans // 250}.{self.plans % 250 + 1}")
@@ -137,7 +140,7 @@ class Soak:
         return self.rng.uniform(0, 3), 0, action
 
     def _heard(self, fault):
-        """Seconds until each sink was told."""
+        """Returns the seconds until the alert arrived at each sink."""
         return self.oracle.found(fault=fault.number)
 
     def _begins(self, fault):
@@ -169,7 +172,7 @@ class Soak:
         return SwitchDead(lab, self.rng.choice(fabric.spines)) if kind == "switch" else None
 
     def _troubles(self):
-        """[(when, order, what to do)]: one to three, of different victims."""
+        """[(when, order, action)]: one to three troubles of different victims."""
         plan, busy = [], set()
         for _ in range(self.rng.randint(1, 3)):
             trouble = self._kinds.next()(self.world, self.rng, busy)
@@ -197,7 +200,7 @@ class Soak:
         self.oracle.trouble(name=str(trouble), kind=type(trouble).__name__, begins=False)
 
     def _play(self, plan):
-        """Does it all, each at its time; says when all was well again."""
+        """Runs all actions, each at its time; returns when all troubles had ended."""
         start = time.monotonic()
         for when, order, action in sorted(plan, key=lambda step: (step[1] == 3, step[:2])):
             self._pass(start + when - time.monotonic())
@@ -205,7 +208,7 @@ class Soak:
         return time.monotonic()
 
     def _pass(self, seconds):
-        """Time passes, and the oracle is still with us."""
+        """Waits, and checks that the oracle still runs."""
         if seconds > 0:
             end = time.monotonic() + seconds
             until("it is time", seconds + 5, lambda: time.monotonic() >= end,
@@ -214,7 +217,7 @@ class Soak:
 
 @pytest.fixture
 def stage(tmp_path):
-    """(world, oracle, feeder) of so many seconds, everything running."""
+    """(world, oracle, feeder), all running."""
     made = []
 
     def make(seconds):
@@ -272,8 +275,8 @@ def waiting(analyzer):
 
 
 def compared(difference):
-    """(lost, invented, altered): records too few, too many, and sums that are wrong although
-    the number of records is right."""
+    """(lost, invented, altered): the number of missing records, of superfluous ones, and of sums
+    that are wrong although the number of records is right."""
     counts = [each[key] for each in difference.values() for key in each if key in COUNTS]
     sums = [
         each[key]
@@ -299,7 +302,7 @@ def table(run, say, took):
 
 
 def judged(run, world, say, seconds, took):
-    """What the oracle has seen, as a table; fails where it is not as promised."""
+    """Prints as a table what the oracle has seen; fails if the rules above are broken."""
     oracle, lab = run.oracle, world.lab
     expected = run.feeder.wait_finished(WRITTEN_S)
     for analyzer in (lab.books, lab.analyzer):

@@ -17,7 +17,7 @@ from lab.wait import FULL, until
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
 STILL_S, RUNS_S = 0.4, 0.8
-STALLS = 5  # while a fault begins and ends
+STALLS = 5  # stalls while a fault begins and ends
 WORST_S = 6.0
 TIMES = 3 if FULL else 1
 

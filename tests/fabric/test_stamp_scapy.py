@@ -52,7 +52,8 @@ def dissect(kind, base):
 
 
 def build(kind, **fields):
-    # The error estimate first: its Z bit says what a time stamp given to scapy means.
+    # The error estimate comes first: its Z bit defines the format of the time stamps that are
+    # passed to scapy.
     packet = kind(err_estimate=stamp.ErrorEstimate(**PTP))
     if "ts_sender" in fields:
         packet.err_estimate_sender = stamp.ErrorEstimate(**PTP)

@@ -12,7 +12,7 @@ QUIET_S = 8  # a wrong verdict came after 5.4 s
 
 
 def forget_keys(lab):
-    """Turns authentication of probes off."""
+    """Turns off the authentication of probes."""
     path = lab.folder / "config" / f"{lab.controller.name}.yaml"
     options = yaml.safe_load(path.read_text())
     options["probe_keys"] = {"unauthenticated": True}
@@ -39,7 +39,7 @@ def is_answered(lab, prober, rnic):
 
 
 def swap(small, rnic, mac):
-    """Returns the old and the new id, when all know the new one."""
+    """Replaces the RNIC. Returns its old and new id once all daemons know the new one."""
     lab = small.lab
     old = lab.agent_view(rnic)["id"]
     small.fabric.swap(rnic, mac)
@@ -72,7 +72,8 @@ def test_a_swapped_rnic_replaces_the_old_one_without_an_alert(world, say):
     in_time("the new RNIC takes the old one's place", took, TAKEN_OVER_S, began)
     assert_probed_and_innocent(small, rnic, mark, QUIET_S)
 
-    # It also does not come back with another leader, from etcd or from an aggregator.
+    # The old RNIC also does not return after a change of the leader, from etcd or from an
+    # aggregator.
     leader = lab.wait_leader()
     leader.kill()
     until("another leads", 20, lambda: lab.leader() not in (None, leader))
@@ -97,7 +98,8 @@ def test_without_keys_a_swapped_rnic_is_replaced_by_the_next_one_and_back(world,
 
 
 def rename(lab, host, name):
-    """The host's agent has another name from its next start on, and a certificate for it."""
+    """Gives the host's agent another name from its next start on, and a certificate for that
+    name."""
     path = lab.folder / "config" / f"{host}.yaml"
     options = yaml.safe_load(path.read_text())
     options.update(host=name, **lab.credentials("agent", name))

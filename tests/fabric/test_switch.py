@@ -148,7 +148,7 @@ def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
 def what_the_switchs_ports_receive_tells_of_cables(rack):
     rack.switch.set(STATE_DB, "TRANSCEIVER_DOM_SENSOR|Ethernet8", temperature=44,
                     rx1power="-2.0", rx2power="-inf", tx1power="0.0", tx2power="0.0")
-    # Behind that one is no RNIC, but a spine.
+    # Behind that port is a spine, not an RNIC.
     rack.switch.count("Ethernet12", SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES=500)
 
     def cables():
@@ -174,7 +174,7 @@ def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):
     fault.begin()
     rack.plain.wait_for(fault.fires, 10, 0, str(fault))
     assert own(rack, "age_seconds") > age
-    assert shown(rack, "port_up") == PORTS  # as it was
+    assert shown(rack, "port_up") == PORTS  # unchanged
     until("several readings fail", READ_S, lambda: own(rack, "reads_failed_total") >= 3)
     assert said(rack, FAILED) == before + 1
     assert "in time" in answer(rack)["switches"][0]["error"]

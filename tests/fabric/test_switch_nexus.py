@@ -115,7 +115,7 @@ def test_counters_of_the_switch_are_shown(rack, say):
           lambda: shown(rack, "optics_rx_power_lowest_watts", **port) == pytest.approx(1e-6))
     assert shown(rack, "optics_temperature_celsius", **port) == 34
     assert own(rack, "parse_errors_total") == 0
-    # This one has no "show queuing burst-detect".
+    # This switch has no "show queuing burst-detect".
     assert own(rack, "commands_refused_total") > 0
     # If reading modules takes too long, counters are read without them.
     failed = own(rack, "reads_failed_total")
@@ -139,7 +139,7 @@ def test_a_switch_that_hangs_delays_nothing(rack):
     fault.begin()
     rack.plain.wait_for(fault.fires, 10, 0, str(fault))
     assert own(rack, "age_seconds") > age
-    assert shown(rack, "pfc_on") == PORTS + 1  # as it was
+    assert shown(rack, "pfc_on") == PORTS + 1  # unchanged
     until("several readings fail", READ_S, lambda: own(rack, "reads_failed_total") >= 2)
     assert said(rack, FAILED) == before + 1
     assert "in time" in answer(rack)["switches"][0]["error"]
@@ -152,7 +152,7 @@ def test_nonsense_of_a_switch_hides_no_other_port(rack):
     rack.switch.count("Ethernet1/1", "eth_inbytes", value="9" * 30)
     rack.switch.count("Ethernet1/1", "eth_inucast", value={"deep": [["x"]]})
     rack.switch.count("Ethernet1/1", "eth_outbytes", value="NaN")
-    rack.switch.count("Ethernet1/1", "eth_inmcast", value=1 << 64)  # no integer of JSON's parsers
+    rack.switch.count("Ethernet1/1", "eth_inmcast", value=1 << 64)  # too large for an integer of JSON parsers
     rack.switch.count("Ethernet1/1", "eth_inbcast", value="NOT-UTF-8")
     rack.switch.count("Ethernet1/2", "eth_inbytes", value="5")
     rack.switch.unknown.add("show queuing tabular")

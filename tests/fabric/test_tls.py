@@ -25,7 +25,7 @@ LET_GO_S = 6  # RM_TLS_RECHECK_NS, and a second until files are read again
 REFUSED_S = 5
 DAY_S = 86400
 STILL_S = 1  # a longer stall may end connections, which allow 2.5 s of silence
-LOOKS, LOOK_S = 10, 0.1  # at a door that has let somebody in
+LOOKS, LOOK_S = 10, 0.1  # how often, and how long each time, a port that has accepted a wrong client is watched
 
 
 def secured(world, **options):
@@ -69,11 +69,11 @@ def test_certificates_change_under_load_and_no_frame_is_lost(world, full, soak, 
     taken = agents_sum(lab, "batches_acked_total") - acked
     say(f"{rounds * len(daemons)} certificates changed, {taken:,.0f} batches acknowledged")
     assert tls_sum(lab, "bad_files_total") == 0
-    assert taken > rounds  # there was something that could be lost
+    assert taken > rounds  # else nothing could have been lost
     assert agents_sum(lab, "frames_refused_total") == 0
     if machine.longest(began) < STILL_S:
         assert agents_sum(lab, "batches_dropped_total") == 0
-        # One session more for each agent of the aggregator that was started anew.
+        # Each agent of the aggregator that was restarted has one session more.
         assert agents_sum(lab, "sessions_total") == sessions + len(RACKS["tor1"])
 
 
@@ -123,7 +123,7 @@ def test_a_revoked_certificate_ends_its_connection_and_no_other(world, tmp_path)
         assert connected(host) == 1
         now = lab.agents[host].metrics().sum("rackmesh_agent_sessions_total")
         assert now == before[host].sum("rackmesh_agent_sessions_total")
-    # A new certificate lets it in again.
+    # With a new certificate it is accepted again.
     lab.renew("h2")
     until("h2 is back", 15, lambda: connected("h2") == 1, [lab.agents["h2"]])
 
@@ -216,7 +216,7 @@ def test_every_server_refuses_bad_certificates(world, tmp_path, say):
 
 
 def show(made, folder):
-    """Puts the certificate where an impostor finds its own."""
+    """Copies the certificate to the paths in an impostor's config."""
     for path, name in ((made.certificate, "certificate.pem"), (made.key, "key.pem")):
         shutil.copy(path, folder / name)
 
@@ -238,7 +238,7 @@ def impostor(lab, like, folder):
     return config
 
 
-IMPOSTORS = (  # role, name and ToRs that they have; whose config; who finds out
+IMPOSTORS = (  # (their role, name and ToRs; the daemon whose config they use; the daemon that detects them)
     ("agent", "h2", (), "h1", "agg-tor1"),
     ("aggregator", "agg-tor1", ("tor2",), "agg-tor1", "controller1"),
     ("aggregator", "agg-tor2", ("tor1",), "agg-tor1", "controller1"),

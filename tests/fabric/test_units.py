@@ -18,7 +18,7 @@ from lab.confined import CONFINE, UNITS, Filter, Unit, endings
 from lab.places import ENGINES, program
 from lab.wait import until
 
-# Of 10.0: what `systemd-analyze security` may find at most.
+# Highest exposure that `systemd-analyze security` may report, on its scale up to 10.0.
 EXPOSURE = {"host-agent": 2.0, "tor-aggregator": 1.0, "region-controller": 1.0, "analyzer": 1.0}
 
 # None of our daemons needs one of these system calls.
@@ -61,7 +61,7 @@ def test_the_exposure_score_of_a_unit_stays_below_its_limit(kind, say):
     assert level, done.stderr
     say(level[0])
     assert done.returncode == 0, done.stdout
-    # It is the threshold that says so.
+    # The check fails because of the threshold.
     less = analyze(
         "security", "--offline=true", "--no-pager", "--threshold=1", UNITS[kind]
     )
@@ -88,7 +88,7 @@ def test_a_unit_lists_every_system_call_of_its_daemons_libc_functions(kind):
     number = Filter().number
     calls = {name for name in asked if number(name) >= 0}
     assert len(calls) > 20
-    elsewhere = {"eventfd"}  # glibc makes eventfd2 of it
+    elsewhere = {"eventfd"}  # glibc calls eventfd2 instead
     assert not calls - elsewhere - set(Unit(UNITS[kind]).calls())
 
 
@@ -155,7 +155,7 @@ def managed(world, tmp_path):
         "analyzer": lab.analyzer,
     }
     managers = {}
-    # A socket's path must be short.
+    # The path of a socket must be short.
     folder = pathlib.Path("/run") / f"{small.fabric.prefix}-notify"
     folder.mkdir()
     for kind, daemon in daemons.items():

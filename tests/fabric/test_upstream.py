@@ -5,7 +5,7 @@ import pytest
 pytestmark = pytest.mark.full
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"]}
-MEASURED_S = 25  # two rounds of healthy summaries and a little
+MEASURED_S = 25  # a little more than two rounds of summaries of healthy rows
 
 
 def test_a_healthy_rack_sends_few_bytes_upstream(world, say):

@@ -33,7 +33,8 @@ FAULTS = {
 }
 
 
-# What takes a minute of the machine's time to heal is for --full.
+# Faults after which the machine computes for a minute until all is well again: only tested with
+# --full.
 SLOW = {"every third flow in a spine"}
 
 

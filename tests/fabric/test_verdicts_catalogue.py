@@ -42,7 +42,7 @@ RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": [
 TRACED_S = 60
 STAYS_S = 4  # after all are named, later alerts are still received for so long
 QUIET_S = 15  # for faults that must not be reported
-ENDS_S = 240  # the marks of a minute, in a summary of a minute
+ENDS_S = 240  # a minute of marks, reported in a summary of a minute
 BITES_S = 30
 PAUSE_S = 2
 
@@ -51,12 +51,12 @@ STUTTER = Pattern(0.7, 0.3, 0)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    faults: callable  # of a world: those that have to be named
+    faults: callable  # makes the faults of a world that must be named
     within_s: float = QUIET_S
-    beside: callable = lambda world: []  # those that must not be reported
-    grade: str = "right"  # or the grade that is known to be the best so far,
-    innocents: int = 0  # and the number of other parts that are named
-    delays: bool = False  # asks for a kernel that has netem
+    beside: callable = lambda world: []  # makes the faults that must not be reported
+    grade: str = "right"  # or the best grade that is reached so far
+    innocents: int = 0  # number of other parts that are named
+    delays: bool = False  # needs a kernel with netem
 
 
 def rnics(world, kind, *names):
@@ -72,7 +72,8 @@ CASES = {
     "a host's firewall drops all probes": Case(lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 3),
     "two RNICs dead, in two racks": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h5/r0"), 4),
     "two RNICs dead, of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h4/r0"), 4),
-    # The ToR is named, and "or both of its RNICs are dead" is said: no probe tells them apart.
+    # The verdict names the ToR, and adds "or both of its RNICs are dead": no probe distinguishes
+    # the two.
     "both RNICs dead, of a rack of two": Case(
         lambda w: rnics(w, "rnic-down", "h6/r1", "h7/r0"), 6, grade="missed", innocents=1
     ),
@@ -180,7 +181,7 @@ def wait_named(region, faults, mark, seconds):
     try:
         region.plain.wait_for(named, seconds, mark, "all of them")
     except Overdue:
-        pass  # it is graded
+        pass  # the grade shows it
 
 
 def listen(region, seconds):

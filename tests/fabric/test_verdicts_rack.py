@@ -24,14 +24,14 @@ pytestmark = pytest.mark.virtual
 
 # h1 and h6 are in two racks.
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h1", "h5", "h6"], "tor3": ["h6", "h7"]}
-DEAD_S = 2.0  # DESIGN's budget from a window's start to its verdict
+DEAD_S = 2.0  # the limit in DESIGN from the start of a window to its verdict
 AGENT_S = 2.0
-FROZEN_S = 3.0  # two seconds of them count as a stall
+FROZEN_S = 3.0  # the first two seconds count as a stall
 LOSSY_S = 6.0  # the limit of the simulator's marks
 LONGEST = 1000  # bytes; a large probe has 1500
 QUIET_S = 5
 COST_S = 10
-# Of a build that is optimised: 171,000 and 22,000 with little scatter, in November 2026.
+# Of an optimised build. Measured in November 2026: 171,000 and 22,000, with little variation.
 MOST_INSTRUCTIONS = {"agent": 200_000, "aggregator": 28_000}
 OPTIMISED = ":STRING=RelWithDebInfo" in (places.BUILD / "CMakeCache.txt").read_text()
 

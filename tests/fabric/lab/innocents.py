@@ -5,7 +5,7 @@ from .wait import VIRTUAL
 
 # An alert of one of these kinds on a part without a fault is an error, also on a busy machine.
 VERDICTS = ("RackmeshRnic", "RackmeshTor", "RackmeshLink", "RackmeshSwitch", "RackmeshPath")
-# An alert on a silent daemon comes, and is resolved, up to so many seconds later.
+# An alert on a silent daemon is sent, and resolved, up to this many seconds later.
 TELLS_OF_S = 10
 
 

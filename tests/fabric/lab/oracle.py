@@ -162,8 +162,8 @@ class Judge:
         return [[len(sink.since(0)) for sink in self._sinks], dict(each)]
 
     def books(self, database, expected):
-        """What the database has too little or too much of what was acknowledged to the feeder:
-        {measurement: {figure: difference}}."""
+        """Returns what the database lacks, or has too much, compared with what was acknowledged
+        to the feeder: {measurement: {figure: difference}}."""
         have = stored(_Database(*database))
         return {
             name: {key: have[name][key] - expected[name][key] for key in have[name]}
@@ -171,9 +171,9 @@ class Judge:
         }
 
     def incidents(self, database):
-        """(number of incidents in all notifications; those that the database lacks; those that
-        it has on parts that never had a fault; those that it lacks because a clock stood years
-        back when they were reported: InfluxDB refuses points that are older than its retention)"""
+        """(number of incidents in all notifications; those that the database lacks; those that it
+        has on parts that never had a fault; those that it lacks because a clock was years behind
+        when they were reported: InfluxDB refuses points that are older than its retention)"""
         told = {
             each.annotations["incident"]: each
             for sink in self._sinks
@@ -197,7 +197,7 @@ class Judge:
         return [len(told), lost, strange, len(old)]
 
     def _years_back(self, at):
-        """Whether a clock stood years back then, or a moment before."""
+        """Whether a clock was years behind at that time, or just before."""
         since = {}
         for when, kind, name, begins in self._troubles:
             if kind != "ClockJumped" or not name.endswith("-10y"):

@@ -74,8 +74,8 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class Proxy:
-    """share: so large a share of the answers is dropped, cut, or belongs to a request that was
-    sent twice."""
+    """share: the share of answers that are dropped, cut, or belong to a request that was sent
+    twice."""
 
     def __init__(self, netns, port, upstream, rng, share=0.2):
         self.netns = netns

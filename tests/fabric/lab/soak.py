@@ -143,7 +143,7 @@ class SoakWorld(PairWorld):
 
     @staticmethod
     def durable(daemon):
-        """Whether an aggregator or an analyzer has its promises on its disk."""
+        """Whether everything that an aggregator or an analyzer has acknowledged is on its disk."""
         said = daemon.metrics()
         name = next(name for name in said.series if name.endswith("_spool_durable"))
         return all(value == 1 for _, value in said.series[name])

@@ -2,10 +2,10 @@
 """The machine stands still: some processes are stopped and continued, together, again and
 again.
 
-usage: stalls.py PATTERN COMMAND...    all that the command starts, until it ends
+usage: stalls.py PATTERN COMMAND...    stops COMMAND and all that it starts, until it ends
 
-PATTERN is one of often (300 ms of every 330), now-and-then (1 s every 5 s), once (3 s,
-after 10 s), each-level (3 s every 23 s: no longer level of ./dev test is without)."""
+PATTERN is one of often (300 ms of every 330), now-and-then (1 s every 5 s), once (3 s, after 10
+s), each-level (3 s every 23 s, so that every long level of ./dev test has some)."""
 
 import contextlib
 import dataclasses

@@ -9,8 +9,8 @@ from .wait import VIRTUAL, in_time, until
 FIRES_S = 10
 RESOLVES_S = 30
 PROBED_S = 10
-TURNS_S = 5  # within which a wrong kind becomes the right one
-PROBES = 20  # a peer must have sent so many before an alert means anything
+TURNS_S = 5  # a verdict with a wrong kind is corrected within this time
+PROBES = 20  # if a peer has sent fewer, an alert proves nothing
 
 
 @dataclasses.dataclass

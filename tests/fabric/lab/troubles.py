@@ -104,7 +104,7 @@ class _OnDisk(OneTrouble):
 
     def is_well(self):
         """Also waits until what was kept in memory is on the disk. Before that the process must
-        not be killed: the promises that it made meanwhile would be lost."""
+        not be killed: what it has acknowledged meanwhile would be lost."""
         return super().is_well() and self.world.durable(self.process)
 
 
