@@ -16,7 +16,7 @@ enum choices_mood { /* how a random row is drawn */
 	MOOD_MOSTLY_KEPT,
 	MOOD_MOSTLY_LOST,
 	MOOD_IN_ORDER, /* all up to some point are kept, none after it */
-	MOOD_ODD_ONE,  /* all but one, or only one */
+	MOOD_ODD_ONE,  /* all but one are kept, or only one is */
 	MOODS,
 };
 

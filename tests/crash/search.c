@@ -11,15 +11,15 @@
 #include "tests/crash/recorder.h"
 #include "tests/crash/seen.h"
 
-/* States; from this number on every point is tried, with more states each. */
+/* A search of at least this many states tries every point, with more states each. */
 #define MANY 100000
-#define ONE_POINT_IN 10 /* otherwise one point in this number is tried */
+#define ONE_POINT_IN 10 /* otherwise one of this many points is tried */
 /* If a point has fewer states than this times the drawn ones, all are tried. */
 #define ALL_OF_A_POINT 6
 #define DRAWN_PER_POINT 64 /* for points with many states; else the next one */
 #define DRAWN_PER_POINT_OF_FEW 16
 #define DRAWN_IN_RECOVERY 12
-#define ONE_RECOVERY_IN 120 /* one start in so many crashes again */
+#define ONE_RECOVERY_IN 120 /* one of this many starts crashes again */
 #define PATIENCE 3          /* retries, in case another process delayed us */
 #define MAX_PATH 128
 

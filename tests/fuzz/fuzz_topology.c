@@ -1,6 +1,6 @@
 /*
- * Any bytes as a topology: it is consistent and its paths can be counted, or there is
- * one error. Then again, with one allocation that fails.
+ * Reads any bytes as a topology. Either it is consistent and its paths can be counted,
+ * or there is one error. Then the same with one allocation that fails.
  */
 #include <stdlib.h>
 #include <string.h>

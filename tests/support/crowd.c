@@ -81,7 +81,7 @@ caller_ends(struct flood *flood, struct caller *caller)
 	flood->ended++;
 }
 
-/* False: no further connection can be opened now. */
+/* Opens a connection. False: no further one can be opened now. */
 static bool
 caller_comes(struct flood *flood, struct caller *caller, enum kind kind)
 {

@@ -5,7 +5,7 @@
  *
  * It replaces those modules of rackmesh/: link it as an object library. There is one
  * world. The time changes only by fake_world_pass and fake_world_freeze. The world
- * checks what a daemon promises to all peers: every frame that it sends is a valid
+ * checks what all peers of a daemon rely on: every frame that it sends is a valid
  * message, every request is answered once, and nothing is left after it is freed.
  */
 #ifndef TESTS_SUPPORT_FAKE_WORLD_H

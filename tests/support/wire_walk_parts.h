@@ -1,7 +1,7 @@
 /*
  * wire_walk_parts - the parts that wire_walk reads in messages: texts, arrays, RNICs.
  *
- * Private to wire_walk. Aborts when a promise of wire.h is broken.
+ * Private to wire_walk. Aborts when a guarantee of wire.h is violated.
  */
 #ifndef SUPPORT_WIRE_WALK_PARTS_H
 #define SUPPORT_WIRE_WALK_PARTS_H

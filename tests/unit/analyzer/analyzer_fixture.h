@@ -2,7 +2,7 @@
  * analyzer_fixture - the whole analyzer over loopback, with its files in a folder of
  * its own and an aggregator of two racks played by the test.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_ANALYZER_ANALYZER_FIXTURE_H
 #define TESTS_UNIT_ANALYZER_ANALYZER_FIXTURE_H

@@ -2,7 +2,7 @@
  * controller_fixture - the whole controller over loopback, with its files in a folder
  * of its own and aggregators played by the test.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_REGION_CONTROLLER_CONTROLLER_FIXTURE_H
 #define TESTS_UNIT_REGION_CONTROLLER_CONTROLLER_FIXTURE_H

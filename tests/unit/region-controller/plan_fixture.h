@@ -2,7 +2,7 @@
  * plan_fixture - makes the plans of a region, writes and opens them, and checks what
  * must hold for every plan.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_REGION_CONTROLLER_PLAN_FIXTURE_H
 #define TESTS_UNIT_REGION_CONTROLLER_PLAN_FIXTURE_H

@@ -1,7 +1,7 @@
 /*
  * region - for all tests of the controller: a topology from text, and registered RNICs.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_REGION_CONTROLLER_REGION_H
 #define TESTS_UNIT_REGION_CONTROLLER_REGION_H

@@ -2,7 +2,7 @@
  * controller_requests_fixture - the whole daemon on real links, between a simulated
  * controller and a simulated agent.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_TOR_AGGREGATOR_CONTROLLER_REQUESTS_FIXTURE_H
 #define TESTS_UNIT_TOR_AGGREGATOR_CONTROLLER_REQUESTS_FIXTURE_H

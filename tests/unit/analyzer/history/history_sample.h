@@ -1,7 +1,7 @@
 /*
  * history_sample - a summary with all it can hold, and an incident, for tests.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_HISTORY_SAMPLE_H
 #define TESTS_HISTORY_SAMPLE_H

@@ -2,7 +2,7 @@
  * history_world - a history over the real spool, and a database whose answers the test
  * sets.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_HISTORY_WORLD_H
 #define TESTS_HISTORY_WORLD_H

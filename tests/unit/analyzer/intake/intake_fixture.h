@@ -2,7 +2,7 @@
  * intake_fixture - an intake over loopback: the test plays the aggregator, and the
  * modules that the intake calls.
  *
- * Include it after cmocka.h. Everything asserts.
+ * Include it after cmocka.h. Every failure fails the test.
  */
 #ifndef TESTS_UNIT_ANALYZER_INTAKE_FIXTURE_H
 #define TESTS_UNIT_ANALYZER_INTAKE_FIXTURE_H

@@ -14,19 +14,19 @@
 #define LATE_MS 400
 #define OVERDUE_MS 1500
 #define STEP_MS ((unsigned)(FABRIC_STEP_NS / RM_NS_PER_MS))
-#define OVERDUE_STEPS 16 /* agents remember them for 4 s */
+#define OVERDUE_STEPS 16 /* agents remember lost probes for 4 s */
 
 struct flow {
-	uint16_t src, dst, there, back; /* ToRs, and the spine of each way */
+	uint16_t src, dst, there, back; /* ToRs, and the spine of each direction */
 	uint16_t src_rnic, dst_rnic;
 	uint64_t hash;
-	double due; /* probes */
+	double due; /* number of probes that are due */
 	uint32_t row;
-	uint32_t sent, answered, forward, reverse; /* since the last rows */
-	uint32_t second_lost;                      /* in this rack's second */
+	uint32_t sent, answered, forward, reverse; /* since the last report of rows */
+	uint32_t second_lost; /* in the current second of this rack */
 	uint32_t slow, overdue, overdue_ms;
-	uint32_t late_ms;               /* of what is coming */
-	uint16_t coming[OVERDUE_STEPS]; /* replies, by the step in which they come */
+	uint32_t late_ms;               /* delay of the replies in `coming` */
+	uint16_t coming[OVERDUE_STEPS]; /* replies, by the step in which they arrive */
 };
 
 struct row {
@@ -36,7 +36,7 @@ struct row {
 
 struct rack {
 	int64_t phase_ns, rows_from_ns;
-	bool was_lossy; /* rows go once more after it ended */
+	bool was_lossy; /* after the loss has ended rows are sent once more */
 	size_t first_flow, flow_count;
 	struct row *rows;
 	size_t row_count;
@@ -59,7 +59,7 @@ struct fabric {
 	size_t flow_count;
 	struct fabric_fault faults[FABRIC_MAX_FAULTS];
 	size_t fault_count;
-	struct message *messages; /* by time */
+	struct message *messages; /* sorted by time */
 	struct wire_path_row *out;
 	char (*samples)[SAMPLES_TEXT];
 	int64_t now_ns, judge_ns;
@@ -123,7 +123,7 @@ add_flows(struct fabric *fabric, size_t src, size_t dst)
 			.hash = mix(o->seed * 1000003 + (src * 2048 + dst) * 512 + i),
 			.due = chance(fabric),
 			.src_rnic = (uint16_t)(i / o->spines % rnics_of(fabric, src)) };
-		/* Labels are chosen so that all spines are taken alike. */
+		/* Flow labels are chosen so that all spines get equally many flows. */
 		flow->there = (uint16_t)(i % o->spines);
 		flow->back = o->same_back ? flow->there
 					  : (uint16_t)(mix(flow->hash + 7) % o->spines);
@@ -218,12 +218,12 @@ fabric_avoid(struct fabric *fabric, size_t spine)
 	}
 }
 
-/* One way of a probe: does the fault swallow it? */
+/* True: the fault drops the packet, a probe or (reply) its reply. */
 static bool
 swallows(struct fabric *fabric, const struct fabric_fault *f, const struct flow *flow,
     size_t from, size_t to, size_t spine, bool reply)
 {
-	/* Which flows die is the port's own choice. */
+	/* Each port drops other flows: a hash selects them. */
 	const double place =
 	    (double)(mix(flow->hash + (reply ? 99 : 0) + f->spine + 17 * f->tor) %
 		     1000) /
@@ -309,7 +309,8 @@ is_lost(struct fabric *fabric, const struct flow *flow, bool reply)
 	return false;
 }
 
-/* How late the round trip is, all in all, and of that the way out. */
+/* Returns the delay of the round trip in ms; *out: the part of it on the way to the
+ * responder. */
 static unsigned
 late_ms(struct fabric *fabric, const struct flow *flow, unsigned *out)
 {
@@ -334,8 +335,8 @@ late_ms(struct fabric *fabric, const struct flow *flow, unsigned *out)
 	return *out + ms;
 }
 
-/* The probe arrives. True: its reply is there in time. If it is the probe that is late,
- * the counts that others bring back do not have it. */
+/* The probe arrives. True: its reply arrives in time. A probe that itself is late is
+ * not in the receive counts that later replies contain. */
 static bool
 is_answered(struct fabric *fabric, struct flow *flow)
 {
@@ -394,7 +395,8 @@ add_sample(const struct flow *flow, char samples[SAMPLES_TEXT])
 		    flow->dst_rnic, (unsigned)(flow->hash % 16000) + 49152);
 }
 
-/* Of one pair, something came back: counts tell which way the rest was lost. */
+/* True: at least one reply of the pair arrived, so receive counts show in which
+ * direction the other packets were lost. */
 static bool
 pair_is_counted(const struct fabric *fabric, const struct rack *rack, size_t dst)
 {
@@ -481,7 +483,7 @@ post(struct fabric *fabric, struct wire_bytes bytes)
 	*at = message;
 }
 
-/* From its beginning on, for good. */
+/* True: there is such a fault of the ToR now; once begun, it does not end. */
 static bool
 is_from_now_on(const struct fabric *fabric, enum fabric_fault_kind kind, size_t tor)
 {

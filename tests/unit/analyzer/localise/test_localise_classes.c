@@ -33,7 +33,7 @@ few_losses_show_that_only_the_rarer_class_is_lost(void **state)
 {
 	assert_int_equal(alone(45, 45, 15, 0, false), 26);
 	assert_int_equal(alone(45, 0, 15, 15, false), 0);
-	assert_int_equal(alone(300, 40, 100, 1, false), 26); /* noise besides */
+	assert_int_equal(alone(300, 40, 100, 1, false), 26); /* with some noise */
 	assert_int_equal(alone(45, 15, 15, 0, false), -1);   /* may be by chance */
 	assert_int_equal(alone(45, 0, 15, 4, false), -1);
 }

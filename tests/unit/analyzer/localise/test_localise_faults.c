@@ -17,10 +17,12 @@
 #define SEEDS 50
 
 struct expected {
-	const char *part; /* also right: one of those in "A or B" */
-	const char *also; /* as good: what cannot be told apart from it; or NULL */
+	const char
+	    *part; /* the part that must be named; right is also "A or B" with it */
+	const char *also; /* another part that is right, too, because probes cannot
+			     distinguish the two; or NULL */
 	enum rm_kind kind, kind_also;
-	double within_s; /* 0: may go without a name */
+	double within_s; /* 0: it need not be named */
 };
 
 static const size_t real_rnics[] = { 8, 4, 3, 2 };
@@ -51,7 +53,8 @@ is_right(const struct rm_verdict *verdict, const struct expected *expected)
 		   verdict->kind == expected->kind_also);
 }
 
-/* Steps on to end_s. Each of the expected is named in time, and nobody else ever. */
+/* Simulates until end_s. Each expected part must be named in time, and no other part
+ * ever. */
 static void
 run(struct fabric *fabric, const struct expected *expected, size_t count, double end_s,
     const char *title, uint64_t seed)
@@ -133,7 +136,8 @@ a_spine_port_that_drops_half_of_the_flows_is_reported_as_that(void **state)
 	    (struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 0.5, 0, 0 }, e, "8x4");
 }
 
-/* Few witnesses: late, or but the one way that a flow is seen to die on. */
+/* With few probes the port may be named late, or only as the one path on which a flow
+ * is lost. */
 static void
 a_port_that_drops_one_flow_of_sixteen_names_no_other_part(void **state)
 {
@@ -164,7 +168,8 @@ a_port_that_drops_one_flow_of_sixteen_names_no_other_part(void **state)
 	assert_true(named > 0);
 }
 
-/* As Linux routers do: a probe whose reply is lost has told nothing of its arrival. */
+/* Linux routers do so: then a probe whose reply is lost gives no information about its
+ * arrival. */
 static void
 replies_over_the_same_spine_change_nothing(void **state)
 {
@@ -219,7 +224,7 @@ an_uplink_dead_in_both_directions_is_named_as_link(void **state)
 	    e, "8x4");
 }
 
-/* The switch forwards what crosses its other links. */
+/* The switch still forwards packets over its other links. */
 static void
 several_dead_links_of_a_switch_are_its_links(void **state)
 {
@@ -260,7 +265,7 @@ a_dead_spine_is_named_as_switch(void **state)
 
 	run_fault(3, 2, 8, 1, SEEDS,
 	    (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1, 0, 0 }, e, "3x2");
-	/* Where all replies vanish too, two racks alone cannot tell. */
+	/* If all replies are lost, too, the probes of two racks alone cannot decide. */
 	run_fault(2, 2, 16, 1, 30, (struct fabric_fault){ FABRIC_SPINE, 0, 0, 1, 0, 0 },
 	    (struct expected){
 		"s1", "tor2->tor1", RM_KIND_SWITCH_DOWN, RM_KIND_PATH_LOSSY, 0 },

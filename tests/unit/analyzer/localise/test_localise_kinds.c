@@ -1,5 +1,5 @@
-/* What is told of a fault between small racks: kind, direction and figures agree with
- * what passes, from the first word on. */
+/* Verdicts on faults between small racks: kind, direction and figures are right from
+ * the first verdict on. */
 #include "analyzer/localise/localise.h"
 
 #include <setjmp.h>
@@ -16,14 +16,15 @@
 #define FAULT_AT (25 * RM_NS_PER_S)
 #define END_NS (42 * RM_NS_PER_S)
 #define SEEDS 6
-#define FEW_ARRIVE 0.1 /* of what is said to carry nothing */
+/* Largest share of packets that may arrive over a part that is reported as dead. */
+#define FEW_ARRIVE 0.1
 
 struct reported {
 	const char *part;
-	const char *direction; /* the right one; NULL: both ways */
+	const char *direction; /* the right one; NULL: both directions */
 	bool is_dead;
-	size_t
-	    flows_from; /* flows of a pair of racks: with fewer, nothing is expected */
+	size_t flows_from; /* flows of a pair of racks; with fewer the test expects
+			      nothing */
 };
 
 static bool
@@ -39,7 +40,7 @@ starts(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Why it is wrong; or NULL. */
+/* Returns why the verdict is wrong; or NULL. */
 static const char *
 error_of(const struct rm_verdict *verdict, const struct reported *reported,
     size_t flows, size_t alive)

@@ -1,4 +1,4 @@
-/* Links and switches that packets pass, but far too late. */
+/* Links and switches that forward packets, but far too late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@
 #define FOREVER INT64_MAX
 #define FROM_NS (15 * RM_NS_PER_S)
 #define WITHIN_NS (8 * RM_NS_PER_S)
-#define UNDER_PATH_NS \
-	(2 * RM_NS_PER_S) /* what was sent before the end comes so much later */
+/* Packets that were sent before the end arrive up to this much later. */
+#define UNDER_PATH_NS (2 * RM_NS_PER_S)
 
 static struct fabric *
 new_fabric(uint64_t seed, const size_t *rnics)
@@ -37,8 +37,8 @@ new_fabric(uint64_t seed, const size_t *rnics)
 	return fabric;
 }
 
-/* Nobody but that part, and for nothing else, is named until then (NULL: nobody is).
- * Returns whether it is in the end; *last: what was told. */
+/* Until this time no part but `part` is named (NULL: none at all), and only with this
+ * kind. True: it is named at the end; *last: the last verdict. */
 static bool
 live(struct fabric *fabric, int64_t until_ns, const char *part, enum rm_kind kind,
     char last[RM_SENTENCE_BYTES])
@@ -117,12 +117,12 @@ a_late_link_that_loses_is_reported_with_what_it_loses(void **state)
 	}
 }
 
-/* By the time that its first replies come it may have been called dead. */
+/* Before its first replies arrive, the link may have been reported as dead. */
 static void
 a_link_late_by_3_s_is_not_dead_when_replies_are_reported(void **state)
 {
-	/* A row is of a second, and takes up to 1.4 s; the next one shows that it is
-	 * not the end of an outage. */
+	/* A row covers a second, and takes up to 1.4 s to arrive; the next row shows
+	 * that this is not the end of an outage. */
 	const int64_t last_end_ns = FROM_NS + 3 * RM_NS_PER_S + 4000 * RM_NS_PER_MS;
 	const struct rm_verdict *verdicts;
 
@@ -154,7 +154,7 @@ a_switch_that_is_late_is_reported_and_none_of_its_links(void **state)
 	is_reported(FABRIC_LATE_SPINE, "s2", RM_KIND_SWITCH_LATE, "100 ms or longer");
 }
 
-/* Its own rack tells it, if anybody can. */
+/* Only its own rack can find this fault. */
 static void
 a_late_rnic_is_no_fault_between_racks(void **state)
 {
@@ -172,7 +172,7 @@ a_late_rnic_is_no_fault_between_racks(void **state)
 	}
 }
 
-/* Its losses are told as soon as it is late no more. */
+/* Its losses are reported as soon as it is not late any more. */
 static void
 a_link_that_was_late_and_dies_is_reported_to_be_dead(void **state)
 {

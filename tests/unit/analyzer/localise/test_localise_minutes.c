@@ -14,7 +14,8 @@
 static const rm_mono_t now = { 100 * RM_NS_PER_S };
 static const rm_wall_t end = { 5000 * RM_NS_PER_S };
 
-struct seen { /* tor1 probes two racks over s1; minutes have been judged just now */
+struct seen { /* tor1 probes two racks over s1; the last minutes have just been judged
+	       */
 	struct localise_map map;
 	struct localise_minutes minutes;
 	struct localise_element *spine;
@@ -73,7 +74,8 @@ blame(struct seen *seen, enum rm_part_type type, const char *name, double gain)
 	localise_minutes_add(&seen->minutes, &finding);
 }
 
-/* What seconds find: that s1 loses a share, or all. */
+/* True: the losses are explained if the judge of seconds has found that s1 loses a
+ * share of the packets, or all. */
 static bool
 is_explained(const struct seen *seen, bool loses_share, rm_mono_t at)
 {

@@ -18,11 +18,11 @@
 #define FLOWS 40
 #define BEGAN_NS (100 * RM_NS_PER_S)
 
-struct fabric { /* each rack probes each other one over each spine, in two classes */
+struct fabric { /* each rack probes every other rack over every spine, in two classes */
 	struct localise_map map;
 	struct localise_case c;
 	rm_mono_t now;
-	uint64_t scale; /* of all probes */
+	uint64_t scale; /* factor of all numbers of probes */
 	int classes;
 };
 
@@ -55,7 +55,7 @@ struct probes {
 	uint8_t dscp;
 };
 
-/* How many of so many probes are lost. */
+/* Returns how many of `sent` probes are lost. */
 typedef uint64_t lost_of(const struct probes *probes, uint64_t sent);
 
 static void
@@ -107,7 +107,7 @@ add_rows(struct fabric *fabric, int src, lost_of *of)
 				    of);
 }
 
-/* Two seconds of it. */
+/* Judges two seconds of these probes. */
 static void
 explain(struct fabric *fabric, lost_of *of, struct rm_explanation *ret)
 {
@@ -121,7 +121,7 @@ explain(struct fabric *fabric, lost_of *of, struct rm_explanation *ret)
 	assert_int_equal(localise_find_parts(&fabric->c, ret), 0);
 }
 
-/* Its fitted share of loss; 0: it is not blamed. */
+/* Returns the fitted loss of the part; 0: it is not blamed. */
 static double
 loss_of(const struct fabric *fabric, const struct rm_explanation *explanation,
     const char *name)

@@ -17,7 +17,8 @@
 #define SECONDS 20
 #define BEGAN_NS (100 * RM_NS_PER_S)
 
-struct spine { /* four racks have probed each other over it for some seconds */
+struct spine { /* a spine over which four racks have probed each other for some seconds
+		*/
 	struct localise_map map;
 	struct localise_case c;
 	struct localise_suspect node;
@@ -75,8 +76,9 @@ add_row(
 	assert_string_equal(route->elements[2]->a, "s1");
 }
 
-/* Each second 200 probes of each pair of racks to the second one, or from it, and so
- * many of each other pair; one of those to each rack of the mask is lost. */
+/* In each second each pair of racks with the second one sends 200 probes, and each
+ * other pair sent_elsewhere. Of the probes to each rack in the mask `lossy` one is
+ * lost. */
 static const struct localise_suspect *
 one_link(struct spine *spine, uint64_t sent_elsewhere, unsigned lossy, bool *sure)
 {
@@ -117,7 +119,7 @@ losses_over_one_cable_name_the_cable(void **state)
 	assert_true(sure);
 }
 
-/* The cable's rate would have cost the other ways not one packet. */
+/* With the loss of this cable the other paths would have lost less than one packet. */
 static void
 one_cable_is_not_certain_if_hardly_any_probes_cross_the_others(void **state)
 {
@@ -156,7 +158,7 @@ a_link_is_not_named_as_its_switch(void **state)
 	    &spine->c, &spine->map, localise_path_slow, &spine->node, &sure));
 }
 
-/* 7919 is the stride of the sample. */
+/* 7919 is the distance between two paths in the sample. */
 static void
 a_sample_of_paths_has_none_twice(void **state)
 {

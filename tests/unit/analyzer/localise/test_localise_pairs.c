@@ -11,7 +11,7 @@
 
 #define STEP_NS (250 * RM_NS_PER_MS)
 
-struct pair { /* of racks, and the way between them each way */
+struct pair { /* a pair of racks, and the path in each direction */
 	struct localise_element *from, *to, *there, *back;
 };
 
@@ -114,7 +114,7 @@ another_pair_is_reported_after_it_is_blamed_for_a_while(void **state)
 		assert_text(&pairs, "only from tor1 to tor2");
 		assert_false(is_on(&pairs, second.from, second.to));
 	}
-	/* A pause: what was before does not count. */
+	/* After a pause earlier losses do not count. */
 	for (int64_t ns = 5 * RM_NS_PER_S; ns < 7 * RM_NS_PER_S; ns += STEP_NS)
 		note(&pairs, &second, true, false, ns);
 	assert_text(&pairs, "only from tor1 to tor2");

@@ -20,10 +20,11 @@ struct rows {
 	struct wire_writer *writer;
 	uint64_t seq;
 	int64_t now_ns;
-	int64_t set_back_ns; /* aggregators' wall clocks */
-	bool reports_end;    /* aggregators, of their monotonic clocks */
-	int64_t ahead_ns;    /* of ours: these */
-	uint64_t life;       /* of each aggregator */
+	int64_t
+	    set_back_ns;  /* by how much the aggregators' wall clocks were set back */
+	bool reports_end; /* aggregators report the end by their monotonic clocks */
+	int64_t ahead_ns; /* by how much these clocks are ahead of ours */
+	uint64_t life;    /* incarnation of each aggregator */
 	int set_at,
 	    named_at; /* second that late_after sets clocks in; of the verdict */
 };
@@ -57,7 +58,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* One second of this rack, which ended `ago` before now. */
+/* Reports one second of this rack, which ended ago_ns before now. */
 static int
 report(struct rows *rows, const char *tor, uint64_t seq, int64_t ago_ns,
     const struct wire_path_row *paths, size_t count)
@@ -89,7 +90,7 @@ judge(struct rows *rows, const struct rm_verdict **verdicts)
 	    (rm_wall_t){ WALL + rows->now_ns }, verdicts);
 }
 
-/* Tells the same each second. Returns how many verdicts there are at last. */
+/* Reports the same rows each second. Returns the number of verdicts at the end. */
 static int
 report_for(struct rows *rows, int seconds, const char *const *tors,
     const struct wire_path_row *const *paths, const size_t *counts, size_t tor_count,
@@ -133,7 +134,7 @@ late_and_repeated_summaries_count_nothing(void **state)
 	assert_int_equal(counts->rows, 2);
 }
 
-/* Tells of one way, and so long after it of another one: how many are known then. */
+/* Reports one path, and ns later another one. Returns how many paths are known then. */
 static uint64_t
 paths_known_after(struct rows *rows, const char *tor, int64_t ns)
 {
@@ -177,10 +178,10 @@ a_constant_clock_error_does_not_matter(void **state)
 	assert_true(localise_counts(rows->localise)->rows >= 4);
 }
 
-/* Two racks lose all over one link for five seconds; what their aggregators have told
- * meanwhile comes so much later, all of it then. Returns how late the verdict is said
- * to be. The clock of the second rack's aggregator is 3 s behind. Both are set back
- * then. */
+/* Two racks lose all packets over one link for five seconds. The messages of their
+ * aggregators from this time arrive together, `seconds` later. The clock of the second
+ * rack's aggregator is 3 s behind; then both clocks are set back. Returns by how much
+ * the verdict reports that it is late. */
 static int64_t
 late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 {
@@ -253,7 +254,8 @@ a_clock_that_is_set_far_back_hides_nothing(void **state)
 	assert_int_equal(late_after(rows, 0, 1000 * RM_NS_PER_S), 0);
 }
 
-/* Between the first loss and the verdict, which waits for others. */
+/* The clock is set back between the first loss and the verdict, which waits for the
+ * rows of other racks. */
 static void
 a_clock_that_is_set_back_in_the_first_seconds_hides_nothing(void **state)
 {
@@ -284,7 +286,7 @@ delayed_reports_are_also_recognized_by_the_monotonic_clock(void **state)
 	assert_in_range(late_after(rows, 4, 0), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
 }
 
-/* Its monotonic clock is another one then. */
+/* Its monotonic clock then also begins anew. */
 static void
 an_aggregator_that_begins_anew_makes_no_verdict_late(void **state)
 {
@@ -387,7 +389,8 @@ losses_of_flows_without_a_known_path_name_the_whole_path(void **state)
 	assert_string_equal(verdicts[0].part.name, "tor1->tor2");
 }
 
-/* Its own rack may need some seconds to see what an RNIC loses; nobody else tells. */
+/* The rack of an RNIC may need some seconds to find its losses, and only that rack can
+ * report them. */
 static void
 losses_of_one_pair_of_rnics_wait_for_the_verdicts_of_their_racks(void **state)
 {
@@ -454,8 +457,9 @@ of_two_cables_between_the_same_switches_the_faulty_one_is_named(void **state)
 
 #define HOPS(src, spine, at, dst) src "@10.0.0.1 " spine "@" at " " dst "@10.2.0.1"
 
-/* What leaves tor1 by s1 is gone: probes, and the replies to those that came over s1,
- * for both directions of a flow are hashed alike. Half of the replies come by s2. */
+/* All packets from tor1 to s1 are lost: probes, and the replies to probes that arrived
+ * over s1, because both directions of a flow have the same hash. Half of the replies
+ * arrive over s2. */
 static void
 an_uplink_with_a_dead_direction_is_not_named_as_many_paths(void **state)
 {
@@ -492,7 +496,7 @@ an_uplink_with_a_dead_direction_is_not_named_as_many_paths(void **state)
 	assert_int_equal(verdicts[0].kind, RM_KIND_LINK_DOWN);
 }
 
-/* Two rows of tor1, and two of tor3: s1--tor2 is. */
+/* Reports two rows of tor1 and two of tor3. True: s1--tor2 is named. */
 static void
 swallows_flows(struct rows *rows, const struct wire_path_row *first,
     const struct wire_path_row *second, int seconds)
@@ -508,7 +512,7 @@ swallows_flows(struct rows *rows, const struct wire_path_row *first,
 	assert_int_equal(verdicts[0].kind, RM_KIND_FLOWS_BLACKHOLED);
 }
 
-/* Those that send one packet a second do not tell whether they lose all of them. */
+/* A flow with one packet a second does not show whether it loses all of its packets. */
 static void
 flows_of_one_packet_do_not_hide_that_others_lose_all(void **state)
 {
@@ -528,7 +532,7 @@ flows_of_one_packet_do_not_hide_that_others_lose_all(void **state)
 	swallows_flows(*state, first, second, 8);
 }
 
-/* Its own rack need not be waited for: that RNIC's flows by s2 live. */
+/* The verdict need not wait for the RNIC's own rack: the RNIC's flows over s2 work. */
 static void
 flows_lost_by_only_one_spine_name_no_rnic(void **state)
 {
@@ -546,8 +550,8 @@ flows_lost_by_only_one_spine_name_no_rnic(void **state)
 	swallows_flows(*state, first, second, 5);
 }
 
-/* Most of the packets are of one rack, whose flows happen to be among those that die.
- */
+/* Most of the packets are of one rack, whose flows happen to be among those that are
+ * lost. */
 static void
 a_link_that_passes_a_flow_of_another_rack_is_not_down(void **state)
 {
@@ -583,7 +587,8 @@ a_rack_that_blames_only_its_uplinks_is_no_witness(void **state)
 	assert_int_equal(report_for(rows, 5, tors, paths, counts, 1, &verdicts), 0);
 }
 
-/* Those that probe this RNIC do so over one spine: it looks like its link. */
+/* All probes of this RNIC cross one spine, so its fault looks like one of the spine's
+ * link. */
 static int
 report_of_a_dead_rnic(struct rows *rows, int seconds)
 {
@@ -620,8 +625,8 @@ losses_to_an_rnic_named_by_its_rack_name_no_link(void **state)
 	assert_true(report_of_a_dead_rnic(rows, 8) > 0);
 }
 
-/* Where the first switch answers from the port of each host, the same way has many
- * texts: replies still have but two to choose from. */
+/* If the first switch answers with the address of each host's port, one path has many
+ * texts; replies still have only two paths. */
 static void
 replies_of_a_path_with_many_ports_count_as_one_direction(void **state)
 {

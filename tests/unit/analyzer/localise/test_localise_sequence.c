@@ -15,8 +15,8 @@
 #define CUT_AT (20 * RM_NS_PER_S)
 #define CUT "s2--tor2"
 #define LOSSY "s1--tor1"
-#define NEXT_NS (5500 * RM_NS_PER_MS) /* as soon as a cable that is dead by itself */
-#define LATER_NS (14 * RM_NS_PER_S)   /* all that was told has ended by then */
+#define NEXT_NS (5500 * RM_NS_PER_MS) /* as quickly as a single dead cable */
+#define LATER_NS (14 * RM_NS_PER_S)   /* all earlier verdicts have ended by then */
 
 /* Three racks, two spines; the cable of the second rack to the second spine is cut,
  * both ways or only towards the rack. */
@@ -38,7 +38,7 @@ new_fabric(uint64_t seed, bool one_direction)
 	return fabric;
 }
 
-/* Nobody but the cable is named. Returns whether it was. */
+/* Fails if another part than the cable is named. True: the cable was named. */
 static bool
 finds_the_cut(struct fabric *fabric, uint64_t seed)
 {
@@ -62,8 +62,8 @@ finds_the_cut(struct fabric *fabric, uint64_t seed)
 	return named;
 }
 
-/* Its clock jumped: what it said last, before the cut, is no health of what has been
- * cut since. */
+/* The clock of the rack's aggregator has jumped: its last rows, from before the cut, do
+ * not show that parts work which were cut later. */
 static void
 a_rack_whose_clock_jumped_clears_no_part(void **state)
 {
@@ -77,7 +77,7 @@ a_rack_whose_clock_jumped_clears_no_part(void **state)
 	}
 }
 
-/* Dead for three seconds, and mended up to six before the cut. */
+/* The RNIC is dead for three seconds, and repaired up to six seconds before the cut. */
 static void
 an_rnic_repaired_just_before_is_not_named_with_the_fault(void **state)
 {
@@ -93,8 +93,8 @@ an_rnic_repaired_just_before_is_not_named_with_the_fault(void **state)
 	}
 }
 
-/* What the one cable lost at its end, and of its replies, is no evidence against the
- * spine that it shares with the other. */
+/* The last losses of the repaired cable, also of replies, are no evidence against the
+ * spine to which both cables lead. */
 static void
 a_formerly_dead_cable_is_not_named_when_another_of_its_spine_loses(void **state)
 {
@@ -137,8 +137,8 @@ a_formerly_dead_cable_is_not_named_when_another_of_its_spine_loses(void **state)
 	}
 }
 
-/* A way that crosses both of two dead cables of one spine says nothing of the second,
- * but most of those that lose something cross it alone. */
+/* A path over both of two dead cables of one spine gives no information about the
+ * second one, but most lossy paths cross only one of them. */
 static void
 a_dead_cable_beside_another_one_does_not_wait_for_it(void **state)
 {

@@ -20,11 +20,11 @@ static void
 losses_of_mostly_large_probes_are_recognized(void **state)
 {
 	assert_true(large_alone(64, 64, 0, 28));
-	assert_true(large_alone(40, 64, 1, 28)); /* it began in the midst of them */
+	assert_true(large_alone(40, 64, 1, 28)); /* the fault began between them */
 	assert_false(large_alone(20, 64, 0, 28));
 	assert_false(large_alone(64, 64, 28, 28)); /* dead */
-	assert_false(large_alone(30, 60, 30, 60)); /* swallows every second flow */
-	assert_false(large_alone(64, 64, 0, 0));   /* of small ones nothing is known */
+	assert_false(large_alone(30, 60, 30, 60)); /* drops every second flow */
+	assert_false(large_alone(64, 64, 0, 0));   /* no small probe was sent */
 	assert_false(large_alone(0, 0, 0, 28));
 }
 

@@ -1,4 +1,5 @@
-/* Loss that no second shows: one packet of a hundred, over minutes. */
+/* Losses that cannot be seen in single seconds: one packet of a hundred, for
+ * minutes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +41,9 @@ new_fabric(uint64_t seed, double loss)
 	return new_clos(4, 16, 2, seed, loss);
 }
 
-/* Until then; nobody but `expected` (NULL: nobody at all) is named, for what only
- * minutes show unless `sudden`. Returns the time at which it was first, or -1. */
+/* Simulates until until_ns. No part but `expected` (NULL: none at all) is
+ * named, and only for losses of minutes, unless `sudden`. Returns when it was
+ * first named, or -1. */
 static int64_t
 live_through(struct fabric *fabric, int64_t until_ns, const char *expected, bool sudden,
     uint64_t seed)
@@ -126,7 +128,7 @@ loss_of_one_in_ten_thousand_everywhere_names_no_part(void **state)
 	}
 }
 
-/* Each time until its rack names it. */
+/* Each RNIC is dead until its rack names it. */
 static void
 losses_of_dead_rnics_within_seconds_are_no_slow_loss(void **state)
 {
@@ -149,7 +151,8 @@ losses_of_dead_rnics_within_seconds_are_no_slow_loss(void **state)
 	fabric_free(fabric);
 }
 
-/* What the spine lost is told, over and forgotten before the cable begins to lose. */
+/* The spine's loss was reported, has ended and is forgotten before the cable begins to
+ * lose packets. */
 static void
 a_spine_that_lost_before_is_not_named_for_its_cable(void **state)
 {
@@ -180,7 +183,8 @@ a_spine_that_lost_before_is_not_named_for_its_cable(void **state)
 	}
 }
 
-/* By chance now one of its cables has most of the losses, now another. */
+/* By chance one of its cables has most of the losses at one time, and another one
+ * later. */
 static void
 a_spine_with_slow_loss_is_not_reported_as_one_of_its_cables(void **state)
 {
@@ -207,7 +211,8 @@ a_spine_with_slow_loss_is_not_reported_as_one_of_its_cables(void **state)
 	}
 }
 
-/* At no time: as long as only a few packets of each are lost it is not decided. */
+/* The spine is never named: while each cable has lost only a few packets, there is no
+ * verdict. */
 static void
 three_cables_with_slow_loss_are_not_reported_as_their_spine(void **state)
 {
@@ -239,7 +244,8 @@ three_cables_with_slow_loss_are_not_reported_as_their_spine(void **state)
 	}
 }
 
-/* Not a new fault at each burst: what it has lost is kept in between. */
+/* A burst is not a new fault each time: earlier losses are remembered between
+ * bursts. */
 static void
 a_cable_that_loses_in_bursts_stays_named(void **state)
 {

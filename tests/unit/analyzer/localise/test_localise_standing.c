@@ -12,7 +12,7 @@
 #include "analyzer/paths/localise_map.h"
 
 #define BEGAN_NS (100 * RM_NS_PER_S)
-#define LOSSES 8 /* one in each slot, on the same way */
+#define LOSSES 8 /* one in each slot, on the same path */
 
 struct seen { /* tor1 probes tor2 over s1 */
 	struct localise_map map;
@@ -67,7 +67,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* So many slots after the last loss the judge still blames it, of minutes. */
+/* True: the part is still suspected this many slots after its last loss, although the
+ * judge of minutes still blames it. */
 static bool
 is_suspected(struct seen *seen, enum rm_part_type type, int clean_slots)
 {
@@ -100,21 +101,22 @@ a_part_with_slow_loss_until_now_is_suspected(void **state)
 	assert_true(is_suspected(*state, RM_PART_LINK, 0));
 }
 
-/* It lost one every two seconds, and then none in twenty. */
+/* It lost one packet every two seconds, and then none for twenty seconds. */
 static void
 a_switch_that_has_lost_nothing_for_many_gaps_is_no_suspect(void **state)
 {
 	assert_false(is_suspected(*state, RM_PART_SWITCH, 10));
 }
 
-/* The gaps of a link are those of all the minutes, for it may lose in bursts. */
+/* The gaps of a link are averaged over all minutes, because it may lose packets in
+ * bursts. */
 static void
 a_link_that_may_lose_in_bursts_stays_suspected_longer(void **state)
 {
 	assert_true(is_suspected(*state, RM_PART_LINK, 10));
 }
 
-/* Over minutes, several of its links explain its losses nearly as well. */
+/* Over minutes several of its links explain the losses nearly as well. */
 static void
 a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well(
     void **state)
@@ -135,7 +137,7 @@ a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well(
 	    &seen->standings, &now, &finding, &first, true, (rm_wall_t){ 0 }));
 }
 
-/* What is named keeps its name while another part, which is as likely, leads. */
+/* A named part stays named while another, equally likely part is the likeliest one. */
 static void
 a_named_switch_has_no_direction_of_a_link_that_is_as_likely(void **state)
 {

@@ -28,7 +28,7 @@ setup(void **state)
 	return localise_ends_add(&ends, "h9/r0");
 }
 
-/* 12 of 40 lost, of some flows. */
+/* A row with 12 of 40 probes lost, of some flows. */
 static struct wire_path_row
 row_with(const char *samples)
 {
@@ -72,7 +72,7 @@ of_flows_to_other_rnics_the_share_stays(void **state)
 	assert_string_equal(row.samples, "h2/r0>h8/r0:49154 h3/r0>h9/r1:49155");
 }
 
-/* No more flows lost something than there are. */
+/* The number of flows with losses is at most the number of flows. */
 static void
 flows_that_lost_only_some_probes_are_left_out_too(void **state)
 {
@@ -117,7 +117,7 @@ a_bad_host_makes_all_its_rnics_bad_until_it_is_good(void **state)
 	assert_int_equal(localise_ends_leave_out(*state, &row, others), 0);
 }
 
-/* It may be the ToR, or a link, that made its rack name them. */
+/* The rack may have named its RNICs because of a fault of the ToR or of a link. */
 static void
 nothing_is_left_out_where_most_of_a_rack_is_bad(void **state)
 {
@@ -152,7 +152,7 @@ more_bad_rnics_than_fit_are_refused(void **state)
 	assert_int_equal(localise_ends_add(ends, ""), -ENOBUFS);
 }
 
-/* More of them than a row names: the first are looked at. */
+/* There are more samples than a row may have: only the first ones are used. */
 static void
 a_text_of_too_many_samples_is_cut(void **state)
 {

@@ -226,7 +226,8 @@ no_web_page_changes_anything(void **state)
 	assert_int_equal(w->changes, 1);
 }
 
-/* A page of another origin could read the answers of a name made to lead here. */
+/* Otherwise a page of another site could read answers, by a name of its own that it
+ * lets resolve to this host. */
 static void
 a_request_to_loopback_by_a_foreign_name_is_refused(void **state)
 {

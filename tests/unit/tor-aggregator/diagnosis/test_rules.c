@@ -141,7 +141,7 @@ a_dark_lane_of_the_switchs_port_is_a_cable(void **state)
 }
 
 /* A difference of 5.5 dB between lanes is allowed, as each monitor may be wrong by 3
- * dB. No light at all, and a port that is down, are other faults. */
+ * dB. A port without any light, or one that is down, has other diagnoses. */
 static void
 other_light_of_the_switchs_port_is_no_cable(void **state)
 {
