@@ -40,7 +40,9 @@ counter_files_read(struct counter_files *files, bool all)
 		if (n < 0 && errno == ENODEV)
 			whole = false;
 		file->there =
-		    n > 0 && counter_text_read(text, (size_t)n, &file->value) == 0;
+		    n > 0 && counter_text_read(text, (size_t)n, &file->value) == 0 &&
+		    (!file->lanes ||
+			(file->value > 0 && file->value <= COUNTER_MAX_LANES));
 	}
 	return whole;
 }

@@ -12,11 +12,16 @@
 
 #define COUNTER_MAX_FILES 192
 
+/* 0 lanes, as the kernel reports of a virtual function, or more than these (255: not
+ * known) are no value. */
+#define COUNTER_MAX_LANES 32
+
 #define COUNTER_FILE_BYTES 2048 /* of a file that are read */
 
 struct counter_file {
 	int fd;
 	bool seldom; /* read only by counter_files_read(all) */
+	bool lanes;  /* the lanes of a PCIe link: see COUNTER_MAX_LANES */
 	bool there;  /* the last reading gave a value */
 	uint64_t value;
 };

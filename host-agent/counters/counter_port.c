@@ -108,6 +108,14 @@ counter_port_free(struct counter_port *port)
 
 /* ---- Finding the sources ---- */
 
+static bool
+is_link_width(const char *name)
+{
+	const size_t len = strlen(name), end = strlen("_link_width");
+
+	return len > end && strcmp(name + len - end, "_link_width") == 0;
+}
+
 static int
 find_file(struct counter_port *port, const struct counter_name *name)
 {
@@ -116,7 +124,7 @@ find_file(struct counter_port *port, const struct counter_name *name)
 		[COUNTER_PORT] = "" };
 	const struct counter_port_place *at = &port->place;
 	char path[SYSFS_PATH_BYTES];
-	int n;
+	int n, file;
 
 	if ((name->place == COUNTER_NETDEV ? at->netdev : at->rdma_device)[0] == '\0')
 		return -ENODEV;
@@ -133,7 +141,10 @@ find_file(struct counter_port *port, const struct counter_name *name)
 		    folders[name->place], name->name);
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return -ENAMETOOLONG;
-	return counter_files_open(&port->files, path);
+	file = counter_files_open(&port->files, path);
+	if (file >= 0)
+		port->files.files[file].lanes = is_link_width(name->name);
+	return file;
 }
 
 /* Netlink returns all of hw_counters in one request: files are used only without it. */

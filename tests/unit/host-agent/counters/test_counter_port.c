@@ -199,6 +199,22 @@ types_of_gids_are_read_past_empty_entries(void **unused)
 }
 
 static void
+the_lanes_of_a_virtual_function_are_not_known(void **unused)
+{
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'n', "device/current_link_width", "0");
+	counters_fixture_put(&device, 'n', "device/max_link_width", "255");
+	assert_int_equal(read_after(0), 0);
+	assert_false(sample("pci_link_lanes", 0)->there);
+	assert_false(sample("pci_link_lanes_max", 0)->there);
+	counters_fixture_put(&device, 'n', "device/current_link_width", "8");
+	counters_fixture_put(&device, 'n', "device/max_link_width", "16");
+	assert_int_equal(read_after(60), 0);
+	assert_int_equal(sample("pci_link_lanes", 0)->value, 8);
+	assert_int_equal(sample("pci_link_lanes_max", 0)->value, 16);
+}
+
+static void
 a_recreated_device_is_another_one(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
@@ -473,6 +489,7 @@ main(void)
 		TEST(a_name_without_an_end_is_read_by_its_32_bytes),
 		TEST(settings_are_read_and_missing_ones_are_unknown),
 		TEST(types_of_gids_are_read_past_empty_entries),
+		TEST(the_lanes_of_a_virtual_function_are_not_known),
 		TEST(a_recreated_device_is_another_one),
 		TEST(another_port_is_looked_up_at_once),
 		TEST(netlink_comes_before_files),

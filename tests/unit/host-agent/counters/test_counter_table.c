@@ -64,6 +64,8 @@ text_of(const char *name, uint64_t number, char text[64])
 		snprintf(text, 64, "%u.5 GT/s PCIe", (unsigned)(number % 64));
 		return number % 64 * 1000 + 500;
 	}
+	if (strstr(name, "_link_width") != NULL)
+		number = number % 32 + 1;
 	if (strstr(name, "aer_dev_") != NULL) {
 		snprintf(text, 64, "RxErr 7\nBadTLP 0\nTOTAL_ERR_COR %llu\n",
 		    (unsigned long long)number);
