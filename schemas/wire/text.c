@@ -112,6 +112,15 @@ wire_counter_str(unsigned counter)
 		[WIRE_COUNTER_OPTICS_RX_NW] = "optics_rx_nw",
 		[WIRE_COUNTER_OPTICS_TX_NW] = "optics_tx_nw",
 		[WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW] = "optics_rx_low_alarm_nw",
+		[WIRE_COUNTER_PCI_LINK_LANES] = "pci_link_lanes",
+		[WIRE_COUNTER_PCI_LINK_LANES_MAX] = "pci_link_lanes_max",
+		[WIRE_COUNTER_PCI_SLOT_LANES_MAX] = "pci_slot_lanes_max",
+		[WIRE_COUNTER_PCI_LINK_MTS] = "pci_link_mts",
+		[WIRE_COUNTER_PCI_LINK_MTS_MAX] = "pci_link_mts_max",
+		[WIRE_COUNTER_PCI_SLOT_MTS_MAX] = "pci_slot_mts_max",
+		[WIRE_COUNTER_PCI_ERR_CORRECTABLE] = "pci_err_correctable",
+		[WIRE_COUNTER_PCI_ERR_NONFATAL] = "pci_err_nonfatal",
+		[WIRE_COUNTER_PCI_ERR_FATAL] = "pci_err_fatal",
 	};
 
 	return counter < WIRE_COUNTERS ? names[counter] : NULL;

@@ -20,6 +20,8 @@ is_gauge(unsigned number)
 	       number == WIRE_COUNTER_OPTICS_RX_NW ||
 	       number == WIRE_COUNTER_OPTICS_TX_NW ||
 	       number == WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW ||
+	       (number >= WIRE_COUNTER_PCI_LINK_LANES &&
+		   number <= WIRE_COUNTER_PCI_SLOT_MTS_MAX) ||
 	       number == SWITCH_PFCWD_STORMED || number == SWITCH_OPER_UP ||
 	       number == SWITCH_PFC_ON || number == SWITCH_SPEED_MBPS ||
 	       number == SWITCH_LANES || number == SWITCH_LANE_MBPS ||

@@ -24,6 +24,8 @@ enum how {
 	/* decibels by which `of`, the darkest lane of the switch's module, is below
 	 * `per` */
 	SWITCH_LIGHT,
+	/* `of` as a share of the smaller one of `per` */
+	OF_SMALLER,
 	GIVEN,
 };
 
@@ -82,6 +84,11 @@ static const struct row rows[INDICATORS] = {
 	[PCI_STALLED] = { "pci_stalled", "%", GAUGE, { WIRE_COUNTER_PCI_STALL_WR_PCT }, TEXT("writes over PCIe had to wait for # of the time") },
 	[PCI_STALLED_SECONDS] = { "pci_stalled_seconds", "seconds", COUNT, { WIRE_COUNTER_PCI_STALL_WR_S }, TIMED("writes over PCIe had to wait in # seconds") },
 	[PCI_SIGNAL_ERRORS] = { "pci_signal_errors", "events", COUNT, { WIRE_COUNTER_PCI_SIGNAL_RX, WIRE_COUNTER_PCI_SIGNAL_TX }, TIMED("it counted # errors of the PCIe signal") },
+	[PCI_FATAL] = { "pci_fatal", "errors", COUNT, { WIRE_COUNTER_PCI_ERR_FATAL }, TIMED("it counted # fatal errors of its PCIe link") },
+	[PCI_NONFATAL] = { "pci_nonfatal", "errors", COUNT, { WIRE_COUNTER_PCI_ERR_NONFATAL }, TIMED("it counted # errors of PCIe that lost a transaction") },
+	[PCI_CORRECTED] = { "pci_corrected", "errors", COUNT, { WIRE_COUNTER_PCI_ERR_CORRECTABLE }, .corrected = true, TIMED("it counted # errors of PCIe that were corrected") },
+	[PCI_LANES] = { "pci_lanes", "%", OF_SMALLER, { WIRE_COUNTER_PCI_LINK_LANES }, .per = { WIRE_COUNTER_PCI_LINK_LANES_MAX, WIRE_COUNTER_PCI_SLOT_LANES_MAX }, TEXT("its PCIe link has # of the lanes that it and its slot can use") },
+	[PCI_SPEED] = { "pci_speed", "%", OF_SMALLER, { WIRE_COUNTER_PCI_LINK_MTS }, .per = { WIRE_COUNTER_PCI_LINK_MTS_MAX, WIRE_COUNTER_PCI_SLOT_MTS_MAX }, TEXT("its PCIe link has # of the speed that it and its slot can use") },
 	[DISCARDS] = { "discards", "packets", MOST, { WIRE_COUNTER_PHY_RX_DISCARDS, WIRE_COUNTER_PRIO_RX_DISCARDS }, TIMED("its port discarded # packets that it had received") },
 	[BUFFER_NEARLY_FULL] = { "buffer_nearly_full", "events", COUNT, { WIRE_COUNTER_RX_BUF_THRESH }, TIMED("its receive buffer was nearly full # times") },
 	[PFC_RECEIVED] = { "pfc_received", "frames per second", RATE, { WIRE_COUNTER_PFC_RX_FRAMES }, .otherwise = PFC_RECEIVED_OF_SWITCH, TEXT("it received # PFC frames per second") },
@@ -378,6 +385,22 @@ indicator_is_corrected(enum indicator indicator)
 }
 
 static enum indicator_status
+read_share_of_smaller(
+    const struct evidence *evidence, const struct row *row, double *ret)
+{
+	uint64_t of, one, other;
+
+	if (!evidence_most(evidence, row->of[0], &of) ||
+	    !evidence_most(evidence, row->per[0], &one) ||
+	    !evidence_most(evidence, row->per[1], &other))
+		return INDICATOR_MISSING;
+	if (one == 0 || other == 0)
+		return INDICATOR_IDLE;
+	*ret = 100 * (double)of / (double)(one < other ? one : other);
+	return INDICATOR_KNOWN;
+}
+
+static enum indicator_status
 read_by_method(const struct evidence *evidence, const struct row *row, double *ret)
 {
 	switch (row->how) {
@@ -392,6 +415,8 @@ read_by_method(const struct evidence *evidence, const struct row *row, double *r
 		return read_light(evidence, row, ret);
 	case SWITCH_LIGHT:
 		return read_switch_light(evidence, row, ret);
+	case OF_SMALLER:
+		return read_share_of_smaller(evidence, row, ret);
 	case GIVEN:
 		if ((evidence->given_there & 1u << row->of[0]) == 0)
 			return INDICATOR_MISSING;

@@ -38,6 +38,11 @@ enum indicator {
 	PCI_STALLED,
 	PCI_STALLED_SECONDS,
 	PCI_SIGNAL_ERRORS,
+	PCI_FATAL,
+	PCI_NONFATAL,
+	PCI_CORRECTED,
+	PCI_LANES,
+	PCI_SPEED,
 	DISCARDS,
 	BUFFER_NEARLY_FULL,
 	PFC_RECEIVED,
@@ -95,7 +100,7 @@ enum indicator_status {
 const char *indicator_str(enum indicator indicator);  /* "symbol_errors" */
 const char *indicator_unit(enum indicator indicator); /* "symbols", "%", ... */
 
-/* True: the indicator counts errors that FEC has corrected, so no packets are lost. */
+/* True: the indicator counts errors that were corrected, so no packets are lost. */
 bool indicator_is_corrected(enum indicator indicator);
 
 enum indicator_status indicator_read(

@@ -78,8 +78,12 @@ const struct rule rules[DIAGNOSES] = {
 		  WITH(PFC_SENT, QUIET_PFC), WITH(PAUSING, 1), WITH(DISCARDS, 1) }, .loses = true },
 	[DIAGNOSIS_PCIE_SIGNAL] = {
 		"pcie-signal", "The PCIe link of the RNIC has errors: slot, riser or card.",
-		MLX5, 0, 0,
-		{ ANY(PCI_SIGNAL_ERRORS, 1) }, .loses = true },
+		MLX5 "; PCI Express Base Specification, Advanced Error Reporting" START, 0, 0,
+		{ ANY(PCI_SIGNAL_ERRORS, 1), ANY(PCI_FATAL, 1), ANY(PCI_NONFATAL, FEW), ANY(PCI_CORRECTED, MANY) }, .loses = true },
+	[DIAGNOSIS_PCIE_DEGRADED] = {
+		"pcie-degraded", "The PCIe link has fewer lanes or a lower speed than the RNIC and its slot can do.",
+		"PCI Express Base Specification, link training: both ends use the most that both can do", 30, 0,
+		{ ANY_BELOW(PCI_LANES, 99), ANY_BELOW(PCI_SPEED, 99) } },
 	[DIAGNOSIS_GLOBAL_PAUSE] = {
 		"global-pause", "Global pause (802.3x) is in use without PFC: it stops all classes, CNPs and control traffic, too.",
 		"IEEE 802.3, annex 31B", 0, 0,

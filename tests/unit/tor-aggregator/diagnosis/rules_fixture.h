@@ -63,6 +63,12 @@ fill_healthy(struct evidence *evidence, unsigned i)
 	evidence_set(evidence, SWITCH_OPTICS_RX_LOWEST_NW, 0, 600000);
 	evidence_set(evidence, SWITCH_OPTICS_RX_HIGHEST_NW, 0, 900000);
 	evidence_set(evidence, SWITCH_OPTICS_RX_LOW_ALARM_NW, 0, 40000);
+	evidence_set(evidence, WIRE_COUNTER_PCI_LINK_LANES, 0, 8); /* a slot of 8 */
+	evidence_set(evidence, WIRE_COUNTER_PCI_LINK_LANES_MAX, 0, 16);
+	evidence_set(evidence, WIRE_COUNTER_PCI_SLOT_LANES_MAX, 0, 8);
+	evidence_set(evidence, WIRE_COUNTER_PCI_LINK_MTS, 0, 16000);
+	evidence_set(evidence, WIRE_COUNTER_PCI_LINK_MTS_MAX, 0, 16000);
+	evidence_set(evidence, WIRE_COUNTER_PCI_SLOT_MTS_MAX, 0, 32000);
 	evidence_set(evidence, WIRE_COUNTER_PFC_ENABLED, LOSSLESS, 1);
 	evidence_set(evidence, SWITCH_OPER_UP, 0, 1);
 	evidence_set(evidence, SWITCH_SPEED_MBPS, 0, 100000);

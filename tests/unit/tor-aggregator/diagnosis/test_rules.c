@@ -375,6 +375,31 @@ errors_of_the_signal_are_pcie(void **state)
 }
 
 static void
+fewer_lanes_than_both_ends_have_are_pcie(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_PCI_LINK_LANES, 4);
+	set(WIRE_COUNTER_PCI_LINK_MTS, 8000);
+	assert_found(DIAGNOSIS_PCIE_DEGRADED,
+	    "its PCIe link has 50 % of the lanes that it and its slot can use, its "
+	    "PCIe link has 50 % of the speed that it and its slot can use");
+}
+
+/* A virtual function has no width; in a virtual machine there is no slot. */
+static void
+a_pcie_link_without_all_its_values_is_not_judged(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_PCI_LINK_LANES, 4);
+	set(WIRE_COUNTER_PCI_LINK_MTS, 8000);
+	rack[0].there[WIRE_COUNTER_PCI_SLOT_LANES_MAX] = 0;
+	rack[0].there[WIRE_COUNTER_PCI_SLOT_MTS_MAX] = 0;
+	judge();
+	assert_only(0, DIAGNOSES);
+	assert_int_equal(results[0][DIAGNOSIS_PCIE_DEGRADED].status, RULE_NOT_KNOWN);
+}
+
+static void
 an_rnic_that_pauses_all_the_time_is_a_storm(void **state)
 {
 	(void)state;
@@ -929,6 +954,8 @@ main(void)
 		TEST(stalls_with_pauses_are_pcie),
 		TEST(stalls_without_pauses_give_no_diagnosis),
 		TEST(errors_of_the_signal_are_pcie),
+		TEST(fewer_lanes_than_both_ends_have_are_pcie),
+		TEST(a_pcie_link_without_all_its_values_is_not_judged),
 		TEST(an_rnic_that_pauses_all_the_time_is_a_storm),
 		TEST(the_watchdog_of_the_switch_reports_a_storm),
 		TEST(a_host_that_takes_data_slowly_is_a_slow_receiver),
