@@ -14,17 +14,17 @@
 
 #define HEAD                                                                               \
 	TAG("region", "region of the rack"),                                               \
-	TAG("aggregator", "the aggregator that reported it; the analyzer's name for its own findings")
+	TAG("aggregator", "the aggregator that reported the row; for rows of the analyzer itself, its name")
 
 #define OUTCOMES                                                                           \
 	COUNT("sent", "probes", "probes that ended within the window, with any outcome"),           \
 	COUNT("ok", "probes", "answered in time"),                                         \
-	COUNT("no_reply", "probes", "lost: sent in time, no answer before the deadline"),  \
-	COUNT("late_reply", "probes", "answered after the deadline"),                      \
-	COUNT("send_failed", "probes", "never left the host"),                             \
-	COUNT("sent_late", "probes", "unanswered, and left late: the host stalled"),       \
-	COUNT("stale_qpn", "probes", "unanswered, to a QPN that has changed"),             \
-	COUNT("self_loss", "probes", "unanswered, while the prober's own queue overran"),  \
+	COUNT("no_reply", "probes", "lost: sent in time, but not answered within the time-out"), \
+	COUNT("late_reply", "probes", "answered after the time-out"),                      \
+	COUNT("send_failed", "probes", "could not be sent"),                               \
+	COUNT("sent_late", "probes", "not answered, and sent late because the host stalled"), \
+	COUNT("stale_qpn", "probes", "not answered, because they were sent to a QPN that has changed"), \
+	COUNT("self_loss", "probes", "not answered while a queue of the prober's host overflowed"), \
 	COUNT("invalid", "probes", "answered, with an impossible time stamp")
 
 #define QUANTILES(term, what)                                                              \
@@ -39,9 +39,9 @@
 	QUANTILES("responder_delay", "responder delay T4-T3")
 
 #define DIRECTIONS                                                                         \
-	COUNT("lost_forward", "probes", "lost on the way out, by the responder's count"),  \
-	COUNT("lost_reverse", "probes", "lost on the way back"),                           \
-	COUNT("lost_unknown", "probes", "lost either way")
+	COUNT("lost_forward", "probes", "lost on the way to the responder, by its receive count"), \
+	COUNT("lost_reverse", "probes", "lost on the way back to the prober"),             \
+	COUNT("lost_unknown", "probes", "lost in an unknown direction")
 
 static const struct history_column path_columns[] = {
 	HEAD,
@@ -50,12 +50,12 @@ static const struct history_column path_columns[] = {
 	TAG("dscp", "class that was probed"),
 	OUTCOMES,
 	DIRECTIONS,
-	COUNT("arrived", "probes", "probes whose marks on arrival at the responder are known"),
+	COUNT("arrived", "probes", "probes for which the DSCP and ECN at the responder are known"),
 	COUNT("rewritten", "probes", "of these, with another class than they were sent with"),
 	COUNT("congested", "probes", "of these, with a congestion mark (ECN CE)"),
 	{ "arrived_dscp", RM_LINE_INTEGER, "DSCP", "DSCP of the last of the rewritten probes" },
-	FLAG("bad", "1: it has lost enough to be reported at once"),
-	NAMES("flow_set", "\"all\", or the source ports that lost something"),
+	FLAG("bad", "1: so many probes were lost that the row is reported at once"),
+	NAMES("flow_set", "\"all\", or the source ports with losses"),
 	TERMS,
 	{ 0 },
 };
@@ -65,13 +65,13 @@ static const struct history_column route_columns[] = {
 	TAG("src_tor", "ToR of the probers"),
 	TAG("dst_tor", "ToR of the responders"),
 	TAG("dscp", "class that was probed"),
-	TIME("start_ns", "start of what is counted, since the epoch; the end is the point's time"),
+	TIME("start_ns", "start of the counted time, since the epoch; its end is the time of the point"),
 	COUNT("sent", "probes", "probes along this path"),
 	DIRECTIONS,
 	LEVEL("flows", "flows", "flows that took this path"),
 	LEVEL("flows_dead", "flows", "of these, flows without a single answer"),
 	NAMES("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
-	NAMES("samples", "up to 8 flows that lost something"),
+	NAMES("samples", "up to 8 flows with losses"),
 	{ 0 },
 };
 
@@ -92,7 +92,7 @@ static const struct history_column rack_columns[] = {
 	TAG("tor", "ToR of the rack"),
 	TIME("start_ns", "start of the window, since the epoch; the end is the point's time"),
 	FLAG("partial", "1: the window was cut by a restart or a stall of the aggregator"),
-	LEVEL("taken", "results", "raw results so far: the sum of windowed, late, invalid and duplicate"),
+	LEVEL("taken", "results", "raw results so far: the sum of the next four columns"),
 	LEVEL("windowed", "results", "results counted in a window, so far"),
 	LEVEL("late", "results", "results that arrived after their window had closed, so far"),
 	LEVEL("invalid", "results", "results with impossible values, so far"),
@@ -112,16 +112,16 @@ static const struct history_column rack_columns[] = {
 
 static const struct history_column incident_columns[] = {
 	HEAD,
-	TAG("tor", "ToR of the rack that found it; none for the analyzer's own"),
+	TAG("tor", "ToR of the rack that found it; no value for incidents that the analyzer found"),
 	TAG("part_type", "rnic, host, agent, tor, link, switch, path, rack, ..."),
 	TAG("part", "its name"),
-	TAG("place", "its place, where it has a fixed one"),
+	TAG("place", "its place, if it has a fixed one"),
 	TAG("state", "opened, updated, resolved; if an opening is repeated as an update at the same time, both are stored"),
 	NAMES("id", "id of this opening, hexadecimal"),
 	NAMES("kind", "what is wrong with the part"),
 	NAMES("severity", "critical, major, warning: severity of its alert when it opened"),
-	NAMES("impact", "P0, P1, P2, unknown: a service on the part is degraded, uses it, none "
-	    "does, nothing is known of services"),
+	NAMES("impact", "P0: a service on the part is degraded; P1: a service uses "
+	    "it; P2: no service uses it; unknown"),
 	NAMES("services", "services that are affected by the part, or use it"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "confidence of the verdict" },
 	TIME("began_ns", "start of the first window that showed it, since the epoch"),
@@ -135,7 +135,7 @@ static const struct history_column incident_columns[] = {
 	COUNT("sent", "probes", "probes whose result became final within the minute"), \
 	COUNT("lost", "probes", "of these, lost"),                                         \
 	COUNT("invalid", "probes", "of these, with impossible time stamps"),               \
-	COUNT("not_sent", "probes", "probes that never left, or left late"),                      \
+	COUNT("not_sent", "probes", "probes that were not sent, or were sent late"),       \
 	COUNT("racks_available", "racks", "racks that lost less than the threshold"),                 \
 	COUNT("racks_unavailable", "racks", "racks that lost the threshold or more"), \
 	COUNT("racks_unknown", "racks", "racks without results: they count as not available"),                 \
@@ -175,22 +175,22 @@ static const struct history_column sla_rack_columns[] = {
 
 const struct history_measurement history_measurements[] = {
 	{ "rm_tor_pair", HISTORY_RAW,
-	  "Probes from one rack to another (or to itself) in one class: every 10 s if it "
-	  "is healthy, and at once when it turns bad.", path_columns },
+	  "Probes from one rack to another (or inside a rack) in one class: a row "
+	  "every 10 s while all is good, and at once when it turns bad.", path_columns },
 	{ "rm_path", HISTORY_RAW,
-	  "One traced path between two racks that has lost something. Several paths of one "
-	  "pair of racks are points a nanosecond apart.", route_columns, true },
-	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC, every 60 s, and at once when it is bad.",
+	  "One traced path with losses between two racks. The times of several paths "
+	  "of the same pair of racks differ by a nanosecond.", route_columns, true },
+	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC: a row every 60 s, and at once when the RNIC turns bad.",
 	  rnic_columns },
-	{ "rm_rack", HISTORY_RAW, "The state of a rack, with every summary of its aggregator.",
+	{ "rm_rack", HISTORY_RAW, "The state of a rack, one row for each summary of its aggregator.",
 	  rack_columns },
 	{ "rm_incident", HISTORY_KEPT, "One opening, change or resolution of an incident.",
 	  incident_columns },
 	{ "rm_sla", HISTORY_KEPT, "One minute of a region and class; its time is the minute's "
 	  "start.", sla_columns },
 	{ "rm_sla_rack", HISTORY_RAW, "One minute of a rack and class; its time is the minute's start.", sla_rack_columns },
-	{ "rm_sla_service", HISTORY_RAW, "One minute of a service, by the probes that follow its "
-	  "flows; racks: those that it was probed from.", sla_service_columns },
+	{ "rm_sla_service", HISTORY_RAW, "One minute of a service, from the probes "
+	  "that follow its flows; racks are those from which it was probed.", sla_service_columns },
 	{ 0 },
 };
 /* clang-format on */
