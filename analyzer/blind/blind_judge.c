@@ -269,7 +269,7 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		verdict = add(blind, RM_PART_AGGREGATOR, RM_KIND_AGGREGATOR_DOWN,
 		    a->name, "", silent_ns, wall);
 		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
-		    "%s for %.1f s; racks that no aggregator sees now: %zu%s%s",
+		    "%s for %.1f s; racks that no aggregator monitors now: %zu%s%s",
 		    a->connected ? "connected, but it sent nothing"
 				 : "no connection to it",
 		    (double)silent_ns / 1e9, blinded, blinded > 0 ? ": " : "", racks);

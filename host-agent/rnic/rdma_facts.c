@@ -321,7 +321,7 @@ rdma_facts_error(int r)
 	case ENOENT:
 		return "no such port";
 	case ENXIO:
-		return "nothing at that place of the GID table";
+		return "there is no GID at this index of the GID table";
 	case EADDRNOTAVAIL:
 		return "no RoCE v2 GID of this address family: has the interface an "
 		       "address?";

@@ -59,8 +59,8 @@ const char *
 rnic_open_error(enum rnic_transport transport, int r)
 {
 	if (r == -EEXIST)
-		return "the config means this device twice, by another name: remove "
-		       "one";
+		return "the config has this device twice, under different names: "
+		       "remove one";
 	if (transport == RNIC_UDP)
 		return strerror(-r);
 	switch (-r) {

@@ -111,7 +111,7 @@ static const struct row rows[INDICATORS] = {
 	[RNR_SENT] = { "rnr_sent", "packets", COUNT, { WIRE_COUNTER_RNR_NAK_TX }, TIMED("it sent # RNR NAKs") },
 	[OUT_OF_ORDER] = { "out_of_order", "packets", COUNT, { WIRE_COUNTER_OOS_RX }, TIMED("it received # packets out of order") },
 	[SEQUENCE_NAKS] = { "sequence_naks", "packets", COUNT, { WIRE_COUNTER_NAK_SEQ_RX }, TIMED("it received # NAKs for a gap in the sequence") },
-	[ACK_TIMEOUTS] = { "ack_timeouts", "events", COUNT, { WIRE_COUNTER_ACK_TIMEOUT }, TIMED("it waited # times in vain for an acknowledgement") },
+	[ACK_TIMEOUTS] = { "ack_timeouts", "events", COUNT, { WIRE_COUNTER_ACK_TIMEOUT }, TIMED("it had # acknowledgement time-outs") },
 	[RETRIES_EXCEEDED] = { "retries_exceeded", "events", COUNT, { WIRE_COUNTER_RETRY_EXCEEDED }, TIMED("# of its QPs failed after too many retransmissions") },
 	[NAKS_PER_TIMEOUT] = { "naks_per_timeout", "%", RATIO, { WIRE_COUNTER_NAK_SEQ_RX }, .per = { WIRE_COUNTER_ACK_TIMEOUT }, .at_least = 10, PCT, TEXT("it received # as many NAKs as it had time-outs") },
 	[SWITCH_DROPS] = { "switch_drops", "packets", MOST, { SWITCH_TX_DISCARDS, SWITCH_TX_BUFFER_DROPS, SWITCH_WRED_DROPS, SWITCH_QUEUE_DROP_PKTS }, TIMED("the switch's port $ dropped # packets to it") },

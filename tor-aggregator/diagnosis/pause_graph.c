@@ -95,8 +95,8 @@ pause_kind_what(enum pause_kind kind)
 		"This RNIC pauses its switch, and the pauses spread from there to "
 		"others, "
 		"which are not at fault.",
-		"This switch pauses its neighbours and is not paused enough for that: "
-		"pauses begin at its own queues.",
+		"This switch pauses its neighbours, and is not paused for long enough "
+		"to explain that: the pauses begin at its own queues.",
 		"Pauses spread, and where they begin is not known.",
 		"Switches pause each other in a loop, and no other port pauses them: a "
 		"deadlock.",
@@ -603,7 +603,7 @@ unknown_reason(const struct pause_graph *graph, size_t at)
 	if ((graph->switches[at].blind >> graph->priority & 1) != 0)
 		return "one of its ports does not count the pauses that it receives";
 	if (graph->pauses_cut || graph->switches[at].cut)
-		return "there are more pauses than are followed";
+		return "there are more pauses than the aggregator can follow";
 	return NULL;
 }
 
@@ -631,7 +631,9 @@ report_own_queues(
 		append(text, size, "no neighbour pauses it: its own queues are full");
 		return;
 	}
-	append(text, size, "no neighbour pauses it enough for that (the most does %s, ",
+	append(text, size,
+	    "no neighbour pauses it enough to explain that (the most "
+	    "is %s, ",
 	    from[0] == '\0' ? "a neighbour" : from);
 	append_rate(text, size, &most->rate);
 	append(text, size, "): its own queues are full");
@@ -692,8 +694,9 @@ report_leaf(const struct pause_graph *graph, const struct pause *pause,
 		    "RNIC of a rack here nor a switch that is read");
 	else if (port->kind == PAUSE_NEIGHBOR_LEFT_OUT)
 		append(text, size,
-		    ", and whether it is paused itself is not known: it was not found, "
-		    "and there are too many RNICs of other racks to look at all");
+		    ", and whether it is paused itself is not known: it was not "
+		    "found, because there are too many RNICs of other racks to search "
+		    "all");
 }
 
 /* Reports the source of the pauses that begin at one node, and how these pauses

@@ -42,12 +42,12 @@ static const struct ratio {
 	uint8_t side, of, per;
 } ratios[PROOF_RATIOS] = {
 	/* clang-format off */
-	[PROOF_PROBE_CE] = { "probe_ce", "probes that arrived with a congestion mark", "no probe arrives able to be marked (ECT)", PROOF_PROBES, PROOF_MARKED, PROOF_PACKETS },
+	[PROOF_PROBE_CE] = { "probe_ce", "probes that arrived with a congestion mark", "no probe arrives with ECT, so none can be marked", PROOF_PROBES, PROOF_MARKED, PROOF_PACKETS },
 	[PROOF_SWITCH_CE] = { "switch_ce", "packets that the switch has marked, of those it sent", "the switch counts no marks (SONiC: off by default)", PROOF_SWITCH, PROOF_MARKED, PROOF_PACKETS },
 	[PROOF_HOST_CE] = { "host_ce", "RDMA packets received with a congestion mark", "no RNIC counts ecn_ce_rx and rdma_rx_pkts", PROOF_HOST, PROOF_MARKED, PROOF_PACKETS },
 	[PROOF_CNP_PER_CE] = { "cnp_per_ce", "CNPs sent for each mark received", "no RNIC counts cnp_tx and ecn_ce_rx", PROOF_HOST, PROOF_CNPS_SENT, PROOF_MARKED },
 	[PROOF_CNP_BALANCE] = { "cnp_balance", "CNPs that reached RNICs of the rack, to those that were sent in it", "no RNIC counts cnp_rx_handled and cnp_tx", PROOF_HOST, PROOF_CNPS_RECEIVED, PROOF_CNPS_SENT },
-	[PROOF_CNP_IGNORED] = { "cnp_ignored", "CNPs received that slowed nothing down", "no RNIC counts cnp_rx_ignored and cnp_rx_handled", PROOF_HOST, PROOF_CNPS_IGNORED, PROOF_CNPS_RECEIVED },
+	[PROOF_CNP_IGNORED] = { "cnp_ignored", "CNPs received that slowed no flow down", "no RNIC counts cnp_rx_ignored and cnp_rx_handled", PROOF_HOST, PROOF_CNPS_IGNORED, PROOF_CNPS_RECEIVED },
 	/* clang-format on */
 };
 
@@ -636,7 +636,9 @@ report_unknown(
 		snprintf(error, PROOF_TEXT, "%s was last read %" PRId64 " s ago", who,
 		    parts->age_ns / RM_NS_PER_S);
 	else if (ratio->side == PROOF_SWITCH)
-		snprintf(error, PROOF_TEXT, "the switch is not read, or not twice yet");
+		snprintf(error, PROOF_TEXT,
+		    "the switch is not read, or was read only "
+		    "once");
 	else
 		snprintf(error, PROOF_TEXT, "no RNIC has reported counters");
 }

@@ -190,12 +190,12 @@ ecn_under_pressure(const struct proof_total *total, const struct pressure *sende
 			   : report(sentence, PROOF_WORKING,
 				 "The switch marks %" PRIu64 " of %" PRIu64
 				 " packets; PFC pauses for %s %% of the time (%.60s) "
-				 "none the less.",
+				 "nevertheless.",
 				 port->of, port->per, pct.text, senders->who);
 	if (host->per >= PROOF_FEW && !is_low(host))
 		return report(sentence, PROOF_WORKING,
 		    "RNICs receive %" PRIu64 " marks with %" PRIu64
-		    " packets; PFC pauses for %s %% of the time (%.60s) none the less.",
+		    " packets; PFC pauses for %s %% of the time (%.60s) nevertheless.",
 		    host->of, host->per, pct.text, senders->who);
 	if (all_count(host) && host->per >= PROOF_FEW && all_count(cnps) &&
 	    cnps->of < PROOF_FEW)
@@ -240,7 +240,8 @@ ecn_unmarked(const struct proof_total *total, const struct pressure *senders,
 	if (dropped->of >= PROOF_FEW)
 		return report(sentence, PROOF_NOT_KNOWN,
 		    "No packet is marked, and the switch dropped %" PRIu64
-		    " instead of sending them: of a class without ECN, or ECN is off.",
+		    " instead of sending them: they are of a class without ECN, or ECN "
+		    "is off.",
 		    dropped->of);
 	if (!senders->known)
 		return report(sentence, PROOF_NOT_KNOWN,
@@ -276,8 +277,8 @@ judge_ecn(const struct proof_total *total, char sentence[PROOF_TEXT])
 	}
 	if (receivers.steady > 0 && is_low(host) && is_low(port))
 		return report(sentence, PROOF_NOT_KNOWN,
-		    "PFC holds up the switch for %s %% of the time (%.60s): pauses "
-		    "that begin there need no marks, and say nothing of ECN.",
+		    "PFC delays the switch for %s %% of the time (%.60s): pauses that "
+		    "begin there need no marks, and are no evidence on ECN.",
 		    percent(receivers.pct).text, receivers.who);
 	if (senders.steady > 0 && receivers.steady == 0)
 		return ecn_under_pressure(total, &senders, sentence);
@@ -323,7 +324,7 @@ cnp_faults(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (off->parts > 0)
 		return report(sentence, PROOF_FAILING,
 		    "%.80s%s answers %" PRIu64 " marks with %" PRIu64
-		    " CNPs: its senders do not learn of the congestion.",
+		    " CNPs: its senders are not informed of the congestion.",
 		    off->who, others(off->parts).text, off->per, off->of);
 	if (ignored->parts > 0)
 		return report(sentence, PROOF_FAILING,
@@ -351,7 +352,8 @@ judge_cnp(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (both->of == 0 && both->per > 0)
 		return report(sentence, PROOF_NOT_KNOWN,
 		    "RNICs received %" PRIu64
-		    " marks and sent no CNP: on each of them too few marks to tell.",
+		    " marks and sent no CNP, but each of them received too few marks "
+		    "for a verdict.",
 		    both->per);
 	if (sent->of == 0 && got->of == 0 && !most_count(both))
 		return report(sentence, PROOF_NOT_KNOWN,
@@ -419,12 +421,11 @@ pfc_in_use(const struct pressure *worst, double untimed_rate, uint64_t frames,
 		    frames, untimed_rate);
 	if (worst->pct > 0)
 		return report(sentence, PROOF_WORKING,
-		    "PFC is the backstop: at most %s %% of the time (%.80s, priority "
-		    "%u).",
+		    "PFC pauses rarely: for at most %s %% of the time (%.80s, "
+		    "priority %u).",
 		    pct.text, worst->who, worst->priority);
 	return report(sentence, PROOF_WORKING,
-	    "PFC is the backstop: %" PRIu64
-	    " frames, less than %u a second at any port.",
+	    "PFC pauses rarely: %" PRIu64 " frames, less than %u a second at any port.",
 	    frames, PROOF_BUSY_FRAMES);
 }
 
@@ -446,15 +447,13 @@ judge_pfc(const struct proof_total *total, char sentence[PROOF_TEXT])
 			: "");
 	if (receivers.steady > 0)
 		return report(sentence, PROOF_FAILING,
-		    "PFC holds up the switch for %s %% of the time (%.80s, priority "
-		    "%u; %u in all): first find out why packets are not accepted "
-		    "there.",
+		    "PFC delays the switch for %s %% of the time (%.80s, priority %u; "
+		    "%u in all): first find out why packets are not accepted there.",
 		    percent(receivers.pct).text, receivers.who, receivers.priority,
 		    receivers.steady);
 	if (senders.steady > 0)
 		return report(sentence, PROOF_FAILING,
-		    "PFC is the steady state: it holds up senders for %s %% of the "
-		    "time "
+		    "PFC pauses all the time: it delays senders for %s %% of the time "
 		    "(%.80s, priority %u; %u in all).",
 		    percent(senders.pct).text, senders.who, senders.priority,
 		    senders.steady);

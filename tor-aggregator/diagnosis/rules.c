@@ -60,11 +60,11 @@
 /* clang-format off */
 const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_LINK_FLAP] = {
-		"link-flap", "The link goes down and comes back.",
+		"link-flap", "The link goes down and comes up again.",
 		"the link's own count of it", 0, 0,
 		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2), ANY(SWITCH_CHANGES, 2) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CABLE] = {
-		"cable-errors", "A cable, an optic or the transmitter at its far end is going bad: bits arrive wrong, or a lane is nearly dark.",
+		"cable-errors", "Bits arrive wrong, or a lane is nearly dark: the cable, the optic or the transmitter at the other end is failing.",
 		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error; before it RS(528,514) may be given 5e-5 of wrong bits and RS(544,514), which PAM4 has, 2.4e-4: half an order less is near that; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
 		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-4), ANY(BIT_ERROR_RATE_NRZ, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW), ANY(SWITCH_BIT_ERROR_RATE, 1e-4), ANY(SWITCH_BIT_ERROR_RATE_NRZ, 1e-5), ANY(SWITCH_FEC_NEARLY, FEW), ANY(SWITCH_FEC_NEARLY_NRZ, FEW) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CORRUPTION] = {
@@ -105,7 +105,7 @@ const struct rule rules[DIAGNOSES] = {
 		{ ANY(PAUSED, 1), ANY(PFC_RECEIVED, BUSY_PFC),
 		  MUST(OTHERS_PAUSING, GIVEN_PAUSED_PCT), NOT_IF_KNOWN(CE_RATIO, 0.1) } },
 	[DIAGNOSIS_PFC_STEADY] = {
-		"pfc-steady", "PFC carries the load that ECN should: with few marks their threshold lies above that of PFC, or ECN is off; with many senders react too slowly.",
+		"pfc-steady", "PFC limits the traffic where ECN should do so. If there are few marks, the ECN threshold is above that of PFC, or ECN is off; if there are many, senders react too slowly.",
 		DCQCN ": ECN has to act before PFC" START, 30, BIT(PFC_STORM) | BIT(PAUSE_VICTIM),
 		{ ANY(PAUSED, GIVEN_PAUSED_PCT), MUST(OTHERS_PAUSED, 2), NOT_IF_KNOWN(OTHERS_PAUSING, GIVEN_PAUSED_PCT) } },
 	[DIAGNOSIS_PFC_DISAGREEMENT] = {
@@ -135,7 +135,7 @@ const struct rule rules[DIAGNOSES] = {
 		  NOT_IF_KNOWN(LINK_DOWNS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(SWITCH_ERRORS, FEW),
 		  NOT_IF_KNOWN(OVERSIZE, FEW), NOT_IF_KNOWN(SWITCH_OVERSIZE, FEW), NOT_IF_KNOWN(PAUSED, 30), NOT_IF_KNOWN(PFC_RECEIVED, MANY_PFC), NOT_IF_KNOWN(ICRC_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_REORDERING] = {
-		"reordering", "Packets arrive out of order and none is lost: adaptive routing, or a change of ECMP, with an RNIC that cannot take that.",
+		"reordering", "Packets arrive out of order and none is lost: adaptive routing, or a change of ECMP, with an RNIC that does not support it.",
 		"Mittal et al., Revisiting Network Support for RDMA (SIGCOMM 2018)" START, 0, BIT(LINK_FLAP) | BIT(CABLE) | BIT(HEADROOM),
 		{ ANY(OUT_OF_ORDER, MANY),
 		  MUST_BELOW(PROBE_LOSS, 0.01), MUST_BELOW_IF_KNOWN(ACK_TIMEOUTS, FEW),

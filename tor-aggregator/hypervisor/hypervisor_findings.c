@@ -20,7 +20,7 @@ static const struct finding {
 	[FINDING_PAUSED] = { "paused",
 	    "The switch pauses the vmnic for most of the time." },
 	[FINDING_PFC_STEADY] = { "pfc-steady",
-	    "PFC carries the load that ECN should." },
+	    "PFC limits the traffic where ECN should do so." },
 };
 
 const char *
@@ -232,7 +232,7 @@ report_pfc_steady(const struct look *look, char out[FINDING_BYTES])
 	if (pct >= STEADY_SHARE_PCT && pct < STORM_SHARE_PCT)
 		snprintf(out, FINDING_BYTES,
 		    "the switch pauses %s for %.1f %% of the time (PFC, priority %u): "
-		    "PFC carries the load that ECN should",
+		    "PFC limits the traffic where ECN should do so",
 		    look->nic->name, pct, priority);
 }
 

@@ -13,7 +13,7 @@ const struct hypervisor_row hypervisor_rows[] = {
 	{ "admin_up", METRIC "admin_up", "0 or 1", false, true, "1: the vmnic is switched on.", "l:Admin Status" },
 	{ "speed_mbps", METRIC "speed_bytes_per_second", "megabits per second", false, true, "Speed of the link.", "l:Speed" },
 	{ "mtu_bytes", METRIC "mtu_bytes", "bytes", false, true, "MTU of the vmnic.", "l:MTU" },
-	{ "gpause_rx_on", METRIC "rx_global_pause_enabled", "0 or 1", false, true, "1: global pause (802.3x) received stops the vmnic.", "p:Pause RX" },
+	{ "gpause_rx_on", METRIC "rx_global_pause_enabled", "0 or 1", false, true, "1: received global pauses (802.3x) stop the vmnic.", "p:Pause RX" },
 	{ "gpause_tx_on", METRIC "tx_global_pause_enabled", "0 or 1", false, true, "1: the vmnic sends global pause (802.3x).", "p:Pause TX" },
 	{ "pfc_on", METRIC "priority_flow_control_on", "0 or 1", false, true, "1: the vmnic supports PFC and uses it.", "q:PFC Enabled" },
 	{ "pfc_enabled", METRIC "priority_flow_control_enabled", "0 or 1", true, true, "1: PFC is on for this priority.", "q:PFC Configuration" },

@@ -690,7 +690,7 @@ sonic_answer(
 
 	if (sonic_is_answered(sonic))
 		return rm_error_set(
-		    error, -EPROTO, "it sent more answers than it was asked questions");
+		    error, -EPROTO, "it sent more answers than it got requests");
 	if (answer->type == REDIS_REPLY_ERROR && sonic->answered.stage >= NEIGHBORS)
 		sonic->failed |=
 		    sonic->answered.stage == NEIGHBORS ? SONIC_NEIGHBORS : SONIC_OPTICS;

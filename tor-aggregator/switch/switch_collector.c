@@ -263,7 +263,7 @@ feed(struct switch_collector *device, struct rm_error *error)
 		r = redis_reader_feed(device->reader, evbuffer_pullup(input, -1), len);
 	if (r < 0)
 		return r == -EMSGSIZE
-			   ? rm_error_set(error, r, "an answer is too large to be true")
+			   ? rm_error_set(error, r, "an answer is impossibly large")
 			   : r;
 	evbuffer_drain(input, len);
 	return 0;
@@ -285,7 +285,7 @@ on_readable(struct bufferevent *connection, void *arg)
 	}
 	if (r < 0 && error.text[0] == '\0')
 		rm_error_set(&error, r, "%s",
-		    r == -EMSGSIZE  ? "an answer is too large to be true"
+		    r == -EMSGSIZE  ? "an answer is impossibly large"
 		    : r == -EBADMSG ? "it does not answer as Redis does"
 				    : strerror(-r));
 	if (r == 0 && sonic_is_done(device->sonic)) {

@@ -438,8 +438,8 @@ a_switch_with_unread_ports_is_not_named_as_source(void **state)
 	judge(f);
 	assert_int_equal(f->count, 1);
 	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_NOT_KNOWN);
-	assert_non_null(
-	    strstr(f->found[0].sentence, "there are more pauses than are followed"));
+	assert_non_null(strstr(f->found[0].sentence,
+	    "there are more pauses than the aggregator can follow"));
 }
 
 static void

@@ -554,7 +554,7 @@ a_reading_counts_until_twice_its_interval(void **state)
 	proof_sum_up(proof, now, &total);
 	assert_int_equal(
 	    proof_read(&total, PROOF_SWITCH_CE, &pct, text), PROOF_UNKNOWN);
-	assert_string_equal(text, "the switch is not read, or not twice yet");
+	assert_string_equal(text, "the switch is not read, or was read only once");
 	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 200000);
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 5000);
 	ethernet0.switch_ns = 300 * S;

@@ -579,8 +579,8 @@ time_outs_without_naks_or_drops_are_silent_drops(void **state)
 	evidence_give(&rack[0], GIVEN_SMALL_LOSS_PCT, 6.25);
 	evidence_give(&rack[0], GIVEN_LARGE_LOSS_PCT, 6.25);
 	assert_found(DIAGNOSIS_SILENT_DROP, "12 of its QPs failed after too many "
-					    "retransmissions in 10 s, it waited 400 "
-					    "times in vain for an acknowledgement in "
+					    "retransmissions in 10 s, it had 400 "
+					    "acknowledgement time-outs in "
 					    "10 s, 6.2 % of its probes are lost");
 }
 
