@@ -178,7 +178,7 @@ function pausesOf([pauses, read]) {
 }
 
 function driftOf(drift) {
-  if (drift.groups === 0) return element("p", { class: "quiet" }, "No group of the aggregator's config declares what is expected.");
+  if (drift.groups === 0) return element("p", { class: "quiet" }, "The aggregator's config has no expected settings.");
   const sums = `${count(drift.same)} as expected, ${count(drift.different)} different, ${count(drift.unknown)} not known`;
   if (drift.setting_count === 0) return element("p", { class: "quiet" }, `Settings: ${sums}.`);
   return table(
@@ -230,7 +230,7 @@ export function counters(hurting) {
       element("h2", {}, "Where do pauses begin?"),
       note(),
       pauses,
-      element("h2", {}, "Settings that have drifted"),
+      element("h2", {}, "Settings that differ from the expected ones"),
       note(),
       drift,
       element("h2", {}, "Ports"),

@@ -72,7 +72,7 @@ export function open() {
       const different = new Set(versions).size;
       const rank = (each) => (isOdd(each, common) ? 0 : 1);
       aggregators.sort((a, b) => rank(a) - rank(b) || byName(a, b));
-      const most = aggregators.length > SHOWN ? `; ${SHOWN} of them are listed, those that are silent, not read or of another release first` : "";
+      const most = aggregators.length > SHOWN ? `; ${SHOWN} of them are listed, those that send nothing, are not read or have another release first` : "";
       mixed.textContent = `${several(aggregators.length, "aggregator")}, ${
         different !== 1 ? several(different, "release") : common === NOT_TOLD ? "no aggregator reports its release" : `all of release ${common}`
       }${most}`;

@@ -62,7 +62,7 @@ export function hostsOf(hosts) {
         ? `all agents that have connected are of release ${releases[0][0]}`
         : `the agents are of ${several(releases.length, "release")}: ${releases.map(([name, number]) => `${name} (${count(number)})`).join(", ")}`;
   const order = sorted(hosts, releases[0]?.[0]);
-  const most = order.length > SHOWN ? `, ${SHOWN} of them are listed, those in trouble first` : "";
+  const most = order.length > SHOWN ? `, ${SHOWN} of them are listed, those with problems first` : "";
   return [
     element("p", { class: releases.length > 1 ? null : "quiet" }, `${several(hosts.length, "host")}${most}; ${ran}.`),
     table("Hosts of the rack", COLUMNS, order.slice(0, SHOWN).map(row)),

@@ -73,7 +73,7 @@ function samples(evidence) {
   );
   if (list.length === 0 || keys.length === 0) return null;
   return table(
-    "Probes that show it",
+    "Probes that show the fault",
     keys.map((key) => [key.replaceAll("_", " "), typeof list[0][key] === "number" ? "number" : null]),
     list.map((sample) => keys.map((key) => (sample[key] === null || sample[key] === undefined ? null : String(sample[key])))),
   );

@@ -278,7 +278,7 @@ class Grid {
   look(at) {
     const moved = at?.row !== this.at?.row || at?.column !== this.at?.column;
     this.at = at;
-    if (at === null) setText(this.detail, "Point at a pair, or walk with the arrow keys.");
+    if (at === null) setText(this.detail, "Point at a pair, or move with the arrow keys.");
     else if (at.row === at.column) setText(this.detail, `${nameOf(this.rnics[at.row])} does not probe itself`);
     else setText(this.detail, sentence(this.pair(at.row, at.column), this.rnics[at.row], this.rnics[at.column]));
     if (moved) this.mark();

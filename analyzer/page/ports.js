@@ -55,7 +55,7 @@ function tableOf(caption, what, ports) {
   );
   return [
     table(
-      `${caption}${order.length > SHOWN ? `: ${SHOWN} of ${count(order.length)}, those in trouble first` : ""}`,
+      `${caption}${order.length > SHOWN ? `: ${SHOWN} of ${count(order.length)}, those with problems first` : ""}`,
       [[what], ["link"], ...["receives", "sends", ...present.map(([, head]) => head)].map((head) => [head, "number"])],
       order
         .slice(0, SHOWN)
@@ -75,7 +75,7 @@ function tableOf(caption, what, ports) {
 
 // A sentence about a device that cannot be read now, with the age of what is shown.
 const unread = (what, { up, error, age_ms }) =>
-  up ? null : element("p", { class: "trouble" }, `${what} is not read${error ? `: ${error}` : " yet"}${age_ms === null ? "" : `; what is shown is ${age(age_ms)} old`}.`);
+  up ? null : element("p", { class: "trouble" }, `${what} is not read${error ? `: ${error}` : " yet"}${age_ms === null ? "" : `; the values are ${age(age_ms)} old`}.`);
 
 const inTime = (interval_ms) => (interval_ms === 0 ? "read once" : `in ${age(interval_ms)}`);
 
@@ -91,7 +91,7 @@ function switchOf(read) {
 function otherOf(read) {
   const ports = read.ports.map((port) => ({ port, interval_ms: read.interval_ms, name: port.name }));
   const which = `${read.role === "spine" ? "spine" : "ToR"} ${read.name}`;
-  const some = read.port_count > ports.length ? `: ${ports.length} of ${count(read.port_count)}, those in trouble first` : "";
+  const some = read.port_count > ports.length ? `: ${ports.length} of ${count(read.port_count)}, those with problems first` : "";
   return [
     unread(`The ${which}`, read),
     ...(ports.length === 0 ? [] : tableOf(`Ports of ${which}, ${inTime(read.interval_ms)}${some}`, "port", ports)),

@@ -190,7 +190,7 @@ def test_counters_of_the_switch_are_shown_beside_those_of_the_hosts(rack, page):
     rows = until("the port's pauses are shown", PATIENCE_S, shown)
     assert "Ethernet8" in next(row for row in rows if "Ethernet" in row)  # the first
     captions = page.texts(".counters caption")
-    assert any(f"12 of {PORTS}, those in trouble first" in text for text in captions), captions
+    assert any(f"12 of {PORTS}, those with problems first" in text for text in captions), captions
     assert any("side by side" in text for text in captions), captions
     # The switch does not count the others, which is not 0.
     assert any("Not counted here: errors, discarded, " in text for text in page.texts(".counters p"))
