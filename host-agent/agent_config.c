@@ -122,7 +122,8 @@ const struct rm_option agent_options[] = {
 	  "rackmesh-lldp.timer writes; it names the ToRs of RNICs whose tor is left "
 	  "out, and is compared with the tor of the others; \"\": none", NULL, NULL, 0 },
 	{ "lldp.switches", RM_TABLE, AT(lldp_switches), NULL, 0, 256, 0,
-	  "ToRs whose name differs from the switch's system name without its domain", NULL, switch_options,
+	  "ToRs whose name in Rackmesh is not the switch's system name without its "
+	  "domain", NULL, switch_options,
 	  sizeof(struct agent_switch_config) },
 	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 0, AGENT_MAX_AGGREGATORS, 0,
 	  "the aggregators of these RNICs' ToRs; left out: those in the controllers' "

@@ -32,9 +32,9 @@ struct rm_credentials_config {
 #define RM_CREDENTIALS_OPTIONS(type, config)                                               \
 	{ "tls.certificate", RM_STRING, offsetof(type, config.certificate),                \
 	  "/etc/rackmesh/tls/certificate.pem", 1, 1023, 0,                                 \
-	  "certificate chain (PEM), beginning with this daemon's own certificate; " \
-	  "the only URI in its subjectAltName is the daemon's identity; a changed " \
-	  "file is used within a second, and so are the other files", NULL, NULL, 0 },                                      \
+	  "certificate chain (PEM), beginning with this daemon's own certificate; "        \
+	  "the only URI in its subjectAltName is the daemon's identity; after a "          \
+	  "change, this and the other files are used within a second", NULL, NULL, 0 },    \
 	{ "tls.key", RM_STRING, offsetof(type, config.key),                                \
 	  "/etc/rackmesh/tls/key.pem", 1, 1023, 0,                                         \
 	  "private key of the certificate (PEM); only the daemon may read it "             \
