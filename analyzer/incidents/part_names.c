@@ -43,8 +43,8 @@ part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES])
 	return count;
 }
 
-/* The link, of len bytes, has this ToR at an end. It is not split at "--", which names
- * of switches may contain. */
+/* True: this ToR is one end of the link. len: length of `link` in bytes. It is not
+ * split at "--", which names of switches may contain. */
 static bool
 ends_at(const char *link, size_t len, const char *tor)
 {

@@ -361,8 +361,8 @@ cache_make_room(struct verbs_ah_cache *cache)
 	return 0;
 }
 
-/* Makes the handle; if the target may not resolve, and another handle of it is being
- * made, waits for the result. */
+/* Makes the handle. If it is not certain that the target can be resolved, and another
+ * handle for it is being made, waits for that result first. */
 static int
 ah_start(struct verbs_ah *ah, rm_mono_t now)
 {

@@ -16,8 +16,8 @@ struct line {
 	struct rm_etcd_line line;
 	struct line *next;
 	size_t size;
-	/* reads that had begun when the line came: only a read that begins later can
-	 * confirm it */
+	/* number of reads that had begun when the line arrived; only a read that begins
+	 * later can confirm it */
 	uint64_t reads;
 };
 

@@ -98,7 +98,7 @@ extern const struct store_compact_options store_etcd_compact_options;
 bool store_etcd_leads(struct store *store, rm_mono_t now);
 /* Sets the fingerprint of this controller's probe keys. */
 int store_etcd_set_keys(struct store *store, const char *print);
-/* For the timer unleased; arg is the store. */
+/* Callback of the timer `unleased`; arg: the store. */
 void store_etcd_report_unleased(void *arg);
 
 int store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t len,

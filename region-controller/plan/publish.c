@@ -259,8 +259,9 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 		memcpy(copy, plan->bytes.data, plan->bytes.len);
 	if (copy == NULL || wire_open_plan(&view, copy, plan->bytes.len) < 0) {
 		publish->counts.failed++;
-		/* Out of memory: the plan will be written again. A plan that cannot be
-		 * read will not be, because that would repeat at every update. */
+		/* If the memory was short, the plan is written again. If the plan
+		 * cannot be read, it is not: otherwise it would be written again at
+		 * every update. */
 		if (tor != NULL && copy == NULL && tor->wanted == plan->digest)
 			tor->wanted = 0;
 		free(copy);

@@ -24,7 +24,7 @@ struct path_ends;
 /* If so many RNICs of one ToR with one flow each seem dead, not they but their flows'
  * paths are at fault. */
 #define PATH_ENDS_LONE 3
-/* A path with so many losses of other RNICs may be at fault. */
+/* If a path has at least this many losses of other RNICs, the path may be at fault. */
 #define PATH_ENDS_MIXED_LOST 2
 
 /* The ln of the likelihood ratio from which on pauses are assumed: a constant, and an

@@ -147,9 +147,9 @@ bool tor_rack_is_active(const struct tor_rack *rack);
 /* active: from now on this aggregator sends the rack's alerts, and its reports to the
  * analyzer; false: another aggregator does. */
 void tor_rack_set_active(struct tor_rack *rack, bool active);
-/* For incidents that the other aggregator sends: as rm_incidents_adopt (as held while
- * this one is standby), rm_incidents_end, rm_incidents_doubt and
- * rm_incidents_end_rest. */
+/* For incidents that the other aggregator sends. They call rm_incidents_adopt (with
+ * held while this aggregator is standby), rm_incidents_end, rm_incidents_doubt and
+ * rm_incidents_end_rest for the incidents of the rack. */
 int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
 bool tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool notified,
     rm_mono_t now);

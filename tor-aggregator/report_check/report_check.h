@@ -4,12 +4,13 @@
  *
  * A probe that is answered has passed both RNICs in both directions. Therefore the
  * reports of an agent are wrong in three cases. First, the agent reports that its
- * probes to some RNICs are lost, while all other hosts reach these RNICs, and the RNICs
- * count the agent's probes, too. (If they do not count them, they may refuse this
- * agent's probes; but not if they are more hosts than may be wrong at the same time.)
- * Second, the agent reports that it reaches an RNIC which no other host reaches, nor
- * the RNIC itself. Third, the agent counts fewer probes than were answered. An agent
- * with two contradictions is named; with fewer the verdict is "one of the two, or their
+ * probes to some RNICs are lost, although all other hosts reach these RNICs, and the
+ * hosts of these RNICs report that the agent's probes arrive. (If they report that none
+ * arrives, their hosts may refuse the probes of this agent; this explanation counts
+ * only for as many hosts as may be wrong at the same time.) Second, the agent reports
+ * that it reaches an RNIC which is dead by its own reports and by those of the other
+ * hosts. Third, the agent counts fewer arrived probes than were answered. An agent with
+ * two contradictions is named; with fewer the verdict is "one of the two, or their
  * path". Racks of fewer than four hosts are not checked, because they have no majority.
  */
 #ifndef TOR_AGGREGATOR_REPORT_CHECK_REPORT_CHECK_H

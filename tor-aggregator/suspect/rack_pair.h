@@ -34,8 +34,9 @@ struct rack_pair {         /* probes between two hosts that are both witnesses *
 	/* As in struct window_pair, over both sizes; set only in the first of the two
 	 * pairs. */
 	uint32_t timed, slow, overdue;
-	/* The release of the slow and overdue replies in the window. If they were
-	 * released together (window_release), slow and overdue are 0 in this struct. */
+	/* When the slow and overdue replies in the window were released by the part
+	 * that delayed them. If they were released together (window_release), slow and
+	 * overdue are 0 in this struct. */
 	struct window_release release;
 	uint16_t bytes; /* size of the largest probe */
 };

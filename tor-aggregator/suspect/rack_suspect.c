@@ -32,8 +32,8 @@
 #define UNABLE_WINDOWS 2
 #define MTU_WINDOWS 2
 #define REFUSED_WINDOWS 40
-/* Windows in which an RNIC must be lossy: so many that the beginning or end of another
- * fault is not taken for loss. */
+/* An RNIC must be lossy in this many windows, so that the beginning or end of another
+ * fault does not count as a lossy RNIC. */
 #define LOSSY_WINDOWS 8
 #define CHANGE_WINDOWS 4 /* until a reported kind or direction changes */
 #define ABSENT_WINDOWS 8 /* until a named RNIC is forgotten */

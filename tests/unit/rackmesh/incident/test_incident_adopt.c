@@ -339,8 +339,8 @@ a_sent_incident_that_the_other_one_does_not_have_has_ended(void **state)
 	assert_int_equal(rm_incidents_open(rack->incidents), 1);
 }
 
-/* Killed before it could save that all receivers were notified: the other aggregator
- * was active. */
+/* The former run was killed before it could save that all receivers were notified.
+ * Meanwhile the other aggregator was active. */
 static void
 an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended(void **state)
 {

@@ -160,9 +160,9 @@ flip_every_bit(struct fixture *f, struct saved *saved, size_t file)
 		counts = rm_spool_counts(f->spool);
 		records = walk(f, NULL, NULL); /* reads every byte */
 		on_disk(f->folder, ".corrupt", &aside);
-		/* Except for a spare byte of `done`, each damage is found. It costs
-		 * one record, or the file, or the position in `done`; then the first
-		 * record is delivered again. */
+		/* Except for a spare byte of `done`, each damage is found. The damage
+		 * costs one record, or the file, or the position in `done`: in the last
+		 * case the first record is delivered again. */
 		assert_int_equal(counts->quarantined, 1);
 		assert_int_equal(aside, 1);
 		assert_true(counts->lost_corrupt_bytes > 0);

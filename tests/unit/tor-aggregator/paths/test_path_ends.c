@@ -62,8 +62,8 @@ add(struct world *w, uint32_t src, uint32_t dst, uint16_t port, uint16_t tor,
 		assert_int_equal(flow_second_lost(&w->second, index, LOST_AT + i), 0);
 }
 
-/* Each member probes `ports` flows to an RNIC of t2, of which the first `dead` RNICs do
- * not answer, and to one of t3. Returns the number of probes left out. */
+/* Each member sends probes in `ports` flows to an RNIC of t2 and to one of t3. The
+ * first `dead` RNICs of t2 do not answer. Returns the number of probes left out. */
 static uint64_t
 probes_left_out(struct world *w, uint32_t dead, uint16_t ports, uint8_t classes)
 {
