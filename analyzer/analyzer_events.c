@@ -201,7 +201,7 @@ analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *re
 #define STALL_NS (300 * RM_NS_PER_MS)
 #define HOLD_NS (500 * RM_NS_PER_MS)
 /* A judgement that takes longer has kept the process from reading its sockets. */
-#define DEAF_NS RM_NS_PER_S
+#define SOCKETS_UNREAD_NS RM_NS_PER_S
 /* The rows of a minute come up to one row interval late; this is for their transport.
  */
 #define SLA_MARGIN_NS (5 * RM_NS_PER_S)
@@ -307,7 +307,7 @@ analyzer_history_callbacks(struct analyzer *analyzer, struct history_callbacks *
 /* ---- time passes ---- */
 
 static void
-was_deaf(struct analyzer *analyzer, rm_mono_t now)
+note_sockets_unread(struct analyzer *analyzer, rm_mono_t now)
 {
 	for (size_t i = 0; i < analyzer->region_count; i++)
 		blind_stalled(region_blind(analyzer->regions[i]), now);
@@ -324,7 +324,7 @@ notice_stall(struct analyzer *analyzer, rm_mono_t now)
 	analyzer->counts.stalls++;
 	analyzer->counts.stalled_ns += (uint64_t)late_ns;
 	analyzer->hold_until = rm_mono_add(now, HOLD_NS);
-	was_deaf(analyzer, now);
+	note_sockets_unread(analyzer, now);
 	rm_log_warn(
 	    0, "event loop stalled for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
@@ -399,8 +399,8 @@ judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 	done = rm_mono_now();
 	took_ns = rm_mono_since(done, now);
 	analyzer->counts.judging_ns += (uint64_t)took_ns;
-	if (took_ns > DEAF_NS)
-		was_deaf(analyzer, done);
+	if (took_ns > SOCKETS_UNREAD_NS)
+		note_sockets_unread(analyzer, done);
 }
 
 static void

@@ -42,7 +42,7 @@ int controller_requests_new(
 void controller_requests_free(
     struct controller_requests *controller_requests); /* free the worker first */
 
-/* Callback on_order of controller_link_listen. */
+/* Callback on_request of controller_link_listen. */
 int controller_requests_take(
     enum wire_kind kind, const uint8_t *data, size_t len, void *arg);
 

@@ -47,7 +47,7 @@
  * start or from the member's plan; after that its agent counts as down. Whether its
  * host is down, too, is not known.
  */
-#define UNHEARD_NS (10 * RM_NS_PER_S)
+#define NEW_MEMBER_NS (10 * RM_NS_PER_S)
 
 static enum host_state
 host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t start,
@@ -61,7 +61,7 @@ host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t sta
 		    agent->watch, now, start, end, tor_rack_timeout_ns(rack), silence);
 	*silence =
 	    (struct host_silence){ .ns = rm_mono_since(now, tor_rack_changed(rack)) };
-	return silence->ns > UNHEARD_NS ? HOST_AGENT_DOWN : HOST_UNKNOWN;
+	return silence->ns > NEW_MEMBER_NS ? HOST_AGENT_DOWN : HOST_UNKNOWN;
 }
 
 static void

@@ -18,7 +18,7 @@ show_prober(const struct prober *prober)
 	json_t *object = json_object(), *results = json_object();
 
 	agent_show_u64(object, "targets", prober_targets(prober));
-	agent_show_u64(object, "asked", counts->asked);
+	agent_show_u64(object, "asked", counts->due);
 	agent_show_u64(object, "skipped", counts->skipped);
 	agent_show_u64(object, "sent", counts->sent);
 	agent_show_u64(object, "send_failed", counts->send_failed);

@@ -24,7 +24,7 @@
 
 /* clang-format off */
 static const struct metrics_counter prober_counters[] = {
-	{ "rackmesh_agent_probes_asked_total", "", P(asked), "Probes that became due." },
+	{ "rackmesh_agent_probes_asked_total", "", P(due), "Probes that became due." },
 	{ "rackmesh_agent_probes_skipped_total", "", P(skipped), "Probes not sent because they were overdue for too long or had no socket." },
 	{ "rackmesh_agent_probes_sent_total", "", P(sent), "Probes handed to the kernel." },
 	{ "rackmesh_agent_probes_send_failed_total", "", P(send_failed), "Probes that the kernel refused." },

@@ -464,11 +464,11 @@ read_digits(const char **at, const char *end, uint64_t *ret)
 }
 
 static bool
-begins_with(const char *at, const char *end, const char *word)
+begins_with(const char *at, const char *end, const char *text)
 {
-	const size_t len = strlen(word);
+	const size_t len = strlen(text);
 
-	return (size_t)(end - at) >= len && memcmp(at, word, len) == 0;
+	return (size_t)(end - at) >= len && memcmp(at, text, len) == 0;
 }
 
 /* Reads " Gb/sec" or " GT/s", perhaps after a decimal point and tenths. *value: in

@@ -70,12 +70,12 @@ static void prober_finish(struct prober *prober, struct pending_probe *probe,
 /* A switch may not understand TLVs: to a switch, a probe too small for TLVs is sent
  * without them. */
 static size_t
-probe_size(
-    const struct probe_format *format, const struct wire_target *wire, uint16_t asked)
+probe_size(const struct probe_format *format, const struct wire_target *wire,
+    uint16_t requested)
 {
-	if (wire->kind == WIRE_TOR_REFLECTOR && asked < format->size(0))
+	if (wire->kind == WIRE_TOR_REFLECTOR && requested < format->size(0))
 		return format->base_bytes;
-	return format->size(asked);
+	return format->size(requested);
 }
 
 static const struct probe_format *
@@ -229,7 +229,7 @@ prober_send_burst(struct prober *prober, rm_mono_t now)
 		entry = pacer_take(&prober->plan.pacer, now, window, &tick);
 		if (entry == NULL)
 			break;
-		prober->counts.asked += tick.skipped + 1;
+		prober->counts.due += tick.skipped + 1;
 		prober->counts.skipped += tick.skipped;
 		burst_add(
 		    prober, &burst, (struct prober_target *)entry, &tick, timestamp);

@@ -36,7 +36,7 @@ struct prober_options {
 };
 
 struct prober_counts {
-	uint64_t asked; /* probes that became due, also during a stall */
+	uint64_t due; /* probes that became due, also during a stall */
 	/* of these, not sent: too late, too many in flight, or no socket, memory or
 	 * address handle */
 	uint64_t skipped;

@@ -99,7 +99,7 @@ struct prober_combination {
 struct prober_combination prober_target_turn(
     struct prober_target *target, bool pair_goes_on);
 
-/* The interval that is asked for now, in ns between two probes (or pairs), before any
+/* The interval that is requested now, in ns between two probes (or pairs), before any
  * stretching. */
 int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
 

@@ -176,7 +176,7 @@ wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len
 	view->self_loss = from->self_loss();
 	view->results_through_ns = from->results_through_ns();
 	view->slowed_permille = from->slowed_permille();
-	view->slowed_reason = from->slowed_why();
+	view->slowed_reason = from->slowed_reason();
 	view->live = nullptr;
 	view->live_count = wire::count(from->live());
 	view->live_mute = from->live_mute();

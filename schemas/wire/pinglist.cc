@@ -97,7 +97,7 @@ void
 check_plan(wire::checker *check, const rackmesh::Plan *from)
 {
 	const size_t members = wire::count(from->members());
-	const size_t remotes = wire::count(from->foreigners());
+	const size_t remotes = wire::count(from->remotes());
 
 	check->text(from->region());
 	check->text(from->tor());
@@ -105,7 +105,7 @@ check_plan(wire::checker *check, const rackmesh::Plan *from)
 	check->choice(from->mesh()->sl(), 0, WIRE_MAX_SL);
 	check_mix(check, from->mesh()->mix());
 	check->each(from->members(), WIRE_MAX_MEMBERS, wire::check_rnic);
-	check->each(from->foreigners(), WIRE_MAX_REMOTES, wire::check_rnic);
+	check->each(from->remotes(), WIRE_MAX_REMOTES, wire::check_rnic);
 	check->each(from->entries(), WIRE_MAX_ENTRIES, check_entry);
 	check->each(from->aliases(), WIRE_MAX_ALIASES, check_alias);
 	if (check->error < 0)
@@ -179,7 +179,7 @@ wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len)
 	view->plan.members = nullptr;
 	view->plan.member_count = wire::count(from->members());
 	view->plan.remotes = nullptr;
-	view->plan.remote_count = wire::count(from->foreigners());
+	view->plan.remote_count = wire::count(from->remotes());
 	view->plan.entries = nullptr;
 	view->plan.entry_count = wire::count(from->entries());
 	view->plan.aliases = nullptr;
@@ -202,7 +202,7 @@ wire_plan_remote(const struct wire_plan_view *view, size_t i, struct wire_rnic *
 {
 	auto from = static_cast<const rackmesh::Plan *>(view->opaque);
 
-	wire::get_rnic(from->foreigners()->Get(static_cast<uint32_t>(i)), out);
+	wire::get_rnic(from->remotes()->Get(static_cast<uint32_t>(i)), out);
 }
 
 void

@@ -361,7 +361,7 @@ wire_standing_tor(
 	auto tor = from->tors()->Get(static_cast<uint32_t>(i));
 
 	out->tor = wire::string(tor->tor());
-	out->active = tor->speaks();
+	out->active = tor->active();
 	out->delivers = tor->delivers();
 	out->agents = tor->agents();
 }

@@ -190,7 +190,7 @@ check(const struct run *run)
 	for (int i = 0; i < WIRE_OUTCOMES; i++)
 		outcomes += near->outcomes[i];
 	if (outcomes != run->results || outcomes > near->sent + near->send_failed ||
-	    near->asked != near->skipped + near->sent + near->send_failed ||
+	    near->due != near->skipped + near->sent + near->send_failed ||
 	    run->answered > run->genuine || near->split_replies > run->answered)
 		abort();
 	if (far->received != far->replied + far->send_failed + far->refused_unknown +

@@ -239,7 +239,7 @@ end_print(struct end *end)
 	    end->verbs.stamps, end->verbs.flow_count, end->verbs.link_up);
 	printf("  asked %lu skipped %lu sent %lu failed %lu ok %lu lost %lu late %lu "
 	       "invalid %lu split %lu unknown %lu self %lu\n",
-	    prober->asked, prober->skipped, prober->sent, prober->send_failed,
+	    prober->due, prober->skipped, prober->sent, prober->send_failed,
 	    prober->outcomes[WIRE_OK], prober->outcomes[WIRE_NO_REPLY],
 	    prober->outcomes[WIRE_LATE_REPLY], invalid, prober->split_replies,
 	    prober->unknown_replies, prober->outcomes[WIRE_SELF_LOSS]);

@@ -31,9 +31,9 @@ struct controller_link {
 	struct plan_store *store;
 	void (*on_plan)(size_t tor, void *arg);
 	void *arg;
-	int (*on_order)(
+	int (*on_request)(
 	    enum wire_kind kind, const uint8_t *data, size_t len, void *arg);
-	void *order_arg;
+	void *request_arg;
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
 	bool welcomed;
@@ -249,9 +249,9 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		controller_link->counts.bad_frames++;
 		return 0;
 	}
-	if (controller_link->welcomed && controller_link->on_order != NULL)
-		r = controller_link->on_order(
-		    kind, data, len, controller_link->order_arg);
+	if (controller_link->welcomed && controller_link->on_request != NULL)
+		r = controller_link->on_request(
+		    kind, data, len, controller_link->request_arg);
 	controller_link->counts.bad_frames += r < 0;
 	return r;
 }
@@ -328,11 +328,11 @@ controller_link_free(struct controller_link *controller_link)
 
 void
 controller_link_listen(struct controller_link *controller_link,
-    int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
+    int (*on_request)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
     void *arg)
 {
-	controller_link->on_order = on_order;
-	controller_link->order_arg = arg;
+	controller_link->on_request = on_request;
+	controller_link->request_arg = arg;
 }
 
 int

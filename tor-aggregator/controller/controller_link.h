@@ -55,11 +55,11 @@ int controller_link_new(struct rm_loop *loop,
     struct controller_link **ret);
 void controller_link_free(struct controller_link *controller_link);
 
-/* Sets the handler of the controller's other frames. on_order returns -EPROTO for a
+/* Sets the handler of the controller's other frames. on_request returns -EPROTO for a
  * kind that a controller must not send, and another negative errno for a malformed
  * frame; both close the link. */
 void controller_link_listen(struct controller_link *controller_link,
-    int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
+    int (*on_request)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
     void *arg);
 
 /* Sends a message to the controller. -ENOTCONN: no controller is connected. */

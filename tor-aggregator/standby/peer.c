@@ -14,7 +14,7 @@ peer_become(struct peer *peer, bool primary)
 	if (peer->primary == primary)
 		return;
 	peer->primary = primary;
-	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->few_agents.ns = peer->mute.ns = peer->well.ns = 0;
 	peer->doubt.ns = peer->stuck.ns = 0;
 }
 
@@ -75,7 +75,7 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 	turn(peer, false);
 	peer->since = now;
 	peer->has_state = false;
-	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->few_agents.ns = peer->mute.ns = peer->well.ns = 0;
 	peer->doubt.ns = peer->stuck.ns = peer->isolated.ns = 0;
 }
 
@@ -118,20 +118,21 @@ static bool
 primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
 	const bool seen = peer_is_seen(peer, now);
-	const bool is_deaf = seen && 2 * (uint64_t)own->agents < peer->other_agents;
+	const bool has_few = seen && 2 * (uint64_t)own->agents < peer->other_agents;
 	const bool is_mute = !own->delivers && other_delivers(peer, own, now);
-	const bool deaf = lasts(&peer->deaf, is_deaf, PEER_DEAF_NS, now);
+	const bool few_agents =
+	    lasts(&peer->few_agents, has_few, PEER_FEW_AGENTS_NS, now);
 	const bool mute = lasts(&peer->mute, is_mute, PEER_MUTE_NS, now);
 	const bool well =
-	    lasts(&peer->well, own->warm && !is_deaf && !is_mute, PEER_BACK_NS, now);
+	    lasts(&peer->well, own->warm && !has_few && !is_mute, PEER_BACK_NS, now);
 
 	if (peer->active)
-		return !deaf && !mute;
+		return !few_agents && !mute;
 	if (!seen)
 		return own->warm && !is_mute && silence(peer, now) >= patience(own);
 	/* If the other aggregator is not active and this one has never gone standby, do
 	 * not wait for PEER_BACK_NS. */
-	return well || (own->warm && !is_deaf && !is_mute && !peer->other_is_active &&
+	return well || (own->warm && !has_few && !is_mute && !peer->other_is_active &&
 			   peer->given == 0);
 }
 

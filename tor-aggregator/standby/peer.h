@@ -9,10 +9,11 @@
  * the primary reports that it is not active; the primary stays active although it
  * cannot deliver alerts; no message arrives from the primary, and at least half of the
  * agents report that they have no connection to the primary either, or that the primary
- * cannot deliver alerts. Without messages of the standby, a primary that cannot deliver
- * alerts goes standby once at least half of the agents report that, as the standby gets
- * the same reports. For a moment both may be active; their alerts have equal labels, so
- * receivers see one alert. Neither is active for a few seconds at most.
+ * cannot deliver alerts. If no message arrives from the standby, a primary that cannot
+ * deliver alerts goes standby once at least half of the agents report this to it: the
+ * standby gets the same reports, and becomes active. For a moment both may be active;
+ * their alerts have equal labels, so receivers see one alert. Neither is active for a
+ * few seconds at most.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_PEER_H
 #define TOR_AGGREGATOR_STANDBY_PEER_H
@@ -24,7 +25,7 @@
 
 #define PEER_SILENT_NS (3 * RM_NS_PER_S)
 /* This aggregator has less than half as many connected agents as the other one. */
-#define PEER_DEAF_NS (3 * RM_NS_PER_S)
+#define PEER_FEW_AGENTS_NS (3 * RM_NS_PER_S)
 #define PEER_MUTE_NS (1 * RM_NS_PER_S) /* cannot deliver alerts */
 /* Time without a problem before the primary becomes active again. */
 #define PEER_BACK_NS (3 * RM_NS_PER_S)
@@ -55,7 +56,7 @@ struct peer {
 	uint32_t other_agents;
 	/* Since when a condition has held without interruption; ns 0: it does not
 	 * hold. */
-	rm_mono_t deaf, mute, well, doubt, stuck, isolated;
+	rm_mono_t few_agents, mute, well, doubt, stuck, isolated;
 	uint64_t taken,
 	    given; /* how often this aggregator became active, went standby */
 };

@@ -45,7 +45,7 @@ new_fabric(uint64_t seed, double loss)
  * named, and only for losses of minutes, unless `sudden`. Returns when it was
  * first named, or -1. */
 static int64_t
-live_through(struct fabric *fabric, int64_t until_ns, const char *expected, bool sudden,
+simulate(struct fabric *fabric, int64_t until_ns, const char *expected, bool sudden,
     uint64_t seed)
 {
 	int64_t named_ns = -1;
@@ -77,7 +77,7 @@ live_through(struct fabric *fabric, int64_t until_ns, const char *expected, bool
 static int64_t
 live(struct fabric *fabric, int64_t until_ns, const char *expected, uint64_t seed)
 {
-	return live_through(fabric, until_ns, expected, false, seed);
+	return simulate(fabric, until_ns, expected, false, seed);
 }
 
 static void
@@ -177,8 +177,8 @@ a_spine_that_lost_before_is_not_named_for_its_cable(void **state)
 				spine_named |= strcmp(verdicts[i].part.name, "s2") == 0;
 		}
 		assert_true(spine_named);
-		assert_true(live_through(fabric, cable_ns + 90 * RM_NS_PER_S, CABLE,
-				true, seed) > cable_ns);
+		assert_true(simulate(fabric, cable_ns + 90 * RM_NS_PER_S, CABLE, true,
+				seed) > cable_ns);
 		fabric_free(fabric);
 	}
 }

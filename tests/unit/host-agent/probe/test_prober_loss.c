@@ -44,7 +44,7 @@ all_ended(struct probe_fixture *fixture)
 {
 	const struct prober_counts *counts = prober_counts(fixture->prober);
 
-	return fixture->count == counts->asked - counts->skipped;
+	return fixture->count == counts->due - counts->skipped;
 }
 
 static void

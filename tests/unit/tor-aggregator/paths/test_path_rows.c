@@ -624,7 +624,7 @@ answer(struct world *w, uint16_t src_port, int64_t age, int64_t took)
 
 /* For example, packets waited for a link to come back. */
 static void
-replies_let_go_at_one_moment_are_not_slow(void **state)
+replies_released_at_one_moment_are_not_slow(void **state)
 {
 	struct world *w = *state;
 
@@ -785,7 +785,7 @@ main(void)
 		TEST(members_that_are_no_witnesses_do_not_count),
 		TEST(only_answers_and_losses_count),
 		TEST(late_answers_are_reported_at_once_and_replies_when_they_come),
-		TEST(replies_let_go_at_one_moment_are_not_slow),
+		TEST(replies_released_at_one_moment_are_not_slow),
 		TEST(replies_that_come_as_they_were_sent_are_slow),
 		TEST(large_probes_are_counted_apart_with_the_smallest_that_was_lost),
 		TEST(untraced_flows_have_a_row_of_their_own),

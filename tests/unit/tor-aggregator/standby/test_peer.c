@@ -179,7 +179,7 @@ a_primary_that_has_lost_its_agents_yields_to_one_that_has_them(void **state)
 	struct side side = active_primary();
 
 	side.own.agents = 1;
-	assert_true(turns_within(&side, 4 * S, false) >= PEER_DEAF_NS);
+	assert_true(turns_within(&side, 4 * S, false) >= PEER_FEW_AGENTS_NS);
 	side.other.active = true;
 	expect(&side, 20 * S, false);
 	side.own.agents = 4;

@@ -503,7 +503,7 @@ impossible_options_are_refused(void **state)
 /* Slow replies that came at one moment are recognized, whichever bins their probes were
  * sent in, also if they were reported as lost before. */
 static void
-slow_replies_let_go_at_one_moment_are_told_apart(void **state)
+slow_replies_released_at_one_moment_are_recognized(void **state)
 {
 	struct wire_result result = { .outcome = WIRE_OK,
 		.kind = WIRE_TOR_MESH,
@@ -540,7 +540,7 @@ main(void)
 		TEST(only_what_left_counts_as_sent_in_the_newest_bins),
 		TEST(large_probes_are_counted_apart),
 		TEST(slow_round_trips_are_counted),
-		TEST(slow_replies_let_go_at_one_moment_are_told_apart),
+		TEST(slow_replies_released_at_one_moment_are_recognized),
 		TEST(late_results_change_nothing),
 		TEST(future_and_unknown_results_are_refused),
 		TEST(pairs_beyond_the_limit_are_refused_and_the_rest_still_counts),
