@@ -32,7 +32,7 @@ const MAX_KNOWN = 4000;
 // is known here; answeredAt: time in ms of the analyzer's last answer.
 const known = { health: null, incidents: new Map(), changes: 0, answeredAt: null };
 const main = document.getElementById("view");
-const statusLine = document.getElementById("heard");
+const statusLine = document.getElementById("status");
 let shown = null;
 let beats = 0;
 let failures = 0;

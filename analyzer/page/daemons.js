@@ -9,7 +9,7 @@ import { age, clock, count, several } from "./words.js";
 const EACH_MS = 3000;
 const SHOWN = 50;
 const SILENT_MS = 3000; // a heartbeat is due every second
-const NOT_TOLD = "not reported";
+const NOT_REPORTED = "not reported";
 const COLUMNS = [
   ["Region"],
   ["Aggregator"],
@@ -27,7 +27,7 @@ const row = (each) => [
   each.region,
   each.name,
   each.tors.join(", "),
-  each.version ?? NOT_TOLD,
+  each.version ?? NOT_REPORTED,
   each.address,
   clock(each.since),
   `${age(each.last_heard_ms)} ago${each.held ? ", not read: the history is full" : ""}`,
@@ -36,7 +36,7 @@ const row = (each) => [
   count(each.unacked),
 ];
 
-const isOdd = (each, common) => each.held || each.last_heard_ms > SILENT_MS || (each.version ?? NOT_TOLD) !== common;
+const isOdd = (each, common) => each.held || each.last_heard_ms > SILENT_MS || (each.version ?? NOT_REPORTED) !== common;
 
 // The most common of the versions.
 function commonOf(versions) {
@@ -67,14 +67,14 @@ export function open() {
     close: () => all.close(),
     async ask() {
       const { aggregators } = await ask("/v1/aggregators");
-      const versions = aggregators.map((each) => each.version ?? NOT_TOLD);
+      const versions = aggregators.map((each) => each.version ?? NOT_REPORTED);
       const common = commonOf(versions);
       const different = new Set(versions).size;
       const rank = (each) => (isOdd(each, common) ? 0 : 1);
       aggregators.sort((a, b) => rank(a) - rank(b) || byName(a, b));
       const most = aggregators.length > SHOWN ? `; ${SHOWN} of them are listed, those that send nothing, are not read or have another release first` : "";
       mixed.textContent = `${several(aggregators.length, "aggregator")}, ${
-        different !== 1 ? several(different, "release") : common === NOT_TOLD ? "no aggregator reports its release" : `all of release ${common}`
+        different !== 1 ? several(different, "release") : common === NOT_REPORTED ? "no aggregator reports its release" : `all of release ${common}`
       }${most}`;
       list.replaceChildren(
         aggregators.length === 0

@@ -6,7 +6,7 @@ import { age, count, percent, several } from "./words.js";
 const SHOWN = 50;
 const SILENT_MS = 3000; // a shorter silence is not shown: agents report every second
 
-const NOT_TOLD = "not reported";
+const NOT_REPORTED = "not reported";
 const BY_NAME = new Intl.Collator("en", { numeric: true });
 
 // The columns of row().
@@ -14,7 +14,7 @@ export const COLUMNS = [["Host"], ["State"], ["Agent’s release"], ["Address"],
 
 export function agentOf({ version }) {
   if (version === undefined) return "has not connected yet";
-  return version ?? NOT_TOLD;
+  return version ?? NOT_REPORTED;
 }
 
 function probingOf({ paused, slowed, slowed_permille, version }) {

@@ -164,7 +164,7 @@ def run(options):
         with analyzer.running(daemon, folder / "analyzer.log") as pid:
             analyzer.until("ready", lambda: analyzer.get(analyzer.HTTP, "/readyz"))
             with analyzer.running(feed, folder / "feed.log"):
-                told = lambda: analyzer.get(analyzer.HTTP, "/v1/health").count('"tor"') >= RACKS  # noqa: E731
-                analyzer.until("all racks are told of", told)
+                reported = lambda: analyzer.get(analyzer.HTTP, "/v1/health").count('"tor"') >= RACKS  # noqa: E731
+                analyzer.until("all racks are reported", reported)
                 with browser(None, folder) as page:
                     return watch(options, pid, page, RACKS)

@@ -49,7 +49,7 @@ SECONDS = {
     "test_page_counters": 82,
     "test_pairs": 37,
     "test_restarts": 36,
-    "test_crowd": 35,
+    "test_many_connections": 35,
     "test_stalls": 34,
     "test_marks": 32,
     "test_phone": 34,

@@ -284,9 +284,9 @@ def read_back(world, tell):
     resolved = {row["id"] for row in rows if row["state"] == "resolved"}
     assert all(row["id"] in resolved for row in openings), "one of them was never resolved"
     tell.seen("each of them is resolved")
-    told = world.lab.ctl("analyzer", "history", VICTIM, "--since", "1h")
+    history = world.lab.ctl("analyzer", "history", VICTIM, "--since", "1h")
     tell.say(f"The last lines of rackmeshctl history {VICTIM}:")
-    tell.plain("\n".join(f"   {line[:86]}" for line in told.splitlines()[-4:]))
+    tell.plain("\n".join(f"   {line[:86]}" for line in history.splitlines()[-4:]))
 
 
 def resolved(world, fault, mark):
@@ -327,7 +327,7 @@ def over_roce(options, folder, tell):
     os.environ["RACKMESH_BUILD"] = str(build)
     machine = Machine(options.lab_kernel, pathlib.Path(folder) / "machine", "virtual")
     keep = f"tar -C /run --exclude=*.sock -cf - demo | tar -C {machine.out} -xf -"
-    play_it = f"{ROCE_LAB}/demo.py --chapter {tell.told} /run/demo"
+    play_it = f"{ROCE_LAB}/demo.py --chapter {tell.number} /run/demo"
     story = f"mkdir /run/demo; {play_it}; status=$?; [ $status = 0 ] || {keep}; exit $status"
     warm = f"{warm_programs(build)}; {ROCE_LAB}/demo.py --help"
     print("\n   Now an emulated machine with eight Soft-RoCE devices starts: a minute or two.", flush=True)

@@ -43,7 +43,7 @@ def once(fabric, *words):
         *("--json", "accept", "tor1", "--for", FOR, "--max-loss", MAX_LOSS, *words),
     )
     assert done.returncode in (0, 1), done
-    assert "probes" in done.stderr, "no progress was told"
+    assert "probes" in done.stderr, "no progress was reported"
     return json.loads(done.stdout), done.returncode
 
 
@@ -91,17 +91,17 @@ def test_a_healthy_rack_passes(fabric, say):
 def test_a_lossy_rnic_fails(fabric, say):
     fault = RnicLossy(fabric.lab, fabric.rnic("h2/r0"), 40, "both")
 
-    told = fails_for(fabric, fault, say)
+    reported = fails_for(fabric, fault, say)
 
-    assert told == {"h1/r0": "pass", "h2/r0": "lossy", "h3/r0": "pass"}
+    assert reported == {"h1/r0": "pass", "h2/r0": "lossy", "h3/r0": "pass"}
 
 
 def test_a_dead_rnic_fails(fabric, say):
     fault = RnicDead(fabric.lab, fabric.rnic("h3/r0"))
 
-    told = fails_for(fabric, fault, say)
+    reported = fails_for(fabric, fault, say)
 
-    assert told == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "lossy"}
+    assert reported == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "lossy"}
 
 
 def test_more_rnics_than_there_are_fail(fabric):

@@ -7,7 +7,7 @@ import pytest
 
 from lab import figures
 from lab.faults import FlowsBlackholed, SwitchDead, UplinkDead
-from lab.story import live_through
+from lab.story import run_fault
 from lab.world import RACKS
 
 pytestmark = pytest.mark.full
@@ -43,11 +43,11 @@ def test_dead_tors_dead_uplinks_and_blackholed_flows_are_named(world, rng, say, 
 
     for fault in itertools.islice(faults(whole, rng), count):
         worst = SWALLOWED_S if fault.kind == "flows-blackholed" else WORST_S
-        told = live_through(whole, fault, rng, fires_s=worst)
-        seconds.setdefault(fault.kind, []).append(told.plain)
-        kinds += told.kind == fault.kind
-        if told.kind != fault.kind:
-            say(f"{fault}: called {told.kind}")
+        reported = run_fault(whole, fault, rng, fires_s=worst)
+        seconds.setdefault(fault.kind, []).append(reported.plain)
+        kinds += reported.kind == fault.kind
+        if reported.kind != fault.kind:
+            say(f"{fault}: called {reported.kind}")
 
     say(f"right part named {count} of {count}, no RNIC blamed; kind right {kinds} of {count}")
     for kind, each in seconds.items():

@@ -147,7 +147,7 @@ def settled(region):
     until("all racks are well", BACK_S, lambda: set(states(region).values()) == {"ok"})
 
 
-def told_once(region, faults, mark):
+def assert_alerted_once(region, faults, mark):
     """Asserts one opening and one end of each part, and no other part. An end may be sent again
     by a daemon that was killed, since it cannot know whether the first one arrived."""
     for sink, place in ((region.plain, mark[0]), (region.grouped, mark[1])):
@@ -179,7 +179,7 @@ def states(region):
     return {rack["tor"]: rack["state"] for rack in racks}
 
 
-def live_through(region, say, *faults, found):
+def run_faults(region, say, *faults, found):
     """found: the states that the racks must get."""
     mark = region.mark()
     for fault in faults:
@@ -196,9 +196,9 @@ def live_through(region, say, *faults, found):
     for fault in faults:
         resolves(region, fault, mark)
     settled(region)
-    told_once(region, faults, mark)
+    assert_alerted_once(region, faults, mark)
     for fault, each in zip(faults, seconds):
-        say(f"{fault}: told after {each:.1f} s, nobody else was named")
+        say(f"{fault}: reported after {each:.1f} s, nobody else was named")
 
 
 def is_called_blind(region, tor):
@@ -218,11 +218,11 @@ def kept(region, number):
 
 def test_racks_that_are_silent_at_once_are_blind_and_no_part_of_them_is_blamed(region, say):
     faults = RackFrozen(region.lab, "tor1"), RackCut(region.lab, "tor3")
-    live_through(region, say, *faults, found={"tor1": "blind", "tor2": "ok", "tor3": "blind"})
+    run_faults(region, say, *faults, found={"tor1": "blind", "tor2": "ok", "tor3": "blind"})
 
 
 def test_a_region_without_aggregators_is_one_alert(region, say):
-    live_through(region, say, RegionSilent(region.lab), found=dict.fromkeys(RACKS, "blind"))
+    run_faults(region, say, RegionSilent(region.lab), found=dict.fromkeys(RACKS, "blind"))
 
 
 def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region, say):
@@ -234,7 +234,7 @@ def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region,
         [number] = numbers(region, fault)
         # The notification is saved after the alert: an analyzer that is killed in between
         # sends the alert again.
-        until("the incident and that it was told are kept", 5, lambda: kept(region, number))
+        until("the incident and that it was reported are kept", 5, lambda: kept(region, number))
         analyzer.kill()
         analyzer.start()
         analyzer.wait_ready()
@@ -249,8 +249,8 @@ def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region,
         fault.end()
     resolves(region, fault, mark)
     settled(region)
-    told_once(region, [fault], mark)
-    say(f"{fault}: told after {seconds:.1f} s, once, over a kill of the analyzer")
+    assert_alerted_once(region, [fault], mark)
+    say(f"{fault}: reported after {seconds:.1f} s, once, over a kill of the analyzer")
 
 
 @pytest.mark.full
@@ -266,5 +266,5 @@ def test_an_aggregator_that_stops_while_the_analyzer_is_down_is_reported(region,
         fault.end()
     resolves(region, fault, mark)
     settled(region)
-    told_once(region, [fault], mark)
-    say(f"{fault}: told {seconds:.1f} s after the analyzer's start")
+    assert_alerted_once(region, [fault], mark)
+    say(f"{fault}: reported {seconds:.1f} s after the analyzer's start")

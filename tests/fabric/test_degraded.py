@@ -4,7 +4,7 @@ import time
 
 from lab.faults import RnicDead
 from lab.innocents import accused
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
@@ -35,5 +35,5 @@ def test_a_rack_without_controller_keeps_probing_and_alerting(world, rng, say):
     others = accused(small.since(mark), began, lambda _: False)
     assert not others, "nobody is at fault yet"
 
-    told = live_through(small, RnicDead(lab, small.rnic("h5/r0")), rng)
-    say(f"no controller, restarted from disk: found after {told.plain:.2f} s")
+    reported = run_fault(small, RnicDead(lab, small.rnic("h5/r0")), rng)
+    say(f"no controller, restarted from disk: found after {reported.plain:.2f} s")

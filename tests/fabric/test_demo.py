@@ -11,7 +11,7 @@ import pytest
 from lab import places
 
 DEMO = pathlib.Path(__file__).resolve().parent / "demo.py"
-TOLD_S = 600  # patience
+DEMO_S = 600  # patience
 
 
 def start(folder):
@@ -41,13 +41,13 @@ def left_behind(pid, folder):
 
 def test_the_demo_runs_to_its_end(tmp_path, say):
     demo = start(tmp_path)
-    told, _ = demo.communicate(timeout=TOLD_S)
+    output, _ = demo.communicate(timeout=DEMO_S)
 
-    assert demo.returncode == 0, told
-    assert told.count("   ok ") >= 10
-    assert "\033[" not in told, "colours in a pipe"
+    assert demo.returncode == 0, output
+    assert output.count("   ok ") >= 10
+    assert "\033[" not in output, "colours in a pipe"
     assert not left_behind(demo.pid, tmp_path)
-    say(told.strip().splitlines()[-1])
+    say(output.strip().splitlines()[-1])
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_an_interrupted_demo_leaves_nothing(tmp_path, number):
         if line.startswith("2. "):
             break
     demo.send_signal(number)
-    told, _ = demo.communicate(timeout=TOLD_S)
+    output, _ = demo.communicate(timeout=DEMO_S)
 
-    assert demo.returncode == 128 + number, told
+    assert demo.returncode == 128 + number, output
     assert not left_behind(demo.pid, tmp_path)

@@ -95,7 +95,7 @@ def incident_of_a_dead_rnic(rack, name, flaps):
         fault.end()
         rack.plain.wait_for(fault.resolves, FOUND_S, mark, str(fault))
         if in_order:
-            told = "its link" in incident["evidence"]["counters"]
-            assert ("; its link" in alert.annotations["summary"]) == told, alert
-            return told
+            reported = "its link" in incident["evidence"]["counters"]
+            assert ("; its link" in alert.annotations["summary"]) == reported, alert
+            return reported
     raise AssertionError(f"{name}: no diagnosis stood for as long as an incident took to open")

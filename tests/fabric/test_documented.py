@@ -28,15 +28,15 @@ def region(tmp_path_factory):
         world.start()
         fault = RnicDead(world.lab, world.rnic(VICTIM))
         fault.begin()
-        until("it is told", PATIENCE_S, lambda: incident(world), every=0.2)
+        until("it is reported", PATIENCE_S, lambda: incident(world), every=0.2)
         yield world
         fault.end()
 
 
 def incident(world):
     """The id of an open incident."""
-    told = world.lab.analyzer.get("/v1/incidents?open=1").json["incidents"]
-    return next((each["id"] for each in told if VICTIM in each["part"]), None)
+    reported = world.lab.analyzer.get("/v1/incidents?open=1").json["incidents"]
+    return next((each["id"] for each in reported if VICTIM in each["part"]), None)
 
 
 def now():

@@ -12,7 +12,7 @@ from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3"]}
 MTU, WRONG_MTU, MBPS = 1500, 1400, 10000  # veth has 10 Gb/s
-TOLD_S = 60
+REPORTED_S = 60
 EXPECTED = [
     {"rnics": ["h3/*"], "firmware": "28.39.*"},  # which a veth has none of
     {"rnics": ["h[1-3]"], "mtu_bytes": MTU, "speed_gbps": MBPS // 1000},
@@ -45,7 +45,7 @@ def sums(rack, state):
 
 
 def wait_found(rack, wanted):
-    until(f"drift is {wanted}", TOLD_S, lambda: found(rack) == wanted, [rack.aggregator])
+    until(f"drift is {wanted}", REPORTED_S, lambda: found(rack) == wanted, [rack.aggregator])
 
 
 NO_FIRMWARE = {("h3", "firmware"): ("unknown", "28.39.*", None)}
@@ -54,7 +54,7 @@ WRONG = {("h2", "mtu"): ("different", str(MTU), str(WRONG_MTU))}
 
 def test_an_unexpected_mtu_is_reported_until_it_is_corrected(rack):
     wait_found(rack, NO_FIRMWARE)  # the speed of all was read
-    until("three hosts have told", TOLD_S, lambda: sums(rack, "same") == 6, [rack.aggregator])
+    until("three hosts have reported", REPORTED_S, lambda: sums(rack, "same") == 6, [rack.aggregator])
     assert sums(rack, "different") == 0
     assert sums(rack, "unknown") == 1
     speed = found(rack, "all=1&host=h1")["h1", "speed"]

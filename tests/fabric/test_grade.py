@@ -15,7 +15,7 @@ def arrival(at, part="h1/r0", kind="rnic-down", status="firing", place="tor1", i
 
 
 @pytest.mark.parametrize(
-    ("told", "name", "innocents"),
+    ("reported", "name", "innocents"),
     [
         ([arrival(11)], "right", 0),
         ([arrival(13)], "late", 0),
@@ -27,15 +27,15 @@ def arrival(at, part="h1/r0", kind="rnic-down", status="firing", place="tor1", i
         ([], "missed", 0),
     ],
 )
-def test_the_alerts_of_a_fault_are_graded(told, name, innocents):
-    result = grade([DEAD], told, 10, 2)
+def test_the_alerts_of_a_fault_are_graded(reported, name, innocents):
+    result = grade([DEAD], reported, 10, 2)
     assert (result.name, len(result.innocents)) == (name, innocents)
 
 
 def test_each_incident_of_a_fault_is_counted_and_the_worst_of_several_counts():
     other = Fault("rnic-down", "RackmeshRnic", "h2/r0", "tor1")
-    told = [arrival(11), arrival(12), arrival(14, incident="i2"), arrival(13, "h2/r0")]
-    result = grade([DEAD, other], told, 10, 2)
+    reported = [arrival(11), arrival(12), arrival(14, incident="i2"), arrival(13, "h2/r0")]
+    result = grade([DEAD, other], reported, 10, 2)
     assert (result.name, result.seconds, result.alerts) == ("late", 3, 2)
 
 

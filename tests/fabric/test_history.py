@@ -203,7 +203,7 @@ def test_the_history_api_returns_what_the_analyzer_has_written(place, pack, tmp_
     assert max(row["rtt_p99_ns"] for row in steps) == max(row["rtt_p99_ns"] for row in out)
     assert asked(analyzer, "rm_tor_pair", step_s=1)[0] == 400  # 172,800 rows
     assert figure(analyzer, "questions_failed_total") == 0
-    analyzer = who_may_see_some_regions_is_told_of_those(
+    analyzer = viewers_get_rows_of_their_regions_only(
         place, pack, tmp_path, analyzer, history, influx)
     if database:
         database.kill()
@@ -223,7 +223,7 @@ def over_tls(place, authority, token, path):
         return answer.status, json.loads(answer.read())
 
 
-def who_may_see_some_regions_is_told_of_those(place, pack, folder, analyzer, history, influx):
+def viewers_get_rows_of_their_regions_only(place, pack, folder, analyzer, history, influx):
     """Adds data of two more regions, and reads rows with the tokens of viewers. This needs TLS,
     which the feeder does not support, so the analyzer is restarted."""
     for region in REGIONS[1:]:
@@ -257,25 +257,25 @@ def who_may_see_some_regions_is_told_of_those(place, pack, folder, analyzer, his
     times = f"from={at(time.time() - DAY_S)}&to={at(time.time() + DAY_S)}&limit=10000"
     path = f"/v1/history/rm_tor_pair?{times}&columns=region,sent"
 
-    def told(token, more=""):
+    def reported(token, more=""):
         status, answer = over_tls(place, authority, token, path + more)
         return status, sorted(row[1:] for row in answer.get("rows", []))  # one time has no order
 
     for more in ("", f"&step_s={DAY_S}&by=region"):
-        status, rows = told(both, more)
+        status, rows = reported(both, more)
         assert status == 200 and {row[0] for row in rows} == set(REGIONS[:2])
         for region in REGIONS[:2]:
             assert sum(row[1] for row in rows if row[0] == region) == sent[region], more
-            assert told(both, f"{more}&region={region}") == (
+            assert reported(both, f"{more}&region={region}") == (
                 200, [row for row in rows if row[0] == region])
-        assert told(both, f"{more}&region={REGIONS[2]}") == (403, [])
-        assert told(none, more) == (403, [])
-    assert sum(row[0] for row in told(both, f"&step_s={DAY_S}")[1]) == sum(
+        assert reported(both, f"{more}&region={REGIONS[2]}") == (403, [])
+        assert reported(none, more) == (403, [])
+    assert sum(row[0] for row in reported(both, f"&step_s={DAY_S}")[1]) == sum(
         sent[region] for region in REGIONS[:2])
     return again
 
 
-def what_is_told_of(kind, pack, place, folder, start_s):
+def answers_of(kind, pack, place, folder, start_s):
     """({name of the query: answer}, analyzer, database): every measurement, whole and by steps,
     and the output of rackmeshctl."""
     database, influx = database_of(kind, pack, place, folder)
@@ -289,24 +289,24 @@ def what_is_told_of(kind, pack, place, folder, start_s):
 
     def all_is_there():
         """VictoriaMetrics shows new points only after some seconds."""
-        told = {name: asked(analyzer, name)[1] for name in ("rm_tor_pair", "rm_rnic", "rm_incident")}
+        reported = {name: asked(analyzer, name)[1] for name in ("rm_tor_pair", "rm_rnic", "rm_incident")}
         # On a slow machine the analyzer has findings of its own.
         return all(sum(row["aggregator"] != "ana" for row in rows) == expected[name]["count"]
-                   for name, rows in told.items())
+                   for name, rows in reported.items())
 
     until("all is there", 60, all_is_there, [analyzer])
-    told = {}
+    reported = {}
     for name in set(measurements()) - {"rm_self", "rm_path"}:
         if not name.startswith("rm_sla"):  # the rows of its last minutes may not be written yet
-            told[name] = asked(analyzer, name)
+            reported[name] = asked(analyzer, name)
         for step_s in (10, 60):
             words = {"step_s": step_s, "from": at(start_s - 60), "to": at(start_s + 120)}
-            told[name, step_s] = asked(analyzer, name, **words)
-            told[name, step_s, "tor"] = asked(analyzer, name, tor="tor-0", **words)
+            reported[name, step_s] = asked(analyzer, name, **words)
+            reported[name, step_s, "tor"] = asked(analyzer, name, tor="tor-0", **words)
     for who in ("tor-0", "h1-0/mlx5_0"):
         words = ("history", who, "--at", at(start_s + 60), "--since", "2m", "--json")
-        told[who] = json.loads(rackmeshctl(place, *words))
-    return told, analyzer, database
+        reported[who] = json.loads(rackmeshctl(place, *words))
+    return reported, analyzer, database
 
 
 def at(seconds):
@@ -315,18 +315,18 @@ def at(seconds):
 
 def test_victoriametrics_returns_the_same_as_influxdb_except_texts(place, tmp_path):
     start_s = int(time.time()) // 60 * 60 - 600
-    told = {}
+    reported = {}
     for kind in ("influxdb", "victoria"):
         (tmp_path / kind).mkdir()
         with Pack() as pack:
-            told[kind], analyzer, database = what_is_told_of(
+            reported[kind], analyzer, database = answers_of(
                 kind, pack, place, tmp_path / kind, start_s)
             if kind == "victoria":
-                texts_are_said_to_be_missing(
+                missing_texts_are_reported(
                     place, tmp_path / "browser", analyzer, database, start_s)
     columns = measurements()
-    for what, influx in told["influxdb"].items():
-        victoria = told["victoria"][what]
+    for what, influx in reported["influxdb"].items():
+        victoria = reported["victoria"][what]
         if isinstance(influx, dict):  # rackmeshctl's
             assert influx["rows"] == victoria["rows"] and influx["texts_kept"], what
             assert not victoria["texts_kept"]
@@ -342,17 +342,17 @@ def test_victoriametrics_returns_the_same_as_influxdb_except_texts(place, tmp_pa
         # which one of the runs may report on a slow machine.
         assert influx[0] == victoria[0], what
         assert without_region(influx[1]) == without_region(victoria[1]), what
-    assert all(told["influxdb"][name, 10][1] for name in ("rm_tor_pair", "rm_rnic", "rm_rack"))
+    assert all(reported["influxdb"][name, 10][1] for name in ("rm_tor_pair", "rm_rnic", "rm_rack"))
 
 
-def without_region(told):
+def without_region(reported):
     """Rows in a fixed order, without incidents of the whole region; or an error."""
-    if isinstance(told, str):
-        return told
-    return sorted(repr(row) for row in told if row.get("part_type") != "region")
+    if isinstance(reported, str):
+        return reported
+    return sorted(repr(row) for row in reported if row.get("part_type") != "region")
 
 
-def texts_are_said_to_be_missing(place, folder, analyzer, database, start_s):
+def missing_texts_are_reported(place, folder, analyzer, database, start_s):
     answer = analyzer.get(f"/v1/history/rm_incident?from={at(start_s)}&columns=id,part,sentence")
     assert answer.json["not_kept"] == ["id", "sentence"] and answer.json["rows"]
     folder.mkdir()
@@ -373,8 +373,8 @@ def a_database_that_hangs_leaves_the_page_live(page, database):
     try:
         page.driver.execute_script("document.querySelector('select[aria-label=\"How long\"]').value = 3600;" + look)
         seen(page, "it is asked", "main p", lambda texts: "Reading the history…" in texts)
-        before = page.texts("#heard")
-        seen(page, "the page goes on", "body:not(.stale) #heard", lambda texts: texts and texts != before)
+        before = page.texts("#status")
+        seen(page, "the page goes on", "body:not(.stale) #status", lambda texts: texts and texts != before)
         seen(page, "it does not answer", ".trouble", lambda texts: "The history cannot be read" in "".join(texts))
         assert page.texts(".stale") == []
     finally:
@@ -390,16 +390,16 @@ def names_alone_are_found(place, analyzer, expected):
     _, rows = asked(analyzer, "rm_rnic", columns="host,device")
     assert {tuple(row) for row in rows} == {("time", "host", "device")}
     rnic = next(row["rnic"] for row in asked(analyzer, "rm_rnic")[1] if row["host"] == "h1-0")
-    told = {}
+    reported = {}
 
-    def incidents_of_its_host_are_told():
+    def incidents_of_its_host_are_reported():
         """The times of the feeder's last incidents are some seconds after it sends them."""
-        told.update(json.loads(rackmeshctl(place, "history", rnic, "--json")))
-        return len(told["incidents"]) == expected["rm_incident"]["count"] / 2
+        reported.update(json.loads(rackmeshctl(place, "history", rnic, "--json")))
+        return len(reported["incidents"]) == expected["rm_incident"]["count"] / 2
 
-    until("its incidents are told", 20, incidents_of_its_host_are_told, [analyzer])
-    assert sum(row["sent"] for row in told["rows"]) > 0
-    assert {each["part"] for each in told["incidents"]} == {"h1-0/mlx5_0"}
+    until("its incidents are reported", 20, incidents_of_its_host_are_reported, [analyzer])
+    assert sum(row["sent"] for row in reported["rows"]) > 0
+    assert {each["part"] for each in reported["incidents"]} == {"h1-0/mlx5_0"}
 
 
 def test_every_point_is_stored_exactly_once(
@@ -486,10 +486,10 @@ def test_every_point_is_stored_exactly_once(
             assert 0.1 < mistreated / (mistreated + proxy.counts["passed"]) < 0.3
 
         proxy.behave()
-        told = json.loads(
+        reported = json.loads(
             rackmeshctl(place, "history", "h3-0/mlx5_0", "--since", "6h", "--json"))
-        assert len(told["incidents"]) == min(seconds, 1000)
-        assert sum(row["sent"] for row in told["rows"]) > 0
+        assert len(reported["incidents"]) == min(seconds, 1000)
+        assert sum(row["sent"] for row in reported["rows"]) > 0
 
 
 def wait_for(seconds, *processes):
@@ -527,7 +527,7 @@ def stored_sla(influx):
     }
 
 
-def told_sla(analyzer):
+def reported_sla(analyzer):
     """The same from the analyzer, for the last hour."""
     derived = ("loss", "availability", "known")
     return {
@@ -578,10 +578,10 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
 
     clock.set(f"+{minute - began + 90:.0f}")
     until("the minute is closed", 30, lambda: any(
-        scope["sent"] for scope in told_sla(analyzer).values()), [analyzer])
+        scope["sent"] for scope in reported_sla(analyzer).values()), [analyzer])
     wait_empty(analyzer, 30)
     until("the database has what /v1/sla says", 10,
-          lambda: stored_sla(influx) == told_sla(analyzer), [analyzer])
+          lambda: stored_sla(influx) == reported_sla(analyzer), [analyzer])
     have = stored_sla(influx)
     assert {key[:2] for key in have} == {
         (region, scope) for region in expected for scope in ("rack", "fabric")}
@@ -604,8 +604,8 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
     of_service = 3 * 20 * 7  # aggregators, summaries, SIM_SERVICE_SENT
     assert {(row["region"], row["service"], row["sent"], row["minutes"]) for row in services} == {
         (region, "sim.service", of_service, 3) for region in expected}, services
-    told = analyzer.get("/v1/sla").json["services"]
-    assert {(each["region"], each["service"], each["hour"]["sent"]) for each in told} == {
+    reported = analyzer.get("/v1/sla").json["services"]
+    assert {(each["region"], each["service"], each["hour"]["sent"]) for each in reported} == {
         (region, "sim.service", of_service) for region in expected}
     truncated, rows = asked(analyzer, "rm_sla_service", service="sim.service")
     assert {(row["region"], row["service"]) for row in rows} == {
@@ -708,13 +708,13 @@ def test_without_a_database_the_history_is_read_from_files(place, pack, tmp_path
     )
     expected = feeder.start().wait_finished(60)
     wait_empty(analyzer, 30)
-    told = [
+    reported = [
         json.loads(rackmeshctl(place, "history", f"tor-{i}", "--json"))
         for i in range(3)
     ]
-    sent = sum(row["sent"] for each in told for row in each["rows"])
+    sent = sum(row["sent"] for each in reported for row in each["rows"])
     assert sent == expected["rm_tor_pair"]["sent"]
-    assert all(len(each["incidents"]) == 4 for each in told)
+    assert all(len(each["incidents"]) == 4 for each in reported)
 
 
 @pytest.mark.parametrize("version", (2, 3))

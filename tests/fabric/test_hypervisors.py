@@ -110,15 +110,15 @@ def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
                 for nic in rack.answer("esx1")["nics"] for each in nic["findings"]}
 
     def storm():
-        told = findings()
-        return told if ("vmnic5", "pause-storm") in told else None
+        reported = findings()
+        return reported if ("vmnic5", "pause-storm") in reported else None
 
-    told = until("the storm is said", READ_S, storm)
+    reported = until("the storm is said", READ_S, storm)
     # PFC frames are no global pause.
-    assert set(told) == {("vmnic5", "global-pause-on"), ("vmnic5", "global-pause-used"),
+    assert set(reported) == {("vmnic5", "global-pause-on"), ("vmnic5", "global-pause-used"),
                          ("vmnic5", "pause-storm")}
-    assert "global pause frames (802.3x, not PFC)" in told["vmnic5", "global-pause-used"]
-    assert "storm warnings of its NIC" in told["vmnic5", "pause-storm"]
+    assert "global pause frames (802.3x, not PFC)" in reported["vmnic5", "global-pause-used"]
+    assert "storm warnings of its NIC" in reported["vmnic5", "pause-storm"]
     until("it is a metric", READ_S, lambda: findings() and
           rack.shown("finding", finding="global-pause-on") == 1)
     assert rack.shown("rx_priority_pause_total", nic="vmnic4", priority="3") == 41
@@ -135,8 +135,8 @@ def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
 
     def judged():
         findings()
-        told = json.loads(rack.aggregator.get("/v1/diagnosis?host=esx1").text)["findings"]
-        return {(each["device"], each["diagnosis"]): each for each in told}.get(("vmnic5", "global-pause"))
+        reported = json.loads(rack.aggregator.get("/v1/diagnosis?host=esx1").text)["findings"]
+        return {(each["device"], each["diagnosis"]): each for each in reported}.get(("vmnic5", "global-pause"))
 
     finding = until("it is judged as the rack's RNICs are", READ_S, judged)
     assert finding["tor"] == "tor1" and finding["id"] is None

@@ -8,7 +8,7 @@ import pytest
 from lab import figures
 from lab.engines import GROUP_INTERVAL_S
 from lab.faults import RNIC_KINDS, AgentFrozen, AgentKilled, HostGone, RnicDead
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import in_time
 from lab.world import RACKS
 
@@ -44,12 +44,12 @@ def test_a_dead_rnic_is_named_every_time(world, rng, say, soak):
     began = time.monotonic()
 
     for fault in kills(whole, rng, count):
-        told = live_through(whole, fault, rng, peer_of(whole, fault.rnic))
-        plain.append(told.plain)
-        grouped.append(told.grouped)
-        kinds += told.kind == fault.kind
-        if told.kind != fault.kind:
-            say(f"{fault}: called {told.kind}")
+        reported = run_fault(whole, fault, rng, peer_of(whole, fault.rnic))
+        plain.append(reported.plain)
+        grouped.append(reported.grouped)
+        kinds += reported.kind == fault.kind
+        if reported.kind != fault.kind:
+            say(f"{fault}: called {reported.kind}")
 
     say(f"right RNIC named {len(plain)} of {count}, nobody else; kind right {kinds} of {count}")
     say(figures.line("RNIC dead, plain webhook", plain))
@@ -70,9 +70,9 @@ def test_a_dead_agent_and_a_dead_host_get_different_verdicts(world, rng, say, so
         (AgentKilled, AgentFrozen, HostGone), ["h12", "h13", "h5"] * rounds
     ):
         fault = fault_class(whole.lab, host)
-        told = live_through(whole, fault, rng, fires_s=AGENT_WORST_S)
-        assert told.kind == fault.kind
-        seconds.setdefault(fault.kind, []).append(told.plain)
+        reported = run_fault(whole, fault, rng, fires_s=AGENT_WORST_S)
+        assert reported.kind == fault.kind
+        seconds.setdefault(fault.kind, []).append(reported.plain)
 
     for kind, each in seconds.items():
         say(figures.line(kind, each))

@@ -47,7 +47,7 @@ def rack(world, tmp_path):
             each.stop()
 
 
-def told(agent):
+def reported(agent):
     return json.loads(agent.get("/v1/services?limit=1").text)["kubelet"]
 
 
@@ -60,8 +60,8 @@ def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
     kubelets["h6"].allows = False
     rack.start()
     every = list(agents.values())
-    until("h1's pods are read", PATIENCE_S, lambda: told(agents["h1"])["up"], every)
-    assert told(agents["h1"]) | {"age_ms": 0} == {
+    until("h1's pods are read", PATIENCE_S, lambda: reported(agents["h1"])["up"], every)
+    assert reported(agents["h1"]) | {"age_ms": 0} == {
         "up": True, "error": None, "age_ms": 0, "pods": 7}
     metrics = agents["h1"].metrics()
     assert metrics.sum(OWN + "pods") == 7
@@ -69,15 +69,15 @@ def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
     assert metrics.sum(OWN + "pods_refused_total") == 0
 
     for host, words in BAD.items():
-        until(f"{host}'s kubelet is told of", PATIENCE_S,
-              lambda host=host, words=words: words in (told(agents[host])["error"] or ""),
+        until(f"{host}'s kubelet is reported", PATIENCE_S,
+              lambda host=host, words=words: words in (reported(agents[host])["error"] or ""),
               every)
         assert agents[host].metrics().sum(OWN + "up") == 0
         assert agents[host].metrics().sum(OWN + "age_seconds") == -1
         until(f"{host}'s is asked again", PATIENCE_S, lambda host=host: agents[
             host].metrics().sum(OWN + "reads_failed_total") >= 2, every)
         assert sum(FAILED in line for line in agents[host].log.read_text().splitlines()) == 1
-    assert kubelets["h7"].asked == 0  # it was not told the token
+    assert kubelets["h7"].asked == 0  # it did not get the token
     for host in HOSTS:  # a kubelet that hangs or floods delays no probe
         sent = rack.lab.probe_counts(host)["sent"]
         until(f"{host} probes", PATIENCE_S,
@@ -91,12 +91,12 @@ def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
     kubelets["h8"] = Kubelet(rack.fabric.netns("h8"), rack.authority, kubelets["h1"].token)
     for host in HOSTS:
         until(f"{host}'s pods are read", PATIENCE_S,
-              lambda host=host: told(agents[host])["up"], every)
+              lambda host=host: reported(agents[host])["up"], every)
         assert host == "h1" or "kubelet: pods read: 7, after " in agents[host].log.read_text()
     say(f"an agent has {agents['h3'].metrics().sum('rackmesh_agent_memory_bytes') / 2**20:.0f} "
         "MiB after a kubelet's flood")
 
     # The last known names stay.
     kubelets.pop("h1").stop()
-    until("h1's is gone", PATIENCE_S, lambda: not told(agents["h1"])["up"], every)
+    until("h1's is gone", PATIENCE_S, lambda: not reported(agents["h1"])["up"], every)
     assert agents["h1"].metrics().sum(OWN + "pods") == 7

@@ -55,13 +55,13 @@ def test_a_verdict_between_racks_has_the_counters_of_the_port(region, say):
                      if each["part"] in ("spine1", "spine1--tor1") and each["evidence"]["counters"]), None)
 
     fault.begin()
-    told = until("the verdict has the port's counters", FOUND_S, evidence,
+    reported = until("the verdict has the port's counters", FOUND_S, evidence,
                  [lab.analyzer, lab.aggregators["tor1"]])
     assert fault.bit()
-    assert told.startswith(f"tor1: the switch's port {PORT} counted "), told
-    assert "codewords that FEC could not correct" in told, told
+    assert reported.startswith(f"tor1: the switch's port {PORT} counted "), reported
+    assert "codewords that FEC could not correct" in reported, reported
     # CNPs are compared over a region only if most of its RNICs count them; here they do not.
     cnps = lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
     assert cnps["state"] == "not-known" and "0 of 6 RNICs have these counters" in cnps["sentence"], cnps
     fault.end()
-    say(told)
+    say(reported)

@@ -7,7 +7,7 @@ import pytest
 
 from lab import figures
 from lab.faults import DIRECTIONS, RnicLossy, RnicMtu
-from lab.story import live_through
+from lab.story import run_fault
 
 pytestmark = pytest.mark.full
 
@@ -18,8 +18,8 @@ LONGEST = 1000  # a large probe has 1500 bytes
 MTU_S, LOSSY_S = 6.0, 9.0
 
 
-def direction_of(told):
-    return json.loads(told.alert.annotations["evidence"])["direction"]
+def direction_of(reported):
+    return json.loads(reported.alert.annotations["evidence"])["direction"]
 
 
 def test_an_mtu_that_is_too_small_is_named(world, rng, say):
@@ -28,11 +28,11 @@ def test_an_mtu_that_is_too_small_is_named(world, rng, say):
 
     for direction, rnic in zip(DIRECTIONS, rnics):
         fault = RnicMtu(whole.lab, rnic, LONGEST, direction)
-        told = live_through(whole, fault, rng, fires_s=MTU_S)
-        assert told.kind == "rnic-mtu"
-        assert "MTU" in told.alert.annotations["summary"]
-        assert direction_of(told) in (direction, "")
-        seconds.append(told.plain)
+        reported = run_fault(whole, fault, rng, fires_s=MTU_S)
+        assert reported.kind == "rnic-mtu"
+        assert "MTU" in reported.alert.annotations["summary"]
+        assert direction_of(reported) in (direction, "")
+        seconds.append(reported.plain)
 
     say(figures.line("MTU broken", seconds))
 
@@ -44,10 +44,10 @@ def test_partial_loss_is_named_with_its_direction(world, rng, say):
 
     for (percent, direction), rnic in zip(cases, rnics):
         fault = RnicLossy(whole.lab, rnic, percent, direction)
-        told = live_through(whole, fault, rng, fires_s=LOSSY_S)
-        assert told.kind == "rnic-lossy"
-        assert direction_of(told) in (direction, "")
-        seconds.append(told.plain)
-        say(f"{percent} % lost, {direction}: {told.alert.annotations['summary'][:90]}")
+        reported = run_fault(whole, fault, rng, fires_s=LOSSY_S)
+        assert reported.kind == "rnic-lossy"
+        assert direction_of(reported) in (direction, "")
+        seconds.append(reported.plain)
+        say(f"{percent} % lost, {direction}: {reported.alert.annotations['summary'][:90]}")
 
     say(figures.line("partial loss", seconds))

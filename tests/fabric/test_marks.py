@@ -45,13 +45,13 @@ def test_a_rewritten_class_is_reported_with_its_place_and_not_as_loss(region, sa
     fault, mark = ClassRewritten(region.lab, "tor1", ROCE, BULK), region.plain.mark()
     at = fault.begin()
     try:
-        told = region.plain.wait_for(fault.fires, 2 * PATIENCE_S, mark, f"{fault}")
+        reported = region.plain.wait_for(fault.fires, 2 * PATIENCE_S, mark, f"{fault}")
         assert fault.bit()
-        assert told.labels["severity"] == "warning"
-        assert f"({BULK} in the last one)" in told.annotations["summary"], told.annotations
+        assert reported.labels["severity"] == "warning"
+        assert f"({BULK} in the last one)" in reported.annotations["summary"], reported.annotations
         for (src, dst), (arrived, rewritten, _) in pairs(region).items():
             assert (rewritten > 0) == (src == "tor1" != dst), (src, dst, arrived, rewritten)
         assert not accused(region.plain.since(mark), at, fault.names), "nobody else is at fault"
-        say(f"{fault}: told after {told.at - at:.0f} s")
+        say(f"{fault}: reported after {reported.at - at:.0f} s")
     finally:
         fault.end()

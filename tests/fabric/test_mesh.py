@@ -12,10 +12,10 @@ def mesh(world, period="hour"):
     """{(from, to): {column: figure}} of tor1, from the analyzer's answer."""
     answer = world.lab.analyzer.get(f"/v1/mesh/tor1?period={period}")
     assert answer.ok, answer
-    told = answer.json
-    names = [f"{each['host']}/{each['device']}" for each in told["rnics"]]
-    rows = [dict(zip(told["columns"], row, strict=True)) for row in told["pairs"]]
-    assert names == sorted(names) and told["pairs_refused"] == 0
+    reported = answer.json
+    names = [f"{each['host']}/{each['device']}" for each in reported["rnics"]]
+    rows = [dict(zip(reported["columns"], row, strict=True)) for row in reported["pairs"]]
+    assert names == sorted(names) and reported["pairs_refused"] == 0
     return {(names[row["from"]], names[row["to"]]): row for row in rows}
 
 
@@ -41,25 +41,25 @@ def shows(world, before, pair):
     after = mesh(world)
     lost = grown(before, after, "no_reply")[pair]
     forward, reverse = after[pair]["lost_forward"], after[pair]["lost_reverse"]
-    told = lost >= ENOUGH and forward is not None and forward >= ENOUGH / 2
+    reported = lost >= ENOUGH and forward is not None and forward >= ENOUGH / 2
     probed = min(grown(before, after, "sent").values()) >= ENOUGH
-    return told and probed and forward > 3 * reverse and after
+    return reported and probed and forward > 3 * reverse and after
 
 
 def worst_racks(world, *words):
     """The output of rackmeshctl for pairs of racks: its first line, and the words of each row."""
-    told = world.lab.ctl_run("analyzer", "mesh", "--region", "lab", *words)
-    lines = told.stdout.splitlines()
+    reported = world.lab.ctl_run("analyzer", "mesh", "--region", "lab", *words)
+    lines = reported.stdout.splitlines()
     return lines[0], [line.split() for line in lines[4:]]
 
 
-def racks_are_told_the_worst_first(world, say):
+def racks_are_listed_worst_first(world, say):
     """Of the four pairs of two racks, the rack with the lossy pair is first."""
     def leads():
         head, rows = worst_racks(world, "--hour")
         return len(rows) == 4 and "4 pairs of racks are probed" in head and rows
 
-    rows = until("all four are told", SHOWS_S, leads)
+    rows = until("all four are reported", SHOWS_S, leads)
     until("its loss leads", SHOWS_S, lambda: worst_racks(world, "--hour")[1][0][:2] == ["tor1", "tor1"])
     rows = worst_racks(world, "--hour")[1]
     say(world.lab.ctl_run("analyzer", "mesh").stdout)
@@ -98,7 +98,7 @@ def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, say):
     worst = words[words.index("The worst") :].splitlines()[2]
     assert worst.split()[:2] == list(pair)
 
-    racks_are_told_the_worst_first(whole, say)
+    racks_are_listed_worst_first(whole, say)
 
     whole.fabric.heal(target)
     healed = mesh(whole)

@@ -97,7 +97,7 @@ def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, say)
             for rnic in made.fabric.rnics.values()
             if rnic.tor == tor
         ]
-    nobody = places["racks"][0]["members"].pop()  # of h1 or h2: its agent is told so
+    nobody = places["racks"][0]["members"].pop()  # of h1 or h2: its agent learns it
     path.write_text(yaml.safe_dump(places))
     for host in RAILS["tor1"]:
         asks_where_it_belongs(lab, host)

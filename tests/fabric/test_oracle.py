@@ -24,7 +24,7 @@ LANE = """\
 """
 
 
-class Heard:
+class FilledSink:
     """A sink that has received these notifications."""
 
     def __init__(self, *arrivals):
@@ -40,7 +40,7 @@ def said(at, part, status="firing", place="tor1", which="1"):
 
 
 def judge_of(folder, *arrivals):
-    judge = oracle.Judge(folder / "journal", [Heard(*arrivals)])
+    judge = oracle.Judge(folder / "journal", [FilledSink(*arrivals)])
     fault = judge.begin(
         kind="rnic-down", alertname="RackmeshRnic", part="h1/r0", place="tor1", begin=10.0
     )
@@ -82,8 +82,8 @@ def test_an_incident_that_the_database_lacks_is_lost(tmp_path, monkeypatch):
     ]
     monkeypatch.setattr(oracle.Questions, "query", lambda *_: rows)
     judge, _ = judge_of(tmp_path, said(11, "h1/r0", which="1"))
-    told, lost, strange, old = judge.incidents(["nowhere", "127.0.0.1", 1])
-    assert told == 1 and len(lost) == 1 and old == 0
+    reported, lost, strange, old = judge.incidents(["nowhere", "127.0.0.1", 1])
+    assert reported == 1 and len(lost) == 1 and old == 0
     assert len(strange) == 1 and "h9/r0" in strange[0]
 
 
@@ -99,8 +99,8 @@ def test_incidents_reported_while_a_clock_stood_years_back_do_not_count_as_lost(
         (40.0, "ClockJumped analyzer +10y", True),
     ]:
         judge.trouble(name=name, kind="ClockJumped", begins=begins)
-    told, lost, _, old = judge.incidents(["nowhere", "127.0.0.1", 1])
-    assert (told, len(lost), old) == (5, 3, 2)
+    reported, lost, _, old = judge.incidents(["nowhere", "127.0.0.1", 1])
+    assert (reported, len(lost), old) == (5, 3, 2)
     assert "at 9.0" in lost[0] and "at 31.0" in lost[1] and "at 45.0" in lost[2]
 
 

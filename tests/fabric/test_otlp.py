@@ -124,7 +124,7 @@ def is_ours(name):
     return name.startswith(("rackmesh_rnic_", "rackmesh_rack_"))
 
 
-def told(message):
+def reported(message):
     """{(name as in /metrics, labels): value}"""
     values = {}
     for metric in metrics_of(message):
@@ -146,7 +146,7 @@ def shown(metrics):
 
 
 def difference(message, metrics):
-    one, other = told(message), shown(metrics)
+    one, other = reported(message), shown(metrics)
     both = one.keys() & other.keys()
     return sorted(map(str, [*(one.keys() ^ other.keys()),
                             *(key for key in both if key[0] != AGE and one[key] != other[key])]))
@@ -163,7 +163,7 @@ def test_a_collector_gets_the_values_of_metrics(rack, say):
         if not collector.came():
             raise OSError("no message yet")
         message, metrics = collector.pairs[-1]
-        values, wrong = told(message), difference(message, metrics)
+        values, wrong = reported(message), difference(message, metrics)
         if wrong:
             raise OSError(f"{len(wrong)} values differ, such as {wrong[:4]}")
         names = {name for name, _ in values}
@@ -172,7 +172,7 @@ def test_a_collector_gets_the_values_of_metrics(rack, say):
         return message, metrics
 
     message, metrics = until("a message is equal to /metrics", EQUAL_S, equal)
-    values = told(message)
+    values = reported(message)
     assert {name for name, _ in values} == {name for name in metrics.series if is_ours(name)}
     say(f"{len(values)} values equal, {len(message.SerializeToString())} bytes as protobuf")
 

@@ -52,14 +52,14 @@ def test_all_racks_are_shown_without_errors_on_the_console(region, page):
     page.open(url(region, "#/daemons"))
     seen(page, "its daemons", "td", lambda texts: {"agg-tor1", "agg-tor2"} <= set(texts))
     agents = "section tbody tr"
-    seen(page, "all agents", agents, lambda rows: all_are_told(rows, region))
+    seen(page, "all agents", agents, lambda rows: all_are_listed(rows, region))
     assert "8 hosts, 8 ok." in page.texts("section p"), page.texts("section p")
     page.press("/", *"tor3")
     seen(page, "those of a rack", agents, lambda rows: len(rows) == 1 + len(RACKS["tor3"]))
     assert page.complaints() == []
 
 
-def all_are_told(rows, region):
+def all_are_listed(rows, region):
     """Whether all agents are listed with their rack, their state and their release, and the one
     release with its count. On a machine that often stands still, hosts do stutter."""
     release = region.lab.aggregators["tor1"].get("/v1/hosts").json["hosts"][0]["version"]
@@ -73,11 +73,11 @@ def all_are_told(rows, region):
 
 def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page, say):
     page.open(url(region))
-    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    seen(page, "live", "#status", lambda texts: texts[0].startswith("live"))
     fault = RnicDead(region.lab, region.rnic("h2/r0"))
     at = fault.begin()
     try:
-        seen(page, "it is told", "aside b", lambda texts: any("h2/r0" in text for text in texts))
+        seen(page, "it is reported", "aside b", lambda texts: any("h2/r0" in text for text in texts))
         took = time.monotonic() - at
         say(f"{fault}: on the page after {took:.2f} s")
         in_time("on the page", took, SHOWN_S, at)
@@ -90,11 +90,11 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         its_pairs_are_the_worst(page, "h2/r0")
         page.find(".incident a")[0].click()
         seen(page, "what is said", "h1", lambda texts: texts and "RNIC h2/r0 at tor1" in texts[0])
-        told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
-        assert told["Kind"] == "rnic-down" and told["Rack"] == "tor1", told
+        reported = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+        assert reported["Kind"] == "rnic-down" and reported["Rack"] == "tor1", reported
         assert page.texts(".impact")[0].startswith("Impact not known: services are not traced")
         assert "to it, or over it" in page.texts("td") and page.texts(".timeline li")
-        what_to_do_is_said(page, "rnic-down")
+        remedy_is_shown(page, "rnic-down")
         # An open incident may have no new row for days.
         late = datetime.now(timezone.utc) + timedelta(days=2)
         page.open(url(region, f"#/history/lab//{late:%FT%TZ}/900"))
@@ -114,7 +114,7 @@ def test_the_path_of_lost_probes_is_drawn(region, page):
     fault = UplinkDead(region.lab, "tor2", "spine1")
     fault.begin()
     try:
-        seen(page, "it is told", "aside b", lambda texts: any(fault.part in t for t in texts))
+        seen(page, "it is reported", "aside b", lambda texts: any(fault.part in t for t in texts))
         assert fault.bit()
         for link in page.find("aside a"):
             if fault.part in link.text:
@@ -124,8 +124,8 @@ def test_the_path_of_lost_probes_is_drawn(region, page):
         hops = page.texts(".hops:first-of-type li")
         assert {"tor2", "spine1"} < set(hops), hops
         assert set(page.texts(".hops:first-of-type .suspect")) == {"tor2", "spine1"}
-        told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
-        assert told["Rack"] == "tor2", told
+        reported = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+        assert reported["Rack"] == "tor2", reported
         assert page.texts(".impact")[0].startswith("Impact not known: services are not traced")
         pairs = ".rack-pairs tbody tr"
         # On a starved machine other racks have losses, too.
@@ -134,8 +134,8 @@ def test_the_path_of_lost_probes_is_drawn(region, page):
         fault.end()
     seen(page, "its end is shown", ".path .state", lambda texts: texts == ["resolved"])
     seen(page, "and it hurts nobody", ".rack-pairs", lambda texts: texts == [])
-    told = region.lab.ctl("analyzer", "history", fault.part)  # also of a part that never probes
-    assert f"{fault.part}: " in told and "(incident " in told, told
+    reported = region.lab.ctl("analyzer", "history", fault.part)  # also of a part that never probes
+    assert f"{fault.part}: " in reported and "(incident " in reported, reported
     page.open(url(region))
     seen(page, "all is well again", "aside h2", lambda texts: texts == ["No open incident"])
     assert page.complaints() == []
@@ -154,9 +154,9 @@ window.fetch = async (path, how) => {
   if (path.startsWith('/v1/incidents/a1')) return new Response(JSON.stringify(one));
   const answer = await real(path, how);
   if (!path.startsWith('/v1/incidents')) return answer;
-  const told = await answer.json();
-  told.incidents.push({ ...one, number: 1 });
-  return new Response(JSON.stringify(told));
+  const reported = await answer.json();
+  reported.incidents.push({ ...one, number: 1 });
+  return new Response(JSON.stringify(reported));
 };
 location.hash = '#/incident/a1';"""
 
@@ -213,7 +213,7 @@ def test_the_impact_is_shown_first_and_a_long_explanation_is_folded(region, page
         page.driver.refresh()
 
 
-def what_to_do_is_said(page, kind):
+def remedy_is_shown(page, kind):
     """Checks the advice beside the incident, and on the page to which an alert's runbook link
     leads."""
     section = (places.ROOT / "docs" / "verdicts.md").read_text().split(f"\n## {kind}\n")[1].split("\n## ")[0]
@@ -253,8 +253,8 @@ def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
     page.open(url(region, "#/history/lab/tor1"))
     said = "1 incident was open", "incidents were open"  # on a slow machine an agent may be the second incident
     seen(page, "a sentence", "main p", lambda texts: any(each in t for t in texts for each in said))
-    told = next(t for t in page.texts("main p") if any(each in t for each in said))
-    assert "inside the rack" in told and "The loss was highest around" in told, told
+    reported = next(t for t in page.texts("main p") if any(each in t for each in said))
+    assert "inside the rack" in reported and "The loss was highest around" in reported, reported
     assert any("RNIC h2/r0 at tor1" in text for text in page.texts(".incidents b"))
     lines = "return [...document.querySelectorAll('path.line-0')].map(p => p.getAttribute('d'))"
     drawn = page.driver.execute_script(lines)
@@ -275,7 +275,7 @@ def test_the_past_of_a_rack_is_a_sentence_and_lines(region, page):
 def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
     """Then the mesh gets no answer, and nothing else on the page waits for it."""
     page.open(url(region))
-    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    seen(page, "live", "#status", lambda texts: texts[0].startswith("live"))
     page.driver.execute_script(
         "const real = window.fetch; window.fetch = (path, how) =>"
         " path.startsWith('/v1/mesh/') ? new Promise(() => {}) : real(path, how);"
@@ -283,8 +283,8 @@ def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
     )
     seen(page, "the rack", "h1", lambda texts: texts and texts[0].startswith("tor2"))
     for _ in range(2):
-        before = page.texts("#heard")
-        seen(page, "the next second", "body:not(.stale) #heard", lambda texts: texts and texts != before)
+        before = page.texts("#status")
+        seen(page, "the next second", "body:not(.stale) #status", lambda texts: texts and texts != before)
     assert any("Asking the rack" in text for text in page.texts(".mesh p"))
 
 
@@ -354,16 +354,16 @@ const row = { time: '2020-01-20T00:00:00.000Z', region: 'lab', tor: 'tor2', part
 window.fetch = async (path, how) => {
   const answer = await window.answers(path, how);
   if (!path.includes('state=resolved')) return answer;
-  const told = await answer.json();
-  told.rows.push(told.columns.map((each) => row[each] ?? null));
-  return new Response(JSON.stringify(told));
+  const reported = await answer.json();
+  reported.rows.push(reported.columns.map((each) => row[each] ?? null));
+  return new Response(JSON.stringify(reported));
 };"""
 
 
 def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     """At the time when the RNIC was dead, without naming its rack."""
-    told = region.lab.analyzer.get("/v1/incidents").json["incidents"]
-    opened, which = next((each["opened"], each["id"]) for each in reversed(told) if each["part"] == "h2/r0")
+    reported = region.lab.analyzer.get("/v1/incidents").json["incidents"]
+    opened, which = next((each["opened"], each["id"]) for each in reversed(reported) if each["part"] == "h2/r0")
     then = datetime.fromisoformat(opened) + timedelta(seconds=1)
     view = f"#/history/lab//{then.isoformat()}/900".replace("+00:00", "Z")
 
@@ -373,8 +373,8 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
         page.open(url(region, view))
         seen(page, "then", "main p", lambda texts: any("were open" in t or "was open" in t for t in texts))
         figures = page.texts(".rack .figures")  # the first rack's are of the minute of the fault
-        told = figures and all(" lost" in text for text in figures) and " 0 % lost" not in figures[0]
-        return told and "nothing measured" not in page.driver.page_source
+        reported = figures and all(" lost" in text for text in figures) and " 0 % lost" not in figures[0]
+        return reported and "nothing measured" not in page.driver.page_source
 
     until("minutes are written", 2 * PATIENCE_S, minutes_are_written)
     said = next(t for t in page.texts("main p") if "inside racks" in t)
@@ -450,24 +450,24 @@ def test_old_values_are_not_shown_as_live(region, page):
     links = {link.text: link.get_attribute("href") for link in page.find(".incident a")}
     ended = next(href for text, href in links.items() if "RNIC h2/r0" in text)
     page.open(url(region))
-    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    seen(page, "live", "#status", lambda texts: texts[0].startswith("live"))
     region.lab.analyzer.stop()
     try:
-        seen(page, "it says so", ".stale #heard", lambda texts: "no answer since" in "".join(texts))
+        seen(page, "it says so", ".stale #status", lambda texts: "no answer since" in "".join(texts))
     finally:
         region.lab.analyzer.start()
         region.lab.analyzer.wait_ready()
-    seen(page, "live again", "body:not(.stale) #heard", lambda texts: "live" in "".join(texts))
+    seen(page, "live again", "body:not(.stale) #status", lambda texts: "live" in "".join(texts))
     seen(page, "all racks are back", NAMES, lambda texts: set(texts) == set(RACKS))
     page.open(ended)
     seen(page, "what was written of it", "article p", lambda texts: "This is the last state in the history" in "".join(texts))
-    told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
-    assert told["Kind"] == "rnic-down" and "to it, or over it" in page.texts("td"), told
+    reported = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+    assert reported["Kind"] == "rnic-down" and "to it, or over it" in page.texts("td"), reported
     assert page.texts(".path .state") == ["resolved"]
     # The same is shown in a terminal, by way of the list of incidents.
-    told = region.lab.ctl("analyzer", "history", "--since", "15m")
+    reported = region.lab.ctl("analyzer", "history", "--since", "15m")
     which = ended.rsplit("/", 1)[1]
-    assert f"(incident {which})" in told, told
+    assert f"(incident {which})" in reported, reported
     explained = region.lab.ctl("analyzer", "explain", which)
     for each in ("resolved  ", "to it, or over it", "impact unknown", "What rnic-down means", "The same part at other times"):
         assert each in explained, explained

@@ -92,7 +92,7 @@ def row_with(rows, *words):
 
 def test_the_page_shows_findings_from_the_counters_of_a_rack(rack, page):
     seen(page, "three answers", ".answers li", lambda texts: len(texts) == 3)
-    seen(page, "all RNICs are told of", ".counters", lambda texts: "at 3 RNICs" in texts[0])
+    seen(page, "all RNICs are reported", ".counters", lambda texts: "at 3 RNICs" in texts[0])
     cnp = row_with(page.texts(".answers li"), "CNP")
     assert "not known" in cnp, cnp  # a veth does not count CNPs, which is not zero
 
@@ -118,8 +118,8 @@ def comes_first(rows, row):
 
 
 def test_hosts_are_listed_with_the_releases_of_their_agents(rack, page):
-    told = rack.aggregator.get("/v1/hosts").json["hosts"]
-    release = told[0]["version"]
+    reported = rack.aggregator.get("/v1/hosts").json["hosts"]
+    release = reported[0]["version"]
     seen(page, "one release", ".hosts p",
          lambda texts: texts == [f"3 hosts; all agents that have connected are of release {release}."])
     rows = page.texts(".hosts tbody tr")
@@ -140,11 +140,11 @@ def test_hosts_are_listed_with_the_releases_of_their_agents(rack, page):
 SERVED = """
 window.answers ??= window.fetch;
 const change = {
-  '/v1/counters/': (told) => { told.services = { hosts: 3, hosts_tracing: 2, missing: 'no BTF', service_count: 3, services: [
+  '/v1/counters/': (reported) => { reported.services = { hosts: 3, hosts_tracing: 2, missing: 'no BTF', service_count: 3, services: [
     { service: 'comm:idle', hosts: 2, rnics: 2, flows: 9000, flows_probed: 7, qps: 9000 },
     { service: 'unit:big', hosts: 2, rnics: 2, flows: 1200, flows_probed: 7, qps: 1200 },
     { service: 'pod:train', hosts: 1, rnics: 1, flows: 3, flows_probed: 3, qps: 3 }] }; },
-  '/v1/incidents': (told) => { told.incidents.push({ id: 'a1', state: 'open', region: 'lab', tor: 'tor1', part_type: 'rnic',
+  '/v1/incidents': (reported) => { reported.incidents.push({ id: 'a1', state: 'open', region: 'lab', tor: 'tor1', part_type: 'rnic',
     part: 'h1/r0', place: 'tor1', kind: 'rnic-lossy', sentence: 'Its half is lost.', number: 1, opened: new Date().toISOString(),
     evidence: { impact: 'P0', services: 'pod:train (lab/train-0), unit:bigger' } },
     { id: 'a2', state: 'open', region: 'lab', tor: '', part_type: 'switch', part: 'spine1', place: '', kind: 'switch-lossy',
@@ -154,9 +154,9 @@ window.fetch = async (path, how) => {
   const answer = await window.answers(path, how);
   const name = Object.keys(change).find((each) => path.startsWith(each));
   if (name === undefined) return answer;
-  const told = await answer.json();
-  change[name](told);
-  return new Response(JSON.stringify(told));
+  const reported = await answer.json();
+  change[name](reported);
+  return new Response(JSON.stringify(reported));
 };"""
 
 

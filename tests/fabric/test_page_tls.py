@@ -56,7 +56,7 @@ def every_view_is_shown(region, page):
         seen(page, view, "h1", lambda texts, head=head: texts and texts[0].startswith(head))
     page.open(f"https://{place(region)}/")
     seen(page, "all racks", ".rack .name", lambda texts: set(texts) == set(RACKS))
-    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    seen(page, "live", "#status", lambda texts: texts[0].startswith("live"))
     assert [each for each in page.complaints() if "favicon.ico" not in each] == []
 
 
@@ -73,7 +73,7 @@ def test_a_viewers_token_in_a_browser_opens_the_page(region, tmp_path):
         # server.
         page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")
         every_view_is_shown(region, page)
-        seen(page, "that it is not all", "#heard", lambda texts: f"only region {REGION}" in texts[0])
+        seen(page, "that it is not all", "#status", lambda texts: f"only region {REGION}" in texts[0])
         a_token_that_is_taken_away_is_missed_at_once(region, page)
 
 
@@ -83,13 +83,13 @@ def a_token_that_is_taken_away_is_missed_at_once(region, page):
     before = tokens.read_text()
     tokens.write_text(f"eve {ELSEWHERE} field\n")
     try:
-        seen(page, "why nothing is new", ".stale #heard",
+        seen(page, "why nothing is new", ".stale #status",
              lambda texts: "the token is not known" in "".join(texts) and "reload the page" in texts[0])
     finally:
         tokens.write_text(before)
     page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")  # the browser has forgotten it
     page.open(f"https://{place(region)}/")
-    seen(page, "live again", "body:not(.stale) #heard", lambda texts: "".join(texts).startswith("live"))
+    seen(page, "live again", "body:not(.stale) #status", lambda texts: "".join(texts).startswith("live"))
 
 
 def asked(region, path, method="GET", shown=None, **headers):

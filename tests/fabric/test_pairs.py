@@ -120,7 +120,7 @@ TROUBLES = (Killed, Stopped, CutOff, SinksGone, PeerGone, Mute)
 # ---- expectations --------------------------------------------------------------------
 
 
-def told_once(world, fault, mark):
+def assert_alerted_once(world, fault, mark):
     """Asserts one opening and one end at Alertmanager, perhaps repeated with equal labels at
     the plain webhook, and no other part."""
     grouped = [each for each in world.grouped.since(mark[1])]
@@ -129,8 +129,8 @@ def told_once(world, fault, mark):
         [each for each in grouped + plain if each.status == "firing"], fault.at,
         lambda each: each.alertname == "RackmeshAggregator" or fault.names(each))
     assert not others, f"others were named: {others}"
-    told = [each.status for each in grouped if fault.names(each)]
-    assert told == ["firing", "resolved"], f"by Alertmanager: {told}"
+    reported = [each.status for each in grouped if fault.names(each)]
+    assert reported == ["firing", "resolved"], f"by Alertmanager: {reported}"
     said = [each for each in plain if fault.names(each)]
     assert said and said[-1].status == "resolved", [str(each) for each in said]
     assert len({tuple(sorted(each.labels.items())) for each in said}) == 1
@@ -177,8 +177,8 @@ def test_a_fault_after_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
             fault.end()
         pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
     back(pairs)
-    repeats = told_once(pairs, fault, mark)
-    say(f"{trouble}, then a fault: told after {seconds:.1f} s; at the webhook {repeats}x")
+    repeats = assert_alerted_once(pairs, fault, mark)
+    say(f"{trouble}, then a fault: reported after {seconds:.1f} s; at the webhook {repeats}x")
 
 
 @chosen(SinksGone, gate=[Killed])
@@ -195,7 +195,7 @@ def test_a_fault_during_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
         fault.end()
     pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
     back(pairs)
-    repeats = told_once(pairs, fault, mark)
+    repeats = assert_alerted_once(pairs, fault, mark)
     say(f"a fault, then {trouble}: one alert; at the webhook {repeats}x")
 
 
@@ -214,7 +214,7 @@ def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kin
             pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"{trouble}")
     back(pairs)
     pairs.grouped.silence(AFTER_S, pairs.grouped.mark(), lambda each: not fault.names(each))
-    repeats = told_once(pairs, fault, mark)
+    repeats = assert_alerted_once(pairs, fault, mark)
     say(f"a fault that ends while the primary is away ({trouble}): one alert; {repeats}x")
 
 
@@ -277,9 +277,9 @@ def test_aggregators_fail_over_to_the_next_analyzer_and_back(pairs, kind, say):
         assert fault.bit()
     pairs.grouped.wait_for(fault.resolves, FOUND_S, mark[1], f"the end of {fault}")
     pairs.grouped.silence(QUIET_S, pairs.grouped.mark(), lambda arrival: not fault.names(arrival))
-    told = [each.status for each in pairs.grouped.since(mark[1]) if fault.names(each)]
+    reported = [each.status for each in pairs.grouped.since(mark[1]) if fault.names(each)]
     missed = accused(pairs.since(mark), fault.at, lambda each: each.alertname not in SILENCE)
-    assert told == ["firing", "resolved"], told
+    assert reported == ["firing", "resolved"], reported
     assert not missed, missed
     say(f"{kind}: all with the next after {moved:.1f} s, back after {returned:.1f} s;"
-        f" a spine dead meanwhile: told once, after {alert.at - fault.at:.1f} s")
+        f" a spine dead meanwhile: reported once, after {alert.at - fault.at:.1f} s")

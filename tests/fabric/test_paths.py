@@ -15,7 +15,7 @@ SPINES = 4
 TRACED_S = 30
 MOVED_S = 20
 CHOSEN_S = 20
-TOLD_S = 5
+REPORTED_S = 5
 INTERVAL_S = 2
 MISSED = 0.01
 FAMILIES = {"ipv4": ("ip", "ipv4_addr"), "ipv6": ("ip6", "ipv6_addr")}
@@ -258,7 +258,7 @@ def test_an_aggregator_without_state_gets_all_paths_again(world):
     aggregator.start()
 
     lab.wait_probing()
-    lab.wait_traced(TOLD_S)
+    lab.wait_traced(REPORTED_S)
     flows = len(list(paths(lab)))
     again = total(lab, "rackmesh_agent_traces_total") - traces
     assert again < flows, "its agents remembered, and had nothing to find out again"

@@ -101,8 +101,8 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
 
     # The counts of the port are used for the RNIC behind it, because veth counts no pauses.
     def findings(_):
-        told = json.loads(rack.aggregator.get("/v1/diagnosis").text)["findings"]
-        return {(each["host"], each["device"], each["diagnosis"]) for each in told} >= {
+        reported = json.loads(rack.aggregator.get("/v1/diagnosis").text)["findings"]
+        return {(each["host"], each["device"], each["diagnosis"]) for each in reported} >= {
             ("h1", "r0", "pfc-storm"), ("h2", "r0", "pause-victim")}
 
     until("the RNICs are diagnosed", FOUND_S, storm_goes_on(rack, began, findings), [rack.aggregator], every=0.5)
@@ -119,9 +119,9 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
     assert metrics.sum("rackmesh_aggregator_switch_up", switch="spine1", switch_role="spine") == 1
     assert metrics.sum("rackmesh_switch_port_up", switch="tor2", switch_role="tor") == PORTS
     assert metrics.sum("rackmesh_switch_port_up", tor="tor1") == PORTS
-    told = json.loads(rack.aggregator.get("/v1/switches?tor=spine1&port=Ethernet4&limit=1").text)["switches"]
-    assert [(each["name"], each["tor"], each["role"]) for each in told] == [("spine1", None, "spine")]
-    assert told[0]["objects"][0]["neighbor"]["kind"] == "switch"
+    reported = json.loads(rack.aggregator.get("/v1/switches?tor=spine1&port=Ethernet4&limit=1").text)["switches"]
+    assert [(each["name"], each["tor"], each["role"]) for each in reported] == [("spine1", None, "spine")]
+    assert reported[0]["objects"][0]["neighbor"]["kind"] == "switch"
     assert "leaf-2 Ethernet8" in rack.lab.ctl("agg-tor1", "switch", "spine1", "Ethernet4")
 
     # LLDP does not report any more what is at that port.

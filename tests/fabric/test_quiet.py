@@ -6,7 +6,7 @@ import pytest
 
 from lab.faults import AgentFrozen, RnicDead
 from lab.innocents import accused
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import PATIENCE_S, in_time, until
 from lab.world import RACKS
 
@@ -57,10 +57,10 @@ def test_without_faults_nothing_is_named_and_later_faults_are_found(world, rng, 
     others = accused(whole.since(mark), frozen.at, frozen.names)
     say(
         f"{seconds} s, {len(whole.lab.agents) + len(whole.lab.aggregators) + 1} daemons"
-        f" restarted: {len(others)} false alerts; frozen agent told after"
+        f" restarted: {len(others)} false alerts; frozen agent reported after"
         f" {alert.at - frozen.at:.2f} s"
     )
     assert not others
     whole.lab.wait_probing()
-    told = live_through(whole, RnicDead(whole.lab, whole.rnic("h13/r0")), rng)
-    say(f"the kill at its end: found after {told.plain:.2f} s")
+    reported = run_fault(whole, RnicDead(whole.lab, whole.rnic("h13/r0")), rng)
+    say(f"the kill at its end: found after {reported.plain:.2f} s")

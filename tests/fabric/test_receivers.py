@@ -102,8 +102,8 @@ def test_broken_receivers_are_named_and_delay_no_other_receiver(world, tmp_path,
         fault = RnicDead(whole.lab, whole.rnic("h2/r0"))
         fault.begin()
         try:
-            told = whole.grouped.wait_for(lambda each: each.part == "h2/r0", PATIENCE_S, mark[1])
-            assert told.status == "firing"
+            reported = whole.grouped.wait_for(lambda each: each.part == "h2/r0", PATIENCE_S, mark[1])
+            assert reported.status == "firing"
         finally:
             fault.end()
         ready = daemon.get("/readyz")

@@ -18,7 +18,7 @@ from lab.world import World
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"]}
 OFTEN = {"summary": {"interval_s": 1, "rnic_interval_s": 1}}
 BRAKED_S = 2.0
-TOLD_S = 10
+REPORTED_S = 10
 FIRES_S, RESOLVES_S = 10, 30
 STEADY_S = 2.0  # long enough to measure a rate
 STILL = 0.15  # share of this time for which the machine may have stood still
@@ -115,7 +115,7 @@ def wait_rate(region, low, high, full, what):
             raise OSError(f"shares of the full rate: {shares}")  # not yet
         return True
 
-    until(what, TOLD_S, right)
+    until(what, REPORTED_S, right)
     return time.monotonic() - began - 1
 
 
@@ -143,10 +143,10 @@ def test_the_brake_stops_all_probes_and_stays_without_controllers(region, say):
     quiet = probes(region)
     in_time("the last probe under the brake", stopped, BRAKED_S, began)
 
-    until("health calls every rack paused", TOLD_S, lambda: states(region) == {"paused"})
+    until("health calls every rack paused", REPORTED_S, lambda: states(region) == {"paused"})
     health = lab.ctl_run("analyzer", "health")
     assert health.returncode == 1 and "2 paused" in health.stdout, health
-    until("every host is paused", TOLD_S, lambda: hosts_are(region) == {"paused"})
+    until("every host is paused", REPORTED_S, lambda: hosts_are(region) == {"paused"})
 
     for controller in lab.controllers:
         controller.kill()
@@ -154,14 +154,14 @@ def test_the_brake_stops_all_probes_and_stays_without_controllers(region, say):
         daemon.kill()
         daemon.start()
     for host in RESTARTED:
-        until(f"{host} is back", TOLD_S, lambda: connected(lab, host), every=0.1)
+        until(f"{host} is back", REPORTED_S, lambda: connected(lab, host), every=0.1)
     region.plain.silence(STEADY_S, mark, was_away)
     assert probes(region) == quiet, "somebody has probed under the brake"
     for controller in lab.controllers:
         controller.start()
     lab.wait_leader()
 
-    until("half is taken", TOLD_S, lambda: half(region), every=0.2)
+    until("half is taken", REPORTED_S, lambda: half(region), every=0.2)
     region.plain.silence(BRAKED_S, mark, was_away)
     wait_rate(region, *HALF, full, "all probe at half the rate")
     shares = [rate / full[name] for name, rate in rates(region).items()]
@@ -174,7 +174,7 @@ def test_the_brake_stops_all_probes_and_stays_without_controllers(region, say):
     )
     others = accused(region.plain.since(mark), first, was_away)
     assert not others, "nobody was at fault"
-    until("health is good again", TOLD_S, lambda: states(region) == {"ok"}, every=0.1)
+    until("health is good again", REPORTED_S, lambda: states(region) == {"ok"}, every=0.1)
 
 
 def hosts_are(region):
@@ -210,7 +210,7 @@ def test_the_analyzer_knows_the_summary_interval_of_its_aggregators(region):
         listed = lab.analyzer.get("/v1/aggregators").json["aggregators"]
         return len(listed) == len(lab.aggregators) and listed
 
-    listed = until("all aggregators at the analyzer", TOLD_S, heard)
+    listed = until("all aggregators at the analyzer", REPORTED_S, heard)
     assert {each["summary_interval_s"] for each in listed} == {1}
     judged_by = f'rackmesh_analyzer_row_interval_seconds{{region="{REGION}"}} 1\n'
     assert judged_by in lab.analyzer.get("/metrics").text
@@ -223,7 +223,7 @@ def test_rnics_without_counters_of_congestion_are_named(region):
         cnps = region.lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
         return cnps["rnics"] == sum(map(len, RACKS.values())) and cnps
 
-    cnps = until("CNPs of all RNICs are judged", TOLD_S, named)
+    cnps = until("CNPs of all RNICs are judged", REPORTED_S, named)
     assert (cnps["state"], cnps["rnics_counting"]) == ("not-known", 0), cnps
     racks = dict(rack.split(": ") for rack in cnps["uncounted"].split("; "))
     hosts = {tor: [rnic.split("/")[0] for rnic in rnics.split(", ")] for tor, rnics in racks.items()}
@@ -339,11 +339,11 @@ def test_an_incident_is_followed_explained_and_resolved(region, follower):
         opened = re.compile(rf"^open .*{number}.*\n +.*h4/r0", re.MULTILINE)
         until(
             "it is followed",
-            TOLD_S,
+            REPORTED_S,
             lambda: opened.search(follower.log.read_text()),
             [follower],
         )
-        until("tor2 is bad", TOLD_S, lambda: "bad" in states(region))
+        until("tor2 is bad", REPORTED_S, lambda: "bad" in states(region))
         check_health(region)
         explained = lab.ctl_run("analyzer", "explain", number)
         assert explained.returncode == 1, explained
@@ -357,9 +357,9 @@ def test_an_incident_is_followed_explained_and_resolved(region, follower):
     region.plain.wait_for(fault.resolves, RESOLVES_S, mark, f"the end of {fault}")
     ended = re.compile(rf"^resolved .*{number}", re.MULTILINE)
     until(
-        "its end is followed", TOLD_S, lambda: ended.search(follower.log.read_text()), [follower]
+        "its end is followed", REPORTED_S, lambda: ended.search(follower.log.read_text()), [follower]
     )
-    until("all is well", TOLD_S, lambda: states(region) == {"ok"})
+    until("all is well", REPORTED_S, lambda: states(region) == {"ok"})
     assert "No incidents are open" in says(region, "analyzer", "incidents", "--open")
     assert "resolved" in says(region, "analyzer", "explain", number)
     assert "no such incident" in refuses(region, "analyzer", "explain", "abc")
@@ -371,7 +371,7 @@ def check_health(region):
     """The bad rack comes first, and the table fits into 80 columns."""
     until(
         "tor2 is bad and tor1 is well",
-        TOLD_S,
+        REPORTED_S,
         lambda: [
             (rack["tor"], rack["state"])
             for rack in region.lab.analyzer.get("/v1/health").json["racks"]

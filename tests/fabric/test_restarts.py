@@ -131,7 +131,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(world, rng, say, full, soak)
     assert counts["summary"] > 10 * kills and counts["incident"] > kills
 
 
-def dies_telling(sink, fault, victim):
+def is_killed_while_sending(sink, fault, victim):
     """kill -9 while it sends the first message on the fault, which it cannot complete."""
     take, began = sink.take, sink.mark()
 
@@ -149,7 +149,7 @@ def test_an_aggregator_that_is_killed_while_it_reports_a_fault_reports_its_end(w
     victim, sink = small.lab.aggregators["tor1"], small.plain
     for _ in range(DEATHS_SOAK if soak else DEATHS_FULL if full else DEATHS_GATE):
         mark, fault = sink.mark(), RnicDead(small.lab, small.rnic("h2/r0"))
-        dies_telling(sink, fault, victim)
+        is_killed_while_sending(sink, fault, victim)
         fault.begin()
         try:
             sink.wait_for(fault.fires, FIRES_S, mark, str(fault))
@@ -160,7 +160,7 @@ def test_an_aggregator_that_is_killed_while_it_reports_a_fault_reports_its_end(w
         victim.restart()
         sink.wait_for(fault.resolves, RESOLVES_S, mark, f"the end of {fault}")
         small.lab.wait_probing()
-        told = sink.since(mark)
-        others = accused(told, fault.at, fault.names)
+        reported = sink.since(mark)
+        others = accused(reported, fault.at, fault.names)
         assert not others, f"others were named: {others}"
-        assert len({each.annotations["incident"] for each in told if fault.names(each)}) == 1
+        assert len({each.annotations["incident"] for each in reported if fault.names(each)}) == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.faults import RnicDead
-from lab.story import live_through
+from lab.story import run_fault
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"]}
 
@@ -13,8 +13,8 @@ def test_the_dead_rnic_in_a_rack_of_two_is_named(world, rng, say):
     small = world(RACKS).start()
     fault = RnicDead(small.lab, small.rnic("h4/r0"))
 
-    told = live_through(small, fault, rng, peer=small.rnic("h1/r1"))
+    reported = run_fault(small, fault, rng, peer=small.rnic("h1/r1"))
 
-    say(f"plain webhook {told.plain:.2f} s, through Alertmanager {told.grouped:.2f} s")
-    assert told.kind == "rnic-down"
-    assert told.alert.annotations["summary"]
+    say(f"plain webhook {reported.plain:.2f} s, through Alertmanager {reported.grouped:.2f} s")
+    assert reported.kind == "rnic-down"
+    assert reported.alert.annotations["summary"]

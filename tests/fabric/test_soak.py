@@ -89,7 +89,7 @@ class Soak:
         self.plans = 0  # changes of the topology
         self.dear = 0  # troubles of daemons whose records can be checked
         self.alone = 0  # faults while one of the two aggregators was gone
-        self.missed, self.seconds, self.told, self.idle = [], [], [], []
+        self.missed, self.seconds, self.reported, self.idle = [], [], [], []
 
     # ---- one round ------------------------------------------------------------------
 
@@ -113,8 +113,8 @@ class Soak:
                      lambda: all(self.oracle.resolved(fault=fault.number)), at)
 
     def _found(self, fault, what, since):
-        self._expect(fault, what, FOUND_S, lambda: None not in self._heard(fault), since)
-        self.told += [each for each in self._heard(fault) if each is not None]
+        self._expect(fault, what, FOUND_S, lambda: None not in self._seconds_to_alerts(fault), since)
+        self.reported += [each for each in self._seconds_to_alerts(fault) if each is not None]
 
     def _found_by_one(self, fault):
         """One of the two aggregators is gone from before the fault until it is found."""
@@ -139,7 +139,7 @@ class Soak:
     def _soon(self, action):
         return self.rng.uniform(0, 3), 0, action
 
-    def _heard(self, fault):
+    def _seconds_to_alerts(self, fault):
         """Returns the seconds until the alert arrived at each sink."""
         return self.oracle.found(fault=fault.number)
 
@@ -297,8 +297,8 @@ def table(run, say, took):
         seconds = [s for word, s in run.seconds if word.split(" agg")[0] == what]
         if seconds:
             say(figures.line(f"fault {what}, after trouble", seconds))
-    if run.told:
-        say(figures.line("fault told, from its first moment", run.told))
+    if run.reported:
+        say(figures.line("fault reported, from its first moment", run.reported))
 
 
 def judged(run, world, say, seconds, took):
@@ -310,19 +310,19 @@ def judged(run, world, say, seconds, took):
               [analyzer], every=0.2)
     database = [world.influx.netns, world.influx.address, world.influx.port]
     difference = oracle.books(database=database, expected=expected)
-    told, lost, strange, old = oracle.incidents(database=database)
+    reported, lost, strange, old = oracle.incidents(database=database)
     looks, wrong, volatile = oracle.accounts()
-    heard, alerts = oracle.told()
+    heard, alerts = oracle.reported()
     false, twice = oracle.false(), oracle.twice()
     counts = compared(difference)
     table(run, say, took)
     say(f"accused without a reason: {len(false)}; notifications {heard}, firing: {alerts};"
-        f" {run.alone} faults with one aggregator gone, {len(twice)} told of twice")
+        f" {run.alone} faults with one aggregator gone, {len(twice)} reported twice")
     say(f"{expected['points']:,} points acknowledged: {counts[0]} lost, {counts[1]} invented,"
         f" {counts[2]} altered; {run.dear} troubles of their way, {expected['reconnects']}"
         " connections lost")
     say(f"{run.plans} new plans;"
-        f" {told} incidents told of: {len(lost)} lost, {len(strange)} invented, {old} of a"
+        f" {reported} incidents reported: {len(lost)} lost, {len(strange)} invented, {old} of a"
         " clock too far back for the database")
     totals = lab.totals()
     say(f"{looks} looks at accounts: {len(wrong)} wrong, {volatile} not durable;"
@@ -334,7 +334,7 @@ def judged(run, world, say, seconds, took):
     assert not any(counts), difference
     assert not lost and not strange, (lost, strange)
     assert not wrong, wrong
-    assert looks >= took and totals["sent"] > 1000 and told >= run.faults.total()
+    assert looks >= took and totals["sent"] > 1000 and reported >= run.faults.total()
     assert expected["points"] > 100 * seconds
     assert run.plans > 0
     assert run.dear >= least(LEAST_DEAR, took)

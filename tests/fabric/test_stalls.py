@@ -12,7 +12,7 @@ from lab import stalls as program
 from lab.faults import RnicDead
 from lab.process import Pack, Process
 from lab.stalls import STOPPED, Pattern, Stalls, descendants, state_of
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import FULL, until
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
@@ -52,13 +52,13 @@ def test_an_aggregator_that_is_often_stopped_still_reports(world, rng, say):
         with often_still(aggregator) as stalls:
             small.plain.silence(2, small.mark()[0])
             fault = RnicDead(small.lab, rnic)
-            told = live_through(small, fault, rng, peer, fires_s=WORST_S)
+            reported = run_fault(small, fault, rng, peer, fires_s=WORST_S)
             small.plain.silence(1, small.mark()[0])
-        seconds.append(told.plain)
-        assert told.kind == "rnic-down"
+        seconds.append(reported.plain)
+        assert reported.kind == "rnic-down"
         assert len(stalls) >= STALLS
     counted = aggregator.metrics().sum("rackmesh_aggregator_stalls_total")
-    say(f"told after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
+    say(f"reported after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
     assert counted >= TIMES * STALLS / 2
 
 
@@ -78,9 +78,9 @@ def test_a_dead_rnic_is_named_while_agents_are_often_stopped(world, rng, say):
         hosts = list(small.lab.agents) if pattern is ALL else [rnic.host]
         with Stalls(pattern, partial(pids_of, small, hosts)) as stalls:
             small.plain.silence(3, small.mark()[0])
-            told = live_through(small, RnicDead(small.lab, rnic), rng, fires_s=NAMED_S)
-        say(f"{name}: told after {told.plain:.1f} s, {stalls.times} times still")
-        assert told.kind == "rnic-down"
+            reported = run_fault(small, RnicDead(small.lab, rnic), rng, fires_s=NAMED_S)
+        say(f"{name}: reported after {reported.plain:.1f} s, {stalls.times} times still")
+        assert reported.kind == "rnic-down"
         assert stalls.times > 1
 
 

@@ -106,7 +106,7 @@ def test_counters_of_the_switch_are_shown(rack, say):
 
     neighbor = until("who is behind the port is read", READ_S, lambda: behind("Ethernet8"))
     assert (neighbor["kind"], neighbor["host"], neighbor["device"]) == ("rnic", "h2", "r0"), neighbor
-    neighbor = until("another switch is told of", READ_S, lambda: behind("Ethernet12"))
+    neighbor = until("another switch is reported", READ_S, lambda: behind("Ethernet12"))
     assert (neighbor["kind"], neighbor["name"], neighbor["port"]) == ("not-known", "spine1", "Eth1/7")
     until("what is no name is counted", READ_S, lambda: own(rack, "parse_errors_total") >= 2)
     assert behind("Ethernet16") is None and behind("Ethernet0") is None
@@ -121,7 +121,7 @@ def test_counters_of_the_switch_are_shown(rack, say):
     assert "fec_codewords of 14 errors" in table and "pfc_rx_frames" in table and "9286478" in table and "h2/r0" in table
     say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
     the_proof_has_what_the_switch_counted_beside_the_hosts(rack)
-    what_the_switchs_ports_receive_tells_of_cables(rack)
+    counts_of_switch_ports_identify_cables(rack)
 
 
 def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
@@ -145,20 +145,20 @@ def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
     assert "pfc priority 3" in table and "9286478 frames received" in table and "not known" in table, table
 
 
-def what_the_switchs_ports_receive_tells_of_cables(rack):
+def counts_of_switch_ports_identify_cables(rack):
     rack.switch.set(STATE_DB, "TRANSCEIVER_DOM_SENSOR|Ethernet8", temperature=44,
                     rx1power="-2.0", rx2power="-inf", tx1power="0.0", tx2power="0.0")
     # Behind that port is a spine, not an RNIC.
     rack.switch.count("Ethernet12", SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES=500)
 
     def cables():
-        told = json.loads(rack.aggregator.get("/v1/diagnosis").text)["findings"]
-        seen.update({(each["host"], each["device"]): each["evidence"] for each in told
+        reported = json.loads(rack.aggregator.get("/v1/diagnosis").text)["findings"]
+        seen.update({(each["host"], each["device"]): each["evidence"] for each in reported
                      if each["diagnosis"] == "cable-errors"})
         return len(seen) >= 2 and seen
 
     seen = {}
-    until("both cables are told", READ_S, cables, [rack.aggregator])
+    until("both cables are reported", READ_S, cables, [rack.aggregator])
     assert set(seen) == {("h2", "r0"), ("tor1", "Ethernet12")}, seen
     assert "the module of the switch's port Ethernet8 receives a lane" in seen["h2", "r0"], seen
     assert "counted 500 codewords" in seen["tor1", "Ethernet12"], seen

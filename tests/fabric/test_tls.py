@@ -285,8 +285,8 @@ def test_a_daemon_cannot_take_the_name_of_another(world, tmp_path):
         show(lab.authority.issue(identity(REGION, role, name, tors), f"false{i}"), folder)
         until(f"{role} {name} is refused", 10, lambda: refused() > before, [false, judge_of])
         until("it came again", 10, lambda: refused() > before + 1, [false, judge_of])
-        told = judge_of.log.read_text().count(f"{role} '{name}' of region 'lab' may not")
-        assert told == 1, f"{role} {name}: told {told} times"
+        reported = judge_of.log.read_text().count(f"{role} '{name}' of region 'lab' may not")
+        assert reported == 1, f"{role} {name}: reported {reported} times"
         false.stop()
         # Its next start would fail even earlier.
         false.start()

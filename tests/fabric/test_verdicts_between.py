@@ -4,7 +4,7 @@ drops. The analyzer names exactly the faulty part, in time. On virtual time."""
 import pytest
 
 from lab.faults import FlowsBlackholed, SwitchDead, UplinkDead
-from lab.story import live_through
+from lab.story import run_fault
 from lab.world import World
 
 pytestmark = pytest.mark.virtual
@@ -44,6 +44,6 @@ SLOW = {"every third flow in a spine"}
 def test_a_fault_between_racks_is_named_and_no_rnic(region, rng, say, what):
     fault = FAULTS[what](region.lab)
     swallowed = fault.kind == "flows-blackholed"
-    told = live_through(region, fault, rng, fires_s=SWALLOWED_S if swallowed else DEAD_S)
-    say(f"{fault}: told after {told.plain:.2f} s: {told.alert.annotations['summary'][:110]}")
-    assert told.kind == fault.kind
+    reported = run_fault(region, fault, rng, fires_s=SWALLOWED_S if swallowed else DEAD_S)
+    say(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
+    assert reported.kind == fault.kind

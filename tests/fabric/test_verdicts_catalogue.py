@@ -175,8 +175,8 @@ def open_alerts(region, since):
 
 def wait_named(region, faults, mark, seconds):
     def named(alert):
-        told = [each for each in region.plain.since(mark) if each.status == "firing"]
-        return all(any(map(fault.names, told)) for fault in faults)
+        reported = [each for each in region.plain.since(mark) if each.status == "firing"]
+        return all(any(map(fault.names, reported)) for fault in faults)
 
     try:
         region.plain.wait_for(named, seconds, mark, "all of them")
@@ -211,12 +211,12 @@ def test_a_fault_gets_its_kind_and_no_other_part_is_named(region, rng, say, what
     finally:
         for fault, _ in reversed(begun):
             fault.end()
-    until("all that was told has ended", ENDS_S, lambda: not open_alerts(region, mark), every=0.2)
-    told = region.plain.since(mark)
-    result = grade(faults, told, at, case.within_s)
+    until("all that was reported has ended", ENDS_S, lambda: not open_alerts(region, mark), every=0.2)
+    reported = region.plain.since(mark)
+    result = grade(faults, reported, at, case.within_s)
     say(f"{what}: {result.row()}")
     for each in dict.fromkeys(f"{arrival.part}: {arrival.annotations['summary']}"[:160]
-                              for arrival in told if arrival.status == "firing"):
+                              for arrival in reported if arrival.status == "firing"):
         say(f"  {each}")
     assert len(result.innocents) <= case.innocents, result
     assert GRADES.index(result.name) <= GRADES.index(case.grade), result

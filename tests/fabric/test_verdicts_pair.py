@@ -10,7 +10,7 @@ from lab.faults import RnicDead
 from lab.innocents import accused
 from lab.pairs import PairWorld, second_of
 from lab.rackmesh import aggregator_of
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import in_time, until
 
 pytestmark = pytest.mark.virtual
@@ -31,7 +31,7 @@ def speaks(world, name):
     return world.lab.speaker("tor1") == [name]
 
 
-def told(world, fault, mark):
+def reported(world, fault, mark):
     """The states of the fault at a receiver, without repetitions; and its label sets."""
     every = [each for each in world.plain.since(mark[0]) if fault.names(each)]
     states = [state for state, _ in itertools.groupby(each.status for each in every)]
@@ -55,14 +55,14 @@ def test_the_standby_takes_over_and_the_fault_stays_one_alert(pair, rng, say):
     fault.end()
     pair.plain.wait_for(fault.resolves, SEES_S, mark[0], f"the end of {fault}")
 
-    states, labels = told(pair, fault, mark)
-    say(f"told after {alert.at - fault.at:.2f} s; taken over after {took:.2f} s; {states}")
+    states, labels = reported(pair, fault, mark)
+    say(f"reported after {alert.at - fault.at:.2f} s; taken over after {took:.2f} s; {states}")
     assert states == ["firing", "resolved"]
     assert len(labels) == 1
     others = accused(pair.plain.since(mark[0]), began, fault.names)
     assert not [each for each in others if first not in each], others
 
-    another = live_through(pair, RnicDead(pair.lab, pair.rnic("h1/r0")), rng, fires_s=DEAD_S)
-    say(f"the second one alone: a dead RNIC is told after {another.plain:.2f} s")
+    another = run_fault(pair, RnicDead(pair.lab, pair.rnic("h1/r0")), rng, fires_s=DEAD_S)
+    say(f"the second one alone: a dead RNIC is reported after {another.plain:.2f} s")
     pair.lab.aggregators["tor1"].start()
     until("the first one speaks again", SEES_S, lambda: speaks(pair, first))

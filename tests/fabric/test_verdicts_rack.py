@@ -16,7 +16,7 @@ from lab.faults import (
     RnicLossy,
     RnicMtu,
 )
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import in_time
 from lab.world import World
 
@@ -42,8 +42,8 @@ def region(tmp_path_factory):
         yield world.start()
 
 
-def tell(say, fault, told):
-    say(f"{fault}: told after {told.plain:.2f} s: {told.alert.annotations['summary'][:110]}")
+def tell(say, fault, reported):
+    say(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_a_dead_rnic_is_named_with_its_direction(region, rng, say, name, kind):
         if each.tor == rnic.tor and each.host != rnic.host
     )
     fault = RnicDead(region.lab, rnic, kind)
-    told = live_through(region, fault, rng, peer, DEAD_S)
-    tell(say, fault, told)
-    assert told.kind == kind
+    reported = run_fault(region, fault, rng, peer, DEAD_S)
+    tell(say, fault, reported)
+    assert reported.kind == kind
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def test_a_dead_rnic_is_named_with_its_direction(region, rng, say, name, kind):
 )
 def test_a_dead_agent_or_host_is_not_called_a_dead_rnic(region, rng, say, kind, host):
     fault = kind(region.lab, host)
-    told = live_through(region, fault, rng, fires_s=FROZEN_S if kind is AgentFrozen else AGENT_S)
-    tell(say, fault, told)
-    assert told.kind == fault.kind
+    reported = run_fault(region, fault, rng, fires_s=FROZEN_S if kind is AgentFrozen else AGENT_S)
+    tell(say, fault, reported)
+    assert reported.kind == fault.kind
     region.lab.wait_probing()
 
 
-def direction_of(told):
-    return json.loads(told.alert.annotations["evidence"])["direction"]
+def direction_of(reported):
+    return json.loads(reported.alert.annotations["evidence"])["direction"]
 
 
 @pytest.mark.parametrize(
@@ -90,20 +90,20 @@ def direction_of(told):
 )
 def test_partial_loss_is_named_with_its_direction(region, rng, say, name, percent, direction):
     fault = RnicLossy(region.lab, region.rnic(name), percent, direction)
-    told = live_through(region, fault, rng, fires_s=LOSSY_S)
-    tell(say, fault, told)
-    assert told.kind == fault.kind
-    assert direction_of(told) in (direction, "")
+    reported = run_fault(region, fault, rng, fires_s=LOSSY_S)
+    tell(say, fault, reported)
+    assert reported.kind == fault.kind
+    assert direction_of(reported) in (direction, "")
 
 
 @pytest.mark.parametrize("direction", list(DIRECTIONS)[1:])
 def test_an_mtu_that_is_too_small_is_named(region, rng, say, direction):
     fault = RnicMtu(region.lab, region.rnic("h3/r0"), LONGEST, direction)
-    told = live_through(region, fault, rng, fires_s=LOSSY_S)
-    tell(say, fault, told)
-    assert told.kind == fault.kind
-    assert "MTU" in told.alert.annotations["summary"]
-    assert direction_of(told) in (direction, "")
+    reported = run_fault(region, fault, rng, fires_s=LOSSY_S)
+    tell(say, fault, reported)
+    assert reported.kind == fault.kind
+    assert "MTU" in reported.alert.annotations["summary"]
+    assert direction_of(reported) in (direction, "")
 
 
 def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, rng, say):
@@ -116,10 +116,10 @@ def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, 
     assert [daemon.started for daemon in daemons] == [count + 1 for count in before]
     lab.wait_probing()
     fault = RnicDead(lab, region.rnic("h7/r0"))
-    told = live_through(region, fault, rng, region.rnic("h6/r1"), DEAD_S)
+    reported = run_fault(region, fault, rng, region.rnic("h6/r1"), DEAD_S)
     say(f"{len(daemons)} daemons restarted, no alert")
-    tell(say, fault, told)
-    in_time(str(fault), told.plain, DEAD_S)
+    tell(say, fault, reported)
+    in_time(str(fault), reported.plain, DEAD_S)
 
 
 def ran_ns(daemon):

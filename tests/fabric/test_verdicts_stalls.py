@@ -6,7 +6,7 @@ import pytest
 from lab.faults import RnicDead
 from lab.oracle import VERDICTS
 from lab.stalls import PATTERNS, of_world
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import until
 from lab.world import World
 
@@ -36,11 +36,11 @@ def test_stalls_name_no_part_and_a_later_fault_is_named(region, rng, say, name):
     assert stalls.times >= FEWEST[name]
 
     region.lab.wait_probing()
-    until("all that was told has ended", SETTLES_S, lambda: not open_alerts(region), every=0.2)
-    told = live_through(region, RnicDead(region.lab, region.rnic("h4/r0")), rng, fires_s=DEAD_S)
+    until("all that was reported has ended", SETTLES_S, lambda: not open_alerts(region), every=0.2)
+    reported = run_fault(region, RnicDead(region.lab, region.rnic("h4/r0")), rng, fires_s=DEAD_S)
     say(
         f"{name}: stood still {stalls.times} times; {len(said)} notifications of agents and"
-        f" aggregators; afterwards a dead RNIC is told within {told.plain:.2f} s"
+        f" aggregators; afterwards a dead RNIC is reported within {reported.plain:.2f} s"
     )
 
 

@@ -160,12 +160,12 @@ def circles(tree):
         if not wiring and noun(path) != noun(at):
             graph.setdefault(noun(path), set()).add(noun(at))
     reached = {node: reach(graph, node) for node in graph}
-    told = set()
+    reported = set()
     for node in sorted(graph):
-        if node in told or node not in reached[node]:
+        if node in reported or node not in reached[node]:
             continue
         circle = {other for other in reached[node] if node in reached.get(other, ())}
-        told |= circle
+        reported |= circle
         if circle not in KNOWN_CIRCLES:
             yield f"a circle of files: {' '.join(sorted(circle))}"
 

@@ -297,9 +297,9 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
         broken = installed.path / "etc/rackmesh/tor-aggregator.yaml"
         good = broken.read_text()
         broken.write_text(good + "no_such_option: 1\n")
-        told = machine.run("sh", "-c", 'dpkg --install "$@" 2>&1', "-",
+        reported = machine.run("sh", "-c", 'dpkg --install "$@" 2>&1', "-",
                            *(f"/root/{deb.name}" for deb in fresh))  # fmt: skip
-        assert "tor-aggregator was NOT restarted" in told and "no_such_option" in told
+        assert "tor-aggregator was NOT restarted" in reported and "no_such_option" in reported
         for daemon in ("host-agent", "tor-aggregator", "region-controller"):
             assert machine.run("systemctl", "is-active", daemon) == "active\n"
             is_old = machine.run(*pid, daemon) == was[daemon]

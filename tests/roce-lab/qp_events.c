@@ -61,9 +61,9 @@ on_state(void *arg)
 	const struct watch *watch = arg;
 
 	if (qp_tracer_is_attached(watch->tracer))
-		printf("hears by=%s\n", qp_tracer_method(watch->tracer));
+		printf("traces by=%s\n", qp_tracer_method(watch->tracer));
 	else
-		printf("deaf why=%s\n", qp_tracer_missing(watch->tracer));
+		printf("unable reason=%s\n", qp_tracer_missing(watch->tracer));
 }
 
 static int

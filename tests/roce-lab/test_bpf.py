@@ -11,7 +11,7 @@ from guest.events import PROGRAM, Events, fields
 from guest.verbs import Rping, Stream, connections, pingpong, send
 from lab.wait import until
 
-TOLD_S = 5
+REPORTED_S = 5
 RC, UC = 2, 3
 # From this kernel on fprobes find the functions of modules.
 HAS_FPROBE = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 2)
@@ -37,7 +37,7 @@ def listed():
 def connected_event(events, process, peer_process, own, peer):
     """Waits for the only "connected" event of a process, and compares it with what rdma shows."""
     reported = until(
-        "it is reported", TOLD_S, lambda: events.by_pid("connected", process.pid), [process]
+        "it is reported", REPORTED_S, lambda: events.by_pid("connected", process.pid), [process]
     )[-1]
     (qp,) = connections(process)
     (other,) = connections(peer_process)
@@ -54,16 +54,16 @@ def wait_gone(events, qpn, rnic):
     def reported():
         return any((e["qpn"], e["device"]) == (qpn, rnic.rdma) for e in events.of("destroyed"))
 
-    until("its end is reported", TOLD_S, reported, [events.process])
+    until("its end is reported", REPORTED_S, reported, [events.process])
 
 
 @pytest.mark.every_kernel
 @pytest.mark.parametrize("way", WAYS)
-def test_both_ends_of_an_rping_are_told_until_a_kill(pair, tmp_path, way):
+def test_both_ends_of_an_rping_are_reported_until_a_kill(pair, tmp_path, way):
     source, target = pair
     with Events(tmp_path, way) as events, Rping(tmp_path, source, target) as traffic:
         ends = traffic.client, traffic.server
-        assert events.of("hears")[0]["by"] == way
+        assert events.of("traces")[0]["by"] == way
         near = connected_event(events, *ends, source, target)
         far = connected_event(events, *reversed(ends), target, source)
         assert near["comm"] == far["comm"] == "rping"
@@ -76,7 +76,7 @@ def test_both_ends_of_an_rping_are_told_until_a_kill(pair, tmp_path, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_perftest_s_flow_is_told_with_its_class(pair, tmp_path, way):
+def test_perftest_s_flow_is_reported_with_its_class(pair, tmp_path, way):
     source, target = pair
     with (
         Events(tmp_path, way) as events,
@@ -92,21 +92,21 @@ def test_perftest_s_flow_is_told_with_its_class(pair, tmp_path, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_unconnected_qps_and_failed_calls_are_not_told(pair, tmp_path, way):
+def test_unconnected_qps_and_failed_calls_are_not_reported(pair, tmp_path, way):
     with Events(tmp_path, way) as events:
         assert "20 iters" in pingpong(*pair, messages=20)  # over UD
         assert "20" in send(*pair, messages=20, more=["-c", "UC"])
-        until("the end of UC is reported", TOLD_S, lambda: len(events.of("destroyed")) == 2)
+        until("the end of UC is reported", REPORTED_S, lambda: len(events.of("destroyed")) == 2)
         assert [int(each["type"]) for each in events.of("connected")] == [UC, UC]
 
 
-def test_a_storm_of_qps_is_told_or_counted(pair, tmp_path, say):
+def test_a_storm_of_qps_is_reported_or_counted(pair, tmp_path, say):
     with Events(tmp_path) as events:
         send(*pair, qps=CHURN, messages=5, seconds=60)
         until("all ends are reported", 20, lambda: len(events.of("destroyed")) >= 2 * CHURN)
         worst = max(int(each["latency_us"]) for each in events.of("connected"))
         counts = events.stop()
-        say(f"{counts}, the slowest told after {worst / 1000:.1f} ms")
+        say(f"{counts}, the slowest reported after {worst / 1000:.1f} ms")
         assert counts == {"events": 4 * CHURN, "dropped": 0, "malformed": 0}
 
 
@@ -142,12 +142,12 @@ def test_a_service_is_named_by_its_cgroup(pair, tmp_path):
         try:
             with Rping(tmp_path, *pair) as traffic:
                 pid = traffic.client.pid
-                (reported,) = until("it is reported", TOLD_S, lambda: events.by_pid("connected", pid))
+                (reported,) = until("it is reported", REPORTED_S, lambda: events.by_pid("connected", pid))
         finally:
             (group.parent / "cgroup.procs").write_text(str(os.getpid()))
     assert reported["service"] == "unit:trainer.service"
     assert int(reported["cgroup_id"]) == group.stat().st_ino
-    until("the group is empty", TOLD_S, lambda: not (group / "cgroup.procs").read_text())
+    until("the group is empty", REPORTED_S, lambda: not (group / "cgroup.procs").read_text())
     group.rmdir()
 
 
@@ -169,7 +169,7 @@ def missing(*capabilities):
     """The error of the program for a service with only these capabilities."""
     line = [*with_only(*capabilities), PROGRAM, "any"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as events:
-        said = next(line for line in events.stdout if line.startswith(("deaf ", "hears ")))
+        said = next(line for line in events.stdout if line.startswith(("unable ", "traces ")))
         events.kill()
     return said
 
@@ -187,7 +187,7 @@ def usual_paranoia():
 @pytest.mark.every_kernel
 def test_two_capabilities_of_an_ordinary_user_are_enough(usual_paranoia, pair, tmp_path):
     with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
-        assert events.of("hears")[0]["by"] == "kprobe"  # fexit needs CAP_SYS_ADMIN
+        assert events.of("traces")[0]["by"] == "kprobe"  # fexit needs CAP_SYS_ADMIN
         with Rping(tmp_path, *pair) as traffic:
             connected_event(events, traffic.client, traffic.server, *pair)
 
@@ -207,13 +207,13 @@ def test_they_are_with_debians_paranoia_too_where_there_are_fprobes(
 ):
     if not HAS_FPROBE:
         said = missing("bpf", "perfmon")
-        assert "deaf why=no CAP_SYS_ADMIN" in said and "before Linux 6.2" in said
+        assert "unable reason=no CAP_SYS_ADMIN" in said and "before Linux 6.2" in said
         return
     with Events(tmp_path, wrap=with_only("bpf", "perfmon")) as events:
-        assert events.of("hears")[0]["by"] == "fprobe"
+        assert events.of("traces")[0]["by"] == "fprobe"
         with Rping(tmp_path, *pair) as traffic:
             connected_event(events, traffic.client, traffic.server, *pair)
 
 
-def test_who_may_not_is_told_what_is_missing():
-    assert "deaf why=no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN" in missing("perfmon")
+def test_missing_capabilities_are_reported():
+    assert "unable reason=no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN" in missing("perfmon")

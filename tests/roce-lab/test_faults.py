@@ -8,7 +8,7 @@ import pytest
 from guest.faults import CarrierLost, InterfaceDown, MtuBroken, OneWayLoss, wait_active
 from guest.world import RoceWorld
 from lab import figures
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import until
 
 WORST_S = 5.0
@@ -41,7 +41,7 @@ def probing_again(region, rnic):
 
 def live(region, fault, rng, peer=None, fires_s=WORST_S):
     peer = region.rnic(peer) if peer else None
-    reported = live_through(region, fault, rng, peer=peer, fires_s=fires_s)
+    reported = run_fault(region, fault, rng, peer=peer, fires_s=fires_s)
     assert reported.kind == fault.kind, f"{fault}: called {reported.kind}"
     return reported
 
@@ -59,7 +59,7 @@ def test_an_rnic_whose_port_is_down_is_named_at_once(region, rng, say, make, nam
 
 @pytest.mark.parametrize("towards", [True, False])
 @pytest.mark.parametrize("percent", [100, 20, 5])
-def test_loss_one_way_is_told_with_its_direction(region, rng, say, percent, towards):
+def test_loss_in_one_direction_is_reported_with_its_direction(region, rng, say, percent, towards):
     rnic = region.rnic("h3/rxe4")
     fault = OneWayLoss(region.lab, rnic, percent, towards)
     within = WORST_S if percent == 100 else SLOW_S
@@ -71,7 +71,7 @@ def test_loss_one_way_is_told_with_its_direction(region, rng, say, percent, towa
         assert direction == ("receive" if towards else "send")
 
 
-def test_a_port_of_narrow_mtu_is_told_as_such(region, rng, say):
+def test_a_port_with_a_small_mtu_is_reported_as_such(region, rng, say):
     fault = MtuBroken(region.lab, region.rnic("h4/rxe6"))
     reported = live(region, fault, rng, "h1/rxe0", 2 * WORST_S)
     say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")

@@ -8,7 +8,7 @@ import pytest
 from guest.fabric import FOUR_TORS
 from guest.faults import SpineSwallows, UplinkSilent
 from guest.world import RoceWorld
-from lab.story import live_through
+from lab.story import run_fault
 
 RACKS = FOUR_TORS
 WORST_S = 5.0
@@ -88,7 +88,7 @@ def wait_quiet(region):
 def test_a_silent_uplink_is_named_by_the_flows_through_it(region, rng, say):
     known = ways(region)
     fault = Watched(region, "tor1", "spine2")
-    reported = live_through(region, fault, rng, fires_s=WORST_S)
+    reported = run_fault(region, fault, rng, fires_s=WORST_S)
     say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
 
     probed = {flow for flow in fault.probed if flow in known}
@@ -114,7 +114,7 @@ def touches(region, flow, tor):
 @unexplained
 def test_a_spine_that_swallows_is_named(region, rng, say):
     fault = SpineSwallows(region.lab, "spine1")
-    reported = live_through(region, fault, rng, fires_s=WORST_S)
+    reported = run_fault(region, fault, rng, fires_s=WORST_S)
     say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
     assert reported.kind == fault.kind
 

@@ -1,14 +1,14 @@
 """The whole system over RoCE: RNICs are probed over verbs, and a dead one is named."""
 
 from lab.faults import RnicDead
-from lab.story import live_through
+from lab.story import run_fault
 
 
 def test_the_dead_rnic_is_named_and_nobody_else(world, rng, say):
     region = world().start()
     fault = RnicDead(region.lab, region.rnic("h4/rxe7"))
 
-    reported = live_through(region, fault, rng, peer=region.rnic("h1/rxe1"))
+    reported = run_fault(region, fault, rng, peer=region.rnic("h1/rxe1"))
 
     say(f"named within {reported.plain:.2f} s")
     assert reported.kind == "rnic-down"

@@ -22,7 +22,7 @@ GONE_S = 10
 MOMENT = 0.3  # seconds of traffic at full speed
 REAL = 50  # packets; more than any other flow has
 CROSSED = 6  # probes
-CROWD = 200
+MANY = 200
 SHALLOW = ["-t", 8, "-r", 8]  # the depth of queues, so that one CQ has room for all
 CAP = 16  # services.max_flows by default
 
@@ -232,19 +232,19 @@ def test_unreliable_connections_are_flows_too(region, pair, tmp_path):
         until("it is forgotten", GONE_S, lambda: flow_of(agent, traffic.pid) is None)
 
 
-def test_a_crowd_of_connections_shares_few_probes(region, pair, tmp_path, say):
+def test_many_connections_share_few_probes(region, pair, tmp_path, say):
     agent = region.lab.agents[pair[0].host]
 
     def now(what):
         return agent.metrics().sum(f"rackmesh_agent_service_{what}")
 
-    with Stream(tmp_path / "traffic", *pair, qps=CROWD, more=SHALLOW) as busy:
+    with Stream(tmp_path / "traffic", *pair, qps=MANY, more=SHALLOW) as busy:
         for end in (busy.client, busy.server):
             end.freeze()
         pid = busy.client.pid
-        until("all are followed", PROBED_S, lambda: now("qps") >= CROWD, [agent])
+        until("all are followed", PROBED_S, lambda: now("qps") >= MANY, [agent])
         until("some are probed", PROBED_S, lambda: now("flows_probed") > 0, [agent])
-        say(f"{CROWD} QPs: {now('flows_probed'):.0f} ways probed, {now('flows_waiting'):.0f} wait")
+        say(f"{MANY} QPs: {now('flows_probed'):.0f} ways probed, {now('flows_waiting'):.0f} wait")
         assert now("flows_probed") <= CAP
         busy.kill()
         until("they are forgotten", GONE_S, lambda: flow_of(agent, pid) is None)

@@ -8,7 +8,7 @@ from guest.faults import CarrierLost, Fault, MtuBroken
 from guest.verbs import Rping
 from guest.world import RoceWorld
 from lab.faults import RnicDead
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import until
 
 RACKS = FOUR_TORS
@@ -45,8 +45,8 @@ class UplinkLossy(Fault):
 
 
 def live(region, fault, rng, say, seconds):
-    reported = live_through(region, fault, rng, fires_s=seconds)
-    say(f"{fault}: told after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
+    reported = run_fault(region, fault, rng, fires_s=seconds)
+    say(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
     assert reported.kind == fault.kind
 
 

@@ -61,6 +61,6 @@ def rolled_out(region, say):
     say(f"first rollout: {run.took_s:.0f} s, {run.counts()}")
     say(f"  of that: {run.steps()}")
     began = time.monotonic()
-    region.wait_calm()
-    say(f"calm {time.monotonic() - began:.0f} s after it")
+    region.wait_healthy()
+    say(f"no incident {time.monotonic() - began:.0f} s after it")
     return run

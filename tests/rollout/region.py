@@ -304,7 +304,7 @@ class Region:
         except ValueError:
             return None
 
-    def is_calm(self, but=()):
+    def is_healthy(self, but=()):
         """True: all racks and all RNICs of the inventory are healthy, and there is no suspect."""
         health = self.health()
         if health is None or len(health["regions"]) != 1:
@@ -314,10 +314,10 @@ class Region:
         expected = len(self.rnics() - set(but))
         return found == ("ok", expected, expected, 0)
 
-    def wait_calm(self, but=()):
+    def wait_healthy(self, but=()):
         """but: RNICs of the inventory that are absent at present."""
         try:
-            until("the region is calm", PATIENCE_S, lambda: self.is_calm(but), every=1)
+            until("the region has no incident", PATIENCE_S, lambda: self.is_healthy(but), every=1)
         except Overdue as error:
             raise Overdue(f"{error}\n{json.dumps(self.health(), indent=1)}") from None
 

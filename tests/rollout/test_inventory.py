@@ -580,10 +580,10 @@ def test_the_small_authority_signs_every_kind_of_name(tmp_path, name):
                    check=True, capture_output=True)  # fmt: skip
     request = subprocess.run(["openssl", "req", "-new", *curve, "-keyout", "key", "-subj", "/O=x"],
                              cwd=tmp_path, check=True, capture_output=True).stdout  # fmt: skip
-    told = {"RACKMESH_SECRETS": str(tmp_path), "RACKMESH_REGION": "r1", "RACKMESH_URI": "",
+    reported = {"RACKMESH_SECRETS": str(tmp_path), "RACKMESH_REGION": "r1", "RACKMESH_URI": "",
             "RACKMESH_NAMES": f"DNS:localhost,{name}", "RACKMESH_HOURS": "1"}  # fmt: skip
     signed = subprocess.run([ROOT / "ansible/roles/certificates/files/sign"], input=request,
-                            env={**os.environ, **told}, capture_output=True)  # fmt: skip
+                            env={**os.environ, **reported}, capture_output=True)  # fmt: skip
     assert signed.returncode == 0, signed.stderr.decode()
     kind, value = name.split(":", 1)
     check = {"IP": "-checkip", "DNS": "-checkhost"}[kind]

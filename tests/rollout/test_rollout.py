@@ -37,12 +37,12 @@ def nothing(_arrival):
 
 
 @contextlib.contextmanager
-def calm(region, allow=nothing):
+def without_incidents(region, allow=nothing):
     """Checks that the region has no incident at the end. Yields a list, which is filled at the end
     with the alerts that no expected fault explains."""
     began, mark, innocents = time.monotonic(), region.sink.mark(), []
     yield innocents
-    region.wait_calm()
+    region.wait_healthy()
     innocents += accused(region.sink.since(mark), began, allow)
     assert innocents == []
 
@@ -147,7 +147,7 @@ def test_the_first_rollout_makes_a_watched_region_of_bare_machines(rolled_out, r
 @pytest.mark.long
 def test_a_second_run_changes_nothing(rolled_out, region, say):
     before = state(region)
-    with calm(region):
+    with without_incidents(region):
         run = region.play("site")
     say(f"second run: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("ok") >= region.places()
@@ -158,7 +158,7 @@ def test_a_second_run_changes_nothing(rolled_out, region, say):
 @pytest.mark.long
 def test_a_dry_run_of_a_region_that_runs_has_nothing_to_do(rolled_out, region, say):
     before = state(region)
-    with calm(region):
+    with without_incidents(region):
         run = region.play("site", "--check")
     say(f"dry run: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("ok") >= region.places()
@@ -207,7 +207,7 @@ def test_a_file_that_has_changed_restarts_its_daemon_and_nobody_else(
         say(f"{file.read_text()}: {run.took_s:.0f} s, {run.counts()}")
         return run.hosts("changed"), restarted
 
-    with calm(region):
+    with without_incidents(region):
         file.write_text("a new file")
         assert play() == ({CANARY}, {CANARY})
         assert region.on(CANARY, "runuser", "-u", "rackmesh", "cat", there) == file.read_text()
@@ -224,7 +224,7 @@ def test_other_passwords_reach_the_engines_and_who_uses_them(rolled_out, region,
         (region.inventory / "secrets" / name).write_text(f"another-{name.replace('.', '-')}\n")
     before = state(region)
     options = ("--limit", "controllers,etcd,influxdb,analyzers")
-    with calm(region):
+    with without_incidents(region):
         run = region.play("site", *options)
     say(f"other passwords: {run.took_s:.0f} s, {run.counts()}")
     assert changed_between(before, state(region)) == {ANALYZER, *region.machines_of("region-controller")}
@@ -242,7 +242,7 @@ def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out,
     before, old = state(region), file.read_text()
     assert region.play("probe-secret", "--check").hosts("failed") == set()
     assert file.read_text() == old
-    with calm(region):
+    with without_incidents(region):
         run = region.play("probe-secret")
     say(f"another secret of the probes: {run.took_s:.0f} s, {run.counts()}")
     assert changed_between(before, state(region)) == controllers
@@ -262,7 +262,7 @@ def test_the_next_secret_comes_into_use_while_all_is_probed(rolled_out, region, 
         return region.probed() == region.rnics()
 
     def braked(**options):
-        with calm(region):
+        with without_incidents(region):
             region.play("brake", rackmesh_brake="on")
             region.play("site", "--limit", "controllers", **options)
             region.play("brake", rackmesh_brake="off")
@@ -271,7 +271,7 @@ def test_the_next_secret_comes_into_use_while_all_is_probed(rolled_out, region, 
     epochs = {"rackmesh_controller_options": {"probe_keys": {"epoch_s": EPOCH_S}}}
     file.write_text(file.read_text().splitlines()[0] + "\n")
     braked(**epochs)
-    with calm(region):
+    with without_incidents(region):
         run = region.play("probe-secret", **epochs)
         _, begins = file.read_text().strip().split(" from ")
         begins = calendar.timegm(time.strptime(begins, "%Y-%m-%dT%H:%M:%SZ"))
@@ -363,7 +363,7 @@ def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
 ):
     bad = versions.bad(tmp_path / "bad", how)
     before = state(region)
-    with region.repository.offers(bad.folder), calm(region, agent_of(CANARY)) as innocents:
+    with region.repository.offers(bad.folder), without_incidents(region, agent_of(CANARY)) as innocents:
         run = region.play("site", status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
     after = state(region)
     touched = changed_between(before, after)
@@ -382,7 +382,7 @@ def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_pat
     bad = versions.bad(tmp_path / "bad", "refuses", only_at=UNLUCKY)
     region.repository.add(bad.folder)
     before = state(region)
-    with calm(region, agent_of(UNLUCKY)) as innocents:
+    with without_incidents(region, agent_of(UNLUCKY)) as innocents:
         run = region.play("site", status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
     after = state(region)
     failed = {"h21", "h22"}
@@ -413,7 +413,7 @@ def test_a_bad_controller_stops_at_the_first_and_the_other_goes_on(
     bad = versions.bad(tmp_path / "bad", "refuses", daemon="region-controller")
     before = state(region)
     limit = ("--limit", f"{CANARY},controllers,analyzers")
-    with region.repository.offers(bad.folder), calm(region) as innocents:
+    with region.repository.offers(bad.folder), without_incidents(region) as innocents:
         run = region.play("site", *limit, status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
         after = state(region)
         leaders = {name for name in region.machines_of("region-controller")
@@ -450,12 +450,12 @@ def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
 
     def brings(version, what, limit, meanwhile=None):
         allow = nothing if meanwhile is None else agent_of(CRASHES)
-        with calm(region, allow), concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with without_incidents(region, allow), concurrent.futures.ThreadPoolExecutor(1) as pool:
             beside = meanwhile and pool.submit(meanwhile)
             run = region.play("site", "--limit", limit, rackmesh_version=version)
             if beside:
                 beside.result()
-            region.wait_calm()
+            region.wait_healthy()
             assert region.probed() == region.rnics()
         has = {name: each[0] for name, each in state(region).items()}
         assert "unknown" not in region.on(ANALYZER, "rackmeshctl", "versions", status=None)
@@ -495,7 +495,7 @@ def test_a_gate_says_which_rnic_is_not_good_and_to_whom(rolled_out, region, say)
     fault = RnicDead(region, region.fabric.rnics[f"{CANARY}/eth1"])
     options = {**region.variables["rackmesh_agent_options"], "trace": {"interval_s": 31}}
     before = region.on(CANARY, "cat", "/etc/rackmesh/host-agent.yaml")
-    with calm(region, lambda arrival: CANARY in arrival.part):
+    with without_incidents(region, lambda arrival: CANARY in arrival.part):
         fault.begin()
         try:
             run = region.play("site", "--limit", CANARY, status=2, rackmesh_gate_s=GATE_S,
@@ -513,7 +513,7 @@ def test_a_dry_run_of_a_change_says_what_it_would_be(rolled_out, region, say, tm
     newer = versions.good(tmp_path / "newer", "+dry")
     before = state(region)
     options = {**region.variables["rackmesh_agent_options"], "trace": {"interval_s": 31}}
-    with region.repository.offers(newer.folder), calm(region):
+    with region.repository.offers(newer.folder), without_incidents(region):
         run = region.play("site", "--check", "--diff", "--limit", CANARY,
                           rackmesh_version=newer.name, rackmesh_agent_options=options)  # fmt: skip
     say(f"dry run of a change: {run.took_s:.0f} s, {run.counts()}")
@@ -539,7 +539,7 @@ def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
     def is_true(arrival):
         return UNLUCKY in (arrival.part, arrival.labels.get("host"), arrival.labels.get("place"))
 
-    with calm(region, is_true) as innocents:
+    with without_incidents(region, is_true) as innocents:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             began = time.monotonic()
             playing = pool.submit(
@@ -579,7 +579,7 @@ def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
     newer = versions.good(tmp_path / "newer")
     region.repository.add(newer.folder)
     before = state(region)
-    with calm(region):
+    with without_incidents(region):
         run = region.play("site", rackmesh_version=newer.name)
     say(f"upgrade: {run.took_s:.0f} s, {run.counts()}")
     say(f"  of that: {run.steps()}")
@@ -603,7 +603,7 @@ def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
 def test_a_host_is_added(rolled_out, region, say):
     region.take_in(NEWCOMER, after="h22")
     before = state(region)
-    with calm(region):
+    with without_incidents(region):
         run = region.play("site")
     say(f"host added: {run.took_s:.0f} s, {run.counts()}")
     assert f"{NEWCOMER}/eth1" in region.probed()
@@ -622,7 +622,7 @@ def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):
 
     (old,) = good()
     began = time.monotonic()
-    with calm(region):
+    with without_incidents(region):
         region.fabric.swap(rnic, "02:00:00:99:00:01")
         until("the new card is probed", PATIENCE_S, lambda: len(good()) == 1 and good() != [old],
               every=1)  # fmt: skip
@@ -631,12 +631,12 @@ def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):
 
 @pytest.mark.long
 def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, region, say):
-    with calm(region):
+    with without_incidents(region):
         run = region.play("drain", "--limit", NEWCOMER)
         say(f"host drained: {run.took_s:.0f} s")
         mark = region.sink.mark()
         region.fabric.isolate(NEWCOMER)
-        region.wait_calm(but={f"{NEWCOMER}/eth1"})
+        region.wait_healthy(but={f"{NEWCOMER}/eth1"})
         region.sink.silence(QUIET_S, mark)
         region.fabric.rejoin(NEWCOMER)
         run = region.play("return", "--limit", NEWCOMER)
@@ -646,7 +646,7 @@ def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, reg
 
 @pytest.mark.long
 def test_a_removed_host_is_nobodys_concern(rolled_out, region, say):
-    with calm(region):
+    with without_incidents(region):
         run = region.play("remove", "--limit", NEWCOMER)
         region.leave_out(NEWCOMER)
         again = region.play("site")
@@ -664,7 +664,7 @@ def test_a_new_authority_signs_for_all_while_everything_runs(rolled_out, region,
 
     serials, issuers = files(region.serial), files(region.issuer)
     (former,) = set(issuers.values())
-    with calm(region):
+    with without_incidents(region):
         run = region.play("rotate", rackmesh_new_authority=True)
     say(f"authority and certificates renewed: {run.took_s:.0f} s, {run.counts()}")
     after = files(region.serial)
@@ -681,7 +681,7 @@ def test_a_new_authority_signs_for_all_while_everything_runs(rolled_out, region,
 
 
 def test_the_brake_stops_all_probing_and_lets_go(rolled_out, region, say):
-    with calm(region):
+    with without_incidents(region):
         began = time.monotonic()
         region.play("brake", rackmesh_brake="on")
         until("nothing is probed", PATIENCE_S, lambda: region.probed() == set(), every=1)
@@ -707,6 +707,6 @@ def test_a_dead_cable_is_one_alert_that_names_it(rolled_out, region, say):
     until("Alertmanager has it", FAULT_S, lambda: region.alerts() >= named, every=1)
     fault.end()
     region.sink.wait_for(fault.resolves, FAULT_S, mark, "that it is over")
-    region.wait_calm()
+    region.wait_healthy()
     firing = {(a.alertname, a.part) for a in region.sink.since(mark) if a.status == "firing"}
     assert firing == {(fault.alertname, fault.part)}

@@ -44,7 +44,7 @@ def counters():
     return [(name, unit) for name, unit, drivers in found if "mlx5" in drivers or "all" in drivers]
 
 
-def told(name, unit, seconds):
+def reported(name, unit, seconds):
     many = " per priority" in unit or " per lane" in unit
     index = "lane" if " per lane" in unit else "priority"
     for i in range(PRIORITIES if many else 1):
@@ -55,7 +55,7 @@ def told(name, unit, seconds):
 
 
 def metrics(seconds):
-    lines = [line for name, unit in counters() for line in told(name, unit, seconds)]
+    lines = [line for name, unit in counters() for line in reported(name, unit, seconds)]
     pod, service = "0d1f4c7e-6f0e-4c56-9d5c-3f7f0b6c1a55", "trainer.service"
     place = 'device="mlx5_0",port="1"'
     lines += [

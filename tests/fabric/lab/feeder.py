@@ -48,7 +48,7 @@ def stored(influx):
     ):
         seen = row(f"SELECT count({field}), sum({field}) FROM raw.{name} {MINE}")
         have[name] = {"count": seen["count"], field: seen["sum"]}
-    told = f"SELECT count(id) FROM incidents.rm_incident {MINE}"
-    opened = row(f"{told} AND state = 'opened'")["count"]
-    have["rm_incident"] = {"count": row(told)["count"], "opened": opened}
+    reported = f"SELECT count(id) FROM incidents.rm_incident {MINE}"
+    opened = row(f"{reported} AND state = 'opened'")["count"]
+    have["rm_incident"] = {"count": row(reported)["count"], "opened": opened}
     return have

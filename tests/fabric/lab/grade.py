@@ -17,8 +17,8 @@ class Grade:
     innocents: list
 
     def row(self):
-        told = "–" if self.seconds is None else f"{self.seconds:.1f} s"
-        return f"{self.name}, {told}, {self.alerts} alerts, {len(self.innocents)} innocents"
+        reported = "–" if self.seconds is None else f"{self.seconds:.1f} s"
+        return f"{self.name}, {reported}, {self.alerts} alerts, {len(self.innocents)} innocents"
 
 
 def is_vague(fault, arrival):

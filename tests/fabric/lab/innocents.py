@@ -6,7 +6,7 @@ from .wait import VIRTUAL
 # An alert of one of these kinds on a part without a fault is an error, also on a busy machine.
 VERDICTS = ("RackmeshRnic", "RackmeshTor", "RackmeshLink", "RackmeshSwitch", "RackmeshPath")
 # An alert on a silent daemon is sent, and resolved, up to this many seconds later.
-TELLS_OF_S = 10
+SILENCE_ALERT_S = 10
 
 
 def is_held(arrival, since):
@@ -14,7 +14,7 @@ def is_held(arrival, since):
     aggregator was silent is true if the machine did not let it run."""
     if VIRTUAL or arrival.alertname in VERDICTS:
         return True
-    return lost(min(since, arrival.at - TELLS_OF_S)) < CLEAN_S
+    return lost(min(since, arrival.at - SILENCE_ALERT_S)) < CLEAN_S
 
 
 def accused(arrivals, since, guilty):

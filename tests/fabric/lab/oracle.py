@@ -1,5 +1,5 @@
 """The oracle of the hour of random faults: a process of its own that receives every
-notification, is told of each fault as it happens, asks the daemons for their accounts and the
+notification, is informed of each fault as it happens, asks the daemons for their accounts and the
 database for its content, and reports what was lost, invented or wrong.
 
 It judges by what arrives in the end, never by what a daemon reports of itself. The accounts are
@@ -154,7 +154,7 @@ class Judge:
                 wrong.append(f"{fault.kind} at {fault.begin:.1f}: {', '.join(when)}")
         return wrong
 
-    def told(self):
+    def reported(self):
         """({sink: notifications}, {alertname: number of firing ones at either sink})"""
         each = collections.Counter(
             a.alertname for s in self._sinks for a in s.since(0) if a.status == "firing"
@@ -174,7 +174,7 @@ class Judge:
         """(number of incidents in all notifications; those that the database lacks; those that it
         has on parts that never had a fault; those that it lacks because a clock was years behind
         when they were reported: InfluxDB refuses points that are older than its retention)"""
-        told = {
+        reported = {
             each.annotations["incident"]: each
             for sink in self._sinks
             for each in sink.since(0)
@@ -191,10 +191,10 @@ class Judge:
             for row in rows
             if row["part_type"] in types and row["part"] not in parts
         ]
-        absent = [each for which, each in told.items() if which not in stated]
+        absent = [each for which, each in reported.items() if which not in stated]
         old = [each for each in absent if self._years_back(each.at)]
         lost = [f"{each} at {each.at:.1f}" for each in absent if each not in old]
-        return [len(told), lost, strange, len(old)]
+        return [len(reported), lost, strange, len(old)]
 
     def _years_back(self, at):
         """Whether a clock was years behind at that time, or just before."""
@@ -309,7 +309,7 @@ class Oracle(Process):
 
     def start(self):
         super().start()
-        until("the oracle listens", STARTS_S, lambda: self.told(), [self])
+        until("the oracle listens", STARTS_S, lambda: self.reported(), [self])
         return self
 
     def stop(self, *seconds):

@@ -14,7 +14,7 @@ PROBES = 20  # if a peer has sent fewer, an alert proves nothing
 
 
 @dataclasses.dataclass
-class Told:
+class Alerted:
     """Seconds from the fault to its alert at each sink."""
 
     plain: float
@@ -23,7 +23,7 @@ class Told:
     kind: str  # of the last alert; in virtual time of the first one
 
 
-def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
+def run_fault(world, fault, rng, peer=None, fires_s=FIRES_S):
     """Causes the fault at a random phase of the windows, waits for its alert at both sinks,
     ends it and waits for the resolutions. No other part may be named. peer must have sent some
     probes meanwhile. fires_s: the time limit for the alert, where time is judged."""
@@ -32,14 +32,14 @@ def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
     sent = world.lab.sent(peer) if peer else 0
     at = fault.begin()
     try:
-        told = _hear(world, fault, mark, at, fires_s)
+        reported = _wait_alerts(world, fault, mark, at, fires_s)
         assert fault.bit(), f"{fault}: it never hurt anybody"
         if peer:
             probes = world.lab.sent(peer) - sent
             assert probes >= PROBES or not VIRTUAL, f"{peer.name} sent only {probes} probes"
             what = f"{peer.name} sends {PROBES} probes"
             until(what, PROBED_S, lambda: world.lab.sent(peer) - sent >= PROBES)
-        if told.kind != fault.kind and not VIRTUAL:
+        if reported.kind != fault.kind and not VIRTUAL:
             # The first verdict may be based on few probes; later ones correct it.
             world.plain.silence(TURNS_S, mark[0], fault.names)
     finally:
@@ -50,10 +50,10 @@ def live_through(world, fault, rng, peer=None, fires_s=FIRES_S):
         world.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], what)
     others = accused(world.since(mark), began, fault.names)
     assert not others, f"{fault}: others were named: {others}"
-    in_time(str(fault), told.plain, fires_s, at)
+    in_time(str(fault), reported.plain, fires_s, at)
     if not VIRTUAL:
-        told.kind = last_kind(world.plain, fault, mark[0])
-    return told
+        reported.kind = last_kind(world.plain, fault, mark[0])
+    return reported
 
 
 def last_kind(sink, fault, mark):
@@ -73,9 +73,9 @@ def _resolved(sink, fault, mark, what):
     sink.wait_for(last, RESOLVES_S, mark, what)
 
 
-def _hear(world, fault, mark, at, fires_s):
+def _wait_alerts(world, fault, mark, at, fires_s):
     alert = world.plain.wait_for(fault.fires, fires_s, mark[0], str(fault))
     grouped = alert
     if world.alertmanager:
         grouped = world.grouped.wait_for(fault.fires, fires_s, mark[1], f"{fault} (grouped)")
-    return Told(alert.at - at, grouped.at - at, alert, alert.annotations["kind"])
+    return Alerted(alert.at - at, grouped.at - at, alert, alert.annotations["kind"])

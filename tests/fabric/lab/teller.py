@@ -13,14 +13,14 @@ class Teller:
     def __init__(self, chapter=0):
         """chapter: the number of the last chapter that was already printed elsewhere."""
         self._colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        self.told = chapter
+        self.number = chapter
 
     def _paint(self, code, text):
         return f"\033[{code}m{text}\033[0m" if self._colours else text
 
     def chapter(self, title):
-        self.told += 1
-        print(f"\n{self._paint('1', f'{self.told}. {title}')}", flush=True)
+        self.number += 1
+        print(f"\n{self._paint('1', f'{self.number}. {title}')}", flush=True)
 
     def say(self, text):
         print(textwrap.fill(text, self.WIDTH, initial_indent="   ", subsequent_indent="   "))

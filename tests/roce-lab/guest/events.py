@@ -7,7 +7,7 @@ from lab.process import Process
 from lab.wait import until
 
 PROGRAM = BUILD / "tests" / "roce-lab" / "qp_events"
-HEARS_S = 30
+TRACES_S = 30
 
 
 def fields(line):
@@ -23,8 +23,9 @@ class Events:
 
     def __enter__(self):
         self.process.start()
-        until("it traces, or says why it does not", HEARS_S, lambda: self.of("hears") or self.of("deaf"), [self.process])
-        assert self.of("hears"), self._log.read_text()
+        until("it traces, or reports why it cannot", TRACES_S,
+              lambda: self.of("traces") or self.of("unable"), [self.process])
+        assert self.of("traces"), self._log.read_text()
         return self
 
     def of(self, kind):

@@ -34,7 +34,7 @@ def test_words_files_and_status_come_back_and_nothing_else(machine, tmp_path):
     assert not outside.exists()
 
 
-def test_a_panic_is_told_with_its_first_words(machine):
+def test_a_panic_is_reported_with_its_first_words(machine):
     with pytest.raises(Lost, match="Kernel panic.*sysrq triggered crash") as lost:
         machine.run("echo before; sync; echo c >/proc/sysrq-trigger; sleep 60", BOOT_S)
     assert str(machine.console) in str(lost.value)

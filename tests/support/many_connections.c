@@ -1,10 +1,10 @@
 /*
- * crowd - many hostile connections to one listener: silent ones, half a TLS greeting,
- * garbage, a whole handshake with a certificate that is not allowed there and then
- * silence, and a greeting at one byte a second. A connection that the server closes is
- * opened again.
+ * many_connections - hostile connections to one listener: silent ones, half a TLS
+ * greeting, garbage, a whole handshake with a certificate that is not allowed there and
+ * then silence, and a greeting at one byte a second. A connection that the server
+ * closes is opened again.
  *
- *     crowd ADDRESS PORT COUNT PER-SECOND CERTIFICATE KEY
+ *     many_connections ADDRESS PORT COUNT PER-SECOND CERTIFICATE KEY
  *
  * opens COUNT connections as fast as possible, then PER-SECOND a second in place of
  * closed ones. SIGTERM ends it, and it prints one line of JSON with what it did.
@@ -289,7 +289,7 @@ main(int argc, char **argv)
 	signal(SIGTERM, on_term);
 	signal(SIGPIPE, SIG_IGN);
 	if (flood_open(&flood, argv) < 0) {
-		fprintf(stderr, "crowd: these arguments cannot be used\n");
+		fprintf(stderr, "many_connections: these arguments cannot be used\n");
 		return EXIT_FAILURE;
 	}
 	flood_stands(&flood);

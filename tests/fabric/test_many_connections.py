@@ -12,14 +12,14 @@ from lab.faults import RnicDead
 from lab.places import program
 from lab.process import Process
 from lab.rackmesh import REGION
-from lab.story import live_through
+from lab.story import run_fault
 from lab.wait import in_time, until
 
 pytestmark = pytest.mark.full
 
 STOOD = 300  # connections at once: more than an aggregator allows to be pending
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
-CROWD_CI, CROWD_SOAK = 2000, 10000
+CONNECTIONS_CI, CONNECTIONS_SOAK = 2000, 10000
 PER_SECOND_CI, PER_SECOND_SOAK = 500, 2000
 MEASURED_S, MEASURED_SOAK_S = 10, 30
 TIMES = 2  # highest ratio of the p99 of acknowledgements with these connections to that without them
@@ -37,22 +37,22 @@ STEP_S = 0.25
 WITHIN = "rackmesh_agent_batches_acked_within_total"
 
 
-class Crowd(Process):
-    """Runs tests/support/crowd.c against the rack's aggregator, from the centre."""
+class ManyConnections(Process):
+    """Runs tests/support/many_connections.c against the rack's aggregator, from the centre."""
 
     def __init__(self, lab, tor, count, per_second, core):
-        wrong = lab.authority.issue(identity(REGION, "viewer", "crowd"), "crowd")
+        wrong = lab.authority.issue(identity(REGION, "viewer", "many"), "many")
         words = [*lab.uplink_of(tor), count, per_second, wrong.certificate, wrong.key]
         super().__init__(
-            "crowd",
-            [program("crowd"), *words],
+            "many-connections",
+            [program("many_connections"), *words],
             lab.fabric.netns("centre"),
-            lab.folder / "log" / "crowd.log",
+            lab.folder / "log" / "many-connections.log",
             wrap=["taskset", "--cpu-list", core],
         )
 
     def ends(self):
-        """The crowd's output at its end."""
+        """The output of the program at its end."""
         assert self.stop() == 0, self.tail()
         return json.loads(self.log.read_text().splitlines()[-1])
 
@@ -119,7 +119,7 @@ def links_open(aggregator):
     return aggregator.metrics().sum("rackmesh_aggregator_links")
 
 
-def beside_crowd(lab, aggregator, seconds, good):
+def beside_connections(lab, aggregator, seconds, good):
     """The best of some attempts, with the largest resident set of all."""
     tries = [measured(lab, aggregator, seconds)]
     while tries[-1][0] > good and len(tries) < ATTEMPTS:
@@ -130,7 +130,7 @@ def beside_crowd(lab, aggregator, seconds, good):
 
 @pytest.fixture
 def core():
-    """A processor that only the crowd uses: the test measures its cost for the daemons, not for
+    """A processor that only this program uses: the test measures its cost for the daemons, not for
     the machine."""
     ours = os.sched_getaffinity(0)
     os.sched_setaffinity(0, ours - {max(ours)} or ours)
@@ -142,18 +142,18 @@ def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, 
     small = world(RACKS, alertmanager=False, agent={"batch": {"max_age_ms": 20}}).start()
     lab, mark = small.lab, small.plain.mark()
     aggregator = lab.aggregators["tor1"]
-    count = CROWD_SOAK if soak else CROWD_CI
+    count = CONNECTIONS_SOAK if soak else CONNECTIONS_CI
     seconds = MEASURED_SOAK_S if soak else MEASURED_S
-    crowd = Crowd(lab, "tor1", count, PER_SECOND_SOAK if soak else PER_SECOND_CI, core)
-    lab.pack.add(crowd)
+    callers = ManyConnections(lab, "tor1", count, PER_SECOND_SOAK if soak else PER_SECOND_CI, core)
+    lab.pack.add(callers)
 
     alone, usual, before, cores = measured(lab, aggregator, seconds)
     say(f"alone: p99 {1e3 * alone:.1f} ms of {usual:.0f} batches, {before:.0f} MiB,"
         f" {cores:.2f} cores")
-    crowd.start()
+    callers.start()
     until("they are at the door", LET_IN_S, lambda: refused_links(aggregator)["too_many_pending"] > 0)
     good = max(TIMES * alone, NEGLIGIBLE_S)
-    beside, batches, most, cores = beside_crowd(lab, aggregator, seconds, good)
+    beside, batches, most, cores = beside_connections(lab, aggregator, seconds, good)
     say(f"beside {count}: p99 {1e3 * beside:.1f} ms of {batches:.0f} batches,"
         f" {most:.0f} MiB, {cores:.2f} cores")
     small.plain.silence(0.1, mark)
@@ -170,10 +170,10 @@ def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, 
     in_time("an agent is let in", let_in, LET_IN_S, began)
     lab.wait_probing()
     dead, peer = (small.fabric.hosts[host].rnics[0] for host in ("h2", "h1"))
-    told = live_through(small, RnicDead(lab, dead), rng, peer)
+    reported = run_fault(small, RnicDead(lab, dead), rng, peer)
     most = max(most, resident_mib(aggregator))
     refused = refused_links(aggregator)
-    did, ended = crowd.ends(), time.monotonic()
+    did, ended = callers.ends(), time.monotonic()
     until(
         "nobody is at the door any more",
         RECOVERED_S,
@@ -183,9 +183,9 @@ def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, 
     in_time("nobody at the door any more", time.monotonic() - ended, RECOVERED_S, ended)
     after, *_ = measured(lab, aggregator, seconds / 2)
 
-    say(f"let in after {let_in:.2f} s, a dead RNIC told of after {told.plain:.1f} s;"
+    say(f"let in after {let_in:.2f} s, a dead RNIC reported after {reported.plain:.1f} s;"
         f" afterwards p99 {1e3 * after:.1f} ms, {resident_mib(aggregator):.0f} MiB")
-    say(f"the crowd opened {did['opened']:,}, {did['most']:,} stood at once,"
+    say(f"the program opened {did['opened']:,}, {did['most']:,} stood at once,"
         f" {did['handshakes']:,} handshakes; sent away {refused}")
     assert did["most"] >= STOOD and did["opened"] >= 2 * count
     assert most <= before + RSS_MORE_MIB
