@@ -29,6 +29,8 @@
 #define RNICS 256
 #define RATE 100
 #define FAR_TORS 4
+#define DEAD 3 /* RNICs of the rack with faults */
+#define LOSSY 4
 #define ALIGNMENT 64
 
 struct message {
@@ -128,9 +130,10 @@ bench_place(struct bench *bench)
 
 /* ---- all stages together -------------------------------------------------------- */
 
-/* Checks that every result is in a window, and that there is no incident. */
+/* Checks that every result is in a window, and that there are incidents if there are
+ * faults. */
 static int
-measure_whole(struct bench *bench, struct costs *best)
+measure_whole(struct bench *bench, bool faults, struct costs *best)
 {
 	struct sim_aggregator *aggregator = &bench->aggregator;
 	double ingest = 0, tick = 0;
@@ -161,7 +164,7 @@ measure_whole(struct bench *bench, struct costs *best)
 		tick += (double)(figure_cpu_ns() - between);
 	}
 	if (aggregator->ingest.counts.raw.windowed != bench->result_count ||
-	    aggregator->incidents > 0)
+	    (aggregator->incidents > 0) != faults)
 		return -EPROTO;
 	if (best->ingest == 0 || ingest + tick < best->ingest + best->tick) {
 		best->ingest = ingest;
@@ -299,6 +302,20 @@ measure_stages(struct bench *bench, struct costs *best)
 
 /* ---- main ---- */
 
+static double
+share_of_core(const struct bench *bench, const struct costs *best)
+{
+	return (best->ingest + best->tick) / (double)bench->result_count * RNICS *
+	       RATE / 1e9 * 100;
+}
+
+static void
+report_faults(const struct bench *bench, const struct costs *best)
+{
+	figure_print(&(struct figure){ "the same rack, 3 RNICs dead and 4 lossy",
+	    "% of core", share_of_core(bench, best), .gate = "value <= 5" });
+}
+
 static void
 report(const struct bench *bench, const struct costs *best)
 {
@@ -322,6 +339,38 @@ report(const struct bench *bench, const struct costs *best)
 		    stages[i].ns / n, "read once", best->read / n });
 	figure_print(&(struct figure){ "results per second and core", "/s",
 	    n / whole * 1e9, .gate = "aim value >= 2000000" });
+	figure_print(&(struct figure){ "256 RNICs at 100 results/s each", "% of core",
+	    share_of_core(bench, best), .gate = "value <= 5" });
+}
+
+static void
+bench_free(struct bench *bench)
+{
+	sim_aggregator_clear(&bench->aggregator);
+	sim_agents_free(bench->agents);
+	free(bench->store);
+	free(bench->messages);
+	free(bench->placed);
+}
+
+/* The whole once more, of a rack with faults. */
+static int
+measure_faults(size_t seconds, int rounds)
+{
+	struct bench bench = { 0 };
+	struct costs best = { 0 };
+	int r = sim_agents_new(RNICS, RATE, FAR_TORS, &bench.agents);
+
+	if (r == 0) {
+		sim_agents_break(bench.agents, DEAD, LOSSY);
+		r = bench_encode(&bench, seconds);
+	}
+	for (int i = 0; i < rounds && r == 0; i++)
+		r = measure_whole(&bench, true, &best);
+	if (r == 0)
+		report_faults(&bench, &best);
+	bench_free(&bench);
+	return r;
 }
 
 int
@@ -337,7 +386,7 @@ main(int argc, char **argv)
 	if (r == 0)
 		r = bench_encode(&bench, count ? 5 : smoke ? 8 : 20);
 	for (int i = 0; i < rounds && r == 0; i++) {
-		r = measure_whole(&bench, &best);
+		r = measure_whole(&bench, false, &best);
 		if (r == 0 && bench.placed == NULL)
 			r = bench_place(&bench);
 		if (r == 0 && !count)
@@ -347,12 +396,10 @@ main(int argc, char **argv)
 		printf("{\"results\": %zu}\n", bench.result_count);
 	else if (r == 0)
 		report(&bench, &best);
-	else
+	bench_free(&bench);
+	if (r == 0 && !count)
+		r = measure_faults(smoke ? 8 : 20, rounds);
+	if (r < 0)
 		fprintf(stderr, "bench_rack: %s\n", strerror(-r));
-	sim_aggregator_clear(&bench.aggregator);
-	sim_agents_free(bench.agents);
-	free(bench.store);
-	free(bench.messages);
-	free(bench.placed);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

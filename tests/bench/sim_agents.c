@@ -20,10 +20,12 @@
 #define FAR_RTT_NS 20000
 #define PROBER_DELAY_NS 12000
 #define RESPONDER_DELAY_NS 15000
-#define ROCE 26 /* DSCP; one target in four is best effort */
+#define LOSSY_EVERY 50 /* one of so many packets is lost */
+#define ROCE 26        /* DSCP; one target in four is best effort */
 
 struct sim_agents {
 	size_t count, remotes;
+	size_t dead, lossy; /* RNICs: the first ones, and the ones behind them */
 	uint64_t per_batch;
 	uint64_t messages; /* sent so far */
 	struct latency latency;
@@ -64,6 +66,13 @@ sim_agents_free(struct sim_agents *agents)
 		return;
 	wire_writer_free(agents->writer);
 	free(agents);
+}
+
+void
+sim_agents_break(struct sim_agents *agents, size_t dead, size_t lossy)
+{
+	agents->dead = dead;
+	agents->lossy = lossy;
 }
 
 size_t
@@ -166,6 +175,37 @@ sim_agents_registration(struct sim_agents *agents, size_t agent, struct wire_byt
 	return wire_write_register(agents->writer, &reg, ret);
 }
 
+/* The RNIC loses the n-th probe that it sends or answers. */
+static bool
+loses(const struct sim_agents *agents, size_t rnic, uint64_t n)
+{
+	return rnic < agents->dead || (rnic < agents->dead + agents->lossy &&
+					  (n * 7 + rnic) % LOSSY_EVERY == 0);
+}
+
+/* Makes it a probe without a reply, if one of its RNICs is broken. */
+static void
+lose(const struct sim_agents *agents, size_t agent, uint64_t n,
+    struct wire_result *result)
+{
+	const uint64_t dst = result->dst_guid - MEMBER_GUID;
+
+	if (!loses(agents, agent, n) &&
+	    !(dst < agents->count && loses(agents, (size_t)dst, n)))
+		return;
+	*result = (struct wire_result){ .src_guid = result->src_guid,
+		.dst_guid = result->dst_guid,
+		.src_port_num = 1,
+		.dst_port_num = 1,
+		.sent_age_ns = result->sent_age_ns + SIM_TIMEOUT_NS,
+		.seq = result->seq,
+		.src_port = result->src_port,
+		.size_bytes = result->size_bytes,
+		.outcome = WIRE_NO_REPLY,
+		.kind = result->kind,
+		.dscp = result->dscp };
+}
+
 /* Fills in the n-th probe of an agent. */
 static void
 probe(struct sim_agents *agents, size_t agent, uint64_t n, uint64_t rotation,
@@ -234,6 +274,8 @@ sim_agents_next(struct sim_agents *agents, struct sim_message *ret)
 		    (uint64_t)(at / RM_NS_PER_S / ROTATION_S), result);
 		result->sent_age_ns =
 		    (uint64_t)(BATCH_NS - (int64_t)i * gap) - (uint64_t)gap / 2;
+		if (at - SIM_START_NS >= 2 * RM_NS_PER_S)
+			lose(agents, agent, batch * agents->per_batch + i, result);
 	}
 	r = wire_write_batch(
 	    agents->writer, &head, agents->results, agents->per_batch, &ret->bytes);

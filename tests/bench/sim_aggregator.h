@@ -16,8 +16,7 @@ struct agents;
 struct sim_agents;
 struct tor_rack;
 
-#define SIM_TICK_NS (50 * RM_NS_PER_MS)     /* the daemon's default */
-#define SIM_TIMEOUT_NS (500 * RM_NS_PER_MS) /* of the probes */
+#define SIM_TICK_NS (50 * RM_NS_PER_MS) /* the daemon's default */
 
 typedef void sim_on_summary(const struct wire_summary *summary, void *arg);
 
@@ -28,7 +27,7 @@ struct sim_aggregator {
 	struct tor_rack *rack;
 	uint8_t *plan;
 	struct wire_plan_view plan_view;
-	uint64_t incidents;         /* incidents; must stay 0 */
+	uint64_t incidents;         /* events of incidents; 0 if nothing is broken */
 	sim_on_summary *on_summary; /* may be NULL */
 	void *arg;
 };
