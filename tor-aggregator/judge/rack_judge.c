@@ -486,23 +486,19 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 }
 
 /* Adds verdicts from windows of five seconds and longer, unless nothing works in the
- * last second. Hosts that stuttered do not count here: they may have lost a packet by
- * that. */
+ * last second. */
 static void
 judge_slow(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start, bool works)
 {
 	const struct rack_slow_named *named;
-	struct rack steady = *rack;
 	size_t count;
 
 	for (size_t i = 0; i < rack->member_count; i++)
 		judge->unsteady[i] =
-		    judge->excused[i] ||
 		    rack->hosts[rack->members[i].host_index].state == HOST_STUTTERED;
-	steady.excused = judge->unsteady;
-	if (rack_slow_judge(
-		judge->slow, &steady, window, start, &judge->blame, &named, &count) < 0)
+	if (rack_slow_judge(judge->slow, rack, judge->unsteady, window, start,
+		&judge->blame, &named, &count) < 0)
 		return;
 	for (size_t i = 0; i < count && works; i++)
 		slow_verdict(judge, rack, &named[i]);

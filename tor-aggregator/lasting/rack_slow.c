@@ -45,6 +45,8 @@ enum rack_seconds_status {
  * lost at least STRONG_SHARE: heavy loss is recognised sooner. */
 #define STRONG_HALVES 5
 #define STRONG_SHARE 0.05
+/* Share of its packets that the RNIC of a host that stutters has to lose. */
+#define UNSTEADY_SHARE 0.05
 
 struct half {
 	uint32_t sent, lost;
@@ -335,6 +337,10 @@ struct rack_slow {
 	struct rack_tally *tallies;
 	struct rack_blame blame;
 	bool *witnesses;
+	/* per member: seconds of the window that may contain a stutter of its host */
+	unsigned *unsteady;
+	size_t unsteady_count; /* members for which that is not 0 */
+	bool *not_lasting;     /* members that rack_lasting does not count */
 	struct rack_slow_named named[MAX_PARTS];
 	size_t named_count;
 };
@@ -376,6 +382,10 @@ release_members(struct rack_slow *slow)
 	free(slow->blame.members);
 	free(slow->blame.remotes);
 	free(slow->witnesses);
+	free(slow->unsteady);
+	free(slow->not_lasting);
+	slow->unsteady = NULL;
+	slow->not_lasting = NULL;
 	slow->memories = NULL;
 	slow->tallies = NULL;
 	slow->blame = (struct rack_blame){ 0 };
@@ -414,9 +424,13 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 	slow->blame.members = calloc(members, sizeof(bool));
 	slow->blame.remotes = calloc(rack->remote_count + 1, sizeof(bool));
 	slow->witnesses = calloc(members, sizeof(bool));
+	slow->unsteady = calloc(members, sizeof(*slow->unsteady));
+	slow->not_lasting = calloc(members, sizeof(bool));
+	slow->unsteady_count = 0;
 	if (slow->memories == NULL || slow->tallies == NULL ||
 	    slow->blame.members == NULL || slow->blame.remotes == NULL ||
-	    slow->witnesses == NULL ||
+	    slow->witnesses == NULL || slow->unsteady == NULL ||
+	    slow->not_lasting == NULL ||
 	    rack_seconds_renumber(slow->seconds, rack->member_count) < 0 ||
 	    rack_lasting_renumber(slow->lasting, rack) < 0) {
 		release_members(slow);
@@ -426,10 +440,34 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 	return 0;
 }
 
+static void
+note_unsteady(struct rack_slow *slow, const struct rack *rack, const bool *unsteady)
+{
+	slow->unsteady_count = 0;
+	for (size_t i = 0; i < rack->member_count; i++) {
+		if (unsteady[i])
+			slow->unsteady[i] = RACK_SECONDS;
+		else if (slow->unsteady[i] > 0)
+			slow->unsteady[i]--;
+		slow->unsteady_count += slow->unsteady[i] > 0;
+	}
+}
+
+/* True: stutters may have caused the losses, those of the RNIC's own host, or those of
+ * most hosts. */
+static bool
+may_be_stutter(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
+    size_t members)
+{
+	return (slow->unsteady[m] > 0 || 2 * slow->unsteady_count > members) &&
+	       (double)tally->lost < UNSTEADY_SHARE * (double)tally->sent;
+}
+
 /* The kind of the fault. 0: there is no fault, or it is over. */
 static enum rm_kind
 kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
-    const struct rack_finding *finding, struct rack_suspect_memory *memory)
+    size_t members, const struct rack_finding *finding,
+    struct rack_suspect_memory *memory)
 {
 	uint64_t recent;
 
@@ -449,7 +487,8 @@ kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
 		return 0;
 	if (memory->named == RM_KIND_RNIC_LOSSY)
 		return RM_KIND_RNIC_LOSSY;
-	return tally->lost >= MIN_LOST && rack_seconds_is_steady(slow->seconds, m)
+	return tally->lost >= MIN_LOST && !may_be_stutter(slow, tally, m, members) &&
+		       rack_seconds_is_steady(slow->seconds, m)
 		   ? RM_KIND_RNIC_LOSSY
 		   : 0;
 }
@@ -500,7 +539,7 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 		rack_loss_is_shared(&slow->legs, &slow->blame, &slow->tallies[m]));
 	const enum rm_kind kind =
 	    !common && rack_support_holds(slow->support, view, m, &tally)
-		? kind_of(slow, &tally, m, &finding, memory)
+		? kind_of(slow, &tally, m, rack->member_count, &finding, memory)
 		: 0;
 
 	if (kind == 0) {
@@ -570,24 +609,29 @@ add_lasting(
 }
 
 static int
-judge_lasting(struct rack_slow *slow, const struct rack *rack,
+judge_lasting(struct rack_slow *slow, const struct rack *rack, const bool *unsteady,
     const struct window_closed *second, const struct rack_blame *blame)
 {
 	const struct rack_slow_named *lasting;
+	struct rack steady = *rack;
 	size_t count;
 	int r;
 
+	for (size_t i = 0; i < rack->member_count; i++)
+		slow->not_lasting[i] =
+		    unsteady[i] || (rack->excused != NULL && rack->excused[i]);
+	steady.excused = slow->not_lasting;
 	for (size_t i = 0; i < slow->named_count; i++)
 		rack_lasting_take(slow->lasting, &slow->named[i],
 		    &slow->tallies[slow->named[i].member]);
 	r = rack_lasting_judge(
-	    slow->lasting, rack, second, slow->wall_start, blame, &lasting, &count);
+	    slow->lasting, &steady, second, slow->wall_start, blame, &lasting, &count);
 	add_lasting(slow, lasting, count);
 	return r;
 }
 
 int
-rack_slow_judge(struct rack_slow *slow, const struct rack *rack,
+rack_slow_judge(struct rack_slow *slow, const struct rack *rack, const bool *unsteady,
     const struct window_closed *window, rm_wall_t window_start,
     const struct rack_blame *blame, const struct rack_slow_named **ret, size_t *count)
 {
@@ -602,11 +646,12 @@ rack_slow_judge(struct rack_slow *slow, const struct rack *rack,
 	}
 	slow->wall_start = window_start;
 	slow->named_count = 0;
+	note_unsteady(slow, rack, unsteady);
 	if (r == RACK_SECONDS_FULL && rack_seconds_sum(slow->seconds, &sum))
 		r = judge_seconds(slow, rack, &sum);
 	else
 		forget_memories(slow, rack->member_count);
-	lasts = judge_lasting(slow, rack, window, blame);
+	lasts = judge_lasting(slow, rack, unsteady, window, blame);
 	*ret = slow->named;
 	*count = slow->named_count;
 	return r < 0 ? r : lasts;

@@ -7,10 +7,14 @@
  * more is named after 2.5 s of such loss. Losses that are caused by the stall of a
  * host, by a port that is down, or by a stall of this aggregator do not count. For
  * smaller losses, rack_lasting has windows of up to two minutes.
+ *
+ * A host that stutters (HOST_STUTTERED) may lose a packet now and then. Its RNICs are
+ * named only if they lose five percent or more, and rack_lasting does not count them.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_SLOW_H
 #define TOR_AGGREGATOR_LASTING_RACK_SLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "rackmesh/judge/verdict.h"
@@ -29,11 +33,12 @@ void rack_slow_free(struct rack_slow *slow);
 int rack_slow_forget(struct rack_slow *slow, const struct rack *rack);
 
 /* Adds a window of one second, after it was judged. A window that overlaps the last
- * second added is ignored. blame: the RNICs that the explanation of this window names.
- * *ret: the *count verdicts that stand, valid until the next call. -ENOMEM: the second
- * is missing. */
+ * second added is ignored. unsteady: for each member, whether its host stuttered in
+ * this window. blame: the RNICs that the explanation of this window names. *ret: the
+ * *count verdicts that stand, valid until the next call. -ENOMEM: the second is
+ * missing. */
 int rack_slow_judge(struct rack_slow *slow, const struct rack *rack,
-    const struct window_closed *window, rm_wall_t window_start,
+    const bool *unsteady, const struct window_closed *window, rm_wall_t window_start,
     const struct rack_blame *blame, const struct rack_slow_named **ret, size_t *count);
 
 #endif

@@ -446,29 +446,49 @@ a_host_that_is_no_witness_neither_blames_nor_is_blamed(void **state)
 	}
 }
 
-/* A stalled host that misses no reply still shows dead RNICs, but may itself have lost
- * single packets. */
-static void
-a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss(void **state)
+/* Judges ten seconds in which member 0 loses `lost` of 100 probes of each pair, while
+ * the hosts are in this state. Returns the number of windows with a verdict. */
+static unsigned
+lossy_windows(struct table *table, enum host_state state, uint32_t lost)
 {
-	struct table *table = *state;
+	unsigned named = 0;
 
 	for (size_t i = 0; i < MEMBERS; i++)
-		table->hosts[i].state = HOST_STUTTERED;
+		table->hosts[i].state = state;
 	for (int i = 0; i < 40; i++) {
 		fill(table, NEITHER);
 		for (size_t p = 0; p < table->closed.pair_count; p++) {
 			struct window_pair *each = &table->pairs[p];
 
+			each->outcomes[WIRE_OK] = each->arrived = 100;
+			each->newest_sent = 50;
 			if (each->src != 0 && each->dst != 0)
 				continue;
-			each->outcomes[WIRE_OK] = 6;
-			each->outcomes[WIRE_NO_REPLY] = 4;
-			each->newest_lost = 2;
+			each->outcomes[WIRE_OK] = 100 - lost;
+			each->outcomes[WIRE_NO_REPLY] = lost;
+			each->newest_lost = lost / 2;
 		}
 		judge(table);
-		assert_int_equal(table->judgement.verdict_count, 0);
+		named += table->judgement.verdict_count > 0;
+		for (size_t v = 0; v < table->judgement.verdict_count; v++) {
+			const struct rm_verdict *verdict =
+			    &table->judgement.verdicts[v];
+
+			assert_int_equal(verdict->kind, RM_KIND_RNIC_LOSSY);
+			assert_true(
+			    rm_rnic_id_equal(verdict->rnic, table->members[0].id));
+		}
 	}
+	return named;
+}
+
+static void
+a_host_that_stutters_shows_what_is_dead(void **state)
+{
+	struct table *table = *state;
+
+	for (size_t i = 0; i < MEMBERS; i++)
+		table->hosts[i].state = HOST_STUTTERED;
 	fill(table, BOTH);
 	judge(table);
 	assert_int_equal(table->judgement.verdict_count, 1);
@@ -476,6 +496,20 @@ a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss(void 
 	assert_true(
 	    rm_rnic_id_equal(table->judgement.verdicts[0].rnic, table->members[0].id));
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
+}
+
+static void
+hosts_that_stutter_show_an_rnic_that_loses_many_packets(void **state)
+{
+	assert_true(lossy_windows(*state, HOST_STUTTERED, 10) > 0);
+}
+
+/* A host that stutters may itself have lost single packets. */
+static void
+hosts_that_stutter_do_not_show_a_little_loss(void **state)
+{
+	assert_int_equal(lossy_windows(*state, HOST_STUTTERED, 4), 0);
+	assert_true(lossy_windows(*state, HOST_OK, 4) > 0);
 }
 
 static void
@@ -760,8 +794,9 @@ main(void)
 		TEST(a_named_kind_changes_only_when_the_new_one_lasts),
 		TEST(a_partial_window_proves_nothing),
 		TEST(a_host_that_is_no_witness_neither_blames_nor_is_blamed),
-		TEST(
-		    a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss),
+		TEST(a_host_that_stutters_shows_what_is_dead),
+		TEST(hosts_that_stutter_show_an_rnic_that_loses_many_packets),
+		TEST(hosts_that_stutter_do_not_show_a_little_loss),
 		TEST(losses_caused_by_own_hosts_are_no_network_loss),
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
