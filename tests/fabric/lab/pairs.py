@@ -25,6 +25,10 @@ class PairLab(Lab):
 
     ANALYZERS = 2
 
+    def has_second(self, tor):
+        """Whether this ToR has two aggregators; all have by default."""
+        return True
+
     def __init__(self, fabric, folder, **options):
         self.seconds = {}
         self.second_analyzer = None
@@ -56,6 +60,8 @@ class PairLab(Lab):
             names = ("analyzer", "analyzer2")[:self.ANALYZERS]
             places = [self.fabric.management[name] for name in names]
             more = merged(more, {"analyzers": [f"{at}:{LINK_ANALYZER}" for at in places]})
+        if not self.has_second(tor):
+            return super()._aggregator(tor, alertmanagers, webhooks, more)
         options = {
             "name": second,
             "region": REGION,
@@ -83,6 +89,7 @@ class PairLab(Lab):
             {"address": f"{self.fabric.management[name]}:{LINK_AGGREGATOR}", "tors": [tor]}
             for tor in tors
             for name in (aggregator_of(tor), second_of(tor))
+            if name == aggregator_of(tor) or self.has_second(tor)
         ]
         return super()._agent(host, dial, merged(more, {"aggregators": both}), variables)
 
