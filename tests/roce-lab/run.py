@@ -7,8 +7,8 @@ A group is a file test_<group>.py here; or machine: tests of the machine itself,
 fabric-smoke: the smoke test of tests/fabric, in this kernel.
 
 Only if named: every-kernel: the tests of all files with this marker; verdicts-<what>: such a file
-here or in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls and
-verdicts-catalogue, several in one machine.
+here or in tests/fabric, with a virtual clock; verdicts: all of them but verdicts-stalls,
+verdicts-catalogue and verdicts-links, several in one machine.
 
 If a machine panics or hangs, its group fails by its own name. Logs and console are in
 build/roce-lab/out/<group>/."""
@@ -38,7 +38,7 @@ TAIL = 15  # lines of a log that are shown after a failure
 STARVED_MS = 1000  # stalls of a daemon in all, above which a machine counts as starved
 STARVED_SHARE = 0.25  # of the host's time: a machine's two emulated processors need two
 LOCK_UPS = 2
-LONG = {"verdicts-stalls", "verdicts-catalogue"}  # only run if named
+LONG = {"verdicts-stalls", "verdicts-catalogue", "verdicts-links"}  # only run if named
 # Groups that share a machine, since its boot and its first programs take as long as a file's tests.
 # Tests for ./dev test --full alone are left out.
 SHARED = (("verdicts-rack",), ("verdicts-between", "verdicts-pair", "verdicts-roce"))

@@ -1,4 +1,5 @@
-"""Faults between racks, over RoCE: which link or switch is at fault, by flows with traced paths."""
+"""Faults between racks, over RoCE: which link or switch is at fault, by flows with traced paths. On
+virtual time."""
 
 import time
 from collections import Counter
@@ -15,6 +16,8 @@ WORST_S = 5.0
 TRACED_S = 90
 QUIET_S = 8
 LASTS_S = 10
+
+pytestmark = pytest.mark.virtual
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +71,6 @@ class Watched(UplinkSilent):
             super().end()
 
 
-# The link is named correctly. But of the flows that were traced through it before the fault none is
-# lost, and as many others at its ToR are: the paths change when the fault begins. The spine is
-# reported late at times. Until the reason is known, these two tests show the figures but do not
-# fail.
-unexplained = pytest.mark.xfail(reason="flows survive a silent link at times", strict=False)
-
-
 def wait_quiet(region):
     """Waits until no alert about an earlier fault comes any more."""
     while True:
@@ -84,7 +80,6 @@ def wait_quiet(region):
             pass
 
 
-@unexplained
 def test_a_silent_uplink_is_named_by_the_flows_through_it(region, rng, say):
     known = ways(region)
     fault = Watched(region, "tor1", "spine2")
@@ -111,7 +106,6 @@ def touches(region, flow, tor):
     return tor in (region.rnic(flow[0]).tor, region.rnic(flow[1]).tor)
 
 
-@unexplained
 def test_a_spine_that_swallows_is_named(region, rng, say):
     fault = SpineSwallows(region.lab, "spine1")
     reported = run_fault(region, fault, rng, fires_s=WORST_S)
