@@ -208,6 +208,25 @@ leave_out_released(struct path_build *build)
 	}
 }
 
+/* Names slow flows in the rows without losses. In other rows the samples are lost flows
+ * alone, because they show which RNICs have the losses. */
+static void
+sample_slow(struct path_build *build, const struct flow_counts *flows,
+    const struct roster *roster, const struct path_table *paths)
+{
+	for (size_t i = 0; i < flows->count; i++) {
+		const struct flow_count *flow = &flows->flows[i];
+		struct wire_path_row *row;
+
+		if (flow->lost > 0 || flow->slow + flow->overdue == 0)
+			continue;
+		row = row_of(build, flow, roster, paths);
+		if (row != NULL &&
+		    row->lost_forward + row->lost_reverse + row->lost_unknown == 0)
+			sample(build, row, flow, roster);
+	}
+}
+
 /* Sums up flows by path. *rows is valid until the next call. The number of flows for
  * which there was no row is added to *refused. */
 static size_t
@@ -242,9 +261,10 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 		row->flows_dead += flow->sent >= DEAD_SENT && flow->lost == flow->sent;
 		row->flows_partial += flow->lost > 0 && flow->lost < flow->sent;
 		row->flows_silent += flow->lost > 0 && flow->lost == flow->sent;
-		if (flow->lost + flow->slow + flow->overdue > 0)
+		if (flow->lost > 0)
 			sample(build, row, flow, roster);
 	}
+	sample_slow(build, flows, roster, paths);
 	leave_out_released(build);
 	*rows = build->rows;
 	return build->keys.count;

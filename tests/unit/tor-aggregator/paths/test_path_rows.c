@@ -663,6 +663,21 @@ replies_that_come_as_they_were_sent_are_slow(void **state)
 }
 
 static void
+slow_flows_are_named_only_in_a_row_without_losses(void **state)
+{
+	struct world *w = *state;
+
+	answer(w, 50000, 0, 400 * MS);
+	result(w, MS, 1, 0, 50000, WIRE_NO_REPLY);
+	answer(w, 50001, 0, 400 * MS);
+	tick(w);
+	assert_string_equal(
+	    w->samples[row(w, "t2", "10.2.0.1") - w->row], "h1/r0>x0/r0:50000");
+	assert_string_equal(
+	    w->samples[row(w, "t2", "10.2.0.2") - w->row], "h0/r0>x0/r0:50001");
+}
+
+static void
 sized(struct world *w, uint16_t bytes, uint8_t outcome)
 {
 	const struct wire_result out = { .src_port = 50000,
@@ -787,6 +802,7 @@ main(void)
 		TEST(late_answers_are_reported_at_once_and_replies_when_they_come),
 		TEST(replies_released_at_one_moment_are_not_slow),
 		TEST(replies_that_come_as_they_were_sent_are_slow),
+		TEST(slow_flows_are_named_only_in_a_row_without_losses),
 		TEST(large_probes_are_counted_apart_with_the_smallest_that_was_lost),
 		TEST(untraced_flows_have_a_row_of_their_own),
 		TEST(a_missed_second_gives_no_row),
