@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/core/clock.h"
 #include "tor-aggregator/window/window_release.h"
 
 enum loss_direction { LOST_UNKNOWN, LOST_FORWARD, LOST_REVERSE, LOSS_DIRECTIONS };
@@ -39,12 +40,15 @@ struct flow_count {
 	uint64_t switches;
 	/* send time in ns of the newest answered probe; 0: none */
 	int64_t answered;
-	/* bits by flow_slot: when answered probes were sent */
-	uint64_t answered_slots;
+	/* bits by flow_slot: when answered probes were sent; and those of them that the
+	 * responder's host left waiting for FLOW_STOOD_NS or longer */
+	uint64_t answered_slots, stood_slots;
 	uint32_t responder_count; /* receive count in the newest answer */
 	/* Part of lost, in sums over more than a second. */
 	uint32_t by_direction[LOSS_DIRECTIONS];
 };
+
+#define FLOW_STOOD_NS (100 * RM_NS_PER_MS)
 
 /* The number of the 64th part of a second, from 0 to 63, in which sent_ns is. */
 static inline unsigned

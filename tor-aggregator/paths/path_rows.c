@@ -14,6 +14,7 @@
 #include "tor-aggregator/paths/lossy_ends.h"
 #include "tor-aggregator/paths/path_ends.h"
 #include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/paths/stopped_ends.h"
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window_pair.h"
 #include "tor-aggregator/window/window_release.h"
@@ -290,6 +291,7 @@ struct path_rows {
 	struct loss_directions *directions;
 	struct path_ends *ends;
 	struct lossy_ends *lossy_ends;
+	struct stopped_ends *stopped_ends;
 	struct path_build *build;
 	struct path_rows_counts counts;
 };
@@ -392,6 +394,8 @@ path_rows_new(
 	if (r == 0)
 		r = lossy_ends_new(&rows->lossy_ends);
 	if (r == 0)
+		r = stopped_ends_new(&rows->stopped_ends);
+	if (r == 0)
 		r = path_build_new(PATH_ROWS_MAX_ROWS, &rows->build);
 	if (r < 0) {
 		path_rows_free(rows);
@@ -417,6 +421,7 @@ path_rows_free(struct path_rows *rows)
 	loss_directions_free(rows->directions);
 	path_ends_free(rows->ends);
 	lossy_ends_free(rows->lossy_ends);
+	stopped_ends_free(rows->stopped_ends);
 	path_build_free(rows->build);
 	free(rows);
 }
@@ -473,6 +478,8 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 		return;
 	}
 	flow->answered_slots |= UINT64_C(1) << flow_slot(sent.ns);
+	if (result->flags & WIRE_SPLIT && result->responder_delay_ns >= FLOW_STOOD_NS)
+		flow->stood_slots |= UINT64_C(1) << flow_slot(sent.ns);
 	if (sent.ns <= flow->answered)
 		return;
 	flow->answered = sent.ns;
@@ -638,6 +645,8 @@ fold(struct path_rows *rows, const struct path_rows_second *in,
 	const bool was_lossy = rows->lossy;
 
 	place(rows, in, second);
+	stopped_ends_judge(rows->stopped_ends, second, *second_at(rows, rows->next));
+	rows->counts.remote_stopped = stopped_ends_left_out(rows->stopped_ends);
 	path_ends_judge(rows->ends, second, path_table_end(in->paths));
 	lossy_ends_judge(rows->lossy_ends, second);
 	loss_directions_fold(rows->directions, second);

@@ -3,10 +3,10 @@
  *
  * Results are counted by flow, and by the second in which the probe was sent. When a
  * second closes, flows of members that are no witnesses, and flows of RNICs that are
- * dead or lossy, are left out; the other flows are summed up by path. Rows are sent
- * every row interval. While packets are lost or slow, rows are sent every second, and
- * once more after that. No probe is in two messages. Slow replies of a path that were
- * released together when an outage ended do not count as slow (window_release).
+ * dead, lossy or stopped, are left out; the other flows are summed up by path. Rows are
+ * sent every row interval. While packets are lost or slow, rows are sent every second,
+ * and once more after that. No probe is in two messages. Slow replies of a path that
+ * were released together when an outage ended do not count as slow (window_release).
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ROWS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ROWS_H
@@ -39,10 +39,11 @@ struct path_rows_counts {
 	/* seconds that a start or a stall of this aggregator has made incomplete */
 	uint64_t skipped;
 	uint64_t messages, rows;
-	uint64_t refused_flows; /* results without room for their flow */
-	uint64_t refused_rows;  /* rows beyond PATH_ROWS_MAX_ROWS */
-	uint64_t not_a_witness; /* probes of members that are no witnesses */
-	uint64_t untraced;      /* probes whose path is not known */
+	uint64_t refused_flows;  /* results without room for their flow */
+	uint64_t refused_rows;   /* rows beyond PATH_ROWS_MAX_ROWS */
+	uint64_t not_a_witness;  /* probes of members that are no witnesses */
+	uint64_t remote_stopped; /* probes to RNICs whose host stood still */
+	uint64_t untraced;       /* probes whose path is not known */
 	/* Probes in skipped seconds, or in seconds that were open during a
 	 * renumbering. */
 	uint64_t forgotten;

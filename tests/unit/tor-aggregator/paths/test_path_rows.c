@@ -677,6 +677,78 @@ slow_flows_are_named_only_in_a_row_without_losses(void **state)
 	    w->samples[row(w, "t2", "10.2.0.2") - w->row], "h0/r0>x0/r0:50001");
 }
 
+/* An answer to a probe that waited at the responder's host. */
+static void
+waited(struct world *w, int64_t at, uint32_t src, uint32_t dst, uint32_t waited_ns)
+{
+	const struct wire_result out = { .src_port = 50000 + src % 2,
+		.dscp = 26,
+		.kind = WIRE_INTER_TOR,
+		.outcome = WIRE_OK,
+		.responder_delay_ns = waited_ns,
+		.flags = WIRE_SPLIT };
+	const struct roster_rnic *rnic = roster_remote(w->roster, dst);
+
+	path_rows_add(w->rows, (rm_mono_t){ w->now + at }, &out, src, rnic->index,
+	    rnic->tor_number);
+}
+
+/* The hosts of remote RNIC 0 and of no other one stand still from `from` on, for 600
+ * ms. Probes that waited for more than 400 ms are lost. */
+static void
+stop(struct world *w, int64_t from, int64_t waited_ns)
+{
+	const int64_t until = from + 600 * MS;
+
+	for (int64_t at = 0; at < 2 * S; at += 20 * MS) {
+		const uint32_t src = (uint32_t)(at / (20 * MS)) % MEMBERS;
+
+		result(w, at, src, 2, 50000 + src % 2, WIRE_OK);
+		if (at < from || at >= until)
+			result(w, at, src, 0, 50000 + src % 2, WIRE_OK);
+		else if (at < until - 400 * MS)
+			result(w, at, src, 0, 50000 + src % 2, WIRE_NO_REPLY);
+		else
+			waited(
+			    w, at, src, 0, (uint32_t)(waited_ns > 0 ? until - at : 0));
+	}
+}
+
+static void
+losses_while_the_targets_host_stands_still_are_left_out(void **state)
+{
+	struct world *w = *state;
+
+	stop(w, 300 * MS, 1);
+	tick(w);
+	assert_int_equal(w->messages, 0); /* a loss would be reported at once */
+	assert_int_equal(path_rows_counts(w->rows)->remote_stopped, 50);
+	tick(w);
+	assert_int_equal(path_rows_counts(w->rows)->remote_stopped, 50);
+}
+
+static void
+a_stop_may_be_seen_only_in_the_next_second(void **state)
+{
+	struct world *w = *state;
+
+	stop(w, 800 * MS, 1);
+	tick(w);
+	assert_int_equal(w->messages, 0);
+	assert_int_equal(path_rows_counts(w->rows)->remote_stopped, 50);
+}
+
+static void
+losses_before_prompt_answers_count(void **state)
+{
+	struct world *w = *state;
+
+	stop(w, 300 * MS, 0);
+	tick(w);
+	assert_int_equal(lost_in(w), 10);
+	assert_int_equal(path_rows_counts(w->rows)->remote_stopped, 0);
+}
+
 static void
 sized(struct world *w, uint16_t bytes, uint8_t outcome)
 {
@@ -803,6 +875,9 @@ main(void)
 		TEST(replies_released_at_one_moment_are_not_slow),
 		TEST(replies_that_come_as_they_were_sent_are_slow),
 		TEST(slow_flows_are_named_only_in_a_row_without_losses),
+		TEST(losses_while_the_targets_host_stands_still_are_left_out),
+		TEST(a_stop_may_be_seen_only_in_the_next_second),
+		TEST(losses_before_prompt_answers_count),
 		TEST(large_probes_are_counted_apart_with_the_smallest_that_was_lost),
 		TEST(untraced_flows_have_a_row_of_their_own),
 		TEST(a_missed_second_gives_no_row),
