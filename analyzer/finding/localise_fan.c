@@ -157,15 +157,11 @@ add_ends(const struct localise_case *c, struct rm_observation *o,
 }
 
 int
-localise_fan_replies(struct localise_case *c, struct rm_observation *o,
+localise_fan_packets(struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)
 {
 	const struct localise_fan *fan;
 
-	/* Over minutes two links, crossed in both directions, would otherwise explain
-	 * the losses of a switch that loses 1 % better than the switch does. */
-	o->first_stands = c->slow;
-	add_ends(c, o, pair);
 	if (c->with_transits)
 		add_transits(c, o, pair);
 	fan = localise_fan(c, pair->ends[0], LOCALISE_FAN_UP);
@@ -177,4 +173,15 @@ localise_fan_replies(struct localise_case *c, struct rm_observation *o,
 		return -ENOMEM;
 	add_parts(o, fan);
 	return 0;
+}
+
+int
+localise_fan_replies(struct localise_case *c, struct rm_observation *o,
+    const struct localise_element *pair)
+{
+	/* Over minutes two links, crossed in both directions, would otherwise explain
+	 * the losses of a switch that loses 1 % better than the switch does. */
+	o->first_stands = c->slow;
+	add_ends(c, o, pair);
+	return localise_fan_packets(c, o, pair);
 }

@@ -1,11 +1,12 @@
 /*
- * localise_fan - which parts replies may have crossed, and with which probability.
- * Pure.
+ * localise_fan - which parts packets on an unknown path may have crossed, and with
+ * which probability. Pure.
  *
  * Replies are not traced, and switches select their paths by a hash of their own. So
  * the paths of probes are taken as a sample: a reply leaves a ToR like the probes that
  * begin there, up to the highest switch, and goes down to the other ToR like the probes
- * to that one. The share of a part is the share of these paths that cross it.
+ * to that one. The share of a part is the share of these paths that cross it. The same
+ * holds for probes of flows that are not traced, or take several paths.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_FAN_H
 #define ANALYZER_FINDING_LOCALISE_FAN_H
@@ -27,6 +28,12 @@ struct localise_fan { /* parts that packets from one ToR, or to it, cross */
 /* Found or made; valid until the next call. NULL: out of memory. */
 const struct localise_fan *localise_fan(struct localise_case *c,
     struct localise_element *tor, enum localise_fan_direction direction);
+
+/* Appends the elements that packets from one ToR to another may have crossed to the
+ * observation, each with its share, if their path is not known. pair: of these two
+ * ToRs. -ENOMEM. */
+int localise_fan_packets(struct localise_case *c, struct rm_observation *o,
+    const struct localise_element *pair);
 
 /* Appends the elements that replies from one ToR to another may have crossed to the
  * observation, each with its share. pair: of these two ToRs. -ENOMEM. */

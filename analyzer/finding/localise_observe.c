@@ -72,6 +72,17 @@ add_crossed(const struct localise_case *c, const struct localise_lossy *lossy,
 		elements[(*count)++] = local;
 }
 
+/* Adds to the last observation the elements that its probes may have crossed, if their
+ * path is not known. */
+static int
+add_possible(struct localise_case *c, const struct localise_path *path)
+{
+	return localise_path_is_unknown(path)
+		   ? localise_fan_packets(
+			 c, &c->observations[c->observation_count - 1], path->pair)
+		   : 0;
+}
+
 int
 localise_observe_path(struct localise_case *c, const struct localise_lossy *lossy)
 {
@@ -93,14 +104,18 @@ localise_observe_path(struct localise_case *c, const struct localise_lossy *loss
 		if (transit != LOCALISE_NO_LOCAL)
 			add_crossed(c, lossy, transit, elements, &count);
 	}
-	if (sum.sent > sum.unknown)
+	if (sum.sent > sum.unknown) {
 		r = observe(c, sum.sent - sum.unknown, sum.forward, elements, count);
+		if (r == 0)
+			r = add_possible(c, path);
+	}
 	if (r == 0 && c->with_replies && round(lossy->sum.reverse) >= 1)
 		r = observe_lost_replies(c, path, sum.reverse, back, 3);
 	if (r < 0 || round(lossy->sum.unknown) < 1)
 		return r;
 	elements[count++] = path->pair->back->local;
-	return observe_lost_replies(c, path, sum.unknown, elements, count);
+	r = observe_lost_replies(c, path, sum.unknown, elements, count);
+	return r < 0 ? r : add_possible(c, path);
 }
 
 /* Adds replies that arrived, a share of which has crossed the element. */

@@ -1,7 +1,8 @@
 /*
  * localise_observe - makes the judge's observations from the counts of paths. Pure.
- * Losses of a path on its way out are an observation of its elements. Lost replies, and
- * those that arrived, are observations of the elements that they may have crossed, with
+ * Losses of a path on its way out are an observation of its elements; if the path is
+ * not known, of the elements that it may have, with shares. Lost replies, and those
+ * that arrived, are observations of the elements that they may have crossed, with
  * shares (localise_fan). Probes that arrived over other paths of an element are an
  * observation of this element alone. Functions that return int return 0 or -ENOMEM.
  */

@@ -189,14 +189,22 @@ localise_known_slow(
 	return known_back(localise, path, sum);
 }
 
-/* For seconds: a reply that is late is missing at first, like a lost one. */
+/* For seconds: a reply that is late is missing at first, like a lost one. A named link
+ * or switch that loses all packets explains the losses of an unknown path, if it is on
+ * some path of the same racks: how many of the packets it loses is known only by
+ * shares.
+ */
 static enum localise_known
-localise_known_late(
+localise_known_recent(
     const struct localise_path *path, const struct localise_sum *sum, void *arg)
 {
 	const struct localise *localise = arg;
 
 	(void)sum;
+	if (localise_path_is_unknown(path) &&
+	    localise_standings_explain_between(
+		&localise->standings, path->pair, lately(localise)))
+		return LOCALISE_KNOWN;
 	return localise_late_known(&localise->late, path, false, localise->now);
 }
 
@@ -751,9 +759,10 @@ explain(struct localise *localise, struct localise_case *c,
 
 	r = localise_case_build(c, &localise->map, now->now,
 	    slow ? localise_path_slow : localise_path_newest,
-	    slow                                 ? localise_known_slow
-	    : localise->late.standings.count > 0 ? localise_known_late
-						 : NULL,
+	    slow ? localise_known_slow
+	    : localise->late.standings.count + localise->standings.count > 0
+		? localise_known_recent
+		: NULL,
 	    localise);
 	if (r < 0)
 		return r;

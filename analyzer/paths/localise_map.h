@@ -70,6 +70,13 @@ struct localise_path *localise_element_sample(
 
 bool localise_path_crosses(
     const struct localise_path *path, const struct localise_element *element);
+/* Of this path only the ends are known: its flows are not traced, or their packets take
+ * several paths. */
+static inline bool
+localise_path_is_unknown(const struct localise_path *path)
+{
+	return path->element_count == 2 && !path->is_traced;
+}
 static inline const char *
 localise_path_dst(const struct localise_path *path)
 {

@@ -416,6 +416,31 @@ localise_standings_explain_path(const struct localise_standings *standings,
 	return false;
 }
 
+static bool
+is_on_some(const struct localise_standing *s, const struct localise_element *pair,
+    rm_mono_t since)
+{
+	for (size_t i = 0; i < pair->path_count; i++)
+		if (was_reported(s, pair->paths[i], since))
+			return true;
+	return false;
+}
+
+bool
+localise_standings_explain_between(const struct localise_standings *standings,
+    const struct localise_element *pair, rm_mono_t since)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if ((s->part.type == RM_PART_LINK || s->part.type == RM_PART_SWITCH) &&
+		    !loses_a_share(s) &&
+		    (is_on_some(s, pair, since) || is_on_some(s, pair->back, since)))
+			return true;
+	}
+	return false;
+}
+
 bool
 localise_standings_wait(const struct localise_standings *standings, rm_mono_t now)
 {

@@ -55,6 +55,11 @@ bool localise_standing_on(
  * of a share. */
 bool localise_standings_explain(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t since);
+/* The same for a link or a switch on some path between these racks, in either
+ * direction.
+ */
+bool localise_standings_explain_between(const struct localise_standings *standings,
+    const struct localise_element *pair, rm_mono_t since);
 /* Some part on this path, but no path part, is named, or was since then. slow: parts
  * that are named for losses of minutes count, too. */
 bool localise_standings_explain_path(const struct localise_standings *standings,

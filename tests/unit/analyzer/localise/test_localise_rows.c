@@ -389,6 +389,55 @@ losses_of_flows_without_a_known_path_name_the_whole_path(void **state)
 	assert_string_equal(verdicts[0].part.name, "tor1->tor2");
 }
 
+#define OVER(spine, dst) "tor1@10.0.0.1 " spine "@10.1.0.1 " dst "@10.2.0.1"
+#define BACK(src, spine) src "@10.0.0.1 " spine "@10.1.0.2 tor1@10.2.0.1"
+
+/* Half of the flows take another path with every packet. */
+static void
+packets_that_take_several_paths_blame_no_switch_for_a_dead_link(void **state)
+{
+#define PASSES(to, over)                                            \
+	{                                                           \
+		.dst_tor = to, .path = over, .sent = 10, .flows = 4 \
+	}
+#define LOST(to, over)                                                       \
+	{                                                                    \
+		.dst_tor = to, .path = over, .sent = 10, .lost_forward = 10, \
+		.flows = 4, .flows_dead = 4, .flows_silent = 4               \
+	}
+#define SPRAYED(to)                                                         \
+	{                                                                   \
+		.dst_tor = to, .path = "*", .sent = 60, .lost_forward = 20, \
+		.flows = 20, .flows_partial = 20                            \
+	}
+#define ANSWERED(over)                                                          \
+	{                                                                       \
+		.dst_tor = "tor1", .path = over, .sent = 10, .lost_reverse = 3, \
+		.flows = 4, .flows_partial = 2                                  \
+	}
+	struct rows *rows = *state;
+	const struct wire_path_row one[] = { LOST("tor2", OVER("s1", "tor2")),
+		PASSES("tor2", OVER("s2", "tor2")), PASSES("tor2", OVER("s3", "tor2")),
+		LOST("tor3", OVER("s1", "tor3")), PASSES("tor3", OVER("s2", "tor3")),
+		PASSES("tor3", OVER("s3", "tor3")), SPRAYED("tor2"), SPRAYED("tor3") };
+	const struct wire_path_row two[] = { ANSWERED(BACK("tor2", "s1")),
+		ANSWERED(BACK("tor2", "s2")), ANSWERED(BACK("tor2", "s3")) };
+	const struct wire_path_row three[] = { ANSWERED(BACK("tor3", "s1")),
+		ANSWERED(BACK("tor3", "s2")), ANSWERED(BACK("tor3", "s3")) };
+	const char *const tors[] = { "tor1", "tor2", "tor3" };
+	const struct wire_path_row *const paths[] = { one, two, three };
+	const size_t counts[] = { 8, 3, 3 };
+	const struct rm_verdict *verdicts;
+
+	for (int i = 0; i < 5; i++) {
+		const int n = report_for(rows, 4, tors, paths, counts, 3, &verdicts);
+
+		for (int k = 0; k < n; k++)
+			assert_string_equal(verdicts[k].part.name, "s1--tor1");
+		assert_true(i == 0 || n == 1);
+	}
+}
+
 /* The rack of an RNIC may need some seconds to find its losses, and only that rack can
  * report them. */
 static void
@@ -700,6 +749,8 @@ main(void)
 		ROWS_TEST(nonsense_rows_are_refused_and_counted),
 		ROWS_TEST(silent_hops_behind_the_last_known_hop_do_not_change_the_path),
 		ROWS_TEST(losses_of_flows_without_a_known_path_name_the_whole_path),
+		ROWS_TEST(
+		    packets_that_take_several_paths_blame_no_switch_for_a_dead_link),
 		ROWS_TEST(
 		    losses_of_one_pair_of_rnics_wait_for_the_verdicts_of_their_racks),
 		ROWS_TEST(
