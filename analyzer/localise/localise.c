@@ -147,13 +147,14 @@ lately(const struct localise *localise)
 	return (rm_mono_t){ localise->now.ns - LATELY_NS };
 }
 
-/* A named part explains the losses of some path from the one rack to the other. */
+/* A named part explains the losses of some path from the one rack to the other. For
+ * minutes: it does so until it is forgotten, and these losses with it. */
 static bool
 is_explained(const struct localise *localise, const struct localise_element *pair)
 {
 	for (size_t i = 0; i < pair->path_count; i++)
 		if (localise_standings_explain(
-			&localise->standings, pair->paths[i], lately(localise)))
+			&localise->standings, pair->paths[i], (rm_mono_t){ INT64_MIN }))
 			return true;
 	return false;
 }

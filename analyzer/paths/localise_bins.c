@@ -34,6 +34,23 @@ localise_bins_forget(struct localise_path *path)
 	path->lossy_slots = 0;
 }
 
+void
+localise_bins_forget_replies(struct localise_path *path)
+{
+	bool forward = false;
+
+	for (size_t i = 0; i < LOCALISE_BINS; i++) {
+		struct localise_bin *bin = &path->bins[i];
+		const uint32_t replies = (uint32_t)bin->reverse + bin->unknown;
+
+		bin->sent -= replies < bin->sent ? replies : bin->sent;
+		bin->reverse = bin->unknown = 0;
+		forward |= bin->forward > 0;
+	}
+	if (!forward)
+		path->lossy_slots = 0;
+}
+
 static int64_t
 slot_of(rm_mono_t at)
 {

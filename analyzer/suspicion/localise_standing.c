@@ -339,23 +339,34 @@ is_on_named(
 	return false;
 }
 
+/* Replies to probes over other paths may have been lost on the part: forgets the losses
+ * of all paths back if it is a link; if it is a switch that lost all packets, only
+ * those losses that may be lost replies, because some path of all racks crosses it. */
+static void
+forget_back(const struct forget *forget, const struct localise_element *back)
+{
+	const struct localise_standing *s = forget->s;
+
+	for (size_t i = 0; i < back->path_count && i < MAX_LOOKED; i++) {
+		if (is_on_named(forget->standings, back->paths[i]))
+			continue;
+		if (s->part.type == RM_PART_LINK)
+			localise_bins_forget(back->paths[i]);
+		else if (s->part.type == RM_PART_SWITCH && !loses_a_share(s))
+			localise_bins_forget_replies(back->paths[i]);
+	}
+}
+
 static bool
 forget_path(struct localise_path *path, void *arg)
 {
 	const struct forget *forget = arg;
-	const struct localise_element *back = path->pair->back;
 
 	if (!localise_standing_on(forget->s, path) ||
 	    is_on_named(forget->standings, path))
 		return true;
 	localise_bins_forget(path);
-	/* Replies to probes over other paths may have been lost on the link: forget the
-	 * losses of all paths back, too. */
-	for (size_t i = 0; forget->s->part.type == RM_PART_LINK &&
-			   i < back->path_count && i < MAX_LOOKED;
-	     i++)
-		if (!is_on_named(forget->standings, back->paths[i]))
-			localise_bins_forget(back->paths[i]);
+	forget_back(forget, path->pair->back);
 	return true;
 }
 
