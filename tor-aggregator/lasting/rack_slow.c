@@ -465,8 +465,8 @@ may_be_stutter(const struct rack_slow *slow, const struct rack_tally *tally, siz
 
 /* The kind of the fault. 0: there is no fault, or it is over. */
 static enum rm_kind
-kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
-    size_t members, const struct rack_finding *finding,
+kind_of(const struct rack_slow *slow, const struct rack *rack,
+    const struct rack_tally *tally, size_t m, const struct rack_finding *finding,
     struct rack_suspect_memory *memory)
 {
 	uint64_t recent;
@@ -487,8 +487,10 @@ kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
 		return 0;
 	if (memory->named == RM_KIND_RNIC_LOSSY)
 		return RM_KIND_RNIC_LOSSY;
-	return tally->lost >= MIN_LOST && !may_be_stutter(slow, tally, m, members) &&
-		       rack_seconds_is_steady(slow->seconds, m)
+	return tally->lost >= MIN_LOST &&
+		       !may_be_stutter(slow, tally, m, rack->member_count) &&
+		       rack_seconds_is_steady(slow->seconds, m) &&
+		       !rack_flows_are_lost(rack, m, SECONDS * RM_NS_PER_S)
 		   ? RM_KIND_RNIC_LOSSY
 		   : 0;
 }
@@ -539,7 +541,7 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 		rack_loss_is_shared(&slow->legs, &slow->blame, &slow->tallies[m]));
 	const enum rm_kind kind =
 	    !common && rack_support_holds(slow->support, view, m, &tally)
-		? kind_of(slow, &tally, m, rack->member_count, &finding, memory)
+		? kind_of(slow, rack, &tally, m, &finding, memory)
 		: 0;
 
 	if (kind == 0) {
@@ -591,10 +593,11 @@ judge_seconds(
 	return 0;
 }
 
-/* Adds verdicts of rack_lasting on members that this window does not name. */
+/* Adds verdicts of rack_lasting on members that this window does not name, unless it
+ * shows that whole flows are lost. */
 static void
-add_lasting(
-    struct rack_slow *slow, const struct rack_slow_named *lasting, size_t lasting_count)
+add_lasting(struct rack_slow *slow, const struct rack *rack,
+    const struct rack_slow_named *lasting, size_t lasting_count)
 {
 	const size_t shorter = slow->named_count;
 
@@ -603,7 +606,8 @@ add_lasting(
 
 		for (size_t k = 0; k < shorter; k++)
 			reported |= slow->named[k].member == lasting[i].member;
-		if (!reported)
+		if (!reported && !rack_flows_are_lost(
+				     rack, lasting[i].member, SECONDS * RM_NS_PER_S))
 			slow->named[slow->named_count++] = lasting[i];
 	}
 }
@@ -626,7 +630,7 @@ judge_lasting(struct rack_slow *slow, const struct rack *rack, const bool *unste
 		    &slow->tallies[slow->named[i].member]);
 	r = rack_lasting_judge(
 	    slow->lasting, &steady, second, slow->wall_start, blame, &lasting, &count);
-	add_lasting(slow, lasting, count);
+	add_lasting(slow, rack, lasting, count);
 	return r;
 }
 

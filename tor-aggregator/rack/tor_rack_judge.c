@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "tor-aggregator/judge/evidence_flows.h"
 #include "tor-aggregator/judge/evidence_samples.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/mesh/rack_mesh.h"
@@ -323,10 +324,26 @@ incidents_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 	    on_incident, &of);
 }
 
+struct flows_of { /* argument of flows_are_lost */
+	const struct tor_rack *rack;
+	rm_mono_t end;
+};
+
+static bool
+flows_are_lost(void *arg, size_t member, int64_t window_ns)
+{
+	const struct flows_of *of = arg;
+
+	return evidence_flows_are_lost(of->rack->ring,
+	    roster_member(of->rack->roster, member)->id,
+	    rm_mono_add(of->end, -window_ns), of->end);
+}
+
 void
 tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed)
 {
+	struct flows_of flows = { rack, closed->end };
 	const struct rack input = {
 		.tor = rack->tor,
 		.members = rack->members,
@@ -335,6 +352,8 @@ tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 		.remote_count = roster_remotes(rack->roster),
 		.hosts = rack->hosts,
 		.host_count = roster_hosts(rack->roster),
+		.flows_are_lost = flows_are_lost,
+		.flows_arg = &flows,
 	};
 	rm_wall_t start = { wall.ns - rm_mono_since(now, closed->start) };
 	struct rack_judgement judgement;

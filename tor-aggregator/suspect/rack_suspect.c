@@ -42,6 +42,8 @@
 #define STALLED_WINDOWS 16
 
 #define LOSSY_MIN_GAIN 20.0
+/* Before an RNIC is named as lossy, the flows of this time are looked at. */
+#define FLOWS_NS (2 * RM_NS_PER_S)
 
 /* After a gap, an RNIC works if so many of its newest probes are answered, and at most
  * this share is lost. */
@@ -346,6 +348,9 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 
 	memory->mtu = mtu ? memory->mtu + 1 : 0;
 	memory->lossy = lossy ? memory->lossy + 1 : 0;
+	if (memory->lossy >= LOSSY_WINDOWS && memory->named != RM_KIND_RNIC_LOSSY &&
+	    rack_flows_are_lost(view->rack, finding->member, FLOWS_NS))
+		memory->lossy = 0;
 	memory->unable = unable ? memory->unable + 1 : 0;
 	if (memory->unable >= UNABLE_WINDOWS)
 		return RM_KIND_RNIC_SEND_FAILED;

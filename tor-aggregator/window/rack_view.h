@@ -72,7 +72,19 @@ struct rack {
 	/* By member: true: its results are no evidence, because its port is down, or
 	 * was in the window. The judge sets it; NULL before. */
 	const bool *excused;
+	/* True: what the member and others of the rack lost inside the rack in the last
+	 * window_ns are whole flows, not single packets of each flow, so that a common
+	 * part loses them. NULL: it is not known. */
+	bool (*flows_are_lost)(void *arg, size_t member, int64_t window_ns);
+	void *flows_arg;
 };
+
+static inline bool
+rack_flows_are_lost(const struct rack *rack, size_t member, int64_t window_ns)
+{
+	return rack->flows_are_lost != NULL &&
+	       rack->flows_are_lost(rack->flows_arg, member, window_ns);
+}
 
 #define RACK_MIN_HOSTS 4
 

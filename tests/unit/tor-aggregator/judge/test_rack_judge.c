@@ -566,6 +566,41 @@ a_lone_witness_names_itself_or_its_tor(void **state)
 	assert_int_equal(table->judgement.verdicts[0].rnic.guid, 0);
 }
 
+static bool
+are_lost(void *arg, size_t member, int64_t window_ns)
+{
+	return *(bool *)arg;
+}
+
+/* Raw results show whether an RNIC lost packets, or a common part lost flows. */
+static void
+an_rnic_that_lost_whole_flows_with_others_is_not_named(void **state)
+{
+	struct table *table = *state;
+	bool flows = true;
+
+	table->rack.flows_are_lost = are_lost;
+	table->rack.flows_arg = &flows;
+	for (int i = 0; i < 40; i++) {
+		flows = i < 30;
+		table->closed.pair_count = 0;
+		for (uint32_t k = 1; k < MEMBERS; k++) {
+			pair(table, 0, k, 20, 20, 28);
+			pair(table, k, 0, 20, 20, 28);
+			pair(table, k, MEMBERS - k, 40, 0, 40);
+			pair(table, k, FAR(0), 40, 0, 0);
+		}
+		pair(table, 0, FAR(0), 20, 20, 0);
+		pair(table, 0, FAR(1), 20, 20, 0);
+		judge(table);
+		if (flows)
+			assert_int_equal(table->judgement.verdict_count, 0);
+	}
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_LOSSY);
+	assert_string_equal(table->judgement.verdicts[0].part.name, "h0/r0");
+}
+
 /* On an overloaded machine hosts stall in turn. */
 static void
 a_member_alone_for_a_moment_waits_for_the_others(void **state)
@@ -800,6 +835,7 @@ main(void)
 		TEST(losses_caused_by_own_hosts_are_no_network_loss),
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
+		TEST(an_rnic_that_lost_whole_flows_with_others_is_not_named),
 		TEST(a_member_alone_for_a_moment_waits_for_the_others),
 		TEST(a_member_that_stays_alone_is_named_in_the_end),
 		TEST(a_tor_that_forwards_for_one_rnic_is_not_blamed),

@@ -1,0 +1,197 @@
+#include "tor-aggregator/judge/evidence_flows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "schemas/wire.h"
+#include "tor-aggregator/window/ring.h"
+
+#define MS RM_NS_PER_MS
+#define SECONDS 5
+#define END (100 * RM_NS_PER_S)
+#define RNICS 3
+#define FLOWS 4
+#define PROBES 8 /* of a flow in a second */
+
+struct probe {
+	unsigned src, dst, flow, number;
+};
+
+typedef bool is_lost(const struct probe *probe);
+
+static int
+setup(void **state)
+{
+	return ring_new(1 << 20, (struct ring **)state);
+}
+
+static int
+teardown(void **state)
+{
+	ring_free(*state);
+	return 0;
+}
+
+static void
+put(struct ring *ring, const struct probe *probe, int64_t sent_ns, bool lost)
+{
+	const struct wire_result result = { .src_guid = probe->src,
+		.src_port_num = 1,
+		.dst_guid = probe->dst,
+		.dst_port_num = 1,
+		.src_port = (uint16_t)(50000 + probe->flow),
+		.outcome = lost ? WIRE_NO_REPLY : WIRE_OK,
+		.dscp = probe->number % 2 ? 26 : 0,
+		.kind = WIRE_TOR_MESH };
+
+	ring_put(ring, (rm_mono_t){ sent_ns }, false, &result);
+}
+
+/* All RNICs probe each other. Returns whether RNIC 0 lost flows. */
+static bool
+run(struct ring *ring, is_lost *lost)
+{
+	struct probe p = { 0 };
+
+	for (int64_t at = END - SECONDS * RM_NS_PER_S; at < END;
+	     at += RM_NS_PER_S / PROBES, p.number++)
+		for (p.src = 0; p.src < RNICS; p.src++)
+			for (p.dst = 0; p.dst < RNICS; p.dst++)
+				for (p.flow = 0; p.flow < FLOWS && p.src != p.dst;
+				     p.flow++)
+					put(ring, &p, at, lost(&p));
+	return evidence_flows_are_lost(ring, (struct wire_rnic_id){ 0, 1 },
+	    (rm_mono_t){ END - SECONDS * RM_NS_PER_S }, (rm_mono_t){ END });
+}
+
+static bool
+some_flows(const struct probe *p)
+{
+	return (p->src + 2 * p->dst + p->flow) % 3 == 0;
+}
+
+static void
+flows_that_all_rnics_lose_are_found(void **state)
+{
+	assert_true(run(*state, some_flows));
+}
+
+/* The first two and a half seconds are without a loss. */
+static bool
+some_flows_later(const struct probe *p)
+{
+	return p->number >= 5 * PROBES / 2 && some_flows(p);
+}
+
+static void
+a_fault_that_begins_within_a_second_is_found(void **state)
+{
+	assert_true(run(*state, some_flows_later));
+}
+
+static bool
+is_at_0(const struct probe *p)
+{
+	return p->src == 0 || p->dst == 0;
+}
+
+/* A number that looks random. */
+static unsigned
+roll(const struct probe *p)
+{
+	unsigned x =
+	    p->number * 7919 + p->src * 104729 + p->dst * 1299709 + p->flow * 15485863;
+
+	x ^= x >> 13;
+	x *= 0x5bd1e995;
+	return (x ^ x >> 15) % 100;
+}
+
+static bool
+some_packets_of_0_and_1(const struct probe *p)
+{
+	return (is_at_0(p) || p->src == 1 || p->dst == 1) && roll(p) < 40;
+}
+
+static void
+packets_that_two_lossy_rnics_lose_are_no_flows(void **state)
+{
+	assert_false(run(*state, some_packets_of_0_and_1));
+}
+
+static bool
+some_flows_of_0(const struct probe *p)
+{
+	return is_at_0(p) && some_flows(p);
+}
+
+static void
+flows_that_one_rnic_alone_loses_are_its_own(void **state)
+{
+	assert_false(run(*state, some_flows_of_0));
+}
+
+static bool
+some_packets_of_0_beside_a_dead_rnic(const struct probe *p)
+{
+	return p->src == 2 || p->dst == 2 || (is_at_0(p) && roll(p) < 20);
+}
+
+static void
+flows_to_a_dead_rnic_do_not_count(void **state)
+{
+	assert_false(run(*state, some_packets_of_0_beside_a_dead_rnic));
+}
+
+static bool
+one_class(const struct probe *p)
+{
+	return p->number % 2 == 0;
+}
+
+static void
+a_class_that_is_lost_is_no_flow(void **state)
+{
+	assert_false(run(*state, one_class));
+}
+
+static bool
+nothing(const struct probe *p)
+{
+	return false;
+}
+
+static bool
+everything(const struct probe *p)
+{
+	return true;
+}
+
+static void
+without_losses_or_without_answers_no_flow_stands_out(void **state)
+{
+	assert_false(run(*state, nothing));
+	assert_false(run(*state, everything));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(flows_that_all_rnics_lose_are_found),
+		TEST(a_fault_that_begins_within_a_second_is_found),
+		TEST(packets_that_two_lossy_rnics_lose_are_no_flows),
+		TEST(flows_that_one_rnic_alone_loses_are_its_own),
+		TEST(flows_to_a_dead_rnic_do_not_count),
+		TEST(a_class_that_is_lost_is_no_flow),
+		TEST(without_losses_or_without_answers_no_flow_stands_out),
+	};
+
+	return cmocka_run_group_tests_name("evidence_flows", tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+#include "tor-aggregator/judge/evidence_flows.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/fnv.h"
+#include "schemas/wire.h"
+#include "tor-aggregator/judge/evidence_samples.h"
+#include "tor-aggregator/window/ring.h"
+
+/* Results come in the order in which their probes were sent, but for this time. */
+#define DISORDER_NS (2 * RM_NS_PER_S)
+/* Each flow is looked at for one such time: a fault that begins or ends within it makes
+ * a lost flow look as if it had lost single packets. */
+#define SLICE_NS RM_NS_PER_S
+#define SLOTS 2048 /* flows and pairs; power of two */
+#define MAX_ENTRIES (SLOTS / 2)
+/* Share of lost flows that lose all packets of a slice, if flows are lost. */
+#define WHOLE_SHARE 0.75
+#define MIN_WHOLE 4
+#define SURE 4.0         /* ln of the likelihood ratio: flows, against packets */
+#define DEAD_SHARE 0.9   /* a pair that loses so much is no evidence */
+#define OTHERS_PART 0.25 /* share of loss of the others / that of the RNIC */
+
+struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all slices */
+	uint64_t key, other; /* other: of a flow, the RNIC at its other end */
+	uint32_t sent, lost;
+	bool is_pair;
+};
+
+struct table {
+	struct entry entries[MAX_ENTRIES];
+	size_t count;
+	uint16_t slots[SLOTS]; /* index + 1; 0: free */
+};
+
+/* NULL: the table is full. */
+static struct entry *
+entry_of(struct table *table, uint64_t key, uint64_t other, bool is_pair)
+{
+	for (size_t at = key % SLOTS;; at = (at + 1) % SLOTS) {
+		struct entry *entry;
+
+		if (table->slots[at] == 0) {
+			if (table->count == MAX_ENTRIES)
+				return NULL;
+			entry = &table->entries[table->count++];
+			*entry = (struct entry){ key, other, 0, 0, is_pair };
+			table->slots[at] = (uint16_t)table->count;
+			return entry;
+		}
+		entry = &table->entries[table->slots[at] - 1];
+		if (entry->key == key && entry->is_pair == is_pair)
+			return entry;
+	}
+}
+
+static uint64_t
+hash_of(uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint64_t parts[] = { a, b, c };
+
+	return rm_fnv1a(RM_FNV1A, parts, sizeof parts);
+}
+
+static uint64_t
+end_of(uint64_t guid, uint8_t port)
+{
+	return hash_of(guid, port, 0);
+}
+
+static bool
+is_end(uint64_t guid, uint8_t port, struct wire_rnic_id rnic)
+{
+	return guid == rnic.guid && port == rnic.port;
+}
+
+/* A flow is the same in all classes: switches select its path by addresses and ports.
+ */
+static void
+add_result(struct table *table, const struct ring_result *result,
+    struct wire_rnic_id rnic, rm_mono_t since)
+{
+	const uint64_t src = end_of(result->src_guid, result->src_port_num);
+	const uint64_t dst = end_of(result->dst_guid, result->dst_port_num);
+	const uint64_t slice =
+	    (uint64_t)(rm_mono_since(result->sent, since) / SLICE_NS);
+	const bool from = is_end(result->src_guid, result->src_port_num, rnic);
+	const bool mine = from || is_end(result->dst_guid, result->dst_port_num, rnic);
+	struct entry *entry =
+	    mine ? entry_of(table, hash_of(src, dst, slice << 16 | result->src_port),
+		       from ? dst : src, false)
+		 : entry_of(table, hash_of(src, dst, 0), 0, true);
+
+	if (entry == NULL)
+		return;
+	entry->sent++;
+	entry->lost += result->outcome == WIRE_NO_REPLY;
+}
+
+static void
+add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rnic,
+    rm_mono_t since, rm_mono_t end)
+{
+	for (size_t i = 0; i < EVIDENCE_MAX_SCANNED; i++) {
+		const struct ring_result *result = ring_get(ring, i);
+
+		if (result == NULL || rm_mono_since(since, result->sent) > DISORDER_NS)
+			return;
+		if (result->kind != WIRE_TOR_MESH || result->sent.ns < since.ns ||
+		    result->sent.ns >= end.ns ||
+		    (result->outcome != WIRE_OK && result->outcome != WIRE_NO_REPLY &&
+			result->outcome != WIRE_LATE_REPLY))
+			continue;
+		add_result(table, result, rnic, since);
+	}
+}
+
+static bool
+is_dead(uint64_t lost, uint64_t sent)
+{
+	return (double)lost >= DEAD_SHARE * (double)sent;
+}
+
+/* The RNIC loses nearly all packets to and from the other end of this flow. */
+static bool
+is_with_dead(const struct table *table, const struct entry *flow)
+{
+	uint64_t sent = 0, lost = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct entry *entry = &table->entries[i];
+
+		if (entry->is_pair || entry->other != flow->other)
+			continue;
+		sent += entry->sent;
+		lost += entry->lost;
+	}
+	return is_dead(lost, sent);
+}
+
+struct counts {
+	double sent, lost;
+};
+
+/* The ln of the likelihood ratio for one flow that lost packets in a slice. Single
+ * packets are lost with the probability `share`. */
+static double
+weight_of(const struct entry *flow, double share)
+{
+	const double all = pow(share, flow->sent);
+	const double whole = all / (1 - pow(1 - share, flow->sent));
+
+	return flow->lost == flow->sent ? log(WHOLE_SHARE / whole)
+					: log((1 - WHOLE_SHARE) / (1 - whole));
+}
+
+bool
+evidence_flows_are_lost(
+    const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end)
+{
+	struct table table = { .count = 0 };
+	struct counts mine = { 0, 0 }, others = { 0, 0 };
+	unsigned whole = 0;
+	double weight = 0;
+
+	add_results(&table, ring, rnic, since, end);
+	for (size_t i = 0; i < table.count; i++) {
+		struct entry *entry = &table.entries[i];
+		struct counts *to = entry->is_pair ? &others : &mine;
+
+		if (entry->is_pair ? is_dead(entry->lost, entry->sent)
+				   : is_with_dead(&table, entry)) {
+			entry->sent = 0;
+			continue;
+		}
+		to->sent += entry->sent;
+		to->lost += entry->lost;
+	}
+	if (mine.lost == 0 || mine.lost == mine.sent || others.lost == 0 ||
+	    others.lost * mine.sent < OTHERS_PART * mine.lost * others.sent)
+		return false;
+	for (size_t i = 0; i < table.count; i++) {
+		const struct entry *entry = &table.entries[i];
+
+		if (entry->is_pair || entry->lost == 0 || entry->sent < 2)
+			continue;
+		whole += entry->lost == entry->sent;
+		weight += weight_of(entry, mine.lost / mine.sent);
+	}
+	return whole >= MIN_WHOLE && weight >= SURE;
+}
