@@ -1,6 +1,7 @@
 #include "tor-aggregator/lasting/rack_slow.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,8 +49,14 @@ enum rack_seconds_status {
 /* Share of its packets that the RNIC of a host that stutters has to lose. */
 #define UNSTEADY_SHARE 0.05
 
+/* The loss is outside of the rack if no probe inside is lost from the start of the
+ * window on, though by the share of the probes out of the rack that are lost in the
+ * same time, this would happen by chance only once in 3,000 times (e^8). */
+#define ELSEWHERE_LN 8.0
+
 struct half {
 	uint32_t sent, lost;
+	uint32_t outside_sent, outside_lost; /* part of them: probes out of the rack */
 };
 
 struct halves { /* of one member, newest last */
@@ -127,6 +134,12 @@ add_halves(struct rack_seconds *seconds, size_t member, const struct rack_pair *
 	halves[HALVES - 1].lost += pair->newest_lost;
 	halves[HALVES - 2].sent += pair->sent - pair->newest_sent;
 	halves[HALVES - 2].lost += lost - pair->newest_lost;
+	if (!pair->remote)
+		return;
+	halves[HALVES - 1].outside_sent += pair->newest_sent;
+	halves[HALVES - 1].outside_lost += pair->newest_lost;
+	halves[HALVES - 2].outside_sent += pair->sent - pair->newest_sent;
+	halves[HALVES - 2].outside_lost += lost - pair->newest_lost;
 }
 
 static void
@@ -307,6 +320,26 @@ rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
 		lossy += half->lost > 0;
 	}
 	return strong || (lossy >= LOSSY_HALVES && lost >= STEADY_SHARE * sent);
+}
+
+/* True: the first losses of the window are outside of the rack, see ELSEWHERE_LN. Those
+ * inside have begun later, so that another fault may cause them, e.g. one of the peer.
+ */
+static bool
+rack_seconds_began_elsewhere(const struct rack_seconds *seconds, size_t member)
+{
+	const struct half *halves = seconds->halves[member].of;
+	double inside = 0, outside = 0, lost = 0;
+
+	for (size_t i = 0; i < HALVES && halves[i].lost == halves[i].outside_lost;
+	     i++) {
+		inside += halves[i].sent - halves[i].outside_sent;
+		outside += halves[i].outside_sent;
+		lost += halves[i].outside_lost;
+		if (-inside * log1p(-lost / (outside + 1)) >= ELSEWHERE_LN)
+			return true;
+	}
+	return false;
 }
 
 #define SECONDS RACK_SECONDS
@@ -490,6 +523,7 @@ kind_of(const struct rack_slow *slow, const struct rack *rack,
 	return tally->lost >= MIN_LOST &&
 		       !may_be_stutter(slow, tally, m, rack->member_count) &&
 		       rack_seconds_is_steady(slow->seconds, m) &&
+		       !rack_seconds_began_elsewhere(slow->seconds, m) &&
 		       !rack_flows_are_lost(rack, m, SECONDS * RM_NS_PER_S)
 		   ? RM_KIND_RNIC_LOSSY
 		   : 0;
