@@ -30,22 +30,23 @@ rm_config_log_level(const struct rm_config_type *type, const void *config)
 static void
 print_usage(const char *program, const char *what)
 {
-	printf("%s - %s\n"
-	       "\n"
-	       "usage: %s [--config FILE] [--check [--connect] [--user NAME]] "
-	       "[--verbose]\n"
-	       "  --config FILE   read the options from this YAML file\n"
-	       "  --check         check the config, certificates, files, folders and "
-	       "addresses,\n"
-	       "                  print the problems, and end\n"
-	       "  --connect       with --check: try to reach the peers, too\n"
-	       "  --user NAME     with --check, as root: test the access rights of this "
-	       "user;\n"
-	       "                  left out: " UNITS_USER ", if there is one\n"
-	       "  --verbose       log more\n"
-	       "  --help-config   list every option: type, default, range, reload\n"
-	       "  --help          print this\n"
-	       "  --version       print the version\n",
+	printf(
+	    "%s - %s\n"
+	    "\n"
+	    "usage: %s [--config FILE] [--check [--connect] [--user NAME]] "
+	    "[--verbose]\n"
+	    "  --config FILE   read the options from this YAML file\n"
+	    "  --check         check the config, certificates, files, folders and "
+	    "addresses,\n"
+	    "                  print the problems, and end\n"
+	    "  --connect       with --check: try to reach the peers, too\n"
+	    "  --user NAME     with --check, as root: test the access rights of this "
+	    "user;\n"
+	    "                  left out: " UNITS_USER ", if there is one\n"
+	    "  --verbose       log more\n"
+	    "  --help-config   list every option: type, default, range, reload\n"
+	    "  --help          print this\n"
+	    "  --version       print the version\n",
 	    program, what, program);
 }
 

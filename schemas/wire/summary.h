@@ -74,8 +74,8 @@ struct wire_path_row {
 	/* Flows with answered and lost probes; flows without any answer, even with one
 	 * probe. Both 0 although probes were lost: an older aggregator. */
 	uint32_t flows_partial, flows_silent;
-	/* Up to 8 flows with lost probes or, if none is lost, with slow ones, such as "h1/r0>h9/r0:49153",
-	 * separated by one blank. */
+	/* Up to 8 flows with lost probes or, if none is lost, with slow ones, such as
+	 * "h1/r0>h9/r0:49153", separated by one blank. */
 	const char *samples;
 	/* timed: answered probes whose round trip a NIC or a kernel has measured; slow:
 	 * those of WIRE_SLOW_NS or longer; overdue: replies that arrived after their

@@ -184,11 +184,11 @@ def test_every_fuzzer_and_its_files_are_in_the_coverage_table():
 
 
 def test_every_playbook_and_variable_of_ansible_is_in_the_page_of_rollouts():
-    """The operator's page; variables that are worked out are nobody's to set."""
+    """The operator's page; nobody sets variables that are computed."""
     page = (ROOT / "docs/rollout.md").read_text()
     table = page[page.index("## Variables") :]
     text = (ROOT / "ansible/group_vars/all.yaml").read_text()
-    set_by_people = text[: text.index("# ---- worked out")]
+    set_by_people = text[: text.index("# ---- computed values")]
     names = re.findall(r"^(rackmesh_\w+):", set_by_people, re.M)
     assert len(names) > 30
     assert [name for name in names if f"`{name}`" not in table] == []
