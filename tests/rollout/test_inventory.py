@@ -372,7 +372,7 @@ rackmesh:
         ("brake", ["-e", "rackmesh_brake=on"],
          "c1: the brake of region r1 is NOT set, because none of the controllers that were asked leads (c1; here: no controller leads)"),
         ("drain", ["--limit", "h1", "-e", "rackmesh_state_folder=/nowhere"],
-         "h1: not drained, since no controller of region r1 leads (c1)"),
+         "h1: not drained, because no controller of region r1 leads (c1)"),
     ],
 )  # fmt: skip
 def test_what_wants_the_leader_says_that_nobody_leads(
