@@ -81,7 +81,7 @@ const struct rule rules[DIAGNOSES] = {
 		MLX5 "; PCI Express Base Specification, Advanced Error Reporting" START, 0, 0,
 		{ ANY(PCI_SIGNAL_ERRORS, 1), ANY(PCI_FATAL, 1), ANY(PCI_NONFATAL, FEW), ANY(PCI_CORRECTED, MANY) }, .loses = true },
 	[DIAGNOSIS_PCIE_DEGRADED] = {
-		"pcie-degraded", "The PCIe link has fewer lanes or a lower speed than the RNIC and its slot can do.",
+		"pcie-degraded", "The PCIe link has fewer lanes or a lower speed than both the RNIC and its slot can use.",
 		"PCI Express Base Specification, link training: both ends use the most that both can do", 30, 0,
 		{ ANY_BELOW(PCI_LANES, 99), ANY_BELOW(PCI_SPEED, 99) } },
 	[DIAGNOSIS_GLOBAL_PAUSE] = {
