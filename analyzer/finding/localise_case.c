@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/finding/localise_dead_links.h"
 #include "analyzer/finding/localise_observe.h"
 #include "analyzer/finding/localise_one_class.h"
 #include "analyzer/finding/localise_transit.h"
@@ -510,6 +511,8 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 		r = localise_one_class_find(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
 		count_path(c, &c->lossy[i]);
+	if (r == 0)
+		localise_dead_links_find(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
 		r = localise_observe_path(c, &c->lossy[i]);
 	for (uint32_t i = 0; r == 0 && i < c->local_count; i++) {

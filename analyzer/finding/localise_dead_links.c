@@ -2,9 +2,7 @@
 
 #include "analyzer/finding/localise_observe.h"
 
-#define MAX_LOSSY 1000 /* lossy paths of a case: for each node all are read */
-#define MAX_LINKS 64   /* links of a node, each direction counts */
-#define MIN_SENT 4     /* least number of probes over a dead link */
+#define MIN_SENT 4 /* least number of probes over a dead link */
 /* A link is dead if it loses at least this share of its probes. */
 #define DEAD_SHARE 0.9
 #define MIN_FORWARDED 4.0
@@ -12,39 +10,17 @@
  * this they may be lost replies, or have another cause. */
 #define OTHERS_SHARE 0.1
 
-struct node_links {
-	struct node_link {
-		const struct localise_element *element;
-		bool is_dead;
-	} list[MAX_LINKS];
-	size_t count;
-};
-
-/* The links by which the path enters and leaves the node. */
-static size_t
-links_at_node(const struct localise_path *path, const struct localise_element *node,
-    const struct localise_element *ret[2])
-{
-	size_t count = 0;
-
-	for (uint8_t i = 0; i < path->element_count; i++) {
-		if (path->elements[i] != node)
-			continue;
-		if (i > 0)
-			ret[count++] = path->elements[i - 1];
-		if (i + 1 < path->element_count)
-			ret[count++] = path->elements[i + 1];
-		break;
-	}
-	return count;
-}
-
 /* Uses only the newest rows: older rows may be from before the fault. */
 static bool
-is_link_dead(const struct localise_case *c, const struct localise_element *link)
+is_link_dead(const struct localise_case *c, const struct localise_local *local)
 {
+	const struct localise_element *link = local->element;
+	/* With more arrived probes, all its losses are too few. */
+	const double most = local->lost * (1 - DEAD_SHARE) / DEAD_SHARE;
 	double sent = 0, lost = 0;
 
+	if (!local->one_class && local->lost < DEAD_SHARE * MIN_SENT)
+		return false;
 	for (size_t i = 0; i < localise_observe_asked(link); i++) {
 		const struct localise_counts_seen *seen =
 		    localise_path_row(localise_observe_asked_path(link, i), 0, c->now);
@@ -53,89 +29,99 @@ is_link_dead(const struct localise_case *c, const struct localise_element *link)
 			continue;
 		sent += (double)seen->sent;
 		lost += (double)seen->forward + seen->unknown;
+		if (!local->one_class && sent - lost > most)
+			return false;
 	}
 	return sent >= MIN_SENT && lost >= DEAD_SHARE * sent;
 }
 
-static void
-add_link(const struct localise_case *c, const struct localise_element *link,
-    struct node_links *links)
+static struct localise_local *
+local_of(const struct localise_case *c, const struct localise_element *element)
 {
-	for (size_t i = 0; i < links->count; i++)
-		if (links->list[i].element == link)
-			return;
-	if (links->count < MAX_LINKS)
-		links->list[links->count++] =
-		    (struct node_link){ link, is_link_dead(c, link) };
-}
-
-static void
-find_links(const struct localise_case *c, const struct localise_element *node,
-    struct node_links *links)
-{
-	const struct localise_element *at_node[2];
-
-	links->count = 0;
-	for (size_t i = 0; i < c->lossy_count; i++) {
-		const size_t count = links_at_node(c->lossy[i].path, node, at_node);
-
-		for (size_t k = 0; k < count; k++)
-			add_link(c, at_node[k], links);
-	}
+	return element->stamp == c->stamp ? &c->locals[element->local] : NULL;
 }
 
 /* Both directions of a cable count once. */
-static size_t
-count_dead(const struct node_links *links)
+static void
+add_dead(struct localise_local *node, const struct localise_element *link)
 {
-	size_t count = 0;
+	if (node->dead_links == 0 || node->dead_cable != link->cable)
+		node->dead_links += node->dead_links < 2;
+	node->dead_cable = link->cable;
+}
 
-	for (size_t i = 0; i < links->count; i++) {
-		bool skip = !links->list[i].is_dead;
+/* Notes the link at the switches or ToRs at its ends. */
+static void
+add_to_ends(const struct localise_case *c, const struct localise_element *link)
+{
+	const struct localise_path *path = link->paths[0];
 
-		for (size_t k = 0; k < i && !skip; k++)
-			skip =
-			    links->list[k].is_dead && links->list[k].element->cable ==
-							  links->list[i].element->cable;
-		count += !skip;
+	for (uint8_t i = 1; i + 1 < path->element_count; i++) {
+		const struct localise_element *ends[] = { path->elements[i - 1],
+			path->elements[i + 1] };
+
+		for (size_t k = 0; path->elements[i] == link && k < 2; k++)
+			if (local_of(c, ends[k]) != NULL)
+				add_dead(local_of(c, ends[k]), link);
 	}
-	return count;
 }
 
 static bool
-crosses_dead(const struct localise_path *path, const struct localise_element *node,
-    const struct node_links *links)
+is_dead(const struct localise_case *c, const struct localise_element *link)
 {
-	const struct localise_element *at_node[2];
-	const size_t count = links_at_node(path, node, at_node);
+	const struct localise_local *local = local_of(c, link);
 
-	for (size_t i = 0; i < links->count; i++)
-		for (size_t k = 0; k < count; k++)
-			if (links->list[i].is_dead &&
-			    links->list[i].element == at_node[k])
-				return true;
-	return false;
+	return local != NULL && local->is_dead_link;
 }
 
-/* True: nearly all losses over the node are on paths over its dead links. On the other
- * paths, losses of unknown direction do not count: they may be lost replies. */
+/* The path enters or leaves its element `at`, a node, by a dead link. */
 static bool
-explain_losses(const struct localise_case *c, const struct localise_element *node,
-    const struct node_links *links)
+crosses_dead(
+    const struct localise_case *c, const struct localise_path *path, uint8_t at)
 {
-	double lost = 0, others = 0;
+	return (at > 0 && is_dead(c, path->elements[at - 1])) ||
+	       (at + 1 < path->element_count && is_dead(c, path->elements[at + 1]));
+}
 
-	for (size_t i = 0; i < c->lossy_count; i++) {
-		const struct localise_lossy *lossy = &c->lossy[i];
+/* Adds the losses of a path to those nodes on it that have several dead links. On paths
+ * that do not cross these, losses of unknown direction do not count: they may be lost
+ * replies. */
+static void
+add_lossy(struct localise_case *c, const struct localise_lossy *lossy)
+{
+	const struct localise_path *path = lossy->path;
 
-		if (!localise_path_crosses(lossy->path, node))
+	for (uint8_t i = 0; i < path->element_count; i++) {
+		struct localise_local *node = local_of(c, path->elements[i]);
+
+		if (node == NULL || node->dead_links < 2)
 			continue;
-		if (crosses_dead(lossy->path, node, links))
-			lost += lossy->sum.forward + lossy->sum.unknown;
+		if (crosses_dead(c, path, i))
+			node->lost_on_dead += lossy->sum.forward + lossy->sum.unknown;
 		else
-			others += lossy->sum.forward;
+			node->lost_beside += lossy->sum.forward;
 	}
-	return others <= OTHERS_SHARE * lost;
+}
+
+void
+localise_dead_links_find(struct localise_case *c)
+{
+	bool several = false;
+
+	if (!c->by_flow || c->slow || c->late)
+		return;
+	for (size_t i = 0; i < c->local_count; i++) {
+		struct localise_local *local = &c->locals[i];
+
+		if (local->element->b[0] == '\0' || !is_link_dead(c, local))
+			continue;
+		local->is_dead_link = true;
+		add_to_ends(c, local->element);
+	}
+	for (size_t i = 0; i < c->local_count; i++)
+		several |= c->locals[i].dead_links >= 2;
+	for (size_t i = 0; several && i < c->lossy_count; i++)
+		add_lossy(c, &c->lossy[i]);
 }
 
 /* True: the newest rows of the path's rack describe the time since its losses began. */
@@ -147,11 +133,22 @@ is_current(const struct localise_path *path)
 	return rack->lossy == rack->frame && rack->frame > rack->first;
 }
 
+/* The path crosses one of the node's dead links. */
+static bool
+crosses_dead_of(const struct localise_case *c, const struct localise_path *path,
+    const struct localise_element *node)
+{
+	for (uint8_t i = 0; i < path->element_count; i++)
+		if (path->elements[i] == node)
+			return crosses_dead(c, path, i);
+	return false;
+}
+
 /* True: enough packets crossed the node on paths that have no losses, and that do not
  * cross its dead links. */
 static bool
 forwards(const struct localise_case *c, const struct localise_map *map,
-    const struct localise_element *node, const struct node_links *links)
+    const struct localise_element *node)
 {
 	double forwarded = 0;
 
@@ -162,7 +159,7 @@ forwards(const struct localise_case *c, const struct localise_map *map,
 
 		/* A path with this stamp has losses. */
 		if (path->stamp == c->stamp || !is_current(path) ||
-		    crosses_dead(path, node, links))
+		    crosses_dead_of(c, path, node))
 			continue;
 		localise_path_newest(map, path, c->now, &sum);
 		forwarded += sum.sent - sum.forward - sum.unknown;
@@ -174,13 +171,11 @@ bool
 localise_dead_links_of(const struct localise_case *c, const struct localise_map *map,
     const struct localise_element *node)
 {
-	struct node_links links;
+	const struct localise_local *local = local_of(c, node);
 
-	if (!c->by_flow || c->slow || c->late || c->lossy_count > MAX_LOSSY)
-		return false;
-	find_links(c, node, &links);
-	return count_dead(&links) >= 2 && explain_losses(c, node, &links) &&
-	       forwards(c, map, node, &links);
+	return local != NULL && local->dead_links >= 2 &&
+	       local->lost_beside <= OTHERS_SHARE * local->lost_on_dead &&
+	       forwards(c, map, node);
 }
 
 bool
@@ -190,17 +185,15 @@ localise_dead_links_alone(const struct localise_case *c, const struct localise_m
 	const char *ends[] = { link->elements[0]->a, link->elements[0]->b };
 	bool any = false;
 
-	if (link->type != RM_PART_LINK || !is_link_dead(c, link->elements[0]))
+	if (link->type != RM_PART_LINK || !is_dead(c, link->elements[0]))
 		return false;
 	for (size_t i = 0; i < 2; i++) {
 		struct localise_element *node;
-		struct node_links links;
 
 		HASH_FIND_STR(map->elements, ends[i], node);
 		if (node == NULL)
 			return false;
-		find_links(c, node, &links);
-		if (count_dead(&links) < 2)
+		if (local_of(c, node) == NULL || local_of(c, node)->dead_links < 2)
 			continue;
 		if (!localise_dead_links_of(c, map, node))
 			return false;

@@ -7,15 +7,16 @@
 #ifndef ANALYZER_FINDING_LOCALISE_DEAD_LINKS_H
 #define ANALYZER_FINDING_LOCALISE_DEAD_LINKS_H
 
-#include "analyzer/finding/localise_case.h"
+#include "analyzer/finding/localise_losses.h"
 
-/*
- * node: a switch or ToR. True: at least two of its links are dead, i.e. lose nearly all
- * probes; nearly all losses over the node are on paths over these links; and the node
- * forwards packets on other paths. Both directions of a cable count as one link. False
- * also if the case has more than 1000 lossy paths, if it is not by_flow, or if it is
- * slow or late.
- */
+/* Finds the dead links on the case's lossy paths, i.e. those that lose nearly all
+ * probes, and the switches and ToRs with several of them. Call it when the lossy paths
+ * are counted. Finds none if the case is not by_flow, or if it is slow or late. */
+void localise_dead_links_find(struct localise_case *c);
+
+/* node: a switch or ToR. True: at least two of its links are dead; nearly all losses
+ * over the node are on paths over these links; and the node forwards packets on other
+ * paths. Both directions of a cable count as one link. */
 bool localise_dead_links_of(const struct localise_case *c,
     const struct localise_map *map, const struct localise_element *node);
 

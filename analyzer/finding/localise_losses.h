@@ -47,6 +47,13 @@ struct localise_local {
 	size_t lossy;   /* number of lossy paths over it */
 	/* replies that were lost on it, and all replies */
 	double reverse, reverse_sent;
+	/* See localise_dead_links. Of a switch or ToR: the number of its dead links, at
+	 * most 2, and the cable of the last one; if there are 2, the losses of paths
+	 * over its dead links, and of its other paths. */
+	bool is_dead_link;
+	uint8_t dead_links;
+	uint64_t dead_cable;
+	double lost_on_dead, lost_beside;
 	uint32_t fans[2]; /* of a ToR, by localise_fan_direction: index of its fan + 1;
 			     0: not made yet */
 };
