@@ -38,6 +38,7 @@ struct localise_local {
 	/* It loses packets of the class dscp only, if any: packets of other classes are
 	 * no evidence for or against it. See localise_one_class. */
 	bool one_class;
+	bool on_all_paths; /* it loses packets of this class on nearly all its paths */
 	uint8_t dscp;
 	/* Of a transit, on the lossy paths: probes sent, and those without a reply. */
 	double sent, unanswered;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_losses.h"
+#include "analyzer/paths/localise_map.h"
 #include "rackmesh/judge/crossings.h"
 
 #define MIN_LOST 5
@@ -14,11 +15,22 @@
 /* At least this share of an element's lossy paths must have lost packets of its class
  * only. On its other lossy paths, other elements may lose packets, too. */
 #define OF_PATHS 0.5
+/* A smaller share suffices if nearly all of its lossy paths lost packets of its class:
+ * another element on many of them loses another class. */
+#define FEWER_OF_PATHS 0.25
+#define OF_PATHS_WITH 0.95
 /* ln of the chance that an element which loses all classes alike loses only this one */
 #define BY_CHANCE_LN (-8.0)
+#define ON_ALL_PATHS 0.9 /* share of an element's paths that are nearly all */
+/* If the element's lossy paths hardly send other classes, at least this share of its
+ * losses must be of its class, and its other paths show that others arrive. */
+#define HARDLY_OTHERS 0.95F
+#define OF_LOST 0.98F
+#define MAX_PATHS_ASKED 128
 
 struct class_losses {   /* of the paths that lost packets of this class only */
 	uint32_t paths; /* 0: none */
+	uint32_t with;  /* paths that lost packets of this class and of others */
 	uint8_t dscp;
 	float sent, lost, all; /* all: sent in all classes */
 };
@@ -33,21 +45,43 @@ struct localise_over { /* lossy paths over an element */
 	struct class_losses by_class[LOCALISE_SUM_CLASSES];
 };
 
+/* The counts of one path in the newest two sets of rows. */
+struct path_rows {
+	float lost, large, all;
+	size_t class_count;
+	struct {
+		uint8_t dscp;
+		float sent, lost;
+	} classes[LOCALISE_PATH_CLASSES];
+};
+
 static uint32_t
 local_at(const struct localise_path *path, uint8_t i)
 {
 	return i < path->element_count ? path->elements[i]->local : path->pair->local;
 }
 
-/* Reads the rows of a path in the newest two sets of rows. *only: the only class
- * of which it lost packets; only->paths 0: there is no such class, because it lost no
- * packets, or some of other classes. */
 static void
-read_rows(const struct localise_path *path, rm_mono_t now, struct localise_over *ret,
-    struct class_losses *only)
+add_class(struct path_rows *rows, const struct localise_class_seen *of)
 {
-	*ret = (struct localise_over){ .paths = 1 };
-	*only = (struct class_losses){ 0 };
+	size_t i = 0;
+
+	while (i < rows->class_count && rows->classes[i].dscp != of->dscp)
+		i++;
+	if (i == LOCALISE_PATH_CLASSES || of->sent == 0)
+		return;
+	if (i == rows->class_count) {
+		rows->class_count++;
+		rows->classes[i].dscp = of->dscp;
+	}
+	rows->classes[i].sent += (float)of->sent;
+	rows->classes[i].lost += (float)of->lost;
+}
+
+static void
+read_rows(const struct localise_path *path, rm_mono_t now, struct path_rows *ret)
+{
+	*ret = (struct path_rows){ 0 };
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =
 		    localise_path_row(path, age, now);
@@ -56,60 +90,113 @@ read_rows(const struct localise_path *path, rm_mono_t now, struct localise_over 
 			continue;
 		ret->lost += (float)(seen->forward + seen->reverse + seen->unknown);
 		ret->large += seen->large_lost;
-		only->all += (float)seen->all;
+		ret->all += (float)seen->all;
 		for (size_t i = 0; i < LOCALISE_PATH_CLASSES; i++)
-			if (seen->by_class[i].lost > only->lost) {
-				only->lost = seen->by_class[i].lost;
-				only->dscp = seen->by_class[i].dscp;
-			}
+			add_class(ret, &seen->by_class[i]);
 	}
-	only->lost = 0;
-	for (uint32_t age = 0; age < 2; age++) {
-		const struct localise_counts_seen *seen =
-		    localise_path_row(path, age, now);
-
-		for (size_t i = 0; seen != NULL && i < LOCALISE_PATH_CLASSES; i++)
-			if (seen->by_class[i].dscp == only->dscp) {
-				only->sent += seen->by_class[i].sent;
-				only->lost += seen->by_class[i].lost;
-			}
-	}
-	only->paths = only->lost > 0 && only->lost >= ret->lost;
 }
 
+/* Leaves out the losses of this class: another element explains them. They are no
+ * evidence that packets of the class arrive. */
 static void
-add_path(struct localise_over *to, const struct localise_over *path,
-    const struct class_losses *only)
+leave_out(struct path_rows *rows, uint8_t dscp)
 {
-	to->paths++;
-	to->lost += path->lost;
-	to->large += path->large;
-	for (size_t i = 0; only->paths > 0 && i < LOCALISE_SUM_CLASSES; i++) {
-		struct class_losses *of = &to->by_class[i];
-
-		if (of->paths > 0 && of->dscp != only->dscp)
+	for (size_t i = 0; i < rows->class_count; i++) {
+		if (rows->classes[i].dscp != dscp)
 			continue;
-		of->dscp = only->dscp;
-		of->paths++;
-		of->sent += only->sent;
-		of->lost += only->lost;
-		of->all += only->all;
-		return;
+		rows->lost -= rows->classes[i].lost;
+		rows->all -= rows->classes[i].lost;
+		rows->classes[i].sent -= rows->classes[i].lost;
+		rows->classes[i].lost = 0;
 	}
 }
 
+/* The index of the only class of which the path lost packets. LOCALISE_PATH_CLASSES:
+ * there is none, because it lost no packets, or some of several classes. */
+static size_t
+only_class(const struct path_rows *rows)
+{
+	for (size_t i = 0; i < rows->class_count; i++)
+		if (rows->classes[i].lost > 0 && rows->classes[i].lost >= rows->lost)
+			return i;
+	return LOCALISE_PATH_CLASSES;
+}
+
+static struct class_losses *
+losses_of(struct localise_over *over, uint8_t dscp)
+{
+	for (size_t i = 0; i < LOCALISE_SUM_CLASSES; i++) {
+		struct class_losses *of = &over->by_class[i];
+
+		if (of->paths + of->with > 0 && of->dscp != dscp)
+			continue;
+		of->dscp = dscp;
+		return of;
+	}
+	return NULL;
+}
+
 static void
-count_losses(struct localise_case *c)
+add_path(struct localise_over *to, const struct path_rows *rows)
+{
+	const size_t only = only_class(rows);
+
+	to->paths++;
+	to->lost += rows->lost;
+	to->large += rows->large;
+	for (size_t i = 0; i < rows->class_count; i++) {
+		struct class_losses *of = rows->classes[i].lost > 0
+					      ? losses_of(to, rows->classes[i].dscp)
+					      : NULL;
+
+		if (of == NULL)
+			continue;
+		if (i != only) {
+			of->with++;
+			continue;
+		}
+		of->paths++;
+		of->sent += rows->classes[i].sent;
+		of->lost += rows->classes[i].lost;
+		of->all += rows->all;
+	}
+}
+
+/* The path crosses an element that loses packets of a class on nearly all its paths:
+ * that explains the path's losses of this class. */
+static bool
+explained_on(
+    const struct localise_case *c, const struct localise_path *path, uint8_t *dscp)
+{
+	for (uint8_t i = 0; i <= path->element_count; i++) {
+		const struct localise_local *local = &c->locals[local_at(path, i)];
+
+		if (!local->on_all_paths)
+			continue;
+		*dscp = local->dscp;
+		return true;
+	}
+	return false;
+}
+
+/* others: only losses that no element explains by its class. */
+static void
+count_losses(struct localise_case *c, bool others)
 {
 	memset(c->over, 0, c->local_count * sizeof *c->over);
 	for (size_t i = 0; i < c->lossy_count; i++) {
 		const struct localise_path *path = c->lossy[i].path;
-		struct localise_over rows;
-		struct class_losses only;
+		struct path_rows rows;
+		uint8_t dscp;
 
-		read_rows(path, c->now, &rows, &only);
+		read_rows(path, c->now, &rows);
+		if (others && explained_on(c, path, &dscp)) {
+			leave_out(&rows, dscp);
+			if (rows.lost <= 0)
+				continue;
+		}
 		for (uint8_t k = 0; k <= path->element_count; k++)
-			add_path(&c->over[local_at(path, k)], &rows, &only);
+			add_path(&c->over[local_at(path, k)], &rows);
 	}
 }
 
@@ -121,16 +208,47 @@ choices_ln(uint32_t all, uint32_t paths)
 }
 
 static bool
+is_on_enough_paths(const struct localise_over *over, const struct class_losses *of)
+{
+	return of->paths >= OF_PATHS * over->paths ||
+	       (of->paths >= FEWER_OF_PATHS * over->paths &&
+		   of->paths + of->with >= OF_PATHS_WITH * over->paths);
+}
+
+static bool
 is_one_class(const struct localise_over *over, const struct class_losses *of)
 {
-	return of->paths > 0 && of->paths >= OF_PATHS * over->paths &&
-	       of->lost >= MIN_LOST && of->sent < of->all &&
-	       /* If nearly only large packets are lost, these may all be of one class
-		* by chance. */
-	       over->large < LARGE_OF_LOST * over->lost &&
+	return of->sent < of->all &&
 	       (double)of->lost * log((double)of->sent / (double)of->all) +
 		       choices_ln(over->paths, of->paths) <=
 		   BY_CHANCE_LN;
+}
+
+/* The element's lossy paths hardly send other classes, because each path is probed in
+ * one class after the other; its other paths send these, and they arrive. A lossy path
+ * counts once: which class it sends now is chance, but all its packets are of it. */
+static bool
+others_pass_elsewhere(const struct localise_case *c, size_t local,
+    const struct localise_over *over, const struct class_losses *of)
+{
+	const struct localise_element *element = c->locals[local].element;
+	float sent = 0, all = 0;
+
+	if (of->sent < HARDLY_OTHERS * of->all || of->lost < OF_LOST * over->lost ||
+	    c->locals[local].transit != NULL)
+		return false;
+	for (size_t i = 0; i < element->path_count && i < MAX_PATHS_ASKED; i++) {
+		struct path_rows rows;
+
+		read_rows(localise_element_sample(element, MAX_PATHS_ASKED, i), c->now,
+		    &rows);
+		all += rows.all;
+		for (size_t k = 0; k < rows.class_count; k++)
+			if (rows.classes[k].dscp == of->dscp)
+				sent += rows.classes[k].sent;
+	}
+	return sent > 0 && sent < all &&
+	       of->paths * log((double)(sent / all)) <= BY_CHANCE_LN;
 }
 
 static bool
@@ -140,11 +258,21 @@ find_by_losses(struct localise_case *c)
 
 	for (size_t i = 0; i < c->local_count; i++)
 		for (size_t k = 0; k < LOCALISE_SUM_CLASSES; k++) {
-			if (c->locals[i].one_class ||
-			    !is_one_class(&c->over[i], &c->over[i].by_class[k]))
+			const struct localise_over *over = &c->over[i];
+			const struct class_losses *of = &over->by_class[k];
+
+			if (c->locals[i].one_class || of->lost < MIN_LOST ||
+			    over->large >= LARGE_OF_LOST * over->lost ||
+			    !is_on_enough_paths(over, of) ||
+			    !(is_one_class(over, of) ||
+				others_pass_elsewhere(c, i, over, of)))
 				continue;
 			c->locals[i].one_class = any = true;
-			c->locals[i].dscp = c->over[i].by_class[k].dscp;
+			c->locals[i].dscp = of->dscp;
+			c->locals[i].on_all_paths =
+			    c->locals[i].transit == NULL &&
+			    of->paths + of->with >=
+				ON_ALL_PATHS * (double)c->locals[i].element->path_count;
 		}
 	return any;
 }
@@ -168,14 +296,15 @@ class_on(const struct localise_case *c, const struct localise_path *path, uint8_
 static void
 count_known(struct localise_case *c, const struct localise_path *path)
 {
-	struct localise_over rows;
-	struct class_losses only;
+	struct path_rows rows;
+	size_t only;
 	uint8_t dscp;
 
 	if (!class_on(c, path, &dscp))
 		return;
-	read_rows(path, c->now, &rows, &only);
-	if (only.paths == 0 || only.dscp != dscp)
+	read_rows(path, c->now, &rows);
+	only = only_class(&rows);
+	if (only == LOCALISE_PATH_CLASSES || rows.classes[only].dscp != dscp)
 		return;
 	for (uint8_t i = 0; i <= path->element_count; i++) {
 		struct localise_over *over = &c->over[local_at(path, i)];
@@ -248,10 +377,12 @@ localise_one_class_find(struct localise_case *c)
 		return 0;
 	if (rm_scratch(&c->over, &c->over_size, c->local_count, sizeof *c->over) < 0)
 		return -ENOMEM;
-	count_losses(c);
+	count_losses(c, false);
 	if (!find_by_losses(c))
 		return 0;
 	find_by_others(c);
+	count_losses(c, true);
+	find_by_losses(c);
 	for (size_t i = 0; r == 0 && i < paths; i++) {
 		uint8_t dscp;
 

@@ -24,6 +24,8 @@ struct fabric { /* each rack probes every other rack over every spine, in two cl
 	rm_mono_t now;
 	uint64_t scale; /* factor of all numbers of probes */
 	int classes;
+	bool in_turn; /* a path sends one class in a second, every other path the other
+		       */
 };
 
 static int
@@ -101,10 +103,12 @@ add_rows(struct fabric *fabric, int src, lost_of *of)
 	for (int dst = 1; dst <= RACKS; dst++)
 		for (int spine = 1; dst != src && spine <= SPINES; spine++)
 			for (int class = 0; class < fabric->classes; class ++)
-				add_row(fabric,
-				    &(struct probes){
-					src, spine, dst, class == 0 ? 26 : 0 },
-				    of);
+				if (!fabric->in_turn ||
+				    (src + dst + spine) % 2 == class)
+					add_row(fabric,
+					    &(struct probes){
+						src, spine, dst, class == 0 ? 26 : 0 },
+					    of);
 }
 
 /* Judges two seconds of these probes. */
@@ -201,6 +205,50 @@ two_parts_may_lose_two_classes(void **state)
 	assert_true(loss_of(fabric, &explanation, "tor4") >= 0.98);
 }
 
+/* The link of the ToR loses the other class, and a second link loses both. */
+static uint64_t
+lost_at_tor_and_own_link(const struct probes *probes, uint64_t sent)
+{
+	if (is_at(probes, 1) && probes->dscp == 26)
+		return sent;
+	if (probes->spine == 1 && is_at(probes, 1))
+		return sent / 2;
+	return probes->spine == 2 && is_at(probes, 2) ? sent / 10 : 0;
+}
+
+static void
+a_link_that_loses_another_class_than_its_tor_is_told_apart(void **state)
+{
+	struct fabric *fabric = *state;
+	struct rm_explanation explanation;
+
+	explain(fabric, lost_at_tor_and_own_link, &explanation);
+	assert_int_equal(class_of(fabric, "tor1"), 26);
+	assert_int_equal(explanation.part_count, 3);
+	assert_true(loss_of(fabric, &explanation, "tor1") >= 0.98);
+	assert_true(loss_of(fabric, &explanation, "s1--tor1") >= 0.4);
+	assert_true(loss_of(fabric, &explanation, "s2--tor2") >= 0.05);
+}
+
+static uint64_t
+lost_at_tor_in_best_effort(const struct probes *probes, uint64_t sent)
+{
+	return is_at(probes, 1) && probes->dscp == 0 ? sent : 0;
+}
+
+static void
+a_class_that_each_path_sends_rarely_is_found(void **state)
+{
+	struct fabric *fabric = *state;
+	struct rm_explanation explanation;
+
+	fabric->in_turn = true;
+	explain(fabric, lost_at_tor_in_best_effort, &explanation);
+	assert_int_equal(class_of(fabric, "tor1"), 0);
+	assert_int_equal(explanation.part_count, 1);
+	assert_true(loss_of(fabric, &explanation, "tor1") >= 0.98);
+}
+
 static uint64_t
 lost_everything(const struct probes *probes, uint64_t sent)
 {
@@ -247,6 +295,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    a_class_that_one_part_loses_is_not_looked_for_in_another, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    a_link_that_loses_another_class_than_its_tor_is_told_apart, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    a_class_that_each_path_sends_rarely_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    two_parts_may_lose_two_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(
