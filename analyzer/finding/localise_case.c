@@ -491,14 +491,9 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 			path->stamp = c->stamp;
 			continue;
 		}
-		if (what == LOCALISE_KNOWN_REPLIES || what == LOCALISE_KNOWN_MISSED) {
-			sum.sent -= sum.reverse;
-			sum.reverse = 0;
-		}
-		if (what >= LOCALISE_KNOWN_BACK) {
-			sum.sent -= sum.unknown;
-			sum.unknown = 0;
-		}
+		localise_sum_leave_out(&sum,
+		    what == LOCALISE_KNOWN_REPLIES || what == LOCALISE_KNOWN_MISSED,
+		    what >= LOCALISE_KNOWN_BACK);
 		r = take_path(c, path, &sum);
 	}
 	c->by_flow = loses_whole_flows(c);

@@ -111,7 +111,7 @@ add_lost(const struct localise_case *c, const struct localise_map *map,
 		const struct localise_path *path = c->lossy[i].path;
 		struct localise_sum sum = { 0 };
 
-		if (!localise_path_crosses(path, node))
+		if (c->lossy[i].again || !localise_path_crosses(path, node))
 			continue;
 		seen(map, path, c->now, &sum);
 		sum = localise_observe_witnesses(c, &sum);

@@ -285,6 +285,27 @@ localise_sum_of_class(
 	return part_of_sum(sum, sent, share, gone);
 }
 
+void
+localise_sum_leave_out(struct localise_sum *sum, bool reverse, bool unknown)
+{
+	const double lost = sum->forward + sum->reverse + sum->unknown;
+	const double out = (reverse ? sum->reverse : 0) + (unknown ? sum->unknown : 0);
+	const float kept = lost > 0 ? (float)((lost - out) / lost) : 1;
+
+	sum->sent -= out;
+	if (reverse)
+		sum->reverse = 0;
+	if (unknown)
+		sum->unknown = 0;
+	for (size_t i = 0; i < LOCALISE_SUM_CLASSES; i++) {
+		struct localise_class_sum *of = &sum->by_class[i];
+
+		of->sent = fmaxf(of->sent - (1 - kept) * of->lost, 0);
+		of->lost *= kept;
+		of->gone *= kept;
+	}
+}
+
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {

@@ -267,6 +267,24 @@ a_dead_part_is_judged_by_all_classes(void **state)
 	assert_true(loss_of(fabric, &explanation, "tor1") >= 0.98);
 }
 
+static void
+losses_that_are_left_out_are_left_out_of_their_classes(void **state)
+{
+	struct localise_sum sum = { .sent = 100,
+		.forward = 2,
+		.reverse = 6,
+		.by_class = { { .sent = 75, .lost = 6, .dscp = 26 },
+		    { .sent = 25, .lost = 2, .dscp = 0 } } };
+	struct localise_sum of, others;
+
+	(void)state;
+	localise_sum_leave_out(&sum, true, false);
+	of = localise_sum_of_class(&sum, 26, &others);
+	assert_true(sum.sent == 94 && sum.forward == 2 && sum.reverse == 0);
+	assert_true(of.forward > 1.4 && of.forward < 1.6);
+	assert_true(others.forward > 0.4 && others.forward < 0.6);
+}
+
 static uint64_t
 lost_at_link(const struct probes *probes, uint64_t sent)
 {
@@ -302,6 +320,8 @@ main(void)
 		    a_class_that_each_path_sends_rarely_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    two_parts_may_lose_two_classes, setup, teardown),
+		cmocka_unit_test(
+		    losses_that_are_left_out_are_left_out_of_their_classes),
 		cmocka_unit_test_setup_teardown(
 		    a_dead_part_is_judged_by_all_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -137,6 +137,29 @@ losses_over_two_cables_name_no_single_cable(void **state)
 	assert_null(one_link(*state, 200, 1u << 2 | 1u << 3, &sure));
 }
 
+/* A path has two entries if an element of it loses one class only. */
+static void
+a_path_with_two_entries_loses_its_packets_once(void **state)
+{
+	struct spine *spine = *state;
+	struct localise_case *c = &spine->c;
+	const struct localise_path *path;
+	bool sure;
+
+	assert_null(one_link(spine, 200, 1u << 2 | 1u << 3, &sure));
+	for (size_t i = 0, count = c->lossy_count; i < count; i++) {
+		path = c->lossy[i].path;
+		if (strcmp(path->elements[path->element_count - 1]->a, "tor2") != 0)
+			continue;
+		assert_true(c->lossy_count < c->lossy_size);
+		c->lossy[c->lossy_count] = c->lossy[i];
+		c->lossy[c->lossy_count++].again = true;
+	}
+	assert_true(c->lossy_count > 2);
+	assert_null(
+	    localise_one_link(c, &spine->map, localise_path_slow, &spine->node, &sure));
+}
+
 static void
 losses_over_all_cables_name_the_switch(void **state)
 {
@@ -190,6 +213,7 @@ main(void)
 		TEST(losses_over_one_cable_name_the_cable),
 		TEST(one_cable_is_not_certain_if_hardly_any_probes_cross_the_others),
 		TEST(losses_over_two_cables_name_no_single_cable),
+		TEST(a_path_with_two_entries_loses_its_packets_once),
 		TEST(losses_over_all_cables_name_the_switch),
 		TEST(a_link_is_not_named_as_its_switch),
 		cmocka_unit_test(a_sample_of_paths_has_none_twice),
