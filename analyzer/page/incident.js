@@ -6,7 +6,7 @@ import { isOpen, list, sentenceParts } from "./incidents.js";
 import { advice } from "./kind.js";
 import { endedOf, listOf, pathOf } from "./past.js";
 import { isBetweenRacks, rackPairs } from "./rack_pairs.js";
-import { age, clock, count, namesIn, percent, several } from "./words.js";
+import { age, clock, count, namesIn, namesOf, percent, several } from "./words.js";
 
 const EACH_MS = 2000;
 const PAST_S = 31 * 86400; // how far back the history is searched
@@ -145,7 +145,7 @@ function pastOf(incident, tor) {
 // The incident's rack, or the racks in the name of a link or path between racks.
 function racksOf(incident, known) {
   if (incident.tor) return [incident.tor];
-  const names = namesIn(incident.part);
+  const names = namesOf(incident);
   const racks = known.health?.racks ?? [];
   return racks.filter((rack) => rack.region === incident.region && names.includes(rack.tor)).map((rack) => rack.tor);
 }
@@ -215,7 +215,8 @@ function about(incident, known) {
   const tors = racksOf(incident, known);
   return facts([
     ["Part", `${incident.part_type} ${incident.part}${incident.place ? ` at ${incident.place}` : ""}`],
-    ["At fault", evidence.narrowed],
+    ["At fault", evidence.narrowed || evidence.widened],
+    ["Links", evidence.links?.join(", ")],
     ["Kind", incident.kind],
     ["Severity", incident.severity],
     ["Confidence", percent(incident.confidence)],

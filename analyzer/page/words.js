@@ -56,5 +56,8 @@ export function clock(time, whole = false) {
 // The names within the name of a part: "spine1--tor2", "tor1->tor2", "h1/r0 or h2/r0".
 export const namesIn = (part) => (part ?? "").split(/ or |--|->/);
 
+// The names within the part of an incident, and within the links that its evidence lists.
+export const namesOf = (incident) => [incident.part, ...(incident.evidence?.links ?? [])].flatMap((part) => namesIn(part));
+
 // The marks differ in shape, for people who cannot distinguish red from green.
 export const MARKS = { ok: "✓", bad: "✕", blind: "◌", paused: "‖", slowed: "▾", unknown: "?" };

@@ -124,9 +124,13 @@ print_explanation(const json_t *incident)
 	print_impact(evidence);
 	if (strcmp(incident_text(evidence, "narrowed"), "-") != 0)
 		printf("    it is %s\n", incident_text(evidence, "narrowed"));
+	if (strcmp(incident_text(evidence, "widened"), "-") != 0)
+		printf("    it is one of several links of %s\n",
+		    incident_text(evidence, "widened"));
 	if (strcmp(incident_text(evidence, "observed"), "-") != 0)
 		printf("    %s\n", incident_text(evidence, "observed"));
 	print_counters(evidence);
+	print_list("Links at fault", json_object_get(evidence, "links"));
 	print_list("Ruled out", json_object_get(evidence, "ruled_out"));
 	printf("\n  Reported by");
 	json_array_foreach (json_object_get(incident, "sources"), i, source)

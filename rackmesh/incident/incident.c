@@ -268,6 +268,16 @@ has_other_services(const struct incident_entry *entry, const char *services,
 		       RM_INCIDENT_SERVICES_NS);
 }
 
+/* For an incident of one link: the switch, if the verdict is on several of its links,
+ * or on all of it. */
+static const char *
+widened(const struct rm_verdict *mine, const struct rm_verdict *verdict)
+{
+	return mine->part.type == RM_PART_LINK && verdict->part.type != RM_PART_LINK
+		   ? verdict->part.name
+		   : "";
+}
+
 /* Fills what a verdict on "A or B" leaves open, if A is known already. */
 static void
 keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
@@ -302,7 +312,7 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	struct rm_verdict *mine = &entry->incident.verdict;
 	const struct rm_part part = mine->part;
 	const struct rm_evidence known = mine->evidence;
-	char narrowed_to[RM_PART_NAME_BYTES];
+	char narrowed_to[RM_PART_NAME_BYTES], widened_to[RM_NAME_BYTES];
 	const rm_wall_t start = mine->evidence.window_start;
 	const int64_t late_ns = mine->evidence.late_ns;
 	const struct incident_impact so_far =
@@ -314,6 +324,7 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	    so_far.impact != mine->evidence.impact ||
 	    has_other_services(entry, so_far.services, judgement) ||
 	    strcmp(one, mine->evidence.narrowed) != 0 ||
+	    strcmp(verdict->evidence.links, mine->evidence.links) != 0 ||
 	    mine->evidence.loses_too != verdict->evidence.loses_too ||
 	    (mine->evidence.observed[0] == '\0') !=
 		(verdict->evidence.observed[0] == '\0') ||
@@ -323,8 +334,11 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
 
 	snprintf(narrowed_to, sizeof(narrowed_to), "%s", one);
+	snprintf(widened_to, sizeof(widened_to), "%.*s", RM_NAME_BYTES - 1,
+	    widened(mine, verdict));
 	*mine = *verdict;
 	strcpy(mine->evidence.narrowed, narrowed_to);
+	strcpy(mine->evidence.widened, widened_to);
 	keep_counters(&known, &mine->evidence, judgement->wall);
 	mine->part = part; /* the id stays for the whole life of the incident */
 	mine->evidence.window_start = start;
@@ -418,6 +432,60 @@ find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
 	return NULL;
 }
 
+/* ---- several links of one switch ---- */
+
+/* The incident on one of the links of this verdict: the one that was widened to the
+ * switch; otherwise, of a verdict on several links, the oldest one. Also if the verdict
+ * is on the whole switch. NULL: there is none. */
+static struct incident_entry *
+find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verdict)
+{
+	const enum rm_part_type type = verdict->part.type;
+	struct incident_entry *oldest = NULL;
+
+	if (type != RM_PART_SWITCH && type != RM_PART_TOR)
+		return NULL;
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		struct incident_entry *entry = incidents->open[i];
+		const struct rm_verdict *mine = &entry->incident.verdict;
+
+		if (strcmp(mine->evidence.widened, verdict->part.name) == 0)
+			return entry;
+		if (oldest == NULL && !entry->judged &&
+		    strstr(mine->part.name, RM_PART_OR) == NULL &&
+		    rm_links_have(verdict->evidence.links, &mine->part))
+			oldest = entry;
+	}
+	return oldest;
+}
+
+/* The open incident on several links of which the verdict's part is one. */
+static struct incident_entry *
+find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdict)
+{
+	if (verdict->kind == RM_KIND_LINK_LATE)
+		return NULL;
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		const struct rm_verdict *mine = &incidents->open[i]->incident.verdict;
+
+		if (rm_kind_is_links(mine->kind) &&
+		    rm_links_have(mine->evidence.links, &verdict->part))
+			return incidents->open[i];
+	}
+	return NULL;
+}
+
+/* The fault lasts, but the verdict is on a part of it: its evidence is not used. */
+static void
+incident_lasts(const struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct judgement *judgement)
+{
+	note_return(incidents, entry, judgement);
+	entry->good = false;
+	entry->good_ns = 0;
+	entry->judged = true;
+}
+
 void
 incident_remember(struct rm_incidents *incidents, struct incident_entry *entry)
 {
@@ -451,6 +519,28 @@ incident_resolve(
 	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
 	if (!kept)
 		free(entry);
+}
+
+/* Ends the incidents on single links that this verdict lists: their faults continue in
+ * its incident. */
+static void
+fold_links(struct rm_incidents *incidents, const struct rm_verdict *verdict,
+    const struct judgement *judgement)
+{
+	for (size_t i = incidents->open_count; i-- > 0;) {
+		struct incident_entry *entry = incidents->open[i];
+		struct rm_evidence *evidence = &entry->incident.verdict.evidence;
+		const size_t len = strlen(evidence->observed);
+
+		if (entry->judged || entry->held ||
+		    !rm_links_have(
+			verdict->evidence.links, &entry->incident.verdict.part))
+			continue;
+		snprintf(evidence->observed + len, sizeof(evidence->observed) - len,
+		    "%sit is one of several links of %s now, which have one incident",
+		    len > 0 ? "; " : "", verdict->part.name);
+		incident_resolve(incidents, i, judgement);
+	}
 }
 
 /*
@@ -501,11 +591,18 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 		if (find_open(incidents, &verdicts[i].part) != NULL)
 			continue;
 		entry = find_narrowing(incidents, &verdicts[i].part, verdicts, count);
+		if (entry == NULL)
+			entry = find_widened(incidents, &verdicts[i]);
 		if (entry != NULL)
 			incident_update(incidents, entry, &verdicts[i], &judgement);
+		else if ((entry = find_links(incidents, &verdicts[i])) != NULL)
+			incident_lasts(incidents, entry, &judgement);
 		else
 			incident_open(incidents, &verdicts[i], &judgement);
 	}
+	for (size_t i = 0; i < count; i++)
+		if (rm_kind_is_links(verdicts[i].kind))
+			fold_links(incidents, &verdicts[i], &judgement);
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		struct incident_entry *entry = incidents->open[i];
 

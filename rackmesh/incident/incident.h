@@ -18,6 +18,13 @@
  * named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A since the first of
  * these. Each replacement doubles the time that the next one needs, up to
  * RM_INCIDENT_RECONSIDER_MAX_NS.
+ *
+ * A verdict on several links of one switch (rm_kind_is_links) takes the place of the
+ * verdicts on these links. If one of the links has an open incident, the oldest such
+ * incident is updated instead of opening one on the switch: it keeps its part, and is
+ * widened to the switch (evidence.widened). Incidents of the other links end: their
+ * faults continue in that one. A later verdict on one of its links alone means that the
+ * fault lasts, and opens no incident either.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_H
 #define RACKMESH_INCIDENT_INCIDENT_H
@@ -89,8 +96,8 @@ void rm_incidents_free(struct rm_incidents *incidents);
  * Makes one judgement. verdicts: all that are true now. health(verdict, arg): the state
  * of a part that has an open incident but no verdict now. on_event is called for each
  * opening, for each resolution, and for each change of kind, direction, impact,
- * services, ruled-out list, of whether the evidence has a text, or of confidence by
- * more than 0.1; not for changes of counts alone.
+ * services, links, ruled-out list, of whether the evidence has a text, or of confidence
+ * by more than 0.1; not for changes of counts alone.
  */
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict *verdicts, size_t count,

@@ -242,7 +242,7 @@ static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s, "
-			 "s:I, s:b, s:s, s:s, s:o}",
+			 "s:I, s:b, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s}",
 	    "narrowed", evidence->narrowed, "window_ns",
 	    (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "late_ns",
@@ -254,7 +254,10 @@ evidence_json(const struct rm_evidence *evidence)
 	    evidence->counters, "counters_at_ns", (json_int_t)evidence->counters_at.ns,
 	    "counters_old", evidence->counters_old, "impact",
 	    rm_impact_str(evidence->impact), "services", evidence->services,
-	    "ruled_out", ruled_out_json(evidence));
+	    "ruled_out", ruled_out_json(evidence), "links", evidence->links,
+	    "links_down", (int)evidence->links_down, "links_lossy",
+	    (int)evidence->links_lossy, "links_of", (int)evidence->links_of, "widened",
+	    evidence->widened);
 }
 
 static json_t *
@@ -451,6 +454,19 @@ take_impact(struct reading *reading)
 }
 
 static void
+take_links(struct reading *reading, struct rm_evidence *evidence)
+{
+	if (json_object_get(reading->object, "links") == NULL)
+		return; /* a file of an older version */
+	take_text(reading, "links", evidence->links, sizeof(evidence->links), true);
+	take_text(
+	    reading, "widened", evidence->widened, sizeof(evidence->widened), true);
+	evidence->links_down = (unsigned)take_number(reading, "links_down", INT_MAX);
+	evidence->links_lossy = (unsigned)take_number(reading, "links_lossy", INT_MAX);
+	evidence->links_of = (unsigned)take_number(reading, "links_of", INT_MAX);
+}
+
+static void
 take_evidence(struct reading *reading, struct rm_evidence *evidence)
 {
 	const json_t *ruled_out;
@@ -484,6 +500,7 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	if (json_object_get(reading->object, "services") != NULL)
 		take_text(reading, "services", evidence->services,
 		    sizeof(evidence->services), true);
+	take_links(reading, evidence);
 	ruled_out = json_object_get(reading->object, "ruled_out");
 	if (!json_is_array(ruled_out) ||
 	    json_array_size(ruled_out) > RM_EVIDENCE_RULED_OUT)

@@ -49,6 +49,8 @@ static const struct {
 	[RM_KIND_LINK_LATE] = { "link-late", "delays packets" },
 	[RM_KIND_SWITCH_LATE] = { "switch-late", "delays packets" },
 	[RM_KIND_PATH_LATE] = { "path-late", "delays packets at an unknown place" },
+	[RM_KIND_LINKS_DOWN] = { "links-down", "has links that carry nothing" },
+	[RM_KIND_LINKS_LOSSY] = { "links-lossy", "has links that lose packets" },
 	[RM_KIND_RNIC_FLAPPING] = { "rnic-flapping", "goes down and comes up again" },
 };
 
@@ -90,6 +92,12 @@ rm_kind_str(enum rm_kind kind)
 	if (kind < RM_KIND_RNIC_DOWN || kind >= RM_KINDS)
 		return "unknown";
 	return kinds[kind].name;
+}
+
+bool
+rm_kind_is_links(enum rm_kind kind)
+{
+	return kind == RM_KIND_LINKS_DOWN || kind == RM_KIND_LINKS_LOSSY;
 }
 
 #define INSIDE_ARRIVED 0.75 /* if more arrive, the ToR forwards inside its rack */
@@ -300,7 +308,99 @@ text_counters(struct text *text, const struct rm_evidence *evidence)
 	text_add(text, "%s", evidence->counters);
 }
 
+#define LINKS_SHOWN 8
+#define CARD_LINKS 3 /* so many that fail together suggest a common cause */
+
+static void
+text_links_list(struct text *text, const struct rm_evidence *evidence)
+{
+	const unsigned all = evidence->links_down + evidence->links_lossy;
+	const char *at = evidence->links;
+	struct rm_link link;
+	unsigned shown = 0;
+
+	for (; shown < LINKS_SHOWN && rm_links_next(&at, &link); shown++) {
+		text_add(text, "%s", shown == 0 ? ": " : ", ");
+		if (link.one_way)
+			text_add(text, "%s (only from %s to %s)", link.name, link.from,
+			    link.to);
+		else
+			text_add(text, "%s", link.name);
+	}
+	if (shown < all)
+		text_add(text, " and %u more", all - shown);
+}
+
+/* Adds how many links of the switch are at fault, since when, and which ones. */
+static void
+text_links(struct text *text, const struct rm_evidence *evidence)
+{
+	const unsigned down = evidence->links_down, lossy = evidence->links_lossy;
+	char since[RM_WALL_TEXT];
+
+	rm_wall_format(evidence->window_start, since);
+	text_add(text, ": %u of its ", down > 0 ? down : lossy);
+	if (evidence->links_of > 0)
+		text_add(text, "%u ", evidence->links_of);
+	text_add(text, "links ");
+	if (down > 0)
+		text_add(text, down == 1 ? "carries nothing" : "carry nothing");
+	if (down > 0 && lossy > 0)
+		text_add(text, " and %u ", lossy);
+	if (lossy > 0)
+		text_add(text, lossy == 1 ? "loses packets" : "lose packets");
+	/* "2026-11-20T04:10:05.123Z": the time of the day. */
+	text_add(text, " since %.8s UTC",
+	    strlen(since) > 19 ? since + strlen("2026-11-20T") : since);
+	if (down + lossy >= CARD_LINKS)
+		text_add(text, " (a line card or a group of ports?)");
+	text_links_list(text, evidence);
+	if (evidence->to_part.sent == 0)
+		return;
+	text_add(
+	    text, "; in %.1f s ", (double)evidence->window_ns / (double)RM_NS_PER_S);
+	text_share(text, evidence->to_part.arrived, evidence->to_part.sent);
+	text_add(text, " packets over them arrived");
+}
+
 #define LATE_SHOWN_NS RM_NS_PER_S
+
+/* What the verdict says of its part, up to the figures. */
+static void
+text_kind(struct text *text, const struct rm_verdict *verdict)
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+
+	text_add(text, " %s", kind_reports(verdict->kind));
+	text_direction(text, verdict);
+	if (evidence->observed[0] != '\0')
+		text_add(text, ": %s", evidence->observed);
+	if (evidence->to_part.sent > 0 || evidence->from_part.sent > 0 ||
+	    evidence->outside.sent > 0 || evidence->others.sent > 0) {
+		text_add(text, "%s in %.1f s",
+		    evidence->observed[0] != '\0' ? ";" : ":",
+		    (double)evidence->window_ns / (double)RM_NS_PER_S);
+		/* Only other racks count packets that are sent to the ToR. */
+		text_figures(text, evidence,
+		    verdict->part.type == RM_PART_TOR && evidence->to_part.sent == 0);
+	}
+}
+
+/* The part that is at fault, as far as that is known now. */
+static void
+text_part(struct text *text, const struct rm_verdict *verdict)
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+
+	if (evidence->widened[0] != '\0')
+		text_add(text, "Switch %s", evidence->widened);
+	else
+		text_add(text, "%s %s", part_title(verdict->part.type),
+		    evidence->narrowed[0] != '\0' ? evidence->narrowed
+						  : verdict->part.name);
+	if (verdict->part.place[0] != '\0')
+		text_add(text, " at %s", verdict->part.place);
+}
 
 void
 rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
@@ -311,23 +411,11 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	if (len == 0)
 		return;
 	out[0] = '\0';
-	text_add(&text, "%s %s", part_title(verdict->part.type),
-	    evidence->narrowed[0] != '\0' ? evidence->narrowed : verdict->part.name);
-	if (verdict->part.place[0] != '\0')
-		text_add(&text, " at %s", verdict->part.place);
-	text_add(&text, " %s", kind_reports(verdict->kind));
-	text_direction(&text, verdict);
-	if (evidence->observed[0] != '\0')
-		text_add(&text, ": %s", evidence->observed);
-	if (evidence->to_part.sent > 0 || evidence->from_part.sent > 0 ||
-	    evidence->outside.sent > 0 || evidence->others.sent > 0) {
-		text_add(&text, "%s in %.1f s",
-		    evidence->observed[0] != '\0' ? ";" : ":",
-		    (double)evidence->window_ns / (double)RM_NS_PER_S);
-		/* Only other racks count packets that are sent to the ToR. */
-		text_figures(&text, evidence,
-		    verdict->part.type == RM_PART_TOR && evidence->to_part.sent == 0);
-	}
+	text_part(&text, verdict);
+	if (rm_kind_is_links(verdict->kind))
+		text_links(&text, evidence);
+	else
+		text_kind(&text, verdict);
 	text_counters(&text, evidence);
 	if (evidence->late_ns > LATE_SHOWN_NS)
 		text_add(&text, "; this verdict came %.1f s later than usual",
@@ -358,6 +446,29 @@ sample_json(const struct rm_evidence_sample *sample)
 }
 
 static json_t *
+link_json(const struct rm_link *link)
+{
+	return link->one_way ? json_sprintf("%s->%s", link->from, link->to)
+			     : json_string(link->name);
+}
+
+/* NULL: no memory. */
+static json_t *
+links_json(const struct rm_evidence *evidence)
+{
+	json_t *links = json_array();
+	const char *at = evidence->links;
+	struct rm_link link;
+
+	while (links != NULL && rm_links_next(&at, &link))
+		if (json_array_append_new(links, link_json(&link)) < 0) {
+			json_decref(links);
+			links = NULL;
+		}
+	return links;
+}
+
+static json_t *
 lists_json(const struct rm_evidence *evidence)
 {
 	json_t *samples = json_array(), *ruled_out = json_array();
@@ -374,7 +485,10 @@ lists_json(const struct rm_evidence *evidence)
 		json_decref(ruled_out);
 		return NULL;
 	}
-	return json_pack("{s:o, s:o}", "samples", samples, "ruled_out", ruled_out);
+	return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i}", "samples", samples,
+	    "ruled_out", ruled_out, "links", links_json(evidence), "links_down",
+	    (int)evidence->links_down, "links_lossy", (int)evidence->links_lossy,
+	    "links_of", (int)evidence->links_of);
 }
 
 static json_t *
@@ -388,8 +502,8 @@ evidence_json(const struct rm_evidence *evidence)
 	rm_wall_format(evidence->window_start, start);
 	rm_wall_format(evidence->counters_at, counters_at);
 	json = json_pack(
-	    "{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:s, s:o, "
-	    "s:o, s:o, s:o, s:o}",
+	    "{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:s, s:s, "
+	    "s:o, s:o, s:o, s:o, s:o}",
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "late_ms",
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
@@ -398,9 +512,10 @@ evidence_json(const struct rm_evidence *evidence)
 	    "impact", rm_impact_str(evidence->impact), "services", evidence->services,
 	    "observed", evidence->observed, "counters", evidence->counters,
 	    "counters_at", counted ? json_string(counters_at) : json_null(), "narrowed",
-	    evidence->narrowed, "to_part", legs_json(&evidence->to_part), "from_part",
-	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
-	    "others", legs_json(&evidence->others), "service_probes",
+	    evidence->narrowed, "widened", evidence->widened, "to_part",
+	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
+	    "outside", legs_json(&evidence->outside), "others",
+	    legs_json(&evidence->others), "service_probes",
 	    legs_json(&evidence->service_probes));
 	lists = lists_json(evidence);
 	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/judge/links.h"
 #include "rackmesh/judge/part.h"
 
 enum rm_kind {
@@ -46,7 +47,10 @@ enum rm_kind {
 	RM_KIND_RNIC_LATE,     /* packets that pass it arrive far too late */
 	RM_KIND_LINK_LATE,
 	RM_KIND_SWITCH_LATE,
-	RM_KIND_PATH_LATE, /* between two racks: no single part explains it */
+	RM_KIND_PATH_LATE,   /* between two racks: no single part explains it */
+	RM_KIND_LINKS_DOWN,  /* of a switch: several of its links, not all, are at fault
+			      * together, and some of these carry nothing */
+	RM_KIND_LINKS_LOSSY, /* the same, and each of them loses only a share */
 	RM_KINDS
 };
 
@@ -62,6 +66,8 @@ enum rm_direction {
 const char *rm_direction_str(
     enum rm_direction direction);           /* "", "receive", "send", "both" */
 const char *rm_kind_str(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
+/* A kind of several links of one switch, which evidence.links lists. */
+bool rm_kind_is_links(enum rm_kind kind);
 
 /* P0: a service that uses the part loses probes. P1: a service uses the part. P2: no
  * service uses it. */
@@ -105,6 +111,14 @@ bool rm_tor_fails_inside(const struct rm_leg_counts *inside);
 struct rm_evidence {
 	char narrowed[RM_PART_NAME_BYTES]; /* of "A or B": the one that it is; "": not
 					      known yet */
+	/* Of a kind of several links: those at fault, as many as fit; how many of these
+	 * carry nothing and lose a share; how many links the switch has (0: unknown).
+	 */
+	char links[RM_LINKS_BYTES];
+	unsigned links_down, links_lossy, links_of;
+	/* Of an incident that opened on one link: the switch that has more links with
+	 * the same fault; "": this link alone is at fault. */
+	char widened[RM_NAME_BYTES];
 	int64_t window_ns;
 	rm_wall_t window_start; /* of the first window with the fault */
 	int64_t late_ns; /* by how much later than usual that window was judged */

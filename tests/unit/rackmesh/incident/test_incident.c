@@ -513,6 +513,100 @@ windows_that_disagree_on_which_one_it_is_change_nothing(void **state)
 	assert_int_equal(rm_incidents_counts(rack->incidents)->reconsidered, 0);
 }
 
+static struct rm_verdict
+link_down(const char *name)
+{
+	struct rm_verdict verdict = verdict_on(name, RM_KIND_LINK_DOWN);
+
+	verdict.part.type = RM_PART_LINK;
+	verdict.part.place[0] = '\0';
+	return verdict;
+}
+
+static struct rm_verdict
+links_down(const char *of, const char *links, unsigned count)
+{
+	struct rm_verdict verdict = link_down(of);
+
+	verdict.part.type = RM_PART_SWITCH;
+	verdict.kind = RM_KIND_LINKS_DOWN;
+	strcpy(verdict.evidence.links, links);
+	verdict.evidence.links_down = count;
+	verdict.evidence.links_of = 8;
+	return verdict;
+}
+
+static void
+several_links_of_a_switch_are_one_incident(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = links_down("s3", "s3--t1, s3--t2, s3--t3", 3);
+
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_string_equal(rack->last.verdict.part.name, "s3");
+	/* One more link is a change. */
+	verdict = links_down("s3", "s3--t1, s3--t2, s3--t3, s3--t4", 4);
+	judge(rack, &verdict, 1);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 1);
+	/* A verdict on one of them alone, as after a restart of the judge. */
+	verdict = link_down("s3--t2");
+	for (int i = 0; i < 20; i++)
+		judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_int_equal(rack->resolved, 0);
+	assert_int_equal(only_verdict(rack)->kind, RM_KIND_LINKS_DOWN);
+	/* On the whole switch. */
+	verdict = link_down("s3");
+	verdict.part.type = RM_PART_SWITCH;
+	verdict.kind = RM_KIND_SWITCH_DOWN;
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_int_equal(only_verdict(rack)->kind, RM_KIND_SWITCH_DOWN);
+}
+
+static void
+incidents_on_links_become_one_on_their_switch(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[2] = { link_down("s3--t2"), link_down("s3--t1") };
+	char sentence[RM_SENTENCE_BYTES];
+	uint64_t oldest;
+
+	judge(rack, verdicts, 1);
+	oldest = rack->last.id;
+	judge(rack, verdicts, 2);
+	assert_int_equal(rack->opened, 2);
+	verdicts[0] = links_down("s3", "s3--t1, s3--t2, t3->s3", 3);
+	judge(rack, verdicts, 1);
+	assert_int_equal(rack->opened, 2);
+	assert_int_equal(rack->resolved, 1);
+	assert_string_equal(rack->last.verdict.part.name, "s3--t1");
+	rm_verdict_sentence(&rack->last.verdict, sentence, sizeof sentence);
+	assert_non_null(strstr(
+	    sentence, "it is one of several links of s3 now, which have one incident"));
+	assert_string_equal(only_verdict(rack)->part.name, "s3--t2");
+	assert_string_equal(only_verdict(rack)->evidence.widened, "s3");
+	assert_true(rm_incidents_get(rack->incidents, 0)->id == oldest);
+	rm_verdict_sentence(only_verdict(rack), sentence, sizeof sentence);
+	assert_non_null(strstr(sentence, "Switch s3: 3 of its 8 links carry nothing"));
+	/* Also when its first link works again; and on all of the switch. */
+	verdicts[0] = links_down("s3", "s3--t1", 1);
+	judge(rack, verdicts, 1);
+	verdicts[0] = links_down("s3", "", 0);
+	verdicts[0].kind = RM_KIND_SWITCH_DOWN;
+	judge(rack, verdicts, 1);
+	assert_int_equal(rack->opened, 2);
+	rm_verdict_sentence(only_verdict(rack), sentence, sizeof sentence);
+	assert_non_null(strstr(sentence, "Switch s3 forwards nothing"));
+	/* At last the link alone: the incident is on it again. */
+	verdicts[0] = link_down("s3--t2");
+	judge(rack, verdicts, 1);
+	assert_string_equal(only_verdict(rack)->evidence.widened, "");
+	assert_int_equal(rack->opened, 2);
+}
+
 #define RECONSIDER_STEPS (RM_INCIDENT_RECONSIDER_NS / STEP_NS)
 
 static void
@@ -668,6 +762,8 @@ main(void)
 		TEST(open_and_closed_incidents_are_limited),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
 		TEST(an_undecided_incident_reports_which_one_it_is_once_that_is_known),
+		TEST(several_links_of_a_switch_are_one_incident),
+		TEST(incidents_on_links_become_one_on_their_switch),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
 		TEST(windows_that_cannot_report_do_not_keep_the_wrong_one),
 		TEST(a_verdict_of_a_window_without_a_known_part_is_taken),

@@ -76,6 +76,10 @@ verdict_on(const char *name)
 		    .counters = "its port counted 812 symbol errors in 5 s",
 		    .counters_at = { 1234567 },
 		    .counters_old = true,
+		    .links = "s1--t1, t2->s1",
+		    .links_down = 1,
+		    .links_lossy = 1,
+		    .links_of = 8,
 		    .ruled_out = { "tor tor1: others are well" },
 		    .ruled_out_count = 1 },
 	};
@@ -146,6 +150,39 @@ open_incidents_keep_their_ids_over_a_restart_and_resolve_by_results(void **state
 		judge(after, s, verdicts, 1, &seen);
 	assert_int_equal(seen.resolved, 1);
 	assert_int_equal(seen.opened, 0);
+	rm_incidents_free(before);
+	rm_incidents_free(after);
+}
+
+static void
+an_incident_on_several_links_keeps_its_switch_over_a_restart(void **state)
+{
+	struct rm_incidents *before = fresh(), *after = fresh();
+	struct rm_verdict verdict = { .part = { RM_PART_LINK, "s1--t1", "" },
+		.kind = RM_KIND_LINK_DOWN,
+		.confidence = 0.9 };
+	struct seen seen = { 0 };
+	const struct rm_verdict *is;
+	json_t *saved;
+
+	(void)state;
+	judge(before, 1, &verdict, 1, &seen);
+	verdict.part = (struct rm_part){ RM_PART_SWITCH, "s1", "" };
+	verdict.kind = RM_KIND_LINKS_DOWN;
+	strcpy(verdict.evidence.links, "s1--t1, s1--t2, s1--t3");
+	verdict.evidence.links_down = 3;
+	judge(before, 2, &verdict, 1, &seen);
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS });
+	assert_int_equal(restore(after, saved, 0), 1);
+	json_decref(saved);
+	is = &rm_incidents_get(after, 0)->verdict;
+	assert_string_equal(is->part.name, "s1--t1");
+	assert_string_equal(is->evidence.widened, "s1");
+	assert_string_equal(is->evidence.links, "s1--t1, s1--t2, s1--t3");
+	/* It continues there. */
+	judge(after, 10, &verdict, 1, &seen);
+	assert_int_equal(seen.opened, 1);
+	assert_int_equal(rm_incidents_open(after), 1);
 	rm_incidents_free(before);
 	rm_incidents_free(after);
 }
@@ -518,6 +555,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    open_incidents_keep_their_ids_over_a_restart_and_resolve_by_results),
+		cmocka_unit_test(
+		    an_incident_on_several_links_keeps_its_switch_over_a_restart),
 		cmocka_unit_test(flapping_before_a_restart_counts_after_it),
 		cmocka_unit_test(
 		    recently_resolved_incidents_are_saved_and_older_ones_are_not),

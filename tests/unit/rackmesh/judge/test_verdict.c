@@ -54,6 +54,58 @@ an_rnic_verdict_reads_as_a_sentence_with_figures(void **state)
 }
 
 static void
+several_links_of_a_switch_are_counted_and_listed(void **state)
+{
+	struct rm_verdict verdict = {
+		.part = { RM_PART_SWITCH, "spine3", "" },
+		.kind = RM_KIND_LINKS_DOWN,
+		.evidence = {
+			.window_ns = 2 * RM_NS_PER_S,
+			.window_start = { 1764201605 * RM_NS_PER_S },
+			.links = "spine3--tor1, spine3--tor2, spine3->tor4",
+			.links_down = 3,
+			.links_of = 8,
+			.to_part = { 120, 0 },
+			.ruled_out = { "spine3: 90 of 90 probes over it on other paths "
+				       "arrived" },
+			.ruled_out_count = 1,
+		},
+	};
+	char text[RM_SENTENCE_BYTES];
+	json_t *json, *links;
+
+	(void)state;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_string_equal(text,
+	    "Switch spine3: 3 of its 8 links carry nothing since 00:00:05 UTC (a line "
+	    "card or a group of ports?): spine3--tor1, spine3--tor2, spine3--tor4 "
+	    "(only from spine3 to tor4); in 2.0 s none of 120 packets over them "
+	    "arrived. Ruled out: spine3: 90 of 90 probes over it on other paths "
+	    "arrived.");
+	json = rm_verdict_json(&verdict);
+	links = json_object_get(json_object_get(json, "evidence"), "links");
+	assert_int_equal(json_array_size(links), 3);
+	assert_string_equal(
+	    json_string_value(json_array_get(links, 2)), "spine3->tor4");
+	json_decref(json);
+	/* Some carry nothing and others lose a share; the number of all is not known;
+	 * there is no room for all names. */
+	verdict.evidence.links_lossy = 9;
+	verdict.evidence.links_of = 0;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_non_null(strstr(text,
+	    "Switch spine3: 3 of its links carry nothing and 9 lose packets since "));
+	assert_non_null(strstr(text, " and 9 more; in 2.0 s "));
+	verdict.kind = RM_KIND_LINKS_LOSSY;
+	verdict.evidence.links_down = 0;
+	verdict.evidence.links_lossy = 1;
+	strcpy(verdict.evidence.links, "spine3--tor1");
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_non_null(strstr(
+	    text, "1 of its links loses packets since 00:00:05 UTC: spine3--tor1; in"));
+}
+
+static void
 a_late_verdict_has_its_delay_in_the_sentence(void **state)
 {
 	struct rm_verdict verdict = dead_rnic();
@@ -318,6 +370,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
+		cmocka_unit_test(several_links_of_a_switch_are_counted_and_listed),
 		cmocka_unit_test(a_late_verdict_has_its_delay_in_the_sentence),
 		cmocka_unit_test(a_verdict_on_loss_names_the_lost_packets),
 		cmocka_unit_test(loss_of_one_class_is_named_with_it),
