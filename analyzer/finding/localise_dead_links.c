@@ -178,6 +178,142 @@ localise_dead_links_of(const struct localise_case *c, const struct localise_map 
 	       forwards(c, map, node);
 }
 
+/* ---- links that are proven to be dead ---- */
+
+#define MIN_ARRIVED 2.0 /* least number of probes by which a link passes packets */
+#define MAX_LOSSY 1000  /* lossy paths of the map: all are read for each node */
+#define MAX_LINKS 64    /* links of a node, each direction counts */
+
+struct proof {
+	struct localise_element *link;
+	bool passes; /* enough probes over it arrived */
+};
+
+struct proofs {
+	struct proof list[MAX_LINKS];
+	size_t count;
+};
+
+static struct proof *
+find_proof(struct proofs *proofs, const struct localise_element *link)
+{
+	for (size_t i = 0; i < proofs->count; i++)
+		if (proofs->list[i].link == link)
+			return &proofs->list[i];
+	return NULL;
+}
+
+/* The links of the node that lossy paths cross. */
+static void
+find_proofs(const struct localise_map *map, const struct localise_element *node,
+    struct proofs *proofs)
+{
+	proofs->count = 0;
+	for (size_t i = 0; i < map->lossy_count; i++) {
+		struct localise_path *path = map->lossy[i];
+
+		for (uint8_t k = 0; k < path->element_count; k++) {
+			struct localise_element *link = path->elements[k];
+			const bool at_node = (k > 0 && path->elements[k - 1] == node) ||
+					     (k + 1 < path->element_count &&
+						 path->elements[k + 1] == node);
+
+			if (at_node && proofs->count < MAX_LINKS &&
+			    find_proof(proofs, link) == NULL)
+				proofs->list[proofs->count++] =
+				    (struct proof){ link, false };
+		}
+	}
+}
+
+/* The links by which the path enters and leaves the node. */
+static size_t
+links_at_node(const struct localise_path *path, const struct localise_element *node,
+    const struct localise_element *ret[2])
+{
+	size_t count = 0;
+
+	for (uint8_t i = 0; i < path->element_count; i++) {
+		if (path->elements[i] != node)
+			continue;
+		if (i > 0)
+			ret[count++] = path->elements[i - 1];
+		if (i + 1 < path->element_count)
+			ret[count++] = path->elements[i + 1];
+		break;
+	}
+	return count;
+}
+
+/* The other link of the node on this path; NULL: the path begins or ends at it. */
+static const struct localise_element *
+other_link(const struct localise_path *path, const struct localise_element *node,
+    const struct localise_element *link)
+{
+	const struct localise_element *at_node[2];
+	const size_t count = links_at_node(path, node, at_node);
+
+	return count < 2 ? NULL : at_node[at_node[0] == link];
+}
+
+/* The other link of the node on this path passes no packets: it may be the one that
+ * loses them. */
+static bool
+may_be_other(struct proofs *proofs, const struct localise_path *path,
+    const struct localise_element *node, const struct localise_element *link)
+{
+	const struct localise_element *other = other_link(path, node, link);
+	const struct proof *proof = other != NULL ? find_proof(proofs, other) : NULL;
+
+	return proof != NULL && !proof->passes;
+}
+
+/* Adds the newest row of each path over the link. proofs: only of paths on which no
+ * other link of the node may lose the packets; NULL: of all. */
+static void
+sum_newest(const struct localise_element *link, const struct localise_element *node,
+    struct proofs *proofs, rm_mono_t now, double *sent, double *lost)
+{
+	*sent = *lost = 0;
+	for (size_t i = 0; i < localise_observe_asked(link); i++) {
+		const struct localise_path *path = localise_observe_asked_path(link, i);
+		const struct localise_counts_seen *seen =
+		    localise_path_row(path, 0, now);
+
+		if (seen == NULL ||
+		    (proofs != NULL && may_be_other(proofs, path, node, link)))
+			continue;
+		*sent += (double)seen->sent;
+		*lost += (double)seen->forward + seen->unknown;
+	}
+}
+
+size_t
+localise_dead_links_proven(const struct localise_map *map,
+    const struct localise_element *node, rm_mono_t now, struct localise_element **ret,
+    size_t room)
+{
+	struct proofs proofs;
+	double sent, lost;
+	size_t count = 0;
+
+	if (map->lossy_count > MAX_LOSSY)
+		return 0;
+	find_proofs(map, node, &proofs);
+	for (size_t i = 0; i < proofs.count; i++) {
+		sum_newest(proofs.list[i].link, node, NULL, now, &sent, &lost);
+		proofs.list[i].passes = sent - lost >= MIN_ARRIVED;
+	}
+	for (size_t i = 0; i < proofs.count && count < room; i++) {
+		if (proofs.list[i].passes)
+			continue;
+		sum_newest(proofs.list[i].link, node, &proofs, now, &sent, &lost);
+		if (sent >= MIN_SENT && lost >= DEAD_SHARE * sent)
+			ret[count++] = proofs.list[i].link;
+	}
+	return count;
+}
+
 bool
 localise_dead_links_alone(const struct localise_case *c, const struct localise_map *map,
     const struct localise_suspect *link)

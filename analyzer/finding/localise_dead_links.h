@@ -20,6 +20,17 @@ void localise_dead_links_find(struct localise_case *c);
 bool localise_dead_links_of(const struct localise_case *c,
     const struct localise_map *map, const struct localise_element *node);
 
+/*
+ * node: a switch or ToR. ret: room for so many links. Returns how many of its links,
+ * each direction counts, are proven to be dead by the newest rows: they lose nearly all
+ * probes that also cross another link of the node which passes packets, or that end at
+ * the node. So the node forwards packets, and a link is not called dead because of
+ * another dead link on its paths. 0 also if the map has more than 1000 lossy paths.
+ */
+size_t localise_dead_links_proven(const struct localise_map *map,
+    const struct localise_element *node, rm_mono_t now, struct localise_element **ret,
+    size_t room);
+
 /* True: the suspect is a dead link; another link is dead, too, at the switch or ToR at
  * one of its ends, or at both; and for each such switch or ToR localise_dead_links_of()
  * is true, so that it is not dead itself. */

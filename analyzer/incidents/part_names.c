@@ -76,3 +76,17 @@ part_names_tor(const struct rm_part *part, const char *tor)
 	}
 	return false;
 }
+
+bool
+part_names_tor_of(const struct rm_verdict *verdict, const char *tor)
+{
+	const char *at = verdict->evidence.links;
+	struct rm_link link;
+
+	if (part_names_tor(&verdict->part, tor))
+		return true;
+	while (rm_links_next(&at, &link))
+		if (ends_at(link.name, strlen(link.name), tor))
+			return true;
+	return false;
+}

@@ -1,5 +1,5 @@
 /*
- * part_names - the ToRs and switches in the name of a part. Pure.
+ * part_names - the ToRs and switches in the name of a part, or in a verdict. Pure.
  */
 #ifndef ANALYZER_INCIDENTS_PART_NAMES_H
 #define ANALYZER_INCIDENTS_PART_NAMES_H
@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "rackmesh/judge/part.h"
+#include "rackmesh/judge/verdict.h"
 
 #define PART_NAMES_MAX 8
 
@@ -16,5 +17,8 @@
 size_t part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES]);
 /* True if the part is this ToR, or a link that ends at it. */
 bool part_names_tor(const struct rm_part *part, const char *tor);
+/* The same for a verdict: also if one of several links that it lists ends at the ToR.
+ */
+bool part_names_tor_of(const struct rm_verdict *verdict, const char *tor);
 
 #endif

@@ -346,12 +346,10 @@ name_port(struct naming *naming, const struct port *port)
 		"%s%s", naming->len == 0 ? "" : "; ", port->sentence);
 }
 
-void
-port_counts_fill(
-    const struct port_counts *port_counts, struct rm_verdict *verdict, rm_mono_t now)
+static void
+name_ports(const struct port_counts *port_counts, const struct rm_part *part,
+    struct naming *naming, rm_mono_t now)
 {
-	const struct rm_part *part = &verdict->part;
-	struct naming naming = { .out = verdict->evidence.counters };
 	struct ends ends;
 	const struct rack *rack;
 
@@ -364,5 +362,22 @@ port_counts_fill(
 		for (size_t i = 0; !is_old(rack, now) && i < rack->count; i++)
 			if (may_concern(&rack->ports[i], &ends) &&
 			    concerns(&rack->ports[i], part))
-				name_port(&naming, &rack->ports[i]);
+				name_port(naming, &rack->ports[i]);
+}
+
+void
+port_counts_fill(
+    const struct port_counts *port_counts, struct rm_verdict *verdict, rm_mono_t now)
+{
+	struct naming naming = { .out = verdict->evidence.counters };
+	const char *at = verdict->evidence.links;
+	struct rm_part part = { .type = RM_PART_LINK };
+	struct rm_link link;
+
+	if (!rm_kind_is_links(verdict->kind))
+		name_ports(port_counts, &verdict->part, &naming, now);
+	while (rm_links_next(&at, &link)) {
+		strcpy(part.name, link.name);
+		name_ports(port_counts, &part, &naming, now);
+	}
 }

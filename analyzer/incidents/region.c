@@ -210,10 +210,10 @@ is_explained(const struct region *region, const struct rm_verdict *silent, size_
 	if (silent->part.type != RM_PART_RACK)
 		return false;
 	for (size_t i = 0; i < found; i++)
-		if (part_names_tor(&region->verdicts[i].part, tor))
+		if (part_names_tor_of(&region->verdicts[i], tor))
 			return true;
 	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
-		if (part_names_tor(&rm_incidents_get(incidents, i)->verdict.part, tor))
+		if (part_names_tor_of(&rm_incidents_get(incidents, i)->verdict, tor))
 			return true;
 	return false;
 }

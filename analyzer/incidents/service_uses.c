@@ -22,8 +22,9 @@
 /* Changes: from the first to the second, back to the first, again to the second. */
 #define BOTH_TURNS 3
 #define REPORTS 2
-#define MAX_ALTERNATIVES 4
+#define MAX_ALTERNATIVES 64
 #define MAX_NAMES 4
+#define PARTS_BYTES (3 * RM_LINKS_BYTES) /* links with " or " between them */
 #define MORE ", ..."
 
 /* One use (wire_use_row). Names are stored and compared as hashes, because a region has
@@ -815,12 +816,34 @@ find_impact(const struct service_uses *service_uses, const char *part, rm_mono_t
 		    all && !found.path_unknown ? RM_IMPACT_P2 : RM_IMPACT_UNKNOWN;
 }
 
+/* Several links of a switch: as "A or B or C", because services that use any of them
+ * count. If the verdict does not list all of them: the switch. */
+static const char *
+parts_of(const struct rm_verdict *verdict, char text[PARTS_BYTES])
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+	const char *at = evidence->links;
+	struct rm_link link;
+	size_t len = 0, count = 0;
+
+	if (!rm_kind_is_links(verdict->kind))
+		return verdict->part.name;
+	for (; rm_links_next(&at, &link); count++)
+		len += (size_t)snprintf(text + len, PARTS_BYTES - len, "%s%s",
+		    len > 0 ? RM_PART_OR : "", link.name);
+	return count > 0 && count <= MAX_ALTERNATIVES &&
+		       count == evidence->links_down + evidence->links_lossy
+		   ? text
+		   : verdict->part.name;
+}
+
 void
 service_uses_fill(
     struct service_uses *service_uses, struct rm_verdict *verdict, rm_mono_t now)
 {
 	struct rm_evidence *evidence = &verdict->evidence;
-	const char *part = verdict->part.name;
+	char parts[PARTS_BYTES];
+	const char *part = parts_of(verdict, parts);
 	const uint64_t name = hash_of(part, strlen(part));
 	struct answer *answer = &service_uses->answers[name % ANSWERS];
 

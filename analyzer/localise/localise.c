@@ -15,6 +15,7 @@
 #include "analyzer/paths/localise_map.h"
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
+#include "analyzer/suspicion/localise_groups.h"
 #include "analyzer/suspicion/localise_late.h"
 #include "analyzer/suspicion/localise_minutes.h"
 #include "analyzer/suspicion/localise_standing.h"
@@ -26,6 +27,7 @@ struct localise {
 	struct localise_standings standings;
 	struct localise_late late;
 	struct localise_minutes minutes;
+	struct localise_groups groups;
 	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
 	rm_mono_t now, recent_judged, slow_judged;
 	uint64_t slow_unexplained; /* losses without a blamed part in the last judgement
@@ -131,6 +133,7 @@ localise_forget_named(struct localise *localise)
 	struct localise_rack *rack, *next;
 
 	localise->standings.count = localise->late.standings.count = 0;
+	localise_groups_release(&localise->groups);
 	HASH_ITER (hh, localise->map.racks, rack, next) {
 		rack->tor_stands = rack->mesh_fails = rack->two_report = false;
 		localise_ends_release(&rack->ends);
@@ -334,6 +337,24 @@ traffic_is_good(const struct localise *localise, const struct rm_part *part,
 		       health.back.forward + health.back.unknown, health.back.all));
 }
 
+/* The health of several links of one switch: that of the worst. */
+static enum rm_health
+links_health(const struct localise *localise, const struct rm_verdict *verdict)
+{
+	const char *at = verdict->evidence.links;
+	struct rm_verdict one = { .part.type = RM_PART_LINK,
+		.kind = verdict->evidence.links_lossy > 0 ? RM_KIND_LINK_LOSSY
+							  : RM_KIND_LINK_DOWN };
+	struct rm_link link;
+
+	while (rm_links_next(&at, &link)) {
+		strcpy(one.part.name, link.name);
+		if (localise_health(localise, &one) != RM_HEALTH_GOOD)
+			return RM_HEALTH_UNKNOWN;
+	}
+	return RM_HEALTH_GOOD;
+}
+
 enum rm_health
 localise_health(const struct localise *localise, const struct rm_verdict *verdict)
 {
@@ -345,6 +366,8 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 		return localise_late_is_over(&localise->map, part, localise->now)
 			   ? RM_HEALTH_GOOD
 			   : RM_HEALTH_UNKNOWN;
+	if (rm_kind_is_links(verdict->kind))
+		return links_health(localise, verdict);
 	if (part->type == RM_PART_TOR) {
 		const struct localise_rack *rack =
 		    localise_map_find_rack(&localise->map, part->name);
@@ -450,6 +473,7 @@ localise_free(struct localise *localise)
 	localise_case_release(&localise->slow);
 	localise_standings_release(&localise->standings);
 	localise_late_release(&localise->late);
+	localise_groups_release(&localise->groups);
 	free(localise->verdicts);
 	free(localise);
 }
@@ -926,6 +950,8 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 		    !is_reported_late(localise, &localise->standings.standings[i].part))
 			localise->verdicts[count++] =
 			    localise->standings.standings[i].verdict;
+	count = localise_groups_join(
+	    &localise->groups, &localise->standings, &at, localise->verdicts, count);
 	*verdicts = localise->verdicts;
 	return (int)count;
 }

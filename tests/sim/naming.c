@@ -127,12 +127,52 @@ is_ours_to_name(enum rm_part_type type, bool centre)
 }
 
 static int
+add_named(struct run *run, const struct scheme_named *named)
+{
+	int r;
+
+	/* The aggregators of eight rails may name the same host. */
+	for (size_t i = 0; i < run->named_count; i++)
+		if (run->named[i].part == named->part &&
+		    run->named[i].other == named->other &&
+		    run->named[i].third == named->third)
+			return 0;
+	r = run_grow((void **)&run->named, run->named_count, &run->named_room,
+	    sizeof *run->named);
+	if (r == 0)
+		run->named[run->named_count++] = *named;
+	return r;
+}
+
+/* Several links of one switch: each of them is named, and not the switch. */
+static int
+name_links(
+    struct run *run, const struct rm_evidence *evidence, struct scheme_named named)
+{
+	const char *at = evidence->links;
+	struct rm_link link;
+	int r = 0;
+
+	while (r == 0 && rm_links_next(&at, &link)) {
+		named.both_directions = !link.one_way;
+		named.part = link.one_way ? find_link(run->clos, link.from, link.to, "")
+					  : find_link_named(run->clos, link.name);
+		if (named.part != CLOS_NONE)
+			r = add_named(run, &named);
+	}
+	return r;
+}
+
+static int
 name_one(
     struct run *run, const struct rm_incident *incident, bool centre, int64_t wall_ns)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
-	const enum rm_part_type type = verdict->part.type;
-	const char *other = strstr(verdict->part.name, RM_PART_OR);
+	/* An incident that opened on a link may be on all of its switch now. */
+	const bool widened = verdict->evidence.widened[0] != '\0';
+	const enum rm_part_type type = widened ? RM_PART_SWITCH : verdict->part.type;
+	const char *name = widened ? verdict->evidence.widened : verdict->part.name;
+	const char *other = strstr(name, RM_PART_OR);
 	struct scheme_named named = { .part = CLOS_NONE,
 		.other = CLOS_NONE,
 		.confidence = verdict->confidence,
@@ -141,14 +181,13 @@ name_one(
 		.dscp = verdict->evidence.dscp,
 		.since_ns = incident->opened.ns - wall_ns };
 	char first[RM_PART_NAME_BYTES];
-	int r;
 
+	if (rm_kind_is_links(verdict->kind))
+		return name_links(run, &verdict->evidence, named);
 	if (!is_ours_to_name(type, centre))
 		return 0;
 	snprintf(first, sizeof first, "%.*s",
-	    (int)(other != NULL ? (size_t)(other - verdict->part.name)
-				: strlen(verdict->part.name)),
-	    verdict->part.name);
+	    (int)(other != NULL ? (size_t)(other - name) : strlen(name)), name);
 	named.part = find_part(run->clos, type, first);
 	if (other != NULL)
 		find_others(run->clos, type, other + strlen(RM_PART_OR), &named);
@@ -156,17 +195,7 @@ name_one(
 		return 0;
 	if (type == RM_PART_LINK)
 		find_direction(run->clos, &verdict->evidence, &named);
-	/* The aggregators of eight rails may name the same host. */
-	for (size_t i = 0; i < run->named_count; i++)
-		if (run->named[i].part == named.part &&
-		    run->named[i].other == named.other &&
-		    run->named[i].third == named.third)
-			return 0;
-	r = run_grow((void **)&run->named, run->named_count, &run->named_room,
-	    sizeof *run->named);
-	if (r == 0)
-		run->named[run->named_count++] = named;
-	return r;
+	return add_named(run, &named);
 }
 
 static int

@@ -5,7 +5,8 @@
  * is at fault at that time, or was within the afterglow; a link also if one of its ends
  * is (as in R-Pingmesh and Flock); an RNIC also if its cable or its host is. "A or B"
  * (or C) is right if one of them is, and is counted as found in a column of its own.
- * Everything else is false. RNICs, hosts, links and devices are counted separately;
+ * Everything else is false. Several links of a switch in one verdict count as each of
+ * them, and not as the switch. RNICs, hosts, links and devices are counted separately;
  * links both directed (in the faulty direction) and undirected (the cable).
  */
 #ifndef TESTS_SIM_SCORE_H

@@ -96,6 +96,24 @@ a_verdict_on_a_link_names_what_both_ends_have_counted(void **state)
 }
 
 static void
+a_verdict_on_several_links_names_the_ports_of_these(void **state)
+{
+	struct world *w = *state;
+	const struct wire_port_row rows[] = { near_end, far_end,
+		{ "spine1", "Ethernet8", "tor2", "50 errors" },
+		{ "spine1", "Ethernet12", "tor3", "60 errors" } };
+	struct rm_verdict *verdict = &w->verdict;
+
+	summary(w, "tor1", rows, 4, 0);
+	*verdict = (struct rm_verdict){ .part = { RM_PART_SWITCH, "spine1", "" },
+		.kind = RM_KIND_LINKS_DOWN,
+		.evidence.links = "spine1--tor2, tor3->spine1" };
+	port_counts_fill(w->port_counts, verdict, w->now);
+	assert_string_equal(
+	    verdict->evidence.counters, "spine1: 50 errors; spine1: 60 errors");
+}
+
+static void
 names_of_switches_may_contain_two_dashes(void **state)
 {
 	struct world *w = *state;
@@ -269,6 +287,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_verdict_on_a_link_names_what_both_ends_have_counted),
+		TEST(a_verdict_on_several_links_names_the_ports_of_these),
 		TEST(names_of_switches_may_contain_two_dashes),
 		TEST(a_port_that_two_racks_report_is_named_once),
 		TEST(names_with_different_domains_are_different_switches),

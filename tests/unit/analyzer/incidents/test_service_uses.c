@@ -130,6 +130,36 @@ a_service_on_the_path_is_named(void **state)
 }
 
 static void
+links(struct world *w, const char *names, unsigned down, const char *expected)
+{
+	struct rm_verdict verdict = { .part = { SWITCH, "spine1", "" },
+		.kind = RM_KIND_LINKS_DOWN,
+		.evidence.links_down = down };
+	char text[RM_EVIDENCE_TEXT + 16];
+
+	strcpy(verdict.evidence.links, names);
+	service_uses_fill(w->uses, &verdict, w->now);
+	rm_verdict_impact(&verdict, text, sizeof(text));
+	assert_string_equal(text, expected);
+}
+
+static void
+of_several_links_those_that_are_listed_count(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row row = { "unit:a", "tor2", VIA_SPINE1, 2, 8, 0 };
+
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	summary(w, "tor3", WIRE_USES_ALL, NULL, 0);
+	summary(w, "tor4", WIRE_USES_ALL, NULL, 0);
+	links(w, "spine1--tor3, spine1->tor2", 2, "P1: unit:a");
+	links(w, "spine1--tor3, spine1--tor4", 2, "P2");
+	/* Not all are listed: any service over the switch counts. */
+	links(w, "spine1--tor3, spine1--tor4", 3, "P1: unit:a");
+}
+
+static void
 a_service_with_lost_probes_counts_as_affected_for_some_seconds(void **state)
 {
 	struct world *w = *state;
@@ -524,6 +554,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_service_on_the_path_is_named),
+		TEST(of_several_links_those_that_are_listed_count),
 		TEST(a_service_with_lost_probes_counts_as_affected_for_some_seconds),
 		TEST(losses_of_many_rows_stay_known),
 		TEST(the_order_of_services_does_not_depend_on_the_order_of_reports),

@@ -224,35 +224,60 @@ an_uplink_dead_in_both_directions_is_named_as_link(void **state)
 	    e, "8x4");
 }
 
+/* Steps until 45 s. Only the switch is named, in time, with exactly these links. */
+static void
+run_links(struct fabric *fabric, const char *of, const char *links, uint64_t seed)
+{
+	double named = 0;
+
+	while (fabric_now(fabric) < 45 * RM_NS_PER_S) {
+		const struct rm_verdict *verdicts;
+		const int n = fabric_step(fabric, &verdicts);
+		const double since = (double)(fabric_now(fabric) - FAULT_AT) / 1e9;
+
+		for (int i = 0; i < n; i++) {
+			char text[RM_SENTENCE_BYTES];
+
+			rm_verdict_sentence(&verdicts[i], text, sizeof text);
+			if (strcmp(verdicts[i].part.name, of) != 0 ||
+			    verdicts[i].kind != RM_KIND_LINKS_DOWN ||
+			    strcmp(verdicts[i].evidence.links, links) != 0)
+				fail_msg("seed %u, after %.2f s: %s", (unsigned)seed,
+				    since, text);
+			if (named == 0)
+				named = since;
+		}
+	}
+	if (named == 0 || named > 7)
+		fail_msg(
+		    "seed %u: %s was named after %.2f s", (unsigned)seed, of, named);
+}
+
 /* The switch still forwards packets over its other links. */
 static void
 several_dead_links_of_a_switch_are_its_links(void **state)
 {
 	static const struct {
 		struct fabric_fault faults[3];
-		const char *links[3];
+		const char *of, *links;
 	} cases[] = {
 		{ { { FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER },
 		      { FABRIC_LINK, 1, 0, 1, FAULT_AT, FOREVER },
 		      { FABRIC_LINK, 2, 0, 1, FAULT_AT, FOREVER } },
-		    { "s1--tor1", "s1--tor2", "s1--tor3" } },
+		    "s1", "s1--tor1, s1--tor2, s1--tor3" },
 		{ { { FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER },
 		      { FABRIC_LINK, 0, 1, 1, FAULT_AT, FOREVER },
 		      { FABRIC_LINK, 0, 2, 1, FAULT_AT, FOREVER } },
-		    { "s1--tor1", "s2--tor1", "s3--tor1" } },
+		    "tor1", "s1--tor1, s2--tor1, s3--tor1" },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		for (uint64_t seed = 1; seed <= trials_of(10); seed++) {
 			struct fabric *fabric = new_fabric(6, 4, 16, 1, seed);
-			struct expected e[3];
 
-			for (size_t k = 0; k < 3; k++) {
-				e[k] = (struct expected){ cases[i].links[k], NULL,
-					RM_KIND_LINK_DOWN, RM_KIND_LINK_DOWN, 7 };
+			for (size_t k = 0; k < 3; k++)
 				fabric_add_fault(fabric, cases[i].faults[k]);
-			}
-			run(fabric, e, 3, 45, "several links", seed);
+			run_links(fabric, cases[i].of, cases[i].links, seed);
 			fabric_free(fabric);
 		}
 }

@@ -1,0 +1,43 @@
+/*
+ * localise_groups - several links of one switch that fail together: one verdict for
+ * all, on the switch. Pure. A line card, or a group of ports, may take some links of a
+ * switch with it while the others work: that is one fault, and not one fault per link.
+ */
+#ifndef ANALYZER_SUSPICION_LOCALISE_GROUPS_H
+#define ANALYZER_SUSPICION_LOCALISE_GROUPS_H
+
+#include "analyzer/suspicion/localise_standings.h"
+#include "rackmesh/judge/verdict.h"
+
+/* So many links of one switch or ToR form a group, */
+#define LOCALISE_GROUP_LINKS 3
+/* if their faults began within this time. */
+#define LOCALISE_GROUP_NS (30 * RM_NS_PER_S)
+
+#define LOCALISE_GROUPS 64 /* at once; further ones do not form */
+
+struct localise_group;
+
+struct localise_groups {
+	struct localise_group **groups;
+	size_t count;
+};
+
+void localise_groups_release(struct localise_groups *groups);
+
+/*
+ * verdicts: those of this round, with room for LOCALISE_GROUPS at least. Replaces the
+ * verdicts on links of a group by one on its switch, of kind links-down or links-lossy.
+ * A group forms if at least LOCALISE_GROUP_LINKS links of one switch or ToR carry
+ * nothing or lose packets and others do not, at least one of them has a verdict of
+ * seconds, and each other one has such a verdict too, or has been proven dead for a
+ * second (see localise_dead_links_proven). Links that fail later join their switch's
+ * group. A group ends when all its links have been without a fault for two seconds.
+ * While the switch itself has a verdict of seconds, its group has none; one of minutes
+ * is removed. Returns the number of verdicts then.
+ */
+size_t localise_groups_join(struct localise_groups *groups,
+    const struct localise_standings *standings, const struct localise_now *now,
+    struct rm_verdict *verdicts, size_t count);
+
+#endif
