@@ -6,7 +6,8 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-#define REPORT_INTERVAL_NS (500 * RM_NS_PER_MS)
+/* A changed path must arrive before the second of the first losses on it is judged. */
+#define REPORT_INTERVAL_NS (200 * RM_NS_PER_MS)
 #define PATHS_PER_FRAME 256
 
 struct tracer_options

@@ -449,6 +449,8 @@ static const struct {
 	{ "rackmesh_agent_traces_incomplete_total", T(incomplete), "Traces that showed fewer hops than are known of the path." },
 	{ "rackmesh_agent_traces_over_budget_total", T(over_budget), "Times that a trace was put off because the budget of packets was used up." },
 	{ "rackmesh_agent_paths_changed_total", T(moved), "Times that the known path of a flow changed, or grew by a hop." },
+	{ "rackmesh_agent_traces_after_loss_total", T(after_loss), "Traces out of turn, of flows that had lost a probe: their path may have changed." },
+	{ "rackmesh_agent_traces_all_again_total", T(all_again), "Times that all paths of an RNIC were traced out of turn because one had changed." },
 	{ "rackmesh_agent_trace_flows_refused_total", T(refused_flows), "Flows not traced because the table is full." },
 #undef T
 }, port_counters[] = {

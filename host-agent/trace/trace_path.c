@@ -23,9 +23,8 @@ reach(const struct trace_hops *hops)
 	return last;
 }
 
-/* True: there is no hop at which two different switches answered. */
-static bool
-agree(const struct trace_hops *a, const struct trace_hops *b)
+bool
+trace_hops_agree(const struct trace_hops *a, const struct trace_hops *b)
 {
 	const struct trace_hops *shorter = a->count < b->count ? a : b;
 	const struct trace_hops *longer = shorter == a ? b : a;
@@ -96,7 +95,7 @@ take_other(struct trace_path *path, const struct trace_hops *found, rm_mono_t no
 {
 	bool flag;
 
-	if (path->other.count > 0 && agree(&path->other, found)) {
+	if (path->other.count > 0 && trace_hops_agree(&path->other, found)) {
 		path->good = *found;
 		merge(&path->good, &path->other);
 		path->other.count = 0;
@@ -123,9 +122,9 @@ trace_path_take(struct trace_path *path, const struct trace_hops *found, rm_mono
 		return TRACE_NEWS;
 	}
 	far = gets_far_enough(path, found);
-	if (!agree(&path->good, found))
-		return far ? take_other(path, found, now) : TRACE_LESS;
-	if (path->other.count > 0 && agree(&path->other, found))
+	if (!trace_hops_agree(&path->good, found))
+		return far ? take_other(path, found, now) : TRACE_LESS_ODD;
+	if (path->other.count > 0 && trace_hops_agree(&path->other, found))
 		/* fewer hops: the trace may belong to the known path or to the other
 		 * one */
 		return TRACE_LESS;

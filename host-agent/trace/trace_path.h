@@ -38,6 +38,8 @@ enum trace_status {
 	TRACE_SAME,
 	TRACE_NEWS, /* the path or its flag has changed */
 	TRACE_LESS, /* the trace showed fewer hops than are known */
+	/* the same, and one of them is of another path: trace again soon */
+	TRACE_LESS_ODD,
 	/* the trace showed another path, for the first time: trace again soon */
 	TRACE_ODD,
 };
@@ -45,6 +47,10 @@ enum trace_status {
 /* Takes the hops that one trace has found, at the time now. */
 enum trace_status trace_path_take(
     struct trace_path *path, const struct trace_hops *found, rm_mono_t now);
+
+/* True: there is no hop at which two different switches answered, and no other sign of
+ * two paths. */
+bool trace_hops_agree(const struct trace_hops *a, const struct trace_hops *b);
 
 /* True: a hop did not answer, or the end is unknown. */
 bool trace_path_has_gaps(const struct trace_path *path);

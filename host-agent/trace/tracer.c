@@ -28,9 +28,17 @@ struct tracer_flow {
 	struct trace_path path;
 	bool known;      /* routers is known, from the TTL of probes that arrived */
 	uint8_t routers; /* number of routers on the path */
-	unsigned misses; /* traces in a row with fewer hops than known */
-	rm_mono_t due;   /* time of the next trace; not used while one is running */
-	int slot;        /* -1: no trace is running */
+	/* traces in turn, in a row, with fewer hops than known */
+	unsigned misses;
+	bool is_odd; /* the last trace showed another path, for the first time */
+	/* traces in a row that showed hops of another path, but not all of them */
+	unsigned hints;
+	/* The flow loses probes: it is or was traced out of turn. */
+	bool is_lossy;
+	unsigned lossy_traces;      /* so often in a row, and the path was the same */
+	rm_mono_t lost, lossy_from; /* of the last loss; not out of turn before then */
+	rm_mono_t due; /* time of the next trace; not used while one is running */
+	int slot;      /* -1: no trace is running */
 	/* bits of aggregators: those that get the path; those that have not got its
 	 * last change */
 	uint64_t to, news;
@@ -61,14 +69,20 @@ struct tracer {
 	rm_mono_t budget_at;
 	bool waits_for_budget; /* the running wait was counted */
 	uint64_t random;
-	uint64_t path_changes; /* changes of any path so far */
+	rm_mono_t all_again[TRACER_MAX_OWNERS]; /* when all paths were due last */
+	uint64_t path_changes;                  /* changes of any path so far */
 	struct tracer_counts counts;
 };
 
 static uint64_t tracer_flow_path_id(const struct tracer_flow *flow);
 
 #define TRACE_NS RM_NS_PER_S /* time to wait for answers */
-#define AGAIN_NS RM_NS_PER_S /* after another path was seen */
+/* After another path was seen: first, and if the next trace shows a third one. */
+#define AGAIN_SOON_NS (RM_NS_PER_S / 4)
+#define AGAIN_NS RM_NS_PER_S
+#define LOSSY_TRACES_MAX 16
+#define HINTS_MAX 6
+#define LOSSY_SPREAD_NS (50 * RM_NS_PER_MS)
 /* After the first trace with too few hops; the pause doubles with each further one. */
 #define MISS_NS (2 * RM_NS_PER_S)
 #define MISSES_MAX 16
@@ -157,32 +171,41 @@ ttl_count(const struct tracer_flow *flow)
 	return flow->known ? flow->routers : WIRE_MAX_HOPS;
 }
 
+struct preference { /* of one choice */
+	bool pinglist_store, lossy;
+};
+
 /* True: a has fewer known hops than b; or as many, and has been due for longer. */
 static bool
-goes_before(
-    const struct tracer_flow *a, const struct tracer_flow *b, bool pinglist_store_first)
+goes_before(const struct tracer_flow *a, const struct tracer_flow *b,
+    const struct preference *first)
 {
 	bool fresh = a->path.good.count == 0, other_fresh = b->path.good.count == 0;
 
-	if (pinglist_store_first && a->service != b->service)
+	if (first->pinglist_store && a->service != b->service)
 		return b->service;
 	if (fresh != other_fresh)
 		return fresh;
+	if (first->lossy && a->is_lossy != b->is_lossy)
+		return a->is_lossy;
 	return rm_mono_since(b->due, a->due) > 0;
 }
 
 /* Chooses one of the flows that are due. Every second choice prefers flows of
- * pinglists, because programs may create flows faster than they can be traced. */
+ * pinglists, because programs may create flows faster than they can be traced. Two
+ * choices of four prefer flows with losses; the others do not, so that these do not
+ * keep all others waiting. */
 static struct tracer_flow *
 pick(const struct tracer *tracer, rm_mono_t now)
 {
-	const bool pinglist_store_first = tracer->counts.traces % 2 != 0;
+	const struct preference first = { tracer->counts.traces % 2 != 0,
+		tracer->counts.traces % 4 < 2 };
 	struct tracer_flow *best = NULL;
 
 	for (struct tracer_flow *f = tracer->flows; f != NULL; f = f->hh.next) {
 		if (f->slot >= 0 || now.ns < f->due.ns)
 			continue;
-		if (best == NULL || goes_before(f, best, pinglist_store_first))
+		if (best == NULL || goes_before(f, best, &first))
 			best = f;
 	}
 	return best;
@@ -213,13 +236,24 @@ plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_status sta
 {
 	int64_t interval = tracer->options.interval_ns, pause = interval;
 
-	flow->misses = status == TRACE_LESS ? flow->misses + 1 : 0;
+	if (status != TRACE_LESS_ODD)
+		flow->hints = 0;
+	if (status != TRACE_LESS && status != TRACE_LESS_ODD)
+		flow->misses = 0;
+	else if (!flow->is_lossy)
+		flow->misses++;
 	if (status == TRACE_ODD)
-		pause = AGAIN_NS;
+		pause = flow->is_odd ? AGAIN_NS : AGAIN_SOON_NS;
+	else if (status == TRACE_LESS_ODD && flow->hints < HINTS_MAX)
+		pause = AGAIN_SOON_NS << flow->hints++;
+	else if (status == TRACE_LESS && flow->is_lossy)
+		/* Perhaps the path lost packets of the trace, too. */
+		pause = flow->lossy_traces == 0 ? AGAIN_SOON_NS : MISS_NS;
 	else if (status == TRACE_LESS && flow->misses < MISSES_MAX)
 		pause = MISS_NS << (flow->misses - 1);
 	else if (status == TRACE_NEWS && trace_path_has_gaps(&flow->path))
 		pause = MISS_NS;
+	flow->is_odd = status == TRACE_ODD;
 	if (pause > interval)
 		pause = interval;
 	if (ttl_count(flow) == 0) {
@@ -230,6 +264,49 @@ plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_status sta
 	 * traced at once. */
 	flow->due =
 	    rm_mono_add(now, pause - pause / 4 + tracer_random(tracer, pause / 2 + 1));
+}
+
+/* When the flow, which loses probes, may be traced out of turn again. */
+static void
+plan_lossy(struct tracer *tracer, struct tracer_flow *flow, enum trace_status status,
+    rm_mono_t now)
+{
+	int64_t pause = TRACER_LOSS_NS;
+
+	if (status == TRACE_NEWS || status == TRACE_ODD)
+		flow->lossy_traces = 0;
+	else if (flow->is_lossy && flow->lossy_traces < LOSSY_TRACES_MAX)
+		pause <<= flow->lossy_traces++;
+	else if (flow->lossy_traces > 0)
+		pause <<= flow->lossy_traces - 1;
+	if (pause > tracer->options.interval_ns)
+		pause = tracer->options.interval_ns;
+	flow->is_lossy = false;
+	flow->lossy_from = rm_mono_add(now, pause);
+}
+
+/* The flow's path has changed: has the other flows of its RNIC traced soon. */
+static void
+trace_all_again(struct tracer *tracer, const struct tracer_flow *flow, rm_mono_t now)
+{
+	const uint8_t owner = flow->key.owner;
+
+	if (tracer->all_again[owner].ns != 0 &&
+	    rm_mono_since(now, tracer->all_again[owner]) < TRACER_ALL_APART_NS)
+		return;
+	tracer->all_again[owner] = now;
+	tracer->counts.all_again++;
+	for (struct tracer_flow *f = tracer->flows; f != NULL; f = f->hh.next) {
+		rm_mono_t soon;
+
+		if (f == flow || f->key.owner != owner || f->slot >= 0 ||
+		    f->due.ns == INT64_MAX || f->path.good.count == 0 ||
+		    f->path.multipath)
+			continue;
+		soon = rm_mono_add(now, tracer_random(tracer, TRACER_ALL_AGAIN_NS));
+		if (soon.ns < f->due.ns)
+			f->due = soon;
+	}
 }
 
 static void
@@ -250,13 +327,17 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 		memset(slot->found.at[i], 0, sizeof(slot->found.at[i]));
 	tracer_abandon(tracer, flow);
 	status = trace_path_take(&flow->path, &slot->found, now);
-	if (status == TRACE_LESS)
+	if (status == TRACE_LESS || status == TRACE_LESS_ODD)
 		tracer->counts.incomplete++;
 	if (status == TRACE_NEWS) {
 		flow->news = flow->to;
 		tracer->counts.moved += before.count > 0;
 	}
 	plan_next(tracer, flow, status, now);
+	plan_lossy(tracer, flow, status, now);
+	if (status == TRACE_NEWS && before.count > 0 && !flow->path.multipath &&
+	    !trace_hops_agree(&before, &flow->path.good))
+		trace_all_again(tracer, flow, now);
 	tracer->path_changes += tracer_flow_path_id(flow) != path_id;
 }
 
@@ -292,6 +373,7 @@ start(struct tracer *tracer, struct tracer_flow *flow, int at, rm_mono_t now,
 			       i);
 	tracer->budget -= job->ttl_count;
 	tracer->counts.traces++;
+	tracer->counts.after_loss += flow->is_lossy;
 	tracer->counts.packets += job->ttl_count;
 }
 
@@ -462,6 +544,9 @@ flow_begin(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 	flow->known = false;
 	flow->routers = 0;
 	flow->misses = 0;
+	flow->is_odd = flow->is_lossy = false;
+	flow->lossy_traces = flow->hints = 0;
+	flow->lost = flow->lossy_from = (rm_mono_t){ 0 };
 	flow->news = 0;
 	flow->retell = (rm_mono_t){ 0 };
 	tracer->path_changes++;
@@ -654,6 +739,32 @@ tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
 		flow->due = (rm_mono_t){ INT64_MAX };
 	else
 		trace_earlier(tracer, flow, now);
+	return true;
+}
+
+bool
+tracer_lost(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    uint16_t src_port, rm_mono_t now)
+{
+	struct tracer_flow *flow = tracer_find(tracer, owner, dst, src_port);
+	rm_mono_t soon;
+
+	if (flow == NULL)
+		return false;
+	if (rm_mono_since(now, flow->lost) > tracer->options.interval_ns) {
+		flow->lossy_traces = 0;
+		flow->lossy_from = (rm_mono_t){ 0 };
+	}
+	flow->lost = now;
+	/* Sprayed packets have no path that could have changed. */
+	if (flow->slot >= 0 || flow->path.good.count == 0 || flow->path.multipath ||
+	    rm_mono_since(now, flow->lossy_from) < 0)
+		return false;
+	soon = rm_mono_add(now, tracer_random(tracer, LOSSY_SPREAD_NS));
+	if (soon.ns >= flow->due.ns)
+		return false;
+	flow->due = soon;
+	flow->is_lossy = true;
 	return true;
 }
 

@@ -6,8 +6,12 @@
  * pinglist, if one is due. The packets of all traces stay within the agent's budget.
  * The TTL of a probe that arrived shows the length of the path. With that length no
  * packet of a trace reaches the destination. If no probe has arrived, the length is not
- * known, and the trace uses all TTLs up to WIRE_MAX_HOPS. Pure: the caller sends
- * packets, and passes answers and time.
+ * known, and the trace uses all TTLs up to WIRE_MAX_HOPS.
+ *
+ * Losses count for the path that is known. Routing may have changed it since the last
+ * trace, so a flow is traced out of turn when it begins to lose probes. If a flow of an
+ * RNIC has another path then, its other flows probably have, too, and all are traced
+ * soon. Pure: the caller sends packets, and passes answers and time.
  */
 #ifndef HOST_AGENT_TRACE_TRACER_H
 #define HOST_AGENT_TRACE_TRACER_H
@@ -28,6 +32,12 @@
 /* ns between two reports of a service's path: well below the time after which
  * aggregators forget paths that are in no plan */
 #define TRACER_RETELL_NS (20 * RM_NS_PER_S)
+/* ns between a trace of a flow with losses and the next one: for the first pause */
+#define TRACER_LOSS_NS (2 * RM_NS_PER_S)
+/* After a path has changed, the other flows of the RNIC are traced within this time; */
+#define TRACER_ALL_AGAIN_NS (2 * RM_NS_PER_S)
+/* at most this often. */
+#define TRACER_ALL_APART_NS (5 * RM_NS_PER_S)
 
 struct port;
 struct tracer;
@@ -40,6 +50,8 @@ struct tracer_counts {
 	uint64_t incomplete;     /* traces that showed fewer hops than known */
 	uint64_t over_budget;    /* times that a trace had to wait for the budget */
 	uint64_t moved;          /* times that a path has changed */
+	uint64_t after_loss;     /* part of traces: out of turn, of flows with losses */
+	uint64_t all_again;      /* times that all paths of an RNIC were traced soon */
 	uint64_t refused_flows;  /* more than the limit */
 };
 
@@ -75,6 +87,12 @@ int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *ta
  * new, so call tracer_next soon. */
 bool tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
     uint16_t src_port, uint8_t routers, rm_mono_t now);
+
+/* A probe of this flow was lost. If the flow had no loss before, it is traced soon; if
+ * that shows the same path and probes are still lost, again after TRACER_LOSS_NS, with
+ * pauses that double up to the interval. True: call tracer_next soon. */
+bool tracer_lost(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+    uint16_t src_port, rm_mono_t now);
 
 struct tracer_job { /* send one packet for each TTL from 1 to ttl_count */
 	size_t owner;

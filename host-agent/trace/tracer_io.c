@@ -13,8 +13,8 @@
 #define TTL_OF_SOFT_ROCE 64
 /* Least time between two turns. */
 #define TURN_NS (5 * RM_NS_PER_MS)
-/* New lengths of paths may wait this long: to find what is due, a turn examines every
- * flow, and where paths differ in length every probe has a new one. */
+/* New lengths of paths, and losses, may wait this long: to find what is due, a turn
+ * examines every flow, and where paths differ in length every probe has a new one. */
 #define NEWS_NS (50 * RM_NS_PER_MS)
 
 struct tracer_io {
@@ -183,6 +183,9 @@ tracer_io_result(struct tracer_io *io, size_t owner, const struct wire_result *r
 	struct wire_rnic_id dst = { result->dst_guid, result->dst_port_num };
 	rm_mono_t now = rm_mono_now();
 
+	if (result->outcome == WIRE_NO_REPLY &&
+	    tracer_lost(io->tracer, owner, dst, result->src_port, now))
+		arm_for_news(io, now);
 	if ((result->flags & WIRE_ARRIVAL) == 0)
 		return;
 	if (tracer_length(io->tracer, owner, dst, result->src_port,

@@ -30,7 +30,8 @@ int tracer_io_open(struct tracer_io *io, size_t owner, const char *netns,
 /* Sets the targets of an RNIC; port and to: as for tracer_set. */
 int tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum,
     const struct rnic_facts *facts, struct port *port, uint64_t to);
-/* Takes a result of the RNIC's prober: it has the length of the path. */
+/* Takes a result of the RNIC's prober: it has the length of the path, or shows that the
+ * path may have changed. */
 void tracer_io_result(
     struct tracer_io *io, size_t owner, const struct wire_result *result);
 

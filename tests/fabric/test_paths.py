@@ -168,6 +168,7 @@ def test_a_moved_path_is_traced_again_and_a_blackhole_deletes_no_path(world, say
         lambda: total(lab, cut) > count + len(before) / 4,
     )
     assert ways(fabric, lab) == before
+    assert total(lab, "rackmesh_agent_traces_after_loss_total") > 0
     fabric.heal_switch(dead)
 
     alive, number = fabric.spines[1], fabric.tors
