@@ -188,6 +188,7 @@ static const struct metrics_counter row_counters[] = {
 	{ N("path_rows_refused_total"), "kind=\"row\"", R(refused_rows), "Results and rows by path left out because a table is full." },
 	{ N("path_rows_not_a_witness_total"), "", R(not_a_witness), "Probes left out of the rows by path because their source is faulty, or its host is stalled, paused or gone." },
 	{ N("path_rows_remote_stopped_total"), "", R(remote_stopped), "Probes left out of the rows by path because the host of their target RNIC was stalled." },
+	{ N("path_rows_doubtful_total"), "", R(doubtful), "Probes left out of the rows by path because a trace showed another path of their flow soon after: which one they took is not known." },
 	{ N("path_rows_untraced_total"), "", R(untraced), "Probes whose path is not known." },
 	{ N("path_rows_forgotten_total"), "", R(forgotten), "Probes left out of the rows by path because the aggregator was starting or stopped, or the list of RNICs changed." },
 	{ 0 }

@@ -544,7 +544,8 @@ path_rows_overdue(struct path_rows *rows, rm_mono_t sent,
 	window_release_add(&flow->release, sent, wire_result_overdue_ns(result));
 }
 
-/* Finds for each flow its path, and whether the flow is evidence on a path. */
+/* Finds for each flow its path, and whether the flow is evidence on a path. If its path
+ * has changed since, its losses would count against a healthy part. */
 static void
 place(struct path_rows *rows, const struct path_rows_second *in,
     struct flow_second *second)
@@ -555,6 +556,7 @@ place(struct path_rows *rows, const struct path_rows_second *in,
 		struct flow_count *flow = &second->flows.flows[i];
 		const struct roster_rnic *src = roster_at(in->roster, flow->src);
 		const struct roster_rnic *dst = roster_at(in->roster, flow->dst);
+		struct path_found found;
 
 		flow->left_out = src == NULL || dst == NULL ||
 				 flow->src >= roster_members(in->roster) ||
@@ -563,8 +565,14 @@ place(struct path_rows *rows, const struct path_rows_second *in,
 			rows->counts.not_a_witness += flow->sent;
 			continue;
 		}
-		flow->path =
-		    path_table_find(in->paths, src->id, dst->id, flow->src_port, start);
+		found =
+		    path_table_at(in->paths, src->id, dst->id, flow->src_port, start);
+		flow->path = found.path;
+		flow->left_out = found.is_doubtful;
+		if (flow->left_out) {
+			rows->counts.doubtful += flow->sent;
+			continue;
+		}
 		if (flow->lost > 0)
 			flow->switches = path_table_switches(in->paths, flow->path);
 		if (flow->path == PATH_UNTRACED)

@@ -2,11 +2,12 @@
  * path_rows - counts of sent and lost probes for each path that leaves the rack. Pure.
  *
  * Results are counted by flow, and by the second in which the probe was sent. When a
- * second closes, flows of members that are no witnesses, and flows of RNICs that are
- * dead, lossy or stopped, are left out; the other flows are summed up by path. Rows are
- * sent every row interval. While packets are lost or slow, rows are sent every second,
- * and once more after that. No probe is in two messages. Slow replies of a path that
- * were released together when an outage ended do not count as slow (window_release).
+ * second closes, flows of members that are no witnesses, flows of RNICs that are dead,
+ * lossy or stopped, and flows that have changed their path since, are left out; the
+ * other flows are summed up by path. Rows are sent every row interval. While packets
+ * are lost or slow, rows are sent every second, and once more after that. No probe is
+ * in two messages. Slow replies of a path that were released together when an outage
+ * ended do not count as slow (window_release).
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ROWS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ROWS_H
@@ -44,6 +45,9 @@ struct path_rows_counts {
 	uint64_t not_a_witness;  /* probes of members that are no witnesses */
 	uint64_t remote_stopped; /* probes to RNICs whose host stood still */
 	uint64_t untraced;       /* probes whose path is not known */
+	/* Probes of flows whose path has changed: it is not known which one they took.
+	 */
+	uint64_t doubtful;
 	/* Probes in skipped seconds, or in seconds that were open during a
 	 * renumbering. */
 	uint64_t forgotten;

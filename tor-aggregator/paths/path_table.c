@@ -25,6 +25,7 @@ struct flow {
 	struct flow_key key;
 	bool traced, planned;
 	bool whole;            /* a trace has reached the destination */
+	bool has_moved;        /* path and former contradict each other */
 	uint32_t path, former; /* former: its path before; both are referenced */
 	rm_mono_t traced_at;   /* when `path` was first seen */
 	rm_mono_t unplanned_since;
@@ -256,9 +257,31 @@ path_of(struct path_table *table, const struct wire_path *path, const char *dst_
 	return r;
 }
 
+/* True: different switches answered at some hop, or a path is longer than the other. If
+ * only hops that were silent are known now, it may be the same path. */
+static bool
+contradict(const struct path_table *table, uint32_t path, uint32_t other)
+{
+	static const uint8_t silent[16];
+	struct path_hops a, b;
+
+	if (!path_set_hops(table->paths, path, &a) ||
+	    !path_set_hops(table->paths, other, &b))
+		return false;
+	if (a.family != b.family || a.hop_count != b.hop_count)
+		return true;
+	for (size_t i = 0; i < a.hop_count; i++)
+		if (memcmp(a.hops[i], silent, sizeof(silent)) != 0 &&
+		    memcmp(b.hops[i], silent, sizeof(silent)) != 0 &&
+		    memcmp(a.hops[i], b.hops[i], sizeof(silent)) != 0)
+			return true;
+	return false;
+}
+
 /* Sets the path of the flow, and takes the reference to it. */
 static void
-flow_takes(struct path_table *table, struct flow *flow, uint32_t path, rm_mono_t traced)
+flow_takes(struct path_table *table, struct flow *flow, uint32_t path, bool was_whole,
+    rm_mono_t traced)
 {
 	table->counts.learned++;
 	if (flow->traced && path == flow->path) {
@@ -268,6 +291,7 @@ flow_takes(struct path_table *table, struct flow *flow, uint32_t path, rm_mono_t
 	if (flow->traced)
 		table->counts.changed++;
 	path_set_drop(table->paths, flow->former);
+	flow->has_moved = was_whole && contradict(table, flow->path, path);
 	flow->former = flow->path;
 	flow->path = path;
 	flow->traced_at = traced;
@@ -284,6 +308,7 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 		path->src_port);
 	uint32_t number = PATH_UNTRACED;
 	struct flow *flow;
+	bool was_whole;
 	int r;
 
 	table->counts.incomplete += !is_whole(path);
@@ -300,24 +325,32 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 		r = path_of(table, path, dst_tor, &number);
 	if (r < 0)
 		return r;
+	was_whole = flow->whole;
 	flow->whole = is_whole(path);
-	flow_takes(table, flow, number, traced);
+	flow_takes(table, flow, number, was_whole, traced);
 	return 0;
 }
 
-uint32_t
-path_table_find(const struct path_table *table, struct wire_rnic_id src,
+struct path_found
+path_table_at(const struct path_table *table, struct wire_rnic_id src,
     struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent)
 {
 	const struct flow_key key = key_of(src, dst, src_port);
 	const struct flow *flow = find(table, &key);
 
 	if (flow == NULL)
-		return PATH_UNTRACED;
+		return (struct path_found){ PATH_UNTRACED, false };
 	/* Before its first trace a flow is assumed to have had the same path. */
 	if (flow->former != PATH_UNTRACED && sent.ns < flow->traced_at.ns)
-		return flow->former;
-	return flow->path;
+		return (struct path_found){ flow->former, flow->has_moved };
+	return (struct path_found){ flow->path, false };
+}
+
+uint32_t
+path_table_find(const struct path_table *table, struct wire_rnic_id src,
+    struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent)
+{
+	return path_table_at(table, src, dst, src_port, sent).path;
 }
 
 void

@@ -9,6 +9,9 @@
  * plan names may use half of the table, and are deleted PATH_TABLE_KEEP_NS after the
  * last plan that named them. A trace that did not reach the destination never replaces
  * one that did. Without a trace that did, the path ends with silent hops.
+ *
+ * A trace shows that a path has changed, not when: of the probes before the trace it is
+ * not known which path they took.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_TABLE_H
 #define TOR_AGGREGATOR_PATHS_PATH_TABLE_H
@@ -68,7 +71,17 @@ int path_table_plan(
 int path_table_learn(struct path_table *table, const struct wire_path *path,
     const char *dst_tor, rm_mono_t traced, rm_mono_t now);
 
-/* The path of the flow at the time sent; PATH_UNTRACED: not known. */
+struct path_found {
+	uint32_t path; /* PATH_UNTRACED: not known */
+	/* The path has changed, and at that time it may have been this one or the next
+	 * one. */
+	bool is_doubtful;
+};
+
+/* The path of the flow at the time sent. */
+struct path_found path_table_at(const struct path_table *table, struct wire_rnic_id src,
+    struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent);
+/* Its path alone. */
 uint32_t path_table_find(const struct path_table *table, struct wire_rnic_id src,
     struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent);
 

@@ -40,7 +40,7 @@ struct world {
 
 /* Flow 50000 crosses spine 1, 50001 spine 2; other flows are not traced. */
 static void
-learn(struct world *w, uint16_t src_port, uint8_t spine)
+learn_at(struct world *w, uint16_t src_port, uint8_t spine, int64_t at)
 {
 	struct wire_path path = { .src_port = src_port,
 		.src_port_num = 1,
@@ -59,9 +59,15 @@ learn(struct world *w, uint16_t src_port, uint8_t spine)
 			    (uint8_t[]){ 10, 3, (uint8_t)(d % 2), spine }, 4);
 			assert_int_equal(
 			    path_table_learn(w->table, &path, d % 2 ? "t3" : "t2",
-				(rm_mono_t){ START }, (rm_mono_t){ START }),
+				(rm_mono_t){ at }, (rm_mono_t){ at }),
 			    0);
 		}
+}
+
+static void
+learn(struct world *w, uint16_t src_port, uint8_t spine)
+{
+	learn_at(w, src_port, spine, START);
 }
 
 static int
@@ -798,6 +804,24 @@ untraced_flows_have_a_row_of_their_own(void **state)
 	assert_int_equal(path_rows_counts(w->rows)->untraced, 2);
 }
 
+/* A trace shows where the lossy flows lead now, but not since when. */
+static void
+losses_before_a_trace_of_another_path_are_left_out(void **state)
+{
+	struct world *w = *state;
+
+	probe(w, nothing, 0);
+	learn_at(w, 50000, 3, w->now + 900 * MS);
+	probe(w, by_spine_1_to_t2, 0);
+	assert_int_equal(w->messages, 0); /* no loss counts */
+	assert_int_equal(path_rows_counts(w->rows)->doubtful, MEMBERS * REMOTES * 4);
+	probe(w, by_spine_1_to_t2, 0);
+	assert_int_equal(w->messages, 2);
+	assert_int_equal(lost_in(w), 48);
+	assert_int_equal(row(w, "t2", "10.2.0.3")->lost_forward, 48);
+	assert_int_equal(path_rows_counts(w->rows)->doubtful, MEMBERS * REMOTES * 4);
+}
+
 static void
 a_missed_second_gives_no_row(void **state)
 {
@@ -880,6 +904,7 @@ main(void)
 		TEST(losses_before_prompt_answers_count),
 		TEST(large_probes_are_counted_apart_with_the_smallest_that_was_lost),
 		TEST(untraced_flows_have_a_row_of_their_own),
+		TEST(losses_before_a_trace_of_another_path_are_left_out),
 		TEST(a_missed_second_gives_no_row),
 		TEST(renumbering_forgets_open_seconds),
 		TEST(flows_and_times_beyond_the_bounds_are_refused),

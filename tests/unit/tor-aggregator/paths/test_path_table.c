@@ -257,6 +257,35 @@ a_probe_counts_along_the_path_of_its_time(void **state)
 	assert_int_equal(path_table_counts(p->table)->changed, 1);
 }
 
+static bool
+is_doubtful(const struct paths *p, uint16_t src_port, int64_t at_s)
+{
+	return path_table_at(p->table, src, dst, src_port, (rm_mono_t){ at_s * S })
+	    .is_doubtful;
+}
+
+static void
+before_a_trace_that_shows_another_path_it_is_in_doubt(void **state)
+{
+	struct paths *p = *state;
+	const struct wire_path silent = trace(50000, 0), first = trace(50000, 1),
+			       then = trace(50000, 2);
+
+	plan(p, 1, "s1");
+	path_table_plan(p->table, &p->view, (rm_mono_t){ S });
+	assert_false(is_doubtful(p, 50000, 1));
+	learn(p, &silent, 10);
+	assert_false(is_doubtful(p, 50000, 5));
+	/* One more hop has answered: the path may be the same. */
+	learn(p, &first, 20);
+	assert_false(is_doubtful(p, 50000, 19));
+	learn(p, &first, 25);
+	assert_false(is_doubtful(p, 50000, 24));
+	learn(p, &then, 30);
+	assert_true(is_doubtful(p, 50000, 29));
+	assert_false(is_doubtful(p, 50000, 30));
+}
+
 static void
 an_incomplete_trace_does_not_replace_a_complete_path(void **state)
 {
@@ -451,6 +480,7 @@ main(void)
 		TEST(unplanned_flows_leave_room_for_planned_ones),
 		TEST(equal_paths_are_one),
 		TEST(a_probe_counts_along_the_path_of_its_time),
+		TEST(before_a_trace_that_shows_another_path_it_is_in_doubt),
 		TEST(an_incomplete_trace_does_not_replace_a_complete_path),
 		TEST(an_incomplete_trace_is_used_if_there_is_no_path),
 		TEST(a_flow_of_many_paths_has_a_star),
