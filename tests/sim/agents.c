@@ -305,6 +305,7 @@ host_lives(struct run *run, uint32_t number, int64_t now_ns)
 		struct sim_lane *lane = &run->lanes[host->first_lane + l];
 
 		forget_reports(lane);
+		agents_forget_suspects(run, lane);
 		if (alive)
 			probing_forget(run, lane);
 		else if (!gone && lane->connected)
@@ -327,6 +328,8 @@ report(struct run *run, struct sim_lane *lane, int64_t now_ns)
 	if (r == 0 && (beat || (lane->result_count > 0 &&
 				   now_ns - lane->oldest_ns >= BATCH_AGE_NS)))
 		r = flush(run, lane, now_ns);
+	if (r == 0)
+		r = agents_trace_suspects(run, lane, now_ns);
 	if (r < 0 || !beat)
 		return r;
 	while (lane->next_beat_ns <= now_ns)
@@ -334,7 +337,8 @@ report(struct run *run, struct sim_lane *lane, int64_t now_ns)
 	r = post_counts(run, lane, now_ns);
 	if (r == 0)
 		r = post_beat(run, lane, now_ns);
-	if (r == 0 && now_ns >= lane->next_trace_ns)
+	if (r == 0 && (now_ns >= lane->next_trace_ns ||
+			  (lane->all_again_ns > 0 && now_ns >= lane->all_again_ns)))
 		r = agents_trace(run, lane, now_ns);
 	return r;
 }

@@ -54,6 +54,7 @@ fate_new(struct clos *clos, const struct fault *faults, size_t count,
 	fate->clos = clos;
 	fate->faults = faults;
 	fate->dice = dice_of(seed, 1);
+	fate->dice_apart = dice_of(seed, 3);
 	fate->salt = dice_next(&fate->dice);
 	fate->advanced_ns = -1;
 	fate->epoch = 1;
@@ -334,6 +335,20 @@ fate_hop_answers(struct fate *fate, const struct fate_path *path, size_t i,
 
 	return !is_lost_on(
 	    fate, path->out, (uint8_t)(i + 1), packet, false, now_ns, &slow_ns);
+}
+
+bool
+fate_hop_answers_apart(struct fate *fate, const struct fate_path *path, size_t i,
+    const struct fate_packet *packet, int64_t now_ns)
+{
+	const struct dice dice = fate->dice;
+	bool answers;
+
+	fate->dice = fate->dice_apart;
+	answers = fate_hop_answers(fate, path, i, packet, now_ns);
+	fate->dice_apart = fate->dice;
+	fate->dice = dice;
+	return answers;
 }
 
 bool

@@ -58,6 +58,10 @@ enum fate_end fate_round_trip(struct fate *fate, const struct fate_path *path,
  * never lost, whatever happens to the flow. */
 bool fate_hop_answers(struct fate *fate, const struct fate_path *path, size_t i,
     const struct fate_packet *packet, int64_t now_ns);
+/* The same, with random numbers of its own: the fate of probes does not depend on it.
+ */
+bool fate_hop_answers_apart(struct fate *fate, const struct fate_path *path, size_t i,
+    const struct fate_packet *packet, int64_t now_ns);
 
 bool fate_port_is_down(const struct fate *fate, uint32_t rnic, int64_t now_ns);
 

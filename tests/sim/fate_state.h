@@ -16,7 +16,7 @@ struct fate_move { /* a cable that routing avoids for a while */
 struct fate {
 	struct clos *clos;
 	const struct fault *faults;
-	struct dice dice;
+	struct dice dice, dice_apart;
 	uint32_t *first; /* by part: where its faults begin in `at`; one more entry than
 			    parts */
 	uint32_t *at;

@@ -128,9 +128,11 @@ remember(struct run *run, struct sim_lane *lane, const struct wire_result *resul
 	return probing_add_result(run, lane, &overdue, known_ns);
 }
 
+/* target: NULL: the probe was not lost. */
 static int
-conclude(struct run *run, struct sim_lane *lane, struct wire_result *result,
-    enum fate_end end, int64_t now_ns, const struct trip *trip)
+conclude(struct run *run, struct sim_lane *lane, const struct sim_target *target,
+    struct wire_result *result, enum fate_end end, int64_t now_ns,
+    const struct trip *trip)
 {
 	int64_t known_ns = now_ns + RUN_TIMEOUT_NS;
 	int r = 0;
@@ -150,6 +152,9 @@ conclude(struct run *run, struct sim_lane *lane, struct wire_result *result,
 	known_ns = life_resumes(run->life, lane->host, known_ns);
 	if (known_ns != INT64_MAX)
 		r = probing_add_result(run, lane, result, known_ns);
+	if (r == 0 && known_ns != INT64_MAX && target != NULL &&
+	    result->outcome == WIRE_NO_REPLY)
+		r = agents_lost(run, target, result->flow_label, known_ns);
 	if (r == 0 && end == FATE_ANSWERED && result->outcome == WIRE_NO_REPLY)
 		r = remember(run, lane, result, now_ns, trip);
 	return r;
@@ -174,7 +179,8 @@ travel(struct run *run, const struct sim_target *target, uint8_t dscp,
 	int r = arrivals_put(&run->arrivals, &arrival);
 
 	if (r == 0 && !arrival.is_awaited)
-		r = conclude(run, &run->lanes[arrival.lane], &lost, end, now_ns, trip);
+		r = conclude(
+		    run, &run->lanes[arrival.lane], target, &lost, end, now_ns, trip);
 	return r;
 }
 
@@ -190,8 +196,8 @@ arrive(struct run *run, int64_t until_ns)
 			.count = ++run->pairs[arrival.pair].received[arrival.class] };
 
 		if (arrival.is_awaited)
-			r = conclude(run, &run->lanes[arrival.lane], &arrival.result,
-			    FATE_ANSWERED, arrival.sent_ns, &trip);
+			r = conclude(run, &run->lanes[arrival.lane], NULL,
+			    &arrival.result, FATE_ANSWERED, arrival.sent_ns, &trip);
 	}
 	return r;
 }
@@ -230,7 +236,7 @@ probe(struct run *run, struct sim_target *target, bool pair_goes_on, int64_t now
 	end = send(run, target, flow, &packet, now_ns, &trip);
 	if (trip.late_ns > 0 && end != FATE_LOST_FORWARD)
 		return travel(run, target, packet.dscp, &result, end, now_ns, &trip);
-	return conclude(run, &run->lanes[lane], &result, end, now_ns, &trip);
+	return conclude(run, &run->lanes[lane], target, &result, end, now_ns, &trip);
 }
 
 static void

@@ -285,6 +285,7 @@ run_clear(struct run *run)
 			free(message);
 		}
 		free(lane->results);
+		free(lane->suspects);
 		free(lane->waiting);
 		free(lane->pairs);
 		free(lane->targets);

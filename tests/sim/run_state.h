@@ -58,6 +58,17 @@ struct sim_flow {
 	uint8_t kept;    /* the n-th flow of the target that is probed */
 	uint64_t traced; /* id of the last traced path; 0: none */
 	uint64_t known;  /* id of the last path of which all hops were seen */
+	/* It is in the suspects of its lane; so often in a row the trace of it as one
+	 * showed nothing new; when it may be there again; its last loss. */
+	bool is_suspect;
+	uint8_t lossy_traces;
+	int64_t lossy_from_ns, lost_ns;
+};
+
+struct sim_suspect { /* a flow that lost a probe: it is traced out of turn */
+	uint32_t target, flow;
+	uint8_t retries;
+	int64_t due_ns;
 };
 
 struct sim_target {
@@ -109,6 +120,13 @@ struct sim_lane { /* a host's agent, towards one rack's aggregator */
 	int64_t next_beat_ns, last_beat_ns, next_trace_ns;
 	int64_t traced_ns;  /* time of the last message; 0: none */
 	uint64_t traced_by; /* incarnation of the agent that sent it */
+	struct sim_suspect *suspects;
+	size_t suspect_count, suspect_room;
+	double trace_budget; /* packets that traces of suspects may send now */
+	int64_t trace_budget_ns;
+	/* After a path has changed: when all flows are traced; when that was last
+	 * decided. 0: not. */
+	int64_t all_again_ns, all_apart_ns;
 	/* Messages that are in flight, or wait for the aggregator, in order. */
 	struct sim_message *first, *last;
 	int64_t last_arrival_ns;
@@ -249,6 +267,12 @@ int probing_add_result(struct run *run, struct sim_lane *lane,
 
 int agents_report(struct run *run, int64_t now_ns);
 int agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns);
+/* A probe of the flow was lost, as its agent finds at known_ns. -ENOMEM. */
+int agents_lost(
+    struct run *run, const struct sim_target *target, uint32_t flow, int64_t known_ns);
+/* Traces the flows that lost probes, if they are due. */
+int agents_trace_suspects(struct run *run, struct sim_lane *lane, int64_t now_ns);
+void agents_forget_suspects(struct run *run, struct sim_lane *lane);
 /* In a new session, the agent sends all paths that it knows. */
 int agents_retell(struct run *run, struct sim_lane *lane, int64_t now_ns);
 /* Sends a message to the aggregator, after all that were sent before. */

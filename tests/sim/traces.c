@@ -4,14 +4,57 @@
 #include <errno.h>
 
 #include "host-agent/trace/flow_choice.h"
+#include "host-agent/trace/tracer.h"
 #include "tests/sim/run_state.h"
 
 #define PATHS_PER_MESSAGE 256
+/* From a loss to the report of the new path: the agent waits a little, traces twice,
+ * and sends its report. */
+#define SUSPECT_NS (450 * RM_NS_PER_MS)
+#define RETRY_NS (250 * RM_NS_PER_MS) /* after a trace that lost packets, too; */
+#define MOVED_RETRIES 6               /* doubled so often if it shows another path */
+#define TRACE_RATE_PER_S 200.0        /* packets; the agent's default */
+#define BURST_S 0.1
+
+static int64_t
+interval_ns(const struct run *run)
+{
+	return (int64_t)(run->draw.probing[PROBING_TRACE_INTERVAL_S] * 1e9);
+}
+
+typedef bool hop_answers(struct fate *fate, const struct fate_path *path, size_t i,
+    const struct fate_packet *packet, int64_t now_ns);
+
+static uint64_t
+path_id(const struct fate_path *path)
+{
+	uint64_t id = 1;
+
+	for (size_t i = 0; i + 1 < path->out_count; i++)
+		id = dice_mix(id + path->out[i]);
+	return id;
+}
+
+static bool
+has_moved(const struct sim_flow *flow)
+{
+	return flow->known != 0 && !flow->path.sprayed &&
+	       path_id(&flow->path) != flow->known;
+}
+
+/* If its path has changed, an agent traces a flow twice, and adds up what it sees. */
+static bool
+sees(struct run *run, const struct sim_flow *flow, size_t i, hop_answers *answers,
+    const struct fate_packet *packet, int64_t now_ns)
+{
+	return answers(run->fate, &flow->path, i, packet, now_ns) ||
+	       (has_moved(flow) && answers(run->fate, &flow->path, i, packet, now_ns));
+}
 
 /* One trace. The path gets an id only if all of it was seen. */
 static void
 trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
-    int64_t now_ns, struct wire_path *ret)
+    hop_answers *answers, int64_t now_ns, struct wire_path *ret)
 {
 	const struct fate_packet packet = { target->src, target->dst, flow->port,
 		target->dscps[0], 64 };
@@ -32,15 +75,14 @@ trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
 	for (size_t i = 0; i < hops; i++) {
 		char address[16];
 
-		if (!fate_hop_answers(run->fate, &flow->path, i, &packet, now_ns))
+		if (!sees(run, flow, i, answers, &packet, now_ns))
 			break;
 		clos_address(run->clos, flow->path.out[i], address);
 		inet_pton(AF_INET, address, ret->hops[i]);
 		flow->traced = dice_mix(flow->traced + flow->path.out[i]);
 		ret->hop_count = (uint8_t)(i + 1);
 	}
-	if (ret->hop_count == hops &&
-	    fate_hop_answers(run->fate, &flow->path, hops, &packet, now_ns))
+	if (ret->hop_count == hops && sees(run, flow, hops, answers, &packet, now_ns))
 		ret->flags |= WIRE_PATH_COMPLETE;
 	if (ret->flags != WIRE_PATH_COMPLETE)
 		flow->traced = 0;
@@ -141,6 +183,28 @@ agents_retell(struct run *run, struct sim_lane *lane, int64_t now_ns)
 	return r == 0 && count > 0 ? post(run, lane, paths, count, now_ns) : r;
 }
 
+static int
+add_suspect(struct run *run, struct sim_lane *lane, const struct sim_target *target,
+    uint32_t number, int64_t due_ns)
+{
+	struct sim_flow *flow = &run->flows[number];
+	int r;
+
+	if (flow->is_suspect)
+		return 0;
+	r = run_grow((void **)&lane->suspects, lane->suspect_count, &lane->suspect_room,
+	    sizeof *lane->suspects);
+	if (r < 0)
+		return r;
+	flow->is_suspect = true;
+	lane->suspects[lane->suspect_count++] = (struct sim_suspect){
+		.target = (uint32_t)(target - run->targets),
+		.flow = number,
+		.due_ns = due_ns,
+	};
+	return 0;
+}
+
 int
 agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns)
 {
@@ -154,9 +218,13 @@ agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns)
 		if (target->kind == WIRE_TOR_MESH)
 			continue;
 		for (uint8_t f = 0; f < target->flow_count && r == 0; f++) {
-			trace(run, target, &run->flows[target->first_flow + f], now_ns,
-			    &paths[count++]);
-			if (count < PATHS_PER_MESSAGE)
+			trace(run, target, &run->flows[target->first_flow + f],
+			    fate_hop_answers, now_ns, &paths[count++]);
+			if (paths[count - 1].flags != WIRE_PATH_COMPLETE &&
+			    has_moved(&run->flows[target->first_flow + f]))
+				r = add_suspect(run, lane, target,
+				    target->first_flow + f, now_ns + RETRY_NS);
+			if (r < 0 || count < PATHS_PER_MESSAGE)
 				continue;
 			r = post(run, lane, paths, count, now_ns);
 			count = 0;
@@ -167,7 +235,137 @@ agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns)
 		r = post(run, lane, paths, count, now_ns);
 	lane->traced_ns = now_ns;
 	lane->traced_by = run->host[lane->host].incarnation;
-	lane->next_trace_ns +=
-	    (int64_t)(run->draw.probing[PROBING_TRACE_INTERVAL_S] * 1e9);
+	if (lane->all_again_ns > 0 && now_ns < lane->next_trace_ns)
+		lane->next_trace_ns = now_ns;
+	lane->all_again_ns = 0;
+	lane->next_trace_ns += interval_ns(run);
+	return r;
+}
+
+/* ---- out of turn ----------------------------------------------------------------- */
+
+int
+agents_lost(
+    struct run *run, const struct sim_target *target, uint32_t number, int64_t known_ns)
+{
+	struct sim_lane *lane = &run->lanes[run->lane_of[target->src]];
+	struct sim_flow *flow = &run->flows[number];
+
+	if (target->kind == WIRE_TOR_MESH || flow->known == 0 || flow->is_suspect)
+		return 0;
+	if (known_ns - flow->lost_ns > interval_ns(run))
+		flow->lossy_traces = 0, flow->lossy_from_ns = 0;
+	flow->lost_ns = known_ns;
+	if (known_ns < flow->lossy_from_ns)
+		return 0;
+	return add_suspect(run, lane, target, number, known_ns + SUSPECT_NS);
+}
+
+void
+agents_forget_suspects(struct run *run, struct sim_lane *lane)
+{
+	for (size_t i = 0; i < lane->suspect_count; i++)
+		run->flows[lane->suspects[i].flow].is_suspect = false;
+	lane->suspect_count = 0;
+	lane->all_again_ns = lane->all_apart_ns = 0;
+}
+
+/* Whether the budget is enough for a trace of so many packets. */
+static bool
+may_trace(struct sim_lane *lane, size_t packets, int64_t now_ns)
+{
+	const double burst = TRACE_RATE_PER_S * BURST_S;
+
+	lane->trace_budget +=
+	    TRACE_RATE_PER_S * (double)(now_ns - lane->trace_budget_ns) / 1e9;
+	lane->trace_budget_ns = now_ns;
+	if (lane->trace_budget > burst)
+		lane->trace_budget = burst;
+	if (lane->trace_budget < (double)packets)
+		return false;
+	lane->trace_budget -= (double)packets;
+	return true;
+}
+
+/* When the last of the lane's flows is traced again, after a path has changed. */
+static void
+plan_all_again(struct run *run, struct sim_lane *lane, size_t hops, int64_t now_ns)
+{
+	size_t flows = 0;
+	int64_t takes_ns;
+
+	if (lane->all_apart_ns > 0 && now_ns - lane->all_apart_ns < TRACER_ALL_APART_NS)
+		return;
+	for (size_t i = 0; i < lane->target_count; i++)
+		if (run->targets[lane->targets[i]].kind != WIRE_TOR_MESH)
+			flows += run->targets[lane->targets[i]].flow_count;
+	takes_ns = (int64_t)((double)(flows * hops) / TRACE_RATE_PER_S * 1e9);
+	if (takes_ns < TRACER_ALL_AGAIN_NS)
+		takes_ns = TRACER_ALL_AGAIN_NS;
+	lane->all_apart_ns = now_ns;
+	if (now_ns + takes_ns < lane->next_trace_ns)
+		lane->all_again_ns = now_ns + takes_ns;
+}
+
+/* False: the flow stays in the list. */
+static bool
+trace_suspect(struct run *run, struct sim_lane *lane, struct sim_suspect *suspect,
+    int64_t now_ns, struct wire_path *ret, bool *moved)
+{
+	struct sim_target *target = &run->targets[suspect->target];
+	struct sim_flow *flow = &run->flows[suspect->flow];
+	const uint64_t known = flow->known, traced = flow->traced;
+	const size_t hops = flow->path.out_count == 0 ? 0 : flow->path.out_count - 1u;
+	int64_t pause_ns = TRACER_LOSS_NS;
+
+	*moved = false;
+	if (target->first_flow == UINT32_MAX || flow->path.sprayed)
+		return true;
+	if (suspect->due_ns > now_ns || !may_trace(lane, hops, now_ns))
+		return false;
+	trace(run, target, flow, fate_hop_answers_apart, now_ns, ret);
+	if (ret->flags != WIRE_PATH_COMPLETE) {
+		flow->traced = traced;
+		suspect->due_ns = now_ns + (RETRY_NS << suspect->retries);
+		if (suspect->retries++ < (has_moved(flow) ? MOVED_RETRIES : 1))
+			return false;
+	}
+	*moved = ret->flags == WIRE_PATH_COMPLETE && flow->known != known;
+	if (*moved) {
+		flow->lossy_traces = 0;
+		choose(run, target);
+		plan_all_again(run, lane, hops, now_ns);
+	} else if (flow->lossy_traces < 16) {
+		pause_ns <<= flow->lossy_traces++;
+	} else {
+		pause_ns = interval_ns(run);
+	}
+	if (pause_ns > interval_ns(run))
+		pause_ns = interval_ns(run);
+	flow->lossy_from_ns = now_ns + pause_ns;
+	return true;
+}
+
+int
+agents_trace_suspects(struct run *run, struct sim_lane *lane, int64_t now_ns)
+{
+	struct wire_path paths[PATHS_PER_MESSAGE];
+	size_t left = 0, count = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < lane->suspect_count; i++) {
+		struct sim_suspect suspect = lane->suspects[i];
+		bool moved = false;
+
+		if (count == PATHS_PER_MESSAGE ||
+		    !trace_suspect(run, lane, &suspect, now_ns, &paths[count], &moved))
+			lane->suspects[left++] = suspect;
+		else
+			run->flows[suspect.flow].is_suspect = false;
+		count += moved;
+	}
+	lane->suspect_count = left;
+	if (count > 0)
+		r = post(run, lane, paths, count, now_ns);
 	return r;
 }
