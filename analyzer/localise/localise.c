@@ -14,6 +14,7 @@
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
 #include "analyzer/paths/localise_part.h"
+#include "analyzer/suspicion/localise_at_node.h"
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_groups.h"
 #include "analyzer/suspicion/localise_late.h"
@@ -134,6 +135,7 @@ localise_forget_named(struct localise *localise)
 
 	localise->standings.count = localise->late.standings.count = 0;
 	localise_groups_release(&localise->groups);
+	localise_at_node_forget(&localise->standings);
 	HASH_ITER (hh, localise->map.racks, rack, next) {
 		rack->tor_stands = rack->mesh_fails = rack->two_report = false;
 		localise_ends_release(&rack->ends);
@@ -682,13 +684,34 @@ localise_summary(
 	return r;
 }
 
+/* The switch or ToR at which standings of the suspect's part are found: of a link the
+ * first one of its name. NULL: it is not known. */
+static const struct localise_element *
+node_of(const struct localise_suspect *suspect)
+{
+	const struct localise_element *e = suspect->elements[0];
+	const struct localise_path *path = e->path_count > 0 ? e->paths[0] : NULL;
+	const char *first;
+
+	if (suspect->type != RM_PART_LINK)
+		return e;
+	first = strcmp(e->a, e->b) < 0 ? e->a : e->b;
+	for (uint8_t i = 0; path != NULL && i < path->element_count; i++)
+		if (path->elements[i]->b[0] == '\0' &&
+		    strcmp(path->elements[i]->a, first) == 0)
+			return path->elements[i];
+	return NULL;
+}
+
 static bool
 is_named(const struct localise *localise, const struct localise_suspect *suspect)
 {
+	const struct localise_element *node = node_of(suspect);
 	const struct localise_standing *standing;
 	struct rm_part part;
 
-	if (localise->standings.count == 0)
+	if (localise->standings.count == 0 ||
+	    (node != NULL && !localise_at_node_some(&localise->standings, node)))
 		return false;
 	localise_suspect_part(suspect, &part);
 	standing = localise_standings_find(&localise->standings, &part);
@@ -782,6 +805,7 @@ explain(struct localise *localise, struct localise_case *c,
 {
 	int r;
 
+	localise_at_node_index(&localise->standings, &localise->map);
 	r = localise_case_build(c, &localise->map, now->now,
 	    slow ? localise_path_slow : localise_path_newest,
 	    slow ? localise_known_slow
@@ -938,9 +962,13 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 	localise->wall_ahead_ns = wall.ns - now.ns;
 	localise_listed_tidy(map, now);
 	r = judge(localise, &at);
-	if (r < 0)
+	if (r < 0) {
+		localise_at_node_forget(&localise->standings);
 		return r;
+	}
 	note_racks(localise, &at);
+	/* Rows that arrive until the next judgement may add and remove switches. */
+	localise_at_node_forget(&localise->standings);
 	localise_standings_fade(&localise->standings, map, now);
 	localise_late_fade(&localise->late, now);
 	count = add_late(localise);

@@ -51,6 +51,59 @@ localise_part_same(const struct rm_part *a, const struct rm_part *b)
 	       (a->type == b->type || (is_node(a) && is_node(b)));
 }
 
+typedef void on_node(struct localise_element *node, void *arg);
+
+static void
+visit_node(const struct localise_map *map, const char *name, on_node *on, void *arg)
+{
+	struct localise_element *node;
+
+	HASH_FIND_STR(map->elements, name, node);
+	if (node != NULL)
+		on(node, arg);
+}
+
+/* Visits the node of one name, of len bytes. A link or a path is found by its first
+ * switch. between: what separates its two names; NULL: it is a switch. */
+static void
+visit_name(const struct localise_map *map, const char *name, size_t len,
+    const char *between, on_node *on, void *arg)
+{
+	char first[RM_PART_NAME_BYTES];
+	const char *split = name;
+
+	if (between == NULL) {
+		snprintf(first, sizeof first, "%.*s", (int)len, name);
+		visit_node(map, first, on, arg);
+		return;
+	}
+	/* A switch may have "--" in its own name. */
+	while ((split = strstr(split, between)) != NULL && split < name + len) {
+		snprintf(first, sizeof first, "%.*s", (int)(split - name), name);
+		visit_node(map, first, on, arg);
+		split++;
+	}
+}
+
+void
+localise_part_nodes(
+    const struct localise_map *map, const struct rm_part *part, on_node *on, void *arg)
+{
+	const char *between = part->type == RM_PART_LINK   ? "--"
+			      : part->type == RM_PART_PATH ? "->"
+							   : NULL;
+	const char *name = part->name;
+
+	while (name != NULL) {
+		const char *either = strstr(name, RM_PART_OR);
+
+		visit_name(map, name,
+		    either != NULL ? (size_t)(either - name) : strlen(name), between,
+		    on, arg);
+		name = either != NULL ? either + strlen(RM_PART_OR) : NULL;
+	}
+}
+
 struct visit {
 	const struct rm_part *part;
 	bool (*on)(struct localise_path *path, void *arg);
@@ -59,37 +112,13 @@ struct visit {
 };
 
 static void
-visit_switch(const struct localise_map *map, const char *name, struct visit *visit)
+visit_paths(struct localise_element *node, void *arg)
 {
-	const struct localise_element *e;
+	struct visit *visit = arg;
 
-	HASH_FIND_STR(map->elements, name, e);
-	for (size_t i = 0; e != NULL && !visit->stopped && i < e->path_count; i++)
-		if (localise_part_on(visit->part, e->paths[i]))
-			visit->stopped = !visit->on(e->paths[i], visit->arg);
-}
-
-/* Visits the paths of one name, of len bytes. A link or a path is found by its first
- * switch. between: what separates its two names; NULL: it is a switch. */
-static void
-visit_name(const struct localise_map *map, const char *name, size_t len,
-    const char *between, struct visit *visit)
-{
-	char first[RM_PART_NAME_BYTES];
-	const char *split = name;
-
-	if (between == NULL) {
-		snprintf(first, sizeof first, "%.*s", (int)len, name);
-		visit_switch(map, first, visit);
-		return;
-	}
-	/* A switch may have "--" in its own name. */
-	while (!visit->stopped && (split = strstr(split, between)) != NULL &&
-	       split < name + len) {
-		snprintf(first, sizeof first, "%.*s", (int)(split - name), name);
-		visit_switch(map, first, visit);
-		split++;
-	}
+	for (size_t i = 0; !visit->stopped && i < node->path_count; i++)
+		if (localise_part_on(visit->part, node->paths[i]))
+			visit->stopped = !visit->on(node->paths[i], visit->arg);
 }
 
 void
@@ -97,19 +126,8 @@ localise_part_paths(const struct localise_map *map, const struct rm_part *part,
     bool (*on)(struct localise_path *path, void *arg), void *arg)
 {
 	struct visit visit = { part, on, arg, false };
-	const char *between = part->type == RM_PART_LINK   ? "--"
-			      : part->type == RM_PART_PATH ? "->"
-							   : NULL;
-	const char *name = part->name;
 
-	while (name != NULL && !visit.stopped) {
-		const char *either = strstr(name, RM_PART_OR);
-
-		visit_name(map, name,
-		    either != NULL ? (size_t)(either - name) : strlen(name), between,
-		    &visit);
-		name = either != NULL ? either + strlen(RM_PART_OR) : NULL;
-	}
+	localise_part_nodes(map, part, visit_paths, &visit);
 }
 
 /* name is one of the two ends of the link. Names of switches may contain "--", so the

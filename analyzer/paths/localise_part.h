@@ -22,6 +22,11 @@ bool localise_part_is_end(const struct rm_part *part, const char *name);
  * share is reported as a switch. */
 bool localise_part_same(const struct rm_part *a, const struct rm_part *b);
 
+/* Calls on(node, arg) for switches and ToRs: each path over the part crosses one of
+ * them. */
+void localise_part_nodes(const struct localise_map *map, const struct rm_part *part,
+    void (*on)(struct localise_element *node, void *arg), void *arg);
+
 /* Calls on(path, arg) for each path over the part while that returns true. */
 void localise_part_paths(const struct localise_map *map, const struct rm_part *part,
     bool (*on)(struct localise_path *path, void *arg), void *arg);

@@ -45,6 +45,9 @@ struct localise_element {
 	/* If stamp is that of a localise_case: the index among its locals. */
 	uint64_t stamp;
 	uint32_t local;
+	/* If index_stamp is that of localise_standings: see localise_at_node. */
+	uint64_t index_stamp;
+	uint32_t index_first;
 	UT_hash_handle hh;
 	char key[]; /* switch "a", link "a>b@at", pair "a b" */
 };

@@ -6,17 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/finding/localise_lossy_over.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_classes.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_part.h"
+#include "analyzer/suspicion/localise_at_node.h"
 #include "analyzer/suspicion/localise_direction.h"
 #include "analyzer/suspicion/localise_passage.h"
 #include "analyzer/suspicion/localise_sizes.h"
 #include "analyzer/suspicion/localise_standings.h"
 
 #define MAX_NEIGHBOURS 16
-#define MAX_PATHS 4096 /* paths of one neighbour, or of one pair, that are examined */
+#define MAX_PATHS 4096    /* of one pair, that are examined */
+#define MAX_ELSEWHERE 512 /* likewise, of one neighbour */
 /* A neighbour is good if so many probes, and such a share of them, arrived. */
 #define MIN_TO_RULE_OUT 4
 #define SHARE_TO_RULE_OUT 0.9
@@ -34,12 +37,13 @@ localise_evidence_losses(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
     struct localise_sum *ret)
 {
-	const size_t listed = localise_listed(map, seen);
+	struct localise_lossy_over over =
+	    localise_lossy_over(map, suspect, localise_listed(map, seen));
+	const struct localise_path *path;
 
 	*ret = (struct localise_sum){ 0 };
-	for (size_t i = 0; i < listed; i++)
-		if (localise_suspect_on(suspect, map->lossy[i]))
-			seen(map, map->lossy[i], now, ret);
+	while ((path = localise_lossy_next(&over)) != NULL)
+		seen(map, path, now, ret);
 }
 
 /* *ret: the sum of all paths over the suspect. */
@@ -128,21 +132,32 @@ is_tied(const struct localise_finding *finding, const struct rm_part *part)
 	return localise_part_same(&finding->part, part);
 }
 
+struct another {
+	const struct localise_finding *finding;
+	rm_mono_t now;
+};
+
+static bool
+is_another(
+    const struct localise_standing *s, const struct localise_path *path, void *arg)
+{
+	const struct another *another = arg;
+
+	return (s->named ||
+		   rm_mono_since(another->now, s->seen) < LOCALISE_JUST_NOW_NS) &&
+	       s->part.type != RM_PART_PATH && !is_tied(another->finding, &s->part) &&
+	       localise_part_on(&s->part, path);
+}
+
 /* Another part on this path, which is not in the finding, is named or blamed now. */
 static bool
 is_another_on(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
     rm_mono_t now)
 {
-	for (size_t i = 0; i < standings->count; i++) {
-		const struct localise_standing *s = &standings->standings[i];
+	struct another another = { finding, now };
 
-		if ((s->named || rm_mono_since(now, s->seen) < LOCALISE_JUST_NOW_NS) &&
-		    s->part.type != RM_PART_PATH && !is_tied(finding, &s->part) &&
-		    localise_part_on(&s->part, path))
-			return true;
-	}
-	return false;
+	return localise_at_node_any(standings, path, is_another, &another);
 }
 
 struct one_rnic {
@@ -173,17 +188,18 @@ read_samples(struct one_rnic *one, const struct localise_suspect *suspect,
     localise_seen *seen, bool explained)
 {
 	const struct localise_map *map = one->now->map;
-	const size_t listed = localise_listed(map, seen);
+	struct localise_lossy_over over =
+	    localise_lossy_over(map, suspect, localise_listed(map, seen));
+	const struct localise_path *path;
 
 	one->count = 0;
-	for (size_t i = 0; i < listed && one->count < MAX_SAMPLES_READ; i++) {
-		const struct localise_path *path = map->lossy[i];
+	while (one->count < MAX_SAMPLES_READ &&
+	       (path = localise_lossy_next(&over)) != NULL) {
 		const char *text = path->samples;
 		struct localise_sum sum = { 0 };
 
 		seen(map, path, one->now->now, &sum);
 		if (sum.forward + sum.unknown + sum.reverse < 1 ||
-		    !localise_suspect_on(suspect, path) ||
 		    (!explained && is_explained(one, path)))
 			continue;
 		while (one->count < MAX_SAMPLES_READ &&
@@ -236,17 +252,19 @@ localise_evidence_confined(
     const struct localise_now *now, const struct localise_suspect *suspect)
 {
 	const struct localise_element *pairs[MAX_PAIRS];
+	struct localise_lossy_over over =
+	    localise_lossy_over(now->map, suspect, now->map->lossy_count);
 	struct localise_sum on = { 0 }, beside = { 0 };
+	const struct localise_path *path;
 	size_t count = 0;
 	double lost, strays;
 
 	if (suspect->type == RM_PART_PATH)
 		return false;
-	for (size_t i = 0; i < now->map->lossy_count && count < MAX_PAIRS; i++) {
-		const struct localise_element *pair = now->map->lossy[i]->pair;
+	while (count < MAX_PAIRS && (path = localise_lossy_next(&over)) != NULL) {
+		const struct localise_element *pair = path->pair;
 
-		if (!localise_suspect_on(suspect, now->map->lossy[i]) ||
-		    is_among(pair, pairs, count))
+		if (is_among(pair, pairs, count))
 			continue;
 		pairs[count++] = pair;
 		for (size_t k = 0; k < pair->path_count && k < MAX_PATHS; k++)
@@ -307,14 +325,15 @@ static void
 fill_samples(const struct localise_map *map, const struct localise_suspect *suspect,
     size_t listed, bool recent, rm_mono_t now, struct rm_evidence *evidence)
 {
+	struct localise_lossy_over over = localise_lossy_over(map, suspect, listed);
+	const struct localise_path *path;
 	struct sample sample;
 
-	for (size_t i = 0; i < listed; i++) {
-		const struct localise_path *path = map->lossy[i];
+	while (evidence->sample_count < RM_EVIDENCE_SAMPLES &&
+	       (path = localise_lossy_next(&over)) != NULL) {
 		const char *text = path->samples;
 
-		if (!localise_suspect_on(suspect, path) ||
-		    (recent && !loses_now(map, path, now)))
+		if (recent && !loses_now(map, path, now))
 			continue;
 		while (evidence->sample_count < RM_EVIDENCE_SAMPLES &&
 		       (text = read_sample(text, &sample)) != NULL) {
@@ -336,13 +355,11 @@ static size_t
 find_neighbours(const struct localise_map *map, const struct localise_suspect *suspect,
     size_t listed, struct localise_element **neighbours)
 {
+	struct localise_lossy_over over = localise_lossy_over(map, suspect, listed);
+	const struct localise_path *path;
 	size_t count = 0;
 
-	for (size_t i = 0; i < listed; i++) {
-		const struct localise_path *path = map->lossy[i];
-
-		if (!localise_suspect_on(suspect, path))
-			continue;
+	while (count < MAX_NEIGHBOURS && (path = localise_lossy_next(&over)) != NULL) {
 		for (uint8_t e = 0; e < path->element_count; e++) {
 			struct localise_element *element = path->elements[e];
 			bool known = element->b[0] != '\0';
@@ -390,22 +407,25 @@ is_others(const struct localise_finding *finding, const struct localise_path *pa
 	return false;
 }
 
-/* *ret: the sum of the paths over `at` that avoid the finding's parts. sources: only of
- * paths that begin at this ToR. */
+/* *ret: the sum of the paths over `at` that avoid the finding's parts, or of a sample
+ * of them. *from: of those that begin at this ToR. */
 static void
 sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
-    const struct localise_standing *s, const struct localise_element *at, bool sources,
-    localise_seen *seen, rm_mono_t now, struct localise_sum *ret)
+    const struct localise_standing *s, const struct localise_element *at,
+    localise_seen *seen, rm_mono_t now, struct localise_sum *ret,
+    struct localise_sum *from)
 {
-	*ret = (struct localise_sum){ 0 };
-	for (size_t i = 0; i < at->path_count && i < MAX_PATHS; i++) {
-		const struct localise_path *path = at->paths[i];
+	*ret = *from = (struct localise_sum){ 0 };
+	for (size_t i = 0; i < at->path_count && i < MAX_ELSEWHERE; i++) {
+		const struct localise_path *path =
+		    localise_element_sample(at, MAX_ELSEWHERE, i);
 
 		if (localise_suspect_on(finding->suspect, path) ||
-		    is_of_pairs(finding, s, path) || is_others(finding, path) ||
-		    (sources && path->elements[0] != at))
+		    is_of_pairs(finding, s, path) || is_others(finding, path))
 			continue;
 		seen(map, path, now, ret);
+		if (path->elements[0] == at)
+			seen(map, path, now, from);
 	}
 }
 
@@ -429,12 +449,11 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 	const size_t count = find_neighbours(map, finding->suspect, listed, neighbours);
 
 	for (size_t i = 0; i < count; i++) {
-		struct localise_sum sum;
+		struct localise_sum sum, from;
 
-		sum_elsewhere(map, finding, s, neighbours[i], true, seen, now, &sum);
-		evidence->others.sent += (uint64_t)round(sum.sent);
-		evidence->others.arrived += arrived(&sum);
-		sum_elsewhere(map, finding, s, neighbours[i], false, seen, now, &sum);
+		sum_elsewhere(map, finding, s, neighbours[i], seen, now, &sum, &from);
+		evidence->others.sent += (uint64_t)round(from.sent);
+		evidence->others.arrived += arrived(&from);
 		if (evidence->ruled_out_count == RM_EVIDENCE_RULED_OUT ||
 		    sum.sent < MIN_TO_RULE_OUT ||
 		    (double)arrived(&sum) < SHARE_TO_RULE_OUT * sum.sent)

@@ -1,5 +1,6 @@
 #include "analyzer/suspicion/localise_minutes.h"
 
+#include "analyzer/finding/localise_lossy_over.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
@@ -39,6 +40,9 @@ localise_minutes_explain(const struct localise_minutes *minutes,
     const struct localise_map *map, const struct localise_finding *finding,
     rm_mono_t now)
 {
+	struct localise_lossy_over over =
+	    localise_lossy_over(map, finding->suspect, map->lossy_count);
+	const struct localise_path *path;
 	double lost = 0, explained = 0;
 	size_t looked = 0;
 
@@ -48,12 +52,9 @@ localise_minutes_explain(const struct localise_minutes *minutes,
 	for (size_t i = 0; i < minutes->count; i++)
 		if (localise_part_same(&finding->part, &minutes->parts[i]))
 			return false;
-	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
-		const struct localise_path *path = map->lossy[i];
+	while (looked < MAX_LOOKED && (path = localise_lossy_next(&over)) != NULL) {
 		struct localise_sum sum = { 0 };
 
-		if (!localise_suspect_on(finding->suspect, path))
-			continue;
 		looked++;
 		localise_path_recent(map, path, now, &sum);
 		lost += sum.forward + sum.unknown;

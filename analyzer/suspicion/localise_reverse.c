@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/paths/localise_part.h"
+#include "analyzer/suspicion/localise_at_node.h"
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
@@ -12,21 +13,23 @@
 #define SUSPECT_LOST 3    /* least lost replies with which a suspicion begins */
 #define REVERSE_SHARE 0.1 /* of all replies: least share that is lost */
 
+static bool
+is_suspected_on(
+    const struct localise_standing *s, const struct localise_path *path, void *arg)
+{
+	const rm_mono_t *now = arg;
+
+	return s->part.type != RM_PART_PATH && !s->slow &&
+	       (s->reported_at.ns != 0 || rm_mono_since(*now, s->since) < RNIC_NS) &&
+	       localise_part_on(&s->part, path);
+}
+
 /* A part on this path is named, or may be named soon. */
 static bool
 is_suspected(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t now)
 {
-	for (size_t k = 0; k < standings->count; k++) {
-		const struct localise_standing *s = &standings->standings[k];
-
-		if (s->part.type != RM_PART_PATH && !s->slow &&
-		    (s->reported_at.ns != 0 ||
-			rm_mono_since(now, s->since) < RNIC_NS) &&
-		    localise_part_on(&s->part, path))
-			return true;
-	}
-	return false;
+	return localise_at_node_any(standings, path, is_suspected_on, &now);
 }
 
 /* A named or suspected part, on a path that these replies may take, explains that they

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/finding/localise_lossy_over.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
+#include "analyzer/suspicion/localise_at_node.h"
 #include "analyzer/suspicion/localise_evidence.h"
 
 enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
@@ -51,22 +53,32 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 #define FOUND_NS (4 * RM_NS_PER_S)
 #define MAX_LOOKED 64 /* paths of a part that are examined */
 
+struct other {
+	const struct localise_finding *finding;
+	rm_mono_t now;
+};
+
+static bool
+is_other_named(
+    const struct localise_standing *s, const struct localise_path *path, void *arg)
+{
+	const struct other *other = arg;
+
+	return s->reported_at.ns != 0 && !s->slow &&
+	       rm_mono_since(other->now, s->reported_at) <= LATELY_NS &&
+	       !localise_part_same(&s->part, &other->finding->part) &&
+	       localise_part_on(&s->part, path);
+}
+
 /* Another part that is named, or was until recently, is on this path. */
 static bool
 is_on_other_named(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
     rm_mono_t now)
 {
-	for (size_t k = 0; k < standings->count; k++) {
-		const struct localise_standing *s = &standings->standings[k];
+	struct other other = { finding, now };
 
-		if (s->reported_at.ns != 0 && !s->slow &&
-		    rm_mono_since(now, s->reported_at) <= LATELY_NS &&
-		    !localise_part_same(&s->part, &finding->part) &&
-		    localise_part_on(&s->part, path))
-			return true;
-	}
-	return false;
+	return localise_at_node_any(standings, path, is_other_named, &other);
 }
 
 /* Another part that is named, or was until recently, shares a lossy path with this one:
@@ -76,17 +88,16 @@ static bool
 overlaps(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_now *now)
 {
-	const struct localise_map *map = now->map;
+	struct localise_lossy_over over =
+	    localise_lossy_over(now->map, finding->suspect, now->map->lossy_count);
+	const struct localise_path *path;
 	const bool dead = finding->suspect->type == RM_PART_LINK && finding->is_clear &&
 			  (finding->loss >= DOWN_SHARE || finding->is_dead_alone);
 	size_t looked = 0, shared = 0;
 
-	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
-		if (!localise_suspect_on(finding->suspect, map->lossy[i]))
-			continue;
+	while (looked < MAX_LOOKED && (path = localise_lossy_next(&over)) != NULL) {
 		looked++;
-		shared +=
-		    is_on_other_named(standings, finding, map->lossy[i], now->now);
+		shared += is_on_other_named(standings, finding, path, now->now);
 	}
 	return dead ? 2 * shared > looked : shared > 0;
 }
@@ -271,9 +282,9 @@ localise_may_be_one_pair(
 int
 localise_standings_init(struct localise_standings *standings, size_t size)
 {
-	*standings =
-	    (struct localise_standings){ calloc(size, sizeof *standings->standings), 0,
-		    size };
+	*standings = (struct localise_standings){
+		.standings = calloc(size, sizeof *standings->standings), .size = size
+	};
 	return standings->standings != NULL ? 0 : -ENOMEM;
 }
 
@@ -281,6 +292,7 @@ void
 localise_standings_release(struct localise_standings *standings)
 {
 	free(standings->standings);
+	free(standings->at_nodes);
 	*standings = (struct localise_standings){ 0 };
 }
 
@@ -329,14 +341,18 @@ struct forget {
 };
 
 static bool
+is_named_on(
+    const struct localise_standing *s, const struct localise_path *path, void *arg)
+{
+	(void)arg;
+	return s->named && localise_standing_on(s, path);
+}
+
+static bool
 is_on_named(
     const struct localise_standings *standings, const struct localise_path *path)
 {
-	for (size_t i = 0; i < standings->count; i++)
-		if (standings->standings[i].named &&
-		    localise_standing_on(&standings->standings[i], path))
-			return true;
-	return false;
+	return localise_at_node_any(standings, path, is_named_on, NULL);
 }
 
 /* Replies to probes over other paths may have been lost on the part: forgets the losses
@@ -393,6 +409,7 @@ localise_standings_fade(
 		if (s->reported_at.ns != 0)
 			localise_part_paths(map, &s->part, forget_path, &forget);
 		*s = standings->standings[--standings->count];
+		localise_at_node_forget(standings);
 	}
 }
 
@@ -404,27 +421,43 @@ was_reported(const struct localise_standing *s, const struct localise_path *path
 	       localise_standing_on(s, path);
 }
 
+static bool
+explains(const struct localise_standing *s, const struct localise_path *path, void *arg)
+{
+	const rm_mono_t *since = arg;
+
+	return !loses_a_share(s) && was_reported(s, path, *since);
+}
+
 bool
 localise_standings_explain(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t since)
 {
-	for (size_t i = 0; i < standings->count; i++)
-		if (!loses_a_share(&standings->standings[i]) &&
-		    was_reported(&standings->standings[i], path, since))
-			return true;
-	return false;
+	return localise_at_node_any(standings, path, explains, &since);
+}
+
+struct explaining {
+	bool slow;
+	rm_mono_t since;
+};
+
+static bool
+explains_path(
+    const struct localise_standing *s, const struct localise_path *path, void *arg)
+{
+	const struct explaining *explaining = arg;
+
+	return s->part.type != RM_PART_PATH && (explaining->slow || !s->slow) &&
+	       was_reported(s, path, explaining->since);
 }
 
 bool
 localise_standings_explain_path(const struct localise_standings *standings,
     const struct localise_path *path, bool slow, rm_mono_t since)
 {
-	for (size_t i = 0; i < standings->count; i++)
-		if (standings->standings[i].part.type != RM_PART_PATH &&
-		    (slow || !standings->standings[i].slow) &&
-		    was_reported(&standings->standings[i], path, since))
-			return true;
-	return false;
+	struct explaining explaining = { slow, since };
+
+	return localise_at_node_any(standings, path, explains_path, &explaining);
 }
 
 static bool
@@ -477,6 +510,7 @@ localise_standings_touch(struct localise_standings *standings,
 			return NULL;
 		s = &standings->standings[standings->count++];
 		*s = (struct localise_standing){ .part = *part };
+		localise_at_node_add(standings, now->map);
 		s->seen.ns = s->decided.ns = s->led[0].ns = s->led[1].ns =
 		    INT64_MIN / 2;
 	}
@@ -537,14 +571,15 @@ static bool
 explains_transit(const struct localise_standing *s,
     const struct localise_suspect *suspect, const struct localise_map *map)
 {
+	struct localise_lossy_over over =
+	    localise_lossy_over(map, suspect, map->lossy_count);
+	const struct localise_path *path;
 	bool any = false;
 
 	if (!s->named || s->pairs.count == 0)
 		return false;
-	for (size_t i = 0; i < map->lossy_count; i++) {
-		if (!localise_suspect_on(suspect, map->lossy[i]))
-			continue;
-		if (!localise_standing_on(s, map->lossy[i]))
+	while ((path = localise_lossy_next(&over)) != NULL) {
+		if (!localise_standing_on(s, path))
 			return false;
 		any = true;
 	}
@@ -578,7 +613,10 @@ static const struct localise_standing *
 touch_all(struct localise_standings *standings, const struct localise_finding *finding,
     bool slow, const struct localise_sum *recent, const struct localise_now *now)
 {
+	struct localise_lossy_over over =
+	    localise_lossy_over(now->map, finding->suspect, now->map->lossy_count);
 	const struct localise_standing *first = NULL;
+	const struct localise_path *path;
 	size_t looked = 0;
 
 	for (size_t i = 0; i < finding->tie_count; i++) {
@@ -588,11 +626,10 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 		if (s != NULL && (first == NULL || s->since.ns < first->since.ns))
 			first = s;
 	}
-	for (size_t i = 0; i < now->map->lossy_count && looked < MAX_LOOKED; i++)
-		if (localise_suspect_on(finding->suspect, now->map->lossy[i])) {
-			looked++;
-			first = earlier(first, standings, now->map->lossy[i], now);
-		}
+	while (looked < MAX_LOOKED && (path = localise_lossy_next(&over)) != NULL) {
+		looked++;
+		first = earlier(first, standings, path, now);
+	}
 	return earlier_switch(first, standings, finding, now);
 }
 

@@ -43,9 +43,19 @@ struct localise_standing {
 	struct rm_verdict verdict;
 };
 
+/* A standing whose part is found at a switch or ToR, and the next one there: its index
+ * + 1; 0: there is none. */
+struct localise_at_node {
+	uint32_t standing, next;
+};
+
 struct localise_standings {
 	struct localise_standing *standings;
 	size_t count, size;
+	/* The index of localise_at_node; index_stamp 0: there is none now. */
+	struct localise_at_node *at_nodes;
+	size_t at_count, at_size;
+	uint64_t index_stamp;
 };
 
 struct localise_now { /* one round of judgement */
