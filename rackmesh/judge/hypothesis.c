@@ -74,9 +74,8 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->relieved);
 	free(h->costs_less);
 	free(h->blamed);
-	free(h->lifted_fits);
-	free(h->lifted_stale);
-	free(h->lifted_bounds);
+	free(h->before);
+	free(h->changed_in);
 	rm_crossings_release(&h->crossings);
 	*h = (struct rm_hypothesis){ 0 };
 }
@@ -278,12 +277,9 @@ make_room(struct rm_hypothesis *h, size_t count)
 	    rm_scratch(&h->order, &h->order_size, count, sizeof *h->order) < 0 ||
 	    rm_scratch(&h->costs_less, &h->costs_less_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->blamed, &h->blamed_size, count, sizeof(bool)) < 0 ||
-	    rm_scratch(&h->lifted_fits, &h->lifted_fits_size, count,
-		sizeof *h->lifted_fits) < 0 ||
-	    rm_scratch(&h->lifted_stale, &h->lifted_stale_size, count, sizeof(bool)) <
-		0 ||
-	    rm_scratch(&h->lifted_bounds, &h->lifted_bounds_size, count,
-		sizeof *h->lifted_bounds) < 0)
+	    rm_scratch(&h->before, &h->before_size, count, sizeof *h->before) < 0 ||
+	    rm_scratch(
+		&h->changed_in, &h->changed_in_size, count, sizeof *h->changed_in) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -323,6 +319,7 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	h->observation_count = observation_count;
 	h->candidates = candidates;
 	h->candidate_count = candidate_count;
+	h->is_lifted = false;
 	relieve_none(h);
 	blame_none(h);
 	for (size_t i = 0; i < candidate_count; i++)
@@ -388,10 +385,23 @@ rm_hypothesis_known_fit(const struct rm_hypothesis *h, size_t candidate)
 	return h->stale[candidate] ? NULL : &h->fits[candidate];
 }
 
+/* Call it before a candidate's fit changes: while a part is lifted, remembers the fit.
+ */
+static void
+remember(struct rm_hypothesis *h, size_t candidate)
+{
+	if (!h->is_lifted || h->changed_in[candidate] == h->lift)
+		return;
+	h->changed_in[candidate] = h->lift;
+	h->before[h->before_count++] = (struct rm_fit_before){ h->fits[candidate],
+		h->bounds[candidate], (uint32_t)candidate, h->stale[candidate] };
+}
+
 struct rm_suspect
 rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
 {
 	if (h->stale[candidate]) {
+		remember(h, candidate);
 		h->fits[candidate] = fit(h, candidate);
 		/* -INFINITY: the parts explain all losses that cross the candidate. It
 		 * is no bound for later, because a part may be removed. */
@@ -467,6 +477,7 @@ forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double befor
 			     at < index->first[o->elements[k] + 1]; at++) {
 				const uint32_t c = index->list[at];
 
+				remember(h, c);
 				h->stale[c] = true;
 				h->bounds[c] += more;
 			}
@@ -513,11 +524,12 @@ rm_hypothesis_remove(struct rm_hypothesis *h, size_t at)
 struct rm_suspect
 rm_hypothesis_lift(struct rm_hypothesis *h, size_t at)
 {
-	const size_t count = h->candidate_count;
-
-	memcpy(h->lifted_fits, h->fits, count * sizeof *h->fits);
-	memcpy(h->lifted_stale, h->stale, count * sizeof *h->stale);
-	memcpy(h->lifted_bounds, h->bounds, count * sizeof *h->bounds);
+	if (++h->lift == 0) { /* it wrapped: old numbers could equal new ones */
+		memset(h->changed_in, 0, h->changed_in_size * sizeof *h->changed_in);
+		h->lift = 1;
+	}
+	h->before_count = 0;
+	h->is_lifted = true;
 	return rm_hypothesis_remove(h, at);
 }
 
@@ -525,15 +537,18 @@ void
 rm_hypothesis_put_down(
     struct rm_hypothesis *h, struct rm_suspect lifted, struct rm_suspect part)
 {
-	const size_t count = h->candidate_count;
-
 	rm_hypothesis_add(h, part);
+	h->is_lifted = false;
 	if (part.candidate != lifted.candidate ||
 	    h->parts[h->count - 1].loss != lifted.loss)
 		return;
-	memcpy(h->fits, h->lifted_fits, count * sizeof *h->fits);
-	memcpy(h->stale, h->lifted_stale, count * sizeof *h->stale);
-	memcpy(h->bounds, h->lifted_bounds, count * sizeof *h->bounds);
+	for (size_t i = 0; i < h->before_count; i++) {
+		const struct rm_fit_before *before = &h->before[i];
+
+		h->fits[before->candidate] = before->fit;
+		h->bounds[before->candidate] = before->bound;
+		h->stale[before->candidate] = before->stale;
+	}
 }
 
 void

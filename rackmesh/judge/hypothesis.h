@@ -37,6 +37,13 @@ struct rm_snapshot { /* a saved hypothesis */
 	size_t relieved_count;
 };
 
+struct rm_fit_before {
+	struct rm_suspect fit;
+	double bound;
+	uint32_t candidate;
+	bool stale;
+};
+
 struct rm_hypothesis {
 	double base_loss;
 	struct rm_levels levels;
@@ -74,13 +81,16 @@ struct rm_hypothesis {
 	double relief;
 	bool *blamed; /* by candidate: it is a part */
 	size_t blamed_size;
-	/* Copies of fits, stale and bounds, until the lifted part is put down. */
-	struct rm_suspect *lifted_fits;
-	size_t lifted_fits_size;
-	bool *lifted_stale;
-	size_t lifted_stale_size;
-	double *lifted_bounds;
-	size_t lifted_bounds_size;
+	/* What the candidates that changed since a part was lifted were before, until
+	 * it is put down; and the number of the last lift in which each candidate
+	 * changed.
+	 */
+	struct rm_fit_before *before;
+	size_t before_count, before_size;
+	uint32_t *changed_in;
+	size_t changed_in_size;
+	uint32_t lift;
+	bool is_lifted;
 };
 
 int rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options);

@@ -125,7 +125,10 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 {
 	struct rm_suspect best = { 0, 0, floor };
 
-	for (size_t c = 0; c < h->candidate_count; c++) {
+	for (size_t n = 0;
+	     n < h->candidate_count && rm_hypothesis_max_gain_from(h, n) >= best.gain;
+	     n++) {
+		const size_t c = rm_hypothesis_by_rank(h, n);
 		const struct rm_suspect *known = rm_hypothesis_known_fit(h, c);
 
 		if (known != NULL && may_be_better(known->gain, c, &best) &&
@@ -149,6 +152,17 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 	return best;
 }
 
+/* Fits the candidates that may gain something. Fits that are made while a part is
+ * lifted are lost with it: without this, each part's turn would make the same ones
+ * again. */
+static void
+fit_promising(struct rm_hypothesis *h)
+{
+	for (size_t c = 0; c < h->candidate_count; c++)
+		if (!rm_hypothesis_blames(h, c) && rm_hypothesis_gain_bound(h, c) > 0)
+			rm_hypothesis_fit(h, c);
+}
+
 /* Tries for each part whether a candidate in its place has a higher gain. True: at
  * least one part was replaced. */
 static bool
@@ -156,6 +170,7 @@ exchange(struct rm_hypothesis *h, size_t forbidden)
 {
 	bool changed = false;
 
+	fit_promising(h);
 	for (size_t i = h->count; i-- > 0;) {
 		const struct rm_suspect old = rm_hypothesis_lift(h, i);
 		const struct rm_suspect mine = rm_hypothesis_fit(h, old.candidate);
@@ -246,7 +261,10 @@ describe(struct rm_judge *judge, struct rm_blamed *ret)
 	const double within = judge->options.alternatives_within;
 	const size_t first = judge->alternative_count;
 
-	for (size_t c = 0; c < h->candidate_count; c++) {
+	for (size_t n = 0; n < h->candidate_count &&
+			   part.gain - rm_hypothesis_max_gain_from(h, n) <= within;
+	     n++) {
+		const size_t c = rm_hypothesis_by_rank(h, n);
 		struct rm_alternative other = { .candidate = c };
 		struct rm_suspect fit;
 
