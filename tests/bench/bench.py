@@ -72,6 +72,10 @@ BENCHES = {  # in this order
         "the aggregator's work for 256 RNICs at 100 results/s each",
         run_rack,
     ),
+    "localise": (
+        "faults between the racks of a region: a curve over its size",
+        lambda o: run_program("bench_localise", o),
+    ),
     "tls": (
         "a batch's whole way into the aggregator",
         lambda o: run_program("bench_tls", o),
