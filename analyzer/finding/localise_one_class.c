@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyzer/finding/localise_losses.h"
-#include "analyzer/paths/localise_map.h"
 #include "rackmesh/judge/crossings.h"
 
 #define MIN_LOST 5
@@ -22,11 +21,6 @@
 /* ln of the chance that an element which loses all classes alike loses only this one */
 #define BY_CHANCE_LN (-8.0)
 #define ON_ALL_PATHS 0.9 /* share of an element's paths that are nearly all */
-/* If the element's lossy paths hardly send other classes, at least this share of its
- * losses must be of its class, and its other paths show that others arrive. */
-#define HARDLY_OTHERS 0.95F
-#define OF_LOST 0.98F
-#define MAX_PATHS_ASKED 128
 
 struct class_losses {   /* of the paths that lost packets of this class only */
 	uint32_t paths; /* 0: none */
@@ -224,33 +218,6 @@ is_one_class(const struct localise_over *over, const struct class_losses *of)
 		   BY_CHANCE_LN;
 }
 
-/* The element's lossy paths hardly send other classes, because each path is probed in
- * one class after the other; its other paths send these, and they arrive. A lossy path
- * counts once: which class it sends now is chance, but all its packets are of it. */
-static bool
-others_pass_elsewhere(const struct localise_case *c, size_t local,
-    const struct localise_over *over, const struct class_losses *of)
-{
-	const struct localise_element *element = c->locals[local].element;
-	float sent = 0, all = 0;
-
-	if (of->sent < HARDLY_OTHERS * of->all || of->lost < OF_LOST * over->lost ||
-	    c->locals[local].transit != NULL)
-		return false;
-	for (size_t i = 0; i < element->path_count && i < MAX_PATHS_ASKED; i++) {
-		struct path_rows rows;
-
-		read_rows(localise_element_sample(element, MAX_PATHS_ASKED, i), c->now,
-		    &rows);
-		all += rows.all;
-		for (size_t k = 0; k < rows.class_count; k++)
-			if (rows.classes[k].dscp == of->dscp)
-				sent += rows.classes[k].sent;
-	}
-	return sent > 0 && sent < all &&
-	       of->paths * log((double)(sent / all)) <= BY_CHANCE_LN;
-}
-
 static bool
 find_by_losses(struct localise_case *c)
 {
@@ -263,9 +230,7 @@ find_by_losses(struct localise_case *c)
 
 			if (c->locals[i].one_class || of->lost < MIN_LOST ||
 			    over->large >= LARGE_OF_LOST * over->lost ||
-			    !is_on_enough_paths(over, of) ||
-			    !(is_one_class(over, of) ||
-				others_pass_elsewhere(c, i, over, of)))
+			    !is_on_enough_paths(over, of) || !is_one_class(over, of))
 				continue;
 			c->locals[i].one_class = any = true;
 			c->locals[i].dscp = of->dscp;
