@@ -314,6 +314,37 @@ localise_dead_links_proven(const struct localise_map *map,
 	return count;
 }
 
+static bool
+crosses_any(const struct localise_path *path, struct localise_element *const *links,
+    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (localise_path_crosses(path, links[i]))
+			return true;
+	return false;
+}
+
+bool
+localise_dead_links_explain(const struct localise_map *map,
+    const struct localise_element *node, rm_mono_t now,
+    struct localise_element *const *links, size_t count)
+{
+	double lost = 0, others = 0;
+
+	for (size_t i = 0; i < map->lossy_count; i++) {
+		struct localise_sum sum = { 0 };
+
+		if (!localise_path_crosses(map->lossy[i], node))
+			continue;
+		localise_path_recent(map, map->lossy[i], now, &sum);
+		if (crosses_any(map->lossy[i], links, count))
+			lost += sum.forward + sum.unknown;
+		else
+			others += sum.forward;
+	}
+	return lost > 0 && others <= OTHERS_SHARE * lost;
+}
+
 bool
 localise_dead_links_alone(const struct localise_case *c, const struct localise_map *map,
     const struct localise_suspect *link)

@@ -31,6 +31,11 @@ size_t localise_dead_links_proven(const struct localise_map *map,
     const struct localise_element *node, rm_mono_t now, struct localise_element **ret,
     size_t room);
 
+/* True: nearly all recent losses over the node are on paths over these links of it. */
+bool localise_dead_links_explain(const struct localise_map *map,
+    const struct localise_element *node, rm_mono_t now,
+    struct localise_element *const *links, size_t count);
+
 /* True: the suspect is a dead link; another link is dead, too, at the switch or ToR at
  * one of its ends, or at both; and for each such switch or ToR localise_dead_links_of()
  * is true, so that it is not dead itself. */

@@ -50,6 +50,9 @@ struct round {
 	size_t verdict_count;
 	struct candidate *list;
 	size_t count, size;
+	/* Switches of which enough links are proven dead, and explain all losses. */
+	const struct localise_element *explained[MAX_NODES];
+	size_t explained_count;
 };
 
 static const struct localise_element *
@@ -192,6 +195,7 @@ add_proven_of(struct round *round, const struct localise_element *node)
 	struct localise_element *dead[MAX_MEMBERS];
 	const size_t count =
 	    localise_dead_links_proven(round->map, node, round->now, dead, MAX_MEMBERS);
+	size_t lasting = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct candidate candidate = { .member.is_down = true };
@@ -203,7 +207,11 @@ add_proven_of(struct round *round, const struct localise_element *node)
 		dead_ns = rm_mono_since(round->now, dead[i]->dead_since);
 		snprintf(link->name, sizeof link->name, "%s--%s",
 		    swap ? dead[i]->b : dead[i]->a, swap ? dead[i]->a : dead[i]->b);
-		if (dead_ns < PROVEN_NS || is_known(round, link->name))
+		if (dead_ns < PROVEN_NS)
+			continue;
+		/* The other direction is the same link. */
+		lasting += !is_dead_back(dead, i, dead[i]);
+		if (is_known(round, link->name))
 			continue;
 		if (!is_dead_back(dead, count, dead[i])) {
 			link->one_way = true;
@@ -215,6 +223,9 @@ add_proven_of(struct round *round, const struct localise_element *node)
 		if (find_ends(round->map, &candidate))
 			add_candidate(round, &candidate);
 	}
+	if (lasting >= LOCALISE_GROUP_LINKS && round->explained_count < MAX_NODES &&
+	    localise_dead_links_explain(round->map, node, round->now, dead, count))
+		round->explained[round->explained_count++] = node;
 }
 
 static void
@@ -323,6 +334,33 @@ take_links(struct localise_group *group, struct round *round, rm_wall_t since)
 	}
 }
 
+static bool
+is_explained(const struct round *round, const char *node)
+{
+	for (size_t i = 0; i < round->explained_count; i++)
+		if (strcmp(round->explained[i]->a, node) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_node(const struct rm_verdict *verdict, const char *node)
+{
+	return (verdict->part.type == RM_PART_SWITCH ||
+		   verdict->part.type == RM_PART_TOR) &&
+	       rm_part_names(&verdict->part, node);
+}
+
+/* The verdict of seconds on the switch itself; or NULL. */
+static const struct rm_verdict *
+verdict_on(const struct round *round, const char *node)
+{
+	for (size_t i = 0; i < round->verdict_count; i++)
+		if (is_node(&round->verdicts[i], node) && !is_slow(&round->verdicts[i]))
+			return &round->verdicts[i];
+	return NULL;
+}
+
 /* How many links of the switch failed within LOCALISE_GROUP_NS up to *last, the newest
  * failure. 0: none of these has a verdict. */
 static size_t
@@ -345,7 +383,9 @@ count_together(const struct round *round, const char *node, rm_wall_t *last)
 		count++;
 		any |= candidate->verdict != NULL;
 	}
-	return any ? count : 0;
+	return any || (is_explained(round, node) && verdict_on(round, node) != NULL)
+		   ? count
+		   : 0;
 }
 
 /* The number of the switch's neighbours: parallel cables to one count as one link. */
@@ -372,22 +412,11 @@ count_links(const struct localise_map *map, const char *node)
 	return count;
 }
 
-static bool
-is_node(const struct rm_verdict *verdict, const char *node)
-{
-	return (verdict->part.type == RM_PART_SWITCH ||
-		   verdict->part.type == RM_PART_TOR) &&
-	       rm_part_names(&verdict->part, node);
-}
-
-/* The switch itself has a verdict of seconds. */
+/* The switch itself has a verdict of seconds, and its dead links do not explain it. */
 static bool
 has_verdict(const struct round *round, const char *node)
 {
-	for (size_t i = 0; i < round->verdict_count; i++)
-		if (is_node(&round->verdicts[i], node) && !is_slow(&round->verdicts[i]))
-			return true;
-	return false;
+	return !is_explained(round, node) && verdict_on(round, node) != NULL;
 }
 
 static int
@@ -523,8 +552,8 @@ list_links(const struct round *round, struct localise_group *group)
 	evidence->links_of = group->links >= group->count ? group->links : 0;
 }
 
-/* The evidence of the links' verdicts of this round; if there are none, that of the
- * last round stays. */
+/* The evidence of the links' verdicts of this round; if there are none, of the verdict
+ * on the switch that they explain; else that of the last round stays. */
 static void
 fill_verdict(struct localise_group *group, const struct round *round)
 {
@@ -542,6 +571,12 @@ fill_verdict(struct localise_group *group, const struct round *round)
 			add_evidence(group, round->list[i].verdict,
 			    (RM_EVIDENCE_SAMPLES + of_group - 1) / of_group,
 			    added++ == 0);
+	if (added == 0 && is_explained(round, group->name) &&
+	    verdict_on(round, group->name) != NULL) {
+		*verdict = (struct rm_verdict){ 0 };
+		add_evidence(
+		    group, verdict_on(round, group->name), RM_EVIDENCE_SAMPLES, true);
+	}
 	verdict->part.type = group->is_tor ? RM_PART_TOR : RM_PART_SWITCH;
 	strcpy(verdict->part.name, group->name);
 	verdict->evidence.window_start = group->start;
@@ -551,7 +586,8 @@ fill_verdict(struct localise_group *group, const struct round *round)
 }
 
 /* The verdict is on a link of a group, or on "A or B" with such a link; or it is of
- * minutes and on a switch with a group, whose losses are those of these links. */
+ * minutes, or explained, and on a switch with a group: its losses are those of the
+ * links. */
 static bool
 is_of_group(const struct localise_groups *groups, const struct round *round,
     const struct rm_verdict *verdict)
@@ -563,7 +599,7 @@ is_of_group(const struct localise_groups *groups, const struct round *round,
 		const struct localise_group *group = groups->groups[i];
 
 		if (is_node(verdict, group->name)
-			? is_slow(verdict)
+			? is_slow(verdict) || is_explained(round, group->name)
 			: loses_packets(verdict) &&
 			      rm_links_have(
 				  group->verdict.evidence.links, &verdict->part))
@@ -593,8 +629,11 @@ localise_groups_join(struct localise_groups *groups,
     const struct localise_standings *standings, const struct localise_now *now,
     struct rm_verdict *verdicts, size_t count)
 {
-	struct round round = { now->map, now->now, now->wall, verdicts, count, NULL, 0,
-		0 };
+	struct round round = { .map = now->map,
+		.now = now->now,
+		.wall = now->wall,
+		.verdicts = verdicts,
+		.verdict_count = count };
 	const size_t room = count > LOCALISE_GROUPS ? count : LOCALISE_GROUPS;
 
 	for (size_t i = 0; i < count; i++)
