@@ -21,7 +21,7 @@
 	COUNT("ok", "probes", "answered in time"),                                         \
 	COUNT("no_reply", "probes", "lost: sent in time, but not answered within the time-out"), \
 	COUNT("late_reply", "probes", "answered after the time-out"),                      \
-	COUNT("send_failed", "probes", "could not be sent"),                               \
+	COUNT("send_failed", "probes", "probes that could not be sent"),                   \
 	COUNT("sent_late", "probes", "not answered, and sent late because the host stalled"), \
 	COUNT("stale_qpn", "probes", "not answered, because they were sent to a QPN that has changed"), \
 	COUNT("self_loss", "probes", "not answered while a queue of the prober's host overflowed"), \
@@ -122,7 +122,7 @@ static const struct history_column incident_columns[] = {
 	NAMES("severity", "critical, major, warning: severity of its alert when it opened"),
 	NAMES("impact", "P0: a service on the part is degraded; P1: a service uses "
 	    "it; P2: no service uses it; unknown"),
-	NAMES("services", "services that are affected by the part, or use it"),
+	NAMES("services", "services that use the part, or are affected by its fault"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "confidence of the verdict" },
 	TIME("began_ns", "start of the first window that showed it, since the epoch"),
 	TIME("opened_ns", "when it was opened, since the epoch"),
@@ -300,8 +300,8 @@ history_schema_print(FILE *out)
 	    "\n"
 	    "Points are deterministic: the same message makes the same points, so "
 	    "writing them twice\n"
-	    "stores them once. The time of a point is the end of what it counts. Rows "
-	    "of summaries\n"
+	    "stores them once. The time of a point is the end of the interval that it "
+	    "describes. Rows of summaries\n"
 	    "(*raw*) are written to one retention policy, incidents and SLA figures "
 	    "(*kept*) to another;\n"
 	    "`rackmeshctl history init` creates both.\n"
