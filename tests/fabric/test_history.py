@@ -695,7 +695,7 @@ def test_points_arrive_by_the_write_api_of_influxdb_2(place, pack, tmp_path, say
         assert len(values) == expected[name]["count"]
         assert sum(values) == expected[name]["sent"]
     said = rackmeshctl(place, "history", "init", "--url", victoria.url)
-    assert "nothing to make" in said
+    assert "nothing to create" in said
     say(f"{expected['points']:,} points by /api/v2/write")
 
 

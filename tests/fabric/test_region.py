@@ -362,7 +362,7 @@ def test_an_incident_is_followed_explained_and_resolved(region, follower):
     until("all is well", REPORTED_S, lambda: states(region) == {"ok"})
     assert "No incidents are open" in says(region, "analyzer", "incidents", "--open")
     assert "resolved" in says(region, "analyzer", "explain", number)
-    assert "no such incident" in refuses(region, "analyzer", "explain", "abc")
+    assert "no incident has this id" in refuses(region, "analyzer", "explain", "abc")
     others = accused(region.plain.since(mark), fault.at, fault.names)
     assert not others, others
 

@@ -187,7 +187,8 @@ a_rack_with_a_second_aggregator_is_not_blind(void **state)
 	receive(blind, "a2", "tor2", 24);
 	receive(blind, "a3", "tor3", 24);
 	assert_int_equal(judge(blind, 24, &v), 1);
-	assert_non_null(strstr(v[0].evidence.observed, "no aggregator sees now: 0"));
+	assert_non_null(
+	    strstr(v[0].evidence.observed, "no aggregator monitors now: 0"));
 	assert_true(blind_rack_is_seen(blind, "r1", "tor1", at(24)));
 	blind_free(blind);
 }
@@ -305,7 +306,8 @@ the_loss_of_one_aggregator_of_two_is_one_alert_and_no_blind_rack(void **state)
 	assert_int_equal(judge(blind, 25.5, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
 	assert_string_equal(v[0].part.name, "a1");
-	assert_non_null(strstr(v[0].evidence.observed, "no aggregator sees now: 0"));
+	assert_non_null(
+	    strstr(v[0].evidence.observed, "no aggregator monitors now: 0"));
 	assert_true(blind_rack_is_seen(blind, "r1", "tor1", at(25.5)));
 	blind_free(blind);
 }

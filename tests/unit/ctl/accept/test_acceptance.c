@@ -264,7 +264,7 @@ a_healthy_rack_passes(void **state)
 {
 	passes(&healthy, FINDING_GOOD, "all 3 RNICs probe, are probed");
 	passes(&healthy, FINDING_GOOD, "none of 6 pairs");
-	passes(&healthy, FINDING_GOOD, "over all 1 uplinks");
+	passes(&healthy, FINDING_GOOD, "cross all 1 uplinks");
 	passes(&healthy, FINDING_GOOD, "all 3 expected hosts");
 }
 
@@ -398,7 +398,7 @@ every_uplink_is_crossed_by_a_path(void **state)
 	rack.path = "tor1@10.0.0.1 spine10@10.0.0.5 tor2@10.0.0.9";
 	fails(&rack, "no traced path crosses the uplink to spine1");
 	rack.no_paths = true;
-	passes(&rack, FINDING_WARNING, "paths were not looked at");
+	passes(&rack, FINDING_WARNING, "paths were not checked");
 }
 
 static void

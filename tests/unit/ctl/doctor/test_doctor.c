@@ -330,7 +330,7 @@ a_unit_that_is_inactive_disabled_or_restarted_is_reported(void **state)
 	expect(world, check_unit, FINDING_GOOD, "is active and enabled");
 	world->systemctl_reports =
 	    UNIT("active", "running", "disabled", "0", "success");
-	expect(world, check_unit, FINDING_WARNING, "disabled: it will not come back");
+	expect(world, check_unit, FINDING_WARNING, "disabled: it does not start");
 	world->systemctl_reports = UNIT("active", "running", "enabled", "7", "success");
 	expect(world, check_unit, FINDING_WARNING, "restarted 7 times");
 	world->systemctl_reports =
@@ -538,10 +538,10 @@ tracing_reports_missing_requirements(void **state)
 	    world, check_tracing, FINDING_WARNING, "kernel.perf_event_paranoid is 3");
 	put(world, "/proc/sys/kernel/osrelease",
 	    "6.8.0-31-generic\n"); /* this kernel has fprobe */
-	expect(world, check_tracing, FINDING_GOOD, "capabilities that it takes");
+	expect(world, check_tracing, FINDING_GOOD, "capabilities that tracing needs");
 	put(world, "/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000202400\n");
-	expect(world, check_tracing, FINDING_GOOD, "capabilities that it takes");
+	expect(world, check_tracing, FINDING_GOOD, "capabilities that tracing needs");
 	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000002400\n");
 	put(world, "/proc/sys/kernel/perf_event_paranoid", "2\n");
 	expect(world, check_tracing, FINDING_GOOD, "perf_event_paranoid is 2");

@@ -425,7 +425,8 @@ a_device_listed_twice_is_probed_once_and_the_duplicate_is_reported(void **state)
 	assert_int_equal(f->reason, -EEXIST);
 	assert_false(rnic_up(f->rnic));
 	assert_int_equal(f->opened, 0);
-	assert_non_null(strstr(rnic_waits_error(f->rnic), "twice, by another name"));
+	assert_non_null(
+	    strstr(rnic_waits_error(f->rnic), "twice, under different names"));
 }
 
 static void

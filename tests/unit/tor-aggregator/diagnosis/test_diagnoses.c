@@ -464,7 +464,8 @@ the_network_status_is_kept_until_the_next_judgement(void **state)
 	assert_int_equal(rnic->network, NETWORK_SUSPECT);
 	report(1, WIRE_COUNTER_ACK_TIMEOUT, 0);
 	assert_int_equal(rnic->network, NETWORK_SUSPECT);
-	assert_non_null(strstr(rnic->network_text, "it waited 40 times"));
+	assert_non_null(
+	    strstr(rnic->network_text, "it had 40 acknowledgement time-outs"));
 	judge(S);
 	assert_int_equal(rnic->network, NETWORK_NOT_KNOWN);
 	assert_string_equal(rnic->network_text, "probe_loss");

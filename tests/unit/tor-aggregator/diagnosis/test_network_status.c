@@ -41,7 +41,7 @@ evidence_against_the_network_is_reported(void **state)
 		uint64_t value;
 		const char *text;
 	} against[] = {
-		{ WIRE_COUNTER_ACK_TIMEOUT, 40, "it waited 40 times in vain" },
+		{ WIRE_COUNTER_ACK_TIMEOUT, 40, "it had 40 acknowledgement time-outs" },
 		{ WIRE_COUNTER_NAK_SEQ_RX, 40, "40 NAKs" },
 		{ WIRE_COUNTER_RETRY_EXCEEDED, 1, "1 of its QPs" },
 		{ WIRE_COUNTER_PFC_RX_FRAMES, 400, "40 PFC frames per second" },

@@ -252,11 +252,11 @@ steady_pauses_without_marks_and_cnps_mean_that_ecn_does_not_work(void **state)
 	(void)state;
 	ROUNDS(MINUTE, &much);
 	assert_answer(PROOF_ECN, PROOF_FAILING, "above that of PFC");
-	assert_answer(PROOF_PFC, PROOF_FAILING, "steady state");
+	assert_answer(PROOF_PFC, PROOF_FAILING, "pauses all the time");
 	start_again();
 	ROUNDS(MINUTE, &some);
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "(h1/mlx5_0): too little");
-	assert_answer(PROOF_PFC, PROOF_WORKING, "the backstop: at most 2 %");
+	assert_answer(PROOF_PFC, PROOF_WORKING, "rarely: for at most 2 %");
 	start_again();
 	ROUNDS(MINUTE, &little);
 	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "at most 0.2 %");
@@ -301,7 +301,7 @@ marks_of_other_racks_do_not_give_a_failure(void **state)
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 5000);
 	start_again();
 	ROUNDS(MINUTE, &sender, &ethernet0);
-	assert_answer(PROOF_ECN, PROOF_WORKING, "20 % of the time (h1/mlx5_0) none");
+	assert_answer(PROOF_ECN, PROOF_WORKING, "20 % of the time (h1/mlx5_0) never");
 }
 
 /* The marks of the congested port are 0.05 % of all packets of the switch. */
@@ -409,7 +409,7 @@ a_storm_is_not_reported_as_failing_ecn(void **state)
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "too short");
 	ROUNDS(MINUTE, &victim, &storming);
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "60 % of the time (h5/mlx5_0)");
-	assert_answer(PROOF_PFC, PROOF_FAILING, "holds up the switch for 60 %");
+	assert_answer(PROOF_PFC, PROOF_FAILING, "delays the switch for 60 %");
 }
 
 static void

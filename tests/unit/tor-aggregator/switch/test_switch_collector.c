@@ -229,7 +229,7 @@ a_value_without_end_is_refused(void **state)
 	static char endless[65536 + 1] = "$9999999999\r\n";
 
 	memset(endless + strlen(endless), 'x', sizeof(endless) - 1 - strlen(endless));
-	assert_non_null(strstr(run(*state, endless, true), "too large"));
+	assert_non_null(strstr(run(*state, endless, true), "impossibly large"));
 }
 
 static void
@@ -240,7 +240,7 @@ more_answers_than_requests_are_refused(void **state)
 		       "+OK\r\n*2\r\n$9\r\nEthernet0\r\n$5\r\noid:1\r\n*0\r\n"
 		       "*0\r\n+OK\r\n",
 		       false),
-		"more answers than it was asked"));
+		"more answers than it got"));
 }
 
 static void
