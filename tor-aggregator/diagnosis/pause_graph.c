@@ -632,8 +632,7 @@ report_own_queues(
 		return;
 	}
 	append(text, size,
-	    "no neighbour pauses it enough to explain that (the most "
-	    "is %s, ",
+	    "no neighbour pauses it enough to explain that (%s pauses it most, ",
 	    from[0] == '\0' ? "a neighbour" : from);
 	append_rate(text, size, &most->rate);
 	append(text, size, "): its own queues are full");
