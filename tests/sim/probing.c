@@ -6,10 +6,13 @@
 
 #define MAKE_UP_NS (50 * RM_NS_PER_MS)                 /* as in host-agent's pacer */
 #define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as in host-agent's prober */
-#define SOCKET_ROOM 400              /* packets that wait in the socket of one RNIC */
-#define REPLY_NS 15000               /* delays inside a responder and a prober */
-#define OVERDUE_NS (8 * RM_NS_PER_S) /* as its prober remembers a probe */
-#define LATE_NS RM_NS_PER_MS         /* a later one may be overtaken by others */
+#define SOCKET_ROOM 400                /* packets that wait in the socket of one RNIC */
+#define REPLY_NS 15000                 /* delays inside a responder and a prober */
+#define OVERDUE_NS (8 * RM_NS_PER_S)   /* as its prober remembers a probe */
+#define LATE_NS RM_NS_PER_MS           /* a later one may be overtaken by others */
+#define LATE_MIN_NS (2 * RM_NS_PER_MS) /* as in host-agent's pacer */
+#define LATE_MAX_NS (50 * RM_NS_PER_MS)
+#define BURST_PART 10000 /* a burst takes this part of the time of the stall */
 
 int
 probing_add_result(struct run *run, struct sim_lane *lane,
@@ -106,7 +109,7 @@ answered(struct run *run, struct wire_result *result, const struct trip *trip)
 	result->arrived_dscp = result->dscp;
 	result->arrived_ttl = 64;
 	result->stamp_source = WIRE_STAMP_KERNEL;
-	result->flags = WIRE_SPLIT | WIRE_COUNTED | WIRE_ARRIVAL;
+	result->flags |= WIRE_SPLIT | WIRE_COUNTED | WIRE_ARRIVAL;
 }
 
 /* The reply to a probe that was given up arrives: the agent reports it. */
@@ -148,6 +151,8 @@ conclude(struct run *run, struct sim_lane *lane, const struct sim_target *target
 							      : 0;
 		if (life_stood_still(run->life, lane->host, now_ns, known_ns, STALL_NS))
 			result->outcome = WIRE_SELF_LOSS;
+		else if (result->flags & WIRE_LATE_SEND)
+			result->outcome = WIRE_SENT_LATE;
 	}
 	known_ns = life_resumes(run->life, lane->host, known_ns);
 	if (known_ns != INT64_MAX)
@@ -203,8 +208,9 @@ arrive(struct run *run, int64_t until_ns)
 }
 
 static int
-probe(struct run *run, struct sim_target *target, bool pair_goes_on, int64_t now_ns)
+probe(struct run *run, struct sim_target *target, bool late, int64_t now_ns)
 {
+	const bool pair_goes_on = target->second;
 	const uint32_t lane = run->lane_of[target->src];
 	const uint32_t turn = pair_goes_on ? target->turn - 1 : target->turn++;
 	const struct prober_places at = prober_places(
@@ -232,21 +238,27 @@ probe(struct run *run, struct sim_target *target, bool pair_goes_on, int64_t now
 		.src_port = flow->port,
 		.size_bytes = (uint16_t)packet.bytes,
 		.kind = target->kind,
-		.dscp = packet.dscp };
+		.dscp = packet.dscp,
+		.flags = late ? WIRE_LATE_SEND : 0 };
 	end = send(run, target, flow, &packet, now_ns, &trip);
 	if (trip.late_ns > 0 && end != FATE_LOST_FORWARD)
 		return travel(run, target, packet.dscp, &result, end, now_ns, &trip);
 	return conclude(run, &run->lanes[lane], target, &result, end, now_ns, &trip);
 }
 
+static int64_t
+interval_of(const struct sim_target *target)
+{
+	return target->focus_ns > 0 && target->focus_ns < target->interval_ns &&
+		       target->due_ns < target->focus_until_ns
+		   ? target->focus_ns
+		   : target->interval_ns;
+}
+
 static void
 pace(struct sim_target *target)
 {
-	const int64_t interval_ns = target->focus_ns > 0 &&
-					    target->focus_ns < target->interval_ns &&
-					    target->due_ns < target->focus_until_ns
-					? target->focus_ns
-					: target->interval_ns;
+	const int64_t interval_ns = interval_of(target);
 
 	if (target->paired && interval_ns > 2 * RUN_PAIR_GAP_NS) {
 		target->second = !target->second;
@@ -258,22 +270,73 @@ pace(struct sim_target *target)
 	target->due_ns += interval_ns;
 }
 
-/* Whether the agent can send now. A probe that could not be sent is sent a little late,
- * or skipped. */
+/* Skips all probes that are too old, except the latest of those due, as host-agent's
+ * pacer does. */
+static void
+skip(struct sim_target *target, int64_t now_ns)
+{
+	const int64_t interval_ns = interval_of(target);
+	int64_t behind_ns = now_ns - target->due_ns, periods;
+
+	if (behind_ns > MAKE_UP_NS && target->second) {
+		if (behind_ns < interval_ns - RUN_PAIR_GAP_NS)
+			return;
+		pace(target);
+		behind_ns = now_ns - target->due_ns;
+	}
+	if (behind_ns <= MAKE_UP_NS)
+		return;
+	periods = (behind_ns - MAKE_UP_NS - 1) / interval_ns + 1;
+	if (periods > behind_ns / interval_ns)
+		periods = behind_ns / interval_ns;
+	target->due_ns += periods * interval_ns;
+}
+
+/* As host-agent's pacer. */
 static bool
-may_send(struct run *run, struct sim_target *target)
+is_late(const struct sim_target *target, int64_t now_ns)
+{
+	int64_t allowed_ns = interval_of(target) / 2;
+
+	if (allowed_ns < LATE_MIN_NS)
+		allowed_ns = LATE_MIN_NS;
+	if (allowed_ns > LATE_MAX_NS)
+		allowed_ns = LATE_MAX_NS;
+	return now_ns - target->due_ns > allowed_ns;
+}
+
+/* When the agent sends the next probe. If it is stalled when the probe is due, it sends
+ * when it continues: all such probes at once, in the order in which they were due. An
+ * agent that does not run sends nothing; *runs is false then. */
+static int64_t
+leaves_at(struct run *run, const struct sim_target *target, bool *runs)
 {
 	const uint32_t host = run_host_of(run, target->src);
-	const int64_t resumes = life_resumes(run->life, host, target->due_ns);
+	const int64_t due_ns = target->due_ns;
+	const int64_t resumes = life_resumes(run->life, host, due_ns);
+	const struct life_span *stall;
 
-	if (resumes != INT64_MAX && resumes > target->due_ns + MAKE_UP_NS) {
-		const int64_t missed = (resumes - target->due_ns) / target->interval_ns;
+	*runs = resumes != INT64_MAX;
+	if (!*runs || resumes == due_ns)
+		return due_ns;
+	stall = life_at(run->life, host, LIFE_STALL, due_ns);
+	return stall == NULL ? resumes
+			     : resumes + (due_ns - stall->from_ns) / BURST_PART;
+}
 
-		target->due_ns += missed * target->interval_ns;
-		target->second = false;
+static int
+send_due(struct run *run, struct sim_target *target, int64_t end_ns, int64_t *next_ns)
+{
+	bool runs;
+	int r = 0;
+
+	while (r == 0 && (*next_ns = leaves_at(run, target, &runs)) < end_ns) {
+		skip(target, *next_ns);
+		if (runs && !fate_port_is_down(run->fate, target->src, *next_ns))
+			r = probe(run, target, is_late(target, *next_ns), *next_ns);
+		pace(target);
 	}
-	return resumes == target->due_ns &&
-	       !fate_port_is_down(run->fate, target->src, target->due_ns);
+	return r;
 }
 
 int
@@ -283,15 +346,11 @@ probing_slice(struct run *run, int64_t end_ns)
 	int r = arrive(run, end_ns);
 
 	while (r == 0 && (number = wheel_take(run->wheel, end_ns)) != WHEEL_NONE) {
-		struct sim_target *target = &run->targets[number];
+		int64_t next_ns;
 
-		while (r == 0 && target->due_ns < end_ns) {
-			if (may_send(run, target))
-				r = probe(run, target, target->second, target->due_ns);
-			pace(target);
-		}
+		r = send_due(run, &run->targets[number], end_ns, &next_ns);
 		if (r == 0)
-			r = wheel_put(run->wheel, number, target->due_ns);
+			r = wheel_put(run->wheel, number, next_ns);
 	}
 	return r;
 }

@@ -107,6 +107,25 @@ only_the_dead_rnic_is_named(void **state)
 	text_clear(&a);
 }
 
+/* An agent that was stalled when a probe was due sends it when it continues, also if it
+ * is stalled at every turn of a target. */
+static void
+agents_that_stutter_skip_no_probe_of_a_slow_target(void **state)
+{
+#define SLOW_TARGETS                                                      \
+	"name: a\nseconds: 12\nfabric: { racks: 1, rnics_per_rack: 6 }\n" \
+	"probing: { mesh_interval_ms: 900 }\n"
+	struct text steady = run(SLOW_TARGETS, 1, 0),
+		    stutters = run(SLOW_TARGETS
+			"faults:\n  - { kind: host-stall, part: random, count: 6, "
+			"from_s: 1, flap: { on_ms: 300, off_ms: 133 } }\n",
+			1, 0);
+
+	assert_in_range(stutters.probes, steady.probes * 95 / 100, steady.probes);
+	text_clear(&steady);
+	text_clear(&stutters);
+}
+
 /* The only incident must name the delay, and nothing worse before it. */
 static void
 a_late_part_is_reported_as_late(void **state)
@@ -373,6 +392,7 @@ main(void)
 		cmocka_unit_test(a_run_repeats_byte_for_byte),
 		cmocka_unit_test(another_seed_or_number_is_another_run),
 		cmocka_unit_test(only_the_dead_rnic_is_named),
+		cmocka_unit_test(agents_that_stutter_skip_no_probe_of_a_slow_target),
 		cmocka_unit_test(a_late_part_is_reported_as_late),
 		cmocka_unit_test(
 		    an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full),
