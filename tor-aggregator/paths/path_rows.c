@@ -448,7 +448,7 @@ add_large(struct flow_count *flow, const struct wire_result *result)
 	if (result->size_bytes <= WIRE_ROCE_SMALL_BYTES)
 		return;
 	flow->large_sent++;
-	if (result->outcome != WIRE_NO_REPLY)
+	if (result->outcome != WIRE_NO_REPLY && result->outcome != WIRE_SENT_LATE)
 		return;
 	flow->large_lost++;
 	flow->large_bytes = smaller(flow->large_bytes, result->size_bytes);
@@ -460,6 +460,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 {
 	switch (result->outcome) {
 	case WIRE_NO_REPLY:
+	case WIRE_SENT_LATE: /* if it had been answered, it would count as well */
 		flow->sent++;
 		flow->lost++;
 		add_large(flow, result);
