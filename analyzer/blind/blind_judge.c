@@ -257,7 +257,7 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 
 	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
 		struct rm_verdict *verdict;
-		char racks[RM_EVIDENCE_TEXT - 80];
+		char racks[RM_EVIDENCE_TEXT - 88];
 		int64_t silent_ns;
 		size_t blinded;
 
