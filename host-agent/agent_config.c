@@ -126,8 +126,8 @@ const struct rm_option agent_options[] = {
 	  "domain", NULL, switch_options,
 	  sizeof(struct agent_switch_config) },
 	{ "aggregators", RM_TABLE, AT(aggregators), NULL, 0, AGENT_MAX_AGGREGATORS, 0,
-	  "the aggregators of these RNICs' ToRs; left out: those in the controllers' "
-	  "topology", NULL,
+	  "the aggregators of these RNICs' ToRs; if left out, the agent asks the "
+	  "controllers for them", NULL,
 	  aggregator_options,
 	  sizeof(struct agent_aggregator_config) },
 	{ "controllers", RM_LIST, AT(controllers), NULL, 0, AGENT_MAX_CONTROLLERS, 0,

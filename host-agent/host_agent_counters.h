@@ -22,7 +22,7 @@ const struct namespace_ports *agent_counters_namespaces(
 const struct counters *agent_counters_table(const struct agent_counters *own);
 
 /* The settings that the last reading found; without counters only the MTUs are known.
- * The result borrows from own. */
+ * ret->firmware may point into own. */
 void agent_counters_settings(const struct agent_counters *own, const struct rnic *rnic,
     struct wire_settings *ret);
 

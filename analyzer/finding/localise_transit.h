@@ -1,7 +1,8 @@
 /*
- * localise_transit - the packets that cross one switch from one rack to another, as an
- * element of the judge. Pure. A wrong entry in the switch's tables loses all of them,
- * and nothing else: a transit that passes some packets is no suspect.
+ * localise_transit - the packets that cross one switch from one rack to another, which
+ * the judge can blame like a switch or link. Pure. A wrong entry in the switch's tables
+ * loses all of them, and nothing else: a transit that passes some packets is no
+ * suspect.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_TRANSIT_H
 #define ANALYZER_FINDING_LOCALISE_TRANSIT_H

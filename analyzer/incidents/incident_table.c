@@ -280,7 +280,8 @@ one_of(const char *parts, unsigned i, const char **ret)
 	return end != NULL ? (size_t)(end - parts) : strlen(parts);
 }
 
-/* Returns which part of "A or B" the evidence names. 0: none. */
+/* Returns the number of that part of "A or B" which the evidence names: 1 for A, 2 for
+ * B. 0: it names none. */
 static unsigned
 known_of(const char *parts, const char *evidence_json)
 {

@@ -1,8 +1,9 @@
 /*
  * incident_table_ends - reports to localise the RNICs and hosts for which their own
- * racks have an open incident, from the table of incidents. Pure. Single messages do
- * not suffice for this: an incident changes its kind, is reported by several
- * aggregators, and stays open while another analyzer judges the region.
+ * racks have an open incident, from the table of incidents. Pure. The table is needed
+ * because one message about an incident is not enough: an incident can change its kind,
+ * several aggregators can report it, and it stays open while another analyzer judges
+ * the region.
  */
 #ifndef ANALYZER_INCIDENTS_INCIDENT_TABLE_ENDS_H
 #define ANALYZER_INCIDENTS_INCIDENT_TABLE_ENDS_H

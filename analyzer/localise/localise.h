@@ -9,9 +9,9 @@
  * RNIC or host that it has found bad out of its rows, and losses of other racks to such
  * an RNIC or host are left out here.
  *
- * A rack without losses sends rows only once in a row interval. Until the next rows,
- * its last rows are used as if it still sent probes at the same rates, if its
- * aggregator is connected and its summaries are accepted. One judgement uses the
+ * A rack without lost or slow probes sends rows only once in a row interval. Until the
+ * next rows, its last rows are used as if it still sent probes at the same rates, if
+ * its aggregator is connected and its summaries are accepted. One judgement uses the
  * newest seconds. A second one uses the last two minutes, to find parts that lose a few
  * packets of many.
  */

@@ -221,8 +221,8 @@ sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 	return sums;
 }
 
-/* True: as many packets were received as sent, except for some loss. So no RNIC outside
- * of the sums has a large share of the traffic. */
+/* True: the sums of sent and of received packets are nearly equal. So the RNICs that
+ * are not in the sums have no large share of the traffic. */
 static bool
 is_closed(const struct sums *sums)
 {

@@ -52,8 +52,9 @@ void localise_path_recent(const struct localise_map *map,
 struct localise_sum localise_sum_of_class(
     const struct localise_sum *sum, uint8_t dscp, struct localise_sum *others);
 
-/* Leaves out the lost replies, or the losses of unknown direction. The direction of the
- * losses of one class is not known: each class keeps the same share of its losses. */
+/* reverse: leaves out the lost replies; unknown: leaves out the losses of unknown
+ * direction. The direction of the losses of one class is not known: each class keeps
+ * the same share of its losses. */
 void localise_sum_leave_out(struct localise_sum *sum, bool reverse, bool unknown);
 
 /* Adds the timed round trips of the newest two sets of rows as .sent, and the slow ones

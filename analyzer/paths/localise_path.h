@@ -185,8 +185,11 @@ struct localise_sum {
 	rm_wall_t lossy_end;  /* end of the newest rows with a loss */
 	int64_t late_ns;      /* of all rows with a loss: the largest frame_late */
 	uint64_t lossy_slots; /* only if from bins: bit 0 stands for the slot of now */
-	/* Flows in the newest rows of paths with losses there: with any loss; without
-	 * any reply to two probes or more; without any reply, also to one probe. */
+	/* Flows in the newest rows, of paths that have losses in them. hit: flows with
+	 * losses that sent enough probes to show whether they lose a share or all;
+	 * dead: flows without any reply to two probes or more; gone: flows that lost
+	 * all, with any number of probes. See localise_counts_seen. Paths that lost
+	 * only replies are left out of hit and dead. */
 	double hit, dead, gone;
 	double slow_s; /* only of localise_path_late: seconds of all late replies */
 	/* By class; empty for a sum of bins, or of late replies. */

@@ -26,7 +26,7 @@
 #define SLA_SERVICE_BYTES 128
 #define SLA_MAX_RACKS 65536         /* of all scopes together */
 #define SLA_MAX_SERVICE_RACKS 65536 /* of all services together */
-/* A minute that ended longer ago may be overwritten. */
+/* How long after its end a minute is certainly kept; later it may be overwritten. */
 #define SLA_MAX_WAIT_NS (120 * RM_NS_PER_S)
 
 struct rm_sight;

@@ -25,7 +25,7 @@ is_wanted(const json_t *counter, bool all)
 	return all || json_integer_value(json_object_get(counter, "total")) != 0;
 }
 
-/* As a row of the table. of: the device and its port, as text. */
+/* Returns the counter as a row of the table. of: the port that has the counter. */
 static json_t *
 row_of(const json_t *of, const json_t *counter)
 {

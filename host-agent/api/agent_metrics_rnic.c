@@ -69,7 +69,7 @@ static const struct metrics_counter verbs_counters[] = {
 	{ "rackmesh_agent_verbs_receives_low_total", "", Q(receives_low), "Times that a receive queue was nearly empty." },
 	{ "rackmesh_agent_verbs_refills_refused_total", "", Q(refills_refused), "Times that the device refused receive buffers." },
 	{ "rackmesh_agent_verbs_rebuilt_total", "", Q(rebuilt), "QPs created again, with another number." },
-	{ "rackmesh_agent_verbs_reset_total", "", Q(reset), "QPs reset, with the same number." },
+	{ "rackmesh_agent_verbs_reset_total", "", Q(reset), "QPs that were reset and kept their QP number." },
 	{ "rackmesh_agent_verbs_handles_waited_total", "", Q(handles_waited), "Replies that waited for an address handle." },
 	{ "rackmesh_agent_verbs_handles_refused_total", "", Q(handles_refused), "Packets not sent because no address handle was available." },
 	{ 0 }

@@ -16,7 +16,7 @@
  * known) are no value. */
 #define COUNTER_MAX_LANES 32
 
-#define COUNTER_FILE_BYTES 2048 /* of a file that are read */
+#define COUNTER_FILE_BYTES 2048 /* at most so many bytes of a file are read */
 
 struct counter_file {
 	int fd;

@@ -130,7 +130,7 @@ const struct counter_row counter_rows[] = {
 	  { MLX5 = "h:roce_adp_retrans_to" } },
 	{ "slow_restart", "rdma_roce_slow_restart_total", "events", 32, 0, "Slow restarts.",
 	  { MLX5 = "h:roce_slow_restart" } },
-	{ "slow_restart_cnps", "rdma_roce_slow_restart_cnps_total", "packets", 32, 0, "CNPs of slow restarts.",
+	{ "slow_restart_cnps", "rdma_roce_slow_restart_cnps_total", "packets", 32, 0, "CNPs that slow restarts caused.",
 	  { MLX5 = "h:roce_slow_restart_cnps" } },
 	{ "slow_restart_trans", "rdma_roce_slow_restart_trans_total", "events", 32, 0, "Times that a QP went into slow restart.",
 	  { MLX5 = "h:roce_slow_restart_trans" } },

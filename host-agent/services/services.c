@@ -421,7 +421,8 @@ older_port(const struct qp_list_row *row)
 	return flow_label_sport(label & FLOW_LABEL_MAX, row->qpn, row->dst_qpn);
 }
 
-/* Takes one QP of a list, if its state is one that has a peer. */
+/* Records one QP of a list. The caller has checked that the QP's state is one in which
+ * it has a peer (RTR to SQE). */
 static void
 listed_one(struct services *services, size_t owner, const struct qp_list_row *row,
     rm_mono_t asked, rm_mono_t now)

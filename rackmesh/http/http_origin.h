@@ -41,8 +41,9 @@ struct rm_http_origin {
 	  "\"\": none", NULL, NULL, 0 }
 /* clang-format on */
 
-/* Checks that the files can be used. prefix: of the options, for the text of error.
- * -EINVAL, or the error of a file. */
+/* Checks that the options do not contradict each other, and that the key, the password
+ * and the token can be read from their files. prefix: the names of the options begin
+ * with it in the text of error. -EINVAL: a contradiction; else the error of a file. */
 int rm_http_origin_check(
     const struct rm_http_origin *origin, const char *prefix, struct rm_error *error);
 

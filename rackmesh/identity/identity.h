@@ -57,7 +57,7 @@ int rm_identity_parse(const char *uri, struct rm_identity *ret);
 /* Writes the URI. -EMSGSIZE: no room; -EINVAL: a name is invalid. */
 int rm_identity_format(const struct rm_identity *identity, char *out, size_t len);
 
-/* True: region is one of regions, which has the form of rm_identity.region. */
+/* True: regions is "*", or a list such as "r1,r2" that contains region. */
 bool rm_identity_is_of(const char *regions, const char *region);
 
 /* The identity that a daemon's config claims, in the parts that its peers check. */

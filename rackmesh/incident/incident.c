@@ -11,7 +11,8 @@
 
 /* ---- incidents that are closed ---- */
 
-/* a part that has returned so often within RM_INCIDENT_FLAP_NS is flapping */
+/* a part is flapping if this many of its incidents ended within RM_INCIDENT_FLAP_NS
+ * before the new one */
 #define FLAP_ENDS 2
 
 static struct incident_entry *

@@ -58,8 +58,8 @@ struct rm_incident {
 	uint64_t id;
 	/* the latest verdict, with window start and lateness of the first */
 	struct rm_verdict verdict;
-	/* The severity at the opening, because it is a label of the alert.
-	 * RM_SEVERITY_UNSET: not given. */
+	/* The severity at the opening. It does not change later, because it is a label
+	 * of the alert. RM_SEVERITY_UNSET: not given. */
 	enum rm_severity severity;
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0: open */
 	uint64_t reopened; /* times that this part failed again within flap_memory_ns */

@@ -12,8 +12,9 @@ struct level {
 #define CRITICAL RM_SEVERITY_CRITICAL
 
 /*
- * A part that passes no packet hurts each service that uses it, also before the probes
- * of the service are lost. Several racks judge a host or an agent at once, and may open
+ * A part (except a host) that passes no packet hurts each service that uses it: its
+ * severity is critical with impact P1, even if no probe of the service is lost yet
+ * (P0). Several racks judge a host or an agent at once, and may open
  * its incident with different kinds: all kinds of a host have the same severity, and
  * all kinds of an agent, so that their incidents are one alert.
  */

@@ -75,8 +75,8 @@ int rm_tls_identity(const struct ssl_st *ssl, char identity[RM_TLS_MAX_IDENTITY]
 /* The same for any certificate. */
 int rm_tls_certificate_identity(
     const struct x509_st *certificate, char identity[RM_TLS_MAX_IDENTITY]);
-/* True: the first certificate of this PEM file also has a DNS name or an IP address.
- * Daemons do not need one, browsers do. -EBADMSG: there is no certificate. */
+/* 1: the first certificate of this PEM file has a DNS name or an IP address; 0: it has
+ * neither. Daemons do not need one, browsers do. -EBADMSG: there is no certificate. */
 int rm_tls_file_names_host(const char *path);
 /* True: the peer's certificate is valid now, by the present authorities and CRLs. */
 bool rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl);

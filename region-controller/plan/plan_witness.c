@@ -91,7 +91,8 @@ witness_rank(const struct witness *witness, uint32_t dst)
 	return rank;
 }
 
-/* Finds the best RNIC of a rack. False: there are no more. */
+/* Finds the best RNIC of a rack that may be probed and is not a witness yet. False:
+ * there is none. */
 static bool
 choose_of(const struct witness *witness, size_t from, uint32_t src, uint32_t *ret)
 {

@@ -71,7 +71,8 @@ int publish_new(struct publish **ret);
 void publish_free(struct publish *publish);
 
 /* An aggregator reports the plan that it holds for that ToR (version 0: none). True:
- * its version is higher than this controller's, so the plan must be put again. */
+ * the plan must be stored again, with a higher version, because an aggregator holds a
+ * newer version than this controller published, or another plan with its version. */
 bool publish_held(
     struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
 

@@ -493,8 +493,8 @@ registry_rename(struct registry *registry, struct wire_rnic_id id, const char *f
 	return true;
 }
 
-/* Returns the RNIC of a registration that is new and has the place of this RNIC. NULL:
- * there is none, or the registration has this RNIC. */
+/* Returns the new RNIC that a registration reports in the place of this RNIC. NULL: it
+ * reports none there, or it still reports this RNIC. */
 static const struct registry_rnic *
 replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
     const struct registry_named *reported, size_t count)

@@ -18,8 +18,8 @@ extern "C" {
 
 /* ---- plans (controller -> aggregator) ---- */
 
-/* A planned pair beside the mesh of the ToR. src: index in members; dst: index in the
- * remote RNICs. */
+/* A planned pair in addition to the mesh of the ToR: from one of its RNICs (src: index
+ * in members) to a remote RNIC (dst: index in the remote RNICs). */
 struct wire_plan_entry {
 	uint32_t src, dst;
 	enum wire_probe_kind kind;

@@ -30,8 +30,9 @@ struct noise_subject { /* what is simulated: a rack, or the paths between racks 
 	 * or -ENOMEM. */
 	int (*run)(void *arg, const struct noise_worse *worse, uint32_t counted_from_s,
 	    struct dice *dice);
-	/* The packets of the last stretch that passed the place in [from_s, to_s), and
-	 * how many of them were lost. */
+	/* *tried: number of packets in the last stretch whose path crosses the place,
+	 * sent in [from_s, to_s); *lost: how many of them were lost, anywhere on the
+	 * path. */
 	void (*met)(const void *arg, uint32_t place, uint32_t from_s, uint32_t to_s,
 	    uint64_t *tried, uint64_t *lost);
 	void *arg;

@@ -6,7 +6,8 @@
 #include "tests/sim/passage_index.h"
 
 #define MAX_PARTS 256 /* most parts at fault at a time */
-#define ROUNDS 2      /* of learning the usual loss from unexplained losses */
+/* in each round the usual loss is that of all passages that cross no blamed part */
+#define ROUNDS 2
 #define MOST_USUAL_LOSS 0.01
 #define WITHIN 7 /* ln: closer alternatives lessen the confidence */
 

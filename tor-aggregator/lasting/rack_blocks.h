@@ -3,10 +3,10 @@
  * Pure.
  *
  * The stage after rack_slow: each new second is added once, to a block of ten seconds;
- * the last twelve blocks are kept. Not added are losses for which a shorter window has
- * already named one of the two RNICs, and pairs that are no evidence. Racks of four
- * RNICs or more use only probes inside the rack, which are enough to find the faulty
- * RNIC; smaller racks use probes to and from other racks, too.
+ * the last twelve blocks are kept. A pair is not added for a second in which it is no
+ * evidence, or in which a shorter window has already named one of its two RNICs. Racks
+ * of four RNICs or more use only probes inside the rack, which are enough to find the
+ * faulty RNIC; smaller racks use probes to and from other racks, too.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_BLOCKS_H
 #define TOR_AGGREGATOR_LASTING_RACK_BLOCKS_H

@@ -303,7 +303,8 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 #define ALTERNATIVES_WITHIN 14
 /* A verdict ends if for so many seconds no explanation has included its member. */
 #define ABSENT_SECONDS 15
-/* A count of losses may be too high by chance, by this many standard deviations. */
+/* The first count of losses may be too high by chance: so many standard deviations are
+ * subtracted from it. */
 #define MAX_DEVIATIONS 1.5
 #define SHARES 8 /* number of seconds in the moving mean */
 

@@ -42,12 +42,12 @@ struct path_build {
 	/* Keys (path, ToR, class), stored as a flow: source 0, destination the path,
 	 * port the ToR. */
 	struct flow_counts keys;
-	struct wire_path_row *rows; /* by index of its key */
+	struct wire_path_row *rows; /* rows[i] has the key keys.flows[i] */
 	struct row_samples {
 		unsigned named; /* number of flows in the samples */
 		char *text;     /* NULL: not written yet */
 	} * row_samples;
-	struct window_release *releases; /* by index of its row's key */
+	struct window_release *releases; /* releases[i] is of rows[i] */
 	char (*texts)[SAMPLES * SAMPLE_BYTES];
 	size_t text_count;
 };

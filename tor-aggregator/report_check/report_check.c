@@ -100,8 +100,9 @@ report_check_forget(struct report_check *check, const struct rack *rack)
 	return 0;
 }
 
-/* The report in the sums of a pair, as enum rack_report bits; 0: too few probes, or a
- * loss between good and lost, or the prober cannot send. */
+/* The report that the sums of a pair give, as bits of enum rack_report. 0: none,
+ * because there are too few or no recent probes, the prober cannot send, or the losses
+ * are too many for RACK_REPORT_GOOD and too few for RACK_REPORT_LOST. */
 static unsigned
 rack_report_of(const struct window_pair *pair)
 {

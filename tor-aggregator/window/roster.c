@@ -233,7 +233,7 @@ drop(struct roster *roster, struct roster_entry *entry)
 }
 
 /* Removes the entries for which `keep` is false, and renumbers those after them. True:
- * there were any. */
+ * at least one entry was removed. */
 static bool
 sweep(struct roster *roster, struct roster_entry **entries, size_t *count,
     uint32_t base, bool (*keep)(const struct roster_entry *entry))

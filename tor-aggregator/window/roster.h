@@ -67,10 +67,10 @@ int roster_register(struct roster *roster, const struct wire_rnic *rnic);
 void roster_rename(struct roster *roster, struct wire_rnic_id id, const char *former,
     const char *host);
 
-/* Call it when all RNICs of a host's registration are registered. Removes members that
- * are not in the registration any more, if an RNIC in it that no plan names yet has
- * their device name or address; then not even the plan keeps them. Return values as of
- * roster_plan. */
+/* Call it after roster_register was called for each RNIC in a host's registration.
+ * Removes members that are not in the registration any more, if an RNIC in it that no
+ * plan names yet has their device name or address; then not even the plan keeps them.
+ * Return values as of roster_plan. */
 int roster_replace(struct roster *roster, const char *host);
 
 /* True: by the newest plan or a connected agent, the RNIC belongs to another host. */

@@ -782,8 +782,8 @@ a_hello_has_the_versions_of_held_keys(void **state)
 	wire_writer_free(writer);
 }
 
-/* A controller that restarts together with the aggregator must still get these members.
- */
+/* If the controller restarts together with the aggregator, it must still get the
+ * members of the plan. */
 static void
 members_of_the_plan_are_sent_though_their_agents_are_dead(void **state)
 {

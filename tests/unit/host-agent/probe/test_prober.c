@@ -360,9 +360,9 @@ shifting_peer(int fd)
 	}
 }
 
-/* A reflector behind a network that duplicates probes. Of an odd probe both replies
- * arrive, of an even one only the second. The first reply has T3 at 5 s and T4 1 us
- * later. */
+/* A reflector behind a network that duplicates probes, so each probe gets two
+ * replies. If the probe's number is odd, both arrive; if it is even, only the second
+ * one arrives. The first reply has T3 at 5 s and T4 1 us later. */
 static void
 doubled_peer(int fd)
 {

@@ -16,7 +16,7 @@ enum lie {
 	LIE_ACCUSE_TWO,
 	LIE_ACCUSE_SOME_OF_ALL, /* a third of its probes to each member */
 	LIE_ACCUSE_ALL,
-	LIE_HIDE, /* a faulty part answers, and its packets arrive */
+	LIE_HIDE, /* reports that a faulty part answers, and that its packets arrive */
 	LIE_HIDE_MANY_TIMES,
 	LIE_HIDE_OWN, /* all members answer the probes of this host */
 	LIE_COUNTS,
