@@ -6,7 +6,6 @@
 
 #include "rackmesh/core/fnv.h"
 #include "schemas/wire.h"
-#include "tor-aggregator/judge/evidence_samples.h"
 #include "tor-aggregator/window/ring.h"
 
 /* Results come in the order in which their probes were sent, but for this time. */
@@ -16,6 +15,8 @@
 #define SLICE_NS RM_NS_PER_S
 #define SLOTS 2048 /* flows and pairs; power of two */
 #define MAX_ENTRIES (SLOTS / 2)
+#define MAX_PAIRS (MAX_ENTRIES / 2) /* the rest of the entries is for flows */
+#define MAX_SCANNED 65536           /* results read; more are not needed */
 /* Share of lost flows that lose all packets of a slice, if flows are lost. */
 #define WHOLE_SHARE 0.75
 #define MIN_WHOLE 4
@@ -31,7 +32,7 @@ struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all sli
 
 struct table {
 	struct entry entries[MAX_ENTRIES];
-	size_t count;
+	size_t count, pairs;
 	uint16_t slots[SLOTS]; /* index + 1; 0: free */
 };
 
@@ -43,8 +44,10 @@ entry_of(struct table *table, uint64_t key, uint64_t other, bool is_pair)
 		struct entry *entry;
 
 		if (table->slots[at] == 0) {
-			if (table->count == MAX_ENTRIES)
+			if (table->count == MAX_ENTRIES ||
+			    (is_pair && table->pairs == MAX_PAIRS))
 				return NULL;
+			table->pairs += is_pair;
 			entry = &table->entries[table->count++];
 			*entry = (struct entry){ key, other, 0, 0, is_pair };
 			table->slots[at] = (uint16_t)table->count;
@@ -103,7 +106,7 @@ static void
 add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rnic,
     rm_mono_t since, rm_mono_t end)
 {
-	for (size_t i = 0; i < EVIDENCE_MAX_SCANNED; i++) {
+	for (size_t i = 0; i < MAX_SCANNED; i++) {
 		const struct ring_result *result = ring_get(ring, i);
 
 		if (result == NULL || rm_mono_since(since, result->sent) > DISORDER_NS)

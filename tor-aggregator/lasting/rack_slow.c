@@ -358,6 +358,9 @@ rack_seconds_began_elsewhere(const struct rack_seconds *seconds, size_t member)
 #define ABSENT_SECONDS 2
 /* seconds after which the loss is reported without a direction */
 #define UNDECIDED_SECONDS 3
+/* Verdicts of rack_lasting whose flows are looked at each second. If a common part
+ * loses flows of more RNICs, none of them is named. */
+#define MAX_LOOKED 2
 
 struct rack_slow {
 	struct rm_judge *judge;
@@ -634,14 +637,16 @@ add_lasting(struct rack_slow *slow, const struct rack *rack,
     const struct rack_slow_named *lasting, size_t lasting_count)
 {
 	const size_t shorter = slow->named_count;
+	unsigned looked = 0;
 
 	for (size_t i = 0; i < lasting_count && slow->named_count < MAX_PARTS; i++) {
 		bool reported = false;
 
 		for (size_t k = 0; k < shorter; k++)
 			reported |= slow->named[k].member == lasting[i].member;
-		if (!reported && !rack_flows_are_lost(
-				     rack, lasting[i].member, SECONDS * RM_NS_PER_S))
+		if (!reported && (looked++ >= MAX_LOOKED ||
+				     !rack_flows_are_lost(rack, lasting[i].member,
+					 SECONDS * RM_NS_PER_S)))
 			slow->named[slow->named_count++] = lasting[i];
 	}
 }
