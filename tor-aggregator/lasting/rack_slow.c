@@ -1,7 +1,6 @@
 #include "tor-aggregator/lasting/rack_slow.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "rackmesh/judge/judge.h"
+#include "tor-aggregator/lasting/rack_excuse.h"
 #include "tor-aggregator/lasting/rack_lasting.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_legs.h"
@@ -24,7 +24,7 @@ struct rack;
 struct rack_seconds;
 struct window_closed;
 
-#define RACK_SECONDS 5
+#define RACK_SECONDS RACK_COURSE_SECONDS
 
 enum rack_seconds_status {
 	RACK_SECONDS_PASSED, /* the window overlaps a second that was added before */
@@ -32,44 +32,15 @@ enum rack_seconds_status {
 	RACK_SECONDS_FULL,
 };
 
-#define HALVES (2 * RACK_SECONDS)
 #define MAX_PAIRS 131072
-
-/* Loss is steady if no half-second is an outage (lost OUTAGE_SHARE or more), and if
- * without the WORST_HALVES worst half-seconds at least LOSSY_HALVES half-seconds lost
- * packets, and at least STEADY_SHARE of all packets was lost. */
-#define WORST_HALVES 3
-#define LOSSY_HALVES 6
-#define STEADY_SHARE 0.015
-#define OUTAGE_SHARE 0.95
-/* Without outages loss is also steady if each of the newest STRONG_HALVES half-seconds
- * lost at least STRONG_SHARE: heavy loss is recognised sooner. */
-#define STRONG_HALVES 5
-#define STRONG_SHARE 0.05
-/* Share of its packets that the RNIC of a host that stutters has to lose. */
-#define UNSTEADY_SHARE 0.05
-
-/* The loss is outside of the rack if no probe inside is lost from the start of the
- * window on, though by the share of the probes out of the rack that are lost in the
- * same time, this would happen by chance only once in 3,000 times (e^8). */
-#define ELSEWHERE_LN 8.0
-
-struct half {
-	uint32_t sent, lost;
-	uint32_t outside_sent, outside_lost; /* part of them: probes out of the rack */
-};
-
-struct halves { /* of one member, newest last */
-	struct half of[HALVES];
-};
 
 struct rack_seconds {
 	struct pair_table ring[RACK_SECONDS], sum;
 	bool lossy[RACK_SECONDS]; /* packets were lost in this second */
 	/* The number of valid seconds in the ring, and the index of the next one. */
 	unsigned known, next;
-	rm_mono_t end; /* end of the newest second; ns 0: there is none */
-	struct halves *halves;
+	rm_mono_t end;               /* end of the newest second; ns 0: there is none */
+	struct rack_course *courses; /* by member */
 	size_t members;
 };
 
@@ -95,7 +66,7 @@ rack_seconds_free(struct rack_seconds *seconds)
 	for (size_t i = 0; i < RACK_SECONDS; i++)
 		pair_table_release(&seconds->ring[i]);
 	pair_table_release(&seconds->sum);
-	free(seconds->halves);
+	free(seconds->courses);
 	free(seconds);
 }
 
@@ -104,7 +75,7 @@ begin_afresh(struct rack_seconds *seconds, rm_mono_t end)
 {
 	for (size_t i = 0; i < RACK_SECONDS; i++)
 		pair_table_clear(&seconds->ring[i]);
-	memset(seconds->halves, 0, seconds->members * sizeof(*seconds->halves));
+	memset(seconds->courses, 0, seconds->members * sizeof(*seconds->courses));
 	seconds->known = seconds->next = 0;
 	seconds->end = end;
 }
@@ -113,44 +84,15 @@ begin_afresh(struct rack_seconds *seconds, rm_mono_t end)
 static int
 rack_seconds_renumber(struct rack_seconds *seconds, size_t members)
 {
-	struct halves *halves = calloc(members + 1, sizeof(*halves));
+	struct rack_course *courses = calloc(members + 1, sizeof(*courses));
 
-	if (halves == NULL)
+	if (courses == NULL)
 		return -ENOMEM;
-	free(seconds->halves);
-	seconds->halves = halves;
+	free(seconds->courses);
+	seconds->courses = courses;
 	seconds->members = members;
 	begin_afresh(seconds, (rm_mono_t){ 0 });
 	return 0;
-}
-
-static void
-add_halves(struct rack_seconds *seconds, size_t member, const struct rack_pair *pair)
-{
-	struct half *halves = seconds->halves[member].of;
-	const uint32_t lost = pair->sent - pair->answered;
-
-	halves[HALVES - 1].sent += pair->newest_sent;
-	halves[HALVES - 1].lost += pair->newest_lost;
-	halves[HALVES - 2].sent += pair->sent - pair->newest_sent;
-	halves[HALVES - 2].lost += lost - pair->newest_lost;
-	if (!pair->remote)
-		return;
-	halves[HALVES - 1].outside_sent += pair->newest_sent;
-	halves[HALVES - 1].outside_lost += pair->newest_lost;
-	halves[HALVES - 2].outside_sent += pair->sent - pair->newest_sent;
-	halves[HALVES - 2].outside_lost += lost - pair->newest_lost;
-}
-
-static void
-turn_halves(struct rack_seconds *seconds)
-{
-	for (size_t i = 0; i < seconds->members; i++) {
-		struct half *halves = seconds->halves[i].of;
-
-		memmove(halves, halves + 2, (HALVES - 2) * sizeof(*halves));
-		halves[HALVES - 1] = halves[HALVES - 2] = (struct half){ 0 };
-	}
 }
 
 static int
@@ -163,7 +105,8 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 	pair_table_clear(second);
 	*lossy = false;
 	seconds->next = (seconds->next + 1) % RACK_SECONDS;
-	turn_halves(seconds);
+	for (size_t i = 0; i < seconds->members; i++)
+		rack_course_begin_second(&seconds->courses[i]);
 	for (size_t i = 0; i < window->pair_count; i++) {
 		const struct window_pair *from = &window->pairs[i];
 		struct rack_pair pairs[RACK_PAIR_SIZES];
@@ -178,9 +121,10 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 		*to = *from;
 		*lossy = *lossy || from->outcomes[WIRE_NO_REPLY] > 0;
 		for (size_t k = 0; k < sizes; k++) {
-			add_halves(seconds, pairs[k].src, &pairs[k]);
+			rack_course_add(&seconds->courses[pairs[k].src], &pairs[k]);
 			if (!pairs[k].remote)
-				add_halves(seconds, pairs[k].dst, &pairs[k]);
+				rack_course_add(
+				    &seconds->courses[pairs[k].dst], &pairs[k]);
 		}
 	}
 	if (seconds->known < RACK_SECONDS)
@@ -269,77 +213,6 @@ rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret)
 		.pair_count = seconds->sum.count,
 	};
 	return true;
-}
-
-static int
-by_lost(const void *a, const void *b)
-{
-	const struct half *x = a, *y = b;
-
-	return x->lost < y->lost ? -1 : x->lost > y->lost;
-}
-
-static uint32_t
-rack_seconds_newest_lost(const struct rack_seconds *seconds, size_t member)
-{
-	const struct half *halves = seconds->halves[member].of;
-
-	return halves[HALVES - 1].lost + halves[HALVES - 2].lost;
-}
-
-static bool
-is_strong(const struct half newest[STRONG_HALVES])
-{
-	for (size_t i = 0; i < STRONG_HALVES; i++)
-		if (newest[i].lost < 2 ||
-		    (double)newest[i].lost < STRONG_SHARE * (double)newest[i].sent)
-			return false;
-	return true;
-}
-
-/* True: the member lost packets all the time, see WORST_HALVES and STRONG_HALVES. */
-static bool
-rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
-{
-	struct halves halves = seconds->halves[member];
-	double sent = 0, lost = 0;
-	unsigned lossy = 0;
-	const bool strong = is_strong(&halves.of[HALVES - STRONG_HALVES]);
-
-	qsort(halves.of, HALVES, sizeof(*halves.of), by_lost);
-	for (size_t i = 0; i < HALVES; i++) {
-		const struct half *half = &halves.of[i];
-
-		if (half->lost > 1 &&
-		    (double)half->lost >= OUTAGE_SHARE * (double)half->sent)
-			return false;
-		if (i >= HALVES - WORST_HALVES)
-			continue;
-		sent += half->sent;
-		lost += half->lost;
-		lossy += half->lost > 0;
-	}
-	return strong || (lossy >= LOSSY_HALVES && lost >= STEADY_SHARE * sent);
-}
-
-/* True: the first losses of the window are outside of the rack, see ELSEWHERE_LN. Those
- * inside have begun later, so that another fault may cause them, e.g. one of the peer.
- */
-static bool
-rack_seconds_began_elsewhere(const struct rack_seconds *seconds, size_t member)
-{
-	const struct half *halves = seconds->halves[member].of;
-	double inside = 0, outside = 0, lost = 0;
-
-	for (size_t i = 0; i < HALVES && halves[i].lost == halves[i].outside_lost;
-	     i++) {
-		inside += halves[i].sent - halves[i].outside_sent;
-		outside += halves[i].outside_sent;
-		lost += halves[i].outside_lost;
-		if (-inside * log1p(-lost / (outside + 1)) >= ELSEWHERE_LN)
-			return true;
-	}
-	return false;
 }
 
 #define SECONDS RACK_SECONDS
@@ -489,14 +362,20 @@ note_unsteady(struct rack_slow *slow, const struct rack *rack, const bool *unste
 	}
 }
 
-/* True: stutters may have caused the losses, those of the RNIC's own host, or those of
- * most hosts. */
+/* True: the host of the member stuttered, or most hosts did. */
 static bool
-may_be_stutter(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
-    size_t members)
+stutters(const struct rack_slow *slow, size_t m, size_t members)
 {
-	return (slow->unsteady[m] > 0 || 2 * slow->unsteady_count > members) &&
-	       (double)tally->lost < UNSTEADY_SHARE * (double)tally->sent;
+	return slow->unsteady[m] > 0 || 2 * slow->unsteady_count > members;
+}
+
+/* True: the newest second shows the loss, too. */
+static bool
+continues(const struct rack_slow *slow, const struct rack_tally *tally, size_t m)
+{
+	const uint64_t recent = rack_course_newest_lost(&slow->seconds->courses[m]);
+
+	return recent >= RECENT_LOST && recent * RECENT_PART >= tally->lost;
 }
 
 /* The kind of the fault. 0: there is no fault, or it is over. */
@@ -505,7 +384,14 @@ kind_of(const struct rack_slow *slow, const struct rack *rack,
     const struct rack_tally *tally, size_t m, const struct rack_finding *finding,
     struct rack_suspect_memory *memory)
 {
-	uint64_t recent;
+	const struct rack_excuse_facts facts = {
+		.rack = rack,
+		.member = m,
+		.tally = tally,
+		.course = &slow->seconds->courses[m],
+		.stutters = stutters(slow, m, rack->member_count),
+		.named = memory->named == RM_KIND_RNIC_LOSSY,
+	};
 
 	if (finding->gain < MIN_GAIN || finding->other_behind < RACK_LOSS_SURE)
 		return 0;
@@ -516,20 +402,9 @@ kind_of(const struct rack_slow *slow, const struct rack *rack,
 	memory->mtu = rack_loss_is_of_large(tally) ? memory->mtu + 1 : 0;
 	if (memory->mtu > 0 && memory->mtu <= RACK_SECONDS)
 		return 0;
-	if (rack_loss_is_elsewhere(tally))
+	if (!continues(slow, tally, m) || (!facts.named && tally->lost < MIN_LOST))
 		return 0;
-	recent = rack_seconds_newest_lost(slow->seconds, m);
-	if (recent < RECENT_LOST || recent * RECENT_PART < tally->lost)
-		return 0;
-	if (memory->named == RM_KIND_RNIC_LOSSY)
-		return RM_KIND_RNIC_LOSSY;
-	return tally->lost >= MIN_LOST &&
-		       !may_be_stutter(slow, tally, m, rack->member_count) &&
-		       rack_seconds_is_steady(slow->seconds, m) &&
-		       !rack_seconds_began_elsewhere(slow->seconds, m) &&
-		       !rack_flows_are_lost(rack, m, SECONDS * RM_NS_PER_S)
-		   ? RM_KIND_RNIC_LOSSY
-		   : 0;
+	return rack_excuse_find(&facts) == RACK_EXCUSE_NONE ? RM_KIND_RNIC_LOSSY : 0;
 }
 
 static void

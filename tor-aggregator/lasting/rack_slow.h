@@ -10,6 +10,7 @@
  *
  * A host that stutters (HOST_STUTTERED) may lose a packet now and then. Its RNICs are
  * named only if they lose five percent or more, and rack_lasting does not count them.
+ * What else may excuse a loss: rack_excuse.h.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_SLOW_H
 #define TOR_AGGREGATOR_LASTING_RACK_SLOW_H
