@@ -112,7 +112,7 @@ check_identity(struct rm_check *check, const char *uri,
 		    identity.name, name);
 }
 
-/* Returns the option that gives the file with which the text of the error begins. */
+/* An error begins with the name of a file: returns the option that gives this file. */
 static const char *
 option_of(const struct rm_credentials_config *config, const char *error)
 {
@@ -220,7 +220,8 @@ rm_check_origin(
 	rm_check_file(check, place, origin->certificate);
 }
 
-/* 0: files can be created in the folder; < 0: why not. */
+/* Returns 0 if files can be created in the folder, else the negative errno that says
+ * why not. */
 static int
 writable(const char *folder)
 {
@@ -392,8 +393,8 @@ rm_check_listen(struct rm_check *check, const char *place, const char *text)
 		check_collision(check, place, text, &address);
 }
 
-/* Binding would create the socket file: only the folder is checked, and what the path
- * is now. */
+/* Binding the socket would create its file. So only the folder is checked, and whether
+ * the path is free or is a socket now. */
 static void
 check_socket(struct rm_check *check, const char *place, const char *path)
 {
@@ -462,7 +463,7 @@ rm_check_peer(struct rm_check *check, const char *place, const char *text)
 	int r;
 
 	if (rm_endpoint_parse(text, &endpoint) < 0)
-		return; /* the check of the options has refused it */
+		return; /* the check of the options has refused this value already */
 	r = rm_endpoint_resolve(&endpoint, found, &count, &error);
 	if (r == -ENXIO)
 		rm_check_error(check, place, "%s", error.text);
@@ -506,7 +507,7 @@ rm_check_url(struct rm_check *check, const char *place, const char *url)
 	bool has_port;
 
 	if (!is_set(url) || !rm_http_url_valid(url))
-		return; /* the check of the options has refused it */
+		return; /* the check of the options has refused this value already */
 	rm_http_url_show(url, false, shown);
 	host = strstr(shown, "://") + 3;
 	host[strcspn(host, "/?#")] = '\0';

@@ -21,11 +21,11 @@ struct rm_list;
 #define RM_CHECK_LISTENS 4
 
 struct rm_check {
-	const char *path; /* of the config; NULL: none */
+	const char *path; /* path of the config file; NULL: there is none */
 	unsigned errors, warnings;
 	struct {
 		const char *place, *text; /* borrowed */
-	} listens[RM_CHECK_LISTENS];      /* those checked so far */
+	} listens[RM_CHECK_LISTENS];      /* the addresses that were checked so far */
 	size_t listen_count;
 };
 
@@ -37,26 +37,27 @@ void rm_check_warn(struct rm_check *check, const char *place, const char *format
     __attribute__((format(printf, 3, 4)));
 
 /* Checks that the certificate and its key can be used, and that they are those of the
- * identity in the config. name: the name in the config. If peers do not check it
+ * identity in the config. name: the name in the config. If peers do not check the name
  * (claim->name NULL), a certificate with another name is only a warning. */
 void rm_check_credentials(struct rm_check *check,
     const struct rm_credentials_config *config, const struct rm_identity_claim *claim,
     const char *name);
 
-/* The same at the daemon's start. Logs the reason when it fails. */
+/* Does the same when the daemon starts. Logs the reason of a failure. */
 int rm_check_identity(
     const struct rm_credentials *credentials, const struct rm_identity_claim *claim);
 
-/* In this function and those below, "" and NULL mean that the option is not set. Checks
- * that the file can be read. */
+/* In this function and the next ones, a path "" or NULL means that the option is not
+ * set. Checks that the file can be read. */
 void rm_check_file(struct rm_check *check, const char *place, const char *file);
 /* Checks that the folder exists and is writable, or that its parent is. Folders that
  * the systemd units create (StateDirectory=, RuntimeDirectory=) may be missing. */
 void rm_check_folder(struct rm_check *check, const char *place, const char *folder);
 
-/* address:port that the daemon listens on: checks that the address is of this host,
- * that the user may listen there, and that it is not one of those checked before. A
- * port in use is no finding: the running daemon itself uses it. */
+/* Checks an address:port on which the daemon listens: the address must belong to this
+ * host, the user must be allowed to listen there, and no other option of this config
+ * may name it. A port that is in use is no error, because the running daemon itself
+ * uses it. */
 void rm_check_listen(struct rm_check *check, const char *place, const char *text);
 /* Checks http.listen, http.socket and http.tls_listen. */
 void rm_check_http(struct rm_check *check, const struct rm_http_places *places,
@@ -70,8 +71,8 @@ void rm_check_peer(struct rm_check *check, const char *place, const char *text);
 void rm_check_peers(
     struct rm_check *check, const char *place, const struct rm_list *list);
 
-/* Checks that the name of a URL's server can be looked up, and blocks meanwhile; of a
- * list also that no URL is given twice. */
+/* Checks that the name of a URL's server can be looked up, and blocks until the answer
+ * comes. For a list it also checks that no URL is given twice. */
 void rm_check_url(struct rm_check *check, const char *place, const char *url);
 void rm_check_urls(
     struct rm_check *check, const char *place, const struct rm_list *list);

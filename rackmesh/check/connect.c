@@ -17,7 +17,7 @@
 #include "rackmesh/tls/credentials.h"
 #include "rackmesh/tls/tls.h"
 
-#define CONNECT_PEERS 256 /* more than all lists of one config together contain */
+#define CONNECT_PEERS 256 /* more than the lists of one config contain together */
 #define CONNECT_FRAME_BYTES (1u << 20)
 #define QUOTED 512
 
@@ -29,7 +29,7 @@ struct peer {
 	size_t tor_count;
 	bool any_status;
 	struct rm_dialer *dialer;
-	char name[QUOTED];     /* of a daemon that answered, with its identity */
+	char name[QUOTED];     /* name of the daemon that answered, with its identity */
 	struct rm_error error; /* error found while the link was up */
 	bool greeted, answered, done;
 };

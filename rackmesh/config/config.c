@@ -10,7 +10,7 @@
 #include "rackmesh/config/yaml.h"
 #include "rackmesh/core/log.h"
 
-#define SHOWN_TEXT 64 /* bytes of a value in an error */
+#define SHOWN_TEXT 64 /* bytes of a value that an error shows */
 
 /* ---- one scalar option: reads a text into its field ---- */
 
@@ -82,7 +82,8 @@ accepts_uint(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
 	    unit != NULL ? ")" : "");
 }
 
-/* "text of 1 to 15 characters", "a list of at most 8 texts". */
+/* Writes what an option expects: "text of 1 to 15 characters", "a list of at most 8
+ * texts". */
 static void
 accepts_count(const struct rm_option *option, const char *what, const char *unit,
     char out[RM_CONFIG_ACCEPTS])
@@ -152,7 +153,7 @@ value_string(const struct rm_option *option, const char *text, char **field, int
 	size_t len = strlen(text);
 	char *copy;
 
-	/* min and max of a list are numbers of items. */
+	/* For a list, min and max are numbers of items. */
 	if (option->kind == RM_STRING &&
 	    (len < rm_config_min(option) || len > rm_config_max(option)))
 		return false;
@@ -224,7 +225,7 @@ rm_config_value(const struct rm_option *option, const char *text, bool quoted,
 	return 0;
 }
 
-/* ---- what a filled config holds: freeing it, and comparing two of them ---- */
+/* ---- freeing the contents of a config, and comparing two configs ---- */
 
 static size_t
 item_size(const struct rm_option *option)
@@ -429,11 +430,12 @@ rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
 
 /* ---- filling one ---- */
 
-/* A table of options that is being filled from the file: the top table, or one item of
- * a nested table. */
+/* A table of options that is being filled from the file. It is the top table, or one
+ * item of a nested table. */
 struct scope {
 	const struct rm_option *options;
-	const struct rm_yaml_node *map; /* NULL: the file has nothing here */
+	/* the map in the file; NULL: the file has no such map */
+	const struct rm_yaml_node *map;
 	const char *file;
 	char path[RM_CONFIG_NAME]; /* "", or "rnics[2]." */
 	char *base;
@@ -513,7 +515,7 @@ scope_unknown(
 	    "unknown option %s; remove it, --help-config lists all", quoted);
 }
 
-/* above: "", or the path from the top of the table to this map, "probe.". */
+/* above: the path from the top of the table to this map, "probe."; "" at the top. */
 static int
 scope_check_keys(
     const struct scope *scope, const struct rm_yaml_node *map, const char *above)
@@ -832,8 +834,8 @@ step(const struct rm_yaml_node *node, const char **place)
 	return rm_yaml_get(node, key);
 }
 
-/* The node of this place, or the nearest one above it that the file has: an option that
- * was left out has the place of its map. */
+/* Returns the node of this place. If the file has no such node, returns the nearest
+ * node above: an option that is missing in the file has the place of its map. */
 static const struct rm_yaml_node *
 nearest(const struct rm_yaml *yaml, const char *place)
 {

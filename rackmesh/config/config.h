@@ -23,8 +23,8 @@ enum rm_option_kind {
 	RM_ENUM,     /* int; .names, ended by a NULL name */
 	RM_LIST,     /* struct rm_list of char *; max: items */
 	/* struct rm_list of structs (.options, .item_bytes); max: items. One of .names
-	 * may replace the list: it is read as one item, whose first option has that
-	 * name. */
+	   may replace the list: the name is read as a list of one item, whose first
+	   option has that value. */
 	RM_TABLE,
 };
 
@@ -50,8 +50,9 @@ struct rm_option {
 	const char *name;
 	enum rm_option_kind kind;
 	size_t offset;
-	/* The default, as text; NULL: zeros, or an error if the option is RM_REQUIRED.
-	 * The default of a RM_LIST is written "[a, b]". */
+	/* The default value, as text. NULL: the field becomes 0, or, with RM_REQUIRED,
+	 * a missing option is an error. The default of a RM_LIST is written "[a, b]".
+	 */
 	const char *fallback;
 	uint64_t min, max;
 	unsigned flags;
@@ -78,8 +79,8 @@ void rm_config_clear(const struct rm_option *options, void *config);
  */
 int rm_config_refuse(const char *path, struct rm_error *error, const char *text,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* As rm_config_refuse, for a value that is no secret: the text ends with ", found
- * ...". */
+/* Does the same as rm_config_refuse, for a value that is not secret: the text ends with
+ * ", found ...". */
 int rm_config_refuse_value(const char *path, struct rm_error *error, const char *text,
     const char *value, const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Puts file and line before an error of the form "option: reason", from a check that
@@ -89,8 +90,9 @@ int rm_config_locate(const char *path, struct rm_error *error, int r);
 /* Puts the system's host name where *name is still NULL. */
 int rm_config_host_name(char **name, const char *option, struct rm_error *error);
 
-/* Returns the number of options that differ and are not RM_RELOAD: they take effect
- * after a restart. error: their names, "region, rnics[0].device"; "": none. */
+/* Returns the number of options that differ and are not RM_RELOAD: their new values
+ * take effect after a restart. error: their names, "region, rnics[0].device"; "": none.
+ */
 size_t rm_config_waiting(const struct rm_option *options, const void *old,
     const void *fresh, struct rm_error *error);
 /* Exchanges the values of all RM_RELOAD options between the two configs. */
@@ -98,11 +100,12 @@ void rm_config_exchange(const struct rm_option *options, void *config, void *fre
 
 void rm_config_help(const struct rm_option *options, FILE *out);
 
-struct rm_config_command { /* zeroed at first; borrowed from argv */
-	const char *path;  /* NULL: no file */
-	bool check;        /* check the config and exit */
-	bool connect;      /* also try the peers */
-	const char *user;  /* the user whose rights --check uses; NULL: not given */
+/* set it to zeros first; the strings are borrowed from argv */
+struct rm_config_command {
+	const char *path; /* NULL: no file */
+	bool check;       /* check the config and exit */
+	bool connect;     /* also try to connect to the peers */
+	const char *user; /* the user whose rights --check uses; NULL: not given */
 };
 
 /*
@@ -123,7 +126,8 @@ struct rm_config_type {
 	size_t name;      /* char *: set to the system's host name if it is not given */
 	size_t log_level; /* int, of RM_LOG_LEVEL_OPTION */
 	const char *name_option; /* the option of that name, "host" */
-	/* Checks several options together, and derives values from them. */
+	/* Checks rules that concern several options, and computes the fields that
+	 * depend on other options. */
 	int (*check)(void *config, struct rm_error *error);
 	/* Further checks at the start only, not at a reload. NULL: there are none. */
 	int (*check_start)(void *config, struct rm_error *error);
@@ -136,10 +140,11 @@ int rm_config_read(const struct rm_config_type *type, void *config, const char *
 
 /*
  * Starts a daemon: reads the command line, then the config. With --check it also calls
- * check, which checks all that is outside of the file, logs its findings and returns
- * the number of errors; then the result is printed, and *config is clear. If root uses
- * --check, the checks run as the user of --user, or else as the systemd units' user if
- * there is one. Returns as rm_config_arguments; errors have been logged.
+ * `check`, which checks certificates, folders and addresses, logs its findings and
+ * returns the number of errors. Then the result is printed, and *config is clear. If
+ * root uses --check, the checks run as the user of --user, or else as the systemd
+ * units' user if there is one. Returns the same values as rm_config_arguments; errors
+ * have been logged.
  */
 int rm_config_start(const struct rm_config_type *type, const char *what, int argc,
     char **argv, void *config, unsigned (*check)(const void *config, bool connect));
@@ -158,7 +163,8 @@ void rm_config_log_level(const struct rm_config_type *type, const void *config);
 
 #define RM_CONFIG_ACCEPTS 256
 
-/* "a whole number between 10 and 60000 (ms)"; returns out. */
+/* Writes what the option accepts, "a whole number between 10 and 60000 (ms)", and
+ * returns out. */
 const char *rm_config_accepts(
     const struct rm_option *option, char out[RM_CONFIG_ACCEPTS]);
 

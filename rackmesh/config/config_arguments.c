@@ -186,7 +186,7 @@ rm_config_start(const struct rm_config_type *type, const char *what, int argc,
 
 	r = rm_config_arguments(type->options, what, argc, argv, &command, &error);
 	if (r == 0 && command.check) {
-		/* so that its lines and those of the log are in order */
+		/* so that these lines and the lines of the log are in order */
 		setvbuf(stdout, NULL, _IOLBF, 0);
 		r = become_user(&command, &error);
 	}
@@ -208,7 +208,7 @@ rm_config_start(const struct rm_config_type *type, const char *what, int argc,
 	return r;
 }
 
-/* ---- --help-config: the option table as a person reads it ---- */
+/* ---- --help-config: prints the option table for a person ---- */
 
 static void
 help_table(const struct rm_option *options, int indent, FILE *out)

@@ -31,9 +31,9 @@ void rm_reload_start(struct rm_reload *reload, rm_wall_t now);
 /*
  * Reads the config's file again, and logs the result. True: config has the new values
  * of all options that a reload may change, and the log has its new level; the caller
- * applies the other ones. False: nothing has changed. amend: may change the new config
- * before it is compared with the old one, or refuse it by a negative errno and error;
- * NULL: not used.
+ * applies the other ones. False: nothing has changed. amend: a function that may change
+ * the new config before it is compared with the old one. To refuse the config, it fills
+ * error and returns a negative errno. NULL: there is no such function.
  */
 bool rm_reload_read(struct rm_reload *reload, const struct rm_config_type *type,
     void *config, rm_wall_t now,

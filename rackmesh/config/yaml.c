@@ -262,7 +262,7 @@ build_syntax(const struct builder *b, const yaml_parser_t *parser, const char *t
 	if (parser->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
 	if (parser->error == YAML_READER_ERROR) {
-		/* libyaml gives only the byte's offset. */
+		/* libyaml gives only the offset in bytes here. */
 		mark.line = mark.column = 0;
 		for (size_t i = 0; i < parser->problem_offset; i++) {
 			mark.column++;

@@ -30,7 +30,7 @@ int rm_yaml_parse(const char *name, const char *text, size_t len, struct rm_yaml
     struct rm_error *error);
 void rm_yaml_free(struct rm_yaml *yaml);
 
-/* NULL for an empty document. */
+/* Returns NULL for an empty document. */
 const struct rm_yaml_node *rm_yaml_root(const struct rm_yaml *yaml);
 enum rm_yaml_kind rm_yaml_kind(const struct rm_yaml_node *node);
 const char *rm_yaml_text(const struct rm_yaml_node *scalar); /* never NULL */
@@ -52,7 +52,8 @@ int rm_yaml_error(const struct rm_yaml_node *node, struct rm_error *error, int r
  * fits. */
 bool rm_yaml_number(const char *text, uint64_t *ret);
 
-/* Scalars as values; on failure error names the place and what was expected. */
+/* These functions read a scalar as a value; on failure, error has the place and what
+ * was expected. */
 int rm_yaml_uint(const struct rm_yaml_node *scalar, uint64_t min, uint64_t max,
     uint64_t *ret, struct rm_error *error);
 int rm_yaml_bool(const struct rm_yaml_node *scalar, bool *ret, struct rm_error *error);

@@ -130,7 +130,7 @@ rm_address_parse(const char *text, int default_port, struct rm_address *ret)
 	return address_set_v4(host, port, ret);
 }
 
-/* A path from the kernel may be unterminated; an unnamed socket has none. */
+/* A path from the kernel may have no terminator; an unnamed socket has no path. */
 static size_t
 address_unix_path(const struct rm_address *address, const char **ret)
 {

@@ -16,7 +16,7 @@ struct rm_backoff {
 	unsigned attempt;
 };
 
-/* random: any uniformly distributed 64 bits. Never returns more than cap_ns. */
+/* random: 64 uniformly distributed bits. The result is at most cap_ns. */
 int64_t rm_backoff_next_ns(struct rm_backoff *backoff, uint64_t random);
 void rm_backoff_reset(struct rm_backoff *backoff);
 

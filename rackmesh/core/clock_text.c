@@ -44,7 +44,7 @@ rm_wall_parse(const char *text, rm_wall_t *ret)
 		return false;
 	day = tm.tm_mday;
 	ns += (int64_t)timegm(&tm) * RM_NS_PER_S;
-	/* timegm takes the 31st of February as the 3rd of March */
+	/* timegm reads the 31st of February as the 3rd of March */
 	if (tm.tm_mday != day)
 		return false;
 	ret->ns = ns;

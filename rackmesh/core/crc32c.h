@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* crc: 0, or the result for the bytes before these. For any thread. */
+/* crc: 0, or the result for the bytes before these ones. Any thread may call it. */
 uint32_t rm_crc32c(uint32_t crc, const uint8_t *data, size_t len);
 
 #endif

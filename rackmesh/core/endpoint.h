@@ -21,7 +21,8 @@ struct rm_error;
 #define RM_ENDPOINT_TEXT (RM_ENDPOINT_NAME + 8)
 #define RM_ENDPOINT_EXPECTED \
 	"expected name:port or address:port, IPv6 as [fd00::1]:port"
-#define RM_ENDPOINT_ADDRESSES 16 /* of one name; further ones are ignored */
+/* most addresses of one name; further addresses are ignored */
+#define RM_ENDPOINT_ADDRESSES 16
 
 struct rm_endpoint {
 	char name[RM_ENDPOINT_NAME]; /* "": the endpoint is a numeric address */

@@ -27,7 +27,8 @@ file_read_fd(int fd, size_t max_bytes, uint8_t **data, size_t *len)
 	for (;;) {
 		ssize_t n;
 
-		/* one byte more than fits, and one for the 0 at the end */
+		/* room for one byte more than the buffer holds, and for the 0 at the
+		 * end */
 		if (capacity - *len < 2) {
 			size_t more = capacity == 0 ? FILE_FIRST_BYTES : capacity * 2;
 			uint8_t *grown;

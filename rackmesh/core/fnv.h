@@ -14,7 +14,7 @@
 /* The hash of no bytes: the initial value. */
 #define RM_FNV1A UINT64_C(0xcbf29ce484222325)
 
-/* hash: RM_FNV1A, or the hash of the bytes before these. */
+/* hash: RM_FNV1A, or the hash of the bytes before these ones. */
 static inline uint64_t
 rm_fnv1a(uint64_t hash, const void *data, size_t len)
 {

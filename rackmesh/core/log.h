@@ -57,10 +57,10 @@ void rm_log_set_sink(rm_log_sink *sink, void *arg);
 struct rm_log_caller {
 	const char *file; /* NULL: free */
 	int line;
-	rm_mono_t since; /* start of its window */
-	unsigned lines;  /* written in the window */
-	uint64_t text;   /* hash of the last one */
-	unsigned same;   /* how often that was written in a row */
+	rm_mono_t since; /* start of the time window of this call site */
+	unsigned lines;  /* lines that were written in the window */
+	uint64_t text;   /* hash of the text that was written last */
+	unsigned same;   /* how often in a row that text was written */
 	uint64_t suppressed;
 };
 

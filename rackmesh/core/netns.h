@@ -1,6 +1,6 @@
 /*
- * netns - runs a function in another network namespace, for example to open sockets
- * there.
+ * netns - runs a function in another network namespace, for example a function that
+ * opens sockets.
  */
 #ifndef RACKMESH_CORE_NETNS_H
 #define RACKMESH_CORE_NETNS_H

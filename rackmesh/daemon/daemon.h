@@ -25,7 +25,8 @@ struct rm_daemon {
 	 * reload and free. */
 	int (*start)(struct rm_loop *loop, void *config, void **ret);
 	void (*reload)(void *daemon);
-	void (*free)(void *daemon); /* before the loop is freed; not called with NULL */
+	void (*free)(void *daemon); /* called before the loop is freed, and not if start
+				       has failed */
 };
 
 /* Returns the exit status of the process. Errors are logged. */

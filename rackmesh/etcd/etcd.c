@@ -107,7 +107,8 @@ etcd_set_endpoints(struct rm_etcd *etcd, const struct rm_etcd_options *options)
 			return -ENOMEM;
 		etcd->endpoint_count++;
 	}
-	/* so that the controllers of a region begin with different endpoints */
+	/* so that the controllers of a region do not all begin with the same endpoint
+	 */
 	etcd->endpoint = options->random_seed % etcd->endpoint_count;
 	return 0;
 }
@@ -157,12 +158,12 @@ rm_etcd_free(struct rm_etcd *etcd)
 
 /* ---- the calls: ranges page by page, transactions, leases ---- */
 
-/* Keys in the first page, and at most in a page: later pages have as many as the size
- * of the values allows. */
+/* Number of keys in the first page, and the most in any page. A later page has as many
+ * as the size of the values allows. */
 #define OPS_FIRST_KEYS 16
 #define OPS_PAGE_KEYS 512
 #define OPS_SMALL_PAGE_BYTES (1u << 20)
-/* an answer of this size is parsed in one turn, which blocks the loop */
+/* An answer of this size is parsed in one turn, which blocks the loop for that time. */
 #define OPS_PAGE_BYTES (16u << 20)
 #define OPS_RANGE_BYTES (512u << 20)
 #define OPS_MAX_PAGES 4096
@@ -173,7 +174,8 @@ struct range {
 	char *prefix;
 	struct rm_etcd_range_request request;
 	char *from; /* key of the next page; request.key points to it */
-	struct rm_etcd_reply *pages; /* their memory belongs to this range */
+	/* the pages that were read; they own the memory of the values */
+	struct rm_etcd_reply *pages;
 	size_t page_count, count, size;
 	rm_etcd_done *done;
 	void *arg;

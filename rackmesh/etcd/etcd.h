@@ -39,12 +39,12 @@ void rm_etcd_free(struct rm_etcd *etcd);
 /* Cancels all calls that were made with this arg, without calling done. Call it before
  * arg is freed. */
 void rm_etcd_forget(struct rm_etcd *etcd, const void *arg);
-/* Sets the time-out of later calls; 0: that of the options. It is for the few calls
- * whose answer is needed soon. */
+/* Sets the time-out of later calls; 0: the time-out in the options. Use it for the few
+ * calls whose answer is needed soon. */
 void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
 
-/* Each of these returns 0, and then calls done once, later, from the loop; or it
- * returns < 0 and never calls done. -EAGAIN: RM_ETCD_MAX_CALLS wait already; -ENOMEM;
+/* Each of these functions returns 0, and the loop calls done once later; or it returns
+ * < 0 and done is never called. -EAGAIN: RM_ETCD_MAX_CALLS calls wait already; -ENOMEM;
  * -EMSGSIZE. */
 
 /* Reads a key. prefix: reads all keys that begin with key, in order, all at one
@@ -69,8 +69,8 @@ int rm_etcd_lease_keepalive(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
 int rm_etcd_lease_revoke(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
-/* Revokes a lease and waits for the answer, at most 300 ms: for the end of a program,
- * whose loop does not run any more. */
+/* Revokes a lease and waits at most 300 ms for the answer. Call it at the end of a
+ * program, when its loop does not run any more. */
 void rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease);
 
 /* ---- watching ------------------------------------------------------------- */
@@ -89,9 +89,9 @@ struct rm_etcd_watch_callbacks {
 	/* The stream has ended: free the watch. r: as in rm_etcd_answer, or -ESTALE:
 	 * the revision was compacted, or the store was restored to a revision before
 	 * `from`, or it is another store; -ECANCELED: the server canceled the watch for
-	 * another reason; -ETIMEDOUT: silence for too long; -EPROTO: a malformed line,
-	 * or events of a revision that does not exist; -ENOBUFS: a line of more than 64
-	 * MiB. */
+	 * another reason; -ETIMEDOUT: nothing has arrived for too long; -EPROTO: a
+	 * malformed line, or events of a revision that does not exist; -ENOBUFS: a line
+	 * of more than 64 MiB. */
 	void (*on_end)(int r, const char *error, void *arg);
 };
 
@@ -112,6 +112,7 @@ int rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
 void rm_etcd_watch_free(struct rm_etcd_watch *watch);
 
 const struct rm_etcd_counts *rm_etcd_counts(const struct rm_etcd *etcd);
-const char *rm_etcd_endpoint(const struct rm_etcd *etcd); /* the one in use */
+const char *rm_etcd_endpoint(
+    const struct rm_etcd *etcd); /* Returns the endpoint in use. */
 
 #endif

@@ -11,7 +11,8 @@
 
 /* the server accepts requests of 1.5 MiB */
 #define RM_ETCD_MAX_VALUE_BYTES (1400u << 10)
-#define RM_ETCD_MAX_OPS 120   /* in one transaction; the server accepts 128 */
+/* most operations in one transaction; the server accepts 128 */
+#define RM_ETCD_MAX_OPS 120
 #define RM_ETCD_MAX_CALLS 256 /* calls that wait for an answer at a time */
 
 struct rm_etcd_value {
@@ -22,21 +23,23 @@ struct rm_etcd_value {
 };
 
 struct rm_etcd_answer { /* borrowed for the duration of the call */
-	/* 0: done. -ETIMEDOUT, -EIO, -EPROTO (a malformed answer): not known whether
-	 * etcd has done it. With all other errors nothing was done: -ECONNREFUSED,
-	 * -EHOSTUNREACH, -ENETUNREACH; -EAGAIN: there is no leader, etcd is too busy,
-	 * or the revision does not exist yet; -EACCES: authentication or permission;
-	 * -ENOSPC: the database is full; -EMSGSIZE: request or answer is too large;
-	 * -ESTALE: the revision was compacted; -ENOENT: there is no such lease;
-	 * -EINVAL: etcd did not understand the request. */
+	/* 0: etcd has carried out the request. -ETIMEDOUT, -EIO, -EPROTO (a malformed
+	 * answer): it is not known whether etcd has carried it out. With all other
+	 * errors etcd has changed nothing: -ECONNREFUSED, -EHOSTUNREACH, -ENETUNREACH;
+	 * -EAGAIN: there is no leader, etcd is too busy, or the revision does not exist
+	 * yet; -EACCES: authentication or permission; -ENOSPC: the database is full;
+	 * -EMSGSIZE: request or answer is too large; -ESTALE: the revision was
+	 * compacted; -ENOENT: there is no such lease; -EINVAL: etcd did not understand
+	 * the request. */
 	int r;
 	char error[160]; /* the server's message, printable; "" when r is 0 */
 	uint64_t cluster_id;
-	int64_t revision;                   /* of the header */
-	bool succeeded;                     /* txn: the compares held */
+	int64_t revision; /* of the header */
+	bool succeeded;   /* for a transaction: all its compares were true */
 	const struct rm_etcd_value *values; /* range */
 	size_t count;
-	int64_t lease, ttl_s; /* lease calls; ttl_s 0: it has expired */
+	/* for calls about leases; ttl_s 0: the lease has expired */
+	int64_t lease, ttl_s;
 };
 
 typedef void rm_etcd_done(const struct rm_etcd_answer *answer, void *arg);
@@ -58,7 +61,8 @@ struct rm_etcd_op {
 
 struct rm_etcd_event {
 	bool is_delete;
-	struct rm_etcd_value value; /* of a delete: key and mod_revision only */
+	/* for a deleted key: only key and mod_revision are set */
+	struct rm_etcd_value value;
 };
 
 struct rm_etcd_counts {

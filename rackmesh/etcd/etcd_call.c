@@ -246,8 +246,8 @@ struct rm_etcd_call {
 	struct rm_etcd_call *next; /* list of all calls that have not ended */
 	struct rm_etcd_ask ask;    /* the body of the request belongs to the call */
 	struct rm_http_call *http; /* NULL: the call waits for a token */
-	size_t endpoint;           /* the endpoint that it was sent to */
-	uint64_t token;            /* the number of the token that it was sent with */
+	size_t endpoint;           /* the endpoint to which this call was sent */
+	uint64_t token; /* the number of the token with which this call was sent */
 	bool is_login, repeated;
 };
 

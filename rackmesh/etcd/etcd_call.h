@@ -17,9 +17,10 @@ struct rm_etcd {
 	struct rm_loop *loop;
 	struct rm_http_client *http;
 	char *endpoints[RM_ETCD_MAX_ENDPOINTS];
-	size_t endpoint_count, endpoint; /* how many; the one in use */
-	char *user, *password;           /* NULL: no authentication */
-	char token[RM_ETCD_TOKEN];       /* "": requests are sent without a token */
+	/* number of endpoints, and index of the endpoint in use */
+	size_t endpoint_count, endpoint;
+	char *user, *password;     /* NULL: no authentication */
+	char token[RM_ETCD_TOKEN]; /* "": requests are sent without a token */
 	bool has_token;
 	uint64_t token_number; /* number of tokens received so far */
 	struct rm_etcd_call *login;
@@ -34,9 +35,10 @@ struct rm_etcd_ask {
 	char *takes_body;   /* from malloc */
 	size_t max_answer;  /* bytes; 0: 64 KiB */
 	int64_t timeout_ns; /* 0: the client's */
-	bool pinned;        /* true: send to endpoint; false: to the one in use */
+	/* true: send to the member `endpoint`; false: send to the endpoint in use */
+	bool pinned;
 	size_t endpoint;
-	/* May take the values out of *reply. */
+	/* May move the values out of *reply. */
 	void (*done)(struct rm_etcd_reply *reply, void *arg);
 	void *arg;
 	/* Called instead of done when the call is canceled; may be NULL. */
@@ -44,14 +46,15 @@ struct rm_etcd_ask {
 	void *owner; /* for rm_etcd_forget */
 };
 
-/* Takes the body, also on failure. *ret (may be NULL) is valid until done is called. */
+/* Takes ownership of the body, also on failure. *ret (may be NULL) is valid until done
+ * is called. */
 int rm_etcd_call(
     struct rm_etcd *etcd, const struct rm_etcd_ask *ask, struct rm_etcd_call **ret);
 /* Ends all calls of this owner. */
 void rm_etcd_calls_forget(struct rm_etcd *etcd, const void *owner);
 void rm_etcd_call_cancel(struct rm_etcd_call *call); /* without calling a callback */
 
-/* ---- also used by watches, whose requests are not calls ---- */
+/* ---- functions that watches use too, although their requests are not calls ---- */
 
 /* Changes to the next endpoint, unless another call has done so since. */
 void rm_etcd_rotate(struct rm_etcd *etcd, size_t from);

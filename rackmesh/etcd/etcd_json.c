@@ -14,7 +14,7 @@
 
 struct rm_etcd_error {
 	int r;
-	bool token_refused; /* the token is not valid any more: authenticate again */
+	bool token_refused; /* the server has refused the token: authenticate again */
 	bool login_unknown; /* this cluster has no authentication */
 	bool rotate;        /* another member may succeed */
 	char text[160];     /* printable text */
@@ -36,7 +36,7 @@ enum code { /* status code of gRPC */
 
 struct meaning {
 	int code;         /* status code; 0: any */
-	const char *part; /* a part of the message; "": any */
+	const char *part; /* a part of the server's message; "": any message */
 	int r;
 };
 
@@ -117,7 +117,7 @@ set_status(struct rm_etcd_error *error, long status)
 	error->rotate = true;
 }
 
-/* root: the body, if it is JSON; else NULL. */
+/* root: the body if it is JSON, else NULL. */
 static void
 rm_etcd_error_read(long status, const json_t *root, const char *text, size_t len,
     struct rm_etcd_error *ret)

@@ -37,10 +37,13 @@ int rm_etcd_json_watch(const char *prefix, int64_t from, char **ret);
 
 struct rm_etcd_reply {
 	struct rm_etcd_answer answer;
-	struct rm_etcd_value *values; /* the values of answer; owned by the reply */
-	char *memory;                 /* of keys and values */
-	size_t left_out;              /* keys with a zero byte inside */
-	bool more;          /* range: the limit was reached, and there are more keys */
+	/* the values of the answer; this struct owns them */
+	struct rm_etcd_value *values;
+	char *memory; /* memory of all keys and values */
+	/* number of keys that were left out, because they contain a zero byte */
+	size_t left_out;
+	/* the limit of the range request was reached, and there are more keys */
+	bool more;
 	bool token_refused; /* authenticate again */
 	bool login_unknown; /* the cluster has no authentication */
 	bool rotate;        /* another member might succeed */
@@ -68,7 +71,7 @@ struct rm_etcd_line {
 	char *memory;
 };
 
-/* -EPROTO, -ENOMEM. Only after success the caller has to clear *ret. */
+/* -EPROTO, -ENOMEM. The caller clears *ret only after success. */
 int rm_etcd_json_line(const char *text, size_t len, struct rm_etcd_line *ret);
 void rm_etcd_line_clear(struct rm_etcd_line *line);
 

@@ -14,11 +14,11 @@
 #define LEADER_REFRESHES_PER_CHECK 3
 
 /*
- * One call runs at a time. First the leader's key is read (look). If the key does not
- * exist, this process gets a lease and creates the key with it. If the key has this
- * process's lease, the lease is refreshed, and this process leads. If a transaction
- * gets no answer, the next look shows its outcome: the key has our lease, or it does
- * not.
+ * One call runs at a time. First the leader's key is read (state `look`). If the key
+ * does not exist, this process gets a lease and creates the key with it. If the key has
+ * this process's lease, the lease is refreshed, and this process leads. If a
+ * transaction gets no answer, the next look shows its outcome: the key has our lease,
+ * or it does not.
  */
 struct rm_etcd_leader {
 	struct rm_etcd *etcd;
@@ -28,7 +28,7 @@ struct rm_etcd_leader {
 	struct rm_timer *step;   /* the next step */
 	struct rm_timer *expiry; /* while leading: ends the leadership */
 	void (*next)(struct rm_etcd_leader *leader);
-	bool busy; /* a call has not ended */
+	bool busy; /* a call is running */
 	struct rm_backoff backoff;
 	int64_t lease;   /* 0: no lease */
 	rm_mono_t asked; /* when the last call was sent */
@@ -37,9 +37,10 @@ struct rm_etcd_leader {
 	/* create_revision of the key, which identifies the leadership */
 	int64_t created;
 	bool leading;
-	bool found_deleted; /* the key was seen deleted while a call was running */
-	unsigned refreshes; /* refreshes since the key was last looked at */
-	bool is_stale;      /* the key's value is not the present one */
+	/* a watcher has reported the deletion of the key while a call was running */
+	bool found_deleted;
+	unsigned refreshes; /* number of refreshes since the key was last read */
+	bool is_stale;      /* the key in etcd does not have the new value yet */
 	struct rm_etcd_leader_counts counts;
 };
 
@@ -273,8 +274,8 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 	struct rm_etcd_leader *leader = arg;
 
 	leader->busy = false;
-	/* The lease has expired by this host's clock. The leadership ends, whatever the
-	 * answer says, because its end may have been reported already. */
+	/* The lease has expired by this host's clock. The leadership ends even if the
+	 * answer is a success, because its end may have been reported already. */
 	if (leader->leading && leader_has_expired(leader)) {
 		leader_step_down(leader);
 		return;
@@ -415,7 +416,8 @@ rm_etcd_leader_free(struct rm_etcd_leader *leader)
 	if (leader == NULL)
 		return;
 	rm_etcd_forget(leader->etcd, leader);
-	/* Sent at once: the caller is about to exit, and its loop may not run again. */
+	/* The request is sent at once: the caller is about to exit, and its loop may
+	 * not run again. */
 	if (leader->lease != 0)
 		rm_etcd_lease_revoke_now(leader->etcd, leader->lease);
 	rm_timer_free(leader->step);

@@ -39,7 +39,8 @@ struct rm_etcd_leader_callbacks {
 };
 
 struct rm_etcd_leader_counts {
-	uint64_t campaigns, won, lost; /* lost: times that this process stepped down */
+	/* lost: how often this process has stopped leading */
+	uint64_t campaigns, won, lost;
 };
 
 int rm_etcd_leader_new(struct rm_loop *loop, struct rm_etcd *etcd,
@@ -56,15 +57,15 @@ int rm_etcd_leader_set_value(struct rm_etcd_leader *leader, const char *value);
  * process tries to create it at once, not only within ttl / 2. */
 void rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there);
 
-/* True: this process leads, by the clock. Call it before anything that only a leader
- * may do. */
+/* Returns true if this process leads, by its own clock. Call it before any action that
+ * only a leader may take. */
 bool rm_etcd_leader_leads(struct rm_etcd_leader *leader, rm_mono_t now);
 /* Compares for the txns of a leader: they hold only during this leadership, and never
  * without one. They compare revision and lease of the leader's key: another cluster may
  * reach the same revision, but does not grant the same lease. */
 void rm_etcd_leader_fence(
     const struct rm_etcd_leader *leader, struct rm_etcd_compare ret[RM_ETCD_FENCE]);
-/* The revision at which this leadership began. */
+/* Returns the revision at which this leadership began. */
 int64_t rm_etcd_leader_created(const struct rm_etcd_leader *leader);
 const struct rm_etcd_leader_counts *rm_etcd_leader_counts(
     const struct rm_etcd_leader *leader);

@@ -164,8 +164,8 @@ rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer 
 		const struct rm_etcd_key *entry = keys_find(view, value->key);
 
 		if (value->mod_revision > list->revision)
-			/* a value is older than the same key's value before:
-			 * inconsistent */
+			/* a value is older than the value of the same key before: the
+			 * list is inconsistent */
 			return RM_ETCD_VIEW_BEHIND;
 		if (entry != NULL && !entry->deleted &&
 		    value->mod_revision < entry->mod_revision &&
@@ -262,7 +262,7 @@ event_is_old(
 {
 	if (entry != NULL)
 		return revision <= entry->mod_revision;
-	/* True: the event is about a key that may have been deleted since. */
+	/* True: the event is about a key that may have been deleted after it. */
 	return revision < view->known || revision <= view->listed;
 }
 
@@ -304,8 +304,8 @@ view_take_event(struct rm_etcd_view *view, const struct rm_etcd_event *event)
 	entry = keys_find(view, event->value.key);
 	if (event_is_old(view, entry, revision)) {
 		view->counts.stale++;
-		/* An event that is repeated is harmless. One that comes late shows that
-		 * other events may be missing. */
+		/* An event that is repeated is harmless. An event that comes late shows
+		 * that other events may be missing. */
 		return entry != NULL && revision == entry->mod_revision;
 	}
 	ordered = revision >= view->known;
@@ -442,7 +442,7 @@ mirror_list(void *arg)
 	rm_etcd_view_ask(&mirror->view);
 }
 
-/* False: the watch is of another cluster than the list. */
+/* False: the watch is of another cluster than the list was. */
 static bool
 mirror_is_current(struct rm_etcd_mirror *mirror, uint64_t cluster_id)
 {

@@ -2,12 +2,13 @@
  * etcd_mirror - a copy of all keys below a prefix in etcd: first a list, then a watch.
  *
  * After a break the watch resumes by revision. If it was canceled, compacted or silent,
- * the mirror lists all keys and reports the differences. It also lists every relist_ns,
- * which corrects events that a watch has lost, repeated, reordered or invented. Within
- * one cluster a key's mod_revision never goes back; if the list of a member is older
- * than the mirror, the mirror asks the next member. With another cluster_id, or when a
- * list is older for the third time in a row (a restored snapshot), the mirror starts
- * anew: it reports all keys again, whatever their revisions.
+ * the mirror lists all keys and reports the differences. The mirror also lists all keys
+ * every relist_ns. This corrects the copy if a watch has lost, repeated, reordered or
+ * invented events. Within one cluster a key's mod_revision never goes back; if the list
+ * of a member is older than the mirror, the mirror asks the next member. With another
+ * cluster_id, or when a list is older for the third time in a row (a restored
+ * snapshot), the mirror starts anew: it reports all keys again, whatever their
+ * revisions.
  */
 #ifndef RACKMESH_ETCD_ETCD_MIRROR_H
 #define RACKMESH_ETCD_ETCD_MIRROR_H
@@ -26,7 +27,8 @@ struct rm_etcd_mirror;
 struct rm_etcd_mirror_options {
 	const char *prefix; /* copied; "/rackmesh/lab/" */
 	int64_t relist_ns;  /* 0: 30 s */
-	int64_t silence_ns; /* a watch without a message for so long ends; 0: 3 s */
+	/* a watch that gets no message for this long is ended; 0: 3 s */
+	int64_t silence_ns;
 };
 
 struct rm_etcd_mirror_callbacks {
@@ -44,7 +46,8 @@ struct rm_etcd_mirror_callbacks {
 struct rm_etcd_mirror_counts {
 	uint64_t lists, watches, breaks; /* breaks of the watch, for any reason */
 	uint64_t puts, deletes;          /* reported */
-	uint64_t healed;                 /* differences that only a list has shown */
+	/* differences that no watch has reported, but a list has shown */
+	uint64_t healed;
 	/* events and lists older than the known state, which were ignored */
 	uint64_t stale;
 	/* times that the mirror started anew, with another or a restored cluster */
@@ -65,7 +68,7 @@ void rm_etcd_mirror_relist(struct rm_etcd_mirror *mirror);
  */
 bool rm_etcd_mirror_is_fresh(
     const struct rm_etcd_mirror *mirror, rm_mono_t now, int64_t within_ns);
-/* 0: no list has come yet */
+/* 0: no list has arrived yet */
 int64_t rm_etcd_mirror_revision(const struct rm_etcd_mirror *mirror);
 const struct rm_etcd_mirror_counts *rm_etcd_mirror_counts(
     const struct rm_etcd_mirror *mirror);
@@ -80,12 +83,12 @@ struct rm_etcd_view {
 	struct rm_etcd_key *keys; /* a hash table; NULL: none */
 	struct rm_etcd_mirror_callbacks callbacks;
 	struct rm_etcd_mirror_counts counts;
-	bool synced; /* at least one list was taken */
-	/* a list is requested: keys that are deleted meanwhile are noted */
+	bool synced; /* at least one list was applied */
+	/* a list was requested: keys that are deleted until it arrives are noted */
 	bool listing;
-	int64_t asked;       /* value of known when the list was requested */
-	uint64_t cluster_id; /* of the last list */
-	int64_t listed;      /* revision of that list */
+	int64_t asked;       /* value of `known` when the list was requested */
+	uint64_t cluster_id; /* cluster of the last list */
+	int64_t listed;      /* revision of the last list */
 	int64_t known;       /* all changes up to this revision were reported */
 };
 
@@ -95,7 +98,7 @@ void rm_etcd_view_clear(struct rm_etcd_view *view);
 
 enum rm_etcd_view_status {
 	RM_ETCD_VIEW_NEWER,
-	/* the list is older than what was reported: request another one */
+	/* the list is older than what was reported: request another list */
 	RM_ETCD_VIEW_BEHIND,
 	RM_ETCD_VIEW_OTHER, /* the list is of another cluster: start anew */
 };

@@ -14,8 +14,8 @@
 #define PRESENCE_TTL_S 10
 #define PRESENCE_RETRY_NS (100 * RM_NS_PER_MS)
 
-/* One call runs at a time: the lease is granted, the key written, then the lease is
- * refreshed. */
+/* One call runs at a time: first the lease is granted, then the key is written, then
+ * the lease is refreshed. */
 struct rm_etcd_presence {
 	struct rm_etcd *etcd;
 	char *key, *value;
@@ -23,7 +23,7 @@ struct rm_etcd_presence {
 	struct rm_timer *step;
 	struct rm_backoff backoff;
 	int64_t lease;   /* 0: none */
-	bool busy;       /* a call has not ended */
+	bool busy;       /* a call is running */
 	bool is_written; /* the key is written with this lease */
 	bool is_gone;    /* the key was deleted while a call was running */
 };
@@ -93,7 +93,8 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 		rm_timer_after(presence->step, 0);
 	else
 		presence_refresh_later(presence);
-	presence->is_gone = false; /* is_written is false, which shows the same */
+	/* is_written is false now, which has the same effect */
+	presence->is_gone = false;
 }
 
 static int
@@ -162,7 +163,7 @@ rm_etcd_presence_free(struct rm_etcd_presence *presence)
 	if (presence == NULL)
 		return;
 	rm_etcd_forget(presence->etcd, presence);
-	/* At once: the caller's loop may not run again. */
+	/* The request is sent at once, because the caller's loop may not run again. */
 	if (presence->lease != 0)
 		rm_etcd_lease_revoke_now(presence->etcd, presence->lease);
 	rm_timer_free(presence->step);

@@ -25,7 +25,8 @@ int rm_etcd_presence_new(struct rm_loop *loop, struct rm_etcd *etcd,
 /* Revokes the lease; waits at most 300 ms for that. NULL is fine. */
 void rm_etcd_presence_free(struct rm_etcd_presence *presence);
 
-/* For a caller that watches the key: it was deleted. It is written again. */
+/* For a caller that watches the key: call it when the key was deleted. The key is then
+ * written again. */
 void rm_etcd_presence_gone(struct rm_etcd_presence *presence);
 
 #endif

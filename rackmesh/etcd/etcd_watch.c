@@ -101,7 +101,8 @@ watch_hand_over(struct rm_etcd_watch *watch, const struct rm_etcd_line *line)
 	return !watch->ended;
 }
 
-/* Hands over lines up to the confirmed revision; false: the watch was freed. */
+/* Passes lines up to the confirmed revision to the owner; false: the watch was freed.
+ */
 static bool
 watch_flush(struct rm_etcd_watch *watch)
 {
@@ -224,7 +225,7 @@ watch_queue(struct rm_etcd_watch *watch, struct rm_etcd_line *line, size_t size)
 	return true;
 }
 
-/* Takes one line of the stream; false: the watch has ended, or was freed. */
+/* Handles one line of the stream; false: the watch has ended, or was freed. */
 static bool
 watch_take_line(const char *text, size_t len, void *arg)
 {
@@ -252,7 +253,8 @@ watch_take_line(const char *text, size_t len, void *arg)
 		return false;
 	}
 	watch->created |= line.created;
-	/* This revision is that of the store; events with lower ones may follow. */
+	/* This revision is the present one of the store; events with lower revisions
+	 * may follow. */
 	if (line.count == 0 && line.created)
 		return true;
 	/* The line has only a header: all events up to its revision were sent before
@@ -345,7 +347,8 @@ watch_on_timer(void *arg)
 		watch_end(watch, -ETIMEDOUT, "silent for too long");
 		return;
 	}
-	watch_read(watch); /* if it cannot start, the watch ends as silent */
+	watch_read(watch); /* if the read cannot start, the watch ends as if the stream
+			      were silent */
 	silent = watch->silence_ns - silent;
 	rm_timer_after(watch->timer,
 	    silent < watch->silence_ns / 3 ? silent : watch->silence_ns / 3);
@@ -435,7 +438,7 @@ splitter_keep(struct rm_line_splitter *splitter, const char *data, size_t len)
 	return 0;
 }
 
-/* Takes the line out first: on_line may free the splitter. */
+/* Removes the line from the buffer first, because on_line may free the splitter. */
 static bool
 splitter_give(struct rm_line_splitter *splitter,
     bool (*on_line)(const char *text, size_t len, void *arg), void *arg)

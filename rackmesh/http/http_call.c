@@ -22,7 +22,7 @@
 #define CALL_CONNECTION_S 3600L
 #define CALL_SOCKET_PATH 108 /* as in struct sockaddr_un */
 
-/* Translates libcurl's errors; no other file knows them. */
+/* Translates libcurl's error codes; no other file uses them. */
 int
 rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 {
@@ -45,7 +45,7 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return -EHOSTUNREACH;
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
-	case CURLE_SSL_CERTPROBLEM: /* errors of this daemon's own files */
+	case CURLE_SSL_CERTPROBLEM: /* errors of this daemon's own certificate files */
 	case CURLE_SSL_CACERT_BADFILE:
 		return -EINVAL;
 	case CURLE_GOT_NOTHING:
@@ -222,7 +222,7 @@ call_set_login(struct rm_http_call *call, const struct rm_http_exchange *exchang
 	return 0;
 }
 
-/* ---- what older releases of libcurl do not have (RHEL 9: 7.76) ---- */
+/* ---- functions that older releases of libcurl do not have (RHEL 9: 7.76) ---- */
 
 static bool
 set_connection_life(CURL *easy)
@@ -242,7 +242,7 @@ set_no_cache_of_authorities(CURL *easy)
 	/* Otherwise libcurl would use a CA file for a day after it has read it. */
 	return curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L) == CURLE_OK;
 #else
-	return easy != NULL; /* it has no cache */
+	return easy != NULL; /* older libcurl has no such cache */
 #endif
 }
 

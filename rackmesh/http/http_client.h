@@ -2,11 +2,11 @@
  * http_client - HTTP requests (POST and GET) on the event loop, by libcurl's multi
  * interface.
  *
- * For https, TLS 1.2 is accepted, too, because other servers may lack 1.3. The server's
- * certificate and name are always checked. Certificate files are read for every new
- * connection, and no connection is used for longer than an hour, so that files can be
- * rotated. An answer is not yet a success: the caller checks the status. Connections
- * are kept alive and used again.
+ * For https, TLS 1.2 is accepted as well as 1.3, because other servers may not
+ * have 1.3. The server's certificate and name are always checked. Certificate files are
+ * read for every new connection, and no connection is used for longer than an hour, so
+ * that files can be rotated. An answer is not yet a success: the caller checks the
+ * status. Connections are kept alive and used again.
  */
 #ifndef RACKMESH_HTTP_HTTP_CLIENT_H
 #define RACKMESH_HTTP_HTTP_CLIENT_H
@@ -17,7 +17,7 @@
 
 #include "rackmesh/http/http_exchange.h"
 
-#define RM_HTTP_MAX_CALLS 512 /* at a time, streams included */
+#define RM_HTTP_MAX_CALLS 512 /* most calls at a time, streams included */
 
 struct rm_http_client;
 struct rm_http_origin;
@@ -59,8 +59,8 @@ struct rm_http_call;
 /* As rm_http_client_send. *call (may be NULL) is valid until done is called. */
 int rm_http_client_start(struct rm_http_client *client,
     const struct rm_http_exchange *exchange, struct rm_http_call **call);
-/* Cancels the exchange: on_data and done are not called any more. Not from inside
- * done. */
+/* Cancels the exchange: on_data and done are not called any more. Do not call it from
+ * inside done. */
 void rm_http_call_cancel(struct rm_http_call *call);
 
 /* Sends a request on a connection of its own and waits for the answer: for the last

@@ -37,10 +37,10 @@ struct rm_http_exchange { /* all is borrowed for the call, but the body is copie
 	const char *bearer;          /* a token instead of these; NULL: none */
 	const struct rm_http_tls
 	    *tls;              /* for https; NULL: only the system's CA bundle */
-	size_t max_body_bytes; /* of the answer; 0: 64 KiB */
+	size_t max_body_bytes; /* most bytes of the answer's body; 0: 64 KiB */
 	/* fail with -EMSGSIZE at once if the answer is longer, instead of cutting it */
 	bool whole;
-	int64_t timeout_ns; /* of the whole exchange; 0: none, for streams */
+	int64_t timeout_ns; /* time for the whole exchange; 0: no limit, for streams */
 	/* For a stream: called for each piece of a body with status 200 as it arrives;
 	 * the body in done is "" then. A body with another status goes to done as
 	 * usual. < 0 ends the exchange, and becomes answer.r. on_data may start and

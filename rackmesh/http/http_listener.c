@@ -111,13 +111,13 @@ http_tls_new(struct event_base *base, struct rm_tls *tls,
 		SSL_free(ssl);
 		return NULL;
 	}
-	/* The length of a message is in HTTP, so a missing end of TLS does not
-	 * matter. */
+	/* The length of a message is in HTTP, so it does no harm if TLS's end of the
+	 * stream is missing. */
 	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
 	return bev;
 }
 
-/* still in the handshake */
+/* true: the connection is still in the handshake */
 static bool
 http_tls_in_handshake(struct bufferevent *bev)
 {
@@ -194,7 +194,7 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 #define LISTENER_LOOK_NS (250 * RM_NS_PER_MS)
 /* Longest time from the accept, or from the last answer, to the end of the request. */
 #define LISTENER_REQUEST_NS (10 * RM_NS_PER_S)
-/* The same while all connections are in use. */
+/* The same limit while all connections are in use. */
 #define LISTENER_CROWDED_NS (1 * RM_NS_PER_S)
 /* Longest time from the request to the end of its answer: some answers take 10 s to
  * make, and the client may read slowly. */
@@ -227,7 +227,8 @@ struct rm_http_listener {
 	bool looks; /* the timer is running */
 	struct evhttp *http;
 	struct event *bind;
-	struct rm_turn turn; /* to accept another connection when the loop is idle */
+	/* the turn in which another connection is accepted when the loop is idle */
+	struct rm_turn turn;
 	/* set when no file descriptors are left: the listener accepts again when it
 	 * fires */
 	struct rm_timer *pause;
@@ -261,7 +262,7 @@ listener_accept_no_more(struct rm_http_listener *listener)
 		evconnlistener_disable(listener->listeners[i].listener);
 }
 
-/* connection NULL: a free slot. */
+/* connection NULL: returns a free slot. */
 static struct slot *
 listener_slot(
     struct rm_http_listener *listener, const struct evhttp_connection *connection)

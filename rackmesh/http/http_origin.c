@@ -107,7 +107,7 @@ rm_http_origins_free(struct rm_http_origins *origins)
 	free(origins);
 }
 
-/* *to: a copy, or NULL if from is not set. False: out of memory. */
+/* Copies from to *to; *to is NULL if from is not set. False: out of memory. */
 static bool
 copy(char **to, const char *from)
 {

@@ -22,7 +22,7 @@ struct rm_http_request {
 	struct evhttp_request *req;
 	struct rm_http_defers *defers;
 	char *path;       /* decoded */
-	const char *rest; /* of path, below the route */
+	const char *rest; /* rest of the path, behind the route */
 	/* borrowed from the server; NULL: a deferred request, or no TLS */
 	const char *identity;
 	struct evkeyvalq query;
@@ -45,10 +45,11 @@ void rm_http_reply_buffer(struct rm_http_request *request, int status,
 /* The deferred requests. Each one is answered: by its owner, at its time-out, or at the
  * end of the server. */
 int rm_http_defers_new(struct rm_loop *loop, struct rm_http_defers **ret);
-/* answers the waiting requests with 503 */
+/* answers the waiting requests with status 503 */
 void rm_http_defers_free(struct rm_http_defers *defers);
 
-/* NULL: unknown or answered already, or the client has disconnected. */
+/* NULL: the token is unknown, the request was answered already, or the client has
+ * disconnected. */
 struct rm_http_request *rm_http_defers_find(
     struct rm_http_defers *defers, uint64_t token);
 

@@ -37,11 +37,12 @@ struct route {
 
 struct rm_http_server {
 	struct rm_loop *loop;
-	/* There are separate listeners, because evhttp does not report which socket a
-	 * request came from. So many connections over TCP cannot keep an operator from
-	 * using the Unix socket, either. */
+	/* TCP and Unix sockets have separate listeners, because evhttp does not report
+	 * from which socket a request came. Separate listeners also keep the Unix
+	 * socket usable for an operator while all TCP connections are in use. */
 	struct rm_http_listener *tcp, *local;
-	struct rm_http_listener *sealed; /* TLS; NULL until it is configured */
+	/* the listener for TLS; NULL until it is configured */
+	struct rm_http_listener *sealed;
 	bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
 	    size_t len, void *arg);
 	void *allows_arg;
@@ -301,7 +302,7 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
 	if (!server_is_meant(server, &request, listener) ||
 	    !server_identifies(server, &request, listener, identity))
-		; /* the request has been answered */
+		; /* the function above has answered the request */
 	else if (listener == server->sealed && route == NULL &&
 		 !server_allows(server, &request, listener, RM_HTTP_READ_PART))
 		/* clients without the right to read must not learn which paths exist */
@@ -481,7 +482,7 @@ rm_http_deferred(struct rm_http_server *server, uint64_t token)
 	return rm_http_defers_find(server->defers, token);
 }
 
-/* ---- What every daemon answers: /metrics, /healthz, /readyz ---- */
+/* ---- /metrics, /healthz and /readyz, which every daemon has ---- */
 
 static void
 health_metrics(struct rm_http_request *request, void *arg)

@@ -35,7 +35,8 @@ struct rm_metrics;
 
 enum rm_http_verb {
 	RM_HTTP_READ, /* GET, HEAD */
-	/* the same; the handler limits its answer to what the client may see */
+	/* the same, and the handler limits its answer to the regions that the client
+	   may see */
 	RM_HTTP_READ_PART,
 	RM_HTTP_CHANGE, /* POST */
 };
@@ -110,7 +111,7 @@ int rm_http_serve_health(struct rm_http_server *server,
     const struct rm_metrics *metrics,
     bool (*ready)(char *sentence, size_t len, void *arg), void *arg);
 
-/* NULL: the request was answered already, or the client has disconnected. A reply to
+/* NULL: the request was answered already, or the client has disconnected. Replying to
  * NULL does nothing. */
 struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
 

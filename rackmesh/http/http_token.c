@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define TOKEN_MAX_BASIC 512 /* of base64: a name and the longest token */
+#define TOKEN_MAX_BASIC 512 /* most base64 characters: a name and the longest token */
 
 /* The credentials in the header, after the scheme and spaces; NULL: another scheme. */
 static const char *

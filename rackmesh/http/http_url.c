@@ -15,7 +15,8 @@ rm_http_url_valid(const char *text)
 	for (const char *at = text; *at != '\0'; at++)
 		if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\')
 			return false;
-	return strchr("/?#", text[scheme]) == NULL; /* also for "": there is a host */
+	return strchr("/?#", text[scheme]) ==
+	       NULL; /* also true for "": there is a host */
 }
 
 void

@@ -9,8 +9,8 @@
 
 #define RM_HTTP_URL_SHOWN_BYTES 200
 
-/* http:// or https://, with a host, and of printable ASCII without blanks, quotes and
- * backslashes. */
+/* True: the URL is http:// or https://, has a host, and consists of printable ASCII
+ * without blanks, quotes and backslashes. */
 bool rm_http_url_valid(const char *text);
 
 /* Cuts a long URL and removes user and password. whole: keep path and query, which may

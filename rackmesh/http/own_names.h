@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 #define OWN_NAMES_MAX 64
-/* Other names are not stored beyond this number, so that the rest of the places is for
- * names whose first label is the host's short name. */
+/* Names with another first label are stored only up to this number. The other places
+ * are kept for names whose first label is the host's short name. */
 #define OWN_NAMES_MAX_OTHERS 48
 #define OWN_NAMES_BYTES 256
 
@@ -31,12 +31,12 @@ struct own_names {
 void own_names_read(struct own_names *names);
 
 /*
- * Takes the names of one line of /etc/hosts; host must be set before. From a line for
- * loopback: names without a dot, "localhost.localdomain" and the like, and names whose
- * first label is the host's short name. Other names are not taken, because lists of
- * blocked sites point to loopback, too. Of a line for another address of the host: all
- * names. Of a line for an address of another host: none. line: is overwritten.
- * addresses: those of the host.
+ * Stores the names of one line of /etc/hosts; `host` must be set before. From a line
+ * for loopback: names without a dot, "localhost.localdomain" and the like, and names
+ * whose first label is the host's short name. Other names are not stored, because lists
+ * of blocked sites point to loopback, too. From a line for another address of the host:
+ * all names. From a line for an address of another host: no names. line: the function
+ * overwrites it. addresses: the host's addresses.
  */
 void own_names_hosts_line(
     struct own_names *names, const struct ifaddrs *addresses, char *line);

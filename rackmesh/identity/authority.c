@@ -5,7 +5,7 @@
 
 #define OF(role) (1u << RM_ROLE_##role)
 
-/* By verb: the roles that may use it, and what their identity must have. */
+/* For each verb: the roles that may use it, and what their identity must contain. */
 static const struct {
 	const char *text;
 	unsigned roles;

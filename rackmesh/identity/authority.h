@@ -16,21 +16,23 @@
 /* The verbs. ON_x names the daemon that receives the request. */
 enum rm_verb {
 	/* to an aggregator */
-	RM_VERB_AGENT_SESSION, /* batches, heartbeats, registration; .host: its own */
-	RM_VERB_PEER_SESSION,  /* of the ToR's other aggregator; .tor: one of its own */
-	/* to a controller or an analyzer */
+	/* batches, heartbeats, registration; .host: the agent's own host */
+	RM_VERB_AGENT_SESSION,
+	/* session of the other aggregator of the ToR; .tor: one of its own ToRs */
+	RM_VERB_PEER_SESSION,
+	/* session of an aggregator at a controller or at an analyzer */
 	RM_VERB_AGGREGATOR_SESSION, /* .name: its own */
-	RM_VERB_PLAN,               /* the plan and keys of .tor */
+	RM_VERB_PLAN,               /* to get the plan and the probe keys of .tor */
 	RM_VERB_REGISTER,           /* RNICs attached to .tor */
-	RM_VERB_PLACE, /* to a controller: the ToRs of .name, the agent's host */
+	RM_VERB_PLACE, /* to ask a controller for the ToRs of .name, the agent's host */
 	/* to an analyzer */
-	RM_VERB_REPORT, /* summaries and incidents of .tor */
-	/* from here on: what a daemon that this one dials must be allowed to do */
+	RM_VERB_REPORT, /* to send summaries and incidents of .tor */
+	/* From here on: verbs of the daemons that this daemon dials. */
 	RM_VERB_SERVE_AGENT,      /* pinglists for .tor */
 	RM_VERB_SERVE_AGGREGATOR, /* plans */
-	RM_VERB_SERVE_PLACE,      /* the ToRs and aggregators of a host */
-	RM_VERB_SERVE_LANES,      /* acknowledgements of summaries and incidents */
-	/* over HTTP, to every daemon */
+	RM_VERB_SERVE_PLACE,      /* to name the ToRs and aggregators of a host */
+	RM_VERB_SERVE_LANES,      /* to acknowledge summaries and incidents */
+	/* to read over HTTP, at any daemon */
 	RM_VERB_READ,
 	RM_VERB_CHANGE,
 	RM_VERBS

@@ -1,8 +1,9 @@
 /*
- * http_places - where the HTTP server of a daemon listens: on plain TCP for reading; on
- * a Unix socket for the owner of the daemon; and over TLS for viewers, who may read
- * (with a certificate or a token), and for operators, who may also change things
- * (authority.h). Plain TCP on another address than loopback is logged as a warning.
+ * http_places - the addresses at which the HTTP server of a daemon listens: on plain
+ * TCP for reading; on a Unix socket for the owner of the daemon; and over TLS for
+ * viewers, who may read (with a certificate or a token), and for operators, who may
+ * also change things (authority.h). Plain TCP on another address than loopback is
+ * logged as a warning.
  */
 #ifndef RACKMESH_IDENTITY_HTTP_PLACES_H
 #define RACKMESH_IDENTITY_HTTP_PLACES_H

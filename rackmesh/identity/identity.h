@@ -5,8 +5,9 @@
  *   rackmesh://REGION/aggregator/NAME/TOR[,TOR...]    the ToRs that it may serve
  *   rackmesh://REGION/controller/NAME
  *   rackmesh://REGION/analyzer/NAME
- *   rackmesh://REGION/operator/NAME                   a person: may change things
- *   rackmesh://REGION/viewer/NAME                     a person or a scraper: may look
+ *   rackmesh://REGION/operator/NAME                   a person, who may change things
+ *   rackmesh://REGION/viewer/NAME                     a person or a scraper, who may
+ * only read
  *
  * Or a SPIFFE ID (X.509-SVID of SPIRE), whose trust domain is the region, and whose
  * path is the rest, with one part per ToR:
@@ -47,9 +48,9 @@ enum rm_role {
 struct rm_identity {
 	enum rm_role role;
 	char region[RM_IDENTITY_NAME]; /* "*": all regions; "r1,r2": these two */
-	char name[RM_IDENTITY_NAME];   /* host name of an agent */
+	char name[RM_IDENTITY_NAME];   /* for an agent: its host name */
 	char tors[RM_IDENTITY_TORS][RM_IDENTITY_NAME];
-	size_t tor_count; /* of an aggregator, at least 1 */
+	size_t tor_count; /* number of ToRs of an aggregator, at least 1 */
 };
 
 /* -EBADMSG: no identity. */

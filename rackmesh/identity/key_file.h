@@ -14,7 +14,7 @@
 struct rm_worker;
 
 struct rm_key_file_counts {
-	/* failed: writes that failed, also for lack of memory */
+	/* failed: writes that failed, also if memory was short */
 	uint64_t loaded, damaged, saved, failed;
 };
 
@@ -31,7 +31,7 @@ void rm_key_files_free(struct rm_key_files *files); /* NULL is fine */
  * -EBADMSG: damaged. tor: a valid name. */
 int rm_key_files_load(struct rm_key_files *files, const char *tor, uint8_t **file,
     const uint8_t **ret, size_t *len);
-/* Copies the message and has it written. */
+/* Copies the message; the worker writes it. */
 void rm_key_files_save(
     struct rm_key_files *files, const char *tor, const uint8_t *data, size_t len);
 

@@ -34,7 +34,7 @@ void probe_mac_full(const struct probe_mac *mac, const struct probe_mac_piece *p
     size_t count, uint8_t ret[PROBE_HMAC_BYTES]);
 void probe_mac_sign(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
     size_t count, uint8_t ret[PROBE_MAC_BYTES]);
-/* Takes equally long whether the MAC is right or wrong. */
+/* Takes the same time whether the MAC is right or wrong. */
 bool probe_mac_verify(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
     size_t count, const uint8_t claimed[PROBE_MAC_BYTES]);
 

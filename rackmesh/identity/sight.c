@@ -15,8 +15,8 @@ rm_sight_of(struct rm_sight *sight, const struct rm_http_request *request)
 	snprintf(sight->regions, sizeof(sight->regions), "*");
 	if (uri[0] == '\0')
 		return;
-	/* An identity that cannot be parsed was refused before; if it was not, it sees
-	 * nothing. */
+	/* An identity that cannot be parsed was refused earlier. If it was not, nothing
+	 * is shown to it. */
 	if (rm_identity_parse(uri, &who) < 0)
 		who.region[0] = '\0';
 	memcpy(sight->regions, who.region, sizeof(sight->regions));

@@ -154,7 +154,7 @@ read_and_search(const char *path, const char *token, char identity[RM_TLS_MAX_ID
 	size_t len = 0;
 	int r = rm_file_read_secret(path, TOKENS_MAX_BYTES, &data, &len, error);
 
-	/* -ENODATA: there is no file; -ENOENT means that the token is in no line. */
+	/* -ENODATA: there is no file. -ENOENT would mean that no line has the token. */
 	if (r < 0)
 		return r == -ENOENT ? -ENODATA : r;
 	if (strlen((const char *)data) != len)

@@ -17,8 +17,9 @@
 #define RM_VIEWER_TOKEN_MIN 32
 #define RM_VIEWER_TOKEN_MAX 128
 
-/* Finds the owner of a token, and writes his URI to identity. -ENOENT: there is no such
- * token. Another error: the file cannot be used; error has the place and the reason. */
+/* Finds the owner of a token, and writes the owner's URI to identity. -ENOENT: there is
+ * no such token. Another error: the file cannot be used; error has the place and the
+ * reason. */
 int rm_viewer_tokens_find(const char *path, const char *token,
     char identity[RM_TLS_MAX_IDENTITY], struct rm_error *error);
 /* Checks whether the file can be used. */

@@ -33,8 +33,8 @@
 struct firing {
 	char key[ALERT_KEY_BYTES];
 	struct rm_incident incident;
-	json_t *labels;       /* labels of its first notice; NULL: out of memory */
-	rm_mono_t since;      /* when the first notice was sent (monotonic clock) */
+	json_t *labels;  /* labels of the alert's first notice; NULL: out of memory */
+	rm_mono_t since; /* when the first notice was sent (monotonic clock) */
 	rm_wall_t since_wall; /* the wall-clock time in that notice */
 	UT_hash_handle hh;
 };
@@ -50,7 +50,7 @@ struct rm_alerts {
 	struct rm_loop *loop;
 	struct rm_http_client *http;
 	struct alert_sink **sinks; /* Alertmanagers first, then webhooks */
-	char **urls;               /* of each receiver: its URL as it was configured */
+	char **urls;               /* the configured URL of each receiver */
 	size_t sink_count, alertmanager_count;
 	struct rm_alert_options options; /* without the list of receivers */
 	struct own_texts texts;          /* strings that options.texts borrows */
@@ -401,8 +401,8 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	    alerts->loop, alerts->http, &sink, reach, &alerts->counts, ret);
 }
 
-/* Returns the index, among the present sinks, of the i-th receiver of the options;
- * sink_count: there is none. */
+/* Returns the index of the present sink of the i-th receiver in the options, or
+ * sink_count if there is no such sink. */
 static size_t
 sink_find(
     const struct rm_alerts *alerts, const struct rm_alert_options *options, size_t i)
@@ -416,7 +416,7 @@ sink_find(
 	return alerts->sink_count;
 }
 
-/* A URL that the list has twice gets every notice twice. */
+/* A URL that is in the list twice gets every notice twice. */
 static bool
 is_repeated(const struct rm_alert_options *options, size_t i)
 {

@@ -73,8 +73,7 @@ void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident
  * or after a second if the disk hangs. file NULL: it is sent at once. */
 void rm_alerts_fire_kept(struct rm_alerts *alerts, const struct rm_incident *incident,
     const struct rm_incident_file *file);
-/* Call it from the file's on_write: sends what waits for the save. arg: the
- * rm_alerts. */
+/* Sends what waits for the save. Set it as the file's on_write. arg: the rm_alerts. */
 void rm_alerts_look(void *alerts);
 /* Takes an incident from before the restart, open or resolved. If its opening or
  * resolution was not delivered, all receivers get it now; if it was, and the incident
@@ -89,11 +88,11 @@ void rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part);
  * question; or nothing was sent yet; or there is no receiver. */
 bool rm_alerts_deliver(const struct rm_alerts *alerts);
 /* True: at least one receiver has answered since then (alert_reach_answered), or there
- * is none. If false, the receivers are asked. */
+ * are no receivers. If false, a request is sent to the receivers. */
 bool rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since);
 
-/* Text on the first receiver that does not accept alerts, as alert_reach_trouble; "":
- * all accept them. */
+/* Returns a text about the first receiver that does not accept alerts, as
+ * alert_reach_trouble does; "": all accept them. */
 const char *rm_alerts_trouble(const struct rm_alerts *alerts);
 /* Registers a gauge per receiver: 1, or 0 while it does not accept alerts. Its labels
  * are those in labels ("": none), receiver (its place in the config,

@@ -66,7 +66,7 @@ int rm_alert_config_check(
 int rm_alert_config_introduce(
     const struct rm_alert_config *config, struct rm_http_client *http);
 
-/* Fills the options from the config; borrowed from it. */
+/* Fills the alert options from the config; the strings are borrowed from the config. */
 void rm_alert_config_options(
     const struct rm_alert_config *config, struct rm_alert_options *options);
 

@@ -10,8 +10,8 @@ struct rm_alert_counts { /* over all sinks */
 	/* refused: answers 4xx */
 	uint64_t queued, delivered, failed_attempts, dropped, refused;
 	uint64_t withdrawn;
-	/* alerts, not messages: their opening was sent before the incident was on the
-	 * disk */
+	/* number of alerts (not of messages) whose opening was sent before the incident
+	 * was on the disk */
 	uint64_t unkept;
 };
 

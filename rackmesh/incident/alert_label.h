@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #define ALERT_LABELS_MAX 32
-#define ALERT_LABEL_NAME 64 /* bytes of a name of the operator's own, with its 0 */
+#define ALERT_LABEL_NAME 64 /* bytes of the name of an operator's label, with its 0 */
 #define ALERT_LABEL_VALUE 256
 #define ALERT_FINGERPRINT_TEXT 17
 
@@ -17,8 +17,8 @@
 const char *alert_label_expected(const char *text);
 
 /* The fingerprint of a label set, as Alertmanager shows it: FNV-1a 64 over names and
- * values in the order of the names, each followed by 0xff. Of more than
- * ALERT_LABELS_MAX labels only some count. */
+ * values in the order of the names, each followed by 0xff. If there are more than
+ * ALERT_LABELS_MAX labels, some are ignored. */
 void alert_label_fingerprint(
     const json_t *labels, char ret[static ALERT_FINGERPRINT_TEXT]);
 

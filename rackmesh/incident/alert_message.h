@@ -31,9 +31,9 @@ json_t *alert_message_labels(
 json_t *alert_message_json(const struct rm_alert_texts *texts,
     const struct rm_incident *incident, int64_t ends_after_ns, json_t *labels);
 
-/* Make the body from an array of alerts, for alert_sink_options; they take alerts.
- * texts: struct rm_alert_texts. Fields that Alertmanager computes itself are left
- * out. */
+/* Both functions make a request body from an array of alerts, for alert_sink_options.
+ * They take ownership of alerts. texts: struct rm_alert_texts. Fields that Alertmanager
+ * computes itself are left out. */
 json_t *alert_message_alertmanager(json_t *alerts, const void *texts);
 /* The body has one alert, in a group of its own: so it works for programs that identify
  * a fault by the group's key, such as bridges to pagers. */

@@ -13,7 +13,7 @@ struct alert_notice {
 	void *arg;
 	/* NULL: the notice need not wait for a save */
 	const struct rm_incident_file *file;
-	uint64_t save; /* number of the save that contains the incident */
+	uint64_t save; /* number of the save that has the incident */
 	rm_mono_t patience;
 };
 

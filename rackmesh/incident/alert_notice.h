@@ -41,8 +41,8 @@ bool alert_notice_may_leave(const struct alert_notice *notice, rm_mono_t now);
 /* The time at which the message may be sent without the save. Only for a message that
  * may not be sent now. */
 rm_mono_t alert_notice_patience(const struct alert_notice *notice);
-/* Marks the message as sent. True, at the first call only: its incident is not on the
- * disk. */
+/* Marks the message as sent. Returns true, at the first call only, if its incident is
+ * not on the disk yet. */
 bool alert_notice_left_early(struct alert_notice *notice);
 
 #endif

@@ -15,7 +15,7 @@
 #define REACH_AGAIN_NS (3 * RM_NS_PER_S)
 #define REACH_TROUBLE_BYTES 512
 #define REACH_QUOTED_BYTES 200
-#define REACH_WORDS_BYTES 120 /* most bytes of the text of a refusal that are shown */
+#define REACH_WORDS_BYTES 120 /* most bytes of a refusal's text that are shown */
 
 /* A request may end after its owner was freed: then reach is NULL. */
 struct question {
@@ -30,20 +30,21 @@ struct alert_reach {
 	char *url, *name;
 	const char *body;
 	int64_t every_ns;
-	struct question *question; /* NULL: no request is running */
+	/* the running request without alerts; NULL: none is running */
+	struct question *question;
 	uint64_t exchanges;
 	/* times of the last request and of the last answer of any kind */
 	rm_mono_t asked, answered;
 	rm_mono_t dated; /* when the receiver last sent its time; ns 0: never */
 	rm_wall_t date;
-	/* Status of the last exchange if it was a refusal; or 0. */
+	/* status of the last exchange if the receiver refused it; else 0 */
 	long refusal;
 	bool fails;
 	bool refused;                      /* the last alert was refused for good */
 	char trouble[REACH_TROUBLE_BYTES]; /* "": none */
 };
 
-/* Half of the largest time: ages are added to it. */
+/* Half of the largest time, because ages are added to it. */
 #define DATE_MAX_S (INT64_MAX / RM_NS_PER_S / 2)
 
 /* True: the answer is from the receiver's host, even if it is an expired
@@ -91,7 +92,7 @@ is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 	return answer->r == 0 && will_do && answer->status != reach->refusal;
 }
 
-/* Advice for an operator; "": there is none. */
+/* Advice for an operator; "": there is no advice. */
 static const char *
 advice(const struct alert_reach *reach, long status)
 {
@@ -103,7 +104,7 @@ advice(const struct alert_reach *reach, long status)
 	return "";
 }
 
-/* True: the refusal has a text with the reason, which is no web page. */
+/* True: the refusal has a text with the reason, and that text is not a web page. */
 static bool
 has_words(const struct rm_http_answer *answer)
 {

@@ -25,9 +25,9 @@ struct rm_loop;
 
 #define ALERT_REACH_DATE_NS (90 * RM_NS_PER_S)
 
-/* url: copied. name: of the receiver in the log, copied. body: of the request without
- * alerts, a literal; NULL: that request is a GET. every_ns 0: no such requests are
- * sent. */
+/* url: copied. name: the receiver's name in the log, copied. body: body of the request
+ * without alerts, a literal; NULL: that request is a GET. every_ns 0: no such requests
+ * are sent. */
 int alert_reach_new(struct rm_loop *loop, struct rm_http_client *http, const char *url,
     const char *name, const char *body, int64_t every_ns, struct alert_reach **ret);
 void alert_reach_free(struct alert_reach *reach);
@@ -41,13 +41,13 @@ bool alert_reach_took(
  * were accepted, or refused for good. */
 void alert_reach_note(
     struct alert_reach *reach, const struct rm_http_answer *answer, bool taken);
-/* True if the last exchange succeeded, or if there was none. */
+/* True if the last exchange succeeded, or if there was no exchange yet. */
 bool alert_reach_is_good(const struct alert_reach *reach);
 /* "" while the receiver accepts alerts; else "http://am:9093/api/v2/alerts answers 404:
  * ..." */
 const char *alert_reach_trouble(const struct alert_reach *reach);
-/* True: there was any answer since then, also an error or a refused connection, so the
- * network path works. False: there was none, and the receiver is asked every few
+/* True: something was received since then, even an error or a refused connection, so
+ * the network path works. False: nothing was received, and a request is sent every few
  * seconds. */
 bool alert_reach_answered(struct alert_reach *reach, rm_mono_t since);
 /* The receiver's time of day, to a second or two. False: it was not received in the

@@ -52,8 +52,10 @@ struct alert_sink {
 	/* A smaller batch grows by one alert after grow_after full batches were
 	 * accepted; grow_after doubles if the larger batch is refused. */
 	size_t grow_after, full;
-	size_t grown_to; /* last size it grew to; 0: none since it became smaller */
-	struct flight *flight; /* NULL: none is running */
+	/* the size to which it grew last; 0: it has not grown since it became smaller
+	 */
+	size_t grown_to;
+	struct flight *flight; /* the running exchange; NULL: none is running */
 	bool waiting;          /* the retry timer is set */
 	struct rm_backoff backoff;
 };
@@ -191,8 +193,8 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	sink_retry(sink, after_ns);
 }
 
-/* The entries at the front of the queue that may be sent; all are firing or all
- * resolved, because a body has one status. */
+/* Returns the entries at the front of the queue that may be sent. All are firing or all
+ * are resolved, because a body has one status. */
 static json_t *
 sink_batch(struct alert_sink *sink, size_t *count)
 {
@@ -314,7 +316,8 @@ sink_drop_one(struct alert_sink *sink)
 	return true;
 }
 
-/* The newest entry of this alert that waits and may be replaced by a newer one. */
+/* Returns the newest entry of this alert that waits, and that a newer one may replace.
+ */
 static struct entry *
 sink_waiting(struct alert_sink *sink, const char *key)
 {

@@ -16,9 +16,9 @@ earlier(rm_wall_t a, rm_wall_t b)
 	return a.ns < b.ns ? a : b;
 }
 
-/* The start by the receiver's clock: the opening, or the time of sending if
- * that is clearly earlier. If the clocks differ and the notice was sent at once, it is
- * the time of sending. */
+/* Returns the start of the alert by the receiver's clock: the opening, or the time of
+ * sending if that is clearly earlier. If the clocks differ and the notice was sent at
+ * once, it is the time of sending. */
 static rm_wall_t
 mend_start(rm_wall_t opened, const struct alert_time *time)
 {

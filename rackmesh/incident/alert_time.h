@@ -21,8 +21,8 @@ struct rm_incident;
 struct alert_time {
 	rm_mono_t now;
 	rm_wall_t wall; /* this host's clock */
-	/* the receivers' clock; this host's if that is about right, or if theirs is not
-	 * known */
+	/* the time by the receivers' clock; by this host's if that is about right, or
+	 * if the receivers' is not known */
 	rm_wall_t sent;
 	bool known;
 	/* When the alert was first sent, and this host's time of day then. since.ns 0:

@@ -83,7 +83,7 @@ incident_resolve_after_ns(
 struct judgement {
 	rm_mono_t now;
 	rm_wall_t wall;
-	int64_t since_ns; /* ns since the judgement before; 0: there was none */
+	int64_t since_ns; /* ns since the previous judgement; 0: there was none */
 	void (*on_event)(enum rm_incident_event event,
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
@@ -269,8 +269,8 @@ has_other_services(const struct incident_entry *entry, const char *services,
 		       RM_INCIDENT_SERVICES_NS);
 }
 
-/* For an incident of one link: the switch, if the verdict is on several of its links,
- * or on all of it. */
+/* For an incident of one link: the switch of that link, if the verdict is on several
+ * links of the switch, or on the whole switch. */
 static const char *
 widened(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 {
@@ -279,7 +279,8 @@ widened(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 		   : "";
 }
 
-/* Fills what a verdict on "A or B" leaves open, if A is known already. */
+/* If A is known already: a verdict on "A or B" gets the RNIC, the confidence and the
+ * ruled-out list of A, and the impact of A if that is worse. */
 static void
 keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
 {
@@ -296,7 +297,7 @@ keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
 	}
 }
 
-/* Keeps what counters have shown: a cable that is dead counts no errors any more. */
+/* Keeps what counters have shown before: a dead cable counts no errors any more. */
 static void
 keep_counters(const struct rm_evidence *known, struct rm_evidence *now, rm_wall_t wall)
 {
@@ -341,7 +342,8 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	strcpy(mine->evidence.narrowed, narrowed_to);
 	strcpy(mine->evidence.widened, widened_to);
 	keep_counters(&known, &mine->evidence, judgement->wall);
-	mine->part = part; /* the id stays for the whole life of the incident */
+	/* the part keeps its name for the whole life of the incident */
+	mine->part = part;
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;
 	mine->evidence.impact = so_far.impact;
@@ -435,9 +437,9 @@ find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
 
 /* ---- several links of one switch ---- */
 
-/* The incident on one of the links of this verdict: the one that was widened to the
- * switch; otherwise, of a verdict on several links, the oldest one. Also if the verdict
- * is on the whole switch. NULL: there is none. */
+/* Returns the incident on one of the links of this verdict, or of the switch if the
+ * verdict is on the whole switch: the incident that was widened to the switch, or else,
+ * for a verdict on several links, the oldest one. NULL: there is none. */
 static struct incident_entry *
 find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verdict)
 {
@@ -460,7 +462,7 @@ find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verd
 	return oldest;
 }
 
-/* The open incident on several links of which the verdict's part is one. */
+/* Returns the open incident on several links, one of which is the verdict's part. */
 static struct incident_entry *
 find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdict)
 {
@@ -513,8 +515,8 @@ incident_resolve(
 	entry->incident.resolved = entry->incident.changed = judgement->wall;
 	entry->resolved = judgement->now;
 	incidents->counts.resolved++;
-	/* Closed before on_event, because the listener may report the notice as sent at
-	 * once. */
+	/* Closed before on_event, because the listener may report in the call that the
+	 * notice was sent. */
 	if (kept)
 		incident_remember(incidents, entry);
 	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
@@ -545,9 +547,9 @@ fold_links(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 }
 
 /*
- * True: an incident without a verdict has evidence that its part works. Time without
- * evidence does not count, but does not restart the wait, either: else an incident on a
- * host that stops again and again would never end.
+ * True: there is evidence that the part of an incident without a verdict works. Time
+ * without evidence does not count, and does not restart the wait either: otherwise an
+ * incident on a host that stops again and again would never end.
  */
 static bool
 has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,

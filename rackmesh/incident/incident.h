@@ -63,8 +63,8 @@ struct rm_incident {
 	enum rm_severity severity;
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0: open */
 	uint64_t reopened; /* times that this part failed again within flap_memory_ns */
-	/* If the part is flapping: since when (ns 0: it is not), how often the fault
-	 * has returned since then, and when it did so last. */
+	/* For a flapping part: since when it flaps (ns 0: it does not), how often the
+	 * fault has returned since then, and when it returned last. */
 	rm_wall_t flaps_since, returned;
 	uint64_t returns;
 	/* Every receiver of alerts has accepted the notice of the opening, or of the
@@ -75,7 +75,7 @@ struct rm_incident {
 struct rm_incident_options {
 	/* most open incidents; further verdicts are refused and counted */
 	size_t max_open;
-	size_t max_closed; /* most closed incidents that are kept, the newest */
+	size_t max_closed; /* most closed incidents that are kept; the newest stay */
 	/* ns for which a part must be good; the daemons' default is 2 s */
 	int64_t resolve_after_ns;
 	int64_t flap_memory_ns; /* ns for which reopened counts; 0: an hour */
@@ -84,7 +84,7 @@ struct rm_incident_options {
 
 struct rm_incident_counts {
 	uint64_t opened, updated, resolved, refused;
-	/* times that the other one of "A or B" replaced the named one */
+	/* how often the other part of "A or B" has replaced the named one */
 	uint64_t reconsidered;
 };
 
@@ -95,9 +95,9 @@ void rm_incidents_free(struct rm_incidents *incidents);
 /*
  * Makes one judgement. verdicts: all that are true now. health(verdict, arg): the state
  * of a part that has an open incident but no verdict now. on_event is called for each
- * opening, for each resolution, and for each change of kind, direction, impact,
- * services, links, ruled-out list, of whether the evidence has a text, or of confidence
- * by more than 0.1; not for changes of counts alone.
+ * opening, for each resolution, and and for each change of: kind, direction, impact,
+ * services, links, the ruled-out list, whether the evidence has a text, or confidence
+ * by more than 0.1. It is not called if only counts change.
  */
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict *verdicts, size_t count,
@@ -111,8 +111,8 @@ void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t
 const struct rm_incident *rm_incidents_get(
     const struct rm_incidents *incidents, size_t i);
 size_t rm_incidents_open(const struct rm_incidents *incidents);
-/* All receivers have got its opening, or its resolution. False: that was known already,
- * or there is no such incident. */
+/* Notes that all receivers have got the opening of the incident, or its resolution.
+ * False: that was known already, or there is no such incident. */
 bool rm_incidents_notified(struct rm_incidents *incidents, uint64_t id, bool resolved);
 const struct rm_incident_counts *rm_incidents_counts(
     const struct rm_incidents *incidents);

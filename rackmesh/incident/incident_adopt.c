@@ -163,8 +163,8 @@ rm_incidents_doubt(struct rm_incidents *incidents)
 		incidents->closed[i]->confirmed = false;
 }
 
-/* Marks the ends that the other aggregator has not sent as delivered: it would have
- * sent them otherwise. Returns their number. */
+/* Marks those ends as delivered that the other aggregator has not sent to this one: it
+ * would send an end that is not delivered. Returns their number. */
 static size_t
 mark_ends_delivered(struct rm_incidents *incidents)
 {

@@ -20,8 +20,8 @@
 struct rm_incident_file {
 	struct rm_worker *worker;
 	char path[PATH_MAX];
-	char *writing; /* text that is being saved; NULL: none is */
-	char *next;    /* newer text that waits; NULL: none */
+	char *writing; /* text that is being saved; NULL: no save is running */
+	char *next;    /* newer text that waits to be saved; NULL: none waits */
 	bool behind;   /* the last write failed */
 	uint64_t failures;
 	uint64_t saves; /* number of calls of save */
@@ -106,7 +106,7 @@ rm_incident_file_load(const struct rm_incident_file *file)
 	return json;
 }
 
-/* Notes the result of a save. */
+/* Stores the result of a save. */
 static void
 settle(struct rm_incident_file *file, uint64_t save, int r)
 {
@@ -346,8 +346,8 @@ take_number(struct reading *reading, const char *key, int64_t max)
 	return value;
 }
 
-/* absent: the value to use if the key is missing. Files of an older version have no
- * such key; that version saved an incident after its notices had been sent. */
+/* absent: the value of a missing key. Files of an older version have no such key; that
+ * version saved an incident after its notices had been sent. */
 static bool
 take_notified(
     struct reading *reading, const char *key, const char *old_key, bool absent)
@@ -378,7 +378,7 @@ take_legs(struct reading *reading, const char *key, struct rm_leg_counts *legs)
 	legs->arrived = (uint64_t)arrived;
 }
 
-/* Absent in files of an older version. */
+/* The key is missing in files of an older version. */
 static enum rm_direction
 take_direction(struct reading *reading, const char *key)
 {
@@ -424,7 +424,8 @@ take_names(struct reading *reading, struct rm_verdict *verdict)
 		reading->wrong = "kind";
 }
 
-/* Absent in files of an older version, which sent every alert as critical. */
+/* The key is missing in files of an older version, which sent every alert as critical.
+ */
 static enum rm_severity
 take_severity(struct reading *reading)
 {
@@ -440,7 +441,7 @@ take_severity(struct reading *reading)
 	return ret;
 }
 
-/* Absent in files of an older version, too. */
+/* This key is missing in files of an older version, too. */
 static enum rm_impact
 take_impact(struct reading *reading)
 {

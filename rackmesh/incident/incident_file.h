@@ -40,8 +40,8 @@ void rm_incident_file_free(struct rm_incident_file *file); /* after the worker *
 json_t *rm_incident_file_load(const struct rm_incident_file *file);
 /* Saves the state; takes the reference. A failure is counted. */
 void rm_incident_file_save(struct rm_incident_file *file, json_t *takes);
-/* Saves are numbered. Returns the number that the next save gets; whether a save, or a
- * newer one, was written or has failed; whether it is on the disk. */
+/* Saves are numbered. These functions return: the number of the next save; whether this
+ * save or a newer one was written or has failed; whether it is on the disk. */
 uint64_t rm_incident_file_next(const struct rm_incident_file *file);
 bool rm_incident_file_tried(const struct rm_incident_file *file, uint64_t save);
 bool rm_incident_file_has(const struct rm_incident_file *file, uint64_t save);

@@ -20,17 +20,18 @@ struct incident_entry {
 	/* ns for which the part was good since the last sign of the fault, in all */
 	int64_t good_ns;
 	rm_mono_t resolved;
-	/* Of an incident of "A or B" that is known to be A: the other part, if verdicts
-	 * have named it since the last verdict on A ("": none), and for how long in
-	 * all. */
+	/* For an incident of "A or B" that is known to be A: the other part, B, if
+	 * verdicts have named B since the last verdict on A (else ""), and for how long
+	 * they have named it in all. */
 	char rival[RM_PART_NAME_BYTES];
 	int64_t rival_ns;
 	/* ns for which B must be named to replace A; 0: there was no replacement yet */
 	int64_t reconsider_ns;
-	bool judged; /* the present judgement has a verdict on it */
+	bool judged; /* this judgement has a verdict on the part */
 	/* only the other aggregator of the pair resolves it: see incident_adopt.h */
 	bool held;
-	/* this daemon sent it, and is standby now; see incident_adopt */
+	/* this daemon sent the alert's opening, and is standby now; see incident_adopt
+	 */
 	bool owed;
 	bool former; /* restored from a former run */
 	/* the other aggregator has reported it since rm_incidents_doubt */
@@ -41,10 +42,10 @@ struct rm_incidents {
 	struct rm_incident_options options;
 	struct incident_entry **open; /* oldest first */
 	size_t open_count;
-	struct incident_entry *
-	    *closed; /* a ring of max_closed entries; closed_next is written next */
+	struct incident_entry **closed; /* a ring of max_closed entries; the next one is
+					   written at closed_next */
 	size_t closed_count, closed_next;
-	rm_mono_t judged_at; /* the last judgement; ns 0: there was none */
+	rm_mono_t judged_at; /* time of the last judgement; ns 0: there was none */
 	uint64_t made;
 	struct rm_incident_counts counts;
 };
@@ -54,17 +55,17 @@ struct incident_impact {
 	char services[RM_EVIDENCE_TEXT];
 };
 
-/* Of the evidence before and now, returns the worse impact with its services. A service
- * loses no probe in some windows, and a service that the fault has ended does not use
- * the part any more. */
+/* Compares the earlier evidence with the present one, and returns the worse impact with
+ * its services. A service loses no probe in some windows, and a service that the fault
+ * has ended does not use the part any more. */
 struct incident_impact incident_worst_impact(
     const struct rm_evidence *before, const struct rm_evidence *now);
 
-/* True: one of the two is "A or B", and the other is A or B. */
+/* True: one of the two parts is "A or B", and the other part is A or B. */
 bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);
 
-/* Takes ownership of the entry, and frees the oldest one for it. Only if max_closed is
- * not 0. */
+/* Takes ownership of the entry, and frees the oldest closed entry to make room. Call it
+ * only if max_closed is not 0. */
 void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);
 
 #endif

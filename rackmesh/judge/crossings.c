@@ -88,8 +88,8 @@ is_of(const struct rm_candidate *candidate, uint32_t element)
 	return false;
 }
 
-/* The share of the packets that crossed the element, if it is one of those that only a
- * share of them crossed; else 0. */
+/* Returns the share of the packets that crossed the element, if only a share of them
+ * crossed it; else 0. */
 static double
 share_of(const struct rm_observation *o, uint32_t element)
 {
@@ -212,7 +212,8 @@ rm_crossings_build(struct rm_crossings *crossings, size_t elements,
 struct rm_walk
 rm_crossings_walk(struct rm_crossings *crossings, const struct rm_candidate *candidate)
 {
-	if (++crossings->stamp == 0) { /* it wrapped: old stamps could equal new ones */
+	if (++crossings->stamp == 0) { /* The counter has wrapped: stamps of earlier
+					  walks could equal new ones. */
 		memset(crossings->stamps, 0,
 		    crossings->stamps_size * sizeof *crossings->stamps);
 		crossings->stamp = 1;

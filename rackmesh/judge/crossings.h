@@ -20,9 +20,11 @@ struct rm_element_index {
 	size_t list_size;
 };
 
-struct rm_crossings { /* zero it before the first use; memory is kept and grown */
+/* zero this struct before the first use; its memory is kept and grows */
+struct rm_crossings {
 	struct rm_element_index observations, candidates;
-	uint32_t *stamps; /* by observation: number of the last walk that returned it */
+	/* for each observation: number of the last walk that returned it */
+	uint32_t *stamps;
 	size_t stamps_size;
 	uint32_t stamp; /* number of the newest walk */
 };

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #define EPSILON 1e-9
-#define SLACK 1e-7     /* rounding: sums of the same terms in another order differ */
-#define EXPLAINED 0.02 /* if no more survives, losses need no further part */
+#define SLACK 1e-7 /* rounding: sums of the same terms in another order differ */
+/* if at most this share of packets survives, other parts are not needed to explain
+ * losses */
+#define EXPLAINED 0.02
 
-/* Shares of loss that are tried. With the last one, each packet that arrives through
- * the part costs 5.3 (ln). */
+/* The high shares of loss that are tried. With the highest one, each packet that
+ * arrives although it crossed the part costs 5.3 (ln). */
 static const double high_levels[] = { 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 	0.95, 0.98, 0.995 };
 #define HIGH_LEVELS (sizeof high_levels / sizeof *high_levels)
@@ -80,14 +82,15 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	*h = (struct rm_hypothesis){ 0 };
 }
 
-/* ln P(lost), if the share `survival` of the packets passes all parts. */
+/* Returns ln P(lost) if the share `survival` of the packets passes all parts. */
 static double
 log_lost(const struct rm_hypothesis *h, double survival)
 {
 	return log(1 - (1 - h->base_loss) * survival);
 }
 
-/* The cost (ln, negative) of blaming this candidate for this share of loss. */
+/* Returns the cost (ln, negative) of assuming that this candidate has this share of
+ * loss. */
 static double
 log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 {
@@ -96,8 +99,9 @@ log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 	       (loss < WHOLE ? h->partial_log_prior : 0);
 }
 
-/* The share of packets that passes a part with this loss. share: how often a packet
- * crosses it on average; with 1.5, all cross it once, and half of them once more. */
+/* Returns the share of packets that passes a part with this loss. share: how often a
+ * packet crosses the part on average; with 1.5, all packets cross it once, and half of
+ * them a second time. */
 static double
 let_through(double share, double loss)
 {
@@ -110,7 +114,7 @@ let_through(double share, double loss)
  * candidate once, and no other part explains their loss), but have the same share and
  * survival. There are few different ones: one logarithm per group saves many. */
 struct group {
-	double survival, share; /* share 0: no group yet */
+	double survival, share; /* share 0: this group is not used yet */
 	double kept, lost;      /* packets; lost: those not explained by other parts */
 };
 
@@ -403,8 +407,9 @@ rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
 	if (h->stale[candidate]) {
 		remember(h, candidate);
 		h->fits[candidate] = fit(h, candidate);
-		/* -INFINITY: the parts explain all losses that cross the candidate. It
-		 * is no bound for later, because a part may be removed. */
+		/* -INFINITY: the parts explain all losses of packets that cross the
+		 * candidate. It is not a bound for later fits, because a part may be
+		 * removed. */
 		h->bounds[candidate] = isinf(h->fits[candidate].gain)
 					   ? rm_hypothesis_max_gain(h, candidate)
 					   : h->fits[candidate].gain;
@@ -433,7 +438,8 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool adde
 		    loss);
 
 		h->survival[i] *= added ? left : 1 / left;
-		if (h->survival[i] > 1 - EPSILON) /* no part is left but for rounding */
+		if (h->survival[i] >
+		    1 - EPSILON) /* apart from rounding, no part is left */
 			h->survival[i] = 1;
 	}
 }
@@ -524,7 +530,8 @@ rm_hypothesis_remove(struct rm_hypothesis *h, size_t at)
 struct rm_suspect
 rm_hypothesis_lift(struct rm_hypothesis *h, size_t at)
 {
-	if (++h->lift == 0) { /* it wrapped: old numbers could equal new ones */
+	if (++h->lift == 0) { /* The counter has wrapped: numbers of earlier lifts could
+				 equal new ones. */
 		memset(h->changed_in, 0, h->changed_in_size * sizeof *h->changed_in);
 		h->lift = 1;
 	}

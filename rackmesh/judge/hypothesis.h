@@ -17,13 +17,14 @@
 struct rm_suspect { /* a candidate at its best share of loss */
 	size_t candidate;
 	double loss;
-	double gain; /* ln of how much likelier it makes the hypothesis, prior included;
-			-INFINITY: no loss is left for it to explain */
+	/* ln of how much likelier this part makes the hypothesis, prior included;
+	 * -INFINITY: it has no loss to explain */
+	double gain;
 };
 
 #define RM_HYPOTHESIS_LEVELS 32
 
-struct rm_levels { /* shares of loss that are tried */
+struct rm_levels { /* the shares of loss that are tried */
 	size_t count;
 	double loss[RM_HYPOTHESIS_LEVELS];
 	double log_lost[RM_HYPOTHESIS_LEVELS]; /* ln(P(lost) / base_loss) */
@@ -56,14 +57,16 @@ struct rm_hypothesis {
 	size_t count, max;
 
 	struct rm_crossings crossings;
-	double *survival; /* by observation: share of its packets that pass all parts */
+	/* for each observation: the share of its packets that passes all parts */
+	double *survival;
 	size_t survival_size;
 	/* By candidate: its fit to the hypothesis without parts, without relief. No
 	 * other fit has a higher gain, except by the relief: a loss adds less to the
 	 * gain if other parts explain it, too. */
 	struct rm_suspect *alone;
 	size_t alone_size;
-	struct rm_suspect *fits; /* by candidate, to the parts; valid unless stale */
+	/* for each candidate: its fit to the present parts; valid unless stale */
+	struct rm_suspect *fits;
 	size_t fits_size;
 	bool *stale;
 	size_t stale_size;
@@ -71,20 +74,19 @@ struct rm_hypothesis {
 	 * fewer parts is such a bound, because further parts only reduce it. */
 	double *bounds;
 	size_t bounds_size;
-	uint32_t *order; /* candidates by the gain in `alone`, the highest first */
+	uint32_t *order; /* candidates by their gain in `alone`, the highest first */
 	size_t order_size;
-	/* Elements of wide parts whose narrow parts cost less. */
+	/* Elements of the wide parts whose narrow parts cost less. */
 	uint32_t *relieved;
 	size_t relieved_count;
-	bool *costs_less; /* by candidate: true: by `relief` */
+	bool *costs_less; /* for each candidate: it costs less, by `relief` */
 	size_t costs_less_size;
 	double relief;
-	bool *blamed; /* by candidate: it is a part */
+	bool *blamed; /* for each candidate: it is a part of the hypothesis */
 	size_t blamed_size;
-	/* What the candidates that changed since a part was lifted were before, until
-	 * it is put down; and the number of the last lift in which each candidate
-	 * changed.
-	 */
+	/* While a part is lifted: the earlier values of the candidates that have
+	 * changed since, until the part is put down; and for each candidate the number
+	 * of the last lift in which it changed. */
 	struct rm_fit_before *before;
 	size_t before_count, before_size;
 	uint32_t *changed_in;
@@ -104,7 +106,7 @@ void rm_hypothesis_base_loss(struct rm_hypothesis *h, double base_loss);
 int rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
     const struct rm_candidate *candidates, size_t candidate_count);
-/* Removes all parts. Candidates that cost less still do. */
+/* Removes all parts. Candidates that cost less keep the lower cost. */
 void rm_hypothesis_clear(struct rm_hypothesis *h);
 
 /* From now on, the narrow parts of the wide part with this element cost less by
@@ -121,8 +123,8 @@ void rm_snapshot_copy(struct rm_snapshot *to, const struct rm_snapshot *from);
 void rm_hypothesis_save(const struct rm_hypothesis *h, struct rm_snapshot *ret);
 void rm_hypothesis_restore(struct rm_hypothesis *h, const struct rm_snapshot *snapshot);
 
-/* An upper bound of the candidate's gain in any hypothesis with this relief. The bounds
- * are cheap: they fit nothing. */
+/* Returns an upper bound of the candidate's gain in any hypothesis with this relief. It
+ * is cheap, because nothing is fitted. */
 double rm_hypothesis_max_gain(const struct rm_hypothesis *h, size_t candidate);
 /* An upper bound of the gains of the nth candidate and all after it, in the order of
  * rm_hypothesis_by_rank. */

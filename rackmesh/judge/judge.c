@@ -14,14 +14,16 @@
 struct rm_judge {
 	struct rm_judge_options options;
 	struct rm_hypothesis now;
-	struct rm_snapshot kept;  /* the best hypothesis so far */
-	struct rm_snapshot rival; /* the less likely one of the two in find_two() */
+	struct rm_snapshot kept; /* the best hypothesis that was found so far */
+	/* the less likely one of the two hypotheses of find_two() */
+	struct rm_snapshot rival;
 	double rival_behind;
-	/* Wide parts that are kept, and the ln of how much less likely the explanation
-	 * with narrow parts in the place of each is. */
+	/* The wide parts that are kept, and for each of them the ln of how much less
+	 * likely the explanation with narrow parts in its place is. */
 	struct rm_alternative *narrow;
 	size_t narrow_count;
-	struct rm_alternative *alternatives; /* of all parts, one part after another */
+	/* the alternatives of all parts, part after part */
+	struct rm_alternative *alternatives;
 	size_t alternative_count, alternatives_size;
 	struct rm_blamed *blamed;
 };
@@ -152,9 +154,9 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 	return best;
 }
 
-/* Fits the candidates that may gain something. Fits that are made while a part is
- * lifted are lost with it: without this, each part's turn would make the same ones
- * again. */
+/* Fits the candidates that may gain something. Call it before parts are lifted: fits
+ * that are made while a part is lifted are dropped when it is put down, and would be
+ * repeated for each part. */
 static void
 fit_promising(struct rm_hypothesis *h)
 {
@@ -334,8 +336,8 @@ unexplained(const struct rm_hypothesis *h)
 	return lost;
 }
 
-/* ln of how much likelier than the kept hypothesis this one has to be, because it has
- * more parts. 0: it has not. */
+/* Returns the ln by which this hypothesis has to be likelier than the kept one, because
+ * it has more parts. 0: it has not more. */
 static double
 doubt(const struct rm_judge *judge)
 {
@@ -364,7 +366,8 @@ find_two(struct rm_judge *judge)
 	if (h->count == 0)
 		return;
 	/* If several narrow parts are at fault, the wide part that contains them may be
-	 * added first, and they cannot be added beside it: search without it, too. */
+	 * added first, and then they cannot be added, because they share its elements.
+	 * So search without it, too. */
 	other = search(h, first_pick, &first_pick);
 	score += doubt(judge);
 	judge->rival_behind = fabs(other - score);
@@ -404,7 +407,8 @@ grow_without(struct rm_hypothesis *h, size_t candidate)
 	return count;
 }
 
-/* As doubt(), but of the losses of observations that crossed this candidate only. */
+/* Like doubt(), but counts only the losses of observations that crossed this candidate.
+ */
 static double
 doubt_of(struct rm_judge *judge, size_t candidate)
 {
@@ -446,7 +450,7 @@ narrow_down(struct rm_judge *judge, size_t nth)
 	return false;
 }
 
-/* Leaves in judge->now the likeliest hypothesis that was found. */
+/* Stores the likeliest hypothesis that was found in judge->now. */
 static void
 find_best(struct rm_judge *judge)
 {

@@ -25,14 +25,15 @@
 
 struct rm_alternative {
 	size_t candidate;
-	double behind; /* ln of how much less likely it is than the part that it would
-			  replace */
-	double loss;   /* its own fitted share */
+	/* ln of how much less likely it is than the part in whose place it could be */
+	double behind;
+	double loss; /* its own fitted share of loss */
 };
 
 struct rm_blamed {
 	size_t candidate;
-	double loss; /* fitted share of what crosses it, 0 .. 1 */
+	/* fitted share of loss of the packets that cross the part, 0 .. 1 */
+	double loss;
 	double gain; /* ln of how much likelier this part makes the explanation, prior
 			included */
 	/* The judge also searches an explanation without the part that it added first,
@@ -47,9 +48,11 @@ struct rm_blamed {
 };
 
 struct rm_explanation {
-	const struct rm_blamed *parts; /* the one that explains most first */
+	/* the part that explains most losses is the first */
+	const struct rm_blamed *parts;
 	size_t part_count;
-	uint64_t unexplained_lost; /* in observations that crossed no blamed part */
+	/* lost packets of observations that crossed no blamed part */
+	uint64_t unexplained_lost;
 };
 
 struct rm_judge;

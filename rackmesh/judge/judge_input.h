@@ -13,9 +13,9 @@
 #define RM_CANDIDATE_ELEMENTS 2
 
 struct rm_observation {
-	uint32_t sent, lost;                        /* lost <= sent */
-	uint32_t elements[RM_OBSERVATION_ELEMENTS]; /* if any of them is at fault, that
-						       explains the losses */
+	uint32_t sent, lost; /* lost <= sent */
+	/* a fault of any of these elements explains the losses */
+	uint32_t elements[RM_OBSERVATION_ELEMENTS];
 	uint32_t element_count;
 	/* The packets crossed a candidate once for each of its elements in the list; an
 	 * element that is listed twice was crossed twice. `spread` is 0. */
@@ -35,7 +35,8 @@ struct rm_observation {
 struct rm_candidate {
 	uint32_t elements[RM_CANDIDATE_ELEMENTS];
 	uint32_t element_count;
-	double log_prior; /* ln of the prior, negative: the cost of blaming it */
+	/* ln of the prior, negative: the cost of assuming that this part is at fault */
+	double log_prior;
 	/* A wide part is known by its first element. A narrow part is a part of the
 	 * wide parts with the elements in `within`. Several narrow parts may be at
 	 * fault instead of a wide one: see siblings_relief. */
@@ -46,7 +47,8 @@ struct rm_candidate {
 #define RM_JUDGE_MOST_DOUBT 60.0 /* ln: stronger evidence always decides */
 
 struct rm_judge_options {
-	double base_loss; /* share of packets lost without a fault, 0 < base_loss < 1 */
+	/* share of packets that are lost without a fault, 0 < base_loss < 1 */
+	double base_loss;
 	double alternatives_within; /* ln of the likelihood ratio up to which
 				       alternatives of a part are listed */
 	size_t max_parts;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define BETWEEN ", "
-#define ONE_WAY "->" /* names of switches do not contain it */
+#define ONE_WAY "->" /* between two names of switches, which do not contain it */
 
 static void
 set_name(struct rm_link *link)

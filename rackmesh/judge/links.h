@@ -15,8 +15,8 @@
 #define RM_LINK_BYTES (2 * RM_NAME_BYTES + 2)
 
 struct rm_link {
-	char name[RM_LINK_BYTES]; /* as the name of its part: "spine3--tor2" */
-	bool one_way;             /* it fails only from `from` to `to` */
+	char name[RM_LINK_BYTES]; /* name of the link's part: "spine3--tor2" */
+	bool one_way;             /* the link fails only from `from` to `to` */
 	char from[RM_NAME_BYTES], to[RM_NAME_BYTES]; /* of one_way only */
 };
 

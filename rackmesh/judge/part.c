@@ -136,7 +136,7 @@ rm_rnic_id_of_switch(const char *name)
 		.port = RM_PORT_SWITCH };
 }
 
-/* Of ASCII only: isalnum() depends on the locale. */
+/* Accepts ASCII only, because isalnum() depends on the locale. */
 static bool
 is_alphanumeric(char c)
 {

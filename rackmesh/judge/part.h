@@ -34,26 +34,28 @@ bool rm_name_valid(const char *name);
 #define RM_NAME_EXPECTED \
 	"expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or digit first"
 
-/* A name with the wildcards of a shell in it: * (at most four times), ?, [a-c], [!a]. A
- * name without wildcards matches only itself. */
+/* A name that may contain the wildcards of a shell: * (at most four times), ?, [a-c],
+ * [!a]. A name without wildcards matches only itself. */
 bool rm_name_pattern_valid(const char *pattern);
 bool rm_name_matches(const char *name, const char *pattern);
 
 enum rm_part_type {
-	RM_PART_RNIC = 1,   /* name "host/device", place its ToR */
-	RM_PART_HOST,       /* name "host", no place: its racks' alerts are one */
-	RM_PART_AGENT,      /* name "host", no place */
-	RM_PART_TOR,        /* name "tor" */
-	RM_PART_LINK,       /* name "spine1--tor2", in alphabetical order; the direction
-			       that fails is evidence */
-	RM_PART_SWITCH,     /* name "spine1" */
-	RM_PART_PATH,       /* name "tor1->tor2": an unknown part of the path */
-	RM_PART_RACK,       /* name "tor": the monitoring of its rack, not the switch */
+	RM_PART_RNIC = 1, /* name "host/device", place its ToR */
+	/* name "host", no place: a host with RNICs in several racks gets one alert */
+	RM_PART_HOST,
+	RM_PART_AGENT,  /* name "host", no place */
+	RM_PART_TOR,    /* name "tor" */
+	RM_PART_LINK,   /* name "spine1--tor2", in alphabetical order; the direction
+			   that fails is evidence */
+	RM_PART_SWITCH, /* name "spine1" */
+	RM_PART_PATH,   /* name "tor1->tor2": it is not known which part of the path */
+	RM_PART_RACK,   /* name "tor": the monitoring of its rack, not the switch */
 	RM_PART_AGGREGATOR, /* name "aggregator" */
 	RM_PART_REGION,     /* name "region" */
 	RM_PART_CONTROLLER, /* name "controller" */
 	RM_PART_ANALYZER,   /* name "analyzer" */
-	RM_PART_CLASS, /* name "dscp26-out-of-tor1": packets of a class at a place */
+	/* name "dscp26-out-of-tor1": the packets of a class at a place */
+	RM_PART_CLASS,
 	RM_PART_TYPES
 };
 
@@ -63,7 +65,8 @@ enum rm_part_type {
 struct rm_part {
 	enum rm_part_type type;
 	char name[RM_PART_NAME_BYTES];
-	char place[RM_NAME_BYTES]; /* "": with a place, one fault would be two alerts */
+	/* "": there is no place; with a place, one fault would cause two alerts */
+	char place[RM_NAME_BYTES];
 };
 
 const char *rm_part_type_str(enum rm_part_type type);  /* "rnic", "host", ... */

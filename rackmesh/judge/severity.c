@@ -3,8 +3,8 @@
 #include <string.h>
 
 struct level {
-	enum rm_severity unknown; /* the impact is not known */
-	enum rm_severity used;    /* a service uses the part */
+	enum rm_severity unknown; /* severity while the impact is not known */
+	enum rm_severity used;    /* severity if a service uses the part */
 };
 
 #define WARNING RM_SEVERITY_WARNING
@@ -49,8 +49,8 @@ static const struct level levels[RM_KINDS] = {
 	[RM_KIND_REGION_BLIND] = { CRITICAL, CRITICAL },
 	[RM_KIND_CERTIFICATE_ENDING] = { WARNING, WARNING },
 	[RM_KIND_CLASS_REWRITTEN] = { WARNING, WARNING },
-	/* The same as for RNIC_DOWN, which the port also is at times: both incidents
-	 * are one alert. */
+	/* Severity as for RNIC_DOWN, because the port is down at times: both incidents
+	   are one alert. */
 	[RM_KIND_RNIC_FLAPPING] = { MAJOR, CRITICAL },
 };
 

@@ -100,7 +100,8 @@ rm_kind_is_links(enum rm_kind kind)
 	return kind == RM_KIND_LINKS_DOWN || kind == RM_KIND_LINKS_LOSSY;
 }
 
-#define INSIDE_ARRIVED 0.75 /* if more arrive, the ToR forwards inside its rack */
+/* if a larger share arrives, the ToR forwards packets inside its rack */
+#define INSIDE_ARRIVED 0.75
 
 bool
 rm_tor_fails_inside(const struct rm_leg_counts *inside)
@@ -244,7 +245,8 @@ text_share(struct text *text, uint64_t share, uint64_t of)
 		text_add(text, "%" PRIu64 " of %" PRIu64, share, of);
 }
 
-/* Adds how many packets to the part, and from it, arrived. */
+/* Adds how many packets that were sent to the part, and how many that it sent, arrived.
+ */
 static void
 text_legs(struct text *text, const struct rm_evidence *evidence)
 {
@@ -309,7 +311,8 @@ text_counters(struct text *text, const struct rm_evidence *evidence)
 }
 
 #define LINKS_SHOWN 8
-#define CARD_LINKS 3 /* so many that fail together suggest a common cause */
+/* if this many links fail together, they may have a common cause */
+#define CARD_LINKS 3
 
 static void
 text_links_list(struct text *text, const struct rm_evidence *evidence)
@@ -331,7 +334,7 @@ text_links_list(struct text *text, const struct rm_evidence *evidence)
 		text_add(text, " and %u more", all - shown);
 }
 
-/* Adds how many links of the switch are at fault, since when, and which ones. */
+/* Adds how many links of the switch are at fault, since when, and their names. */
 static void
 text_links(struct text *text, const struct rm_evidence *evidence)
 {
@@ -365,7 +368,7 @@ text_links(struct text *text, const struct rm_evidence *evidence)
 
 #define LATE_SHOWN_NS RM_NS_PER_S
 
-/* What the verdict says of its part, up to the figures. */
+/* Writes what the verdict says about its part, without the figures. */
 static void
 text_kind(struct text *text, const struct rm_verdict *verdict)
 {
@@ -386,7 +389,7 @@ text_kind(struct text *text, const struct rm_verdict *verdict)
 	}
 }
 
-/* The part that is at fault, as far as that is known now. */
+/* Returns the part that is at fault, as far as it is known now. */
 static void
 text_part(struct text *text, const struct rm_verdict *verdict)
 {

@@ -16,41 +16,52 @@
 #include "rackmesh/judge/part.h"
 
 enum rm_kind {
-	RM_KIND_RNIC_DOWN = 1,     /* neither sends nor receives */
-	RM_KIND_RNIC_SEND_DEAD,    /* receives packets; those it sends do not arrive */
-	RM_KIND_RNIC_RECEIVE_DEAD, /* sends packets; those sent to it do not arrive */
+	RM_KIND_RNIC_DOWN = 1, /* it neither sends nor receives */
+	/* it receives packets; the packets that it sends do not arrive */
+	RM_KIND_RNIC_SEND_DEAD,
+	/* it sends packets; the packets that are sent to it do not arrive */
+	RM_KIND_RNIC_RECEIVE_DEAD,
 	RM_KIND_RNIC_LOSSY,
-	RM_KIND_HOST_DOWN,       /* no address of it answers, on any network */
-	RM_KIND_AGENT_DOWN,      /* its session was reset: the process is gone */
-	RM_KIND_AGENT_FROZEN,    /* no heartbeat, but its kernel acknowledges */
-	RM_KIND_MANAGEMENT_DOWN, /* this daemon cannot reach it, but it answers probes
-				  */
-	RM_KIND_TOR_DOWN,        /* all of the rack fails: its ToR or all uplinks */
-	RM_KIND_LINK_DOWN,       /* no packet passes it, in one direction or both */
+	RM_KIND_HOST_DOWN,  /* no address of it answers, on any network */
+	RM_KIND_AGENT_DOWN, /* the agent's session was reset: its process has ended */
+	/* the agent sends no heartbeat, but the host's kernel acknowledges TCP data */
+	RM_KIND_AGENT_FROZEN,
+	/* this daemon cannot reach the host, but its RNICs answer probes */
+	RM_KIND_MANAGEMENT_DOWN,
+	/* all RNICs of the rack fail: the ToR or all its uplinks are at fault */
+	RM_KIND_TOR_DOWN,
+	RM_KIND_LINK_DOWN, /* no packet passes the link, in one direction or both */
 	RM_KIND_LINK_LOSSY,
 	RM_KIND_SWITCH_DOWN,
 	RM_KIND_SWITCH_LOSSY,
 	RM_KIND_FLOWS_BLACKHOLED, /* of a link or switch: it loses all packets of some
 				   * flows, and none of others */
-	RM_KIND_PATH_LOSSY,       /* between two racks: no single part explains it */
-	RM_KIND_RACK_BLIND,       /* none of its agents reports: its state is unknown */
-	RM_KIND_AGGREGATOR_DOWN,  /* sends nothing to the analyzer */
-	RM_KIND_REGION_BLIND,     /* none of its aggregators reports */
-	RM_KIND_RNIC_MTU,         /* loses large packets, but no small ones */
-	RM_KIND_RNIC_SEND_FAILED, /* its host cannot send through it */
-	RM_KIND_AGENT_CONTRADICTED, /* two or more other agents report the opposite */
-	RM_KIND_PAIR_CONTRADICTED, /* "A or B": one of them, or the path between them */
-	RM_KIND_CERTIFICATE_ENDING, /* of a daemon: its peers will refuse it afterwards
-				     */
-	RM_KIND_CLASS_REWRITTEN,    /* packets arrive with another DSCP than was sent */
-	RM_KIND_RNIC_FLAPPING, /* its port goes down and comes up, again and again */
-	RM_KIND_RNIC_LATE,     /* packets that pass it arrive far too late */
+	/* packets between two racks are lost, and no single part explains it */
+	RM_KIND_PATH_LOSSY,
+	/* no agent of the rack reports: the state of the rack is unknown */
+	RM_KIND_RACK_BLIND,
+	RM_KIND_AGGREGATOR_DOWN,  /* the aggregator sends nothing to the analyzer */
+	RM_KIND_REGION_BLIND,     /* no aggregator of the region reports */
+	RM_KIND_RNIC_MTU,         /* the RNIC loses large packets, but no small ones */
+	RM_KIND_RNIC_SEND_FAILED, /* the host cannot send through the RNIC */
+	/* two or more other agents report the opposite of what this agent reports */
+	RM_KIND_AGENT_CONTRADICTED,
+	/* "A or B": one of the two RNICs is at fault, or the path between them */
+	RM_KIND_PAIR_CONTRADICTED,
+	/* the certificate of a daemon expires soon: then its peers refuse it */
+	RM_KIND_CERTIFICATE_ENDING,
+	RM_KIND_CLASS_REWRITTEN, /* packets arrive with another DSCP than was sent */
+	/* the port of the RNIC goes down and comes up, again and again */
+	RM_KIND_RNIC_FLAPPING,
+	RM_KIND_RNIC_LATE, /* packets that pass the RNIC arrive far too late */
 	RM_KIND_LINK_LATE,
 	RM_KIND_SWITCH_LATE,
-	RM_KIND_PATH_LATE,   /* between two racks: no single part explains it */
-	RM_KIND_LINKS_DOWN,  /* of a switch: several of its links, not all, are at fault
-			      * together, and some of these carry nothing */
-	RM_KIND_LINKS_LOSSY, /* the same, and each of them loses only a share */
+	/* packets between two racks arrive late, and no single part explains it */
+	RM_KIND_PATH_LATE,
+	RM_KIND_LINKS_DOWN, /* of a switch: several of its links, not all, are at fault
+			     * together, and some of these carry nothing */
+	/* the same, and each of these links loses only a share of the packets */
+	RM_KIND_LINKS_LOSSY,
 	RM_KINDS
 };
 
@@ -66,7 +77,7 @@ enum rm_direction {
 const char *rm_direction_str(
     enum rm_direction direction);           /* "", "receive", "send", "both" */
 const char *rm_kind_str(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
-/* A kind of several links of one switch, which evidence.links lists. */
+/* True: the kind is about several links of one switch, which evidence.links lists. */
 bool rm_kind_is_links(enum rm_kind kind);
 
 /* P0: a service that uses the part loses probes. P1: a service uses the part. P2: no
@@ -95,7 +106,8 @@ struct rm_evidence_sample {
 	char path[RM_EVIDENCE_TEXT]; /* "t1 spine1@address t2@address"; "": not known */
 };
 
-/* One-way legs: a probe is a leg out and, if it arrived, its reply a leg back. */
+/* Counts of one-way legs: a probe is a leg to the target and, if it arrived, its reply
+ * is a leg back. */
 struct rm_leg_counts {
 	uint64_t sent, arrived;
 };
@@ -109,38 +121,43 @@ bool rm_tor_fails_inside(const struct rm_leg_counts *inside);
 #define RM_EVIDENCE_RULED_OUT 4
 
 struct rm_evidence {
-	char narrowed[RM_PART_NAME_BYTES]; /* of "A or B": the one that it is; "": not
-					      known yet */
-	/* Of a kind of several links: those at fault, as many as fit; how many of these
-	 * carry nothing and lose a share; how many links the switch has (0: unknown).
-	 */
+	/* for a verdict on "A or B": the part that is known to be at fault; "": not
+	 * known yet */
+	char narrowed[RM_PART_NAME_BYTES];
+	/* For a kind of several links: the names of the links at fault, as many as fit;
+	 * how many links at fault carry no packet, and how many lose a share; how many
+	 * links the switch has (0: unknown). */
 	char links[RM_LINKS_BYTES];
 	unsigned links_down, links_lossy, links_of;
-	/* Of an incident that opened on one link: the switch that has more links with
-	 * the same fault; "": this link alone is at fault. */
+	/* For an incident that opened on one link: the switch, if more of its links
+	 * have the same fault; "": only this link is at fault. */
 	char widened[RM_NAME_BYTES];
 	int64_t window_ns;
-	rm_wall_t window_start; /* of the first window with the fault */
+	rm_wall_t window_start; /* start of the first window with the fault */
 	int64_t late_ns; /* by how much later than usual that window was judged */
 	unsigned peers;  /* distinct RNICs whose probes are evidence */
-	enum rm_direction direction; /* of the packets that an RNIC loses */
+	enum rm_direction direction; /* direction of the packets that an RNIC loses */
 	bool one_class;              /* only packets with this DSCP are lost */
-	bool loses_too; /* of a late part: the sentence names its losses, too */
+	/* for a part that delays packets: the sentence names its losses, too */
+	bool loses_too;
 	uint8_t dscp;
-	struct rm_leg_counts service_probes; /* with the part, round trips */
+	/* probes of the services that use the part, as round trips */
+	struct rm_leg_counts service_probes;
 	enum rm_impact impact;
-	char services[RM_EVIDENCE_TEXT];         /* that use the part, "pod:a, pod:b" */
+	/* the services that use the part, "pod:a, pod:b" */
+	char services[RM_EVIDENCE_TEXT];
 	struct rm_leg_counts to_part, from_part; /* legs with the other members */
 	struct rm_leg_counts
-	    outside;                 /* its own probes that leave the rack, both ways */
+	    outside; /* the part's own probes that leave the rack, in both directions */
 	struct rm_leg_counts others; /* legs of the rack that do not touch the part */
-	char observed[RM_EVIDENCE_TEXT]; /* of hosts and agents: what was observed, as
-					    text */
+	/* for hosts and agents: what was observed, as text */
+	char observed[RM_EVIDENCE_TEXT];
 	char counters[RM_EVIDENCE_TEXT]; /* evidence of the counters of an RNIC, or of
 					    the ports of a link; or "" */
-	rm_wall_t
-	    counters_at;   /* of the last judgement with these counters; 0: unknown */
-	bool counters_old; /* an earlier judgement than this one */
+	rm_wall_t counters_at; /* time of the last judgement with these counters; 0:
+				  unknown */
+	/* the counters are from an earlier judgement than this one */
+	bool counters_old;
 	struct rm_evidence_sample samples[RM_EVIDENCE_SAMPLES];
 	size_t sample_count;
 	char ruled_out[RM_EVIDENCE_RULED_OUT][RM_EVIDENCE_TEXT];
@@ -149,13 +166,14 @@ struct rm_evidence {
 
 struct rm_verdict {
 	struct rm_part part;
-	struct rm_rnic_id rnic; /* for RNICs; guid 0 else */
+	struct rm_rnic_id rnic; /* the RNIC that is at fault; guid 0 for other parts */
 	enum rm_kind kind;
 	double confidence; /* 0 .. 1 */
 	struct rm_evidence evidence;
 };
 
-/* One sentence for a person, with the figures. Cut to fit, always terminated. */
+/* One sentence for a person, with the figures. It is cut to fit and always terminated.
+ */
 #define RM_SENTENCE_BYTES 640
 void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
 

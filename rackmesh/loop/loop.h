@@ -32,7 +32,7 @@ bool rm_loop_wants_again(const struct rm_loop *loop); /* after rm_loop_run */
 
 void rm_loop_on_reload(struct rm_loop *loop, void (*fn)(void *arg), void *arg);
 
-/* For rm_notify_worked, in the callback that does the daemon's work. */
+/* For rm_notify_worked: call that in the callback that does the daemon's work. */
 struct rm_notify *rm_loop_notify(struct rm_loop *loop);
 
 /* For modules that put their own fds on the loop (libevent's event_new). */

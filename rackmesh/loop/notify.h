@@ -25,7 +25,8 @@ struct rm_worker;
 /* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. -EINVAL, -ENAMETOOLONG:
  * NOTIFY_SOCKET is neither a path nor an abstract name. */
 int rm_notify_new(struct rm_notify **ret);
-void rm_notify_free(struct rm_notify *notify); /* NULL is fine, also below */
+void rm_notify_free(
+    struct rm_notify *notify); /* NULL is allowed, in this function and the next ones */
 
 void rm_notify_ready(struct rm_notify *notify);
 /* rm_notify_ready must follow */
@@ -43,7 +44,7 @@ struct rm_notify_counts {
 	uint64_t fed;
 	/* rounds that did not feed the watchdog, because the worker was stuck */
 	uint64_t withheld;
-	uint64_t failed; /* messages that the service manager did not accept */
+	uint64_t failed; /* messages that could not be sent to the service manager */
 };
 
 const struct rm_notify_counts *rm_notify_counts(const struct rm_notify *notify);

@@ -44,7 +44,7 @@ void rm_turn_ask(struct rm_turn *turn);
 /* Does nothing for a turn that does not wait, or is all zeros. */
 void rm_turn_leave(struct rm_turn *turn);
 
-/* For the loop only. */
+/* Only the thread of the loop may use the turns. */
 int rm_turns_new(struct event_base *base, int lowest_priority, struct rm_turns **ret);
 void rm_turns_free(struct rm_turns *turns);
 

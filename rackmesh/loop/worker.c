@@ -130,7 +130,7 @@ worker_on_run(evutil_socket_t fd, short what, void *arg)
 	uint64_t count, run;
 
 	if (read(fd, &count, sizeof(count)) < 0)
-		return; /* EAGAIN: an earlier wake-up has read the counter */
+		return; /* EAGAIN: the counter was read at an earlier wake-up */
 	pthread_mutex_lock(&worker->lock);
 	run = worker->run;
 	pthread_mutex_unlock(&worker->lock);
@@ -280,7 +280,7 @@ rm_worker_free_until(struct rm_worker *worker, rm_mono_t until)
 	/* First, since the thread may free the worker as soon as it is left behind. */
 	worker_end(worker, run, run);
 	pthread_mutex_lock(&worker->lock);
-	ended = worker->ended; /* the job may have ended meanwhile */
+	ended = worker->ended; /* the job may have ended in the meantime */
 	worker->left = !ended;
 	if (!ended)
 		pthread_detach(worker->thread);

@@ -37,9 +37,9 @@ struct counter_state {
 	uint16_t source;
 	uint8_t change; /* enum counter_change of the last reading */
 	uint64_t value; /* as last read */
-	/* the first value plus all deltas since; of a gauge its value */
+	/* the first value plus all deltas since; for a gauge, its value */
 	uint64_t total;
-	uint64_t delta; /* of the last reading */
+	uint64_t delta; /* delta of the last reading */
 	uint32_t wraps, resets;
 };
 

@@ -167,7 +167,8 @@ rm_line_tag(struct rm_line *line, const char *key, const char *value)
 	if (line->state & LINE_FIELDS)
 		line->state |= LINE_INVALID;
 	if (value[0] == '\0')
-		/* an empty tag means no tag, and the protocol has no form for it */
+		/* an empty tag means that there is no tag, and the protocol cannot
+		 * express it */
 		return;
 	line_put(line, ',');
 	line_put_name(line, key, BYTE_NAME);

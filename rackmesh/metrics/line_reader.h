@@ -25,9 +25,9 @@ enum rm_line_type {
 struct rm_line_column {
 	enum rm_line_type type;
 	const char *key;
-	/* of tags and strings; of other fields the number as it was written */
+	/* text of a tag or string; for other fields, the number as it was written */
 	const char *text;
-	int64_t integer; /* of integers; of booleans 0 or 1 */
+	int64_t integer; /* value of an integer; 0 or 1 for a boolean */
 	double number;   /* of floats */
 };
 
@@ -43,7 +43,7 @@ struct rm_line_point {
  * time. -EBADMSG: not such a line; -EMSGSIZE: more than RM_LINE_COLUMNS columns. */
 int rm_line_read(char *line, size_t len, struct rm_line_point *ret);
 
-/* NULL: no field has this name. */
+/* Returns NULL if no field has this name. */
 const struct rm_line_column *rm_line_find(
     const struct rm_line_point *point, const char *key);
 

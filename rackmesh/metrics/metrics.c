@@ -22,10 +22,11 @@ struct metric {
 	const char *help;
 	char *labels;
 	const void *owner;
-	const uint64_t *counter; /* if value is NULL; otherwise a gauge */
-	bool in_ns;              /* the counter is in nanoseconds */
+	/* used if value is NULL; otherwise the metric is a gauge */
+	const uint64_t *counter;
+	bool in_ns; /* the counter is in nanoseconds */
 	double (*read)(const void *arg);
-	/* if value and counter are both NULL: a family of series */
+	/* used if value and counter are both NULL: the metric is a family of series */
 	const struct rm_metrics_family *family;
 	const void *arg;
 };
@@ -34,7 +35,7 @@ struct rm_metrics_out {
 	const char *name;
 	struct evbuffer *text;
 	bool failed; /* out of memory */
-	/* Takes the series instead of writing text. */
+	/* If set, gets each series, and no text is written. */
 	void (*take)(const char *labels, const char *more, double value, void *to);
 	void *to;
 };

@@ -32,7 +32,7 @@ int rm_metrics_gauge(struct rm_metrics *metrics, const void *owner, const char *
     const char *labels, const char *help, double (*read)(const void *arg),
     const void *arg);
 
-struct rm_metric { /* all borrowed as above */
+struct rm_metric { /* name, help and labels are borrowed, as above */
 	const char *name, *labels, *help;
 	const uint64_t *value;
 };

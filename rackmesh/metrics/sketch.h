@@ -27,10 +27,10 @@ void rm_sketch_add(struct rm_sketch *sketch, uint64_t value_ns);
 void rm_sketch_merge(struct rm_sketch *into, const struct rm_sketch *from);
 
 uint64_t rm_sketch_count(const struct rm_sketch *sketch);
-/* exact; 0: the sketch is empty */
+/* The result is exact; 0: the sketch is empty. */
 uint64_t rm_sketch_max_ns(const struct rm_sketch *sketch);
-/* The value of rank ceil(q * count), for q in (0, 1] (nearest rank); 0: the sketch is
- * empty. */
+/* Returns the value of rank ceil(q * count), for q in (0, 1] (nearest rank); 0: the
+ * sketch is empty. */
 uint64_t rm_sketch_quantile_ns(const struct rm_sketch *sketch, double q);
 
 /* Writes the sketch as bytes (varints of bin gaps and counts). Returns their number, or

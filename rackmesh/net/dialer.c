@@ -29,7 +29,7 @@ struct dialer_peer {
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
 	size_t count;
 	struct rm_lookup *lookup; /* NULL: no look-up is running */
-	bool unresolved;          /* the last look-up failed, which was logged */
+	bool unresolved; /* the last look-up has failed, and the failure was logged */
 };
 
 /*

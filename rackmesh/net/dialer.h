@@ -49,11 +49,12 @@ int rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
     const struct rm_dialer_callbacks *callbacks, void *arg, struct rm_dialer **ret);
 void rm_dialer_free(struct rm_dialer *dialer); /* calls no callback */
 
-/* NULL: there is no open link. Borrowed until on_down. */
+/* Returns NULL if there is no open link. Borrowed until on_down. */
 struct rm_link *rm_dialer_link(const struct rm_dialer *dialer);
-/* Index of the peer of the link, or of the peer that is dialed now. */
+/* Returns the index of the peer of the link, or of the peer that is dialed now. */
 size_t rm_dialer_peer(const struct rm_dialer *dialer);
-/* For use in on_down: the reason as text, from TLS or the resolver; "": none. */
+/* For use in on_down: the reason as text, from TLS or the resolver; "": there is no
+ * text. */
 const char *rm_dialer_error(const struct rm_dialer *dialer);
 /* The owner has got the peer's welcome: the session is settled, and the back-off is
  * reset. */
@@ -67,8 +68,8 @@ void rm_dialer_pinged(struct rm_dialer *dialer);
  * silence_ns. */
 bool rm_dialer_watch(
     struct rm_dialer *dialer, rm_mono_t now, int64_t welcome_ns, int64_t silence_ns);
-/* Call it after this process was stopped, and so has not read what the peer sent: both
- * times begin again. */
+/* Call it after this process was stopped: it has not read what the peer sent meanwhile,
+ * so both time limits begin again. */
 void rm_dialer_stalled(struct rm_dialer *dialer, rm_mono_t now);
 
 #endif

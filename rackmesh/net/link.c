@@ -55,7 +55,8 @@ struct rm_link {
 	struct rm_error error;
 	/*
 	 * ended: the peer has ended the stream; frames that arrived before are still
-	 * delivered. closing: this side closes the link; they are not.
+	 * delivered. closing: this side closes the link, and frames that arrived before
+	 * are not delivered.
 	 */
 	bool ended;
 	bool closing;
@@ -63,7 +64,7 @@ struct rm_link {
 	bool begun;   /* the time-out of the handshake is running */
 	bool goodbye; /* the peer has sent TLS's end of the stream (close_notify) */
 	bool paused;  /* frames are not delivered */
-	int reason;   /* the reason of ended or closing */
+	int reason;   /* the reason for `ended` or `closing` */
 	/* When a frame began to arrive, and the number of frames received before it;
 	 * begun_at.ns 0: no frame is incomplete. */
 	rm_mono_t begun_at;
@@ -121,8 +122,8 @@ link_begin(struct rm_link *link)
 	return 0;
 }
 
-/* Decrypts what has arrived, which may contain another frame. 0, -EAGAIN, or the reason
- * to close. */
+/* Decrypts what has arrived, which may contain another frame. Returns 0, -EAGAIN, or
+ * the reason to close. */
 static int
 link_decipher(struct rm_link *link)
 {
@@ -179,7 +180,7 @@ link_note_rest(struct rm_link *link)
 		return;
 	}
 	if (link->begun_at.ns != 0 && link->begun_after == link->counts.frames_in)
-		return; /* the same frame as before */
+		return; /* this is the same frame as at the last check */
 	link->begun_at = rm_mono_now();
 	link->begun_after = link->counts.frames_in;
 	link->late = false;
@@ -189,8 +190,8 @@ link_note_rest(struct rm_link *link)
 	rm_timer_after(link->timer, link->frame_ns);
 }
 
-/* True at the second check only: if this process was stopped, the rest of the frame may
- * be in the kernel's buffer at the first. */
+/* Returns true at the second check only. If this process was stopped, the rest of the
+ * frame may still be in the kernel's buffer at the first check. */
 static bool
 link_frame_is_late(struct rm_link *link)
 {
@@ -254,7 +255,7 @@ link_last_reason(struct rm_link *link)
 	return link->reason;
 }
 
-/* Delivers one frame to the owner. 0, -EAGAIN, or the reason to close. */
+/* Delivers one frame to the owner. Returns 0, -EAGAIN, or the reason to close. */
 static int
 link_hand_over(struct rm_link *link)
 {
@@ -339,8 +340,8 @@ rm_tcp_peer_ack(int fd, int64_t *since_ns, uint32_t *unacked)
 	if (ioctl(fd, SIOCOUTQ, &queued) < 0 || ioctl(fd, SIOCOUTQNSD, &unsent) < 0)
 		return -errno;
 	*since_ns = (int64_t)info.tcpi_last_ack_recv * RM_NS_PER_MS;
-	/* If the window of a frozen process is full, bytes stay unsent: these wait for
-	 * room, not for an acknowledgement. */
+	/* If the window of a frozen process is full, bytes stay unsent. These bytes
+	 * wait for room in the window, not for an acknowledgement. */
 	*unacked = queued > unsent ? (uint32_t)(queued - unsent) : 0;
 	return 0;
 }
@@ -388,10 +389,10 @@ link_finish(struct rm_link *link, int reason)
 }
 
 /*
- * Hands over all whole frames that have arrived. libevent only calls again for new
- * bytes, so a frame left behind would wait for the next one of the peer. After a fixed
- * number of frames the rest goes to the back of the queue, so that one busy peer does
- * not block the others.
+ * Delivers all whole frames that have arrived. libevent calls this function only for
+ * new bytes, so a frame that is not delivered now would wait for the peer's next frame.
+ * After a fixed number of frames the rest goes to the back of the queue, so that one
+ * busy peer does not block the others.
  */
 static void
 link_on_readable(struct bufferevent *bev, void *arg)
@@ -458,8 +459,8 @@ link_on_event(struct bufferevent *bev, short what, void *arg)
 	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
 		return;
 	/*
-	 * EPIPE: the peer has closed the connection. What it sent before, and how it
-	 * closed, is still read; reading ends in any case. A peer that refuses our
+	 * EPIPE: the peer has closed the connection. What the peer sent before, and how
+	 * it has closed, is still read, and reading then ends. A peer that refuses our
 	 * certificate reports that by TLS and then resets the connection.
 	 */
 	if (what & BEV_EVENT_WRITING && what & BEV_EVENT_ERROR &&
@@ -494,8 +495,8 @@ link_on_timer(void *arg)
 	}
 }
 
-/* Starts the timer for on_open, as some peers do not send first, and as TLS has to
- * begin. */
+/* Starts the timer that calls on_open, because some peers do not send first, and
+ * because TLS has to begin. */
 static int
 link_arm(struct rm_link *link, struct rm_loop *loop)
 {

@@ -26,9 +26,9 @@ struct rm_tls;
 
 struct rm_link_counts {
 	uint64_t frames_in, bytes_in; /* bytes with frame headers */
-	/* frames and bytes that were given to the kernel, or to the queue */
+	/* frames that were given to the kernel or are in the queue, and their bytes */
 	uint64_t frames_out, bytes_out;
-	uint64_t refused_frames; /* damaged, oversized or empty */
+	uint64_t refused_frames; /* frames that were damaged, too large or empty */
 	uint64_t slow_frames;    /* frames that were not complete in time: 0 or 1 */
 	uint64_t refused_sends;  /* output queue full */
 };
@@ -96,11 +96,12 @@ int64_t rm_link_certificate_ends_s(const struct rm_link *link);
 /* True: less than a fifth of the life of the peer's certificate is left, so its renewal
  * is overdue. */
 bool rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s);
-/* For use in on_close: the text of a TLS error; "": none. */
+/* For use in on_close: the text of a TLS error; "": there is no text. */
 const char *rm_link_error(const struct rm_link *link);
 
-/* Delivers no frame until rm_link_resume; the peer's further frames wait, in the end on
- * its own side. May be called from inside on_frame. */
+/* Delivers no frame until rm_link_resume. Further frames wait in buffers, and at last
+ * in the peer, because TCP stops it from sending. May be called from inside on_frame.
+ */
 void rm_link_pause(struct rm_link *link);
 void rm_link_resume(struct rm_link *link);
 

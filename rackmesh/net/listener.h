@@ -18,7 +18,7 @@ int rm_listener_new(struct rm_loop *loop, const struct rm_address *address,
     int (*on_accept)(int fd, const struct rm_address *peer, void *arg), void *arg,
     struct rm_listener **ret);
 void rm_listener_free(struct rm_listener *listener);
-/* the real port, if that in address was 0 */
+/* Returns the real port, if the port in address was 0. */
 int rm_listener_port(const struct rm_listener *listener);
 
 #endif

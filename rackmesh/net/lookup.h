@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_LOOKUPS_MAX 16 /* threads at once, in the whole process */
+#define RM_LOOKUPS_MAX 16 /* most threads at a time, in the whole process */
 #define RM_LOOKUPS_BUSY \
 	"too many names are being looked up: the name server does not answer"
 
@@ -26,7 +26,7 @@ struct rm_lookup_answer { /* borrowed for the call */
 	int r;            /* 0, or as rm_endpoint_resolve */
 	const struct rm_address *addresses;
 	size_t count;
-	const char *reason; /* the resolver's error; "": none */
+	const char *reason; /* text of the resolver's error; "": no error */
 };
 
 /* done is called once, from the loop; the lookup is freed when done returns, so its
@@ -40,7 +40,7 @@ int rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint,
 void rm_lookup_free(struct rm_lookup *lookup);
 
 struct rm_lookup_counts {
-	/* failed: look-ups without an address, also because no thread was free */
+	/* failed: look-ups that gave no address, also if no thread was free */
 	uint64_t started, failed;
 };
 

@@ -2,10 +2,10 @@
  * server - the connections that a daemon has accepted, from the socket to their end.
  *
  * Their number is bounded. A connection is pending (pending_conns.h) until the daemon
- * accepts its hello; the number of pending ones is small, and so is the time of each.
- * The daemon's session is a struct of its own that contains a struct rm_conn: the
- * server allocates it zeroed with every connection, and frees it when the connection
- * has ended.
+ * accepts its hello. Few connections may be pending at once, each for a short time. The
+ * daemon's session is a struct of its own that contains a struct rm_conn: the server
+ * allocates it zeroed with every connection, and frees it when the connection has
+ * ended.
  */
 #ifndef RACKMESH_NET_SERVER_H
 #define RACKMESH_NET_SERVER_H
@@ -55,7 +55,7 @@ void rm_server_init(struct rm_server *server, const struct rm_server_options *op
 /* Ends all connections without calling on_close. */
 void rm_server_clear(struct rm_server *server);
 
-/* The on_accept of rm_listener_new, whose arg is then the server. */
+/* Pass it to rm_listener_new as on_accept, with the server as arg. */
 int rm_server_accept(int fd, const struct rm_address *peer, void *arg);
 /* The daemon has accepted the hello: the connection is not pending any more. */
 void rm_server_settled(struct rm_conn *conn);
@@ -72,8 +72,8 @@ void *rm_server_next(const struct rm_server *server, const struct rm_conn *conn)
 /* Sum over all connections, also those that have ended. */
 struct rm_link_counts rm_server_traffic(const struct rm_server *server);
 
-/* Logs the end of a connection, for on_close. name: of the peer; NULL: it had no
- * session. The end of a refused peer (-EPERM) is not logged, as the refusal was. */
+/* Logs the end of a connection, for on_close. name: the peer's name; NULL: the peer had
+ * no session. The end of a refused peer (-EPERM) is not logged, as the refusal was. */
 void rm_server_log_end(
     struct rm_link *link, const struct rm_address *peer, int reason, const char *name);
 

@@ -19,7 +19,7 @@
 
 static int spool_fetch(struct rm_spool *spool, uint64_t position);
 
-/* ---- room: records and files are removed ---- */
+/* ---- removes records and files, to make room ---- */
 
 static void
 spool_release(struct rm_spool *spool, uint64_t position)
@@ -79,7 +79,8 @@ spool_retire(struct rm_spool *spool)
 	if (spool->active == file)
 		spool->active = NULL;
 	spool->used -= file->bytes;
-	/* At the end of the list, since a job may be removing the first files. */
+	/* Append at the end of the list, because a job may be removing the first files.
+	 */
 	while (*at != NULL)
 		at = &(*at)->next;
 	file->next = NULL;
@@ -156,10 +157,11 @@ struct fetch_record {
 	uint64_t seq;
 	size_t at; /* offset in bytes */
 	size_t len;
-	bool whole; /* set by the worker */
+	bool whole; /* the worker sets it: the record was read completely */
 };
 
-struct spool_fetch { /* all that the worker uses, except for the name of the folder */
+/* everything that the worker uses, except for the name of the folder */
+struct spool_fetch {
 	struct rm_spool *spool;
 	const char *folder;
 	uint64_t file, at;
@@ -220,7 +222,7 @@ fetched_one(struct rm_spool *spool, const struct spool_fetch *fetch,
 	}
 	record->data = malloc(one->len);
 	if (record->data == NULL)
-		return; /* the owner asks for the record again */
+		return; /* the owner will request the record again */
 	memcpy(record->data, fetch->data + one->at + SPOOL_RECORD_BYTES, one->len);
 	spool->cached += one->len;
 	if (position < spool->evicted)
@@ -393,8 +395,8 @@ spool_folder_settle(const char *folder)
 		r = -EEXIST;
 	if (r < 0 && r != -EEXIST)
 		return r;
-	/* Also for a folder that existed: a former run may have been stopped in
-	 * between. */
+	/* Also sync a folder that existed: a former run may have been stopped between
+	 * creating and syncing it. */
 	return sync_names(parent);
 }
 
@@ -426,7 +428,7 @@ spool_file_renew(const char *folder, uint64_t first_seq, bool room)
 		return sync_in_place(path);
 	r = rm_file_read(path, SPOOL_MAX_FILE_BYTES, &data, &len);
 	if (r == -ENOENT)
-		return 0; /* no file: all records were done */
+		return 0; /* there is no file: all records were done */
 	if (r < 0)
 		return r;
 	r = spool_file_create(path, data, len, &synced);
@@ -517,7 +519,7 @@ on_retry(void *arg)
 	struct rm_spool *spool = arg;
 
 	spool->retry_due = true;
-	/* a small write that shows whether the disk works */
+	/* a small write shows whether the disk works */
 	spool->done_due |= spool->failing;
 	spool_commit(spool);
 }
@@ -611,7 +613,8 @@ rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
 	r = spool_recover(spool, options->identity, error);
 	if (r < 0)
 		goto out;
-	spool_commit(spool); /* files without records, or above the limit */
+	spool_commit(
+	    spool); /* also removes files without records, or above the limit */
 	*ret = spool;
 	return 0;
 out:
@@ -761,7 +764,7 @@ rm_spool_waiting_bytes(const struct rm_spool *spool)
 uint64_t
 rm_spool_unsynced_bytes(const struct rm_spool *spool)
 {
-	/* Without a disk, memory is limited by other rules. */
+	/* Without a disk, the records in memory have another limit. */
 	if (spool->folder == NULL || spool->failing)
 		return 0;
 	return spool->pending_bytes + (spool->busy ? spool->job.batch.len : 0);

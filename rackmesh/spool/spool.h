@@ -45,14 +45,15 @@ struct rm_spool_options {
 	/* Copied; created, with its parent if necessary. NULL: records are kept in
 	 * memory only. */
 	const char *folder;
-	/* of all files on disk; with folder NULL, of the records in memory */
+	/* most bytes of all files on disk; with folder NULL, of the records in memory
+	 */
 	uint64_t max_bytes;
 	uint64_t segment_bytes; /* 0: an eighth of max_bytes, at most 8 MiB */
 	/* Limit on bytes of records that are kept in memory for fast reading, besides
 	 * records that are not durable yet; 0: 8 MiB. Older records are read from disk,
 	 * on the worker. */
 	uint64_t memory_bytes;
-	uint64_t identity; /* random, used if a spool is created */
+	uint64_t identity; /* a random number, used if a spool is created */
 };
 
 struct rm_spool_callbacks {
@@ -85,9 +86,10 @@ struct rm_spool_counts {
 	uint64_t refused;
 	/* bytes in damaged parts that were moved to *.corrupt */
 	uint64_t lost_corrupt_bytes;
-	uint64_t quarantined; /* number of such parts */
+	uint64_t quarantined; /* number of the damaged parts that were moved */
 	uint64_t failed_writes, failed_syncs, syncs, written_bytes;
-	uint64_t durable; /* 1: records are on disk; 0: in memory only */
+	/* 1: records are written to disk; 0: they are in memory only */
+	uint64_t durable;
 };
 /* At any time in + found = done + dropped_full + waiting. */
 
@@ -107,7 +109,7 @@ void rm_spool_free(struct rm_spool *spool);
 /* A random number that never changes for this spool: (identity, seq) identifies a
  * record across restarts. */
 uint64_t rm_spool_identity(const struct rm_spool *spool);
-/* the seq of the next append; numbers may have been skipped after a crash */
+/* Returns the seq of the next append; numbers may have been skipped after a crash. */
 uint64_t rm_spool_next(const struct rm_spool *spool);
 
 /* Appends a record. -EMSGSIZE: it is empty or too large; -ENOMEM. Both count as

@@ -7,7 +7,7 @@
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
 
-/* copied on the loop's thread; one record may be larger */
+/* A batch is copied on the loop's thread; one record may be larger than this. */
 #define MAX_BATCH_BYTES (4u << 20)
 #define RETRY_NS RM_NS_PER_S
 /* time until the next attempt if the worker is full, or memory runs out */
@@ -74,7 +74,7 @@ remove_flying_file(struct rm_spool *spool)
 
 	while (*at != spool->flying)
 		at = &(*at)->next;
-	*at = NULL; /* it was the last one */
+	*at = NULL; /* this was the last file */
 	free(spool->flying);
 }
 
@@ -350,7 +350,7 @@ job_make(struct rm_spool *spool)
 void
 spool_commit(struct rm_spool *spool)
 {
-	/* While the disk fails, the timer decides when to try again. */
+	/* While writes to the disk fail, the timer decides when to try again. */
 	if (spool->folder == NULL || spool->busy)
 		return;
 	if (spool->failing && !spool->retry_due)

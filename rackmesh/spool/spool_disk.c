@@ -118,7 +118,8 @@ file_append(
 		}
 		if (r < 0 && ftruncate(fd, (off_t)batch->at) < 0)
 			*bytes =
-			    batch->at + batch->len; /* the most that it may have now */
+			    batch->at +
+			    batch->len; /* the most bytes that the file may have now */
 		if (r == 0)
 			*bytes = batch->at + batch->len;
 	}
@@ -202,8 +203,8 @@ run_settled(struct spool_job *job)
 		job->sweep_r = sweep_run(job->folder);
 	job->unlink_r = unlinks_run(job);
 	if (job->batch.len > 0) {
-		/* The batch needs the room of the files that are removed, so it is
-		 * written only if these were removed. */
+		/* The batch needs the room of the removed files, so it is written only
+		 * if their removal succeeded. */
 		job->batch_r = job->unlink_r < 0  ? job->unlink_r
 			       : job->sweep_r < 0 ? job->sweep_r
 						  : batch_run(job);

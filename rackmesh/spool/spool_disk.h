@@ -41,8 +41,9 @@ struct spool_batch {        /* bytes to append to one file */
 
 struct spool_unlink {
 	uint64_t first_seq;
-	bool covered; /* another file that stays shows that its numbers were used */
-	bool gone;    /* result: it was removed */
+	/* another file, which is not removed, shows that its numbers were used */
+	bool covered;
+	bool gone; /* result: the file was removed */
 };
 
 struct spool_job {
@@ -50,17 +51,18 @@ struct spool_job {
 	struct spool_done done;
 	bool settle;     /* first create the folder; if that fails, do nothing else */
 	bool adopt;      /* the folder's files were never read: it must be empty */
-	uint64_t renew;  /* also make the file with this first seq durable; 0: none */
+	uint64_t renew;  /* the first seq of a file to make durable as well; 0: none */
 	bool renew_room; /* there is room for a second copy of that file */
 	bool write_done, sweep; /* sweep: remove the *.corrupt files */
 	struct spool_unlink unlinks[SPOOL_MAX_UNLINKS];
 	size_t unlink_count;
 	struct spool_batch batch;
-	int lock; /* on the folder; -1: none. settle may set it */
+	/* lock on the folder; -1: there is none. The step `settle` may set it */
+	int lock;
 	/* results: */
 	int settle_r, done_r, sweep_r, unlink_r, batch_r;
 	bool synced;          /* the fsync was called (and failed, if batch_r < 0) */
-	uint64_t batch_bytes; /* size of the file afterwards */
+	uint64_t batch_bytes; /* size of the file after the batch was written */
 };
 
 void spool_name(const char *folder, uint64_t first_seq, const char *suffix,
@@ -97,7 +99,7 @@ int spool_file_read(const char *path, uint64_t at, uint8_t *data, size_t bytes);
 /* The files in a spool's folder. */
 #define SPOOL_CORRUPT ".corrupt" /* suffix of files with damaged data */
 
-struct spool_names { /* of segments, in order */
+struct spool_names { /* names of segments, in order */
 	uint64_t *first_seqs;
 	size_t count, capacity;
 };

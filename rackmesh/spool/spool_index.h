@@ -14,16 +14,18 @@
 
 struct spool_file {
 	struct spool_file *next;
-	uint64_t first_seq, last_seq; /* its name is first_seq */
-	uint64_t bytes;               /* on disk */
-	uint64_t waiting;             /* records of the index that are in this file */
+	/* first and last seq; first_seq is also the name of the file */
+	uint64_t first_seq, last_seq;
+	uint64_t bytes;   /* on disk */
+	uint64_t waiting; /* records of the index that are in this file */
 };
 
 struct spool_record {
 	uint64_t seq;
-	uint8_t *data;           /* malloc'd; NULL: not in memory */
-	struct spool_file *file; /* NULL: not on disk, or not yet */
-	uint32_t at;             /* offset of the record's header in the file */
+	uint8_t *data; /* malloc'd; NULL: not in memory */
+	/* the file that has the record; NULL: it is not on disk, or not yet */
+	struct spool_file *file;
+	uint32_t at; /* offset of the record's header in the file */
 	uint32_t len;
 };
 

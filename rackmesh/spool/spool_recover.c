@@ -12,7 +12,8 @@
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
 
-/* Numbers that may have been used without reaching the disk are skipped: this many. */
+/* After an unclean end, this many numbers are skipped, because they may have been used
+ * without reaching the disk. */
 #define UNSURE_NUMBERS (UINT64_C(1) << 24)
 
 struct recovery {

@@ -34,7 +34,8 @@ int spool_header_take(const uint8_t *data, size_t len, struct spool_header *ret)
 void spool_record_put(uint8_t *at, uint64_t seq, const uint8_t *data, size_t len);
 
 struct spool_found {
-	size_t at, bytes; /* offset and size in the file, with the header */
+	/* offset and size of the record in the file, with its header */
+	size_t at, bytes;
 	uint64_t seq;
 	const uint8_t *data; /* borrowed, unaligned */
 	size_t len;

@@ -29,7 +29,7 @@ struct rm_spool {
 	struct spool_index index;
 	uint64_t waiting, waiting_bytes;
 	struct rm_spool_counts counts;
-	uint64_t promised; /* the number with which on_durable was last called */
+	uint64_t promised; /* the seq that was last passed to on_durable */
 	struct rm_timer
 	    *report; /* reports records that are in memory only as durable */
 
@@ -40,11 +40,11 @@ struct rm_spool {
 	uint64_t pending_bytes;     /* bytes of records that no job writes yet */
 	uint64_t quarantine_bytes;
 	uint64_t disk_end, flying_end;
-	uint64_t recorded;    /* the number in the file `done` */
-	uint64_t durable_seq; /* the last number that is on disk */
+	uint64_t recorded;    /* the number that the file `done` has */
+	uint64_t durable_seq; /* the highest seq that is on disk */
 	bool busy;            /* the job runs, and belongs to the worker */
 	bool failing, retry_due;
-	bool unsettled; /* the folder must be repaired by a job */
+	bool unsettled; /* a job must create or repair the folder */
 	bool unread;    /* the folder could not be read, and may have records */
 	uint64_t renew; /* first seq of a file that may not be durable; 0: all are */
 	bool done_due, sweep_due, lazy_armed;
@@ -57,7 +57,7 @@ struct rm_spool {
 	uint64_t cursor; /* position of the record that was read last */
 	/* no record before evicted, or from kept_end on, is in memory */
 	uint64_t evicted, kept_end;
-	struct spool_fetch *fetch; /* a running fetch; NULL: none */
+	struct spool_fetch *fetch; /* the running fetch; NULL: none is running */
 	struct rm_timer *fetch_retry;
 	bool fetch_one; /* fetch one record only, as a fetch of several has failed */
 };
@@ -90,17 +90,18 @@ spool_has_acked_in_memory(const struct rm_spool *spool)
 	return false;
 }
 
-/* spool_recover.c: reads the records in the folder. */
+/* in spool_recover.c: reads the records in the folder */
 int spool_recover(
     struct rm_spool *spool, uint64_t wanted_identity, struct rm_error *error);
 
 void spool_retire(struct rm_spool *spool); /* removes the oldest file */
 void spool_make_room(struct rm_spool *spool, uint64_t more);
 
-/* spool_commit.c: writes the records that wait, if no job runs. */
+/* in spool_commit.c: writes the records that wait, if no job is running */
 void spool_commit(struct rm_spool *spool);
 void spool_fail(struct rm_spool *spool);
-void spool_commit_last(struct rm_spool *spool); /* after the worker was freed */
+void spool_commit_last(
+    struct rm_spool *spool); /* does the same after the worker was freed */
 
 void spool_window_evict(struct rm_spool *spool);
 

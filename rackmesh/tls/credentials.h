@@ -60,7 +60,8 @@ int rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config 
     struct rm_credentials **ret);
 void rm_credentials_free(struct rm_credentials *credentials); /* NULL is fine */
 
-/* NULL: plaintext. For all connections of the daemon, which it outlives. */
+/* Returns NULL for plaintext. The result is for all connections of the daemon; it lives
+ * longer than they do. */
 struct rm_tls *rm_credentials_tls(const struct rm_credentials *credentials);
 
 /* Registers rackmesh_tls_*, which every daemon has. */

@@ -52,7 +52,7 @@ tls_files_read(char *const paths[TLS_FILES], struct tls_bytes bytes[TLS_FILES],
 	return r;
 }
 
-/* wipes the key, too */
+/* also wipes the key */
 static void
 tls_files_clear(struct tls_bytes bytes[TLS_FILES])
 {
@@ -91,7 +91,7 @@ tls_look(struct rm_tls *tls, struct rm_error *error)
 		r = tls_set_new(tls->paths, bytes, error, &set);
 	tls_files_clear(bytes);
 	if (r < 0) {
-		/* A lack of memory does not come from the files, so these are tried
+		/* The files are not the cause of a lack of memory, so they are tried
 		 * again. */
 		if (r != -ENOMEM)
 			memcpy(tls->bad, digest, sizeof(digest));

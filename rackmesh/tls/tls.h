@@ -39,21 +39,27 @@ struct rm_tls;
 struct ssl_st;
 struct x509_st;
 
-struct rm_tls_files {            /* PEM; copied */
-	const char *certificate; /* own certificate first, then the intermediate ones */
-	const char *key;         /* 0600 or 0400, owned by the process's user or root */
-	const char *authorities; /* one or more, so that they can be rotated */
-	const char *revoked;     /* CRLs of the authorities; NULL: none */
+struct rm_tls_files { /* PEM; copied */
+	/* the daemon's own certificate first, then the intermediate certificates */
+	const char *certificate;
+	/* mode 0600 or 0400; the owner is the process's user or root */
+	const char *key;
+	/* one or more CA certificates, so that they can be rotated */
+	const char *authorities;
+	const char *revoked; /* CRLs of the authorities; NULL: there are none */
 };
 
 struct rm_tls_counts {
-	uint64_t handshakes, refused; /* refused: one side's certificate was */
-	uint64_t garbled;             /* no TLS 1.3, or cut off within the handshake */
-	uint64_t timed_out;           /* handshakes that took too long */
+	/* refused: one side has refused the other side's certificate */
+	uint64_t handshakes, refused;
+	/* the peer does not speak TLS 1.3, or the handshake was cut off */
+	uint64_t garbled;
+	uint64_t timed_out; /* handshakes that took too long */
 	/* HTTPS requests refused: the client has neither a certificate nor a token that
 	 * is allowed */
 	uint64_t unknown;
-	uint64_t rotations, bad_files; /* new files loaded; new files refused */
+	/* how often new files were loaded, and how often new files were refused */
+	uint64_t rotations, bad_files;
 };
 
 /* Reads the files. error: the file, and what is wrong with it. -EACCES: others may read
@@ -61,7 +67,8 @@ struct rm_tls_counts {
  * expired. */
 int rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
     struct rm_error *error, struct rm_tls **ret);
-void rm_tls_free(struct rm_tls *tls); /* after all connections; NULL is allowed */
+void rm_tls_free(
+    struct rm_tls *tls); /* Free it after all connections; NULL is allowed. */
 void rm_tls_look(struct rm_tls *tls); /* checks the files now, for a reload */
 
 /* Makes the SSL object of a new connection; the caller frees it (a bufferevent does).
@@ -72,7 +79,7 @@ struct ssl_st *rm_tls_connecting(struct rm_tls *tls);
 /* Copies the URI of the peer's certificate, after the handshake. -EBADMSG: there is not
  * exactly one. */
 int rm_tls_identity(const struct ssl_st *ssl, char identity[RM_TLS_MAX_IDENTITY]);
-/* The same for any certificate. */
+/* Does the same for any certificate. */
 int rm_tls_certificate_identity(
     const struct x509_st *certificate, char identity[RM_TLS_MAX_IDENTITY]);
 /* 1: the first certificate of this PEM file has a DNS name or an IP address; 0: it has

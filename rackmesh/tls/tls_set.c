@@ -163,7 +163,7 @@ store_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
 	return r;
 }
 
-/* What an operator can do about the error; "": nothing is known. */
+/* Advice for an operator on the error; "": there is none. */
 static const char *
 remedy(int error)
 {

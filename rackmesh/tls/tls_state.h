@@ -12,7 +12,7 @@
 #include "rackmesh/tls/tls.h"
 
 #define TLS_DIGEST_BYTES 32
-#define TLS_MAX_CHAIN 8      /* certificates that this daemon sends */
+#define TLS_MAX_CHAIN 8      /* most certificates that this daemon sends as its chain */
 #define TLS_SECURITY_LEVEL 2 /* no SHA-1, no RSA below 2048 bits */
 /* intermediate authorities between a certificate and a configured authority */
 #define TLS_MAX_DEPTH 4
@@ -39,12 +39,15 @@ struct tls_set {
 
 /* Belongs to a connection, and is freed with it. */
 struct tls_note {
-	uint64_t generation; /* generation of the set by which the peer was checked */
+	/* number of the set of files with which the peer was checked */
+	uint64_t generation;
 	/* time in which all certificates of the peer's chain are valid */
 	int64_t since_wall_s, until_wall_s;
-	int64_t own_until_wall_s; /* end of the certificate that this side has sent */
+	/* time at which the certificate that this side has sent expires */
+	int64_t own_until_wall_s;
 	bool checked;
-	char reason[256]; /* what is wrong with the peer's certificate; "": nothing */
+	/* what is wrong with the peer's certificate; "": nothing is wrong */
+	char reason[256];
 };
 
 struct rm_tls {
@@ -77,7 +80,7 @@ int tls_verify_own(X509_STORE *store, X509 *leaf, STACK_OF(X509) * chain);
 int tls_certificate_identity(
     const X509 *certificate, char identity[RM_TLS_MAX_IDENTITY], int *count);
 int64_t tls_wall_s(const ASN1_TIME *time); /* INT64_MIN: no time */
-/* True: less than 1/parts of the certificate's life is left. */
+/* True: less than 1/parts of the certificate's life is left now. */
 bool tls_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts);
 
 /* Count the end of a handshake. tls_handshake_failed returns -EACCES, -EPROTO or

@@ -270,7 +270,8 @@ tls_stream_read(struct tls_stream *stream, struct evbuffer *plain, size_t most,
 		r = SSL_read(stream->ssl, space.iov_base, STREAM_RECORD_BYTES);
 		if (r <= 0) {
 			r = stream_error(stream, r, error);
-			/* Bytes that were read before the error are delivered first. */
+			/* Bytes that were read before the error are delivered before
+			 * it. */
 			return got ? 0 : r;
 		}
 		space.iov_len = (size_t)r;
@@ -318,7 +319,7 @@ tls_stream_end(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
-/* True: our certificate was renewed since the link began, so the peer still sees the
+/* True: our certificate was renewed after the link began, so the peer still has the
  * former one. */
 static bool
 stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)

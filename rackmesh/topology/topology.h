@@ -27,7 +27,7 @@
 #define RM_TOPOLOGY_MAX_SWITCHES 16384
 #define RM_TOPOLOGY_MAX_LINKS 262144
 #define RM_TOPOLOGY_MAX_COUNT 256     /* most cables of one link */
-#define RM_TOPOLOGY_MAX_ALIASES 1024  /* most aliases of one switch */
+#define RM_TOPOLOGY_MAX_ALIASES 1024  /* most names of aliases of one switch */
 #define RM_TOPOLOGY_MAX_AGGREGATORS 8 /* most aggregators of one rack */
 #define RM_TOPOLOGY_MAX_RACK_RNICS 1024
 #define RM_TOPOLOGY_MAX_MEMBERS 65536 /* most members of all racks together */
@@ -38,7 +38,7 @@
 #define RM_TOPOLOGY_DEFAULT_PLANE "default"
 
 enum rm_switch_role {
-	RM_SWITCH_TOR = 1, /* a switch to which RNICs are connected */
+	RM_SWITCH_TOR = 1, /* a switch to which RNICs are connected (ToR) */
 	RM_SWITCH_SPINE,
 	RM_SWITCH_CORE,
 	RM_SWITCH_OTHER,
@@ -60,7 +60,7 @@ struct rm_switch {
 	struct rm_address reflector;
 	struct rm_address *aliases; /* their port is 0 */
 	size_t alias_count;
-	/* For a ToR: its entry in "racks"; all 0: it has none. */
+	/* only for a ToR: its entry in "racks"; all 0: it has no entry */
 	struct rm_endpoint *aggregators;
 	size_t aggregator_count;
 	struct rm_topology_member *members;
@@ -71,7 +71,7 @@ struct rm_switch {
 struct rm_topology_link {
 	size_t a, b; /* switches */
 	uint32_t count;
-	uint32_t speed_gbps; /* of one cable, in Gb/s; 0: not given */
+	uint32_t speed_gbps; /* speed of one cable, in Gb/s; 0: not given */
 	int line;
 };
 

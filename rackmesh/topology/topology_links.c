@@ -209,7 +209,7 @@ rack_aggregators(const struct topology_read *read, const struct rm_yaml_node *ma
 	return r;
 }
 
-/* "HOST" or "HOST/DEVICE", both are patterns. */
+/* The text is "HOST" or "HOST/DEVICE"; both names may be patterns. */
 static int
 rack_member(const struct topology_read *read, const struct rm_yaml_node *node,
     struct rm_topology_member *member)

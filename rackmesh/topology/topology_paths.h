@@ -36,9 +36,9 @@ uint32_t rm_topology_paths_from(const struct rm_topology_paths *paths, size_t so
 void rm_topology_paths_load(
     struct rm_topology_paths *paths, const double *rates, double *loads);
 
-/* weights: of each cable, with the indexes of loads. Sets worst[i] to the largest
- * weight of all cables that traffic from switch i to the destination may use; 0: there
- * are none. */
+/* weights: the weight of each cable, with the same indexes as loads. Sets worst[i] to
+ * the largest weight of all cables that traffic from switch i to the destination may
+ * use; 0: there are none. */
 void rm_topology_paths_worst(
     struct rm_topology_paths *paths, const double *weights, double *worst);
 

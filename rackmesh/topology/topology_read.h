@@ -31,7 +31,7 @@ int topology_map(const struct topology_read *read, const struct rm_yaml_node *no
 int topology_required(const struct topology_read *read, const struct rm_yaml_node *map,
     const char *what, const char *key, const char *help,
     const struct rm_yaml_node **ret);
-/* *ret NULL: the key is missing, or has an empty list. */
+/* *ret is NULL if the key is missing or has an empty list. */
 int topology_list(const struct topology_read *read, const struct rm_yaml_node *map,
     const char *key, size_t max, const struct rm_yaml_node **ret);
 /* If the key is missing, *ret is not changed. */

@@ -61,8 +61,8 @@ tors_of(const struct rm_topology *topology, size_t plane)
 
 /* An island is a group of switches that are connected without a ToR in between. */
 struct islands {
-	/* another switch of the same island; the chain of these ends at the island's
-	 * head */
+	/* another switch of the same island; following these links leads to the
+	 * island's head */
 	size_t *above;
 	size_t *tor; /* by head: one ToR that is connected to the island */
 	/* by ToR: it reaches another ToR. By head: several ToRs are connected to the
