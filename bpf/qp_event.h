@@ -33,10 +33,11 @@ enum qp_event_address { /* the kernel's enum rdma_ah_attr_type */
 
 struct qp_event {
 	__u64 ktime_ns;  /* CLOCK_MONOTONIC */
-	__u64 cgroup_id; /* in the cgroup v2 hierarchy; 0: none */
+	__u64 cgroup_id; /* number of the cgroup in the cgroup v2 hierarchy; 0: none */
 	__u32 kind;      /* enum qp_event_kind */
-	__u32 pid, tgid; /* in the initial pid namespace */
-	__u32 qp_type;   /* enum qp_event_type */
+	/* numbers of the thread and of the process in the initial pid namespace */
+	__u32 pid, tgid;
+	__u32 qp_type; /* enum qp_event_type */
 	__u32 qpn, dest_qpn;
 	__u32 port;         /* RDMA port, from 1 */
 	__u32 address_type; /* enum qp_event_address */
@@ -44,7 +45,8 @@ struct qp_event {
 	__u32 lid; /* LID of the destination; only on InfiniBand */
 	__u8 sgid[16], dgid[16];
 	__u8 sgid_index, hop_limit, traffic_class, sl;
-	__u8 has_sgid; /* 0: sgid is zeros, because the kernel has none for the QP */
+	/* 0: sgid is all zeros, because the kernel has no source GID for the QP */
+	__u8 has_sgid;
 	__u8 reserved[3];
 	char device[QP_EVENT_DEVICE];
 	char comm[QP_EVENT_COMM];

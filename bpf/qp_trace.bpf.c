@@ -23,7 +23,8 @@
 
 /* room for 5,700 events, as many as the start of a large job may cause */
 #define RING_BYTES (1 << 20)
-#define CALLS_IN_PROGRESS 4096 /* calls of modify between kprobe and kretprobe */
+/* calls of modify that may be between kprobe and kretprobe */
+#define CALLS_IN_PROGRESS 4096
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -32,8 +33,8 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
-/* Number of events lost because the ring was full, or because the modify could not be
- * followed. */
+/* The number of events that were lost, because the ring was full or because a modify
+ * could not be followed from kprobe to kretprobe. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -155,7 +156,8 @@ destroyed(const struct ib_qp *qp)
 	__u32 type = BPF_CORE_READ(qp, qp_type);
 	struct qp_event *event;
 
-	/* If this is one of several handles of a shared QP, the QP itself stays. */
+	/* If this is one of several handles of a shared QP, the QP itself is not
+	 * destroyed. */
 	if (real_qp(qp) != qp || !is_connected(type))
 		return;
 	event = event_start(qp, QP_EVENT_DESTROYED, type);

@@ -95,7 +95,7 @@ open_answer(const uint8_t *data, size_t len, const char **name, const char **ref
 
 #define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
 
-/* The ToRs of this host's RNICs that the aggregator is to serve. */
+/* The ToRs of this host's RNICs that the aggregator has to serve. */
 static size_t
 served_tors(const struct agent_config *config,
     const struct agent_aggregator_config *aggregator, const char *ret[MAX_TORS])

@@ -292,7 +292,7 @@ agent_rnic_is_pattern(const struct agent_rnic_config *rnic)
 	return rnic_pattern_is(rnic->device);
 }
 
-/* What the checks below work on: the whole config, and the error to fill. */
+/* The arguments of the checks below: the whole config, and the error to fill. */
 struct check {
 	const struct agent_config *config;
 	const char *path;
@@ -316,7 +316,8 @@ check_rnic_address(const struct check *check, size_t i)
 
 	if (rnic[i].address == NULL)
 		return 0;
-	/* IPv6 stands here without the brackets that a port needs. */
+	/* The text has an IPv6 address without the brackets that are needed before a
+	 * port. */
 	snprintf(text, sizeof(text),
 	    strchr(rnic[i].address, ':') != NULL ? "[%s]" : "%s", rnic[i].address);
 	if (rm_address_parse(text, 1, &address) < 0 || strchr(rnic[i].address, '[') ||
@@ -359,7 +360,7 @@ check_rnic_tors(const struct check *check, size_t i)
 	return 0;
 }
 
-/* Only checks that need no device: the device may appear later. */
+/* Makes only those checks that need no device, because the device may appear later. */
 static int
 check_rnic_transport(const struct check *check, size_t i)
 {

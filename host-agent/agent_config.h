@@ -2,8 +2,7 @@
  * agent_config - the host-agent's options: one table, and checks over all options
  * together.
  *
- * The option rnics is a list of what may be used: the agent uses the RNICs of that list
- * and no others.
+ * The option rnics is a list of the RNICs that the agent may use: it uses no others.
  */
 #ifndef HOST_AGENT_AGENT_CONFIG_H
 #define HOST_AGENT_AGENT_CONFIG_H
@@ -48,10 +47,11 @@ struct agent_rnic_config {
 	uint64_t port;      /* number of the RDMA device's port, from 1 */
 	uint64_t gid_index; /* AGENT_GID_CHOSEN: by address */
 
-	/* The following are used if device is a pattern: they select among the devices
-	 * that match it. */
+	/* The next two members are used if device is a pattern: they select some of the
+	 * devices that match it. */
 	char *driver, *netdev; /* patterns; NULL: any */
-	struct rm_list except; /* char *, patterns of devices and network devices */
+	/* char *: patterns of devices and network devices that are not used */
+	struct rm_list except;
 };
 
 struct agent_switch_config {
@@ -64,9 +64,9 @@ struct agent_aggregator_config {
 	struct rm_list tors; /* char *; empty: all ToRs of this host */
 };
 
-/* Transports whose targets keep one flow per path. Over UDP all flows stay: a port
- * that drops packets by a hash of the 5-tuple is found sooner when more flows cross
- * it. */
+/* The transports that probe one flow per path, and drop the other flows. Over UDP all
+ * flows stay: a port that drops packets by a hash of the 5-tuple is found sooner when
+ * more flows cross it. */
 enum agent_one_flow {
 	AGENT_ONE_FLOW_NONE,
 	AGENT_ONE_FLOW_ROCE,
@@ -85,7 +85,7 @@ struct agent_config {
 	char *lldp_file;              /* "": LLDP is not read */
 	struct rm_list lldp_switches; /* struct agent_switch_config */
 	struct rm_list aggregators;   /* struct agent_aggregator_config */
-	/* char *: addresses of controllers, which name the ToRs and aggregators of this
+	/* char *: addresses of controllers, which know the ToRs and aggregators of this
 	 * host */
 	struct rm_list controllers;
 	uint64_t probe_timeout_ms;
@@ -100,7 +100,8 @@ struct agent_config {
 	uint64_t services_max_flows;
 	uint64_t services_interval_ms;
 	uint64_t services_rotation_s;
-	char *kubernetes_kubelet; /* "": no kubelet is asked */
+	/* "": the agent does not read the kubelet's list of pods */
+	char *kubernetes_kubelet;
 	struct rm_http_origin kubernetes_origin;
 	uint64_t kubernetes_interval_s;
 	bool counters_enabled;
@@ -135,7 +136,7 @@ void agent_config_clear(struct agent_config *config);
 
 /* Where to find the i-th RNIC; the result borrows from config. */
 struct rnic_place agent_rnic_place(const struct agent_config *config, size_t i);
-/* The ToRs that an RNIC is attached to; the names are borrowed from rnic. */
+/* The ToRs to which an RNIC is attached; the names are borrowed from rnic. */
 size_t agent_rnic_tor_count(const struct agent_rnic_config *rnic);
 const char *agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i);
 

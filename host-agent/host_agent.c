@@ -29,7 +29,7 @@
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/lookup.h"
 
-/* ---- The HTTP server: where it listens, and what operators may do there ---- */
+/* ---- The HTTP server: its addresses, and what operators may do ---- */
 
 static void
 agent_pause(bool paused, void *arg)
@@ -53,7 +53,7 @@ agent_serve_http(struct host_agent *agent)
 	struct rm_error error = { 0 };
 	int r;
 
-	/* Its RNICs may be added later: host_agent_rnics.c reports them. */
+	/* The RNICs may be added later: host_agent_rnics.c adds them to this list. */
 	agent->api.host = agent->config.host;
 	agent->api.aggregator_links = agent->aggregator_links;
 	agent->api.aggregator_link_count = agent->aggregator_link_count;
@@ -105,7 +105,7 @@ agent_serve_http(struct host_agent *agent)
 /* The longest time that the end of the agent waits for running calls of verbs. */
 #define VERBS_STOP_NS (2 * RM_NS_PER_S)
 
-/* ---- options, and a new config ---- */
+/* ---- options, and applying a new config ---- */
 
 struct prober_options
 agent_prober_options(struct host_agent *agent)
@@ -418,7 +418,8 @@ host_agent_free(struct host_agent *agent)
 		aggregator_link_free(agent->aggregator_links[i]);
 	agent_free_place(agent);
 	tracer_io_free(agent->io);
-	/* Freed late, because it waits for drivers, and a driver may hang. */
+	/* The counters are freed late, because that waits for drivers, and a driver may
+	 * hang. */
 	agent_counters_free(agent->counters);
 	free(agent->rnics);
 	free(agent->aggregator_links);

@@ -14,12 +14,14 @@ struct agent_config;
 struct host_agent;
 struct rm_loop;
 
-/* Takes over the contents of config, and leaves it empty, also on failure. */
+/* Moves the contents of config to the agent; config is empty afterwards, also on
+ * failure. */
 int host_agent_new(
     struct rm_loop *loop, struct agent_config *config, struct host_agent **ret);
-void host_agent_free(struct host_agent *agent); /* before the loop is freed */
+void host_agent_free(struct host_agent *agent); /* Call it before the loop is freed. */
 
-/* Reads the config file again: all of it is applied, or none. arg: the host_agent. */
+/* Reads the config file again, and applies all of it or nothing. arg: the host_agent.
+ */
 void host_agent_reload(void *arg);
 
 #endif

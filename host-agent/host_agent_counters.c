@@ -22,7 +22,7 @@ _Static_assert((int)COUNTER_GID_ROCE_V1 == WIRE_GID_ROCE_V1 &&
 _Static_assert(DCB_NO_PRIORITY == WIRE_NO_PRIORITY, "one number");
 _Static_assert((int)DCB_DSCPS == WIRE_DSCPS, "as many");
 
-struct reported { /* settings of one RNIC, as sent at the last tick */
+struct reported { /* settings of one RNIC, as they were sent last */
 	struct wire_settings settings; /* its firmware points to the next member */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 };
@@ -40,16 +40,19 @@ struct agent_counters {
 	struct counters *counters;
 	struct rm_timer *turn, *report;
 	rm_mono_t due, rest_due, optics_due;
-	/* no CAP_NET_ADMIN for optical modules, and that was logged */
+	/* CAP_NET_ADMIN for optical modules is missing, and that was logged */
 	bool optics_refused;
 	struct {
 		/* this module has a worker of its own, because a driver may hang */
 		struct rm_worker *worker;
-		/* refused: no right to enter namespaces, and that was logged */
+		/* refused: the right to enter namespaces is missing, and that was
+		 * logged */
 		bool busy, refused;
 		rm_mono_t due;
 		struct namespace_ports shown,
-		    found; /* found: the worker owns it while busy */
+		    /* the ports that were found; while busy is true, the worker owns
+		       them */
+		    found;
 	} namespaces;
 	struct reported
 	    reported[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
@@ -164,7 +167,7 @@ agent_counters_settings(const struct agent_counters *own, const struct rnic *rni
 		set_read(ret, port);
 }
 
-/* True: the settings differ from those sent before. */
+/* True: the settings differ from those that were sent before. */
 static bool
 note_settings(struct reported *reported, const struct wire_settings *now)
 {
@@ -261,9 +264,9 @@ read_optics(struct agent_counters *own, rm_mono_t now)
 	counters_read_optics(own->counters);
 }
 
-/* True: the next reading is to include all values. Their interval need not be a
- * multiple of interval_ns, the time between two readings: so the reading nearest
- * to the due time includes them. */
+/* True: the next reading has to include all values. Their interval need not be a
+ * multiple of interval_ns, the time between two readings: so the reading nearest to the
+ * due time includes them. */
 static bool
 is_rest_due(struct agent_counters *own, int64_t interval_ns, rm_mono_t now)
 {
@@ -287,7 +290,7 @@ find_namespaces(void *arg)
 	    &own->namespaces.found, "", &counter_kernel, counter_kernel_enter);
 }
 
-/* After a search that failed no namespaces are known. */
+/* After a failed search, no namespace is known. */
 static void
 on_namespaces(void *arg, int r)
 {
@@ -355,7 +358,7 @@ on_turn(void *arg)
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
 	count = add_namespaces(own, places, count, now);
-	report_settings(own); /* the settings that the last readings found */
+	report_settings(own); /* sends the settings that the last readings found */
 	counters_read_by_process(own->counters, agent->config.counters_by_process);
 	counters_read(
 	    own->counters, places, count, is_rest_due(own, interval_ns, now), now);
@@ -420,7 +423,7 @@ agent_counters_free(struct agent_counters *own)
 		    "module",
 		    left);
 	free(own->readings);
-	if (!searching) /* else the search still writes to own */
+	if (!searching) /* otherwise the search still writes to own */
 		free(own);
 }
 

@@ -1,7 +1,7 @@
 /*
- * host_agent_counters - the wiring that reads the counters and settings of the agent's
- * RNICs; changed settings are sent to the aggregators again. A struct agent_counters
- * pointer that is NULL means that counters are disabled in the config.
+ * host_agent_counters - calls the modules that read the counters and settings of the
+ * agent's RNICs, and sends changed settings to the aggregators again. A struct
+ * agent_counters pointer that is NULL means that counters are disabled in the config.
  */
 #ifndef HOST_AGENT_HOST_AGENT_COUNTERS_H
 #define HOST_AGENT_HOST_AGENT_COUNTERS_H
@@ -21,8 +21,8 @@ const struct namespace_ports *agent_counters_namespaces(
     const struct agent_counters *own);
 const struct counters *agent_counters_table(const struct agent_counters *own);
 
-/* The settings that the last reading found; without counters only the MTUs are known.
- * ret->firmware may point into own. */
+/* Fills in the settings that the last reading found. Without counters only the MTUs are
+ * known. ret->firmware may point into own. */
 void agent_counters_settings(const struct agent_counters *own, const struct rnic *rnic,
     struct wire_settings *ret);
 

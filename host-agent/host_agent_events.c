@@ -156,8 +156,8 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 	agent_register_with(agent, rnic_aggregators(rnic));
 }
 
-/* True: these facts are of the device that the RNIC was opened with, or else seen with
- * last. */
+/* True: these facts are about the device with which the RNIC was opened or, if it is
+ * not open, about the device that was found last. */
 static bool
 is_same_device(const struct rnic *rnic, const struct rnic_facts *facts)
 {
@@ -278,7 +278,7 @@ agent_on_pinglist(
 	if (r < 0)
 		rm_log_warn(r, "%s: pinglist refused",
 		    aggregator_link_address(aggregator_link));
-	else /* the peer has a plan now, and perhaps no service flows yet */
+	else /* the peer has a plan, and perhaps no service flows yet */
 		tracer_report_all(tracer_io_tracer(agent->io),
 		    (unsigned)agent_aggregator_index(agent, aggregator_link));
 	/* A ToR of another host, or missing memory, is no fault of the link. */

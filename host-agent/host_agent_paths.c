@@ -78,7 +78,7 @@ choose_flows(const struct wire_target *wire, void *arg)
 	return flow_choice(wire->flows, path_ids, wire->flow_count);
 }
 
-/* Flows that are not chosen are still traced: one whose path becomes unique is probed
+/* Flows that are not chosen are traced, too: a flow whose path becomes unique is probed
  * again. */
 static void
 choose_of_rnic(struct host_agent *agent, size_t i)
@@ -142,7 +142,7 @@ report(struct host_agent *agent, unsigned i)
 		if (aggregator_link_paths(
 			agent->aggregator_links[i], paths, count, now) == 0)
 			continue;
-		/* The link is full or gone: the next report has all paths. */
+		/* The link is full or closed: the next report has all paths. */
 		tracer_report_all(tracer, i);
 		return;
 	}

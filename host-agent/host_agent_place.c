@@ -77,7 +77,7 @@ agent_config_place(struct agent_config *config, const struct place *place)
 	return place_aggregators_into(&config->aggregators, place);
 }
 
-/* ---- to and from the state folder ---- */
+/* ---- saves the place in the state folder, and loads it ---- */
 
 int
 agent_load_place(struct host_agent *agent)

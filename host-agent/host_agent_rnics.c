@@ -27,7 +27,7 @@ struct agent_finder {
 	bool running; /* a search runs on the worker */
 	bool changed; /* an event came after the search had begun */
 	rm_mono_t begun;
-	int logged_lldp, logged_error; /* the last error of each that was logged */
+	int logged_lldp, logged_error; /* the errors that were logged last */
 	struct agent_waiting waiting[AGENT_MAX_WAITING], before[AGENT_MAX_WAITING];
 	size_t waiting_count, before_count;
 	/* too_many: RNICs beyond the limit of an agent */
@@ -60,7 +60,7 @@ options_of(struct host_agent *agent, size_t entry)
 	return options;
 }
 
-/* Prepares the modules that must know the ToRs of an RNIC before it registers. */
+/* Prepares the modules that need the ToRs of an RNIC before the RNIC registers. */
 static int
 know_tors(struct host_agent *agent, const struct tor_set *set, uint64_t *aggregators)
 {
@@ -138,7 +138,7 @@ wait_for(struct agent_finder *finder, const char *device, const char *format, ..
 	va_end(arguments);
 }
 
-/* Logs each reason once, as long as it lasts. */
+/* Logs each reason once for as long as it lasts. */
 static void
 log_waiting(struct agent_finder *finder)
 {
@@ -157,8 +157,8 @@ log_waiting(struct agent_finder *finder)
 
 /* ---- ToRs ---- */
 
-/* The name of the ToR for a switch that LLDP names; "": the switch has no valid
- * name. */
+/* Returns the name of the ToR for the switch that LLDP names; "": the switch has no
+ * valid name. */
 static void
 tor_of_switch(
     const struct agent_config *config, const char *name, char tor[TOR_NAME_BYTES])
@@ -193,7 +193,8 @@ tors_of_lldp(const struct agent_config *config, const struct rnic_found *found)
 	return set;
 }
 
-/* By the name of the RDMA device, or of its network device. */
+/* Finds the ToRs of a device by the name of the RDMA device, or by that of its network
+ * device. */
 static struct tor_set
 tors_of_place(const struct place *place, const struct rnic_found *found)
 {
@@ -208,7 +209,7 @@ tors_of_place(const struct place *place, const struct rnic_found *found)
 	return set;
 }
 
-/* Collects the ToRs of a found device from each source. A new source belongs here. */
+/* Collects the ToRs of a found device from each source. Add a new source here. */
 static void
 tors_of(const struct host_agent *agent, size_t entry, const struct rnic_found *found,
     struct tor_choice *ret)
@@ -255,8 +256,7 @@ note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
 	bool moved;
 	int r;
 
-	/* A source that names no ToR now changes nothing: the ToRs that it named last
-	 * stay. */
+	/* If a source names no ToR now, the ToRs that it named last stay. */
 	if (set.count == 0)
 		return;
 	moved = rnic_report_tors(rnic, TOR_LLDP, &set, now);
@@ -486,7 +486,8 @@ take_all(struct agent_finder *finder, rm_mono_t now)
 
 /* ---- The search ---- */
 
-/* Called on the worker, so it reads only parts of the config that never change. */
+/* This function runs on the worker, so it reads only those parts of the config that
+ * never change. */
 static bool
 wants_netdev(const char *netdev, const void *arg)
 {

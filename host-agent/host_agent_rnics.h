@@ -1,6 +1,5 @@
 /*
- * host_agent_rnics - the wiring of the search for RNICs, which decides which RNICs this
- * agent has.
+ * host_agent_rnics - runs the search for RNICs, and decides which RNICs this agent has.
  *
  * RNICs that the config names with their ToRs exist from the start. Others are added
  * when they are found and their ToR is known, at the start or later, and stay until the

@@ -38,9 +38,9 @@ struct name_job {
 struct list_job {
 	struct qp_list list;
 	rm_mono_t asked;
-	rm_mono_t rest; /* the next list is made at this time or later */
+	rm_mono_t rest; /* earliest time of the next list */
 	bool busy;
-	bool wanted; /* another list is needed, as early as rest allows */
+	bool wanted; /* another list is needed as soon as `rest` allows */
 };
 
 struct agent_services {
@@ -65,8 +65,8 @@ struct agent_services {
 	struct wire_service_flow *served;
 	struct wire_target *targets; /* scratch */
 	uint16_t (*ports)[WIRE_MAX_FLOWS];
-	bool news; /* a change was not reported yet */
-	/* A bit per aggregator link whose peer has no service flows yet. */
+	bool news; /* there is a change that was not reported yet */
+	/* One bit for each aggregator link whose peer has no service flows yet. */
 	uint64_t without_flows;
 	rm_mono_t reported_at;
 
@@ -77,8 +77,9 @@ struct agent_services {
 
 /* ---- blocking calls: names of processes, lists of QPs ---- */
 
-/* They run on the worker, one of each kind at a time. To make a list of QPs, the kernel
- * asks the firmware about every QP. So lists are requested seldom while events come. */
+/* Blocking calls run on the worker, one of each kind at a time. To make a list of QPs,
+ * the kernel asks the firmware about every QP. So lists are requested seldom while
+ * events come. */
 #define LIST_WITH_EVENTS_NS (600 * RM_NS_PER_S)
 #define LIST_WITHOUT_EVENTS_NS (60 * RM_NS_PER_S)
 #define LIST_APART_NS (5 * RM_NS_PER_S)
@@ -208,10 +209,10 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 #define FIRST_PORT 0xc000
 
 /*
- * The flows to request from the prober. The prober's port may replace the source port
- * of a flow that it is asked for, so this function searches, for each real source port,
- * a flow that the port turns into it. If the port's source ports are unknown, all flows
- * are the same.
+ * Returns the flows to request from the prober. The prober's port may replace the
+ * source port of a requested flow. So this function searches, for each real source
+ * port, a flow that the port turns into this one. If the port's source ports are
+ * unknown, all flows are the same.
  */
 static size_t
 wanted_flows(const struct rnic *rnic, const struct wire_target *target,
@@ -440,8 +441,9 @@ on_event(const struct qp_event *event, void *arg)
 		agent_services_turn_soon(own);
 }
 
-/* Requests a list of QPs: when events begin to come, it shows the older QPs; when
- * tracing has failed, it shows all. */
+/* Requests a list of QPs. It is called when events begin to come, because the list
+ * shows older QPs, and when tracing has failed, because then only the list shows QPs.
+ */
 static void
 on_state(void *arg)
 {
@@ -495,13 +497,13 @@ ask_all(struct agent_services *own, rm_mono_t now)
 	for (size_t i = 0; i < own->agent->aggregator_link_count; i++)
 		anybody |= aggregator_link_has_session(own->agent->aggregator_links[i]);
 	if (!anybody)
-		/* nothing can be sent now, and services_asks would postpone the
-		 * requests */
+		/* Nothing can be sent now, and services_asks would postpone the next
+		 * attempt. */
 		return;
 	count = services_asks(own->services, now, asks, ASKS_PER_TURN);
 	for (size_t i = 0; i < count; i++)
 		own->counts.unsent += send_ask(own, &asks[i]) < 0;
-	if (count == ASKS_PER_TURN) /* the others follow at the next turn */
+	if (count == ASKS_PER_TURN) /* the other requests follow at the next turn */
 		agent_services_turn_soon(own);
 }
 
@@ -526,7 +528,7 @@ agent_services_result(
 		    now);
 }
 
-/* ---- what the timers call ---- */
+/* ---- functions that the timers call ---- */
 
 static uint64_t
 path_of(size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg)
@@ -581,8 +583,8 @@ ports_of(const struct rnic *rnic, uint16_t ret[SERVICES_MAX_PORTS])
 	for (; count < facts.flow_count && count < SERVICES_MAX_PORTS; count++)
 		ret[count] = port_flow(port, (uint16_t)(FIRST_PORT + count));
 	if (port_flows(port) == PORT_FLOWS_UNKNOWN)
-		/* the driver uses one port, which is not known: this value stands for
-		 * it */
+		/* The driver uses one source port, which is not known: this value is
+		 * used instead of it. */
 		ret[0] = FIRST_PORT;
 	return count;
 }
@@ -614,7 +616,8 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 	int r;
 
 	if (own == NULL || !rnic_up(rnic) || !rnic_verbs(rnic, &verbs))
-		return; /* over UDP the RDMA device of the RNIC is not known */
+		return; /* over UDP, it is not known which RDMA device belongs to the
+			   RNIC */
 	r = begin(own);
 	if (r < 0) {
 		rm_log_warn(r, "cannot follow service flows");
@@ -759,7 +762,7 @@ agent_services_stop(struct agent_services *own)
 	kubelet_free(own->kubelet);
 	own->kubelet = NULL;
 	own->pods.kubelet = NULL;
-	own->soon = true; /* the timer is stopped, so no turn is pending */
+	own->soon = true; /* the timer has stopped, so no turn is pending */
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * host_agent_state - the wiring, shared by host_agent.c (start, reload),
+ * host_agent_state - the state of the daemon, shared by host_agent.c (start, reload),
  * host_agent_timers.c (timers), host_agent_events.c (events of RNICs and aggregators),
  * host_agent_paths.c (traces) and host_agent_services.c (flows of other programs). Only
  * these files include it.
@@ -56,7 +56,7 @@ struct host_agent {
 	uint64_t incarnation;
 	bool paused;
 	struct brake brake;
-	struct wire_brake brake_now; /* the brake in force */
+	struct wire_brake brake_now; /* the brake that is in force */
 	struct brake_file *brake_file;
 	struct self_limit limit;
 	struct rate_limit rate_limit; /* shared by all RNICs */
@@ -74,7 +74,8 @@ struct host_agent {
 	struct rdma_index *rdma;
 	struct agent_finder *finder;
 	struct device_events *events; /* NULL: not created yet */
-	bool events_failed;           /* creating it failed, and that was logged */
+	/* device events could not be created, and that was logged */
+	bool events_failed;
 	struct rnic **rnics;
 	size_t rnic_count;
 	struct aggregator_link *
@@ -103,7 +104,7 @@ struct host_agent {
 	struct agent_counts counts;
 };
 
-/* arg of both: the host_agent. */
+/* The arg of both is the host_agent. */
 extern const struct rnic_callbacks agent_rnic_callbacks;
 extern const struct aggregator_link_callbacks agent_aggregator_link_callbacks;
 
@@ -124,7 +125,7 @@ struct prober_options agent_prober_options(struct host_agent *agent); /* host_ag
 int agent_new_keys(struct host_agent *agent);
 /* Loads the saved keys of all ToRs: blocks, so call it before the loop runs. */
 void agent_load_keys(struct host_agent *agent);
-/* Applies the state of agent->brake. */
+/* Applies the brake that is in force now. */
 void agent_obey_brake(struct host_agent *agent);
 
 /* host_agent_timers.c: the share of the pinglists' rates at which to probe, in
@@ -132,7 +133,7 @@ void agent_obey_brake(struct host_agent *agent);
  * 0. */
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);
-void agent_tune_limits(struct host_agent *agent); /* sets them from the config */
+void agent_tune_limits(struct host_agent *agent); /* sets the limits from the config */
 /* Applies config and pinglists: a prober whose options changed restarts. */
 void agent_tune_probers(struct host_agent *agent);
 

@@ -1,5 +1,5 @@
-/* The timers: the check of the loop every 25 ms, heartbeats every 250 ms, an
- * examination of the RNICs every few seconds. */
+/* The timers of the agent: they check the loop every 25 ms, send heartbeats every 250
+ * ms, and examine the RNICs every few seconds. */
 #include "host-agent/host_agent_state.h"
 
 #include "host-agent/agent_config.h"
@@ -44,7 +44,8 @@ agent_set_pace(struct host_agent *agent)
 	agent_tune_tracing(agent);
 }
 
-/* In bytes, with the needs of the open RDMA ports; 0: no limit. */
+/* The limit in bytes, including the needs of the open RDMA ports; 0: there is no limit.
+ */
 static uint64_t
 memory_limit(const struct host_agent *agent)
 {
@@ -131,7 +132,8 @@ aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 	return false;
 }
 
-/* Fills in, for this aggregator's next heartbeat, how far probing is slowed and why. */
+/* Fills in, for this aggregator's next heartbeat, by how much probing is slowed and
+ * why. */
 static void
 agent_note_slowed(
     const struct host_agent *agent, size_t aggregator, struct loop_turn *turn)
@@ -149,7 +151,7 @@ agent_note_slowed(
 	turn->slowed_reason = WIRE_SLOW_PLAN;
 }
 
-/* How far the prober that is furthest behind its schedule is behind, in ns. */
+/* Returns by how many ns the prober that is furthest behind its schedule is behind. */
 static int64_t
 agent_behind_ns(const struct host_agent *agent, rm_mono_t now)
 {
@@ -166,7 +168,7 @@ agent_behind_ns(const struct host_agent *agent, rm_mono_t now)
 
 /* A prober whose work has been due for this long is stuck. */
 #define STUCK_NS (5 * RM_NS_PER_S)
-/* Two timers due this close together may fire in any order. */
+/* Two timers that are due within this time may fire in any order. */
 #define TIMER_SLACK_NS RM_NS_PER_MS
 
 static void
@@ -238,8 +240,8 @@ agent_gather_counts(struct host_agent *agent)
 	}
 }
 
-/* Lists the connected aggregators. All of them get the list, because the standby
- * aggregator becomes active by it. */
+/* Lists the connected aggregators. All of them get the list, because a standby
+ * aggregator uses it to decide whether to become active. */
 static void
 agent_list_live(const struct host_agent *agent, const char *live[WIRE_MAX_LIVE],
     struct aggregator_link_report *report)
@@ -313,7 +315,8 @@ agent_renew_plans(struct host_agent *agent, rm_mono_t now)
 	}
 }
 
-/* CPU time in ns of examining once all RNICs that are up, or all that are not. */
+/* Returns the CPU time in ns of examining once all RNICs that are up, or all that are
+ * not up. */
 static int64_t
 agent_look_cpu_ns(const struct host_agent *agent, bool up)
 {

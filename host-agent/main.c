@@ -34,8 +34,8 @@ static const struct rm_daemon agent_daemon = {
 int
 main(int argc, char **argv)
 {
-	/* Must be called before there are threads. Without it libibverbs keeps the
-	 * resources of a removed device for ever. */
+	/* Must be called before there are threads. Without this variable, libibverbs
+	 * keeps the resources of a removed device for ever. */
 	(void)setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
 	return rm_daemon_main(&agent_daemon, argc, argv);
 }

@@ -39,7 +39,7 @@ struct agent_waiting {
 	char reason[192];
 };
 
-struct agent_api { /* data of the API; borrowed, and read at every request */
+struct agent_api { /* data that the API shows; borrowed, and read at every request */
 	const char *host;
 	struct rnic *const *rnics;
 	size_t rnic_count;

@@ -20,8 +20,8 @@
 
 /* ---- JSON ---- */
 
-/* interval_ns: the interval of values that are read seldom; 0: the value is read in
- * every reading. */
+/* interval_ns: the interval at which a value is read that is read seldom; 0: every
+ * reading includes the value. */
 static json_t *
 show_value(const struct counter_row *row, size_t index,
     const struct counter_state *state, int64_t interval_ns)
@@ -150,7 +150,7 @@ struct row_family {
 	struct rm_metrics_family family;
 	const struct agent_counter_metrics *shown;
 	const struct counter_row *row;
-	size_t first; /* index of its first value */
+	size_t first; /* index of the first value of this row */
 };
 
 struct agent_counter_metrics {

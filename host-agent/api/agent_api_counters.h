@@ -17,7 +17,7 @@ void agent_api_counters(struct rm_http_request *request, void *api);
 /* The counters of one RNIC; the caller owns the result. */
 json_t *agent_api_counters_port(const struct counters_port *port, rm_mono_t now);
 
-/* host, counters: borrowed. ret outlives metrics. */
+/* host and counters are borrowed. *ret must live longer than metrics. */
 int agent_counter_metrics_new(struct rm_metrics *metrics, const char *host,
     const struct counters *counters, struct agent_counter_metrics **ret);
 void agent_counter_metrics_free(struct agent_counter_metrics *shown);

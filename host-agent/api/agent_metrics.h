@@ -29,7 +29,7 @@ struct tracer_io;
 struct aggregator_link;
 struct wire_brake;
 
-struct agent_counts { /* of the daemon as a whole */
+struct agent_counts { /* counts of the whole daemon */
 	uint64_t loop_stalls;
 	/* requests to focus from an RNIC that is not of this host */
 	uint64_t focus_refused;
@@ -41,7 +41,8 @@ struct agent_counts { /* of the daemon as a whole */
  * rm_metrics_forget. The rnic must be up. -EEXIST, -ENOMEM: metrics that were
  * registered before the error stay. */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
-/* State of the RNIC: registered for the rnic's whole life, up or not. */
+/* The state of the RNIC. It is registered for the rnic's whole life, whether the RNIC
+ * is up or not. */
 int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_aggregator_link(
     struct rm_metrics *metrics, const struct aggregator_link *aggregator_link);
@@ -54,7 +55,7 @@ int agent_metrics_keys(struct rm_metrics *metrics, const struct key_ring *ring,
 int agent_metrics_notify(struct rm_metrics *metrics, const struct rm_notify *notify);
 int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit);
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracer_io *io);
-/* services NULL: all values are 0. */
+/* services NULL: the values of all these metrics are 0. */
 int agent_metrics_services(
     struct rm_metrics *metrics, const struct agent_services *services);
 /* The users of QPs: the AGENT_METRICS_USERS largest ones, and one series for all
@@ -63,7 +64,7 @@ int agent_metrics_services(
 int agent_metrics_users(struct rm_metrics *metrics, const struct services *services);
 struct agent_pods { /* both borrowed */
 	const struct services *services;
-	const struct kubelet *kubelet; /* NULL: no kubelet is asked */
+	const struct kubelet *kubelet; /* NULL: the names of pods are not known */
 };
 /* Metrics about readings of the kubelet; pods: borrowed as long as metrics. */
 int agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods);

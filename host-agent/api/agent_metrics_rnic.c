@@ -228,7 +228,8 @@ read_one(const void *arg)
 	return 1;
 }
 
-/* The attributes that do not change while the RNIC is open, as labels of one metric. */
+/* Registers one metric whose labels are the attributes that do not change while the
+ * RNIC is open. */
 static int
 add_info(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
 {

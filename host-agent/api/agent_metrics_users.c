@@ -103,7 +103,7 @@ is_first(const struct services_user *users, size_t i)
 	return true;
 }
 
-/* Only pods that have QPs: a node may have many others. */
+/* Writes only pods that have QPs, because a node may have many others. */
 static void
 report_pods(struct rm_metrics_out *out, const void *arg)
 {
@@ -193,7 +193,7 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 
 /* ---- counters of the users' QPs ---- */
 
-struct counting { /* of one port at a time */
+struct counting { /* the counters of one port at a time */
 	const struct counters_port *port;
 	const struct process_name *names[QP_COUNTERS_PROCESSES]; /* NULL: unknown */
 	struct rm_metrics_out *out; /* NULL: only counts the groups that are left out */
@@ -201,8 +201,8 @@ struct counting { /* of one port at a time */
 	uint64_t left_out;
 };
 
-/* Processes with the same service and command are one user here, too. False: the
- * process was counted together with an earlier process of its user. */
+/* Processes with the same service and command are one user, as in the list of users.
+ * False: the process was counted together with an earlier process of its user. */
 static bool
 sum_up(const struct counting *counting, size_t first, uint64_t sums[QP_COUNTERS_NAMES])
 {

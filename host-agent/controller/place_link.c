@@ -29,7 +29,7 @@ struct place_link {
 	struct rm_loop *loop;
 	struct wire_writer *writer;
 	struct rm_dialer *dialer; /* NULL: no request is under way */
-	uint64_t token;           /* of the request; 0: the request was not sent yet */
+	uint64_t token; /* token of the request; 0: the request was not sent yet */
 	bool answered, asked_before;
 	rm_mono_t answered_at;
 	bool unknown;              /* the last answer was an error */
@@ -37,7 +37,7 @@ struct place_link {
 	struct place_link_counts counts;
 };
 
-/* Logs a reason once, until another reason replaces it. */
+/* Logs a reason when it differs from the last one that was logged. */
 static void
 place_link_complain(struct place_link *link, const char *what, const char *text)
 {
@@ -238,9 +238,10 @@ place_link_tick(struct place_link *link, bool alone, rm_mono_t now)
 		rm_dialer_watch(link->dialer, now, ANSWER_NS, 0);
 		return;
 	}
-	/* Up to a quarter longer, different for each host and each time. */
+	/* The pause is up to a quarter longer, by a length that differs for each host
+	 * and each time. */
 	pause_ns += (int64_t)(link->token % 256) * (pause_ns / 1024);
-	/* If memory runs out: at the next tick. */
+	/* If memory runs out, the next tick tries again. */
 	if (!link->asked_before || rm_mono_since(now, link->answered_at) > pause_ns)
 		(void)place_link_ask(link);
 }

@@ -3,7 +3,7 @@
  * at the start, every five minutes, and more often while there is no answer, or no
  * aggregator is connected.
  *
- * Each question has its own connection, to the leading controller, which is closed
+ * Each request has a connection of its own to the leading controller, which is closed
  * after the answer.
  */
 #ifndef HOST_AGENT_CONTROLLER_PLACE_LINK_H
@@ -27,7 +27,8 @@ struct place_link_options {
 	const char *host, *region; /* borrowed */
 	uint64_t incarnation;
 	struct rm_tls *tls; /* borrowed; NULL: plaintext */
-	/* Takes ownership of place. Not called from inside the functions below. */
+	/* Takes ownership of place. It is not called from inside the functions below.
+	 */
 	void (*on_place)(struct place *place, void *arg);
 	void *arg;
 };
@@ -35,7 +36,7 @@ struct place_link_options {
 struct place_link_counts {
 	uint64_t asked;   /* questions sent */
 	uint64_t placed;  /* answers with a place */
-	uint64_t unknown; /* answers that this host has no ToR */
+	uint64_t unknown; /* answers which say that this host has no ToR */
 	uint64_t refused; /* answers that are malformed */
 };
 

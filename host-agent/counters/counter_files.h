@@ -12,17 +12,17 @@
 
 #define COUNTER_MAX_FILES 192
 
-/* 0 lanes, as the kernel reports of a virtual function, or more than these (255: not
- * known) are no value. */
+/* The kernel reports 0 lanes for a virtual function, and 255 if the number is not
+ * known: neither is a value, and no number above this limit is. */
 #define COUNTER_MAX_LANES 32
 
 #define COUNTER_FILE_BYTES 2048 /* at most so many bytes of a file are read */
 
 struct counter_file {
 	int fd;
-	bool seldom; /* read only by counter_files_read(all) */
-	bool lanes;  /* the lanes of a PCIe link: see COUNTER_MAX_LANES */
-	bool there;  /* the last reading gave a value */
+	bool seldom; /* the file is read only by counter_files_read(all) */
+	bool lanes;  /* the file has the lanes of a PCIe link: see COUNTER_MAX_LANES */
+	bool there;  /* the last reading gave a value for the file */
 	uint64_t value;
 };
 

@@ -21,7 +21,7 @@
 
 #define MAX_PARTS 512
 #define MAX_GIDS 256               /* entries of a port's table that are read */
-#define LOOK_NS (60 * RM_NS_PER_S) /* between two searches for new counters */
+#define LOOK_NS (60 * RM_NS_PER_S) /* time between two searches for new counters */
 
 enum origin {
 	FROM_FILE,
@@ -37,7 +37,7 @@ enum origin {
 struct part {
 	uint8_t origin;
 	uint8_t scale;
-	uint16_t index; /* index of the number at that origin */
+	uint16_t index; /* index of the number among the numbers of its origin */
 };
 
 /* The source of one value of the table: a sum of numbers, in parts[first] to
@@ -68,7 +68,7 @@ struct counter_port {
 	bool has_dcb;
 	struct link_stats link;
 	struct bound *values; /* counter_values() */
-	/* by origin; not used for files, which have a flag each */
+	/* for each origin; not used for files, because each file has its own flag */
 	bool seldom[ORIGINS];
 	/* number of values that the last reading of all values found */
 	size_t found_seldom;
@@ -147,7 +147,8 @@ find_file(struct counter_port *port, const struct counter_name *name)
 	return file;
 }
 
-/* Netlink returns all of hw_counters in one request: files are used only without it. */
+/* Netlink returns all of hw_counters in one request: so files are used only if netlink
+ * has no counters. */
 static int
 find_hw(struct counter_port *port, const struct counter_name *name, uint8_t *origin)
 {
@@ -185,7 +186,7 @@ find(struct counter_port *port, const struct counter_name *name, uint8_t *origin
 	}
 }
 
-/* Uses the first alternative in which at least one name exists. */
+/* Uses the first alternative of which at least one name exists. */
 static bool
 bind_source(struct counter_port *port, const char *text, unsigned index, bool any,
     struct bound *bound)
@@ -341,7 +342,8 @@ mix(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* The firmware's version comes from sysfs for an RDMA device, else from ethtool. */
+/* The version of the firmware comes from sysfs for an RDMA device, and else from
+ * ethtool. */
 static void
 read_firmware(struct counter_port *port)
 {
@@ -475,7 +477,8 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 
 /* ---- Reading ---- */
 
-/* False: a source has gone, or has other names than at the last search. */
+/* False: a source does not exist any more, or has other names than at the last search.
+ */
 static bool
 read_values(struct counter_port *port, bool all)
 {

@@ -27,10 +27,11 @@ struct counter_port;
 #define COUNTER_NETNS_BYTES 64
 
 struct counter_port_place {
-	char netns[COUNTER_NETNS_BYTES]; /* a name in /run/netns; "": the agent's own */
-	char rdma_device[64];            /* "": the RNIC is only a network device */
-	uint8_t port;                    /* number of the RDMA device's port, from 1 */
-	char netdev[16];                 /* "": the RNIC has none */
+	/* name of a namespace in /run/netns; "": the agent's own namespace */
+	char netns[COUNTER_NETNS_BYTES];
+	char rdma_device[64]; /* "": the RNIC is only a network device */
+	uint8_t port;         /* number of the RDMA device's port, from 1 */
+	char netdev[16];      /* "": the RNIC has none */
 	char driver[32];
 };
 
@@ -43,20 +44,23 @@ enum counter_gid_type { COUNTER_GID_ROCE_V1 = 1, COUNTER_GID_ROCE_V2 = 2 };
 struct counter_reading {
 	bool same_device; /* the device is the same as in the last reading */
 	bool all;         /* the values that are read seldom were read, too */
-	size_t found;     /* number of values found */
+	size_t found;     /* number of values that were found */
 	size_t parts;     /* single numbers that were read */
 	int64_t took_ns, cpu_ns;
 	/* The network devices of which a bond consists: they have the counters of the
 	 * cables. */
 	char lowers[COUNTER_MAX_LOWERS][16];
 	size_t lower_count;
-	/* Settings, read at the last search for counters. */
-	char firmware[COUNTER_FIRMWARE_BYTES]; /* its version, printable; "": unknown */
-	int traffic_class;  /* of all RoCE packets, or COUNTER_NO_CLASS; -1: unknown */
-	unsigned fec;       /* ETHTOOL_FEC_*, the active one; 0: unknown */
-	unsigned gid_types; /* bits of COUNTER_GID_*, of its GIDs; 0: unknown */
-	/* 1: priorities follow the DSCP; 0: they follow the VLAN tag; -1: unknown. From
-	 * the last reading */
+	/* The following settings were read at the last search for counters. */
+	/* version of the firmware, printable; "": unknown */
+	char firmware[COUNTER_FIRMWARE_BYTES];
+	/* traffic class of all RoCE packets, or COUNTER_NO_CLASS; -1: unknown */
+	int traffic_class;
+	unsigned fec; /* the active FEC, as ETHTOOL_FEC_*; 0: unknown */
+	/* types of the port's GIDs, as bits of COUNTER_GID_*; 0: unknown */
+	unsigned gid_types;
+	/* 1: priorities follow the DSCP; 0: they follow the VLAN tag; -1: unknown. It
+	 * comes from the last reading. */
 	int trusts_dscp;
 	/* priority of each DSCP, if trusts_dscp is known: see dcb_pfc.h */
 	uint8_t dscps[DCB_DSCPS];
@@ -66,15 +70,15 @@ struct counter_reading {
 int counter_port_new(const struct counter_kernel *kernel, struct counter_port **ret);
 void counter_port_free(struct counter_port *port);
 
-/* place: where the RNIC is. now: time of the reading. all: reads what is read seldom,
- * too, as every search for counters does. samples: has room for counter_values()
- * entries, in the order of the table; entries of values that are read seldom are valid
- * only if ret->all. -ENODEV: no counter at all was found. */
+/* place: how to find the RNIC. now: time of the reading. all: includes the values that
+ * are read seldom, as every search for counters does. samples: has room for
+ * counter_values() entries, in the order of the table; entries of values that are read
+ * seldom are valid only if ret->all. -ENODEV: no counter at all was found. */
 int counter_port_read(struct counter_port *port, const struct counter_port_place *place,
     bool all, rm_mono_t now, struct counter_sample *samples,
     struct counter_reading *ret);
-/* True: in the last reading, the value with this index in samples was one that is read
- * seldom. */
+/* True: the value with this index in samples is one of those that are read seldom, as
+ * of the last reading. */
 bool counter_port_is_seldom(const struct counter_port *port, size_t value);
 
 #endif

@@ -75,7 +75,7 @@ add_lowers(const struct counter_row *row, const struct counter_state *const *low
 /* nanowatts: a receiver without light shows less than this, so its port is down. */
 #define NOISE_NW 5000
 
-struct light {          /* the power that a module receives */
+struct light {          /* the optical power that a module receives */
 	unsigned lanes; /* a bit for each lane with a value */
 	uint64_t darkest, brightest;
 };
@@ -106,7 +106,7 @@ light_received(const struct counter_state *states)
 
 /* Lanes are judged against the other lanes of their module, so one module is reported
  * for the whole bond: of the modules that receive light, the one with the darkest lane.
- * Returns 1, or 0 if the modules do not all have the same lanes. */
+ * Returns 1, or 0 if the modules differ in their lanes. */
 static size_t
 choose_light(const struct counter_state *const *lowers, size_t lower_count,
     const struct counter_state **ret)
@@ -182,8 +182,8 @@ was_read_twice(const struct counters_port *port)
 	return port != NULL && port->error == 0 && port->interval_ns > 0;
 }
 
-/* The states of the network devices of a bond: of all, or of none unless each was read
- * together with the bond. */
+/* Collects the states of the network devices of a bond. Each device must have been read
+ * together with the bond; otherwise returns 0, and no device is used. */
 static size_t
 lowers_read_with(const struct counters *counters, const struct counters_port *bond,
     const struct counter_state *ret[COUNTER_MAX_LOWERS])

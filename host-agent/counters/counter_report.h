@@ -1,7 +1,7 @@
 /*
  * counter_report - the report of an RNIC's counters to an aggregator. Pure.
  *
- * It has, of each counter that aggregators know, the increase between the last two
+ * It has, for each counter that aggregators know, the increase between the last two
  * readings, computed with the counter's width in bits, so that a wrap does not look
  * like a burst. A counter that has restarted, is new, has returned or is missing is
  * left out of the report, since a missing value is not zero.
@@ -21,11 +21,11 @@ struct counters_port;
 
 #define COUNTER_REPORT_VALUES (WIRE_COUNTERS * WIRE_COUNTER_INDEXES)
 
-/* lowers: the states of the network devices of a bond; a counter that the bond does not
- * have is the sum of theirs. The optics are those of one module, the one with the
- * darkest lane; if the modules have different lanes, no optics are reported. Of the
- * last two readings of a module the larger power counts. Returns the number of values,
- * at most COUNTER_REPORT_VALUES. */
+/* lowers: the states of the network devices below a bond; if the bond does not have a
+ * counter, the sum of the counters of these devices is reported. The optics are those
+ * of one module, the one with the darkest lane; if the modules have different lanes, no
+ * optics are reported. For each lane, the larger power of the last two readings of a
+ * module is reported. Returns the number of values, at most COUNTER_REPORT_VALUES. */
 size_t counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
     struct wire_counter_value ret[COUNTER_REPORT_VALUES]);

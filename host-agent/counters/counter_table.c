@@ -13,8 +13,8 @@
 #define IONIC [COUNTER_IONIC]
 #define ANY [COUNTER_ANY]
 
-/* bnxt_re has separate counters for errors that it found as the responder; newer
- * kernels have their sum as one counter. */
+/* bnxt_re counts the errors that it finds as the responder in separate counters; newer
+ * kernels have the sum of these as one counter. */
 #define BNXT_RESPONDER                                                               \
 	"h:res_exceed_max+h:res_length_mismatch+h:res_exceeds_wqe+h:res_opcode_err+" \
 	"h:res_rx_invalid_rkey+h:res_rx_domain_err+h:res_rx_no_perm+"                \
@@ -135,7 +135,7 @@ const struct counter_row counter_rows[] = {
 	{ "slow_restart_trans", "rdma_roce_slow_restart_trans_total", "events", 32, 0, "Times that a QP went into slow restart.",
 	  { MLX5 = "h:roce_slow_restart_trans" } },
 
-	/* ---- completions with an error ---- */
+	/* ---- completion queue entries (CQEs) with an error ---- */
 	{ "cqe_err_req", "rdma_req_cqe_error_total", "completions", 32, 0, "Requests completed with an error.",
 	  { MLX5 = "h:req_cqe_error", BNXT = "h:req_cqe_error", RXE = "h:send_err", IONIC = "h:req_rx_cqe_err" } },
 	{ "cqe_err_resp", "rdma_resp_cqe_error_total", "completions", 32, 0, "Receives completed with an error.",
@@ -293,7 +293,7 @@ const struct counter_row counter_rows[] = {
 	{ "pci_err_fatal", "rdma_pci_fatal_errors_total", "errors", 64, 0, "Errors of PCIe after which the link is not reliable (AER).",
 	  { ANY = "n:device/aer_dev_fatal" } },
 
-	/* ---- the same for all drivers ---- */
+	/* ---- values that have the same source for all drivers ---- */
 	{ "port_state", "rdma_port_state", "state", 0, 0, "State of the port: 1 down, 2 init, 3 armed, 4 active.",
 	  { ANY = "p:state" } },
 	{ "port_phys_state", "rdma_port_physical_state", "state", 0, 0, "Physical state: 2 polling, 3 disabled, 5 link up, 6 link error recovery.",
@@ -471,8 +471,8 @@ begins_with(const char *at, const char *end, const char *text)
 	return (size_t)(end - at) >= len && memcmp(at, text, len) == 0;
 }
 
-/* Reads " Gb/sec" or " GT/s", perhaps after a decimal point and tenths. *value: in
- * these units before, in thousandths after. */
+/* Reads " Gb/sec" or " GT/s", perhaps after a decimal point and one digit. *value:
+ * before the call in whole units, after it in thousandths. */
 static int
 read_rate(const char *at, const char *end, uint64_t *value)
 {
@@ -491,7 +491,8 @@ read_rate(const char *at, const char *end, uint64_t *value)
 	return 0;
 }
 
-/* The sum in a list of errors of PCIe, a kind and its number in each line. */
+/* Adds up a list of PCIe errors, which has a kind of error and its number in each line.
+ */
 static int
 read_total(const char *at, const char *end, uint64_t *ret)
 {

@@ -23,8 +23,8 @@ enum counter_driver {
 	COUNTER_MANA,
 	COUNTER_EFA,
 	COUNTER_IONIC,
-	/* any other driver; and the drivers above, for rows in which they have no
-	 * source */
+	/* any other driver; also the drivers above, for rows in which they have no
+	   source */
 	COUNTER_ANY,
 	COUNTER_DRIVERS,
 };
@@ -49,10 +49,11 @@ struct counter_row {
 	const char *name;
 	const char *metric; /* name of the metric for Prometheus, without prefix */
 	const char *unit;
-	uint8_t width; /* bits of mlx5's counter; other drivers have 64. 0: a gauge */
+	/* number of bits of mlx5's counter; other drivers have 64. 0: a gauge */
+	uint8_t width;
 	uint8_t index; /* enum counter_index */
 	const char *help;
-	/* by enum counter_driver; NULL: no source */
+	/* the source for each enum counter_driver; NULL: there is none */
 	const char *source[COUNTER_DRIVERS];
 };
 
@@ -60,17 +61,18 @@ struct counter_row {
 #define COUNTER_NAME_BYTES 80
 #define COUNTER_MAX_SUM 24 /* most names in one sum */
 
-extern const struct counter_row counter_rows[]; /* name NULL: the end */
+/* The entry after the last row has the name NULL. */
+extern const struct counter_row counter_rows[];
 
-/* The number of values of one row, and of all rows together. */
+/* Return the number of values of one row, and of all rows together. */
 size_t counter_row_values(const struct counter_row *row);
 size_t counter_values(void);
 
 /* driver: name of the driver of the RDMA device or of the network device. */
 enum counter_driver counter_driver_of(const char *driver);
 const char *counter_driver_str(enum counter_driver driver);
-/* The name of the label for the index: "priority", "lane"; "": the row has one value.
- */
+/* Returns the name of the label for the index: "priority", "lane"; "": the row has one
+ * value. */
 const char *counter_index_str(enum counter_index index);
 unsigned counter_width(const struct counter_row *row, enum counter_driver driver);
 /* True: the value comes from the optical module, which is read separately: see

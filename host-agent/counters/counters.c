@@ -10,10 +10,11 @@
 #include "host-agent/kernel/counter_kernel.h"
 #include "host-agent/verbs/priority_pool.h"
 
-/* If reading a module took longer than this, the module or its bus may hang the next
- * time. */
+/* A module whose reading took longer than this may hang, or its bus may, the next time.
+ */
 #define OPTICS_SLOW_NS (5 * RM_NS_PER_S)
-#define OPTICS_LANES 4 /* threads that read modules; slow modules share one of them */
+/* threads that read modules; all slow modules share one of them */
+#define OPTICS_LANES 4
 /* A module that has not answered in this many turns has no valid values any more. */
 #define OPTICS_MISSED 3
 
@@ -33,7 +34,7 @@ struct optics {              /* the reading of one port's module */
 	struct lane_job job; /* must be the first member: pointers to it are cast */
 	struct port *port;
 	bool busy;
-	unsigned turns; /* turns since the last answer */
+	unsigned turns; /* number of turns since the module answered last */
 
 	/* The thread owns them while busy. */
 	char netdev[16];
@@ -118,7 +119,8 @@ counters_free(struct counters *counters)
 		return 0;
 	left = priority_pool_free_until(counters->optics_lanes, until);
 	left += priority_pool_free_until(counters->pool, until);
-	if (left > 0) /* their threads still use ports, and the kernel's calls */
+	if (left > 0) /* threads that have not ended still use the ports and the calls
+			 into the kernel */
 		return left;
 	for (size_t i = 0; i < counters->count; i++)
 		port_free(counters->ports[i]);
@@ -134,7 +136,7 @@ port_run(struct lane_job *job)
 	int r = counter_port_read(port->reader, &port->place, port->all, rm_mono_now(),
 	    port->samples, &port->reading);
 
-	if (by_process != NULL) /* it is empty on failure */
+	if (by_process != NULL) /* the list is empty after a failure */
 		(void)qp_counters_read(&by_process->read, &port->kernel,
 		    port->place.rdma_device, port->place.port, by_process->reply);
 	return r;
@@ -280,7 +282,7 @@ optics_done(struct lane_job *job, int r)
 	optics->turns = 0;
 }
 
-/* Drops the last values of a module that hangs, or that is not to be read any more. */
+/* Drops the last values of a module that hangs, or that will not be read any more. */
 static void
 forget_optics(struct port *port)
 {
@@ -290,7 +292,7 @@ forget_optics(struct port *port)
 	port->shown.optics_at = (rm_mono_t){ 0 };
 }
 
-/* All modules that took long share one thread. */
+/* All modules whose reading took long share one thread. */
 static enum lane_class
 optics_class(const struct optics *optics)
 {
@@ -405,8 +407,8 @@ want_by_process(struct port *port)
 	port->by_process = NULL;
 }
 
-/* Must be called while no reading uses the port's kernel. While the port's module is
- * being read nothing is done: the place is the same then, and so is the kernel. */
+/* Call it only while no reading uses the port's kernel. While the port's module is
+ * being read, nothing is done: the place is the same then, and so is the kernel. */
 static void
 set_kernel(struct port *port)
 {
@@ -448,8 +450,8 @@ read_place(struct counters *counters, const struct counter_port_place *place, bo
 		port->reading.took_ns > SLOW_NS ? LANE_RETRY : LANE_SURE) == 0;
 }
 
-/* Reads the network devices of which a bond consists: they have the counters of the
- * cables. */
+/* Reads the network devices of which a bond consists, because these have the counters
+ * of the cables. */
 static void
 read_lowers(struct counters *counters, const struct port *bond, bool all, rm_mono_t now)
 {

@@ -24,7 +24,7 @@ struct rm_loop;
 #define COUNTERS_MAX_PORTS 192 /* RNICs, and the network devices of bonds */
 
 struct counters_counts {
-	/* readings of one RNIC each; failed: found no counter */
+	/* reads: readings, each of one RNIC; failed: readings that found no counter */
 	uint64_t reads, failed;
 	/* readings that did not begin, because the RNIC's previous reading was still
 	 * running */
@@ -32,8 +32,9 @@ struct counters_counts {
 	uint64_t numbers; /* single numbers read */
 	uint64_t wraps, resets;
 	uint64_t took_ns, cpu_ns; /* sums over all readings */
-	/* Each of one optical module. none: no module with readable light; refused:
-	 * CAP_NET_ADMIN is missing; failed: for another reason. */
+	/* Readings of optical modules, one module each. none: there is no module whose
+	 * light can be read; refused: CAP_NET_ADMIN is missing; failed: another error.
+	 */
 	uint64_t optics_reads, optics_none, optics_refused, optics_failed;
 	/* Readings that did not begin, because the module's previous reading was still
 	 * running. */
@@ -41,20 +42,20 @@ struct counters_counts {
 	uint64_t optics_took_ns, optics_cpu_ns;
 };
 
-struct counters_port { /* of one RNIC, as read last */
+struct counters_port { /* the last reading of one RNIC */
 	struct counter_port_place place;
-	bool wanted;         /* it is in the present list */
+	bool wanted;         /* the RNIC is in the present list */
 	bool busy;           /* a reading is running */
-	rm_mono_t begun;     /* of the running reading, or the last one */
-	rm_mono_t at;        /* of the last finished reading; 0: none yet */
-	int64_t interval_ns; /* since the one before; 0: there was none */
+	rm_mono_t begun;     /* start of the running reading, or of the last one */
+	rm_mono_t at;        /* end of the last reading; 0: none has ended yet */
+	int64_t interval_ns; /* time since the reading before; 0: there was none */
 	/* Like at and interval_ns, but only for readings that include the values that
 	 * are read seldom. */
 	rm_mono_t all_at;
 	int64_t all_interval_ns;
 	/* counter_values() entries; true: the value is read seldom */
 	const bool *seldom;
-	int error; /* of the last reading: < 0 if no counter was found */
+	int error; /* error of the last reading: < 0 if no counter was found */
 	struct counter_reading reading;
 	/* Time of the last reading of its optical module; 0: there was none, or the
 	 * module has not answered for so long that its values were dropped. */
@@ -62,11 +63,12 @@ struct counters_port { /* of one RNIC, as read last */
 	/* counter_values() entries. For a value of the module, delta is the value of
 	 * the previous reading. */
 	const struct counter_state *states;
-	const struct qp_counters *by_process; /* of each process; NULL: not read */
+	/* counters of each process; NULL: not read */
+	const struct qp_counters *by_process;
 };
 
-/* kernel: borrowed; used in the agent's own namespace. In other namespaces the
- * kernel of counter_kernel_enter is used. */
+/* kernel: borrowed; it is used in the agent's own namespace. In other namespaces
+ * counter_kernel_enter provides it. */
 int counters_new(
     struct rm_loop *loop, const struct counter_kernel *kernel, struct counters **ret);
 /* Waits at most two seconds for running readings. Returns the number of readings that

@@ -15,11 +15,12 @@
 
 struct counter_kernel;
 
-struct dcb_pfc { /* all zeros: not read; there: true after a successful reading */
+/* all zeros: nothing was read; there: true after a successful reading */
+struct dcb_pfc {
 	bool there;
 	uint8_t enabled; /* a bit for each priority */
 	bool dscp;       /* packets get their priority by DSCP; else by the VLAN tag */
-	uint8_t dscps[DCB_DSCPS]; /* the priority of each, or DCB_NO_PRIORITY */
+	uint8_t dscps[DCB_DSCPS]; /* the priority of each DSCP, or DCB_NO_PRIORITY */
 	uint64_t tx[DCB_PRIORITIES], rx[DCB_PRIORITIES];
 };
 

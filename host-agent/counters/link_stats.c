@@ -11,7 +11,7 @@
 #define REPLY_BYTES 4096
 
 static const struct {
-	const char *name; /* of lanes: see link_stats_find */
+	const char *name; /* name of the statistic of each lane: see link_stats_find */
 	uint8_t kind, group, type;
 } rows[LINK_STATS] = {
 	[LINK_PAUSE_RX] = { "pause_rx", LINK_PAUSE, 0, ETHTOOL_A_PAUSE_STAT_RX_FRAMES },

@@ -18,7 +18,7 @@ enum link_stat {
 	LINK_PAUSE_TX,
 	LINK_FEC_CORRECTED, /* blocks */
 	LINK_FEC_UNCORRECTED,
-	LINK_FEC_BITS, /* corrected; then those of each lane */
+	LINK_FEC_BITS, /* corrected bits; then the corrected bits of each lane */
 	LINK_FEC_LANE,
 	LINK_SYMBOL_ERRORS = LINK_FEC_LANE + LINK_LANES,
 	LINK_FCS_ERRORS,
@@ -35,12 +35,13 @@ struct counter_kernel;
 
 struct link_stats { /* all zeros: none */
 	uint16_t family;
-	unsigned used; /* bits: kinds of which a name was found */
+	unsigned used; /* bits: the kinds of statistics of which a name was found */
 	bool there[LINK_STATS];
 	uint64_t value[LINK_STATS];
 };
 
-/* Reads all kinds. No kind is used then. */
+/* Reads the names of all kinds. No kind is used until link_stats_find has found one of
+ * its names. */
 void link_stats_look(
     struct link_stats *stats, const struct counter_kernel *kernel, const char *netdev);
 /* Returns the index of a name ("pause_rx", "fec_lane_3") that the driver has, or

@@ -58,7 +58,7 @@ module_optics_find(const char *name)
 
 enum kind { KIND_UNKNOWN, KIND_SFF8472, KIND_SFF8636, KIND_CMIS };
 
-/* By the identifier of SFF-8024. */
+/* Returns the kind of module, by the identifier of SFF-8024. */
 static enum kind
 kind_of(uint8_t identifier)
 {
@@ -73,7 +73,7 @@ kind_of(uint8_t identifier)
 	case 0x18: /* QSFP-DD */
 	case 0x19: /* OSFP */
 	case 0x1b: /* DSFP */
-	case 0x1e: /* QSFP+ or later, with CMIS, as the next two */
+	case 0x1e: /* QSFP+ or later, with CMIS, as the next two identifiers */
 	case 0x1f: /* SFP-DD */
 	case 0x20: /* SFP+ */
 		return KIND_CMIS;
@@ -95,14 +95,14 @@ put(struct module_optics *optics, unsigned at, uint64_t value)
 	optics->value[at] = value;
 }
 
-/* In units of 0.1 uW. */
+/* The value is in units of 0.1 uW. */
 static void
 put_power(struct module_optics *optics, unsigned at, const uint8_t *bytes)
 {
 	put(optics, at, read_u16(bytes) * 100);
 }
 
-/* Signed, in units of 1/256 degrees. */
+/* The value is signed, in units of 1/256 degrees. */
 static void
 put_celsius(struct module_optics *optics, unsigned at, const uint8_t *bytes)
 {
@@ -111,7 +111,7 @@ put_celsius(struct module_optics *optics, unsigned at, const uint8_t *bytes)
 	put(optics, at, value >= 0x8000 ? 0 : (value + 128) / 256);
 }
 
-/* Modules without thresholds have zeros in their place. */
+/* Modules without thresholds have zeros in place of these. */
 static void
 put_threshold(struct module_optics *optics, unsigned at, const uint8_t *bytes)
 {
@@ -219,8 +219,8 @@ decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 
 #define CMIS_READY 3
 
-/* has: contents of page 1, which says which monitors exist; page 17 has those of the
- * lanes. */
+/* has: contents of page 1, which shows which monitors exist. Page 17 has the monitors
+ * of the lanes. */
 static int
 decode_cmis_lanes(struct module_optics *ret, const uint8_t has[MODULE_PAGE_BYTES],
     unsigned without, module_page_fn *page, void *arg)

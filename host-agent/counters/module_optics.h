@@ -30,7 +30,9 @@ struct counter_kernel;
 #define MODULE_PAGE_BYTES 128
 
 enum module_value {
-	MODULE_RX_NW, /* of each lane, nanowatts, as the next one */
+	/* received power of each lane, in nanowatts; the next value likewise, for sent
+	   power */
+	MODULE_RX_NW,
 	MODULE_TX_NW = MODULE_RX_NW + MODULE_LANES,
 	MODULE_BIAS_UA = MODULE_TX_NW + MODULE_LANES, /* microamperes */
 	MODULE_RX_LOWEST_NW = MODULE_BIAS_UA + MODULE_LANES,
@@ -60,8 +62,9 @@ int module_optics_find(const char *name);
 typedef int module_page_fn(
     void *arg, uint8_t bus_address, uint8_t page, bool upper, uint8_t *ret);
 
-/* On failure *ret is empty. -ENODEV: the module measures no light; -EAGAIN: it is not
- * ready; -EPROTONOSUPPORT: an unknown kind of module; or the error of page. */
+/* On failure *ret is empty. -ENODEV: the module measures no light; -EAGAIN: the module
+ * is not ready; -EPROTONOSUPPORT: an unknown kind of module; or the error that `page`
+ * has returned. */
 int module_optics_decode(struct module_optics *ret, module_page_fn *page, void *arg);
 
 /* The same for the module of a network device, which ethtool reads over netlink (Linux

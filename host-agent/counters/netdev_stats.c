@@ -7,8 +7,8 @@
 
 #include "host-agent/kernel/counter_kernel.h"
 
-/* Room for more values than were counted: the kernel writes all that exist, and some
- * may have been added since. */
+/* Room for more values than were counted: the kernel writes all values that exist, and
+ * some may have been added after the count. */
 #define SLACK 1024
 
 static int

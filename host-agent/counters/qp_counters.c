@@ -70,7 +70,7 @@ take_counter(struct qp_counters *all, struct qp_counters_process *process,
 	return 0;
 }
 
-/* NULL: the table of processes is full. */
+/* Returns NULL if the table of processes is full. */
 static struct qp_counters_process *
 process_of(struct qp_counters *all, uint32_t pid)
 {

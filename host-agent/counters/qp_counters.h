@@ -24,12 +24,13 @@ struct qp_counters {
 	char names[QP_COUNTERS_NAMES][QP_COUNTERS_NAME]; /* letters, digits and '_' */
 	size_t process_count;
 	struct qp_counters_process {
-		uint32_t pid; /* in the agent's pid namespace */
-		/* Sums over all groups of the process, from the kernel; a sum may
-		 * restart at 0. */
+		uint32_t pid; /* number of the process in the agent's pid namespace */
+		/* Sums over all groups of the process, as the kernel returns them; a
+		 * sum may restart at 0. */
 		uint64_t values[QP_COUNTERS_NAMES];
 	} processes[QP_COUNTERS_PROCESSES];
-	uint64_t left_out; /* groups of no single process, or beyond a limit */
+	/* groups that belong to no single process, or that are beyond a limit */
+	uint64_t left_out;
 };
 
 /* reply: scratch memory of QP_COUNTERS_REPLY_BYTES. 0: *ret is filled; it is empty if

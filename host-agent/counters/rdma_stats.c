@@ -13,7 +13,8 @@ struct request {
 	struct {
 		struct nlattr head;
 		uint32_t value;
-		/* the length of the request covers them only if they are used */
+		/* The length of the request includes these two attributes only if they
+		 * are used. */
 	} device, port;
 };
 
@@ -95,7 +96,7 @@ rdma_stats_device(
 
 /* ---- Names and values ---- */
 
-/* learn: stores the name; else the name must be the stored one. */
+/* learn: stores the name; otherwise the name must be the stored one. */
 static int
 take_entry(struct rdma_stats *stats, const struct table *table,
     struct netlink_reader reader, bool learn, size_t at)

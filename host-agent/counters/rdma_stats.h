@@ -1,6 +1,6 @@
 /*
- * rdma_stats - the counters of an RDMA port from RDMA netlink: all of hw_counters and
- * optional ones, in one request; and the number of QPs.
+ * rdma_stats - the counters of an RDMA port from RDMA netlink: all counters of
+ * hw_counters and the optional ones, in one request; and the number of QPs.
  */
 #ifndef HOST_AGENT_COUNTERS_RDMA_STATS_H
 #define HOST_AGENT_COUNTERS_RDMA_STATS_H

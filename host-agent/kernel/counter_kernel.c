@@ -64,7 +64,7 @@ call_ethtool(void *arg, const char *netdev, void *command)
 
 #define WAIT_S 2 /* seconds to wait for one datagram */
 
-/* The last message says that the answer is complete, or has the error. */
+/* True: the last message of the answer marks its end, or has the error. */
 static bool
 is_end(const uint8_t *data, size_t len)
 {
@@ -95,7 +95,7 @@ receive(int fd, uint8_t *answer, size_t room)
 			continue;
 		if (n < 0)
 			return errno == EAGAIN ? -ETIME : -errno;
-		if (from.nl_pid != 0) /* not from the kernel */
+		if (from.nl_pid != 0) /* the datagram is not from the kernel */
 			continue;
 		if ((msg.msg_flags & MSG_TRUNC) != 0 || room - len < (size_t)n + 4)
 			return -EMSGSIZE;

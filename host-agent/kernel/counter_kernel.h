@@ -25,12 +25,13 @@ struct counter_kernel {
 	void *arg;
 };
 
-/* The real kernel, as seen from the agent's network namespace. For any thread. */
+/* The real kernel, as seen from the agent's network namespace. Any thread may use it.
+ */
 extern const struct counter_kernel counter_kernel;
 
 /* The kernel as seen from the network namespace in the file path ("/run/netns/x").
- * Entering it needs CAP_SYS_ADMIN; sysfs is not available there. path: borrowed. For
- * any thread. */
+ * Entering it needs CAP_SYS_ADMIN; sysfs is not available there. path: borrowed. Any
+ * thread may use it. */
 void counter_kernel_enter(const char *path, struct counter_kernel *ret);
 
 #endif

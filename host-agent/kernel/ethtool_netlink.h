@@ -22,7 +22,7 @@ struct ethtool_question {
 	size_t len; /* number of bytes after the header */
 };
 
-/* The number that the kernel has given to the family. */
+/* Finds the number that the kernel has given to the family. */
 int ethtool_family(const struct counter_kernel *kernel, uint16_t *ret);
 
 /* command: ETHTOOL_MSG_*_GET. header: type of its attribute for the header. flags:

@@ -19,7 +19,8 @@ netlink_next(struct netlink_reader *reader, struct netlink_attribute *ret)
 			*ret = (struct netlink_attribute){ head.nla_type &
 							       NLA_TYPE_MASK,
 				reader->at + NLA_HDRLEN, head.nla_len - NLA_HDRLEN };
-			if (whole > reader->left) /* the last one needs no padding */
+			if (whole >
+			    reader->left) /* the last attribute needs no padding */
 				whole = reader->left;
 			reader->at += whole;
 			reader->left -= whole;

@@ -16,7 +16,7 @@
 
 #define MAX_UNKNOWN 64 /* most pods that were looked up and are not in the list */
 
-struct job {                     /* belongs to the worker until done */
+struct job {                     /* belongs to the worker until done is called */
 	struct kubelet *kubelet; /* NULL: the reading was cancelled */
 	char *text;
 	size_t len;
@@ -38,14 +38,14 @@ struct kubelet {
 	bool up;
 	char error[sizeof(((struct rm_error *)NULL)->text)];
 	struct kubelet_counts counts;
-	/* The last failure that was reported; "": none since a reading succeeded. */
+	/* The last failure that was reported; "": a reading has succeeded since. */
 	char reported[sizeof(((struct rm_error *)NULL)->text)];
 	rm_mono_t reported_at;
 
-	/* Pods that the last list did not have, so that looking them up again causes no
-	 * further request. */
+	/* The pods that were looked up and not in the last list; looking them up again
+	 * causes no further request. */
 	char unknown[MAX_UNKNOWN][POD_UID_BYTES];
-	size_t unknown_count; /* sum of all readings */
+	size_t unknown_count; /* refused pods, summed over all readings */
 	/* a pod that the list does not have was looked up after the last request */
 	bool wanted;
 };
@@ -103,8 +103,8 @@ time_at(const char *text)
 		   : 0;
 }
 
-/* Compares texts without the durations in them: libcurl's text has the milliseconds
- * after which it gave up. */
+/* Compares two texts without the durations in them, because libcurl's text has the
+ * number of milliseconds after which it gave up. */
 static bool
 is_same_reason(const char *a, const char *b)
 {

@@ -3,9 +3,9 @@
  * a time. It only reads.
  *
  * A request is made at the start, every interval_ns, and when a pod is looked up that
- * the list does not have; never two within apart_ns, and fewer while requests fail. The
- * file of the token is read for each request. A failed request leaves the last list in
- * use.
+ * the list does not have; never two requests within apart_ns, and fewer while requests
+ * fail. The file of the token is read for each request. A failed request leaves the
+ * last list in use.
  */
 #ifndef HOST_AGENT_KUBERNETES_KUBELET_H
 #define HOST_AGENT_KUBERNETES_KUBELET_H
@@ -30,8 +30,9 @@ struct kubelet_options {
 	struct rm_worker *worker; /* parses the answers */
 	const char *url;          /* "https://127.0.0.1:10250"; copied */
 	const struct rm_http_origin
-	    *origin; /* must name no user; borrowed as long as the kubelet */
-	int64_t interval_ns, apart_ns; /* between requests: regular ones, and any two */
+	    *origin; /* must contain no user name; borrowed as long as the kubelet */
+	/* least time between two regular requests, and between any two requests */
+	int64_t interval_ns, apart_ns;
 	/* least time between two reports of failures, unless a reading succeeded in
 	 * between */
 	int64_t news_ns;
@@ -57,10 +58,11 @@ void kubelet_free(struct kubelet *kubelet);
 /* Requests the list soon if it does not have this pod. Call it for each process that is
  * seen. */
 void kubelet_want(struct kubelet *kubelet, const char *uid);
-/* NULL: not known. Valid until the next reading. */
+/* Returns NULL if the pod is not known. The result is valid until the next reading. */
 const struct pod *kubelet_pod(const struct kubelet *kubelet, const char *uid);
 
-bool kubelet_up(const struct kubelet *kubelet); /* the last reading was complete */
+bool kubelet_up(
+    const struct kubelet *kubelet); /* True: the last reading was complete. */
 const char *kubelet_error(const struct kubelet *kubelet); /* "": none */
 /* Time since the current list was requested; -1: there is none. */
 int64_t kubelet_age_ns(const struct kubelet *kubelet, rm_mono_t now);

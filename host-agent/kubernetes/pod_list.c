@@ -28,7 +28,7 @@ struct text { /* the text of one JSON value */
 
 struct cursor {
 	const char *at, *end;
-	bool bad; /* the text is not JSON */
+	bool bad; /* what was parsed so far is not JSON */
 };
 
 static void
@@ -49,8 +49,8 @@ take(struct cursor *cursor, char c)
 	return true;
 }
 
-/* Skips a string: at is behind its first quote before, and behind its last quote
- * after. */
+/* Skips a string. Before the call, at is behind the string's first quote; after it,
+ * behind the last one. */
 static void
 skip_string(struct cursor *cursor)
 {

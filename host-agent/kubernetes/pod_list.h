@@ -26,7 +26,7 @@ struct rm_error;
 
 /* Names consist of letters, digits, '-' and '.', so they need no quoting. */
 struct pod {
-	/* of a static pod: the hash that is in the name of its cgroup */
+	/* for a static pod: the hash that is in the name of its cgroup */
 	char uid[POD_UID_BYTES];
 	char namespace[POD_NAMESPACE_BYTES], name[POD_OBJECT_BYTES];
 	char full_name[POD_NAMESPACE_BYTES + POD_OBJECT_BYTES]; /* "namespace/name" */
@@ -44,7 +44,8 @@ void pod_list_free(struct pod_list *list); /* NULL is allowed */
 
 size_t pod_list_count(const struct pod_list *list);
 uint64_t pod_list_refused(const struct pod_list *list); /* pods that were left out */
-/* NULL: there is no such pod; borrowed as long as the list. list: NULL is allowed. */
+/* Returns NULL if there is no such pod; borrowed as long as the list. list: NULL is
+ * allowed. */
 const struct pod *pod_list_find(const struct pod_list *list, const char *uid);
 
 #endif

@@ -40,7 +40,8 @@ struct question {
 	struct {
 		struct nlattr head;
 		uint32_t value;
-		/* the length of the request covers them only if they are used */
+		/* The length of the request includes these two attributes only if they
+		 * are used. */
 	} device, port;
 };
 
@@ -72,7 +73,7 @@ question_of(
 	};
 }
 
-/* Sends a question, and calls take for each attribute of each message of the answer;
+/* Sends a request, and calls take for each attribute of each message of the answer;
  * message is true for the first attribute of a message. */
 static int
 ask(const struct counter_kernel *kernel, const struct question *question,
@@ -209,8 +210,8 @@ add_port(struct search *search, const struct counter_kernel *kernel, const char 
 
 /* ---- the owner of a namespace ---- */
 
-/* A process in the namespace has the name of its pod in its cgroup: takes the first
- * process that has one. */
+/* The cgroup of a process in the namespace contains the name of the pod. Uses the first
+ * process whose cgroup has such a name. */
 static void
 find_service(
     const struct search *search, const struct stat *netns, char *ret, size_t room)

@@ -34,8 +34,8 @@ struct namespace_ports {
 	size_t refused;
 };
 
-/* kernel: of the agent's own namespace. root: put before /run and /proc ("" outside of
- * tests). enter: opens the kernel as seen from the namespace in that file;
+/* kernel: the kernel of the agent's own namespace. root: prefix of /run and /proc (""
+ * outside of tests). enter: opens the kernel as seen from the namespace in that file;
  * counter_kernel_enter outside of tests. -EOPNOTSUPP: the mode is shared, or the kernel
  * does not report the mode; or the error of netlink. */
 typedef void namespace_enter_fn(const char *path, struct counter_kernel *ret);

@@ -21,8 +21,8 @@ void gid_to_address(const uint8_t gid[GID_BYTES], struct wire_address *ret);
 /* -EAFNOSUPPORT: the address has neither family. */
 int gid_from_address(const struct wire_address *address, uint8_t ret[GID_BYTES]);
 
-/* True: reachable from other links: not link-local, loopback, multicast or zero.
- */
+/* True: the GID is reachable from other links: it is not link-local, loopback,
+ * multicast or zero. */
 bool gid_is_global(const uint8_t gid[GID_BYTES]);
 
 #endif

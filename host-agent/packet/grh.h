@@ -17,7 +17,7 @@
 #define GRH_BYTES 40
 
 struct grh {
-	struct wire_address src, dst; /* of one family; port 0 */
+	struct wire_address src, dst; /* both of one family; port 0 */
 	uint32_t flow_label;          /* 20 bits; 0 with an IPv4 header */
 	uint8_t dscp, ecn;
 	uint8_t ttl; /* TTL or hop limit, as the packet arrived */

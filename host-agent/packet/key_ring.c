@@ -11,7 +11,7 @@
 
 #define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
 
-struct received_key_id { /* a pair of RNICs; or, with dst alone, a peer */
+struct received_key_id { /* a pair of RNICs; or, if only dst is set, a peer */
 	uint64_t src_guid, dst_guid;
 	uint8_t src_port, dst_port;
 	uint8_t zero[6];
@@ -27,7 +27,7 @@ struct received_key {
 struct key_ring {
 	struct tor_keys tors[MAX_TORS];
 	size_t count;
-	/* uthash, in the order of age, the oldest first */
+	/* received keys in a uthash table, in the order of age, the oldest first */
 	struct received_key *received;
 	struct key_ring_counts counts;
 };
@@ -180,7 +180,7 @@ received_find(
 	return received;
 }
 
-/* Makes the entry, a new one if there is none, the newest of the list. NULL: no
+/* Moves the entry to the newest end of the list; creates it if there is none. NULL: no
  * memory. */
 static struct received_key *
 received_renew(struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)

@@ -20,17 +20,19 @@
 
 struct key_ring;
 
-enum key_demand { /* which packets from a peer in the roster must carry a MAC */
+enum key_demand { /* for a peer in the roster: which of its packets must carry a MAC */
 	/* none: the peer's agent cannot authenticate, or the peer is not known */
 	KEY_NOT_DEMANDED,
-	KEY_NOT_BEFORE, /* all after the first one with a MAC: the peer of a service */
+	/* all packets after the first one with a MAC: for the peer of a service */
+	KEY_NOT_BEFORE,
 	KEY_DEMANDED,
 };
 
 struct key_ring_counts {
 	uint64_t taken, same, old;
 	uint64_t malformed;
-	uint64_t other_tor; /* of a ToR that is not this host's */
+	/* messages about a ToR that is not one of this host's ToRs */
+	uint64_t other_tor;
 	uint64_t no_memory;
 };
 
@@ -62,15 +64,15 @@ bool key_ring_receive(struct key_ring *ring, const struct wire_rnic *rnic,
 
 /* The newest epoch of any ToR's keys; 0: no keys. */
 uint32_t key_ring_epoch(const struct key_ring *ring);
-/* The current epoch of the ToR of the RNIC own, as its aggregators sent it; 0: no keys.
- * If the RNIC has two ToRs, the newer epoch. */
+/* The current epoch of the ToR of the RNIC own, as its aggregators sent it; 0: there
+ * are no keys. For an RNIC with two ToRs, the newer epoch of the two. */
 uint32_t key_ring_own_epoch(const struct key_ring *ring, struct wire_rnic_id own);
 
-/* The key for the replies of the RNIC own in that epoch: WIRE_KEY_BYTES, borrowed;
- * NULL: none. */
+/* Returns the key for the replies of the RNIC own in that epoch: WIRE_KEY_BYTES,
+ * borrowed; NULL: there is none. */
 const uint8_t *key_ring_responder(
     const struct key_ring *ring, struct wire_rnic_id own, uint32_t epoch);
-/* The key of probes from src to dst, borrowed; NULL: none. */
+/* Returns the key of probes from src to dst, borrowed; NULL: there is none. */
 const struct wire_pair_key *key_ring_pair(
     const struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst);
 enum key_demand key_ring_demand(const struct key_ring *ring, struct wire_rnic_id id);

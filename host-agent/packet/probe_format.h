@@ -30,11 +30,12 @@ struct probe_ask {
 	uint64_t timestamp;
 	uint16_t error_estimate;
 	uint16_t ssid;
-	/* dscp is set: the class in which the prober sent; the path may change the DSCP
-	 * in the IP header */
+	/* dscp is set to the class in which the prober sent the probe; the path may
+	 * change the DSCP in the IP header */
 	bool has_class;
 	uint8_t dscp;
-	uint32_t tx_count; /* probes sent so far in this class, with this one */
+	/* number of probes that were sent in this class so far, including this one */
+	uint32_t tx_count;
 	/* flow label of the probe, which the reply uses, too; 0: none */
 	uint32_t label;
 };
@@ -42,7 +43,7 @@ struct probe_ask {
 struct probe_answer { /* what a reflector adds to a probe to make its reply */
 	uint64_t receive_timestamp;
 	uint64_t timestamp;     /* time at which the reply is written */
-	uint8_t ttl, dscp, ecn; /* as the probe arrived */
+	uint8_t ttl, dscp, ecn; /* TTL, DSCP and ECN of the probe as it arrived */
 	/* probes received from, and replies sent to, this prober in this class;
 	 * rx_count 0: not counted */
 	uint32_t rx_count, tx_count;
@@ -61,7 +62,7 @@ struct probe_reply {
 	uint16_t sender_error_estimate;
 	uint8_t sender_ttl;
 	bool has_class, has_counts, has_follow_up;
-	uint8_t dscp, ecn; /* as the probe arrived */
+	uint8_t dscp, ecn; /* DSCP and ECN of the probe as it arrived */
 	uint32_t tx_count, rx_count, reflector_tx_count;
 	uint32_t follow_up_seq;
 	uint64_t follow_up_timestamp;
@@ -71,8 +72,8 @@ struct probe_format {
 	const char *name; /* "stamp", "roce" */
 	/* size of a plain probe, which has no TLVs, as its reply has none */
 	size_t base_bytes;
-	/* The size of the probe to send if asked bytes are wanted: at least the size of
-	 * all fields. */
+	/* Returns the size of the probe to send if `asked` bytes are wanted: at least
+	 * the size of all fields. */
 	size_t (*size)(size_t asked);
 	/* Writes a probe of size bytes (a value from size(), or base_bytes) except the
 	 * zeros at its end. Returns the number of bytes written. */

@@ -148,7 +148,7 @@ roce_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	bool follow_up = answer->follow_up_timestamp != 0;
 	struct roce_bytes bytes;
 
-	/* The received packet has all fields of ask already. */
+	/* The received packet is long enough for all fields of ask. */
 	(void)len;
 	(void)ask;
 	memcpy(&bytes, data, sizeof(bytes));
@@ -184,7 +184,8 @@ read_reply(const uint8_t *data, size_t len, uint8_t keyed, struct probe_reply *r
 		.sender_timestamp = be64toh(bytes.timestamp),
 		.sender_error_estimate = be16toh(bytes.error_estimate),
 		.sender_ttl = bytes.ttl,
-		.has_class = true, /* a packet always has the class it arrived with */
+		/* a packet always contains the class in which it was sent */
+		.has_class = true,
 		.has_counts = bytes.flags & ROCE_HAS_COUNTS,
 		.has_follow_up = bytes.flags & ROCE_HAS_FOLLOW_UP,
 		.dscp = bytes.arrived >> 2,

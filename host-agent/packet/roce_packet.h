@@ -23,7 +23,7 @@
 #define HOST_AGENT_PACKET_ROCE_PACKET_H
 
 #define ROCE_MAGIC 0x724d
-#define ROCE_VERSION 1 /* of the packet: other versions are refused */
+#define ROCE_VERSION 1 /* version of the packet; other versions are refused */
 #define ROCE_BASE_BYTES 64
 /* The MAC follows the base in packets with the flag ROCE_KEYED. */
 #define ROCE_MAC_BYTES 16

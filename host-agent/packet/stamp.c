@@ -108,7 +108,7 @@ stamp_time_between(int64_t later, int64_t earlier)
 	return ns;
 }
 
-/* At least the size of a probe with all TLVs. */
+/* Returns at least the size of a probe with all TLVs. */
 static size_t
 stamp_size(size_t size)
 {
@@ -165,7 +165,8 @@ struct tlv {
 	uint16_t len;
 };
 
-/* 1: *ret is the TLV at offset at. 0: the packet ends there. -EBADMSG: malformed. */
+/* Returns 1: *ret is the TLV at offset at; 0: the packet ends there; -EBADMSG:
+ * malformed. */
 static int
 read_tlv(const uint8_t *data, size_t len, size_t at, struct tlv *ret)
 {
@@ -410,7 +411,7 @@ struct __attribute__((packed)) auth_bytes {
 	uint8_t zero_6[15];
 	uint8_t mac[PROBE_MAC_BYTES]; /* HMAC of all bytes before it */
 	struct tlv_head class;
-	uint8_t dscps[2], class_zero[2]; /* DSCP1 6, DSCP2 6, ECN 2, RP 2 */
+	uint8_t dscps[2], class_zero[2]; /* bits: DSCP1 6, DSCP2 6, ECN 2, RP 2 */
 	struct tlv_head counts;
 	uint32_t tx_count, rx_count, reflector_tx_count;
 	struct tlv_head follow_up;

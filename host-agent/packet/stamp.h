@@ -56,8 +56,8 @@ enum stamp_tlv_flags {
 #define STAMP_ERROR_PTP 0x4000      /* its Z bit */
 #define STAMP_METHOD_SOFTWARE 2     /* RFC 8972: how a follow-up was stamped */
 
-/* Convert between time stamps on the wire and ns on a ring of 2^32 s. -EBADMSG: the
- * part below a second is a second or more. */
+/* These functions convert between time stamps on the wire and ns on a ring of 2^32 s.
+ * -EBADMSG: the part below a second is a second or more. */
 uint64_t stamp_time_write(int64_t wall_ns); /* PTP truncated */
 int stamp_time_read(uint64_t stamp, bool ptp, int64_t *ret);
 /* The time in ns from earlier to later, two results of stamp_time_read, across the end

@@ -26,7 +26,7 @@ struct tor_keys {
 int tor_keys_copy(struct tor_keys *keys, const struct wire_keys *message);
 void tor_keys_clear(struct tor_keys *keys);
 
-/* All borrowed; NULL: none. */
+/* All results are borrowed; NULL: there is none. */
 const struct wire_responder_key *tor_keys_responder(
     const struct tor_keys *keys, struct wire_rnic_id own, uint32_t epoch);
 const struct wire_pair_key *tor_keys_pair(

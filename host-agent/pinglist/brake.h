@@ -1,9 +1,10 @@
 /*
  * brake - the highest rate at which this host may probe, as its aggregators send it.
  *
- * The newest version counts; of several brakes with the same version, the one with the
- * lowest rate. The saved brake is used until an aggregator sends one, so a host that
- * starts without aggregators does not probe at full rate. Pure.
+ * The brake with the newest version applies; of several brakes with the same version,
+ * the one with the lowest rate applies. The saved brake is used until an aggregator
+ * sends one, so a host that starts without aggregators does not probe at full rate.
+ * Pure.
  */
 #ifndef HOST_AGENT_PINGLIST_BRAKE_H
 #define HOST_AGENT_PINGLIST_BRAKE_H
@@ -30,15 +31,15 @@ struct brake { /* all zeros: no aggregator has sent a brake */
 	struct wire_brake kept;
 };
 
-/* Begins a new session of an aggregator: its first brake is accepted, whatever its
- * version. */
+/* Begins a new session of an aggregator: the first brake of the session is accepted,
+ * whatever its version. */
 void brake_session(struct brake *brake, size_t aggregator);
-/* Takes a brake. If its version is lower than that of the aggregator's last
- * brake in this session, it is ignored. */
+/* Stores a brake. A brake whose version is lower than that of the aggregator's last
+ * brake in this session is ignored. */
 void brake_take(
     struct brake *brake, size_t aggregator, const struct wire_brake *received);
 
-/* The brake in force; version 0 and BRAKE_NONE: there is none. */
+/* Returns the brake in force; version 0 and BRAKE_NONE: there is none. */
 struct wire_brake brake_now(const struct brake *brake);
 
 /* Writes the bytes of the file: "RMBR" 0 0 0 1 | u64 version | u32 permille | u32

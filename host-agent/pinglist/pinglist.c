@@ -9,7 +9,8 @@ struct pinglist {
 	uint8_t *data;                  /* the message; NULL: none is held */
 	struct wire_pinglist_view view; /* the opened message; borrows data */
 	rm_mono_t until;
-	bool slow; /* as pinglist_expire last found */
+	/* result of the last pinglist_expire: the pinglist is probed slowly */
+	bool slow;
 };
 
 int
@@ -137,7 +138,7 @@ pinglist_bytes(const struct pinglist *pinglist)
 
 /* ---- the sum ----------------------------------------------------------------- */
 
-/* A target of the sum: it is probed once, even if several pinglists have it. */
+/* A target of the sum: it is probed once, even if several pinglists contain it. */
 struct wanted {
 	struct wire_rnic_id dst;
 	enum wire_probe_kind kind;
@@ -170,7 +171,7 @@ sum_add(struct pinglist_sum *sum, struct wanted *wanted,
     const struct pinglist *pinglist, struct wire_rnic_id rnic)
 {
 	const struct wire_pinglist_view *view = &pinglist->view;
-	size_t before = sum->target_count; /* one pinglist names each pair once */
+	size_t before = sum->target_count; /* one pinglist contains each pair once */
 
 	if (before > 0)
 		qsort(wanted, before, sizeof(*wanted), by_wanted);

@@ -23,9 +23,11 @@
 struct pinglist;
 
 enum pinglist_status {
-	PINGLIST_NEW,  /* the offered pinglist was taken */
-	PINGLIST_SAME, /* it is equal to the held pinglist, which is confirmed */
-	PINGLIST_OLD,  /* it has an older version, or an older rotation */
+	PINGLIST_NEW, /* the offered pinglist was taken */
+	/* the offered pinglist is equal to the held one, which is thereby confirmed */
+	PINGLIST_SAME,
+	/* the offered pinglist has an older version, or an older rotation */
+	PINGLIST_OLD,
 };
 
 int pinglist_new(const char *tor, struct pinglist **ret);
@@ -35,8 +37,8 @@ const char *pinglist_tor(const struct pinglist *pinglist);
 
 /*
  * Copies the offered pinglist if it is newer than the one held. until: time at which it
- * expires; PINGLIST_SAME sets that time of the held one. -ENOENT: it is of another ToR;
- * -ENOMEM. On failure the held pinglist stays.
+ * expires; PINGLIST_SAME sets that time of the held one. -ENOENT: the offered pinglist
+ * is of another ToR; -ENOMEM. On failure the held pinglist stays.
  */
 int pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
     rm_mono_t until, enum pinglist_status *ret);
@@ -46,21 +48,24 @@ void pinglist_renew(struct pinglist *pinglist, rm_mono_t until);
 
 enum pinglist_turn {
 	PINGLIST_STAYS,
-	PINGLIST_EXPIRES,  /* it has just expired: it is probed slowly from now on */
-	PINGLIST_RECOVERS, /* an aggregator has confirmed it again: full rates */
-	PINGLIST_ENDS,     /* it has been expired for too long, and was dropped */
+	/* the pinglist has just expired: it is probed slowly from now on */
+	PINGLIST_EXPIRES,
+	/* an aggregator has confirmed the expired pinglist: it is probed at full rates
+	   again */
+	PINGLIST_RECOVERS,
+	PINGLIST_ENDS, /* the pinglist has been expired for too long, and was dropped */
 };
 
 /* Moves the pinglist to the state that its age requires, and returns the change. */
 enum pinglist_turn pinglist_expire(struct pinglist *pinglist, rm_mono_t now);
 bool pinglist_slow(const struct pinglist *pinglist);
 
-/* NULL: none is held. */
+/* Returns NULL if no pinglist is held. */
 const struct wire_pinglist_view *pinglist_view(const struct pinglist *pinglist);
 struct wire_bytes pinglist_bytes(const struct pinglist *pinglist);
 
-/* The pinglists of all ToRs of an RNIC together: the targets that it probes, and
- * the peers that it answers. */
+/* The sum of the pinglists of all ToRs of an RNIC: the targets that the RNIC probes,
+ * and the peers that it answers. */
 struct pinglist_sum {
 	/* each (destination, kind) once, from the first pinglist that has it; pinglists
 	 * in force come before expired ones */

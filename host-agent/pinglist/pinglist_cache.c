@@ -76,7 +76,7 @@ pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t 
 	    wire_open_pinglist(&view, pinglist, pinglist_len) < 0 ||
 	    strcmp(view.pinglist.tor, tor) != 0)
 		return -EBADMSG;
-	/* A time far in the future would be that of a pinglist that never expires. */
+	/* A pinglist with a time far in the future would never expire. */
 	if (now.ns < 0 || (int64_t)valid - now.ns > PINGLIST_CACHE_AHEAD_NS)
 		return -EBADMSG;
 	age = now.ns - (int64_t)valid;

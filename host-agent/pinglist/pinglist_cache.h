@@ -57,7 +57,7 @@ void pinglist_cache_free(struct pinglist_cache *cache);
 int pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now,
     uint8_t **file, int64_t *age_ns, struct wire_pinglist_view *ret);
 
-/* Copies the pinglist and has it written. A failure is only counted; the old file
+/* Copies the pinglist; the worker writes it. A failure is only counted; the old file
  * stays. */
 void pinglist_cache_save(struct pinglist_cache *cache, const char *tor,
     const struct wire_bytes *pinglist, rm_wall_t now);

@@ -7,7 +7,7 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 
-/* RNICs of a host, times the ToRs of each. */
+/* The number of RNICs of a host, times the number of ToRs of each RNIC. */
 #define PINGLIST_STORE_MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
 /* Least time between two writes of a pinglist that changes often, to save calls of
  * fsync. */

@@ -27,7 +27,7 @@ struct rm_worker;
 struct pinglist_store_counts {
 	uint64_t taken, same, old;
 	uint64_t malformed;
-	uint64_t other_tor; /* of a ToR that is not this host's */
+	uint64_t other_tor; /* pinglists of a ToR that is not one of this host's ToRs */
 	uint64_t no_memory;
 	uint64_t expired, recovered;
 	uint64_t ended; /* pinglists that were dropped after their slow time */
@@ -40,7 +40,7 @@ int pinglist_store_new(
 void pinglist_store_free(struct pinglist_store *pinglists);
 
 int pinglist_store_add_tor(struct pinglist_store *pinglists,
-    const char *tor); /* a tor that is known already is allowed */
+    const char *tor); /* A tor that is known already is allowed. */
 size_t pinglist_store_tors(const struct pinglist_store *pinglists);
 const struct pinglist *pinglist_store_at(
     const struct pinglist_store *pinglists, size_t i);
@@ -62,32 +62,32 @@ bool pinglist_store_take(struct pinglist_store *pinglists,
     const struct wire_pinglist_view *view, rm_wall_t wall, rm_mono_t now,
     const char **tor, int *r);
 
-/* Confirms the pinglist of tor: an aggregator of tor is connected, and has sent no
- * newer one. */
+/* Confirms the pinglist of tor: an aggregator of tor is connected and has sent no newer
+ * pinglist. */
 void pinglist_store_renew(
     struct pinglist_store *pinglists, const char *tor, rm_mono_t now);
 /* Sets the time after which an unconfirmed pinglist expires, in ns, up to
  * PINGLIST_STORE_MAX_EXPIRE_DAYS. It applies from the next confirmation of a pinglist
  * on. */
 void pinglist_store_set_life(struct pinglist_store *pinglists, int64_t life_ns);
-/* Has changed pinglists written. True: a pinglist has expired, recovered or ended. Call
- * it every few seconds. */
+/* Saves the pinglists that have changed. True: a pinglist has expired, recovered or
+ * ended. Call it every few seconds. */
 bool pinglist_store_tick(
     struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
 
-/* As pinglist_sum, over the pinglists of these ToRs. */
+/* Like pinglist_sum, over the pinglists of these ToRs. */
 int pinglist_store_sum(const struct pinglist_store *pinglists, const char *const *tors,
     size_t count, struct wire_rnic_id rnic, struct pinglist_sum *ret);
 /* The longest probe time-out of all pinglists; 0: no pinglist has one. */
 uint32_t pinglist_store_probe_timeout_ms(const struct pinglist_store *pinglists);
-bool pinglist_store_any(
-    const struct pinglist_store *pinglists); /* at least one pinglist is present */
-size_t pinglist_store_slow(
-    const struct pinglist_store *pinglists); /* number of expired pinglists */
+bool pinglist_store_any(const struct pinglist_store
+	*pinglists); /* True: at least one pinglist is present. */
+size_t pinglist_store_slow(const struct pinglist_store
+	*pinglists); /* Returns the number of expired pinglists. */
 
 const struct pinglist_store_counts *pinglist_store_counts(
     const struct pinglist_store *pinglists);
-/* NULL: no copies are kept. */
+/* Returns NULL if no copies are kept. */
 const struct pinglist_cache_counts *pinglist_store_cache_counts(
     const struct pinglist_store *pinglists);
 

@@ -7,7 +7,7 @@
 #define SPORT_MASK ((1u << SPORT_BITS) - 1)
 #define QPN_MASK 0xffffff
 
-/* The same as rdma_calc_flow_label in the kernel's ib_verbs.h. */
+/* Computes the same as rdma_calc_flow_label in the kernel's ib_verbs.h. */
 static uint32_t
 label_of_qpns(uint32_t local_qpn, uint32_t remote_qpn)
 {
@@ -28,15 +28,16 @@ flow_label_sport(uint32_t label, uint32_t local_qpn, uint32_t remote_qpn)
 			  FLOW_LABEL_SPORT_MIN);
 }
 
-/* Sets the bit above the 14, so that the label is not 0; folding removes that bit
- * again. */
+/* Sets the lowest bit above the 14 bits, so that the label is not 0; folding removes
+ * that bit again. */
 uint32_t
 flow_label_for_sport(uint16_t sport)
 {
 	return 1u << SPORT_BITS | ((sport & SPORT_MASK) ^ 1);
 }
 
-/* The same as hash_32(qpn, 14) in the kernel, which rxe_qp.c adds to the first port. */
+/* Computes the same as hash_32(qpn, 14) in the kernel, which rxe_qp.c adds to the first
+ * port. */
 uint16_t
 flow_label_rxe_ud_sport(uint32_t qpn)
 {

@@ -15,23 +15,23 @@
 #define FLOW_LABEL_SPORT_MIN 0xc000 /* up to 0xffff */
 
 /*
- * The source port of a connected QP, or of an address handle with a label: the label,
- * folded to 14 bits. Label 0: the port is derived from both QPNs, and is the same from
- * either end. (For an address handle without a label, mlx5 and hns choose a port that
- * cannot be known.)
+ * Returns the source port of a connected QP, or of an address handle with a label: the
+ * label, folded to 14 bits. Label 0: the port is derived from both QPNs, and is the
+ * same from either end. (For an address handle without a label, mlx5 and hns choose a
+ * port that cannot be known.)
  */
 uint16_t flow_label_sport(uint32_t label, uint32_t local_qpn, uint32_t remote_qpn);
 
-/* Returns a label, never 0, that gives this source port. Of a port below
- * FLOW_LABEL_SPORT_MIN only the low 14 bits are used. */
+/* Returns a label, never 0, that gives this source port. If the port is below
+ * FLOW_LABEL_SPORT_MIN, only its low 14 bits are used. */
 uint32_t flow_label_for_sport(uint16_t sport);
 
-/* The source port of all UD packets that this QP of a Soft-RoCE device sends, whatever
- * the label. */
+/* Returns the source port of all UD packets that this QP of a Soft-RoCE device sends;
+ * it does not depend on the label. */
 uint16_t flow_label_rxe_ud_sport(uint32_t qpn);
 
-/* How this driver ("mlx5", "mlx5_core", "rxe", ...) chooses the source port of UD
- * packets. */
+/* Returns how this driver ("mlx5", "mlx5_core", "rxe", ...) chooses the source port of
+ * UD packets. */
 enum port_flows flow_label_driver(const char *driver);
 
 #endif

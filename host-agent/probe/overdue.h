@@ -1,7 +1,6 @@
 /*
- * overdue - probes that timed out and whose reply may still come. Pure.
- *
- * The last OVERDUE_MAX such probes are kept; each holds a reference to its target.
+ * overdue - probes that timed out and whose reply may still come. Pure. The last
+ * OVERDUE_MAX such probes are kept; each has a reference to its target.
  */
 #ifndef HOST_AGENT_PROBE_OVERDUE_H
 #define HOST_AGENT_PROBE_OVERDUE_H

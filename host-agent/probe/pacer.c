@@ -85,9 +85,9 @@ pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t interval_
 	rm_mono_t latest = rm_mono_add(now, interval_ns);
 	int64_t ahead = rm_mono_since(entry->due, now);
 
-	/* The wait shrinks in proportion to the interval. If it were only cut off at
-	 * the latest time, many entries would become due together, in this interval and
-	 * in every later one. */
+	/* The wait shrinks in proportion to the interval. If it were only cut to the
+	 * latest time, many entries would become due together, in this interval and in
+	 * every later one. */
 	if (ahead > 0 && entry->interval_ns > interval_ns)
 		entry->due = rm_mono_add(
 		    now, (int64_t)((double)ahead / (double)entry->interval_ns *
@@ -129,8 +129,8 @@ entry_advance(struct pacer_entry *entry)
 	entry->second = false;
 }
 
-/* Skips all packets that are too old, except the latest of those due. Returns how
- * many. */
+/* Skips all packets that are too old; of the packets that are due, the latest is not
+ * skipped. Returns the number of skipped packets. */
 static uint64_t
 entry_skip(struct pacer_entry *entry, rm_mono_t now)
 {

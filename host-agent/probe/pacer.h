@@ -17,7 +17,7 @@
 #define PACER_MAKE_UP_NS (50 * RM_NS_PER_MS)
 #define PACER_PAIR_GAP_NS (10 * RM_NS_PER_MS)
 
-struct pacer_entry {   /* embedded in the object that is paced */
+struct pacer_entry {   /* a member of the object that is paced */
 	rm_mono_t due; /* time of the next packet */
 	int64_t interval_ns;
 	bool paired; /* two packets per interval, PACER_PAIR_GAP_NS apart */
@@ -35,7 +35,7 @@ int pacer_reserve(struct pacer *pacer, size_t capacity);
 /* the heap must have room for the entry: see pacer_reserve */
 void pacer_add(struct pacer *pacer, struct pacer_entry *entry);
 
-/* False: the interval is shorter than the gap of a pair. */
+/* False: the interval is shorter than the gap between the two packets of a pair. */
 bool pacer_can_pair(int64_t interval_ns);
 /* Changes the pace of an entry. Its next packet is due one new interval from now at the
  * latest. */
@@ -43,7 +43,7 @@ void pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t inte
     bool paired, rm_mono_t now);
 void pacer_set_due(struct pacer *pacer, struct pacer_entry *entry, rm_mono_t due);
 
-/* False: there are no entries. */
+/* Returns false if there are no entries. */
 bool pacer_next(const struct pacer *pacer, rm_mono_t *ret);
 
 struct pacer_tick {
@@ -58,8 +58,8 @@ struct pacer_tick {
 struct pacer_entry *pacer_take(
     struct pacer *pacer, rm_mono_t now, int64_t window_ns, struct pacer_tick *tick);
 
-/* True: the packet was sent too late: by more than half its interval. At least 2 ms and
- * at most 50 ms are allowed. */
+/* True: the packet was sent too late, by more than half its interval. The allowed delay
+ * is at least 2 ms and at most 50 ms. */
 bool pacer_is_late(int64_t interval_ns, rm_mono_t deadline, rm_mono_t left);
 
 #endif

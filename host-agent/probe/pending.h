@@ -24,9 +24,9 @@ enum pending_has {
 };
 
 struct pending_probe {
-	void *target;                    /* the struct prober_target of the prober */
-	rm_mono_t posted;                /* T1 */
-	rm_mono_t seen;                  /* T6 */
+	void *target;     /* the struct prober_target that the probe belongs to */
+	rm_mono_t posted; /* T1 */
+	rm_mono_t seen;   /* T6 */
 	int64_t sent_ns, back_ns;        /* T2, T5: by the clock of this host's port */
 	int64_t arrived_ns, answered_ns; /* T3, T4: by the clock of the reflector */
 	uint64_t timestamp; /* send time in PTP format, which a reply echoes */
@@ -42,7 +42,7 @@ struct pending_probe {
 	uint8_t has;          /* enum pending_has */
 	uint8_t result_flags; /* WIRE_COUNTED, WIRE_ARRIVAL, WIRE_LATE_SEND */
 	uint8_t stamp_source; /* of T5 */
-	/* the clock of T2 and T5 is not CLOCK_REALTIME, from which timestamp is */
+	/* true: T2 and T5 are not by CLOCK_REALTIME, although timestamp is */
 	bool own_clock;
 	bool unstamped; /* the reply came without T5: back_ns is not valid */
 };
@@ -53,7 +53,7 @@ struct pending;
  * probe in flight. */
 struct pending *pending_new(size_t capacity, uint32_t first_seq); /* NULL: no memory */
 void pending_free(struct pending *pending);                       /* NULL is allowed */
-/* Only enlarges. Pointers to probes are invalid afterwards. -ENOMEM. */
+/* The room only grows. Pointers to probes are invalid afterwards. -ENOMEM. */
 int pending_reserve(struct pending *pending, size_t capacity);
 
 struct pending_probe *pending_add(struct pending *pending); /* NULL: full */

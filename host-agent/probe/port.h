@@ -38,8 +38,8 @@ struct port_events {
 };
 
 struct port_counts {
-	/* packets that this host's receive queues dropped (or that were damaged: the
-	 * kernel counts both together) */
+	/* packets that this host's receive queues dropped, or that were damaged: the
+	 * kernel counts both together */
 	uint64_t overruns;
 	uint64_t truncated;        /* packets larger than any probe: dropped */
 	uint64_t stamps_unmatched; /* stamps that match no packet, and are not used */
@@ -69,8 +69,8 @@ struct port;
 struct probe_format;
 
 struct port_ops {
-	/* 0, or the -errno for which this transport can never send from that flow to
-	 * this address. */
+	/* Returns 0, or the -errno for which this transport can never send from that
+	 * flow to this address. */
 	int (*check)(
 	    struct port *port, const struct wire_address *to, uint16_t src_port);
 	void (*listen)(
@@ -98,15 +98,15 @@ port_check(struct port *port, const struct wire_address *to, uint16_t src_port)
 	return port->ops->check(port, to, src_port);
 }
 
-/* Copies events. NULL: packets that arrive are dropped from now on. */
+/* Copies events. NULL: packets that arrive from now on are dropped. */
 static inline void
 port_listen(struct port *port, enum port_role role, const struct port_events *events)
 {
 	port->ops->listen(port, role, events);
 }
 
-/* Sends at most PORT_BURST packets. Fills in posted and error of each. They may leave
- * in another order. */
+/* Sends at most PORT_BURST packets. Fills in posted and error of each packet. The
+ * packets may leave in another order. */
 static inline void
 port_send(
     struct port *port, enum port_role role, struct port_packet *packets, size_t count)
@@ -122,8 +122,9 @@ port_drain(struct port *port, enum port_role role)
 	return port->ops->drain(port, role);
 }
 
-/* The number of packets of this role that this host's queues have dropped. refresh:
- * asks the kernel; else the number is that in the packets read so far. */
+/* Returns the number of packets of this role that this host's queues have dropped.
+ * refresh: reads the number from the kernel; otherwise it is the number in the packets
+ * that were read so far. */
 static inline uint64_t
 port_overruns(struct port *port, enum port_role role, bool refresh)
 {
@@ -131,9 +132,9 @@ port_overruns(struct port *port, enum port_role role, bool refresh)
 }
 
 /*
- * The source port that a probe gets when a plan asks for `wanted`. The two differ if
- * the source port of this NIC cannot be chosen; then several wanted ports may give the
- * same source port.
+ * Returns the source port that a probe gets when a plan asks for `wanted`. The two
+ * differ if the source port of this NIC cannot be chosen; then several wanted ports may
+ * give the same source port.
  */
 static inline uint16_t
 port_flow(const struct port *port, uint16_t wanted)
@@ -141,7 +142,8 @@ port_flow(const struct port *port, uint16_t wanted)
 	return port->ops->flow(port, wanted);
 }
 
-/* The flow label that gives a source port which port_flow returned; 0: none. */
+/* Returns the flow label that gives a source port which port_flow returned; 0: there is
+ * none. */
 static inline uint32_t
 port_label(const struct port *port, uint16_t src_port)
 {
@@ -167,9 +169,9 @@ port_format(const struct port *port)
 	return port->ops->format;
 }
 
-/* The UDP port of this transport's reflector, which probes never have as source port.
- * 0: the transport has no ports; there the packet itself shows whether it is a probe or
- * a reply. */
+/* Returns the UDP port of this transport's reflector, which probes never have as source
+ * port. 0: the transport has no ports, and the packet itself shows whether it is a
+ * probe or a reply. */
 static inline uint16_t
 port_reflector_port(const struct port *port)
 {

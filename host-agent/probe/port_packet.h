@@ -20,17 +20,17 @@ struct port_packet { /* a packet to send */
 	uint32_t qpn; /* QPN of the destination; only with QPs */
 	uint16_t lid; /* LID of the destination, on InfiniBand; else 0 */
 	uint8_t sl;
-	/* in a reply: the flow label of the probe, so that the reply takes the same
+	/* for a reply: the flow label of the probe, so that the reply takes the same
 	 * flow */
 	uint32_t label;
-	/* its first 16 bytes differ from those of every packet of the same role that
+	/* the first 16 bytes differ from those of every packet of the same role that
 	 * still waits for its stamp */
 	const uint8_t *data;
 	uint16_t len;
 	uint16_t zeros;    /* number of zero bytes that follow data */
-	uint16_t src_port; /* in a probe: its flow, as returned by port_flow */
+	uint16_t src_port; /* for a probe: its flow, as port_flow has returned it */
 	uint8_t dscp;
-	uint64_t token; /* returned with the stamp */
+	uint64_t token; /* the token is returned with the stamp */
 	/* result: time just before the packet was given to the kernel or NIC (T1) */
 	rm_mono_t posted;
 	int error; /* result: 0, or -errno if the packet was not sent */

@@ -181,7 +181,7 @@ burst_settle(struct prober *prober, const struct burst *burst)
 	}
 }
 
-/* Time in ns until the rate limits let one more packet leave. */
+/* Returns the time in ns until the rate limits allow one more packet. */
 static int64_t
 prober_rate_limit_wait(const struct prober *prober, rm_mono_t now)
 {
@@ -259,7 +259,7 @@ prober_on_departures(const struct port_departure *departures, size_t count, void
 	}
 }
 
-/* Stores T4 in the probe that this follow-up is about: an earlier reply of the same
+/* Stores T4 in the probe to which this follow-up belongs: an earlier reply of the same
  * reflector carried no T4. */
 static void
 prober_take_follow_up(struct prober *prober, const struct probe_reply *reply,
@@ -316,7 +316,7 @@ probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply
 	       prober_target_is(probe->target, &arrival->from);
 }
 
-/* The probe with this number, in flight or timed out; NULL: there is none. */
+/* Returns the probe with this number, in flight or timed out; NULL: there is none. */
 static struct pending_probe *
 find_probe(struct prober *prober, uint32_t seq)
 {
@@ -372,8 +372,8 @@ read_plain(struct prober *prober, const struct port_arrival *arrival,
 		   : format->read_reply(arrival->data, arrival->len, reply);
 }
 
-/* Takes a late reply. If the stamps of the responder have the right clock, the reply
- * shows how long the responder had the probe. */
+/* Handles a late reply. If the stamps of the responder are by the right clock, the
+ * reply shows how long the responder had the probe. */
 static void
 prober_take_overdue(struct prober *prober, const struct probe_reply *reply,
     const struct port_arrival *arrival, bool ptp)
@@ -531,7 +531,7 @@ prober_arm(struct prober *prober)
 		if (rm_mono_since(at, ends) > 0)
 			at = ends;
 	}
-	/* Work that a rate limit delays is no stall. */
+	/* Work that a rate limit delays is not a stall. */
 	prober->armed = rm_mono_since(at, now) > 0 ? at : now;
 	if (at.ns == INT64_MAX) {
 		rm_timer_stop(prober->timer);
@@ -541,9 +541,9 @@ prober_arm(struct prober *prober)
 }
 
 /*
- * Concludes the probes whose time is over. The queues are read first, because replies
- * may wait there: a reply is in time by its stamps, not by the time at which it is
- * read.
+ * Concludes the probes whose time-out has passed. The queues are read first, because
+ * replies may wait there: whether a reply is in time depends on its stamps, not on the
+ * time at which it is read.
  */
 static void
 prober_expire(struct prober *prober, rm_mono_t now)

@@ -36,23 +36,24 @@ struct prober_options {
 };
 
 struct prober_counts {
-	uint64_t due; /* probes that became due, also during a stall */
-	/* of these, not sent: too late, too many in flight, or no socket, memory or
-	 * address handle */
+	uint64_t due; /* probes that became due, also those of a stall */
+	/* of the due probes, those that were not sent: too late, too many in flight, or
+	 * no socket, memory or address handle */
 	uint64_t skipped;
-	uint64_t sent; /* accepted by the kernel or NIC */
+	uint64_t sent; /* probes that the kernel or the NIC has accepted */
 	uint64_t send_failed;
-	uint64_t outcomes[WIRE_OUTCOMES];       /* of probes; without WIRE_OVERDUE */
+	/* outcomes of probes; WIRE_OVERDUE is not counted here */
+	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t invalid[WIRE_INVALID_REASONS]; /* probes with WIRE_INVALID */
 	uint64_t late_sends;                    /* probes with WIRE_LATE_SEND */
-	uint64_t unknown_replies;               /* replies to no probe in flight */
+	uint64_t unknown_replies; /* replies that belong to no probe in flight */
 	/* packets that are not replies in this format, and replies and follow-ups with
 	 * a malformed field or TLV */
 	uint64_t malformed_replies;
 	/* replies with a wrong MAC, or without a MAC although the target has a key */
 	uint64_t unverified_replies;
-	/* replies in time for which all three delays are known: of the prober, the
-	 * network and the responder */
+	/* replies in time for which all three delays are known: those of the prober,
+	 * the network and the responder */
 	uint64_t split_replies;
 	uint64_t held; /* times that a rate limit delayed packets that were due */
 	uint64_t refused_targets[TARGET_REFUSALS];
@@ -104,7 +105,8 @@ void prober_pause(struct prober *prober, bool paused);
  * all intervals are stretched by the same factor. Other values change nothing. */
 void prober_set_permille(struct prober *prober, uint32_t permille);
 
-/* By how many ns the prober is late with its next packet or time-out; 0: it is not. */
+/* Returns by how many ns the prober is late with its next packet or time-out; 0: it is
+ * not late. */
 int64_t prober_behind_ns(const struct prober *prober, rm_mono_t now);
 
 const struct prober_counts *prober_counts(const struct prober *prober);

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
+/* no exit(): hh.tbl is NULL if an entry could not be added */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 #include "host-agent/probe/pacer.h"
@@ -38,15 +39,16 @@ struct prober_target {
 	uint8_t dscps[WIRE_MAX_CLASSES];
 	struct prober_target_key key;
 	bool has_qp; /* probes go to a QP of the target */
-	bool keyed;  /* probes carry a MAC, made by macs */
+	bool keyed;  /* probes have a MAC, which `macs` makes */
 	struct probe_macs macs;
-	uint32_t turn; /* number of turns so far: it selects flow, class and size */
-	/* by the index at which the class is first in wire */
+	uint32_t turn; /* number of turns so far, which selects flow, class and size */
+	/* for each class, at the index of its first occurrence in wire */
 	uint32_t tx_counts[WIRE_MAX_CLASSES];
 	rm_mono_t focus_until;
 	int64_t focus_ns; /* interval of the focus; 0: no focus */
 	size_t limit;     /* index of the rate limit for the target's address */
-	unsigned refs;    /* one for the list, and one for each probe in flight */
+	/* references: one of the list, and one of each probe in flight */
+	unsigned refs;
 	UT_hash_handle hh;
 };
 
@@ -59,12 +61,12 @@ enum target_refusal prober_target_check(
     const struct wire_target *wire, struct port *port, const struct target_home *home);
 
 /* Fills in the source ports that wire's probes get, without duplicates, in the order of
- * the wanted ports. Returns their number. port NULL: the wanted ports. */
+ * the wanted ports. Returns their number. port NULL: fills in the wanted ports. */
 size_t prober_target_flows(const struct wire_target *wire, const struct port *port,
     uint16_t ret[WIRE_MAX_FLOWS]);
 
-/* Copies a target that has passed prober_target_check, without the sizes that its QPs
- * cannot receive. *ret has one reference. -ENOMEM. */
+/* Copies a target that has passed prober_target_check; sizes that its QPs cannot
+ * receive are left out. *ret has one reference. -ENOMEM. */
 int prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret);
 void prober_target_ref(struct prober_target *target);
@@ -79,9 +81,9 @@ void prober_target_inherit(
 void prober_target_keep(struct prober_target *target, uint64_t flows);
 
 /*
- * Flow, class and size of the turn-th probe: flows change fastest, then classes, then
- * sizes, so that every combination occurs. The first size differs from flow to flow;
- * otherwise all probes would be large during one round of the flows.
+ * Flow, class and size of the probe in turn number `turn`: flows change fastest, then
+ * classes, then sizes, so that every combination occurs. The first size differs from
+ * flow to flow; otherwise all probes would be large during one round of the flows.
  */
 struct prober_places {
 	size_t flow, dscp, size; /* 0 to flows - 1, 0 to dscps - 1, 0 to sizes - 1 */
@@ -93,17 +95,18 @@ struct prober_combination {
 	uint32_t *tx_count;
 };
 
-/* The next combination, by prober_places over the kept flows. Both packets of a pair
- * have the same one, so each flow gets the follow-up of its pair. pair_goes_on: the
- * packet is the second of its pair. */
+/* Returns the next combination, by prober_places over the kept flows. Both packets of a
+ * pair have the same combination, so each flow gets the follow-up of its pair.
+ * pair_goes_on: the packet is the second of its pair. */
 struct prober_combination prober_target_turn(
     struct prober_target *target, bool pair_goes_on);
 
-/* The interval that is requested now, in ns between two probes (or pairs), before any
- * stretching. */
+/* Returns the interval that is requested now, in ns between two probes (or pairs),
+ * before it is stretched. */
 int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
 
-/* True: address is the target's. The port counts only if the target has no QP. */
+/* True: address belongs to the target. The port is compared only if the target has no
+ * QP. */
 bool prober_target_is(
     const struct prober_target *target, const struct wire_address *address);
 

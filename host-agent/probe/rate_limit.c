@@ -24,7 +24,8 @@ cost_ns(uint64_t amount, uint64_t per_s)
 	return (int64_t)(1e9 * (double)amount / (KEEP_BELOW * (double)per_s)) + 1;
 }
 
-/* The due time that the meter has if all taken packets are sent at that time. */
+/* Returns the due time that the meter will have if all taken packets are sent at that
+ * time. */
 static rm_mono_t
 meter_at(const struct rate_limit_meter *meter, rm_mono_t left)
 {

@@ -36,7 +36,8 @@ struct rate_limit_meter {
 	/* the time at which all packets so far would have been sent, if they were sent
 	 * at exactly the rate */
 	rm_mono_t due;
-	int64_t taken_ns; /* the part of due that packets taken but not sent yet add */
+	/* the part of `due` that comes from packets that were taken but not sent yet */
+	int64_t taken_ns;
 };
 
 struct rate_limit { /* set up by rate_limit_init */

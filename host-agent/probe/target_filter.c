@@ -84,7 +84,7 @@ kind_of(const struct wire_address *address)
 	return TARGET_UNSPECIFIED;
 }
 
-/* ---- relation of an address to the RNIC ---- */
+/* ---- how an address is related to the RNIC ---- */
 
 static bool
 same_address(const struct wire_address *a, const struct wire_address *b)

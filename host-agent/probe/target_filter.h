@@ -23,10 +23,12 @@ enum target_refusal {
 	/* a loopback address, while the RNIC is not on a loopback interface */
 	TARGET_LOOPBACK,
 	TARGET_LINK_LOCAL, /* a link-local address, while the RNIC has none */
-	TARGET_SELF, /* an address of the RNIC itself, or the source is another RNIC */
+	/* an address of the RNIC itself, or a source that is another RNIC */
+	TARGET_SELF,
 	TARGET_OTHER_PORT, /* flow, family or QP that the transport does not have */
-	TARGET_MALFORMED,  /* no flow, class or size, or an impossible one */
-	TARGET_TOO_FAST,   /* from here on: beyond a limit that is compiled in */
+	TARGET_MALFORMED,  /* no flow, class or size, or one with an impossible value */
+	/* from here on: the target is beyond a limit that is compiled in */
+	TARGET_TOO_FAST,
 	TARGET_TOO_LARGE,
 	TARGET_TOO_MANY,
 	TARGET_REFUSALS
@@ -40,7 +42,7 @@ struct target_home {
 	uint8_t prefix_bits[TARGET_HOME_ADDRESSES];           /* 0: not known */
 };
 
-/* "unspecified", "multicast", ...: the label of its metric. */
+/* Returns the label of the metric: "unspecified", "multicast", ... */
 const char *target_refusal_str(enum target_refusal refusal);
 
 /* Checks the address alone, without the rest of the target. */

@@ -90,8 +90,8 @@ per_address_limit_add(struct per_address_limit *limits,
 	limit->bytes_per_s += packets_per_s * per_address_limit_bytes(target);
 }
 
-/* The factor, at least 1, by which the intervals of the targets with this address are
- * stretched. */
+/* Returns the factor, at least 1, by which the intervals of the targets with this
+ * address are stretched. */
 static double
 per_address_limit_stretch(const struct per_address_limit *limit)
 {
@@ -160,7 +160,7 @@ target_find_old(struct target_list *plan, struct prober_target **old,
 	HASH_FIND(hh, *old, &target->key, sizeof(target->key), was);
 	if (was == NULL) {
 		target->turn = (uint32_t)target_list_random(plan) >> 8;
-		target->pace.due = now; /* until its interval is known */
+		target->pace.due = now; /* set until its interval is known */
 		return;
 	}
 	prober_target_inherit(target, was);

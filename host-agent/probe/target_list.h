@@ -27,7 +27,7 @@ struct target_list {
 	uint64_t max_rate_per_s;
 	/* share of the rates that the pinglist asks for, from 1 to 1000 */
 	uint32_t permille;
-	double rate_per_s; /* packets per second, at lengthened intervals */
+	double rate_per_s; /* packets per second, at the stretched intervals */
 	uint64_t random;   /* state of the jitter */
 };
 
@@ -52,7 +52,7 @@ void target_list_focus(struct target_list *plan, struct wire_rnic_id dst,
     int64_t interval_ns, rm_mono_t until);
 
 /* Sets the pace of every target: call it after a change of targets, focus or limit.
- * Returns when the next focus ends; ns INT64_MAX: there is none. */
+ * Returns when the next focus ends; ns INT64_MAX: no focus is active. */
 rm_mono_t target_list_pace(struct target_list *plan, rm_mono_t now);
 
 /* Moves the next probe of every target to a random point of its interval. */

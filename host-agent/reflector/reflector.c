@@ -137,8 +137,8 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 	} else if (format->read_probe(arrival->data, arrival->len, ask) == 0) {
 		session = admit_plain(reflector, from, ask, now);
 	} else {
-		/* A packet of an unknown sender is counted as that, even if it is
-		 * malformed. */
+		/* A packet of an unknown sender is counted as a packet of an unknown
+		 * sender, even if it is malformed. */
 		if (reflector_roster_find(&reflector->roster, from) == NULL)
 			reflector->counts.refused_unknown++;
 		else
@@ -213,7 +213,8 @@ burst_must_leave(const struct reflector *reflector, const struct reply_burst *bu
 	return false;
 }
 
-/* Answers in place: the reply reuses the probe's bytes and has its length. */
+/* Writes the reply into the probe: the reply reuses the probe's bytes and has its
+ * length. */
 static void
 reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
     struct reply_burst *burst)

@@ -33,18 +33,25 @@ struct reflector_counts {
 	uint64_t replied;
 	uint64_t send_failed;
 	uint64_t refused_unknown;
-	uint64_t refused_port;      /* from a reflector's port or a privileged port */
-	uint64_t refused_malformed; /* too short, or with a malformed TLV */
-	/* the session table is full, and no session in it is idle */
+	/* packets from a reflector's port or a privileged port */
+	uint64_t refused_port;
+	/* packets that are too short, or have a malformed TLV */
+	uint64_t refused_malformed;
+	/* packets that were refused because the session table is full, and no session
+	 * in it is idle */
 	uint64_t refused_full;
-	uint64_t authenticated; /* with the right MAC; these count in received, too */
-	uint64_t refused_mac;   /* with a wrong MAC, or without a key for the sender */
-	uint64_t refused_plain; /* without a MAC, although the sender must have keys */
-	uint64_t refused_replayed; /* with the right MAC, but received before */
+	/* packets with the right MAC; `received` includes them */
+	uint64_t authenticated;
+	/* packets with a wrong MAC, or without a key for the sender */
+	uint64_t refused_mac;
+	/* packets without a MAC, although the sender must have keys */
+	uint64_t refused_plain;
+	/* packets with the right MAC that were received before */
+	uint64_t refused_replayed;
 };
 
-/* own: the RNIC of this reflector. max_sessions: 0: 16384; at most
- * REFLECTOR_MAX_SESSIONS. */
+/* own: the RNIC of this reflector. max_sessions: at most REFLECTOR_MAX_SESSIONS; 0:
+ * 16384. */
 int reflector_new(struct port *port, struct wire_rnic_id own, size_t max_sessions,
     struct reflector **ret);
 void reflector_free(struct reflector *reflector);
@@ -53,12 +60,12 @@ void reflector_free(struct reflector *reflector);
 int reflector_set_roster(
     struct reflector *reflector, const struct wire_peer *peers, size_t count);
 
-/* ring: borrowed for the reflector's life, and used from the next roster on. grace_ns:
- * time for a prober to get its keys. */
+/* ring: borrowed for the reflector's life, and used from the next reflector_set_roster
+ * on. grace_ns: time for a prober to get its keys. */
 void reflector_set_keys(
     struct reflector *reflector, const struct key_ring *ring, int64_t grace_ns);
-/* Epoch of the keys in use; 0: there are no keys, and all RNICs of the roster are
- * answered. */
+/* Returns the epoch of the keys in use; 0: there are no keys, and all RNICs of the
+ * roster are answered. */
 uint32_t reflector_key_epoch(const struct reflector *reflector);
 
 /*

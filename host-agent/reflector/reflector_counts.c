@@ -3,7 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
+/* no exit(): hh.tbl is NULL if an entry could not be added */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 struct row_key {

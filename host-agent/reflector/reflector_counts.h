@@ -18,8 +18,8 @@ struct reflector_counts_table;
 struct reflector_counts_table *reflector_counts_new(struct wire_rnic_id own);
 void reflector_counts_free(struct reflector_counts_table *table); /* NULL is allowed */
 
-/* The row of a prober and class, created if there is none; it lives as long as the
- * table. NULL: no memory, or WIRE_MAX_COUNTS rows exist already. */
+/* Returns the row of a prober and class, and creates it if there is none; it lives as
+ * long as the table. NULL: no memory, or WIRE_MAX_COUNTS rows exist already. */
 struct reflector_counts_row *reflector_counts_row(
     struct reflector_counts_table *table, struct wire_rnic_id prober, uint8_t dscp);
 void reflector_counts_add(

@@ -27,7 +27,7 @@ peer_compare(const void *a, const void *b)
 	return address_compare(&left->wire.address, &right->wire.address);
 }
 
-/* Of two entries with one address, the one whose RNIC is known sorts first. */
+/* If two entries have one address, the entry whose RNIC is known sorts first. */
 static int
 peer_sort(const void *a, const void *b)
 {

@@ -17,7 +17,7 @@ struct reflector_peer {
 	enum key_demand demand;
 	/* the peer has sent a packet with a right MAC since it was added */
 	bool authenticated;
-	rm_mono_t since; /* when demand changed to its value */
+	rm_mono_t since; /* time at which demand got its present value */
 };
 
 struct reflector_roster {             /* all zeros: an empty roster */

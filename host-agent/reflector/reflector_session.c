@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
+/* no exit(): hh.tbl is NULL if an entry could not be added */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 #include <utlist.h>
 
@@ -24,9 +25,9 @@ struct reflector_session {
 	rm_mono_t used;
 	struct reflector_class classes[REFLECTOR_CLASSES];
 	size_t class_count;
-	struct reflector_follow_up follow_ups[FOLLOW_UPS]; /* the newest is last */
+	struct reflector_follow_up follow_ups[FOLLOW_UPS]; /* the newest one is last */
 	size_t follow_up_count;
-	uint32_t stamped_seq; /* of the newest stamp */
+	uint32_t stamped_seq; /* sequence number of the newest stamp */
 	bool stamped;
 	struct reflector_auth auth;
 	uint16_t slot, generation;
@@ -117,7 +118,7 @@ reflector_sessions_touch(struct reflector_sessions *sessions,
     struct reflector_session *session, rm_mono_t now)
 {
 	session->used = now;
-	if (session->next != NULL) { /* the session is not the newest one already */
+	if (session->next != NULL) { /* the session is not the newest one yet */
 		DL_DELETE(sessions->by_use, session);
 		DL_APPEND(sessions->by_use, session);
 	}
@@ -257,8 +258,8 @@ reflector_sessions_stamp(
 	    (struct reflector_follow_up){ .seq = seq, .stamp_ns = stamp_ns };
 }
 
-/* The newest comes first: the prober still waits for its T4, while older probes may
- * have expired. */
+/* Returns the newest send time first: the prober still waits for this T4, while older
+ * probes may have expired. */
 struct reflector_follow_up
 reflector_session_follow_up(struct reflector_session *session)
 {

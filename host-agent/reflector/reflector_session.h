@@ -1,5 +1,5 @@
 /*
- * reflector_session - the state that the reflector keeps of each prober (address,
+ * reflector_session - the state that the reflector keeps for each prober (address,
  * SSID): probes and replies per class, and the send times that its next replies will
  * carry.
  *
@@ -37,7 +37,7 @@ struct reflector_follow_up {
 };
 
 struct reflector_auth { /* only for sessions whose packets carry a MAC */
-	/* epoch of the keys in macs, from the last packet; 0: none yet */
+	/* epoch of the keys in macs, from the last packet; 0: there was none yet */
 	uint32_t epoch;
 	struct probe_macs macs;
 	struct replay_window window;
@@ -52,7 +52,7 @@ struct reflector_session *reflector_sessions_find(struct reflector_sessions *ses
 /* Marks the session as used now. */
 void reflector_sessions_touch(struct reflector_sessions *sessions,
     struct reflector_session *session, rm_mono_t now);
-/* NULL: all sessions of a full table are in use, or no memory. */
+/* Returns NULL if all sessions of a full table are in use, or if there is no memory. */
 struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
     rm_mono_t now);
@@ -66,17 +66,18 @@ void reflector_sessions_sweep(struct reflector_sessions *sessions,
 
 struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
 struct reflector_auth *reflector_session_auth(struct reflector_session *session);
-/* The counts of a class, created if there are none. NULL: the session has
- * REFLECTOR_CLASSES classes already. */
+/* Returns the counts of a class, and creates them if there are none. NULL: the session
+ * has REFLECTOR_CLASSES classes already. */
 struct reflector_class *reflector_session_class(
     struct reflector_session *session, uint8_t dscp);
 
-/* The token of the reply just sent: its stamp comes with the token, perhaps after the
- * session has ended. */
+/* Returns the token of the reply that was just sent: its stamp comes with the token,
+ * perhaps after the session has ended. */
 uint64_t reflector_session_token(const struct reflector_session *session, uint32_t seq);
 void reflector_sessions_stamp(
     struct reflector_sessions *sessions, uint64_t token, int64_t stamp_ns);
-/* Takes the newest send time that no reply has carried; seq and stamp_ns 0: none. */
+/* Takes the newest send time that no reply has carried yet; seq and stamp_ns 0: there
+ * is none. */
 struct reflector_follow_up reflector_session_follow_up(
     struct reflector_session *session);
 

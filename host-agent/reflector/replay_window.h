@@ -1,7 +1,7 @@
 /*
  * replay_window - remembers which of the last sequence numbers of a session were
  * received. Pure. A repeated number, or one that is REPLAY_WINDOW or more behind the
- * newest, is not fresh. Numbers wrap at 2^32. All zero: none received yet.
+ * newest, is not fresh. Numbers wrap at 2^32. All zeros: no number was received yet.
  */
 #ifndef HOST_AGENT_REFLECTOR_REPLAY_WINDOW_H
 #define HOST_AGENT_REFLECTOR_REPLAY_WINDOW_H
@@ -17,7 +17,7 @@ struct replay_window {
 	bool any;
 };
 
-/* True: the number is fresh; it is not fresh any more after the call. */
+/* True: the number is fresh. After the call it is not fresh any more. */
 bool replay_window_take(struct replay_window *window, uint32_t seq);
 
 #endif

@@ -12,7 +12,7 @@ struct rx_count_report {
 	/* Rows of the RNIC i are rows[begin[i]] to rows[begin[i] + count[i] - 1]. */
 	struct wire_count *rows;
 	struct wire_count *picked;
-	size_t used, capacity; /* of rows and of picked */
+	size_t used, capacity; /* numbers of entries of rows and of picked */
 	size_t begin[WIRE_MAX_HOST_RNICS], count[WIRE_MAX_HOST_RNICS];
 };
 

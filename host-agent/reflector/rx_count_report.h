@@ -20,7 +20,7 @@ void rx_count_report_free(struct rx_count_report *rows);
 
 void rx_count_report_start(struct rx_count_report *rows);
 /* Adds the changed rows of one RNIC. -ENOMEM; -ENOBUFS: WIRE_MAX_COUNTS rows are held.
- * The reflector keeps what was not added for the next call. */
+ * The reflector keeps the rows that were not added for the next call. */
 int rx_count_report_gather(
     struct rx_count_report *rows, size_t rnic, struct reflector *reflector);
 

@@ -25,7 +25,7 @@ struct aggregator_link {
 	void *arg;
 	char address[RM_ENDPOINT_TEXT];
 	char peer[AGGREGATOR_LINK_PEER_TEXT];
-	/* name in the peer's certificate; "": it has no valid name */
+	/* the name in the peer's certificate; "": the certificate has no valid name */
 	char id[RM_NAME_BYTES];
 
 	struct rm_dialer *dialer;
@@ -39,14 +39,16 @@ struct aggregator_link {
 	rm_mono_t last_seen; /* when the last frame of any kind arrived */
 	bool session;        /* the peer has sent its welcome */
 	bool mute;           /* the peer has reported that it cannot deliver alerts */
-	bool knows_overdue;  /* in this session the peer takes overdue results */
+	/* in this session the peer has said that it accepts overdue results */
+	bool knows_overdue;
 	/* overdue results were added in an earlier session, and may still be in the
 	 * outbox */
 	bool has_overdue;
 	bool wants_all_counts;
-	bool behind; /* batches wait to be sent, so the last heartbeat could not cover
-			all results */
-	rm_mono_t through; /* results known by this time have been sent */
+	/* batches wait to be sent, so the last heartbeat could not report all results
+	 * as sent */
+	bool behind;
+	rm_mono_t through; /* all results that were known at this time have been sent */
 	struct aggregator_link_counts counts;
 };
 
@@ -58,7 +60,7 @@ struct aggregator_link {
 #define AGGREGATOR_LINK_WELCOME_NS (3 * RM_NS_PER_S)
 #define AGGREGATOR_LINK_SILENCE_NS (10 * RM_NS_PER_S)
 
-/* All messages are sent through here; -ENOTCONN without a session. */
+/* All messages are sent by this function; -ENOTCONN: there is no session. */
 static int
 aggregator_link_send(
     struct aggregator_link *aggregator_link, const struct wire_bytes *bytes)
@@ -154,7 +156,7 @@ aggregator_link_result(struct aggregator_link *aggregator_link,
 	}
 	aggregator_link->has_overdue |= result->outcome == WIRE_OVERDUE;
 	batch_add(aggregator_link->batch, result, sent,
-	    now); /* never full here: a batch is flushed below as soon as it is full */
+	    now); /* never full here: a batch is sent below as soon as it is full */
 	if (batch_full(aggregator_link->batch))
 		aggregator_link_flush(aggregator_link, now);
 	else if (batch_count(aggregator_link->batch) == 1)
@@ -180,7 +182,8 @@ aggregator_link_send_counts(struct aggregator_link *aggregator_link,
 	};
 	size_t done = 0;
 
-	/* Sent without any row, too: that shows the peer that no probe has arrived. */
+	/* A report is sent even without a row: it shows the peer that no probe has
+	 * arrived. */
 	do {
 		struct wire_bytes bytes;
 		int r;
@@ -224,7 +227,7 @@ aggregator_link_send_heartbeat(struct aggregator_link *aggregator_link,
 	if (r == 0)
 		r = aggregator_link_send(aggregator_link, &bytes);
 	if (r < 0)
-		return; /* the next report has the same data, and more */
+		return; /* the next report has the same data and later data */
 	heartbeat_sent(&aggregator_link->heartbeat);
 	aggregator_link->counts.heartbeats++;
 }
@@ -438,7 +441,7 @@ aggregator_link_take_welcome(
 	return 0;
 }
 
-/* The peer has taken data, so more may fit. */
+/* The peer has read data, so there may be room for more. */
 static void
 aggregator_link_go_on(struct aggregator_link *aggregator_link)
 {
@@ -693,7 +696,7 @@ aggregator_link_new(struct rm_loop *loop, const struct aggregator_link_options *
 	r = aggregator_link_dial(aggregator_link, loop);
 	if (r < 0)
 		goto out;
-	/* the dialer has its own copy, and the caller's may end */
+	/* the dialer has its own copy, and the caller's copy may be freed */
 	aggregator_link->options.aggregator = NULL;
 	*ret = aggregator_link;
 	return 0;

@@ -64,19 +64,21 @@ struct aggregator_link_callbacks {
 	void (*on_resolved)(struct aggregator_link *aggregator_link,
 	    const struct wire_resolve_answer *answer, void *arg);
 	/* Called once connected, before the hello. identity: the URI in the peer's
-	 * certificate; "": no TLS. < 0: the peer is no aggregator of this host, and the
-	 * connection is closed. NULL: any peer is accepted. */
+	 * certificate; "": no TLS. Returning < 0 (the peer is no aggregator of this
+	 * host) closes the connection. NULL: any peer is accepted. */
 	int (*on_peer)(
 	    struct aggregator_link *aggregator_link, const char *identity, void *arg);
-	/* Keys; as on_pinglist. NULL: keys are ignored, as no RNIC authenticates. */
+	/* Keys have arrived; the rules of on_pinglist apply. NULL: keys are ignored,
+	 * because no RNIC authenticates. */
 	int (*on_keys)(struct aggregator_link *aggregator_link, const uint8_t *data,
 	    size_t len, void *arg);
 };
 
 struct aggregator_link_counts {
 	uint64_t sessions;
-	uint64_t refusals;       /* answers to the hello that refused it */
-	uint64_t refused_frames; /* malformed, unexpected, or of an unknown kind */
+	uint64_t refusals; /* answers that refused the hello */
+	/* frames that are malformed, unexpected, or of an unknown kind */
+	uint64_t refused_frames;
 	uint64_t pinglists, keys, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
 	uint64_t heartbeats_behind; /* heartbeats that were sent while batches waited */
@@ -85,7 +87,8 @@ struct aggregator_link_counts {
 	uint64_t paths;
 	uint64_t services; /* reports */
 	uint64_t counter_reports;
-	uint64_t asked, resolved; /* of resolve and join requests */
+	/* resolve and join requests that were sent, and that were answered */
+	uint64_t asked, resolved;
 	/* overdue results that were not sent: see aggregator_link_result */
 	uint64_t overdue_unsent;
 };
@@ -103,7 +106,7 @@ void aggregator_link_free(struct aggregator_link *aggregator_link);
 void aggregator_link_result(struct aggregator_link *aggregator_link,
     const struct wire_result *result, rm_mono_t sent, rm_mono_t now);
 
-/* Sends the batch and all that waits. True: all was sent. */
+/* Sends the batch and all batches that wait. True: all were sent. */
 bool aggregator_link_flush(struct aggregator_link *aggregator_link, rm_mono_t now);
 
 /* Adds stalls of the loop, and how far probing is slowed, to the next heartbeat. */
@@ -120,7 +123,8 @@ struct aggregator_link_report {
 	const char *const *live;
 	size_t live_count;
 	uint64_t live_mute;
-	/* Goes into the heartbeat: results known by this time were sent before it. */
+	/* The heartbeat contains this time: results that were known by then were sent
+	 * before it. */
 	rm_mono_t known_through;
 };
 
@@ -133,7 +137,7 @@ void aggregator_link_report(struct aggregator_link *aggregator_link,
 bool aggregator_link_wants_all_counts(const struct aggregator_link *aggregator_link);
 
 /* Without a session the result is 0: the owner registers again at the next welcome. */
-/* settings: of each RNIC, or NULL. */
+/* settings: the settings of each RNIC; NULL: they are not reported. */
 int aggregator_link_register(struct aggregator_link *aggregator_link,
     const struct wire_rnic *rnics, const struct wire_settings *settings, size_t count);
 
@@ -149,16 +153,16 @@ int aggregator_link_services(struct aggregator_link *aggregator_link,
  * no session. */
 int aggregator_link_counter_report(struct aggregator_link *aggregator_link,
     const struct wire_counter_report *counters);
-/* Send a request. on_resolved gets the answer, with the token of the request, unless
- * the session ends first. -ENOTCONN: there is no session. */
+/* Both functions send a request. on_resolved gets the answer, with the token of the
+ * request, unless the session ends first. -ENOTCONN: there is no session. */
 int aggregator_link_resolve(
     struct aggregator_link *aggregator_link, const struct wire_resolve *resolve);
 int aggregator_link_join(
     struct aggregator_link *aggregator_link, const struct wire_join *join);
 
 bool aggregator_link_has_session(const struct aggregator_link *aggregator_link);
-/* The aggregator's name while there is a session and its last message is recent; else
- * NULL. */
+/* Returns the aggregator's name if there is a session and its last message is recent;
+ * else NULL. */
 const char *aggregator_link_live(
     const struct aggregator_link *aggregator_link, rm_mono_t now);
 /* True: the aggregator has reported in this session that it cannot deliver alerts. */

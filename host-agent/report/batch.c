@@ -8,7 +8,7 @@
 struct batch {
 	size_t max_results, count;
 	int64_t max_age_ns;
-	rm_mono_t oldest; /* when the first result came */
+	rm_mono_t oldest; /* when the first result was added */
 	struct wire_result *results;
 	rm_mono_t *sent;
 };

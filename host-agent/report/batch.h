@@ -25,8 +25,8 @@ bool batch_add(struct batch *batch, const struct wire_result *result, rm_mono_t 
 
 size_t batch_count(const struct batch *batch);
 bool batch_full(const struct batch *batch);
-/* The time at which the batch should be sent, as its oldest result has waited long
- * enough. Do not call it for an empty batch. */
+/* Returns the time at which the batch should be sent, because its oldest result has
+ * waited long enough. Do not call it for an empty batch. */
 rm_mono_t batch_deadline(const struct batch *batch);
 
 /*

@@ -24,13 +24,13 @@
 
 struct loop_watch {
 	rm_mono_t alive;    /* when the loop last ran */
-	rm_mono_t deadline; /* when it should run next */
+	rm_mono_t deadline; /* when the loop should run next */
 };
 
 struct loop_turn {
 	int64_t lag_ns; /* how much later than its deadline it ran */
 	bool stalled;
-	struct wire_stall stall; /* from the last time the loop ran */
+	struct wire_stall stall; /* begins at the last time at which the loop ran */
 	/* Filled in by the wiring: the share of the probes that is sent, in permille
 	 * (0: all of them), and the reason. */
 	uint16_t slowed_permille;
@@ -47,7 +47,7 @@ struct heartbeat {
 	int64_t lag_max_ns;
 	struct wire_stall stalls[WIRE_MAX_STALLS];
 	size_t stall_count;
-	uint16_t slowed_permille; /* share from the last heartbeat_note */
+	uint16_t slowed_permille; /* the share from the last heartbeat_note */
 	enum wire_slow slowed_reason;
 };
 
@@ -55,7 +55,7 @@ void heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn);
 /* Fills in seq, loop_lag_max_ns, slowed_permille and its reason, and the stalls, which
  * are borrowed. */
 void heartbeat_fill(const struct heartbeat *heartbeat, struct wire_heartbeat *ret);
-/* the heartbeat that was filled has been sent: its stalls are dropped */
+/* The heartbeat that was filled has been sent: its stalls are dropped. */
 void heartbeat_sent(struct heartbeat *heartbeat);
 
 #endif

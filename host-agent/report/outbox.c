@@ -10,8 +10,8 @@ struct outbox_item {
 	STAILQ_ENTRY(outbox_item) entry;
 	uint64_t seq;
 	size_t results;
-	rm_mono_t made, sent; /* sent: when it was last sent */
-	/* In doubt: the reason to count if the peer has not received the batch. */
+	rm_mono_t made, sent; /* sent: when the batch was last sent */
+	/* for a doubtful batch: the reason to count if the peer has not received it */
 	enum outbox_drop reason;
 	size_t len;
 	uint8_t data[] __attribute__((aligned(8)));
@@ -22,16 +22,18 @@ STAILQ_HEAD(outbox_list, outbox_item);
 struct outbox {
 	struct outbox_options options;
 	struct outbox_list waiting; /* by ascending seq */
-	/* Batches older than all in waiting, whose bytes were freed. */
+	/* Batches that are older than all batches in waiting, and whose bytes were
+	 * freed. */
 	struct outbox_list doubtful;
 	/* The first batch in waiting that was not sent in this session. */
 	struct outbox_item *unsent;
 	size_t bytes;
-	uint64_t last_seq;    /* of the newest batch made */
-	uint64_t through_seq; /* all batches up to this one were sent or counted in this
-				 session */
-	/* number of the newest batch sent in any session: to send a number up to this
-	 * is a resend */
+	uint64_t last_seq; /* number of the newest batch */
+	/* in this session, all batches up to this one were sent or had been counted by
+	 * the peer */
+	uint64_t through_seq;
+	/* number of the newest batch sent in any session; sending a number up to this
+	 * one again is a resend */
 	uint64_t ever_sent_seq;
 	bool open; /* there is a session */
 	struct outbox_counts counts;
@@ -203,7 +205,8 @@ outbox_begin(struct outbox *outbox, uint64_t counted_seq)
 	if (counted_seq > outbox->ever_sent_seq)
 		return -EBADMSG;
 	settle_through(outbox, counted_seq);
-	/* The peer has not counted the other ones, whose bytes are gone. */
+	/* The peer has not counted the other doubtful batches, whose bytes were freed.
+	 */
 	while (!STAILQ_EMPTY(&outbox->doubtful))
 		drop_doubtful(outbox);
 	outbox->through_seq = counted_seq;
@@ -218,8 +221,8 @@ outbox_end(struct outbox *outbox)
 	outbox->open = false;
 }
 
-/* The oldest batch that was sent in this session and is not acknowledged; NULL:
- * none. */
+/* Returns the oldest batch that was sent in this session and is not acknowledged; NULL:
+ * there is none. */
 static const struct outbox_item *
 oldest_in_flight(const struct outbox *outbox)
 {

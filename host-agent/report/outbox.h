@@ -16,8 +16,8 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* Upper bounds of the steps of acked_within: 0.5 ms, then twice the step before, up to
- * about a second. */
+/* Upper bounds of the steps of acked_within: the first is 0.5 ms, each further one is
+ * twice the one before, up to about a second. */
 #define OUTBOX_ACK_STEPS 12
 #define OUTBOX_ACK_FIRST_NS (RM_NS_PER_MS / 2)
 #define OUTBOX_PATIENCE_NS (500 * RM_NS_PER_MS)
@@ -54,7 +54,8 @@ struct outbox_counts {
 int outbox_new(const struct outbox_options *options, struct outbox **ret);
 void outbox_free(struct outbox *outbox);
 
-/* The number for the next batch, from 1; the caller writes it into the batch. */
+/* Returns the number for the next batch, from 1 on; the caller writes it into the
+ * batch. */
 uint64_t outbox_next_seq(const struct outbox *outbox);
 /* Copies the bytes of a batch. data NULL: the batch could not be written: it counts as
  * dropped, and its number stays unused. */
@@ -69,10 +70,10 @@ int outbox_begin(struct outbox *outbox, uint64_t counted_seq);
 void outbox_end(struct outbox *outbox);
 
 /*
- * The next batch to send in this session, borrowed until the next call. -ENOENT: there
- * is none. -EAGAIN: earlier batches have not been acknowledged for OUTBOX_PATIENCE_NS.
- * The peer may be frozen; if more batches were sent, it would not be known whether it
- * has received them.
+ * Returns the next batch to send in this session, borrowed until the next call.
+ * -ENOENT: there is none. -EAGAIN: earlier batches have not been acknowledged for
+ * OUTBOX_PATIENCE_NS. The peer may be frozen; if more batches were sent, it would not
+ * be known whether it has received them.
  */
 int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret);
 /* Marks the batch of outbox_peek as sent. */

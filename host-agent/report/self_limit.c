@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Usage is low if it is below these shares of both limits. */
+/* Usage counts as low if it is below these shares of both limits. */
 #define QUIET_CPU 0.75
 #define QUIET_MEMORY 0.90
 /* CPU usage is not measured over a shorter time: the result would be too
@@ -36,7 +36,7 @@ self_limit_tune(struct self_limit *limit, const struct self_limit_options *optio
 	limit->over = 0;
 }
 
-/* Index of the present rate among the steps. */
+/* Returns the index of the present rate among the steps. */
 static size_t
 step_of(const struct self_limit *limit)
 {

@@ -35,7 +35,7 @@ struct self_sample {
 
 struct self_limit { /* by self_limit_init */
 	struct self_limit_options options;
-	uint32_t permille;     /* of what pinglists ask for */
+	uint32_t permille;     /* share of the rates that pinglists ask for */
 	enum wire_slow reason; /* WIRE_SLOW_NOT at 1000 */
 	double cpu_percent;    /* percent of one core, between the last two samples */
 	uint64_t memory_bytes;

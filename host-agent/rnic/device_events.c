@@ -46,7 +46,7 @@ device_events_is_rdma(const char *data, size_t len)
 	return false;
 }
 
-/* 1: the message is about a change; 0: it is not; < 0: there is no message. */
+/* Returns 1: the message is about a change; 0: it is not; < 0: there is no message. */
 static int
 read_one(int fd, bool devices)
 {
@@ -60,7 +60,7 @@ read_one(int fd, bool devices)
 	if (n < 0) /* the buffer overflowed, so any device may have changed */
 		return errno == ENOBUFS ? 1 : errno == EINTR ? 0 : -errno;
 	if (from.nl_pid != 0)
-		return 0; /* not from the kernel */
+		return 0; /* the message is not from the kernel */
 	return !devices || device_events_is_rdma(data, (size_t)n);
 }
 

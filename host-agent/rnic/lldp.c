@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* "name": [{"value": "sw-1"}]; NULL: there is none. */
+/* Reads "name": [{"value": "sw-1"}]; NULL: there is no name. */
 static const char *
 value_of(const json_t *object, const char *key)
 {

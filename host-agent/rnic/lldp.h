@@ -16,13 +16,13 @@
 #define LLDP_MAX_BYTES (1u << 20)
 #define LLDP_MAX_NEIGHBORS 512
 #define LLDP_NETDEV_BYTES 16
-#define LLDP_NAME_BYTES 256 /* of a system's name, as LLDP bounds it */
+#define LLDP_NAME_BYTES 256 /* most bytes of a system's name in LLDP */
 
 struct lldp_neighbor {
 	char netdev[LLDP_NETDEV_BYTES];
 	char name[LLDP_NAME_BYTES]; /* the system's name, printable; "" when it has none
 				     */
-	bool forwards;              /* it reports that it is a bridge or a router */
+	bool forwards; /* the neighbour reports that it is a bridge or a router */
 };
 
 struct lldp {
@@ -40,9 +40,9 @@ int lldp_parse(const char *text, size_t len, struct lldp *ret);
 int lldp_read(const char *path, struct lldp *ret);
 #define LLDP_STALE_S 300
 
-/* The switch at the other end of this network device's cable; NULL: not known. There
- * may be several neighbours, for example if the NIC itself sends LLDP: then it is the
- * one that forwards, or NULL if several do. */
+/* Returns the switch at the other end of this network device's cable; NULL: not known.
+ * There may be several neighbours, for example if the NIC itself sends LLDP: then the
+ * result is the neighbour that forwards, or NULL if several do. */
 const char *lldp_switch(const struct lldp *lldp, const char *netdev);
 
 #endif

@@ -3,8 +3,8 @@
 #include "rackmesh/core/clock.h"
 
 #define LOOK_NS (3 * RM_NS_PER_S)
-#define LOOK_AWAITED_NS (500 * RM_NS_PER_MS) /* while an RNIC is not there */
-/* Drivers fill the GID table a little after the event that announces it. */
+#define LOOK_AWAITED_NS (500 * RM_NS_PER_MS) /* interval while an RNIC is missing */
+/* Drivers fill the GID table shortly after the event that announces it. */
 #define LOOK_EVENT_NS (100 * RM_NS_PER_MS)
 
 static int64_t

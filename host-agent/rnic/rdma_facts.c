@@ -13,7 +13,7 @@
 static enum gid_fit gid_fit(
     const struct rdma_facts *facts, uint8_t family, const struct rdma_gid *gid);
 
-/* Checks a name from outside, as it becomes part of a path. */
+/* Checks a name that comes from outside, because it becomes part of a path. */
 static bool
 name_is_sane(const char *name, size_t size)
 {
@@ -61,7 +61,7 @@ rdma_facts_guid(const char *root, const char *device)
 	return guid;
 }
 
-/* The driver's name is that of the PCI or auxiliary device; rdma-core has another name
+/* The driver's name is that of the PCI or auxiliary device. rdma-core uses another name
  * for the RDMA device. */
 static const struct {
 	const char *prefix, *family;
@@ -194,7 +194,7 @@ read_gids(const char *root, struct rdma_facts *facts)
 		r = sysfs_text(text, sizeof(text), PORT_PATH "/gids/%u", root,
 		    facts->device, facts->port, i);
 		if (r == -ENOENT)
-			return; /* the end of the table */
+			return; /* This is the end of the table. */
 		if (r == 0)
 			take_gid(root, facts, i, text);
 	}
@@ -224,9 +224,9 @@ rdma_facts_read(
 
 /* How suitable a GID is, from worst to best. */
 enum gid_fit {
-	FIT_OTHER_FAMILY, /* of the other family */
-	/* has no UDP header, so it is not routed, and its packets have no source
-	 * port */
+	FIT_OTHER_FAMILY, /* the GID is of the other address family */
+	/* the GID's packets have no UDP header, so they are not routed and have no
+	   source port */
 	FIT_ROCE_V1,
 	FIT_LINK_LOCAL, /* it can be used only if the link of every peer is known */
 	FIT_USABLE,

@@ -13,10 +13,12 @@
 
 /* ---- The CPU budget of searches ---- */
 
-#define BUDGET_SHARE 400 /* a quarter percent of the time */
-/* least size of the budget: if a search costs little, several in a row are possible */
+#define BUDGET_SHARE 400 /* Searches take at most a quarter percent of the time. */
+/* least size of the budget: if a search takes little CPU time, several searches in a
+ * row are possible */
 #define BUDGET_MIN_NS (50 * RM_NS_PER_MS)
-#define BUDGET_BURST 2 /* if one search costs more: this many in a row */
+/* if one search takes more than the least size: this many in a row */
+#define BUDGET_BURST 2
 
 bool
 rdma_budget_allows(struct rdma_budget *budget, bool awaited, rm_mono_t now)
@@ -41,7 +43,8 @@ rdma_budget_spend(struct rdma_budget *budget, int64_t cpu_ns)
 	budget->most_ns = cpu_ns * BUDGET_BURST;
 	if (budget->most_ns < BUDGET_MIN_NS)
 		budget->most_ns = BUDGET_MIN_NS;
-	/* The cost of a search is known only now, and so is the size of a burst. */
+	/* The CPU time of a search is known only now, and so is the size of the budget.
+	 */
 	if (budget->most_ns > before)
 		budget->left_ns += budget->most_ns - before;
 	budget->left_ns -= cpu_ns;
@@ -157,7 +160,7 @@ read_owners(struct rdma_index *index)
 		    DEVICE_PATH "/ports/%u/gid_attrs/ndevs/%u", index->root,
 		    port->device, port->port, i);
 		if (r == -ENOENT)
-			return 0; /* the end of the table */
+			return 0; /* This is the end of the list. */
 		if (r == 0 && text[0] != '\0')
 			r = add_owner(index, text);
 		if (r == -ENOMEM)
@@ -234,7 +237,7 @@ search(struct rdma_index *index)
 	return r;
 }
 
-/* Searches again if it is time to. missed: the device is not in the last search. */
+/* Searches again if that is due. missed: the last search did not find the device. */
 static int
 renew(struct rdma_index *index, bool missed)
 {
@@ -249,7 +252,8 @@ renew(struct rdma_index *index, bool missed)
 		return index->error;
 	if (!rdma_budget_allows(&index->budget, expired || first, now))
 		return missed && expired ? -EAGAIN : index->error;
-	/* Before reading, so that a change during it is seen. */
+	/* The flag is cleared before reading, so that a change during the search is not
+	 * missed. */
 	atomic_store(&index->expired, false);
 	cpu_ns = rm_thread_cpu_ns();
 	index->error = search(index);
@@ -266,7 +270,7 @@ renew(struct rdma_index *index, bool missed)
 /* How certain it is that the port belongs to the netdev, in ascending order. */
 enum find_fit {
 	FIND_NOT,
-	FIND_BELOW, /* it has the same hardware as the netdev */
+	FIND_BELOW, /* the port has the same hardware as the netdev */
 	FIND_OWNER, /* the netdev owns a GID of the port */
 };
 
@@ -288,8 +292,8 @@ find_take(struct find *find, const struct rdma_port *port, enum find_fit fit)
 	find->fit = fit;
 }
 
-/* dev_port counts from 0, a port from 1. Only used for an interface that is down, which
- * may own no GID. */
+/* dev_port counts from 0, a port from 1. This is used only for an interface that is
+ * down, because such an interface may own no GID. */
 static bool
 netdev_is_of(const struct find *find, const struct rdma_port *port)
 {

@@ -27,7 +27,8 @@ struct rdma_index;
 struct rdma_port {
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
-	bool hard; /* it has hardware; false: a soft device on top of a netdev */
+	/* the device has hardware; false: it is a soft device on top of a netdev */
+	bool hard;
 	uint64_t node_guid;
 	char parent[RDMA_NETDEV_BYTES]; /* network device below a soft device; "" for
 					   other devices */
@@ -37,7 +38,7 @@ struct rdma_port {
 int rdma_index_new(const char *root, struct rdma_index **ret);
 void rdma_index_free(struct rdma_index *index);
 
-/* Reports that devices or owners of GIDs may have changed. For any thread. */
+/* Reports that devices or owners of GIDs may have changed. Any thread may call it. */
 void rdma_index_expire(struct rdma_index *index);
 
 /*
@@ -50,12 +51,12 @@ void rdma_index_expire(struct rdma_index *index);
  */
 int rdma_index_find(struct rdma_index *index, const char *netdev,
     char device[RDMA_DEVICE_BYTES], uint8_t *port);
-/* The same by a search of its own, without an index. */
+/* Does the same by a search of its own, without an index. */
 int rdma_index_find_now(const char *root, const char *netdev,
     char device[RDMA_DEVICE_BYTES], uint8_t *port);
 
-/* All ports, sorted by device and port; borrowed until the next call of any function.
- * Errors as above, except -ENODEV. */
+/* Returns all ports, sorted by device and port, borrowed until the next call of any
+ * function. Errors as above, except -ENODEV. */
 int rdma_index_ports(
     struct rdma_index *index, const struct rdma_port **ret, size_t *count);
 

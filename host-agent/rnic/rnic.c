@@ -17,7 +17,8 @@
 
 struct rm_timer;
 
-/* Most bytes of the name in answers; a long device name is cut so that ":254" fits. */
+/* Most bytes of the name in answers; a long device name is cut so that ":254" fits
+ * behind it. */
 #define RNIC_NAME_BYTES 64
 
 struct rnic {
@@ -39,26 +40,29 @@ struct rnic {
 	bool reported_up; /* RoCE: the last event was not RNIC_WAITS */
 	/* reason of the last RNIC_WAITS; 0: the RNIC is not waiting */
 	int waits_reason;
-	/* waits_reason is the error of opening the RNIC; false: of looking for it */
+	/* waits_reason is the error of opening the RNIC; false: the error of searching
+	 * for it */
 	bool open_failed;
-	/* another device has the RNIC's identity, so the RNIC uses this one; guid 0: no
-	 * other device has it */
+	/* another device has the RNIC's identity, so the RNIC uses this identity
+	 * instead; guid 0: no other device has it */
 	struct wire_rnic_id shared;
 	bool paused;
 	uint32_t brake_permille;
 	struct rnic_facts facts; /* as last seen */
 	uint64_t past_self_loss; /* overruns of sockets that were closed */
 
-	/* The facts that were registered; kept when an RDMA port has gone. */
+	/* The facts that were registered; they are kept when an RDMA port disappears.
+	 */
 	struct rnic_facts opened; /* guid 0: not opened yet */
 	struct wire_address addresses[RNIC_FAMILIES];
 	struct port_verbs_facts verbs;
 
-	struct port *port; /* port, prober and reflector all exist, or none does */
+	/* port, prober and reflector: either all three exist or none does */
+	struct port *port;
 	struct prober *prober;
 	struct reflector *reflector;
 
-	/* What the port has reported and the loop has not handled yet. */
+	/* fires when the port has reported something that the loop has to handle */
 	struct rm_timer *news;
 	bool renumbered, gone;
 	int gone_reason;
@@ -168,8 +172,8 @@ open_udp(struct rnic *rnic)
 	return port_udp_new(rnic->loop, &options, &rnic->port);
 }
 
-/* The port calls this in the middle of an operation, so a timer that is due at once
- * handles the report. */
+/* The port calls this function in the middle of an operation, so the report is handled
+ * by a timer that is due at once. */
 static void
 on_link(bool up, void *arg)
 {
@@ -197,10 +201,10 @@ on_gone(int reason, void *arg)
 	rm_timer_after(rnic->news, 0);
 }
 
-/* Takes one report of the port. A flapping link is followed at once, but link-downs are
- * reported at most once a second, because each report causes a registration, which is
- * stored in etcd. A link-up is reported at once: else a short link-down would look
- * long. */
+/* Handles one report of the port. A flapping link is followed at once, but link-downs
+ * are reported at most once a second, because each report causes a registration, which
+ * is stored in etcd. A link-up is reported at once, because otherwise a short link-down
+ * would look long. */
 static bool
 rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 {
@@ -288,8 +292,8 @@ out:
 	return r;
 }
 
-/* Belongs to the worker until done. It borrows the strings of the options, which live
- * longer. */
+/* The job belongs to the worker until done is called. It borrows the strings of the
+ * options, which live longer. */
 struct look_job {
 	struct rnic *rnic;
 	struct rnic_place place;
@@ -451,7 +455,7 @@ rnic_take_news(void *arg)
 		if (rnic_read_news(rnic, &event))
 			rnic_report(rnic, event);
 	}
-	/* Its addresses may have changed with the link. */
+	/* The RNIC's addresses may have changed with the link. */
 	rnic->look_again = rnic->looking;
 	rnic_look(rnic);
 }
@@ -470,7 +474,7 @@ look_run(void *arg)
 	return r;
 }
 
-/* True: the device has gone. -ENOTSUP means so, too: without any GID the device has
+/* True: the device has gone. -ENOTSUP also means this: without any GID the device has
  * lost its network device, and some drivers can remove a device only after all its
  * users have closed it. */
 static bool
@@ -575,7 +579,7 @@ rnic_retune(struct rnic *rnic, const struct prober_options *options)
 	rnic->prober = NULL;
 	r = rnic_start_prober(rnic);
 	if (r < 0) {
-		rnic_close(rnic); /* the next examination opens all again */
+		rnic_close(rnic); /* the next examination opens everything again */
 		return r;
 	}
 	rnic->callbacks.on_counters(rnic, true, rnic->arg);
@@ -688,8 +692,8 @@ rnic_stamps(const struct rnic *rnic)
 
 	if (rnic->opened.transport != RNIC_ROCE)
 		return WIRE_STAMP_KERNEL;
-	/* Asks the port, because software stamps replace those of a NIC whose clock
-	 * cannot be trusted, at any time. */
+	/* Asks the port, because at any time software stamps may replace the stamps of
+	 * a NIC whose clock cannot be trusted. */
 	return rnic_verbs(rnic, &verbs) ? verbs.stamps : rnic->verbs.stamps;
 }
 

@@ -31,7 +31,7 @@ struct rm_loop;
 struct rm_worker;
 struct verbs_calls;
 
-/* strings are borrowed, but place.device and the ToRs are copied */
+/* The strings are borrowed, but place.device and the ToRs are copied. */
 struct rnic_options {
 	struct rnic_place place;
 	/* the ToRs that the source tor_source names */
@@ -40,7 +40,8 @@ struct rnic_options {
 	enum tor_source tor_source;
 	uint64_t aggregators; /* aggregators of these ToRs, for rnic_aggregators */
 	uint16_t udp_port;
-	size_t flow_qps; /* the next four, for RoCE only: as in port_verbs_options */
+	/* this member and the next three are only for RoCE: see port_verbs_options */
+	size_t flow_qps;
 	bool software_stamps;
 	const struct verbs_calls *calls;
 	struct priority_pool *pool;
@@ -51,8 +52,8 @@ struct rnic_options {
 };
 
 enum rnic_event {
-	/* Sockets or QPs were opened, perhaps again: set targets and roster, and
-	 * register the RNIC. */
+	/* Sockets or QPs were opened, for the first time or again: set targets and
+	   roster, and register the RNIC. */
 	RNIC_UP,
 	RNIC_CHANGED,   /* an attribute changed: register it again */
 	RNIC_LINK_DOWN, /* register it again */
@@ -75,7 +76,7 @@ struct rnic_callbacks {
 	 * RNIC_WAITS. */
 	void (*on_event)(
 	    struct rnic *rnic, enum rnic_event event, int reason, void *arg);
-	/* there false: the counters of port, prober and reflector, to which metrics
+	/* `there` false: the counters of port, prober and reflector, to which metrics
 	 * point, will be freed; true: they were created. */
 	void (*on_counters)(struct rnic *rnic, bool there, void *arg);
 	/* Called before the RNIC opens with the identity in facts. RNIC_ID_SHARED: the
@@ -106,43 +107,48 @@ void rnic_brake(struct rnic *rnic, uint32_t permille);
  * open. */
 int rnic_retune(struct rnic *rnic, const struct prober_options *options);
 
-/* When the last examination began (ns 0: never), and the CPU time of one examination in
- * ns, without the searches of the index, which have a budget of their own. */
+/* Returns when the last examination began (ns 0: never), and the CPU time of one
+ * examination in ns, without the searches of the index, which have a budget of their
+ * own. */
 rm_mono_t rnic_looked(const struct rnic *rnic);
 int64_t rnic_look_cpu_ns(const struct rnic *rnic);
 
-/* The device as configured, with ":port" if the port is not 1: unique in this agent. */
+/* Returns the device as configured, with ":port" if the port is not 1: this text is
+ * unique in this agent. */
 const char *rnic_device(const struct rnic *rnic);
 const struct rnic_place *rnic_place(const struct rnic *rnic);
 size_t rnic_tor_count(const struct rnic *rnic);
 const char *rnic_tor(const struct rnic *rnic, size_t i);
 /* Reports the ToRs that a source names. True: the RNIC has other ToRs now, so it must
- * be registered again and needs the plan of these. */
+ * be registered again and needs the plans of these ToRs. */
 bool rnic_report_tors(struct rnic *rnic, enum tor_source source,
     const struct tor_set *set, rm_mono_t now);
 const struct tor_choice *rnic_tors(const struct rnic *rnic);
-/* As set by the owner: bit k is set if its k-th aggregator serves a ToR of this
- * RNIC. */
+/* Returns the bits that the owner has set: bit k is set if the owner's aggregator k
+ * serves a ToR of this RNIC. */
 uint64_t rnic_aggregators(const struct rnic *rnic);
 void rnic_set_aggregators(struct rnic *rnic, uint64_t aggregators);
 
 bool rnic_up(const struct rnic *rnic);
-/* While the RNIC is missing: the reason and what to do, as text. */
+/* While the RNIC is missing: returns the reason and what to do, as text. */
 const char *rnic_waits_error(const struct rnic *rnic);
 /* The facts of the last examination; NULL before the first one. */
 const struct rnic_facts *rnic_facts(const struct rnic *rnic);
 enum wire_link rnic_link(const struct rnic *rnic);
 /* False: no QP is open; else *ret is the state of the QPs. */
 bool rnic_verbs(const struct rnic *rnic, struct port_verbs_facts *ret);
-/* While the RNIC is up: the clock of the stamps, and what determines the flows. */
+/* While the RNIC is up: return the clock of the stamps, and what determines the flows.
+ */
 enum wire_stamp_source rnic_stamps(const struct rnic *rnic);
 enum port_flows rnic_flows(const struct rnic *rnic);
 /* Fills in a registration, which borrows from the RNIC. False: there is nothing to
  * register yet. */
 bool rnic_describe(const struct rnic *rnic, struct wire_rnic *ret);
-uint64_t rnic_self_loss(const struct rnic *rnic); /* of all its sockets so far */
+uint64_t rnic_self_loss(
+    const struct rnic *rnic); /* Returns the number of packets that all sockets of the
+				 RNIC so far have dropped. */
 
-/* All three are NULL while the RNIC is not up. */
+/* All three functions return NULL while the RNIC is not up. */
 struct prober *rnic_prober(const struct rnic *rnic);
 struct reflector *rnic_reflector(const struct rnic *rnic);
 const struct port_counts *rnic_port_counts(const struct rnic *rnic);

@@ -23,8 +23,8 @@
 #include "rackmesh/core/fnv.h"
 #include "rackmesh/core/netns.h"
 
-/* This path shows the namespace of the thread, /proc/net that of the process; the
- * thread may have entered another one. */
+/* This path shows the namespace of the thread. /proc/net shows that of the process, and
+ * the thread may have entered another one. */
 #define IPV6_ADDRESSES "/proc/thread-self/net/if_inet6"
 
 /* Flags of addresses that cannot be used (yet), or that will be removed soon. */
@@ -33,7 +33,7 @@
 
 struct look {
 	const char *device;
-	const char *address; /* NULL: any global address */
+	const char *address; /* the address to use; NULL: any global address */
 	struct rnic_facts facts;
 };
 
@@ -82,7 +82,7 @@ static bool
 address_wanted(
     const struct look *look, const struct sockaddr *from, struct wire_address *ret)
 {
-	struct in6_addr wanted; /* large enough for both families */
+	struct in6_addr wanted; /* room for an address of either family */
 	bool fit;
 
 	*ret = (struct wire_address){ 0 };
@@ -102,7 +102,8 @@ address_wanted(
 	}
 	if (!fit || look->address == NULL)
 		return fit;
-	/* Compared as bytes: IPv6 addresses have many spellings. */
+	/* The addresses are compared as bytes, because one IPv6 address can be written
+	 * in several ways. */
 	return inet_pton(from->sa_family, look->address, &wanted) == 1 &&
 	       memcmp(&wanted, ret->bytes, ret->family == 4 ? 4 : 16) == 0;
 }
@@ -129,7 +130,7 @@ take_mac(struct look *look, const struct sockaddr_ll *from)
 	if (from->sll_halen != 6)
 		return;
 	look->facts.id.guid = 0;
-	look->facts.id.port = 0; /* the GUID is made of a MAC */
+	look->facts.id.port = 0; /* the GUID is derived from a MAC */
 	for (int i = 0; i < 6; i++)
 		look->facts.id.guid = look->facts.id.guid << 8 | from->sll_addr[i];
 	look->facts.ifindex = (unsigned)from->sll_ifindex;
@@ -194,7 +195,7 @@ take_prefix(struct rnic_facts *facts, const struct ifaddrs *at)
 }
 
 /* Fills in prefix_bits from the addresses of netdev in this thread's namespace; 0 if
- * these cannot be read. */
+ * the addresses cannot be read. */
 static void
 rnic_facts_prefixes(struct rnic_facts *facts)
 {
@@ -319,7 +320,7 @@ rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b)
 		    a->gid_index[i] != b->gid_index[i])
 			return false;
 	}
-	/* QPs and their buffers fit one MTU only. */
+	/* QPs and their buffers are made for one MTU. */
 	return a->transport == RNIC_UDP || a->mtu_bytes == b->mtu_bytes;
 }
 
@@ -342,8 +343,8 @@ rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret)
 			return roce;
 	}
 	r = rnic_facts_read(place->netns, place->device, place->address, ret);
-	/* An RDMA device without a GID exists, but no network device has its name: that
-	 * error is the more useful one. */
+	/* An RDMA device without a GID exists, and no network device has its name. The
+	 * error about RDMA helps more. */
 	return r == -ENODEV ? roce : r;
 }
 
@@ -356,7 +357,7 @@ _Static_assert(RNIC_DRIVER_BYTES == RDMA_DRIVER_BYTES, "both have the same names
 struct search {
 	const struct rnic_place *place;
 	const char *root;
-	const char *netdev; /* as configured; NULL: the port's own */
+	const char *netdev; /* the netdev from the config; NULL: the port's own */
 	struct rdma_facts rdma;
 	struct rnic_facts facts;
 };
@@ -373,8 +374,8 @@ netdev_number(const struct search *search, const char *file)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
-/* The GUID as soft devices derive it: the EUI-64 of the MAC. 0: the device has no MAC
- * either. */
+/* Returns the GUID as soft devices derive it: the EUI-64 of the MAC. 0: the device has
+ * no MAC either. */
 static uint64_t
 guid_of_mac(const struct search *search)
 {
@@ -404,7 +405,7 @@ inode_of(const char *path)
 	return stat(path, &stat_of) < 0 ? 0 : stat_of.st_ino;
 }
 
-/* True: the netdev still belongs to the port: it may have got another device since the
+/* True: the netdev still belongs to the port. It may have got another device after the
  * index was made. */
 static bool
 port_has_netdev(const struct search *search)
@@ -487,7 +488,8 @@ take_gid(struct search *search, const struct rdma_gid *gid)
 		memcpy(facts->netdev, gid->netdev, sizeof(facts->netdev));
 }
 
-/* Compared as bytes: IPv6 addresses have many spellings. */
+/* The addresses are compared as bytes, because one IPv6 address can be written in
+ * several ways. */
 static int
 pick_address(struct search *search)
 {
@@ -538,7 +540,7 @@ pick_gids(struct search *search)
 				return 0;
 		} else if (first == 0 || first == -EADDRNOTAVAIL ||
 			   first == -EAFNOSUPPORT) {
-			/* the error of the family that gives more information */
+			/* return the error of the family that gives more information */
 			first = r;
 		}
 	}

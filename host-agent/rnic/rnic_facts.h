@@ -28,16 +28,17 @@ enum rnic_transport {
 
 struct rnic_facts {
 	enum rnic_transport transport; /* never RNIC_AUTO */
-	uint64_t netns_inode;          /* of the namespace in which it was found */
+	uint64_t netns_inode; /* inode of the namespace in which the device was found */
 	/* index of netdev, which changes when the netdev is created again */
 	unsigned ifindex;
 	struct wire_rnic_id id;
 	struct wire_address addresses[RNIC_FAMILIES]; /* port 0 */
 	size_t address_count;
-	uint8_t prefix_bits[RNIC_FAMILIES]; /* of addresses[i]; 0: not known */
-	uint32_t mtu_bytes;                 /* of netdev */
-	char driver[RNIC_DRIVER_BYTES];     /* "" when unknown */
-	char netdev[RNIC_NETDEV_BYTES];     /* "": an InfiniBand port without one */
+	/* length of the prefix of addresses[i]; 0: not known */
+	uint8_t prefix_bits[RNIC_FAMILIES];
+	uint32_t mtu_bytes;             /* of netdev */
+	char driver[RNIC_DRIVER_BYTES]; /* "" when unknown */
+	char netdev[RNIC_NETDEV_BYTES]; /* "": an InfiniBand port that has no netdev */
 
 	/* RoCE only. */
 	char rdma_device[RNIC_RDMA_NAME_BYTES];
@@ -51,7 +52,7 @@ struct rnic_facts {
 /* How to find an RNIC. Strings are borrowed. */
 struct rnic_place {
 	enum rnic_transport transport;
-	const char *device; /* netdev or RDMA device */
+	const char *device; /* name of a netdev or of an RDMA device */
 	/* namespace of a netdev; NULL: the agent's own, which RoCE needs */
 	const char *netns;
 	/* address to use; NULL: the first global one of each family */
@@ -68,16 +69,16 @@ struct rnic_place {
 void rnic_facts_driver(char ret[RNIC_DRIVER_BYTES], const char text[RNIC_DRIVER_BYTES]);
 
 /*
- * Calls one of the two functions below, by place->transport. With RNIC_AUTO it is
- * rnic_facts_read_roce if device is an RDMA device, or the netdev of an RDMA port with
- * any RoCEv2 GID.
+ * Calls one of the two functions below, by place->transport. With RNIC_AUTO it calls
+ * rnic_facts_read_roce if device is an RDMA device, or the netdev of an RDMA port that
+ * has a RoCEv2 GID.
  */
 int rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret);
 
 /* -ENODEV: there is no such RDMA port, or the netdev has none; -ENOTSUP: the port has
- * no RoCEv2 GID at all; -EADDRNOTAVAIL: it has none for the address, or no global one
- * yet; -ENOTUNIQ: it has neither a node GUID nor a MAC; -E2BIG, -EAGAIN: as
- * rdma_index_find. */
+ * no RoCEv2 GID at all; -EADDRNOTAVAIL: the port has no GID for the address, or no
+ * global GID yet; -ENOTUNIQ: the port has neither a node GUID nor a MAC; -E2BIG,
+ * -EAGAIN: as rdma_index_find. */
 int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret);
 
 /*
@@ -88,8 +89,9 @@ int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret)
 int rnic_facts_read(
     const char *netns, const char *device, const char *address, struct rnic_facts *ret);
 
-/* The identity to use for a device that shares its GUID or MAC with another device of
- * its host. It depends only on id and name, and no manufacturer assigns it. */
+/* Returns the identity to use for a device that shares its GUID or MAC with another
+ * device of its host. It depends only on id and name, and no manufacturer assigns it.
+ */
 struct wire_rnic_id rnic_facts_id_apart(struct wire_rnic_id id, const char *name);
 
 /* True: all facts to which sockets or QPs are bound, or which identify the RNIC, are

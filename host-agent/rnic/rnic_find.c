@@ -13,8 +13,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/netns.h"
 
-/* The most levels of devices: a VLAN on a bond of two virtual functions has this
- * many. */
+/* The most levels of devices: a VLAN on a bond of two virtual functions has as many. */
 #define MAX_DEPTH 4
 
 static const char *
@@ -120,7 +119,7 @@ list_netdevs(void *arg)
 		snprintf(found->netdev, sizeof(found->netdev), "%s", at->if_name);
 	}
 	if_freenameindex(all);
-	if (find->count > before) /* nothing was found: the list may be NULL */
+	if (find->count > before) /* the list is NULL if nothing was found */
 		qsort(find->list + before, find->count - before, sizeof(*find->list),
 		    by_name);
 	return find->error;

@@ -17,14 +17,15 @@
 struct rdma_index;
 
 struct rnic_found {
-	enum rnic_transport transport; /* RNIC_ROCE: an RDMA port; else a netdev */
+	/* RNIC_ROCE: the entry is an RDMA port; otherwise it is a netdev */
+	enum rnic_transport transport;
 	char device[RNIC_RDMA_NAME_BYTES];
-	uint8_t port;                   /* of an RDMA device */
+	uint8_t port;                   /* port of the RDMA device */
 	char netdev[RNIC_NETDEV_BYTES]; /* "" when it is not known */
 	char driver[RNIC_DRIVER_BYTES];
 	/* 0: the device has an address to probe from; else the reason why not */
 	int error;
-	bool taken; /* free for the caller */
+	bool taken; /* for use by the caller */
 	/* The switches at the other ends of its cables, by LLDP, borrowed from the
 	 * find; a bond may have two. */
 	const char *switches[WIRE_MAX_ATTACHMENTS];
@@ -36,8 +37,8 @@ struct rnic_find {
 	/* Set by the caller; borrowed. */
 	struct rdma_index *index; /* of sysfs */
 	const char *sysfs;        /* NULL: "/sys" */
-	const char *netns;        /* of network devices; NULL: our own */
-	bool rdma; /* look for RDMA ports even if LLDP has no neighbours */
+	const char *netns; /* namespace of the network devices; NULL: the agent's own */
+	bool rdma;         /* look for RDMA ports even if LLDP has no neighbours */
 	/* True: examine this network device. Called on the worker. */
 	bool (*wants)(const char *netdev, const void *arg);
 	const void *arg;
@@ -48,7 +49,7 @@ struct rnic_find {
 	int error;      /* error of the search: the list may be incomplete */
 	int lldp_error; /* error of lldp_read: no switch is known */
 	struct lldp lldp;
-	int64_t cpu_ns; /* without the CPU time of the index */
+	int64_t cpu_ns; /* CPU time of the search, without that of the index */
 };
 
 void rnic_find_run(struct rnic_find *find);

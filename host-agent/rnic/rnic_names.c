@@ -35,8 +35,8 @@ netdev_error(int r)
 	}
 }
 
-/* Errors that only a search for GIDs returns, so they are about RDMA even if transport
- * is auto. */
+/* True: the error comes only from a search for GIDs, so it is about RDMA even if
+ * transport is auto. */
 static bool
 is_of_rdma(int r)
 {

@@ -11,12 +11,13 @@
 
 const char *rnic_transport_str(enum rnic_transport transport); /* "udp", "roce" */
 /*
- * Texts: why an RNIC cannot be found (errors of rnic_facts_find) or opened, and what to
- * do. transport: as configured, or as found.
+ * Return texts: why an RNIC cannot be found (errors of rnic_facts_find) or opened, and
+ * what to do. transport: as configured, or as found.
  */
 const char *rnic_find_error(enum rnic_transport transport, int r);
 const char *rnic_open_error(enum rnic_transport transport, int r);
-/* Source of time stamps: "nic", "wallclock" (the NIC's), "kernel", "user"; "none". */
+/* Returns the source of time stamps: "nic", "wallclock" (the NIC's wall clock),
+ * "kernel", "user" or "none". */
 const char *rnic_stamps_str(enum wire_stamp_source stamps);
 /* What determines a flow: "source-port", "label", "qp", "unknown". */
 const char *rnic_flows_str(enum port_flows flows);

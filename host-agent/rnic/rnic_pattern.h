@@ -17,7 +17,7 @@ struct rnic_pattern {                /* borrowed */
 /* True: device is "auto", or has * ? or [ in it, so it is not the name of one
  * device. */
 bool rnic_pattern_is(const char *device);
-/* netdev: "" when it has none. */
+/* netdev: "" if the device has none. */
 bool rnic_pattern_matches(const struct rnic_pattern *pattern, const char *device,
     const char *netdev, const char *driver);
 

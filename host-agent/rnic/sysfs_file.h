@@ -10,8 +10,9 @@
 
 #define SYSFS_PATH_BYTES 512
 
-/* The first line without the white space at its end, and always terminated. -EMSGSIZE:
- * the line, or the path, is too long; else the error of opening or reading. */
+/* Reads the first line, without the white space at its end, and terminates it.
+ * -EMSGSIZE: the line, or the path, is too long; else the error of opening or reading.
+ */
 int sysfs_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The last part of a symbolic link's target. */

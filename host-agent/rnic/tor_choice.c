@@ -43,7 +43,7 @@ tor_set_text(const struct tor_set *set, char out[TOR_SET_TEXT])
 	return out;
 }
 
-/* The ToRs of the first source that names any. */
+/* Returns the ToRs of the first source that names any. */
 static const struct tor_set *
 wanted(const struct tor_choice *choice, enum tor_source *source)
 {
@@ -71,8 +71,8 @@ tor_choice_report(struct tor_choice *choice, enum tor_source source,
 			choice->source = from;
 		return false;
 	}
-	/* While the source that chose the ToRs is silent, one of lower priority does
-	 * not replace it. */
+	/* While the source that chose the ToRs names none, a source of lower priority
+	 * does not replace it. */
 	if (choice->chosen.count > 0 && from > choice->source) {
 		choice->next.count = 0;
 		return false;

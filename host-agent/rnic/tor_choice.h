@@ -28,7 +28,7 @@ struct tor_set {
 struct tor_choice {
 	struct tor_set reported[TOR_SOURCES];
 	struct tor_set chosen;
-	/* the source that chose them; not valid while chosen is empty */
+	/* the source that chose the ToRs; not valid while `chosen` is empty */
 	enum tor_source source;
 	/* the ToRs that are chosen next, if the source keeps naming them */
 	struct tor_set next;

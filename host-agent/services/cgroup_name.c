@@ -11,8 +11,9 @@ struct part {
 };
 
 #define PREFIX "pod:"
-#define UID_LEN 36        /* 8-4-4-4-12; systemd writes '_' instead of '-' */
-#define STATIC_UID_LEN 32 /* of a static pod: a hash without dashes */
+/* length of 8-4-4-4-12 hex digits with dashes; systemd writes '_' instead of '-' */
+#define UID_LEN 36
+#define STATIC_UID_LEN 32 /* length of a static pod's UID: a hash without dashes */
 #define CONTAINER_ID_LEN 64
 /* characters of a container's id that are shown, as docker ps does */
 #define CONTAINER_SHOWN 12
@@ -253,7 +254,7 @@ cgroup_name_uid(const char *service)
 							     : NULL;
 }
 
-/* True: this hierarchy's path names more than that of the other hierarchy. */
+/* True: the path of this hierarchy is more specific than that of the other one. */
 static bool
 reports_more(const struct part *path, bool v2, const struct part *than)
 {

@@ -14,9 +14,9 @@
 /*
  * Finds the cgroup path of a process in the text of /proc/PID/cgroup. On v1 a process
  * has a path in each hierarchy, and not all name its owner: the path that names a pod,
- * job or container is taken; else that of v2, if it names anything; else that of the
- * most specific v1 controller. *ret points into text, and has *len bytes. False: there
- * is no path.
+ * job or container is used; else the path of v2, if it names anything; else the path of
+ * the most specific v1 controller. *ret points into text, and has *len bytes. False:
+ * there is no path.
  */
 bool cgroup_name_cgroup_path(
     const char *text, size_t text_len, const char **ret, size_t *len);

@@ -15,8 +15,8 @@
 #define CAPABILITY_SYS_ADMIN 21
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
-/* Debian and Ubuntu set kernel.perf_event_paranoid to higher values; with these
- * CAP_PERFMON does not allow to open perf events, which kprobes need. */
+/* Debian and Ubuntu set kernel.perf_event_paranoid to higher values; with such a value
+ * CAP_PERFMON is not enough to open the perf events that kprobes need. */
 #define PARANOID_MAX 2
 
 struct look {
@@ -52,7 +52,7 @@ is_there(const struct look *look, const char *path)
 	return access(whole, F_OK) == 0;
 }
 
-/* NULL: not readable. The caller frees the text. */
+/* Returns NULL if the file cannot be read. The caller frees the text. */
 static char *
 text_of(const struct look *look, const char *path)
 {
@@ -135,7 +135,7 @@ look_at_rights(struct look *look)
 
 	free(status);
 	if (line == NULL || has(own, CAPABILITY_SYS_ADMIN))
-		return; /* not known: an attempt to attach the hooks will show it */
+		return; /* The state is not known: attaching the hooks will show it. */
 	paranoid = text_of(look, "/proc/sys/kernel/perf_event_paranoid");
 	if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
 		miss(look, KERNEL_SUPPORT_NO_PRIVILEGES,

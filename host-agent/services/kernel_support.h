@@ -21,7 +21,7 @@ enum kernel_support {
 	KERNEL_SUPPORT_NONE,
 };
 
-/* missing: a text with all that is missing; "": nothing is. */
+/* missing: gets a text with everything that is missing; "": nothing is missing. */
 enum kernel_support kernel_support_look(
     const char *root, char missing[KERNEL_SUPPORT_TEXT]);
 

@@ -32,7 +32,7 @@ process_name_sees_events_pids(const char *root)
 		if (stat(path, &namespace) == 0)
 			return namespace.st_ino == INITIAL_PID_NAMESPACE;
 	}
-	return true; /* a kernel without pid namespaces */
+	return true; /* This kernel has no pid namespaces. */
 }
 
 /* Names the process by its files in /proc. */

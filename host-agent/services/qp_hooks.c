@@ -41,7 +41,8 @@ on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
 	if (len > 0 && (size_t)len < sizeof(line) && line[len - 1] == '\n')
 		line[len - 1] = 0;
 	if (level == LIBBPF_DEBUG)
-		/* not logged: libbpf has hundreds of debug messages at each start */
+		/* These messages are not logged: libbpf writes hundreds of debug
+		 * messages at each start. */
 		return 0;
 	rm_log_debug("%s", line);
 	if (level == LIBBPF_WARN && complaint[0] == 0)
@@ -62,7 +63,7 @@ qp_hooks_method_name(enum qp_hooks_method method)
 /* The programs that kprobes and fprobes share. */
 struct probe {
 	struct bpf_program *program;
-	struct bpf_link **link; /* the skeleton destroys it */
+	struct bpf_link **link; /* the link; the skeleton destroys it */
 	const char *function;
 	bool at_return;
 };

@@ -38,7 +38,7 @@ void qp_hooks_close(struct qp_hooks *hooks); /* NULL is allowed */
 enum qp_hooks_method qp_hooks_method(const struct qp_hooks *hooks);
 const char *qp_hooks_method_name(enum qp_hooks_method method); /* "any", "fexit", ... */
 
-/* Readable while there are events. */
+/* The descriptor is readable while there are events. */
 int qp_hooks_fd(const struct qp_hooks *hooks);
 /* Calls fn for at most max events, each valid during its call. Returns the number of
  * events. */

@@ -1,4 +1,5 @@
-/* First the requests to the kernel; the second half of this file reads the answers. */
+/* This file first sends the requests to the kernel; its second half reads the answers.
+ */
 #include "host-agent/services/qp_list.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 
 struct request {
 	struct nlmsghdr head;
-	struct nlattr attribute; /* the device; left out with QP_LIST_DEVICES */
+	struct nlattr attribute; /* the device; QP_LIST_DEVICES has none */
 	uint32_t device;
 };
 
@@ -80,7 +81,7 @@ receive(struct talk *talk, enum qp_list_ask what, struct qp_list *list)
 			continue;
 		if (len < 0)
 			return errno == EAGAIN ? -ETIME : -errno;
-		if (from.nl_pid != 0) /* not from the kernel */
+		if (from.nl_pid != 0) /* the datagram is not from the kernel */
 			continue;
 		if ((msg.msg_flags & MSG_TRUNC) != 0)
 			return -EBADMSG;
@@ -184,7 +185,7 @@ get_u8(struct nlattr *const *found, unsigned type)
 	return found[type] != NULL ? nla_get_u8(found[type]) : 0;
 }
 
-/* Family 0 for an address of InfiniBand. */
+/* Returns family 0 for an address of InfiniBand. */
 static struct wire_address
 get_address(struct nlattr *const *found, unsigned type)
 {
@@ -218,7 +219,7 @@ grow(void **array, size_t count, size_t max, size_t size)
 	if (count >= max)
 		return -ENOSPC;
 	if (count != 0 && (count < FIRST_CAPACITY || (count & (count - 1)) != 0))
-		return 0; /* capacity is the next power of two */
+		return 0; /* there is room until the count is a power of two */
 	if (count != 0)
 		capacity = count * 2;
 	grown = realloc(*array, capacity * size);
@@ -228,7 +229,7 @@ grow(void **array, size_t count, size_t max, size_t size)
 	return 0;
 }
 
-/* found: of one message of the answer to QP_LIST_DEVICES. */
+/* found: the attributes of one message of the answer to QP_LIST_DEVICES. */
 static int
 take_device(struct qp_list *list, struct nlattr *const *found)
 {
@@ -272,7 +273,8 @@ read_entry(struct nlattr *entry, struct qp_list_row *row)
 	row->state = get_u8(found, RDMA_NLDEV_ATTR_RES_STATE);
 	row->pid = get_u32(found, RDMA_NLDEV_ATTR_RES_PID);
 	name = found[RDMA_NLDEV_ATTR_RES_KERN_NAME];
-	if (name != NULL) /* only displayed, so a name that is too long is cut */
+	if (name !=
+	    NULL) /* the name is only displayed, so a name that is too long is cut */
 		nla_strlcpy(row->kernel, name, sizeof(row->kernel));
 	row->src = get_address(found, RDMA_NLDEV_ATTR_RES_SRC_ADDR);
 	row->dst = get_address(found, RDMA_NLDEV_ATTR_RES_DST_ADDR);
@@ -354,7 +356,8 @@ take_entries(struct qp_list *list, enum qp_list_ask ask, size_t device,
 	return 0;
 }
 
-/* found: of one message of another answer, a device and a part of its table. */
+/* found: the attributes of one message of another answer: a device and a part of its
+ * table. */
 static int
 take_table(struct qp_list *list, enum qp_list_ask ask, struct nlattr *const *found)
 {
@@ -373,7 +376,7 @@ take_table(struct qp_list *list, enum qp_list_ask ask, struct nlattr *const *fou
 	return table != NULL ? take_entries(list, ask, device, table) : 0;
 }
 
-/* 1: the message is the last one of the answer. */
+/* Returns 1: the message is the last one of the answer. */
 static int
 take_message(struct qp_list *list, enum qp_list_ask ask, const struct nlmsghdr *head)
 {

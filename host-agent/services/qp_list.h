@@ -57,7 +57,7 @@ struct qp_list {
 	size_t hint;
 };
 
-/* -EPROTONOSUPPORT: this kernel has no RDMA (yet). -ETIME: the kernel took too long. */
+/* all zeros is allowed */
 int qp_list_read(struct qp_list *ret);
 void qp_list_clear(struct qp_list *list); /* all zeros is allowed */
 

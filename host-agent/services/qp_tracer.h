@@ -22,7 +22,7 @@ struct rm_worker;
 
 struct qp_tracer_options {
 	enum qp_hooks_method method;
-	const char *root; /* before /proc and /sys, in tests; NULL or "": none */
+	const char *root; /* prefix of /proc and /sys, in tests; NULL or "": none */
 };
 
 struct qp_tracer_callbacks {
@@ -34,7 +34,7 @@ struct qp_tracer_callbacks {
 
 struct qp_tracer_counts {
 	uint64_t events;
-	uint64_t dropped;   /* lost because the kernel's ring was full */
+	uint64_t dropped; /* events that were lost because the kernel's ring was full */
 	uint64_t malformed; /* records of the ring that are not events */
 	uint64_t attempts;
 };

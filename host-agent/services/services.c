@@ -1,4 +1,4 @@
-/* RNICs, processes and QPs of service flows, and the reports about flows. */
+/* Keeps RNICs, processes and QPs of service flows, and the reports about flows. */
 #include "host-agent/services/services.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ process_get(struct services *services, const struct services_connection *c)
 	snprintf(process->name.comm, sizeof(process->name.comm), "%s",
 	    c->pid == 0 ? c->kernel : c->comm);
 	process_name_clean(process->name.comm);
-	/* from a list: the process is in another pid namespace */
+	/* the QP is from a list, and its process is in another pid namespace */
 	if (c->pid == 0 && c->kernel[0] == 0)
 		snprintf(
 		    process->name.service, sizeof(process->name.service), "comm:?");
@@ -113,7 +113,7 @@ flow_release(struct services *services, struct flow *flow)
 	services_peer_release(services, peer);
 }
 
-/* NULL: there is no room for a flow. */
+/* Returns NULL if there is no room for a flow. */
 static struct flow *
 flow_add(struct services *services, const struct flow_key *key)
 {
@@ -315,8 +315,8 @@ is_own(const struct owner *owner, const struct wire_address *address)
 	return false;
 }
 
-/* Counts one QP less without a record: the QP is probably one of those for which
- * there was no room. The next list counts these again. */
+/* Counts one QP less that has no record here: it is probably one of those for which
+ * there was no room. The next list counts these QPs again. */
 static void
 forget_one_without_record(struct services *services, const char *device)
 {
@@ -518,7 +518,7 @@ services_listed(struct services *services, const struct qp_list *list, rm_mono_t
 uint64_t
 services_random(struct services *services)
 {
-	/* xorshift64*, Vigna 2014: for jitter only. */
+	/* xorshift64*, Vigna 2014; used for jitter only */
 	uint64_t x = services->random;
 
 	x ^= x >> 12;

@@ -45,8 +45,8 @@ struct services_options {
 	bool pids_elsewhere;
 };
 
-/* Returns a number for the path of the flow to dst, as traced; 0: not known yet, or
- * there are several paths. */
+/* Returns a number for the traced path of the flow to dst; 0: not known yet, or there
+ * are several paths. */
 typedef uint64_t services_path(
     size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg);
 
@@ -58,7 +58,8 @@ struct services_rnic {
 	struct wire_rnic_id id;
 	const char *device; /* the RDMA device; all members are copied */
 	uint32_t port;
-	/* probes of this RNIC are RoCE; else UDP, to another port of the peer */
+	/* the RNIC sends its probes over RoCE; otherwise over UDP, to another port of
+	 * the peer */
 	bool verbs;
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	size_t tor_count;
@@ -77,13 +78,13 @@ struct services_rnic {
 bool services_set_rnic(
     struct services *services, size_t owner, const struct services_rnic *rnic);
 
-/* Takes an event. -ENODEV: the device is no RNIC of this agent; -ENOSPC: a limit is
- * reached; -ENOMEM. Each of these is counted. */
+/* Handles an event. -ENODEV: the device is no RNIC of this agent; -ENOSPC: a limit is
+ * reached; -ENOMEM. Each of these errors is counted. */
 int services_event(
     struct services *services, const struct qp_event *event, rm_mono_t now);
-/* Takes a list of all QPs, requested at the time asked. QPs that are not in the list
- * are removed, unless the list is cut. True: another list is needed, because QPs may
- * have ended while this one was made. */
+/* Handles a list of all QPs, which was requested at the time `asked`. QPs that are not
+ * in the list are removed, unless the list is cut. True: another list is needed,
+ * because QPs may have ended while this one was made. */
 bool services_listed(struct services *services, const struct qp_list *list,
     rm_mono_t asked, rm_mono_t now);
 
@@ -114,7 +115,7 @@ struct services_ask {
  * without an answer becomes due again. */
 size_t services_asks(
     struct services *services, rm_mono_t now, struct services_ask *out, size_t max);
-/* Takes an answer. rnic: copied; NULL: the peer was not found. */
+/* Handles an answer. rnic: copied; NULL: the peer was not found. */
 void services_answer(struct services *services, uint64_t token,
     const struct wire_rnic *rnic, rm_mono_t now);
 
@@ -138,9 +139,9 @@ size_t services_probes(
 size_t services_traces(
     const struct services *services, size_t owner, struct wire_target *out, size_t max);
 
-/* The peers that an RNIC has to answer, since they have connections with it and probe
- * it from their side. Each address occurs once; guid 0: the RNIC of the address is not
- * known yet. */
+/* Returns the peers that an RNIC has to answer, because they have connections with it
+ * and probe it from their side. Each address occurs once; guid 0: the RNIC of the
+ * address is not known yet. */
 size_t services_peers(
     const struct services *services, size_t owner, struct wire_peer *out, size_t max);
 
@@ -171,13 +172,13 @@ struct services_user {
 size_t services_users(
     const struct services *services, struct services_user *out, size_t max);
 
-/* The name of the process with this pid in the agent's own pid namespace; NULL: it
- * has no QP. Valid until the next change. */
+/* Returns the name of the process with this pid in the agent's own pid namespace; NULL:
+ * it has no QP. Valid until the next change. */
 const struct process_name *services_process(
     const struct services *services, uint32_t pid);
 
 /* True: aggregators get the flow. A flow whose peer has no address yet would make the
- * whole report invalid; it is counted as unresolved. */
+ * whole report invalid; such a flow is counted as unresolved. */
 bool services_is_reported(const struct wire_service_flow *flow);
 
 struct services_counts {
@@ -186,20 +187,22 @@ struct services_counts {
 	uint64_t older; /* QPs that only a list has shown */
 	/* QPs that were missing in a list, without an event of their end */
 	uint64_t missed;
-	uint64_t unlisted; /* events of devices that are no RNIC of this agent */
+	uint64_t unlisted; /* events of devices that are not RNICs of this agent */
 	uint64_t local;    /* QPs between an RNIC and itself, which use no network */
-	uint64_t refused;  /* QPs without room, because of a limit or of memory */
+	/* QPs for which there was no room, because of a limit or of memory */
+	uint64_t refused;
 	uint64_t asks, found, not_found;
 	uint64_t unmatched;             /* answers that belong to no open request */
 	uint64_t service_peers_refused; /* times that there was no room for a service's
 					   peer */
 	/* at present */
-	uint64_t qps, flows;    /* qps: those that have a flow */
-	uint64_t unresolved;    /* QPs whose peer is not known */
-	uint64_t probed;        /* paths */
-	uint64_t waiting;       /* flows whose path waits for its turn */
-	uint64_t merged;        /* flows that share the probes of another flow */
-	uint64_t service_peers; /* addresses that are answered because of flows */
+	uint64_t qps, flows; /* qps: QPs that have a flow */
+	uint64_t unresolved; /* QPs whose peer is not known */
+	uint64_t probed;     /* paths */
+	uint64_t waiting;    /* flows whose path waits for its turn */
+	uint64_t merged;     /* flows that share the probes of another flow */
+	/* addresses that are answered because of service flows */
+	uint64_t service_peers;
 };
 
 struct services_counts services_counts(const struct services *services);

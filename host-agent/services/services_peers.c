@@ -19,8 +19,8 @@
  * all peers together cause one such request per DOUBTS_APART_NS at most. */
 #define DOUBT_ASK_NS (10 * RM_NS_PER_S)
 #define DOUBTS_APART_NS (20 * RM_NS_PER_MS)
-/* A known peer is given up only after several answers without it: a controller that has
- * just started knows no RNICs yet. */
+/* A known peer is removed only after several answers that do not contain it: a
+ * controller that has just started knows no RNICs yet. */
 #define MISSES_OF_FOUND 3
 
 struct service_peer_key {

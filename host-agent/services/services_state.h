@@ -24,21 +24,24 @@ struct owner { /* one RNIC of this agent */
 	char device[QP_LIST_DEVICE];
 	uint32_t port;
 	bool verbs;
-	uint64_t tors[WIRE_MAX_ATTACHMENTS]; /* hashes of the ToRs' names; 0: none */
+	/* hashes of the names of the ToRs; 0: none */
+	uint64_t tors[WIRE_MAX_ATTACHMENTS];
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
 	uint16_t ports[SERVICES_MAX_PORTS];
 	size_t port_count;
 	uint32_t large_bytes;
 	uint64_t unjoinable; /* QPs of the last list whose peers cannot be found */
-	uint64_t no_record;  /* QPs without room: in the last list, and since then */
-	uint64_t digest;     /* hash of the probes and traces of this RNIC */
+	/* QPs for which there was no room, in the last list and since then */
+	uint64_t no_record;
+	uint64_t digest; /* hash of the probes and traces of this RNIC */
 	uint64_t service_peers_digest;
 };
 
 struct process_key {
-	uint32_t pid;   /* 0: a user in the kernel, which kernel names */
-	bool elsewhere; /* pid is of another pid namespace */
+	/* number of the process; 0: a user in the kernel, whose name is in `kernel` */
+	uint32_t pid;
+	bool elsewhere; /* pid belongs to another pid namespace */
 	char kernel[QP_LIST_KERNEL];
 };
 
@@ -47,7 +50,7 @@ struct process {
 	uint64_t cgroup_id;
 	struct process_name name;
 	bool asked;
-	size_t qps;                      /* with and without a flow */
+	size_t qps;                      /* number of QPs, with and without a flow */
 	uint32_t on[SERVICES_MAX_RNICS]; /* number of these QPs on each RNIC */
 	UT_hash_handle hh;
 };
@@ -67,12 +70,12 @@ struct peer {
 	uint8_t owner; /* RNIC that requests the peer */
 	uint8_t qp_type;
 	enum peer_state state;
-	uint64_t token; /* of the last request; 0: not requested */
+	uint64_t token; /* token of the last request; 0: no request was sent */
 	rm_mono_t asked, ask_at;
 	struct rm_backoff backoff;
 	size_t flows;
 	unsigned misses; /* answers in a row that did not find the peer */
-	/* from the last answer that found the peer: */
+	/* The following members are from the last answer that found the peer. */
 	struct wire_rnic_id id;
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
@@ -99,7 +102,7 @@ struct slot;
 
 struct flow {
 	struct flow_key key;
-	uint32_t qpn, dst_qpn; /* of the QP seen last */
+	uint32_t qpn, dst_qpn; /* numbers of the QP that was seen last */
 	size_t qps;
 	bool older;
 	struct slot *slot; /* slot of the last turn; NULL: the flow cannot be probed */
@@ -137,7 +140,7 @@ struct pair_key {
 	uint8_t zero[3];
 };
 
-struct slot_key { /* one path, as far as paths are known */
+struct slot_key { /* one path, as far as the paths are known */
 	struct pair_key pair;
 	uint16_t probe_port;
 	uint8_t zero[6];
@@ -146,7 +149,7 @@ struct slot_key { /* one path, as far as paths are known */
 struct slot {
 	struct slot_key key;
 	bool on;
-	rm_mono_t since; /* when on was last changed */
+	rm_mono_t since; /* time at which `on` last changed */
 	uint64_t turns;  /* number of turns it has had */
 	uint64_t turn;   /* number of the last turn in which a flow needed the slot */
 	UT_hash_handle hh;

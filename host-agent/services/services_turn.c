@@ -129,7 +129,8 @@ path_join(struct chooser *chooser, const struct flow *flow, const struct pair_ke
 		chooser->no_memory = true;
 }
 
-/* A source port for a flow whose path is not known: the same one in every turn. */
+/* Chooses a source port for a flow whose path is not known: the same port in every
+ * turn. */
 static uint16_t
 some_port(const struct owner *owner, const struct flow *flow)
 {
@@ -330,7 +331,7 @@ services_turn(struct services *services, services_path *path, void *arg, rm_mono
 /* At shorter intervals no pair of probes is needed to get T4: the next reply carries it
  * soon enough. */
 #define SOON_US 300000
-/* one probe of so many is large, if both RNICs can send and receive large ones */
+/* one of this many probes is large, if both RNICs can send and receive large probes */
 #define LARGE_EVERY 4
 
 static void
@@ -502,7 +503,7 @@ target_of(const struct services *services, const struct pair *pair,
 	};
 }
 
-/* The probed ports of each pair, or the traced ones. */
+/* Fills in the probed ports of each pair, or the traced ports. */
 static size_t
 targets_of(const struct services *services, size_t owner, bool traced,
     struct wire_target *out, size_t max)

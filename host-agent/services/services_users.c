@@ -77,7 +77,8 @@ merge(struct services_user *users, size_t count)
 	return n;
 }
 
-/* Number of connected QPs of a device that are in none of the listed users. */
+/* Returns the number of connected QPs of a device that belong to none of the listed
+ * users. */
 static uint64_t
 others_of(const struct services *services, size_t owner,
     const struct services_user *users, size_t count)

@@ -4,7 +4,7 @@
 
 #define FLOWS_MAX 64
 
-/* With equal ports, the first one. */
+/* If ports are equal, the first one is chosen. */
 static bool
 another_goes_before(
     const uint16_t *ports, const uint64_t *path_ids, size_t count, size_t own)

@@ -12,8 +12,8 @@
 
 /*
  * path_ids: a number for the path of each flow, equal for equal paths; 0: not known for
- * sure. count: at most 64. Returns a bit for each flow to probe: of every known path
- * the flow with the smallest source port, and all flows whose path is not known.
+ * sure. count: at most 64. Returns a bit for each flow to probe: for every known path,
+ * the flow with the smallest source port; and all flows whose path is not known.
  */
 uint64_t flow_choice(const uint16_t *ports, const uint64_t *path_ids, size_t count);
 

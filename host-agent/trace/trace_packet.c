@@ -12,7 +12,7 @@
 #define ICMP_BYTES 8
 #define PROTOCOL_UDP 17
 #define PROTOCOL_ICMP 1
-#define ECN_CAPABLE 2 /* ECT(0), as the probes */
+#define ECN_CAPABLE 2 /* ECT(0), the same as in probes */
 #define DONT_FRAGMENT 0x40
 
 static void

@@ -23,7 +23,7 @@
 #define TRACE_PACKET_MAX_BYTES (40 + 8 + TRACE_PAYLOAD_BYTES) /* IPv6, UDP */
 
 struct trace_flow {
-	struct wire_address src, dst; /* with both UDP ports; of one family */
+	struct wire_address src, dst; /* addresses with both UDP ports, of one family */
 	uint8_t dscp;
 };
 

@@ -10,7 +10,7 @@ silent(const uint8_t hop[16])
 	return memcmp(hop, zeros, sizeof(zeros)) == 0;
 }
 
-/* TTL of the last hop that answered. */
+/* Returns the TTL of the last hop that answered. */
 static unsigned
 reach(const struct trace_hops *hops)
 {
@@ -41,7 +41,8 @@ trace_hops_agree(const struct trace_hops *a, const struct trace_hops *b)
 	return true;
 }
 
-/* Copies to hops what only more has; the two must agree. True: something was added. */
+/* Copies to hops the hops that only `more` has; the two must agree. True: a hop was
+ * added. */
 static bool
 merge(struct trace_hops *hops, const struct trace_hops *more)
 {
@@ -89,7 +90,7 @@ gets_far_enough(const struct trace_path *path, const struct trace_hops *found)
 	return reach(found) >= reach(&path->good);
 }
 
-/* Takes a trace that contradicts the known path. */
+/* Handles a trace that contradicts the known path. */
 static enum trace_status
 take_other(struct trace_path *path, const struct trace_hops *found, rm_mono_t now)
 {
@@ -125,8 +126,8 @@ trace_path_take(struct trace_path *path, const struct trace_hops *found, rm_mono
 	if (!trace_hops_agree(&path->good, found))
 		return far ? take_other(path, found, now) : TRACE_LESS_ODD;
 	if (path->other.count > 0 && trace_hops_agree(&path->other, found))
-		/* fewer hops: the trace may belong to the known path or to the other
-		 * one */
+		/* There are fewer hops: the trace may belong to the known path or to
+		 * the other one. */
 		return TRACE_LESS;
 	news = merge(&path->good, found);
 	if (far) {

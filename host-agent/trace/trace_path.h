@@ -25,11 +25,12 @@ struct trace_hops {
 };
 
 struct trace_path {
-	struct trace_hops good; /* the known path; count 0: none yet */
+	struct trace_hops good; /* the known path; count 0: none is known yet */
 	/* The hops of the last trace if it differed; count 0: it did not. */
 	struct trace_hops other;
-	rm_mono_t traced;                      /* when good was last confirmed */
-	rm_mono_t moves[TRACE_PATH_MOVES + 1]; /* the latest ones, as a ring */
+	rm_mono_t traced; /* when good was last confirmed */
+	/* times of the latest moves, as a ring */
+	rm_mono_t moves[TRACE_PATH_MOVES + 1];
 	unsigned move_count;
 	bool multipath;
 };
@@ -38,7 +39,7 @@ enum trace_status {
 	TRACE_SAME,
 	TRACE_NEWS, /* the path or its flag has changed */
 	TRACE_LESS, /* the trace showed fewer hops than are known */
-	/* the same, and one of them is of another path: trace again soon */
+	/* the same, and one of the hops is of another path: trace again soon */
 	TRACE_LESS_ODD,
 	/* the trace showed another path, for the first time: trace again soon */
 	TRACE_ODD,
@@ -52,7 +53,7 @@ enum trace_status trace_path_take(
  * two paths. */
 bool trace_hops_agree(const struct trace_hops *a, const struct trace_hops *b);
 
-/* True: a hop did not answer, or the end is unknown. */
+/* True: a hop did not answer, or the end of the path is unknown. */
 bool trace_path_has_gaps(const struct trace_path *path);
 
 #endif

@@ -31,7 +31,7 @@ struct side { /* one family */
 
 struct trace_socket {
 	struct side sides[FAMILIES];
-	uint64_t secret; /* secret of its packets */
+	uint64_t secret; /* secret of the packets of this family */
 	struct trace_socket_counts *counts;
 	trace_socket_on_answer *on_answer;
 	void *arg;

@@ -4,8 +4,8 @@
  *
  * The packets cause no errors at the sockets of probes, since the kernel reports ICMP
  * errors only to sockets that are connected or ask for them. The sending sockets
- * receive nothing; the receiving ones only get "time exceeded" and "unreachable". All
- * of them are bound to the RNIC's device, in its network namespace.
+ * receive nothing; the receiving sockets get only "time exceeded" and "unreachable".
+ * All of them are bound to the RNIC's device, in its network namespace.
  */
 #ifndef HOST_AGENT_TRACE_TRACE_SOCKET_H
 #define HOST_AGENT_TRACE_TRACE_SOCKET_H
@@ -27,7 +27,7 @@ struct trace_socket_options {
 struct trace_socket_counts {
 	uint64_t received;  /* ICMP messages of the two kinds */
 	uint64_t malformed; /* of these, malformed */
-	uint64_t unrelated; /* of these, about packets of no trace */
+	uint64_t unrelated; /* of these messages, those about packets of no trace */
 	uint64_t overruns;  /* messages lost because the queue was full */
 };
 

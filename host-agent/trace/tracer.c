@@ -26,21 +26,24 @@ struct tracer_flow {
 	struct wire_rnic_id src;
 	struct trace_flow flow;
 	struct trace_path path;
-	bool known;      /* routers is known, from the TTL of probes that arrived */
+	bool known;      /* `routers` is known, from the TTL of probes that arrived */
 	uint8_t routers; /* number of routers on the path */
-	/* traces in turn, in a row, with fewer hops than known */
+	/* number of regular traces in a row that showed fewer hops than are known */
 	unsigned misses;
 	bool is_odd; /* the last trace showed another path, for the first time */
 	/* traces in a row that showed hops of another path, but not all of them */
 	unsigned hints;
 	/* The flow loses probes: it is or was traced out of turn. */
 	bool is_lossy;
-	unsigned lossy_traces;      /* so often in a row, and the path was the same */
-	rm_mono_t lost, lossy_from; /* of the last loss; not out of turn before then */
+	/* number of traces out of turn in a row that showed the same path */
+	unsigned lossy_traces;
+	/* lost: time of the last loss; lossy_from: no trace out of turn before this
+	 * time */
+	rm_mono_t lost, lossy_from;
 	rm_mono_t due; /* time of the next trace; not used while one is running */
 	int slot;      /* -1: no trace is running */
-	/* bits of aggregators: those that get the path; those that have not got its
-	 * last change */
+	/* bits of aggregators. to: those that get the path; news: those that have not
+	 * got its last change */
 	uint64_t to, news;
 	bool kept; /* used by tracer_set: the flow is in the new list */
 	/* the flow is of a service; perhaps no probe takes its path */
@@ -69,21 +72,23 @@ struct tracer {
 	rm_mono_t budget_at;
 	bool waits_for_budget; /* the running wait was counted */
 	uint64_t random;
-	rm_mono_t all_again[TRACER_MAX_OWNERS]; /* when all paths were due last */
-	uint64_t path_changes;                  /* changes of any path so far */
+	/* time at which all paths of the RNIC were last made due */
+	rm_mono_t all_again[TRACER_MAX_OWNERS];
+	uint64_t path_changes; /* changes of any path so far */
 	struct tracer_counts counts;
 };
 
 static uint64_t tracer_flow_path_id(const struct tracer_flow *flow);
 
 #define TRACE_NS RM_NS_PER_S /* time to wait for answers */
-/* After another path was seen: first, and if the next trace shows a third one. */
+/* pause after another path was seen for the first time, or a third path in the next
+ * trace */
 #define AGAIN_SOON_NS (RM_NS_PER_S / 4)
 #define AGAIN_NS RM_NS_PER_S
 #define LOSSY_TRACES_MAX 16
 #define HINTS_MAX 6
 #define LOSSY_SPREAD_NS (50 * RM_NS_PER_MS)
-/* After the first trace with too few hops; the pause doubles with each further one. */
+/* pause after the first trace with too few hops; it doubles with each further one */
 #define MISS_NS (2 * RM_NS_PER_S)
 #define MISSES_MAX 16
 #define BURST_S 0.1 /* seconds of the budget that may be used at once */
@@ -175,7 +180,7 @@ struct preference { /* of one choice */
 	bool pinglist_store, lossy;
 };
 
-/* True: a has fewer known hops than b; or as many, and has been due for longer. */
+/* True: a has fewer known hops than b; or as many hops, and has been due for longer. */
 static bool
 goes_before(const struct tracer_flow *a, const struct tracer_flow *b,
     const struct preference *first)
@@ -266,7 +271,7 @@ plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_status sta
 	    rm_mono_add(now, pause - pause / 4 + tracer_random(tracer, pause / 2 + 1));
 }
 
-/* When the flow, which loses probes, may be traced out of turn again. */
+/* Returns when the flow, which loses probes, may be traced out of turn again. */
 static void
 plan_lossy(struct tracer *tracer, struct tracer_flow *flow, enum trace_status status,
     rm_mono_t now)
@@ -285,7 +290,7 @@ plan_lossy(struct tracer *tracer, struct tracer_flow *flow, enum trace_status st
 	flow->lossy_from = rm_mono_add(now, pause);
 }
 
-/* The flow's path has changed: has the other flows of its RNIC traced soon. */
+/* The flow's path has changed: makes the other flows of its RNIC due soon. */
 static void
 trace_all_again(struct tracer *tracer, const struct tracer_flow *flow, rm_mono_t now)
 {
@@ -472,7 +477,7 @@ tracer_answer(struct tracer *tracer, const struct trace_answer *answer, rm_mono_
 		slot->reached = slot->found.complete = true;
 		slot->found.count = (uint8_t)(ttl - 1);
 	}
-	/* All hops have answered, or all up to the destination. */
+	/* All hops have answered, or all hops up to the destination. */
 	if (slot->answered == ((2u << slot->ttl_count) - 2))
 		conclude(tracer, slot, now);
 }
@@ -495,7 +500,7 @@ tracer_counts(const struct tracer *tracer)
  * and show the length. */
 #define FIRST_SPREAD_NS (200 * RM_NS_PER_MS)
 #define FIRST_LENGTH_NS (2 * RM_NS_PER_S)
-#define OTHER_LENGTH_NS RM_NS_PER_S /* after another length was seen */
+#define OTHER_LENGTH_NS RM_NS_PER_S /* pause after another length was seen */
 
 static struct tracer_key
 flow_key(size_t owner, struct wire_rnic_id dst, uint16_t src_port)
@@ -617,8 +622,8 @@ leaves_the_rack(const struct wire_target *target)
 	       target->kind == WIRE_SERVICE;
 }
 
-/* Has the flow traced earlier than planned. A new length must not cause that each time:
- * where packets are sprayed over paths of unequal length, every probe may show another
+/* Makes the flow due earlier than planned. A new length must not cause that each time:
+ * if packets are sprayed over paths of unequal length, every probe may show another
  * length. */
 static void
 trace_earlier(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
@@ -735,7 +740,7 @@ tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
 	if (flow->slot >= 0)
 		return false;
 	if (routers == 0)
-		/* no router: the destination is next to this RNIC */
+		/* There is no router: the destination is next to this RNIC. */
 		flow->due = (rm_mono_t){ INT64_MAX };
 	else
 		trace_earlier(tracer, flow, now);

@@ -32,7 +32,8 @@
 /* ns between two reports of a service's path: well below the time after which
  * aggregators forget paths that are in no plan */
 #define TRACER_RETELL_NS (20 * RM_NS_PER_S)
-/* ns between a trace of a flow with losses and the next one: for the first pause */
+/* Least time in ns between the first two traces out of turn of a flow with losses; the
+ * pause doubles after each. */
 #define TRACER_LOSS_NS (2 * RM_NS_PER_S)
 /* After a path has changed, the other flows of the RNIC are traced within this time; */
 #define TRACER_ALL_AGAIN_NS (2 * RM_NS_PER_S)
@@ -44,15 +45,16 @@ struct tracer;
 
 struct tracer_counts {
 	uint64_t traces, packets;
-	uint64_t packets_failed; /* the kernel refused them */
+	uint64_t packets_failed; /* packets that the kernel refused */
 	uint64_t answers;        /* answers that showed a hop */
 	uint64_t unmatched;      /* answers that belong to no running trace */
 	uint64_t incomplete;     /* traces that showed fewer hops than known */
 	uint64_t over_budget;    /* times that a trace had to wait for the budget */
 	uint64_t moved;          /* times that a path has changed */
-	uint64_t after_loss;     /* part of traces: out of turn, of flows with losses */
-	uint64_t all_again;      /* times that all paths of an RNIC were traced soon */
-	uint64_t refused_flows;  /* more than the limit */
+	/* of all traces, those out of turn, of flows with losses */
+	uint64_t after_loss;
+	uint64_t all_again;     /* times that all paths of an RNIC were traced soon */
+	uint64_t refused_flows; /* flows beyond the limit */
 };
 
 struct tracer_options {
@@ -83,8 +85,8 @@ int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *ta
     size_t count, const struct wire_address src[2], struct port *port, uint64_t to,
     rm_mono_t now);
 
-/* A probe of this flow has arrived and had passed so many routers. True: the number is
- * new, so call tracer_next soon. */
+/* A probe of this flow has arrived after it had passed this number of routers. True:
+ * the number is new, so call tracer_next soon. */
 bool tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
     uint16_t src_port, uint8_t routers, rm_mono_t now);
 
@@ -103,8 +105,8 @@ struct tracer_job { /* send one packet for each TTL from 1 to ttl_count */
 
 /* True: send the packets of *ret now; the trace is running. */
 bool tracer_next(struct tracer *tracer, rm_mono_t now, struct tracer_job *ret);
-/* Time of the next call of tracer_next; ns INT64_MAX: not before something has
- * changed. */
+/* Returns the time of the next call of tracer_next; ns INT64_MAX: no call is needed
+ * before something has changed. */
 rm_mono_t tracer_due(const struct tracer *tracer, rm_mono_t now);
 
 void tracer_answer(
@@ -112,9 +114,9 @@ void tracer_answer(
 /* Reports a packet of a job that was not sent. */
 void tracer_failed(struct tracer *tracer);
 
-/* Moves at most max paths that this aggregator has not got to out: new and changed
- * paths, and from time to time those of services. Returns their number; 0: there are no
- * more. */
+/* Writes at most max paths that this aggregator has not received yet to `out`: new and
+ * changed paths, and from time to time those of services. Returns their number; 0:
+ * there are no more. */
 size_t tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
     struct wire_path *out, size_t max);
 /* The aggregator has a new session, so it has no paths: all are reported again. */
@@ -125,7 +127,7 @@ void tracer_report_all(struct tracer *tracer, unsigned aggregator);
  * several. */
 uint64_t tracer_path_id(const struct tracer *tracer, size_t owner,
     struct wire_rnic_id dst, uint16_t src_port);
-/* A number that changes whenever the path of any flow changes. */
+/* Returns a number that changes whenever the path of any flow changes. */
 uint64_t tracer_path_changes(const struct tracer *tracer);
 
 struct tracer_view {           /* one flow, for the API */

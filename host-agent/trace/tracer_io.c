@@ -42,7 +42,7 @@ arm(struct tracer_io *io)
 		rm_timer_at(io->timer, due);
 }
 
-/* Its cost does not depend on the number of flows. */
+/* The time that this takes does not depend on the number of flows. */
 static void
 arm_for_news(struct tracer_io *io, rm_mono_t now)
 {
@@ -168,8 +168,8 @@ tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum
 	return r;
 }
 
-/* Senders use one of two initial TTLs. They are so far apart that no path is long
- * enough to take one for the other. */
+/* Senders use one of two initial TTLs. They differ by more than the length of any path,
+ * so the one that was used is certain. */
 static uint8_t
 routers_passed(uint8_t ttl)
 {

@@ -30,17 +30,18 @@ int tracer_io_open(struct tracer_io *io, size_t owner, const char *netns,
 /* Sets the targets of an RNIC; port and to: as for tracer_set. */
 int tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum,
     const struct rnic_facts *facts, struct port *port, uint64_t to);
-/* Takes a result of the RNIC's prober: it has the length of the path, or shows that the
- * path may have changed. */
+/* Handles a result of the RNIC's prober: it has the length of the path, or shows that
+ * the path may have changed. */
 void tracer_io_result(
     struct tracer_io *io, size_t owner, const struct wire_result *result);
 
-/* As tracer_tune; permille 0: no packet is sent. */
+/* Like tracer_tune; permille 0: no packet is sent. */
 void tracer_io_tune(
     struct tracer_io *io, const struct tracer_options *options, uint32_t permille);
 
 struct tracer *tracer_io_tracer(const struct tracer_io *io);
-bool tracer_io_denied(const struct tracer_io *io); /* no right to raw sockets */
+bool tracer_io_denied(
+    const struct tracer_io *io); /* True: the right to open raw sockets is missing. */
 const struct trace_socket_counts *tracer_io_port_counts(const struct tracer_io *io);
 
 #endif

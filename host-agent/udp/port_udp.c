@@ -15,7 +15,7 @@
 #include "rackmesh/core/netns.h"
 
 #define DEFAULT_MAX_FLOWS 1024
-/* Longer than the longest wait for a reply. */
+/* This is longer than the longest wait for a reply. */
 #define DEFAULT_FLOW_IDLE_NS (30 * RM_NS_PER_S)
 #define DEFAULT_RECEIVE_BYTES (4 << 20)
 #define FIRST_FREE_PORT 1024
@@ -80,8 +80,8 @@ udp_check(struct port *base, const struct wire_address *to, uint16_t src_port)
 	return 0;
 }
 
-/* Closes the prober socket that was unused for longest, if that is long enough: flows
- * change with the plans. */
+/* Closes the prober socket that was unused for longest, if it was unused for long
+ * enough: flows change with the plans. */
 static int
 flows_make_room(struct port_udp *port, rm_mono_t now)
 {

@@ -15,7 +15,7 @@
 /* Bytes of a looped packet that are needed: headers (link, IP, UDP) and the start of
  * the payload. */
 #define LOOPED_BYTES 160
-#define ECN_CAPABLE 2 /* ECT(0), as RoCEv2 sends */
+#define ECN_CAPABLE 2 /* ECT(0), as RoCEv2 senders set it */
 
 union control {
 	struct cmsghdr align;

@@ -16,7 +16,7 @@ struct port_udp_burst;
 struct port_udp_burst *port_udp_burst_new(void);        /* NULL when out of memory */
 void port_udp_burst_free(struct port_udp_burst *burst); /* NULL is allowed */
 
-/* What a burst of arrivals shows besides the packets. */
+/* The results of receiving one burst, besides the packets. */
 struct port_udp_read {
 	/* packets taken off the queue, including those that are not delivered */
 	size_t taken;
@@ -42,9 +42,9 @@ void port_udp_burst_clear(struct port_udp_burst *burst);
 struct port_udp_stamp_read {
 	uint32_t id; /* the packet's number (OPT_ID) */
 	int64_t stamp_ns;
-	const uint8_t *packet; /* the start of the packet, from the link header on */
+	const uint8_t *packet; /* the packet from its link header on */
 	size_t len;
-	bool stamp; /* false: the kernel queued an error that is no stamp */
+	bool stamp; /* false: the kernel queued an error that is not a time stamp */
 };
 
 /* Reads stamps from the error queue with one recvmmsg. Returns how many, or -errno. */

@@ -50,7 +50,7 @@ port_udp_flow_receive(struct port_udp_flow *flow)
 	return read.taken;
 }
 
-/* False: no known packet has this stamp. */
+/* False: the stamp belongs to no known packet. */
 static bool
 flow_match(struct port_udp_flow *flow, const struct port_udp_stamp_read *stamp,
     struct port_departure *ret)
@@ -101,8 +101,8 @@ port_udp_flow_read_stamps(struct port_udp_flow *flow)
 }
 
 /*
- * libevent does not tell whether data or the error queue woke the loop. Most stamps are
- * read right after the send, so it is usually data.
+ * libevent does not report whether data or the error queue woke the loop. Most stamps
+ * are read right after the send, so it is usually data.
  */
 static void
 flow_on_event(evutil_socket_t fd, short what, void *arg)

@@ -20,7 +20,7 @@ struct port_udp_binding;
 struct port_udp_burst;
 struct rm_loop;
 
-struct port_udp_shared { /* shared by all flows of a port */
+struct port_udp_shared { /* state that all flows of a port share */
 	struct rm_loop *loop;
 	struct port_udp_burst *burst;
 	struct port_events events[PORT_ROLES];
@@ -38,7 +38,7 @@ struct port_udp_flow {
 	uint8_t family;
 	int fd;
 	rm_mono_t used; /* time of the last send, kept by port_udp */
-	uint32_t drops; /* the kernel's number of drops when last seen */
+	uint32_t drops; /* the kernel's number of drops, as it was read last */
 	struct port_udp_stamps stamps;
 	UT_hash_handle hh; /* for the table of the port */
 };
@@ -49,11 +49,12 @@ int port_udp_flow_new(struct port_udp_shared *shared, enum port_role role,
     const struct port_udp_binding *binding, struct port_udp_flow **ret);
 void port_udp_flow_free(struct port_udp_flow *flow); /* NULL is allowed */
 
-/* Both return how many were taken; PORT_BURST: there may be more. */
+/* Both functions return how many packets or stamps they have read; PORT_BURST: there
+ * may be more. */
 size_t port_udp_flow_receive(struct port_udp_flow *flow);
 size_t port_udp_flow_read_stamps(struct port_udp_flow *flow);
 
-/* Sends count packets, all of this flow, then reads the stamps that have come. */
+/* Sends count packets, all of this flow, then reads the stamps that have arrived. */
 void port_udp_flow_send(
     struct port_udp_flow *flow, struct port_packet **packets, size_t count);
 

@@ -101,8 +101,8 @@ socket_set_options(int fd, uint8_t family)
 	return set_options(fd, ipv6, sizeof(ipv6) / sizeof(ipv6[0]));
 }
 
-/* With CAP_NET_ADMIN the buffers have the requested size, else at most that of the
- * system's limit. */
+/* With CAP_NET_ADMIN the buffers have the requested size; without it, at most the size
+ * of the system's limit. */
 static void
 socket_set_buffers(int fd, int receive_bytes)
 {

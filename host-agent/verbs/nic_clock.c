@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Clocks differ by up to some 100 ppm, and NTP slows or speeds up the host's clock by
- * up to 500 ppm. */
+/* Clocks of devices differ by some 100 ppm at most, and NTP slows or speeds up the
+ * host's clock by up to 500 ppm. */
 #define DRIFT_PPM 1000
 #define PAIR_SLACK_NS RM_NS_PER_MS
 #define PAIR_TAKES_NS (200 * RM_NS_PER_US)
@@ -13,14 +13,14 @@
  * it is too imprecise. */
 #define DRIFT_OVER_NS (100 * RM_NS_PER_MS)
 
-/* Longer than any probe is in flight, so no probe has one stamp from before a jump and
- * one from after it. */
+/* This time is longer than any probe is in flight, so no probe has one stamp from
+ * before a jump and one from after it. */
 #define UNTRUSTED_NS (5 * RM_NS_PER_S)
 
 #define MIN_KHZ 1000
 #define MAX_KHZ 10000000
 #define MIN_PERIOD_NS RM_NS_PER_S
-/* seconds << 32 needs at least these bits. */
+/* A clock that shows seconds << 32 needs at least these bits. */
 #define REAL_TIME_MASK (UINT64_MAX >> 2)
 #define REAL_TIME_WITHIN_S 86400
 /* the year 2116; a sum of two such times does not overflow */
@@ -96,7 +96,7 @@ real_time_ns(uint64_t raw)
 	return (int64_t)(raw >> 32) * RM_NS_PER_S + (int64_t)(raw & UINT32_MAX);
 }
 
-/* A counter of cycles would have such a value only after centuries. */
+/* A counter of cycles would reach such a value only after centuries. */
 static bool
 is_real_time(const struct nic_clock *clock, uint64_t raw, rm_wall_t wall)
 {
@@ -171,8 +171,8 @@ move_base(struct nic_clock *clock, uint64_t raw, int64_t ns)
 	clock->base_rest = scaled % (wide)clock->khz;
 }
 
-/* Starts anew with the first stamp, or with one that did not fit. ns: the time that
- * this stamp gets, if the clock counts cycles. */
+/* Starts again with the first stamp, or with a stamp that did not fit. ns: the time
+ * that this stamp gets, if the clock counts cycles. */
 static void
 begin(struct nic_clock *clock, uint64_t raw, int64_t ns,
     const struct nic_clock_reading *now)
@@ -204,8 +204,9 @@ slack_after(const struct reference *reference, rm_mono_t now)
 	return (gap < 0 ? -gap : gap) / (1000000 / DRIFT_PPM);
 }
 
-/* The most ns by which a stamp may be late, even on a slow host: less than half a
- * period of the counter, since later stamps could as well be early. */
+/* Returns the most ns by which a stamp may be late, even on a slow host: less than half
+ * a period of the counter, because beyond that a late stamp could be taken for an early
+ * one. */
 static int64_t
 late_allowed(const struct nic_clock *clock)
 {
@@ -214,8 +215,8 @@ late_allowed(const struct nic_clock *clock)
 	return quarter < NIC_CLOCK_LATE_NS ? (int64_t)quarter : NIC_CLOCK_LATE_NS;
 }
 
-/* True: the clock was taken for cycles and shows real time, or the value is not
- * possible. */
+/* True: the clock was taken for a counter of cycles and shows real time, or the value
+ * is not possible. */
 static bool
 is_of_another_format(
     const struct nic_clock *clock, uint64_t raw, const struct nic_clock_reading *now)
@@ -248,7 +249,7 @@ answer(struct nic_clock *clock, int64_t ns, rm_mono_t now, int64_t *ret)
 	return 0;
 }
 
-/* Takes the first stamp. Cycles begin at the host's time, which is far from an
+/* Handles the first stamp. Cycles begin at the host's time, which is far from an
  * overflow. */
 static int
 first_stamp(struct nic_clock *clock, uint64_t raw, const struct nic_clock_reading *now)

@@ -34,7 +34,7 @@ struct nic_clock_reading { /* the host's clocks, just after the stamp was read *
 
 struct nic_clock_counts {
 	uint64_t converted;
-	uint64_t missing; /* stamps of value zero: the NIC gave none */
+	uint64_t missing; /* stamps of value zero: the NIC gave no stamp */
 	/* stamps that are lower than an earlier stamp, as is normal with
 	 * several queues */
 	uint64_t backward;
@@ -45,15 +45,11 @@ struct nic_clock_counts {
 };
 
 /*
- * For raw stamps. core_clock_khz and mask: hca_core_clock and completion_timestamp_mask
- * of ibv_query_device_ex. The first stamp decides the format: real time if it is within
- * a day of the host's wall clock, else cycles. (A real-time clock that is further off
- * is treated as cycles; it then seems to jump, and stays untrusted.) -EOPNOTSUPP: no
- * clock has such values; -ENOMEM.
+ * For raw stamps.|Creates the converter of raw stamps.
  */
 int nic_clock_new(uint64_t core_clock_khz, uint64_t mask, struct nic_clock **ret);
-/* For stamps of ibv_wc_read_completion_wallclock_ns, which are not converted but
- * checked like the others. */
+/* Creates the converter of stamps of ibv_wc_read_completion_wallclock_ns, which are
+ * checked like the others but need no conversion. */
 int nic_clock_new_wall(struct nic_clock **ret);
 void nic_clock_free(struct nic_clock *clock); /* NULL is allowed */
 
@@ -77,7 +73,7 @@ int nic_clock_pair(struct nic_clock *clock, uint64_t raw, rm_mono_t before,
     const struct nic_clock_reading *after);
 
 bool nic_clock_is_trusted(const struct nic_clock *clock, rm_mono_t now);
-/* 0: there was no stamp yet. */
+/* Returns 0 while there was no stamp. */
 enum nic_clock_format nic_clock_format(const struct nic_clock *clock);
 /* How much faster than CLOCK_MONOTONIC the device's clock runs, in parts per 10^9, as
  * computed from the last two pairs; 0: not known. */

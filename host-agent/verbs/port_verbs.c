@@ -44,7 +44,7 @@ port_verbs_open_domain(struct port_verbs *port, const char **step)
 	return r;
 }
 
-/* Called in a thread of the pool. */
+/* A thread of the pool calls this function. */
 static int
 domain_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 {
@@ -62,7 +62,7 @@ domain_create(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg)
 	return domain->calls->create_ah(domain->pd, &attr, ret);
 }
 
-/* Called in a thread of the pool. */
+/* A thread of the pool calls this function. */
 static int
 domain_destroy(struct ibv_ah *ah, void *arg)
 {
@@ -103,7 +103,7 @@ port_verbs_open_handles(struct port_verbs *port)
 	return r;
 }
 
-/* No thread uses the domain any more, and no handles are made or destroyed. */
+/* No thread uses the domain any more, and no handle is being made or destroyed. */
 static void
 domain_on_stopped(void *arg)
 {
@@ -130,7 +130,7 @@ port_verbs_close_domain(struct port_verbs *port)
 	if (domain->handles == NULL ||
 	    verbs_ah_cache_stop(domain->handles, domain_on_stopped, domain) == 0)
 		domain_on_stopped(domain);
-	/* waits for running jobs, after which domain_on_stopped has run */
+	/* waits for running jobs; domain_on_stopped has run afterwards */
 	priority_pool_free(own_pool);
 }
 
@@ -480,7 +480,7 @@ port_verbs_const(const struct port *port)
 	return (const struct port_verbs *)port;
 }
 
-/* The source ports are those of the device's flows, whichever one is wanted. */
+/* Returns the source port of one of the device's flows, whatever port is wanted. */
 static uint16_t
 verbs_flow(const struct port *base, uint16_t wanted)
 {
@@ -531,7 +531,7 @@ verbs_drain(struct port *base, enum port_role role)
 	do
 		port_verbs_take(port, role);
 	while (port_verbs_deliver(port, role) == PORT_BURST && --bursts > 0);
-	/* posts the buffers of packets that were dropped, too */
+	/* also posts the buffers of packets that were dropped */
 	port_verbs_refill(port);
 	if (bursts == 0)
 		port_verbs_again(port);

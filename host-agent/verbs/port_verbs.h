@@ -39,7 +39,8 @@ struct verbs_calls;
 struct port_verbs_options { /* strings are borrowed during port_verbs_new only */
 	const char *device;
 	uint8_t port_num;
-	struct { /* own GIDs, at most one per family; address.family 0: none */
+	/* the GIDs of the port, at most one per family; address.family 0: none */
+	struct {
 		struct wire_address address; /* its port is ignored */
 		uint8_t index;               /* index in the port's GID table */
 		uint8_t gid[16];
@@ -56,20 +57,21 @@ struct port_verbs_options { /* strings are borrowed during port_verbs_new only *
 	/* use CLOCK_MONOTONIC, even if the device has better stamps */
 	bool software_stamps;
 	const struct verbs_calls *calls; /* NULL: libibverbs */
-	/* Threads that make address handles. The pool must outlive the port, and be
-	 * freed before the loop; that ends what the port has left in it. NULL: the port
-	 * has a pool of its own, and port_free may wait a second for it. */
+	/* Threads that make address handles. The pool must live longer than the port,
+	 * and be freed before the loop; that ends the jobs that the port has left in
+	 * it. NULL: the port has a pool of its own, and port_free may wait a second for
+	 * it. */
 	struct priority_pool *pool;
 };
 
 /* All of these are called from the loop, never from inside port_send. */
 struct port_verbs_events {
-	void (*on_link)(bool up, void *arg); /* the state of the port has changed */
+	void (*on_link)(bool up, void *arg); /* The state of the port has changed. */
 	/* QPs have new numbers, or a GID has changed: register the RNIC again at
 	 * once. */
 	void (*on_renumbered)(void *arg);
-	/* The device has gone or does not work any more: free the port, then look for
-	 * the device again. reason: a negative errno. */
+	/* The device has disappeared, or does not work any more: free the port, then
+	 * search for the device again. reason: a negative errno. */
 	void (*on_gone)(int reason, void *arg);
 	void *arg;
 };
@@ -93,8 +95,8 @@ struct port_verbs_facts { /* facts that are known once the port is open */
 	/* the smallest number of free receive buffers that the small QP has had */
 	uint32_t receives_lowest;
 	size_t handles; /* address handles in the cache */
-	/* Both borrowed for the life of the port. clock_counts NULL: the NIC's clock is
-	 * not used. */
+	/* Both pointers are borrowed for the life of the port. clock_counts NULL: the
+	 * NIC's clock is not used. */
 	const struct verbs_ah_counts *handle_counts;
 	const struct nic_clock_counts *clock_counts;
 	int32_t clock_drift_ppb; /* 0: not known */

@@ -7,8 +7,8 @@
 #include "rackmesh/loop/loop.h"
 
 #define REPAIR_GAP_NS (200 * RM_NS_PER_MS) /* least time between two attempts */
-/* Attempts in a row; the pause doubles after each failure, and after the last one the
- * port is given up. */
+/* Attempts in a row; the pause doubles after each failure. After the last attempt the
+ * port has failed. */
 #define REPAIRS 6
 
 static void port_verbs_quiet(struct port_verbs *port);
@@ -26,7 +26,7 @@ renumbered(struct port_verbs *port)
 	notice_soon(port);
 }
 
-/* Makes one report only: the owner may free the port in the callback. */
+/* Makes one report only, because the owner may free the port in the callback. */
 static void
 port_verbs_report(struct port_verbs *port)
 {
@@ -310,7 +310,7 @@ port_take_events(struct port_verbs *port, unsigned events[CQS])
 			if (port_cq(port, j)->cq == cq)
 				events[j]++;
 	}
-	return 0; /* the fd is still readable, and wakes the loop again */
+	return 0; /* The fd is still readable, and wakes the loop again. */
 }
 
 /* Arms the queues before it drains them: so a completion in between is drained, and a
@@ -350,7 +350,7 @@ port_on_async(evutil_socket_t fd, short what, void *arg)
 			continue;
 		if (r == -EAGAIN)
 			return;
-		if (r < 0) { /* a removed device returns this error */
+		if (r < 0) { /* a removed device returns such an error */
 			port_verbs_fail(port, r);
 			return;
 		}
@@ -443,7 +443,7 @@ event_drop(struct event **event)
 	*event = NULL;
 }
 
-/* Stops all events of a device that is gone. */
+/* Stops all events of a device that was removed. */
 static void
 port_verbs_quiet(struct port_verbs *port)
 {

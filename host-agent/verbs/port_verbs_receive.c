@@ -6,7 +6,7 @@
 
 #define POLL_BATCH 32
 
-/* NULL: no queue of this port has the number in wr_id. */
+/* Returns NULL if no queue of this port has the number in wr_id. */
 static struct port_verbs_queue *
 queue_of(struct port_verbs *port, uint64_t wr_id)
 {
@@ -49,7 +49,7 @@ take_one(struct port_verbs *port, struct port_verbs_receive *receive,
 	buffer = verbs_queue_take(
 	    queue->queue, completion->wr_id, completion->status == IBV_WC_SUCCESS);
 	if (buffer == NULL)
-		return; /* the buffer was reset and posted again meanwhile */
+		return; /* the buffer was reset and posted again in the meantime */
 	if (!completion_is_whole(port, queue, completion)) {
 		verbs_queue_give_back(queue->queue, completion->wr_id);
 		if (completion->status != IBV_WC_SUCCESS) {
@@ -119,7 +119,7 @@ port_verbs_take(struct port_verbs *port, enum port_role role)
 	} while (n == want);
 }
 
-/* False: the bytes do not show who sent the packet. */
+/* False: the bytes do not show which address sent the packet. */
 static bool
 read_arrival(struct port_verbs *port, const struct port_verbs_queue *queue,
     const struct port_verbs_taken *taken, struct port_arrival *ret)

@@ -9,9 +9,10 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-/* After this many seconds in a row without trust, software stamps are used for good. */
+/* After this many seconds in a row in which the clock was not trusted, only software
+ * stamps are used. */
 #define UNTRUSTED_SECONDS 10
-#define SETTLE_NS (5 * RM_NS_PER_S) /* longer than any packet is in flight */
+#define SETTLE_NS (5 * RM_NS_PER_S) /* a time longer than any packet is in flight */
 
 static void port_verbs_departed(struct port_verbs *port, enum port_role role,
     const struct port_departure *departures, size_t count);
@@ -39,8 +40,9 @@ port_verbs_settled(const struct port_verbs *port, rm_mono_t now)
 	return rm_mono_since(now, port->settled) >= 0;
 }
 
-/* False: the packet has no stamp. While both stamps of the NIC and of the host may
- * occur, no packet has one, because the difference of the two kinds has no meaning. */
+/* False: the packet has no stamp. While stamps of the NIC and of the host may both
+ * occur, no packet has a stamp, because a difference between the two kinds means
+ * nothing. */
 bool
 port_verbs_stamp(struct port_verbs *port, const struct verbs_completion *completion,
     const struct nic_clock_reading *now, int64_t *ret)
@@ -79,13 +81,13 @@ port_verbs_watch_clock(struct port_verbs *port)
 	}
 }
 
-/* How long a reply waits for its address handle. To resolve a new neighbour takes tens
- * of ms, and longer if many are new. The wait is between T3 and T4, so it does not
- * count as time in the network. */
+/* How long a reply waits for its address handle. Resolving a new neighbour takes tens
+ * of ms, and longer if there are many new ones. The wait is between T3 and T4, so it
+ * does not count as time in the network. */
 #define PATIENCE_NS (200 * RM_NS_PER_MS)
 
 /* Copies a reply, which will wait for its address handle. -EAGAIN: there is no room; or
- * it is a probe, which never waits. */
+ * the packet is a probe, and probes never wait. */
 static int
 port_verbs_wait(
     struct port_verbs *port, enum port_role role, const struct port_packet *packet)
@@ -118,7 +120,7 @@ port_verbs_wait(
 	return 0;
 }
 
-/* False: the handle is still missing, so the reply waits on. */
+/* False: the handle is still missing, so the reply continues to wait. */
 static bool
 try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono_t now)
 {
@@ -127,7 +129,8 @@ try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono
 	struct port_departure departure;
 	int r;
 
-	packet->to = &waiting->to; /* port->waiting may have moved the entry since */
+	/* port->waiting may have moved the entry in the meantime */
+	packet->to = &waiting->to;
 	r = port_verbs_post(port, PORT_REFLECTOR, packet);
 	if (r == -EINPROGRESS && rm_mono_since(waiting->deadline, now) > 0)
 		return false;
@@ -143,7 +146,7 @@ try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono
 	return true;
 }
 
-/* All replies wait equally long: the first one times out first. */
+/* All replies wait equally long, so the first one times out first. */
 void
 port_verbs_send_waiting(struct port_verbs *port)
 {
@@ -213,7 +216,7 @@ take_sent(struct port_verbs *port, const struct verbs_completion *completion,
 
 	if (number >= port->queue_count ||
 	    !verbs_queue_sent(port->queues[number].queue, completion->wr_id, &send))
-		return; /* of a slot that was reset meanwhile */
+		return; /* the send was of a slot that was reset meanwhile */
 	verbs_ah_put(send.handle);
 	if (completion->status != IBV_WC_SUCCESS) {
 		port->counts.errors++;
@@ -221,7 +224,7 @@ take_sent(struct port_verbs *port, const struct verbs_completion *completion,
 		return;
 	}
 	if (port->stamps == WIRE_STAMP_USER)
-		return; /* the stamp was reported when it was posted */
+		return; /* the stamp was reported when the packet was posted */
 	if (!port_verbs_stamp(port, completion, now, &stamp_ns)) {
 		port->counts.stamps_missing++;
 		return;
@@ -269,14 +272,14 @@ port_verbs_label(const struct port_verbs *port, uint16_t src_port)
 	if (port->flows == PORT_FLOWS_QP)
 		for (size_t i = 0; i < port->flow_count; i++)
 			if (port->queues[QUEUE_FLOWS + i].port == src_port)
-				/* any label that is not 0: only the QP decides the
-				 * flow */
+				/* any label but 0 will do: only the QP decides the flow
+				 */
 				return (uint32_t)i + 1;
 	return 0;
 }
 
-/* Chooses the flow QP. The label of the probe chooses that of a reply, whichever device
- * chose the label: so all replies to one flow take one flow. */
+/* Chooses the flow QP. For a reply, the label of the probe chooses the QP, whichever
+ * device chose the label. So all replies to one flow take one flow. */
 static int
 pick_flow(struct port_verbs *port, enum port_role role,
     const struct port_packet *packet, struct port_verbs_queue **ret)
@@ -288,14 +291,15 @@ pick_flow(struct port_verbs *port, enum port_role role,
 	else if (port->flows == PORT_FLOWS_QP)
 		while (port->queues[QUEUE_FLOWS + flow].port != packet->src_port)
 			if (++flow == port->flow_count)
-				return -EAGAIN; /* the QP has just got another number */
+				return -EAGAIN; /* the number of the QP has just changed
+						 */
 	*ret = &port->queues[QUEUE_FLOWS + flow];
 	return (*ret)->lost ? -EAGAIN : 0;
 }
 
 /* The flow label for the address handle. With label 0 a NIC may use a new source port
- * for each packet: so labels that are 0 are avoided on NICs whose source port depends
- * on the label, or may. */
+ * for each packet. So label 0 is avoided on NICs whose source port depends on the
+ * label, or may depend on it. */
 static uint32_t
 handle_label(const struct port_verbs *port, enum port_role role,
     const struct port_packet *packet)
@@ -327,7 +331,7 @@ may_send(const struct port_verbs *port, const struct port_packet *packet)
 }
 
 /* Takes the stamp before posting: with Soft-RoCE the packet may have reached its peer,
- * and have been answered, before the call returns. */
+ * and the answer may have arrived, before the call returns. */
 static int
 port_verbs_post(
     struct port_verbs *port, enum port_role role, struct port_packet *packet)
@@ -360,7 +364,7 @@ port_verbs_post(
 		return 0;
 	verbs_ah_put(handle);
 	if (r == -EAGAIN || r == -ENOMEM)
-		return -EAGAIN; /* its send queue is full */
+		return -EAGAIN; /* the send queue of the QP is full */
 	port_verbs_suspect(port, queue);
 	return r;
 }

@@ -1,6 +1,6 @@
 /*
- * port_verbs_state - the state of a port_verbs, shared by its source files, which alone
- * include this header.
+ * port_verbs_state - the state of a port_verbs, shared by its source files. No other
+ * file includes this header.
  */
 #ifndef HOST_AGENT_VERBS_PORT_VERBS_STATE_H
 #define HOST_AGENT_VERBS_PORT_VERBS_STATE_H
@@ -28,10 +28,11 @@ enum { QUEUE_SMALL, QUEUE_LARGE, QUEUE_FLOWS };
 
 struct port_verbs_queue {
 	struct verbs_queue *queue;
-	uint32_t qpn; /* as it was last reported */
+	uint32_t qpn; /* number of the QP, as it was last reported */
 	/* The source port of the QP, if the QPN decides it. */
 	uint16_t port;
-	bool suspect; /* something in the queue failed, so it has to be checked */
+	/* something in the queue has failed, so the queue has to be checked */
+	bool suspect;
 	/* the queue returns all buffers unused, so no buffer is posted until the queue
 	 * is reset */
 	bool flushed;
@@ -62,8 +63,8 @@ struct port_verbs_receive {
 };
 
 /*
- * What address handles are made with. Threads may still use it when the port is freed;
- * then it is freed after their calls have returned.
+ * What address handles are made with. Threads may still use this struct when the port
+ * is freed; then it is freed after their calls have returned.
  */
 struct port_verbs_domain {
 	const struct verbs_calls *calls;
@@ -84,7 +85,7 @@ struct port_verbs {
 	struct port base;
 	struct rm_loop *loop;
 	const struct verbs_calls *calls;
-	struct port_verbs_options options; /* its strings are not kept */
+	struct port_verbs_options options; /* copied; its strings are not kept */
 	char device[IBV_SYSFS_NAME_MAX];   /* name of the device, for the log */
 	struct port_verbs_events events;
 	struct port_events listeners[PORT_ROLES];
@@ -101,8 +102,9 @@ struct port_verbs {
 	size_t flow_count;
 	enum port_flows flows;
 	enum wire_stamp_source stamps;
-	struct nic_clock *clock; /* of every kind of stamp except WIRE_STAMP_USER */
-	/* seconds in a row for which the clock was not trusted */
+	/* the clock of every kind of stamp except WIRE_STAMP_USER */
+	struct nic_clock *clock;
+	/* number of seconds in a row in which the clock was not trusted */
 	unsigned clock_untrusted_s;
 	/* before this time packets have no stamp, as stamps of two clocks might be
 	 * mixed */
@@ -119,7 +121,7 @@ struct port_verbs {
 	struct rm_timer *repair;   /* checks the queues that are suspect */
 	struct rm_timer *notice;   /* reports to the owner */
 	struct rm_timer *patience; /* fires when a waiting reply times out */
-	rm_mono_t repaired;        /* time of the last attempt */
+	rm_mono_t repaired;        /* time of the last attempt to repair a queue */
 	unsigned repairs_failed;
 	bool report_link, report_renumbered, report_gone;
 
@@ -127,7 +129,7 @@ struct port_verbs {
 	size_t waiting_first, waiting_count;
 };
 
-/* ---- port_verbs.c: the device and what is opened on it ----------------------- */
+/* ---- port_verbs.c: the device, and the objects that are opened on it --------- */
 
 /* Copies the attributes of the port. */
 void port_verbs_read_port(struct port_verbs *port, const struct ibv_port_attr *attr);
@@ -166,7 +168,7 @@ void port_verbs_drop_sent(const struct verbs_send *send, void *arg);
 
 /* ---- port_verbs_send.c: replies without address handle ---- */
 
-/* Tries to send all waiting replies; those that have waited too long are dropped. */
+/* Tries to send all waiting replies; replies that have waited too long are dropped. */
 void port_verbs_send_waiting(struct port_verbs *port);
 void port_verbs_drop_waiting(struct port_verbs *port);
 
@@ -177,19 +179,19 @@ size_t port_verbs_deliver(struct port_verbs *port, enum port_role role);
 /* Posts all receive buffers that were returned. */
 void port_verbs_refill(struct port_verbs *port);
 
-/* ---- port_verbs_events.c: the loop's side ---- */
+/* ---- port_verbs_events.c: events of the loop and of the device ---- */
 
 int port_verbs_wire(struct port_verbs *port);
 void port_verbs_unwire(struct port_verbs *port);
 /* continues in the next turn of the loop */
 void port_verbs_again(struct port_verbs *port);
 
-/* ---- port_verbs_events.c: failures and repair of ports and queues ---- */
+/* ---- port_verbs_events.c: failures of the port, and repair of its queues ---- */
 
 /* Compares the LID of the port with the one that the owner knows. */
 void port_verbs_check_lid(struct port_verbs *port);
 void port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue);
-/* reason: -errno for which the port has ended */
+/* reason: the -errno with which the port has ended */
 void port_verbs_fail(struct port_verbs *port, int reason);
 
 #endif

@@ -11,7 +11,7 @@
 struct lane {
 	struct priority_pool *pool;
 	struct rm_worker *worker;
-	struct lane_job *job; /* its running job, or NULL */
+	struct lane_job *job; /* the job that the thread runs, or NULL */
 };
 
 struct lane_queue {
@@ -23,7 +23,8 @@ struct priority_pool {
 	size_t count;
 	struct lane_queue queues[LANE_CLASSES];
 	size_t busy[LANE_CLASSES];
-	unsigned retries; /* retries started in a row while an idle job waited */
+	/* number of retries that were started in a row while an idle job waited */
+	unsigned retries;
 	bool ending;
 };
 
@@ -108,7 +109,8 @@ lane_done(void *arg, int r)
 
 	lane->job = NULL;
 	lane->pool->busy[job->class]--;
-	priority_pool_start_jobs(lane->pool); /* before done, which may take long */
+	priority_pool_start_jobs(
+	    lane->pool); /* first starts other jobs, because done may take long */
 	job->done(job, r);
 }
 

@@ -19,23 +19,24 @@
 struct rm_loop;
 struct priority_pool;
 
-#define PRIORITY_POOL_MIN 3 /* one thread for each of: sure, new, and tried before */
+/* one thread for each of LANE_SURE, LANE_NEW and LANE_RETRY */
+#define PRIORITY_POOL_MIN 3
 #define PRIORITY_POOL_MAX 16
 
 enum lane_class { /* in order of priority, the highest first */
 	LANE_SURE,
-	LANE_NEW,   /* never tried before, so it probably succeeds */
+	LANE_NEW,   /* The call was never tried before, so it probably succeeds. */
 	LANE_RETRY, /* has failed before */
-	/* not urgent, may fail; some LANE_RETRY jobs run before each of these */
+	/* not urgent, and may fail; some LANE_RETRY jobs run before each of these */
 	LANE_IDLE,
 	LANE_CLASSES
 };
 
-/* embedded in the caller's struct, which must live until done is called */
+/* a member of the caller's struct, which must live until done is called */
 struct lane_job {
 	int (*run)(struct lane_job *job);
 	void (*done)(struct lane_job *job, int r); /* may free the job */
-	struct lane_job *next;                     /* for the pool's lists */
+	struct lane_job *next;                     /* next job in a list of the pool */
 	enum lane_class class;
 };
 
@@ -45,15 +46,15 @@ int priority_pool_new(struct rm_loop *loop, size_t count, struct priority_pool *
 /* Waits for running jobs. Jobs that have not run get done(-ECANCELED). */
 void priority_pool_stop(struct priority_pool *pool);
 void priority_pool_free(
-    struct priority_pool *pool); /* stops them first; NULL is allowed */
+    struct priority_pool *pool); /* First stops the threads; NULL is allowed. */
 /* Like priority_pool_free, but waits until that time at the longest. Returns the number
  * of jobs that still run in their threads. If there are any, done is not called for any
- * further job, as it might call what hangs; the jobs, and all that they use, must then
- * live as long as the process. */
+ * further job, because done might call a function that hangs. The jobs, and all that
+ * they use, must then live as long as the process. */
 size_t priority_pool_free_until(struct priority_pool *pool, rm_mono_t until);
 
-/* Accepts any number of jobs, so the caller has to bound it. -ECANCELED: the pool was
- * stopped, and done will not be called. */
+/* Accepts any number of jobs, so the caller has to limit the number. -ECANCELED: the
+ * pool was stopped, and done will not be called. */
 int priority_pool_submit(
     struct priority_pool *pool, struct lane_job *job, enum lane_class class);
 

@@ -33,8 +33,8 @@ report(struct verbs_ah_cache *cache, const struct verbs_ah_key *key, int r)
 		cache->options.on_ready(key, r, cache->options.arg);
 }
 
-/* Calls on_stopped if the last handle of a stopped cache has gone. The cache may be
- * freed afterwards. */
+/* Calls on_stopped if a stopped cache has no handles left. The cache may be freed
+ * afterwards. */
 static void
 ah_check_end(struct verbs_ah_cache *cache)
 {
@@ -68,7 +68,8 @@ ah_destroyed(struct lane_job *job, int r)
 	struct verbs_ah_cache *cache = ah->cache;
 
 	if (r == -ECANCELED)
-		r = ah_run_destroy(job); /* no thread has run the job, and none will */
+		r = ah_run_destroy(
+		    job); /* no thread has run the job, and no thread will run it */
 	if (r < 0)
 		cache->counts.destroy_failed++;
 	else
@@ -190,8 +191,8 @@ make_waiting(struct verbs_ah_cache *cache, struct ah_target *target)
 	}
 }
 
-/* Puts a new handle in the place of the old one with the same key. False: there is no
- * old one any more. */
+/* Replaces the old handle with the same key by the new one. False: there is no old
+ * handle any more. */
 static bool
 ah_replace(struct verbs_ah *ah)
 {
@@ -340,7 +341,7 @@ verbs_ah_cache_free(struct verbs_ah_cache *cache)
 		}
 	}
 	cache->freed = true;
-	ah_check_end(cache); /* else the last running call will do it */
+	ah_check_end(cache); /* otherwise the last running call does this */
 }
 
 /* Makes room for one more handle. Handles that are being destroyed take room, too. */

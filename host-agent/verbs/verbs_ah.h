@@ -3,11 +3,10 @@
  *
  * To make a handle, the kernel resolves the neighbour, which takes a second if the
  * neighbour does not answer. So handles are made in the threads of a priority pool. For
- * a target that has not answered there is one attempt at a time, at growing intervals,
- * and requests between the attempts fail at once. A handle has the MAC that the
- * neighbour had when the handle was made. So a handle in use is replaced from time to
- * time by a new one, and used until the new one is ready. Call all functions from the
- * loop.
+ * a target that has not answered, one attempt runs at a time, at growing intervals;
+ * requests between the attempts fail at once. A handle has the MAC that the neighbour
+ * had when the handle was made. So a handle in use is replaced from time to time by a
+ * new one, and used until the new one is ready. Call all functions from the loop.
  */
 #ifndef HOST_AGENT_VERBS_VERBS_AH_H
 #define HOST_AGENT_VERBS_VERBS_AH_H
@@ -33,7 +32,7 @@ struct verbs_ah_key {
 	uint8_t port;
 };
 
-struct verbs_ah_calls { /* called in threads; both return 0 or -errno */
+struct verbs_ah_calls { /* The cache calls them in threads; both return 0 or -errno. */
 	int (*create)(const struct verbs_ah_key *key, struct ibv_ah **ret, void *arg);
 	int (*destroy)(struct ibv_ah *ah, void *arg);
 	void *arg;
@@ -58,7 +57,7 @@ struct verbs_ah_options {
 
 struct verbs_ah_counts {
 	uint64_t hits, created, destroyed, evicted, refreshed;
-	/* a replacement that could not be made; the old handle stays in use */
+	/* replacements that could not be made; the old handle stays in use */
 	uint64_t refresh_failed;
 	/* handles that could not be destroyed, and are leaked */
 	uint64_t destroy_failed;
@@ -66,12 +65,12 @@ struct verbs_ah_counts {
 	/* requests refused because the target did not resolve shortly before */
 	uint64_t refused_bad;
 	struct {
-		int error; /* positive errno; 0: all others */
+		int error; /* a positive errno; 0: all other errors */
 		uint64_t count;
 		/* in the order of first occurrence; the last entry is for all other
 		 * errors */
 	} failed[VERBS_AH_ERRORS];
-	uint64_t failures;         /* sum over all errors */
+	uint64_t failures;         /* number of failures, over all errors */
 	uint64_t waiting, handles; /* at present */
 };
 

@@ -18,7 +18,7 @@
 struct ah_target;
 
 enum ah_state {
-	AH_WAITING, /* waits for another handle of its target to be made */
+	AH_WAITING, /* the handle waits until another handle of its target is made */
 	AH_MAKING,  /* a thread makes it */
 	AH_READY,
 	AH_GOING, /* a thread destroys it */
@@ -32,26 +32,30 @@ struct verbs_ah {
 	struct ah_target *target; /* NULL when GOING */
 	enum ah_state state;
 	bool in_table;
-	bool tries;    /* MAKING, and other handles of the target wait for the result */
-	bool replaces; /* MAKING, to replace the handle of its key in the table */
-	/* MAKING, and the path to the target may have changed since it began */
+	/* in state MAKING: other handles of the target wait for the result */
+	bool tries;
+	/* in state MAKING: the handle will replace the one with its key in the table */
+	bool replaces;
+	/* in state MAKING: the path to the target may have changed since the job began
+	 */
 	bool stale;
 	uint32_t refs;
 	rm_mono_t refresh_at;
 	LIST_ENTRY(verbs_ah) in_bucket;
 	LIST_ENTRY(verbs_ah) in_all;
-	/* READY without references: the longest unused first; or WAITING */
+	/* the list of the state: READY without references, the longest unused first; or
+	 * WAITING */
 	TAILQ_ENTRY(verbs_ah) in_line;
 };
 
 TAILQ_HEAD(ah_line, verbs_ah);
 LIST_HEAD(ah_bucket, verbs_ah);
 
-struct ah_target { /* a neighbour, with all its labels and classes */
+struct ah_target { /* a neighbour, with all flow labels and classes to it */
 	uint8_t gid[16];
 	uint16_t lid;
 	uint8_t gid_index, port;
-	/* one handle is being made, which shows whether the target resolves */
+	/* a handle is being made, which shows whether the target resolves */
 	bool trying;
 	bool refreshing;                     /* a replacement is being made */
 	unsigned failures, refresh_failures; /* in a row */
@@ -71,7 +75,7 @@ struct verbs_ah_cache {
 	struct verbs_ah_options options;
 	struct verbs_ah_counts counts;
 	bool stopped, freed;
-	bool cancelled; /* the pool has been stopped */
+	bool cancelled; /* the pool was stopped */
 	void (*on_stopped)(void *arg);
 	void *stopped_arg;
 
@@ -98,23 +102,23 @@ struct ah_target *ah_table_target(
 struct verbs_ah *ah_table_new(
     struct verbs_ah_cache *cache, const struct verbs_ah_key *key);
 void ah_table_enter(struct verbs_ah *ah);
-/* does nothing if the handle is not in the table */
+/* Does nothing if the handle is not in the table. */
 void ah_table_leave(struct verbs_ah *ah);
 /* Takes the handle off its target. A target without handles is freed, unless it has
  * failed. */
 void ah_table_drop_target(struct verbs_ah *ah);
 void ah_table_delete(struct verbs_ah *ah);
 
-/* Keep a target alive while its last handle may be deleted. */
+/* These functions keep a target alive while its last handle may be deleted. */
 void ah_target_hold(struct ah_target *target);
 void ah_target_let_go(struct verbs_ah_cache *cache, struct ah_target *target);
-/* Notes a failure. The number of failed targets that are kept without handles is
- * bounded. */
+/* Counts a failure of the target. The number of failed targets that are kept without
+ * handles is bounded. */
 void ah_target_failed(
     struct verbs_ah_cache *cache, struct ah_target *target, int r, rm_mono_t now);
 void ah_target_forgive(struct verbs_ah_cache *cache, struct ah_target *target);
 
-/* ns: 250 ms, 1 s, then twice the time before, up to 30 s */
+/* Returns the pause in ns: 250 ms, 1 s, then twice the pause before, up to 30 s. */
 int64_t ah_backoff_ns(unsigned failures);
 
 #endif

@@ -235,8 +235,8 @@ ah_target_failed(
 {
 	struct ah_target *oldest = TAILQ_FIRST(&cache->bad);
 
-	/* The failures of several handles that were made at the same time count as
-	 * one. */
+	/* The failures of several handles that were made at the same time count as one
+	 * failure. */
 	if (target->failures > 0 && rm_mono_since(target->retry_at, now) > 0)
 		return;
 	if (target->failures++ > 0)

@@ -27,7 +27,7 @@ struct verbs_calls {
 
 	int (*alloc_pd)(struct ibv_context *context, struct ibv_pd **ret);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	/* With local write access, for receiving and for sending. */
+	/* The memory has local write access, for receiving and for sending. */
 	int (*reg_mr)(struct ibv_pd *pd, void *data, size_t len, struct ibv_mr **ret);
 	int (*dereg_mr)(struct ibv_mr *mr);
 
@@ -53,11 +53,11 @@ struct verbs_calls {
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *ret, int mask);
 	int (*destroy_qp)(struct ibv_qp *qp);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr);
-	/* *bad: the first request in the chain that was not accepted. */
+	/* *bad: the first request of the chain that was not accepted. */
 	int (*post_recv)(
 	    struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-	/* May block for a second: call it only in a thread. */
+	/* It may block for a second: call it only in a thread. */
 	int (*create_ah)(
 	    struct ibv_pd *pd, struct ibv_ah_attr *attr, struct ibv_ah **ret);
 	int (*destroy_ah)(struct ibv_ah *ah);

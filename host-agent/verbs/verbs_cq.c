@@ -82,7 +82,7 @@ poll_stamped(struct verbs_cq *cq, int max, struct verbs_completion *completions)
 		value = n < max ? ibv_next_poll(cq->ex) : ENOENT;
 	} while (value == 0);
 	ibv_end_poll(cq->ex);
-	return n; /* the same error is returned by the next poll */
+	return n; /* the next poll returns the same error */
 }
 
 static int

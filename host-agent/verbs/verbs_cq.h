@@ -17,12 +17,12 @@ struct verbs_calls;
 
 struct verbs_completion {
 	uint64_t wr_id;
-	/* raw cycles or wall-clock ns, by the kind of queue; 0: the queue has no
+	/* raw cycles or ns of the wall clock, by the kind of queue; 0: the queue has no
 	 * stamps */
 	uint64_t stamp;
 	enum ibv_wc_status status;
 	uint32_t vendor_error;
-	uint32_t byte_len; /* with the 40 bytes of the GRH */
+	uint32_t byte_len; /* number of bytes, including the 40 bytes of the GRH */
 	uint32_t src_qp;
 	unsigned flags; /* enum ibv_wc_flags */
 	uint16_t slid;

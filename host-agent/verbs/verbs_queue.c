@@ -17,7 +17,7 @@ struct receive_slot {
 struct send_slot {
 	uint32_t life;
 	enum slot_state state;
-	struct verbs_send send; /* without data and address handle */
+	struct verbs_send send; /* a send request without data and address handle */
 };
 
 struct verbs_queue {
@@ -39,7 +39,7 @@ struct verbs_queue {
 	bool low;
 };
 
-#define INLINE_BYTES 256 /* enough for all small probes and replies */
+#define INLINE_BYTES 256 /* room for all small probes and replies */
 
 static int
 queue_modify(struct verbs_queue *queue, enum ibv_qp_state state,
@@ -201,7 +201,7 @@ verbs_queue_revive(struct verbs_queue *queue,
 	uint32_t lowest = queue->level.lowest;
 	int r;
 
-	/* From here on completions of requests from before are ignored. */
+	/* From here on, completions of earlier requests are ignored. */
 	verbs_queue_end_lives(queue, on_dropped, arg);
 	r = queue_reset(queue);
 	if (r < 0) {
@@ -215,7 +215,7 @@ verbs_queue_revive(struct verbs_queue *queue,
 #define STRIDE 64 /* a cache line */
 #define PAGE_BYTES 4096
 #define REFILL_CHAIN 32
-/* The level is low if less than one of so many buffers is posted. */
+/* The level is low if less than 1 / LOW_SHARE of the buffers are posted. */
 #define LOW_SHARE 8
 
 #define WR_SEND (UINT64_C(1) << 63)
@@ -368,8 +368,8 @@ verbs_queue_receive_bytes(const struct verbs_queue *queue)
 
 /* ---- receiving ---- */
 
-/* NULL: the completion is from before the last reset, or of no request of this
- * queue. */
+/* Returns NULL if the completion is from before the last reset, or belongs to no
+ * request of this queue. */
 static struct receive_slot *
 receive_find(const struct verbs_queue *queue, uint64_t wr_id, enum slot_state state)
 {

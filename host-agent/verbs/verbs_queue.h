@@ -98,7 +98,7 @@ int verbs_queue_send(struct verbs_queue *queue, const struct verbs_send *send);
  * False: the completion is from before the last reset. */
 bool verbs_queue_sent(
     struct verbs_queue *queue, uint64_t wr_id, struct verbs_send *ret);
-bool verbs_queue_full(const struct verbs_queue *queue); /* no slot is free */
+bool verbs_queue_full(const struct verbs_queue *queue); /* True: no slot is free. */
 
 /* ---- creation and end ---- */
 

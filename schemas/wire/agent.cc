@@ -102,7 +102,7 @@ wire_register_settings(
 		if (k < wire::count(settings->numbers()))
 			out->numbers[k] = settings->numbers()->Get(k);
 		else
-			/* the sender does not report it */
+			/* the sender does not report this setting */
 			out->known &= ~(UINT32_C(1) << k);
 	}
 	out->firmware = wire::string(settings->firmware());

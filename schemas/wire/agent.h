@@ -19,9 +19,9 @@ extern "C" {
 
 /* ---- registration ---- */
 
-/* settings of an RNIC; all are numbers except firmware and DSCPs */
+/* The settings of an RNIC; all are numbers except firmware and DSCPs. */
 enum wire_setting {
-	WIRE_SETTING_MTU,      /* of the network device, in bytes */
+	WIRE_SETTING_MTU,      /* MTU of the network device, in bytes */
 	WIRE_SETTING_ROCE_MTU, /* active MTU of the RDMA port, in bytes */
 	WIRE_SETTING_SPEED,    /* Mb/s */
 	WIRE_SETTING_PFC,      /* a bit for each priority with PFC */
@@ -53,11 +53,12 @@ enum wire_fec { /* the active FEC: ETHTOOL_FEC_* of Linux */
 #define WIRE_NO_PRIORITY 255
 
 struct wire_settings {
-	/* a bit for each enum wire_setting that was read; a newer peer may set more */
+	/* a bit for each enum wire_setting that was read; a newer peer may set further
+	 * bits */
 	uint32_t known;
 	uint32_t numbers[WIRE_SETTINGS];
 	const char *firmware;
-	uint8_t dscps[WIRE_DSCPS]; /* by DSCP: its priority, or WIRE_NO_PRIORITY */
+	uint8_t dscps[WIRE_DSCPS]; /* priority of each DSCP, or WIRE_NO_PRIORITY */
 };
 
 struct wire_register {
@@ -65,7 +66,7 @@ struct wire_register {
 	uint64_t incarnation;
 	const struct wire_rnic *rnics;
 	size_t rnic_count;
-	/* by RNIC; NULL: the agent does not report settings */
+	/* settings of each RNIC; NULL: the agent does not report settings */
 	const struct wire_settings *settings;
 };
 
@@ -86,16 +87,16 @@ bool wire_register_settings(
 
 /* ---- heartbeat, receive counts ---- */
 
-/* a time in which the agent's loop did not run, on its CLOCK_MONOTONIC */
+/* a time in which the agent's loop did not run, by the agent's CLOCK_MONOTONIC */
 struct wire_stall {
 	uint64_t start_ns, end_ns;
 };
 
 enum wire_slow { /* why an agent slows down its own probing */
 	WIRE_SLOW_NOT,
-	WIRE_SLOW_CPU,    /* its limit on CPU time is reached */
-	WIRE_SLOW_MEMORY, /* its limit on memory is reached */
-	/* its pinglist has expired, and no aggregator sends a new one */
+	WIRE_SLOW_CPU,    /* the agent has reached its limit on CPU time */
+	WIRE_SLOW_MEMORY, /* the agent has reached its limit on memory */
+	/* the agent's pinglist has expired, and no aggregator sends a new one */
 	WIRE_SLOW_PLAN,
 	WIRE_SLOW_REASONS,
 };
@@ -103,26 +104,28 @@ enum wire_slow { /* why an agent slows down its own probing */
 struct wire_heartbeat {
 	uint64_t incarnation, seq;
 	uint64_t now_ns;
-	uint64_t loop_lag_max_ns; /* since the previous heartbeat */
-	/* it sends no probes: by the brake, or because an operator paused it */
+	/* largest lag of the loop since the previous heartbeat */
+	uint64_t loop_lag_max_ns;
+	/* the agent sends no probes, because of the brake or because an operator paused
+	 * it */
 	bool paused;
-	const struct wire_stall *stalls; /* since the previous heartbeat */
+	const struct wire_stall *stalls; /* stalls since the previous heartbeat */
 	size_t stall_count;
 	/* packets that the agent's own receive queues have dropped so far */
 	uint64_t self_loss;
 	/* All results that the agent knew at this time were sent before this heartbeat;
-	 * 0: at now_ns. */
+	 * 0: all results that it knew at now_ns. */
 	uint64_t results_through_ns;
 	/* The ids of all aggregators with which this agent has a session and from which
 	 * it has received a message lately. Each aggregator gets the whole list.
 	 * wire_open_heartbeat leaves live NULL: use wire_heartbeat_live. */
 	const char *const *live;
 	size_t live_count;
-	/* bit i: aggregator i of live reports that it cannot deliver alerts */
+	/* bit i: aggregator i of `live` reports that it cannot deliver alerts */
 	uint64_t live_mute;
 	const void *opaque; /* private; set in an opened message */
 	/* The share of its pinglists' rates at which the agent probes, in 1/1000; 0:
-	 * all of it. */
+	 * the full rates. */
 	uint16_t slowed_permille;
 	uint8_t slowed_reason; /* enum wire_slow; a newer peer may send other values */
 	bool paused_by_hand;   /* an operator has paused probing on this host */
@@ -149,7 +152,7 @@ struct wire_counts {
 	uint64_t incarnation;
 	uint64_t now_ns;
 	const struct wire_count
-	    *rows; /* only rows that have changed since the last report */
+	    *rows; /* the rows that have changed since the last report */
 	size_t row_count;
 };
 
@@ -160,8 +163,8 @@ int wire_open_counts(struct wire_counts *view, const uint8_t *data, size_t len);
 /* ---- counters of an RNIC ---- */
 
 /* The counters of an RNIC by which an aggregator diagnoses it; docs/counters.md has
- * their names. A newer peer may send more. New counters get new numbers at the end; a
- * number is never reused. */
+ * their names. A newer peer may send other numbers. New counters get new numbers at the
+ * end; a number is never reused. */
 enum wire_counter {
 	WIRE_COUNTER_RDMA_RX_BYTES = 1,
 	WIRE_COUNTER_RDMA_TX_BYTES,
@@ -179,7 +182,8 @@ enum wire_counter {
 	WIRE_COUNTER_RNR_NAK_TX,
 	WIRE_COUNTER_RX_OUT_OF_BUFFER,
 	WIRE_COUNTER_ICRC_ERR,
-	/* by priority, as all counters with PRIO or PFC in their names */
+	/* a value for each priority, as for all counters with PRIO or PFC in their
+	   names */
 	WIRE_COUNTER_PRIO_RX_BYTES,
 	WIRE_COUNTER_PRIO_RX_DISCARDS,
 	WIRE_COUNTER_PFC_RX_FRAMES,
@@ -211,7 +215,7 @@ enum wire_counter {
 	WIRE_COUNTER_OPTICS_RX_NW,
 	WIRE_COUNTER_OPTICS_TX_NW,
 	WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW,
-	/* Gauges, of the PCIe link and of the slot's end of it. */
+	/* Gauges of the PCIe link, and of the slot's end of this link. */
 	WIRE_COUNTER_PCI_LINK_LANES,
 	WIRE_COUNTER_PCI_LINK_LANES_MAX,
 	WIRE_COUNTER_PCI_SLOT_LANES_MAX,
@@ -227,7 +231,7 @@ enum wire_counter {
 #define WIRE_COUNTER_INDEXES 8 /* priorities, and lanes */
 
 struct wire_counter_value { /* fixed size */
-	uint64_t value;     /* increase in the interval; for a gauge its value */
+	uint64_t value;     /* increase in the interval; for a gauge, its value */
 	uint16_t counter;   /* enum wire_counter; a newer peer may send other values */
 	uint8_t index;      /* priority or lane; 0 if the counter has one value */
 	uint8_t reserved[5];
@@ -235,9 +239,9 @@ struct wire_counter_value { /* fixed size */
 
 #define WIRE_COUNTER_VALUE_BYTES 16
 
-/* By how much the counters of one RNIC increased between two readings, and the values
- * of its gauges at the second one. A counter that was not read, or that restarted, is
- * left out: it must not be taken for 0. */
+/* The increases of the counters of one RNIC between two readings, and the values of its
+ * gauges at the second reading. A counter that was not read, or that restarted, is left
+ * out: do not treat it as 0. */
 struct wire_rnic_counters {
 	struct wire_rnic_id id;
 	uint64_t interval_ns;

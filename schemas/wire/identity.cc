@@ -49,8 +49,8 @@ wire::check_address(checker *check, const rackmesh::Address *address)
 void
 wire::get_address(const rackmesh::Address *from, struct wire_address *out)
 {
-	/* Bytes behind an IPv4 address are zero, so that callers may compare all bytes.
-	 */
+	/* The bytes behind an IPv4 address are zero, so that callers may compare all
+	 * bytes. */
 	*out = {};
 	out->family = from->family();
 	memcpy(out->bytes, from->bytes()->Data(), address_bytes(out->family));

@@ -1,6 +1,6 @@
 /*
- * identity - parts that many messages have: RNICs, addresses, and the head of lane
- * messages.
+ * identity - parts that many messages contain: RNICs, addresses, and the head of
+ * summaries and incidents (lane messages).
  */
 #ifndef SCHEMAS_WIRE_IDENTITY_H
 #define SCHEMAS_WIRE_IDENTITY_H
@@ -23,9 +23,10 @@ struct wire_rnic_id {
 };
 
 struct wire_address {
-	uint8_t family;    /* 4 or 6 */
-	uint8_t bytes[16]; /* network order; IPv4 in the first 4 */
-	uint16_t port;     /* UDP port of the reflector; 0 in a roster */
+	uint8_t family; /* 4 or 6 */
+	/* address in network order; an IPv4 address is in the first 4 bytes */
+	uint8_t bytes[16];
+	uint16_t port; /* UDP port of the reflector; 0 in a roster */
 };
 
 #define WIRE_MAX_ADDRESSES 4
@@ -34,23 +35,26 @@ struct wire_address {
 struct wire_rnic {
 	struct wire_rnic_id id;
 	const char *host;
-	const char *device; /* netdev or RDMA device, an attribute that may change */
+	/* name of a netdev or RDMA device; an attribute that may change */
+	const char *device;
 	const char *driver;
 	const char *tors[WIRE_MAX_ATTACHMENTS];
 	size_t tor_count;
-	const char *plane; /* "" until the controller has looked it up */
+	const char *plane; /* "" until the controller has found it in the topology */
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
 	/* number of the UD QP that answers probes; 0: the RNIC is probed over UDP */
 	uint32_t qpn;
-	/* UDP: of the network device; RoCE: the active MTU of the port, the largest
-	 * size of a UD message */
+	/* for UDP: MTU of the network device; for RoCE: active MTU of the port, the
+	 * largest size of a UD message */
 	uint32_t mtu_bytes;
-	/* of the agent that registered it: new at every start of the agent */
+	/* number of the run of the agent that registered the RNIC: it is new at every
+	 * start of the agent */
 	uint64_t incarnation;
-	uint32_t large_qpn; /* for probes above WIRE_ROCE_SMALL_BYTES; 0: none */
-	uint16_t lid;       /* InfiniBand only; 0: RoCE or UDP */
-	uint8_t link;       /* enum wire_link, of its port */
+	/* QP number for probes above WIRE_ROCE_SMALL_BYTES; 0: there is none */
+	uint32_t large_qpn;
+	uint16_t lid; /* InfiniBand only; 0: RoCE or UDP */
+	uint8_t link; /* enum wire_link: state of the RNIC's port */
 	/* the agent can authenticate probes as soon as it has keys */
 	bool authenticates;
 };
@@ -67,7 +71,9 @@ struct wire_lane_head {
 	const char *aggregator;
 	const char *region;
 	uint64_t incarnation;
-	uint64_t seq; /* +1 per message of this lane */
+	/* number of the message: one more than that of the message before, in this lane
+	 */
+	uint64_t seq;
 };
 
 #ifdef __cplusplus

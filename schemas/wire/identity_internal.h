@@ -1,5 +1,5 @@
 /*
- * identity_internal - RNICs, addresses and lane heads inside any message.
+ * identity_internal - writes and reads RNICs, addresses and lane heads, in any message.
  *
  * Private to schemas/. put_ functions write; check_ functions check while a message is
  * opened; get_ functions read parts that were checked.

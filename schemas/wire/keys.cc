@@ -28,7 +28,7 @@ put_plains(wire_writer *writer, const struct wire_keys *keys)
 	    keys->plain_count, put_plain, &from);
 }
 
-/* data must have been verified. */
+/* data must have been verified before. */
 void
 view_keys(struct wire_keys *view, const uint8_t *data, size_t len)
 {

@@ -30,7 +30,7 @@ struct wire_responder_key {
 
 #define WIRE_RESPONDER_KEY_BYTES 32
 
-struct wire_pair_key { /* src probes, dst answers */
+struct wire_pair_key { /* key of a pair: src probes, dst answers */
 	uint64_t src_guid, dst_guid;
 	uint8_t src_port, dst_port;
 	uint8_t reserved[2];
@@ -44,7 +44,7 @@ struct wire_pair_key { /* src probes, dst answers */
  * An aggregator gets the responder keys of its members, and the pair keys of the
  * entries in its plan. An agent gets the responder keys of its RNICs at this ToR, and
  * the pair keys of all their targets. plain: RNICs of the roster whose agents cannot
- * authenticate, or not yet; probes from and to these have no authentication.
+ * authenticate, or cannot do so yet; probes from and to these RNICs have no MAC.
  *
  * Each ToR has its own versions. The leading controller uses versions above all those
  * that its aggregators report in their hellos, whatever its clock says. So aggregators

@@ -90,8 +90,7 @@ void
 wire::begin(wire_writer *writer)
 {
 	writer->fbb.Clear();
-	/* Without this a message that has no 64-bit field would only be aligned to 4.
-	 */
+	/* Otherwise a message without a 64-bit field would only be aligned to 4. */
 	writer->fbb.TrackMinAlign(8);
 	writer->error = 0;
 }
@@ -106,7 +105,8 @@ wire::refuse(wire_writer *writer, int error)
 int
 wire::out_of_memory(wire_writer *writer)
 {
-	/* A builder that could not grow does not notice it: its buffer is freed. */
+	/* A builder whose buffer could not grow does not notice that the buffer is
+	 * freed. */
 	writer->fbb.Reset();
 	return -ENOMEM;
 }

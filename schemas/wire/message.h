@@ -12,12 +12,13 @@
 extern "C" {
 #endif
 
-#define WIRE_VERSION 1 /* peers whose versions differ by at most one work together */
+#define WIRE_VERSION 1 /* Peers whose versions differ by at most one work together. */
 
-#define WIRE_MAX_PROBE_TIMEOUT_MS 2000 /* aggregators wait no longer than this */
+/* Aggregators do not wait longer than this for a reply. */
+#define WIRE_MAX_PROBE_TIMEOUT_MS 2000
 
-#define WIRE_MAX_BYTES (16u << 20) /* a whole message, and so a frame */
-#define WIRE_MAX_STRING 4096       /* bytes, with the final 0 */
+#define WIRE_MAX_BYTES (16u << 20) /* most bytes of a message, and of a frame */
+#define WIRE_MAX_STRING 4096       /* most bytes of a string, with the final 0 */
 #define WIRE_MAX_SKETCH 8192       /* bytes of one encoded sketch */
 #define WIRE_MAX_RESULTS 8192      /* in a batch */
 #define WIRE_MAX_HOST_RNICS 64     /* of one agent */
@@ -47,14 +48,14 @@ extern "C" {
 #define WIRE_MAX_HOPS 8                /* of one path */
 #define WIRE_MAX_JSON (8u << 20)       /* bytes of the answer to one drill-down */
 #define WIRE_MAX_CABLES 128            /* cables of one host, or patterns for them */
-#define WIRE_MAX_PLACE_AGGREGATORS 128 /* of one host's ToRs */
+#define WIRE_MAX_PLACE_AGGREGATORS 128 /* aggregators of the ToRs of one host */
 #define WIRE_MAX_SERVICES 4096         /* service flows of one agent */
 #define WIRE_MAX_QPN 0xffffffu         /* QP numbers have 24 bits */
 #define WIRE_MAX_SL 15                 /* service levels have 4 bits */
 
 enum wire_kind {
 	WIRE_UNKNOWN = 0,
-	WIRE_HELLO,    /* RMH1 from the peer that dials: who it is */
+	WIRE_HELLO,    /* RMH1 from the peer that dials: its role and name */
 	WIRE_WELCOME,  /* RMW1 the answer to a hello */
 	WIRE_REGISTER, /* RMG1 agent -> aggregator -> controller: a host's RNICs */
 	WIRE_BATCH,    /* RMB1 agent -> aggregator: probe results */
@@ -67,7 +68,8 @@ enum wire_kind {
 	/* RMF1 aggregator -> agent: probe this pair faster for a short time */
 	WIRE_FOCUS,
 	/* RMQ1 aggregator -> agent, controller -> aggregator, aggregator <-> analyzer:
-	 * shows that the sender is alive; TCP of the peer must acknowledge it. */
+	   shows that the sender is alive. The peer's TCP must acknowledge the message.
+	 */
 	WIRE_PING,
 	WIRE_PLAN,     /* RMP1 controller -> aggregator: one ToR's whole plan */
 	WIRE_SUMMARY,  /* RMS1 aggregator -> analyzer */

@@ -18,7 +18,7 @@
 
 struct wire_writer {
 	flatbuffers::FlatBufferBuilder fbb;
-	std::vector<flatbuffers::Offset<void>> offsets; /* of one vector's tables */
+	std::vector<flatbuffers::Offset<void>> offsets; /* the tables of one vector */
 	int error = 0;
 };
 
@@ -38,13 +38,13 @@ int out_of_memory(wire_writer *writer);
 int finish(wire_writer *writer, offset<void> root, enum wire_kind kind,
     struct wire_bytes *out);
 
-/* NULL and "" are the same: the string is absent. */
+/* NULL and "" mean the same: the string is absent. */
 offset<flatbuffers::String> text(wire_writer *writer, const char *string);
 /* True: there are items to write. More than max are an error. */
 bool counted(wire_writer *writer, const void *items, size_t count, size_t max);
 
-/* The caller's enum may have any value; to load a value that the enum does not have is
- * undefined in C++. */
+/* The caller's enum may have any value; loading a value that the enum does not define
+ * is undefined behaviour in C++. */
 template <typename E>
 uint8_t
 choice(wire_writer *writer, const E &value, unsigned min, unsigned max)
@@ -154,7 +154,7 @@ count(const vector<T> *items)
 	return checker::count(items);
 }
 
-/* Borrowed from the message; NULL when there are none. */
+/* Returns a pointer into the message; NULL if there are no items. */
 template <typename C, typename T>
 const C *
 borrow(const vector<T> *items)

@@ -7,8 +7,8 @@
 namespace
 {
 
-/* The flows, classes and sizes that the probes of a target use in turn: S is any struct
- * with these three lists. */
+/* Checks the flows, classes and sizes that the probes of a target use in turn: S is any
+ * struct with these three lists. */
 template <typename S>
 wire::offset<rackmesh::Mix>
 put_mix(wire_writer *writer, const S &from)
@@ -41,7 +41,8 @@ get_mix(const rackmesh::Mix *mix, S *out)
 	out->size_count = wire::count(mix->sizes());
 }
 
-/* The plan, its mesh and the mesh's mix; RNICs; entries and their mixes; aliases. */
+/* The tables of a plan: the plan, its mesh and the mesh's mix; RNICs; entries and their
+ * mixes; aliases. */
 const size_t plan_tables =
     3 + (WIRE_MAX_MEMBERS + WIRE_MAX_REMOTES) * wire::tables_per_rnic +
     2 * WIRE_MAX_ENTRIES + WIRE_MAX_ALIASES;
@@ -312,7 +313,7 @@ try {
 namespace
 {
 
-/* data must have been verified. */
+/* data must have been verified before. */
 void
 view_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t len)
 {

@@ -28,7 +28,7 @@ struct wire_plan_entry {
 	/* probes are sent in pairs, so that the time stamp T4 of the first arrives
 	 * soon */
 	bool paired;
-	uint8_t sl;            /* service level, of verbs probes */
+	uint8_t sl;            /* service level of verbs probes */
 	const uint16_t *flows; /* UDP source ports, which are used one after another */
 	size_t flow_count;
 	const uint8_t *dscps; /* used in turn; a DSCP that is in the list twice is used
@@ -42,8 +42,8 @@ struct wire_plan_entry {
 struct wire_mesh {
 	uint32_t peers;       /* at most this many targets per RNIC at a time */
 	uint32_t interval_us; /* between two probes to one target */
-	uint32_t rotation_s;  /* the peers change this often */
-	uint8_t sl;           /* service level, of verbs probes */
+	uint32_t rotation_s;  /* the targets change after each period of this length */
+	uint8_t sl;           /* service level of verbs probes */
 	const uint16_t *flows;
 	size_t flow_count;
 	const uint8_t *dscps;
@@ -64,7 +64,7 @@ struct wire_plan {
 	const char *tor;
 	const char *plane;
 	uint64_t version; /* a larger version is newer */
-	/* of all members except version: plans with equal digests are equal */
+	/* digest of all members except version: plans with equal digests are equal */
 	uint64_t digest;
 	struct wire_mesh mesh;
 	const struct wire_rnic *members; /* the rack, in a fixed order */
@@ -73,7 +73,8 @@ struct wire_plan {
 	size_t remote_count;
 	const struct wire_plan_entry *entries;
 	size_t entry_count;
-	const struct wire_alias *aliases; /* of switches that its paths may cross */
+	/* aliases of the switches that the ToR's paths may cross */
+	const struct wire_alias *aliases;
 	size_t alias_count;
 	/* A probe without a reply after this time is lost; at most
 	 * WIRE_MAX_PROBE_TIMEOUT_MS; 0: not set, so the aggregator's own time-out is

@@ -30,15 +30,16 @@ struct wire_cable {
 
 struct wire_tor_aggregator {
 	const char *tor;
-	const char
-	    *address; /* name:port or address:port; it listens there for agents */
+	const char *address; /* name:port or address:port at which the aggregator
+				listens for agents */
 };
 
 struct wire_place_answer {
 	uint64_t token;
-	const char *error;               /* why there are no cables; "": there are */
-	const struct wire_cable *cables; /* NULL in an opened message, as aggregators */
-	size_t cable_count;              /* at most WIRE_MAX_CABLES */
+	const char *error; /* why there are no cables; "": there are cables */
+	/* NULL in an opened message, and so is aggregators */
+	const struct wire_cable *cables;
+	size_t cable_count; /* at most WIRE_MAX_CABLES */
 	/* aggregators of these ToRs, in the same order */
 	const struct wire_tor_aggregator *aggregators;
 	size_t aggregator_count; /* at most WIRE_MAX_PLACE_AGGREGATORS */

@@ -8,8 +8,8 @@
 namespace
 {
 
-/* Newer agents may send outcomes that we do not know: the receiver counts them
- * separately. A probe that was never sent has no time stamp (0). */
+/* Newer agents may send outcomes that this version does not know: the receiver counts
+ * them separately. A probe that was never sent has no time stamp (0). */
 bool
 plausible(const struct wire_result *results, size_t count)
 {
@@ -98,7 +98,7 @@ write_rows(struct wire_writer *writer, const struct wire_path *paths, size_t cou
 	return rows;
 }
 
-/* name: of the ToR that the paths belong to. */
+/* name: the name of the ToR to which the paths belong. */
 template <typename Message>
 int
 check_rows(const Message *from, const flatbuffers::String *name,

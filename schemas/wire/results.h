@@ -21,15 +21,23 @@ extern "C" {
  * network. */
 enum wire_outcome {
 	WIRE_OK = 0,
-	WIRE_NO_REPLY, /* sent in time, but there was no reply before the deadline */
-	/* the reply came after the deadline, by the NIC's time stamp */
+	/* The probe was sent in time, and no reply came before the deadline. */
+	WIRE_NO_REPLY,
+	/* The reply came after the deadline, by the NIC's time stamp. */
 	WIRE_LATE_REPLY,
-	WIRE_SEND_FAILED, /* was not sent; sent_age_ns is that of the attempt */
-	WIRE_SENT_LATE,   /* lost, and sent late because the prober's host stalled */
-	WIRE_STALE_QPN,   /* lost, to a QPN that has changed (set by the aggregator) */
-	/* lost, while the agent's receive queue overflowed or the agent stalled */
+	/* The probe was not sent; sent_age_ns is the age of the attempt. */
+	WIRE_SEND_FAILED,
+	/* The probe was lost, and it was sent late because the prober's host stalled.
+	 */
+	WIRE_SENT_LATE,
+	/* The probe was lost; it went to a QPN that has changed (the aggregator sets
+	   this outcome). */
+	WIRE_STALE_QPN,
+	/* The probe was lost, and at that time the agent's receive queue overflowed or
+	   the agent stalled. */
 	WIRE_SELF_LOSS,
-	WIRE_INVALID, /* answered, but a time stamp is impossible, see reason */
+	/* The probe was answered, but a time stamp is impossible: see reason. */
+	WIRE_INVALID,
 	WIRE_OUTCOMES
 };
 
@@ -52,27 +60,28 @@ enum wire_invalid_reason {
 enum wire_probe_kind {
 	WIRE_TOR_MESH = 0,
 	WIRE_INTER_TOR,
-	WIRE_WITNESS,       /* from a small rack to another rack */
+	WIRE_WITNESS,       /* from a rack with few RNICs to another rack */
 	WIRE_TOR_REFLECTOR, /* to the STAMP reflector of the rack's own ToR */
 	WIRE_SERVICE,
 	WIRE_PROBE_KINDS
 };
 
 enum wire_stamp_source {
-	WIRE_STAMP_NIC = 1,   /* raw cycles of the NIC's clock, converted */
+	WIRE_STAMP_NIC = 1,   /* raw cycles of the NIC's clock, converted to ns */
 	WIRE_STAMP_WALLCLOCK, /* NIC wall-clock completions */
 	WIRE_STAMP_KERNEL,    /* SO_TIMESTAMPING software stamps */
-	WIRE_STAMP_USER,      /* clock_gettime near the event */
+	WIRE_STAMP_USER,      /* clock_gettime, called near the event */
 };
 
 enum wire_result_flags {
 	WIRE_SPLIT = 1,     /* the three delays are set (T4 arrived in a follow-up) */
 	WIRE_COUNTED = 2,   /* responder_count is set */
 	WIRE_ARRIVAL = 4,   /* arrived_dscp, arrived_ecn, arrived_ttl are set */
-	WIRE_LATE_SEND = 8, /* it was sent later than planned */
+	WIRE_LATE_SEND = 8, /* the probe was sent later than planned */
 };
 
-/* Fixed size, zero copy. Any change of this struct needs a new message identifier. */
+/* The size is fixed, and the struct is read in place. Any change of this struct needs a
+ * new message identifier. */
 struct wire_result {
 	uint64_t src_guid, dst_guid;
 	uint64_t sent_age_ns;        /* batch.now_ns - T1 */
@@ -100,8 +109,8 @@ struct wire_result {
 
 #define WIRE_RESULT_BYTES 72
 
-/* The round trip time of an overdue reply in ns: the sum of round_trip_ns, which holds
- * as much as fits, and rtt_ns. */
+/* Converts the round trip time of an overdue reply in ns: round_trip_ns holds as much
+ * of it as fits, and rtt_ns holds the rest. */
 static inline void
 wire_result_overdue(struct wire_result *result, uint64_t took_ns)
 {
@@ -117,18 +126,21 @@ wire_result_overdue_ns(const struct wire_result *result)
 
 struct wire_batch_head {
 	const char *host;
-	uint64_t incarnation; /* new at every agent start */
-	uint64_t seq;    /* +1 per batch to this aggregator, from 1: a gap is a loss */
+	/* number of the agent's run: new at every start of the agent */
+	uint64_t incarnation;
+	/* number of the batch to this aggregator, from 1 on; a missing number is a lost
+	 * batch */
+	uint64_t seq;
 	uint64_t now_ns; /* agent's CLOCK_MONOTONIC when the batch was made */
 	uint64_t dropped_batches,
-	    dropped_results; /* results dropped so far by this incarnation */
+	    dropped_results; /* results that this run of the agent has dropped so far */
 };
 
 struct wire_batch_view {
 	struct wire_batch_head head;
 	size_t count;
 	const struct wire_result
-	    *results; /* borrowed from the bytes; little endian hosts */
+	    *results; /* borrowed from the bytes; only on little-endian hosts */
 };
 
 int wire_write_batch(struct wire_writer *writer, const struct wire_batch_head *head,

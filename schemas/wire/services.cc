@@ -124,7 +124,7 @@ wire_services_flow(
 namespace
 {
 
-/* All zero, except that strings in a view are never NULL. */
+/* All members are zero, except that strings in a view are never NULL. */
 void
 get_nobody(struct wire_rnic *out)
 {

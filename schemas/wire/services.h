@@ -22,8 +22,8 @@ enum wire_service_state {
 	/* both addresses are known, but not yet the peer's RNIC */
 	WIRE_SERVICE_RESOLVING = 1,
 	WIRE_SERVICE_PROBED, /* the path of the flow is probed */
-	/* the peer's RNIC is known, but the limit of probed flows is reached: it will
-	 * be probed later */
+	/* the peer's RNIC is known, but the limit of probed flows is reached: the flow
+	   will be probed later */
 	WIRE_SERVICE_WAITING,
 	WIRE_SERVICE_UNRESOLVED, /* the peer's RNIC is not known */
 };
@@ -39,7 +39,7 @@ enum wire_qp_type {
 struct wire_service_flow {
 	struct wire_rnic_id src;
 	struct wire_rnic_id dst;  /* guid 0: not resolved */
-	struct wire_address peer; /* address of the peer in the QP */
+	struct wire_address peer; /* the peer's address, as the QP has it */
 	const char *service;      /* "pod:...", "unit:...", "comm:..." */
 	const char *comm;
 	const char *pod; /* "namespace/name" of the pod, by the kubelet; "": not known,
@@ -51,10 +51,10 @@ struct wire_service_flow {
 	/* the QP is older than the agent: it was found in the kernel's list, and both
 	 * ends were joined */
 	bool older;
-	uint16_t src_port; /* of the flow itself */
+	uint16_t src_port; /* source port of the flow itself */
 	/* source port of the probes along this flow; 0: there are none */
 	uint16_t probe_port;
-	uint32_t src_qpn, dst_qpn; /* of one of its QPs */
+	uint32_t src_qpn, dst_qpn; /* numbers of one of the flow's QPs */
 	uint32_t qps;
 };
 
@@ -62,8 +62,9 @@ struct wire_services {
 	const char *host;
 	uint64_t incarnation;
 	uint64_t now_ns;
-	bool tracing;        /* false: the kernel or the config does not allow it */
-	const char *missing; /* what is missing for tracing, as text; "": nothing */
+	bool tracing; /* false: the kernel or the config does not allow it */
+	/* what is missing for tracing, as text; "": nothing is missing */
+	const char *missing;
 	uint64_t unresolved; /* number of QPs whose peer is not known */
 	uint64_t over_cap;   /* number of flows that are over the limit */
 	uint64_t events_dropped;
@@ -99,8 +100,8 @@ int wire_open_resolve(struct wire_resolve *view, const uint8_t *data, size_t len
 
 struct wire_resolve_answer {
 	uint64_t token;
-	bool found;               /* false: rnic is all zero */
-	struct wire_rnic rnic;    /* with host, ToRs, plane, addresses, QPN */
+	bool found;            /* false: rnic is all zero */
+	struct wire_rnic rnic; /* the RNIC with host, ToRs, plane, addresses and QPN */
 	struct wire_pair_key key; /* key from prober to rnic; epoch 0: none */
 };
 

@@ -1,6 +1,6 @@
 /*
  * session - messages that begin and keep a session: hello, welcome, acknowledgement,
- * ping; and the state of a ToR's two aggregators.
+ * ping; and messages on the state of a ToR's two aggregators.
  */
 #ifndef SCHEMAS_WIRE_SESSION_H
 #define SCHEMAS_WIRE_SESSION_H
@@ -76,16 +76,17 @@ void wire_hello_tor(
     const struct wire_hello_view *view, size_t i, struct wire_tor_state *out);
 
 struct wire_welcome {
-	uint16_t version; /* the version to use in this session */
+	uint16_t version; /* the version that both sides use in this session */
 	const char *id;
 	uint64_t incarnation;
 	/* number of the last batch of this agent's incarnation that was counted */
 	uint64_t counted_seq;
-	/* why the peer was refused; the link is closed then; "": welcome */
+	/* the reason why the peer is refused, and the link is closed; "": the peer is
+	 * accepted */
 	const char *refused;
-	const char *software; /* as in the hello */
+	const char *software; /* release of the sender, as in the hello */
 	/* From an aggregator to an agent: it accepts WIRE_OVERDUE. Older aggregators do
-	 * not, and send false. */
+	 * not accept it, and send false. */
 	bool knows_overdue;
 };
 
@@ -105,7 +106,7 @@ enum wire_component {
 struct wire_version { /* one peer of an aggregator, by its last hello or welcome */
 	enum wire_component component;
 	const char *name;     /* host of an agent, name of another daemon */
-	const char *software; /* as in the hello */
+	const char *software; /* release of the peer, as in the hello */
 	/* when the aggregator first received this release, in seconds since the
 	 * epoch */
 	uint64_t since_s;
@@ -118,7 +119,7 @@ struct wire_versions {
 	const void *opaque;               /* private; set in an opened message */
 };
 
-/* The message has all peers, each time. */
+/* Each message has all peers. */
 int wire_write_versions(struct wire_writer *writer,
     const struct wire_versions *versions, struct wire_bytes *out);
 int wire_open_versions(struct wire_versions *view, const uint8_t *data, size_t len);
@@ -131,8 +132,9 @@ enum wire_lane { WIRE_LANE_BATCH = 1, WIRE_LANE_SUMMARY, WIRE_LANE_INCIDENT };
 
 struct wire_ack {
 	enum wire_lane lane;
-	uint64_t incarnation; /* of the sender that numbered the messages */
-	uint64_t seq;         /* the messages up to this number are acknowledged */
+	/* number of the run of the sender that numbered the messages */
+	uint64_t incarnation;
+	uint64_t seq; /* the messages up to this number are acknowledged */
 };
 
 int wire_write_ack(
@@ -146,12 +148,13 @@ int wire_write_ping(
 
 struct wire_ping {
 	uint64_t now_ns; /* sender's CLOCK_MONOTONIC */
-	/* ending: name of a controller whose certificate expires soon; ends_s: when, by
-	 * the wall clock; "" and 0: there is none. A controller sends its aggregators
-	 * only the time; the aggregator sends the analyzer both. */
+	/* ending: name of a controller whose certificate expires soon; ends_s: when it
+	 * expires, by the wall clock. "" and 0: there is none. A controller sends its
+	 * aggregators only the time; the aggregator sends the analyzer both. */
 	const char *ending;
 	uint64_t ends_s;
-	bool mute; /* from an aggregator to its agents: it cannot deliver alerts */
+	/* from an aggregator to its agents: the aggregator cannot deliver alerts */
+	bool mute;
 };
 
 int wire_write_ping_ending(
@@ -164,7 +167,7 @@ struct wire_tor_standing {
 	const char *tor;
 	/* the sender sends the ToR's alerts, and its reports to the analyzer */
 	bool active;
-	bool delivers; /* receivers accept the alerts of the sender */
+	bool delivers; /* the receivers of alerts accept the alerts of the sender */
 	/* number of agents of this ToR that are connected to the sender */
 	uint32_t agents;
 };
@@ -174,15 +177,15 @@ struct wire_tor_role {
 	bool primary; /* by its config */
 };
 
-/* Sent every 250 ms, and at once after a change. */
+/* The message is sent every 250 ms, and at once after a change. */
 struct wire_standing {
 	uint64_t now_ns;                      /* sender's CLOCK_MONOTONIC */
 	const struct wire_tor_standing *tors; /* NULL in an opened message */
 	size_t tor_count;                     /* at most WIRE_MAX_TORS */
 	const void *opaque;                   /* private; set in an opened message */
-	/* All ToRs that both aggregators have, also those about which nothing
-	 * is sent yet. None: the sender is too old to report them. NULL in an
-	 * opened message. */
+	/* All ToRs that both aggregators have, also those about which nothing is sent
+	 * yet. No entry: the sender is too old to report them. NULL in an opened
+	 * message. */
 	const struct wire_tor_role *roles;
 	size_t role_count;
 };

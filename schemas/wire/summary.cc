@@ -12,14 +12,15 @@
 namespace
 {
 
-/* Counts in the first version of the message: no sender has fewer. Later versions may
- * have more. */
+/* The number of counts in the first version of the message: no sender has fewer. Later
+ * versions may have more. */
 const size_t outcomes_min = 8;
 const size_t outcomes_max = 64;
 static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
     "outcomes are only ever added");
 
-/* The summary, its head and its state; rows; RNICs; paths; services; ports; uses. */
+/* The tables of a summary: the summary, its head and its state; rows; RNICs; paths;
+ * services; ports; uses. */
 const size_t summary_tables = 3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS +
 			      WIRE_MAX_SERVICE_ROWS + WIRE_MAX_PORT_ROWS +
 			      WIRE_MAX_USE_ROWS;

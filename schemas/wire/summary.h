@@ -19,8 +19,8 @@ extern "C" {
 
 /* ---- summaries and incidents ---- */
 
-/* One row per source ToR, destination ToR, class and flow set, for the summary's
- * wall-clock window. */
+/* One row for each source ToR, destination ToR, class and flow set, over the time
+ * window of the summary. */
 struct wire_row {
 	const char *src_tor, *dst_tor;
 	uint8_t dscp;
@@ -33,8 +33,8 @@ struct wire_row {
 	    lost_unknown; /* WIRE_NO_REPLY by direction */
 	struct wire_bytes rtt, prober_delay, responder_delay; /* rm_sketch_encode */
 	/* arrived: probes whose DSCP and ECN on arrival are known; rewritten: those
-	 * that arrived with another DSCP than they were sent with; congested: those
-	 * with CE (RFC 3168). All 0: an older peer. */
+	 * that arrived with another DSCP than they were sent with; congested: probes
+	 * that arrived with CE (RFC 3168). All 0: an older peer. */
 	uint64_t arrived, rewritten, congested;
 	uint8_t arrived_dscp; /* DSCP of the last probe whose DSCP was rewritten */
 };
@@ -52,7 +52,7 @@ struct wire_rnic_row {
 	uint32_t responder_delay_ns[WIRE_QUANTILES];
 };
 
-/* no network delays a packet for so long, even with full queues */
+/* A network does not delay a packet for so long, even with full queues. */
 #define WIRE_SLOW_NS 100000000
 
 /*
@@ -69,10 +69,11 @@ struct wire_path_row {
 	uint64_t sent;
 	/* WIRE_NO_REPLY, by direction */
 	uint64_t lost_forward, lost_reverse, lost_unknown;
-	/* dead: two or more probes were sent, and none was answered */
+	/* dead: flows of which two or more probes were sent, and none was answered */
 	uint32_t flows, flows_dead;
-	/* Flows with answered and lost probes; flows without any answer, even with one
-	 * probe. Both 0 although probes were lost: an older aggregator. */
+	/* flows_partial: flows with answered and lost probes; flows_silent: flows
+	 * without any answer, even with only one probe. Both are 0 although probes were
+	 * lost: an older aggregator has sent the row. */
 	uint32_t flows_partial, flows_silent;
 	/* Up to 8 flows with lost probes or, if none is lost, with slow ones, such as
 	 * "h1/r0>h9/r0:49153", separated by one blank. */
@@ -91,7 +92,7 @@ struct wire_path_row {
 
 #define WIRE_MAX_SERVICE_ROWS 256
 
-/* The probes along the flows of one service from this rack, in one class. */
+/* The probes of this rack along the flows of one service, in one class. */
 struct wire_service_row {
 	const char *service;
 	uint8_t dscp;
@@ -134,25 +135,26 @@ struct wire_use_row {
 
 #define WIRE_UNCOUNTED_BYTES 160
 
-struct wire_rack_state { /* state at the end of the summary */
+struct wire_rack_state { /* the state of the rack at the end of the summary */
 	/* the state of the other RNICs is not known */
 	uint32_t rnics, rnics_good, rnics_bad;
 	uint32_t hosts, hosts_ok;
 	uint32_t incidents_open;
 	uint64_t plan_version;
 	uint32_t brake_permille; /* 1000: none */
-	uint32_t hosts_paused;   /* connected, and paused by an operator */
-	/* connected, and slowing down their own probing because of a limit */
+	/* connected hosts on which an operator has paused probing */
+	uint32_t hosts_paused;
+	/* connected hosts that slow down their own probing because of a limit */
 	uint32_t hosts_slowed;
 	/* rnics_counting: number of RNICs of the rack that have all of the following
-	 * counters. The counters: sums of one minute over all RNICs that have them,
-	 * also over those that have just left the rack. */
+	 * counters. The counters are sums of one minute over all RNICs that have them,
+	 * including RNICs that have just left the rack. */
 	uint32_t rnics_counting;
 	uint64_t rdma_sent, rdma_received; /* packets */
 	uint64_t cnps_sent, cnps_received;
 	/* rnics_packets_only: number of the other RNICs that count at least the RDMA
 	 * packets that they send. packets_only_sent: these packets in one minute. Such
-	 * an RNIC receives at most one CNP for each. */
+	 * an RNIC receives at most one CNP for each of them. */
 	uint32_t rnics_packets_only;
 	uint64_t packets_only_sent;
 };
@@ -163,7 +165,8 @@ struct wire_summary {
 	uint64_t start_wall_ns, end_wall_ns;
 	/* a restart or a stall of the aggregator has made the window incomplete */
 	bool partial;
-	uint64_t taken, windowed, late, invalid, duplicate; /* raw results, so far */
+	/* number of raw results so far */
+	uint64_t taken, windowed, late, invalid, duplicate;
 	uint64_t agent_dropped; /* results that agents dropped, so far */
 	const struct wire_row *rows;
 	size_t row_count;
@@ -180,7 +183,7 @@ struct wire_summary {
 	uint64_t services_start_wall_ns;
 	const struct wire_service_row *services;
 	size_t service_count;
-	/* all present findings on ports; only together with state */
+	/* all present findings on ports; sent only together with state */
 	const struct wire_port_row *ports;
 	size_t port_count;
 	/* All present uses, every row interval, and every second while probes along
@@ -190,8 +193,8 @@ struct wire_summary {
 	size_t use_count;
 	bool has_state;
 	struct wire_rack_state state;
-	/* The first RNICs that have not all of these counters: "host/device, ...".
-	 * Never NULL when read. */
+	/* The first RNICs that lack some of these counters: "host/device, ...". Never
+	 * NULL when read. */
 	const char *uncounted;
 	/* The end of the summary on the aggregator's monotonic clock, which is never
 	 * set, and begins anew when its machine starts. Only differences within one
@@ -227,7 +230,7 @@ enum wire_incident_state { WIRE_OPENED = 1, WIRE_UPDATED, WIRE_RESOLVED };
 
 struct wire_incident {
 	struct wire_lane_head head;
-	uint64_t incident_id; /* of this incident, new at each opening */
+	uint64_t incident_id; /* id of this incident, new at each opening */
 	enum wire_incident_state state;
 	const char *tor;       /* ToR of the rack that found it */
 	const char *part_type; /* names as in rackmesh/judge */
@@ -254,8 +257,8 @@ struct wire_drill {
 	uint64_t token;
 	const char *rnic; /* id of an RNIC, or "host/device" */
 	uint32_t seconds, limit;
-	/* If not "": the request is for the pairs of this ToR, and not for an RNIC;
-	 * seconds 3600: of the last hour; else of the last minute. */
+	/* If not "": the request is for the pairs of this ToR, and not for an RNIC.
+	 * With seconds 3600 it is for the last hour, else for the last minute. */
 	const char *mesh;
 	/* If not "": the request is for the diagnosis of this ToR's rack; hosts_only:
 	 * only for the hosts in that answer (an older peer sends the whole answer). */
@@ -270,7 +273,7 @@ int wire_open_drill(struct wire_drill *view, const uint8_t *data, size_t len);
 struct wire_drill_answer {
 	uint64_t token;
 	uint16_t status; /* an HTTP status */
-	/* as the answer of /v1/drill; at most WIRE_MAX_JSON bytes */
+	/* the answer, as that of /v1/drill; at most WIRE_MAX_JSON bytes */
 	struct wire_bytes json;
 	bool mesh;    /* json is the answer of /v1/mesh; false from an older peer */
 	bool counted; /* json is the diagnosis of counters; false from an older peer */

@@ -8,15 +8,16 @@
 
 #include "schemas/wire.h"
 
-/* "ok", "no_reply", ...; "unknown" for values of newer peers. */
+/* Returns "ok", "no_reply", ...; "unknown" for values of newer peers. */
 const char *wire_outcome_str(unsigned outcome);
 const char *wire_invalid_str(unsigned reason);  /* "none", "t4_before_t3", ... */
 const char *wire_probe_kind_str(unsigned kind); /* "tor_mesh", "inter_tor", ... */
-/* "rdma_rx_bytes", as in docs/counters.md; NULL: an unknown counter. */
+/* Returns the name as in docs/counters.md, "rdma_rx_bytes"; NULL: an unknown counter.
+ */
 const char *wire_counter_str(unsigned counter);
 const char *wire_slow_str(unsigned reason); /* "none", "cpu", "memory", "plan" */
 const char *wire_link_str(unsigned link);   /* "unknown", "up", "down" */
-/* How an RNIC with this transport is probed: "udp", "roce", "ib". */
+/* Returns how an RNIC with this transport is probed: "udp", "roce" or "ib". */
 const char *wire_transport_str(uint32_t qpn, uint16_t lid);
 const char *wire_qp_type_str(unsigned type);        /* "rc", "uc", "xrc" */
 const char *wire_service_state_str(unsigned state); /* "resolving", "probed", ... */
