@@ -60,7 +60,7 @@ add_lowers(const struct counter_row *row, const struct counter_state *const *low
 {
 	bool any = false;
 
-	for (size_t i = 0; i < lower_count; i++) {
+	for (size_t i = 0; lowers != NULL && i < lower_count; i++) {
 		if (!lowers[i][at].there)
 			continue;
 		if (!add(row, &lowers[i][at], !any, value))
@@ -68,6 +68,82 @@ add_lowers(const struct counter_row *row, const struct counter_state *const *low
 		any = true;
 	}
 	return any;
+}
+
+/* True: a bond's own value does not show its cables. A bond with one working port keeps
+ * its carrier, and the file symbol_error of the RDMA device of a bond of mlx5 is
+ * always 0. */
+static bool
+is_of_cables(unsigned number)
+{
+	return number == WIRE_COUNTER_LINK_DOWN ||
+	       number == WIRE_COUNTER_CARRIER_CHANGES ||
+	       number == WIRE_COUNTER_SYMBOL_ERR;
+}
+
+/* ---- the slot of a bond ---- */
+
+/* The index of the first value of a counter that aggregators know. */
+static size_t
+place_of(unsigned number)
+{
+	size_t at = 0;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
+		if (number_of(row) == number)
+			break;
+		at += counter_row_values(row);
+	}
+	return at;
+}
+
+/* `of` in thousandths of the smaller one of `max` and `slot`; 1000: not known. */
+static uint64_t
+share_of_smaller(
+    const struct counter_state *states, unsigned of, unsigned max, unsigned slot)
+{
+	const struct counter_state *own = &states[place_of(of)];
+	const struct counter_state *one = &states[place_of(max)];
+	const struct counter_state *other = &states[place_of(slot)];
+	const uint64_t smaller = one->total < other->total ? one->total : other->total;
+
+	return own->there && one->there && other->there && smaller > 0
+		   ? 1000 * own->total / smaller
+		   : 1000;
+}
+
+static uint64_t
+pcie_share(const struct counter_state *states)
+{
+	const uint64_t lanes = share_of_smaller(states, WIRE_COUNTER_PCI_LINK_LANES,
+	    WIRE_COUNTER_PCI_LINK_LANES_MAX, WIRE_COUNTER_PCI_SLOT_LANES_MAX);
+	const uint64_t speed = share_of_smaller(states, WIRE_COUNTER_PCI_LINK_MTS,
+	    WIRE_COUNTER_PCI_LINK_MTS_MAX, WIRE_COUNTER_PCI_SLOT_MTS_MAX);
+
+	return lanes < speed ? lanes : speed;
+}
+
+/* The ports of a bond may be cards in different slots. What a link has is judged
+ * against what its own ends can use, so all values of PCIe links are those of one port:
+ * the one whose link has the smallest share. NULL: no port has such values. */
+static const struct counter_state *
+choose_slot(const struct counter_state *const *lowers, size_t lower_count)
+{
+	const size_t lanes = place_of(WIRE_COUNTER_PCI_LINK_LANES);
+	const struct counter_state *worst = NULL;
+
+	for (size_t i = 0; lowers != NULL && i < lower_count; i++)
+		if (lowers[i][lanes].there &&
+		    (worst == NULL || pcie_share(lowers[i]) < pcie_share(worst)))
+			worst = lowers[i];
+	return worst;
+}
+
+static bool
+is_of_slot(unsigned number)
+{
+	return number >= WIRE_COUNTER_PCI_LINK_LANES &&
+	       number <= WIRE_COUNTER_PCI_SLOT_MTS_MAX;
 }
 
 /* ---- the light of a bond ---- */
@@ -106,29 +182,55 @@ light_received(const struct counter_state *states)
 
 /* Lanes are judged against the other lanes of their module, so one module is reported
  * for the whole bond: of the modules that receive light, the one with the darkest lane.
- * Returns 1, or 0 if the modules differ in their lanes. */
-static size_t
-choose_light(const struct counter_state *const *lowers, size_t lower_count,
-    const struct counter_state **ret)
+ * NULL: no module receives light, or the modules do not all have the same lanes. */
+static const struct counter_state *
+choose_light(const struct counter_state *const *lowers, size_t lower_count)
 {
+	const struct counter_state *darkest = NULL;
 	struct light best = { 0 };
 
-	*ret = NULL;
-	for (size_t i = 0; i < lower_count; i++) {
+	for (size_t i = 0; lowers != NULL && i < lower_count; i++) {
 		const struct light light = light_received(lowers[i]);
 
 		if (light.lanes == 0)
 			continue;
-		if (*ret != NULL && light.lanes != best.lanes)
-			return 0;
-		if (*ret == NULL ||
+		if (darkest != NULL && light.lanes != best.lanes)
+			return NULL;
+		if (darkest == NULL ||
 		    (light.brightest >= NOISE_NW &&
 			(best.brightest < NOISE_NW || light.darkest < best.darkest))) {
 			best = light;
-			*ret = lowers[i];
+			darkest = lowers[i];
 		}
 	}
-	return *ret == NULL ? 0 : 1;
+	return darkest;
+}
+
+struct bond {
+	const struct counter_state *const *lowers; /* NULL: they were not all read */
+	size_t lower_count;                        /* 0: the RNIC is no bond */
+	const struct counter_state *light, *slot;  /* of one port each; or NULL */
+};
+
+static bool
+add_of_ports(const struct bond *bond, const struct counter_row *row, unsigned number,
+    size_t at, uint64_t *value)
+{
+	if (counter_row_is_optics(row))
+		return bond->light != NULL && add(row, &bond->light[at], true, value);
+	if (is_of_slot(number))
+		return bond->slot != NULL && add(row, &bond->slot[at], true, value);
+	return add_lowers(row, bond->lowers, bond->lower_count, at, value);
+}
+
+/* False: neither the RNIC nor, if it is a bond, its ports have this value. */
+static bool
+read_value(const struct counter_state *states, const struct bond *bond,
+    const struct counter_row *row, unsigned number, size_t at, uint64_t *value)
+{
+	if (states[at].there && (bond->lower_count == 0 || !is_of_cables(number)))
+		return add(row, &states[at], true, value);
+	return add_of_ports(bond, row, number, at, value);
 }
 
 size_t
@@ -136,22 +238,20 @@ counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
     struct wire_counter_value ret[COUNTER_REPORT_VALUES])
 {
-	const struct counter_state *light;
-	const size_t lights = choose_light(lowers, lower_count, &light);
+	const struct bond bond = { .lowers = lowers,
+		.lower_count = lower_count,
+		.light = choose_light(lowers, lower_count),
+		.slot = choose_slot(lowers, lower_count) };
 	size_t at = 0, count = 0;
 
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
 		const unsigned number = number_of(row);
-		const bool is_light = counter_row_is_optics(row);
 
 		for (size_t i = 0; i < counter_row_values(row); i++, at++) {
 			uint64_t value = 0;
 
 			if (number == 0 ||
-			    (!add(row, &states[at], true, &value) &&
-				(states[at].there ||
-				    !add_lowers(row, is_light ? &light : lowers,
-					is_light ? lights : lower_count, at, &value))))
+			    !read_value(states, &bond, row, number, at, &value))
 				continue;
 			ret[count++] = (struct wire_counter_value){ .value = value,
 				.counter = (uint16_t)number,
@@ -161,43 +261,27 @@ counter_report_fill(const struct counter_state *states,
 	return count;
 }
 
-static const struct counters_port *
-port_at(const struct counters *counters, const char *rdma_device, const char *netdev,
-    uint8_t port)
-{
-	for (size_t i = 0; i < counters_ports(counters); i++) {
-		const struct counters_port *shown = counters_port(counters, i);
-
-		if (shown->wanted && shown->place.port == port &&
-		    strcmp(shown->place.rdma_device, rdma_device) == 0 &&
-		    strcmp(shown->place.netdev, netdev) == 0)
-			return shown;
-	}
-	return NULL;
-}
-
 static bool
 was_read_twice(const struct counters_port *port)
 {
 	return port != NULL && port->error == 0 && port->interval_ns > 0;
 }
 
-/* Collects the states of the network devices of a bond. Each device must have been read
- * together with the bond; otherwise returns 0, and no device is used. */
-static size_t
+/* Finds the states of the network devices of a bond. False: not each was read together
+ * with the bond. */
+static bool
 lowers_read_with(const struct counters *counters, const struct counters_port *bond,
     const struct counter_state *ret[COUNTER_MAX_LOWERS])
 {
 	for (size_t i = 0; i < bond->reading.lower_count; i++) {
-		const struct counters_port *lower =
-		    port_at(counters, "", bond->reading.lowers[i], 0);
+		const struct counters_port *lower = counters_lower(counters, bond, i);
 
 		if (!was_read_twice(lower) || lower->at.ns != bond->at.ns ||
 		    lower->interval_ns != bond->interval_ns)
-			return 0;
+			return false;
 		ret[i] = lower->states;
 	}
-	return bond->reading.lower_count;
+	return true;
 }
 
 const struct counters_port *
@@ -206,17 +290,15 @@ counter_report_of(const struct counters *counters,
     struct wire_counter_value values[COUNTER_REPORT_VALUES],
     struct wire_rnic_counters *ret)
 {
-	const struct counters_port *port =
-	    port_at(counters, place->rdma_device, place->netdev, place->port);
+	const struct counters_port *port = counters_find(counters, place);
 	const struct counter_state *lowers[COUNTER_MAX_LOWERS];
-	size_t lower_count;
 
 	if (!was_read_twice(port))
 		return NULL;
-	lower_count = lowers_read_with(counters, port, lowers);
 	*ret = (struct wire_rnic_counters){ .interval_ns = (uint64_t)port->interval_ns,
 		.values = values };
-	ret->value_count =
-	    counter_report_fill(port->states, lowers, lower_count, values);
+	ret->value_count = counter_report_fill(port->states,
+	    lowers_read_with(counters, port, lowers) ? lowers : NULL,
+	    port->reading.lower_count, values);
 	return port;
 }

@@ -21,11 +21,15 @@ struct counters_port;
 
 #define COUNTER_REPORT_VALUES (WIRE_COUNTERS * WIRE_COUNTER_INDEXES)
 
-/* lowers: the states of the network devices below a bond; if the bond does not have a
- * counter, the sum of the counters of these devices is reported. The optics are those
- * of one module, the one with the darkest lane; if the modules have different lanes, no
- * optics are reported. For each lane, the larger power of the last two readings of a
- * module is reported. Returns the number of values, at most COUNTER_REPORT_VALUES. */
+/* lowers: the states of the network devices of a bond; NULL: they were not all read.
+ * lower_count: their number; 0: the RNIC is no bond. A counter that the bond does not
+ * have is the sum of theirs, and so are those of its cables (changes of the link,
+ * symbol errors), which the bond itself does not show. The values of the PCIe link are
+ * those of one port, the one whose link has the smallest share of what its ends can
+ * use. The optics are those of one module, the one with the darkest lane; if the
+ * modules have different lanes, no optics are reported. Of the last two readings of a
+ * module the larger power counts. Returns the number of values, at most
+ * COUNTER_REPORT_VALUES. */
 size_t counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
     struct wire_counter_value ret[COUNTER_REPORT_VALUES]);

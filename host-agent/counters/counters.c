@@ -450,18 +450,25 @@ read_place(struct counters *counters, const struct counter_port_place *place, bo
 		port->reading.took_ns > SLOW_NS ? LANE_RETRY : LANE_SURE) == 0;
 }
 
-/* Reads the network devices of which a bond consists, because these have the counters
- * of the cables. */
+static struct counter_port_place
+place_of_lower(const struct counters_port *bond, size_t i)
+{
+	struct counter_port_place place = { 0 };
+
+	memcpy(place.netdev, bond->reading.lowers[i], sizeof(place.netdev));
+	memcpy(place.driver, bond->place.driver, sizeof(place.driver));
+	memcpy(place.netns, bond->place.netns, sizeof(place.netns));
+	return place;
+}
+
+/* Reads the network devices of which a bond consists: they have the counters of the
+ * cables. */
 static void
 read_lowers(struct counters *counters, const struct port *bond, bool all, rm_mono_t now)
 {
 	for (size_t i = 0; i < bond->shown.reading.lower_count; i++) {
-		struct counter_port_place place = { 0 };
+		const struct counter_port_place place = place_of_lower(&bond->shown, i);
 
-		memcpy(
-		    place.netdev, bond->shown.reading.lowers[i], sizeof(place.netdev));
-		memcpy(place.driver, bond->shown.place.driver, sizeof(place.driver));
-		memcpy(place.netns, bond->shown.place.netns, sizeof(place.netns));
 		read_place(counters, &place, all, now);
 	}
 }
@@ -499,6 +506,25 @@ const struct counters_port *
 counters_port(const struct counters *counters, size_t i)
 {
 	return &counters->ports[i]->shown;
+}
+
+const struct counters_port *
+counters_find(const struct counters *counters, const struct counter_port_place *place)
+{
+	for (size_t i = 0; i < counters->count; i++)
+		if (counters->ports[i]->shown.wanted &&
+		    is_at(counters->ports[i], place))
+			return &counters->ports[i]->shown;
+	return NULL;
+}
+
+const struct counters_port *
+counters_lower(
+    const struct counters *counters, const struct counters_port *bond, size_t i)
+{
+	const struct counter_port_place place = place_of_lower(bond, i);
+
+	return counters_find(counters, &place);
 }
 
 const struct counters_counts *

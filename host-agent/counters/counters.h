@@ -92,6 +92,12 @@ void counters_read_optics(struct counters *counters);
 
 size_t counters_ports(const struct counters *counters);
 const struct counters_port *counters_port(const struct counters *counters, size_t i);
+/* The RNIC at this place, if it is in the present list; else NULL. */
+const struct counters_port *counters_find(
+    const struct counters *counters, const struct counter_port_place *place);
+/* Finds network device i of a bond. */
+const struct counters_port *counters_lower(
+    const struct counters *counters, const struct counters_port *bond, size_t i);
 const struct counters_counts *counters_counts(const struct counters *counters);
 
 #endif

@@ -141,8 +141,8 @@ counters_unknown_to_aggregators_are_not_reported(void **state)
 static void
 a_bond_that_does_not_count_has_the_sum_of_its_ports(void **state)
 {
-	take(lower, "symbol_err", 0, true, 1);
-	take(lower, "symbol_err", 0, true, 6);
+	take(lower, "fec_uncorr", 0, true, 1);
+	take(lower, "fec_uncorr", 0, true, 6);
 	take(states, "crc_err", 0, true, 1);
 	take(states, "crc_err", 0, true, 3);
 	take(lower, "crc_err", 0, true, 1);
@@ -150,7 +150,92 @@ a_bond_that_does_not_count_has_the_sum_of_its_ports(void **state)
 	assert_int_equal(fill(1), 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(values[i].value,
-		    values[i].counter == WIRE_COUNTER_SYMBOL_ERR ? 5 : 2);
+		    values[i].counter == WIRE_COUNTER_FEC_UNCORR ? 5 : 2);
+}
+
+static uint64_t reported(size_t count, unsigned counter, unsigned index);
+
+/* The bond keeps its carrier while one of its ports works, and its RDMA device shows
+ * symbol errors as 0. */
+static void
+a_bond_has_the_flaps_and_symbol_errors_of_its_ports(void **state)
+{
+	static const char *const names[] = { "link_down", "carrier_changes",
+		"symbol_err" };
+	size_t count;
+
+	for (size_t i = 0; i < 3; i++) {
+		take(states, names[i], 0, true, 0);
+		take(states, names[i], 0, true, 0);
+		take(lower, names[i], 0, true, 10);
+		take(lower, names[i], 0, true, 12 + i);
+	}
+	count = fill(1);
+	assert_int_equal(count, 3);
+	assert_int_equal(reported(count, WIRE_COUNTER_LINK_DOWN, 0), 2);
+	assert_int_equal(reported(count, WIRE_COUNTER_CARRIER_CHANGES, 0), 3);
+	assert_int_equal(reported(count, WIRE_COUNTER_SYMBOL_ERR, 0), 4);
+	/* A port was not read: it is not known whether a cable flapped. */
+	assert_int_equal(counter_report_fill(states, NULL, 1, values), 0);
+	assert_int_equal(counter_report_fill(states, NULL, 0, values), 3);
+}
+
+/* Sets the PCIe link of a network device: lanes and speed, of the link, the card and
+ * the slot. */
+static void
+take_pcie(struct counter_state *of, const uint64_t lanes[3], const uint64_t mts[3])
+{
+	static const char *const names[] = { "pci_link_lanes", "pci_link_lanes_max",
+		"pci_slot_lanes_max", "pci_link_mts", "pci_link_mts_max",
+		"pci_slot_mts_max" };
+
+	for (size_t i = 0; i < 3; i++) {
+		take(of, names[i], 0, true, lanes[i]);
+		take(of, names[3 + i], 0, true, mts[i]);
+	}
+}
+
+static void
+check_pcie(const uint64_t lanes[3], const uint64_t mts[3])
+{
+	const struct counter_state *orders[2][2] = { { states, lower },
+		{ lower, states } };
+	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
+
+	assert_non_null(bond);
+	for (size_t k = 0; k < 2; k++) {
+		const size_t count = counter_report_fill(bond, orders[k], 2, values);
+
+		assert_int_equal(count, 6);
+		for (unsigned i = 0; i < 3; i++) {
+			assert_int_equal(
+			    reported(count, WIRE_COUNTER_PCI_LINK_LANES + i, 0),
+			    lanes[i]);
+			assert_int_equal(
+			    reported(count, WIRE_COUNTER_PCI_LINK_MTS + i, 0), mts[i]);
+		}
+	}
+	free(bond);
+}
+
+/* Each link is compared with what its own card and slot can use. */
+static void
+the_pcie_link_of_a_bond_is_the_worst_of_its_ports(void **state)
+{
+	static const uint64_t whole[] = { 16, 16, 16 }, half[] = { 8, 16, 16 },
+			      narrow[] = { 8, 16, 8 },
+			      quick[] = { 16000, 16000, 16000 },
+			      slow[] = { 8000, 16000, 16000 };
+
+	take_pcie(states, whole, quick);
+	take_pcie(lower, half, quick);
+	check_pcie(half, quick);
+	take_pcie(lower, whole, slow);
+	check_pcie(whole, slow);
+	/* A slot with 8 lanes gives the card all that it has. */
+	take_pcie(lower, narrow, quick);
+	take_pcie(states, half, quick);
+	check_pcie(half, quick);
 }
 
 /* Takes two equal readings of the received light of a module's lanes. */
@@ -226,6 +311,8 @@ main(void)
 		TEST(a_priority_is_reported_by_its_number),
 		TEST(counters_unknown_to_aggregators_are_not_reported),
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
+		TEST(a_bond_has_the_flaps_and_symbol_errors_of_its_ports),
+		TEST(the_pcie_link_of_a_bond_is_the_worst_of_its_ports),
 		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
 		TEST(a_bond_whose_modules_differ_in_lanes_reports_no_light),
 	};

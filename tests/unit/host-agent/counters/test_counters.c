@@ -271,6 +271,7 @@ a_bond_reports_nothing_of_an_earlier_reading(void **unused)
 	rdma_fixture_put(&device.files, "", "class/net/bond0/bonding/mode");
 	rdma_fixture_put(&device.files, "", "class/net/bond0/lower_eth1");
 	rdma_fixture_put(&device.files, "", "class/net/bond0/lower_eth2");
+	rdma_fixture_put(&device.files, "2", "class/net/bond0/carrier_changes");
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	counters_fixture_put(&device, 'e', "rx_prio3_pause", "7");
 	read_all(&bond, "1", 1);
