@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host-agent/counters/counter_report.h"
+#include "host-agent/counters/counter_settings.h"
 #include "host-agent/counters/counters.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/kernel/counter_kernel.h"
@@ -14,13 +15,6 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
-
-_Static_assert(COUNTER_NO_CLASS == WIRE_TRAFFIC_CLASS_NONE, "one number");
-_Static_assert((int)COUNTER_GID_ROCE_V1 == WIRE_GID_ROCE_V1 &&
-		   (int)COUNTER_GID_ROCE_V2 == WIRE_GID_ROCE_V2,
-    "the same bits");
-_Static_assert(DCB_NO_PRIORITY == WIRE_NO_PRIORITY, "one number");
-_Static_assert((int)DCB_DSCPS == WIRE_DSCPS, "as many");
 
 struct reported { /* settings of one RNIC, as they were sent last */
 	struct wire_settings settings; /* its firmware points to the next member */
@@ -81,71 +75,11 @@ place_of(const struct rnic *rnic)
 
 /* ---- settings ---- */
 
-/* The states of a row, one per value. */
-static const struct counter_state *
-states_of(const struct counters_port *port, const char *name)
-{
-	const struct counter_state *states = port->states;
-
-	for (const struct counter_row *row = counter_rows; row->name != NULL;
-	     states += counter_row_values(row++))
-		if (strcmp(row->name, name) == 0)
-			return states;
-	return NULL;
-}
-
 static void
-set(struct wire_settings *settings, enum wire_setting setting, uint64_t value)
+set(struct wire_settings *settings, enum wire_setting setting, uint32_t value)
 {
 	settings->known |= UINT32_C(1) << setting;
-	settings->numbers[setting] = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-}
-
-static void
-set_read(struct wire_settings *settings, const struct counters_port *port)
-{
-	const struct counter_state *speed = states_of(port, "port_rate_mbps");
-	const struct counter_state *pfc = states_of(port, "pfc_enabled");
-	uint64_t mask = 0;
-	bool all = pfc != NULL;
-
-	if (speed != NULL && speed->there && speed->total > 0)
-		set(settings, WIRE_SETTING_SPEED, speed->total);
-	for (int i = 0; i < COUNTER_INDEXES && all; i++) {
-		all = pfc[i].there;
-		mask |= (uint64_t)(pfc[i].total != 0) << i;
-	}
-	if (all)
-		set(settings, WIRE_SETTING_PFC, mask);
-	if (port->reading.traffic_class >= 0)
-		set(settings, WIRE_SETTING_TRAFFIC_CLASS,
-		    (uint64_t)port->reading.traffic_class);
-	if (port->reading.fec != 0)
-		set(settings, WIRE_SETTING_FEC, port->reading.fec);
-	if (port->reading.gid_types != 0)
-		set(settings, WIRE_SETTING_GID_TYPES, port->reading.gid_types);
-	if (port->reading.trusts_dscp >= 0) {
-		set(settings, WIRE_SETTING_TRUST,
-		    port->reading.trusts_dscp ? WIRE_TRUST_DSCP : WIRE_TRUST_PCP);
-		set(settings, WIRE_SETTING_DSCPS, 0);
-		memcpy(settings->dscps, port->reading.dscps, sizeof(settings->dscps));
-	}
-	settings->firmware = port->reading.firmware;
-	if (settings->firmware[0] != '\0')
-		settings->known |= UINT32_C(1) << WIRE_SETTING_FIRMWARE;
-}
-
-static const struct counters_port *
-port_of(const struct counters *counters, const struct counter_port_place *place)
-{
-	for (size_t i = 0; i < counters_ports(counters); i++) {
-		const struct counters_port *port = counters_port(counters, i);
-
-		if (port->wanted && port->at.ns != 0 && port->error == 0 &&
-		    memcmp(&port->place, place, sizeof(*place)) == 0)
-			return port;
-	}
-	return NULL;
+	settings->numbers[setting] = value;
 }
 
 void
@@ -154,8 +88,6 @@ agent_counters_settings(const struct agent_counters *own, const struct rnic *rni
 {
 	const struct counter_port_place place = place_of(rnic);
 	const struct rnic_facts *facts = rnic_facts(rnic);
-	const struct counters_port *port =
-	    own == NULL ? NULL : port_of(own->counters, &place);
 	struct port_verbs_facts verbs;
 
 	*ret = (struct wire_settings){ .firmware = "" };
@@ -163,8 +95,8 @@ agent_counters_settings(const struct agent_counters *own, const struct rnic *rni
 		set(ret, WIRE_SETTING_MTU, facts->mtu_bytes);
 	if (rnic_verbs(rnic, &verbs) && verbs.mtu_bytes > 0)
 		set(ret, WIRE_SETTING_ROCE_MTU, verbs.mtu_bytes);
-	if (port != NULL)
-		set_read(ret, port);
+	if (own != NULL)
+		counter_settings_of(own->counters, &place, ret);
 }
 
 /* True: the settings differ from those that were sent before. */
