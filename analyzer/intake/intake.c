@@ -104,6 +104,9 @@ intake_durable(struct intake *intake, enum wire_lane lane, uint64_t ticket)
 #define MAX_OUTPUT_BYTES (1u << 20)
 #define TICK_NS (100 * RM_NS_PER_MS)
 #define PING_NS (500 * RM_NS_PER_MS)
+/* If a tick is later than this, this process has stalled, and what peers sent meanwhile
+ * may not be read yet. */
+#define STALL_NS (300 * RM_NS_PER_MS)
 
 /* ---- aggregators, connected or not ----------------------------------------------- */
 
@@ -251,12 +254,22 @@ session_tick(struct intake_session *session, rm_mono_t now)
 }
 
 static void
+wait_for_tick(struct intake *intake, rm_mono_t now)
+{
+	intake->tick_at = rm_mono_add(now, TICK_NS);
+	rm_timer_at(intake->tick, intake->tick_at);
+}
+
+static void
 on_tick(void *arg)
 {
 	struct intake *intake = arg;
 	struct intake_session *session = rm_server_first(&intake->server);
 	rm_mono_t now = rm_mono_now();
 
+	/* After a stall this may run before the owner calls intake_stalled. */
+	if (rm_mono_since(now, intake->tick_at) > STALL_NS)
+		intake_stalled(intake, now);
 	for (; session != NULL; session = intake_session_next(session)) {
 		int r = session_tick(session, now);
 
@@ -265,7 +278,7 @@ on_tick(void *arg)
 	}
 	rm_server_sweep(&intake->server, now);
 	intake_flush(intake);
-	rm_timer_after(intake->tick, TICK_NS);
+	wait_for_tick(intake, rm_mono_now());
 }
 
 void
@@ -361,7 +374,7 @@ intake_new(struct rm_loop *loop, const struct intake_options *options,
 		intake_free(intake);
 		return r;
 	}
-	rm_timer_after(intake->tick, TICK_NS);
+	wait_for_tick(intake, rm_mono_now());
 	*ret = intake;
 	return 0;
 }

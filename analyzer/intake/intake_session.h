@@ -61,6 +61,7 @@ struct intake {
 	struct intake_pending *pending[LANES];
 	struct wire_writer *writer;
 	struct rm_timer *tick;
+	rm_mono_t tick_at; /* when the next tick is due */
 	uint64_t last_id, last_used;
 	uint64_t durable[LANES]; /* tickets up to which messages are durable */
 	struct intake_counts counts;

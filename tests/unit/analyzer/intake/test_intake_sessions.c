@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -23,6 +24,21 @@ a_session_that_stops_pinging_is_closed(void **state)
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
 	assert_int_equal(f->gone, 1);
 	assert_int_equal(intake_counts(f->intake)->silent, 1);
+}
+
+static void
+a_session_outlives_a_stall_of_the_analyzer(void **state)
+{
+	struct fixture *f = *state;
+
+	hello(f, &f->agg);
+	send_ping(&f->agg);
+	settle(f);
+	usleep(900 * 1000); /* the stall, which is longer than a peer may be silent */
+	loopback_run(f->loop, 50 * RM_NS_PER_MS);
+	assert_false(f->agg.closed);
+	assert_int_equal(intake_counts(f->intake)->silent, 0);
+	LOOPBACK_WAIT(f->loop, f->agg.closed); /* the silence after the stall counts */
 }
 
 static void
@@ -227,6 +243,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_session_that_stops_pinging_is_closed),
+		TEST(a_session_outlives_a_stall_of_the_analyzer),
 		TEST(an_aggregator_reports_that_it_moves_to_another_analyzer),
 		TEST(the_hello_has_the_summary_interval_of_the_aggregator),
 		TEST(an_aggregator_without_an_interval_counts_with_10_s),
