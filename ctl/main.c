@@ -406,8 +406,9 @@ take_late_options(struct ctl *ctl, const char *command)
 	return -1;
 }
 
-/* Options have priority over the config. A person is identified by a certificate with
- * its key, or by a token. Returns -1 to continue, or an exit code. */
+/* Chooses the certificate or the token. Options have priority over the config. A
+ * certificate with its key identifies a person, or a token does. Returns -1 to
+ * continue, or an exit code. */
 static int
 take_credentials(struct ctl *ctl)
 {

@@ -1,5 +1,6 @@
 /*
- * controller_config - the region-controller's options: one table, checked as a whole.
+ * controller_config - the region-controller's options: one table, and checks over all
+ * options together.
  */
 #ifndef REGION_CONTROLLER_CONTROLLER_CONFIG_H
 #define REGION_CONTROLLER_CONTROLLER_CONFIG_H
@@ -19,11 +20,11 @@ struct controller_plan_config {
 	uint64_t inter_tor_destinations, assumed_paths, pair_above_ms;
 	uint64_t witness_below, witness_targets, witness_interval_ms;
 	uint64_t dscp, dscp_best_effort, sl;
-	uint64_t probe_timeout_ms; /* 0: each aggregator uses its own */
+	uint64_t probe_timeout_ms; /* 0: each aggregator uses its own time-out */
 };
 
 struct controller_etcd_config {
-	/* char *, of etcd; empty: the store is the topology file */
+	/* char *: endpoints of etcd; empty: the store is the topology file */
 	struct rm_list endpoints;
 	char *user, *password_file;
 	struct rm_http_origin origin; /* certificates for etcd; no login */

@@ -26,8 +26,8 @@ struct planner {
 	struct aggregators *aggregators; /* NULL until started */
 	struct rm_timer *plan, *slice, *expire;
 	bool leads;
-	/* the timer was set because of a change: work on the present plans pauses until
-	 * it fires */
+	/* The timer was set because of a change. Work on the present plans pauses until
+	 * the timer fires. */
 	bool is_due;
 	bool settled; /* plans may be published: see planner.h */
 	rm_mono_t settle_by;
@@ -39,7 +39,7 @@ struct planner {
 	struct publish_walk walk;
 	rm_mono_t begun;
 	unsigned restarts;
-	bool is_changed; /* plan again when these plans are published */
+	bool is_changed; /* plan again after these plans were published */
 };
 
 static int64_t
@@ -216,7 +216,7 @@ go_on(void *arg)
 	if (r > 0 && !planner->is_due)
 		rm_timer_after(planner->slice, 0);
 	else if (r > 0)
-		return; /* starts again when the timer expires */
+		return; /* planning starts again when the timer fires */
 	else if (r < 0)
 		end(planner, r);
 	else

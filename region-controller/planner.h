@@ -28,14 +28,15 @@ struct store;
 
 struct planner_counts {
 	uint64_t plannings, failures;
-	/* plans that were given up because something changed meanwhile */
+	/* plans that were dropped unfinished because something changed meanwhile */
 	uint64_t restarts;
 	uint64_t last_us; /* time that the last planning took, in microseconds */
-	uint64_t slices;  /* turns of the loop that did a part of the last planning */
+	/* turns of the loop in which a part of the last planning was done */
+	uint64_t slices;
 	uint64_t longest_us; /* the longest of these turns, in microseconds */
 };
 
-/* All are borrowed; the config may change between calls. */
+/* All pointers are borrowed; the config may change between calls. */
 int planner_new(struct rm_loop *loop, const struct controller_config *config,
     struct store *store, struct registry *registry, struct publish *publish,
     struct planner **ret);
@@ -49,12 +50,12 @@ void planner_start(struct planner *planner, struct aggregators *aggregators);
 void planner_lead(struct planner *planner, bool is_full);
 void planner_follow(struct planner *planner);
 
-/* Gives up the plans that are being made. Call it before their topology is freed. */
+/* Drops the plans that are being made. Call it before their topology is freed. */
 void planner_drop(struct planner *planner);
 /* Call it after every change; arg is the planner. */
 void planner_soon(void *arg);
 
-/* Borrowed from the planner. */
+/* The result is borrowed from the planner. */
 const bool *planner_settled(const struct planner *planner);
 const struct planner_counts *planner_counts(const struct planner *planner);
 const struct plan_counts *planner_plan_counts(const struct planner *planner);

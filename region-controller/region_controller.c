@@ -163,7 +163,8 @@ region_controller_reload(void *arg)
 		&controller->config, rm_wall_now(), NULL, NULL))
 		planner_soon(controller->planner);
 	reload_keys(controller);
-	(void)reload_topology(controller, &error); /* has logged the error */
+	(void)reload_topology(
+	    controller, &error); /* the function has logged the error */
 }
 
 /* ---- start ---- */
@@ -409,7 +410,8 @@ region_controller_free(struct region_controller *controller)
 {
 	if (controller == NULL)
 		return;
-	/* First, because it answers the requests that wait for an answer. */
+	/* The server is freed first, because it answers the requests that wait for an
+	 * answer. */
 	rm_http_server_free(controller->http);
 	controller->context.http = NULL;
 	rm_listener_free(controller->listener);

@@ -1,4 +1,4 @@
-/* region_controller - the wiring of the daemon. */
+/* region_controller - the daemon: creates its modules and connects them. */
 #ifndef REGION_CONTROLLER_REGION_CONTROLLER_H
 #define REGION_CONTROLLER_REGION_CONTROLLER_H
 
@@ -6,13 +6,14 @@ struct controller_config;
 struct region_controller;
 struct rm_loop;
 
-/* Takes over the contents of config, also on failure, which is logged. */
+/* Moves the contents of config to the controller, also on failure. A failure is logged.
+ */
 int region_controller_new(struct rm_loop *loop, struct controller_config *config,
     struct region_controller **ret);
 void region_controller_free(struct region_controller *controller);
 
-/* For rm_loop_on_reload: reads config and topology again; each is applied as a whole or
- * not at all. */
+/* Pass it to rm_loop_on_reload. Reads config and topology again; each of the two is
+ * applied as a whole or not at all. */
 void region_controller_reload(void *controller);
 
 /* The ports in use, for an address with port 0; negative: none. */

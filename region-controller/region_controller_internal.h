@@ -39,7 +39,7 @@ struct region_controller {
 int controller_start_store(struct region_controller *controller);
 void controller_log_warnings(const struct rm_topology *topology);
 
-/* Handlers of the aggregators' requests; arg is the controller. */
+/* The following functions handle the aggregators' requests; arg is the controller. */
 const char *controller_standby(void *arg);
 const struct rm_topology *controller_topology(void *arg);
 void controller_plan_soon(void *arg);

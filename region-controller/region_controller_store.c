@@ -73,8 +73,8 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	return 0;
 }
 
-/* True: this controller leads. Its own state is newer than the store's value: either it
- * has written that value itself, or the value is overwritten here. */
+/* True: this controller leads. Then its own state is newer than the store's value:
+ * either it has written that value itself, or it overwrites the value here. */
 static bool
 put_right(struct region_controller *controller, struct rm_rnic_id id)
 {

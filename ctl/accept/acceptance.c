@@ -9,7 +9,7 @@
 #include "ctl/accept/pair_counts.h"
 #include "rackmesh/metrics/sketch.h"
 
-#define MIN_LOST 3 /* fewer lost probes may be chance */
+#define MIN_LOST 3 /* a loss of fewer probes may be chance */
 
 struct acceptance *
 acceptance_new(const char *tor, const struct acceptance_limits *limits)

@@ -18,7 +18,7 @@ struct findings;
 struct acceptance_limits {
 	/* largest share of lost probes of a pair, and of an RNIC: 0.001 is 0.1 % */
 	double max_loss;
-	unsigned rnics; /* expected number of RNICs; 0: that of the topology */
+	unsigned rnics; /* expected number of RNICs; 0: the number in the topology */
 	/* the switches do not answer traces, so paths are not required */
 	bool without_paths;
 };
@@ -26,15 +26,15 @@ struct acceptance_limits {
 #define ACCEPTANCE_MAX_RNICS 4096
 #define ACCEPTANCE_NAME 136 /* host/device */
 
-struct acceptance *acceptance_new(
-    const char *tor, const struct acceptance_limits *limits); /* NULL: out of memory */
+struct acceptance *acceptance_new(const char *tor,
+    const struct acceptance_limits *limits); /* Returns NULL when out of memory. */
 void acceptance_free(struct acceptance *acceptance);
 
 /* Counts one look at the rack. answered: all requests of the look were answered. */
 void acceptance_look(struct acceptance *acceptance, bool answered);
 
-/* Answers of the aggregator: /v1/rnics, /v1/hosts, /v1/incidents, /v1/paths, all
- * of this ToR, and /v1/racks. */
+/* These functions take answers of the aggregator: /v1/rnics, /v1/hosts, /v1/incidents
+ * and /v1/paths, all for this ToR, and /v1/racks. */
 void acceptance_take_rnics(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_hosts(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_incidents(struct acceptance *acceptance, const json_t *answer);
@@ -49,11 +49,12 @@ void acceptance_take_plan(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_topology(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_refused(struct acceptance *acceptance, const json_t *answer);
 
-/* Number of RNICs known so far; the index of an RNIC never changes. */
+/* Returns the number of RNICs that are known so far; the index of an RNIC never
+ * changes. */
 size_t acceptance_rnics(const struct acceptance *acceptance);
 const char *acceptance_rnic_name(const struct acceptance *acceptance, size_t rnic);
 
-/* "6 of 6 RNICs, 24310 probes, 3 lost, 0 incidents" */
+/* Writes "6 of 6 RNICs, 24310 probes, 3 lost, 0 incidents". */
 void acceptance_progress(const struct acceptance *acceptance, FILE *out);
 
 enum acceptance_result {
@@ -68,8 +69,8 @@ enum acceptance_result {
 enum acceptance_result acceptance_judge(
     struct acceptance *acceptance, struct findings *findings);
 
-/* After acceptance_judge: prints a table to stdout (-ENOMEM); or returns lists as JSON
- * (NULL: out of memory). */
+/* Call both after acceptance_judge. The first prints a table to stdout (-ENOMEM); the
+ * second returns lists as JSON (NULL: out of memory). */
 int acceptance_print(const struct acceptance *acceptance);
 json_t *acceptance_json(const struct acceptance *acceptance);
 

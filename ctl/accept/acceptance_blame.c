@@ -8,7 +8,8 @@
 #include "ctl/accept/acceptance_state.h"
 #include "ctl/accept/pair_counts.h"
 
-/* Number of peers of an RNIC, and of those to which it loses packets. */
+/* For an RNIC: the number of its peers, and the number of peers to which it loses
+ * packets. */
 struct share {
 	unsigned peers, lossy;
 };

@@ -13,10 +13,10 @@
 /* least number of probes of an RNIC that were answered, and of probes to it */
 #define MIN_ANSWERED 20
 #define MAX_PAIRS_LISTED 10
-/* an RNIC is slow if its RTT is this many times the median of the rack, */
+/* An RNIC is slow if its RTT is this many times the median of the rack, */
 #define RTT_FACTOR 4
 #define RTT_LEAST_NS 20000 /* and longer than that by at least this */
-#define BAD_LOOKS_PART 10  /* a host may be bad in one of so many looks */
+#define BAD_LOOKS_PART 10  /* A host may be bad in one of this many looks. */
 /* A host that is stalled in more than this part (1/2) of the looks is not judged. */
 #define STALLED_LOOKS_PART 2
 
@@ -144,7 +144,7 @@ by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median of all RNICs' median RTTs; 0: there is none. */
+/* Returns the median of all RNICs' median RTTs; 0: there is none. */
 static uint64_t
 rack_median(const struct acceptance *acceptance)
 {
@@ -187,8 +187,8 @@ is_disturbed(
 	return false;
 }
 
-/* Returns the RNIC's health at the last look. If the health is rarely unknown, it
- * counts as "good": in a window in which its host is stalled an RNIC has no health. */
+/* Returns the RNIC's health at the last look. An unknown health that is rare counts as
+ * "good": an RNIC has no health in a window in which its host is stalled. */
 static const char *
 health_of(const struct accept_rnic *rnic)
 {
@@ -198,8 +198,8 @@ health_of(const struct accept_rnic *rnic)
 		   : rnic->health;
 }
 
-/* The reason in a word or two, for the table; "pass": there is none. *remedy: what to
- * do. */
+/* Returns the reason in a word or two, for the table; "pass": there is no reason
+ * against the RNIC. *remedy: what to do. */
 static const char *
 found_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
     uint64_t median, const char **remedy)
@@ -240,7 +240,7 @@ found_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
 	return "pass";
 }
 
-/* Losses that a stalled agent causes are no finding about its RNIC, unless the
+/* Losses that a stalled agent causes do not count against its RNIC, unless the
  * aggregator, which knows the stalls, reports the RNIC as bad. */
 static const char *
 verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,

@@ -22,16 +22,17 @@ struct accept_rnic {
 	char name[ACCEPTANCE_NAME];
 	char health[STATE_BYTES], link[STATE_BYTES], transport[STATE_BYTES];
 	bool planned, registered;
-	bool listed; /* it is in the last answer */
-	/* number of looks; of those in which its health was unknown */
+	bool listed; /* the RNIC is in the last answer */
+	/* number of looks, and of looks in which the RNIC's health was unknown */
 	unsigned looks, unknown_looks;
 	struct accept_counts out, in;
 	struct accept_counts outside; /* probes to RNICs of other racks */
 	bool to_blame;                /* the RNIC is lossy itself, or missing */
 	bool is_lossy;
-	uint64_t unsent;       /* probes that its host could not send */
-	uint64_t other;        /* results that say nothing about the network */
-	struct rm_sketch *rtt; /* of its own probes; NULL: none yet */
+	uint64_t unsent; /* probes that the RNIC's host could not send */
+	uint64_t other;  /* results that show nothing about the network */
+	/* round-trip times of the RNIC's own probes; NULL: there are none yet */
+	struct rm_sketch *rtt;
 	/* results up to this time are counted, or are from before the burn-in */
 	int64_t counted_to_ms;
 	bool has_begun;      /* counted_to_ms is set */
@@ -40,13 +41,13 @@ struct accept_rnic {
 
 struct accept_host {
 	char name[72];
-	/* of the last looks in which it was not ok, and in which its probing was
-	 * slowed: the state, and the reason */
+	/* `state`: state of the host at the last look in which it was not ok. `slowed`:
+	 * the reason at the last look in which its probing was slowed */
 	char state[STATE_BYTES], slowed[STATE_BYTES];
 	unsigned looks, bad_looks, slowed_looks;
 	/* looks in which the host was stalled: these do not count as bad */
 	unsigned stalled_looks;
-	bool connected, is_ok; /* at the last look */
+	bool connected, is_ok; /* state at the last look */
 };
 
 struct accept_uplink {

@@ -153,8 +153,8 @@ take_result(struct acceptance *acceptance, size_t from, const json_t *result)
 	bool lost = is(result, "outcome", "no_reply");
 
 	rnic->unsent += is(result, "outcome", "send_failed");
-	/* Nor does a probe that was lost while the agent at one end was stalled,
-	 * restarting or paused. */
+	/* A probe shows nothing either if it was lost while the agent at one end was
+	 * stalled, restarting or paused. */
 	if (lost && text(result, "excuse")[0] != '\0') {
 		acceptance->excused++;
 		lost = false;
@@ -273,7 +273,7 @@ acceptance_take_incidents(struct acceptance *acceptance, const json_t *answer)
 	}
 }
 
-/* NULL: there is no room. */
+/* Returns NULL if there is no room. */
 static struct accept_uplink *
 uplink_of(struct acceptance *acceptance, const char *name)
 {

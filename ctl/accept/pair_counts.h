@@ -25,7 +25,7 @@ void pair_counts_free(struct pair_counts *pairs);
 void pair_counts_add(struct pair_counts *pairs, uint32_t from, uint32_t to, bool lost);
 
 size_t pair_counts_count(const struct pair_counts *pairs);
-/* results of pairs that were left out */
+/* number of results of pairs that were left out */
 uint64_t pair_counts_left_out(const struct pair_counts *pairs);
 const struct pair_count *pair_counts_at(const struct pair_counts *pairs, size_t i);
 

@@ -27,11 +27,11 @@ struct ctl {
 	/* "aggregator", "controller" or "analyzer", from --through; NULL: the
 	 * command's default */
 	const char *through;
-	const char *certificate, *key, *authorities; /* for https; NULL: none */
+	const char *certificate, *key, *authorities; /* files for https; NULL: none */
 	const char *token;                           /* file with a viewer's token */
-	bool is_rack_asked; /* the command line names an aggregator */
+	bool is_rack_asked; /* true: the command line names an aggregator */
 	bool json;
-	int argc; /* arguments after the command */
+	int argc; /* number of arguments after the command */
 	char **argv;
 };
 

@@ -5,7 +5,8 @@
 #ifndef CTL_CLIENT_DURATION_H
 #define CTL_CLIENT_DURATION_H
 
-/* In ns; -1: the text is not a duration, or is longer than ten years. */
+/* Returns the duration in ns; -1: the text is not a duration, or is longer than ten
+ * years. */
 long long duration_ns(const char *text);
 
 #endif

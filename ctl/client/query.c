@@ -34,7 +34,7 @@ add(char **path, const char *key, const char *value)
 	return value == NULL ? 0 : request_add_filter(path, key, value);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 static char *
 path_of(const struct query *query)
 {

@@ -24,7 +24,7 @@ struct query {
 
 	const char *filters[QUERY_FILTERS]; /* the arguments; NULL: not given */
 	bool all;
-	bool json; /* set by query_show: the answer is printed as it is */
+	bool json; /* query_show sets this: the answer is printed as it is */
 };
 
 /* Reads the filters and --all from the command line. False: the command line is wrong,

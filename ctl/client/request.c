@@ -31,7 +31,7 @@ complaints(void)
 }
 
 /*
- * ---- https ---- The client has the certificate of a person, or a token. It accepts a
+ * ---- https ---- The client uses the certificate of a person, or a token. It accepts a
  * server only if the certificate of the server is that of a Rackmesh daemon; the
  * server's address and name do not matter (docs/security.md). A token is a secret, so
  * it is sent only to a daemon of the expected role: otherwise the key of any host would
@@ -56,7 +56,7 @@ static struct {
 } places[REQUEST_PLACES];
 static size_t place_count;
 
-/* For the request that is running: the roles that may answer, and why another server
+/* About the request that is running: the roles that may answer, and why another server
  * was refused. */
 static bool wanted[RM_ROLES];
 static struct rm_error unknown;
@@ -100,8 +100,8 @@ is_wanted(const X509 *certificate)
 	return wanted[who.role];
 }
 
-/* OpenSSL calls this after its own check of each certificate of the chain; the peer's
- * is the last. */
+/* OpenSSL calls this after its own check of each certificate of the chain; the
+ * certificate of the peer is the last one. */
 static int
 on_certificate(int good, X509_STORE_CTX *context)
 {
@@ -120,7 +120,7 @@ on_context(CURL *curl, void *context, void *arg)
 	return CURLE_OK;
 }
 
-/* 0, or an error that has been printed. */
+/* Returns 0, or an error that was printed. */
 static int
 request_token_set(CURL *curl)
 {

@@ -17,12 +17,13 @@
  * failed, where, and what to try. The error text in an HTTP answer is printed as it is.
  */
 int request_get(const char *base, const char *path, json_t **ret);
-/* As request_get. -EPROTO: the answer has no such list, which was printed, too. */
+/* Like request_get. -EPROTO: the answer has no such list; this error was printed, too.
+ */
 int request_get_list(
     const char *base, const char *path, const char *list, json_t **ret);
 int request_post(const char *base, const char *path, json_t **ret);
-/* Send a text, or get the answer as text: *ret is terminated, and the caller frees
- * it. */
+/* The first sends a text; the second gets the answer as text: *ret is terminated, and
+ * the caller frees it. */
 int request_post_text(
     const char *base, const char *path, const char *text, json_t **ret);
 int request_get_text(const char *base, const char *path, char **ret);
@@ -48,7 +49,7 @@ void request_tls_files(const char *certificate, const char *key,
 
 #define REQUEST_PLACES 8
 
-/* Notes that a daemon of this role is expected at base, which is borrowed for ever. A
+/* Stores that a daemon of this role is expected at base, which is borrowed for ever. A
  * token is sent only to such daemons. One base may have several roles. At most
  * REQUEST_PLACES are kept. */
 void request_place(const char *base, enum rm_role role);

@@ -71,7 +71,7 @@ show_list(const struct ctl *ctl, const char *base, const char *path, const char 
 	return status;
 }
 
-/* False: the answer is malformed, or out of memory; the error has been printed. */
+/* False: the answer is malformed, or memory has run out; the error was printed. */
 static bool
 path_of_tor(
     const struct ctl *ctl, const char *noun, char *path, size_t len, int *status)

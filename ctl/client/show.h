@@ -1,5 +1,6 @@
 /*
- * show - asks a daemon for one list and prints it, as a table or as it came.
+ * show - requests one list from a daemon and prints it, as a table or as the daemon
+ * sent it.
  */
 #ifndef CTL_CLIENT_SHOW_H
 #define CTL_CLIENT_SHOW_H
@@ -15,8 +16,8 @@ void show_json(const json_t *json);
 /* Prints an array of objects as a table. Returns an exit code. */
 int show_rows(const struct column *columns, const json_t *rows);
 
-/* A counter of an answer as a row of a table (new reference); total of a gauge is its
- * value. */
+/* Returns a counter of an answer as a row of a table (new reference); total of a gauge
+ * is its value. */
 json_t *show_counter(const json_t *counter);
 
 /* Prints how a switch or an ESXi host is read, if there is a problem; what: "switch of
@@ -32,7 +33,7 @@ int show_list(const struct ctl *ctl, const char *base, const char *path,
 
 /*
  * Handles "noun [--tor TOR]": requests /v1/noun of the aggregator, of all ToRs or of
- * one, and prints the list. The exit code is CTL_BAD_NEWS if the list is empty, or
+ * one, and prints the list. The exit code is CTL_BAD_NEWS if the list is empty, or if
  * is_well returns false for an item.
  */
 int show_list_of_tor(const struct ctl *ctl, const char *noun,

@@ -27,7 +27,8 @@ struct burn_in {
 	struct acceptance_limits limits;
 	struct acceptance *acceptance;
 	size_t next_drill; /* index of the RNIC that is read next */
-	/* where errors of failed requests are printed: the result has their number */
+	/* errors of failed requests are printed to this file: the result contains their
+	 * number */
 	FILE *nowhere;
 };
 
@@ -213,7 +214,7 @@ take_number(const char *argument, double least, double most, double *ret)
 	return true;
 }
 
-/* False: an option without its value, or an unknown option. */
+/* False: an option has no value, or is unknown. */
 static bool
 take_options(const struct ctl *ctl, struct burn_in *burn_in, const char **duration,
     const char **percent, const char **rnics)

@@ -28,7 +28,7 @@ static const struct column pause_columns[] = {
 	{ 0 },
 };
 
-/* Of each RNIC of a host: can the network be at fault? */
+/* The columns for each RNIC of a host: can the network be at fault? */
 static const struct column network_columns[] = {
 	{ "HOST", "host", COLUMN_TEXT },
 	{ "DEVICE", "device", COLUMN_TEXT },
@@ -80,8 +80,8 @@ struct percent {
 	char text[32];
 };
 
-/* "0.025", "12.5", "1500": without an exponent; a value that is not 0 is not printed as
- * 0. */
+/* Formats a percentage without an exponent: "0.025", "12.5", "1500". A value that is
+ * not 0 is not printed as 0. */
 static struct percent
 percent(double pct)
 {
@@ -117,8 +117,8 @@ add_ratio(json_t *rows, const json_t *rack, const json_t *ratio)
 	add_row(rows, rack, text_of(ratio, "name"), value, evidence);
 }
 
-/* "paused 40 % (h1/mlx5_0)". A counter that nobody reports is unknown, which is not 0.
- */
+/* Writes "paused 40 % (h1/mlx5_0)". A counter that nobody reports is unknown, which
+ * differs from 0. */
 static size_t
 report_share(
     char *out, size_t len, const json_t *side, const char *side_name, const char *key)
@@ -242,8 +242,8 @@ warn_of_gaps(const json_t *answer)
 		    LIMIT);
 }
 
-/* For each RNIC, the diagnoses that cannot be made and the counter that is missing for
- * them. */
+/* Prints, for each RNIC, the diagnoses that cannot be made and the counter that is
+ * missing for them. */
 static int
 show_not_known(const json_t *answer, const struct query *query)
 {

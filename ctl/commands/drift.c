@@ -20,7 +20,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* For one host its settings are shown; the figures of the rack are of all hosts. */
+/* For one host its settings are shown. The figures about the rack count all hosts. */
 static bool
 any_different(const json_t *answer, const char *host)
 {

@@ -39,7 +39,7 @@ print_direction(const json_t *evidence)
 		printf("    lost: what it sends and what is sent to it\n");
 }
 
-/* "unknown" is printed, too, as it is not the same as no impact. */
+/* "unknown" is printed, too, because it does not mean that there is no impact. */
 static void
 print_impact(const json_t *evidence)
 {
@@ -141,8 +141,8 @@ print_explanation(const json_t *incident)
 	print_related(json_object_get(incident, "related"));
 }
 
-/* Prints the text of docs/verdicts.md on the kind, which the analyzer serves as a file;
- * an older analyzer has no such file. */
+/* Prints the part of docs/verdicts.md on the kind. The analyzer serves it as a file; an
+ * older analyzer has no such file. */
 static void
 print_advice(const struct ctl *ctl, const char *kind)
 {
@@ -252,7 +252,7 @@ print_openings(const struct ctl *ctl, const json_t *incident)
 	    "&columns=id,kind,opened_ns",
 	    region, incident_text(incident, "part_type"), part);
 	if (ask_past(ctl, parameters, &answer) < 0)
-		goto out; /* that is printed; the rest is known */
+		goto out; /* the error was printed; the rest of the incident is known */
 	list = past_incident_openings(answer, incident_text(incident, "id"));
 	printf("\n  The same part at other times, of the last %d days: %zu\n",
 	    PAST_INCIDENT_DAYS, json_array_size(list));

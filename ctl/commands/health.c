@@ -10,9 +10,9 @@
 #include "ctl/output/table.h"
 
 #define MAX_TROUBLED 20 /* most racks that are listed in full; the grid has all */
-#define WIDTH 92        /* columns, if the output is not a terminal */
+#define WIDTH 92        /* columns if the output is not a terminal */
 
-/* States of a rack, the worst first: the order of the analyzer. */
+/* The states of a rack, the worst first, in the order that the analyzer uses. */
 static const struct look {
 	const char *state;
 	char mark;
@@ -68,7 +68,8 @@ terminal_width(void)
 	return WIDTH;
 }
 
-/* "2 bad, 1 paused": the number of racks in each state, in the order of the states. */
+/* Prints the number of racks in each state, in the order of the states: "2 bad, 1
+ * paused". */
 static void
 print_states(const json_t *region)
 {
@@ -246,7 +247,7 @@ ctl_health(const struct ctl *ctl)
 	json_array_foreach (racks, i, rack)
 		if (!is_ok(rack))
 			status = CTL_BAD_NEWS;
-	/* If nothing at all is reported, the region is not healthy. */
+	/* If no rack is reported at all, the region is not healthy. */
 	if (json_array_size(racks) == 0 || text(answer, "trouble")[0] != '\0')
 		status = CTL_BAD_NEWS;
 	if (ctl->json) {

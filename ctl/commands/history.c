@@ -16,8 +16,8 @@
 #include "rackmesh/judge/part.h"
 
 #define PATIENCE_S 25 /* seconds; the analyzer's time-out is 20 s */
-/* Time after the span in which the ends of incidents are searched that were opened long
- * before the span. */
+/* Incidents that were opened long before the span are searched by their ends, up to
+ * this time after the span. */
 #define AFTER_NS (31 * 86400 * RM_NS_PER_S)
 /* the analyzer's clock may be this much ahead of this one */
 #define AHEAD_NS (60 * RM_NS_PER_S)
@@ -30,7 +30,7 @@ struct history_options {
 	const char *password_file;
 };
 
-/* 0, or an exit code. */
+/* Returns 0, or an exit code. */
 static int
 parse(const struct ctl *ctl, int first, bool init, struct history_options *options)
 {
@@ -78,7 +78,7 @@ parse(const struct ctl *ctl, int first, bool init, struct history_options *optio
 }
 
 /* text: "host/device", an RNIC's id, "tor1->tor2", a ToR or another part; NULL: the
- * whole region, or all regions. False: none of these. */
+ * whole region, or all regions. False: text is none of these. */
 static bool
 read_subject(const char *text, const char *region, struct history_subject *subject)
 {
@@ -141,13 +141,13 @@ read_span(const struct history_options *options, struct history_span *ret)
 	return 0;
 }
 
-struct asking { /* id of an RNIC or ToR; region; NULL: all */
+struct asking { /* id of an RNIC or ToR, and region; NULL: all */
 	const struct ctl *ctl;
 	const char *region;
 };
 
-/* GET /v1/history/. parameters: further parameters, from '&' on. Returns an exit code.
- */
+/* Sends GET /v1/history/. parameters: further parameters, from '&' on. Returns an exit
+ * code. */
 static int
 ask(const struct asking *asking, const char *measurement, int64_t from_ns,
     int64_t to_ns, const char *parameters, json_t **ret)
@@ -195,7 +195,7 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	json_t *answer;
 	int status;
 
-	/* In valid names only the '/' of an id has to be escaped. */
+	/* In valid names, only the '/' of an id has to be escaped. */
 	if (subject->tor[0] != '\0')
 		snprintf(who, sizeof(who), "&src_tor=%s%s%s", subject->tor,
 		    subject->dst_tor[0] != '\0' ? "&dst_tor=" : "", subject->dst_tor);
@@ -270,8 +270,8 @@ learn_name(const struct asking *asking, const struct history_span *span,
 	return status;
 }
 
-/* The answer may be truncated: returns the time of its last row, if that is after
- * from_ns. Rows with the same time are read again. INT64_MAX: there are no more
+/* If the answer is truncated, returns the time of its last row, provided that it is
+ * after from_ns. Rows with the same time are read again. INT64_MAX: there are no more
  * rows. */
 static int64_t
 next_time(const json_t *answer, int64_t from_ns)
@@ -313,7 +313,7 @@ ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
 	return status;
 }
 
-/* Converts the answer of /v1/incidents to rows as the history has them. */
+/* Converts the answer of /v1/incidents to rows of the same form as in the history. */
 static json_t *
 rows_of_open(const json_t *answer)
 {
@@ -416,8 +416,8 @@ show_history(
 		status = ask_paths(&asking, &subject, &span, rows);
 	if (status == CTL_GOOD && subject.rnic[0] != '\0')
 		status = learn_name(&asking, &span, &subject);
-	/* Requested separately, so that many incidents of the day before do not use up
-	 * the limit for those of the span. */
+	/* This is requested separately, so that many incidents of the day before do not
+	 * use up the limit for those of the span. */
 	if (status == CTL_GOOD)
 		status = ask_incidents(
 		    &asking, span.from_ns - HISTORY_BEFORE_NS, span.from_ns, rows);

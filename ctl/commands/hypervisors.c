@@ -27,7 +27,7 @@ text(const json_t *object, const char *key)
 	return value == NULL ? "?" : value;
 }
 
-/* False: something is wrong. */
+/* False: a reading has a problem. */
 static bool
 add_nic(const struct query *query, json_t *rows, const json_t *host, const json_t *nic)
 {

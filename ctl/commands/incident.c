@@ -17,7 +17,8 @@ incident_is_open(const json_t *incident)
 	return strcmp(incident_text(incident, "state"), "open") == 0;
 }
 
-/* Prints the values of one probe. A flow has fewer values; 0: not measured. */
+/* Prints the values of one probe. A flow has fewer values. A value 0 was not measured.
+ */
 static void
 print_sample(const json_t *sample)
 {

@@ -11,7 +11,7 @@ bool incident_is_open(const json_t *incident);
  * that are its evidence. */
 void incident_print(const json_t *incident, size_t max_samples);
 
-/* "-" if the key is missing. Borrowed. */
+/* Returns "-" if the key is missing. Borrowed. */
 const char *incident_text(const json_t *incident, const char *key);
 
 #endif

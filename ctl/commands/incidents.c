@@ -53,7 +53,8 @@ struct following {
 	const struct ctl *ctl;
 	const char *base;
 	bool open_only;
-	json_t *seen; /* by id: the state that was printed last */
+	/* for each incident, by its id: the state that was printed last */
+	json_t *seen;
 	/* number of the last change that was received; 0: request all */
 	json_int_t since;
 };
@@ -122,7 +123,7 @@ show_changes(struct following *f)
 	return fflush(stdout) == 0 ? 0 : -1;
 }
 
-/* Runs until it is interrupted. If the daemon cannot be reached, it is tried again. */
+/* Runs until it is interrupted. While the daemon cannot be reached, it tries again. */
 static int
 follow(const struct ctl *ctl, const char *base, bool open_only)
 {

@@ -14,10 +14,10 @@
 #define WORST_OF_REGION 20
 #define MAX_WORST 1000 /* pairs that the analyzer lists at once */
 #define CELL 5         /* columns of the terminal for one cell with a number */
-#define WIDTH 92       /* columns, if the output is not a terminal */
+#define WIDTH 92       /* columns if the output is not a terminal */
 #define MAX_RNICS 1024
 
-/* Columns of a row, as in docs/api.md; found by their names. */
+/* The columns of a row, as in docs/api.md; they are found by their names. */
 enum column_at {
 	FROM,
 	TO,
@@ -37,11 +37,11 @@ static const char *const names[COLUMNS] = { "from", "to", "sent", "no_reply",
 struct mesh {
 	const json_t *answer, *rnics, *pairs;
 	bool of_racks;   /* the rows are of pairs of ToRs, and there is no grid */
-	bool of_regions; /* names begin with the name of the region */
+	bool of_regions; /* the names begin with the name of the region */
 	size_t count;    /* number of rnics */
 	size_t at[COLUMNS];
 	bool rtt;            /* show RTT instead of loss */
-	const json_t **grid; /* count * count rows; NULL: no probes */
+	const json_t **grid; /* count * count rows; NULL: there were no probes */
 };
 
 /* ---- reading the answer ---- */
@@ -99,7 +99,7 @@ find_columns(struct mesh *mesh)
 	return true;
 }
 
-/* False: the answer is no mesh, or memory has run out. */
+/* False: the answer is not a mesh, or memory has run out. */
 static bool
 read_mesh(struct mesh *mesh, const json_t *answer, bool rtt)
 {
@@ -152,7 +152,7 @@ terminal_width(void)
 	return WIDTH;
 }
 
-/* At most three characters: "0", "0.4", "12", "100". */
+/* Writes at most three characters: "0", "0.4", "12", "100". */
 static void
 print_figure(const struct mesh *mesh, const json_t *row)
 {
@@ -167,7 +167,8 @@ print_figure(const struct mesh *mesh, const json_t *row)
 		printf("%*.0f", CELL, value);
 }
 
-/* One character for a cell: tenths of the sent probes that were lost, rounded up. */
+/* Returns the character of one cell: tenths of the sent probes that were lost, rounded
+ * up. */
 static char
 mark_of(const struct mesh *mesh, const json_t *row)
 {
@@ -309,7 +310,7 @@ out:
 
 /* ---- pairs of racks ---- */
 
-/* False: the answer is not one to ?worst=. */
+/* False: the answer does not belong to a request with ?worst=. */
 static bool
 read_racks(struct mesh *mesh, const json_t *answer)
 {
@@ -424,7 +425,7 @@ struct question {
 	bool rtt;
 };
 
-/* 0, or an exit code. */
+/* Returns 0, or an exit code. */
 static int
 parse(const struct ctl *ctl, struct question *question)
 {
@@ -485,7 +486,7 @@ write_path(const struct question *question, char *path, size_t len)
 	return whole;
 }
 
-/* As show_mesh, for pairs of racks. */
+/* Like show_mesh, for pairs of racks. */
 static int
 show_racks(const json_t *answer, const struct question *question, bool json)
 {

@@ -57,8 +57,8 @@ static const struct column host_columns[] = {
 	{ 0 },
 };
 
-/* A paused host is well, because a person has paused it; and so is one whose agent
- * stuttered, because such short stalls lose no probes. */
+/* A paused host counts as well, because a person has paused it. So does a host whose
+ * agent has stuttered: such short stalls lose no probes. */
 static bool
 is_well(const json_t *host)
 {

@@ -23,8 +23,8 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* For one host, from its agent: the addresses and the transport of each RNIC's probes.
- */
+/* The columns for one host, from its agent: the addresses and the transport of each
+ * RNIC's probes. */
 static const struct column agent_columns[] = {
 	{ "DEVICE", "device", COLUMN_TEXT },
 	{ "TRANSPORT", "transport", COLUMN_TEXT },
@@ -81,7 +81,7 @@ rnics_of_agent(const struct ctl *ctl)
 	return status;
 }
 
-/* An RNIC of which nothing is known is not good. */
+/* An RNIC whose state is unknown does not count as good. */
 static bool
 is_good(const json_t *rnic)
 {

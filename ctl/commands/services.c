@@ -35,7 +35,7 @@ static const struct column agent_columns[] = {
 	{ 0 },
 };
 
-/* "--host h1" becomes "&host=h1". < 0: unknown option, or out of memory. */
+/* Changes "--host h1" to "&host=h1". < 0: the option is unknown, or out of memory. */
 static int
 take_filters(const struct ctl *ctl, char *path, size_t len)
 {
@@ -96,7 +96,7 @@ report_rest(const json_t *answer)
 		if (name != NULL)
 			report_host(name, host);
 	}
-	report_host("the agent", answer); /* the agent's own state, without a list */
+	report_host("the agent", answer); /* the agent's own state, which has no list */
 	if (all > (long long)shown)
 		fprintf(
 		    stderr, "rackmeshctl: %zu of %lld flows are shown\n", shown, all);

@@ -76,7 +76,7 @@ add_object(json_t *rows, const char *name, const json_t *object)
 	json_decref(neighbor);
 }
 
-/* False: the values are old, or there are none. */
+/* False: the values are old, or there are no values. */
 static bool
 add_switch(json_t *rows, const json_t *from)
 {
@@ -86,7 +86,7 @@ add_switch(json_t *rows, const json_t *from)
 	char what[128];
 	size_t i;
 
-	if (name == NULL) /* of an older aggregator */
+	if (name == NULL) /* an older aggregator reports no name */
 		name = tor == NULL ? "?" : tor;
 	snprintf(what, sizeof(what), "switch %s%s", tor == NULL ? "" : "of ", name);
 	json_array_foreach (json_object_get(from, "objects"), i, object)

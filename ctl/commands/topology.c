@@ -164,7 +164,7 @@ import(const struct ctl *ctl, const char *path)
 	size_t len;
 	int r;
 
-	/* Errors name the file by its name on this host. */
+	/* Errors have the name of the file on this host. */
 	if (rm_topology_load(path, &topology, &error) < 0)
 		return report_bad(ctl, &error);
 	rm_topology_free(topology);

@@ -14,8 +14,8 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* A standby controller has no connections, and needs none. null: one of another
- * release, which may be a standby. */
+/* A standby controller has no connections, and needs none. null: the controller has
+ * another release, and may be a standby. */
 static const char *
 connected_str(const json_t *row)
 {
@@ -36,7 +36,7 @@ set_texts(const json_t *list)
 	size_t i;
 
 	json_array_foreach (list, i, row) {
-		/* Daemons of an older release do not report theirs. */
+		/* Daemons of an older release do not report their release. */
 		if (json_is_null(json_object_get(row, "version")))
 			json_object_set_new(row, "version", json_string("unknown"));
 		json_object_set_new(row, "connected", json_string(connected_str(row)));

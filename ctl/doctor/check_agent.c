@@ -1,4 +1,5 @@
-/* Checks what the agent reports: its RNICs, its aggregators, and what slows it down. */
+/* Checks the agent's reports: its RNICs, its aggregators, and the limits that slow it
+ * down. */
 #include <stdio.h>
 #include <string.h>
 

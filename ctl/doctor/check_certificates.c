@@ -14,7 +14,7 @@
 #include "ctl/output/findings.h"
 #include "rackmesh/config/yaml.h"
 
-/* with less than this part of its life left, its renewal has failed */
+/* if less than this part of a certificate's life is left, its renewal has failed */
 #define RENEWAL_PART 5
 #define DAY_S 86400
 

@@ -25,7 +25,7 @@ last_line(char *text)
 		text[--len] = '\0';
 	line = strrchr(text, '\n');
 	line = line == NULL ? text : line + 1;
-	/* Skips "<3>", which is a priority for journald. */
+	/* Skips the priority for journald, "<3>". */
 	return line[0] == '<' && line[1] != '\0' && line[2] == '>' ? line + 3 : line;
 }
 
@@ -33,7 +33,7 @@ last_line(char *text)
 struct verdict {
 	const char *name, *path;
 	bool good;
-	size_t wrong; /* number of lines reported as errors */
+	size_t wrong; /* number of lines that were reported as errors */
 };
 
 static bool
@@ -45,9 +45,9 @@ is_sum(const char *text)
 	       (strcmp(end, " error") == 0 || strcmp(end, " errors") == 0);
 }
 
-/* "<3>" and "<4>" are priorities for journald: of errors and of warnings. A line
- * without a priority at the end is the result, for example "2 errors", which is not
- * repeated if both errors were reported. */
+/* "<3>" is journald's priority of errors, "<4>" that of warnings. A line without a
+ * priority at the end is the result, for example "2 errors", which is not repeated if
+ * both errors were reported. */
 static void
 take_line(struct verdict *verdict, char *line, bool last, struct findings *findings)
 {
@@ -162,7 +162,8 @@ check_config(const struct host *host, struct findings *findings)
 
 /* ---- unit ---- */
 
-/* "Key=value" in the output of systemctl show; "" if it is missing. */
+/* Returns the value of "Key=value" in the output of systemctl show; "" if the key is
+ * missing. */
 static void
 property(const char *text, const char *key, char ret[HOST_TEXT])
 {

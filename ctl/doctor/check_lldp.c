@@ -18,7 +18,7 @@ value_of(const json_t *object, const char *key)
 	return json_string_value(json_object_get(first, "value"));
 }
 
-/* The name of the system at the other end; NULL: none. */
+/* Returns the name of the system at the other end; NULL: there is none. */
 static const char *
 neighbour(const json_t *answer, const char *netdev, const char **port)
 {
@@ -52,7 +52,8 @@ same_switch(const char *tor, const char *reported)
 	       (len == strcspn(reported, ".") && strncasecmp(tor, reported, len) == 0);
 }
 
-/* Judges the neighbour that the agent has received by LLDP last. False: it has none. */
+/* Judges the neighbour that the agent received last by LLDP. False: there is no
+ * neighbour. */
 static bool
 judge_reported(const struct host_rnic *rnic, struct findings *findings)
 {

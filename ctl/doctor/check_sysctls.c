@@ -17,7 +17,7 @@ struct subnet {
 	unsigned address, mask;
 };
 
-/* The kernel uses the larger one of "all" and the interface's own. */
+/* The kernel uses the larger value of "all" and of the interface itself. */
 static long
 sysctl_of(const struct host *host, const char *netdev, const char *name)
 {
@@ -37,7 +37,8 @@ is_rnic(const struct host_rnic *rnics, size_t count, const char *netdev)
 	return false;
 }
 
-/* Subnets of RNICs that are reached without a gateway: /proc/net/route. */
+/* Finds the subnets of RNICs that are reached without a gateway, from /proc/net/route.
+ */
 static size_t
 read_subnets(const struct host *host, struct subnet subnets[MAX_ROUTES])
 {
@@ -119,7 +120,7 @@ check_sysctls(const struct host *host, struct findings *findings)
 
 	check_arp(host, findings);
 	if (host_number(host, &rmem, "/proc/sys/net/core/rmem_max") < 0)
-		return; /* does not exist in a network namespace */
+		return; /* the file does not exist in a network namespace */
 	findings_add(findings, rmem < RMEM_WANTED ? FINDING_WARNING : FINDING_GOOD,
 	    "net.core.rmem_max is %ld", rmem);
 	if (rmem < RMEM_WANTED)

@@ -12,8 +12,9 @@
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT 38
 #define CAP_BPF_BIT 39
-#define PARANOID_PERFMON \
-	2 /* with a higher value PERFMON opens no perf event, on Debian and Ubuntu */
+#define PARANOID_PERFMON                                                             \
+	2 /* with a higher value, CAP_PERFMON cannot open perf events, on Debian and \
+	     Ubuntu */
 
 static void
 check_kernel(const struct host *host, struct findings *findings)

@@ -8,7 +8,7 @@
 struct findings;
 struct host;
 
-/* For each daemon that is installed here. */
+/* Checks each daemon that is installed on this host. */
 void check_config(const struct host *host, struct findings *findings);
 void check_unit(const struct host *host, struct findings *findings);
 void check_peers(const struct host *host, struct findings *findings);
@@ -16,7 +16,7 @@ void check_certificates(const struct host *host, struct findings *findings);
 
 void check_clock(const struct host *host, struct findings *findings);
 
-/* For the RNICs from which the agent is to probe. */
+/* Checks the RNICs from which the agent has to probe. */
 void check_rdma(const struct host *host, struct findings *findings);
 void check_gids(const struct host *host, struct findings *findings);
 void check_mtu(const struct host *host, struct findings *findings);

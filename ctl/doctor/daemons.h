@@ -12,10 +12,11 @@ struct rm_yaml_node;
 
 extern const char *const daemon_names[]; /* ends with NULL */
 
-/* True: PATH has its program. */
+/* True: a folder in PATH has the daemon's program. */
 bool daemon_installed(const struct host *host, const char *name);
 
-/* Its config, which the caller frees. NULL: there is none, or it is not YAML. */
+/* Reads the daemon's config, which the caller frees. NULL: there is no config, or it is
+ * not YAML. */
 struct rm_yaml *daemon_config(const struct host *host, const char *name);
 /* The node at "a.b". NULL: the config does not have it. */
 const struct rm_yaml_node *daemon_config_at(

@@ -10,7 +10,8 @@
 static const struct {
 	const char *name;
 	void (*check)(const struct host *host, struct findings *findings);
-	bool of_agent; /* skipped if host-agent is not meant to run on this host */
+	/* the check is skipped if host-agent is not meant to run on this host */
+	bool of_agent;
 } checks[] = {
 	{ "config", check_config, false },
 	{ "certificate", check_certificates, false },

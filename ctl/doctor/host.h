@@ -40,7 +40,7 @@ struct host_calls {
 };
 
 struct host {
-	const char *root;    /* put before every path; "": none */
+	const char *root;    /* prefix of every path; "": none */
 	const char *configs; /* folder of the daemons' configs, below root */
 	const struct host_calls *calls;
 	void *arg;
@@ -51,7 +51,7 @@ struct host {
 
 	/* Answers of the agent; NULL: there is none. */
 	json_t *rnics, *aggregators, *services;
-	char agent_error[HOST_TEXT]; /* why there are no answers */
+	char agent_error[HOST_TEXT]; /* why there are no answers of the agent */
 	json_t *refused; /* the controller's /v1/refused; NULL: there is none */
 
 	struct rm_yaml *agent_config; /* NULL: there is none, or it is not YAML */

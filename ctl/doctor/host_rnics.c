@@ -33,8 +33,8 @@ find_netdev(const struct host *host, struct host_rnic *rnic)
 	}
 }
 
-/* The RDMA device of a netdev is the one with the same hardware, or with a GID of the
- * netdev. */
+/* The RDMA device of a netdev is the one with the same hardware, or one that has a GID
+ * of the netdev. */
 static void
 find_rdma(const struct host *host, struct host_rnic *rnic)
 {
@@ -65,7 +65,7 @@ find_both(const struct host *host, struct host_rnic *rnic)
 	}
 }
 
-/* ---- which config names the device ---- */
+/* ---- finds the config that names the device ---- */
 
 static void
 take_reported(const struct host *host, const json_t *reported, struct host_rnic *rnic)

@@ -29,7 +29,7 @@
 #define CONNECT_LIMIT_NS (3 * RM_NS_PER_S)
 #define CONNECT_TRY_S 2 /* time-out for each address of a name */
 
-/* ---- a child process with a time limit ---- */
+/* ---- runs a child process with a time limit ---- */
 
 /* Reads the output of the child until the child closes it, or until end_ns. */
 static int
@@ -76,8 +76,8 @@ collect(pid_t pid, int fd, int64_t limit_ns, struct host_output *ret)
 	return r;
 }
 
-/* As fork(), and *fd reads the output of the child; *fd is -1 after an error, and in
- * the child. */
+/* Like fork(). *fd reads the output of the child; *fd is -1 after an error, and in the
+ * child. */
 static pid_t
 fork_with_pipe(int *fd)
 {
@@ -148,7 +148,7 @@ run(void *arg, const char *const *argv, const char *user, struct host_output *re
 
 /* ---- connections ---- */
 
-/* Splits "http://host:port/path" or "[host]:port". False: it is neither. */
+/* Splits "http://host:port/path" or "[host]:port". False: the text is neither. */
 static bool
 split(const char *address, char host[256], char port[16])
 {
@@ -189,8 +189,8 @@ try_address(const struct addrinfo *to)
 	return r;
 }
 
-/* Returns an errno. Called in a child process, because a name look-up may take any
- * time. */
+/* Returns an errno. It is called in a child process, because a name look-up has no time
+ * limit. */
 static int
 try_connect(const char *address)
 {
@@ -255,7 +255,7 @@ static const struct host_calls calls = { run, connect_to, stamps };
 
 /* ---- answers of the daemons ---- */
 
-/* NULL: error has the reason. */
+/* Returns NULL if there is no answer; error then has the reason. */
 static json_t *
 ask(const char *address, const char *path, char error[HOST_TEXT])
 {

@@ -8,7 +8,7 @@
 #include "ctl/client/duration.h"
 #include "ctl/history/influx.h"
 
-/* The row with this name in the answer to a SHOW; NULL: there is none. */
+/* Returns the row with this name in the answer to a SHOW; NULL: there is none. */
 static const json_t *
 find_row(const json_t *list, const char *name)
 {

@@ -24,7 +24,7 @@ struct bucket {
 struct kept { /* one incident */
 	int64_t when_ns;
 	uint64_t opened_ns;
-	/* "": the history has none */
+	/* "": the history has no such value */
 	char *state, *kind, *part, *id, *impact, *services, *sentence;
 };
 
@@ -40,8 +40,8 @@ struct history_rows {
 	json_t *paths; /* see history_paths.h; NULL: not requested */
 };
 
-/* Chooses the smallest round duration with which at most half of the buckets are
- * used. */
+/* Chooses the smallest round duration for which at most half of the buckets are needed.
+ */
 static int64_t
 choose_bucket(int64_t length_ns)
 {
@@ -107,11 +107,11 @@ history_rows_free(struct history_rows *rows)
 
 /* ---- an answer ---- */
 
-struct rows_of { /* one answer, whose values are found by the names of columns */
+struct rows_of { /* one answer; its values are found by the names of columns */
 	const json_t *columns, *rows;
 };
 
-/* False: it is not such an answer. */
+/* False: the answer does not have this form. */
 static bool
 read_answer(const json_t *answer, struct rows_of *ret)
 {

@@ -26,7 +26,7 @@
 
 struct history_subject {
 	const char *text; /* as on the command line */
-	bool whole;       /* the subject is a whole region, or all regions */
+	bool whole;       /* true: the subject is a whole region, or all regions */
 	/* "": the subject has no such name */
 	char tor[64], host[64], device[64], rnic[64];
 	/* the second ToR of "tor1->tor2", whose first one is tor; "": the subject
@@ -41,7 +41,7 @@ struct history_span {
 
 struct history_rows;
 
-/* Longest time that the analyzer accepts. */
+/* The longest time that the analyzer accepts. */
 #define HISTORY_LONGEST_NS (400 * 86400 * RM_NS_PER_S)
 
 /* The span of length_ns before until_ns, lengthened to a multiple of the bucket, or
@@ -67,14 +67,14 @@ int history_rows_take_incidents(
 #define HISTORY_BEFORE_NS (86400 * RM_NS_PER_S)
 
 /* Takes the ends of incidents after the span, and the incidents that are still open.
- * Each of them has the time of its opening, also if that is long before the span.
+ * Each incident has the time of its opening, even if that is long before the span.
  * -EBADMSG, -ENOMEM. */
 int history_rows_take_older(struct history_rows *rows, const json_t *answer);
 
 /* Sets the paths to print after the rows; takes over the reference. */
 void history_rows_paths(struct history_rows *rows, json_t *paths);
 
-/* Notes that there are more incidents than were taken. */
+/* Stores that there are more incidents than were read. */
 void history_rows_cut(struct history_rows *rows);
 
 /* Prints to stdout, and returns an exit code: CTL_BAD_NEWS if there are no data. */

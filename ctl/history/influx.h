@@ -18,7 +18,7 @@ struct influx_place {
 };
 
 enum influx_kind {
-	INFLUX_1 = 1, /* any database with InfluxQL */
+	INFLUX_1 = 1, /* any database that understands InfluxQL */
 	INFLUX_2,
 	INFLUX_VICTORIA,
 };
@@ -29,8 +29,8 @@ int influx_password(struct influx_place *place, const char *path);
 /* Finds the kind of the database. -errno: the error was printed. */
 int influx_kind(const struct influx_place *place, enum influx_kind *ret);
 
-/* Runs one statement. *ret (may be NULL; new reference): the array of its series,
- * perhaps empty. -errno: the error of the database was printed. */
+/* Runs one statement. *ret (may be NULL; new reference): the array of the result's
+ * series, perhaps empty. -errno: the error of the database was printed. */
 int influx_query(const struct influx_place *place, const char *statement, json_t **ret);
 
 #endif

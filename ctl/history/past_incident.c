@@ -26,7 +26,7 @@ text_of(const json_t *answer, const json_t *row, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* null if the history has no value */
+/* The result is null if the history has no value. */
 static json_t *
 time_of(const json_t *answer, const json_t *row, const char *name)
 {

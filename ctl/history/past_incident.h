@@ -15,9 +15,9 @@
  * or no memory. New reference. */
 json_t *past_incident_read(const json_t *answer);
 
-/* Converts rows of rm_incident of one part, each of which is an opening: an array with
- * id, kind and opened, one for each incident, the newest first, without the incident
- * that has this id. NULL: not such an answer, or no memory. New reference. */
+/* Converts the rows of rm_incident in which an incident of one part was opened, to an
+ * array with id, kind and opened, one for each incident, the newest first, without the
+ * incident that has this id. NULL: not such an answer, or no memory. New reference. */
 json_t *past_incident_openings(const json_t *answer, const char *id);
 
 #endif

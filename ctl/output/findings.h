@@ -16,7 +16,7 @@
 
 enum finding_level {
 	FINDING_GOOD,
-	/* works, but not as well as it could; or it could not be checked */
+	/* it works, but not as well as it could; or it could not be checked */
 	FINDING_WARNING,
 	FINDING_WRONG,
 	FINDING_LEVELS,
@@ -33,7 +33,9 @@ struct findings {
 	struct finding *list;
 	size_t count, allocated;
 	size_t counts[FINDING_LEVELS];
-	size_t dropped; /* findings that were not kept; they count in the levels, too */
+	/* number of findings that were not kept; the counts of the levels include them
+	 */
+	size_t dropped;
 	const char *check; /* name of the check to which the next findings belong */
 };
 

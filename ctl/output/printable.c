@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of bytes of the control character at `at`: an ASCII one, or U+0080 to
- * U+009F, which some terminals treat as the beginning of a command. 0: there is
+/* Returns the number of bytes of the control character at `at`: an ASCII one, or U+0080
+ * to U+009F, which some terminals treat as the beginning of a command. 0: there is
  * none. */
 static size_t
 control_bytes(const unsigned char *at)

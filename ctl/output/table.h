@@ -13,7 +13,8 @@
 struct table;
 
 /* heads: ends with NULL; a column is right-aligned if its head begins with '>'. */
-struct table *table_new(const char *const *heads); /* NULL: out of memory */
+struct table *table_new(
+    const char *const *heads); /* Returns NULL when out of memory. */
 void table_free(struct table *table);
 
 /* Adds the next cell, from left to right. text NULL: "-". */
@@ -24,17 +25,20 @@ void table_cellf(struct table *table, const char *format, ...)
 /* Prints to stdout. -ENOMEM: a cell could not be stored, and nothing was printed. */
 int table_print(const struct table *table);
 
-/* A JSON array of objects as a table; each struct column describes one column. */
+/* Prints a JSON array of objects as a table; each struct column describes one column.
+ */
 enum column_kind {
 	COLUMN_TEXT = 1,
 	COLUMN_NUMBER,
-	COLUMN_US,   /* ns in the JSON, us in the table */
-	COLUMN_YES,  /* a boolean as "yes" or "no" */
-	COLUMN_LIST, /* array of texts or numbers, with commas; at most 8, then "+N" */
+	COLUMN_US,  /* ns in the JSON, us in the table */
+	COLUMN_YES, /* a boolean as "yes" or "no" */
+	/* array of texts or numbers, printed with commas; at most 8, then "+N" */
+	COLUMN_LIST,
 };
 
 struct column {
-	/* NULL: the end of the columns; '>' at its beginning: right-aligned */
+	/* head of the column; NULL ends the list of columns. '>' at its beginning:
+	 * right-aligned */
 	const char *head;
 	const char *key; /* "a" or "a.b"; a missing value is printed as "-" */
 	enum column_kind kind;

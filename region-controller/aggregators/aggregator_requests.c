@@ -13,7 +13,7 @@
 
 /* ---- probe keys: which aggregator gets which keys, and which epoch is in use ---- */
 
-#define MAX_EPOCH (UINT32_MAX / 2) /* a clock that gives a later epoch is wrong */
+#define MAX_EPOCH (UINT32_MAX / 2) /* a later epoch would come from a wrong clock */
 
 uint32_t
 aggregators_epoch(const struct aggregators *aggregators)

@@ -77,8 +77,8 @@ session_welcome(struct session *session, const char *refused)
 		char quoted[QUOTED], who[RM_REFUSALS_TEXT];
 
 		if (owner->options.standby(owner->options.arg) != NULL) {
-			/* Not logged, because aggregators try one controller after the
-			 * other. */
+			/* The refusal is not logged, because aggregators try one
+			 * controller after the other. */
 			owner->counts.refused_standby++;
 			rm_link_close(session->conn.link, -EPERM);
 			return 0;
@@ -266,7 +266,7 @@ session_serves_any(const struct session *session, const struct wire_rnic *rnic)
 	return rnic->tor_count == 0;
 }
 
-/* name: the name that is wrong, quoted, or "". */
+/* name: the name that is wrong, in quotes; or "". */
 static void
 log_refused(const struct session *session, const char *host,
     const struct wire_rnic *rnic, enum registry_refusal refusal, const char *name)

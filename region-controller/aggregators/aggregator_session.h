@@ -1,6 +1,6 @@
 /*
- * aggregator_session - the session with one aggregator: its hello, its messages, and
- * those sent to it. Private to aggregator_*.c and aggregators.c.
+ * aggregator_session - the session with one aggregator: its hello, the messages from
+ * it, and the messages to it. Private to aggregator_*.c and aggregators.c.
  */
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
@@ -19,7 +19,8 @@ struct rm_timer;
 struct session {
 	struct aggregators_session info; /* must be the first member */
 	struct aggregators *owner;
-	/* pending until the hello is accepted; that of an agent stays pending */
+	/* pending until the hello is accepted; the connection of an agent stays pending
+	 */
 	struct rm_conn conn;
 	/* the peer is an agent, which may only ask for the ToRs of its host */
 	bool is_agent;
@@ -45,28 +46,30 @@ struct aggregators {
 	} drills[AGGREGATORS_MAX_DRILLS];
 	uint64_t last_drill;
 	struct qp_joins *joins;
-	uint32_t epoch;        /* epoch of the keys sent to it; 0: none yet */
+	/* epoch of the keys that were sent to the aggregator; 0: none yet */
+	uint32_t epoch;
 	rm_mono_t epoch_since; /* when epoch began to be in use */
 	struct aggregators_counts counts;
 };
 
-/* The session after this one, in the order of rm_server_first; NULL: there are no
- * more. */
+/* Returns the session after this one, in the order of rm_server_first; NULL: there are
+ * no more. */
 static inline struct session *
 session_next(const struct session *session)
 {
 	return rm_server_next(&session->owner->server, &session->conn);
 }
 
-/* For rm_link's on_frame; arg is the session. */
+/* Pass it to rm_link as on_frame; arg is the session. */
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 /* Sends each plan that the aggregator does not hold. */
 int session_deliver(struct session *session);
-/* aggregator_requests.c: sends the keys of that ToR, unless the aggregator has them. */
+/* In aggregator_requests.c: sends the keys of that ToR, unless the aggregator has them.
+ */
 int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
     const struct publish_tor *plan);
-/* The aggregator's hello has keys of that epoch. True: most aggregators have these, so
- * the epoch is in use now, and its keys are sent to all. */
+/* The aggregator's hello has keys of that epoch. True: most aggregators have these
+ * keys, so the epoch is in use now, and its keys are sent to all. */
 bool aggregators_epoch_held(struct aggregators *aggregators, uint32_t held);
 /* If a new epoch has begun, sends its keys to all aggregators. */
 bool aggregators_epoch_over(struct aggregators *aggregators);
@@ -74,7 +77,7 @@ bool aggregators_epoch_over(struct aggregators *aggregators);
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
 int session_on_join(struct session *session, const uint8_t *data, size_t len);
-/* agent_place.c: handles the hello of an agent, which has another format, and its
+/* In agent_place.c: handles the hello of an agent, which has another format, and its
  * request. */
 int session_on_place(struct session *session, const uint8_t *data, size_t len);
 int session_on_traced(struct session *session, const uint8_t *data, size_t len);

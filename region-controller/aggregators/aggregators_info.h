@@ -31,17 +31,17 @@ struct aggregators_options {
 	/* gets the versions that aggregators hold; has the plans to send */
 	struct publish *publish;
 	const struct probe_keys *keys; /* borrowed; NULL: no RNIC authenticates */
-	/* NULL: this controller leads; else the text with which a hello is refused,
-	 * valid until the next call. */
+	/* Returns NULL if this controller leads; else the text with which a hello is
+	 * refused, valid until the next call. */
 	const char *(*standby)(void *arg);
-	/* New plans may be necessary. Never called from inside the functions of
-	 * aggregators.h. */
+	/* Called when new plans may be necessary, but never from inside the functions
+	 * of aggregators.h. */
 	void (*on_change)(void *arg);
 	/* An RNIC was reported, for the first time or again. */
 	void (*on_rnic)(const struct registry_rnic *rnic, void *arg);
-	/* Traces of a rack have found these paths. */
+	/* Called when traces of a rack have found these paths. */
 	void (*on_traced)(const struct wire_traced *traced, void *arg);
-	/* NULL: there is no topology yet */
+	/* Returns NULL while there is no topology. */
 	const struct rm_topology *(*topology)(void *arg);
 	void *arg;
 };
@@ -50,7 +50,8 @@ struct aggregators_tor {
 	char tor[RM_NAME_BYTES];
 	/* version and digest of the plan that the aggregator holds, as last reported */
 	uint64_t version, digest;
-	uint64_t keys_version; /* version of the keys that it holds; 0: none */
+	/* version of the keys that the aggregator holds; 0: none */
+	uint64_t keys_version;
 	uint32_t keys_epoch;
 };
 
@@ -63,11 +64,13 @@ struct aggregators_session {
 	uint64_t registrations; /* registration messages */
 	struct aggregators_tor *tors;
 	size_t tor_count;
-	char software[RM_VERSION_BYTES]; /* its release; "": not reported */
+	/* release of the aggregator; "": not reported */
+	char software[RM_VERSION_BYTES];
 	/* The last report of the releases of the aggregator's own peers; points into
 	 * versions_bytes. */
 	struct wire_versions versions;
-	uint8_t *versions_bytes; /* NULL: there was no report */
+	/* the last report on versions; NULL: there was no report */
+	uint8_t *versions_bytes;
 };
 
 struct aggregators_counts {
@@ -86,7 +89,7 @@ struct aggregators_counts {
 	uint64_t joins_unauthorized;
 	uint64_t traced;   /* paths that traces have found */
 	uint64_t versions; /* messages with releases */
-	/* drill_answers: only those that belong to a request */
+	/* drill_answers: answers that belong to a request */
 	uint64_t drills, drill_answers;
 };
 

@@ -1,6 +1,6 @@
 /*
- * api_context - the data that /metrics and the HTTP API read, and functions by which
- * operators change something.
+ * api_context - the data that /metrics and the HTTP API read, and the functions that
+ * they call when an operator changes something.
  */
 #ifndef REGION_CONTROLLER_API_API_CONTEXT_H
 #define REGION_CONTROLLER_API_API_CONTEXT_H
@@ -41,19 +41,19 @@ struct api_context {
 	const struct publish *publish;
 	const struct traced *traced;
 	struct aggregators *aggregators;
-	struct rm_http_server *http; /* for answers that come later */
+	struct rm_http_server *http; /* for answers that are sent later */
 	const struct controller_brake *brake;
 	const bool *settled;
 	const struct controller_counts *counts;
 	const struct planner_counts *planner_counts;
-	const struct plan_counts *plan_counts; /* of the newest set of plans */
+	const struct plan_counts *plan_counts; /* counts of the newest set of plans */
 	/* Requests of operators. */
 	int (*reload_topology)(void *arg, struct rm_error *error);
 	int (*forget)(void *arg, struct rm_rnic_id id); /* -ENOENT */
 	void *arg;
 };
 
-/* All borrow the context for as long as server and registry live. */
+/* All of these functions borrow the context for as long as server and registry live. */
 int controller_metrics_add(
     struct rm_metrics *metrics, const struct api_context *context);
 int controller_api_serve(struct rm_http_server *server,

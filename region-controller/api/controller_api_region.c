@@ -52,7 +52,8 @@ get_leader(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-/* NULL: the request was answered already, or the controller is being freed. */
+/* Returns NULL if the request was answered already, or the controller is being freed.
+ */
 static struct rm_http_request *
 deferred(const struct api_context *context, uint64_t token)
 {
@@ -228,7 +229,7 @@ post_brake(struct rm_http_request *request, void *arg)
 		brake(request, context, rate, by != NULL ? by : context->name);
 }
 
-/* ---- the RNIC of an address ---- */
+/* ---- finds the RNIC of an address ---- */
 
 static void
 get_resolve(struct rm_http_request *request, void *arg)

@@ -16,20 +16,20 @@ struct rm_http_request;
 struct rm_topology;
 struct store_status;
 
-/* The caller owns what they return; NULL: out of memory. */
+/* The caller owns what these functions return; NULL: out of memory. */
 json_t *show_wall(rm_wall_t wall); /* null for none */
 json_t *show_rnic(const struct rm_topology *topology, const struct registry_rnic *rnic);
 void show_u64(json_t *object, const char *key, uint64_t value);
 
-/* NULL: there is none yet, and 503 was sent. */
+/* Returns NULL if there is no topology yet, and 503 was sent. */
 const struct rm_topology *show_topology(
     struct rm_http_request *request, const struct api_context *context);
 
 /* False: another controller leads, and 409 was sent. */
 bool show_leads(struct rm_http_request *request, const struct api_context *context);
 
-/* "standby: c2 leads", for requests to a controller that does not lead. Returns
- * text. */
+/* Writes "standby: c2 leads", the text for requests to a controller that does not lead.
+ * Returns text. */
 #define SHOW_STANDBY_TEXT 128
 const char *show_standby(
     const struct store_status *status, char text[SHOW_STANDBY_TEXT]);

@@ -8,7 +8,7 @@
 #include "region-controller/api/controller_show.h"
 #include "region-controller/topology/traced.h"
 
-/* The times at which a link was seen in either direction, or any link of a switch. */
+/* The times at which a link, in either direction, or any link of a switch was seen. */
 struct seen {
 	rm_wall_t first, last;
 	const char *by;

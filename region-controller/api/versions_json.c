@@ -10,7 +10,7 @@
 #include "region-controller/api/controller_show.h"
 #include "region-controller/store/store.h"
 
-struct row { /* borrowed from the sessions */
+struct row { /* the strings are borrowed from the sessions */
 	enum wire_component component;
 	const char *name, *software;
 	rm_wall_t since;
@@ -146,8 +146,9 @@ merge(struct rows *rows)
 	rows->count = kept;
 }
 
-/* A controller without a connection and without a key in etcd: one of this release has
- * gone, one of an older release may be a standby, because it writes no key. */
+/* Handles a controller without a connection and without a key in etcd. If it has this
+ * release, it has ended. If it has an older release, it may be a standby, because older
+ * releases write no key. */
 static void
 find_unknown(struct rows *rows)
 {
@@ -180,7 +181,8 @@ show_row(const struct row *row)
 	return object;
 }
 
-/* The number of daemons of each release; "unknown" for those that do not report it. */
+/* Returns the number of daemons of each release; "unknown" counts those that do not
+ * report it. */
 static json_t *
 show_counts(const struct rows *rows)
 {

@@ -17,7 +17,7 @@ struct api_context;
 /* The caller owns it. NULL: out of memory. */
 json_t *versions_json(const struct api_context *context);
 
-/* null for "": it is not known. */
+/* Returns null for "": the release is not known. */
 json_t *versions_json_text(const char *software);
 
 #endif

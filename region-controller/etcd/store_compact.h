@@ -30,7 +30,7 @@ struct store_compact_counts {
 
 int store_compact_new(struct rm_loop *loop, const struct store_compact_options *options,
     struct store_compact **ret);
-/* call it before etcd is freed */
+/* Call it before etcd is freed. */
 void store_compact_free(struct store_compact *compact);
 const struct store_compact_counts *store_compact_counts(
     const struct store_compact *compact);

@@ -121,7 +121,7 @@ store_etcd_traced_gone(struct store_etcd *etcd, const char *name)
 
 /* ---- controllers that run ---- */
 
-/* NULL: it is not listed. */
+/* Returns NULL if the controller is not in the list. */
 static struct store_controller *
 controller_find(struct store_etcd *etcd, const char *name)
 {
@@ -416,9 +416,9 @@ store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *brake,
 	char key[STORE_KEY_BYTES], *text;
 	int r;
 
-	/* The versions that aggregators have are not known. A version from the clock is
-	 * larger than those of another etcd, and than those of a controller without
-	 * etcd. */
+	/* If the versions that aggregators have are not known, the version comes from
+	 * the clock. Such a version is larger than those of another etcd, and than
+	 * those of a controller without etcd. */
 	if (above < etcd->brake.version)
 		above = etcd->brake.version;
 	store_key(key, etcd->region, STORE_KEY_BRAKE, "");
@@ -573,7 +573,8 @@ start_compact(struct store_etcd *etcd)
 	return store_compact_new(etcd->loop, &options, &etcd->compact);
 }
 
-/* A standby talks to no aggregator: by its key the leader knows that it runs. */
+/* A standby has no connection to an aggregator. Its key shows the leader that it runs.
+ */
 static int
 start_presence(struct store_etcd *etcd)
 {

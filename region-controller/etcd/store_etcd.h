@@ -2,7 +2,7 @@
  * store_etcd - the store of several controllers: an etcd cluster; one controller leads.
  *
  * Leader and followers have all keys in memory. If etcd is unreachable, all keep their
- * data, the leader steps down when its lease has expired, and all try again without
+ * data, the leader stops leading when its lease has expired, and all try again without
  * end. Invalid values in etcd are counted, logged and left out; with a bad topology the
  * old one stays in use. store_etcd_keys.h lists the keys.
  */

@@ -7,9 +7,9 @@
  *   topology/traced/<from>/<to>   a link that traces found (store_topology.h)
  *   rnic/<id>         a registration
  *   pinglist/<tor>    a ToR's plan (store_plan.h)
- *   controller/<name> {"version": ...}, of each that runs, with a lease of its own
- *   leader            {"name": ..., "keys": print of its probe keys}, with its lease
- *   brake             {"rate_permille": N, "by": ..., "when": ..., "base": N}
+ *   controller/<name> {"version": ...}, of each controller that runs, with a lease of
+ * its own leader            {"name": ..., "keys": print of its probe keys}, with its
+ * lease brake             {"rate_permille": N, "by": ..., "when": ..., "base": N}
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_KEYS_H
 #define REGION_CONTROLLER_ETCD_STORE_ETCD_KEYS_H
@@ -38,8 +38,8 @@ const char *store_key_rest(const char *region, const char *key);
 
 /* The caller frees *text. -ENOMEM. */
 int store_rnic_write(const struct store_rnic *rnic, char **text);
-/* Reads a registration. *ret borrows from *object, which the caller owns. id: from the
- * key. -EBADMSG: error has the reason. */
+/* Reads a registration. *ret borrows from *object, which the caller owns. id: the id in
+ * the key. -EBADMSG: error has the reason. */
 int store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **object,
     struct store_rnic *ret, struct rm_error *error);
 /* A hash of the contents without the reporter and the times: equal for equal
@@ -54,7 +54,7 @@ int store_brake_read(const char *text, size_t len, uint64_t revision, json_t **o
 
 struct store_leader {
 	char name[RM_NAME_BYTES]; /* "": there is no leader */
-	/* fingerprint of its probe keys; "": none, or it has an older release */
+	/* fingerprint of its probe keys; "": it has none, or it has an older release */
 	char keys[32];
 };
 

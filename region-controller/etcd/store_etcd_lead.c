@@ -1,4 +1,4 @@
-/* Leadership, and the fence of every write. */
+/* Leads or follows, and gives every write the fence of the leadership. */
 #include "rackmesh/core/log.h"
 
 #include <errno.h>
@@ -32,8 +32,8 @@ store_etcd_right_brake(struct store_etcd *etcd)
 	(void)store_etcd_write_brake(etcd, &etcd->brake, NULL);
 }
 
-/* A new cluster has replaced the old one: writes all that this controller has in memory
- * and the new cluster lacks. */
+/* A new cluster has replaced the old one: writes everything that this controller has in
+ * memory and that the new cluster lacks. */
 static void
 write_what_is_missing(struct store_etcd *etcd)
 {
@@ -129,7 +129,7 @@ store_etcd_report_unleased(void *arg)
 	    etcd->region);
 }
 
-/* ---- callbacks of the writes ---- */
+/* ---- the queue of writes calls these ---- */
 
 static bool
 writes_fence(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg)
@@ -199,7 +199,7 @@ const struct store_compact_options store_etcd_compact_options = {
 	.revision = known_revision,
 };
 
-/* ---- from keys and values in etcd to callbacks of the controller ---- */
+/* ---- calls the controller's callbacks for keys and values in etcd ---- */
 
 #define SHOWN_BYTES 320
 

@@ -17,7 +17,7 @@
 #include "region-controller/store/store.h"
 #include "region-controller/store/store_topology.h"
 
-#define STORE_MAX_CONTROLLERS 16 /* further ones are left out, and counted */
+#define STORE_MAX_CONTROLLERS 16 /* further controllers are left out, and counted */
 
 struct store_known { /* a registration that etcd has */
 	UT_hash_handle hh;
@@ -79,9 +79,9 @@ struct store_etcd {
 	size_t controller_count;
 	rm_wall_t since;
 	bool is_loaded; /* all keys were reported at least once */
-	bool announced; /* on_lead was called for this leadership */
-	/* The cluster is another one, or was restored from a backup. So a key that it
-	 * lacks was not necessarily deleted. */
+	bool announced; /* on_lead was called in this leadership */
+	/* The cluster is another one, or was restored from a backup. So a key that is
+	 * missing in it was not necessarily deleted. */
 	bool is_restart;
 	uint64_t restarts;
 

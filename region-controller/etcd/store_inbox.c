@@ -13,7 +13,8 @@ struct item {
 	enum kind kind;
 	uint64_t restarts;
 	int64_t revision;
-	struct rm_etcd_value value; /* key and value follow */
+	/* the change; its key and its value follow this struct */
+	struct rm_etcd_value value;
 	size_t size;
 	char bytes[];
 };
@@ -67,7 +68,7 @@ turn(void *arg)
 		rm_timer_after(inbox->timer, 0);
 }
 
-/* NULL: the inbox is full. */
+/* Returns NULL if the inbox is full. */
 static struct item *
 copy_of(const struct store_inbox *inbox, const struct item *from)
 {

@@ -1,6 +1,6 @@
 /*
  * store_inbox - passes on the changes of an etcd mirror, in order, in small portions:
- * to read thousands of registrations and plans at once would take longer than a lease
+ * reading thousands of registrations and plans at once would take longer than a lease
  * lasts.
  *
  * Changes are passed on at once while there is time in this turn of the loop; the rest
@@ -23,8 +23,8 @@
 struct rm_loop;
 struct store_inbox;
 
-/* as the mirror's callbacks; restarts: the mirror's number of restarts at that
- * change */
+/* Like the mirror's callbacks. restarts: the number of the mirror's restarts at that
+ * change. */
 struct store_inbox_callbacks {
 	void (*on_put)(const struct rm_etcd_value *value, uint64_t restarts, void *arg);
 	void (*on_delete)(const char *key, uint64_t restarts, void *arg);
@@ -46,7 +46,8 @@ void store_inbox_free(struct store_inbox *inbox);
 void store_inbox_put(
     struct store_inbox *inbox, const struct rm_etcd_value *value, uint64_t restarts);
 void store_inbox_delete(struct store_inbox *inbox, const char *key, uint64_t restarts);
-/* The changes so far belong together, and have been delivered up to this revision. */
+/* The changes so far belong together, and etcd has delivered everything up to this
+ * revision. */
 void store_inbox_synced(struct store_inbox *inbox, int64_t revision, uint64_t restarts);
 
 /* True: all changes were passed on. */

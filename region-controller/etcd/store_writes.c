@@ -91,14 +91,14 @@ struct write {
 
 struct store_writes {
 	struct store_writes_options options;
-	struct write *all; /* in the order of their first put */
+	struct write *all; /* all writes, in the order of their first put */
 	struct write *batch[STORE_WRITES_OPS];
 	size_t batch_count;
 	struct rm_etcd_compare fence[RM_ETCD_FENCE]; /* the conditions of the batch */
 	char fence_key[STORE_KEY_BYTES];
 	size_t max_ops;
 	bool is_asking, is_armed, is_failing;
-	bool may_be_done; /* the batch may have been written by an earlier attempt */
+	bool may_be_done; /* an earlier attempt may have written the batch */
 	/* era: increases each time that all writes are dropped; asked_in: value of era
 	 * when the running transaction was sent. If era has changed since, its answer
 	 * is ignored. */

@@ -58,11 +58,11 @@ int store_writes_new(struct rm_loop *loop, const struct store_writes_options *op
 /* Calls the replies of all waiting writes with -ECANCELED. */
 void store_writes_free(struct store_writes *writes);
 
-/* Writes text, which is taken, also on failure; NULL: deletes the key. Unless this
- * fails (-ENOMEM), reply (may be NULL) is called once with: 0; -ECANCELED: a newer
- * value has replaced it, or leadership was lost before the write; -ETIMEDOUT:
- * leadership was lost, and the write may have been done; -EMSGSIZE: the value is too
- * large. */
+/* Writes text, and takes ownership of it, also on failure; NULL: deletes the key.
+ * Unless this fails (-ENOMEM), reply (may be NULL) is called once with: 0; -ECANCELED:
+ * a newer value has replaced it, or leadership was lost before the write; -ETIMEDOUT:
+ * leadership was lost, and it is not known whether etcd has the value; -EMSGSIZE: the
+ * value is too large. */
 int store_writes_put(struct store_writes *writes, const char *key, char *text,
     const struct store_reply *reply);
 /* Writes a plan, whose text is made just before it is written. draft is copied. */

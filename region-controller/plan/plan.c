@@ -151,7 +151,7 @@ fill_racks(struct plan_set *set)
 	return 0;
 }
 
-/* ---- used by several parts of planning ---- */
+/* ---- functions that several parts of planning use ---- */
 
 const char *
 plan_rack_name(const struct plan_set *set, size_t rack)
@@ -218,7 +218,7 @@ plan_full_bytes(const struct plan_node *a, const struct plan_node *b)
 uint16_t
 plan_port(uint64_t seed, size_t i)
 {
-	/* odd, so that it visits all numbers of a power of two */
+	/* odd, so that all numbers of a power of two are visited */
 	size_t stride = (seed >> 32) | 1;
 
 	return (uint16_t)(PLAN_PORT_BASE + (seed + i * stride) % PLAN_PORT_COUNT);

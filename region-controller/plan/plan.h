@@ -1,14 +1,15 @@
 /*
- * plan - decides, from topology and registry, which RNICs of a region probe which other
- * ones. Pure.
+ * plan - decides, from topology and registry, which other RNICs each RNIC of a region
+ * probes. Pure.
  *
  * Equal input gives equal plans, byte for byte: no time and no random numbers are used;
  * hashes of names spread the load. An RNIC never probes itself, an RNIC of its own host
- * or of another plane, or one with which it has no address family or no transport in
- * common. An RNIC with a QPN is probed over verbs, one without a QPN over UDP.
+ * or of another plane, or an RNIC with which it has no address family or no transport
+ * in common. An RNIC with a QPN is probed over verbs, one without a QPN over UDP.
  *
- * A plan_set is made in steps, since the plans of a large region take a second. It has
- * copies of the RNICs. It borrows the topology, so it must be freed first.
+ * A plan_set is made in steps, since the plans of a large region take a second. The set
+ * has copies of the RNICs. It borrows the topology, so the set must be freed before the
+ * topology.
  */
 #ifndef REGION_CONTROLLER_PLAN_PLAN_H
 #define REGION_CONTROLLER_PLAN_PLAN_H
@@ -28,13 +29,14 @@ int plan_set_begin(const struct rm_topology *topology, const struct registry *re
 /* Does the work of about one rack, which takes a few ms at most. Returns 1: there is
  * more to do; 0: the set is complete; < 0: free the set. */
 int plan_set_step(struct plan_set *set);
-/* plan_set_begin and all steps, for callers that may block. */
+/* Does plan_set_begin and all steps, for callers that may block. */
 int plan_set_new(const struct rm_topology *topology, const struct registry *registry,
     const struct plan_options *options, struct plan_set **ret);
 void plan_set_free(struct plan_set *set);
 
 /* The following need a complete set. */
-size_t plan_set_count(const struct plan_set *set); /* racks, in the topology's order */
+size_t plan_set_count(const struct plan_set
+	*set); /* Returns the number of racks, which have the topology's order. */
 const char *plan_set_tor(const struct plan_set *set, size_t i);
 size_t plan_set_members(const struct plan_set *set, size_t i);
 const struct plan_counts *plan_set_counts(const struct plan_set *set);

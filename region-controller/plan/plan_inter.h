@@ -30,7 +30,8 @@ struct plan_pair {         /* a ToR that probes another one */
 	uint32_t src, dst; /* indexes in the ring */
 	uint32_t paths;
 	double rate; /* probes per second */
-	/* RNICs of the source with a transport that the destination has, too */
+	/* number of RNICs of the source that have a transport in common with the
+	 * destination */
 	size_t able;
 };
 
@@ -47,14 +48,14 @@ enum plan_inter_stage { /* the stages of a plane, in this order */
 struct plan_inter {
 	struct plan_set *set;
 	enum plan_inter_stage stage;
-	size_t planes; /* number of planes that were begun */
+	size_t planes; /* number of planes on which the work has begun */
 	/* index of the next place in the ring, or of the next pair, in this stage */
 	size_t at;
 	struct plan_ring ring;
 	struct plan_pair *pairs; /* sorted by destination, then by source */
 	size_t pair_count;
-	/* for each direction of each link: its load, and in the stages in between the
-	 * factor by which that must rise */
+	/* for each direction of each link: its load; in some stages instead the factor
+	 * by which the load must rise */
 	double *loads;
 	double *rates; /* per switch */
 	double *worst; /* per switch */
@@ -63,8 +64,8 @@ struct plan_inter {
 	uint32_t flows[COVERAGE_MAX_PATHS + 1];
 };
 
-/* All pairs of RNICs by which one rack may probe another, each once. The order spreads
- * any number of them evenly over both racks. */
+/* Visits all pairs of RNICs by which one rack may probe another, each pair once. The
+ * first pairs, however many are used, are spread evenly over both racks. */
 struct plan_set;
 
 struct plan_walk {

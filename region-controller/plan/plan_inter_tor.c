@@ -1,9 +1,9 @@
 /*
- * Probes between the racks of a plane: which ToRs probe each other, at which rate, and
- * by which flows. Rates are computed from the load of cables. First the load of each
- * cable is computed for one probe per second and pair of ToRs, spread as the switches
- * spread traffic. A cable with a lower load than required needs a higher rate, by a
- * factor. Each pair gets the highest rate that a cable on its paths needs. So each
+ * Plans the probes between the racks of a plane: which ToRs probe each other, at which
+ * rate, and by which flows. Rates are computed from the load of cables. First the load
+ * of each cable is computed for one probe per second and pair of ToRs, spread as the
+ * switches spread traffic. A cable with a lower load than required needs a higher rate,
+ * by a factor. Each pair gets the highest rate that a cable on its paths needs. So each
  * cable that any pair crosses gets its required rate, in any Clos. Each call does the
  * work of one destination.
  */
@@ -45,7 +45,7 @@ plan_walk_of(
 		.dst_rack = dst_rack,
 		.end = sources * targets < MAX_LOOKED_AT ? sources * targets
 							 : MAX_LOOKED_AT,
-		/* After this many steps both indexes are where they began. */
+		/* After this many steps both indexes have their first values again. */
 		.lap = sources * targets / common_divisor(sources, targets),
 		.src_from = from,
 		.dst_from = from + hash % targets,
@@ -205,8 +205,8 @@ plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair)
 
 /* ---- the destinations ---- */
 
-/* Distance, in places of the ring, from a rack to its j-th destination. All are
- * different. */
+/* Returns the distance, in places of the ring, from a rack to its j-th destination. All
+ * distances differ. */
 static size_t
 ring_distance(const struct plan_ring *ring, size_t j)
 {

@@ -39,7 +39,7 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-/* flows, dscps and sizes of a mesh or of an entry. */
+/* Shows flows, dscps and sizes of a mesh or of an entry. */
 static void
 set_mix(json_t *object, const uint16_t *flows, size_t flow_count, const uint8_t *dscps,
     size_t dscp_count, const uint16_t *sizes, size_t size_count)

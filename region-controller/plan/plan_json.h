@@ -8,7 +8,7 @@
 
 #include "schemas/wire.h"
 
-/* The caller owns what they return; NULL: out of memory. */
+/* The caller owns what these functions return; NULL: out of memory. */
 json_t *plan_json(const struct wire_plan_view *view);
 json_t *plan_json_id(struct wire_rnic_id id);
 json_t *plan_json_address(const struct wire_address *address);

@@ -23,7 +23,8 @@ struct plan_node {
 	size_t racks[WIRE_MAX_ATTACHMENTS];
 	size_t rack_count;
 	bool v4, v6;
-	bool qp; /* the node is probed over verbs, and so only by RNICs with a QPN */
+	/* the node is probed over verbs, so only RNICs with a QPN can probe it */
+	bool qp;
 };
 
 struct plan_entry {
@@ -49,7 +50,7 @@ struct plan_rack {
 	size_t remote_count, remotes_allocated;
 };
 
-enum plan_stage { /* in the order of the work */
+enum plan_stage { /* the stages, in the order of the work */
 	PLAN_INTER_TOR,
 	PLAN_WITNESS,
 	PLAN_REMOTES,
@@ -61,47 +62,47 @@ struct plan_set {
 	const struct rm_topology *topology;
 	struct plan_options options;
 	enum plan_stage stage;
-	size_t at; /* the next rack in this stage */
+	size_t at; /* the next rack of this stage */
 	struct rm_topology_paths *paths;
-	struct plan_inter *inter; /* state of plan_inter_tor.c, while that stage runs */
-	/* copies, because the registry may change meanwhile */
+	struct plan_inter *inter; /* state of plan_inter_tor.c while its stage runs */
+	/* copies of the RNICs, because the registry may change meanwhile */
 	struct registry_rnic *rnics;
 	struct plan_node *nodes;
 	size_t node_count;
 	struct plan_rack *racks;
 	size_t rack_count;
-	size_t *rack_of; /* by switch: index of its rack, or PLAN_NO_RACK */
+	size_t *rack_of; /* for each switch: index of its rack, or PLAN_NO_RACK */
 	bool linked[RM_TOPOLOGY_MAX_PLANES];
 	struct plan_counts counts;
 };
 
 const char *plan_rack_name(const struct plan_set *set, size_t rack);
 bool plan_in_rack(const struct plan_node *node, size_t rack);
-/* Number of usable members of this rack with the transport of the node, the node itself
- * included. */
+/* Returns the number of usable members of this rack that have the transport of the
+ * node, the node itself included. */
 size_t plan_count_transport(const struct plan_rack *rack, const struct plan_node *node);
 /* True: src may probe dst, which is outside of this rack. */
 bool plan_may_probe(
     const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst);
-/* Payload in bytes of a full-size probe from a to b; 0: not known, or not larger than a
- * small probe. Over verbs the MTU is that of the payload. */
+/* Returns the payload in bytes of a full-size probe from a to b; 0: not known, or not
+ * larger than a small probe. Over verbs, the MTU is a limit on the payload. */
 uint16_t plan_full_bytes(const struct plan_node *a, const struct plan_node *b);
 uint16_t plan_small_bytes(const struct plan_node *node);
-/* The i-th UDP source port of a set of flows; all are different for i <
+/* Returns the i-th UDP source port of a set of flows; all ports differ for i <
  * PLAN_PORT_COUNT. */
 uint16_t plan_port(uint64_t seed, size_t i);
 /* Adds an entry. -ENOSPC: the plan is full; this is counted, and planning goes on.
  * -ENOMEM. */
 int plan_add_entry(struct plan_set *set, size_t rack, const struct plan_entry *entry);
-/* Number of paths from a rack to the destination of the last rm_topology_paths_to;
- * assumed if the topology has no links. */
+/* Returns the number of paths from a rack to the destination of the last
+ * rm_topology_paths_to; an assumed number if the topology has no links. */
 uint32_t plan_paths(const struct plan_set *set, size_t from);
 
 /* Does the work of one destination. Returns 1: there is more to do; 0: done. */
 int plan_inter_tor(struct plan_set *set);
 void plan_inter_free(struct plan_inter *inter);
-/* Each does the work of one rack. plan_note_remotes needs all racks to have their
- * witnesses. */
+/* Each of these functions does the work of one rack. plan_note_remotes needs the
+ * witnesses of all racks. */
 int plan_witness(struct plan_set *set, size_t rack);
 int plan_note_remotes(struct plan_set *set, size_t rack);
 void plan_order_remotes(struct plan_set *set, size_t rack);

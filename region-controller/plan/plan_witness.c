@@ -11,7 +11,7 @@
 #include "region-controller/store/hash.h"
 
 #define MAX_WITNESSES 16
-/* witnesses from the best rack; each further rack gives one */
+/* number of witnesses from the best rack; each further rack gives one */
 #define FIRST_RACK_SHARE 2
 
 struct choice {
@@ -24,7 +24,8 @@ struct witness {
 	size_t rack;          /* the small rack */
 	struct choice *racks; /* other racks that can be reached, the best first */
 	size_t count;
-	uint32_t chosen[MAX_WITNESSES]; /* the witnesses of one RNIC so far */
+	/* the witnesses of one RNIC that were chosen so far */
+	uint32_t chosen[MAX_WITNESSES];
 	size_t chosen_count;
 };
 
@@ -38,7 +39,7 @@ choices_by_score(const void *a, const void *b)
 	return (x->rack > y->rack) - (x->rack < y->rack);
 }
 
-/* Paths are usable in both directions, so only the direction to the small rack is
+/* A path can be used in both directions, so only the direction to the small rack is
  * checked. */
 static void
 find_racks(struct witness *witness)
@@ -74,7 +75,7 @@ host_is_in_rack(const struct witness *witness, const char *host)
 
 /* Returns the rank of a possible witness; lower is better. It is 1 higher if another
  * RNIC of its host is a witness already, and 2 higher if its host has an RNIC in the
- * small rack. -1: it is a witness already. */
+ * small rack. -1: the RNIC itself is a witness already. */
 static int
 witness_rank(const struct witness *witness, uint32_t dst)
 {

@@ -100,10 +100,10 @@ plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
 	return 0;
 }
 
-/* of four probes, three are of the class of RoCE, and one of that of best effort */
+/* three of four probes have the class of RoCE, one has that of best effort */
 #define CLASSES 4
-#define SIZES 3      /* of three probes, two are small, and one is of full size */
-#define MESH_FLOWS 5 /* no common divisor with the two above */
+#define SIZES 3      /* two of three probes are small, one has full size */
+#define MESH_FLOWS 5 /* this number has no common divisor with CLASSES or SIZES */
 #define FIRST_REMOTES 64
 
 /* ---- remote RNICs ---- */
@@ -125,8 +125,8 @@ note_remote(struct plan_rack *rack, uint32_t node)
 	return 0;
 }
 
-/* Notes the target as a remote RNIC of the prober's rack, and the prober as one of the
- * target's rack, whose reflectors must know it. */
+/* Adds the target to the remote RNICs of the prober's rack, and the prober to those of
+ * the target's rack, whose reflectors must know it. */
 static int
 note_entry(struct plan_set *set, size_t rack, const struct plan_entry *entry)
 {

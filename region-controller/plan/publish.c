@@ -13,7 +13,7 @@
  * version is near it, and it is far below what the stores can read. */
 #define MAX_VERSION ((uint64_t)INT64_MAX / 4)
 #define KEYS_STEP 4096
-/* With ToRs that only aggregators have named; more are ignored. */
+/* Includes the ToRs that only aggregators have named; more ToRs are ignored. */
 #define MAX_TORS 32768
 
 struct publish {
@@ -59,7 +59,7 @@ publish_free(struct publish *publish)
 	free(publish);
 }
 
-/* Finds or adds the ToR of that name. NULL: there is no room. */
+/* Finds the ToR of that name, or adds it. NULL: there is no room. */
 static struct publish_tor *
 tor_named(struct publish *publish, const char *name)
 {
@@ -259,16 +259,16 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 		memcpy(copy, plan->bytes.data, plan->bytes.len);
 	if (copy == NULL || wire_open_plan(&view, copy, plan->bytes.len) < 0) {
 		publish->counts.failed++;
-		/* If the memory was short, the plan is written again. If the plan
-		 * cannot be read, it is not: otherwise it would be written again at
+		/* If the memory was short, the plan is written again. A plan that
+		 * cannot be read is not written again, because that would happen at
 		 * every update. */
 		if (tor != NULL && copy == NULL && tor->wanted == plan->digest)
 			tor->wanted = 0;
 		free(copy);
 		return true;
 	}
-	/* The plan is neither the old one nor the one that was written last: perhaps an
-	 * earlier write came late. */
+	/* The plan is neither the old one nor the one that was written last: an earlier
+	 * write may have arrived late. */
 	is_news = plan->digest != tor->wanted &&
 		  (tor->bytes == NULL || plan->digest != tor->digest);
 	free(tor->bytes);
@@ -299,7 +299,7 @@ publish_gone(struct publish *publish, const char *name)
 	HASH_FIND_STR(publish->tors, name, tor);
 	if (tor == NULL)
 		return;
-	/* The versions that aggregators have are kept. */
+	/* The versions that aggregators have are not dropped. */
 	free(tor->bytes);
 	tor->bytes = NULL;
 	tor->len = 0;

@@ -42,21 +42,22 @@ struct publish_tor {
 	bool disputed; /* aggregators hold that version with different digests */
 	/* an aggregator holds a newer version than this controller has published */
 	bool outrun;
-	bool named; /* the newest set of plans has this ToR */
-	/* Number, digest of the plan, and epoch of the newest message of keys; version
-	 * 0: there is none. */
+	bool named; /* the newest set of plans includes this ToR */
+	/* The version of the newest message of keys, the digest of its plan, and its
+	 * epoch; version 0: there is none. */
 	uint64_t keys_version, keys_digest;
 	uint32_t keys_epoch;
-	uint64_t keys_held; /* the newest version of keys in any aggregator's hello */
+	/* the newest version of keys that the hello of any aggregator has reported */
+	uint64_t keys_held;
 };
 
 struct publish_counts {
 	uint64_t updates;   /* sets of plans that were processed */
-	uint64_t published; /* new plans; each is of one ToR */
-	uint64_t adopted;   /* plans among these that an aggregator held already */
+	uint64_t published; /* new plans, each of one ToR */
+	uint64_t adopted; /* of the new plans, those that an aggregator held already */
 	uint64_t unchanged;
-	/* plans that were too large for a message or unreadable, or for which memory
-	 * was missing */
+	/* plans that were too large for a message or unreadable, or for which there was
+	 * no memory */
 	uint64_t failed;
 };
 
@@ -82,10 +83,11 @@ bool publish_held(
 bool publish_keys_held(struct publish *publish, const char *tor, uint64_t version);
 /* Returns the version for the message with the keys of this epoch and of the ToR's
  * published plan; all aggregators of the ToR get the same. It is higher than any
- * version that an aggregator has reported, and higher by some thousands than those of
- * another controller: an aggregator that has one of these may be disconnected now. now:
- * some aggregators do not report their version. Older controllers used the clock as
- * version, so the result is also at least the clock in ms. */
+ * version that an aggregator has reported. It is higher by some thousands than the
+ * versions of another controller, because an aggregator that has one of those may be
+ * disconnected now. now: some aggregators do not report their version. Older
+ * controllers used the clock as version, so the result is also at least the clock in
+ * ms. */
 uint64_t publish_keys_version(
     struct publish *publish, const char *tor, uint32_t epoch, rm_wall_t now);
 
@@ -114,7 +116,7 @@ void publish_gone(struct publish *publish, const char *tor);
  * they will not be. */
 void publish_forget_wanted(struct publish *publish);
 
-/* NULL: no plan of the ToR is published. */
+/* Returns NULL if no plan of the ToR is published. */
 const struct publish_tor *publish_find(const struct publish *publish, const char *tor);
 const struct publish_counts *publish_counts(const struct publish *publish);
 

@@ -143,7 +143,8 @@ probe_keys_print(const struct probe_keys *keys, char ret[PROBE_KEYS_PRINT])
 		snprintf(ret + 2 * i, 3, "%02x", print[i]);
 }
 
-/* Returns the secret of the epoch; the oldest one also for all earlier epochs. */
+/* Returns the secret of the epoch; for epochs before the oldest secret, returns the
+ * oldest one. */
 static const struct master *
 master_of(const struct probe_keys *keys, uint32_t epoch)
 {

@@ -43,13 +43,13 @@ bool probe_keys_next(const struct probe_keys *keys, rm_wall_t now, rm_wall_t *fr
 
 /* The epoch by the clock, from 1 on. */
 uint32_t probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now);
-/* Writes a fingerprint of 16 hex digits, which is equal for equal keys in all epochs,
- * and shows nothing of the secrets. */
+/* Writes a fingerprint of 16 hex digits. Equal keys in all epochs give equal
+ * fingerprints, and a fingerprint shows nothing of the secrets. */
 void probe_keys_print(const struct probe_keys *keys, char ret[PROBE_KEYS_PRINT]);
 /* Returns the epoch to use after held, which has been in use for held_for_ns; held 0:
- * that of the clock. A clock may be wrong and be set: so epochs follow one by one, each
- * for at least half of its time. So hosts that were unreachable for a short time still
- * have a key in common with the others. */
+ * the epoch of the clock. A clock may be wrong, and may be set. So epochs follow one by
+ * one, each for at least half of its time: hosts that were unreachable for a short time
+ * still have a key in common with the others. */
 uint32_t probe_keys_follow(
     const struct probe_keys *keys, uint32_t held, int64_t held_for_ns, rm_wall_t now);
 

@@ -7,7 +7,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-struct key { /* without padding, as it is hashed as bytes */
+struct key { /* There is no padding, because the struct is hashed as bytes. */
 	uint32_t qpn, dst_qpn;
 	uint64_t type;
 };
@@ -87,7 +87,7 @@ same_rnic(struct wire_rnic_id a, struct wire_rnic_id b)
 	return a.guid == b.guid && a.port == b.port;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 static struct group *
 group_of(struct qp_joins *joins, const struct wire_join *join)
 {
@@ -146,7 +146,7 @@ remember(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now)
 	DL_APPEND(joins->oldest, asker);
 }
 
-/* Returns the number of other RNICs in the group; *ret is one of these. */
+/* Returns the number of other RNICs in the group; *ret is one of them. */
 static size_t
 others_of(const struct group *group, struct wire_rnic_id rnic, struct wire_rnic_id *ret)
 {

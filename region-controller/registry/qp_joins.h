@@ -28,8 +28,8 @@ struct qp_joins;
 struct qp_joins_counts {
 	uint64_t asked;
 	uint64_t joined;
-	/* requests without an answer, because several RNICs fit, or several ask for the
-	 * same */
+	/* requests without an answer, because several RNICs fit, or because several ask
+	 * for the same QP */
 	uint64_t several;
 	uint64_t refused; /* requests that were not kept, because there were too many */
 };
@@ -37,8 +37,8 @@ struct qp_joins_counts {
 int qp_joins_new(size_t max, struct qp_joins **ret);
 void qp_joins_free(struct qp_joins *joins); /* NULL is fine */
 
-/* Keeps the request. True: *ret is the RNIC at the other end. False: it has not asked
- * yet, or several fit. */
+/* Keeps the request. True: *ret is the RNIC at the other end. False: the RNIC at the
+ * other end has not asked yet, or several fit. */
 bool qp_joins_ask(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now,
     struct wire_rnic_id *ret);
 

@@ -29,7 +29,7 @@ struct registry {
 	struct registry_counts counts;
 };
 
-/* ---- texts: why a registration has no place ---- */
+/* ---- the reasons why a registration has no place, as text ---- */
 
 static const struct {
 	const char *name, *sentence;
@@ -358,7 +358,8 @@ take_over(struct registry *registry, struct registry_rnic *known,
 	return r < 0 ? r : 0;
 }
 
-/* True: the agent of the RNIC's host has reported another RNIC in its place. */
+/* True: the agent of the RNIC's host has registered another RNIC in place of this one.
+ */
 static bool
 is_replaced(
     const struct registry *registry, const struct wire_rnic *rnic, const char *host)
@@ -487,14 +488,14 @@ registry_rename(struct registry *registry, struct wire_rnic_id id, const char *f
 	registry_hosts_drop(registry->hosts, rnic);
 	memset(rnic->host, 0, sizeof(rnic->host));
 	strcpy(rnic->host, host);
-	/* Out of memory: the RNIC is added by its next registration. */
+	/* If memory runs out, the next registration of the RNIC adds it. */
 	(void)registry_hosts_add(registry->hosts, rnic);
 	registry->counts.renamed++;
 	return true;
 }
 
-/* Returns the new RNIC that a registration reports in the place of this RNIC. NULL: it
- * reports none there, or it still reports this RNIC. */
+/* Returns the new RNIC that a registration has in place of this RNIC. NULL: there is
+ * none, or the registration still contains this RNIC. */
 static const struct registry_rnic *
 replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
     const struct registry_named *reported, size_t count)

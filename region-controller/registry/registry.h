@@ -8,7 +8,7 @@
  * host registers a new RNIC in its place (a NIC was exchanged, a VF has a new GUID),
  * the new one replaces it at once. An RNIC does not expire while a session that has
  * reported it is alive. A registration with incarnation 0 comes from a plan that an
- * aggregator holds: it adds an RNIC that is not known, and changes no RNIC that is.
+ * aggregator holds: it adds RNICs that are not known, and changes no known RNIC.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_H
@@ -32,7 +32,7 @@ struct registry;
 struct rm_topology;
 struct store_rnic;
 
-struct registry_refused { /* texts are quoted, cut and printable */
+struct registry_refused { /* The texts are quoted, cut and printable. */
 	char id[RM_RNIC_ID_TEXT];
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregator[RM_NAME_BYTES];
@@ -67,7 +67,7 @@ struct registry_source { /* the sender of a registration, and its time */
 
 struct registry_named { /* an RNIC in the registration of a host */
 	struct wire_rnic_id id;
-	bool was_known; /* the registry knew it before this registration */
+	bool was_known; /* the registry knew the RNIC before this registration */
 };
 
 int registry_new(struct registry **ret);
@@ -78,9 +78,9 @@ void registry_free(struct registry *registry);
 int registry_set_topology(
     struct registry *registry, const struct rm_topology *topology);
 
-/* Takes a registration. Returns 1: something changed that plans depend on; 0: nothing
- * did; -EINVAL: refused, *refusal is the reason; -ENOMEM. For an RNIC that is kept
- * without a place *refusal is set, too. */
+/* Takes a registration. Returns 1: something changed on which plans depend; 0: nothing
+ * like that changed; -EINVAL: refused, *refusal is the reason; -ENOMEM. For an RNIC
+ * that is kept without a place *refusal is set, too. */
 int registry_report(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_source *source, enum registry_refusal *refusal);
 
@@ -95,12 +95,13 @@ size_t registry_replace(struct registry *registry, const char *host,
 	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
     void *arg);
 
-/* Gives the host of an RNIC another name. False: the RNIC is not known, or is not of
- * the host `former`; nothing changes then. */
+/* Gives the host of an RNIC another name. False: the RNIC is not known, or does not
+ * belong to the host `former`; then nothing changes. */
 bool registry_rename(struct registry *registry, struct wire_rnic_id id,
     const char *former, const char *host);
 
-/* Replaces the state of an RNIC by the store's value. Results as of registry_report. */
+/* Replaces the state of an RNIC by the store's value. Returns the same results as
+ * registry_report. */
 int registry_load(
     struct registry *registry, const struct store_rnic *from, rm_mono_t now);
 
@@ -109,25 +110,25 @@ int registry_load(
 void registry_on_gone(struct registry *registry,
     void (*on_gone)(const struct registry_rnic *rnic, void *arg), void *arg);
 
-/* Drops RNICs that no session has reported for max_age_ns, unless a session that did is
- * alive. Returns their number. */
+/* Drops RNICs that no session has reported for max_age_ns; an RNIC stays while a
+ * session that has reported it is alive. Returns their number. */
 size_t registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
     bool (*is_alive)(uint64_t session, void *arg), void *arg);
-/* -ENOENT: it is not known. */
+/* -ENOENT: the RNIC is not known. */
 int registry_forget(struct registry *registry, struct rm_rnic_id id);
 
 size_t registry_count(const struct registry *registry);
-const struct registry_rnic *registry_find(
-    const struct registry *registry, struct rm_rnic_id id); /* NULL: it is not known */
-/* Returns the RNIC with this address; if several have it, the latest one. NULL: there
- * is none. */
+const struct registry_rnic *registry_find(const struct registry *registry,
+    struct rm_rnic_id id); /* Returns NULL if the RNIC is not known. */
+/* Returns the RNIC with this address; if several have it, the one that has registered
+ * it last. NULL: there is none. */
 const struct registry_rnic *registry_resolve(
     const struct registry *registry, const struct wire_address *address);
 /* False: there is no i-th shared address. */
 bool registry_shared_address(
     const struct registry *registry, size_t i, struct registry_shared *ret);
-/* The RNIC in the form of the wire, borrowed. plane: "" if it has no place, or topology
- * is NULL. */
+/* Returns the RNIC in the form of the wire, borrowed. plane: "" if the RNIC has no
+ * place, or topology is NULL. */
 struct wire_rnic registry_wire(
     const struct rm_topology *topology, const struct registry_rnic *rnic);
 /* Makes a list of all RNICs, sorted by id, which the caller frees. */
@@ -138,10 +139,10 @@ size_t registry_members(const struct registry *registry, size_t tor);
 
 size_t registry_refused_count(const struct registry *registry);
 const struct registry_refused *registry_refused(
-    const struct registry *registry, size_t i); /* the newest is first */
+    const struct registry *registry, size_t i); /* The newest refusal has index 0. */
 const struct registry_counts *registry_counts(const struct registry *registry);
 const char *registry_refusal_str(enum registry_refusal refusal);
-/* Text on the reason and what to do. */
+/* Returns a text on the reason and what to do. */
 const char *registry_refusal_sentence(enum registry_refusal refusal);
 
 #endif

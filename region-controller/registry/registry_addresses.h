@@ -14,7 +14,8 @@ int registry_addresses_new(struct registry_addresses **ret);
 void registry_addresses_free(struct registry_addresses *addresses);
 
 /* Adds an RNIC, which is borrowed until it is dropped. Returns 1: another RNIC has one
- * of its addresses, too; 0; -ENOMEM: some of its addresses are not found. */
+ * of its addresses, too; 0: no other RNIC has them; -ENOMEM: some of its addresses
+ * cannot be found later. */
 int registry_addresses_add(
     struct registry_addresses *addresses, const struct registry_rnic *rnic);
 void registry_addresses_drop(
@@ -22,7 +23,7 @@ void registry_addresses_drop(
 
 const struct registry_rnic *registry_addresses_find(
     const struct registry_addresses *addresses, const struct wire_address *address);
-/* The i-th address that several RNICs have. False: there is none. */
+/* Returns the i-th address that several RNICs have. False: there is none. */
 bool registry_addresses_shared(
     const struct registry_addresses *addresses, size_t i, struct registry_shared *ret);
 

@@ -45,8 +45,8 @@ bad_name(const struct wire_rnic *rnic, const char *host)
 	return NULL;
 }
 
-/* True: without a QP there is no large QP and no LID; with both QPs their numbers
- * differ. */
+/* True: an RNIC without a QP has no large QP and no LID; if it has both QPs, their
+ * numbers differ. */
 static bool
 qps_are_fine(const struct wire_rnic *rnic)
 {
@@ -82,7 +82,7 @@ registry_check(const struct wire_rnic *rnic, const char *host, const char **name
 	return REGISTRY_PLACED;
 }
 
-/* text was checked, so it is short enough for a name. */
+/* The text was checked before, so it is short enough for a name. */
 static void
 take_name(char ret[RM_NAME_BYTES], const char *text)
 {

@@ -12,7 +12,7 @@
 enum registry_refusal registry_check(
     const struct wire_rnic *rnic, const char *host, const char **name);
 
-/* Fills in what the wire has; other members of *ret are not changed. */
+/* Fills in the members that the message has; other members of *ret are not changed. */
 void registry_take_over(
     struct registry_rnic *ret, const struct wire_rnic *rnic, const char *host);
 

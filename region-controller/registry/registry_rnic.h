@@ -24,8 +24,9 @@ enum registry_refusal {
 	REGISTRY_BAD_ADDRESS,
 	REGISTRY_NO_TOR,
 	REGISTRY_OF_OTHER_HOST, /* another host has registered the RNIC before */
-	REGISTRY_STALE,         /* the agent that sent it was replaced since */
-	REGISTRY_REPLACED,      /* the host has another RNIC in this place */
+	/* a newer agent has replaced the agent that sent the registration */
+	REGISTRY_STALE,
+	REGISTRY_REPLACED, /* the host has another RNIC in this place */
 	REGISTRY_FULL,
 	/* The registration is kept, but the RNIC is in no plan: */
 	REGISTRY_UNKNOWN_TOR,
@@ -44,7 +45,7 @@ struct registry_host;
 
 struct registry_rnic {
 	UT_hash_handle hh;
-	/* this and the next two are private to registry_hosts */
+	/* this member and the next two are private to registry_hosts */
 	struct registry_host *of_host;
 	struct registry_rnic *next_of_host, *previous_of_host;
 	struct registry_key key;
@@ -60,8 +61,8 @@ struct registry_rnic {
 	bool authenticates;
 	/* incarnation of the agent, and that of the agent before it */
 	uint64_t incarnation, replaced;
-	/* Its place in the topology: refusal, REGISTRY_PLACED or why it has none; and
-	 * the ToRs. */
+	/* Its place in the topology: the ToRs, and REGISTRY_PLACED or the reason why it
+	 * has no place. */
 	enum registry_refusal refusal;
 	size_t switches[WIRE_MAX_ATTACHMENTS];
 	size_t plane;
@@ -71,13 +72,13 @@ struct registry_rnic {
 	uint64_t reporters[2];
 	rm_mono_t seen; /* time of the last report */
 	rm_wall_t registered;
-	rm_wall_t claimed; /* time since which it has these addresses */
-	uint64_t moves;    /* times that it moved to another ToR */
+	rm_wall_t claimed; /* time since which the RNIC has its present addresses */
+	uint64_t moves;    /* how often the RNIC has moved to another ToR */
 };
 
 struct registry_shared { /* an address that several RNICs have */
 	struct wire_address address;
-	/* the first one is used */
+	/* the first RNIC of the list is the one that is used */
 	const struct registry_rnic *rnics[REGISTRY_MAX_CLAIMANTS];
 	size_t count;
 };

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 uint64_t hash_bytes(const void *data, size_t len); /* FNV-1a 64; never 0 */
-/* depends on the order of the names */
+/* The result depends on the order of the names. */
 uint64_t hash_names(const char *a, const char *b);
 uint64_t hash_mix(uint64_t a, uint64_t b);
 

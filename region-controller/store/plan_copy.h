@@ -13,12 +13,12 @@ struct plan_copy_mix { /* room for the flows, classes and sizes of an entry */
 };
 
 struct plan_copy {
-	/* its arrays are the following members; its texts are borrowed */
+	/* its arrays are in the members below; its texts are borrowed */
 	struct wire_plan plan;
 	struct wire_rnic *members, *remotes;
 	struct wire_plan_entry *entries;
 	struct wire_alias *aliases;
-	struct plan_copy_mix *mixes; /* one per entry; NULL: none */
+	struct plan_copy_mix *mixes; /* one entry per plan entry; NULL: none */
 };
 
 /* Allocates arrays of the lengths in ret->plan, all zeros. -ENOMEM. */

@@ -28,8 +28,8 @@ struct store_status;
 struct traced_link;
 
 struct store_callbacks {
-	/* A topology was read: use it, or return < 0 to keep the old one. The old one
-	 * is freed after this function has returned. */
+	/* A topology was read: use it, or return < 0 to keep the old one. The old
+	 * topology is freed after this function has returned. */
 	int (*on_topology)(const struct rm_topology *fresh, void *arg);
 	void (*on_rnic)(const struct store_rnic *rnic, void *arg);
 	void (*on_rnic_gone)(struct rm_rnic_id id, void *arg);
@@ -38,15 +38,15 @@ struct store_callbacks {
 	void (*on_brake)(const struct store_brake *brake, void *arg);
 	void (*on_traced)(const struct traced_link *link, void *arg);
 	void (*on_traced_gone)(const char *from, const char *to, void *arg);
-	/* This controller leads; it has got all data of the store before. Called again
-	 * during leadership if another store has replaced the old one: then put again
-	 * what that store lacks. */
+	/* This controller leads; before, it has got all data of the store. The function
+	 * is called again during leadership if another store has replaced the old one:
+	 * then put again what the new store lacks. */
 	void (*on_lead)(void *arg);
 	void (*on_follow)(void *arg);
 	void *arg;
 };
 
-struct store_reply { /* called once with the result of a request */
+struct store_reply { /* The callback that gets the result of a request, once. */
 	/* r: the result of the store; sentence: "", or the reason of a failure. done
 	 * NULL: nothing is called. */
 	void (*done)(int r, const char *sentence, uint64_t token, void *arg);
@@ -85,14 +85,15 @@ struct store { /* the first member of each kind of store */
 	const struct store_methods *methods;
 };
 
-/* The topology in use, borrowed until the next change; NULL: there is none yet. */
+/* Returns the topology in use, borrowed until the next change; NULL: there is none yet.
+ */
 static inline const struct rm_topology *
 store_topology(const struct store *store)
 {
 	return store->methods->topology(store);
 }
 
-/* The text from which the topology was read; NULL: there is none yet. */
+/* Returns the text from which the topology was read; NULL: there is none yet. */
 static inline const char *
 store_topology_text(const struct store *store, size_t *len)
 {
@@ -170,7 +171,7 @@ store_drop_traced(struct store *store, const struct traced_link *link)
 	return store->methods->drop_traced(store, link);
 }
 
-/* As store_import, but without error: only a follower is refused. */
+/* Like store_import, but without error: only a follower is refused. */
 static inline int
 store_set_brake(struct store *store, uint32_t rate_permille, const char *by,
     const struct store_reply *reply)
@@ -200,8 +201,9 @@ store_is_shared(const struct store *store)
 	return store->methods->controllers != NULL;
 }
 
-/* All controllers of the region that run, this one as well; borrowed until the loop
- * goes on. 0: the store has one controller alone, or it does not answer. */
+/* Returns all controllers of the region that run, including this one; borrowed until
+ * the next turn of the loop. 0: the store has only one controller, or it does not
+ * answer. */
 static inline size_t
 store_controllers(const struct store *store, const struct store_controller **ret)
 {

@@ -144,7 +144,7 @@ file_drop_rnic(struct store *store, struct rm_rnic_id id)
 	return 0;
 }
 
-/* Not saved: racks report them again after a restart. */
+/* Traced links are not saved: racks report them again after a restart. */
 static int
 file_keep_traced(struct store *store, const struct traced_link *link)
 {

@@ -12,8 +12,8 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-#define SHOWN_BYTES 48 /* characters of a value that an error shows */
-/* Seconds since the epoch that fit into nanoseconds. */
+#define SHOWN_BYTES 48 /* number of characters of a value that an error shows */
+/* Limits of a time: seconds since the epoch that fit into nanoseconds. */
 #define FIRST_YEAR (1970 - 1900)
 #define LAST_YEAR (2261 - 1900)
 

@@ -386,7 +386,7 @@ read_rnics(struct store_json *in, const json_t *list, const json_t *shares,
 	}
 }
 
-/* Reads everything but version and digest. *copy borrows from object and from *mesh,
+/* Reads everything except version and digest. *copy borrows from object and from *mesh,
  * and the caller clears it. */
 static void
 read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mesh,

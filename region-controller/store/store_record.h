@@ -18,7 +18,7 @@
 
 struct store_rnic {
 	struct wire_rnic rnic;  /* its plane is "" */
-	const char *aggregator; /* name of the aggregator that reported it */
+	const char *aggregator; /* name of the aggregator that reported the RNIC */
 	rm_wall_t registered;
 };
 
@@ -26,7 +26,7 @@ struct store_plan {
 	const char *tor;
 	struct wire_bytes bytes; /* the message, with its version and digest */
 	uint64_t version, digest;
-	rm_wall_t since; /* when it was written, or first seen */
+	rm_wall_t since; /* when the plan was written, or first seen */
 };
 
 struct store_draft { /* a plan that has no version yet */
@@ -34,7 +34,7 @@ struct store_draft { /* a plan that has no version yet */
 	struct wire_bytes bytes; /* the message, with version and digest 0 */
 	uint64_t digest;
 	uint64_t above; /* the newest version that any aggregator holds */
-	bool is_held;   /* that version is of this very plan */
+	bool is_held;   /* the aggregator holds that version of exactly this plan */
 };
 
 struct store_brake {
@@ -44,10 +44,10 @@ struct store_brake {
 	rm_wall_t when;
 };
 
-struct store_controller { /* one that runs and reaches the store */
+struct store_controller { /* a controller that runs and reaches the store */
 	char name[RM_NAME_BYTES];
 	char software[RM_VERSION_BYTES]; /* "": not known */
-	rm_wall_t since;                 /* when this release was read first */
+	rm_wall_t since;                 /* when this release was first read */
 };
 
 #endif

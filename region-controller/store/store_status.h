@@ -14,9 +14,9 @@ struct store_status {
 	bool is_shared;     /* several controllers use the store */
 	bool leads;         /* this controller leads */
 	const char *leader; /* name of the leader; "": there is none; borrowed */
-	rm_wall_t since;    /* since when that is so, as far as known */
+	rm_wall_t since; /* time since which the leader leads, as far as it is known */
 	const char *endpoint;
-	/* revision of the data that this controller has; 0: none yet */
+	/* revision of the data that this controller has; 0: it has none yet */
 	int64_t revision;
 	bool is_fresh; /* the store has answered recently */
 	/* The leader derives other probe keys than this controller. */

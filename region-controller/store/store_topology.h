@@ -29,7 +29,7 @@ struct traced_link;
 
 /* The caller frees *text. -ENOMEM. */
 int store_traced_write(const struct traced_link *link, char **text);
-/* name: end of the key, "<from>/<to>". -EBADMSG: error has the reason. */
+/* name: the end of the key, "<from>/<to>". -EBADMSG: error has the reason. */
 int store_traced_read(const char *name, const char *text, size_t len,
     struct traced_link *ret, struct rm_error *error);
 

@@ -15,7 +15,8 @@
 #define REPORT_AGAIN_NS (3600 * RM_NS_PER_S)
 #define AGE_EVERY_NS (60 * RM_NS_PER_S)
 
-/* without padding, and with zeros after the names, as it is hashed as bytes */
+/* There is no padding, and the bytes after the names are zero, because the struct is
+ * hashed as bytes. */
 struct key {
 	char from[TRACED_NODE_BYTES], to[TRACED_NODE_BYTES];
 };
@@ -30,7 +31,7 @@ struct entry {
 struct traced {
 	size_t max_links;
 	struct entry *entries;
-	rm_wall_t aged; /* when the age of all entries was last checked */
+	rm_wall_t aged; /* time of the last check of the age of all entries */
 	struct traced_counts counts;
 };
 
@@ -132,8 +133,8 @@ socket_address(const struct wire_address *address, struct rm_address *ret)
 	}
 }
 
-/* Reads a hop. False: the hop did not answer. tor: the ToR of the hop if it is known,
- * or NULL. */
+/* Reads a hop. False: the hop did not answer. tor: the ToR to which the hop is known to
+ * belong, or NULL. */
 static bool
 read_hop(const struct rm_topology *topology, const struct wire_path *path, size_t i,
     const char *tor, struct hop *ret)
@@ -197,7 +198,8 @@ traced_learn(struct traced *traced, const struct rm_topology *topology, const ch
 		    read_hop(topology, path, i, i == 0 ? tor : NULL, &hop);
 
 		traced->counts.silent += !answered;
-		/* Two interfaces of one switch in a row are not a link. */
+		/* Two hops in a row that are interfaces of one switch are not a link.
+		 */
 		if (answered && has_before && strcmp(before.node, hop.node) != 0)
 			learn_link(traced, tor, &before, &hop, now, on_link, arg);
 		before = hop;
@@ -308,7 +310,8 @@ traced_fold(struct traced *traced, const struct rm_topology *topology,
 			continue;
 		traced->counts.folded++;
 		on_gone(&entry->link, arg);
-		/* before the new entry is added, to make room */
+		/* The old entry is dropped before the new one is added, to make room.
+		 */
 		entry_drop(traced, entry);
 		if (strcmp(link.from, link.to) != 0 &&
 		    merge(traced, &link, &other) == 0)

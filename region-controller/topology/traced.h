@@ -20,9 +20,9 @@
 #include "schemas/wire.h"
 #include "schemas/wire/text.h"
 
-#define TRACED_MAX_LINKS 65536 /* most links; each direction is one */
+#define TRACED_MAX_LINKS 65536 /* most links; each direction counts as one */
 #define TRACED_KEEP_NS (INT64_C(7) * 86400 * RM_NS_PER_S)
-#define TRACED_NODE_BYTES 80 /* a switch's name, or "?" and an address */
+#define TRACED_NODE_BYTES 80 /* room for a switch's name, or "?" and an address */
 
 struct rm_topology;
 struct traced;
@@ -37,7 +37,7 @@ struct traced_link {
 };
 
 struct traced_counts {
-	uint64_t learned; /* paths that were reported */
+	uint64_t learned; /* number of paths that were reported */
 	uint64_t found;   /* links that were seen for the first time */
 	uint64_t silent;  /* hops without an answer in these paths */
 	/* links that were not kept: beyond the limit, or out of memory */
@@ -52,23 +52,24 @@ void traced_free(struct traced *traced); /* NULL is fine */
 /* Called for each link that is new, or that was last reported more than an hour ago. */
 typedef void traced_on_link(const struct traced_link *link, void *arg);
 
-/* Takes one path out of the rack of tor. topology NULL: no address has a name yet. */
+/* Learns the links of one path that begins in the rack of tor. topology NULL: no
+ * address has a name yet. */
 void traced_learn(struct traced *traced, const struct rm_topology *topology,
     const char *tor, const struct wire_path *path, rm_wall_t now,
     traced_on_link *on_link, void *arg);
 
 /* True: the link's names, address and reporting ToR are valid. */
 bool traced_link_valid(const struct traced_link *link);
-/* Takes a link from the store. If the link is known already, the earlier first_seen is
+/* Adds a link from the store. If the link is known already, the earlier first_seen is
  * kept. -EINVAL: not valid. -ENOSPC, -ENOMEM. */
 int traced_restore(struct traced *traced, const struct traced_link *link);
-/* Forgets old links, once a minute at most; calls on_link for each. */
+/* Forgets old links, once a minute at most. Calls on_link for each of them. */
 void traced_age(
     struct traced *traced, rm_wall_t now, traced_on_link *on_link, void *arg);
 /* Call it after a change of the topology. Its aliases may give "?address" a name, or an
- * interface another switch. on_gone is called for each link whose names have changed,
- * with the old names; on_link for the link with the new names, unless both of its ends
- * are the same switch now. */
+ * interface another switch. on_gone is called with the old names for each link whose
+ * names have changed; on_link is called with the new names, unless both ends are the
+ * same switch now. */
 void traced_fold(struct traced *traced, const struct rm_topology *topology,
     traced_on_link *on_gone, traced_on_link *on_link, void *arg);
 void traced_drop(struct traced *traced, const char *from, const char *to);

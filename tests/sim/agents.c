@@ -1,5 +1,5 @@
-/* What agents report: batches, receive counts and heartbeats, in the order of a
- * session. */
+/* Simulates the reports of agents: batches, receive counts and heartbeats, in the order
+ * of a session. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,13 @@
 #include "tests/sim/run_state.h"
 
 #define BATCH_RESULTS 512
-#define BATCH_AGE_NS (150 * RM_NS_PER_MS) /* one more slice would be too late */
+/* a batch is sent at this age, because one more slice would be too late */
+#define BATCH_AGE_NS (150 * RM_NS_PER_MS)
 #define BEAT_NS (250 * RM_NS_PER_MS)
-#define DELAY_NS 300000 /* of the management network, and as much at random */
-#define PORT_STATE_NS (200 * RM_NS_PER_MS) /* until a port's state is reported */
+/* delay of the management network, to which a random time up to this length is added */
+#define DELAY_NS 300000
+/* time until an agent reports the state of a port */
+#define PORT_STATE_NS (200 * RM_NS_PER_MS)
 
 /* ---- in flight ------------------------------------------------------------------- */
 
@@ -51,7 +54,7 @@ agents_post(struct run *run, struct sim_lane *lane, enum wire_kind kind,
 	if (arrival_ns < lane->last_arrival_ns)
 		arrival_ns = lane->last_arrival_ns;
 	lane->last_arrival_ns = arrival_ns;
-	/* No message waits and none is delayed: it is read at once. */
+	/* No message waits, and this one is not delayed: it is read at once. */
 	if (lane->first == NULL && arrival_ns < now_ns + RM_NS_PER_MS &&
 	    rack->rack != NULL &&
 	    life_at(run->life, lane->host, LIFE_CUT, now_ns) == NULL)
@@ -288,7 +291,7 @@ forget_reports(struct sim_lane *lane)
 	lane->last = NULL;
 }
 
-/* The process has ended, or a new one has started. */
+/* The agent's process has ended, or a new one has started. */
 static void
 host_lives(struct run *run, uint32_t number, int64_t now_ns)
 {

@@ -13,7 +13,8 @@
 struct arrival {
 	int64_t due_ns;
 	uint32_t pair, class, lane;
-	/* What is reported of the probe when it has arrived, if anything is. */
+	/* If true: the data with which the agent reports the probe when it has arrived.
+	 */
 	bool is_awaited;
 	int64_t sent_ns, rtt_ns, stood_ns;
 	struct wire_result result;
@@ -26,7 +27,7 @@ struct arrivals { /* zeroed at first */
 
 int arrivals_put(
     struct arrivals *arrivals, const struct arrival *arrival); /* -ENOMEM */
-/* Takes the next probe that arrives until then. False: there is none. */
+/* Takes the next probe that arrives until that time. False: there is none. */
 bool arrivals_take(struct arrivals *arrivals, int64_t until_ns, struct arrival *ret);
 void arrivals_clear(struct arrivals *arrivals);
 

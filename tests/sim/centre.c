@@ -12,9 +12,11 @@
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024
-#define DELAY_NS (5 * RM_NS_PER_MS) /* to the analyzer, and as much at random */
+/* delay to the analyzer, to which a random time up to this length is added */
+#define DELAY_NS (5 * RM_NS_PER_MS)
 #define DELAY_MORE_NS (40 * RM_NS_PER_MS)
-#define GRACE_NS (3 * RM_NS_PER_S) /* then an aggregator counts as missing */
+/* after this time without a summary, an aggregator counts as missing */
+#define GRACE_NS (3 * RM_NS_PER_S)
 
 struct letter {
 	struct letter *next;
@@ -27,7 +29,9 @@ struct centre {
 	struct run *run;
 	struct localise *localise;
 	struct incident_table *table;
-	uint64_t incident_table_seen; /* its changes when bad ends were read */
+	/* number of changes of the incident table when its open incidents were last
+	 * read */
+	uint64_t incident_table_seen;
 	struct rm_incidents *incidents;
 	struct wire_writer *writer;
 	struct letter *first, *last;
@@ -150,8 +154,8 @@ report(struct centre *centre, const char *who, enum wire_incident_state state,
 	    (double)centre->run->now_ns / 1e9, who, names[state], sentence);
 }
 
-/* The evidence of a verdict on "A or B" as JSON, with the fields that the incident
- * table reads. The caller frees it. NULL: out of memory. */
+/* Returns the evidence of a verdict on "A or B" as JSON, with the fields that the
+ * incident table reads. The caller frees it. NULL: out of memory. */
 static char *
 evidence_json(const struct rm_verdict *verdict)
 {
@@ -166,7 +170,8 @@ evidence_json(const struct rm_verdict *verdict)
 	return text;
 }
 
-/* A ToR is reported by the analyzer only; the rack's verdict on it is evidence. */
+/* Only the analyzer reports a ToR; the verdict of the rack on its ToR is evidence for
+ * the analyzer. */
 void
 centre_incident(struct centre *centre, struct sim_rack *rack,
     enum wire_incident_state state, const struct rm_incident *incident)

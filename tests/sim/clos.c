@@ -22,7 +22,7 @@ makes_a_fabric(const struct clos_options *o)
 	return o->tiers == 3 && o->pods > 0 && o->pods <= o->racks && o->cores > 0 &&
 	       o->cores <= CLOS_MAX_RACKS && o->cores % o->middle == 0 &&
 	       (uint64_t)o->pods * o->middle <= CLOS_MAX_RACKS &&
-	       /* every pod has a rack */
+	       /* every pod has at least one rack */
 	       (o->pods - 1) * ((o->racks + o->pods - 1) / o->pods) < o->racks;
 }
 
@@ -105,7 +105,8 @@ list_leaving(struct clos *c)
 			at[c->part[i].from - first + 2]++;
 	for (uint32_t i = 2; i < switches + 2; i++)
 		at[i] += at[i - 1];
-	/* at[i + 1]: where list i is written next, and finally its end. */
+	/* at[i + 1] is the place of the next entry of list i; when all entries are
+	 * written, it is the end of that list. */
 	for (uint32_t i = clos_first_link(c); i < c->parts; i++)
 		if (c->part[i].from >= first)
 			c->leaving[at[c->part[i].from - first + 1]++] = i;

@@ -28,18 +28,20 @@
 
 #define CLOS_MAX_RACKS 10000
 #define CLOS_MAX_RNICS_PER_RACK 64
-#define CLOS_MAX_HOPS 6   /* links of the longest path, with the cables of both RNICs */
-#define CLOS_MAX_CABLES 4 /* between the same two switches */
+/* links of the longest path, including the cables of both RNICs */
+#define CLOS_MAX_HOPS 6
+#define CLOS_MAX_CABLES 4 /* most cables between the same two switches */
 #define CLOS_NONE UINT32_MAX
 
 struct clos_options {
-	uint32_t tiers; /* 2, 3 */
-	uint32_t pods;  /* of three tiers */
-	uint32_t racks; /* with rails a multiple of rnics_per_host */
-	uint32_t
-	    middle;     /* two tiers: spines; three: switches of a pod above its ToRs */
-	uint32_t cores; /* a multiple of middle */
-	uint32_t cables; /* of each ToR to each middle switch; 0: 1 */
+	uint32_t tiers;  /* 2, 3 */
+	uint32_t pods;   /* of three tiers */
+	uint32_t racks;  /* number of racks; with rails, a multiple of rnics_per_host */
+	uint32_t middle; /* two tiers: number of spines; three tiers: number of switches
+			    of a pod above its ToRs */
+	uint32_t cores;  /* a multiple of middle */
+	/* number of cables from each ToR to each middle switch; 0: 1 */
+	uint32_t cables;
 	uint32_t rnics_per_rack, rnics_per_host; /* of a host; 0: 1 */
 	bool rails;
 	/* A switch answers traces from one address, not from that of the interface at
@@ -55,10 +57,11 @@ enum clos_type { CLOS_RNIC, CLOS_HOST, CLOS_TOR, CLOS_MIDDLE, CLOS_CORE, CLOS_LI
 
 struct clos_part {
 	enum clos_type type;
-	uint32_t from, to; /* of a link: parts; of an RNIC: its host and its ToR */
-	uint32_t twin;     /* of a link: the other direction of its cable */
-	uint32_t cable;    /* of a link: its number among parallel cables */
-	uint32_t pod;      /* of a ToR or middle switch */
+	/* for a link: the parts at its ends; for an RNIC: its host and its ToR */
+	uint32_t from, to;
+	uint32_t twin;  /* for a link: the other direction of its cable */
+	uint32_t cable; /* for a link: its number among parallel cables */
+	uint32_t pod;   /* for a ToR or middle switch: its pod */
 };
 
 struct clos;
@@ -77,28 +80,30 @@ bool clos_is_symmetric(const struct clos *clos);
 uint32_t clos_first(const struct clos *clos, enum clos_type type);
 /* The RNICs of a rack (a ToR's part), in their order. */
 uint32_t clos_rack(const struct clos *clos, uint32_t tor, const uint32_t **rnics);
-/* The links that begin at a switch, to RNICs, too; their twins end there. */
+/* The links that begin at a switch, including the links to RNICs. The twin of each of
+ * these links ends at the switch. */
 uint32_t clos_leaving(const struct clos *clos, uint32_t sw, const uint32_t **links);
 
-/* "h1/r0", "h1", "tor1", "spine1", "pod1-agg1", "core1"; a link as the daemons name it
- * (see rackmesh/judge/part.h). */
+/* Writes "h1/r0", "h1", "tor1", "spine1", "pod1-agg1", "core1"; for a link, the name
+ * that the daemons use (see rackmesh/judge/part.h). */
 void clos_name(const struct clos *clos, uint32_t part, char name[RM_PART_NAME_BYTES]);
-/* The part with such a name. A link may be named from either end, and leads from the
- * first name to the second; of parallel cables the first one. CLOS_NONE: none. */
+/* Returns the part with this name. The two switches of a link may be in either order:
+ * the link leads from the first to the second. If there are parallel cables, the first
+ * one is returned. CLOS_NONE: no part has this name. */
 uint32_t clos_find(const struct clos *clos, const char *name);
-/* "10.0.1.7" of an RNIC, "10.200.0.9" of the interface at a link's end; with loopbacks
- * of the part there. */
+/* Writes "10.0.1.7" for an RNIC, "10.200.0.9" for the interface at a link's end; with
+ * loopbacks, the address of the part at that end. */
 void clos_address(const struct clos *clos, uint32_t part, char text[16]);
 
 /*
- * The path of a flow: its links in order. The choice at every switch depends on the
- * hash and on the switch. A withdrawn cable, which routing avoids, is used only if
- * there is no other. Returns the number of links; 0: there is no path.
+ * Computes the path of a flow: its links in order. The choice at every switch depends
+ * on the hash and on the switch. A withdrawn cable, which routing avoids, is used only
+ * if there is no other cable. Returns the number of links; 0: there is no path.
  */
 uint32_t clos_route(const struct clos *clos, uint32_t src_rnic, uint32_t dst_rnic,
     uint64_t hash, uint32_t links[CLOS_MAX_HOPS]);
 void clos_withdraw(struct clos *clos, uint32_t link,
-    bool withdrawn); /* both directions of the cable */
+    bool withdrawn); /* Both directions of the cable are withdrawn. */
 
 /* The topology for a controller (docs/topology.md). The caller owns the reference.
  * NULL: out of memory. */

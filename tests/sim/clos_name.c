@@ -119,7 +119,7 @@ clos_find(const struct clos *c, const char *name)
 	return CLOS_NONE;
 }
 
-/* No address ends in 0 or 255. Addresses of links begin at 10.200.0.1. */
+/* No address ends in 0 or 255. The addresses of links begin at 10.200.0.1. */
 void
 clos_address(const struct clos *c, uint32_t part, char text[16])
 {
@@ -165,7 +165,8 @@ describe_switch(const struct clos *c, uint32_t sw)
 	    "{s:s, s:s, s:o}", "name", name, "role", role, "aliases", aliases(c, sw));
 }
 
-/* NULL: it is a cable of an RNIC, or not the first upward one between two switches. */
+/* Returns NULL for the cable of an RNIC, and for all upward links between two switches
+ * but the first. */
 static json_t *
 describe_link(const struct clos *c, uint32_t link)
 {

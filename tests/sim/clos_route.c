@@ -8,7 +8,7 @@ is_out(const struct clos *c, uint32_t link)
 	return c->withdrawn[link - clos_first_link(c)];
 }
 
-/* The last step of splitmix64: every switch has its own hash. */
+/* This is the last step of splitmix64: every switch has its own hash. */
 static uint64_t
 mix(uint64_t hash, uint64_t sw)
 {
@@ -27,7 +27,8 @@ hash_at(const struct clos *c, uint64_t hash, enum tier tier, uint64_t sw)
 	return mix(hash, c->o.symmetric ? tier : sw);
 }
 
-/* From a middle switch to a ToR. CLOS_NONE: all are withdrawn. */
+/* Chooses a cable from a middle switch to a ToR. CLOS_NONE: all of them are withdrawn.
+ */
 static uint32_t
 last_cable(const struct clos *c, uint32_t rack, uint32_t middle, uint64_t hash)
 {
@@ -54,7 +55,7 @@ core_serves(const struct clos *c, uint32_t src_pod, uint32_t dst_pod, uint32_t m
 	       !is_out(c, clos_core_link(c, dst_pod, middle, uplink) + 1);
 }
 
-/* Of a middle switch, towards another pod. CLOS_NONE: no core leads there. */
+/* Chooses the way of a middle switch to another pod. CLOS_NONE: no core leads there. */
 static uint32_t
 pick_uplink(const struct clos *c, uint32_t src_pod, uint32_t dst_pod, uint32_t middle,
     uint64_t hash)
@@ -84,7 +85,8 @@ middle_serves(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint32
 		   pick_uplink(c, src_pod, dst_pod, m, 0) != CLOS_NONE);
 }
 
-/* The step up: a middle switch and a cable to it, as one number, or CLOS_NONE. */
+/* Chooses the step up: a middle switch and a cable to it, as one number; or CLOS_NONE.
+ */
 static uint32_t
 pick_path_up(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_t hash)
 {
@@ -107,7 +109,8 @@ pick_path_up(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_
 			return i;
 }
 
-/* A path between two racks. If it would need withdrawn cables, they are used. */
+/* Computes a path between two racks. Withdrawn cables are used only if there is no path
+ * without them. */
 static uint32_t
 cross(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_t hash,
     uint32_t *links)

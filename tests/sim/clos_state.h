@@ -1,9 +1,11 @@
 /*
  * clos_state - shared by clos.c, clos_name.c and clos_route.c; private to them.
  *
- * Parts by number: RNICs, hosts, ToRs, middle switches (pod by pod), cores, links.
- * Links by twos, upward first: an RNIC's cable, ToR to middle (ToR by ToR, middle by
- * middle, cable by cable), middle to core (middle by middle).
+ * The numbers of the parts are in this order: RNICs, hosts, ToRs, middle switches (pod
+ * by pod), cores, links. The two links of a cable have neighbouring numbers, the upward
+ * one first. Cables are in this order: those of RNICs, those from ToRs to middle
+ * switches (ToR by ToR, middle switch by middle switch, cable by cable), those from
+ * middle switches to cores (middle switch by middle switch).
  */
 #ifndef TESTS_SIM_CLOS_STATE_H
 #define TESTS_SIM_CLOS_STATE_H
@@ -13,10 +15,10 @@
 struct clos {
 	struct clos_options o;
 	uint32_t rnics, hosts, middles, cores; /* how many; ToRs: o.racks */
-	uint32_t pods, pod_racks, uplinks;     /* 1 pod of two tiers */
+	uint32_t pods, pod_racks, uplinks;     /* two tiers are simulated as one pod */
 	uint32_t links, parts;
 	struct clos_part *part;
-	uint32_t *rack;                    /* RNICs of rack 0, of rack 1, ... */
+	uint32_t *rack;                    /* members of rack 0, then of rack 1, ... */
 	uint32_t *leaving_first, *leaving; /* by switch; links */
 	bool *withdrawn;                   /* by link */
 	uint32_t withdrawn_count;
@@ -47,8 +49,8 @@ clos_first_link(const struct clos *c)
 	return clos_cores(c) + c->cores;
 }
 
-/* The upward link; the next number is its twin. Racks, pods and middle switches count
- * from 0. */
+/* Returns the upward link; the next number is its twin. Racks, pods and middle switches
+ * are counted from 0. */
 static inline uint32_t
 clos_rnic_link(const struct clos *c, uint32_t rnic)
 {

@@ -1,8 +1,9 @@
 /*
- * dice - the random numbers of the simulator: from a seed, equal on every machine.
+ * dice - the random numbers of the simulator: computed from a seed, and equal on every
+ * machine.
  *
- * splitmix64. A sequence that must not depend on how many numbers other modules draw
- * has dice of its own, made by dice_of from the seed and a number.
+ * splitmix64. A module whose sequence must not depend on how many numbers other modules
+ * draw has its own dice, made by dice_of from the seed and a number.
  */
 #ifndef TESTS_SIM_DICE_H
 #define TESTS_SIM_DICE_H
@@ -47,7 +48,7 @@ dice_below(struct dice *dice, uint64_t limit)
 	return dice_next(dice) % limit;
 }
 
-/* Exponentially distributed with this mean. */
+/* Returns an exponentially distributed number with this mean. */
 static inline double
 dice_exponential(struct dice *dice, double mean)
 {

@@ -1,5 +1,5 @@
-/* The input of the other schemes: the packets of every flow per second, from the same
- * batches; and what they name. */
+/* The input of the other schemes, from the same batches: the packets of every flow per
+ * second. And the parts that these schemes name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +8,19 @@
 #include "tests/sim/kept.h"
 #include "tests/sim/run_state.h"
 
-#define SECONDS 8                     /* that may be open */
-#define LATE_NS (750 * RM_NS_PER_MS)  /* wait for results of a second */
-#define STALL_NS (200 * RM_NS_PER_MS) /* shorter stalls excuse no probe */
+#define SECONDS 8                     /* most seconds that may be open at a time */
+#define LATE_NS (750 * RM_NS_PER_MS)  /* wait this long for the results of a second */
+#define STALL_NS (200 * RM_NS_PER_MS) /* shorter stalls do not excuse lost probes */
 
-struct eye { /* of one flow and size, in one second */
+struct eye { /* counts of one flow and size, in one second */
 	uint16_t sent, answered, forward, reverse, unknown, slow;
 };
 
 struct eyes {
 	struct run *run;
-	struct eye *eyes; /* by second modulo SECONDS, flow, size */
-	size_t flows;     /* that there is room for */
-	uint64_t *seqs;   /* by lane: the newest batch */
+	struct eye *eyes; /* indexed by second modulo SECONDS, flow, size */
+	size_t flows;     /* number of flows for which there is room */
+	uint64_t *seqs;   /* for each lane: number of the newest batch */
 	uint64_t *incarnations;
 	struct seen_flow *seen;
 	size_t seen_room;
@@ -79,7 +79,7 @@ eye_at(struct eyes *eyes, int64_t second, size_t flow, bool large)
 			   large];
 }
 
-/* Flows are never removed. */
+/* Flows are never removed from this table. */
 static bool
 make_room(struct eyes *eyes)
 {
@@ -146,7 +146,8 @@ eyes_batch(struct eyes *eyes, const struct sim_lane *lane, const uint8_t *data,
 	for (size_t i = 0; i < view.count; i++) {
 		const int64_t sent_ns = made_ns - (int64_t)view.results[i].sent_age_ns;
 
-		/* Results for a second that was already passed on are too late. */
+		/* Results for a second that was already passed to the schemes are too
+		 * late. */
 		if (sent_ns / RM_NS_PER_S >= (now_ns - LATE_NS) / RM_NS_PER_S)
 			see(eyes, &view.results[i], sent_ns);
 	}

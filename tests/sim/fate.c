@@ -6,7 +6,8 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-#define RTT_SPREAD 0.25 /* share of the median by which RTTs vary, up and down */
+/* share of the median by which RTTs vary, upward and downward */
+#define RTT_SPREAD 0.25
 
 bool
 fault_is_active(const struct fault *fault, int64_t now_ns)
@@ -131,7 +132,7 @@ fate_path(
 
 /* ---- packets --------------------------------------------------------------------- */
 
-/* leaving: the RNIC sends the packet; else it receives it. */
+/* leaving: the RNIC sends the packet; otherwise it receives it. */
 static bool
 concerns(const struct fault *fault, const struct fate_packet *packet, bool leaving)
 {
@@ -171,7 +172,7 @@ swallows(struct fate *fate, const struct fault *fault, const struct fate_packet 
 	}
 }
 
-/* Whether some path from one rack to the other crosses the switch. */
+/* True: some path from one rack to the other crosses the switch. */
 static bool
 is_between(const struct clos *clos, uint32_t node, uint32_t a, uint32_t b)
 {
@@ -183,9 +184,10 @@ is_between(const struct clos *clos, uint32_t node, uint32_t a, uint32_t b)
 				      : p->pod == from || p->pod == to;
 }
 
-#define MAX_DRAWS 256 /* until a path between the two racks crosses the switch */
+/* most draws of two racks, until a path between them crosses the switch */
+#define MAX_DRAWS 256
 
-/* Whether the packet goes from the first to the second of the two racks that the salt
+/* True: the packet goes from the first to the second of the two racks that the salt
  * selects. */
 static bool
 is_of_pair(const struct fate *fate, const struct fault *fault,
@@ -231,7 +233,7 @@ is_held(const struct fault *fault, int64_t now_ns, int64_t *slow_ns)
 	return true;
 }
 
-/* What happens at one part of the path. */
+/* Decides what happens to the packet at one part of the path. */
 static bool
 is_lost_at(struct fate *fate, uint32_t part, const struct fate_packet *packet,
     bool back, bool leaving, int64_t now_ns, int64_t *slow_ns)

@@ -4,7 +4,7 @@
 
 #include "tests/sim/fate_state.h"
 
-/* ---- which fault is where -------------------------------------------------------- */
+/* ---- lists of faults by part --------------------------------------------------- */
 
 static void
 put(struct fate *fate, uint32_t part, uint32_t fault, bool place)
@@ -51,7 +51,8 @@ put_fault(struct fate *fate, uint32_t number, bool place)
 	}
 }
 
-/* Counts the faults of each part, then where each list begins, then fills the lists. */
+/* Counts the faults of each part, then computes where each list begins, then fills the
+ * lists. */
 int
 fate_index(struct fate *fate, size_t count)
 {

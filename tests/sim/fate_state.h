@@ -17,8 +17,9 @@ struct fate {
 	struct clos *clos;
 	const struct fault *faults;
 	struct dice dice, dice_apart;
-	uint32_t *first; /* by part: where its faults begin in `at`; one more entry than
-			    parts */
+	/* for each part: index in `at` at which its faults begin; there is one more
+	 * entry than parts */
+	uint32_t *first;
 	uint32_t *at;
 	struct fate_move moves[FATE_MAX_MOVES];
 	size_t move_count;

@@ -73,7 +73,8 @@ judge_row(const struct flock_set *set, size_t row, const struct scheme_type *typ
 	return r;
 }
 
-/* Blaming a switch or an RNIC for a link is as wrong as blaming another link. */
+/* Naming a switch or an RNIC when a link is at fault is as wrong as naming another
+ * link. */
 static struct score_row
 links_of(const struct score *score)
 {

@@ -16,7 +16,7 @@ const double flock_rates[FLOCK_RATES] = { 0.002, 0.004, 0.006, 0.010, 0.014, 0.0
 struct flock_case {
 	struct flock_options options;
 	struct clos *clos;
-	double *loss; /* by link, from the first on */
+	double *loss; /* for each link, from the first link on */
 	struct truth *truths;
 	size_t truth_count;
 	struct seen_flow *flows;
@@ -46,7 +46,7 @@ fail_part(struct flock_case *c, uint32_t part, double loss)
 		.counts = true };
 }
 
-/* Draws faulty links between switches, each another one. */
+/* Draws faulty links between switches; no link is drawn twice. */
 static void
 fail_links(struct flock_case *c, struct dice *dice)
 {
@@ -84,7 +84,8 @@ fail_switch(struct flock_case *c, struct dice *dice)
 	}
 }
 
-/* How many of so many packets are lost: draws the distances between losses. */
+/* Returns how many of this number of packets are lost: draws the distances between
+ * losses. */
 static uint32_t
 draw_lost(uint32_t sent, double loss, struct dice *dice)
 {
@@ -123,7 +124,8 @@ send(struct flock_case *c, struct seen_flow *f, struct dice *dice)
 	c->flows[c->flow_count++] = *f;
 }
 
-/* A flow off a core: the first half of a path through it to another pod, and back. */
+/* Builds a flow that bounces off a core: the first half of a path through the core to
+ * another pod, and the same half back. */
 static void
 bounce(struct flock_case *c, struct dice *dice)
 {
@@ -142,7 +144,8 @@ bounce(struct flock_case *c, struct dice *dice)
 				.dst = host,
 				.out_count = 3,
 				.back_count = 3 };
-			/* A ToR's cables: those of its RNICs, then to each middle. */
+			/* The cables of a ToR are first those of its RNICs, then those
+			 * to each middle switch. */
 			const uint32_t link = up[ups - half + core / half];
 			uint32_t ons =
 			    clos_leaving(c->clos, clos_part(c->clos, link)->to, &on);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_FLAPS 4096 /* most spans of one fault */
+#define MAX_FLAPS 4096 /* most spans of time of one fault */
 
 struct host {
 	struct life_span *spans;

@@ -89,8 +89,8 @@ add_scheme(struct runs_options *options, const char *name)
 	return found ? 0 : -EINVAL;
 }
 
-/* A window that is long enough for slow loss is longer than many runs, so the table has
- * a row per window, and the reader can compare with the best one. */
+/* A window that is long enough for small losses is longer than many runs. So the table
+ * has a row for each window, and the reader can compare with the best one. */
 static void
 add_every_window(struct runs_options *options)
 {
@@ -222,7 +222,7 @@ show_options(void)
 	return EXIT_SUCCESS;
 }
 
-/* Ends the report. -ERANGE: a mark does not hold, or no mark was checked. */
+/* Ends the report. -ERANGE: a mark was not reached, or no mark was checked. */
 static int
 end_gate(const struct runs_options *options, const struct marks_count *count)
 {

@@ -138,7 +138,7 @@ mark_holds(const struct mark *mark, const struct score *score, double *ret)
 	}
 }
 
-/* Names have no character that is special in XML. */
+/* Names contain no character that is special in XML. */
 int
 marks_report(const struct marks *marks, const char *name, const struct score *score,
     FILE *out, FILE *junit, struct marks_count *count)

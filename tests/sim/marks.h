@@ -23,13 +23,16 @@ enum mark_figure {
 };
 enum mark_time { MARK_P50, MARK_P90, MARK_P99, MARK_TIMES };
 
-#define MARKS_SECONDS SCORE_CLASSES /* the times to a verdict, of all truths */
+/* class of the times to a verdict, over all truths */
+#define MARKS_SECONDS SCORE_CLASSES
 #define MARKS_MAX (SCORE_CLASSES * MARK_FIGURES + MARK_TIMES)
 
 struct mark {
-	size_t class;  /* of enum score_class, or MARKS_SECONDS */
-	size_t figure; /* of enum mark_figure, or mark_time */
-	double limit;  /* least value; of errors and seconds the greatest */
+	size_t class;  /* a value of enum score_class, or MARKS_SECONDS */
+	size_t figure; /* a value of enum mark_figure, or of mark_time */
+	/* for errors and seconds the largest value that is allowed; otherwise the
+	 * smallest */
+	double limit;
 };
 
 struct marks {
@@ -38,9 +41,9 @@ struct marks {
 };
 
 /*
- * Whether the mark holds; *ret is the measured value. A recall or F1 does not hold if
- * there was nothing to find, and a time does not hold if nothing was found (*ret < 0),
- * since nothing was measured.
+ * True: the mark is reached. *ret is the measured value. A recall or F1 is not reached
+ * if there was nothing to find, and a time is not reached if nothing was found (*ret <
+ * 0), since nothing was measured.
  */
 bool mark_holds(const struct mark *mark, const struct score *score, double *ret);
 

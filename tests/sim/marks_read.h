@@ -8,7 +8,8 @@ extern const char *const marks_class_names[MARKS_SECONDS + 2]; /* ended by NULL 
 extern const struct scenario_option marks_figures[MARK_FIGURES];
 extern const struct scenario_option marks_times[MARK_TIMES];
 
-/* root: of the file. 0, or a negative errno with error filled. */
+/* root: the root of the file's YAML. Returns 0, or a negative errno with error filled.
+ */
 int marks_read(const struct scenario_read *read, const struct rm_yaml_node *root);
 
 #endif

@@ -1,4 +1,4 @@
-/* The parts that our judges name now, as numbers of the fabric. */
+/* The parts that our judges name at present, as numbers in the simulated fabric. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/rack/tor_rack.h"
 
-/* The link of the cable that ends at this address; "": of the first cable. */
+/* Returns the link of the cable that ends at this address; "": of the first cable. */
 static uint32_t
 find_link(const struct clos *clos, const char *from, const char *to, const char *at)
 {
@@ -53,8 +53,8 @@ find_part(const struct clos *clos, enum rm_part_type type, const char *name)
 				    : clos_find(clos, name);
 }
 
-/* For both directions, or an unknown one, each with the address of its end: both are
- * ends of one cable. */
+/* Handles a link that fails in both directions, or in an unknown one. Each direction
+ * has the address of its own end, but both are ends of one cable. */
 static bool
 find_cable(const struct clos *clos, const struct rm_evidence *evidence, uint32_t *link)
 {
@@ -81,7 +81,7 @@ find_cable(const struct clos *clos, const struct rm_evidence *evidence, uint32_t
 	return false;
 }
 
-/* The direction in the evidence: "from A to B at ADDRESS", or as above. */
+/* Reads the direction in the evidence: "from A to B at ADDRESS", or as above. */
 static void
 find_direction(const struct clos *clos, const struct rm_evidence *evidence,
     struct scheme_named *named)
@@ -102,7 +102,7 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	named->both_directions = false;
 }
 
-/* The names after the first one: one, or two for switches. */
+/* Reads the names after the first one: one name, or two for switches. */
 static void
 find_others(const struct clos *clos, enum rm_part_type type, const char *names,
     struct scheme_named *named)
@@ -144,7 +144,8 @@ add_named(struct run *run, const struct scheme_named *named)
 	return r;
 }
 
-/* Several links of one switch: each of them is named, and not the switch. */
+/* A verdict on several links of one switch: names each of the links, and not the
+ * switch. */
 static int
 name_links(
     struct run *run, const struct rm_evidence *evidence, struct scheme_named named)
@@ -168,7 +169,7 @@ name_one(
     struct run *run, const struct rm_incident *incident, bool centre, int64_t wall_ns)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
-	/* An incident that opened on a link may be on all of its switch now. */
+	/* An incident that opened on a link may now be about the whole switch. */
 	const bool widened = verdict->evidence.widened[0] != '\0';
 	const enum rm_part_type type = widened ? RM_PART_SWITCH : verdict->part.type;
 	const char *name = widened ? verdict->evidence.widened : verdict->part.name;

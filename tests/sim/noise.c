@@ -35,7 +35,8 @@ draw(const struct noise_subject *subject, double plainly, struct dice *dice)
 	return worse;
 }
 
-/* Likelihood ratio of the observed losses, summed over all increases of loss. */
+/* Returns the likelihood ratio of the observed losses, summed over all increases of
+ * loss. */
 static double
 likelier(const struct noise_subject *subject, double usual, uint32_t place,
     uint32_t from_s, uint32_t to_s)
@@ -51,8 +52,8 @@ likelier(const struct noise_subject *subject, double usual, uint32_t place,
 	return sum;
 }
 
-/* The weight of the last stretch: its likelihood with noise alone, over that with the
- * mixture of all possible increases. */
+/* Returns the weight of the last stretch: its likelihood with noise alone, divided by
+ * its likelihood with the mixture of all possible increases. */
 static double
 weight_of(const struct noise_subject *subject, const struct noise_options *options)
 {

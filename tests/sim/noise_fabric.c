@@ -17,11 +17,11 @@
 struct path {
 	uint32_t src, dst, spine;
 	double owed;
-	uint32_t sent, forward, reverse; /* since its last row */
+	uint32_t sent, forward, reverse; /* counts since the last row of the path */
 	char text[PATH_BYTES];
 };
 
-struct place_counts { /* cumulated since the begin of the stretch */
+struct place_counts { /* sums since the beginning of the stretch */
 	uint32_t tried, lost;
 };
 
@@ -34,13 +34,14 @@ struct noise_fabric {
 	struct wire_path_row *rows;
 	struct wire_writer *writer;
 	struct localise *localise;
-	uint32_t reported_s[NOISE_FABRIC_MAX_RACKS]; /* when rows were sent last */
+	/* second of each path's last row */
+	uint32_t reported_s[NOISE_FABRIC_MAX_RACKS];
 	bool was_lossy[NOISE_FABRIC_MAX_RACKS];
 	char names[NOISE_FABRIC_MAX_RACKS][16];
 	uint64_t seq;
 };
 
-/* The places of one path: its links up and down, its spine, its ToRs. */
+/* Number of places of one path: its two links, its spine, its two ToRs. */
 #define PLACES_OF_PATH 5
 
 static void
@@ -127,7 +128,7 @@ noise_fabric_free(struct noise_fabric *fabric)
 
 /* ---- one second ------------------------------------------------------------------ */
 
-/* How many of so many packets are lost in one direction. */
+/* Returns how many of this number of packets are lost in one direction. */
 static uint32_t
 send(struct noise_fabric *fabric, const struct noise_worse *worse, uint32_t second,
     uint32_t from, uint32_t to, uint32_t spine, uint32_t count, struct dice *dice)
@@ -190,7 +191,7 @@ fill_rows(struct noise_fabric *fabric, uint32_t rack, struct wire_summary *summa
 	summary->paths = fabric->rows;
 }
 
-/* Like an aggregator: sends rows every interval, and every second while packets are
+/* Sends rows as an aggregator does: every interval, and every second while packets are
  * lost. */
 static int
 summarise(struct noise_fabric *fabric, uint32_t rack, uint32_t second, bool lossy)

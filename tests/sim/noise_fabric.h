@@ -16,7 +16,7 @@
 
 struct noise_fabric;
 
-/* link_rate_per_s: probes over every link and direction. */
+/* link_rate_per_s: probes per second over every link and direction. */
 int noise_fabric_new(uint32_t racks, uint32_t spines, double link_rate_per_s,
     double loss, struct noise_fabric **ret);
 void noise_fabric_free(struct noise_fabric *fabric);

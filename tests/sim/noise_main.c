@@ -14,7 +14,8 @@
 #define LINK_RATE_PER_S 10
 
 struct asked {
-	double rnics, racks, spines; /* rnics: of one rack, if racks is 0 */
+	/* rnics: number of RNICs of one rack, if racks is 0 */
+	double rnics, racks, spines;
 	double loss, plainly, stretches, seed;
 };
 

@@ -26,12 +26,12 @@
 enum side { SENDS, RECEIVES, SIDES };
 
 struct pair {
-	uint32_t src, dst; /* dst >= rnics: a witness outside of the rack */
+	uint32_t src, dst; /* dst >= rnics: the peer is a witness outside of the rack */
 	double per_bin, owed;
 	uint32_t sent[JUDGE_BINS], out[JUDGE_BINS], back[JUDGE_BINS]; /* lost */
 };
 
-struct side_counts { /* cumulated since the begin of the stretch */
+struct side_counts { /* sums since the beginning of the stretch */
 	uint32_t tried, lost;
 };
 
@@ -42,8 +42,8 @@ struct noise_rack {
 	struct pair *pairs;
 	struct window_pair *seen;
 	size_t pair_count;
-	struct side_counts
-	    *counts; /* by bin + 1, RNIC, side; the last one is of the whole rack */
+	struct side_counts *counts; /* indexed by bin + 1, RNIC, side; the last entry is
+				       for the whole rack */
 	struct rack rack;
 	struct rack_member members[NOISE_RACK_MAX_RNICS], witnesses[WITNESSES];
 	struct rack_host hosts[NOISE_RACK_MAX_RNICS];
@@ -160,13 +160,13 @@ note(struct noise_rack *rack, uint32_t bin, uint32_t rnic, enum side side,
 	struct side_counts *counts;
 
 	if (rnic >= rack->rnics)
-		return; /* a witness, which is no place of this rack */
+		return; /* a witness, which is not a place of this rack */
 	counts = counts_at(rack, bin + 1, rnic, side);
 	counts->tried += tried;
 	counts->lost += lost;
 }
 
-/* How many of so many packets are lost in one direction. */
+/* Returns how many of this number of packets are lost in one direction. */
 static uint32_t
 send(struct noise_rack *rack, const struct noise_worse *worse, uint32_t bin,
     uint32_t from, uint32_t to, uint32_t count, struct dice *dice)
@@ -179,7 +179,7 @@ send(struct noise_rack *rack, const struct noise_worse *worse, uint32_t bin,
 		lost += dice_share(dice) < loss;
 	note(rack, bin, from, SENDS, count, lost);
 	note(rack, bin, to, RECEIVES, count, lost);
-	/* Each packet counts once for the whole rack. */
+	/* For the whole rack, each packet counts once. */
 	counts_at(rack, bin + 1, rack->rnics, SENDS)->tried += count;
 	counts_at(rack, bin + 1, rack->rnics, SENDS)->lost += lost;
 	return lost;
@@ -249,7 +249,7 @@ begin(struct noise_rack *rack, struct dice *dice)
 	return rack_judge_new(&rack->judge);
 }
 
-/* Only verdicts on RNICs and the ToR: hosts are not simulated. */
+/* Counts only verdicts on RNICs and on the ToR: hosts are not simulated. */
 static bool
 names_somebody(const struct rack_judgement *judgement)
 {

@@ -3,7 +3,8 @@
  * the probes sent, lost on the way out and lost on the way back. Racks of less than
  * four RNICs have three witnesses outside, as in plans.
  *
- * Places: every RNIC's sending side, its receiving side, both; last the whole rack.
+ * The places are: every RNIC's sending side, its receiving side, both sides; and, last,
+ * the whole rack.
  */
 #ifndef TESTS_SIM_NOISE_RACK_H
 #define TESTS_SIM_NOISE_RACK_H
@@ -11,7 +12,7 @@
 #include "tests/sim/noise.h"
 
 #define NOISE_RACK_MAX_RNICS 16
-#define NOISE_RACK_SIDES 3 /* of an RNIC: sends, receives, both */
+#define NOISE_RACK_SIDES 3 /* sides of an RNIC: sending, receiving, both */
 
 struct noise_rack;
 

@@ -57,8 +57,8 @@ passage_index_init(struct passage_index *index, const struct clos *clos,
 		passage_index_clear(index);
 		return -ENOMEM;
 	}
-	/* first[p + 1] is where the next entry of p's list is written, and finally its
-	 * end. */
+	/* first[p + 1] is the place of the next entry of p's list; when all entries are
+	 * written, it is the end of that list. */
 	for (size_t i = 0; i < count; i++) {
 		const size_t n = passage_parts(clos, &passages[i], parts);
 

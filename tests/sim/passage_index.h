@@ -8,12 +8,13 @@
 
 #define PASSAGE_PARTS (2 * PASSAGE_LINKS)
 
-struct passage_index { /* of part p: list[first[p] .. first[p + 1]) */
+/* the passages of part p are list[first[p]] to list[first[p + 1] - 1] */
+struct passage_index {
 	size_t *first;
 	uint32_t *list;
 };
 
-/* Links first, then each switch once. */
+/* Returns the parts of a passage: the links first, then each switch once. */
 size_t passage_parts(const struct clos *clos, const struct passage *passage,
     uint32_t parts[PASSAGE_PARTS]);
 

@@ -1,18 +1,23 @@
-/* Every probe of the fabric: when it is due, its fate, and what is reported of it. */
+/* Simulates every probe of the fabric: when it is due, what happens to it, and how it
+ * is reported. */
 #include "host-agent/probe/prober_target.h"
 #include "tests/sim/arrivals.h"
 #include "tests/sim/eyes_marks.h"
 #include "tests/sim/run_state.h"
 
-#define MAKE_UP_NS (50 * RM_NS_PER_MS)                 /* as in host-agent's pacer */
-#define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as in host-agent's prober */
-#define SOCKET_ROOM 400                /* packets that wait in the socket of one RNIC */
-#define REPLY_NS 15000                 /* delays inside a responder and a prober */
-#define OVERDUE_NS (8 * RM_NS_PER_S)   /* as its prober remembers a probe */
-#define LATE_NS RM_NS_PER_MS           /* a later one may be overtaken by others */
-#define LATE_MIN_NS (2 * RM_NS_PER_MS) /* as in host-agent's pacer */
+#define MAKE_UP_NS (50 * RM_NS_PER_MS) /* the same value as in host-agent's pacer */
+/* the same value as in host-agent's prober */
+#define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS)
+#define SOCKET_ROOM 400 /* number of packets that the socket of one RNIC can hold */
+#define REPLY_NS 15000  /* delay inside a responder, and inside a prober */
+/* the prober remembers a probe for this time, as in host-agent */
+#define OVERDUE_NS (8 * RM_NS_PER_S)
+/* a probe that is later than this may be overtaken by other probes */
+#define LATE_NS RM_NS_PER_MS
+#define LATE_MIN_NS (2 * RM_NS_PER_MS) /* the same value as in host-agent's pacer */
 #define LATE_MAX_NS (50 * RM_NS_PER_MS)
-#define BURST_PART 10000 /* a burst takes this part of the time of the stall */
+/* sending a burst takes this part of the duration of the stall */
+#define BURST_PART 10000
 
 int
 probing_add_result(struct run *run, struct sim_lane *lane,
@@ -64,13 +69,16 @@ finds_room(struct run *run, uint32_t rnic, const struct life_span *stall)
 }
 
 struct trip {
-	int64_t rtt_ns;   /* until a reply is there */
-	int64_t stood_ns; /* the part of it in which the responder's host was stalled */
-	int64_t late_ns;  /* until it arrives, if that takes long; else 0 */
-	uint32_t count;   /* the responder's count; unknown yet for a late probe */
+	int64_t rtt_ns; /* time until the reply arrives */
+	/* the part of rtt_ns in which the responder's host was stalled */
+	int64_t stood_ns;
+	/* time until the probe arrives, if that is unusually long; else 0 */
+	int64_t late_ns;
+	/* the responder's receive count; not known yet for a late probe */
+	uint32_t count;
 };
 
-/* What the network and the responder do with the probe. */
+/* Simulates what the network and the responder do with the probe. */
 static enum fate_end
 send(struct run *run, const struct sim_target *target, const struct sim_flow *flow,
     const struct fate_packet *packet, int64_t now_ns, struct trip *trip)
@@ -112,7 +120,8 @@ answered(struct run *run, struct wire_result *result, const struct trip *trip)
 	result->flags |= WIRE_SPLIT | WIRE_COUNTED | WIRE_ARRIVAL;
 }
 
-/* The reply to a probe that was given up arrives: the agent reports it. */
+/* The reply arrives after its probe was reported as lost: the agent reports the reply.
+ */
 static int
 remember(struct run *run, struct sim_lane *lane, const struct wire_result *result,
     int64_t now_ns, const struct trip *trip)
@@ -131,7 +140,7 @@ remember(struct run *run, struct sim_lane *lane, const struct wire_result *resul
 	return probing_add_result(run, lane, &overdue, known_ns);
 }
 
-/* target: NULL: the probe was not lost. */
+/* target NULL: the probe was not lost. */
 static int
 conclude(struct run *run, struct sim_lane *lane, const struct sim_target *target,
     struct wire_result *result, enum fate_end end, int64_t now_ns,
@@ -165,7 +174,7 @@ conclude(struct run *run, struct sim_lane *lane, const struct sim_target *target
 	return r;
 }
 
-/* The probe is in flight for long: its responder counts it when it arrives. */
+/* The probe is in flight for a long time: its responder counts it when it arrives. */
 static int
 travel(struct run *run, const struct sim_target *target, uint8_t dscp,
     const struct wire_result *result, enum fate_end end, int64_t now_ns,
@@ -305,9 +314,9 @@ is_late(const struct sim_target *target, int64_t now_ns)
 	return now_ns - target->due_ns > allowed_ns;
 }
 
-/* When the agent sends the next probe. If it is stalled when the probe is due, it sends
- * when it continues: all such probes at once, in the order in which they were due. An
- * agent that does not run sends nothing; *runs is false then. */
+/* Returns when the agent sends the next probe. If the agent is stalled when probes are
+ * due, it sends all of them when it continues, in the order in which they were due. An
+ * agent that does not run sends nothing; then *runs is false. */
 static int64_t
 leaves_at(struct run *run, const struct sim_target *target, bool *runs)
 {

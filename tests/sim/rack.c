@@ -1,4 +1,5 @@
-/* The aggregator of one rack: its real modules, connected as in the daemon. */
+/* Simulates the aggregator of one rack, with its real modules, connected as in the
+ * daemon. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,14 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/roster.h"
 
-#define RING_BYTES 32768 /* per RNIC of the rack: three seconds of results */
+#define RING_BYTES 32768 /* ring size per RNIC of the rack: three seconds of results \
+			  */
 #define RNIC_INTERVAL_NS (60 * RM_NS_PER_S)
-#define SILENT_NS (10 * RM_NS_PER_S) /* then a silent session is closed */
+/* after this time without a message, a session is closed */
+#define SILENT_NS (10 * RM_NS_PER_S)
 
-/* ---- callbacks of its modules ---------------------------------------------------- */
+/* ---- callbacks of the aggregator's modules -----------------------------------------
+ */
 
 static struct sim_lane *
 lane_of_host(struct sim_rack *rack, const char *host)
@@ -225,7 +229,7 @@ take_beat(struct agent *agent, const uint8_t *data, size_t len, rm_mono_t now)
 	return 0;
 }
 
-/* Messages of a former session are dropped: that session has ended. */
+/* Messages of a former session are dropped, because that session has ended. */
 static int
 forgive(int r)
 {
@@ -348,7 +352,7 @@ restart(struct sim_rack *rack, int64_t now_ns)
 		return now_ns >= rack->up_ns ? sim_rack_start(rack, now_ns) : 0;
 	if (per_hour <= 0 || now_ns < rack->next_down_ns)
 		return 0;
-	/* At the begin of the run, only the time of the next restart is drawn. */
+	/* At the beginning of the run, only the time of the next restart is drawn. */
 	if (rack->next_down_ns != 0) {
 		sim_rack_stop(rack, now_ns);
 		rack->up_ns =

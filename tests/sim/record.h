@@ -18,7 +18,7 @@ struct sim_rack;
 
 /* All functions do nothing in a run that is not recorded. A failed write shows in the
  * stream's error. */
-void record_begin(const struct run *run); /* call it when racks have their plans */
+void record_begin(const struct run *run); /* Call it when racks have their plans. */
 void record_frame(const struct sim_rack *rack, const struct sim_lane *lane,
     const uint8_t *data, size_t len, int64_t now_ns);
 void record_ended(

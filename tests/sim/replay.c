@@ -11,10 +11,10 @@
 #include "tests/sim/run_state.h"
 
 #define MAX_RACKS 256
-#define RACK_RNICS 64 /* for which a rack's ring has room */
+#define RACK_RNICS 64 /* number of RNICs for which a rack's ring has room */
 #define MAX_S 1000000
-/* A line that is so little later than a tick counts before it, since the times of
- * sessions may be out of order by as much. */
+/* A line that comes at most this much later than a tick is handled before the tick,
+ * because the times of sessions may be out of order by as much. */
 #define TICK_AFTER_NS RM_NS_PER_MS
 
 struct replay {
@@ -24,7 +24,7 @@ struct replay {
 	struct scenario scenario;     /* only the name is used */
 	char (*hosts)[RM_NAME_BYTES]; /* by lane */
 	size_t host_room, lane_room;
-	struct hex_bytes bytes; /* of the line's frame */
+	struct hex_bytes bytes; /* bytes of the line's frame */
 	size_t line;
 };
 
@@ -107,7 +107,7 @@ take_rack(struct replay *replay, char **rest)
 	return 0;
 }
 
-/* Its room belongs to one rack: lanes only become more. */
+/* The room belongs to one rack, because lanes are only added, never removed. */
 static int
 add_lane(struct replay *replay, struct sim_rack *rack, const char *host,
     struct sim_lane **ret)
@@ -197,7 +197,7 @@ take_frame(struct replay *replay, struct sim_rack *rack, struct sim_lane *lane,
 	if (r < 0)
 		return r;
 	kind = wire_kind_of(frame->bytes, frame->len);
-	/* Other messages of an agent are no evidence. */
+	/* Other messages of an agent are not used by the judges. */
 	if (rack->rack == NULL ||
 	    (kind != WIRE_HELLO && kind != WIRE_REGISTER && kind != WIRE_BATCH &&
 		kind != WIRE_COUNTS && kind != WIRE_HEARTBEAT && kind != WIRE_PATHS))
@@ -340,7 +340,7 @@ replay_begin(struct replay *replay, FILE *verdicts)
 	return centre_new(run, &run->centre);
 }
 
-/* The second line shows whose recording it is. */
+/* The second line shows what kind of daemon has written the recording. */
 static bool
 is_of_centre(FILE *in)
 {

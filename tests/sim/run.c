@@ -11,7 +11,8 @@
 #include "tor-aggregator/plan/pinglist_builder.h"
 
 #define JUDGE_NS (250 * RM_NS_PER_MS)
-#define SEEN_AFTER_NS (750 * RM_NS_PER_MS) /* results of a second have arrived */
+/* after this time, the results of a second have arrived */
+#define SEEN_AFTER_NS (750 * RM_NS_PER_MS)
 #define CLOCKS_APART_NS (250 * RM_NS_PER_MS)
 #define FIRST_TRACE_NS (500 * RM_NS_PER_MS)
 #define TRACES_APART_NS RM_NS_PER_S
@@ -327,8 +328,8 @@ run_whole(const struct scenario *scenario, const struct run_options *options,
 		.record = options->record,
 		.dice = dice_of(options->seed, (uint64_t)options->number << 8) };
 	int r = run_begin(&run, options, error);
-	/* Windows of other schemes may end with the run: they get its last second, too.
-	 */
+	/* A window of another scheme may end together with the run, so these schemes
+	 * get the last second, too. */
 	const int64_t until_ns = run.end_ns + (run.eyes != NULL ? SEEN_AFTER_NS : 0);
 
 	for (run.now_ns = RUN_SLICE_NS; r == 0 && run.now_ns <= until_ns;

@@ -32,20 +32,24 @@ struct run_options {
 	uint32_t number; /* of the run */
 	struct run_scheme schemes[RUN_MAX_SCHEMES];
 	size_t scheme_count;
-	struct kept *
-	    *keep; /* stores the inputs of the schemes; owned by the caller; or NULL */
-	FILE *record;   /* what its aggregators receive (record.h); or NULL */
-	FILE *verdicts; /* each opening, change and end, as a sentence; or NULL */
+	struct kept **keep; /* stores the inputs of the schemes; owned by the caller;
+			       NULL: they are not stored */
+	/* gets what the aggregators receive (record.h); NULL: it is not recorded */
+	FILE *record;
+	/* gets each opening, change and end as a sentence; NULL: they are not written
+	 */
+	FILE *verdicts;
 };
 
 struct run_result {
-	struct score *own; /* the caller frees it, and the scores of the schemes */
+	/* score of our judges; the caller frees it, and the scores of the schemes */
+	struct score *own;
 	struct score *schemes[RUN_MAX_SCHEMES];
-	char *truth; /* JSON line of the run's truth, malloc'd */
+	char *truth; /* the run's truth as a line of JSON, malloc'd */
 	uint64_t probes, lost, results, windows;
 };
 
-/* -EINVAL and error: it cannot be simulated; -ENOMEM. *ret is untouched then. */
+/* -EINVAL, with error: the run cannot be simulated; -ENOMEM. Then *ret is unchanged. */
 int run_whole(const struct scenario *scenario, const struct run_options *options,
     struct run_result *ret, struct rm_error *error);
 void run_result_clear(struct run_result *result);

@@ -2,10 +2,10 @@
  * run_state - shared by the files of a simulated run; private to them.
  *
  * Time is in ns from the start of the run (int64_t). All clocks are derived from it:
- * rack_mono and rack_wall of an aggregator, host_mono of an agent. It advances in
- * slices. For each slice, first the probes are drawn, in any order, then agents report,
- * then aggregators tick, then the analyzer judges. A replay has no fabric, hosts or
- * plans: clos, life, expansion and so on are NULL.
+ * rack_mono and rack_wall of an aggregator, host_mono of an agent. The time advances in
+ * slices. For each slice, first the fates of the probes are drawn, in any order; then
+ * agents report, then aggregators tick, then the analyzer judges. A replay has no
+ * fabric, hosts or plans: clos, life, expansion and so on are NULL.
  */
 #ifndef TESTS_SIM_RUN_STATE_H
 #define TESTS_SIM_RUN_STATE_H
@@ -34,7 +34,7 @@
 #define RUN_REGION "sim"
 #define RUN_GUID UINT64_C(0x020000000000)   /* of RNIC 0: a MAC */
 #define RUN_PAIR_GAP_NS (10 * RM_NS_PER_MS) /* as host-agent's pacer */
-#define RUN_CLASSES 4                       /* DSCPs of one pair */
+#define RUN_CLASSES 4                       /* number of DSCPs of one pair */
 
 struct agents;
 struct incident_table;
@@ -44,22 +44,23 @@ struct localise;
 struct rm_incidents;
 struct tor_rack;
 
-struct sim_pair { /* counts of what a responder has received from a prober */
+struct sim_pair { /* counts of the probes that a responder has received from a prober */
 	uint32_t src, dst;
 	uint32_t received[RUN_CLASSES], reported[RUN_CLASSES];
 	uint8_t dscps[RUN_CLASSES], dscp_count;
-	bool listed; /* it is among the rows that its responder's lane reports */
+	bool listed; /* the pair is among the rows that its responder's lane reports */
 };
 
 struct sim_flow {
 	struct fate_path path;
-	uint32_t epoch; /* of the path; 0: not known yet */
+	uint32_t epoch; /* epoch of the path; 0: the path is not known yet */
 	uint16_t port;
-	uint8_t kept;    /* the n-th flow of the target that is probed */
+	uint8_t kept;    /* index of the flow of the target that is probed */
 	uint64_t traced; /* id of the last traced path; 0: none */
-	uint64_t known;  /* id of the last path of which all hops were seen */
-	/* It is in the suspects of its lane; so often in a row the trace of it as one
-	 * showed nothing new; when it may be there again; its last loss. */
+	uint64_t known;  /* id of the last path whose hops have all answered */
+	/* Members of a flow that has lost probes. is_suspect: it is in its lane's list
+	 * of suspects. Then: how many traces of it in a row have found nothing new; the
+	 * time from which it may be in the list again; the time of its last loss. */
 	bool is_suspect;
 	uint8_t lossy_traces;
 	int64_t lossy_from_ns, lost_ns;
@@ -97,18 +98,20 @@ struct sim_message {
 	uint8_t data[];
 };
 
-struct sim_lane { /* a host's agent, towards one rack's aggregator */
+struct sim_lane { /* the session between a host's agent and one rack's aggregator */
 	uint32_t host, rack;
 	uint32_t rnics[WIRE_MAX_HOST_RNICS];
 	size_t rnic_count;
-	struct agent *agent; /* of the aggregator; NULL: it knows none */
-	/* Until the batch is sent, sent_age_ns of results has the time of sending. */
+	/* the agent in the aggregator's table; NULL: the aggregator does not know it */
+	struct agent *agent;
+	/* Until the batch is sent, sent_age_ns of the results holds the time of
+	 * sending. */
 	struct wire_result *results;
 	size_t result_count, result_room;
 	int64_t oldest_ns;
 	struct sim_waiting *waiting;
 	size_t waiting_count, waiting_room;
-	uint32_t *pairs; /* whose counts it reports */
+	uint32_t *pairs; /* the pairs whose counts the lane reports */
 	size_t pair_count, pair_room;
 	uint32_t *targets; /* of its RNICs */
 	size_t target_count, target_room;
@@ -118,21 +121,22 @@ struct sim_lane { /* a host's agent, towards one rack's aggregator */
 	bool wants_all_counts;
 	bool links_down; /* as last reported */
 	int64_t next_beat_ns, last_beat_ns, next_trace_ns;
-	int64_t traced_ns;  /* time of the last message; 0: none */
-	uint64_t traced_by; /* incarnation of the agent that sent it */
+	int64_t traced_ns;  /* time of the last message with traces; 0: none */
+	uint64_t traced_by; /* incarnation of the agent that sent that message */
 	struct sim_suspect *suspects;
 	size_t suspect_count, suspect_room;
-	double trace_budget; /* packets that traces of suspects may send now */
+	/* number of packets that traces of suspects may send now */
+	double trace_budget;
 	int64_t trace_budget_ns;
-	/* After a path has changed: when all flows are traced; when that was last
-	 * decided. 0: not. */
+	/* After a path has changed. all_again_ns: when all flows are traced;
+	 * all_apart_ns: when that was last decided. 0: never. */
 	int64_t all_again_ns, all_apart_ns;
-	/* Messages that are in flight, or wait for the aggregator, in order. */
+	/* Messages, in order, that are in flight or wait for the aggregator. */
 	struct sim_message *first, *last;
 	int64_t last_arrival_ns;
 	int64_t last_seen_ns;
 	bool connected;
-	bool mute; /* a recording says that its kernel does not answer */
+	bool mute; /* a recording shows that the host's kernel does not acknowledge */
 };
 
 struct sim_host {
@@ -160,9 +164,9 @@ struct sim_rack {
 	struct agents *agents;
 	struct ingest ingest;
 	uint64_t incarnation, summary_seq;
-	json_t *saved; /* incidents before the restart */
+	json_t *saved; /* the incidents of before the restart */
 	int64_t down_ns,
-	    up_ns; /* while the aggregator is down: since when, until when */
+	    up_ns; /* while the aggregator is down: begin and end of that time */
 	int64_t next_down_ns;
 	uint32_t *lanes;
 	size_t lane_count;
@@ -196,13 +200,17 @@ struct run {
 	size_t pair_slot_count;
 	struct wheel *wheel;
 	struct arrivals arrivals;
-	struct wire_writer *writer;      /* of agents and the controller */
-	struct wire_writer *rack_writer; /* their messages are still read */
+	struct wire_writer *writer; /* writer of the agents and the controller */
+	/* a writer of its own, because the messages of the other one are still being
+	 * read */
+	struct wire_writer *rack_writer;
 	struct pinglist_builder *pinglist_builder;
 	struct centre *centre;
-	struct kept *keep; /* stores their inputs; NULL: not stored */
+	/* stores the inputs of the schemes; NULL: they are not stored */
+	struct kept *keep;
 	struct eyes *eyes; /* input of the other schemes; NULL: there are none */
-	struct scheme_named *named; /* at the last judgement */
+	/* the parts that were named at the last judgement */
+	struct scheme_named *named;
 	size_t named_count, named_room;
 	struct truth *truths;
 	size_t truth_count;
@@ -237,45 +245,50 @@ host_mono(const struct sim_host *host, int64_t now_ns)
 			  (int64_t)((double)now_ns * host->drift));
 }
 
-/* The result as its agent reports it. names: borrowed by the result. */
+/* Returns the result in the form in which its agent reports it. names: borrowed by the
+ * result. */
 struct run_names {
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 };
 struct wire_rnic run_rnic(
     const struct run *run, uint32_t rnic, bool link_down, struct run_names *names);
 
-/* Malloc'd room for one more of *items; 0 or -ENOMEM. */
+/* Makes room for one more of *items, malloc'd. Returns 0 or -ENOMEM. */
 int run_grow(void **items, size_t count, size_t *room, size_t bytes);
 
-/* ---- plans: targets of RNICs ----------------------------------------------------- */
+/* ---- the plans, and the targets of RNICs ------------------------------------------
+ */
 
 int plans_make(struct run *run, struct rm_error *error);
 
 /* ---- probing --------------------------------------------------------------------- */
 
-/* Sets the targets of a lane from its rack's plan, at first or for a new rotation. */
+/* Sets the targets of a lane from its rack's plan, at the start and for each new
+ * rotation. */
 int probing_expand(struct run *run, struct sim_lane *lane, uint64_t rotation);
 /* Simulates all probes of the slice that ends now. -ENOMEM. */
 int probing_slice(struct run *run, int64_t end_ns);
 void probing_focus(struct run *run, const struct wire_focus *focus, int64_t now_ns);
-/* The process has restarted: its receive counts are 0. */
+/* The agent's process has restarted: its receive counts are 0. */
 void probing_forget(struct run *run, struct sim_lane *lane);
 int probing_add_result(struct run *run, struct sim_lane *lane,
     const struct wire_result *result, int64_t known_ns);
 
-/* ---- agents: what they report ---------------------------------------------------- */
+/* ---- the reports of agents --------------------------------------------------------
+ */
 
 int agents_report(struct run *run, int64_t now_ns);
 int agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns);
-/* A probe of the flow was lost, as its agent finds at known_ns. -ENOMEM. */
+/* The agent finds at known_ns that a probe of the flow was lost. -ENOMEM. */
 int agents_lost(
     struct run *run, const struct sim_target *target, uint32_t flow, int64_t known_ns);
-/* Traces the flows that lost probes, if they are due. */
+/* Traces the flows that have lost probes, if a trace of them is due. */
 int agents_trace_suspects(struct run *run, struct sim_lane *lane, int64_t now_ns);
 void agents_forget_suspects(struct run *run, struct sim_lane *lane);
 /* In a new session, the agent sends all paths that it knows. */
 int agents_retell(struct run *run, struct sim_lane *lane, int64_t now_ns);
-/* Sends a message to the aggregator, after all that were sent before. */
+/* Sends a message to the aggregator; it arrives after all messages that were sent
+ * before. */
 int agents_post(struct run *run, struct sim_lane *lane, enum wire_kind kind,
     struct wire_bytes bytes, int64_t now_ns);
 
@@ -283,7 +296,7 @@ int agents_post(struct run *run, struct sim_lane *lane, enum wire_kind kind,
 
 int sim_rack_start(struct sim_rack *rack, int64_t now_ns);
 void sim_rack_stop(struct sim_rack *rack, int64_t now_ns);
-/* rack->view now is a newer plan. */
+/* rack->view is a newer plan now. */
 int sim_rack_replan(struct sim_rack *rack, int64_t now_ns);
 void sim_rack_clear(struct sim_rack *rack);
 int sim_rack_take(struct sim_rack *rack, struct sim_lane *lane, enum wire_kind kind,
@@ -303,15 +316,17 @@ void centre_incident(struct centre *centre, struct sim_rack *rack,
 int centre_judge(struct centre *centre, int64_t now_ns);
 const struct rm_incidents *centre_incidents(const struct centre *centre);
 
-/* ---- named parts, input of other schemes ----------------------------------------- */
+/* ---- the named parts, and the input of other schemes ------------------------------
+ */
 
-/* The named parts of all racks and the analyzer, each once. *ret is valid until the
- * next call. */
+/* Returns the parts that racks and the analyzer name at present, each once. *ret is
+ * valid until the next call. */
 int naming_now(struct run *run, const struct scheme_named **ret, size_t *count);
 
 int eyes_new(struct run *run, const struct run_options *options, struct eyes **ret);
 void eyes_free(struct eyes *eyes);
-/* Takes a batch that has arrived. A batch that has already arrived changes nothing. */
+/* Handles a batch that has arrived. A batch that arrives a second time changes nothing.
+ */
 void eyes_batch(struct eyes *eyes, const struct sim_lane *lane, const uint8_t *data,
     size_t len, int64_t now_ns);
 /* A second has ended, and its late results have arrived. */

@@ -9,9 +9,11 @@
 #include "tests/sim/scenario.h"
 #include "tests/sim/score_table.h"
 
-#define AHEAD 1024 /* runs whose results may wait for an earlier one's */
+/* number of runs whose results may wait for the result of an earlier run */
+#define AHEAD 1024
 
-/* All runs of one file: workers take the next one, results are added in order. */
+/* All runs of one file. Each worker takes the next run; the results are added up in
+ * order. */
 struct file {
 	const struct runs_options *options;
 	const struct scenario *scenario;
@@ -157,8 +159,8 @@ report(const struct file *file, double seconds)
 	    (unsigned long long)options->seed, (unsigned long long)sum->probes,
 	    (unsigned long long)sum->lost, (unsigned long long)sum->windows);
 	fflush(stdout);
-	/* The duration differs between runs, so it is not part of the repeatable
-	 * output. */
+	/* The duration differs each time, so it is not part of the repeatable output.
+	 */
 	fprintf(stderr, "sim: %s: %.1f s of a core, %.2f million probes/s\n",
 	    file->scenario->name, seconds, (double)sum->probes / seconds / 1e6);
 	if (options->score)
@@ -169,7 +171,7 @@ report(const struct file *file, double seconds)
 	}
 }
 
-/* How much was right of what was named with such a confidence. */
+/* Prints how many of the parts that were named with such a confidence were right. */
 static void
 report_reliability(const struct score *score)
 {

@@ -17,20 +17,20 @@
 
 struct runs_options {
 	uint64_t seed;
-	uint32_t runs;  /* 0: as the file says */
-	uint32_t first; /* number of the first */
+	uint32_t runs;  /* number of runs; 0: as the file says */
+	uint32_t first; /* number of the first run */
 	size_t jobs;
 	bool score, errors, verdicts, gate, table;
 	FILE *truth;
 	FILE *record; /* one run's */
-	FILE *junit;  /* of the gate; NULL: none */
+	FILE *junit;  /* file for the report of the marks; NULL: none */
 	struct run_scheme schemes[RUN_MAX_SCHEMES];
 	size_t scheme_count;
 };
 
-struct runs_sum {                 /* of all files; begins as zeros */
+struct runs_sum {                 /* sums over all files; all zeros at first */
 	struct marks_count marks; /* with gate */
-	/* With table; NULL: no file yet. */
+	/* With the option --table: the scores; NULL: no file was simulated yet. */
 	struct score *own, *schemes[RUN_MAX_SCHEMES];
 	uint64_t files, runs;
 };

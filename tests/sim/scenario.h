@@ -18,8 +18,10 @@
 #include "tests/sim/dice.h"
 #include "tests/sim/marks.h"
 
-#define SCENARIO_MAX_CHOICES 16 /* of one number or word */
-#define SCENARIO_MAX_FAULTS 64  /* entries of a file; each may be many faults */
+#define SCENARIO_MAX_CHOICES 16 /* most values to choose from, for one number or word \
+				 */
+/* most entries of a file; each entry may stand for many faults */
+#define SCENARIO_MAX_FAULTS 64
 
 enum scenario_top { TOP_SECONDS, TOP_COUNT, TOP_OPTIONS };
 
@@ -129,11 +131,13 @@ enum fault_kind {
 	FAULT_FLOWS_BLACKHOLED,
 	FAULT_LINK_FLAP,
 	FAULT_LATENCY,
-	FAULT_BURST, /* noise: cannot be in a file, and is no truth */
+	/* noise: it cannot be in a file, and does not count as a fault to find */
+	FAULT_BURST,
 	FAULT_KINDS
 };
 
-/* Of an RNIC or a link. Of a link: from its first to its second end, or back. */
+/* For an RNIC or a link. A link is directed from its first to its second end, or back.
+ */
 enum fault_direction {
 	FAULT_BOTH,
 	FAULT_SEND,
@@ -168,7 +172,7 @@ struct scenario_fault {
 	char (*parts)[RM_PART_NAME_BYTES];
 	size_t part_count;
 	struct scenario_choice direction,
-	    type; /* of enum fault_direction, fault_place */
+	    type; /* a value of enum fault_direction, or of fault_place */
 	struct scenario_choice options[FAULT_OPTIONS];
 };
 
@@ -192,7 +196,7 @@ void scenario_free(struct scenario *scenario);
 
 double scenario_pick(const struct scenario_choice *choice, struct dice *dice);
 
-struct scenario_draw { /* values of one run */
+struct scenario_draw { /* the values of one run */
 	double seconds;
 	struct clos_options fabric;
 	double probing[PROBING_OPTIONS];
@@ -210,22 +214,24 @@ struct fault { /* a fault of one part */
 	double share; /* of the flows */
 	int dscp;     /* < 0: all classes */
 	uint32_t min_bytes;
-	int pair; /* of a switch: 1: only packets from one rack to another one; 2: and
-		     back */
+	/* for a switch: 1: only packets from one rack to another one; 2: also those
+	 * back */
+	int pair;
 	int64_t latency_ns;
 	int64_t
 	    held_ns; /* packets of the last held_ns of the fault wait until its end */
-	int64_t from_ns, to_ns; /* to_ns INT64_MAX: to the end of the run */
-	int64_t on_ns, off_ns;  /* on_ns 0: without interruption */
+	/* to_ns INT64_MAX: the fault lasts to the end of the run */
+	int64_t from_ns, to_ns;
+	int64_t on_ns, off_ns; /* on_ns 0: without interruption */
 	int64_t
 	    rerouted_ns; /* when routing begins to avoid the part; INT64_MAX: never */
-	bool kernel;     /* of a stall: the host's kernel still acknowledges */
+	bool kernel;     /* for a stall: the host's kernel still acknowledges */
 	uint64_t salt;
 };
 
 /*
  * Draws the faults of a run on this fabric. *ret is malloc'd. -EINVAL with error
- * filled: there is no such part, or there are fewer parts; -ENOMEM.
+ * filled: there is no such part, or the fabric has fewer parts than faults; -ENOMEM.
  */
 int scenario_faults(const struct scenario *scenario, const struct clos *clos,
     struct dice *dice, struct fault **ret, size_t *count, struct rm_error *error);

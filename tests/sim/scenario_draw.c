@@ -155,7 +155,8 @@ fits(const struct clos *clos, uint32_t number, enum fault_kind kind)
 	}
 }
 
-/* Parts of one group: links that leave one switch, or RNICs of one rack. */
+/* True: the parts belong to one group: links that leave one switch, or RNICs of one
+ * rack. */
 static bool
 is_beside(const struct clos *clos, uint32_t a, uint32_t b)
 {
@@ -182,7 +183,8 @@ struct drawing_entry {
 	bool together;
 	size_t first; /* of its faults */
 	double skew;
-	struct unlucky *unlucky; /* NULL: all are equally likely */
+	/* weights of the unlucky switches; NULL: all switches are equally likely */
+	struct unlucky *unlucky;
 };
 
 static bool
@@ -207,7 +209,7 @@ suits(const struct drawing *d, const struct drawing_entry *e, uint32_t part)
 		   is_beside(d->clos, d->faults[e->first].part, part));
 }
 
-/* If all unlucky parts have a fault already, takes any other part. */
+/* If all unlucky parts have a fault already, chooses any other part. */
 static int
 draw_part(const struct drawing *d, const struct drawing_entry *e, uint32_t *ret)
 {

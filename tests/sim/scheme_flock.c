@@ -11,10 +11,10 @@ enum { WINDOW, BAD_LOSS, GOOD_LOSS, PRIOR };
 struct flock {
 	const struct passage *passages;
 	struct passage_index index;
-	double *evidence; /* by passage: ln of the likelihood ratio if a bad part is
-			     crossed */
-	bool *blamed;     /* by passage: it crosses a blamed part */
-	double *gain;     /* by part: gain of blaming it, with the prior */
+	/* for each passage: ln of the likelihood ratio if it crosses a bad part */
+	double *evidence;
+	bool *blamed; /* for each passage: it crosses a blamed part */
+	double *gain; /* for each part: gain of blaming it, including the prior */
 };
 
 static void
@@ -39,7 +39,7 @@ weigh(struct flock *flock, const struct windowed *w, size_t count)
 	}
 }
 
-/* The passage is explained: no other part gains by it. */
+/* The passage is explained now, so other parts gain nothing by it. */
 static void
 blame(struct flock *flock, const struct clos *clos, uint32_t part)
 {
@@ -111,8 +111,7 @@ const struct scheme_type scheme_flock = {
 	.name = "flock",
 	.source = "Flock (CoNEXT 2023): greedy likelihood, one bad and one good loss rate; "
 		  "a device's prior is five times a link's",
-	/* Where sim_flock rnics has left them, on windows of 120 s; published: for A1,
-	 * 0.0005, 0.000175, -4. */
+	/* The values were found by sim_flock rnics on windows of 120 s. The published values for A1 are 0.0005, 0.000175, -4. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 20, 120 }, 3 },
 		[BAD_LOSS] = { "bad_loss", 0.003, { 0.0005, 0.001, 0.002, 0.003, 0.005, 0.007 }, 6 },

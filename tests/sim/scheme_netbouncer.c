@@ -5,7 +5,7 @@
 #include "tests/sim/passage_index.h"
 
 #define MAX_ROUNDS 100
-#define STILL 1e-8 /* the descent ends when the error changes by less */
+#define STILL 1e-8 /* the descent ends when the error changes by less than this */
 
 enum { WINDOW, LAMBDA, FAIL, DEVICE };
 
@@ -14,11 +14,11 @@ struct descent {
 	const struct passage *passages;
 	size_t count;
 	struct passage_index index;
-	double *x;       /* by part: share that a link lets through */
-	double *through; /* by passage: the product of its links' */
-	bool *out;       /* by part: the links of a device that was named */
-	bool *
-	    left_out; /* by passage: it crosses such a link, or its path is not known */
+	double *x;       /* for each part: share of packets that a link lets through */
+	double *through; /* for each passage: the product of x over its links */
+	bool *out; /* for each part: true for the links of a device that was named */
+	bool *left_out; /* for each passage: it crosses such a link, or its path is not
+			   known */
 };
 
 static double
@@ -27,7 +27,7 @@ rate(const struct passage *p)
 	return 1 - (double)p->lost / p->sent;
 }
 
-/* The product over all links but one. */
+/* Returns the product of x over all links but one. */
 static double
 let_through(const struct descent *d, const struct passage *p, uint32_t but)
 {
@@ -39,7 +39,7 @@ let_through(const struct descent *d, const struct passage *p, uint32_t but)
 	return product;
 }
 
-/* First step: names a switch through which too many paths are bad. */
+/* This is the first step: it names a switch if too many paths through it are bad. */
 static int
 name_devices(struct descent *d, struct windowed *w)
 {
@@ -94,7 +94,7 @@ begin(struct descent *d, uint32_t link)
 	d->x[link] = n > 0 ? sum / (double)n : 1;
 }
 
-/* The best x of one link, all others held. */
+/* Returns the best x of one link, while the x of all others stay. */
 static double
 best_of(const struct descent *d, uint32_t link)
 {
@@ -114,8 +114,8 @@ best_of(const struct descent *d, uint32_t link)
 	}
 	if (s2 == 0)
 		return 1;
-	if (s2 <= lambda) /* concave: the end of the range that is nearer to the
-			     observation */
+	if (s2 <= lambda) /* the function is concave: use the end of the range that is
+			     nearer to the observation */
 		return s1 > s2 / 2 ? 1 : 0;
 	best = (2 * s1 - lambda) / (2 * (s2 - lambda));
 	return best < 0 ? 0 : best > 1 ? 1 : best;
@@ -218,8 +218,7 @@ static int new (const struct clos *clos, const double *values, struct scheme **r
 const struct scheme_type scheme_netbouncer = {
 	.name = "netbouncer",
 	.source = "NetBouncer (NSDI 2019): regularised least squares by coordinate descent",
-	/* Where sim_flock rnics has left them, on windows of 120 s; published: by Flock's authors for A1,
-	 * 0.001, 0.007, 0.125. */
+	/* The values were found by sim_flock rnics on windows of 120 s. The values that Flock's authors published for A1 are 0.001, 0.007, 0.125. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 20, 120 }, 3 },
 		[LAMBDA] = { "lambda", 0.03, { 0.0001, 0.001, 0.003, 0.01, 0.03 }, 5 },

@@ -5,22 +5,23 @@
 #include "rackmesh/judge/judge.h"
 #include "tests/sim/passage_index.h"
 
-#define MAX_PARTS 256 /* most parts at fault at a time */
-/* in each round the usual loss is that of all passages that cross no blamed part */
+#define MAX_PARTS 256 /* most parts at fault at the same time */
+/* in each round, the usual loss is that of all passages that cross no blamed part */
 #define ROUNDS 2
 #define MOST_USUAL_LOSS 0.01
-#define WITHIN 7 /* ln: closer alternatives lessen the confidence */
+#define WITHIN 7 /* ln: alternatives that are closer than this lower the confidence */
 
 enum { WINDOW, PRIOR, DEVICE_PRIOR, DEVICE_CABLES, LEAST_LOSS, USUAL };
 
-/* Elements: switches, links, and RNICs with both directions of their cable. */
+/* Elements are: switches, links, and RNICs together with both directions of their
+ * cable. */
 struct ours {
 	const struct windowed *w;
 	const struct passage *passages;
 	size_t count;
 	struct rm_observation *observations;
-	struct rm_candidate
-	    *candidates; /* by part; then by cable, for both directions */
+	struct rm_candidate *candidates; /* one for each part; then one for each cable,
+					    in both directions */
 	size_t candidate_count;
 	bool *blamed; /* by part */
 };
@@ -70,8 +71,8 @@ suspect(struct ours *ours)
 {
 	const struct clos *clos = ours->w->clos;
 	const double *values = ours->w->values;
-	/* The possible parts, and the expected number of faults, which is e to the
-	 * power of this value. */
+	/* Computes the possible parts; the expected number of faults is e to the power
+	 * of the prior. */
 	const double one_of_all = -log(clos_links(clos));
 
 	for (uint32_t part = 0; part < clos_parts(clos); part++) {
@@ -112,7 +113,7 @@ name(const struct ours *ours, struct windowed *w,
 	return windowed_gather_devices(w, 0, w->values[DEVICE_CABLES]);
 }
 
-/* The share of loss of all passages that crossed no blamed part. */
+/* Returns the share of loss of all passages that crossed no blamed part. */
 static double
 usual_loss(const struct ours *ours)
 {
@@ -128,13 +129,14 @@ usual_loss(const struct ours *ours)
 		sent += explained ? 0 : o->sent;
 		lost += explained ? 0 : o->lost;
 	}
-	/* One more than was lost: a fabric without observed loss may have some. */
+	/* One more than the number of losses is used: a fabric without observed loss
+	 * may have some loss. */
 	usual = sent > 0 ? (double)(lost + 1) / (double)sent : 1;
 	return usual < MOST_USUAL_LOSS ? usual : MOST_USUAL_LOSS;
 }
 
-/* The parts that the judge blames, given the usual loss; *ret is valid while the judge
- * exists. */
+/* Returns the parts that the judge blames with this usual loss; *ret is valid while the
+ * judge exists. */
 static int
 explain(struct ours *ours, struct rm_judge **judge, struct rm_explanation *ret)
 {
@@ -205,9 +207,7 @@ static int new (const struct clos *clos, const double *values, struct scheme **r
 const struct scheme_type scheme_ours_flows = {
 	.name = "ours-flows",
 	.source = "rackmesh/judge/judge on flows alone, without racks",
-	/* Where sim_flock rnics has left them, but for the prior, which does a little
-	 * better at 0: at -2, precision is above 0.99 on development seeds, alike and
-	 * skewed. */
+	/* The values were found by sim_flock rnics on windows of 120 s, except the prior. With the prior that was found, -2, precision is above 0.99 on development seeds, evenly probed and skewed; 0 does a little better. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 20, 120 }, 3 },
 		[PRIOR] = { "prior", -2, { 0, -1, -1.5, -2, -2.5, -3 }, 6 },

@@ -8,8 +8,8 @@ enum { WINDOW, HIT, PATH_LOSS, LOST, DEVICE };
 struct pll {
 	const struct passage *passages;
 	struct passage_index index;
-	bool *lossy; /* by passage: still to be explained */
-	bool *whole; /* by link: everything that crossed it was lost */
+	bool *lossy; /* for each passage: its losses are not explained yet */
+	bool *whole; /* for each link: everything that crossed it was lost */
 };
 
 static void
@@ -24,7 +24,7 @@ find_lossy(struct pll *pll, const struct windowed *w, size_t count)
 	}
 }
 
-/* Links all of whose probes were lost. */
+/* Finds the links that have lost all of their probes. */
 static void
 find_whole(struct pll *pll, const struct clos *clos)
 {
@@ -41,7 +41,8 @@ find_whole(struct pll *pll, const struct clos *clos)
 	}
 }
 
-/* The losses that the link explains; 0: too few of its paths are lossy. */
+/* Returns the number of losses that the link explains; 0: too few of its paths are
+ * lossy. */
 static uint64_t
 explains(const struct pll *pll, uint32_t link, double hit)
 {
@@ -60,8 +61,8 @@ explains(const struct pll *pll, uint32_t link, double hit)
 	return (double)lossy > hit * (double)(end - begin) ? lost : 0;
 }
 
-/* Names greedily the link that explains most. whole: only links that lost everything,
- * which come first. */
+/* Names the link that explains most losses, one link after the other. whole: only links
+ * that lost everything, which are named first. */
 static int
 explain(struct pll *pll, struct windowed *w, bool whole)
 {
@@ -128,7 +129,7 @@ const struct scheme_type scheme_pll = {
 	.name = "pll",
 	.source = "deTector (ATC 2017): Tomo on what lost all, hit ratio on the rest; the "
 		  "filter of background loss and the share of a device's links are ours",
-	/* Where sim_flock rnics has left them, on windows of 120 s; published: 30 s, 0.6. */
+	/* The values were found by sim_flock rnics on windows of 120 s. The published values are 30 s, 0.6. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 30, 120 }, 3 },
 		[HIT] = { "hit", 0.3, { 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8 }, 7 },

@@ -7,7 +7,7 @@
 
 #include "tests/sim/windowed.h"
 
-/* bad, by RNIC: more than this share of the packets from or to it within its rack was
+/* bad[i]: more than this share of the packets from or to RNIC i within its rack was
  * lost. -ENOMEM. */
 int ten_percent_find(const struct clos *clos, const struct passage *passages,
     size_t count, double share, bool *bad);

@@ -7,7 +7,8 @@
 
 #include "tests/sim/score_state.h"
 
-#define MAX_ERRORS 1000 /* sentences; more are only counted */
+/* most sentences that are kept; further ones are only counted */
+#define MAX_ERRORS 1000
 
 int
 score_new(struct score **ret)
@@ -33,7 +34,8 @@ score_free(struct score *score)
 	free(score);
 }
 
-/* Room for one more of `size` bytes behind `count` in *(void **)array. */
+/* Makes room for one more item of `size` bytes behind `count` items in *(void **)array.
+ */
 static int
 grow(void *array, size_t *allocated, size_t count, size_t size)
 {
@@ -171,7 +173,7 @@ count_opening(struct score *score, const struct score_opening *o, int64_t now_ns
 	score->rows[o->class].named++;
 	score->rows[o->class].wrong += !right;
 	if (o->class == SCORE_LINKS_DIRECTED)
-		return 0; /* its cable was counted */
+		return 0; /* the cable of the link was counted already */
 	count_confidence(score, confidence, right);
 	if (right)
 		return 0;
@@ -214,7 +216,7 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 		score->rows[c->class].found++;
 		score->rows[c->class].either += either;
 		if (c->class == SCORE_LINKS_DIRECTED)
-			continue; /* its cable has the time */
+			continue; /* the cable of the link has the time */
 		if (grow(&score->times, &score->times_allocated, score->time_count,
 			sizeof *score->times) < 0)
 			return -ENOMEM;
@@ -226,7 +228,7 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 	return 0;
 }
 
-/* In one class, as one part, or as A or B. */
+/* Compares in one class: a truth is found as one part, or as A or B. */
 static int
 report_part(struct score *score, size_t *next_count, struct score_opening o,
     int64_t now_ns, const struct scheme_named *named)
@@ -234,7 +236,8 @@ report_part(struct score *score, size_t *next_count, struct score_opening o,
 	const bool either = o.other != CLOS_NONE;
 	int r = 0;
 
-	for (size_t i = 0; i < *next_count; i++) /* named twice at once */
+	for (size_t i = 0; i < *next_count;
+	     i++) /* the part is named twice at the same time */
 		if (score->next[i].part == o.part && score->next[i].class == o.class)
 			return 0;
 	if (grow(&score->next, &score->next_allocated, *next_count,
@@ -307,7 +310,8 @@ score_report(
 	return r;
 }
 
-/* True: it was said in the end which class of its packets it loses, if it is one. */
+/* True: the verdict named the class of packets that the part loses at the end, if the
+ * part loses only one class. */
 static bool
 is_right_class(const struct score_case *c)
 {
@@ -315,8 +319,10 @@ is_right_class(const struct score_case *c)
 	       (!c->one_class || c->dscp == c->truth->dscp);
 }
 
-/* Of one that was found: whether it was called late in the end, as it is or is not, or
- * was said to swallow flows, and does not, or to lose another class than it does. */
+/* For a truth that was found: decides whether its kind was wrong at the end. It is
+ * wrong if the verdict called it late and it is not, or the other way round; if the
+ * verdict said that it drops whole flows and it does not; or if the verdict named
+ * another class of packets than the part loses. */
 static int
 check_kind(struct score *score, const struct score_case *c)
 {
@@ -330,7 +336,7 @@ check_kind(struct score *score, const struct score_case *c)
 		return 0;
 	score->rows[c->class].kinds_wrong++;
 	if (c->class == SCORE_LINKS_DIRECTED)
-		return 0; /* its cable was reported */
+		return 0; /* the cable of the link was reported already */
 	score_name(score, c->part, c->class, name);
 	return score_complain(score, "%.1f s: %s (%s) was called %s in the end\n",
 	    (double)c->truth->from_ns / 1e9, name, kind,

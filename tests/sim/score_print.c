@@ -5,7 +5,7 @@
 
 #include "tests/sim/score_state.h"
 
-#define MAX_LOADED (1U << 26) /* bytes of errors, or times */
+#define MAX_LOADED (1U << 26) /* most bytes of errors, or of times */
 
 static double
 share(uint64_t part, uint64_t whole)

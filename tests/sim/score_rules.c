@@ -41,7 +41,7 @@ is_cable_of(const struct clos *clos, uint32_t link, uint32_t rnic)
 	return p->type == CLOS_LINK && (p->from == rnic || p->to == rnic);
 }
 
-/* The end of a link, or the host of one that is an RNIC. */
+/* Finds the end of a link, or the host of an RNIC that is the end. */
 static bool
 is_end(const struct clos *clos, uint32_t end, uint32_t part)
 {
@@ -69,7 +69,7 @@ excuses(const struct score *score, const struct truth *truth, uint32_t part,
 {
 	const struct clos_part *p = clos_part(score->clos, part);
 
-	if (!truth->counts) /* a stall is only a fault of its host */
+	if (!truth->counts) /* a stall is a fault of its host only */
 		return class == SCORE_HOSTS && truth->part == part;
 	if (p->type == CLOS_LINK)
 		return excuses_link(score, truth, part, class);
@@ -101,9 +101,8 @@ is_dead(const struct score *score, uint32_t link, int64_t now_ns)
 	return false;
 }
 
-/* Whether the dead cables leave no path across the switch: then no probe can
- * distinguish it from a dead switch. A ToR without uplinks still forwards within its
- * rack. */
+/* True: the dead cables leave no path across the switch. Then no probe can distinguish
+ * it from a dead switch. A ToR without uplinks still forwards within its rack. */
 static bool
 is_cut_off(const struct score *score, uint32_t sw, int64_t now_ns)
 {

@@ -8,16 +8,18 @@
 
 struct score_case { /* a truth of the run, in one class */
 	const struct truth *truth;
-	uint32_t part; /* directed links: that direction; undirected: the lower one */
+	/* directed links: that direction; undirected links: the lower number of the two
+	 * directions */
+	uint32_t part;
 	enum score_class class;
 	bool found, either;
-	bool has_kind, is_late, is_of_flows; /* as it was called last */
+	bool has_kind, is_late, is_of_flows; /* as the last verdict called it */
 	bool one_class;
 	uint8_t dscp;
 	int64_t found_ns;
 };
 
-struct score_opening { /* what was named at the last judgement */
+struct score_opening { /* a part that was named at the last judgement */
 	uint32_t part, other;
 	enum score_class class;
 	uint32_t third; /* 0: none */
@@ -55,12 +57,12 @@ bool score_is_right(
 /* Whether naming the part finds that case. */
 bool score_finds(const struct score *score, uint32_t part, enum score_class class,
     const struct score_case *c);
-/* Whether the part is a dead switch, or one whose dead cables leave no path across it,
- * and the case is one of its dead cables: no probe can show the cable separately, so
- * naming the switch finds both. */
+/* True: the part is a dead switch, or a switch across which its dead cables leave no
+ * path, and the case is one of its dead cables. No probe can show the cable separately,
+ * so naming the switch finds both. */
 bool score_hides(const struct score *score, uint32_t part, const struct score_case *c,
     int64_t now_ns);
-/* "core1", "core1 -> pod1-agg1" of a directed link. */
+/* Writes "core1"; for a directed link "core1 -> pod1-agg1". */
 void score_name(const struct score *score, uint32_t part, enum score_class class,
     char name[RM_PART_NAME_BYTES]);
 int score_complain(struct score *score, const char *format, ...)

@@ -48,7 +48,7 @@ print_times(const struct score *score, FILE *out)
 	fputs(" |\n", out);
 }
 
-/* Directed links are the same links again, and are left out. */
+/* Directed links are the same links as the undirected ones, so they are left out. */
 static uint64_t
 in_vain(const struct score *score)
 {

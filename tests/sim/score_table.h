@@ -10,9 +10,9 @@
 #include "tests/sim/score.h"
 
 /*
- * A line of Markdown for each score: F1, precision and recall of every class of parts
- * that was at fault or named; false openings; times to a verdict. A dash: there was
- * nothing to find, and nothing was named.
+ * Writes a line of Markdown for each score: F1, precision and recall of every class of
+ * parts in which a part was at fault or named; false openings; times to a verdict. A
+ * dash: there was nothing to find, and nothing was named.
  */
 void score_table(const struct score *const *scores, const char *const *names,
     size_t count, FILE *out);

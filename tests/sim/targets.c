@@ -131,7 +131,7 @@ add_target(struct run *run, struct sim_lane *lane, const struct wire_target *wir
 	int r;
 
 	if (target.dst >= run->rnics)
-		return 0; /* a reflector of a switch: not simulated */
+		return 0; /* a reflector of a switch, which is not simulated */
 	memcpy(target.dscps, wire->dscps, wire->dscp_count);
 	memcpy(target.sizes, wire->sizes, wire->size_count * sizeof *wire->sizes);
 	target.due_ns =

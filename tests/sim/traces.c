@@ -1,5 +1,5 @@
-/* What agents find out about the paths of their flows, and which flows they continue to
- * probe. */
+/* Simulates what agents find out about the paths of their flows, and which flows they
+ * continue to probe. */
 #include <arpa/inet.h>
 #include <errno.h>
 
@@ -8,12 +8,14 @@
 #include "tests/sim/run_state.h"
 
 #define PATHS_PER_MESSAGE 256
-/* From a loss to the report of the new path: the agent waits a little, traces twice,
- * and sends its report. */
+/* Time from a loss to the report of the new path: the agent waits a little, traces
+ * twice, and sends its report. */
 #define SUSPECT_NS (450 * RM_NS_PER_MS)
-#define RETRY_NS (250 * RM_NS_PER_MS) /* after a trace that lost packets, too; */
-#define MOVED_RETRIES 6               /* doubled so often if it shows another path */
-#define TRACE_RATE_PER_S 200.0        /* packets; the agent's default */
+/* pause after a trace that has lost packets, too */
+#define RETRY_NS (250 * RM_NS_PER_MS)
+/* how often the pause doubles, if the trace shows another path */
+#define MOVED_RETRIES 6
+#define TRACE_RATE_PER_S 200.0 /* packets per second of traces; the agent's default */
 #define BURST_S 0.1
 
 static int64_t
@@ -42,7 +44,8 @@ has_moved(const struct sim_flow *flow)
 	       path_id(&flow->path) != flow->known;
 }
 
-/* If its path has changed, an agent traces a flow twice, and adds up what it sees. */
+/* If the path of a flow has changed, an agent traces the flow twice, and uses the hops
+ * of both traces. */
 static bool
 sees(struct run *run, const struct sim_flow *flow, size_t i, hop_answers *answers,
     const struct fate_packet *packet, int64_t now_ns)
@@ -51,7 +54,7 @@ sees(struct run *run, const struct sim_flow *flow, size_t i, hop_answers *answer
 	       (has_moved(flow) && answers(run->fate, &flow->path, i, packet, now_ns));
 }
 
-/* One trace. The path gets an id only if all of it was seen. */
+/* Simulates one trace. The path gets an id only if all hops have answered. */
 static void
 trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
     hop_answers *answers, int64_t now_ns, struct wire_path *ret)
@@ -127,7 +130,8 @@ post(struct run *run, struct sim_lane *lane, const struct wire_path *paths,
 	return r == 0 ? agents_post(run, lane, WIRE_PATHS, bytes, now_ns) : r;
 }
 
-/* A path that has moved since is not known any more: the next trace finds it. */
+/* True: the path is known. A path that has changed since its trace is not known: the
+ * next trace finds it. */
 static bool
 recall(const struct run *run, const struct sim_target *target,
     const struct sim_flow *flow, int64_t age_ns, struct wire_path *ret)
@@ -287,7 +291,8 @@ may_trace(struct sim_lane *lane, size_t packets, int64_t now_ns)
 	return true;
 }
 
-/* When the last of the lane's flows is traced again, after a path has changed. */
+/* Computes when the last of the lane's flows is traced again, after a path has changed.
+ */
 static void
 plan_all_again(struct run *run, struct sim_lane *lane, size_t hops, int64_t now_ns)
 {

@@ -17,7 +17,7 @@
 int truth_of(const struct clos *clos, const struct fault *faults, size_t count,
     const struct life *life, struct truth **ret, size_t *truths);
 
-/* malloc'd, without an end of line; NULL: out of memory. */
+/* Returns malloc'd text without a line break at its end; NULL: out of memory. */
 char *truth_line(const struct scenario *scenario, const struct scenario_draw *draw,
     uint64_t seed, uint32_t number, const struct clos *clos, const struct fault *faults,
     size_t count, const struct life *life);

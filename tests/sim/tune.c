@@ -20,7 +20,7 @@ tune_mark(double precision, double recall)
 	return weighed > 0 ? 1.25 * precision * recall / weighed : 0;
 }
 
-/* 1: the values are better. */
+/* Returns 1 if the values are better. */
 static int
 try_pair(struct tuning *t, size_t a, double x, size_t b, double y)
 {

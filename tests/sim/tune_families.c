@@ -14,7 +14,7 @@
 struct tune_families {
 	size_t families;
 	uint32_t runs;
-	struct kept **kept; /* by family and run */
+	struct kept **kept; /* indexed by family and run */
 };
 
 /* ---- simulating ------------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 
 struct tune_families;
 
-/* Simulates so many runs of each file in so many threads (1 to 64). Prints errors. */
+/* Simulates `runs` runs of each file in `jobs` threads (1 to 64). Prints errors. */
 int tune_families_new(char *const *files, size_t file_count, uint32_t runs,
     uint64_t seed, size_t jobs, struct tune_families **ret);
 void tune_families_free(struct tune_families *families);

@@ -31,7 +31,7 @@ usage(FILE *out)
 	    out);
 }
 
-struct found { /* of one scheme and window */
+struct found { /* results of one scheme and window */
 	const struct scheme_type *type;
 	double values[SCHEME_PARAMETERS], mark;
 };
@@ -42,7 +42,7 @@ struct search {
 	size_t count;
 };
 
-/* Allocates the windows of every scheme, with the first values. -ENOMEM. */
+/* Allocates the windows of every scheme, with their first values. -ENOMEM. */
 static int
 plan(struct search *search, const struct scheme_type *const *schemes, size_t count,
     const char *only)

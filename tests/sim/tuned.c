@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* The output of `sim tune --runs 3`; the first value is the window. ours-flows is
- * missing: it is not somebody else's scheme, and is not tuned on families. */
+ * missing, because it is our own scheme and is not tuned on families. */
 static const struct {
 	const char *scheme;
 	double values[SCHEME_PARAMETERS];

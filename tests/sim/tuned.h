@@ -7,8 +7,8 @@
 
 #include "tests/sim/scheme.h"
 
-/* values: one per parameter of the scheme. False: there are none for this window, or it
- * is 0: use the scheme's own table. */
+/* values: one for each parameter of the scheme. False: the table has none for this
+ * window, or the window is 0: use the scheme's own values. */
 bool tuned_values(
     const struct scheme_type *type, double window_s, double values[SCHEME_PARAMETERS]);
 

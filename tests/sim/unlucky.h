@@ -1,10 +1,10 @@
 /*
- * unlucky - the few switches of a run that have most of its faults, as devices of one
- * bad batch or in one hot room fail together. Pure.
+ * unlucky - the few switches of a run that have most of its faults. Real devices fail
+ * together like this if they are of one bad batch, or in one hot room. Pure.
  *
- * A part is unlucky if its switch is: an RNIC by its ToR, a host by the ToR of one of
- * its RNICs, a link by either end. A larger share includes all switches of a smaller
- * one.
+ * A part is unlucky if its switch is unlucky. That is the ToR for an RNIC, the ToR of
+ * one of its RNICs for a host, and either end for a link. A larger share includes all
+ * switches of a smaller one.
  */
 #ifndef TESTS_SIM_UNLUCKY_H
 #define TESTS_SIM_UNLUCKY_H
@@ -16,7 +16,8 @@
 
 struct unlucky;
 
-/* share: of the switches of each tier, at least one per tier. -ENOMEM. */
+/* share: share of the switches of each tier that are unlucky, at least one per tier.
+ * -ENOMEM. */
 int unlucky_new(
     const struct clos *clos, double share, uint64_t salt, struct unlucky **ret);
 void unlucky_free(struct unlucky *unlucky);

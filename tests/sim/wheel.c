@@ -6,14 +6,14 @@
 #define SLOTS 2048
 
 struct node {
-	uint32_t next, previous; /* previous: a node, or SLOT | slot */
+	uint32_t next, previous; /* previous: a node, or SLOT | number of a slot */
 };
 
 #define SLOT UINT32_C(0x80000000)
 
 struct wheel {
 	int64_t slice_ns;
-	int64_t taken; /* number of the slice taken last */
+	int64_t taken; /* number of the slice that was taken last */
 	uint32_t slots[SLOTS];
 	struct node *nodes; /* by item */
 	size_t room;

@@ -1,7 +1,6 @@
 /*
- * wheel - timer wheel: which numbers are due in which slice of time. Pure.
- *
- * The order within a slice only depends on the order of the calls.
+ * wheel - a timer wheel: it returns the numbers that are due in a slice of time. Pure.
+ * The order within a slice depends only on the order of the calls.
  */
 #ifndef TESTS_SIM_WHEEL_H
 #define TESTS_SIM_WHEEL_H
@@ -16,7 +15,8 @@ struct wheel;
 int wheel_new(int64_t slice_ns, struct wheel **ret); /* -ENOMEM */
 void wheel_free(struct wheel *wheel);
 
-/* An item beyond the end of the ring comes early, and must be put again. -ENOMEM. */
+/* An item that is due beyond the end of the ring is returned too early, and must be put
+ * again. -ENOMEM. */
 int wheel_put(struct wheel *wheel, uint32_t item, int64_t due_ns);
 void wheel_remove(struct wheel *wheel, uint32_t item);
 /* Removes and returns an item of the slice that ends now, or WHEEL_NONE. Items that are

@@ -6,7 +6,7 @@
 
 struct summed {
 	struct seen_flow flow; /* counts of all seconds */
-	bool seen;             /* in at least one second, neither end was excused */
+	bool seen; /* in at least one second, neither end of the flow was excused */
 };
 
 struct window {
@@ -66,7 +66,7 @@ slot_of(const struct window *w, const struct seen_flow *f)
 	hash = (hash ^ f->port) * 0x9e3779b97f4a7c15U;
 	hash = (hash ^ hash >> 29 ^ f->dscp ^ (uint64_t)f->large << 7) *
 	       0xbf58476d1ce4e5b9U;
-	/* Flows off a core differ only in their path. */
+	/* Flows that bounce off a core differ only in their path. */
 	for (uint8_t i = 0; i < f->out_count; i++)
 		hash = (hash ^ hash >> 31 ^ f->out[i]) * 0x94d049bb133111ebU;
 	return (size_t)(hash ^ hash >> 32) & (w->slot_count - 1);
@@ -158,7 +158,7 @@ add_path(struct passage *p, const uint32_t *links, uint8_t count)
 	p->count += count;
 }
 
-/* One or two passages. */
+/* Returns one or two passages. */
 static size_t
 split(const struct seen_flow *f, struct passage *ret)
 {

@@ -53,7 +53,7 @@ swap_named(struct windowed *w)
 	w->named_allocated = allocated;
 }
 
-/* Windows follow each other without gaps from the start of the run. */
+/* Windows follow each other without gaps, from the start of the run on. */
 static bool
 is_full(const struct windowed *w, int64_t end_ns)
 {
@@ -92,7 +92,7 @@ windowed_judge(struct scheme *scheme, const struct scheme_named **ret)
 	return (int)w->named_count;
 }
 
-/* From outside, the cable of an RNIC cannot be distinguished from the RNIC. */
+/* Probes cannot distinguish the cable of an RNIC from the RNIC. */
 static uint32_t
 seen_from_outside(const struct clos *clos, uint32_t part)
 {
@@ -137,7 +137,7 @@ touches(const struct clos *clos, uint32_t link, uint32_t sw)
 {
 	const struct clos_part *p = clos_part(clos, link);
 
-	/* RNICs are named instead of their cables. */
+	/* The RNIC is named instead of its cable. */
 	return p->type == CLOS_RNIC ? p->to == sw : p->from == sw || p->to == sw;
 }
 

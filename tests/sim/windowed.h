@@ -6,8 +6,8 @@
  * both if the direction of a loss is not known. The first parameter of every such
  * scheme is its window in seconds.
  *
- * A flow is left out if its source or destination was excused in the whole window. This
- * is the filter of R-Pingmesh (a host that uploaded nothing in the window).
+ * A flow is left out if its source or destination was excused in the whole window.
+ * R-Pingmesh has this filter (for a host that uploaded nothing in the window).
  */
 #ifndef TESTS_SIM_WINDOWED_H
 #define TESTS_SIM_WINDOWED_H
@@ -17,14 +17,17 @@
 #define PASSAGE_LINKS (2 * CLOS_MAX_HOPS)
 
 struct passage {
-	uint32_t src, dst; /* RNICs of the flow, in this order also for the way back */
-	bool back;         /* the way back: packets sent are counted on the way out */
+	/* RNICs of the flow, in this order also in the reverse direction */
+	uint32_t src, dst;
+	/* the reverse direction: the packets sent are counted in the forward direction
+	 */
+	bool back;
 	uint32_t sent, lost;
-	uint8_t count; /* 0: the path is not known */
+	uint8_t count; /* number of links; 0: the path is not known */
 	uint32_t links[PASSAGE_LINKS];
 };
 
-struct window; /* sums of the flows so far */
+struct window; /* the sums of the flows so far */
 struct windowed;
 
 /* Names the parts at fault, by windowed_name(). -ENOMEM. */
@@ -45,15 +48,15 @@ struct windowed {
 int windowed_new(const struct scheme_type *type, const struct clos *clos,
     const double *values, windowed_judge_fn *judge_window, struct scheme **ret);
 
-/* For the tables of the schemes. */
+/* The following functions are for the tables of the schemes. */
 void windowed_free(struct scheme *scheme);
 int windowed_report(struct scheme *scheme, const struct seen *seen);
 int windowed_judge(struct scheme *scheme, const struct scheme_named **ret);
 
-/* Names the RNIC for its cable: from outside they cannot be distinguished. */
+/* Names the RNIC instead of its cable, because probes cannot distinguish them. */
 int windowed_name(struct windowed *w, uint32_t part, double confidence);
-/* Names a switch instead of its named cables if they are at least so many, and at least
- * this share of its cables. */
+/* Names a switch instead of its cables if at least this number, and this share, of its
+ * cables was named. */
 int windowed_gather_devices(struct windowed *w, double share, double least);
 
 #endif
