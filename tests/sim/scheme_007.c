@@ -83,7 +83,8 @@ const struct scheme_type scheme_007 = {
 	.source = "007 (NSDI 2018): 1/h votes, blamed one by one; shares are of the first "
 		  "count; least losses of a bad flow and the share of a device's links "
 		  "are ours",
-	/* The values were found by sim_flock rnics on windows of 120 s. The published values are 30 s, 0.0023. */
+	/* The values were found by sim_flock rnics on windows of 120 s. Published:
+	 * 30 s, 0.0023. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 30, 120 }, 3 },
 		[THETA] = { "theta", 0.02, { 0.0023, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.3 }, 8 },

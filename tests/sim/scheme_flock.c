@@ -111,7 +111,8 @@ const struct scheme_type scheme_flock = {
 	.name = "flock",
 	.source = "Flock (CoNEXT 2023): greedy likelihood, one bad and one good loss rate; "
 		  "a device's prior is five times a link's",
-	/* The values were found by sim_flock rnics on windows of 120 s. The published values for A1 are 0.0005, 0.000175, -4. */
+	/* The values were found by sim_flock rnics on windows of 120 s. Published for
+	 * A1: 0.0005, 0.000175, -4. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 20, 120 }, 3 },
 		[BAD_LOSS] = { "bad_loss", 0.003, { 0.0005, 0.001, 0.002, 0.003, 0.005, 0.007 }, 6 },

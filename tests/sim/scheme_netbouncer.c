@@ -218,7 +218,8 @@ static int new (const struct clos *clos, const double *values, struct scheme **r
 const struct scheme_type scheme_netbouncer = {
 	.name = "netbouncer",
 	.source = "NetBouncer (NSDI 2019): regularised least squares by coordinate descent",
-	/* The values were found by sim_flock rnics on windows of 120 s. The values that Flock's authors published for A1 are 0.001, 0.007, 0.125. */
+	/* The values were found by sim_flock rnics on windows of 120 s. Published by
+	 * Flock's authors for A1: 0.001, 0.007, 0.125. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 20, 120 }, 3 },
 		[LAMBDA] = { "lambda", 0.03, { 0.0001, 0.001, 0.003, 0.01, 0.03 }, 5 },

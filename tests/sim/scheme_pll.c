@@ -129,7 +129,8 @@ const struct scheme_type scheme_pll = {
 	.name = "pll",
 	.source = "deTector (ATC 2017): Tomo on what lost all, hit ratio on the rest; the "
 		  "filter of background loss and the share of a device's links are ours",
-	/* The values were found by sim_flock rnics on windows of 120 s. The published values are 30 s, 0.6. */
+	/* The values were found by sim_flock rnics on windows of 120 s. Published:
+	 * 30 s, 0.6. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 30, 120 }, 3 },
 		[HIT] = { "hit", 0.3, { 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8 }, 7 },

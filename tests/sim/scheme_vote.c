@@ -76,7 +76,8 @@ const struct scheme_type scheme_vote = {
 	.name = "vote",
 	.source = "R-Pingmesh (SIGCOMM 2024), Algorithm 1; least votes, share of the most "
 		  "and the share of a device's links are ours",
-	/* The values were found by sim_flock rnics on windows of 120 s. The published values are 20 s, 0.1. */
+	/* The values were found by sim_flock rnics on windows of 120 s. Published:
+	 * 20 s, 0.1. */
 	.parameters = {
 		[WINDOW] = { "window_s", 120, { 5, 20, 120 }, 3 },
 		[RNIC_SHARE] = { "rnic_share", 0.01, { 0.01, 0.03, 0.1, 0.3 }, 4 },

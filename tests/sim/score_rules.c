@@ -41,7 +41,7 @@ is_cable_of(const struct clos *clos, uint32_t link, uint32_t rnic)
 	return p->type == CLOS_LINK && (p->from == rnic || p->to == rnic);
 }
 
-/* Finds the end of a link, or the host of an RNIC that is the end. */
+/* True: part is this end of a link, or the host of the RNIC at this end. */
 static bool
 is_end(const struct clos *clos, uint32_t end, uint32_t part)
 {
