@@ -9,6 +9,7 @@
 
 #include "analyzer/sla/sla.h"
 #include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/links.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/judge/severity.h"
 #include "rackmesh/metrics/line_protocol.h"
@@ -143,9 +144,27 @@ history_text_quantile(
 
 /* ---- Incidents, of racks and our own, and SLA minutes as points ---- */
 
+/* The names in a list, as one text. Does nothing for an empty list. */
+static void
+line_names(struct rm_line *line, const char *field, const json_t *names)
+{
+	char text[RM_LINKS_BYTES * 2] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+
+		if (name == NULL || len + strlen(name) + sizeof(", ") > sizeof(text))
+			continue;
+		len += (size_t)sprintf(text + len, "%s%s", len == 0 ? "" : ", ", name);
+	}
+	if (len > 0)
+		rm_line_string(line, field, text);
+}
+
 /* Fields of the evidence, so that a query need not parse JSON. */
 static void
-line_impact(struct rm_line *line, const char *evidence_json)
+line_evidence(struct rm_line *line, const char *evidence_json)
 {
 	static const char *const names[] = { "impact", "services" };
 	json_t *verdict = json_loads(evidence_json, 0, NULL);
@@ -158,6 +177,7 @@ line_impact(struct rm_line *line, const char *evidence_json)
 		if (text != NULL)
 			rm_line_string(line, names[i], text);
 	}
+	line_names(line, "links", json_object_get(evidence, "links"));
 	json_decref(verdict);
 }
 
@@ -188,7 +208,7 @@ history_text_incident(
 	rm_line_string(&line, "kind", incident->kind);
 	if (incident->severity != NULL && incident->severity[0] != '\0')
 		rm_line_string(&line, "severity", incident->severity);
-	line_impact(&line, incident->evidence_json);
+	line_evidence(&line, incident->evidence_json);
 	rm_line_double(&line, "confidence", incident->confidence);
 	rm_line_int(&line, "began_ns", (int64_t)incident->began_wall_ns);
 	rm_line_int(&line, "opened_ns", (int64_t)incident->opened_wall_ns);

@@ -4,9 +4,9 @@
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, setText } from "./element.js";
-import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, pathOf, summary } from "./past.js";
+import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, pathOf, summary } from "./past.js";
 import { lookAtRegion } from "./past_region.js";
-import { duration, namesIn, percent } from "./words.js";
+import { duration, percent } from "./words.js";
 
 const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 days": 604800 };
 const LEAST_S = 20; // shortest time of a point: a rack reports every 10 s
@@ -35,7 +35,8 @@ function buckets(rows, from, to) {
 }
 
 async function lookAtRack(region, tor, from, to, known) {
-  const concerns = (row) => row.tor === tor || namesIn(row.part).includes(tor);
+  // Which racks send their packets over a switch is not known, unless its faulty links are.
+  const concerns = (row) => namesTor(row, tor) || (row.part_type === "switch" && !row.links);
   const [pairs, open] = await Promise.all([askRows("rm_tor_pair", { from, to, region, tor, columns: PAIR }), incidentsIn(region, from, to, concerns, known)]);
   const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to) }));
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));

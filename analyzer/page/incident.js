@@ -79,12 +79,22 @@ function samples(evidence) {
   );
 }
 
-// A path as a list of hops ("spine1@10.0.0.1"). Hops whose name is in the part's name are marked.
-function path(text, part) {
-  const suspects = namesIn(part);
+// The links at fault as steps of a path, "FROM TO"; "spine3->tor1" fails only in that direction.
+function stepsOf({ part, part_type, evidence }) {
+  const links = [...(part_type === "link" ? part.split(" or ") : []), ...(evidence.links ?? [])];
+  return links.flatMap((link) => {
+    const [one, other] = namesIn(link);
+    return link.includes("->") ? [`${one} ${other}`] : [`${one} ${other}`, `${other} ${one}`];
+  });
+}
+
+// A path as a list of hops ("spine1@10.0.0.1"). Hops whose name is in the part's name or in one of
+// its links are marked, and so are the steps over these links.
+function path(text, incident) {
+  const suspects = namesOf(incident);
+  const steps = stepsOf(incident);
   const hops = text.split(/[ >,]+/).filter(Boolean).map((hop) => hop.split("@"));
-  // Of a link, the step between its two ends is marked, too.
-  const isStep = (i) => i > 0 && part.includes("--") && [hops[i - 1][0], hops[i][0]].every((name) => suspects.includes(name));
+  const isStep = (i) => i > 0 && steps.includes(`${hops[i - 1][0]} ${hops[i][0]}`);
   return element(
     "ol",
     { class: "hops" },
@@ -105,7 +115,7 @@ function paths(incident) {
   for (const sample of incident.evidence.samples ?? []) add(sample.path);
   if (incident.part_type === "path") add(incident.part);
   if (found.size === 0) return null;
-  return element("section", {}, element("h2", {}, (incident.kind ?? "").endsWith("-late") ? "Paths of late probes" : "Paths of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
+  return element("section", {}, element("h2", {}, (incident.kind ?? "").endsWith("-late") ? "Paths of late probes" : "Paths of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident)));
 }
 
 function ruledOut(evidence) {

@@ -3,7 +3,7 @@
 import { NoAnswer, ask } from "./ask.js";
 import { element } from "./element.js";
 import { sentenceParts } from "./incidents.js";
-import { age, clock, count, percent, several } from "./words.js";
+import { age, clock, count, namesIn, percent, several } from "./words.js";
 
 export const POINTS = 120; // most points of a line
 const ROWS = 10000; // most rows of one answer; the analyzer's limit
@@ -15,7 +15,7 @@ const TURN_MS = 400;
 // ones by their end, up to AFTER_S after it.
 const BEFORE_S = 86400;
 const AFTER_S = 31 * 86400;
-const INCIDENT = "region,tor,part_type,part,place,state,id,severity,impact,services,opened_ns,sentence";
+const INCIDENT = "region,tor,part_type,part,place,state,id,severity,impact,services,links,opened_ns,sentence";
 const GAP_MS = 180000; // shorter times without rows are not mentioned; a row is due each minute
 const LATE_MS = 150000; // rows of the last LATE_MS may not be written yet
 const SHOWN = 500; // most incidents in the list
@@ -55,10 +55,14 @@ export async function askRows(measurement, { from, to, ...more }) {
   return { rows: all, truncated: true, lacking };
 }
 
-// The last row of each incident that was open at some time from `from` on, the newest first.
-function openThen(rows, from) {
+const idOf = (row) => row.id ?? `${row.part} ${row.opened_ns}`; // VictoriaMetrics keeps no ids
+
+// The last row of each incident that was open at some time from `from` on and for which
+// concerns(row) is true at some time, the newest first. Its links may change while it is open.
+function openThen(rows, from, concerns) {
+  const meant = new Set(rows.filter(concerns).map(idOf));
   const last = new Map();
-  for (const row of rows) last.set(row.id ?? `${row.part} ${row.opened_ns}`, row); // VictoriaMetrics keeps no ids
+  for (const row of rows) if (meant.has(idOf(row))) last.set(idOf(row), row);
   return [...last.values()].filter((row) => row.state !== "resolved" || new Date(row.time) >= from).reverse();
 }
 
@@ -125,13 +129,13 @@ export function summary(lines, { incidents, whole }, from, to) {
   );
 }
 
-const impactOf = ({ evidence }) => ({ impact: evidence?.impact, services: evidence?.services });
+const columnsOf = ({ evidence }) => ({ impact: evidence?.impact, services: evidence?.services, links: evidence?.links?.join(", ") });
 
 // The incidents that are open now, in the form of rows of the history.
 const openNow = (known, region) =>
   [...known.incidents.values()]
     .filter((each) => each.state === "open" && each.region === region)
-    .map((each) => ({ ...each, ...impactOf(each), state: "opened", time: each.changed, opened_ns: +new Date(each.opened) * 1e6 }));
+    .map((each) => ({ ...each, ...columnsOf(each), state: "opened", time: each.changed, opened_ns: +new Date(each.opened) * 1e6 }));
 
 // Incidents that opened more than BEFORE_S before `from`: they were resolved after `to`, or are
 // still open.
@@ -155,13 +159,16 @@ export async function incidentsIn(region, from, to, concerns, known) {
   ]);
   const older = await olderThan(region, from, to, known);
   return {
-    incidents: openThen([...older.rows, ...before.rows, ...meant.rows].filter(concerns), from),
+    incidents: openThen([...older.rows, ...before.rows, ...meant.rows], from, concerns),
     whole: !before.truncated && !meant.truncated && !older.truncated,
     early: before.truncated || older.truncated,
     late: meant.truncated,
     lacking: meant.lacking,
   };
 }
+
+// Whether the row names the ToR: as its rack, in its part, or in one of its links.
+export const namesTor = (row, tor) => (row.tor ? row.tor === tor : [row.part, ...(row.links ?? "").split(", ")].some((part) => namesIn(part).includes(tor)));
 
 // Sentences about missing rows, for the view.
 export const cut = (truncated, early) => [

@@ -4,9 +4,9 @@
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, walkable } from "./element.js";
-import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, pathOf, summary } from "./past.js";
+import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, pathOf, summary } from "./past.js";
 import { MANY, STATES } from "./racks.js";
-import { MARKS, clock, count, duration, namesIn, percent, several } from "./words.js";
+import { MARKS, clock, count, duration, percent, several } from "./words.js";
 
 const MINUTE_S = 60; // rm_sla has one row per class, scope and minute
 const LAST_WORD_S = 60; // an older row of a rack is not its state; one is due every 10 s
@@ -71,7 +71,7 @@ function racksThen(rows, incidents, names, lost) {
   const racks = [];
   for (const row of rows) last.set(row.tor, row);
   for (const [tor, row] of last) {
-    const hurt = incidents.filter((each) => (each.tor ? each.tor === tor : namesIn(each.part).includes(tor)));
+    const hurt = incidents.filter((each) => namesTor(each, tor));
     racks.push({ tor, row, hurt: hurt.length, state: stateOf(row, hurt), lost: shareOf(lost?.get(tor)) });
   }
   const place = ({ state }) => STATES.indexOf(state);

@@ -51,7 +51,7 @@ MADE_UP = {
     "incidents": [("rm_incident", {"region": "lab", "aggregator": "agg-tor1", "tor": "tor1", "part_type": "rnic",
                                    "part": f"h2/{impact}", "place": "tor1", "state": "opened"},
                    {"id": f"made-up-{impact}", "kind": "rnic-lossy", "severity": "major", "impact": impact,
-                    "services": SERVICE, "confidence": 0.9, "began_ns": 1, "opened_ns": 1,
+                    "services": SERVICE, "links": "", "confidence": 0.9, "began_ns": 1, "opened_ns": 1,
                     "sentence": "made up", "evidence": "{}"}) for impact in ("P0", "P1", "P2")],
 }
 

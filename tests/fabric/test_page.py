@@ -213,6 +213,50 @@ def test_the_impact_is_shown_first_and_a_long_explanation_is_folded(region, page
         page.driver.refresh()
 
 
+# The incident of a link of spine1 that turned out to be one of several, with probes over two of them.
+SEVERAL = """
+const real = window.fetch;
+const at = new Date().toISOString();
+const way = (...names) => ({ path: names.map((name, i) => `${name}@10.0.0.${i + 1}`).join(' > ') });
+const one = { id: 'a2', state: 'open', region: 'lab', tor: '', part_type: 'link', part: 'spine1--tor1', place: '', kind: 'links-down',
+  severity: 'major', confidence: 0.9, sentence: 'Switch spine1 has links that carry nothing: 3 of its 4 links.', began: at, opened: at,
+  changed: at, resolved: null, sources: ['analyzer'], related: [], evidence: { impact: 'unknown', widened: 'spine1',
+  links: ['spine1--tor1', 'spine1->tor3', 'spine1--leaf9'], samples: [way('tor2', 'spine1', 'tor3'), way('tor3', 'spine1', 'tor2'), way('tor1', 'spine1', 'tor2')] } };
+window.fetch = async (path, how) => {
+  if (path.startsWith('/v1/incidents/a2')) return new Response(JSON.stringify(one));
+  const answer = await real(path, how);
+  if (!path.startsWith('/v1/incidents')) return answer;
+  const reported = await answer.json();
+  reported.incidents.push({ ...one, number: 1 });
+  return new Response(JSON.stringify(reported));
+};
+location.hash = '#/incident/a2';"""
+
+MARKED = """return [...document.querySelectorAll('.hops')].map((path) =>
+  [...path.querySelectorAll('li')].filter((hop) => hop.classList.contains(arguments[0])).map((hop) => hop.innerText))"""
+
+
+def test_an_incident_of_several_links_is_one_with_all_its_links(region, page):
+    page.open(url(region))
+    page.driver.execute_script(SEVERAL)
+    try:
+        seen(page, "what is at fault", "h1", lambda texts: texts == ["Switch spine1 has links that carry nothing"])
+        reported = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+        assert reported["At fault"] == "spine1" and reported["Part"] == "link spine1--tor1", reported
+        assert reported["Links"] == "spine1--tor1, spine1->tor3, spine1--leaf9", reported
+        assert set(reported["Racks"].split(", ")) == {"tor1", "tor3"}, reported
+        assert page.driver.execute_script(MARKED, "suspect") == [["spine1", "tor3"], ["tor3", "spine1"], ["tor1", "spine1"]]
+        # The second path crosses its link in the direction that works.
+        assert page.driver.execute_script(MARKED, "cut") == [["tor3"], [], ["spine1"]]
+        for tor, named in (("tor3", 1), ("tor2", 0)):
+            page.driver.execute_script(f"location.hash = '#/rack/lab/{tor}'")
+            seen(page, tor, "h1", lambda texts, tor=tor: texts and texts[0].startswith(tor))
+            seen(page, "its incidents", ".incident.open b", lambda texts, named=named: len(texts) == named)
+    finally:
+        page.open(url(region))
+        page.driver.refresh()
+
+
 def remedy_is_shown(page, kind):
     """Checks the advice beside the incident, and on the page to which an alert's runbook link
     leads."""
@@ -415,6 +459,42 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     seen(page, "what was before", ".before b", lambda texts: texts == ["It was dead."])
     assert page.texts(".before p") == ["1 incident of this part has ended in the last 31 days:"]
     page.driver.execute_script("window.fetch = window.answers")
+    assert page.complaints() == []
+
+
+OVER_SWITCHES = """
+window.answers = window.fetch;
+const common = { region: 'lab', tor: '', severity: 'major', opened_ns: 1 };
+const rows = [
+  { ...common, time: '2020-01-02T00:00:00.000Z', part_type: 'link', part: 'spine1--tor1', state: 'updated', id: 'a',
+    links: 'spine1--tor1, spine1->tor2, spine1--leaf9', sentence: 'Several links.' },
+  { ...common, time: '2020-01-20T00:00:00.000Z', part_type: 'link', part: 'spine1--tor1', state: 'resolved', id: 'a',
+    links: 'spine1--tor1, spine1--leaf9', sentence: 'Two links.' },
+  { ...common, time: '2020-01-20T00:00:00.000Z', part_type: 'switch', part: 'spine2', state: 'resolved', id: 'b', sentence: 'A dead spine.' },
+  { ...common, time: '2020-01-20T00:00:00.000Z', part_type: 'link', part: 'spine2--leaf9', state: 'resolved', id: 'c', sentence: 'Of others.' },
+];
+window.fetch = async (path, how) => {
+  const answer = await window.answers(path, how);
+  if (!path.includes('state=resolved')) return answer;
+  const reported = await answer.json();
+  reported.rows.push(...rows.map((row) => reported.columns.map((each) => row[each] ?? null)));
+  return new Response(JSON.stringify(reported));
+};"""
+
+
+def test_the_past_of_a_rack_has_the_incidents_of_its_links_and_of_switches(region, page):
+    """A rack is named by a link that is only one of several, and a dead spine concerns every rack."""
+    page.open(url(region))
+    page.driver.execute_script(OVER_SWITCHES)
+    try:
+        for tor, titles in (("tor1", {"Two links.", "A dead spine."}), ("tor2", {"Two links.", "A dead spine."}),
+                            ("tor3", {"A dead spine."})):
+            page.driver.execute_script(f"location.hash = '#/history/lab/{tor}/2020-01-02T00:00:00Z/900'")
+            seen(page, tor, "h1", lambda texts, tor=tor: texts == [f"{tor} in the past"])
+            seen(page, "what was open", ".incidents b", lambda texts, titles=titles: set(texts) == titles)
+    finally:
+        page.driver.execute_script("window.fetch = window.answers")
+        page.open(url(region))
     assert page.complaints() == []
 
 

@@ -148,7 +148,7 @@ incidents_of_racks_and_our_own_become_points_of_the_schema(void **state)
 }
 
 static void
-severity_impact_and_services_are_fields(void **state)
+severity_impact_services_and_links_are_fields(void **state)
 {
 	struct world *world = *state;
 	const struct wire_incident reported = { .head = { "agg", "lab", 1, 1 },
@@ -171,6 +171,7 @@ severity_impact_and_services_are_fields(void **state)
 	assert_schema(&text);
 	assert_true(has(&text,
 	    "severity=\"critical\",impact=\"P0\",services=\"train-7\",confidence="));
+	assert_false(has(&text, "links="));
 
 	own.severity = RM_SEVERITY_MAJOR;
 	assert_int_equal(history_points_incident(
@@ -178,6 +179,46 @@ severity_impact_and_services_are_fields(void **state)
 	    0);
 	assert_schema(&text);
 	assert_true(has(&text, "severity=\"major\",impact=\"unknown\",services=\"\","));
+	assert_false(has(&text, "links="));
+
+	strcpy(own.verdict.evidence.links, "spine1--tor1, spine1->tor2");
+	assert_int_equal(history_points_incident(
+			     world->points, "ana", "lab", WIRE_UPDATED, &own, &text),
+	    0);
+	assert_schema(&text);
+	assert_true(has(
+	    &text, "services=\"\",links=\"spine1--tor1, spine1->tor2\",confidence="));
+}
+
+/* Another rack's evidence may have any length: names that do not fit are left out. */
+static void
+long_lists_of_links_are_cut(void **state)
+{
+	struct world *world = *state;
+	struct wire_incident reported = { .head = { "agg", "lab", 1, 1 },
+		.tor = "t1",
+		.part_type = "switch",
+		.part = "s1",
+		.place = "",
+		.kind = "links-down",
+		.state = WIRE_OPENED,
+		.changed_wall_ns = 5,
+		.sentence = "" };
+	char json[16384] = "{\"evidence\": {\"links\": [7";
+	struct history_text text;
+	const char *at;
+
+	for (int i = 0; i < 1000; i++)
+		sprintf(json + strlen(json), ", \"s1--t%d\"", i);
+	strcat(json, "]}}");
+	reported.evidence_json = json;
+	assert_int_equal(
+	    history_points_rack_incident(world->points, &reported, &text), 0);
+	assert_schema(&text);
+	assert_true(has(&text, ",links=\"s1--t0, s1--t1, "));
+	at = strstr(text.text, ",links=\"");
+	assert_non_null(at);
+	assert_in_range(strcspn(at + 8, "\""), 2000, 2048);
 }
 
 static void
@@ -319,7 +360,8 @@ main(void)
 		TEST(a_summary_becomes_points_of_the_schema),
 		TEST(the_same_message_makes_the_same_points),
 		TEST(incidents_of_racks_and_our_own_become_points_of_the_schema),
-		TEST(severity_impact_and_services_are_fields),
+		TEST(severity_impact_services_and_links_are_fields),
+		TEST(long_lists_of_links_are_cut),
 		TEST(a_minute_becomes_a_point_of_the_schema),
 		TEST(racks_of_a_minute_are_points_of_their_own),
 		TEST(marks_are_reported_only_where_they_are_known),
