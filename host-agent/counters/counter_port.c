@@ -301,7 +301,8 @@ bind_all(struct counter_port *port)
 			bound->count = 0;
 			if (own != NULL && bind_source(port, own, i, false, bound))
 				continue;
-			if (any != NULL && any != own)
+			if (any != NULL && any != own &&
+			    !counter_row_is_own(row, port->driver))
 				bind_source(port, any, i, true, bound);
 		}
 	}

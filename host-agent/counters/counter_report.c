@@ -233,6 +233,55 @@ read_value(const struct counter_state *states, const struct bond *bond,
 	return add_of_ports(bond, row, number, at, value);
 }
 
+/* The row, and the index of its first value; NULL: there is none of that name. */
+static const struct counter_row *
+row_of(const char *name, size_t *at)
+{
+	*at = 0;
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
+		if (strcmp(row->name, name) == 0)
+			return row;
+		*at += counter_row_values(row);
+	}
+	return NULL;
+}
+
+static bool
+is_pfc_off(const struct counter_state *states, const struct bond *bond)
+{
+	size_t at;
+	const struct counter_row *row = row_of("pfc_enabled", &at);
+
+	for (size_t i = 0; i < counter_row_values(row); i++) {
+		uint64_t on = 0;
+
+		if (!read_value(
+			states, bond, row, WIRE_COUNTER_PFC_ENABLED, at + i, &on) ||
+		    on != 0)
+			return false;
+	}
+	return true;
+}
+
+/* mlx5 counts global pauses only while they are on. It also counts all pauses together:
+ * if PFC is off, these are global ones. */
+static bool
+read_global_pauses(const struct counter_state *states, const struct bond *bond,
+    unsigned number, uint64_t *value)
+{
+	const char *all =
+	    number == WIRE_COUNTER_GPAUSE_RX_FRAMES   ? "pause_ctrl_rx_frames"
+	    : number == WIRE_COUNTER_GPAUSE_TX_FRAMES ? "pause_ctrl_tx_frames"
+						      : NULL;
+	const struct counter_row *row;
+	size_t at;
+
+	if (all == NULL || !is_pfc_off(states, bond))
+		return false;
+	row = row_of(all, &at);
+	return read_value(states, bond, row, number, at, value);
+}
+
 size_t
 counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
@@ -251,7 +300,8 @@ counter_report_fill(const struct counter_state *states,
 			uint64_t value = 0;
 
 			if (number == 0 ||
-			    !read_value(states, &bond, row, number, at, &value))
+			    (!read_value(states, &bond, row, number, at, &value) &&
+				!read_global_pauses(states, &bond, number, &value)))
 				continue;
 			ret[count++] = (struct wire_counter_value){ .value = value,
 				.counter = (uint16_t)number,

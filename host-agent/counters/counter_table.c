@@ -199,9 +199,13 @@ const struct counter_row counter_rows[] = {
 	{ "prio_marked", "rdma_rx_priority_marked_total", "packets", 64, COUNTER_PRIORITY, "Packets that the NIC's receive buffer has marked.",
 	  { MLX5 = "e:rx_prio#_marked" } },
 	{ "gpause_rx_frames", "rdma_rx_global_pause_total", "frames", 64, 0, "Global pause frames (802.3x) received.",
-	  { MLX5 = "e:rx_global_pause|e:rx_pause_ctrl_phy", BNXT = "e:rx_pause_frames", IRDMA = "e:link_xoff_rx.nic", ANY = "s:pause_rx" } },
+	  { MLX5 = "e:rx_global_pause|-", BNXT = "e:rx_pause_frames", IRDMA = "e:link_xoff_rx.nic", ANY = "s:pause_rx" } },
 	{ "gpause_tx_frames", "rdma_tx_global_pause_total", "frames", 64, 0, "Global pause frames (802.3x) sent.",
-	  { MLX5 = "e:tx_global_pause|e:tx_pause_ctrl_phy", BNXT = "e:tx_pause_frames", IRDMA = "e:link_xoff_tx.nic", ANY = "s:pause_tx" } },
+	  { MLX5 = "e:tx_global_pause|-", BNXT = "e:tx_pause_frames", IRDMA = "e:link_xoff_tx.nic", ANY = "s:pause_tx" } },
+	{ "pause_ctrl_rx_frames", "rdma_rx_pause_control_total", "frames", 64, 0, "Pause frames received, global ones and PFC together.",
+	  { MLX5 = "e:rx_pause_ctrl_phy" } },
+	{ "pause_ctrl_tx_frames", "rdma_tx_pause_control_total", "frames", 64, 0, "Pause frames sent, global ones and PFC together.",
+	  { MLX5 = "e:tx_pause_ctrl_phy" } },
 	{ "gpause_rx_us", "rdma_rx_global_pause_microseconds_total", "microseconds", 64, 0, "Time that global pause stopped this port.",
 	  { MLX5 = "e:rx_global_pause_duration" } },
 	{ "gpause_rx_transitions", "rdma_rx_global_pause_transitions_total", "transitions", 64, 0, "Changes from running to paused, by global pause.",
@@ -345,6 +349,14 @@ const struct counter_row counter_rows[] = {
 	{ 0 },
 };
 /* clang-format on */
+
+bool
+counter_row_is_own(const struct counter_row *row, enum counter_driver driver)
+{
+	const char *source = row->source[driver];
+
+	return source != NULL && source[strlen(source) - 1] == '-';
+}
 
 size_t
 counter_row_values(const struct counter_row *row)

@@ -53,7 +53,9 @@ struct counter_row {
 	uint8_t width;
 	uint8_t index; /* enum counter_index */
 	const char *help;
-	/* the source for each enum counter_driver; NULL: there is none */
+	/* the source for each enum counter_driver; NULL: there is none. "|-" at the end:
+	 * the sources of any driver count something else with this driver, and are not
+	 * used. */
 	const char *source[COUNTER_DRIVERS];
 };
 
@@ -63,6 +65,9 @@ struct counter_row {
 
 /* The entry after the last row has the name NULL. */
 extern const struct counter_row counter_rows[];
+
+/* True: the driver has no other sources than its own. */
+bool counter_row_is_own(const struct counter_row *row, enum counter_driver driver);
 
 /* Return the number of values of one row, and of all rows together. */
 size_t counter_row_values(const struct counter_row *row);

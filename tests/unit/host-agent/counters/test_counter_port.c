@@ -337,6 +337,22 @@ sources_with_judged_counters_are_read_each_time(void **unused)
 	assert_int_equal(sample("pfc_rx_frames", 3)->value, 9);
 }
 
+/* With PFC on and global pause off, mlx5 has no counter of global pauses. Its counter
+ * of all pauses is not one, and neither is the standard statistic, which has the same
+ * value. */
+static void
+pfc_of_mlx5_is_not_taken_for_global_pause(void **unused)
+{
+	counters_fixture_put(&device, 'd', "pfc_enabled_3", "1");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "41927");
+	counters_fixture_put(&device, 'e', "rx_pause_ctrl_phy", "41927");
+	counters_fixture_put(&device, 's', "pause_rx", "41927");
+	assert_int_equal(read_after(0), 0);
+	assert_false(sample("gpause_rx_frames", 0)->there);
+	assert_int_equal(sample("pause_ctrl_rx_frames", 0)->value, 41927);
+	assert_int_equal(sample("pfc_rx_frames", 3)->value, 41927);
+}
+
 /* The driver's own counter is used before the standard one of ethtool. */
 static void
 only_the_standard_statistics_that_are_needed_are_asked_for(void **unused)
@@ -497,6 +513,7 @@ main(void)
 		TEST(sources_without_judged_counters_are_read_seldom),
 		TEST(sources_with_judged_counters_are_read_each_time),
 		TEST(only_the_standard_statistics_that_are_needed_are_asked_for),
+		TEST(pfc_of_mlx5_is_not_taken_for_global_pause),
 		TEST(standard_statistics_that_vanish_are_missing),
 		TEST(new_optional_counters_do_not_move_others),
 		TEST(counters_above_the_limit_do_not_hide_the_first_ones),

@@ -238,6 +238,27 @@ the_pcie_link_of_a_bond_is_the_worst_of_its_ports(void **state)
 	check_pcie(half, quick);
 }
 
+/* mlx5 without global pause: only the sum of all pauses is counted. */
+static void
+all_pauses_are_global_ones_only_if_pfc_is_off(void **state)
+{
+	take(states, "pause_ctrl_rx_frames", 0, true, 100);
+	take(states, "pause_ctrl_rx_frames", 0, true, 140);
+	assert_int_equal(fill(0), 0); /* PFC is not known */
+	for (size_t i = 0; i < 8; i++)
+		take(states, "pfc_enabled", i, true, 0);
+	assert_int_equal(reported(fill(0), WIRE_COUNTER_GPAUSE_RX_FRAMES, 0), 40);
+	assert_int_equal(
+	    reported(fill(0), WIRE_COUNTER_GPAUSE_TX_FRAMES, 0), UINT64_MAX);
+	take(states, "gpause_rx_frames", 0, true, 100);
+	take(states, "gpause_rx_frames", 0, true, 139);
+	assert_int_equal(reported(fill(0), WIRE_COUNTER_GPAUSE_RX_FRAMES, 0), 39);
+	take(states, "gpause_rx_frames", 0, false, 0);
+	take(states, "pfc_enabled", 3, true, 1);
+	assert_int_equal(
+	    reported(fill(0), WIRE_COUNTER_GPAUSE_RX_FRAMES, 0), UINT64_MAX);
+}
+
 /* Takes two equal readings of the received light of a module's lanes. */
 static void
 take_light(struct counter_state *of, const uint64_t nanowatts[4], unsigned lanes)
@@ -313,6 +334,7 @@ main(void)
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
 		TEST(a_bond_has_the_flaps_and_symbol_errors_of_its_ports),
 		TEST(the_pcie_link_of_a_bond_is_the_worst_of_its_ports),
+		TEST(all_pauses_are_global_ones_only_if_pfc_is_off),
 		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
 		TEST(a_bond_whose_modules_differ_in_lanes_reports_no_light),
 	};
