@@ -26,6 +26,9 @@ const STAGES = {
   cnp_ignored: "sender",
 };
 
+// The rack's aggregator makes the answer, and its release may be older than this page.
+const notReported = () => element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report this.");
+const reported = (make) => (part) => (part === undefined ? notReported() : make(part));
 const unknown = () => element("span", { class: "quiet" }, "not known");
 const known = (value, words) => (value === null || value === undefined ? unknown() : words(value));
 const share = (pct) => (pct === 0 ? "0 %" : pct < 0.01 ? "< 0.01 %" : `${Number(pct.toPrecision(3))} %`);
@@ -156,7 +159,7 @@ function spreadOf({ source, priority, steps, step_count }) {
 }
 
 function pausesOf([pauses, read]) {
-  if (pauses === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report this.");
+  if (pauses === undefined) return notReported();
   if (pauses.length === 0)
     return element("p", { class: "quiet" }, read > 0 ? `No pauses spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read.` : "Not known: no switch is read.");
   return [
@@ -207,10 +210,10 @@ export function counters(hurting) {
   };
   let at = null; // time in ms of the answer that is shown; null: none yet
   const parts = [
-    [proof, (answer) => answer.proof, proofOf],
-    [findings, (answer) => answer.diagnosis, findingsOf],
+    [proof, (answer) => answer.proof, reported(proofOf)],
+    [findings, (answer) => answer.diagnosis, reported(findingsOf)],
     [pauses, (answer) => [answer.pauses, answer.switches_read], pausesOf],
-    [drift, (answer) => answer.drift, driftOf],
+    [drift, (answer) => answer.drift, reported(driftOf)],
     [ports, (answer) => [answer.switch, answer.switches, answer.hypervisors], portsOf],
     [hosts, hostsIn, hostsOf],
     [services, (answer) => [answer.services, hurting()], servicesOf],

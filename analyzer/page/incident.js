@@ -172,7 +172,7 @@ async function written(id) {
   const resolved = row.state === "resolved" ? row.time : null;
   let evidence = {};
   try {
-    evidence = JSON.parse(row.evidence ?? "{}");
+    evidence = JSON.parse(row.evidence ?? "{}") ?? {};
   } catch {
     // The stored text is no JSON, perhaps cut: the sentence is still shown.
   }
@@ -343,6 +343,7 @@ export function open([id], known) {
     async ask() {
       try {
         const incident = await ask(`/v1/incidents/${encodeURIComponent(id)}`);
+        incident.evidence ??= {}; // null: its text is no JSON, perhaps cut
         if (isBetweenRacks(incident.part_type)) pairs ??= rackPairs(incident.region);
         render(incident);
         pairs?.ask(isOpen(incident));

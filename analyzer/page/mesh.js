@@ -1,7 +1,7 @@
 // The mesh of a rack as a grid: from each RNIC (row) to each RNIC (column).
 
 import { element, setText, table } from "./element.js";
-import { age, count, duration, percent, several } from "./words.js";
+import { age, clock, count, duration, percent, several } from "./words.js";
 
 const MAX_LABEL_PX = 140;
 const LABEL_GAP_PX = 5;
@@ -347,6 +347,7 @@ export function mesh(onperiod) {
   const trouble = element("p", { class: "quiet" }, "Asking the rack’s aggregator…");
   const body = element("div", { class: "grid", hidden: true }, element("div", { class: "scroll" }, grid.canvas), element("div", { class: "beside" }, grid.detail, under));
   let last = null;
+  let at = null; // time in ms of `last`
 
   function render() {
     if (last === null) return;
@@ -356,22 +357,35 @@ export function mesh(onperiod) {
     setText(about, `${several(last.rnics.length, "RNIC")}; rows send probes, columns answer; results of ${age(last.seconds * 1000)}${refused}.`);
   }
 
+  function say(words, isTrouble, visible) {
+    setText(trouble, words);
+    trouble.className = isTrouble ? "trouble" : "quiet";
+    trouble.hidden = words === "";
+    body.hidden = !visible;
+  }
+
   return {
     root: element("section", { class: "mesh" }, element("h2", {}, "Mesh"), element("form", { class: "bar" }, measure, period, about), trouble, body),
     update(answer) {
       last = answer;
+      at = Date.now();
       if (answer.rnics.length < 2) {
-        this.fail(answer.rnics.length === 0 ? "No RNIC of the rack is known yet." : "The rack has only one RNIC, so there is no pair to probe.");
+        say(answer.rnics.length === 0 ? "No RNIC of the rack is known yet." : "The rack has only one RNIC, so there is no pair to probe.", false, false);
         return;
       }
-      trouble.hidden = true;
-      body.hidden = false;
+      say("", false, true);
       render();
     },
-    fail(words) {
-      setText(trouble, words);
-      trouble.hidden = false;
-      body.hidden = true;
+    // The last mesh stays visible, with its time, if it is of the chosen period.
+    fail(reason) {
+      const stays = last !== null && last.rnics.length > 1 && last.period === period.value;
+      say(
+        stays
+          ? `The mesh cannot be refreshed: ${reason}. It is as of ${clock(at)} UTC.`
+          : `The mesh cannot be shown: ${reason}.`,
+        true,
+        stays,
+      );
     },
   };
 }

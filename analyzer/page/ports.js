@@ -80,6 +80,7 @@ const unread = (what, { up, error, age_ms }) =>
 const inTime = (interval_ms) => (interval_ms === 0 ? "read once" : `in ${age(interval_ms)}`);
 
 function switchOf(read) {
+  if (read === undefined) return [element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report ports.")];
   if (read === null) return [element("p", { class: "quiet" }, "The counters of the switch are not read.")];
   const ports = read.ports.map((port) => ({ port, interval_ms: read.interval_ms, name: port.name }));
   return [
@@ -113,8 +114,9 @@ function hypervisorsOf(hosts) {
   ];
 }
 
-// The elements of the section "Ports"; without ESXi hosts, it has nothing about them.
+// The elements of the section "Ports"; without ESXi hosts, it has nothing about them. undefined: the
+// aggregator's release does not report them.
 export function portsOf([read, others, hosts]) {
   const order = [...(others ?? [])].sort((a, b) => worst(b) - worst(a));
-  return [...switchOf(read), ...order.flatMap(otherOf), ...hypervisorsOf(hosts)];
+  return [...switchOf(read), ...order.flatMap(otherOf), ...hypervisorsOf(hosts ?? [])];
 }

@@ -76,7 +76,7 @@ export function open([region, tor]) {
       if (wanted === period) grid.update(answer);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      if (wanted === period) grid.fail(`The mesh cannot be shown: ${error.message}.`);
+      if (wanted === period) grid.fail(error.message);
     } finally {
       if (asking === wanted) asking = null;
     }

@@ -257,6 +257,18 @@ def test_an_incident_of_several_links_is_one_with_all_its_links(region, page):
         page.driver.refresh()
 
 
+def test_an_incident_whose_evidence_cannot_be_read_is_shown(region, page):
+    page.open(url(region))
+    page.driver.execute_script(HURTING.replace("JSON.stringify(one)", "JSON.stringify({ ...one, evidence: null })"))
+    try:
+        seen(page, "what is said", "article h1", lambda texts: texts == ["Link spine1--tor2 loses packets."])
+        seen(page, "the page is live", "body:not(.stale) #status", lambda texts: texts and texts[0].startswith("live"))
+        assert page.complaints() == []
+    finally:
+        page.open(url(region))
+        page.driver.refresh()
+
+
 def remedy_is_shown(page, kind):
     """Checks the advice beside the incident, and on the page to which an alert's runbook link
     leads."""

@@ -122,8 +122,8 @@ def test_hosts_are_listed_with_the_releases_of_their_agents(rack, page):
     release = reported[0]["version"]
     seen(page, "one release", ".hosts p",
          lambda texts: texts == [f"3 hosts; all agents that have connected are of release {release}."])
-    rows = page.texts(".hosts tbody tr")
-    assert all(is_running(row_with(rows, host, release, "as planned")) for host in ("h1", "h2", "h3")), rows
+    seen(page, "all hosts", ".hosts tbody tr", lambda rows: all(
+        is_running(row_with(rows, host, release, "as planned")) for host in ("h1", "h2", "h3")))
     agent = rack.lab.agents["h3"]
     agent.kill()
     try:
@@ -153,7 +153,7 @@ const change = {
 window.fetch = async (path, how) => {
   const answer = await window.answers(path, how);
   const name = Object.keys(change).find((each) => path.startsWith(each));
-  if (name === undefined) return answer;
+  if (name === undefined || !answer.ok) return answer;
   const reported = await answer.json();
   change[name](reported);
   return new Response(JSON.stringify(reported));
@@ -181,19 +181,20 @@ def test_counters_of_the_switch_are_shown_beside_those_of_the_hosts(rack, page):
 
     def shown():
         """The page shows a port's counts of the last interval only, so the port goes on
-        counting."""
+        counting until everything is shown."""
         rack.sonic.count("Ethernet8", SAI_PORT_STAT_PFC_3_RX_PKTS=next(counts))
-        rows = page.texts(ROWS)
-        port = row_with(rows, "Ethernet8", "✓ up, 100")
-        return rows if port and port.endswith("000") else None
+        ports = [row for row in page.texts(ROWS) if "Ethernet" in row]
+        port = row_with(ports, "Ethernet8", "✓ up, 100")
+        captions, sentences = page.texts(".counters caption"), page.texts(".counters p")
+        return all((
+            port and port.endswith("000") and "Ethernet8" in ports[0],
+            any(f"12 of {PORTS}, those with problems first" in text for text in captions),
+            any("side by side" in text for text in captions),
+            # The switch does not count the others, which is not 0.
+            any("Not counted here: errors, discarded, " in text for text in sentences),
+        ))
 
-    rows = until("the port's pauses are shown", PATIENCE_S, shown)
-    assert "Ethernet8" in next(row for row in rows if "Ethernet" in row)  # the first
-    captions = page.texts(".counters caption")
-    assert any(f"12 of {PORTS}, those with problems first" in text for text in captions), captions
-    assert any("side by side" in text for text in captions), captions
-    # The switch does not count the others, which is not 0.
-    assert any("Not counted here: errors, discarded, " in text for text in page.texts(".counters p"))
+    until("the port's pauses are shown", PATIENCE_S, shown)
 
 
 # Port, its neighbour, and what it counts each second: the time for which it is paused, the pause
@@ -216,15 +217,16 @@ def test_the_source_of_pauses_and_their_spread_are_shown(rack, page):
             getattr(rack, switch).count(port, **{
                 f"SAI_PORT_STAT_PFC_3_{name}": int((time.monotonic() - began) * each_s)
                 for name, each_s in {**dict.fromkeys(("TX_PKTS", "RX_PKTS"), 0), **counts}.items()})
-        return row_with(page.texts(ROWS), "h1/r0", "tor1 Ethernet0", "an RNIC is the source")
+        captions = page.texts(".counters caption")
+        return all((
+            row_with(page.texts(ROWS), "h1/r0", "tor1 Ethernet0", "an RNIC is the source", "h2/r0", "spine1"),
+            any("pauses of priority 3 spread from h1/r0" in text for text in captions),
+            # The ports of a spine are listed, too: 12, the one in trouble first.
+            any("Ports of spine spine1" in text and f"12 of {PORTS}" in text for text in captions),
+            row_with(page.texts(".counters table tbody tr:first-child"), "Ethernet20"),
+        ))
 
-    source = until("the source is shown", PATIENCE_S, shown, every=0.5)
-    assert all(victim in source for victim in ("tor1", "h2/r0", "spine1")), source
-    captions = page.texts(".counters caption")
-    assert any("pauses of priority 3 spread from h1/r0" in text for text in captions), captions
-    # The ports of a spine are listed, too: 12, the one in trouble first.
-    assert any("Ports of spine spine1" in text and f"12 of {PORTS}" in text for text in captions), captions
-    assert "Ethernet20" in row_with(page.texts(".counters table tbody tr:first-child"), "Ethernet20")
+    until("the source and its victims are shown", PATIENCE_S, shown, every=0.5)
 
 
 def test_nics_of_an_esxi_host_are_shown(rack, page):
@@ -236,11 +238,13 @@ def test_nics_of_an_esxi_host_are_shown(rack, page):
                for text in captions), captions
 
 
+# Holds the requests for counters, from the first one before which the counters are fresh.
 HOLD = """
 window.answers = fetch; window.meshes = 0; window.held = [];
 window.fetch = (path, options) => {
   if (path.startsWith("/v1/mesh/")) window.meshes++;
-  if (!path.startsWith("/v1/counters/")) return window.answers(path, options);
+  const fresh = !document.querySelector(".counters").innerText.includes("refreshed");
+  if (!path.startsWith("/v1/counters/") || (window.held.length === 0 && !fresh)) return window.answers(path, options);
   return new Promise((_, refuse) => window.held.push(refuse));
 };"""
 
@@ -252,7 +256,7 @@ def test_the_mesh_does_not_wait_for_counters_and_old_counters_have_their_time(ra
     asked = ask("return window.meshes")
     until("the mesh goes on", PATIENCE_S, lambda: ask("return window.meshes") >= asked + 3)
     assert ask("return window.held.length") == 1  # one query at a time
-    assert not page.texts(".counters .trouble")
+    assert not any("refreshed" in text for text in page.texts(".counters .trouble"))
     # Each table shows that it is not refreshed, and keeps its rows.
     ask("window.held[0](new TypeError())")
     seen(page, "the age of all seven", ".counters .trouble", lambda texts: sum(
@@ -263,6 +267,48 @@ def test_the_mesh_does_not_wait_for_counters_and_old_counters_have_their_time(ra
     assert row_with(page.texts(ROWS), "esx1/vmnic4")
     ask("window.fetch = window.answers; for (const refuse of window.held) refuse(new TypeError());")
     seen(page, "it is as of now again", ".counters", lambda texts: "not refreshed" not in texts[0])
+    assert page.complaints() == []
+
+
+# An answer without any part that a release may lack.
+OLDER = """
+window.answers ??= window.fetch;
+window.fetch = async (path, how) => {
+  const answer = await window.answers(path, how);
+  if (!answer.ok || !path.startsWith('/v1/counters/')) return answer;
+  const { region, tor } = await answer.json();
+  return new Response(JSON.stringify({ region, tor }));
+};"""
+
+
+def test_parts_that_the_release_of_an_aggregator_does_not_report_are_named(rack, page):
+    page.driver.execute_script(OLDER)
+    try:
+        seen(page, "all seven say so", ".counters .quiet", lambda texts: sum(
+            "is of an older release, which does not report " in text for text in texts) == 7)
+        assert page.complaints() == []
+    finally:
+        page.driver.execute_script("window.fetch = window.answers")
+    seen(page, "all are back", ".counters", lambda texts: "older release" not in texts[0])
+
+
+def test_an_aggregator_that_stands_still_leaves_its_last_answers_on_the_page(rack, page):
+    """The analyzer answers 503 then."""
+    def stays(texts):
+        return any("cannot be refreshed: " in text for text in texts)
+
+    seen(page, "a mesh", ".mesh .legend span", lambda texts: texts)
+    rack.aggregator.freeze()
+    try:
+        seen(page, "the mesh is old", ".mesh p", lambda texts: stays(texts) and any(
+            text.startswith("The mesh cannot be refreshed: ") and " It is as of " in text for text in texts))
+        seen(page, "the counters are old", ".counters p", stays)
+        assert page.texts(".mesh .legend span") and row_with(page.texts(ROWS), "esx1/vmnic4")
+        assert page.driver.execute_script("return document.querySelector('canvas').offsetParent !== null")
+    finally:
+        rack.aggregator.thaw()
+    for part in (".mesh", ".counters"):
+        seen(page, "it is as of now again", part, lambda texts: not stays(texts))
     assert page.complaints() == []
 
 
