@@ -12,6 +12,8 @@
 #define MIDDLES 8 /* switches of a pod above its ToRs */
 #define UPLINKS 8 /* of each of them, to as many cores */
 #define CORES (MIDDLES * UPLINKS)
+#define DEAD_CORE 5  /* none of its links has a fault of its own: nobody could see it \
+		      */
 #define PEERS 16     /* racks that a rack probes */
 #define NEAR_PEERS 2 /* of them, in its own pod */
 #define PATHS 4      /* to each of them */
@@ -117,14 +119,16 @@ elements_of(size_t src, size_t dst, size_t middle, size_t uplink,
 }
 
 static void
-add_peer(struct sim_region *region, size_t src, size_t dst, struct path *paths)
+add_peer(struct sim_region *region, size_t src, size_t dst, size_t first_middle,
+    struct path *paths)
 {
 	for (size_t i = 0; i < PATHS; i++) {
 		const uint64_t r = draw(region);
 
 		paths[i] = (struct path){ (uint32_t)src, (uint32_t)dst,
-			/* Flows are chosen so that they take all uplinks alike. */
-			(uint8_t)((src + dst + i * MIDDLES / PATHS) % MIDDLES),
+			/* Flows are chosen so that those of a rack, and those to a
+			 * rack, take all uplinks alike. */
+			(uint8_t)((first_middle + i * MIDDLES / PATHS) % MIDDLES),
 			(uint8_t)(r % UPLINKS), (uint8_t)(r / UPLINKS % MIDDLES),
 			(uint8_t)(r / CORES % UPLINKS) };
 	}
@@ -142,7 +146,7 @@ add_paths(struct sim_region *region, size_t src)
 			? pod + (src - pod + 1 + i * 7) % POD_RACKS
 			: (src + POD_RACKS + (i - NEAR_PEERS) * (racks / 17 + 1)) %
 			      racks,
-		    paths + i * PATHS);
+		    src + i, paths + i * PATHS);
 }
 
 /* ---- faults ---- */
@@ -337,7 +341,7 @@ sim_region_new(const struct sim_region_options *options, struct sim_region **ret
 	for (size_t i = 0; i < options->faults; i++)
 		break_nth(region, i);
 	if (options->core)
-		break_switch(region, CORE, 0, ANY_CLASS, 1);
+		break_switch(region, CORE, DEAD_CORE, ANY_CLASS, 1);
 	*ret = region;
 	return 0;
 }
