@@ -138,6 +138,19 @@ incident_id(struct rm_incidents *incidents)
 	return x != 0 ? x : 1;
 }
 
+void
+incident_note_announced(struct incident_entry *entry)
+{
+	const struct rm_verdict *verdict = &entry->incident.verdict;
+
+	entry->announced_confidence = verdict->confidence;
+	strcpy(entry->announced_services, verdict->evidence.services);
+	entry->announced_links.kind = verdict->kind;
+	strcpy(entry->announced_links.names, verdict->evidence.links);
+	entry->announced_links.down = verdict->evidence.links_down;
+	entry->announced_links.lossy = verdict->evidence.links_lossy;
+}
+
 static void
 incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
     const struct judgement *judgement)
@@ -157,8 +170,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	entry->incident.severity = rm_severity(verdict->kind, verdict->evidence.impact);
 	entry->incident.opened = entry->incident.changed = judgement->wall;
 	incident_past(incidents, &entry->incident, judgement->now);
-	entry->announced_confidence = verdict->confidence;
-	strcpy(entry->announced_services, verdict->evidence.services);
+	incident_note_announced(entry);
 	entry->judged = true;
 	incidents->open[incidents->open_count++] = entry;
 	incidents->counts.opened++;
@@ -214,6 +226,15 @@ narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 	return names_one ? verdict->part.name : mine->evidence.narrowed;
 }
 
+/* A wait that doubles each time, up to a limit. ns: the last one; 0: there was none. */
+static int64_t
+longer_ns(int64_t ns, int64_t first_ns, int64_t max_ns)
+{
+	if (ns == 0)
+		return first_ns;
+	return 2 * ns < max_ns ? 2 * ns : max_ns;
+}
+
 /* True: the other part replaces the known part of "A or B", because verdicts have named
  * it for long enough. */
 static bool
@@ -231,9 +252,8 @@ is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->rival_ns += judgement->since_ns;
 	if (entry->rival_ns < needed_ns)
 		return false;
-	entry->reconsider_ns = 2 * needed_ns < RM_INCIDENT_RECONSIDER_MAX_NS
-				   ? 2 * needed_ns
-				   : RM_INCIDENT_RECONSIDER_MAX_NS;
+	entry->reconsider_ns =
+	    longer_ns(needed_ns, needed_ns, RM_INCIDENT_RECONSIDER_MAX_NS);
 	incidents->counts.reconsidered++;
 	return true;
 }
@@ -267,6 +287,39 @@ has_other_services(const struct incident_entry *entry, const char *services,
 	       (entry->services_at.ns == 0 ||
 		   rm_mono_since(judgement->now, entry->services_at) >=
 		       RM_INCIDENT_SERVICES_NS);
+}
+
+/* A group of links forms, changes or ends. Its links may do so again and again, so
+ * changes are announced at intervals. */
+static bool
+has_other_links(const struct incident_entry *entry, const struct rm_verdict *verdict,
+    const struct judgement *judgement)
+{
+	const struct rm_evidence *evidence = &verdict->evidence;
+
+	if (entry->links_at.ns != 0 &&
+	    rm_mono_since(judgement->now, entry->links_at) < entry->links_wait_ns)
+		return false;
+	return entry->announced_links.kind != verdict->kind ||
+	       strcmp(entry->announced_links.names, evidence->links) != 0 ||
+	       entry->announced_links.down != evidence->links_down ||
+	       entry->announced_links.lossy != evidence->links_lossy ||
+	       fabs(entry->announced_confidence - verdict->confidence) >
+		   CONFIDENCE_STEP;
+}
+
+/* The kind or the evidence of a fault of one part has changed. */
+static bool
+has_changed(const struct incident_entry *entry, const struct rm_verdict *verdict)
+{
+	const struct rm_verdict *mine = &entry->incident.verdict;
+
+	return mine->kind != verdict->kind ||
+	       (mine->evidence.observed[0] == '\0') !=
+		   (verdict->evidence.observed[0] == '\0') ||
+	       ruled_out_differs(&mine->evidence, &verdict->evidence) ||
+	       fabs(entry->announced_confidence - verdict->confidence) >
+		   CONFIDENCE_STEP;
 }
 
 /* For an incident of one link: the switch of that link, if the verdict is on several
@@ -320,20 +373,19 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	const struct incident_impact so_far =
 	    incident_worst_impact(&known, &verdict->evidence);
 	const char *one = narrowed(mine, verdict);
-	const bool changed =
-	    mine->kind != verdict->kind ||
-	    mine->evidence.direction != verdict->evidence.direction ||
-	    so_far.impact != mine->evidence.impact ||
-	    has_other_services(entry, so_far.services, judgement) ||
-	    strcmp(one, mine->evidence.narrowed) != 0 ||
-	    strcmp(verdict->evidence.links, mine->evidence.links) != 0 ||
-	    mine->evidence.loses_too != verdict->evidence.loses_too ||
-	    (mine->evidence.observed[0] == '\0') !=
-		(verdict->evidence.observed[0] == '\0') ||
-	    (mine->evidence.counters[0] == '\0' &&
-		verdict->evidence.counters[0] != '\0') ||
-	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
-	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
+	const bool of_links = rm_kind_is_links(mine->kind) ||
+			      rm_kind_is_links(verdict->kind) ||
+			      rm_kind_is_links(entry->announced_links.kind);
+	const bool other_links = of_links && has_other_links(entry, verdict, judgement);
+	const bool changed = other_links ||
+			     (!of_links && has_changed(entry, verdict)) ||
+			     mine->evidence.direction != verdict->evidence.direction ||
+			     so_far.impact != mine->evidence.impact ||
+			     has_other_services(entry, so_far.services, judgement) ||
+			     strcmp(one, mine->evidence.narrowed) != 0 ||
+			     mine->evidence.loses_too != verdict->evidence.loses_too ||
+			     (mine->evidence.counters[0] == '\0' &&
+				 verdict->evidence.counters[0] != '\0');
 
 	snprintf(narrowed_to, sizeof(narrowed_to), "%s", one);
 	snprintf(widened_to, sizeof(widened_to), "%.*s", RM_NAME_BYTES - 1,
@@ -341,6 +393,8 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	*mine = *verdict;
 	strcpy(mine->evidence.narrowed, narrowed_to);
 	strcpy(mine->evidence.widened, widened_to);
+	mine->evidence.widened_is_tor =
+	    widened_to[0] != '\0' && verdict->part.type == RM_PART_TOR;
 	keep_counters(&known, &mine->evidence, judgement->wall);
 	/* the part keeps its name for the whole life of the incident */
 	mine->part = part;
@@ -350,10 +404,14 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	strcpy(mine->evidence.services, so_far.services);
 	if (!changed)
 		return;
-	entry->announced_confidence = verdict->confidence;
+	if (other_links) {
+		entry->links_wait_ns = longer_ns(entry->links_wait_ns,
+		    RM_INCIDENT_LINKS_NS, RM_INCIDENT_LINKS_MAX_NS);
+		entry->links_at = judgement->now;
+	}
 	if (strcmp(entry->announced_services, so_far.services) != 0)
 		entry->services_at = judgement->now;
-	strcpy(entry->announced_services, so_far.services);
+	incident_note_announced(entry);
 	entry->incident.changed = judgement->wall;
 	incidents->counts.updated++;
 	judgement->on_event(RM_INCIDENT_UPDATED, &entry->incident, judgement->arg);
@@ -437,6 +495,23 @@ find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
 
 /* ---- several links of one switch ---- */
 
+/* The verdict on several links is on this one, too: the link is in its list, or the
+ * list has no room for all of its links, and the link's fault began with theirs. */
+static bool
+has_link(const struct rm_verdict *links, const struct rm_verdict *link)
+{
+	const struct rm_evidence *evidence = &links->evidence;
+	const char *of =
+	    evidence->widened[0] != '\0' ? evidence->widened : links->part.name;
+
+	return rm_links_have(evidence->links, &link->part) ||
+	       (rm_links_count(evidence->links) <
+		       (size_t)evidence->links_down + evidence->links_lossy &&
+		   rm_links_end_at(&link->part, of) &&
+		   link->evidence.window_start.ns >=
+		       evidence->window_start.ns - RM_LINKS_TOGETHER_NS);
+}
+
 /* Returns the incident on one of the links of this verdict, or of the switch if the
  * verdict is on the whole switch: the incident that was widened to the switch, or else,
  * for a verdict on several links, the oldest one. NULL: there is none. */
@@ -455,8 +530,9 @@ find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verd
 		if (strcmp(mine->evidence.widened, verdict->part.name) == 0)
 			return entry;
 		if (oldest == NULL && !entry->judged &&
+		    mine->kind != RM_KIND_LINK_LATE &&
 		    strstr(mine->part.name, RM_PART_OR) == NULL &&
-		    rm_links_have(verdict->evidence.links, &mine->part))
+		    has_link(verdict, mine))
 			oldest = entry;
 	}
 	return oldest;
@@ -471,8 +547,7 @@ find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		const struct rm_verdict *mine = &incidents->open[i]->incident.verdict;
 
-		if (rm_kind_is_links(mine->kind) &&
-		    rm_links_have(mine->evidence.links, &verdict->part))
+		if (rm_kind_is_links(mine->kind) && has_link(mine, verdict))
 			return incidents->open[i];
 	}
 	return NULL;
@@ -536,8 +611,7 @@ fold_links(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 		const size_t len = strlen(evidence->observed);
 
 		if (entry->judged || entry->held ||
-		    !rm_links_have(
-			verdict->evidence.links, &entry->incident.verdict.part))
+		    !has_link(verdict, &entry->incident.verdict))
 			continue;
 		snprintf(evidence->observed + len, sizeof(evidence->observed) - len,
 		    "%sit is one of several links of %s now, which have one incident",

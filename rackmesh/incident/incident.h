@@ -24,7 +24,10 @@
  * incident is updated instead of opening one on the switch: it keeps its part, and is
  * widened to the switch (evidence.widened). Incidents of the other links end: their
  * faults continue in that one. A later verdict on one of its links alone means that the
- * fault lasts, and opens no incident either.
+ * fault lasts, and opens no incident either. If the verdict's list has no room for all
+ * of its links, this also holds for other links of the switch whose fault began with
+ * these. A delay (link-late) is another fault: a verdict on it has its own incident,
+ * which is not widened.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_H
 #define RACKMESH_INCIDENT_INCIDENT_H
@@ -44,6 +47,11 @@ struct rm_incidents;
 /* If only the list of services changes, on_event is called at most once in this
  * time. */
 #define RM_INCIDENT_SERVICES_NS (10 * RM_NS_PER_S)
+/* If only the list of links changes, on_event is called at once for the first change,
+ * and then at most once in this time, which doubles with each call up to the second
+ * time: links that go down and come up again do not send a notice each time. */
+#define RM_INCIDENT_LINKS_NS (10 * RM_NS_PER_S)
+#define RM_INCIDENT_LINKS_MAX_NS (160 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 64 /* bytes */
 
 enum rm_incident_event {

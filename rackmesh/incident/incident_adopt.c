@@ -84,8 +84,7 @@ rm_incidents_adopt(
 	entry->incident = *theirs;
 	entry->incident.resolved.ns = 0;
 	entry->incident.notified_resolved = false;
-	entry->announced_confidence = theirs->verdict.confidence;
-	strcpy(entry->announced_services, theirs->verdict.evidence.services);
+	incident_note_announced(entry);
 	entry->held = held;
 	entry->confirmed = true;
 	incidents->open[incidents->open_count++] = entry;

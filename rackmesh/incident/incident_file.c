@@ -242,7 +242,8 @@ static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s, "
-			 "s:I, s:b, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s}",
+			 "s:I, s:b, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:b, s:s, "
+			 "s:s}",
 	    "narrowed", evidence->narrowed, "window_ns",
 	    (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "late_ns",
@@ -257,7 +258,8 @@ evidence_json(const struct rm_evidence *evidence)
 	    "ruled_out", ruled_out_json(evidence), "links", evidence->links,
 	    "links_down", (int)evidence->links_down, "links_lossy",
 	    (int)evidence->links_lossy, "links_of", (int)evidence->links_of, "widened",
-	    evidence->widened);
+	    evidence->widened, "widened_is_tor", evidence->widened_is_tor, "lost_from",
+	    evidence->lost_from, "lost_to", evidence->lost_to);
 }
 
 static json_t *
@@ -462,6 +464,14 @@ take_links(struct reading *reading, struct rm_evidence *evidence)
 	take_text(reading, "links", evidence->links, sizeof(evidence->links), true);
 	take_text(
 	    reading, "widened", evidence->widened, sizeof(evidence->widened), true);
+	evidence->widened_is_tor =
+	    json_is_true(json_object_get(reading->object, "widened_is_tor"));
+	if (json_object_get(reading->object, "lost_from") != NULL) {
+		take_text(reading, "lost_from", evidence->lost_from,
+		    sizeof(evidence->lost_from), true);
+		take_text(reading, "lost_to", evidence->lost_to,
+		    sizeof(evidence->lost_to), true);
+	}
 	evidence->links_down = (unsigned)take_number(reading, "links_down", INT_MAX);
 	evidence->links_lossy = (unsigned)take_number(reading, "links_lossy", INT_MAX);
 	evidence->links_of = (unsigned)take_number(reading, "links_of", INT_MAX);
@@ -575,8 +585,7 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 	struct rm_incident *incident = &entry->incident;
 	const char *wrong = NULL;
 
-	entry->announced_confidence = incident->verdict.confidence;
-	strcpy(entry->announced_services, incident->verdict.evidence.services);
+	incident_note_announced(entry);
 	entry->former = true;
 	if (incident->resolved.ns != 0) {
 		entry->resolved = now;

@@ -15,6 +15,15 @@ struct incident_entry {
 	char announced_services[RM_EVIDENCE_TEXT];
 	/* when announced_services were announced; ns 0: when the incident opened */
 	rm_mono_t services_at;
+	/* Of a kind of several links: as they were last announced, and when (ns 0: when
+	 * the incident opened), and after how long they may be announced again. */
+	struct {
+		enum rm_kind kind;
+		char names[RM_LINKS_BYTES];
+		unsigned down, lossy;
+	} announced_links;
+	rm_mono_t links_at;
+	int64_t links_wait_ns;
 	bool good; /* the part was good when it was last judged, at good_at */
 	rm_mono_t good_at;
 	/* ns for which the part was good since the last sign of the fault, in all */
@@ -60,6 +69,9 @@ struct incident_impact {
  * has ended does not use the part any more. */
 struct incident_impact incident_worst_impact(
     const struct rm_evidence *before, const struct rm_evidence *now);
+
+/* Notes that the incident is announced as it is now. */
+void incident_note_announced(struct incident_entry *entry);
 
 /* True: one of the two parts is "A or B", and the other part is A or B. */
 bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);

@@ -70,3 +70,28 @@ rm_links_have(const char *links, const struct rm_part *part)
 			return true;
 	return false;
 }
+
+size_t
+rm_links_count(const char *links)
+{
+	struct rm_link link;
+	size_t count = 0;
+
+	while (rm_links_next(&links, &link))
+		count++;
+	return count;
+}
+
+bool
+rm_links_end_at(const struct rm_part *part, const char *node)
+{
+	const size_t len = strlen(part->name), node_len = strlen(node);
+
+	if (part->type != RM_PART_LINK || strstr(part->name, RM_PART_OR) != NULL ||
+	    len < node_len + 3)
+		return false;
+	return (strncmp(part->name, node, node_len) == 0 &&
+		   strncmp(part->name + node_len, "--", 2) == 0) ||
+	       (strcmp(part->name + len - node_len, node) == 0 &&
+		   strncmp(part->name + len - node_len - 2, "--", 2) == 0);
+}

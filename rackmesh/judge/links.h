@@ -9,10 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
 
 #define RM_LINKS_BYTES 1024
 #define RM_LINK_BYTES (2 * RM_NAME_BYTES + 2)
+/* Links of one switch have one fault if theirs began within this time. */
+#define RM_LINKS_TOGETHER_NS (30 * RM_NS_PER_S)
 
 struct rm_link {
 	char name[RM_LINK_BYTES]; /* name of the link's part: "spine3--tor2" */
@@ -26,5 +29,8 @@ bool rm_links_next(const char **at, struct rm_link *ret);
 bool rm_links_add(char links[RM_LINKS_BYTES], const struct rm_link *link);
 /* True: the part is one of these links, or "A or B" with one of them. */
 bool rm_links_have(const char *links, const struct rm_part *part);
+size_t rm_links_count(const char *links);
+/* True: the part is a single link, and one of its ends is this switch or ToR. */
+bool rm_links_end_at(const struct rm_part *part, const char *node);
 
 #endif

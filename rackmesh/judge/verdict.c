@@ -396,7 +396,8 @@ text_part(struct text *text, const struct rm_verdict *verdict)
 	const struct rm_evidence *evidence = &verdict->evidence;
 
 	if (evidence->widened[0] != '\0')
-		text_add(text, "Switch %s", evidence->widened);
+		text_add(text, "%s %s", evidence->widened_is_tor ? "ToR" : "Switch",
+		    evidence->widened);
 	else
 		text_add(text, "%s %s", part_title(verdict->part.type),
 		    evidence->narrowed[0] != '\0' ? evidence->narrowed
@@ -506,7 +507,7 @@ evidence_json(const struct rm_evidence *evidence)
 	rm_wall_format(evidence->counters_at, counters_at);
 	json = json_pack(
 	    "{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:s, s:s, "
-	    "s:o, s:o, s:o, s:o, s:o}",
+	    "s:o, s:o, s:o, s:o, s:o, s:s, s:s}",
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "late_ms",
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
@@ -519,7 +520,8 @@ evidence_json(const struct rm_evidence *evidence)
 	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
 	    "outside", legs_json(&evidence->outside), "others",
 	    legs_json(&evidence->others), "service_probes",
-	    legs_json(&evidence->service_probes));
+	    legs_json(&evidence->service_probes), "lost_from", evidence->lost_from,
+	    "lost_to", evidence->lost_to);
 	lists = lists_json(evidence);
 	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {
 		json_decref(json);

@@ -125,13 +125,17 @@ struct rm_evidence {
 	 * known yet */
 	char narrowed[RM_PART_NAME_BYTES];
 	/* For a kind of several links: the names of the links at fault, as many as fit;
-	 * how many links at fault carry no packet, and how many lose a share; how many
-	 * links the switch has (0: unknown). */
+	 * how many of all links at fault carry no packet, and how many lose a share;
+	 * how many links the switch has (0: unknown). */
 	char links[RM_LINKS_BYTES];
 	unsigned links_down, links_lossy, links_of;
-	/* For an incident that opened on one link: the switch, if more of its links
-	 * have the same fault; "": only this link is at fault. */
+	/* For an incident that opened on one link: the switch or ToR, if more of its
+	 * links have the same fault; "": only this link is at fault. */
 	char widened[RM_NAME_BYTES];
+	bool widened_is_tor;
+	/* Of a link that loses packets in one direction only: from here to there. "":
+	 * in both, or it is not known in which. */
+	char lost_from[RM_NAME_BYTES], lost_to[RM_NAME_BYTES];
 	int64_t window_ns;
 	rm_wall_t window_start; /* start of the first window with the fault */
 	int64_t late_ns; /* by how much later than usual that window was judged */

@@ -607,6 +607,122 @@ incidents_on_links_become_one_on_their_switch(void **state)
 	assert_int_equal(rack->opened, 2);
 }
 
+static void
+links_beyond_the_list_have_no_incidents_of_their_own(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[2] = { link_down("s3--t8"), link_down("s3--t9") };
+	struct rm_verdict verdict;
+
+	verdicts[0].evidence.window_start.ns = 100 * RM_NS_PER_S;
+	verdicts[1].evidence.window_start.ns = 50 * RM_NS_PER_S;
+	judge(rack, verdicts, 2);
+	assert_int_equal(rack->opened, 2);
+	/* Five links, of which two have no room. */
+	verdict = links_down("s3", "s3--t1, s3--t2, s3--t3", 5);
+	verdict.evidence.window_start.ns = 101 * RM_NS_PER_S;
+	judge(rack, &verdict, 1);
+	/* The one that began with them is one of these; an older one is not. */
+	assert_int_equal(rack->opened, 2);
+	assert_int_equal(rm_incidents_open(rack->incidents), 2);
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 1)->verdict.evidence.widened, "s3");
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.part.name, "s3--t9");
+	/* After a restart of the judge: a verdict on one of them alone. */
+	verdict = link_down("s3--t7");
+	verdict.evidence.window_start.ns = 102 * RM_NS_PER_S;
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 2);
+}
+
+static void
+the_end_of_a_link_beyond_the_list_is_not_forgotten(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[2] = { link_down("s3--t8"), link_down("s3--t7") };
+	struct rm_verdict verdict;
+
+	judge(rack, verdicts, 2);
+	verdict = links_down("s3", "s3--t1, s3--t2, s3--t3", 5);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	assert_int_equal(rack->resolved, 1);
+}
+
+/* Links that fail and work again, for ten minutes. */
+static void
+links_that_come_and_go_are_announced_a_few_times_only(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict of[2] = { links_down("s3", "s3--t1, s3--t2, s3--t3", 3),
+		links_down("s3", "s3--t1, s3--t2, s3--t3, s3--t4", 4) };
+	unsigned events;
+
+	for (int i = 0; i < 2400; i++) {
+		judge(rack, &of[i / 12 % 2], 1);
+		/* The first change is announced at once. */
+		if (i == 12)
+			assert_int_equal(rack->updated, 1);
+	}
+	assert_int_equal(rack->opened, 1);
+	assert_in_range(rack->updated, 3, 8);
+	/* The last state is announced, too. */
+	events = rack->updated;
+	for (int i = 0; i < 800; i++)
+		judge(rack, &of[0], 1);
+	assert_in_range(rack->updated, events, events + 1);
+	assert_int_equal(rack->last.verdict.evidence.links_down, 3);
+}
+
+static void
+a_group_that_forms_and_ends_again_and_again_is_announced_a_few_times_only(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict of[2] = { link_down("s3--t1"),
+		links_down("s3", "s3--t1, s3--t2, s3--t3", 3) };
+	unsigned events;
+
+	for (int i = 0; i < 2400; i++)
+		judge(rack, &of[i / 12 % 2], 1);
+	assert_int_equal(rack->opened, 1);
+	assert_in_range(rack->updated, 3, 8);
+	events = rack->updated;
+	for (int i = 0; i < 800; i++)
+		judge(rack, &of[0], 1);
+	assert_in_range(rack->updated, events, events + 1);
+	assert_int_equal(rack->last.verdict.kind, RM_KIND_LINK_DOWN);
+}
+
+static void
+a_late_link_does_not_become_several_dead_ones(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = link_down("s3--t1");
+
+	verdict.kind = RM_KIND_LINK_LATE;
+	judge(rack, &verdict, 1);
+	verdict = links_down("s3", "s3--t1, s3--t2, s3--t3", 3);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 2);
+	assert_string_equal(only_verdict(rack)->part.name, "s3");
+}
+
+static void
+a_tor_with_several_dead_links_is_called_a_tor(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = link_down("s3--t1");
+	char sentence[RM_SENTENCE_BYTES];
+
+	judge(rack, &verdict, 1);
+	verdict = links_down("t1", "s3--t1, s4--t1, s5--t1", 3);
+	verdict.part.type = RM_PART_TOR;
+	judge(rack, &verdict, 1);
+	rm_verdict_sentence(only_verdict(rack), sentence, sizeof sentence);
+	assert_non_null(strstr(sentence, "ToR t1: 3 of its 8 links carry nothing"));
+}
+
 #define RECONSIDER_STEPS (RM_INCIDENT_RECONSIDER_NS / STEP_NS)
 
 static void
@@ -764,6 +880,13 @@ main(void)
 		TEST(an_undecided_incident_reports_which_one_it_is_once_that_is_known),
 		TEST(several_links_of_a_switch_are_one_incident),
 		TEST(incidents_on_links_become_one_on_their_switch),
+		TEST(links_beyond_the_list_have_no_incidents_of_their_own),
+		TEST(the_end_of_a_link_beyond_the_list_is_not_forgotten),
+		TEST(links_that_come_and_go_are_announced_a_few_times_only),
+		TEST(
+		    a_group_that_forms_and_ends_again_and_again_is_announced_a_few_times_only),
+		TEST(a_late_link_does_not_become_several_dead_ones),
+		TEST(a_tor_with_several_dead_links_is_called_a_tor),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
 		TEST(windows_that_cannot_report_do_not_keep_the_wrong_one),
 		TEST(a_verdict_of_a_window_without_a_known_part_is_taken),

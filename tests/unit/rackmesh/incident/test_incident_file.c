@@ -80,6 +80,8 @@ verdict_on(const char *name)
 		    .links_down = 1,
 		    .links_lossy = 1,
 		    .links_of = 8,
+		    .lost_from = "s1",
+		    .lost_to = "t1",
 		    .ruled_out = { "tor tor1: others are well" },
 		    .ruled_out_count = 1 },
 	};
@@ -167,7 +169,7 @@ an_incident_on_several_links_keeps_its_switch_over_a_restart(void **state)
 
 	(void)state;
 	judge(before, 1, &verdict, 1, &seen);
-	verdict.part = (struct rm_part){ RM_PART_SWITCH, "s1", "" };
+	verdict.part = (struct rm_part){ RM_PART_TOR, "s1", "" };
 	verdict.kind = RM_KIND_LINKS_DOWN;
 	strcpy(verdict.evidence.links, "s1--t1, s1--t2, s1--t3");
 	verdict.evidence.links_down = 3;
@@ -178,6 +180,7 @@ an_incident_on_several_links_keeps_its_switch_over_a_restart(void **state)
 	is = &rm_incidents_get(after, 0)->verdict;
 	assert_string_equal(is->part.name, "s1--t1");
 	assert_string_equal(is->evidence.widened, "s1");
+	assert_true(is->evidence.widened_is_tor);
 	assert_string_equal(is->evidence.links, "s1--t1, s1--t2, s1--t3");
 	/* It continues there. */
 	judge(after, 10, &verdict, 1, &seen);

@@ -67,6 +67,25 @@ a_part_is_among_the_links_by_its_whole_name(void **state)
 }
 
 static void
+links_are_counted_and_found_by_their_ends(void **state)
+{
+	struct rm_part part = { .type = RM_PART_LINK, .name = "spine3--tor1" };
+
+	(void)state;
+	assert_int_equal(rm_links_count(""), 0);
+	assert_int_equal(rm_links_count("spine3--tor1, tor2->spine3"), 2);
+	assert_true(rm_links_end_at(&part, "spine3"));
+	assert_true(rm_links_end_at(&part, "tor1"));
+	assert_false(rm_links_end_at(&part, "spine"));
+	assert_false(rm_links_end_at(&part, "or1"));
+	assert_false(rm_links_end_at(&part, "tor2"));
+	strcpy(part.name, "spine3--tor1 or spine3--tor2");
+	assert_false(rm_links_end_at(&part, "spine3"));
+	part = (struct rm_part){ .type = RM_PART_SWITCH, .name = "spine3" };
+	assert_false(rm_links_end_at(&part, "spine3"));
+}
+
+static void
 text_that_is_no_list_of_links_has_none(void **state)
 {
 	static const char *const texts[] = { "", ", ", "->" };
@@ -101,6 +120,7 @@ main(void)
 		cmocka_unit_test(a_list_of_links_is_read_as_it_was_written),
 		cmocka_unit_test(a_link_that_does_not_fit_changes_nothing),
 		cmocka_unit_test(a_part_is_among_the_links_by_its_whole_name),
+		cmocka_unit_test(links_are_counted_and_found_by_their_ends),
 		cmocka_unit_test(text_that_is_no_list_of_links_has_none),
 	};
 
