@@ -181,8 +181,42 @@ localise_dead_links_of(const struct localise_case *c, const struct localise_map 
 /* ---- links that are proven to be dead ---- */
 
 #define MIN_ARRIVED 2.0 /* least number of probes by which a link passes packets */
-#define MAX_LOSSY 1000  /* lossy paths of the map: all are read for each node */
-#define MAX_LINKS 64    /* links of a node, each direction counts */
+#define MAX_LINKS 512   /* links of a node, each direction counts */
+/* With more lossy paths of the map, a sample of the node's paths represents these. */
+#define MAX_LOSSY 1000
+#define MAX_SAMPLE 4096
+
+struct lossy_at { /* a walk over the lossy paths at a node */
+	const struct localise_map *map;
+	const struct localise_element *node;
+	size_t next;
+};
+
+static struct localise_path *
+next_lossy(struct lossy_at *walk)
+{
+	const struct localise_map *map = walk->map;
+	const size_t paths = walk->node->path_count,
+		     sample = paths < MAX_SAMPLE ? paths : MAX_SAMPLE;
+
+	if (map->lossy_count <= MAX_LOSSY) {
+		while (walk->next < map->lossy_count) {
+			struct localise_path *path = map->lossy[walk->next++];
+
+			if (localise_path_crosses(path, walk->node))
+				return path;
+		}
+		return NULL;
+	}
+	while (walk->next < sample) {
+		struct localise_path *path =
+		    localise_element_sample(walk->node, MAX_SAMPLE, walk->next++);
+
+		if (path->is_listed && path->listed_at < map->lossy_count)
+			return path;
+	}
+	return NULL;
+}
 
 struct proof {
 	struct localise_element *link;
@@ -190,6 +224,7 @@ struct proof {
 };
 
 struct proofs {
+	uint64_t stamp; /* a link with it has the proof number link->local */
 	struct proof list[MAX_LINKS];
 	size_t count;
 };
@@ -197,33 +232,33 @@ struct proofs {
 static struct proof *
 find_proof(struct proofs *proofs, const struct localise_element *link)
 {
-	for (size_t i = 0; i < proofs->count; i++)
-		if (proofs->list[i].link == link)
-			return &proofs->list[i];
-	return NULL;
+	return link->stamp == proofs->stamp ? &proofs->list[link->local] : NULL;
 }
 
 /* The links of the node that lossy paths cross. */
 static void
-find_proofs(const struct localise_map *map, const struct localise_element *node,
+find_proofs(struct localise_map *map, const struct localise_element *node,
     struct proofs *proofs)
 {
-	proofs->count = 0;
-	for (size_t i = 0; i < map->lossy_count; i++) {
-		struct localise_path *path = map->lossy[i];
+	struct lossy_at walk = { map, node, 0 };
+	struct localise_path *path;
 
+	proofs->count = 0;
+	proofs->stamp = ++map->stamp;
+	while ((path = next_lossy(&walk)) != NULL)
 		for (uint8_t k = 0; k < path->element_count; k++) {
 			struct localise_element *link = path->elements[k];
 			const bool at_node = (k > 0 && path->elements[k - 1] == node) ||
 					     (k + 1 < path->element_count &&
 						 path->elements[k + 1] == node);
 
-			if (at_node && proofs->count < MAX_LINKS &&
-			    find_proof(proofs, link) == NULL)
-				proofs->list[proofs->count++] =
-				    (struct proof){ link, false };
+			if (!at_node || proofs->count == MAX_LINKS ||
+			    find_proof(proofs, link) != NULL)
+				continue;
+			link->stamp = proofs->stamp;
+			link->local = (uint32_t)proofs->count;
+			proofs->list[proofs->count++] = (struct proof){ link, false };
 		}
-	}
 }
 
 /* The links by which the path enters and leaves the node. */
@@ -289,7 +324,7 @@ sum_newest(const struct localise_element *link, const struct localise_element *n
 }
 
 size_t
-localise_dead_links_proven(const struct localise_map *map,
+localise_dead_links_proven(struct localise_map *map,
     const struct localise_element *node, rm_mono_t now, struct localise_element **ret,
     size_t room)
 {
@@ -297,8 +332,6 @@ localise_dead_links_proven(const struct localise_map *map,
 	double sent, lost;
 	size_t count = 0;
 
-	if (map->lossy_count > MAX_LOSSY)
-		return 0;
 	find_proofs(map, node, &proofs);
 	for (size_t i = 0; i < proofs.count; i++) {
 		sum_newest(proofs.list[i].link, node, NULL, now, &sent, &lost);
@@ -315,29 +348,31 @@ localise_dead_links_proven(const struct localise_map *map,
 }
 
 static bool
-crosses_any(const struct localise_path *path, struct localise_element *const *links,
-    size_t count)
+crosses_stamped(const struct localise_path *path, uint64_t stamp)
 {
-	for (size_t i = 0; i < count; i++)
-		if (localise_path_crosses(path, links[i]))
+	for (uint8_t i = 0; i < path->element_count; i++)
+		if (path->elements[i]->stamp == stamp)
 			return true;
 	return false;
 }
 
 bool
-localise_dead_links_explain(const struct localise_map *map,
+localise_dead_links_explain(struct localise_map *map,
     const struct localise_element *node, rm_mono_t now,
     struct localise_element *const *links, size_t count)
 {
+	struct lossy_at walk = { map, node, 0 };
+	const struct localise_path *path;
+	const uint64_t stamp = ++map->stamp;
 	double lost = 0, others = 0;
 
-	for (size_t i = 0; i < map->lossy_count; i++) {
+	for (size_t i = 0; i < count; i++)
+		links[i]->stamp = stamp;
+	while ((path = next_lossy(&walk)) != NULL) {
 		struct localise_sum sum = { 0 };
 
-		if (!localise_path_crosses(map->lossy[i], node))
-			continue;
-		localise_path_recent(map, map->lossy[i], now, &sum);
-		if (crosses_any(map->lossy[i], links, count))
+		localise_path_recent(map, path, now, &sum);
+		if (crosses_stamped(path, stamp))
 			lost += sum.forward + sum.unknown;
 		else
 			others += sum.forward;

@@ -25,14 +25,17 @@ bool localise_dead_links_of(const struct localise_case *c,
  * each direction counts, are proven to be dead by the newest rows: they lose nearly all
  * probes that also cross another link of the node which passes packets, or that end at
  * the node. So the node forwards packets, and a link is not called dead because of
- * another dead link on its paths. 0 also if the map has more than 1000 lossy paths.
+ * another dead link on its paths. If the map has more than 1000 lossy paths, the lossy
+ * ones among a sample of 4096 of the node's paths count. Takes a new map->stamp: no
+ * localise_case of the map can be used afterwards.
  */
-size_t localise_dead_links_proven(const struct localise_map *map,
+size_t localise_dead_links_proven(struct localise_map *map,
     const struct localise_element *node, rm_mono_t now, struct localise_element **ret,
     size_t room);
 
-/* True: nearly all recent losses over the node are on paths over these links of it. */
-bool localise_dead_links_explain(const struct localise_map *map,
+/* True: nearly all recent losses over the node are on paths over these links of it. Of
+ * many lossy paths a sample counts, and map->stamp is a new one, as above. */
+bool localise_dead_links_explain(struct localise_map *map,
     const struct localise_element *node, rm_mono_t now,
     struct localise_element *const *links, size_t count);
 

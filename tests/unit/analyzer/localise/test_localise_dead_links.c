@@ -158,6 +158,51 @@ so_they_are_beside_a_dead_spine_with_a_thousand_lossy_paths(void **state)
 	assert_false(is_alone(fabric, "s2>tor3@10.2.3.2"));
 }
 
+static size_t
+proven(struct fabric *fabric, const char *node, struct localise_element *ret[128])
+{
+	const struct localise_element *element;
+
+	HASH_FIND_STR(fabric->map.elements, node, element);
+	assert_non_null(element);
+	return localise_dead_links_proven(&fabric->map, element, fabric->now, ret, 128);
+}
+
+static void
+its_links_are_proven_dead_beside_a_thousand_lossy_paths(void **state)
+{
+	struct fabric *fabric = *state;
+	struct localise_element *dead[128], *s1;
+
+	build(fabric, two_links_and_a_spine);
+	assert_true(fabric->map.lossy_count > 1000);
+	/* Both directions of two links. */
+	assert_int_equal(proven(fabric, "s1", dead), 4);
+	HASH_FIND_STR(fabric->map.elements, "s1", s1);
+	assert_true(
+	    localise_dead_links_explain(&fabric->map, s1, fabric->now, dead, 4));
+	assert_false(
+	    localise_dead_links_explain(&fabric->map, s1, fabric->now, dead, 1));
+	/* No link of a dead spine is proven dead. */
+	assert_int_equal(proven(fabric, "s2", dead), 0);
+}
+
+static bool
+all_links_but_two(int src, int spine, int dst)
+{
+	return spine == 1 && (src <= 38 || dst <= 38);
+}
+
+static void
+more_than_thirty_two_dead_links_of_a_switch_are_proven(void **state)
+{
+	struct fabric *fabric = *state;
+	struct localise_element *dead[128];
+
+	build(fabric, all_links_but_two);
+	assert_int_equal(proven(fabric, "s1", dead), 76);
+}
+
 static bool
 all_but_one_link(int src, int spine, int dst)
 {
@@ -182,6 +227,12 @@ main(void)
 		    teardown),
 		cmocka_unit_test_setup_teardown(
 		    so_they_are_beside_a_dead_spine_with_a_thousand_lossy_paths, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    its_links_are_proven_dead_beside_a_thousand_lossy_paths, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    more_than_thirty_two_dead_links_of_a_switch_are_proven, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
 		    a_switch_that_forwards_nothing_is_dead_itself, setup, teardown),
