@@ -104,6 +104,7 @@ static const struct row rows[INDICATORS] = {
 	[WATCHDOG_STORMED] = { "watchdog_stormed", "queues", COUNT, { SWITCH_PFCWD_STORMED }, TEXT("the PFC watchdog has stopped # queues of the switch's port $") },
 	[RECEIVE_USE] = { "receive_use", "%", USE, { WIRE_COUNTER_RDMA_RX_BYTES }, .per = { WIRE_COUNTER_PORT_RATE_MBPS }, .scale = 800, TEXT("it receives RDMA at # of its rate") },
 	[GLOBAL_PAUSES] = { "global_pauses", "frames", COUNT, { WIRE_COUNTER_GPAUSE_RX_FRAMES, WIRE_COUNTER_GPAUSE_TX_FRAMES }, TIMED("its port counted # global pause frames (802.3x)") },
+	[GLOBAL_PAUSES_RECEIVED] = { "global_pauses_received", "frames per second", RATE, { WIRE_COUNTER_GPAUSE_RX_FRAMES }, TEXT("it received # global pause frames (802.3x) per second") },
 	[PFC_ON] = { "pfc_on", "priorities", COUNT, { WIRE_COUNTER_PFC_ENABLED }, TEXT("PFC is on for # of its priorities") },
 	[PFC_AGREEMENT_OUT] = { "pfc_agreement_out", "%", RATIO, { SWITCH_PFC_RX_FRAMES }, .per = { WIRE_COUNTER_PFC_TX_FRAMES }, .at_least = 500, PCT, TEXT("the switch's port $ counted # of the PFC frames that it sent") },
 	[PFC_AGREEMENT_IN] = { "pfc_agreement_in", "%", RATIO, { WIRE_COUNTER_PFC_RX_FRAMES }, .per = { SWITCH_PFC_TX_FRAMES }, .at_least = 500, PCT, TEXT("it counted # of the PFC frames that the switch's port $ sent") },

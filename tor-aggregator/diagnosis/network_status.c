@@ -18,14 +18,18 @@ static const struct sign {
 	{ CRC_ERRORS, false, STRAY },
 	{ SYMBOL_ERRORS, false, STRAY },
 	{ FEC_FAILURES, false, STRAY },
+	{ ICRC_ERRORS, false, STRAY },
 	{ SWITCH_ERRORS, false, STRAY },
+	{ SWITCH_FEC_FAILURES, false, STRAY },
 	{ SWITCH_DROPS, false, 1 },
+	{ HEADROOM_DROPS, false, 1 },
 	{ RETRIES_EXCEEDED, false, 1 },
 	{ ACK_TIMEOUTS, true, STRAY },
 	{ SEQUENCE_NAKS, true, STRAY },
 	{ OUT_OF_ORDER, false, STRAY },
 	{ PAUSED, false, 1 },
 	{ PFC_RECEIVED, true, 1 },
+	{ GLOBAL_PAUSES_RECEIVED, false, 1 },
 	{ SLOWED, true, 1 },
 };
 

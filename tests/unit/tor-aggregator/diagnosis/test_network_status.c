@@ -49,6 +49,10 @@ evidence_against_the_network_is_reported(void **state)
 		{ WIRE_COUNTER_CNP_RX_HANDLED, 300, "slowed down by 30 CNPs" },
 		{ WIRE_COUNTER_LINK_DOWN, 1, "its link went down 1 times" },
 		{ SWITCH_TX_DISCARDS, 1, "Ethernet0 dropped 1 packets" },
+		{ WIRE_COUNTER_GPAUSE_RX_FRAMES, 66850,
+		    "6685 global pause frames (802.3x) per second" },
+		{ WIRE_COUNTER_ICRC_ERR, 40, "40 RoCE packets with a wrong ICRC" },
+		{ SWITCH_FEC_UNCORR, 40, "40 codewords that FEC could not correct" },
 	};
 
 	(void)state;
@@ -60,6 +64,12 @@ evidence_against_the_network_is_reported(void **state)
 		if (strstr(text, against[i].text) == NULL)
 			fail_msg("%s: %s", against[i].text, text);
 	}
+	/* Packets of the RNIC, in a class in which the switch pauses it. */
+	fill_healthy(&rack[0], 0);
+	evidence_set(&rack[0], SWITCH_GROUP_DROP_PKTS, LOSSLESS, 7);
+	evidence_set(&rack[0], SWITCH_PFC_TX_FRAMES, LOSSLESS, 3);
+	assert_int_equal(network_status_of(&rack[0], text), NETWORK_SUSPECT);
+	assert_non_null(strstr(text, "dropped 7 packets"));
 	fill_healthy(&rack[0], 0);
 	evidence_give(&rack[0], GIVEN_LOSS_PCT, 0.5);
 	assert_int_equal(network_status_of(&rack[0], text), NETWORK_SUSPECT);
