@@ -313,13 +313,33 @@ ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
 	return status;
 }
 
+/* The texts of a list, separated as in the history. NULL: out of memory, or too long.
+ */
+static json_t *
+joined(const json_t *list)
+{
+	char text[4096] = "";
+	const json_t *each;
+	size_t i, len = 0;
+
+	json_array_foreach (list, i, each) {
+		if (!json_is_string(each))
+			continue;
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+		    len == 0 ? "" : ", ", json_string_value(each));
+		if (len >= sizeof(text))
+			return NULL;
+	}
+	return json_string(text);
+}
+
 /* Converts the answer of /v1/incidents to rows of the same form as in the history. */
 static json_t *
 rows_of_open(const json_t *answer)
 {
-	static const char *const same[] = { "id", "state", "kind", "part", "place",
-		"tor", "sentence", "impact", "services" };
-	json_t *rows = json_array();
+	static const char *const same[] = { "id", "state", "kind", "part_type", "part",
+		"place", "tor", "sentence", "impact", "services", "links" };
+	json_t *columns = json_array(), *rows = json_array();
 	const json_t *incident;
 	size_t i;
 
@@ -336,8 +356,9 @@ rows_of_open(const json_t *answer)
 				value = json_object_get(
 				    json_object_get(incident, "evidence"), same[k]);
 
-			json_array_append_new(
-			    row, value != NULL ? json_incref(value) : json_null());
+			value =
+			    json_is_array(value) ? joined(value) : json_incref(value);
+			json_array_append_new(row, value != NULL ? value : json_null());
 		}
 		json_array_append_new(
 		    row, json_integer(opened != NULL && rm_wall_parse(opened, &when)
@@ -345,9 +366,10 @@ rows_of_open(const json_t *answer)
 					  : 0));
 		json_array_append_new(rows, row);
 	}
-	return json_pack("{s:[s,s,s,s,s,s,s,s,s,s], s:o}", "columns", same[0], same[1],
-	    same[2], same[3], same[4], same[5], same[6], same[7], same[8], "opened_ns",
-	    "rows", rows);
+	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++)
+		json_array_append_new(columns, json_string(same[k]));
+	json_array_append_new(columns, json_string("opened_ns"));
+	return json_pack("{s:o, s:o}", "columns", columns, "rows", rows);
 }
 
 /* Adds incidents that were opened long before the span: the history has their ends, or

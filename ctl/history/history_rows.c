@@ -258,8 +258,8 @@ history_part_holds(const char *part, const char *name)
 		bool begins = at == part || at[-1] == ' ' ||
 			      (at - part >= 2 && (memcmp(at - 2, "--", 2) == 0 ||
 						     memcmp(at - 2, "->", 2) == 0));
-		bool ends = *end == '\0' || *end == ' ' || strncmp(end, "--", 2) == 0 ||
-			    strncmp(end, "->", 2) == 0;
+		bool ends = *end == '\0' || *end == ' ' || *end == ',' ||
+			    strncmp(end, "--", 2) == 0 || strncmp(end, "->", 2) == 0;
 
 		if (begins && ends)
 			return true;
@@ -269,8 +269,28 @@ history_part_holds(const char *part, const char *name)
 }
 
 static bool
-concerns(
-    const struct history_subject *subject, const struct rows_of *of, const json_t *row)
+has_probes(const struct history_rows *rows)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		if (rows->buckets[i].there)
+			return true;
+	return false;
+}
+
+/* True: the incident is of a switch between racks, and may concern each rack, because
+ * it is not known which of its links are at fault. */
+static bool
+is_of_switch(const struct rows_of *of, const json_t *row)
+{
+	return strcmp(text_of(of, row, "part_type"), "switch") == 0 &&
+	       text_of(of, row, "links")[0] == '\0';
+}
+
+/* probes: the subject has probes in the span, so if it has the name of a switch, it is
+ * a ToR. */
+static bool
+concerns(const struct history_subject *subject, bool probes, const struct rows_of *of,
+    const json_t *row)
 {
 	const char *part = text_of(of, row, "part");
 	char rnic[2 * 64 + 2];
@@ -285,7 +305,9 @@ concerns(
 	if (subject->tor[0] != '\0')
 		return strcmp(text_of(of, row, "tor"), subject->tor) == 0 ||
 		       strcmp(text_of(of, row, "place"), subject->tor) == 0 ||
-		       history_part_holds(part, subject->tor);
+		       history_part_holds(part, subject->tor) ||
+		       history_part_holds(text_of(of, row, "links"), subject->tor) ||
+		       (probes && is_of_switch(of, row));
 	snprintf(rnic, sizeof(rnic), "%s/%s", subject->host, subject->device);
 	return subject->host[0] != '\0' && (history_part_holds(part, rnic) ||
 					       history_part_holds(part, subject->host));
@@ -368,6 +390,24 @@ forget_before(struct history_rows *rows, const struct rows_of *of, const json_t 
 		}
 }
 
+static bool
+is_kept(const struct history_rows *rows, const struct rows_of *of, const json_t *row)
+{
+	for (size_t i = 0; i < rows->incident_count; i++)
+		if (is_opening(&rows->incidents[i], of, row))
+			return true;
+	return false;
+}
+
+/* Also true for a later row of an incident that concerned the subject before: the list
+ * of its links may have changed. */
+static bool
+is_wanted(const struct history_rows *rows, const struct rows_of *of, const json_t *row)
+{
+	return concerns(rows->subject, has_probes(rows), of, row) ||
+	       is_kept(rows, of, row);
+}
+
 int
 history_rows_take_incidents(
     struct history_rows *rows, const json_t *answer, int64_t end_ns)
@@ -387,7 +427,7 @@ history_rows_take_incidents(
 
 		if (!time_of(&of, row, &when_ns))
 			return -EBADMSG;
-		if (when_ns >= end_ns || !concerns(rows->subject, &of, row))
+		if (when_ns >= end_ns || !is_wanted(rows, &of, row))
 			continue;
 		before = when_ns < rows->span.from_ns;
 		if (before)
@@ -398,15 +438,6 @@ history_rows_take_incidents(
 			return r;
 	}
 	return 0;
-}
-
-static bool
-is_kept(const struct history_rows *rows, const struct rows_of *of, const json_t *row)
-{
-	for (size_t i = 0; i < rows->incident_count; i++)
-		if (is_opening(&rows->incidents[i], of, row))
-			return true;
-	return false;
 }
 
 int
@@ -424,7 +455,8 @@ history_rows_take_older(struct history_rows *rows, const json_t *answer)
 
 		if (opened_ns == 0 ||
 		    opened_ns >= rows->span.from_ns - HISTORY_BEFORE_NS ||
-		    !concerns(rows->subject, &of, row) || is_kept(rows, &of, row))
+		    !concerns(rows->subject, has_probes(rows), &of, row) ||
+		    is_kept(rows, &of, row))
 			continue;
 		r = keep(rows, opened_ns, &of, row, "opened");
 		if (r < 0)

@@ -221,6 +221,68 @@ incidents_of_before_are_shown_only_if_they_were_still_open(void **state)
 	history_rows_free(rows);
 }
 
+static void
+take_between_racks(struct history_rows *rows, int64_t when_ns, const char *id,
+    const char *state, const char *part_type, const char *part, const char *links)
+{
+	char when[RM_WALL_TEXT];
+	json_t *answer;
+
+	put_time(when, when_ns);
+	answer = json_pack("{s:[s,s,s,s,s,s], s:[[s,s,s,s,s,s?]]}", "columns", "time",
+	    "id", "state", "part_type", "part", "links", "rows", when, id, state,
+	    part_type, part, links);
+	assert_non_null(answer);
+	assert_int_equal(history_rows_take_incidents(rows, answer, INT64_MAX), 0);
+	json_decref(answer);
+}
+
+/* The rows of a ToR: of an incident of several links of a switch, of which later only
+ * two are left, and of switches. */
+static json_t *
+between_racks(const char *name, bool probes, size_t expected)
+{
+	struct history_subject tor = { .text = name };
+	struct history_rows *rows;
+	json_t *json;
+
+	strcpy(tor.tor, name);
+	rows = history_rows_new(&tor, &hour);
+	if (probes)
+		take_probes(rows, NOW - 10 * MINUTE, 20, 2);
+	take_between_racks(rows, NOW - 9 * MINUTE, "1", "opened", "link", "s1--t1",
+	    "s1--t1, s1->t2, s1--t3");
+	take_between_racks(rows, NOW - 8 * MINUTE, "1", "resolved", "link", "s1--t1",
+	    "s1--t1, s1--t3");
+	take_between_racks(rows, NOW - 7 * MINUTE, "2", "opened", "switch", "s2", NULL);
+	take_between_racks(rows, NOW - 6 * MINUTE, "3", "opened", "switch", "s3",
+	    "s3--t7, s3--t8, s3--t9");
+	json = printed(rows, expected > 0 || probes ? CTL_GOOD : CTL_BAD_NEWS);
+	assert_int_equal(json_array_size(json_object_get(json, "incidents")), expected);
+	history_rows_free(rows);
+	return json;
+}
+
+static void
+the_past_of_a_rack_has_the_incidents_of_its_links_and_of_switches(void **state)
+{
+	json_t *json = between_racks("t2", true, 3);
+
+	assert_string_equal(member(json, 0, "id"), "1");
+	assert_string_equal(member(json, 1, "state"), "resolved");
+	assert_string_equal(member(json, 2, "id"), "2");
+	json_decref(json);
+	json = between_racks("t7", true, 2);
+	assert_string_equal(member(json, 0, "id"), "2");
+	assert_string_equal(member(json, 1, "id"), "3");
+	json_decref(json);
+	json_decref(between_racks("t4", true, 1));
+	/* The name is that of a switch, not of a rack. */
+	json = between_racks("s3", false, 1);
+	assert_string_equal(member(json, 0, "id"), "3");
+	json_decref(json);
+}
+
 /* An answer of VictoriaMetrics, which stores no strings. */
 static void
 take_without_id(
@@ -503,6 +565,8 @@ names_are_matched_as_a_whole_within_parts(void **state)
 	assert_true(history_part_holds("h1/r0 or h2/r0", "h2/r0"));
 	assert_true(history_part_holds("spine1--tor-2", "tor-2"));
 	assert_true(history_part_holds("tor1->tor2", "tor1"));
+	assert_true(history_part_holds("s1--tor1, s1->tor2", "tor1"));
+	assert_true(history_part_holds("s1--tor1, s1->tor2", "tor2"));
 	assert_false(history_part_holds("tor-12", "tor-1"));
 	assert_false(history_part_holds("h11/r0", "h1/r0"));
 	assert_false(history_part_holds("tor-1-2", "tor-1"));
@@ -556,6 +620,8 @@ main(void)
 		    incidents_of_before_are_shown_only_if_they_were_still_open),
 		cmocka_unit_test(
 		    openings_without_ids_are_distinguished_by_part_and_time),
+		cmocka_unit_test(
+		    the_past_of_a_rack_has_the_incidents_of_its_links_and_of_switches),
 		cmocka_unit_test(with_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(a_subject_without_history_is_bad_news),
 		cmocka_unit_test(malformed_answers_are_refused),
