@@ -29,9 +29,17 @@ light_of(const struct counter_state *state, uint64_t *ret)
 	return true;
 }
 
-/* Adds a counter's last increase to *value, or stores a gauge in it. first: *value has
- * no gauge of another port yet. False: the counter has no increase in the last
- * interval. */
+/* Of two ports that waited at the same time, neither waited longer for that. */
+static bool
+is_time(const struct counter_row *row)
+{
+	return strcmp(row->unit, "microseconds") == 0 ||
+	       strcmp(row->unit, "seconds") == 0;
+}
+
+/* Adds a counter's last increase to *value. Of times and gauges it stores the largest
+ * one. first: *value has none of another port yet. False: the counter has no increase
+ * in the last interval. */
 static bool
 add(const struct counter_row *row, const struct counter_state *state, bool first,
     uint64_t *value)
@@ -48,7 +56,10 @@ add(const struct counter_row *row, const struct counter_state *state, bool first
 	if (state->back ||
 	    (state->change != COUNTER_COUNTED && state->change != COUNTER_WRAPPED))
 		return false;
-	*value += state->delta;
+	if (!is_time(row))
+		*value += state->delta;
+	else if (first || state->delta > *value)
+		*value = state->delta;
 	return true;
 }
 

@@ -180,6 +180,33 @@ a_bond_has_the_flaps_and_symbol_errors_of_its_ports(void **state)
 	assert_int_equal(counter_report_fill(states, NULL, 0, values), 3);
 }
 
+/* Two ports that are paused for 30 % of the time are not paused for 60 % of it. */
+static void
+times_of_a_bond_are_those_of_its_longest_port(void **state)
+{
+	const struct counter_state *lowers[] = { states, lower };
+	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
+	size_t count;
+
+	assert_non_null(bond);
+	take(states, "pfc_rx_pause_us", 3, true, 100);
+	take(states, "pfc_rx_pause_us", 3, true, 1600100);
+	take(lower, "pfc_rx_pause_us", 3, true, 0);
+	take(lower, "pfc_rx_pause_us", 3, true, 1500000);
+	take(states, "pfc_rx_frames", 3, true, 1);
+	take(states, "pfc_rx_frames", 3, true, 8);
+	take(lower, "pfc_rx_frames", 3, true, 1);
+	take(lower, "pfc_rx_frames", 3, true, 6);
+	take(lower, "pci_stall_wr_s", 0, true, 1);
+	take(lower, "pci_stall_wr_s", 0, true, 3);
+	count = counter_report_fill(bond, lowers, 2, values);
+	assert_int_equal(count, 3);
+	assert_int_equal(reported(count, WIRE_COUNTER_PFC_RX_PAUSE_US, 3), 1600000);
+	assert_int_equal(reported(count, WIRE_COUNTER_PFC_RX_FRAMES, 3), 7 + 5);
+	assert_int_equal(reported(count, WIRE_COUNTER_PCI_STALL_WR_S, 0), 2);
+	free(bond);
+}
+
 /* Sets the PCIe link of a network device: lanes and speed, of the link, the card and
  * the slot. */
 static void
@@ -333,6 +360,7 @@ main(void)
 		TEST(counters_unknown_to_aggregators_are_not_reported),
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
 		TEST(a_bond_has_the_flaps_and_symbol_errors_of_its_ports),
+		TEST(times_of_a_bond_are_those_of_its_longest_port),
 		TEST(the_pcie_link_of_a_bond_is_the_worst_of_its_ports),
 		TEST(all_pauses_are_global_ones_only_if_pfc_is_off),
 		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
