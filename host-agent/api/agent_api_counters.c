@@ -16,7 +16,13 @@
 #include "rackmesh/metrics/base_unit.h"
 #include "rackmesh/metrics/metrics.h"
 
-#define LABELS 256
+#define LABELS 320
+
+static const char *
+device_of(const struct counter_port_place *place)
+{
+	return place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev;
+}
 
 /* ---- JSON ---- */
 
@@ -69,9 +75,7 @@ agent_api_counters_port(const struct counters_port *port, rm_mono_t now)
 	const struct counter_port_place *place = &port->place;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "device",
-	    json_string(
-		place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev));
+	json_object_set_new(object, "device", json_string(device_of(place)));
 	json_object_set_new(object, "port", json_integer(place->port));
 	json_object_set_new(object, "netdev", json_string(place->netdev));
 	json_object_set_new(object, "netns",
@@ -166,12 +170,13 @@ label_of(const struct agent_counter_metrics *shown, const struct counters_port *
     char label[LABELS])
 {
 	const struct counter_port_place *place = &port->place;
+	const struct counters_port *bond = counters_bond_of(shown->counters, port);
 
-	snprintf(label, LABELS, "host=\"%s\",device=\"%s\",port=\"%u\"%s%s%s",
-	    shown->host,
-	    place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev,
-	    place->port, place->netns[0] != '\0' ? ",netns=\"" : "", place->netns,
-	    place->netns[0] != '\0' ? "\"" : "");
+	snprintf(label, LABELS, "host=\"%s\",device=\"%s\",port=\"%u\"%s%s%s%s%s%s",
+	    shown->host, device_of(place), place->port,
+	    place->netns[0] != '\0' ? ",netns=\"" : "", place->netns,
+	    place->netns[0] != '\0' ? "\"" : "", bond != NULL ? ",bond=\"" : "",
+	    bond != NULL ? device_of(&bond->place) : "", bond != NULL ? "\"" : "");
 	return port->wanted && port->at.ns != 0;
 }
 

@@ -527,6 +527,19 @@ counters_lower(
 	return counters_find(counters, &place);
 }
 
+const struct counters_port *
+counters_bond_of(const struct counters *counters, const struct counters_port *lower)
+{
+	for (size_t p = 0; p < counters->count; p++) {
+		const struct counters_port *bond = &counters->ports[p]->shown;
+
+		for (size_t i = 0; bond->wanted && i < bond->reading.lower_count; i++)
+			if (counters_lower(counters, bond, i) == lower)
+				return bond;
+	}
+	return NULL;
+}
+
 const struct counters_counts *
 counters_counts(const struct counters *counters)
 {

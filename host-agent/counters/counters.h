@@ -98,6 +98,9 @@ const struct counters_port *counters_find(
 /* Finds network device i of a bond. */
 const struct counters_port *counters_lower(
     const struct counters *counters, const struct counters_port *bond, size_t i);
+/* The bond that this network device belongs to; NULL: none. */
+const struct counters_port *counters_bond_of(
+    const struct counters *counters, const struct counters_port *lower);
 const struct counters_counts *counters_counts(const struct counters *counters);
 
 #endif

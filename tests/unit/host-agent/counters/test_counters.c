@@ -334,6 +334,38 @@ the_metrics_have_types_labels_and_totals(void **unused)
 	evbuffer_free(text);
 }
 
+/* Sums without the label are right: a bond has counted what its ports have counted. */
+static void
+metrics_of_the_ports_of_a_bond_name_the_bond(void **unused)
+{
+	struct counter_port_place bond = device.place;
+	struct agent_counter_metrics *shown;
+	struct rm_metrics *metrics;
+	struct evbuffer *text = evbuffer_new();
+	char *all;
+
+	strcpy(bond.netdev, "bond0");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/bonding/mode");
+	rdma_fixture_put(&device.files, "", "class/net/bond0/lower_eth1");
+	rdma_fixture_put(&device.files, "9", "class/net/bond0/statistics/rx_bytes");
+	rdma_fixture_put(&device.files, "9", "class/net/eth1/statistics/rx_bytes");
+	read_once(&bond, 1);
+	counters_read(counters, &bond, 1, true, rm_mono_now());
+	LOOPBACK_WAIT(loop, reads() == 3);
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	assert_int_equal(agent_counter_metrics_new(metrics, "h1", counters, &shown), 0);
+	assert_int_equal(rm_metrics_render(metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	all = (char *)evbuffer_pullup(text, -1);
+	assert_non_null(strstr(all, "rdma_netdev_rx_bytes_total{host=\"h1\",device="
+				    "\"rdma0\",port=\"1\"} 9\n"));
+	assert_non_null(strstr(all, "rdma_netdev_rx_bytes_total{host=\"h1\",device="
+				    "\"eth1\",port=\"0\",bond=\"rdma0\"} 9\n"));
+	rm_metrics_free(metrics);
+	agent_counter_metrics_free(shown);
+	evbuffer_free(text);
+}
+
 static void
 the_api_shows_only_existing_values(void **unused)
 {
@@ -688,6 +720,7 @@ main(void)
 		TEST(the_ports_of_a_bond_are_read_too),
 		TEST(a_bond_reports_nothing_of_an_earlier_reading),
 		TEST(the_metrics_have_types_labels_and_totals),
+		TEST(metrics_of_the_ports_of_a_bond_name_the_bond),
 		TEST(the_api_shows_only_existing_values),
 		TEST(no_counter_waits_for_a_slow_module),
 		TEST(the_light_of_a_module_that_hangs_is_dropped),
