@@ -190,8 +190,8 @@ take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack, rm_mono_t 
 /* ---- the proof ---- */
 
 /* A port's counters are evidence on the RNIC at the other end of its cable, if LLDP
- * reports one. Otherwise they are evidence on the port itself, in the racks at both
- * ends of the cable. */
+ * reports one and its agent reports counters. Otherwise they are evidence on the port
+ * itself, in the racks at both ends of the cable. */
 static void
 diagnose_port(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
@@ -205,11 +205,9 @@ diagnose_port(const struct tor_aggregator *aggregator, size_t at,
 		lldp = switch_list_neighbor(list, port);
 	if (lldp != NULL)
 		found = tor_aggregator_neighbor(aggregator, at, lldp, NULL);
-	if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX) {
-		diagnoses_port(
-		    aggregator->diagnoses[rack], found.rnic->id, evidence, read);
+	if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX &&
+	    diagnoses_port(aggregator->diagnoses[rack], found.rnic->id, evidence, read))
 		return;
-	}
 	if (rack == SIZE_MAX && found.kind == NEIGHBOR_SWITCH)
 		rack = aggregator->read_switches[found.at].rack;
 	diagnoses_link(aggregator->diagnoses[rack == SIZE_MAX ? 0 : rack], one->name,

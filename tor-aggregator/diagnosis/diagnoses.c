@@ -185,21 +185,34 @@ diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighb
 		snprintf(port->neighbor, sizeof(port->neighbor), "%s", neighbor);
 }
 
-void
+static bool
+is_fresh(const struct diagnosed *rnic, rm_mono_t now)
+{
+	const int64_t age_ns = rm_mono_since(now, rnic->reported);
+
+	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
+}
+
+bool
 diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at)
 {
 	struct diagnosed *rnic = find(diagnoses, id);
+	bool same;
 
-	if (rnic == NULL)
-		return;
+	if (rnic == NULL || !is_fresh(rnic, at))
+		return false;
+	same = strcmp(rnic->port.counted.port, evidence->port) == 0;
+	if (!same && rnic->port.at.ns == at.ns)
+		return false;
 	rnic->port.at = at;
 	rnic->port.ns = evidence->switch_ns;
-	if (rnic->port.judged || strcmp(rnic->port.counted.port, evidence->port) != 0)
+	if (rnic->port.judged || !same)
 		rnic->port.counted = *evidence;
 	else
 		evidence_extend(&rnic->port.counted, evidence);
 	rnic->port.judged = false;
+	return true;
 }
 
 static void
@@ -271,14 +284,6 @@ forget_old(struct diagnoses *diagnoses, rm_mono_t now)
 			diagnoses->rnics[kept++] = rnic;
 	}
 	diagnoses->count = kept;
-}
-
-static bool
-is_fresh(const struct diagnosed *rnic, rm_mono_t now)
-{
-	const int64_t age_ns = rm_mono_since(now, rnic->reported);
-
-	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
 }
 
 static bool

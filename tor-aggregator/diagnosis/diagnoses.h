@@ -135,10 +135,12 @@ void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char 
 void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
     const char *nic, const struct evidence *evidence, rm_mono_t now);
 /* Adds the counters of the switch's port at the other end of the RNIC's cable: the
- * SWITCH_* numbers of evidence. Ignored for an RNIC without a report. */
-void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
+ * SWITCH_* numbers of evidence. at: time of the reading. False: nothing was added,
+ * because the RNIC has no recent report, or has another port in the same reading, as a
+ * bond has: judge the port by diagnoses_link. */
+bool diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
-/* Adds the counters of a switch's port without an RNIC at the other end. The evidence
+/* Adds the counters of a switch's port that is judged without an RNIC. The evidence
  * is copied. Ports for which no rule holds, or has held for DIAGNOSES_QUIET_NS, are not
  * stored. neighbor: copied; "": not known. */
 void diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighbor,

@@ -234,8 +234,8 @@ counters_of_the_switchs_port_are_judged_until_outdated(void **state)
 	const struct wire_rnic_id id = { 1, 1 };
 
 	evidence_set(&port, SWITCH_PFC_RX_PAUSE_US, 3, 8000000);
-	diagnoses_port(
-	    diagnoses, id, &port, now); /* no agent has reported this RNIC yet */
+	/* No agent has reported this RNIC yet. */
+	assert_false(diagnoses_port(diagnoses, id, &port, now));
 	assert_int_equal(diagnoses_rnics(diagnoses), 0);
 	report(1, WIRE_COUNTER_CRC_ERR, 0);
 	report(2, WIRE_COUNTER_PFC_RX_FRAMES, 100);
@@ -333,10 +333,45 @@ readings_of_a_port_between_two_judgements_add_up(void **state)
 	strcpy(port.port, "Ethernet12"); /* the cable now ends at another port */
 	diagnoses_port(diagnoses, id, &port, now);
 	strcpy(port.port, "Ethernet8");
+	now = rm_mono_add(now, S);
 	diagnoses_port(diagnoses, id, &port, now);
 	judge(S);
 	assert_int_equal(rnic->evidence.value[SWITCH_FEC_UNCORR][0], 3);
 	assert_string_equal(rnic->evidence.port, "Ethernet8");
+}
+
+/* The first port is that of the RNIC, in each reading. */
+static void
+another_port_of_the_same_reading_is_not_taken(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+	struct evidence other = { .port = "Ethernet12", .switch_ns = 10 * S };
+	const struct wire_rnic_id id = { 1, 1 };
+
+	evidence_set(&port, SWITCH_FEC_UNCORR, 0, 30);
+	evidence_set(&other, SWITCH_FEC_UNCORR, 0, 2);
+	for (int i = 0; i < 2; i++) {
+		report(1, WIRE_COUNTER_CRC_ERR, 0);
+		assert_true(diagnoses_port(diagnoses, id, &port, now));
+		assert_false(diagnoses_port(diagnoses, id, &other, now));
+		judge(10 * S);
+		assert_non_null(strstr(finding(1, DIAGNOSIS_CABLE)->sentence,
+		    "Ethernet8 counted 30 codewords that FEC could not correct"));
+	}
+}
+
+static void
+the_port_of_an_rnic_without_recent_reports_is_not_taken(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+	const struct wire_rnic_id id = { 1, 1 };
+
+	report(1, WIRE_COUNTER_CRC_ERR, 0);
+	assert_true(diagnoses_port(diagnoses, id, &port, now));
+	now = rm_mono_add(now, DIAGNOSES_FRESH_NS + 3 * S);
+	assert_false(diagnoses_port(diagnoses, id, &port, now));
+	report(1, WIRE_COUNTER_CRC_ERR, 0);
+	assert_true(diagnoses_port(diagnoses, id, &port, now));
 }
 
 static void
@@ -661,6 +696,8 @@ main(void)
 		TEST(readings_of_a_port_between_two_judgements_add_up),
 		TEST(ports_that_explain_losses_are_listed_with_their_neighbours),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
+		TEST(another_port_of_the_same_reading_is_not_taken),
+		TEST(the_port_of_an_rnic_without_recent_reports_is_not_taken),
 		TEST(one_warning_is_no_storm),
 		TEST(a_break_restarts_the_duration_of_a_diagnosis),
 		TEST(diagnoses_without_reports_end_and_are_forgotten),
