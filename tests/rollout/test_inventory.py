@@ -1,6 +1,8 @@
 """What the roles render for valid but unusual inventories. Needs no machine."""
 
+import base64
 import calendar
+import contextlib
 import http.server
 import json
 import os
@@ -328,14 +330,14 @@ def test_a_secret_that_is_there_is_not_made_again_wherever_it_is(inventory, tmp_
         assert not (secrets / "made").exists(), run.stdout
 
 
-@pytest.fixture(scope="module")
-def controllers_answer():
-    """A server on this host that answers like a controller of this release, or of a release that
-    supports one secret only."""
-    answer = {"leading": True, "probe_keys_differ": False}
+@contextlib.contextmanager
+def answering(port, answer, asked=lambda path: None):
+    """A server on this host that answers every request with what answer contains at that time, after
+    it has called asked()."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
+            asked(self.path)
             body = json.dumps(answer).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -347,13 +349,20 @@ def controllers_answer():
             pass
 
     try:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 9473), Handler)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
     except OSError:
-        pytest.skip("a controller runs on this host")
+        pytest.skip("a daemon of Rackmesh runs on this host")
     with server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield answer
         server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def controllers_answer():
+    """A controller of this release, or of a release that supports one secret only."""
+    with answering(9473, {"leading": True, "probe_keys_differ": False}) as answer:
+        yield answer
 
 
 # A rack's host and a controller, both on this host.
@@ -418,6 +427,82 @@ def test_what_was_waited_for_in_vain_is_said_with_host_and_remedy(
     run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
     heard = " ".join(run.stdout.split())
     assert run.returncode == 2 and said in heard, heard
+
+
+GATE = ROOT / "ansible/roles/gate/tasks"
+
+
+def of_agent(letters):
+    """An agent's answer. Capital letters: ports whose link is down."""
+    rnics = [{"device": letter.lower(), "tors": ["1"], "up": True,
+              "link": "down" if letter.isupper() else "up"} for letter in letters]  # fmt: skip
+    return {"json": {"rnics": rnics}}
+
+
+def config(rnics):
+    return {"content": base64.b64encode(f"rnics: {rnics}\n".encode()).decode()}
+
+
+def test_a_gate_expects_what_the_inventory_names_and_what_the_agent_has_or_had(inventory):
+    """Each case: rackmesh_rnics, the agent's RNICs before and after the change, whether its config
+    selects others since, and the RNICs that have to be good."""
+    cases = [
+        ("auto", "ab", "ab", False, "ab"),
+        ("auto", "ab", "a", False, "ab"),
+        ("auto", "ab", "a", True, "a"),
+        ("auto", "ab", "aB", False, "ab"),
+        ("auto", "aB", "aB", False, "a"),
+        ("auto", None, "ab", False, "ab"),
+        ({"?": 1}, "ab", "ab", False, "ab"),
+        ({"a": 1, "b": {"tors": [1, 2]}}, "ab", "aB", True, "ab"),
+    ]
+    (block,) = yaml.safe_load((GATE / "main.yaml").read_text())
+    given = [
+        {"rackmesh_rnics": rnics,
+         "rackmesh_rnics_before": {} if before is None else of_agent(before),
+         "rackmesh_rnics_now": of_agent(now),
+         "rackmesh_config_before": {} if before is None else config("those"),
+         "rackmesh_config_now": config("others" if others else "those")}
+        for rnics, before, now, others, _ in cases
+    ]  # fmt: skip
+    names = " ".join(f"{{%- set {name} = each.{name} -%}}" for name in given[0])
+    shown = "{%- set all = [] -%}{%- for each in cases -%}" + names + (
+        block["vars"]["rackmesh_gate_expected"].rstrip().removesuffix("{{ expected }}")
+    ) + "{%- set _ = all.append(expected | map(attribute='device') | join) -%}{%- endfor -%}{{ all }}"
+    said = ansible(inventory, "gpu-1.r1.example", "host_agent", "-m", "debug", "-a", "var=shown",
+                   shown=shown, cases=given)  # fmt: skip
+    ((_, found),) = answers(said)
+    assert found == [expected for *_, expected in cases]
+
+
+def test_a_gate_names_the_rnic_that_an_agent_no_longer_finds(tmp_path):
+    """The agent and the aggregator are both on this host."""
+    file = tmp_path / "host-agent.yaml"
+    file.write_text("rnics: auto\n")
+    everything = yaml.safe_load(HERE)
+    everything["rackmesh"]["children"]["racks"]["vars"] = {
+        "rackmesh_rack": "r", "rackmesh_tors": {1: {"aggregators": ["h1"]}}, "rackmesh_rnics": "auto"}  # fmt: skip
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything))
+    (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
+    before, after = (yaml.safe_load((GATE / name).read_text()) for name in ("before.yaml", "main.yaml"))
+    change = {"ansible.builtin.uri": {"url": "http://127.0.0.1:9471/change"}}
+    play = [{"hosts": "racks", "gather_facts": False, "tasks": [*before, change, *after]}]
+    text = yaml.safe_dump(play).replace("/etc/rackmesh/host-agent.yaml", str(file))
+    (tmp_path / "gate.yaml").write_text(text)
+    answer = of_agent("ab")["json"]
+    good = [{"host": "h1", "device": device, "tor": "1", "health": "good"} for device in "a"]
+
+    def lose(path):
+        if path == "/change":
+            answer.update(of_agent("a")["json"])
+
+    with answering(9471, answer, lose), answering(9472, {"rnics": good}):
+        command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "gate.yaml",
+                   "-e", json.dumps({"rackmesh_gate_s": 2, "rackmesh_gate_quiet_s": 0})]  # fmt: skip
+        run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True,
+                             capture_output=True)  # fmt: skip
+    said = " ".join(run.stdout.split())
+    assert run.returncode == 2 and "h1: after 2 s b is not known to the aggregator on h1." in said, said
 
 
 def next_secrets(inventory, folder, *options, **variables):
