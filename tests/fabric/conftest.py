@@ -22,7 +22,7 @@ SOAK = os.environ.get("RACKMESH_SOAK") == "1"
 SEED = 1  # of every run without the full counts
 BEFORE_S = 20  # state that a test finds in its world may come from the test before it
 BUSY_SHARE = 0.5  # share of a test's time in which some process waited for a processor
-STARVED_S = 1  # if the machine stood still for this long, no verdict within seconds can be required
+STARVED_S = 1  # if the machine did not run for this long, no verdict within seconds can be required
 MEMORY = pathlib.Path("/dev/shm")  # for state: a shared disk may be slow because of other machines
 ROOM_BYTES = 2 << 30
 KEPT_BYTES = 8 << 20  # larger files of a failed test are internal files of a database
@@ -74,7 +74,7 @@ LANE = os.environ.get("PYTEST_XDIST_WORKER")
 
 def pytest_addoption(parser):
     parser.addoption("--failed", type=os.path.abspath, help="a file that takes what failed, a"
-                     " line each: starved, in a machine that stood still or was too busy for a"
+                     " line each: starved, in a machine that did not run or was too busy for a"
                      " time that is judged, or steady; its name")
 
 
@@ -83,7 +83,7 @@ def pytest_configure(config):
     for mark in (
         "smoke: short enough for ./dev check",
         "full: only in ./dev test --full, for what it costs",
-        "virtual: only where the clock is virtual, for what it says of time",
+        "virtual: only where the clock is virtual, because it asserts seconds",
     ):
         config.addinivalue_line("markers", mark)
     end_on_signals(once=LANE is not None)
@@ -168,13 +168,13 @@ def explain(item, report, error):
     machine counts as starved, too, if a time limit was exceeded while processes waited for a
     processor. (The gate checks no time limits.)"""
     times, in_all, longest = item.config.pulse.since(item.started - BEFORE_S, machine.STILL_S)
-    said = (f"stood still {times} times, for {in_all:.1f} s in all, {longest:.1f} s at the"
+    said = (f"stalled {times} times, for {in_all:.1f} s in all, {longest:.1f} s at the"
             " longest")
     now, busy = machine.cpu_waited_s(), False
     if None not in (now, item.waited):
         waited, took = now - item.waited, time.monotonic() - item.started
         busy = isinstance(error, Late) and waited >= BUSY_SHARE * took
-        said += f"; somebody waited for a processor for {waited:.1f} s of {took:.1f}"
+        said += f"; processes waited for a processor for {waited:.1f} s of {took:.1f}"
     report.sections.append(("the machine", said))
     for world in World.opened:
         for daemon in world.lab.aggregator_daemons():
@@ -224,7 +224,7 @@ def pytest_runtest_logreport(report):
     """A test in a lane cannot print, so its figures are sent with the report."""
     if report.when == "call":
         FIGURES.extend((report.nodeid, text) for key, text in report.user_properties
-                       if key == "said")
+                       if key == "line")
 
 
 FIGURES = []
@@ -241,7 +241,7 @@ def pytest_terminal_summary(terminalreporter, config):
             terminalreporter.write_line(f"  {text}")
             last = nodeid
     times, in_all, longest = config.pulse.since(0, machine.STILL_S)
-    terminalreporter.write_line(f"the machine stood still {times} times, for {in_all:.1f} s in"
+    terminalreporter.write_line(f"the machine did not run {times} times, for {in_all:.1f} s in"
                                 f" all, {longest:.1f} s at the longest")
 
 
@@ -284,11 +284,11 @@ def world(tmp_path):
 
 
 @pytest.fixture
-def say(request, capfd):
+def print_line(request, capfd):
     """Prints figures without pytest's capture, so that they are in the log of every run."""
 
     def line(text):
-        request.node.user_properties.append(("said", text))
+        request.node.user_properties.append(("line", text))
         if LANE is None:
             with capfd.disabled():
                 print(f"\n  {text}", end="", flush=True)

@@ -22,7 +22,7 @@ from lab.faults import AgentFrozen, FlowsBlackholed, RnicDead  # noqa: E402
 from lab.innocents import accused  # noqa: E402
 from lab.signals import end_on_signals  # noqa: E402
 from lab.story import TURNS_S, last_kind  # noqa: E402
-from lab.teller import Teller  # noqa: E402
+from lab.demo_output import DemoOutput  # noqa: E402
 from lab.wait import Overdue, until  # noqa: E402
 from lab.world import World  # noqa: E402
 
@@ -83,10 +83,10 @@ Pause the probing of a host, resume it, and list the alerts of Alertmanager:
 """
 
 
-def healthy(world, tell):
-    tell.chapter("A healthy fabric")
+def healthy(world, screen):
+    screen.chapter("A healthy fabric")
     hosts, rnics = len(world.fabric.hosts), len(world.fabric.rnics)
-    tell.say(
+    screen.text(
         f"{rnics} RNICs on {hosts} hosts. Every host runs a host-agent; every ToR has a"
         " tor-aggregator. There are two region-controllers and an etcd with three members. One"
         " controller leads: it has read the topology and sent a plan to every ToR. The"
@@ -94,12 +94,12 @@ def healthy(world, tell):
     )
     started = time.monotonic()
     world.start()
-    tell.seen(
+    screen.came_true(
         f"all daemons run, and every RNIC probes and is probed, after"
         f" {time.monotonic() - started:.1f} s"
     )
     ctl = world.lab.ctl("controller1", "leader").splitlines()[0]
-    tell.seen(f"rackmeshctl leader: {ctl}")
+    screen.came_true(f"rackmeshctl leader: {ctl}")
     mark = world.mark()
     before = world.lab.totals()
     world.plain.silence(HEALTHY_S, mark[0])
@@ -107,14 +107,14 @@ def healthy(world, tell):
     sent = after["sent"] - before["sent"]
     lost = after["no_reply"] - before["no_reply"]
     assert sent > 10 * rnics, f"only {sent} probes were sent"
-    tell.seen(f"{HEALTHY_S} s: {sent:,.0f} probes, {lost:.0f} without a reply, and no alert")
+    screen.came_true(f"{HEALTHY_S} s: {sent:,.0f} probes, {lost:.0f} without a reply, and no alert")
     return before
 
 
-def dead_rnic(world, tell):
+def dead_rnic(world, screen):
     rnic = world.rnic(VICTIM)
-    tell.chapter("One RNIC of the rack of two dies")
-    tell.say(
+    screen.chapter("One RNIC of the rack of two dies")
+    screen.text(
         f"The rack of {rnic.tor} is {WITNESS} and {VICTIM}. Whatever {VICTIM} sends, and"
         f" whatever is sent to it, is dropped at the ToR from now on; its link stays up."
         " Each of the two sees the other one fail, so the rack cannot decide by its own"
@@ -126,28 +126,28 @@ def dead_rnic(world, tell):
     try:
         alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {VICTIM}")
         assert fault.bit(), "the fault dropped no packet"
-        tell.seen(f"{alert.alertname} {alert.part} at the webhook after {alert.at - at:.2f} s:")
-        tell.quote(alert.annotations["summary"])
+        screen.came_true(f"{alert.alertname} {alert.part} at the webhook after {alert.at - at:.2f} s:")
+        screen.quote(alert.annotations["summary"])
         grouped = world.grouped.wait_for(
             fault.fires, FIRES_S, mark[1], f"Alertmanager's notification of {VICTIM}"
         )
-        tell.seen(f"the same through Alertmanager after {grouped.at - at:.2f} s")
+        screen.came_true(f"the same through Alertmanager after {grouped.at - at:.2f} s")
         assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
         eaten = sum(fault.eaten())
     finally:
         fault.end()
-    tell.chapter("The RNIC recovers")
-    tell.say(f"The ToR forwards its packets again; {eaten} were dropped.")
+    screen.chapter("The RNIC recovers")
+    screen.text(f"The ToR forwards its packets again; {eaten} were dropped.")
     healed = time.monotonic()
     last = resolved(world, fault, mark)
-    tell.seen(f"resolved, at both, after {last.at - healed:.2f} s")
+    screen.came_true(f"resolved, at both, after {last.at - healed:.2f} s")
     nobody_else(world, fault, mark)
-    tell.seen("no other part was named, neither its neighbour nor the ToR")
+    screen.came_true("no other part was named, neither its neighbour nor the ToR")
 
 
-def frozen_agent(world, tell):
-    tell.chapter("An agent freezes")
-    tell.say(
+def frozen_agent(world, screen):
+    screen.chapter("An agent freezes")
+    screen.text(
         f"The host-agent of {FROZEN} is stopped (SIGSTOP), as on a host that is out of CPU."
         f" It answers no probes, so for the rack its RNIC looks as dead as the other one did."
     )
@@ -156,22 +156,22 @@ def frozen_agent(world, tell):
     at = fault.begin()
     try:
         alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {FROZEN}")
-        tell.seen(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
-        tell.quote(alert.annotations["summary"])
+        screen.came_true(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
+        screen.quote(alert.annotations["summary"])
         assert fault.bit(), "the agent was not frozen"
         assert alert.annotations["kind"] == fault.kind, f"called {alert.annotations['kind']}"
         world.plain.silence(3, mark[0], fault.names)
-        tell.seen("and no RNIC is blamed, though none of its probes is answered")
+        screen.came_true("and no RNIC is blamed, though none of its probes is answered")
     finally:
         fault.end()
     resolved(world, fault, mark)
     nobody_else(world, fault, mark)
-    tell.seen("the agent continues: resolved")
+    screen.came_true("the agent continues: resolved")
 
 
-def swallowed_flows(world, tell):
-    tell.chapter(f"A port of {SPINE} drops all packets of some flows")
-    tell.say(
+def swallowed_flows(world, screen):
+    screen.chapter(f"A port of {SPINE} drops all packets of some flows")
+    screen.text(
         f"The port from {SPINE} to {SWALLOWED} drops every second flow, chosen by a hash of the"
         " 5-tuple; the other flows pass. No rack can see where: each only sees that some of"
         " its flows lose everything. But the agents have traced the path of every flow, so the"
@@ -183,8 +183,8 @@ def swallowed_flows(world, tell):
     at = fault.begin()
     try:
         alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {fault}")
-        tell.seen(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
-        tell.quote(alert.annotations["summary"])
+        screen.came_true(f"{alert.alertname} {alert.part} after {alert.at - at:.2f} s:")
+        screen.quote(alert.annotations["summary"])
         assert fault.bit(), "no flow was dropped"
         if alert.annotations["kind"] != fault.kind:
             # The flows that have failed so far fit a fault of the whole link, too; later ones
@@ -192,20 +192,20 @@ def swallowed_flows(world, tell):
             world.plain.silence(TURNS_S, mark[0], fault.names)
         number = alert.annotations["incident"]
         explained = world.lab.ctl("analyzer", "explain", number, news=True)
-        tell.seen(f"rackmeshctl explain {number}:")
-        tell.plain("\n".join(f"   {line[:86]}" for line in explained.splitlines()[2:8]))
+        screen.came_true(f"rackmeshctl explain {number}:")
+        screen.plain("\n".join(f"   {line[:86]}" for line in explained.splitlines()[2:8]))
     finally:
         fault.end()
     resolved(world, fault, mark)
     nobody_else(world, fault, mark)
     kind = last_kind(world.plain, fault, mark[0])
     assert kind == fault.kind, f"called {kind}"
-    tell.seen("it forwards all flows again: resolved; no RNIC was blamed")
+    screen.came_true("it forwards all flows again: resolved; no RNIC was blamed")
 
 
-def no_centre(world, tell):
-    tell.chapter("All central daemons are killed, and an RNIC dies")
-    tell.say(
+def no_centre(world, screen):
+    screen.chapter("All central daemons are killed, and an RNIC dies")
+    screen.text(
         "kill -9 of both controllers, all of etcd, the analyzer and InfluxDB. Only the racks are"
         f" left. Now {VICTIM} dies again."
     )
@@ -219,25 +219,25 @@ def no_centre(world, tell):
     at = fault.begin()
     try:
         alert = world.plain.wait_for(fault.fires, FIRES_S, mark[0], f"the alert on {VICTIM}")
-        tell.seen(f"from the rack alone: {alert.alertname} {alert.part} after {alert.at - at:.2f} s")
+        screen.came_true(f"from the rack alone: {alert.alertname} {alert.part} after {alert.at - at:.2f} s")
         assert fault.bit(), "the fault dropped no packet"
     finally:
         fault.end()
     resolved(world, fault, mark)
     nobody_else(world, fault, mark)
-    tell.seen("and resolved, by the rack alone")
+    screen.came_true("and resolved, by the rack alone")
     return centres
 
 
-def centres_return(world, tell, centres, since):
-    tell.chapter("The central daemons return, and the history has no gap")
+def centres_return(world, screen, centres, since):
+    screen.chapter("The central daemons return, and the history has no gap")
     started = time.monotonic()
     for each in reversed(centres):
         each.start()
     for each in centres:
         until(f"{each.name} is back", RETURNED_S, lambda: world.is_up(each))
     world.lab.wait_leader(RETURNED_S)
-    tell.seen(f"all are back and a controller leads after {time.monotonic() - started:.1f} s")
+    screen.came_true(f"all are back and a controller leads after {time.monotonic() - started:.1f} s")
     now = time.time_ns()
     gaps = until(
         "the racks have sent what they had stored, and InfluxDB has it",
@@ -249,7 +249,7 @@ def centres_return(world, tell, centres, since):
         may = GAP_S + machine.lost(0)
         assert gap <= may, f"{tor}: nothing is known of {gap:.1f} s"
     longest = ", ".join(f"{tor} {gap:.1f} s" for tor, gap in gaps.items())
-    tell.seen(f"the longest time between two summaries of a rack: {longest}")
+    screen.came_true(f"the longest time between two summaries of a rack: {longest}")
 
 
 def gaps_until(world, since, now):
@@ -266,8 +266,8 @@ def gaps_until(world, since, now):
     return gaps
 
 
-def read_back(world, tell):
-    tell.chapter("What happened today? From InfluxDB")
+def read_back(world, screen):
+    screen.chapter("What happened today? From InfluxDB")
     rows = world.influx.query(
         "SELECT id, state, kind, sentence FROM rm_incident GROUP BY part"
     )
@@ -276,17 +276,17 @@ def read_back(world, tell):
     )
     for row in openings:
         at = time.strftime("%H:%M:%S", time.gmtime(row["time"] / 1e9))
-        tell.seen(f"{at} UTC  {row['kind']}  {row['part']}")
+        screen.came_true(f"{at} UTC  {row['kind']}  {row['part']}")
     parts = {row["part"] for row in openings}
     link = "--".join(sorted((SPINE, SWALLOWED)))
     for part in (VICTIM, FROZEN, link):
         assert part in parts, f"{part} is missing in InfluxDB: {parts}"
     resolved = {row["id"] for row in rows if row["state"] == "resolved"}
     assert all(row["id"] in resolved for row in openings), "one of them was never resolved"
-    tell.seen("each of them is resolved")
+    screen.came_true("each of them is resolved")
     history = world.lab.ctl("analyzer", "history", VICTIM, "--since", "1h")
-    tell.say(f"The last lines of rackmeshctl history {VICTIM}:")
-    tell.plain("\n".join(f"   {line[:86]}" for line in history.splitlines()[-4:]))
+    screen.text(f"The last lines of rackmeshctl history {VICTIM}:")
+    screen.plain("\n".join(f"   {line[:86]}" for line in history.splitlines()[-4:]))
 
 
 def resolved(world, fault, mark):
@@ -301,13 +301,13 @@ def nobody_else(world, fault, mark):
     assert not others, f"others were named: {'; '.join(others)}"
 
 
-def upstream(world, tell):
-    tell.chapter("How much data the racks sent")
+def upstream(world, screen):
+    screen.chapter("How much data the racks sent")
     flows = until(
         "every rack has sent summaries", 15, lambda: all_sent(world.lab.upstream()), every=0.2
     )
     for tor, (raw, up) in flows.items():
-        tell.seen(
+        screen.came_true(
             f"{tor}: received {raw / 1024:6,.0f} KiB of raw results,"
             f" sent {up / 1024:5,.1f} KiB of summaries and verdicts"
         )
@@ -317,7 +317,7 @@ def all_sent(flows):
     return flows if all(up > 0 for _, up in flows.values()) else None
 
 
-def over_roce(options, folder, tell):
+def over_roce(options, folder, screen):
     """The emulated machine runs the rest of the demo with its own clock, so a slow host does not
     change the measured seconds."""
     sys.path.insert(0, str(ROCE_LAB))
@@ -327,7 +327,7 @@ def over_roce(options, folder, tell):
     os.environ["RACKMESH_BUILD"] = str(build)
     machine = Machine(options.lab_kernel, pathlib.Path(folder) / "machine", "virtual")
     keep = f"tar -C /run --exclude=*.sock -cf - demo | tar -C {machine.out} -xf -"
-    play_it = f"{ROCE_LAB}/demo.py --chapter {tell.number} /run/demo"
+    play_it = f"{ROCE_LAB}/demo.py --chapter {screen.number} /run/demo"
     story = f"mkdir /run/demo; {play_it}; status=$?; [ $status = 0 ] || {keep}; exit $status"
     warm = f"{warm_programs(build)}; {ROCE_LAB}/demo.py --help"
     print("\n   Now an emulated machine with eight Soft-RoCE devices starts: a minute or two.", flush=True)
@@ -338,12 +338,12 @@ def over_roce(options, folder, tell):
     assert status == 0, f"over RoCE; the machine's logs are in {machine.out}"
 
 
-def keep(world, tell, engines):
+def keep(world, screen, engines):
     """Keeps everything running until Ctrl-C."""
     ctl = places.program("rackmeshctl", world.lab.build)
     victim = world.rnic(VICTIM)
-    tell.chapter("Try it yourself, in another terminal")
-    tell.plain(
+    screen.chapter("Try it yourself, in another terminal")
+    screen.plain(
         SUGGESTIONS.format(
             ctl=ctl,
             rack=f"ip netns exec {world.fabric.netns('agg-' + victim.tor)}",
@@ -373,7 +373,7 @@ def arguments():
     return parser.parse_args()
 
 
-def play(options, folder, tell):
+def play(options, folder, screen):
     print("Rackmesh watches a fabric, beginning in the racks. This fabric is in network")
     print("namespaces of this machine: real daemons, real packets.\n")
     print(PICTURE)
@@ -388,19 +388,19 @@ def play(options, folder, tell):
         influx=True,
         aggregator={"summary": {"interval_s": SUMMARIES_S}},
     ) as world:
-        healthy(world, tell)
+        healthy(world, screen)
         since = time.time_ns()
-        dead_rnic(world, tell)
-        frozen_agent(world, tell)
-        swallowed_flows(world, tell)
-        centres = no_centre(world, tell)
-        centres_return(world, tell, centres, since)
-        read_back(world, tell)
-        upstream(world, tell)
+        dead_rnic(world, screen)
+        frozen_agent(world, screen)
+        swallowed_flows(world, screen)
+        centres = no_centre(world, screen)
+        centres_return(world, screen, centres, since)
+        read_back(world, screen)
+        upstream(world, screen)
         if options.keep:
-            keep(world, tell, pathlib.Path(options.engines).resolve())
+            keep(world, screen, pathlib.Path(options.engines).resolve())
     if options.lab_kernel:
-        over_roce(options, folder, tell)
+        over_roce(options, folder, screen)
 
 
 def main():
@@ -409,13 +409,13 @@ def main():
         sys.exit("the demo makes network namespaces and needs root")
     end_on_signals()
     folder = tempfile.mkdtemp(prefix="rackmesh-demo-")
-    tell = Teller()
+    screen = DemoOutput()
     machine.watch()
     started = time.monotonic()
     try:
-        play(options, folder, tell)
+        play(options, folder, screen)
     except (AssertionError, Overdue, RuntimeError, OSError) as error:
-        tell.failure(str(error))
+        screen.failure(str(error))
         print(f"The daemons' logs are in {folder}/log.")
         return 1
     except KeyboardInterrupt:

@@ -55,7 +55,7 @@ def verdicts(report):
     return {each["rnic"]: each["verdict"] for each in report["rnics"]}
 
 
-def fails_for(fabric, fault, say):
+def fails_for(fabric, fault, print_line):
     """The verdicts on a rack that has this fault all the time."""
     fault.begin()
     try:
@@ -63,7 +63,7 @@ def fails_for(fabric, fault, say):
         assert fault.bit(), "the fault did not happen"
     finally:
         fault.end()
-    say("; ".join(wrong(report)))
+    print_line("; ".join(wrong(report)))
     assert status == 1 and report["verdict"] == "fail"
     until(
         f"{fault.rnic.name} is good again",
@@ -79,27 +79,27 @@ def open_incidents(fabric):
     return answer["incidents"]
 
 
-def test_a_healthy_rack_passes(fabric, say):
+def test_a_healthy_rack_passes(fabric, print_line):
     report, status = accept(fabric)
 
-    say(f"{sum(each['sent'] for each in report['rnics'])} probes")
+    print_line(f"{sum(each['sent'] for each in report['rnics'])} probes")
     assert not wrong(report), report
     assert (status, report["verdict"]) == (0, "pass")
     assert verdicts(report) == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "pass"}
 
 
-def test_a_lossy_rnic_fails(fabric, say):
+def test_a_lossy_rnic_fails(fabric, print_line):
     fault = RnicLossy(fabric.lab, fabric.rnic("h2/r0"), 40, "both")
 
-    reported = fails_for(fabric, fault, say)
+    reported = fails_for(fabric, fault, print_line)
 
     assert reported == {"h1/r0": "pass", "h2/r0": "lossy", "h3/r0": "pass"}
 
 
-def test_a_dead_rnic_fails(fabric, say):
+def test_a_dead_rnic_fails(fabric, print_line):
     fault = RnicDead(fabric.lab, fabric.rnic("h3/r0"))
 
-    reported = fails_for(fabric, fault, say)
+    reported = fails_for(fabric, fault, print_line)
 
     assert reported == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "lossy"}
 
@@ -111,13 +111,13 @@ def test_more_rnics_than_there_are_fail(fabric):
     assert wrong(report) == ["3 of 4 expected RNICs are present"], report
 
 
-def test_an_rnic_whose_agent_does_not_run_fails(fabric, say):
+def test_an_rnic_whose_agent_does_not_run_fails(fabric, print_line):
     """Comes last, since it stops the agent."""
     fabric.lab.agents["h3"].kill()
 
     report, status = accept(fabric)
 
-    say("; ".join(wrong(report)))
+    print_line("; ".join(wrong(report)))
     assert status == 1
     assert verdicts(report) == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "not registered"}
 

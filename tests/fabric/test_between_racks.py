@@ -35,7 +35,7 @@ def faults(world, rng):
         yield make()
 
 
-def test_dead_tors_dead_uplinks_and_blackholed_flows_are_named(world, rng, say, soak):
+def test_dead_tors_dead_uplinks_and_blackholed_flows_are_named(world, rng, print_line, soak):
     whole = world(RACKS, analyzer={}).start()
     whole.lab.wait_traced(TRACED_S)
     count = FAULTS_SOAK if soak else FAULTS
@@ -47,9 +47,9 @@ def test_dead_tors_dead_uplinks_and_blackholed_flows_are_named(world, rng, say, 
         seconds.setdefault(fault.kind, []).append(reported.plain)
         kinds += reported.kind == fault.kind
         if reported.kind != fault.kind:
-            say(f"{fault}: called {reported.kind}")
+            print_line(f"{fault}: called {reported.kind}")
 
-    say(f"right part named {count} of {count}, no RNIC blamed; kind right {kinds} of {count}")
+    print_line(f"right part named {count} of {count}, no RNIC blamed; kind right {kinds} of {count}")
     for kind, each in seconds.items():
-        say(figures.line(kind, each))
+        print_line(figures.line(kind, each))
     assert kinds == count

@@ -179,7 +179,7 @@ def states(region):
     return {rack["tor"]: rack["state"] for rack in racks}
 
 
-def run_faults(region, say, *faults, found):
+def run_faults(region, print_line, *faults, found):
     """found: the states that the racks must get."""
     mark = region.mark()
     for fault in faults:
@@ -198,7 +198,7 @@ def run_faults(region, say, *faults, found):
     settled(region)
     assert_alerted_once(region, faults, mark)
     for fault, each in zip(faults, seconds):
-        say(f"{fault}: reported after {each:.1f} s, nobody else was named")
+        print_line(f"{fault}: reported after {each:.1f} s, nobody else was named")
 
 
 def is_called_blind(region, tor):
@@ -216,16 +216,16 @@ def kept(region, number):
 # ---- tests -----------------------------------------------------------------------------
 
 
-def test_racks_that_are_silent_at_once_are_blind_and_no_part_of_them_is_blamed(region, say):
+def test_racks_that_are_silent_at_once_are_blind_and_no_part_of_them_is_blamed(region, print_line):
     faults = RackFrozen(region.lab, "tor1"), RackCut(region.lab, "tor3")
-    run_faults(region, say, *faults, found={"tor1": "blind", "tor2": "ok", "tor3": "blind"})
+    run_faults(region, print_line, *faults, found={"tor1": "blind", "tor2": "ok", "tor3": "blind"})
 
 
-def test_a_region_without_aggregators_is_one_alert(region, say):
-    run_faults(region, say, RegionSilent(region.lab), found=dict.fromkeys(RACKS, "blind"))
+def test_a_region_without_aggregators_is_one_alert(region, print_line):
+    run_faults(region, print_line, RegionSilent(region.lab), found=dict.fromkeys(RACKS, "blind"))
 
 
-def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region, say):
+def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region, print_line):
     analyzer, fault = region.lab.analyzer, AggregatorKilled(region.lab, "tor3")
     mark = region.mark()
     fault.begin()
@@ -250,11 +250,11 @@ def test_a_killed_aggregator_is_one_alert_also_if_the_analyzer_is_killed(region,
     resolves(region, fault, mark)
     settled(region)
     assert_alerted_once(region, [fault], mark)
-    say(f"{fault}: reported after {seconds:.1f} s, once, over a kill of the analyzer")
+    print_line(f"{fault}: reported after {seconds:.1f} s, once, over a kill of the analyzer")
 
 
 @pytest.mark.full
-def test_an_aggregator_that_stops_while_the_analyzer_is_down_is_reported(region, say):
+def test_an_aggregator_that_stops_while_the_analyzer_is_down_is_reported(region, print_line):
     analyzer, fault = region.lab.analyzer, AggregatorKilled(region.lab, "tor2")
     mark = region.mark()
     analyzer.kill()
@@ -267,4 +267,4 @@ def test_an_aggregator_that_stops_while_the_analyzer_is_down_is_reported(region,
     resolves(region, fault, mark)
     settled(region)
     assert_alerted_once(region, [fault], mark)
-    say(f"{fault}: reported {seconds:.1f} s after the analyzer's start")
+    print_line(f"{fault}: reported {seconds:.1f} s after the analyzer's start")

@@ -46,7 +46,7 @@ def changed(lab, daemon, folder, **options):
     return path
 
 
-def test_check_passes_for_running_daemons_and_reaches_their_peers(world, say):
+def test_check_passes_for_running_daemons_and_reaches_their_peers(world, print_line):
     lab = world(RACKS, alertmanager=False, analyzer={}).start().lab
     daemons = {
         "h1": lab.agents["h1"],
@@ -57,7 +57,7 @@ def test_check_passes_for_running_daemons_and_reaches_their_peers(world, say):
     begun = daemons["agg-tor1"].metrics().sum("rackmesh_aggregator_sessions_total")
     for name, daemon in daemons.items():
         done = checked(lab, daemon, "--connect")
-        say(done.stdout)
+        print_line(done.stdout)
         assert done.returncode == 0 and not errors(done), (name, done)
         assert done.stdout.endswith(f"{name}.yaml: good\n")
 

@@ -107,7 +107,7 @@ def drop_class(region, tor, dscp):
 
 
 @pytest.mark.full  # minutes of counters before a verdict
-def test_cnps_that_a_switch_drops_are_missed_by_the_region(region, say):
+def test_cnps_that_a_switch_drops_are_missed_by_the_region(region, print_line):
     def judged(state, part):
         cnps = region.lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
         return (cnps["state"], part in cnps["sentence"]) == (state, True) and cnps
@@ -119,13 +119,13 @@ def test_cnps_that_a_switch_drops_are_missed_by_the_region(region, say):
     assert (cnps["rnics"], cnps["rnics_counting"], cnps["uncounted"]) == (4, 4, ""), cnps
     assert RATE * 60 * 0.5 < cnps["sent"] < RATE * 60 * 2, cnps
     assert region.cnps.arrived > 0
-    say(cnps["sentence"])
+    print_line(cnps["sentence"])
 
     mark, arrived = region.plain.mark(), region.cnps.arrived
     drop_class(region, "tor2", CNP_DSCP)
     cnps = wait_judged("failing", "CNPs are lost: of", LOST_S)
-    said = region.lab.ctl_run("centre", "--analyzer", f"unix:{region.lab.analyzer.socket}", "health")
-    assert "CNPs are lost" in said.stdout, said
-    say(cnps["sentence"])
+    result = region.lab.ctl_run("centre", "--analyzer", f"unix:{region.lab.analyzer.socket}", "health")
+    assert "CNPs are lost" in result.stdout, result
+    print_line(cnps["sentence"])
     assert region.cnps.sent > region.cnps.arrived >= arrived
     assert not region.plain.since(mark), "no probe was lost"

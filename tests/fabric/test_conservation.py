@@ -98,7 +98,7 @@ def at_rest(lab, host):
     return not (flying or unbatched or outbox["waiting"] or outbox["unconfirmed"])
 
 
-def test_every_packet_and_batch_is_accounted_for(world, say):
+def test_every_packet_and_batch_is_accounted_for(world, print_line):
     taps = []
 
     def through_tap(fabric):
@@ -127,12 +127,12 @@ def test_every_packet_and_batch_is_accounted_for(world, say):
         come_to_rest(lab)
     finally:
         tap.close()
-    assert_wire(rack, say)
-    assert_batches(lab, say)
-    assert_raw(lab, say)
+    assert_wire(rack, print_line)
+    assert_batches(lab, print_line)
+    assert_raw(lab, print_line)
 
 
-def assert_wire(rack, say):
+def assert_wire(rack, print_line):
     """Compares nftables' counts at the cables with the agents' metrics, per RNIC."""
     probes = replies = 0
     for rnic in rack.fabric.rnics.values():
@@ -142,10 +142,10 @@ def assert_wire(rack, say):
         assert rack.fabric.counted(rnic) == (sent, replied), rnic.name
         assert sent > 200 and replied > 200
         probes, replies = probes + sent, replies + replied
-    say(f"on the wire as in the metrics: {probes:,.0f} probes, {replies:,.0f} replies")
+    print_line(f"on the wire as in the metrics: {probes:,.0f} probes, {replies:,.0f} replies")
 
 
-def assert_batches(lab, say):
+def assert_batches(lab, print_line):
     """made = acknowledged + dropped(reason), per host."""
     made = taken = 0
     dropped = {}
@@ -156,19 +156,19 @@ def assert_batches(lab, say):
         for reason, count in outbox["dropped"].items():
             dropped[reason] = dropped.get(reason, 0) + count
     reasons = ", ".join(f"{count:.0f} {reason}" for reason, count in dropped.items() if count)
-    say(f"batches: {made:,.0f} made = {taken:,.0f} taken + dropped ({reasons})")
+    print_line(f"batches: {made:,.0f} made = {taken:,.0f} taken + dropped ({reasons})")
     assert sum(dropped.values()) > 0
 
 
-def assert_raw(lab, say):
+def assert_raw(lab, print_line):
     """received = windowed + late + invalid + duplicate, and received is what agents delivered."""
     taken, kinds = raw(lab)
     shown = " + ".join(f"{kinds[each]:,.0f} {each}" for each in RAW)
-    say(f"raw results: {taken:,.0f} taken = {shown}")
+    print_line(f"raw results: {taken:,.0f} taken = {shown}")
     reasons = lab.aggregators["tor1"].metrics().by(
         "rackmesh_aggregator_results_invalid_reason_total", "reason"
     )
-    say(f"  invalid for: {', '.join(f'{n:.0f} {why}' for why, n in reasons.items() if n)}")
+    print_line(f"  invalid for: {', '.join(f'{n:.0f} {why}' for why, n in reasons.items() if n)}")
     assert sum(reasons.values()) == kinds["invalid"]
     assert all(kinds[each] > 0 for each in RAW)
     assert taken == sum(kinds.values())

@@ -98,7 +98,7 @@ def change_plans(world, numbers, seconds):
     return taken
 
 
-def test_every_agent_has_the_newest_plan_after_every_fault_of_etcd_and_controllers(world, rng, say, full, soak):
+def test_every_agent_has_the_newest_plan_after_every_fault_of_etcd_and_controllers(world, rng, print_line, full, soak):
     small = world(RACKS, alertmanager=False, controllers=2, etcd=3, token_s=TOKEN_S).start()
     versions, numbers = Versions(small.lab), itertools.count()
     troubles = list(TROUBLES_GATE)
@@ -136,7 +136,7 @@ def test_every_agent_has_the_newest_plan_after_every_fault_of_etcd_and_controlle
         # first elect a leader, which takes seconds.
         seconds.append(time.monotonic() - back)
         if seconds[-1] > CONVERGED_S:
-            say(f"{trouble}: {seconds[-1]:.1f} s, and {back - healed:.1f} s of etcd's before")
+            print_line(f"{trouble}: {seconds[-1]:.1f} s, and {back - healed:.1f} s of etcd's before")
         small.etcd.wait_healthy(HEALED_S)
         # A new plan also reaches all agents.
         until("a new topology is taken", HEALED_S, lambda: take_new(small, numbers))
@@ -155,8 +155,8 @@ def test_every_agent_has_the_newest_plan_after_every_fault_of_etcd_and_controlle
     )
 
     count = len(troubles)
-    say(f"{count} troubles, {taken} changes of plans meanwhile, {len(leaderships)} leaderships")
-    say(figures.line("every agent on the newest plan once etcd answers", seconds))
+    print_line(f"{count} troubles, {taken} changes of plans meanwhile, {len(leaderships)} leaderships")
+    print_line(figures.line("every agent on the newest plan once etcd answers", seconds))
     assert taken >= count
     assert len(leaderships) >= 2
     in_time("the newest plan everywhere", max(seconds), CONVERGED_S, began)

@@ -402,7 +402,7 @@ def whole(tmp_path_factory):
         yield Filled(world, prometheus, began)
 
 
-def ask_all(name, source, boards, say):
+def ask_all(name, source, boards, print_line):
     """Runs every query, and prints how many there are: N of N have data, or a reason."""
     asked, empty = 0, []
     for board in boards:
@@ -411,16 +411,16 @@ def ask_all(name, source, boards, say):
             asked += 1
             if not source.ask(target, chosen):
                 empty.append(target)
-    say(f"{name}: {asked - len(empty)} of {asked} queries return data")
+    print_line(f"{name}: {asked - len(empty)} of {asked} queries return data")
     assert not empty, "\n".join(map(str, empty))
 
 
-def test_every_query_has_an_answer_in_influxdb(whole, say):
-    ask_all("InfluxDB", whole.influx_source, dashboards("influxdb"), say)
+def test_every_query_has_an_answer_in_influxdb(whole, print_line):
+    ask_all("InfluxDB", whole.influx_source, dashboards("influxdb"), print_line)
 
 
-def test_every_query_has_an_answer_in_prometheus(whole, say):
-    ask_all("Prometheus", whole.prometheus_source, dashboards("prometheus"), say)
+def test_every_query_has_an_answer_in_prometheus(whole, print_line):
+    ask_all("Prometheus", whole.prometheus_source, dashboards("prometheus"), print_line)
 
 
 def test_dashboards_name_no_metric_that_no_daemon_has(whole):
@@ -450,7 +450,7 @@ def blocks(language):
     return found
 
 
-def test_queries_of_the_docs_about_last_tuesday_have_an_answer(whole, say):
+def test_queries_of_the_docs_about_last_tuesday_have_an_answer(whole, print_line):
     """Only their times are replaced, by those of this run."""
     from_ns, to_ns = whole.influx_source.range
     for text in blocks("influxql"):
@@ -461,10 +461,10 @@ def test_queries_of_the_docs_about_last_tuesday_have_an_answer(whole, say):
     for text in blocks("promql"):
         answer = whole.prometheus.api("query", query=text, time=whole.ended)
         assert answer["result"], text
-    say(f"{len(blocks('influxql'))} of InfluxDB and {len(blocks('promql'))} of Prometheus")
+    print_line(f"{len(blocks('influxql'))} of InfluxDB and {len(blocks('promql'))} of Prometheus")
 
 
-def test_prometheus_queries_of_other_pages_have_an_answer(whole, say):
+def test_prometheus_queries_of_other_pages_have_an_answer(whole, print_line):
     """Without thresholds and offsets: the condition need not be true here, but the metrics must
     exist."""
     queries = [text for name in ("prometheus.md", "services.md") for text in promql_of(name)]
@@ -472,7 +472,7 @@ def test_prometheus_queries_of_other_pages_have_an_answer(whole, say):
         asked = re.sub(r" offset 1h|(?<=[\w)}]) > [\d.]+", "", text)
         answer = whole.prometheus.api("query_range", query=asked, start=whole.began, end=whole.ended, step=2)
         assert answer["result"], asked
-    say(f"{len(queries)} queries")
+    print_line(f"{len(queries)} queries")
 
 
 def promql_of(name):
@@ -485,18 +485,18 @@ def test_the_promtool_commands_of_the_docs_work(whole):
     line = re.search(r"`promtool (query instant [^`]+)`", DOC.read_text())[1]
     words = line.replace("http://prometheus.example:9090", f"http://{whole.prometheus.address}:{whole.prometheus.port}")
     words = re.sub(r"--time=\S+", f"--time={whole.ended}", words).replace("'QUERY'", "rackmesh_rack_hosts").split()
-    said = subprocess.run(["ip", "netns", "exec", whole.prometheus.netns, places.ENGINES / "usr/bin/promtool", *words],
+    result = subprocess.run(["ip", "netns", "exec", whole.prometheus.netns, places.ENGINES / "usr/bin/promtool", *words],
                           capture_output=True, text=True, timeout=60)
-    assert said.returncode == 0 and 'tor="tor1"' in said.stdout, said.stdout + said.stderr
+    assert result.returncode == 0 and 'tor="tor1"' in result.stdout, result.stdout + result.stderr
 
 
 def test_the_influx_commands_of_the_docs_work(whole):
     words = re.search(r"`influx (-database [^`]+)`", DOC.read_text())[1].split()
     influx = whole.world.influx
-    said = subprocess.run(
+    result = subprocess.run(
         ["ip", "netns", "exec", influx.netns, places.ENGINES / "usr/bin/influx", "-host", influx.address, *words,
          "-execute", "SHOW TAG VALUES WITH KEY = \"region\""], capture_output=True, text=True, timeout=60)
-    assert said.returncode == 0 and "lab" in said.stdout, said.stdout + said.stderr
+    assert result.returncode == 0 and "lab" in result.stdout, result.stdout + result.stderr
 
 
 def test_the_docs_list_every_dashboard():

@@ -10,7 +10,7 @@ from lab.wait import until
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
 
 
-def test_a_rack_without_controller_keeps_probing_and_alerting(world, rng, say):
+def test_a_rack_without_controller_keeps_probing_and_alerting(world, rng, print_line):
     small = world(RACKS, family="ipv6").start()
     lab = small.lab
     mark, began = small.mark(), time.monotonic()
@@ -36,4 +36,4 @@ def test_a_rack_without_controller_keeps_probing_and_alerting(world, rng, say):
     assert not others, "nobody is at fault yet"
 
     reported = run_fault(small, RnicDead(lab, small.rnic("h5/r0")), rng)
-    say(f"no controller, restarted from disk: found after {reported.plain:.2f} s")
+    print_line(f"no controller, restarted from disk: found after {reported.plain:.2f} s")

@@ -94,7 +94,7 @@ def bench(world, tmp_path):
     return pair, relay, held
 
 
-def test_each_delay_shows_in_its_own_part_of_the_round_trip(bench, full, say):
+def test_each_delay_shows_in_its_own_part_of_the_round_trip(bench, full, print_line):
     pair, relay, held = bench
     prober, responder = pair.rnic(PROBER), pair.rnic(RESPONDER)
     give = {
@@ -103,14 +103,14 @@ def test_each_delay_shows_in_its_own_part_of_the_round_trip(bench, full, say):
         "responder": held["h2"].set,
     }
     base = medians(pair.lab, prober, responder)
-    say("injected        " + "".join(f"{term:>14}" for term in TERMS) + "   (medians, ms)")
-    say("nothing         " + "".join(f"{base[term]:14.3f}" for term in TERMS))
+    print_line("injected        " + "".join(f"{term:>14}" for term in TERMS) + "   (medians, ms)")
+    print_line("nothing         " + "".join(f"{base[term]:14.3f}" for term in TERMS))
 
     for place, ms in CASES if full else CASES_GATE:
         give[place](1000 * ms)
         seen = medians(pair.lab, prober, responder)
         give[place](0)
-        say(f"{place:10}{ms:3} ms" + "".join(f"{seen[term]:14.3f}" for term in TERMS))
+        print_line(f"{place:10}{ms:3} ms" + "".join(f"{seen[term]:14.3f}" for term in TERMS))
         added = {term: seen[term] - base[term] for term in TERMS}
         assert max(added, key=added.get) == place, f"{place} +{ms} ms: {added}"
         assert LEAST * ms <= added[place] <= MOST * ms, f"{place} +{ms} ms: {added}"

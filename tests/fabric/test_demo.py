@@ -39,7 +39,7 @@ def left_behind(pid, folder):
     return left
 
 
-def test_the_demo_runs_to_its_end(tmp_path, say):
+def test_the_demo_runs_to_its_end(tmp_path, print_line):
     demo = start(tmp_path)
     output, _ = demo.communicate(timeout=DEMO_S)
 
@@ -47,7 +47,7 @@ def test_the_demo_runs_to_its_end(tmp_path, say):
     assert output.count("   ok ") >= 10
     assert "\033[" not in output, "colours in a pipe"
     assert not left_behind(demo.pid, tmp_path)
-    say(output.strip().splitlines()[-1])
+    print_line(output.strip().splitlines()[-1])
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def open_incidents(rack):
     return rack.lab.aggregators["tor1"].get("/v1/incidents?open=1").json["incidents"]
 
 
-def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, say):
+def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, print_line):
     rack = world(RACKS, spines=1, alertmanager=False,
                  agent={"counters": {"interval_ms": 500}}).start()
     aggregator = rack.lab.aggregators["tor1"]
@@ -52,7 +52,7 @@ def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, say):
     assert host["network"] == "not-known" and host["network_evidence"], host
     table = rack.lab.ctl("agg-tor1", "diagnosis", "h2")
     assert "link-flap" in table and evidence in table and "suspect" in table, table
-    say(f"h2/r0: {evidence}")
+    print_line(f"h2/r0: {evidence}")
 
     # h3 also sends the counters of its RNIC at tor2, which belongs to another aggregator.
     until("readings of another rack are counted", FOUND_S,

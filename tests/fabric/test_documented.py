@@ -99,7 +99,7 @@ def there(region, words):
     return lab.aggregators["tor1"].netns, variables
 
 
-def test_every_command_in_the_documentation_answers(region, tmp_path, say):
+def test_every_command_in_the_documentation_answers(region, tmp_path, print_line):
     commands = [line for line in typed() if not line.startswith(ELSEWHERE)]
     wrong = []
     # Rows of pairs come every ten seconds, on a busy machine later.
@@ -116,7 +116,7 @@ def test_every_command_in_the_documentation_answers(region, tmp_path, say):
             wrong.append(f"{line}: {done.returncode}: {done.stdout}{done.stderr}")
     assert not wrong, "\n".join(wrong)
     assert len(commands) > 20, commands
-    say(f"{len(commands)} commands")
+    print_line(f"{len(commands)} commands")
 
 
 def test_prometheus_sees_which_controller_leads(region):
@@ -143,7 +143,7 @@ def asked(path, region):
     return path + VICTIM if path.endswith("=") else path
 
 
-def test_every_path_in_the_documentation_answers(region, say):
+def test_every_path_in_the_documentation_answers(region, print_line):
     lab = region.lab
     of = dict(zip(DAEMONS, (lab.agents["h1"], lab.aggregators["tor1"], lab.wait_leader(),
                             lab.analyzer)))
@@ -156,4 +156,4 @@ def test_every_path_in_the_documentation_answers(region, say):
                 wrong.append(f"{name}: {path}: {answer.status} {answer.text[:200]}")
     assert not wrong, "\n".join(wrong)
     assert count > 30
-    say(f"{count} paths")
+    print_line(f"{count} paths")

@@ -403,7 +403,7 @@ def names_alone_are_found(place, analyzer, expected):
 
 
 def test_every_point_is_stored_exactly_once(
-    place, pack, tmp_path, rng, full, soak, say
+    place, pack, tmp_path, rng, full, soak, print_line
 ):
     away_s = 600 if soak else 10 if full else 6
     before_s, after_s = (30, 60) if soak else (4, 6)
@@ -451,7 +451,7 @@ def test_every_point_is_stored_exactly_once(
         analyzer.kill()  # no acknowledged message may be lost with it
         analyzer.start()
         until("it runs again", 15, lambda: analyzer.get("/healthz").ok, [analyzer])
-        until("it says what is away", 5, lambda: not analyzer.get("/readyz").ok, [analyzer])
+        until("/readyz reports what is missing", 5, lambda: not analyzer.get("/readyz").ok, [analyzer])
         wait_for(away_s / 2, feeder, analyzer)
         until(
             "there is a backlog",
@@ -460,7 +460,7 @@ def test_every_point_is_stored_exactly_once(
             >= rate * AGGREGATORS * away_s / 2,
             [analyzer],
         )
-        until("it says its trouble", 5, lambda: figure(analyzer, "trouble") == 1, [analyzer])
+        until("the metric reports the trouble", 5, lambda: figure(analyzer, "trouble") == 1, [analyzer])
 
         influx.start()
         influx.wait_ready()
@@ -473,7 +473,7 @@ def test_every_point_is_stored_exactly_once(
             name: {key: have[name][key] - expected[name][key] for key in have[name]}
             for name in have
         }
-        say(
+        print_line(
             f"{expected['points']:,} points, {away_s} s away, {dict(proxy.counts)}; "
             f"incidents were there with {backlog:,.0f} records still waiting"
         )
@@ -538,7 +538,7 @@ def reported_sla(analyzer):
     }
 
 
-def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
+def test_sla_of_every_minute_arrives(place, pack, tmp_path, print_line):
     """The analyzer's clock is set, so minutes end when all rows have arrived, without waiting."""
     influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
     influx.start()
@@ -580,7 +580,7 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
     until("the minute is closed", 30, lambda: any(
         scope["sent"] for scope in reported_sla(analyzer).values()), [analyzer])
     wait_empty(analyzer, 30)
-    until("the database has what /v1/sla says", 10,
+    until("the database has the figures of /v1/sla", 10,
           lambda: stored_sla(influx) == reported_sla(analyzer), [analyzer])
     have = stored_sla(influx)
     assert {key[:2] for key in have} == {
@@ -612,10 +612,10 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, say):
         (region, "sim.service") for region in expected} and not truncated
     assert asked(analyzer, "rm_sla_service", service="sim' OR '1'='1\\") == (False, [])
     assert {row["scope"] for row in asked(analyzer, "rm_sla", scope="rack")[1]} == {"rack"}
-    say(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
+    print_line(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
 
 
-def test_hourly_rows_stay_when_raw_rows_have_expired(place, pack, tmp_path, say):
+def test_hourly_rows_stay_when_raw_rows_have_expired(place, pack, tmp_path, print_line):
     influx = pack.add(Influx(places.ENGINES, place, AT, tmp_path))
     influx.start()
     influx.wait_ready()
@@ -665,10 +665,10 @@ def test_hourly_rows_stay_when_raw_rows_have_expired(place, pack, tmp_path, say)
         assert {row["time"] % (3600 * NS) for row in have} == {0}
         assert max(row["rtt_p99_ns"] for row in have) == influx.query(
             f"SELECT max(rtt_p99_ns) FROM raw.{name}")[0]["max"]
-        say(f"{expected[name]['count']:,} rows of {name} are {len(have)} hours")
+        print_line(f"{expected[name]['count']:,} rows of {name} are {len(have)} hours")
 
 
-def test_points_arrive_by_the_write_api_of_influxdb_2(place, pack, tmp_path, say):
+def test_points_arrive_by_the_write_api_of_influxdb_2(place, pack, tmp_path, print_line):
     victoria = pack.add(Victoria(places.ENGINES, place, AT, tmp_path))
     victoria.start()
     victoria.wait_ready()
@@ -694,9 +694,9 @@ def test_points_arrive_by_the_write_api_of_influxdb_2(place, pack, tmp_path, say
         values = victoria.wait_values(f"{name}_sent", expected[name]["count"])
         assert len(values) == expected[name]["count"]
         assert sum(values) == expected[name]["sent"]
-    said = rackmeshctl(place, "history", "init", "--url", victoria.url)
-    assert "nothing to create" in said
-    say(f"{expected['points']:,} points by /api/v2/write")
+    output = rackmeshctl(place, "history", "init", "--url", victoria.url)
+    assert "nothing to create" in output
+    print_line(f"{expected['points']:,} points by /api/v2/write")
 
 
 def test_without_a_database_the_history_is_read_from_files(place, pack, tmp_path):
@@ -719,7 +719,7 @@ def test_without_a_database_the_history_is_read_from_files(place, pack, tmp_path
 
 @pytest.mark.parametrize("version", (2, 3))
 def test_answers_of_later_influxdbs_lose_nothing_but_what_they_refuse(
-    place, pack, tmp_path, say, version
+    place, pack, tmp_path, print_line, version
 ):
     """Replays their answers: a wrong token, a missing bucket, limits, an outage, batches that
     are too large, and lines that are refused while the others are accepted."""
@@ -738,7 +738,7 @@ def test_answers_of_later_influxdbs_lose_nothing_but_what_they_refuse(
                                  incidents=5))
         expected = feeder.start().wait_finished(60)
 
-        def said(words):
+        def output(words):
             return words in analyzer.get("/readyz").text
 
         def again():  # or it tries again after half a minute
@@ -746,18 +746,18 @@ def test_answers_of_later_influxdbs_lose_nothing_but_what_they_refuse(
             analyzer.start()
             until("it runs again", 15, lambda: analyzer.get("/healthz").ok, [analyzer])
 
-        until("its token is refused", 30, lambda: said("status 401"), [analyzer])
-        assert version == 3 or said("unauthorized access")
+        until("its token is refused", 30, lambda: output("status 401"), [analyzer])
+        assert version == 3 or output("unauthorized access")
         token.write_text("today's==\n")
         again()
-        until("its bucket is missing", 30, lambda: said(r"bucket \"rackmesh/raw\" not found"), [analyzer])
+        until("its bucket is missing", 30, lambda: output(r"bucket \"rackmesh/raw\" not found"), [analyzer])
         influx.bucket = bucket
         again()
         wait_empty(analyzer, 120)
         until("it is well", 30, lambda: analyzer.get("/readyz").ok, [analyzer])
 
         have = collections.Counter(head.partition(",")[0] for head, _ in influx.points)
-        say(f"{dict(influx.seen)}, {len(influx.points)} points, {influx.dropped} refused")
+        print_line(f"{dict(influx.seen)}, {len(influx.points)} points, {influx.dropped} refused")
         assert influx.dropped == expected["rm_rnic"]["count"]
         assert figure(analyzer, "points_refused_total") == influx.dropped  # of its last life
         for name in ("rm_tor_pair", "rm_rack", "rm_path"):

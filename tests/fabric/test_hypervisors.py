@@ -75,7 +75,7 @@ class Rack:
     def lines(self, words):
         return [line for line in self.aggregator.log.read_text().splitlines() if words in line]
 
-    def said(self, words):
+    def times_logged(self, words):
         return len(self.lines(words))
 
 
@@ -93,7 +93,7 @@ def hypervisors(world, tmp_path):
         rack.stop()
 
 
-def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
+def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, print_line):
     rack = hypervisors("esx1").start()
     host = rack.hosts["esx1"]
     rack.wait_up("esx1", 1)
@@ -113,7 +113,7 @@ def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
         reported = findings()
         return reported if ("vmnic5", "pause-storm") in reported else None
 
-    reported = until("the storm is said", READ_S, storm)
+    reported = until("the storm is reported", READ_S, storm)
     # PFC frames are no global pause.
     assert set(reported) == {("vmnic5", "global-pause-on"), ("vmnic5", "global-pause-used"),
                          ("vmnic5", "pause-storm")}
@@ -130,7 +130,7 @@ def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
     assert rack.own("parse_errors_total", "esx1") == 0
     assert rack.own("values_exported", "esx1") > 0 and rack.own("values_refused", "esx1") == 0
 
-    until("it is said to people", READ_S, lambda: "esx1: global-pause-on: vmnic5 has" in
+    until("rackmeshctl reports it", READ_S, lambda: "esx1: global-pause-on: vmnic5 has" in
           rack.world.lab.ctl("agg-tor1", "hypervisors", "esx1", "vmnic5", news=True))
 
     def judged():
@@ -145,7 +145,7 @@ def test_counters_of_an_esxi_host_are_shown_and_explained(hypervisors, say):
                 for each in rack.answer("esx1", "nic=vmnic4")["nics"][0]["counters"]}
     assert counters["pfc_rx_frames", 3]["total"] == 41
     assert ("gpause_rx_frames", None) not in counters  # 0, and not asked for
-    say(f"{len(answer['nics'])} NICs read in {answer['read_ms']} ms")
+    print_line(f"{len(answer['nics'])} NICs read in {answer['read_ms']} ms")
 
 
 def test_each_failure_of_a_host_is_reported_and_delays_no_other_host(hypervisors, tmp_path):
@@ -222,10 +222,10 @@ def test_a_host_that_returns_continues_its_totals(hypervisors):
     host = rack.hosts["esx1"]
     host.nic("vmnic5", rx_global_pause=70)
     until("it is read", READ_S, lambda: rack.shown("rx_global_pause_total") == 70)
-    said = rack.said(FAILED.format("esx1"))
+    times_logged = rack.times_logged(FAILED.format("esx1"))
     host.kill()
     rack.wait_up("esx1", 0)
-    assert rack.said(FAILED.format("esx1")) > said
+    assert rack.times_logged(FAILED.format("esx1")) > times_logged
     assert rack.shown("rx_global_pause_total") == 70  # unchanged, with a growing age
     age = rack.own("age_seconds", "esx1")
     until("it ages", READ_S, lambda: rack.own("age_seconds", "esx1") > age)
@@ -233,7 +233,7 @@ def test_a_host_that_returns_continues_its_totals(hypervisors):
     host.start().wait_ready()
     rack.wait_up("esx1", 1)
     assert rack.shown("rx_global_pause_total") == 100
-    assert rack.said("hypervisor esx1: counters read: 1 NICs, after") >= 2
+    assert rack.times_logged("hypervisor esx1: counters read: 1 NICs, after") >= 2
 
 
 def test_no_key_is_offered_to_a_host_with_a_revoked_host_key(hypervisors):

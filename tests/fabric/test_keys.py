@@ -97,9 +97,9 @@ def ask_plainly(host, rnic, count):
 
 def replays_are_refused(agent, near, far):
     """Captured packets are sent again at once, while their key is still valid."""
-    heard = sniff(far, near.rnics[0], 20)
+    captured = sniff(far, near.rnics[0], 20)
     was = refused(agent, "replayed")
-    send_raw(near, heard * 5)
+    send_raw(near, captured * 5)
     return comes_true(2, lambda: refused(agent, "replayed") >= was + 80)
 
 
@@ -124,7 +124,7 @@ def change_secret(lab, epoch):
     assert "the next secret is used from" in lab.controller.log.read_text()
 
 
-def test_keys_rotate_and_probes_with_other_keys_get_no_answer(world, say):
+def test_keys_rotate_and_probes_with_other_keys_get_no_answer(world, print_line):
     controller = {"probe_keys": {"epoch_s": EPOCH_S}}
     small = world(RACKS, alertmanager=False, controller=controller).start()
     lab = small.lab
@@ -142,7 +142,7 @@ def test_keys_rotate_and_probes_with_other_keys_get_no_answer(world, say):
         "keys rotate", 3 * EPOCH_S * EPOCHS, lambda: min(epochs(lab)) > first + 1 + EPOCHS
     )
     probes = total(lab, "rackmesh_agent_results_total") - before
-    say(f"{probes:.0f} probes over {EPOCHS} epochs and two secrets, lost {lost(lab) - was_lost:.0f}")
+    print_line(f"{probes:.0f} probes over {EPOCHS} epochs and two secrets, lost {lost(lab) - was_lost:.0f}")
     assert probes > MEANT
     assert_none_lost(lab, was_lost, began)
     if machine.longest(began) < STILL_S:

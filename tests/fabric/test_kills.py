@@ -37,7 +37,7 @@ def kills(world, rng, count):
         yield RnicDead(world.lab, rng.choice(rnics), kind)
 
 
-def test_a_dead_rnic_is_named_every_time(world, rng, say, soak):
+def test_a_dead_rnic_is_named_every_time(world, rng, print_line, soak):
     whole = world(RACKS).start()
     count = KILLS_SOAK if soak else KILLS
     plain, grouped, kinds = [], [], 0
@@ -49,18 +49,18 @@ def test_a_dead_rnic_is_named_every_time(world, rng, say, soak):
         grouped.append(reported.grouped)
         kinds += reported.kind == fault.kind
         if reported.kind != fault.kind:
-            say(f"{fault}: called {reported.kind}")
+            print_line(f"{fault}: called {reported.kind}")
 
-    say(f"right RNIC named {len(plain)} of {count}, nobody else; kind right {kinds} of {count}")
-    say(figures.line("RNIC dead, plain webhook", plain))
-    say(figures.line("RNIC dead, Alertmanager", grouped))
+    print_line(f"right RNIC named {len(plain)} of {count}, nobody else; kind right {kinds} of {count}")
+    print_line(figures.line("RNIC dead, plain webhook", plain))
+    print_line(figures.line("RNIC dead, Alertmanager", grouped))
     assert kinds == count
     for seconds, theirs in ((plain, 0), (grouped, GROUP_INTERVAL_S)):
         in_time("95 % of them", figures.percentile(seconds, 0.95), P95_S + theirs, began)
         in_time("the worst", max(seconds), WORST_S + theirs, began)
 
 
-def test_a_dead_agent_and_a_dead_host_get_different_verdicts(world, rng, say, soak):
+def test_a_dead_agent_and_a_dead_host_get_different_verdicts(world, rng, print_line, soak):
     """h12 is in two racks: it still gets one alert."""
     whole = world(RACKS).start()
     rounds = 4 if soak else 1
@@ -75,4 +75,4 @@ def test_a_dead_agent_and_a_dead_host_get_different_verdicts(world, rng, say, so
         seconds.setdefault(fault.kind, []).append(reported.plain)
 
     for kind, each in seconds.items():
-        say(figures.line(kind, each))
+        print_line(figures.line(kind, each))

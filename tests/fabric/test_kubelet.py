@@ -51,7 +51,7 @@ def reported(agent):
     return json.loads(agent.get("/v1/services?limit=1").text)["kubelet"]
 
 
-def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
+def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, print_line):
     kubelets, agents = rack.kubelets, rack.agents
     kubelets["h2"].hang()
     kubelets["h3"].raw = HUGE
@@ -93,7 +93,7 @@ def test_pods_are_read_and_a_broken_kubelet_delays_no_probe(rack, say):
         until(f"{host}'s pods are read", PATIENCE_S,
               lambda host=host: reported(agents[host])["up"], every)
         assert host == "h1" or "kubelet: pods read: 7, after " in agents[host].log.read_text()
-    say(f"an agent has {agents['h3'].metrics().sum('rackmesh_agent_memory_bytes') / 2**20:.0f} "
+    print_line(f"an agent has {agents['h3'].metrics().sum('rackmesh_agent_memory_bytes') / 2**20:.0f} "
         "MiB after a kubelet's flood")
 
     # The last known names stay.

@@ -19,7 +19,7 @@ def rates(small, seconds):
     }
 
 
-def test_agents_above_their_memory_limit_probe_at_a_tenth_and_are_reported(world, say):
+def test_agents_above_their_memory_limit_probe_at_a_tenth_and_are_reported(world, print_line):
     """The limit is 1 MiB, so all processes are above it from the start."""
     small = world(
         RACKS, alertmanager=False, analyzer={}, agent={"limits": {"memory_mib": 1}}
@@ -60,6 +60,6 @@ def test_agents_above_their_memory_limit_probe_at_a_tenth_and_are_reported(world
         SETTLE_S,
         lambda: all(fabric.counted(fabric.rnics[name])[0] > was[name] for name in was),
     )
-    say(f"probes per second at the start {min(full.values()):.0f} and more, at the floor"
+    print_line(f"probes per second at the start {min(full.values()):.0f} and more, at the floor"
         f" {min(floor.values()):.1f} to {max(floor.values()):.1f}")
     small.plain.silence(SETTLE_S, mark)  # no alert is sent

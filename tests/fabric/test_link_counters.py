@@ -39,7 +39,7 @@ def region(world, tmp_path):
         region.switch.stop()
 
 
-def test_a_verdict_between_racks_has_the_counters_of_the_port(region, say):
+def test_a_verdict_between_racks_has_the_counters_of_the_port(region, print_line):
     lab, switch = region.lab, region.switch
     lab.wait_traced(TRACED_S)
     fault = UplinkDead(lab, "tor1", "spine1")
@@ -64,4 +64,4 @@ def test_a_verdict_between_racks_has_the_counters_of_the_port(region, say):
     cnps = lab.analyzer.get("/v1/health").json["regions"][0]["cnps"]
     assert cnps["state"] == "not-known" and "0 of 6 RNICs have these counters" in cnps["sentence"], cnps
     fault.end()
-    say(reported)
+    print_line(reported)

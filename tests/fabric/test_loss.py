@@ -22,7 +22,7 @@ def direction_of(reported):
     return json.loads(reported.alert.annotations["evidence"])["direction"]
 
 
-def test_an_mtu_that_is_too_small_is_named(world, rng, say):
+def test_an_mtu_that_is_too_small_is_named(world, rng, print_line):
     whole = world(RACKS, analyzer={}).start()
     seconds, rnics = [], rng.sample(list(whole.fabric.rnics.values()), len(DIRECTIONS))
 
@@ -34,10 +34,10 @@ def test_an_mtu_that_is_too_small_is_named(world, rng, say):
         assert direction_of(reported) in (direction, "")
         seconds.append(reported.plain)
 
-    say(figures.line("MTU broken", seconds))
+    print_line(figures.line("MTU broken", seconds))
 
 
-def test_partial_loss_is_named_with_its_direction(world, rng, say):
+def test_partial_loss_is_named_with_its_direction(world, rng, print_line):
     whole = world(RACKS, analyzer={}).start()
     seconds, cases = [], list(itertools.product((20, 10), DIRECTIONS))
     rnics = rng.sample(list(whole.fabric.rnics.values()), len(cases))
@@ -48,6 +48,6 @@ def test_partial_loss_is_named_with_its_direction(world, rng, say):
         assert reported.kind == "rnic-lossy"
         assert direction_of(reported) in (direction, "")
         seconds.append(reported.plain)
-        say(f"{percent} % lost, {direction}: {reported.alert.annotations['summary'][:90]}")
+        print_line(f"{percent} % lost, {direction}: {reported.alert.annotations['summary'][:90]}")
 
-    say(figures.line("partial loss", seconds))
+    print_line(figures.line("partial loss", seconds))

@@ -73,7 +73,7 @@ def p99_since(lab, before):
     now, least, had = acknowledged(lab), 0.0, 0
     every = now[1] - before[1]
     wanted = 0.99 * every
-    assert every > 100, "too few to tell"
+    assert every > 100, "too few to judge"
     for step in sorted(now[0]):
         count = now[0][step] - before[0][step]
         if count >= wanted:
@@ -138,7 +138,7 @@ def core():
     os.sched_setaffinity(0, ours)
 
 
-def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, say, soak):
+def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, print_line, soak):
     small = world(RACKS, alertmanager=False, agent={"batch": {"max_age_ms": 20}}).start()
     lab, mark = small.lab, small.plain.mark()
     aggregator = lab.aggregators["tor1"]
@@ -148,13 +148,13 @@ def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, 
     lab.pack.add(callers)
 
     alone, usual, before, cores = measured(lab, aggregator, seconds)
-    say(f"alone: p99 {1e3 * alone:.1f} ms of {usual:.0f} batches, {before:.0f} MiB,"
+    print_line(f"alone: p99 {1e3 * alone:.1f} ms of {usual:.0f} batches, {before:.0f} MiB,"
         f" {cores:.2f} cores")
     callers.start()
     until("they are at the door", LET_IN_S, lambda: refused_links(aggregator)["too_many_pending"] > 0)
     good = max(TIMES * alone, NEGLIGIBLE_S)
     beside, batches, most, cores = beside_connections(lab, aggregator, seconds, good)
-    say(f"beside {count}: p99 {1e3 * beside:.1f} ms of {batches:.0f} batches,"
+    print_line(f"beside {count}: p99 {1e3 * beside:.1f} ms of {batches:.0f} batches,"
         f" {most:.0f} MiB, {cores:.2f} cores")
     small.plain.silence(0.1, mark)
 
@@ -183,9 +183,9 @@ def test_many_unauthenticated_connections_delay_no_known_peer(world, core, rng, 
     in_time("nobody at the door any more", time.monotonic() - ended, RECOVERED_S, ended)
     after, *_ = measured(lab, aggregator, seconds / 2)
 
-    say(f"let in after {let_in:.2f} s, a dead RNIC reported after {reported.plain:.1f} s;"
+    print_line(f"let in after {let_in:.2f} s, a dead RNIC reported after {reported.plain:.1f} s;"
         f" afterwards p99 {1e3 * after:.1f} ms, {resident_mib(aggregator):.0f} MiB")
-    say(f"the program opened {did['opened']:,}, {did['most']:,} stood at once,"
+    print_line(f"the program opened {did['opened']:,}, {did['most']:,} stood at once,"
         f" {did['handshakes']:,} handshakes; sent away {refused}")
     assert did["most"] >= STOOD and did["opened"] >= 2 * count
     assert most <= before + RSS_MORE_MIB

@@ -38,8 +38,8 @@ def pairs(region):
     return found
 
 
-def test_a_rewritten_class_is_reported_with_its_place_and_not_as_loss(region, say):
-    until("all pairs tell how probes arrive", PATIENCE_S,
+def test_a_rewritten_class_is_reported_with_its_place_and_not_as_loss(region, print_line):
+    until("all pairs have the DSCP and ECN of arrivals", PATIENCE_S,
           lambda: len(pairs(region)) == len(RACKS) ** 2, [region.lab.analyzer], every=0.5)
     assert not any(rewritten for _, rewritten, _ in pairs(region).values())
     fault, mark = ClassRewritten(region.lab, "tor1", ROCE, BULK), region.plain.mark()
@@ -52,6 +52,6 @@ def test_a_rewritten_class_is_reported_with_its_place_and_not_as_loss(region, sa
         for (src, dst), (arrived, rewritten, _) in pairs(region).items():
             assert (rewritten > 0) == (src == "tor1" != dst), (src, dst, arrived, rewritten)
         assert not accused(region.plain.since(mark), at, fault.names), "nobody else is at fault"
-        say(f"{fault}: reported after {reported.at - at:.0f} s")
+        print_line(f"{fault}: reported after {reported.at - at:.0f} s")
     finally:
         fault.end()

@@ -53,7 +53,7 @@ def worst_racks(world, *words):
     return lines[0], [line.split() for line in lines[4:]]
 
 
-def racks_are_listed_worst_first(world, say):
+def racks_are_listed_worst_first(world, print_line):
     """Of the four pairs of two racks, the rack with the lossy pair is first."""
     def leads():
         head, rows = worst_racks(world, "--hour")
@@ -62,7 +62,7 @@ def racks_are_listed_worst_first(world, say):
     rows = until("all four are reported", SHOWS_S, leads)
     until("its loss leads", SHOWS_S, lambda: worst_racks(world, "--hour")[1][0][:2] == ["tor1", "tor1"])
     rows = worst_racks(world, "--hour")[1]
-    say(world.lab.ctl_run("analyzer", "mesh").stdout)
+    print_line(world.lab.ctl_run("analyzer", "mesh").stdout)
     assert [float(row[4]) for row in rows] == sorted((float(row[4]) for row in rows), reverse=True)
     assert int(rows[0][3]) >= ENOUGH
     head, one = worst_racks(world, "--hour", "--rtt", "--top", "1")
@@ -71,12 +71,12 @@ def racks_are_listed_worst_first(world, say):
     assert nowhere.returncode == 1 and "No pair was probed" in nowhere.stdout
 
 
-def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, say):
+def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, print_line):
     whole = world(RACKS, analyzer={}, alertmanager=False).start()
     prober, target = whole.rnic("h2/r0"), whole.rnic("h4/r0")
     pair = (prober.name, target.name)
 
-    until("the analyzer has heard of the rack", PROBED_S, lambda: knows_mesh(whole))
+    until("the analyzer has a summary of the rack", PROBED_S, lambda: knows_mesh(whole))
     before = until("every pair is probed", PROBED_S, lambda: is_probed(whole))
     assert all(row["rtt_p50_ns"] <= row["rtt_p99_ns"] for row in before.values())
 
@@ -85,7 +85,7 @@ def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, say):
     after = until("it shows", SHOWS_S, lambda: shows(whole, before, pair))
     eaten = whole.fabric.dropped(target)[1]
     lost, sent = grown(before, after, "no_reply"), grown(before, after, "sent")
-    say(f"{pair}: {after[pair]}, {eaten} packets dropped")
+    print_line(f"{pair}: {after[pair]}, {eaten} packets dropped")
     assert eaten >= ENOUGH
     assert ENOUGH <= lost[pair] <= eaten
     for other in after.keys() - {pair}:
@@ -94,11 +94,11 @@ def test_the_loss_of_one_pair_shows_only_in_its_cell_of_the_mesh(world, say):
     minute = mesh(whole, "minute")
     assert minute[pair]["no_reply"] >= ENOUGH
     words = whole.lab.ctl_run("analyzer", "mesh", "tor1").stdout
-    say(words)
+    print_line(words)
     worst = words[words.index("The worst") :].splitlines()[2]
     assert worst.split()[:2] == list(pair)
 
-    racks_are_listed_worst_first(whole, say)
+    racks_are_listed_worst_first(whole, print_line)
 
     whole.fabric.heal(target)
     healed = mesh(whole)

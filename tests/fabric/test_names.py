@@ -84,7 +84,7 @@ def topologies_read(lab):
     return lab.controller.metrics().sum("rackmesh_controller_topology_reloads_total")
 
 
-def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, say):
+def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, print_line):
     made = world(RAILS, spines=1, alertmanager=False)
     lab = made.lab
     path = lab.folder / "config" / "topology.yaml"
@@ -106,7 +106,7 @@ def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, say)
     lab.start()
     lost = lab.agents[nobody.split("/")[0]]
     until(
-        f"{lost.name} says which RNIC has no ToR",
+        f"{lost.name} reports which RNIC has no ToR",
         PATIENCE_S,
         lambda: "its ToR is not known" in lost.log.read_text(),
         [lost],
@@ -122,7 +122,7 @@ def test_agents_learn_their_tors_and_aggregators_from_the_controller(world, say)
     lost.restart()  # so it asks at once, and not after a quarter of a minute
     assert lost.pid != pid
     lab.wait_probing()
-    say(
+    print_line(
         f"nothing but the controller in the config: all is probed after {time.monotonic() - begun:.1f} s"
     )
 
@@ -146,7 +146,7 @@ def test_every_address_of_a_name_server_is_tried(named):
         assert server.asked > 0
 
 
-def test_a_name_is_resolved_again_when_its_address_has_moved(named, say):
+def test_a_name_is_resolved_again_when_its_address_has_moved(named, print_line):
     world, hosts = named
     known = addresses(world)
     aggregator = world.lab.aggregators[TOR]
@@ -157,7 +157,7 @@ def test_a_name_is_resolved_again_when_its_address_has_moved(named, say):
     world.lab.start()
     for agent in agents:
         until(
-            f"{agent.name} says that the name has no address",
+            f"{agent.name} reports that the name has no address",
             PATIENCE_S,
             lambda: f"cannot resolve {NAMES[AGGREGATOR]}: " in agent.log.read_text(),
             [agent],
@@ -181,4 +181,4 @@ def test_a_name_is_resolved_again_when_its_address_has_moved(named, say):
     for agent in agents:
         until(f"{agent.name} is back", PATIENCE_S, lambda: connected(agent) == [True], [agent])
     lookups = agents[0].metrics().sum("rackmesh_name_lookups_total")
-    say(f"aggregator at another address: found again after {lookups:.0f} look-ups in all")
+    print_line(f"aggregator at another address: found again after {lookups:.0f} look-ups in all")

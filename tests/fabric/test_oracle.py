@@ -34,7 +34,7 @@ class FilledSink:
         return self.arrivals[mark:]
 
 
-def said(at, part, status="firing", place="tor1", which="1"):
+def arrival(at, part, status="firing", place="tor1", which="1"):
     labels = {"alertname": "RackmeshRnic", "part": part, "place": place}
     return Arrival(at, status, labels, {"summary": "it is dead", "incident": which})
 
@@ -48,8 +48,8 @@ def judge_of(folder, *arrivals):
 
 
 def test_an_alert_on_another_part_is_false(tmp_path):
-    judge, fault = judge_of(tmp_path, said(9, "h1/r0"), said(11, "h1/r0"), said(12, "h2/r0"),
-                            said(13, "h1/r0", place="tor2"))
+    judge, fault = judge_of(tmp_path, arrival(9, "h1/r0"), arrival(11, "h1/r0"), arrival(12, "h2/r0"),
+                            arrival(13, "h1/r0", place="tor2"))
     assert judge.found(fault) == [1.0]
     assert len(judge.false()) == 2  # one was before the fault or in another place, the other one is on another part
     assert sum(int(each.split()[0]) for each in judge.false()) == 3
@@ -57,11 +57,11 @@ def test_an_alert_on_another_part_is_false(tmp_path):
 
 def test_an_alert_long_after_the_end_of_the_fault_is_false(tmp_path):
     late = 20 + oracle.LINGER_S
-    judge, fault = judge_of(tmp_path, said(11, "h1/r0"), said(21, "h1/r0", "resolved"))
+    judge, fault = judge_of(tmp_path, arrival(11, "h1/r0"), arrival(21, "h1/r0", "resolved"))
     judge.end(fault=fault, at=20.0)
     assert judge.resolved(fault) == [True]
     assert not judge.false()
-    judge, fault = judge_of(tmp_path, said(11, "h1/r0"), said(late + 1, "h1/r0"))
+    judge, fault = judge_of(tmp_path, arrival(11, "h1/r0"), arrival(late + 1, "h1/r0"))
     judge.end(fault=fault, at=20.0)
     assert judge.resolved(fault) == [False]
     assert judge.false()
@@ -81,7 +81,7 @@ def test_an_incident_that_the_database_lacks_is_lost(tmp_path, monkeypatch):
         {"id": "3", "part_type": "agent", "part": "h9"},
     ]
     monkeypatch.setattr(oracle.Questions, "query", lambda *_: rows)
-    judge, _ = judge_of(tmp_path, said(11, "h1/r0", which="1"))
+    judge, _ = judge_of(tmp_path, arrival(11, "h1/r0", which="1"))
     reported, lost, strange, old = judge.incidents(["nowhere", "127.0.0.1", 1])
     assert reported == 1 and len(lost) == 1 and old == 0
     assert len(strange) == 1 and "h9/r0" in strange[0]
@@ -91,7 +91,7 @@ def test_incidents_reported_while_a_clock_stood_years_back_do_not_count_as_lost(
     now = [0.0]
     monkeypatch.setattr(oracle.Questions, "query", lambda *_: [])
     monkeypatch.setattr(oracle.time, "monotonic", lambda: now[0])
-    arrivals = [said(at, "h1/r0", which=str(at)) for at in (9, 15, 29, 31, 45)]
+    arrivals = [arrival(at, "h1/r0", which=str(at)) for at in (9, 15, 29, 31, 45)]
     judge, _ = judge_of(tmp_path, *arrivals)
     for now[0], name, begins in [
         (10.0, "ClockJumped analyzer -10y", True),

@@ -153,7 +153,7 @@ def difference(message, metrics):
                             *(key for key in both if key[0] != AGE and one[key] != other[key])]))
 
 
-def test_a_collector_gets_the_values_of_metrics(rack, say):
+def test_a_collector_gets_the_values_of_metrics(rack, print_line):
     collector = rack.collector
     fault = RnicDead(rack.lab, rack.rnic("h3/r0"))
     fault.begin()
@@ -175,7 +175,7 @@ def test_a_collector_gets_the_values_of_metrics(rack, say):
     message, metrics = until("a message is equal to /metrics", EQUAL_S, equal)
     values = reported(message)
     assert {name for name, _ in values} == {name for name in metrics.series if is_ours(name)}
-    say(f"{len(values)} values equal, {len(message.SerializeToString())} bytes as protobuf")
+    print_line(f"{len(values)} values equal, {len(message.SerializeToString())} bytes as protobuf")
 
 
 def test_a_message_has_its_resource_and_its_time(rack):
@@ -183,9 +183,9 @@ def test_a_message_has_its_resource_and_its_time(rack):
     until("two messages of known RNICs came", SENT_S, lambda: knows_rnics(collector.pairs[-2:]))
     (before, _), (message, _) = collector.pairs[-2:]
     (resource,) = message.resource_metrics
-    said = attributes(resource.resource.attributes)
-    version = said.pop("service.version")
-    assert said == {"service.name": "rackmesh-tor-aggregator", "rackmesh.region": REGION,
+    found = attributes(resource.resource.attributes)
+    version = found.pop("service.version")
+    assert found == {"service.name": "rackmesh-tor-aggregator", "rackmesh.region": REGION,
                     "service.instance.id": aggregator_of("tor1")}
     assert version and resource.scope_metrics[0].scope.version == version
     times = set()

@@ -71,7 +71,7 @@ def all_are_listed(rows, region):
         for host, tor in hosts)
 
 
-def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page, say):
+def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page, print_line):
     page.open(url(region))
     seen(page, "live", "#status", lambda texts: texts[0].startswith("live"))
     fault = RnicDead(region.lab, region.rnic("h2/r0"))
@@ -79,7 +79,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
     try:
         seen(page, "it is reported", "aside b", lambda texts: any("h2/r0" in text for text in texts))
         took = time.monotonic() - at
-        say(f"{fault}: on the page after {took:.2f} s")
+        print_line(f"{fault}: on the page after {took:.2f} s")
         in_time("on the page", took, SHOWN_S, at)
         assert fault.bit()
         seen(page, "its rack is bad", ".rack.bad .name", lambda texts: texts == ["tor1"])
@@ -518,7 +518,7 @@ def lost_out(rows, prober, target):
     return int(figure) if figure.isdigit() else 0
 
 
-def test_a_failing_pair_is_among_the_worst_within_seconds(region, page, say):
+def test_a_failing_pair_is_among_the_worst_within_seconds(region, page, print_line):
     """On the page of its rack, before there is a verdict."""
     prober, target = region.rnic("h1/r0"), region.rnic("h3/r0")
     page.open(url(region, "#/rack/lab/tor1"))
@@ -529,7 +529,7 @@ def test_a_failing_pair_is_among_the_worst_within_seconds(region, page, say):
         seen(page, "it is among the worst", ".mesh tbody tr",
              lambda rows: lost_out(rows, prober.name, target.name) >= 5, 2 * PATIENCE_S)
         took = time.monotonic() - at
-        say(f"a pair on the page after {took:.2f} s")
+        print_line(f"a pair on the page after {took:.2f} s")
         in_time("on the page", took, SHOWN_S, at)
     finally:
         region.fabric.heal(target)

@@ -167,8 +167,8 @@ def test_services_that_a_fault_affects_come_first(rack, page):
         seen(page, "who is hurt", ".services tbody tr",
              lambda rows: len(rows) == 3 and row_with(rows[:2], "pod:train", "P0: h1/r0")
              and row_with(rows[:2], "unit:big", "P1: spine1"))
-        said = "3 services, 2 of them on a part at fault; services are traced on 2 of 3 hosts (on the others: no BTF)."
-        assert page.texts(".services p") == [said]
+        sentence = "3 services, 2 of them on a part at fault; services are traced on 2 of 3 hosts (on the others: no BTF)."
+        assert page.texts(".services p") == [sentence]
     finally:
         page.driver.execute_script("window.fetch = window.answers")
         page.open(page.driver.current_url)

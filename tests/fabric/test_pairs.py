@@ -28,13 +28,13 @@ def pairs(tmp_path_factory):
     with PairWorld(RACKS, folder, analyzer=BLIND) as world:
         world.start()
         for tor in RACKS:
-            until(f"the primary of {tor} speaks", TURNS_S, lambda: speaks(world, tor, False))
+            until(f"the primary of {tor} is active", TURNS_S, lambda: is_active(world, tor, False))
         yield world
 
 
-def speaks(world, tor, second):
+def is_active(world, tor, second):
     """Whether only this aggregator is active."""
-    return world.lab.speaker(tor) == [second_of(tor) if second else aggregator_of(tor)]
+    return world.lab.active_aggregators(tor) == [second_of(tor) if second else aggregator_of(tor)]
 
 
 # ---- troubles of a primary -----------------------------------------------------------
@@ -131,14 +131,14 @@ def assert_alerted_once(world, fault, mark):
     assert not others, f"others were named: {others}"
     reported = [each.status for each in grouped if fault.names(each)]
     assert reported == ["firing", "resolved"], f"by Alertmanager: {reported}"
-    said = [each for each in plain if fault.names(each)]
-    assert said and said[-1].status == "resolved", [str(each) for each in said]
-    assert len({tuple(sorted(each.labels.items())) for each in said}) == 1
-    return len([each for each in said if each.status == "firing"])
+    arrivals = [each for each in plain if fault.names(each)]
+    assert arrivals and arrivals[-1].status == "resolved", [str(each) for each in arrivals]
+    assert len({tuple(sorted(each.labels.items())) for each in arrivals}) == 1
+    return len([each for each in arrivals if each.status == "firing"])
 
 
 def back(world):
-    until("the primary speaks again", TURNS_S + 8, lambda: speaks(world, "tor1", False))
+    until("the primary is active again", TURNS_S + 8, lambda: is_active(world, "tor1", False))
     until("nothing is open", RESOLVES_S, lambda: not any(
         daemon.get("/v1/incidents?open=1").json["incidents"]
         for daemon in (world.lab.aggregators["tor1"], world.lab.seconds["tor1"])))
@@ -162,7 +162,7 @@ def chosen(*few, gate=(), of=TROUBLES):
 
 
 @chosen(PeerGone, Mute)
-def test_a_fault_after_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
+def test_a_fault_after_trouble_of_an_aggregator_is_one_alert(pairs, kind, print_line):
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h2/r0"))
     with trouble_of(trouble):
@@ -172,35 +172,35 @@ def test_a_fault_after_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
             seconds = alert.at - fault.at
             assert fault.bit()
             if trouble.fatal and kind not in (Stopped, CutOff):
-                until("only the other one speaks", TURNS_S, lambda: speaks(pairs, "tor1", True))
+                until("only the other one is active", TURNS_S, lambda: is_active(pairs, "tor1", True))
         finally:
             fault.end()
         pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
     back(pairs)
     repeats = assert_alerted_once(pairs, fault, mark)
-    say(f"{trouble}, then a fault: reported after {seconds:.1f} s; at the webhook {repeats}x")
+    print_line(f"{trouble}, then a fault: reported after {seconds:.1f} s; at the webhook {repeats}x")
 
 
 @chosen(SinksGone, gate=[Killed])
-def test_a_fault_during_trouble_of_an_aggregator_is_one_alert(pairs, kind, say):
+def test_a_fault_during_trouble_of_an_aggregator_is_one_alert(pairs, kind, print_line):
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h3/r0"))
     fault.begin()
     try:
         pairs.grouped.wait_for(fault.fires, FIRES_S, mark[1], str(fault))
         with trouble_of(trouble):
-            until(f"{trouble}: one speaks", TURNS_S, lambda: taken(pairs, trouble))
+            until(f"{trouble}: one is active", TURNS_S, lambda: taken(pairs, trouble))
         back_open(pairs, trouble, fault)
     finally:
         fault.end()
     pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"the end, {trouble}")
     back(pairs)
     repeats = assert_alerted_once(pairs, fault, mark)
-    say(f"a fault, then {trouble}: one alert; at the webhook {repeats}x")
+    print_line(f"a fault, then {trouble}: one alert; at the webhook {repeats}x")
 
 
 @chosen(CutOff, of=(Killed, Stopped, CutOff, SinksGone, Mute))
-def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kind, say):
+def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kind, print_line):
     """When the primary returns, the fault's incident is still open there."""
     trouble, mark = kind(pairs), pairs.mark()
     fault = RnicDead(pairs.lab, pairs.rnic("h4/r0"))
@@ -209,13 +209,13 @@ def test_a_fault_that_ends_while_the_primary_is_away_is_resolved_once(pairs, kin
         undo.callback(fault.end)
         pairs.grouped.wait_for(fault.fires, FIRES_S, mark[1], str(fault))
         with trouble_of(trouble):
-            until(f"{trouble}: the other one speaks", TURNS_S, lambda: taken(pairs, trouble))
+            until(f"{trouble}: the other one is active", TURNS_S, lambda: taken(pairs, trouble))
             undo.close()
             pairs.grouped.wait_for(fault.resolves, RESOLVES_S, mark[1], f"{trouble}")
     back(pairs)
     pairs.grouped.silence(AFTER_S, pairs.grouped.mark(), lambda each: not fault.names(each))
     repeats = assert_alerted_once(pairs, fault, mark)
-    say(f"a fault that ends while the primary is away ({trouble}): one alert; {repeats}x")
+    print_line(f"a fault that ends while the primary is away ({trouble}): one alert; {repeats}x")
 
 
 def taken(world, trouble):
@@ -226,8 +226,8 @@ def taken(world, trouble):
 
 def back_open(world, trouble, fault):
     """Whether the primary is active again, with the open incidents of the standby."""
-    until(f"after {trouble} the primary speaks", TURNS_S + 8,
-          lambda: speaks(world, "tor1", False))
+    until(f"after {trouble} the primary is active", TURNS_S + 8,
+          lambda: is_active(world, "tor1", False))
     mine, theirs = (
         [each["id"] for each in daemon.get("/v1/incidents?open=1").json["incidents"]
          if each["part"] == fault.part]
@@ -247,7 +247,7 @@ def connected(world, analyzer):
 
 
 @pytest.mark.parametrize("kind", ("killed", "stopped") if SOAK else ("killed",))
-def test_aggregators_fail_over_to_the_next_analyzer_and_back(pairs, kind, say):
+def test_aggregators_fail_over_to_the_next_analyzer_and_back(pairs, kind, print_line):
     lab, mark = pairs.lab, pairs.mark()
     first, second = lab.analyzer, lab.second_analyzer
     everybody = 2 * len(RACKS)
@@ -281,5 +281,5 @@ def test_aggregators_fail_over_to_the_next_analyzer_and_back(pairs, kind, say):
     missed = accused(pairs.since(mark), fault.at, lambda each: each.alertname not in SILENCE)
     assert reported == ["firing", "resolved"], reported
     assert not missed, missed
-    say(f"{kind}: all with the next after {moved:.1f} s, back after {returned:.1f} s;"
+    print_line(f"{kind}: all with the next after {moved:.1f} s, back after {returned:.1f} s;"
         f" a spine dead meanwhile: reported once, after {alert.at - fault.at:.1f} s")

@@ -124,7 +124,7 @@ def disturbed(lab):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_traced_path_is_the_path_of_the_packets(world, say, family):
+def test_every_traced_path_is_the_path_of_the_packets(world, print_line, family):
     whole = world(RACKS, spines=SPINES, alertmanager=False, family=family)
     watch(whole.fabric, family)
     if family == "ipv6":
@@ -142,14 +142,14 @@ def test_every_traced_path_is_the_path_of_the_packets(world, say, family):
     flows = right(whole.fabric, whole.lab)
 
     used = {spine for spines in truth(whole.fabric).values() for spine in spines}
-    say(f"{family}: {flows} flows over {len(used)} spines, each path as the spines saw it")
+    print_line(f"{family}: {flows} flows over {len(used)} spines, each path as the spines saw it")
     assert flows >= 50 and len(used) == SPINES
     whole.lab.wait_traced(TRACED_S)  # and the aggregators know the paths
     assert total(whole.lab, "rackmesh_agent_trace_answers_total") >= 3 * flows
     assert not disturbed(whole.lab)
 
 
-def test_a_moved_path_is_traced_again_and_a_blackhole_deletes_no_path(world, say):
+def test_a_moved_path_is_traced_again_and_a_blackhole_deletes_no_path(world, print_line):
     # All flows are probed, so that the spines see those whose paths are the same, too.
     trace = {"interval_s": INTERVAL_S, "one_flow_per_path": "none"}
     whole = world(RACKS, spines=2, alertmanager=False, agent={"trace": trace}).start()
@@ -184,7 +184,7 @@ def test_a_moved_path_is_traced_again_and_a_blackhole_deletes_no_path(world, say
         lambda: all(hops[1:2] == [alive] for hops in ways(fabric, lab).values()),
     )
     moved = sum(hops[1] != alive for hops in before.values())
-    say(f"{moved} of {len(before)} paths moved and were followed")
+    print_line(f"{moved} of {len(before)} paths moved and were followed")
     assert moved > len(before) / 4
     forget(fabric)
     until(
@@ -205,7 +205,7 @@ def chosen(found):
 
 
 @pytest.mark.full
-def test_after_tracing_one_flow_per_path_is_probed_also_after_a_move(world, say):
+def test_after_tracing_one_flow_per_path_is_probed_also_after_a_move(world, print_line):
     trace = {"interval_s": INTERVAL_S, "one_flow_per_path": "all"}
     plan = {"plan": {"witness_below": 0}}  # a witness is probed by all its flows
     whole = world(
@@ -228,7 +228,7 @@ def test_after_tracing_one_flow_per_path_is_probed_also_after_a_move(world, say)
 
     until("one flow of each path is probed, and no other", CHOSEN_S, settled)
     found = ways(fabric, lab)
-    say(f"{len(chosen(found))} of {len(found)} flows probed, a path each")
+    print_line(f"{len(chosen(found))} of {len(found)} flows probed, a path each")
     assert len(chosen(found)) < len(found)
 
     # A ToR whose hash uses only addresses sends all flows of a pair along the same path.
@@ -243,7 +243,7 @@ def test_after_tracing_one_flow_per_path_is_probed_also_after_a_move(world, say)
             and (len(now) > len(before)) == bool(policy),
         )
         until("again one flow of each path is probed, and no other", MOVED_S, settled)
-        say(f"hash policy {policy}: {len(truth(fabric))} flows probed")
+        print_line(f"hash policy {policy}: {len(truth(fabric))} flows probed")
 
 
 def test_an_aggregator_without_state_gets_all_paths_again(world):

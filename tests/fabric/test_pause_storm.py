@@ -85,7 +85,7 @@ def storm_goes_on(rack, began, seen):
     return check
 
 
-def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
+def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, print_line):
     began = time.monotonic()
     # While this test stands still, the counters do not grow, so a reading sees no pauses.
     found = until("the storm has a source and all victims", FOUND_S, storm_goes_on(
@@ -97,7 +97,7 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
     assert found[0]["paused_pct"] > 50 and found[0]["frames_per_s"] is None
     assert found[0]["step_count"] == len(found[0]["steps"]) == len(VICTIMS)
     assert [(each["from"], each["to"]) for each in found[0]["steps"]][0] == ("h1/r0", "tor1")
-    say(found[0]["evidence"])
+    print_line(found[0]["evidence"])
 
     # The counts of the port are used for the RNIC behind it, because veth counts no pauses.
     def findings(_):

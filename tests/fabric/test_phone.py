@@ -98,13 +98,13 @@ def follow(region, rang):
     return incident
 
 
-def test_a_dead_rnic_becomes_one_ticket(region, say):
+def test_a_dead_rnic_becomes_one_ticket(region, print_line):
     fault = RnicDead(region.lab, region.rnic("h2/r0"))
     rang = call(region, fault, "tickets", "major")
-    say(f"{fault}: {rang.at - fault.at:.2f} s until the ticket")
+    print_line(f"{fault}: {rang.at - fault.at:.2f} s until the ticket")
 
 
-def test_a_dead_spine_calls_the_pager_once(region, say):
+def test_a_dead_spine_calls_the_pager_once(region, print_line):
     fault = SwitchDead(region.lab, region.fabric.spines[0])
     rang = call(region, fault, "pager", "critical")
-    say(f"{fault}: {rang.at - fault.at:.2f} s until the pager")
+    print_line(f"{fault}: {rang.at - fault.at:.2f} s until the pager")

@@ -40,7 +40,7 @@ def daemons_of(lab):
     return [*lab.aggregators.values(), *lab.controllers, lab.analyzer, lab.agents["h1"]]
 
 
-def test_metrics_of_every_daemon_are_clean_and_rules_name_no_other(lab, say):
+def test_metrics_of_every_daemon_are_clean_and_rules_name_no_other(lab, print_line):
     aggregator = lab.aggregators["tor1"]
     until("every RNIC shows its losses", 30, lambda: len(
         aggregator.metrics().series.get("rackmesh_rnic_loss_ratio", ())) == 2 * 3, [aggregator])
@@ -54,7 +54,7 @@ def test_metrics_of_every_daemon_are_clean_and_rules_name_no_other(lab, say):
         helps = dict(re.findall(r"^# HELP (\w+) (.*)", text, re.M))
         unclear.update({k: v for k, v in helps.items() if NEEDS_A_NEIGHBOUR.search(v)})
         known.update(re.findall(r"^# TYPE (\w+)", text, re.M))
-        say(f"{daemon.name}: {len(text.splitlines())} lines, {len(text)} bytes")
+        print_line(f"{daemon.name}: {len(text.splitlines())} lines, {len(text)} bytes")
     assert unclear == {}
     wanted = names_of(RULES.read_text()) | set(re.findall(r"`(rackmesh_\w+)`", DOC.read_text()))
     assert len(wanted) > 20

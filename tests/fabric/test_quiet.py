@@ -33,7 +33,7 @@ def restart_everything(world, seconds, allowed, mark):
         assert daemon.started == 2
 
 
-def test_without_faults_nothing_is_named_and_later_faults_are_found(world, rng, say, soak):
+def test_without_faults_nothing_is_named_and_later_faults_are_found(world, rng, print_line, soak):
     whole = world(RACKS).start()
     seconds = QUIET_SOAK_S if soak else QUIET_S
     mark = whole.mark()
@@ -55,7 +55,7 @@ def test_without_faults_nothing_is_named_and_later_faults_are_found(world, rng, 
     restart_everything(whole, seconds - (time.monotonic() - frozen.at), frozen.names, mark)
 
     others = accused(whole.since(mark), frozen.at, frozen.names)
-    say(
+    print_line(
         f"{seconds} s, {len(whole.lab.agents) + len(whole.lab.aggregators) + 1} daemons"
         f" restarted: {len(others)} false alerts; frozen agent reported after"
         f" {alert.at - frozen.at:.2f} s"
@@ -63,4 +63,4 @@ def test_without_faults_nothing_is_named_and_later_faults_are_found(world, rng, 
     assert not others
     whole.lab.wait_probing()
     reported = run_fault(whole, RnicDead(whole.lab, whole.rnic("h13/r0")), rng)
-    say(f"the kill at its end: found after {reported.plain:.2f} s")
+    print_line(f"the kill at its end: found after {reported.plain:.2f} s")

@@ -69,7 +69,7 @@ def wrong_ones(netns, address, ended):
                 server.server_close()
 
 
-def test_broken_receivers_are_named_and_delay_no_other_receiver(world, tmp_path, say):
+def test_broken_receivers_are_named_and_delay_no_other_receiver(world, tmp_path, print_line):
     authority = Authority(tmp_path / "tls")  # the lab's
 
     def receivers(fabric):
@@ -107,7 +107,7 @@ def test_broken_receivers_are_named_and_delay_no_other_receiver(world, tmp_path,
         finally:
             fault.end()
         ready = daemon.get("/readyz")
-        say(ready.text)
+        print_line(ready.text)
         assert ready.ok and f"http://{centre}:{MUTE}/api/v2/alerts does not answer" in ready.text
         log = daemon.log.read_text()
         for line in (

@@ -21,7 +21,7 @@ BRAKED_S = 2.0
 REPORTED_S = 10
 FIRES_S, RESOLVES_S = 10, 30
 STEADY_S = 2.0  # long enough to measure a rate
-STILL = 0.15  # share of this time for which the machine may have stood still
+STILL = 0.15  # share of this time for which the machine may not have run
 TRIES = 5
 LOOKS = 10  # the counts are read at least this often in the second without probes
 # Shares of the full rate. A busy machine sends some probes late, and these are left out.
@@ -54,7 +54,7 @@ def leading(region):
     return "--controller", f"unix:{region.lab.wait_leader().socket}"
 
 
-def says(region, place, *words):
+def output_of(region, place, *words):
     """The output of rackmeshctl there; its exit status must be 0."""
     done = region.lab.ctl_run(place, *words)
     assert done.returncode == 0, f"{words}: {done}"
@@ -132,13 +132,13 @@ def was_away(arrival):
     return arrival.part in killed.get(arrival.alertname, ())
 
 
-def test_the_brake_stops_all_probes_and_stays_without_controllers(region, say):
+def test_the_brake_stops_all_probes_and_stays_without_controllers(region, print_line):
     lab, mark, first = region.lab, region.plain.mark(), time.monotonic()
     full = rates(region)
     assert min(full.values()) > 5, full
 
     began = time.monotonic()
-    says(region, "centre", *leading(region), "brake", "on")
+    output_of(region, "centre", *leading(region), "brake", "on")
     stopped = last_change(region, began)
     quiet = probes(region)
     in_time("the last probe under the brake", stopped, BRAKED_S, began)
@@ -166,9 +166,9 @@ def test_the_brake_stops_all_probes_and_stays_without_controllers(region, say):
     wait_rate(region, *HALF, full, "all probe at half the rate")
     shares = [rate / full[name] for name, rate in rates(region).items()]
 
-    says(region, "centre", *leading(region), "brake", "off")
+    output_of(region, "centre", *leading(region), "brake", "off")
     back = wait_rate(region, *ALL, full, "all probe as before")
-    say(
+    print_line(
         f"stopped {stopped:.2f} s after the order; at half: {min(shares):.2f} to"
         f" {max(shares):.2f} of the rate; all of it after {back:.2f} s"
     )
@@ -206,11 +206,11 @@ def half(region):
 def test_the_analyzer_knows_the_summary_interval_of_its_aggregators(region):
     lab = region.lab
 
-    def heard():
+    def reported():
         listed = lab.analyzer.get("/v1/aggregators").json["aggregators"]
         return len(listed) == len(lab.aggregators) and listed
 
-    listed = until("all aggregators at the analyzer", REPORTED_S, heard)
+    listed = until("all aggregators at the analyzer", REPORTED_S, reported)
     assert {each["summary_interval_s"] for each in listed} == {1}
     judged_by = f'rackmesh_analyzer_row_interval_seconds{{region="{REGION}"}} 1\n'
     assert judged_by in lab.analyzer.get("/metrics").text
@@ -242,7 +242,7 @@ def test_an_address_is_resolved_in_every_notation(region):
     leader = lab.wait_leader()
 
     for address in (rnic.ipv4, rnic.ipv6, f"::ffff:{rnic.ipv4}"):
-        answer = says(region, leader.name, "resolve", address)
+        answer = output_of(region, leader.name, "resolve", address)
         assert answer == f"{address} is h4/r0 ({rnic_id}) at tor2\n"
     assert "no RNIC has this address" in refuses(region, leader.name, "resolve", "10.9.9.9")
     assert "expected an address or a GID" in refuses(region, leader.name, "resolve", "h4")
@@ -258,10 +258,10 @@ def test_a_drill_returns_the_same_through_every_tier(region):
 
     for tier, place in places_of.items():
         drill = ("--through", tier, "drill", "h4/r0", "--seconds", "10")
-        heads.add(says(region, place, *drill).splitlines()[0].split()[0])
+        heads.add(output_of(region, place, *drill).splitlines()[0].split()[0])
 
         def enough():
-            found = json.loads(says(region, place, *drill, "--json"))["results"]
+            found = json.loads(output_of(region, place, *drill, "--json"))["results"]
             return len(found) > 50 and found
 
         rows = until(f"50 results through the {tier}", PATIENCE_S, enough)
@@ -281,11 +281,11 @@ def test_a_topology_is_exported_as_it_was_imported_and_bad_ones_are_refused(regi
     change = leading(region)
     good = lab.folder / "good.yaml"
     good.write_text("# kept: comments, too\n" + yaml.safe_dump(topology(region.fabric)))
-    says(region, "centre", *change, "topology", "import", good)
+    output_of(region, "centre", *change, "topology", "import", good)
     until(  # etcd has it when the import is answered; its watch tells the controllers
         "the topology as it was imported",
         PATIENCE_S,
-        lambda: says(region, place, "topology", "export") == good.read_text(),
+        lambda: output_of(region, place, "topology", "export") == good.read_text(),
     )
 
     bad = lab.folder / "bad.yaml"
@@ -300,16 +300,16 @@ def test_a_topology_is_exported_as_it_was_imported_and_bad_ones_are_refused(regi
     at = ("--controller", f"unix:{standby.socket}")
     words = refuses(region, "centre", *at, "topology", "import", good)
     assert lab.leader().name in words, words
-    assert says(region, place, "topology", "export") == good.read_text()
+    assert output_of(region, place, "topology", "export") == good.read_text()
 
-    answer = says(region, standby.name, "leader")
+    answer = output_of(region, standby.name, "leader")
     assert answer.startswith(f"{lab.leader().name} leads since "), answer
     assert f"Asked: {standby.name}, a standby." in answer
-    assert "which is the leader" in says(region, place, "leader")
+    assert "which is the leader" in output_of(region, place, "leader")
 
     def controllers():
-        """{controller: what the last column says of it}"""
-        rows = map(str.split, says(region, "centre", *change, "versions").splitlines())
+        """{controller: the last column of its row}"""
+        rows = map(str.split, output_of(region, "centre", *change, "versions").splitlines())
         return {row[1]: row[-1] for row in rows if row[:1] == ["region-controller"]}
 
     roles = {place: "yes", standby.name: "standby"}
@@ -360,8 +360,8 @@ def test_an_incident_is_followed_explained_and_resolved(region, follower):
         "its end is followed", REPORTED_S, lambda: ended.search(follower.log.read_text()), [follower]
     )
     until("all is well", REPORTED_S, lambda: states(region) == {"ok"})
-    assert "No incidents are open" in says(region, "analyzer", "incidents", "--open")
-    assert "resolved" in says(region, "analyzer", "explain", number)
+    assert "No incidents are open" in output_of(region, "analyzer", "incidents", "--open")
+    assert "resolved" in output_of(region, "analyzer", "explain", number)
     assert "no incident has this id" in refuses(region, "analyzer", "explain", "abc")
     others = accused(region.plain.since(mark), fault.at, fault.names)
     assert not others, others

@@ -43,7 +43,7 @@ def probes_it_at(lab, host, rnic_id, address):
     return known.get(rnic_id, "").rpartition(":")[0] == address
 
 
-def test_a_new_address_reaches_the_rack_and_every_rack_that_probes_it(world, say):
+def test_a_new_address_reaches_the_rack_and_every_rack_that_probes_it(world, print_line):
     small = world(RACKS, alertmanager=False, controllers=2, etcd=1, family="any").start()
     lab, rnic = small.lab, small.rnic("h5/r0")
     batch([f"addr flush dev {rnic.device} scope global"], small.fabric.netns("h5"), "-6")
@@ -79,8 +79,8 @@ def test_a_new_address_reaches_the_rack_and_every_rack_that_probes_it(world, say
             )
         others.append(time.monotonic() - seen)
 
-    say(figures.line("new address in its own rack", own))
-    say(figures.line("new address in every rack that probes it", others))
+    print_line(figures.line("new address in its own rack", own))
+    print_line(figures.line("new address in every rack that probes it", others))
     in_time("a new address in its own rack", max(own), OWN_RACK_S, began)
     in_time("a new address elsewhere", max(others), OTHER_RACKS_S, began)
     for host in ("h4", *elsewhere):

@@ -91,7 +91,7 @@ def one_kill(world, rng, rnic, victim):
     assert not others, f"{victim.name} killed: others were named: {others}"
 
 
-def test_kill_9_loses_nothing_that_was_acknowledged(world, rng, say, full, soak):
+def test_kill_9_loses_nothing_that_was_acknowledged(world, rng, print_line, full, soak):
     taps, kills = [], KILLS_SOAK if soak else KILLS_FULL if full else KILLS_GATE
 
     def through_tap(fabric):
@@ -126,7 +126,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(world, rng, say, full, soak)
         taps[0].close()
 
     counts = {lane: len(ledger.acknowledged(lane)) for lane in ("summary", "incident")}
-    say(f"{counts['summary']} summaries and {counts['incident']} incidents acknowledged, none"
+    print_line(f"{counts['summary']} summaries and {counts['incident']} incidents acknowledged, none"
         " lost; one alert per fault, every one resolved")
     assert counts["summary"] > 10 * kills and counts["incident"] > kills
 

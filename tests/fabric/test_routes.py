@@ -37,18 +37,18 @@ def test_the_commands_of_the_docs_work():
     lines += [line.replace("FILE", EXAMPLE.name) for line in re.findall(r"`amtool ([^`]+)`", EXAMPLE.read_text().replace("\n#", ""))]
     assert len(lines) == 4
     for line in lines:
-        said = amtool(*line.split(), cwd=EXAMPLE.parent)
-        assert "SUCCESS" in said or said.split() == ["pager"], said
+        output = amtool(*line.split(), cwd=EXAMPLE.parent)
+        assert "SUCCESS" in output or output.split() == ["pager"], output
 
 
 def test_alertmanager_accepts_the_example():
-    said = amtool("check-config", str(EXAMPLE))
-    assert "SUCCESS" in said and "3 inhibit rules" in said and "4 receivers" in said, said
+    output = amtool("check-config", str(EXAMPLE))
+    assert "SUCCESS" in output and "3 inhibit rules" in output and "4 receivers" in output, output
 
 
 @pytest.mark.parametrize("alertname, severity, receiver", ROUTES)
 def test_an_alert_goes_to(alertname, severity, receiver):
-    said = amtool("config", "routes", "test", f"--config.file={EXAMPLE}",
+    output = amtool("config", "routes", "test", f"--config.file={EXAMPLE}",
                   f"--verify.receivers={receiver}", f"alertname={alertname}",
                   f"severity={severity}", "region=r1", "part=p")
-    assert said.split() == [receiver]
+    assert output.split() == [receiver]

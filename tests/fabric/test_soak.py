@@ -78,9 +78,9 @@ class Fates:
 class Soak:
     """Causes faults and troubles, and waits for the alerts that must follow."""
 
-    def __init__(self, world, oracle, feeder, rng, say, calm_s):
+    def __init__(self, world, oracle, feeder, rng, print_line, calm_s):
         self.world, self.oracle, self.feeder = world, oracle, feeder
-        self.rng, self.say = rng, say
+        self.rng, self.print_line = rng, print_line
         self._longest_s = calm_s
         self._kinds = Fates(rng, KINDS)
         self._halves = Fates(rng, [Killed, Stopped, PartedOff])
@@ -160,7 +160,7 @@ class Soak:
             self.seconds.append((what, time.monotonic() - since))
         except AssertionError as error:
             self.missed.append(str(error))
-            self.say(str(error))
+            self.print_line(str(error))
 
     def _fault(self):
         lab, fabric, kind = self.world.lab, self.world.fabric, self._faults.next()
@@ -242,14 +242,14 @@ def stage(tmp_path):
         world.close()
 
 
-def test_an_hour_of_random_faults_loses_no_record_and_names_only_faulty_parts(stage, rng, say, soak):
+def test_an_hour_of_random_faults_loses_no_record_and_names_only_faulty_parts(stage, rng, print_line, soak):
     seconds = int(os.environ.get("RACKMESH_SOAK_S", SECONDS_SOAK if soak else SECONDS))
     world, oracle, feeder = stage(seconds)
     world.lab.wait_traced(TRACED_S)
     oracle.watch(aggregators=[
         [each.name, each.netns, each.address, each.port]
         for each in world.lab.every_aggregator()])
-    run = Soak(world, oracle, feeder, rng, say, LONGEST_S_SOAK if soak else LONGEST_S)
+    run = Soak(world, oracle, feeder, rng, print_line, LONGEST_S_SOAK if soak else LONGEST_S)
     began = time.monotonic()
     for number in itertools.count(1):
         run.round()
@@ -259,8 +259,8 @@ def test_an_hour_of_random_faults_loses_no_record_and_names_only_faulty_parts(st
         if took >= seconds and (enough or took >= SLOWER * seconds):
             break
         if number % 20 == 0:
-            say(f"{number} rounds, {time.monotonic() - began:.0f} s")
-    judged(run, world, say, seconds, took)
+            print_line(f"{number} rounds, {time.monotonic() - began:.0f} s")
+    judged(run, world, print_line, seconds, took)
     assert run.troubles.total() >= least(LEAST_TROUBLES, seconds)
     assert run.faults.total() >= least(LEAST_FAULTS, seconds)
     assert len(run.troubles) >= KINDS_SEEN or seconds < KINDS_SEEN_S
@@ -288,20 +288,20 @@ def compared(difference):
     return -few, many, sum(map(bool, sums))
 
 
-def table(run, say, took):
+def table(run, print_line, took):
     kinds = ", ".join(f"{n} {kind}" for kind, n in run.troubles.most_common())
     faults = ", ".join(f"{n} {kind}" for kind, n in run.faults.most_common())
-    say(f"{took:.0f} s: {run.troubles.total()} troubles ({kinds})")
-    say(f"faults: {run.faults.total()} ({faults}), missed {len(run.missed)}")
+    print_line(f"{took:.0f} s: {run.troubles.total()} troubles ({kinds})")
+    print_line(f"faults: {run.faults.total()} ({faults}), missed {len(run.missed)}")
     for what in ("is found", "is found without", "is over"):
         seconds = [s for word, s in run.seconds if word.split(" agg")[0] == what]
         if seconds:
-            say(figures.line(f"fault {what}, after trouble", seconds))
+            print_line(figures.line(f"fault {what}, after trouble", seconds))
     if run.reported:
-        say(figures.line("fault reported, from its first moment", run.reported))
+        print_line(figures.line("fault reported, from its first moment", run.reported))
 
 
-def judged(run, world, say, seconds, took):
+def judged(run, world, print_line, seconds, took):
     """Prints as a table what the oracle has seen; fails if the rules above are broken."""
     oracle, lab = run.oracle, world.lab
     expected = run.feeder.wait_finished(WRITTEN_S)
@@ -315,17 +315,17 @@ def judged(run, world, say, seconds, took):
     heard, alerts = oracle.reported()
     false, twice = oracle.false(), oracle.twice()
     counts = compared(difference)
-    table(run, say, took)
-    say(f"accused without a reason: {len(false)}; notifications {heard}, firing: {alerts};"
+    table(run, print_line, took)
+    print_line(f"accused without a reason: {len(false)}; notifications {heard}, firing: {alerts};"
         f" {run.alone} faults with one aggregator gone, {len(twice)} reported twice")
-    say(f"{expected['points']:,} points acknowledged: {counts[0]} lost, {counts[1]} invented,"
+    print_line(f"{expected['points']:,} points acknowledged: {counts[0]} lost, {counts[1]} invented,"
         f" {counts[2]} altered; {run.dear} troubles of their way, {expected['reconnects']}"
         " connections lost")
-    say(f"{run.plans} new plans;"
+    print_line(f"{run.plans} new plans;"
         f" {reported} incidents reported: {len(lost)} lost, {len(strange)} invented, {old} of a"
         " clock too far back for the database")
     totals = lab.totals()
-    say(f"{looks} looks at accounts: {len(wrong)} wrong, {volatile} not durable;"
+    print_line(f"{looks} looks at accounts: {len(wrong)} wrong, {volatile} not durable;"
         f" {totals['sent']:,.0f} probes since the agents' last starts")
     assert not run.missed
     assert not run.idle, f"never hurt anybody: {run.idle}"

@@ -43,7 +43,7 @@ def often_still(daemon):
         thread.join()
 
 
-def test_an_aggregator_that_is_often_stopped_still_reports(world, rng, say):
+def test_an_aggregator_that_is_often_stopped_still_reports(world, rng, print_line):
     small = world(RACKS, alertmanager=False).start()
     aggregator, seconds = small.lab.aggregators["tor1"], []
     for _ in range(TIMES):
@@ -58,7 +58,7 @@ def test_an_aggregator_that_is_often_stopped_still_reports(world, rng, say):
         assert reported.kind == "rnic-down"
         assert len(stalls) >= STALLS
     counted = aggregator.metrics().sum("rackmesh_aggregator_stalls_total")
-    say(f"reported after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
+    print_line(f"reported after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
     assert counted >= TIMES * STALLS / 2
 
 
@@ -71,7 +71,7 @@ def pids_of(small, hosts):
     return [small.lab.agents[each].pid for each in hosts]
 
 
-def test_a_dead_rnic_is_named_while_agents_are_often_stopped(world, rng, say):
+def test_a_dead_rnic_is_named_while_agents_are_often_stopped(world, rng, print_line):
     small = world(RACKS, alertmanager=False).start()
     for name, pattern in {"all": ALL, "the victim's": VICTIM}.items():
         rnic = rng.choice(list(small.fabric.rnics.values()))
@@ -79,7 +79,7 @@ def test_a_dead_rnic_is_named_while_agents_are_often_stopped(world, rng, say):
         with Stalls(pattern, partial(pids_of, small, hosts)) as stalls:
             small.plain.silence(3, small.mark()[0])
             reported = run_fault(small, RnicDead(small.lab, rnic), rng, fires_s=NAMED_S)
-        say(f"{name}: reported after {reported.plain:.1f} s, {stalls.times} times still")
+        print_line(f"{name}: reported after {reported.plain:.1f} s, {stalls.times} times still")
         assert reported.kind == "rnic-down"
         assert stalls.times > 1
 

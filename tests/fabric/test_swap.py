@@ -61,14 +61,14 @@ def assert_probed_and_innocent(small, rnic, mark, seconds):
     small.plain.silence(seconds, mark[0])
 
 
-def test_a_swapped_rnic_replaces_the_old_one_without_an_alert(world, say):
+def test_a_swapped_rnic_replaces_the_old_one_without_an_alert(world, print_line):
     small = world(RACKS, alertmanager=False, controllers=2, etcd=1).start()
     lab, rnic = small.lab, small.rnic("h2/r0")
     mark, began = small.mark(), time.monotonic()
 
     old, new = swap(small, rnic, "02:aa:00:00:00:01")
     took = time.monotonic() - began
-    say(f"with keys: the new RNIC has the place of the old one after {took:.2f} s")
+    print_line(f"with keys: the new RNIC has the place of the old one after {took:.2f} s")
     in_time("the new RNIC takes the old one's place", took, TAKEN_OVER_S, began)
     assert_probed_and_innocent(small, rnic, mark, QUIET_S)
 
@@ -83,7 +83,7 @@ def test_a_swapped_rnic_replaces_the_old_one_without_an_alert(world, say):
     assert_probed_and_innocent(small, rnic, mark, 2)
 
 
-def test_without_keys_a_swapped_rnic_is_replaced_by_the_next_one_and_back(world, say):
+def test_without_keys_a_swapped_rnic_is_replaced_by_the_next_one_and_back(world, print_line):
     small = world(RACKS, alertmanager=False)
     forget_keys(small.lab)
     small.start()
@@ -93,7 +93,7 @@ def test_without_keys_a_swapped_rnic_is_replaced_by_the_next_one_and_back(world,
     for mac in ("02:aa:00:00:00:01", first):
         began = time.monotonic()
         swap(small, rnic, mac)
-        say(f"without keys: replaced after {time.monotonic() - began:.2f} s")
+        print_line(f"without keys: replaced after {time.monotonic() - began:.2f} s")
     assert_probed_and_innocent(small, rnic, mark, QUIET_S)
 
 
@@ -111,7 +111,7 @@ def hosts_by_id(lab):
     return {e["id"]: e["host"] for e in lab.wait_leader().get("/v1/rnics").json["rnics"]}
 
 
-def test_a_renamed_host_keeps_its_rnics_without_an_alert(world, say):
+def test_a_renamed_host_keeps_its_rnics_without_an_alert(world, print_line):
     small = world(RACKS, alertmanager=False).start()
     lab, rnic = small.lab, small.rnic("h2/r0")
     mark, began = small.mark(), time.monotonic()
@@ -123,7 +123,7 @@ def test_a_renamed_host_keeps_its_rnics_without_an_alert(world, say):
         lambda: hosts_by_id(lab)[rnic.mac] == "GPU_17.example",
     )
     took = time.monotonic() - began
-    say(f"the new name is known after {took:.2f} s")
+    print_line(f"the new name is known after {took:.2f} s")
     assert "h2" not in hosts_by_id(lab).values()
     sent = lab.agents["h2"].metrics().sum("rackmesh_agent_results_total", outcome="ok")
     until(

@@ -66,11 +66,11 @@ def answer(rack, query=""):
     return json.loads(rack.aggregator.get(f"/v1/switches?{query}").text)
 
 
-def said(rack, words):
+def times_logged(rack, words):
     return sum(words in line for line in rack.aggregator.log.read_text().splitlines())
 
 
-def test_counters_of_the_switch_are_shown(rack, say):
+def test_counters_of_the_switch_are_shown(rack, print_line):
     wait_up(rack, 1)
     port, queue = {"port": "Ethernet8"}, {"port": "Ethernet8", "queue": "3"}
     rack.switch.count("Ethernet8", SAI_PORT_STAT_PFC_3_RX_PKTS=9286478,
@@ -119,7 +119,7 @@ def test_counters_of_the_switch_are_shown(rack, say):
     assert answer(rack)["object_count"] == OBJECTS
     table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet8")
     assert "fec_codewords of 14 errors" in table and "pfc_rx_frames" in table and "9286478" in table and "h2/r0" in table
-    say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
+    print_line(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
     the_proof_has_what_the_switch_counted_beside_the_hosts(rack)
     counts_of_switch_ports_identify_cables(rack)
 
@@ -166,7 +166,7 @@ def counts_of_switch_ports_identify_cables(rack):
 
 def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):
     wait_up(rack, 1)
-    before = said(rack, FAILED)
+    before = times_logged(rack, FAILED)
     rack.switch.freeze()
     wait_up(rack, 0)
     age = own(rack, "age_seconds")
@@ -176,17 +176,17 @@ def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):
     assert own(rack, "age_seconds") > age
     assert shown(rack, "port_up") == PORTS  # unchanged
     until("several readings fail", READ_S, lambda: own(rack, "reads_failed_total") >= 3)
-    assert said(rack, FAILED) == before + 1
+    assert times_logged(rack, FAILED) == before + 1
     assert "in time" in answer(rack)["switches"][0]["error"]
 
     rack.switch.thaw()
     wait_up(rack, 1)
-    before = said(rack, FAILED)
+    before = times_logged(rack, FAILED)
     rack.switch.kill()
     wait_up(rack, 0)
     until("nothing answers", READ_S,
           lambda: "refused" in answer(rack)["switches"][0]["error"])
-    assert said(rack, FAILED) == before + 1
+    assert times_logged(rack, FAILED) == before + 1
 
 
 def test_nonsense_of_a_switch_is_counted_and_hides_no_other_port(rack):

@@ -71,15 +71,15 @@ def answer(rack, query=""):
 
 
 def wait_error(rack, words):
-    until(f"{words!r} is said", READ_S,
+    until(f"{words!r} is logged", READ_S,
           lambda: words in (answer(rack)["switches"][0]["error"] or ""), [rack.aggregator])
 
 
-def said(rack, words):
+def times_logged(rack, words):
     return sum(words in line for line in rack.aggregator.log.read_text().splitlines())
 
 
-def test_counters_of_the_switch_are_shown(rack, say):
+def test_counters_of_the_switch_are_shown(rack, print_line):
     wait_up(rack, 1)
     port, queue = {"port": "Ethernet1/2"}, {"port": "Ethernet1/2", "queue": "3"}
     rack.switch.count("Ethernet1/2", "eth_inbytes", value="1000")
@@ -126,12 +126,12 @@ def test_counters_of_the_switch_are_shown(rack, say):
     assert shown(rack, "optics_temperature_celsius", **port) == 34
     table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet1/2")
     assert "pfc_rx_frames" in table and "9286478" in table
-    say(f"{answer(rack)['object_count']} ports and queues read in {switch['read_ms']} ms")
+    print_line(f"{answer(rack)['object_count']} ports and queues read in {switch['read_ms']} ms")
 
 
 def test_a_switch_that_hangs_delays_nothing(rack):
     wait_up(rack, 1)
-    before = said(rack, FAILED)
+    before = times_logged(rack, FAILED)
     rack.switch.hang()
     wait_up(rack, 0)
     age = own(rack, "age_seconds")
@@ -141,7 +141,7 @@ def test_a_switch_that_hangs_delays_nothing(rack):
     assert own(rack, "age_seconds") > age
     assert shown(rack, "pfc_on") == PORTS + 1  # unchanged
     until("several readings fail", READ_S, lambda: own(rack, "reads_failed_total") >= 2)
-    assert said(rack, FAILED) == before + 1
+    assert times_logged(rack, FAILED) == before + 1
     assert "in time" in answer(rack)["switches"][0]["error"]
     rack.switch.wake()
     wait_up(rack, 1)

@@ -46,7 +46,7 @@ def agents_sum(lab, what):
     return sum(agent.metrics().sum(f"rackmesh_agent_{what}") for agent in lab.agents.values())
 
 
-def test_certificates_change_under_load_and_no_frame_is_lost(world, full, soak, say):
+def test_certificates_change_under_load_and_no_frame_is_lost(world, full, soak, print_line):
     lab = secured(world).start().lab
     daemons = tls_daemons(lab)
     rounds, began = ROUNDS_SOAK if soak else ROUNDS_FULL if full else ROUNDS_GATE, time.monotonic()
@@ -67,7 +67,7 @@ def test_certificates_change_under_load_and_no_frame_is_lost(world, full, soak, 
     lab.wait_probing()
 
     taken = agents_sum(lab, "batches_acked_total") - acked
-    say(f"{rounds * len(daemons)} certificates changed, {taken:,.0f} batches acknowledged")
+    print_line(f"{rounds * len(daemons)} certificates changed, {taken:,.0f} batches acknowledged")
     assert tls_sum(lab, "bad_files_total") == 0
     assert taken > rounds  # else nothing could have been lost
     assert agents_sum(lab, "frames_refused_total") == 0
@@ -193,7 +193,7 @@ def bad_certificates(lab, folder):
     return contexts
 
 
-def test_every_server_refuses_bad_certificates(world, tmp_path, say):
+def test_every_server_refuses_bad_certificates(world, tmp_path, print_line):
     whole = secured(world).start()
     lab, stranger = whole.lab, Stranger(whole.lab)
     doors = {
@@ -210,7 +210,7 @@ def test_every_server_refuses_bad_certificates(world, tmp_path, say):
         for door, place in doors.items()
         if stranger.is_let_in(*place, context)
     ]
-    say(f"{8 * len(doors)} bad certificates shown, {len(wrong)} let in")
+    print_line(f"{8 * len(doors)} bad certificates shown, {len(wrong)} let in")
     assert not wrong
     assert tls_sum(lab, "refused_total") >= 8 * len(doors)
 

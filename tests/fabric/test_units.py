@@ -52,14 +52,14 @@ def analyze(*words):
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("kind", UNITS)
-def test_the_exposure_score_of_a_unit_stays_below_its_limit(kind, say):
+def test_the_exposure_score_of_a_unit_stays_below_its_limit(kind, print_line):
     threshold = round(10 * EXPOSURE[kind])
     done = analyze(
         "security", "--offline=true", "--no-pager", f"--threshold={threshold}", UNITS[kind]
     )
     level = [line for line in done.stdout.splitlines() if "Overall exposure" in line]
     assert level, done.stderr
-    say(level[0])
+    print_line(level[0])
     assert done.returncode == 0, done.stdout
     # The check fails because of the threshold.
     less = analyze(
@@ -131,13 +131,13 @@ class Manager:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
         self.socket.bind(str(path))
         self.path = path
-        self.heard = []
+        self.lines = []
 
     def listen(self):
         with contextlib.suppress(BlockingIOError):
             while True:
-                self.heard += self.socket.recv(4096, socket.MSG_DONTWAIT).decode().split("\n")
-        return self.heard
+                self.lines += self.socket.recv(4096, socket.MSG_DONTWAIT).decode().split("\n")
+        return self.lines
 
     def count(self, text):
         return self.listen().count(text)

@@ -41,9 +41,9 @@ SLOW = {"every third flow in a spine"}
 @pytest.mark.parametrize(
     "what", [pytest.param(each, marks=[pytest.mark.full] * (each in SLOW)) for each in FAULTS]
 )
-def test_a_fault_between_racks_is_named_and_no_rnic(region, rng, say, what):
+def test_a_fault_between_racks_is_named_and_no_rnic(region, rng, print_line, what):
     fault = FAULTS[what](region.lab)
     swallowed = fault.kind == "flows-blackholed"
     reported = run_fault(region, fault, rng, fires_s=SWALLOWED_S if swallowed else DEAD_S)
-    say(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
+    print_line(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
     assert reported.kind == fault.kind

@@ -186,11 +186,11 @@ def wait_named(region, faults, mark, seconds):
 
 def listen(region, seconds):
     over = time.monotonic() + seconds
-    until("what comes is heard", 2 * seconds, lambda: time.monotonic() >= over, every=0.1)
+    until("later notifications have arrived", 2 * seconds, lambda: time.monotonic() >= over, every=0.1)
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_a_fault_gets_its_kind_and_no_other_part_is_named(region, rng, say, what):
+def test_a_fault_gets_its_kind_and_no_other_part_is_named(region, rng, print_line, what):
     case, mark = CASES[what], region.plain.mark()
     if case.delays and not region.fabric.can_delay():
         pytest.skip("this kernel has no netem")
@@ -214,9 +214,9 @@ def test_a_fault_gets_its_kind_and_no_other_part_is_named(region, rng, say, what
     until("all that was reported has ended", ENDS_S, lambda: not open_alerts(region, mark), every=0.2)
     reported = region.plain.since(mark)
     result = grade(faults, reported, at, case.within_s)
-    say(f"{what}: {result.row()}")
+    print_line(f"{what}: {result.row()}")
     for each in dict.fromkeys(f"{arrival.part}: {arrival.annotations['summary']}"[:160]
                               for arrival in reported if arrival.status == "firing"):
-        say(f"  {each}")
+        print_line(f"  {each}")
     assert len(result.innocents) <= case.innocents, result
     assert GRADES.index(result.name) <= GRADES.index(case.grade), result

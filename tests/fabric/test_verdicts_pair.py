@@ -27,8 +27,8 @@ def pair(tmp_path):
         yield world.start()
 
 
-def speaks(world, name):
-    return world.lab.speaker("tor1") == [name]
+def is_active(world, name):
+    return world.lab.active_aggregators("tor1") == [name]
 
 
 def reported(world, fault, mark):
@@ -38,9 +38,9 @@ def reported(world, fault, mark):
     return states, {tuple(sorted(each.labels.items())) for each in every}
 
 
-def test_the_standby_takes_over_and_the_fault_stays_one_alert(pair, rng, say):
+def test_the_standby_takes_over_and_the_fault_stays_one_alert(pair, rng, print_line):
     first, second = aggregator_of("tor1"), second_of("tor1")
-    until("the first one speaks", SEES_S, lambda: speaks(pair, first))
+    until("the first one is active", SEES_S, lambda: is_active(pair, first))
     mark, began = pair.mark(), time.monotonic()
     fault = RnicDead(pair.lab, pair.rnic("h3/r0"))
     fault.begin()
@@ -49,20 +49,20 @@ def test_the_standby_takes_over_and_the_fault_stays_one_alert(pair, rng, say):
 
     killed = time.monotonic()
     pair.lab.aggregators["tor1"].kill()
-    until("the second one speaks", SEES_S, lambda: speaks(pair, second))
+    until("the second one is active", SEES_S, lambda: is_active(pair, second))
     took = time.monotonic() - killed
-    in_time("the second one speaks", took, TAKES_OVER_S)
+    in_time("the second one is active", took, TAKES_OVER_S)
     fault.end()
     pair.plain.wait_for(fault.resolves, SEES_S, mark[0], f"the end of {fault}")
 
     states, labels = reported(pair, fault, mark)
-    say(f"reported after {alert.at - fault.at:.2f} s; taken over after {took:.2f} s; {states}")
+    print_line(f"reported after {alert.at - fault.at:.2f} s; taken over after {took:.2f} s; {states}")
     assert states == ["firing", "resolved"]
     assert len(labels) == 1
     others = accused(pair.plain.since(mark[0]), began, fault.names)
     assert not [each for each in others if first not in each], others
 
     another = run_fault(pair, RnicDead(pair.lab, pair.rnic("h1/r0")), rng, fires_s=DEAD_S)
-    say(f"the second one alone: a dead RNIC is reported after {another.plain:.2f} s")
+    print_line(f"the second one alone: a dead RNIC is reported after {another.plain:.2f} s")
     pair.lab.aggregators["tor1"].start()
-    until("the first one speaks again", SEES_S, lambda: speaks(pair, first))
+    until("the first one is active again", SEES_S, lambda: is_active(pair, first))

@@ -42,8 +42,8 @@ def region(tmp_path_factory):
         yield world.start()
 
 
-def tell(say, fault, reported):
-    say(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
+def print_result(print_line, fault, reported):
+    print_line(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def tell(say, fault, reported):
         ("h2/r0", "rnic-send-dead"),
     ],
 )
-def test_a_dead_rnic_is_named_with_its_direction(region, rng, say, name, kind):
+def test_a_dead_rnic_is_named_with_its_direction(region, rng, print_line, name, kind):
     rnic = region.rnic(name)
     peer = next(
         each
@@ -66,17 +66,17 @@ def test_a_dead_rnic_is_named_with_its_direction(region, rng, say, name, kind):
     )
     fault = RnicDead(region.lab, rnic, kind)
     reported = run_fault(region, fault, rng, peer, DEAD_S)
-    tell(say, fault, reported)
+    print_result(print_line, fault, reported)
     assert reported.kind == kind
 
 
 @pytest.mark.parametrize(
     ("kind", "host"), [(AgentFrozen, "h6"), (AgentKilled, "h7"), (HostGone, "h5"), (HostGone, "h1")]
 )
-def test_a_dead_agent_or_host_is_not_called_a_dead_rnic(region, rng, say, kind, host):
+def test_a_dead_agent_or_host_is_not_called_a_dead_rnic(region, rng, print_line, kind, host):
     fault = kind(region.lab, host)
     reported = run_fault(region, fault, rng, fires_s=FROZEN_S if kind is AgentFrozen else AGENT_S)
-    tell(say, fault, reported)
+    print_result(print_line, fault, reported)
     assert reported.kind == fault.kind
     region.lab.wait_probing()
 
@@ -88,25 +88,25 @@ def direction_of(reported):
 @pytest.mark.parametrize(
     ("name", "percent", "direction"), [("h4/r0", 20, "send"), ("h2/r0", 10, "receive")]
 )
-def test_partial_loss_is_named_with_its_direction(region, rng, say, name, percent, direction):
+def test_partial_loss_is_named_with_its_direction(region, rng, print_line, name, percent, direction):
     fault = RnicLossy(region.lab, region.rnic(name), percent, direction)
     reported = run_fault(region, fault, rng, fires_s=LOSSY_S)
-    tell(say, fault, reported)
+    print_result(print_line, fault, reported)
     assert reported.kind == fault.kind
     assert direction_of(reported) in (direction, "")
 
 
 @pytest.mark.parametrize("direction", list(DIRECTIONS)[1:])
-def test_an_mtu_that_is_too_small_is_named(region, rng, say, direction):
+def test_an_mtu_that_is_too_small_is_named(region, rng, print_line, direction):
     fault = RnicMtu(region.lab, region.rnic("h3/r0"), LONGEST, direction)
     reported = run_fault(region, fault, rng, fires_s=LOSSY_S)
-    tell(say, fault, reported)
+    print_result(print_line, fault, reported)
     assert reported.kind == fault.kind
     assert "MTU" in reported.alert.annotations["summary"]
     assert direction_of(reported) in (direction, "")
 
 
-def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, rng, say):
+def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, rng, print_line):
     lab, mark = region.lab, region.mark()
     daemons = [lab.controller, *lab.aggregators.values(), *lab.agents.values()]
     before = [daemon.started for daemon in daemons]
@@ -117,8 +117,8 @@ def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, 
     lab.wait_probing()
     fault = RnicDead(lab, region.rnic("h7/r0"))
     reported = run_fault(region, fault, rng, region.rnic("h6/r1"), DEAD_S)
-    say(f"{len(daemons)} daemons restarted, no alert")
-    tell(say, fault, reported)
+    print_line(f"{len(daemons)} daemons restarted, no alert")
+    print_result(print_line, fault, reported)
     in_time(str(fault), reported.plain, DEAD_S)
 
 
@@ -128,7 +128,7 @@ def ran_ns(daemon):
     return sum(int(each.read_text().split()[0]) for each in threads)
 
 
-def test_the_instructions_per_probe_stay_below_their_limit(region, say):
+def test_the_instructions_per_probe_stay_below_their_limit(region, print_line):
     lab = region.lab
     groups = {"agent": list(lab.agents.values()), "aggregator": list(lab.aggregators.values())}
     before = {name: sum(map(ran_ns, group)) for name, group in groups.items()}
@@ -137,6 +137,6 @@ def test_the_instructions_per_probe_stay_below_their_limit(region, say):
     probes = lab.totals()["sent"] - sent
     for name, group in groups.items():
         each = (sum(map(ran_ns, group)) - before[name]) / probes
-        say(f"{name}: {each:,.0f} instructions a probe, all that it does included")
+        print_line(f"{name}: {each:,.0f} instructions a probe, all that it does included")
         assert each <= MOST_INSTRUCTIONS[name] or not OPTIMISED
     assert probes > 100 * len(region.fabric.rnics)

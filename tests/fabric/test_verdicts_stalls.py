@@ -27,19 +27,19 @@ def region(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_stalls_name_no_part_and_a_later_fault_is_named(region, rng, say, name):
+def test_stalls_name_no_part_and_a_later_fault_is_named(region, rng, print_line, name):
     mark = region.mark()
     with of_world(region, PATTERNS[name]) as stalls:
         lasts_s = LASTS_S + PATTERNS[name].still_s
         region.plain.silence(lasts_s, mark[0], lambda alert: alert.alertname not in VERDICTS)
-    said = [str(each) for each in region.plain.since(mark[0])]
+    arrivals = [str(each) for each in region.plain.since(mark[0])]
     assert stalls.times >= FEWEST[name]
 
     region.lab.wait_probing()
     until("all that was reported has ended", SETTLES_S, lambda: not open_alerts(region), every=0.2)
     reported = run_fault(region, RnicDead(region.lab, region.rnic("h4/r0")), rng, fires_s=DEAD_S)
-    say(
-        f"{name}: stood still {stalls.times} times; {len(said)} notifications of agents and"
+    print_line(
+        f"{name}: stalled {stalls.times} times; {len(arrivals)} notifications of agents and"
         f" aggregators; afterwards a dead RNIC is reported within {reported.plain:.2f} s"
     )
 

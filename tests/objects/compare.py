@@ -3,7 +3,7 @@
 
 usage: compare.py BEFORE [AFTER]
 
-For commits that say that they change words or names alone. Both commits (AFTER: HEAD) are
+For commits that state that they change words or names alone. Both commits (AFTER: HEAD) are
 compiled in the same folder, without debug information and assertions, so that neither
 comments nor line numbers count. Compared is what is loaded of each object: code and data
 must be equal. Objects that differ in strings alone are listed: a prose commit may change

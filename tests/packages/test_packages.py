@@ -83,8 +83,8 @@ def test_a_daemon_finds_its_installed_config_good(installed, daemon):
     check = (daemon, "--check", "--config", config)
     assert installed.run(*check, user="rackmesh").endswith(f"{config}: good\n")
     # Root checks as the unit's user, who cannot read root's keys.
-    said = installed.run(*check)
-    assert "as user rackmesh:\n" in said and said.endswith(f"{config}: good\n")
+    output = installed.run(*check)
+    assert "as user rackmesh:\n" in output and output.endswith(f"{config}: good\n")
     installed.run("chown", "root:", "/etc/rackmesh/tls/key.pem", "/etc/rackmesh/probe-secret")
     installed.run(*check, status=1)
     installed.run(*check, "--user", "root")

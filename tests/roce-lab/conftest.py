@@ -62,7 +62,7 @@ def rng():
 
 
 @pytest.fixture
-def say(capfd):
+def print_line(capfd):
     """Prints figures past pytest's capture, so that they are in the log of every run."""
 
     def line(text):

@@ -200,7 +200,7 @@ class Group:
             return None
         still_ms, waited_s = self._stood_still_ms(), self.machine.waited_s
         if still_ms >= STARVED_MS:
-            return f"stood still for {still_ms} ms in all, as its daemons say"
+            return f"did not run for {still_ms} ms in all, as its daemons logged"
         if waited_s >= STARVED_SHARE * seconds:
             return f"waited for a processor for {waited_s:.0f} s of {seconds:.0f}"
         return None

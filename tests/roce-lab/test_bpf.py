@@ -100,13 +100,13 @@ def test_unconnected_qps_and_failed_calls_are_not_reported(pair, tmp_path, way):
         assert [int(each["type"]) for each in events.of("connected")] == [UC, UC]
 
 
-def test_a_storm_of_qps_is_reported_or_counted(pair, tmp_path, say):
+def test_a_storm_of_qps_is_reported_or_counted(pair, tmp_path, print_line):
     with Events(tmp_path) as events:
         send(*pair, qps=CHURN, messages=5, seconds=60)
         until("all ends are reported", 20, lambda: len(events.of("destroyed")) >= 2 * CHURN)
         worst = max(int(each["latency_us"]) for each in events.of("connected"))
         counts = events.stop()
-        say(f"{counts}, the slowest reported after {worst / 1000:.1f} ms")
+        print_line(f"{counts}, the slowest reported after {worst / 1000:.1f} ms")
         assert counts == {"events": 4 * CHURN, "dropped": 0, "malformed": 0}
 
 

@@ -48,36 +48,36 @@ def live(region, fault, rng, peer=None, fires_s=WORST_S):
 
 @pytest.mark.parametrize("make", [InterfaceDown, CarrierLost])
 @pytest.mark.parametrize("name", ["h4/rxe7", "h2/rxe2"])
-def test_an_rnic_whose_port_is_down_is_named_at_once(region, rng, say, make, name):
+def test_an_rnic_whose_port_is_down_is_named_at_once(region, rng, print_line, make, name):
     rnic = region.rnic(name)
     # Its agent reports the fault: no probe is needed.
     reported = live(region, make(region.lab, rnic), rng)
-    say(f"{make.__name__} of {name}: named after {reported.plain:.2f} s")
+    print_line(f"{make.__name__} of {name}: named after {reported.plain:.2f} s")
     wait_active(region.fabric, rnic)
     probing_again(region, rnic)
 
 
 @pytest.mark.parametrize("towards", [True, False])
 @pytest.mark.parametrize("percent", [100, 20, 5])
-def test_loss_in_one_direction_is_reported_with_its_direction(region, rng, say, percent, towards):
+def test_loss_in_one_direction_is_reported_with_its_direction(region, rng, print_line, percent, towards):
     rnic = region.rnic("h3/rxe4")
     fault = OneWayLoss(region.lab, rnic, percent, towards)
     within = WORST_S if percent == 100 else SLOW_S
     reported = live(region, fault, rng, "h1/rxe0", within)
     evidence = reported.alert.annotations["summary"]
-    say(f"{fault}: {reported.kind} after {reported.plain:.2f} s: {evidence}")
+    print_line(f"{fault}: {reported.kind} after {reported.plain:.2f} s: {evidence}")
     if percent < 100:
         direction = json.loads(reported.alert.annotations["evidence"])["direction"]
         assert direction == ("receive" if towards else "send")
 
 
-def test_a_port_with_a_small_mtu_is_reported_as_such(region, rng, say):
+def test_a_port_with_a_small_mtu_is_reported_as_such(region, rng, print_line):
     fault = MtuBroken(region.lab, region.rnic("h4/rxe6"))
     reported = live(region, fault, rng, "h1/rxe0", 2 * WORST_S)
-    say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
+    print_line(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
 
 
-def test_everything_still_probes_after_many_downs_and_ups(region, say, soak):
+def test_everything_still_probes_after_many_downs_and_ups(region, print_line, soak):
     """All RNICs go down in turn, each as soon as the one before is back."""
     rnics, cycles = list(region.fabric.rnics.values()), CYCLES_SOAK if soak else CYCLES
     numbers = {rnic.name: region.lab.agent_view(rnic)["rdma"]["qpn"] for rnic in rnics}
@@ -90,7 +90,7 @@ def test_everything_still_probes_after_many_downs_and_ups(region, say, soak):
     for rnic in rnics:
         probing_again(region, rnic)
     kept = sum(region.lab.agent_view(rnic)["rdma"]["qpn"] == numbers[rnic.name] for rnic in rnics)
-    say(f"{cycles} times down and up: all {len(rnics)} probe, {kept} with the QPN they had")
+    print_line(f"{cycles} times down and up: all {len(rnics)} probe, {kept} with the QPN they had")
     until(
         "every RNIC is well",
         WELL_S,

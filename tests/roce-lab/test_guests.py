@@ -77,7 +77,7 @@ def path_of(region, rnic, pid):
     return next((row["path"] for row in rows if row["pid"] == pid), None)
 
 
-def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, say):
+def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, print_line):
     source, target = until("all racks probe", READY_S, lambda: rnics_that_do_not_probe_each_other(region), every=1)
     before = [refused(region, each) for each in (source, target)]
     with Rping(tmp_path / "traffic", source, target) as traffic:
@@ -93,7 +93,7 @@ def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, say):
             )
             seen = outcomes(region, *ends)
             assert set(seen) == {"ok"}, seen
-        say(f"{source.name} and {target.name}: both probe, after {time.monotonic() - started:.1f} s")
+        print_line(f"{source.name} and {target.name}: both probe, after {time.monotonic() - started:.1f} s")
         assert [refused(region, each) for each in (source, target)] == before
 
         pid = traffic.client.pid
@@ -102,7 +102,7 @@ def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, say):
         assert path_of(region, source, pid) == path, "nobody has forgotten it"
 
 
-def test_a_peer_whose_agent_restarts_is_probed_on_its_new_qps(region, tmp_path, say):
+def test_a_peer_whose_agent_restarts_is_probed_on_its_new_qps(region, tmp_path, print_line):
     source, target = until("all racks probe", READY_S, lambda: rnics_that_do_not_probe_each_other(region), every=1)
     agent = region.lab.agents[target.host]
 
@@ -118,4 +118,4 @@ def test_a_peer_whose_agent_restarts_is_probed_on_its_new_qps(region, tmp_path, 
         started = time.monotonic()
         until("some are lost", READY_S, lambda: not well(), every=0.2)
         until("it is probed again", REFOUND_S, well, [agent], every=0.5)
-        say(f"probed on its new QPs within {time.monotonic() - started:.1f} s")
+        print_line(f"probed on its new QPs within {time.monotonic() - started:.1f} s")

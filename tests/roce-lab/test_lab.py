@@ -79,7 +79,7 @@ def test_a_rack_mate_is_reached_through_the_tor_alone(fabric):
 
 
 @pytest.mark.every_kernel
-def test_a_trace_goes_where_the_roce_flow_of_its_source_port_goes(fabric, pair, say):
+def test_a_trace_goes_where_the_roce_flow_of_its_source_port_goes(fabric, pair, print_line):
     fabric.count_flows()
     send(*pair, qps=PORTS, messages=SOME)
     roce = spines_of(fabric, *pair)
@@ -96,7 +96,7 @@ def test_a_trace_goes_where_the_roce_flow_of_its_source_port_goes(fabric, pair, 
         same += sum(traced[port].keys() == roce[port].keys() for port in roce)
 
     used = {spine for seen in roce.values() for spine in seen}
-    say(f"{same} of {2 * len(roce)} traces took the way of their flow, over {len(used)} spines")
+    print_line(f"{same} of {2 * len(roce)} traces took the way of their flow, over {len(used)} spines")
     assert same == 2 * len(roce)
     assert used == set(fabric.spines)
 

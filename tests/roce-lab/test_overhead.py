@@ -71,7 +71,7 @@ class Sink:
         return line
 
     def ask(self, command, key):
-        self.process.tell(command)
+        self.process.write_line(command)
         return self._answer(key)
 
     def plan(self, rate):
@@ -243,16 +243,16 @@ def measured(fabric, tmp_path, soak):
     return idle, probing, Costs(paced), Costs(fast)
 
 
-def test_a_probe_costs_at_most_two_ping_pongs(measured, say):
+def test_a_probe_costs_at_most_two_ping_pongs(measured, print_line):
     idle, (used, memory, report), paced, fast = measured
     rows = [
         *rows_of_cpu(idle, used, report, paced, fast),
         *rows_of_agents(idle, used, memory, report),
     ]
-    say(table.HEADER)
+    print_line(table.HEADER)
     for row in rows:
         table.judge(row)
-        say(table.line(row))
+        print_line(table.line(row))
     failed = [row["name"] for row in rows if row["verdict"] == "FAIL"]
     assert not failed
 

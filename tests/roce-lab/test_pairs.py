@@ -137,19 +137,19 @@ def pairs(fabric):
 # ---- checks -----------------------------------------------------------------------------
 
 
-def check_terms(raw, say):
+def check_terms(raw, print_line):
     """Nearly every answered probe has all three terms, and each term is plausible."""
     answered = [each for each in raw if each["outcome"] in ("ok", "late_reply", "invalid")]
     valid = [each for each in answered if each["outcome"] == "ok" and "rtt_ns" in each]
     for term in TERMS:
         values = [each[term] / 1e6 for each in valid]
-        say(
+        print_line(
             f"{term[:-3]:15} p50 {median(values):.2f} ms   p99"
             f" {percentile(values, 0.99):.2f} ms   worst {max(values):.2f} ms"
         )
         assert min(values) >= 0
     share = len(valid) / len(answered)
-    say(f"{len(answered):,} answered, {len(valid):,} with all three terms: {share:.3%}")
+    print_line(f"{len(answered):,} answered, {len(valid):,} with all three terms: {share:.3%}")
     assert share >= VALID
 
 
@@ -162,17 +162,17 @@ def check_arrivals(fabric, raw):
         assert came == (each["dscp"], ECN_CAPABLE, ttl), each
 
 
-def check_accounts(region, say):
+def check_accounts(region, print_line):
     """Probes sent, taken and counted are the same ones."""
     sent = of_agents(region, "probes_sent_total")
     failed = of_agents(region, "probes_send_failed_total")
     became = outcomes(region)
-    say(f"since the start: {sent:,.0f} sent, {failed:.0f} not: {words(became)}")
-    say(f"  {skips(region):.0f} never tried")
+    print_line(f"since the start: {sent:,.0f} sent, {failed:.0f} not: {words(became)}")
+    print_line(f"  {skips(region):.0f} never tried")
     assert sent + failed == sum(became.values())
     taken = of_aggregators(region, "results_taken_total")
     kinds = {each: of_aggregators(region, f"results_{each}_total") for each in RAW}
-    say(f"aggregators: {taken:,.0f} taken = {words(kinds)}")
+    print_line(f"aggregators: {taken:,.0f} taken = {words(kinds)}")
     assert taken == sum(kinds.values())
     acked = sum(region.lab.outbox(host)["acked_results"] for host in region.lab.agents)
     assert taken - kinds["duplicate"] == acked == sum(became.values())
@@ -189,7 +189,7 @@ def sent_by(region):
     }
 
 
-def check_wire(region, wire, before, say):
+def check_wire(region, wire, before, print_line):
     """Compares nftables with the agents' metrics, for each RNIC; every packet that was sent has
     arrived."""
     left, arrived, after = wire.left(), wire.arrived(), sent_by(region)
@@ -197,21 +197,21 @@ def check_wire(region, wire, before, say):
     for (name, reply), count in after.items():
         counted = total(left, source=name, reply=reply)
         assert counted == count - before[name, reply], (name, reply)
-    say(
+    print_line(
         f"on the wire as in the metrics: {total(left, reply=False):,} probes,"
         f" {total(left, reply=True):,} replies"
     )
     return left
 
 
-def check_kinds(left, say):
+def check_kinds(left, print_line):
     """Classes and sizes are those of the plan; a reply has the size and the class of its probe."""
     shown = []
     for dscp, size in itertools.product((LOSSLESS, BEST_EFFORT), ("small", "full")):
         probes = total(left, dscp=dscp, size=size, reply=False)
         shown.append(f"{probes:,} {size} of DSCP {dscp}")
         assert probes > 50
-    say(f"probes: {', '.join(shown)}")
+    print_line(f"probes: {', '.join(shown)}")
     assert not total(left, size="other") and not total(left, dscp=None)
     asked = grouped(left, "source", "target", "label", "size", "dscp", reply=False)
     answered = grouped(left, "target", "source", "label", "size", "dscp", reply=True)
@@ -229,7 +229,7 @@ def check_flows(left):
         assert len(one_each) == len(ports), ports
 
 
-def check_paths(region, wire, known, left, say):
+def check_paths(region, wire, known, left, print_line):
     """Each flow of each pair crosses one spine, which is the traced one."""
     probed = grouped(left, "source", "target", reply=False)
     assert set(probed) == pairs(region.fabric)
@@ -253,15 +253,15 @@ def check_paths(region, wire, known, left, say):
     least = min(crossed.get((*racks, spine, reply), 0) for racks, spine, reply in every)
     flows = [pair for *pair, _ in grouped(left, "source", "target", "port", reply=False)]
     each = [flows.count(list(pair)) for pair in probed]
-    say(
+    print_line(
         f"{len(probed)} pairs of RNICs, {min(probed.values())} to {max(probed.values())} probes"
         f" each, over {min(each)} to {max(each)} flows"
     )
-    say(
+    print_line(
         f"of {len(both)} pairs between racks {sum(len(s) == 2 for s in both.values())} probed"
         f" over both spines; of each two racks, each way through each spine, at least {least}"
     )
-    say(f"{len(right)} of {len(known)} traced flows went as traced, {len(wrong)} otherwise")
+    print_line(f"{len(right)} of {len(known)} traced flows went as traced, {len(wrong)} otherwise")
     assert right and not wrong
     between = [packet for packet in left if is_between_racks(region, packet)]
     assert {(each.source, each.target, each.port) for each in between} <= set(known)
@@ -281,7 +281,7 @@ def is_between_racks(region, packet):
 # ---- the tests ------------------------------------------------------------------------------
 
 
-def test_all_pairs_probe_each_other_and_every_probe_is_accounted_for(region, wire, soak, say):
+def test_all_pairs_probe_each_other_and_every_probe_is_accounted_for(region, wire, soak, print_line):
     lasts_s, rnics = LASTS_SOAK_S if soak else LASTS_S, len(region.fabric.rnics)
     rest(region)
     wire.count()
@@ -294,18 +294,18 @@ def test_all_pairs_probe_each_other_and_every_probe_is_accounted_for(region, wir
 
     after = outcomes(region)
     during = {each: after[each] - before[each] for each in after}
-    say(
+    print_line(
         f"{rnics} RNICs, {lasts_s} s: {sum(during.values()):,.0f} probes: {words(during)};"
         f" {skips(region) - skipped:.0f} never tried"
     )
     raw = results(region, since, last)
-    check_terms(raw, say)
+    check_terms(raw, print_line)
     check_arrivals(region.fabric, raw)
-    check_accounts(region, say)
-    left = check_wire(region, wire, sent, say)
-    check_kinds(left, say)
+    check_accounts(region, print_line)
+    left = check_wire(region, wire, sent, print_line)
+    check_kinds(left, print_line)
     check_flows(left)
-    check_paths(region, wire, known, left, say)
+    check_paths(region, wire, known, left, print_line)
     assert sum(during.values()) == during["ok"] > 10 * lasts_s * rnics
 
 
@@ -326,7 +326,7 @@ def mark_no_more(fabric, spine):
     run(*f"ip netns exec {fabric.netns(spine)} nft delete table ip marks".split())
 
 
-def test_a_spine_that_changes_the_class_is_seen_and_replies_keep_theirs(region, wire, say):
+def test_a_spine_that_changes_the_class_is_seen_and_replies_keep_theirs(region, wire, print_line):
     rest(region)
     known, before = ways(region), outcomes(region)
     wire.count()
@@ -349,7 +349,7 @@ def test_a_spine_that_changes_the_class_is_seen_and_replies_keep_theirs(region, 
         and known.get((each["from"], each["to"], each["src_port"])) == "spine1"
     ]
     left, arrived = wire.left(), wire.arrived()
-    say(
+    print_line(
         f"spine1 changes the class: {len(changed):,} of {len(raw):,} probes arrived in another,"
         f" {total(arrived, dscp=None, reply=True):,} replies, too; all left in the right one"
     )
@@ -358,7 +358,7 @@ def test_a_spine_that_changes_the_class_is_seen_and_replies_keep_theirs(region, 
     assert {spine_of(known, each) for each in changed} <= {"spine1", None}
     after = outcomes(region)
     assert {each for each in after if after[each] > before[each]} == {"ok"}
-    check_kinds(left, say)
+    check_kinds(left, print_line)
     assert total(arrived) == total(left)
 
 

@@ -4,11 +4,11 @@ from lab.faults import RnicDead
 from lab.story import run_fault
 
 
-def test_the_dead_rnic_is_named_and_nobody_else(world, rng, say):
+def test_the_dead_rnic_is_named_and_nobody_else(world, rng, print_line):
     region = world().start()
     fault = RnicDead(region.lab, region.rnic("h4/rxe7"))
 
     reported = run_fault(region, fault, rng, peer=region.rnic("h1/rxe1"))
 
-    say(f"named within {reported.plain:.2f} s")
+    print_line(f"named within {reported.plain:.2f} s")
     assert reported.kind == "rnic-down"

@@ -89,7 +89,7 @@ def replug(fabric, rnic):
     fabric.wait_active(rnic)
 
 
-def test_a_link_goes_down_and_comes_back_and_the_numbers_stay(region, rnic, say):
+def test_a_link_goes_down_and_comes_back_and_the_numbers_stay(region, rnic, print_line):
     qpns = region.lab.agent_view(rnic)["rdma"]["qpn"]
     for _ in range(3):
         region.fabric.rnic_down(rnic)
@@ -99,7 +99,7 @@ def test_a_link_goes_down_and_comes_back_and_the_numbers_stay(region, rnic, say)
         wait_reported(region, rnic, "up")
         wait_back(region, rnic)
     view = region.lab.agent_view(rnic)
-    say(f"QPs reset {view['rdma']['reset']}, rebuilt {view['rdma']['rebuilt']}")
+    print_line(f"QPs reset {view['rdma']['reset']}, rebuilt {view['rdma']['rebuilt']}")
     assert view["rdma"]["qpn"] == qpns
     assert view["prober"]["results"]["invalid"] == 0
 
@@ -206,7 +206,7 @@ def wait_counted(region, rnic):
     return until(f"the counters of {rnic.name} are the kernel's", COUNTED_S, same)
 
 
-def test_counters_are_those_of_the_kernel_and_of_the_wire(world, say):
+def test_counters_are_those_of_the_kernel_and_of_the_wire(world, print_line):
     region = world(agent={"counters": {"interval_ms": 500}}).start()
     source, target = region.rnic("h1/rxe0"), region.rnic("h3/rxe2")
     for agent in region.lab.agents.values():
@@ -219,14 +219,14 @@ def test_counters_are_those_of_the_kernel_and_of_the_wire(world, say):
     for rnic, was, now in zip((source, target), before, after, strict=True):
         wire = sum(packets for flow, packets in arrived if flow[1] == rnic.ipv4)
         grown = now["rdma_rx_pkts"] - was["rdma_rx_pkts"]
-        say(f"{rnic.name}: {wire} packets arrived on the wire, {grown} were counted")
+        print_line(f"{rnic.name}: {wire} packets arrived on the wire, {grown} were counted")
         assert wire >= (500 if rnic is target else 1)
         assert abs(grown - wire) <= wire / 100
     assert after[0]["port_state"] == 4
     assert after[0]["active_qp"] > 0  # by RDMA netlink
 
 
-def test_a_device_is_taken_away_and_made_anew(region, rnic, say):
+def test_a_device_is_taken_away_and_made_anew(region, rnic, print_line):
     """Removes it with its network device: Soft-RoCE removes a device only after its last user has
     closed it."""
     qpn = region.lab.agent_view(rnic)["rdma"]["qpn"]
@@ -238,5 +238,5 @@ def test_a_device_is_taken_away_and_made_anew(region, rnic, say):
     wait_back(region, rnic, REMADE_S)
     wait_reported(region, rnic, "up")
     now = region.lab.agent_view(rnic)["rdma"]["qpn"]
-    say(f"QPN {qpn} -> {now}")
+    print_line(f"QPN {qpn} -> {now}")
     assert seen_by_rack(region, rnic)["qpn"] == now

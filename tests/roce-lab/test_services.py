@@ -111,7 +111,7 @@ class Quiet:
         self._traffic.kill()
 
 
-def is_probed_at_once(region, events, traffic, pair, say):
+def is_probed_at_once(region, events, traffic, pair, print_line):
     source, target = pair
     agent = region.lab.agents[source.host]
     qp = traffic.connection()
@@ -127,7 +127,7 @@ def is_probed_at_once(region, events, traffic, pair, say):
         lambda: first_probe(region, source, target, rtr),
         every=0.2,
     )
-    say(f"the first probe left {left - rtr:.2f} s after RTR")
+    print_line(f"the first probe left {left - rtr:.2f} s after RTR")
     assert left - rtr < FIRST_PROBE_S
     return flow
 
@@ -143,7 +143,7 @@ def way_of(fabric, traffic, pair, port):
     return way
 
 
-def takes_the_same_way(region, fabric, traffic, pair, way, say):
+def takes_the_same_way(region, fabric, traffic, pair, way, print_line):
     source, target = pair
     agent = region.lab.agents[source.host]
     flow = flow_that(
@@ -156,7 +156,7 @@ def takes_the_same_way(region, fabric, traffic, pair, way, say):
         return seen if sum(seen.values()) >= CROSSED else None
 
     over = until("probes have crossed the fabric", PROBED_S, crossed)
-    say(f"port {flow['src_port']} over {way}, probed from {flow['probe_port']} over {over}")
+    print_line(f"port {flow['src_port']} over {way}, probed from {flow['probe_port']} over {over}")
     assert list(over) == [way], "over the spine of the real flow, and over no other"
 
     def shown():
@@ -170,13 +170,13 @@ def takes_the_same_way(region, fabric, traffic, pair, way, say):
     assert row["state"] == "probed"
 
 
-def is_forgotten(region, traffic, source, say):
+def is_forgotten(region, traffic, source, print_line):
     agent = region.lab.agents[source.host]
     aggregator = region.lab.aggregators[source.tor]
     killed = time.monotonic()
     traffic.kill()
     until("it is forgotten", GONE_S, lambda: flow_of(agent, traffic.pid) is None)
-    say(f"forgotten {time.monotonic() - killed:.2f} s after the kill")
+    print_line(f"forgotten {time.monotonic() - killed:.2f} s after the kill")
 
     def reported():
         rows = aggregator.get("/v1/services").json["services"]
@@ -187,14 +187,14 @@ def is_forgotten(region, traffic, source, say):
 
 @pytest.mark.parametrize("kind", [Rping, Stream])
 def test_a_flow_is_probed_over_its_own_spine_until_its_process_is_killed(
-    region, fabric, pair, tmp_path, say, kind
+    region, fabric, pair, tmp_path, print_line, kind
 ):
     with Events(tmp_path) as events, kind(tmp_path / "traffic", *pair) as busy:
         traffic = Quiet(busy)
-        flow = is_probed_at_once(region, events, traffic, pair, say)
+        flow = is_probed_at_once(region, events, traffic, pair, print_line)
         way = way_of(fabric, traffic, pair, flow["src_port"])
-        takes_the_same_way(region, fabric, traffic, pair, way, say)
-        is_forgotten(region, traffic, pair[0], say)
+        takes_the_same_way(region, fabric, traffic, pair, way, print_line)
+        is_forgotten(region, traffic, pair[0], print_line)
 
 
 def test_a_flow_that_nobody_can_join_is_counted_and_silences_no_other(region, pair, tmp_path):
@@ -232,7 +232,7 @@ def test_unreliable_connections_are_flows_too(region, pair, tmp_path):
         until("it is forgotten", GONE_S, lambda: flow_of(agent, traffic.pid) is None)
 
 
-def test_many_connections_share_few_probes(region, pair, tmp_path, say):
+def test_many_connections_share_few_probes(region, pair, tmp_path, print_line):
     agent = region.lab.agents[pair[0].host]
 
     def now(what):
@@ -244,14 +244,14 @@ def test_many_connections_share_few_probes(region, pair, tmp_path, say):
         pid = busy.client.pid
         until("all are followed", PROBED_S, lambda: now("qps") >= MANY, [agent])
         until("some are probed", PROBED_S, lambda: now("flows_probed") > 0, [agent])
-        say(f"{MANY} QPs: {now('flows_probed'):.0f} ways probed, {now('flows_waiting'):.0f} wait")
+        print_line(f"{MANY} QPs: {now('flows_probed'):.0f} ways probed, {now('flows_waiting'):.0f} wait")
         assert now("flows_probed") <= CAP
         busy.kill()
         until("they are forgotten", GONE_S, lambda: flow_of(agent, pid) is None)
 
 
 def test_flows_older_than_the_agent_are_resolved_by_address_and_by_number(
-    region, pair, tmp_path, say
+    region, pair, tmp_path, print_line
 ):
     source, target = pair
     agents = [region.lab.agents[each.host] for each in pair]
@@ -271,7 +271,7 @@ def test_flows_older_than_the_agent_are_resolved_by_address_and_by_number(
         after = flow_that(
             "the other's is joined", JOINED_S, agents[0], joined.pid, lambda f: f["dst"]
         )
-        say(f"joined {time.monotonic() - started:.1f} s after the restart")
+        print_line(f"joined {time.monotonic() - started:.1f} s after the restart")
         assert after["predates_agent"] and after["peer"] == target.ipv4
         for traffic in (known, joined):
             traffic.kill()

@@ -80,18 +80,18 @@ def wait_quiet(region):
             pass
 
 
-def test_a_silent_uplink_is_named_by_the_flows_through_it(region, rng, say):
+def test_a_silent_uplink_is_named_by_the_flows_through_it(region, rng, print_line):
     known = ways(region)
     fault = Watched(region, "tor1", "spine2")
     reported = run_fault(region, fault, rng, fires_s=WORST_S)
-    say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
+    print_line(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
 
     probed = {flow for flow in fault.probed if flow in known}
     dead = {flow for flow in probed if through(known[flow], "tor1", "spine2")}
     lost = {flow for flow in probed if fault.lost[flow]}
     dying = {flow for flow in dead if fault.lost[flow] >= fault.probed[flow] / 2}
     others = {flow for flow in lost - dead if not touches(region, flow, "tor1")}
-    say(
+    print_line(
         f"{len(probed)} flows between racks were probed, {len(dead)} of them traced through it:"
         f" {len(dying)} lost; of those that neither begin nor end at tor1 {len(others)}. Others at"
         f" tor1: {len(lost - dead)}; once no ARP goes up, nothing comes down that link either"
@@ -106,14 +106,14 @@ def touches(region, flow, tor):
     return tor in (region.rnic(flow[0]).tor, region.rnic(flow[1]).tor)
 
 
-def test_a_spine_that_swallows_is_named(region, rng, say):
+def test_a_spine_that_swallows_is_named(region, rng, print_line):
     fault = SpineSwallows(region.lab, "spine1")
     reported = run_fault(region, fault, rng, fires_s=WORST_S)
-    say(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
+    print_line(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
     assert reported.kind == fault.kind
 
 
-def test_an_uplink_that_its_owner_takes_down_hurts_nobody(region, say):
+def test_an_uplink_that_its_owner_takes_down_hurts_nobody(region, print_line):
     wait_quiet(region)
     mark, before = region.mark(), region.lab.totals()
     region.fabric.uplink_down("tor2", "spine1")
@@ -123,7 +123,7 @@ def test_an_uplink_that_its_owner_takes_down_hurts_nobody(region, say):
     finally:
         region.fabric.uplink_up("tor2", "spine1")
     sent, lost = (after[key] - before[key] for key in ("sent", "no_reply"))
-    say(f"tor2 goes round its link to spine1: {sent:.0f} probes, {lost:.0f} lost, no alert")
+    print_line(f"tor2 goes round its link to spine1: {sent:.0f} probes, {lost:.0f} lost, no alert")
     assert sent > 1000
     assert lost <= 5 + sent / 1000
     region.plain.silence(QUIET_S, mark[0])

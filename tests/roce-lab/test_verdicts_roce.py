@@ -104,43 +104,43 @@ class HurtsService(Fault):
             self.fabric.repair_link(*self.ends)
 
 
-def live(region, fault, rng, say, seconds):
+def live(region, fault, rng, print_line, seconds):
     reported = run_fault(region, fault, rng, fires_s=seconds)
-    say(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
+    print_line(f"{fault}: reported after {reported.plain:.2f} s: {reported.alert.annotations['summary'][:110]}")
     assert reported.kind == fault.kind
 
 
-def test_a_dead_rnic_is_named(region, rng, say):
-    live(region, RnicDead(region.lab, region.rnic("h4/rxe7")), rng, say, DEAD_S)
+def test_a_dead_rnic_is_named(region, rng, print_line):
+    live(region, RnicDead(region.lab, region.rnic("h4/rxe7")), rng, print_line, DEAD_S)
 
 
-def test_an_rnic_whose_cable_is_drawn_is_named(region, rng, say):
-    live(region, CarrierLost(region.lab, region.rnic("h2/rxe2")), rng, say, DEAD_S)
+def test_an_rnic_whose_cable_is_drawn_is_named(region, rng, print_line):
+    live(region, CarrierLost(region.lab, region.rnic("h2/rxe2")), rng, print_line, DEAD_S)
 
 
-def test_a_port_of_narrow_mtu_is_named(region, rng, say):
-    live(region, MtuBroken(region.lab, region.rnic("h3/rxe5")), rng, say, MTU_S)
+def test_a_port_of_narrow_mtu_is_named(region, rng, print_line):
+    live(region, MtuBroken(region.lab, region.rnic("h3/rxe5")), rng, print_line, MTU_S)
 
 
-def test_a_lossy_uplink_is_named_with_the_service_that_it_hurts(region, service, rng, say):
+def test_a_lossy_uplink_is_named_with_the_service_that_it_hurts(region, service, rng, print_line):
     region.lab.wait_traced(TRACED_S)
     spine = until("the service's path is known", TRACED_S, service.spine, every=0.2)
-    live(region, HurtsService(service, "tor1", spine, "up", 30), rng, say, LOSSY_S)
+    live(region, HurtsService(service, "tor1", spine, "up", 30), rng, print_line, LOSSY_S)
 
 
-def test_the_other_aggregator_of_its_rack_reports_it_as_well(region, service, rng, say):
+def test_the_other_aggregator_of_its_rack_reports_it_as_well(region, service, rng, print_line):
     first, second = aggregator_of("tor1"), second_of("tor1")
     spine = until("the service's path is known", TRACED_S, service.spine, every=0.2)
     mark = region.mark()
     region.lab.aggregators["tor1"].kill()
-    until("the second one is active", SEES_S, lambda: region.lab.speaker("tor1") == [second])
+    until("the second one is active", SEES_S, lambda: region.lab.active_aggregators("tor1") == [second])
     region.plain.wait_for(lambda alert: alert.part == first, SEES_S, mark[0], f"{first} is down")
-    live(region, HurtsService(service, "tor3", spine, "down", 30), rng, say, LOSSY_S)
+    live(region, HurtsService(service, "tor3", spine, "down", 30), rng, print_line, LOSSY_S)
 
 
-def test_a_killed_service_is_forgotten(region, service, say):
+def test_a_killed_service_is_forgotten(region, service, print_line):
     for end in (service.rping.client, service.rping.server):
         end.thaw()
     service.rping.kill()
     until("it is forgotten", SERVICE_S, lambda: not region.lab.services("h1"), every=0.1)
-    say("a service: probed while it lived, forgotten when it was killed")
+    print_line("a service: probed while it lived, forgotten when it was killed")

@@ -30,7 +30,7 @@ def needs():
 
 
 @pytest.fixture(scope="session")
-def say(pytestconfig):
+def print_line(pytestconfig):
     """Prints figures past pytest's capture, so that the log of every run contains them."""
     capture = pytestconfig.pluginmanager.getplugin("capturemanager")
 
@@ -43,24 +43,24 @@ def say(pytestconfig):
 
 # Of scope module: the machines of one module are removed before the next module makes its own.
 @pytest.fixture(scope="module")
-def region(tmp_path_factory, say):
+def region(tmp_path_factory, print_line):
     """All machines of the example's inventory, without Rackmesh. One is not in the inventory
     yet."""
     places = places_of(EXAMPLE)
     began = time.monotonic()
     with Region(places, tmp_path_factory.mktemp("region")) as made:
-        say(f"{len(places)} machines have booted in {time.monotonic() - began:.1f} s")
+        print_line(f"{len(places)} machines have booted in {time.monotonic() - began:.1f} s")
         made.leave_out(NEWCOMER)
         yield made
 
 
 @pytest.fixture(scope="module")
-def rolled_out(region, say):
+def rolled_out(region, print_line):
     """The run of Ansible that set up the region. The region has no incident afterwards."""
     run = region.play("site")
-    say(f"first rollout: {run.took_s:.0f} s, {run.counts()}")
-    say(f"  of that: {run.steps()}")
+    print_line(f"first rollout: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"  of that: {run.steps()}")
     began = time.monotonic()
     region.wait_healthy()
-    say(f"no incident {time.monotonic() - began:.0f} s after it")
+    print_line(f"no incident {time.monotonic() - began:.0f} s after it")
     return run

@@ -114,15 +114,15 @@ class Run:
     """A run of a playbook: its output, its duration, the duration of its plays, and each host's
     counts."""
 
-    def __init__(self, said, took_s, log):
-        self.said, self.took_s = said, took_s
+    def __init__(self, output, took_s, log):
+        self.output, self.took_s = output, took_s
         began = [
             (datetime.datetime.fromisoformat(second).timestamp() + int(ms) / 1000, name)
             for second, ms, name, _ in PLAY_LINE.findall(log)
         ]
         self.plays = [(name, end - begin) for (begin, name), (end, _) in itertools.pairwise(began)]
         self.recap = {}
-        for host, counts in re.findall(r"^(\S+) +: (ok=.*)$", said, re.M):
+        for host, counts in re.findall(r"^(\S+) +: (ok=.*)$", output, re.M):
             self.recap[host] = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)}
 
     def counts(self):
@@ -298,9 +298,9 @@ class Region:
 
     def health(self):
         """The output of rackmeshctl on the analyzer's machine. None: no answer yet."""
-        said = self.on(ANALYZER, "rackmeshctl", "health", "--json", status=None)
+        output = self.on(ANALYZER, "rackmeshctl", "health", "--json", status=None)
         try:
-            return json.loads(said)
+            return json.loads(output)
         except ValueError:
             return None
 
@@ -324,16 +324,16 @@ class Region:
     def alerts(self):
         """(alertname, part) of the alerts that Alertmanager has now."""
         ask = ASK_ALERTMANAGER.format(in_url(self.fabric.management[ANALYZER]))
-        said = self.on(ANALYZER, "/usr/bin/python3", "-c", ask)
-        labels = [alert["labels"] for alert in json.loads(said)]
+        output = self.on(ANALYZER, "/usr/bin/python3", "-c", ask)
+        labels = [alert["labels"] for alert in json.loads(output)]
         return {(each["alertname"], each["part"]) for each in labels}
 
     def ask_influx(self, question):
         """The rows of all series in the answer to InfluxDB's admin."""
         password = (self.inventory / "secrets/influx-admin.password").read_text().strip()
         url = f"https://{in_url(self.fabric.management[INFLUX])}:8086"
-        said = self.on(INFLUX, "/usr/bin/python3", "-c", ASK_INFLUX, password, url, question)
-        (result,) = json.loads(said)["results"]
+        output = self.on(INFLUX, "/usr/bin/python3", "-c", ASK_INFLUX, password, url, question)
+        (result,) = json.loads(output)["results"]
         return [dict(zip(series["columns"], row, strict=True))
                 for series in result.get("series", []) for row in series.get("values", [])]  # fmt: skip
 
@@ -400,19 +400,19 @@ class Region:
             text=True,
         )
         try:
-            said, _ = process.communicate()
+            output, _ = process.communicate()
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # what it has started, too
             process.wait()
-        assert status in (None, process.returncode), f"{command}: {process.returncode}\n{said}"
-        return said
+        assert status in (None, process.returncode), f"{command}: {process.returncode}\n{output}"
+        return output
 
     def play(self, playbook, *options, status=0, **variables):
         """Runs ansible/NAME.yaml. Returns a Run."""
         began, log = time.monotonic(), self.folder / "ansible.log"
         before = len(log.read_text()) if log.exists() else 0
-        said = self.control(
+        output = self.control(
             PLAYBOOK,
             "-i",
             self.inventory,
@@ -422,7 +422,7 @@ class Region:
             f"{playbook}.yaml",
             status=status,
         )
-        return Run(said, time.monotonic() - began, log.read_text()[before:])
+        return Run(output, time.monotonic() - began, log.read_text()[before:])
 
     def _environment(self):
         return {

@@ -32,7 +32,7 @@ def small(hosts):
 
 
 @pytest.fixture(scope="module")
-def region(tmp_path_factory, say):
+def region(tmp_path_factory, print_line):
     folder = tmp_path_factory.mktemp("offline")
     inventory = shutil.copytree(EXAMPLE, folder / "example")
     hosts = inventory / "hosts.yaml"
@@ -40,7 +40,7 @@ def region(tmp_path_factory, say):
     places = places_of(inventory)
     began = time.monotonic()
     with Region(places, folder, inventory, FOLDER) as made:
-        say(f"{len(places)} machines of IPv6 have booted in {time.monotonic() - began:.1f} s")
+        print_line(f"{len(places)} machines of IPv6 have booted in {time.monotonic() - began:.1f} s")
         yield made
 
 
@@ -65,8 +65,8 @@ def test_a_watched_region_comes_of_a_folder_and_ipv6(rolled_out, region):
         assert "/var/cache/rackmesh" in region.on(ANALYZER, "apt-cache", "policy", package)
 
 
-def test_a_second_run_changes_nothing(rolled_out, region, say):
+def test_a_second_run_changes_nothing(rolled_out, region, print_line):
     run = region.play("site")
-    say(f"second run: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"second run: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("ok") >= region.places()
     assert run.hosts("changed") == run.hosts("failed") == set()

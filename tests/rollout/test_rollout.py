@@ -83,7 +83,7 @@ h73: { ansible_host: 10.0.7.3 }
 """
 
 
-def test_a_host_with_eight_rnics_is_one_line_by_hand(say, tmp_path):
+def test_a_host_with_eight_rnics_is_one_line_by_hand(print_line, tmp_path):
     rack = {"vars": yaml.safe_load(RACK), "hosts": yaml.safe_load(HOSTS)}
     groups = {"rackmesh": {"children": {"racks": {"children": {"rack7": rack}}}}}
     (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(groups))
@@ -97,7 +97,7 @@ def test_a_host_with_eight_rnics_is_one_line_by_hand(say, tmp_path):
     assert config["aggregators"] == [
         {"address": "10.0.7.1:7471", "tors": tors}, {"address": "10.0.7.2:7471", "tors": tors}]  # fmt: skip
     hosts = HOSTS.splitlines()
-    say(
+    print_line(
         f"by hand, for hosts with {len(config['rnics'])} RNICs: {len(RACK.splitlines())} lines for"
         f" the rack, {len(hosts) / len(rack['hosts']):.0f} for each host, in the inventory"
     )
@@ -120,9 +120,9 @@ def test_machines_share_no_control_groups(region):
 
 
 @pytest.mark.long
-def test_a_dry_run_of_bare_machines_touches_nothing(region, say):
+def test_a_dry_run_of_bare_machines_touches_nothing(region, print_line):
     run = region.play("site", "--check")
-    say(f"dry run of bare machines: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"dry run of bare machines: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("ok") >= region.places()
     assert run.hosts("failed") == run.hosts("unreachable") == set()
     assert not (region.inventory / "secrets").exists()
@@ -145,22 +145,22 @@ def test_the_first_rollout_makes_a_watched_region_of_bare_machines(rolled_out, r
 
 
 @pytest.mark.long
-def test_a_second_run_changes_nothing(rolled_out, region, say):
+def test_a_second_run_changes_nothing(rolled_out, region, print_line):
     before = state(region)
     with without_incidents(region):
         run = region.play("site")
-    say(f"second run: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"second run: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("ok") >= region.places()
     assert run.hosts("changed") == run.hosts("failed") == set()
     assert state(region) == before
 
 
 @pytest.mark.long
-def test_a_dry_run_of_a_region_that_runs_has_nothing_to_do(rolled_out, region, say):
+def test_a_dry_run_of_a_region_that_runs_has_nothing_to_do(rolled_out, region, print_line):
     before = state(region)
     with without_incidents(region):
         run = region.play("site", "--check")
-    say(f"dry run: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"dry run: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("ok") >= region.places()
     assert run.hosts("changed") == run.hosts("failed") == set()
     assert state(region) == before
@@ -195,7 +195,7 @@ def test_the_history_has_its_policies_and_its_hourly_queries(rolled_out, region)
 
 @pytest.mark.long
 def test_a_file_that_has_changed_restarts_its_daemon_and_nobody_else(
-    rolled_out, region, say, tmp_path
+    rolled_out, region, print_line, tmp_path
 ):
     file, there = tmp_path / "word", "/etc/rackmesh/sub/folder/word"
 
@@ -204,7 +204,7 @@ def test_a_file_that_has_changed_restarts_its_daemon_and_nobody_else(
         files = {"sub/folder/word": str(file)}
         run = region.play("site", "--limit", CANARY, rackmesh_agent_files=files)
         restarted = changed_between(before, state(region))
-        say(f"{file.read_text()}: {run.took_s:.0f} s, {run.counts()}")
+        print_line(f"{file.read_text()}: {run.took_s:.0f} s, {run.counts()}")
         return run.hosts("changed"), restarted
 
     with without_incidents(region):
@@ -218,7 +218,7 @@ def test_a_file_that_has_changed_restarts_its_daemon_and_nobody_else(
 
 
 @pytest.mark.long
-def test_other_passwords_reach_the_engines_and_who_uses_them(rolled_out, region, say):
+def test_other_passwords_reach_the_engines_and_who_uses_them(rolled_out, region, print_line):
     names = ("etcd.password", "influx.password")
     for name in names:
         (region.inventory / "secrets" / name).write_text(f"another-{name.replace('.', '-')}\n")
@@ -226,7 +226,7 @@ def test_other_passwords_reach_the_engines_and_who_uses_them(rolled_out, region,
     options = ("--limit", "controllers,etcd,influxdb,analyzers")
     with without_incidents(region):
         run = region.play("site", *options)
-    say(f"other passwords: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"other passwords: {run.took_s:.0f} s, {run.counts()}")
     assert changed_between(before, state(region)) == {ANALYZER, *region.machines_of("region-controller")}
     for name in names:
         assert region.on(ANALYZER, "cat", f"/etc/rackmesh/{name}").startswith("another-")
@@ -236,7 +236,7 @@ def test_other_passwords_reach_the_engines_and_who_uses_them(rolled_out, region,
 
 
 @pytest.mark.long
-def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out, region, say):
+def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out, region, print_line):
     file = region.inventory / "secrets" / "probe-secret"
     controllers = region.machines_of("region-controller")
     before, old = state(region), file.read_text()
@@ -244,7 +244,7 @@ def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out,
     assert file.read_text() == old
     with without_incidents(region):
         run = region.play("probe-secret")
-    say(f"another secret of the probes: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"another secret of the probes: {run.took_s:.0f} s, {run.counts()}")
     assert changed_between(before, state(region)) == controllers
     lines = file.read_text()
     assert lines.startswith(old) and lines.count("\n") == 2
@@ -254,7 +254,7 @@ def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out,
 
 
 @pytest.mark.long
-def test_the_next_secret_comes_into_use_while_all_is_probed(rolled_out, region, say):
+def test_the_next_secret_comes_into_use_while_all_is_probed(rolled_out, region, print_line):
     """With epochs of minutes; another length of them wants the brake, as probes are refused then."""
     file = region.inventory / "secrets" / "probe-secret"
 
@@ -280,7 +280,7 @@ def test_the_next_secret_comes_into_use_while_all_is_probed(rolled_out, region, 
             region.sink.silence(QUIET_S, mark)
             looks.append(all_probed())
         until("all is probed", PATIENCE_S, all_probed, every=1)
-    say(
+    print_line(
         f"the next secret: {run.took_s:.0f} s, {run.counts()}; all were probed at {sum(looks)} of"
         f" {len(looks)} looks"
     )
@@ -359,7 +359,7 @@ def test_the_drop_in_alone_lets_the_agent_into_the_namespaces_of_pods(rolled_out
 
 @pytest.mark.parametrize("how", ["refuses", "mute"])
 def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
-    rolled_out, region, say, tmp_path, how
+    rolled_out, region, print_line, tmp_path, how
 ):
     bad = versions.bad(tmp_path / "bad", how)
     before = state(region)
@@ -367,7 +367,7 @@ def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
         run = region.play("site", status=2, rackmesh_version=bad.name, rackmesh_gate_s=GATE_S)
     after = state(region)
     touched = changed_between(before, after)
-    say(
+    print_line(
         f"bad version ({how}): stopped and rolled back in {run.took_s:.0f} s; touched:"
         f" {', '.join(touched)}; false alerts: {len(innocents)}"
     )
@@ -377,7 +377,7 @@ def test_a_bad_version_stops_at_the_canary_and_is_rolled_back(
 
 
 @pytest.mark.long
-def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_path):
+def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, print_line, tmp_path):
     """The version is good on the canary and in its rack, and bad on one host of the next rack."""
     bad = versions.bad(tmp_path / "bad", "refuses", only_at=UNLUCKY)
     region.repository.add(bad.folder)
@@ -387,7 +387,7 @@ def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_pat
     after = state(region)
     failed = {"h21", "h22"}
     upgraded = {name for name in after if after[name][0] == bad.name}
-    say(
+    print_line(
         f"bad at {UNLUCKY}: stopped and rolled back in {run.took_s:.0f} s; back:"
         f" {', '.join(sorted(failed))}; of the new version: {', '.join(sorted(upgraded))};"
         f" false alerts: {len(innocents)}"
@@ -406,7 +406,7 @@ def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, say, tmp_pat
 
 @pytest.mark.long
 def test_a_bad_controller_stops_at_the_first_and_the_other_goes_on(
-    rolled_out, region, say, tmp_path
+    rolled_out, region, print_line, tmp_path
 ):
     """Only the controller of this version is bad. The canary gets the agent first, which is then
     newer than all its peers."""
@@ -419,7 +419,7 @@ def test_a_bad_controller_stops_at_the_first_and_the_other_goes_on(
         leaders = {name for name in region.machines_of("region-controller")
                    if region.get(name, HTTP["region-controller"], "/v1/leader").json["leading"]}  # fmt: skip
         touched = changed_between(before, after)
-        say(
+        print_line(
             f"bad controller: stopped and rolled back in {run.took_s:.0f} s; touched:"
             f" {', '.join(sorted(touched))}; leading: {', '.join(leaders)}"
         )
@@ -435,13 +435,13 @@ def test_a_bad_controller_stops_at_the_first_and_the_other_goes_on(
         assert region.property(failed, "region-controller", "ActiveState") == "active"
         assert region.probed() == region.rnics()
         back = region.play("site", "--limit", CANARY, rackmesh_version=before[CANARY][0])
-    say(f"the canary's agent back in {back.took_s:.0f} s; false alerts: {len(innocents)}")
+    print_line(f"the canary's agent back in {back.took_s:.0f} s; false alerts: {len(innocents)}")
     assert state(region)[CANARY][0] == before[CANARY][0]
 
 
 @pytest.mark.long
 def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
-    rolled_out, region, say, tmp_path
+    rolled_out, region, print_line, tmp_path
 ):
     other = versions.other(tmp_path / "other")
     region.repository.add(other.folder)
@@ -459,7 +459,7 @@ def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
             assert region.probed() == region.rnics()
         has = {name: each[0] for name, each in state(region).items()}
         assert "unknown" not in region.on(ANALYZER, "rackmeshctl", "versions", status=None)
-        say(f"{what}: {run.took_s:.0f} s, {run.counts()}")
+        print_line(f"{what}: {run.took_s:.0f} s, {run.counts()}")
         return {name for name in has if has[name] == other.name}
 
     assert brings(other.name, "other agent alone", CANARY) == {CANARY}
@@ -491,7 +491,7 @@ def test_versions_mixed_as_a_rolling_upgrade_mixes_them_watch_the_region(
 
 
 @pytest.mark.long
-def test_a_gate_says_which_rnic_is_not_good_and_to_whom(rolled_out, region, say):
+def test_a_gate_says_which_rnic_is_not_good_and_to_whom(rolled_out, region, print_line):
     fault = RnicDead(region, region.fabric.rnics[f"{CANARY}/eth1"])
     options = {**region.variables["rackmesh_agent_options"], "trace": {"interval_s": 31}}
     before = region.on(CANARY, "cat", "/etc/rackmesh/host-agent.yaml")
@@ -502,21 +502,21 @@ def test_a_gate_says_which_rnic_is_not_good_and_to_whom(rolled_out, region, say)
                               rackmesh_agent_options=options)  # fmt: skip
         finally:
             fault.end()
-    say(f"a gate with a dead cable: {run.took_s:.0f} s")
+    print_line(f"a gate with a dead cable: {run.took_s:.0f} s")
     said = " ".join(run.said.split())
     assert re.search(rf"because of {CANARY}. .*{CANARY}: after {GATE_S} s .*eth1 is \w+ to the aggregator on h11", said)
     assert region.on(CANARY, "cat", "/etc/rackmesh/host-agent.yaml") == before
 
 
 @pytest.mark.long
-def test_a_dry_run_of_a_change_says_what_it_would_be(rolled_out, region, say, tmp_path):
+def test_a_dry_run_of_a_change_says_what_it_would_be(rolled_out, region, print_line, tmp_path):
     newer = versions.good(tmp_path / "newer", "+dry")
     before = state(region)
     options = {**region.variables["rackmesh_agent_options"], "trace": {"interval_s": 31}}
     with region.repository.offers(newer.folder), without_incidents(region):
         run = region.play("site", "--check", "--diff", "--limit", CANARY,
                           rackmesh_version=newer.name, rackmesh_agent_options=options)  # fmt: skip
-    say(f"dry run of a change: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"dry run of a change: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("changed") == {CANARY} and run.hosts("failed") == set()
     assert re.search(r"^\+ +interval_s: 31$", run.said, re.M)
     assert f"{CANARY}: host-agent would be restarted" in run.said
@@ -525,7 +525,7 @@ def test_a_dry_run_of_a_change_says_what_it_would_be(rolled_out, region, say, tm
 
 @pytest.mark.long
 def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
-    rolled_out, region, say, tmp_path
+    rolled_out, region, print_line, tmp_path
 ):
     newer = versions.good(tmp_path / "newer", "+later")
     region.repository.add(newer.folder)
@@ -553,7 +553,7 @@ def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
                 run = playing.result()
             finally:
                 region.fabric.mend_management(UNLUCKY)
-        say(f"{UNLUCKY} lost after {cut - began:.0f} s, stopped after {run.took_s:.0f} s")
+        print_line(f"{UNLUCKY} lost after {cut - began:.0f} s, stopped after {run.took_s:.0f} s")
         after = state(region)
         assert run.hosts("unreachable") == {UNLUCKY}
         assert run.hosts("failed") == {"h21"}
@@ -564,7 +564,7 @@ def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
         untouched = set(before) - {"h21", UNLUCKY}
         assert {name: after[name] for name in untouched} == {n: before[n] for n in untouched}
         again = region.play("site", *limit, rackmesh_version=newer.name)
-    say(f"and finished in {again.took_s:.0f} s; false alerts: {len(innocents)}")
+    print_line(f"and finished in {again.took_s:.0f} s; false alerts: {len(innocents)}")
     finished = state(region)
     for name in set(finished) - untouched:
         assert finished[name][0] == newer.name
@@ -574,15 +574,15 @@ def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
 
 @pytest.mark.long
 def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
-    rolled_out, region, say, tmp_path
+    rolled_out, region, print_line, tmp_path
 ):
     newer = versions.good(tmp_path / "newer")
     region.repository.add(newer.folder)
     before = state(region)
     with without_incidents(region):
         run = region.play("site", rackmesh_version=newer.name)
-    say(f"upgrade: {run.took_s:.0f} s, {run.counts()}")
-    say(f"  of that: {run.steps()}")
+    print_line(f"upgrade: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"  of that: {run.steps()}")
     after = state(region)
     for name, (version, pids) in after.items():
         assert version == newer.name
@@ -600,12 +600,12 @@ def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
 
 
 @pytest.mark.long
-def test_a_host_is_added(rolled_out, region, say):
+def test_a_host_is_added(rolled_out, region, print_line):
     region.take_in(NEWCOMER, after="h22")
     before = state(region)
     with without_incidents(region):
         run = region.play("site")
-    say(f"host added: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"host added: {run.took_s:.0f} s, {run.counts()}")
     assert f"{NEWCOMER}/eth1" in region.probed()
     assert region.probed() == region.rnics()
     assert topology_of_tor2(region)["rnics"] == 3
@@ -613,7 +613,7 @@ def test_a_host_is_added(rolled_out, region, say):
     assert {name: after[name] for name in before} == before
 
 
-def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):
+def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, print_line):
     rnic = region.fabric.rnics["h12/eth1"]
 
     def good():
@@ -626,38 +626,38 @@ def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):
         region.fabric.swap(rnic, "02:00:00:99:00:01")
         until("the new card is probed", PATIENCE_S, lambda: len(good()) == 1 and good() != [old],
               every=1)  # fmt: skip
-        say(f"swapped card: good after {time.monotonic() - began:.1f} s")
+        print_line(f"swapped card: good after {time.monotonic() - began:.1f} s")
 
 
 @pytest.mark.long
-def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, region, say):
+def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, region, print_line):
     with without_incidents(region):
         run = region.play("drain", "--limit", NEWCOMER)
-        say(f"host drained: {run.took_s:.0f} s")
+        print_line(f"host drained: {run.took_s:.0f} s")
         mark = region.sink.mark()
         region.fabric.isolate(NEWCOMER)
         region.wait_healthy(but={f"{NEWCOMER}/eth1"})
         region.sink.silence(QUIET_S, mark)
         region.fabric.rejoin(NEWCOMER)
         run = region.play("return", "--limit", NEWCOMER)
-        say(f"and back: {run.took_s:.0f} s, {run.counts()}")
+        print_line(f"and back: {run.took_s:.0f} s, {run.counts()}")
     assert region.probed() == region.rnics()
 
 
 @pytest.mark.long
-def test_a_removed_host_is_nobodys_concern(rolled_out, region, say):
+def test_a_removed_host_is_nobodys_concern(rolled_out, region, print_line):
     with without_incidents(region):
         run = region.play("remove", "--limit", NEWCOMER)
         region.leave_out(NEWCOMER)
         again = region.play("site")
-        say(f"host removed: {run.took_s:.0f} s, and the region without it: {again.took_s:.0f} s")
+        print_line(f"host removed: {run.took_s:.0f} s, and the region without it: {again.took_s:.0f} s")
     assert region.on(NEWCOMER, "dpkg-query", "--show", "rackmesh-host-agent", status=1)
     for name in region.machines_of("tor-aggregator"):
         assert NEWCOMER not in {rnic["host"] for rnic in region.seen_by(name)}
 
 
 @pytest.mark.long
-def test_a_new_authority_signs_for_all_while_everything_runs(rolled_out, region, say):
+def test_a_new_authority_signs_for_all_while_everything_runs(rolled_out, region, print_line):
     def files(ask):
         return {(name, daemon): ask(name, daemon)
                 for name, enabled in region.daemons().items() for daemon in enabled}  # fmt: skip
@@ -666,7 +666,7 @@ def test_a_new_authority_signs_for_all_while_everything_runs(rolled_out, region,
     (former,) = set(issuers.values())
     with without_incidents(region):
         run = region.play("rotate", rackmesh_new_authority=True)
-    say(f"authority and certificates renewed: {run.took_s:.0f} s, {run.counts()}")
+    print_line(f"authority and certificates renewed: {run.took_s:.0f} s, {run.counts()}")
     after = files(region.serial)
     assert [who for who in after if after[who] == serials[who]] == []
     (issuer,) = set(files(region.issuer).values())
@@ -680,12 +680,12 @@ def test_a_new_authority_signs_for_all_while_everything_runs(rolled_out, region,
 # ---- the brake -------------------------------------------------------------------------------
 
 
-def test_the_brake_stops_all_probing_and_lets_go(rolled_out, region, say):
+def test_the_brake_stops_all_probing_and_lets_go(rolled_out, region, print_line):
     with without_incidents(region):
         began = time.monotonic()
         region.play("brake", rackmesh_brake="on")
         until("nothing is probed", PATIENCE_S, lambda: region.probed() == set(), every=1)
-        say(f"braked, and seen after {time.monotonic() - began:.0f} s")
+        print_line(f"braked, and seen after {time.monotonic() - began:.0f} s")
         region.play("brake", rackmesh_brake="off")
         until("all is probed", PATIENCE_S, lambda: region.probed() == region.rnics(), every=1)
 
@@ -693,13 +693,13 @@ def test_the_brake_stops_all_probing_and_lets_go(rolled_out, region, say):
 # ---- an alert ------------------------------------------------------------------------------------
 
 
-def test_a_dead_cable_is_one_alert_that_names_it(rolled_out, region, say):
+def test_a_dead_cable_is_one_alert_that_names_it(rolled_out, region, print_line):
     """Shows that the tests without alerts would have seen an alert."""
     fault = RnicDead(region, region.fabric.rnics["h21/eth1"])
     mark = region.sink.mark()
     began = fault.begin()
     came = region.sink.wait_for(fault.fires, FAULT_S, mark, "an alert about h21/eth1")
-    say(f"named after {came.at - began:.1f} s")
+    print_line(f"named after {came.at - began:.1f} s")
     assert fault.bit()
     assert came.labels["cluster"] == "c1" and came.link.startswith("https://172.31.0.101:9574/")
     assert came.annotations["runbook_url"].endswith(f"verdicts.md#{came.annotations['kind']}")

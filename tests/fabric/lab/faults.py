@@ -1,7 +1,7 @@
 """Faults that tests and the demo cause, each with the alert that must follow.
 
-begin() causes the fault and returns the moment just before it; bit() says whether it had an
-effect; end() takes it back.
+begin() causes the fault and returns the moment just before it; bit() returns whether it had an
+effect; end() removes the fault.
 """
 
 import threading

@@ -27,9 +27,9 @@ class Feeder(Process):
     def wait_finished(self, seconds):
         """What was acknowledged: {measurement: {"count": ..., field: sum}}."""
         until(f"{self.name} has fed", seconds, lambda: not self.alive, every=0.2)
-        said = json.loads(self.log.read_text().splitlines()[-1])
-        assert said["complete"], said
-        return said
+        result = json.loads(self.log.read_text().splitlines()[-1])
+        assert result["complete"], result
+        return result
 
 
 def stored(influx):

@@ -27,5 +27,5 @@ def accused(arrivals, since, guilty):
         if is_held(arrival, since):
             wrong.append(str(arrival))
         else:
-            print(f"the machine stood still for {lost(since):.1f} s, and so: {arrival}")
+            print(f"the machine did not run for {lost(since):.1f} s, and so: {arrival}")
     return wrong

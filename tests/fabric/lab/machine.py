@@ -1,4 +1,4 @@
-"""Measures whether the machine stood still. In seconds in which no process ran, neither the
+"""Measures whether the machine did not run. In seconds in which no process ran, neither the
 daemons nor the test, nothing can be asserted of the daemons."""
 
 import os
@@ -54,12 +54,12 @@ def watch():
 
 
 def lost(since):
-    """Seconds since then in which the machine stood still; 0 without a Pulse."""
+    """Seconds since then in which the machine did not run; 0 without a Pulse."""
     return _pulse.since(since)[1] if _pulse else 0
 
 
 def longest(since):
-    """The longest time in seconds since then for which it stood still without a break."""
+    """The longest time in seconds since then for which it did not run without a break."""
     return _pulse.since(since)[2] if _pulse else 0
 
 

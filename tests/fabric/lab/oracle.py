@@ -119,8 +119,8 @@ class Judge:
 
     @staticmethod
     def _last(sink, fault):
-        said = [each for each in sink.since(0) if fault.names(each) and each.at >= fault.begin]
-        return said[-1].status if said else None
+        arrivals = [each for each in sink.since(0) if fault.names(each) and each.at >= fault.begin]
+        return arrivals[-1].status if arrivals else None
 
     def false(self):
         """Alerts that no fault explains."""
@@ -143,14 +143,14 @@ class Judge:
                 continue
             later = (each.begin for each in self._faults[i + 1 :] if each.part == fault.part)
             end = next(later, float("inf"))
-            said = [
+            arrivals = [
                 each
                 for each in self._sinks[-1].since(0)
                 if fault.names(each) and fault.begin <= each.at < end
             ]
-            words = [status for status, _ in itertools.groupby(each.status for each in said)]
+            words = [status for status, _ in itertools.groupby(each.status for each in arrivals)]
             if len(words) > 2:
-                when = [f"{each.status} {each.at - fault.begin:.1f}" for each in said]
+                when = [f"{each.status} {each.at - fault.begin:.1f}" for each in arrivals]
                 wrong.append(f"{fault.kind} at {fault.begin:.1f}: {', '.join(when)}")
         return wrong
 
@@ -240,20 +240,20 @@ class _Account:
             with contextlib.suppress(OSError):  # the daemon is down, which happens here
                 self._check(ask.metrics(*self._place, seconds=ANSWERS_S))
 
-    def _check(self, said):
+    def _check(self, metrics):
         self.looks += 1
         name = "rackmesh_aggregator_{}".format
         for lane in LANES:
-            came = said.sum(name("lane_in_total"), lane=lane)
+            came = metrics.sum(name("lane_in_total"), lane=lane)
             parts = [
-                said.sum(name(each), lane=lane)
+                metrics.sum(name(each), lane=lane)
                 for each in ("lane_delivered_total", "lane_spooled", "lane_dropped_total")
             ]
             self._must(came == sum(parts), f"{lane} lane: {came} in, {parts}")
-        taken = said.sum(name("results_taken_total"))
-        parts = [said.sum(name(f"results_{each}_total")) for each in RAW]
+        taken = metrics.sum(name("results_taken_total"))
+        parts = [metrics.sum(name(f"results_{each}_total")) for each in RAW]
         self._must(taken == sum(parts), f"raw: {taken} taken, {parts}")
-        self.volatile += any(value == 0 for _, value in said.series[name("spool_durable")])
+        self.volatile += any(value == 0 for _, value in metrics.series[name("spool_durable")])
 
     def _must(self, good, what):
         if not good:

@@ -103,7 +103,7 @@ class PairLab(Lab):
                 daemon.start()
         return super().start()
 
-    def speaker(self, tor):
+    def active_aggregators(self, tor):
         """The names of the ToR's aggregators that answer and report that they are active."""
         found = []
         for daemon in (self.aggregators[tor], self.seconds[tor]):

@@ -72,7 +72,7 @@ class Process:
     def signal(self, number):
         signal.pidfd_send_signal(self.pidfd, number)
 
-    def tell(self, line):
+    def write_line(self, line):
         """Writes a line to its stdin, if that is a pipe."""
         self._popen.stdin.write(f"{line}\n".encode())
         self._popen.stdin.flush()

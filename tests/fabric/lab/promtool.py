@@ -11,6 +11,6 @@ def promtool(*words, text=None):
         [ENGINES / "usr/bin/promtool", *map(str, words)],
         input=text, capture_output=True, text=True, timeout=300, check=False,
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    return said
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    return output

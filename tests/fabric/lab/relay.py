@@ -26,13 +26,13 @@ class Relay(Process):
     def delay(self, out_us, back_us=0):
         """out: from the RNIC to its ToR. Holds for every packet from now on."""
         delays = f"{out_us} {back_us}"
-        self.tell(delays)
+        self.write_line(delays)
         self._wait_for(delays)
 
     def _wait_for(self, delays):
         """Waits until the relay reports on its output that it uses the new delays."""
         until(
-            f"{self.name} says {delays}",
+            f"{self.name} reports the delays {delays}",
             5,
             lambda: self.log.read_text().splitlines()[-1:] == [delays],
             [self],

@@ -28,9 +28,9 @@ class Replayed(Sink):
     def answer(self, path, query, head, body):
         """(status, headers, JSON or None)"""
         with self.lock:
-            status, headers, says = self._answer(path, query, head, body)
+            status, headers, reply = self._answer(path, query, head, body)
             self.seen[status] += 1
-            return status, headers, says
+            return status, headers, reply
 
     def _answer(self, path, query, head, body):
         if path != "/api/v2/write":
@@ -87,8 +87,8 @@ class Replayed(Sink):
                 body = gzip.decompress(body)
             url = urllib.parse.urlsplit(self.path)
             query = dict(urllib.parse.parse_qsl(url.query))
-            status, headers, says = self.server.sink.answer(url.path, query, self.headers, body)
-            text = b"" if says is None else json.dumps(says).encode()
+            status, headers, reply = self.server.sink.answer(url.path, query, self.headers, body)
+            text = b"" if reply is None else json.dumps(reply).encode()
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)

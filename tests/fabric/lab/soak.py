@@ -144,6 +144,6 @@ class SoakWorld(PairWorld):
     @staticmethod
     def durable(daemon):
         """Whether everything that an aggregator or an analyzer has acknowledged is on its disk."""
-        said = daemon.metrics()
-        name = next(name for name in said.series if name.endswith("_spool_durable"))
-        return all(value == 1 for _, value in said.series[name])
+        metrics = daemon.metrics()
+        name = next(name for name in metrics.series if name.endswith("_spool_durable"))
+        return all(value == 1 for _, value in metrics.series[name])

@@ -113,7 +113,7 @@ def main(name, *command):
     started = subprocess.Popen(command)
     with Stalls(patterns[name], lambda: [started.pid, *descendants(started.pid)]) as stalls:
         status = ended(started)
-    print(f"stalls.py: {name}: it stood still {stalls.times} times", file=sys.stderr)
+    print(f"stalls.py: {name}: it stalled {stalls.times} times", file=sys.stderr)
     sys.exit(status)
 
 

@@ -58,8 +58,8 @@ def run_fault(world, fault, rng, peer=None, fires_s=FIRES_S):
 
 def last_kind(sink, fault, mark):
     """The kind of the fault's verdict in the end, which its resolution has, too."""
-    said = [arrival for arrival in sink.since(mark) if fault.names(arrival)]
-    return said[-1].annotations["kind"]
+    arrivals = [arrival for arrival in sink.since(mark) if fault.names(arrival)]
+    return arrivals[-1].annotations["kind"]
 
 
 def _resolved(sink, fault, mark, what):

@@ -143,8 +143,8 @@ class ClockJumped(OneTrouble):
 
     def off_s(self):
         """The error of its clock in seconds."""
-        said = email.utils.parsedate_to_datetime(self.process.get("/healthz").date)
-        return abs((said - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
+        date = email.utils.parsedate_to_datetime(self.process.get("/healthz").date)
+        return abs((date - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
 
     def begin(self):
         self.world.lab.clocks[self.victim].set(self.offset)

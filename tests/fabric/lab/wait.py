@@ -33,7 +33,7 @@ def patience(seconds):
 
 def in_time(what, took_s, bound_s, since=None):
     """Asserts, where time is judged, that it took at most bound_s. since: when it began
-    (time.monotonic()); the time for which the machine stood still since then is added to the
+    (time.monotonic()); the time for which the machine did not run since then is added to the
     limit."""
     if not VIRTUAL and not FULL:
         return
@@ -41,7 +41,7 @@ def in_time(what, took_s, bound_s, since=None):
     if took_s > bound_s + late:
         raise Late(
             f"{what}: after {took_s:.2f} s, not within {bound_s:g} s and {late:.2f} s that the"
-            " machine stood still"
+            " machine did not run"
         )
 
 

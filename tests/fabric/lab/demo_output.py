@@ -5,7 +5,7 @@ import sys
 import textwrap
 
 
-class Teller:
+class DemoOutput:
     """Prints the demo's steps, in colours if the output is a terminal."""
 
     WIDTH = 92
@@ -22,11 +22,11 @@ class Teller:
         self.number += 1
         print(f"\n{self._paint('1', f'{self.number}. {title}')}", flush=True)
 
-    def say(self, text):
+    def text(self, text):
         print(textwrap.fill(text, self.WIDTH, initial_indent="   ", subsequent_indent="   "))
         sys.stdout.flush()
 
-    def seen(self, text):
+    def came_true(self, text):
         """Prints an expectation that has come true."""
         mark = self._paint("32", "ok")
         body = textwrap.fill(text, self.WIDTH - 3, subsequent_indent="      ")
