@@ -110,8 +110,8 @@ pairs_report_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 			tors[standing.tor_count++] = (struct wire_tor_standing){
 				.tor = aggregator->tors[i],
 				.active = pairs->pairs[i].peer.active,
-				.delivers = own->warm && own->delivers,
-				.agents = own->warm ? own->agents : 0,
+				.delivers = own->ready && own->delivers,
+				.agents = own->ready ? own->agents : 0,
 			};
 	}
 	pairs->stood[other] = now;
@@ -119,7 +119,7 @@ pairs_report_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 		(void)peer_links_send(pairs->links, other, &bytes);
 }
 
-/* ---- which aggregator is active ---- */
+/* ---- decides which aggregator is active ---- */
 
 static size_t
 rack_number(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
@@ -138,7 +138,7 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 	bool counted[WIRE_MAX_TORS] = { false };
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
-		bool mute = false, reports_us_mute = false, lost;
+		bool other_cannot = false, we_cannot = false, lost;
 		size_t tor;
 		struct pair *pair;
 
@@ -154,12 +154,12 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 		pair->own.agents++;
 		if (agent->live_count == 0)
 			continue;
-		lost = !agent_sees(agent, pairs->names[pair->other], &mute);
+		lost = !agent_sees(agent, pairs->names[pair->other], &other_cannot);
 		pair->own.asked++;
 		pair->own.lost += lost;
-		pair->own.mute += mute;
-		agent_sees(agent, pairs->aggregator->config->name, &reports_us_mute);
-		pair->own.reports_us_mute += reports_us_mute;
+		pair->own.other_cannot_deliver += other_cannot;
+		agent_sees(agent, pairs->aggregator->config->name, &we_cannot);
+		pair->own.we_cannot_deliver += we_cannot;
 	}
 }
 
@@ -178,15 +178,15 @@ doubt_delivery(struct pairs *pairs, struct pair *pair, rm_mono_t now)
 }
 
 static void
-look_around(struct pairs *pairs, rm_mono_t now)
+update_own_states(struct pairs *pairs, rm_mono_t now)
 {
 	const struct tor_aggregator *aggregator = pairs->aggregator;
 	bool delivers = rm_alerts_deliver(aggregator->alerts);
 
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		pairs->pairs[i].own = (struct peer_own){
-			.warm = rm_mono_since(now, pairs->pairs[i].peer.since) >=
-				TOR_RACK_START_NS,
+			.ready = rm_mono_since(now, pairs->pairs[i].peer.since) >=
+				 TOR_RACK_START_NS,
 			.delivers = delivers,
 		};
 	for (const struct agent *agent = agents_first(aggregator->agents);
@@ -211,7 +211,7 @@ other_state(const struct peer *peer, rm_mono_t now)
 	return peer->other_delivers ? "active" : "active, and cannot deliver";
 }
 
-/* Makes this aggregator active or standby for the ToR. Returns whether that is a
+/* Makes this aggregator active or standby for the ToR. Returns true if that is a
  * change. */
 static bool
 turn(struct pairs *pairs, size_t tor, bool active)
@@ -252,7 +252,7 @@ pairs_tick(struct pairs *pairs, rm_mono_t now)
 	if (pairs->other_count == 0 || rm_mono_since(now, pairs->judged) < JUDGE_NS)
 		return;
 	pairs->judged = now;
-	look_around(pairs, now);
+	update_own_states(pairs, now);
 	for (size_t i = 0; i < count; i++) {
 		struct pair *pair = &pairs->pairs[i];
 
@@ -285,7 +285,8 @@ pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now)
 
 /* ---- creation ---- */
 
-/* The index of this aggregator's link; aggregators of one name share one link. */
+/* Returns the index of this aggregator's link; aggregators of one name share one link.
+ */
 static size_t
 number_of(struct pairs *pairs, struct peer_link_other *others,
     const struct aggregator_tor_config *tor)
@@ -605,9 +606,9 @@ pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now)
 	    peer_is_seen(&pair->peer, now), "active", pair->peer.other_is_active,
 	    "can_deliver", pair->peer.other_delivers, "agents",
 	    (int)pair->peer.other_agents, "we_can_deliver", pair->own.delivers,
-	    "we_are_ready", pair->own.warm, "agents_without_it", (int)pair->own.lost,
-	    "agents_seeing_it_mute", (int)pair->own.mute, "we_are_primary",
-	    pair->peer.primary, "primary_conflict", pair->quarrel);
+	    "we_are_ready", pair->own.ready, "agents_without_it", (int)pair->own.lost,
+	    "agents_seeing_it_mute", (int)pair->own.other_cannot_deliver,
+	    "we_are_primary", pair->peer.primary, "primary_conflict", pair->quarrel);
 }
 
 const char *

@@ -173,7 +173,7 @@ ah_failed(struct verbs_ah *ah, int r, rm_mono_t now)
 	ah_table_delete(ah);
 	report(cache, &key, r);
 	refuse_waiting(cache, target, r);
-	ah_target_let_go(cache, target);
+	ah_target_release(cache, target);
 }
 
 static void
@@ -236,7 +236,7 @@ ah_made(struct verbs_ah *ah, rm_mono_t now)
 	if (!ah->replaces)
 		report(cache, &key, 0);
 	make_waiting(cache, target);
-	ah_target_let_go(cache, target);
+	ah_target_release(cache, target);
 }
 
 static void

@@ -111,7 +111,7 @@ void ah_table_delete(struct verbs_ah *ah);
 
 /* These functions keep a target alive while its last handle may be deleted. */
 void ah_target_hold(struct ah_target *target);
-void ah_target_let_go(struct verbs_ah_cache *cache, struct ah_target *target);
+void ah_target_release(struct verbs_ah_cache *cache, struct ah_target *target);
 /* Counts a failure of the target. The number of failed targets that are kept without
  * handles is bounded. */
 void ah_target_failed(

@@ -148,7 +148,7 @@ ah_target_hold(struct ah_target *target)
 }
 
 void
-ah_target_let_go(struct verbs_ah_cache *cache, struct ah_target *target)
+ah_target_release(struct verbs_ah_cache *cache, struct ah_target *target)
 {
 	target->handles--;
 	target_release(cache, target);
@@ -204,7 +204,7 @@ ah_table_drop_target(struct verbs_ah *ah)
 	if (target == NULL)
 		return;
 	ah->target = NULL;
-	ah_target_let_go(ah->cache, target);
+	ah_target_release(ah->cache, target);
 }
 
 void

@@ -11,7 +11,7 @@
 #define STEP_NS (50 * RM_NS_PER_MS)
 #define STANDING_STEPS 5
 #define LIVE_NS (2500 * RM_NS_PER_MS)
-#define WARM_NS (3 * RM_NS_PER_S)
+#define READY_NS (3 * RM_NS_PER_S)
 /* A node that could be active for this long must have noticed. */
 #define SETTLED_NS (16 * RM_NS_PER_S)
 #define BOTH_NS (2 * RM_NS_PER_S)
@@ -109,7 +109,7 @@ own_of(const struct pair *pair, int i)
 {
 	const struct node *node = &pair->nodes[i], *other = &pair->nodes[!i];
 	struct peer_own own = {
-		.warm = rm_mono_since(pair->now, node->running) >= WARM_NS,
+		.ready = rm_mono_since(pair->now, node->running) >= READY_NS,
 		.delivers = node->delivers,
 		.agents = count_bits(node->agents),
 		.asked = count_bits(node->agents),
@@ -122,8 +122,8 @@ own_of(const struct pair *pair, int i)
 		if ((node->agents >> a & 1) == 0)
 			continue;
 		own.lost += lost;
-		own.mute += !lost && !other->agent_reported[a];
-		own.reports_us_mute += !node->agent_reported[a];
+		own.other_cannot_deliver += !lost && !other->agent_reported[a];
+		own.we_cannot_deliver += !node->agent_reported[a];
 	}
 	return own;
 }
@@ -135,8 +135,8 @@ report(struct pair *pair, int i)
 	const struct wire_tor_standing standing = {
 		.tor = "t",
 		.active = pair->nodes[i].peer.active,
-		.delivers = own.warm && own.delivers,
-		.agents = own.warm ? own.agents : 0,
+		.delivers = own.ready && own.delivers,
+		.agents = own.ready ? own.agents : 0,
 	};
 
 	if (pair->linked && pair->nodes[i].life == LIVES &&

@@ -14,7 +14,7 @@ peer_become(struct peer *peer, bool primary)
 	if (peer->primary == primary)
 		return;
 	peer->primary = primary;
-	peer->few_agents.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->few_agents.ns = peer->cannot_deliver.ns = peer->no_problem.ns = 0;
 	peer->doubt.ns = peer->stuck.ns = 0;
 }
 
@@ -29,8 +29,8 @@ turn(struct peer *peer, bool active)
 	peer->active = active;
 }
 
-/* The time since the last message of the other aggregator, without times in which this
- * aggregator was stopped. */
+/* Returns the time since the last message of the other aggregator, without times in
+ * which this aggregator was stopped. */
 static int64_t
 silence(const struct peer *peer, rm_mono_t now)
 {
@@ -50,7 +50,7 @@ peer_receive_state(
 	if (peer->primary && peer->active && standing->active &&
 	    !peer_is_seen(peer, now)) {
 		turn(peer, false);
-		peer->well.ns = 0;
+		peer->no_problem.ns = 0;
 	}
 	peer->has_state = true;
 	peer->last_seen = now;
@@ -75,7 +75,7 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 	turn(peer, false);
 	peer->since = now;
 	peer->has_state = false;
-	peer->few_agents.ns = peer->mute.ns = peer->well.ns = 0;
+	peer->few_agents.ns = peer->cannot_deliver.ns = peer->no_problem.ns = 0;
 	peer->doubt.ns = peer->stuck.ns = peer->isolated.ns = 0;
 }
 
@@ -90,7 +90,7 @@ lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
 	return is_so && rm_mono_since(now, *since) >= for_ns;
 }
 
-/* Whether the other aggregator can deliver alerts. Its own message decides. Without a
+/* True: the other aggregator can deliver alerts. Its own message decides. Without a
  * recent message the reports of agents decide: at most half of them report that the
  * other aggregator is lost or cannot deliver, and at least half report that this one
  * cannot. Older agents do not report the latter; then the other aggregator could not
@@ -100,48 +100,53 @@ other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t no
 {
 	if (peer_is_seen(peer, now))
 		return peer->other_delivers;
-	return own->asked > 0 && 2 * (uint64_t)own->reports_us_mute >= own->asked &&
-	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
+	return own->asked > 0 && 2 * (uint64_t)own->we_cannot_deliver >= own->asked &&
+	       2 * ((uint64_t)own->lost + own->other_cannot_deliver) <= own->asked;
 }
 
-/* An aggregator without connected agents may itself be cut off from the network, and
- * what it knows may be outdated. Therefore it waits longer for the other one. */
+/* Returns how long to wait for the other aggregator. An aggregator without connected
+ * agents may itself be cut off from the network, and what it knows may be outdated: so
+ * it waits longer. */
 static int64_t
 patience(const struct peer_own *own)
 {
 	return own->agents == 0 ? PEER_ALONE_NS : PEER_SILENT_NS;
 }
 
-/* Whether a primary is active: it goes standby only if the other aggregator is alive
- * and can do more. */
+/* Decides whether a primary is active. It goes standby only if the other aggregator
+ * works and can do more. */
 static bool
 primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
 	const bool seen = peer_is_seen(peer, now);
 	const bool has_few = seen && 2 * (uint64_t)own->agents < peer->other_agents;
-	const bool is_mute = !own->delivers && other_delivers(peer, own, now);
+	const bool delivers_less = !own->delivers && other_delivers(peer, own, now);
 	const bool few_agents =
 	    lasts(&peer->few_agents, has_few, PEER_FEW_AGENTS_NS, now);
-	const bool mute = lasts(&peer->mute, is_mute, PEER_MUTE_NS, now);
-	const bool well =
-	    lasts(&peer->well, own->warm && !has_few && !is_mute, PEER_BACK_NS, now);
+	const bool cannot_deliver =
+	    lasts(&peer->cannot_deliver, delivers_less, PEER_CANNOT_DELIVER_NS, now);
+	const bool no_problem = lasts(&peer->no_problem,
+	    own->ready && !has_few && !delivers_less, PEER_BACK_NS, now);
 
 	if (peer->active)
-		return !few_agents && !mute;
+		return !few_agents && !cannot_deliver;
 	if (!seen)
-		return own->warm && !is_mute && silence(peer, now) >= patience(own);
+		return own->ready && !delivers_less &&
+		       silence(peer, now) >= patience(own);
 	/* If the other aggregator is not active and this one has never gone standby, do
 	 * not wait for PEER_BACK_NS. */
-	return well || (own->warm && !has_few && !is_mute && !peer->other_is_active &&
-			   peer->given == 0);
+	return no_problem || (own->ready && !has_few && !delivers_less &&
+				 !peer->other_is_active && peer->given == 0);
 }
 
-/* True: by the reports of agents the other aggregator is gone, or cannot deliver alerts
- * while this one can. If no agent reports, this aggregator's own view decides. */
+/* True: by the reports of agents, the other aggregator is lost, or cannot deliver
+ * alerts while this one can. If no agent reports, this aggregator's own state decides.
+ */
 static bool
 agents_report_it_lost(const struct peer_own *own)
 {
-	const uint64_t miss = (uint64_t)own->lost + (own->delivers ? own->mute : 0);
+	const uint64_t miss =
+	    (uint64_t)own->lost + (own->delivers ? own->other_cannot_deliver : 0);
 
 	return own->agents == 0 || 2 * miss >= own->asked;
 }
@@ -158,7 +163,7 @@ standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 
 	if (!seen && peer->active)
 		return !doubt;
-	if (!own->warm)
+	if (!own->ready)
 		return false;
 	if (!seen)
 		return missed && silence(peer, now) >= patience(own);
@@ -177,11 +182,11 @@ is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 
 	if (!is || (peer->active && !lasting))
 		return false;
-	/* Once connected again, it first waits for the state of the other
-	 * aggregator. */
+	/* When it is connected again, this aggregator first waits for the state of the
+	 * other one. */
 	peer->since = now;
 	peer->has_state = false;
-	peer->well.ns = 0;
+	peer->no_problem.ns = 0;
 	return true;
 }
 

@@ -3,17 +3,17 @@
  * alerts and its reports to the analyzer. Pure.
  *
  * There is no lease. By the config one of the two is the primary, which normally is
- * active. The primary goes standby only if the other aggregator is alive and can do
- * more: it can deliver alerts while the primary cannot, or it is connected to the
- * rack's agents while the primary is not. The standby becomes active in three cases:
- * the primary reports that it is not active; the primary stays active although it
- * cannot deliver alerts; no message arrives from the primary, and at least half of the
- * agents report that they have no connection to the primary either, or that the primary
- * cannot deliver alerts. If no message arrives from the standby, a primary that cannot
- * deliver alerts goes standby once at least half of the agents report this to it: the
- * standby gets the same reports, and becomes active. For a moment both may be active;
- * their alerts have equal labels, so receivers see one alert. Neither is active for a
- * few seconds at most.
+ * active. The primary goes standby only if the other aggregator works and can do more:
+ * it can deliver alerts while the primary cannot, or it is connected to the rack's
+ * agents while the primary is not. The standby becomes active in three cases: the
+ * primary reports that it is not active; the primary stays active although it cannot
+ * deliver alerts; no message arrives from the primary, and at least half of the agents
+ * report that they have no connection to the primary either, or that the primary cannot
+ * deliver alerts. If no message arrives from the standby, a primary that cannot deliver
+ * alerts goes standby once at least half of the agents report this to it: the standby
+ * gets the same reports, and becomes active. For a moment both may be active; their
+ * alerts have equal labels, so receivers see one alert. Neither is active for a few
+ * seconds at most.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_PEER_H
 #define TOR_AGGREGATOR_STANDBY_PEER_H
@@ -24,21 +24,23 @@
 #include "rackmesh/core/clock.h"
 
 #define PEER_SILENT_NS (3 * RM_NS_PER_S)
-/* This aggregator has less than half as many connected agents as the other one. */
+/* How long this aggregator may have less than half as many connected agents as the
+ * other one. */
 #define PEER_FEW_AGENTS_NS (3 * RM_NS_PER_S)
-#define PEER_MUTE_NS (1 * RM_NS_PER_S) /* cannot deliver alerts */
+#define PEER_CANNOT_DELIVER_NS (1 * RM_NS_PER_S) /* cannot deliver alerts */
 /* Time without a problem before the primary becomes active again. */
 #define PEER_BACK_NS (3 * RM_NS_PER_S)
 /* An active standby without messages of the primary goes standby if for this time fewer
  * than half of the agents report that they have lost the primary. */
 #define PEER_DOUBT_NS (1 * RM_NS_PER_S)
-/* After its start a standby leaves the primary this time to become active. */
+/* After its start a standby waits this long for the primary to become active. */
 #define PEER_START_NS (6 * RM_NS_PER_S)
-/* the primary cannot deliver alerts, and stays active */
+/* How long the primary may be active although it cannot deliver alerts. */
 #define PEER_STUCK_NS (5 * RM_NS_PER_S)
-/* Neither the other aggregator nor any agent is connected. */
+/* How long an aggregator without any connected agent waits for the other one. */
 #define PEER_ALONE_NS (10 * RM_NS_PER_S)
-/* No connection to agents, to receivers of alerts, or to the other aggregator. */
+/* How long an aggregator may have no connection: to agents, to receivers of alerts, or
+ * to the other aggregator. */
 #define PEER_ISOLATED_NS (1 * RM_NS_PER_S)
 /* After a longer stall this aggregator must learn the other one's state before it
  * becomes active. */
@@ -54,24 +56,28 @@ struct peer {
 	rm_mono_t last_seen;
 	bool other_is_active, other_delivers;
 	uint32_t other_agents;
-	/* Since when a condition has held without interruption; ns 0: it does not
-	 * hold. */
-	rm_mono_t few_agents, mute, well, doubt, stuck, isolated;
+	/* Times since which a condition has held without interruption; ns 0: it does
+	 * not hold. */
+	rm_mono_t few_agents, cannot_deliver, no_problem, doubt, stuck, isolated;
 	uint64_t taken,
-	    given; /* how often this aggregator became active, went standby */
+	    /* taken: how often this aggregator became active; given: how often it went
+	       standby */
+	    given;
 };
 
 struct peer_own {        /* present state of this aggregator */
-	bool warm;       /* agents have had time to connect, and windows are complete */
+	bool ready;      /* agents have had time to connect, and windows are complete */
 	bool delivers;   /* receivers accept alerts */
 	uint32_t agents; /* number of connected agents of the ToR */
-	uint32_t asked;  /* of these agents: those that report their aggregators */
-	uint32_t lost;   /* of those asked: not connected to the other aggregator */
-	/* of those asked: connected to the other aggregator, and reporting that it
-	 * cannot deliver alerts */
-	uint32_t mute;
-	/* of those asked: reporting that this aggregator cannot deliver alerts */
-	uint32_t reports_us_mute;
+	uint32_t asked;  /* number of these agents that report their aggregators */
+	/* number of agents in `asked` that are not connected to the other aggregator */
+	uint32_t lost;
+	/* number of agents in `asked` that are connected to the other aggregator and
+	 * report that it cannot deliver alerts */
+	uint32_t other_cannot_deliver;
+	/* number of agents in `asked` that report that this aggregator cannot deliver
+	 * alerts */
+	uint32_t we_cannot_deliver;
 };
 
 /* A primary becomes active when it has received the state of the other aggregator, or
@@ -83,8 +89,8 @@ void peer_become(struct peer *peer, bool primary);
 
 /* Handles a message with the state of the other aggregator. On a new link that message
  * comes after the other one's incidents. If a primary learns after a silence that the
- * other one is active, then that one knows more: the primary goes standby until it has
- * had no problem for PEER_BACK_NS. */
+ * other one is active, the other one has newer data: the primary goes standby until it
+ * has had no problem for PEER_BACK_NS. */
 void peer_receive_state(
     struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now);
 

@@ -25,7 +25,7 @@ static struct side
 side_of(bool primary)
 {
 	struct side side = { .now = { 100 * S },
-		.own = { .warm = true, .delivers = true, .agents = 4, .asked = 4 },
+		.own = { .ready = true, .delivers = true, .agents = 4, .asked = 4 },
 		.reports = true,
 		.other = { .tor = "t", .delivers = true, .agents = 4 } };
 
@@ -95,9 +95,9 @@ a_primary_becomes_active_when_ready_and_the_standby_does_not(void **state)
 {
 	struct side side = side_of(true);
 
-	side.own.warm = false;
+	side.own.ready = false;
 	expect(&side, 5 * S, false);
-	side.own.warm = true;
+	side.own.ready = true;
 	turns_within(&side, S, true);
 	expect(&side, 60 * S, true);
 }
@@ -139,7 +139,7 @@ a_primary_that_cannot_deliver_yields_and_returns_when_it_can(void **state)
 	struct side side = active_primary();
 
 	side.own.delivers = false;
-	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
+	assert_true(turns_within(&side, 2 * S, false) >= PEER_CANNOT_DELIVER_NS);
 	side.other.active = true;
 	expect(&side, 60 * S, false);
 	side.own.delivers = true;
@@ -208,20 +208,20 @@ a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 	expect(&side, 10 * S, true);
 	side.own.delivers = false;
 	/* The other agents may agree, but are too old to report it. */
-	side.own.reports_us_mute = 1;
+	side.own.we_cannot_deliver = 1;
 	expect(&side, 60 * S, true);
-	side.own.reports_us_mute = 2;
-	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
+	side.own.we_cannot_deliver = 2;
+	assert_true(turns_within(&side, 2 * S, false) >= PEER_CANNOT_DELIVER_NS);
 	expect(&side, 60 * S, false);
 	side.own.delivers = true;
 	turns_within(&side, S, true);
 	expect(&side, 60 * S, true);
 	side.own.delivers = false;
 	side.own.lost = 1;
-	side.own.mute =
+	side.own.other_cannot_deliver =
 	    2; /* most agents report that the other one cannot deliver either */
 	expect(&side, 60 * S, true);
-	side.own = (struct peer_own){ .warm = true,
+	side.own = (struct peer_own){ .ready = true,
 		.agents = 4 }; /* all agents are too old to report */
 	expect(&side, 60 * S, true);
 }
@@ -232,7 +232,7 @@ a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
 	struct side side = active_primary();
 
 	side.reports = false;
-	side.own = (struct peer_own){ .warm = true };
+	side.own = (struct peer_own){ .ready = true };
 	run(&side, 20 * S);
 	side.own.delivers = true; /* it can deliver again, but has no agents */
 	assert_true(turns_within(&side, 11 * S, true) >= PEER_ALONE_NS);
@@ -300,7 +300,7 @@ an_isolated_aggregator_goes_standby_and_waits_for_the_other_one(void **state)
 		struct side side = primary ? active_primary() : standby_that_is_quiet();
 
 		side.reports = false;
-		side.own = (struct peer_own){ .warm = true };
+		side.own = (struct peer_own){ .ready = true };
 		if (primary)
 			turns_within(&side, 9 * S, false);
 		expect(&side, 60 * S, false);
@@ -474,14 +474,14 @@ a_standby_takes_over_by_agents_reports_of_failed_delivery(void **state)
 	struct side side = standby_that_is_quiet();
 
 	side.reports = false;
-	side.own.mute = 1;
+	side.own.other_cannot_deliver = 1;
 	expect(&side, 60 * S, false);
-	side.own.mute = 2;
+	side.own.other_cannot_deliver = 2;
 	turns_within(&side, S, true);
 	expect(&side, 60 * S, true);
-	side.own.mute = 0;
+	side.own.other_cannot_deliver = 0;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_DOUBT_NS);
-	side.own.mute = 4;
+	side.own.other_cannot_deliver = 4;
 	side.own.delivers = false; /* this one cannot deliver either */
 	expect(&side, 60 * S, false);
 }
@@ -507,7 +507,7 @@ without_agents_a_standby_becomes_active_later(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
-	side.own = (struct peer_own){ .warm = true, .delivers = true };
+	side.own = (struct peer_own){ .ready = true, .delivers = true };
 	side.reports = false;
 	assert_true(
 	    turns_within(&side, 11 * S, true) > PEER_ALONE_NS - 250 * RM_NS_PER_MS);
@@ -518,13 +518,13 @@ a_standby_that_is_not_ready_stays_standby(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
-	side.own.warm = false;
+	side.own.ready = false;
 	side.own.lost = 4;
 	side.reports = false;
 	expect(&side, 20 * S, false);
-	side.own.warm = true;
+	side.own.ready = true;
 	turns_within(&side, S, true);
-	side.own.warm = false; /* it stays active nevertheless */
+	side.own.ready = false; /* it stays active nevertheless */
 	expect(&side, 20 * S, true);
 }
 
