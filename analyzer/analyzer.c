@@ -38,7 +38,8 @@
 #define MAX_PATH 2048
 
 /* Makes the state folder. Its parent must exist, so that a mistyped path is refused. If
- * the disk does not take the folder, what would be kept there stays in memory. */
+ * the folder cannot be created on the disk, the data that would be stored there stay in
+ * memory. */
 static int
 start_state(struct analyzer *analyzer)
 {

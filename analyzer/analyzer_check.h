@@ -12,8 +12,8 @@
  * includes the region of each peer. */
 struct rm_identity_claim analyzer_claim(void);
 
-/* For rm_daemon_main; config: a struct analyzer_config. connect: also connects to other
- * servers. Returns the number of errors. */
+/* Pass it to rm_daemon_main. config: a struct analyzer_config. connect: also connects
+ * to other servers. Returns the number of errors. */
 unsigned analyzer_check(const void *config, bool connect);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* Strings are never NULL after a load unless said otherwise. */
 struct analyzer_config {
-	const char *path; /* of the config file; borrowed; NULL: none */
+	const char *path; /* path of the config file; borrowed; NULL: none */
 	char *name;       /* the host's name if the config has none */
 	char *listen;
 	struct rm_credentials_config credentials;
@@ -44,10 +44,11 @@ extern const struct rm_option analyzer_options[];
 
 extern const struct rm_config_type analyzer_config_type;
 
-/* As rm_config_read: reads and checks the file; 0, or a negative errno and *error. */
+/* Like rm_config_read: reads and checks the file. Returns 0, or a negative errno and
+ * *error. */
 int analyzer_config_read(
     struct analyzer_config *config, const char *path, struct rm_error *error);
-/* a config that is all zero is allowed */
+/* a config of zeros is allowed */
 void analyzer_config_clear(struct analyzer_config *config);
 
 #endif

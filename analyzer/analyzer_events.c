@@ -202,8 +202,8 @@ analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *re
 #define HOLD_NS (500 * RM_NS_PER_MS)
 /* A judgement that takes longer has kept the process from reading its sockets. */
 #define SOCKETS_UNREAD_NS RM_NS_PER_S
-/* The rows of a minute come up to one row interval late; this is for their transport.
- */
+/* The rows of a minute arrive up to one row interval late. This time is added for their
+ * transport. */
 #define SLA_MARGIN_NS (5 * RM_NS_PER_S)
 #define FORGET_NS (86400 * RM_NS_PER_S)
 
@@ -218,7 +218,7 @@ analyzer_region(const struct analyzer *analyzer, const char *name)
 	return NULL;
 }
 
-/* Puts an incident of this analyzer on the table of incidents and into history. */
+/* Adds an incident of this analyzer to the table of incidents and to the history. */
 static void
 on_own_incident(const char *region, enum wire_incident_state state,
     const struct rm_incident *incident, void *arg)
@@ -282,7 +282,7 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 		return r;
 	}
 	analyzer->regions[analyzer->region_count++] = *ret;
-	/* Regions of before a restart are made before the metrics. */
+	/* Regions from before a restart are created before the metrics exist. */
 	if (analyzer->metrics != NULL)
 		(void)analyzer_metrics_region(*ret, analyzer->metrics);
 	return 0;
@@ -293,7 +293,7 @@ on_durable(enum wire_lane lane, uint64_t ticket, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 
-	/* Points of before a restart may become durable before the intake exists. */
+	/* Points from before a restart may become durable before the intake exists. */
 	if (analyzer->intake != NULL)
 		intake_durable(analyzer->intake, lane, ticket);
 }

@@ -60,7 +60,7 @@ struct analyzer {
 	struct analyzer_counts counts;
 };
 
-/* NULL: no aggregator of that region has connected yet. */
+/* Returns NULL if no aggregator of that region has connected yet. */
 struct region *analyzer_region(const struct analyzer *analyzer, const char *name);
 
 int analyzer_metrics_register(

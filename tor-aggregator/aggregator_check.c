@@ -28,8 +28,8 @@ aggregator_claim(
 	};
 }
 
-/* Checks the addresses of the standby aggregators: each is of another daemon, and not
- * the one where this aggregator listens. */
+/* Checks the addresses of the standby aggregators. Each must be of another daemon, and
+ * must not be the address on which this aggregator listens. */
 static void
 check_peers(struct rm_check *check, const struct aggregator_config *config)
 {

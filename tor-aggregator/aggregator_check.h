@@ -12,13 +12,13 @@
 
 struct aggregator_config;
 
-/* The identity that this aggregator must have by its config. Borrows from config and
- * tors. */
+/* The identity that this aggregator must have, by its config. The result borrows from
+ * config and tors. */
 struct rm_identity_claim aggregator_claim(
     const struct aggregator_config *config, const char *tors[WIRE_MAX_TORS]);
 
-/* For rm_daemon_main; config: a struct aggregator_config. connect: also connects to the
- * peers. Returns the number of errors. */
+/* Pass it to rm_daemon_main. config: a struct aggregator_config. connect: also connects
+ * to the peers. Returns the number of errors. */
 unsigned aggregator_check(const void *config, bool connect);
 
 #endif

@@ -121,8 +121,8 @@ check_tors(const struct check *check)
 	return 0;
 }
 
-/* Checks that each ToR has both, peer.name and peer.address, or none, and that a name
- * always has the same address: it is one daemon. */
+/* Checks that each ToR has both peer.name and peer.address, or neither, and that a name
+ * always has the same address, because it is one daemon. */
 static int
 check_peers(const struct check *check)
 {

@@ -21,17 +21,18 @@
 
 struct aggregator_tor_config {
 	char *name;
-	/* true: this aggregator is active for the ToR whenever it can be. Without a
-	 * second aggregator: it is always active */
+	/* true: this aggregator is active for the ToR whenever it can be. If the ToR
+	 * has no second aggregator, this one is always active */
 	bool primary;
-	/* of the ToR's second aggregator; "": there is none */
+	/* name and address of the ToR's second aggregator; "": there is none */
 	char *peer_name, *peer_address;
 	struct switch_config counters; /* how to read the switch's own counters */
 };
 
 struct aggregator_config {
-	const char *path; /* of the config file, for reloads; borrowed; NULL: none */
-	char *name;       /* never NULL: the host's name if the config has none */
+	/* path of the config file, for reloads; borrowed; NULL: none */
+	const char *path;
+	char *name; /* never NULL: the host's name if the config has none */
 	char *region;
 	char *listen;
 	struct rm_credentials_config credentials;
@@ -63,7 +64,8 @@ extern const struct rm_option aggregator_options[];
 
 extern const struct rm_config_type aggregator_config_type;
 
-/* As rm_config_read: reads and checks the file; 0, or a negative errno and *error. */
+/* Like rm_config_read: reads and checks the file. Returns 0, or a negative errno and
+ * *error. */
 int aggregator_config_read(
     struct aggregator_config *config, const char *path, struct rm_error *error);
 /* True: a ToR of this aggregator has a second aggregator. */

@@ -207,8 +207,8 @@ answer_asker(struct controller_requests *controller_requests,
 		answer(controller_requests, agent, asker->token, rnic, key);
 }
 
-/* Remembers a request of the agent. *up: the token under which the controller is
- * asked. */
+/* Remembers a request of the agent. *up: the token with which the controller is asked.
+ */
 static int
 ask(struct controller_requests *controller_requests, const struct agent *agent,
     uint64_t token, bool ours, uint64_t *up)

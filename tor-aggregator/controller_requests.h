@@ -24,7 +24,7 @@ struct tor_aggregator;
 
 struct controller_requests_counts {
 	uint64_t brakes_sent, brakes_failed; /* messages to agents */
-	/* answered from the rosters; answers that could not be sent */
+	/* answers from the rosters; answers that could not be sent */
 	uint64_t resolved_here, resolve_failed;
 	/* join requests for RNICs that the agent has not registered */
 	uint64_t unauthorized;
@@ -46,8 +46,8 @@ void controller_requests_free(
 int controller_requests_take(
     enum wire_kind kind, const uint8_t *data, size_t len, void *arg);
 
-/* Handles a drill-down request, whoever sent it. send() sends the answer. < 0: the
- * request is malformed. */
+/* Handles a drill-down request of any peer. send() sends the answer. < 0: the request
+ * is malformed. */
 int controller_requests_drill(struct controller_requests *controller_requests,
     const uint8_t *data, size_t len,
     int (*send)(const struct wire_bytes *bytes, void *arg), void *arg);
@@ -57,7 +57,7 @@ void controller_requests_session(
     struct controller_requests *controller_requests, struct agent *agent);
 void controller_requests_resolve(struct controller_requests *controller_requests,
     struct agent *agent, const struct wire_resolve *resolve);
-/* A request for the other end of a QP, which only the controller can answer. */
+/* Handles a request for the other end of a QP, which only the controller can answer. */
 void controller_requests_join(struct controller_requests *controller_requests,
     struct agent *agent, const struct wire_join *join);
 /* Asks the controller which RNIC has this address, which a service of the agent

@@ -1,6 +1,6 @@
 /*
- * pairs - for each ToR with two aggregators: which of the two is active, and the
- * exchange of incidents between them. Part of the wiring.
+ * pairs - decides, for each ToR with two aggregators, which of the two is active, and
+ * exchanges incidents between them. Part of the daemon's root.
  *
  * The active aggregator sends every incident to the standby: as "opened" until all
  * receivers have accepted the alert, then as "updated", as "resolved" when the incident
@@ -38,8 +38,8 @@ void pairs_report(struct pairs *pairs, size_t tor, const struct rm_incident *inc
 /* The pair's state for the API; the caller owns the reference. NULL: the ToR has one
  * aggregator. */
 json_t *pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now);
-/* The name of a ToR for which both configs say primary, or neither does; NULL: there is
- * none. Borrowed. */
+/* Returns the name of a ToR for which both configs say primary, or neither does; NULL:
+ * there is none. Borrowed. */
 const char *pairs_quarrel(const struct pairs *pairs);
 int pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics);
 

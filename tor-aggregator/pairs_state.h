@@ -32,10 +32,10 @@ struct pairs {
 	struct peer_links *links;
 	struct wire_writer *writer;
 	struct pair pairs[WIRE_MAX_TORS];
-	const char *names[WIRE_MAX_TORS]; /* indexed as the links; borrowed */
+	const char *names[WIRE_MAX_TORS]; /* indexed like the links; borrowed */
 	size_t other_count;
 	rm_mono_t judged;
-	/* when the state of this aggregator was last sent; indexed as the links */
+	/* when the state of this aggregator was last sent; indexed like the links */
 	rm_mono_t stood[WIRE_MAX_TORS];
 };
 

@@ -47,7 +47,7 @@ is_seen(const struct rack *rack, rm_mono_t now, void *arg)
 static void
 set_loss(json_t *object, uint64_t sent, uint64_t lost)
 {
-	/* In doubles: counts may be large. */
+	/* The share is computed in doubles, because counts may be large. */
 	json_object_set_new(object, "loss_ppm",
 	    sent > 0
 		? json_integer((json_int_t)((double)lost * 1e6 / (double)sent + 0.5))
@@ -179,7 +179,7 @@ open_incidents(const struct incident_table *table, const char *region)
 	return count;
 }
 
-/* False: the error has been answered. */
+/* False: an error was sent as the answer. */
 static bool
 get_racks(const struct analyzer *analyzer, struct rm_http_request *request,
     const struct rm_sight *sight, rm_mono_t now, struct health_rack **racks,
@@ -353,7 +353,8 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 		rm_http_handler *handler;
 		void *arg;
 	} routes[] = {
-		/* each lists only the regions that the client may see */
+		/* The answers to these paths list only the regions that the client may
+		   see. */
 		{ "/v1/health", get_health, analyzer },
 		{ "/v1/racks", get_rack_list, analyzer },
 		{ "/v1/aggregators", get_aggregators, analyzer },

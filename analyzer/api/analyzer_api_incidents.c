@@ -52,7 +52,8 @@ by_change(const void *a, const void *b)
 	return (*one)->changes < (*other)->changes ? -1 : 1;
 }
 
-/* The incidents that the query asks for, in the order of the table of incidents. */
+/* Returns the incidents that the query asks for, in the order of the table of
+ * incidents. */
 static size_t
 choose(const struct analyzer *analyzer, const struct rm_http_request *request,
     const struct rm_sight *sight, uint64_t since,
@@ -73,8 +74,8 @@ choose(const struct analyzer *analyzer, const struct rm_http_request *request,
 	return count;
 }
 
-/* Open incidents of all regions that the client may see, whatever the other filters
- * are. */
+/* Returns the number of open incidents of all regions that the client may see, whatever
+ * the other filters are. */
 static size_t
 open_in(const struct analyzer *analyzer, struct rm_sight sight)
 {
@@ -145,7 +146,8 @@ share_a_name(const char *part, const char *other)
 	return false;
 }
 
-/* True for incidents of the same rack, and for parts that have a switch in common. */
+/* Returns true for incidents of the same rack, and for parts that have a switch in
+ * common. */
 static bool
 is_related(
     const struct incident_table_entry *entry, const struct incident_table_entry *other)

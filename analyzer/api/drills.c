@@ -18,7 +18,7 @@
 #define PATIENCE_NS (10 * RM_NS_PER_S)
 
 struct drill {
-	uint64_t token; /* made here; 0: the slot is free */
+	uint64_t token; /* number of the request; 0: the slot is free */
 	uint64_t session, http;
 	rm_mono_t until;
 	/* region of a query about a rack, whose answer does not name it; else "" */

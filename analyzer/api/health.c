@@ -47,7 +47,7 @@ by_trouble(const void *a, const void *b)
 	if (lost != other_lost)
 		return lost > other_lost ? -1 : 1;
 	order = strcmp(one->rack->region, other->rack->region);
-	/* Compares names as people sort them: tor2 before tor10. */
+	/* Compares names as people sort them: tor2 comes before tor10. */
 	return order != 0 ? order : strverscmp(one->rack->tor, other->rack->tor);
 }
 
@@ -63,7 +63,7 @@ type_of(const struct incident_table_entry *entry)
 	return 0;
 }
 
-/* racks: sorted by name. */
+/* racks are sorted by name. */
 static void
 count_at(struct health_rack *racks, size_t count, const char *region, const char *tor,
     enum rm_part_type type)
@@ -80,8 +80,8 @@ count_at(struct health_rack *racks, size_t count, const char *region, const char
 	found->by_part[type]++;
 }
 
-/* Counts an incident at the rack that reported it; one between racks at every rack that
- * its name contains. */
+/* Counts an incident for the rack that has reported it. An incident between racks
+ * counts for every rack that its name contains. */
 static void
 count_incident(
     struct health_rack *racks, size_t count, const struct incident_table_entry *entry)

@@ -14,7 +14,7 @@
 struct incident_table;
 struct rm_sight;
 
-enum health_state { /* from the worst to the best */
+enum health_state { /* The states, from the worst to the best. */
 	HEALTH_BAD,
 	HEALTH_BLIND,
 	HEALTH_PAUSED,
@@ -30,13 +30,13 @@ struct health_rack {
 	bool is_seen;
 	struct rack_figures inside, outgoing;
 	uint64_t incidents;              /* number of open incidents on the rack */
-	uint64_t by_part[RM_PART_TYPES]; /* the same by type of part */
+	uint64_t by_part[RM_PART_TYPES]; /* number of open incidents by type of part */
 };
 
 const char *health_str(enum health_state state);
 
-/* Lists the racks of the regions in sight, the worst first. *ret borrows from racks;
- * the caller frees it. -ENOMEM. */
+/* Lists the racks of the regions that sight shows, the worst first. *ret borrows from
+ * racks; the caller frees it. -ENOMEM. */
 int health_of(const struct racks *racks, const struct incident_table *table,
     const struct rm_sight *sight,
     bool (*is_seen)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,

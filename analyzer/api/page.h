@@ -7,7 +7,7 @@
 
 struct rm_http_server;
 
-/* "/" and the files below it. */
+/* Serves "/" and the files below it. */
 int page_serve(struct rm_http_server *server);
 
 #endif

@@ -12,7 +12,7 @@
 #include "rackmesh/judge/verdict.h"
 #include "rackmesh/metrics/metrics.h"
 
-#define LABEL_BYTES 1024 /* the longest names, each byte escaped */
+#define LABEL_BYTES 1024 /* room for the longest names, with each byte escaped */
 
 /* ---- service levels -------------------------------------------------------------- */
 
@@ -161,7 +161,7 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 		report_kinds(out, analyzer->table, analyzer->regions[i]);
 }
 
-/* value: NAN where there is none. */
+/* value is NAN if there is none. */
 static void
 report_cnps(struct rm_metrics_out *out, const struct analyzer *analyzer,
     double (*value)(const struct cnp_finding *finding))

@@ -13,7 +13,7 @@
 
 struct place { /* one ToR of the answer; lives while the mesh is read */
 	const char *region, *tor;
-	size_t shown; /* index in the answer; SIZE_MAX: not in it yet */
+	size_t shown; /* index in the answer; SIZE_MAX: it has none yet */
 };
 
 struct answer {
@@ -21,7 +21,7 @@ struct answer {
 	    /* There can be very many rows: they are written as text, without a json_t
 	     * for each number. */
 	    *out;
-	const char *between; /* written before the next item of a list: "" or "," */
+	const char *between; /* text before the next item of a list: "" or "," */
 	rm_mono_t now;
 	bool in_pairs;
 	uint64_t probed, losing; /* pairs */
@@ -33,7 +33,7 @@ struct answer {
 	size_t place_count, place_room;
 };
 
-/* Names are valid: nothing in them needs an escape. */
+/* The names are valid, so nothing in them needs an escape. */
 static void
 write_tor(const char *region, const char *tor, void *arg)
 {
@@ -64,7 +64,7 @@ keep_tor(const char *region, const char *tor, void *arg)
 	answer->places[answer->place_count++] = (struct place){ region, tor, SIZE_MAX };
 }
 
-/* In the format of the aggregator's mesh_answer. */
+/* The columns are those of the aggregator's mesh_answer. */
 static const char columns[] =
     "\"from\",\"to\",\"sent\",\"ok\",\"no_reply\",\"late_reply\",\"not_sent\","
     "\"lost_forward\",\"lost_reverse\",\"rtt_p50_ns\",\"rtt_p95_ns\",\"rtt_p99_ns\","
@@ -161,7 +161,8 @@ write_pair(const struct tor_mesh_row *row, void *arg)
 	    rm_mono_since(answer->now, row->last_seen) / RM_NS_PER_MS);
 }
 
-/* The index of a ToR in the answer; it is added when a pair names it first. */
+/* Returns the index of a ToR in the answer. A ToR is added when the first pair contains
+ * it. */
 static size_t
 show_tor(struct answer *answer, size_t at, size_t *shown)
 {
@@ -216,7 +217,7 @@ write_all(struct answer *answer, struct tor_mesh *mesh, enum tor_mesh_period per
 	    answer->probed, answer->losing);
 }
 
-/* False: the error has been answered. */
+/* False: an error was sent as the answer. */
 static bool
 read_question(struct rm_http_request *request, struct answer *answer,
     enum tor_mesh_period *period)

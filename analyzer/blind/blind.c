@@ -12,9 +12,9 @@
 /* A summary with a larger lag is of a backlog, or its sender's clock is wrong. */
 #define ODD_LAG_NS (15 * RM_NS_PER_S)
 #define SAME_LAG_NS (2 * RM_NS_PER_S)
-/* After so many summaries with the same large lag it is the clock that is wrong. */
+/* After this many summaries with the same large lag, the clock is wrong. */
 #define ODD_LAGS 4
-#define KEEP_ROW_INTERVALS 12 /* as long as localise keeps rows */
+#define KEEP_ROW_INTERVALS 12 /* the same time for which localise keeps rows */
 
 /* A key of two names; neither contains a blank. */
 static void
@@ -135,8 +135,8 @@ get_rack(struct blind *blind, const char *region, const char *tor)
 	return rack;
 }
 
-/* The slot of an aggregator's view of a rack; the aggregator that is silent longest is
- * replaced. */
+/* Returns the slot of an aggregator's report on a rack. If all slots are used, it
+ * replaces the aggregator that has been silent for longest. */
 static struct blind_source *
 get_source(struct blind_rack *rack, struct blind_aggregator *aggregator)
 {
@@ -337,7 +337,7 @@ blind_stalled(struct blind *blind, rm_mono_t now)
 	blind->stalled = now;
 }
 
-/* ---- what the health of a part is ---- */
+/* ---- how the health of a part is decided ---- */
 
 /* No aggregator reports the part any more, and all had the time to reconnect after our
  * start: the part was removed, which ends its incident. */
@@ -355,8 +355,8 @@ aggregator_health(const struct blind *blind, const char *name, rm_mono_t now)
 	const struct blind_aggregator *a;
 	bool known = false;
 
-	/* Incidents of aggregators have no region: a name that occurs in two regions is
-	 * good when one of the two is. */
+	/* Incidents of aggregators have no region. A name that occurs in two regions
+	 * counts as good when one of the two aggregators is good. */
 	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
 		if (strcmp(a->name, name) != 0)
 			continue;
@@ -395,8 +395,8 @@ rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
 	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }
 
-/* Good if any aggregator is connected and none reports the end of the controller: an
- * aggregator that uses the controller would report it. */
+/* Good if any aggregator is connected, and none reports that the controller's
+ * certificate expires: an aggregator that uses the controller would report that. */
 static enum rm_health
 controller_health(const struct blind *blind, const char *name, rm_mono_t now)
 {

@@ -26,20 +26,20 @@
 struct blind;
 
 struct blind_options {
-	int64_t grace_ns; /* 3 s: a restart of an aggregator is no finding */
+	int64_t grace_ns; /* 3 s: a restart of an aggregator is not a finding */
 	/* 15 s: no findings for this time after the analyzer's start */
 	int64_t start_ns;
-	/* a day: an aggregator that is silent for so long was removed on purpose */
+	/* a day: an aggregator that was silent for this long was removed on purpose */
 	int64_t forget_ns;
-	/* Summary interval of an aggregator until it reports its own. A state older
-	 * than three intervals is not used; 0: it always is. */
+	/* Summary interval of an aggregator until it reports its own. A state that is
+	 * older than three intervals is not used; 0: a state is used at any age. */
 	int64_t row_interval_ns;
 };
 
 int blind_new(const struct blind_options *options, rm_mono_t now, struct blind **ret);
 void blind_free(struct blind *blind);
 
-/* The aggregator has connected. tors: of the racks that it serves. */
+/* The aggregator has connected. tors: names of the ToRs that it serves. */
 void blind_connected(struct blind *blind, const char *region, const char *aggregator,
     const char *const *tors, size_t tor_count, rm_mono_t now);
 /* Sets the aggregator's time between two rows of a path without losses. */
@@ -56,7 +56,8 @@ void blind_left(struct blind *blind, const char *region, const char *aggregator)
 void blind_clear(struct blind *blind);
 /* True: at least one aggregator is connected. */
 bool blind_is_connected(const struct blind *blind);
-/* *ret: when the last message of any aggregator arrived. False: none is known. */
+/* *ret: when the last message of any aggregator arrived. False: no aggregator is known.
+ */
 bool blind_last_seen(const struct blind *blind, rm_mono_t *ret);
 /* Call it when any message of the aggregator has arrived. */
 void blind_seen(
@@ -90,8 +91,8 @@ bool blind_rack_is_seen(
  * ones. *ret lives until the next call. -ENOMEM. */
 int blind_judge(
     struct blind *blind, rm_mono_t now, rm_wall_t wall, const struct rm_verdict **ret);
-/* The health of a part without a verdict now. If its verdict is only inhibited, that is
- * unknown, not good. */
+/* Returns the health of a part without a verdict now. If the verdict on it is only
+ * inhibited, the health is unknown, not good. */
 enum rm_health blind_health(
     const struct blind *blind, const struct rm_verdict *verdict, rm_mono_t now);
 

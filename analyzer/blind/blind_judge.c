@@ -8,7 +8,7 @@
 #include "analyzer/blind/blind_state.h"
 
 /* An aggregator is silent alone if another one of its region has sent something at
- * least this long after its last message; the time is that of three pings. If all
+ * least this long after its last message; this is the time of three pings. If all
  * aggregators of a region become silent at once, no single one is named in the seconds
  * until the region is named. */
 #define SILENT_ALONE_NS (3 * RM_NS_PER_S / 2)
@@ -16,8 +16,8 @@
 #define RECONNECT_NS (15 * RM_NS_PER_S)
 #define STATE_ROW_INTERVALS 3 /* a state that is older than this does not count */
 
-/* Time since the last message of the aggregator. Time in which this process was stopped
- * does not count. */
+/* Returns the time since the last message of the aggregator, without time in which this
+ * process was stopped. */
 static int64_t
 silence(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
 {
@@ -58,7 +58,7 @@ reports_no_hosts(
 	       rm_mono_since(now, source->aggregator->since) >= RECONNECT_NS;
 }
 
-/* True: it has reported the rack recently, which a standby does not. */
+/* True: the aggregator has reported the rack recently, which a standby does not do. */
 bool
 blind_is_current(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now)
@@ -71,8 +71,8 @@ blind_is_current(
 		   rm_mono_since(now, source->reported_at) <= current_ns);
 }
 
-/* True: some aggregator with a recent report has agents of the rack; or none has a
- * recent report, and a connected one has not reported the rack as empty. */
+/* True: an aggregator with a recent report has agents of the rack. If no aggregator has
+ * a recent report: a connected one has not reported the rack as empty. */
 static bool
 has_hosts(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
@@ -148,8 +148,8 @@ region_is_silent(const struct blind *blind, const char *region, rm_mono_t now)
 	return true;
 }
 
-/* The caller does not call a region with one aggregator blind: the name of the
- * aggregator says more. */
+/* The caller does not call a region with only one aggregator blind, because the name of
+ * the aggregator says more. */
 static size_t
 aggregators_of(const struct blind *blind, const char *region)
 {
@@ -236,8 +236,8 @@ list_blinded(const struct blind *blind, const struct blind_aggregator *a, rm_mon
 	return count;
 }
 
-/* Another aggregator of the region has sent something SILENT_ALONE_NS later; or the
- * region has no other aggregator. */
+/* True: another aggregator of the region has sent something SILENT_ALONE_NS later; or
+ * the region has no other aggregator. */
 static bool
 is_silent_alone(const struct blind *blind, const struct blind_aggregator *a)
 {

@@ -16,24 +16,29 @@ struct blind_aggregator {
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	bool connected;
 	int64_t row_interval_ns;
-	rm_mono_t last_seen; /* last message, or when it was first known */
-	rm_mono_t since;     /* start of its present or last connection */
-	rm_mono_t unread;    /* last time that it was connected and not read */
-	int64_t ends_s;      /* when its certificate expires; 0: not soon */
+	/* time of the last message, or of the start of the entry */
+	rm_mono_t last_seen;
+	rm_mono_t since; /* start of its present or last connection */
+	/* last time at which it was connected and its messages were not read */
+	rm_mono_t unread;
+	int64_t ends_s; /* when its certificate expires; 0: not soon */
 	char controller[RM_NAME_BYTES];
-	int64_t controller_ends_s; /* the same of the controller */
+	/* when its controller's certificate expires; 0: not soon */
+	int64_t controller_ends_s;
 	UT_hash_handle hh;
 };
 
-struct blind_source { /* a rack as one aggregator sees it */
+struct blind_source { /* the report of one aggregator on a rack */
 	struct blind_aggregator *aggregator;
 	struct wire_rack_state state;
-	bool has_state; /* it has reported the rack since it connected */
-	bool is_empty;  /* since empty_since it has reported no agent */
+	bool has_state; /* the aggregator has reported the rack since it connected */
+	/* since empty_since the aggregator has reported that it has no agent of the
+	 * rack */
+	bool is_empty;
 	rm_mono_t empty_since;
-	int64_t lag_ns;    /* of the last summary */
+	int64_t lag_ns;    /* lag of the last summary */
 	unsigned odd_lags; /* number in a row of large lags equal to the one before */
-	rm_mono_t reported_at; /* when it reported the state */
+	rm_mono_t reported_at; /* when the aggregator reported the state */
 };
 
 struct blind_rack {
@@ -57,7 +62,7 @@ struct blind {
 
 bool blind_is_silent(
     const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now);
-/* True: it has reported the rack recently, which a standby does not. */
+/* True: the aggregator has reported the rack recently, which a standby does not do. */
 bool blind_is_current(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now);
 /* The first connected aggregator which reports that this controller's certificate

@@ -37,10 +37,10 @@ struct lane {
 	struct history *history;
 	enum wire_lane lane;
 	struct rm_spool *spool;
-	struct history_batch batch; /* being filled, or being sent */
+	struct history_batch batch; /* the batch that is being filled, or being sent */
 	bool busy;                  /* being sent */
 	rm_mono_t since;            /* when the batch got its first point */
-	uint64_t safe;              /* last ticket that was reported to on_durable */
+	uint64_t safe;              /* the last ticket that was passed to on_durable */
 	struct rm_timer *timer;
 };
 
@@ -48,7 +48,7 @@ struct history {
 	struct history_callbacks callbacks;
 	struct history_points *points;
 	struct influx *influx;       /* NULL: influx.url is "" */
-	struct history_files *files; /* NULL with influx NULL: points are dropped */
+	struct history_files *files; /* NULL, and influx is NULL: points are dropped */
 	char analyzer[RM_NAME_BYTES];
 	uint64_t batch_points;
 	int64_t batch_ns;
@@ -166,7 +166,7 @@ lane_on_durable(uint64_t seq, void *arg)
 	lane_safe(arg, seq);
 }
 
-/* Each point of the batch was stored, or was refused by the database. */
+/* Called when each point of the batch was stored, or was refused by the database. */
 static void
 history_on_done(enum wire_lane name, void *arg)
 {
@@ -310,7 +310,8 @@ lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket
 		return r;
 	history->counts.points += text->points;
 	history->counts.left_out_points += text->left_out;
-	if (!lane->busy) /* together with further points of this turn of the loop */
+	if (!lane->busy) /* the points are sent together with further points of this
+			    turn of the loop */
 		rm_timer_after(lane->timer, 0);
 	return 0;
 }
@@ -321,8 +322,8 @@ lane_is_full(const struct lane *lane)
 	return rm_spool_unsynced_bytes(lane->spool) > MAX_UNSYNCED_BYTES;
 }
 
-/* Writes the text to the lane's spool. r: what the function that made the text has
- * returned. */
+/* Writes the text to the lane's spool. r: the result of the function that has made the
+ * text. */
 static int
 lane_take(struct lane *lane, int r, const struct history_text *text, uint64_t *ticket)
 {

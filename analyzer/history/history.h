@@ -27,7 +27,7 @@ struct rm_metrics;
 struct rm_worker;
 struct sla_minute;
 
-struct history_options { /* all borrowed for the life of the history */
+struct history_options { /* All pointers are borrowed for the life of the history. */
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	struct rm_http_client *http;
@@ -35,7 +35,7 @@ struct history_options { /* all borrowed for the life of the history */
 	const char *state_folder; /* folder of the spools; "": spools in memory */
 	const char *files_folder; /* folder for points without a database; "": none */
 	uint64_t files_max_bytes; /* limit on all files together */
-	/* has the sizes of spools and batches, too */
+	/* also has the sizes of spools and batches */
 	const struct influx_config *influx;
 	int64_t config_wait_ns; /* as in influx.h */
 };
@@ -63,7 +63,8 @@ int history_incident(struct history *history, const char *region,
     enum wire_incident_state state, const struct rm_incident *incident);
 int history_sla(struct history *history, const struct sla_minute *minute);
 
-/* Why points cannot be written, for /readyz and the health; "": they are written. */
+/* Returns why points cannot be written, for /readyz and the health; "": they are
+ * written. */
 const char *history_trouble(const struct history *history);
 uint64_t history_waiting(const struct history *history,
     enum wire_lane lane); /* number of records that wait in the spool */

@@ -51,8 +51,8 @@ history_batch_fill(struct history_batch *batch, struct rm_spool *spool,
 		uint64_t points;
 		int r = rm_spool_get(spool, batch->last_seq + 1, &item);
 
-		/* -ENOENT, -EAGAIN: neither this record nor a later one can be read
-		 * now */
+		/* -ENOENT, -EAGAIN: this record cannot be read now, nor can a later one
+		 */
 		if (r < 0)
 			return 0;
 		points = history_batch_lines((const char *)item.data, item.len);

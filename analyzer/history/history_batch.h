@@ -17,8 +17,9 @@ struct history_batch { /* initially all zero: empty */
 	uint64_t last_seq;
 };
 
-/* Adds the records after last_seq. 1: the batch is full; 0: there are no more records,
- * or they cannot be read yet; -ENOMEM. The first record is added whatever its size. */
+/* Adds the records after last_seq. Returns 1: the batch is full; 0: there are no more
+ * records, or they cannot be read yet; -ENOMEM. The first record is added whatever its
+ * size. */
 int history_batch_fill(struct history_batch *batch, struct rm_spool *spool,
     uint64_t max_points, size_t max_bytes);
 /* removes the text; keeps last_seq */

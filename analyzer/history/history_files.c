@@ -20,7 +20,8 @@
 #define MAX_PATH 4096
 #define RETRY_BASE_NS (500 * RM_NS_PER_MS)
 #define RETRY_CAP_NS (5 * RM_NS_PER_S)
-#define INCIDENT_SHARE 8 /* incidents.lp and its older files get an eighth of all */
+/* the files of incidents together get 1 / INCIDENT_SHARE of the limit */
+#define INCIDENT_SHARE 8
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
 
@@ -47,7 +48,7 @@ struct write_job { /* used by the worker while the job runs */
 	const char *path, *text;
 	size_t len;
 	uint64_t max_file_bytes;
-	bool make; /* create the folder first */
+	bool make; /* the folder must be created first */
 };
 
 static void lane_attempt(void *arg);

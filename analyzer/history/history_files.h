@@ -5,8 +5,8 @@
  * rackmesh.lp has the rows of summaries, incidents.lp the incidents and SLA minutes;
  * older files have the suffixes .1 to HISTORY_FILES - 1. A batch is done when it is on
  * disk; a write that fails is tried again. After a crash a file may have a point twice:
- * a reader must use the last of points with the same series and time, as a database
- * does.
+ * of several points with the same series and time a reader must use the last one, as a
+ * database does.
  */
 #ifndef ANALYZER_HISTORY_HISTORY_FILES_H
 #define ANALYZER_HISTORY_HISTORY_FILES_H
@@ -39,7 +39,7 @@ int history_files_new(
     const struct history_files_options *options, struct history_files **ret);
 void history_files_free(struct history_files *files); /* free the worker first */
 
-/* The number of bytes that fit into one file. */
+/* Returns the number of bytes that fit into one file. */
 size_t history_files_most(const struct history_files *files, enum wire_lane lane);
 
 /* Writes a batch. text: whole lines, borrowed until on_done. The lane must have no

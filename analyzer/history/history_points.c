@@ -23,7 +23,7 @@ struct history_points {
 	struct rm_sketch *sketch; /* only reads quantiles out of encoded sketches */
 };
 
-/* ---- the buffer that points are written into; it grows ---- */
+/* ---- the buffer for points; it grows ---- */
 
 struct history_points *
 history_points_new(void)
@@ -107,7 +107,7 @@ history_text_finish(struct history_points *points, int r, struct history_text *r
 	return 0;
 }
 
-/* Tags that several measurements have. */
+/* Writes the tags that several measurements have in common. */
 static void
 history_text_head(struct rm_line *line, const struct wire_lane_head *head)
 {
@@ -162,7 +162,7 @@ line_names(struct rm_line *line, const char *field, const json_t *names)
 		rm_line_string(line, field, text);
 }
 
-/* Fields of the evidence, so that a query need not parse JSON. */
+/* Writes the fields of the evidence, so that a query need not parse JSON. */
 static void
 line_evidence(struct rm_line *line, const char *evidence_json)
 {
@@ -347,8 +347,8 @@ line_sketch(struct rm_line *line, struct rm_sketch *sketch, const char *term,
 	history_text_quantile(line, term, WIRE_MAX, rm_sketch_max_ns(sketch));
 }
 
-/* Writes nothing for an unknown value: an older aggregator does not send it, or no
- * agent reports it. */
+/* Writes nothing for an unknown value. A value is unknown if an older aggregator does
+ * not send it, or no agent reports it. */
 static void
 line_marks(struct rm_line *line, const struct wire_row *row)
 {

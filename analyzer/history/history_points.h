@@ -32,18 +32,19 @@ struct history_text {     /* borrowed until the next call */
 struct history_points *history_points_new(void); /* NULL when out of memory */
 void history_points_free(struct history_points *points);
 
-/* Points of a message of an aggregator. -EBADMSG: no row can be a point; -ENOMEM. */
+/* Makes the points of an aggregator's message. -EBADMSG: no row can be a point;
+ * -ENOMEM. */
 int history_points_summary(struct history_points *points,
     const struct wire_summary_view *view, struct history_text *ret);
 int history_points_rack_incident(struct history_points *points,
     const struct wire_incident *incident, struct history_text *ret);
-/* Points of the analyzer's own findings. */
+/* Makes the points of the analyzer's own findings. */
 int history_points_incident(struct history_points *points, const char *analyzer,
     const char *region, enum wire_incident_state state,
     const struct rm_incident *incident, struct history_text *ret);
 int history_points_sla(struct history_points *points, const char *analyzer,
     const struct sla_minute *minute, struct history_text *ret);
-/* Points of the racks in an SLA minute. */
+/* Makes the points of the racks in an SLA minute. */
 int history_points_sla_racks(struct history_points *points, const char *analyzer,
     const struct sla_minute *minute, struct history_text *ret);
 

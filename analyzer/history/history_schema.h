@@ -2,10 +2,10 @@
  * history_schema - the table of all measurements of the history: their tags, fields,
  * types and units.
  *
- * docs/history.md is printed from this table, and tests compare every point with it.
- * Tags must have few different values: names of regions, racks, hosts and RNICs, but
- * never a flow, a path, a QPN or a pair of RNICs. Rows may be added, and never changed
- * or removed, because users query points that are years old.
+ * docs/history.md is made from this table, and tests compare every point with it. Tags
+ * must have few different values: names of regions, racks, hosts and RNICs, but never a
+ * flow, a path, a QPN or a pair of RNICs. Rows may be added, and never changed or
+ * removed, because users query points that are years old.
  */
 #ifndef ANALYZER_HISTORY_HISTORY_SCHEMA_H
 #define ANALYZER_HISTORY_HISTORY_SCHEMA_H
@@ -23,15 +23,17 @@ enum history_retention {
 	HISTORY_KEPT, /* few points that are kept for a long time: incidents, SLA */
 };
 
-/* How several points, of a time range or of several RNICs, are merged. */
+/* How several points are merged: points of a time range, or of several RNICs. */
 enum history_merge {
-	HISTORY_MERGE_NONE, /* not merged: a name, a sentence, a time */
+	/* the column is not merged: it is a name, a sentence or a time */
+	HISTORY_MERGE_NONE,
 	HISTORY_MERGE_SUM,
-	/* for percentiles, because the mean of percentiles is no percentile */
+	/* used for percentiles, because the mean of percentiles is not a percentile */
 	HISTORY_MERGE_LARGEST,
 };
 
-struct history_column { /* in a list; the last one has name NULL */
+/* one column of a list; the list ends with an entry whose name is NULL */
+struct history_column {
 	const char *name;
 	enum rm_line_type type;
 	const char *unit; /* "" for texts and flags */
@@ -44,12 +46,12 @@ struct history_measurement {
 	enum history_retention retention;
 	const char *help;
 	const struct history_column *columns;
-	/* points of the same time get times 1 ns apart, so that none overwrites
-	 * another */
+	/* Points of the same time get times 1 ns apart, so that no point overwrites
+	 * another. */
 	bool dense;
 };
 
-/* the last one has name NULL */
+/* The table ends with an entry whose name is NULL. */
 extern const struct history_measurement history_measurements[];
 
 /* Checks whole lines. -EINVAL: a line is no point of the schema; *error names the

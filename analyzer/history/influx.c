@@ -39,13 +39,16 @@ struct lane {
 	struct influx *influx;
 	enum wire_lane lane;
 	struct influx_parts parts;
-	uint8_t *packed; /* the part that is being sent; NULL: not packed yet */
+	/* the compressed part that is being sent; NULL: not compressed yet */
+	uint8_t *packed;
 	size_t packed_len;
 	struct rm_timer *timer; /* time of the next attempt */
-	bool waiting;           /* the timer waits for that time */
+	bool waiting;           /* the timer is set to that time */
 	/* the database asked for a pause, or an operator must correct something */
 	bool asked_to_wait;
-	bool misconfigured; /* by the last answer; the next attempt clears it */
+	/* The last answer showed a wrong configuration; the next attempt clears this.
+	 */
+	bool misconfigured;
 	struct rm_http_call *call;
 	struct rm_backoff backoff;
 	char trouble[sizeof(struct rm_error) + 64];

@@ -20,7 +20,7 @@ report(struct influx_answer *answer, const char *text)
 }
 
 /* 3.x has the reason in "data": an object for the refused line, or an array of them for
- * a partial write. The first one is shown. */
+ * a partial write. The first reason is shown. */
 static void
 report_first_line(struct influx_answer *answer, const json_t *data)
 {
@@ -67,7 +67,7 @@ count_lines(const char *body)
 	return lines;
 }
 
-/* "... dropped=1": for a line that does not parse, 1.x reports 0 and means 1. */
+/* Reads "... dropped=1". For a line that does not parse, 1.x reports 0 and means 1. */
 static uint64_t
 read_dropped(const char *body)
 {
@@ -97,8 +97,8 @@ read_status(const struct rm_http_answer *answer)
 	switch (status) {
 	case 400:
 	case 422:
-		/* In all versions this means that the other lines of the batch were
-		 * written. */
+		/* In all versions this text means that the other lines of the batch
+		 * were written. */
 		return body_has(answer, "partial write") ? INFLUX_PARTIAL
 							 : INFLUX_REFUSED;
 	case 413:
@@ -107,7 +107,7 @@ read_status(const struct rm_http_answer *answer)
 	case 429:
 		return INFLUX_RETRY;
 	}
-	/* 1.x answers 500 to an unknown retention policy. */
+	/* 1.x answers 500 for an unknown retention policy. */
 	if (status == 500 && body_has(answer, "retention policy not found"))
 		return INFLUX_CONFIG;
 	if (status >= 500 || status < 300)
@@ -123,8 +123,8 @@ influx_answer_read(const struct rm_http_answer *answer, struct influx_answer *re
 	*ret = (struct influx_answer){ .status = INFLUX_RETRY, .retry_after_s = -1 };
 	if (rm_http_answer_misses(
 		answer, "influx.url", ret->sentence, sizeof(ret->sentence))) {
-		/* A 200 with HTML may come from a login page, which would lose the
-		 * points. */
+		/* A 200 with HTML may come from a login page: if it counted as success,
+		 * the points would be lost. */
 		if (answer->r == 0)
 			ret->status = INFLUX_CONFIG;
 		return;

@@ -13,9 +13,9 @@ struct rm_http_answer;
 
 enum influx_status {
 	INFLUX_TAKEN = 1,
-	/* accepted, except some points, which the database will never accept */
+	/* accepted, except for some points that the database will never accept */
 	INFLUX_PARTIAL,
-	/* nothing was accepted because of some point: halve the part */
+	/* Nothing was accepted, because of one or several points: halve the part. */
 	INFLUX_REFUSED,
 	INFLUX_TOO_LARGE, /* the part is too large: halve it */
 	/* an operator must correct something: keep the part, and try again from time to
@@ -28,7 +28,7 @@ enum influx_status {
 
 struct influx_answer {
 	enum influx_status status;
-	uint64_t dropped;      /* for INFLUX_PARTIAL: number of points, at least 1 */
+	uint64_t dropped; /* for INFLUX_PARTIAL: number of refused points, at least 1 */
 	int64_t retry_after_s; /* for INFLUX_RETRY; -1: not given */
 	/* The message of the database, or the error of the request; "" if there is
 	 * none. One line of printable characters. */

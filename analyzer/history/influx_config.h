@@ -9,7 +9,7 @@
 
 #include "rackmesh/http/http_origin.h"
 
-/* Strings are never NULL. */
+/* The strings are never NULL. */
 struct influx_config {
 	/* base URL, such as "http://127.0.0.1:8086"; "": the history is written to
 	 * files */
@@ -20,7 +20,7 @@ struct influx_config {
 	char *token_file, *user, *password_file; /* "": none */
 	struct rm_http_origin origin;            /* only its TLS options are used */
 	uint64_t batch_points, batch_ms, timeout_ms;
-	uint64_t spool_bytes, incident_spool_bytes; /* also used without a URL */
+	uint64_t spool_bytes, incident_spool_bytes; /* used even without a URL */
 };
 
 #endif

@@ -66,7 +66,8 @@ influx_parts_halve(struct influx_parts *parts)
 /* Points are similar to each other: a higher level costs time and saves little. */
 #define GZIP_LEVEL 1
 #define GZIP_WINDOW 15 /* 32 KiB */
-#define GZIP_HEADER 16 /* added to the window bits: gzip's format instead of zlib's */
+/* Added to the window bits, this selects gzip's format instead of zlib's. */
+#define GZIP_HEADER 16
 #define GZIP_MEMORY 8
 
 int

@@ -11,8 +11,8 @@
 #include "analyzer/history/influx_config.h"
 #include "rackmesh/core/file.h"
 
-/* Appends text with all but unreserved characters percent-encoded (RFC 3986). False: no
- * room. */
+/* Appends text, with all characters but the unreserved ones of RFC 3986
+ * percent-encoded. False: there is no room. */
 static bool
 put_escaped(char *url, const char *text)
 {

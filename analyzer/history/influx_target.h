@@ -19,8 +19,8 @@
 struct influx_config;
 
 struct influx_target {
-	/* By lane: rows of summaries and incidents have different retention
-	 * policies. */
+	/* The URL for each lane: rows of summaries and incidents have different
+	 * retention policies. */
 	char url[WIRE_LANE_INCIDENT + 1][INFLUX_URL_BYTES];
 	char authorization[INFLUX_SECRET_BYTES + 32];  /* a header; "": none */
 	char user[256], password[INFLUX_SECRET_BYTES]; /* "": none */

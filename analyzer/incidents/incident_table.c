@@ -29,20 +29,21 @@ struct message {
 	char own_sentence[RM_SENTENCE_BYTES];
 };
 
-/* Reports of one incident. Enough for a host with eight rails: both aggregators of each
- * of its racks may report the same fault. */
+/* Most reports of one incident. This is enough for a host with eight rails, for which
+ * both aggregators of each of its racks may report the same fault. */
 #define MAX_REPORTS 32
 #define KEY_BYTES (RM_NAME_BYTES + 24)
 #define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
 
-/* What one aggregator, or this analyzer, has reported of an incident under one id. */
+/* The reports of one aggregator, or of this analyzer, on an incident under one id. */
 struct report {
 	char key[KEY_BYTES]; /* region and id */
 	struct node *node;
 	/* the aggregator and the rack that report it */
 	char source[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	bool is_own, is_open;
-	unsigned known; /* which one of "A or B" is at fault: 1 A, 2 B, 0: not known */
+	/* which part of "A or B" is at fault: 1: A; 2: B; 0: not known */
+	unsigned known;
 	rm_wall_t changed;
 	UT_hash_handle hh;
 };
@@ -52,7 +53,7 @@ struct node {
 	char labels[LABELS_BYTES];
 	struct report *reports[MAX_REPORTS];
 	size_t report_count;
-	size_t place;      /* in the list of open ones, while it is open */
+	size_t place; /* index in the list of open reports, while the report is open */
 	UT_hash_handle hh; /* in the table by labels, while it is open */
 };
 
@@ -60,7 +61,7 @@ struct incident_table {
 	struct node *open[INCIDENT_TABLE_MAX_OPEN]; /* oldest first */
 	size_t open_count;
 	struct node *
-	    /* a ring; closed_next is the slot of the next one */
+	    /* a ring; the next entry is written at closed_next */
 	    closed[INCIDENT_TABLE_MAX_CLOSED];
 	size_t closed_count, closed_next;
 	struct node *by_labels;
@@ -72,11 +73,11 @@ struct incident_table {
 
 /* ---- checks of a report ---- */
 
-/* Later than any real time: near the year 2262. */
+/* This is later than any real time: near the year 2262. */
 #define MAX_WALL_NS (INT64_MAX - 86400 * RM_NS_PER_S)
 
 /* For names that become labels and are written to the log: printable ASCII without '|',
- * which separates labels. room: of its field, with the final '\0'. */
+ * which separates labels. room: size of the field for the name, with the final '\0'. */
 static bool
 is_label(const char *text, size_t room)
 {
@@ -100,7 +101,8 @@ is_part_type(const char *name)
 static bool
 is_text(const char *text)
 {
-	json_t *json = json_string(text); /* NULL: not UTF-8, or no memory */
+	/* NULL: the text is not UTF-8, or there is no memory */
+	json_t *json = json_string(text);
 	bool good = json != NULL;
 
 	json_decref(json);
@@ -222,8 +224,8 @@ add_source(struct incident_table_entry *entry, const char *source)
 		strcpy(entry->sources[entry->source_count++], source);
 }
 
-/* The slot of this aggregator's report about this rack, or a free one. NULL: all are in
- * use. */
+/* Returns the slot of this aggregator's report about this rack, or a free slot. NULL:
+ * all are used. */
 static struct report **
 report_place(struct node *node, const struct message *message)
 {
@@ -280,8 +282,7 @@ one_of(const char *parts, unsigned i, const char **ret)
 	return end != NULL ? (size_t)(end - parts) : strlen(parts);
 }
 
-/* Returns the number of that part of "A or B" which the evidence names: 1 for A, 2 for
- * B. 0: it names none. */
+/* Returns which part of "A or B" the evidence names: 1: A; 2: B; 0: neither. */
 static unsigned
 known_of(const char *parts, const char *evidence_json)
 {
@@ -304,9 +305,9 @@ known_of(const char *parts, const char *evidence_json)
 
 #define CONTRADICTED UINT_MAX
 
-/* Returns which one of "A or B" the reports name; 0: they name none; CONTRADICTED: they
- * name different ones. is_open: reads only open reports; else only resolved ones.
- * is_own: reads only reports of this analyzer; else only those of racks. */
+/* Returns which part of "A or B" the reports name; 0: neither; CONTRADICTED: some name
+ * A and some name B. is_open: reads only open reports; otherwise only resolved ones.
+ * is_own: reads only reports of this analyzer; otherwise only those of racks. */
 static unsigned
 known_by(const struct node *node, bool is_open, bool is_own)
 {
@@ -338,8 +339,8 @@ report_note(struct report *report, const struct message *message)
 
 /* Sets which one of "A or B" is at fault. Open reports decide, this analyzer's before
  * those of racks; resolved reports decide only if no open one names A or B. If open
- * reports contradict each other, it is not known; if resolved ones do, nothing changes.
- */
+ * reports contradict each other, the part at fault is not known; if resolved reports
+ * do, nothing changes. */
 static void
 narrow(struct node *node)
 {
@@ -360,9 +361,9 @@ narrow(struct node *node)
 	entry->narrowed[len] = '\0';
 }
 
-/* Adds a report under a new id. A sender that opens an incident which it has open
- * already was restarted before it could save the old id, and will never end that one:
- * the new report replaces the old one. */
+/* Adds a report under a new id. A sender that opens an incident a second time was
+ * restarted before it could save the old id, and will never end the old report. So the
+ * new report replaces the old one. */
 static int
 add_report(
     struct incident_table *table, struct node *node, const struct message *message)
@@ -423,8 +424,8 @@ copy_message(struct node *node, const struct message *message)
 	entry->evidence_json = evidence;
 	strcpy(entry->kind, message->kind);
 	entry->impact = impact_of(evidence);
-	/* The severity is a label of its alert, which must not change: the first one
-	 * stays. */
+	/* The severity is a label of the alert, which must not change: the first
+	 * severity stays. */
 	if (entry->severity == RM_SEVERITY_UNSET)
 		entry->severity = message->severity;
 	entry->confidence = message->confidence;
@@ -539,7 +540,7 @@ report_known(
 	int r = 0;
 
 	/* The other aggregator of the rack may continue an incident under the same id:
-	 * then that one is the source. */
+	 * then that aggregator is the source. */
 	if (!message->is_own && strcmp(report->source, message->source) != 0) {
 		strcpy(report->source, message->source);
 		add_source(&node->entry, message->source);
@@ -550,7 +551,7 @@ report_known(
 		table->counts.repeated++;
 		return 0;
 	}
-	/* A report of this analyzer counts more than one of a rack. */
+	/* A report of this analyzer has priority over a report of a rack. */
 	if (message->is_own || !still_open(node, true))
 		r = copy_message(node, message);
 	if (r < 0)
@@ -575,7 +576,8 @@ report_again(
 	int r;
 
 	if (message->state == WIRE_RESOLVED) {
-		table->counts.repeated++; /* the end of an earlier incident */
+		/* the message is the end of an earlier incident */
+		table->counts.repeated++;
 		return 0;
 	}
 	r = add_report(table, node, message);
@@ -827,8 +829,8 @@ sources_json(const struct incident_table_entry *entry)
 	return list;
 }
 
-/* Out of memory: json_object_set_new leaves out a key whose value is NULL, which is
- * better than no answer at all. */
+/* If memory runs out, json_object_set_new leaves out a key whose value is NULL, which
+ * is better than no answer. */
 json_t *
 incident_table_json(const struct incident_table_entry *entry)
 {

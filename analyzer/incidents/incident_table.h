@@ -23,7 +23,8 @@
 #include "schemas/wire.h"
 
 #define INCIDENT_TABLE_MAX_OPEN 16384
-#define INCIDENT_TABLE_MAX_CLOSED 4096 /* the oldest are forgotten first */
+/* most closed incidents; the oldest are deleted first */
+#define INCIDENT_TABLE_MAX_CLOSED 4096
 #define INCIDENT_TABLE_SOURCES 4
 
 struct incident_table;
@@ -32,17 +33,21 @@ struct rm_sight;
 
 struct incident_table_entry {
 	uint64_t id;
-	uint64_t changes; /* the table's number of this entry's last change: for
-			     --follow */
-	uint64_t by_region[RM_SIGHT_REGIONS]; /* the table's changes until then */
+	/* number of the table's last change to this entry, for --follow */
+	uint64_t changes;
+	/* number of changes of the table until then, for each region */
+	uint64_t by_region[RM_SIGHT_REGIONS];
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char sources[INCIDENT_TABLE_SOURCES]
-		    [RM_NAME_BYTES]; /* aggregators, or the analyzer */
+		    [RM_NAME_BYTES]; /* aggregators that report the incident, or the
+					analyzer */
 	size_t source_count;
-	char narrowed[RM_PART_NAME_BYTES]; /* which one of "A or B" is at fault; "": not
-					      known, or the part is a single one */
+	/* the part of "A or B" that is at fault; "": not known, or the incident is on a
+	 * single part */
+	char narrowed[RM_PART_NAME_BYTES];
 	char part_type[24], part[RM_PART_NAME_BYTES], place[RM_NAME_BYTES], kind[32];
-	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not reported */
+	/* severity at the opening; RM_SEVERITY_UNSET: not reported */
+	enum rm_severity severity;
 	enum rm_impact impact;
 	double confidence;
 	bool is_open;
@@ -58,11 +63,12 @@ struct incident_table_counts {
 int incident_table_new(struct incident_table **ret);
 void incident_table_free(struct incident_table *table);
 
-/* An incident that a rack's aggregator reports. 1: it changed the table; 0: it was
- * known; -EINVAL: a field is out of range; -ENOBUFS, -ENOMEM. */
+/* Handles an incident that a rack's aggregator reports. Returns 1: it changed the
+ * table; 0: it was known; -EINVAL: a field is out of range; -ENOBUFS, -ENOMEM. */
 int incident_table_edge(
     struct incident_table *table, const struct wire_incident *incident);
-/* An incident of this analyzer. Returns as incident_table_edge. */
+/* Handles an incident of this analyzer. Returns the same values as incident_table_edge.
+ */
 int incident_table_own(struct incident_table *table, const char *region,
     const char *analyzer, enum wire_incident_state state,
     const struct rm_incident *incident);
@@ -70,14 +76,15 @@ int incident_table_own(struct incident_table *table, const char *region,
 /* Ends entries that are no longer open at their racks and whose end will not be
  * reported, because the aggregator was killed before it could save them. quiet()
  * returns since when, after `changed`, the aggregator has reported no open incident of
- * the rack; .ns 0: it reports some, or that is not known. Returns how many entries
- * ended; on_ended is called for each. */
+ * the rack; .ns 0: it reports open incidents, or nothing is known. Returns how many
+ * entries ended; on_ended is called for each. */
 size_t incident_table_end_quiet(struct incident_table *table,
     rm_wall_t (*quiet)(const char *region, const char *source, const char *tor,
 	rm_wall_t changed, void *arg),
     void (*on_ended)(const struct incident_table_entry *entry, void *arg), void *arg);
 
-/* Open ones first, newest first; then closed ones. NULL past the end. */
+/* Returns the open incidents first, the newest first; then the closed ones. NULL: there
+ * are no more. */
 const struct incident_table_entry *incident_table_get(
     const struct incident_table *table, size_t i);
 const struct incident_table_entry *incident_table_find(

@@ -2,10 +2,11 @@
 
 #include <string.h>
 
-/* Separators between two names. */
+/* The separators between two names. */
 static const char *const joints[] = { RM_PART_OR, "--", "->" };
 
-/* The first separator of any kind, or the end; *len: its length. */
+/* Returns the first separator of any kind, or the end; *len: length of the separator.
+ */
 static const char *
 next_joint(const char *text, size_t *len)
 {
@@ -43,8 +44,8 @@ part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES])
 	return count;
 }
 
-/* True: this ToR is one end of the link. len: length of `link` in bytes. It is not
- * split at "--", which names of switches may contain. */
+/* True: this ToR is one end of the link. len: length of `link` in bytes. The name is
+ * not split at "--", because names of switches may contain "--". */
 static bool
 ends_at(const char *link, size_t len, const char *tor)
 {

@@ -12,12 +12,12 @@
 
 #define PART_NAMES_MAX 8
 
-/* The names in a part's name: a ToR or switch itself; both ends of a link or of a path;
- * of "A or B", those of both. Returns how many. */
+/* Finds the names in a part's name: a ToR or switch itself; both ends of a link or of a
+ * path; for "A or B", the names of both. Returns their number. */
 size_t part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES]);
 /* True if the part is this ToR, or a link that ends at it. */
 bool part_names_tor(const struct rm_part *part, const char *tor);
-/* The same for a verdict: also if one of several links that it lists ends at the ToR.
+/* The same for a verdict: true also if one of the links that it lists ends at the ToR.
  */
 bool part_names_tor_of(const struct rm_verdict *verdict, const char *tor);
 

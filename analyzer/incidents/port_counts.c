@@ -17,11 +17,11 @@
 
 struct port {
 	char name[RM_NAME_BYTES], port[PORT_BYTES], neighbor[RM_NAME_BYTES];
-	uint32_t name_hash, neighbor_hash; /* of their short forms */
+	uint32_t name_hash, neighbor_hash; /* hashes of the short forms of the names */
 	char sentence[RM_EVIDENCE_TEXT];   /* "tor1: the switch's port ..." */
 };
 
-struct rack { /* with a port at least; key: tor */
+struct rack { /* a rack with at least one port; its key is the ToR */
 	char tor[RM_NAME_BYTES];
 	rm_mono_t at; /* when the summary that names these ports arrived */
 	size_t count, capacity;
@@ -31,7 +31,7 @@ struct rack { /* with a port at least; key: tor */
 
 struct port_counts {
 	struct rack *racks;
-	size_t count; /* ports of all racks */
+	size_t count; /* number of ports of all racks */
 	struct port_counts_counts counts;
 };
 
@@ -90,8 +90,8 @@ hash_short(const char *name, size_t len)
 	return hash;
 }
 
-/* The switch's name, and as much of the sentence as fits: it is cut at a comma, which
- * separates its parts. */
+/* Writes the switch's name, and as much of the sentence as fits. The sentence is cut at
+ * a comma, because commas separate its parts. */
 static void
 copy_sentence(struct port *port, const char *sentence)
 {
@@ -127,7 +127,7 @@ find_or_add(struct port_counts *port_counts, const char *tor)
 	return rack;
 }
 
-/* NULL: there is no room, or no memory. */
+/* Returns NULL if there is no room, or no memory. */
 static struct port *
 new_port(struct port_counts *port_counts, struct rack *rack, rm_mono_t now)
 {
@@ -167,7 +167,7 @@ add(struct port_counts *port_counts, struct rack *rack, const struct wire_port_r
 	copy_sentence(port, row->sentence);
 }
 
-/* These texts are copied into sentences, alerts and log lines. */
+/* True: the text may be copied into sentences, alerts and log lines. */
 static bool
 is_plain(const char *text)
 {
@@ -231,7 +231,7 @@ port_counts_counts(const struct port_counts *port_counts)
 	return &port_counts->counts;
 }
 
-/* b: its first len bytes. */
+/* Compares a with the first len bytes of b. */
 static bool
 is_same(const char *a, const char *b, size_t len)
 {
@@ -269,7 +269,7 @@ is_end(const struct port *port, const char *link)
 /* Hashes of the names in a verdict's part: few ports match them, and only those are
  * compared by name. */
 struct ends {
-	bool any; /* a link with several "--": its ends have no hashes */
+	bool any; /* the name of a link has several "--", so its ends have no hashes */
 	bool link;
 	uint32_t hash[2];
 };
@@ -313,11 +313,11 @@ concerns(const struct port *port, const struct rm_part *part)
 	       is_same(port->neighbor, part->name, len);
 }
 
-#define MOST_NAMED 16 /* more do not fit into the text */
+#define MOST_NAMED 16 /* the text has no room for more */
 
-struct naming { /* of the ports that a verdict names */
+struct naming { /* the ports that a verdict names */
 	const struct port *ports[MOST_NAMED];
-	size_t count, len; /* len: of the text */
+	size_t count, len; /* len: length of the text */
 	char *out;
 };
 

@@ -20,21 +20,23 @@ struct port_counts;
 struct rm_verdict;
 struct wire_summary_view;
 
-#define PORT_COUNTS_MAX 4096 /* ports of a region; more are left out */
+#define PORT_COUNTS_MAX 4096 /* most ports of a region; further ones are left out */
 #define PORT_COUNTS_KEEP_NS (60 * RM_NS_PER_S)
 
-struct port_counts_counts { /* rows of summaries, so far */
-	uint64_t left_out;  /* because there was no room, or no memory */
-	uint64_t refused;   /* a name is missing, or a text is not printable ASCII */
+struct port_counts_counts { /* numbers of rows of summaries, so far */
+	/* rows that were left out because there was no room, or no memory */
+	uint64_t left_out;
+	/* rows in which a name is missing, or a text is not printable ASCII */
+	uint64_t refused;
 };
 
 struct port_counts *port_counts_new(void);              /* NULL when out of memory */
 void port_counts_free(struct port_counts *port_counts); /* NULL is fine */
 
 /* A summary without the rack's state, or older than PORT_COUNTS_KEEP_NS, changes
- * nothing. age_ns: how old it is, by monotonic clocks; below 0: it is in doubt whether
- * this summary or the one before is the newer one, and the rack's ports are forgotten.
- */
+ * nothing. age_ns: age of the summary, by monotonic clocks. If it is below 0, it is not
+ * known whether this summary or the one before is newer: then the rack's ports are
+ * deleted. */
 void port_counts_summary(struct port_counts *port_counts,
     const struct wire_summary_view *view, int64_t age_ns, rm_mono_t now);
 

@@ -78,7 +78,8 @@ line(struct recorder *recorder, rm_mono_t now, uint64_t bytes)
 		recorder->out = NULL;
 		return NULL;
 	}
-	/* Times do not go back: a turn of the loop has one time, taken at its start. */
+	/* The times in a recording must not decrease: all lines of one turn of the loop
+	 * have the time of its start. */
 	if (rm_mono_since(now, recorder->last) > 0)
 		recorder->last = now;
 	fprintf(recorder->out, "%" PRId64 " ",

@@ -1,6 +1,7 @@
 /*
- * recorder - writes the input of the judgement over a region's racks to a file, except
- * changes to another analyzer, and ends of incidents that no aggregator reported.
+ * recorder - writes the input of the judgement over a region's racks to a file. Two
+ * inputs are missing: changes to another analyzer, and ends of incidents that no
+ * aggregator has reported.
  *
  * `sim --replay` feeds such a file to the same judgement, to examine its verdicts, also
  * after a change of the code (tests/sim/README.md has the format). For labs: it writes
@@ -31,8 +32,8 @@ struct recorder_options {
 int recorder_new(const struct recorder_options *options, struct recorder **ret);
 void recorder_free(struct recorder *recorder);
 
-/* All of these do nothing with NULL, and nothing once the recording has stopped, which
- * is logged: after a write error, or at max_bytes. */
+/* All of these functions do nothing with NULL, and nothing after the recording has
+ * stopped: after a write error, or at max_bytes. That is logged. */
 void recorder_summary(
     struct recorder *recorder, const struct wire_summary_view *view, rm_mono_t now);
 void recorder_incident(

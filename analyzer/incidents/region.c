@@ -36,27 +36,33 @@ struct region {
 	struct rm_incidents *incidents;
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: incidents are not saved */
-	int64_t row_interval_ns;       /* the longest of the region's aggregators */
-	/* incident_table_changes when its bad RNICs and hosts were last taken over */
+	/* the longest row interval of the region's aggregators */
+	int64_t row_interval_ns;
+	/* incident_table_changes when the RNICs and hosts with incidents were last
+	 * copied to localise */
 	uint64_t incident_table_seen;
-	bool is_dirty;       /* the file is older than the incidents */
-	bool is_first;       /* this is the first analyzer of the aggregators' lists */
-	bool is_left;        /* it is not, and no aggregator is connected to it */
-	rm_mono_t cut_off;   /* this analyzer is cut off since then; ns 0: it is not */
-	rm_mono_t connected; /* when an aggregator was connected last */
-	rm_mono_t now;       /* of the current judgement */
+	bool is_dirty; /* the file is older than the incidents */
+	bool is_first; /* this is the first analyzer of the aggregators' lists */
+	/* this is not the first analyzer, and no aggregator is connected to it */
+	bool is_left;
+	/* time since which this analyzer is cut off; ns 0: it is not */
+	rm_mono_t cut_off;
+	rm_mono_t connected;             /* when an aggregator was last connected */
+	rm_mono_t now;                   /* time of the current judgement */
 	const struct rm_verdict *silent; /* the last verdicts of blind_judge */
 	size_t silent_count;
-	struct rm_verdict *verdicts; /* of all kinds, of the current judgement */
+	/* verdicts of all kinds, of the current judgement */
+	struct rm_verdict *verdicts;
 	size_t verdict_room;
 };
 
 /* ---- aggregators at another analyzer, an analyzer that is cut off ---- */
 
-/* Silence before receivers of alerts are asked for an answer. */
+/* After this time without a message, the receivers of alerts are asked for an answer.
+ */
 #define ALONE_NS (1 * RM_NS_PER_S)
 #define ANSWER_NS (2 * RM_NS_PER_S) /* reachable receivers answer within this time */
-/* Silence before a rack or an aggregator is reported missing. */
+/* After this time without a message, a rack or an aggregator is reported as missing. */
 #define LEFT_NS (2 * RM_NS_PER_S)
 
 void
@@ -83,8 +89,9 @@ region_leave(struct region *region)
 	rm_log_info("region %s: left to another analyzer", region->name);
 }
 
-/* For an analyzer that is not the first one. If no aggregator was connected for
- * LEFT_NS, they use another analyzer, and open incidents are left to that one. */
+/* Decides for an analyzer that is not the first one. If no aggregator was connected for
+ * LEFT_NS, the aggregators use another analyzer, and the open incidents are left to
+ * that analyzer. */
 static bool
 region_is_left(struct region *region, rm_mono_t now)
 {
@@ -97,8 +104,9 @@ region_is_left(struct region *region, rm_mono_t now)
 	return region->is_left;
 }
 
-/* No aggregator has sent anything for ALONE_NS, and no receiver of alerts answers: this
- * analyzer is cut off from the network. Then no rack is reported as silent. */
+/* True: no aggregator has sent anything for ALONE_NS, and no receiver of alerts
+ * answers, so this analyzer is cut off from the network. Then no rack is reported as
+ * silent. */
 static bool
 region_is_cut_off(struct region *region, rm_mono_t now)
 {
@@ -121,7 +129,7 @@ region_is_cut_off(struct region *region, rm_mono_t now)
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024
-/* Until an aggregator reports its own interval. */
+/* Row interval until an aggregator reports its own. */
 #define ROW_INTERVAL_NS (WIRE_SUMMARY_INTERVAL_S * RM_NS_PER_S)
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
@@ -199,8 +207,8 @@ make_room(struct region *region, size_t count)
 	return 0;
 }
 
-/* The rack is silent because of a fault of its ToR, or of a link of the ToR, which is
- * found now or has an open incident. */
+/* True: the rack is silent because of a fault of its ToR, or of a link of the ToR, that
+ * is found now or has an open incident. */
 static bool
 is_explained(const struct region *region, const struct rm_verdict *silent, size_t found)
 {
@@ -325,7 +333,7 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 		else
 			region->silent_count = (size_t)r;
 	}
-	/* Without all verdicts open incidents would seem to be over. */
+	/* Without all verdicts, open incidents would seem to have ended. */
 	r = ret == 0 ? gather(region, wall, &count) : ret;
 	if (r < 0)
 		return r;
@@ -335,7 +343,7 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 	return 0;
 }
 
-/* 0: missing, or not a number in range. */
+/* Returns 0 if the value is missing, or is not a number in range. */
 static uint64_t
 count_of(const json_t *object, const char *name)
 {
@@ -400,7 +408,7 @@ region_rack_is_seen(struct region *region, const char *tor, bool seen, rm_mono_t
 
 /* ---- creation and end ---- */
 
-/* True: the part has failed again since. Both incidents have equal labels, so they
+/* True: the part has failed again since then. Both incidents have equal labels, so they
  * share one alert. */
 static bool
 came_back(const struct rm_incidents *incidents, const struct rm_incident *incident)
@@ -412,7 +420,7 @@ came_back(const struct rm_incidents *incidents, const struct rm_incident *incide
 	return false;
 }
 
-/* The state of its last point, to write the same point again. */
+/* Returns the state of the incident's last point, to write the same point again. */
 static enum wire_incident_state
 last_state(const struct rm_incident *incident)
 {

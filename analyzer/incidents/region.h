@@ -29,27 +29,28 @@ struct rm_metrics;
 struct rm_worker;
 
 struct region_callbacks {
-	/* Also called for incidents restored from the file. */
+	/* Also called for incidents that were restored from the file. */
 	void (*on_incident)(const char *region, enum wire_incident_state state,
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
-	/* True: an incident of a rack explains these losses. NULL: none ever does. */
+	/* True: an incident of a rack explains these losses. NULL: no incident explains
+	 * losses. */
 	bool (*is_explained)(const char *region, const struct rm_verdict *verdict,
 	    rm_wall_t now, void *arg);
 };
 
-struct region_options { /* all pointers outlive the region */
+struct region_options { /* all pointers must live longer than the region */
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	struct rm_http_client *http;
-	const char *analyzer;      /* our name, in alerts */
+	const char *analyzer;      /* name of this analyzer, in alerts */
 	const char *state_folder;  /* "": open incidents are not saved */
 	const char *record_folder; /* NULL or "": nothing is recorded */
 	uint64_t record_max_bytes;
 	int64_t resolve_after_ns;
 	int64_t blind_grace_ns, blind_start_ns; /* see blind.h */
 	const struct rm_alert_config *alerts;
-	bool first; /* this analyzer is the first one of the aggregators' lists */
+	bool first; /* this analyzer is the first in the aggregators' lists */
 };
 
 int region_new(const struct region_options *options, const char *name,
@@ -67,13 +68,14 @@ const struct rm_alert_counts *region_alert_counts(const struct region *region);
 const char *region_alert_trouble(const struct region *region);
 int region_alert_metrics(struct region *region, struct rm_metrics *metrics,
     const char *name, const char *labels);
-/* How often the file of open incidents could not be written; NULL: there is no file. */
+/* Returns how often the file of open incidents could not be written; NULL: there is no
+ * file. */
 const uint64_t *region_file_failures(const struct region *region);
 
 const struct class_marks *region_marks(const struct region *region);
 /* Whether the region's CNPs (congestion notification packets) arrive. */
 const struct cnp_finding *region_cnps(const struct region *region);
-/* Rows on ports of switches that were left out or refused. */
+/* Returns counts of rows on ports of switches that were left out or refused. */
 const struct port_counts_counts *region_ports(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);
 
@@ -81,10 +83,11 @@ const struct localise_counts *region_localised(const struct region *region);
  * incident of their own rack. */
 void region_update_ends(struct region *region, const struct incident_table *table);
 
-/* A summary of one of its racks: in order, none twice. */
+/* Handles a summary of one of the region's racks. Call it in order, and once for each
+ * summary. */
 void region_summary(
     struct region *region, const struct wire_summary_view *view, rm_mono_t now);
-/* An incident of one of its racks: each change once. */
+/* Handles an incident of one of the region's racks. Call it once for each change. */
 void region_incident(
     struct region *region, const struct wire_incident *incident, rm_mono_t now);
 /* Whether an aggregator reports this rack now. */

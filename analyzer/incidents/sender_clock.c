@@ -1,8 +1,9 @@
 #include "analyzer/incidents/sender_clock.h"
 
-/* The lag falls only if it falls by more: a busy machine delays messages by less. */
+/* The lag counts as falling only if it falls by more than this, because a busy machine
+ * delays messages by less. */
 #define FALL_NS (500 * RM_NS_PER_MS)
-/* The least lag is that of the current block of this length and of the one before. */
+/* The least lag is taken over the current block of this length and the block before. */
 #define BLOCK_NS (60 * RM_NS_PER_S)
 
 static int64_t

@@ -15,42 +15,46 @@
 
 #define MAX_RACKS 16384
 #define MAX_HOPS WIRE_MAX_HOPS
-#define LOST_NS (5 * RM_NS_PER_S) /* a loss counts as current for this long */
+/* for this long after a loss, the service counts as losing probes */
+#define LOST_NS (5 * RM_NS_PER_S)
 /* If two aggregators took turns within this time, both still report the rack. Three
  * times the usual interval of summaries. */
 #define BOTH_NS (30 * RM_NS_PER_S)
-/* Changes: from the first to the second, back to the first, again to the second. */
+/* Number of changes of the reporting aggregator: from the first to the second, back to
+ * the first, again to the second. */
 #define BOTH_TURNS 3
 #define REPORTS 2
 #define MAX_ALTERNATIVES 64
 #define MAX_NAMES 4
-#define PARTS_BYTES (3 * RM_LINKS_BYTES) /* links with " or " between them */
+#define PARTS_BYTES (3 * RM_LINKS_BYTES) /* room for links with " or " between them */
 #define MORE ", ..."
 
 /* One use (wire_use_row). Names are stored and compared as hashes, because a region has
  * a million hops. Hash 0: no name. */
 struct row {
 	char *service;
-	uint64_t use;         /* hash of service, dst_tor and hops together */
+	uint64_t use;         /* one hash of service, dst_tor and hops */
 	uint64_t dst_tor;     /* 0: not known */
 	uint64_t there, back; /* "tor1->tor2", "tor2->tor1"; 0: not known */
 	uint64_t hops[MAX_HOPS];
-	uint64_t links[MAX_HOPS]; /* between a hop and the next, "spine1--tor2" */
-	size_t hop_count;         /* 0: the path is not known */
-	bool is_gap;              /* some hops are not known */
+	/* each link between a hop and the next one, "spine1--tor2" */
+	uint64_t links[MAX_HOPS];
+	size_t hop_count; /* number of hops; 0: the path is not known */
+	bool is_gap;      /* some hops are not known */
 	uint64_t lost_ns; /* end of the last summary with a loss, by the sender's clock;
 			     0: none */
 };
 
 /* What one run of an aggregator, from its start to its end, has reported. */
 struct report {
-	uint64_t aggregator, incarnation; /* aggregator 0: none so far */
+	uint64_t aggregator, incarnation; /* aggregator 0: no report so far */
 	struct sender_clock clock;
-	bool age_known;      /* the age of one of its summaries was known on arrival */
-	rm_mono_t last_seen; /* its last summary that had not waited; ns 0: none */
-	uint64_t
-	    end_ns; /* of the summary with these rows, by the clock above; 0: none */
-	bool all_flows; /* all flows of the rack are in it */
+	bool age_known; /* the age of one of its summaries was known when it arrived */
+	/* arrival of its last summary that had not waited; ns 0: none */
+	rm_mono_t last_seen;
+	uint64_t end_ns; /* end of the summary with these rows, by that clock; 0: there
+			    was none */
+	bool all_flows;  /* the report contains all flows of the rack */
 	struct row *rows;
 	size_t count;
 };
@@ -59,8 +63,10 @@ struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t name_hash;
 	struct report reports[REPORTS];
-	unsigned turns; /* changes from one sender to the other, up to BOTH_TURNS */
-	rm_mono_t both; /* when both were known to report; ns 0: never */
+	/* number of changes from one sender to the other, up to BOTH_TURNS */
+	unsigned turns;
+	/* when it became known that both aggregators report; ns 0: never */
+	rm_mono_t both;
 	rm_mono_t last_seen; /* any summary */
 	UT_hash_handle hh, by_name;
 };
@@ -71,7 +77,7 @@ struct rack {
 #define ANSWER_NS (1 * RM_NS_PER_S)
 
 struct answer {
-	uint64_t name_hash; /* of the part; 0: none yet */
+	uint64_t name_hash; /* hash of the part's name; 0: this entry is not used yet */
 	rm_mono_t at;
 	enum rm_impact impact;
 	char services[RM_EVIDENCE_TEXT];
@@ -83,8 +89,9 @@ struct loss {
 
 struct service_uses {
 	struct rack *racks, *by_name;
-	size_t count;                          /* rows of all racks */
-	struct loss losses[WIRE_MAX_USE_ROWS]; /* of one rack, while it reports */
+	size_t count; /* number of rows of all racks */
+	/* losses of one rack, used while its report is handled */
+	struct loss losses[WIRE_MAX_USE_ROWS];
 	struct answer answers[ANSWERS];
 };
 
@@ -155,9 +162,9 @@ add_hop(struct row *row, struct hop before, struct hop hop)
 	row->links[row->hop_count - 2] = hash_of(link, strlen(link));
 }
 
-/* Returns the name in the text of one hop. As in verdicts, a switch that the topology
- * does not name has its address as its name, unless it is the ToR at an end of the
- * path. */
+/* Returns the name in the text of one hop. A switch that the topology does not name has
+ * its address as name, as in verdicts; but the ToR at an end of the path has its own
+ * name. */
 static struct hop
 read_hop(const char *text, size_t len, const char *src, const char *dst)
 {
@@ -327,8 +334,8 @@ other_of(const struct rack *rack, const struct report *report)
 	return &rack->reports[report == rack->reports ? 1 : 0];
 }
 
-/* True: the other aggregator of the rack reported later, and they do not both report
- * it: it has replaced this one. */
+/* True: the other aggregator of the rack has reported later, and not both of them
+ * report it. So the other aggregator has replaced this one. */
 static bool
 is_replaced(const struct rack *rack, const struct report *report, rm_mono_t now)
 {
@@ -465,9 +472,9 @@ take_rows(struct service_uses *service_uses, struct report *report,
 	report->end_ns = summary->end_ns;
 }
 
-/* The age of a summary that has arrived now. The first summaries of a sender may be a
- * backlog: if the rack has another sender, they may be older than what that one sent.
- */
+/* Returns the age of a summary that has arrived now. The first summaries of a sender
+ * may be a backlog: if the rack has another sender, they may be older than the
+ * summaries of that sender. */
 static int64_t
 age_beside_other(
     const struct rack *rack, struct report *report, uint64_t end_ns, rm_mono_t now)
@@ -516,7 +523,7 @@ service_uses_summary(struct service_uses *service_uses,
 
 struct target {
 	uint64_t name_hash; /* of "spine1", "spine1--tor2", "tor1->tor2" */
-	uint64_t racks[2];  /* hashes of the names in it that are ToRs */
+	uint64_t racks[2];  /* hashes of those names in it that are ToRs */
 	size_t rack_count;
 	bool is_path;
 };
@@ -525,11 +532,13 @@ struct found {
 	const char *names[MAX_NAMES];
 	size_t count;
 	bool more;
-	bool has_losses;   /* these services lose probes */
-	bool path_unknown; /* more services may use the part: a path is not known */
+	bool has_losses; /* these services lose probes */
+	/* the path of some flow is not known, so more services may use the part */
+	bool path_unknown;
 };
 
-/* name is "tor", or a link or path with this ToR at an end: "tor--b", "a->tor". */
+/* True: name is "tor", or a link or path with this ToR at an end: "tor--b", "a->tor".
+ */
 static bool
 is_end_of(const char *tor, const char *name, size_t len)
 {
@@ -623,8 +632,8 @@ crosses(const struct row *row, const struct target *target, uint64_t src)
 		   : CROSSES_NOT;
 }
 
-/* Adds a name in alphabetical order: which ones fit does not depend on the order of the
- * rows. */
+/* Adds a name in alphabetical order, so that the names that fit do not depend on the
+ * order of the rows. */
 static void
 add_name(struct found *found, const char *service)
 {
@@ -647,7 +656,7 @@ add_name(struct found *found, const char *service)
 	found->names[at] = service;
 }
 
-/* Services that lose probes are named alone; others only if there are none. */
+/* If services lose probes, only these are named; otherwise all are. */
 static void
 note(struct found *found, const char *service, bool has_losses)
 {
@@ -688,7 +697,7 @@ find_in_rack(const struct rack *rack, const struct target *target, rm_mono_t now
 			    &rack->reports[i], target, rack->name_hash, now, found);
 }
 
-/* True: one of the rack's aggregators knows all its flows. */
+/* True: one of the rack's aggregators knows all flows of the rack. */
 static bool
 is_known(const struct rack *rack, rm_mono_t now)
 {
@@ -816,8 +825,8 @@ find_impact(const struct service_uses *service_uses, const char *part, rm_mono_t
 		    all && !found.path_unknown ? RM_IMPACT_P2 : RM_IMPACT_UNKNOWN;
 }
 
-/* Several links of a switch: as "A or B or C", because services that use any of them
- * count. If the verdict does not list all of them: the switch. */
+/* Writes several links of a switch as "A or B or C", because all services that use any
+ * of them count. If the verdict does not list all links, writes the switch. */
 static const char *
 parts_of(const struct rm_verdict *verdict, char text[PARTS_BYTES])
 {

@@ -33,26 +33,27 @@ struct rm_verdict;
 struct service_uses;
 struct wire_summary_view;
 
-/* A report counts for this long. If summary.interval_s is longer, there is no valid
+/* A report is used for this time. If summary.interval_s is longer, there is no valid
  * report most of the time. */
 #define SERVICE_USES_KEEP_NS (180 * RM_NS_PER_S)
-/* A rack without a summary for this long is no rack of the region any more. */
+/* A rack without a summary for this time does not belong to the region any more. */
 #define SERVICE_USES_FORGET_NS (86400 * RM_NS_PER_S)
-/* The most rows of a region. If not all rows of a rack fit, its report counts as one
- * that does not contain all its flows. */
+/* The most rows of a region. If the rows of a rack do not all fit, its report counts as
+ * incomplete. */
 #define SERVICE_USES_MAX 262144
 
 struct service_uses *service_uses_new(void);               /* NULL: out of memory */
 void service_uses_free(struct service_uses *service_uses); /* NULL is fine */
 
-/* The summary's age is not known yet, and neither is that of what another aggregator
- * has just reported of the rack: either may be a backlog. */
+/* The age of the summary is not known yet. Neither is the age of another aggregator's
+ * last report on the rack. So either of them may be a backlog. */
 #define SERVICE_USES_AGE_IN_DOUBT (-1)
 
-/* Returns how old the summary is, as far as known. INT64_MAX: its age is not known yet,
- * but another aggregator reports the rack, and the age of its summaries is. 0: also if
- * nothing is known of the only sender yet, if the summary has no valid end time, or if
- * its rack cannot be added, because there are too many or memory ran out. */
+/* Returns the age of the summary, as far as it is known. INT64_MAX: the age is not
+ * known yet, but the age of another aggregator's summaries on the rack is known. 0 is
+ * also returned if nothing is known about the only sender yet, if the summary has no
+ * valid end time, or if its rack cannot be added, because there are too many or memory
+ * ran out. */
 int64_t service_uses_summary(struct service_uses *service_uses,
     const struct wire_summary_view *view, rm_mono_t now);
 

@@ -9,7 +9,7 @@
 
 #define MOST 0.75 /* of the samples */
 #define LATELY_NS (4 * RM_NS_PER_S)
-#define MAX_ENDED 64 /* ended incidents that are examined, the newest ones */
+#define MAX_ENDED 64 /* most ended incidents that are examined; the newest are */
 
 /* rnic: "host/device". True: the entry is about the RNIC or its host. */
 static bool
@@ -20,7 +20,7 @@ is_about(const struct incident_table_entry *entry, const char *rnic)
 
 	snprintf(part.name, sizeof(part.name), "%s", entry->part);
 	if (strcmp(entry->kind, rm_kind_str(RM_KIND_CERTIFICATE_ENDING)) == 0)
-		return false; /* probes answer as usual */
+		return false; /* the fault does not prevent answers to probes */
 	if (strcmp(entry->part_type, rm_part_type_str(RM_PART_RNIC)) == 0)
 		return rm_part_names(&part, rnic);
 	if (strcmp(entry->part_type, rm_part_type_str(RM_PART_HOST)) != 0 &&
@@ -31,7 +31,7 @@ is_about(const struct incident_table_entry *entry, const char *rnic)
 }
 
 /* A flapping port loses packets on all its paths now and then, but never all packets of
- * one path: it does not explain a link that is down. */
+ * one path. So it does not explain a link that is down. */
 static bool
 may_explain(const struct incident_table_entry *entry, const struct rm_verdict *verdict)
 {

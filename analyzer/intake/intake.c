@@ -100,7 +100,7 @@ intake_durable(struct intake *intake, enum wire_lane lane, uint64_t ticket)
 	intake_flush(intake);
 }
 
-/* sends pings, acknowledgements and drill-down queries */
+/* enough for pings, acknowledgements and drill-down queries */
 #define MAX_OUTPUT_BYTES (1u << 20)
 #define TICK_NS (100 * RM_NS_PER_MS)
 #define PING_NS (500 * RM_NS_PER_MS)
@@ -237,7 +237,7 @@ session_tick(struct intake_session *session, rm_mono_t now)
 	if (!session->info.is_welcome)
 		return 0;
 	if (session->held != NULL) {
-		/* The session is not silent: this analyzer does not read it. */
+		/* The session is not silent: its messages are not being read. */
 		session->info.last_seen = now;
 		intake->callbacks.on_seen(&session->info, intake->callbacks.arg);
 		intake_session_retry(session);

@@ -43,13 +43,14 @@ void intake_stalled(struct intake *intake, rm_mono_t now);
 int intake_drill(
     struct intake *intake, uint64_t session, const struct wire_drill *drill);
 
-/* Session number i; NULL: there are no more. Borrowed until the loop continues. */
+/* Returns session number i; NULL: there are no more. Borrowed until the next turn of
+ * the loop. */
 const struct intake_info *intake_get(const struct intake *intake, size_t i);
-/* The session of this aggregator, after its welcome; NULL: none. */
+/* Returns the session of this aggregator, after its welcome; NULL: there is none. */
 const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
-/* Counts of all connections, including those without a hello. */
+/* Returns counts of all connections, including those without a hello. */
 const struct rm_server *intake_server(const struct intake *intake);
 
 #endif

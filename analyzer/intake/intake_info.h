@@ -14,9 +14,11 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define INTAKE_MAX_PEERS 16384   /* aggregators whose message numbers are kept */
-#define INTAKE_MAX_UNACKED 4096  /* messages of one lane of one aggregator */
-#define INTAKE_MAX_PENDING 65536 /* messages of one lane of all */
+#define INTAKE_MAX_PEERS 16384 /* most aggregators whose message numbers are stored */
+/* most unacknowledged messages of one lane of one aggregator */
+#define INTAKE_MAX_UNACKED 4096
+/* most unacknowledged messages of one lane of all aggregators */
+#define INTAKE_MAX_PENDING 65536
 
 struct rm_tls;
 
@@ -24,8 +26,8 @@ struct intake_options {
 	const char *name; /* borrowed */
 	uint64_t incarnation;
 	size_t max_sessions;
-	/* 3 s: if a peer that has sent a ping is silent for longer, its link is
-	 * closed */
+	/* 3 s: if a peer that has sent pings is silent for longer, its link is closed
+	 */
 	int64_t silence_ns;
 	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 };
@@ -34,7 +36,8 @@ struct intake_info {
 	uint64_t id; /* never 0, and never reused */
 	bool is_welcome, is_held;
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
-	char software[RM_VERSION_BYTES]; /* its release; "": not reported */
+	/* release of the aggregator; "": not reported */
+	char software[RM_VERSION_BYTES];
 	struct rm_address peer;
 	int64_t row_interval_ns; /* time between two summaries of healthy rows */
 	rm_wall_t since;
@@ -85,7 +88,7 @@ struct intake_counts {
 	uint64_t refused_messages;
 	/* messages with the region, name or ToR of another aggregator */
 	uint64_t foreign;
-	/* valid messages from which no point can be made: acknowledged, and not
+	/* valid messages of which no point can be made: they are acknowledged, and not
 	 * stored */
 	uint64_t pointless;
 	uint64_t held; /* how often the reading of a session was paused */

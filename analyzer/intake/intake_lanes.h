@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTAKE_INCARNATIONS 4 /* of one aggregator that are remembered */
+#define INTAKE_INCARNATIONS 4 /* incarnations of one aggregator that are remembered */
 
 struct intake_peer;
 struct intake_pending;
@@ -20,7 +20,8 @@ struct intake_pending;
 struct intake_lane { /* a lane of one incarnation of one aggregator */
 	uint64_t incarnation;
 	uint64_t applied; /* highest number that was taken; 0: none */
-	uint64_t durable; /* all messages taken with numbers up to this are durable */
+	/* all messages up to this number that were taken are durable */
+	uint64_t durable;
 	uint64_t pending; /* number of messages taken that are not durable yet */
 	/* order of the last use: larger is later; 0: the entry is free */
 	uint64_t used;
@@ -29,9 +30,11 @@ struct intake_lane { /* a lane of one incarnation of one aggregator */
 
 enum intake_status {
 	INTAKE_NEW,
-	INTAKE_PENDING, /* taken already, and will be acknowledged when it is durable */
-	INTAKE_SAFE,    /* taken already, and durable: acknowledge it again */
-	INTAKE_BUSY,    /* the table is full: try again later */
+	/* the message was taken already, and will be acknowledged when it is durable */
+	INTAKE_PENDING,
+	/* the message was taken already, and is durable: acknowledge it again */
+	INTAKE_SAFE,
+	INTAKE_BUSY, /* the table is full: try again later */
 };
 
 /* Finds or adds the entry of this incarnation. NULL: all entries have messages that are
@@ -45,8 +48,8 @@ void intake_lanes_forget(struct intake_lane lanes[INTAKE_INCARNATIONS]);
 enum intake_status intake_lane_status(
     const struct intake_lane *lane, uint64_t seq, size_t max_unacked);
 
-/* The queue of messages of one lane, of all aggregators, that are not durable yet.
- * capacity: a power of two. */
+/* Creates the queue of the messages of one lane, of all aggregators, that are not
+ * durable yet. capacity: a power of two. */
 int intake_pending_new(size_t capacity, struct intake_pending **ret);
 void intake_pending_free(struct intake_pending *pending);
 bool intake_pending_full(const struct intake_pending *pending);

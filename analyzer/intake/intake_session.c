@@ -62,7 +62,7 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 	return "";
 }
 
-/* Checks that the certificate is for the name and for all ToRs of the hello. */
+/* Checks that the certificate is valid for the name and for all ToRs of the hello. */
 static bool
 hello_is_its_own(const struct intake_session *session,
     const struct wire_hello_view *view, char reason[REASON_BYTES])
@@ -186,7 +186,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	strcpy(info->name, view.hello.id);
 	rm_version_take(info->software, view.hello.software);
 	info->row_interval_ns = session_row_interval_ns(session, &view.hello);
-	free(info->tors); /* of the refused hello */
+	free(info->tors); /* the ToRs of the refused hello */
 	info->tors = NULL;
 	info->tor_count = 0;
 	r = session_take_tors(session, &view);
@@ -297,7 +297,7 @@ session_apply(struct intake_session *session, const struct intake_message *messa
 	return r;
 }
 
-/* Stores the message. 0: it was stored, or can never be stored; < 0: try again
+/* Stores the message. Returns 0: it was stored, or can never be stored; < 0: try again
  * later. */
 static int
 session_take(struct intake_session *session, const struct intake_message *message)
@@ -363,7 +363,7 @@ session_hold(struct intake_session *session, const uint8_t *data, size_t len)
 	int r;
 
 	if (copy == NULL)
-		/* the aggregator sends again what is not acknowledged */
+		/* the aggregator sends messages that are not acknowledged again */
 		return -ENOMEM;
 	memcpy(copy, data, len);
 	r = message_open(&session->held_message, copy, len);

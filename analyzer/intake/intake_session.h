@@ -19,14 +19,14 @@ enum { LANE_SUMMARY, LANE_INCIDENT, LANES };
 
 #define INTAKE_KEY_BYTES (2 * RM_NAME_BYTES)
 
-struct intake_peer { /* an aggregator, connected or not */
+struct intake_peer { /* an aggregator, whether it is connected or not */
 	char key[INTAKE_KEY_BYTES];
 	struct intake_session *session; /* NULL: not connected */
 	uint64_t life;                  /* incarnation of the aggregator's process */
 	struct intake_lane lanes[LANES][INTAKE_INCARNATIONS];
-	struct intake_racks *racks; /* NULL before its hello */
+	struct intake_racks *racks; /* NULL before the aggregator's hello */
 	struct intake_peer *next_due;
-	bool is_due; /* it is in the list intake.due */
+	bool is_due; /* the peer is in the list intake.due */
 	UT_hash_handle hh;
 };
 
@@ -42,7 +42,7 @@ struct intake_message {
 struct intake_session {
 	struct intake_info info; /* must be the first member */
 	struct intake *owner;
-	struct intake_peer *peer; /* NULL before its hello */
+	struct intake_peer *peer; /* NULL before the aggregator's hello */
 	struct rm_conn conn;      /* pending until the welcome is sent */
 	rm_mono_t pinged;
 	bool has_pinged; /* the aggregator has sent a ping */
@@ -67,7 +67,8 @@ struct intake {
 	struct intake_counts counts;
 };
 
-/* The session after this one, in the order of rm_server_first; NULL: there is none. */
+/* Returns the session after this one, in the order of rm_server_first; NULL: there are
+ * no more. */
 static inline struct intake_session *
 intake_session_next(const struct intake_session *session)
 {

@@ -12,11 +12,11 @@
 
 #include "rackmesh/judge/part.h"
 
-#define SLICES 6 /* of 10 s: the last minute */
+#define SLICES 6 /* number of slices, of 10 s each: together the last minute */
 #define SLICE_NS (10 * RM_NS_PER_S)
 #define ENOUGH 20 /* a pair is judged only after this many arrivals */
-/* A pair with more of its arrivals rewritten counts as rewritten: even if only one path
- * of many rewrites. */
+/* A pair counts as rewritten if more than this share of its arrivals was rewritten, so
+ * that one path of many is enough. */
 #define REWRITTEN_PER_MILLE 20
 #define ALL_PER_MILLE 950
 #define DSCPS 64
@@ -29,8 +29,8 @@
 #define MAX_LOOKS 128 /* passes over all pairs, in one judgement */
 
 struct slice {
-	int64_t number; /* number of the slice, from the start of the monotonic clock;
-			   0: none */
+	/* number of the slice, counted from 0 of the monotonic clock; 0: none */
+	int64_t number;
 	uint64_t arrived, rewritten;
 };
 
@@ -43,7 +43,7 @@ struct pair {
 	struct pair_key key;
 	struct slice slices[SLICES];
 	uint8_t arrived_dscp;        /* DSCP of the last rewritten arrival */
-	uint64_t arrived, rewritten; /* arrivals of the last minute */
+	uint64_t arrived, rewritten; /* numbers of arrivals in the last minute */
 	bool known, is_rewritten;
 	bool named; /* a verdict explains it */
 	UT_hash_handle hh;
@@ -54,8 +54,8 @@ struct class_marks {
 	uint64_t refused;
 	struct {
 		bool known, any_rewritten;
-		/* when a pair last changed; when one first changed since the class was
-		 * settled */
+		/* turned: when a pair last changed. turning: when the first pair has
+		 * changed since the class was settled. */
 		rm_mono_t turned, turning;
 	} classes[DSCPS];
 	rm_mono_t judged;
@@ -202,8 +202,8 @@ is_settled(struct class_marks *marks, uint8_t dscp, rm_mono_t now)
 
 /* ---- judging --------------------------------------------------------------------- */
 
-/* Places where a device may rewrite a class. Each is defined by the pairs that
- * pass it. */
+/* The places at which a device may rewrite a class. Each place is defined by the pairs
+ * that pass it. */
 enum place { EVERYWHERE, BETWEEN, FROM, OUT_OF, INTO, INSIDE, PAIR };
 
 struct candidate {
@@ -354,7 +354,8 @@ judge_class(struct class_marks *marks, uint8_t dscp, rm_wall_t wall)
 			if (is_it(&at, &seen))
 				name(marks, &at, &seen, wall);
 			else if (place <= BETWEEN)
-				break; /* these places are the same for all pairs */
+				break; /* the remaining places are the same for all
+					  pairs */
 		}
 }
 

@@ -26,18 +26,22 @@ struct cnp_balance {
 	struct rack *racks;
 	rm_mono_t refused; /* when the table last had no room for a rack; ns 0: never */
 	rm_mono_t judged;  /* ns 0: never */
-	rm_mono_t missing; /* since when too few CNPs arrive; ns 0: enough arrive */
+	/* time since which too few CNPs arrive; ns 0: enough arrive */
+	rm_mono_t missing;
 	struct cnp_finding finding;
 };
 
 struct sums {
 	unsigned racks;
-	uint64_t rnics, uncounted; /* uncounted: how many of the RNICs do not count */
-	uint64_t silent; /* how many of the uncounted report no packets either */
-	uint64_t uncounted_sent; /* packets that the other uncounted ones sent */
-	char names[CNP_NAMES];   /* of RNICs that do not count, as in cnp_finding */
+	/* uncounted: number of these RNICs that do not count CNPs */
+	uint64_t rnics, uncounted;
+	/* number of the uncounted RNICs that do not report packets either */
+	uint64_t silent;
+	uint64_t uncounted_sent; /* packets that the other uncounted RNICs have sent */
+	/* names of RNICs that do not count CNPs, as in cnp_finding */
+	char names[CNP_NAMES];
 	size_t names_len;
-	bool more; /* there are more than fit into names */
+	bool more; /* there are more names than fit */
 	uint64_t rdma_sent, rdma_received, cnps_sent, cnps_received;
 };
 
@@ -102,8 +106,8 @@ find_or_add(struct cnp_balance *cnp_balance, const char *tor)
 	return rack;
 }
 
-/* Copies names that a peer sent, for a sentence. If they are no plain text, they are
- * left out. */
+/* Copies names from a peer, for a sentence. Names that are not plain text are left out.
+ */
 static void
 copy_names(char out[WIRE_UNCOUNTED_BYTES], const char *names)
 {
@@ -154,7 +158,7 @@ count_names(const char *names)
 	return count;
 }
 
-/* Appends "tor1: h1/mlx5_0", or "tor1 (8)" where the rack does not name them. */
+/* Appends "tor1: h1/mlx5_0", or "tor1 (8)" if the rack does not name its RNICs. */
 static void
 name_uncounted(struct sums *sums, const struct rack *rack, bool fresh, uint64_t count)
 {
@@ -221,8 +225,8 @@ sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 	return sums;
 }
 
-/* True: the sums of sent and of received packets are nearly equal. So the RNICs that
- * are not in the sums have no large share of the traffic. */
+/* True: the sums of sent and of received packets are nearly equal, so RNICs that are
+ * not in the sums have no large share of the traffic. */
 static bool
 is_closed(const struct sums *sums)
 {
@@ -382,7 +386,7 @@ compare(const struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_
 	return CNP_LOST;
 }
 
-/* Appends on how many RNICs the verdict is based. */
+/* Appends the number of RNICs on which the verdict is based. */
 static void
 add_coverage(struct cnp_finding *finding)
 {

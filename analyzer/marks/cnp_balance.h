@@ -27,19 +27,21 @@
 
 #define CNP_MAX_RACKS 16384
 #define CNP_JUDGE_NS (5 * RM_NS_PER_S)
-/* After this time without a summary a rack is outdated. */
+/* If there was no summary for this time, a rack is outdated. */
 #define CNP_FRESH_NS (60 * RM_NS_PER_S)
-/* After this time without a summary it is forgotten, i.e. none is expected. */
+/* If there was no summary for this time, the rack is deleted: no summary of it is
+ * expected. */
 #define CNP_FORGET_NS (600 * RM_NS_PER_S)
 #define CNP_LOST_NS (180 * RM_NS_PER_S)
 #define CNP_FEW 10000 /* if fewer CNPs were sent in a minute, they are not compared */
-/* If a smaller share of the CNPs arrives, CNPs are lost. */
+/* If fewer CNPs than this share arrive, CNPs are being lost. */
 #define CNP_ARRIVING_PCT 90
 /* If more arrive than this, RNICs outside of the sums send CNPs, too. */
 #define CNP_MOST_ARRIVING_PCT 110
 #define CNP_COVERAGE_PCT 90
 #define CNP_UNCOUNTED_WEIGHT 10
-#define CNP_CLOSED_PCT 5 /* RDMA packets sent and received may differ by this */
+/* RDMA packets sent and received may differ by this share, in percent */
+#define CNP_CLOSED_PCT 5
 
 enum cnp_state { CNP_NOT_KNOWN, CNP_NOT_NEEDED, CNP_WORKING, CNP_LOST };
 
@@ -47,11 +49,12 @@ enum cnp_state { CNP_NOT_KNOWN, CNP_NOT_NEEDED, CNP_WORKING, CNP_LOST };
 #define CNP_TEXT 640
 struct cnp_finding {
 	enum cnp_state state;
-	rm_wall_t since;         /* with CNP_LOST: when CNPs began to be missing */
-	uint64_t sent, received; /* CNPs in the last minute, by RNICs that count */
+	rm_wall_t since; /* for CNP_LOST: since when CNPs are missing */
+	/* CNPs of the last minute, of the RNICs that count CNPs */
+	uint64_t sent, received;
 	uint64_t rnics, rnics_counting;
-	/* "tor1: h1/mlx5_0, h2/mlx5_0; tor2 (8)": RNICs that do not count, the first of
-	 * them; with ", ..." if there are more. */
+	/* "tor1: h1/mlx5_0, h2/mlx5_0; tor2 (8)": the first RNICs that do not count
+	 * CNPs; with ", ..." at the end if there are more. */
 	char uncounted[CNP_NAMES];
 	char sentence[CNP_TEXT];
 };

@@ -19,13 +19,13 @@
 #define PATIENCE_NS (20 * RM_NS_PER_S)
 #define DATABASE_NS (10 * RM_NS_PER_S)
 
-enum language { /* query language of the database at influx.url */
+enum language { /* the query language of the database at influx.url */
 	LANGUAGE_UNKNOWN,
 	LANGUAGE_INFLUXQL,
 	LANGUAGE_VICTORIA,
 };
 
-/* a request; while its job runs, the worker uses all members except past */
+/* A request. While its job runs, the worker uses all members except `past`. */
 struct asked {
 	struct past *past;
 	bool busy;
@@ -116,8 +116,8 @@ asked_fail(struct asked *asked, const char *sentence)
 	asked_end(asked);
 }
 
-/* Answers with an error. Its reason contains paths, or text of the database: a limited
- * client does not get it. */
+/* Answers with an error. The reason contains paths, or text of the database, so a
+ * client with limited rights does not get it. */
 static void
 asked_fail_inside(struct asked *asked)
 {
@@ -169,7 +169,7 @@ static void
 read_start(struct asked *asked)
 {
 	if (rm_http_deferred(asked->past->options.server, asked->http) == NULL) {
-		asked_end(asked); /* the client has left */
+		asked_end(asked); /* the client has disconnected */
 		return;
 	}
 	if (rm_worker_submit(asked->past->worker, read_run, read_done, asked) < 0)
@@ -405,8 +405,8 @@ start(struct past *past, struct rm_http_request *request,
 		read_start(asked);
 }
 
-/* Without ?region= all regions that the client may see. False: the error has been
- * answered. */
+/* Without ?region=, uses all regions that the client may see. False: an error was sent
+ * as the answer. */
 static bool
 take_region(struct rm_http_request *request, struct rm_sight *sight,
     struct past_parameters *parameters)

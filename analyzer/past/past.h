@@ -19,7 +19,7 @@ struct rm_http_request;
 struct rm_http_server;
 struct rm_loop;
 
-struct past_options { /* all borrowed for the life of the past */
+struct past_options { /* All pointers are borrowed for the life of the past. */
 	struct rm_loop *loop;
 	struct rm_http_client *http;
 	struct rm_http_server *server;

@@ -3,7 +3,7 @@
  * history, or from the answer of a database.
  *
  * The input is not trusted: files may be incomplete, and a database may answer
- * anything. All functions block, and are for a worker. On success the caller frees
+ * anything. All functions block, so call them in a worker. On success the caller frees
  * *json. On failure they return a negative errno, and set *error.
  */
 #ifndef ANALYZER_PAST_PAST_ANSWER_H
@@ -13,7 +13,7 @@
 
 #include "analyzer/past/past_question.h"
 
-#define PAST_ANSWER_BYTES (16 << 20) /* at most, of a database's answer */
+#define PAST_ANSWER_BYTES (16 << 20) /* most bytes of a database's answer */
 
 /* Reads the files of history_files: rackmesh.lp or incidents.lp, and its older files. A
  * missing file has no rows. */

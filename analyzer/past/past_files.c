@@ -13,8 +13,8 @@
 #include "rackmesh/identity/identity.h"
 #include "rackmesh/metrics/line_reader.h"
 
-#define READ_BYTES (UINT64_C(2) << 30) /* read of files for one query */
-/* How far the clock of the sender of a row may be ahead. */
+#define READ_BYTES (UINT64_C(2) << 30) /* most bytes that are read for one query */
+/* The most by which the clock of a row's sender may be ahead. */
 #define AHEAD_NS (3600 * RM_NS_PER_S)
 
 static json_t *
@@ -92,8 +92,8 @@ point_values(const struct rm_line_point *point, const struct past_question *q)
 	return values;
 }
 
-/* A cheap test before parsing. False: the line is of another measurement or another
- * time, as most lines are. */
+/* A cheap test before parsing. False: the line is of another measurement or time, as
+ * most lines are. */
 static bool
 line_may_match(const char *line, const struct past_question *q)
 {
@@ -113,7 +113,7 @@ struct reading {
 	uint64_t bytes;             /* so far */
 };
 
-/* Torn lines are skipped. -ENOSPC: the answer is full. */
+/* Incomplete lines are skipped. -ENOSPC: the answer is full. */
 static int
 read_file(struct reading *reading, FILE *file)
 {
@@ -172,8 +172,8 @@ is_needed(const struct reading *reading, int at)
 	       (reading->question->from.ns - AHEAD_NS) / RM_NS_PER_S;
 }
 
-/* Opens the newest file first. A file that is renamed during this is opened again under
- * its new name, so that none is missed. */
+/* Opens the newest file first. A file that is renamed meanwhile is opened again under
+ * its new name, so that no file is missed. */
 static int
 open_all(struct reading *reading, const char *folder, struct rm_error *error)
 {

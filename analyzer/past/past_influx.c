@@ -18,8 +18,8 @@ fault(struct rm_error *error, const json_t *object)
 }
 
 struct answer_columns {
-	size_t count; /* columns of a row; the first one is the time */
-	size_t by;    /* index of the tag's column, the time not counted */
+	size_t count; /* number of columns of a row; the first one is the time */
+	size_t by;    /* index of the column of the tag, without counting the time */
 };
 
 /* True: the columns are the requested ones in this order, after the time. The tag of
@@ -55,7 +55,7 @@ is_scalar(const json_t *value)
 	return value != NULL && !json_is_object(value) && !json_is_array(value);
 }
 
-/* tag: the value of the tag of `by`; NULL: the query has no `by`. */
+/* tag: the value of the tag `by`; NULL: the query has no `by`. */
 static int
 take_row(struct past_rows *rows, const json_t *values, json_t *tag,
     const struct answer_columns *columns)

@@ -218,7 +218,7 @@ take_time(const char *text, const char *what, rm_wall_t *ret, struct rm_error *e
 	return 0;
 }
 
-/* Steps begin at multiples of their length since the epoch. */
+/* Steps begin at multiples of their length, counted from the epoch. */
 static int
 take_step(uint64_t step_s, struct past_question *q, struct rm_error *error)
 {
@@ -313,7 +313,8 @@ put_quoted(FILE *out, char quote, const char *name)
 	putc(quote, out);
 }
 
-/* Writes a regular expression. Of the characters in names only '.' is special there. */
+/* Writes a regular expression. Of the characters in names, only '.' is special in it.
+ */
 static void
 put_regions(FILE *out, const struct past_question *q, const char *escape)
 {

@@ -25,8 +25,8 @@
 struct history_column;
 struct history_measurement;
 
-/* A filter selects rows that have the given name in this column. PAST_TOR: in `tor`,
- * `src_tor` or `dst_tor`. */
+/* A filter selects the rows that have the given name in this column. PAST_TOR: the name
+ * is in `tor`, `src_tor` or `dst_tor`. */
 enum past_filter {
 	PAST_TOR,
 	PAST_REGION,
@@ -39,14 +39,14 @@ enum past_filter {
 	PAST_SCOPE,
 	PAST_SERVICE, /* any printable text */
 	PAST_PART_TYPE,
-	PAST_PART, /* any printable text, too */
+	PAST_PART, /* also any printable text */
 	PAST_STATE,
 	PAST_KIND,
 	PAST_ID,
 	PAST_FILTERS,
 };
 
-extern const char *const past_filter_names[PAST_FILTERS]; /* as in the URL */
+extern const char *const past_filter_names[PAST_FILTERS]; /* the names in the URL */
 
 struct past_question {
 	const struct history_measurement *measurement;
@@ -56,23 +56,25 @@ struct past_question {
 	rm_wall_t from, to; /* from <= time < to */
 	/* a bit for each column, in the order of the measurement; 0: all */
 	uint64_t columns;
-	/* A number column that each row has. Databases find no row by tags alone, so if
-	 * no number is shown, this column is requested, too, and not shown. NULL: a
-	 * number is shown. */
+	/* A column of numbers that each row has. Databases find no row by tags alone.
+	 * So if the answer shows no number, this column is requested, too, and is not
+	 * shown. NULL: the answer shows a number. */
 	const struct history_column *hidden;
-	int64_t step_ns; /* rows within this time are merged; 0: rows as written */
-	/* With a step: only rows with the same value of this tag are merged; NULL: all
-	 * rows. */
+	/* rows within this time are merged; 0: the rows are returned as they were
+	 * written */
+	int64_t step_ns;
+	/* With a step, only rows with the same value of this tag are merged; NULL: all
+	 * rows are. */
 	const struct history_column *by;
-	size_t limit; /* number of rows; the oldest are returned */
+	size_t limit; /* most rows of the answer; the oldest rows are returned */
 };
 
-struct past_parameters { /* as in the HTTP request; NULL: not given */
+struct past_parameters { /* The texts of the HTTP request; NULL: not given. */
 	/* columns: names separated by commas */
 	const char *measurement, *from, *to, *columns;
 	const char *by;
 	const char *filter[PAST_FILTERS];
-	const char *regions;    /* as in an identity (identity.h), but not "*" */
+	const char *regions;    /* a list as in an identity (identity.h), but not "*" */
 	uint64_t step_s, limit; /* 0: not given */
 };
 
@@ -81,22 +83,23 @@ struct past_parameters { /* as in the HTTP request; NULL: not given */
 int past_question_make(const struct past_parameters *given, rm_wall_t now,
     struct past_question *ret, struct rm_error *error);
 
-/* The columns of an answer's rows after the time, in this order: the requested columns;
- * with a step, only those that can be merged, and `by`. Returns their number. */
+/* Returns the columns of an answer's rows after the time, in this order: the requested
+ * columns (with a step, only those that can be merged), and `by`. The result is their
+ * number. */
 size_t past_question_columns(const struct past_question *question,
     const struct history_column *columns[PAST_COLUMNS]);
 
-/* The same columns, and at the end the hidden one: these are requested from the
+/* The same columns, followed by the hidden one: all of these are requested from the
  * database. */
 size_t past_question_asked(const struct past_question *question,
     const struct history_column *columns[PAST_COLUMNS]);
 
-/* The name of a column in a filter that is no tag; NULL: there is none. VictoriaMetrics
- * cannot filter by it, because it stores no strings. */
+/* Returns the name of a column in a filter that is not a tag; NULL: there is none.
+ * VictoriaMetrics cannot filter by such a column, because it stores no strings. */
 const char *past_question_text_filter(const struct past_question *question);
 
-/* The columns of which one must have the filter's value. columns[1] may be NULL; both
- * are NULL if the measurement has no such column. */
+/* Returns the columns, of which one must have the filter's value. columns[1] may be
+ * NULL; both are NULL if the measurement has no such column. */
 void past_filter_columns(const struct history_measurement *measurement,
     enum past_filter filter, const char *columns[2]);
 
@@ -106,8 +109,8 @@ int past_question_influxql(const struct past_question *question, const char *pol
     char text[PAST_STATEMENT_BYTES]);
 
 /* Writes one or two PromQL selectors, such as `{__name__=~"rm_rnic_(sent|ok)",...}`;
- * two if the value of PAST_TOR may be in either of two tags. A series that one of them
- * selects is in the answer. Returns their number, or -ENAMETOOLONG. */
+ * two if the value of PAST_TOR may be in either of two tags. The answer has the series
+ * that at least one of them selects. Returns their number, or -ENAMETOOLONG. */
 int past_question_selectors(const struct past_question *question, const char *database,
     char texts[2][PAST_STATEMENT_BYTES]);
 

@@ -11,18 +11,18 @@
 struct found {
 	rm_wall_t when;
 	uint64_t hash;
-	size_t order; /* in the order of their arrival */
+	size_t order; /* number of the row, in the order of arrival */
 	json_t *values;
 };
 
-struct merged { /* values of one column in one step */
+struct merged { /* the values of one column in one step */
 	bool there;
 	int64_t value;
 };
 
-struct group { /* rows of one value of the tag of `by`; without it all rows */
+struct group { /* the rows with one value of the tag `by`; without `by`, all rows */
 	char *name;
-	struct merged *merged; /* by step, column_count each */
+	struct merged *merged; /* for each step, column_count values */
 };
 
 struct seen {
@@ -161,13 +161,13 @@ merge_value(struct merged *merged, enum history_merge how, int64_t value)
 	}
 }
 
-/* name: NULL if the query has no `by`. *ret: valid until the next group is added. */
+/* name: NULL if the query has no `by`. *ret is valid until the next group is added. */
 static int
 add_group(struct past_rows *rows, const char *name, struct group **ret)
 {
 	struct group group = { 0 };
 
-	/* An answer has a limit for its rows, also for merged ones. */
+	/* Merged rows count for the limit of an answer, too. */
 	if (rows->group_count > 0 && (rows->group_count + 1) * rows->steps > PAST_ROWS)
 		return -ENOSPC;
 	if (rows->group_count == rows->group_room) {

@@ -16,7 +16,7 @@
 
 #include "analyzer/past/past_question.h"
 
-/* At most this many are collected before they are sorted. */
+/* Most rows that are collected before they are sorted. */
 #define PAST_ROWS (4 * PAST_MAX_LIMIT)
 
 struct past_rows;
@@ -25,10 +25,10 @@ struct past_rows;
 struct past_rows *past_rows_new(const struct past_question *question);
 void past_rows_free(struct past_rows *rows);
 
-/* Adds a row. It takes the reference to values, also on failure. hash: of the whole row
- * and its time. A second row with the same hash is ignored, because after a crash a
- * file may have a batch twice; 0: there is no such check. -ENOSPC: there are PAST_ROWS
- * rows already, and the answer will say that there are more; -ENOMEM. */
+/* Adds a row. Takes over the reference to values, also on failure. hash: hash of the
+ * whole row and its time. A second row with the same hash is ignored, because after a
+ * crash a file may have a batch twice; 0: there is no such check. -ENOSPC: there are
+ * PAST_ROWS rows already, and the answer will say that there are more; -ENOMEM. */
 int past_rows_add(
     struct past_rows *rows, rm_wall_t when, uint64_t hash, json_t *values);
 

@@ -1,6 +1,6 @@
 /* VictoriaMetrics stores each field of a point as a series of its own. This file joins
- * the fields with equal labels and times to a row again. With a step that is not
- * needed, because each column is merged separately. */
+ * the fields with equal labels and times to a row again. If the query has a step, this
+ * is not needed, because each column is merged separately. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ value_of(const struct history_column *column, const json_t *value)
 					       : json_null();
 }
 
-/* Takes the row: [time in ns, one value for each column]. */
+/* Takes ownership of the row: [time in ns, one value for each column]. */
 static int
 add_row(struct past_rows *found, json_t *row)
 {
@@ -85,7 +85,7 @@ add_row(struct past_rows *found, json_t *row)
 	return past_rows_add(found, when, 0, row);
 }
 
-/* The row of these labels at this time. NULL: the limit is reached. */
+/* Returns the row of these labels at this time. NULL: the limit is reached. */
 static json_t *
 get_row(struct points *points, const json_t *labels, const char *key, int64_t ns)
 {

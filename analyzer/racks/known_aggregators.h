@@ -27,14 +27,14 @@ struct known_aggregator {
 	rm_wall_t last_seen; /* precise to an hour */
 };
 
-/* path: of the file, copied; "": nothing is saved. */
+/* path: path of the file, copied; "": nothing is saved. */
 int known_new(struct rm_worker *worker, const char *path, struct known **ret);
 void known_free(struct known *known); /* free the worker first */
 
 /* Reads the file; call it once, at the start. Invalid entries are ignored. */
 void known_load(struct known *known, rm_wall_t now, int64_t forget_ns);
-/* Call it when an aggregator has connected, or is still connected. -ENOBUFS: too many;
- * -ENOMEM. */
+/* Call it when an aggregator has connected, or is still connected. -ENOBUFS: the list
+ * is full; -ENOMEM. */
 int known_seen(struct known *known, const char *region, const char *name,
     char (*tors)[RM_NAME_BYTES], size_t tor_count, rm_wall_t now);
 /* Deletes an aggregator, because it has gone to another analyzer. */

@@ -12,7 +12,7 @@
 #include "rackmesh/identity/sight.h"
 #include "rackmesh/metrics/sketch.h"
 
-/* ---- which aggregator reported an RNIC last ---- */
+/* ---- finds which aggregator has reported an RNIC last ---- */
 
 struct key { /* without padding */
 	uint64_t guid, port;
@@ -121,7 +121,7 @@ rack_rnics_find(
 	return NULL;
 }
 
-/* counts: of the racks; borrowed. NULL: out of memory. */
+/* counts: the counts of the racks; borrowed. NULL: out of memory. */
 static struct rack_rnics *
 rack_rnics_new(struct racks_counts *counts)
 {
@@ -149,10 +149,11 @@ rack_rnics_free(struct rack_rnics *rnics)
 /* ---- the racks ---- */
 
 #define KEY_BYTES (2 * RM_NAME_BYTES)
-#define FRESH_ROW_INTERVALS 3 /* older values are left out */
+/* older values than this number of row intervals are left out */
+#define FRESH_ROW_INTERVALS 3
 #define MAX_WALL_NS ((uint64_t)INT64_MAX)
 
-struct flow_key { /* compared byte by byte: zero it first */
+struct flow_key { /* the struct is compared byte by byte, so zero it first */
 	char dst_tor[RM_NAME_BYTES];
 	uint64_t dscp;
 };
@@ -164,7 +165,7 @@ struct flow {
 	UT_hash_handle hh;
 };
 
-struct scope { /* of the rack's own pairs, or of pairs with another rack */
+struct scope { /* the pairs inside the rack, or the pairs with another rack */
 	uint64_t p50_ns, p99_ns;
 	rm_mono_t last_seen;
 };
@@ -175,7 +176,7 @@ struct node {
 	char key[KEY_BYTES];
 	struct flow *flows;
 	struct scope inside, outgoing;
-	int64_t fresh_ns; /* of the last summary */
+	int64_t fresh_ns; /* time for which the last summary is used */
 	size_t place;     /* in racks.list */
 	UT_hash_handle hh;
 };
@@ -322,8 +323,8 @@ node_get(struct racks *racks, const char *region, const char *tor)
 	return node;
 }
 
-/* Moves the aggregator to the front; of three the one that is silent longest is
- * removed. */
+/* Moves the aggregator to the front. If there are three, the one that has been silent
+ * for longest is removed. */
 static void
 reported_by(struct rack *rack, const char *aggregator)
 {
@@ -380,8 +381,8 @@ racks_summary(struct racks *racks, const struct wire_summary_view *view,
 		wire_summary_rnic(view, i, &row);
 		rack_rnics_take(racks->rnics, summary, &row, now);
 	}
-	/* A backlog arrives with the oldest summary first: one that is older than the
-	 * last one does not describe the current state. */
+	/* The oldest summary of a backlog arrives first. A summary that is older than
+	 * the last one does not describe the current state. */
 	end = (int64_t)summary->end_wall_ns;
 	if (end < node->rack.last_seen_wall.ns)
 		return;

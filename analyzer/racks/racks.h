@@ -17,7 +17,7 @@
 
 #define RACKS_MAX 16384
 #define RACKS_MAX_RNICS 524288
-#define RACKS_MAX_FLOWS 256 /* pairs of ToRs and classes of one rack */
+#define RACKS_MAX_FLOWS 256 /* most pairs of ToRs and classes of one rack */
 #define RACKS_AGGREGATORS 2
 
 struct racks;
@@ -29,14 +29,15 @@ struct racks_options {
 /* probes of the rack's RNICs, inside the rack or to other racks */
 struct rack_figures {
 	uint64_t sent, lost;
-	/* of the last rows; 0: there were no split replies */
+	/* RTTs of the last rows; 0: there were no split replies */
 	uint64_t rtt_p50_ns, rtt_p99_ns;
 };
 
 struct rack {
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregators[RACKS_AGGREGATORS]
-			[RM_NAME_BYTES]; /* the one that reported last is first */
+			[RM_NAME_BYTES]; /* the aggregator that reported last is the
+					    first */
 	rm_mono_t last_seen;
 	rm_wall_t last_seen_wall; /* the newest end of a summary */
 	bool has_state;
@@ -54,7 +55,7 @@ struct rack_rnic {
 
 struct racks_counts {
 	uint64_t racks, rnics;
-	uint64_t refused; /* rows and summaries that were invalid or beyond a limit */
+	uint64_t refused; /* rows and summaries that were invalid, or beyond a limit */
 };
 
 int racks_new(const struct racks_options *options, struct racks **ret);
@@ -80,8 +81,8 @@ rm_wall_t racks_quiet(const struct racks *racks, const char *region,
     const char *aggregator, const char *tor, rm_wall_t changed);
 void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing);
-/* Finds an RNIC by its id or by "host/device", in the regions in sight (NULL: all).
- * NULL: no such RNIC was reported. */
+/* Finds an RNIC by its id or by "host/device", in the regions that sight shows (NULL:
+ * all). NULL: no such RNIC was reported. */
 const struct rack_rnic *racks_rnic(
     const struct racks *racks, const char *text, const struct rm_sight *sight);
 

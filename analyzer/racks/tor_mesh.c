@@ -18,7 +18,7 @@
 
 static const struct period {
 	int64_t slice_ns;
-	size_t slices; /* the last chunk is not full */
+	size_t slices; /* number of slices; the last chunk need not be full */
 } periods[TOR_MESH_PERIODS] = {
 	[TOR_MESH_MINUTE] = { 10 * RM_NS_PER_S, 7 },
 	[TOR_MESH_HOUR] = { 900 * RM_NS_PER_S, 5 },
@@ -27,8 +27,9 @@ static const struct period {
 struct tor {
 	char key[KEY_BYTES]; /* region|tor */
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
-	size_t pairs; /* pairs with this ToR at an end */
-	size_t place; /* scratch of one query; SIZE_MAX: not asked for */
+	size_t pairs; /* number of pairs with this ToR at an end */
+	/* used during one query; SIZE_MAX: the query does not include this ToR */
+	size_t place;
 	UT_hash_handle hh;
 };
 
@@ -77,7 +78,7 @@ tor_mesh_new(rm_mono_t now, struct tor_mesh **ret)
 
 /* ---- ToRs and pairs ---- */
 
-/* NULL: the limit is reached, or out of memory. */
+/* Returns NULL if the limit is reached, or if memory has run out. */
 static struct tor *
 get_tor(struct tor_mesh *mesh, const char *region, const char *name)
 {
@@ -145,7 +146,7 @@ drop_pair(struct tor_mesh *mesh, struct pair *pair)
 		drop_tor(mesh, key.dst);
 }
 
-/* NULL: the limit is reached, or out of memory. */
+/* Returns NULL if the limit is reached, or if memory has run out. */
 static struct pair *
 get_pair(struct tor_mesh *mesh, const char *region, const char *src, const char *dst)
 {
@@ -203,7 +204,8 @@ count_row(struct slice *slices, const struct period *period, rm_mono_t end,
 	slice->counts[TOR_MESH_LOST_REVERSE] += (uint32_t)row->lost_reverse;
 }
 
-/* A row with more probes is refused, so the probes of an hour fit into 32 bits. */
+/* A row with more probes than this is refused, so that the probes of an hour fit into
+ * 32 bits. */
 #define MAX_SENT (UINT32_MAX / 512)
 
 static bool

@@ -66,15 +66,15 @@ void tor_mesh_expire(struct tor_mesh *mesh, rm_mono_t now);
 
 /*
  * Calls reader->tor for each ToR, sorted by region and name, then reader->pair for each
- * pair with probes in the period; only for regions in sight (NULL: all).
+ * pair with probes in the period; only for regions that sight shows (NULL: all).
  */
 void tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
     const struct rm_sight *sight, rm_mono_t now, const struct tor_mesh_reader *reader);
 int64_t tor_mesh_covered_ns(
     const struct tor_mesh *mesh, enum tor_mesh_period period, rm_mono_t now);
 
-/* Return how many rows so far were invalid or beyond a limit: of all regions, or of the
- * regions in sight. */
+/* These functions return how many rows so far were invalid or beyond a limit: in all
+ * regions, or in the regions that sight shows. */
 const uint64_t *tor_mesh_refused(const struct tor_mesh *mesh);
 uint64_t tor_mesh_refused_in(const struct tor_mesh *mesh, const struct rm_sight *sight);
 

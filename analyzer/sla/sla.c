@@ -37,13 +37,13 @@ struct sla_figures {
 };
 
 struct sla_open {
-	int64_t minute; /* since the epoch; 0: none */
+	int64_t minute; /* number of the minute since the epoch; 0: none */
 	struct sla_figures figures;
 	struct rm_sketch *rtt;
 };
 
 struct sla_past {       /* a closed minute or hour */
-	int64_t number; /* since the epoch; 0: none */
+	int64_t number; /* number since the epoch; 0: none */
 	struct sla_figures figures;
 	uint8_t *rtt; /* encoded; NULL: none */
 	size_t rtt_len;
@@ -72,14 +72,15 @@ struct sla_scope {
 	char service[SLA_SERVICE_BYTES]; /* "": none */
 	uint8_t dscp;
 	enum sla_kind kind;
-	int64_t last;                           /* the last minute with a row */
+	int64_t last; /* number of the last minute with a row */
 	struct sla_open open[SLA_OPEN_MINUTES]; /* by minute */
 	struct sla_past minutes[SLA_MINUTES];   /* by minute */
 	struct sla_past hours[SLA_HOURS];       /* by hour */
-	int64_t summed;                         /* summed up to this minute; 0: never */
+	/* the sums include all minutes up to this one; 0: never summed up */
+	int64_t summed;
 	struct sla_sum hour, day;
-	struct sla_figures total; /* of all closed minutes */
-	struct sla_sum newest;    /* of the last closed minute with results */
+	struct sla_figures total; /* figures of all closed minutes */
+	struct sla_sum newest;    /* figures of the last closed minute with results */
 	struct sla_rack *racks;
 	UT_hash_handle hh;
 };
@@ -89,8 +90,10 @@ struct sla {
 	struct sla_scope *scopes;
 	size_t services; /* of scopes */
 	struct sla_counts counts;
-	size_t racks, service_racks;      /* racks of all scopes; of all services */
-	struct sla_rack_minute *reported; /* of the minute that is being closed */
+	/* racks: racks of all scopes; service_racks: racks of all services */
+	size_t racks, service_racks;
+	/* the racks of the minute that is being closed */
+	struct sla_rack_minute *reported;
 	size_t closed_room;
 	struct rm_sketch *scratch, *sum;
 	uint8_t encoded[RM_SKETCH_MAX_BYTES];
@@ -117,8 +120,8 @@ sla_new(const struct sla_options *options, struct sla **ret)
 	return 0;
 }
 
-/* The counter of racks for this kind of scope. Services have a limit of their own, so
- * that they cannot use all the places. */
+/* Returns the counter of racks for this kind of scope. Services have a limit of their
+ * own, so that they cannot use all places. */
 static size_t *
 racks_like(struct sla *sla, const struct sla_scope *scope)
 {
@@ -174,8 +177,8 @@ forget_service(struct sla *sla, struct sla_scope *scope)
 	sla->services--;
 }
 
-/* Removes the service that is silent longest and has no open minute. If none can be
- * removed, the search is not repeated before the next minute. */
+/* Removes the service that has been silent for longest and has no open minute. If none
+ * can be removed, the search is not repeated before the next minute. */
 static bool
 evict_service(struct sla *sla)
 {
@@ -275,8 +278,8 @@ get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 		return open;
 	if (open->minute > minute)
 		return NULL;
-	/* The former minute in this slot was not closed in time: the clock has jumped.
-	 */
+	/* The minute that used this slot before was not closed in time: the clock has
+	 * jumped. */
 	if (open->rtt == NULL)
 		open->rtt = rm_sketch_new();
 	if (open->rtt == NULL)
@@ -413,7 +416,8 @@ sla_counts(const struct sla *sla)
 
 /* ---- closing a minute ---- */
 
-#define FORGET_MINUTES 1440 /* a rack without results for a day counts as removed */
+/* A rack without results for this time (a day) counts as removed. */
+#define FORGET_MINUTES 1440
 /* if the clock was set back by more than this, it was wrong before */
 #define JUMP_MINUTES 60
 
@@ -443,8 +447,8 @@ rack_state(const struct sla *sla, const struct sla_slice *slice)
 		   : SLA_UNAVAILABLE;
 }
 
-/* The figures of each known rack of the scope in this minute. Returns their number; it
- * is smaller if memory was short. */
+/* Returns the figures of each known rack of the scope in this minute, and their number.
+ * The number is smaller if memory was short. */
 static size_t
 count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
     struct sla_figures *figures)
@@ -459,7 +463,8 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 		enum sla_state state;
 
 		if (slice->minute != minute && scope->kind == SLA_SERVICE)
-			continue; /* the service does not run there in this minute */
+			continue; /* the service did not run in this rack in this minute
+				   */
 		if (slice->minute != minute)
 			slice = &silent;
 		state = rack_state(sla, slice);
@@ -648,7 +653,7 @@ sum_past(struct sla *sla, const struct sla_past *past, size_t count, int64_t fro
 		ret->rtt_ns[i] = rm_sketch_quantile_ns(sla->sum, quantiles[i]);
 }
 
-/* False: there is no closed minute since the last sum. */
+/* False: no minute was closed since the last sum. */
 static bool
 sum_scope(struct sla *sla, struct sla_scope *scope)
 {
@@ -663,7 +668,7 @@ sum_scope(struct sla *sla, struct sla_scope *scope)
 	return true;
 }
 
-/* Sums up some scopes in advance, because to sum up all of them for a request would
+/* Sums up some scopes in advance, because summing up all of them for a request would
  * take too long. */
 static void
 sum_some(struct sla *sla)
@@ -684,7 +689,7 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 
 	sla->now_minute = now.ns / SLA_MINUTE_NS;
 	sla->now_known = true;
-	/* The first call sets the start; after a jump of the clock the start is set
+	/* The first call sets the start. After a jump of the clock the start is set
 	 * again. */
 	if (!sla->closed_any || last < sla->closed - JUMP_MINUTES ||
 	    last > sla->closed + JUMP_MINUTES) {

@@ -21,12 +21,14 @@
 #include "schemas/wire.h"
 
 #define SLA_MAX_SCOPES 1024 /* region x class x (inside, between) */
-/* Region x class x service; kept for a day, unless another one needs the place. */
+/* Most combinations of region, class and service. They are kept for a day, unless
+ * another one needs the place. */
 #define SLA_MAX_SERVICES 1024
 #define SLA_SERVICE_BYTES 128
-#define SLA_MAX_RACKS 65536         /* of all scopes together */
-#define SLA_MAX_SERVICE_RACKS 65536 /* of all services together */
-/* How long after its end a minute is certainly kept; later it may be overwritten. */
+#define SLA_MAX_RACKS 65536         /* most racks of all scopes together */
+#define SLA_MAX_SERVICE_RACKS 65536 /* most racks of all services together */
+/* For this time after its end a minute is certainly kept; later it may be overwritten.
+ */
 #define SLA_MAX_WAIT_NS (120 * RM_NS_PER_S)
 
 struct rm_sight;
@@ -76,7 +78,7 @@ struct sla_counts { /* totals */
 
 const struct sla_counts *sla_counts(const struct sla *sla);
 
-/* A scope of racks since the start of the analyzer: sums over all closed minutes, and
+/* A scope of racks, since the start of the analyzer: sums over all closed minutes, and
  * the figures of the last closed minute with results. */
 struct sla_total { /* borrowed */
 	const char *region, *scope;
@@ -92,7 +94,7 @@ void sla_each(const struct sla *sla,
     void (*report)(const struct sla_total *total, void *arg), void *arg);
 
 /* The figures of the hour and of the day before the last closed minute's end, for each
- * scope and service of the regions in sight (NULL: all). The caller owns the
+ * scope and service of the regions that sight shows (NULL: all). The caller owns the
  * reference. */
 json_t *sla_json(struct sla *sla, const struct rm_sight *sight);
 

@@ -103,8 +103,8 @@ agent_is_forgotten(const struct agent *agent)
 	return agent->link == NULL;
 }
 
-/* Deletes one agent that may be deleted. Otherwise a host that often changes its name
- * would use up all places. */
+/* Deletes one agent that may be deleted. Without that, a host that often changes its
+ * name would use up all places. */
 static void
 make_room(struct agents *agents)
 {
@@ -206,7 +206,7 @@ is_registered_by_another(
 	return false;
 }
 
-/* Why an RNIC of a registration is refused; NULL: it is accepted. */
+/* Returns why an RNIC of a registration is refused; NULL: it is accepted. */
 static const char *
 refusal_text(const struct agents *agents, const struct agent *agent,
     const struct wire_rnic *rnic)
@@ -241,7 +241,7 @@ has_all_of(const struct agent *agent, const struct agent *other)
 }
 
 /* Sets agent->former if the host is that of a disconnected agent under another name.
- * The former name is removed when a host of that name registers RNICs. */
+ * The former name is deleted when a host of that name registers RNICs. */
 static void
 find_former(const struct agents *agents, struct agent *agent)
 {
@@ -314,7 +314,7 @@ is_anothers(const struct agent *agent, struct wire_rnic_id id,
 	return false;
 }
 
-/* Removes RNICs of other hosts from the agent: otherwise it could get their keys while
+/* Removes RNICs of other hosts from the agent. Otherwise it could get their keys while
  * their own agent is disconnected. */
 static void
 give_back_others(struct agent *agent, struct tor_rack *const *racks, size_t count)

@@ -40,9 +40,11 @@ struct agent {
 	rm_wall_t software_since;        /* when it was first reported */
 	/* the incarnation whose session the present session has replaced */
 	uint64_t superseded;
-	struct agent_link *link;       /* NULL: not connected; owned by agent_links */
-	char address[RM_ADDRESS_TEXT]; /* of its last connection, without the port */
-	char former[RM_NAME_BYTES];    /* former name of the host; "": none */
+	/* the agent's connection; NULL: not connected; owned by agent_links */
+	struct agent_link *link;
+	/* address of the agent's last connection, without the port */
+	char address[RM_ADDRESS_TEXT];
+	char former[RM_NAME_BYTES]; /* former name of the host; "": none */
 	struct batch_sequence *sequence;
 	struct agent_health *watch;
 	struct receive_counts *received;
@@ -53,9 +55,9 @@ struct agent {
 	 * owned */
 	uint8_t *registration;
 	size_t registration_len;
-	/* totals since the agent's start, as last reported */
+	/* totals since the agent's start, as it last reported them */
 	uint64_t dropped_results, dropped_batches;
-	/* number of results that it may send now, see agent_spend */
+	/* number of results that the agent may send now, see agent_spend */
 	int64_t results_left;
 	rm_mono_t refilled;
 	bool paused;
@@ -65,11 +67,13 @@ struct agent {
 	/* The aggregators that the agent is connected to, by its last heartbeat: hashes
 	 * of their names. */
 	uint64_t live[WIRE_MAX_LIVE];
-	/* 0: not reported; otherwise this aggregator is one of them */
+	/* 0: the agent does not report its aggregators; otherwise this aggregator is
+	 * one of them */
 	size_t live_count;
 	uint64_t live_mute; /* bit i: the aggregator live[i] cannot deliver alerts */
 	rm_mono_t beaten;
-	struct agent_pinglist_state { /* per ToR: the pinglist that was sent last */
+	/* for each ToR: the pinglist that was sent last */
+	struct agent_pinglist_state {
 		const struct tor_rack *rack;
 		uint64_t version, rotation, registration;
 	} sent[WIRE_MAX_TORS];
@@ -100,16 +104,16 @@ struct agent_refused { /* RNICs of a registration that were refused */
 	size_t count;
 	/* The last refused RNIC; borrowed from the registration. */
 	struct wire_rnic rnic;
-	const char *reason; /* why it was refused; NULL: none was */
+	const char *reason; /* why the RNIC was refused; NULL: no RNIC was refused */
 };
 
 /*
- * Handles a registration. Refused, and counted in *refused, are RNICs that are
- * malformed, whose id occurs twice in the registration, or that a connected agent of
- * another host has registered. A host counts as renamed if a disconnected agent had the
- * same address and exactly the RNICs that this agent registers. Then agent->former is
- * the former name of the host, and in the message for controllers each RNIC belongs to
- * that former name. -ENOMEM: the agent has no registered RNICs any more.
+ * Handles a registration. An RNIC is refused, and counted in *refused, if it is
+ * malformed, if its id occurs twice in the registration, or if a connected agent of
+ * another host has registered it. A host counts as renamed if a disconnected agent had
+ * the same address and exactly the RNICs that this agent registers. Then agent->former
+ * is the former name of the host, and in the message for controllers each RNIC belongs
+ * to that former name. -ENOMEM: the agent has no registered RNICs any more.
  */
 int agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of spans that are kept: far more than occur in a window and the time until it
- * is judged. */
+/* Number of spans that are kept: far more than occur in a window and in the time until
+ * it is judged. */
 #define WATCH_SPANS 128
 /* time between two heartbeats of an agent that does not stall */
 #define BEAT_NS (250 * RM_NS_PER_MS)
@@ -14,12 +14,12 @@
 struct span {
 	rm_mono_t start, end;
 	enum host_state state;
-	/* the stall lasted at least so long; 0 if the span is no stall */
+	/* the stall lasted at least this long; 0: the span is not a stall */
 	int64_t stall_ns;
 };
 
 struct stop {
-	rm_mono_t start, end; /* ns 0: there was none */
+	rm_mono_t start, end; /* ns 0: there was no such span */
 };
 
 struct agent_health {
@@ -33,8 +33,9 @@ struct agent_health {
 	/* all results that the agent knew at this time have arrived */
 	rm_mono_t through;
 	rm_mono_t ended;
-	rm_mono_t pinged, first_ping; /* in this silence; ns 0: none */
-	rm_mono_t acked, first_ack;   /* first_ack: in this silence; ns 0: none */
+	rm_mono_t pinged, first_ping; /* times in the present silence; ns 0: none */
+	/* first_ack: the first one in the present silence; ns 0: none */
+	rm_mono_t acked, first_ack;
 	struct span spans[WATCH_SPANS];
 	size_t next_span;
 	/* A ring: the oldest entry is overwritten. */
@@ -106,8 +107,8 @@ costly_stall_ns(int64_t timeout_ns)
 	return ns > AGENT_HEALTH_STALL_NS ? ns : AGENT_HEALTH_STALL_NS;
 }
 
-/* Returns a time in ns. If the time from one heartbeat to the next, or from the last
- * one to now, is longer than this, there was a stall of the length costly_stall_ns. */
+/* Returns a time in ns. If no heartbeat came for longer than this time, there was a
+ * stall of at least the length costly_stall_ns. */
 static int64_t
 patience_ns(int64_t timeout_ns)
 {
@@ -135,9 +136,9 @@ agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
 {
 	if (made.ns < watch->last_made.ns && watch->beaten)
 		return;
-	/* The cut may have affected the host's other cables, too. Losses in that time
-	 * are evidence on the host, not on its RNICs, even if they are reported
-	 * later. */
+	/* The cut of the network may have affected the host's other cables, too. Losses
+	 * in that time are evidence about the host, not about its RNICs, even if they
+	 * are reported later. */
 	if (was_out_of_reach(watch, now))
 		remember(watch, watch->last_made, now, HOST_STALLED);
 	if (watch->beaten &&
@@ -145,8 +146,8 @@ agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
 		remember_span(
 		    watch, (struct span){ watch->last_made, made, HOST_STALLED,
 			       rm_mono_since(made, watch->last_made) - BEAT_NS });
-	/* Probes that were not sent or not answered while the agent was paused are no
-	 * evidence, also if they are reported later. */
+	/* Probes that were not sent or not answered while the agent was paused are not
+	 * evidence, even if they are reported later. */
 	if (watch->paused || paused)
 		remember(watch, watch->last_made, made, HOST_PAUSED);
 	watch->beaten = true;
@@ -244,8 +245,8 @@ agent_health_acked(struct agent_health *watch, rm_mono_t acked_at)
 		watch->first_ack = acked_at;
 }
 
-/* True: the management path was cut during this silence, and the agent's TCP may still
- * wait before it sends again. */
+/* True: the management network was cut during this silence, and the agent's TCP may
+ * still wait before it sends again. */
 static bool
 backs_off(const struct agent_health *watch, rm_mono_t now)
 {
@@ -256,8 +257,8 @@ backs_off(const struct agent_health *watch, rm_mono_t now)
 		       AGENT_HEALTH_BACKOFF_NS;
 }
 
-/* A larger weight is a worse state. A fault weighs more than an excuse (paused,
- * starting); an excuse for the whole host weighs more than a stall. */
+/* A larger weight is a worse state. A fault has more weight than an excuse (paused,
+ * starting). An excuse for the whole host has more weight than a stall. */
 static int
 weight(enum host_state state)
 {
@@ -317,7 +318,7 @@ agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer)
 		remember(watch, watch->last_made, now, silence(watch, now, 0));
 	watch->connected = false;
 	watch->timed_out = !by_peer;
-	/* If the kernel did not answer, the agent stopped earlier: at its last
+	/* If the kernel did not answer, the agent stopped before: at its last
 	 * heartbeat. */
 	watch->ended = by_peer ? now : watch->last_made;
 }

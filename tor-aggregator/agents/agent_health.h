@@ -19,7 +19,7 @@
 
 /* A longer gap between two heartbeats is a stall. */
 #define AGENT_HEALTH_GAP_NS (400 * RM_NS_PER_MS)
-/* a shorter stall causes no lost probe */
+/* A shorter stall causes no lost probe. */
 #define AGENT_HEALTH_STALL_NS (200 * RM_NS_PER_MS)
 /* A stall that is shorter than the probe time-out minus this margin is only a stutter:
  * the packets wait in queues with time stamps of the kernel, and are answered in
@@ -42,7 +42,7 @@
 #define AGENT_HEALTH_STOP_NS (1000 * RM_NS_PER_MS)
 #define AGENT_HEALTH_STOPS 5
 #define AGENT_HEALTH_STOPS_NS (30 * RM_NS_PER_S)
-/* This fault ends so long after the last stop. */
+/* This fault ends this long after the last stop. */
 #define AGENT_HEALTH_STOPS_OVER_NS (4 * RM_NS_PER_S)
 /* Time that an agent has to reconnect after its connection was reset. */
 #define AGENT_HEALTH_GRACE_NS (1000 * RM_NS_PER_MS)
@@ -101,8 +101,8 @@ void agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer)
 enum host_state agent_health_state(const struct agent_health *watch, rm_mono_t now,
     rm_mono_t start, rm_mono_t end, int64_t timeout_ns, struct host_silence *ret);
 
-/* *ret: all results of probes sent before this time have arrived. False: the agent is
- * disconnected, or has been silent for longer than a stutter. */
+/* *ret: all results of probes that were sent before this time have arrived. False: the
+ * agent is disconnected, or has been silent for longer than a stutter. */
 bool agent_health_reported(const struct agent_health *watch, rm_mono_t now,
     int64_t timeout_ns, rm_mono_t *ret);
 

@@ -20,7 +20,7 @@
 #include "tor-aggregator/agents/batch_sequence.h"
 #include "tor-aggregator/agents/ingest.h"
 
-/* ---- The messages of an agent, frame by frame ---- */
+/* ---- handles the messages of an agent, frame by frame ---- */
 
 #define REASON_BYTES 1024
 #define QUOTED_BYTES 128
@@ -459,7 +459,7 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 }
 
 /* Interval of pings. Agents report which aggregators are alive; acknowledgements alone
- * do not show that, as they are sent only after results. */
+ * do not show that, because they are sent only after results. */
 #define SIGN_OF_LIFE_NS RM_NS_PER_S
 /* enough for the largest batch and the largest count report */
 #define MAX_FRAME_BYTES (2u << 20)
@@ -485,8 +485,8 @@ agent_server_refused_str(enum agent_server_refused reason)
 	return names[reason];
 }
 
-/* True: the peer's kernel ended the connection, or a frame was too slow, during which
- * the kernel still answered. False: the connection timed out. */
+/* True: the peer's kernel has ended the connection, or a frame came too slowly, during
+ * which the kernel still answered. False: the connection timed out. */
 static bool
 ended_by_peer(const struct rm_link *link, int reason)
 {

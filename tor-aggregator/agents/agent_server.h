@@ -73,18 +73,19 @@ struct agent_server_peers {
 	void *arg;
 };
 
-enum agent_server_refused {  /* why this aggregator closed a link */
+enum agent_server_refused {  /* The reasons for which this aggregator closes a link. */
 	AGENT_SERVER_FULL,   /* too many connections */
-	AGENT_SERVER_SILENT, /* no hello in time */
+	AGENT_SERVER_SILENT, /* no hello has arrived in time */
 	/* too many connections without a hello; see rm_pending_conns */
 	AGENT_SERVER_TOO_MANY_PENDING,
-	AGENT_SERVER_WRONG_IDENTITY, /* another region or role, a bad name */
-	AGENT_SERVER_NAME_TAKEN,     /* another host of that name is connected */
+	/* the peer has another region or role, or a bad name */
+	AGENT_SERVER_WRONG_IDENTITY,
+	AGENT_SERVER_NAME_TAKEN, /* another host of that name is connected */
 	AGENT_SERVER_VERSION,
-	AGENT_SERVER_AGENTS, /* no place for another agent, see agents_get */
+	AGENT_SERVER_AGENTS, /* there is no place for another agent, see agents_get */
 	AGENT_SERVER_OUT_OF_TURN,
 	AGENT_SERVER_MALFORMED, /* a message that does not verify */
-	/* a message on another host or of another incarnation */
+	/* the message is about another host, or from another incarnation */
 	AGENT_SERVER_NOT_ITSELF,
 	AGENT_SERVER_SLOW, /* the agent did not read, or sent a frame too slowly */
 	AGENT_SERVER_SUPERSEDED, /* the host has a newer connection */
@@ -101,7 +102,7 @@ struct agent_server_counts {
 	uint64_t unknown_messages; /* messages of unknown kinds, from newer agents */
 	uint64_t heartbeats, pings;
 	uint64_t bytes_in, frames_in; /* received, over open and closed links */
-	/* sum over open and closed links */
+	/* sums over open and closed links */
 	uint64_t frames_out, refused_sends, slow_frames;
 	uint64_t bytes_out;
 };
@@ -135,10 +136,10 @@ void agent_server_tick(struct agent_server *links);
 
 size_t agent_server_open(const struct agent_server *links);
 /* Writes the address of an agent's link into text, for the API, and returns text; "":
- * no link. */
+ * there is no link. */
 const char *agent_server_peer(const struct agent *agent, char *text, size_t len);
-/* When the agent's certificate expires, in seconds since the epoch; 0: not soon, no
- * link, or no TLS. */
+/* Returns when the agent's certificate expires, in seconds since the epoch; 0: not
+ * soon, no link, or no TLS. */
 int64_t agent_server_certificate_ends_s(const struct agent *agent, rm_wall_t now);
 const struct agent_server_counts *agent_server_counts(struct agent_server *links);
 const char *agent_server_refused_str(enum agent_server_refused reason);

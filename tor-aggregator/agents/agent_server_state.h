@@ -14,9 +14,9 @@
 
 struct agent_link {
 	struct agent_server *links;
-	struct rm_conn conn; /* pending until the welcome */
+	struct rm_conn conn; /* pending until the welcome is sent */
 	struct agent *agent; /* NULL: no hello was received yet */
-	/* when a ping was sent last; ns 0: a ping must be sent now */
+	/* when a ping was last sent; ns 0: a ping must be sent now */
 	rm_mono_t pinged;
 	bool closing, is_peer_aggregator;
 };
@@ -34,12 +34,13 @@ struct agent_server {
 	struct rm_server server;
 	bool mute;
 	struct rm_refusals refusals;
-	struct agent_server_counts counts; /* without the counts that server has */
+	/* does not include the counts that `server` has */
+	struct agent_server_counts counts;
 	struct agent_server_counts shown;
 };
 
-/* The connection after this one, in the order of rm_server_first; NULL: there is
- * none. */
+/* Returns the connection after this one, in the order of rm_server_first; NULL: there
+ * are no more. */
 static inline struct agent_link *
 agent_link_next(const struct agent_link *peer)
 {

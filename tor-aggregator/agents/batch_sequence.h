@@ -32,7 +32,8 @@ void batch_sequence_free(struct batch_sequence *sequence); /* NULL is allowed */
 enum batch_sequence_status batch_sequence_batch(
     struct batch_sequence *sequence, uint64_t incarnation, uint64_t seq, uint64_t *gap);
 
-/* The number of the last batch of this incarnation that was counted; 0: none was. */
+/* Returns the number of the last batch of this incarnation that was counted; 0: none
+ * was. */
 uint64_t batch_sequence_counted(
     const struct batch_sequence *sequence, uint64_t incarnation);
 

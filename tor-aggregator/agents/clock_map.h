@@ -6,7 +6,7 @@
  * offset between the clocks plus a delay of at least 0. Therefore the minimum over many
  * messages is the best estimate of the offset. Only the last one to two minutes count,
  * because two clocks drift apart by up to 100 us per second. If all messages of a short
- * period seem much too late, the agent's clock has stood still, as its host was
+ * period seem much too late, the agent's clock was stopped, because its host was
  * suspended; then the offset is corrected. Call clock_map_reset for a new session: the
  * host may have been rebooted.
  */
@@ -25,7 +25,7 @@ struct clock_map { /* initially all zero */
 	rm_mono_t since; /* start of the current period */
 	/* smallest offset in the current period and in the one before */
 	int64_t current_ns, previous_ns;
-	/* the same for a shorter period, to find jumps of the clock */
+	/* the same for a shorter period, in which jumps of the clock are found */
 	rm_mono_t while_since;
 	int64_t while_ns;
 	unsigned while_samples;
@@ -33,7 +33,7 @@ struct clock_map { /* initially all zero */
 
 void clock_map_reset(struct clock_map *map);
 
-/* Adds a message: theirs: the agent's time in ns when it was sent; ours: when it
+/* Adds a message. theirs: when it was sent, in ns of the agent's clock; ours: when it
  * arrived. -ERANGE: theirs is above INT64_MAX, and the sample is ignored. */
 int clock_map_sample(struct clock_map *map, uint64_t theirs, rm_mono_t ours);
 

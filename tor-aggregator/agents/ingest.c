@@ -11,7 +11,7 @@
 
 #define MAX_DSCP 63
 #define MAX_ECN 3
-/* beside the values of enum ingest_invalid, and -1: windowed or late */
+/* a value besides enum ingest_invalid and -1 (windowed or late) */
 #define DUPLICATE (-2)
 
 const char *
@@ -299,7 +299,7 @@ ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 	return 0;
 }
 
-/* False: the source is no RNIC of the agent, or this aggregator does not use the
+/* False: the source is not an RNIC of the agent, or this aggregator does not use the
  * path. */
 static bool
 take_path(struct agent *agent, const struct wire_paths *paths,
@@ -315,7 +315,7 @@ take_path(struct agent *agent, const struct wire_paths *paths,
 	    !clock_map_ours(&agent->clock, paths->now_ns - path->age_ns, &traced))
 		return false;
 	r = tor_rack_path(own->rack, path, traced, now);
-	return r != -ENOENT; /* -ENOSPC is counted by the table */
+	return r != -ENOENT; /* the table counts -ENOSPC */
 }
 
 int

@@ -25,8 +25,8 @@ enum ingest_invalid {       /* why a result was not added to a window */
 	INGEST_NOT_OURS,    /* the source is in no rack of this aggregator */
 	INGEST_UNKNOWN_DST, /* the target is in no plan and in no rack */
 	INGEST_BAD_VALUE,   /* outcome, kind, class or reason out of range */
-	INGEST_BAD_AGE,     /* older than any agent keeps results */
-	INGEST_TABLE_FULL,  /* the window holds too many pairs */
+	INGEST_BAD_AGE,     /* the result is older than agents keep results */
+	INGEST_TABLE_FULL,  /* the window has no room for another pair */
 	INGEST_OVER_RATE,   /* more results than the agent's rate allows */
 	INGEST_NO_CLOCK,    /* the agent's clock cannot be converted, see clock_map */
 	INGEST_INVALIDS
@@ -40,23 +40,24 @@ struct ingest_counts {
 	uint64_t batches, duplicate_batches, missing_batches;
 	uint64_t restarted; /* how often an agent sent a batch of a new incarnation */
 	uint64_t count_reports, count_rows, count_rows_invalid;
-	uint64_t count_rows_refused; /* beyond AGENT_MAX_COUNT_ROWS of one agent */
-	uint64_t agent_dropped;      /* results that agents dropped */
+	uint64_t count_rows_refused; /* rows beyond AGENT_MAX_COUNT_ROWS of one agent */
+	uint64_t agent_dropped;      /* results that agents have dropped */
 	uint64_t path_reports, paths;
-	uint64_t paths_invalid; /* from an RNIC that is not the agent's, to an unknown
-				   RNIC, or too old */
+	/* paths from an RNIC that is not the agent's, to an unknown RNIC, or too old */
+	uint64_t paths_invalid;
 };
 
-struct ingest {                     /* initially all zero */
-	uint64_t max_results_per_s; /* of one agent; 0: no limit */
+struct ingest { /* initially all zero */
+	/* most results per second of one agent; 0: no limit */
+	uint64_t max_results_per_s;
 	struct ingest_counts counts;
 };
 
 /*
- * Each handles one message of the agent. data: aligned to 8 bytes. *ack: the
- * acknowledgement to send. A message that is malformed (-EBADMSG, -EMSGSIZE, -EINVAL),
- * or whose host or incarnation is not that of the agent's session (-EPERM), is not
- * counted; close the link.
+ * Each of these functions handles one message of the agent. data: aligned to 8 bytes.
+ * *ack: the acknowledgement to send. A message that is malformed (-EBADMSG, -EMSGSIZE,
+ * -EINVAL), or whose host or incarnation is not that of the agent's session (-EPERM),
+ * is not counted; close the link.
  */
 int ingest_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
     const uint8_t *data, size_t len, struct wire_ack *ack);

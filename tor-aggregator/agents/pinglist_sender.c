@@ -11,7 +11,7 @@
 #include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
 
-/* Messages of each kind that are sent in one tick: so 256 agents get their pinglists
+/* Messages of each kind that are sent in one tick: 256 agents get their pinglists
  * within a second. */
 #define PINGLISTS_PER_TICK 16
 #define KEYS_PER_TICK 64

@@ -7,7 +7,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-struct counts_key { /* must have no padding, as it is hashed as bytes */
+struct counts_key { /* The key must have no padding, because it is hashed as bytes. */
 	uint64_t own_guid, prober_guid;
 	uint64_t ports_and_class;
 };

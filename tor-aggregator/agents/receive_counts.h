@@ -32,8 +32,8 @@ void receive_counts_reset(struct receive_counts *counts);
 int receive_counts_report(
     struct receive_counts *counts, uint64_t now_ns, uint64_t *since_ns);
 
-/* The increase of a row since the last report; 0 if the count has fallen, which makes
- * it the new base. */
+/* Returns the increase of a row since the last report; 0 if the count has decreased, in
+ * which case it is the new base. */
 uint64_t receive_counts_delta(
     struct receive_counts *counts, const struct wire_count *row);
 

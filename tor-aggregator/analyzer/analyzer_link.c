@@ -69,7 +69,7 @@ on_up(struct rm_link *up, void *arg)
 
 /* ---- the lanes --------------------------------------------------------------- */
 
-/* True: everything that may be sent now was sent. */
+/* True: all messages that may be sent now were sent. */
 static bool
 pump_lane(struct analyzer_link *link, enum wire_lane lane, struct flight *flight,
     uint64_t *sent)
@@ -123,8 +123,8 @@ take_ack(struct analyzer_link *link, const uint8_t *data, size_t len)
 	flight = ack.lane == WIRE_LANE_INCIDENT ? &link->incident : &link->summary;
 	if (ack.incarnation != report_spool_incarnation(link->reports, ack.lane))
 		return -EPROTO;
-	/* The acknowledged number may be higher than any number sent: it may be from an
-	 * earlier spool. */
+	/* The acknowledged number may be higher than any number that was sent, because
+	 * it may come from an earlier spool. */
 	ack.seq = report_spool_acked(link->reports, ack.lane, ack.seq);
 	if (flight->next <= ack.seq)
 		flight->next = ack.seq + 1;

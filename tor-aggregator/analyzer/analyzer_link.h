@@ -60,7 +60,7 @@ void analyzer_link_tick(struct analyzer_link *link, const char *controller,
 void analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now);
 
 bool analyzer_link_connected(const struct analyzer_link *link);
-/* its name; "": not connected */
+/* Returns the analyzer's name; "": not connected. */
 const char *analyzer_link_analyzer(const struct analyzer_link *link);
 const struct analyzer_link_counts *analyzer_link_counts(
     const struct analyzer_link *link);

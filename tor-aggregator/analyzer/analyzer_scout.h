@@ -1,6 +1,6 @@
 /*
- * analyzer_scout - tests whether an analyzer works again that is earlier in the list
- * than the one in use.
+ * analyzer_scout - tests whether an analyzer that is earlier in the list than the one
+ * in use works again.
  *
  * It dials the earlier analyzers, one after another, and sends a hello. An analyzer
  * that answers with a welcome works. A connection alone is not enough, because the

@@ -31,12 +31,13 @@ struct report_spool_options {
 	uint64_t incarnation; /* for new spools; 0: random */
 };
 
-struct report_spool_counts { /* of one lane; call report_spool_held before reading it */
+/* counts of one lane; call report_spool_held before you read them */
+struct report_spool_counts {
 	/* messages created, and messages found on disk at the start */
 	uint64_t in;
 	uint64_t delivered;
-	uint64_t dropped_full; /* dropped because the lane was full */
-	/* dropped because they were too large, or out of memory */
+	uint64_t dropped_full; /* messages dropped because the lane was full */
+	/* messages dropped because they were too large, or memory ran out */
 	uint64_t dropped_write;
 	uint64_t dropped_off;
 	uint64_t bytes; /* bytes of all messages in */
@@ -59,7 +60,7 @@ void report_spool_summary(
 void report_spool_incident(struct report_spool *reports, const char *tor,
     enum wire_incident_state state, const struct rm_incident *incident);
 
-/* Reads the first message whose number is at least seq, as rm_spool_get. -EAGAIN: it
+/* Reads the first message whose number is at least seq, like rm_spool_get. -EAGAIN: it
  * cannot be read yet; on_ready will be called. on_ready is also called for new
  * messages. */
 int report_spool_take(struct report_spool *reports, enum wire_lane lane, uint64_t seq,
@@ -75,7 +76,7 @@ uint64_t report_spool_incarnation(
 uint64_t report_spool_held(struct report_spool *reports, enum wire_lane lane);
 const struct report_spool_counts *report_spool_counts(
     const struct report_spool *reports, enum wire_lane lane);
-/* NULL: the lanes are off. */
+/* Returns NULL if the lanes are off. */
 const struct rm_spool_counts *report_spool_lane_counts(
     const struct report_spool *reports, enum wire_lane lane);
 

@@ -59,7 +59,7 @@ show_address(const struct wire_address *address)
 	return json_string(text);
 }
 
-/* "host/device" of an RNIC if it is known, else the RNIC's id. */
+/* Returns "host/device" of an RNIC if it is known, else the RNIC's id. */
 static json_t *
 show_name(const struct tor_rack *rack, struct wire_rnic_id id)
 {

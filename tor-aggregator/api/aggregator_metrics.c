@@ -269,8 +269,8 @@ read_controller(const void *arg)
 	return controller_link_connected(aggregator->controller_link);
 }
 
-/* Of the server's metrics this one is read first: so it also sums up the counts of all
- * links. */
+/* This metric is the first of the server's metrics that is read, so it also sums up the
+ * counts of all links. */
 static double
 read_links(const void *arg)
 {

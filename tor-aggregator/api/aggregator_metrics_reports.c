@@ -69,8 +69,8 @@ static const struct metrics_counter incident_lane[] = {
 
 /* clang-format on */
 
-/* Of the lane's metrics this one is read first: so it also updates the lane's
- * counts. */
+/* This metric is the first of the lane's metrics that is read, so it also updates the
+ * lane's counts. */
 static double
 read_spooled_summary(const void *arg)
 {

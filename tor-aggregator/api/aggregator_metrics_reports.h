@@ -16,7 +16,7 @@ struct report_spool;
 int lane_metrics_register(struct report_spool *reports,
     const struct analyzer_link *link, struct rm_metrics *metrics);
 
-/* label: of the rack, 'tor="t1"'. */
+/* label: the label of the rack, 'tor="t1"'. */
 int path_metrics_of_rack(
     const struct tor_rack *rack, const char *label, struct rm_metrics *metrics);
 int path_metrics_of_requests(

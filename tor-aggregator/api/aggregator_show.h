@@ -20,7 +20,7 @@ struct roster;
 struct tor_aggregator;
 struct tor_rack;
 
-struct show_now { /* one moment on both clocks */
+struct show_now { /* the same moment by both clocks */
 	rm_mono_t mono;
 	rm_wall_t wall;
 };
@@ -29,7 +29,8 @@ struct show_now { /* one moment on both clocks */
  * known is used; if none is known the value is null, not 0. */
 struct show_sum {
 	const char *key;
-	const char *counters[2]; /* names of counters; those that exist are added */
+	/* names of counters; the counters that exist are added up */
+	const char *counters[2];
 };
 /* Adds the delta of a counter's last reading. False: the counter is missing. */
 typedef bool (*show_add)(const void *of, const char *counter, uint64_t *sum);
@@ -42,8 +43,8 @@ json_t *show_rack(const struct tor_aggregator *aggregator, const struct tor_rack
 json_t *show_rnic(const struct tor_rack *rack, size_t member);
 json_t *show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     size_t host, const struct show_now *now);
-/* The services affected by a fault in this rack, that is those whose flows use its
- * RNICs, and the number of hosts on which services are traced. */
+/* Shows the services that a fault in this rack affects, which are those whose flows use
+ * its RNICs, and the number of hosts on which services are traced. */
 json_t *show_services(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack);
 json_t *show_result(const struct roster *roster, const struct ring_result *result,

@@ -126,9 +126,9 @@ add_rack(json_t *findings, json_t *rnics, const char *tor,
 	}
 }
 
-/* ---- the origins of pauses ---- */
+/* ---- where pauses begin ---- */
 
-/* Sets a rate by time and a rate by frames: one of them is null. */
+/* Sets a rate by time and a rate by frames; one of them is null. */
 static void
 set_rate(json_t *object, const struct pause_rate *rate)
 {

@@ -15,10 +15,11 @@ struct tor_aggregator;
 
 void diagnosis_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The first findings of one rack, as /v1/diagnosis has them; the caller owns it. */
+/* Returns the first findings of one rack, in the form of /v1/diagnosis; the caller owns
+ * the result. */
 json_t *diagnosis_show(const struct tor_aggregator *aggregator, size_t rack);
 
-/* Adds "pauses" and "switches_read", as /v1/diagnosis has them. */
+/* Adds "pauses" and "switches_read", in the form of /v1/diagnosis. */
 void pauses_show(const struct tor_aggregator *aggregator, json_t *all);
 
 int diagnosis_metrics_register(

@@ -15,7 +15,8 @@ struct tor_aggregator;
 
 void drift_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The first differences of one rack, with its sums; the caller owns the result. */
+/* Returns the first differences of one rack, with its sums; the caller owns the result.
+ */
 json_t *drift_show(const struct tor_aggregator *aggregator, size_t rack);
 
 int drift_metrics_register(

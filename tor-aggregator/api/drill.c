@@ -206,7 +206,8 @@ show_hosts(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
 	return list;
 }
 
-/* The answer for the page's view of a rack; hosts_only: for its view of all agents. */
+/* Returns the diagnosis of a rack for the analyzer's page; hosts_only: only its list of
+ * agents. */
 static json_t *
 show_counted(const struct tor_aggregator *aggregator, const char *tor, bool hosts_only,
     int *status)

@@ -34,7 +34,7 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
-/* The findings on a NIC; none if its host is not being read. */
+/* Returns the findings on a NIC; none if its host is not being read. */
 static void
 find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
     char texts[HYPERVISOR_FINDINGS][FINDING_BYTES])
@@ -259,7 +259,7 @@ struct row_family {
 	struct rm_metrics_family family;
 	const struct tor_aggregator *aggregator;
 	const struct hypervisor_row *row;
-	size_t first; /* index of its first value */
+	size_t first; /* index of the first value of the row */
 };
 
 struct hypervisor_metrics {

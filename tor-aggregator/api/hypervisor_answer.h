@@ -14,7 +14,7 @@ struct tor_aggregator;
 
 void hypervisor_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The NICs of all hosts that are read, as sums; the caller owns the result. */
+/* Returns the NICs of all hosts that are read, as sums; the caller owns the result. */
 json_t *hypervisors_show(const struct tor_aggregator *aggregator);
 
 /* Registers nothing if no hypervisor is read. */

@@ -139,8 +139,8 @@ put_row(struct text *text, const struct mesh_row *row, const uint16_t *places,
 	text->data[text->len++] = ',';
 }
 
-/* NULL: out of memory. The buffer has the largest possible size: pages that are not
- * written to take no memory. */
+/* Returns NULL if memory has run out. The buffer has the largest possible size, because
+ * pages that are not written to take no memory. */
 static char *
 write_rack(const struct tor_rack *rack, enum mesh_period period, size_t *len)
 {

@@ -13,9 +13,9 @@ struct rm_http_request;
 struct tor_aggregator;
 
 /*
- * JSON, up to 4 MB for a rack of 256 RNICs; the caller frees it. *status is an HTTP
- * status: 404 and an error as JSON when the ToR is not of this aggregator. NULL: out of
- * memory.
+ * Returns JSON, up to 4 MB for a rack of 256 RNICs; the caller frees it. *status is an
+ * HTTP status: 404 and an error as JSON when the ToR is not of this aggregator. NULL:
+ * out of memory.
  */
 char *mesh_answer(const struct tor_aggregator *aggregator, const char *tor,
     enum mesh_period period, int *status, size_t *len);

@@ -13,7 +13,7 @@ struct tor_aggregator;
 
 void proof_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The part of one rack, as /v1/proof has it; the caller owns the result. */
+/* Returns the part of /v1/proof about one rack; the caller owns the result. */
 json_t *proof_show(const struct tor_aggregator *aggregator, size_t rack);
 
 #endif

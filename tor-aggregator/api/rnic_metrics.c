@@ -24,11 +24,12 @@ struct member { /* one RNIC, while its series are written */
 	char label[LABEL_BYTES];
 	struct tor_rack_member_state state;
 	struct tor_rack_traffic traffic;
-	const struct wire_rnic_row *last; /* NULL: there was none yet */
+	/* values of the last interval; NULL: there was none yet */
+	const struct wire_rnic_row *last;
 	rm_mono_t now;
 };
 
-/* Names need no quoting: see rm_name_valid. */
+/* Names need no quotes: see rm_name_valid. */
 static void
 member_fill(struct member *member, const struct tor_rack *rack, size_t i)
 {

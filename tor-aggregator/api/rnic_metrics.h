@@ -32,7 +32,7 @@ struct rnic_metrics { /* borrowed for as long as the registry lives */
 
 int rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metrics);
 
-/* Writes all of it as a message of OTLP: see otlp_body.h. -ENOMEM. */
+/* Writes all values as a message of OTLP: see otlp_body.h. -ENOMEM. */
 int rnic_metrics_export(struct rnic_metrics *shown,
     const struct otlp_resource *resource, rm_wall_t now, struct evbuffer *out);
 

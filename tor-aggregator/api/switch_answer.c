@@ -206,7 +206,8 @@ role_str(enum switch_role role)
 	return role == SWITCH_ROLE_SPINE ? "spine" : "tor";
 }
 
-/* The key for sorting ports: the port's worst problem, then its load. */
+/* Returns the key by which ports are sorted: first the port's worst problem, then its
+ * load. */
 static double
 trouble_of(const json_t *port)
 {
@@ -222,7 +223,8 @@ trouble_of(const json_t *port)
 	return bits + bytes / (bytes + 1e9);
 }
 
-/* The ports with the worst problems, worst first. Takes ownership of all. */
+/* Returns the ports with the worst problems, the worst first. Takes ownership of all.
+ */
 static json_t *
 worst_of(json_t *all)
 {
@@ -350,7 +352,8 @@ struct row_family {
 	struct rm_metrics_family family;
 	const struct switch_metrics *shown;
 	const struct switch_row *row;
-	size_t first; /* index of its first value among those of its part */
+	/* index of the first value of the row, among the values of its part */
+	size_t first;
 };
 
 struct switch_metrics {
@@ -362,8 +365,7 @@ struct switch_label {
 	char text[112];
 };
 
-/* For a ToR of this aggregator the label is the one that all metrics of the rack
- * have. */
+/* For a ToR of this aggregator, the label is the same as in all metrics of the rack. */
 static struct switch_label
 label_of(const struct read_switch *one)
 {

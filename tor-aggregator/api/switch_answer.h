@@ -16,12 +16,13 @@ struct tor_aggregator;
 
 void switch_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The ports of one rack's switch, as sums; null: the switch is not read. The caller
- * owns it. */
+/* Returns the ports of one rack's switch, as sums; null: the switch is not read. The
+ * caller owns the result. */
 json_t *switch_ports_show(const struct tor_aggregator *aggregator, size_t rack);
 
-/* The switches that are no ToR of this aggregator: name, role, port_count, and the
- * SWITCH_WORST_PORTS ports with the worst problems. The caller owns it. */
+/* Returns the switches that are not ToRs of this aggregator: name, role, port_count,
+ * and the SWITCH_WORST_PORTS ports with the worst problems. The caller owns the result.
+ */
 json_t *other_switches_show(const struct tor_aggregator *aggregator);
 
 struct switch_metrics;

@@ -24,14 +24,15 @@
 struct collector {
 	struct collector_options options;
 	struct rm_timer *turn, *deadline;
-	struct rm_timer *attempt; /* time-out of an address that is not the last one */
+	/* time-out of an address after which there are further addresses */
+	struct rm_timer *attempt;
 
 	/* State of the running reading. */
 	bool reading;
 	rm_mono_t begun, end; /* end: the deadline */
 	bool resolving; /* the running reading waits for the answer of the lookup */
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
-	size_t address_count, address; /* address: the next one to try */
+	size_t address_count, address; /* `address`: index of the next address to try */
 
 	/* The lookup is kept when a reading is abandoned: its thread cannot be stopped,
 	 * and a second lookup would get the same answer. */

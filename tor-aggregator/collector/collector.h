@@ -25,14 +25,14 @@ struct rm_address;
 struct rm_endpoint;
 struct rm_loop;
 
-/* All except is_connected and stage may end the reading by collector_fail() or
- * collector_succeed(). */
+/* All callbacks except is_connected and stage may end the reading, by collector_fail()
+ * or collector_succeed(). */
 struct collector_callbacks {
 	/* Begins a reading, which may take limit_ns. It calls collector_dial() if the
 	 * device has an address. < 0: the reading failed with this errno; error: its
 	 * text, "" if the errno is enough. */
 	int (*begin)(int64_t limit_ns, struct rm_error *error, void *arg);
-	/* Ends the connection attempt to the address before, and connects to this
+	/* Ends the connection attempt to the previous address, and connects to this
 	 * address. < 0: the collector tries the next address. */
 	int (*dial)(
 	    const struct rm_address *address, struct rm_error *error, void *arg);
@@ -49,9 +49,9 @@ struct collector_callbacks {
 struct collector_options { /* all members are borrowed for the life of the collector */
 	struct rm_loop *loop;
 	const char *kind, *name; /* for the log, such as "hypervisor" and "esx1" */
-	const char *address;     /* as the config has it */
+	const char *address;     /* the address, as in the config */
 	const struct rm_endpoint *endpoint;
-	/* the device is the rack's ToR: the look-up of its name has priority */
+	/* the device is the rack's own ToR: the look-up of its name has priority */
 	bool own;
 	const char *values;  /* for the log: what a reading counts, such as "NICs" */
 	int64_t interval_ns; /* between two readings */
@@ -80,15 +80,15 @@ struct collector_shown {
 	 * one. */
 	int64_t interval_ns;
 	int64_t took_ns;
-	int64_t wait_ns; /* present pause between the starts of two readings */
+	int64_t wait_ns; /* present time between the starts of two readings */
 };
 
 int collector_new(const struct collector_options *options, struct collector **ret);
 /* Ends a running reading; NULL is allowed. */
 void collector_free(struct collector *collector);
 
-/* To be called from begin: looks up the endpoint's name, and calls dial with its
- * addresses. 0 or a negative errno. */
+/* Call it from begin: looks up the endpoint's name, and calls dial with its addresses.
+ * Returns 0 or a negative errno. */
 int collector_dial(struct collector *collector);
 /* Tries the next address, because the dialed one does not answer. r: the error, a
  * negative errno. */
@@ -102,17 +102,18 @@ void collector_succeed(struct collector *collector, size_t values);
 /* If the last reading failed, starts the next one at once. */
 void collector_retry(struct collector *collector);
 
-/* Borrowed until the loop continues. */
+/* Borrowed until the next turn of the loop. */
 struct collector_shown collector_shown(const struct collector *collector);
 const struct collector_counts *collector_counts(const struct collector *collector);
 /* Adds the members of collector_shown to a JSON object of the API. */
 void collector_show(const struct collector *collector, json_t *object);
-/* One value of the device, for the array "counters" of the API; the caller owns the
- * reference. priority: -1 if the value belongs to none. NULL: out of memory. */
+/* Returns one value of the device, for the array "counters" of the API; the caller owns
+ * the reference. priority: -1 if the value belongs to no priority. NULL: out of memory.
+ */
 json_t *collector_show_value(const char *name, const char *unit, int priority,
     bool gauge, const struct counter_state *state);
-/* Read functions of gauges; arg: a collector. The age is -1 if no reading was complete
- * yet. */
+/* These functions read gauges; arg: a collector. The age is -1 if no reading was
+ * complete yet. */
 double collector_read_up(const void *arg);
 double collector_read_age_s(const void *arg);
 

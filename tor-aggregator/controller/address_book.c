@@ -8,7 +8,7 @@
 
 struct book_entry {
 	struct wire_address address; /* normalized, see plain_of */
-	uint32_t index;              /* index of its RNIC in the rack's roster */
+	uint32_t index; /* index of the address's RNIC in the rack's roster */
 	uint16_t rack;
 };
 

@@ -19,10 +19,11 @@
 #include "tor-aggregator/plan/plan_store.h"
 
 #define WELCOME_NS (3 * RM_NS_PER_S)
-/* Controllers send a ping every 500 ms. After so much silence a standby may be
- * active. */
+/* Controllers send a ping every 500 ms. After this time without a message, a standby
+ * may be active. */
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
-#define BACKOFF_CAP_NS RM_NS_PER_S   /* short, because there are few controllers */
+/* This is short, because there are few controllers. */
+#define BACKOFF_CAP_NS RM_NS_PER_S
 #define MAX_OUTPUT_BYTES (64u << 20) /* enough for the registrations of 1,024 hosts */
 
 struct controller_link {

@@ -79,8 +79,8 @@ void controller_link_watch(struct controller_link *controller_link, rm_mono_t no
 void controller_link_stalled(struct controller_link *controller_link, rm_mono_t now);
 
 bool controller_link_connected(const struct controller_link *controller_link);
-const char *controller_link_controller(
-    const struct controller_link *controller_link); /* its name; "": not connected */
+const char *controller_link_controller(const struct controller_link
+	*controller_link); /* Returns the controller's name; "": not connected. */
 /* When the controller's certificate expires, as it reports, in seconds since the epoch;
  * 0: not soon. */
 uint64_t controller_link_controller_ends_s(

@@ -25,7 +25,7 @@ struct resolver_asker {
 	char host[RM_NAME_BYTES];
 	uint64_t incarnation; /* an agent with a later incarnation gets no answer */
 	uint64_t token;       /* the agent's own token, for the answer */
-	bool ours;            /* the aggregator itself asks: no agent gets the answer */
+	bool ours; /* the aggregator itself has asked: no agent gets the answer */
 };
 
 struct resolver_counts {

@@ -177,7 +177,8 @@ diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighb
 	    find_named(diagnoses, DIAGNOSED_PORT, name, evidence->port) == NULL)
 		return;
 	own = *evidence;
-	own.host_ns = own.switch_ns; /* decides how long it is fresh */
+	/* host_ns decides for how long the evidence is used */
+	own.host_ns = own.switch_ns;
 	snprintf(own.name, sizeof(own.name), "%s/%s", name, own.port);
 	take_named(diagnoses, DIAGNOSED_PORT, name, own.port, &own, at);
 	port = find_named(diagnoses, DIAGNOSED_PORT, name, own.port);

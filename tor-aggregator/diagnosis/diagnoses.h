@@ -29,8 +29,8 @@
 /* The interval of judgements, and the default interval of agents' reports. */
 #define DIAGNOSES_EVERY_NS (5 * RM_NS_PER_S)
 #define DIAGNOSES_QUIET_NS (30 * RM_NS_PER_S)
-/* A report that is older than this, and older than three of its intervals, is not
- * judged. */
+/* A report that is older than this, and older than three of its intervals, is not used.
+ */
 #define DIAGNOSES_FRESH_NS (15 * RM_NS_PER_S)
 /* The counters of a switch's port are used until the next reading is overdue: for one
  * and a half intervals, and until DIAGNOSES_PORT_NS after the interval began. Readings
@@ -39,7 +39,8 @@
 #define DIAGNOSES_PORT_NS (25 * RM_NS_PER_S)
 #define DIAGNOSES_PORT_LONGEST_NS (120 * RM_NS_PER_S)
 #define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
-#define DIAGNOSES_MIN_PROBES 100 /* needed to calculate a share of losses */
+/* a share of losses is calculated from this number of probes on */
+#define DIAGNOSES_MIN_PROBES 100
 /* The same for the probes of one size: there are few large probes, and their rule
  * requires a larger share of losses. */
 #define DIAGNOSES_MIN_SIZED_PROBES 40
@@ -55,12 +56,14 @@ struct diagnoses;
 
 struct diagnosis_finding {
 	bool stands;
-	bool loses; /* the indicators that showed it last can explain lost packets */
+	/* the indicators that last showed the diagnosis can explain lost packets */
+	bool loses;
 	/* When the rule held first and last; first.ns 0: it does not hold, and has not
 	 * held for DIAGNOSES_QUIET_NS. */
 	rm_mono_t first, last;
-	rm_wall_t since;                    /* wall-clock time of first */
-	char sentence[RULE_SENTENCE_BYTES]; /* the evidence at last */
+	rm_wall_t since; /* wall-clock time of `first` */
+	/* the evidence of the last judgement in which the rule held */
+	char sentence[RULE_SENTENCE_BYTES];
 };
 
 struct diagnosed_port { /* the switch's port at the other end of the RNIC's cable */
@@ -69,13 +72,15 @@ struct diagnosed_port { /* the switch's port at the other end of the RNIC's cabl
 	/* true: the reading was judged, so the next one replaces it; false: the next
 	 * one is added */
 	bool judged;
-	struct evidence counted; /* only the SWITCH_* numbers, port and switch_ns */
+	/* only the SWITCH_* numbers, port and switch_ns are set */
+	struct evidence counted;
 };
 
 enum diagnosed_kind {
 	DIAGNOSED_RNIC,
-	DIAGNOSED_VMNIC, /* of an ESXi host; without an id */
-	/* of a switch, without an id; host: name of the switch; device: the port */
+	DIAGNOSED_VMNIC, /* a vmnic of an ESXi host, which has no id */
+	/* a port of a switch, which has no id; host: name of the switch; device: the
+	   port */
 	DIAGNOSED_PORT,
 };
 
@@ -94,7 +99,7 @@ struct diagnosed { /* one RNIC */
 	enum diagnosed_kind kind;
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	char neighbor[RM_NAME_BYTES]; /* of DIAGNOSED_PORT: the neighbour, or "" */
+	char neighbor[RM_NAME_BYTES]; /* for DIAGNOSED_PORT: the neighbour, or "" */
 	rm_mono_t reported;
 	bool fresh; /* the last judgement included it */
 	/* true: the report was judged, so the next one replaces it; false: the next one
@@ -103,12 +108,12 @@ struct diagnosed { /* one RNIC */
 	/* After a judgement it includes the evidence of the port. */
 	struct evidence evidence;
 	struct diagnosed_port port;
-	/* of the last judgement; valid if fresh */
+	/* results of the last judgement; valid if fresh */
 	struct rule_result results[DIAGNOSES];
 	struct diagnosis_finding findings[DIAGNOSES];
 	/* The text that diagnoses_ports returns. */
 	char explanation[RULE_SENTENCE_BYTES + DIAGNOSES_AT_BYTES];
-	enum network_status network; /* by the last judgement; only for RNICs */
+	enum network_status network; /* result of the last judgement; only for RNICs */
 	char network_text[RULE_SENTENCE_BYTES];
 	bool probes_reported;
 	struct probe_counts probes; /* as reported last */
@@ -157,13 +162,13 @@ struct diagnoses_turns {
 };
 
 /* *ret: the rack that must be judged now. Each rack is judged once per
- * DIAGNOSES_EVERY_NS; only one rack is judged per call, because a full rack takes some
+ * DIAGNOSES_EVERY_NS. Only one rack is judged per call, because a full rack takes some
  * milliseconds. False: no rack must be judged now. */
 bool diagnoses_turn(
     struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_t *ret);
 
 size_t diagnoses_rnics(const struct diagnoses *diagnoses); /* all three kinds */
-/* RNICs and vmnics with reports, without ports */
+/* Returns the number of RNICs and vmnics with reports, without ports. */
 size_t diagnoses_reported(const struct diagnoses *diagnoses);
 const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
 const struct diagnosed *diagnoses_find(

@@ -37,7 +37,7 @@ enum evidence_number {
 	SWITCH_QUEUE_DROP_PKTS, /* by queue */
 	SWITCH_PFCWD_STORMED,   /* a gauge */
 	SWITCH_PFCWD_DETECTED,
-	/* by priority group, which has the number of the priority */
+	/* a value for each priority group, which has the number of the priority */
 	SWITCH_GROUP_DROP_PKTS,
 	SWITCH_OPER_UP, /* gauges */
 	SWITCH_PFC_ON,
@@ -54,7 +54,7 @@ enum evidence_number {
 	SWITCH_FEC_WORST,
 	SWITCH_SPEED_MBPS, /* gauges */
 	SWITCH_LANES,
-	SWITCH_LANE_MBPS, /* of the module's lanes, nominal */
+	SWITCH_LANE_MBPS, /* nominal rate of the module's lanes */
 	/* Codewords that RS(528,514) could only just correct, if it is in use: with
 	 * EVIDENCE_SHORT_ERRORS to EVIDENCE_SHORT_MOST. */
 	SWITCH_FEC_WORST_SHORT,
@@ -68,7 +68,7 @@ enum evidence_given {
 	/* lost share of the probes from and to the RNIC, see diagnoses_probes */
 	GIVEN_LOSS_PCT,
 	GIVEN_SMALL_LOSS_PCT,
-	GIVEN_LARGE_LOSS_PCT, /* of probes with the full MTU */
+	GIVEN_LARGE_LOSS_PCT, /* lost share of the probes with the full MTU */
 	/* About the other RNICs of the rack; set by evidence_join. */
 	/* number of RNICs that are paused for GIVEN_PAUSED_PCT or more */
 	GIVEN_OTHERS_PAUSED,
@@ -91,14 +91,16 @@ enum evidence_given {
 #define GIVEN_ABOVE_ALL 1000 /* GIVEN_CE_ABOVE_OTHERS if the others have no marks */
 
 struct evidence {
-	char name[EVIDENCE_NAME_BYTES];  /* "host/device" */
-	char port[EVIDENCE_PORT_BYTES];  /* name of the switch's port; "": not known */
-	int64_t host_ns, switch_ns;      /* lengths of the intervals; 0: not read */
-	uint8_t there[EVIDENCE_NUMBERS]; /* bits: the indexes that are set */
+	char name[EVIDENCE_NAME_BYTES]; /* "host/device" */
+	char port[EVIDENCE_PORT_BYTES]; /* name of the switch's port; "": not known */
+	/* lengths of the intervals; 0: the device was not read */
+	int64_t host_ns, switch_ns;
+	/* bits: the indexes for which the number is set */
+	uint8_t there[EVIDENCE_NUMBERS];
 	uint64_t value[EVIDENCE_NUMBERS][EVIDENCE_INDEXES];
 	uint32_t given_there; /* bits of enum evidence_given that are set */
 	double given[EVIDENCE_GIVENS];
-	/* name of the RNIC that pauses for GIVEN_OTHERS_PAUSING */
+	/* name of the RNIC that pauses the switch for GIVEN_OTHERS_PAUSING */
 	char pausing[EVIDENCE_NAME_BYTES];
 };
 
@@ -113,8 +115,8 @@ void evidence_extend(struct evidence *evidence, const struct evidence *next);
 void evidence_give(struct evidence *evidence, enum evidence_given given, double value);
 
 bool evidence_is_switch(unsigned number);
-/* The length in seconds of the interval in which the number was counted; 0: it was not
- * read. */
+/* Returns the length in seconds of the interval in which the number was counted; 0: it
+ * was not read. */
 double evidence_seconds(const struct evidence *evidence, unsigned number);
 /* Sums up the values of a number over its indexes. where: only indexes at which this
  * number is above 0; 0: all indexes. False: there is no such index. */

@@ -8,10 +8,11 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 
 enum how {
-	COUNT, /* sum of the counters that exist, in the interval */
+	COUNT, /* sum of the counters that exist, over the interval */
 	MOST,  /* the largest of these counters */
 	RATE,  /* per second */
-	/* microseconds as a share of the interval, at the priority with the most */
+	/* microseconds as a share of the interval, for the priority with the largest
+	   share */
 	TIME,
 	RATIO,
 	GAUGE,
@@ -44,15 +45,16 @@ struct row {
 	double scale, at_least;
 	/* the indicator is idle if one of these numbers is EXCUSE or more */
 	uint8_t excused[MAX_OF];
-	uint8_t otherwise; /* the indicator that is used if this one is missing */
+	uint8_t otherwise; /* the indicator to use if this one is missing */
 	/* the indicator is idle unless this number is above 0: drops in a class without
 	 * pauses are not drops of the headroom */
 	uint8_t pausing;
-	uint8_t lanes;    /* enum lanes; the indicator is idle on other lanes */
-	bool corrected;   /* see indicator_is_corrected */
-	bool timed;       /* " in 10 s" is appended to its text */
-	const char *text; /* '#': the number; '$': the switch's port; '@': the RNIC that
-			     pauses */
+	uint8_t lanes;  /* enum lanes; the indicator is idle on other lanes */
+	bool corrected; /* see indicator_is_corrected */
+	bool timed;     /* " in 10 s" is appended to its text */
+	/* '#' stands for the number; '$' for the switch's port; '@' for the RNIC that
+	 * pauses */
+	const char *text;
 };
 
 #define PCT .scale = 100
@@ -268,7 +270,7 @@ read_most(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
-#define DARK_NW 1000  /* -30 dBm: a transmitter that is off */
+#define DARK_NW 1000  /* -30 dBm: a transmitter that is off sends less than this */
 #define NOISE_NW 5000 /* -23 dBm: receivers show this much without any light */
 #define STEP_NW 100   /* resolution of modules: the darkest value above 0 */
 
@@ -606,7 +608,8 @@ others_take(struct others *others, size_t i, double value)
 	}
 }
 
-/* The highest value of all RNICs but i. False: no other RNIC has the value. */
+/* Returns the highest value of all RNICs except i. False: no other RNIC has the value.
+ */
 static bool
 max_of_others(const struct others *others, size_t i, bool counts_itself, double *ret)
 {

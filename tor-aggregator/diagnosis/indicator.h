@@ -113,7 +113,7 @@ enum indicator_status indicator_read(
 void indicator_report(const struct evidence *evidence, enum indicator indicator,
     char out[INDICATOR_TEXT]);
 
-/* The name of the first missing counter that the indicator needs, such as
+/* Returns the name of the first missing counter that the indicator needs, such as
  * "symbol_err". */
 const char *indicator_needs(const struct evidence *evidence, enum indicator indicator);
 

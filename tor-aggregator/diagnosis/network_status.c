@@ -5,7 +5,8 @@
 
 #include "tor-aggregator/diagnosis/evidence.h"
 
-#define STRAY 10 /* fewer events in an interval are ignored, as they may be chance */
+/* fewer events in an interval are ignored, because they may be chance */
+#define STRAY 10
 
 static const struct sign {
 	uint8_t indicator;

@@ -13,15 +13,17 @@
 #define LOOP_NAMES 16
 #define CHUNKS (PAUSE_MAX_PAUSES / 64)
 
-struct node { /* a switch, or a neighbour that is no switch */
+struct node { /* a switch, or a neighbour that is not a switch */
 	bool is_switch;
-	/* index of the switch; for another neighbour, of the port that leads to it */
+	/* for a switch: its index; for another neighbour: index of the port that leads
+	 * to it */
 	size_t at;
 };
 
 struct port {
 	size_t of, far; /* switches; far: NOWHERE for none */
-	size_t partner; /* the port at the other end of the link; NOWHERE: none */
+	/* index of the port at the other end of the link; NOWHERE: none */
+	size_t partner;
 	enum pause_neighbor kind;
 	char name[PAUSE_PORT_BYTES], neighbor[PAUSE_NAME_BYTES];
 	char far_port[2][PAUSE_PORT_BYTES];
@@ -37,9 +39,10 @@ struct fabric_switch {
 	size_t first, count; /* its ports */
 };
 
-struct pause { /* from: the sender; to: the one that is paused */
+struct pause { /* from: the node that sends the pauses; to: the node that is paused */
 	struct node from, to;
-	size_t link; /* a port of the link; if both are known, the first */
+	/* index of a port of the link; if both ports are known, of the first one */
+	size_t link;
 	bool strong;
 	struct pause_rate rate;
 	bool reached; /* the source of this pause was found */
@@ -280,7 +283,7 @@ leads_to(const struct port *port, const struct port *far)
 		   switch_port_is_same(port->far_port[1], far->name));
 }
 
-/* Finds the two ports of each link; it is enough if one end reports the other. */
+/* Finds the two ports of each link. It is enough if one end reports the other. */
 static void
 join_links(struct pause_graph *graph)
 {
@@ -302,7 +305,7 @@ join_links(struct pause_graph *graph)
 	}
 }
 
-/* ---- the pauses of a priority ---- */
+/* ---- finds the pauses of a priority ---- */
 
 static bool
 is_same(struct node a, struct node b)
@@ -317,7 +320,7 @@ name_of(const struct pause_graph *graph, struct node node)
 			      : graph->ports[node.at].neighbor;
 }
 
-/* Adds the pause on one direction of a link, as its ends count it. other: the port at
+/* Adds the pause in one direction of a link, as counted by its ends. other: the port at
  * the other end, or NULL. */
 static void
 add_pause(struct pause_graph *graph, size_t link, struct node from, struct node to,
@@ -355,7 +358,7 @@ find_pauses(struct pause_graph *graph)
 					  port->far != NOWHERE ? port->far : i };
 
 		if (port->partner != NOWHERE && port->partner < i)
-			continue; /* the link is added from its other end */
+			continue; /* the other end adds the link */
 		add_pause(graph, i, there, here, &port->received[p],
 		    far == NULL ? NULL : &far->sent[p]);
 		add_pause(graph, i, here, there, &port->sent[p],
@@ -593,8 +596,8 @@ new_finding(struct pause_graph *graph, enum pause_kind kind)
 	return finding;
 }
 
-/* Why a switch may receive pauses that are not seen; NULL: it receives none, so it is
- * the source. */
+/* Returns why a switch may receive pauses that no port shows; NULL: it receives none,
+ * so it is the source. */
 static const char *
 unknown_reason(const struct pause_graph *graph, size_t at)
 {
@@ -607,7 +610,7 @@ unknown_reason(const struct pause_graph *graph, size_t at)
 	return NULL;
 }
 
-/* The strongest pause that a switch receives; NULL: there is none. */
+/* Returns the strongest pause that a switch receives; NULL: there is none. */
 static const struct pause *
 most_at(const struct pause_graph *graph, struct node node)
 {
@@ -662,7 +665,7 @@ report_switch(const struct pause_graph *graph, const struct pause *pause,
 		    text, size, "whether it is paused itself is not known: %s", error);
 }
 
-/* Reports a source that is no switch. The port that leads to it belongs to a switch
+/* Reports a source that is not a switch. The port that leads to it belongs to a switch
  * that is read. */
 static void
 report_leaf(const struct pause_graph *graph, const struct pause *pause,
@@ -721,7 +724,7 @@ find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 		return;
 	finding->rate = graph->pauses[strongest].rate;
 	find_victims(graph, spread, finding);
-	/* An RNIC whose pauses stop only its own switch is no finding here: rules.c
+	/* An RNIC whose pauses stop only its own switch is not reported here: rules.c
 	 * handles it. */
 	if (finding->victim_count <
 	    (source.is_switch || !graph->pauses[strongest].strong ? 1 : 2))
@@ -823,7 +826,7 @@ is_deadlock(const struct pause_graph *graph, const size_t *loop, size_t count)
 	return true;
 }
 
-/* Removes a loop that is no deadlock: each of its switches counts as a source. */
+/* Removes a loop that is not a deadlock: each of its switches counts as a source. */
 static void
 cut_loop(struct pause_graph *graph, const size_t *loop, size_t count)
 {

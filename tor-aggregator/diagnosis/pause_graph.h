@@ -27,11 +27,14 @@
 #define PAUSE_MAX_SWITCHES 128
 /* ports with pauses, of all switches; and as many links without pauses */
 #define PAUSE_MAX_PORTS 4096
-#define PAUSE_MAX_PAUSES 512   /* of one priority; one for each link and direction */
-#define PAUSE_MAX_FINDINGS 32  /* over all priorities */
-#define PAUSE_NAME_BYTES 132   /* "host/device" */
-#define PAUSE_PORT_BYTES 64    /* name of a port, by its switch or by its neighbour */
-#define PAUSE_SOURCE_BYTES 512 /* for a loop the names of all its switches */
+/* most pauses of one priority; one for each link and direction */
+#define PAUSE_MAX_PAUSES 512
+#define PAUSE_MAX_FINDINGS 32 /* over all priorities */
+#define PAUSE_NAME_BYTES 132  /* "host/device" */
+/* size of a port's name, as its switch or its neighbour calls it */
+#define PAUSE_PORT_BYTES 64
+#define PAUSE_SOURCE_BYTES 512 /* size for a loop's names: those of all its switches \
+				*/
 #define PAUSE_TEXT_BYTES 1024
 /* victims that a finding names; further ones are only counted */
 #define PAUSE_VICTIMS 16
@@ -40,12 +43,13 @@
 /* A pause of at least this strength needs an explanation. A weaker pause, down to the
  * PAUSE_FAINT limits, can explain it if no strong one does. */
 #define PAUSE_STRONG_PCT 5
-/* per second, for ports that do not count the paused time */
+/* frames per second; used for ports that do not count the paused time */
 #define PAUSE_STRONG_FRAMES 10
 #define PAUSE_FAINT_PCT 1
 #define PAUSE_FAINT_FRAMES 1
 #define PAUSE_LOOP_PCT 50 /* least strength of each pause in a deadlock */
-/* a pause can explain one that is up to so many times as strong, in the same unit */
+/* A pause can explain another one that is up to this many times as strong, in the same
+ * unit. */
 #define PAUSE_EXPLAINS 4
 
 struct evidence;
@@ -56,12 +60,13 @@ struct pause_rate {
 	/* true: value is in % of the time; false: in frames per second */
 	bool timed;
 	double value;
-	rm_mono_t from, until; /* the time in which it was counted; ns 0: not known */
+	/* the time in which the pauses were counted; ns 0: not known */
+	rm_mono_t from, until;
 };
 
 enum pause_neighbor {
 	PAUSE_NEIGHBOR_NOT_KNOWN,
-	/* known by name, but no RNIC or switch of this graph */
+	/* known by name, but not an RNIC or a switch of this graph */
 	PAUSE_NEIGHBOR_OTHER,
 	/* as PAUSE_NEIGHBOR_OTHER, but not all RNICs were examined */
 	PAUSE_NEIGHBOR_LEFT_OUT,
@@ -70,13 +75,13 @@ enum pause_neighbor {
 };
 
 struct pause_port {       /* everything is copied */
-	const char *name; /* name of the port at its switch */
+	const char *name; /* name of the port, as its switch calls it */
 	enum pause_neighbor kind;
 	/* Name of the neighbour; not used for a switch or an unknown neighbour. */
 	const char *neighbor;
 	size_t far;              /* for a switch: its number in this graph */
-	bool off;                /* the port is down, or has PFC off */
-	const char *far_port[2]; /* for a switch: names of its port, by LLDP; or "" */
+	bool off;                /* the port is down, or PFC is off at it */
+	const char *far_port[2]; /* for a switch: names of its port, from LLDP; or "" */
 	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
 };
 
@@ -88,7 +93,8 @@ enum pause_kind {
 	PAUSE_KINDS,
 };
 
-struct pause_step { /* from: the sender; to: the one that is paused */
+/* from: the node that sends the pauses; to: the node that is paused */
+struct pause_step {
 	char from[PAUSE_NAME_BYTES], to[PAUSE_NAME_BYTES];
 	struct pause_rate rate;
 };
@@ -96,13 +102,13 @@ struct pause_step { /* from: the sender; to: the one that is paused */
 struct pause_finding {
 	enum pause_kind kind;
 	unsigned priority;
-	/* Name of the source; for a loop all its switches; for PAUSE_SOURCE_NOT_KNOWN
-	 * what is known of it, or "". */
+	/* Name of the source; for a loop all its switches; for PAUSE_SOURCE_NOT_KNOWN a
+	 * text on what is known about it, or "". */
 	char source[PAUSE_SOURCE_BYTES];
 	/* The switch and port at which the pauses enter the network; "" if the source
 	 * is a switch. */
 	char at_switch[PAUSE_NAME_BYTES], at_port[PAUSE_PORT_BYTES];
-	struct pause_rate rate; /* of the strongest pause of the source */
+	struct pause_rate rate; /* rate of the strongest pause that the source sends */
 	char victims[PAUSE_VICTIMS][PAUSE_NAME_BYTES];
 	size_t victim_count; /* number of all victims, named or not */
 	/* How the pauses spread: beginning with the source, each step after one that
@@ -112,9 +118,9 @@ struct pause_finding {
 	char sentence[PAUSE_TEXT_BYTES];
 };
 
-/* The pauses of one priority. timed, frames: the evidence's numbers for the paused time
- * and for the frames. The time is used, unless it is 0 although there are frames, as on
- * some platforms. until: when the evidence was read. */
+/* Returns the pauses of one priority. timed, frames: the evidence's numbers for the
+ * paused time and for the frames. The time is used, unless it is 0 although there are
+ * frames, as on some platforms. until: when the evidence was read. */
 struct pause_rate pause_rate_of(const struct evidence *evidence, unsigned timed,
     unsigned frames, unsigned priority, rm_mono_t until);
 /* For a pause that both ends of a link count: returns the newer of the two rates; if

@@ -27,8 +27,8 @@ struct part {
 struct side {
 	struct part **parts;
 	size_t count, capacity;
-	/* Index of the part that is expected next, because reports come in the same
-	 * order each time. */
+	/* Index of the part that is expected next, because reports always come in the
+	 * same order. */
 	size_t hint;
 };
 
@@ -38,7 +38,8 @@ struct proof {
 
 static const struct ratio {
 	const char *name, *what;
-	const char *needs; /* names of the counters that it needs, for display */
+	/* names of the counters that the number needs, for display */
+	const char *needs;
 	uint8_t side, of, per;
 } ratios[PROOF_RATIOS] = {
 	/* clang-format off */
@@ -166,7 +167,7 @@ find_or_add(struct side *side, const char *name, rm_mono_t at)
 	return add_part(side, name, at);
 }
 
-/* Adds the next reading to this one. A value is set only if both have it. */
+/* Adds the next reading to this one. A value is set only if both readings have it. */
 static void
 append(struct reading *reading, const struct reading *next)
 {
@@ -372,7 +373,7 @@ share_of(uint64_t us, int64_t ns)
 {
 	const double pct = 100 * 1e3 * (double)us / (double)ns;
 
-	/* the device's clock and this one differ, so the result could be above 100 */
+	/* The device's clock and this one differ, so the result could be above 100. */
 	return pct < 100 ? pct : 100;
 }
 

@@ -22,12 +22,13 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 
 #define PROOF_KEPT_NS (60 * RM_NS_PER_S)
-#define PROOF_READINGS 12    /* readings of one part: one every 5 s for a minute */
-#define PROOF_MAX_PARTS 2048 /* parts of one side */
+/* readings of one part that are kept: one every 5 s for a minute */
+#define PROOF_READINGS 12
+#define PROOF_MAX_PARTS 2048 /* most parts of one side */
 /* After this time a part without readings is deleted. */
 #define PROOF_FORGET_NS (600 * RM_NS_PER_S)
 #define PROOF_PRIORITIES EVIDENCE_INDEXES
-#define PROOF_FEW 100 /* if there are fewer, no share is calculated */
+#define PROOF_FEW 100 /* if there are fewer packets, no share is calculated */
 
 /* A part that is paused for more than PROOF_STEADY_PCT of the time, for
  * PROOF_STEADY_NS, is paused steadily: PFC then limits the load, which is the task of
@@ -35,7 +36,7 @@
 #define PROOF_STEADY_PCT 5
 #define PROOF_STEADY_NS (30 * RM_NS_PER_S)
 
-/* An RNIC with at least so many marks and no CNPs does not answer marks. An RNIC must
+/* An RNIC with at least this many marks and no CNPs does not answer marks. An RNIC must
  * send a CNP for at most 62 marks; but it sends a flow at most one in about 50 us, so
  * one CNP may answer several marks that arrive together. The shares are those of the
  * diagnoses cnp-off and cnp-ignored. */
@@ -46,11 +47,11 @@
 enum proof_side { PROOF_HOST, PROOF_SWITCH, PROOF_SIDES, PROOF_PROBES = PROOF_SIDES };
 
 enum proof_number {
-	/* packets with a mark: received by hosts, marked by the switch, probes that
-	 * arrived */
+	/* marked packets: those that hosts have received, those that the switch has
+	   marked, and probes that arrived marked */
 	PROOF_MARKED,
-	/* all such packets: received by hosts, sent by the switch, probes that could be
-	 * marked */
+	/* all such packets: those that hosts have received, those that the switch has
+	   sent, and probes that could be marked */
 	PROOF_PACKETS,
 	PROOF_CNPS_SENT,
 	PROOF_CNPS_RECEIVED,
@@ -62,28 +63,30 @@ enum proof_number {
 };
 
 enum proof_ratio { /* in per cent */
-	/* share of the probes that could be marked: arrived with a mark */
+	/* share of the probes that could be marked that arrived with a mark */
 	PROOF_PROBE_CE,
-	PROOF_SWITCH_CE, /* share of the packets that the switch sent: marked by it */
-	/* share of the RDMA packets that RNICs received: with a mark */
+	/* share of the packets sent by the switch that it has marked */
+	PROOF_SWITCH_CE,
+	/* share of the RDMA packets received by RNICs that had a mark */
 	PROOF_HOST_CE,
-	PROOF_CNP_PER_CE, /* CNPs sent, as a share of these marks */
+	/* CNPs sent, as a share of the marked packets that RNICs have received */
+	PROOF_CNP_PER_CE,
 	/* CNPs received in the rack, as a share of the CNPs sent in the rack */
 	PROOF_CNP_BALANCE,
-	PROOF_CNP_IGNORED, /* share of the CNPs that RNICs received: without effect */
+	PROOF_CNP_IGNORED, /* share of the CNPs received by RNICs that had no effect */
 	PROOF_RATIOS,
 };
 
 struct proof_sum {
 	uint64_t of, per;
-	/* highest share of one part, of parts with at least PROOF_FEW */
+	/* highest share of one part, among the parts with at least PROOF_FEW packets */
 	double most_pct;
-	/* Number of parts that have both counters; and of parts with two or more
-	 * readings that do not. */
+	/* counted: number of parts that have both counters; missing: number of parts
+	 * with two or more readings that lack one */
 	uint32_t counted, missing;
 };
 
-struct proof_share { /* share of the time, in one direction and priority */
+struct proof_share { /* a share of the time, in one direction and priority */
 	bool known;
 	double pct; /* highest share of one part, over all its readings that are used */
 	char who[EVIDENCE_NAME_BYTES];
@@ -93,7 +96,7 @@ struct proof_share { /* share of the time, in one direction and priority */
 	uint32_t steady;
 	/* number of parts that count the paused time; that count only frames */
 	uint32_t timed, untimed;
-	/* most frames per second of a part that counts only frames */
+	/* highest number of frames per second among the parts that count only frames */
 	double untimed_rate;
 };
 
@@ -106,15 +109,16 @@ struct proof_pauses {
 	struct proof_share paused, pausing;
 };
 
-struct proof_parts {     /* the parts of one side */
+struct proof_parts {     /* counts of the parts of one side */
 	uint32_t read;   /* parts with a reading that is used */
-	uint32_t pauses; /* part of read: parts that count pauses */
-	bool ever;       /* a part was read at any time */
-	int64_t age_ns;  /* age of the newest reading; only if ever */
+	uint32_t pauses; /* number of the parts in `read` that count pauses */
+	bool ever;       /* some part was read at some time */
+	int64_t age_ns;  /* age of the newest reading; valid only if `ever` is set */
 	int64_t ns;      /* the longest time that a part's readings cover */
 };
 
-/* number of parts at fault, and the worst part: with the most marks or CNPs */
+/* number of parts at fault, and the worst of them: the part with the most marks or CNPs
+ */
 struct proof_worst {
 	uint32_t parts;
 	char who[EVIDENCE_NAME_BYTES];
@@ -124,11 +128,13 @@ struct proof_worst {
 struct proof_total {
 	struct proof_parts parts[PROOF_SIDES];
 	struct proof_sum ratios[PROOF_RATIOS];
-	/* each number summed up */
+	/* the sums of each number */
 	struct proof_sum numbers[PROOF_SIDES][PROOF_NUMBERS];
 	struct proof_pauses pauses[PROOF_SIDES][PROOF_PRIORITIES];
-	struct proof_worst cnp_off;     /* of: CNPs sent, per: marks */
-	struct proof_worst cnp_ignored; /* of: ignored, per: received */
+	/* RNICs that do not answer marks; of: CNPs sent, per: marks */
+	struct proof_worst cnp_off;
+	/* RNICs that ignore CNPs; of: ignored, per: received */
+	struct proof_worst cnp_ignored;
 };
 
 struct proof;
@@ -141,8 +147,8 @@ void proof_free(struct proof *proof); /* NULL is allowed */
 void proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t at);
 /* The evidence must have SWITCH_* numbers and the name of a port. */
 void proof_add_port(struct proof *proof, const struct evidence *evidence, rm_mono_t at);
-/* Adds counts of probes: markable arrived with ECT or CE, marked with CE, in the ns
- * before `at`. */
+/* Adds counts of probes: `markable` arrived with ECT or CE, `marked` with CE, in the
+ * last ns before `at`. */
 void proof_add_probes(
     struct proof *proof, uint64_t markable, uint64_t marked, int64_t ns, rm_mono_t at);
 
@@ -160,12 +166,13 @@ struct proof_cnps proof_cnps(const struct proof *proof, rm_mono_t now);
 
 enum proof_cnp_counters {
 	PROOF_COUNTS_NONE,
-	PROOF_COUNTS_SENT, /* the RDMA packets that it sends, but not all of these */
-	PROOF_COUNTS_CNPS, /* it is one of these RNICs */
+	/* the RNIC counts the RDMA packets that it sends, but not all of these */
+	PROOF_COUNTS_SENT,
+	PROOF_COUNTS_CNPS, /* the RNIC has all these counters */
 };
 
-/* What the RNIC "host/device" counts, in readings of at least PROOF_CNPS_NS. *sent: the
- * RDMA packets that it sends in a minute, if it counts them, else 0. */
+/* Returns what the RNIC "host/device" counts, in readings of at least PROOF_CNPS_NS.
+ * *sent: the RDMA packets that it sends in a minute, if it counts them; else 0. */
 enum proof_cnp_counters proof_cnp_counters(
     const struct proof *proof, const char *rnic, rm_mono_t now, uint64_t *sent);
 
@@ -178,8 +185,8 @@ enum proof_status {
 	PROOF_UNKNOWN, /* no part has the counters, or the readings are outdated */
 };
 
-/* error: why the ratio is not known, or how many parts are missing; "": it is of all
- * parts. */
+/* error: why the ratio is not known, or how many parts are missing; "": the ratio
+ * includes all parts. */
 #define PROOF_TEXT 240
 enum proof_status proof_read(const struct proof_total *total, enum proof_ratio ratio,
     double *ret, char error[PROOF_TEXT]);

@@ -55,8 +55,8 @@ percent(double pct)
 
 /* ---- pauses by direction ---- */
 
-/* The strongest pauses of all priorities in one direction, by either side: one end of a
- * link counts them as sent, the other end as received. */
+/* The strongest pauses of all priorities in one direction, as either side counts them:
+ * one end of a link counts them as sent, the other end as received. */
 struct pressure {
 	double pct;
 	char who[EVIDENCE_NAME_BYTES + 32];
@@ -88,7 +88,7 @@ is_timed(const struct proof_share *share)
 	return share->timed > 0 && share->untimed == 0;
 }
 
-/* Adds what host and port count: both count the same pauses. */
+/* Adds the counts of host and port, which count the same pauses. */
 static void
 press_both(struct pressure *worst, const struct proof_share *host,
     const struct proof_share *port, unsigned priority)
@@ -104,8 +104,8 @@ press_both(struct pressure *worst, const struct proof_share *host,
 		worst->untimed_rate = port->untimed_rate;
 }
 
-/* The pauses that stop the senders. They come from the switch, or from the network
- * beyond it, and mean congestion. */
+/* Returns the pauses that stop the senders. They come from the switch, or from the
+ * network beyond it, and mean congestion. */
 static struct pressure
 pressed_senders(const struct proof_total *total)
 {
@@ -121,8 +121,8 @@ pressed_senders(const struct proof_total *total)
 	return worst;
 }
 
-/* The pauses that stop the switch. They come from receivers: an RNIC, or the other end
- * of an uplink. */
+/* Returns the pauses that stop the switch. They come from receivers: an RNIC, or the
+ * other end of an uplink. */
 static struct pressure
 pressing_receivers(const struct proof_total *total)
 {
@@ -304,7 +304,7 @@ struct others {
 	char text[32];
 };
 
-/* Text such as " and 2 others". */
+/* Writes text such as " and 2 others". */
 static struct others
 others(uint32_t parts)
 {
@@ -401,7 +401,8 @@ pfc_quiet(const struct proof_total *total, char sentence[PROOF_TEXT])
 	return report(sentence, PROOF_NOT_NEEDED, "No port was paused.");
 }
 
-/* PFC stops senders for some of the time, or for a time that is not known. */
+/* PFC stops senders for some of the time, or for a time that is not known: decides the
+ * state for this case. */
 static enum proof_state
 pfc_in_use(const struct pressure *worst, double untimed_rate, uint64_t frames,
     char sentence[PROOF_TEXT])

@@ -47,7 +47,8 @@
 #define MANY 100
 #define QUIET_PFC 1 /* frames per second */
 #define BUSY_PFC 10
-/* Frames per second; with the longest pauses at 100 Gb/s that is 30 % of the time. */
+/* With the longest pauses at 100 Gb/s, this number of frames per second is 30 % of the
+ * time. */
 #define MANY_PFC 900
 
 #define GUO "Guo et al., RDMA over Commodity Ethernet at Scale (SIGCOMM 2016)"
@@ -198,7 +199,7 @@ struct group { /* conditions of which at least one must hold */
 struct evaluation {             /* state of the evaluation of one rule's conditions */
 	struct group groups[2]; /* RULE_ANY, RULE_WITH */
 	bool refuted;
-	uint8_t needs; /* the first missing condition outside the groups */
+	uint8_t needs; /* the first missing indicator outside the groups */
 	struct rule_result result;
 	size_t listed;
 };

@@ -47,18 +47,18 @@ enum diagnosis {
 enum rule_role {
 	RULE_END,
 	RULE_ANY,  /* at least one of the conditions with this role must hold */
-	RULE_WITH, /* at least one of these must hold, too */
-	RULE_MUST, /* all of these must hold */
-	RULE_NOT,  /* none of these may hold */
+	RULE_WITH, /* at least one of the conditions with this role must hold, too */
+	RULE_MUST, /* all conditions with this role must hold */
+	RULE_NOT,  /* no condition with this role may hold */
 };
 
 struct rule_condition {
 	uint8_t role;      /* enum rule_role */
 	uint8_t indicator; /* enum indicator */
-	/* true: holds for values below the threshold; false: for the threshold and
+	/* true: the condition holds below the threshold; false: at the threshold and
 	 * above */
 	bool below;
-	bool if_known;    /* ignored if its counters do not exist */
+	bool if_known;    /* the condition is ignored if its counters do not exist */
 	double threshold; /* in the indicator's unit */
 };
 
@@ -66,7 +66,7 @@ struct rule_condition {
 
 struct rule {
 	const char *name;   /* "pfc-storm" */
-	const char *what;   /* what it means, in a sentence */
+	const char *what;   /* the meaning of the diagnosis, as a sentence */
 	const char *source; /* document from which rule and thresholds were taken */
 	unsigned lasts_s;   /* the rule must hold for this time */
 	/* Bits of diagnoses that explain the same evidence; they are earlier in the
@@ -91,12 +91,12 @@ struct rule_result {
 	enum rule_status status;
 	bool loses; /* for RULE_HOLDS: the rule and the indicators that show it can lose
 		       packets */
-	/* for RULE_HOLDS: the indicators that show it; 0: none */
+	/* for RULE_HOLDS: the indicators that show it; 0: no further one */
 	uint8_t reports[RULE_REPORTS];
 	uint8_t needs; /* for RULE_NOT_KNOWN: the first indicator that is missing */
 };
 
-/* Evaluates all rules; lasts_s is not considered. */
+/* Evaluates all rules, without the time lasts_s. */
 void rules_judge(const struct evidence *evidence, struct rule_result ret[DIAGNOSES]);
 
 /* For RULE_HOLDS: writes the evidence, such as "its port counted 812 symbol errors in

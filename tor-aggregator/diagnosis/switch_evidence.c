@@ -80,8 +80,8 @@ is_optics(unsigned number)
 	       number == SWITCH_OPTICS_RX_LOW_ALARM_NW;
 }
 
-/* The delta of a counter, or the value of a gauge. Of the received power it is the
- * better value of two readings (delta is the reading before), because a lane counts as
+/* The delta of a counter, or the value of a gauge. For received power, it returns the
+ * higher value of two readings (delta is the reading before), because a lane counts as
  * dark only if both readings are dark. */
 static uint64_t
 value_of(
@@ -148,8 +148,8 @@ forget_optics(struct evidence *evidence)
 			evidence->there[number] = 0;
 }
 
-/* False: a counter by colour, if the switch also counts the sum, which is earlier in
- * the table. */
+/* False: the counter is for one colour, and the switch also counts the sum, which is
+ * earlier in the table. */
 static bool
 is_reported(const struct switch_row *row, bool has_sum)
 {
@@ -157,8 +157,9 @@ is_reported(const struct switch_row *row, bool has_sum)
 	       strcmp(row->name, "wred_drops") != 0;
 }
 
-/* For bins by number of symbol errors: only bins that the FEC decoder can only just
- * correct have a number of evidence. */
+/* Returns the number of evidence for a value; 0: the value is not used. Of the counters
+ * of codewords by symbol errors, only those are used that the FEC decoder can only just
+ * correct. */
 static unsigned
 number_at(const struct switch_row *row, unsigned number, unsigned i)
 {
@@ -175,8 +176,8 @@ index_of(const struct switch_object *object, const struct switch_row *row, unsig
 	return row->by == SWITCH_BY_ERRORS ? 0 : (object->index + i) % EVIDENCE_INDEXES;
 }
 
-/* Adds the values that are not set yet; values of a queue by its number, and the sum
- * over bins. */
+/* Adds the values that are not set yet: values of a queue under its number, and the sum
+ * over counters by number of errors. */
 static void
 take_object(const struct switch_object *object, unsigned without, struct evidence *ret)
 {

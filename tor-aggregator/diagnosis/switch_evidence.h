@@ -16,13 +16,13 @@
 struct evidence;
 struct switch_list;
 
-struct switch_evidence { /* iterates over the ports; begin with { list, ns } */
+struct switch_evidence { /* an iterator over the ports; begin with { list, ns } */
 	const struct switch_list *list; /* closed; borrowed */
 	int64_t ns;                     /* time between the two readings */
-	size_t port, queue, group;      /* the positions in the list */
+	size_t port, queue, group;      /* positions in the list */
 };
 
-/* The evidence of the next port. False: there is none left. */
+/* Returns the evidence of the next port. False: there are no more ports. */
 bool switch_evidence_next(struct switch_evidence *walk, struct evidence *ret);
 
 #endif

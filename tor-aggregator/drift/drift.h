@@ -34,7 +34,7 @@ struct drift_known { /* the state before DRIFT_UNKNOWN */
 struct drift_rnic {
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	bool there; /* a connected agent reports it */
+	bool there; /* a connected agent reports the RNIC */
 	struct drift_settings expected, actual;
 	enum drift_state states[WIRE_SETTINGS];
 	rm_wall_t since[WIRE_SETTINGS]; /* when the setting got this state */

@@ -100,7 +100,7 @@ check_group(const struct drift_group_config *group, size_t at, const char *path,
 	char *const *rnics = group->rnics.items;
 	struct pattern pattern;
 	uint8_t dscps[WIRE_DSCPS];
-	uint32_t mask; /* a bit mask, or a number that is checked only */
+	uint32_t mask; /* a bit mask, or a number that is only compared */
 
 	for (size_t i = 0; i < group->rnics.count; i++)
 		if (!read_pattern(rnics[i], &pattern))

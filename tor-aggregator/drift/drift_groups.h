@@ -41,7 +41,7 @@ int drift_groups_check(
 
 struct drift_groups;
 
-/* groups: must be checked before; it is copied. -ENOMEM. */
+/* groups: checked before; copied. -ENOMEM. */
 int drift_groups_new(const struct rm_list *groups, struct drift_groups **ret);
 void drift_groups_free(struct drift_groups *groups); /* NULL is allowed */
 

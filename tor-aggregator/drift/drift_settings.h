@@ -19,10 +19,10 @@ struct drift_settings {
 	 * declared. */
 	uint32_t known;
 	uint32_t numbers[WIRE_SETTINGS];
-	/* printable; for expected settings a pattern */
+	/* printable text; for expected settings a pattern */
 	char firmware[DRIFT_FIRMWARE_BYTES];
-	/* The priority of each DSCP; WIRE_NO_PRIORITY: none, or for expected settings
-	 * not declared. */
+	/* The priority of each DSCP. WIRE_NO_PRIORITY: it has none; for expected
+	 * settings: not declared. */
 	uint8_t dscps[WIRE_DSCPS];
 };
 

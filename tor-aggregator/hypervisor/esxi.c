@@ -13,7 +13,7 @@
 #define COLUMN_BYTES 40
 #define ERROR_BYTES 120
 
-/* A script for the shell of ESXi, which is that of BusyBox. */
+/* This is a script for the shell of ESXi, BusyBox. */
 const char esxi_command[] =
     "echo '" MARK "list'; esxcli network nic list; "
     "echo '" MARK "pause'; esxcli network nic pauseParams list; "
@@ -53,7 +53,7 @@ struct esxi {
 	size_t line_len;
 	bool line_cut;
 	uint64_t bytes;
-	/* vsish has statistics of a NIC; then pauses of esxcli are ignored */
+	/* vsish has statistics of a NIC: then pauses of esxcli are ignored */
 	bool vsish_seen;
 	char error[ERROR_BYTES]; /* start of the error output */
 	size_t error_len;
@@ -80,7 +80,8 @@ esxi_free(struct esxi *esxi)
 
 /* ---- tables ---- */
 
-/* Columns of the head are at least two spaces apart; a name may contain one space. */
+/* Columns in the heading are at least two spaces apart, because a name may contain one
+ * space. */
 static void
 take_head(struct esxi *esxi, const char *line)
 {

@@ -21,7 +21,8 @@ struct rm_loop;
 struct hypervisor_collector_options { /* all borrowed */
 	struct rm_loop *loop;
 	const struct hypervisor_config *config;
-	int64_t interval_ns; /* 0: interval_s of the config; others are for tests */
+	/* 0: interval_s of the config; other values are for tests */
+	int64_t interval_ns;
 };
 
 struct hypervisor_shown {
@@ -37,7 +38,7 @@ void hypervisor_collector_free(struct hypervisor_collector *host); /* NULL is al
 
 /* The collector that times the readings; owned by host. */
 struct collector *hypervisor_collector_reading(const struct hypervisor_collector *host);
-/* Borrowed until the loop continues. */
+/* Borrowed until the next turn of the loop. */
 struct hypervisor_shown hypervisor_collector_shown(
     const struct hypervisor_collector *host);
 const struct hypervisor_nics_counts *hypervisor_collector_counts(

@@ -40,7 +40,7 @@ struct look {
 	double seconds; /* 0: the time between the readings is not known */
 };
 
-/* The increase in the last interval; 0 if it is not known, as after a reset. */
+/* Returns the increase in the last interval; 0 if it is not known, as after a reset. */
 static uint64_t
 counted(const struct look *look, const char *name, unsigned priority)
 {
@@ -176,8 +176,8 @@ report_pause_storm(const struct look *look, char out[FINDING_BYTES])
 		    look->nic->name, pfc, priority);
 }
 
-/* Returns how often per second the state changes between paused and not paused. Drivers
- * that do not count the paused time count these changes. */
+/* Returns how often per second the state changes between paused and not paused. Some
+ * drivers count these changes instead of the paused time. */
 static double
 changes(const struct look *look, const char *transitions, const char *microseconds,
     unsigned priority)

@@ -35,7 +35,7 @@ hypervisor_nics_free(struct hypervisor_nics *nics)
 	free(nics);
 }
 
-/* True: the name has no character that would need quoting in labels. */
+/* True: the name has no character that needs quotes in labels. */
 static bool
 is_plain(const char *name)
 {
@@ -118,7 +118,7 @@ hypervisor_nics_report(struct hypervisor_nics *nics, const char *name,
 	return nic;
 }
 
-/* If several names give one value, the one that comes first in the table counts, in
+/* If several names have the same value, the name that is first in the table is used, in
  * whatever order they are read. */
 static void
 put(struct hypervisor_nic *nic, size_t at, int source, uint64_t value)
@@ -130,7 +130,7 @@ put(struct hypervisor_nic *nic, size_t at, int source, uint64_t value)
 	*sample = (struct counter_sample){ true, (uint16_t)source, value };
 }
 
-/* Takes a list with one number for each priority, such as "0 0 0 1 0 0 0 0". */
+/* Reads a list with one number for each priority, such as "0 0 0 1 0 0 0 0". */
 static void
 take_list(struct hypervisor_nic *nic, size_t first, int source, const char *text,
     struct hypervisor_nics_counts *counts)

@@ -19,7 +19,7 @@
 #define HYPERVISOR_MAX_NICS 64
 #define HYPERVISOR_NIC_BYTES 16
 #define HYPERVISOR_DRIVER_BYTES 32
-/* Values of one host on /metrics: enough for all values of 12 NICs. */
+/* Most values of one host on /metrics: enough for all values of 12 NICs. */
 #define HYPERVISOR_METRICS_MAX 2048
 /* Number of readings after which a missing NIC is deleted. */
 #define HYPERVISOR_AWAY_READINGS 60
@@ -27,12 +27,12 @@
 struct hypervisor_nic {
 	char name[HYPERVISOR_NIC_BYTES];      /* "vmnic5" */
 	char driver[HYPERVISOR_DRIVER_BYTES]; /* "": not known */
-	bool there;                           /* it was in the last reading */
+	bool there;                           /* the NIC was in the last reading */
 	/* number of successive readings without the NIC */
 	uint8_t away;
-	bool seen;       /* it is in the running reading */
+	bool seen;       /* the NIC is in the running reading */
 	bool on_metrics; /* see hypervisor_nics_choose() */
-	/* Of the running reading; array of hypervisor_values(). */
+	/* Values of the running reading; array of hypervisor_values(). */
 	struct counter_sample *samples;
 	struct counter_state *states; /* array of hypervisor_values() */
 };
@@ -46,9 +46,11 @@ struct hypervisor_nics_counts {
 
 struct hypervisor_on_metrics { /* numbers of values in the last reading */
 	uint64_t exported;
-	/* Not exported: values of priorities whose counters were never above 0. */
+	/* Values that are not exported, because they belong to priorities whose
+	 * counters were never above 0. */
 	uint64_t unused;
-	uint64_t refused; /* not exported: values of NICs beyond the limit */
+	/* values that are not exported, because they belong to NICs beyond the limit */
+	uint64_t refused;
 };
 
 struct hypervisor_nics;
@@ -79,8 +81,8 @@ void hypervisor_nics_choose(
 bool hypervisor_nic_reports(const struct hypervisor_nic *nic,
     const struct hypervisor_row *row, unsigned priority);
 
-/* NICs are sorted by name, and include missing ones. i is below
- * hypervisor_nics_count. */
+/* Returns NIC number i, which is below hypervisor_nics_count. NICs are sorted by name,
+ * and include missing ones. */
 size_t hypervisor_nics_count(const struct hypervisor_nics *nics);
 const struct hypervisor_nic *hypervisor_nics_get(
     const struct hypervisor_nics *nics, size_t i);

@@ -18,7 +18,7 @@
 /* The letters of a source. */
 enum hypervisor_place {
 	HYPERVISOR_GENERAL = 'v', /* vsish: statistics that every driver has */
-	HYPERVISOR_DRIVER = 'd',  /* vsish: those of the driver alone */
+	HYPERVISOR_DRIVER = 'd',  /* vsish: statistics that only this driver has */
 	HYPERVISOR_STATS = 's',   /* esxcli network nic stats get */
 	HYPERVISOR_LIST = 'l',    /* a column of esxcli network nic list */
 	HYPERVISOR_PAUSE = 'p',   /* a column of esxcli network nic pauseParams list */
@@ -29,7 +29,7 @@ struct hypervisor_row {
 	const char *name;
 	const char *metric; /* of Prometheus */
 	const char *unit;
-	bool by_priority; /* HYPERVISOR_PRIORITIES values instead of one */
+	bool by_priority; /* there are HYPERVISOR_PRIORITIES values instead of one */
 	bool gauge;
 	const char *help;
 	const char *source;
@@ -37,11 +37,13 @@ struct hypervisor_row {
 
 #define HYPERVISOR_PRIORITIES 8
 
-extern const struct hypervisor_row hypervisor_rows[]; /* ends with name NULL */
+/* The table ends with an entry whose name is NULL. */
+extern const struct hypervisor_row hypervisor_rows[];
 
 size_t hypervisor_row_values(const struct hypervisor_row *row);
-size_t hypervisor_values(void); /* number of values of all rows */
-/* Index of the first value of a row, by its name, which must exist. */
+size_t hypervisor_values(void); /* Returns the number of values of all rows. */
+/* Returns the index of the first value of a row. The row is given by its name, which
+ * must exist. */
 size_t hypervisor_value_of(const char *name);
 
 /* Finds the alternative of a row's source with this place and name. Returns its number,

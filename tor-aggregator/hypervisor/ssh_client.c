@@ -21,7 +21,7 @@
  * this time, even if no more data arrive. */
 #define LOOK_AGAIN_US 100000
 #define KNOWN_HOSTS_BYTES (1024 * 1024)
-/* Limit on wake-ups for reading before the command runs; a login needs a few dozen.
+/* Limit on the wake-ups for reading before the command runs; a login needs some dozens.
  * Without the limit, a server that sends lines without end would keep the loop busy
  * until the deadline. */
 #define MOST_WAKEUPS 1000
@@ -41,7 +41,7 @@ struct ssh_client {
 	int fd;              /* -1 once libssh uses it */
 	struct stat socket;  /* identifies the socket */
 	bool taken;          /* libssh owns the socket */
-	unsigned wakeups;    /* before the stage READ */
+	unsigned wakeups;    /* number of wake-ups before the stage READ */
 	struct event *event; /* for the socket */
 	ssh_session session;
 	ssh_channel channel;
@@ -166,13 +166,13 @@ ssh_client_stage(const struct ssh_client *client)
 	return names[client->stage];
 }
 
-/* ---- the stages: 1: the next one may begin; 0: wait; < 0 and error ---- */
+/* ---- the stages return 1: the next one may begin; 0: wait; < 0 and error ---- */
 
 static int
 failed(struct ssh_client *client, struct rm_error *failure)
 {
 	const char *error =
-	    ssh_get_error(client->session); /* may be text of the peer */
+	    ssh_get_error(client->session); /* this text may come from the peer */
 	char quoted[ERROR_BYTES];
 
 	return rm_error_set(failure, -EPROTO, "%s: %s", ssh_client_stage(client),

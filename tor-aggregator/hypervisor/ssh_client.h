@@ -21,7 +21,8 @@ struct ssh_client;
 struct ssh_client_options { /* all members are borrowed for the life of the client */
 	struct rm_loop *loop;
 	struct rm_address address;
-	const char *host; /* as in known_hosts, with the port if that is not 22 */
+	/* the name as in known_hosts, with the port if that is not 22 */
+	const char *host;
 	unsigned port;
 	const char *user;
 	/* Text of the private key; used only until the client is made. */
@@ -31,7 +32,7 @@ struct ssh_client_options { /* all members are borrowed for the life of the clie
 };
 
 struct ssh_client_callbacks {
-	/* Output of the command; error: it is error output. If it returns < 0, the
+	/* Gets output of the command; error: it is error output. If it returns < 0, the
 	 * command is ended, and on_end gets this value. */
 	int (*on_output)(const void *data, size_t len, bool error, void *arg);
 	/* Called once, as the last callback: the client may be freed in it. r 0: the

@@ -8,24 +8,25 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/window/ring.h"
 
-/* Results come in the order in which their probes were sent, but for this time. */
+/* Results come in the order in which their probes were sent, except for deviations of
+ * up to this time. */
 #define DISORDER_NS (2 * RM_NS_PER_S)
-/* Each flow is looked at for one such time: a fault that begins or ends within it makes
- * a lost flow look as if it had lost single packets. */
+/* Each flow is examined in slices of this length. If a fault begins or ends within a
+ * slice, a lost flow looks as if it had lost single packets. */
 #define SLICE_NS RM_NS_PER_S
-#define SLOTS 2048 /* flows and pairs; power of two */
+#define SLOTS 2048 /* slots for flows and pairs; a power of two */
 #define MAX_ENTRIES (SLOTS / 2)
 #define MAX_PAIRS (MAX_ENTRIES / 2) /* the rest of the entries is for flows */
-#define MAX_SCANNED 65536           /* results read; more are not needed */
+#define MAX_SCANNED 65536 /* most results that are read; more are not needed */
 /* Share of lost flows that lose all packets of a slice, if flows are lost. */
 #define WHOLE_SHARE 0.75
 #define MIN_WHOLE 4
 #define SURE 4.0         /* ln of the likelihood ratio: flows, against packets */
-#define DEAD_SHARE 0.9   /* a pair that loses so much is no evidence */
-#define OTHERS_PART 0.25 /* share of loss of the others / that of the RNIC */
+#define DEAD_SHARE 0.9   /* a pair that loses at least this share is not evidence */
+#define OTHERS_PART 0.25 /* the others' share of loss, divided by that of the RNIC */
 
 struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all slices */
-	uint64_t key, other; /* other: of a flow, the RNIC at its other end */
+	uint64_t key, other; /* other: for a flow, the RNIC at its other end */
 	uint32_t sent, lost;
 	bool is_pair;
 };
@@ -36,7 +37,7 @@ struct table {
 	uint16_t slots[SLOTS]; /* index + 1; 0: free */
 };
 
-/* NULL: the table is full. */
+/* Returns NULL if the table is full. */
 static struct entry *
 entry_of(struct table *table, uint64_t key, uint64_t other, bool is_pair)
 {
@@ -126,7 +127,7 @@ is_dead(uint64_t lost, uint64_t sent)
 	return (double)lost >= DEAD_SHARE * (double)sent;
 }
 
-/* The RNIC loses nearly all packets to and from the other end of this flow. */
+/* True: the RNIC loses nearly all packets to and from the other end of this flow. */
 static bool
 is_with_dead(const struct table *table, const struct entry *flow)
 {
@@ -147,8 +148,8 @@ struct counts {
 	double sent, lost;
 };
 
-/* The ln of the likelihood ratio for one flow that lost packets in a slice. Single
- * packets are lost with the probability `share`. */
+/* Returns the ln of the likelihood ratio for one flow that lost packets in a slice.
+ * Single packets are lost with the probability `share`. */
 static double
 weight_of(const struct entry *flow, double share)
 {

@@ -1,5 +1,5 @@
 /*
- * evidence_flows - tells whether an RNIC loses packets, or a part that it shares with
+ * evidence_flows - decides whether an RNIC loses packets, or a part that it shares with
  * others loses flows. Pure.
  *
  * A lossy RNIC loses some packets of each of its flows. A ToR with a wrong table entry
@@ -16,9 +16,9 @@
 
 struct ring;
 
-/* True: of the probes inside the rack that were sent from `since` until `end`, the RNIC
- * lost whole flows, and not single packets; and so did other RNICs of the rack, between
- * themselves. RNICs that lose nearly everything are left out. */
+/* True: in the probes inside the rack that were sent from `since` until `end`, the RNIC
+ * lost whole flows and not single packets, and other RNICs of the rack did so between
+ * themselves, too. RNICs that lose nearly everything are left out. */
 bool evidence_flows_are_lost(
     const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end);
 

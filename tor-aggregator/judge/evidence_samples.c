@@ -9,7 +9,8 @@
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window_pair.h"
 
-/* Results come in the order in which their probes were sent, but for this time. */
+/* Results come in the order in which their probes were sent, except for deviations of
+ * up to this time. */
 #define DISORDER_NS (2 * RM_NS_PER_S)
 #define MAX_VERDICTS 64 /* verdicts beyond this number have no samples */
 
@@ -37,8 +38,8 @@ evidence_is_about(const struct rm_part *part, const struct roster_rnic *member)
 	}
 }
 
-/* The members that a verdict is about, by index: to compare names for each result would
- * be slow. */
+/* The members that a verdict is about, by index, because comparing names for each
+ * result would be slow. */
 struct subject {
 	uint32_t members[WIRE_MAX_HOST_RNICS];
 	size_t count;
@@ -161,7 +162,8 @@ evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
 #define MIN_LOST 10
 #define MIN_SENT 10         /* probes in the other classes */
 #define OTHERS_OF_LOST 0.05 /* part of all losses that may be in other classes */
-#define OTHERS_SHARE 0.2    /* share of loss in the other classes / in the class */
+/* share of loss in the other classes, divided by that in the class */
+#define OTHERS_SHARE 0.2
 
 struct classes {
 	struct rm_verdict *verdict;

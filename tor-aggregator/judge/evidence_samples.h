@@ -1,7 +1,7 @@
 /*
- * evidence_samples - adds to verdicts what only raw results contain: sample probes that
- * an operator can check, the class that loses packets, and the probes of services.
- * Pure.
+ * evidence_samples - adds to verdicts the data that only raw results contain: sample
+ * probes that an operator can check, the class that loses packets, and the probes of
+ * services. Pure.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H
 #define TOR_AGGREGATOR_JUDGE_EVIDENCE_SAMPLES_H

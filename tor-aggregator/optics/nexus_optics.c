@@ -79,7 +79,8 @@ read_lane(const json_t *lane, struct nexus_optics *optics)
 	       (heat == -EBADMSG);
 }
 
-/* Megabits per second, in digits. Some modules show nonsense, such as 56. */
+/* Reads megabits per second, as digits. Some modules show impossible values, such
+ * as 56. */
 static int
 read_rate(const char *text, size_t len, uint64_t *ret)
 {

@@ -38,7 +38,7 @@ struct nexus_optics {
 	uint64_t value[NEXUS_LIGHTS];
 };
 
-/* The name in switch_rows[], such as "optics_rx_lowest_nw". */
+/* Returns the name in switch_rows[], such as "optics_rx_lowest_nw". */
 const char *nexus_light_str(enum nexus_light light);
 
 /* Reads the row of one interface. Returns the number of values that are malformed or

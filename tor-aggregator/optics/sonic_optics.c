@@ -30,8 +30,9 @@ is_off(const redisReply *answer, size_t lane)
 	       sent < OPTICS_DARK_NW;
 }
 
-/* A row is the minimum of `count` values of the answer, from number `first` on; the
- * maximum if `highest`. If `in_use`, lanes that are not in use are left out. */
+/* The value of a row is the minimum of `count` values of the answer, from number
+ * `first` on; with `highest`, the maximum. If `in_use`, lanes that are not in use are
+ * left out. */
 struct choice {
 	const char *row;
 	size_t first, count;

@@ -64,7 +64,8 @@ read_status(long status)
 	return OTLP_REFUSED;
 }
 
-/* The message of a google.rpc.Status, if the body has one; else the body itself. */
+/* Returns the message of a google.rpc.Status, if the body has one; else the body
+ * itself. */
 static void
 read_error(
     const struct rm_http_answer *answer, const json_t *json, struct otlp_answer *ret)

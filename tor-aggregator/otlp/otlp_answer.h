@@ -22,7 +22,7 @@ enum otlp_status {
 
 struct otlp_answer {
 	enum otlp_status status;
-	uint64_t rejected;     /* for OTLP_TAKEN: data points */
+	uint64_t rejected;     /* for OTLP_TAKEN: number of rejected data points */
 	int64_t retry_after_s; /* for OTLP_RETRY; -1: not given */
 	/* The collector's message, or the error of the request; "" if there is none.
 	 * One line of printable characters. */

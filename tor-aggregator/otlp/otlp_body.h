@@ -39,6 +39,6 @@ void otlp_body_metric(struct otlp_body *body, const struct otlp_metric *metric);
 /* labels, more: as in rm_metrics_series. NaN and infinite values are not written. */
 void otlp_body_value(
     struct otlp_body *body, const char *labels, const char *more, double value);
-int otlp_body_end(struct otlp_body *body); /* -ENOMEM: out holds no message */
+int otlp_body_end(struct otlp_body *body); /* -ENOMEM: then `out` contains no message */
 
 #endif

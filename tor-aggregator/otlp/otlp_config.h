@@ -38,7 +38,7 @@ struct otlp_config {
 /* clang-format on */
 
 /* Checks the options and the file of headers, and removes OTLP_PATH and any "/" from
- * the end of the URL. path: of the config file. On failure a negative errno, and
+ * the end of the URL. path: path of the config file. On failure a negative errno, and
  * *error. */
 int otlp_config_check(
     struct otlp_config *config, const char *path, struct rm_error *error);

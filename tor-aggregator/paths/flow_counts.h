@@ -19,12 +19,12 @@ enum loss_direction { LOST_UNKNOWN, LOST_FORWARD, LOST_REVERSE, LOSS_DIRECTIONS 
 
 struct flow_count {
 	uint32_t src, dst;
-	uint16_t src_port, dst_tor; /* dst_tor: the roster's number */
+	uint16_t src_port, dst_tor; /* dst_tor: the roster's number of the ToR */
 	uint8_t dscp;
 	bool counted;      /* responder_count is valid */
-	bool left_out;     /* the flow is no evidence on a path */
+	bool left_out;     /* the flow is not evidence about a path */
 	uint8_t direction; /* enum loss_direction of this second's losses */
-	/* probes that were answered, also late, or lost */
+	/* probes that were answered, also late, or were lost */
 	uint32_t sent;
 	uint32_t lost;                 /* part of sent */
 	uint32_t others;               /* probes whose outcome is no evidence */
@@ -34,7 +34,7 @@ struct flow_count {
 	/* part of lost: sent later than the pair's newest answered probe */
 	uint32_t after;
 	uint64_t slow_ns;
-	struct window_release release; /* of slow and overdue */
+	struct window_release release; /* release of the slow and overdue replies */
 	uint32_t path;                 /* number in path_table */
 	/* Switches of the path, if the flow has losses: see path_set_switches. */
 	uint64_t switches;
@@ -44,13 +44,14 @@ struct flow_count {
 	 * responder's host left waiting for FLOW_STOOD_NS or longer */
 	uint64_t answered_slots, stood_slots;
 	uint32_t responder_count; /* receive count in the newest answer */
-	/* Part of lost, in sums over more than a second. */
+	/* for sums over more than a second: the parts of lost by direction */
 	uint32_t by_direction[LOSS_DIRECTIONS];
 };
 
 #define FLOW_STOOD_NS (100 * RM_NS_PER_MS)
 
-/* The number of the 64th part of a second, from 0 to 63, in which sent_ns is. */
+/* Returns the number, from 0 to 63, of the 64th part of a second in which sent_ns is.
+ */
 static inline unsigned
 flow_slot(int64_t sent_ns)
 {
@@ -69,18 +70,18 @@ struct flow_counts {
 
 void flow_counts_init(struct flow_counts *counts, size_t max);
 void flow_counts_release(struct flow_counts *counts);
-void flow_counts_clear(struct flow_counts *counts); /* the memory is kept for reuse */
+void flow_counts_clear(struct flow_counts *counts); /* The memory is kept for reuse. */
 
 /* Finds the flow, or adds one with all counts 0; valid until the next call. Hot path.
  * NULL: there are max flows, or out of memory. */
 struct flow_count *flow_counts_get(struct flow_counts *counts, uint32_t src,
     uint32_t dst, uint16_t src_port, uint8_t dscp);
 
-struct flow_second { /* initially zero except flows */
+struct flow_second { /* all zeros at first, except flows */
 	struct flow_counts flows;
 	struct flow_loss {
 		size_t flow;  /* index into flows.flows */
-		int64_t sent; /* in ns on this aggregator's clock */
+		int64_t sent; /* time of sending, in ns of this aggregator's clock */
 	} * losses;
 	size_t loss_count, loss_room;
 	bool cut; /* there was no room for a loss in losses, or for a flow in flows */

@@ -10,7 +10,8 @@
 
 struct hop_name {
 	uint8_t family;
-	uint8_t address[16]; /* zeros behind an IPv4 address */
+	/* in network order; the bytes behind an IPv4 address are zero */
+	uint8_t address[16];
 	char name[RM_NAME_BYTES];
 };
 

@@ -12,9 +12,10 @@
  */
 struct pair {
 	bool known; /* there was an earlier answer */
-	bool slow;  /* probes sent since the second of that answer may still arrive */
+	/* probes that were sent since the second of that answer may still arrive */
+	bool slow;
 	uint32_t base;
-	uint64_t sent, lost; /* probes after that answer, in earlier seconds */
+	uint64_t sent, lost; /* probes sent after that answer, in earlier seconds */
 	struct pair_second {
 		/* number of the second that `now` counts; if it is not the present
 		 * second, nothing was sent in the present one */
@@ -30,7 +31,7 @@ struct pair {
 };
 
 struct loss_directions {
-	struct flow_counts keys; /* keys of pairs: source port 0 */
+	struct flow_counts keys; /* keys of the pairs, with source port 0 */
 	struct pair *pairs;
 	size_t room;
 	uint64_t fold; /* number of the second, from 1 */
@@ -64,7 +65,8 @@ loss_directions_forget(struct loss_directions *directions)
 	flow_counts_clear(&directions->keys);
 }
 
-/* NULL: too many, or out of memory. Valid until the next call. */
+/* Returns NULL if there are too many pairs, or memory has run out. Valid until the next
+ * call. */
 static struct pair *
 pair_of(struct loss_directions *directions, const struct flow_count *flow)
 {
@@ -91,8 +93,8 @@ pair_of(struct loss_directions *directions, const struct flow_count *flow)
 	return &directions->pairs[at];
 }
 
-/* Adds the losses after the newest answer. The next answer will show their
- * direction. */
+/* Adds the losses after the newest answer. The next answer will show their direction.
+ */
 static void
 add_losses(struct loss_directions *directions, struct flow_second *second)
 {

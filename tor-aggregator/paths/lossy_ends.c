@@ -10,7 +10,7 @@
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window.h"
 
-/* factor per second for older sums, so about the last seven seconds count */
+/* Factor per second for older sums: about the last seven seconds count. */
 #define DECAY 0.85
 #define MIN_LOST 3.0
 /* A single second may be the beginning of a fault of a path. */
@@ -27,12 +27,12 @@ struct sums {
 
 struct lossy_end { /* one member or remote RNIC */
 	struct sums sums;
-	/* number of flows per second that lost some packets; and of flows that lost
-	 * all */
+	/* mixed: flows per second that lost some packets; whole: flows per second that
+	 * lost all */
 	double mixed, whole;
-	/* part of lost: losses in seconds with losses on several paths */
+	/* the part of lost that was in seconds with losses on several paths */
 	double spread;
-	double seconds; /* seconds in which flows lost some packets */
+	double seconds; /* number of seconds in which flows lost some packets */
 	/* in this second */
 	uint32_t path;
 	uint32_t now_lost, now_mixed, now_whole;
@@ -41,7 +41,7 @@ struct lossy_end { /* one member or remote RNIC */
 
 struct lossy_ends {
 	struct lossy_end *own, *remote;
-	struct sums all, *tors; /* of all members; of remote RNICs by ToR */
+	struct sums all, *tors; /* sums of all members; and of remote RNICs by ToR */
 	uint64_t fold;          /* number of the second, from 1 */
 	struct lossy_ends_counts counts;
 };

@@ -17,7 +17,7 @@
 struct flow_second;
 struct lossy_ends;
 
-/* number of probes left out because of remote RNICs, and of own members */
+/* probes that were left out because of remote RNICs, and because of members */
 struct lossy_ends_counts {
 	uint64_t remote, own;
 };

@@ -69,7 +69,7 @@ remember(struct path_discovery *discovery, const struct path_hops *route, rm_mon
 		free(announced);
 }
 
-/* True: the path must be reported now; it counts as reported. */
+/* True: the path must be reported now. After the call it counts as reported. */
 static bool
 is_due(struct path_discovery *discovery, const struct path_hops *route, rm_mono_t now)
 {

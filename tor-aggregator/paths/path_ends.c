@@ -16,13 +16,15 @@
 struct end { /* one member or remote RNIC */
 	uint32_t flows, lost_flows;
 	uint64_t lost;
-	int64_t first_lost, last_lost, answered; /* send times in ns; 0: none */
+	/* send times in ns; 0: there was none */
+	int64_t first_lost, last_lost, answered;
 	uint64_t answered_slots;
 	/* End of the last second in which the RNIC was paused; 0: there was none. */
 	int64_t dead_through;
-	uint32_t path;     /* the path of its lost flows, if it is only one */
-	uint64_t switches; /* switches that are on all these paths, as bits */
-	uint32_t src;      /* source and port of the first flow */
+	uint32_t path; /* the path of its lost flows, if they all take one path */
+	/* bits of the switches that all these paths have in common */
+	uint64_t switches;
+	uint32_t src; /* source and port of the RNIC's first flow */
 	uint16_t src_port;
 	/* lone: the RNIC has only this flow, in one or more classes; alone: no other
 	 * RNIC gets answers from the ToR from which this RNIC gets none. */
@@ -30,10 +32,10 @@ struct end { /* one member or remote RNIC */
 	uint64_t pause; /* see pause_of */
 };
 
-struct newest { /* the newest answer, and the newest of any other RNIC */
+struct newest { /* the newest answer, and the newest answer of any other RNIC */
 	int64_t first, second;
 	uint32_t first_end; /* the RNIC with the newest answer */
-	uint64_t slots;     /* bits of all answers */
+	uint64_t slots;     /* bits of the slots of all answers */
 	/* lost: all losses; paused_lost: losses of RNICs that may have paused; pauses:
 	 * the number of these pauses. */
 	uint64_t lost, paused_lost, pauses;
@@ -48,8 +50,8 @@ struct on_path {
 
 struct path_ends {
 	struct end *own, *remote;
-	struct newest *of_remote, *of_own; /* by the destination's ToR */
-	uint32_t *lone; /* by ToR: number of dead RNICs with only one flow */
+	struct newest *of_remote, *of_own; /* for each ToR of a destination */
+	uint32_t *lone; /* for each ToR: number of dead RNICs with only one flow */
 	struct on_path *paths;
 	size_t path_room;
 	struct path_ends_counts counts;
@@ -110,7 +112,8 @@ remote_of(const struct path_ends *ends, const struct flow_count *flow)
 	return &ends->remote[(flow->dst - WINDOW_REMOTE_BASE) % WIRE_MAX_REMOTES];
 }
 
-/* The newest answers from the ToR of the flow's destination, by source. */
+/* Returns the newest answers from the ToR of the flow's destination, for each source.
+ */
 static struct newest *
 own_newest(const struct path_ends *ends, const struct flow_count *flow)
 {
@@ -287,8 +290,8 @@ is_dead(const struct end *end)
 	       !end->alone;
 }
 
-/* The slots in which the RNIC got no answer, if they are successive and its losses are
- * on paths without a common switch; otherwise 0. */
+/* Returns the slots in which the RNIC got no answer, if they are successive and its
+ * losses are on paths without a common switch; otherwise 0. */
 static uint64_t
 pause_of(const struct end *end)
 {
@@ -323,8 +326,8 @@ add_pauses(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* True: pauses of some RNICs are more likely than a fault on a path, which by chance
- * would have lost so many probes of these RNICs, and none of others. */
+/* True: pauses of some RNICs are more likely than a fault on a path. A fault would, by
+ * chance, have lost this many probes of these RNICs and none of other RNICs. */
 static bool
 has_pauses(const struct newest *tor)
 {
@@ -390,7 +393,7 @@ is_of_flows(const struct path_ends *ends, const struct flow_count *flow)
 	return remote_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
 }
 
-/* Notes a dead or paused RNIC. An RNIC that is paused at the end of the second stays
+/* Stores a dead or paused RNIC. An RNIC that is paused at the end of the second stays
  * dead until it gets an answer. */
 static void
 note_dead(struct end *end, const struct newest *tor)

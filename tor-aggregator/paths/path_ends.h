@@ -3,12 +3,12 @@
  * Pure.
  *
  * If all probes of an RNIC since its first loss are lost, over all its paths, while
- * other RNICs of its ToR are still answered, the RNIC is dead, and no path is at fault.
- * The same holds for a pause: all probes were lost for a part of the second, all were
- * answered before and after it, and the paths have no switch above the racks in common;
- * a host that stalls does that. The flows of a dead RNIC are left out. There are two
- * exceptions: all its flows take one path that also loses packets of other RNICs; or
- * several dead RNICs have one flow each.
+ * other RNICs of its ToR are still answered, then the RNIC is dead, and no path is at
+ * fault. The same holds for a pause: all probes were lost for a part of the second, all
+ * were answered before and after it, and the paths have no switch above the racks in
+ * common; a host that stalls does that. The flows of a dead RNIC are left out. There
+ * are two exceptions: all its flows take one path that also loses packets of other
+ * RNICs; or several dead RNICs have one flow each.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ENDS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ENDS_H
@@ -19,10 +19,10 @@ struct flow_second;
 struct path_ends;
 
 #define PATH_ENDS_MIN_LOST 3
-/* flows that must have losses, if the RNIC has so many flows */
+/* number of flows that must have losses, if the RNIC has that many */
 #define PATH_ENDS_MIN_FLOWS 2
-/* If so many RNICs of one ToR with one flow each seem dead, not they but their flows'
- * paths are at fault. */
+/* If this many RNICs of one ToR with one flow each seem dead, not they but the paths of
+ * their flows are at fault. */
 #define PATH_ENDS_LONE 3
 /* If a path has at least this many losses of other RNICs, the path may be at fault. */
 #define PATH_ENDS_MIXED_LOST 2

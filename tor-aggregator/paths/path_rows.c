@@ -29,25 +29,25 @@ struct wire_path_row;
 #define SAMPLE_BYTES (4 * RM_NAME_BYTES + 16) /* "h1/r0>h9/r0:49153 " */
 /* Rows with samples in one message; further rows have no samples. */
 #define SAMPLED_ROWS 256
-/* probes without an answer from which on an RNIC may be dead */
+/* an RNIC may be dead after this many probes without an answer */
 #define DEAD_SENT 2
-/* Releases (see window_release) in one second with which those of other paths are
- * compared. */
+/* Releases (see window_release) in one second with which the releases of other paths
+ * are compared. */
 #define MAX_RELEASES 16
 /* Replies that arrive within this time of a release belong to it. */
 #define RELEASE_CLOSE_NS (50 * RM_NS_PER_MS)
 
 struct path_build {
 	size_t max_rows;
-	/* Keys (path, ToR, class), stored as a flow: source 0, destination the path,
-	 * port the ToR. */
+	/* Keys (path, ToR, class) in the form of flows: source 0, the path as
+	 * destination, the ToR as port. */
 	struct flow_counts keys;
 	struct wire_path_row *rows; /* rows[i] has the key keys.flows[i] */
 	struct row_samples {
 		unsigned named; /* number of flows in the samples */
 		char *text;     /* NULL: not written yet */
 	} * row_samples;
-	struct window_release *releases; /* releases[i] is of rows[i] */
+	struct window_release *releases; /* releases[i] belongs to rows[i] */
 	char (*texts)[SAMPLES * SAMPLE_BYTES];
 	size_t text_count;
 };
@@ -91,7 +91,7 @@ path_build_free(struct path_build *build)
 	free(build);
 }
 
-/* NULL: too many rows, or out of memory. */
+/* Returns NULL if there are too many rows, or memory has run out. */
 static struct wire_path_row *
 row_of(struct path_build *build, const struct flow_count *flow,
     const struct roster *roster, const struct path_table *paths)
@@ -159,8 +159,8 @@ arrived_with(
 		   release_of_other->last_arrival + RELEASE_CLOSE_NS;
 }
 
-/* True: the slow replies arrived together with the released ones of another path. A
- * path with few probes may have a single slow reply, which alone is no release. */
+/* True: the slow replies arrived together with the released replies of another path. A
+ * path with few probes may have a single slow reply, which alone is not a release. */
 static bool
 is_of_release(const struct window_release *release, const struct window_release *found,
     size_t count)
@@ -209,8 +209,8 @@ leave_out_released(struct path_build *build)
 	}
 }
 
-/* Names slow flows in the rows without losses. In other rows the samples are lost flows
- * alone, because they show which RNICs have the losses. */
+/* Names slow flows in the rows without losses. In other rows only lost flows are
+ * samples, because they show which RNICs have the losses. */
 static void
 sample_slow(struct path_build *build, const struct flow_counts *flows,
     const struct roster *roster, const struct path_table *paths)
@@ -271,7 +271,7 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 	return build->keys.count;
 }
 
-#define MAX_SECONDS 1024 /* size of the ring, whatever the options say */
+#define MAX_SECONDS 1024 /* largest size of the ring, whatever the options are */
 #define MAX_PAIRS 131072
 
 struct path_rows {
@@ -285,7 +285,7 @@ struct path_rows {
 	/* number and start of the second of the last result, to save a division */
 	int64_t current, current_start_ns;
 	struct flow_counts
-	    span; /* sums over the closed seconds that were not sent yet */
+	    span; /* sums over the closed seconds whose rows were not sent yet */
 	rm_mono_t span_start;
 	bool lossy; /* packets were lost, or slow, in the newest second */
 	struct loss_directions *directions;
@@ -320,7 +320,7 @@ second_free(struct flow_second *second)
 	free(second);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if memory has run out. */
 static struct flow_second *
 second_open(struct path_rows *rows, struct flow_second **place)
 {
@@ -460,7 +460,8 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 {
 	switch (result->outcome) {
 	case WIRE_NO_REPLY:
-	case WIRE_SENT_LATE: /* if it had been answered, it would count as well */
+	case WIRE_SENT_LATE: /* if the probe had been answered, the answer would count
+				as well */
 		flow->sent++;
 		flow->lost++;
 		add_large(flow, result);
@@ -545,8 +546,8 @@ path_rows_overdue(struct path_rows *rows, rm_mono_t sent,
 	window_release_add(&flow->release, sent, wire_result_overdue_ns(result));
 }
 
-/* Finds for each flow its path, and whether the flow is evidence on a path. If its path
- * has changed since, its losses would count against a healthy part. */
+/* Finds for each flow its path, and whether the flow is evidence on a path. If the path
+ * has changed since then, the flow's losses would count against a healthy part. */
 static void
 place(struct path_rows *rows, const struct path_rows_second *in,
     struct flow_second *second)

@@ -26,7 +26,8 @@ struct path_table;
 struct roster;
 
 #define PATH_ROWS_SECOND_NS RM_NS_PER_S
-#define PATH_ROWS_MAX_ROWS 16384   /* in one message, which then has about 12 MiB */
+/* most rows in one message, which then has about 12 MiB */
+#define PATH_ROWS_MAX_ROWS 16384
 #define PATH_ROWS_MAX_FLOWS 131072 /* in one second */
 
 struct path_rows_options {
@@ -36,14 +37,15 @@ struct path_rows_options {
 };
 
 struct path_rows_counts {
-	uint64_t seconds, lossy; /* closed seconds; those with losses or slow packets */
+	/* seconds: closed seconds; lossy: those with losses or slow packets */
+	uint64_t seconds, lossy;
 	/* seconds that a start or a stall of this aggregator has made incomplete */
 	uint64_t skipped;
 	uint64_t messages, rows;
 	uint64_t refused_flows;  /* results without room for their flow */
 	uint64_t refused_rows;   /* rows beyond PATH_ROWS_MAX_ROWS */
-	uint64_t not_a_witness;  /* probes of members that are no witnesses */
-	uint64_t remote_stopped; /* probes to RNICs whose host stood still */
+	uint64_t not_a_witness;  /* probes of members that are not witnesses */
+	uint64_t remote_stopped; /* probes to RNICs whose host was stopped */
 	uint64_t untraced;       /* probes whose path is not known */
 	/* Probes of flows whose path has changed: it is not known which one they took.
 	 */

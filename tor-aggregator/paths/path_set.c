@@ -30,7 +30,7 @@ struct entry {
 struct path_set {
 	size_t max_paths;
 	struct entry *by_hops;
-	/* index: number minus PATH_FIRST; NULL: the number is free */
+	/* the index is the number minus PATH_FIRST; NULL: the number is free */
 	struct entry **entries;
 	uint32_t end, room;
 	uint32_t free_hint; /* all numbers below it are in use */

@@ -21,9 +21,9 @@ struct path_set;
 #define PATH_MULTIPATH 1u /* text "*" */
 #define PATH_FIRST 2u     /* first number of a real path */
 
-struct path_hops { /* no padding: it is hashed as bytes */
+struct path_hops { /* There is no padding, because the struct is hashed as bytes. */
 	uint8_t family, hop_count;
-	/* As in wire_path; zeros after the last hop. */
+	/* the same as in wire_path; zeros after the last hop */
 	uint8_t hops[WIRE_MAX_HOPS][16];
 };
 
@@ -45,15 +45,15 @@ void path_set_sweep(struct path_set *set);
 
 /* The path's text, as in struct wire_path_row; valid until the next rename or sweep. */
 const char *path_set_text(const struct path_set *set, uint32_t path);
-/* A bit for each switch between the first and the last hop, by a hash of its name. Two
- * paths without a common bit have no common switch there. All bits are set if a switch
- * is not known. */
+/* Returns a bit for each switch between the first and the last hop, by a hash of its
+ * name. Two paths without a common bit have no common switch between their ends. All
+ * bits are set if a switch is not known. */
 uint64_t path_set_switches(const struct path_set *set, uint32_t path);
 /* False: there is no such path, or it has no reference. */
 bool path_set_hops(const struct path_set *set, uint32_t path, struct path_hops *ret);
 /* Number of paths, including paths without references. */
 size_t path_set_count(const struct path_set *set);
-/* larger than the numbers of all paths */
+/* Returns a number that is larger than the numbers of all paths. */
 uint32_t path_set_end(const struct path_set *set);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define SILENT_HOPS 2
 
-struct flow_key { /* no padding: it is hashed as bytes */
+struct flow_key { /* There is no padding, because the struct is hashed as bytes. */
 	uint64_t src_guid, dst_guid;
 	uint16_t src_port;
 	uint8_t src_port_num, dst_port_num;
@@ -24,10 +24,11 @@ struct flow_key { /* no padding: it is hashed as bytes */
 struct flow {
 	struct flow_key key;
 	bool traced, planned;
-	bool whole;            /* a trace has reached the destination */
-	bool has_moved;        /* path and former contradict each other */
-	uint32_t path, former; /* former: its path before; both are referenced */
-	rm_mono_t traced_at;   /* when `path` was first seen */
+	bool whole;     /* a trace has reached the destination */
+	bool has_moved; /* path and former contradict each other */
+	/* former: the path before; the flow has a reference to both */
+	uint32_t path, former;
+	rm_mono_t traced_at; /* when `path` was first seen */
 	rm_mono_t unplanned_since;
 	UT_hash_handle hh;
 };
@@ -219,9 +220,9 @@ is_whole(const struct wire_path *path)
 	       (path->flags & WIRE_PATH_COMPLETE && path->hop_count > 0);
 }
 
-/* The hops of a trace. A trace that did not reach the destination gets more than one
- * silent hop at the end: with one, the last hop that answered would look like a
- * neighbour of the destination's ToR. */
+/* Returns the hops of a trace. If the trace did not reach the destination, more than
+ * one silent hop is added at the end: with one, the last hop that answered would look
+ * like a neighbour of the destination's ToR. */
 static struct path_hops
 hops_of(const struct wire_path *path)
 {

@@ -8,10 +8,9 @@
  * the pairs of RNICs are known, and a flow is added when it is traced. Flows that no
  * plan names may use half of the table, and are deleted PATH_TABLE_KEEP_NS after the
  * last plan that named them. A trace that did not reach the destination never replaces
- * one that did. Without a trace that did, the path ends with silent hops.
- *
- * A trace shows that a path has changed, not when: of the probes before the trace it is
- * not known which path they took.
+ * one that did. If no trace has reached it, the path ends with silent hops. A trace
+ * shows that a path has changed, but not when: it is not known which path the probes
+ * before the trace took.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_TABLE_H
 #define TOR_AGGREGATOR_PATHS_PATH_TABLE_H
@@ -39,12 +38,14 @@ struct path_table_options {
 struct path_table_counts {
 	/* traces from which a flow's path was stored, new or the same */
 	uint64_t learned;
-	uint64_t changed;    /* part of learned: the path differs from the one before */
+	/* number of the learned traces whose path differs from the one before */
+	uint64_t changed;
 	uint64_t incomplete; /* traces that did not reach the destination */
 	/* Paths whose first hop has a name that is not the rack's ToR, or whose last
 	 * hop has a name that is not the destination's ToR. */
 	uint64_t unexpected;
-	uint64_t refused_flows, refused_paths; /* beyond the limits, or out of memory */
+	/* flows and paths beyond the limits, or refused because memory ran out */
+	uint64_t refused_flows, refused_paths;
 	uint64_t aged; /* flows deleted because no plan named them any more */
 	uint64_t refused_aliases; /* aliases in plans without a valid name or address */
 };
@@ -73,8 +74,8 @@ int path_table_learn(struct path_table *table, const struct wire_path *path,
 
 struct path_found {
 	uint32_t path; /* PATH_UNTRACED: not known */
-	/* The path has changed, and at that time it may have been this one or the next
-	 * one. */
+	/* The path has changed. At that time the flow may have taken this path or the
+	 * next one. */
 	bool is_doubtful;
 };
 
@@ -94,7 +95,7 @@ uint64_t path_table_switches(const struct path_table *table, uint32_t path);
 /* As path_set_hops. */
 bool path_table_hops(
     const struct path_table *table, uint32_t path, struct path_hops *ret);
-/* larger than the numbers of all paths */
+/* Returns a number that is larger than the numbers of all paths. */
 uint32_t path_table_end(const struct path_table *table);
 size_t path_table_flows(const struct path_table *table);
 size_t path_table_paths(const struct path_table *table);

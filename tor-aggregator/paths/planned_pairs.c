@@ -6,7 +6,7 @@
 
 #include <uthash.h>
 
-struct key { /* no padding: it is hashed as bytes */
+struct key { /* There is no padding, because the struct is hashed as bytes. */
 	uint64_t src_guid, dst_guid;
 	uint64_t ports;
 };

@@ -8,10 +8,11 @@
 #include "tor-aggregator/paths/flow_counts.h"
 #include "tor-aggregator/window/window.h"
 
-#define EXPLAINED_SHARE 0.8 /* of the RNIC's losses */
+#define EXPLAINED_SHARE 0.8 /* share of the RNIC's losses that must be explained */
 
 struct end { /* one RNIC of another rack */
-	/* See flow_count: of all its flows, in this second and in the next one. */
+	/* See flow_count. The bits of all its flows, in this second and in the next
+	 * one. */
 	uint64_t answered_slots, stood_slots;
 	uint64_t next_answered_slots, next_stood_slots;
 	uint32_t lost, explained;
@@ -87,7 +88,8 @@ lowest_bit(uint64_t bits)
 	return bits & (~bits + 1);
 }
 
-/* The next probe after this one that the RNIC answered had to wait at its host. */
+/* True: the next probe that the RNIC answered after this one had to wait at its host.
+ */
 static bool
 is_explained(const struct end *end, int64_t sent)
 {

@@ -13,7 +13,7 @@ struct rm_request;
 struct wire_tor_state;
 struct wire_writer;
 
-struct hello { /* the identity of this aggregator; all borrowed */
+struct hello { /* the identity of this aggregator; all pointers are borrowed */
 	const char *name, *region;
 	uint64_t incarnation;
 	const char *const *tors;
@@ -27,8 +27,8 @@ struct hello { /* the identity of this aggregator; all borrowed */
 int hello_check(
     const struct rm_link *link, const struct rm_request *request, const char *who);
 
-/* held: by index in hello->tors, the version of the plan that this aggregator has;
- * NULL: the hello is sent without versions. 0 or a negative errno. */
+/* held[i]: version of the plan that this aggregator has for hello->tors[i]; NULL: the
+ * hello is sent without versions. Returns 0 or a negative errno. */
 int hello_send(struct rm_link *link, const struct hello *hello,
     const struct wire_tor_state *held, struct wire_writer *writer);
 

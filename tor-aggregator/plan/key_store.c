@@ -91,7 +91,7 @@ find_tor(const struct key_store *store, const char *tor, size_t *ret)
 	return -ENOENT;
 }
 
-/* As key_store_take, without writing to disk. */
+/* Does the same as key_store_take, without writing to disk. */
 static int
 store_keep(struct key_store *store, const uint8_t *data, size_t len, size_t *tor)
 {

@@ -36,8 +36,8 @@ void key_store_free(struct key_store *store); /* NULL is allowed */
 void key_store_load(struct key_store *store);
 
 /* Stores the keys of a message if they are newer. -EBADMSG, -EMSGSIZE: the message is
- * malformed. 0 also if the ToR is not of this aggregator or there is no memory: those
- * are counted as refused, but the sender made no error. */
+ * malformed. It also returns 0 if the ToR is not of this aggregator or there is no
+ * memory: these messages are counted as refused, but the sender made no error. */
 int key_store_take(struct key_store *store, const uint8_t *data, size_t len);
 
 const struct wire_keys *key_store_view(
@@ -48,8 +48,8 @@ const struct wire_keys *key_store_view(
 int key_store_expand(struct key_store *store, size_t tor,
     const struct wire_rnic_id *own, size_t own_count, struct wire_keys *ret);
 
-/* The key for probes from prober to responder, which is a member of a rack of this
- * aggregator. False: it is no member, or has no key. */
+/* Returns the key for probes from prober to responder, which is a member of a rack of
+ * this aggregator. False: the responder is not a member, or has no key. */
 bool key_store_pair(const struct key_store *store, struct wire_rnic_id prober,
     struct wire_rnic_id responder, struct wire_pair_key *ret);
 

@@ -68,8 +68,8 @@ is_own(struct wire_rnic_id id, const struct wire_rnic_id *own, size_t own_count)
 	return false;
 }
 
-/* The first address of dst in a family of which src has an address, too. NULL: there is
- * none, or the two RNICs use different transports. */
+/* Returns the first address of dst in a family of which src has an address, too. NULL:
+ * there is none, or the two RNICs use different transports. */
 static const struct wire_address *
 reachable(const struct wire_rnic *src, const struct wire_rnic *dst)
 {

@@ -17,12 +17,12 @@
 
 struct pinglist_builder;
 
-/* reusable for many pinglists */
+/* It can be used for many pinglists. */
 int pinglist_builder_new(struct pinglist_builder **ret);
 void pinglist_builder_free(struct pinglist_builder *pinglist_builder);
 
-/* The number of the plan's rotation at a time, in seconds since the epoch; always 0 if
- * one rotation covers all peers. */
+/* Returns the number of the plan's rotation at this time, in seconds since the epoch;
+ * always 0 if one rotation covers all peers. */
 uint64_t pinglist_builder_rotation(const struct wire_plan *plan, int64_t wall_s);
 
 /*
@@ -35,8 +35,8 @@ void pinglist_builder_pinglist(struct pinglist_builder *pinglist_builder,
     const struct wire_rnic_id *own, size_t own_count, struct wire_pinglist *ret,
     uint64_t *refused);
 
-/* The interval in us at which src probes dst by this plan; 0: the plan has no such
- * probes. */
+/* Returns the interval in us at which src probes dst by this plan; 0: the plan has no
+ * such probes. */
 uint32_t pinglist_builder_interval_us(const struct wire_plan_view *view,
     struct wire_rnic_id src, struct wire_rnic_id dst);
 

@@ -16,7 +16,7 @@
 #define MAX_PATH 4096
 
 struct held {
-	struct plan_store *store; /* for the callback at the end of a save */
+	struct plan_store *store; /* used by the callback at the end of a save */
 	char tor[RM_NAME_BYTES];
 	uint8_t *data;
 	size_t len;

@@ -34,16 +34,18 @@ int plan_store_new(struct rm_worker *worker, const char *region, const char *fol
     const char *const *tors, size_t count, struct plan_store **ret);
 void plan_store_free(struct plan_store *store);
 
-/* Stores a plan if it is newer. 1: stored; *tor is its index, and plan_store_view
- * returns it. 0: not newer. -EBADMSG or -EMSGSIZE: malformed; -EINVAL: wrong region, or
- * impossible names; -ENOENT: a ToR of another aggregator; -ENOMEM. */
+/* Stores a plan if it is newer. Returns 1: the plan was stored, *tor is its index, and
+ * plan_store_view returns it; 0: it is not newer. -EBADMSG or -EMSGSIZE: malformed;
+ * -EINVAL: wrong region, or impossible names; -ENOENT: a ToR of another aggregator;
+ * -ENOMEM. */
 int plan_store_take(
     struct plan_store *store, const uint8_t *data, size_t len, size_t *tor);
 
 /* Reads the cached plan of a ToR. It blocks, so call it before the loop runs. A missing
  * file is no error. A damaged file is ignored: < 0, and *error. */
 int plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_error *error);
-/* As plan_store_take, with the bytes of a file. It blocks. On failure also *error. */
+/* Does the same as plan_store_take, with the bytes of a file. It blocks. On failure it
+ * also fills *error. */
 int plan_store_load_file(
     struct plan_store *store, const char *path, size_t *tor, struct rm_error *error);
 

@@ -16,10 +16,10 @@
 #define FOCUS_MS 2000
 #define FOCUS_FACTOR 5
 #define FOCUS_MIN_INTERVAL_US 1000
-#define FOCUS_MAX_PAIRS 64 /* at the same time, per rack */
+#define FOCUS_MAX_PAIRS 64 /* most focused pairs at the same time, per rack */
 
 struct focus_counts {
-	uint64_t asked, refused; /* refused: too many at the same time */
+	uint64_t asked, refused; /* refused: requests beyond the limit of pairs */
 };
 
 struct focus {

@@ -38,7 +38,7 @@ kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall)
 	return list;
 }
 
-/* ---- reading: the bytes are not trusted ---- */
+/* ---- reads the saved list, whose bytes are not trusted ---- */
 
 static bool
 take_number(const json_t *object, const char *key, int64_t max, int64_t *ret)

@@ -112,8 +112,9 @@ tor_rack_report_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 
 /* ---- Paths that leave the rack: counts and reports ---- */
 
-#define OPEN_SECONDS 12 /* enough for all open bins, and a second before and after */
-/* A member that is neither good nor bad is no witness if it lost at least so many
+/* enough for all open bins, and for a second before and after */
+#define OPEN_SECONDS 12
+/* A member that is neither good nor bad is no witness if it has lost at least this many
  * probes in the mesh. */
 #define DOUBT_LOST 3
 #define DOUBT_SHARE 0.12
@@ -294,7 +295,8 @@ tor_rack_found_paths_again(struct tor_rack *rack)
 	path_discovery_again(rack->path_discovery);
 }
 
-/* Ten seconds: enough for a stall of this aggregator and the results of that time. */
+/* This is ten seconds: enough for a stall of this aggregator and for the results of
+ * that time. */
 #define OPEN_BINS 40
 #define MAX_PAIRS 131072
 #define MAX_OPEN_INCIDENTS 256
@@ -420,8 +422,8 @@ tor_rack_free(struct tor_rack *rack)
 	free(rack);
 }
 
-/* Call it after a change of the roster; r: the result of that change, which is returned
- * if it is < 0. */
+/* Call it after a change of the roster. r: the result of that change; if it is < 0, it
+ * is returned. */
 static int
 rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 {

@@ -50,7 +50,7 @@ struct tor_rack_options {
 	int64_t row_interval_ns, rnic_interval_ns;
 	int64_t resolve_after_ns;
 	uint64_t id_seed;
-	/* Shared by all racks; borrowed; NULL: none. */
+	/* the table is shared by all racks; borrowed; NULL: none */
 	const struct service_table *services;
 };
 
@@ -75,13 +75,14 @@ struct raw_counts { /* invariant: taken = windowed + late + invalid + duplicate 
 };
 
 struct tor_rack_counts {
-	struct raw_counts raw;    /* of results whose source is a member */
-	uint64_t agent_dropped;   /* results that agents themselves dropped */
+	struct raw_counts raw;    /* counts of results whose source is a member */
+	uint64_t agent_dropped;   /* results that agents themselves have dropped */
 	uint64_t judged, partial; /* windows */
 	uint64_t renumbered;
 	uint64_t unexplained_lost; /* lost packets that no part explains */
 	uint64_t judge_failed;     /* out of memory */
-	uint64_t without_tor; /* results to ToRs beyond ROSTER_OTHER_TORS, in no row */
+	/* results about ToRs beyond ROSTER_OTHER_TORS, which are in no row */
+	uint64_t without_tor;
 };
 
 int tor_rack_new(const struct tor_rack_options *options,
@@ -92,14 +93,16 @@ void tor_rack_free(struct tor_rack *rack);
 /* Applies a newer plan; view is borrowed until the next plan. -ENOMEM. */
 int tor_rack_plan(
     struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
-/* The time-out of the agents' probes: from the plan, else from the options. */
+/* Returns the time-out of the agents' probes, from the plan or else from the options.
+ */
 int64_t tor_rack_timeout_ns(const struct tor_rack *rack);
 int tor_rack_register(
     struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
 /* As roster_rename. */
 void tor_rack_rename(struct tor_rack *rack, struct wire_rnic_id id, const char *former,
     const char *host);
-/* Call it when all RNICs of the host are registered; as roster_replace. */
+/* Call it when all RNICs of the host are registered. It does the same as
+ * roster_replace. */
 int tor_rack_replace(struct tor_rack *rack, const char *host, rm_mono_t now);
 
 void tor_rack_leave(struct tor_rack *rack, const char *host);
@@ -111,7 +114,7 @@ void tor_rack_unserve(struct tor_rack *rack);
 /* Adds a result. Hot path. The caller has checked the ranges of its values. */
 enum window_status tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
-/* A reply to a probe that was reported as lost. */
+/* Adds a reply to a probe that was reported as lost. */
 void tor_rack_overdue(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
 void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono_t from,
@@ -147,9 +150,9 @@ bool tor_rack_is_active(const struct tor_rack *rack);
 /* active: from now on this aggregator sends the rack's alerts, and its reports to the
  * analyzer; false: another aggregator does. */
 void tor_rack_set_active(struct tor_rack *rack, bool active);
-/* For incidents that the other aggregator sends. They call rm_incidents_adopt (with
- * held while this aggregator is standby), rm_incidents_end, rm_incidents_doubt and
- * rm_incidents_end_rest for the incidents of the rack. */
+/* For incidents that the other aggregator sends. These functions call
+ * rm_incidents_adopt (with held while this aggregator is standby), rm_incidents_end,
+ * rm_incidents_doubt and rm_incidents_end_rest for the incidents of the rack. */
 int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
 bool tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool notified,
     rm_mono_t now);
@@ -176,25 +179,26 @@ const struct wire_plan_view *tor_rack_plan_view(
 const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);
 const struct path_table *tor_rack_paths(const struct tor_rack *rack);
 const struct path_rows *tor_rack_path_rows(const struct tor_rack *rack);
-/* As path_discovery_next and path_discovery_again. */
+/* The same as path_discovery_next and path_discovery_again. */
 size_t tor_rack_found_paths(
     struct tor_rack *rack, rm_mono_t now, struct wire_path *out, size_t max);
 void tor_rack_found_paths_again(struct tor_rack *rack);
-struct tor_rack_counts *tor_rack_counts(struct tor_rack *rack); /* ingest adds to raw */
-rm_mono_t tor_rack_window_end(
-    const struct tor_rack *rack); /* end of the last judged window; ns 0: none */
-/* time of the start, or of the newest plan */
+struct tor_rack_counts *tor_rack_counts(
+    struct tor_rack *rack); /* ingest adds its counts to raw */
+rm_mono_t tor_rack_window_end(const struct tor_rack
+	*rack); /* Returns the end of the last judged window; ns 0: there was none. */
+/* Returns the time of the start, or of the newest plan. */
 rm_mono_t tor_rack_changed(const struct tor_rack *rack);
 
-struct tor_rack_member_state { /* as of the last judged window */
+struct tor_rack_member_state { /* State in the last judged window. */
 	enum rm_health health;
 	uint64_t sent, lost;       /* probes that the member sent */
 	uint64_t to_sent, to_lost; /* probes of other members to it */
-	/* Sums of both, but only of pairs whose other RNIC is not itself at fault: it
-	 * is not bad, its host is not silent or stalled; if it is remote, it
-	 * answers. */
+	/* Sums of both, but only of pairs whose other RNIC is not itself at fault: the
+	 * other RNIC is not bad, and its host is not silent or stalled; a remote RNIC
+	 * must have answered. */
 	uint64_t sound_sent, sound_lost;
-	uint64_t sound_large_sent, sound_large_lost; /* part of them: large probes */
+	uint64_t sound_large_sent, sound_large_lost; /* the large probes among them */
 };
 struct tor_rack_member_state tor_rack_member(const struct tor_rack *rack, size_t i);
 
@@ -204,7 +208,7 @@ struct tor_rack_traffic {
 	uint64_t sent, lost;       /* probes that the member sent */
 	uint64_t to_sent, to_lost; /* probes of other members to it */
 	uint64_t sound_sent, sound_lost;
-	uint64_t sound_large_sent, sound_large_lost; /* part of them: large probes */
+	uint64_t sound_large_sent, sound_large_lost; /* the large probes among them */
 	/* send time of the member's last probe in a window; ns 0: there was none */
 	rm_mono_t probed;
 };

@@ -51,7 +51,7 @@ refresh(struct tor_rack *rack)
 	rack->stale = false;
 }
 
-struct health_of { /* argument of the callbacks of rm_incidents_judge */
+struct health_of { /* the argument of the callbacks of rm_incidents_judge */
 	struct tor_rack *rack;
 	const struct rack_judgement *judgement;
 };
@@ -65,8 +65,8 @@ worst_of(enum rm_health a, enum rm_health b)
 							  : RM_HEALTH_UNKNOWN;
 }
 
-/* The ToR is healthy again when at least half of the rack is: with a fault of the ToR
- * no RNIC is. */
+/* The ToR is healthy again when at least half of the rack is healthy: with a fault of
+ * the ToR, no RNIC is healthy. */
 static enum rm_health
 health_of_tor(const struct health_of *of)
 {
@@ -199,8 +199,8 @@ traffic_note(struct tor_rack *rack, size_t i, const struct window_closed *closed
 	if (state->sent > 0)
 		traffic->probed = closed->end;
 	if (rack->closings != 0)
-		return; /* this window overlaps the seconds before and after, which
-			   count its results */
+		return; /* This window overlaps the seconds before and after, which
+			   count its results. */
 	traffic->sent += state->sent;
 	traffic->lost += state->lost;
 	traffic->to_sent += state->to_sent;
@@ -228,7 +228,7 @@ members_note(struct tor_rack *rack, const struct window_closed *closed,
 	}
 }
 
-/* Passes on the losses of one second whose direction is known by the receive counts. */
+/* Reports the losses of one second whose direction is known from the receive counts. */
 static void
 directions_note(struct tor_rack *rack, const struct window_closed *closed)
 {
@@ -289,7 +289,7 @@ focus_ask(struct tor_rack *rack, rm_mono_t now, const struct window_closed *clos
 	}
 }
 
-/* How much longer than usual the results of a window are waited for, in ns. */
+/* Returns how much longer than usual the results of a window are waited for, in ns. */
 static int64_t
 late_ns(const struct tor_rack *rack, rm_mono_t now, const struct window_closed *closed)
 {

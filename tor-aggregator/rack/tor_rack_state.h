@@ -30,14 +30,15 @@ struct tor_rack {
 	struct path_rows *path_rows;
 	struct path_discovery *path_discovery;
 	rm_mono_t paths_aged;
-	bool *witnesses; /* by member: true if its probes are evidence on paths */
+	/* for each member: true if its probes are evidence about paths */
+	bool *witnesses;
 	struct {
 		uint64_t sent, lost;
-	} * mesh; /* by member: probes inside the rack in the judged second */
+	} * mesh; /* for each member: probes inside the rack in the judged second */
 	uint32_t brake_permille;
 	uint32_t hosts_slowed;
 	const struct wire_plan_view *plan;
-	rm_mono_t now; /* of the current tick */
+	rm_mono_t now; /* time of the current tick */
 	rm_mono_t started, changed, window_end;
 	/* all expected agents have reported once, or TOR_RACK_START_NS is over */
 	bool settled;
@@ -53,9 +54,11 @@ struct tor_rack {
 	struct tor_rack_traffic *traffic;
 	/* array of TOR_RACK_MAX_VERDICTS, with memory for samples */
 	struct rm_verdict *verdicts;
-	uint64_t *forward, *reverse; /* by number of the ToR: losses of one second */
+	/* for each number of a ToR: losses of one second */
+	uint64_t *forward, *reverse;
 	struct tor_rack_counts counts;
-	uint64_t partial_sent; /* counts.partial when the last summary was sent */
+	/* value of counts.partial when the last summary was sent */
+	uint64_t partial_sent;
 	struct wire_rack_state state_sent;
 	rm_mono_t state_checked;
 };

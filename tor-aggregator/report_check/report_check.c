@@ -11,7 +11,7 @@
 #include "tor-aggregator/window/window.h"
 
 #define MAX_PAIRS 131072
-/* The sums of a pair's reports lose a sixteenth per window. Windows overlap: each
+/* The sums of a pair's reports lose a sixteenth per window. Windows overlap, so each
  * probe is in four of them. */
 #define DECAY 16
 #define PER_PROBE 4
@@ -25,7 +25,7 @@
 #define GOOD_PART 50
 /* A pair is lost if at least a fifth of its probes is lost. */
 #define LOST_PART 5
-/* A pair is dead if at most a fifth of its probes is answered. */
+/* A pair is dead if at most a fifth of its probes are answered. */
 #define DEAD_KEPT_PART 5
 #define MISCOUNTED_PART 2
 
@@ -100,9 +100,9 @@ report_check_forget(struct report_check *check, const struct rack *rack)
 	return 0;
 }
 
-/* The report that the sums of a pair give, as bits of enum rack_report. 0: none,
- * because there are too few or no recent probes, the prober cannot send, or the losses
- * are too many for RACK_REPORT_GOOD and too few for RACK_REPORT_LOST. */
+/* Returns the report that the sums of a pair give, as bits of enum rack_report. 0:
+ * none, because there are too few or no recent probes, the prober cannot send, or the
+ * losses are too many for RACK_REPORT_GOOD and too few for RACK_REPORT_LOST. */
 static unsigned
 rack_report_of(const struct window_pair *pair)
 {
@@ -134,8 +134,8 @@ rack_report_is_miscounted(const struct window_pair *pair)
 	       -MISCOUNTED_PART * pair->arrived > (double)answered;
 }
 
-/* Notes hosts that are away by this aggregator's own view: a host that stalls or is
- * paused is no witness during that time, but its earlier reports stay valid. */
+/* Stores which hosts are away, by this aggregator's own data. A host that stalls or is
+ * paused is not a witness during that time, but its earlier reports stay valid. */
 static void
 note_away(struct report_check *check, const struct rack *rack)
 {
@@ -263,7 +263,7 @@ receive_own(struct report_check *check, const struct rack *rack)
 	}
 }
 
-/* If an RNIC loses much of all that it sends, its losses are no evidence on others. */
+/* If an RNIC loses much of what it sends, its losses are not evidence about others. */
 static void
 receive_others(struct report_check *check, const struct rack *rack)
 {
@@ -373,8 +373,8 @@ outnumbers(uint32_t observers, uint32_t others)
 	return observers >= MIN_OBSERVERS && observers > OUTNUMBERED * others;
 }
 
-/* The reports of all hosts but this one about a member, with its own reports
- * separately. */
+/* Returns the reports of all hosts but this one about a member; the member's own
+ * reports are separate. */
 static struct rack_observers
 observers_without(const struct report_check *check, size_t member, size_t host)
 {
@@ -387,8 +387,8 @@ observers_without(const struct report_check *check, size_t member, size_t host)
 	return observers;
 }
 
-/* Whether a member is healthy by its own reports, and by those of other hosts except
- * `without`. Returns the number of observers; 0: it is not healthy. */
+/* Checks whether a member is healthy by its own reports, and by those of other hosts
+ * except `without`. Returns the number of observers; 0: it is not healthy. */
 static uint32_t
 is_well(const struct report_check *check, size_t member, size_t without)
 {
@@ -401,9 +401,9 @@ is_well(const struct report_check *check, size_t member, size_t without)
 	return observers.good > 0 && outnumbers(good, observers.lost) ? good : 0;
 }
 
-/* Whether a member is dead by its own reports, if it can send, and by the reports of
- * more hosts than may be wrong at the same time. Returns the number of observers; 0: it
- * is not dead. */
+/* Checks whether a member is dead by its own reports, if it can send, and by the
+ * reports of more hosts than may be wrong at the same time. Returns the number of
+ * observers; 0: it is not dead. */
 static uint32_t
 is_dead(const struct report_check *check, const struct rack *rack, size_t member,
     size_t without)
@@ -436,7 +436,7 @@ is_counted(const struct window_pair *pair)
 	return 2 * pair->arrived >= pair->outcomes[WIRE_NO_REPLY];
 }
 
-/* Notes that a host reports losses to an RNIC that is healthy. */
+/* Stores that a host reports losses to an RNIC that is healthy. */
 static void
 note_loss(struct report_check *check, const struct rack *rack,
     const struct window_pair *pair, unsigned reverse)
@@ -524,9 +524,9 @@ note_denial(struct report_check *check, const struct rack *rack,
 	};
 }
 
-/* The number of hosts that do not reach the host's own RNIC, if they are more than may
- * be wrong at the same time. If they count its probes, the host only refuses theirs, as
- * a firewall does, and its report is right: then 0. */
+/* Returns the number of hosts that do not reach the host's own RNIC, if they are more
+ * than may be wrong at the same time. If they count its probes, the host only refuses
+ * their probes, as a firewall does, and its report is right: then returns 0. */
 static uint32_t
 contradicts_itself(
     const struct report_check *check, const struct rack *rack, size_t member)
@@ -655,8 +655,8 @@ scale(uint32_t count, double by)
 	return (uint32_t)((double)count * by);
 }
 
-/* Multiplies the counts of a pair by `by`. All are rounded down, so a part is never
- * larger than its whole. */
+/* Multiplies the counts of a pair by `by`. All counts are rounded down, so a part is
+ * never larger than its whole. */
 static void
 shrink(struct window_pair *pair, double by)
 {

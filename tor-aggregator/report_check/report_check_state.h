@@ -11,56 +11,60 @@
 /* The unit of sums that decay: 1/16 of a probe. */
 #define RACK_REPORT_UNIT 16
 
-/* Numbers of windows, longer than the time until all hosts have seen the beginning of a
- * fault. */
+/* Numbers of windows that are longer than the time until all hosts have noticed the
+ * beginning of a fault. */
 #define RACK_NAMED_WINDOWS 12
 #define RACK_ABSENT_WINDOWS 12
 
-/* After so many windows since a host has returned, no window includes time in which the
- * host was away. */
+/* After this many windows since a host has returned, no window includes time in which
+ * the host was away. */
 #define RACK_BACK_WINDOWS 12
 
-/* bits, because the RNICs of a host may report differently on an RNIC */
+/* the values are bits, because the RNICs of a host may report differently about an RNIC
+ */
 enum rack_report {
 	RACK_REPORT_GOOD = 1, /* hardly any probe is lost */
 	RACK_REPORT_LOST = 2, /* at least a fifth of the probes is lost */
 	RACK_REPORT_DEAD = 4, /* nearly all probes are lost; LOST is set, too */
 };
 
-/* what hosts report on one member */
+/* the reports of hosts about one member */
 struct rack_observers {
-	/* by its own reports: number of targets, and of those reached, lost and dead */
+	/* from its own reports: number of targets, and of targets that it reports as
+	 * reached, lost and dead */
 	uint32_t own, own_good, own_lost, own_dead;
 	/* part of own_good: targets that also count the member's probes */
 	uint32_t own_counted;
-	/* By reports of others: number of hosts that report only this state. */
+	/* from the reports of others: number of hosts that report only this state */
 	uint32_t good, lost, dead;
 };
 
-struct rack_contradiction {  /* of one host, in this window */
-	size_t src, dst;     /* the first of the contradicted pairs */
-	uint64_t sent, lost; /* of those pairs, as the host reports; in units */
+struct rack_contradiction { /* a contradiction of one host, in this window */
+	size_t src, dst;    /* the first of the contradicted pairs */
+	/* probes of those pairs, as the host reports them; in units */
+	uint64_t sent, lost;
 	/* hosts that it reports as lost, although others reach them */
 	uint32_t peers;
-	uint32_t counted;   /* part of peers: hosts that count this host's probes */
-	uint32_t observers; /* hosts that report the opposite on dst */
-	/* hosts whose probes it counts as fewer than were answered */
+	uint32_t counted;   /* number of the peers that count this host's probes */
+	uint32_t observers; /* number of hosts that report the opposite about dst */
+	/* number of hosts whose probes this host counts as fewer than were answered */
 	uint32_t miscounts;
 	bool reaches_alone; /* it reports that it reaches dst, and no other host does */
 };
 
-struct rack_miscount { /* the first of a host: what src and dst report of src's probes
-			*/
+/* the first miscount of a host: what src and dst report about src's probes */
+struct rack_miscount {
 	size_t src, dst;
 	uint64_t answered, arrived; /* in units */
 };
 
-struct rack_host_check { /* of one host, over several windows */
+struct rack_host_check { /* the checks of one host, over several windows */
 	struct rack_contradiction now, reported;
 	struct rack_miscount miscount;
-	unsigned windows, absent; /* windows with a contradiction; windows without one
-				     since it was named */
-	unsigned away;            /* windows left to wait after the host was away */
+	/* windows: windows with a contradiction; absent: windows without one since the
+	 * host was named */
+	unsigned windows, absent;
+	unsigned away; /* windows to wait after the host was away */
 	bool named;
 	/* start of the first window with a contradiction; ns 0: none */
 	rm_wall_t since;
@@ -68,11 +72,12 @@ struct rack_host_check { /* of one host, over several windows */
 
 struct rack_quarrel {         /* two hosts whose reports contradict each other */
 	size_t src, dst;      /* members */
-	uint64_t sent, lost;  /* as src reports; in units */
-	bool both_directions; /* dst reports the same on src */
+	uint64_t sent, lost;  /* probes, as src reports them; in units */
+	bool both_directions; /* dst reports the same about src */
 	bool counts; /* the contradiction: dst counts fewer probes than were answered */
-	bool seen, reported;      /* in this window */
-	unsigned windows, absent; /* successive windows with it; windows without it */
+	bool seen, reported; /* in this window */
+	/* windows: successive windows with it; absent: windows without it */
+	unsigned windows, absent;
 	rm_wall_t since;
 };
 
@@ -82,10 +87,10 @@ struct report_check {
 	 * windows since the last probe; the other table is scratch memory. */
 	struct pair_table reported[2];
 	unsigned current;
-	uint8_t *reports; /* by host and member: enum rack_report bits */
+	uint8_t *reports; /* for each host and member: bits of enum rack_report */
 	struct rack_observers *observers; /* by member */
 	struct rack_host_check *hosts;
-	uint8_t *against; /* by host and host: enum rack_against bits */
+	uint8_t *against; /* for each host and host: bits of enum rack_against */
 	struct rack_quarrel *quarrels;
 	size_t quarrel_count; /* at most host_count; further ones are ignored */
 	size_t member_count, host_count;

@@ -22,7 +22,7 @@ struct service_impact {
 	void *arg;
 	/* services are traced on the hosts of all RNICs for which is_on is true */
 	bool traced;
-	/* a probe along a service's flow was lost, beside those that the verdict
+	/* a probe along a service's flow was lost, besides the probes that the verdict
 	 * counts */
 	bool lost;
 };

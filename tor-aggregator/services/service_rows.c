@@ -19,7 +19,7 @@ struct row {
 
 struct service_rows {
 	const struct service_table *table;
-	/* By row: number of the service name, and class, in one word for a fast
+	/* For each row: number of the service's name, and class, in one word for a fast
 	 * search. */
 	uint64_t keys[WIRE_MAX_SERVICE_ROWS];
 	struct row rows[WIRE_MAX_SERVICE_ROWS];
@@ -27,7 +27,7 @@ struct service_rows {
 	rm_wall_t since;
 	uint64_t refused;
 	struct wire_service_row out[WIRE_MAX_SERVICE_ROWS];
-	/* texts that out points to */
+	/* texts to which `out` points */
 	char names[WIRE_MAX_SERVICE_ROWS][SERVICE_NAME_BYTES];
 	uint8_t arena[ARENA_BYTES];
 };
@@ -107,7 +107,7 @@ service_rows_add(struct service_rows *rows, const struct wire_result *result)
 		rm_sketch_add(row->rtt, result->rtt_ns);
 }
 
-/* ---- moving the rows into a summary ---- */
+/* ---- moves the rows into a summary ---- */
 
 void
 service_rows_take(

@@ -32,8 +32,8 @@ void service_rows_add(struct service_rows *rows, const struct wire_result *resul
 void service_rows_take(
     struct service_rows *rows, rm_wall_t wall, struct wire_summary *summary);
 
-/* The number of results refused so far because there were WIRE_MAX_SERVICE_ROWS rows
- * already. */
+/* Returns the number of results that were refused so far because there were
+ * WIRE_MAX_SERVICE_ROWS rows already. */
 const uint64_t *service_rows_refused(const struct service_rows *rows);
 
 #endif

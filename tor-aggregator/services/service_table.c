@@ -13,12 +13,12 @@
 
 struct name {
 	struct service_name name; /* must be the first member */
-	/* number of probes of this service; at 0 the name is freed */
+	/* number of probes of this service; when it becomes 0, the name is freed */
 	size_t probes;
 	UT_hash_handle hh;
 };
 
-struct probe_key { /* must have no padding, as it is hashed as bytes */
+struct probe_key { /* The key must have no padding, because it is hashed as bytes. */
 	uint64_t src_guid, dst_guid;
 	uint16_t src_port;
 	uint8_t src_port_num, dst_port_num;
@@ -27,7 +27,8 @@ struct probe_key { /* must have no padding, as it is hashed as bytes */
 
 struct probe {
 	struct probe_key key;
-	/* NULL: no service of this host has the probe; another host may have it now. */
+	/* NULL: no service of this host has the probe; another host's service may have
+	 * it now. */
 	struct name *name;
 	const struct entry *of;
 	UT_hash_handle hh;
@@ -62,7 +63,7 @@ service_table_new(size_t max_flows, struct service_table **ret)
 	return 0;
 }
 
-/* ---- the service of a probe ---- */
+/* ---- finds the service of a probe ---- */
 
 static struct name *
 get_name(struct service_table *table, const char *text)
@@ -273,7 +274,7 @@ take_flow(struct service_flow *ret, const struct wire_service_flow *from)
 	take_text(ret->pod, sizeof(ret->pod), from->pod);
 }
 
-/* Adds the flows of a report, as many as there is room for. */
+/* Adds the flows of a report, as long as there is room. */
 static int
 take_flows(struct service_table *table, struct entry *entry,
     const struct wire_services_view *view,

@@ -18,7 +18,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define SERVICE_TABLE_MAX_FLOWS 65536 /* of all agents together */
+#define SERVICE_TABLE_MAX_FLOWS 65536 /* most flows of all agents together */
 #define SERVICE_TABLE_GRACE_NS (60 * RM_NS_PER_S)
 #define SERVICE_NAME_BYTES 128
 #define SERVICE_COMM_BYTES 32
@@ -41,7 +41,7 @@ struct service_flow {
 };
 
 struct service_name {
-	uint64_t number; /* unique: no other name, and no deleted one, has it */
+	uint64_t number; /* unique: no other name has it, and no deleted name had it */
 	char text[SERVICE_NAME_BYTES];
 };
 
@@ -95,7 +95,7 @@ const struct service_name *service_table_probed(
     const struct service_table *table, const struct wire_result *result);
 
 size_t service_table_flows(const struct service_table *table);
-/* Number of flows that are in this state. */
+/* Returns the number of flows that are in this state. */
 size_t service_table_in_state(
     const struct service_table *table, enum wire_service_state state);
 const struct service_table_counts *service_table_counts(

@@ -10,8 +10,8 @@
 
 struct rm_incident;
 
-/* Fills all members except head and evidence_json. Writes the incident's text to
- * sentence. The message borrows tor, incident and sentence. */
+/* Fills all members except head and evidence_json. Writes the incident's sentence to
+ * `sentence`. The message borrows tor, incident and sentence. */
 struct wire_incident incident_message(const char *tor, enum wire_incident_state state,
     const struct rm_incident *incident, char sentence[RM_SENTENCE_BYTES]);
 
