@@ -187,11 +187,11 @@ diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighb
 }
 
 static bool
-is_fresh(const struct diagnosed *rnic, rm_mono_t now)
+is_silent(const struct diagnosed *rnic, rm_mono_t now)
 {
 	const int64_t age_ns = rm_mono_since(now, rnic->reported);
 
-	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
+	return age_ns > DIAGNOSES_SILENT_NS && age_ns / 3 > rnic->evidence.host_ns;
 }
 
 bool
@@ -201,7 +201,7 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 	struct diagnosed *rnic = find(diagnoses, id);
 	bool same;
 
-	if (rnic == NULL || !is_fresh(rnic, at))
+	if (rnic == NULL || is_silent(rnic, at))
 		return false;
 	same = strcmp(rnic->port.counted.port, evidence->port) == 0;
 	if (!same && rnic->port.at.ns == at.ns)
@@ -285,6 +285,14 @@ forget_old(struct diagnoses *diagnoses, rm_mono_t now)
 			diagnoses->rnics[kept++] = rnic;
 	}
 	diagnoses->count = kept;
+}
+
+static bool
+is_fresh(const struct diagnosed *rnic, rm_mono_t now)
+{
+	const int64_t age_ns = rm_mono_since(now, rnic->reported);
+
+	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
 }
 
 static bool

@@ -39,6 +39,9 @@
 #define DIAGNOSES_PORT_NS (25 * RM_NS_PER_S)
 #define DIAGNOSES_PORT_LONGEST_NS (120 * RM_NS_PER_S)
 #define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
+/* After this time without a report of its agent, an RNIC takes no counters of its
+ * switch's port any more. */
+#define DIAGNOSES_SILENT_NS (60 * RM_NS_PER_S)
 /* a share of losses is calculated from this number of probes on */
 #define DIAGNOSES_MIN_PROBES 100
 /* The same for the probes of one size: there are few large probes, and their rule
@@ -141,8 +144,8 @@ void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
     const char *nic, const struct evidence *evidence, rm_mono_t now);
 /* Adds the counters of the switch's port at the other end of the RNIC's cable: the
  * SWITCH_* numbers of evidence. at: time of the reading. False: nothing was added,
- * because the RNIC has no recent report, or has another port in the same reading, as a
- * bond has: judge the port by diagnoses_link. */
+ * because the RNIC has no report for DIAGNOSES_SILENT_NS, or has another port in the
+ * same reading, as a bond has: judge the port by diagnoses_link. */
 bool diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
 /* Adds the counters of a switch's port that is judged without an RNIC. The evidence

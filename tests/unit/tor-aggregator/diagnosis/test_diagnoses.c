@@ -368,7 +368,9 @@ the_port_of_an_rnic_without_recent_reports_is_not_taken(void **state)
 
 	report(1, WIRE_COUNTER_CRC_ERR, 0);
 	assert_true(diagnoses_port(diagnoses, id, &port, now));
-	now = rm_mono_add(now, DIAGNOSES_FRESH_NS + 3 * S);
+	now = rm_mono_add(now, DIAGNOSES_SILENT_NS);
+	assert_true(diagnoses_port(diagnoses, id, &port, now));
+	now = rm_mono_add(now, S);
 	assert_false(diagnoses_port(diagnoses, id, &port, now));
 	report(1, WIRE_COUNTER_CRC_ERR, 0);
 	assert_true(diagnoses_port(diagnoses, id, &port, now));
