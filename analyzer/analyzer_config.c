@@ -37,7 +37,7 @@ const struct rm_option analyzer_options[] = {
 	  "time after the analyzer's start in which no aggregator is reported as "
 	  "silent", NULL, NULL, 0 },
 	{ "record.folder", RM_STRING, AT(record_folder), "", 0, 1023, 0,
-	  "for labs: folder for recordings of the input of the judgement between racks, for sim --replay; \"\": nothing is recorded",
+	  "for labs: folder in which the inputs of the judge between racks are recorded, for sim --replay; \"\": nothing is recorded",
 	  NULL, NULL, 0 },
 	{ "record.max_mib", RM_UINT, AT(record_max_mib), "256", 1, 65536, 0,
 	  "limit on one recording; each start of the analyzer begins a new one", NULL, NULL, 0 },

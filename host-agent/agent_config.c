@@ -376,8 +376,9 @@ check_rnic_transport(const struct check *check, size_t i)
 	if ((udp || check->config->netns != NULL) &&
 	    strlen(rnic->device) > NETDEV_MAX_LEN)
 		return refuse(check,
-		    "too long for a network device, which udp needs; an RDMA device "
-		    "is probed by transport roce, without netns",
+		    "the name is too long for a network device, and transport udp "
+		    "needs one; to probe an RDMA device, use transport roce, without "
+		    "netns",
 		    "rnics", i, "device");
 	if (udp && rnic->port != 1)
 		return refuse(check, "only transport roce has ports; remove it",

@@ -77,7 +77,7 @@ add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 	};
 	const struct rm_metric gauges[] = {
 		{ NAME("sessions"), "", "Connections of aggregators open now", &s->count },
-		{ NAME("aggregators"), "", "Aggregators whose last message number is kept", &c->peers },
+		{ NAME("aggregators"), "", "Aggregators whose last message number is stored", &c->peers },
 	};
 	/* clang-format on */
 	int r;
@@ -143,7 +143,7 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("judgements_total"), "", "Times that a region was judged", &c->judgements },
 		{ NAME("judgements_failed_total"), "", "Times that a region could not be judged because memory ran out",
 		  &c->failed_judgements },
-		{ NAME("findings_unkept_total"), "", "The analyzer's own findings that history did not take", &c->unkept },
+		{ NAME("findings_unkept_total"), "", "Findings of the analyzer that could not be written to the history", &c->unkept },
 		{ NAME("windows_overlapping_total"), "",
 		  "Windows of a rack already reported by its other aggregator; they are counted once",
 		  &c->overlaps },
@@ -218,7 +218,7 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 	char labels[RM_NAME_BYTES + 16];
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("path_rows_total"), labels, "Path rows of summaries taken", &l->rows },
+		{ NAME("path_rows_total"), labels, "Path rows received in summaries", &l->rows },
 		{ NAME("path_rows_refused_total"), labels, "Path rows refused because they are malformed or the table is full", &l->refused_rows },
 		{ NAME("path_judgements_total"), labels, "Times that the region's paths were judged", &l->judged },
 		{ NAME("probes_unexplained_total"), labels, "Lost probes that no faulty part explains",

@@ -34,18 +34,18 @@ static const struct metrics_counter outbox_counters[] = {
 	{ "rackmesh_agent_batches_sent_total", "", O(sent.batches), "Batches sent, each once." },
 	{ "rackmesh_agent_batches_resent_total", "", O(resent.batches), "Batches sent again in a later session." },
 	{ "rackmesh_agent_batches_acked_total", "", O(acked.batches), "Batches that the aggregator has acknowledged." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.0005\"", O(acked_within[0]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.001\"", O(acked_within[1]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.002\"", O(acked_within[2]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.004\"", O(acked_within[3]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.008\"", O(acked_within[4]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.016\"", O(acked_within[5]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.032\"", O(acked_within[6]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.064\"", O(acked_within[7]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.128\"", O(acked_within[8]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.256\"", O(acked_within[9]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.512\"", O(acked_within[10]), "Batches acknowledged within this time of their sending." },
-	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"1.024\"", O(acked_within[11]), "Batches acknowledged within this time of their sending." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.0005\"", O(acked_within[0]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.001\"", O(acked_within[1]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.002\"", O(acked_within[2]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.004\"", O(acked_within[3]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.008\"", O(acked_within[4]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.016\"", O(acked_within[5]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.032\"", O(acked_within[6]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.064\"", O(acked_within[7]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.128\"", O(acked_within[8]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.256\"", O(acked_within[9]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.512\"", O(acked_within[10]), "Batches acknowledged within this time after they were sent." },
+	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"1.024\"", O(acked_within[11]), "Batches acknowledged within this time after they were sent." },
 	{ "rackmesh_agent_batches_dropped_total", "reason=\"full\"", O(dropped[OUTBOX_DROP_FULL].batches), "Batches dropped before an aggregator acknowledged them." },
 	{ "rackmesh_agent_batches_dropped_total", "reason=\"old\"", O(dropped[OUTBOX_DROP_OLD].batches), "Batches dropped before an aggregator acknowledged them." },
 	{ "rackmesh_agent_batches_dropped_total", "reason=\"memory\"", O(dropped[OUTBOX_DROP_MEMORY].batches), "Batches dropped before an aggregator acknowledged them." },
@@ -64,7 +64,7 @@ static const struct metrics_counter aggregator_link_counters[] = {
 	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Malformed frames from the aggregator." },
 	{ "rackmesh_agent_pinglists_received_total", "", U(pinglists), "Pinglists from this aggregator." },
 	{ "rackmesh_agent_keys_received_total", "", U(keys), "Messages with probe keys received from this aggregator." },
-	{ "rackmesh_agent_focuses_received_total", "", U(focuses), "Focus orders from this aggregator." },
+	{ "rackmesh_agent_focuses_received_total", "", U(focuses), "Requests of this aggregator to probe a pair faster (focus)." },
 	{ "rackmesh_agent_brakes_received_total", "", U(brakes), "Messages with the state of the brake received from this aggregator." },
 	{ "rackmesh_agent_acks_received_total", "", U(acks), "Acknowledgements from this aggregator." },
 	{ "rackmesh_agent_pings_received_total", "", U(pings), "Pings from this aggregator." },
@@ -138,7 +138,7 @@ static const struct metrics_counter brake_counters[] = {
 
 static const struct metrics_counter agent_counters[] = {
 	{ "rackmesh_agent_loop_stalls_total", "", A(loop_stalls), "Times that the event loop did not run for 100 ms or longer." },
-	{ "rackmesh_agent_focus_refused_total", "", A(focus_refused), "Focus orders refused because the RNIC is not of this host." },
+	{ "rackmesh_agent_focus_refused_total", "", A(focus_refused), "Requests to probe a pair faster (focus) refused because the RNIC is not one of this host." },
 	{ "rackmesh_agent_count_rows_no_memory_total", "", A(rows_no_memory), "Reports of receive counts cut because memory ran out." },
 	{ 0 }
 };
@@ -284,7 +284,8 @@ agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, brake, "rackmesh_agent_brake_permille",
-		    "", "Probes that the brake allows, per 1000 of the pinglists.",
+		    "",
+		    "Probes that the brake allows, of 1000 probes in the pinglists.",
 		    read_brake, brake);
 	return r;
 }
@@ -342,7 +343,7 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 		double (*read)(const void *arg);
 	} gauges[] = {
 		{ "rackmesh_agent_slowed_permille", "",
-		    "Probes that the agent's own limits allow, per 1000 planned.",
+		    "Probes that the agent's own limits allow, of 1000 planned probes.",
 		    read_permille },
 		{ "rackmesh_agent_slowed", "reason=\"cpu\"",
 		    "1 while this limit reduces probing.", read_by_cpu },
@@ -395,8 +396,8 @@ agent_metrics_services(
 		{ "rackmesh_agent_qp_events_unlisted_total", "", "Events of devices that the agent does not monitor.", &c->table.unlisted },
 		{ "rackmesh_agent_qps_connected_total", "", "QPs of monitored RNICs that were connected to a peer.", &c->table.connected },
 		{ "rackmesh_agent_qps_destroyed_total", "", "Connected QPs of monitored RNICs that were destroyed.", &c->table.destroyed },
-		{ "rackmesh_agent_qps_older_total", "", "QPs found by listing, connected before their events were received.", &c->table.older },
-		{ "rackmesh_agent_qps_missed_total", "", "QPs found missing by listing, without an event of their end.", &c->table.missed },
+		{ "rackmesh_agent_qps_older_total", "", "QPs that only a list of all QPs has shown, because they were connected before events were received.", &c->table.older },
+		{ "rackmesh_agent_qps_missed_total", "", "QPs that were missing in a list of all QPs, without an event of their end.", &c->table.missed },
 		{ "rackmesh_agent_qps_local_total", "", "QPs that connect an RNIC to itself.", &c->table.local },
 		{ "rackmesh_agent_qps_refused_total", "", "QPs not followed because the table is full.", &c->table.refused },
 		{ "rackmesh_agent_qp_lists_total", "", "Times that all QPs were listed.", &c->lists },
@@ -450,7 +451,7 @@ static const struct {
 	{ "rackmesh_agent_traces_over_budget_total", T(over_budget), "Times that a trace was put off because the budget of packets was used up." },
 	{ "rackmesh_agent_paths_changed_total", T(moved), "Times that the known path of a flow changed, or grew by a hop." },
 	{ "rackmesh_agent_traces_after_loss_total", T(after_loss), "Traces out of turn, of flows that had lost a probe: their path may have changed." },
-	{ "rackmesh_agent_traces_all_again_total", T(all_again), "Times that all paths of an RNIC were traced out of turn because one had changed." },
+	{ "rackmesh_agent_traces_all_again_total", T(all_again), "Times that all paths of an RNIC were traced out of turn because one of the paths had changed." },
 	{ "rackmesh_agent_trace_flows_refused_total", T(refused_flows), "Flows not traced because the table is full." },
 #undef T
 }, port_counters[] = {

@@ -95,7 +95,7 @@ static const struct metrics_counter clock_counters[] = {
 	{ "rackmesh_agent_nic_clock_backward_total", "", N(backward), "Timestamps of the NIC that are before an earlier one; normal with several queues." },
 	{ "rackmesh_agent_nic_clock_jumps_total", "", N(jumps), "Impossible timestamps of the NIC; its clock is then not used for some seconds." },
 	{ "rackmesh_agent_nic_clock_untrusted_total", "", N(untrusted), "Timestamps of the NIC not used because of a recent impossible one." },
-	{ "rackmesh_agent_nic_clock_imprecise_total", "", N(imprecise), "Comparisons of the NIC's clock with the host's that took too long to be used." },
+	{ "rackmesh_agent_nic_clock_imprecise_total", "", N(imprecise), "Comparisons of the NIC's clock with the host's clock that were not used because they took too long." },
 	{ 0 }
 };
 /* clang-format on */
@@ -243,7 +243,7 @@ add_info(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
 	    facts->rdma_device, facts->driver, rnic_stamps_str(rnic_stamps(rnic)),
 	    rnic_flows_str(rnic_flows(rnic)));
 	return rm_metrics_gauge(metrics, rnic, "rackmesh_agent_rnic_info", labels,
-	    "1; the labels show how this RNIC sends probes.", read_one, rnic);
+	    "Always 1. The labels show how this RNIC sends probes.", read_one, rnic);
 }
 
 static double

@@ -86,8 +86,8 @@ agent_metrics_users(struct rm_metrics *metrics, const struct services *services)
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, services,
 		    "rackmesh_agent_user_qps_over_limit", "",
-		    "Connected QPs of the series with the service \"other\", of all "
-		    "devices: not shown by service.",
+		    "Connected QPs, over all devices, that are counted in the series "
+		    "with the service \"other\".",
 		    read_others, services);
 	return r;
 }

@@ -230,7 +230,7 @@ rm_metrics_build_info(struct rm_metrics *metrics, const char *component)
 	if (len < 0 || (size_t)len >= sizeof(labels))
 		return -EINVAL;
 	return rm_metrics_gauge(metrics, &one, "rackmesh_build_info", labels,
-	    "1; its labels are the version and the program", read_value, &one);
+	    "Always 1; the labels are the version and the program", read_value, &one);
 }
 
 int

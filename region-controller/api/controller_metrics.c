@@ -102,8 +102,9 @@ add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 		r = rm_metrics_gauges(metrics, context, &sessions, 1);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, context, NAME("joins_waiting"), "",
-		    "QPs kept until their other end is requested", read_joins,
-		    context->aggregators);
+		    "Requests for the other end of a QP kept until the request of that "
+		    "end arrives",
+		    read_joins, context->aggregators);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, context, NAME("traced_links"), "",
 		    "Links known from traced paths", read_traced, context->traced);
@@ -184,8 +185,9 @@ add_publishing(struct rm_metrics *metrics, const struct api_context *context)
 	r = rm_metrics_counters(metrics, context, counters, COUNT(counters));
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, context, NAME("settled"), "",
-		    "1 once plans are published after a start", read_bool,
-		    context->settled);
+		    "1: plans may be published; 0: after its start the controller "
+		    "waits for registrations",
+		    read_bool, context->settled);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, context, NAME("leader_probe_keys_differ"),
 		    "",
@@ -208,7 +210,7 @@ add_plans(struct rm_metrics *metrics, const struct api_context *context)
 	/* clang-format off */
 	const struct rm_metric gauges[] = {
 		{ NAME("racks"), "", "ToRs in the topology", &p->racks },
-		{ NAME("members"), "", "RNICs in plans, a bond twice", &p->members },
+		{ NAME("members"), "", "RNICs in plans; an RNIC with two ToRs counts twice", &p->members },
 		{ NAME("entries"), "kind=\"inter_tor\"", "Planned pairs of RNICs", &p->inter_tor_entries },
 		{ NAME("entries"), "kind=\"witness\"", "Planned pairs of RNICs", &p->witness_entries },
 		{ NAME("entries"), "kind=\"tor_reflector\"", "Planned pairs of RNICs",

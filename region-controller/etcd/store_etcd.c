@@ -316,9 +316,9 @@ store_etcd_add_metrics(struct store *store, struct rm_metrics *metrics)
 	if (r == 0)
 		r = rm_metrics_counter(metrics, etcd,
 		    NAME("controllers_left_out_total"), "",
-		    "Keys of running controllers read from etcd and left out of the "
-		    "list "
-		    "of versions because the region has more than 16 controllers",
+		    "Running controllers left out of the list of versions because the "
+		    "region has more than 16 controllers; counted each time that the "
+		    "key of such a controller is read",
 		    &etcd->counts.controllers_left_out);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, etcd, NAME("writes_waiting"), "",

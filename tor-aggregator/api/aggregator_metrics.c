@@ -60,19 +60,19 @@ static const struct metrics_counter ingest_counters[] = {
 	{ N("results_invalid_total"), "", I(raw.invalid), "Results refused; results_invalid_reason_total has the reasons." },
 	{ N("results_duplicate_total"), "", I(raw.duplicate), "Results of batches received before." },
 	{ N("results_stale_qpn_total"), "", I(stale_qpn), "Probes lost because they were sent to an outdated QPN." },
-	{ N("results_service_total"), "", I(service), "Results counted in a window that are of probes along services' flows." },
-	{ N("agent_results_dropped_total"), "", I(agent_dropped), "Results dropped by agents, as they report." },
+	{ N("results_service_total"), "", I(service), "Results of probes along services' flows that were counted in a window." },
+	{ N("agent_results_dropped_total"), "", I(agent_dropped), "Results that agents have dropped, as reported by the agents." },
 	{ N("batches_total"), "", I(batches), "Batches received from agents." },
 	{ N("batches_duplicate_total"), "", I(duplicate_batches), "Batches received again." },
 	{ N("batches_missing_total"), "", I(missing_batches), "Batches missing, by the gaps in their numbers." },
 	{ N("agents_restarted_total"), "", I(restarted), "Agents that connected again with a new incarnation, as after a restart." },
 	{ N("receive_count_reports_total"), "", I(count_reports), "Reports of receive counts from agents' reflectors." },
 	{ N("receive_count_rows_total"), "", I(count_rows), "Rows in reports of receive counts." },
-	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of receive counts of RNICs that are not of the agent." },
+	{ N("receive_count_rows_invalid_total"), "", I(count_rows_invalid), "Rows of receive counts about RNICs that the agent has not registered." },
 	{ N("receive_count_rows_refused_total"), "", I(count_rows_refused), "Rows of receive counts not kept because the table of the agent is full or memory ran out." },
 	{ N("path_reports_total"), "", I(path_reports), "Agents' reports of traced paths." },
 	{ N("path_reports_paths_total"), "", I(paths), "Traced paths in agents' reports." },
-	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Traced paths refused because the source is not of the agent, the target is unknown, or the path is too old." },
+	{ N("path_reports_invalid_total"), "", I(paths_invalid), "Traced paths refused because the source is not an RNIC of the agent, the target is unknown, or the path is too old." },
 	{ 0 }
 };
 
@@ -101,7 +101,7 @@ static const struct metrics_counter incident_counters[] = {
 	{ N("incidents_opened_total"), "", E(opened), "Incidents opened." },
 	{ N("incidents_updated_total"), "", E(updated), "Changes of open incidents." },
 	{ N("incidents_resolved_total"), "", E(resolved), "Incidents resolved." },
-	{ N("incidents_reconsidered_total"), "", E(reconsidered), "Open incidents of \"A or B\" of which the named one was replaced by the other." },
+	{ N("incidents_reconsidered_total"), "", E(reconsidered), "Times that the known faulty part of an open incident on \"A or B\" was replaced by the other part." },
 	{ N("incidents_refused_total"), "", E(refused), "Verdicts without an incident because too many are open." },
 	{ 0 }
 };
@@ -154,8 +154,8 @@ static const struct metrics_counter pinglist_sender_counters[] = {
 	{ N("pinglists_failed_total"), "", D(failed), "Pinglists that could not be sent." },
 	{ N("pinglist_targets_refused_total"), "", D(refused_targets), "Targets and peers left out because a pinglist cannot hold more." },
 	{ N("keys_sent_total"), "", D(keys), "Messages with probe keys sent to agents." },
-	{ N("focuses_sent_total"), "", D(focuses), "Focus orders sent to agents." },
-	{ N("focuses_failed_total"), "", D(focuses_failed), "Focus orders not sent because the agent was not connected." },
+	{ N("focuses_sent_total"), "", D(focuses), "Requests to probe a pair faster (focus) sent to agents." },
+	{ N("focuses_failed_total"), "", D(focuses_failed), "Requests to probe a pair faster (focus) not sent because the agent was not connected." },
 	{ 0 }
 };
 
@@ -247,7 +247,8 @@ add_links(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		{ N("agents_frames_out_total"), "Frames to agents.",
 		    &links->frames_out },
 		{ N("agents_sends_refused_total"),
-		    "Frames to agents that found the link's output queue full.",
+		    "Frames to agents not sent because the link's output queue was "
+		    "full.",
 		    &links->refused_sends },
 		{ N("agents_frames_slow_total"),
 		    "Frames from agents that were not complete in time.",
@@ -419,7 +420,8 @@ add_gauges(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		{ N("agents_connected"), "", "Agents with a session now.",
 		    read_agents },
 		{ N("agents_of_other_version"), "",
-		    "Agents with a session whose version is not the aggregator's.",
+		    "Agents with a session whose version differs from the "
+		    "aggregator's.",
 		    read_agents_of_other_version },
 		{ N("controller_connected"), "", "1 with a session.", read_controller },
 	};

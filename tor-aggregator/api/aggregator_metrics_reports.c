@@ -53,7 +53,7 @@ static const struct metrics_counter summary_lane[] = {
 	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"full\"", U(dropped_full), "Messages dropped, by reason." },
 	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"write\"", U(dropped_write), "Messages dropped, by reason." },
 	{ N("lane_dropped_total"), "lane=\"summary\",reason=\"off\"", U(dropped_off), "Messages dropped, by reason." },
-	{ N("upstream_bytes_total"), "lane=\"summary\"", U(bytes), "Bytes made for the analyzer." },
+	{ N("upstream_bytes_total"), "lane=\"summary\"", U(bytes), "Bytes of messages made for the analyzer." },
 	{ 0 }
 };
 
@@ -63,7 +63,7 @@ static const struct metrics_counter incident_lane[] = {
 	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"full\"", U(dropped_full), "Messages dropped, by reason." },
 	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"write\"", U(dropped_write), "Messages dropped, by reason." },
 	{ N("lane_dropped_total"), "lane=\"incident\",reason=\"off\"", U(dropped_off), "Messages dropped, by reason." },
-	{ N("upstream_bytes_total"), "lane=\"incident\"", U(bytes), "Bytes made for the analyzer." },
+	{ N("upstream_bytes_total"), "lane=\"incident\"", U(bytes), "Bytes of messages made for the analyzer." },
 	{ 0 }
 };
 
@@ -188,7 +188,7 @@ static const struct metrics_counter row_counters[] = {
 	{ N("path_rows_refused_total"), "kind=\"row\"", R(refused_rows), "Results and rows by path left out because a table is full." },
 	{ N("path_rows_not_a_witness_total"), "", R(not_a_witness), "Probes left out of the rows by path because their source is faulty, or its host is stalled, paused or gone." },
 	{ N("path_rows_remote_stopped_total"), "", R(remote_stopped), "Probes left out of the rows by path because the host of their target RNIC was stalled." },
-	{ N("path_rows_doubtful_total"), "", R(doubtful), "Probes left out of the rows by path because a trace showed another path of their flow soon after: which one they took is not known." },
+	{ N("path_rows_doubtful_total"), "", R(doubtful), "Probes left out of the rows by path because soon afterwards a trace showed another path of their flow: it is not known which path they took." },
 	{ N("path_rows_untraced_total"), "", R(untraced), "Probes whose path is not known." },
 	{ N("path_rows_forgotten_total"), "", R(forgotten), "Probes left out of the rows by path because the aggregator was starting or stopped, or the list of RNICs changed." },
 	{ 0 }
@@ -196,7 +196,7 @@ static const struct metrics_counter row_counters[] = {
 
 static const struct metrics_counter end_counters[] = {
 	{ N("path_rows_remote_dead_total"), "", E(remote_dead), "Probes left out of the rows by path because their target is dead." },
-	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out of the rows by path because all that their source sends is lost." },
+	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out of the rows by path because all probes that their source sends are lost." },
 	{ 0 }
 };
 
@@ -208,7 +208,7 @@ static const struct metrics_counter lossy_counters[] = {
 
 static const struct metrics_counter brake_counters[] = {
 	{ N("brakes_taken_total"), "", B(taken), "Newer settings of the brake taken into use." },
-	{ N("brakes_stale_total"), "", B(stale), "Settings of the brake that are not newer than the one in use." },
+	{ N("brakes_stale_total"), "", B(stale), "Settings of the brake ignored because they are not newer than the setting in use." },
 	{ N("brakes_refused_total"), "", B(refused), "Settings of the brake refused because they are out of range." },
 	{ N("brakes_written_total"), "", B(written), "Settings of the brake written to the state folder." },
 	{ N("brakes_write_failed_total"), "", B(write_failed), "Settings of the brake that could not be written to the state folder." },
@@ -302,7 +302,8 @@ path_metrics_of_requests(
 		    controller_requests_counts(controller_requests), "");
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, controller_requests, N("brake_permille"),
-		    "", "Probes that the brake allows, per 1000 of the pinglists.",
+		    "",
+		    "Probes that the brake allows, of 1000 probes in the pinglists.",
 		    read_brake, controller_requests);
 	return r;
 }
@@ -375,15 +376,15 @@ service_metrics_register(const struct service_table *table, struct rm_metrics *m
 		double (*read)(const void *arg);
 	} gauges[] = {
 		{ N("service_flows"), "state=\"resolving\"",
-		    "Service flows now, by state.", read_resolving },
+		    "Present service flows, by state.", read_resolving },
 		{ N("service_flows"), "state=\"probed\"",
-		    "Service flows now, by state.", read_probed },
+		    "Present service flows, by state.", read_probed },
 		{ N("service_flows"), "state=\"waiting\"",
-		    "Service flows now, by state.", read_waiting },
+		    "Present service flows, by state.", read_waiting },
 		{ N("service_flows"), "state=\"unresolved\"",
-		    "Service flows now, by state.", read_unresolved },
+		    "Present service flows, by state.", read_unresolved },
 		{ N("service_qps_unresolved"), "",
-		    "QPs whose other end is not known, as agents report.",
+		    "QPs whose other end is not known, as reported by agents.",
 		    read_unresolved_qps },
 		{ N("service_hosts_untraced"), "",
 		    "Hosts whose agents cannot trace services.", read_untraced_hosts },

@@ -273,13 +273,13 @@ static const struct measure {
 	struct rm_metrics_family family;
 	const char *otlp, *unit; /* names as in OpenTelemetry: without units */
 } measures[] = {
-	{ { "rackmesh_rnic_network_rtt_seconds", "summary", "Network round-trip time of the probes that this RNIC sent, of its last summary row; a row closes every 60 s, and at once when the RNIC becomes faulty.", family_rtt }, "rackmesh.rnic.network_rtt", "s" },
-	{ { "rackmesh_rnic_prober_delay_seconds", "summary", "Time that probes of this RNIC spent in its own host, of its last summary row.", family_prober_delay }, "rackmesh.rnic.prober_delay", "s" },
-	{ { "rackmesh_rnic_responder_delay_seconds", "summary", "Time that probes of this RNIC spent in the hosts that answered them, of its last summary row.", family_responder_delay }, "rackmesh.rnic.responder_delay", "s" },
+	{ { "rackmesh_rnic_network_rtt_seconds", "summary", "Network round-trip time of the probes that this RNIC sent, from its last summary row; a row closes every 60 s, and at once when the RNIC becomes faulty.", family_rtt }, "rackmesh.rnic.network_rtt", "s" },
+	{ { "rackmesh_rnic_prober_delay_seconds", "summary", "Time that probes of this RNIC spent in its own host, from its last summary row.", family_prober_delay }, "rackmesh.rnic.prober_delay", "s" },
+	{ { "rackmesh_rnic_responder_delay_seconds", "summary", "Time that probes of this RNIC spent in the hosts that answered them, from its last summary row.", family_responder_delay }, "rackmesh.rnic.responder_delay", "s" },
 	{ { "rackmesh_rnic_loss_ratio", "gauge", "Share of probes without a reply in the last judged second: sent by this RNIC (from), or sent to it by its rack (to).", family_ratio }, "rackmesh.rnic.loss", "1" },
 	{ { "rackmesh_rnic_probes_total", "counter", "Probes of judged seconds: sent by this RNIC (from), or sent to it by its rack (to).", family_probes }, "rackmesh.rnic.probes", "{probe}" },
 	{ { "rackmesh_rnic_probes_lost_total", "counter", "Probes of judged seconds without a reply: sent by this RNIC (from), or sent to it by its rack (to).", family_lost }, "rackmesh.rnic.probes_lost", "{probe}" },
-	{ { "rackmesh_rnic_health", "gauge", "1; its label health is good, bad or unknown, in the last judged second.", family_health }, "rackmesh.rnic.health", "{rnic}" },
+	{ { "rackmesh_rnic_health", "gauge", "Always 1. The label health is the state in the last judged second: good, bad or unknown.", family_health }, "rackmesh.rnic.health", "{rnic}" },
 	{ { "rackmesh_rnic_last_probe_age_seconds", "gauge", "Seconds since the end of the last window in which this RNIC sent a probe.", family_age }, "rackmesh.rnic.last_probe_age", "s" },
 	{ { "rackmesh_rack_incidents_open", "gauge", "Incidents open now, by kind.", family_kinds }, "rackmesh.rack.incidents_open", "{incident}" },
 	{ { "rackmesh_rack_blind", "gauge", "1: no host of the rack reports, none is paused, and no RNIC is known to work.", family_blind }, "rackmesh.rack.blind", "{rack}" },

@@ -310,7 +310,7 @@ an_impossible_transport_is_refused(void **state)
 	assert_refused(AGGREGATORS
 	    "rnics:\n  - device: rocep129s0f0np01\n    tor: tor-a\n"
 	    "    transport: udp\n",
-	    "5:", "rnics[0].device: too long for a network device");
+	    "5:", "rnics[0].device: the name is too long for a network device");
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
 				   "    transport: udp\n    port: 2\n",
 	    "8:", "rnics[0].port: only transport roce has ports");

@@ -213,7 +213,7 @@ build_info_reports_the_version_of_a_program(void **state)
 
 	text = render(metrics);
 	assert_string_equal(text,
-	    "# HELP rackmesh_build_info 1; its labels are the version and the program\n"
+	    "# HELP rackmesh_build_info Always 1; the labels are the version and the program\n"
 	    "# TYPE rackmesh_build_info gauge\n"
 	    "rackmesh_build_info{version=\"" RACKMESH_VERSION
 	    "\",component=\"host-agent\"} 1\n");
