@@ -36,6 +36,8 @@ enum rack_seconds_status {
 
 struct rack_seconds {
 	struct pair_table ring[RACK_SECONDS], sum;
+	/* The same, of probes that stalled hosts sent (RACK_PAIR_STALLED). */
+	struct pair_table stalled_ring[RACK_SECONDS], stalled_sum;
 	bool lossy[RACK_SECONDS]; /* packets were lost in this second */
 	/* The number of valid seconds in the ring, and the index of the next one. */
 	unsigned known, next;
@@ -51,9 +53,12 @@ rack_seconds_new(struct rack_seconds **ret)
 
 	if (seconds == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < RACK_SECONDS; i++)
+	for (size_t i = 0; i < RACK_SECONDS; i++) {
 		pair_table_init(&seconds->ring[i], MAX_PAIRS);
+		pair_table_init(&seconds->stalled_ring[i], MAX_PAIRS);
+	}
 	pair_table_init(&seconds->sum, MAX_PAIRS);
+	pair_table_init(&seconds->stalled_sum, MAX_PAIRS);
 	*ret = seconds;
 	return 0;
 }
@@ -63,9 +68,12 @@ rack_seconds_free(struct rack_seconds *seconds)
 {
 	if (seconds == NULL)
 		return;
-	for (size_t i = 0; i < RACK_SECONDS; i++)
+	for (size_t i = 0; i < RACK_SECONDS; i++) {
 		pair_table_release(&seconds->ring[i]);
+		pair_table_release(&seconds->stalled_ring[i]);
+	}
 	pair_table_release(&seconds->sum);
+	pair_table_release(&seconds->stalled_sum);
 	free(seconds->courses);
 	free(seconds);
 }
@@ -73,8 +81,10 @@ rack_seconds_free(struct rack_seconds *seconds)
 static void
 begin_afresh(struct rack_seconds *seconds, rm_mono_t end)
 {
-	for (size_t i = 0; i < RACK_SECONDS; i++)
+	for (size_t i = 0; i < RACK_SECONDS; i++) {
 		pair_table_clear(&seconds->ring[i]);
+		pair_table_clear(&seconds->stalled_ring[i]);
+	}
 	memset(seconds->courses, 0, seconds->members * sizeof(*seconds->courses));
 	seconds->known = seconds->next = 0;
 	seconds->end = end;
@@ -96,13 +106,26 @@ rack_seconds_renumber(struct rack_seconds *seconds, size_t members)
 }
 
 static int
+add_stalled(struct pair_table *second, const struct window_pair *stalled)
+{
+	struct window_pair *to = pair_table_get(second, stalled->src, stalled->dst);
+
+	if (to == NULL)
+		return -ENOMEM;
+	*to = *stalled;
+	return 0;
+}
+
+static int
 add_second(struct rack_seconds *seconds, const struct rack *rack,
     const struct window_closed *window)
 {
 	struct pair_table *second = &seconds->ring[seconds->next];
+	struct pair_table *stalled_second = &seconds->stalled_ring[seconds->next];
 	bool *lossy = &seconds->lossy[seconds->next];
 
 	pair_table_clear(second);
+	pair_table_clear(stalled_second);
 	*lossy = false;
 	seconds->next = (seconds->next + 1) % RACK_SECONDS;
 	for (size_t i = 0; i < seconds->members; i++)
@@ -113,6 +136,9 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 		const size_t sizes = rack_pair_read(rack, from, pairs);
 		struct window_pair *to;
 
+		if (rack_pair_use(rack, from) == RACK_PAIR_STALLED &&
+		    add_stalled(stalled_second, from) < 0)
+			return -ENOMEM;
 		if (sizes == 0)
 			continue;
 		to = pair_table_get(second, from->src, from->dst);
@@ -191,20 +217,23 @@ sum_second(struct pair_table *sum, const struct pair_table *second)
 	return true;
 }
 
-/* Sums up the seconds. False: no packet was lost, or out of memory. *ret is valid until
- * the next call. */
+/* Sums up the seconds. False: no packet was lost, or out of memory. *ret and *stalled
+ * are valid until the next call. */
 static bool
-rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret)
+rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret,
+    struct window_closed *stalled)
 {
 	bool lost = false;
 
 	pair_table_clear(&seconds->sum);
+	pair_table_clear(&seconds->stalled_sum);
 	for (size_t s = 0; s < RACK_SECONDS; s++)
 		lost = lost || seconds->lossy[s];
 	if (!lost)
 		return false;
 	for (size_t s = 0; s < RACK_SECONDS; s++)
-		if (!sum_second(&seconds->sum, &seconds->ring[s]))
+		if (!sum_second(&seconds->sum, &seconds->ring[s]) ||
+		    !sum_second(&seconds->stalled_sum, &seconds->stalled_ring[s]))
 			return false;
 	*ret = (struct window_closed){
 		.start = rm_mono_add(seconds->end, -RACK_SECONDS * RM_NS_PER_S),
@@ -212,6 +241,9 @@ rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret)
 		.pairs = seconds->sum.pairs,
 		.pair_count = seconds->sum.count,
 	};
+	*stalled = *ret;
+	stalled->pairs = seconds->stalled_sum.pairs;
+	stalled->pair_count = seconds->stalled_sum.count;
 	return true;
 }
 
@@ -473,8 +505,8 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 }
 
 static int
-judge_seconds(
-    struct rack_slow *slow, const struct rack *rack, const struct window_closed *window)
+judge_seconds(struct rack_slow *slow, const struct rack *rack,
+    const struct window_closed *sum, const struct window_closed *stalled)
 {
 	const struct rack_view view = { rack, &slow->legs, &slow->blame, slow->tallies,
 		{ slow->wall_start.ns - (SECONDS - 1) * RM_NS_PER_S }, slow->support,
@@ -482,7 +514,7 @@ judge_seconds(
 	struct rm_explanation explanation;
 	int r;
 
-	r = rack_legs_build(&slow->legs, rack, window);
+	r = rack_legs_build_sums(&slow->legs, rack, sum, stalled);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rack->member_count; i++)
@@ -553,7 +585,7 @@ rack_slow_judge(struct rack_slow *slow, const struct rack *rack, const bool *uns
     const struct window_closed *window, rm_wall_t window_start,
     const struct rack_blame *blame, const struct rack_slow_named **ret, size_t *count)
 {
-	struct window_closed sum;
+	struct window_closed sum, stalled;
 	int r, lasts;
 
 	r = rack_seconds_add(slow->seconds, rack, window);
@@ -565,8 +597,8 @@ rack_slow_judge(struct rack_slow *slow, const struct rack *rack, const bool *uns
 	slow->wall_start = window_start;
 	slow->named_count = 0;
 	note_unsteady(slow, rack, unsteady);
-	if (r == RACK_SECONDS_FULL && rack_seconds_sum(slow->seconds, &sum))
-		r = judge_seconds(slow, rack, &sum);
+	if (r == RACK_SECONDS_FULL && rack_seconds_sum(slow->seconds, &sum, &stalled))
+		r = judge_seconds(slow, rack, &sum, &stalled);
 	else
 		forget_memories(slow, rack->member_count);
 	lasts = judge_lasting(slow, rack, unsteady, window, blame);

@@ -171,6 +171,11 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
     struct rack_tally *tallies)
 {
 	memset(tallies, 0, legs->members * sizeof *tallies);
+	for (size_t i = 0; i < legs->members && legs->any_stall; i++) {
+		tallies[i].any_stall = true;
+		tallies[i].stalled_sent = legs->stalls[i].sent;
+		tallies[i].stalled_lost = legs->stalls[i].lost;
+	}
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 		struct rack_tally *src = &tallies[pair->src];

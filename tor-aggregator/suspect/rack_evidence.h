@@ -44,6 +44,10 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
 	uint64_t inside_sent,
 	    inside_answered; /* part of the clean probes: those inside the rack */
+	/* Probes that stalled hosts of the rack sent to it; in no other sum. any_stall:
+	 * a host of the rack was stalled while it sent probes. */
+	uint64_t stalled_sent, stalled_lost;
+	bool any_stall;
 	/* Its own probes, and those of its peers to it. */
 	struct rack_probe_loss own, peers;
 	/* Large probes; also in clean_*, own and peers. */

@@ -19,7 +19,8 @@
 #define PRIOR_TOR (-14.0)
 #define PRIOR_UPLINKS (-12.0)
 #define PRIOR_REMOTE (-9.0)
-#define PRIOR_NAMED (-2.0) /* for an RNIC with a verdict */
+#define PRIOR_NAMED (-2.0)     /* for an RNIC with a verdict */
+#define PRIOR_STALL PRIOR_RNIC /* a stalled host loses packets */
 
 /* If more than this share of a pair's probes could not be sent, the sender is at
  * fault. */
@@ -83,6 +84,12 @@ static uint32_t
 element_large_tor(const struct rack_legs *legs)
 {
 	return element_large_send(legs, legs->members);
+}
+
+static uint32_t
+element_stall(const struct rack_legs *legs, size_t member)
+{
+	return element_large_tor(legs) + 1 + (uint32_t)member;
 }
 
 static bool
@@ -149,6 +156,7 @@ rack_legs_release(struct rack_legs *legs)
 	free(legs->candidates);
 	free(legs->remote_listed);
 	free(legs->large_listed);
+	free(legs->stalls);
 	*legs = (struct rack_legs){ 0 };
 }
 
@@ -286,6 +294,48 @@ observe_remote(struct rack_legs *legs, const struct rack_pair *pair)
 }
 
 static void
+suspect_stall(struct rack_legs *legs, size_t member)
+{
+	const uint32_t stall = element_stall(legs, member);
+
+	if (!legs->stalls[member].listed)
+		add_candidate(legs, stall, stall, PRIOR_STALL);
+	legs->stalls[member].listed = true;
+}
+
+/* Probes of a stalled host. */
+static void
+observe_stalled(struct rack_legs *legs, const struct window_pair *pair)
+{
+	const uint32_t lost = pair->outcomes[WIRE_NO_REPLY];
+	const uint32_t sent = lost + pair->outcomes[WIRE_OK] +
+			      pair->outcomes[WIRE_LATE_REPLY] +
+			      pair->outcomes[WIRE_INVALID];
+	uint32_t elements[5] = { element_tor(legs), element_tor(legs),
+		element_stall(legs, pair->src) };
+	uint32_t count = 3;
+
+	if (pair->dst < WINDOW_REMOTE_BASE) {
+		elements[count++] = element_send(pair->dst);
+		elements[count++] = element_receive(pair->dst);
+		legs->stalls[pair->dst].sent += sent;
+		legs->stalls[pair->dst].lost += lost;
+	} else {
+		const size_t remote = pair->dst - WINDOW_REMOTE_BASE;
+
+		elements[count++] = element_remote(legs, remote);
+		if (pair->kind != WIRE_TOR_REFLECTOR)
+			elements[count++] = element_uplinks(legs);
+		if (lost > 0)
+			suspect_remote(legs, remote, false);
+	}
+	observe(legs, sent, lost, elements, count, true);
+	if (lost > 0)
+		suspect_stall(legs, pair->src);
+	legs->any_stall = true;
+}
+
+static void
 list_candidates(struct rack_legs *legs)
 {
 	struct rm_candidate *c = legs->candidates;
@@ -310,12 +360,15 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 	    rm_scratch(&legs->observations, &legs->observation_size,
 		OBSERVATIONS_PER_PAIR * both, sizeof *legs->observations) < 0 ||
 	    rm_scratch(&legs->candidates, &legs->candidate_size,
-		2 * RACK_DIRECTIONS * rack->member_count + 3 + 2 * rack->remote_count,
+		(2 * RACK_DIRECTIONS + 1) * rack->member_count + 3 +
+		    2 * rack->remote_count,
 		sizeof *legs->candidates) < 0 ||
 	    rm_scratch(&legs->remote_listed, &legs->remote_size, rack->remote_count + 1,
 		1) < 0 ||
-	    rm_scratch(
-		&legs->large_listed, &legs->large_size, rack->member_count + 1, 1) < 0)
+	    rm_scratch(&legs->large_listed, &legs->large_size, rack->member_count + 1,
+		1) < 0 ||
+	    rm_scratch(&legs->stalls, &legs->stall_size, rack->member_count + 1,
+		sizeof(*legs->stalls)) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -345,31 +398,68 @@ add_pair(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
 	suspect_mtus(legs, pair);
 }
 
-int
-rack_legs_build(
-    struct rack_legs *legs, const struct rack *rack, const struct window_closed *window)
+static int
+begin(struct rack_legs *legs, const struct rack *rack,
+    const struct window_closed *window, size_t pairs)
 {
-	if (reserve_all(legs, rack, window->pair_count) < 0)
+	if (reserve_all(legs, rack, pairs) < 0)
 		return -ENOMEM;
 	legs->seconds = fmax(
 	    (double)rm_mono_since(window->end, window->start) / (double)RM_NS_PER_S, 1);
 	legs->members = rack->member_count;
 	legs->remotes = rack->remote_count;
-	legs->elements = element_large_tor(legs) + 1;
+	legs->elements = element_stall(legs, legs->members);
 	legs->pair_count = 0;
 	legs->observation_count = 0;
 	memset(legs->remote_listed, 0, rack->remote_count + 1);
 	memset(legs->large_listed, 0, rack->member_count + 1);
+	memset(legs->stalls, 0, (rack->member_count + 1) * sizeof(*legs->stalls));
+	legs->any_stall = false;
 	list_candidates(legs);
+	return 0;
+}
+
+static void
+add_window_pair(struct rack_legs *legs, const struct window_pair *from)
+{
+	struct rack_pair *pairs = &legs->pairs[legs->pair_count];
+	const size_t sizes = rack_pair_split(from, pairs);
+
+	for (size_t k = 0; k < sizes; k++)
+		add_pair(legs, &pairs[k],
+		    rack_pair_slack(from, pairs[k].sent, legs->seconds));
+}
+
+int
+rack_legs_build(
+    struct rack_legs *legs, const struct rack *rack, const struct window_closed *window)
+{
+	if (begin(legs, rack, window, window->pair_count) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < window->pair_count; i++) {
 		const struct window_pair *from = &window->pairs[i];
-		struct rack_pair *pairs = &legs->pairs[legs->pair_count];
-		const size_t sizes = rack_pair_read(rack, from, pairs);
+		const enum rack_pair_use use = rack_pair_use(rack, from);
 
-		for (size_t k = 0; k < sizes; k++)
-			add_pair(legs, &pairs[k],
-			    rack_pair_slack(from, pairs[k].sent, legs->seconds));
+		if (use == RACK_PAIR_EVIDENCE)
+			add_window_pair(legs, from);
+		else if (use == RACK_PAIR_STALLED)
+			observe_stalled(legs, from);
 	}
+	return 0;
+}
+
+int
+rack_legs_build_sums(struct rack_legs *legs, const struct rack *rack,
+    const struct window_closed *evidence, const struct window_closed *stalled)
+{
+	if (begin(legs, rack, evidence, evidence->pair_count + stalled->pair_count) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < evidence->pair_count; i++)
+		if (rack_pair_use(rack, &evidence->pairs[i]) != RACK_PAIR_UNUSABLE)
+			add_window_pair(legs, &evidence->pairs[i]);
+	for (size_t i = 0; i < stalled->pair_count; i++)
+		if (rack_pair_use(rack, &stalled->pairs[i]) != RACK_PAIR_UNUSABLE)
+			observe_stalled(legs, &stalled->pairs[i]);
 	return 0;
 }
 

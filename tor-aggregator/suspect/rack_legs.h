@@ -6,7 +6,8 @@
  * by time only, so a few losses at the edges of the window could be of either leg: such
  * losses, and all losses of pairs without receive counts, are observed as round trips.
  * Pairs are left out if the host of one end is no witness, or the port of one end is
- * down.
+ * down. Probes that a stalled host sent are observed as round trips that do not cross
+ * its RNIC, but another element, the stall.
  *
  * Large probes are pairs of their own: they cross one more element per end, the MTU, so
  * that an MTU fault can be told from loss.
@@ -26,6 +27,11 @@ struct window_closed;
 
 enum rack_direction { RACK_BOTH_DIRECTIONS, RACK_SEND, RACK_RECEIVE, RACK_DIRECTIONS };
 
+struct rack_stall {          /* of one member */
+	bool listed;         /* the stall of its host is a candidate already */
+	uint32_t sent, lost; /* probes from stalled hosts of the rack to it */
+};
+
 struct rack_legs { /* all zero before the first use */
 	size_t members;
 	double seconds; /* length of the window */
@@ -40,12 +46,20 @@ struct rack_legs { /* all zero before the first use */
 	size_t remote_size;
 	uint8_t *large_listed; /* by member: its MTU is a candidate already */
 	size_t large_size;
+	struct rack_stall *stalls; /* by member */
+	size_t stall_size;
+	bool any_stall; /* probes of a stalled host are observed */
 	size_t remotes;
 };
 
 /* -ENOMEM: the legs are unusable until the next success. */
 int rack_legs_build(struct rack_legs *legs, const struct rack *rack,
     const struct window_closed *window);
+/* The same for sums over several windows: of pairs that were RACK_PAIR_EVIDENCE when
+ * they were added (evidence), and of pairs that were RACK_PAIR_STALLED. A host that is
+ * stalled now takes nothing back of what was evidence before. */
+int rack_legs_build_sums(struct rack_legs *legs, const struct rack *rack,
+    const struct window_closed *evidence, const struct window_closed *stalled);
 /* Call it after rack_legs_build for each member with a verdict: to blame it again then
  * costs little. */
 void rack_legs_expect(struct rack_legs *legs, size_t member);

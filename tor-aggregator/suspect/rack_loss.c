@@ -49,6 +49,10 @@
 #define ELSEWHERE_MIN_EXPECTED 8
 #define ELSEWHERE_LOST 1
 #define ELSEWHERE_NOISE 0.002
+/* If most probes inside the rack were sent by stalled hosts: the least losses inside,
+ * and their share / that of the probes out of the rack. */
+#define STALLED_MIN_LOST 2
+#define STALLED_PART 0.4
 
 static bool
 is_share(uint64_t part, uint64_t of, double low, double high)
@@ -158,20 +162,43 @@ rack_loss_is_lossy(const struct rack_tally *tally)
 		   DEAD_NEWEST_SHARE);
 }
 
+/* Losses of probes inside the rack. */
+static double
+inside_lost(const struct rack_tally *tally)
+{
+	return (
+	    double)(tally->inside_sent - tally->inside_answered + tally->stalled_lost);
+}
+
+static bool
+depends_on_stalled(const struct rack_tally *tally)
+{
+	return tally->any_stall && tally->inside_sent <= tally->stalled_sent;
+}
+
+bool
+rack_loss_has_no_witness(const struct rack_tally *tally)
+{
+	return depends_on_stalled(tally) && inside_lost(tally) < STALLED_MIN_LOST;
+}
+
 bool
 rack_loss_is_elsewhere(const struct rack_tally *tally)
 {
-	const double inside = (double)tally->inside_sent;
-	const double inside_lost = inside - (double)tally->inside_answered;
+	const double inside = (double)(tally->inside_sent + tally->stalled_sent);
+	const double lost = inside_lost(tally);
 	const double outside = (double)tally->outside_sent;
 	const double outside_lost = outside - (double)tally->outside_answered;
 	/* The + 1 makes the share smaller if there are few probes. */
 	const double share = outside_lost / (outside + 1);
 
-	if (inside_lost < 1)
+	if (outside_lost > 0 && depends_on_stalled(tally) &&
+	    (lost < STALLED_MIN_LOST || lost < STALLED_PART * share * inside))
+		return true;
+	if (lost < 1)
 		return -inside * log1p(-share) >= ELSEWHERE_NONE_LN;
 	return inside * share >= ELSEWHERE_MIN_EXPECTED &&
-	       inside_lost <= ELSEWHERE_LOST + ELSEWHERE_NOISE * inside;
+	       lost <= ELSEWHERE_LOST + ELSEWHERE_NOISE * inside;
 }
 
 /* One direction of an RNIC: packets in that direction, and those that were lost. */

@@ -9,10 +9,40 @@
 #define SLACK_SHARE 0.15
 
 static bool
+is_excused(const struct rack *rack, size_t member)
+{
+	return rack->excused != NULL && rack->excused[member];
+}
+
+static bool
 is_witness(const struct rack *rack, size_t member)
 {
-	return host_is_witness(rack->hosts[rack->members[member].host_index].state) &&
-	       (rack->excused == NULL || !rack->excused[member]);
+	return host_is_witness(rack->hosts[rack->members[member].host_index].state);
+}
+
+/* True: the port of the member is up, and its host is a witness or stalled. */
+static bool
+is_running(const struct rack *rack, size_t member)
+{
+	return !is_excused(rack, member) &&
+	       (is_witness(rack, member) ||
+		   rack->hosts[rack->members[member].host_index].state == HOST_STALLED);
+}
+
+enum rack_pair_use
+rack_pair_use(const struct rack *rack, const struct window_pair *from)
+{
+	const bool remote = from->dst >= WINDOW_REMOTE_BASE;
+
+	if (from->src >= rack->member_count || from->src == from->dst ||
+	    !is_running(rack, from->src))
+		return RACK_PAIR_UNUSABLE;
+	if (remote ? from->dst - WINDOW_REMOTE_BASE >= rack->remote_count
+		   : from->dst >= rack->member_count || !is_running(rack, from->dst))
+		return RACK_PAIR_UNUSABLE;
+	if (!remote && !is_witness(rack, from->dst))
+		return RACK_PAIR_WAITS;
+	return is_witness(rack, from->src) ? RACK_PAIR_EVIDENCE : RACK_PAIR_STALLED;
 }
 
 static uint32_t
@@ -23,11 +53,9 @@ clamp(double x, uint32_t low, uint32_t high)
 	return x < high ? (uint32_t)lround(x) : high;
 }
 
-/* Reads the sums over both sizes. False: the pair is not of this rack, the host of one
- * end is no witness, or its port is down. */
+/* Reads the sums over both sizes. False: there are no probes. */
 static bool
-read_both_sizes(
-    const struct rack *rack, const struct window_pair *from, struct rack_pair *ret)
+read_both_sizes(const struct window_pair *from, struct rack_pair *ret)
 {
 	const uint32_t *outcomes = from->outcomes;
 	const bool released = window_is_release(&from->release);
@@ -51,12 +79,6 @@ read_both_sizes(
 	};
 
 	pair.dst = pair.remote ? from->dst - WINDOW_REMOTE_BASE : from->dst;
-	if (from->src >= rack->member_count || from->src == from->dst ||
-	    !is_witness(rack, pair.src))
-		return false;
-	if (pair.remote ? pair.dst >= rack->remote_count
-			: pair.dst >= rack->member_count || !is_witness(rack, pair.dst))
-		return false;
 	pair.sent = pair.answered + outcomes[WIRE_NO_REPLY];
 	pair.counted = from->counted && !pair.remote;
 	pair.arrived = clamp(from->arrived, pair.answered, pair.sent);
@@ -102,12 +124,11 @@ split_pair(
 }
 
 size_t
-rack_pair_read(const struct rack *rack, const struct window_pair *from,
-    struct rack_pair pairs[RACK_PAIR_SIZES])
+rack_pair_split(const struct window_pair *from, struct rack_pair pairs[RACK_PAIR_SIZES])
 {
 	const struct window_large *large = &from->large;
 
-	if (!read_both_sizes(rack, from, &pairs[0]))
+	if (!read_both_sizes(from, &pairs[0]))
 		return 0;
 	if (large->answered + large->lost + large->failed == 0)
 		return 1;
@@ -119,6 +140,15 @@ rack_pair_read(const struct rack *rack, const struct window_pair *from,
 	}
 	split_pair(large, &pairs[0], &pairs[1]);
 	return 2;
+}
+
+size_t
+rack_pair_read(const struct rack *rack, const struct window_pair *from,
+    struct rack_pair pairs[RACK_PAIR_SIZES])
+{
+	return rack_pair_use(rack, from) == RACK_PAIR_EVIDENCE
+		   ? rack_pair_split(from, pairs)
+		   : 0;
 }
 
 uint32_t

@@ -2,7 +2,9 @@
  * rack_pair - a window's counts of the probes from one RNIC to another, by size. Pure.
  *
  * Pairs are no evidence if the host of one end is no witness, or the port of one end is
- * down.
+ * down. But a stalled host reads replies late, with the kernel's time of their arrival,
+ * and its stall loses hardly any: so probes that it sent to others are evidence on
+ * these, though a weaker one. Probes to a stalled host are none.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_PAIR_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_PAIR_H
@@ -41,8 +43,22 @@ struct rack_pair {         /* probes between two hosts that are both witnesses *
 	uint16_t bytes; /* size of the largest probe */
 };
 
+enum rack_pair_use {
+	RACK_PAIR_UNUSABLE, /* not of this rack, or no evidence */
+	RACK_PAIR_WAITS,    /* as UNUSABLE, only because a target is stalled */
+	RACK_PAIR_STALLED, /* sent by a stalled host to a witness, or out of the rack */
+	RACK_PAIR_EVIDENCE,
+};
+
+enum rack_pair_use rack_pair_use(
+    const struct rack *rack, const struct window_pair *from);
+
 /* Fills one pair for small and one for large probes, if there are any, and returns
- * their number. 0: the pair is not of this rack, or is no evidence. */
+ * their number. 0: there are no probes. from: not RACK_PAIR_UNUSABLE. */
+size_t rack_pair_split(
+    const struct window_pair *from, struct rack_pair pairs[RACK_PAIR_SIZES]);
+
+/* The same. 0: the pair is not RACK_PAIR_EVIDENCE, too. */
 size_t rack_pair_read(const struct rack *rack, const struct window_pair *from,
     struct rack_pair pairs[RACK_PAIR_SIZES]);
 

@@ -239,6 +239,7 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 {
 	double behind;
 	const enum rm_kind kind = rack_loss_dead_kind(tally, &behind);
+	const bool no_witness = rack_loss_has_no_witness(tally);
 
 	memory->undecided++;
 	/* It has a verdict, whose kind is replaced only by one that is SURE. */
@@ -247,11 +248,11 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 		ret->confidence = rack_suspect_confidence(SURE);
 		return true;
 	}
-	if (finding->many_others || finding->other != RACK_NO_OTHER) {
+	if (finding->many_others || finding->other != RACK_NO_OTHER || no_witness) {
 		const bool alone = finding->is_last || count_probed(view) == 1;
 
 		if (memory->undecided < AMBIGUOUS_WINDOWS ||
-		    (finding->many_others && !alone) ||
+		    ((finding->many_others || no_witness) && !alone) ||
 		    (alone && memory->undecided < PATIENT_WINDOWS &&
 			others_report_soon(view, finding->member)))
 			return false;

@@ -601,6 +601,18 @@ an_rnic_that_lost_whole_flows_with_others_is_not_named(void **state)
 	assert_string_equal(table->judgement.verdicts[0].part.name, "h0/r0");
 }
 
+/* Removes the results of a member: its host is stalled and has not sent them yet. */
+static void
+leave_out(struct table *table, uint32_t src)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->closed.pair_count; i++)
+		if (table->pairs[i].src != src)
+			table->pairs[kept++] = table->pairs[i];
+	table->closed.pair_count = kept;
+}
+
 /* On an overloaded machine hosts stall in turn. */
 static void
 a_member_alone_for_a_moment_waits_for_the_others(void **state)
@@ -612,6 +624,8 @@ a_member_alone_for_a_moment_waits_for_the_others(void **state)
 		table->hosts[1].state = states[i / 2 % 2];
 		table->hosts[2].state = i < 10 ? HOST_AGENT_DOWN : states[i % 2];
 		fill(table, BOTH);
+		leave_out(table, 1);
+		leave_out(table, 2);
 		judge(table);
 		for (size_t v = 0; v < table->judgement.verdict_count; v++)
 			assert_int_not_equal(
@@ -625,6 +639,91 @@ a_member_alone_for_a_moment_waits_for_the_others(void **state)
 			assert_string_equal(
 			    table->judgement.verdicts[v].part.name, "h0/r0");
 	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
+}
+
+/* The name of the RNIC that is reported in the last of `windows` windows; NULL: none.
+ */
+static const char *
+rnic_after(struct table *table, int windows, void (*fill_window)(struct table *))
+{
+	const char *name = NULL;
+
+	for (int i = 0; i < windows; i++) {
+		name = NULL;
+		fill_window(table);
+		judge(table);
+		for (size_t v = 0; v < table->judgement.verdict_count; v++)
+			if (table->judgement.verdicts[v].part.type == RM_PART_RNIC)
+				name = table->judgement.verdicts[v].part.name;
+	}
+	return name;
+}
+
+static void
+fill_dead(struct table *table)
+{
+	fill(table, BOTH);
+}
+
+static void
+probes_of_a_stalled_host_show_that_the_tor_works(void **state)
+{
+	struct table *table = *state;
+	const char *name;
+
+	table->hosts[1].state = HOST_STALLED;
+	table->hosts[2].state = HOST_AGENT_DOWN;
+	name = rnic_after(table, 10, fill_dead);
+	assert_non_null(name);
+	assert_string_equal(name, "h0/r0");
+}
+
+/* h0 loses a third of its probes to other racks; h1 loses none of these. */
+static void
+fill_lossy(struct table *table, uint32_t lost_inside)
+{
+	table->closed.pair_count = 0;
+	pair(table, 0, FAR(0), 20, 10, 0);
+	pair(table, 0, FAR(1), 20, 10, 0);
+	pair(table, 1, FAR(0), 30, 0, 0);
+	pair(table, 1, FAR(1), 30, 0, 0);
+	pair(table, 1, 0, 15 - lost_inside, lost_inside, 15);
+	pair(table, 0, 1, 5, 10, 5);
+}
+
+static void
+fill_lossy_rnic(struct table *table)
+{
+	fill_lossy(table, 5);
+}
+
+static void
+fill_lossy_paths(struct table *table)
+{
+	fill_lossy(table, 0);
+}
+
+static void
+a_lossy_rnic_is_named_by_the_probes_of_a_stalled_host(void **state)
+{
+	struct table *table = *state;
+	const char *name;
+
+	table->hosts[1].state = HOST_STALLED;
+	table->hosts[2].state = HOST_AGENT_DOWN;
+	name = rnic_after(table, 12, fill_lossy_rnic);
+	assert_non_null(name);
+	assert_string_equal(name, "h0/r0");
+}
+
+static void
+an_rnic_that_loses_no_probe_of_a_stalled_host_is_not_named(void **state)
+{
+	struct table *table = *state;
+
+	table->hosts[1].state = HOST_STALLED;
+	table->hosts[2].state = HOST_AGENT_DOWN;
+	assert_null(rnic_after(table, 30, fill_lossy_paths));
 }
 
 /* If a host is always overloaded, it does not excuse others for ever. */
@@ -837,6 +936,9 @@ main(void)
 		TEST(a_lone_witness_names_itself_or_its_tor),
 		TEST(an_rnic_that_lost_whole_flows_with_others_is_not_named),
 		TEST(a_member_alone_for_a_moment_waits_for_the_others),
+		TEST(probes_of_a_stalled_host_show_that_the_tor_works),
+		TEST(a_lossy_rnic_is_named_by_the_probes_of_a_stalled_host),
+		TEST(an_rnic_that_loses_no_probe_of_a_stalled_host_is_not_named),
 		TEST(a_member_that_stays_alone_is_named_in_the_end),
 		TEST(a_tor_that_forwards_for_one_rnic_is_not_blamed),
 		TEST(a_rack_of_two_needs_only_one_working_witness),
