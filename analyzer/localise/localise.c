@@ -17,6 +17,7 @@
 #include "analyzer/suspicion/localise_at_node.h"
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_groups.h"
+#include "analyzer/suspicion/localise_healed.h"
 #include "analyzer/suspicion/localise_late.h"
 #include "analyzer/suspicion/localise_minutes.h"
 #include "analyzer/suspicion/localise_standing.h"
@@ -820,6 +821,22 @@ explain(struct localise *localise, struct localise_case *c,
 	return localise_find_parts(c, ret);
 }
 
+/* For minutes: deletes the losses of faults that have ended, and explains the remaining
+ * ones again. */
+static int
+explain_minutes(struct localise *localise, struct localise_case *c,
+    const struct localise_now *now, struct rm_explanation *ret)
+{
+	bool any = false;
+	int r;
+
+	r = explain(localise, c, now, true, ret);
+	for (size_t i = 0; r == 0 && i < ret->part_count; i++)
+		any |=
+		    localise_healed_forget(now, &c->suspects[ret->parts[i].candidate]);
+	return any ? explain(localise, c, now, true, ret) : r;
+}
+
 static int
 judge_case(struct localise *localise, struct localise_case *c,
     const struct localise_now *now, bool slow)
@@ -828,7 +845,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 	struct localise_finding finding;
 	int r;
 
-	r = explain(localise, c, now, slow, &explanation);
+	r = slow ? explain_minutes(localise, c, now, &explanation)
+		 : explain(localise, c, now, false, &explanation);
 	if (slow && r == 0)
 		localise_minutes_begin(&localise->minutes, now->now);
 	for (size_t i = 0; r == 0 && i < explanation.part_count; i++) {

@@ -64,6 +64,20 @@ aged(uint64_t slots, int64_t then, int64_t now)
 	return now - then < 64 && now >= then ? slots << (now - then) : 0;
 }
 
+void
+localise_bins_forget_until(struct localise_path *path, rm_mono_t at)
+{
+	const int64_t number = number_of(at), later = path->slot - slot_of(at);
+
+	for (int64_t n = path->bin - LOCALISE_BINS + 1; n <= path->bin && n <= number;
+	     n++)
+		path->bins[place_of(n)] = (struct localise_bin){ 0 };
+	if (later <= 0)
+		path->lossy_slots = 0;
+	else if (later < 64)
+		path->lossy_slots &= (UINT64_C(1) << later) - 1;
+}
+
 static void
 note_loss(struct localise_path *path, rm_mono_t now)
 {

@@ -20,6 +20,8 @@ void localise_bins_add(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, rm_mono_t now);
 /* Clears the path's bins: a known fault explains its losses, or may explain them. */
 void localise_bins_forget(struct localise_path *path);
+/* The same for what arrived until `at`, and for the rest of the bin of that time. */
+void localise_bins_forget_until(struct localise_path *path, rm_mono_t at);
 /* Clears only the losses that are, or may be, lost replies, with their probes. */
 void localise_bins_forget_replies(struct localise_path *path);
 /* Adds the path's counts of all bins, i.e. of two minutes, to *sum. */
