@@ -449,6 +449,8 @@ static const struct {
 	{ "rackmesh_agent_trace_unmatched_total", T(unmatched), "ICMP answers that match no running trace." },
 	{ "rackmesh_agent_traces_incomplete_total", T(incomplete), "Traces that showed fewer hops than are known of the path." },
 	{ "rackmesh_agent_traces_over_budget_total", T(over_budget), "Times that a trace was put off because the budget of packets was used up." },
+	{ "rackmesh_agent_traces_over_switch_rate_total", T(over_switch), "Times that a trace was put off because one of its switches had got as many packets of traces as it answers." },
+	{ "rackmesh_agent_trace_switches_slowed_total", T(slowed), "Times that the rate of trace packets to one switch was halved, because it had not answered several traces in a row while later hops did." },
 	{ "rackmesh_agent_paths_changed_total", T(moved), "Times that the known path of a flow changed, or grew by a hop." },
 	{ "rackmesh_agent_traces_after_loss_total", T(after_loss), "Traces out of turn, of flows that had lost a probe: their path may have changed." },
 	{ "rackmesh_agent_traces_all_again_total", T(all_again), "Times that all paths of an RNIC were traced out of turn because one of the paths had changed." },

@@ -10,6 +10,7 @@
 
 #include "host-agent/probe/port.h"
 #include "host-agent/probe/prober_target.h"
+#include "host-agent/trace/switch_rates.h"
 #include "rackmesh/core/fnv.h"
 
 #define TRACER_SLOTS 256 /* running traces */
@@ -71,6 +72,8 @@ struct tracer {
 	double budget; /* packets that may be sent now */
 	rm_mono_t budget_at;
 	bool waits_for_budget; /* the running wait was counted */
+	struct switch_rates *switches;
+	rm_mono_t rest; /* no flow is chosen before */
 	uint64_t random;
 	/* time at which all paths of the RNIC were last made due */
 	rm_mono_t all_again[TRACER_MAX_OWNERS];
@@ -92,6 +95,12 @@ static uint64_t tracer_flow_path_id(const struct tracer_flow *flow);
 #define MISS_NS (2 * RM_NS_PER_S)
 #define MISSES_MAX 16
 #define BURST_S 0.1 /* seconds of the budget that may be used at once */
+/* A trace that must wait for a switch waits so much longer at most: others wait, too.
+ */
+#define SWITCH_SPREAD_NS RM_NS_PER_S
+/* After so many of these in one choice the tracer rests. */
+#define MAX_PUT_OFF 16
+#define REST_NS (10 * RM_NS_PER_MS)
 
 /* A token has 16 bits: the generation, from 1 on, so that no token is 0; the slot; and
  * the TTL - 1. */
@@ -132,6 +141,11 @@ tracer_new(const struct tracer_options *options, struct tracer **ret)
 
 	if (tracer == NULL)
 		return -ENOMEM;
+	tracer->switches = switch_rates_new();
+	if (tracer->switches == NULL) {
+		free(tracer);
+		return -ENOMEM;
+	}
 	tracer->random = options->random_seed;
 	tracer_tune(tracer, options, 1000);
 	*ret = tracer;
@@ -330,6 +344,8 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 	}
 	for (unsigned i = slot->found.count; i < WIRE_MAX_HOPS; i++)
 		memset(slot->found.at[i], 0, sizeof(slot->found.at[i]));
+	tracer->counts.slowed +=
+	    switch_rates_note(tracer->switches, &before, slot->answered >> 1, now);
 	tracer_abandon(tracer, flow);
 	status = trace_path_take(&flow->path, &slot->found, now);
 	if (status == TRACE_LESS || status == TRACE_LESS_ODD)
@@ -382,28 +398,47 @@ start(struct tracer *tracer, struct tracer_flow *flow, int at, rm_mono_t now,
 	tracer->counts.packets += job->ttl_count;
 }
 
+/* Starts the trace of a flow that is due and whose switches have room. Puts off those
+ * that have none. False: there is none. */
+static bool
+start_next(struct tracer *tracer, int slot, rm_mono_t now, struct tracer_job *ret)
+{
+	for (unsigned i = 0; i < MAX_PUT_OFF; i++) {
+		struct tracer_flow *flow = pick(tracer, now);
+		int64_t wait_ns;
+
+		if (flow == NULL)
+			return false;
+		if (tracer->budget < ttl_count(flow)) {
+			tracer->counts.over_budget += !tracer->waits_for_budget;
+			tracer->waits_for_budget = true;
+			return false;
+		}
+		tracer->waits_for_budget = false;
+		if (switch_rates_take(
+			tracer->switches, &flow->path.good, now, &wait_ns)) {
+			start(tracer, flow, slot, now, ret);
+			return true;
+		}
+		tracer->counts.over_switch++;
+		flow->due =
+		    rm_mono_add(now, wait_ns + tracer_random(tracer, SWITCH_SPREAD_NS));
+	}
+	tracer->rest = rm_mono_add(now, REST_NS);
+	return false;
+}
+
 bool
 tracer_next(struct tracer *tracer, rm_mono_t now, struct tracer_job *ret)
 {
-	struct tracer_flow *flow;
 	int slot;
 
 	end_overdue(tracer, now);
 	budget_fill(tracer, now);
-	if (rate_per_s(tracer) <= 0)
-		return false;
-	flow = pick(tracer, now);
 	slot = free_slot(tracer);
-	if (flow == NULL || slot < 0)
+	if (rate_per_s(tracer) <= 0 || slot < 0 || now.ns < tracer->rest.ns)
 		return false;
-	if (tracer->budget < ttl_count(flow)) {
-		tracer->counts.over_budget += !tracer->waits_for_budget;
-		tracer->waits_for_budget = true;
-		return false;
-	}
-	tracer->waits_for_budget = false;
-	start(tracer, flow, slot, now, ret);
-	return true;
+	return start_next(tracer, slot, now, ret);
 }
 
 rm_mono_t
@@ -427,7 +462,7 @@ tracer_due(const struct tracer *tracer, rm_mono_t now)
 	if (due.ns <= now.ns && tracer->budget < WIRE_MAX_HOPS)
 		due = rm_mono_add(now, 1 + (int64_t)((WIRE_MAX_HOPS - tracer->budget) *
 						     1e9 / rate_per_s(tracer)));
-	return due;
+	return due.ns <= now.ns && tracer->rest.ns > now.ns ? tracer->rest : due;
 }
 
 /* ---- answers ------------------------------------------------------------------ */
@@ -780,6 +815,7 @@ tracer_free(struct tracer *tracer)
 		return;
 	while (tracer->flows != NULL)
 		flow_forget(tracer, tracer->flows);
+	switch_rates_free(tracer->switches);
 	free(tracer);
 }
 

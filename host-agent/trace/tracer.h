@@ -3,7 +3,8 @@
  *
  * Every flow that leaves the rack is traced. New and changed flows come first, and each
  * path is traced again from time to time. Every second trace is of a flow in a
- * pinglist, if one is due. The packets of all traces stay within the agent's budget.
+ * pinglist, if one is due. The packets of all traces stay within the agent's budget,
+ * and those to one switch within the rate of that switch (switch_rates.h).
  * The TTL of a probe that arrived shows the length of the path. With that length no
  * packet of a trace reaches the destination. If no probe has arrived, the length is not
  * known, and the trace uses all TTLs up to WIRE_MAX_HOPS.
@@ -50,7 +51,9 @@ struct tracer_counts {
 	uint64_t unmatched;      /* answers that belong to no running trace */
 	uint64_t incomplete;     /* traces that showed fewer hops than known */
 	uint64_t over_budget;    /* times that a trace had to wait for the budget */
-	uint64_t moved;          /* times that a path has changed */
+	uint64_t over_switch; /* times that a trace had to wait for a switch's rate */
+	uint64_t slowed;      /* times that the rate of a switch was halved */
+	uint64_t moved;       /* times that a path has changed */
 	/* of all traces, those out of turn, of flows with losses */
 	uint64_t after_loss;
 	uint64_t all_again;     /* times that all paths of an RNIC were traced soon */

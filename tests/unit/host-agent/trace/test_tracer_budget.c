@@ -89,6 +89,32 @@ missing_answers_erase_nothing_and_slow_down_the_retries(void **state)
 	assert_true(tracer_counts(f->tracer)->incomplete >= 9);
 }
 
+/* Its answers are missing in traces whose later hops answer. */
+static void
+a_switch_that_limits_its_answers_is_traced_less(void **state)
+{
+	struct tracer_options options = { S, 200, 1 };
+	struct wire_target targets[40];
+	struct fixture *f = *state;
+	uint64_t before;
+
+	tracer_tune(f->tracer, &options, 1000);
+	for (size_t i = 0; i < 40; i++)
+		targets[i] = target(i + 2, WIRE_INTER_TOR);
+	set(f, targets, 40);
+	for (size_t i = 0; i < 40; i++)
+		lengths(f, i + 2, 3);
+	run(f, 10 * S);
+	assert_int_equal(tracer_counts(f->tracer)->slowed, 0);
+	f->spine = SPINE_SILENT;
+	run(f, 60 * S);
+	assert_true(tracer_counts(f->tracer)->slowed > 3);
+	assert_true(tracer_counts(f->tracer)->over_switch > 0);
+	before = tracer_counts(f->tracer)->traces;
+	run(f, 60 * S);
+	assert_in_range(tracer_counts(f->tracer)->traces - before, 20, 60 * 5);
+}
+
 static void
 flows_above_the_limit_are_refused(void **state)
 {
@@ -133,6 +159,7 @@ main(void)
 		TEST(the_budget_holds_and_new_flows_come_first),
 		TEST(no_config_raises_the_limit_and_the_brake_lowers_it),
 		TEST(missing_answers_erase_nothing_and_slow_down_the_retries),
+		TEST(a_switch_that_limits_its_answers_is_traced_less),
 		TEST(flows_above_the_limit_are_refused),
 		TEST(sprayed_packets_cause_no_storm_of_traces),
 	};
