@@ -133,16 +133,27 @@ interface_of(const struct localise_element *e)
 	return e->at[0] != '\0' ? e->at : "?";
 }
 
+const struct localise_element *
+localise_direction_only(const struct localise_directed *directed)
+{
+	switch (directed->direction) {
+	case LOCALISE_THERE:
+		return directed->there;
+	case LOCALISE_BACK:
+		return directed->back != NULL ? directed->back : directed->there;
+	default:
+		return NULL;
+	}
+}
+
 void
 localise_direction_report(
     const struct localise_directed *directed, char out[RM_EVIDENCE_TEXT])
 {
 	const struct localise_element *there = directed->there, *back = directed->back;
-	const struct localise_element *one =
-	    directed->direction == LOCALISE_BACK && back != NULL ? back : there;
+	const struct localise_element *one = localise_direction_only(directed);
 
-	if (directed->direction == LOCALISE_THERE ||
-	    directed->direction == LOCALISE_BACK)
+	if (one != NULL)
 		snprintf(out, RM_EVIDENCE_TEXT, "from %.60s to %.60s at %.45s", one->a,
 		    one->b, one->at[0] != '\0' ? one->at : "an unknown interface");
 	else if (back != NULL)

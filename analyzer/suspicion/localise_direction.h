@@ -28,6 +28,9 @@ struct localise_directed { /* a link */
 void localise_direction_see(const struct localise_map *map,
     const struct localise_suspect *link, bool slow, rm_mono_t now,
     struct localise_directed *ret);
+/* The only direction in which it does; NULL: in both, or it is not known which. */
+const struct localise_element *localise_direction_only(
+    const struct localise_directed *directed);
 /* "from s1 to tor1 at 10.0.0.1" */
 void localise_direction_report(
     const struct localise_directed *directed, char out[RM_EVIDENCE_TEXT]);

@@ -703,6 +703,18 @@ fill_closed(const struct look *look, struct rm_evidence *evidence)
 	evidence->to_part.arrived = (uint64_t)round(fmax(sent - lost, 0));
 }
 
+static void
+report_direction(const struct localise_directed *link, struct rm_evidence *evidence)
+{
+	const struct localise_element *only = localise_direction_only(link);
+
+	localise_direction_report(link, evidence->observed);
+	if (only != NULL) {
+		strcpy(evidence->lost_from, only->a);
+		strcpy(evidence->lost_to, only->b);
+	}
+}
+
 /* For a link that is reported in one direction, only that direction counts. */
 static void
 fill(struct localise_standing *s, const struct localise_now *now,
@@ -721,7 +733,7 @@ fill(struct localise_standing *s, const struct localise_now *now,
 	evidence->window_start =
 	    slow ? (rm_wall_t){ now->wall.ns - LOCALISE_WINDOW_NS } : s->start;
 	if (reported.type == RM_PART_LINK)
-		localise_direction_report(&look->link, evidence->observed);
+		report_direction(&look->link, evidence);
 	if (reported.transit != NULL)
 		localise_pairs_report(&s->pairs, evidence->observed);
 	localise_evidence_fill(now->map, finding, s, &reported,

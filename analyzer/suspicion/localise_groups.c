@@ -7,14 +7,15 @@
 #include "analyzer/finding/localise_dead_links.h"
 #include "analyzer/paths/localise_bins.h"
 
-#define MAX_MEMBERS 64
-#define MAX_NODES 16 /* switches that are examined in one round */
+#define MAX_MEMBERS 256 /* links of a group; further ones are counted */
+#define MAX_DEAD 512    /* links of a switch, each direction counts */
+#define MAX_NODES 16    /* switches that are examined in one round */
 /* So long a link must have been proven dead: two sets of rows. */
 #define PROVEN_NS RM_NS_PER_S
 #define PROVEN_LAPSE_NS (1500 * RM_NS_PER_MS)
 #define MEMBER_NS (2 * RM_NS_PER_S) /* then a link without a fault leaves its group */
 #define COUNT_NS RM_NS_PER_S        /* how often the links of a switch are counted */
-#define MAX_PATHS 4096              /* of a switch: by these its links are counted */
+#define MAX_PATHS 4096              /* a sample of a switch's paths counts its links */
 
 struct member {
 	struct rm_link link;
@@ -27,8 +28,10 @@ struct localise_group {
 	char name[RM_NAME_BYTES];
 	bool is_tor;
 	rm_wall_t start;
-	struct member members[MAX_MEMBERS]; /* by name */
-	size_t count;
+	struct member *members; /* by name */
+	size_t count, size;
+	unsigned more_down,
+	    more_lossy; /* links of this round that have no room there */
 	unsigned links; /* of the switch, as counted at `counted` */
 	rm_mono_t counted;
 	struct rm_verdict verdict;
@@ -38,8 +41,8 @@ struct localise_group {
 struct candidate {
 	struct member member;
 	const struct localise_element *ends[2];
-	const struct rm_verdict *verdict; /* NULL: it is only proven dead */
-	bool is_taken;                    /* by a group */
+	const struct rm_verdict *verdict;   /* NULL: it is only proven dead */
+	const struct localise_group *group; /* that has taken it, or NULL */
 };
 
 struct round {
@@ -116,19 +119,6 @@ add_candidate(struct round *round, const struct candidate *candidate)
 
 /* ---- links with a verdict ---- */
 
-/* The evidence says: only from one end to the other. */
-static void
-read_direction(const struct rm_evidence *evidence, struct rm_link *link)
-{
-	char from[RM_NAME_BYTES], to[RM_NAME_BYTES];
-
-	if (sscanf(evidence->observed, "from %63s to %63s at ", from, to) != 2)
-		return;
-	link->one_way = true;
-	strcpy(link->from, from);
-	strcpy(link->to, to);
-}
-
 /* The link loses packets: all, a share, or those of some flows. */
 static bool
 loses_packets(const struct rm_verdict *verdict)
@@ -157,7 +147,9 @@ add_verdict(struct round *round, const struct rm_verdict *verdict)
 	    strlen(verdict->part.name) >= sizeof member->link.name)
 		return;
 	strcpy(member->link.name, verdict->part.name);
-	read_direction(&verdict->evidence, &member->link);
+	member->link.one_way = verdict->evidence.lost_from[0] != '\0';
+	strcpy(member->link.from, verdict->evidence.lost_from);
+	strcpy(member->link.to, verdict->evidence.lost_to);
 	member->is_down = verdict->kind == RM_KIND_LINK_DOWN;
 	member->start = verdict->evidence.window_start;
 	member->seen = round->now;
@@ -174,7 +166,7 @@ is_dead_back(struct localise_element *const *dead, size_t count,
     const struct localise_element *link)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(dead[i]->a, link->b) == 0 &&
+		if (dead[i]->cable == link->cable && strcmp(dead[i]->a, link->b) == 0 &&
 		    strcmp(dead[i]->b, link->a) == 0)
 			return true;
 	return false;
@@ -192,9 +184,9 @@ note_dead(struct localise_element *link, rm_mono_t now)
 static void
 add_proven_of(struct round *round, const struct localise_element *node)
 {
-	struct localise_element *dead[MAX_MEMBERS];
+	struct localise_element *dead[MAX_DEAD];
 	const size_t count =
-	    localise_dead_links_proven(round->map, node, round->now, dead, MAX_MEMBERS);
+	    localise_dead_links_proven(round->map, node, round->now, dead, MAX_DEAD);
 	size_t lasting = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -290,6 +282,25 @@ is_end(const struct candidate *candidate, const char *node)
 	       strcmp(candidate->ends[1]->a, node) == 0;
 }
 
+/* False: the group has as many links as it may have, or there is no memory. */
+static bool
+has_room(struct localise_group *group)
+{
+	const size_t size = group->size > 0 ? 2 * group->size : 8;
+	struct member *members;
+
+	if (group->count < group->size)
+		return true;
+	if (group->size == MAX_MEMBERS)
+		return false;
+	members = realloc(group->members, size * sizeof *members);
+	if (members == NULL)
+		return false;
+	group->members = members;
+	group->size = size;
+	return true;
+}
+
 static void
 put_member(struct localise_group *group, const struct candidate *candidate)
 {
@@ -309,8 +320,13 @@ put_member(struct localise_group *group, const struct candidate *candidate)
 		group->members[at].seen = member->seen;
 		return;
 	}
-	if (group->count == MAX_MEMBERS)
+	if (!has_room(group)) {
+		if (member->is_down)
+			group->more_down++;
+		else
+			group->more_lossy++;
 		return;
+	}
 	memmove(&group->members[at + 1], &group->members[at],
 	    (group->count - at) * sizeof group->members[0]);
 	group->members[at] = *member;
@@ -326,10 +342,10 @@ take_links(struct localise_group *group, struct round *round, rm_wall_t since)
 	for (size_t i = 0; i < round->count; i++) {
 		struct candidate *candidate = &round->list[i];
 
-		if (candidate->is_taken || !is_end(candidate, group->name) ||
+		if (candidate->group != NULL || !is_end(candidate, group->name) ||
 		    candidate->member.start.ns < since.ns)
 			continue;
-		candidate->is_taken = true;
+		candidate->group = group;
 		put_member(group, candidate);
 	}
 }
@@ -371,13 +387,13 @@ count_together(const struct round *round, const char *node, rm_wall_t *last)
 
 	last->ns = INT64_MIN;
 	for (size_t i = 0; i < round->count; i++)
-		if (!round->list[i].is_taken && is_end(&round->list[i], node) &&
+		if (round->list[i].group == NULL && is_end(&round->list[i], node) &&
 		    round->list[i].member.start.ns > last->ns)
 			*last = round->list[i].member.start;
 	for (size_t i = 0; i < round->count; i++) {
 		const struct candidate *candidate = &round->list[i];
 
-		if (candidate->is_taken || !is_end(candidate, node) ||
+		if (candidate->group != NULL || !is_end(candidate, node) ||
 		    last->ns - candidate->member.start.ns > LOCALISE_GROUP_NS)
 			continue;
 		count++;
@@ -388,27 +404,47 @@ count_together(const struct round *round, const char *node, rm_wall_t *last)
 		   : 0;
 }
 
-/* The number of the switch's neighbours: parallel cables to one count as one link. */
+/* The neighbour of the switch to which, or from which, the link leads; NULL: it is no
+ * link of the switch. */
+static struct localise_element *
+neighbour(const struct localise_map *map, const char *node,
+    const struct localise_element *link)
+{
+	const char *far = strcmp(link->a, node) == 0   ? link->b
+			  : strcmp(link->b, node) == 0 ? link->a
+						       : "";
+	struct localise_element *ret = NULL;
+
+	if (link->b[0] != '\0' && far[0] != '\0')
+		HASH_FIND_STR(map->elements, far, ret);
+	return ret;
+}
+
+/* The number of the switch's neighbours: parallel cables to one count as one link.
+ * Links and neighbours that are counted have a new stamp. */
 static unsigned
-count_links(const struct localise_map *map, const char *node)
+count_links(struct localise_map *map, const char *node)
 {
 	const struct localise_element *at = find_node(map, node, strlen(node));
-	const char *neighbours[256];
+	const uint64_t stamp = ++map->stamp;
 	unsigned count = 0;
 
-	for (size_t i = 0; at != NULL && i < at->path_count && i < MAX_PATHS; i++)
-		for (uint8_t k = 0; k < at->paths[i]->element_count; k++) {
-			const struct localise_element *e = at->paths[i]->elements[k];
-			const char *far = strcmp(e->a, node) == 0   ? e->b
-					  : strcmp(e->b, node) == 0 ? e->a
-								    : "";
-			unsigned n = 0;
+	for (size_t i = 0; at != NULL && i < at->path_count && i < MAX_PATHS; i++) {
+		struct localise_path *path = localise_element_sample(at, MAX_PATHS, i);
 
-			while (n < count && strcmp(neighbours[n], far) != 0)
-				n++;
-			if (far[0] != '\0' && n == count && count < 256)
-				neighbours[count++] = far;
+		for (uint8_t k = 0; k < path->element_count; k++) {
+			struct localise_element *link = path->elements[k], *end;
+
+			if (link->stamp == stamp)
+				continue;
+			end = neighbour(map, node, link);
+			if (end == NULL)
+				continue;
+			link->stamp = stamp;
+			count += end->stamp != stamp;
+			end->stamp = stamp;
 		}
+	}
 	return count;
 }
 
@@ -417,6 +453,13 @@ static bool
 has_verdict(const struct round *round, const char *node)
 {
 	return !is_explained(round, node) && verdict_on(round, node) != NULL;
+}
+
+static void
+group_free(struct localise_group *group)
+{
+	free(group->members);
+	free(group);
 }
 
 static int
@@ -451,7 +494,7 @@ add_groups(struct localise_groups *groups, struct round *round)
 		rm_wall_t last, of_node = { 0 };
 
 		for (size_t i = 0; i < round->count; i++)
-			for (size_t k = 0; k < 2 && !round->list[i].is_taken; k++) {
+			for (size_t k = 0; k < 2 && round->list[i].group == NULL; k++) {
 				const struct localise_element *end =
 				    round->list[i].ends[k];
 				const size_t count =
@@ -480,7 +523,7 @@ keep_members(struct localise_group *group, rm_mono_t now)
 		if (rm_mono_since(now, group->members[i].seen) < MEMBER_NS)
 			group->members[kept++] = group->members[i];
 	group->count = kept;
-	return kept > 0;
+	return kept + group->more_down + group->more_lossy > 0;
 }
 
 /* ---- the verdict on a group ---- */
@@ -535,7 +578,8 @@ list_links(const struct round *round, struct localise_group *group)
 	bool fits = true;
 
 	evidence->links[0] = '\0';
-	evidence->links_down = evidence->links_lossy = 0;
+	evidence->links_down = group->more_down;
+	evidence->links_lossy = group->more_lossy;
 	for (size_t i = 0; i < group->count; i++) {
 		if (group->members[i].is_down)
 			evidence->links_down++;
@@ -549,7 +593,9 @@ list_links(const struct round *round, struct localise_group *group)
 		group->counted = round->now;
 	}
 	/* A link may have lost its last path, to another link. */
-	evidence->links_of = group->links >= group->count ? group->links : 0;
+	evidence->links_of =
+	    group->links >= evidence->links_down + evidence->links_lossy ? group->links
+									 : 0;
 }
 
 /* The evidence of the links' verdicts of this round; if there are none, of the verdict
@@ -561,13 +607,12 @@ fill_verdict(struct localise_group *group, const struct round *round)
 	size_t of_group = 0, added = 0;
 
 	for (size_t i = 0; i < round->count; i++)
-		of_group += round->list[i].verdict != NULL &&
-			    is_end(&round->list[i], group->name);
+		of_group +=
+		    round->list[i].verdict != NULL && round->list[i].group == group;
 	if (of_group > 0)
 		*verdict = (struct rm_verdict){ 0 };
 	for (size_t i = 0; i < round->count; i++)
-		if (round->list[i].is_taken && round->list[i].verdict != NULL &&
-		    is_end(&round->list[i], group->name))
+		if (round->list[i].verdict != NULL && round->list[i].group == group)
 			add_evidence(group, round->list[i].verdict,
 			    (RM_EVIDENCE_SAMPLES + of_group - 1) / of_group,
 			    added++ == 0);
@@ -585,24 +630,35 @@ fill_verdict(struct localise_group *group, const struct round *round)
 	    verdict->evidence.links_down > 0 ? RM_KIND_LINKS_DOWN : RM_KIND_LINKS_LOSSY;
 }
 
-/* The verdict is on a link of a group, or on "A or B" with such a link; or it is of
- * minutes, or explained, and on a switch with a group: its losses are those of the
- * links. */
+/* The verdict is on a link of the group, or on "A or B" with one of these, or on "A or
+ * B" of two links of the switch that began to fail with the group: one more of its
+ * links, and it is not known which. */
+static bool
+has_link(const struct localise_group *group, const struct rm_verdict *verdict)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (rm_part_names(&verdict->part, group->members[i].link.name))
+			return true;
+	return strstr(verdict->part.name, RM_PART_OR) != NULL &&
+	       rm_links_end_at(&verdict->part, group->name) &&
+	       verdict->evidence.window_start.ns >= group->start.ns - LOCALISE_GROUP_NS;
+}
+
+/* The verdict is on a link of a group, or it is of minutes, or explained, and on a
+ * switch with a group: its losses are those of the links. */
 static bool
 is_of_group(const struct localise_groups *groups, const struct round *round,
     const struct rm_verdict *verdict)
 {
 	for (size_t i = 0; i < round->count; i++)
 		if (round->list[i].verdict == verdict)
-			return round->list[i].is_taken;
+			return round->list[i].group != NULL;
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct localise_group *group = groups->groups[i];
 
 		if (is_node(verdict, group->name)
 			? is_slow(verdict) || is_explained(round, group->name)
-			: loses_packets(verdict) &&
-			      rm_links_have(
-				  group->verdict.evidence.links, &verdict->part))
+			: loses_packets(verdict) && has_link(group, verdict))
 			return true;
 	}
 	return false;
@@ -642,11 +698,12 @@ localise_groups_join(struct localise_groups *groups,
 	for (size_t i = groups->count; i-- > 0;) {
 		struct localise_group *group = groups->groups[i];
 
+		group->more_down = group->more_lossy = 0;
 		take_links(
 		    group, &round, (rm_wall_t){ group->start.ns - LOCALISE_GROUP_NS });
 		if (keep_members(group, now->now))
 			continue;
-		free(group);
+		group_free(group);
 		groups->groups[i] = groups->groups[--groups->count];
 	}
 	add_groups(groups, &round);
@@ -666,7 +723,7 @@ void
 localise_groups_release(struct localise_groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
-		free(groups->groups[i]);
+		group_free(groups->groups[i]);
 	free(groups->groups);
 	*groups = (struct localise_groups){ 0 };
 }

@@ -12,7 +12,7 @@
 /* So many links of one switch or ToR form a group, */
 #define LOCALISE_GROUP_LINKS 3
 /* if their faults began within this time. */
-#define LOCALISE_GROUP_NS (30 * RM_NS_PER_S)
+#define LOCALISE_GROUP_NS RM_LINKS_TOGETHER_NS
 
 #define LOCALISE_GROUPS 64 /* at once; further ones do not form */
 
@@ -32,11 +32,12 @@ void localise_groups_release(struct localise_groups *groups);
  * nothing or lose packets and others do not, at least one of them has a verdict of
  * seconds, and each other one has such a verdict too, or has been proven dead for a
  * second (see localise_dead_links_proven). Links that fail later join their switch's
- * group. A group ends when all its links have been without a fault for two seconds.
- * While the switch itself has a verdict of seconds, its group has none; one of minutes
- * is removed, and so is one of seconds if LOCALISE_GROUP_LINKS links are proven dead
- * and explain all of its losses: such a verdict counts as one on these links. Returns
- * the number of verdicts then.
+ * group. Links of a group for which its verdict has no room are counted there. A group
+ * ends when all its links have been without a fault for two seconds. While the switch
+ * itself has a verdict of seconds, its group has none; one of minutes is removed, and
+ * so is one of seconds if LOCALISE_GROUP_LINKS links are proven dead and explain all of
+ * its losses: such a verdict counts as one on these links. Returns the number of
+ * verdicts then.
  */
 size_t localise_groups_join(struct localise_groups *groups,
     const struct localise_standings *standings, const struct localise_now *now,

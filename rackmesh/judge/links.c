@@ -82,16 +82,28 @@ rm_links_count(const char *links)
 	return count;
 }
 
+static bool
+ends_at(const char *link, size_t len, const char *node)
+{
+	const size_t of = strlen(node);
+
+	return len >= of + 3 &&
+	       ((memcmp(link, node, of) == 0 && memcmp(link + of, "--", 2) == 0) ||
+		   (memcmp(link + len - of, node, of) == 0 &&
+		       memcmp(link + len - of - 2, "--", 2) == 0));
+}
+
 bool
 rm_links_end_at(const struct rm_part *part, const char *node)
 {
-	const size_t len = strlen(part->name), node_len = strlen(node);
+	const char *at = part->name, *next;
 
-	if (part->type != RM_PART_LINK || strstr(part->name, RM_PART_OR) != NULL ||
-	    len < node_len + 3)
+	if (part->type != RM_PART_LINK)
 		return false;
-	return (strncmp(part->name, node, node_len) == 0 &&
-		   strncmp(part->name + node_len, "--", 2) == 0) ||
-	       (strcmp(part->name + len - node_len, node) == 0 &&
-		   strncmp(part->name + len - node_len - 2, "--", 2) == 0);
+	while ((next = strstr(at, RM_PART_OR)) != NULL) {
+		if (!ends_at(at, (size_t)(next - at), node))
+			return false;
+		at = next + strlen(RM_PART_OR);
+	}
+	return ends_at(at, strlen(at), node);
 }

@@ -30,7 +30,7 @@ bool rm_links_add(char links[RM_LINKS_BYTES], const struct rm_link *link);
 /* True: the part is one of these links, or "A or B" with one of them. */
 bool rm_links_have(const char *links, const struct rm_part *part);
 size_t rm_links_count(const char *links);
-/* True: the part is a single link, and one of its ends is this switch or ToR. */
+/* True: one end of the link is this switch or ToR; of "A or B": one end of each. */
 bool rm_links_end_at(const struct rm_part *part, const char *node);
 
 #endif

@@ -19,7 +19,7 @@
 #include "analyzer/localise/localise.h"
 
 #define FABRIC_MAX_TORS 1024
-#define FABRIC_MAX_FAULTS 8
+#define FABRIC_MAX_FAULTS 128
 #define FABRIC_STEP_NS (250 * RM_NS_PER_MS)
 
 enum fabric_fault_kind {

@@ -81,6 +81,11 @@ run_until(struct world *world, int64_t end_ns)
 		assert_true(n >= 0);
 		for (int i = 0; i < n && world->healthy[0] != '\0'; i++)
 			assert_null(strstr(verdicts[i].evidence.links, world->healthy));
+		for (int i = 0; i < n; i++)
+			if (rm_kind_is_links(verdicts[i].kind)) {
+				assert_true(verdicts[i].confidence > 0);
+				assert_true(verdicts[i].evidence.to_part.sent > 0);
+			}
 		rm_incidents_judge(world->incidents, (rm_mono_t){ now },
 		    (rm_wall_t){ WALL_NS + now }, verdicts, (size_t)n, health_of,
 		    on_event, world);
@@ -240,6 +245,73 @@ an_older_dead_link_of_the_switch_keeps_its_own_incident(void **state)
 	world_free(&world);
 }
 
+/* Most links of one of two spines; the racks probe `peers` others each. */
+static void
+world_of_many_links(struct world *world, size_t tors, size_t peers, size_t flows)
+{
+	const struct fabric_options options = { .tors = tors,
+		.spines = 2,
+		.peers = peers,
+		.flows = flows,
+		.flow_rate = 1,
+		.loss = 1e-5,
+		.seed = 9 };
+	const struct rm_incident_options incidents = { .max_open = 128,
+		.max_closed = 16,
+		.resolve_after_ns = 2 * RM_NS_PER_S,
+		.id_seed = 7 };
+
+	*world = (struct world){ .healthy = "" };
+	assert_int_equal(fabric_new(&options, &world->fabric), 0);
+	assert_int_equal(rm_incidents_new(&incidents, &world->incidents), 0);
+}
+
+/* Their names do not fit into the evidence. */
+static void
+a_hundred_dead_links_are_one_incident(void **state)
+{
+	const struct rm_evidence *evidence;
+	char sentence[RM_SENTENCE_BYTES];
+	struct world world;
+
+	(void)state;
+	world_of_many_links(&world, 120, 12, 4);
+	for (size_t tor = 0; tor < 120; tor++)
+		if (tor % 6 != 0)
+			add_link(
+			    &world, tor, 0, FAULT_AT, FAULT_AT + 15 * RM_NS_PER_S);
+	run_until(&world, FAULT_AT + 10 * RM_NS_PER_S);
+	evidence = &only(&world)->evidence;
+	assert_int_equal(evidence->links_down, 100);
+	assert_int_equal(evidence->links_of, 120);
+	assert_true(rm_links_count(evidence->links) < 100);
+	rm_verdict_sentence(only(&world), sentence, sizeof sentence);
+	assert_non_null(strstr(sentence, "100 of its 120 links carry nothing"));
+	assert_non_null(strstr(sentence, " and 92 more"));
+	run_until(&world, FAULT_AT + 30 * RM_NS_PER_S);
+	assert_int_equal(world.opened, 1);
+	assert_int_equal(rm_incidents_open(world.incidents), 0);
+	world_free(&world);
+}
+
+/* A rack probes its neighbours only, so no probe tells most of the dead links apart. */
+static void
+dead_links_that_cannot_be_told_apart_are_of_the_incident_of_their_switch(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_of_many_links(&world, 24, 6, 8);
+	for (size_t tor = 0; tor < 16; tor++)
+		add_link(&world, tor, 0, FAULT_AT, FAULT_AT + 30 * RM_NS_PER_S);
+	run_until(&world, FAULT_AT + 25 * RM_NS_PER_S);
+	assert_string_equal(only(&world)->part.name, "s1");
+	run_until(&world, FAULT_AT + 50 * RM_NS_PER_S);
+	assert_int_equal(world.opened, 1);
+	assert_int_equal(rm_incidents_open(world.incidents), 0);
+	world_free(&world);
+}
+
 int
 main(void)
 {
@@ -250,6 +322,9 @@ main(void)
 		    links_that_fail_one_after_the_other_end_in_one_incident),
 		cmocka_unit_test(an_incident_lasts_until_the_last_link_works),
 		cmocka_unit_test(uplinks_of_a_tor_are_links_of_the_tor),
+		cmocka_unit_test(a_hundred_dead_links_are_one_incident),
+		cmocka_unit_test(
+		    dead_links_that_cannot_be_told_apart_are_of_the_incident_of_their_switch),
 		cmocka_unit_test(two_dead_links_of_a_switch_are_two_incidents),
 		cmocka_unit_test(
 		    an_older_dead_link_of_the_switch_keeps_its_own_incident),

@@ -46,6 +46,7 @@ error_of(const struct rm_verdict *verdict, const struct reported *reported,
     size_t flows, size_t alive)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
+	char fields[RM_EVIDENCE_TEXT];
 
 	if (reports_nothing_passes(verdict) && alive > 0)
 		return "some flows pass";
@@ -61,6 +62,10 @@ error_of(const struct rm_verdict *verdict, const struct reported *reported,
 	if (reported->direction != NULL && starts(evidence->observed, "from") &&
 	    !starts(evidence->observed, reported->direction))
 		return "it is the other way";
+	snprintf(fields, sizeof fields, "from %s to %s at ", evidence->lost_from,
+	    evidence->lost_to);
+	if (starts(evidence->observed, "from") != starts(evidence->observed, fields))
+		return "its fields have another direction";
 	return NULL;
 }
 

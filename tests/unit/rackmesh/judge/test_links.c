@@ -80,7 +80,9 @@ links_are_counted_and_found_by_their_ends(void **state)
 	assert_false(rm_links_end_at(&part, "or1"));
 	assert_false(rm_links_end_at(&part, "tor2"));
 	strcpy(part.name, "spine3--tor1 or spine3--tor2");
-	assert_false(rm_links_end_at(&part, "spine3"));
+	assert_true(rm_links_end_at(&part, "spine3"));
+	assert_false(rm_links_end_at(&part, "tor1"));
+	assert_false(rm_links_end_at(&part, "tor2"));
 	part = (struct rm_part){ .type = RM_PART_SWITCH, .name = "spine3" };
 	assert_false(rm_links_end_at(&part, "spine3"));
 }
