@@ -401,9 +401,11 @@ grow_without(struct rm_hypothesis *h, size_t candidate)
 	for (int i = 0; i < MAX_EXCHANGES && h->count > 0; i++)
 		if (!exchange(h, candidate))
 			break;
-	for (size_t i = 0; i < h->count; i++)
-		count +=
-		    rm_candidate_within(&h->candidates[h->parts[i].candidate], element);
+	for (size_t i = 0; i < h->count; i++) {
+		const struct rm_candidate *c = &h->candidates[h->parts[i].candidate];
+
+		count += !c->full_prior && rm_candidate_within(c, element);
+	}
 	return count;
 }
 
