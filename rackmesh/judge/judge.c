@@ -9,6 +9,9 @@
 #include "rackmesh/judge/hypothesis.h"
 
 #define MAX_EXCHANGES 4 /* rounds over all parts that try to replace each of them */
+/* The rival of a hypothesis has at most so many parts more: with further ones, their
+ * priors make it less likely, whatever they explain. */
+#define RIVAL_PARTS 24
 #define EPSILON 1e-9
 
 struct rm_judge {
@@ -187,28 +190,34 @@ exchange(struct rm_hypothesis *h, size_t forbidden)
 	return changed;
 }
 
-/* Finds a likely hypothesis without the forbidden candidate, and returns its score.
- * *ret: the candidate that was added first, or candidate_count. */
-static double
-search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
+/* Adds parts to the empty hypothesis, `most` at most, but not the forbidden candidate.
+ * Returns the candidate that was added first, or candidate_count. */
+static size_t
+grow(struct rm_hypothesis *h, size_t forbidden, size_t most)
 {
+	size_t first = h->candidate_count;
+
 	rm_hypothesis_clear(h);
-	*ret = h->candidate_count;
-	for (size_t round = 0; round < 2 * h->max && h->count < h->max; round++) {
+	for (size_t round = 0; round < 2 * most && h->count < most; round++) {
 		const struct rm_suspect part = best_addition(h, forbidden, 0);
 
 		if (part.gain <= 0)
 			break;
 		if (round == 0)
-			*ret = part.candidate;
+			first = part.candidate;
 		rm_hypothesis_add(h, part);
 		for (size_t i = h->count; i-- > 0;)
 			rm_hypothesis_refit(h, i);
 	}
+	return first;
+}
+
+static void
+exchange_all(struct rm_hypothesis *h, size_t forbidden)
+{
 	for (int i = 0; i < MAX_EXCHANGES && h->count > 0; i++)
 		if (!exchange(h, forbidden))
 			break;
-	return rm_hypothesis_score(h);
 }
 
 static int
@@ -357,18 +366,24 @@ static void
 find_two(struct rm_judge *judge)
 {
 	struct rm_hypothesis *h = &judge->now;
-	size_t first_pick;
+	const size_t first_pick = grow(h, h->candidate_count, h->max);
 	double score, other;
+	size_t most;
 
 	judge->rival.count = 0;
-	score = search(h, h->candidate_count, &first_pick);
+	exchange_all(h, h->candidate_count);
+	score = rm_hypothesis_score(h);
 	rm_hypothesis_save(h, &judge->kept);
 	if (h->count == 0)
 		return;
 	/* If several narrow parts are at fault, the wide part that contains them may be
 	 * added first, and then they cannot be added, because they share its elements.
 	 * So search without it, too. */
-	other = search(h, first_pick, &first_pick);
+	most = h->count + RIVAL_PARTS < h->max ? h->count + RIVAL_PARTS : h->max;
+	grow(h, first_pick, most);
+	if (h->count < most || most == h->max)
+		exchange_all(h, first_pick);
+	other = rm_hypothesis_score(h);
 	score += doubt(judge);
 	judge->rival_behind = fabs(other - score);
 	if (other > score) {
@@ -398,9 +413,7 @@ grow_without(struct rm_hypothesis *h, size_t candidate)
 		for (size_t i = h->count; i-- > 0;)
 			rm_hypothesis_refit(h, i);
 	}
-	for (int i = 0; i < MAX_EXCHANGES && h->count > 0; i++)
-		if (!exchange(h, candidate))
-			break;
+	exchange_all(h, candidate);
 	for (size_t i = 0; i < h->count; i++) {
 		const struct rm_candidate *c = &h->candidates[h->parts[i].candidate];
 
