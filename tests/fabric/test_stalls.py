@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import threading
-from functools import partial
 
 from lab import stalls as program
 from lab.faults import RnicDead
@@ -60,28 +59,6 @@ def test_an_aggregator_that_is_often_stopped_still_reports(world, rng, print_lin
     counted = aggregator.metrics().sum("rackmesh_aggregator_stalls_total")
     print_line(f"reported after {', '.join(f'{each:.1f}' for each in seconds)} s, {counted:.0f} stalls")
     assert counted >= TIMES * STALLS / 2
-
-
-ALL = Pattern(0.8, 0.2, 0)
-VICTIM = Pattern(0.133, 0.2, 0)
-NAMED_S = 10.0
-
-
-def pids_of(small, hosts):
-    return [small.lab.agents[each].pid for each in hosts]
-
-
-def test_a_dead_rnic_is_named_while_agents_are_often_stopped(world, rng, print_line):
-    small = world(RACKS, alertmanager=False).start()
-    for name, pattern in {"all": ALL, "the victim's": VICTIM}.items():
-        rnic = rng.choice(list(small.fabric.rnics.values()))
-        hosts = list(small.lab.agents) if pattern is ALL else [rnic.host]
-        with Stalls(pattern, partial(pids_of, small, hosts)) as stalls:
-            small.plain.silence(3, small.mark()[0])
-            reported = run_fault(small, RnicDead(small.lab, rnic), rng, fires_s=NAMED_S)
-        print_line(f"{name}: reported after {reported.plain:.1f} s, {stalls.times} times still")
-        assert reported.kind == "rnic-down"
-        assert stalls.times > 1
 
 
 BUSY = """

@@ -16,6 +16,7 @@ from lab.faults import (
     RnicLossy,
     RnicMtu,
 )
+from lab.stalls import Pattern, Stalls
 from lab.story import run_fault
 from lab.wait import in_time
 from lab.world import World
@@ -29,6 +30,7 @@ AGENT_S = 2.0
 FROZEN_S = 3.0  # the first two seconds count as a stall
 LOSSY_S = 6.0  # the limit of the simulator's marks
 LONGEST = 1000  # bytes; a large probe has 1500
+STALLED_S = 10.0
 QUIET_S = 5
 COST_S = 10
 # Of an optimised build. Measured in November 2026: 171,000 and 22,000, with little variation.
@@ -104,6 +106,23 @@ def test_an_mtu_that_is_too_small_is_named(region, rng, print_line, direction):
     assert reported.kind == fault.kind
     assert "MTU" in reported.alert.annotations["summary"]
     assert direction_of(reported) in (direction, "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hosts"),
+    [(Pattern(0.8, 0.2, 0), RACKS["tor1"]), (Pattern(0.133, 0.2, 0), ["h4"])],
+    ids=["of all hosts", "of the victim"],
+)
+def test_a_dead_rnic_is_named_while_agents_are_often_stopped(region, rng, print_line, pattern, hosts):
+    fault = RnicDead(region.lab, region.rnic("h4/r0"))
+    with Stalls(pattern, lambda: [region.lab.agents[each].pid for each in hosts]) as stalls:
+        region.plain.silence(3, region.mark()[0])
+        reported = run_fault(region, fault, rng, fires_s=STALLED_S)
+    print_line(f"agents were stopped {stalls.times} times")
+    print_result(print_line, fault, reported)
+    assert reported.kind == fault.kind == "rnic-down"
+    assert stalls.times > 1
+    region.lab.wait_probing()
 
 
 def test_restarts_of_all_daemons_name_nothing_and_a_later_kill_is_named(region, rng, print_line):
