@@ -35,7 +35,7 @@ struct localise_element {
 	rm_mono_t passed; /* when some flows last passed without a loss while others
 			     lost packets */
 	/* Of a link, see localise_dead_links_proven: since when it is proven dead, and
-	 * when it was last. */
+	 * when it was last. Of a switch: when such links explained its losses. */
 	rm_mono_t dead_since, dead_seen;
 	/* Of a pair (everything from one rack to another): the ToRs of both racks, and
 	 * the pair of the other direction. NULL: a switch or a link. */

@@ -40,7 +40,7 @@ struct localise_group {
 /* A link that is at fault in this round. */
 struct candidate {
 	struct member member;
-	const struct localise_element *ends[2];
+	struct localise_element *ends[2];
 	const struct rm_verdict *verdict;   /* NULL: it is only proven dead */
 	const struct localise_group *group; /* that has taken it, or NULL */
 };
@@ -56,12 +56,16 @@ struct round {
 	/* Switches of which enough links are proven dead, and explain all losses. */
 	const struct localise_element *explained[MAX_NODES];
 	size_t explained_count;
+	/* Switches of which this is so now, or was a second ago: they forward packets.
+	 */
+	const struct localise_element *forwarding[MAX_NODES];
+	size_t forwarding_count;
 };
 
-static const struct localise_element *
+static struct localise_element *
 find_node(const struct localise_map *map, const char *name, size_t len)
 {
-	const struct localise_element *ret = NULL;
+	struct localise_element *ret = NULL;
 	char key[RM_NAME_BYTES];
 
 	if (len >= sizeof key)
@@ -182,12 +186,12 @@ note_dead(struct localise_element *link, rm_mono_t now)
 }
 
 static void
-add_proven_of(struct round *round, const struct localise_element *node)
+add_proven_of(struct round *round, struct localise_element *node)
 {
 	struct localise_element *dead[MAX_DEAD];
 	const size_t count =
 	    localise_dead_links_proven(round->map, node, round->now, dead, MAX_DEAD);
-	size_t lasting = 0;
+	size_t links = 0, lasting = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct candidate candidate = { .member.is_down = true };
@@ -199,9 +203,10 @@ add_proven_of(struct round *round, const struct localise_element *node)
 		dead_ns = rm_mono_since(round->now, dead[i]->dead_since);
 		snprintf(link->name, sizeof link->name, "%s--%s",
 		    swap ? dead[i]->b : dead[i]->a, swap ? dead[i]->a : dead[i]->b);
+		/* The other direction is the same link. */
+		links += !is_dead_back(dead, i, dead[i]);
 		if (dead_ns < PROVEN_NS)
 			continue;
-		/* The other direction is the same link. */
 		lasting += !is_dead_back(dead, i, dead[i]);
 		if (is_known(round, link->name))
 			continue;
@@ -215,14 +220,19 @@ add_proven_of(struct round *round, const struct localise_element *node)
 		if (find_ends(round->map, &candidate))
 			add_candidate(round, &candidate);
 	}
-	if (lasting >= LOCALISE_GROUP_LINKS && round->explained_count < MAX_NODES &&
-	    localise_dead_links_explain(round->map, node, round->now, dead, count))
-		round->explained[round->explained_count++] = node;
+	if (links >= LOCALISE_GROUP_LINKS &&
+	    localise_dead_links_explain(round->map, node, round->now, dead, count)) {
+		node->dead_seen = round->now;
+		if (lasting >= LOCALISE_GROUP_LINKS)
+			round->explained[round->explained_count++] = node;
+	}
+	if (node->dead_seen.ns != 0 &&
+	    rm_mono_since(round->now, node->dead_seen) <= PROVEN_LAPSE_NS)
+		round->forwarding[round->forwarding_count++] = node;
 }
 
 static void
-add_node(const struct localise_element *node, const struct localise_element **nodes,
-    size_t *count)
+add_node(struct localise_element *node, struct localise_element **nodes, size_t *count)
 {
 	for (size_t i = 0; i < *count; i++)
 		if (nodes[i] == node)
@@ -234,7 +244,7 @@ add_node(const struct localise_element *node, const struct localise_element **no
 /* The switches of a suspicion: a switch, or those at the ends of a link. */
 static void
 add_nodes_of(const struct round *round, const struct rm_part *part,
-    const struct localise_element **nodes, size_t *count)
+    struct localise_element **nodes, size_t *count)
 {
 	struct candidate candidate = { .verdict = NULL };
 	struct rm_link *link = &candidate.member.link;
@@ -256,7 +266,7 @@ static void
 add_proven(const struct localise_groups *groups,
     const struct localise_standings *standings, struct round *round)
 {
-	const struct localise_element *nodes[MAX_NODES];
+	struct localise_element *nodes[MAX_NODES];
 	size_t count = 0;
 
 	for (size_t i = 0; i < groups->count; i++)
@@ -351,12 +361,26 @@ take_links(struct localise_group *group, struct round *round, rm_wall_t since)
 }
 
 static bool
-is_explained(const struct round *round, const char *node)
+is_among(const struct localise_element *const *nodes, size_t count, const char *node)
 {
-	for (size_t i = 0; i < round->explained_count; i++)
-		if (strcmp(round->explained[i]->a, node) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(nodes[i]->a, node) == 0)
 			return true;
 	return false;
+}
+
+static bool
+is_explained(const struct round *round, const char *node)
+{
+	return is_among(round->explained, round->explained_count, node);
+}
+
+/* The verdict is that a switch forwards nothing, and it does forward packets. */
+static bool
+is_premature(const struct round *round, const struct rm_verdict *verdict)
+{
+	return verdict->kind == RM_KIND_SWITCH_DOWN &&
+	       is_among(round->forwarding, round->forwarding_count, verdict->part.name);
 }
 
 static bool
@@ -671,7 +695,8 @@ remove_taken(const struct localise_groups *groups, const struct round *round,
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_of_group(groups, round, &verdicts[i]))
+		if (is_of_group(groups, round, &verdicts[i]) ||
+		    is_premature(round, &verdicts[i]))
 			continue;
 		if (kept != i)
 			verdicts[kept] = verdicts[i];

@@ -36,8 +36,9 @@ void localise_groups_release(struct localise_groups *groups);
  * ends when all its links have been without a fault for two seconds. While the switch
  * itself has a verdict of seconds, its group has none; one of minutes is removed, and
  * so is one of seconds if LOCALISE_GROUP_LINKS links are proven dead and explain all of
- * its losses: such a verdict counts as one on these links. Returns the number of
- * verdicts then.
+ * its losses: such a verdict counts as one on these links. A verdict that the switch
+ * forwards nothing is removed also before these proofs have lasted for a second.
+ * Returns the number of verdicts then.
  */
 size_t localise_groups_join(struct localise_groups *groups,
     const struct localise_standings *standings, const struct localise_now *now,
