@@ -12,6 +12,7 @@ import tempfile
 import time
 
 BOOT_S = 120
+BUS_S = 300
 # Not files of the packages: dpkg's own accounts, logs, and backups of passwd.
 OTHERS = ("proc", "sys", "dev", "tmp", "var/lib/dpkg", "var/log", "var/cache", "var/lib/systemd")
 OTHER_FILES = {"etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/.pwd.lock"}
@@ -207,6 +208,8 @@ class Machine:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            # systemctl waits 25 s for an answer by default; on a busy host systemd needs longer.
+            env={**os.environ, "SYSTEMD_BUS_TIMEOUT": str(BUS_S)},
             text=True,
         )
 
