@@ -51,8 +51,8 @@ static const struct history_column path_columns[] = {
 	OUTCOMES,
 	DIRECTIONS,
 	COUNT("arrived", "probes", "probes for which the DSCP and ECN at the responder are known"),
-	COUNT("rewritten", "probes", "of these, with another class than they were sent with"),
-	COUNT("congested", "probes", "of these, with a congestion mark (ECN CE)"),
+	COUNT("rewritten", "probes", "arrived probes with another class than they were sent with"),
+	COUNT("congested", "probes", "arrived probes with a congestion mark (ECN CE)"),
 	{ "arrived_dscp", RM_LINE_INTEGER, "DSCP", "DSCP of the last of the rewritten probes" },
 	FLAG("bad", "1: so many probes were lost that the row is reported at once"),
 	NAMES("flow_set", "\"all\", or the source ports with losses"),
@@ -69,7 +69,7 @@ static const struct history_column route_columns[] = {
 	COUNT("sent", "probes", "probes along this path"),
 	DIRECTIONS,
 	LEVEL("flows", "flows", "flows that took this path"),
-	LEVEL("flows_dead", "flows", "of these, flows without a single answer"),
+	LEVEL("flows_dead", "flows", "flows without a single answer"),
 	NAMES("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
 	NAMES("samples", "up to 8 flows with losses"),
 	{ 0 },
@@ -134,8 +134,8 @@ static const struct history_column incident_columns[] = {
 
 #define SLA                                                                                \
 	COUNT("sent", "probes", "probes whose result became final within the minute"), \
-	COUNT("lost", "probes", "of these, lost"),                                         \
-	COUNT("invalid", "probes", "of these, with impossible time stamps"),               \
+	COUNT("lost", "probes", "sent probes that were lost"),                                         \
+	COUNT("invalid", "probes", "sent probes with impossible time stamps"),               \
 	COUNT("not_sent", "probes", "probes that were not sent, or were sent late"),       \
 	COUNT("racks_available", "racks", "racks that lost less than the threshold"),                 \
 	COUNT("racks_unavailable", "racks", "racks that lost the threshold or more"), \
@@ -167,7 +167,7 @@ static const struct history_column sla_rack_columns[] = {
 	TAG("scope", "rack: to the same rack; fabric: to others"),
 	TAG("dscp", "class that was probed"),
 	COUNT("sent", "probes", "probes whose result became final within the minute"),
-	COUNT("lost", "probes", "of these, lost"),
+	COUNT("lost", "probes", "sent probes that were lost"),
 	COUNT("available", "minutes", "1: it lost less than the threshold"),
 	COUNT("unavailable", "minutes", "1: it lost the threshold or more"),
 	COUNT("unknown", "minutes", "1: it had no results, which counts as not available"),
@@ -177,11 +177,11 @@ static const struct history_column sla_rack_columns[] = {
 const struct history_measurement history_measurements[] = {
 	{ "rm_tor_pair", HISTORY_RAW,
 	  "Probes from one rack to another (or inside a rack) in one class: a row "
-	  "every 10 s while all is good, and at once when it turns bad.", path_columns },
+	  "every 10 s, and a row at once when its column bad becomes 1.", path_columns },
 	{ "rm_path", HISTORY_RAW,
 	  "One traced path with losses between two racks. The times of several paths "
 	  "of the same pair of racks differ by a nanosecond.", route_columns, true },
-	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC: a row every 60 s, and at once when the RNIC turns bad.",
+	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC: a row every 60 s, and a row at once when the RNIC becomes faulty.",
 	  rnic_columns },
 	{ "rm_rack", HISTORY_RAW, "The state of a rack, one row for each summary of its aggregator.",
 	  rack_columns },

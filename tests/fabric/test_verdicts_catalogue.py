@@ -66,7 +66,7 @@ def rnics(world, kind, *names):
 CASES = {
     "an RNIC dead, of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h3/r0"), 2),
     "an RNIC that cannot send, of three": Case(lambda w: rnics(w, "rnic-send-dead", "h5/r0"), 2),
-    "an RNIC that cannot receive, of two": Case(
+    "an RNIC that cannot receive, in a rack of two": Case(
         lambda w: rnics(w, "rnic-receive-dead", "h7/r0"), 2
     ),
     "a host's firewall drops all probes": Case(lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 3),
@@ -74,7 +74,7 @@ CASES = {
     "two RNICs dead, of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h4/r0"), 4),
     # The verdict names the ToR, and adds "or both of its RNICs are dead": no probe distinguishes
     # the two.
-    "both RNICs dead, of a rack of two": Case(
+    "both RNICs dead, in a rack of two": Case(
         lambda w: rnics(w, "rnic-down", "h6/r1", "h7/r0"), 6, grade="missed", innocents=1
     ),
     "an RNIC and a spine dead": Case(
@@ -82,7 +82,7 @@ CASES = {
     ),
     "an RNIC loses 3 %": Case(lambda w: [RnicLossy(w.lab, w.rnic("h4/r0"), 3, "send")], 20),
     "an RNIC loses 10 %": Case(lambda w: [RnicLossy(w.lab, w.rnic("h2/r0"), 10, "receive")], 8),
-    "an RNIC loses 30 %, of two": Case(
+    "an RNIC loses 30 %, in a rack of two": Case(
         lambda w: [RnicLossy(w.lab, w.rnic("h7/r0"), 30, "both")], 6
     ),
     "an RNIC loses large packets": Case(
