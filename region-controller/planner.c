@@ -13,7 +13,7 @@
 #include "region-controller/store/store.h"
 
 #define EXPIRE_NS (60 * RM_NS_PER_S)
-/* most time that planning takes in one turn of the loop */
+/* maximum number of time that planning takes in one turn of the loop */
 #define SLICE_NS (20 * RM_NS_PER_MS)
 #define MAX_RESTARTS 3
 #define NS_PER_DAY (INT64_C(86400) * RM_NS_PER_S)

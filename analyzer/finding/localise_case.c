@@ -58,13 +58,15 @@ localise_suspect_on(
 
 /* ---- the input of the judge ---- */
 
-/* losses without a fault, as a share of the probes */
+/* The share of probes that are lost without a fault. */
 #define BASE_LOSS 0.001
-/* the same if whole flows are lost and one switch is on all of their paths */
+/* The share of probes that are lost without a fault, if whole flows are lost and one
+ * switch is on all paths of these flows. */
 #define FLOW_BASE_LOSS 1e-6
 #define SLOW_BASE_LOSS 1e-4 /* replaced by rm_judge_base_loss */
 #define SLOW_LEAST_LOSS 1.5e-3
-#define SLOW_DOUBT 0.03        /* over minutes, thousands of probes are lost */
+/* the base loss is less certain over minutes, in which thousands of probes are lost */
+#define SLOW_DOUBT 0.03
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
 /* Added to the log prior of a part that loses only a share: a faulty part usually loses
  * everything, and a share that is fitted to the losses explains them well by chance. */
@@ -76,15 +78,16 @@ localise_suspect_on(
 #define PRIOR_LINK_ONE_DIRECTION (-11.5)
 #define PRIOR_SWITCH (-12.0)
 #define PRIOR_PATH (-14.0)
-/* For a wrong entry in a switch's tables. So small that a link which explains the
- * losses almost as well is named instead. */
+/* Prior of a wrong entry in a switch's tables. It is so small that a link which
+ * explains the losses almost as well is named instead. */
 #define PRIOR_TRANSIT (-16.0)
 #define PRIOR_TRANSIT_BACK (-17.5)
-/* Larger than that of a switch: each link of a faulty ToR explains some of the losses
- * better than chance would, and together they compete with the ToR. */
+/* Prior of a ToR. It is larger than that of a switch: each link of a faulty ToR
+ * explains some of the losses better than chance would, and together the links compete
+ * with the ToR. */
 #define PRIOR_TOR (-8.0)
-/* Smaller than PRIOR_SWITCH: for a long time a few losses over two links of a switch
- * look like losses of the switch. */
+/* Prior of a switch over minutes. It is smaller than PRIOR_SWITCH: for a long time a
+ * few losses over two links of a switch look like losses of the switch. */
 #define SLOW_PRIOR_SWITCH (-14.0)
 
 /* Over minutes: once a link of a switch is blamed, ln of the factor by which other
@@ -92,10 +95,12 @@ localise_suspect_on(
 #define SLOW_SIBLINGS_RELIEF 6.0
 
 #define MAX_PATH_SUSPECTS 256
-/* lossy paths: if there are more, one wrong entry of a table is not the cause */
+/* With more lossy paths than this, one wrong entry of a table is not the cause. */
 #define MAX_TRANSIT_PATHS 256
-#define MAX_PARALLEL 16 /* cables between two switches, counted in both directions */
-#define DEAD_SHARE 0.5  /* share of the flows with losses that lose all packets */
+/* most cables between two switches, counted in both directions */
+#define MAX_PARALLEL 16
+/* share of the flows with losses that lose all their packets */
+#define DEAD_SHARE 0.5
 #define NO_LOCAL LOCALISE_NO_LOCAL
 
 int
@@ -191,8 +196,8 @@ loses_whole_flows(const struct localise_case *c)
 	return dead > 0 && dead >= DEAD_SHARE * hit;
 }
 
-/* True if a switch above the racks is on every path that is known to lose packets on
- * the way out. */
+/* True: a switch above the racks is on every path that is known to lose packets on the
+ * way out. */
 static bool
 meet_at_switch(const struct localise_case *c)
 {
@@ -230,8 +235,8 @@ report_base_loss(struct localise_case *c)
 	    c->judge, c->by_flow && meet_at_switch(c) ? FLOW_BASE_LOSS : BASE_LOSS);
 }
 
-/* The local of the packets that cross the path's element `at`, a switch, between the
- * path's racks. Found or made; NO_LOCAL: out of memory. */
+/* Returns the local (or adds it) of the packets that cross the path's element `at`, a
+ * switch, between the path's racks. NO_LOCAL: out of memory. */
 static uint32_t
 add_transit(struct localise_case *c, const struct localise_path *path, uint8_t at)
 {
@@ -309,7 +314,7 @@ count_path(struct localise_case *c, const struct localise_lossy *lossy)
 	}
 }
 
-/* Notes the switches or ToRs at both ends of a link: the judge compares each of these
+/* Stores the switches or ToRs at both ends of a link: the judge compares each of these
  * with several of its links. */
 static void
 add_ends(const struct localise_case *c, const struct localise_element *link,

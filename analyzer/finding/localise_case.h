@@ -1,5 +1,5 @@
 /*
- * localise_case - the input of the judge, made from the losses. Pure. Each lossy path
+ * localise_case - makes the input of the judge from the losses. Pure. Each lossy path
  * is an observation over its elements and, if the direction of its losses is not known,
  * over the elements by which the reply may have returned. Probes that arrived over
  * other paths are observations of each of their elements separately. Suspects are
@@ -21,22 +21,23 @@
  * links, or these than the switch. */
 #define LOCALISE_CLEAR 5.0
 
-/* slow: for small losses, which only minutes show. Then call rm_judge_base_loss before
- * each use, to set the loss that is usual without a fault. */
+/* slow: judges small losses, which only minutes show. Then call rm_judge_base_loss
+ * before each use, to set the share that is usually lost without a fault. */
 int localise_case_init(struct localise_case *c, bool slow);
 void localise_case_release(struct localise_case *c);
 
-/* Which losses of a path a known part explains. The others are observations. */
+/* Says which losses of a path a known part explains. The other losses are observations.
+ */
 enum localise_known {
-	LOCALISE_NEWS,          /* none */
-	LOCALISE_KNOWN_MISSED,  /* lost replies: they may be late instead */
-	LOCALISE_KNOWN_BACK,    /* losses of unknown direction: replies are lost */
+	LOCALISE_NEWS,         /* none */
+	LOCALISE_KNOWN_MISSED, /* the losses are lost replies, which may only be late */
+	LOCALISE_KNOWN_BACK,   /* the losses of unknown direction are lost replies */
 	LOCALISE_KNOWN_REPLIES, /* both of these */
 	LOCALISE_KNOWN          /* all */
 };
 
-/* Makes the input from the map's lossy paths. known: NULL if nothing is explained yet.
- * -ENOMEM. */
+/* Makes the input from the map's lossy paths. known: tells which losses are explained;
+ * NULL: none yet. Returns 0 or -ENOMEM. */
 int localise_case_build(struct localise_case *c, struct localise_map *map,
     rm_mono_t now, localise_seen *seen,
     enum localise_known (*known)(
@@ -46,11 +47,11 @@ int localise_case_build(struct localise_case *c, struct localise_map *map,
 int localise_case_explain(
     struct localise_case *c, size_t most, struct rm_explanation *ret);
 
-/* All elements between two racks, in one direction. */
+/* Returns the suspect of all elements between two racks, in one direction. */
 struct localise_suspect localise_suspect_path(const struct localise_element *pair);
 
 void localise_suspect_part(const struct localise_suspect *suspect, struct rm_part *ret);
-/* The suspect's elements are on this path, or it is the whole path. */
+/* True: the suspect's elements are on this path, or the suspect is the whole path. */
 bool localise_suspect_on(
     const struct localise_suspect *suspect, const struct localise_path *path);
 

@@ -15,7 +15,7 @@ static bool
 is_link_dead(const struct localise_case *c, const struct localise_local *local)
 {
 	const struct localise_element *link = local->element;
-	/* With more arrived probes, all its losses are too few. */
+	/* If more of its probes arrived, all its losses together are too few. */
 	const double most = local->lost * (1 - DEAD_SHARE) / DEAD_SHARE;
 	double sent = 0, lost = 0;
 
@@ -50,7 +50,7 @@ add_dead(struct localise_local *node, const struct localise_element *link)
 	node->dead_cable = link->cable;
 }
 
-/* Notes the link at the switches or ToRs at its ends. */
+/* Adds the link to the switches or ToRs at its ends. */
 static void
 add_to_ends(const struct localise_case *c, const struct localise_element *link)
 {
@@ -157,7 +157,7 @@ forwards(const struct localise_case *c, const struct localise_map *map,
 		const struct localise_path *path = localise_observe_asked_path(node, i);
 		struct localise_sum sum = { 0 };
 
-		/* A path with this stamp has losses. */
+		/* a path with this stamp has losses */
 		if (path->stamp == c->stamp || !is_current(path) ||
 		    crosses_dead_of(c, path, node))
 			continue;
@@ -180,8 +180,9 @@ localise_dead_links_of(const struct localise_case *c, const struct localise_map 
 
 /* ---- links that are proven to be dead ---- */
 
-#define MIN_ARRIVED 2.0 /* least number of probes by which a link passes packets */
-#define MAX_LINKS 512   /* links of a node, each direction counts */
+/* least number of probes that arrived over a link which passes packets */
+#define MIN_ARRIVED 2.0
+#define MAX_LINKS 512 /* maximum number of links of a node; each direction counts */
 /* With more lossy paths of the map, a sample of the node's paths represents these. */
 #define MAX_LOSSY 1000
 #define MAX_SAMPLE 4096
@@ -220,7 +221,7 @@ next_lossy(struct lossy_at *walk)
 
 struct proof {
 	struct localise_element *link;
-	bool passes; /* enough probes over it arrived */
+	bool passes; /* enough probes over the link arrived */
 };
 
 struct proofs {
@@ -280,7 +281,8 @@ links_at_node(const struct localise_path *path, const struct localise_element *n
 	return count;
 }
 
-/* The other link of the node on this path; NULL: the path begins or ends at it. */
+/* Returns the other link of the node on this path. NULL: the path begins or ends at the
+ * node. */
 static const struct localise_element *
 other_link(const struct localise_path *path, const struct localise_element *node,
     const struct localise_element *link)
@@ -291,8 +293,8 @@ other_link(const struct localise_path *path, const struct localise_element *node
 	return count < 2 ? NULL : at_node[at_node[0] == link];
 }
 
-/* The other link of the node on this path passes no packets: it may be the one that
- * loses them. */
+/* True: the other link of the node on this path passes no packets, so that it may be
+ * the one that loses them. */
 static bool
 may_be_other(struct proofs *proofs, const struct localise_path *path,
     const struct localise_element *node, const struct localise_element *link)
@@ -303,8 +305,8 @@ may_be_other(struct proofs *proofs, const struct localise_path *path,
 	return proof != NULL && !proof->passes;
 }
 
-/* Adds the newest row of each path over the link. proofs: only of paths on which no
- * other link of the node may lose the packets; NULL: of all. */
+/* Adds the newest row of each path over the link. proofs: adds only paths on which no
+ * other link of the node may lose the packets; NULL: adds all paths. */
 static void
 sum_newest(const struct localise_element *link, const struct localise_element *node,
     struct proofs *proofs, rm_mono_t now, double *sent, double *lost)

@@ -1,8 +1,8 @@
 /*
- * localise_dead_links - whether several links of a switch or ToR are dead, and not the
- * switch itself. Pure. A single dead switch is likelier than several dead links. But a
- * dead switch forwards nothing: packets that it has forwarded between its other links
- * since the losses began show that the links are dead.
+ * localise_dead_links - decides whether several links of a switch or ToR are dead while
+ * the switch itself works. Pure. A single dead switch is likelier than several dead
+ * links. But a dead switch forwards nothing: packets that it has forwarded between its
+ * other links since the losses began show that the links are dead.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_DEAD_LINKS_H
 #define ANALYZER_FINDING_LOCALISE_DEAD_LINKS_H

@@ -122,7 +122,7 @@ add_parts(struct rm_observation *o, const struct localise_fan *fan)
 		add_part(o, &fan->parts[i]);
 }
 
-/* Adds the transits of the pair, by their share of the paths of this pair alone. */
+/* Adds the transits of the pair, each with its share of the paths of this pair. */
 static void
 add_transits(const struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)
@@ -141,10 +141,10 @@ add_transits(const struct localise_case *c, struct rm_observation *o,
 	}
 }
 
-/* A reply crosses both ToRs again, for sure. If this were not added over minutes, the
- * uplinks of a ToR that loses 1 % would explain the losses in both directions better
- * than the ToR does: a reply may have crossed any of them. In seconds too few packets
- * are lost for this to matter. */
+/* Adds both ToRs, which a reply certainly crosses again. Without them, over minutes,
+ * the uplinks of a ToR that loses 1 % would explain the losses in both directions
+ * better than the ToR does: a reply may have crossed any of them. In seconds too few
+ * packets are lost for this to matter. */
 static void
 add_ends(const struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)

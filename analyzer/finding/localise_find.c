@@ -7,23 +7,24 @@
 #include "analyzer/finding/localise_observe.h"
 #include "analyzer/paths/localise_part.h"
 
-/* ln of likelihood ratios: up to 20 to 1 counts as equal; from 1000 to 1 on it is
- * clear.
- */
+/* ln of likelihood ratios: two parts with a ratio up to 20 to 1 count as equally
+ * likely; from 1000 to 1 on the likelier part is clear. */
 #define AMBIGUOUS 3.0
 #define SURE 6.9
-/* 100 to 1 between two transits of the same racks: the path of a reply is known only by
- * shares. */
+/* The same limit between two transits of the same racks is 100 to 1, because the path
+ * of a reply is known only by shares. */
 #define AMBIGUOUS_TRANSITS 4.6
 /* Up to 20,000 to 1 other parts, e.g. several cables of a switch, are a rival of it. */
 #define RIVAL 10.0
 #define CERTAIN 14.0 /* `behind` if no alternative was listed */
-/* Least gain for each flow, or probe, that is lost on the part. */
+/* Least gain of a part for each flow, or probe, that is lost on it. */
 #define FAINT_GAIN 0.5
-#define DOWN 0.9       /* least fitted loss of a part that passes nothing */
-#define OVERSTATED 0.4 /* least share of the fitted loss that its own paths lose */
-#define TOR_DEAD 0.99  /* least fitted loss of a ToR that passes nothing */
-/* the same for a ToR that is named although one of its links is as likely */
+#define DOWN 0.9 /* least fitted loss of a part through which nothing passes */
+/* least share of the fitted loss that the part's own paths lose */
+#define OVERSTATED 0.4
+#define TOR_DEAD 0.99 /* least fitted loss of a ToR through which nothing passes */
+/* Least fitted loss of such a ToR if it is named although one of its links is as
+ * likely. */
 #define TOR_DOWN 0.95
 
 struct ties { /* one suspect of each part that is equally likely */
@@ -89,7 +90,7 @@ links_touch(const struct ties *ties, const struct localise_suspect *node)
 	return true;
 }
 
-/* "A or B", or three parts, in alphabetical order. */
+/* Writes "A or B", or three parts, in alphabetical order. */
 static void
 either(struct localise_finding *finding, const struct localise_suspect *const *suspects,
     size_t count)
@@ -121,7 +122,7 @@ either(struct localise_finding *finding, const struct localise_suspect *const *s
 	}
 }
 
-/* All ties are transits. */
+/* True: all ties are transits. */
 static bool
 are_transits(const struct ties *ties)
 {
@@ -131,7 +132,7 @@ are_transits(const struct ties *ties)
 	return true;
 }
 
-/* Which of several equally likely suspects to name. False: no rule decides. */
+/* Decides which of several equally likely suspects to name. False: no rule decides. */
 static bool
 settle(const struct ties *ties, struct localise_finding *finding)
 {
@@ -141,8 +142,8 @@ settle(const struct ties *ties, struct localise_finding *finding)
 
 	if (ties->overflow)
 		return false;
-	/* Two racks that are probed only by each other: no part between them is
-	 * likelier than the two ToRs. */
+	/* Two racks are probed only by each other: no part between them is likelier
+	 * than the two ToRs. */
 	if (ties->tors == 2 && finding->loss >= DOWN && ties->tor_loss >= DOWN) {
 		const struct localise_suspect *two[] = { tor,
 			of_type(ties, RM_PART_TOR, 1) };
@@ -174,7 +175,7 @@ settle(const struct ties *ties, struct localise_finding *finding)
 		either(finding, ties->suspects, 2);
 		return true;
 	}
-	/* Two racks with a single path between them: its switches cannot be
+	/* If there is a single path between two racks, its switches cannot be
 	 * distinguished. */
 	if (ties->count == 3 && ties->switches == 3 && are_transits(ties)) {
 		either(finding, ties->suspects, 3);
@@ -213,8 +214,8 @@ only_path(const struct localise_case *c, const struct localise_suspect *suspect,
 	return src != NULL;
 }
 
-/* A path suspect is blamed, too, whose losses the switch would explain and the link
- * would not. */
+/* True: a path suspect is blamed, too, and the switch would explain its losses while
+ * the link would not. */
 static bool
 explains_paths(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *node, const struct localise_suspect *link)
@@ -281,8 +282,8 @@ localise_is_overstated(const struct localise_case *c, const struct localise_map 
 	return localise_observe_share(c, map, seen, suspect) < OVERSTATED * part->loss;
 }
 
-/* Another link of one of its switches is blamed, too: later rows may show that the
- * switch is at fault. */
+/* True: another link of a switch at its ends is blamed, too, so that later rows may
+ * show that the switch is at fault. */
 static bool
 has_sibling(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *mine)
@@ -315,7 +316,8 @@ has_end(const struct localise_suspect *link, const struct localise_suspect *node
 		   strcmp(link->elements[0]->b, name) == 0);
 }
 
-/* ln of the factor up to which an alternative b that is less likely than a is a tie. */
+/* Returns the ln of the largest factor by which b may be less likely than a and still
+ * be a tie. */
 static double
 ambiguous(const struct localise_suspect *a, const struct localise_suspect *b)
 {
@@ -394,8 +396,8 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	if (ret->others[0] == NULL)
 		localise_suspect_part(ret->suspect, &ret->part);
 	ret->has_sibling = has_sibling(c, explanation, mine);
-	/* Without rivals: a ToR that passes nothing is down, no matter whether it or
-	 * all of its uplinks are at fault. */
+	/* A ToR through which nothing passes has no rivals: it is down, no matter
+	 * whether the ToR itself or all of its uplinks are at fault. */
 	ret->has_rival = c->by_flow && blamed->rival_behind < RIVAL &&
 			 (mine->type != RM_PART_TOR || blamed->loss < TOR_DEAD);
 	ret->has_rival |= c->slow && c->candidates[blamed->candidate].wide &&

@@ -2,7 +2,7 @@
 
 #include "analyzer/finding/localise_case.h"
 
-#define SHORT 2000 /* paths of a list that is always looked through itself */
+#define SHORT 2000 /* up to this number of listed paths, the list itself is read */
 
 static size_t
 ends_of(const struct localise_suspect *suspect)
@@ -50,7 +50,8 @@ localise_lossy_next(struct localise_lossy_over *over)
 		while (over->at < element->path_count) {
 			struct localise_path *path = element->paths[over->at++];
 
-			/* A path over both elements comes once, with the first one. */
+			/* a path over both elements is returned once, with the first
+			 * element */
 			if (path->is_listed && path->listed_at < over->limit &&
 			    (over->element == 0 ||
 				!localise_path_crosses(path, suspect->elements[0])) &&

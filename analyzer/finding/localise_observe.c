@@ -51,7 +51,7 @@ localise_observe_witnesses(
 	return ret;
 }
 
-/* Probes whose reply was lost, or may have been: it took one of the paths back. */
+/* Adds probes whose reply was lost, or may have been lost, on one of the paths back. */
 static int
 observe_lost_replies(struct localise_case *c, const struct localise_path *path,
     double lost, const uint32_t *elements, uint32_t count)
@@ -159,8 +159,9 @@ witnesses_over(
 	return localise_observe_witnesses(c, &of);
 }
 
-/* The counts of a sample of the element's paths; times *scale: those of all paths.
- * local: the element for which these counts are evidence. */
+/* Returns the counts of a sample of the element's paths. With the factor *scale, they
+ * are the counts of all its paths. local: the element for which these counts are
+ * evidence. */
 static struct localise_sum
 ask(const struct localise_case *c, const struct localise_map *map, localise_seen *seen,
     const struct localise_element *at, uint32_t local, double *scale)
@@ -174,7 +175,7 @@ ask(const struct localise_case *c, const struct localise_map *map, localise_seen
 	return witnesses_over(c, local, &sum);
 }
 
-/* Replies to probes over an element's paths. */
+/* Adds the replies to probes over an element's paths. */
 static double
 replies(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct localise_element *at, uint32_t local)
@@ -185,8 +186,9 @@ replies(const struct localise_case *c, const struct localise_map *map,
 	return scale * arrived_back(&sum);
 }
 
-/* A switch above the racks. Its share of all paths is taken for the share of all
- * replies that cross it: to probes over it, and to probes over other switches. */
+/* Adds the replies that crossed a switch above the racks. The switch's share of all
+ * paths is taken as the share of all replies that cross it, whether their probes
+ * crossed this switch or another one. */
 static int
 observe_at_switch(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -201,7 +203,7 @@ observe_at_switch(struct localise_case *c, const struct localise_map *map,
 			 : 0;
 }
 
-/* The path crosses the same cable, or a parallel one, in the other direction. */
+/* True: the path crosses the same cable, or a parallel one, in the other direction. */
 static bool
 comes_over(const struct localise_path *path, const struct localise_element *link)
 {
@@ -213,7 +215,8 @@ comes_over(const struct localise_path *path, const struct localise_element *link
 	return false;
 }
 
-/* Replies that left this ToR (up), or arrived at it, and may have crossed the link. */
+/* Returns the number of replies that left this ToR (up), or arrived at it, and may have
+ * crossed the link. */
 static double
 replies_at(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct localise_element *tor, bool up, uint32_t local)
@@ -257,7 +260,7 @@ observe_at_tor(struct localise_case *c, const struct localise_map *map,
 	return 0;
 }
 
-/* All replies between two racks cross the elements between them. */
+/* Adds the replies between two racks, all of which cross the elements between them. */
 static int
 observe_at_pair(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -269,7 +272,7 @@ observe_at_pair(struct localise_case *c, const struct localise_map *map,
 	return arrived >= 1 ? observe(c, arrived, 0, &local, 1) : 0;
 }
 
-/* Replies from one rack to the other, a share of which has crossed the switch. */
+/* Adds replies from one rack to the other, a share of which has crossed the switch. */
 static int
 observe_at_transit(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -319,8 +322,8 @@ localise_observe_replies(struct localise_case *c, const struct localise_map *map
 	return 0;
 }
 
-/* One observation for all of these paths, of this element alone: an arrived probe says
- * something about each of its elements, whichever others it has crossed. */
+/* Adds one observation for all of these paths, of this element alone: an arrived probe
+ * is evidence on each of its elements, whatever other elements it has crossed. */
 int
 localise_observe_arrivals(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)

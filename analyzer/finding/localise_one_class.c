@@ -18,20 +18,23 @@
  * another element on many of them loses another class. */
 #define FEWER_OF_PATHS 0.25
 #define OF_PATHS_WITH 0.95
-/* ln of the chance that an element which loses all classes alike loses only this one */
+/* ln of the chance that an element which loses all classes alike has lost packets of
+ * only this class */
 #define BY_CHANCE_LN (-8.0)
-#define ON_ALL_PATHS 0.9 /* share of an element's paths that are nearly all */
+/* share of an element's paths that counts as nearly all of them */
+#define ON_ALL_PATHS 0.9
 
-struct class_losses {   /* of the paths that lost packets of this class only */
+struct class_losses {   /* for the paths that lost packets of this class only */
 	uint32_t paths; /* 0: none */
-	uint32_t with;  /* paths that lost packets of this class and of others */
+	/* number of paths that lost packets of this class and of other classes */
+	uint32_t with;
 	uint8_t dscp;
-	float sent, lost, all; /* all: sent in all classes */
+	float sent, lost, all; /* all: packets sent in all classes */
 };
 
-struct localise_over { /* lossy paths over an element */
+struct localise_over { /* the lossy paths over an element */
 	uint32_t paths;
-	/* The number of those that lost packets of the class known_dscp only, and cross
+	/* The number of paths that lost packets of the class known_dscp only, and cross
 	 * an element that find_by_losses() has found to lose this class. */
 	uint32_t known_paths;
 	uint8_t known_dscp;
@@ -156,8 +159,8 @@ add_path(struct localise_over *to, const struct path_rows *rows)
 	}
 }
 
-/* The path crosses an element that loses packets of a class on nearly all its paths:
- * that explains the path's losses of this class. */
+/* True: the path crosses an element that loses packets of a class on nearly all its
+ * paths: that explains the path's losses of this class. */
 static bool
 explained_on(
     const struct localise_case *c, const struct localise_path *path, uint8_t *dscp)
@@ -173,7 +176,7 @@ explained_on(
 	return false;
 }
 
-/* others: only losses that no element explains by its class. */
+/* others: adds only losses that no element explains by its class */
 static void
 count_losses(struct localise_case *c, bool others)
 {
@@ -194,7 +197,7 @@ count_losses(struct localise_case *c, bool others)
 	}
 }
 
-/* ln of the number of ways to choose `paths` of `all` paths */
+/* Returns the ln of the number of ways to choose `paths` of `all` paths. */
 static double
 choices_ln(uint32_t all, uint32_t paths)
 {
@@ -242,8 +245,8 @@ find_by_losses(struct localise_case *c)
 	return any;
 }
 
-/* True: an element of the path loses packets of one class only. *dscp: of the first
- * such element. */
+/* True: an element of the path loses packets of one class only. *dscp: the class of the
+ * first such element. */
 static bool
 class_on(const struct localise_case *c, const struct localise_path *path, uint8_t *dscp)
 {
@@ -308,9 +311,9 @@ lost_of(const struct localise_sum *sum)
 	return sum->forward + sum->reverse + sum->unknown;
 }
 
-/* Splits the entry c->lossy[at] into one for the packets of this class and, if packets
- * of others were lost, one for these. dscp: the class that an element of its path
- * loses. */
+/* Splits the entry c->lossy[at] into one entry for the packets of this class and, if
+ * packets of other classes were lost, one entry for these. dscp: the class that an
+ * element of its path loses. */
 static int
 split_entry(struct localise_case *c, size_t at, uint8_t dscp)
 {
@@ -357,8 +360,9 @@ localise_one_class_find(struct localise_case *c)
 	return r;
 }
 
-/* Returns the element whose one_class applies to this one: for a transit its switch, if
- * that loses one class only, or else its pair; for others the element itself. */
+/* Returns the element whose one_class applies to this one: for a transit this is its
+ * switch, if that loses one class only, or else its pair; for other elements it is the
+ * element itself. */
 static const struct localise_local *
 element_with_class(const struct localise_case *c, uint32_t local)
 {

@@ -4,17 +4,20 @@
 
 #include "analyzer/finding/localise_observe.h"
 
-#define MAX_CABLES 256 /* of one node; more are not counted separately */
+/* maximum number of cables of one node; further cables are not counted separately */
+#define MAX_CABLES 256
 /* If the other paths lost packets at the link's rate, they would have lost this many;
  * that they lose none by chance happens once in some 400 cases. For each MISSED_FOR_ONE
  * more they may lose one, which another link may have lost. */
 #define MIN_MISSED 6.0
 #define MISSED_FOR_ONE 4.0
-/* From so many losses on that avoid both worst links, the node is at fault. */
+/* With so many losses on paths that avoid both worst links, the node is at fault. */
 #define MIN_SPREAD 3.0
-/* Losses that avoid the link count as none up to this share of its losses. */
+/* Losses on paths that avoid the link are ignored up to this share of the link's
+ * losses. */
 #define ELSEWHERE_SHARE 0.02
-/* With at least this share of its losses over another cable, it is not one link. */
+/* If at least this share of the link's losses is also over another cable, the fault is
+ * not that of one link. */
 #define OTHER_SHARE 0.8
 
 struct over_cable {
@@ -119,7 +122,7 @@ add_lost(const struct localise_case *c, const struct localise_map *map,
 	}
 }
 
-/* *next: the second worst link. NULL: there is none. */
+/* Returns the worst link. *next: the second worst link; NULL: there is none. */
 static const struct over_cable *
 worst(const struct over_node *over, const struct over_cable **next)
 {
@@ -137,7 +140,8 @@ worst(const struct over_node *over, const struct over_cable **next)
 	return most;
 }
 
-/* How many probes the paths that avoid the cable would lose at the cable's rate. */
+/* Returns how many probes the paths that avoid the cable would lose at the cable's
+ * rate. */
 static double
 missed_beside(const struct over_node *over, const struct over_cable *cable)
 {
@@ -145,7 +149,7 @@ missed_beside(const struct over_node *over, const struct over_cable *cable)
 			       : 0;
 }
 
-/* Both directions of the link, or one. */
+/* Returns the suspect of both directions of the link, or of one. */
 static const struct localise_suspect *
 suspect_of(const struct localise_case *c, uint64_t cable)
 {

@@ -1,8 +1,8 @@
 /*
- * localise_one_link - whether one link of a blamed switch or ToR causes its losses.
- * Pure. Paths of replies are known only by shares. Therefore, over minutes, a switch
- * explains the losses of one of its links as well as the link, or better. But if the
- * link is at fault, no packet is lost on the switch's paths that avoid the link.
+ * localise_one_link - decides whether one link of a blamed switch or ToR causes its
+ * losses. Pure. Paths of replies are known only by shares. Therefore, over minutes, a
+ * switch explains the losses of one of its links as well as the link, or better. But if
+ * the link is at fault, no packet is lost on the switch's paths that avoid the link.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_ONE_LINK_H
 #define ANALYZER_FINDING_LOCALISE_ONE_LINK_H

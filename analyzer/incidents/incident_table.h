@@ -23,7 +23,7 @@
 #include "schemas/wire.h"
 
 #define INCIDENT_TABLE_MAX_OPEN 16384
-/* most closed incidents; the oldest are deleted first */
+/* maximum number of closed incidents; the oldest are deleted first */
 #define INCIDENT_TABLE_MAX_CLOSED 4096
 #define INCIDENT_TABLE_SOURCES 4
 

@@ -20,7 +20,8 @@ struct port_counts;
 struct rm_verdict;
 struct wire_summary_view;
 
-#define PORT_COUNTS_MAX 4096 /* most ports of a region; further ones are left out */
+/* maximum number of ports of a region; further ones are left out */
+#define PORT_COUNTS_MAX 4096
 #define PORT_COUNTS_KEEP_NS (60 * RM_NS_PER_S)
 
 struct port_counts_counts { /* numbers of rows of summaries, so far */

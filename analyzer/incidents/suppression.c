@@ -9,7 +9,8 @@
 
 #define MOST 0.75 /* of the samples */
 #define LATELY_NS (4 * RM_NS_PER_S)
-#define MAX_ENDED 64 /* most ended incidents that are examined; the newest are */
+/* maximum number of ended incidents that are examined; the newest are */
+#define MAX_ENDED 64
 
 /* rnic: "host/device". True: the entry is about the RNIC or its host. */
 static bool

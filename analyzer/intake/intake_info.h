@@ -14,10 +14,11 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define INTAKE_MAX_PEERS 16384 /* most aggregators whose message numbers are stored */
-/* most unacknowledged messages of one lane of one aggregator */
+/* maximum number of aggregators whose message numbers are stored */
+#define INTAKE_MAX_PEERS 16384
+/* maximum number of unacknowledged messages of one lane of one aggregator */
 #define INTAKE_MAX_UNACKED 4096
-/* most unacknowledged messages of one lane of all aggregators */
+/* maximum number of unacknowledged messages of one lane of all aggregators */
 #define INTAKE_MAX_PENDING 65536
 
 struct rm_tls;

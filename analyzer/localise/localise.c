@@ -32,13 +32,15 @@ struct localise {
 	struct localise_groups groups;
 	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
 	rm_mono_t now, recent_judged, slow_judged;
-	uint64_t slow_unexplained; /* losses without a blamed part in the last judgement
-				      of minutes */
-	bool reverse_due;          /* lost replies have not been judged for a while */
-	rm_mono_t first_row;       /* when the first row arrived; ns 0: none yet */
+	/* losses that no blamed part explained in the last judgement of minutes */
+	uint64_t slow_unexplained;
+	bool reverse_due; /* lost replies have not been judged for a while */
+	/* when the first row arrived; ns 0: none has arrived yet */
+	rm_mono_t first_row;
 	bool knows_wall;
-	int64_t wall_ahead_ns; /* wall time - monotonic time, when last judged */
-	char samples[LOCALISE_SAMPLES_BYTES]; /* of the row that is being added */
+	int64_t wall_ahead_ns; /* wall time - monotonic time, at the last judgement */
+	/* samples of the row that is being added */
+	char samples[LOCALISE_SAMPLES_BYTES];
 	struct localise_counts counts;
 };
 
@@ -145,7 +147,8 @@ localise_forget_named(struct localise *localise)
 
 /* ---- losses that a named part explains ---- */
 
-#define LATELY_NS (6 * RM_NS_PER_S) /* earlier rows may arrive for so long */
+/* rows from before a change may still arrive for this time */
+#define LATELY_NS (6 * RM_NS_PER_S)
 
 static rm_mono_t
 lately(const struct localise *localise)
@@ -153,8 +156,8 @@ lately(const struct localise *localise)
 	return (rm_mono_t){ localise->now.ns - LATELY_NS };
 }
 
-/* A named part explains the losses of some path from the one rack to the other. For
- * minutes: it does so until it is forgotten, and these losses with it. */
+/* True: a named part explains the losses of some path from the one rack to the other.
+ * For losses of minutes it does so until the part and these losses are forgotten. */
 static bool
 is_explained(const struct localise *localise, const struct localise_element *pair)
 {
@@ -215,7 +218,8 @@ localise_known_recent(
 	return localise_late_known(&localise->late, path, false, localise->now);
 }
 
-/* A path suspect is not named if a blamed or named part is on one of its paths. */
+/* True: this is a path suspect, and it is not named if a blamed or named part is on one
+ * of its paths. */
 static bool
 localise_is_needless(const struct localise *localise, const struct localise_case *c,
     const struct rm_explanation *explanation, const struct localise_suspect *path)
@@ -266,7 +270,8 @@ goes_back(const struct rm_part *part, const struct localise_path *path)
 struct visit {
 	struct health *health;
 	const struct rm_part *part;
-	const struct localise_standing *standing; /* of the part, or NULL */
+	/* the standing of the part, or NULL */
+	const struct localise_standing *standing;
 };
 
 static bool
@@ -291,7 +296,8 @@ is_clean(double lost, double sent)
 	return lost <= 1 || lost <= GOOD_LOSS * sent;
 }
 
-/* The replies lost in this direction: those to probes in the other one. */
+/* Returns the replies lost in this direction: they belong to probes in the other
+ * direction. */
 static double
 lost_replies(const struct localise *localise, const struct rm_part *path)
 {
@@ -340,7 +346,7 @@ traffic_is_good(const struct localise *localise, const struct rm_part *part,
 		       health.back.forward + health.back.unknown, health.back.all));
 }
 
-/* The health of several links of one switch: that of the worst. */
+/* Returns the health of several links of one switch: that of the worst link. */
 static enum rm_health
 links_health(const struct localise *localise, const struct rm_verdict *verdict)
 {
@@ -402,20 +408,22 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 
 /* A summary with a larger lag is of a backlog, or its sender's clock is wrong. */
 #define ODD_LAG_NS (15 * RM_NS_PER_S)
-#define SAME_LAG_NS (2 * RM_NS_PER_S) /* a lag that grows by less is the same one */
-/* After so many summaries with the same large lag it is the clock that is wrong. */
+/* a lag that has grown by less than this counts as unchanged */
+#define SAME_LAG_NS (2 * RM_NS_PER_S)
+/* After so many summaries with the same large lag, a wrong clock is the cause. */
 #define ODD_LAGS 5
 /* Rows arrive at most so long after the end of their second. */
 #define ROWS_TAKE_NS (1500 * RM_NS_PER_MS)
-/* A wall clock that goes back by more was set back. */
+/* A wall clock that goes back by more than this was set back. */
 #define SET_BACK_NS (3 * RM_NS_PER_S)
 /* With each summary the least lag grows by 1/16 of the difference. */
 #define LAG_TURN 16
 #define SLOW_EVERY_NS RM_NS_PER_S
-/* The loss of parts that are not at fault: limits of what is learnt */
+/* Limits of the loss of parts that are not at fault, which is measured. */
 #define LEAST_USUAL_LOSS 1e-5
 #define MOST_USUAL_LOSS 7e-4
-/* No switch or ToR is named from this blamed part on: see is_minor_switch. */
+/* With this number of blamed parts or more, no switch or ToR is named from a part on
+ * that explains little: see is_minor_switch. */
 #define MANY_PARTS 24
 /* With so many lossy paths, or listed paths, the judgement is done less often. */
 #define MANY_LOSSY 2000
@@ -423,7 +431,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define MANY_LISTED 50000
 #define MANY_SLOW_EVERY_NS (5 * RM_NS_PER_S)
 #define MAX_SENT 100000000 /* of one row */
-/* Agents report no longer round trip. */
+/* The longest round trip that agents report. */
 #define MOST_SLOW_NS (10 * RM_NS_PER_S)
 
 /* Added to the log prior of a ToR: its rack is silent; its rack reports that its
@@ -440,7 +448,8 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 /* The largest time of a monotonic clock: some seventy years. */
 #define MAX_END_NS (INT64_MAX / 4)
 
-#define REFUTING_SHARE 0.02 /* a ToR that passes a larger share is not down */
+/* a ToR that passes a larger share of probes is not down */
+#define REFUTING_SHARE 0.02
 
 int
 localise_new(const struct localise_options *options, struct localise **ret)
@@ -503,7 +512,8 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       row->slow_ns <= (row->slow + row->overdue) * MOST_SLOW_NS;
 }
 
-/* By how much the summary's lag, by the monotonic clocks, exceeds the least one. */
+/* Returns by how much the summary's lag, by the monotonic clocks, exceeds the least
+ * lag. */
 static int64_t
 lag_more(
     const struct localise_lag *of, const struct wire_summary *summary, rm_mono_t now)
@@ -511,9 +521,9 @@ lag_more(
 	return now.ns - (int64_t)summary->end_ns - of->least_ns;
 }
 
-/* The summary is of a backlog: it does not describe the present. A large lag that stays
- * the same is due to a wrong clock, not to a backlog. If the aggregator's wall clock
- * was set, its monotonic clock shows that the summary is not late. */
+/* True: the summary is from a backlog, so it does not describe the present. A large lag
+ * that stays the same is due to a wrong clock, not to a backlog. If the aggregator's
+ * wall clock was set, its monotonic clock shows that the summary is not late. */
 static bool
 is_late(const struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
@@ -536,7 +546,7 @@ is_late(const struct localise *localise, struct localise_rack *rack,
 	return rack->odd_lags < ODD_LAGS;
 }
 
-/* Adds a lag that exceeds the least one by `more`. Returns how much later than usual
+/* Adds a lag that exceeds the least lag by `more`. Returns how much later than usual
  * the summary has arrived. The least lag slowly follows a lag that stays larger: then
  * the network has become slower for good. */
 static int64_t
@@ -551,10 +561,10 @@ lag_note(struct localise_lag *of, int64_t more)
 	return more > ROWS_TAKE_NS ? more - ROWS_TAKE_NS : 0;
 }
 
-/* How much later than usual the rack's summary has arrived. The difference between the
- * clocks of both machines is the same in all lags, and drops out when the least lag is
- * subtracted. Setting a wall clock changes the lag as a late summary does: therefore
- * the smaller one of the results of both clocks counts. */
+/* Returns how much later than usual the rack's summary has arrived. The difference
+ * between the clocks of both machines is the same in all lags, and drops out when the
+ * least lag is subtracted. Setting a wall clock changes the lag as a late summary does:
+ * therefore the smaller one of the results of both clocks counts. */
 static int64_t
 late_ns(const struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
@@ -685,8 +695,8 @@ localise_summary(
 	return r;
 }
 
-/* The switch or ToR at which standings of the suspect's part are found: of a link the
- * first one of its name. NULL: it is not known. */
+/* Returns the switch or ToR at which standings of the suspect's part are found; for a
+ * link, the first switch of its name. NULL: it is not known. */
 static const struct localise_element *
 node_of(const struct localise_suspect *suspect)
 {
@@ -719,7 +729,7 @@ is_named(const struct localise *localise, const struct localise_suspect *suspect
 	return standing != NULL && standing->named;
 }
 
-/* What is added to a suspect's log prior because of reports besides rows. */
+/* Returns what is added to a suspect's log prior because of reports other than rows. */
 static double
 prior_bonus(const struct localise *localise, const struct localise_case *c,
     const struct localise_suspect *suspect)
@@ -748,8 +758,8 @@ prior_bonus(const struct localise *localise, const struct localise_case *c,
 }
 
 /* Sets the loss that is usual without a fault, for minutes: the losses without a blamed
- * part in the last judgement, plus one, because the true loss of a fabric without any
- * lost probe is not 0. */
+ * part in the last judgement, plus one loss, because the true loss of a fabric without
+ * any lost probe is not 0. */
 static int
 learn_usual(struct localise *localise)
 {
@@ -788,7 +798,7 @@ prefer_link(struct localise *localise, const struct localise_case *c,
 	return true;
 }
 
-/* The part is a switch or ToR, and many parts explain more than it does: then its
+/* True: the part is a switch or ToR, and many parts explain more than it does: then its
  * losses are more likely those of some of its links. */
 static bool
 is_minor_switch(
@@ -910,7 +920,7 @@ note_racks(struct localise *localise, const struct localise_now *now)
 
 /* Judges late replies, the last seconds and the last minutes. With many losses seconds
  * and minutes are judged in different rounds, and each only after all racks have sent
- * new rows: the loop has other work, too. */
+ * new rows: because the event loop has other work, too. */
 static int
 judge(struct localise *localise, const struct localise_now *now)
 {
@@ -944,7 +954,7 @@ judge(struct localise *localise, const struct localise_now *now)
 	return r < 0 ? r : judge_case(localise, &localise->slow, now, true);
 }
 
-/* The part is named as late: it gets no second verdict for its losses. */
+/* True: the part is named as late, and gets no second verdict for its losses. */
 static bool
 is_reported_late(const struct localise *localise, const struct rm_part *part)
 {
@@ -985,7 +995,7 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 		return r;
 	}
 	note_racks(localise, &at);
-	/* Rows that arrive until the next judgement may add and remove switches. */
+	/* rows that arrive until the next judgement may add and remove switches */
 	localise_at_node_forget(&localise->standings);
 	localise_standings_fade(&localise->standings, map, now);
 	localise_late_fade(&localise->late, now);

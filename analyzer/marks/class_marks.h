@@ -17,7 +17,8 @@
 #include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
 
-#define CLASS_MARKS_MAX_PAIRS 131072 /* most pairs of ToRs, each in one class */
+/* maximum number of pairs of ToRs, each in one class */
+#define CLASS_MARKS_MAX_PAIRS 131072
 #define CLASS_MARKS_MAX_VERDICTS 64
 
 struct class_marks;

@@ -13,7 +13,8 @@
 
 #include "analyzer/past/past_question.h"
 
-#define PAST_ANSWER_BYTES (16 << 20) /* most bytes of a database's answer */
+/* maximum number of bytes of a database's answer */
+#define PAST_ANSWER_BYTES (16 << 20)
 
 /* Reads the files of history_files: rackmesh.lp or incidents.lp, and its older files. A
  * missing file has no rows. */

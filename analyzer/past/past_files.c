@@ -13,7 +13,8 @@
 #include "rackmesh/identity/identity.h"
 #include "rackmesh/metrics/line_reader.h"
 
-#define READ_BYTES (UINT64_C(2) << 30) /* most bytes that are read for one query */
+/* maximum number of bytes that are read for one query */
+#define READ_BYTES (UINT64_C(2) << 30)
 /* The most by which the clock of a row's sender may be ahead. */
 #define AHEAD_NS (3600 * RM_NS_PER_S)
 

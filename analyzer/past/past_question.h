@@ -14,7 +14,8 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/error.h"
 
-#define PAST_LIMIT 1000 /* most rows of an answer, if the request has no limit */
+/* maximum number of rows of an answer, if the request has no limit */
+#define PAST_LIMIT 1000
 #define PAST_MAX_LIMIT 10000
 #define PAST_MAX_STEP_S (30 * 86400)
 #define PAST_NAME_BYTES 128
@@ -66,7 +67,8 @@ struct past_question {
 	/* With a step, only rows with the same value of this tag are merged; NULL: all
 	 * rows are. */
 	const struct history_column *by;
-	size_t limit; /* most rows of the answer; the oldest rows are returned */
+	size_t limit; /* maximum number of rows of the answer; the oldest rows are
+			 returned */
 };
 
 struct past_parameters { /* The texts of the HTTP request; NULL: not given. */

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* From so many losses on, and such a share of the sent probes, losses are not slow. */
+/* A path that has lost so many probes, and such a share of the sent ones, has no slow
+ * fault. */
 #define SWALLOWED_LOST 4
 #define SWALLOWED_SHARE 0.3
 #define LATE_BINS 2
@@ -85,7 +86,8 @@ note_loss(struct localise_path *path, rm_mono_t now)
 	path->slot = slot_of(now);
 }
 
-/* The bin with this number. Clears it and all bins since the last one that was used. */
+/* Returns the bin with this number. Clears it and all bins since the last one that was
+ * used. */
 static struct localise_bin *
 newest(struct localise_path *path, int64_t number)
 {
@@ -151,8 +153,8 @@ localise_bins_sent(const struct localise_map *map, rm_mono_t now)
 	return sent;
 }
 
-/* The path loses so much that its seconds show it: these are not the losses of a slow
- * fault, and must not count as such. */
+/* True: the path loses so many packets that single seconds show it: these are not the
+ * losses of a slow fault, and must not count as such. */
 static bool
 is_swallowed(const struct localise_sum *sum)
 {

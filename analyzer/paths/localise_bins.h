@@ -1,7 +1,7 @@
 /*
- * localise_bins - probes and losses on paths in the last two minutes. Pure. A loss of
- * one packet in several hundred is not seen in single seconds: bins of 16 s add up the
- * rows, and the newest eight bins count together.
+ * localise_bins - counts probes and losses on paths in the last two minutes. Pure. A
+ * loss of one packet in several hundred is not seen in single seconds: bins of 16 s add
+ * up the rows, and the newest eight bins count together.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_BINS_H
 #define ANALYZER_PATHS_LOCALISE_BINS_H
@@ -9,9 +9,9 @@
 #include "analyzer/paths/localise_path.h"
 
 #define LOCALISE_WINDOW_NS (LOCALISE_BINS * LOCALISE_BIN_NS)
-/* The window is divided into 64 slots. localise_path.lossy_slots has a bit for each: in
- * this slot a probe was lost, or may have been, on its way out. A burst of losses thus
- * counts as one observation. */
+/* The window is divided into 64 slots. localise_path.lossy_slots has a bit for each
+ * slot: the bit is 1 if a probe was lost in this slot, or may have been lost, on its
+ * way out. A burst of losses thus counts as one observation. */
 #define LOCALISE_SLOT_NS (LOCALISE_WINDOW_NS / 64)
 
 /* Adds one row. Rows that arrive soon after one of the path's racks has found a fault
@@ -27,10 +27,10 @@ void localise_bins_forget_replies(struct localise_path *path);
 /* Adds the path's counts of all bins, i.e. of two minutes, to *sum. */
 void localise_path_slow(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
-/* Adds the path's counts of the newest two bins, i.e. of the last 16 to 32 s. */
+/* Adds the path's counts of the newest two bins, i.e. those of the last 16 to 32 s. */
 void localise_path_lately(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
-/* The number of probes sent on all paths in all bins. */
+/* Returns the number of probes sent on all paths in all bins. */
 double localise_bins_sent(const struct localise_map *map, rm_mono_t now);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * localise_classes - whether packets of only one class (DSCP) are lost, as happens with
- * a wrong queue, policer or lossless priority. Pure.
+ * localise_classes - decides whether packets of only one class (DSCP) are lost, as
+ * happens with a wrong queue, policer or lossless priority. Pure.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_CLASSES_H
 #define ANALYZER_PATHS_LOCALISE_CLASSES_H
@@ -20,7 +20,8 @@ struct localise_class_counts {
 /* Probes that crossed a part, by class. */
 struct localise_classes {
 	struct localise_class_counts of[LOCALISE_CLASSES];
-	rm_mono_t counted; /* rows that arrived until then are counted; ns 0: none */
+	/* rows that arrived until this time are counted; ns 0: none are */
+	rm_mono_t counted;
 };
 
 /* Adds those of the path's newest two sets of rows that are not counted yet. */
@@ -30,12 +31,13 @@ void localise_classes_add(
 void localise_classes_end(struct localise_classes *classes, rm_mono_t now);
 
 /* True: only packets of the class *dscp are lost, and so many of other classes have
- * arrived that this is no chance. was: it was true a second ago, or the judge has found
- * it; then less evidence is enough. */
+ * arrived that this is no chance. was: the result was true a second ago, or the judge
+ * has found the class; then less evidence is enough. */
 bool localise_classes_one_alone(
     const struct localise_classes *classes, bool was, uint8_t *dscp);
 
-/* Appends the lost and sent probes of this class, and of the others, as text. */
+/* Appends text with the lost and sent probes of this class, and those of the other
+ * classes. */
 void localise_classes_report(const struct localise_classes *classes, uint8_t dscp,
     char observed[RM_EVIDENCE_TEXT]);
 

@@ -12,7 +12,7 @@ localise_ends_release(struct localise_ends *ends)
 	*ends = (struct localise_ends){ 0 };
 }
 
-/* Its index; ends->count: it is not in the list. */
+/* Returns the index of the end in the list, or ends->count if it is not in the list. */
 static size_t
 find(const struct localise_ends *ends, const char *name, size_t len)
 {
@@ -65,9 +65,8 @@ localise_ends_add(struct localise_ends *ends, const char *name)
 	return r;
 }
 
-/* sample: the first len bytes, "h1/r0>h9/r0:49153". A malformed one leads to no bad
- * end.
- */
+/* True: the flow leads to a bad end. sample: its first len bytes, such as
+ * "h1/r0>h9/r0:49153". False also if it is malformed. */
 static bool
 is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
 {
@@ -87,9 +86,9 @@ is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
 
 #define MAX_SAMPLES 16 /* rows name 8 flows */
 
-struct samples {             /* lost flows that a row names */
-	uint64_t named, bad; /* all; those to bad ends */
-	size_t len;          /* of the text of those that are not to bad ends */
+struct samples {             /* the lost flows that a row names */
+	uint64_t named, bad; /* number of all named flows, and of those to bad ends */
+	size_t len; /* length of the text of the flows that do not lead to bad ends */
 };
 
 static struct samples
@@ -118,7 +117,8 @@ read_samples(const struct localise_ends *ends, const char *from,
 	return ret;
 }
 
-/* Subtracts the share bad/named of the losses, rounded up. Returns how many. */
+/* Subtracts the share bad/named of the losses, rounded up. Returns how many losses were
+ * subtracted. */
 static uint64_t
 take_share(uint64_t *count, const struct samples *samples)
 {
@@ -129,7 +129,7 @@ take_share(uint64_t *count, const struct samples *samples)
 	return taken;
 }
 
-/* Subtracts at most this many flows. Returns how many. */
+/* Subtracts at most this many flows. Returns how many were subtracted. */
 static uint32_t
 take_flows(uint32_t *flows, uint64_t most)
 {
@@ -157,7 +157,7 @@ localise_ends_leave_out(const struct localise_ends *ends, struct wire_path_row *
 		take_share(&row->lost_reverse, &samples) +
 		take_share(&row->lost_unknown, &samples);
 	row->sent -= taken;
-	/* If all named flows lead to bad ends, so do those that are not named. */
+	/* if all named flows lead to bad ends, so do those that are not named */
 	bad = samples.bad == samples.named ? UINT32_MAX : samples.bad;
 	take_flows(&row->flows_dead, bad);
 	bad -= take_flows(&row->flows_silent, bad);

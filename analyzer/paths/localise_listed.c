@@ -5,7 +5,7 @@
 
 #include "analyzer/paths/localise_bins.h"
 
-/* For so long after a loss a path is in the first part of the list. */
+/* A path is in the first part of the list for this time after a loss. */
 #define LATELY_NS (15 * RM_NS_PER_S)
 
 static void

@@ -46,7 +46,8 @@ keyed_element(struct localise_map *map, const char *key, struct localise_element
 	return 0;
 }
 
-/* *ret: found or made; with b "" it is the switch a. -ENOMEM. */
+/* *ret: the element, which is made if it does not exist. With b "" it is the switch a.
+ * Returns 0 or -ENOMEM. */
 static int
 localise_element_find(struct localise_map *map, const char *a, const char *b,
     const char *at, struct localise_element **ret)
@@ -69,8 +70,8 @@ localise_element_find(struct localise_map *map, const char *a, const char *b,
 	return 0;
 }
 
-/* The pair element from one ToR to another, i.e. everything between them. It is made
- * together with the one of the other direction. */
+/* *ret: the pair from one ToR to another, i.e. everything between them. If it does not
+ * exist, it is made together with the pair of the other direction. */
 static int
 localise_element_pair(struct localise_map *map, struct localise_element *src,
     struct localise_element *dst, struct localise_element **ret)
@@ -191,11 +192,12 @@ localise_element_courses(const struct localise_element *pair)
 
 #define KEY_BYTES (WIRE_MAX_STRING + RM_NAME_BYTES + 2)
 
-struct course { /* a path while its text is read */
+struct course { /* a path whose text is being read */
 	struct localise_map *map;
 	struct localise_element *elements[LOCALISE_PATH_ELEMENTS];
 	uint8_t count;
-	/* so many of the elements list the path already: drop_path drops these */
+	/* number of its elements that list the path already: drop_path takes it off
+	 * these */
 	uint8_t entered;
 	bool has_gap;
 };
@@ -204,7 +206,7 @@ static void
 drop_path(struct localise_map *map, struct localise_path *path)
 {
 	localise_unlist(map, path);
-	if (path->pair != NULL) /* NULL: the path is only half made */
+	if (path->pair != NULL) /* NULL: the path was made only in part */
 		localise_element_leave(map, path->pair, path);
 	for (uint8_t i = 0; i < path->element_count; i++)
 		localise_element_leave(map, path->elements[i], path);
@@ -302,7 +304,7 @@ add_element(struct course *course, const char *a, const char *b, const char *at)
 	return 0;
 }
 
-/* Splits a hop's text into name and address; both "": the hop did not answer. */
+/* Splits a hop's text into name and address; both are "" if the hop did not answer. */
 static int
 read_hop(const char *text, size_t len, char name[RM_NAME_BYTES], char at[RM_NAME_BYTES])
 {
@@ -443,8 +445,8 @@ new_path(struct localise_map *map, struct localise_rack *rack, struct course *co
 	return path;
 }
 
-/* The length of the path's text without silent hops at its end: their number varies
- * from trace to trace. */
+/* Returns the length of the path's text without silent hops at its end, whose number
+ * varies from trace to trace. */
 static size_t
 path_length(const char *path)
 {
@@ -462,7 +464,7 @@ localise_map_path(struct localise_map *map, struct localise_rack *rack,
 	struct course course = { .map = map };
 	char key[KEY_BYTES];
 	struct localise_path *path;
-	/* Of an untraced path, or of several paths ("*"), only the ends are known. */
+	/* of an untraced path, or of several paths ("*"), only the ends are known */
 	const int path_len = (int)path_length(row->path);
 	const int len =
 	    snprintf(key, sizeof key, "%s %.*s", row->dst_tor, path_len, row->path);

@@ -63,8 +63,8 @@ visit_node(const struct localise_map *map, const char *name, on_node *on, void *
 		on(node, arg);
 }
 
-/* Visits the node of one name, of len bytes. A link or a path is found by its first
- * switch. between: what separates its two names; NULL: it is a switch. */
+/* Visits the node with this name, of len bytes. A link or a path is found by its first
+ * switch. between: the text between its two names; NULL: the part is a switch. */
 static void
 visit_name(const struct localise_map *map, const char *name, size_t len,
     const char *between, on_node *on, void *arg)
@@ -130,8 +130,8 @@ localise_part_paths(const struct localise_map *map, const struct rm_part *part,
 	localise_part_nodes(map, part, visit_paths, &visit);
 }
 
-/* name is one of the two ends of the link. Names of switches may contain "--", so the
- * link is not split at the first one. */
+/* True: name is one of the two ends of the link. Names of switches may contain "--", so
+ * the link is not split at the first "--". */
 static bool
 ends_with(const char *link, size_t link_len, const char *name)
 {

@@ -6,19 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that arrived longer ago do not count: while there are losses, a rack sends some
- * every second. */
+/* Rows that arrived longer ago do not count: while a rack has losses, it sends some
+ * rows every second. */
 #define FRESH_NS (2600 * RM_NS_PER_MS)
 /* after this time without rows the rack's paths have no losses */
 #define SILENT_NS (2 * RM_NS_PER_S)
-/* a path without losses has a row again within this time */
+/* a path without losses has a new row within this time */
 #define CLEAN_NS (5 * RM_NS_PER_S)
 /* for a path whose rack sends no rows, probes of this time count as sent */
 #define IMPLIED_NS (1500 * RM_NS_PER_MS)
 #define WHOLE_SHARE 0.5F /* share of the flows with losses that lose all packets */
-#define MAX_SAMPLES 8    /* lost flows that one row names */
-#define SUDDEN_SHARE 0.3 /* share of the row's probes that are lost */
-/* Rows that arrive so soon after others were delayed together with those. */
+#define MAX_SAMPLES 8    /* maximum number of lost flows that one row names */
+/* least share of the row's probes that is lost in a sudden fault */
+#define SUDDEN_SHARE 0.3
+/* Rows that arrive within this time after other rows were delayed together with these.
+ */
 #define TOGETHER_NS (500 * RM_NS_PER_MS)
 
 void
@@ -38,10 +40,10 @@ localise_map_frame(
 	rack->frame_came[rack->frame & 1] = now;
 }
 
-/* The probes sent in the part of the row's time that has the losses, or in one second
- * if there is no loss. The first row with losses may cover many seconds before the
- * first loss, and a row without losses covers more: all are made comparable with the
- * rows of a single second. */
+/* Returns the number of probes sent in the part of the row's time that has the losses,
+ * or in one second if there is no loss. The first row with losses may cover many
+ * seconds before the first loss, and a row without losses covers even more: this makes
+ * all rows comparable with the rows of a single second. */
 static float
 sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_ns)
 {
@@ -53,9 +55,9 @@ sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_
 	return (float)fmax((double)sent * share, (double)lost);
 }
 
-/* The number of flows with losses, for an aggregator that does not report it. A row
- * names at most MAX_SAMPLES of them. If it names that many, the number is estimated: as
- * if each lost probe were of a random flow. */
+/* Returns the number of flows with losses, for an aggregator that does not report it. A
+ * row names at most MAX_SAMPLES of them. If it names that many, the number is
+ * estimated, as if each lost probe belonged to a random flow. */
 static float
 guess_hit(const struct wire_path_row *row, uint64_t lost)
 {
@@ -102,8 +104,8 @@ count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
 		fminf(fmaxf(by_packets, silent), silent + partial), silent, partial };
 }
 
-/* Flows that lose all, and large losses in one row, are found within seconds: they must
- * not count as the losses of a slow fault. */
+/* True: flows lose all their probes, and large losses in one row, , which is found
+ * within seconds. Such losses must not count as the losses of a slow fault. */
 static bool
 is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
 {
@@ -195,9 +197,9 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 	return localise_list(map, path);
 }
 
-/* A rack without losses sends rows only once in a row interval. Returns for how long it
- * has sent none because of that. 0: its rows are recent, or it may have lost its
- * connection or all its probes. */
+/* A rack without losses sends rows only once in a row interval. Returns for how long
+ * the rack has sent no rows because of that. 0: its rows are recent, or it may have
+ * lost its connection or all its probes. */
 static int64_t
 implied_ns(
     const struct localise_map *map, const struct localise_rack *rack, rm_mono_t now)
@@ -211,7 +213,7 @@ implied_ns(
 }
 
 /* A flow takes the same path in all of its classes (DSCPs), because switches select the
- * path by a hash of addresses and ports: here it counts once. */
+ * path by a hash of addresses and ports: this counts the flow once. */
 static void
 add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
     struct localise_sum *sum)
@@ -229,7 +231,7 @@ class_of_sum(struct localise_sum *sum, uint8_t dscp)
 	return NULL;
 }
 
-/* sent: of all classes of these rows; each has its share of it. */
+/* sent: probes of all classes in these rows; each class has its share of it */
 static void
 add_classes(
     const struct localise_counts_seen *seen, double sent, struct localise_sum *sum)
@@ -250,7 +252,8 @@ add_classes(
 	}
 }
 
-/* share: the part of the losses; gone: flows that lost all. */
+/* share: the part of the losses that is returned; gone: flows that lost all their
+ * probes */
 static struct localise_sum
 part_of_sum(const struct localise_sum *sum, double sent, double share, double gone)
 {
@@ -309,7 +312,7 @@ localise_sum_leave_out(struct localise_sum *sum, bool reverse, bool unknown)
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {
-	/* Without `reverse`: a probe whose reply was lost did arrive. */
+	/* `reverse` is left out: a probe whose reply was lost did arrive */
 	const double lost = (double)seen->forward + seen->unknown;
 
 	sum->sent += (double)seen->sent;
@@ -357,8 +360,8 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 	if (implied > 0) {
 		const struct localise_counts_seen *seen = &path->seen[rack->frame & 1];
 
-		/* A path with losses in its last row may not be probed any more since:
-		 * it does not count as good. */
+		/* a path with losses in its last row may not have been probed since: it
+		 * does not count as good */
 		if (seen->frame == rack->frame &&
 		    seen->forward + seen->reverse + seen->unknown == 0) {
 			const double sent =
@@ -452,8 +455,9 @@ localise_path_late(const struct localise_map *map, const struct localise_path *p
 		if (seen == NULL)
 			continue;
 		late = (double)seen->slow + (double)seen->overdue;
-		/* The newest set has late replies and this one has none: the path has
-		 * become late between the two, and only the newest set counts. */
+		/* The newest set has late replies and the older set has none: the path
+		 * has become late between the two sets, and only the newest one counts.
+		 */
 		if (late <= 0 && newest > 0)
 			continue;
 		newest += late;

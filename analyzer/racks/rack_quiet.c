@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The slot of this aggregator, or of the one that is silent longest. */
+/* Returns the slot of this aggregator, or of the aggregator that has reported nothing
+ * for the longest time. */
 static struct rack_quiet_source *
 source_of(struct rack_quiet *quiet, const char *aggregator)
 {

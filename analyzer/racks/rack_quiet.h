@@ -25,8 +25,8 @@ struct rack_quiet { /* initially all zero: no report yet */
 /* Adds a report. aggregator: must be a valid name; end: the end of the summary. */
 void rack_quiet_take(struct rack_quiet *quiet, const char *aggregator, rm_wall_t end,
     uint64_t incidents_open);
-/* Returns since when the rack has been quiet, but not an earlier time than `changed`.
- * ns 0: it is not quiet, or that is not known. */
+/* Returns since when the rack has been quiet, but at the earliest `changed`. ns 0: the
+ * rack is not quiet, or that is not known. */
 rm_wall_t rack_quiet_since(
     const struct rack_quiet *quiet, const char *aggregator, rm_wall_t changed);
 

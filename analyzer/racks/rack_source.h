@@ -13,9 +13,11 @@
 
 #include "rackmesh/core/clock.h"
 
-#define RACK_SOURCE_MAX 16384 /* racks; others always count */
-#define RACK_SOURCE_FRESH_NS \
-	(60 * RM_NS_PER_S) /* limit on the effect of clocks that differ */
+/* maximum number of racks with a chosen aggregator; all windows of further racks count
+ */
+#define RACK_SOURCE_MAX 16384
+/* limit on the effect of clocks that differ */
+#define RACK_SOURCE_FRESH_NS (60 * RM_NS_PER_S)
 
 struct rack_source;
 

@@ -17,7 +17,8 @@
 
 #define RACKS_MAX 16384
 #define RACKS_MAX_RNICS 524288
-#define RACKS_MAX_FLOWS 256 /* most pairs of ToRs and classes of one rack */
+/* maximum number of pairs of ToRs and classes of one rack */
+#define RACKS_MAX_FLOWS 256
 #define RACKS_AGGREGATORS 2
 
 struct racks;

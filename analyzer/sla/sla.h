@@ -25,8 +25,9 @@
  * another one needs the place. */
 #define SLA_MAX_SERVICES 1024
 #define SLA_SERVICE_BYTES 128
-#define SLA_MAX_RACKS 65536         /* most racks of all scopes together */
-#define SLA_MAX_SERVICE_RACKS 65536 /* most racks of all services together */
+#define SLA_MAX_RACKS 65536 /* maximum number of racks of all scopes together */
+/* maximum number of racks of all services together */
+#define SLA_MAX_SERVICE_RACKS 65536
 /* For this time after its end a minute is certainly kept; later it may be overwritten.
  */
 #define SLA_MAX_WAIT_NS (120 * RM_NS_PER_S)

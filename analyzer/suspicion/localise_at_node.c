@@ -4,7 +4,7 @@
 
 #include "analyzer/paths/localise_part.h"
 
-#define FEW 8 /* standings that are looked through without an index */
+#define FEW 8 /* with fewer standings than this, they are searched without an index */
 
 struct adding {
 	struct localise_standings *standings;

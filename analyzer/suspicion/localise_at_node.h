@@ -15,17 +15,18 @@ void localise_at_node_index(
 /* Adds the newest of the standings to the index, if there is an index. */
 void localise_at_node_add(
     struct localise_standings *standings, const struct localise_map *map);
-/* Call it if a standing is removed: until the next index all are looked through. */
+/* Call it if a standing is removed: until the next call of localise_at_node_index, all
+ * standings are searched. */
 void localise_at_node_forget(struct localise_standings *standings);
 
-/* True: `on` is true for a standing. It must be false for a part that is not on the
- * path: not all such parts are asked for. */
+/* True: `on` is true for some standing. `on` must be false for a part that is not on
+ * the path, because it is not called for all such parts. */
 bool localise_at_node_any(const struct localise_standings *standings,
     const struct localise_path *path,
     bool (*on)(
 	const struct localise_standing *s, const struct localise_path *path, void *arg),
     void *arg);
-/* False: no standing is of a part that is found at this switch or ToR. */
+/* False: no standing has a part that is found at this switch or ToR. */
 bool localise_at_node_some(
     const struct localise_standings *standings, const struct localise_element *node);
 

@@ -6,12 +6,13 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
-#define MIN_SHOWN 2     /* probes that were lost on their way out */
+#define MIN_SHOWN 2     /* least number of probes that were lost on their way out */
 #define SHOWN_SHARE 0.2 /* share of these among losses with a known direction */
-#define MIN_CLEAN 4     /* probes that passed in this direction for certain */
-/* share of the other direction's loss from which on a direction is as lossy */
+/* least number of probes that certainly passed in this direction */
+#define MIN_CLEAN 4
+/* a direction with at least this share of the other direction's loss is as lossy */
 #define LIKE_SHARE 0.25
-/* share of the sent probes up to which hardly anything is lost */
+/* up to this lost share of the sent probes, hardly anything is lost */
 #define CLEAN_LOSS 0.1
 
 struct directions {
@@ -22,8 +23,8 @@ struct directions {
 	struct localise_sum there, back;
 };
 
-/* The element by which the path crosses the link, or a parallel cable, in this
- * direction. NULL: it does not. */
+/* Returns the element by which the path crosses the link, or a parallel cable, in this
+ * direction. NULL: the path does not cross it. */
 static struct localise_element *
 crossing(const struct localise_path *path, const char *from, const char *to)
 {
@@ -55,8 +56,8 @@ is_shown(const struct localise_sum *sum)
 	       sum->forward >= SHOWN_SHARE * (sum->forward + sum->reverse);
 }
 
-/* This direction passes packets: replies were lost to probes that had passed in it, or
- * hardly any probe is lost. */
+/* True: this direction passes packets, because replies were lost to probes that had
+ * passed in it, or because hardly any probe is lost. */
 static bool
 is_clean(const struct localise_sum *sum)
 {
@@ -68,7 +69,8 @@ is_clean(const struct localise_sum *sum)
 	       (sum->sent - lost >= MIN_CLEAN && lost <= CLEAN_LOSS * sum->sent);
 }
 
-/* This direction loses packets, and about as large a share as the other direction. */
+/* True: this direction loses packets, and about as large a share as the other
+ * direction. */
 static bool
 is_as_lossy(const struct localise_sum *sum, const struct localise_sum *other)
 {

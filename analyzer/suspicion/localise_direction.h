@@ -1,8 +1,8 @@
 /*
- * localise_direction - in which direction a link loses packets. Pure. For many lost
- * probes receive counts show whether the probe or its reply was lost. A probe crosses
- * the link in a known direction: if the probe was lost, that direction may be at fault;
- * if its reply was lost, the probe has passed in that direction.
+ * localise_direction - finds in which direction a link loses packets. Pure. For many
+ * lost probes receive counts show whether the probe or its reply was lost. A probe
+ * crosses the link in a known direction: if the probe was lost, that direction may be
+ * at fault; if its reply was lost, the probe has passed in that direction.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_DIRECTION_H
 #define ANALYZER_SUSPICION_LOCALISE_DIRECTION_H
@@ -11,8 +11,9 @@
 #include "rackmesh/judge/verdict.h"
 
 enum localise_direction {
-	LOCALISE_UNKNOWN_DIRECTION, /* one of them, or both */
-	LOCALISE_THERE,             /* that of localise_directed.there */
+	/* one of the directions loses packets, or both do */
+	LOCALISE_UNKNOWN_DIRECTION,
+	LOCALISE_THERE, /* that of localise_directed.there */
 	LOCALISE_BACK,
 	LOCALISE_BOTH_DIRECTIONS,
 };
@@ -23,8 +24,8 @@ struct localise_directed { /* a link */
 };
 
 /* Finds the direction in which the link loses packets, from the counts of seconds or,
- * slow, of minutes. Over minutes other parts with small losses are on paths over the
- * link, too: then a direction must lose about as large a share as the other one. */
+ * if `slow`, of minutes. Over minutes other parts with small losses are on paths over
+ * the link, too: then a direction must lose about as large a share as the other one. */
 void localise_direction_see(const struct localise_map *map,
     const struct localise_suspect *link, bool slow, rm_mono_t now,
     struct localise_directed *ret);

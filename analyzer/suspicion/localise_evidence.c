@@ -18,18 +18,20 @@
 #include "analyzer/suspicion/localise_standings.h"
 
 #define MAX_NEIGHBOURS 16
-#define MAX_PATHS 4096    /* of one pair, that are examined */
-#define MAX_ELSEWHERE 512 /* likewise, of one neighbour */
-/* A neighbour is good if so many probes, and such a share of them, arrived. */
+#define MAX_PATHS 4096 /* maximum number of paths of one pair that are examined */
+/* maximum number of paths of one neighbour that are examined */
+#define MAX_ELSEWHERE 512
+/* A neighbour is good if at least so many probes over it, and such a share of them,
+ * arrived. */
 #define MIN_TO_RULE_OUT 4
 #define SHARE_TO_RULE_OUT 0.9
 #define MAX_SAMPLES_READ 128
 #define MAX_PATHS_BACK 64
 #define ONE_RNIC_SHARE 0.75
 #define MAX_PAIRS 64
-/* 20 to 1: ln of how unlikely an RNIC at fault is */
+/* ln of 20: an RNIC at fault must be less likely than 1 to 20 */
 #define CONFINED_LN 3.0
-/* of the suspect's share of lost flows: other paths lose less */
+/* other paths lose at most this part of the share of flows that the suspect loses */
 #define CONFINED_SHARE 0.25
 
 void
@@ -46,7 +48,7 @@ localise_evidence_losses(const struct localise_map *map,
 		seen(map, path, now, ret);
 }
 
-/* *ret: the sum of all paths over the suspect. */
+/* *ret: the sum of the counts of all paths over the suspect */
 static void
 localise_evidence_traffic(const struct localise_map *map,
     const struct localise_suspect *suspect, localise_seen *seen, rm_mono_t now,
@@ -70,8 +72,8 @@ struct sample {
 	unsigned port;
 };
 
-/* Reads one "h1/r0>h9/r0:49153". Returns the text after it. NULL: there are no more, or
- * it is malformed. */
+/* Reads one flow such as "h1/r0>h9/r0:49153". Returns the text after it. NULL: there
+ * are no more flows, or the text is malformed. */
 static const char *
 read_sample(const char *text, struct sample *sample)
 {
@@ -102,8 +104,8 @@ has_end(const struct sample *sample, const char *rnic)
 	return strcmp(sample->from, rnic) == 0 || strcmp(sample->to, rnic) == 0;
 }
 
-/* Most of the samples begin or end at this RNIC. If all of these are between the same
- * two RNICs, only with one_pair. */
+/* True: most of the samples begin or end at this RNIC. If all of these are between the
+ * same two RNICs, it is true only with one_pair. */
 static bool
 is_at(const char *rnic, const struct sample *samples, size_t count, bool one_pair)
 {
@@ -149,7 +151,8 @@ is_another(
 	       localise_part_on(&s->part, path);
 }
 
-/* Another part on this path, which is not in the finding, is named or blamed now. */
+/* True: another part on this path, which is not in the finding, is named or blamed now.
+ */
 static bool
 is_another_on(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
@@ -168,7 +171,8 @@ struct one_rnic {
 	size_t count;
 };
 
-/* Another part is on this path, or on one of the paths of the replies to its probes. */
+/* True: another part is on this path, or on a path that replies to its probes may take.
+ */
 static bool
 is_explained(const struct one_rnic *one, const struct localise_path *path)
 {
@@ -235,9 +239,9 @@ is_among(const struct localise_element *pair,
 	return false;
 }
 
-/* ln of the probability that `lost` of all lost flows are among the `on` flows over the
- * suspect, and `strays` among the `beside` ones, if all are equally likely to be lost.
- */
+/* Returns the ln of the probability that, of all lost flows, `lost` are among the `on`
+ * flows over the suspect and `strays` among the `beside` other flows, if all flows are
+ * equally likely to be lost. */
 static double
 ln_of_split(double lost, double strays, double on, double beside)
 {
@@ -290,8 +294,8 @@ loses_now(
 	return sum.forward + sum.unknown + sum.reverse >= 1;
 }
 
-/* The path's switches, each with the address of the interface at which the path enters
- * it. A text that is too long ends after a whole hop. */
+/* Writes the path's switches, each with the address of the interface at which the path
+ * enters it. A text that is too long ends after a whole hop. */
 static void
 write_path(const struct localise_path *route, char path[static RM_EVIDENCE_TEXT])
 {
@@ -319,8 +323,8 @@ write_path(const struct localise_path *route, char path[static RM_EVIDENCE_TEXT]
 	}
 }
 
-/* Lost flows over the suspect. recent: only of paths that lose packets now, because the
- * samples of others may be those of an earlier fault. */
+/* Writes the lost flows over the suspect. recent: only the flows of paths that lose
+ * packets now, because the samples of other paths may be those of an earlier fault. */
 static void
 fill_samples(const struct localise_map *map, const struct localise_suspect *suspect,
     size_t listed, bool recent, rm_mono_t now, struct rm_evidence *evidence)
@@ -376,7 +380,7 @@ find_neighbours(const struct localise_map *map, const struct localise_suspect *s
 	return count;
 }
 
-/* Of a switch that loses packets only between some pairs of racks: the sum of its paths
+/* For a switch that loses packets only between some pairs of racks: sums up its paths
  * between these. */
 static void
 sum_pairs(const struct localise_map *map, const struct localise_standing *s,
@@ -408,7 +412,7 @@ is_others(const struct localise_finding *finding, const struct localise_path *pa
 }
 
 /* *ret: the sum of the paths over `at` that avoid the finding's parts, or of a sample
- * of them. *from: of those that begin at this ToR. */
+ * of them. *from: the sum of those that begin at this ToR. */
 static void
 sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, const struct localise_element *at,
@@ -437,8 +441,8 @@ arrived(const struct localise_sum *sum)
 	return (uint64_t)fmax(round(sum->sent - lost), 0);
 }
 
-/* Adds the probes over each neighbour that avoid the part: they show that the
- * neighbours are good. */
+/* Adds the neighbours to the evidence, each with the probes over it that avoid the
+ * part: they show that the neighbours are good. */
 static void
 rule_out(const struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, localise_seen *seen, rm_mono_t now,
@@ -465,7 +469,8 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 	}
 }
 
-/* Follows a text about pairs of racks, if there is one. */
+/* Appends that one of the parts is at fault, after the text about pairs of racks if
+ * there is one. */
 static void
 report_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_TEXT])
 {
@@ -476,8 +481,8 @@ report_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_
 	    len > 0 ? ": " : "", finding->others[1] != NULL ? "three" : "two");
 }
 
-/* Fills everything except the window and a link's direction. reported: the suspect, or
- * only one direction of it. */
+/* Fills all evidence except the window and a link's direction. reported: the suspect,
+ * or only one direction of it. */
 static void
 localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, const struct localise_suspect *reported,
@@ -504,24 +509,28 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 	rule_out(map, finding, s, seen, now, evidence);
 }
 
-#define DEAD_SHARE 0.5          /* of the flows with losses: so many lose all packets */
+/* if at least this share of the flows with losses lose all packets, the part is dead
+ * for them */
+#define DEAD_SHARE 0.5
 #define EVIDENCE_NS RM_NS_PER_S /* a verdict is updated once in this time */
-/* of the sent probes: a part that passes nothing loses at least these */
+/* A part through which nothing passes loses at least this share of the sent probes. */
 #define DOWN_SHARE 0.9
-#define TOR_MIN_SENT 20 /* probes that show that a ToR which was down passes some */
-#define MIN_SENT 4      /* fewer probes, in one direction, do not count */
-/* A kind must have been seen for this long before a verdict changes to it: the first
- * and last second of a fault are partial. */
+/* so many probes show that a ToR which was down passes some packets */
+#define TOR_MIN_SENT 20
+#define MIN_SENT 4 /* fewer probes than this, in one direction, do not count */
+/* A verdict changes to another kind only if this kind has been found for this time: the
+ * first and last second of a fault are partial. */
 #define TURN_NS (2500 * RM_NS_PER_MS)
-/* How long after the suspicion began it may be unknown whether any packets pass: by
- * then the third rows of all racks have arrived. */
+/* For this time after the suspicion began, it may be unknown whether any packets pass:
+ * after it, the third rows of all racks have arrived. */
 #define HOLD_NS (2500 * RM_NS_PER_MS)
 
-/* What is known of a suspect: of a link, of both directions. */
+/* What is known of a suspect; for a link, of both directions. */
 struct look {
-	struct localise_passed passed[2]; /* [0] there, or a switch; [1] back */
-	size_t count;                     /* how many of these are known */
-	size_t first, last;               /* those that are reported */
+	/* index 0: the direction there, or the switch; index 1: the direction back */
+	struct localise_passed passed[2];
+	size_t count;       /* how many items of `passed` are known */
+	size_t first, last; /* first and last item of `passed` that is reported */
 	struct localise_directed link;
 };
 
@@ -533,7 +542,7 @@ localise_rack_of(const struct localise_map *map, const struct localise_finding *
 	return localise_map_find_rack(map, finding->suspect->elements[0]->a);
 }
 
-/* Selects the direction of a link that is reported, or both. */
+/* Selects which direction of a link is reported, or both. */
 static void
 pick(struct look *look)
 {
@@ -546,8 +555,8 @@ pick(struct look *look)
 		return;
 	if (look->link.direction != LOCALISE_THERE &&
 	    look->link.direction != LOCALISE_BACK) {
-		/* For a link that is dead in one direction only, that direction is
-		 * reported. */
+		/* a link that is dead in one direction only is reported for that
+		 * direction */
 		if (there == LOCALISE_CLOSED && back == LOCALISE_PASSES)
 			look->link.direction = LOCALISE_THERE;
 		if (back == LOCALISE_CLOSED && there == LOCALISE_PASSES)
@@ -578,8 +587,8 @@ look_at(struct look *look, const struct localise_now *now,
 	pick(look);
 }
 
-/* Decides what is undecided still: closed if a flow without replies is known, or if
- * there are no such rows and nearly all of the newest probes are lost. */
+/* Decides what is still undecided: a part is closed if a flow without replies is known,
+ * or if there are no such rows and nearly all of the newest probes are lost. */
 static void
 settle(struct localise_passed *passed, const struct localise_sum *traffic)
 {
@@ -593,7 +602,8 @@ settle(struct localise_passed *passed, const struct localise_sum *traffic)
 			: LOCALISE_PASSES;
 }
 
-/* Of the reported directions together: closed only if each of them is. */
+/* Returns the state of the reported directions together: closed only if each of them
+ * is. */
 static enum localise_passage
 passage_of(const struct look *look)
 {
@@ -665,7 +675,8 @@ type_of(const struct localise_standing *s, const struct localise_finding *findin
 	return finding->suspect->type;
 }
 
-/* The kind to report: the last one, until another has been seen for TURN_NS. */
+/* Returns the kind to report: the last kind, until another kind has been found for
+ * TURN_NS. */
 static enum rm_kind
 turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
 {
@@ -681,7 +692,8 @@ turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
 	return rm_mono_since(now, s->turn_at) >= TURN_NS ? kind : s->verdict.kind;
 }
 
-/* For a part that passes nothing: the window and the counts since the first losses. */
+/* For a part through which nothing passes: fills the window and the counts since the
+ * first losses. */
 static void
 fill_closed(const struct look *look, struct rm_evidence *evidence)
 {
@@ -715,7 +727,8 @@ report_direction(const struct localise_directed *link, struct rm_evidence *evide
 	}
 }
 
-/* For a link that is reported in one direction, only that direction counts. */
+/* For a link that is reported in one direction: leaves only the counts of that
+ * direction. */
 static void
 fill(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, const struct look *look, bool slow)
@@ -742,8 +755,8 @@ fill(struct localise_standing *s, const struct localise_now *now,
 		fill_closed(look, evidence);
 }
 
-/* *ret: the kind of the losses. some_alone: only large packets, or only one class, are
- * lost. False: it is not known yet. */
+/* *ret: the kind of the losses. some_alone: only large packets, or packets of only one
+ * class, are lost. False: the kind is not known yet. */
 static bool
 see_kind(struct look *look, const struct localise_standing *first,
     const struct localise_now *now, enum rm_part_type type, bool is_transit,
@@ -773,7 +786,8 @@ add_classes_of(struct localise_classes *classes, rm_mono_t now,
 			localise_classes_add(classes, element->paths[i], now);
 }
 
-/* back: if a link is suspected in one direction only, its other direction; or NULL. */
+/* back: for a link that is suspected in one direction only, its other direction;
+ * otherwise NULL */
 static void
 add_classes(struct localise_classes *classes, rm_mono_t now,
     const struct localise_suspect *suspect, const struct localise_element *back)

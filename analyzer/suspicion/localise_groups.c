@@ -9,13 +9,15 @@
 
 #define MAX_MEMBERS 256 /* links of a group; further ones are counted */
 #define MAX_DEAD 512    /* links of a switch, each direction counts */
-#define MAX_NODES 16    /* switches that are examined in one round */
-/* So long a link must have been proven dead: two sets of rows. */
+#define MAX_NODES 16    /* maximum number of switches that are examined in one round */
+/* Time for which a link must have been proven dead: two sets of rows. */
 #define PROVEN_NS RM_NS_PER_S
 #define PROVEN_LAPSE_NS (1500 * RM_NS_PER_MS)
-#define MEMBER_NS (2 * RM_NS_PER_S) /* then a link without a fault leaves its group */
-#define COUNT_NS RM_NS_PER_S        /* how often the links of a switch are counted */
-#define MAX_PATHS 4096              /* a sample of a switch's paths counts its links */
+/* a link that has had no fault for this time leaves its group */
+#define MEMBER_NS (2 * RM_NS_PER_S)
+/* the links of a switch are counted again after this time */
+#define COUNT_NS RM_NS_PER_S
+#define MAX_PATHS 4096 /* a sample of a switch's paths counts its links */
 
 struct member {
 	struct rm_link link;
@@ -32,7 +34,7 @@ struct localise_group {
 	size_t count, size;
 	unsigned more_down,
 	    more_lossy; /* links of this round that have no room there */
-	unsigned links; /* of the switch, as counted at `counted` */
+	unsigned links; /* number of the switch's links at the time `counted` */
 	rm_mono_t counted;
 	struct rm_verdict verdict;
 };
@@ -41,7 +43,8 @@ struct localise_group {
 struct candidate {
 	struct member member;
 	struct localise_element *ends[2];
-	const struct rm_verdict *verdict;   /* NULL: it is only proven dead */
+	/* NULL: the link has no verdict, and is only proven dead */
+	const struct rm_verdict *verdict;
 	const struct localise_group *group; /* that has taken it, or NULL */
 };
 
@@ -53,7 +56,8 @@ struct round {
 	size_t verdict_count;
 	struct candidate *list;
 	size_t count, size;
-	/* Switches of which enough links are proven dead, and explain all losses. */
+	/* Switches of which enough links are proven dead and explain all losses of the
+	 * switch. */
 	const struct localise_element *explained[MAX_NODES];
 	size_t explained_count;
 	/* Switches of which this is so now, or was a second ago: they forward packets.
@@ -91,7 +95,7 @@ find_ends(const struct localise_map *map, struct candidate *candidate)
 	return false;
 }
 
-/* The link has a verdict, of any kind, or has been added as proven dead. */
+/* True: the link has a verdict, of any kind, or has been added as proven dead. */
 static bool
 is_known(const struct round *round, const char *link)
 {
@@ -123,7 +127,7 @@ add_candidate(struct round *round, const struct candidate *candidate)
 
 /* ---- links with a verdict ---- */
 
-/* The link loses packets: all, a share, or those of some flows. */
+/* True: the link loses packets: all, a share, or those of some flows. */
 static bool
 loses_packets(const struct rm_verdict *verdict)
 {
@@ -146,7 +150,7 @@ add_verdict(struct round *round, const struct rm_verdict *verdict)
 	struct candidate candidate = { .verdict = verdict };
 	struct member *member = &candidate.member;
 
-	/* Small losses that only minutes show have no known begin. */
+	/* it is not known when small losses began that only minutes show */
 	if (!loses_packets(verdict) || is_slow(verdict) ||
 	    strlen(verdict->part.name) >= sizeof member->link.name)
 		return;
@@ -157,14 +161,14 @@ add_verdict(struct round *round, const struct rm_verdict *verdict)
 	member->is_down = verdict->kind == RM_KIND_LINK_DOWN;
 	member->start = verdict->evidence.window_start;
 	member->seen = round->now;
-	/* This is false of "A or B", too. */
+	/* it also returns false for "A or B" */
 	if (find_ends(round->map, &candidate))
 		add_candidate(round, &candidate);
 }
 
 /* ---- links that are proven dead ---- */
 
-/* Both directions of the link, or of parallel cables, are proven dead. */
+/* True: both directions of the link, or of parallel cables, are proven dead. */
 static bool
 is_dead_back(struct localise_element *const *dead, size_t count,
     const struct localise_element *link)
@@ -261,7 +265,8 @@ add_nodes_of(const struct round *round, const struct rm_part *part,
 	add_node(candidate.ends[1], nodes, count);
 }
 
-/* Of switches with a group, and of those that are suspected, or have a link that is. */
+/* Counts the links of switches that have a group, are suspected, or have a suspected
+ * link. */
 static void
 add_proven(const struct localise_groups *groups,
     const struct localise_standings *standings, struct round *round)
@@ -345,7 +350,7 @@ put_member(struct localise_group *group, const struct candidate *candidate)
 		group->start = member->start;
 }
 
-/* Takes the links of the switch that failed with the group, or later. */
+/* Takes into the group those links of the switch that failed with it, or later. */
 static void
 take_links(struct localise_group *group, struct round *round, rm_wall_t since)
 {
@@ -401,8 +406,8 @@ verdict_on(const struct round *round, const char *node)
 	return NULL;
 }
 
-/* How many links of the switch failed within LOCALISE_GROUP_NS up to *last, the newest
- * failure. 0: none of these has a verdict. */
+/* Returns how many links of the switch failed within LOCALISE_GROUP_NS up to *last, the
+ * time of the newest failure. 0: no such link has a verdict. */
 static size_t
 count_together(const struct round *round, const char *node, rm_wall_t *last)
 {
@@ -472,7 +477,8 @@ count_links(struct localise_map *map, const char *node)
 	return count;
 }
 
-/* The switch itself has a verdict of seconds, and its dead links do not explain it. */
+/* True: the switch itself has a verdict of seconds, and its dead links do not explain
+ * its losses. */
 static bool
 has_verdict(const struct round *round, const char *node)
 {
@@ -507,8 +513,8 @@ add_group(struct localise_groups *groups, struct round *round,
 	return 0;
 }
 
-/* The switch with the most links that failed together comes first: each link is in one
- * group only. */
+/* Forms groups, first of the switch with the most links that failed together, because
+ * each link is in one group only. */
 static void
 add_groups(struct localise_groups *groups, struct round *round)
 {
@@ -524,7 +530,7 @@ add_groups(struct localise_groups *groups, struct round *round)
 				const size_t count =
 				    count_together(round, end->a, &last);
 
-				/* If all links fail, it is the switch. */
+				/* if all links fail, the switch is at fault */
 				if (count <= most || has_verdict(round, end->a) ||
 				    count >= count_links(round->map, end->a))
 					continue;
@@ -537,7 +543,7 @@ add_groups(struct localise_groups *groups, struct round *round)
 	}
 }
 
-/* Links that are at fault no more leave. False: none is left. */
+/* Takes links that are no longer at fault out of the group. False: no link is left. */
 static bool
 keep_members(struct localise_group *group, rm_mono_t now)
 {
@@ -552,7 +558,8 @@ keep_members(struct localise_group *group, rm_mono_t now)
 
 /* ---- the verdict on a group ---- */
 
-/* That the switch itself is good; what shows it for others says nothing of a group. */
+/* Adds that the switch itself is good. What shows that other parts are good is no
+ * evidence on a group. */
 static void
 add_ruled_out(const struct localise_group *group, const struct rm_evidence *from,
     struct rm_evidence *to)
@@ -566,7 +573,7 @@ add_ruled_out(const struct localise_group *group, const struct rm_evidence *from
 			    to->ruled_out[to->ruled_out_count++], from->ruled_out[i]);
 }
 
-/* from_each: samples of one link, so that all links have some. */
+/* from_each: number of samples of one link, so that samples of all links fit */
 static void
 add_samples(const struct rm_evidence *from, size_t from_each, struct rm_evidence *to)
 {
@@ -622,8 +629,9 @@ list_links(const struct round *round, struct localise_group *group)
 									 : 0;
 }
 
-/* The evidence of the links' verdicts of this round; if there are none, of the verdict
- * on the switch that they explain; else that of the last round stays. */
+/* Fills the evidence from the links' verdicts of this round; if there are none, from
+ * the verdict on the switch that these links explain; otherwise the evidence of the
+ * last round stays. */
 static void
 fill_verdict(struct localise_group *group, const struct round *round)
 {

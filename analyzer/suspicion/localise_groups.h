@@ -1,6 +1,6 @@
 /*
- * localise_groups - several links of one switch that fail together: one verdict for
- * all, on the switch. Pure. A line card, or a group of ports, may take some links of a
+ * localise_groups - makes one verdict, on the switch, for several of its links that
+ * fail together. Pure. A line card, or a group of ports, may take some links of a
  * switch with it while the others work: that is one fault, and not one fault per link.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_GROUPS_H
@@ -9,12 +9,13 @@
 #include "analyzer/suspicion/localise_standings.h"
 #include "rackmesh/judge/verdict.h"
 
-/* So many links of one switch or ToR form a group, */
+/* A group is formed by at least so many links of one switch or ToR */
 #define LOCALISE_GROUP_LINKS 3
-/* if their faults began within this time. */
+/* whose faults began within this time. */
 #define LOCALISE_GROUP_NS RM_LINKS_TOGETHER_NS
 
-#define LOCALISE_GROUPS 64 /* at once; further ones do not form */
+/* maximum number of groups at once; further groups are not formed */
+#define LOCALISE_GROUPS 64
 
 struct localise_group;
 

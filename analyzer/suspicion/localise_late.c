@@ -16,29 +16,34 @@
 #define WHOLE_SHARE 0.99
 /* The same for a suspicion: the first rows also cover a time before the fault. */
 #define SUSPECT_SHARE 0.5
-#define MIN_LATE 4 /* least late round trips and gain with which a part is named */
+/* least number of late round trips, and least gain, with which a part is named */
+#define MIN_LATE 4
 #define MIN_GAIN 6.0
-#define SUSPECT_LATE 2 /* the same for a suspicion */
+/* least number of late round trips, and least gain, with which a part is suspected */
+#define SUSPECT_LATE 2
 #define SUSPECT_GAIN 2.0
 /* For how long a finding must have been suspected before it is named: */
-#define REPORT_NS (1600 * RM_NS_PER_MS)    /* no other part is nearly as likely */
-#define DECIDE_NS (2250 * RM_NS_PER_MS)    /* another part is nearly as likely */
-#define UNDECIDED_NS (4500 * RM_NS_PER_MS) /* "A or B", or several as likely */
-/* A part that is named as dead: one more set of rows. If it passes packets again, those
- * that waited in its queue are late in one set, and the next set is quick. */
+#define REPORT_NS (1600 * RM_NS_PER_MS) /* if no other part is nearly as likely */
+#define DECIDE_NS (2250 * RM_NS_PER_MS) /* if another part is nearly as likely */
+/* if it is "A or B", or several parts are as likely */
+#define UNDECIDED_NS (4500 * RM_NS_PER_MS)
+/* Time for a part that is named as dead: one more set of rows. If the part passes
+ * packets again, those that waited in its queue are late in one set, and the packets of
+ * the next set are quick. */
 #define DEAD_NS (1250 * RM_NS_PER_MS)
-/* After such a pause a suspicion begins anew; and the name of a part ends. */
+/* After a pause of this length a suspicion begins anew, and the name of a part ends. */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)
 #define NAMED_LAPSE_NS (4 * RM_NS_PER_S)
-/* For so long after its end a late part explains losses: earlier rows may still arrive;
- * and minutes contain the losses. */
+/* A late part explains losses for this time after its end: earlier rows may still
+ * arrive, and the counts of minutes contain these losses. */
 #define KEPT_NS (6 * RM_NS_PER_S)
 #define KEPT_SLOW_NS LOCALISE_WINDOW_NS
 #define REPORT_EVERY_NS RM_NS_PER_S
 #define MAX_PATHS_BACK 64
-/* Losses of a late part are reported from such a number, and such a share, of its
- * probes on. The share is larger if replies arrive after their timeout, because rows
- * report the probe as lost before its late reply arrives. */
+/* Losses of a late part are reported if there are at least so many of them, and if they
+ * are at least such a share of its probes. The share is larger if replies arrive after
+ * their timeout, because rows report the probe as lost before its late reply arrives.
+ */
 #define COUNTED_AFTER_NS (3500 * RM_NS_PER_MS)
 #define LOSES_MIN 8
 #define LOSES_CROSSED 50
@@ -73,7 +78,7 @@ localise_late_is(enum rm_kind kind)
 
 /* ---- the figures of a suspect ---- */
 
-/* The sum of localise_path_late over all paths that cross it. */
+/* Returns the sum of localise_path_late over all paths that cross the part. */
 static struct localise_sum
 figures_of(const struct localise_map *map, const struct localise_suspect *suspect,
     rm_mono_t now)
@@ -118,15 +123,15 @@ kind_of(enum rm_part_type type)
 				      : RM_KIND_SWITCH_LATE;
 }
 
-/* This direction of the link is not late: of enough round trips that crossed it in this
- * direction, not nearly all are late. */
+/* True: this direction of the link is not late, because enough round trips crossed it
+ * in this direction, and not nearly all of them are late. */
 static bool
 is_in_time(const struct localise_sum *sum)
 {
 	return sum->sent >= GOOD_MIN_SENT && share_of(sum) < LATE_SHARE;
 }
 
-/* The direction of a late link as text, and its figures. */
+/* Writes the direction of a late link as text, and returns its figures. */
 static struct localise_sum
 report_link(const struct localise_now *now, const struct localise_suspect *link,
     char out[RM_EVIDENCE_TEXT])
@@ -200,7 +205,8 @@ name(struct localise_standing *s, const struct localise_now *now,
 	if (s->named && rm_mono_since(now->now, s->reported_at) < REPORT_EVERY_NS)
 		return;
 	s->reported_at = now->now;
-	/* The finding is only a tie of another type now: keep the last evidence. */
+	/* The part is now only a tie of a finding of another type: keep its last
+	 * evidence. */
 	if (s->named && s->part.type != finding->part.type)
 		return;
 	s->verdict = (struct rm_verdict){ .part = s->part,
@@ -221,8 +227,8 @@ name(struct localise_standing *s, const struct localise_now *now,
 
 /* ---- when it is reported ---- */
 
-/* The part is a ToR, or everything between two racks: a late RNIC there would look the
- * same. */
+/* True: the part is a ToR, or everything between two racks, and a late RNIC there would
+ * look the same. */
 static bool
 may_be_rnic(const struct localise_finding *finding)
 {
@@ -243,7 +249,8 @@ named_among(
 	return NULL;
 }
 
-/* The part is named as dead although replies arrive over it: this is urgent to mend. */
+/* True: the part is named as dead although replies arrive over it, which must be
+ * corrected at once. */
 static bool
 is_called_dead(const struct localise_standings *hard, const struct rm_part *part)
 {
@@ -332,7 +339,7 @@ weigh(struct localise_late *late, const struct localise_standings *hard,
 	name(s, now, finding);
 }
 
-/* A path suspect, on one of whose paths another part is blamed. */
+/* True: this is a path suspect, and another part is blamed on one of its paths. */
 static bool
 is_explained(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *path)
@@ -346,7 +353,7 @@ is_explained(const struct localise_case *c, const struct rm_explanation *explana
 	return false;
 }
 
-/* Nearly everything that crosses this switch is late. */
+/* True: nearly everything that crosses this switch is late. */
 static bool
 is_late_switch(const struct localise_suspect *s, const struct localise_now *now)
 {
@@ -358,10 +365,9 @@ is_late_switch(const struct localise_suspect *s, const struct localise_now *now)
 	return share_of(&sum) >= LATE_SHARE;
 }
 
-/* A link of a switch that is blamed and late as a whole: paths of replies are known
- * only by shares, and such a link often explains some of them slightly better than the
- * switch.
- */
+/* True: this is a link of a switch that is blamed and late as a whole. Paths of replies
+ * are known only by shares, and such a link often explains some of them slightly better
+ * than the switch. */
 static bool
 is_of_late_switch(const struct localise_case *c,
     const struct rm_explanation *explanation, const struct localise_suspect *link,
@@ -392,9 +398,9 @@ has_named_link(const struct localise_standings *standings, const char *tor)
 	return false;
 }
 
-/* A link of this ToR is named, and not everything over the ToR's other links is late:
- * then the ToR only seems to be late, because many replies return over the late link.
- * The link stays named. */
+/* True: a link of this ToR is named, and not everything over the ToR's other links is
+ * late: then the ToR only seems to be late, because many replies return over the late
+ * link. The link stays named. */
 static bool
 is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
     const struct localise_now *now)
@@ -419,8 +425,8 @@ is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
 	return false;
 }
 
-/* The ToR at an end of the link, if everything that crosses the ToR's other links in
- * the same direction is late, too; or NULL. */
+/* Returns the ToR at an end of the link, if everything that crosses the ToR's other
+ * links in the same direction is late, too; otherwise NULL. */
 static struct localise_element *
 late_tor(const struct localise_late *late, const struct localise_suspect *link,
     const struct localise_now *now)
@@ -448,7 +454,7 @@ late_tor(const struct localise_late *late, const struct localise_suspect *link,
 	return share_of(&sum) >= LATE_SHARE ? tor : NULL;
 }
 
-/* Takes the ToR as late, unless one RNIC of its rack is: see may_be_rnic. */
+/* Takes the ToR as late, unless an RNIC of its rack is late: see may_be_rnic. */
 static void
 weigh_tor(struct localise_late *late, const struct localise_standings *hard,
     const struct localise_now *now, struct localise_element *tor, double gain)
@@ -531,7 +537,8 @@ localise_late_fade(struct localise_late *late, rm_mono_t now)
 
 /* ---- for other stages ---- */
 
-/* Replies to probes on this path may cross the part, on paths that no probe takes. */
+/* True: replies to probes on this path may cross the part, on paths that no probe
+ * takes. */
 static bool
 may_meet(const struct rm_part *part, const struct localise_path *path)
 {
@@ -540,9 +547,9 @@ may_meet(const struct rm_part *part, const struct localise_path *path)
 	       localise_part_is_end(part, localise_path_dst(path));
 }
 
-/* The part explains losses now: it is or was named, or has been suspected only for some
- * seconds. If it is suspected for longer and not named, one RNIC may be late instead.
- */
+/* True: the part explains losses now, because it is or was named, or has been suspected
+ * only for some seconds. If it has been suspected for longer and is not named, an RNIC
+ * may be late instead. */
 static bool
 is_answerable(const struct localise_standing *s, bool slow, rm_mono_t now)
 {

@@ -4,11 +4,12 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
-#define MIN_GAIN 7.0    /* ln: with less a finding explains nothing */
+/* least ln of the likelihood ratio: a finding with less explains nothing */
+#define MIN_GAIN 7.0
 #define MOST_SHARE 0.75 /* of the losses */
 /* An older judgement of minutes does not count. */
 #define CURRENT_NS (12 * RM_NS_PER_S)
-#define MAX_LOOKED 64 /* lossy paths of a part that are examined */
+#define MAX_LOOKED 64 /* maximum number of lossy paths of a part that are examined */
 
 void
 localise_minutes_begin(struct localise_minutes *minutes, rm_mono_t now)

@@ -5,8 +5,10 @@
 
 #include "analyzer/paths/localise_map.h"
 
-#define REPORT_NS (2250 * RM_NS_PER_MS) /* a pair blamed for so long is reported */
-#define LAPSE_NS (1500 * RM_NS_PER_MS)  /* after such a pause this time begins again */
+/* a pair that has been blamed for this time is reported */
+#define REPORT_NS (2250 * RM_NS_PER_MS)
+/* after a pause of this length, this time begins again */
+#define LAPSE_NS (1500 * RM_NS_PER_MS)
 #define FORGET_NS (15 * RM_NS_PER_S)
 #define MORE_BYTES sizeof " and 16 more"
 
@@ -85,7 +87,8 @@ localise_pairs_report(const struct localise_pairs *pairs, char out[RM_EVIDENCE_T
 		char text[2 * RM_NAME_BYTES + 32];
 
 		if (!pair->reported ||
-		    (and_back && back < pair)) /* written with the other direction */
+		    (and_back && back < pair)) /* it is written together with the pair
+						  of the other direction */
 			continue;
 		snprintf(text, sizeof text, "%s %s %s %s %s",
 		    named == 0 ? "only" : " and", and_back ? "between" : "from",

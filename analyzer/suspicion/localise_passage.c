@@ -2,16 +2,21 @@
 
 #include <math.h>
 
-#define SLACK_NS (50 * RM_NS_PER_MS) /* difference between the racks' clocks */
-/* for so long passed flows count: some flows send a probe only every few seconds */
+/* largest difference between the racks' clocks */
+#define SLACK_NS (50 * RM_NS_PER_MS)
+/* Flows that passed count for this time, because some flows send a probe only every few
+ * seconds. */
 #define PASSED_NS (5 * RM_NS_PER_S)
-/* of the sent probes: with more replies the part passes probes */
+/* If more than this share of the sent probes has a reply, the part passes probes. */
 #define PASSING_SHARE 0.1
-/* of the losses: with more lost replies the part passes probes */
+/* If lost replies are more than this share of the losses, the part passes probes. */
 #define ARRIVED_SHARE 0.3
-#define MIN_DEAD 4      /* dead flows of a closed part, when all racks have reported */
-#define MIN_DEAD_SOON 8 /* the same before that */
-#define MIN_IMPLIED 2   /* probes that a rack without rows must have sent to count */
+/* least number of dead flows over a closed part, when all racks have reported */
+#define MIN_DEAD 4
+/* least number of dead flows over a closed part, before all racks have reported */
+#define MIN_DEAD_SOON 8
+/* a rack without rows counts if it must have sent at least so many probes */
+#define MIN_IMPLIED 2
 /* Share of flows that may take another path than their trace shows. */
 #define STRAY_SHARE 0.05
 
@@ -22,8 +27,8 @@ is_after(rm_wall_t end, rm_wall_t since)
 	return end.ns - RM_NS_PER_S >= since.ns - SLACK_NS;
 }
 
-/* Adds the rows of one such second. Whether a probe or its reply was lost is known only
- * for pairs of RNICs, not for each flow: only a reply proves that a flow passes. */
+/* Adds the rows of one second. Whether a probe or its reply was lost is known only for
+ * pairs of RNICs, not for each flow: only a reply proves that a flow passes. */
 static void
 add_row(const struct localise_counts_seen *seen, struct localise_passed *ret,
     double *dead, double *passed)
@@ -75,7 +80,7 @@ add_path(const struct localise_path *path, rm_mono_t now, rm_wall_t since,
 		const struct localise_counts_seen *seen =
 		    localise_path_row(path, age, now);
 
-		/* all > sent: the rows cover more than a second, and began before. */
+		/* if all > sent, the rows cover more than a second, and began before `since` */
 		if (seen == NULL ||
 		    !is_after(rack->frame_end[seen->frame & 1], since) ||
 		    (double)seen->all > (double)seen->sent + 0.5)

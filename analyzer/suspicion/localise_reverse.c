@@ -1,5 +1,5 @@
-/* Replies that are lost from one rack to another, while all probes in that direction
- * arrive or none is sent. */
+/* Finds replies that are lost from one rack to another, while all probes in that
+ * direction arrive, or none is sent. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +10,9 @@
 
 /* A rack names a dead RNIC of its own within this time. */
 #define RNIC_NS (8 * RM_NS_PER_S)
-#define SUSPECT_LOST 3    /* least lost replies with which a suspicion begins */
-#define REVERSE_SHARE 0.1 /* of all replies: least share that is lost */
+/* least number of lost replies with which a suspicion begins */
+#define SUSPECT_LOST 3
+#define REVERSE_SHARE 0.1 /* least share of all replies that is lost */
 
 static bool
 is_suspected_on(
@@ -32,8 +33,8 @@ is_suspected(const struct localise_standings *standings,
 	return localise_at_node_any(standings, path, is_suspected_on, &now);
 }
 
-/* A named or suspected part, on a path that these replies may take, explains that they
- * are lost. */
+/* True: a named or suspected part, on a path that these replies may take, explains that
+ * they are lost. */
 static bool
 has_reason(const struct localise_standings *standings, const struct localise_local *l,
     rm_mono_t now)
@@ -45,8 +46,8 @@ has_reason(const struct localise_standings *standings, const struct localise_loc
 	for (size_t i = 0; i < l->element->path_count; i++)
 		if (is_suspected(standings, l->element->paths[i], now))
 			return true;
-	/* No probes are sent in this direction: the replies may take parts of any path
-	 * of either ToR. */
+	/* no probes are sent in this direction, so the replies may take parts of any
+	 * path of either ToR */
 	for (size_t i = 0; !known && i < src->path_count; i++)
 		if (is_suspected(standings, src->paths[i], now))
 			return true;
@@ -56,7 +57,7 @@ has_reason(const struct localise_standings *standings, const struct localise_loc
 	return false;
 }
 
-/* Another path part with the same source, or the same destination, is named. */
+/* True: another path part with the same source, or the same destination, is named. */
 static bool
 shares_end(const struct localise_standings *standings, const struct rm_part *part,
     const struct localise_local *l)

@@ -7,7 +7,8 @@
 #include "analyzer/paths/localise_bins.h"
 
 #define LARGE_MIN_LOST 5
-#define LARGE_SHARE 0.5 /* not more: the first second may begin before the fault */
+/* not more, because the first second may begin before the fault */
+#define LARGE_SHARE 0.5
 #define SMALL_MIN_SENT 5
 #define SMALL_SHARE 0.05
 
@@ -39,8 +40,8 @@ loses_large(const struct localise_sizes *sizes)
 	       sizes->large_lost >= LARGE_SHARE * sizes->large_sent;
 }
 
-/* Adds one direction of a link, or another element, if it loses large packets: the
- * other direction may pass them all, and loses only their replies. */
+/* Adds one direction of a link, or another element, if it loses large packets. The
+ * other direction may pass all of them, and lose only their replies. */
 static void
 add_element(rm_mono_t now, const struct localise_suspect *suspect,
     const struct localise_element *element, struct localise_sizes *ret)

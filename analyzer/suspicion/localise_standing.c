@@ -16,31 +16,38 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 
 /* ---- when a suspicion may be reported ---- */
 
-/* For how long a finding must have been suspected before it is named. Rows arrive every
- * second, and take up to 1.5 s to arrive. */
-#define REPORT_NS (1600 * RM_NS_PER_MS) /* no other part is nearly as likely */
-#define DECIDE_NS (2250 * RM_NS_PER_MS) /* another part is nearly as likely */
-/* "A or B": an incident keeps this name, and more rows may show which one it is. */
+/* How long a finding must have been suspected before it is named. Rows arrive every
+ * second, and are delayed by up to 1.5 s. */
+#define REPORT_NS (1600 * RM_NS_PER_MS) /* if no other part is nearly as likely */
+#define DECIDE_NS (2250 * RM_NS_PER_MS) /* if another part is nearly as likely */
+/* if it is "A or B": an incident keeps this name, and more rows may show which of the
+ * two it is */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
-/* Another link of the same switch is blamed, too: it may be the switch. */
+/* if another link of the same switch is blamed, too: the switch may be at fault */
 #define SIBLING_NS (3250 * RM_NS_PER_MS)
-#define CROWDED_NS (5 * RM_NS_PER_S)       /* several parts are as likely */
-#define OVERLAP_NS (3 * RM_NS_PER_S)       /* added if another fault was named */
-#define TOR_REPORT_NS (500 * RM_NS_PER_MS) /* a ToR that its own rack reports */
+#define CROWDED_NS (5 * RM_NS_PER_S) /* if several parts are as likely */
+/* added to the time if another fault was named */
+#define OVERLAP_NS (3 * RM_NS_PER_S)
+#define TOR_REPORT_NS (500 * RM_NS_PER_MS) /* for a ToR that its own rack reports */
 /* The losses, too, must have lasted for three windows of a second. */
 #define LASTING_NS (1800 * RM_NS_PER_MS)
 #define LATELY_NS (6 * RM_NS_PER_S)
-#define SUSPECT_LOST 3 /* least losses and gain with which a suspicion begins */
+/* least number of losses, and least gain, with which a suspicion begins */
+#define SUSPECT_LOST 3
 #define SUSPECT_GAIN 2.0
-#define MIN_LOST 4 /* least losses and gain with which a part is named */
+/* least number of losses, and least gain, with which a part is named */
+#define MIN_LOST 4
 #define MIN_NEWEST_LOST 2
 #define MIN_GAIN 6.0
-/* Share of the losses a second ago, or of all probes: with fewer it may be over. */
+/* Least part of the losses a second ago (or of all newest probes, if these are fewer)
+ * that must be lost now: with fewer losses the fault may be over. */
 #define LASTING_SHARE 0.6
-#define SLOW_MIN_TIMES 6   /* slots with losses: see LOCALISE_SLOT_NS */
-#define SLOW_STILL_TIMES 2 /* the same for a part that is named */
+#define SLOW_MIN_TIMES 6 /* least number of slots with losses: see LOCALISE_SLOT_NS */
+/* least number of slots with losses for a part that is named */
+#define SLOW_STILL_TIMES 2
 #define SLOW_MIN_GAIN 6.0
-/* With more losses in the last seconds, these decide and not the minutes. */
+/* If more than this share of the losses is in the last seconds, the seconds decide, not
+ * the minutes. */
 #define SLOW_RECENT_SHARE 0.5
 /* A longer time without losses is chance in one of 400 cases. */
 #define SLOW_GAPS 6
@@ -51,7 +58,7 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 /* A rack names a dead RNIC of its own within this time. */
 #define RNIC_NS (8 * RM_NS_PER_S)
 #define FOUND_NS (4 * RM_NS_PER_S)
-#define MAX_LOOKED 64 /* paths of a part that are examined */
+#define MAX_LOOKED 64 /* most paths of a part that are examined */
 
 struct other {
 	const struct localise_finding *finding;
@@ -70,7 +77,7 @@ is_other_named(
 	       localise_part_on(&s->part, path);
 }
 
-/* Another part that is named, or was until recently, is on this path. */
+/* True: another part that is named, or was until recently, is on this path. */
 static bool
 is_on_other_named(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
@@ -81,9 +88,9 @@ is_on_other_named(const struct localise_standings *standings,
 	return localise_at_node_any(standings, path, is_other_named, &other);
 }
 
-/* Another part that is named, or was until recently, shares a lossy path with this one:
- * one second does not show which of the two causes the losses. For a dead link it must
- * share most of the lossy paths. */
+/* True: another part that is named, or was until recently, shares a lossy path with
+ * this one: one second does not show which of the two causes the losses. For a dead
+ * link it must share most of the lossy paths. */
 static bool
 overlaps(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_now *now)
@@ -102,15 +109,16 @@ overlaps(const struct localise_standings *standings,
 	return dead ? 2 * shared > looked : shared > 0;
 }
 
-/* The ToR's rack has just found a fault of its own, which may explain the losses. */
+/* True: the ToR's rack has just found a fault of its own, which may explain the losses.
+ */
 static bool
 found_itself(const struct localise_element *tor, rm_mono_t now)
 {
 	return tor->found.ns != 0 && rm_mono_since(now, tor->found) < FOUND_NS;
 }
 
-/* Several of its cables may be dead instead. That does not matter for a single link:
- * one part is likelier than several. */
+/* True: several cables of the part may be dead instead. That does not matter for a
+ * single link: one part is likelier than several. */
 static bool
 is_against_several(const struct localise_finding *finding)
 {
@@ -131,15 +139,16 @@ localise_may_report(const struct localise_standings *standings,
 		       : finding->is_clear ? REPORT_NS
 					   : DECIDE_NS;
 
-	/* Over minutes more losses follow: they decide between switch and links. */
+	/* over minutes more losses follow, which decide between the switch and its
+	 * links */
 	if (slow && is_against_several(finding))
 		return false;
 	/* The two racks are probed only by each other, and some packets arrive: each
-	 * part between them may be at fault. */
+	 * part between the two racks may be at fault. */
 	if (finding->is_crowded && finding->has_tor && finding->loss < DOWN_SHARE)
 		return false;
-	/* A small loss of a ToR looks like losses on the way to one of its links with
-	 * as many lost replies. */
+	/* A small loss of a ToR looks like the losses of one of its links that loses as
+	 * many replies as probes. */
 	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < LOSSY_TOR)
 		return false;
 	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < DOWN_SHARE &&
@@ -149,8 +158,8 @@ localise_may_report(const struct localise_standings *standings,
 		wait = TOR_REPORT_NS;
 	else if (!slow && lossy_end.ns - first->first_end.ns < LASTING_NS)
 		return false;
-	/* A path, or a transit, is the last resort: another part may still turn out to
-	 * be the cause. */
+	/* a path, or a transit, is named last: another part may still turn out to be
+	 * the cause */
 	if ((finding->suspect->type == RM_PART_PATH ||
 		finding->suspect->transit != NULL) &&
 	    wait < DECIDE_NS)
@@ -160,10 +169,10 @@ localise_may_report(const struct localise_standings *standings,
 	return rm_mono_since(now->now, first->since) >= wait;
 }
 
-/* The usual time between two losses, in ns. For a link: on average over the whole
- * window, because it may lose packets in bursts that are minutes apart. For a switch:
- * on average between its first and last loss, because an older burst of a switch must
- * not hide later losses of its links. */
+/* Returns the usual time between two losses, in ns. For a link it is the average over
+ * the whole window, because it may lose packets in bursts that are minutes apart. For a
+ * switch it is the average between its first and last loss, because an older burst of a
+ * switch must not hide later losses of its links. */
 static double
 gap_ns(const struct localise_suspect *suspect, const struct localise_sum *sum)
 {
@@ -176,9 +185,9 @@ gap_ns(const struct localise_suspect *suspect, const struct localise_sum *sum)
 		   : slots * (double)LOCALISE_SLOT_NS / fmax(lost - 1, 1);
 }
 
-/* Whether the losses of the last minutes suffice to name the part, or to keep it named.
- * A burst of losses counts once. A fault has ended when nothing was lost for several
- * times the usual time between two losses. */
+/* Returns whether the losses of the last minutes suffice to name the part, or to keep
+ * it named. A burst of losses counts once. A fault has ended when nothing was lost for
+ * several times the usual time between two losses. */
 static enum localise_enough
 how_much_slow(const struct localise_now *now, const struct localise_finding *finding,
     double recent, bool named)
@@ -203,8 +212,8 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 		   : LOCALISE_NOTHING;
 }
 
-/* Whether the losses of a finding suffice to suspect it, or to name it. named: it is
- * named already. *recent: its losses of the last seconds. */
+/* Returns whether the losses of a finding suffice to suspect its part, or to name it.
+ * named: the part is named already. *recent: its losses of the last seconds. */
 static enum localise_enough
 localise_how_much(const struct localise_now *now,
     const struct localise_finding *finding, bool slow, bool named,
@@ -217,8 +226,8 @@ localise_how_much(const struct localise_now *now,
 	lost = recent->forward + recent->unknown;
 	if (slow)
 		return how_much_slow(now, finding, lost, named);
-	/* A wrong entry in a switch's tables loses all packets that use it: not named
-	 * for less. */
+	/* a wrong entry in a switch's tables loses all packets that use it, so the part
+	 * is not named for fewer losses */
 	if (finding->suspect->transit != NULL && !named &&
 	    recent->newest_lost < DOWN_SHARE * recent->newest_sent)
 		return LOCALISE_SUSPICIOUS;
@@ -232,10 +241,10 @@ localise_how_much(const struct localise_now *now,
 		   : LOCALISE_NOTHING;
 }
 
-/* The rack of a dead RNIC needs some seconds to name it. Losses that only a link
- * explains are not caused by an RNIC, with any number of flows. The last RNIC of a rack
- * that works may be dead instead of the ToR: if the rack reports, its own verdict on
- * the ToR decides. */
+/* True: one dead RNIC may be the cause, which its rack needs some seconds to name.
+ * Losses that only a link explains are not caused by an RNIC, with any number of flows.
+ * The last RNIC of a rack that works may be dead instead of the ToR: if the rack
+ * reports, its own verdict on the ToR decides. */
 static bool
 localise_may_be_rnic(const struct localise_map *map,
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
@@ -250,8 +259,8 @@ localise_may_be_rnic(const struct localise_map *map,
 	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);
 }
 
-/* All losses may be those of one pair of RNICs. A path is named nevertheless after
- * RNIC_NS: only one pair of RNICs may be probed between its racks. */
+/* True: all losses may be those of one pair of RNICs. A path is named nevertheless
+ * after RNIC_NS, because only one pair of RNICs may be probed between its racks. */
 static bool
 localise_may_be_one_pair(
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
@@ -262,21 +271,23 @@ localise_may_be_one_pair(
 
 /* ---- suspicions, and reported findings ---- */
 
-/* After such a pause a suspicion begins anew, and a name ends. */
+/* After a pause of this length a suspicion begins anew, and a name ends. */
 #define LAPSE_NS (1500 * RM_NS_PER_MS)
-#define SLOW_LAPSE_NS (6 * RM_NS_PER_S) /* the same for losses of minutes */
-/* Least fitted loss of seconds that changes the verdict on a part with a small loss. */
+#define SLOW_LAPSE_NS (6 * RM_NS_PER_S) /* the same time for losses of minutes */
+/* Least fitted loss, in seconds, that changes the verdict on a part with a small loss.
+ */
 #define SUDDEN_LOSS 0.3
 #define WAIT_NS (6 * RM_NS_PER_S)
 /* How long a part that was named is remembered after it was blamed last: */
-#define STALE_NS (8 * RM_NS_PER_S)        /* it lost all packets */
-#define STALE_SHARE_NS (20 * RM_NS_PER_S) /* a link: it may lose a share in bursts */
-/* A switch that lost a share: less, so that it is not blamed for later losses of its
- * links. */
+#define STALE_NS (8 * RM_NS_PER_S) /* if it lost all packets */
+/* if it is a link, which may lose a share in bursts */
+#define STALE_SHARE_NS (20 * RM_NS_PER_S)
+/* If it is a switch that lost a share: this is shorter, so that the switch is not
+ * blamed for later losses of its links. */
 #define STALE_NODE_NS (7 * RM_NS_PER_S)
 #define DECIDED_NS (5 * RM_NS_PER_S) /* the same flows have rows within this time */
-#define LINK_LED_NS (2250 * RM_NS_PER_MS) /* two more sets of rows */
-/* For so long it may be disputed whether a switch is at fault or a link of it. */
+#define LINK_LED_NS (2250 * RM_NS_PER_MS) /* the time of two more sets of rows */
+/* It may be disputed for this time whether a switch or a link of it is at fault. */
 #define DISPUTED_NS (10 * RM_NS_PER_S)
 
 int
@@ -306,8 +317,8 @@ localise_standings_find(
 	return NULL;
 }
 
-/* The part is named for the loss of a share. Its losses remain in the input of the
- * judge, together with all others, which blames it again as long as they last. */
+/* True: the part is named for the loss of a share. Its losses remain in the input of
+ * the judge, together with all others, which blames it again as long as they last. */
 static bool
 loses_a_share(const struct localise_standing *s)
 {
@@ -355,9 +366,10 @@ is_on_named(
 	return localise_at_node_any(standings, path, is_named_on, NULL);
 }
 
-/* Replies to probes over other paths may have been lost on the part: forgets the losses
- * of all paths back if it is a link; if it is a switch that lost all packets, only
- * those losses that may be lost replies, because some path of all racks crosses it. */
+/* Forgets losses of replies to probes over other paths, which may have been lost on the
+ * part. For a link, these are the losses of all paths back. For a switch that lost all
+ * packets, they are only the losses that may be lost replies, because some path of all
+ * racks crosses the switch. */
 static void
 forget_back(const struct forget *forget, const struct localise_element *back)
 {
@@ -393,9 +405,10 @@ localise_standings_fade(
 	for (size_t i = standings->count; i-- > 0;) {
 		struct localise_standing *s = &standings->standings[i];
 		const int64_t absent = rm_mono_since(now, s->seen);
-		/* A part that was named is remembered until its last losses are out of
-		 * the seconds. Then its paths' minutes are forgotten, too: they must
-		 * not count for the next fault of these paths. */
+		/* A part that was named is remembered until its last losses are older
+		 * than the seconds that are judged. Then the minutes of its paths are
+		 * forgotten, too: they must not count for the next fault of these
+		 * paths. */
 		const int64_t kept = s->reported_at.ns == 0         ? SLOW_LAPSE_NS
 				     : !loses_a_share(s)            ? STALE_NS
 				     : s->part.type == RM_PART_LINK ? STALE_SHARE_NS
@@ -525,7 +538,7 @@ localise_standings_touch(struct localise_standings *standings,
 	return s;
 }
 
-/* Replaces `first` by an older suspicion of a path part with this path: a path that was
+/* Returns `first`, or an older suspicion of a path part with this path: a path that was
  * suspected first may turn out to be one of its elements. */
 static const struct localise_standing *
 earlier(const struct localise_standing *first,
@@ -544,7 +557,7 @@ earlier(const struct localise_standing *first,
 	return first;
 }
 
-/* The losses of a dead link may have been seen as losses of a switch at its end, before
+/* The losses of a dead link may have counted as losses of a switch at its end, before
  * rows of all racks showed that the switch forwards packets. */
 static const struct localise_standing *
 earlier_switch(const struct localise_standing *first,
@@ -565,8 +578,8 @@ earlier_switch(const struct localise_standing *first,
 	return first;
 }
 
-/* The part is named for packets between pairs of racks, and all lossy paths of the
- * suspect are among these. */
+/* True: the part is named for packets between pairs of racks, and all lossy paths of
+ * the suspect are among these. */
 static bool
 explains_transit(const struct localise_standing *s,
     const struct localise_suspect *suspect, const struct localise_map *map)
@@ -608,7 +621,7 @@ named_among(const struct localise_standings *standings,
 	return named;
 }
 
-/* Suspects all ties. Returns the one that has been suspected longest; or NULL. */
+/* Suspects all ties. Returns the suspicion that began first, or NULL. */
 static const struct localise_standing *
 touch_all(struct localise_standings *standings, const struct localise_finding *finding,
     bool slow, const struct localise_sum *recent, const struct localise_now *now)
@@ -633,8 +646,8 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 	return earlier_switch(first, standings, finding, now);
 }
 
-/* "A or B" now, but the rows of the last seconds decided for one of them: the next rows
- * may do so again. */
+/* True: the finding is "A or B" now, but the rows of the last seconds decided for one
+ * of the two, and the next rows may do so again. */
 static bool
 was_decided(const struct localise_standings *standings,
     const struct localise_finding *finding, rm_mono_t now)
@@ -646,8 +659,8 @@ was_decided(const struct localise_standings *standings,
 	       rm_mono_since(now, likeliest->decided) < DECIDED_NS;
 }
 
-/* A link that loses a share is blamed now, but its switch was blamed some seconds ago:
- * single seconds do not decide between the two. */
+/* True: a link that loses a share is blamed now, but its switch was blamed some seconds
+ * ago: single seconds do not decide between the two. */
 static bool
 was_its_switch(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_standing *first,
@@ -670,8 +683,8 @@ was_its_switch(const struct localise_standings *standings,
 	return false;
 }
 
-/* A ToR is blamed now, but one of its links was blamed a second or two ago. The rack is
- * connected, and would itself report a dead ToR. */
+/* True: a ToR is blamed now, but one of its links was blamed a second or two ago. The
+ * rack is connected, and would itself report a dead ToR. */
 static bool
 was_its_link(const struct localise_standings *standings, const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_standing *first)
@@ -701,7 +714,7 @@ note_leader(struct localise_standings *standings, const struct rm_part *part, bo
 		s->led[slow] = now;
 }
 
-/* Names s, with evidence of its own: if s is named already and only a tie of the
+/* Names s, with evidence of its own. If s is named already and is only a tie of the
  * finding now, the direction and the figures of the finding's suspect would be wrong.
  */
 static void
@@ -736,7 +749,8 @@ localise_standings_weigh(struct localise_standings *standings,
 	/* A named part that explains the losses as well keeps its name, and the other
 	 * ties are not suspected. */
 	named = named_among(standings, finding, now->map);
-	/* A part that was named by seconds: seconds show when the fault has ended. */
+	/* for a part that was named by seconds, the seconds show when the fault has
+	 * ended */
 	if (slow && named != NULL && !named->slow)
 		return;
 	much = localise_how_much(now, finding, slow, named != NULL, &recent);
@@ -770,7 +784,7 @@ localise_standings_weigh(struct localise_standings *standings,
 		    !localise_may_report(
 			standings, now, finding, first, slow, recent.lossy_end))
 			return;
-		/* They may be losses of one RNIC that its rack has not named yet. */
+		/* the losses may be those of one RNIC that its rack has not named yet */
 		if ((slow || (localise_may_be_rnic(
 				  now->map, finding, first->since, now->now) &&
 				 !localise_evidence_confined(now, finding->suspect))) &&
@@ -799,8 +813,8 @@ localise_standings_set_back(struct localise_standings *standings,
 	for (size_t i = 0; i < standings->count; i++) {
 		struct localise_standing *s = &standings->standings[i];
 
-		/* Unchanged: a time that is not ahead of the rack's newest rows by
-		 * about by_ns, because it is from another rack's clock or corrected
+		/* The time is unchanged if it is not ahead of the rack's newest rows by
+		 * about by_ns: then it is from another rack's clock, or corrected
 		 * already. */
 		if (s->first_end.ns <= end.ns ||
 		    s->first_end.ns - end.ns <= by_ns / 2 || !is_seen_by(s, rack))

@@ -1,8 +1,8 @@
 /*
- * localise_standing - since when a part is suspected, and when it is named, i.e. gets a
- * verdict. Pure. No part is named for the losses of one second: the rows of all racks
- * must have had the time to arrive. A named part stays named while it is blamed, and
- * some seconds longer.
+ * localise_standing - decides since when a part is suspected, and when it is named,
+ * i.e. gets a verdict. Pure. No part is named for the losses of one second: the rows of
+ * all racks must have had the time to arrive. A named part stays named while it is
+ * blamed, and some seconds longer.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_STANDING_H
 #define ANALYZER_SUSPICION_LOCALISE_STANDING_H
@@ -11,16 +11,17 @@
 #include "analyzer/suspicion/localise_standings.h"
 #include "rackmesh/judge/verdict.h"
 
-/* size: the number of parts that can be suspected at the same time. -ENOMEM. */
+/* size: the number of parts that can be suspected at the same time. Returns 0 or
+ * -ENOMEM. */
 int localise_standings_init(struct localise_standings *standings, size_t size);
 void localise_standings_release(struct localise_standings *standings);
 
-/* Takes one finding, of seconds or (slow) of minutes: suspects its part, and names it
- * once it has been suspected for long enough. */
+/* Takes one finding, from seconds or, if `slow`, from minutes: suspects its part, and
+ * names the part once it has been suspected for long enough. */
 void localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow);
-/* Takes replies that are lost between two racks while all probes arrive. It is in
- * localise_reverse.c. */
+/* Takes replies that are lost between two racks while all probes arrive. The function
+ * is in localise_reverse.c. */
 void localise_standings_reverse(
     struct localise_standings *standings, const struct localise_now *now);
 /* Takes a rack's verdict on its own ToR. To be called only if no other rack's probes
@@ -33,42 +34,43 @@ void localise_standings_fade(struct localise_standings *standings,
 
 struct localise_standing *localise_standings_find(
     const struct localise_standings *standings, const struct rm_part *part);
-/* Found or made: the part is suspected now. recent: its losses of the last seconds.
- * NULL: too many are suspected. */
+/* Returns the standing of the part, which is suspected now; it is made if it does not
+ * exist. recent: the losses of the part in the last seconds. NULL: too many parts are
+ * suspected. */
 struct localise_standing *localise_standings_touch(struct localise_standings *standings,
     const struct rm_part *part, bool slow, const struct localise_sum *recent,
     const struct localise_now *now);
 
-/* The finding has been suspected for long enough to be named. first: the part among its
- * ties that has been suspected longest. lossy_end: end of the newest rows with losses.
- */
+/* True: the finding has been suspected for long enough to be named. first: the part
+ * among its ties that has been suspected longest. lossy_end: end of the time of the
+ * newest rows with losses. */
 bool localise_may_report(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end);
 
-/* The part is on this path and, if it was named only for some pairs of racks, the path
- * is between these. */
+/* True: the part is on this path and, if it was named only for some pairs of racks, the
+ * path is between the racks of such a pair. */
 bool localise_standing_on(
     const struct localise_standing *s, const struct localise_path *path);
 
-/* Some part on this path is named, or was since then, for the loss of all packets, not
- * of a share. */
+/* True: some part on this path is named, or was named since then, for the loss of all
+ * packets, not of a share. */
 bool localise_standings_explain(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t since);
-/* The same for a link or a switch on some path between these racks, in either
- * direction.
- */
+/* The same as localise_standings_explain for a link or a switch on some path between
+ * these racks, in either direction. */
 bool localise_standings_explain_between(const struct localise_standings *standings,
     const struct localise_element *pair, rm_mono_t since);
-/* Some part on this path, but no path part, is named, or was since then. slow: parts
- * that are named for losses of minutes count, too. */
+/* True: some part on this path, but no path part, is named, or was named since then.
+ * slow: parts that are named for losses of minutes count, too. */
 bool localise_standings_explain_path(const struct localise_standings *standings,
     const struct localise_path *path, bool slow, rm_mono_t since);
-/* Some part on this path is named for losses of minutes. */
+/* True: some part on this path is named for losses of minutes. */
 bool localise_standings_slow(
     const struct localise_standings *standings, const struct localise_path *path);
 
-/* Some part is suspected now, since a few seconds at most, and is not named yet. */
+/* True: some part has been suspected for a few seconds at most, and is not named yet.
+ */
 bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);
 
 /* The rack's wall clock was set back by by_ns; its newest rows end at `end`. */

@@ -1,6 +1,6 @@
 /*
- * localise_standings - the parts that are suspected or named, and since when. Types
- * only; functions are in localise_standing.h.
+ * localise_standings - the types for the parts that are suspected or named, with the
+ * time since when. The functions are in localise_standing.h.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_STANDINGS_H
 #define ANALYZER_SUSPICION_LOCALISE_STANDINGS_H
@@ -13,38 +13,44 @@
 #include "analyzer/suspicion/localise_pairs.h"
 #include "rackmesh/judge/verdict.h"
 
-/* Blamed within this time: in one of the last two rounds. */
+/* A part that was blamed within this time was blamed in one of the last two rounds. */
 #define LOCALISE_JUST_NOW_NS (500 * RM_NS_PER_MS)
 
 /* A part that is suspected, or named in a verdict. */
 struct localise_standing {
-	struct rm_part part;         /* find it by localise_part_same */
-	struct localise_pairs pairs; /* of a switch that loses packets between these */
+	struct rm_part part; /* find it by localise_part_same */
+	/* for a switch that loses packets only between pairs of racks: these pairs */
+	struct localise_pairs pairs;
 	bool named;
-	bool slow;             /* named for losses that only minutes show */
-	rm_mono_t since, seen; /* suspected since; blamed last */
+	bool slow; /* the part is named for losses that only minutes show */
+	/* since: when the suspicion began; seen: when the part was blamed last */
+	rm_mono_t since, seen;
 	rm_mono_t reported_at; /* when its verdict was made last; ns 0: never named */
-	rm_mono_t decided;     /* when a finding last blamed it, not "A or B" */
-	rm_mono_t led[2];      /* when it was last the likeliest one; [1]: by minutes */
-	rm_wall_t first_end;   /* end of the rows with the first losses */
-	int64_t late_ns;       /* how much later than usual these rows arrived */
-	enum rm_kind turn;     /* kind that its losses had in the last round */
-	rm_mono_t turn_at; /* since when they have it, if it is not the reported kind */
-	rm_wall_t start;   /* start of the evidence's window */
-	/* Of a late part, in rows that arrived until `counted`: probes that crossed it,
-	 * those whose reply never arrived, and those whose reply arrived after its
-	 * timeout. */
+	/* when a finding last blamed this part alone, not "A or B" */
+	rm_mono_t decided;
+	/* when the part was last the likeliest one; [0]: by seconds, [1]: by minutes */
+	rm_mono_t led[2];
+	rm_wall_t first_end; /* end of the time of the rows with the first losses */
+	int64_t late_ns;     /* how much later than usual these rows arrived */
+	enum rm_kind turn;   /* kind of its losses in the last round */
+	/* since when they have this kind, if it is not the reported kind */
+	rm_mono_t turn_at;
+	rm_wall_t start; /* start of the evidence's window */
+	/* For a late part, in rows that arrived until `counted`: crossed: probes that
+	 * crossed it; missed: those whose reply never arrived; overdue: those whose
+	 * reply arrived after its timeout. */
 	double crossed, missed, overdue;
 	bool large_alone; /* the verdict reports losses of large packets only */
-	bool one_class;   /* the verdict reports losses of the class dscp only */
+	/* the verdict reports losses of packets of the class dscp only */
+	bool one_class;
 	uint8_t dscp;
 	struct localise_classes classes;
 	rm_mono_t counted;
 	struct rm_verdict verdict;
 };
 
-/* A standing whose part is found at a switch or ToR, and the next one there: its index
- * + 1; 0: there is none. */
+/* A standing whose part is found at a switch or ToR. It has the index of the next
+ * standing there + 1; 0: there is none. */
 struct localise_at_node {
 	uint32_t standing, next;
 };
@@ -52,13 +58,13 @@ struct localise_at_node {
 struct localise_standings {
 	struct localise_standing *standings;
 	size_t count, size;
-	/* The index of localise_at_node; index_stamp 0: there is none now. */
+	/* The index of localise_at_node; index_stamp 0: there is no index now. */
 	struct localise_at_node *at_nodes;
 	size_t at_count, at_size;
 	uint64_t index_stamp;
 };
 
-struct localise_now { /* one round of judgement */
+struct localise_now { /* the input of one round of judgement */
 	struct localise_map *map;
 	struct localise_case *c;
 	rm_mono_t now;

@@ -17,7 +17,8 @@ struct ctl;
 struct query {
 	const char *path; /* "/v1/switches" */
 	const char *list; /* key of the array in the answer: "switches" */
-	unsigned limit;   /* most items in one answer of the daemon; 0: no limit */
+	unsigned limit;   /* maximum number of items in one answer of the daemon; 0: no
+			     limit */
 	/* Keys of the filters that the arguments of the command line set, in this
 	 * order; NULL: no more arguments. */
 	const char *keys[QUERY_FILTERS];

@@ -11,7 +11,7 @@
 #include "rackmesh/core/clock.h"
 
 #define ALL_SAMPLES 64
-#define OPENINGS 5    /* most earlier incidents that are printed */
+#define OPENINGS 5    /* maximum number of earlier incidents that are printed */
 #define PATIENCE_S 25 /* seconds; the analyzer's time-out is 20 s */
 
 static void

@@ -9,8 +9,9 @@
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-#define MAX_TROUBLED 20 /* most racks that are listed in full; the grid has all */
-#define WIDTH 92        /* columns if the output is not a terminal */
+/* maximum number of racks that are listed in full; the grid has all */
+#define MAX_TROUBLED 20
+#define WIDTH 92 /* columns if the output is not a terminal */
 
 /* The states of a rack, the worst first, in the order that the analyzer uses. */
 static const struct look {

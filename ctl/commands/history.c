@@ -21,7 +21,8 @@
 #define AFTER_NS (31 * 86400 * RM_NS_PER_S)
 /* the analyzer's clock may be this much ahead of this one */
 #define AHEAD_NS (60 * RM_NS_PER_S)
-#define ANSWERS 10 /* most answers to read; each has up to 10,000 incidents */
+/* maximum number of answers to read; each has up to 10,000 incidents */
+#define ANSWERS 10
 
 struct history_options {
 	const char *since, *at, *region; /* NULL: not given */

@@ -8,7 +8,8 @@
 #include "ctl/commands/incident.h"
 
 #define LIST "incidents" /* the daemon's limit for one answer */
-#define SAMPLES 2        /* most samples printed; --json and explain print all */
+/* maximum number of samples printed; --json and explain print all */
+#define SAMPLES 2
 #define FOLLOW_NS 500000000L
 #define ROUNDS_PER_LIST 20
 #define MAX_SEEN 16384 /* incidents whose state is kept while following */

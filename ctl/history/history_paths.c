@@ -10,7 +10,7 @@
 #include "ctl/output/printable.h"
 #include "ctl/output/table.h"
 
-#define MOST 12 /* most paths that are printed */
+#define MOST 12 /* maximum number of paths that are printed */
 
 static const char *const names[] = { "sent", "lost_forward", "lost_reverse",
 	"lost_unknown", "path" };

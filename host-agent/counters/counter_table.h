@@ -53,15 +53,15 @@ struct counter_row {
 	uint8_t width;
 	uint8_t index; /* enum counter_index */
 	const char *help;
-	/* the source for each enum counter_driver; NULL: there is none. "|-" at the end:
-	 * the sources of any driver count something else with this driver, and are not
-	 * used. */
+	/* the source for each enum counter_driver; NULL: there is none. "|-" at the
+	 * end: the sources of any driver count something else with this driver, and are
+	 * not used. */
 	const char *source[COUNTER_DRIVERS];
 };
 
 #define COUNTER_INDEXES 8 /* number of priorities, and of lanes */
 #define COUNTER_NAME_BYTES 80
-#define COUNTER_MAX_SUM 24 /* most names in one sum */
+#define COUNTER_MAX_SUM 24 /* maximum number of names in one sum */
 
 /* The entry after the last row has the name NULL. */
 extern const struct counter_row counter_rows[];

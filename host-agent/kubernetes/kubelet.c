@@ -14,7 +14,8 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 
-#define MAX_UNKNOWN 64 /* most pods that were looked up and are not in the list */
+/* maximum number of pods that were looked up and are not in the list */
+#define MAX_UNKNOWN 64
 
 struct job {                     /* belongs to the worker until done is called */
 	struct kubelet *kubelet; /* NULL: the reading was cancelled */

@@ -18,8 +18,9 @@
 
 struct counter_kernel;
 
-#define NAMESPACE_PORTS_MAX 128 /* most ports of all namespaces together */
-#define NAMESPACES_MAX 512      /* number of namespaces that are searched */
+/* maximum number of ports of all namespaces together */
+#define NAMESPACE_PORTS_MAX 128
+#define NAMESPACES_MAX 512 /* number of namespaces that are searched */
 
 struct namespace_port {
 	struct counter_port_place place;

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* most bytes of a probe, in any format, that are not zeros */
+/* maximum number of bytes of a probe, in any format, that are not zeros */
 #define PROBE_HEAD_BYTES 180
 
 struct probe_mac;

@@ -13,7 +13,7 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-#define PORT_BURST 32 /* most packets in one call */
+#define PORT_BURST 32 /* maximum number of packets in one call */
 
 struct port_packet { /* a packet to send */
 	const struct wire_address *to;

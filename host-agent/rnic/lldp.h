@@ -16,7 +16,7 @@
 #define LLDP_MAX_BYTES (1u << 20)
 #define LLDP_MAX_NEIGHBORS 512
 #define LLDP_NETDEV_BYTES 16
-#define LLDP_NAME_BYTES 256 /* most bytes of a system's name in LLDP */
+#define LLDP_NAME_BYTES 256 /* maximum number of bytes of a system's name in LLDP */
 
 struct lldp_neighbor {
 	char netdev[LLDP_NETDEV_BYTES];

@@ -35,7 +35,7 @@ struct port_udp_options {
 	uint16_t reflector_port; /* 0: no reflector sockets */
 	/* source ports that flows may have; 0, 0: 1024 to 65535 */
 	uint16_t sport_min, sport_max;
-	size_t max_flows; /* most prober sockets; 0: 1024 */
+	size_t max_flows; /* maximum number of prober sockets; 0: 1024 */
 	/* a socket that was unused for this long may be closed for another flow; 0: 30
 	 * s */
 	int64_t flow_idle_ns;

@@ -53,7 +53,7 @@ struct port_verbs_options { /* strings are borrowed during port_verbs_new only *
 	size_t flow_qps;
 	size_t small_receives; /* receive buffers of the small QP; 0: 1024 */
 	size_t large_receives; /* receive buffers of the large QP; 0: 128 */
-	size_t max_handles;    /* most address handles; 0: 4096 */
+	size_t max_handles;    /* maximum number of address handles; 0: 4096 */
 	/* use CLOCK_MONOTONIC, even if the device has better stamps */
 	bool software_stamps;
 	const struct verbs_calls *calls; /* NULL: libibverbs */

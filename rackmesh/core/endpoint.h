@@ -16,12 +16,12 @@
 
 struct rm_error;
 
-#define RM_ENDPOINT_NAME \
-	255 /* a DNS name has 253 letters at most, and may end with a dot */
+/* a DNS name has 253 letters at most, and may end with a dot */
+#define RM_ENDPOINT_NAME 255
 #define RM_ENDPOINT_TEXT (RM_ENDPOINT_NAME + 8)
 #define RM_ENDPOINT_EXPECTED \
 	"expected name:port or address:port, IPv6 as [fd00::1]:port"
-/* most addresses of one name; further addresses are ignored */
+/* maximum number of addresses of one name; further addresses are ignored */
 #define RM_ENDPOINT_ADDRESSES 16
 
 struct rm_endpoint {

@@ -11,7 +11,7 @@
 
 /* the server accepts requests of 1.5 MiB */
 #define RM_ETCD_MAX_VALUE_BYTES (1400u << 10)
-/* most operations in one transaction; the server accepts 128 */
+/* maximum number of operations in one transaction; the server accepts 128 */
 #define RM_ETCD_MAX_OPS 120
 #define RM_ETCD_MAX_CALLS 256 /* calls that wait for an answer at a time */
 

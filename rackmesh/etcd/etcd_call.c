@@ -236,7 +236,7 @@ rm_etcd_json_login(const char *user, const char *password, char **ret)
 
 	json_decref(root);
 	if (text == NULL)
-		return -EINVAL; /* most likely not UTF-8 */
+		return -EINVAL; /* maximum number of likely not UTF-8 */
 	*ret = text;
 	return 0;
 }

@@ -17,7 +17,8 @@
 
 #include "rackmesh/http/http_exchange.h"
 
-#define RM_HTTP_MAX_CALLS 512 /* most calls at a time, streams included */
+/* maximum number of calls at a time, streams included */
+#define RM_HTTP_MAX_CALLS 512
 
 struct rm_http_client;
 struct rm_http_origin;

@@ -37,7 +37,8 @@ struct rm_http_exchange { /* all is borrowed for the call, but the body is copie
 	const char *bearer;          /* a token instead of these; NULL: none */
 	const struct rm_http_tls
 	    *tls;              /* for https; NULL: only the system's CA bundle */
-	size_t max_body_bytes; /* most bytes of the answer's body; 0: 64 KiB */
+	size_t max_body_bytes; /* maximum number of bytes of the answer's body; 0: 64
+				  KiB */
 	/* fail with -EMSGSIZE at once if the answer is longer, instead of cutting it */
 	bool whole;
 	int64_t timeout_ns; /* time for the whole exchange; 0: no limit, for streams */

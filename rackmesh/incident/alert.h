@@ -41,8 +41,8 @@ struct rm_alert_options {
 	/* ns after which an idle receiver is asked whether it would accept alerts; 0:
 	 * never, except that Alertmanagers are asked for the time of day */
 	int64_t ask_ns;
-	/* most alerts that wait for one receiver; 0: 1024. The oldest update is dropped
-	 * first */
+	/* maximum number of alerts that wait for one receiver; 0: 1024. The oldest
+	 * update is dropped first */
 	size_t max_queue;
 	/* Called when every receiver has accepted, or refused for good, the opening or
 	 * the resolution of this incident; if there is no receiver, at once. Not called

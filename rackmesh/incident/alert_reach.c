@@ -15,7 +15,8 @@
 #define REACH_AGAIN_NS (3 * RM_NS_PER_S)
 #define REACH_TROUBLE_BYTES 512
 #define REACH_QUOTED_BYTES 200
-#define REACH_WORDS_BYTES 120 /* most bytes of a refusal's text that are shown */
+/* maximum number of bytes of a refusal's text that are shown */
+#define REACH_WORDS_BYTES 120
 
 /* A request may end after its owner was freed: then reach is NULL. */
 struct question {

@@ -27,7 +27,8 @@ enum alert_news { ALERT_OPENED, ALERT_UPDATED, ALERT_RESOLVED };
 struct alert_sink_options {
 	const char *url; /* the whole URL; copied */
 	size_t max_queue;
-	size_t batch; /* most alerts in one exchange; all have one status */
+	size_t
+	    batch; /* maximum number of alerts in one exchange; all have one status */
 	/* Takes an array of alert objects, and returns the body, a new reference. */
 	json_t *(*render)(json_t *alerts, const void *arg);
 	const void *arg; /* outlives the sink */

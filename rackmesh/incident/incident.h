@@ -81,9 +81,10 @@ struct rm_incident {
 };
 
 struct rm_incident_options {
-	/* most open incidents; further verdicts are refused and counted */
+	/* maximum number of open incidents; further verdicts are refused and counted */
 	size_t max_open;
-	size_t max_closed; /* most closed incidents that are kept; the newest stay */
+	size_t max_closed; /* maximum number of closed incidents that are kept; the
+			      newest stay */
 	/* ns for which a part must be good; the daemons' default is 2 s */
 	int64_t resolve_after_ns;
 	int64_t flap_memory_ns; /* ns for which reopened counts; 0: an hour */

@@ -27,7 +27,7 @@
 /* Certificates must be checked within RM_TLS_RECHECK_NS; a check at half of that time
  * leaves the other half for a renewal. */
 #define LINK_RECHECK_NS (RM_TLS_RECHECK_NS / 2)
-/* most encrypted bytes that wait to be decrypted: a few records */
+/* maximum number of encrypted bytes that wait to be decrypted: a few records */
 #define LINK_SEALED_BYTES (64 << 10)
 
 struct bufferevent;

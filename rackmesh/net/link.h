@@ -63,7 +63,7 @@ struct rm_link_callbacks {
 
 struct rm_link_limits {
 	size_t max_frame_bytes; /* larger incoming frames close the link */
-	/* most bytes in the output queue; then rm_link_send refuses */
+	/* maximum number of bytes in the output queue; then rm_link_send refuses */
 	size_t max_output_bytes;
 	/* NULL: plaintext, with a checksum per frame. Borrowed, outlives the link. */
 	struct rm_tls *tls;

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_LOOKUPS_MAX 16 /* most threads at a time, in the whole process */
+/* maximum number of threads at a time, in the whole process */
+#define RM_LOOKUPS_MAX 16
 #define RM_LOOKUPS_BUSY \
 	"too many names are being looked up: the name server does not answer"
 

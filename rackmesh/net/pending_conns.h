@@ -18,7 +18,8 @@
 #include "rackmesh/core/clock.h"
 
 #define RM_PENDING_CONNS_MAX 256
-#define RM_PENDING_CONNS_SAME_MAX 4 /* most connections of one identity */
+/* maximum number of connections of one identity */
+#define RM_PENDING_CONNS_SAME_MAX 4
 #define RM_PENDING_CONNS_PATIENCE_NS (5 * RM_NS_PER_S)
 
 struct rm_link;

@@ -45,7 +45,8 @@ struct rm_spool_options {
 	/* Copied; created, with its parent if necessary. NULL: records are kept in
 	 * memory only. */
 	const char *folder;
-	/* most bytes of all files on disk; with folder NULL, of the records in memory
+	/* maximum number of bytes of all files on disk; with folder NULL, of the
+	 * records in memory
 	 */
 	uint64_t max_bytes;
 	uint64_t segment_bytes; /* 0: an eighth of max_bytes, at most 8 MiB */

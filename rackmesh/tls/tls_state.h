@@ -12,7 +12,8 @@
 #include "rackmesh/tls/tls.h"
 
 #define TLS_DIGEST_BYTES 32
-#define TLS_MAX_CHAIN 8      /* most certificates that this daemon sends as its chain */
+/* maximum number of certificates that this daemon sends as its chain */
+#define TLS_MAX_CHAIN 8
 #define TLS_SECURITY_LEVEL 2 /* no SHA-1, no RSA below 2048 bits */
 /* intermediate authorities between a certificate and a configured authority */
 #define TLS_MAX_DEPTH 4

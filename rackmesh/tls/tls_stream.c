@@ -11,7 +11,7 @@
 #include "rackmesh/tls/tls_state.h"
 
 #define STREAM_RECORD_BYTES (16 << 10)
-/* most bytes of a first message, ten times the size of a normal one */
+/* maximum number of bytes of a first message, ten times the size of a normal one */
 #define STREAM_HELLO_BYTES (8 << 10)
 /* The header of a record, and that of the message in it. */
 #define STREAM_HEAD_BYTES 9

@@ -26,12 +26,14 @@
 #define RM_TOPOLOGY_MAX_PLANES 64
 #define RM_TOPOLOGY_MAX_SWITCHES 16384
 #define RM_TOPOLOGY_MAX_LINKS 262144
-#define RM_TOPOLOGY_MAX_COUNT 256     /* most cables of one link */
-#define RM_TOPOLOGY_MAX_ALIASES 1024  /* most names of aliases of one switch */
-#define RM_TOPOLOGY_MAX_AGGREGATORS 8 /* most aggregators of one rack */
+#define RM_TOPOLOGY_MAX_COUNT 256 /* maximum number of cables of one link */
+/* maximum number of names of aliases of one switch */
+#define RM_TOPOLOGY_MAX_ALIASES 1024
+#define RM_TOPOLOGY_MAX_AGGREGATORS 8 /* maximum number of aggregators of one rack */
 #define RM_TOPOLOGY_MAX_RACK_RNICS 1024
-#define RM_TOPOLOGY_MAX_MEMBERS 65536 /* most members of all racks together */
-#define RM_TOPOLOGY_MAX_CABLES 128    /* most cables of one host */
+/* maximum number of members of all racks together */
+#define RM_TOPOLOGY_MAX_MEMBERS 65536
+#define RM_TOPOLOGY_MAX_CABLES 128 /* maximum number of cables of one host */
 #define RM_TOPOLOGY_MAX_WARNINGS 64
 #define RM_TOPOLOGY_MAX_PATHS 256      /* more parallel paths count as this many */
 #define RM_TOPOLOGY_REFLECTOR_PORT 862 /* UDP port of STAMP */

@@ -19,8 +19,8 @@
 #include "rackmesh/etcd/etcd_leader.h"
 #include "region-controller/store/store.h"
 
-#define STORE_WRITES_OPS 100 /* most operations of one transaction */
-/* most bytes of one transaction, except for a single larger value */
+#define STORE_WRITES_OPS 100 /* maximum number of operations of one transaction */
+/* maximum number of bytes of one transaction, except for a single larger value */
 #define STORE_WRITES_BYTES (1u << 20)
 
 struct rm_loop;

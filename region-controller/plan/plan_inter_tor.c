@@ -15,7 +15,8 @@
 #include "region-controller/plan/plan_set.h"
 #include "region-controller/store/hash.h"
 
-#define MAX_LOOKED_AT 4096 /* most pairs that are examined to find valid ones */
+/* maximum number of pairs that are examined to find valid ones */
+#define MAX_LOOKED_AT 4096
 
 static size_t
 common_divisor(size_t a, size_t b)

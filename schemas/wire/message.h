@@ -17,11 +17,13 @@ extern "C" {
 /* Aggregators do not wait longer than this for a reply. */
 #define WIRE_MAX_PROBE_TIMEOUT_MS 2000
 
-#define WIRE_MAX_BYTES (16u << 20) /* most bytes of a message, and of a frame */
-#define WIRE_MAX_STRING 4096       /* most bytes of a string, with the final 0 */
-#define WIRE_MAX_SKETCH 8192       /* bytes of one encoded sketch */
-#define WIRE_MAX_RESULTS 8192      /* in a batch */
-#define WIRE_MAX_HOST_RNICS 64     /* of one agent */
+/* maximum number of bytes of a message, and of a frame */
+#define WIRE_MAX_BYTES (16u << 20)
+/* maximum number of bytes of a string, with the final 0 */
+#define WIRE_MAX_STRING 4096
+#define WIRE_MAX_SKETCH 8192   /* bytes of one encoded sketch */
+#define WIRE_MAX_RESULTS 8192  /* in a batch */
+#define WIRE_MAX_HOST_RNICS 64 /* of one agent */
 /* settings of one RNIC, which newer peers may send */
 #define WIRE_MAX_SETTINGS 32
 #define WIRE_MAX_MEMBERS 1024        /* RNICs of one ToR */

@@ -48,7 +48,7 @@ struct ingest_counts {
 };
 
 struct ingest { /* initially all zero */
-	/* most results per second of one agent; 0: no limit */
+	/* maximum number of results per second of one agent; 0: no limit */
 	uint64_t max_results_per_s;
 	struct ingest_counts counts;
 };

@@ -24,7 +24,7 @@
 #define PROOF_KEPT_NS (60 * RM_NS_PER_S)
 /* readings of one part that are kept: one every 5 s for a minute */
 #define PROOF_READINGS 12
-#define PROOF_MAX_PARTS 2048 /* most parts of one side */
+#define PROOF_MAX_PARTS 2048 /* maximum number of parts of one side */
 /* After this time a part without readings is deleted. */
 #define PROOF_FORGET_NS (600 * RM_NS_PER_S)
 #define PROOF_PRIORITIES EVIDENCE_INDEXES

@@ -17,7 +17,8 @@
 #define SLOTS 2048 /* slots for flows and pairs; a power of two */
 #define MAX_ENTRIES (SLOTS / 2)
 #define MAX_PAIRS (MAX_ENTRIES / 2) /* the rest of the entries is for flows */
-#define MAX_SCANNED 65536 /* most results that are read; more are not needed */
+/* maximum number of results that are read; more are not needed */
+#define MAX_SCANNED 65536
 /* Share of lost flows that lose all packets of a slice, if flows are lost. */
 #define WHOLE_SHARE 0.75
 #define MIN_WHOLE 4

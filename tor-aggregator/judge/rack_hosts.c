@@ -15,7 +15,8 @@
 #define ANSWERING_WINDOWS 4
 #define ANSWERING_SHARE 0.5
 #define MIN_PROBES 4
-/* A host that no RNIC probes is reported as down after this time without heartbeats. */
+/* A host that is probed by no RNIC is reported as down after this time without
+ * heartbeats. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 #define UNPROBED_WINDOWS 8
 /* An agent with so many recent stops may be stopped by a cause common to the rack. */
@@ -103,8 +104,8 @@ remember(const struct rack *rack, struct rack_host_memory *memory)
 	if (rack_max_faulty(rack) == 0) {
 		answering =
 		    (double)newest->answered >= ANSWERING_SHARE * (double)newest->sent;
-	} else { /* as many hosts as may report falsely do not decide, however many
-		    probes they report */
+	} else { /* as many hosts as may report falsely do not decide, whatever their
+		    number of probes */
 		silent = newest->answered_some <= rack_max_faulty(rack) &&
 			 2 * newest->answered_some < newest->probers;
 		answering = !silent && 2 * newest->answered_many >= newest->probers;
@@ -275,7 +276,7 @@ rack_host_health(const struct rack *rack, size_t host)
 	switch (rack->hosts[host].state) {
 	case HOST_OK:
 	case HOST_STUTTERED:
-	case HOST_PAUSED: /* the agent itself reports it */
+	case HOST_PAUSED: /* the agent itself reports that it is paused */
 		return RM_HEALTH_GOOD;
 	case HOST_AGENT_DOWN:
 	case HOST_AGENT_FROZEN:

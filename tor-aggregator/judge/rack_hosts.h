@@ -1,6 +1,6 @@
 /*
- * rack_hosts - the state of hosts and agents, from heartbeats and probes together.
- * Pure.
+ * rack_hosts - decides the state of hosts and agents, from heartbeats and probes
+ * together. Pure.
  *
  * An agent is frozen if its heartbeats are missing while its kernel still acknowledges
  * packets, either once for long or again and again. An agent is down if its session was
@@ -24,17 +24,17 @@ struct window_closed;
 
 struct rack_host_probes { /* probes to a host's RNICs, sent by witnesses */
 	uint64_t sent, answered;
-	/* Number of hosts that sent probes; those that got an answer; those that got an
-	 * answer to at least half of them. */
+	/* Number of hosts that sent probes; number of those that got an answer; number
+	 * of those that got an answer to at least half of their probes. */
 	size_t probers, answered_some, answered_many;
 };
 
 struct rack_host_memory { /* state of a host, from window to window */
-	/* Consecutive windows in which the host was unreachable and answered no probe,
-	 * answered many, or was not probed. */
+	/* Numbers of consecutive windows in which the host was unreachable and answered
+	 * no probe; answered many probes; or was not probed. */
 	unsigned silent_windows, answering_windows, unprobed_windows;
-	/* Consecutive windows in which its agent is stopped most of the time, and few
-	 * other agents are. */
+	/* Consecutive windows in which the host's agent is stopped most of the time,
+	 * and few other agents are. */
 	unsigned stopped_windows;
 	unsigned excused_windows; /* windows left after this aggregator was cut off */
 	rm_wall_t since; /* start of the first window in this state; ns 0: none */
@@ -50,7 +50,8 @@ struct rack_host_memory { /* state of a host, from window to window */
 void rack_hosts_count(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, struct rack_host_memory *memories);
 
-/* False: no fault of the host is known, or it is not known yet which fault. */
+/* True: *ret is the fault of the host. False: no fault is known, or it is not known yet
+ * which fault it is. */
 bool rack_host_judge(const struct rack *rack, size_t host, rm_wall_t window_start,
     int64_t window_ns, struct rack_host_memory *memory, struct rm_verdict *ret);
 

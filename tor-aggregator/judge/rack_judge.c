@@ -23,10 +23,10 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-#define BASE_LOSS 0.002        /* loss of a leg without a fault */
+#define BASE_LOSS 0.002        /* loss, without a fault, of one leg of a round trip */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
-/* If probes arrive at their targets and no replies arrive, the ToR may be late or down:
- * windows to wait for late replies. */
+/* Windows to wait for late replies, if probes arrive at their targets and no replies
+ * arrive: the ToR may be late or down. */
 #define TOR_PATIENT_WINDOWS 8
 /* Windows for which a ToR stays late after late replies have arrived. */
 #define TOR_LATE_WINDOWS 16
@@ -40,11 +40,12 @@ struct rack_judge {
 	struct report_check *check;
 	struct rack_support *support;
 	struct rack_legs legs;
-	uint64_t fingerprint; /* of the rack that the arrays below belong to */
-	unsigned tor_arrives; /* windows waited, of TOR_PATIENT_WINDOWS */
-	unsigned tor_late;    /* windows left, of TOR_LATE_WINDOWS */
+	/* fingerprint of the rack that the arrays below describe */
+	uint64_t fingerprint;
+	unsigned tor_arrives; /* windows waited so far, up to TOR_PATIENT_WINDOWS */
+	unsigned tor_late;    /* windows left of TOR_LATE_WINDOWS */
 
-	/* One per member, host or remote RNIC. */
+	/* The arrays have one item per member, host or remote RNIC. */
 	struct rack_tally *tallies;
 	struct rack_suspect_memory *suspects;
 	size_t suspect_count;
@@ -135,8 +136,8 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge);
 }
 
-/* A hash of members, hosts and remote RNICs in their order. Another hash means that
- * indexes have changed. */
+/* Returns a hash of members, hosts and remote RNICs in their order. If it changes,
+ * their indexes have changed. */
 static uint64_t
 fingerprint_of(const struct rack *rack)
 {
@@ -233,8 +234,8 @@ rack_judge_falls(const struct rack_judge *judge)
 	return judge->falls;
 }
 
-/* If the members or hosts have changed, makes room for them, and resets what is known
- * of them, except the state of ports. */
+/* If the members or hosts have changed, makes room for the new ones, and resets their
+ * state, except the state of ports. */
 static int
 set_rack(struct rack_judge *judge, const struct rack *rack)
 {
@@ -325,8 +326,8 @@ tor_verdict(struct rack_judge *judge, const struct rack *rack,
 		rack_late_tor_sentence(&judge->legs, &verdict->evidence);
 }
 
-/* All probes through the ToR are lost, or their replies arrive after the time-out.
- * Which of the two may take some windows to decide. */
+/* Adds the verdict on the ToR, through which all probes are lost, or their replies
+ * arrive after the time-out. It may take some windows to decide between these two. */
 static void
 judge_tor(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
@@ -370,7 +371,8 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	    "one of the two is at fault, and no other probes tell which");
 }
 
-/* The verdict that exists already on this RNIC, or that its host is late; or NULL. */
+/* Returns the verdict that exists already on this RNIC, or the verdict that its host is
+ * late; otherwise NULL. */
 static struct rm_verdict *
 verdict_of(struct rack_judge *judge, const struct rack *rack, size_t member)
 {
@@ -405,7 +407,7 @@ add_loss_to_sentence(
 	evidence->loses_too = true;
 }
 
-/* Adds to the verdict on a late RNIC the packets that it loses. */
+/* Adds to the verdict on a late RNIC which packets it loses. */
 static void
 add_loss(const struct rack *rack, const struct rack_slow_named *named,
     struct rm_verdict *verdict)
@@ -439,11 +441,12 @@ is_loss_of_late(const struct rack_judge *judge, const struct rack_slow_named *na
 }
 
 /* Adds a verdict on a member from a longer window. If there is a verdict from the last
- * second, too: one of the same kind is replaced by this one, which has larger counts;
- * one that the RNIC is late gets the loss added, or is replaced if the RNIC was lossy
- * before; any other one stays alone. A member that refused probes, or had a gap
- * (rack_gaps), in the longer window is not lossy: it lost all probes for a time, not a
- * steady share. For a member whose port is down, only that is reported. */
+ * second, too: a verdict of the same kind is replaced by the longer window's verdict,
+ * which has larger counts; to a verdict that the RNIC is late, the loss is added, or it
+ * is replaced if the RNIC was lossy before; any other verdict stays alone. A member
+ * that refused probes, or had a gap (rack_gaps), in the longer window is not lossy: it
+ * lost all probes for a time, not a steady share. For a member whose port is down, only
+ * that is reported. */
 static void
 slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
@@ -549,7 +552,7 @@ late_verdict(struct rack_judge *judge, const struct rack *rack,
 }
 
 /* Adds verdicts on late RNICs and hosts, one per host. If a late RNIC has a verdict on
- * its loss already, that one stays, and its sentence mentions the lateness. */
+ * its loss already, that verdict stays, and its sentence mentions the lateness. */
 static void
 judge_late(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
@@ -581,7 +584,7 @@ judge_late(struct rack_judge *judge, const struct rack *rack,
 	}
 }
 
-/* False: nothing works, so no RNIC can be distinguished. */
+/* True: something works. False: nothing works, so no RNIC can be distinguished. */
 static bool
 judge_rnics(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start,

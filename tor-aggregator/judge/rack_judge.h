@@ -3,10 +3,10 @@
  *
  * It explains all losses together by the few parts that are likeliest at fault
  * (rackmesh/judge/judge). Each probe is a leg out and, if it arrived, a leg back; the
- * send side and the receive side of an RNIC are separate candidates, and both together
- * are one. Hosts whose agents were stalled, dead, restarting or paused in the window
- * are no witnesses, and their RNICs are neither blamed nor found healthy, because a
- * packet that a stalled host answers late is not lost.
+ * send side and the receive side of an RNIC are separate candidates, and both sides
+ * together are a third candidate. Hosts whose agents were stalled, dead, restarting or
+ * paused in the window are no witnesses, and their RNICs are neither blamed nor found
+ * healthy, because a packet that a stalled host answers late is not lost.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_RACK_JUDGE_H
 #define TOR_AGGREGATOR_JUDGE_RACK_JUDGE_H
@@ -24,32 +24,33 @@ struct rack_judge;
 struct window_closed;
 
 struct rack_judgement {
-	const struct rm_verdict
-	    *verdicts; /* includes those on hosts and agents; samples are not filled */
+	const struct rm_verdict *verdicts; /* verdicts, including those on hosts and
+					      agents; samples are not filled */
 	size_t verdict_count;
-	/* Per member: GOOD requires legs without loss both ways. */
+	/* One per member. GOOD requires round trips without loss in both directions. */
 	const enum rm_health *members;
 	const enum rm_health
-	    *hosts; /* per host, including its agent and management path */
+	    *hosts; /* one per host, including its agent and management path */
 	uint64_t unexplained_lost; /* lost legs that cross no blamed part */
 };
 
 int rack_judge_new(struct rack_judge **ret);
 void rack_judge_free(struct rack_judge *judge);
 
-/* Everything in *ret is valid until the next call. -ENOMEM: *ret is unchanged. */
+/* Everything in *ret is valid until the next call. Returns 0, or -ENOMEM: then *ret is
+ * unchanged. */
 int rack_judge_window(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start,
     struct rack_judgement *ret);
 
-/* The state of ports, which is saved over a restart. *ret: the i-th port that flaps, or
- * went down lately. False: there are not so many. */
+/* Reads the state of ports, which is saved over a restart. *ret: the i-th port that
+ * flaps, or went down lately. False: there are not so many. */
 bool rack_judge_port(
     const struct rack_judge *judge, size_t i, rm_mono_t now, struct port_flaps_of *ret);
 /* Restores the saved state of one port, with times on the clock of this process.
- * -ENOMEM. */
+ * Returns 0 or -ENOMEM. */
 int rack_judge_restore_port(struct rack_judge *judge, const struct port_flaps_of *port);
-/* Number of windows so far in which a port had gone down. */
+/* Returns the number of windows so far in which a port had gone down. */
 uint64_t rack_judge_falls(const struct rack_judge *judge);
 
 #endif

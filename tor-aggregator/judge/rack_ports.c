@@ -8,9 +8,10 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-/* Numbers of windows; there is one per bin. */
+/* These are numbers of windows; there is one window per bin. */
 #define DOWN_WINDOWS 2
-#define AFTER_TOR_WINDOWS 8 /* after a ToR starts, its ports come up one by one */
+/* for this time after a ToR starts, its ports come up one by one */
+#define AFTER_TOR_WINDOWS 8
 /* A window is a second long, and is judged a second after its end. */
 #define EXCUSED_WINDOWS 8
 /* A flapping port that has been down for this time is reported as down. */
@@ -37,8 +38,8 @@ is_down(const struct rack *rack, size_t member)
 	return rack->members[member].port_down && is_fresh(rack, member);
 }
 
-/* Counts link-downs since the last window, also if the port is up again. True: there
- * was one. */
+/* Counts link-downs since the last window, even if the port is up again. True: there
+ * was a link-down. */
 static bool
 note_falls(
     const struct rack_member *member, rm_mono_t now, struct rack_suspect_memory *memory)
@@ -151,7 +152,7 @@ note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
 	const bool down = is_down(rack, member);
 	bool flaps;
 
-	if (all) /* the ToR takes the port down: the port does not flap */
+	if (all) /* the ToR takes the port down, so the port does not flap */
 		memory->port_flaps = (struct port_flaps){ 0 };
 	flaps = memory->port_flaps.flaps && is_fresh(rack, member);
 	if (!down)

@@ -1,9 +1,9 @@
 /*
- * rack_ports - RNICs whose port is down, as reported by their own host. Pure.
+ * rack_ports - finds RNICs whose port is down, by the report of their own host. Pure.
  *
  * This needs no probes, only a recent report of the host's agent. A verdict comes one
- * window after the report, because the other hosts of the rack may report the same: if
- * all ports are down, the ToR is.
+ * window after the report, because the other hosts of the rack may report the same, and
+ * if all ports are down, the ToR is down.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_RACK_PORTS_H
 #define TOR_AGGREGATOR_JUDGE_RACK_PORTS_H

@@ -12,19 +12,19 @@
 
 #define MAX_PAIRS 65536
 
-/* one pair in one block; counts stop at the largest value of their type */
+/* counts of one pair in one block; they stop at the largest value of their type */
 struct counts {
 	uint16_t sent, lost, large_sent, large_lost;
-	/* probes that may not have been sent; not included in sent */
+	/* probes that may not have been sent; not included in `sent` */
 	uint16_t doubtful;
-	uint8_t gaps; /* gaps before seconds of the block */
+	uint8_t gaps; /* number of gaps in front of seconds of the block */
 	float arrived;
 };
 
 struct pair {
 	uint32_t src, dst; /* as in window_pair */
-	/* Numbers of seconds. From counted_from on, all seconds have receive counts.
-	 * newest < 0: there is no second. */
+	/* Numbers of seconds. From the second counted_from on, all seconds have receive
+	 * counts. newest < 0: there is no second. */
 	int64_t first, counted_from, newest;
 	uint16_t bytes, small_bytes;
 	uint8_t kind;

@@ -23,7 +23,8 @@ struct window_pair;
 int rack_block_pairs_new(struct rack_block_pairs **ret);
 void rack_block_pairs_free(struct rack_block_pairs *table);
 
-/* As rack_blocks_renumber. remotes: number of remote RNICs whose data are kept. */
+/* The same as rack_blocks_renumber. remotes: number of remote RNICs whose data are
+ * kept. */
 int rack_block_pairs_renumber(struct rack_block_pairs *table, const struct rack *rack,
     size_t remotes, const size_t *moved);
 
@@ -33,7 +34,8 @@ void rack_block_pairs_begin(struct rack_block_pairs *table, int64_t block);
 void rack_block_pairs_tidy(struct rack_block_pairs *table);
 
 /* Adds one pair's results of one second. from: the pair in that second's window; sizes:
- * its results by probe size, `count` items. -ENOMEM: no room for another pair. */
+ * its results by probe size, `count` items. Returns 0, or -ENOMEM if there is no room
+ * for another pair. */
 int rack_block_pairs_add(struct rack_block_pairs *table, int64_t second,
     const struct window_pair *from, const struct rack_pair *sizes, size_t count);
 
@@ -41,7 +43,7 @@ int rack_block_pairs_add(struct rack_block_pairs *table, int64_t second,
 void rack_block_pairs_forget(struct rack_block_pairs *table, size_t member);
 
 /* Sums up the seconds first to newest; first must be the start of a block. *ret is
- * valid until the next call. -ENOMEM. */
+ * valid until the next call. Returns 0 or -ENOMEM. */
 int rack_block_pairs_sum(struct rack_block_pairs *table, int64_t first, int64_t newest,
     struct window_closed *ret);
 

@@ -11,8 +11,8 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-/* In racks of this size or more, probes inside the rack are enough to find the faulty
- * RNIC. */
+/* In racks with at least so many members, probes inside the rack are enough to find the
+ * faulty RNIC. */
 #define FEW_MEMBERS 4
 
 struct member_block {
@@ -101,8 +101,8 @@ block_of(int64_t second)
 	return second / RACK_BLOCK_SECONDS;
 }
 
-/* The member's data in a block; before: 0 for the newest block, 1 for the block before
- * it, ... */
+/* Returns the member's data in a block. before: 0 for the newest block, 1 for the block
+ * before it, and so on. */
 static struct member_block *
 member_block(const struct rack_blocks *blocks, size_t member, unsigned before)
 {
@@ -111,7 +111,8 @@ member_block(const struct rack_blocks *blocks, size_t member, unsigned before)
 	return &blocks->members[member].blocks[block % RACK_BLOCKS];
 }
 
-/* Moves on to the block of this second; blocks that are skipped stay empty. */
+/* Begins the block of this second, if it is not the newest block already; blocks that
+ * are skipped stay empty. */
 static void
 go_on(struct rack_blocks *blocks, int64_t second)
 {

@@ -1,9 +1,9 @@
 /*
- * rack_blocks - the losses of a rack's RNICs and their pairs in the last two minutes.
- * Pure.
+ * rack_blocks - counts the losses of a rack's RNICs and their pairs in the last two
+ * minutes. Pure.
  *
- * The stage after rack_slow: each new second is added once, to a block of ten seconds;
- * the last twelve blocks are kept. A pair is not added for a second in which it is no
+ * It follows rack_slow: each new second is added once, to a block of ten seconds; the
+ * last twelve blocks are kept. A pair is not added for a second in which it is no
  * evidence, or in which a shorter window has already named one of its two RNICs. Racks
  * of four RNICs or more use only probes inside the rack, which are enough to find the
  * faulty RNIC; smaller racks use probes to and from other racks, too.
@@ -27,15 +27,16 @@ void rack_blocks_free(struct rack_blocks *blocks);
 
 /* Call it when members or remote RNICs of the rack, or their numbers, have changed.
  * RNICs that stay keep their data. moved: indexed by the old number of a member, its
- * new number, or SIZE_MAX if it has left. -ENOMEM: all data are gone, and the table has
- * no members. */
+ * new number, or SIZE_MAX if it has left. Returns 0, or -ENOMEM: then all data are
+ * deleted, and the table has no members. */
 int rack_blocks_renumber(
     struct rack_blocks *blocks, const struct rack *rack, const size_t *moved);
 
 /* Adds a second of which nothing was added yet. blame: the RNICs that the explanation
  * of this second names. known: by member, true if there is a verdict on it. Probes
  * between such a member and another one are evidence on that member only; its probes
- * that leave the rack count, too. -ENOMEM: some probes are missing. */
+ * that leave the rack count, too. Returns 0, or -ENOMEM: then some probes are missing.
+ */
 int rack_blocks_add(struct rack_blocks *blocks, const struct rack *rack,
     const struct window_closed *second, const struct rack_blame *blame,
     const bool *known);
@@ -54,7 +55,7 @@ const struct rack_block_newest *rack_blocks_newest(
 
 struct rack_block_seconds { /* seconds with at least one probe from or to a member */
 	unsigned seconds, lossy;
-	double expected; /* number of lossy seconds that is expected without a fault */
+	double expected; /* number of lossy seconds that are expected without a fault */
 };
 
 /* Counts the seconds of the newest `count` blocks, including the block that is not full
@@ -62,7 +63,8 @@ struct rack_block_seconds { /* seconds with at least one probe from or to a memb
 struct rack_block_seconds rack_blocks_seconds(
     const struct rack_blocks *blocks, size_t member, unsigned count);
 
-/* Sums up the newest `count` blocks. *ret is valid until the next call. -ENOMEM. */
+/* Sums up the newest `count` blocks. *ret is valid until the next call. Returns 0 or
+ * -ENOMEM. */
 int rack_blocks_sum(
     struct rack_blocks *blocks, unsigned count, struct window_closed *ret);
 

@@ -35,10 +35,12 @@ struct rack_lasting_memory { /* state of one member */
 	size_t other;
 	/* share of round trips that the member loses, while it is named */
 	double share;
-	double over;    /* ln of the likelihood ratio that the loss has ended */
-	double over_at; /* the value of over at which it has ended */
+	/* ln of the likelihood ratio of "the loss has ended" to "it continues" */
+	double over;
+	double over_at; /* the value of `over` from which on the loss has ended */
 	double unlost;  /* round trips since its newest loss */
-	/* Index in rack_lasting_lengths of the window that shows the loss best. */
+	/* Index in rack_lasting_lengths of the window that shows the loss most clearly.
+	 */
 	unsigned length;
 	/* shows: in this second the loss is clear; seen: an explanation of this second
 	 * includes the member. */
@@ -92,15 +94,15 @@ rack_lasting_keep(struct rack_lasting *lasting, size_t member)
  * member's share of loss, fewer losses than this are expected since then. */
 #define SINCE_LOST 6.0
 #define LONG_BLOCKS 6
-/* The member's losses are compared with those of all other members, without one loss
- * that may be chance; the weight is calculated as in rack_steady. */
+/* The member's losses are compared with those of all other members. One loss, which may
+ * be chance, is left out; the weight is calculated as in rack_steady. */
 #define STRAY_LOST 1
 #define STANDS_OUT 20.0
 /* seconds after which the loss is reported without a direction */
 #define UNDECIDED_SECONDS 3
 
-/* The member's only peer, if that peer has no other peers either; RACK_NO_OTHER: there
- * is none. */
+/* Returns the member's only peer, if that peer has no other peers either.
+ * RACK_NO_OTHER: there is none. */
 static size_t
 only_peer(const struct rack_lasting *lasting, size_t m)
 {
@@ -160,8 +162,8 @@ exceeds_rack(const struct rack_lasting *lasting, size_t m)
 			   seconds.seconds)) >= STANDS_OUT;
 }
 
-/* The kind of the loss. 0: no lasting loss, or only large packets seem lost and that is
- * not certain yet. */
+/* Returns the kind of the loss. 0: there is no lasting loss, or only large packets seem
+ * to be lost and that is not certain yet. */
 static enum rm_kind
 kind_of(const struct rack_tally *tally, const struct rack_lasting_memory *memory)
 {
@@ -303,8 +305,8 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 #define ALTERNATIVES_WITHIN 14
 /* A verdict ends if for so many seconds no explanation has included its member. */
 #define ABSENT_SECONDS 15
-/* The first count of losses may be too high by chance: so many standard deviations are
- * subtracted from it. */
+/* The first count of losses may be too high by chance: this number of standard
+ * deviations is subtracted from it. */
 #define MAX_DEVIATIONS 1.5
 #define SHARES 8 /* number of seconds in the moving mean */
 
@@ -382,7 +384,7 @@ drop_named(struct rack_lasting *lasting, size_t member)
 		    .unlost = lasting->memories[member].unlost };
 }
 
-/* Deletes all losses of the member: they are reported, or the loss is over. */
+/* Deletes all losses of the member, because they are reported, or the loss is over. */
 static void
 forget_member(struct rack_lasting *lasting, size_t member)
 {
@@ -390,9 +392,9 @@ forget_member(struct rack_lasting *lasting, size_t member)
 	rack_blocks_forget(lasting->blocks, member);
 }
 
-/* The share that led to the verdict may be too high by chance. Therefore the share is
- * at first the lower limit of what was certainly lost, then the mean of the later
- * losses. */
+/* Returns the share of loss. The share that led to the verdict may be too high by
+ * chance. Therefore the share is at first the lower limit of what was certainly lost,
+ * and then the mean of the later losses. */
 static double
 share_of(const struct rack_tally *tally, double before)
 {
@@ -570,7 +572,7 @@ shows_any(const struct rack_lasting *lasting, unsigned length)
 /* Ends verdicts whose loss is over, or whose member no explanation includes any
  * more. */
 static void
-let_go(struct rack_lasting *lasting)
+end_verdicts(struct rack_lasting *lasting)
 {
 	for (size_t i = 0; i < lasting->members; i++) {
 		struct rack_lasting_memory *memory = &lasting->memories[i];
@@ -605,7 +607,7 @@ rack_lasting_judge(struct rack_lasting *lasting, const struct rack *rack,
 	for (unsigned i = 0; i < RACK_LASTING_LENGTHS && r == 0; i++)
 		if (shows_any(lasting, i))
 			r = rack_lasting_explain(lasting, rack, end, i);
-	let_go(lasting);
+	end_verdicts(lasting);
 	*count = lasting->named_count;
 	return r;
 }

@@ -27,8 +27,9 @@ struct window_closed;
 #define RACK_SECONDS RACK_COURSE_SECONDS
 
 enum rack_seconds_status {
-	RACK_SECONDS_PASSED, /* the window overlaps a second that was added before */
-	RACK_SECONDS_FEW,    /* added, but there are fewer than RACK_SECONDS yet */
+	/* not added: the window overlaps a second that was added before */
+	RACK_SECONDS_PASSED,
+	RACK_SECONDS_FEW, /* added, but there are fewer than RACK_SECONDS yet */
 	RACK_SECONDS_FULL,
 };
 
@@ -90,7 +91,7 @@ begin_afresh(struct rack_seconds *seconds, rm_mono_t end)
 	seconds->end = end;
 }
 
-/* Deletes all seconds, because the members have changed. -ENOMEM. */
+/* Deletes all seconds, because the members have changed. Returns 0 or -ENOMEM. */
 static int
 rack_seconds_renumber(struct rack_seconds *seconds, size_t members)
 {
@@ -159,8 +160,8 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 }
 
 /* Adds a window of one second, if it does not overlap the last one: windows move by
- * less than a second. Returns an enum rack_seconds_status, or -ENOMEM: the second is
- * incomplete. */
+ * less than a second. Returns an enum rack_seconds_status, or -ENOMEM: then the second
+ * is incomplete. */
 static int
 rack_seconds_add(struct rack_seconds *seconds, const struct rack *rack,
     const struct window_closed *window)
@@ -263,8 +264,8 @@ rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret,
 #define ABSENT_SECONDS 2
 /* seconds after which the loss is reported without a direction */
 #define UNDECIDED_SECONDS 3
-/* Verdicts of rack_lasting whose flows are looked at each second. If a common part
- * loses flows of more RNICs, none of them is named. */
+/* Verdicts of rack_lasting whose flows are examined each second. If a common part loses
+ * flows of more RNICs, none of these RNICs is named. */
 #define MAX_LOOKED 2
 
 struct rack_slow {
@@ -280,7 +281,7 @@ struct rack_slow {
 	bool *witnesses;
 	/* per member: seconds of the window that may contain a stutter of its host */
 	unsigned *unsteady;
-	size_t unsteady_count; /* members for which that is not 0 */
+	size_t unsteady_count; /* number of members for which `unsteady` is not 0 */
 	bool *not_lasting;     /* members that rack_lasting does not count */
 	struct rack_slow_named named[MAX_PARTS];
 	size_t named_count;
@@ -410,7 +411,7 @@ continues(const struct rack_slow *slow, const struct rack_tally *tally, size_t m
 	return recent >= RECENT_LOST && recent * RECENT_PART >= tally->lost;
 }
 
-/* The kind of the fault. 0: there is no fault, or it is over. */
+/* Returns the kind of the fault. 0: there is no fault, or it is over. */
 static enum rm_kind
 kind_of(const struct rack_slow *slow, const struct rack *rack,
     const struct rack_tally *tally, size_t m, const struct rack_finding *finding,

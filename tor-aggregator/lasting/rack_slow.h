@@ -30,14 +30,14 @@ int rack_slow_new(struct rack_slow **ret);
 void rack_slow_free(struct rack_slow *slow);
 
 /* Call it when the members have changed: the seconds so far are deleted; in the windows
- * of minutes, members that stay keep their data. -ENOMEM. */
+ * of minutes, members that stay keep their data. Returns 0 or -ENOMEM. */
 int rack_slow_forget(struct rack_slow *slow, const struct rack *rack);
 
 /* Adds a window of one second, after it was judged. A window that overlaps the last
  * second added is ignored. unsteady: for each member, whether its host stuttered in
  * this window. blame: the RNICs that the explanation of this window names. *ret: the
- * *count verdicts that stand, valid until the next call. -ENOMEM: the second is
- * missing. */
+ * *count present verdicts, valid until the next call. Returns 0, or -ENOMEM: then the
+ * second is missing. */
 int rack_slow_judge(struct rack_slow *slow, const struct rack *rack,
     const bool *unsteady, const struct window_closed *window, rm_wall_t window_start,
     const struct rack_blame *blame, const struct rack_slow_named **ret, size_t *count);

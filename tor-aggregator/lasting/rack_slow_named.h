@@ -1,6 +1,6 @@
 /*
- * rack_slow_named - a member whose loss was found in a window of more than one second,
- * and the verdict on it.
+ * rack_slow_named - the type for a member whose loss was found in a window of more than
+ * one second, and the verdict on it.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_SLOW_NAMED_H
 #define TOR_AGGREGATOR_LASTING_RACK_SLOW_NAMED_H

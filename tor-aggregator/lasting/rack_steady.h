@@ -30,22 +30,23 @@
 #define RACK_STEADY_BASE 3e-4   /* share of round trips lost without a fault */
 #define RACK_STEADY_BURSTS 5e-3 /* share of seconds with a burst */
 #define RACK_STEADY_SURE 36.0
-/* Values of rack_steady_over at which a loss counts as over: for a loss that took long
- * to find, and (_SOON) for a loss that would be found again soon. */
+/* Values of rack_steady_over from which on a loss counts as over: RACK_STEADY_OVER for
+ * a loss that took long to find, RACK_STEADY_OVER_SOON for a loss that would be found
+ * again soon. */
 #define RACK_STEADY_OVER 8.0
 #define RACK_STEADY_OVER_SOON 5.5
 
-/* q of one second, by its number of round trips. */
+/* Returns the probability q for one second, by its number of round trips. */
 double rack_steady_expected(uint32_t round_trips);
 
-/* w: lossy (k) of seconds (n) had losses; expected: the sum of q over all seconds. 0:
- * no more than expected. */
+/* Returns the weight w, if `lossy` (k) of `seconds` (n) had losses. expected: the sum
+ * of q over all seconds. 0: there are no more losses than expected. */
 double rack_steady_weight(unsigned seconds, unsigned lossy, double expected);
 
-/* The ln of the likelihood ratio of "the loss is over" to "the loss continues", never
- * below 0 (Page: "Continuous Inspection Schemes", 1954). before: the value after the
- * second before; share: share of round trips that the loss takes; sent, lost: the round
- * trips of the new second. */
+/* Returns the ln of the likelihood ratio of "the loss is over" to "the loss continues",
+ * never below 0 (Page: "Continuous Inspection Schemes", 1954). before: the value after
+ * the previous second; share: share of round trips that the loss takes; sent, lost: the
+ * round trips of the new second. */
 double rack_steady_over(double before, double share, uint32_t sent, uint32_t lost);
 
 #endif

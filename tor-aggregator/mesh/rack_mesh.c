@@ -11,7 +11,7 @@
 #define SLICE_NS (10 * RM_NS_PER_S) /* of a minute */
 #define SLICES_PER_SLICE 90         /* slices of a minute in a slice of an hour */
 
-/* Four bins per octave from 2^10 ns up. */
+/* There are four bins per octave, from 2^10 ns up. */
 #define FIRST_OCTAVE 10
 #define BINS 64
 
@@ -25,7 +25,9 @@ struct slice {
 struct pair {
 	uint16_t src, dst;
 	rm_mono_t seen;
-	struct slice *minute[MINUTE_SLICES]; /* by number modulo; NULL: no probes */
+	/* index: number of the slice modulo MINUTE_SLICES; NULL: there were no probes
+	 */
+	struct slice *minute[MINUTE_SLICES];
 	struct slice *hour[HOUR_SLICES];
 };
 
@@ -90,7 +92,7 @@ rack_mesh_free(struct rack_mesh *mesh)
 
 /* ---- pairs ---- */
 
-/* NULL: there is none. */
+/* Returns the pair, or NULL if there is none. */
 static struct pair *
 find_pair(const struct rack_mesh *mesh, uint32_t src, uint32_t dst)
 {
@@ -101,7 +103,8 @@ find_pair(const struct rack_mesh *mesh, uint32_t src, uint32_t dst)
 	return &mesh->pairs[row[dst] - 1];
 }
 
-/* NULL: too many pairs, or no memory. */
+/* Returns the pair, which is made if it does not exist. NULL: there are too many pairs,
+ * or there is no memory. */
 static struct pair *
 add_pair(struct rack_mesh *mesh, uint32_t src, uint32_t dst)
 {
@@ -168,8 +171,8 @@ bin_of(uint32_t rtt_ns)
 	return bin < BINS ? bin : BINS - 1;
 }
 
-/* The value with the same relative distance to both ends of the bin: their harmonic
- * mean. */
+/* Returns the value with the same relative distance to both ends of the bin: their
+ * harmonic mean. */
 static uint32_t
 bin_value_ns(unsigned bin)
 {
@@ -275,8 +278,8 @@ merge(struct slice *into, const struct slice *from)
 	}
 }
 
-/* Ends the newest slice. Slices that the slices up to `number` will overwrite are
- * freed. */
+/* Ends the newest slice. Frees the old slices whose places the slices up to `number`
+ * take. */
 static void
 turn_pair(struct rack_mesh *mesh, struct pair *pair, int64_t number)
 {
@@ -401,7 +404,7 @@ sum_slices(struct slice *const *slices, size_t count, uint64_t *counts, uint64_t
 	}
 }
 
-/* Percentiles by the nearest rank. */
+/* Calculates percentiles by the nearest rank. */
 static void
 quantiles(const uint64_t *rtt, uint32_t *ret)
 {

@@ -1,6 +1,6 @@
 /*
- * rack_mesh - the results of each ordered pair of the rack's RNICs in the last minute
- * and hour, for display; the judge does not use it. Pure.
+ * rack_mesh - stores the results of each ordered pair of the rack's RNICs in the last
+ * minute and hour, for display; the judge does not use it. Pure.
  *
  * The minute consists of slices of 10 s, the hour of slices of 15 min. The newest slice
  * is not full, so a period covers up to one slice more than its name says. A result
@@ -23,7 +23,8 @@
 struct rack_mesh;
 struct roster;
 
-/* pairs of one rack; results of further pairs are refused and counted */
+/* maximum number of pairs of one rack; results of further pairs are refused and counted
+ */
 #define MESH_MAX_PAIRS 65536
 #define MESH_RTT_ERROR 0.12 /* relative */
 
@@ -37,15 +38,15 @@ enum mesh_count {
 	MESH_LATE_REPLY,
 	MESH_NOT_SENT, /* failed, or sent late: a problem of the prober's own host */
 	MESH_LOST_FORWARD,
-	/* part of MESH_NO_REPLY, as MESH_LOST_FORWARD: the direction by receive
-	 * counts */
+	/* part of MESH_NO_REPLY, as is MESH_LOST_FORWARD: receive counts show the
+	   direction */
 	MESH_LOST_REVERSE,
 	MESH_COUNTS
 };
 
 enum mesh_quantile { MESH_P50, MESH_P95, MESH_P99, MESH_QUANTILES };
 
-struct mesh_row {          /* one pair in one period */
+struct mesh_row {          /* the results of one pair in one period */
 	uint32_t src, dst; /* members' indexes in the roster */
 	uint64_t counts[MESH_COUNTS];
 	/* RTT in the network, without the responder's time; 0: not known */
@@ -77,16 +78,17 @@ void rack_mesh_renumber(struct rack_mesh *mesh, const struct roster *roster);
  * initially, then left as it is. False: no more pairs. */
 bool rack_mesh_next(const struct rack_mesh *mesh, enum mesh_period period, size_t *at,
     struct mesh_row *ret);
-/* The time in ns that the period covers; after a start it is less than the period's
- * name says. */
+/* Returns the time in ns that the period covers; after a start it is less than the
+ * period's name says. */
 int64_t rack_mesh_covered_ns(
     const struct rack_mesh *mesh, enum mesh_period period, rm_mono_t now);
 
-/* pairs with probes in any period */
+/* Returns the number of pairs with probes in any period. */
 size_t rack_mesh_pairs(const struct rack_mesh *mesh);
-size_t rack_mesh_bytes(const struct rack_mesh *mesh); /* approximate memory in bytes */
-/* The number of results that were refused so far: over MESH_MAX_PAIRS, or out of
- * memory. */
+size_t rack_mesh_bytes(
+    const struct rack_mesh *mesh); /* returns the approximate memory in bytes */
+/* Points to the number of results that were refused so far because there were
+ * MESH_MAX_PAIRS pairs, or no memory. */
 const uint64_t *rack_mesh_refused(const struct rack_mesh *mesh);
 
 #endif

@@ -26,7 +26,7 @@ struct path_table;
 struct roster;
 
 #define PATH_ROWS_SECOND_NS RM_NS_PER_S
-/* most rows in one message, which then has about 12 MiB */
+/* maximum number of rows in one message, which then has about 12 MiB */
 #define PATH_ROWS_MAX_ROWS 16384
 #define PATH_ROWS_MAX_FLOWS 131072 /* in one second */
 

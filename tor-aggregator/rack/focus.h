@@ -16,7 +16,8 @@
 #define FOCUS_MS 2000
 #define FOCUS_FACTOR 5
 #define FOCUS_MIN_INTERVAL_US 1000
-#define FOCUS_MAX_PAIRS 64 /* most focused pairs at the same time, per rack */
+/* maximum number of focused pairs at the same time, per rack */
+#define FOCUS_MAX_PAIRS 64
 
 struct focus_counts {
 	uint64_t asked, refused; /* refused: requests beyond the limit of pairs */

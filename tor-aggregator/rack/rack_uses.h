@@ -27,13 +27,13 @@ void rack_uses_free(struct rack_uses *uses); /* NULL is allowed */
 void rack_uses_add(struct rack_uses *uses, const struct service_table *table,
     rm_mono_t sent, const struct wire_result *result);
 
-/* True: send a report now: the row interval is over; or a probe of a service was lost,
- * and the last report is at least a second old. */
+/* True: send a report now, because the row interval is over, or because a probe of a
+ * service was lost, and the last report is at least a second old. */
 bool rack_uses_due(
     const struct rack_uses *uses, int64_t row_interval_ns, rm_mono_t now);
 
-/* Makes the next report due at once, for an analyzer that has none of this aggregator.
- */
+/* Makes the next report due at once, for an analyzer that has no report of this
+ * aggregator. */
 void rack_uses_hurry(struct rack_uses *uses);
 
 /* Sets the uses of *summary, valid until the next call of a function of this module,
@@ -42,11 +42,12 @@ void rack_uses_take(struct rack_uses *uses, const struct service_table *table,
     const struct roster *roster, const struct path_table *paths, rm_mono_t now,
     struct wire_summary *summary);
 
-/* True: a probe along a service's flow was lost that was sent within the last
+/* True: a probe along a service's flow was lost, and it was sent within the last
  * within_ns. */
 bool rack_uses_lost(const struct rack_uses *uses, rm_mono_t now, int64_t within_ns);
 
-/* The number of rows left out so far: beyond WIRE_MAX_USE_ROWS, or out of memory. */
+/* Points to the number of rows left out so far: rows beyond WIRE_MAX_USE_ROWS, and rows
+ * for which there was no memory. */
 const uint64_t *rack_uses_refused(const struct rack_uses *uses);
 
 #endif

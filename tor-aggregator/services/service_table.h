@@ -18,7 +18,8 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define SERVICE_TABLE_MAX_FLOWS 65536 /* most flows of all agents together */
+/* maximum number of flows of all agents together */
+#define SERVICE_TABLE_MAX_FLOWS 65536
 #define SERVICE_TABLE_GRACE_NS (60 * RM_NS_PER_S)
 #define SERVICE_NAME_BYTES 128
 #define SERVICE_COMM_BYTES 32

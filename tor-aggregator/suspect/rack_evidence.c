@@ -12,20 +12,23 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define COMMON_MEMBERS 3
-#define COMMON_SHARE 0.65     /* share of all members that are blamed */
-#define SHARED_LOST 8         /* probes of others; hardly ever so many by chance */
-#define SHARED_PART 0.25      /* share of loss of the others / that of the member */
-#define MIN_TO_RULE_OUT 4     /* number of probes or packets */
-#define SHARE_TO_RULE_OUT 0.9 /* share of them that was answered or arrived */
+#define COMMON_SHARE 0.65 /* least share of all members that are blamed */
+/* least number of lost probes of the others, which is hardly ever reached by chance */
+#define SHARED_LOST 8
+/* share of loss of the others, as a part of the member's share */
+#define SHARED_PART 0.25
+#define MIN_TO_RULE_OUT 4     /* least number of probes or packets */
+#define SHARE_TO_RULE_OUT 0.9 /* least share of them that was answered or arrived */
 #define MAX_PEERS_RULED_OUT 3
 
-#define REFUSES_MIN 8 /* number of probes to it, and of its own */
+/* least number of probes to the member, and of its own probes */
+#define REFUSES_MIN 8
 #define REFUSES_LOST 0.95
 #define REFUSES_MISSING 0.9
-#define REFUSES_OWN 0.1 /* share of its own probes that may be lost */
+#define REFUSES_OWN 0.1 /* largest share of its own probes that may be lost */
 
-/* Standard deviation of a pair's receive count, in packets: from the window's two
- * edges, and from the remaining difference of the two clocks. */
+/* Standard deviation of a pair's receive count, in packets. It comes from the two edges
+ * of the window, and from the remaining difference of the two clocks. */
 #define COUNT_DEVIATION(sent_per_s) (1.5 + 0.03 * (sent_per_s))
 
 void
@@ -377,7 +380,8 @@ rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
 	rule_out_peers(rack, blame, tallies, witnesses, evidence);
 }
 
-/* Says that two dead RNICs and a dead ToR look the same if no third RNIC reports. */
+/* Adds the sentence that two dead RNICs and a dead ToR look the same if no third RNIC
+ * reports. */
 static void
 observe_two(const struct rack *rack, const size_t two[2], struct rm_evidence *evidence)
 {

@@ -1,5 +1,6 @@
 /*
- * rack_evidence - sums per member, and the figures and sentences of a verdict. Pure.
+ * rack_evidence - calculates sums per member, and the figures and sentences of a
+ * verdict. Pure.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_EVIDENCE_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_EVIDENCE_H
@@ -13,7 +14,8 @@
 struct rack;
 struct rack_legs;
 
-struct rack_blame { /* the parts blamed in this window, for whatever share of loss */
+/* the parts that are blamed in this window, for any share of loss */
+struct rack_blame {
 	bool *members;
 	bool *remotes;
 	bool uplinks, tor;
@@ -31,33 +33,35 @@ struct rack_probe_loss {
 
 struct rm_explanation;
 
-struct rack_tally { /* probes from and to one member; sums over its pairs */
+struct rack_tally { /* probes from and to one member: the sums over its pairs */
 	uint64_t sent, lost, newest_sent, newest_lost;
-	/* Small probes; also in sent and lost. */
+	/* Small probes. They are also counted in `sent` and `lost`. */
 	uint64_t small_sent, small_lost;
-	uint64_t own_sent, send_failed; /* its own probes: sent, could not be sent */
+	/* its own probes: those sent, and those that could not be sent */
+	uint64_t own_sent, send_failed;
 	/* Its own probes to targets outside the rack. */
 	uint64_t outside_sent, outside_answered;
-	/* Part of the outside probes: those to remote RNICs that are not blamed. */
+	/* The part of the outside probes that went to remote RNICs which are not
+	 * blamed. */
 	uint64_t unblamed_sent, unblamed_newest_sent, unblamed_newest_answered;
 	/* Probes that cross no other blamed part. */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
-	uint64_t inside_sent,
-	    inside_answered; /* part of the clean probes: those inside the rack */
+	uint64_t inside_sent, inside_answered; /* the clean probes inside the rack */
 	/* Probes that stalled hosts of the rack sent to it; in no other sum. any_stall:
 	 * a host of the rack was stalled while it sent probes. */
 	uint64_t stalled_sent, stalled_lost;
 	bool any_stall;
-	/* Its own probes, and those of its peers to it. */
+	/* own: its own probes; peers: the probes of its peers to it. */
 	struct rack_probe_loss own, peers;
-	/* Large probes; also in clean_*, own and peers. */
+	/* Large probes. They are also counted in clean_*, own and peers. */
 	uint64_t large_sent, large_lost, large_failed;
 	uint64_t large_inside_lost; /* inside the rack */
 	struct rack_probe_loss large_own, large_peers;
-	uint16_t large_bytes, small_bytes; /* largest size of either kind */
+	/* largest size of the large probes, and of the small ones */
+	uint16_t large_bytes, small_bytes;
 };
 
-/* Writes down which parts the explanation blames. */
+/* Stores which parts the explanation blames. */
 
 void rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
     const struct rm_explanation *explanation, size_t members, size_t remotes);
@@ -89,8 +93,8 @@ void rack_evidence_of_member(const struct rack *rack, const struct rack_legs *le
     const struct rack_blame *blame, const struct rack_tally *tallies, size_t member,
     enum rm_kind kind, bool *witnesses, struct rm_evidence *evidence);
 
-/* The same for the ToR of the rack. evidence->peers: the number of RNICs whose results
- * are evidence. */
+/* The same as rack_evidence_of_member, for the ToR of the rack. evidence->peers: the
+ * number of RNICs whose results are evidence. */
 void rack_evidence_of_tor(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_tally *tallies, struct rm_evidence *evidence);
 

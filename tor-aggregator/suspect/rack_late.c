@@ -13,18 +13,22 @@
 #include "tor-aggregator/window/window_pair.h"
 #include "tor-aggregator/window/window_release.h"
 
-#define MIN_TIMED 2      /* number of timed round trips of a pair */
+#define MIN_TIMED 2      /* least number of timed round trips of a pair */
 #define LATE_SHARE 0.75  /* a pair is slow from this share of slow round trips on */
 #define QUICK_SHARE 0.25 /* a pair is quick up to this share of slow round trips */
-#define MIN_LATE 3  /* slow pairs of the member: it has two with each of its peers */
-#define MIN_QUICK 2 /* members that are quick with others */
+/* least number of slow pairs of the member, which has two pairs with each of its peers
+ */
+#define MIN_LATE 3
+#define MIN_QUICK 2 /* least number of members that are quick with others */
 #define MOST_PART 2 /* fewer than this part (1/2) of the members may be late */
 /* Each half of the window has at least this part (1/8) of the probes. */
 #define HALF_PART 8
 
-#define TOR_LATE_SHARE 0.5    /* late replies / lost probes, inside the rack */
-#define TOR_LATE_MIN 4        /* number of late replies */
-#define TOR_ARRIVES_SHARE 0.3 /* arrived / lost probes, with receive counts */
+/* least number of late replies, as a part of the lost probes inside the rack */
+#define TOR_LATE_SHARE 0.5
+#define TOR_LATE_MIN 4 /* least number of late replies */
+/* least number of probes that arrived, as a part of the lost ones, by receive counts */
+#define TOR_ARRIVES_SHARE 0.3
 
 #define WINDOWS 4        /* late windows before the member is reported */
 #define ABSENT_WINDOWS 8 /* other windows before a reported member is forgotten */
@@ -78,8 +82,9 @@ is_filled(const struct rack_late *late)
 	return HALF_PART * late->older >= all && HALF_PART * late->newer >= all;
 }
 
-/* True: at least MIN_LATE pairs of the member are slow, and none is quick. It has to
- * have timed a pair itself: if only others have, its host may just answer slowly. */
+/* True: at least MIN_LATE pairs of the member are slow, and none is quick. The member
+ * must have timed a pair itself: if only others have timed their pairs with it, its
+ * host may just answer slowly. */
 static bool
 looks_late(const struct rack_late *late)
 {
@@ -267,10 +272,11 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 	rule_out(rack, legs, lates, member, witnesses, evidence);
 }
 
-struct tor_sum { /* over pairs inside the rack */
+struct tor_sum { /* sums over pairs inside the rack */
 	uint64_t sent, lost, overdue;
-	uint64_t counted_lost, counted_arrived; /* of pairs with receive counts: probes
-						   lost; those of them that arrived */
+	/* counted_lost: probes lost by pairs with receive counts; counted_arrived:
+	 * those of them that arrived */
+	uint64_t counted_lost, counted_arrived;
 	struct window_release release;
 };
 

@@ -1,10 +1,11 @@
 /*
- * rack_late - RNICs whose packets arrive, but late. Pure.
+ * rack_late - finds RNICs whose packets arrive, but late. Pure.
  *
- * Nearly all round trips with the RNIC take WINDOW_SLOW_NS or longer, as in no fabric
- * that works, while those between its peers are faster. This cannot be decided in a
- * rack of two RNICs, or if half of the RNICs are late. An RNIC is reported as late
- * after a second; if all RNICs of a host are late, the host is reported.
+ * Nearly all round trips with the RNIC take WINDOW_SLOW_NS or longer, which no round
+ * trip takes in a fabric without faults, while those between its peers are faster. This
+ * cannot be decided in a rack of two RNICs, or if half of the RNICs are late. An RNIC
+ * is reported as late after a second; if all RNICs of a host are late, the host is
+ * reported.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_LATE_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_LATE_H
@@ -22,15 +23,18 @@ struct rm_evidence;
 
 enum rack_late_status { RACK_LATE_NOTHING, RACK_LATE_RNIC, RACK_LATE_HOST };
 
-struct rack_late {             /* of one member, in one window */
-	uint64_t timed, slow;  /* number of round trips with it */
-	unsigned late, quick;  /* number of its pairs that are slow, quick */
-	unsigned own;          /* number of its pairs that it timed itself */
-	uint64_t older, newer; /* number of probes in either half of the window */
+struct rack_late { /* the round trips of one member in one window */
+	/* number of round trips with the member: timed, and slow */
+	uint64_t timed, slow;
+	/* number of its pairs that are late, and that are quick */
+	unsigned late, quick;
+	unsigned own; /* number of its pairs that it timed itself */
+	/* number of probes in the older and in the newer half of the window */
+	uint64_t older, newer;
 	enum rack_late_status status;
 };
 
-/* lates: one per member. */
+/* Fills `lates`, one per member. */
 void rack_late_count(const struct rack_legs *legs, struct rack_late *lates);
 
 /* True: the member is late in this window: slow with its peers and quick with none,

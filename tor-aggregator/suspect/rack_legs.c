@@ -19,7 +19,7 @@
 #define PRIOR_TOR (-14.0)
 #define PRIOR_UPLINKS (-12.0)
 #define PRIOR_REMOTE (-9.0)
-#define PRIOR_NAMED (-2.0)     /* for an RNIC with a verdict */
+#define PRIOR_NAMED (-2.0)     /* the same for an RNIC that has a verdict */
 #define PRIOR_STALL PRIOR_RNIC /* a stalled host loses packets */
 
 /* If more than this share of a pair's probes could not be sent, the sender is at
@@ -28,7 +28,8 @@
 
 /* The sizes of probes to a remote RNIC of which some were lost. */
 enum { LISTED_SMALL = 1, LISTED_LARGE };
-#define LEG_ELEMENTS 6 /* of a large packet: three as of any, and three MTUs */
+/* of a large packet: three elements as of any packet, and three MTUs */
+#define LEG_ELEMENTS 6
 #define OBSERVATIONS_PER_PAIR 4
 
 static uint32_t
@@ -61,7 +62,7 @@ element_remote(const struct rack_legs *legs, size_t remote)
 	return (uint32_t)(2 * legs->members + 2 + remote);
 }
 
-/* The MTU of a remote RNIC: only large packets cross this element. */
+/* Returns the element for the MTU of a remote RNIC, which only large packets cross. */
 static uint32_t
 element_large_remote(const struct rack_legs *legs, size_t remote)
 {
@@ -176,7 +177,7 @@ observe(struct rack_legs *legs, uint32_t sent, uint32_t lost, const uint32_t *el
 	memcpy(o->elements, elements, count * sizeof *elements);
 }
 
-/* One leg: writes its elements, in a fixed order, and returns their number. */
+/* Writes the elements of one leg, in a fixed order, and returns their number. */
 static uint32_t
 leg_of(const struct rack_legs *legs, size_t from, size_t to, bool large,
     uint32_t elements[LEG_ELEMENTS])
@@ -254,8 +255,8 @@ suspect_mtus(struct rack_legs *legs, const struct rack_pair *pair)
 		suspect_mtu(legs, pair->dst);
 }
 
-/* Makes a remote RNIC to which probes are lost a candidate; if large ones are, also its
- * MTU. */
+/* Makes a remote RNIC to which probes are lost a candidate; if large probes to it are
+ * lost, its MTU becomes one, too. */
 static void
 suspect_remote(struct rack_legs *legs, size_t remote, bool large)
 {

@@ -32,7 +32,7 @@ struct rack_stall {          /* of one member */
 	uint32_t sent, lost; /* probes from stalled hosts of the rack to it */
 };
 
-struct rack_legs { /* all zero before the first use */
+struct rack_legs { /* all zeros before the first use */
 	size_t members;
 	double seconds; /* length of the window */
 	struct rack_pair *pairs;
@@ -42,9 +42,9 @@ struct rack_legs { /* all zero before the first use */
 	struct rm_candidate *candidates;
 	size_t candidate_count, candidate_size;
 	size_t elements;
-	uint8_t *remote_listed; /* by remote RNIC: it is a candidate already */
+	uint8_t *remote_listed; /* one per remote RNIC: it is a candidate already */
 	size_t remote_size;
-	uint8_t *large_listed; /* by member: its MTU is a candidate already */
+	uint8_t *large_listed; /* one per member: its MTU is a candidate already */
 	size_t large_size;
 	struct rack_stall *stalls; /* by member */
 	size_t stall_size;
@@ -52,7 +52,7 @@ struct rack_legs { /* all zero before the first use */
 	size_t remotes;
 };
 
-/* -ENOMEM: the legs are unusable until the next success. */
+/* Returns 0, or -ENOMEM: then the legs are unusable until the next success. */
 int rack_legs_build(struct rack_legs *legs, const struct rack *rack,
     const struct window_closed *window);
 /* The same for sums over several windows: of pairs that were RACK_PAIR_EVIDENCE when
@@ -60,8 +60,8 @@ int rack_legs_build(struct rack_legs *legs, const struct rack *rack,
  * stalled now takes nothing back of what was evidence before. */
 int rack_legs_build_sums(struct rack_legs *legs, const struct rack *rack,
     const struct window_closed *evidence, const struct window_closed *stalled);
-/* Call it after rack_legs_build for each member with a verdict: to blame it again then
- * costs little. */
+/* Call it after rack_legs_build for each member with a verdict: then blaming this
+ * member again costs little. */
 void rack_legs_expect(struct rack_legs *legs, size_t member);
 void rack_legs_release(struct rack_legs *legs);
 

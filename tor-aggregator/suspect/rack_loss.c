@@ -8,7 +8,8 @@
 #define DEAD_MIN_NEWEST 4 /* number of probes in the newest two bins */
 #define DEAD_NEWEST_SHARE 0.95
 #define DEAD_SHARE 0.45
-/* Lost probes that were sent: probes that its host could not send are not enough. */
+/* Least number of lost probes that were sent: probes that the member's host could not
+ * send are not enough. */
 #define DEAD_MIN_LOST 4
 #define DEAD_SMALL_SHARE 0.25 /* share of the small probes in the window */
 
@@ -17,20 +18,24 @@
  * they contain fewer probes. */
 #define GAP_NEWEST_SHARE 0.6
 #define GAP_MIN_LOST 6
-#define GAP_SMALL_SHARE 0.5 /* lost share of the small probes / that of all probes */
+/* lost share of the small probes, as a part of that of all probes */
+#define GAP_SMALL_SHARE 0.5
 
 #define UNABLE_MIN_FAILED 8
-#define UNABLE_PEERS_SHARE 0.1 /* share of others' probes to it that may be lost */
+/* largest share of the probes of others to the member that may be lost */
+#define UNABLE_PEERS_SHARE 0.1
 
-#define MTU_MIN 8 /* number of large probes lost, and of small ones sent */
-/* Number of large probes lost inside the rack: if fewer are, the MTU of a remote RNIC
- * may be too small. */
+/* least number of large probes that are lost, and of small probes that are sent */
+#define MTU_MIN 8
+/* Least number of large probes lost inside the rack: if fewer are lost, the MTU of a
+ * remote RNIC may be too small. */
 #define MTU_MIN_INSIDE 4
 #define MTU_LARGE_SHARE 0.9
 #define MTU_SMALL_SHARE 0.1
 
 #define LOSSY_SHARE 0.2
-#define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window, each */
+/* least share of loss in the newer half of the window, and in the older half */
+#define LOSSY_HALF_SHARE 0.1
 #define LOSSY_MIN_LOST 10
 
 /* A direction counts as free of loss if it loses less than a third of the packets that
@@ -41,10 +46,10 @@
 #define DIRECTION_MIN_LOST 8
 /* Standard deviation / losses: above this, the direction is unknown. */
 #define DIRECTION_UNCERTAIN 0.2
-/* The loss is outside of the rack: no probe inside is lost, though with a fault of the
- * RNIC that would happen by chance only once in 55 times (e^4). Or at least 8 losses
- * inside are expected, and at most one occurs, besides the usual ones (chance: 3 in
- * 1,000). */
+/* The loss is outside of the rack if no probe inside is lost, though with a fault of
+ * the RNIC that would happen by chance only once in 55 times (e^4). It is also outside
+ * if at least 8 losses inside are expected, and at most one occurs besides the usual
+ * ones (chance: 3 in 1,000). */
 #define ELSEWHERE_NONE_LN 4.0
 #define ELSEWHERE_MIN_EXPECTED 8
 #define ELSEWHERE_LOST 1
@@ -85,7 +90,8 @@ rack_loss_is_gap(const struct rack_tally *tally)
 		   GAP_SMALL_SHARE * lost * (double)tally->small_sent;
 }
 
-/* The ln of the likelihood ratio: all losses are probes, against all are replies. */
+/* Returns the ln of the likelihood ratio: all losses are lost probes, against all are
+ * lost replies. */
 static double
 probes_over_replies(const struct rack_probe_loss *loss)
 {
@@ -113,8 +119,8 @@ rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
 		return RM_KIND_RNIC_SEND_DEAD;
 	if (receive > 0)
 		return RM_KIND_RNIC_RECEIVE_DEAD;
-	return RM_KIND_RNIC_LATE; /* both directions work: replies come after the
-				     time-out */
+	/* both directions work: replies arrive after the time-out */
+	return RM_KIND_RNIC_LATE;
 }
 
 bool
@@ -206,7 +212,7 @@ struct direction_counts {
 	double sent, lost;
 };
 
-/* Whether the losses of a direction are as many as the rate of the other direction
+/* Says whether the losses of a direction are as many as the rate of the other direction
  * would cause, or clearly fewer. off: standard deviation of the losses. */
 enum direction_status { DIRECTION_UNSURE, DIRECTION_CLEAR, DIRECTION_LOSSY };
 
@@ -232,7 +238,7 @@ rack_loss_direction(const struct rack_tally *tally, enum rm_kind kind)
 	const struct rack_probe_loss *own = large ? &tally->large_own : &tally->own;
 	const struct rack_probe_loss *peers =
 	    large ? &tally->large_peers : &tally->peers;
-	/* It sends its own probes and its replies; it receives the probes and the
+	/* An RNIC sends its own probes and its replies; it receives the probes and the
 	 * replies of its peers. */
 	const struct direction_counts send = { own->sent + peers->sent - peers->missing,
 		own->missing + peers->lost - peers->missing };

@@ -16,7 +16,8 @@ struct rack_tally;
 
 /* The ln of a likelihood ratio: 1000 to 1 counts as sure. */
 #define RACK_LOSS_SURE 6.9
-#define RACK_LOSS_CERTAIN 14.0 /* used if no alternative was listed */
+/* the value that is used if no alternative was listed */
+#define RACK_LOSS_CERTAIN 14.0
 
 /* True: at least 95 % of the probes in the newest two bins (the newest half of the
  * window) are lost, and there are at least 4 of these; in the whole window, at least 4
@@ -32,8 +33,8 @@ bool rack_loss_is_gap(const struct rack_tally *tally);
  * the next best kind is; 0: there is no evidence. */
 enum rm_kind rack_loss_dead_kind(const struct rack_tally *tally, double *behind);
 
-/* True: its host can send none of its probes, while the RNIC answers the probes of
- * others. */
+/* True: the member's host can send none of its probes, while the RNIC answers the
+ * probes of others. */
 bool rack_loss_is_unable(const struct rack_tally *tally);
 
 /* True: at least 90 % of the large probes are lost, at most 10 % of the small ones, and
@@ -57,8 +58,8 @@ bool rack_loss_is_elsewhere(const struct rack_tally *tally);
  * the losses are those of this RNIC. */
 bool rack_loss_has_no_witness(const struct rack_tally *tally);
 
-/* The direction in which packets are lost. kind: with RM_KIND_RNIC_MTU only the large
- * packets count. */
+/* Returns the direction in which packets are lost. kind: with RM_KIND_RNIC_MTU, only
+ * the large packets count. */
 enum rm_direction rack_loss_direction(
     const struct rack_tally *tally, enum rm_kind kind);
 

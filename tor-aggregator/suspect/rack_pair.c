@@ -156,8 +156,7 @@ rack_pair_slack(const struct window_pair *pair, uint32_t sent, double seconds)
 {
 	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
 
-	/* The receiver may have counted probes with these outcomes, too, which `sent`
-	 * does not contain. */
+	/* the receiver may also have counted probes whose outcome is not in `sent` */
 	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) * (1 + pair->gaps) +
 	       pair->outcomes[WIRE_SENT_LATE] + pair->outcomes[WIRE_SELF_LOSS] +
 	       pair->outcomes[WIRE_STALE_QPN];

@@ -20,21 +20,24 @@ struct window_pair;
 
 #define RACK_PAIR_SIZES 2 /* small and large */
 
-struct rack_pair {         /* probes between two hosts that are both witnesses */
-	uint32_t src, dst; /* members; dst of a pair that leaves the rack: index of the
-			      remote RNIC */
+struct rack_pair { /* probes between two hosts that are both witnesses */
+	/* indexes of members; for a pair that leaves the rack, dst is the index of the
+	 * remote RNIC */
+	uint32_t src, dst;
 	bool remote;
-	bool reflector; /* the remote RNIC is the ToR's own: there is no uplink in
-			   between */
+	/* the remote RNIC is that of the ToR itself, so that there is no uplink in
+	 * between */
+	bool reflector;
 	bool counted;
-	bool large;   /* only the large probes; else only the small ones */
-	float weight; /* factor of the variance of the receive count; of two sizes, each
-			 has a part of it */
-	uint32_t sent, answered, arrived; /* arrived: valid when counted */
+	bool large; /* true: counts only the large probes; false: only the small ones */
+	/* factor of the variance of the receive count; the pair of each size has a part
+	 * of it */
+	float weight;
+	uint32_t sent, answered, arrived; /* arrived: valid if `counted` is true */
 	uint32_t newest_sent, newest_lost;
 	uint32_t send_failed;
-	/* As in struct window_pair, over both sizes; set only in the first of the two
-	 * pairs. */
+	/* The same as in struct window_pair, over both sizes; set only in the first of
+	 * the two pairs. */
 	uint32_t timed, slow, overdue;
 	/* When the slow and overdue replies in the window were released by the part
 	 * that delayed them. If they were released together (window_release), slow and
@@ -62,8 +65,9 @@ size_t rack_pair_split(
 size_t rack_pair_read(const struct rack *rack, const struct window_pair *from,
     struct rack_pair pairs[RACK_PAIR_SIZES]);
 
-/* How many of `sent` probes may be counted for the wrong leg, because they were sent
- * and received at different sides of an edge of the window. seconds: its length. */
+/* Returns how many of `sent` probes may be counted for the wrong leg, because they were
+ * sent and received at different sides of an edge of the window. seconds: length of the
+ * window. */
 uint32_t rack_pair_slack(const struct window_pair *from, uint32_t sent, double seconds);
 
 #endif

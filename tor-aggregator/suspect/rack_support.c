@@ -15,8 +15,8 @@
 /* If the member is at fault, the lost share of its own probes is at least this part of
  * the lost share with all peers. */
 #define EVEN_SHARE 0.4
-/* And without the peers with the most losses, the lost share is at least this part of
- * that with all peers. */
+/* Without the peers with the most losses, the lost share is at least this part of the
+ * lost share with all peers. */
 #define REST_SHARE 0.25
 /* A host reports losses to the member if this share of its probes is lost. */
 #define REPORTS_LOSS_SHARE 0.25
@@ -25,24 +25,28 @@
  * of all its probes could not be sent. */
 #define DEAD_SHARE 0.9
 #define DEAD_MIN_NEWEST 4
-/* A peer reports that the member answers if at most this share of its newest probes to
- * the member is lost. */
+/* A peer reports that the member answers if so many of its newest probes were sent to
+ * the member, and at most this share of its newest probes to the member is lost. */
 #define GOOD_MIN_NEWEST 2
 #define GOOD_SHARE 0.5
-/* Round trips that may be lost without a fault: twice as many as usual. */
+/* Number of round trips that may be lost without a fault: at least this number, and
+ * twice as many as usual. */
 #define USUAL_MIN 3
 #define USUAL_SHARE 0.008
 
-struct outcomes { /* sums over some pairs of the member, as their probers report them */
+/* sums over some pairs of the member, as the senders of the probes report them */
+struct outcomes {
 	uint64_t sent, lost, newest_sent, newest_lost, failed;
 	uint64_t small_sent, small_lost; /* as in rack_tally */
 };
 
-struct peer { /* a host: its probes to the member, and the member's probes to it */
+struct peer { /* a host that sends probes to the member, and gets probes from it */
 	/* The reports of this host, and of the member's host. */
 	struct outcomes by_peer, by_member;
-	double share; /* lost share of both; below 0: there are no probes */
-	bool refuted; /* its reports contradict those of the member and of others */
+	/* lost share of the probes in both directions; below 0: there are no probes */
+	double share;
+	/* its reports contradict the reports of the member and of others */
+	bool refuted;
 };
 
 struct rack_support {
@@ -52,7 +56,8 @@ struct rack_support {
 
 struct sums { /* over all peers */
 	struct outcomes by_member, by_peer;
-	double share; /* mean of the peers' shares: each peer has the same weight */
+	/* mean of the shares of the peers: each peer has the same weight */
+	double share;
 	/* Number of hosts with probes; number of those that report losses. */
 	size_t hosts, loss_reporters;
 };
@@ -125,7 +130,8 @@ share_with(const struct peer *peer)
 	return (share_of(&peer->by_peer) + share_of(&peer->by_member)) / 2;
 }
 
-/* Sums up the pairs of the member. unblamed: only those with an unblamed other end. */
+/* Sums up the pairs of the member. unblamed: only pairs whose other end is not blamed.
+ */
 static struct sums
 sum_up(struct rack_support *support, const struct rack_view *view, size_t member,
     bool unblamed)
@@ -324,7 +330,7 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	hosts = sums.hosts;
 	all_lost = sums.by_member.lost + sums.by_peer.lost;
 	sums = sum_up(support, view, member, true);
-	if (2 * sums.hosts < hosts) /* too few peers are not blamed */
+	if (2 * sums.hosts < hosts) /* too many peers are blamed */
 		sums = sum_up(support, view, member, false);
 	if (sums.by_member.lost + sums.by_peer.lost < all_lost &&
 	    is_usual_loss(view, &sums))

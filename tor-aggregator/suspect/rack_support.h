@@ -19,9 +19,9 @@ struct rack_view;
 int rack_support_new(struct rack_support **ret);
 void rack_support_free(struct rack_support *support);
 
-/* False: there is too little evidence. *tally: the tally of this member; reports that
- * are refuted by others are subtracted from it. If there is no memory, none is refuted.
- */
+/* True: there is enough evidence against the member. *tally: the tally of this member;
+ * reports that are refuted by others are subtracted from it. If there is no memory,
+ * none is refuted. */
 bool rack_support_holds(struct rack_support *support, const struct rack_view *view,
     size_t member, struct rack_tally *tally);
 

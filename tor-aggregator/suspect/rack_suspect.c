@@ -12,9 +12,10 @@
 #include "tor-aggregator/suspect/rack_support.h"
 #include "tor-aggregator/window/rack_view.h"
 
-#define FAILING_NEWEST_SHARE 0.9 /* share of the rack's newest probes that is lost */
-#define OUTSIDE_MIN 2            /* number of probes to unblamed RNICs of other racks */
-#define FIRST_MIN_NEWEST 4 /* probes of one bin that are all lost, or all answered */
+#define FAILING_NEWEST_SHARE 0.9 /* least lost share of the rack's newest probes */
+#define OUTSIDE_MIN 2 /* least number of probes to unblamed RNICs of other racks */
+/* least number of probes of one bin, which are all lost, or all answered */
+#define FIRST_MIN_NEWEST 4
 
 /* The ln of a likelihood ratio: two parts with less than 20 to 1 are equally likely. */
 #define AMBIGUOUS 3.0
@@ -35,18 +36,18 @@
 /* An RNIC must be lossy in this many windows, so that the beginning or end of another
  * fault does not count as a lossy RNIC. */
 #define LOSSY_WINDOWS 8
-#define CHANGE_WINDOWS 4 /* until a reported kind or direction changes */
-#define ABSENT_WINDOWS 8 /* until a named RNIC is forgotten */
-/* For so many windows an RNIC stays named while its host is stalled, because its
- * results are delayed. */
+#define CHANGE_WINDOWS 4 /* windows until a reported kind or direction changes */
+#define ABSENT_WINDOWS 8 /* windows until a named RNIC is forgotten */
+/* Number of windows for which an RNIC stays named while its host is stalled, because
+ * its results are delayed. */
 #define STALLED_WINDOWS 16
 
 #define LOSSY_MIN_GAIN 20.0
-/* Before an RNIC is named as lossy, the flows of this time are looked at. */
+/* Before an RNIC is named as lossy, its flows in this time are examined. */
 #define FLOWS_NS (2 * RM_NS_PER_S)
 
-/* After a gap, an RNIC works if so many of its newest probes are answered, and at most
- * this share is lost. */
+/* After a gap, an RNIC works if at least so many of its newest probes are answered, and
+ * at most this share is lost. */
 #define WORKS_MIN_NEWEST 4
 #define WORKS_LOST 0.1
 
@@ -133,8 +134,8 @@ rack_suspect_confidence(double behind)
 	return p < 0.99 ? p : 0.99;
 }
 
-/* The number of members with probes from or to them, or with probes that they could not
- * send. */
+/* Returns the number of members from or to which probes were sent, or which could not
+ * send their probes. */
 static size_t
 count_probed(const struct rack_view *view)
 {
@@ -145,7 +146,7 @@ count_probed(const struct rack_view *view)
 	return probed;
 }
 
-/* True: the host is stalled or restarts; it will send more results soon. */
+/* True: the host is stalled or restarts, and will send more results soon. */
 static bool
 reports_soon(enum host_state state)
 {
@@ -166,8 +167,8 @@ others_report_soon(const struct rack_view *view, size_t member)
 	return false;
 }
 
-/* The ln of the prior probability that all blamed parts are at fault at once. An RNIC
- * counts once, whether both its directions are one blamed part or two. */
+/* Returns the ln of the prior probability that all blamed parts are at fault at once.
+ * An RNIC counts once, whether both its directions are one blamed part or two. */
 static double
 prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 {
@@ -222,16 +223,16 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 		all.small_lost += tally->small_lost;
 		all.send_failed += tally->send_failed;
 	}
-	/* If nothing works any more, the ToR explains that as well as all RNICs do: the
-	 * prior decides. */
+	/* If nothing works any more, the ToR explains that as well as all RNICs
+	 * together: the prior decides. */
 	if (!is_share(all.newest_lost, all.newest_sent, FAILING_NEWEST_SHARE, 1) ||
 	    prior_of(view, explanation) > rack_legs_prior_of_tor(view->legs))
 		return RACK_WORKS;
 	return rack_loss_is_dead(&all) ? RACK_FAILS : RACK_FAILING;
 }
 
-/* Decides how to name this member, which looks dead: the kind, and the other part if it
- * is not known which of the two is dead. False: wait for more windows. */
+/* Decides how to name this member, which looks dead. It decides the kind, and the other
+ * part if it is not known which of the two is dead. False: wait for more windows. */
 static bool
 name_dead(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory,
@@ -242,7 +243,8 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 	const bool no_witness = rack_loss_has_no_witness(tally);
 
 	memory->undecided++;
-	/* It has a verdict, whose kind is replaced only by one that is SURE. */
+	/* The member has a verdict, whose kind is replaced only by a kind that is SURE.
+	 */
 	if (memory->named != 0) {
 		ret->kind = behind >= SURE ? kind : memory->named;
 		ret->confidence = rack_suspect_confidence(SURE);
@@ -269,8 +271,8 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 	return true;
 }
 
-/* Returns the kind to report. One that was reported changes only when other kinds are
- * found in several consecutive windows. */
+/* Returns the kind to report. A reported kind changes only when other kinds are found
+ * in several consecutive windows. */
 static enum rm_kind
 settle_kind(struct rack_suspect_memory *memory, enum rm_kind kind)
 {
@@ -332,8 +334,8 @@ is_common(const struct rack_view *view, const struct rack_tally *tally)
 	       rack_loss_is_shared(view->legs, view->blame, tally);
 }
 
-/* Returns the kind of loss of a member that is neither dead nor healthy; 0: none has
- * lasted long enough. */
+/* Returns the kind of loss of a member that is neither dead nor healthy; 0: no kind of
+ * loss has lasted long enough. */
 static enum rm_kind
 name_loss(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -365,7 +367,7 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 }
 
 /* If the member has a gap in this window (see rack_gaps): returns the number of windows
- * since the gap before. 0: it has no gap, or this one is the first. */
+ * since the gap before. 0: it has no gap, or this gap is the first. */
 static unsigned
 note_gap(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -417,7 +419,8 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 		if (!name_dead(view, &tally, finding, memory, ret) &&
 		    !name_gap(&tally, finding, memory, gap, ret))
 			return false;
-		if (ret->other != RACK_NO_OTHER) /* it may still be named alone */
+		if (ret->other !=
+		    RACK_NO_OTHER) /* the member may still be named alone */
 			return true;
 	} else {
 		memory->undecided = 0;
@@ -454,8 +457,8 @@ is_last(const struct rack_view *view, const struct rack_suspect_memory *memories
 	return any;
 }
 
-/* True: its host is stalled or restarts, so that its results are delayed: keep what was
- * found before. */
+/* True: the host of the member is stalled or restarts, so that its results are delayed:
+ * keep what was found before. */
 static bool
 is_delayed(
     const struct rack_view *view, size_t member, struct rack_suspect_memory *memory)

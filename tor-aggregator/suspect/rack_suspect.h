@@ -22,22 +22,25 @@
 struct rack;
 struct rm_explanation;
 
-struct rack_suspect_memory { /* of one member, from window to window */
+struct rack_suspect_memory { /* the state of one member, kept from window to window */
 	struct rm_rnic_id rnic;
-	rm_wall_t
-	    since; /* start of the first window that blamed it; ns 0: not blamed */
+	rm_wall_t since; /* start of the first window that blamed the member; ns 0: it
+			    is not blamed */
 	enum rm_kind named;          /* kind of its verdict; 0: there is none */
 	enum rm_direction direction; /* direction in that verdict */
-	/* Numbers of consecutive windows. */
+	/* These are numbers of consecutive windows. undecided: the member looks dead.
+	 */
 	unsigned undecided; /* it looks dead */
 	unsigned lossy;     /* it loses a share of all packets */
-	unsigned unable;    /* its host cannot send */
-	unsigned mtu;       /* it loses large packets */
-	unsigned port_down; /* its port is down; counted up to a limit */
-	/* Windows in which it was late; windows since then, if it is named as late. */
+	unsigned unable;    /* the member's host cannot send */
+	unsigned mtu;       /* the member loses large packets */
+	unsigned port_down; /* the member's port is down; counted up to a limit */
+	/* late: windows in which the member was late; late_absent: windows since then,
+	 * if it is named as late. */
 	unsigned late, late_absent;
 	rm_wall_t late_since; /* start of the first late window */
-	/* Its host is not named as late: the RNIC was, or it has a worse fault, too. */
+	/* The RNIC was named as late, not its host, or the RNIC has a worse fault, too.
+	 */
 	bool late_alone;
 	/* Number of windows for which windows of several seconds may still contain
 	 * probes that it refused. */
@@ -46,20 +49,21 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	/* Number of windows for which its port is not reported as down, because all
 	 * ports of the ToR were down: they come up one by one. */
 	unsigned port_after_tor;
-	/* Number of windows for which its results are no evidence, because its port is
-	 * or was down. */
+	/* Number of windows for which the member's results are no evidence, because its
+	 * port is or was down. */
 	unsigned port_excused;
 	bool port_known;     /* port_falls is valid */
-	uint32_t port_falls; /* its value in the last window */
+	uint32_t port_falls; /* the value of port_falls in the last window */
 	struct port_flaps port_flaps;
 	unsigned changing; /* consecutive windows with another kind than `named` */
-	unsigned absent;   /* windows in which it was not found again, if it is named */
+	/* windows in which the member was not found again, if it is named */
+	unsigned absent;
 	unsigned redirected; /* consecutive windows with another direction */
 	unsigned stalled; /* consecutive windows with its host stalled or restarting */
 	struct rack_gaps gaps;
-	/* All its probes, and all probes to it, were lost while another RNIC reached
-	 * other racks; and none of its probes to other racks was answered since. So the
-	 * RNIC is dead, and not only its ToR. */
+	/* All probes from and to the member were lost while another RNIC reached other
+	 * racks, and none of its probes to other racks has been answered since then. So
+	 * the RNIC is dead, and not only its ToR. */
 	bool died_first;
 };
 
@@ -68,64 +72,68 @@ struct rack_suspect_memory { /* of one member, from window to window */
 
 struct rack_suspect {
 	size_t member;
-	/* B of "A or B", if it is not known which of them is at fault: a member, or
-	 * RACK_OTHER_TOR; else RACK_NO_OTHER */
+	/* index of B in "A or B", if it is not known which of them is at fault: a
+	 * member, or RACK_OTHER_TOR; otherwise RACK_NO_OTHER */
 	size_t other;
 	enum rm_kind kind;
 	enum rm_direction direction;
 	double confidence;
-	unsigned gap; /* number of windows since the gap before, if it is named because
-			 of a gap (see rack_gaps); 0: it is not */
+	/* number of windows since the gap before, if the member is named because of a
+	 * gap (see rack_gaps); otherwise 0 */
+	unsigned gap;
 };
 
-/* One member in the explanation. */
+/* What the explanation contains about one member. */
 struct rack_finding {
 	size_t member;
-	double gain;         /* as in struct rm_blamed */
-	double other_behind; /* ln of how much less likely the best explanation is that
-				blames another part instead */
-	double third_behind; /* the same, if `other` is not blamed either */
+	double gain; /* the same as in struct rm_blamed */
+	/* ln of the factor by which the best explanation that blames another part
+	 * instead is less likely */
+	double other_behind;
+	double third_behind; /* the same factor, if `other` is not blamed either */
 	/* the member that is about as likely (less than 20 to 1), or RACK_NO_OTHER */
 	size_t other;
-	bool many_others; /* further members, or other parts, are as likely */
+	bool many_others; /* further members, or other parts, are equally likely */
 	bool is_last;     /* all other members are known to be dead */
 };
 
 /* Collects what the explanation contains about a member that it blames. */
 struct rack_finding rack_suspect_find(const struct rack_view *view,
     const struct rm_explanation *explanation, size_t member);
-/* behind: ln of the likelihood ratio to the next best explanation. */
+/* behind: ln of the likelihood ratio to the next best explanation */
 double rack_suspect_confidence(double behind);
-/* Returns the direction to report. One that was reported changes only when another one
+/* Returns the direction to report. A reported direction changes only when another one
  * is found in several consecutive windows. */
 enum rm_direction rack_suspect_settle_direction(
     struct rack_suspect_memory *memory, enum rm_direction direction);
 
 enum rack_state {
-	RACK_WORKS, /* at least partly, or it is not known: single RNICs can be named */
-	/* nearly nothing works, and the rack's ToR is at least as likely to be the
-	 * cause as the blamed parts, but not yet for long enough */
+	/* the ToR works at least partly, or that is not known: single RNICs can be
+	   named */
+	RACK_WORKS,
+	/* nearly nothing works, and the ToR is at least as likely to be the cause as
+	   the blamed parts, but this has not lasted long enough yet */
 	RACK_FAILING,
-	RACK_FAILS, /* the same, for long enough */
+	RACK_FAILS, /* as RACK_FAILING, for long enough */
 };
 
 /* Decides whether the rack's ToR, and not single RNICs, is the cause of the losses. */
 enum rack_state rack_suspect_tor(
     const struct rack_view *view, const struct rm_explanation *explanation);
 
-/* Fills at most as many suspects as there are members; returns how many. memories:
- * one per member. */
+/* Fills at most as many suspects as there are members, and returns their number.
+ * memories: one per member. */
 size_t rack_suspects(const struct rack_view *view,
     const struct rm_explanation *explanation, struct rack_suspect_memory *memories,
     struct rack_suspect *suspects);
 
-/* "h1/r0", or "h1/r0 or h2/r0" in alphabetical order. */
+/* Writes "h1/r0", or "h1/r0 or h2/r0" in alphabetical order. */
 void rack_suspect_name(
     const struct rack *rack, const struct rack_suspect *suspect, struct rm_part *part);
 
-/* Sets died_first. If a ToR fails, all RNICs of its rack fail in the same window: so an
- * RNIC that fails while another one works has a fault of its own. Call it in each
- * complete window. memories: one per member. */
+/* Sets died_first for each member. If a ToR fails, all RNICs of its rack fail in the
+ * same window: so an RNIC that fails while another one works has a fault of its own.
+ * Call it in each complete window. memories: one per member. */
 void rack_suspects_note_first(
     const struct rack_view *view, struct rack_suspect_memory *memories);
 

@@ -1,6 +1,6 @@
 /*
- * rack_view - the rack in one window as the judge sees it: its members, and the states
- * of its hosts. Pure.
+ * rack_view - the types of the judge's input about one window: the members of the rack,
+ * and the states of its hosts. Pure.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_RACK_VIEW_H
 #define TOR_AGGREGATOR_WINDOW_RACK_VIEW_H
@@ -12,17 +12,22 @@
 #include "rackmesh/judge/part.h"
 
 enum host_state {
-	HOST_OK = 0,     /* heartbeats cover the window without a stall */
-	HOST_STALLED,    /* a stall or heartbeat gap in the window, not (yet) a fault */
-	HOST_STUTTERED,  /* stalls too short for a probe to lose its reply */
-	HOST_AGENT_DOWN, /* session reset and not back within the grace time */
-	HOST_AGENT_FROZEN, /* no heartbeats, but its kernel acknowledges packets */
-	HOST_UNREACHABLE,  /* no heartbeats and no acknowledgements: the host or its
-			      management path is down */
-	HOST_RESTARTING,   /* session reset, or new incarnation, within the window or
-			      grace */
+	HOST_OK = 0,    /* heartbeats cover the whole window, without a stall */
+	HOST_STALLED,   /* a stall or heartbeat gap in the window, not (yet) a fault */
+	HOST_STUTTERED, /* stalls too short for a probe to lose its reply */
+	/* the session was reset, and is not back within the grace time */
+	HOST_AGENT_DOWN,
+	/* there are no heartbeats, but the host's kernel acknowledges packets */
+	HOST_AGENT_FROZEN,
+	/* there are neither heartbeats nor acknowledgements: the host or its management
+	   path is down */
+	HOST_UNREACHABLE,
+	/* the session was reset, or the incarnation is new, within the window or the
+	   grace time */
+	HOST_RESTARTING,
 	HOST_PAUSED,
-	HOST_UNKNOWN, /* has not connected since the start of this aggregator */
+	/* the host has not connected since the start of this aggregator */
+	HOST_UNKNOWN,
 };
 
 /* True: the results of its probes and its replies count as evidence. */
@@ -42,10 +47,10 @@ struct rack_member {
 };
 
 struct host_silence {
-	int64_t ns; /* since its last heartbeat */
-	/* If an agent is stopped for most of the time: how often it stopped for longer
-	 * than a second within the last stops_ns, and for how long in all (stopped_ns).
-	 * stops 0: it is not. */
+	int64_t ns; /* time since its last heartbeat */
+	/* For an agent that is stopped most of the time: how often it stopped for
+	 * longer than a second within the last stops_ns, and for how long in all
+	 * (stopped_ns). stops 0: the agent is not stopped most of the time. */
 	unsigned stops;
 	int64_t stopped_ns, stops_ns;
 	unsigned recent_stops; /* number of such stops in the last 30 s, at most 5;
@@ -54,10 +59,10 @@ struct host_silence {
 
 struct rack_host {
 	const char *name;
-	enum host_state state; /* the worst one in the window */
+	enum host_state state; /* the worst state of the host in the window */
 	struct host_silence silence;
-	/* When its agent's certificate expires, in wall-clock seconds, if that is
-	 * soon; 0: not soon, or not known. */
+	/* When its agent's certificate expires, in wall-clock seconds, if that is soon;
+	 * 0: that is not soon, or not known. */
 	int64_t certificate_ends_s;
 };
 
@@ -69,12 +74,13 @@ struct rack {
 	size_t remote_count;
 	const struct rack_host *hosts;
 	size_t host_count;
-	/* By member: true: its results are no evidence, because its port is down, or
-	 * was in the window. The judge sets it; NULL before. */
+	/* One per member. True: the member's results are no evidence, because its port
+	 * is down, or was down in the window. The judge sets it; before that it is
+	 * NULL. */
 	const bool *excused;
-	/* True: what the member and others of the rack lost inside the rack in the last
-	 * window_ns are whole flows, not single packets of each flow, so that a common
-	 * part loses them. NULL: it is not known. */
+	/* True: the packets that the member and others of the rack lost inside the rack
+	 * in the last window_ns belong to whole flows, and are not single packets of
+	 * each flow, so that a common part loses them. NULL: this is not known. */
 	bool (*flows_are_lost)(void *arg, size_t member, int64_t window_ns);
 	void *flows_arg;
 };
@@ -88,9 +94,9 @@ rack_flows_are_lost(const struct rack *rack, size_t member, int64_t window_ns)
 
 #define RACK_MIN_HOSTS 4
 
-/* The largest number of agents of a rack that may report falsely while the others still
- * outvote them: fewer than a third (Lamport, Shostak and Pease, "The Byzantine Generals
- * Problem", 1982). 0: too few hosts. */
+/* Returns the largest number of agents of a rack that may report falsely while the
+ * others still outvote them: fewer than a third (Lamport, Shostak and Pease, "The
+ * Byzantine Generals Problem", 1982). It is 0 if there are too few hosts. */
 static inline size_t
 rack_max_faulty(const struct rack *rack)
 {
