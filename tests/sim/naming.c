@@ -169,9 +169,12 @@ name_one(
     struct run *run, const struct rm_incident *incident, bool centre, int64_t wall_ns)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
-	/* An incident that opened on a link may now be about the whole switch. */
+	/* An incident that opened on a link may now be about the whole switch or ToR. */
 	const bool widened = verdict->evidence.widened[0] != '\0';
-	const enum rm_part_type type = widened ? RM_PART_SWITCH : verdict->part.type;
+	const enum rm_part_type type = !widened ? verdict->part.type
+				       : verdict->evidence.widened_is_tor
+					   ? RM_PART_TOR
+					   : RM_PART_SWITCH;
 	const char *name = widened ? verdict->evidence.widened : verdict->part.name;
 	const char *other = strstr(name, RM_PART_OR);
 	struct scheme_named named = { .part = CLOS_NONE,
