@@ -357,10 +357,11 @@ export function mesh(onperiod) {
     setText(about, `${several(last.rnics.length, "RNIC")}; rows send probes, columns answer; results of ${age(last.seconds * 1000)}${refused}.`);
   }
 
-  function say(words, isTrouble, visible) {
-    setText(trouble, words);
+  // text: "": no sentence. visible: whether the grid is.
+  function setState(text, isTrouble, visible) {
+    setText(trouble, text);
     trouble.className = isTrouble ? "trouble" : "quiet";
-    trouble.hidden = words === "";
+    trouble.hidden = text === "";
     body.hidden = !visible;
   }
 
@@ -370,16 +371,16 @@ export function mesh(onperiod) {
       last = answer;
       at = Date.now();
       if (answer.rnics.length < 2) {
-        say(answer.rnics.length === 0 ? "No RNIC of the rack is known yet." : "The rack has only one RNIC, so there is no pair to probe.", false, false);
+        setState(answer.rnics.length === 0 ? "No RNIC of the rack is known yet." : "The rack has only one RNIC, so there is no pair to probe.", false, false);
         return;
       }
-      say("", false, true);
+      setState("", false, true);
       render();
     },
     // The last mesh stays visible, with its time, if it is of the chosen period.
     fail(reason) {
       const stays = last !== null && last.rnics.length > 1 && last.period === period.value;
-      say(
+      setState(
         stays
           ? `The mesh cannot be refreshed: ${reason}. It is as of ${clock(at)} UTC.`
           : `The mesh cannot be shown: ${reason}.`,

@@ -251,6 +251,7 @@ window.fetch = (path, options) => {
 
 def test_the_mesh_does_not_wait_for_counters_and_old_counters_have_their_time(rack, page):
     ask = page.driver.execute_script
+    seen(page, "counters", ROWS, lambda rows: row_with(rows, "esx1/vmnic4"))
     ask(HOLD)
     until("counters are asked", PATIENCE_S, lambda: ask("return window.held.length") == 1)
     asked = ask("return window.meshes")
