@@ -186,7 +186,8 @@ probe_keys_reload(
 	for (uint32_t e = epoch > 1 ? epoch - 1 : 1; r == 0 && e <= epoch + 1; e++)
 		if (!have_equal(keys, fresh, e))
 			r = rm_error_set(error, -EKEYREJECTED,
-			    "%s: the secret of an epoch in use is another one", path);
+			    "%s: it has another secret for an epoch that is in use",
+			    path);
 	if (r == 0) {
 		r = are_equal(keys, fresh) ? 0 : 1;
 		*keys = *fresh;
