@@ -22,7 +22,7 @@
 struct read_switch {
 	struct switch_collector *collector;
 	const char *name;        /* in the config */
-	const char *system_name; /* in LLDP; "": the same as name */
+	const char *system_name; /* the switch's name in LLDP; "": the same as name */
 	enum switch_role role;
 	/* index of the rack whose ToR it is; SIZE_MAX: no rack of this aggregator */
 	size_t rack;

@@ -97,7 +97,7 @@ localise_suspect_on(
 #define MAX_PATH_SUSPECTS 256
 /* With more lossy paths than this, one wrong entry of a table is not the cause. */
 #define MAX_TRANSIT_PATHS 256
-/* most cables between two switches, counted in both directions */
+/* maximum number of cables between two switches, counted in both directions */
 #define MAX_PARALLEL 16
 /* share of the flows with losses that lose all their packets */
 #define DEAD_SHARE 0.5

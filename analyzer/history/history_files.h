@@ -27,7 +27,7 @@ struct history_files_options {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	const char *folder; /* copied; created as soon as its parent folder exists */
-	uint64_t max_bytes; /* of all files together */
+	uint64_t max_bytes; /* maximum number of bytes of all files together */
 	struct history_counts *counts;
 	/* The batch of this lane is on disk. It is never called during
 	 * history_files_write. */

@@ -54,7 +54,8 @@ struct node {
 	struct report *reports[MAX_REPORTS];
 	size_t report_count;
 	size_t place; /* index in the list of open reports, while the report is open */
-	UT_hash_handle hh; /* in the table by labels, while it is open */
+	/* links the incident into the table by labels, while it is open */
+	UT_hash_handle hh;
 };
 
 struct incident_table {

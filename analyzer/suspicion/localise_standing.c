@@ -58,7 +58,7 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 /* A rack names a dead RNIC of its own within this time. */
 #define RNIC_NS (8 * RM_NS_PER_S)
 #define FOUND_NS (4 * RM_NS_PER_S)
-#define MAX_LOOKED 64 /* most paths of a part that are examined */
+#define MAX_LOOKED 64 /* maximum number of paths of a part that are examined */
 
 struct other {
 	const struct localise_finding *finding;
@@ -784,7 +784,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		    !localise_may_report(
 			standings, now, finding, first, slow, recent.lossy_end))
 			return;
-		/* the losses may be those of one RNIC that its rack has not named yet */
+		/* the losses may be those of one RNIC that its rack has not named yet
+		 */
 		if ((slow || (localise_may_be_rnic(
 				  now->map, finding, first->since, now->now) &&
 				 !localise_evidence_confined(now, finding->suspect))) &&

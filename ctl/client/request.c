@@ -56,8 +56,8 @@ static struct {
 } places[REQUEST_PLACES];
 static size_t place_count;
 
-/* About the request that is running: the roles that may answer, and why another server
- * was refused. */
+/* These two are about the running request: the roles that may answer, and why another
+ * server was refused. */
 static bool wanted[RM_ROLES];
 static struct rm_error unknown;
 

@@ -66,10 +66,11 @@ int host_number(const struct host *host, long *ret, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool host_exists(const struct host *host, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The whole file, at most 1 MiB, which the caller frees. NULL: *r is -errno. */
+/* Returns the content of a file of at most 1 MiB, which the caller frees. NULL: *r is
+ * -errno. */
 char *host_file(const struct host *host, int *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The effective capabilities of the running agent. False: not known. */
+/* *ret: the effective capabilities of the running agent. False: they are not known. */
 bool host_agent_capabilities(const struct host *host, unsigned long long *ret);
 bool host_has_capability(unsigned long long capabilities, int bit);
 /* The names in a folder, sorted, without those that begin with a dot. Returns their

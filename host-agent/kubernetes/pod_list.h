@@ -30,8 +30,8 @@ struct pod {
 	char uid[POD_UID_BYTES];
 	char namespace[POD_NAMESPACE_BYTES], name[POD_OBJECT_BYTES];
 	char full_name[POD_NAMESPACE_BYTES + POD_OBJECT_BYTES]; /* "namespace/name" */
-	/* The Deployment, if the pod's ReplicaSet certainly belongs to one, else the
-	 * pod's controller; "": none. */
+	/* The pod's owner: the Deployment, if the pod's ReplicaSet certainly belongs to
+	 * one, otherwise the pod's controller. "": the pod has no owner. */
 	char owner_kind[POD_KIND_BYTES], owner_name[POD_OBJECT_BYTES];
 };
 

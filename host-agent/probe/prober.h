@@ -37,8 +37,8 @@ struct prober_options {
 
 struct prober_counts {
 	uint64_t due; /* probes that became due, also those of a stall */
-	/* of the due probes, those that were not sent: too late, too many in flight, or
-	 * no socket, memory or address handle */
+	/* number of due probes that were not sent: they were too late, too many were in
+	 * flight, or there was no socket, memory or address handle */
 	uint64_t skipped;
 	uint64_t sent; /* probes that the kernel or the NIC has accepted */
 	uint64_t send_failed;

@@ -9,7 +9,7 @@
 
 #include "host-agent/trace/trace_path.h"
 
-#define MISSES 3                    /* in a row, with which the rate is halved */
+#define MISSES 3                    /* so many missed answers in a row halve the rate */
 #define LESS 0.5                    /* the factor; at most once a second */
 #define MORE 0.5                    /* packets per second, with each answer */
 #define IDLE_NS (600 * RM_NS_PER_S) /* after that an entry may be replaced */

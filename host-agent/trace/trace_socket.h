@@ -27,8 +27,9 @@ struct trace_socket_options {
 struct trace_socket_counts {
 	uint64_t received;  /* ICMP messages of the two kinds */
 	uint64_t malformed; /* of these, malformed */
-	uint64_t unrelated; /* of these messages, those about packets of no trace */
-	uint64_t overruns;  /* messages lost because the queue was full */
+	/* number of these messages that are about packets of no trace */
+	uint64_t unrelated;
+	uint64_t overruns; /* messages lost because the queue was full */
 };
 
 typedef void trace_socket_on_answer(const struct trace_answer *answer, void *arg);

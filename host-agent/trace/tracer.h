@@ -54,7 +54,7 @@ struct tracer_counts {
 	uint64_t over_switch; /* times that a trace had to wait for a switch's rate */
 	uint64_t slowed;      /* times that the rate of a switch was halved */
 	uint64_t moved;       /* times that a path has changed */
-	/* of all traces, those out of turn, of flows with losses */
+	/* number of traces that were made out of turn, for flows with losses */
 	uint64_t after_loss;
 	uint64_t all_again;     /* times that all paths of an RNIC were traced soon */
 	uint64_t refused_flows; /* flows beyond the limit */

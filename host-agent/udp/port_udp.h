@@ -39,7 +39,8 @@ struct port_udp_options {
 	/* a socket that was unused for this long may be closed for another flow; 0: 30
 	 * s */
 	int64_t flow_idle_ns;
-	int receive_buffer_bytes; /* of each socket, in bytes; 0: 4 MiB */
+	/* receive buffer of each socket, in bytes; 0: 4 MiB */
+	int receive_buffer_bytes;
 };
 
 /* *ret has its own copy of the options. -EINVAL: no address; else the error of opening

@@ -20,7 +20,7 @@ void port_udp_burst_free(struct port_udp_burst *burst); /* NULL is allowed */
 struct port_udp_read {
 	/* packets taken off the queue, including those that are not delivered */
 	size_t taken;
-	size_t arrivals; /* of these, packets delivered as arrivals */
+	size_t arrivals; /* number of these packets that were delivered as arrivals */
 	/* The socket's number of drops in the newest packet that carries it; has_drops
 	 * false: no packet does. */
 	uint32_t drops;

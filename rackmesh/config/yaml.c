@@ -17,7 +17,7 @@ struct rm_yaml_node {
 	enum rm_yaml_kind kind;
 	bool quoted;
 	int line, column;            /* line, from 1 */
-	struct rm_yaml_node **items; /* of a map: key, value, key, value, ... */
+	struct rm_yaml_node **items; /* for a map: key, value, key, value, ... */
 	size_t count, allocated;     /* in items */
 	char text[];                 /* of a scalar */
 };

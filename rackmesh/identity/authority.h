@@ -51,9 +51,9 @@ struct rm_request {
 bool rm_authority_allows(const struct rm_identity *who,
     const struct rm_request *request, char *reason, size_t len);
 
-/* The same, by the URI in the peer's certificate, as rm_link_identity returns it. "":
- * the link has no TLS, and the request is allowed. A URI that is no identity of
- * Rackmesh is refused. */
+/* Decides the same as rm_authority_allows, by the URI in the peer's certificate, as
+ * rm_link_identity returns it. "": the link has no TLS, and the request is allowed. A
+ * URI that is no identity of Rackmesh is refused. */
 bool rm_authority_admits(
     const char *uri, const struct rm_request *request, char *reason, size_t len);
 

@@ -34,8 +34,9 @@ enum rm_kind {
 	RM_KIND_LINK_LOSSY,
 	RM_KIND_SWITCH_DOWN,
 	RM_KIND_SWITCH_LOSSY,
-	RM_KIND_FLOWS_BLACKHOLED, /* of a link or switch: it loses all packets of some
-				   * flows, and none of others */
+	/* for a link or switch: it loses all packets of some flows, and none of other
+	   flows */
+	RM_KIND_FLOWS_BLACKHOLED,
 	/* packets between two racks are lost, and no single part explains it */
 	RM_KIND_PATH_LOSSY,
 	/* no agent of the rack reports: the state of the rack is unknown */
@@ -58,14 +59,15 @@ enum rm_kind {
 	RM_KIND_SWITCH_LATE,
 	/* packets between two racks arrive late, and no single part explains it */
 	RM_KIND_PATH_LATE,
-	RM_KIND_LINKS_DOWN, /* of a switch: several of its links, not all, are at fault
-			     * together, and some of these carry nothing */
+	/* for a switch: several of its links, not all, are at fault together, and some
+	   of these links carry nothing */
+	RM_KIND_LINKS_DOWN,
 	/* the same, and each of these links loses only a share of the packets */
 	RM_KIND_LINKS_LOSSY,
 	RM_KINDS
 };
 
-/* Of an RNIC's packets: those sent to it, or those it sends. */
+/* Which packets of an RNIC are lost: those sent to it, or those that it sends. */
 enum rm_direction {
 	RM_DIRECTION_UNKNOWN,
 	RM_DIRECTION_RECEIVE,
@@ -133,8 +135,9 @@ struct rm_evidence {
 	 * links have the same fault; "": only this link is at fault. */
 	char widened[RM_NAME_BYTES];
 	bool widened_is_tor;
-	/* Of a link that loses packets in one direction only: from here to there. "":
-	 * in both, or it is not known in which. */
+	/* For a link that loses packets in one direction only: this direction leads
+	 * from lost_from to lost_to. Both are "" if packets are lost in both
+	 * directions, or it is not known in which. */
 	char lost_from[RM_NAME_BYTES], lost_to[RM_NAME_BYTES];
 	int64_t window_ns;
 	rm_wall_t window_start; /* start of the first window with the fault */

@@ -91,8 +91,8 @@ bool rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl);
 const char *rm_tls_own_identity(const struct rm_tls *tls);
 /* When our certificate chain expires: the earliest end of its certificates. */
 int64_t rm_tls_expires_wall_s(const struct rm_tls *tls);
-/* The same, if less than a fifth of its life is left: a renewal should have happened
- * before; 0: more is left. tls: NULL is allowed. */
+/* When the certificate ends, if less than a fifth of its life is left: a renewal should
+ * have happened before. 0: more is left. tls: NULL is allowed. */
 int64_t rm_tls_ending_wall_s(const struct rm_tls *tls, int64_t now_wall_s);
 const struct rm_tls_counts *rm_tls_counts(const struct rm_tls *tls);
 /* Text on the last refusal of new files; "": the last files were good. */

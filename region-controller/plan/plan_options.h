@@ -9,15 +9,15 @@
 /* UDP source ports are from a small range, so that an agent has few sockets. */
 #define PLAN_PORT_BASE 49152
 #define PLAN_PORT_COUNT 64 /* number of ports in that range */
-#define PLAN_MAX_FLOWS 61  /* most flows of one entry */
+#define PLAN_MAX_FLOWS 61  /* maximum number of flows of one entry */
 /* bytes of a STAMP packet without TLVs, which every switch's reflector answers */
 #define PLAN_PLAIN_BYTES 44
-#define PLAN_SMALL_BYTES 88 /* payload of a small probe: a STAMP packet with its TLVs \
-			     */
+/* payload of a small probe: a STAMP packet with its TLVs */
+#define PLAN_SMALL_BYTES 88
 #define PLAN_ROCE_SMALL_BYTES 64 /* payload of a small probe over verbs */
 #define PLAN_MAX_SIZE_BYTES 8972
-#define PLAN_TOR_ENTRIES 4096 /* most entries for other ToRs in one ToR's plan, about \
-			       */
+/* maximum number of entries for other ToRs in one ToR's plan; it is not exact */
+#define PLAN_TOR_ENTRIES 4096
 #define PLAN_MIN_INTERVAL_US 10000
 #define PLAN_MAX_INTERVAL_US 60000000
 
@@ -25,8 +25,8 @@ struct plan_options {
 	/* ToR-mesh */
 	uint32_t mesh_peers;
 	uint32_t mesh_interval_ms;
-	/* most probes per second of one RNIC in its mesh; intervals are stretched to
-	 * keep this limit */
+	/* maximum number of probes per second of one RNIC in its mesh; intervals are
+	 * stretched to keep this limit */
 	uint32_t mesh_max_rate_per_s;
 	uint32_t mesh_rotation_s;
 	/* Inter-ToR */

@@ -54,7 +54,7 @@ struct publish_tor {
 struct publish_counts {
 	uint64_t updates;   /* sets of plans that were processed */
 	uint64_t published; /* new plans, each of one ToR */
-	uint64_t adopted; /* of the new plans, those that an aggregator held already */
+	uint64_t adopted;   /* number of new plans that an aggregator held already */
 	uint64_t unchanged;
 	/* plans that were too large for a message or unreadable, or for which there was
 	 * no memory */

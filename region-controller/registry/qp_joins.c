@@ -17,7 +17,8 @@ struct asker {
 	rm_mono_t asked;
 	struct group *group;
 	struct asker *next_alike;
-	struct asker *prev, *next; /* of all askers, the oldest first */
+	/* neighbours in the list of all askers, the oldest first */
+	struct asker *prev, *next;
 };
 
 struct group { /* all askers with the same two QP numbers */

@@ -46,7 +46,7 @@ struct registry_refused { /* The texts are quoted, cut and printable. */
 
 struct registry_counts {
 	uint64_t registrations; /* registrations of single RNICs, also unchanged ones */
-	uint64_t changed;       /* of these, registrations that change a plan */
+	uint64_t changed;       /* number of these registrations that change a plan */
 	uint64_t moved;
 	uint64_t forgotten;
 	uint64_t renamed; /* RNICs of hosts that were renamed */

@@ -1,9 +1,11 @@
 /*
- * bare_pair - the yardstick of the probe bench: only a sender and an echo.
+ * bare_pair - the program with which the probe bench compares the agent: only
+ * a sender and an echo.
  *
- * What any prober on this kernel must pay: the same number of packets of the same
- * length at the same pace, by sendmmsg, the same kernel stamps (send and receive,
- * numbered) for each, the error queue drained, replies read when they arrive.
+ * It needs the CPU time that any prober on this kernel needs at least: for the same
+ * number of packets of the same length at the same pace, by sendmmsg, the same kernel
+ * stamps (send and receive, numbered) for each, the error queue drained, replies read
+ * when they arrive.
  *
  * No protocol, no plan, no result.
  *

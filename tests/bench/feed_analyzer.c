@@ -35,7 +35,7 @@ enum { SUMMARIES, INCIDENTS, LANES };
 
 struct lane {
 	uint64_t sent, acked, goal;
-	double rate; /* per second; 0: no limit */
+	double rate; /* messages per second; 0: no limit */
 };
 
 struct feeder {

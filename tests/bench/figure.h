@@ -15,7 +15,7 @@ struct figure { /* printed without escaping */
 	const char *name, *unit;
 	double value;
 	const char *yardstick_is; /* NULL: none */
-	double yardstick;         /* in the same unit */
+	double yardstick; /* yardstick: the reference figure, in the same unit */
 	/* NULL, or "value >= 1000", "ratio <= 2"; with "aim " in front it is
 	 * reported, but does not fail. */
 	const char *gate;

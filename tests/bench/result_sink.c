@@ -31,7 +31,7 @@
 #define MAX_OUTPUT_BYTES (8u << 20)
 #define MAX_RNICS 16
 #define STREAM_RATE 100
-#define FLOWS 8         /* of a RoCE target; UDP uses only the first one */
+#define FLOWS 8         /* flows of a RoCE target; UDP uses only the first one */
 #define PROBE_BYTES 128 /* UDP payload; tests/bench/probe.py passes it to bare_pair */
 #define ROCE_BYTES 64   /* tests/roce-lab/test_overhead.py passes it to ib_send_lat */
 #define DSCP 26

@@ -13,7 +13,7 @@
 #define ROTATION_S 60
 #define FOREIGN_PER_TOR 16
 #define MAX_REMOTES (SIM_MAX_FAR_TORS * FOREIGN_PER_TOR)
-#define FOREIGN_SLOTS 3 /* of one RNIC, besides the mesh peers */
+#define FOREIGN_SLOTS 3 /* foreign slots of one RNIC, besides the mesh peers */
 #define MEMBER_GUID 0x1000
 #define FOREIGN_GUID 0x100000
 #define MESH_RTT_NS 8000

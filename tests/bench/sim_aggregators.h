@@ -22,8 +22,8 @@ struct sim_aggregators;
 
 struct sim_aggregators_options {
 	size_t aggregators;
-	size_t rows, rnics; /* in a summary, at most SIM_MAX_ROWS */
-	/* Of the first message; between two messages. */
+	size_t rows, rnics; /* number of them in a summary, at most SIM_MAX_ROWS */
+	/* The time of the first message, and the time between two messages. */
 	uint64_t start_wall_ns, step_ns;
 	uint64_t incarnation;
 	const char *region; /* borrowed */

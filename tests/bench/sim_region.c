@@ -10,12 +10,12 @@
 
 #define POD_RACKS SIM_REGION_POD_RACKS
 #define MIDDLES 8 /* switches of a pod above its ToRs */
-#define UPLINKS 8 /* of each of them, to as many cores */
+#define UPLINKS 8 /* uplinks of each of them, to as many cores */
 #define CORES (MIDDLES * UPLINKS)
-#define DEAD_CORE 5  /* none of its links has a fault of its own: nobody could see it \
-		      */
+/* none of its links has a fault of its own: nobody could see it */
+#define DEAD_CORE 5
 #define PEERS 16     /* racks that a rack probes */
-#define NEAR_PEERS 2 /* of them, in its own pod */
+#define NEAR_PEERS 2 /* number of peers in its own pod */
 #define PATHS 4      /* to each of them */
 #define CLASSES 2
 #define FLOWS 2 /* of a path */
@@ -27,7 +27,7 @@
 #define WALL_NS (INT64_C(1700000000) * RM_NS_PER_S)
 #define NOISE 1e-5
 #define ANY_CLASS CLASSES
-#define KINDS 20 /* of a fault, in turn */
+#define KINDS 20 /* kinds of faults, which follow each other */
 
 static const uint8_t dscps[CLASSES] = { 26, 0 };
 /* probes per second of a path: 240 of a rack on eight uplinks */
@@ -53,7 +53,7 @@ struct sim_region {
 	struct sim_region_options options;
 	size_t pods;
 	float (*loss[PLACES])[CLASSES];
-	struct path *paths; /* of all racks, one rack after another */
+	struct path *paths; /* paths of all racks, one rack after another */
 	struct rack *racks;
 	char (*faults)[RM_PART_NAME_BYTES];
 	size_t fault_count;
@@ -460,8 +460,7 @@ write_path(const struct path *path, char text[PATH_BYTES])
 	    path->dst % POD_RACKS, path->middle);
 }
 
-/* Of probes to a rack from which nothing comes back, nobody knows where they were lost.
- */
+/* It is not known where probes were lost to a rack from which nothing comes back. */
 static void
 forget_direction(struct wire_path_row *rows)
 {

@@ -19,7 +19,8 @@
 
 #define SIM_REGION_POD_RACKS 25
 #define SIM_REGION_ROW_S 10
-#define SIM_REGION_STEPS 4 /* of a second; in each, a quarter of the racks sends */
+/* steps of a second; in each, a quarter of the racks sends */
+#define SIM_REGION_STEPS 4
 #define SIM_REGION_STEP_NS (RM_NS_PER_S / SIM_REGION_STEPS)
 
 struct sim_region;

@@ -35,8 +35,9 @@
 struct damage {
 	struct rm_loop *loop;
 	char root[64], folder[80];
-	struct oracle oracle, part; /* of all files; of the file in test */
-	struct trace trace;         /* stays empty */
+	/* oracle: for all files; part: for the file in test */
+	struct oracle oracle, part;
+	struct trace trace; /* stays empty */
 	struct life_faults faults;
 	struct image whole, image;
 	uint64_t bits, cuts, wrong;

@@ -34,7 +34,7 @@ struct search {
 	struct image image;
 };
 
-struct point { /* of a workload, or of a start after a crash */
+struct point { /* a point of a workload, or of a start after a crash */
 	const struct trace *trace;
 	const struct oracle *oracle;
 	size_t when;

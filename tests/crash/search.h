@@ -14,7 +14,7 @@
 
 struct search_options {
 	uint64_t states; /* number of distinct states, at least */
-	/* Of the first workload; the next one uses the next seed. */
+	/* The seed of the first workload; the next workload uses the next seed. */
 	uint64_t first_seed;
 	uint64_t workloads; /* maximum; 0: as many as needed */
 	bool loud;          /* prints the faults */

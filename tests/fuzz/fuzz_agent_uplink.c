@@ -33,7 +33,7 @@ struct run {
 	struct key_ring *ring;
 	struct aggregator_link *aggregator_link;
 	struct wire_writer *writer;
-	uint64_t last_seq; /* of batches in this session */
+	uint64_t last_seq; /* number of the last batch in this session */
 	uint64_t results, known;
 	bool refuses_peer;
 };

@@ -31,7 +31,7 @@ static char folder[FUZZ_FOLDER_BYTES], path[64];
 static struct rm_loop *loop;
 static struct rm_http_server *server;
 static struct rm_metrics *metrics;
-static uint64_t token; /* of the last request that is answered later */
+static uint64_t token; /* token of the last request that is answered later */
 
 /* ---- the daemon ---- */
 

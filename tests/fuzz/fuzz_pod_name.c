@@ -19,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (copy == NULL)
 		return 0;
-	memcpy(copy + 1, data, len); /* without a NUL byte at the end */
+	memcpy(copy + 1, data, len); /* the copy has no NUL byte at its end */
 	if (cgroup_name_cgroup_path(copy + 1, len, &path, &path_len)) {
 		if (path < copy + 1 || path + path_len > copy + 1 + len)
 			abort();

@@ -20,7 +20,7 @@
 #define BUFFERS 16
 #define HEAD 14 /* op, status, flags, byte_len 16 bits, src_qp, wr_id 64 bits */
 #define RECORDS 64
-/* Of the loop: for the repair, the drained completions, and what they report. */
+/* Turns of the loop: for the repair, the drained completions, and what they report. */
 #define TURNS 4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -57,9 +57,9 @@ bool score_is_right(
 /* Whether naming the part finds that case. */
 bool score_finds(const struct score *score, uint32_t part, enum score_class class,
     const struct score_case *c);
-/* True: the part is a dead switch, or a switch across which its dead cables leave no
- * path, and the case is one of its dead cables. No probe can show the cable separately,
- * so naming the switch finds both. */
+/* True: the case is a dead cable of the part, and the part is a switch that is dead, or
+ * through which no path is left because of its dead cables. No probe can show the cable
+ * separately, so naming the switch finds both. */
 bool score_hides(const struct score *score, uint32_t part, const struct score_case *c,
     int64_t now_ns);
 /* Writes "core1"; for a directed link "core1 -> pod1-agg1". */

@@ -1,7 +1,7 @@
 /*
  * failing_malloc - makes the n-th allocation fail, to test the handling of the error.
  *
- * Linking it puts it between the program's own files and the allocator.
+ * A program that is linked with this file calls it instead of the allocator.
  */
 #ifndef SUPPORT_FAILING_MALLOC_H
 #define SUPPORT_FAILING_MALLOC_H

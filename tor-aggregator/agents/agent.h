@@ -79,7 +79,7 @@ struct agent {
 	} sent[WIRE_MAX_TORS];
 	struct agent_pinglist_state sent_keys[WIRE_MAX_TORS]; /* rotation is 0 */
 	uint64_t registrations; /* number of registrations of the agent so far */
-	struct agent *next;     /* in the list of all agents, see agents_first */
+	struct agent *next;     /* next in the list of all agents, see agents_first */
 };
 
 int agents_new(size_t max_agents, struct agents **ret);

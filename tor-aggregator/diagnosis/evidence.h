@@ -69,7 +69,8 @@ enum evidence_given {
 	GIVEN_LOSS_PCT,
 	GIVEN_SMALL_LOSS_PCT,
 	GIVEN_LARGE_LOSS_PCT, /* lost share of the probes with the full MTU */
-	/* About the other RNICs of the rack; set by evidence_join. */
+	/* The numbers below are about the other RNICs of the rack; evidence_join sets
+	   them. */
 	/* number of RNICs that are paused for GIVEN_PAUSED_PCT or more */
 	GIVEN_OTHERS_PAUSED,
 	/* the highest share of time, in %, for which one RNIC pauses the switch */

@@ -27,14 +27,14 @@
 #define PAUSE_MAX_SWITCHES 128
 /* ports with pauses, of all switches; and as many links without pauses */
 #define PAUSE_MAX_PORTS 4096
-/* most pauses of one priority; one for each link and direction */
+/* maximum number of pauses of one priority; one for each link and direction */
 #define PAUSE_MAX_PAUSES 512
 #define PAUSE_MAX_FINDINGS 32 /* over all priorities */
 #define PAUSE_NAME_BYTES 132  /* "host/device" */
 /* size of a port's name, as its switch or its neighbour calls it */
 #define PAUSE_PORT_BYTES 64
-#define PAUSE_SOURCE_BYTES 512 /* size for a loop's names: those of all its switches \
-				*/
+/* size for a loop's names: those of all its switches */
+#define PAUSE_SOURCE_BYTES 512
 #define PAUSE_TEXT_BYTES 1024
 /* victims that a finding names; further ones are only counted */
 #define PAUSE_VICTIMS 16

@@ -38,7 +38,8 @@ struct rack_host_memory { /* state of a host, from window to window */
 	unsigned stopped_windows;
 	unsigned excused_windows; /* windows left after this aggregator was cut off */
 	rm_wall_t since; /* start of the first window in this state; ns 0: none */
-	struct rack_host_probes newest; /* in the newest two bins of the window */
+	/* counts in the newest two bins of the window */
+	struct rack_host_probes newest;
 	struct {
 		uint64_t sent, answered;
 	} by_it; /* scratch: the probes of this host to another one */

@@ -34,7 +34,8 @@ struct pair {
 struct rack_block_pairs {
 	size_t members, remotes;
 	struct rm_rnic_id *ids; /* of remote RNICs */
-	uint32_t *places;       /* by src and dst: index in pairs, plus 1; 0: none */
+	/* one item per pair of src and dst: index in pairs, plus 1; 0: none */
+	uint32_t *places;
 	struct pair *pairs;
 	size_t count, size;
 	struct window_pair *sum;

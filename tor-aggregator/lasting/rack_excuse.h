@@ -63,7 +63,8 @@ enum rack_excuse {
 	RACK_EXCUSE_FLOWS,
 };
 
-struct rack_excuse_facts { /* of one blamed member, in the same RACK_COURSE_SECONDS */
+/* facts about one blamed member, in the same RACK_COURSE_SECONDS */
+struct rack_excuse_facts {
 	const struct rack *rack;
 	size_t member;
 	const struct rack_tally *tally;

@@ -55,7 +55,7 @@ struct rack_lasting {
 	struct rm_rnic_id *ids;
 	size_t members;
 	struct rack_lasting_memory *memories;
-	bool *known; /* by member: there is a verdict on it */
+	bool *known; /* one per member: there is a verdict on it */
 	struct rack_tally *tallies;
 	struct rack_blame blame;
 	bool *witnesses;

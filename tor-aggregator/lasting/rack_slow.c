@@ -37,7 +37,8 @@ enum rack_seconds_status {
 
 struct rack_seconds {
 	struct pair_table ring[RACK_SECONDS], sum;
-	/* The same, of probes that stalled hosts sent (RACK_PAIR_STALLED). */
+	/* Seconds like those of the ring above, but of probes that stalled hosts sent
+	 * (RACK_PAIR_STALLED). */
 	struct pair_table stalled_ring[RACK_SECONDS], stalled_sum;
 	bool lossy[RACK_SECONDS]; /* packets were lost in this second */
 	/* The number of valid seconds in the ring, and the index of the next one. */
@@ -279,7 +280,8 @@ struct rack_slow {
 	struct rack_tally *tallies;
 	struct rack_blame blame;
 	bool *witnesses;
-	/* per member: seconds of the window that may contain a stutter of its host */
+	/* one per member: number of seconds of the window that may contain a stutter of
+	 * its host */
 	unsigned *unsteady;
 	size_t unsteady_count; /* number of members for which `unsteady` is not 0 */
 	bool *not_lasting;     /* members that rack_lasting does not count */

@@ -17,7 +17,8 @@
 #define MIN_SECONDS 1.5
 /* Losses that other RNICs should have if this RNIC were not at fault. */
 #define MIN_EXPECTED 3.0
-#define MAX_SHARE 0.25 /* share of these expected losses that others may have */
+/* Up to this share of these expected losses the other RNICs may have. */
+#define MAX_SHARE 0.25
 
 /* Sums over seconds with losses, with a lower weight for older seconds. */
 struct sums {

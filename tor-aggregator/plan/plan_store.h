@@ -27,9 +27,9 @@ struct plan_store_counts {
 	uint64_t cache_written, cache_failed;
 };
 
-/* tors: count names, copied; in all functions tor is an index in it. folder: of the
- * cache, copied; NULL: no cache. worker: borrowed; free it before the store; NULL only
- * without a folder. */
+/* tors: `count` names, copied; in all functions `tor` is an index into this array.
+ * folder: the folder of the cache, copied; NULL: there is no cache. worker: borrowed;
+ * free it before the store; NULL only without a folder. */
 int plan_store_new(struct rm_worker *worker, const char *region, const char *folder,
     const char *const *tors, size_t count, struct plan_store **ret);
 void plan_store_free(struct plan_store *store);

@@ -14,7 +14,7 @@
 #include "tor-aggregator/switch/switch_neighbor.h"
 #include "tor-aggregator/switch/switch_table.h"
 
-#define MAX_DEPTH 16 /* of tables within rows of other tables */
+#define MAX_DEPTH 16 /* maximum depth of tables within rows of other tables */
 #define MAX_SOURCES 192
 #define STAT_BYTES 40
 #define NO_QUEUE (-1)

@@ -37,7 +37,7 @@ struct switch_collector_options { /* all borrowed */
 
 struct switch_collector_shown {
 	struct collector_shown reading;
-	/* of the last complete reading; NULL: there was none */
+	/* the list of the last complete reading; NULL: there was none */
 	const struct switch_list *list;
 	struct switch_exported exported; /* numbers of the list's values */
 };

@@ -18,7 +18,7 @@ struct switch_config {
 	char *password_file; /* "": none */
 	uint64_t interval_s, neighbors_interval_s, optics_interval_s;
 	char *user, *authorities; /* for a Nexus; authorities "": the system's */
-	char *system_name;        /* in LLDP; "": the name in this config */
+	char *system_name; /* the switch's name in LLDP; "": the name in this config */
 };
 
 enum switch_role { SWITCH_ROLE_TOR, SWITCH_ROLE_SPINE };

@@ -36,7 +36,7 @@ struct switch_exported { /* numbers of values that were read */
 void switch_exported_choose(
     struct switch_list *list, uint64_t limit, struct switch_exported *ret);
 
-/* True: this value is exported. object: must be of the row's part. */
+/* True: this value is exported. The object must belong to the part of the row. */
 bool switch_is_exported(const struct switch_object *object,
     const struct switch_row *row, unsigned priority);
 

@@ -14,7 +14,8 @@ struct switch_list {
 	size_t count, away, capacity;
 	size_t ports; /* number of ports, including missing ones */
 	size_t here;  /* number of ports of this reading, which are first */
-	struct switch_neighbor *neighbors; /* by port; NULL: no neighbour is known */
+	/* one per port; NULL: no neighbour is known */
+	struct switch_neighbor *neighbors;
 	/* the states of all objects; NULL until the list is closed */
 	struct counter_state *states;
 };

@@ -30,7 +30,8 @@ struct roster_rnic {
 	uint16_t tor_number; /* stable for the life of the roster; 0: its own ToR */
 	size_t host_index;   /* members only */
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
-	char former[RM_NAME_BYTES]; /* of its host, before roster_rename; or "" */
+	/* name of the RNIC's host before roster_rename, or "" */
+	char former[RM_NAME_BYTES];
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
 	size_t address_count;
 	uint32_t qpn, large_qpn, mtu_bytes;
@@ -39,10 +40,11 @@ struct roster_rnic {
 	bool authenticates;
 	uint32_t link_falls; /* changes to down, as its agent reported */
 	bool reported_up;    /* not down, as its agent reported last */
-	bool planned;        /* in the newest plan */
-	bool registered;     /* by an agent since the start of this aggregator */
-	bool served;         /* a service of the rack talks to it */
-	rm_mono_t learned;   /* time of the last roster_learn; ns 0: never */
+	bool planned;        /* the RNIC is in the newest plan */
+	/* an agent has registered the RNIC since the start of this aggregator */
+	bool registered;
+	bool served;       /* a service of the rack talks to it */
+	rm_mono_t learned; /* time of the last roster_learn; ns 0: never */
 };
 
 int roster_new(const char *tor, struct roster **ret);

@@ -8,8 +8,8 @@
 #define MAX_BINS 1024 /* size of the ring, whatever the options say */
 #define NEWEST_BINS 2 /* bins in newest_sent and newest_lost */
 
-/* Receive counts of one member: complete from .. through, on this aggregator's
- * clock. */
+/* The time for which the receive counts of one member are complete: from `from` to
+ * `through`, on this aggregator's clock. */
 struct coverage {
 	bool known;
 	int64_t from_ns, through_ns;

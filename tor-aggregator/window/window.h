@@ -38,7 +38,7 @@ enum window_status { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
 
 struct window_closed { /* one closing; valid until the next call */
 	rm_mono_t start,
-	    end;      /* of the judged window: judge_bins bins ending with the newest */
+	    end;      /* end of the judged window, i.e. of its judge_bins newest bins */
 	bool partial; /* results may be missing: this aggregator started or stalled */
 	const struct window_pair *pairs;
 	size_t pair_count;

@@ -49,9 +49,10 @@ struct window_pair { /* sums over the judged window; src is always a member */
 	uint32_t slow;    /* those of them that took WINDOW_SLOW_NS or longer */
 	uint32_t overdue; /* replies received now, to earlier probes that were counted
 			     as lost */
-	struct window_release release; /* of slow and overdue */
+	struct window_release release; /* release of the slow and overdue replies */
 	uint32_t newest_sent,
-	    newest_lost; /* in the newest two bins; lost: without a reply */
+	    /* probes in the newest two bins; lost: those without a reply */
+	    newest_lost;
 	/* Probes of src that dst's reflector counted. A report that is only partly in
 	 * the window counts in proportion to the time. */
 	double arrived;

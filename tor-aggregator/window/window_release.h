@@ -17,7 +17,8 @@
 
 #include "rackmesh/core/clock.h"
 
-struct window_release {                /* of some slow replies; all zero: of none */
+/* the release of some slow replies; all zero: no reply was released */
+struct window_release {
 	int64_t first_sent, last_sent; /* times of their probes, in ns */
 	int64_t first_arrival,
 	    last_arrival; /* times of arrival, in ns; first_arrival 0: none */

@@ -27,9 +27,10 @@ struct fixture_agg { /* a simulated aggregator */
 	struct rm_link *link;
 	struct wire_writer *writer;
 	bool welcome, closed, leaves_when_drilled, knows_no_mesh, knows_no_counters;
-	uint16_t summary_interval_s; /* of the next hello; 0: the field is absent */
+	/* interval in the next hello; 0: the field is absent */
+	uint16_t summary_interval_s;
 	uint64_t seq[WIRE_LANE_INCIDENT + 1], acked[WIRE_LANE_INCIDENT + 1];
-	const char *part_type, *part, *kind; /* of the next incident */
+	const char *part_type, *part, *kind; /* part and kind of the next incident */
 	const char *region;                  /* from the next hello on; NULL: lab */
 	const char *third; /* a third ToR in the next hello; NULL: none */
 };

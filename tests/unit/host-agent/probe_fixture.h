@@ -24,7 +24,8 @@ struct probe_stall {
 
 struct probe_fixture {
 	struct rm_loop *loop;
-	struct port *near, *far; /* of the prober, of the reflector */
+	/* near: the port of the prober; far: the port of the reflector */
+	struct port *near, *far;
 	struct prober *prober;
 	struct reflector *reflector; /* NULL until probe_fixture_reflect */
 	struct wire_result results[FIXTURE_MAX_RESULTS];

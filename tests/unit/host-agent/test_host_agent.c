@@ -40,8 +40,8 @@ struct fixture;
 struct host { /* one agent, as the aggregator sees it */
 	struct fixture *fixture;
 	char config_path[96], state[64], socket[96];
-	size_t rnic_count;         /* at the last registration */
-	char rnics[128], lldp[96]; /* in its config; "": r0 and tor-a */
+	size_t rnic_count;         /* number of RNICs at the last registration */
+	char rnics[128], lldp[96]; /* these entries of its config; "": r0 and tor-a */
 	struct host_agent *agent;
 	struct rm_link *link;
 	struct wire_rnic_id rnic;
@@ -737,7 +737,7 @@ a_limit_of_its_own_slows_the_agent_and_is_reported(void **state)
 	rm_log_set_level(RM_LOG_ERROR);
 }
 
-/* As if no aggregator had renewed the pinglist for eight days. */
+/* Makes the pinglist as old as if no aggregator had renewed it for eight days. */
 static void
 age_copy(struct host *host)
 {

@@ -39,7 +39,7 @@ struct aggregator { /* a simulated aggregator */
 	size_t plans; /* number received, of all racks */
 	size_t members[MAX_TORS], taken[MAX_TORS];
 	size_t keys;    /* number of messages with keys */
-	uint32_t epoch; /* of the last of these messages */
+	uint32_t epoch; /* epoch in the last of these messages */
 	bool welcome, closed;
 	char refused[256];
 	size_t pings;

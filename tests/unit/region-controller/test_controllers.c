@@ -20,7 +20,7 @@ struct pair {
 	struct fake_etcd etcd;
 	struct region_controller *both[2];
 	const char *more; /* further options of etcd; NULL: none */
-	/* of probe keys, with a secret; NULL: probes are not authenticated */
+	/* secrets of the epochs of probe keys; NULL: probes are not authenticated */
 	const char *epoch_s[2];
 };
 

@@ -27,7 +27,7 @@ struct fixture {
 	bool leads;
 	int64_t put_takes_ns;
 	size_t puts, drops;
-	uint32_t mtu; /* of the RNIC that changes, in its last change */
+	uint32_t mtu; /* MTU of the changed RNIC, in its last change */
 	bool changes; /* an RNIC changes at every put */
 };
 

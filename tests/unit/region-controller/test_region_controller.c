@@ -15,7 +15,8 @@ a_registered_rnic_is_planned_at_once(void **state)
 	start_four_racks(f);
 	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop,
-	    f->agg.plans == 4); /* at once, without the wait of NEVER_SETTLES_MS */
+	    /* the plans are there at once, without the wait of NEVER_SETTLES_MS */
+	    f->agg.plans == 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(f->agg.members[i], 4);
 }

@@ -152,7 +152,7 @@ enum {
 };
 #define ADDRESS_FAMILY_AT 18
 
-struct shape { /* of forged services: `flows` times the same flow */
+struct shape { /* the shape of forged services: `flows` times the same flow */
 	size_t flows;
 	uint8_t family, type, state;
 	uint32_t src_qpn, dst_qpn;

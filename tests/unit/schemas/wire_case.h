@@ -19,7 +19,7 @@
 
 struct wire_case {
 	enum wire_kind kind;
-	const char *name; /* of the golden file, without .bin */
+	const char *name; /* name of the golden file, without .bin */
 	/* Writes the message with every field set. */
 	int (*write)(struct wire_writer *writer, struct wire_bytes *out);
 	/* Asserts that the message opens and that every field has the written value. */

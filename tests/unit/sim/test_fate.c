@@ -66,7 +66,7 @@ begin(struct fixture *f, size_t faults)
 
 struct sum {
 	unsigned answered, forward, reverse;
-	int64_t rtt_ns, late_ns; /* of the last probe */
+	int64_t rtt_ns, late_ns; /* times of the last probe */
 };
 
 static struct sum

@@ -35,7 +35,7 @@ struct run {
 	struct sim *sim;
 	struct run_expected expected[RUN_MAX_EXPECTED];
 	size_t expected_count;
-	double share;          /* of packets that a lossy part loses */
+	double share;          /* share of the packets that a lossy part loses */
 	int64_t afterglow_ns;  /* how long verdicts may continue; 0: a second */
 	unsigned well_windows; /* consecutive windows in which all parts were healthy */
 	const char *what;      /* name of the run, for messages */

@@ -29,7 +29,7 @@ struct target {
 	int64_t next_ns;
 	uint64_t received; /* probes that dst has received since its last report */
 	int64_t noise;     /* packets by which the last report was too high */
-	unsigned number;   /* of the next probe */
+	unsigned number;   /* number of the next probe */
 	int64_t focus_from_ns, focus_to_ns;
 };
 

@@ -36,10 +36,10 @@ enum sim_fault_kind {
 	SIM_RNIC_UNABLE,    /* its host cannot send probes, but its replies leave */
 	SIM_RNIC_REFUSES,   /* drops others' probes; its own are answered */
 	SIM_RNIC_LATE,      /* by 400 ms */
-	SIM_RNIC_TOO_LATE,  /* by more than the time-out of probes */
+	SIM_RNIC_TOO_LATE,  /* replies are late by more than the time-out of probes */
 	SIM_RNIC_PORT_DOWN, /* its host reports it and pauses; it does not reply */
 	SIM_TOR,
-	SIM_TOR_LATE, /* by more than the time-out of probes */
+	SIM_TOR_LATE, /* replies are late by more than the time-out of probes */
 	SIM_UPLINKS,
 	SIM_REMOTE,       /* `index` is a remote RNIC */
 	SIM_AGENT_KILLED, /* from here on `index` is a host */

@@ -31,7 +31,7 @@ static const char *const names[] = { "agg-a", "agg-b" };
 struct world {
 	struct rm_loop *loop;
 	char folder[64];
-	int port; /* of agg-b, to which agg-a connects */
+	int port; /* port of agg-b, to which agg-a connects */
 	struct aggregator_config configs[2];
 	struct tor_aggregator *both[2];
 	unsigned errors;

@@ -253,8 +253,8 @@ rnics_of_other_tors_do_not_replace_those_of_this_one(void **state)
 			assert_int_equal(found.kind, NEIGHBOR_RNIC);
 			assert_string_equal(found.rnic->host, host);
 		}
-	assert_int_equal(
-	    find(0, "h70").kind, NEIGHBOR_NOT_KNOWN); /* at a port of another switch */
+	assert_int_equal(find(0, "h70").kind,
+	    NEIGHBOR_NOT_KNOWN); /* the host is at a port of another switch */
 	/* The RNICs of each switch are collected once; then only those are compared. */
 	assert_true(NEIGHBORS_BUDGET - elsewhere.budget <=
 		    (SWITCHES + 1) * REMOTES + (SWITCHES * PORTS + 1) * PORTS);

@@ -314,7 +314,7 @@ severity_stays_as_it_opened(void **state)
 	json_t *json;
 
 	old.severity =
-	    ""; /* of an older aggregator, which does not send the severity */
+	    ""; /* as from an older aggregator, which does not send the severity */
 	assert_int_equal(incident_table_edge(table, &old), 1);
 	json = incident_table_json(incident_table_get(table, 0));
 	assert_true(json_is_null(json_object_get(json, "severity")));

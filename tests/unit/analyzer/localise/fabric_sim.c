@@ -23,7 +23,7 @@ struct flow {
 	double due; /* number of probes that are due */
 	uint32_t row;
 	uint32_t sent, answered, forward, reverse; /* since the last report of rows */
-	uint32_t second_lost; /* in the current second of this rack */
+	uint32_t second_lost; /* losses in the current second of this rack */
 	uint32_t slow, overdue, overdue_ms;
 	uint32_t late_ms;               /* delay of the replies in `coming` */
 	uint16_t coming[OVERDUE_STEPS]; /* replies, by the step in which they arrive */

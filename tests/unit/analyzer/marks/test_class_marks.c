@@ -10,7 +10,7 @@
 
 #define S RM_NS_PER_S
 #define TORS 4
-#define PROBES 100 /* of a pair in a row interval of 10 s */
+#define PROBES 100 /* probes of a pair in a row interval of 10 s */
 
 struct world {
 	struct class_marks *marks;

@@ -191,7 +191,7 @@ an_rnic_receives_no_more_cnps_than_it_sends_packets(void **state)
 	assert_state(pass(w, 0), CNP_NOT_KNOWN, "may have gone to RNICs");
 }
 
-/* Of three RNICs without counters of CNPs, one counts its packets. */
+/* One of three RNICs without counters of CNPs counts its packets. */
 static void
 rnics_that_report_no_packets_are_doubted(void **state)
 {

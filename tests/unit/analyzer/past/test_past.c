@@ -33,7 +33,7 @@ struct world {
 	struct rm_tls *tls;
 	struct rm_http_tls shows;
 	unsigned kinds, queries, exports;
-	long status; /* of the analyzer's answer */
+	long status; /* HTTP status of the analyzer's answer */
 	char body[512];
 };
 

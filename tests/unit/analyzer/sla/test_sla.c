@@ -19,7 +19,7 @@
 static const struct sla_options options = { 10 };
 static struct sla_minute minutes[64];
 static size_t minute_count;
-static struct sla_rack_minute racks[8]; /* of the newest minute */
+static struct sla_rack_minute racks[8]; /* counts of the newest minute */
 static char tors[8][16];
 
 static void
@@ -112,7 +112,8 @@ totals_grow_by_closed_minutes(void **state)
 	assert_int_equal(total.racks_unavailable, 1);
 	assert_int_equal(total.racks_available, 1);
 	assert_int_equal(total.racks_unknown, 1);
-	assert_int_equal(total.last_sent, 50); /* of the newest minute with results */
+	assert_int_equal(
+	    total.last_sent, 50); /* this count is of the newest minute with results */
 	assert_int_equal(total.last_lost, 0);
 	assert_in_range(total.last_rtt_ns[WIRE_P99], 19800, 20200);
 	sla_free(sla);

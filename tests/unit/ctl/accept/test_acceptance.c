@@ -24,7 +24,7 @@ struct rack {
 	const char *slowed;   /* of host h1 */
 	const char *incident; /* sentence of an open incident */
 	const char *path;     /* path of the only traced flow */
-	unsigned lost;        /* of 100 probes from h1 to h2 */
+	unsigned lost;        /* number of lost probes of 100 from h1 to h2 */
 	bool stalled;       /* the agent at one end was stalled when these were lost */
 	const char *before; /* health of h1 in nineteen earlier queries; NULL: none */
 	bool h2_is_dead;    /* all probes from and to h2 are lost */

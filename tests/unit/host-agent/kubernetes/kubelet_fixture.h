@@ -26,7 +26,7 @@ struct kubelet_fixture {
 	int status;
 	const char *answer;
 	unsigned asked;
-	/* Of the last reading that ended. */
+	/* Numbers of the last reading that ended. */
 	unsigned ended, until;
 	int r;
 	bool news;

@@ -46,7 +46,7 @@ struct fixture {
 	size_t rows;
 	bool paused;
 	char live[256];
-	size_t flows; /* in the last report of services */
+	size_t flows; /* number of flows in the last report of services */
 
 	/* how often the aggregator link called each callback */
 	unsigned welcomes, downs, refusals, pinglists, focuses, brakes, catch_ups;

@@ -80,7 +80,7 @@ a_line_that_repeats_is_written_five_times(void **state)
 	for (int i = 0; i < 100; i++)
 		rm_log_info("the same");
 	assert_int_equal(taken.lines, 5);
-	rm_log_info("the same"); /* of another place in the code */
+	rm_log_info("the same"); /* the same text, from another place in the code */
 	assert_int_equal(taken.lines, 6);
 }
 

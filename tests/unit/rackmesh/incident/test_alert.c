@@ -39,7 +39,7 @@ struct fixture {
 	char url[64];
 	char *taken[MAX_TAKEN];
 	char path[MAX_TAKEN][64];
-	char authorization[64]; /* of the last alert */
+	char authorization[64]; /* header of the last alert */
 	size_t taken_count, wanted;
 	/* The receiver accepts alerts; false: only the probe requests count. */
 	bool is_asked;

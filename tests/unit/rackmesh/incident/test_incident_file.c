@@ -485,7 +485,7 @@ a_save_is_reported_only_when_it_is_on_the_disk(void **state)
 	assert_true(rm_incident_file_has(place->file, save));
 	assert_int_equal(loaded(place), 1);
 	assert_false(rm_incident_file_tried(place->file, save + 1));
-	/* Of two saves at once only the newer one must be written. */
+	/* Only the newer one of two saves at once must be written. */
 	for (int n = 2; n <= 4; n++)
 		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
 	assert_false(rm_incident_file_tried(place->file, save + 1));

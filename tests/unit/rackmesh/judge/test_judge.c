@@ -517,7 +517,7 @@ many_parts_that_explain_little_more_than_one_are_not_certain(void **state)
 	assert_int_equal(parts_blamed_for(apart, 0.03), 2);
 }
 
-#define CABLES 6 /* of one switch, each with a path of its own */
+#define CABLES 6 /* cables of one switch, each with a path of its own */
 
 /* Each cable loses this many packets of a thousand. Returns how many parts are
  * blamed: only cables, or only the switch; in the latter case *behind is how much

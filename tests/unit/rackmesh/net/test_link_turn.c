@@ -28,7 +28,7 @@ struct flood {
 	struct known known;
 	struct rm_link *links[NEWCOMERS];
 	int peers[NEWCOMERS];
-	int reason; /* of the link that was closed last */
+	int reason; /* reason why the last link was closed */
 	/* Handshake steps, or ends: each is the last step of its link. */
 	unsigned steps;
 	bool answers;   /* a known link sends a frame after every step */

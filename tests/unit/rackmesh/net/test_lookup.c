@@ -149,7 +149,8 @@ a_silent_name_server_delays_no_other_look_up(void **state)
 	struct rm_lookup *lookups[RM_LOOKUPS_MAX] = { NULL };
 	struct rm_endpoint endpoint = endpoint_of("slow.invalid:7471");
 	struct fixture other = { .loop = f->loop };
-	unsigned questions = 1; /* of all threads; each sends an A and an AAAA query */
+	/* questions of all threads; each sends an A and an AAAA query */
+	unsigned questions = 1;
 	int server = resolver_silent();
 
 	resolver_hosts("127.0.0.3 agg\n");

@@ -18,7 +18,7 @@ struct fixture {
 	int64_t takes_ns; /* time to read one value */
 	size_t turns;     /* turns of the loop, counted by a timer */
 	struct rm_timer *tick;
-	char reported[4096]; /* in the order of the inbox */
+	char reported[4096]; /* reports, in the order of the inbox */
 };
 
 static void

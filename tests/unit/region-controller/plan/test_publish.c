@@ -369,7 +369,7 @@ a_plan_being_written_is_replaced_by_a_newer_one(void **state)
 
 	f->is_late = true;
 	assert_int_equal(update(f, WALL(5000)), 3);
-	old = f->put_digest; /* of the plan of tor3 */
+	old = f->put_digest; /* digest of the plan of tor3 */
 	change_tor1(f, 9000);
 	assert_true(update(f, WALL(5000)) > 0);
 	assert_true(f->put_digest != old);

@@ -87,7 +87,8 @@ judge(void)
 		rules_judge(&rack[i], results[i]);
 }
 
-/* Of the results for RNIC i only this diagnosis holds; DIAGNOSES: none holds. */
+/* Asserts that only this diagnosis holds for RNIC i; DIAGNOSES: asserts that none
+ * holds. */
 static inline void
 assert_only(size_t i, enum diagnosis diagnosis)
 {

@@ -24,7 +24,8 @@ struct fault {
 	    others; /* others: for the other RNICs; NONE: no diagnosis */
 	struct change changes[14];
 	double loss, large,
-	    others_loss; /* of probes of all sizes, or large ones only, in percent */
+	    /* share of lost probes, of all sizes or of large probes only, in percent */
+	    others_loss;
 };
 
 #define NONE DIAGNOSES

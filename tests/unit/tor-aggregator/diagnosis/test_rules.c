@@ -228,7 +228,7 @@ a_cable_is_reported_while_fec_at_the_switch_still_corrects(void **state)
 {
 	(void)state;
 	set(SWITCH_FEC_CORRECTED_BITS,
-	    30000000); /* of 1e12 bits, on lanes of 25 Gb/s */
+	    30000000); /* 3e7 of 1e12 bits, on lanes of 25 Gb/s */
 	set(SWITCH_FEC_WORST, 11);
 	assert_found(DIAGNOSIS_CABLE,
 	    "3.0e-05 of the bits that the switch's port Ethernet0 receives arrive "

@@ -20,7 +20,7 @@ enum lie {
 	LIE_HIDE_MANY_TIMES,
 	LIE_HIDE_OWN, /* all members answer the probes of this host */
 	LIE_COUNTS,
-	LIE_DELAYS,  /* of answered probes: 0, or the longest possible delay */
+	LIE_DELAYS,  /* delays of answered probes: 0, or the longest possible delay */
 	LIE_OUTSIDE, /* other racks do not reply */
 	LIE_SEND_FAILED,
 	LIE_PORT_DOWN,

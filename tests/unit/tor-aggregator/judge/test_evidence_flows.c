@@ -15,7 +15,7 @@
 #define END (100 * RM_NS_PER_S)
 #define RNICS 3
 #define FLOWS 4
-#define PROBES 8 /* of a flow in a second */
+#define PROBES 8 /* probes of a flow in a second */
 
 struct probe {
 	unsigned src, dst, flow, number;

@@ -133,7 +133,7 @@ the_losses_of_a_late_rnic_are_reported_too(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
-		/* Of 88 windows; a loss of 10 % is found after five seconds. */
+		/* So many of 88 windows: a loss of 10 % is found after five seconds. */
 		assert_in_range(late_and_lossy(seed, 0.1), 40, 88);
 		assert_in_range(late_and_lossy(seed, 0.2), 40, 88);
 		assert_in_range(late_and_lossy(seed, 0.4), 60, 88);

@@ -226,7 +226,7 @@ when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 	assert_true(table->found[0]);
 }
 
-/* Of four hosts two are down, and the other two are stalled. */
+/* Two of four hosts are down, and the other two are stalled. */
 static void
 hosts_that_are_down_do_not_count_as_running_agents(void **state)
 {

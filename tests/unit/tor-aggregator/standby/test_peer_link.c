@@ -18,7 +18,7 @@
 struct side {
 	struct peer_links *links;
 	unsigned sessions, standings, incidents;
-	uint32_t agents; /* in the last standing message */
+	uint32_t agents; /* number of agents in the last standing message */
 	uint64_t incident;
 };
 

@@ -224,7 +224,7 @@ marks_are_counted_as_probes_arrive(void **state)
 	struct world *world = *state;
 	struct wire_summary out;
 
-	add(world, WIRE_OK, 1000, 1, 7); /* without DSCP and ECN of arrival */
+	add(world, WIRE_OK, 1000, 1, 7); /* a result without DSCP and ECN of arrival */
 	arrive(world, 26, 2, 50);
 	arrive(world, 26, 3, 5);
 	arrive(world, 8, 1, 30);
