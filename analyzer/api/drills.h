@@ -32,7 +32,8 @@ void drills_ask(struct rm_http_request *request, void *drills);
 /* rm_http_handler of "/v1/mesh/". The answer is 501 if the aggregator is too old for
  * this request. */
 void drills_ask_mesh(struct rm_http_request *request, void *drills);
-/* rm_http_handler of "/v1/counters/"; 501 as above. */
+/* rm_http_handler of "/v1/counters/". It answers 501 in the same case as the handler
+ * above. */
 void drills_ask_counted(struct rm_http_request *request, void *drills);
 /* rm_http_handler of "/v1/hosts/": only the hosts in the answer of "/v1/counters/". */
 void drills_ask_hosts(struct rm_http_request *request, void *drills);

@@ -22,7 +22,8 @@ struct rm_loop;
 struct rm_tls;
 
 struct place_link_options {
-	const struct rm_endpoint *controllers; /* copied; at least one */
+	const struct rm_endpoint
+	    *controllers; /* these are copied; there must be at least one */
 	size_t controller_count;
 	const char *host, *region; /* borrowed */
 	uint64_t incarnation;

@@ -38,7 +38,8 @@ struct tls_stream;
 struct rm_link {
 	int fd;
 	struct bufferevent *bev; /* NULL: the link is closed */
-	/* for the time-outs of on_open and of a frame, and with TLS for its checks */
+	/* fires at the time-outs of on_open and of a frame, and with TLS at the times
+	   of its checks */
 	struct rm_timer *timer;
 	size_t max_frame;
 	size_t max_output;

@@ -4,8 +4,8 @@
  * Two kinds of points: one of InfluxDB's own benchmarks (4 tags, 5 fields), and an
  * RNIC's row with its 22 fields.
  *
- * Yardsticks: the same points by snprintf without escaping, and memcpy of the finished
- * text, which is the lower bound.
+ * Figures to compare with: the same points by snprintf without escaping, and memcpy of
+ * the finished text, which is the lower bound.
  */
 #include <inttypes.h>
 #include <stdio.h>

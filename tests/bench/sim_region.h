@@ -30,7 +30,8 @@ struct sim_region_options {
 	/* They begin at faults_from_s: dead and lossy links, ToRs and switches, some in
 	 * one class only, some two links of one switch. */
 	size_t faults;
-	bool core; /* besides, a core is dead: every rack has losses */
+	bool
+	    core; /* in addition a core switch is dead, so that every rack has losses */
 	uint64_t faults_from_s;
 };
 

@@ -46,7 +46,8 @@ bool oracle_requires(const struct oracle_record *record, size_t when);
 bool oracle_allows(const struct oracle_record *record, size_t when);
 /* Equal requirements give an equal hash. */
 uint64_t oracle_hash(const struct oracle *oracle, size_t when);
-/* *ret: what must still be true in a run that begins after a crash at the time `when`.
+/* *ret: the records that may exist after a crash at the time `when`, for the
+ * run that begins then.
  */
 void oracle_after(const struct oracle *oracle, size_t when, struct oracle *ret);
 

@@ -359,8 +359,8 @@ held(struct diagnosed *rnic, size_t d, rm_mono_t now, rm_wall_t wall)
 	rule_sentence(&rnic->evidence, &rnic->results[d], finding->sentence);
 }
 
-/* Notes that the rule of this diagnosis does not hold now. If the diagnosis does not
- * stand yet, it is dropped; if it stands, it ends after DIAGNOSES_QUIET_NS. */
+/* Notes that the rule of this diagnosis does not hold now. If the diagnosis is not
+ * reported yet, it is dropped; if it is reported, it ends after DIAGNOSES_QUIET_NS. */
 static void
 held_not(struct diagnosis_finding *finding, rm_mono_t now)
 {

@@ -193,7 +193,7 @@ a_listener_out_of_descriptors_pauses_and_resumes(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	turns = loopback_run(f->loop, RM_NS_PER_S);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
-	/* A spinning loop would make tens of thousands. */
+	/* A loop that never sleeps would make tens of thousands of turns. */
 	assert_in_range(turns, 0, 1000);
 	begun = rm_mono_now();
 	LOOPBACK_WAIT(f->loop, is_answered(fd, "200"));
