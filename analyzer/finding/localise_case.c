@@ -353,11 +353,11 @@ suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
 		.log_prior = log_prior };
 	if (second == NO_LOCAL)
 		candidate->elements[1] = 0;
-	if (who.type == RM_PART_LINK)
+	/* Only for one direction of a link: two cables up from a switch carry nearly
+	 * all that the switch loses, and would replace it if the second direction of a
+	 * cable were free. */
+	if (who.type == RM_PART_LINK && second == NO_LOCAL)
 		add_ends(c, who.elements[0], candidate);
-	/* Two cables up from a switch carry nearly all that the switch loses, and would
-	 * replace it if the second direction of a cable were free. */
-	candidate->full_prior = second != NO_LOCAL;
 	who.one_class = c->locals[local].one_class &&
 			(second == NO_LOCAL || c->locals[second].one_class);
 	who.dscp = c->locals[local].dscp;

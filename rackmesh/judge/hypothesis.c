@@ -156,22 +156,6 @@ group_of(const struct rm_hypothesis *h, const struct rm_levels *levels,
 	return group;
 }
 
-/* A wide part that contains the candidate is blamed for the loss of all packets. */
-static bool
-is_in_dead_part(const struct rm_hypothesis *h, size_t candidate)
-{
-	const struct rm_candidate *c = &h->candidates[candidate];
-
-	for (size_t i = 0; c->within_count > 0 && i < h->count; i++) {
-		const struct rm_candidate *part = &h->candidates[h->parts[i].candidate];
-
-		if (part->wide && h->parts[i].loss >= WHOLE &&
-		    rm_candidate_within(c, part->elements[0]))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Finds the level of loss at which the candidate, added to the parts, has the highest
  * gain. Each packet that arrives costs ln(1 - loss), whatever the other parts are; a
@@ -183,7 +167,7 @@ fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate
 	struct rm_suspect best = { candidate, 0, -INFINITY };
 	double kept = 0, lost = 0, shared[RM_HYPOTHESIS_LEVELS] = { 0 };
 	struct group groups[GROUPS] = { { 0 } };
-	bool any = false, any_sure = false;
+	bool any = false;
 	struct rm_walk walk;
 	size_t i;
 
@@ -203,14 +187,13 @@ fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate
 			continue;
 		}
 		any |= o->lost > 0 && (share < 1 || s > EXPLAINED);
-		any_sure |= o->lost > 0 && share >= 1 && s > EXPLAINED;
 		if (o->lost > 0 && s > EXPLAINED)
 			group_of(h, levels, groups, s, share, shared)->lost += o->lost;
 		if (share != 1 && o->sent > o->lost)
 			group_of(h, levels, groups, s, share, shared)->kept +=
 			    o->sent - o->lost;
 	}
-	if (lost == 0 && (!any || (!any_sure && is_in_dead_part(h, candidate))))
+	if (lost == 0 && !any)
 		return best;
 	for (i = 0; i < GROUPS; i++)
 		if (groups[i].share > 0)
@@ -365,7 +348,7 @@ rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element)
 {
 	h->relieved[h->relieved_count++] = element;
 	for (size_t i = 0; i < h->candidate_count; i++) {
-		if (h->costs_less[i] || h->candidates[i].full_prior ||
+		if (h->costs_less[i] ||
 		    !rm_candidate_within(&h->candidates[i], element))
 			continue;
 		h->costs_less[i] = true;

@@ -414,11 +414,9 @@ grow_without(struct rm_hypothesis *h, size_t candidate)
 			rm_hypothesis_refit(h, i);
 	}
 	exchange_all(h, candidate);
-	for (size_t i = 0; i < h->count; i++) {
-		const struct rm_candidate *c = &h->candidates[h->parts[i].candidate];
-
-		count += !c->full_prior && rm_candidate_within(c, element);
-	}
+	for (size_t i = 0; i < h->count; i++)
+		count +=
+		    rm_candidate_within(&h->candidates[h->parts[i].candidate], element);
 	return count;
 }
 

@@ -39,13 +39,9 @@ struct rm_candidate {
 	double log_prior;
 	/* A wide part is known by its first element. A narrow part is a part of the
 	 * wide parts with the elements in `within`. Several narrow parts may be at
-	 * fault instead of a wide one: see siblings_relief. Beside a blamed wide part
-	 * that loses all packets, a narrow part of it is blamed only for losses that
-	 * all crossed it: a packet that crossed it perhaps has crossed the wide part,
-	 * too. */
+	 * fault instead of a wide one: see siblings_relief. */
 	bool wide;
 	uint32_t within[RM_CANDIDATE_ELEMENTS], within_count;
-	bool full_prior; /* a narrow part that siblings_relief makes no likelier */
 };
 
 #define RM_JUDGE_MOST_DOUBT 60.0 /* ln: stronger evidence always decides */

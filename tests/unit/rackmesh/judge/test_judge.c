@@ -565,63 +565,6 @@ cables_blamed_for(const uint32_t *lost, double relief, double *behind)
 	return switches > 0 ? 0 : count;
 }
 
-/* A dead switch, a cable of it, and replies that have perhaps crossed both. `sure`: so
- * many packets were lost on the cable before they came to the switch. Returns whether
- * the cable is blamed besides the switch. */
-static bool
-cable_of_dead_switch_is_blamed(uint32_t sure)
-{
-	enum { MINE, OTHER, NODE, ALL };
-	const struct rm_judge_options options = {
-		.base_loss = 1e-3, .alternatives_within = 14, .max_parts = 8
-	};
-	const struct rm_observation observations[] = {
-		{ 200, 200, { OTHER, NODE }, 2 },
-		{ .sent = 100,
-		    .lost = 100,
-		    .elements = { MINE, NODE },
-		    .element_count = 2,
-		    .spread = 2,
-		    .shares = { 0.125f, 0.125f } },
-		{ 50, sure, { MINE }, 1 },
-	};
-	const struct rm_candidate candidates[] = {
-		{ .elements = { MINE },
-		    .element_count = 1,
-		    .log_prior = -11,
-		    .within = { NODE },
-		    .within_count = 1,
-		    .full_prior = true },
-		{ .elements = { NODE },
-		    .element_count = 1,
-		    .log_prior = -12,
-		    .wide = true },
-	};
-	struct rm_explanation explanation;
-	struct rm_judge *judge;
-	bool cable = false, node = false;
-
-	assert_int_equal(rm_judge_new(&options, &judge), 0);
-	assert_int_equal(rm_judge_explain(judge, ALL, observations, sure > 0 ? 3 : 2,
-			     candidates, 2, &explanation),
-	    0);
-	for (size_t i = 0; i < explanation.part_count; i++) {
-		cable |= explanation.parts[i].candidate == 0;
-		node |= explanation.parts[i].candidate == 1;
-	}
-	assert_true(node);
-	rm_judge_free(judge);
-	return cable;
-}
-
-static void
-a_cable_of_a_dead_switch_is_not_blamed_for_replies_that_perhaps_crossed_both(
-    void **state)
-{
-	assert_false(cable_of_dead_switch_is_blamed(0));
-	assert_true(cable_of_dead_switch_is_blamed(50));
-}
-
 /* Once the first cable is faulty, the second and third need not be unlikely. */
 static void
 few_cables_of_a_switch_with_equal_loss_replace_it(void **state)
@@ -724,8 +667,6 @@ main(void)
 		    many_parts_that_explain_little_more_than_one_are_not_certain),
 		cmocka_unit_test(a_share_no_greater_than_the_usual_loss_is_refused),
 		cmocka_unit_test(few_cables_of_a_switch_with_equal_loss_replace_it),
-		cmocka_unit_test(
-		    a_cable_of_a_dead_switch_is_not_blamed_for_replies_that_perhaps_crossed_both),
 		cmocka_unit_test(
 		    a_switch_whose_cables_all_lose_alike_is_clearly_more_likely),
 		cmocka_unit_test(
