@@ -278,8 +278,7 @@ a_hundred_dead_links_are_one_incident(void **state)
 	world_of_many_links(&world, 120, 12, 4);
 	for (size_t tor = 0; tor < 120; tor++)
 		if (tor % 6 != 0)
-			add_link(
-			    &world, tor, 0, FAULT_AT, FAULT_AT + 15 * RM_NS_PER_S);
+			add_link(&world, tor, 0, FAULT_AT, FAULT_AT + 15 * RM_NS_PER_S);
 	run_until(&world, FAULT_AT + 10 * RM_NS_PER_S);
 	evidence = &only(&world)->evidence;
 	assert_int_equal(evidence->links_down, 100);
