@@ -11,6 +11,8 @@
  *                                                   inside the rack would be lost, too,
  *                                                   and they are not
  *                                                   (rack_loss_is_elsewhere)
+ * NO_WITNESS     the ToR, or a part outside         no unblamed RNIC of the rack
+ *                                                   probes it
  * STUTTER        hosts that stop for a moment       the RNIC's host stuttered, or most
  *                                                   hosts did, and less than 5 % of the
  *                                                   packets is lost
@@ -57,6 +59,7 @@ uint32_t rack_course_newest_lost(const struct rack_course *course);
 enum rack_excuse {
 	RACK_EXCUSE_NONE,
 	RACK_EXCUSE_OUTSIDE,
+	RACK_EXCUSE_NO_WITNESS,
 	RACK_EXCUSE_STUTTER,
 	RACK_EXCUSE_OUTAGE,
 	RACK_EXCUSE_BEGAN_OUTSIDE,

@@ -91,6 +91,19 @@ losses_that_are_all_outside_excuse_a_named_rnic_too(void **state)
 }
 
 static void
+losses_outside_without_a_witness_excuse_only_a_new_verdict(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_losses(&f, heavy, heavy);
+	f.tally.inside_sent = f.tally.inside_answered = 0;
+	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NO_WITNESS);
+	f.facts.named = true;
+	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NONE);
+}
+
+static void
 stutters_excuse_few_losses_but_not_many(void **state)
 {
 	struct fixture f;
@@ -197,6 +210,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steady_losses_inside_and_outside_have_no_excuse),
 		cmocka_unit_test(losses_that_are_all_outside_excuse_a_named_rnic_too),
+		cmocka_unit_test(
+		    losses_outside_without_a_witness_excuse_only_a_new_verdict),
 		cmocka_unit_test(stutters_excuse_few_losses_but_not_many),
 		cmocka_unit_test(an_outage_excuses_the_losses),
 		cmocka_unit_test(
