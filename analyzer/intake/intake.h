@@ -34,9 +34,9 @@ void intake_free(struct intake *intake);
 
 int intake_accept(int fd, const struct rm_address *peer, void *intake);
 void intake_durable(struct intake *intake, enum wire_lane lane, uint64_t ticket);
-/* Call it if this daemon did not read its sockets for some time: the time until now does
- * not count as silence of a peer. The intake notices by itself that a tick of its own
- * comes late. */
+/* Call it if this daemon did not read its sockets for some time: the time until now
+ * does not count as silence of a peer. The intake notices by itself that a tick of its
+ * own comes late. */
 void intake_stalled(struct intake *intake, rm_mono_t now);
 /* Sends a request to the session with this id. -ENOTCONN: the session has ended; else
  * an error of rm_link_send. */

@@ -80,7 +80,8 @@ add_path(const struct localise_path *path, rm_mono_t now, rm_wall_t since,
 		const struct localise_counts_seen *seen =
 		    localise_path_row(path, age, now);
 
-		/* if all > sent, the rows cover more than a second, and began before `since` */
+		/* if all > sent, the rows cover more than a second, and began before
+		 * `since` */
 		if (seen == NULL ||
 		    !is_after(rack->frame_end[seen->frame & 1], since) ||
 		    (double)seen->all > (double)seen->sent + 0.5)

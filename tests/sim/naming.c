@@ -169,7 +169,8 @@ name_one(
     struct run *run, const struct rm_incident *incident, bool centre, int64_t wall_ns)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
-	/* An incident that opened on a link may now be about the whole switch or ToR. */
+	/* An incident that opened on a link may now be about the whole switch or ToR.
+	 */
 	const bool widened = verdict->evidence.widened[0] != '\0';
 	const enum rm_part_type type = !widened ? verdict->part.type
 				       : verdict->evidence.widened_is_tor

@@ -13,8 +13,9 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/roster.h"
 
-#define RING_BYTES 32768 /* ring size per RNIC of the rack: three seconds of results \
-			  */
+#define RING_BYTES                                                        \
+	32768 /* ring size per RNIC of the rack: three seconds of results \
+	       */
 #define RNIC_INTERVAL_NS (60 * RM_NS_PER_S)
 /* after this time without a message, a session is closed */
 #define SILENT_NS (10 * RM_NS_PER_S)

@@ -18,8 +18,9 @@
 #include "tests/sim/dice.h"
 #include "tests/sim/marks.h"
 
-#define SCENARIO_MAX_CHOICES 16 /* most values to choose from, for one number or word \
-				 */
+#define SCENARIO_MAX_CHOICES                                     \
+	16 /* most values to choose from, for one number or word \
+	    */
 /* most entries of a file; each entry may stand for many faults */
 #define SCENARIO_MAX_FAULTS 64
 

@@ -8,8 +8,9 @@
 #include "rackmesh/core/clock.h"
 
 #define HOST_LASTS_NS (4 * RM_NS_PER_S) /* a shorter outage is not noticed */
-#define LATE_NS (100 * RM_NS_PER_MS) /* no fabric's queues hold packets for this long \
-				      */
+#define LATE_NS                                                               \
+	(100 * RM_NS_PER_MS) /* no fabric's queues hold packets for this long \
+			      */
 
 static bool
 is_enough(const struct fault *fault)

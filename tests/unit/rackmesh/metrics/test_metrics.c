@@ -212,11 +212,11 @@ build_info_reports_the_version_of_a_program(void **state)
 	assert_int_equal(rm_metrics_build_info(metrics, long_name), -EINVAL);
 
 	text = render(metrics);
-	assert_string_equal(text,
-	    "# HELP rackmesh_build_info Always 1; the labels are the version and the program\n"
-	    "# TYPE rackmesh_build_info gauge\n"
-	    "rackmesh_build_info{version=\"" RACKMESH_VERSION
-	    "\",component=\"host-agent\"} 1\n");
+	assert_string_equal(text, "# HELP rackmesh_build_info Always 1; the labels are "
+				  "the version and the program\n"
+				  "# TYPE rackmesh_build_info gauge\n"
+				  "rackmesh_build_info{version=\"" RACKMESH_VERSION
+				  "\",component=\"host-agent\"} 1\n");
 	free(text);
 	rm_metrics_free(metrics);
 }
