@@ -698,15 +698,17 @@ def test_a_dead_cable_is_one_alert_that_names_it(rolled_out, region, print_line)
     fault = RnicDead(region, region.fabric.rnics["h21/eth1"])
     mark = region.sink.mark()
     began = fault.begin()
-    came = region.sink.wait_for(fault.fires, FAULT_S, mark, "an alert about h21/eth1")
-    print_line(f"named after {came.at - began:.1f} s")
-    assert fault.bit()
-    assert came.labels["cluster"] == "c1" and came.link.startswith("https://172.31.0.101:9574/")
-    # The inventory has a page_url and no runbook_url: the text of the kind is on the page.
-    assert came.annotations["runbook_url"].endswith(f":9574/#/kind/{came.annotations['kind']}")
-    named = {(fault.alertname, fault.part)}
-    until("Alertmanager has it", FAULT_S, lambda: region.alerts() >= named, every=1)
-    fault.end()
+    try:
+        came = region.sink.wait_for(fault.fires, FAULT_S, mark, "an alert about h21/eth1")
+        print_line(f"named after {came.at - began:.1f} s")
+        assert fault.bit()
+        assert came.labels["cluster"] == "c1" and came.link.startswith("https://172.31.0.101:9574/")
+        # The inventory has a page_url and no runbook_url: the text of the kind is on the page.
+        assert came.annotations["runbook_url"].endswith(f":9574/#/kind/{came.annotations['kind']}")
+        named = {(fault.alertname, fault.part)}
+        until("Alertmanager has it", FAULT_S, lambda: region.alerts() >= named, every=1)
+    finally:
+        fault.end()
     region.sink.wait_for(fault.resolves, FAULT_S, mark, "that it is over")
     region.wait_healthy()
     firing = {(a.alertname, a.part) for a in region.sink.since(mark) if a.status == "firing"}
