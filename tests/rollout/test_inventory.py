@@ -333,13 +333,13 @@ def test_a_secret_that_is_there_is_not_made_again_wherever_it_is(inventory, tmp_
 @contextlib.contextmanager
 def answering(port, answer, asked=lambda path: None):
     """A server on this host that answers every request with what answer contains at that time, after
-    it has called asked()."""
+    it has called asked(), which may return another status than 200."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            asked(self.path)
+            status = asked(self.path) or 200
             body = json.dumps(answer).encode()
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -475,8 +475,10 @@ def test_a_gate_expects_what_the_inventory_names_and_what_the_agent_has_or_had(i
     assert found == [expected for *_, expected in cases]
 
 
-def test_a_gate_names_the_rnic_that_an_agent_no_longer_finds(tmp_path):
-    """The agent and the aggregator are both on this host."""
+def gate(tmp_path, agent, good, asked):
+    """Runs the gate with a change between its two parts, on a host that has both the agent and the
+    aggregator. agent: the agent's answer, which asked() may change; good: the RNICs that the
+    aggregator reports as good. Returns the status and the output."""
     file = tmp_path / "host-agent.yaml"
     file.write_text("rnics: auto\n")
     everything = yaml.safe_load(HERE)
@@ -489,20 +491,36 @@ def test_a_gate_names_the_rnic_that_an_agent_no_longer_finds(tmp_path):
     play = [{"hosts": "racks", "gather_facts": False, "tasks": [*before, change, *after]}]
     text = yaml.safe_dump(play).replace("/etc/rackmesh/host-agent.yaml", str(file))
     (tmp_path / "gate.yaml").write_text(text)
+    reported = [{"host": "h1", "device": device, "tor": "1", "health": "good"} for device in good]
+    with answering(9471, agent, asked), answering(9472, {"rnics": reported}):
+        command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "gate.yaml",
+                   "-e", json.dumps({"rackmesh_gate_s": 2, "rackmesh_gate_quiet_s": 0})]  # fmt: skip
+        run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True,
+                             capture_output=True)  # fmt: skip
+    return run.returncode, " ".join(run.stdout.split())
+
+
+def test_a_gate_names_the_rnic_that_an_agent_no_longer_finds(tmp_path):
     answer = of_agent("ab")["json"]
-    good = [{"host": "h1", "device": device, "tor": "1", "health": "good"} for device in "a"]
 
     def lose(path):
         if path == "/change":
             answer.update(of_agent("a")["json"])
 
-    with answering(9471, answer, lose), answering(9472, {"rnics": good}):
-        command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "gate.yaml",
-                   "-e", json.dumps({"rackmesh_gate_s": 2, "rackmesh_gate_quiet_s": 0})]  # fmt: skip
-        run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True,
-                             capture_output=True)  # fmt: skip
-    said = " ".join(run.stdout.split())
-    assert run.returncode == 2 and "h1: after 2 s b is not known to the aggregator on h1." in said, said
+    status, said = gate(tmp_path, answer, "a", lose)
+    assert status == 2 and "h1: after 2 s b is not known to the aggregator on h1." in said, said
+
+
+def test_a_gate_asks_an_agent_again_that_gives_no_answer_at_first(tmp_path):
+    paths = []
+
+    def refuse_first_after_change(path):
+        paths.append(path)
+        return 503 if paths[-3:] == ["/change", "/readyz", "/v1/rnics"] else 200
+
+    status, said = gate(tmp_path, of_agent("a")["json"], "a", refuse_first_after_change)
+    assert status == 0, said
+    assert paths == ["/v1/rnics", "/change", "/readyz", "/v1/rnics", "/v1/rnics"]
 
 
 def next_secrets(inventory, folder, *options, **variables):
