@@ -523,6 +523,34 @@ def test_a_gate_asks_an_agent_again_that_gives_no_answer_at_first(tmp_path):
     assert paths == ["/v1/rnics", "/change", "/readyz", "/v1/rnics", "/v1/rnics"]
 
 
+def test_a_gate_names_the_rnic_that_an_agent_does_not_open_and_why(tmp_path):
+    """The agent had no RNICs before, as on a new host."""
+    answer = {"rnics": []}
+    closed = {"device": "b", "tors": ["1"], "up": False, "link": "unknown", "error": "no memory"}
+
+    def find(path):
+        if path == "/change":
+            answer["rnics"] = [*of_agent("aC")["json"]["rnics"], closed]
+
+    status, said = gate(tmp_path, answer, "a", find)
+    assert status == 2 and "h1: after 2 s b is not open (no memory)" in said, said
+    assert "c is not" not in said
+
+
+def test_a_gate_waits_for_an_rnic_that_an_agent_opens_late(tmp_path):
+    answer = {"rnics": []}
+    opened = of_agent("a")["json"]["rnics"]
+
+    def open_at_the_second_question(path):
+        if path == "/change":
+            answer["rnics"] = [{**opened[0], "up": False, "link": "unknown", "error": "no memory"}]
+        elif path == "/v1/rnics" and answer["rnics"]:
+            answer["rnics"], answer["next"] = answer.get("next", answer["rnics"]), opened
+
+    status, said = gate(tmp_path, answer, "a", open_at_the_second_question)
+    assert status == 0, said
+
+
 def next_secrets(inventory, folder, *options, **variables):
     """Runs the playbook of a new secret on all controllers, or with --limit."""
     if not (folder / "group_vars").exists():
