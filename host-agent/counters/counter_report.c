@@ -63,21 +63,24 @@ add(const struct counter_row *row, const struct counter_state *state, bool first
 	return true;
 }
 
-/* Adds up the value over the network devices of a bond. A device that does not exist is
- * left out; if one that exists has no increase, there is no sum. */
+/* Stores the sum of the value over the network devices of a bond. A device that does
+ * not have the value is left out; if one that has it has no increase, there is no
+ * sum. */
 static bool
 add_lowers(const struct counter_row *row, const struct counter_state *const *lowers,
     size_t lower_count, size_t at, uint64_t *value)
 {
 	bool any = false;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; lowers != NULL && i < lower_count; i++) {
 		if (!lowers[i][at].there)
 			continue;
-		if (!add(row, &lowers[i][at], !any, value))
+		if (!add(row, &lowers[i][at], !any, &sum))
 			return false;
 		any = true;
 	}
+	*value = sum;
 	return any;
 }
 

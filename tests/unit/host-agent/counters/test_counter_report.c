@@ -286,6 +286,30 @@ all_pauses_are_global_ones_only_if_pfc_is_off(void **state)
 	    reported(fill(0), WIRE_COUNTER_GPAUSE_RX_FRAMES, 0), UINT64_MAX);
 }
 
+/* Port 1 counts global pauses, port 2 has just started to count them. */
+static void
+global_pauses_of_a_bonds_port_count_once(void **state)
+{
+	const struct counter_state *lowers[] = { states, lower };
+	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
+	size_t count;
+
+	assert_non_null(bond);
+	for (size_t n = 0; n < 2; n++) {
+		for (size_t i = 0; i < 8; i++) {
+			take(states, "pfc_enabled", i, true, 0);
+			take(lower, "pfc_enabled", i, true, 0);
+		}
+		take(states, "gpause_rx_frames", 0, true, 100 + 40 * n);
+		take(states, "pause_ctrl_rx_frames", 0, true, 100 + 40 * n);
+		take(lower, "pause_ctrl_rx_frames", 0, true, 10 + 2 * n);
+	}
+	take(lower, "gpause_rx_frames", 0, true, 2);
+	count = counter_report_fill(bond, lowers, 2, values);
+	assert_int_equal(reported(count, WIRE_COUNTER_GPAUSE_RX_FRAMES, 0), 40 + 2);
+	free(bond);
+}
+
 /* Takes two equal readings of the received light of a module's lanes. */
 static void
 take_light(struct counter_state *of, const uint64_t nanowatts[4], unsigned lanes)
@@ -363,6 +387,7 @@ main(void)
 		TEST(times_of_a_bond_are_those_of_its_longest_port),
 		TEST(the_pcie_link_of_a_bond_is_the_worst_of_its_ports),
 		TEST(all_pauses_are_global_ones_only_if_pfc_is_off),
+		TEST(global_pauses_of_a_bonds_port_count_once),
 		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
 		TEST(a_bond_whose_modules_differ_in_lanes_reports_no_light),
 	};
