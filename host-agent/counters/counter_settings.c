@@ -67,14 +67,12 @@ static void
 keep_common(struct wire_settings *settings, const struct wire_settings *other)
 {
 	settings->known &= other->known;
-	settings->numbers[WIRE_SETTING_PFC] &= other->numbers[WIRE_SETTING_PFC];
-	if (settings->numbers[WIRE_SETTING_FEC] != other->numbers[WIRE_SETTING_FEC])
-		settings->known &= ~(UINT32_C(1) << WIRE_SETTING_FEC);
-	if (other->numbers[WIRE_SETTING_TRUST] != WIRE_TRUST_DSCP)
-		settings->numbers[WIRE_SETTING_TRUST] = WIRE_TRUST_PCP;
+	for (size_t i = 0; i < WIRE_SETTINGS; i++)
+		if (settings->numbers[i] != other->numbers[i])
+			settings->numbers[i] = WIRE_PORTS_DIFFER;
 	for (size_t i = 0; i < WIRE_DSCPS; i++)
 		if (settings->dscps[i] != other->dscps[i])
-			settings->dscps[i] = WIRE_NO_PRIORITY;
+			settings->dscps[i] = WIRE_PRIORITIES_DIFFER;
 }
 
 static struct wire_settings

@@ -2,9 +2,9 @@
  * counter_settings - the settings of an RNIC that aggregators compare with the expected
  * ones, from the last readings.
  *
- * A bond has no PFC, no priorities and no FEC of its own. It has those settings that
- * all its ports have: a priority has PFC if it has PFC at each port, for example. So a
- * setting that is missing at one port differs from the expected one.
+ * A bond has no PFC, no priorities and no FEC of its own: it has those of its ports. If
+ * its ports differ in a setting, it is WIRE_PORTS_DIFFER, which differs from each
+ * expected value.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTER_SETTINGS_H
 #define HOST_AGENT_COUNTERS_COUNTER_SETTINGS_H

@@ -51,6 +51,11 @@ enum wire_fec { /* the active FEC: ETHTOOL_FEC_* of Linux */
 
 #define WIRE_DSCPS 64
 #define WIRE_NO_PRIORITY 255
+/* The ports of a bond differ in a setting that is a number, or in the priority of a
+ * DSCP. No setting has this value, so an older peer, too, sees that it is not the
+ * expected one. */
+#define WIRE_PORTS_DIFFER UINT32_MAX
+#define WIRE_PRIORITIES_DIFFER 254
 
 struct wire_settings {
 	/* a bit for each enum wire_setting that was read; a newer peer may set further
@@ -58,7 +63,8 @@ struct wire_settings {
 	uint32_t known;
 	uint32_t numbers[WIRE_SETTINGS];
 	const char *firmware;
-	uint8_t dscps[WIRE_DSCPS]; /* priority of each DSCP, or WIRE_NO_PRIORITY */
+	uint8_t dscps[WIRE_DSCPS]; /* priority of each DSCP, or WIRE_NO_PRIORITY or
+				      WIRE_PRIORITIES_DIFFER */
 };
 
 struct wire_register {

@@ -213,7 +213,7 @@ pfc_text(uint32_t mask, char ret[DRIFT_TEXT_BYTES])
 		strcpy(ret, "none");
 }
 
-/* Writes text such as "26:3,48:-". */
+/* Writes text such as "26:3,48:-"; "26:?": the ports of a bond differ. */
 static void
 dscps_text(const uint8_t dscps[WIRE_DSCPS], const uint8_t expected[WIRE_DSCPS],
     char ret[DRIFT_TEXT_BYTES])
@@ -221,7 +221,9 @@ dscps_text(const uint8_t dscps[WIRE_DSCPS], const uint8_t expected[WIRE_DSCPS],
 	size_t len = 0;
 
 	for (unsigned i = 0; i < WIRE_DSCPS && len + 8 < DRIFT_TEXT_BYTES; i++) {
-		const char digit = dscps[i] < PRIORITIES ? (char)('0' + dscps[i]) : '-';
+		const char digit = dscps[i] < PRIORITIES ? (char)('0' + dscps[i])
+				   : dscps[i] == WIRE_PRIORITIES_DIFFER ? '?'
+									: '-';
 
 		if (expected[i] != WIRE_NO_PRIORITY)
 			len += (size_t)snprintf(ret + len, DRIFT_TEXT_BYTES - len,
@@ -240,7 +242,9 @@ drift_setting_text(const struct drift_settings *settings,
 	ret[0] = '\0';
 	if (!is_known(settings, setting))
 		return;
-	if (setting == WIRE_SETTING_FIRMWARE)
+	if (number == WIRE_PORTS_DIFFER)
+		strcpy(ret, "ports differ");
+	else if (setting == WIRE_SETTING_FIRMWARE)
 		snprintf(ret, DRIFT_TEXT_BYTES, "%s", settings->firmware);
 	else if (setting == WIRE_SETTING_PFC)
 		pfc_text(number, ret);

@@ -129,18 +129,20 @@ a_bond_has_the_settings_of_its_ports(void **state)
 }
 
 static void
-a_setting_that_one_port_of_a_bond_lacks_is_not_the_bonds(void **state)
+a_setting_in_which_the_ports_of_a_bond_differ_is_not_that_of_one_port(void **state)
 {
 	put_link(&port1, 1 << 3, WIRE_FEC_RS, 1);
 	put_link(&port2, 0, WIRE_FEC_OFF, 0);
 	port2.reading.dscps[26] = 0;
 	for (int i = 0; i < 2; i++) {
 		fill_bond(i == 0 ? &port1 : &port2, i == 0 ? &port2 : &port1);
-		assert_true(has(WIRE_SETTING_PFC));
-		assert_int_equal(settings.numbers[WIRE_SETTING_PFC], 0);
-		assert_int_equal(settings.numbers[WIRE_SETTING_TRUST], WIRE_TRUST_PCP);
-		assert_false(has(WIRE_SETTING_FEC));
-		assert_int_equal(settings.dscps[26], WIRE_NO_PRIORITY);
+		assert_true(has(WIRE_SETTING_PFC) && has(WIRE_SETTING_TRUST) &&
+			    has(WIRE_SETTING_FEC) && has(WIRE_SETTING_DSCPS));
+		assert_int_equal(settings.numbers[WIRE_SETTING_PFC], WIRE_PORTS_DIFFER);
+		assert_int_equal(
+		    settings.numbers[WIRE_SETTING_TRUST], WIRE_PORTS_DIFFER);
+		assert_int_equal(settings.numbers[WIRE_SETTING_FEC], WIRE_PORTS_DIFFER);
+		assert_int_equal(settings.dscps[26], WIRE_PRIORITIES_DIFFER);
 		assert_int_equal(settings.dscps[48], 6);
 	}
 }
@@ -164,7 +166,8 @@ main(void)
 		TEST(the_settings_of_an_rnic_are_those_of_its_reading),
 		TEST(settings_that_were_not_read_are_not_known),
 		TEST(a_bond_has_the_settings_of_its_ports),
-		TEST(a_setting_that_one_port_of_a_bond_lacks_is_not_the_bonds),
+		TEST(
+		    a_setting_in_which_the_ports_of_a_bond_differ_is_not_that_of_one_port),
 		TEST(a_bond_with_a_port_that_was_not_read_has_unknown_settings),
 	};
 

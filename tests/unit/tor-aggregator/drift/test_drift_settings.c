@@ -164,6 +164,30 @@ only_declared_dscps_are_compared(void **state)
 	assert_string_equal(text, "26:3,48:-");
 }
 
+/* The bond is different, whichever of its ports is as expected. */
+static void
+a_bond_whose_ports_differ_is_different(void **state)
+{
+	const struct drift_settings differ = with(WIRE_SETTING_PFC, WIRE_PORTS_DIFFER);
+	struct drift_settings expected = with(WIRE_SETTING_PFC, UINT8_MAX);
+	struct drift_settings actual = { .known = KNOWN(WIRE_SETTING_DSCPS) };
+	char text[DRIFT_TEXT_BYTES];
+
+	assert_int_equal(drift_settings_compare(&expected, &differ, WIRE_SETTING_PFC),
+	    DRIFT_DIFFERENT);
+	drift_setting_text(&differ, &expected, WIRE_SETTING_PFC, text);
+	assert_string_equal(text, "ports differ");
+
+	expected.known = KNOWN(WIRE_SETTING_DSCPS);
+	assert_int_equal(drift_dscps_read("26:3,48:6", expected.dscps), 0);
+	assert_int_equal(drift_dscps_read("26:3", actual.dscps), 0);
+	actual.dscps[48] = WIRE_PRIORITIES_DIFFER;
+	assert_int_equal(drift_settings_compare(&expected, &actual, WIRE_SETTING_DSCPS),
+	    DRIFT_DIFFERENT);
+	drift_setting_text(&actual, &expected, WIRE_SETTING_DSCPS, text);
+	assert_string_equal(text, "26:3,48:?");
+}
+
 static void
 values_are_written_in_readable_form(void **state)
 {
@@ -203,6 +227,7 @@ main(void)
 		cmocka_unit_test(a_traffic_class_is_a_byte_or_none),
 		cmocka_unit_test(priorities_of_dscps_are_read_as_written),
 		cmocka_unit_test(only_declared_dscps_are_compared),
+		cmocka_unit_test(a_bond_whose_ports_differ_is_different),
 		cmocka_unit_test(values_are_written_in_readable_form),
 	};
 
