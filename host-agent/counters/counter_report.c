@@ -260,25 +260,33 @@ row_of(const char *name, size_t *at)
 	return NULL;
 }
 
+/* True: the gauge was 0 in the last reading and in the one before. */
+static bool
+stays_zero(const struct counter_state *gauge)
+{
+	return gauge->there && !gauge->back && gauge->change == COUNTER_COUNTED &&
+	       gauge->total == 0 && gauge->delta == 0;
+}
+
+/* True: PFC was off at both ends of the last interval. */
 static bool
 is_pfc_off(const struct counter_state *states, const struct bond *bond)
 {
 	size_t at;
 	const struct counter_row *row = row_of("pfc_enabled", &at);
+	const bool own = bond->lower_count == 0 || states[at].there;
+	const struct counter_state *const *ports = own ? &states : bond->lowers;
+	const size_t count = own ? 1 : bond->lower_count;
 
-	for (size_t i = 0; i < counter_row_values(row); i++) {
-		uint64_t on = 0;
-
-		if (!read_value(
-			states, bond, row, WIRE_COUNTER_PFC_ENABLED, at + i, &on) ||
-		    on != 0)
-			return false;
-	}
-	return true;
+	for (size_t k = 0; ports != NULL && k < count; k++)
+		for (size_t i = 0; i < counter_row_values(row); i++)
+			if (!stays_zero(&ports[k][at + i]))
+				return false;
+	return ports != NULL;
 }
 
 /* mlx5 counts global pauses only while they are on. It also counts all pauses together:
- * if PFC is off, these are global ones. */
+ * if PFC was off for the whole interval, these are global ones. */
 static bool
 read_global_pauses(const struct counter_state *states, const struct bond *bond,
     unsigned number, uint64_t *value)

@@ -244,14 +244,12 @@ take_optics(struct port *port, const struct module_optics *read)
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
 		for (unsigned i = 0; i < counter_row_values(row); i++, at++) {
 			struct counter_state *state = &port->states[at];
-			const uint64_t before = state->total;
 			struct counter_sample sample;
 
 			if (!counter_row_is_optics(row))
 				continue;
 			sample = optics_sample(read, row, i);
 			(void)counter_take(state, &sample, 0, true);
-			state->delta = before;
 		}
 }
 

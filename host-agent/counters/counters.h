@@ -60,8 +60,7 @@ struct counters_port { /* the last reading of one RNIC */
 	/* Time of the last reading of its optical module; 0: there was none, or the
 	 * module has not answered for so long that its values were dropped. */
 	rm_mono_t optics_at;
-	/* counter_values() entries. For a value of the module, delta is the value of
-	 * the previous reading. */
+	/* counter_values() entries */
 	const struct counter_state *states;
 	/* counters of each process; NULL: not read */
 	const struct qp_counters *by_process;

@@ -35,6 +35,7 @@ take(struct counter_state *state, const struct counter_sample *sample, unsigned 
 	if (!sample->there)
 		return was_there ? COUNTER_VANISHED : COUNTER_MISSING;
 	if (width == 0) {
+		state->delta = state->total;
 		state->total = sample->value;
 		if (state->seen)
 			change = COUNTER_COUNTED;

@@ -39,7 +39,8 @@ struct counter_state {
 	uint64_t value; /* as last read */
 	/* the first value plus all deltas since; for a gauge, its value */
 	uint64_t total;
-	uint64_t delta; /* delta of the last reading */
+	/* delta of the last reading; for a gauge, its value in the reading before */
+	uint64_t delta;
 	uint32_t wraps, resets;
 };
 

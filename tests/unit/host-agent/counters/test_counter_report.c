@@ -265,6 +265,13 @@ the_pcie_link_of_a_bond_is_the_worst_of_its_ports(void **state)
 	check_pcie(half, quick);
 }
 
+static void
+take_no_pfc(struct counter_state *of)
+{
+	for (size_t i = 0; i < 8; i++)
+		take(of, "pfc_enabled", i, true, 0);
+}
+
 /* mlx5 without global pause: only the sum of all pauses is counted. */
 static void
 all_pauses_are_global_ones_only_if_pfc_is_off(void **state)
@@ -273,7 +280,12 @@ all_pauses_are_global_ones_only_if_pfc_is_off(void **state)
 	take(states, "pause_ctrl_rx_frames", 0, true, 140);
 	assert_int_equal(fill(0), 0); /* PFC is not known */
 	for (size_t i = 0; i < 8; i++)
-		take(states, "pfc_enabled", i, true, 0);
+		take(states, "pfc_enabled", i, true, i == 3);
+	take_no_pfc(states);
+	/* PFC was on when the interval began. */
+	assert_int_equal(
+	    reported(fill(0), WIRE_COUNTER_GPAUSE_RX_FRAMES, 0), UINT64_MAX);
+	take_no_pfc(states);
 	assert_int_equal(reported(fill(0), WIRE_COUNTER_GPAUSE_RX_FRAMES, 0), 40);
 	assert_int_equal(
 	    reported(fill(0), WIRE_COUNTER_GPAUSE_TX_FRAMES, 0), UINT64_MAX);
@@ -296,10 +308,8 @@ global_pauses_of_a_bonds_port_count_once(void **state)
 
 	assert_non_null(bond);
 	for (size_t n = 0; n < 2; n++) {
-		for (size_t i = 0; i < 8; i++) {
-			take(states, "pfc_enabled", i, true, 0);
-			take(lower, "pfc_enabled", i, true, 0);
-		}
+		take_no_pfc(states);
+		take_no_pfc(lower);
 		take(states, "gpause_rx_frames", 0, true, 100 + 40 * n);
 		take(states, "pause_ctrl_rx_frames", 0, true, 100 + 40 * n);
 		take(lower, "pause_ctrl_rx_frames", 0, true, 10 + 2 * n);

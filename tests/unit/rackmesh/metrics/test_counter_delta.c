@@ -116,6 +116,7 @@ a_gauge_goes_up_and_down(void **unused)
 	take(90, 0);
 	take(20, 0);
 	assert_int_equal(state.total, 20);
+	assert_int_equal(state.delta, 90); /* its value before */
 	assert_int_equal(state.resets, 0);
 }
 
