@@ -35,7 +35,7 @@ tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
-		aggregator->diagnoses[i] = diagnoses_new();
+		aggregator->diagnoses[i] = diagnoses_new(rm_mono_now());
 		aggregator->proofs[i].proof = proof_new();
 		if (aggregator->diagnoses[i] == NULL ||
 		    aggregator->proofs[i].proof == NULL)

@@ -10,13 +10,18 @@ struct diagnoses {
 	/* The evidence of all RNICs that are being judged. */
 	struct evidence *joined[DIAGNOSES_MAX_RNICS];
 	struct diagnoses_counts counts;
+	rm_mono_t started;
 	rm_mono_t judged; /* time of the last judgement */
 };
 
 struct diagnoses *
-diagnoses_new(void)
+diagnoses_new(rm_mono_t now)
 {
-	return calloc(1, sizeof(struct diagnoses));
+	struct diagnoses *diagnoses = calloc(1, sizeof(*diagnoses));
+
+	if (diagnoses != NULL)
+		diagnoses->started = now;
+	return diagnoses;
 }
 
 void
@@ -201,7 +206,9 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 	struct diagnosed *rnic = find(diagnoses, id);
 	bool same;
 
-	if (rnic == NULL || is_silent(rnic, at))
+	if (rnic == NULL)
+		return rm_mono_since(at, diagnoses->started) <= DIAGNOSES_SILENT_NS;
+	if (is_silent(rnic, at))
 		return false;
 	same = strcmp(rnic->port.counted.port, evidence->port) == 0;
 	if (!same && rnic->port.at.ns == at.ns)

@@ -132,7 +132,7 @@ struct diagnoses_counts {
 	uint64_t unknown_values; /* values of counters that only newer releases know */
 };
 
-struct diagnoses *diagnoses_new(void);            /* NULL when out of memory */
+struct diagnoses *diagnoses_new(rm_mono_t now);   /* NULL when out of memory */
 void diagnoses_free(struct diagnoses *diagnoses); /* NULL is allowed */
 
 /* Adds an agent's report on an RNIC. host, device: copied. */
@@ -145,7 +145,9 @@ void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
 /* Adds the counters of the switch's port at the other end of the RNIC's cable: the
  * SWITCH_* numbers of evidence. at: time of the reading. False: nothing was added,
  * because the RNIC has no report for DIAGNOSES_SILENT_NS, or has another port in the
- * same reading, as a bond has: judge the port by diagnoses_link. */
+ * same reading, as a bond has: judge the port by diagnoses_link. For
+ * DIAGNOSES_SILENT_NS after diagnoses_new, the port of an RNIC without a report is not
+ * judged at all. */
 bool diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
 /* Adds the counters of a switch's port that is judged without an RNIC. The evidence

@@ -21,7 +21,7 @@ setup(void **state)
 {
 	now.ns = 1000 * S;
 	wall.ns = 5000 * S;
-	diagnoses = diagnoses_new();
+	diagnoses = diagnoses_new(now);
 	return diagnoses == NULL ? -1 : 0;
 }
 
@@ -234,9 +234,6 @@ counters_of_the_switchs_port_are_judged_until_outdated(void **state)
 	const struct wire_rnic_id id = { 1, 1 };
 
 	evidence_set(&port, SWITCH_PFC_RX_PAUSE_US, 3, 8000000);
-	/* No agent has reported this RNIC yet. */
-	assert_false(diagnoses_port(diagnoses, id, &port, now));
-	assert_int_equal(diagnoses_rnics(diagnoses), 0);
 	report(1, WIRE_COUNTER_CRC_ERR, 0);
 	report(2, WIRE_COUNTER_PFC_RX_FRAMES, 100);
 	diagnoses_port(diagnoses, id, &port, now);
@@ -358,6 +355,21 @@ another_port_of_the_same_reading_is_not_taken(void **state)
 		assert_non_null(strstr(finding(1, DIAGNOSIS_CABLE)->sentence,
 		    "Ethernet8 counted 30 codewords that FEC could not correct"));
 	}
+}
+
+/* After a start, the agents still have to report. */
+static void
+the_port_of_an_rnic_that_was_never_reported_waits_a_minute(void **state)
+{
+	const struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+	const struct wire_rnic_id id = { 1, 1 };
+
+	assert_true(diagnoses_port(diagnoses, id, &port, now));
+	now = rm_mono_add(now, DIAGNOSES_SILENT_NS);
+	assert_true(diagnoses_port(diagnoses, id, &port, now));
+	now = rm_mono_add(now, S);
+	assert_false(diagnoses_port(diagnoses, id, &port, now));
+	assert_int_equal(diagnoses_rnics(diagnoses), 0);
 }
 
 static void
@@ -699,6 +711,7 @@ main(void)
 		TEST(ports_that_explain_losses_are_listed_with_their_neighbours),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(another_port_of_the_same_reading_is_not_taken),
+		TEST(the_port_of_an_rnic_that_was_never_reported_waits_a_minute),
 		TEST(the_port_of_an_rnic_without_recent_reports_is_not_taken),
 		TEST(one_warning_is_no_storm),
 		TEST(a_break_restarts_the_duration_of_a_diagnosis),

@@ -30,7 +30,7 @@ setup(void **state)
 	counts = (struct hypervisor_nics_counts){ 0 };
 	now.ns = 1000 * S;
 	nics = hypervisor_nics_new();
-	diagnoses = diagnoses_new();
+	diagnoses = diagnoses_new(now);
 	return nics == NULL || diagnoses == NULL ? -1 : 0;
 }
 
