@@ -212,6 +212,7 @@ diagnose_port(const struct tor_aggregator *aggregator, size_t at,
 		rack = aggregator->read_switches[found.at].rack;
 	diagnoses_link(aggregator->diagnoses[rack == SIZE_MAX ? 0 : rack], one->name,
 	    found.kind == NEIGHBOR_SWITCH ? aggregator->read_switches[found.at].name
+	    : found.kind == NEIGHBOR_RNIC ? ""
 	    : lldp != NULL                ? lldp->name
 					  : "",
 	    evidence, read);

@@ -102,7 +102,8 @@ struct diagnosed { /* one RNIC */
 	enum diagnosed_kind kind;
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	char neighbor[RM_NAME_BYTES]; /* for DIAGNOSED_PORT: the neighbour, or "" */
+	/* for DIAGNOSED_PORT: the neighbour; "": not known, or an RNIC */
+	char neighbor[RM_NAME_BYTES];
 	rm_mono_t reported;
 	bool fresh; /* the last judgement included it */
 	/* true: the report was judged, so the next one replaces it; false: the next one
@@ -152,7 +153,7 @@ bool diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
 /* Adds the counters of a switch's port that is judged without an RNIC. The evidence
  * is copied. Ports for which no rule holds, or has held for DIAGNOSES_QUIET_NS, are not
- * stored. neighbor: copied; "": not known. */
+ * stored. neighbor: copied; "": not known, or an RNIC. */
 void diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighbor,
     const struct evidence *evidence, rm_mono_t at);
 /* Sets the totals of probes from and to the RNIC, except probes whose other RNIC is
@@ -185,7 +186,8 @@ void diagnoses_sentence(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len);
 /* Writes the ports of switches, with neighbours, whose counters can explain lost
  * probes: at most room rows. Returns their number. The rows borrow from diagnoses until
- * its next call. */
+ * its next call. Ports of RNICs take no room: they are not on a link between
+ * switches. */
 size_t diagnoses_ports(
     struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room);
 const struct diagnoses_counts *diagnoses_counts(const struct diagnoses *diagnoses);

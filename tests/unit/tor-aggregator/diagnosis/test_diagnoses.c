@@ -633,6 +633,23 @@ a_link_between_switches_is_judged_by_rules_of_links(void **state)
 	assert_false(link->findings[DIAGNOSIS_PFC_STORM].stands);
 }
 
+/* The port of an RNIC is shown, but takes no room of ports between switches. */
+static void
+ports_without_a_switch_as_neighbour_are_not_listed(void **state)
+{
+	struct evidence evidence = { .port = "Ethernet8", .switch_ns = 10 * S };
+	struct wire_port_row rows[1];
+
+	evidence_set(&evidence, SWITCH_FEC_UNCORR, 0, 40);
+	diagnoses_link(diagnoses, "tor7", "", &evidence, now);
+	report_link(SWITCH_FEC_UNCORR, 40);
+	judge(S);
+	assert_int_equal(diagnoses_rnics(diagnoses), 2);
+	assert_true(diagnoses_rnic(diagnoses, 0)->findings[DIAGNOSIS_CABLE].stands);
+	assert_int_equal(diagnoses_ports(diagnoses, rows, 1), 1);
+	assert_string_equal(rows[0].port, "Ethernet48");
+}
+
 /* In the rules that compare RNICs of the rack, a link is neither one that pauses nor
  * one that is paused. */
 static void
@@ -709,6 +726,7 @@ main(void)
 		TEST(many_readings_of_a_port_are_not_outdated),
 		TEST(readings_of_a_port_between_two_judgements_add_up),
 		TEST(ports_that_explain_losses_are_listed_with_their_neighbours),
+		TEST(ports_without_a_switch_as_neighbour_are_not_listed),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(another_port_of_the_same_reading_is_not_taken),
 		TEST(the_port_of_an_rnic_that_was_never_reported_waits_a_minute),
