@@ -9,8 +9,8 @@
 #include "rackmesh/judge/hypothesis.h"
 
 #define MAX_EXCHANGES 4 /* rounds over all parts that try to replace each of them */
-/* The rival of a hypothesis has at most so many parts more: with further ones, their
- * priors make it less likely, whatever they explain. */
+/* With more than so many parts more than the hypothesis, its rival is not improved by
+ * exchanges: for so many parts they would cost too much time. */
 #define RIVAL_PARTS 24
 #define EPSILON 1e-9
 
@@ -190,15 +190,15 @@ exchange(struct rm_hypothesis *h, size_t forbidden)
 	return changed;
 }
 
-/* Adds parts to the empty hypothesis, `most` at most, but not the forbidden candidate.
- * Returns the candidate that was added first, or candidate_count. */
+/* Adds parts to the empty hypothesis, but not the forbidden candidate. Returns the
+ * candidate that was added first, or candidate_count. */
 static size_t
-grow(struct rm_hypothesis *h, size_t forbidden, size_t most)
+grow(struct rm_hypothesis *h, size_t forbidden)
 {
 	size_t first = h->candidate_count;
 
 	rm_hypothesis_clear(h);
-	for (size_t round = 0; round < 2 * most && h->count < most; round++) {
+	for (size_t round = 0; round < 2 * h->max && h->count < h->max; round++) {
 		const struct rm_suspect part = best_addition(h, forbidden, 0);
 
 		if (part.gain <= 0)
@@ -366,9 +366,8 @@ static void
 find_two(struct rm_judge *judge)
 {
 	struct rm_hypothesis *h = &judge->now;
-	const size_t first_pick = grow(h, h->candidate_count, h->max);
+	const size_t first_pick = grow(h, h->candidate_count);
 	double score, other;
-	size_t most;
 
 	judge->rival.count = 0;
 	exchange_all(h, h->candidate_count);
@@ -379,9 +378,8 @@ find_two(struct rm_judge *judge)
 	/* If several narrow parts are at fault, the wide part that contains them may be
 	 * added first, and then they cannot be added, because they share its elements.
 	 * So search without it, too. */
-	most = h->count + RIVAL_PARTS < h->max ? h->count + RIVAL_PARTS : h->max;
-	grow(h, first_pick, most);
-	if (h->count < most || most == h->max)
+	grow(h, first_pick);
+	if (h->count <= judge->kept.count + RIVAL_PARTS)
 		exchange_all(h, first_pick);
 	other = rm_hypothesis_score(h);
 	score += doubt(judge);

@@ -218,6 +218,35 @@ many_dead_hosts_are_found_also_if_another_part_is_picked_first(void **state)
 	rm_judge_free(judge);
 }
 
+/* Most cables of a switch lose the same share, and the others lose nothing. The switch
+ * is picked first: it explains more than any cable. */
+static void
+dozens_of_lossy_cables_are_likelier_than_their_switch(void **state)
+{
+	enum { ALL = 40, LOSSY = 30 };
+	const struct rm_judge_options options = { 0.002, 14, 64 };
+	struct rm_observation observations[ALL];
+	struct rm_candidate candidates[ALL + 1];
+	struct rm_explanation explanation;
+	struct rm_judge *judge;
+
+	(void)state;
+	assert_int_equal(rm_judge_new(&options, &judge), 0);
+	for (uint32_t i = 0; i <= ALL; i++)
+		candidates[i] =
+		    (struct rm_candidate){ { i }, 1, i == ALL ? SWITCH_PRIOR : PRIOR };
+	for (uint32_t i = 0; i < ALL; i++)
+		observations[i] = (struct rm_observation){ 200,
+			i < LOSSY ? 200 * 3 / 10 : 0, { i, ALL }, 2 };
+	assert_int_equal(rm_judge_explain(judge, ALL + 1, observations, ALL, candidates,
+			     ALL + 1, &explanation),
+	    0);
+	assert_int_equal(explanation.part_count, LOSSY);
+	for (size_t i = 0; i < LOSSY; i++)
+		assert_true(explanation.parts[i].candidate < LOSSY);
+	rm_judge_free(judge);
+}
+
 static void
 when_everything_fails_one_switch_is_likelier_than_many_hosts(void **state)
 {
@@ -649,6 +678,7 @@ main(void)
 		TEST(no_more_parts_are_blamed_than_are_allowed),
 		TEST(two_dead_hosts_are_not_one_lossy_switch),
 		TEST(many_dead_hosts_are_found_also_if_another_part_is_picked_first),
+		TEST(dozens_of_lossy_cables_are_likelier_than_their_switch),
 		TEST(when_everything_fails_one_switch_is_likelier_than_many_hosts),
 		TEST(what_cannot_be_distinguished_is_listed_as_alternatives),
 		TEST(one_witness_is_enough_to_distinguish_two_parts),
