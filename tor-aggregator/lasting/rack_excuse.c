@@ -139,8 +139,9 @@ rack_excuse_find(const struct rack_excuse_facts *facts)
 		return RACK_EXCUSE_OUTSIDE;
 	if (facts->named)
 		return RACK_EXCUSE_NONE;
-	if (tally->inside_sent + tally->stalled_sent == 0 &&
-	    tally->outside_answered < tally->outside_sent)
+	if (rack_loss_has_no_witness(tally) ||
+	    (tally->inside_sent + tally->stalled_sent == 0 &&
+		tally->outside_answered < tally->outside_sent))
 		return RACK_EXCUSE_NO_WITNESS;
 	if (facts->stutters &&
 	    (double)tally->lost < STUTTER_SHARE * (double)tally->sent)

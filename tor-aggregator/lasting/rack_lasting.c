@@ -172,6 +172,7 @@ kind_of(const struct rack_tally *tally, const struct rack_lasting_memory *memory
 	if (rack_loss_is_mtu(tally))
 		return RM_KIND_RNIC_MTU;
 	if (rack_loss_is_of_large(tally) || rack_loss_is_elsewhere(tally) ||
+	    (memory->suspect.named == 0 && rack_loss_has_no_witness(tally)) ||
 	    share < RACK_LASTING_LEAST || memory->unlost * share > SINCE_LOST)
 		return 0;
 	return RM_KIND_RNIC_LOSSY;

@@ -198,7 +198,7 @@ rack_loss_is_elsewhere(const struct rack_tally *tally)
 	/* The + 1 makes the share smaller if there are few probes. */
 	const double share = outside_lost / (outside + 1);
 
-	if (outside_lost > 0 && depends_on_stalled(tally) &&
+	if (outside_lost > 0 && tally->stalled_sent > 0 && depends_on_stalled(tally) &&
 	    (lost < STALLED_MIN_LOST || lost < STALLED_PART * share * inside))
 		return true;
 	if (lost < 1)

@@ -52,10 +52,12 @@ bool rack_loss_is_lossy(const struct rack_tally *tally);
  * fault of the RNIC, probes inside the rack would be lost at the same rate, and they
  * are not. A switch that drops flows may drop most flows of one RNIC, and none of
  * another RNIC in its rack. If most probes inside were sent by stalled hosts, some of
- * them must be lost: such hosts send too few for the lack of losses to be certain. */
+ * them must be lost: such hosts send too few for the lack of losses to be certain.
+ * False if no probe was sent inside: see rack_loss_has_no_witness. */
 bool rack_loss_is_elsewhere(const struct rack_tally *tally);
 /* True: its peers are stalled, and none of the probes that they sent to it shows that
- * the losses are those of this RNIC. */
+ * the losses are those of this RNIC. This delays a new verdict, and ends none: as long
+ * as peers are stalled, nothing shows that a named RNIC works again. */
 bool rack_loss_has_no_witness(const struct rack_tally *tally);
 
 /* Returns the direction in which packets are lost. kind: with RM_KIND_RNIC_MTU, only

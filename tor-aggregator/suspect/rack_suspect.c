@@ -343,10 +343,11 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 	const bool sure =
 	    finding->gain >= LOSSY_MIN_GAIN && finding->other_behind >= SURE;
 	const bool mtu = sure && rack_loss_is_mtu(tally);
-	const bool lossy = sure && !mtu && is_steady(view, finding->member) &&
-			   rack_loss_is_lossy(tally) &&
-			   !rack_loss_is_elsewhere(tally) &&
-			   (memory->named != 0 || !is_common(view, tally));
+	const bool lossy =
+	    sure && !mtu && is_steady(view, finding->member) &&
+	    rack_loss_is_lossy(tally) && !rack_loss_is_elsewhere(tally) &&
+	    (memory->named != 0 ||
+		(!rack_loss_has_no_witness(tally) && !is_common(view, tally)));
 	const bool unable = rack_loss_is_unable(tally);
 
 	memory->mtu = mtu ? memory->mtu + 1 : 0;
@@ -374,7 +375,7 @@ note_gap(const struct rack_view *view, const struct rack_tally *tally,
 {
 	if (finding->gain < LOSSY_MIN_GAIN || finding->other_behind < SURE ||
 	    !is_steady(view, finding->member) || !rack_loss_is_gap(tally) ||
-	    rack_loss_is_elsewhere(tally))
+	    rack_loss_is_elsewhere(tally) || rack_loss_has_no_witness(tally))
 		return 0;
 	return rack_gaps_note(&memory->gaps);
 }

@@ -103,6 +103,36 @@ losses_outside_without_a_witness_excuse_only_a_new_verdict(void **state)
 	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NONE);
 }
 
+/* The only peer is stalled, and sent nothing. */
+static void
+a_silent_stalled_peer_excuses_only_a_new_verdict(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_losses(&f, heavy, heavy);
+	f.tally.inside_sent = f.tally.inside_answered = 0;
+	f.tally.any_stall = true;
+	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NO_WITNESS);
+	f.facts.named = true;
+	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NONE);
+}
+
+/* The only peer is stalled, and none of the probes that it sent is lost. */
+static void
+a_stalled_peer_that_loses_nothing_excuses_a_named_rnic_too(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_losses(&f, heavy, heavy);
+	f.tally.inside_sent = f.tally.inside_answered = 0;
+	f.tally.any_stall = true;
+	f.tally.stalled_sent = 20;
+	f.facts.named = true;
+	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_OUTSIDE);
+}
+
 static void
 stutters_excuse_few_losses_but_not_many(void **state)
 {
@@ -212,6 +242,9 @@ main(void)
 		cmocka_unit_test(losses_that_are_all_outside_excuse_a_named_rnic_too),
 		cmocka_unit_test(
 		    losses_outside_without_a_witness_excuse_only_a_new_verdict),
+		cmocka_unit_test(a_silent_stalled_peer_excuses_only_a_new_verdict),
+		cmocka_unit_test(
+		    a_stalled_peer_that_loses_nothing_excuses_a_named_rnic_too),
 		cmocka_unit_test(stutters_excuse_few_losses_but_not_many),
 		cmocka_unit_test(an_outage_excuses_the_losses),
 		cmocka_unit_test(
