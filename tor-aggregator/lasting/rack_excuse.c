@@ -69,6 +69,22 @@ rack_course_newest_lost(const struct rack_course *course)
 	return course->halves[HALVES - 1].lost + course->halves[HALVES - 2].lost;
 }
 
+static bool
+is_outage(const struct rack_half *half)
+{
+	return half->lost > 1 &&
+	       (double)half->lost >= OUTAGE_SHARE * (double)half->sent;
+}
+
+bool
+rack_course_has_outage(const struct rack_course *course)
+{
+	for (size_t i = 0; i < HALVES; i++)
+		if (is_outage(&course->halves[i]))
+			return true;
+	return false;
+}
+
 static int
 by_lost(const void *a, const void *b)
 {
@@ -96,15 +112,12 @@ is_steady(const struct rack_course *course)
 	unsigned lossy = 0;
 	const bool strong = is_strong(&course->halves[HALVES - STRONG_HALVES]);
 
+	if (rack_course_has_outage(course))
+		return false;
 	qsort(sorted.halves, HALVES, sizeof(*sorted.halves), by_lost);
-	for (size_t i = 0; i < HALVES; i++) {
+	for (size_t i = 0; i < HALVES - WORST_HALVES; i++) {
 		const struct rack_half *half = &sorted.halves[i];
 
-		if (half->lost > 1 &&
-		    (double)half->lost >= OUTAGE_SHARE * (double)half->sent)
-			return false;
-		if (i >= HALVES - WORST_HALVES)
-			continue;
 		sent += half->sent;
 		lost += half->lost;
 		lossy += half->lost > 0;
@@ -140,7 +153,7 @@ rack_excuse_find(const struct rack_excuse_facts *facts)
 	if (facts->named)
 		return RACK_EXCUSE_NONE;
 	if (rack_loss_has_no_witness(tally) ||
-	    (tally->inside_sent + tally->stalled_sent == 0 &&
+	    (facts->peer_outage && tally->inside_sent + tally->stalled_sent == 0 &&
 		tally->outside_answered < tally->outside_sent))
 		return RACK_EXCUSE_NO_WITNESS;
 	if (facts->stutters &&

@@ -11,8 +11,11 @@
  *                                                   inside the rack would be lost, too,
  *                                                   and they are not
  *                                                   (rack_loss_is_elsewhere)
- * NO_WITNESS     the ToR, or a part outside         no unblamed RNIC of the rack
- *                                                   probes it
+ * NO_WITNESS     the ToR, or a part outside         packets out of the rack are lost,
+ *                                                   and no unblamed RNIC of the rack
+ *                                                   probes it: a blamed one was dead
+ *                                                   for half a second or more, or the
+ *                                                   hosts of its peers are stalled
  * STUTTER        hosts that stop for a moment       the RNIC's host stuttered, or most
  *                                                   hosts did, and less than 5 % of the
  *                                                   packets is lost
@@ -54,6 +57,8 @@ struct rack_course {
 void rack_course_begin_second(struct rack_course *course);
 /* Adds the probes of one pair of the member in the newest second. */
 void rack_course_add(struct rack_course *course, const struct rack_pair *pair);
+/* True: in a half-second, nearly all probes from and to the member were lost. */
+bool rack_course_has_outage(const struct rack_course *course);
 uint32_t rack_course_newest_lost(const struct rack_course *course);
 
 enum rack_excuse {
@@ -74,6 +79,10 @@ struct rack_excuse_facts {
 	const struct rack_course *course;
 	bool stutters; /* its host stuttered, or most hosts of the rack did */
 	bool named;    /* it has a verdict that it is lossy */
+	/* Another blamed member had an outage. The share that it lost in all these
+	 * seconds does not fit each of its pairs, so this member may be blamed for the
+	 * rest. */
+	bool peer_outage;
 };
 
 /* The first excuse of the table that holds. */

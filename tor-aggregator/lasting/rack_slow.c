@@ -413,6 +413,17 @@ continues(const struct rack_slow *slow, const struct rack_tally *tally, size_t m
 	return recent >= RECENT_LOST && recent * RECENT_PART >= tally->lost;
 }
 
+/* True: another blamed member was dead for half a second or more. */
+static bool
+peer_had_outage(const struct rack_slow *slow, size_t m, size_t members)
+{
+	for (size_t i = 0; i < members; i++)
+		if (i != m && slow->blame.members[i] &&
+		    rack_course_has_outage(&slow->seconds->courses[i]))
+			return true;
+	return false;
+}
+
 /* Returns the kind of the fault. 0: there is no fault, or it is over. */
 static enum rm_kind
 kind_of(const struct rack_slow *slow, const struct rack *rack,
@@ -426,6 +437,7 @@ kind_of(const struct rack_slow *slow, const struct rack *rack,
 		.course = &slow->seconds->courses[m],
 		.stutters = stutters(slow, m, rack->member_count),
 		.named = memory->named == RM_KIND_RNIC_LOSSY,
+		.peer_outage = peer_had_outage(slow, m, rack->member_count),
 	};
 
 	if (finding->gain < MIN_GAIN || finding->other_behind < RACK_LOSS_SURE)

@@ -91,16 +91,44 @@ losses_that_are_all_outside_excuse_a_named_rnic_too(void **state)
 }
 
 static void
-losses_outside_without_a_witness_excuse_only_a_new_verdict(void **state)
+an_outage_of_the_only_peer_excuses_only_a_new_verdict(void **state)
 {
 	struct fixture f;
 
 	(void)state;
 	set_losses(&f, heavy, heavy);
 	f.tally.inside_sent = f.tally.inside_answered = 0;
+	f.facts.peer_outage = true;
 	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NO_WITNESS);
 	f.facts.named = true;
 	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NONE);
+}
+
+/* Both RNICs of a rack of two are lossy: neither is a witness for the other one. */
+static void
+a_peer_that_is_lossy_excuses_no_losses(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_losses(&f, steady, steady);
+	f.tally.inside_sent = f.tally.inside_answered = 0;
+	assert_int_equal(rack_excuse_find(&f.facts), RACK_EXCUSE_NONE);
+}
+
+static void
+only_a_half_second_with_nearly_all_probes_lost_is_an_outage(void **state)
+{
+	static const uint32_t all[RACK_COURSE_HALVES] = { 0, 0, 0, SENT };
+	struct fixture f;
+
+	(void)state;
+	set_losses(&f, heavy, heavy);
+	assert_false(rack_course_has_outage(&f.course));
+	set_losses(&f, all, none);
+	assert_false(rack_course_has_outage(&f.course));
+	set_losses(&f, all, all);
+	assert_true(rack_course_has_outage(&f.course));
 }
 
 /* The only peer is stalled, and sent nothing. */
@@ -240,8 +268,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steady_losses_inside_and_outside_have_no_excuse),
 		cmocka_unit_test(losses_that_are_all_outside_excuse_a_named_rnic_too),
+		cmocka_unit_test(an_outage_of_the_only_peer_excuses_only_a_new_verdict),
+		cmocka_unit_test(a_peer_that_is_lossy_excuses_no_losses),
 		cmocka_unit_test(
-		    losses_outside_without_a_witness_excuse_only_a_new_verdict),
+		    only_a_half_second_with_nearly_all_probes_lost_is_an_outage),
 		cmocka_unit_test(a_silent_stalled_peer_excuses_only_a_new_verdict),
 		cmocka_unit_test(
 		    a_stalled_peer_that_loses_nothing_excuses_a_named_rnic_too),
