@@ -23,7 +23,7 @@ struct switch_rate {
 };
 
 struct switch_rates {
-	struct switch_rate *all;
+	struct switch_rate *all; /* the least recently used one is the first */
 };
 
 struct switch_rates *
@@ -71,7 +71,6 @@ fill(struct switch_rate *rate, rm_mono_t now)
 	rate->at = now;
 }
 
-/* The oldest entry is the first one. */
 static void
 drop_idle(struct switch_rates *rates, rm_mono_t now)
 {
@@ -83,6 +82,18 @@ drop_idle(struct switch_rates *rates, rm_mono_t now)
 	free(oldest);
 }
 
+/* Adds the entry as the last one. NULL: there was no memory, and it is freed. */
+static struct switch_rate *
+add(struct switch_rates *rates, struct switch_rate *rate)
+{
+	HASH_ADD(hh, rates->all, address, 16, rate);
+	if (rate->hh.tbl == NULL) {
+		free(rate);
+		return NULL;
+	}
+	return rate;
+}
+
 /* NULL: the address is not limited, because there is no room for it. */
 static struct switch_rate *
 rate_of(struct switch_rates *rates, const uint8_t address[16], rm_mono_t now)
@@ -90,9 +101,14 @@ rate_of(struct switch_rates *rates, const uint8_t address[16], rm_mono_t now)
 	struct switch_rate *rate;
 
 	HASH_FIND(hh, rates->all, address, 16, rate);
+	/* It was used a moment ago, e.g. by the same path, and is among the last ones.
+	 */
+	if (rate != NULL && rate->at.ns == now.ns)
+		return rate;
 	if (rate != NULL) {
 		fill(rate, now);
-		return rate;
+		HASH_DEL(rates->all, rate);
+		return add(rates, rate);
 	}
 	if (HASH_COUNT(rates->all) >= SWITCH_RATES_MAX)
 		drop_idle(rates, now);
@@ -105,12 +121,7 @@ rate_of(struct switch_rates *rates, const uint8_t address[16], rm_mono_t now)
 	rate->rate = SWITCH_RATES_MOST;
 	rate->room = SWITCH_RATES_BURST;
 	rate->at = now;
-	HASH_ADD(hh, rates->all, address, 16, rate);
-	if (rate->hh.tbl == NULL) {
-		free(rate);
-		return NULL;
-	}
-	return rate;
+	return add(rates, rate);
 }
 
 bool

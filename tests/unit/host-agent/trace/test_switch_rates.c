@@ -175,6 +175,32 @@ the_number_of_switches_is_limited(void **state)
 	switch_rates_free(rates);
 }
 
+static void
+the_first_switch_may_stay_in_use_while_idle_ones_make_room(void **state)
+{
+	struct switch_rates *rates = switch_rates_new();
+	const struct trace_hops first = { .at = { { 1 } }, .count = 1 };
+	struct trace_hops path = { .at = { { 2 } }, .count = 1 };
+	rm_mono_t now = { 1000 * S };
+	int64_t wait_ns;
+
+	(void)state;
+	assert_non_null(rates);
+	assert_true(switch_rates_take(rates, &first, now, &wait_ns));
+	for (unsigned i = 1; i < SWITCH_RATES_MAX; i++) {
+		path.at[0][2] = (uint8_t)(i >> 8);
+		path.at[0][3] = (uint8_t)i;
+		assert_true(switch_rates_take(rates, &path, now, &wait_ns));
+	}
+	now.ns += 3600 * S;
+	assert_true(switch_rates_take(rates, &first, now, &wait_ns));
+	path.at[0][0] = 3; /* a new switch */
+	for (int i = 0; i < 10; i++)
+		assert_true(switch_rates_take(rates, &path, now, &wait_ns));
+	assert_false(switch_rates_take(rates, &path, now, &wait_ns));
+	switch_rates_free(rates);
+}
+
 int
 main(void)
 {
@@ -188,6 +214,8 @@ main(void)
 		cmocka_unit_test(
 		    many_hosts_together_send_little_more_than_a_switch_answers),
 		cmocka_unit_test(the_number_of_switches_is_limited),
+		cmocka_unit_test(
+		    the_first_switch_may_stay_in_use_while_idle_ones_make_room),
 	};
 
 	return cmocka_run_group_tests_name("switch_rates", tests, NULL, NULL);
