@@ -290,13 +290,18 @@ has_other_services(const struct incident_entry *entry, const char *services,
 }
 
 /* A group of links forms, changes or ends. Its links may do so again and again, so
- * changes are announced at intervals. */
+ * changes are announced at intervals; but at once if the whole switch is at fault now.
+ */
 static bool
 has_other_links(const struct incident_entry *entry, const struct rm_verdict *verdict,
     const struct judgement *judgement)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
+	const bool is_on_links =
+	    rm_kind_is_links(verdict->kind) || verdict->part.type == RM_PART_LINK;
 
+	if (!is_on_links && entry->announced_links.kind != verdict->kind)
+		return true;
 	if (entry->links_at.ns != 0 &&
 	    rm_mono_since(judgement->now, entry->links_at) < entry->links_wait_ns)
 		return false;
@@ -405,6 +410,9 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	if (!changed)
 		return;
 	if (other_links) {
+		if (rm_mono_since(judgement->now, entry->links_at) >=
+		    RM_INCIDENT_LINKS_QUIET_NS)
+			entry->links_wait_ns = 0;
 		entry->links_wait_ns = longer_ns(entry->links_wait_ns,
 		    RM_INCIDENT_LINKS_NS, RM_INCIDENT_LINKS_MAX_NS);
 		entry->links_at = judgement->now;

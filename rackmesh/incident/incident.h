@@ -47,11 +47,15 @@ struct rm_incidents;
 /* If only the list of services changes, on_event is called at most once in this
  * time. */
 #define RM_INCIDENT_SERVICES_NS (10 * RM_NS_PER_S)
-/* If only the list of links changes, on_event is called at once for the first change,
+/* If a fault of several links changes, i.e. their list, their number, the confidence,
+ * or the kind to or from such a fault, on_event is called at once for the first change,
  * and then at most once in this time, which doubles with each call up to the second
- * time: links that go down and come up again do not send a notice each time. */
+ * time: links that go down and come up again do not send a notice each time. After the
+ * third time without a call, the first time holds again. If the whole switch is at
+ * fault instead, on_event is called at once. */
 #define RM_INCIDENT_LINKS_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_MAX_NS (160 * RM_NS_PER_S)
+#define RM_INCIDENT_LINKS_QUIET_NS (600 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 64 /* bytes */
 
 enum rm_incident_event {
@@ -104,7 +108,7 @@ void rm_incidents_free(struct rm_incidents *incidents);
 /*
  * Makes one judgement. verdicts: all that are true now. health(verdict, arg): the state
  * of a part that has an open incident but no verdict now. on_event is called for each
- * opening, for each resolution, and and for each change of: kind, direction, impact,
+ * opening, for each resolution, and for each change of: kind, direction, impact,
  * services, links, the ruled-out list, whether the evidence has a text, or confidence
  * by more than 0.1. It is not called if only counts change.
  */

@@ -694,6 +694,57 @@ a_group_that_forms_and_ends_again_and_again_is_announced_a_few_times_only(void *
 	assert_int_equal(rack->last.verdict.kind, RM_KIND_LINK_DOWN);
 }
 
+static struct rm_verdict
+switch_down(const char *name)
+{
+	struct rm_verdict verdict = links_down(name, "", 0);
+
+	verdict.kind = RM_KIND_SWITCH_DOWN;
+	return verdict;
+}
+
+static void
+a_switch_that_dies_after_many_changes_of_its_links_is_announced_at_once(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict of[3] = { links_down("s3", "s3--t1, s3--t2, s3--t3", 3),
+		links_down("s3", "s3--t1, s3--t2, s3--t3, s3--t4", 4),
+		switch_down("s3") };
+	unsigned events;
+
+	for (int i = 0; i < 2400; i++)
+		judge(rack, &of[i / 12 % 2], 1);
+	events = rack->updated;
+	judge(rack, &of[2], 1);
+	assert_int_equal(rack->updated, events + 1);
+	assert_int_equal(rack->last.verdict.kind, RM_KIND_SWITCH_DOWN);
+	/* It dies and comes back for ten minutes. */
+	events = rack->updated;
+	for (int i = 0; i < 2400; i++)
+		judge(rack, &of[i / 12 % 2 + 1], 1);
+	assert_in_range(rack->updated, events, events + 8);
+}
+
+static void
+links_that_change_after_a_quiet_time_are_announced_soon(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict of[2] = { links_down("s3", "s3--t1, s3--t2, s3--t3", 3),
+		links_down("s3", "s3--t1, s3--t2, s3--t3, s3--t4", 4) };
+	unsigned events;
+
+	for (int i = 0; i < 2400; i++)
+		judge(rack, &of[i / 12 % 2], 1);
+	for (int i = 0; i < 4 * 800; i++)
+		judge(rack, &of[0], 1);
+	events = rack->updated;
+	judge(rack, &of[1], 1);
+	assert_int_equal(rack->updated, events + 1);
+	for (int i = 0; i <= RM_INCIDENT_LINKS_NS / STEP_NS; i++)
+		judge(rack, &of[0], 1);
+	assert_int_equal(rack->updated, events + 2);
+}
+
 static void
 a_late_link_does_not_become_several_dead_ones(void **state)
 {
@@ -886,6 +937,9 @@ main(void)
 		TEST(
 		    a_group_that_forms_and_ends_again_and_again_is_announced_a_few_times_only),
 		TEST(a_late_link_does_not_become_several_dead_ones),
+		TEST(
+		    a_switch_that_dies_after_many_changes_of_its_links_is_announced_at_once),
+		TEST(links_that_change_after_a_quiet_time_are_announced_soon),
 		TEST(a_tor_with_several_dead_links_is_called_a_tor),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
 		TEST(windows_that_cannot_report_do_not_keep_the_wrong_one),
