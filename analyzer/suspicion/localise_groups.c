@@ -662,18 +662,28 @@ fill_verdict(struct localise_group *group, const struct round *round)
 	    verdict->evidence.links_down > 0 ? RM_KIND_LINKS_DOWN : RM_KIND_LINKS_LOSSY;
 }
 
-/* The verdict is on a link of the group, or on "A or B" with one of these, or on "A or
- * B" of two links of the switch that began to fail with the group: one more of its
- * links, and it is not known which. */
+/* True: a link of the group began to fail within LOCALISE_GROUP_NS of then. */
+static bool
+began_with(const struct localise_group *group, rm_wall_t then)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (llabs(then.ns - group->members[i].start.ns) <= LOCALISE_GROUP_NS)
+			return true;
+	return false;
+}
+
+/* The verdict is on a link of the group, or on "A or B" with one of these, or a verdict
+ * of seconds on "A or B" of two links of the switch that began to fail with a link of
+ * the group: one more of its links, and it is not known which. */
 static bool
 has_link(const struct localise_group *group, const struct rm_verdict *verdict)
 {
 	for (size_t i = 0; i < group->count; i++)
 		if (rm_part_names(&verdict->part, group->members[i].link.name))
 			return true;
-	return strstr(verdict->part.name, RM_PART_OR) != NULL &&
+	return strstr(verdict->part.name, RM_PART_OR) != NULL && !is_slow(verdict) &&
 	       rm_links_end_at(&verdict->part, group->name) &&
-	       verdict->evidence.window_start.ns >= group->start.ns - LOCALISE_GROUP_NS;
+	       began_with(group, verdict->evidence.window_start);
 }
 
 /* The verdict is on a link of a group, or it is of minutes, or explained, and on a

@@ -2,10 +2,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_map.h"
+#include "analyzer/suspicion/localise_groups.h"
 #include "fabric_sim.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/verdict.h"
@@ -311,6 +315,89 @@ dead_links_that_cannot_be_told_apart_are_of_the_incident_of_their_switch(void **
 	world_free(&world);
 }
 
+/* ---- with verdicts of the test ---- */
+
+static void
+add_path(struct localise_map *map, int src, int dst)
+{
+	char name[RM_NAME_BYTES], to[RM_NAME_BYTES], path[2 * RM_NAME_BYTES];
+	struct localise_rack *rack;
+	struct localise_path *ret;
+
+	snprintf(name, sizeof name, "tor%d", src);
+	snprintf(to, sizeof to, "tor%d", dst);
+	snprintf(path, sizeof path, "tor%d@10.0.%d.1 s1@10.1.1.%d tor%d@10.2.%d.1", src,
+	    src, src, dst, dst);
+	assert_int_equal(localise_map_rack(map, name, &rack), 0);
+	assert_int_equal(
+	    localise_map_path(map, rack,
+		&(struct wire_path_row){ .dst_tor = to, .path = path }, &ret),
+	    0);
+}
+
+static struct rm_verdict
+verdict_on(const char *links, enum rm_kind kind, int64_t start_ns)
+{
+	struct rm_verdict verdict = { .part = { .type = RM_PART_LINK },
+		.kind = kind,
+		.confidence = 0.99,
+		.evidence = {
+		    .window_ns = RM_NS_PER_S, .window_start = { start_ns } } };
+
+	snprintf(verdict.part.name, sizeof verdict.part.name, "%s", links);
+	return verdict;
+}
+
+/* Three links of s1 have been dead for `ns`. Returns the number of verdicts if this one
+ * is another one of that time. */
+static size_t
+joined_with(struct localise_map *map, struct localise_groups *groups, int64_t ns,
+    const struct rm_verdict *verdict)
+{
+	static struct rm_verdict verdicts[LOCALISE_GROUPS];
+	const struct localise_standings standings = { 0 };
+	const struct localise_now now = {
+		.map = map, .now = { FAULT_AT + ns }, .wall = { WALL_NS + ns }
+	};
+
+	for (int i = 0; i < 3; i++) {
+		char name[RM_NAME_BYTES];
+
+		snprintf(name, sizeof name, "s1--tor%d", i + 1);
+		verdicts[i] = verdict_on(name, RM_KIND_LINK_DOWN, WALL_NS);
+	}
+	verdicts[3] = *verdict;
+	return localise_groups_join(groups, &standings, &now, verdicts, 4);
+}
+
+static void
+later_losses_of_one_of_two_links_are_no_losses_of_the_group(void **state)
+{
+	const int64_t days = 3 * 86400 * RM_NS_PER_S;
+	const char *links = "s1--tor5 or s1--tor6";
+	struct rm_verdict seconds = verdict_on(links, RM_KIND_LINK_DOWN, WALL_NS);
+	struct rm_verdict minutes = verdict_on(links, RM_KIND_LINK_LOSSY, WALL_NS);
+	struct localise_map map = { .row_interval_ns = RM_NS_PER_S };
+	struct localise_groups groups = { 0 };
+
+	(void)state;
+	for (int src = 1; src <= 8; src++)
+		for (int dst = 1; dst <= 8; dst++)
+			if (dst != src)
+				add_path(&map, src, dst);
+	minutes.evidence.window_ns = LOCALISE_WINDOW_NS;
+	/* One more link of the group, and it is not known which. */
+	assert_int_equal(joined_with(&map, &groups, RM_NS_PER_S, &seconds), 1);
+	/* It is not known when small losses began. */
+	assert_int_equal(joined_with(&map, &groups, RM_NS_PER_S, &minutes), 2);
+	assert_int_equal(joined_with(&map, &groups, days, &minutes), 2);
+	/* Of another fault. */
+	seconds.evidence.window_start.ns = WALL_NS + days;
+	assert_int_equal(joined_with(&map, &groups, days, &seconds), 2);
+	localise_groups_release(&groups);
+	localise_map_release(&map);
+}
+
 int
 main(void)
 {
@@ -327,6 +414,8 @@ main(void)
 		cmocka_unit_test(two_dead_links_of_a_switch_are_two_incidents),
 		cmocka_unit_test(
 		    an_older_dead_link_of_the_switch_keeps_its_own_incident),
+		cmocka_unit_test(
+		    later_losses_of_one_of_two_links_are_no_losses_of_the_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
