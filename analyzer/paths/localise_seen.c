@@ -104,8 +104,8 @@ count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
 		fminf(fmaxf(by_packets, silent), silent + partial), silent, partial };
 }
 
-/* True: flows lose all their probes, and large losses in one row, , which is found
- * within seconds. Such losses must not count as the losses of a slow fault. */
+/* True: flows lose all their probes, or one row has large losses, which is found within
+ * seconds. Such losses must not count as the losses of a slow fault. */
 static bool
 is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
 {

@@ -168,7 +168,7 @@ add_verdict(struct round *round, const struct rm_verdict *verdict)
 
 /* ---- links that are proven dead ---- */
 
-/* True: both directions of the link, or of parallel cables, are proven dead. */
+/* True: the other direction of the link, over the same cable, is among these. */
 static bool
 is_dead_back(struct localise_element *const *dead, size_t count,
     const struct localise_element *link)
