@@ -288,6 +288,34 @@ next_time(const json_t *answer, int64_t from_ns)
 		   : INT64_MAX;
 }
 
+/* filter: a further parameter, from '&' on. An older analyzer has no column "links",
+ * and refuses a request for it. */
+static int
+ask_incident_rows(const struct asking *asking, int64_t from_ns, int64_t to_ns,
+    const char *filter, json_t **ret)
+{
+	char parameters[256], *refusal = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&refusal, &len);
+	int status;
+
+	snprintf(parameters, sizeof(parameters),
+	    "%s&limit=10000&columns=" HISTORY_INCIDENT_COLUMNS ",links", filter);
+	request_complain_to(memory);
+	status = ask(asking, "rm_incident", from_ns, to_ns, parameters, ret);
+	request_complain_to(NULL);
+	if (memory != NULL)
+		fclose(memory);
+	if (refusal != NULL && strstr(refusal, "no column links") != NULL) {
+		*strrchr(parameters, ',') = '\0';
+		status = ask(asking, "rm_incident", from_ns, to_ns, parameters, ret);
+	} else if (refusal != NULL) {
+		fputs(refusal, stderr);
+	}
+	free(refusal);
+	return status;
+}
+
 /* Requests all incidents of the span, in several answers. */
 static int
 ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
@@ -299,8 +327,7 @@ ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
 		json_t *answer;
 		int64_t next_ns;
 
-		status = ask(asking, "rm_incident", from_ns, to_ns,
-		    "&limit=10000&columns=" HISTORY_INCIDENT_COLUMNS, &answer);
+		status = ask_incident_rows(asking, from_ns, to_ns, "", &answer);
 		next_ns = i + 1 < ANSWERS ? next_time(answer, from_ns) : INT64_MAX;
 		if (status == CTL_GOOD)
 			status = report_answer(asking->ctl,
@@ -387,9 +414,8 @@ ask_older(const struct asking *asking, const struct history_span *span,
 
 	/* The analyzer has times in milliseconds, and refuses an empty span. */
 	if (span->to_ns / RM_NS_PER_MS < last_ns / RM_NS_PER_MS)
-		status = ask(asking, "rm_incident", span->to_ns, last_ns,
-		    "&limit=10000&state=resolved&columns=" HISTORY_INCIDENT_COLUMNS,
-		    &answer);
+		status = ask_incident_rows(
+		    asking, span->to_ns, last_ns, "&state=resolved", &answer);
 	if (status == CTL_GOOD && answer != NULL) {
 		status =
 		    report_answer(asking->ctl, history_rows_take_older(rows, answer));

@@ -18,9 +18,8 @@
 
 /* Columns that the two requests need, in the form of ?columns=. */
 #define HISTORY_PROBE_COLUMNS "sent,no_reply,rtt_p50_ns,rtt_p99_ns"
-#define HISTORY_INCIDENT_COLUMNS                                                  \
-	"id,state,kind,part_type,part,place,tor,impact,services,links,opened_ns," \
-	"sentence"
+#define HISTORY_INCIDENT_COLUMNS \
+	"id,state,kind,part_type,part,place,tor,impact,services,opened_ns,sentence"
 
 /* Columns of rm_sla, for whole regions. */
 #define HISTORY_REGION_COLUMNS "sent,lost,rtt_p50_ns,rtt_p99_ns"

@@ -13,6 +13,9 @@
 #include <cmocka.h>
 
 #include <jansson.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ctl/client/ctl.h"
@@ -20,6 +23,7 @@
 #include "ctl/history/history_paths.h"
 #include "ctl/history/past_incident.h"
 #include "rackmesh/core/clock.h"
+#include "tests/support/loopback.h"
 
 #define NOW INT64_C(1767225600000000000)
 #define MINUTE (60 * RM_NS_PER_S)
@@ -609,10 +613,70 @@ long_times_are_cut_into_few_buckets(void **state)
 	}
 }
 
+/* Starts a process that answers like an analyzer whose incidents have no links. */
+static pid_t
+play_older_analyzer(int *port)
+{
+	int listener = loopback_listen(port), fd;
+	pid_t pid = fork();
+	char text[4096], when[RM_WALL_TEXT], rows[256];
+
+	assert_true(pid >= 0);
+	if (pid > 0) {
+		close(listener);
+		return pid;
+	}
+	put_time(when, rm_wall_now().ns - MINUTE);
+	snprintf(rows, sizeof(rows),
+	    "{\"columns\":[\"time\",\"id\",\"state\",\"tor\",\"part\"],"
+	    "\"rows\":[[\"%s\",\"1\",\"opened\",\"t1\",\"h1/r0\"]]}",
+	    when);
+	while ((fd = accept(listener, NULL, NULL)) >= 0) {
+		const char *status = "200 OK", *body = rows;
+		const ssize_t n = read(fd, text, sizeof(text) - 1);
+
+		text[n > 0 ? n : 0] = '\0';
+		if (strstr(text, "/v1/incidents") != NULL)
+			body = "{\"incidents\":[]}";
+		else if (strstr(text, "rm_tor_pair") != NULL)
+			body = "{\"columns\":[\"time\"," COLUMNS "],\"rows\":[]}";
+		else if (strstr(text, "links") != NULL) {
+			status = "400 Bad Request";
+			body = "{\"error\":\"rm_incident has no column links\"}";
+		}
+		snprintf(text, sizeof(text),
+		    "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: "
+		    "close\r\n\r\n%s",
+		    status, strlen(body), body);
+		if (write(fd, text, strlen(text)) < 0)
+			break;
+		close(fd);
+	}
+	_exit(1);
+}
+
+static void
+incidents_of_an_older_analyzer_are_reported_without_links(void **state)
+{
+	char name[] = "t1", address[32];
+	char *argv[] = { name };
+	struct ctl ctl = { .analyzer = address, .argc = 1, .argv = argv };
+	int port, status;
+	pid_t pid = play_older_analyzer(&port);
+
+	snprintf(address, sizeof(address), "127.0.0.1:%d", port);
+	status = ctl_history(&ctl);
+	kill(pid, SIGTERM);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(status, CTL_GOOD);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+		    incidents_of_an_older_analyzer_are_reported_without_links),
 		cmocka_unit_test(a_time_without_data_is_reported),
 		cmocka_unit_test(paths_that_lost_most_come_first),
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
