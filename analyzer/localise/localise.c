@@ -842,8 +842,8 @@ explain_minutes(struct localise *localise, struct localise_case *c,
 
 	r = explain(localise, c, now, true, ret);
 	for (size_t i = 0; r == 0 && i < ret->part_count; i++)
-		any |=
-		    localise_healed_forget(now, &c->suspects[ret->parts[i].candidate]);
+		any |= localise_healed_forget(
+		    &localise->standings, now, &c->suspects[ret->parts[i].candidate]);
 	return any ? explain(localise, c, now, true, ret) : r;
 }
 

@@ -35,19 +35,24 @@ localise_bins_forget(struct localise_path *path)
 	path->lossy_slots = 0;
 }
 
+/* True: the bin has losses of probes on their way out. */
+static bool
+forget_replies(struct localise_bin *bin)
+{
+	const uint32_t replies = (uint32_t)bin->reverse + bin->unknown;
+
+	bin->sent -= replies < bin->sent ? replies : bin->sent;
+	bin->reverse = bin->unknown = 0;
+	return bin->forward > 0;
+}
+
 void
 localise_bins_forget_replies(struct localise_path *path)
 {
 	bool forward = false;
 
-	for (size_t i = 0; i < LOCALISE_BINS; i++) {
-		struct localise_bin *bin = &path->bins[i];
-		const uint32_t replies = (uint32_t)bin->reverse + bin->unknown;
-
-		bin->sent -= replies < bin->sent ? replies : bin->sent;
-		bin->reverse = bin->unknown = 0;
-		forward |= bin->forward > 0;
-	}
+	for (size_t i = 0; i < LOCALISE_BINS; i++)
+		forward |= forget_replies(&path->bins[i]);
 	if (!forward)
 		path->lossy_slots = 0;
 }
@@ -65,25 +70,72 @@ aged(uint64_t slots, int64_t then, int64_t now)
 	return now - then < 64 && now >= then ? slots << (now - then) : 0;
 }
 
-void
-localise_bins_forget_until(struct localise_path *path, rm_mono_t at)
+static void
+forget_slots_until(struct localise_path *path, rm_mono_t at)
 {
-	const int64_t number = number_of(at), later = path->slot - slot_of(at);
+	const int64_t later = path->slot - slot_of(at);
 
-	for (int64_t n = path->bin - LOCALISE_BINS + 1; n <= path->bin && n <= number;
-	     n++)
-		path->bins[place_of(n)] = (struct localise_bin){ 0 };
 	if (later <= 0)
 		path->lossy_slots = 0;
 	else if (later < 64)
 		path->lossy_slots &= (UINT64_C(1) << later) - 1;
 }
 
-static void
-note_loss(struct localise_path *path, rm_mono_t now)
+void
+localise_bins_forget_until(struct localise_path *path, rm_mono_t at)
 {
-	path->lossy_slots = aged(path->lossy_slots, path->slot, slot_of(now)) | 1;
+	const int64_t number = number_of(at);
+
+	for (int64_t n = path->bin - LOCALISE_BINS + 1; n <= path->bin && n <= number;
+	     n++)
+		path->bins[place_of(n)] = (struct localise_bin){ 0 };
+	forget_slots_until(path, at);
+}
+
+void
+localise_bins_forget_replies_until(struct localise_path *path, rm_mono_t at)
+{
+	const int64_t number = number_of(at);
+	bool forward = false;
+
+	for (int64_t n = path->bin - LOCALISE_BINS + 1; n <= path->bin && n <= number;
+	     n++)
+		forward |= forget_replies(&path->bins[place_of(n)]);
+	if (!forward)
+		forget_slots_until(path, at);
+}
+
+static void
+turn_slots(struct localise_path *path, rm_mono_t now)
+{
+	path->lossy_slots = aged(path->lossy_slots, path->slot, slot_of(now));
+	path->clean_slots = aged(path->clean_slots, path->slot, slot_of(now));
 	path->slot = slot_of(now);
+}
+
+void
+localise_bins_note(struct localise_path *path, bool lost, int64_t covered_ns,
+    rm_mono_t lossy_at, rm_mono_t now)
+{
+	int64_t slots = slot_of(now) - slot_of((rm_mono_t){ now.ns - covered_ns });
+	const int64_t since = slot_of(now) - slot_of(lossy_at);
+
+	turn_slots(path, now);
+	if (lost) {
+		path->clean_slots &= ~UINT64_C(1);
+		return;
+	}
+	slots = slots > 0 ? slots : 1;
+	slots = slots < since ? slots : since;
+	if (slots > 0)
+		path->clean_slots |=
+		    slots < 64 ? (UINT64_C(1) << slots) - 1 : UINT64_MAX;
+}
+
+uint64_t
+localise_bins_clean_slots(const struct localise_path *path, rm_mono_t now)
+{
+	return aged(path->clean_slots, path->slot, slot_of(now));
 }
 
 /* Returns the bin with this number. Clears it and all bins since the last one that was
@@ -138,8 +190,9 @@ localise_bins_add(struct localise_map *map, struct localise_path *path,
 	bin->reverse = plus(bin->reverse, row->lost_reverse);
 	bin->unknown = plus(bin->unknown, row->lost_unknown);
 	add_sent(map, row->sent, number);
+	turn_slots(path, now);
 	if (row->lost_forward + row->lost_unknown > 0)
-		note_loss(path, now);
+		path->lossy_slots |= 1;
 }
 
 double

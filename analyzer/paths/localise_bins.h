@@ -24,6 +24,16 @@ void localise_bins_forget(struct localise_path *path);
 void localise_bins_forget_until(struct localise_path *path, rm_mono_t at);
 /* Clears only the losses that are, or may be, lost replies, with their probes. */
 void localise_bins_forget_replies(struct localise_path *path);
+/* The same for what arrived until `at`, and for the rest of the bin of that time. */
+void localise_bins_forget_replies_until(struct localise_path *path, rm_mono_t at);
+/* Notes one row, which covers the covered_ns before now, also if it is not to be added:
+ * the slots without a loss since the path's last loss before it, which was at lossy_at.
+ */
+void localise_bins_note(struct localise_path *path, bool lost, int64_t covered_ns,
+    rm_mono_t lossy_at, rm_mono_t now);
+/* Returns the slots with rows and without losses, which rows prove: bit i stands for
+ * the slot i slots ago. */
+uint64_t localise_bins_clean_slots(const struct localise_path *path, rm_mono_t now);
 /* Adds the path's counts of all bins, i.e. of two minutes, to *sum. */
 void localise_path_slow(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);

@@ -166,6 +166,8 @@ struct localise_path {
 	struct localise_bin bins[LOCALISE_BINS]; /* by number % LOCALISE_BINS */
 	int64_t bin;                             /* number of the newest bin */
 	uint64_t lossy_slots; /* see localise_bins.h; bit 0 stands for `slot` */
+	/* slots that rows cover, none of which has a lost probe or reply */
+	uint64_t clean_slots;
 	int64_t slot;
 	rm_mono_t row_at;   /* when its last row arrived */
 	rm_mono_t lossy_at; /* when its last row with lost or slow probes arrived */

@@ -2,10 +2,11 @@
 
 #include <math.h>
 
+#include "analyzer/finding/localise_case.h"
 #include "analyzer/finding/localise_lossy_over.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
-#include "analyzer/suspicion/localise_standings.h"
+#include "analyzer/suspicion/localise_standing.h"
 
 #define PROOF_LN 7.0 /* ln of how unlikely the time without losses is */
 #define MIN_SLOTS 6  /* with losses, before the time without losses */
@@ -27,29 +28,31 @@ is_proof(uint64_t before, int clean, bool is_dense)
 }
 
 int
-localise_healed_slot(uint64_t slots, double lost)
+localise_healed_slot(uint64_t slots, uint64_t clean, double lost)
 {
 	const bool is_dense =
 	    lost >= MIN_LOST_PER_SLOT * (double)__builtin_popcountll(slots);
-	int newer = -1; /* number of the last bit that was seen */
 
+	clean &= ~slots;
 	for (uint64_t left = slots; left != 0; left &= left - 1) {
 		const int at = __builtin_ctzll(left);
+		const uint64_t newer = (UINT64_C(1) << at) - 1;
 
-		if (is_proof(slots >> at, at - newer - 1, is_dense))
+		if (is_proof(
+			slots >> at, __builtin_popcountll(clean & newer), is_dense))
 			return at;
-		newer = at;
+		clean &= ~newer;
 	}
 	return -1;
 }
 
 /* Replies to probes over other paths between the same racks may have been lost on the
- * link: these losses are deleted, too. */
+ * link: their losses are deleted, too. */
 static void
 forget_pair(const struct localise_element *pair, rm_mono_t until)
 {
 	for (size_t i = 0; i < pair->path_count && i < MAX_PATHS_OF_PAIR; i++)
-		localise_bins_forget_until(pair->paths[i], until);
+		localise_bins_forget_replies_until(pair->paths[i], until);
 }
 
 static struct localise_lossy_over
@@ -60,28 +63,32 @@ paths_over(const struct localise_now *now, const struct localise_suspect *suspec
 }
 
 bool
-localise_healed_forget(
+localise_healed_forget(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_suspect *suspect)
 {
 	struct localise_lossy_over over = paths_over(now, suspect);
 	struct localise_sum sum = { 0 };
+	struct localise_standing *s;
 	struct localise_path *path;
-	rm_mono_t newest = { 0 }, until;
-	int silent, slot; /* silent: slots without rows, which prove nothing */
+	struct rm_part part;
+	uint64_t clean = UINT64_MAX;
+	rm_mono_t until;
+	int slot;
 
+	localise_suspect_part(suspect, &part);
+	s = localise_standings_find(standings, &part);
+	if (s == NULL || s->reported_at.ns == 0 ||
+	    (s->healed_at.ns != 0 && s->reported_at.ns > s->healed_at.ns))
+		return false;
 	while ((path = localise_lossy_next(&over)) != NULL) {
 		localise_path_slow(now->map, path, now->now, &sum);
-		if (path->row_at.ns > newest.ns)
-			newest = path->row_at;
+		clean &= localise_bins_clean_slots(path, now->now);
 	}
-	silent = (int)(now->now.ns / LOCALISE_SLOT_NS - newest.ns / LOCALISE_SLOT_NS);
-	if (sum.lossy_slots == 0 || silent > __builtin_ctzll(sum.lossy_slots))
-		return false;
-	slot =
-	    localise_healed_slot(sum.lossy_slots >> silent, sum.forward + sum.unknown);
+	slot = localise_healed_slot(sum.lossy_slots, clean, sum.forward + sum.unknown);
 	if (slot < 0)
 		return false;
-	until.ns = now->now.ns - (int64_t)(slot + silent) * LOCALISE_SLOT_NS;
+	s->healed_at = now->now;
+	until.ns = now->now.ns - (int64_t)slot * LOCALISE_SLOT_NS;
 	over = paths_over(now, suspect);
 	while ((path = localise_lossy_next(&over)) != NULL) {
 		localise_bins_forget_until(path, until);

@@ -27,31 +27,47 @@ a_time_without_losses_ends_a_fault_if_it_is_unlikely(void **state)
 {
 	(void)state;
 	/* Ten slots with losses in a row: three without prove the end, two do not. */
-	assert_int_equal(localise_healed_slot(bits(3, 10), 20), 3);
-	assert_int_equal(localise_healed_slot(bits(2, 10), 20), -1);
+	assert_int_equal(localise_healed_slot(bits(3, 10), UINT64_MAX, 20), 3);
+	assert_int_equal(localise_healed_slot(bits(2, 10), UINT64_MAX, 20), -1);
 	/* Losses in every fourth slot: seven slots prove nothing. */
-	assert_int_equal(localise_healed_slot(UINT64_C(0x1111111) << 7, 7), -1);
-	assert_int_equal(localise_healed_slot(UINT64_C(0x1111111) << 24, 7), 24);
-	assert_int_equal(localise_healed_slot(0, 0), -1);
-	assert_int_equal(localise_healed_slot(UINT64_MAX, 1000), -1);
+	assert_int_equal(
+	    localise_healed_slot(UINT64_C(0x1111111) << 7, UINT64_MAX, 7), -1);
+	assert_int_equal(
+	    localise_healed_slot(UINT64_C(0x1111111) << 24, UINT64_MAX, 7), 24);
+	assert_int_equal(localise_healed_slot(0, UINT64_MAX, 0), -1);
+	assert_int_equal(localise_healed_slot(UINT64_MAX, UINT64_MAX, 1000), -1);
+}
+
+static void
+a_slot_without_rows_is_not_without_losses(void **state)
+{
+	(void)state;
+	assert_int_equal(localise_healed_slot(bits(3, 10), 0, 20), -1);
+	assert_int_equal(localise_healed_slot(bits(6, 10), bits(0, 2), 20), -1);
+	assert_int_equal(localise_healed_slot(bits(6, 10), bits(3, 3), 20), 6);
+	/* A gap in the middle. */
+	assert_int_equal(
+	    localise_healed_slot(bits(0, 1) | bits(5, 10), bits(4, 1), 20), -1);
 }
 
 static void
 losses_of_another_fault_do_not_hide_that_the_first_one_has_ended(void **state)
 {
 	(void)state;
-	assert_int_equal(localise_healed_slot(bits(0, 2) | bits(6, 10), 60), 6);
-	assert_int_equal(localise_healed_slot(bits(0, 2) | bits(4, 10), 60), -1);
+	assert_int_equal(
+	    localise_healed_slot(bits(0, 2) | bits(6, 10), UINT64_MAX, 60), 6);
+	assert_int_equal(
+	    localise_healed_slot(bits(0, 2) | bits(4, 10), UINT64_MAX, 60), -1);
 }
 
 static void
 a_few_losses_are_the_begin_of_a_small_loss_and_many_a_short_fault(void **state)
 {
 	(void)state;
-	assert_int_equal(localise_healed_slot(bits(30, 2), 3), -1);
-	assert_int_equal(localise_healed_slot(bits(30, 2), 90), 30);
+	assert_int_equal(localise_healed_slot(bits(30, 2), UINT64_MAX, 3), -1);
+	assert_int_equal(localise_healed_slot(bits(30, 2), UINT64_MAX, 90), 30);
 	/* It may be a fault with bursts. */
-	assert_int_equal(localise_healed_slot(bits(8, 2), 90), -1);
+	assert_int_equal(localise_healed_slot(bits(8, 2), UINT64_MAX, 90), -1);
 }
 
 /* The lossy cable of tor2 is well again; then a cable of the same spine loses packets.
@@ -109,6 +125,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_time_without_losses_ends_a_fault_if_it_is_unlikely),
+		cmocka_unit_test(a_slot_without_rows_is_not_without_losses),
 		cmocka_unit_test(
 		    losses_of_another_fault_do_not_hide_that_the_first_one_has_ended),
 		cmocka_unit_test(
