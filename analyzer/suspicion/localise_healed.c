@@ -68,7 +68,7 @@ localise_healed_forget(const struct localise_standings *standings,
 {
 	struct localise_lossy_over over = paths_over(now, suspect);
 	struct localise_sum sum = { 0 };
-	struct localise_standing *s;
+	const struct localise_standing *s;
 	struct localise_path *path;
 	struct rm_part part;
 	uint64_t clean = UINT64_MAX;
@@ -77,8 +77,7 @@ localise_healed_forget(const struct localise_standings *standings,
 
 	localise_suspect_part(suspect, &part);
 	s = localise_standings_find(standings, &part);
-	if (s == NULL || s->reported_at.ns == 0 ||
-	    (s->healed_at.ns != 0 && s->reported_at.ns > s->healed_at.ns))
+	if (s == NULL || s->reported_at.ns == 0)
 		return false;
 	while ((path = localise_lossy_next(&over)) != NULL) {
 		localise_path_slow(now->map, path, now->now, &sum);
@@ -87,7 +86,6 @@ localise_healed_forget(const struct localise_standings *standings,
 	slot = localise_healed_slot(sum.lossy_slots, clean, sum.forward + sum.unknown);
 	if (slot < 0)
 		return false;
-	s->healed_at = now->now;
 	until.ns = now->now.ns - (int64_t)slot * LOCALISE_SLOT_NS;
 	over = paths_over(now, suspect);
 	while ((path = localise_lossy_next(&over)) != NULL) {

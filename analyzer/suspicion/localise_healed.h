@@ -27,7 +27,7 @@ int localise_healed_slot(uint64_t slots, uint64_t clean, double lost);
 /* True: losses of the suspect's fault that has ended were found, and are deleted from
  * the minutes of all paths over the suspect; of other paths, only lost replies are
  * deleted. A part that was not named keeps its losses, because they may come in bursts.
- * So does a part that was named again after its losses had been deleted. */
+ */
 bool localise_healed_forget(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_suspect *suspect);
 

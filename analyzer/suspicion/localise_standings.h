@@ -26,8 +26,6 @@ struct localise_standing {
 	/* since: when the suspicion began; seen: when the part was blamed last */
 	rm_mono_t since, seen;
 	rm_mono_t reported_at; /* when its verdict was made last; ns 0: never named */
-	/* when its losses were deleted last because they had ended; ns 0: never */
-	rm_mono_t healed_at;
 	/* when a finding last blamed this part alone, not "A or B" */
 	rm_mono_t decided;
 	/* when the part was last the likeliest one; [0]: by seconds, [1]: by minutes */
