@@ -97,8 +97,8 @@ is_suspected(struct seen *seen, enum rm_part_type type, int clean_slots)
 static void
 a_part_with_slow_loss_until_now_is_suspected(void **state)
 {
-	assert_true(is_suspected(*state, RM_PART_SWITCH, 3));
 	assert_true(is_suspected(*state, RM_PART_LINK, 0));
+	assert_true(is_suspected(*state, RM_PART_SWITCH, 3));
 }
 
 /* It lost one packet every two seconds, and then none for twenty seconds. */
