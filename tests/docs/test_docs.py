@@ -198,3 +198,11 @@ def test_every_playbook_and_variable_of_ansible_is_in_the_page_of_rollouts():
     playbooks = {path.name for path in (ROOT / "ansible").glob("*.yaml")}
     readme = (ROOT / "ansible/README.md").read_text()
     assert [name for name in playbooks if f"`{name}`" not in readme or name not in page] == []
+
+
+def test_what_to_look_at_and_to_do_begins_a_line():
+    """The page and rackmeshctl take the advice for a verdict from these lines of verdicts.md."""
+    lines = (ROOT / "docs/verdicts.md").read_text().splitlines()
+    advice = [line for line in lines if "**Look**" in line or "**Do**" in line]
+    assert len(advice) > 30
+    assert [line for line in advice if not line.startswith(("**Look**", "**Do**"))] == []
