@@ -468,6 +468,25 @@ find_open(const struct rm_incidents *incidents, const struct rm_part *part)
 	return NULL;
 }
 
+/* True: the verdict is on "A or B", and another verdict of this judgement is on A
+ * alone. without_incident: that A has no incident of its own. */
+static bool
+is_decided(const struct rm_incidents *incidents, const struct rm_verdict *verdict,
+    const struct rm_verdict *verdicts, size_t count, bool without_incident)
+{
+	if (strstr(verdict->part.name, RM_PART_OR) == NULL)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct rm_part *one = &verdicts[i].part;
+
+		if (strstr(one->name, RM_PART_OR) == NULL &&
+		    incident_is_narrowing(&verdict->part, one) &&
+		    (!without_incident || find_open(incidents, one) == NULL))
+			return true;
+	}
+	return false;
+}
+
 /* True: the incident is on "A or B" and known to be B, the verdict is on A, and another
  * verdict of this judgement is on B: so the one on A needs an incident of its own. */
 static bool
@@ -663,17 +682,20 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	for (size_t i = 0; i < incidents->open_count; i++)
 		incidents->open[i]->judged = false;
 	/* Verdicts with equal names come first: an incident on "A or B" takes a verdict
-	 * on A only if A has no incident of its own. */
+	 * on A only if A has no incident of its own. If it takes one, a verdict on "A
+	 * or B" of the same judgement is left out: it is on the same fault. */
 	for (size_t i = 0; i < count; i++) {
 		struct incident_entry *entry = find_open(incidents, &verdicts[i].part);
 
-		if (entry != NULL)
+		if (entry != NULL &&
+		    !is_decided(incidents, &verdicts[i], verdicts, count, true))
 			incident_update(incidents, entry, &verdicts[i], &judgement);
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct incident_entry *entry;
 
-		if (find_open(incidents, &verdicts[i].part) != NULL)
+		if (find_open(incidents, &verdicts[i].part) != NULL ||
+		    is_decided(incidents, &verdicts[i], verdicts, count, false))
 			continue;
 		entry = find_narrowing(incidents, &verdicts[i].part, verdicts, count);
 		if (entry == NULL)

@@ -17,7 +17,8 @@
  * ruled-out list stay those of A. B replaces A as the known part when verdicts have
  * named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A since the first of
  * these. Each replacement doubles the time that the next one needs, up to
- * RM_INCIDENT_RECONSIDER_MAX_NS.
+ * RM_INCIDENT_RECONSIDER_MAX_NS. If one judgement has a verdict on "A or B" and one on
+ * A, both are on the same fault, and the first one opens no incident.
  *
  * A verdict on several links of one switch (rm_kind_is_links) takes the place of the
  * verdicts on these links. If one of the links has an open incident, the oldest such

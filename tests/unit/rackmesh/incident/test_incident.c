@@ -887,6 +887,94 @@ two_faults_are_never_one_undecided_incident(void **state)
 	assert_int_equal(rm_incidents_open(rack->incidents), 2);
 }
 
+/* One judgement, with verdicts on these names, in this order. */
+static void
+judge_all(struct rack *rack, const char *const *names, size_t count)
+{
+	struct rm_verdict verdicts[3];
+
+	for (size_t i = 0; i < count; i++) {
+		verdicts[i] = verdict_on(names[i], RM_KIND_RNIC_DOWN);
+		if (strstr(names[i], " or ") == NULL)
+			continue;
+		verdicts[i].kind = RM_KIND_RNIC_LOSSY;
+		verdicts[i].confidence = 0.5;
+	}
+	judge(rack, verdicts, count);
+}
+
+static void
+an_undecided_verdict_beside_one_on_its_part_is_the_same_fault(void **state)
+{
+	static const char *const orders[][2] = { { "h1/r0 or h2/r0", "h2/r0" },
+		{ "h2/r0", "h1/r0 or h2/r0" } };
+	static const char *const firsts[] = { "h1/r0 or h2/r0", "h2/r0", NULL };
+	struct rack *rack = *state;
+
+	for (size_t order = 0; order < 2; order++)
+		for (size_t first = 0; first < 3; first++) {
+			const struct rm_verdict *verdict;
+
+			teardown(state);
+			setup(state);
+			if (firsts[first] != NULL)
+				judge_all(rack, &firsts[first], 1);
+			for (int i = 0; i < 20; i++)
+				judge_all(rack, orders[order], 2);
+			verdict = only_verdict(rack);
+			assert_int_equal(rack->opened, 1);
+			assert_int_equal(rack->updated, first == 0);
+			assert_int_equal(rack->resolved, 0);
+			assert_int_equal(verdict->kind, RM_KIND_RNIC_DOWN);
+			assert_true(verdict->confidence > 0.9);
+			assert_string_equal(verdict->part.name,
+			    first == 0 ? "h1/r0 or h2/r0" : "h2/r0");
+			assert_string_equal(
+			    verdict->evidence.narrowed, first == 0 ? "h2/r0" : "");
+		}
+}
+
+static void
+two_faults_and_an_undecided_verdict_on_them_are_two_incidents(void **state)
+{
+	static const char *const names[][3] = {
+		{ "h1/r0 or h2/r0", "h1/r0", "h2/r0" },
+		{ "h2/r0", "h1/r0 or h2/r0", "h1/r0" },
+		{ "h1/r0", "h2/r0", "h1/r0 or h2/r0" },
+	};
+	static const char *const either = "h1/r0 or h2/r0";
+	struct rack *rack = *state;
+
+	for (size_t order = 0; order < 3; order++)
+		for (int open = 0; open < 2; open++) {
+			teardown(state);
+			setup(state);
+			if (open)
+				judge_all(rack, &either, 1);
+			for (int i = 0; i < 20; i++)
+				judge_all(rack, names[order], 3);
+			assert_int_equal(rack->opened, 2);
+			assert_int_equal(rm_incidents_open(rack->incidents), 2);
+			assert_in_range(rack->updated, 0, 1);
+		}
+}
+
+static void
+an_undecided_incident_on_another_fault_of_its_parts_is_updated(void **state)
+{
+	static const char *const both[] = { "h1/r0", "h2/r0" };
+	static const char *const then[] = { "h1/r0", "h1/r0 or h2/r0" };
+	struct rack *rack = *state;
+
+	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 1);
+	judge_all(rack, both, 2);
+	rack->health = RM_HEALTH_GOOD;
+	for (int i = 0; i < 20; i++)
+		judge_all(rack, then, 2);
+	assert_int_equal(rack->opened, 2);
+	assert_int_equal(rack->resolved, 0);
+}
+
 static void
 json_has_the_times_and_the_state_of_an_incident(void **state)
 {
@@ -947,6 +1035,9 @@ main(void)
 		TEST(the_other_one_replaces_the_known_one_each_time_after_longer),
 		TEST(if_both_parts_are_named_the_known_one_keeps_its_incident),
 		TEST(two_faults_are_never_one_undecided_incident),
+		TEST(an_undecided_verdict_beside_one_on_its_part_is_the_same_fault),
+		TEST(two_faults_and_an_undecided_verdict_on_them_are_two_incidents),
+		TEST(an_undecided_incident_on_another_fault_of_its_parts_is_updated),
 		TEST(json_has_the_times_and_the_state_of_an_incident),
 	};
 
