@@ -172,6 +172,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	incident_past(incidents, &entry->incident, judgement->now);
 	incident_note_announced(entry);
 	entry->judged = true;
+	entry->links_seen = judgement->wall;
 	incidents->open[incidents->open_count++] = entry;
 	incidents->counts.opened++;
 	judgement->on_event(RM_INCIDENT_OPENED, &entry->incident, judgement->arg);
@@ -396,6 +397,8 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	snprintf(widened_to, sizeof(widened_to), "%.*s", RM_NAME_BYTES - 1,
 	    widened(mine, verdict));
 	*mine = *verdict;
+	if (rm_kind_is_links(verdict->kind))
+		entry->links_seen = judgement->wall;
 	strcpy(mine->evidence.narrowed, narrowed_to);
 	strcpy(mine->evidence.widened, widened_to);
 	mine->evidence.widened_is_tor =
@@ -522,21 +525,47 @@ find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
 
 /* ---- several links of one switch ---- */
 
-/* The verdict on several links is on this one, too: the link is in its list, or the
- * list has no room for all of its links, and the link's fault began with theirs. */
+/* True: the link's fault began with that of the several links, or later. */
 static bool
-has_link(const struct rm_verdict *links, const struct rm_verdict *link)
+began_with(const struct rm_verdict *links, const struct rm_verdict *link)
+{
+	return link->evidence.window_start.ns >=
+	       links->evidence.window_start.ns - RM_LINKS_TOGETHER_NS;
+}
+
+/* True: the verdict on several links lists this one. Of "A or B" it must list the known
+ * one; if none is known, it must list one of them, and their fault began with that of
+ * the links: an older fault may be that of the other one. */
+static bool
+is_listed(const struct rm_verdict *links, const struct rm_verdict *link)
+{
+	struct rm_part part = link->part;
+
+	if (link->evidence.narrowed[0] != '\0')
+		strcpy(part.name, link->evidence.narrowed);
+	return rm_links_have(links->evidence.links, &part) &&
+	       (strstr(part.name, RM_PART_OR) == NULL || began_with(links, link));
+}
+
+/* True: the list has no room for all of its links, and this may be one of the others.
+ */
+static bool
+is_beyond_list(const struct rm_verdict *links, const struct rm_verdict *link)
 {
 	const struct rm_evidence *evidence = &links->evidence;
 	const char *of =
 	    evidence->widened[0] != '\0' ? evidence->widened : links->part.name;
 
-	return rm_links_have(evidence->links, &link->part) ||
-	       (rm_links_count(evidence->links) <
-		       (size_t)evidence->links_down + evidence->links_lossy &&
-		   rm_links_end_at(&link->part, of) &&
-		   link->evidence.window_start.ns >=
-		       evidence->window_start.ns - RM_LINKS_TOGETHER_NS);
+	return rm_links_count(evidence->links) <
+		   (size_t)evidence->links_down + evidence->links_lossy &&
+	       rm_links_end_at(&link->part, of) && began_with(links, link);
+}
+
+/* The verdict on several links is on this one, too. */
+static bool
+has_link(const struct rm_verdict *links, const struct rm_verdict *link)
+{
+	return is_listed(links, link) || is_beyond_list(links, link);
 }
 
 /* Returns the incident on one of the links of this verdict, or of the switch if the
@@ -565,17 +594,24 @@ find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verd
 	return oldest;
 }
 
-/* Returns the open incident on several links, one of which is the verdict's part. */
+/* Returns the open incident on several links, one of which is the verdict's part. A
+ * link that is not listed is one of them only if it failed before the last verdict on
+ * these, or soon afterwards: otherwise it is another fault. */
 static struct incident_entry *
 find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdict)
 {
 	if (verdict->kind == RM_KIND_LINK_LATE)
 		return NULL;
 	for (size_t i = 0; i < incidents->open_count; i++) {
-		const struct rm_verdict *mine = &incidents->open[i]->incident.verdict;
+		struct incident_entry *entry = incidents->open[i];
+		const struct rm_verdict *mine = &entry->incident.verdict;
 
-		if (rm_kind_is_links(mine->kind) && has_link(mine, verdict))
-			return incidents->open[i];
+		if (rm_kind_is_links(mine->kind) &&
+		    (is_listed(mine, verdict) ||
+			(is_beyond_list(mine, verdict) &&
+			    verdict->evidence.window_start.ns <=
+				entry->links_seen.ns + RM_LINKS_TOGETHER_NS)))
+			return entry;
 	}
 	return NULL;
 }
@@ -679,8 +715,11 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	const struct judgement judgement = { now, wall, since_ns, on_event, arg };
 
 	incidents->judged_at = now;
-	for (size_t i = 0; i < incidents->open_count; i++)
+	for (size_t i = 0; i < incidents->open_count; i++) {
 		incidents->open[i]->judged = false;
+		if (incidents->open[i]->links_seen.ns == 0)
+			incidents->open[i]->links_seen = wall;
+	}
 	/* Verdicts with equal names come first: an incident on "A or B" takes a verdict
 	 * on A only if A has no incident of its own. If it takes one, a verdict on "A
 	 * or B" of the same judgement is left out: it is on the same fault. */

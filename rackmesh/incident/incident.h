@@ -27,8 +27,11 @@
  * faults continue in that one. A later verdict on one of its links alone means that the
  * fault lasts, and opens no incident either. If the verdict's list has no room for all
  * of its links, this also holds for other links of the switch whose fault began with
- * these. A delay (link-late) is another fault: a verdict on it has its own incident,
- * which is not widened.
+ * these, or until RM_LINKS_TOGETHER_NS after the last verdict on several links. An
+ * incident on "A or B" that is not narrowed ends when A becomes one of several links
+ * only if its fault began with theirs, because otherwise B may be at fault. A delay
+ * (link-late) is another fault: a verdict on it has its own incident, which is not
+ * widened.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_H
 #define RACKMESH_INCIDENT_INCIDENT_H

@@ -774,6 +774,98 @@ a_tor_with_several_dead_links_is_called_a_tor(void **state)
 	assert_non_null(strstr(sentence, "ToR t1: 3 of its 8 links carry nothing"));
 }
 
+/* Five links of s3 are down, of which two have no room in the list; a minute later the
+ * judge has no verdict on them any more. Then `link` fails. */
+static unsigned
+opened_after_five_links(struct rack *rack, const char *link, int64_t after_ns)
+{
+	struct rm_verdict verdict = links_down("s3", "s3--t1, s3--t2, s3--t3", 5);
+	const unsigned opened = rack->opened;
+
+	verdict.evidence.window_start.ns = 1000 * RM_NS_PER_S;
+	for (int i = 0; i < 240; i++)
+		judge(rack, &verdict, 1);
+	for (int64_t i = 0; i < after_ns / STEP_NS; i++)
+		judge(rack, NULL, 0);
+	verdict = link_down(link);
+	verdict.evidence.window_start.ns = rack->now.ns + 1000 * RM_NS_PER_S;
+	judge(rack, &verdict, 1);
+	return rack->opened - opened - 1;
+}
+
+static void
+a_link_that_fails_long_after_the_links_beyond_a_list_has_its_own_incident(void **state)
+{
+	static const struct {
+		const char *link;
+		int64_t after_ns;
+		unsigned opened;
+	} cases[] = {
+		{ "s3--t8", RM_LINKS_TOGETHER_NS - 2 * STEP_NS, 0 },
+		{ "s3--t8", RM_LINKS_TOGETHER_NS + 2 * STEP_NS, 1 },
+		{ "s3--t8", 3600 * RM_NS_PER_S, 1 },
+		/* in the list */
+		{ "s3--t2", 3600 * RM_NS_PER_S, 0 },
+	};
+	struct rack *rack = *state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		teardown(state);
+		setup(state);
+		assert_int_equal(
+		    opened_after_five_links(rack, cases[i].link, cases[i].after_ns),
+		    cases[i].opened);
+		assert_int_equal(rack->resolved, 0);
+	}
+}
+
+/* How many incidents end if "s3--t1 or s3--t2" was open for that long, and was narrowed
+ * to that link, when a group of links with s3--t1 forms. */
+static unsigned
+ended_by_a_group(struct rack *rack, int64_t after_ns, const char *narrowed)
+{
+	const int64_t began_ns = 1000 * RM_NS_PER_S;
+	struct rm_verdict verdict = link_down("s3--t1 or s3--t2");
+
+	verdict.evidence.window_start.ns = began_ns;
+	judge(rack, &verdict, 1);
+	if (narrowed != NULL) {
+		verdict = link_down(narrowed);
+		judge(rack, &verdict, 1);
+	}
+	verdict = links_down("s3", "s3--t1, s3--t4, s3--t5", 3);
+	verdict.evidence.window_start.ns = began_ns + after_ns;
+	judge(rack, &verdict, 1);
+	return rack->resolved;
+}
+
+static void
+an_undecided_incident_of_long_before_a_group_does_not_end_with_it(void **state)
+{
+	static const struct {
+		int64_t after_ns;
+		const char *narrowed;
+		unsigned ended;
+	} cases[] = {
+		{ RM_LINKS_TOGETHER_NS - STEP_NS, NULL, 1 },
+		{ RM_LINKS_TOGETHER_NS + STEP_NS, NULL, 0 },
+		{ 600 * RM_NS_PER_S, "s3--t1", 1 },
+		{ 600 * RM_NS_PER_S, "s3--t2", 0 },
+		{ RM_NS_PER_S, "s3--t2", 0 },
+	};
+	struct rack *rack = *state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		teardown(state);
+		setup(state);
+		assert_int_equal(
+		    ended_by_a_group(rack, cases[i].after_ns, cases[i].narrowed),
+		    cases[i].ended);
+		assert_int_equal(
+		    rm_incidents_open(rack->incidents), cases[i].ended ? 1 : 2);
+	}
+}
+
 #define RECONSIDER_STEPS (RM_INCIDENT_RECONSIDER_NS / STEP_NS)
 
 static void
@@ -1021,6 +1113,9 @@ main(void)
 		TEST(incidents_on_links_become_one_on_their_switch),
 		TEST(links_beyond_the_list_have_no_incidents_of_their_own),
 		TEST(the_end_of_a_link_beyond_the_list_is_not_forgotten),
+		TEST(
+		    a_link_that_fails_long_after_the_links_beyond_a_list_has_its_own_incident),
+		TEST(an_undecided_incident_of_long_before_a_group_does_not_end_with_it),
 		TEST(links_that_come_and_go_are_announced_a_few_times_only),
 		TEST(
 		    a_group_that_forms_and_ends_again_and_again_is_announced_a_few_times_only),
