@@ -144,22 +144,29 @@ history_text_quantile(
 
 /* ---- Incidents, of racks and our own, and SLA minutes as points ---- */
 
-/* The names in a list, as one text. Does nothing for an empty list. */
+/* Writes the links, separated by ", ". Writes nothing if the evidence does not list all
+ * of them: a reader would think that the others are not at fault. */
 static void
-line_names(struct rm_line *line, const char *field, const json_t *names)
+line_links(struct rm_line *line, const json_t *evidence)
 {
+	const json_t *links = json_object_get(evidence, "links");
+	const json_int_t count =
+	    json_integer_value(json_object_get(evidence, "links_down")) +
+	    json_integer_value(json_object_get(evidence, "links_lossy"));
 	char text[RM_LINKS_BYTES * 2] = "";
 	size_t len = 0;
 
-	for (size_t i = 0; i < json_array_size(names); i++) {
-		const char *name = json_string_value(json_array_get(names, i));
+	if ((json_int_t)json_array_size(links) < count)
+		return;
+	for (size_t i = 0; i < json_array_size(links); i++) {
+		const char *name = json_string_value(json_array_get(links, i));
 
 		if (name == NULL || len + strlen(name) + sizeof(", ") > sizeof(text))
-			continue;
+			return;
 		len += (size_t)sprintf(text + len, "%s%s", len == 0 ? "" : ", ", name);
 	}
 	if (len > 0)
-		rm_line_string(line, field, text);
+		rm_line_string(line, "links", text);
 }
 
 /* Writes the fields of the evidence, so that a query need not parse JSON. */
@@ -177,7 +184,7 @@ line_evidence(struct rm_line *line, const char *evidence_json)
 		if (text != NULL)
 			rm_line_string(line, names[i], text);
 	}
-	line_names(line, "links", json_object_get(evidence, "links"));
+	line_links(line, evidence);
 	json_decref(verdict);
 }
 

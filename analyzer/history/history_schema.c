@@ -123,7 +123,7 @@ static const struct history_column incident_columns[] = {
 	NAMES("impact", "P0: a service on the part is degraded; P1: a service uses "
 	    "it; P2: no service uses it; unknown"),
 	NAMES("services", "services that use the part, or are affected by its fault"),
-	NAMES("links", "links of a switch that are at fault together, separated by commas; no value for other incidents"),
+	NAMES("links", "links of a switch that are at fault together, separated by commas; no value if not all of them are known, and for other incidents"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "confidence of the verdict" },
 	TIME("began_ns", "start of the first window that showed it, since the epoch"),
 	TIME("opened_ns", "when it was opened, since the epoch"),

@@ -4,7 +4,7 @@
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, setText } from "./element.js";
-import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, pathOf, summary } from "./past.js";
+import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, ofSwitch, pathOf, summary } from "./past.js";
 import { lookAtRegion } from "./past_region.js";
 import { duration, percent } from "./words.js";
 
@@ -35,8 +35,7 @@ function buckets(rows, from, to) {
 }
 
 async function lookAtRack(region, tor, from, to, known) {
-  // Which racks send their packets over a switch is not known, unless its faulty links are.
-  const concerns = (row) => namesTor(row, tor) || (row.part_type === "switch" && !row.links);
+  const concerns = (row) => namesTor(row, tor) || ofSwitch(row);
   const [pairs, open] = await Promise.all([askRows("rm_tor_pair", { from, to, region, tor, columns: PAIR }), incidentsIn(region, from, to, concerns, known)]);
   const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to) }));
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));

@@ -15,7 +15,7 @@ const TURN_MS = 400;
 // ones by their end, up to AFTER_S after it.
 const BEFORE_S = 86400;
 const AFTER_S = 31 * 86400;
-const INCIDENT = "region,tor,part_type,part,place,state,id,severity,impact,services,links,opened_ns,sentence";
+const INCIDENT = "region,tor,part_type,part,place,state,id,kind,severity,impact,services,links,opened_ns,sentence";
 const GAP_MS = 180000; // shorter times without rows are not mentioned; a row is due each minute
 const LATE_MS = 150000; // rows of the last LATE_MS may not be written yet
 const SHOWN = 500; // most incidents in the list
@@ -129,7 +129,9 @@ export function summary(lines, { incidents, whole }, from, to) {
   );
 }
 
-const columnsOf = ({ evidence }) => ({ impact: evidence?.impact, services: evidence?.services, links: evidence?.links?.join(", ") });
+// A list of links that is not complete is left out, as in the history.
+const linksOf = ({ links = [], links_down = 0, links_lossy = 0 }) => (links.length < links_down + links_lossy ? null : links.join(", "));
+const columnsOf = ({ evidence }) => ({ impact: evidence?.impact, services: evidence?.services, links: linksOf(evidence ?? {}) });
 
 // The incidents that are open now, in the form of rows of the history.
 const openNow = (known, region) =>
@@ -167,8 +169,14 @@ export async function incidentsIn(region, from, to, concerns, known) {
   };
 }
 
-// Whether the row names the ToR: as its rack, in its part, or in one of its links.
+// Whether the row is of an incident of the ToR's rack, or, if no rack has found it, whether its part
+// or one of its links has the name of the ToR.
 export const namesTor = (row, tor) => (row.tor ? row.tor === tor : [row.part, ...(row.links ?? "").split(", ")].some((part) => namesIn(part).includes(tor)));
+
+// Whether the row is of a switch between racks, or of links of it that are not listed. It may concern
+// each rack: which racks send their packets over a switch is not stored. An incident that began on one
+// link keeps that part, so the kind decides; VictoriaMetrics stores no kinds.
+export const ofSwitch = ({ part_type, kind, links }) => !links && (part_type === "switch" || (part_type === "link" && /^(switch|links)-/.test(kind ?? "")));
 
 // Sentences about missing rows, for the view.
 export const cut = (truncated, early) => [

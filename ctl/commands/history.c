@@ -361,6 +361,15 @@ joined(const json_t *list)
 	return json_string(text);
 }
 
+/* A list of links that is not complete is left out, as in the history. */
+static bool
+is_complete(const json_t *evidence, const json_t *links)
+{
+	return (json_int_t)json_array_size(links) >=
+	       json_integer_value(json_object_get(evidence, "links_down")) +
+		   json_integer_value(json_object_get(evidence, "links_lossy"));
+}
+
 /* Converts the answer of /v1/incidents to rows of the same form as in the history. */
 static json_t *
 rows_of_open(const json_t *answer)
@@ -372,6 +381,7 @@ rows_of_open(const json_t *answer)
 	size_t i;
 
 	json_array_foreach (json_object_get(answer, "incidents"), i, incident) {
+		const json_t *evidence = json_object_get(incident, "evidence");
 		const char *opened =
 		    json_string_value(json_object_get(incident, "opened"));
 		json_t *row = json_array();
@@ -381,11 +391,12 @@ rows_of_open(const json_t *answer)
 			json_t *value = json_object_get(incident, same[k]);
 
 			if (value == NULL)
-				value = json_object_get(
-				    json_object_get(incident, "evidence"), same[k]);
-
-			value =
-			    json_is_array(value) ? joined(value) : json_incref(value);
+				value = json_object_get(evidence, same[k]);
+			if (!json_is_array(value))
+				value = json_incref(value);
+			else
+				value =
+				    is_complete(evidence, value) ? joined(value) : NULL;
 			json_array_append_new(row, value != NULL ? value : json_null());
 		}
 		json_array_append_new(

@@ -277,13 +277,20 @@ has_probes(const struct history_rows *rows)
 	return false;
 }
 
-/* True: the incident is of a switch between racks, and may concern each rack, because
- * it is not known which of its links are at fault. */
+/* True: the incident is of a switch between racks, or of links of it that are not
+ * listed. It may concern each rack. An incident that began on one link keeps that part,
+ * so the kind decides; VictoriaMetrics stores no kinds. */
 static bool
 is_of_switch(const struct rows_of *of, const json_t *row)
 {
-	return strcmp(text_of(of, row, "part_type"), "switch") == 0 &&
-	       text_of(of, row, "links")[0] == '\0';
+	const char *type = text_of(of, row, "part_type"),
+		   *kind = text_of(of, row, "kind");
+
+	if (text_of(of, row, "links")[0] != '\0')
+		return false;
+	return strcmp(type, "switch") == 0 ||
+	       (strcmp(type, "link") == 0 && (strncmp(kind, "switch-", 7) == 0 ||
+						 strncmp(kind, "links-", 6) == 0));
 }
 
 /* probes: the subject has probes in the span, so if it has the name of a switch, it is

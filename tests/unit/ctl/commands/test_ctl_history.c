@@ -227,15 +227,16 @@ incidents_of_before_are_shown_only_if_they_were_still_open(void **state)
 
 static void
 take_between_racks(struct history_rows *rows, int64_t when_ns, const char *id,
-    const char *state, const char *part_type, const char *part, const char *links)
+    const char *kind, const char *part_type, const char *part, const char *links)
 {
 	char when[RM_WALL_TEXT];
 	json_t *answer;
 
 	put_time(when, when_ns);
-	answer = json_pack("{s:[s,s,s,s,s,s], s:[[s,s,s,s,s,s?]]}", "columns", "time",
-	    "id", "state", "part_type", "part", "links", "rows", when, id, state,
-	    part_type, part, links);
+	answer = json_pack("{s:[s,s,s,s,s,s,s], s:[[s,s,s,s?,s,s,s?]]}", "columns",
+	    "time", "id", "state", "kind", "part_type", "part", "links", "rows", when,
+	    id, strcmp(id, "1") == 0 ? "updated" : "opened", kind, part_type, part,
+	    links);
 	assert_non_null(answer);
 	assert_int_equal(history_rows_take_incidents(rows, answer, INT64_MAX), 0);
 	json_decref(answer);
@@ -254,13 +255,15 @@ between_racks(const char *name, bool probes, size_t expected)
 	rows = history_rows_new(&tor, &hour);
 	if (probes)
 		take_probes(rows, NOW - 10 * MINUTE, 20, 2);
-	take_between_racks(rows, NOW - 9 * MINUTE, "1", "opened", "link", "s1--t1",
+	take_between_racks(rows, NOW - 9 * MINUTE, "1", "links-down", "link", "s1--t1",
 	    "s1--t1, s1->t2, s1--t3");
-	take_between_racks(rows, NOW - 8 * MINUTE, "1", "resolved", "link", "s1--t1",
+	take_between_racks(rows, NOW - 8 * MINUTE, "1", "links-down", "link", "s1--t1",
 	    "s1--t1, s1--t3");
-	take_between_racks(rows, NOW - 7 * MINUTE, "2", "opened", "switch", "s2", NULL);
-	take_between_racks(rows, NOW - 6 * MINUTE, "3", "opened", "switch", "s3",
+	take_between_racks(rows, NOW - 7 * MINUTE, "2", NULL, "switch", "s2", NULL);
+	take_between_racks(rows, NOW - 6 * MINUTE, "3", "links-lossy", "switch", "s3",
 	    "s3--t7, s3--t8, s3--t9");
+	take_between_racks(
+	    rows, NOW - 5 * MINUTE, "4", "link-down", "link", "s4--t9", NULL);
 	json = printed(rows, expected > 0 || probes ? CTL_GOOD : CTL_BAD_NEWS);
 	assert_int_equal(json_array_size(json_object_get(json, "incidents")), expected);
 	history_rows_free(rows);
@@ -273,7 +276,7 @@ the_past_of_a_rack_has_the_incidents_of_its_links_and_of_switches(void **state)
 	json_t *json = between_racks("t2", true, 3);
 
 	assert_string_equal(member(json, 0, "id"), "1");
-	assert_string_equal(member(json, 1, "state"), "resolved");
+	assert_string_equal(member(json, 1, "id"), "1");
 	assert_string_equal(member(json, 2, "id"), "2");
 	json_decref(json);
 	json = between_racks("t7", true, 2);
@@ -285,6 +288,33 @@ the_past_of_a_rack_has_the_incidents_of_its_links_and_of_switches(void **state)
 	json = between_racks("s3", false, 1);
 	assert_string_equal(member(json, 0, "id"), "3");
 	json_decref(json);
+}
+
+/* An incident that began on one link keeps its part when the switch dies; a list of
+ * links that is not complete is not written. */
+static void
+an_incident_of_one_link_that_is_now_of_its_switch_concerns_every_rack(void **state)
+{
+	static const char *const kinds[] = { "switch-down", "switch-lossy",
+		"links-down" };
+	const struct history_subject tor = { .text = "t9", .tor = "t9" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct history_rows *rows = history_rows_new(&tor, &hour);
+		json_t *json;
+
+		take_probes(rows, NOW - 10 * MINUTE, 20, 2);
+		take_between_racks(rows, NOW - 9 * MINUTE, "1", "links-down", "link",
+		    "s1--t1", "s1--t1, s1--t2, s1--t3");
+		take_between_racks(
+		    rows, NOW - 8 * MINUTE, "1", kinds[i], "link", "s1--t1", NULL);
+		json = printed(rows, CTL_GOOD);
+		assert_int_equal(
+		    json_array_size(json_object_get(json, "incidents")), 1);
+		assert_string_equal(member(json, 0, "kind"), kinds[i]);
+		json_decref(json);
+		history_rows_free(rows);
+	}
 }
 
 /* An answer of VictoriaMetrics, which stores no strings. */
@@ -686,6 +716,8 @@ main(void)
 		    openings_without_ids_are_distinguished_by_part_and_time),
 		cmocka_unit_test(
 		    the_past_of_a_rack_has_the_incidents_of_its_links_and_of_switches),
+		cmocka_unit_test(
+		    an_incident_of_one_link_that_is_now_of_its_switch_concerns_every_rack),
 		cmocka_unit_test(with_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(a_subject_without_history_is_bad_news),
 		cmocka_unit_test(malformed_answers_are_refused),
