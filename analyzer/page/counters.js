@@ -1,7 +1,7 @@
 // What the counters of a rack mean: whether ECN, CNPs and PFC work, what the rules find, and settings
 // that are not as expected. A value that is not known (null) is never shown as zero.
 
-import { element, setText, show, table } from "./element.js";
+import { element, notReported, setText, show, table } from "./element.js";
 import { hostsIn, hostsOf } from "./hosts.js";
 import { portsOf } from "./ports.js";
 import { servicesOf } from "./services.js";
@@ -26,8 +26,6 @@ const STAGES = {
   cnp_ignored: "sender",
 };
 
-// The rack's aggregator makes the answer, and its release may be older than this page.
-const notReported = () => element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report this.");
 const reported = (make) => (part) => (part === undefined ? notReported() : make(part));
 const unknown = () => element("span", { class: "quiet" }, "not known");
 const known = (value, words) => (value === null || value === undefined ? unknown() : words(value));

@@ -18,6 +18,10 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// A sentence in the place of a part that is missing in the answer of a rack's aggregator, whose
+// release may be older than this page.
+export const notReported = (part = "this") => element("p", { class: "quiet" }, `The rack’s aggregator is of an older release, which does not report ${part}.`);
+
 export function show(node, visible) {
   if (node.hidden === visible) node.hidden = !visible;
 }

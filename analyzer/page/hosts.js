@@ -1,6 +1,6 @@
 // Tables of the hosts of a rack and their agents: state and release.
 
-import { element, table } from "./element.js";
+import { element, notReported, table } from "./element.js";
 import { age, count, percent, several } from "./words.js";
 
 const SHOWN = 50;
@@ -52,7 +52,7 @@ export const sorted = (hosts, common) => [...hosts].sort((a, b) => oddness(b, co
 export const hostsIn = ({ hosts }) => hosts?.map((each) => ({ ...each, silent_ms: each.silent_ms > SILENT_MS ? each.silent_ms : 0 }));
 
 export function hostsOf(hosts) {
-  if (hosts === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report hosts.");
+  if (hosts === undefined) return notReported("hosts");
   if (hosts.length === 0) return element("p", { class: "quiet" }, "The plan has no host in this rack.");
   const releases = releasesOf(hosts);
   const ran =

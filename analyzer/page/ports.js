@@ -2,7 +2,7 @@
 // counter grew between the last two readings, ports in trouble first. An ESXi host may be in another
 // rack: nothing says in which one it is.
 
-import { element, table } from "./element.js";
+import { element, notReported, table } from "./element.js";
 import { age, count, several } from "./words.js";
 
 const SHOWN = 12;
@@ -80,7 +80,7 @@ const unread = (what, { up, error, age_ms }) =>
 const inTime = (interval_ms) => (interval_ms === 0 ? "read once" : `in ${age(interval_ms)}`);
 
 function switchOf(read) {
-  if (read === undefined) return [element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report ports.")];
+  if (read === undefined) return [notReported("ports")];
   if (read === null) return [element("p", { class: "quiet" }, "The counters of the switch are not read.")];
   const ports = read.ports.map((port) => ({ port, interval_ms: read.interval_ms, name: port.name }));
   return [

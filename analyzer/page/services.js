@@ -1,6 +1,6 @@
 // The services that use the RNICs of a rack, and which of them an open incident affects.
 
-import { element, table } from "./element.js";
+import { element, notReported, table } from "./element.js";
 import { count, several } from "./words.js";
 
 const tracedOf = ({ hosts, hosts_tracing, missing }) =>
@@ -23,7 +23,7 @@ const namesOf = (services) => services.split(", ").map((each) => each.replace(/ 
 // answer: the services in the aggregator's answer; undefined: its release does not report them.
 // hurting: open incidents as { part, impact, services: a text that names them }.
 export function servicesOf([answer, hurting]) {
-  if (!answer) return element("p", { class: "quiet" }, "The rack’s aggregator is of an older release, which does not report services.");
+  if (!answer) return notReported("services");
   const { services, service_count } = answer;
   const hurtOf = ({ service }) => hurting.filter((each) => namesOf(each.services).includes(service));
   const order = services.map((each) => [each, hurtOf(each)]).sort(([, a], [, b]) => b.length - a.length);
