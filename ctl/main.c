@@ -66,6 +66,7 @@ static const struct command {
 	    "  incidents, of the region or of all regions. The name of a switch or a\n"
 	    "  link finds the incidents of that part. Of a rack it shows its own\n"
 	    "  incidents, those of its links, and those of switches between racks.\n"
+	    "  If the RNIC or ToR is in one region only, --region is not needed.\n"
 	    "  Reads what the analyzer has written to its database or files. "
 	    "Incidents\n"
 	    "  that were open before that time come first, if they ended within 31 "

@@ -23,6 +23,7 @@
 #define AHEAD_NS (60 * RM_NS_PER_S)
 /* maximum number of answers to read; each has up to 10,000 incidents */
 #define ANSWERS 10
+#define LONGEST_STEP_S (30 * 86400) /* maximum of the analyzer */
 
 struct history_options {
 	const char *since, *at, *region; /* NULL: not given */
@@ -185,31 +186,49 @@ report_answer(const struct ctl *ctl, int r)
 	return CTL_NO_ANSWER;
 }
 
+static const char *
+measurement_of(const struct history_subject *subject)
+{
+	return subject->whole            ? "rm_sla"
+	       : subject->tor[0] != '\0' ? "rm_tor_pair"
+					 : "rm_rnic";
+}
+
+struct filter {
+	char text[192]; /* "": all rows */
+};
+
+/* The parameters that choose the subject's rows of probes. */
+static struct filter
+subject_filter(const struct history_subject *subject)
+{
+	struct filter ret = { "" };
+
+	/* In valid names, only the '/' of an id has to be escaped. */
+	if (subject->tor[0] != '\0')
+		snprintf(ret.text, sizeof(ret.text), "&src_tor=%s%s%s", subject->tor,
+		    subject->dst_tor[0] != '\0' ? "&dst_tor=" : "", subject->dst_tor);
+	else if (subject->rnic[0] != '\0')
+		snprintf(ret.text, sizeof(ret.text), "&rnic=%s", subject->rnic);
+	else if (!subject->whole)
+		snprintf(ret.text, sizeof(ret.text), "&host=%s&device=%s",
+		    subject->host, subject->device);
+	return ret;
+}
+
 static int
 ask_probes(const struct asking *asking, const struct history_subject *subject,
     const struct history_span *span, struct history_rows *rows)
 {
-	const char *measurement = subject->whole            ? "rm_sla"
-				  : subject->tor[0] != '\0' ? "rm_tor_pair"
-							    : "rm_rnic";
-	char who[192] = "", parameters[320];
+	char parameters[320];
 	json_t *answer;
 	int status;
 
-	/* In valid names, only the '/' of an id has to be escaped. */
-	if (subject->tor[0] != '\0')
-		snprintf(who, sizeof(who), "&src_tor=%s%s%s", subject->tor,
-		    subject->dst_tor[0] != '\0' ? "&dst_tor=" : "", subject->dst_tor);
-	else if (subject->rnic[0] != '\0')
-		snprintf(who, sizeof(who), "&rnic=%s", subject->rnic);
-	else if (!subject->whole)
-		snprintf(who, sizeof(who), "&host=%s&device=%s", subject->host,
-		    subject->device);
 	snprintf(parameters, sizeof(parameters), "%s&step_s=%" PRId64 "&columns=%s",
-	    who, span->bucket_ns / RM_NS_PER_S,
+	    subject_filter(subject).text, span->bucket_ns / RM_NS_PER_S,
 	    subject->whole ? HISTORY_REGION_COLUMNS : HISTORY_PROBE_COLUMNS);
-	status =
-	    ask(asking, measurement, span->from_ns, span->to_ns, parameters, &answer);
+	status = ask(asking, measurement_of(subject), span->from_ns, span->to_ns,
+	    parameters, &answer);
 	if (status == CTL_GOOD)
 		status =
 		    report_answer(asking->ctl, history_rows_take_probes(rows, answer));
@@ -241,6 +260,40 @@ ask_paths(const struct asking *asking, const struct history_subject *subject,
 		return report_answer(asking->ctl, -EBADMSG);
 	history_rows_paths(rows, paths);
 	return CTL_GOOD;
+}
+
+/* The answer for a part that several regions have. */
+static int
+refuse_regions(const char *what, const struct history_regions *regions)
+{
+	fprintf(stderr, "rackmeshctl: %s is in the regions", what);
+	for (size_t i = 0; i < regions->count; i++)
+		fprintf(stderr, "%s %s", i == 0 ? "" : ",", regions->names[i]);
+	fprintf(stderr, ": choose one of them with --region\n");
+	return CTL_USAGE;
+}
+
+/* Finds the region of a subject with probes, if --region was not given. Without probes,
+ * e.g. for a switch, the region stays NULL. Two regions may have the same names: their
+ * figures must not be added up. Ids of RNICs are unique. */
+static int
+learn_region(const struct asking *asking, const struct history_span *span,
+    const struct history_subject *subject, struct history_regions *ret)
+{
+	char parameters[320];
+	json_t *answer;
+	int status;
+
+	snprintf(parameters, sizeof(parameters),
+	    "%s&by=region&step_s=%d&columns=" HISTORY_REGIONS_COLUMNS,
+	    subject_filter(subject).text, LONGEST_STEP_S);
+	status = ask(asking, measurement_of(subject), span->from_ns, span->to_ns,
+	    parameters, &answer);
+	history_regions_read(answer, ret);
+	json_decref(answer);
+	if (status == CTL_GOOD && ret->count > 1)
+		status = refuse_regions(subject->text, ret);
+	return status;
 }
 
 /* Finds host and device for an id, because incidents have these names and not the
@@ -374,8 +427,9 @@ is_complete(const json_t *evidence, const json_t *links)
 static json_t *
 rows_of_open(const json_t *answer)
 {
-	static const char *const same[] = { "id", "state", "kind", "part_type", "part",
-		"place", "tor", "sentence", "impact", "services", "links" };
+	static const char *const same[] = { "region", "id", "state", "kind",
+		"part_type", "part", "place", "tor", "sentence", "impact", "services",
+		"links" };
 	json_t *columns = json_array(), *rows = json_array();
 	const json_t *incident;
 	size_t i;
@@ -454,7 +508,8 @@ static int
 show_history(
     const struct ctl *ctl, const char *what, const struct history_options *options)
 {
-	const struct asking asking = { ctl, options->region };
+	struct asking asking = { ctl, options->region };
+	struct history_regions regions = { 0 };
 	struct history_subject subject;
 	struct history_span span;
 	struct history_rows *rows;
@@ -467,10 +522,18 @@ show_history(
 	status = read_span(options, &span);
 	if (status != CTL_GOOD)
 		return status;
+	request_patience(PATIENCE_S);
+	if (asking.region == NULL && !subject.whole) {
+		status = learn_region(&asking, &span, &subject, &regions);
+		if (status != CTL_GOOD)
+			return status;
+		if (regions.count == 1)
+			asking.region = regions.names[0];
+	}
+	subject.region = asking.region;
 	rows = history_rows_new(&subject, &span);
 	if (rows == NULL)
 		return report_answer(ctl, -ENOMEM);
-	request_patience(PATIENCE_S);
 	status = ask_probes(&asking, &subject, &span, rows);
 	if (status == CTL_GOOD && subject.dst_tor[0] != '\0')
 		status = ask_paths(&asking, &subject, &span, rows);

@@ -25,7 +25,7 @@ struct kept { /* one incident */
 	int64_t when_ns;
 	uint64_t opened_ns;
 	/* "": the history has no such value */
-	char *state, *kind, *part, *id, *impact, *services, *sentence;
+	char *region, *state, *kind, *part, *id, *impact, *services, *sentence;
 };
 
 struct history_rows {
@@ -85,6 +85,7 @@ history_rows_new(const struct history_subject *subject, const struct history_spa
 static void
 kept_clear(struct kept *kept)
 {
+	free(kept->region);
 	free(kept->state);
 	free(kept->kind);
 	free(kept->part);
@@ -243,6 +244,26 @@ history_rows_take_probes(struct history_rows *rows, const json_t *answer)
 	return 0;
 }
 
+void
+history_regions_read(const json_t *answer, struct history_regions *ret)
+{
+	struct rows_of of;
+	const json_t *row;
+	size_t i, k;
+
+	*ret = (struct history_regions){ 0 };
+	if (!read_answer(answer, &of))
+		return;
+	json_array_foreach (of.rows, i, row) {
+		const char *name = text_of(&of, row, "region");
+
+		for (k = 0; k < ret->count && strcmp(ret->names[k], name) != 0; k++)
+			;
+		if (k == ret->count && k < HISTORY_REGIONS && rm_name_valid(name))
+			strcpy(ret->names[ret->count++], name);
+	}
+}
+
 /* ---- incidents ---- */
 
 bool
@@ -358,15 +379,16 @@ keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
 	if (kept == NULL)
 		return 0;
 	*kept = (struct kept){ when_ns, number_of(of, row, "opened_ns"),
-		printable_copy(state), printable_copy(text_of(of, row, "kind")),
+		printable_copy(text_of(of, row, "region")), printable_copy(state),
+		printable_copy(text_of(of, row, "kind")),
 		printable_copy(text_of(of, row, "part")),
 		printable_copy(text_of(of, row, "id")),
 		printable_copy(text_of(of, row, "impact")),
 		printable_copy(text_of(of, row, "services")),
 		printable_copy(text_of(of, row, "sentence")) };
-	if (kept->state != NULL && kept->kind != NULL && kept->part != NULL &&
-	    kept->id != NULL && kept->impact != NULL && kept->services != NULL &&
-	    kept->sentence != NULL)
+	if (kept->region != NULL && kept->state != NULL && kept->kind != NULL &&
+	    kept->part != NULL && kept->id != NULL && kept->impact != NULL &&
+	    kept->services != NULL && kept->sentence != NULL)
 		return 0;
 	kept_clear(kept);
 	*kept = rows->incidents[--rows->incident_count];
@@ -518,14 +540,24 @@ put_bucket(struct table *table, const struct history_rows *rows, size_t i)
 	table_cell(table, "");
 }
 
+static bool
+has_several_regions(const struct history_rows *rows)
+{
+	for (size_t i = 1; i < rows->incident_count; i++)
+		if (strcmp(rows->incidents[i].region, rows->incidents[0].region) != 0)
+			return true;
+	return false;
+}
+
 static void
-put_incident(struct table *table, const struct kept *kept)
+put_incident(struct table *table, const struct kept *kept, bool with_region)
 {
 	cell_time(table, kept->when_ns);
 	for (int i = 0; i < 5; i++)
 		table_cell(table, "");
-	table_cellf(table, "%s %s%s%s%s%s%s%s%s%s%s%s%s", kept->state, kept->kind,
-	    kept->kind[0] != '\0' ? " " : "", kept->part,
+	table_cellf(table, "%s%s%s %s%s%s%s%s%s%s%s%s%s%s%s",
+	    with_region ? kept->region : "", with_region ? ": " : "", kept->state,
+	    kept->kind, kept->kind[0] != '\0' ? " " : "", kept->part,
 	    kept->sentence[0] != '\0' ? ": " : "", kept->sentence,
 	    kept->impact[0] != '\0' ? " Impact " : "", kept->impact,
 	    kept->services[0] != '\0' ? ": " : "", kept->services,
@@ -580,6 +612,7 @@ print_table(const struct history_rows *rows)
 {
 	static const char *const heads[] = { "TIME", ">SENT", ">LOST", ">LOST %",
 		">RTT P50 us", ">P99 us", "INCIDENT", NULL };
+	const bool with_region = has_several_regions(rows);
 	struct table *table = table_new(heads);
 	size_t next = 0, gap = 0;
 	int r;
@@ -597,7 +630,7 @@ print_table(const struct history_rows *rows)
 		for (;
 		     next < rows->incident_count && rows->incidents[next].when_ns < end;
 		     next++)
-			put_incident(table, &rows->incidents[next]);
+			put_incident(table, &rows->incidents[next], with_region);
 	}
 	r = table_print(table);
 	table_free(table);
@@ -638,13 +671,14 @@ rows_json(const struct history_rows *rows)
 
 		rm_wall_format((rm_wall_t){ kept->when_ns }, text);
 		json_array_append_new(incidents,
-		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time", text,
-			"state", kept->state, "kind", kept->kind, "part", kept->part,
-			"id", kept->id, "impact", kept->impact, "services",
-			kept->services, "sentence", kept->sentence));
+		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time",
+			text, "region", kept->region, "state", kept->state, "kind",
+			kept->kind, "part", kept->part, "id", kept->id, "impact",
+			kept->impact, "services", kept->services, "sentence",
+			kept->sentence));
 	}
-	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:I, s:b, s:b}", "subject",
-	    rows->subject->text, "bucket_s",
+	return json_pack("{s:s, s:s?, s:I, s:o, s:o, s:o, s:I, s:b, s:b}", "subject",
+	    rows->subject->text, "region", rows->subject->region, "bucket_s",
 	    (json_int_t)(rows->span.bucket_ns / RM_NS_PER_S), "rows", buckets, "gaps",
 	    gaps, "incidents", incidents, "incidents_left_out",
 	    (json_int_t)rows->left_out, "texts_kept", (int)!rows->no_text, "truncated",

@@ -13,20 +13,27 @@
 #include <jansson.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/judge/part.h"
 
 #define HISTORY_INCIDENTS 1000
+#define HISTORY_REGIONS 8
 
 /* Columns that the two requests need, in the form of ?columns=. */
 #define HISTORY_PROBE_COLUMNS "sent,no_reply,rtt_p50_ns,rtt_p99_ns"
-#define HISTORY_INCIDENT_COLUMNS \
-	"id,state,kind,part_type,part,place,tor,impact,services,opened_ns,sentence"
+#define HISTORY_INCIDENT_COLUMNS                                                   \
+	"region,id,state,kind,part_type,part,place,tor,impact,services,opened_ns," \
+	"sentence"
+
+/* Columns of the request for the regions of a name, with &by=region. */
+#define HISTORY_REGIONS_COLUMNS "sent"
 
 /* Columns of rm_sla, for whole regions. */
 #define HISTORY_REGION_COLUMNS "sent,lost,rtt_p50_ns,rtt_p99_ns"
 
 struct history_subject {
-	const char *text; /* as on the command line */
-	bool whole;       /* true: the subject is a whole region, or all regions */
+	const char *text;   /* as on the command line */
+	bool whole;         /* true: the subject is a whole region, or all regions */
+	const char *region; /* NULL: the rows may be of several regions */
 	/* "": the subject has no such name */
 	char tor[64], host[64], device[64], rnic[64];
 	/* the second ToR of "tor1->tor2", whose first one is tor; "": the subject
@@ -38,6 +45,16 @@ struct history_span {
 	int64_t from_ns, to_ns; /* from_ns: a multiple of bucket_ns */
 	int64_t bucket_ns;      /* whole seconds */
 };
+
+/* Regions that have something of one name. */
+struct history_regions {
+	char names[HISTORY_REGIONS][RM_NAME_BYTES];
+	size_t count; /* more than HISTORY_REGIONS are not distinguished */
+};
+
+/* Reads the regions from the rows of an answer, each once. An answer without this
+ * column, as an older analyzer sends it, has none. */
+void history_regions_read(const json_t *answer, struct history_regions *ret);
 
 struct history_rows;
 

@@ -717,6 +717,36 @@ def test_without_a_database_the_history_is_read_from_files(place, pack, tmp_path
     assert all(len(each["incidents"]) == 4 for each in reported)
 
 
+def test_racks_of_the_same_name_in_two_regions_are_never_added_up(place, pack, tmp_path):
+    """Without --region the rack's own region is chosen, or the command asks for one."""
+    analyzer = pack.add(analyzer_at(place, tmp_path))
+    analyzer.start()
+    analyzer.wait_ready()
+    begin = int(time.time() - 60) * NS
+    expected = {}
+    for region, aggregators in (("lab", 2), ("north.1", 1)):  # only lab has tor-1
+        feeder = Feeder(place, f"{AT}:{LINK}", tmp_path, region=region, aggregators=aggregators,
+                        summaries=10, incidents=2, start_ns=begin, step_ns=NS)
+        expected[region] = pack.add(feeder).start().wait_finished(60)
+    wait_empty(analyzer, 30)
+
+    def sent(*words):
+        reported = json.loads(rackmeshctl(place, "history", *words, "--json"))
+        assert {each["region"] for each in reported["incidents"]} == {reported["region"]}
+        return reported["region"], sum(row["sent"] for row in reported["rows"])
+
+    north = expected["north.1"]["rm_tor_pair"]["sent"]
+    assert sent("tor-0", "--region", "north.1") == ("north.1", north) and north > 0
+    assert sent("tor-1")[0] == "lab"
+    assert sent("h1-1/mlx5_0")[0] == "lab"
+    for name in ("tor-0", "h1-0/mlx5_0"):
+        refused = subprocess.run(
+            ["ip", "netns", "exec", place, places.program("rackmeshctl"), "history", name],
+            capture_output=True, text=True)
+        assert refused.returncode == 2 and refused.stdout == "", refused
+        assert f"{name} is in the regions lab, north.1: choose one of them with --region" in refused.stderr
+
+
 @pytest.mark.parametrize("version", (2, 3))
 def test_answers_of_later_influxdbs_lose_nothing_but_what_they_refuse(
     place, pack, tmp_path, print_line, version

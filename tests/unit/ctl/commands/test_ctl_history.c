@@ -317,6 +317,30 @@ an_incident_of_one_link_that_is_now_of_its_switch_concerns_every_rack(void **sta
 	}
 }
 
+static void
+regions_of_a_name_are_found_once_each(void **state)
+{
+	json_t *answer = json_pack("{s:[s,s,s], s:[[s,i,s],[s,i,s],[s,i,s],[s,i,n]]}",
+	    "columns", "time", "sent", "region", "rows", "x", 1, "north", "x", 1, "lab",
+	    "x", 1, "north", "x", 1);
+	struct history_regions regions;
+
+	assert_non_null(answer);
+	history_regions_read(answer, &regions);
+	assert_int_equal(regions.count, 2);
+	assert_string_equal(regions.names[0], "north");
+	assert_string_equal(regions.names[1], "lab");
+	json_decref(answer);
+	/* An older analyzer does not know ?by=. */
+	answer = json_pack(
+	    "{s:[s,s], s:[[s,i]]}", "columns", "time", "sent", "rows", "x", 1);
+	history_regions_read(answer, &regions);
+	assert_int_equal(regions.count, 0);
+	json_decref(answer);
+	history_regions_read(NULL, &regions);
+	assert_int_equal(regions.count, 0);
+}
+
 /* An answer of VictoriaMetrics, which stores no strings. */
 static void
 take_without_id(
@@ -718,6 +742,7 @@ main(void)
 		    the_past_of_a_rack_has_the_incidents_of_its_links_and_of_switches),
 		cmocka_unit_test(
 		    an_incident_of_one_link_that_is_now_of_its_switch_concerns_every_rack),
+		cmocka_unit_test(regions_of_a_name_are_found_once_each),
 		cmocka_unit_test(with_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(a_subject_without_history_is_bad_news),
 		cmocka_unit_test(malformed_answers_are_refused),
