@@ -732,14 +732,14 @@ def test_racks_of_the_same_name_in_two_regions_are_never_added_up(place, pack, t
 
     def sent(*words):
         reported = json.loads(rackmeshctl(place, "history", *words, "--json"))
-        assert {each["region"] for each in reported["incidents"]} == {reported["region"]}
+        assert {each["region"] for each in reported["incidents"]} <= {reported["region"]}
         return reported["region"], sum(row["sent"] for row in reported["rows"])
 
     north = expected["north.1"]["rm_tor_pair"]["sent"]
     assert sent("tor-0", "--region", "north.1") == ("north.1", north) and north > 0
     assert sent("tor-1")[0] == "lab"
     assert sent("h1-1/mlx5_0")[0] == "lab"
-    for name in ("tor-0", "h1-0/mlx5_0"):
+    for name in ("tor-0", "h0-0/mlx5_0"):
         refused = subprocess.run(
             ["ip", "netns", "exec", place, places.program("rackmeshctl"), "history", name],
             capture_output=True, text=True)
