@@ -357,7 +357,7 @@ line_sketch(struct rm_line *line, struct rm_sketch *sketch, const char *term,
 /* Writes nothing for an unknown value. A value is unknown if an older aggregator does
  * not send it, or no agent reports it. */
 static void
-line_marks(struct rm_line *line, const struct wire_row *row)
+line_pair_marks(struct rm_line *line, const struct wire_row *row)
 {
 	if (row->arrived == 0)
 		return;
@@ -386,7 +386,7 @@ row_point(struct history_points *points, const struct wire_summary *summary,
 	rm_line_int(&line, "lost_forward", (int64_t)row->lost_forward);
 	rm_line_int(&line, "lost_reverse", (int64_t)row->lost_reverse);
 	rm_line_int(&line, "lost_unknown", (int64_t)row->lost_unknown);
-	line_marks(&line, row);
+	line_pair_marks(&line, row);
 	rm_line_int(&line, "bad", row->bad);
 	rm_line_string(&line, "flow_set", row->flow_set);
 	line_sketch(&line, points->sketch, terms[0], &row->rtt);
@@ -394,6 +394,28 @@ row_point(struct history_points *points, const struct wire_summary *summary,
 	line_sketch(&line, points->sketch, terms[2], &row->responder_delay);
 	history_text_end(points, &line, summary->end_wall_ns);
 	return 0;
+}
+
+/* As line_pair_marks. */
+static void
+line_path_marks(struct rm_line *line, const struct wire_path_row *row)
+{
+	if (row->arrived == 0)
+		return;
+	rm_line_int(line, "arrived", (int64_t)row->arrived);
+	rm_line_int(line, "rewritten", (int64_t)row->rewritten);
+	rm_line_int(line, "congested", (int64_t)row->congested);
+	rm_line_int(line, "not_ect", (int64_t)row->not_ect);
+}
+
+/* True: probes along the path were lost, or arrived with other marks than they were
+ * sent with. Other rows would only cost room in the database. */
+static bool
+is_route_stored(const struct wire_path_row *row)
+{
+	return row->lost_forward + row->lost_reverse + row->lost_unknown +
+		   row->rewritten + row->congested + row->not_ect >
+	       0;
 }
 
 /*
@@ -408,7 +430,7 @@ route_point(struct history_points *points, const struct wire_summary *summary, s
 	struct rm_line line;
 	int r;
 
-	if (row->lost_forward + row->lost_reverse + row->lost_unknown == 0)
+	if (!is_route_stored(row))
 		return 0;
 	r = history_text_begin(points, &line, "rm_path");
 	if (r < 0)
@@ -424,6 +446,7 @@ route_point(struct history_points *points, const struct wire_summary *summary, s
 	rm_line_int(&line, "lost_unknown", (int64_t)row->lost_unknown);
 	rm_line_int(&line, "flows", row->flows);
 	rm_line_int(&line, "flows_dead", row->flows_dead);
+	line_path_marks(&line, row);
 	rm_line_string(&line, "path", row->path);
 	rm_line_string(&line, "samples", row->samples);
 	history_text_end(points, &line, summary->end_wall_ns + i);

@@ -70,6 +70,10 @@ static const struct history_column route_columns[] = {
 	DIRECTIONS,
 	LEVEL("flows", "flows", "flows that took this path"),
 	LEVEL("flows_dead", "flows", "flows without a single answer"),
+	COUNT("arrived", "probes", "probes for which the DSCP and ECN at the responder are known"),
+	COUNT("rewritten", "probes", "arrived probes with another class than they were sent with"),
+	COUNT("congested", "probes", "arrived probes with a congestion mark (ECN CE)"),
+	COUNT("not_ect", "probes", "arrived probes whose ECN field was set to 0 on the way: switches drop instead of marking"),
 	NAMES("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
 	NAMES("samples", "up to 8 flows with losses"),
 	{ 0 },
@@ -179,8 +183,9 @@ const struct history_measurement history_measurements[] = {
 	  "Probes from one rack to another (or inside a rack) in one class: a row "
 	  "every 10 s, and a row at once when its column bad becomes 1.", path_columns },
 	{ "rm_path", HISTORY_RAW,
-	  "One traced path with losses between two racks. The times of several paths "
-	  "of the same pair of racks differ by a nanosecond.", route_columns, true },
+	  "One traced path between two racks on which probes were lost, or arrived with other "
+	  "marks than they were sent with (rewritten, congested, not_ect): other rows are not "
+	  "stored. The times of several paths of the same pair of racks differ by a nanosecond.", route_columns, true },
 	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC: a row every 60 s, and a row at once when the RNIC becomes faulty.",
 	  rnic_columns },
 	{ "rm_rack", HISTORY_RAW, "The state of a rack, one row for each summary of its aggregator.",

@@ -508,7 +508,9 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       (uint64_t)row->flows_partial + row->flows_silent <= row->flows &&
 	       row->timed <= row->sent && row->slow <= row->timed &&
 	       row->overdue <= MAX_SENT && row->large_sent <= row->sent &&
-	       row->large_lost <= row->large_sent &&
+	       row->large_lost <= row->large_sent && row->arrived <= row->sent &&
+	       row->rewritten <= row->arrived &&
+	       row->congested + row->not_ect <= row->arrived &&
 	       row->slow_ns <= (row->slow + row->overdue) * MOST_SLOW_NS;
 }
 

@@ -13,9 +13,9 @@
 #define MOST 12 /* maximum number of paths that are printed */
 
 static const char *const names[] = { "sent", "lost_forward", "lost_reverse",
-	"lost_unknown", "path" };
+	"lost_unknown", "arrived", "congested", "path" };
 #define NAMES (sizeof(names) / sizeof(names[0]))
-enum { SENT, LOST_FORWARD, LOST_REVERSE, LOST_UNKNOWN, PATH };
+enum { SENT, LOST_FORWARD, LOST_REVERSE, LOST_UNKNOWN, ARRIVED, CONGESTED, PATH };
 
 /* False: a column is missing. */
 static bool
@@ -58,29 +58,35 @@ take_row(json_t *by_path, const json_t *row, const size_t at[NAMES])
 		text = "";
 	path = json_object_get(by_path, text);
 	if (path == NULL) {
-		path = json_pack("{s:s, s:i, s:i}", "path", text, "sent", 0, "lost", 0);
+		path = json_pack("{s:s, s:i, s:i, s:i, s:i}", "path", text, "sent", 0,
+		    "lost", 0, "arrived", 0, "congested", 0);
 		json_object_set_new(by_path, text, path);
 	}
 	add(path, "sent", json_integer_value(json_array_get(row, at[SENT])));
+	add(path, "arrived", json_integer_value(json_array_get(row, at[ARRIVED])));
+	add(path, "congested", json_integer_value(json_array_get(row, at[CONGESTED])));
 	for (size_t n = LOST_FORWARD; n <= LOST_UNKNOWN; n++)
 		add(path, "lost", json_integer_value(json_array_get(row, at[n])));
 }
 
 static double
-share_of(const json_t *path)
+share_of(const json_t *path, const char *part, const char *whole)
 {
-	const json_int_t sent = number_of(path, "sent");
+	const json_int_t all = number_of(path, whole);
 
-	return sent > 0 ? (double)number_of(path, "lost") / (double)sent : 0;
+	return all > 0 ? (double)number_of(path, part) / (double)all : 0;
 }
 
 static int
 compare(const void *a, const void *b)
 {
-	const double x = share_of(*(json_t *const *)a),
-		     y = share_of(*(json_t *const *)b);
+	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+	double more = share_of(y, "lost", "sent") - share_of(x, "lost", "sent");
 
-	return x > y ? -1 : x < y;
+	if (more == 0)
+		more = share_of(y, "congested", "arrived") -
+		       share_of(x, "congested", "arrived");
+	return (more > 0) - (more < 0);
 }
 
 json_t *
@@ -113,8 +119,8 @@ history_paths(const json_t *answer)
 int
 history_paths_print(const json_t *paths)
 {
-	static const char *const heads[] = { ">SENT", ">LOST", ">LOST %", "PATH",
-		NULL };
+	static const char *const heads[] = { ">SENT", ">LOST", ">LOST %", ">ECN CE %",
+		"PATH", NULL };
 	const size_t count = json_array_size(paths);
 	struct table *table = table_new(heads);
 	const json_t *path;
@@ -136,7 +142,12 @@ history_paths_print(const json_t *paths)
 		printable_text(copy);
 		table_cellf(table, "%" PRId64, (int64_t)number_of(path, "sent"));
 		table_cellf(table, "%" PRId64, (int64_t)number_of(path, "lost"));
-		table_cellf(table, "%.3f", 100 * share_of(path));
+		table_cellf(table, "%.3f", 100 * share_of(path, "lost", "sent"));
+		if (number_of(path, "arrived") > 0)
+			table_cellf(table, "%.3f",
+			    100 * share_of(path, "congested", "arrived"));
+		else
+			table_cell(table, "-");
 		table_cell(table, copy);
 		free(copy);
 	}

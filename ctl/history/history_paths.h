@@ -1,6 +1,6 @@
 /*
- * history_paths - the losses of the paths from one rack to another in a span of time,
- * from the analyzer's rows of rm_path.
+ * history_paths - the losses and congestion marks of the paths from one rack to another
+ * in a span of time, from the analyzer's rows of rm_path.
  */
 #ifndef CTL_HISTORY_HISTORY_PATHS_H
 #define CTL_HISTORY_HISTORY_PATHS_H
@@ -10,10 +10,12 @@
 #include <jansson.h>
 
 /* The columns that the request must have, in the form of ?columns=. */
-#define HISTORY_PATH_COLUMNS "sent,lost_forward,lost_reverse,lost_unknown,path"
+#define HISTORY_PATH_COLUMNS \
+	"sent,lost_forward,lost_reverse,lost_unknown,arrived,congested,path"
 
-/* An array of {"path", "sent", "lost"}, the largest share of losses first. NULL: not
- * such an answer, or out of memory. */
+/* An array of {"path", "sent", "lost", "arrived", "congested"}, the largest share of
+ * losses first, then the largest share of congestion marks. arrived: 0 if the marks are
+ * not known. NULL: not such an answer, or out of memory. */
 json_t *history_paths(const json_t *answer);
 
 /* Prints the paths to stdout, as a table. -ENOMEM. */

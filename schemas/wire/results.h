@@ -80,6 +80,9 @@ enum wire_result_flags {
 	WIRE_LATE_SEND = 8, /* the probe was sent later than planned */
 };
 
+/* values of arrived_ecn (RFC 3168); all probes are sent with ECT(0) */
+enum wire_ecn { WIRE_ECN_NOT_ECT, WIRE_ECN_ECT_1, WIRE_ECN_ECT_0, WIRE_ECN_CE };
+
 /* The size is fixed, and the struct is read in place. Any change of this struct needs a
  * new message identifier. */
 struct wire_result {

@@ -138,7 +138,7 @@ put_path_row(wire_writer *writer, const struct wire_path_row &row)
 	    row.lost_forward, row.lost_reverse, row.lost_unknown, row.flows,
 	    row.flows_dead, samples, row.flows_partial, row.flows_silent, row.timed,
 	    row.slow, row.overdue, row.slow_ns, row.large_sent, row.large_lost,
-	    row.large_bytes);
+	    row.large_bytes, row.arrived, row.rewritten, row.congested, row.not_ect);
 }
 
 void
@@ -417,6 +417,10 @@ wire_summary_path(
 	out->large_sent = row->large_sent();
 	out->large_lost = row->large_lost();
 	out->large_bytes = row->large_bytes();
+	out->arrived = row->arrived();
+	out->rewritten = row->rewritten();
+	out->congested = row->congested();
+	out->not_ect = row->not_ect();
 	out->samples = wire::string(row->samples());
 }
 

@@ -88,6 +88,11 @@ struct wire_path_row {
 	 * lost. All 0: there were none, or the aggregator is older. */
 	uint64_t large_sent, large_lost;
 	uint16_t large_bytes;
+	/* arrived: answered probes whose DSCP and ECN on arrival are known; of these,
+	 * rewritten: arrived with another DSCP than they were sent with; congested:
+	 * arrived with CE (RFC 3168); not_ect: a device has set their ECN field to 0,
+	 * since all probes are sent with ECT. All 0: an older aggregator. */
+	uint64_t arrived, rewritten, congested, not_ect;
 };
 
 #define WIRE_MAX_SERVICE_ROWS 256

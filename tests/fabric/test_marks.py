@@ -55,3 +55,28 @@ def test_a_rewritten_class_is_reported_with_its_place_and_not_as_loss(region, pr
         print_line(f"{fault}: reported after {reported.at - at:.0f} s")
     finally:
         fault.end()
+
+
+def marked_paths(region):
+    """[(path, arrived, congested)] of the last hour's rows of paths."""
+    names = ["path", "arrived", "congested"]
+    answer = region.lab.analyzer.get(
+        f"/v1/history/rm_path?columns={','.join(names)}&limit=10000", 20).json
+    rows = [dict(zip(answer["columns"], row)) for row in answer["rows"]]
+    return [tuple(row[name] for name in names) for row in rows if row["congested"]]
+
+
+def test_congestion_marks_are_counted_for_the_path_on_which_they_were_set(region, print_line):
+    fabric, spine = region.lab.fabric, region.lab.fabric.spines[0]
+    fabric.mark_congestion(spine)
+    try:
+        until("rows of its paths have marks", PATIENCE_S,
+              lambda: [path for path, _, _ in marked_paths(region) if spine in path],
+              [region.lab.analyzer], every=0.5)
+    finally:
+        fabric.heal_congestion(spine)
+    found = marked_paths(region)
+    print_line(f"{spine} set {sum(row[2] for row in found)} marks of {sum(row[1] for row in found)} arrivals")
+    for path, arrived, congested in found:
+        assert 0 < congested <= arrived
+        assert spine in path or path in ("", "*"), (path, arrived, congested)

@@ -30,7 +30,9 @@ make_path_row(struct fuzz_bytes *bytes, struct wire_path_row *ret)
 		.lost_forward = fuzz_number(bytes),
 		.flows = (uint32_t)fuzz_number(bytes),
 		.flows_dead = (uint32_t)fuzz_number(bytes),
-		.samples = make_text(bytes) };
+		.samples = make_text(bytes),
+		.arrived = fuzz_u8(bytes),
+		.congested = fuzz_u8(bytes) };
 }
 
 static void

@@ -31,6 +31,7 @@ struct flow_count {
 	uint32_t timed, slow, overdue; /* see wire_path_row */
 	uint32_t large_sent, large_lost;
 	uint16_t large_bytes;
+	uint32_t arrived, rewritten, congested, not_ect; /* see wire_path_row */
 	/* part of lost: sent later than the pair's newest answered probe */
 	uint32_t after;
 	uint64_t slow_ns;

@@ -258,6 +258,10 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 		row->large_sent += flow->large_sent;
 		row->large_lost += flow->large_lost;
 		row->large_bytes = smaller(row->large_bytes, flow->large_bytes);
+		row->arrived += flow->arrived;
+		row->rewritten += flow->rewritten;
+		row->congested += flow->congested;
+		row->not_ect += flow->not_ect;
 		row->flows++;
 		row->flows_dead += flow->sent >= DEAD_SENT && flow->lost == flow->sent;
 		row->flows_partial += flow->lost > 0 && flow->lost < flow->sent;
@@ -455,6 +459,17 @@ add_large(struct flow_count *flow, const struct wire_result *result)
 }
 
 static void
+add_marks(struct flow_count *flow, const struct wire_result *result)
+{
+	if ((result->flags & WIRE_ARRIVAL) == 0)
+		return;
+	flow->arrived++;
+	flow->rewritten += result->arrived_dscp != result->dscp;
+	flow->congested += result->arrived_ecn == WIRE_ECN_CE;
+	flow->not_ect += result->arrived_ecn == WIRE_ECN_NOT_ECT;
+}
+
+static void
 flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
     const struct wire_result *result)
 {
@@ -471,6 +486,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	case WIRE_LATE_REPLY:
 		flow->sent++;
 		add_large(flow, result);
+		add_marks(flow, result);
 		time_answer(flow, sent, result);
 		break;
 	case WIRE_SEND_FAILED: /* no responder can have counted it */
@@ -610,6 +626,10 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 		to->large_sent += from->large_sent;
 		to->large_lost += from->large_lost;
 		to->large_bytes = smaller(to->large_bytes, from->large_bytes);
+		to->arrived += from->arrived;
+		to->rewritten += from->rewritten;
+		to->congested += from->congested;
+		to->not_ect += from->not_ect;
 		to->by_direction[from->direction] += from->lost;
 	}
 }

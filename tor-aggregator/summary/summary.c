@@ -141,7 +141,6 @@ summary_rnic_take(struct summary_rnic *rnic, const struct roster_rnic *who)
 }
 
 #define DSCPS 64
-#define ECN_CE 3 /* "congestion experienced", RFC 3168 */
 #define BAD_FLOWS 16
 #define FLOW_SET_BYTES (BAD_FLOWS * 6 + 8) /* for each flow "65535,", and "..." */
 /* memory for the encoded sketches of one message */
@@ -280,10 +279,10 @@ note_marks(struct summary_marks *all, struct row *row, const struct wire_result 
 {
 	if ((result->flags & WIRE_ARRIVAL) == 0)
 		return;
-	all->markable += result->arrived_ecn != 0;
-	all->marked += result->arrived_ecn == ECN_CE;
+	all->markable += result->arrived_ecn != WIRE_ECN_NOT_ECT;
+	all->marked += result->arrived_ecn == WIRE_ECN_CE;
 	row->arrived++;
-	row->congested += result->arrived_ecn == ECN_CE;
+	row->congested += result->arrived_ecn == WIRE_ECN_CE;
 	if (result->arrived_dscp == result->dscp)
 		return;
 	row->rewritten++;

@@ -407,6 +407,15 @@ class Fabric:
     def heal_class(self, tor):
         nft(self.netns(tor), "delete table inet fault_class\n")
 
+    def mark_congestion(self, switch):
+        """The switch sets the congestion mark (ECN CE) in all UDP packets that it forwards."""
+        hook = "type filter hook forward priority -300;"
+        rule = "meta l4proto udp counter ip ecn set ce"
+        nft(self.netns(switch), f"table inet fault_marks {{ chain some {{ {hook} {rule}; }}\n}}\n")
+
+    def heal_congestion(self, switch):
+        nft(self.netns(switch), "delete table inet fault_marks\n")
+
     def rewritten(self, tor):
         return sum(_packets(self.netns(tor), "fault_class", "inet").values())
 

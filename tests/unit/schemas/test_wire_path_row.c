@@ -110,6 +110,37 @@ expect_end(const uint8_t *data, size_t len)
 	assert_int_equal(view.summary.end_ns, 615);
 }
 
+static int
+write_with_marks(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_path_row marked[2] = { rows[0], rows[1] };
+	struct wire_summary reported = summary;
+
+	marked[0].arrived = 616;
+	marked[0].rewritten = 617;
+	marked[0].congested = 618;
+	marked[0].not_ect = 619;
+	reported.paths = marked;
+	return wire_write_summary(writer, &reported, out);
+}
+
+static void
+expect_marks(const uint8_t *data, size_t len)
+{
+	struct wire_summary_view view;
+	struct wire_path_row row;
+
+	expect_summary(data, len);
+	assert_int_equal(wire_open_summary(&view, data, len), 0);
+	wire_summary_path(&view, 0, &row);
+	assert_int_equal(row.arrived, 616);
+	assert_int_equal(row.rewritten, 617);
+	assert_int_equal(row.congested, 618);
+	assert_int_equal(row.not_ect, 619);
+	wire_summary_path(&view, 1, &row);
+	assert_int_equal(row.arrived, 0);
+}
+
 /* Fields of the forged tables. */
 enum { SUMMARY_HEAD, SUMMARY_PATHS = 14, SUMMARY_STATE, SUMMARY_FIELDS };
 
@@ -256,6 +287,7 @@ main(int argc, char **argv)
 	const struct wire_case cases[] = {
 		{ WIRE_SUMMARY, "summary_paths", write_summary, expect_summary },
 		{ WIRE_SUMMARY, "summary_end", write_with_end, expect_end },
+		{ WIRE_SUMMARY, "summary_path_marks", write_with_marks, expect_marks },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
@@ -266,5 +298,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 3, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -264,6 +264,63 @@ marks_are_reported_only_where_they_are_known(void **state)
 }
 
 static void
+a_path_without_losses_is_stored_only_if_probes_arrived_with_other_marks(void **state)
+{
+	struct world *world = *state;
+	const struct wire_path_row rows[] = {
+		{ .dst_tor = "t2", .path = "s1", .sent = 100, .samples = "" },
+		{ .dst_tor = "t2",
+		    .path = "s2",
+		    .sent = 100,
+		    .samples = "",
+		    .arrived = 90 },
+		{ .dst_tor = "t2",
+		    .path = "s3",
+		    .sent = 100,
+		    .samples = "",
+		    .arrived = 90,
+		    .congested = 7 },
+		{ .dst_tor = "t2",
+		    .path = "s4",
+		    .sent = 100,
+		    .samples = "",
+		    .arrived = 90,
+		    .rewritten = 8 },
+		{ .dst_tor = "t2",
+		    .path = "s5",
+		    .sent = 100,
+		    .samples = "",
+		    .arrived = 90,
+		    .not_ect = 9 },
+		{ .dst_tor = "t2",
+		    .path = "s6",
+		    .sent = 100,
+		    .lost_reverse = 1,
+		    .samples = "" },
+	};
+	struct wire_summary summary = {
+		.tor = "t1", .end_wall_ns = 5, .paths = rows, .path_count = 6
+	};
+	struct history_text text;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_summary(world->writer, &summary, &bytes), 0);
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, &text),
+	    0);
+	assert_schema(&text);
+	assert_false(has(&text, "path=\"s1\""));
+	assert_false(has(&text, "path=\"s2\""));
+	assert_true(has(
+	    &text, ",arrived=90i,rewritten=0i,congested=7i,not_ect=0i,path=\"s3\""));
+	assert_true(has(
+	    &text, ",arrived=90i,rewritten=8i,congested=0i,not_ect=0i,path=\"s4\""));
+	assert_true(has(
+	    &text, ",arrived=90i,rewritten=0i,congested=0i,not_ect=9i,path=\"s5\""));
+	assert_true(has(&text, ",flows_dead=0i,path=\"s6\""));
+}
+
+static void
 a_minute_becomes_a_point_of_the_schema(void **state)
 {
 	struct world *world = *state;
@@ -378,6 +435,8 @@ main(void)
 		TEST(a_minute_becomes_a_point_of_the_schema),
 		TEST(racks_of_a_minute_are_points_of_their_own),
 		TEST(marks_are_reported_only_where_they_are_known),
+		TEST(
+		    a_path_without_losses_is_stored_only_if_probes_arrived_with_other_marks),
 		TEST(a_row_that_cannot_be_a_point_loses_no_other),
 		TEST(a_message_without_points_is_refused),
 	};

@@ -175,14 +175,24 @@ a_time_without_data_is_reported(void **state)
 static void
 paths_that_lost_most_come_first(void **state)
 {
-	json_t *answer = json_pack("{s:[s,s,s,s,s,s], s:[[s,i,i,i,i,s],[s,i,i,i,i,s],"
-				   "[s,i,n,n,n,s],[s,i,i,i,i,s]]}",
+	json_t *answer = json_pack("{s:[s,s,s,s,s,s,s,s], s:[[s,i,i,i,i,i,i,s],"
+				   "[s,i,i,i,i,i,i,s],[s,i,n,n,n,n,n,s],"
+				   "[s,i,i,i,i,i,i,s],[s,i,i,i,i,i,i,s]]}",
 	    "columns", "time", "sent", "lost_forward", "lost_reverse", "lost_unknown",
-	    "path", "rows", "2026-01-01T00:00:00Z", 100, 0, 0, 0, "a", "x", 100, 1, 2,
-	    3, "b", "x", 50, "a", "x", 100, 4, 0, 0, "b");
+	    "arrived", "congested", "path", "rows", "2026-01-01T00:00:00Z", 100, 0, 0,
+	    0, 100, 2, "a", "x", 100, 1, 2, 3, 94, 1, "b", "x", 50, "a", "x", 100, 4, 0,
+	    0, 96, 3, "b", "x", 100, 0, 0, 0, 100, 5, "c");
 	json_t *paths = history_paths(answer);
 
-	assert_int_equal(json_array_size(paths), 2);
+	assert_int_equal(json_array_size(paths), 3);
+	assert_int_equal(
+	    json_integer_value(json_object_get(json_array_get(paths, 0), "arrived")),
+	    190);
+	assert_int_equal(
+	    json_integer_value(json_object_get(json_array_get(paths, 0), "congested")),
+	    4);
+	assert_string_equal(/* of those that lost nothing, the most marked first */
+	    json_string_value(json_object_get(json_array_get(paths, 1), "path")), "c");
 	assert_string_equal(
 	    json_string_value(json_object_get(json_array_get(paths, 0), "path")), "b");
 	assert_int_equal(
@@ -190,7 +200,7 @@ paths_that_lost_most_come_first(void **state)
 	assert_int_equal(
 	    json_integer_value(json_object_get(json_array_get(paths, 0), "lost")), 10);
 	assert_int_equal(
-	    json_integer_value(json_object_get(json_array_get(paths, 1), "sent")), 150);
+	    json_integer_value(json_object_get(json_array_get(paths, 2), "sent")), 150);
 	json_decref(paths);
 	json_object_clear(answer);
 	assert_null(history_paths(answer));

@@ -792,6 +792,52 @@ large_probes_are_counted_apart_with_the_smallest_that_was_lost(void **state)
 }
 
 static void
+arriving(struct world *w, uint16_t src_port, uint8_t dscp, uint8_t ecn)
+{
+	const struct wire_result out = { .src_port = src_port,
+		.dscp = 26,
+		.kind = WIRE_INTER_TOR,
+		.outcome = WIRE_OK,
+		.arrived_dscp = dscp,
+		.arrived_ecn = ecn,
+		.flags = WIRE_ARRIVAL };
+	const struct roster_rnic *dst = roster_remote(w->roster, 0);
+
+	path_rows_add(
+	    w->rows, (rm_mono_t){ w->now }, &out, 0, dst->index, dst->tor_number);
+}
+
+static void
+marks_of_arriving_probes_are_counted_for_their_path(void **state)
+{
+	struct world *w = *state;
+	const struct wire_path_row *marked, *other;
+
+	for (int second = 0; second < 2; second++) {
+		for (int i = 0; i < 10; i++) {
+			arriving(w, 50000, 26, i < 3 ? WIRE_ECN_CE : WIRE_ECN_ECT_0);
+			arriving(w, 50001, i < 2 ? 0 : 26,
+			    i < 4 ? WIRE_ECN_NOT_ECT : WIRE_ECN_ECT_0);
+		}
+		result(w, 0, 0, 0, 50000, WIRE_OK); /* its marks are not known */
+		tick(w);
+	}
+	for (int i = 0; i < 8; i++)
+		tick(w);
+	assert_int_equal(w->messages, 1);
+	marked = row(w, "t2", "10.2.0.1");
+	other = row(w, "t2", "10.2.0.2");
+	assert_int_equal(marked->sent, 22);
+	assert_int_equal(marked->arrived, 20);
+	assert_int_equal(marked->congested, 6);
+	assert_int_equal(marked->rewritten + marked->not_ect, 0);
+	assert_int_equal(other->arrived, 20);
+	assert_int_equal(other->congested, 0);
+	assert_int_equal(other->rewritten, 4);
+	assert_int_equal(other->not_ect, 8);
+}
+
+static void
 untraced_flows_have_a_row_of_their_own(void **state)
 {
 	struct world *w = *state;
@@ -906,6 +952,7 @@ main(void)
 		TEST(a_stop_may_be_seen_only_in_the_next_second),
 		TEST(losses_before_prompt_answers_count),
 		TEST(large_probes_are_counted_apart_with_the_smallest_that_was_lost),
+		TEST(marks_of_arriving_probes_are_counted_for_their_path),
 		TEST(untraced_flows_have_a_row_of_their_own),
 		TEST(losses_before_a_trace_of_another_path_are_left_out),
 		TEST(a_missed_second_gives_no_row),
