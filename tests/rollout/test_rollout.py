@@ -393,7 +393,7 @@ def test_a_rack_that_fails_goes_back_as_a_whole(rolled_out, region, print_line, 
         f" false alerts: {len(innocents)}"
     )
     assert run.hosts("failed") == failed
-    assert re.search(rf"because of (h21, )?{UNLUCKY}", run.said)
+    assert re.search(rf"because of (h21, )?{UNLUCKY}", run.output)
     assert upgraded == set(before) - failed
     last = max(region.started(name, daemon) for name in upgraded for daemon in after[name][1])
     for name in failed:
@@ -428,7 +428,7 @@ def test_a_bad_controller_stops_at_the_first_and_the_other_goes_on(
         assert len(run.hosts("failed")) == 1
         assert touched == {CANARY} | run.hosts("failed")
         (failed,) = run.hosts("failed")
-        assert f"because of {failed}" in run.said and "cannot start: this is a bad version" in run.said
+        assert f"because of {failed}" in run.output and "cannot start: this is a bad version" in run.output
         assert after[failed][0] == before[failed][0] and after[CANARY][0] == bad.name
         pids = {daemon: (before[failed][1][daemon], pid) for daemon, pid in after[failed][1].items()}
         assert {daemon for daemon, (was, now) in pids.items() if was != now} == {"region-controller"}
@@ -503,7 +503,7 @@ def test_a_gate_says_which_rnic_is_not_good_and_to_whom(rolled_out, region, prin
         finally:
             fault.end()
     print_line(f"a gate with a dead cable: {run.took_s:.0f} s")
-    said = " ".join(run.said.split())
+    said = " ".join(run.output.split())
     assert re.search(rf"because of {CANARY}. .*{CANARY}: after {GATE_S} s .*eth1 is \w+ to the aggregator on h11", said)
     assert region.on(CANARY, "cat", "/etc/rackmesh/host-agent.yaml") == before
 
@@ -518,8 +518,8 @@ def test_a_dry_run_of_a_change_says_what_it_would_be(rolled_out, region, print_l
                           rackmesh_version=newer.name, rackmesh_agent_options=options)  # fmt: skip
     print_line(f"dry run of a change: {run.took_s:.0f} s, {run.counts()}")
     assert run.hosts("changed") == {CANARY} and run.hosts("failed") == set()
-    assert re.search(r"^\+ +interval_s: 31$", run.said, re.M)
-    assert f"{CANARY}: host-agent would be restarted" in run.said
+    assert re.search(r"^\+ +interval_s: 31$", run.output, re.M)
+    assert f"{CANARY}: host-agent would be restarted" in run.output
     assert state(region) == before
 
 
@@ -557,7 +557,7 @@ def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
         after = state(region)
         assert run.hosts("unreachable") == {UNLUCKY}
         assert run.hosts("failed") == {"h21"}
-        assert f"no longer reachable: {UNLUCKY}" in run.said
+        assert f"no longer reachable: {UNLUCKY}" in run.output
         assert after["h21"][0] == before["h21"][0]
         for daemon in after["h21"][1]:
             assert region.property("h21", daemon, "ActiveState") == "active", daemon
