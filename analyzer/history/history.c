@@ -310,6 +310,7 @@ lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket
 		return r;
 	history->counts.points += text->points;
 	history->counts.left_out_points += text->left_out;
+	history->counts.left_out_paths += text->paths_left_out;
 	if (!lane->busy) /* the points are sent together with further points of this
 			    turn of the loop */
 		rm_timer_after(lane->timer, 0);
@@ -479,6 +480,8 @@ static const struct counter counters[] = {
 	{ N("messages_refused_total"), C(refused_messages), "Messages from which no points can be made." },
 	{ N("rows_refused_total"), C(left_out_points),
 	  "Rows from which no point can be made, of messages whose other rows were taken." },
+	{ N("paths_left_out_total"), C(left_out_paths),
+	  "Paths without losses that are not in rm_path, because 32 others of the same message had more changed marks." },
 	{ N("points_refused_total"), C(refused_points), "Points that the database refused." },
 	{ N("points_delivered_total"), C(delivered_points),
 	  "Points that the database accepted or that were written to files." },

@@ -11,6 +11,7 @@ struct history_counts {
 	uint64_t refused_messages; /* messages of which no point can be made */
 	/* rows of which no point can be made, in messages with other points */
 	uint64_t left_out_points;
+	uint64_t left_out_paths; /* see HISTORY_MAX_MARKED_PATHS */
 	uint64_t refused_points; /* points that the database has refused */
 	uint64_t delivered_points, batches, failed_attempts, splits;
 	uint64_t config_faults; /* attempts that were answered with 401, 403 or 404 */

@@ -19,7 +19,7 @@
 struct history_points {
 	char *text;
 	size_t capacity, len;
-	uint64_t count, left_out;
+	uint64_t count, left_out, paths_left_out;
 	struct rm_sketch *sketch; /* only reads quantiles out of encoded sketches */
 };
 
@@ -91,6 +91,7 @@ history_text_start(struct history_points *points)
 	points->len = 0;
 	points->count = 0;
 	points->left_out = 0;
+	points->paths_left_out = 0;
 }
 
 static int
@@ -103,7 +104,7 @@ history_text_finish(struct history_points *points, int r, struct history_text *r
 	if (r < 0)
 		return r;
 	*ret = (struct history_text){ points->text, points->len, points->count,
-		points->left_out };
+		points->left_out, points->paths_left_out };
 	return 0;
 }
 
@@ -408,14 +409,69 @@ line_path_marks(struct rm_line *line, const struct wire_path_row *row)
 	rm_line_int(line, "not_ect", (int64_t)row->not_ect);
 }
 
-/* True: probes along the path were lost, or arrived with other marks than they were
- * sent with. Other rows would only cost room in the database. */
-static bool
-is_route_stored(const struct wire_path_row *row)
+/* Thousandths of the arrived probes whose marks were changed; at least 1 if any were.
+ */
+static unsigned
+changed_permille(const struct wire_path_row *row)
 {
-	return row->lost_forward + row->lost_reverse + row->lost_unknown +
-		   row->rewritten + row->congested + row->not_ect >
-	       0;
+	const uint64_t changed = row->rewritten + row->congested + row->not_ect;
+
+	if (changed == 0)
+		return 0;
+	if (changed >= row->arrived)
+		return 1000;
+	return 1 + (unsigned)(998.0 * (double)changed / (double)row->arrived);
+}
+
+static bool
+has_losses(const struct wire_path_row *row)
+{
+	return row->lost_forward + row->lost_reverse + row->lost_unknown > 0;
+}
+
+/* Which paths of a message without losses are stored: the HISTORY_MAX_MARKED_PATHS of
+ * them with the largest share of changed marks. In a congested fabric all paths have
+ * marks. */
+struct marked_paths {
+	unsigned least; /* all paths with a larger share than this, in thousandths */
+	size_t room;    /* and so many with exactly this share */
+};
+
+static struct marked_paths
+marked_paths(const struct wire_summary_view *view)
+{
+	struct marked_paths stored = { 1000, HISTORY_MAX_MARKED_PATHS };
+	size_t paths[1001] = { 0 }; /* without losses, by share */
+
+	for (size_t i = 0; i < view->summary.path_count; i++) {
+		struct wire_path_row row;
+
+		wire_summary_path(view, i, &row);
+		paths[changed_permille(&row)] += !has_losses(&row);
+	}
+	while (stored.least > 1 && paths[stored.least] <= stored.room)
+		stored.room -= paths[stored.least--];
+	return stored;
+}
+
+/* Every path with losses is stored. A path without losses and without changed marks
+ * would only cost room in the database. */
+static bool
+is_path_stored(struct history_points *points, struct marked_paths *stored,
+    const struct wire_path_row *row)
+{
+	const unsigned share = changed_permille(row);
+
+	if (has_losses(row))
+		return true;
+	if (share == 0)
+		return false;
+	if (share < stored->least || (share == stored->least && stored->room == 0)) {
+		points->paths_left_out++;
+		return false;
+	}
+	stored->room -= share == stored->least;
+	return true;
 }
 
 /*
@@ -430,8 +486,6 @@ route_point(struct history_points *points, const struct wire_summary *summary, s
 	struct rm_line line;
 	int r;
 
-	if (!is_route_stored(row))
-		return 0;
 	r = history_text_begin(points, &line, "rm_path");
 	if (r < 0)
 		return r;
@@ -520,6 +574,7 @@ static int
 summary_points(struct history_points *points, const struct wire_summary_view *view)
 {
 	const struct wire_summary *summary = &view->summary;
+	struct marked_paths stored = marked_paths(view);
 	int r = rack_point(points, summary);
 
 	for (size_t i = 0; r == 0 && i < summary->row_count; i++) {
@@ -538,7 +593,8 @@ summary_points(struct history_points *points, const struct wire_summary_view *vi
 		struct wire_path_row row;
 
 		wire_summary_path(view, i, &row);
-		r = route_point(points, summary, i, &row);
+		if (is_path_stored(points, &stored, &row))
+			r = route_point(points, summary, i, &row);
 	}
 	return r;
 }

@@ -14,6 +14,9 @@
 
 #include "schemas/wire.h"
 
+/* Largest number of paths of one message that are stored although no probe was lost on
+ * them: those with the largest share of probes that arrived with other marks. */
+#define HISTORY_MAX_MARKED_PATHS 32
 /* Size of the memory for one point; larger than any valid one. */
 #define HISTORY_POINT_BYTES 65536
 #define HISTORY_TEXT_MAX_BYTES (64u << 20) /* of one message */
@@ -27,6 +30,7 @@ struct history_text {     /* borrowed until the next call */
 	size_t len;
 	uint64_t points;
 	uint64_t left_out;
+	uint64_t paths_left_out; /* beyond HISTORY_MAX_MARKED_PATHS */
 };
 
 struct history_points *history_points_new(void); /* NULL when out of memory */

@@ -185,7 +185,7 @@ const struct history_measurement history_measurements[] = {
 	{ "rm_path", HISTORY_RAW,
 	  "One traced path between two racks on which probes were lost, or arrived with other "
 	  "marks than they were sent with (rewritten, congested, not_ect): other rows are not "
-	  "stored. The times of several paths of the same pair of racks differ by a nanosecond.", route_columns, true },
+	  "stored. Of the paths without losses, a rack stores at a time only the 32 with the largest share of such probes. The times of several paths of the same pair of racks differ by a nanosecond.", route_columns, true },
 	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC: a row every 60 s, and a row at once when the RNIC becomes faulty.",
 	  rnic_columns },
 	{ "rm_rack", HISTORY_RAW, "The state of a rack, one row for each summary of its aggregator.",

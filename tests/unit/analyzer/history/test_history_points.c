@@ -320,6 +320,62 @@ a_path_without_losses_is_stored_only_if_probes_arrived_with_other_marks(void **s
 	assert_true(has(&text, ",flows_dead=0i,path=\"s6\""));
 }
 
+/* A message with 100 paths without losses, with this number of changed marks each, or
+ * (marks 0) as many as the number of the path; and a path with a loss. */
+static void
+many_marked_paths(struct world *world, uint64_t marks, struct history_text *text)
+{
+	char names[100][16];
+	struct wire_path_row rows[101] = {
+		[100] = { .dst_tor = "t2",
+		    .path = "lossy",
+		    .sent = 100,
+		    .lost_forward = 1,
+		    .samples = "" },
+	};
+	struct wire_summary summary = {
+		.tor = "t1", .end_wall_ns = 5, .paths = rows, .path_count = 101
+	};
+	struct wire_bytes bytes;
+
+	for (size_t i = 0; i < 100; i++) {
+		snprintf(names[i], sizeof names[i], "s%zu", i);
+		rows[i] = (struct wire_path_row){ .dst_tor = "t2",
+			.path = names[i],
+			.sent = 1000,
+			.samples = "",
+			.arrived = 1000,
+			.congested = marks > 0 ? marks : i };
+	}
+	assert_int_equal(wire_write_summary(world->writer, &summary, &bytes), 0);
+	assert_int_equal(lane_message_points(world->points, WIRE_LANE_SUMMARY,
+			     bytes.data, bytes.len, text),
+	    0);
+	assert_schema(text);
+	assert_true(has(text, ",path=\"lossy\""));
+	/* rm_rack, and the path with a loss */
+	assert_int_equal(text->points, 2 + HISTORY_MAX_MARKED_PATHS);
+}
+
+static void
+of_many_marked_paths_those_with_the_most_marks_are_stored(void **state)
+{
+	struct world *world = *state;
+	struct history_text text;
+
+	many_marked_paths(world, 0, &text);
+	assert_true(has(&text, ",path=\"s99\""));
+	assert_true(has(&text, ",path=\"s68\""));
+	assert_false(has(&text, ",path=\"s67\""));
+	/* s0 has no marks */
+	assert_int_equal(text.paths_left_out, 99 - HISTORY_MAX_MARKED_PATHS);
+
+	many_marked_paths(world, 1, &text);
+	assert_int_equal(text.paths_left_out, 100 - HISTORY_MAX_MARKED_PATHS);
+	many_marked_paths(world, 1000, &text);
+	assert_int_equal(text.paths_left_out, 100 - HISTORY_MAX_MARKED_PATHS);
+}
+
 static void
 a_minute_becomes_a_point_of_the_schema(void **state)
 {
@@ -437,6 +493,7 @@ main(void)
 		TEST(marks_are_reported_only_where_they_are_known),
 		TEST(
 		    a_path_without_losses_is_stored_only_if_probes_arrived_with_other_marks),
+		TEST(of_many_marked_paths_those_with_the_most_marks_are_stored),
 		TEST(a_row_that_cannot_be_a_point_loses_no_other),
 		TEST(a_message_without_points_is_refused),
 	};
