@@ -672,16 +672,24 @@ began_with(const struct localise_group *group, rm_wall_t then)
 	return false;
 }
 
-/* The verdict is on a link of the group, or on "A or B" with one of these, or a verdict
- * of seconds on "A or B" of two links of the switch that began to fail with a link of
- * the group: one more of its links, and it is not known which. */
+/* The verdict is on a link of the group, or on "A or B" with one of these, unless it is
+ * on an older fault than that of this link, because this may be one of the other link.
+ * Or it is a verdict of seconds on "A or B" of two links of the switch that began to
+ * fail with a link of the group: one more of its links, and it is not known which. */
 static bool
 has_link(const struct localise_group *group, const struct rm_verdict *verdict)
 {
-	for (size_t i = 0; i < group->count; i++)
-		if (rm_part_names(&verdict->part, group->members[i].link.name))
+	const bool undecided = strstr(verdict->part.name, RM_PART_OR) != NULL;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct member *member = &group->members[i];
+
+		if (rm_part_names(&verdict->part, member->link.name) &&
+		    (!undecided || verdict->evidence.window_start.ns >=
+				       member->start.ns - LOCALISE_GROUP_NS))
 			return true;
-	return strstr(verdict->part.name, RM_PART_OR) != NULL && !is_slow(verdict) &&
+	}
+	return undecided && !is_slow(verdict) &&
 	       rm_links_end_at(&verdict->part, group->name) &&
 	       began_with(group, verdict->evidence.window_start);
 }

@@ -398,6 +398,41 @@ later_losses_of_one_of_two_links_are_no_losses_of_the_group(void **state)
 	localise_map_release(&map);
 }
 
+static void
+an_older_fault_of_one_of_two_links_is_not_of_the_group(void **state)
+{
+	static const struct {
+		int64_t since_ns;
+		size_t count;
+	} cases[] = {
+		{ -(LOCALISE_GROUP_NS - RM_NS_PER_S), 1 },
+		{ -(LOCALISE_GROUP_NS + RM_NS_PER_S), 2 },
+		{ 0, 1 },
+		{ 86400 * RM_NS_PER_S, 1 },
+	};
+	struct localise_map map = { .row_interval_ns = RM_NS_PER_S };
+	struct localise_groups groups = { 0 };
+
+	(void)state;
+	for (int src = 1; src <= 8; src++)
+		for (int dst = 1; dst <= 8; dst++)
+			if (dst != src)
+				add_path(&map, src, dst);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rm_verdict verdict = verdict_on("s1--tor1 or s1--tor6",
+		    RM_KIND_LINK_DOWN, WALL_NS + cases[i].since_ns);
+
+		assert_int_equal(
+		    joined_with(&map, &groups, RM_NS_PER_S, &verdict), cases[i].count);
+		verdict.kind = RM_KIND_LINK_LOSSY;
+		verdict.evidence.window_ns = LOCALISE_WINDOW_NS;
+		assert_int_equal(
+		    joined_with(&map, &groups, RM_NS_PER_S, &verdict), cases[i].count);
+	}
+	localise_groups_release(&groups);
+	localise_map_release(&map);
+}
+
 int
 main(void)
 {
@@ -416,6 +451,8 @@ main(void)
 		    an_older_dead_link_of_the_switch_keeps_its_own_incident),
 		cmocka_unit_test(
 		    later_losses_of_one_of_two_links_are_no_losses_of_the_group),
+		cmocka_unit_test(
+		    an_older_fault_of_one_of_two_links_is_not_of_the_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
