@@ -6,7 +6,7 @@ import { isOpen, list, sentenceParts } from "./incidents.js";
 import { advice } from "./kind.js";
 import { endedOf, listOf, pathOf } from "./past.js";
 import { isBetweenRacks, rackPairs } from "./rack_pairs.js";
-import { age, clock, count, namesIn, namesOf, percent, several } from "./words.js";
+import { age, clock, count, holds, partsOf, percent, several } from "./words.js";
 
 const EACH_MS = 2000;
 const PAST_S = 31 * 86400; // how far back the history is searched
@@ -79,29 +79,25 @@ function samples(evidence) {
   );
 }
 
-// The links at fault as steps of a path, "FROM TO"; "spine3->tor1" fails only in that direction.
-function stepsOf({ part, part_type, evidence }) {
-  const links = [...(part_type === "link" ? part.split(" or ") : []), ...(evidence.links ?? [])];
-  return links.flatMap((link) => {
-    const [one, other] = namesIn(link);
-    return link.includes("->") ? [`${one} ${other}`] : [`${one} ${other}`, `${other} ${one}`];
-  });
-}
+// The links at fault.
+const linksOf = ({ part, part_type, evidence }) => [...(part_type === "link" ? part.split(" or ") : []), ...(evidence.links ?? [])];
 
 // A path as a list of hops ("spine1@10.0.0.1"). Hops whose name is in the part's name or in one of
 // its links are marked, and so are the steps over these links.
 function path(text, incident) {
-  const suspects = namesOf(incident);
-  const steps = stepsOf(incident);
+  const parts = partsOf(incident);
+  const links = linksOf(incident);
   const hops = text.split(/[ >,]+/).filter(Boolean).map((hop) => hop.split("@"));
-  const isStep = (i) => i > 0 && steps.includes(`${hops[i - 1][0]} ${hops[i][0]}`);
+  // "spine3->tor1" fails only in that direction.
+  const isCut = (from, to) => [`${from}->${to}`, `${from}--${to}`, `${to}--${from}`].some((link) => links.includes(link));
+  const isStep = (i) => i > 0 && isCut(hops[i - 1][0], hops[i][0]);
   return element(
     "ol",
     { class: "hops" },
     hops.map(([name, address], i) =>
       element(
         "li",
-        { class: [suspects.includes(name) ? "suspect" : "", isStep(i) ? "cut" : ""].join(" ").trim() || null, title: address ?? null },
+        { class: [parts.some((part) => holds(part, name)) ? "suspect" : "", isStep(i) ? "cut" : ""].join(" ").trim() || null, title: address ?? null },
         name === "?" ? "silent" : name,
       ),
     ),
@@ -155,9 +151,9 @@ function pastOf(incident, tor) {
 // The incident's rack, or the racks in the name of a link or path between racks.
 function racksOf(incident, known) {
   if (incident.tor) return [incident.tor];
-  const names = namesOf(incident);
+  const parts = partsOf(incident);
   const racks = known.health?.racks ?? [];
-  return racks.filter((rack) => rack.region === incident.region && names.includes(rack.tor)).map((rack) => rack.tor);
+  return racks.filter((rack) => rack.region === incident.region && parts.some((part) => holds(part, rack.tor))).map((rack) => rack.tor);
 }
 
 // The last state in the history of an incident that the analyzer no longer knows, in the form of

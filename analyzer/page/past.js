@@ -3,7 +3,7 @@
 import { NoAnswer, ask } from "./ask.js";
 import { element } from "./element.js";
 import { sentenceParts } from "./incidents.js";
-import { age, clock, count, namesIn, percent, several } from "./words.js";
+import { age, clock, count, holds, percent, several } from "./words.js";
 
 export const POINTS = 120; // most points of a line
 const ROWS = 10000; // most rows of one answer; the analyzer's limit
@@ -171,7 +171,7 @@ export async function incidentsIn(region, from, to, concerns, known) {
 
 // Whether the row is of an incident of the ToR's rack, or, if no rack has found it, whether its part
 // or one of its links has the name of the ToR.
-export const namesTor = (row, tor) => (row.tor ? row.tor === tor : [row.part, ...(row.links ?? "").split(", ")].some((part) => namesIn(part).includes(tor)));
+export const namesTor = (row, tor) => (row.tor ? row.tor === tor : [row.part, ...(row.links ?? "").split(", ")].some((part) => holds(part, tor)));
 
 // Whether the row is of a switch between racks, or of links of it that are not listed. It may concern
 // each rack: which racks send their packets over a switch is not stored. An incident that began on one

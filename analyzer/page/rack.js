@@ -5,7 +5,7 @@ import { counters } from "./counters.js";
 import { element, facts, setText, show } from "./element.js";
 import { isOpen, list } from "./incidents.js";
 import { mesh } from "./mesh.js";
-import { MARKS, age, count, duration, namesOf, ppm } from "./words.js";
+import { MARKS, age, count, duration, holds, partsOf, ppm } from "./words.js";
 
 const EACH_MS = { minute: 2000, hour: 15000 }; // the mesh of a large rack has megabytes
 // Up to SMALL_PAIRS pairs, the mesh is requested at each beat of the page, so that an operator who
@@ -47,7 +47,7 @@ function factsOf(rack) {
 
 // An incident of the rack, or of a link or path, or of several links, one of which ends at its ToR.
 const concerns = (incident, region, tor) =>
-  incident.region === region && (incident.tor === tor || namesOf(incident).includes(tor));
+  incident.region === region && (incident.tor === tor || partsOf(incident).some((part) => holds(part, tor)));
 
 export function open([region, tor]) {
   const state = element("span", { class: "state" });

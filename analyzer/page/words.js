@@ -53,11 +53,13 @@ export function clock(time, whole = false) {
   return whole || !today ? `${day} ${hour}` : hour;
 }
 
-// The names within the name of a part: "spine1--tor2", "tor1->tor2", "h1/r0 or h2/r0".
-export const namesIn = (part) => (part ?? "").split(/ or |--|->/);
+// Whether the part has this name, or one of its ends has: "spine1--tor2", "tor1->tor2", "h1/r0 or
+// h2/r0". Names of switches may contain "--", so the name of a link is not split there.
+export const holds = (part, name) =>
+  (part ?? "").split(" or ").some((each) => each === name || ["--", "->"].some((joint) => each.startsWith(name + joint) || each.endsWith(joint + name)));
 
-// The names within the part of an incident, and within the links that its evidence lists.
-export const namesOf = (incident) => [incident.part, ...(incident.evidence?.links ?? [])].flatMap((part) => namesIn(part));
+// The part of an incident, and the links that its evidence lists.
+export const partsOf = (incident) => [incident.part, ...(incident.evidence?.links ?? [])];
 
 // The marks differ in shape, for people who cannot distinguish red from green.
 export const MARKS = { ok: "✓", bad: "✕", blind: "◌", paused: "‖", slowed: "▾", unknown: "?" };
