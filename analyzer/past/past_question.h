@@ -13,12 +13,13 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/error.h"
+#include "rackmesh/judge/part.h"
 
 /* maximum number of rows of an answer, if the request has no limit */
 #define PAST_LIMIT 1000
 #define PAST_MAX_LIMIT 10000
 #define PAST_MAX_STEP_S (30 * 86400)
-#define PAST_NAME_BYTES 128
+#define PAST_NAME_BYTES RM_PART_NAME_BYTES /* the longest are names of parts */
 #define PAST_REGIONS_BYTES 256
 #define PAST_COLUMNS 64
 #define PAST_STATEMENT_BYTES 3072

@@ -9,9 +9,12 @@
 #include "ctl/commands/incident.h"
 #include "ctl/history/past_incident.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/judge/part.h"
 
 #define ALL_SAMPLES 64
-#define OPENINGS 5    /* maximum number of earlier incidents that are printed */
+#define OPENINGS 5 /* maximum number of earlier incidents that are printed */
+/* room for the name of a part of which each character is escaped */
+#define PARAMETERS_BYTES (3 * RM_PART_NAME_BYTES + 512)
 #define PATIENCE_S 25 /* seconds; the analyzer's time-out is 20 s */
 
 static void
@@ -200,7 +203,7 @@ static int
 ask_past(const struct ctl *ctl, const char *parameters, json_t **ret)
 {
 	const rm_wall_t now = rm_wall_now();
-	char from[RM_WALL_TEXT], path[1024];
+	char from[RM_WALL_TEXT], path[PARAMETERS_BYTES + 128];
 
 	rm_wall_format(
 	    (rm_wall_t){ now.ns - PAST_INCIDENT_DAYS * 86400 * RM_NS_PER_S }, from);
@@ -240,7 +243,7 @@ print_openings(const struct ctl *ctl, const json_t *incident)
 {
 	char *part = request_escape(incident_text(incident, "part"));
 	char *region = request_escape(incident_text(incident, "region")),
-	     parameters[512];
+	     parameters[PARAMETERS_BYTES];
 	json_t *answer = NULL, *list = NULL;
 	const json_t *one;
 	size_t i;

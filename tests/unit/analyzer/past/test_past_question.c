@@ -242,6 +242,28 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	    -EINVAL);
 }
 
+/* Names of hosts and switches have up to 63 characters, and a part has up to four. */
+static void
+the_longest_part_is_found(void **state)
+{
+	char name[RM_NAME_BYTES], part[RM_PART_NAME_BYTES + 1],
+	    text[PAST_STATEMENT_BYTES];
+	struct past_parameters given = { .measurement = "rm_incident",
+		.filter[PAST_PART] = part };
+	struct past_question q;
+	struct rm_error error;
+
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	snprintf(part, sizeof(part), "%s--%s or %s--%s", name, name, name, name);
+	assert_int_equal(make(given, &q, &error), 0);
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(strstr(text, part));
+	memset(part, 'n', sizeof(part));
+	part[RM_PART_NAME_BYTES] = '\0';
+	assert_int_equal(make(given, &q, &error), -EINVAL);
+}
+
 /* Names must match whole, and a '.' in a name must match only itself. */
 static void
 a_viewer_of_some_regions_gets_rows_of_those(void **state)
@@ -315,6 +337,7 @@ main(void)
 		cmocka_unit_test(a_query_of_tags_alone_reads_a_field_that_is_not_shown),
 		cmocka_unit_test(names_of_services_are_quoted),
 		cmocka_unit_test(incidents_are_found_by_part_kind_and_id),
+		cmocka_unit_test(the_longest_part_is_found),
 		cmocka_unit_test(a_viewer_of_some_regions_gets_rows_of_those),
 		cmocka_unit_test(every_measurement_of_the_schema_makes_a_statement),
 	};
