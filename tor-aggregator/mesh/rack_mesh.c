@@ -422,6 +422,21 @@ quantiles(const uint64_t *rtt, uint32_t *ret)
 	}
 }
 
+/* The direction of a loss is known a second or two after the loss, so the oldest slice
+ * also counts directions of losses before it: not more than the losses are shown. */
+static void
+limit_directions(uint64_t *counts)
+{
+	const uint64_t lost = counts[MESH_NO_REPLY];
+	uint64_t *forward = &counts[MESH_LOST_FORWARD],
+		 *reverse = &counts[MESH_LOST_REVERSE];
+
+	if (*forward > lost)
+		*forward = lost;
+	if (*reverse > lost - *forward)
+		*reverse = lost - *forward;
+}
+
 bool
 rack_mesh_next(const struct rack_mesh *mesh, enum mesh_period period, size_t *at,
     struct mesh_row *ret)
@@ -438,6 +453,7 @@ rack_mesh_next(const struct rack_mesh *mesh, enum mesh_period period, size_t *at
 			sum_slices(pair->hour, HOUR_SLICES, ret->counts, rtt);
 			sum_slices(&newest, 1, ret->counts, rtt);
 		}
+		limit_directions(ret->counts);
 		quantiles(rtt, ret->rtt_ns);
 		if (ret->counts[MESH_SENT] + ret->counts[MESH_NOT_SENT] > 0)
 			return true;

@@ -130,6 +130,27 @@ each_class_counts_in_its_pair_and_direction_only(void **state)
 	}
 }
 
+/* The losses of an earlier time are not in the row any more, but their directions were
+ * known later and still are. */
+static void
+a_row_never_has_more_directions_than_losses(void **state)
+{
+	struct world *world = *state;
+	struct mesh_row row;
+
+	add(world, 0, 1, WIRE_NO_REPLY, 0);
+	add(world, 0, 1, WIRE_NO_REPLY, 0);
+	rack_mesh_directions(world->mesh, 0, 1, 3, 4);
+	assert_true(find(world, MESH_MINUTE, 0, 1, &row));
+	assert_int_equal(row.counts[MESH_LOST_FORWARD], 2);
+	assert_int_equal(row.counts[MESH_LOST_REVERSE], 0);
+	add(world, 0, 1, WIRE_NO_REPLY, 0);
+	add(world, 0, 1, WIRE_NO_REPLY, 0);
+	assert_true(find(world, MESH_MINUTE, 0, 1, &row));
+	assert_int_equal(row.counts[MESH_LOST_FORWARD], 3);
+	assert_int_equal(row.counts[MESH_LOST_REVERSE], 1);
+}
+
 static void
 probes_out_of_the_rack_or_of_services_have_no_row(void **state)
 {
@@ -336,6 +357,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_class_counts_in_its_pair_and_direction_only),
+		TEST(a_row_never_has_more_directions_than_losses),
 		TEST(probes_out_of_the_rack_or_of_services_have_no_row),
 		TEST(a_minute_forgets_what_the_hour_still_has),
 		TEST(an_hour_forgets_in_its_turn),
