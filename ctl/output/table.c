@@ -173,7 +173,12 @@ cell(struct table *table, const struct column *column, const json_t *value)
 		table_cellf(table, "%lld", (long long)json_integer_value(value));
 		break;
 	case COLUMN_US:
-		table_cellf(table, "%.1f", (double)json_integer_value(value) / 1000.0);
+		/* the daemons send 0 if nothing was measured */
+		if (json_integer_value(value) == 0)
+			table_cell(table, NULL);
+		else
+			table_cellf(
+			    table, "%.1f", (double)json_integer_value(value) / 1000.0);
 		break;
 	case COLUMN_YES:
 		table_cell(table, json_is_true(value) ? "yes" : "no");
