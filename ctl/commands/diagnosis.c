@@ -275,10 +275,16 @@ static int
 show(const json_t *answer, const struct query *query)
 {
 	const json_t *pauses = json_object_get(answer, "pauses");
+	const json_int_t reported =
+	    json_integer_value(json_object_get(answer, "rnics_reported"));
 	int r;
 
 	warn_of_gaps(answer);
 	r = query_rows(query, columns, json_object_get(answer, "findings"));
+	if (json_array_size(json_object_get(answer, "findings")) == 0 && reported > 0)
+		fprintf(stderr,
+		    "rackmeshctl: no finding: %lld RNICs have reported counters\n",
+		    (long long)reported);
 	if (r == CTL_GOOD && query->filters[0] != NULL && !query->json) {
 		printf("\n");
 		r = query_rows(

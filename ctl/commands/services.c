@@ -97,6 +97,8 @@ report_rest(const json_t *answer)
 			report_host(name, host);
 	}
 	report_host("the agent", answer); /* the agent's own state, which has no list */
+	if (shown == 0)
+		fprintf(stderr, "rackmeshctl: no connection of a service is known\n");
 	if (all > (long long)shown)
 		fprintf(
 		    stderr, "rackmeshctl: %zu of %lld flows are shown\n", shown, all);
