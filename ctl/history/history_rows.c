@@ -325,11 +325,12 @@ concerns(const struct history_subject *subject, bool probes, const struct rows_o
 
 	if (subject->whole)
 		return true;
-	/* A part between racks has no ToR: it may be on the path of this pair. */
+	/* A part between racks has no ToR: it may be on the path of this pair. Its
+	 * losses are also those of the parts in both racks. */
 	if (subject->dst_tor[0] != '\0')
 		return text_of(of, row, "tor")[0] == '\0' ||
-		       history_part_holds(part, subject->tor) ||
-		       history_part_holds(part, subject->dst_tor);
+		       strcmp(text_of(of, row, "tor"), subject->tor) == 0 ||
+		       strcmp(text_of(of, row, "tor"), subject->dst_tor) == 0;
 	if (subject->tor[0] != '\0')
 		return strcmp(text_of(of, row, "tor"), subject->tor) == 0 ||
 		       strcmp(text_of(of, row, "place"), subject->tor) == 0 ||

@@ -127,6 +127,33 @@ steps_and_incidents_of_the_subject_are_reported(void **state)
 	history_rows_free(rows);
 }
 
+/* A dead RNIC in either rack loses probes of the pair. */
+static void
+incidents_of_both_racks_of_a_pair_are_reported(void **state)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct history_subject pair = { .text = "a pair" };
+		struct history_rows *rows;
+		json_t *json;
+
+		strcpy(pair.tor, i == 0 ? "t1" : "t9");
+		strcpy(pair.dst_tor, i == 0 ? "t9" : "t1");
+		rows = history_rows_new(&pair, &hour);
+		take_incident(rows, NOW - 7 * MINUTE, "1", "opened", "h1/r0");
+		json = printed(rows, CTL_GOOD);
+		assert_int_equal(
+		    json_array_size(json_object_get(json, "incidents")), 1);
+		json_decref(json);
+		history_rows_free(rows);
+		strcpy(pair.tor, "t8");
+		strcpy(pair.dst_tor, "t2");
+		rows = history_rows_new(&pair, &hour);
+		take_incident(rows, NOW - 7 * MINUTE, "1", "opened", "h1/r0");
+		json_decref(printed(rows, CTL_BAD_NEWS));
+		history_rows_free(rows);
+	}
+}
+
 static const char *
 gap(const json_t *json, size_t i, const char *key)
 {
@@ -744,6 +771,7 @@ main(void)
 		cmocka_unit_test(a_time_without_data_is_reported),
 		cmocka_unit_test(paths_that_lost_most_come_first),
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
+		cmocka_unit_test(incidents_of_both_racks_of_a_pair_are_reported),
 		cmocka_unit_test(
 		    incidents_of_before_are_shown_only_if_they_were_still_open),
 		cmocka_unit_test(
