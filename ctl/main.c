@@ -15,11 +15,14 @@ static const struct command {
 	const char *help;
 	const char *more; /* further text for the command's own --help; NULL: none */
 } commands[] = {
-	{ "health", ctl_health, "", "every rack, the worst first" },
+	{ "health", ctl_health, "[--region REGION]", "every rack, the worst first",
+	    "  --region REGION  only of this region; of several regions, the names of\n"
+	    "                   racks begin with that of their region\n" },
 	{ "incidents", ctl_incidents, "[--open] [--follow]",
 	    "suspected faults; --follow: as they come",
 	    "  --open    only open ones\n"
 	    "  --follow  keep running and show every one that opens, changes or ends\n"
+	    "  --region REGION  only of this region; only the analyzer knows several\n"
 	    "  --through analyzer (default) or aggregator: daemon to ask\n" },
 	{ "explain", ctl_explain, "INCIDENT", "one incident and its evidence" },
 	{ "mesh", ctl_mesh, "TOR [--rtt] [--hour]",
@@ -51,6 +54,7 @@ static const struct command {
 	    "raw probe results of an RNIC",
 	    "  --seconds N  of the last N seconds, 10 by default, at most 86400\n"
 	    "  --limit N    at most N results, 1000 by default, at most 10000\n"
+	    "  --region REGION  through the analyzer: the region of the RNIC's host\n"
 	    "  --through aggregator (default), controller or analyzer: daemon to "
 	    "ask\n" },
 	{ "history", ctl_history,

@@ -11,6 +11,8 @@
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/identity/sight.h"
 
+/* the parameter of the request, and the option of rackmeshctl */
+#define CHOOSE_REGION "choose one of them (?region=, --region)"
 #define SECONDS 10
 #define MAX_SECONDS 86400
 #define LIMIT 1000
@@ -117,7 +119,7 @@ drills_ask(struct rm_http_request *request, void *arg)
 	struct drills *drills = arg;
 	uint64_t seconds = SECONDS, limit = LIMIT;
 	const struct intake_info *session;
-	const struct rack_rnic *rnic;
+	const struct rack_rnic *rnic, *other;
 	struct wire_drill drill;
 	struct rm_sight sight;
 	char id[RM_RNIC_ID_TEXT];
@@ -126,11 +128,17 @@ drills_ask(struct rm_http_request *request, void *arg)
 	    !rm_http_query_number(request, "limit", 1, MAX_LIMIT, &limit))
 		return;
 	rm_sight_of(&sight, request);
-	rnic = racks_rnic(drills->racks, rm_http_path_rest(request), &sight);
+	rnic = racks_rnic(drills->racks, rm_http_path_rest(request), &sight, &other);
 	if (rnic == NULL) {
 		rm_http_reply_error(request, 404,
 		    "no aggregator has reported that RNIC yet: give its id or "
 		    "host/device; figures of single RNICs come once a minute");
+		return;
+	}
+	if (other != NULL) {
+		rm_http_reply_error(request, 400,
+		    "%s and %s both have such an RNIC: " CHOOSE_REGION, rnic->region,
+		    other->region);
 		return;
 	}
 	session = who_knows(drills, rnic);
@@ -163,7 +171,7 @@ rack_of(const struct drills *drills, struct rm_http_request *request)
 			continue;
 		if (found != NULL) {
 			rm_http_reply_error(request, 400,
-			    "%s and %s both have such a ToR: give ?region=",
+			    "%s and %s both have such a ToR: " CHOOSE_REGION,
 			    found->region, rack->region);
 			return NULL;
 		}

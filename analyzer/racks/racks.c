@@ -98,12 +98,14 @@ is_called(const struct rack_rnic *rnic, const char *text)
 }
 
 static const struct rack_rnic *
-rack_rnics_find(
-    const struct rack_rnics *rnics, const char *text, const struct rm_sight *sight)
+rack_rnics_find(const struct rack_rnics *rnics, const char *text,
+    const struct rm_sight *sight, const struct rack_rnic **other)
 {
+	const struct rack_rnic *first = NULL;
 	const struct rnic_node *node, *next;
 	struct rm_rnic_id id = { 0 };
 
+	*other = NULL;
 	if (rm_rnic_id_parse(text, &id) == 0) {
 		struct key key = { id.guid, id.port };
 		struct rnic_node *found = NULL;
@@ -114,11 +116,17 @@ rack_rnics_find(
 			   : NULL;
 	}
 	HASH_ITER (hh, rnics->by_id, node, next) {
-		if (is_called(&node->rnic, text) &&
-		    rm_sight_shows(sight, node->rnic.region))
-			return &node->rnic;
+		if (!is_called(&node->rnic, text) ||
+		    !rm_sight_shows(sight, node->rnic.region))
+			continue;
+		if (first == NULL)
+			first = &node->rnic;
+		else if (strcmp(first->region, node->rnic.region) != 0)
+			*other = &node->rnic;
+		else if (node->rnic.last_seen.ns > first->last_seen.ns)
+			first = &node->rnic; /* the RNIC was replaced */
 	}
-	return NULL;
+	return first;
 }
 
 /* counts: the counts of the racks; borrowed. NULL: out of memory. */
@@ -475,9 +483,10 @@ racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
 }
 
 const struct rack_rnic *
-racks_rnic(const struct racks *racks, const char *text, const struct rm_sight *sight)
+racks_rnic(const struct racks *racks, const char *text, const struct rm_sight *sight,
+    const struct rack_rnic **other)
 {
-	return rack_rnics_find(racks->rnics, text, sight);
+	return rack_rnics_find(racks->rnics, text, sight, other);
 }
 
 const struct racks_counts *

@@ -83,9 +83,10 @@ rm_wall_t racks_quiet(const struct racks *racks, const char *region,
 void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing);
 /* Finds an RNIC by its id or by "host/device", in the regions that sight shows (NULL:
- * all). NULL: no such RNIC was reported. */
-const struct rack_rnic *racks_rnic(
-    const struct racks *racks, const char *text, const struct rm_sight *sight);
+ * all). NULL: no such RNIC was reported. *other: an RNIC of the same name in another
+ * region, or NULL. */
+const struct rack_rnic *racks_rnic(const struct racks *racks, const char *text,
+    const struct rm_sight *sight, const struct rack_rnic **other);
 
 const struct racks_counts *racks_counts(const struct racks *racks);
 

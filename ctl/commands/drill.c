@@ -6,6 +6,7 @@
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
+#include "rackmesh/judge/part.h"
 
 static const struct column columns[] = {
 	{ "SENT", "sent", COLUMN_TEXT },
@@ -31,7 +32,7 @@ is_number(const char *text)
 int
 ctl_drill(const struct ctl *ctl)
 {
-	const char *rnic = NULL, *seconds = "10", *limit = "1000";
+	const char *rnic = NULL, *seconds = "10", *limit = "1000", *region = NULL;
 	const char *base =
 	    ctl_tier(ctl, ctl->through != NULL ? ctl->through : "aggregator");
 	char *escaped, path[1024];
@@ -41,6 +42,8 @@ ctl_drill(const struct ctl *ctl)
 			seconds = ctl->argv[++i];
 		else if (strcmp(ctl->argv[i], "--limit") == 0 && i + 1 < ctl->argc)
 			limit = ctl->argv[++i];
+		else if (strcmp(ctl->argv[i], "--region") == 0 && i + 1 < ctl->argc)
+			region = ctl->argv[++i];
 		else if (rnic == NULL && ctl->argv[i][0] != '-')
 			rnic = ctl->argv[i];
 		else
@@ -50,12 +53,16 @@ ctl_drill(const struct ctl *ctl)
 		return ctl_usage(
 		    "--through: expected aggregator, controller or analyzer");
 	if (rnic == NULL || !is_number(seconds) || !is_number(limit))
-		return ctl_usage("expected: drill RNIC [--seconds N] [--limit N]");
+		return ctl_usage("expected: drill RNIC [--seconds N] [--limit N] "
+				 "[--region REGION]");
+	if (region != NULL && !rm_name_valid(region))
+		return ctl_usage("--region: " RM_NAME_EXPECTED);
 	escaped = request_escape(rnic);
 	if (escaped == NULL)
 		return CTL_NO_ANSWER;
-	snprintf(path, sizeof path, "/v1/drill/%s?seconds=%s&limit=%s", escaped,
-	    seconds, limit);
+	snprintf(path, sizeof path, "/v1/drill/%s?seconds=%s&limit=%s%s%s", escaped,
+	    seconds, limit, region != NULL ? "&region=" : "",
+	    region != NULL ? region : "");
 	free(escaped);
 	return show_list(ctl, base, path, "results", columns, NULL);
 }

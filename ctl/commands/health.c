@@ -8,6 +8,7 @@
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
+#include "rackmesh/judge/part.h"
 
 /* maximum number of racks that are listed in full; the grid has all */
 #define MAX_TROUBLED 20
@@ -167,9 +168,39 @@ loss_cell(struct table *table, const json_t *rack)
 		table_cell(table, NULL);
 }
 
+/* True: the racks are of several regions, which may use the same names. */
+static bool
+are_of_several_regions(const json_t *racks)
+{
+	const char *first = text(json_array_get(racks, 0), "region");
+	const json_t *rack;
+	size_t i;
+
+	json_array_foreach (racks, i, rack)
+		if (strcmp(text(rack, "region"), first) != 0)
+			return true;
+	return false;
+}
+
+struct rack_name {
+	char text[2 * RM_NAME_BYTES];
+};
+
+static struct rack_name
+name_of(const json_t *rack, bool with_region)
+{
+	struct rack_name ret;
+
+	snprintf(ret.text, sizeof(ret.text), "%s%s%s",
+	    with_region ? text(rack, "region") : "", with_region ? "/" : "",
+	    text(rack, "tor"));
+	return ret;
+}
+
 static int
 print_troubled(const json_t *racks)
 {
+	const bool with_region = are_of_several_regions(racks);
 	static const char *const heads[] = { "RACK", "STATE", ">GOOD", ">BAD", ">RNICS",
 		">HOSTS OK", ">OPEN", ">LOSS", ">LAST SEEN s", "AGGREGATOR", NULL };
 	struct table *table = table_new(heads);
@@ -187,7 +218,7 @@ print_troubled(const json_t *racks)
 			continue;
 		}
 		shown++;
-		table_cell(table, text(rack, "tor"));
+		table_cell(table, name_of(rack, with_region).text);
 		table_cell(table, text(rack, "state"));
 		table_cellf(table, "%lld", number(rack, "rnics_good"));
 		table_cellf(table, "%lld", number(rack, "rnics_bad"));
@@ -213,13 +244,14 @@ print_troubled(const json_t *racks)
 static void
 print_grid(const json_t *racks)
 {
-	const bool colours = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+	const bool colours = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL,
+		   with_region = are_of_several_regions(racks);
 	size_t widest = 4, columns, i;
 	const json_t *rack;
 
 	json_array_foreach (racks, i, rack)
-		if (strlen(text(rack, "tor")) > widest)
-			widest = strlen(text(rack, "tor"));
+		if (strlen(name_of(rack, with_region).text) > widest)
+			widest = strlen(name_of(rack, with_region).text);
 	columns = (size_t)terminal_width() / (widest + 3);
 	columns = columns == 0 ? 1 : columns;
 	json_array_foreach (racks, i, rack) {
@@ -227,7 +259,7 @@ print_grid(const json_t *racks)
 
 		printf("%s%s%c %-*s%s", i % columns == 0 ? "\n" : " ",
 		    colours ? look->colour : "", look->mark, (int)widest,
-		    text(rack, "tor"), colours ? "\033[0m" : "");
+		    name_of(rack, with_region).text, colours ? "\033[0m" : "");
 	}
 	printf("\n\n. ok   ! bad   ? blind   = paused   ~ slowed   - unknown\n");
 }
@@ -237,12 +269,18 @@ ctl_health(const struct ctl *ctl)
 {
 	json_t *answer = NULL;
 	const json_t *racks, *rack;
+	char path[RM_NAME_BYTES + 32] = "/v1/health";
 	int status = CTL_GOOD;
 	size_t i;
 
-	if (ctl->argc > 0)
-		return ctl_usage("unexpected argument: %s", ctl->argv[0]);
-	if (request_get(ctl->analyzer, "/v1/health", &answer) < 0)
+	if (ctl->argc == 2 && strcmp(ctl->argv[0], "--region") == 0) {
+		if (!rm_name_valid(ctl->argv[1]))
+			return ctl_usage("--region: " RM_NAME_EXPECTED);
+		snprintf(path, sizeof(path), "/v1/health?region=%s", ctl->argv[1]);
+	} else if (ctl->argc > 0) {
+		return ctl_usage("expected: health [--region REGION]");
+	}
+	if (request_get(ctl->analyzer, path, &answer) < 0)
 		return CTL_NO_ANSWER;
 	racks = json_object_get(answer, "racks");
 	json_array_foreach (racks, i, rack)

@@ -49,16 +49,18 @@ incident_print(const json_t *incident, size_t max_samples)
 	const json_t *samples =
 	    json_object_get(json_object_get(incident, "evidence"), "samples");
 	const json_t *sample;
-	/* An older daemon does not send the severity. */
-	const char *severity = json_string_value(json_object_get(incident, "severity"));
+	/* An older daemon does not send the severity, and an aggregator no region. */
+	const char *severity = json_string_value(json_object_get(incident, "severity")),
+		   *region = json_string_value(json_object_get(incident, "region"));
 	size_t i;
 
-	printf("%-8s  %s  %s  (%s%sconfidence %.2f, incident %s)\n",
+	printf("%-8s  %s  %s  (%s%sconfidence %.2f, incident %s%s%s)\n",
 	    incident_text(incident, "state"), incident_text(incident, "opened"),
 	    incident_text(incident, "kind"), severity != NULL ? severity : "",
 	    severity != NULL ? ", " : "",
 	    json_number_value(json_object_get(incident, "confidence")),
-	    incident_text(incident, "id"));
+	    incident_text(incident, "id"), region != NULL ? ", region " : "",
+	    region != NULL ? region : "");
 	printf("          %s\n", incident_text(incident, "sentence"));
 	json_array_foreach (samples, i, sample) {
 		if (i == max_samples)

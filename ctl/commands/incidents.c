@@ -6,6 +6,7 @@
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
 #include "ctl/commands/incident.h"
+#include "rackmesh/judge/part.h"
 
 #define LIST "incidents" /* the daemon's limit for one answer */
 /* maximum number of samples printed; --json and explain print all */
@@ -25,15 +26,17 @@ asked(const struct ctl *ctl)
 }
 
 static int
-list_once(const struct ctl *ctl, const char *base, bool open_only)
+list_once(const struct ctl *ctl, const char *base, bool open_only, const char *region)
 {
 	const json_t *list, *incident;
+	char path[RM_NAME_BYTES + 64];
 	json_t *answer = NULL;
 	int status = CTL_GOOD;
 	size_t i;
 
-	if (request_get_list(base, open_only ? "/v1/incidents?open=1" : "/v1/incidents",
-		LIST, &answer) < 0)
+	snprintf(path, sizeof(path), "/v1/incidents?%s%s%s", open_only ? "open=1&" : "",
+	    region != NULL ? "region=" : "", region != NULL ? region : "");
+	if (request_get_list(base, path, LIST, &answer) < 0)
 		return CTL_NO_ANSWER;
 	list = json_object_get(answer, LIST);
 	if (ctl->json)
@@ -54,6 +57,7 @@ struct following {
 	const struct ctl *ctl;
 	const char *base;
 	bool open_only;
+	const char *region; /* NULL: all */
 	/* for each incident, by its id: the state that was printed last */
 	json_t *seen;
 	/* number of the last change that was received; 0: request all */
@@ -103,13 +107,13 @@ show_changes(struct following *f)
 	const bool forward = f->since > 0;
 	json_t *answer = NULL;
 	const json_t *list;
-	char path[64];
+	char path[RM_NAME_BYTES + 64], since[32] = "";
 	size_t count;
 
-	snprintf(path, sizeof(path), "/v1/incidents");
 	if (forward)
-		snprintf(path, sizeof(path), "/v1/incidents?since=%lld",
-		    (long long)f->since);
+		snprintf(since, sizeof(since), "since=%lld&", (long long)f->since);
+	snprintf(path, sizeof(path), "/v1/incidents?%s%s%s", since,
+	    f->region != NULL ? "region=" : "", f->region != NULL ? f->region : "");
 	if (request_get_list(f->base, path, LIST, &answer) < 0) {
 		f->since = 0;
 		return -1;
@@ -126,9 +130,11 @@ show_changes(struct following *f)
 
 /* Runs until it is interrupted. While the daemon cannot be reached, it tries again. */
 static int
-follow(const struct ctl *ctl, const char *base, bool open_only)
+follow(const struct ctl *ctl, const char *base, bool open_only, const char *region)
 {
-	struct following f = { .ctl = ctl, .base = base, .open_only = open_only };
+	struct following f = {
+		.ctl = ctl, .base = base, .open_only = open_only, .region = region
+	};
 	unsigned rounds = 0;
 	int r;
 
@@ -149,7 +155,7 @@ follow(const struct ctl *ctl, const char *base, bool open_only)
 int
 ctl_incidents(const struct ctl *ctl)
 {
-	const char *base = asked(ctl);
+	const char *base = asked(ctl), *region = NULL;
 	bool open_only = false, following = false;
 
 	for (int i = 0; i < ctl->argc; i++) {
@@ -158,11 +164,16 @@ ctl_incidents(const struct ctl *ctl)
 		else if (strcmp(ctl->argv[i], "--follow") == 0 ||
 			 strcmp(ctl->argv[i], "-f") == 0)
 			following = true;
+		else if (strcmp(ctl->argv[i], "--region") == 0 && i + 1 < ctl->argc)
+			region = ctl->argv[++i];
 		else
-			return ctl_usage("expected: incidents [--open] [--follow]");
+			return ctl_usage("expected: incidents [--open] [--follow] "
+					 "[--region REGION]");
 	}
 	if (base == NULL)
 		return ctl_usage("--through: expected aggregator or analyzer");
-	return following ? follow(ctl, base, open_only)
-			 : list_once(ctl, base, open_only);
+	if (region != NULL && !rm_name_valid(region))
+		return ctl_usage("--region: " RM_NAME_EXPECTED);
+	return following ? follow(ctl, base, open_only, region)
+			 : list_once(ctl, base, open_only, region);
 }

@@ -98,9 +98,13 @@ def wait_empty(analyzer, seconds):
     )
 
 
-def rackmeshctl(place, *words):
+def rackmeshctl_run(place, *words):
     command = ["ip", "netns", "exec", place, places.program("rackmeshctl"), *words]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+def rackmeshctl(place, *words):
+    done = rackmeshctl_run(place, *words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -740,11 +744,35 @@ def test_racks_of_the_same_name_in_two_regions_are_never_added_up(place, pack, t
     assert sent("tor-1")[0] == "lab"
     assert sent("h1-1/mlx5_0")[0] == "lab"
     for name in ("tor-0", "h0-0/mlx5_0"):
-        refused = subprocess.run(
-            ["ip", "netns", "exec", place, places.program("rackmeshctl"), "history", name],
-            capture_output=True, text=True)
+        refused = rackmeshctl_run(place, "history", name)
         assert refused.returncode == 2 and refused.stdout == "", refused
         assert f"{name} is in the regions lab, north.1: choose one of them with --region" in refused.stderr
+
+
+def test_racks_of_the_same_name_in_two_regions_are_told_apart(place, pack, tmp_path):
+    """Lists name the region, or show one region."""
+    analyzer = pack.add(analyzer_at(place, tmp_path))
+    analyzer.start()
+    analyzer.wait_ready()
+    for region in ("lab", "north.1"):
+        feeder = Feeder(place, f"{AT}:{LINK}", tmp_path, region=region, aggregators=1, summaries=2, incidents=1,
+                        start_ns=int(time.time()) * NS, step_ns=NS)
+        pack.add(feeder).start().wait_finished(60)
+
+    def shown(*words):
+        done = rackmeshctl_run(place, *words)
+        assert done.returncode == 1, done  # nobody reports these racks any more
+        return done.stdout
+
+    health = shown("health")
+    assert "lab/tor-0" in health and "north.1/tor-0" in health, health
+    health = shown("health", "--region", "lab")
+    assert "Region lab: 1 rack" in health and "tor-0" in health and "/tor-0" not in health, health
+    assert "north.1" not in health, health
+    incidents = shown("incidents", "--open")
+    assert ", region lab)" in incidents and ", region north.1)" in incidents, incidents
+    incidents = shown("incidents", "--open", "--region", "north.1")
+    assert ", region north.1)" in incidents and "lab)" not in incidents, incidents
 
 
 @pytest.mark.parametrize("version", (2, 3))

@@ -188,6 +188,35 @@ a_drill_is_passed_on_to_the_aggregator_that_knows(void **state)
 	answer_clear(&answer);
 }
 
+/* Hosts of two regions may have the same names; ids of RNICs are unique. */
+static void
+an_rnic_of_two_regions_is_drilled_only_in_the_chosen_one(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	report_of_two_racks(f);
+	leave(f);
+	memset(f->agg.seq, 0, sizeof(f->agg.seq));
+	memset(f->agg.acked, 0, sizeof(f->agg.acked));
+	f->agg.region = "north";
+	f->agg.third = "tor3";
+	hello(f);
+	send_summary(f, "tor3", (UINT64_C(1) << 32) + 1); /* the host is h1, too */
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 1);
+	get(f, "/v1/drill/h1/r0", &answer);
+	assert_int_equal(answer.status, 400);
+	assert_non_null(strstr(text_of(answer.json, "error"), "lab"));
+	assert_non_null(strstr(text_of(answer.json, "error"), "north"));
+	answer_clear(&answer);
+	get(f, "/v1/drill/h1/r0?region=north", &answer);
+	assert_int_equal(answer.status, 200);
+	answer_clear(&answer);
+	get(f, "/v1/drill/h1/r0?region=lab", &answer);
+	assert_int_equal(answer.status, 503);
+	answer_clear(&answer);
+}
+
 static void
 the_mesh_of_a_rack_is_asked_of_its_aggregator(void **state)
 {
@@ -405,6 +434,7 @@ main(void)
 		TEST(an_incident_is_explained_with_related_open_incidents),
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
+		TEST(an_rnic_of_two_regions_is_drilled_only_in_the_chosen_one),
 		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),
 		TEST(a_racks_counters_are_asked_of_its_aggregator),
 		TEST(pairs_of_tors_are_reported_of_the_rows),

@@ -215,6 +215,8 @@ an_rnic_is_found_by_its_id_and_by_its_name(void **state)
 		{ .id = { 0x020000000002, 0 }, .host = "h1", .device = "r10" },
 		{ .id = { 0x020000000003, 0 }, .host = "no name", .device = "r0" },
 	};
+	const struct rm_sight north = { .asked = "north", .regions = "*" };
+	const struct rack_rnic *found, *other;
 
 	summary.rnics = rnics;
 	summary.rnic_count = 3;
@@ -222,11 +224,31 @@ an_rnic_is_found_by_its_id_and_by_its_name(void **state)
 	assert_int_equal(racks_counts(f->racks)->rnics, 2);
 	assert_int_equal(racks_counts(f->racks)->refused, 1);
 	assert_string_equal(
-	    racks_rnic(f->racks, "02:00:00:00:00:02", NULL)->device, "r10");
-	assert_string_equal(racks_rnic(f->racks, "h1/r0", NULL)->aggregator, "agg1");
-	assert_null(racks_rnic(f->racks, "h1/r1", NULL));
-	assert_null(racks_rnic(f->racks, "h1", NULL));
-	assert_null(racks_rnic(f->racks, "", NULL));
+	    racks_rnic(f->racks, "02:00:00:00:00:02", NULL, &other)->device, "r10");
+	assert_string_equal(
+	    racks_rnic(f->racks, "h1/r0", NULL, &other)->aggregator, "agg1");
+	assert_null(other);
+	assert_null(racks_rnic(f->racks, "h1/r1", NULL, &other));
+	assert_null(racks_rnic(f->racks, "h1", NULL, &other));
+	assert_null(racks_rnic(f->racks, "", NULL, &other));
+	/* The RNIC was replaced by another one, which has the same name. */
+	rnics[0].id.guid = 0x020000000008;
+	summary.rnic_count = 1;
+	f->now.ns += RM_NS_PER_S;
+	take(f, &summary);
+	found = racks_rnic(f->racks, "h1/r0", NULL, &other);
+	assert_int_equal(found->id.guid, 0x020000000008);
+	assert_null(other);
+	/* Hosts of two regions may have the same names. */
+	summary.head.region = "north";
+	rnics[0].id.guid = 0x020000000009;
+	take(f, &summary);
+	found = racks_rnic(f->racks, "h1/r0", NULL, &other);
+	assert_non_null(other);
+	assert_string_not_equal(found->region, other->region);
+	assert_string_equal(
+	    racks_rnic(f->racks, "h1/r0", &north, &other)->region, "north");
+	assert_null(other);
 	f->now.ns += FORGET_NS + 1;
 	racks_expire(f->racks, f->now);
 	assert_int_equal(racks_counts(f->racks)->rnics, 0);
