@@ -369,6 +369,17 @@ line_pair_marks(struct rm_line *line, const struct wire_row *row)
 		rm_line_int(line, "arrived_dscp", row->arrived_dscp);
 }
 
+static void
+line_hops(struct rm_line *line, const struct wire_row *row)
+{
+	if (row->hops_known == 0)
+		return;
+	rm_line_int(line, "hops_known", (int64_t)row->hops_known);
+	rm_line_int(line, "hops", (int64_t)row->hops);
+	rm_line_int(line, "hops_least", row->hops_least);
+	rm_line_int(line, "hops_most", row->hops_most);
+}
+
 static int
 row_point(struct history_points *points, const struct wire_summary *summary,
     const struct wire_row *row)
@@ -388,6 +399,7 @@ row_point(struct history_points *points, const struct wire_summary *summary,
 	rm_line_int(&line, "lost_reverse", (int64_t)row->lost_reverse);
 	rm_line_int(&line, "lost_unknown", (int64_t)row->lost_unknown);
 	line_pair_marks(&line, row);
+	line_hops(&line, row);
 	rm_line_int(&line, "bad", row->bad);
 	rm_line_string(&line, "flow_set", row->flow_set);
 	line_sketch(&line, points->sketch, terms[0], &row->rtt);

@@ -54,6 +54,10 @@ static const struct history_column path_columns[] = {
 	COUNT("rewritten", "probes", "arrived probes with another class than they were sent with"),
 	COUNT("congested", "probes", "arrived probes with a congestion mark (ECN CE)"),
 	{ "arrived_dscp", RM_LINE_INTEGER, "DSCP", "DSCP of the last of the rewritten probes" },
+	COUNT("hops_known", "probes", "arrived probes whose TTL at the responder is known"),
+	COUNT("hops", "hops", "routers that these probes passed, by their TTL, in all"),
+	{ "hops_least", RM_LINE_INTEGER, "hops", "on the shortest of their paths", HISTORY_MERGE_SMALLEST },
+	LEVEL("hops_most", "hops", "on the longest of their paths: more than before means a detour"),
 	FLAG("bad", "1: so many probes were lost that the row is reported at once"),
 	NAMES("flow_set", "\"all\", or the source ports with losses"),
 	TERMS,
@@ -218,7 +222,8 @@ merge_str(enum history_merge merge)
 {
 	static const char *const names[] = { [HISTORY_MERGE_NONE] = "",
 		[HISTORY_MERGE_SUM] = "sum",
-		[HISTORY_MERGE_LARGEST] = "largest" };
+		[HISTORY_MERGE_LARGEST] = "largest",
+		[HISTORY_MERGE_SMALLEST] = "smallest" };
 
 	return names[merge];
 }

@@ -30,6 +30,7 @@ enum history_merge {
 	HISTORY_MERGE_SUM,
 	/* used for percentiles, because the mean of percentiles is not a percentile */
 	HISTORY_MERGE_LARGEST,
+	HISTORY_MERGE_SMALLEST,
 };
 
 /* one column of a list; the list ends with an entry whose name is NULL */

@@ -328,12 +328,15 @@ put_regions(FILE *out, const struct past_question *q, const char *escape)
 static void
 put_column(FILE *out, const struct history_column *column, bool merged)
 {
+	static const char *const functions[] = { [HISTORY_MERGE_SUM] = "sum",
+		[HISTORY_MERGE_LARGEST] = "max",
+		[HISTORY_MERGE_SMALLEST] = "min" };
+
 	if (!merged)
 		fprintf(out, "\"%s\"", column->name);
 	else
-		fprintf(out, "%s(\"%s\") AS \"%s\"",
-		    column->merge == HISTORY_MERGE_SUM ? "sum" : "max", column->name,
-		    column->name);
+		fprintf(out, "%s(\"%s\") AS \"%s\"", functions[column->merge],
+		    column->name, column->name);
 }
 
 static void

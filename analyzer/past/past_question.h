@@ -22,7 +22,7 @@
 #define PAST_NAME_BYTES RM_PART_NAME_BYTES /* the longest are names of parts */
 #define PAST_REGIONS_BYTES 256
 #define PAST_COLUMNS 64
-#define PAST_STATEMENT_BYTES 3072
+#define PAST_STATEMENT_BYTES 4096
 
 struct history_column;
 struct history_measurement;

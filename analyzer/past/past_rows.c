@@ -156,6 +156,9 @@ merge_value(struct merged *merged, enum history_merge how, int64_t value)
 	} else if (how == HISTORY_MERGE_LARGEST) {
 		if (value > merged->value)
 			merged->value = value;
+	} else if (how == HISTORY_MERGE_SMALLEST) {
+		if (value < merged->value)
+			merged->value = value;
 	} else if (!__builtin_add_overflow(merged->value, value, &sum)) {
 		merged->value = sum;
 	}

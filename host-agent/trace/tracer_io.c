@@ -8,9 +8,6 @@
 #include "rackmesh/loop/loop.h"
 
 #define JOBS_PER_TURN 16
-#define TTL_OF_PROBES 255
-/* Soft-RoCE sends with this TTL, even if the address handle has another one. */
-#define TTL_OF_SOFT_ROCE 64
 /* Least time between two turns. */
 #define TURN_NS (5 * RM_NS_PER_MS)
 /* New lengths of paths, and losses, may wait this long: to find what is due, a turn
@@ -168,15 +165,6 @@ tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum
 	return r;
 }
 
-/* Senders use one of two initial TTLs. They differ by more than the length of any path,
- * so the one that was used is certain. */
-static uint8_t
-routers_passed(uint8_t ttl)
-{
-	return (
-	    uint8_t)((ttl > TTL_OF_SOFT_ROCE ? TTL_OF_PROBES : TTL_OF_SOFT_ROCE) - ttl);
-}
-
 void
 tracer_io_result(struct tracer_io *io, size_t owner, const struct wire_result *result)
 {
@@ -189,7 +177,7 @@ tracer_io_result(struct tracer_io *io, size_t owner, const struct wire_result *r
 	if ((result->flags & WIRE_ARRIVAL) == 0)
 		return;
 	if (tracer_length(io->tracer, owner, dst, result->src_port,
-		routers_passed(result->arrived_ttl), now))
+		wire_hops(result->arrived_ttl), now))
 		arm_for_news(io, now);
 }
 

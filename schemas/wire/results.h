@@ -112,6 +112,20 @@ struct wire_result {
 
 #define WIRE_RESULT_BYTES 72
 
+/* initial TTL of probes: Soft-RoCE always uses its own */
+#define WIRE_TTL_OF_PROBES 255
+#define WIRE_TTL_OF_SOFT_ROCE 64
+
+/* The number of hops (routers that the probe passed), from the TTL with which it
+ * arrived. The two initial values differ by more than the length of any path. */
+static inline uint8_t
+wire_hops(uint8_t arrived_ttl)
+{
+	return (uint8_t)((arrived_ttl > WIRE_TTL_OF_SOFT_ROCE ? WIRE_TTL_OF_PROBES
+							      : WIRE_TTL_OF_SOFT_ROCE) -
+			 arrived_ttl);
+}
+
 /* Converts the round trip time of an overdue reply in ns: round_trip_ns holds as much
  * of it as fits, and rtt_ns holds the rest. */
 static inline void

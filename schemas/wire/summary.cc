@@ -72,7 +72,8 @@ put_row(wire_writer *writer, const struct wire_row &row)
 	return rackmesh::CreateRow(writer->fbb, src_tor, dst_tor, row.dscp, flow_set,
 	    row.bad, row.sent, outcomes, row.lost_forward, row.lost_reverse,
 	    row.lost_unknown, rtt, prober_delay, responder_delay, row.arrived,
-	    row.rewritten, row.congested, row.arrived_dscp);
+	    row.rewritten, row.congested, row.arrived_dscp, row.hops_known, row.hops,
+	    row.hops_least, row.hops_most);
 }
 
 void
@@ -372,6 +373,10 @@ wire_summary_row(const struct wire_summary_view *view, size_t i, struct wire_row
 	out->rewritten = row->rewritten();
 	out->congested = row->congested();
 	out->arrived_dscp = row->arrived_dscp();
+	out->hops_known = row->hops_known();
+	out->hops = row->hops();
+	out->hops_least = row->hops_least();
+	out->hops_most = row->hops_most();
 }
 
 void

@@ -37,6 +37,11 @@ struct wire_row {
 	 * that arrived with CE (RFC 3168). All 0: an older peer. */
 	uint64_t arrived, rewritten, congested;
 	uint8_t arrived_dscp; /* DSCP of the last probe whose DSCP was rewritten */
+	/* hops_known: arrived probes whose TTL on arrival is known; hops: sum of the
+	 * routers that these probes passed; hops_least, hops_most: of the shortest and
+	 * the longest path. All 0: an older peer. */
+	uint64_t hops_known, hops;
+	uint8_t hops_least, hops_most;
 };
 
 enum { WIRE_P50, WIRE_P95, WIRE_P99, WIRE_MAX, WIRE_QUANTILES };

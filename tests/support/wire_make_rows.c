@@ -15,7 +15,9 @@ make_row(struct fuzz_bytes *bytes, struct wire_row *ret)
 		.responder_delay = make_blob(bytes),
 		.arrived = fuzz_u8(bytes),
 		.rewritten = fuzz_u8(bytes),
-		.arrived_dscp = fuzz_u8(bytes) };
+		.arrived_dscp = fuzz_u8(bytes),
+		.hops_known = fuzz_u8(bytes),
+		.hops_most = fuzz_u8(bytes) };
 	for (size_t i = 0; i < WIRE_OUTCOMES; i++)
 		ret->outcomes[i] = fuzz_number(bytes);
 }

@@ -159,6 +159,8 @@ struct row {
 	uint64_t forward, reverse;
 	uint64_t arrived, rewritten, congested; /* see wire_row */
 	uint8_t arrived_dscp;
+	uint64_t hops_known, hops; /* see wire_row */
+	uint8_t hops_least, hops_most;
 	uint64_t checked_sent, checked_lost; /* values at the last check */
 	uint16_t flows[BAD_FLOWS]; /* flows with losses since the last check */
 	size_t flow_count;
@@ -275,6 +277,21 @@ note_flow(struct row *row, uint16_t flow)
 }
 
 static void
+note_hops(struct row *row, uint8_t arrived_ttl)
+{
+	const uint8_t hops = wire_hops(arrived_ttl);
+
+	if (arrived_ttl == 0) /* the responder did not see it */
+		return;
+	if (row->hops_known == 0 || hops < row->hops_least)
+		row->hops_least = hops;
+	if (hops > row->hops_most)
+		row->hops_most = hops;
+	row->hops += hops;
+	row->hops_known++;
+}
+
+static void
 note_marks(struct summary_marks *all, struct row *row, const struct wire_result *result)
 {
 	if ((result->flags & WIRE_ARRIVAL) == 0)
@@ -283,6 +300,7 @@ note_marks(struct summary_marks *all, struct row *row, const struct wire_result 
 	all->marked += result->arrived_ecn == WIRE_ECN_CE;
 	row->arrived++;
 	row->congested += result->arrived_ecn == WIRE_ECN_CE;
+	note_hops(row, result->arrived_ttl);
 	if (result->arrived_dscp == result->dscp)
 		return;
 	row->rewritten++;
@@ -419,11 +437,17 @@ take_row(struct summary *summary, struct row *row, const struct roster *roster,
 		.rewritten = row->rewritten,
 		.congested = row->congested,
 		.arrived_dscp = row->arrived_dscp,
+		.hops_known = row->hops_known,
+		.hops = row->hops,
+		.hops_least = row->hops_least,
+		.hops_most = row->hops_most,
 	};
 	memcpy(out->outcomes, row->outcomes, sizeof(out->outcomes));
 	row->sent = row->forward = row->reverse = 0;
 	row->arrived = row->rewritten = row->congested = 0;
 	row->arrived_dscp = 0;
+	row->hops_known = row->hops = 0;
+	row->hops_least = row->hops_most = 0;
 	row->checked_sent = row->checked_lost = 0;
 	memset(row->outcomes, 0, sizeof(row->outcomes));
 	summary_terms_reset(&row->terms);

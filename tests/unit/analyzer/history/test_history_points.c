@@ -244,7 +244,11 @@ marks_are_reported_only_where_they_are_known(void **state)
 					      .arrived = 90,
 					      .rewritten = 80,
 					      .congested = 7,
-					      .arrived_dscp = 8 },
+					      .arrived_dscp = 8,
+					      .hops_known = 90,
+					      .hops = 276,
+					      .hops_least = 3,
+					      .hops_most = 5 },
 		{ .src_tor = "t1", .dst_tor = "t3", .flow_set = "all" } };
 	struct wire_summary summary = {
 		.tor = "t1", .end_wall_ns = 5, .rows = rows, .row_count = 2
@@ -258,9 +262,11 @@ marks_are_reported_only_where_they_are_known(void **state)
 	    0);
 	assert_schema(&text);
 	assert_true(
-	    has(&text, ",arrived=90i,rewritten=80i,congested=7i,arrived_dscp=8i,"));
+	    has(&text, ",arrived=90i,rewritten=80i,congested=7i,arrived_dscp=8i,"
+		       "hops_known=90i,hops=276i,hops_least=3i,hops_most=5i,"));
 	assert_true(has(&text, "dst_tor=t3,dscp=0 sent="));
 	assert_false(has(&text, "arrived=0i"));
+	assert_false(has(&text, "hops_known=0i"));
 }
 
 static void

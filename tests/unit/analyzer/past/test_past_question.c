@@ -110,6 +110,24 @@ a_step_merges_counts_by_sums_and_times_by_the_largest(void **state)
 }
 
 static void
+a_step_keeps_the_shortest_and_the_longest_path(void **state)
+{
+	struct past_question q;
+	char text[PAST_STATEMENT_BYTES];
+	struct rm_error error;
+
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_tor_pair",
+				  .columns = "hops_least,hops_most",
+				  .step_s = 60 },
+			     &q, &error),
+	    0);
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(strstr(text,
+	    "SELECT min(\"hops_least\") AS \"hops_least\",max(\"hops_most\") AS "
+	    "\"hops_most\" FROM "));
+}
+
+static void
 a_step_merges_rows_with_the_same_tag(void **state)
 {
 	struct past_question q;
@@ -332,6 +350,7 @@ main(void)
 		cmocka_unit_test(invalid_names_and_unknown_measurements_are_refused),
 		cmocka_unit_test(influxql_names_columns_and_quotes_its_parameters),
 		cmocka_unit_test(a_step_merges_counts_by_sums_and_times_by_the_largest),
+		cmocka_unit_test(a_step_keeps_the_shortest_and_the_longest_path),
 		cmocka_unit_test(a_step_merges_rows_with_the_same_tag),
 		cmocka_unit_test(series_are_selected_by_either_tor),
 		cmocka_unit_test(a_query_of_tags_alone_reads_a_field_that_is_not_shown),

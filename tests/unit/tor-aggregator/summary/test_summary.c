@@ -246,6 +246,40 @@ marks_are_counted_as_probes_arrive(void **state)
 }
 
 static void
+arrive_with_ttl(struct world *world, uint8_t ttl, int count)
+{
+	const struct wire_result result = {
+		.outcome = WIRE_OK, .arrived_ttl = ttl, .flags = WIRE_ARRIVAL
+	};
+
+	for (int i = 0; i < count; i++)
+		summary_add(world->summary, &result, 0, 0);
+}
+
+static void
+hops_are_summed_by_the_ttl_of_arriving_probes(void **state)
+{
+	struct world *world = *state;
+	struct wire_summary out;
+
+	arrive_with_ttl(world, 252, 10);
+	arrive_with_ttl(world, 250, 2);
+	arrive_with_ttl(world, 61, 4); /* of Soft-RoCE */
+	arrive_with_ttl(world, 0, 7);  /* not known */
+	assert_true(take(world, 10 * S, &out));
+	assert_int_equal(out.rows[0].arrived, 23);
+	assert_int_equal(out.rows[0].hops_known, 16);
+	assert_int_equal(out.rows[0].hops, 3 * 14 + 5 * 2);
+	assert_int_equal(out.rows[0].hops_least, 3);
+	assert_int_equal(out.rows[0].hops_most, 5);
+	arrive_with_ttl(world, 251, 1);
+	assert_true(take(world, 10 * S, &out));
+	assert_int_equal(out.rows[0].hops, 4);
+	assert_int_equal(out.rows[0].hops_least, 4);
+	assert_int_equal(out.rows[0].hops_most, 4);
+}
+
+static void
 a_rack_without_results_sends_empty_summaries(void **state)
 {
 	struct wire_summary out;
@@ -268,6 +302,7 @@ main(void)
 		TEST(more_directions_than_losses_are_never_claimed),
 		TEST(rnic_rows_are_sent_every_minute_and_at_once_when_bad),
 		TEST(marks_are_counted_as_probes_arrive),
+		TEST(hops_are_summed_by_the_ttl_of_arriving_probes),
 		TEST(a_rack_without_results_sends_empty_summaries),
 	};
 
