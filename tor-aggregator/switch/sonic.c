@@ -18,6 +18,8 @@
 #define STATE_PREFIX "PORT_TABLE/"
 #define MAX_FIELDS 160 /* fields in one request */
 #define NEIGHBOR_FIELDS 3
+#define QUANTUM_BITS 512
+#define SOURCE_QUANTA UINT16_MAX /* no alternative of a row has this number */
 
 enum stage {
 	AUTH,
@@ -475,6 +477,46 @@ sample_of(struct sonic *sonic, const struct switch_row *row, unsigned priority,
 	return sample;
 }
 
+static const struct counter_state *
+state_named(const struct switch_object *object, const char *name, unsigned priority)
+{
+	const struct counter_state *states = object->states;
+
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (row->part != object->part)
+			continue;
+		if (strcmp(row->name, name) == 0)
+			return &states[priority];
+		states += switch_row_values(row);
+	}
+	return NULL;
+}
+
+/* Computes the paused time in microseconds for a port that counts only quanta: a
+ * quantum is the time of 512 bits. The speed is that of the reading before. own: state
+ * of the row. Nothing is there: it is another row, or the quanta or the speed are not
+ * known. */
+static struct counter_sample
+time_of_quanta(const struct switch_object *object, const struct switch_row *row,
+    unsigned priority, const struct counter_state *own)
+{
+	const bool received = strcmp(row->name, "pfc_rx_pause_us") == 0;
+	const struct counter_state *quanta, *mbps;
+	struct counter_sample sample = { .source = SOURCE_QUANTA };
+
+	if (!received && strcmp(row->name, "pfc_tx_pause_us") != 0)
+		return sample;
+	quanta = state_named(
+	    object, received ? "pfc_rx_pause_quanta" : "pfc_tx_pause_quanta", priority);
+	mbps = state_named(object, "speed_mbps", 0);
+	if (!quanta->there || !mbps->there || mbps->total == 0 ||
+	    quanta->delta > UINT64_MAX / QUANTUM_BITS)
+		return sample;
+	sample.there = true;
+	sample.value = own->value + quanta->delta * QUANTUM_BITS / mbps->total;
+	return sample;
+}
+
 static bool
 has_source(const struct switch_row *row, bool state)
 {
@@ -508,6 +550,8 @@ take_values(
 			if (!has_source(row, state))
 				continue;
 			sample = sample_of(sonic, row, i, state, answer, &at);
+			if (!sample.there)
+				sample = time_of_quanta(object, row, i, states);
 			sonic->counts->values += sample.there;
 			sonic->resets +=
 			    counter_take(states, &sample, row->gauge ? 0 : 64, true) ==

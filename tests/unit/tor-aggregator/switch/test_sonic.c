@@ -565,6 +565,55 @@ a_batch_is_bounded(void **state)
 	    "*2\r\n$9\r\nEthernet0\r\n$9\r\noid:" \
 	    "0x101\r\n"
 
+#define QUANTA(count)                                                                 \
+	{ "COUNTERS_PORT_NAME_MAP", NULL,                                             \
+		"*2\r\n$9\r\nEthernet0\r\n$9\r\noid:0x101\r\n" },                     \
+	    { "COUNTERS:oid:0x101", "SAI_PORT_STAT_PFC_3_RX_PAUSE_DURATION", count }, \
+	{                                                                             \
+		"COUNTERS:oid:0x101", "SAI_PORT_STAT_PFC_4_TX_PAUSE_DURATION", count  \
+	}
+
+/* 3,906,250 quanta of 512 bits at 400 Gb/s are 5 ms. */
+static void
+paused_time_is_computed_from_quanta_and_speed(void **state)
+{
+	static const struct pair speed = { "PORT_TABLE:Ethernet0", "speed", "400000" };
+	const struct pair first[] = { QUANTA("1000"), speed, { 0 } };
+	const struct pair second[] = { QUANTA("3907250"), speed, { 0 } };
+	const struct pair third[] = { QUANTA("7813500"), { 0 } };
+	const struct pair fourth[] = { QUANTA("7813600"), { 0 } };
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", first), 0);
+	assert_false(state_of(talk, 0, "pfc_rx_pause_us", 3)->there); /* no speed yet */
+	assert_int_equal(read_switch(talk, "", second), 0);
+	assert_true(state_of(talk, 0, "pfc_rx_pause_us", 3)->there);
+	assert_int_equal(read_switch(talk, "", third), 0);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_pause_us", 3)->delta, 5000);
+	assert_int_equal(state_of(talk, 0, "pfc_tx_pause_us", 4)->delta, 5000);
+	assert_int_equal(
+	    state_of(talk, 0, "pfc_rx_pause_us", 3)->change, COUNTER_COUNTED);
+	assert_false(state_of(talk, 0, "pfc_rx_pause_us", 4)->there);
+	assert_int_equal(read_switch(talk, "", fourth), 0); /* its speed is not known */
+	assert_false(state_of(talk, 0, "pfc_rx_pause_us", 3)->there);
+	assert_int_equal(talk->counts.parse_errors + talk->counts.resets, 0);
+}
+
+static void
+a_switch_that_counts_the_time_is_believed(void **state)
+{
+	static const struct pair counted[] = { QUANTA("7813500"),
+		{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_PFC_3_RX_PAUSE_DURATION_US",
+		    "40" },
+		{ "PORT_TABLE:Ethernet0", "speed", "400000" }, { 0 } };
+	struct talk *talk = *state;
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(read_switch(talk, "", counted), 0);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_pause_us", 3)->total, 40);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_pause_us", 3)->delta, 0);
+}
+
 static void
 a_returned_object_continues_its_totals(void **state)
 {
@@ -715,6 +764,8 @@ main(void)
 		TEST(invalid_names_are_left_out),
 		TEST(answers_of_the_wrong_shape_end_the_reading),
 		TEST(a_batch_is_bounded),
+		TEST(paused_time_is_computed_from_quanta_and_speed),
+		TEST(a_switch_that_counts_the_time_is_believed),
 		TEST(a_returned_object_continues_its_totals),
 		TEST(an_object_missing_for_long_is_forgotten),
 		TEST(a_reset_counts_once_though_readings_fail),
