@@ -204,6 +204,7 @@ rackmesh:
         ("hosts: { c1: {", "hosts: { c2: { rackmesh_region: r1 }, c1: {",
          "c1: region r1 has 2 controllers (c2, c1) but no host in the group etcd"),
         ("eth1: t1", "eth1: t2", "h1: rackmesh_rnics says that eth1 has its cable in t2, but rackmesh_tors has only t1"),
+        ("eth1: t1", "eth1: { tors: [t1, t2] }", "h1: rackmesh_rnics says that eth1 has its cable in t2, but rackmesh_tors has only t1"),
         ("    controllers:", "    canary:\n      hosts: { h2: }\n    controllers:", "h2: it is in the group canary and has the aggregator of t1"),
     ],
 )  # fmt: skip
@@ -432,9 +433,9 @@ def test_what_was_waited_for_in_vain_is_said_with_host_and_remedy(
 GATE = ROOT / "ansible/roles/gate/tasks"
 
 
-def of_agent(letters):
+def of_agent(letters, tors=("1",)):
     """An agent's answer. Capital letters: ports whose link is down."""
-    rnics = [{"device": letter.lower(), "tors": ["1"], "up": True,
+    rnics = [{"device": letter.lower(), "tors": list(tors), "up": True,
               "link": "down" if letter.isupper() else "up"} for letter in letters]  # fmt: skip
     return {"json": {"rnics": rnics}}
 
@@ -535,6 +536,27 @@ def test_a_gate_names_the_rnic_that_an_agent_does_not_open_and_why(tmp_path):
     status, said = gate(tmp_path, answer, "a", find)
     assert status == 2 and "h1: after 2 s b is not open (no memory)" in said, said
     assert "c is not" not in said
+
+
+@pytest.mark.parametrize("tors", [["7"], []])
+def test_a_gate_names_the_rnic_whose_tor_the_inventory_lacks(tmp_path, tors):
+    """No aggregator is asked about it, so that the rack would pass without it."""
+    answer = {"rnics": [*of_agent("a")["json"]["rnics"], *of_agent("b", tors)["json"]["rnics"]]}
+    status, said = gate(tmp_path, answer, "a", lambda _: None)
+    tor = "7" if tors else "no ToR"
+    assert status == 2 and f"h1: b has its cable in {tor}, but rackmesh_tors has only 1: no" in said, said
+    assert "Add the ToR to rackmesh_tors." in said and "a has its" not in said
+
+
+def test_a_gate_expects_an_rnic_at_the_tor_that_its_agent_named_before(tmp_path):
+    answer = of_agent("ab")["json"]
+
+    def rename(path):
+        if path == "/change":
+            answer["rnics"][1] = of_agent("b", ["7"])["json"]["rnics"][0]
+
+    status, said = gate(tmp_path, answer, "a", rename)
+    assert status == 2 and "h1: after 2 s b is not known to the aggregator on h1." in said, said
 
 
 def test_a_gate_waits_for_an_rnic_that_an_agent_opens_late(tmp_path):
