@@ -431,6 +431,8 @@ def test_what_was_waited_for_in_vain_is_said_with_host_and_remedy(
 
 
 GATE = ROOT / "ansible/roles/gate/tasks"
+# Variables of a host that does not answer: no sshd listens on this port.
+SILENT = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1}
 
 
 def of_agent(letters, tors=("1",)):
@@ -476,15 +478,20 @@ def test_a_gate_expects_what_the_inventory_names_and_what_the_agent_has_or_had(i
     assert found == [expected for *_, expected in cases]
 
 
-def gate(tmp_path, agent, good, asked):
+def gate(tmp_path, agent, good, asked, standby=None, left_out=()):
     """Runs the gate with a change between its two parts, on a host that has both the agent and the
     aggregator. agent: the agent's answer, which asked() may change; good: the RNICs that the
-    aggregator reports as good. Returns the status and the output."""
+    aggregator reports as good; standby: a host that does not answer, with a second aggregator;
+    left_out: the hosts that the run leaves out. Returns the status and the output."""
     file = tmp_path / "host-agent.yaml"
     file.write_text("rnics: auto\n")
     everything = yaml.safe_load(HERE)
     everything["rackmesh"]["children"]["racks"]["vars"] = {
-        "rackmesh_rack": "r", "rackmesh_tors": {1: {"aggregators": ["h1"]}}, "rackmesh_rnics": "auto"}  # fmt: skip
+        "rackmesh_rack": "r", "rackmesh_tors": {1: {"aggregators": ["h1", standby] if standby else ["h1"]}},
+        "rackmesh_rnics": "auto"}  # fmt: skip
+    if standby:
+        everything["silent"] = {"hosts": {standby: SILENT}}
+    everything["rackmesh_unreachable"] = {"hosts": dict.fromkeys(left_out)}
     (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything))
     (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
     before, after = (yaml.safe_load((GATE / name).read_text()) for name in ("before.yaml", "main.yaml"))
@@ -559,6 +566,12 @@ def test_a_gate_expects_an_rnic_at_the_tor_that_its_agent_named_before(tmp_path)
     assert status == 2 and "h1: after 2 s b is not known to the aggregator on h1." in said, said
 
 
+@pytest.mark.parametrize("left_out", [[], ["h2"]])
+def test_a_gate_does_not_ask_the_aggregator_of_a_host_that_is_left_out(tmp_path, left_out):
+    status, said = gate(tmp_path, of_agent("a")["json"], "a", lambda _: None, "h2", left_out)
+    assert ("no longer reachable: h2" in said, status) == ((False, 0) if left_out else (True, 2)), said
+
+
 def test_a_gate_waits_for_an_rnic_that_an_agent_opens_late(tmp_path):
     answer = {"rnics": []}
     opened = of_agent("a")["json"]["rnics"]
@@ -571,6 +584,72 @@ def test_a_gate_waits_for_an_rnic_that_an_agent_opens_late(tmp_path):
 
     status, said = gate(tmp_path, answer, "a", open_at_the_second_question)
     assert status == 0, said
+
+
+def test_a_host_is_drained_while_another_controller_than_the_leader_is_off(controllers_answer, tmp_path):
+    everything = yaml.safe_load(HERE)
+    everything["rackmesh"]["children"]["controllers"] = {"hosts": {"c2": SILENT, "c1": None}}
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything, sort_keys=False))
+    (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
+    tasks = yaml.safe_load((ROOT / "ansible/tasks/drain.yaml").read_text())[:2]
+    assert "ansible.builtin.assert" in tasks[-1]
+    play = [{"hosts": "racks", "gather_facts": False, "tasks": tasks}]
+    (tmp_path / "drain.yaml").write_text(yaml.safe_dump(play))
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "drain.yaml"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    assert run.returncode == 0 and "c2" in run.stdout, run.stdout
+
+
+# One rack with two aggregators and a canary, and a controller, all on this host.
+REACHED = """\
+rackmesh:
+  vars: { ansible_connection: local, ansible_become: false }
+  children:
+    racks:
+      vars: { rackmesh_rack: a, rackmesh_rnics: { eth1: t1 }, rackmesh_tors: { t1: { aggregators: [h1, h2] } } }
+      hosts: { h1: {}, h2: {}, h3: {}, h4: {} }
+    canary: { hosts: { h3: {} } }
+    controllers: { hosts: { c1: {} } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("silent", "skip", "status", "rolled_out", "said"),
+    [
+        ([], False, 0, "h1 h2 h3 h4", ""),
+        (["h2", "h4"], False, 2, "", "Nothing was changed, because these hosts did not answer: h2, h4. Switch them on, or"),
+        (["h2", "h4"], True, 4, "h1 h3", "NOT rolled out, because they did not answer: h2 (its RNICs eth1), h4 (its RNICs eth1). Run"),
+        (["c1", "h4"], True, 2, "", "did not answer: c1, h4. No run is possible without c1: a host of"),
+        (["h3"], True, 2, "", "No run is possible without h3: a host of"),
+        (["h1", "h2"], True, 2, "", "h3: nobody could tell whether its rack is healthy, because no host with an aggregator of ToR t1 answers (h1, h2)."),
+    ],
+)  # fmt: skip
+def test_hosts_that_do_not_answer_stop_all_or_are_left_out_and_named(
+    tmp_path, silent, skip, status, rolled_out, said
+):
+    """Runs site.yaml's first two plays and its last, and between them a batch in place of the
+    rollout."""
+    everything = yaml.safe_load(REACHED)
+    everything["rackmesh"]["children"]["off"] = {"hosts": dict.fromkeys(silent, SILENT)}
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything))
+    for name in ("group_vars", "tasks", "vars"):
+        (tmp_path / name).symlink_to(ROOT / "ansible" / name)
+    plays = {play["name"]: play for play in yaml.safe_load((ROOT / "ansible/site.yaml").read_text())}
+    plays["Check all hosts"]["tasks"] = [
+        task for task in plays["Check all hosts"]["tasks"] if "ansible.builtin.include_role" not in task]  # fmt: skip
+    batch = {**plays["Rack by rack"], "tasks": [{"ansible.builtin.debug": {
+        "msg": "batch {{ ansible_play_batch | join(' ') }}, lost {{ rackmesh_lost }}"}, "run_once": True}]}  # fmt: skip
+    batch["vars_files"] = ["vars/order.yaml", str(ROOT / "ansible/roles/rollout/defaults/main.yaml")]
+    names = ("Reach all hosts", "Check all hosts", batch, "Hosts that were left out")
+    play = [plays[name] if isinstance(name, str) else name for name in names]
+    (tmp_path / "site.yaml").write_text(yaml.safe_dump(play, sort_keys=False))
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "site.yaml",
+               "-e", json.dumps({"rackmesh_skip_unreachable": skip, "rackmesh_secrets": str(tmp_path)})]  # fmt: skip
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    heard = " ".join(run.stdout.split())
+    assert said in heard and run.returncode == status, heard
+    assert (f"batch {rolled_out}, lost []" in heard) == ("batch" in heard) == bool(rolled_out), heard
+    assert ("NOT rolled out" in heard) == (status == 4)
 
 
 def next_secrets(inventory, folder, *options, **variables):
