@@ -386,7 +386,10 @@ print_mesh(const struct mesh *mesh)
 	    (long long)json_integer_value(json_object_get(answer, "seconds")),
 	    mesh->rtt ? "network RTT P99 in us" : "probes lost in %");
 	if (json_array_size(mesh->pairs) == 0) {
-		printf("No pair was probed in that time.\n");
+		printf("%s\n",
+		    mesh->count == 1
+			? "The rack has only one RNIC: there is no pair to probe."
+			: "No pair was probed in that time.");
 		return 0;
 	}
 	print_grid(mesh);
