@@ -1,10 +1,11 @@
 // The view of the service levels: loss, round-trip times and availability of the last hour and day.
 
 import { ask } from "./ask.js";
-import { element, table } from "./element.js";
-import { count, duration, percent } from "./words.js";
+import { element, setText, table } from "./element.js";
+import { age, count, duration, percent } from "./words.js";
 
 const EACH_MS = 10000;
+const DAY_MS = 86400000;
 const COLUMNS = [
   ["Region"],
   ["Scope"],
@@ -39,6 +40,7 @@ function row(scope, period) {
 
 export function open() {
   const tables = element("div", {}, element("p", { class: "quiet" }, "Asking…"));
+  const since = element("p", { class: "quiet" });
 
   return {
     title: "SLA",
@@ -54,6 +56,7 @@ export function open() {
         "a minute without results is not available. Known: minutes with results. ",
         "A service is judged by the probes that follow its flows, in the minutes in which there were any.",
       ),
+      since,
       tables,
     ),
     async ask() {
@@ -69,6 +72,15 @@ export function open() {
             ])),
       );
     },
-    update() {},
+    // The figures are in the analyzer's memory only; the history has each minute.
+    update({ health }) {
+      const known_ms = Math.max(0, Date.now() - new Date(health.started));
+      setText(
+        since,
+        known_ms < DAY_MS
+          ? `The analyzer was started ${age(known_ms)} ago: the figures do not contain the time before that. The history of a region does.`
+          : "",
+      );
+    },
   };
 }
