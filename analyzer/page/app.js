@@ -50,7 +50,8 @@ function decoded(text) {
 function route() {
   shown?.close?.();
   const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  const view = VIEWS.get(name) ?? racks;
+  // Without a name of a rack there is nothing to show of it.
+  const view = name === "rack" && rest.filter(Boolean).length < 2 ? racks : (VIEWS.get(name) ?? racks);
   shown = view.open(rest.map(decoded), known);
   shown.asked = 0;
   main.replaceChildren(shown.root);

@@ -6,10 +6,11 @@ import { chart } from "./chart.js";
 import { element, setText } from "./element.js";
 import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, ofSwitch, pathOf, summary } from "./past.js";
 import { lookAtRegion } from "./past_region.js";
-import { duration, percent } from "./words.js";
+import { age, clock, duration, percent } from "./words.js";
 
 const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 days": 604800 };
 const LEAST_S = 20; // shortest time of a point: a rack reports every 10 s
+const MOST_S = 400 * 86400; // longest time of a request
 const PAIR = "src_tor,dst_tor,sent,send_failed,sent_late,no_reply,late_reply,rtt_p50_ns,rtt_p99_ns";
 const DIRECTIONS = {
   "inside the rack": (row, tor) => row.src_tor === tor && row.dst_tor === tor,
@@ -62,13 +63,22 @@ export function open([region, tor, until, span], known) {
     { "aria-label": "How long" },
     Object.entries(SPANS).map(([name, seconds]) => element("option", { value: seconds }, name)),
   );
-  const found = element("div", {}, element("p", { class: "quiet" }, "Choose a region or a rack, and a time."));
   const to = until ? new Date(until) : new Date();
   const valid = !Number.isNaN(+to);
+  const inFuture = to - SPANS["15 min"] * 1000 > Date.now(); // clocks may differ by some minutes
+  const hint = !valid
+    ? `The time ${until} in the address cannot be read: give it as 2026-01-31T04:10:00Z, in UTC.`
+    : inFuture
+      ? `${clock(to, true)} UTC is in the future: there is no history of it.`
+      : "Choose a region or a rack, and a time.";
+  const found = element("div", {}, element("p", { class: "quiet" }, hint));
   let filled = 0; // how many regions and racks `choice` offers
   let asked = false;
 
-  spans.value = Object.values(SPANS).map(String).includes(span) ? span : "3600";
+  // An address may have another length than those offered, in whole seconds.
+  const asked_s = /^\d{1,8}$/.test(span ?? "") ? Math.max(LEAST_S, Math.min(Number(span), MOST_S)) : 3600;
+  if (!Object.values(SPANS).includes(asked_s)) spans.prepend(element("option", { value: asked_s }, age(asked_s * 1000)));
+  spans.value = String(asked_s);
   end.value = local(valid ? to : new Date());
 
   function fillChoice({ regions, racks }) {
@@ -82,7 +92,7 @@ export function open([region, tor, until, span], known) {
   }
 
   async function fetchAll() {
-    if (!region || !valid) return;
+    if (!region || !valid || inFuture) return;
     const from = new Date(to - Number(spans.value) * 1000);
     found.replaceChildren(element("p", { class: "quiet" }, "Reading the history…"));
     try {

@@ -475,6 +475,25 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     assert page.complaints() == []
 
 
+def test_an_address_of_the_past_that_cannot_be_shown_says_why(region, page):
+    for view, said in (("tor1/notatime/900", "notatime in the address cannot be read: give it as 2026-01-31T04:10:00Z"),
+                       ("tor1/2099-01-01T00:00:00Z/900", "2099-01-01 00:00:00 UTC is in the future")):
+        page.open(url(region))
+        page.open(url(region, f"#/history/lab/{view}"))
+        seen(page, view, "main p", lambda texts, said=said: any(said in text for text in texts))
+    # A length that the list does not offer.
+    page.open(url(region, "#/history/lab/tor1/2020-01-01T00:00:00Z/1800"))
+    seen(page, "half an hour", "main p", lambda texts: any("From 2019-12-31 23:30:00 to 2020-01-01 00:00:00" in text for text in texts))
+    page.open(url(region, "#/rack/lab"))  # without a ToR
+    seen(page, "the racks", NAMES, lambda texts: len(texts) == 3)
+    assert page.complaints() == []
+
+
+def test_service_levels_name_the_time_that_they_do_not_contain(region, page):
+    page.open(url(region, "#/sla"))
+    seen(page, "since when", "main p", lambda texts: any("The analyzer was started " in text and "the time before that" in text for text in texts))
+
+
 OVER_SWITCHES = """
 window.answers = window.fetch;
 const common = { region: 'lab', tor: '', severity: 'major', opened_ns: 1 };
