@@ -289,6 +289,21 @@ history_part_holds(const char *part, const char *name)
 	return false;
 }
 
+/* True: the part is an RNIC of the host, or "A or B" with one. */
+static bool
+is_on_host(const char *part, const char *host)
+{
+	const size_t len = strlen(host);
+
+	for (; part != NULL; part = strstr(part, RM_PART_OR)) {
+		if (strncmp(part, RM_PART_OR, strlen(RM_PART_OR)) == 0)
+			part += strlen(RM_PART_OR);
+		if (strncmp(part, host, len) == 0 && part[len] == '/')
+			return true;
+	}
+	return false;
+}
+
 static bool
 has_probes(const struct history_rows *rows)
 {
@@ -315,7 +330,7 @@ is_of_switch(const struct rows_of *of, const json_t *row)
 }
 
 /* probes: the subject has probes in the span, so if it has the name of a switch, it is
- * a ToR. */
+ * a ToR; otherwise it may be the name of a host. */
 static bool
 concerns(const struct history_subject *subject, bool probes, const struct rows_of *of,
     const json_t *row)
@@ -336,7 +351,8 @@ concerns(const struct history_subject *subject, bool probes, const struct rows_o
 		       strcmp(text_of(of, row, "place"), subject->tor) == 0 ||
 		       history_part_holds(part, subject->tor) ||
 		       history_part_holds(text_of(of, row, "links"), subject->tor) ||
-		       (probes && is_of_switch(of, row));
+		       (probes ? is_of_switch(of, row)
+			       : is_on_host(part, subject->tor));
 	snprintf(rnic, sizeof(rnic), "%s/%s", subject->host, subject->device);
 	return subject->host[0] != '\0' && (history_part_holds(part, rnic) ||
 					       history_part_holds(part, subject->host));

@@ -154,6 +154,24 @@ incidents_of_both_racks_of_a_pair_are_reported(void **state)
 	}
 }
 
+static void
+the_name_of_a_host_finds_incidents_of_its_rnics(void **state)
+{
+	const struct history_subject host = { .text = "h2", .tor = "h2" };
+	struct history_rows *rows = history_rows_new(&host, &hour);
+	json_t *json;
+
+	take_incident(rows, NOW - 9 * MINUTE, "1", "opened", "h1/r0 or h2/r0");
+	take_incident(rows, NOW - 8 * MINUTE, "2", "opened", "h2/r1");
+	take_incident(rows, NOW - 7 * MINUTE, "3", "opened", "h2");
+	take_incident(rows, NOW - 6 * MINUTE, "4", "opened", "h22/r0");
+	take_incident(rows, NOW - 5 * MINUTE, "5", "opened", "hh2/r0 or h1/r0");
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 3);
+	json_decref(json);
+	history_rows_free(rows);
+}
+
 static const char *
 gap(const json_t *json, size_t i, const char *key)
 {
@@ -772,6 +790,7 @@ main(void)
 		cmocka_unit_test(paths_that_lost_most_come_first),
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
 		cmocka_unit_test(incidents_of_both_racks_of_a_pair_are_reported),
+		cmocka_unit_test(the_name_of_a_host_finds_incidents_of_its_rnics),
 		cmocka_unit_test(
 		    incidents_of_before_are_shown_only_if_they_were_still_open),
 		cmocka_unit_test(
