@@ -271,20 +271,34 @@ show_not_known(const json_t *answer, const struct query *query)
 	return r;
 }
 
+/* An empty table may mean that all is well, or that nothing is known. */
+static void
+explain_no_finding(const json_t *answer, const struct query *query)
+{
+	const bool one_host = query->filters[0] != NULL;
+	const json_int_t reported =
+	    one_host ? (json_int_t)json_array_size(json_object_get(answer, "rnics"))
+		     : json_integer_value(json_object_get(answer, "rnics_reported"));
+
+	if (reported > 0)
+		fprintf(stderr,
+		    "rackmeshctl: no finding in the counters of %lld RNIC%s\n",
+		    (long long)reported, reported == 1 ? "" : "s");
+	else if (one_host)
+		fprintf(stderr, "rackmeshctl: no RNIC of this name has reported "
+				"counters\n");
+}
+
 static int
 show(const json_t *answer, const struct query *query)
 {
 	const json_t *pauses = json_object_get(answer, "pauses");
-	const json_int_t reported =
-	    json_integer_value(json_object_get(answer, "rnics_reported"));
 	int r;
 
 	warn_of_gaps(answer);
 	r = query_rows(query, columns, json_object_get(answer, "findings"));
-	if (json_array_size(json_object_get(answer, "findings")) == 0 && reported > 0)
-		fprintf(stderr,
-		    "rackmeshctl: no finding: %lld RNICs have reported counters\n",
-		    (long long)reported);
+	if (json_array_size(json_object_get(answer, "findings")) == 0)
+		explain_no_finding(answer, query);
 	if (r == CTL_GOOD && query->filters[0] != NULL && !query->json) {
 		printf("\n");
 		r = query_rows(

@@ -25,6 +25,29 @@ asked(const struct ctl *ctl)
 	return ctl->is_rack_asked ? ctl->aggregator : ctl->analyzer;
 }
 
+/* Checks a region that has no incident: of a region that nobody reports nothing is
+ * known. Returns an exit code. */
+static int
+check_region(const char *base, const char *region)
+{
+	char path[RM_NAME_BYTES + 32];
+	json_t *answer = NULL;
+	bool known;
+
+	snprintf(path, sizeof(path), "/v1/health?region=%s", region);
+	if (request_get_list(base, path, "regions", &answer) < 0)
+		return CTL_NO_ANSWER;
+	known = json_array_size(json_object_get(answer, "regions")) > 0;
+	json_decref(answer);
+	if (known)
+		return CTL_GOOD;
+	fprintf(stderr,
+	    "rackmeshctl: no aggregator of a region %s has reported: "
+	    "`rackmeshctl health` lists the regions\n",
+	    region);
+	return CTL_NO_ANSWER;
+}
+
 static int
 list_once(const struct ctl *ctl, const char *base, bool open_only, const char *region)
 {
@@ -47,7 +70,9 @@ list_once(const struct ctl *ctl, const char *base, bool open_only, const char *r
 		if (incident_is_open(incident))
 			status = CTL_BAD_NEWS;
 	}
-	if (!ctl->json && json_array_size(list) == 0)
+	if (region != NULL && json_array_size(list) == 0)
+		status = check_region(base, region);
+	if (status == CTL_GOOD && !ctl->json && json_array_size(list) == 0)
 		printf("No incidents%s.\n", open_only ? " are open" : "");
 	json_decref(answer);
 	return status;
@@ -174,6 +199,8 @@ ctl_incidents(const struct ctl *ctl)
 		return ctl_usage("--through: expected aggregator or analyzer");
 	if (region != NULL && !rm_name_valid(region))
 		return ctl_usage("--region: " RM_NAME_EXPECTED);
+	if (region != NULL && base != ctl->analyzer)
+		return ctl_usage("--region: only the analyzer knows several regions");
 	return following ? follow(ctl, base, open_only, region)
 			 : list_once(ctl, base, open_only, region);
 }

@@ -52,6 +52,9 @@ def test_a_link_that_comes_and_goes_is_diagnosed_and_no_other(world, print_line)
     assert host["network"] == "not-known" and host["network_evidence"], host
     table = rack.lab.ctl("agg-tor1", "diagnosis", "h2")
     assert "link-flap" in table and evidence in table and "suspect" in table, table
+    for name, said in (("h3", "no finding in the counters of 1 RNIC"),
+                       ("h9", "no RNIC of this name has reported counters")):
+        assert said in rack.lab.ctl_run("agg-tor1", "diagnosis", name).stderr, name
     print_line(f"h2/r0: {evidence}")
 
     # h3 also sends the counters of its RNIC at tor2, which belongs to another aggregator.

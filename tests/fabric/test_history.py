@@ -774,6 +774,8 @@ def test_racks_of_the_same_name_in_two_regions_are_told_apart(place, pack, tmp_p
     assert ", region lab)" in incidents and ", region north.1)" in incidents, incidents
     incidents = shown("incidents", "--open", "--region", "north.1")
     assert ", region north.1)" in incidents and "lab)" not in incidents, incidents
+    refused = rackmeshctl_run(place, "incidents", "--region", "nowhere")  # not "No incidents"
+    assert refused.returncode == 3 and "no aggregator of a region nowhere" in refused.stderr, refused
 
 
 @pytest.mark.parametrize("version", (2, 3))
