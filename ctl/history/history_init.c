@@ -178,7 +178,7 @@ history_init(const struct influx_place *place, const char *raw, const char *inci
 	case INFLUX_2:
 		printf("%s is InfluxDB 2: make a bucket and a token there,\n\n"
 		       "  influx bucket create --name %s --retention %s\n"
-		       "  influx auth create --write-buckets\n\n"
+		       "  influx auth create --read-buckets --write-buckets\n\n"
 		       "and set influx.version: 2, influx.org, influx.bucket and "
 		       "influx.token_file.\n",
 		    place->url, place->database, raw);

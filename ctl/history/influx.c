@@ -111,13 +111,20 @@ influx_kind(const struct influx_place *place, enum influx_kind *ret)
 	struct answer answer;
 	json_t *json;
 	const char *version;
+	bool victoria;
 	int r = ask(place, "/api/v1/status/buildinfo", NULL, &answer);
 
+	/* Only VictoriaMetrics answers at this path, but a login page may do so, too.
+	 */
+	json =
+	    answer.data == NULL ? NULL : json_loadb(answer.data, answer.len, 0, NULL);
+	victoria =
+	    answer.status == 200 && json_is_object(json_object_get(json, "data"));
+	json_decref(json);
 	free(answer.data);
 	if (r < 0)
 		return r;
-	/* Only VictoriaMetrics answers at this path. */
-	if (answer.status == 200) {
+	if (victoria) {
 		*ret = INFLUX_VICTORIA;
 		return 0;
 	}
@@ -152,6 +159,18 @@ write_form(const struct influx_place *place, const char *statement)
 	return form;
 }
 
+/* What to do about an answer without an error of InfluxDB. */
+static const char *
+advice_on(long status)
+{
+	if (status == 401 || status == 403)
+		return "it requires a user: give --user and --password-file of an "
+		       "admin";
+	if (status >= 300 && status < 400)
+		return "a redirect: give in --url the URL that it leads to";
+	return "not an answer of InfluxDB: look at what is at --url, perhaps a proxy";
+}
+
 static int
 read_result(const struct influx_place *place, const struct answer *answer, json_t **ret)
 {
@@ -172,8 +191,7 @@ read_result(const struct influx_place *place, const struct answer *answer, json_
 		error = json_string_value(json_object_get(json, "error"));
 	if (error != NULL || answer->status != 200 || result == NULL) {
 		fprintf(stderr, "rackmeshctl: %s answered status %ld: %s\n", place->url,
-		    answer->status,
-		    error != NULL ? error : "not an answer of InfluxDB");
+		    answer->status, error != NULL ? error : advice_on(answer->status));
 		r = -EPROTO;
 	} else if (ret != NULL) {
 		json_t *series = json_object_get(result, "series");

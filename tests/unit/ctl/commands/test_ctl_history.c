@@ -20,7 +20,9 @@
 
 #include "ctl/client/ctl.h"
 #include "ctl/client/duration.h"
+#include "ctl/history/history_init.h"
 #include "ctl/history/history_paths.h"
+#include "ctl/history/influx.h"
 #include "ctl/history/past_incident.h"
 #include "rackmesh/core/clock.h"
 #include "tests/support/loopback.h"
@@ -722,6 +724,61 @@ long_times_are_cut_into_few_buckets(void **state)
 	}
 }
 
+/* Starts a process that sends this answer to every request. */
+static pid_t
+play_server(int *port, const char *status, const char *body)
+{
+	int listener = loopback_listen(port), fd;
+	pid_t pid = fork();
+	char text[4096];
+
+	assert_true(pid >= 0);
+	if (pid > 0) {
+		close(listener);
+		return pid;
+	}
+	while ((fd = accept(listener, NULL, NULL)) >= 0) {
+		const ssize_t n = read(fd, text, sizeof(text) - 1);
+
+		snprintf(text, sizeof(text),
+		    "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: "
+		    "close\r\n\r\n%s",
+		    status, strlen(body), body);
+		if (n < 0 || write(fd, text, strlen(text)) < 0)
+			break;
+		close(fd);
+	}
+	_exit(1);
+}
+
+static int
+init_at(const char *http_status, const char *body)
+{
+	struct influx_place place = { .database = "rackmesh" };
+	char url[64];
+	int port, status;
+	pid_t pid = play_server(&port, http_status, body);
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
+	place.url = url;
+	status = history_init(&place, "14d", "400d");
+	kill(pid, SIGTERM);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return status;
+}
+
+static void
+only_victoriametrics_needs_no_database(void **state)
+{
+	assert_int_equal(init_at("200 OK", "{\"status\":\"success\",\"data\":{"
+					   "\"version\":\"2.24.0\"}}"),
+	    CTL_GOOD);
+	assert_int_equal(
+	    init_at("200 OK", "<html>Please log in</html>"), CTL_NO_ANSWER);
+	assert_int_equal(init_at("301 Moved Permanently", ""), CTL_NO_ANSWER);
+	assert_int_equal(init_at("401 Unauthorized", ""), CTL_NO_ANSWER);
+}
+
 /* Starts a process that answers like an analyzer whose incidents have no links. */
 static pid_t
 play_older_analyzer(int *port)
@@ -786,6 +843,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    incidents_of_an_older_analyzer_are_reported_without_links),
+		cmocka_unit_test(only_victoriametrics_needs_no_database),
 		cmocka_unit_test(a_time_without_data_is_reported),
 		cmocka_unit_test(paths_that_lost_most_come_first),
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
