@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/log.h"
 #include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/agent.h"
@@ -14,9 +15,11 @@
 #include "tor-aggregator/diagnosis/pause_graph.h"
 #include "tor-aggregator/diagnosis/proof.h"
 #include "tor-aggregator/diagnosis/switch_evidence.h"
+#include "tor-aggregator/drift/drift.h"
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/switch/switch_collector.h"
+#include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 #include "tor-aggregator/tor_aggregator_neighbors.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -238,6 +241,31 @@ take_other_switch(struct tor_aggregator *aggregator, size_t at)
 		    rm_mono_add(shown.reading.at, shown.reading.took_ns));
 }
 
+/* Compares the settings of the ports of a rack's switch with the expected ones. */
+static void
+compare_ports(struct tor_aggregator *aggregator, const struct read_switch *one,
+    const struct switch_list *list)
+{
+	struct drift *drift = aggregator->drifts[one->rack];
+	const rm_wall_t now = rm_wall_now();
+
+	drift_ports_again(drift, one->name);
+	for (size_t i = 0; i < switch_list_count(list); i++) {
+		const struct switch_object *port = switch_list_get(list, i);
+		int r;
+
+		if (port->part != SWITCH_PORT)
+			break;
+		if (switch_port_is_internal(port->port))
+			continue;
+		r = drift_report_port(drift, aggregator->expected, one->name,
+		    port->port, switch_list_settings(list, i), now);
+		if (r == -ENOMEM)
+			rm_log_warn(r, "cannot compare the settings of port %s of %s",
+			    port->port, one->name);
+	}
+}
+
 /* at: index of a rack's switch, in read_switches. */
 static void
 take_switch(struct tor_aggregator *aggregator, size_t at)
@@ -254,6 +282,7 @@ take_switch(struct tor_aggregator *aggregator, size_t at)
 	    shown.reading.at.ns == proof->switch_at.ns)
 		return;
 	proof->switch_at = shown.reading.at;
+	compare_ports(aggregator, one, shown.list);
 	while (switch_evidence_next(&walk, &evidence)) {
 		proof_add_port(proof->proof, &evidence, shown.reading.at);
 		diagnose_port(aggregator, at, shown.list, &evidence,

@@ -11,7 +11,7 @@
 static const struct column columns[] = {
 	{ "TOR", "tor", COLUMN_TEXT },
 	{ "HOST", "host", COLUMN_TEXT },
-	{ "RNIC", "device", COLUMN_TEXT },
+	{ "DEVICE", "device", COLUMN_TEXT },
 	{ "SETTING", "setting", COLUMN_TEXT },
 	{ "STATE", "state", COLUMN_TEXT },
 	{ "EXPECTED", "expected", COLUMN_TEXT },

@@ -14,6 +14,7 @@ PASSWORD = "a password of the lab"
 PORTS, QUEUES = 64, 8
 OBJECTS = PORTS * (1 + 2 * QUEUES)
 READ_S = 60
+EXPECTED = [{"ports": ["tor1/Ethernet[048]"], "pfc": "3,4", "mtu_bytes": 9100, "dscp": "26:3"}]
 OWN = "rackmesh_aggregator_switch_"
 FAILED = "switch of tor1: cannot read its counters"
 
@@ -28,7 +29,7 @@ def rack(world, tmp_path):
         address = f"{fabric.management['centre']}:{REDIS_PORT}"
         reading = {"kind": "sonic", "address": address, "password_file": str(password),
                    "interval_s": 4, "neighbors_interval_s": 1, "optics_interval_s": 1}
-        return {"tors": [{"name": "tor1", "switch": reading}]}
+        return {"tors": [{"name": "tor1", "switch": reading}], "expected": EXPECTED}
 
     rack = world(RACKS, spines=0, alertmanager=False, aggregator=options)
     fabric = rack.fabric
@@ -60,6 +61,32 @@ def wait_shown(rack, value, name, **labels):
 
 def wait_up(rack, up):
     until(f"up is {up}", READ_S, lambda: own(rack, "up") == up, [rack.aggregator])
+
+
+def drift(rack):
+    """{(port, setting): (state, expected, actual)} of the settings that are not as expected."""
+    settings = json.loads(rack.aggregator.get("/v1/drift").text)["settings"]
+    return {(each["device"], each["setting"]): (each["state"], each["expected"], each["actual"])
+            for each in settings if (each["kind"], each["host"]) == ("port", "tor1")}
+
+
+def test_settings_of_ports_are_compared_with_the_expected_ones(rack):
+    wait_up(rack, 1)
+    unknown = {(port, setting): ("unknown", expected, None)
+               for port in ("Ethernet0", "Ethernet4", "Ethernet8")
+               for setting, expected in (("pfc", "3,4"), ("mtu", "9100"), ("dscp", "26:3"))}
+    until("no setting is known", READ_S, lambda: drift(rack) == unknown, [rack.aggregator])
+    for port in ("Ethernet0", "Ethernet4", "Ethernet8"):
+        rack.switch.configure(port, pfc="3,4", mtu=9100, speed=100000)
+    rack.switch.configure("Ethernet8", pfc="3", mtu=1500)
+    wrong = {("Ethernet8", "pfc"): ("different", "3,4", "3"), ("Ethernet8", "mtu"): ("different", "9100", "1500")}
+    until("the wrong settings are found", READ_S, lambda: drift(rack) == wrong, [rack.aggregator])
+    assert rack.aggregator.metrics().sum("rackmesh_drift_ports_different", tor="tor1") == 1
+    assert rack.lab.ctl_run("agg-tor1", "drift", "tor1").returncode == 1
+    assert own(rack, "parse_errors_total") == 0
+    rack.switch.configure("Ethernet8", pfc="3,4", mtu=9100)
+    until("all settings are as expected", READ_S, lambda: drift(rack) == {}, [rack.aggregator])
+    assert rack.lab.ctl_run("agg-tor1", "drift").returncode == 0
 
 
 def answer(rack, query=""):

@@ -239,7 +239,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len == 0)
 		return 0;
-	list = read_switch(data, len, SONIC_NEIGHBORS | SONIC_OPTICS, NULL);
+	list = read_switch(
+	    data, len, SONIC_NEIGHBORS | SONIC_OPTICS | SONIC_SETTINGS, NULL);
 	if (list != NULL) {
 		read_again(data, len, list);
 		read_others(list);

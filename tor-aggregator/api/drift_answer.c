@@ -49,6 +49,8 @@ show_setting(const char *tor, const struct drift_rnic *rnic, enum wire_setting s
 
 	rm_wall_format(rnic->since[setting], since);
 	json_object_set_new(object, "tor", json_string(tor));
+	json_object_set_new(
+	    object, "kind", json_string(rnic->is_port ? "port" : "rnic"));
 	json_object_set_new(object, "host", json_string(rnic->host));
 	json_object_set_new(object, "device", json_string(rnic->device));
 	json_object_set_new(object, "setting", json_string(drift_setting_str(setting)));
@@ -86,6 +88,8 @@ show_sums(const char *tor, const struct drift *drift)
 	json_object_set_new(object, "tor", json_string(tor));
 	set_u64(object, "rnics", sums.rnics);
 	set_u64(object, "rnics_different", sums.rnics_different);
+	set_u64(object, "ports", sums.ports);
+	set_u64(object, "ports_different", sums.ports_different);
 	for (int i = DRIFT_SAME; i < DRIFT_STATES; i++)
 		set_u64(object, drift_state_str((enum drift_state)i), sums.states[i]);
 	return object;
@@ -191,10 +195,24 @@ report_rnics(struct rm_metrics_out *out, const void *arg)
 	}
 }
 
+static void
+report_ports(struct rm_metrics_out *out, const void *arg)
+{
+	const struct tor_aggregator *aggregator = arg;
+	char label[LABEL_BYTES];
+
+	for (size_t t = 0; t < aggregator->rack_count; t++) {
+		tor_label(label, aggregator, t);
+		rm_metrics_series(out, label, "",
+		    (double)drift_sums(aggregator->drifts[t]).ports_different);
+	}
+}
+
 /* clang-format off */
 static const struct rm_metrics_family families[] = {
-	{ "rackmesh_drift_settings", "gauge", "Settings of the rack's RNICs that are compared: as expected (same), different, or not readable (unknown).", report_settings },
+	{ "rackmesh_drift_settings", "gauge", "Settings of the rack's RNICs and of its switch's ports that are compared: as expected (same), different, or not readable (unknown).", report_settings },
 	{ "rackmesh_drift_rnics_different", "gauge", "RNICs with a setting that is different from what is expected.", report_rnics },
+	{ "rackmesh_drift_ports_different", "gauge", "Ports of the rack's switch with a setting that is different from what is expected.", report_ports },
 };
 /* clang-format on */
 
@@ -210,7 +228,8 @@ drift_metrics_register(struct tor_aggregator *aggregator, struct rm_metrics *met
 		tor_label(label, aggregator, t);
 		r = rm_metrics_counter(metrics, aggregator,
 		    "rackmesh_drift_refused_total", label,
-		    "RNICs whose settings are not compared because there are too many.",
+		    "RNICs and ports whose settings are not compared because there are "
+		    "too many.",
 		    drift_refused(aggregator->drifts[t]));
 	}
 	return r;

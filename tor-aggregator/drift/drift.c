@@ -37,7 +37,16 @@ void
 drift_report_again(struct drift *drift, const char *host)
 {
 	for (size_t i = 0; i < drift->count; i++)
-		if (strcmp(drift->rnics[i].host, host) == 0)
+		if (!drift->rnics[i].is_port && strcmp(drift->rnics[i].host, host) == 0)
+			drift->rnics[i].there = false;
+}
+
+void
+drift_ports_again(struct drift *drift, const char *switch_name)
+{
+	for (size_t i = 0; i < drift->count; i++)
+		if (drift->rnics[i].is_port &&
+		    strcmp(drift->rnics[i].host, switch_name) == 0)
 			drift->rnics[i].there = false;
 }
 
@@ -45,8 +54,19 @@ static struct drift_rnic *
 find(struct drift *drift, struct wire_rnic_id id)
 {
 	for (size_t i = 0; i < drift->count; i++)
-		if (drift->rnics[i].id.guid == id.guid &&
+		if (!drift->rnics[i].is_port && drift->rnics[i].id.guid == id.guid &&
 		    drift->rnics[i].id.port == id.port)
+			return &drift->rnics[i];
+	return NULL;
+}
+
+static struct drift_rnic *
+find_port(struct drift *drift, const char *switch_name, const char *port)
+{
+	for (size_t i = 0; i < drift->count; i++)
+		if (drift->rnics[i].is_port &&
+		    strcmp(drift->rnics[i].device, port) == 0 &&
+		    strcmp(drift->rnics[i].host, switch_name) == 0)
 			return &drift->rnics[i];
 	return NULL;
 }
@@ -131,7 +151,38 @@ drift_report(struct drift *drift, const struct drift_groups *groups,
 	at->actual = (struct drift_settings){ 0 };
 	if (settings != NULL)
 		drift_settings_take(&at->actual, settings);
-	drift_groups_find(groups, at->host, at->device, &at->expected);
+	drift_groups_find(groups, false, at->host, at->device, &at->expected);
+	compare(at, now);
+	return 0;
+}
+
+int
+drift_report_port(struct drift *drift, const struct drift_groups *groups,
+    const char *switch_name, const char *port, const struct wire_settings *settings,
+    rm_wall_t now)
+{
+	struct drift_rnic *at = find_port(drift, switch_name, port);
+	struct drift_settings expected;
+	int r;
+
+	if (!rm_name_valid(switch_name) || !rm_name_valid(port))
+		return -EINVAL;
+	drift_groups_find(groups, true, switch_name, port, &expected);
+	if (at == NULL && expected.known == 0)
+		return 0;
+	if (at == NULL) {
+		r = add(drift, &at);
+		if (r < 0)
+			return r;
+		*at = (struct drift_rnic){ .is_port = true };
+		snprintf(at->host, sizeof(at->host), "%s", switch_name);
+		snprintf(at->device, sizeof(at->device), "%s", port);
+	}
+	at->there = true;
+	at->expected = expected;
+	at->actual = (struct drift_settings){ 0 };
+	if (settings != NULL)
+		drift_settings_take(&at->actual, settings);
 	compare(at, now);
 	return 0;
 }
@@ -142,7 +193,8 @@ drift_regroup(struct drift *drift, const struct drift_groups *groups, rm_wall_t 
 	for (size_t i = 0; i < drift->count; i++) {
 		struct drift_rnic *rnic = &drift->rnics[i];
 
-		drift_groups_find(groups, rnic->host, rnic->device, &rnic->expected);
+		drift_groups_find(
+		    groups, rnic->is_port, rnic->host, rnic->device, &rnic->expected);
 		compare(rnic, now);
 	}
 }
@@ -174,8 +226,13 @@ drift_sums(const struct drift *drift)
 			sums.states[rnic->states[k]]++;
 			different |= rnic->states[k] == DRIFT_DIFFERENT;
 		}
-		sums.rnics++;
-		sums.rnics_different += different;
+		if (rnic->is_port) {
+			sums.ports++;
+			sums.ports_different += different;
+		} else {
+			sums.rnics++;
+			sums.rnics_different += different;
+		}
 	}
 	return sums;
 }

@@ -1,5 +1,6 @@
 /*
- * drift - compares the settings of one rack's RNICs with the expected ones. Pure.
+ * drift - compares the settings of one rack's RNICs, and of the ports of its switch,
+ * with the expected ones. Pure.
  *
  * Agents report the settings; groups in the config define the expected ones. A setting
  * that no group declares is not compared. A setting that could not be read is unknown,
@@ -24,7 +25,7 @@
 struct drift;
 struct drift_groups;
 
-#define DRIFT_MAX_RNICS WIRE_MAX_MEMBERS
+#define DRIFT_MAX_RNICS (2 * WIRE_MAX_MEMBERS) /* and ports */
 
 struct drift_known { /* the state before DRIFT_UNKNOWN */
 	enum drift_state state;
@@ -33,8 +34,11 @@ struct drift_known { /* the state before DRIFT_UNKNOWN */
 
 struct drift_rnic {
 	struct wire_rnic_id id;
+	/* for a port: the names of the switch and of the port, and no id */
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	bool there; /* a connected agent reports the RNIC */
+	bool is_port; /* a port of the rack's switch */
+	/* A connected agent reports the RNIC, or the last reading had the port. */
+	bool there;
 	struct drift_settings expected, actual;
 	enum drift_state states[WIRE_SETTINGS];
 	rm_wall_t since[WIRE_SETTINGS]; /* when the setting got this state */
@@ -45,6 +49,7 @@ struct drift_rnic {
 struct drift_sums {                    /* sums over RNICs that are reported now */
 	uint64_t states[DRIFT_STATES]; /* number of settings in each state */
 	uint64_t rnics, rnics_different;
+	uint64_t ports, ports_different;
 };
 
 int drift_new(struct drift **ret);
@@ -58,6 +63,14 @@ void drift_report_again(struct drift *drift, const char *host);
  * -ENOMEM. */
 int drift_report(struct drift *drift, const struct drift_groups *groups,
     const struct wire_rnic *rnic, const struct wire_settings *settings, rm_wall_t now);
+/* No port of the switch counts as read any more. Call it before the ports of a new
+ * reading are given, each by drift_report_port. */
+void drift_ports_again(struct drift *drift, const char *switch_name);
+/* Compares the settings of a port, if some are expected of it. Errors as
+ * drift_report. */
+int drift_report_port(struct drift *drift, const struct drift_groups *groups,
+    const char *switch_name, const char *port, const struct wire_settings *settings,
+    rm_wall_t now);
 /* Compares all RNICs again. Call it when the expected settings have changed. */
 void drift_regroup(
     struct drift *drift, const struct drift_groups *groups, rm_wall_t now);

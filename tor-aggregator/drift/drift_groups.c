@@ -36,8 +36,10 @@ static const struct rm_enum_name gid_types[] = {
 
 /* clang-format off */
 const struct rm_option drift_group_options[] = {
-	{ "rnics", RM_LIST, AT(rnics), NULL, 1, DRIFT_MAX_PATTERNS, RM_REQUIRED,
+	{ "rnics", RM_LIST, AT(rnics), NULL, 0, DRIFT_MAX_PATTERNS, 0,
 	  "HOST or HOST/DEVICE, by name or by a pattern with * ? [a-c]", NULL, NULL, 0 },
+	{ "ports", RM_LIST, AT(ports), NULL, 0, DRIFT_MAX_PATTERNS, 0,
+	  "TOR or TOR/PORT: ports of the ToR's switch, by name or by a pattern with * ? [a-c]", NULL, NULL, 0 },
 	{ "mtu_bytes", RM_UINT, AT(mtu_bytes), "0", 0, 65535, 0,
 	  "MTU of the network device; 0: not compared", NULL, NULL, 0 },
 	{ "roce_mtu_bytes", RM_UINT, AT(roce_mtu_bytes), "0", 0, 4096, 0,
@@ -66,6 +68,7 @@ const struct rm_option drift_group_options[] = {
 
 struct pattern {
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES]; /* device "": any */
+	bool port;                                       /* of a switch */
 	size_t group;
 };
 
@@ -93,21 +96,39 @@ read_pattern(const char *text, struct pattern *ret)
 }
 
 static int
+check_patterns(const struct rm_list *list, const char *key, const char *wanted,
+    size_t at, const char *path, struct rm_error *error)
+{
+	char *const *texts = list->items;
+	struct pattern pattern;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!read_pattern(texts[i], &pattern))
+			return rm_config_refuse(
+			    path, error, wanted, "expected[%zu].%s[%zu]", at, key, i);
+	return 0;
+}
+
+static int
 check_group(const struct drift_group_config *group, size_t at, const char *path,
     struct rm_error *error)
 {
 	const uint64_t mtu = group->roce_mtu_bytes;
-	char *const *rnics = group->rnics.items;
-	struct pattern pattern;
 	uint8_t dscps[WIRE_DSCPS];
 	uint32_t mask; /* a bit mask, or a number that is only compared */
+	int r = check_patterns(&group->rnics, "rnics",
+	    "expected HOST or HOST/DEVICE, by name or by a pattern with * ? [a-c]", at,
+	    path, error);
 
-	for (size_t i = 0; i < group->rnics.count; i++)
-		if (!read_pattern(rnics[i], &pattern))
-			return rm_config_refuse(path, error,
-			    "expected HOST or HOST/DEVICE, by name or by a pattern "
-			    "with * ? [a-c]",
-			    "expected[%zu].rnics[%zu]", at, i);
+	if (r == 0)
+		r = check_patterns(&group->ports, "ports",
+		    "expected TOR or TOR/PORT, by name or by a pattern with * ? [a-c]",
+		    at, path, error);
+	if (r < 0)
+		return r;
+	if (group->rnics.count + group->ports.count == 0)
+		return rm_config_refuse(
+		    path, error, "expected rnics or ports", "expected[%zu]", at);
 	if (mtu != 0 && (mtu < 256 || (mtu & (mtu - 1)) != 0))
 		return rm_config_refuse(path, error,
 		    "expected 256, 512, 1024, 2048 or 4096",
@@ -179,6 +200,21 @@ fill_group(struct drift_settings *ret, const struct drift_group_config *from)
 	snprintf(ret->firmware, sizeof(ret->firmware), "%s", from->firmware);
 }
 
+static void
+add_patterns(
+    struct drift_groups *groups, const struct rm_list *list, size_t group, bool port)
+{
+	char *const *texts = list->items;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct pattern *pattern = &groups->patterns[groups->pattern_count];
+
+		pattern->group = group;
+		pattern->port = port;
+		groups->pattern_count += read_pattern(texts[i], pattern);
+	}
+}
+
 int
 drift_groups_new(const struct rm_list *groups, struct drift_groups **ret)
 {
@@ -187,7 +223,7 @@ drift_groups_new(const struct rm_list *groups, struct drift_groups **ret)
 	size_t patterns = 0;
 
 	for (size_t i = 0; i < groups->count; i++)
-		patterns += all[i].rnics.count;
+		patterns += all[i].rnics.count + all[i].ports.count;
 	if (made == NULL)
 		return -ENOMEM;
 	made->expected = calloc(groups->count + 1, sizeof(*made->expected));
@@ -197,15 +233,9 @@ drift_groups_new(const struct rm_list *groups, struct drift_groups **ret)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < groups->count; i++) {
-		char *const *rnics = all[i].rnics.items;
-
 		fill_group(&made->expected[i], &all[i]);
-		for (size_t k = 0; k < all[i].rnics.count; k++) {
-			struct pattern *pattern = &made->patterns[made->pattern_count];
-
-			pattern->group = i;
-			made->pattern_count += read_pattern(rnics[k], pattern);
-		}
+		add_patterns(made, &all[i].rnics, i, false);
+		add_patterns(made, &all[i].ports, i, true);
 	}
 	made->count = groups->count;
 	*ret = made;
@@ -244,14 +274,14 @@ add_missing(struct drift_settings *ret, const struct drift_settings *from)
 }
 
 void
-drift_groups_find(const struct drift_groups *groups, const char *host,
+drift_groups_find(const struct drift_groups *groups, bool port, const char *host,
     const char *device, struct drift_settings *ret)
 {
 	*ret = (struct drift_settings){ 0 };
 	for (size_t i = 0; i < groups->pattern_count; i++) {
 		const struct pattern *pattern = &groups->patterns[i];
 
-		if (rm_name_matches(host, pattern->host) &&
+		if (pattern->port == port && rm_name_matches(host, pattern->host) &&
 		    (pattern->device[0] == '\0' ||
 			rm_name_matches(device, pattern->device)))
 			add_missing(ret, &groups->expected[pattern->group]);

@@ -1,6 +1,6 @@
 /*
- * drift_groups - the option "expected": groups of RNICs, and the settings expected of
- * them. Pure.
+ * drift_groups - the option "expected": groups of RNICs and of switches' ports, and the
+ * settings expected of them. Pure.
  *
  * If an RNIC belongs to several groups, each expected setting is taken from the first
  * group that declares it.
@@ -8,6 +8,7 @@
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,8 @@
 #define DRIFT_MAX_GROUPS 64
 #define DRIFT_MAX_PATTERNS 64 /* per group */
 
-struct drift_group_config {   /* 0, "": not declared */
-	struct rm_list rnics; /* char * */
+struct drift_group_config {          /* 0, "": not declared */
+	struct rm_list rnics, ports; /* char * */
 	uint64_t mtu_bytes, roce_mtu_bytes, speed_gbps;
 	char *pfc, *firmware, *traffic_class, *dscp;
 	int trust; /* enum wire_trust + 1; 0: any */
@@ -31,7 +32,7 @@ extern const struct rm_option drift_group_options[];
 /* clang-format off */
 #define DRIFT_OPTION(type, field)                                                          \
 	{ "expected", RM_TABLE, offsetof(type, field), NULL, 0, DRIFT_MAX_GROUPS, RM_RELOAD, \
-	  "expected settings of RNICs, in groups; rackmeshctl drift shows the " \
+	  "expected settings of RNICs and of switches' ports, in groups; rackmeshctl drift shows the " \
 	  "settings that differ", NULL, drift_group_options, sizeof(struct drift_group_config) }
 /* clang-format on */
 
@@ -46,7 +47,8 @@ int drift_groups_new(const struct rm_list *groups, struct drift_groups **ret);
 void drift_groups_free(struct drift_groups *groups); /* NULL is allowed */
 
 size_t drift_groups_count(const struct drift_groups *groups);
-void drift_groups_find(const struct drift_groups *groups, const char *host,
+/* port: host and device are the names of a switch and of its port. */
+void drift_groups_find(const struct drift_groups *groups, bool port, const char *host,
     const char *device, struct drift_settings *ret);
 
 #endif

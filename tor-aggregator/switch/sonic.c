@@ -9,11 +9,13 @@
 
 #include "rackmesh/core/log.h"
 #include "tor-aggregator/optics/sonic_optics.h"
+#include "tor-aggregator/switch/sonic_settings.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 
 #define COUNTERS_DB "2"
 #define APPL_DB "0"
+#define CONFIG_DB "4"
 #define STATE_DB "6"
 #define STATE_PREFIX "PORT_TABLE/"
 #define MAX_FIELDS 160 /* fields in one request */
@@ -34,6 +36,10 @@ enum stage {
 	SELECT_STATE,
 	OPTICS, /* the optics of each port; the next stage, too */
 	ALARMS,
+	SELECT_CONFIG,
+	SETTINGS, /* the settings of each port; the next two stages, too */
+	QOS,
+	DSCPS,
 	DONE,
 };
 
@@ -61,6 +67,10 @@ struct sonic {
 	struct cursor asked, answered; /* the next request, and the next answer */
 	/* the port's optics contain the alarm power, as in SONiC before 2023 */
 	bool has_alarm[SWITCH_MAX_PORTS];
+	/* of the port whose settings are read; maps: names of the ports' maps of DSCPs
+	 */
+	struct wire_settings settings[SWITCH_MAX_PORTS];
+	char maps[SWITCH_MAX_PORTS][SONIC_MAP_BYTES];
 	struct fields values[SWITCH_PARTS], states;
 };
 
@@ -150,6 +160,12 @@ sonic_free(struct sonic *sonic)
 
 /* ---- the order of the requests ---- */
 
+static bool
+is_select(enum stage stage)
+{
+	return stage == SELECT_STATE || stage == SELECT_CONFIG;
+}
+
 /* Moves to the next request: of a stage for all objects, or of a stage for ports only,
  * which are first in the list. There is at least one port, see close_list. */
 static void
@@ -159,7 +175,7 @@ advance(const struct sonic *sonic, struct cursor *at)
 
 	if (next < switch_list_count(sonic->list) &&
 	    (at->stage == VALUES ||
-		(at->stage >= STATES && at->stage != SELECT_STATE &&
+		(at->stage >= STATES && !is_select(at->stage) &&
 		    switch_list_get(sonic->list, next)->part == SWITCH_PORT))) {
 		at->object = next;
 		return;
@@ -169,6 +185,8 @@ advance(const struct sonic *sonic, struct cursor *at)
 	if (at->stage == NEIGHBORS && (sonic->also & SONIC_NEIGHBORS) == 0)
 		at->stage = SELECT_STATE;
 	if (at->stage == SELECT_STATE && (sonic->also & SONIC_OPTICS) == 0)
+		at->stage = SELECT_CONFIG;
+	if (at->stage == SELECT_CONFIG && (sonic->also & SONIC_SETTINGS) == 0)
 		at->stage = DONE;
 }
 
@@ -256,6 +274,29 @@ ask_alarm(struct evbuffer *out, const char *port)
 }
 
 static int
+ask_config(struct evbuffer *out, const char *table, const char *port,
+    const char *const *fields, size_t count)
+{
+	const char *arguments[2 + SONIC_PORT_FIELDS] = { "HMGET" };
+	char key[SWITCH_PORT_BYTES + 16];
+
+	_Static_assert(SONIC_QOS_FIELDS <= SONIC_PORT_FIELDS, "the array's size");
+	snprintf(key, sizeof(key), "%s|%s", table, port);
+	arguments[1] = key;
+	memcpy(&arguments[2], fields, count * sizeof(fields[0]));
+	return command(out, arguments, NULL, 2 + count);
+}
+
+static int
+ask_map(struct evbuffer *out, const char *map)
+{
+	char key[SONIC_MAP_BYTES + 16];
+
+	snprintf(key, sizeof(key), "DSCP_TO_TC_MAP|%s", map);
+	return ask_arguments(out, "HGETALL", key);
+}
+
+static int
 ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out)
 {
 	const struct switch_object *object =
@@ -288,6 +329,16 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 		return ask_optics(out, object->port);
 	case ALARMS:
 		return ask_alarm(out, object->port);
+	case SELECT_CONFIG:
+		return ask_arguments(out, "SELECT", CONFIG_DB);
+	case SETTINGS:
+		return ask_config(
+		    out, "PORT", object->port, sonic_port_fields, SONIC_PORT_FIELDS);
+	case QOS:
+		return ask_config(out, "PORT_QOS_MAP", object->port, sonic_qos_fields,
+		    SONIC_QOS_FIELDS);
+	case DSCPS:
+		return ask_map(out, sonic->maps[at->object]);
 	case DONE:
 		break;
 	}
@@ -297,13 +348,14 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 int
 sonic_ask(struct sonic *sonic, struct evbuffer *out)
 {
-	/* the answers to these stages create the objects */
-	const bool maps = sonic->asked.stage < VALUES;
+	const enum stage first = sonic->asked.stage;
 
 	for (int i = 0; i < SONIC_BATCH && sonic->asked.stage != DONE; i++) {
 		int r;
 
-		if (maps && sonic->asked.stage == VALUES)
+		/* these requests need the answers to the stages before */
+		if (first < sonic->asked.stage &&
+		    (sonic->asked.stage == VALUES || sonic->asked.stage == DSCPS))
 			break;
 		r = ask_one(sonic, &sonic->asked, out);
 		if (r < 0)
@@ -412,9 +464,11 @@ close_list(struct sonic *sonic, struct rm_error *error)
 	    switch_list_get(sonic->list, 0)->part != SWITCH_PORT)
 		return rm_error_set(error, -EPROTO,
 		    "no port in %s: is it SONiC's Redis?", map_key(SWITCH_PORT));
-	return (sonic->also & SONIC_NEIGHBORS) != 0 || sonic->before == NULL
-		   ? 0
-		   : switch_list_keep_neighbors(sonic->list, sonic->before);
+	if (sonic->before != NULL && (sonic->also & SONIC_NEIGHBORS) == 0)
+		r = switch_list_keep_neighbors(sonic->list, sonic->before);
+	if (r == 0 && sonic->before != NULL && (sonic->also & SONIC_SETTINGS) == 0)
+		r = switch_list_keep_settings(sonic->list, sonic->before);
+	return r;
 }
 
 /* Counts the numbers in a text such as "0,1,2,3". */
@@ -655,6 +709,25 @@ take_alarm(struct sonic *sonic, const redisReply *answer)
 	}
 }
 
+/* As in take_neighbor, the reading continues after an error. */
+static int
+take_settings(struct sonic *sonic, const redisReply *answer)
+{
+	const size_t port = sonic->answered.object;
+	struct wire_settings *settings = &sonic->settings[port];
+
+	if (sonic->answered.stage == SETTINGS)
+		sonic->counts->parse_errors += sonic_settings_port(answer, settings);
+	else if (sonic->answered.stage == QOS)
+		sonic->counts->parse_errors +=
+		    sonic_settings_qos(answer, settings, sonic->maps[port]);
+	else
+		sonic->counts->parse_errors += sonic_settings_dscps(answer, settings);
+	return sonic->answered.stage == DSCPS
+		   ? switch_list_set_settings(sonic->list, port, settings)
+		   : 0;
+}
+
 static int
 take_ok(const redisReply *answer, const char *what, struct rm_error *error)
 {
@@ -711,6 +784,13 @@ take_answer(struct sonic *sonic, const redisReply *answer, struct rm_error *erro
 	case ALARMS:
 		take_alarm(sonic, answer);
 		return 0;
+	/* if the database does not exist, no port has settings */
+	case SELECT_CONFIG:
+		return 0;
+	case SETTINGS:
+	case QOS:
+	case DSCPS:
+		return take_settings(sonic, answer);
 	case DONE:
 		break;
 	}
@@ -736,8 +816,10 @@ sonic_answer(
 		return rm_error_set(
 		    error, -EPROTO, "it sent more answers than it got requests");
 	if (answer->type == REDIS_REPLY_ERROR && sonic->answered.stage >= NEIGHBORS)
-		sonic->failed |=
-		    sonic->answered.stage == NEIGHBORS ? SONIC_NEIGHBORS : SONIC_OPTICS;
+		sonic->failed |= sonic->answered.stage == NEIGHBORS ? SONIC_NEIGHBORS
+				 : sonic->answered.stage < SELECT_CONFIG
+				     ? SONIC_OPTICS
+				     : SONIC_SETTINGS;
 	if (answer->type != REDIS_REPLY_ERROR || sonic->answered.stage >= NEIGHBORS) {
 		r = take_answer(sonic, answer, error);
 	} else if (is_of_one_object(sonic, answer)) {

@@ -4,8 +4,8 @@
  *
  * A reading requests the maps of ports, queues and priority groups, which must be read
  * each time because ids change when the switch restarts; then the values of each
- * object; then the state of each port; and less often the neighbour (LLDP) and the
- * optical module of each port. A reading without the latter two keeps the last values.
+ * object; then the state of each port; and less often the neighbour (LLDP), the optical
+ * module and the settings of each port. A reading without these keeps the last values.
  * Nothing is ever written to the switch. Answers arrive in the order of the requests.
  * The next batch of requests is sent when all requests of the batch before are
  * answered.
@@ -30,6 +30,7 @@ struct switch_list;
 /* What a reading may request beside counters and states. */
 #define SONIC_NEIGHBORS 1u
 #define SONIC_OPTICS 2u
+#define SONIC_SETTINGS 4u
 
 /* Begins a reading. password: borrowed; "": none. also: bits of SONIC_*. before: list
  * of the last reading; borrowed; NULL: none. counts: borrowed; the counts of this

@@ -45,9 +45,9 @@ struct switch_collector {
 	rm_mono_t begun;
 	unsigned asked; /* bits of SONIC_* or NEXUS_* */
 
-	/* Time of the last complete reading with neighbours, and with optics; ns 0:
-	 * there was none. */
-	rm_mono_t neighbors_at, optics_at;
+	/* Time of the last complete reading with neighbours, with optics, and with the
+	 * settings of ports; ns 0: there was none. */
+	rm_mono_t neighbors_at, optics_at, settings_at;
 	struct switch_list *list;
 	struct switch_exported exported;
 	struct switch_counts counts;
@@ -208,6 +208,9 @@ choose_questions(struct switch_collector *device, rm_mono_t now)
 		also |= SONIC_NEIGHBORS;
 	if (is_due(device, device->optics_at, config->optics_interval_s, now))
 		also |= SONIC_OPTICS;
+	if (device->nexus == NULL &&
+	    is_due(device, device->settings_at, config->neighbors_interval_s, now))
+		also |= SONIC_SETTINGS;
 	device->asked = also;
 	return also;
 }
@@ -221,6 +224,8 @@ note_questions(struct switch_collector *device, unsigned answered)
 		device->neighbors_at = device->begun;
 	if ((answered & SONIC_OPTICS) != 0)
 		device->optics_at = device->begun;
+	if ((answered & SONIC_SETTINGS) != 0)
+		device->settings_at = device->begun;
 }
 
 /* Takes ownership of the list. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/wire.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 
 struct switch_list {
@@ -16,6 +17,7 @@ struct switch_list {
 	size_t here;  /* number of ports of this reading, which are first */
 	/* one per port; NULL: no neighbour is known */
 	struct switch_neighbor *neighbors;
+	struct wire_settings *settings; /* NULL: no port has settings */
 	/* the states of all objects; NULL until the list is closed */
 	struct counter_state *states;
 };
@@ -32,6 +34,7 @@ switch_list_free(struct switch_list *list)
 	if (list == NULL)
 		return;
 	free(list->neighbors);
+	free(list->settings);
 	free(list->states);
 	free(list->objects);
 	free(list);
@@ -318,5 +321,44 @@ switch_list_neighbor(const struct switch_list *list, size_t i)
 	return list->neighbors != NULL && i < list->here &&
 		       switch_neighbor_is_there(&list->neighbors[i])
 		   ? &list->neighbors[i]
+		   : NULL;
+}
+
+int
+switch_list_set_settings(
+    struct switch_list *list, size_t port, const struct wire_settings *settings)
+{
+	if (list->settings == NULL)
+		list->settings = calloc(list->here, sizeof(list->settings[0]));
+	if (list->settings == NULL)
+		return -ENOMEM;
+	list->settings[port] = *settings;
+	list->settings[port].firmware = "";
+	return 0;
+}
+
+int
+switch_list_keep_settings(struct switch_list *list, const struct switch_list *before)
+{
+	size_t at = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < list->here && r == 0 && before->settings != NULL; i++) {
+		const struct switch_object *old =
+		    seek(before->objects, before->here, &at, &list->objects[i]);
+		const struct wire_settings *settings =
+		    old == NULL ? NULL : switch_list_settings(before, at);
+
+		if (settings != NULL)
+			r = switch_list_set_settings(list, i, settings);
+	}
+	return r;
+}
+
+const struct wire_settings *
+switch_list_settings(const struct switch_list *list, size_t i)
+{
+	return list->settings != NULL && i < list->here && list->settings[i].known != 0
+		   ? &list->settings[i]
 		   : NULL;
 }

@@ -51,6 +51,7 @@ struct switch_counts {         /* totals over all readings */
 
 struct switch_list;
 struct switch_neighbor;
+struct wire_settings;
 
 struct switch_list *switch_list_new(void);       /* NULL when out of memory */
 void switch_list_free(struct switch_list *list); /* NULL is allowed */
@@ -80,6 +81,14 @@ int switch_list_keep_neighbors(
     struct switch_list *list, const struct switch_list *before);
 /* The neighbour of object i; NULL: none is known, or the object is no port. */
 const struct switch_neighbor *switch_list_neighbor(
+    const struct switch_list *list, size_t i);
+/* The settings of ports, in the same way as their neighbours: copied, without the
+ * firmware. */
+int switch_list_set_settings(
+    struct switch_list *list, size_t port, const struct wire_settings *settings);
+int switch_list_keep_settings(
+    struct switch_list *list, const struct switch_list *before);
+const struct wire_settings *switch_list_settings(
     const struct switch_list *list, size_t i);
 /* Compares two struct switch_object in the order of the list, for qsort. */
 int switch_object_compare(const void *a, const void *b);

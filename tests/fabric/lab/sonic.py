@@ -7,7 +7,7 @@ from .process import Process
 from .wait import PATIENCE_S, until
 
 REDIS_PORT = 6379
-APPL_DB, COUNTERS_DB, STATE_DB = 0, 2, 6
+APPL_DB, COUNTERS_DB, CONFIG_DB, STATE_DB = 0, 2, 4, 6
 # The package redis-tools also has the server, without a service: redis-check-rdb is the same program,
 # and becomes the server if its name is redis-server.
 _SERVER = 'exec -a redis-server /usr/bin/redis-check-rdb "$@"'
@@ -69,6 +69,12 @@ class Sonic(Process):
                 self.set(COUNTERS_DB, "COUNTERS_PG_NAME_MAP", **{queue: group})
                 self.set(COUNTERS_DB, f"COUNTERS:{group}",
                          SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS=0)
+
+    def configure(self, port, pfc, **fields):
+        """Sets the port's configuration: PFC for these priorities, DSCP 26 in class 3."""
+        self.set(CONFIG_DB, f"PORT|{port}", **fields)
+        self.set(CONFIG_DB, f"PORT_QOS_MAP|{port}", pfc_enable=pfc, dscp_to_tc_map="AZURE")
+        self.set(CONFIG_DB, "DSCP_TO_TC_MAP|AZURE", **{"26": 3, "48": 6})
 
     def neighbor(self, port, name, port_id, description=""):
         """Sets the neighbour that LLDP reports."""

@@ -105,6 +105,58 @@ teardown(void **state)
 }
 
 static void
+ports_of_a_switch_are_compared_only_with_groups_of_ports(void **state)
+{
+	const struct wire_settings settings = {
+		.known = 1 << WIRE_SETTING_MTU | 1 << WIRE_SETTING_PFC,
+		.numbers = { [WIRE_SETTING_MTU] = 9100, [WIRE_SETTING_PFC] = 1 << 3 },
+		.firmware = "",
+	};
+	struct world *w = *state;
+	const struct wire_rnic host = rnic_of("tor1", "Ethernet0", 7);
+	const struct drift_rnic *port;
+	struct drift_sums sums;
+
+	/* "*" are RNICs, and a host has the name of the switch. */
+	expects(w, "expected:\n"
+		   "- { rnics: [\"*\"], mtu_bytes: 9000 }\n"
+		   "- { ports: [\"tor*/Ethernet[0-9]\"], pfc: \"3,4\", fec: rs }\n");
+	assert_int_equal(drift_report_port(w->drift, w->groups, "tor1", "Ethernet48",
+			     &settings, (rm_wall_t){ 1 }),
+	    0);
+	assert_int_equal(drift_count(w->drift), 0); /* nothing is expected of it */
+	assert_int_equal(drift_report_port(w->drift, w->groups, "tor1", "Ethernet0",
+			     &settings, (rm_wall_t){ 1 }),
+	    0);
+	port = only(w);
+	assert_true(port->is_port && port->there);
+	assert_int_equal(port->states[WIRE_SETTING_PFC], DRIFT_DIFFERENT);
+	assert_int_equal(port->states[WIRE_SETTING_FEC], DRIFT_UNKNOWN);
+	assert_int_equal(port->states[WIRE_SETTING_MTU], DRIFT_UNDECLARED);
+	assert_int_equal(report(w, &host, 9000, 1), 0);
+	assert_int_equal(drift_count(w->drift), 2);
+	drift_report_again(w->drift, "tor1");
+	sums = drift_sums(w->drift);
+	assert_int_equal(sums.rnics, 0);
+	assert_int_equal(sums.ports, 1);
+	assert_int_equal(sums.ports_different, 1);
+
+	drift_ports_again(w->drift, "tor1");
+	assert_int_equal(drift_sums(w->drift).ports, 0);
+	expects(w, "expected: [{ ports: [tor1], mtu_bytes: 9100 }]");
+	assert_int_equal(drift_report_port(w->drift, w->groups, "tor1", "Ethernet0",
+			     &settings, (rm_wall_t){ 2 }),
+	    0);
+	assert_int_equal(drift_get(w->drift, 0)->states[WIRE_SETTING_MTU], DRIFT_SAME);
+	assert_int_equal(
+	    drift_report_port(w->drift, w->groups, "tor1", "", NULL, (rm_wall_t){ 2 }),
+	    -EINVAL);
+	assert_int_equal(read_groups(w, "expected: [{ mtu_bytes: 9100 }]"), -EINVAL);
+	assert_int_equal(
+	    read_groups(w, "expected: [{ ports: [a/b/c/], pfc: 3 }]"), -EINVAL);
+}
+
+static void
 the_first_group_that_declares_a_setting_counts(void **state)
 {
 	struct world *w = *state;
@@ -117,7 +169,7 @@ the_first_group_that_declares_a_setting_counts(void **state)
 		   " fec: rs, gid_types: v2, dscp: \"26:3\" }\n"
 		   "- { rnics: [\"*\"], pfc: none, firmware: \"28.*\" }\n");
 	assert_int_equal(drift_groups_count(w->groups), 3);
-	drift_groups_find(w->groups, "gpu1", "eth0", &of);
+	drift_groups_find(w->groups, false, "gpu1", "eth0", &of);
 	assert_int_equal(of.numbers[WIRE_SETTING_MTU], 1500);
 	assert_int_equal(of.numbers[WIRE_SETTING_SPEED], 400000);
 	assert_int_equal(of.numbers[WIRE_SETTING_PFC], 1 << 3);
@@ -128,13 +180,13 @@ the_first_group_that_declares_a_setting_counts(void **state)
 	assert_int_equal(of.numbers[WIRE_SETTING_GID_TYPES], WIRE_GID_ROCE_V2);
 	assert_int_equal(of.dscps[26], 3);
 	assert_string_equal(of.firmware, "28.*");
-	drift_groups_find(w->groups, "gpu1", "ib0", &of);
+	drift_groups_find(w->groups, false, "gpu1", "ib0", &of);
 	assert_int_equal(of.known, 1 << WIRE_SETTING_PFC | 1 << WIRE_SETTING_FIRMWARE);
 	assert_int_equal(of.numbers[WIRE_SETTING_PFC], 0);
-	drift_groups_find(w->groups, "odd7", "eth5", &of);
+	drift_groups_find(w->groups, false, "odd7", "eth5", &of);
 	assert_int_equal(of.numbers[WIRE_SETTING_MTU], 1500);
 	expects(w, "expected: []");
-	drift_groups_find(w->groups, "gpu1", "eth0", &of);
+	drift_groups_find(w->groups, false, "gpu1", "eth0", &of);
 	assert_int_equal(of.known, 0);
 }
 
@@ -306,6 +358,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(ports_of_a_switch_are_compared_only_with_groups_of_ports),
 		TEST(the_first_group_that_declares_a_setting_counts),
 		TEST(a_group_that_makes_no_sense_is_refused_by_its_place),
 		TEST(a_difference_has_its_start_time),

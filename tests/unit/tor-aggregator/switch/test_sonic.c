@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "schemas/wire.h"
 #include "tor-aggregator/switch/redis_reader.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
@@ -391,6 +392,95 @@ slowly_changing_data_is_requested_seldom(void **state)
 	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine2");
 }
 
+#define TWO_PORTS                                                                      \
+	{                                                                              \
+		"COUNTERS_PORT_NAME_MAP", NULL,                                        \
+		    "*4\r\n$9\r\nEthernet8\r\n$9\r\noid:0x100\r\n$9\r\nEthernet0\r\n$" \
+		    "9"                                                                \
+		    "\r\noid:0x101\r\n"                                                \
+	}
+
+static void
+settings_are_read_from_the_config(void **state)
+{
+	static const struct pair configured[] = {
+		TWO_PORTS,
+		{ "PORT|Ethernet0", "mtu", "9100" },
+		{ "PORT|Ethernet0", "speed", "400000" },
+		{ "PORT|Ethernet0", "fec", "rs" },
+		{ "PORT_QOS_MAP|Ethernet0", "pfc_enable", "3,4" },
+		{ "PORT_QOS_MAP|Ethernet0", "dscp_to_tc_map", "AZURE" },
+		{ "PORT|Ethernet8", "mtu", "1500" },
+		{ "PORT_QOS_MAP|Ethernet8", "dscp_to_tc_map", "[DSCP_TO_TC_MAP|OLD]" },
+		{ "DSCP_TO_TC_MAP|AZURE", NULL,
+		    "*4\r\n$2\r\n26\r\n$1\r\n3\r\n$2\r\n48\r\n$1\r\n6\r\n" },
+		{ "DSCP_TO_TC_MAP|OLD", NULL, "*2\r\n$2\r\n26\r\n$1\r\n0\r\n" },
+		{ 0 },
+	};
+	static const struct pair unconfigured[] = { TWO_PORTS, { 0 } };
+	struct talk *talk = *state;
+	const struct wire_settings *settings;
+
+	assert_int_equal(read_also(talk, "", SONIC_SETTINGS, configured), 0);
+	assert_int_equal(talk->answered, SONIC_SETTINGS);
+	for (int i = 0; i < 2; i++) {
+		settings = switch_list_settings(talk->list, 0);
+		assert_int_equal(settings->known,
+		    1 << WIRE_SETTING_MTU | 1 << WIRE_SETTING_SPEED |
+			1 << WIRE_SETTING_FEC | 1 << WIRE_SETTING_PFC |
+			1 << WIRE_SETTING_TRUST | 1 << WIRE_SETTING_DSCPS);
+		assert_int_equal(settings->numbers[WIRE_SETTING_MTU], 9100);
+		assert_int_equal(settings->numbers[WIRE_SETTING_SPEED], 400000);
+		assert_int_equal(settings->numbers[WIRE_SETTING_FEC], WIRE_FEC_RS);
+		assert_int_equal(settings->numbers[WIRE_SETTING_PFC], 0x18);
+		assert_int_equal(
+		    settings->numbers[WIRE_SETTING_TRUST], WIRE_TRUST_DSCP);
+		assert_int_equal(settings->dscps[26], 3);
+		assert_int_equal(settings->dscps[48], 6);
+		assert_int_equal(settings->dscps[0], WIRE_NO_PRIORITY);
+		settings = switch_list_settings(talk->list, 1);
+		assert_int_equal(settings->known,
+		    1 << WIRE_SETTING_MTU | 1 << WIRE_SETTING_PFC |
+			1 << WIRE_SETTING_TRUST | 1 << WIRE_SETTING_DSCPS);
+		assert_int_equal(settings->numbers[WIRE_SETTING_PFC], 0);
+		assert_int_equal(settings->dscps[26], 0);
+		/* a reading without settings keeps them */
+		assert_int_equal(read_also(talk, "", 0, unconfigured), 0);
+	}
+	assert_int_equal(read_also(talk, "", SONIC_SETTINGS, unconfigured), 0);
+	assert_null(switch_list_settings(talk->list, 0));
+	assert_int_equal(talk->counts.parse_errors, 0);
+}
+
+static void
+malformed_settings_are_left_out_and_counted(void **state)
+{
+	static const struct pair malformed[] = {
+		TWO_PORTS,
+		{ "PORT|Ethernet0", "mtu", "jumbo" },
+		{ "PORT|Ethernet0", "speed", "400000" },
+		{ "PORT_QOS_MAP|Ethernet0", "pfc_enable", "3;4" },
+		{ "PORT_QOS_MAP|Ethernet0", "dscp_to_tc_map", "M" },
+		{ "DSCP_TO_TC_MAP|M", NULL,
+		    "*4\r\n$2\r\n64\r\n$1\r\n3\r\n$2\r\n48\r\n$1\r\n6\r\n" },
+		{ "PORT|Ethernet8", NULL, "-WRONGTYPE key\r\n" },
+		{ "PORT_QOS_MAP|Ethernet8", NULL, "*1\r\n$1\r\nx\r\n" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+	const struct wire_settings *settings;
+
+	assert_int_equal(read_also(talk, "", SONIC_SETTINGS, malformed), 0);
+	assert_int_equal(talk->answered, 0); /* requested again in the next reading */
+	assert_int_equal(talk->counts.parse_errors, 5);
+	settings = switch_list_settings(talk->list, 0);
+	assert_int_equal(settings->known, 1 << WIRE_SETTING_SPEED |
+					      1 << WIRE_SETTING_TRUST |
+					      1 << WIRE_SETTING_DSCPS);
+	assert_int_equal(settings->dscps[48], 6);
+	assert_null(switch_list_settings(talk->list, 1));
+}
+
 static void
 an_error_as_answer_counts_as_not_read(void **state)
 {
@@ -755,6 +845,8 @@ main(void)
 		TEST(a_lane_that_is_not_in_use_is_not_the_darkest),
 		TEST(the_alarm_of_a_module_is_read_from_either_table),
 		TEST(slowly_changing_data_is_requested_seldom),
+		TEST(settings_are_read_from_the_config),
+		TEST(malformed_settings_are_left_out_and_counted),
 		TEST(an_error_as_answer_counts_as_not_read),
 		TEST(missing_and_malformed_values_are_left_out),
 		TEST(deltas_go_on_when_the_ids_have_changed),
