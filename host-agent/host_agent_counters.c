@@ -174,9 +174,8 @@ on_report(void *arg)
 	}
 	for (size_t i = 0; report.rnic_count > 0 && i < agent->aggregator_link_count;
 	     i++)
-		if (aggregator_link_has_session(agent->aggregator_links[i]))
-			(void)aggregator_link_counter_report(
-			    agent->aggregator_links[i], &report);
+		(void)aggregator_link_counter_report(
+		    agent->aggregator_links[i], &report);
 }
 
 static void

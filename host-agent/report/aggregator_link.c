@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host-agent/report/batch.h"
+#include "host-agent/report/counter_backlog.h"
 #include "host-agent/report/heartbeat.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/endpoint.h"
@@ -32,6 +33,7 @@ struct aggregator_link {
 	struct rm_timer *flush; /* armed while the batch is not empty */
 	struct wire_writer *writer;
 	struct batch *batch;
+	struct counter_backlog *backlog; /* reports that the peer has missed */
 	struct outbox *outbox;
 	struct heartbeat heartbeat;
 
@@ -329,14 +331,22 @@ int
 aggregator_link_counter_report(
     struct aggregator_link *aggregator_link, const struct wire_counter_report *counters)
 {
-	struct wire_counter_report report = *counters;
+	struct counter_backlog *backlog = aggregator_link->backlog;
+	struct wire_rnic_counters rnics[WIRE_MAX_HOST_RNICS];
+	struct wire_counter_report report;
 	struct wire_bytes bytes;
 	int r;
 
+	counter_backlog_add(backlog, counters);
+	if (!aggregator_link_has_session(aggregator_link))
+		return -ENOTCONN;
+	report = counter_backlog_report(backlog, rnics);
 	report.incarnation = aggregator_link->options.incarnation;
 	r = wire_write_counter_report(aggregator_link->writer, &report, &bytes);
 	if (r == 0)
 		r = aggregator_link_send(aggregator_link, &bytes);
+	if (r == 0)
+		counter_backlog_clear(backlog);
 	aggregator_link->counts.counter_reports += r == 0;
 	return r;
 }
@@ -680,7 +690,8 @@ aggregator_link_new(struct rm_loop *loop, const struct aggregator_link_options *
 	aggregator_link->arg = arg;
 	rm_endpoint_format(options->aggregator, aggregator_link->address);
 	aggregator_link->writer = wire_writer_new();
-	if (aggregator_link->writer == NULL)
+	aggregator_link->backlog = counter_backlog_new();
+	if (aggregator_link->writer == NULL || aggregator_link->backlog == NULL)
 		goto out;
 	r = batch_new(options->batch_max_results, options->batch_max_age_ns,
 	    &aggregator_link->batch);
@@ -714,6 +725,7 @@ aggregator_link_free(struct aggregator_link *aggregator_link)
 	rm_timer_free(aggregator_link->flush);
 	outbox_free(aggregator_link->outbox);
 	batch_free(aggregator_link->batch);
+	counter_backlog_free(aggregator_link->backlog);
 	wire_writer_free(aggregator_link->writer);
 	free(aggregator_link);
 }

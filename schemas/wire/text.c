@@ -62,6 +62,19 @@ wire_slow_str(unsigned reason)
 	return reason < WIRE_SLOW_REASONS ? names[reason] : "unknown";
 }
 
+bool
+wire_counter_is_gauge(unsigned counter)
+{
+	return counter == WIRE_COUNTER_PFC_ENABLED ||
+	       counter == WIRE_COUNTER_PCI_STALL_WR_PCT ||
+	       counter == WIRE_COUNTER_PORT_RATE_MBPS ||
+	       counter == WIRE_COUNTER_OPTICS_RX_NW ||
+	       counter == WIRE_COUNTER_OPTICS_TX_NW ||
+	       counter == WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW ||
+	       (counter >= WIRE_COUNTER_PCI_LINK_LANES &&
+		   counter <= WIRE_COUNTER_PCI_SLOT_MTS_MAX);
+}
+
 const char *
 wire_counter_str(unsigned counter)
 {

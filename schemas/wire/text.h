@@ -15,6 +15,8 @@ const char *wire_probe_kind_str(unsigned kind); /* "tor_mesh", "inter_tor", ... 
 /* Returns the name as in docs/counters.md, "rdma_rx_bytes"; NULL: an unknown counter.
  */
 const char *wire_counter_str(unsigned counter);
+/* True: the value of the counter is a state, and not an increase. */
+bool wire_counter_is_gauge(unsigned counter);
 const char *wire_slow_str(unsigned reason); /* "none", "cpu", "memory", "plan" */
 const char *wire_link_str(unsigned link);   /* "unknown", "up", "down" */
 /* Returns how an RNIC with this transport is probed: "udp", "roce" or "ib". */

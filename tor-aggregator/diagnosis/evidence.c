@@ -1,5 +1,7 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 
+#include "schemas/wire/text.h"
+
 #define BIT(i) (1u << (i))
 
 void
@@ -14,18 +16,10 @@ evidence_set(struct evidence *evidence, unsigned number, unsigned index, uint64_
 static bool
 is_gauge(unsigned number)
 {
-	return number == WIRE_COUNTER_PFC_ENABLED ||
-	       number == WIRE_COUNTER_PCI_STALL_WR_PCT ||
-	       number == WIRE_COUNTER_PORT_RATE_MBPS ||
-	       number == WIRE_COUNTER_OPTICS_RX_NW ||
-	       number == WIRE_COUNTER_OPTICS_TX_NW ||
-	       number == WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW ||
-	       (number >= WIRE_COUNTER_PCI_LINK_LANES &&
-		   number <= WIRE_COUNTER_PCI_SLOT_MTS_MAX) ||
-	       number == SWITCH_PFCWD_STORMED || number == SWITCH_OPER_UP ||
-	       number == SWITCH_PFC_ON || number == SWITCH_SPEED_MBPS ||
-	       number == SWITCH_LANES || number == SWITCH_LANE_MBPS ||
-	       number == SWITCH_OPTICS_RX_LOWEST_NW ||
+	return wire_counter_is_gauge(number) || number == SWITCH_PFCWD_STORMED ||
+	       number == SWITCH_OPER_UP || number == SWITCH_PFC_ON ||
+	       number == SWITCH_SPEED_MBPS || number == SWITCH_LANES ||
+	       number == SWITCH_LANE_MBPS || number == SWITCH_OPTICS_RX_LOWEST_NW ||
 	       number == SWITCH_OPTICS_RX_HIGHEST_NW ||
 	       number == SWITCH_OPTICS_RX_LOW_ALARM_NW;
 }

@@ -47,6 +47,8 @@ struct fixture {
 	bool paused;
 	char live[256];
 	size_t flows; /* number of flows in the last report of services */
+	/* the last report of counters: its interval, and the sum of its values */
+	uint64_t counted_ns, counted;
 
 	/* how often the aggregator link called each callback */
 	unsigned welcomes, downs, refusals, pinglists, focuses, brakes, catch_ups;
@@ -114,6 +116,21 @@ aggregator_take_beat(struct fixture *f, const uint8_t *data, size_t len)
 }
 
 static void
+aggregator_take_counters(struct fixture *f, const uint8_t *data, size_t len)
+{
+	struct wire_counter_report view;
+	struct wire_rnic_counters rnic;
+
+	assert_int_equal(wire_open_counter_report(&view, data, len), 0);
+	assert_int_equal(view.rnic_count, 1);
+	wire_counter_report_rnic(&view, 0, &rnic);
+	f->counted_ns = rnic.interval_ns;
+	f->counted = 0;
+	for (size_t i = 0; i < rnic.value_count; i++)
+		f->counted += rnic.values[i].value;
+}
+
+static void
 aggregator_take_services(struct fixture *f, const uint8_t *data, size_t len)
 {
 	struct wire_services_view view;
@@ -157,6 +174,7 @@ aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		[WIRE_COUNTS] = 'C',
 		[WIRE_PATHS] = 'X',
 		[WIRE_SERVICES] = 'U',
+		[WIRE_COUNTER_REPORT] = 'N',
 		[WIRE_RESOLVE] = 'V',
 		[WIRE_JOIN] = 'O' };
 	enum wire_kind kind = wire_kind_of(data, len);
@@ -176,6 +194,8 @@ aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		assert_int_equal(wire_open_counts(&counts, data, len), 0);
 		f->rows += counts.row_count;
 	}
+	if (kind == WIRE_COUNTER_REPORT)
+		aggregator_take_counters(f, data, len);
 	if (kind == WIRE_SERVICES)
 		aggregator_take_services(f, data, len);
 	if (kind == WIRE_RESOLVE || kind == WIRE_JOIN)
@@ -831,6 +851,44 @@ services_leave_during_a_session_only(void **state)
 	assert_int_equal(aggregator_link_counts(f->aggregator_link)->services, 1);
 }
 
+static int
+report_flap(struct fixture *f, uint64_t interval_ns)
+{
+	const struct wire_counter_value flap = { .counter = WIRE_COUNTER_LINK_DOWN,
+		.value = 1 };
+	const struct wire_rnic_counters rnic = { .id = rnic_number(1),
+		.interval_ns = interval_ns,
+		.values = &flap,
+		.value_count = 1 };
+	const struct wire_counter_report report = { .rnics = &rnic, .rnic_count = 1 };
+
+	return aggregator_link_counter_report(f->aggregator_link, &report);
+}
+
+static void
+counters_of_a_time_without_session_are_in_the_next_report(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_aggregator_link(f);
+	assert_int_equal(report_flap(f, 5), 0);
+	LOOPBACK_WAIT(f->loop, f->counted_ns == 5);
+	assert_int_equal(f->counted, 1);
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, !aggregator_link_has_session(f->aggregator_link));
+	assert_int_equal(report_flap(f, 6), -ENOTCONN);
+	assert_int_equal(report_flap(f, 7), -ENOTCONN);
+	LOOPBACK_WAIT(f->loop, aggregator_link_has_session(f->aggregator_link));
+	assert_int_equal(report_flap(f, 8), 0);
+	LOOPBACK_WAIT(f->loop, f->counted_ns == 6 + 7 + 8);
+	assert_int_equal(f->counted, 3);
+	assert_int_equal(report_flap(f, 9), 0); /* reported once */
+	LOOPBACK_WAIT(f->loop, f->counted_ns == 9);
+	assert_int_equal(f->counted, 1);
+	assert_int_equal(
+	    aggregator_link_counts(f->aggregator_link)->counter_reports, 3);
+}
+
 static void
 a_request_is_answered_with_its_token(void **state)
 {
@@ -912,6 +970,7 @@ main(void)
 		TEST(a_refusal_is_quoted_and_the_dialer_tries_again),
 		TEST(paths_leave_during_a_session_only),
 		TEST(services_leave_during_a_session_only),
+		TEST(counters_of_a_time_without_session_are_in_the_next_report),
 		TEST(a_request_is_answered_with_its_token),
 		TEST(an_aggregator_is_live_while_it_sends_messages),
 		TEST(a_heartbeat_lists_the_live_aggregators),
