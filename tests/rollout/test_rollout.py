@@ -638,6 +638,13 @@ def test_a_drained_host_is_switched_off_and_comes_back_unnoticed(rolled_out, reg
         region.fabric.isolate(NEWCOMER)
         region.wait_healthy(but={f"{NEWCOMER}/eth1"})
         region.sink.silence(QUIET_S, mark)
+        before = state(region)
+        run = region.play("site", "--limit", "rack2", status=4, rackmesh_skip_unreachable=True)
+        print_line(f"its rack without it: {run.took_s:.0f} s, {run.counts()}")
+        assert f"NOT rolled out, because they did not answer: {NEWCOMER} (its RNICs eth1)." in run.output
+        assert run.hosts("unreachable") == {NEWCOMER}
+        assert run.hosts("failed") == run.hosts("changed") == set()
+        assert state(region) == before
         region.fabric.rejoin(NEWCOMER)
         run = region.play("return", "--limit", NEWCOMER)
         print_line(f"and back: {run.took_s:.0f} s, {run.counts()}")
