@@ -23,6 +23,9 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 /* if it is "A or B": an incident keeps this name, and more rows may show which of the
  * two it is */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
+/* if it is "A or B" of lost flows, and other probes cross A or B: the first one of
+ * these that is lost decides, and flows that are probed seldom have rows later */
+#define DECISIVE_NS (7 * RM_NS_PER_S)
 /* if another link of the same switch is blamed, too: the switch may be at fault */
 #define SIBLING_NS (3250 * RM_NS_PER_MS)
 #define CROWDED_NS (5 * RM_NS_PER_S) /* if several parts are as likely */
@@ -125,14 +128,59 @@ is_against_several(const struct localise_finding *finding)
 	return finding->has_rival && finding->suspect->type != RM_PART_LINK;
 }
 
+static bool
+is_crossed(const struct localise_suspect *suspect, const struct localise_path *path)
+{
+	for (size_t i = 0; i < suspect->element_count; i++)
+		if (localise_path_crosses(path, suspect->elements[i]))
+			return true;
+	return false;
+}
+
+/* True: probes of the last seconds crossed the one suspect, and not the other. */
+static bool
+has_probes_of_its_own(const struct localise_now *now,
+    const struct localise_suspect *suspect, const struct localise_suspect *other)
+{
+	const struct localise_element *at = suspect->elements[0];
+	struct localise_sum sum = { 0 };
+
+	for (size_t i = 0; i < at->path_count && i < MAX_LOOKED && sum.sent < 1; i++) {
+		const struct localise_path *path =
+		    localise_element_sample(at, MAX_LOOKED, i);
+
+		if (!is_crossed(other, path))
+			localise_path_newest(now->map, path, now->now, &sum);
+	}
+	return sum.sent >= 1;
+}
+
+/* True: it is "A or B" now, whole flows are lost, and the next rows may decide. */
+static bool
+may_be_decided(const struct localise_now *now, const struct localise_finding *finding)
+{
+	return now->c->by_flow && finding->others[1] == NULL &&
+	       (has_probes_of_its_own(now, finding->suspect, finding->others[0]) ||
+		   has_probes_of_its_own(now, finding->others[0], finding->suspect));
+}
+
+/* How long a finding of "A or B" must have been suspected before it is named. */
+static int64_t
+undecided_ns(
+    const struct localise_now *now, const struct localise_finding *finding, bool slow)
+{
+	return !slow && may_be_decided(now, finding) ? DECISIVE_NS : UNDECIDED_NS;
+}
+
 bool
 localise_may_report(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end)
 {
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
-	int64_t wait = finding->is_crowded                               ? CROWDED_NS
-		       : finding->others[0] != NULL && !finding->has_tor ? UNDECIDED_NS
+	int64_t wait = finding->is_crowded ? CROWDED_NS
+		       : finding->others[0] != NULL && !finding->has_tor
+			   ? undecided_ns(now, finding, slow)
 		       : (finding->has_sibling && !finding->is_dead_alone) ||
 			       is_against_several(finding)
 			   ? SIBLING_NS

@@ -22,10 +22,11 @@ struct seen { /* tor1 probes tor2 over s1 */
 };
 
 static void
-report(struct seen *seen, uint64_t lost, rm_mono_t now)
+report_on(
+    struct seen *seen, const char *dst, const char *path, uint64_t lost, rm_mono_t now)
 {
-	const struct wire_path_row row = { .dst_tor = "tor2",
-		.path = "tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1",
+	const struct wire_path_row row = { .dst_tor = dst,
+		.path = path,
 		.flows = 40,
 		.sent = 1000,
 		.lost_forward = lost };
@@ -40,6 +41,12 @@ report(struct seen *seen, uint64_t lost, rm_mono_t now)
 	    0);
 	seen->link = route->elements[1];
 	seen->spine = route->elements[2];
+}
+
+static void
+report(struct seen *seen, uint64_t lost, rm_mono_t now)
+{
+	report_on(seen, "tor2", "tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1", lost, now);
 }
 
 static int
@@ -138,6 +145,44 @@ a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well(
 }
 
 /* A named part stays named while another, equally likely part is the likeliest one. */
+/* True: a finding that either of the spine's two links loses whole flows is reported
+ * after this time. apart: probes to a third rack cross only one of the two. */
+static bool
+is_reported_undecided(struct seen *seen, bool apart, int64_t after_ns)
+{
+	const rm_mono_t now_ns = { BEGAN_NS + LOSSES * LOCALISE_SLOT_NS + after_ns };
+	const struct localise_now now = { &seen->map, &seen->c, now_ns, { 0 } };
+	const struct localise_standing first = { .since = { now_ns.ns - after_ns } };
+	struct localise_suspect links[2] = { { .type = RM_PART_LINK,
+						 .element_count = 1 },
+		{ .type = RM_PART_LINK, .element_count = 1 } };
+	struct localise_finding finding = { .suspect = &links[0],
+		.others = { &links[1] },
+		.tie_count = 2,
+		.loss = 0.5 };
+
+	report(seen, 100, now_ns);
+	links[0].elements[0] = seen->link;
+	links[1].elements[0] = seen->spine->paths[0]->elements[3];
+	if (apart)
+		report_on(
+		    seen, "tor3", "tor1@10.0.0.1 s1@10.1.0.1 tor3@10.3.0.1", 0, now_ns);
+	seen->c.by_flow = true;
+	return localise_may_report(
+	    &seen->standings, &now, &finding, &first, false, (rm_wall_t){ now_ns.ns });
+}
+
+static void
+two_links_are_reported_later_if_probes_over_one_of_them_may_decide(void **state)
+{
+	struct seen *seen = *state;
+
+	assert_false(is_reported_undecided(seen, false, 4 * RM_NS_PER_S));
+	assert_true(is_reported_undecided(seen, false, 5 * RM_NS_PER_S));
+	assert_false(is_reported_undecided(seen, true, 6 * RM_NS_PER_S));
+	assert_true(is_reported_undecided(seen, true, 8 * RM_NS_PER_S));
+}
+
 static void
 a_named_switch_has_no_direction_of_a_link_that_is_as_likely(void **state)
 {
@@ -182,6 +227,8 @@ main(void)
 		TEST(a_part_with_slow_loss_until_now_is_suspected),
 		TEST(a_switch_that_has_lost_nothing_for_many_gaps_is_no_suspect),
 		TEST(a_link_that_may_lose_in_bursts_stays_suspected_longer),
+		TEST(
+		    two_links_are_reported_later_if_probes_over_one_of_them_may_decide),
 		TEST(a_named_switch_has_no_direction_of_a_link_that_is_as_likely),
 		TEST(
 		    a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well),
