@@ -83,6 +83,10 @@ struct following {
 	const char *base;
 	bool open_only;
 	const char *region; /* NULL: all */
+	/* The last request failed. The error was printed once; further ones go to
+	 * nowhere. */
+	bool failing;
+	FILE *nowhere;
 	/* for each incident, by its id: the state that was printed last */
 	json_t *seen;
 	/* number of the last change that was received; 0: request all */
@@ -134,12 +138,19 @@ show_changes(struct following *f)
 	const json_t *list;
 	char path[RM_NAME_BYTES + 64], since[32] = "";
 	size_t count;
+	int r;
 
 	if (forward)
 		snprintf(since, sizeof(since), "since=%lld&", (long long)f->since);
 	snprintf(path, sizeof(path), "/v1/incidents?%s%s%s", since,
 	    f->region != NULL ? "region=" : "", f->region != NULL ? f->region : "");
-	if (request_get_list(f->base, path, LIST, &answer) < 0) {
+	request_complain_to(f->failing ? f->nowhere : NULL);
+	r = request_get_list(f->base, path, LIST, &answer);
+	request_complain_to(NULL);
+	if (f->failing && r == 0)
+		fprintf(stderr, "rackmeshctl: %s answers again\n", f->base);
+	f->failing = r < 0;
+	if (r < 0) {
 		f->since = 0;
 		return -1;
 	}
@@ -164,7 +175,8 @@ follow(const struct ctl *ctl, const char *base, bool open_only, const char *regi
 	int r;
 
 	f.seen = json_object();
-	r = f.seen == NULL ? -1 : show_changes(&f);
+	f.nowhere = fopen("/dev/null", "w");
+	r = f.seen == NULL || f.nowhere == NULL ? -1 : show_changes(&f);
 	while (r == 0 && !ferror(stdout)) {
 		nanosleep(&(struct timespec){ .tv_nsec = FOLLOW_NS }, NULL);
 		/* After a restart, the daemon may have reached the same number: so all
@@ -174,6 +186,8 @@ follow(const struct ctl *ctl, const char *base, bool open_only, const char *regi
 		(void)show_changes(&f);
 	}
 	json_decref(f.seen);
+	if (f.nowhere != NULL)
+		fclose(f.nowhere);
 	return CTL_NO_ANSWER;
 }
 

@@ -26,7 +26,7 @@ from lab.ca import Authority, identity
 from lab.fakeclock import FakeClock
 from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
-from lab.process import Daemon, Pack
+from lab.process import Daemon, Pack, Process
 from lab.proxy import Proxy
 from lab.replayed import Replayed
 from lab.schema import measurements
@@ -776,6 +776,33 @@ def test_racks_of_the_same_name_in_two_regions_are_told_apart(place, pack, tmp_p
     assert ", region north.1)" in incidents and "lab)" not in incidents, incidents
     refused = rackmeshctl_run(place, "incidents", "--region", "nowhere")  # not "No incidents"
     assert refused.returncode == 3 and "no aggregator of a region nowhere" in refused.stderr, refused
+
+
+def test_an_outage_of_the_analyzer_is_reported_once_while_incidents_are_followed(place, pack, tmp_path):
+    analyzer = pack.add(analyzer_at(place, tmp_path))
+    analyzer.start()
+    analyzer.wait_ready()
+    command = [places.program("rackmeshctl"), "incidents", "--follow"]
+    following = pack.add(Process("rackmeshctl", command, place, tmp_path / "follow.log"))
+    following.start()
+
+    def fed(incidents, start_s):
+        feeder = Feeder(place, f"{AT}:{LINK}", tmp_path, aggregators=1, summaries=1, incidents=incidents,
+                        start_ns=int(start_s) * NS, step_ns=NS, incarnation=int(start_s))
+        pack.add(feeder).start().wait_finished(60)
+
+    def reported(text):
+        return following.log.read_text().count(text)
+
+    fed(1, time.time() - 100)
+    until("the incident is shown", PATIENCE_S, lambda: reported("incident 0000000100000001"), [following])
+    analyzer.stop()
+    until("the outage is reported", PATIENCE_S, lambda: reported("cannot ask"), [following])
+    wait_for(3, following)
+    analyzer.start()
+    analyzer.wait_ready()
+    until("the end of the outage is reported", PATIENCE_S, lambda: reported("answers again"), [following])
+    assert reported("cannot ask") == 1, following.log.read_text()
 
 
 @pytest.mark.parametrize("version", (2, 3))
