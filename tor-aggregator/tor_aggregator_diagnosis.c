@@ -337,6 +337,14 @@ prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
 
 /* ---- the origins of pauses ---- */
 
+static void
+add_rate_of_rnic(struct pause_port *port, unsigned p, struct pause_rate sent,
+    struct pause_rate received)
+{
+	port->received[p] = pause_rate_of_both(&port->received[p], &sent);
+	port->sent[p] = pause_rate_of_both(&port->sent[p], &received);
+}
+
 /* The RNIC at the other end of the cable counts the same pauses. */
 static void
 add_rates_of_rnic(
@@ -344,19 +352,20 @@ add_rates_of_rnic(
 {
 	const struct diagnosed *rnic = diagnoses_find(diagnoses, id);
 
-	for (unsigned p = 0; rnic != NULL && rnic->fresh && p < PAUSE_PRIORITIES; p++) {
-		const struct pause_rate sent = pause_rate_of(&rnic->evidence,
-					    WIRE_COUNTER_PFC_TX_PAUSE_US,
-					    WIRE_COUNTER_PFC_TX_FRAMES, p,
-					    rnic->reported),
-					received = pause_rate_of(&rnic->evidence,
-					    WIRE_COUNTER_PFC_RX_PAUSE_US,
-					    WIRE_COUNTER_PFC_RX_FRAMES, p,
-					    rnic->reported);
-
-		port->received[p] = pause_rate_of_both(&port->received[p], &sent);
-		port->sent[p] = pause_rate_of_both(&port->sent[p], &received);
-	}
+	if (rnic == NULL || !rnic->fresh)
+		return;
+	for (unsigned p = 0; p < PAUSE_PRIORITIES; p++)
+		add_rate_of_rnic(port, p,
+		    pause_rate_of(&rnic->evidence, WIRE_COUNTER_PFC_TX_PAUSE_US,
+			WIRE_COUNTER_PFC_TX_FRAMES, p, rnic->reported),
+		    pause_rate_of(&rnic->evidence, WIRE_COUNTER_PFC_RX_PAUSE_US,
+			WIRE_COUNTER_PFC_RX_FRAMES, p, rnic->reported));
+	if (!port->global_off)
+		add_rate_of_rnic(port, PAUSE_GLOBAL,
+		    pause_rate_of(&rnic->evidence, 0, WIRE_COUNTER_GPAUSE_TX_FRAMES, 0,
+			rnic->reported),
+		    pause_rate_of(&rnic->evidence, 0, WIRE_COUNTER_GPAUSE_RX_FRAMES, 0,
+			rnic->reported));
 }
 
 struct port_names { /* memory for names that a port points to */
@@ -447,7 +456,7 @@ find_neighbor(const struct tor_aggregator *aggregator, size_t at,
 static bool
 is_quiet(const struct pause_port *port)
 {
-	for (size_t p = 0; p < PAUSE_PRIORITIES; p++)
+	for (size_t p = 0; p < PAUSE_CLASSES; p++)
 		if (port->received[p].value > 0 || port->sent[p].value > 0)
 			return false;
 	return true;
@@ -458,6 +467,33 @@ static bool
 is_off(const struct evidence *evidence, unsigned gauge)
 {
 	return (evidence->there[gauge] & 1) != 0 && evidence->value[gauge][0] == 0;
+}
+
+/* True: PFC is in use at the port, so its global pauses are not followed: some
+ * platforms count PFC frames among them. */
+static bool
+uses_pfc(const struct evidence *evidence)
+{
+	uint64_t frames = 0;
+
+	return (evidence->there[SWITCH_PFC_ON] & 1 &&
+		   evidence->value[SWITCH_PFC_ON][0] != 0) ||
+	       (evidence_sum(evidence, SWITCH_PFC_RX_FRAMES, 0, &frames) &&
+		   frames > 0) ||
+	       (evidence_sum(evidence, SWITCH_PFC_TX_FRAMES, 0, &frames) && frames > 0);
+}
+
+static void
+set_global_rates(
+    const struct evidence *evidence, rm_mono_t until, struct pause_port *port)
+{
+	port->global_off = is_off(evidence, SWITCH_OPER_UP) || uses_pfc(evidence);
+	if (port->global_off)
+		return;
+	port->received[PAUSE_GLOBAL] =
+	    pause_rate_of(evidence, 0, SWITCH_GPAUSE_RX_FRAMES, 0, until);
+	port->sent[PAUSE_GLOBAL] =
+	    pause_rate_of(evidence, 0, SWITCH_GPAUSE_TX_FRAMES, 0, until);
 }
 
 /* at: index of the switch, in read_switches and in the graph. */
@@ -491,6 +527,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 			port.sent[p] = pause_rate_of(&evidence, SWITCH_PFC_TX_PAUSE_US,
 			    SWITCH_PFC_TX_FRAMES, p, until);
 		}
+		set_global_rates(&evidence, until, &port);
 		if (switch_list_find_port(shown.list, evidence.port, &i) == 0)
 			neighbor = switch_list_neighbor(shown.list, i);
 		if (neighbor != NULL) {

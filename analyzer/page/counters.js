@@ -150,7 +150,7 @@ const andMore = (named, all) => (all > named.length ? [...named, `${count(all - 
 function spreadOf({ source, priority, steps, step_count }) {
   if (!steps?.length) return null;
   return table(
-    `How pauses of priority ${priority} spread from ${source ?? "a source that is not known"}${step_count > steps.length ? `: ${steps.length} of ${count(step_count)}` : ""}`,
+    `How ${priority === null ? "global pauses" : `pauses of priority ${priority}`} spread from ${source ?? "a source that is not known"}${step_count > steps.length ? `: ${steps.length} of ${count(step_count)}` : ""}`,
     [["pauses"], ["is paused"], ["how much", "number"]],
     steps.map((step) => [step.from, step.to, rateOf(step)]),
   );
@@ -167,7 +167,7 @@ function pausesOf([pauses, read]) {
       pauses.map((each) => [
         each.source ?? unknown(),
         each.port ? `${each.switch} ${each.port}` : null,
-        String(each.priority),
+        each.priority === null ? "all" : String(each.priority),
         rateOf(each),
         element("span", { title: each.evidence }, KINDS[each.diagnosis] ?? each.diagnosis),
         andMore(each.victims, each.victim_count),

@@ -139,3 +139,41 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, print_line
         [rack.aggregator], every=0.5)
     assert [(each["diagnosis"], each["switch"], each["port"]) for each in esxi] == [
         ("pause-source", "tor1", "Ethernet0")]
+
+
+# Frames per second by which the neighbour pauses the port, and the port the neighbour.
+GLOBAL = {
+    "tor1": {"Ethernet0": (900, 0), "Ethernet4": (0, 600), "Ethernet8": (0, 600)},
+    "spine1": {"Ethernet0": (600, 0), "Ethernet4": (0, 500)},
+    "tor2": {"Ethernet8": (500, 0), "Ethernet0": (0, 400), "Ethernet4": (0, 400)},
+}
+
+
+def test_global_pauses_are_followed_to_their_source_where_pfc_is_not_used(rack, print_line):
+    began = time.monotonic()
+
+    def goes_on(seen, pfc=0):
+        def check():
+            seconds = time.monotonic() - began
+            for name in GLOBAL:
+                for port in CABLES[name]:
+                    received, sent = GLOBAL[name].get(port, (0, 0))
+                    rack.switches[name].count(
+                        port, SAI_PORT_STAT_PAUSE_RX_PKTS=int(seconds * received),
+                        SAI_PORT_STAT_PAUSE_TX_PKTS=int(seconds * sent),
+                        SAI_PORT_STAT_PFC_3_RX_PKTS=int(seconds * pfc), SAI_PORT_STAT_PFC_3_TX_PKTS=0)
+            return seen(pauses(rack))
+        return check
+
+    found = until("the global pauses have a source and all victims", FOUND_S, goes_on(
+        lambda found: found if any(set(each["victims"]) == VICTIMS for each in found) else None),
+        [rack.aggregator], every=0.5)
+    assert [(each["diagnosis"], each["source"], each["switch"], each["port"], each["priority"]) for each in found] == [
+        ("pause-source", "h1/r0", "tor1", "Ethernet0", None)], found
+    assert found[0]["frames_per_s"] > 100 and found[0]["paused_pct"] is None
+    assert "global pauses, of all priorities" in found[0]["evidence"]
+    print_line(found[0]["evidence"])
+
+    # The same counts are not followed if the ports use PFC: they may be those of PFC.
+    until("no global pauses are followed", FOUND_S, goes_on(
+        lambda found: not [each for each in found if each["priority"] is None], pfc=1), [rack.aggregator], every=0.5)

@@ -168,8 +168,10 @@ show_pause(const struct pause_standing *standing)
 	    object, "diagnosis", json_string(pause_kind_str(finding->kind)));
 	json_object_set_new(
 	    object, "what", json_string(pause_kind_what(finding->kind)));
-	json_object_set_new(
-	    object, "priority", json_integer((json_int_t)finding->priority));
+	json_object_set_new(object, "priority",
+	    finding->priority == PAUSE_GLOBAL
+		? json_null()
+		: json_integer((json_int_t)finding->priority));
 	json_object_set_new(object, "source", text_or_null(finding->source));
 	json_object_set_new(object, "switch", text_or_null(finding->at_switch));
 	json_object_set_new(object, "port", text_or_null(finding->at_port));

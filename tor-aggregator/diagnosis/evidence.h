@@ -58,7 +58,9 @@ enum evidence_number {
 	/* Codewords that RS(528,514) could only just correct, if it is in use: with
 	 * EVIDENCE_SHORT_ERRORS to EVIDENCE_SHORT_MOST. */
 	SWITCH_FEC_WORST_SHORT,
-	SWITCH_RX_BUFFER_DROPS, /* of all classes */
+	SWITCH_RX_BUFFER_DROPS,  /* of all classes */
+	SWITCH_GPAUSE_RX_FRAMES, /* global pauses (802.3x) */
+	SWITCH_GPAUSE_TX_FRAMES,
 	EVIDENCE_NUMBERS,
 };
 

@@ -27,14 +27,14 @@ struct port {
 	enum pause_neighbor kind;
 	char name[PAUSE_PORT_BYTES], neighbor[PAUSE_NAME_BYTES];
 	char far_port[2][PAUSE_PORT_BYTES];
-	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
+	struct pause_rate received[PAUSE_CLASSES], sent[PAUSE_CLASSES];
 };
 
 struct fabric_switch {
 	char name[PAUSE_NAME_BYTES];
 	bool read;
 	/* bits of priorities for which the port does not count received pauses */
-	uint8_t blind;
+	uint16_t blind;
 	bool cut;            /* ports with pauses were left out */
 	size_t first, count; /* its ports */
 };
@@ -56,7 +56,7 @@ struct pause_graph {
 	size_t quiet_count; /* number of ports without pauses */
 	uint64_t ports_left_out, pauses_left_out;
 
-	/* State of the judgement of one priority. */
+	/* State of the judgement of one priority, or of PAUSE_GLOBAL. */
 	unsigned priority;
 	struct pause pauses[PAUSE_MAX_PAUSES];
 	size_t pause_count;
@@ -202,7 +202,7 @@ pause_rate_of_both(const struct pause_rate *a, const struct pause_rate *b)
 static bool
 has_pauses(const struct pause_port *port)
 {
-	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
+	for (size_t i = 0; i < PAUSE_CLASSES; i++)
 		if (is_faint(&port->received[i]) || is_faint(&port->sent[i]))
 			return true;
 	return false;
@@ -238,9 +238,12 @@ pause_graph_add_port(
 		return -EINVAL;
 	if (owner->count > 0 && owner->first + owner->count != graph->port_count)
 		return -EINVAL;
-	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
-		if (!port->received[i].known && (port->sent[i].known || !port->off))
-			owner->blind = (uint8_t)(owner->blind | 1U << i);
+	for (unsigned i = 0; i < PAUSE_CLASSES; i++) {
+		const bool off = i == PAUSE_GLOBAL ? port->global_off : port->off;
+
+		if (!port->received[i].known && (port->sent[i].known || !off))
+			owner->blind = (uint16_t)(owner->blind | 1U << i);
+	}
 	/* A link's end without pauses may be newer than the other one with pauses. */
 	quiet = !has_pauses(port);
 	if (quiet && (port->kind != PAUSE_NEIGHBOR_SWITCH ||
@@ -642,6 +645,15 @@ report_own_queues(
 }
 
 static void
+append_class(const struct pause_graph *graph, char *text, size_t size)
+{
+	if (graph->priority == PAUSE_GLOBAL)
+		append(text, size, " (global pauses, of all priorities)");
+	else
+		append(text, size, " (priority %u)", graph->priority);
+}
+
+static void
 report_switch(const struct pause_graph *graph, const struct pause *pause,
     struct pause_finding *finding)
 {
@@ -657,7 +669,8 @@ report_switch(const struct pause_graph *graph, const struct pause *pause,
 	append(text, size, "%s pauses %s ", from->name,
 	    to[0] == '\0' ? "a neighbour" : to);
 	append_rate(text, size, &pause->rate);
-	append(text, size, " (priority %u), and ", graph->priority);
+	append_class(graph, text, size);
+	append(text, size, ", and ");
 	if (error == NULL)
 		report_own_queues(graph, pause->from, text, size);
 	else
@@ -685,7 +698,7 @@ report_leaf(const struct pause_graph *graph, const struct pause *pause,
 	    port->neighbor[0] == '\0' ? "an unknown neighbour" : port->neighbor,
 	    port->name, to->name);
 	append_rate(text, size, &pause->rate);
-	append(text, size, " (priority %u)", graph->priority);
+	append_class(graph, text, size);
 	if (port->kind == PAUSE_NEIGHBOR_NOT_KNOWN)
 		append(text, size,
 		    ", and what is behind it is not known: LLDP names no neighbour "
@@ -806,9 +819,10 @@ report_loop(const struct pause_graph *graph, const size_t *loop, size_t count,
 	append(finding->source, sizeof(finding->source), "%s",
 	    name_of(graph, graph->pauses[loop[0]].to));
 	finding->rate = *least;
-	append(text, sizeof(finding->sentence),
-	    "%s: each pauses the next one (priority %u), at the least ",
-	    finding->source, graph->priority);
+	append(text, sizeof(finding->sentence), "%s: each pauses the next one",
+	    finding->source);
+	append_class(graph, text, sizeof(finding->sentence));
+	append(text, sizeof(finding->sentence), ", at the least ");
 	append_rate(text, sizeof(finding->sentence), least);
 	append(text, sizeof(finding->sentence),
 	    ", and no port outside of the loop pauses any of them");
@@ -876,7 +890,7 @@ pause_graph_judge(
 	graph->found = found;
 	graph->found_count = 0;
 	graph->pauses_left_out = 0;
-	for (unsigned p = 0; p < PAUSE_PRIORITIES; p++) {
+	for (unsigned p = 0; p < PAUSE_CLASSES; p++) {
 		graph->priority = p;
 		find_pauses(graph);
 		find_causes(graph);

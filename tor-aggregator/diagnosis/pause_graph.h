@@ -1,6 +1,6 @@
 /*
- * pause_graph - finds the sources of PFC pauses: which switch or RNIC pauses which
- * neighbour, and where the pauses begin. Pure.
+ * pause_graph - finds the sources of PFC and global pauses: which switch or RNIC pauses
+ * which neighbour, and where the pauses begin. Pure.
  *
  * A pause that a switch receives at a port was sent by the neighbour, which cannot
  * receive more packets; a pause that the switch sends stops the neighbour. A switch
@@ -12,7 +12,8 @@
  * reported as not known.
  *
  * Add all switches first, then their ports. Each priority is judged as a graph of its
- * own.
+ * own, and so are the global pauses (802.3x) of ports without PFC: they stop all
+ * priorities.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
 #define TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
@@ -24,10 +25,14 @@
 #include "rackmesh/core/clock.h"
 
 #define PAUSE_PRIORITIES 8
+/* The number of the global pauses, where the others are numbers of priorities. */
+#define PAUSE_GLOBAL PAUSE_PRIORITIES
+#define PAUSE_CLASSES (PAUSE_PRIORITIES + 1)
 #define PAUSE_MAX_SWITCHES 128
 /* ports with pauses, of all switches; and as many links without pauses */
 #define PAUSE_MAX_PORTS 4096
-/* maximum number of pauses of one priority; one for each link and direction */
+/* maximum number of pauses of one priority, and of global ones; one for each link and
+ * direction */
 #define PAUSE_MAX_PAUSES 512
 #define PAUSE_MAX_FINDINGS 32 /* over all priorities */
 #define PAUSE_NAME_BYTES 132  /* "host/device" */
@@ -81,8 +86,9 @@ struct pause_port {       /* everything is copied */
 	const char *neighbor;
 	size_t far;              /* for a switch: its number in this graph */
 	bool off;                /* the port is down, or PFC is off at it */
+	bool global_off;         /* the port is down, or PFC is on at it */
 	const char *far_port[2]; /* for a switch: names of its port, from LLDP; or "" */
-	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
+	struct pause_rate received[PAUSE_CLASSES], sent[PAUSE_CLASSES];
 };
 
 enum pause_kind {
@@ -101,7 +107,7 @@ struct pause_step {
 
 struct pause_finding {
 	enum pause_kind kind;
-	unsigned priority;
+	unsigned priority; /* or PAUSE_GLOBAL */
 	/* Name of the source; for a loop all its switches; for PAUSE_SOURCE_NOT_KNOWN a
 	 * text on what is known about it, or "". */
 	char source[PAUSE_SOURCE_BYTES];

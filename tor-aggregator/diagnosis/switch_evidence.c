@@ -44,6 +44,8 @@ static const struct {
 	{ "lanes", SWITCH_LANES },
 	{ "optics_lane_mbps", SWITCH_LANE_MBPS },
 	{ "rx_buffer_drops", SWITCH_RX_BUFFER_DROPS },
+	{ "gpause_rx_frames", SWITCH_GPAUSE_RX_FRAMES },
+	{ "gpause_tx_frames", SWITCH_GPAUSE_TX_FRAMES },
 };
 
 static unsigned

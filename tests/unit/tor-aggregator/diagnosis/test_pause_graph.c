@@ -28,6 +28,7 @@ enum { TOR1, TOR2, SPINE };
 
 struct fabric {
 	struct pause_graph *graph;
+	bool global; /* the pauses are global ones, and not of priority P */
 	struct pause_finding found[PAUSE_MAX_FINDINGS];
 	size_t count;
 };
@@ -64,10 +65,12 @@ static void
 add(struct fabric *f, size_t of, struct pause_port port, struct pause_rate received,
     struct pause_rate sent)
 {
-	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
+	const unsigned at = f->global ? PAUSE_GLOBAL : P;
+
+	for (size_t i = 0; i < PAUSE_CLASSES; i++)
 		port.received[i] = port.sent[i] = (struct pause_rate)NONE;
-	port.received[P] = received;
-	port.sent[P] = sent;
+	port.received[at] = received;
+	port.sent[at] = sent;
 	assert_int_equal(pause_graph_add_port(f->graph, of, &port), 0);
 }
 
@@ -172,6 +175,54 @@ the_source_of_a_storm_over_three_switches_is_named_and_its_victims_are_not(void 
 	assert_non_null(strstr(f->found[0].sentence, "h4/r0"));
 	assert_steps(&f->found[0]);
 	assert_int_equal(pause_graph_left_out(f->graph), 0);
+}
+
+static void
+global_pauses_are_followed_to_their_source_too(void **state)
+{
+	const struct pause_rate strong = FRAMES(900);
+	struct fabric *f = *state;
+
+	f->global = true;
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", strong, none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, frames);
+	cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", none, frames);
+	cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48", frames, none);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_RNIC);
+	assert_int_equal(f->found[0].priority, PAUSE_GLOBAL);
+	assert_string_equal(f->found[0].source, "h1/r0");
+	assert_int_equal(f->found[0].victim_count, 3);
+	assert_true(is_victim(&f->found[0], "h2/r0"));
+	assert_true(is_victim(&f->found[0], "spine1"));
+	assert_non_null(strstr(f->found[0].sentence,
+	    "h1/r0 pauses port Ethernet0 of tor1 by 900 frames per second (global "
+	    "pauses, of all priorities)"));
+}
+
+/* A port with PFC has no global pauses, which is no gap in what is known. */
+static void
+ports_with_pfc_do_not_hide_the_source_of_global_pauses(void **state)
+{
+	struct pause_port port = { .name = "Ethernet8", .neighbor = "" };
+	struct fabric *f = *state;
+
+	f->global = true;
+	for (int off = 0; off < 2; off++) {
+		begin(f, true);
+		rnic(f, TOR1, "Ethernet4", "h2/r0", none, frames);
+		cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", none, frames);
+		port.global_off = off == 1;
+		assert_int_equal(pause_graph_add_port(f->graph, TOR1, &port), 0);
+		cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48", frames, none);
+		judge(f);
+		assert_int_equal(f->count, 1);
+		assert_int_equal(f->found[0].kind,
+		    off == 1 ? PAUSE_SOURCE_SWITCH : PAUSE_SOURCE_NOT_KNOWN);
+		assert_string_equal(f->found[0].source, "tor1");
+	}
 }
 
 static void
@@ -764,6 +815,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(
 		    the_source_of_a_storm_over_three_switches_is_named_and_its_victims_are_not),
+		TEST(global_pauses_are_followed_to_their_source_too),
+		TEST(ports_with_pfc_do_not_hide_the_source_of_global_pauses),
 		TEST(
 		    through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours),
 		TEST(in_any_tree_of_switches_the_source_is_named_and_no_victim),
