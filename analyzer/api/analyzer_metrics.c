@@ -230,6 +230,8 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 		{ NAME("bad_ends_refused_total"), labels,
 		  "RNICs and hosts that their own rack has found bad, whose losses count for paths because the table is full",
 		  &l->refused_ends },
+		{ NAME("suspicions_refused_total"), labels,
+		  "Times that a part was not suspected because too many parts were", &l->refused_suspicions },
 		{ NAME("class_rows_refused_total"), labels,
 		  "Pairs of racks whose DSCP is not watched because the table is full",
 		  class_marks_refused(region_marks(region)) },

@@ -1001,6 +1001,8 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 	localise_at_node_forget(&localise->standings);
 	localise_standings_fade(&localise->standings, map, now);
 	localise_late_fade(&localise->late, now);
+	localise->counts.refused_suspicions =
+	    localise->standings.refused + localise->late.standings.refused;
 	count = add_late(localise);
 	for (size_t i = 0;
 	     i < localise->standings.count && count < LOCALISE_MAX_VERDICTS; i++)

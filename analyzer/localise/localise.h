@@ -47,6 +47,8 @@ struct localise_counts {
 	/* how often such an RNIC or host was not accepted, because a limit was reached
 	 * or memory ran out: losses of other racks to it count */
 	uint64_t refused_ends;
+	/* how often a part was not suspected because too many parts were */
+	uint64_t refused_suspicions;
 };
 
 int localise_new(const struct localise_options *options, struct localise **ret);

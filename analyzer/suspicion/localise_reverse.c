@@ -13,6 +13,10 @@
 /* least number of lost replies with which a suspicion begins */
 #define SUSPECT_LOST 3
 #define REVERSE_SHARE 0.1 /* least share of all replies that is lost */
+/* Path parts take at most one of so many places of suspected parts: with many lost
+ * replies they would otherwise take all, and the part that loses these replies would
+ * find none. */
+#define PLACES_FOR_ONE_PATH 2
 
 static bool
 is_suspected_on(
@@ -81,6 +85,21 @@ shares_end(const struct localise_standings *standings, const struct rm_part *par
 	return false;
 }
 
+/* True: the path part is suspected already, or may be. Counts it if it may not. */
+static bool
+has_place(struct localise_standings *standings, const struct rm_part *part)
+{
+	size_t paths = 0;
+
+	for (size_t i = 0; i < standings->count; i++)
+		paths += standings->standings[i].part.type == RM_PART_PATH;
+	if (paths < standings->size / PLACES_FOR_ONE_PATH ||
+	    localise_standings_find(standings, part) != NULL)
+		return true;
+	standings->refused++;
+	return false;
+}
+
 void
 localise_standings_reverse(
     struct localise_standings *standings, const struct localise_now *now)
@@ -101,7 +120,8 @@ localise_standings_reverse(
 		back = localise_suspect_path(l->element->back);
 		localise_suspect_part(&forward, &finding.part);
 		if (has_reason(standings, l, now->now) ||
-		    shares_end(standings, &finding.part, l))
+		    shares_end(standings, &finding.part, l) ||
+		    !has_place(standings, &finding.part))
 			continue;
 		finding.ties[0] = finding.part;
 		s = localise_standings_touch(

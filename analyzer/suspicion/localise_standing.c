@@ -567,8 +567,10 @@ localise_standings_touch(struct localise_standings *standings,
 	struct localise_standing *s = localise_standings_find(standings, part);
 
 	if (s == NULL) {
-		if (standings->count == standings->size)
+		if (standings->count == standings->size) {
+			standings->refused++;
 			return NULL;
+		}
 		s = &standings->standings[standings->count++];
 		*s = (struct localise_standing){ .part = *part };
 		localise_at_node_add(standings, now->map);

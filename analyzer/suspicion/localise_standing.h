@@ -20,8 +20,9 @@ void localise_standings_release(struct localise_standings *standings);
  * names the part once it has been suspected for long enough. */
 void localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow);
-/* Takes replies that are lost between two racks while all probes arrive. The function
- * is in localise_reverse.c. */
+/* Takes replies that are lost between two racks while all probes arrive. Such path
+ * parts take at most half of the places of suspected parts; further ones are refused
+ * and counted. The function is in localise_reverse.c. */
 void localise_standings_reverse(
     struct localise_standings *standings, const struct localise_now *now);
 /* Takes a rack's verdict on its own ToR. To be called only if no other rack's probes

@@ -58,6 +58,8 @@ struct localise_at_node {
 struct localise_standings {
 	struct localise_standing *standings;
 	size_t count, size;
+	/* how often a part was not suspected because no place was left for it */
+	uint64_t refused;
 	/* The index of localise_at_node; index_stamp 0: there is no index now. */
 	struct localise_at_node *at_nodes;
 	size_t at_count, at_size;

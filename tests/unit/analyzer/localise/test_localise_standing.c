@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -22,18 +23,19 @@ struct seen { /* tor1 probes tor2 over s1 */
 };
 
 static void
-report_on(
-    struct seen *seen, const char *dst, const char *path, uint64_t lost, rm_mono_t now)
+report_lost(struct seen *seen, const char *src, const char *dst, const char *path,
+    uint64_t lost, uint64_t lost_replies, rm_mono_t now)
 {
 	const struct wire_path_row row = { .dst_tor = dst,
 		.path = path,
 		.flows = 40,
 		.sent = 1000,
-		.lost_forward = lost };
+		.lost_forward = lost,
+		.lost_reverse = lost_replies };
 	struct localise_rack *rack;
 	struct localise_path *route;
 
-	assert_int_equal(localise_map_rack(&seen->map, "tor1", &rack), 0);
+	assert_int_equal(localise_map_rack(&seen->map, src, &rack), 0);
 	localise_map_frame(rack, (rm_wall_t){ now.ns + 5000 * RM_NS_PER_S }, 0, now);
 	assert_int_equal(localise_map_path(&seen->map, rack, &row, &route), 0);
 	assert_int_equal(
@@ -41,6 +43,13 @@ report_on(
 	    0);
 	seen->link = route->elements[1];
 	seen->spine = route->elements[2];
+}
+
+static void
+report_on(
+    struct seen *seen, const char *dst, const char *path, uint64_t lost, rm_mono_t now)
+{
+	report_lost(seen, "tor1", dst, path, lost, 0, now);
 }
 
 static void
@@ -184,6 +193,40 @@ two_links_are_reported_later_if_probes_over_one_of_them_may_decide(void **state)
 }
 
 static void
+lost_replies_of_many_racks_leave_places_for_other_parts(void **state)
+{
+	struct seen *seen = *state;
+	const rm_mono_t at = { BEGAN_NS + LOSSES * LOCALISE_SLOT_NS };
+	const struct localise_sum recent = { .lossy_end = { at.ns } };
+	const struct rm_part link = { .type = RM_PART_LINK, .name = "s1--tor1" };
+	struct localise_case c;
+	const struct localise_now now = { &seen->map, &c, at, { at.ns } };
+
+	assert_int_equal(localise_case_init(&c, false), 0);
+	for (int i = 3; i < 19; i++) {
+		char src[16], path[64];
+
+		snprintf(src, sizeof src, "tor%d", i);
+		snprintf(path, sizeof path, "%s@10.0.0.%d s1@10.1.0.%d tor1@10.2.0.1",
+		    src, i, i);
+		report_lost(seen, src, "tor1", path, 0, 500, at);
+	}
+	assert_int_equal(
+	    localise_case_build(&c, &seen->map, at, localise_path_newest, NULL, NULL),
+	    0);
+	localise_standings_reverse(&seen->standings, &now);
+	assert_int_equal(seen->standings.count, 4);
+	assert_int_equal(seen->standings.refused, 12);
+	/* those that are suspected stay suspected */
+	localise_standings_reverse(&seen->standings, &now);
+	assert_int_equal(seen->standings.count, 4);
+	assert_int_equal(seen->standings.refused, 24);
+	assert_non_null(
+	    localise_standings_touch(&seen->standings, &link, false, &recent, &now));
+	localise_case_release(&c);
+}
+
+static void
 a_named_switch_has_no_direction_of_a_link_that_is_as_likely(void **state)
 {
 	struct seen *seen = *state;
@@ -229,6 +272,7 @@ main(void)
 		TEST(a_link_that_may_lose_in_bursts_stays_suspected_longer),
 		TEST(
 		    two_links_are_reported_later_if_probes_over_one_of_them_may_decide),
+		TEST(lost_replies_of_many_racks_leave_places_for_other_parts),
 		TEST(a_named_switch_has_no_direction_of_a_link_that_is_as_likely),
 		TEST(
 		    a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well),
