@@ -11,7 +11,7 @@ const BOTTOM = 18;
 const TOP = 8;
 const WIDE_OF_TICK = 95; // least distance of two ticks; all lengths are in pixels
 const MINUTE_MS = 60000;
-const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080].map((minutes) => minutes * MINUTE_MS);
+const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080, 20160, 40320, 80640, 161280].map((minutes) => minutes * MINUTE_MS);
 const PADDING = 28; // of the view, left and right together
 const LABEL_WIDE = 40; // half of a label
 

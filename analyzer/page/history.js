@@ -4,14 +4,14 @@
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, setText } from "./element.js";
-import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, ofSwitch, pathOf, summary } from "./past.js";
+import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, ofSwitch, pathOf, slotsOf, summary } from "./past.js";
 import { lookAtRegion } from "./past_region.js";
 import { age, clock, duration, percent } from "./words.js";
 
 const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 days": 604800 };
 const LEAST_S = 20; // shortest time of a point: a rack reports every 10 s
 const MOST_S = 400 * 86400; // longest time of a request
-const PAIR = "src_tor,dst_tor,sent,send_failed,sent_late,no_reply,late_reply,rtt_p50_ns,rtt_p99_ns";
+const PAIR = "sent,send_failed,sent_late,no_reply,late_reply,rtt_p50_ns,rtt_p99_ns";
 const DIRECTIONS = {
   "inside the rack": (row, tor) => row.src_tor === tor && row.dst_tor === tor,
   "to other racks": (row, tor) => row.src_tor === tor && row.dst_tor !== tor,
@@ -20,12 +20,10 @@ const DIRECTIONS = {
 
 // Sums the rows of each point of time. Of percentiles it takes the maximum: a mean of percentiles is
 // no percentile.
-function buckets(rows, from, to) {
-  const points = Math.max(1, Math.min(POINTS, Math.floor((to - from) / 1000 / LEAST_S)));
-  const step = (to - from) / points;
-  const filled = Array.from({ length: points }, (_, i) => ({ time: +from + (i + 0.5) * step, left: 0, lost: 0, p50: null, p99: null }));
+function buckets(rows, from, to, step_s) {
+  const { filled, slotAt } = slotsOf(from, to, step_s);
   for (const row of rows) {
-    const bucket = filled[Math.floor((new Date(row.time) - from) / step)];
+    const bucket = slotAt(row.time);
     if (bucket === undefined) continue;
     bucket.left += row.sent - row.send_failed - row.sent_late;
     bucket.lost += row.no_reply + row.late_reply;
@@ -35,10 +33,28 @@ function buckets(rows, from, to) {
   return filled;
 }
 
+// The pairs of racks with this one, merged by the analyzer for each point: a rack may have hundreds of
+// pairs, with a row each every 10 s.
+async function pairsOf(region, tor, from, to, step_s) {
+  const words = { from, to, region, step_s, columns: PAIR };
+  const [outgoing, incoming] = await Promise.all([
+    askRows("rm_tor_pair", { ...words, src_tor: tor, by: "dst_tor" }),
+    askRows("rm_tor_pair", { ...words, dst_tor: tor, by: "src_tor" }),
+  ]);
+  return {
+    rows: [
+      ...outgoing.rows.map((row) => ({ ...row, src_tor: tor })),
+      ...incoming.rows.filter((row) => row.src_tor !== tor).map((row) => ({ ...row, dst_tor: tor })),
+    ],
+    truncated: outgoing.truncated || incoming.truncated,
+  };
+}
+
 async function lookAtRack(region, tor, from, to, known) {
   const concerns = (row) => namesTor(row, tor) || ofSwitch(row);
-  const [pairs, open] = await Promise.all([askRows("rm_tor_pair", { from, to, region, tor, columns: PAIR }), incidentsIn(region, from, to, concerns, known)]);
-  const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to) }));
+  const step_s = Math.max(LEAST_S, Math.ceil((to - from) / 1000 / POINTS));
+  const [pairs, open] = await Promise.all([pairsOf(region, tor, from, to, step_s), incidentsIn(region, from, to, concerns, known)]);
+  const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to, step_s) }));
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
   const frame = { from: +from, to: +to, marks: marksOf(open, from, to) };
   return [

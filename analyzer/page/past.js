@@ -55,6 +55,21 @@ export async function askRows(measurement, { from, to, ...more }) {
   return { rows: all, truncated: true, lacking };
 }
 
+// The points of a line, each with the sums of one step. slotAt(time) is the point of a row: steps
+// begin at multiples of step_s since the epoch, so the first one may begin before `from`.
+export function slotsOf(from, to, step_s) {
+  const first = Math.floor(from / 1000 / step_s);
+  const last = Math.floor((to - 1) / 1000 / step_s);
+  const filled = Array.from({ length: last - first + 1 }, (_, i) => ({
+    time: Math.min(Math.max((first + i + 0.5) * step_s * 1000, +from), +to),
+    left: 0,
+    lost: 0,
+    p50: null,
+    p99: null,
+  }));
+  return { filled, slotAt: (time) => filled[Math.floor(new Date(time) / 1000 / step_s) - first] };
+}
+
 const idOf = (row) => row.id ?? `${row.part} ${row.opened_ns}`; // VictoriaMetrics keeps no ids
 
 // The last row of each incident that was open at some time from `from` on and for which

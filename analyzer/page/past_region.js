@@ -4,7 +4,7 @@
 import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, walkable } from "./element.js";
-import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, pathOf, summary } from "./past.js";
+import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, namesTor, pathOf, slotsOf, summary } from "./past.js";
 import { MANY, STATES } from "./racks.js";
 import { MARKS, clock, count, duration, percent, several } from "./words.js";
 
@@ -15,22 +15,13 @@ const SLA = "sent,lost,rtt_p50_ns,rtt_p99_ns";
 const LEAST_LOST_S = 900; // shortest step of the loss per rack: a minute is written when it has ended
 const RACK = "tor,rnics,rnics_good,rnics_bad,hosts,hosts_ok,hosts_slowed,brake_permille";
 
-// The points of one scope. The database's steps begin at multiples of step_s, so the first one may
-// begin before `from`.
+// The points of one scope.
 async function lineOf([name, scope], region, from, to) {
   const step_s = MINUTE_S * Math.ceil(Math.max(1, (to - from) / 1000 / MINUTE_S / POINTS));
   const { rows } = await askRows("rm_sla", { from, to, region, scope, step_s, columns: SLA });
-  const first = Math.floor(from / 1000 / step_s);
-  const last = Math.floor((to - 1) / 1000 / step_s);
-  const filled = Array.from({ length: last - first + 1 }, (_, i) => ({
-    time: Math.min(Math.max((first + i + 0.5) * step_s * 1000, +from), +to),
-    left: 0,
-    lost: 0,
-    p50: null,
-    p99: null,
-  }));
+  const { filled, slotAt } = slotsOf(from, to, step_s);
   for (const row of rows) {
-    const point = filled[Math.floor(new Date(row.time) / 1000 / step_s) - first];
+    const point = slotAt(row.time);
     if (point !== undefined) Object.assign(point, { left: row.sent, lost: row.lost, p50: row.rtt_p50_ns, p99: row.rtt_p99_ns });
   }
   return { name, filled };

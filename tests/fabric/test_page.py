@@ -489,6 +489,31 @@ def test_an_address_of_the_past_that_cannot_be_shown_says_why(region, page):
     assert page.complaints() == []
 
 
+RECORD = """
+window.answers = window.fetch;
+window.asked = [];
+window.fetch = (path, how) => { window.asked.push(path); return window.answers(path, how); };"""
+
+
+def test_the_past_of_a_rack_is_merged_by_the_analyzer(region, page):
+    """A rack may have hundreds of pairs with a row every 10 s each: the rows of a week do not fit
+    into an answer."""
+    page.open(url(region))
+    page.driver.execute_script(RECORD)
+    try:
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        page.driver.execute_script(f"location.hash = '#/history/lab/tor1/{now}/604800'")
+        seen(page, "its past", "main p", lambda texts: any("inside the rack" in t and "no probes" not in t for t in texts))
+        asked = [path for path in page.driver.execute_script("return window.asked") if "rm_tor_pair" in path]
+        assert len(asked) == 2 and all("step_s=5040" in path for path in asked), asked
+        drawn = page.driver.execute_script("return [...document.querySelectorAll('path.line')].map(p => p.getAttribute('d'))")
+        assert len(drawn) == 9 and all(drawn), drawn  # a single point is visible, too
+    finally:
+        page.driver.execute_script("window.fetch = window.answers")
+        page.open(url(region))
+    assert page.complaints() == []
+
+
 def test_service_levels_name_the_time_that_they_do_not_contain(region, page):
     page.open(url(region, "#/sla"))
     seen(page, "since when", "main p", lambda texts: any("The analyzer was started " in text and "the time before that" in text for text in texts))
