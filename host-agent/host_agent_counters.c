@@ -107,6 +107,7 @@ note_settings(struct reported *reported, const struct wire_settings *now)
 	    memcmp(reported->settings.numbers, now->numbers, sizeof(now->numbers)) ==
 		0 &&
 	    memcmp(reported->settings.dscps, now->dscps, sizeof(now->dscps)) == 0 &&
+	    strcmp(reported->settings.bond_ports, now->bond_ports) == 0 &&
 	    strcmp(reported->firmware, now->firmware) == 0)
 		return false;
 	reported->settings = *now;

@@ -447,7 +447,9 @@ find_neighbor(const struct tor_aggregator *aggregator, size_t at,
 		snprintf(names->neighbor, sizeof(names->neighbor), "%s%s%s",
 		    found.rnic->host, found.kind == NEIGHBOR_RNIC ? "/" : "",
 		    found.kind == NEIGHBOR_RNIC ? found.rnic->device : "");
-		if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX)
+		/* a bond's counters do not show which of its cables was paused */
+		if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX &&
+		    found.cables == 1)
 			add_rates_of_rnic(
 			    port, aggregator->diagnoses[rack], found.rnic->id);
 	}

@@ -2,9 +2,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "schemas/wire.h"
+#include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/switch/switch_list.h"
@@ -23,8 +26,52 @@ neighbor_kind_str(enum neighbor_kind kind)
 
 enum match { MATCH_NONE, MATCH_HOST, MATCH_DEVICE, MATCH_MAC };
 
+/* The network devices of the bond, if the RNIC is one; else "". */
+static const char *
+bond_ports_of(const struct agents *agents, const struct roster_rnic *rnic)
+{
+	const struct agent *agent =
+	    agents == NULL ? NULL : agents_find(agents, rnic->host);
+
+	for (size_t i = 0; agent != NULL && i < agent->rnic_count; i++)
+		if (agent->rnics[i].id.guid == rnic->id.guid &&
+		    agent->rnics[i].id.port == rnic->id.port)
+			return agent->rnics[i].bond_ports;
+	return "";
+}
+
+static unsigned
+cables_of(const struct agents *agents, const struct roster_rnic *rnic)
+{
+	unsigned count = 1;
+
+	for (const char *c = bond_ports_of(agents, rnic); *c != '\0'; c++)
+		count += *c == ' ';
+	return count;
+}
+
+/* The number of the bond's port that the neighbour is, from 1; 0: none of them. */
+static unsigned
+bond_port_at(const struct agents *agents, const struct switch_neighbor *neighbor,
+    const struct roster_rnic *rnic)
+{
+	char ports[WIRE_BOND_PORTS_BYTES], *rest = ports, *name;
+	unsigned number = 0;
+
+	if (!switch_name_is_same(neighbor->name, rnic->host))
+		return 0;
+	snprintf(ports, sizeof(ports), "%s", bond_ports_of(agents, rnic));
+	while ((name = strsep(&rest, " ")) != NULL) {
+		number++;
+		if (name[0] != '\0' && switch_neighbor_is_at(neighbor, name))
+			return number;
+	}
+	return 0;
+}
+
 static enum match
-match_of(const struct switch_neighbor *neighbor, const struct roster_rnic *rnic)
+match_of(const struct agents *agents, const struct switch_neighbor *neighbor,
+    const struct roster_rnic *rnic)
 {
 	uint64_t mac;
 
@@ -33,8 +80,10 @@ match_of(const struct switch_neighbor *neighbor, const struct roster_rnic *rnic)
 		return MATCH_MAC;
 	if (!switch_name_is_same(neighbor->name, rnic->host))
 		return MATCH_NONE;
-	return switch_neighbor_is_at(neighbor, rnic->device) ? MATCH_DEVICE
-							     : MATCH_HOST;
+	return switch_neighbor_is_at(neighbor, rnic->device) ||
+		       bond_port_at(agents, neighbor, rnic) != 0
+		   ? MATCH_DEVICE
+		   : MATCH_HOST;
 }
 
 /* True: the neighbour's port id is a MAC or the name of an interface, not only a
@@ -49,6 +98,7 @@ reports_port(const struct switch_neighbor *neighbor)
 }
 
 struct search {
+	const struct agents *agents;
 	const struct switch_neighbor *neighbor;
 	enum match match;               /* the best so far */
 	const struct roster_rnic *rnic; /* the RNIC with that match */
@@ -69,14 +119,15 @@ is_same(const struct roster_rnic *a, const struct roster_rnic *b)
 static bool
 look_at(struct search *search, const struct roster_rnic *rnic)
 {
-	const enum match match = match_of(search->neighbor, rnic);
+	const enum match match = match_of(search->agents, search->neighbor, rnic);
 	const bool whole = strcasecmp(search->neighbor->name, rnic->host) == 0;
 
 	if (match == MATCH_NONE)
 		return false;
 	if (match == MATCH_MAC || search->rnic == NULL ||
 	    (whole && !search->whole_name)) {
-		*search = (struct search){ .neighbor = search->neighbor,
+		*search = (struct search){ .agents = search->agents,
+			.neighbor = search->neighbor,
 			.match = match,
 			.rnic = rnic,
 			.whole_name = whole };
@@ -94,6 +145,17 @@ look_at(struct search *search, const struct roster_rnic *rnic)
 	return false;
 }
 
+/* True: both neighbours are ports of the same bond, which has several cables. */
+static bool
+is_other_cable(const struct search *search, const struct switch_neighbor *other)
+{
+	const unsigned own =
+			   bond_port_at(search->agents, search->neighbor, search->rnic),
+		       others = bond_port_at(search->agents, other, search->rnic);
+
+	return own != 0 && others != 0 && own != others;
+}
+
 /* True: the neighbour of another port of the switch names the same RNIC. */
 static bool
 is_claimed(const struct read_switch *one, const struct search *search)
@@ -102,9 +164,11 @@ is_claimed(const struct read_switch *one, const struct search *search)
 
 	for (size_t i = 0; i < switch_list_count(list); i++) {
 		const struct switch_neighbor *other = switch_list_neighbor(list, i);
-		const enum match match = other == NULL || other == search->neighbor
-					     ? MATCH_NONE
-					     : match_of(other, search->rnic);
+		const enum match match =
+		    other == NULL || other == search->neighbor ||
+			    is_other_cable(search, other)
+			? MATCH_NONE
+			: match_of(search->agents, other, search->rnic);
 
 		if (match > MATCH_HOST ||
 		    (match == MATCH_HOST && match == search->match &&
@@ -122,18 +186,18 @@ result_of(const struct read_switch *one, const struct search *search)
 	    (!search->many_rnics && !reports_port(search->neighbor));
 
 	if (search->rnic == NULL || search->many_hosts)
-		return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
+		return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0, 0 };
 	return (struct neighbor){
 		may_be_rnic && !is_claimed(one, search) ? NEIGHBOR_RNIC : NEIGHBOR_HOST,
-		search->rnic, 0
+		search->rnic, 0, cables_of(search->agents, search->rnic)
 	};
 }
 
 static struct neighbor
 find_member(const struct read_switch *one, const struct roster *roster,
-    const struct switch_neighbor *lldp)
+    const struct agents *agents, const struct switch_neighbor *lldp)
 {
-	struct search search = { .neighbor = lldp };
+	struct search search = { .agents = agents, .neighbor = lldp };
 
 	for (size_t i = 0; i < roster_members(roster); i++)
 		if (look_at(&search, roster_member(roster, i)))
@@ -173,7 +237,7 @@ static struct neighbor
 find_elsewhere(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_neighbor *lldp, struct neighbors_elsewhere *elsewhere)
 {
-	struct search search = { .neighbor = lldp };
+	struct search search = { .agents = aggregator->agents, .neighbor = lldp };
 	bool all;
 	size_t i;
 
@@ -186,7 +250,7 @@ find_elsewhere(const struct tor_aggregator *aggregator, size_t at,
 	}
 	all = i == elsewhere->count && !elsewhere->cut;
 	if (search.rnic == NULL && !all)
-		return (struct neighbor){ NEIGHBOR_LEFT_OUT, NULL, 0 };
+		return (struct neighbor){ NEIGHBOR_LEFT_OUT, NULL, 0, 0 };
 	return result_of(&aggregator->read_switches[at], &search);
 }
 
@@ -198,7 +262,7 @@ find_switch(const struct tor_aggregator *aggregator, size_t at, const char *name
 {
 	bool any = false, whole = false;
 
-	*ret = (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
+	*ret = (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0, 0 };
 	for (size_t i = 0; i < aggregator->read_switch_count && !whole; i++) {
 		const struct read_switch *one = &aggregator->read_switches[i];
 		const char *own =
@@ -207,8 +271,9 @@ find_switch(const struct tor_aggregator *aggregator, size_t at, const char *name
 		if (i == at || !switch_name_is_same(name, own))
 			continue;
 		whole = strcasecmp(name, own) == 0;
-		*ret = any && !whole ? (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 }
-				     : (struct neighbor){ NEIGHBOR_SWITCH, NULL, i };
+		*ret = any && !whole
+			   ? (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0, 0 }
+			   : (struct neighbor){ NEIGHBOR_SWITCH, NULL, i, 0 };
 		any = true;
 	}
 	return any;
@@ -224,9 +289,9 @@ tor_aggregator_neighbor(const struct tor_aggregator *aggregator, size_t at,
 	if (find_switch(aggregator, at, lldp->name, &found))
 		return found;
 	if (one->rack != SIZE_MAX)
-		return find_member(
-		    one, tor_rack_roster(aggregator->racks[one->rack]), lldp);
+		return find_member(one, tor_rack_roster(aggregator->racks[one->rack]),
+		    aggregator->agents, lldp);
 	if (one->role == SWITCH_ROLE_TOR && elsewhere != NULL)
 		return find_elsewhere(aggregator, at, lldp, elsewhere);
-	return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
+	return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0, 0 };
 }

@@ -43,6 +43,8 @@ struct neighbor {
 	const struct roster_rnic *rnic; /* borrowed; for an RNIC or a host */
 	/* for NEIGHBOR_SWITCH: index in read_switches */
 	size_t at;
+	/* for NEIGHBOR_RNIC: number of ports of a bond, 1 for any other RNIC */
+	unsigned cables;
 };
 
 /*
@@ -52,7 +54,8 @@ struct neighbor {
  * found by its MAC; else by the names of its host and its device; else, if the
  * neighbour's port id is neither a MAC nor an interface, as the only RNIC of its host
  * in the rack. If two ports of the switch lead to the same RNIC, the RNIC belongs to
- * the port whose neighbour names the device, otherwise to neither. A host name without
+ * the port whose neighbour names the device, otherwise to neither; but the ports of a
+ * bond, whose names its agent reports, all lead to its RNIC. A host name without
  * domain that several hosts have is not known. elsewhere: cache for RNICs of other
  * racks; NULL: they are not searched.
  */

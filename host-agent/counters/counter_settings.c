@@ -1,5 +1,6 @@
 #include "host-agent/counters/counter_settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "host-agent/counters/counter_table.h"
@@ -109,6 +110,20 @@ take_missing(struct wire_settings *settings, const struct wire_settings *from)
 	}
 }
 
+static void
+name_bond_ports(const struct counter_reading *bond, char ret[WIRE_BOND_PORTS_BYTES])
+{
+	size_t len = 0;
+
+	_Static_assert(
+	    COUNTER_MAX_LOWERS * sizeof(bond->lowers[0]) < WIRE_BOND_PORTS_BYTES,
+	    "all names fit");
+	ret[0] = '\0';
+	for (size_t i = 0; i < bond->lower_count; i++)
+		len += (size_t)snprintf(ret + len, WIRE_BOND_PORTS_BYTES - len, "%s%s",
+		    i > 0 ? " " : "", bond->lowers[i]);
+}
+
 void
 counter_settings_fill(const struct counters_port *port,
     const struct counters_port *const *lowers, size_t lower_count,
@@ -129,6 +144,7 @@ counter_settings_fill(const struct counters_port *port,
 	ret->firmware = port->reading.firmware;
 	if (ret->firmware[0] != '\0')
 		ret->known |= UINT32_C(1) << WIRE_SETTING_FIRMWARE;
+	name_bond_ports(&port->reading, ret->bond_ports);
 }
 
 static bool

@@ -1,5 +1,7 @@
 #include "schemas/wire/agent.h"
 
+#include <cstdio>
+
 #include "schemas/wire/identity_internal.h"
 #include "schemas/wire/message_internal.h"
 
@@ -19,8 +21,12 @@ put_settings(wire_writer *writer, const struct wire_settings &settings)
 	    (settings.known >> WIRE_SETTING_DSCPS & 1) != 0 ? WIRE_DSCPS : 0,
 	    WIRE_DSCPS);
 
+	auto bond_ports = settings.bond_ports[0] == '\0'
+			      ? 0
+			      : wire::text(writer, settings.bond_ports);
+
 	return rackmesh::CreateSettings(
-	    writer->fbb, settings.known, numbers, firmware, dscps);
+	    writer->fbb, settings.known, numbers, firmware, dscps, bond_ports);
 }
 
 void
@@ -28,6 +34,7 @@ check_settings(wire::checker *check, const rackmesh::Settings *settings)
 {
 	check->elements(settings->numbers(), WIRE_MAX_SETTINGS);
 	check->text(settings->firmware());
+	check->text(settings->bond_ports());
 	check->elements(settings->dscps(), WIRE_DSCPS);
 }
 
@@ -106,6 +113,8 @@ wire_register_settings(
 			out->known &= ~(UINT32_C(1) << k);
 	}
 	out->firmware = wire::string(settings->firmware());
+	snprintf(out->bond_ports, sizeof(out->bond_ports), "%s",
+	    wire::string(settings->bond_ports()));
 	memset(out->dscps, WIRE_NO_PRIORITY, sizeof(out->dscps));
 	if (wire::count(settings->dscps()) == WIRE_DSCPS)
 		memcpy(out->dscps, settings->dscps()->Data(), WIRE_DSCPS);

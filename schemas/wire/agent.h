@@ -57,6 +57,8 @@ enum wire_fec { /* the active FEC: ETHTOOL_FEC_* of Linux */
 #define WIRE_PORTS_DIFFER UINT32_MAX
 #define WIRE_PRIORITIES_DIFFER 254
 
+#define WIRE_BOND_PORTS_BYTES 80
+
 struct wire_settings {
 	/* a bit for each enum wire_setting that was read; a newer peer may set further
 	 * bits */
@@ -65,6 +67,10 @@ struct wire_settings {
 	const char *firmware;
 	uint8_t dscps[WIRE_DSCPS]; /* priority of each DSCP, or WIRE_NO_PRIORITY or
 				      WIRE_PRIORITIES_DIFFER */
+	/* The network devices of which a bond consists, separated by one blank: "eth0
+	 * eth1". "": the RNIC is no bond, or the agent is older. Not a setting that is
+	 * compared. */
+	char bond_ports[WIRE_BOND_PORTS_BYTES];
 };
 
 struct wire_register {

@@ -258,6 +258,17 @@ find_former(const struct agents *agents, struct agent *agent)
 	}
 }
 
+static void
+take_rnic(struct agent_rnic *ret, const struct wire_register_view *view, size_t i,
+    struct wire_rnic_id id)
+{
+	struct wire_settings settings;
+
+	*ret = (struct agent_rnic){ .id = id };
+	if (wire_register_settings(view, i, &settings))
+		memcpy(ret->bond_ports, settings.bond_ports, sizeof(ret->bond_ports));
+}
+
 int
 agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
@@ -284,8 +295,7 @@ agent_register(struct agents *agents, struct agent *agent,
 			continue;
 		}
 		rnics[agent->rnic_count] = rnic;
-		agent->rnics[agent->rnic_count++] =
-		    (struct agent_rnic){ .id = rnic.id };
+		take_rnic(&agent->rnics[agent->rnic_count++], view, i, rnic.id);
 	}
 	find_former(agents, agent);
 	for (size_t i = 0; i < agent->rnic_count && agent->former[0] != 0; i++)

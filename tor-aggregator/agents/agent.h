@@ -31,6 +31,8 @@ struct agent_rnic {
 	struct wire_rnic_id id;
 	struct tor_rack *rack; /* NULL: the RNIC is in no rack of this aggregator */
 	uint32_t index;        /* index of the RNIC in that rack's roster */
+	/* see wire_settings */
+	char bond_ports[WIRE_BOND_PORTS_BYTES];
 };
 
 struct agent {

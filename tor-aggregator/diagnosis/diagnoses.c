@@ -211,8 +211,10 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 	if (is_silent(rnic, at))
 		return false;
 	same = strcmp(rnic->port.counted.port, evidence->port) == 0;
-	if (!same && rnic->port.at.ns == at.ns)
+	if (!same && rnic->port.at.ns == at.ns) {
+		evidence_add_cable(&rnic->port.counted, evidence);
 		return false;
+	}
 	rnic->port.at = at;
 	rnic->port.ns = evidence->switch_ns;
 	if (rnic->port.judged || !same)

@@ -75,7 +75,8 @@ struct diagnosed_port { /* the switch's port at the other end of the RNIC's cabl
 	/* true: the reading was judged, so the next one replaces it; false: the next
 	 * one is added */
 	bool judged;
-	/* only the SWITCH_* numbers, port and switch_ns are set */
+	/* only the SWITCH_* numbers, port and switch_ns are set; of a bond, port is the
+	 * first one in a reading */
 	struct evidence counted;
 };
 
@@ -144,11 +145,12 @@ void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char 
 void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
     const char *nic, const struct evidence *evidence, rm_mono_t now);
 /* Adds the counters of the switch's port at the other end of the RNIC's cable: the
- * SWITCH_* numbers of evidence. at: time of the reading. False: nothing was added,
- * because the RNIC has no report for DIAGNOSES_SILENT_NS, or has another port in the
- * same reading, as a bond has: judge the port by diagnoses_link. For
- * DIAGNOSES_SILENT_NS after diagnoses_new, the port of an RNIC without a report is not
- * judged at all. */
+ * SWITCH_* numbers of evidence. at: time of the reading. If the RNIC has another port
+ * in the same reading, as a bond has, what both ports carry is added
+ * (evidence_add_cable). False: judge the port's own state by diagnoses_link, because it
+ * is such a further port, or because the RNIC has no report for DIAGNOSES_SILENT_NS.
+ * For DIAGNOSES_SILENT_NS after diagnoses_new, the port of an RNIC without a report is
+ * not judged at all. */
 bool diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
 /* Adds the counters of a switch's port that is judged without an RNIC. The evidence

@@ -53,6 +53,43 @@ evidence_extend(struct evidence *evidence, const struct evidence *next)
 				    evidence, number, i, next->value[number][i]);
 }
 
+static void
+add_number_of_cable(
+    struct evidence *evidence, const struct evidence *cable, unsigned number)
+{
+	evidence->there[number] &= cable->there[number];
+	for (unsigned i = 0; i < EVIDENCE_INDEXES; i++)
+		if ((evidence->there[number] & BIT(i)) != 0)
+			evidence_add(evidence, number, i, cable->value[number][i]);
+}
+
+static void
+take_longest(struct evidence *evidence, const struct evidence *cable, unsigned number)
+{
+	for (unsigned i = 0; i < EVIDENCE_INDEXES; i++)
+		if ((cable->there[number] & BIT(i)) != 0 &&
+		    ((evidence->there[number] & BIT(i)) == 0 ||
+			cable->value[number][i] > evidence->value[number][i]))
+			evidence_set(evidence, number, i, cable->value[number][i]);
+}
+
+void
+evidence_add_cable(struct evidence *evidence, const struct evidence *cable)
+{
+	static const uint8_t sums[] = { SWITCH_TX_DISCARDS, SWITCH_TX_BUFFER_DROPS,
+		SWITCH_WRED_DROPS, SWITCH_ECN_MARKED, SWITCH_TX_PKTS,
+		SWITCH_PFC_RX_FRAMES, SWITCH_PFC_TX_FRAMES, SWITCH_QUEUE_DROP_PKTS,
+		SWITCH_PFCWD_DETECTED, SWITCH_GPAUSE_RX_FRAMES,
+		SWITCH_GPAUSE_TX_FRAMES };
+	static const uint8_t longest[] = { SWITCH_PFC_RX_PAUSE_US,
+		SWITCH_PFC_TX_PAUSE_US, SWITCH_PFCWD_STORMED };
+
+	for (size_t i = 0; i < sizeof(sums); i++)
+		add_number_of_cable(evidence, cable, sums[i]);
+	for (size_t i = 0; i < sizeof(longest); i++)
+		take_longest(evidence, cable, longest[i]);
+}
+
 void
 evidence_give(struct evidence *evidence, enum evidence_given given, double value)
 {

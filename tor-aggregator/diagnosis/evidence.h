@@ -115,6 +115,13 @@ void evidence_add(
 /* Adds the evidence of the next interval of the same RNIC or port, so that both are one
  * interval. Names, port and given values stay. */
 void evidence_extend(struct evidence *evidence, const struct evidence *next);
+/* Adds the evidence of another port of the switch that has a cable to the same bond,
+ * for the same interval: the bond's RNIC counts what all its cables carry. Increases
+ * are added if both ports have them, since half of the traffic must not be compared
+ * with all of the RNIC's; of paused times, as of the RNIC's own, the longest counts.
+ * States of a cable (errors, optics, changes) are not taken: they are judged for each
+ * port. evidence->port stays the name of the first port. */
+void evidence_add_cable(struct evidence *evidence, const struct evidence *cable);
 void evidence_give(struct evidence *evidence, enum evidence_given given, double value);
 
 bool evidence_is_switch(unsigned number);

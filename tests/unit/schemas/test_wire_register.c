@@ -78,6 +78,33 @@ expect_settings(const uint8_t *data, size_t len)
 }
 
 static int
+write_bond(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_settings settings[RNIC_SAMPLES] = { { .firmware = "" } };
+	const struct wire_register reg = { "node-a", 31337, rnic_samples, RNIC_SAMPLES,
+		settings };
+
+	for (size_t i = 1; i < RNIC_SAMPLES; i++)
+		settings[i].firmware = "";
+	strcpy(settings[0].bond_ports, "ens1f0np0 ens1f1np1");
+	return wire_write_register(writer, &reg, out);
+}
+
+static void
+expect_bond(const uint8_t *data, size_t len)
+{
+	struct wire_register_view view;
+	struct wire_settings settings;
+
+	expect_register(data, len);
+	assert_int_equal(wire_open_register(&view, data, len), 0);
+	assert_true(wire_register_settings(&view, 0, &settings));
+	assert_string_equal(settings.bond_ports, "ens1f0np0 ens1f1np1");
+	assert_true(wire_register_settings(&view, 1, &settings));
+	assert_string_equal(settings.bond_ports, "");
+}
+
+static int
 write_dscps(struct wire_writer *writer, struct wire_bytes *out)
 {
 	struct wire_settings settings[RNIC_SAMPLES] = { { .firmware = "" } };
@@ -310,6 +337,7 @@ main(int argc, char **argv)
 	const struct wire_case cases[] = {
 		{ WIRE_REGISTER, "register", write_register, expect_register },
 		{ WIRE_REGISTER, "register_settings", write_settings, expect_settings },
+		{ WIRE_REGISTER, "register_bond", write_bond, expect_bond },
 		{ WIRE_REGISTER, "register_dscps", write_dscps, expect_dscps },
 	};
 	const struct CMUnitTest tests[] = {

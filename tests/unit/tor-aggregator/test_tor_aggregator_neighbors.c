@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/tor-aggregator/plan_fixture.h"
+#include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
@@ -21,6 +22,7 @@
 static struct tor_aggregator aggregator;
 static struct roster *roster;
 static struct switch_list *list;
+static struct agent agent; /* of host gpu1, if its name is set */
 
 const struct roster *__wrap_tor_rack_roster(const struct tor_rack *rack);
 struct switch_collector_shown __wrap_switch_collector_shown(
@@ -40,6 +42,15 @@ __wrap_switch_collector_shown(const struct switch_collector *device)
 	return (struct switch_collector_shown){ .list = list };
 }
 
+struct agent *__wrap_agents_find(const struct agents *agents, const char *host);
+
+struct agent *
+__wrap_agents_find(const struct agents *agents, const char *host)
+{
+	(void)agents;
+	return strcmp(host, agent.host) == 0 ? &agent : NULL;
+}
+
 static int
 setup(void **state)
 {
@@ -48,6 +59,9 @@ setup(void **state)
 	aggregator.read_switch_count = 1;
 	aggregator.read_switches[0] =
 	    (struct read_switch){ .name = "t1", .system_name = "" };
+	aggregator.agents =
+	    (struct agents *)&agent; /* only a wrapped function reads it */
+	agent = (struct agent){ .host = "" };
 	list = NULL;
 	return roster_new("t1", &roster);
 }
@@ -101,6 +115,26 @@ behind(const char *name, const char *port, const char *description)
 	return is_behind(&neighbor);
 }
 
+/* The switch has a port with each of these neighbours. */
+static void
+fill_list(const struct switch_neighbor *cables, size_t count)
+{
+	uint64_t forgotten;
+
+	list = switch_list_new();
+	assert_non_null(list);
+	for (unsigned i = 0; i < count; i++) {
+		struct switch_object port = { .part = SWITCH_PORT };
+
+		snprintf(port.port, sizeof(port.port), "Ethernet%u", i);
+		snprintf(port.id, sizeof(port.id), "%u", i);
+		assert_int_equal(switch_list_add(list, &port), 0);
+	}
+	assert_int_equal(switch_list_close(list, NULL, &forgotten), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(switch_list_set_neighbor(list, i, &cables[i]), 0);
+}
+
 static void
 another_nic_of_the_host_is_not_its_only_rnic(void **state)
 {
@@ -124,6 +158,35 @@ another_nic_of_the_host_is_not_its_only_rnic(void **state)
 }
 
 static void
+all_cables_of_a_bond_lead_to_its_rnic(void **state)
+{
+	static const struct switch_neighbor cables[] = {
+		/* of the first port the MAC is known, and both have names */
+		{ "gpu1", "54:a2:74:cc:7f:01", "ens1f0np0" },
+		{ "gpu1", "54:a2:74:cc:7f:02", "ens1f1np1" },
+		{ "gpu1", "54:a2:74:cc:7f:09", "eno1" }, /* another NIC */
+		{ "gpu2", "54:a2:74:cc:7f:02", "ens1f1np1" },
+	};
+	static const char *const expected[] = { "rnic gpu1/bond0", "rnic gpu1/bond0",
+		"host gpu1", "not known" };
+
+	(void)state;
+	rnic(MAC(1), "gpu1", "bond0");
+	strcpy(agent.host, "gpu1");
+	agent.rnic_count = 1;
+	agent.rnics[0] = (struct agent_rnic){ .id = { MAC(1), 1 },
+		.bond_ports = "ens1f0np0 ens1f1np1" };
+	fill_list(cables, sizeof(cables) / sizeof(cables[0]));
+	for (size_t i = 0; i < sizeof(cables) / sizeof(cables[0]); i++)
+		assert_string_equal(
+		    is_behind(switch_list_neighbor(list, i)), expected[i]);
+	/* The same port of the bond at two ports of the switch: one is outdated. */
+	assert_string_equal(behind("gpu1", "ens1f1np1", ""), "host gpu1");
+	strcpy(agent.rnics[0].bond_ports, "");
+	assert_string_equal(is_behind(switch_list_neighbor(list, 1)), "host gpu1");
+}
+
+static void
 of_two_ports_that_claim_an_rnic_the_naming_one_has_it(void **state)
 {
 	static const struct switch_neighbor cables[] = {
@@ -139,25 +202,13 @@ of_two_ports_that_claim_an_rnic_the_naming_one_has_it(void **state)
 		"host gpu2", "host gpu2", "host gpu3", "host gpu3", "rnic gpu4/mlx5_0",
 		"host gpu4" };
 	const size_t count = sizeof(cables) / sizeof(cables[0]);
-	uint64_t forgotten;
 
 	(void)state;
-	list = switch_list_new();
-	assert_non_null(list);
-	for (unsigned i = 0; i < count; i++) {
-		struct switch_object port = { .part = SWITCH_PORT };
-
-		snprintf(port.port, sizeof(port.port), "Ethernet%u", i);
-		snprintf(port.id, sizeof(port.id), "%u", i);
-		assert_int_equal(switch_list_add(list, &port), 0);
-	}
-	assert_int_equal(switch_list_close(list, NULL, &forgotten), 0);
 	rnic(MAC(1), "gpu1", "mlx5_0");
 	rnic(MAC(2), "gpu2", "mlx5_0");
 	rnic(MAC(3), "gpu3", "mlx5_0");
 	rnic(MAC(4), "gpu4", "mlx5_0");
-	for (size_t i = 0; i < count; i++)
-		assert_int_equal(switch_list_set_neighbor(list, i, &cables[i]), 0);
+	fill_list(cables, count);
 	for (size_t i = 0; i < count; i++)
 		assert_string_equal(
 		    is_behind(switch_list_neighbor(list, i)), expected[i]);
@@ -292,6 +343,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(another_nic_of_the_host_is_not_its_only_rnic),
 		TEST(of_two_ports_that_claim_an_rnic_the_naming_one_has_it),
+		TEST(all_cables_of_a_bond_lead_to_its_rnic),
 		TEST(a_name_that_several_have_is_not_known),
 		TEST_ELSEWHERE(rnics_of_other_tors_do_not_replace_those_of_this_one),
 		TEST_ELSEWHERE(an_rnic_that_two_plans_name_is_one),

@@ -159,6 +159,21 @@ a_bond_with_a_port_that_was_not_read_has_unknown_settings(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+static void
+the_network_devices_of_a_bond_are_named(void **state)
+{
+	const struct counters_port *const lowers[] = { &port1, &port2 };
+
+	(void)state;
+	counter_settings_fill(&port1, NULL, 0, &settings);
+	assert_string_equal(settings.bond_ports, "");
+	strcpy(bond.reading.lowers[0], "ens1f0np0");
+	strcpy(bond.reading.lowers[1], "ens1f1np1");
+	bond.reading.lower_count = 2;
+	counter_settings_fill(&bond, lowers, 2, &settings);
+	assert_string_equal(settings.bond_ports, "ens1f0np0 ens1f1np1");
+}
+
 int
 main(void)
 {
@@ -169,6 +184,7 @@ main(void)
 		TEST(
 		    a_setting_in_which_the_ports_of_a_bond_differ_is_not_that_of_one_port),
 		TEST(a_bond_with_a_port_that_was_not_read_has_unknown_settings),
+		TEST(the_network_devices_of_a_bond_are_named),
 	};
 
 	return cmocka_run_group_tests_name("counter_settings", tests, NULL, NULL);

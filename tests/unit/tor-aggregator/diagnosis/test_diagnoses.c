@@ -337,6 +337,40 @@ readings_of_a_port_between_two_judgements_add_up(void **state)
 	assert_string_equal(rnic->evidence.port, "Ethernet8");
 }
 
+/* A bond with two cables: its RNIC sends 2,000 PFC frames per second, half over each.
+ */
+static void
+both_cables_of_a_bond_are_compared_with_its_rnic(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = INTERVAL_NS };
+	struct evidence other = { .port = "Ethernet12", .switch_ns = INTERVAL_NS };
+	const struct wire_counter_value sent = {
+		.counter = WIRE_COUNTER_PFC_TX_FRAMES, .index = 3, .value = 20000
+	};
+	const struct wire_rnic_id id = { 1, 1 };
+	const struct diagnosed *rnic;
+
+	evidence_set(&port, SWITCH_PFC_RX_FRAMES, 3, 9000);
+	evidence_set(&other, SWITCH_PFC_RX_FRAMES, 3, 11000);
+	evidence_set(&port, SWITCH_PFC_RX_PAUSE_US, 3, 100000);
+	evidence_set(&other, SWITCH_PFC_RX_PAUSE_US, 3, 300000);
+	evidence_set(&port, SWITCH_TX_PKTS, 0, 70); /* the other has no such count */
+	evidence_set(&port, SWITCH_PFC_TX_FRAMES, 3, 0);
+	evidence_set(&other, SWITCH_PFC_TX_FRAMES, 3, 0);
+	for (int i = 0; i < 8; i++) {
+		report_values(1, &sent, 1);
+		assert_true(diagnoses_port(diagnoses, id, &port, now));
+		assert_false(diagnoses_port(diagnoses, id, &other, now));
+		judge(INTERVAL_NS);
+	}
+	rnic = diagnoses_find(diagnoses, id);
+	assert_int_equal(rnic->evidence.value[SWITCH_PFC_RX_FRAMES][3], 20000);
+	assert_int_equal(rnic->evidence.value[SWITCH_PFC_RX_PAUSE_US][3], 300000);
+	assert_int_equal(rnic->evidence.there[SWITCH_TX_PKTS], 0);
+	assert_string_equal(rnic->evidence.port, "Ethernet8");
+	assert_false(finding(1, DIAGNOSIS_PFC_DISAGREEMENT)->stands);
+}
+
 /* The first port is that of the RNIC, in each reading. */
 static void
 another_port_of_the_same_reading_is_not_taken(void **state)
@@ -728,6 +762,7 @@ main(void)
 		TEST(ports_that_explain_losses_are_listed_with_their_neighbours),
 		TEST(ports_without_a_switch_as_neighbour_are_not_listed),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
+		TEST(both_cables_of_a_bond_are_compared_with_its_rnic),
 		TEST(another_port_of_the_same_reading_is_not_taken),
 		TEST(the_port_of_an_rnic_that_was_never_reported_waits_a_minute),
 		TEST(the_port_of_an_rnic_without_recent_reports_is_not_taken),
