@@ -32,6 +32,9 @@ rm_crossings_release(struct rm_crossings *crossings)
 {
 	index_release(&crossings->observations);
 	index_release(&crossings->candidates);
+	free(crossings->first);
+	free(crossings->list);
+	free(crossings->shares);
 	free(crossings->stamps);
 	*crossings = (struct rm_crossings){ 0 };
 }
@@ -110,8 +113,9 @@ rm_candidate_within(const struct rm_candidate *candidate, uint32_t element)
 	return false;
 }
 
-double
-rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *candidate)
+/* Returns how often a packet of the observation crossed the candidate, on average. */
+static double
+share_over(const struct rm_observation *o, const struct rm_candidate *candidate)
 {
 	const uint32_t sure = o->element_count - o->spread;
 	double share = 0;
@@ -187,6 +191,98 @@ index_build(struct rm_element_index *index, size_t elements, const void *items,
 	return 0;
 }
 
+/* Makes room for `count` items, and keeps the present ones. */
+static int
+grow(void *array, size_t *have, size_t count, size_t size)
+{
+	void **p = array, *wider;
+
+	if (count <= *have)
+		return 0;
+	wider = realloc(*p, 2 * count * size);
+	if (wider == NULL)
+		return -ENOMEM;
+	*p = wider;
+	*have = 2 * count;
+	return 0;
+}
+
+/* *ret: the index of the share in the list of the different ones. */
+static int
+share_index(struct rm_crossings *crossings, double share, uint32_t *ret)
+{
+	size_t i = 0;
+
+	while (i < crossings->share_count && crossings->shares[i] != share)
+		i++;
+	if (i == crossings->share_count) {
+		if (grow(&crossings->shares, &crossings->shares_size, i + 1,
+			sizeof *crossings->shares) < 0)
+			return -ENOMEM;
+		crossings->shares[i] = share;
+		crossings->share_count++;
+	}
+	*ret = (uint32_t)i;
+	return 0;
+}
+
+/* Appends the observations of the candidate to the list. */
+static int
+list_candidate(struct rm_crossings *crossings,
+    const struct rm_observation *observations, const struct rm_candidate *candidate,
+    uint32_t stamp, size_t *count)
+{
+	const struct rm_element_index *index = &crossings->observations;
+
+	for (uint32_t k = 0; k < candidate->element_count; k++)
+		for (size_t at = index->first[candidate->elements[k]];
+		     at < index->first[candidate->elements[k] + 1]; at++) {
+			struct rm_crossing crossing = { index->list[at],
+				RM_CROSSED_ONCE };
+			const struct rm_observation *o =
+			    &observations[crossing.observation];
+
+			if (crossings->stamps[crossing.observation] == stamp)
+				continue;
+			crossings->stamps[crossing.observation] = stamp;
+			if (((o->spread > 0 || o->round_trip) &&
+				share_index(crossings, share_over(o, candidate),
+				    &crossing.share) < 0) ||
+			    grow(&crossings->list, &crossings->list_size, *count + 1,
+				sizeof *crossings->list) < 0)
+				return -ENOMEM;
+			crossings->list[(*count)++] = crossing;
+		}
+	return 0;
+}
+
+static int
+list_all(struct rm_crossings *crossings, const struct rm_observation *observations,
+    size_t observation_count, const struct rm_candidate *candidates,
+    size_t candidate_count)
+{
+	size_t count = 0;
+	uint32_t once;
+
+	if (rm_scratch(&crossings->stamps, &crossings->stamps_size,
+		observation_count + 1, sizeof *crossings->stamps) < 0 ||
+	    rm_scratch(&crossings->first, &crossings->first_size, candidate_count + 1,
+		sizeof *crossings->first) < 0)
+		return -ENOMEM;
+	memset(crossings->stamps, 0, observation_count * sizeof *crossings->stamps);
+	crossings->share_count = 0;
+	if (share_index(crossings, 1, &once) < 0)
+		return -ENOMEM;
+	for (size_t c = 0; c < candidate_count; c++) {
+		crossings->first[c] = count;
+		if (list_candidate(crossings, observations, &candidates[c],
+			(uint32_t)c + 1, &count) < 0)
+			return -ENOMEM;
+	}
+	crossings->first[candidate_count] = count;
+	return 0;
+}
+
 int
 rm_crossings_build(struct rm_crossings *crossings, size_t elements,
     const struct rm_observation *observations, size_t count,
@@ -205,44 +301,5 @@ rm_crossings_build(struct rm_crossings *crossings, size_t elements,
 	    elements_of_candidate);
 	if (r < 0)
 		return r;
-	return rm_scratch(&crossings->stamps, &crossings->stamps_size, count + 1,
-	    sizeof *crossings->stamps);
-}
-
-struct rm_walk
-rm_crossings_walk(struct rm_crossings *crossings, const struct rm_candidate *candidate)
-{
-	if (++crossings->stamp == 0) { /* The counter has wrapped: stamps of earlier
-					  walks could equal new ones. */
-		memset(crossings->stamps, 0,
-		    crossings->stamps_size * sizeof *crossings->stamps);
-		crossings->stamp = 1;
-	}
-	return (struct rm_walk){ candidate, 0,
-		candidate->element_count > 0
-		    ? crossings->observations.first[candidate->elements[0]]
-		    : 0 };
-}
-
-bool
-rm_crossings_next(
-    struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation)
-{
-	const struct rm_element_index *index = &crossings->observations;
-	const struct rm_candidate *c = walk->candidate;
-
-	while (walk->element < c->element_count) {
-		if (walk->at < index->first[c->elements[walk->element] + 1]) {
-			const uint32_t i = index->list[walk->at++];
-
-			if (crossings->stamps[i] == crossings->stamp)
-				continue;
-			crossings->stamps[i] = crossings->stamp;
-			*observation = i;
-			return true;
-		}
-		if (++walk->element < c->element_count)
-			walk->at = index->first[c->elements[walk->element]];
-	}
-	return false;
+	return list_all(crossings, observations, count, candidates, candidate_count);
 }

@@ -20,13 +20,33 @@ struct rm_element_index {
 	size_t list_size;
 };
 
+/* One observation of a candidate. */
+struct rm_crossing {
+	uint32_t observation;
+	/* Index in rm_crossings.shares: how often a packet of the observation crossed
+	 * the candidate, on average. 0.5: half of the packets did so once; 1.5: all of
+	 * them once, and half of them once more. */
+	uint32_t share;
+};
+
+#define RM_CROSSED_ONCE 0 /* index of the share 1 */
+
 /* zero this struct before the first use; its memory is kept and grows */
 struct rm_crossings {
 	struct rm_element_index observations, candidates;
-	/* for each observation: number of the last walk that returned it */
+	/* The observations with an element of candidate c, each of them once, are
+	 * list[first[c]] to list[first[c + 1] - 1]. */
+	size_t *first;
+	size_t first_size;
+	struct rm_crossing *list;
+	size_t list_size;
+	/* the different shares; there are few */
+	double *shares;
+	size_t share_count, shares_size;
+	/* for each observation: number of the last candidate with it in its list, + 1
+	 */
 	uint32_t *stamps;
 	size_t stamps_size;
-	uint32_t stamp; /* number of the newest walk */
 };
 
 /* -EINVAL: an observation lost more packets than were sent, or has too many elements or
@@ -36,25 +56,13 @@ int rm_crossings_build(struct rm_crossings *crossings, size_t elements,
     const struct rm_candidate *candidates, size_t candidate_count);
 void rm_crossings_release(struct rm_crossings *crossings);
 
-/* Returns the observations with an element of the candidate, each of them once. A new
- * walk ends the one before it, because all walks mark observations in the same stamps.
- */
-struct rm_walk {
-	const struct rm_candidate *candidate;
-	uint32_t element;
-	size_t at;
-};
-
-struct rm_walk rm_crossings_walk(
-    struct rm_crossings *crossings, const struct rm_candidate *candidate);
-bool rm_crossings_next(
-    struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation);
-
-/* How often a packet of this observation crossed the candidate, on average. 0.5: half
- * of the packets did so once; 1.5: all of them once, and half of them once more. The
- * observation has to be one that the candidate's walk returns. */
-double rm_crossings_share(
-    const struct rm_observation *o, const struct rm_candidate *candidate);
+/* The observations with an element of the candidate, each of them once. */
+static inline const struct rm_crossing *
+rm_crossings_of(const struct rm_crossings *crossings, size_t candidate, size_t *count)
+{
+	*count = crossings->first[candidate + 1] - crossings->first[candidate];
+	return crossings->list + crossings->first[candidate];
+}
 
 /* True: the candidate is a narrow part of the wide part with this element. */
 bool rm_candidate_within(const struct rm_candidate *candidate, uint32_t element);

@@ -67,7 +67,9 @@ void
 rm_hypothesis_release(struct rm_hypothesis *h)
 {
 	free(h->parts);
-	free(h->survival);
+	free(h->outcomes);
+	free(h->log_left);
+	free(h->changes);
 	free(h->alone);
 	free(h->fits);
 	free(h->stale);
@@ -114,45 +116,98 @@ let_through(double share, double loss)
  * candidate once, and no other part explains their loss), but have the same share and
  * survival. There are few different ones: one logarithm per group saves many. */
 struct group {
-	double survival, share; /* share 0: this group is not used yet */
-	double kept, lost;      /* packets; lost: those not explained by other parts */
+	double survival;
+	uint32_t share;    /* index in crossings.shares */
+	double kept, lost; /* packets; lost: those not explained by other parts */
+	bool used;
 };
 
 #define GROUPS 256
 
+static uint64_t
+hash_of(const struct rm_hypothesis *h, double survival, uint32_t share)
+{
+	uint64_t key, other;
+
+	memcpy(&key, &survival, sizeof key);
+	memcpy(&other, &h->crossings.shares[share], sizeof other);
+	return (key ^ other >> 7) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static double
+change(const struct rm_hypothesis *h, double survival, double left)
+{
+	return log_lost(h, survival * left) - log_lost(h, survival);
+}
+
+/* Returns what a lost packet adds to the gain, for each of the usual levels. */
+static const double *
+changes_of(struct rm_hypothesis *h, double survival, uint32_t share)
+{
+	struct rm_change *c =
+	    &h->changes[hash_of(h, survival, share) >> 36 & (h->change_count - 1)];
+
+	if (c->survival == survival && c->share == share)
+		return c->gains;
+	c->survival = survival;
+	c->share = share;
+	for (size_t k = 0; k < h->levels.count; k++)
+		c->gains[k] = change(h, survival,
+		    let_through(h->crossings.shares[share], h->levels.loss[k]));
+	return c->gains;
+}
+
 static void
-group_settle(const struct rm_hypothesis *h, const struct rm_levels *levels,
+settle(struct rm_hypothesis *h, const struct group *group, double *gains)
+{
+	const double *left = h->log_left + group->share * h->levels.count;
+	const double *lost =
+	    group->lost > 0 ? changes_of(h, group->survival, group->share) : NULL;
+
+	for (size_t k = 0; k < h->levels.count; k++) {
+		if (group->kept > 0)
+			gains[k] += group->kept * left[k];
+		if (lost != NULL)
+			gains[k] += group->lost * lost[k];
+	}
+}
+
+static void
+settle_finely(const struct rm_hypothesis *h, const struct rm_levels *levels,
     const struct group *group, double *gains)
 {
-	const double before = log_lost(h, group->survival);
-
 	for (size_t k = 0; k < levels->count; k++) {
-		const double left = let_through(group->share, levels->loss[k]);
+		const double left =
+		    let_through(h->crossings.shares[group->share], levels->loss[k]);
 
 		if (group->kept > 0)
 			gains[k] += group->kept * log(left);
 		if (group->lost > 0)
-			gains[k] += group->lost *
-				    (log_lost(h, group->survival * left) - before);
+			gains[k] += group->lost * change(h, group->survival, left);
 	}
 }
 
-static struct group *
-group_of(const struct rm_hypothesis *h, const struct rm_levels *levels,
-    struct group *groups, double survival, double share, double *gains)
+static void
+group_settle(struct rm_hypothesis *h, const struct rm_levels *levels,
+    const struct group *group, double *gains)
 {
-	uint64_t key, other;
-	struct group *group;
+	if (levels == &h->levels)
+		settle(h, group, gains);
+	else
+		settle_finely(h, levels, group, gains);
+}
 
-	memcpy(&key, &survival, sizeof key);
-	memcpy(&other, &share, sizeof other);
-	key = (key ^ other >> 7) * UINT64_C(0x9e3779b97f4a7c15);
-	group = &groups[key >> 56];
-	if (group->share == share && group->survival == survival)
+static struct group *
+group_of(struct rm_hypothesis *h, const struct rm_levels *levels, struct group *groups,
+    double survival, uint32_t share, double *gains)
+{
+	struct group *group = &groups[hash_of(h, survival, share) >> 56];
+
+	if (group->share == share && group->survival == survival && group->used)
 		return group;
-	if (group->share > 0)
+	if (group->used)
 		group_settle(h, levels, group, gains);
-	*group = (struct group){ .survival = survival, .share = share };
+	*group = (struct group){ .survival = survival, .share = share, .used = true };
 	return group;
 }
 
@@ -168,35 +223,32 @@ fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate
 	double kept = 0, lost = 0, shared[RM_HYPOTHESIS_LEVELS] = { 0 };
 	struct group groups[GROUPS] = { { 0 } };
 	bool any = false;
-	struct rm_walk walk;
-	size_t i;
+	size_t count;
+	const struct rm_crossing *over =
+	    rm_crossings_of(&h->crossings, candidate, &count);
 
-	walk = rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
-	while (rm_crossings_next(&h->crossings, &walk, &i)) {
-		const struct rm_observation *o = &h->observations[i];
-		const double s = h->survival[i];
-		const double share =
-		    o->spread == 0 && !o->round_trip
-			? 1
-			: rm_crossings_share(o, &h->candidates[candidate]);
+	for (size_t i = 0; i < count; i++) {
+		const struct rm_outcome *o = &h->outcomes[over[i].observation];
+		const uint32_t share = over[i].share;
+		const double s = o->survival;
 
-		if (share == 1)
+		if (share == RM_CROSSED_ONCE)
 			kept += o->sent - o->lost;
-		if (s >= 1 && share == 1) {
+		if (s >= 1 && share == RM_CROSSED_ONCE) {
 			lost += o->lost;
 			continue;
 		}
-		any |= o->lost > 0 && (share < 1 || s > EXPLAINED);
+		any |= o->lost > 0 && (s > EXPLAINED || h->crossings.shares[share] < 1);
 		if (o->lost > 0 && s > EXPLAINED)
 			group_of(h, levels, groups, s, share, shared)->lost += o->lost;
-		if (share != 1 && o->sent > o->lost)
+		if (share != RM_CROSSED_ONCE && o->sent > o->lost)
 			group_of(h, levels, groups, s, share, shared)->kept +=
 			    o->sent - o->lost;
 	}
 	if (lost == 0 && !any)
 		return best;
-	for (i = 0; i < GROUPS; i++)
-		if (groups[i].share > 0)
+	for (size_t i = 0; i < GROUPS; i++)
+		if (groups[i].used)
 			group_settle(h, levels, &groups[i], shared);
 	for (size_t k = 0; k < levels->count; k++) {
 		const double gain = lost * levels->log_lost[k] +
@@ -293,7 +345,7 @@ blame_none(struct rm_hypothesis *h)
 {
 	h->count = 0;
 	for (size_t i = 0; i < h->observation_count; i++)
-		h->survival[i] = 1;
+		h->outcomes[i].survival = 1;
 	memset(h->blamed, 0, h->candidate_count * sizeof *h->blamed);
 }
 
@@ -302,6 +354,21 @@ relieve_none(struct rm_hypothesis *h)
 {
 	h->relieved_count = 0;
 	memset(h->costs_less, 0, h->candidate_count * sizeof *h->costs_less);
+}
+
+static int
+set_log_left(struct rm_hypothesis *h)
+{
+	const size_t levels = h->levels.count;
+
+	if (rm_scratch(&h->log_left, &h->log_left_size,
+		h->crossings.share_count * levels, sizeof *h->log_left) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < h->crossings.share_count; i++)
+		for (size_t k = 0; k < levels; k++)
+			h->log_left[i * levels + k] =
+			    log(let_through(h->crossings.shares[i], h->levels.loss[k]));
+	return 0;
 }
 
 int
@@ -315,10 +382,19 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	    candidates, candidate_count);
 	if (r < 0)
 		return r;
-	if (rm_scratch(&h->survival, &h->survival_size, observation_count + 1,
-		sizeof *h->survival) < 0 ||
-	    make_room(h, candidate_count + 1) < 0)
+	h->change_count = 1;
+	while (h->change_count < observation_count && h->change_count < RM_MOST_CHANGES)
+		h->change_count *= 2;
+	if (rm_scratch(&h->outcomes, &h->outcomes_size, observation_count + 1,
+		sizeof *h->outcomes) < 0 ||
+	    make_room(h, candidate_count + 1) < 0 || set_log_left(h) < 0 ||
+	    rm_scratch(
+		&h->changes, &h->changes_size, h->change_count, sizeof *h->changes) < 0)
 		return -ENOMEM;
+	for (size_t i = 0; i < observation_count; i++)
+		h->outcomes[i] = (struct rm_outcome){ 1, observations[i].sent,
+			observations[i].lost };
+	memset(h->changes, 0, h->change_count * sizeof *h->changes);
 	h->observations = observations;
 	h->observation_count = observation_count;
 	h->candidates = candidates;
@@ -428,19 +504,23 @@ rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
 static void
 scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool added)
 {
-	struct rm_walk walk =
-	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
-	size_t i;
+	size_t count;
+	const struct rm_crossing *over =
+	    rm_crossings_of(&h->crossings, candidate, &count);
+	uint32_t share = UINT32_MAX; /* of the observation before */
+	double left = 1;
 
-	while (rm_crossings_next(&h->crossings, &walk, &i)) {
-		const double left = let_through(
-		    rm_crossings_share(&h->observations[i], &h->candidates[candidate]),
-		    loss);
+	for (size_t i = 0; i < count; i++) {
+		double *survival = &h->outcomes[over[i].observation].survival;
 
-		h->survival[i] *= added ? left : 1 / left;
-		if (h->survival[i] >
-		    1 - EPSILON) /* apart from rounding, no part is left */
-			h->survival[i] = 1;
+		if (over[i].share != share) {
+			share = over[i].share;
+			left = let_through(h->crossings.shares[share], loss);
+			left = added ? left : 1 / left;
+		}
+		*survival *= left;
+		if (*survival > 1 - EPSILON) /* apart from rounding, no part is left */
+			*survival = 1;
 	}
 }
 
@@ -462,21 +542,21 @@ static void
 forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double before)
 {
 	const struct rm_element_index *index = &h->crossings.candidates;
-	struct rm_walk walk =
-	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
-	size_t i;
+	size_t count;
+	const struct rm_crossing *over =
+	    rm_crossings_of(&h->crossings, candidate, &count);
 
-	while (rm_crossings_next(&h->crossings, &walk, &i)) {
-		const struct rm_observation *o = &h->observations[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct rm_observation *o = &h->observations[over[i].observation];
+		const double survival = h->outcomes[over[i].observation].survival;
 		double more = 0;
 
 		if (loss < before && o->lost > 0) {
-			const double share =
-			    rm_crossings_share(o, &h->candidates[candidate]);
-			const double was = h->survival[i] * let_through(share, before) /
+			const double share = h->crossings.shares[over[i].share];
+			const double was = survival * let_through(share, before) /
 					   let_through(share, loss);
 
-			more = o->lost * more_for_each(h, was, h->survival[i]) + SLACK;
+			more = o->lost * more_for_each(h, was, survival) + SLACK;
 		}
 		for (uint32_t k = 0; k < o->element_count; k++)
 			for (size_t at = index->first[o->elements[k]];
@@ -587,8 +667,8 @@ rm_hypothesis_score(const struct rm_hypothesis *h)
 	double sum = 0;
 
 	for (size_t i = 0; i < h->observation_count; i++) {
-		const struct rm_observation *o = &h->observations[i];
-		const double s = h->survival[i];
+		const struct rm_outcome *o = &h->outcomes[i];
+		const double s = o->survival;
 
 		if (s < 1)
 			sum += o->lost * (log_lost(h, s) - base) +

@@ -340,7 +340,7 @@ unexplained(const struct rm_hypothesis *h)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < h->observation_count; i++)
-		if (h->survival[i] >= 1)
+		if (h->outcomes[i].survival >= 1)
 			lost += h->observations[i].lost;
 	return lost;
 }
@@ -424,13 +424,13 @@ static double
 doubt_of(struct rm_judge *judge, size_t candidate)
 {
 	struct rm_hypothesis *h = &judge->now;
-	struct rm_walk walk =
-	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
 	double lost = 0;
-	size_t i;
+	size_t count;
+	const struct rm_crossing *over =
+	    rm_crossings_of(&h->crossings, candidate, &count);
 
-	while (rm_crossings_next(&h->crossings, &walk, &i))
-		lost += h->observations[i].lost;
+	for (size_t i = 0; i < count; i++)
+		lost += h->observations[over[i].observation].lost;
 	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
 }
 
