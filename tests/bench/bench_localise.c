@@ -15,7 +15,7 @@
  *     --core         with a dead core
  *     --seconds N    of data with faults; default 40
  *     --names        also prints the names of the parts that were found, missed, or
- *                    named without a fault
+ *                    named without a fault, and when
  */
 #include <errno.h>
 #include <malloc.h>
@@ -45,13 +45,19 @@ struct plan {
 	uint64_t seconds;
 };
 
+struct named {
+	char part[RM_PART_NAME_BYTES];
+	rm_mono_t since;
+};
+
 struct run {
 	struct sim_region *region;
 	struct localise *localise;
 	struct costs costs;
 	uint64_t lossy_rows, all_rows;
 	double bytes_per_rack;
-	char (*named)[RM_PART_NAME_BYTES]; /* each once */
+	rm_mono_t faults_since;
+	struct named *named; /* each once */
 	size_t named_count;
 };
 
@@ -92,15 +98,25 @@ take(struct run *run, const struct wire_bytes *bytes)
 			   run->localise, &view, sim_region_now(run->region));
 }
 
+static const struct named *
+find_named(const struct run *run, const char *part)
+{
+	for (size_t i = 0; i < run->named_count; i++)
+		if (strcmp(run->named[i].part, part) == 0)
+			return &run->named[i];
+	return NULL;
+}
+
 static void
 note_name(struct run *run, const char *name)
 {
-	for (size_t i = 0; i < run->named_count; i++)
-		if (strcmp(run->named[i], name) == 0)
-			return;
-	if (run->named_count < MAX_NAMED)
-		snprintf(
-		    run->named[run->named_count++], RM_PART_NAME_BYTES, "%s", name);
+	struct named *named = &run->named[run->named_count];
+
+	if (find_named(run, name) != NULL || run->named_count == MAX_NAMED)
+		return;
+	snprintf(named->part, sizeof named->part, "%s", name);
+	named->since = sim_region_now(run->region);
+	run->named_count++;
 }
 
 static int
@@ -151,15 +167,6 @@ live(struct run *run, struct costs *costs)
 }
 
 static bool
-is_named(const struct run *run, const char *part)
-{
-	for (size_t i = 0; i < run->named_count; i++)
-		if (strcmp(run->named[i], part) == 0)
-			return true;
-	return false;
-}
-
-static bool
 is_fault(const struct run *run, const char *part)
 {
 	const char *fault;
@@ -170,6 +177,13 @@ is_fault(const struct run *run, const char *part)
 	return false;
 }
 
+/* Seconds from the beginning of the faults. */
+static double
+named_after(const struct run *run, const struct named *named)
+{
+	return (double)rm_mono_since(named->since, run->faults_since) / RM_NS_PER_S;
+}
+
 static size_t
 count_found(const struct run *run, bool names, size_t *faults)
 {
@@ -178,16 +192,19 @@ count_found(const struct run *run, bool names, size_t *faults)
 
 	for (*faults = 0; (fault = sim_region_fault(run->region, *faults)) != NULL;
 	     ++*faults) {
-		const bool is_found = is_named(run, fault);
+		const struct named *named = find_named(run, fault);
 
-		found += is_found;
-		if (names)
-			fprintf(stderr, "%s %zu %s\n", is_found ? "found " : "missed",
-			    *faults, fault);
+		found += named != NULL;
+		if (names && named != NULL)
+			fprintf(stderr, "found %zu %s after %.2f s\n", *faults, fault,
+			    named_after(run, named));
+		else if (names)
+			fprintf(stderr, "missed %zu %s\n", *faults, fault);
 	}
 	for (size_t i = 0; names && i < run->named_count; i++)
-		if (!is_fault(run, run->named[i]))
-			fprintf(stderr, "in vain %s\n", run->named[i]);
+		if (!is_fault(run, run->named[i].part))
+			fprintf(stderr, "in vain %s after %.2f s\n", run->named[i].part,
+			    named_after(run, &run->named[i]));
 	return found;
 }
 
@@ -212,6 +229,7 @@ simulate(struct run *run, const struct plan *plan)
 		r = localise_new(&judged, &run->localise);
 	for (uint64_t s = 0; r == 0 && s < FAULTS_FROM_S; s++)
 		r = live(run, &before);
+	run->faults_since = sim_region_now(run->region);
 	run->lossy_rows = run->all_rows = 0;
 	for (uint64_t s = 0; r == 0 && s < seconds; s++)
 		r = live(run, &run->costs);
@@ -259,7 +277,7 @@ report(const struct run *run, const struct plan *plan, double first_bytes)
 	};
 
 	for (size_t i = 0; i < run->named_count; i++)
-		in_vain += !is_fault(run, run->named[i]);
+		in_vain += !is_fault(run, run->named[i].part);
 	snprintf(of, sizeof of, "%zu racks, %zu faults%s", plan->racks, plan->faults,
 	    plan->core ? ", a core" : "");
 	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
