@@ -69,8 +69,7 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 {
 	free(h->parts);
 	free(h->outcomes);
-	free(h->log_left);
-	free(h->changes);
+	free(h->passing);
 	free(h->alone);
 	free(h->fits);
 	free(h->stale);
@@ -136,71 +135,46 @@ hash_of(const struct rm_hypothesis *h, double survival, uint32_t share)
 	return (key ^ other >> 7) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static double
-change(const struct rm_hypothesis *h, double survival, double left)
+static struct rm_passing
+passing(double share, double loss)
 {
-	return log_lost(h, survival * left) - log_lost(h, survival);
+	const double left = let_through(share, loss);
+
+	return (struct rm_passing){ left, log(left) };
 }
 
-/* Returns what a lost packet adds to the gain, for each of the usual levels. */
-static const double *
-changes_of(struct rm_hypothesis *h, double survival, uint32_t share)
-{
-	struct rm_change *c =
-	    &h->changes[hash_of(h, survival, share) >> 36 & (h->change_count - 1)];
-
-	if (c->survival == survival && c->share == share)
-		return c->gains;
-	c->survival = survival;
-	c->share = share;
-	for (size_t k = 0; k < h->levels.count; k++)
-		c->gains[k] = change(h, survival,
-		    let_through(h->crossings.shares[share], h->levels.loss[k]));
-	return c->gains;
-}
+/* The levels of a fit, from `first` on. */
+struct tried {
+	const struct rm_levels *levels;
+	size_t first;
+	bool usual; /* the levels of the hypothesis */
+};
 
 static void
-settle(struct rm_hypothesis *h, const struct group *group, double *gains)
-{
-	const double *left = h->log_left + group->share * h->levels.count;
-	const double *lost =
-	    group->lost > 0 ? changes_of(h, group->survival, group->share) : NULL;
-
-	for (size_t k = 0; k < h->levels.count; k++) {
-		if (group->kept > 0)
-			gains[k] += group->kept * left[k];
-		if (lost != NULL)
-			gains[k] += group->lost * lost[k];
-	}
-}
-
-static void
-settle_finely(const struct rm_hypothesis *h, const struct rm_levels *levels,
+group_settle(const struct rm_hypothesis *h, const struct tried *tried,
     const struct group *group, double *gains)
 {
-	for (size_t k = 0; k < levels->count; k++) {
-		const double left =
-		    let_through(h->crossings.shares[group->share], levels->loss[k]);
+	const struct rm_levels *levels = tried->levels;
+	const struct rm_passing *usual = h->passing + group->share * levels->count;
+	const double before = log_lost(h, group->survival);
+
+	for (size_t k = tried->first; k < levels->count; k++) {
+		const struct rm_passing left =
+		    tried->usual
+			? usual[k]
+			: passing(h->crossings.shares[group->share], levels->loss[k]);
 
 		if (group->kept > 0)
-			gains[k] += group->kept * log(left);
+			gains[k] += group->kept * left.log;
 		if (group->lost > 0)
-			gains[k] += group->lost * change(h, group->survival, left);
+			gains[k] +=
+			    group->lost *
+			    (log_lost(h, group->survival * left.share) - before);
 	}
-}
-
-static void
-group_settle(struct rm_hypothesis *h, const struct rm_levels *levels,
-    const struct group *group, double *gains)
-{
-	if (levels == &h->levels)
-		settle(h, group, gains);
-	else
-		settle_finely(h, levels, group, gains);
 }
 
 static struct group *
-group_of(struct rm_hypothesis *h, const struct rm_levels *levels, struct group *groups,
+group_of(const struct rm_hypothesis *h, const struct tried *tried, struct group *groups,
     double survival, uint32_t share, double *gains)
 {
 	struct group *group = &groups[hash_of(h, survival, share) >> 56];
@@ -208,7 +182,7 @@ group_of(struct rm_hypothesis *h, const struct rm_levels *levels, struct group *
 	if (group->share == share && group->survival == survival && group->used)
 		return group;
 	if (group->used)
-		group_settle(h, levels, group, gains);
+		group_settle(h, tried, group, gains);
 	*group = (struct group){ .survival = survival, .share = share, .used = true };
 	return group;
 }
@@ -219,8 +193,9 @@ group_of(struct rm_hypothesis *h, const struct rm_levels *levels, struct group *
  * lost packet gains more if no other part explains it.
  */
 static struct rm_suspect
-fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate)
+fit_to(const struct rm_hypothesis *h, const struct tried *tried, size_t candidate)
 {
+	const struct rm_levels *levels = tried->levels;
 	struct rm_suspect best = { candidate, 0, -INFINITY };
 	double kept = 0, lost = 0, shared[RM_HYPOTHESIS_LEVELS] = { 0 };
 	struct group groups[GROUPS] = { { 0 } };
@@ -242,17 +217,17 @@ fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate
 		}
 		any |= o->lost > 0 && (s > EXPLAINED || h->crossings.shares[share] < 1);
 		if (o->lost > 0 && s > EXPLAINED)
-			group_of(h, levels, groups, s, share, shared)->lost += o->lost;
+			group_of(h, tried, groups, s, share, shared)->lost += o->lost;
 		if (share != RM_CROSSED_ONCE && o->sent > o->lost)
-			group_of(h, levels, groups, s, share, shared)->kept +=
+			group_of(h, tried, groups, s, share, shared)->kept +=
 			    o->sent - o->lost;
 	}
 	if (lost == 0 && !any)
 		return best;
 	for (size_t i = 0; i < GROUPS; i++)
 		if (groups[i].used)
-			group_settle(h, levels, &groups[i], shared);
-	for (size_t k = 0; k < levels->count; k++) {
+			group_settle(h, tried, &groups[i], shared);
+	for (size_t k = tried->first; k < levels->count; k++) {
 		const double gain = lost * levels->log_lost[k] +
 				    kept * levels->log_kept[k] + shared[k] +
 				    log_prior(h, candidate, levels->loss[k]);
@@ -265,10 +240,20 @@ fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate
 	return best;
 }
 
+/* The gain is a concave function of the loss, apart from the prior, which is lower
+ * below WHOLE. So if the highest level has a higher gain than the one before, which is
+ * WHOLE, it has the highest of all. */
 static struct rm_suspect
-fit(struct rm_hypothesis *h, size_t candidate)
+fit(const struct rm_hypothesis *h, size_t candidate)
 {
-	return fit_to(h, &h->levels, candidate);
+	const struct rm_levels *levels = &h->levels;
+	const size_t highest = levels->count - 1;
+	const struct rm_suspect part =
+	    fit_to(h, &(struct tried){ levels, highest - 1, true }, candidate);
+
+	if (isinf(part.gain) || part.loss == levels->loss[highest])
+		return part;
+	return fit_to(h, &(struct tried){ levels, 0, true }, candidate);
 }
 
 /* Fits the share of loss more finely, between the two levels next to the best one. */
@@ -289,7 +274,7 @@ fit_finely(struct rm_hypothesis *h, struct rm_suspect part)
 	for (size_t i = 0; i < fine.count; i++)
 		fine.loss[i] = low + (high - low) * (double)(i + 1) / FINE_LEVELS;
 	set_logs(&fine, h->base_loss);
-	return fit_to(h, &fine, part.candidate).loss;
+	return fit_to(h, &(struct tried){ &fine, 0, false }, part.candidate).loss;
 }
 
 struct ranked {
@@ -375,17 +360,17 @@ count_crossed_lost(const struct rm_hypothesis *h, size_t candidate)
 }
 
 static int
-set_log_left(struct rm_hypothesis *h)
+set_passing(struct rm_hypothesis *h)
 {
 	const size_t levels = h->levels.count;
 
-	if (rm_scratch(&h->log_left, &h->log_left_size,
-		h->crossings.share_count * levels, sizeof *h->log_left) < 0)
+	if (rm_scratch(&h->passing, &h->passing_size, h->crossings.share_count * levels,
+		sizeof *h->passing) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < h->crossings.share_count; i++)
 		for (size_t k = 0; k < levels; k++)
-			h->log_left[i * levels + k] =
-			    log(let_through(h->crossings.shares[i], h->levels.loss[k]));
+			h->passing[i * levels + k] =
+			    passing(h->crossings.shares[i], h->levels.loss[k]);
 	return 0;
 }
 
@@ -400,19 +385,13 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	    candidates, candidate_count);
 	if (r < 0)
 		return r;
-	h->change_count = 1;
-	while (h->change_count < observation_count && h->change_count < RM_MOST_CHANGES)
-		h->change_count *= 2;
 	if (rm_scratch(&h->outcomes, &h->outcomes_size, observation_count + 1,
 		sizeof *h->outcomes) < 0 ||
-	    make_room(h, candidate_count + 1) < 0 || set_log_left(h) < 0 ||
-	    rm_scratch(
-		&h->changes, &h->changes_size, h->change_count, sizeof *h->changes) < 0)
+	    make_room(h, candidate_count + 1) < 0 || set_passing(h) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < observation_count; i++)
 		h->outcomes[i] = (struct rm_outcome){ 1, observations[i].sent,
 			observations[i].lost };
-	memset(h->changes, 0, h->change_count * sizeof *h->changes);
 	h->observations = observations;
 	h->observation_count = observation_count;
 	h->candidates = candidates;

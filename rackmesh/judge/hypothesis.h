@@ -44,14 +44,9 @@ struct rm_outcome {
 	uint32_t sent, lost;
 };
 
-/* What one packet that is lost adds to the gain, by level: see rm_hypothesis.changes */
-struct rm_change {
-	double survival; /* 0: unused */
-	uint32_t share;
-	double gains[RM_HYPOTHESIS_LEVELS];
+struct rm_passing { /* the packets that pass a part */
+	double share, log;
 };
-
-#define RM_MOST_CHANGES 8192 /* a power of two; 2 MiB */
 
 struct rm_fit_before {
 	struct rm_suspect fit;
@@ -74,13 +69,8 @@ struct rm_hypothesis {
 	struct rm_crossings crossings;
 	struct rm_outcome *outcomes; /* for each observation */
 	size_t outcomes_size;
-	/* By share, then by level: the ln of the packets that pass. */
-	double *log_left;
-	size_t log_left_size;
-	/* The logarithms that were computed last: most of those that a fit needs were
-	 * needed for another candidate before. By a hash of survival and share. */
-	struct rm_change *changes;
-	size_t change_count, changes_size; /* change_count: a power of two */
+	struct rm_passing *passing; /* by share in crossings.shares, then by level */
+	size_t passing_size;
 	/* By candidate: its fit to the hypothesis without parts, without relief. No
 	 * other fit has a higher gain, except by the relief: a loss adds less to the
 	 * gain if other parts explain it, too. */
