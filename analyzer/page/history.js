@@ -10,6 +10,7 @@ import { age, clock, duration, percent } from "./words.js";
 
 const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 days": 604800 };
 const LEAST_S = 20; // shortest time of a point: a rack reports every 10 s
+const AHEAD_MS = 60000; // clocks may differ by so much
 const MOST_S = 400 * 86400; // longest time of a request
 const PAIR = "sent,send_failed,sent_late,no_reply,late_reply,rtt_p50_ns,rtt_p99_ns";
 const DIRECTIONS = {
@@ -81,12 +82,7 @@ export function open([region, tor, until, span], known) {
   );
   const to = until ? new Date(until) : new Date();
   const valid = !Number.isNaN(+to);
-  const inFuture = to - SPANS["15 min"] * 1000 > Date.now(); // clocks may differ by some minutes
-  const hint = !valid
-    ? `The time ${until} in the address cannot be read: give it as 2026-01-31T04:10:00Z, in UTC.`
-    : inFuture
-      ? `${clock(to, true)} UTC is in the future: there is no history of it.`
-      : "Choose a region or a rack, and a time.";
+  const hint = valid ? "Choose a region or a rack, and a time." : `The time ${until} in the address cannot be read: give it as 2026-01-31T04:10:00Z, in UTC.`;
   const found = element("div", {}, element("p", { class: "quiet" }, hint));
   let filled = 0; // how many regions and racks `choice` offers
   let asked = false;
@@ -108,11 +104,12 @@ export function open([region, tor, until, span], known) {
   }
 
   async function fetchAll() {
-    if (!region || !valid || inFuture) return;
+    if (!region || !valid) return;
     const from = new Date(to - Number(spans.value) * 1000);
     found.replaceChildren(element("p", { class: "quiet" }, "Reading the history…"));
     try {
-      found.replaceChildren(...(await (tor ? lookAtRack(region, tor, from, to, known) : lookAtRegion(region, from, to, known))));
+      const inFuture = to > Date.now() + AHEAD_MS ? [element("p", { class: "trouble" }, `${clock(to, true)} UTC is in the future.`)] : [];
+      found.replaceChildren(...inFuture, ...(await (tor ? lookAtRack(region, tor, from, to, known) : lookAtRegion(region, from, to, known))));
     } catch (error) {
       if (!(error instanceof NoAnswer)) console.error(error);
       found.replaceChildren(element("p", { class: "trouble" }, `The history cannot be read: ${error.message}.`));
