@@ -184,7 +184,7 @@ function driftOf(drift) {
   if (drift.setting_count === 0) return element("p", { class: "quiet" }, `Settings: ${sums}.`);
   return table(
     `Settings: ${sums}`,
-    [["RNIC"], ["setting"], ["expected"], ["actual"], ["since"]],
+    [["RNIC or port"], ["setting"], ["expected"], ["actual"], ["since"]],
     drift.settings
       .slice(0, FINDINGS)
       .map((each) => [nameOf(each), each.setting, each.expected, each.state === "unknown" ? unknown() : each.actual, clock(each.since)]),
