@@ -20,6 +20,9 @@
  */
 #define MIN_LATE 3
 #define MIN_QUICK 2 /* least number of members that are quick with others */
+/* Of only two members with pairs inside the rack: least number of pairs out of the rack
+ * of the late one that are slow, and of its peer that are quick. */
+#define MIN_OUTSIDE 2
 #define MOST_PART 2 /* fewer than this part (1/2) of the members may be late */
 /* Each half of the window has at least this part (1/8) of the probes. */
 #define HALF_PART 8
@@ -46,6 +49,12 @@ is_slow(const struct rack_pair *pair)
 	return (double)pair->slow >= LATE_SHARE * (double)pair->timed;
 }
 
+static bool
+is_quick(const struct rack_pair *pair)
+{
+	return (double)pair->slow <= QUICK_SHARE * (double)pair->timed;
+}
+
 static void
 count_end(struct rack_late *late, const struct rack_pair *pair)
 {
@@ -54,7 +63,16 @@ count_end(struct rack_late *late, const struct rack_pair *pair)
 	late->newer += pair->newest_sent;
 	late->older += pair->sent - pair->newest_sent;
 	late->late += is_slow(pair);
-	late->quick += (double)pair->slow <= QUICK_SHARE * (double)pair->timed;
+	late->quick += is_quick(pair);
+}
+
+static void
+count_outside(struct rack_late *late, const struct rack_pair *pair)
+{
+	if (pair->timed < MIN_TIMED)
+		return;
+	late->outside_late += is_slow(pair);
+	late->outside_quick += is_quick(pair);
 }
 
 void
@@ -64,6 +82,8 @@ rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
+		if (pair->remote)
+			count_outside(&lates[pair->src], pair);
 		if (!is_timed(pair))
 			continue;
 		lates[pair->src].own++;
@@ -91,12 +111,44 @@ looks_late(const struct rack_late *late)
 	return late->late >= MIN_LATE && late->quick == 0 && late->own > 0;
 }
 
+/* True: the member and its only peer are slow with each other, and the member is the
+ * cause: it is slow with other racks, too, and the peer is quick with them. */
+static bool
+is_late_of_two(const struct rack_late *late, const struct rack_late *peer)
+{
+	return late->late > 0 && late->quick == 0 && late->own > 0 &&
+	       late->outside_late >= MIN_OUTSIDE && late->outside_quick == 0 &&
+	       peer->outside_quick >= MIN_OUTSIDE && peer->outside_late == 0;
+}
+
+/* Returns the only other member with timed pairs inside the rack; `members`: there is
+ * none, or there are several. */
+static size_t
+only_peer(const struct rack_late *lates, size_t members, size_t member)
+{
+	size_t peer = members;
+
+	for (size_t i = 0; i < members; i++) {
+		if (i == member || lates[i].timed == 0)
+			continue;
+		if (peer != members)
+			return members;
+		peer = i;
+	}
+	return peer;
+}
+
 bool
 rack_late_is(const struct rack_legs *legs, const struct rack_late *lates, size_t member)
 {
+	const size_t peer = only_peer(lates, legs->members, member);
 	size_t quick = 0, suspects = 0;
 
-	if (!looks_late(&lates[member]) || !is_filled(&lates[member]))
+	if (!is_filled(&lates[member]))
+		return false;
+	if (peer < legs->members)
+		return is_late_of_two(&lates[member], &lates[peer]);
+	if (!looks_late(&lates[member]))
 		return false;
 	for (size_t i = 0; i < legs->members; i++) {
 		suspects += looks_late(&lates[i]);
@@ -179,16 +231,24 @@ is_same_part(
 		   rack->members[member].host_index == rack->members[of].host_index);
 }
 
-/* Counts the round trips between members that are not late, and not the late part.
- * peer: counts only those with this member; SIZE_MAX: all. */
+/* Counts the round trips between members that are not late, and not the late part; if
+ * the late member has only one peer, those of the peer with other racks. peer: counts
+ * only those with this member; SIZE_MAX: all. */
 static void
 count_others(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t of, size_t peer, struct rack_late *ret)
 {
+	const size_t only = only_peer(lates, legs->members, of);
+
 	*ret = (struct rack_late){ 0 };
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
+		if (pair->remote && only < legs->members && pair->src == only &&
+		    pair->timed >= MIN_TIMED) {
+			ret->timed += pair->timed;
+			ret->slow += pair->slow;
+		}
 		if (!is_timed(pair) || is_same_part(rack, lates, of, pair->src) ||
 		    is_same_part(rack, lates, of, pair->dst) ||
 		    looks_late(&lates[pair->src]) || looks_late(&lates[pair->dst]) ||
@@ -210,7 +270,7 @@ rule_out(const struct rack *rack, const struct rack_legs *legs,
 		char name[RACK_MEMBER_NAME_BYTES];
 		struct rack_late others;
 
-		if (!witnesses[i] || lates[i].quick == 0)
+		if (!witnesses[i] || lates[i].quick + lates[i].outside_quick == 0)
 			continue;
 		count_others(rack, legs, lates, of, i, &others);
 		if ((double)others.slow > QUICK_SHARE * (double)others.timed)
@@ -218,9 +278,10 @@ rule_out(const struct rack *rack, const struct rack_legs *legs,
 		rack_member_name(rack, i, name);
 		snprintf(evidence->ruled_out[evidence->ruled_out_count++],
 		    RM_EVIDENCE_TEXT,
-		    "%s: %" PRIu64 " of %" PRIu64
-		    " of its round trips with the others took so long",
-		    name, others.slow, others.timed);
+		    "%s: %" PRIu64 " of %" PRIu64 " of its round trips with %s took so "
+		    "long",
+		    name, others.slow, others.timed,
+		    lates[i].quick > 0 ? "the others" : "other racks");
 	}
 }
 
@@ -244,9 +305,12 @@ rack_late_sentence(const struct rack *rack, const struct rack_legs *legs,
 		snprintf(part, sizeof(part), "all %u of its RNICs here", count);
 	snprintf(evidence->observed, sizeof(evidence->observed),
 	    "%" PRIu64 " of %" PRIu64 " round trips with %s took %d ms or longer, and "
-	    "%" PRIu64 " of %" PRIu64 " between the others",
+	    "%" PRIu64 " of %" PRIu64 " between %s",
 	    all.slow, all.timed, part, (int)(WINDOW_SLOW_NS / RM_NS_PER_MS),
-	    others.slow, others.timed);
+	    others.slow, others.timed,
+	    only_peer(lates, legs->members, member) < legs->members
+		? "its peer and other racks"
+		: "the others");
 }
 
 void

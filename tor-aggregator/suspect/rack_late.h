@@ -3,8 +3,9 @@
  *
  * Nearly all round trips with the RNIC take WINDOW_SLOW_NS or longer, which no round
  * trip takes in a fabric without faults, while those between its peers are faster. This
- * cannot be decided in a rack of two RNICs, or if half of the RNICs are late. An RNIC
- * is reported as late after a second; if all RNICs of a host are late, the host is
+ * cannot be decided if half of the RNICs are late. If only two RNICs of the rack probe
+ * each other, their probes to other racks show which of the two is late. An RNIC is
+ * reported as late after a second; if all RNICs of a host are late, the host is
  * reported.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_LATE_H
@@ -28,6 +29,9 @@ struct rack_late { /* the round trips of one member in one window */
 	uint64_t timed, slow;
 	/* number of its pairs that are late, and that are quick */
 	unsigned late, quick;
+	/* the same of its pairs with RNICs of other racks, which are not in the counts
+	 * above */
+	unsigned outside_late, outside_quick;
 	unsigned own; /* number of its pairs that it timed itself */
 	/* number of probes in the older and in the newer half of the window */
 	uint64_t older, newer;
@@ -39,7 +43,8 @@ void rack_late_count(const struct rack_legs *legs, struct rack_late *lates);
 
 /* True: the member is late in this window: slow with its peers and quick with none,
  * while at least two members are quick with others; and the probes are spread over the
- * window. */
+ * window. If only two members have timed round trips with each other: it is slow with
+ * other racks, too, and its peer is quick with them. */
 bool rack_late_is(
     const struct rack_legs *legs, const struct rack_late *lates, size_t member);
 

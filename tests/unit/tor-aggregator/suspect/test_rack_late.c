@@ -104,6 +104,70 @@ half_of_a_rack_is_never_named_late(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, i));
 }
 
+/* Only members 0 and 1 probe each other, and member 0 is late, or its peer is, or the
+ * path to the second of three RNICs in other racks. `slow` has a bit for each of the
+ * pairs 0-1, 1-0, and then three pairs of each of the two out of the rack. */
+static void
+fill_two(struct rack_of_8 *rack, unsigned slow)
+{
+	static const uint32_t ends[][2] = { { 0, 1 }, { 1, 0 }, { 0, 0 }, { 0, 1 },
+		{ 0, 2 }, { 1, 0 }, { 1, 1 }, { 1, 2 } };
+
+	fill(rack, 0);
+	rack->legs.pair_count = 0;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		rack->pairs[rack->legs.pair_count++] =
+		    (struct rack_pair){ .src = ends[i][0],
+			    .dst = ends[i][1],
+			    .remote = i >= 2,
+			    .sent = TIMED,
+			    .answered = TIMED,
+			    .newest_sent = TIMED / 2,
+			    .timed = TIMED,
+			    .slow = slow >> i & 1 ? TIMED : 0 };
+	rack_late_count(&rack->legs, rack->lates);
+}
+
+static void
+of_two_rnics_the_one_that_is_slow_with_other_racks_is_late(void **state)
+{
+	struct rm_evidence evidence = { 0 };
+	struct rack_of_8 rack;
+
+	(void)state;
+	fill_two(&rack, 0x1f);
+	assert_true(rack_late_is(&rack.legs, rack.lates, 0));
+	assert_false(rack_late_is(&rack.legs, rack.lates, 1));
+	rack_late_evidence(
+	    &rack.rack, &rack.legs, rack.lates, 0, rack.witnesses, &evidence);
+	assert_string_equal(evidence.observed, "40 of 40 round trips with it took "
+					       "100 ms or longer, and 0 of 60 between "
+					       "its peer and other racks");
+	assert_int_equal(evidence.ruled_out_count, 1);
+	assert_string_equal(evidence.ruled_out[0],
+	    "h0/r1: 0 of 60 of its round trips with other racks took so long");
+}
+
+static void
+of_two_rnics_none_is_late_if_other_racks_do_not_show_which(void **state)
+{
+	static const unsigned undecided[] = {
+		0x03, /* only slow with each other */
+		0xff, /* both are slow with all */
+		0x1c, /* only slow with other racks */
+		0x0b, /* slow with one RNIC of another rack only */
+		0x3f, /* the peer is slow with other racks, too */
+	};
+	struct rack_of_8 rack;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(undecided) / sizeof(*undecided); i++) {
+		fill_two(&rack, undecided[i]);
+		assert_false(rack_late_is(&rack.legs, rack.lates, 0));
+		assert_false(rack_late_is(&rack.legs, rack.lates, 1));
+	}
+}
+
 /* The member's own NIC and kernel give no time stamps. */
 static void
 an_rnic_timed_only_by_others_is_not_late(void **state)
@@ -277,6 +341,10 @@ main(void)
 		cmocka_unit_test(only_an_rnic_that_is_slow_with_all_is_late),
 		cmocka_unit_test(the_others_of_the_evidence_are_not_late_themselves),
 		cmocka_unit_test(half_of_a_rack_is_never_named_late),
+		cmocka_unit_test(
+		    of_two_rnics_the_one_that_is_slow_with_other_racks_is_late),
+		cmocka_unit_test(
+		    of_two_rnics_none_is_late_if_other_racks_do_not_show_which),
 		cmocka_unit_test(an_rnic_timed_only_by_others_is_not_late),
 		cmocka_unit_test(a_half_empty_window_names_no_late_rnic),
 		cmocka_unit_test(an_rnic_is_reported_to_be_late_after_a_second),
