@@ -484,7 +484,7 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 		rack_late_sentence(
 		    rack, &judge->legs, judge->lates, member, &verdict->evidence);
 	judge->member_health[member] = RM_HEALTH_BAD;
-	if (named->other != RACK_NO_OTHER)
+	if (named->other < rack->member_count)
 		judge->member_health[named->other] = RM_HEALTH_BAD;
 }
 
@@ -592,7 +592,7 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 {
 	const struct rack_view view = { rack, &judge->legs, &judge->blame,
 		judge->tallies, start, judge->support };
-	const enum rack_state state = rack_suspect_tor(&view, explanation);
+	const enum rack_state state = rack_suspect_tor(&view, explanation, judge->suspects);
 	size_t count;
 
 	rack_suspects_note_first(&view, judge->suspects);

@@ -203,12 +203,43 @@ reaches_outside(const struct rack_tally *tally)
 	       2 * tally->unblamed_newest_answered >= tally->unblamed_newest_sent;
 }
 
+/* True: the member was dead before the window, by a verdict or because it failed while
+ * another RNIC worked. */
+static bool
+is_known_dead(const struct rack_suspect_memory *memory)
+{
+	return memory->named == RM_KIND_RNIC_DOWN ||
+	       memory->named == RM_KIND_RNIC_SEND_DEAD ||
+	       memory->named == RM_KIND_RNIC_RECEIVE_DEAD || memory->died_first;
+}
+
+/* True: a member that is not known to be dead has enough probes out of the rack, and
+ * more of the newest ones are answered than if the ToR were dead: the ToR forwards. The
+ * losses of members that are known to be dead say nothing about the ToR, but there may
+ * be so many that they hide this. */
+static bool
+forwards(const struct rack_view *view, const struct rack_suspect_memory *memories)
+{
+	uint64_t sent = 0, answered = 0;
+
+	for (size_t i = 0; i < view->legs->members; i++) {
+		if (is_known_dead(&memories[i]))
+			continue;
+		sent += view->tallies[i].unblamed_newest_sent;
+		answered += view->tallies[i].unblamed_newest_answered;
+	}
+	return sent >= OUTSIDE_MIN &&
+	       !is_share(sent - answered, sent, FAILING_NEWEST_SHARE, 1);
+}
+
 enum rack_state
-rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *explanation)
+rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *explanation,
+    const struct rack_suspect_memory *memories)
 {
 	struct rack_tally all = { 0 };
 
-	if (explanation->part_count == 0 || count_probed(view) < 2)
+	if (explanation->part_count == 0 || count_probed(view) < 2 ||
+	    forwards(view, memories))
 		return RACK_WORKS;
 	for (size_t i = 0; i < view->legs->members; i++) {
 		const struct rack_tally *tally = &view->tallies[i];

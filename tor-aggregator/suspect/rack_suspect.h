@@ -117,9 +117,11 @@ enum rack_state {
 	RACK_FAILS, /* as RACK_FAILING, for long enough */
 };
 
-/* Decides whether the rack's ToR, and not single RNICs, is the cause of the losses. */
-enum rack_state rack_suspect_tor(
-    const struct rack_view *view, const struct rm_explanation *explanation);
+/* Decides whether the rack's ToR, and not single RNICs, is the cause of the losses.
+ * memories: one per member, from the windows before. */
+enum rack_state rack_suspect_tor(const struct rack_view *view,
+    const struct rm_explanation *explanation,
+    const struct rack_suspect_memory *memories);
 
 /* Fills at most as many suspects as there are members, and returns their number.
  * memories: one per member. */
