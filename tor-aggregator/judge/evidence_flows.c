@@ -26,6 +26,14 @@
 #define DEAD_SHARE 0.9   /* a pair that loses at least this share is not evidence */
 #define OTHERS_PART 0.25 /* the others' share of loss, divided by that of the RNIC */
 
+/* For evidence_flows_lose_alike. A link or spine that is crossed by three of four
+ * flows, by some of them twice, raises the spread (chi-square) of n losses by about
+ * n/2. ALIKE_LOSSES standard deviations of the spread, times two, are so many losses
+ * that this is clear. */
+#define ALIKE_MIN_FLOWS 6
+#define ALIKE_LOSSES 12.0
+#define ALIKE_DEVIATIONS 2.5
+
 struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all slices */
 	uint64_t key, other; /* other: for a flow, the RNIC at its other end */
 	uint32_t sent, lost;
@@ -104,21 +112,49 @@ add_result(struct table *table, const struct ring_result *result,
 	entry->lost += result->outcome == WIRE_NO_REPLY;
 }
 
+/* Adds a probe of the RNIC to another rack. */
+static void
+add_outside(
+    struct table *table, const struct ring_result *result, struct wire_rnic_id rnic)
+{
+	const uint64_t dst = end_of(result->dst_guid, result->dst_port_num);
+	struct entry *entry;
+
+	if (!is_end(result->src_guid, result->src_port_num, rnic) ||
+	    (result->kind != WIRE_INTER_TOR && result->kind != WIRE_WITNESS))
+		return;
+	entry = entry_of(table, hash_of(dst, result->src_port, 0), dst, false);
+	if (entry == NULL)
+		return;
+	entry->sent++;
+	entry->lost += result->outcome == WIRE_NO_REPLY;
+}
+
+static bool
+is_within(const struct ring_result *result, rm_mono_t since, rm_mono_t end)
+{
+	return result->sent.ns >= since.ns && result->sent.ns < end.ns &&
+	       (result->outcome == WIRE_OK || result->outcome == WIRE_NO_REPLY ||
+		   result->outcome == WIRE_LATE_REPLY);
+}
+
+/* outside: reads only the RNIC's probes to other racks; otherwise all probes inside the
+ * rack. */
 static void
 add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rnic,
-    rm_mono_t since, rm_mono_t end)
+    rm_mono_t since, rm_mono_t end, bool outside)
 {
 	for (size_t i = 0; i < MAX_SCANNED; i++) {
 		const struct ring_result *result = ring_get(ring, i);
 
 		if (result == NULL || rm_mono_since(since, result->sent) > DISORDER_NS)
 			return;
-		if (result->kind != WIRE_TOR_MESH || result->sent.ns < since.ns ||
-		    result->sent.ns >= end.ns ||
-		    (result->outcome != WIRE_OK && result->outcome != WIRE_NO_REPLY &&
-			result->outcome != WIRE_LATE_REPLY))
+		if (!is_within(result, since, end))
 			continue;
-		add_result(table, result, rnic, since);
+		if (outside)
+			add_outside(table, result, rnic);
+		else if (result->kind == WIRE_TOR_MESH)
+			add_result(table, result, rnic, since);
 	}
 }
 
@@ -170,7 +206,7 @@ evidence_flows_are_lost(
 	unsigned whole = 0;
 	double weight = 0;
 
-	add_results(&table, ring, rnic, since, end);
+	add_results(&table, ring, rnic, since, end, false);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 		struct counts *to = entry->is_pair ? &others : &mine;
@@ -195,4 +231,38 @@ evidence_flows_are_lost(
 		weight += weight_of(entry, mine.lost / mine.sent);
 	}
 	return whole >= MIN_WHOLE && weight >= SURE;
+}
+
+bool
+evidence_flows_lose_alike(
+    const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end)
+{
+	struct table table = { .count = 0 };
+	struct counts all = { 0, 0 };
+	double flows = 0, spread = 0, deviation;
+
+	add_results(&table, ring, rnic, since, end, true);
+	for (size_t i = 0; i < table.count; i++) {
+		struct entry *entry = &table.entries[i];
+
+		if (is_with_dead(&table, entry)) {
+			entry->sent = entry->lost = 0;
+			continue;
+		}
+		flows++;
+		all.sent += entry->sent;
+		all.lost += entry->lost;
+	}
+	deviation = sqrt(2 * (flows - 1));
+	if (flows < ALIKE_MIN_FLOWS || all.lost < ALIKE_LOSSES * deviation)
+		return false;
+	for (size_t i = 0; i < table.count; i++) {
+		const struct entry *entry = &table.entries[i];
+		const double share = all.lost / all.sent;
+		const double more = entry->lost - share * entry->sent;
+
+		if (entry->sent > 0)
+			spread += more * more / (share * (1 - share) * entry->sent);
+	}
+	return spread <= flows - 1 + ALIKE_DEVIATIONS * deviation;
 }

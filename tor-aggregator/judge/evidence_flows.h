@@ -22,4 +22,11 @@ struct ring;
 bool evidence_flows_are_lost(
     const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end);
 
+/* True: the RNIC's probes to other racks that were sent from `since` until `end` lost
+ * packets, at the same rate on all flows, and the losses are so many that a part which
+ * only some of the flows cross would show. RNICs of other racks that lose nearly
+ * everything are left out. */
+bool evidence_flows_lose_alike(
+    const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end);
+
 #endif

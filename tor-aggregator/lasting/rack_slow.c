@@ -4,10 +4,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rackmesh/judge/judge.h"
+#include "tor-aggregator/lasting/rack_alone.h"
 #include "tor-aggregator/lasting/rack_excuse.h"
 #include "tor-aggregator/lasting/rack_lasting.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
@@ -268,6 +270,13 @@ rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret,
 /* Verdicts of rack_lasting whose flows are examined each second. If a common part loses
  * flows of more RNICs, none of these RNICs is named. */
 #define MAX_LOOKED 2
+/* Seconds without the loss after which the last working RNIC is not suspected. */
+#define ALONE_SECONDS 5
+
+struct rack_alone {    /* state of a member, see rack_alone.h */
+	unsigned left; /* seconds left of ALONE_SECONDS; 0: it is not named */
+	rm_wall_t since;
+};
 
 struct rack_slow {
 	struct rm_judge *judge;
@@ -277,6 +286,7 @@ struct rack_slow {
 	struct rack_lasting *lasting;
 	rm_wall_t wall_start; /* when the newest second began */
 	struct rack_suspect_memory *memories;
+	struct rack_alone *alone; /* one per member */
 	struct rack_tally *tallies;
 	struct rack_blame blame;
 	bool *witnesses;
@@ -322,6 +332,7 @@ static void
 release_members(struct rack_slow *slow)
 {
 	free(slow->memories);
+	free(slow->alone);
 	free(slow->tallies);
 	free(slow->blame.members);
 	free(slow->blame.remotes);
@@ -331,6 +342,7 @@ release_members(struct rack_slow *slow)
 	slow->unsteady = NULL;
 	slow->not_lasting = NULL;
 	slow->memories = NULL;
+	slow->alone = NULL;
 	slow->tallies = NULL;
 	slow->blame = (struct rack_blame){ 0 };
 	slow->witnesses = NULL;
@@ -354,6 +366,7 @@ static void
 forget_memories(struct rack_slow *slow, size_t members)
 {
 	memset(slow->memories, 0, members * sizeof(*slow->memories));
+	memset(slow->alone, 0, members * sizeof(*slow->alone));
 	slow->named_count = 0;
 }
 
@@ -364,6 +377,7 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 
 	release_members(slow);
 	slow->memories = calloc(members, sizeof(*slow->memories));
+	slow->alone = calloc(members, sizeof(*slow->alone));
 	slow->tallies = calloc(members, sizeof(*slow->tallies));
 	slow->blame.members = calloc(members, sizeof(bool));
 	slow->blame.remotes = calloc(rack->remote_count + 1, sizeof(bool));
@@ -371,7 +385,7 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 	slow->unsteady = calloc(members, sizeof(*slow->unsteady));
 	slow->not_lasting = calloc(members, sizeof(bool));
 	slow->unsteady_count = 0;
-	if (slow->memories == NULL || slow->tallies == NULL ||
+	if (slow->memories == NULL || slow->alone == NULL || slow->tallies == NULL ||
 	    slow->blame.members == NULL || slow->blame.remotes == NULL ||
 	    slow->witnesses == NULL || slow->unsteady == NULL ||
 	    slow->not_lasting == NULL ||
@@ -454,30 +468,76 @@ kind_of(const struct rack_slow *slow, const struct rack *rack,
 	return rack_excuse_find(&facts) == RACK_EXCUSE_NONE ? RM_KIND_RNIC_LOSSY : 0;
 }
 
+/* Adds a verdict on a member, without its RNIC and direction; NULL: no room for more.
+ */
+static struct rack_slow_named *
+add_named(struct rack_slow *slow, const struct rack *rack, size_t m, size_t other,
+    enum rm_kind kind, double behind)
+{
+	struct rack_slow_named *named = &slow->named[slow->named_count];
+
+	if (slow->named_count == MAX_PARTS)
+		return NULL;
+	slow->named_count++;
+	named->member = m;
+	named->other = other;
+	named->verdict = (struct rm_verdict){
+		.part = { .type = RM_PART_RNIC },
+		.kind = kind,
+		.confidence = rack_suspect_confidence(behind),
+	};
+	rack_evidence_of_member(rack, &slow->legs, &slow->blame, slow->tallies, m, kind,
+	    slow->witnesses, &named->verdict.evidence);
+	named->verdict.evidence.window_ns = SECONDS * RM_NS_PER_S;
+	return named;
+}
+
 static void
 name_member(struct rack_slow *slow, const struct rack *rack, size_t m,
     const struct rack_finding *finding, enum rm_kind kind)
 {
-	struct rack_slow_named *named = &slow->named[slow->named_count];
-	const struct rack_suspect_memory *memory = &slow->memories[m];
-	struct rm_evidence *evidence = &named->verdict.evidence;
+	struct rack_slow_named *named =
+	    add_named(slow, rack, m, RACK_NO_OTHER, kind, finding->other_behind);
 
-	if (slow->named_count == MAX_PARTS)
+	if (named == NULL)
 		return;
-	slow->named_count++;
-	named->member = m;
-	named->other = RACK_NO_OTHER;
-	named->verdict = (struct rm_verdict){
-		.part = { .type = RM_PART_RNIC },
-		.rnic = rack->members[m].id,
-		.kind = kind,
-		.confidence = rack_suspect_confidence(finding->other_behind),
-	};
-	rack_evidence_of_member(rack, &slow->legs, &slow->blame, slow->tallies, m, kind,
-	    slow->witnesses, evidence);
-	evidence->window_ns = SECONDS * RM_NS_PER_S;
-	evidence->window_start = memory->since;
-	evidence->direction = memory->direction;
+	named->verdict.rnic = rack->members[m].id;
+	named->verdict.evidence.window_start = slow->memories[m].since;
+	named->verdict.evidence.direction = slow->memories[m].direction;
+}
+
+/* Names the last working RNIC of the rack, or its ToR, while packets are lost. */
+static void
+judge_alone(struct rack_slow *slow, const struct rack_view *view, size_t m)
+{
+	struct rack_alone *alone = &slow->alone[m];
+	struct rack_slow_named *named;
+
+	if (slow->memories[m].named != 0 ||
+	    !rack_alone_is(slow->tallies, view->rack->member_count, m)) {
+		alone->left = 0;
+		return;
+	}
+	if (!stutters(slow, m, view->rack->member_count) &&
+	    rack_alone_loses(
+		view->rack, m, &slow->seconds->courses[m], alone->left > 0)) {
+		if (alone->left == 0)
+			alone->since = view->start;
+		alone->left = ALONE_SECONDS;
+	} else if (alone->left > 0) {
+		alone->left--;
+	}
+	if (alone->left == 0)
+		return;
+	named = add_named(
+	    slow, view->rack, m, RACK_OTHER_TOR, RM_KIND_RNIC_LOSSY, RACK_LOSS_SURE);
+	if (named == NULL)
+		return;
+	named->verdict.evidence.window_start = alone->since;
+	snprintf(named->verdict.evidence.observed,
+	    sizeof(named->verdict.evidence.observed),
+	    "no other RNIC of the rack works, so no probe tells which of the two; all "
+	    "flows to other racks lose packets at the same rate");
 }
 
 static void
@@ -548,6 +608,7 @@ judge_seconds(struct rack_slow *slow, const struct rack *rack,
 			judge_member(slow, rack, &view, &explanation, i);
 		else
 			note_absence(&slow->memories[i]);
+		judge_alone(slow, &view, i);
 	}
 	return 0;
 }
@@ -564,8 +625,15 @@ add_lasting(struct rack_slow *slow, const struct rack *rack,
 	for (size_t i = 0; i < lasting_count && slow->named_count < MAX_PARTS; i++) {
 		bool reported = false;
 
-		for (size_t k = 0; k < shorter; k++)
-			reported |= slow->named[k].member == lasting[i].member;
+		for (size_t k = 0; k < shorter; k++) {
+			if (slow->named[k].member != lasting[i].member)
+				continue;
+			reported = true;
+			/* The RNIC was lossy while others worked: not the ToR. */
+			if (slow->named[k].other == RACK_OTHER_TOR &&
+			    lasting[i].other == RACK_NO_OTHER)
+				slow->named[k] = lasting[i];
+		}
 		if (!reported && (looked++ >= MAX_LOOKED ||
 				     !rack_flows_are_lost(rack, lasting[i].member,
 					 SECONDS * RM_NS_PER_S)))
@@ -587,8 +655,9 @@ judge_lasting(struct rack_slow *slow, const struct rack *rack, const bool *unste
 		    unsteady[i] || (rack->excused != NULL && rack->excused[i]);
 	steady.excused = slow->not_lasting;
 	for (size_t i = 0; i < slow->named_count; i++)
-		rack_lasting_take(slow->lasting, &slow->named[i],
-		    &slow->tallies[slow->named[i].member]);
+		if (slow->named[i].other == RACK_NO_OTHER)
+			rack_lasting_take(slow->lasting, &slow->named[i],
+			    &slow->tallies[slow->named[i].member]);
 	r = rack_lasting_judge(
 	    slow->lasting, &steady, second, slow->wall_start, blame, &lasting, &count);
 	add_lasting(slow, rack, lasting, count);

@@ -324,7 +324,7 @@ incidents_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 	    on_incident, &of);
 }
 
-struct flows_of { /* argument of flows_are_lost */
+struct flows_of { /* argument of flows_are_lost and flows_lose_alike */
 	const struct tor_rack *rack;
 	rm_mono_t end;
 };
@@ -335,6 +335,16 @@ flows_are_lost(void *arg, size_t member, int64_t window_ns)
 	const struct flows_of *of = arg;
 
 	return evidence_flows_are_lost(of->rack->ring,
+	    roster_member(of->rack->roster, member)->id,
+	    rm_mono_add(of->end, -window_ns), of->end);
+}
+
+static bool
+flows_lose_alike(void *arg, size_t member, int64_t window_ns)
+{
+	const struct flows_of *of = arg;
+
+	return evidence_flows_lose_alike(of->rack->ring,
 	    roster_member(of->rack->roster, member)->id,
 	    rm_mono_add(of->end, -window_ns), of->end);
 }
@@ -353,6 +363,7 @@ tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 		.hosts = rack->hosts,
 		.host_count = roster_hosts(rack->roster),
 		.flows_are_lost = flows_are_lost,
+		.flows_lose_alike = flows_lose_alike,
 		.flows_arg = &flows,
 	};
 	rm_wall_t start = { wall.ns - rm_mono_since(now, closed->start) };

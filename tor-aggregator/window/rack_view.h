@@ -82,7 +82,11 @@ struct rack {
 	 * in the last window_ns belong to whole flows, and are not single packets of
 	 * each flow, so that a common part loses them. NULL: this is not known. */
 	bool (*flows_are_lost)(void *arg, size_t member, int64_t window_ns);
-	void *flows_arg;
+	/* True: the member's probes to other racks in the last window_ns lost packets
+	 * at the same rate on all flows, so that a part which all of them cross loses
+	 * them: the member, or its ToR. NULL: this is not known. */
+	bool (*flows_lose_alike)(void *arg, size_t member, int64_t window_ns);
+	void *flows_arg; /* of both */
 };
 
 static inline bool
@@ -90,6 +94,13 @@ rack_flows_are_lost(const struct rack *rack, size_t member, int64_t window_ns)
 {
 	return rack->flows_are_lost != NULL &&
 	       rack->flows_are_lost(rack->flows_arg, member, window_ns);
+}
+
+static inline bool
+rack_flows_lose_alike(const struct rack *rack, size_t member, int64_t window_ns)
+{
+	return rack->flows_lose_alike != NULL &&
+	       rack->flows_lose_alike(rack->flows_arg, member, window_ns);
 }
 
 #define RACK_MIN_HOSTS 4
