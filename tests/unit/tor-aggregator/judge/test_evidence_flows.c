@@ -178,6 +178,74 @@ without_losses_or_without_answers_no_flow_stands_out(void **state)
 	assert_false(run(*state, everything));
 }
 
+/* RNIC 0 probes two RNICs of other racks. Returns whether its flows lose alike. */
+static bool
+run_outside(struct ring *ring, is_lost *lost)
+{
+	struct probe p = { 0 };
+
+	for (int64_t at = END - 3 * SECONDS * RM_NS_PER_S; at < END;
+	     at += RM_NS_PER_S / PROBES, p.number++)
+		for (p.dst = 1; p.dst < RNICS; p.dst++)
+			for (p.flow = 0; p.flow < FLOWS; p.flow++) {
+				const struct wire_result result = { .src_guid = p.src,
+					.src_port_num = 1,
+					.dst_guid = p.dst,
+					.dst_port_num = 1,
+					.src_port = (uint16_t)(50000 + p.flow),
+					.outcome = lost(&p) ? WIRE_NO_REPLY : WIRE_OK,
+					.kind = WIRE_WITNESS };
+
+				ring_put(ring, (rm_mono_t){ at }, false, &result);
+			}
+	return evidence_flows_lose_alike(ring, (struct wire_rnic_id){ 0, 1 },
+	    (rm_mono_t){ END - 3 * SECONDS * RM_NS_PER_S }, (rm_mono_t){ END });
+}
+
+static bool
+a_tenth_of_all(const struct probe *p)
+{
+	return roll(p) < 10;
+}
+
+static bool
+a_tenth_of_most_flows(const struct probe *p)
+{
+	return p->flow % 4 != 0 && roll(p) < 10;
+}
+
+static bool
+a_tenth_to_one_rack(const struct probe *p)
+{
+	return p->dst == 1 && roll(p) < 20;
+}
+
+static bool
+a_few(const struct probe *p)
+{
+	return roll(p) < 1;
+}
+
+static void
+losses_of_all_flows_are_alike(void **state)
+{
+	assert_true(run_outside(*state, a_tenth_of_all));
+}
+
+static void
+losses_of_some_flows_or_racks_are_not_alike(void **state)
+{
+	assert_false(run_outside(*state, a_tenth_of_most_flows));
+	assert_false(run_outside(*state, a_tenth_to_one_rack));
+}
+
+static void
+few_losses_do_not_show_whether_flows_lose_alike(void **state)
+{
+	assert_false(run_outside(*state, a_few));
+	assert_false(run_outside(*state, nothing));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -191,6 +259,9 @@ main(void)
 		TEST(flows_to_a_dead_rnic_do_not_count),
 		TEST(a_class_that_is_lost_is_no_flow),
 		TEST(without_losses_or_without_answers_no_flow_stands_out),
+		TEST(losses_of_all_flows_are_alike),
+		TEST(losses_of_some_flows_or_racks_are_not_alike),
+		TEST(few_losses_do_not_show_whether_flows_lose_alike),
 	};
 
 	return cmocka_run_group_tests_name("evidence_flows", tests, NULL, NULL);
