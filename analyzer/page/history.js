@@ -68,6 +68,9 @@ async function lookAtRack(region, tor, from, to, known) {
   ];
 }
 
+// A time in an address. Without a zone it is UTC, and not the zone of the browser.
+const timeOf = (text) => new Date(/T[^Z+-]*$/.test(text) ? `${text}Z` : text);
+
 const local = (time) => time.toISOString().slice(0, 19);
 
 // #/history/REGION/TOR/2026-01-31T04:10:00Z/3600: the hour (3,600 s) that ends at that time. With an
@@ -80,7 +83,7 @@ export function open([region, tor, until, span], known) {
     { "aria-label": "How long" },
     Object.entries(SPANS).map(([name, seconds]) => element("option", { value: seconds }, name)),
   );
-  const to = until ? new Date(until) : new Date();
+  const to = until ? timeOf(until) : new Date();
   const valid = !Number.isNaN(+to);
   const hint = valid ? "Choose a region or a rack, and a time." : `The time ${until} in the address cannot be read: give it as 2026-01-31T04:10:00Z, in UTC.`;
   const found = element("div", {}, element("p", { class: "quiet" }, hint));

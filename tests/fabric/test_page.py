@@ -481,9 +481,15 @@ def test_an_address_of_the_past_that_cannot_be_shown_says_why(region, page):
         page.open(url(region))
         page.open(url(region, f"#/history/lab/{view}"))
         seen(page, view, "main p", lambda texts, said=said: any(said in text for text in texts))
-    # A length that the list does not offer.
-    page.open(url(region, "#/history/lab/tor1/2020-01-01T00:00:00Z/1800"))
-    seen(page, "half an hour", "main p", lambda texts: any("From 2019-12-31 23:30:00 to 2020-01-01 00:00:00" in text for text in texts))
+    # A length that the list does not offer. A time without a zone is UTC in every zone.
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})
+    try:
+        for until_ in ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00", "2020-01-01T00:00", "2019-12-31T19:00:00-05:00"):
+            page.open(url(region))
+            page.open(url(region, f"#/history/lab/tor1/{until_}/1800"))
+            seen(page, until_, "main p", lambda texts: any("From 2019-12-31 23:30:00 to 2020-01-01 00:00:00" in text for text in texts))
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
     page.open(url(region, "#/rack/lab"))  # without a ToR
     seen(page, "the racks", NAMES, lambda texts: len(texts) == 3)
     assert page.complaints() == []
