@@ -262,6 +262,17 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 	return rack_loss_is_dead(&all) ? RACK_FAILS : RACK_FAILING;
 }
 
+/* True: too many of the member's newest probes to other racks are answered for a dead
+ * RNIC or ToR. Its losses with peers that are dead hide this in its other counts. */
+static bool
+reaches_some(const struct rack_tally *tally)
+{
+	const uint64_t sent = tally->unblamed_newest_sent;
+
+	return sent >= OUTSIDE_MIN && !is_share(sent - tally->unblamed_newest_answered,
+					  sent, FAILING_NEWEST_SHARE, 1);
+}
+
 /* Decides how to name this member, which looks dead. It decides the kind, and the other
  * part if it is not known which of the two is dead. False: wait for more windows. */
 static bool
@@ -285,6 +296,7 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 		const bool alone = finding->is_last || count_probed(view) == 1;
 
 		if (memory->undecided < AMBIGUOUS_WINDOWS ||
+		    (alone && reaches_some(tally)) ||
 		    ((finding->many_others || no_witness) && !alone) ||
 		    (alone && memory->undecided < PATIENT_WINDOWS &&
 			others_report_soon(view, finding->member)))
