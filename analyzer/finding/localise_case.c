@@ -115,7 +115,6 @@ localise_case_init(struct localise_case *c, bool slow)
 		.siblings_relief = slow ? SLOW_SIBLINGS_RELIEF : 0,
 		.clear = LOCALISE_CLEAR,
 		.partial_log_prior = slow ? 0 : PRIOR_PARTIAL,
-		.least_gain = LOCALISE_FAINT_GAIN,
 	};
 
 	*c = (struct localise_case){ .slow = slow };

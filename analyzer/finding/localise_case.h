@@ -21,10 +21,6 @@
  * links, or these than the switch. */
 #define LOCALISE_CLEAR 5.0
 
-/* Least gain of a part for each flow, or probe, that is lost on it: less may come from
- * inexact input. */
-#define LOCALISE_FAINT_GAIN 0.5
-
 /* slow: judges small losses, which only minutes show. Then call rm_judge_base_loss
  * before each use, to set the share that is usually lost without a fault. */
 int localise_case_init(struct localise_case *c, bool slow);

@@ -17,7 +17,9 @@
 /* Up to 20,000 to 1 other parts, e.g. several cables of a switch, are a rival of it. */
 #define RIVAL 10.0
 #define CERTAIN 14.0 /* `behind` if no alternative was listed */
-#define DOWN 0.9     /* least fitted loss of a part through which nothing passes */
+/* Least gain of a part for each flow, or probe, that is lost on it. */
+#define FAINT_GAIN 0.5
+#define DOWN 0.9 /* least fitted loss of a part through which nothing passes */
 /* least share of the fitted loss that the part's own paths lose */
 #define OVERSTATED 0.4
 #define TOR_DEAD 0.99 /* least fitted loss of a ToR through which nothing passes */
@@ -250,7 +252,7 @@ localise_is_faint(
 		return false;
 	for (size_t i = 0; i < candidate->element_count; i++)
 		lost += c->locals[candidate->elements[i]].weighed;
-	return part->gain < LOCALISE_FAINT_GAIN * lost;
+	return part->gain < FAINT_GAIN * lost;
 }
 
 int

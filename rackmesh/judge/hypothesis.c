@@ -55,7 +55,6 @@ rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *optio
 {
 	*h = (struct rm_hypothesis){ .max = options->max_parts,
 		.partial_log_prior = options->partial_log_prior,
-		.least_gain = options->least_gain,
 		.relief = options->siblings_relief };
 	set_levels(&h->levels, options->least_loss);
 	rm_hypothesis_base_loss(h, options->base_loss);
@@ -74,7 +73,6 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->fits);
 	free(h->stale);
 	free(h->bounds);
-	free(h->crossed_lost);
 	free(h->order);
 	free(h->relieved);
 	free(h->costs_less);
@@ -317,8 +315,6 @@ make_room(struct rm_hypothesis *h, size_t count)
 	    rm_scratch(&h->fits, &h->fits_size, count, sizeof *h->fits) < 0 ||
 	    rm_scratch(&h->stale, &h->stale_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->bounds, &h->bounds_size, count, sizeof *h->bounds) < 0 ||
-	    rm_scratch(&h->crossed_lost, &h->crossed_lost_size, count,
-		sizeof *h->crossed_lost) < 0 ||
 	    rm_scratch(&h->order, &h->order_size, count, sizeof *h->order) < 0 ||
 	    rm_scratch(&h->costs_less, &h->costs_less_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->blamed, &h->blamed_size, count, sizeof(bool)) < 0 ||
@@ -343,20 +339,6 @@ relieve_none(struct rm_hypothesis *h)
 {
 	h->relieved_count = 0;
 	memset(h->costs_less, 0, h->candidate_count * sizeof *h->costs_less);
-}
-
-static uint64_t
-count_crossed_lost(const struct rm_hypothesis *h, size_t candidate)
-{
-	uint64_t lost = 0;
-	size_t count;
-	const struct rm_crossing *over =
-	    rm_crossings_of(&h->crossings, candidate, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (h->crossings.shares[over[i].share] >= 1)
-			lost += h->outcomes[over[i].observation].lost;
-	return lost;
 }
 
 static int
@@ -399,10 +381,8 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	h->is_lifted = false;
 	relieve_none(h);
 	blame_none(h);
-	for (size_t i = 0; i < candidate_count; i++) {
+	for (size_t i = 0; i < candidate_count; i++)
 		h->alone[i] = fit(h, i);
-		h->crossed_lost[i] = count_crossed_lost(h, i);
-	}
 	rm_hypothesis_clear(h);
 	return sort_candidates(h);
 }

@@ -58,7 +58,7 @@ struct rm_fit_before {
 struct rm_hypothesis {
 	double base_loss;
 	struct rm_levels levels;
-	double partial_log_prior, least_gain;
+	double partial_log_prior;
 	const struct rm_observation *observations;
 	size_t observation_count;
 	const struct rm_candidate *candidates;
@@ -85,9 +85,6 @@ struct rm_hypothesis {
 	 * fewer parts is such a bound, because further parts only reduce it. */
 	double *bounds;
 	size_t bounds_size;
-	/* By candidate: the lost packets all of which crossed it. */
-	uint64_t *crossed_lost;
-	size_t crossed_lost_size;
 	uint32_t *order; /* candidates by their gain in `alone`, the highest first */
 	size_t order_size;
 	/* Elements of the wide parts whose narrow parts cost less. */

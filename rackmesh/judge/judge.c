@@ -122,14 +122,6 @@ may_be_better(double gain, size_t candidate, const struct rm_suspect *best)
 	       (gain == best->gain && candidate < best->candidate && gain > 0);
 }
 
-/* True: many parts are blamed, and the candidate explains little of its losses. */
-static bool
-is_faint(const struct rm_hypothesis *h, size_t candidate, double gain)
-{
-	return h->count >= RM_JUDGE_MANY &&
-	       gain < h->least_gain * (double)h->crossed_lost[candidate];
-}
-
 /* The best candidate to add now. If none has a gain above `floor` (0 or more), the gain
  * returned is `floor`. Candidates with known gains come first, because a high gain
  * makes it unnecessary to fit many of the others. */
@@ -145,7 +137,7 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 		const struct rm_suspect *known = rm_hypothesis_known_fit(h, c);
 
 		if (known != NULL && may_be_better(known->gain, c, &best) &&
-		    c != forbidden && !is_faint(h, c, known->gain) && !overlaps(h, c))
+		    c != forbidden && !overlaps(h, c))
 			best = *known;
 	}
 	for (size_t n = 0; n < h->candidate_count; n++) {
@@ -156,12 +148,10 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 		    rm_hypothesis_max_gain_from(h, n) <= 0)
 			break;
 		if (!may_be_better(rm_hypothesis_gain_bound(h, c), c, &best) ||
-		    is_faint(h, c, rm_hypothesis_gain_bound(h, c)) || c == forbidden ||
-		    overlaps(h, c))
+		    c == forbidden || overlaps(h, c))
 			continue;
 		suspect = rm_hypothesis_fit(h, c);
-		if (may_be_better(suspect.gain, c, &best) &&
-		    !is_faint(h, c, suspect.gain))
+		if (may_be_better(suspect.gain, c, &best))
 			best = suspect;
 	}
 	return best;

@@ -44,7 +44,6 @@ struct rm_candidate {
 	uint32_t within[RM_CANDIDATE_ELEMENTS], within_count;
 };
 
-#define RM_JUDGE_MANY 24
 #define RM_JUDGE_MOST_DOUBT 60.0 /* ln: stronger evidence always decides */
 
 struct rm_judge_options {
@@ -53,12 +52,6 @@ struct rm_judge_options {
 	double alternatives_within; /* ln of the likelihood ratio up to which
 				       alternatives of a part are listed */
 	size_t max_parts;
-	/* Once RM_JUDGE_MANY parts are blamed, a further one has to gain so much (ln)
-	 * for each lost packet that certainly crossed it. Beside a dead switch above
-	 * many racks, each of its cables would be blamed, too, for replies that have
-	 * perhaps crossed it: it would gain little, and cost a search over many parts.
-	 * 0: any gain is enough. */
-	double least_gain;
 	/* The smallest share of loss that is tried for a part, above base_loss; 0: 5 %.
 	 */
 	double least_loss;
