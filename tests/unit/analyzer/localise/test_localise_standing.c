@@ -153,7 +153,6 @@ a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well(
 	    &seen->standings, &now, &finding, &first, true, (rm_wall_t){ 0 }));
 }
 
-/* A named part stays named while another, equally likely part is the likeliest one. */
 /* True: a finding that either of the spine's two links loses whole flows is reported
  * after this time. apart: probes to a third rack cross only one of the two. */
 static bool
@@ -226,6 +225,7 @@ lost_replies_of_many_racks_leave_places_for_other_parts(void **state)
 	localise_case_release(&c);
 }
 
+/* A named part stays named while another, equally likely part is the likeliest one. */
 static void
 a_named_switch_has_no_direction_of_a_link_that_is_as_likely(void **state)
 {
