@@ -113,9 +113,10 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	", " TERM("rtt") ", " TERM("prober_delay") ", " TERM("responder_delay")
 #define SLA SUM("sent") SUM("lost") SUM("available") SUM("unavailable") TOTAL("unknown")
 #define DIRECTIONS SUM("lost_forward") SUM("lost_reverse") SUM("lost_unknown")
-#define MARKS                                                    \
-	SUM("arrived")                                           \
-	SUM("rewritten") SUM("congested") SUM("hops_known") SUM( \
+#define MARKS                                   \
+	SUM("arrived")                          \
+	SUM("rewritten")                        \
+	SUM("congested") SUM("hops_known") SUM( \
 	    "hops") "min(\"hops_least\") AS \"hops_least\", " WORST("hops_most") ", "
 
 /* Past hours are computed again for some time, because points may come late out of a

@@ -592,7 +592,8 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 {
 	const struct rack_view view = { rack, &judge->legs, &judge->blame,
 		judge->tallies, start, judge->support };
-	const enum rack_state state = rack_suspect_tor(&view, explanation, judge->suspects);
+	const enum rack_state state =
+	    rack_suspect_tor(&view, explanation, judge->suspects);
 	size_t count;
 
 	rack_suspects_note_first(&view, judge->suspects);
