@@ -192,7 +192,7 @@ severity_impact_services_and_links_are_fields(void **state)
 
 /* Whether the incident of this evidence has the field. */
 static bool
-has_links(struct world *world, char *evidence_json)
+has_links(struct world *world, const char *evidence_json)
 {
 	const struct wire_incident reported = { .head = { "agg", "lab", 1, 1 },
 		.tor = "t1",
