@@ -548,8 +548,8 @@ state_named(const struct switch_object *object, const char *name, unsigned prior
 
 /* Computes the paused time in microseconds for a port that counts only quanta: a
  * quantum is the time of 512 bits. The speed is that of the reading before. own: state
- * of the row. Nothing is there: it is another row, or the quanta or the speed are not
- * known. */
+ * of the row. Nothing is there: it is another row, the quanta or the speed are not
+ * known, or the quanta were reset: then their increase is not known. */
 static struct counter_sample
 time_of_quanta(const struct switch_object *object, const struct switch_row *row,
     unsigned priority, const struct counter_state *own)
@@ -563,8 +563,8 @@ time_of_quanta(const struct switch_object *object, const struct switch_row *row,
 	quanta = state_named(
 	    object, received ? "pfc_rx_pause_quanta" : "pfc_tx_pause_quanta", priority);
 	mbps = state_named(object, "speed_mbps", 0);
-	if (!quanta->there || !mbps->there || mbps->total == 0 ||
-	    quanta->delta > UINT64_MAX / QUANTUM_BITS)
+	if (!quanta->there || quanta->change == COUNTER_RESET || !mbps->there ||
+	    mbps->total == 0 || quanta->delta > UINT64_MAX / QUANTUM_BITS)
 		return sample;
 	sample.there = true;
 	sample.value = own->value + quanta->delta * QUANTUM_BITS / mbps->total;

@@ -689,6 +689,29 @@ paused_time_is_computed_from_quanta_and_speed(void **state)
 	assert_int_equal(talk->counts.parse_errors + talk->counts.resets, 0);
 }
 
+/* The increase since a reset is not known, and must not look like a paused time. */
+static void
+quanta_that_went_back_give_no_paused_time(void **state)
+{
+	static const struct pair speed = { "PORT_TABLE:Ethernet0", "speed", "400000" };
+	const struct pair before[] = { QUANTA("900000000000000"), speed, { 0 } };
+	const struct pair back[] = { QUANTA("899999999999999"), speed, { 0 } };
+	const struct pair next[] = { QUANTA("900000003906249"), speed, { 0 } };
+	struct talk *talk = *state;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(read_switch(talk, "", before), 0);
+	assert_true(state_of(talk, 0, "pfc_rx_pause_us", 3)->there);
+	assert_int_equal(read_switch(talk, "", back), 0);
+	assert_int_equal(
+	    state_of(talk, 0, "pfc_rx_pause_quanta", 3)->change, COUNTER_RESET);
+	assert_false(state_of(talk, 0, "pfc_rx_pause_us", 3)->there);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(read_switch(talk, "", next), 0);
+	assert_true(state_of(talk, 0, "pfc_rx_pause_us", 3)->there);
+	assert_int_equal(state_of(talk, 0, "pfc_rx_pause_us", 3)->total, 5000);
+}
+
 static void
 a_switch_that_counts_the_time_is_believed(void **state)
 {
@@ -857,6 +880,7 @@ main(void)
 		TEST(answers_of_the_wrong_shape_end_the_reading),
 		TEST(a_batch_is_bounded),
 		TEST(paused_time_is_computed_from_quanta_and_speed),
+		TEST(quanta_that_went_back_give_no_paused_time),
 		TEST(a_switch_that_counts_the_time_is_believed),
 		TEST(a_returned_object_continues_its_totals),
 		TEST(an_object_missing_for_long_is_forgotten),
