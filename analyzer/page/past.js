@@ -47,8 +47,8 @@ export async function askRows(measurement, { from, to, ...more }) {
     lacking = not_kept;
     if (!truncated) return { rows: all, truncated: false, lacking };
     // The answer may end within rows of one time: the next answer begins with all rows of that time.
-    const next = all.at(-1).time;
-    if (next === words.get("from")) break;
+    const next = all.at(-1)?.time;
+    if (next === undefined || next === words.get("from")) break;
     all = all.filter((row) => row.time !== next);
     words.set("from", next);
   }

@@ -164,6 +164,26 @@ merge_value(struct merged *merged, enum history_merge how, int64_t value)
 	}
 }
 
+/* Leaves out the later half of the time, so that the answer has all groups until then:
+ * the next request begins there. */
+static int
+halve_time(struct past_rows *rows)
+{
+	if (rows->steps == 1)
+		return -ENOSPC;
+	past_rows_cut(rows);
+	rows->steps = (rows->steps + 1) / 2;
+	for (size_t i = 0; i < rows->group_count; i++) {
+		struct merged *smaller = reallocarray(rows->groups[i].merged,
+		    rows->steps * rows->column_count, sizeof(*smaller));
+
+		if (smaller == NULL)
+			return -ENOMEM;
+		rows->groups[i].merged = smaller;
+	}
+	return 0;
+}
+
 /* name: NULL if the query has no `by`. *ret is valid until the next group is added. */
 static int
 add_group(struct past_rows *rows, const char *name, struct group **ret)
@@ -171,8 +191,13 @@ add_group(struct past_rows *rows, const char *name, struct group **ret)
 	struct group group = { 0 };
 
 	/* Merged rows count for the limit of an answer, too. */
-	if (rows->group_count > 0 && (rows->group_count + 1) * rows->steps > PAST_ROWS)
-		return -ENOSPC;
+	while (rows->group_count > 0 &&
+	       (rows->group_count + 1) * rows->steps > PAST_ROWS) {
+		int r = halve_time(rows);
+
+		if (r < 0)
+			return r;
+	}
 	if (rows->group_count == rows->group_room) {
 		const size_t room = rows->group_room == 0 ? 1 : 2 * rows->group_room;
 		struct group *grown =
@@ -228,12 +253,15 @@ merge_row(struct past_rows *rows, rm_wall_t when, uint64_t hash, const json_t *v
 	struct group *group = NULL;
 	const json_t *value;
 	size_t i;
-	int r = hash != 0 ? seen_add(&rows->seen, hash) : 1;
+	int r;
 
+	if (step >= rows->steps)
+		return 0;
+	r = hash != 0 ? seen_add(&rows->seen, hash) : 1;
 	if (r <= 0)
 		return r;
 	r = find_group(rows, values, &group);
-	if (r < 0)
+	if (r < 0 || step >= rows->steps)
 		return r;
 	json_array_foreach (values, i, value)
 		if (i < rows->column_count && json_is_integer(value))

@@ -509,6 +509,53 @@ names_of_a_tag_are_bounded(void **state)
 	free(text);
 }
 
+/* InfluxDB sends one name after the other, each with all its steps. */
+static void
+rows_for_many_names_end_at_a_time_and_not_at_a_name(void **state)
+{
+	enum { NAMES = 100, STEPS = 600, KEPT = STEPS / 2 };
+	const struct past_parameters given = { .measurement = "rm_sla",
+		.from = "2026-01-31T12:00:00Z",
+		.to = "2026-01-31T12:10:00Z",
+		.columns = "sent",
+		.by = "region",
+		.limit = PAST_ROWS,
+		.step_s = 1 };
+	struct past_question q;
+	struct rm_error error = { 0 };
+	char *text = NULL, *body = NULL, last[80];
+	size_t len;
+	FILE *out = open_memstream(&body, &len);
+	json_t *json;
+
+	fprintf(out, "{\"results\":[{\"series\":[");
+	for (int i = 0; i < NAMES; i++) {
+		fprintf(out,
+		    "%s{\"tags\":{\"region\":\"r%d\"},\"columns\":[\"time\",\"sent\"],"
+		    "\"values\":[[1769860800000000000,1]",
+		    i > 0 ? "," : "", i);
+		for (int k = 1; k < STEPS; k++)
+			fprintf(out, ",[%d000000000,1]", 1769860800 + k);
+		fprintf(out, "]}");
+	}
+	fprintf(out, "]}]}");
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(past_question_make(&given, (rm_wall_t){ 0 }, &q, &error), 0);
+	assert_int_equal(past_answer_influx(&q, body, len, &text, &error), 0);
+	json = json_loads(text, 0, NULL);
+	assert_true(json_is_true(json_object_get(json, "truncated")));
+	assert_int_equal(count_of(json), NAMES * KEPT);
+	snprintf(last, sizeof(last), "2026-01-31T12:%02d:%02d.000Z", (KEPT - 1) / 60,
+	    (KEPT - 1) % 60);
+	assert_string_equal(
+	    json_string_value(json_array_get(
+		json_array_get(json_object_get(json, "rows"), NAMES * KEPT - 1), 0)),
+	    last);
+	json_decref(json);
+	free(text);
+	free(body);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
 
 int
@@ -519,6 +566,7 @@ main(void)
 		TEST(more_rows_than_asked_for_are_reported),
 		TEST(rows_of_a_step_are_one_for_each_name_of_a_tag),
 		TEST(names_of_a_tag_are_bounded),
+		TEST(rows_for_many_names_end_at_a_time_and_not_at_a_name),
 		TEST(rows_of_a_step_are_merged_and_a_repeated_line_counts_once),
 		TEST(files_last_written_before_that_time_are_not_read),
 		TEST(files_that_rotate_while_they_are_read_are_all_read),
