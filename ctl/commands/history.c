@@ -236,20 +236,47 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	return status;
 }
 
+/* Asks for columns, and for newer ones: an older analyzer refuses a request for columns
+ * that it does not have, and is asked again without them. filter: further parameters,
+ * from '&' on. */
+static int
+ask_columns(const struct asking *asking, const char *measurement,
+    const struct history_span *span, const char *filter, const char *columns,
+    const char *newer, json_t **ret)
+{
+	char parameters[512], *refusal = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&refusal, &len);
+	int status;
+
+	snprintf(parameters, sizeof(parameters), "%s&limit=10000&columns=%s,%s", filter,
+	    columns, newer);
+	request_complain_to(memory);
+	status = ask(asking, measurement, span->from_ns, span->to_ns, parameters, ret);
+	request_complain_to(NULL);
+	if (memory != NULL)
+		fclose(memory);
+	if (refusal != NULL && strstr(refusal, " has no column ") != NULL) {
+		snprintf(parameters, sizeof(parameters), "%s&limit=10000&columns=%s",
+		    filter, columns);
+		status = ask(
+		    asking, measurement, span->from_ns, span->to_ns, parameters, ret);
+	} else if (refusal != NULL) {
+		fputs(refusal, stderr);
+	}
+	free(refusal);
+	return status;
+}
+
 /* Requests the paths of a pair of ToRs, as a list of history_paths. */
 static int
 ask_paths(const struct asking *asking, const struct history_subject *subject,
     const struct history_span *span, struct history_rows *rows)
 {
 	json_t *answer, *paths;
-	char parameters[256];
-	int status;
+	int status = ask_columns(asking, "rm_path", span, subject_filter(subject).text,
+	    HISTORY_PATH_COLUMNS, HISTORY_PATH_NEWER_COLUMNS, &answer);
 
-	snprintf(parameters, sizeof(parameters),
-	    "&src_tor=%s&dst_tor=%s&limit=10000&columns=" HISTORY_PATH_COLUMNS,
-	    subject->tor, subject->dst_tor);
-	status =
-	    ask(asking, "rm_path", span->from_ns, span->to_ns, parameters, &answer);
 	if (status != CTL_GOOD)
 		return status;
 	paths = history_paths(answer);
@@ -341,32 +368,15 @@ next_time(const json_t *answer, int64_t from_ns)
 		   : INT64_MAX;
 }
 
-/* filter: a further parameter, from '&' on. An older analyzer has no column "links",
- * and refuses a request for it. */
+/* filter: a further parameter, from '&' on. */
 static int
 ask_incident_rows(const struct asking *asking, int64_t from_ns, int64_t to_ns,
     const char *filter, json_t **ret)
 {
-	char parameters[256], *refusal = NULL;
-	size_t len = 0;
-	FILE *memory = open_memstream(&refusal, &len);
-	int status;
+	const struct history_span span = { .from_ns = from_ns, .to_ns = to_ns };
 
-	snprintf(parameters, sizeof(parameters),
-	    "%s&limit=10000&columns=" HISTORY_INCIDENT_COLUMNS ",links", filter);
-	request_complain_to(memory);
-	status = ask(asking, "rm_incident", from_ns, to_ns, parameters, ret);
-	request_complain_to(NULL);
-	if (memory != NULL)
-		fclose(memory);
-	if (refusal != NULL && strstr(refusal, "no column links") != NULL) {
-		*strrchr(parameters, ',') = '\0';
-		status = ask(asking, "rm_incident", from_ns, to_ns, parameters, ret);
-	} else if (refusal != NULL) {
-		fputs(refusal, stderr);
-	}
-	free(refusal);
-	return status;
+	return ask_columns(asking, "rm_incident", &span, filter,
+	    HISTORY_INCIDENT_COLUMNS, "links", ret);
 }
 
 /* Requests all incidents of the span, in several answers. */

@@ -9,9 +9,10 @@
 
 #include <jansson.h>
 
-/* The columns that the request must have, in the form of ?columns=. */
-#define HISTORY_PATH_COLUMNS \
-	"sent,lost_forward,lost_reverse,lost_unknown,arrived,congested,path"
+/* The columns that the request must have, and those that an older analyzer does not
+ * have, in the form of ?columns=. */
+#define HISTORY_PATH_COLUMNS "sent,lost_forward,lost_reverse,lost_unknown,path"
+#define HISTORY_PATH_NEWER_COLUMNS "arrived,congested"
 
 /* An array of {"path", "sent", "lost", "arrived", "congested"}, the largest share of
  * losses first, then the largest share of congestion marks. arrived: 0 if the marks are

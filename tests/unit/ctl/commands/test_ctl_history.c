@@ -254,6 +254,22 @@ paths_that_lost_most_come_first(void **state)
 	json_decref(answer);
 }
 
+static void
+paths_of_an_older_analyzer_have_no_marks(void **state)
+{
+	json_t *answer = json_pack("{s:[s,s,s,s,s,s], s:[[s,i,i,i,i,s]]}", "columns",
+	    "time", "sent", "lost_forward", "lost_reverse", "lost_unknown", "path",
+	    "rows", "2026-01-01T00:00:00Z", 100, 1, 2, 3, "a");
+	json_t *paths = history_paths(answer);
+	const json_t *path = json_array_get(paths, 0);
+
+	assert_int_equal(json_array_size(paths), 1);
+	assert_int_equal(json_integer_value(json_object_get(path, "lost")), 6);
+	assert_int_equal(json_integer_value(json_object_get(path, "arrived")), 0);
+	json_decref(paths);
+	json_decref(answer);
+}
+
 static const char *
 member(const json_t *json, size_t i, const char *key)
 {
@@ -846,6 +862,7 @@ main(void)
 		cmocka_unit_test(only_victoriametrics_needs_no_database),
 		cmocka_unit_test(a_time_without_data_is_reported),
 		cmocka_unit_test(paths_that_lost_most_come_first),
+		cmocka_unit_test(paths_of_an_older_analyzer_have_no_marks),
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
 		cmocka_unit_test(incidents_of_both_racks_of_a_pair_are_reported),
 		cmocka_unit_test(the_name_of_a_host_finds_incidents_of_its_rnics),
