@@ -337,7 +337,7 @@ aggregator_link_counter_report(
 	struct wire_bytes bytes;
 	int r;
 
-	counter_backlog_add(backlog, counters);
+	counter_backlog_add(backlog, counters, rm_mono_now());
 	if (!aggregator_link_has_session(aggregator_link))
 		return -ENOTCONN;
 	report = counter_backlog_report(backlog, rnics);

@@ -7,6 +7,7 @@
 
 struct rnic_backlog {
 	struct wire_rnic_id id;
+	rm_mono_t at; /* when the last report was added */
 	uint64_t interval_ns;
 	struct wire_counter_value *values;
 	size_t value_count;
@@ -44,6 +45,23 @@ bool
 counter_backlog_is_empty(const struct counter_backlog *backlog)
 {
 	return backlog->count == 0;
+}
+
+/* An RNIC whose driver hangs, or that was removed, gets no further report. */
+static void
+forget_old(struct counter_backlog *backlog, rm_mono_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < backlog->count; i++) {
+		struct rnic_backlog *rnic = &backlog->rnics[i];
+
+		if (rm_mono_since(now, rnic->at) > COUNTER_BACKLOG_NS)
+			free(rnic->values);
+		else
+			backlog->rnics[kept++] = *rnic;
+	}
+	backlog->count = kept;
 }
 
 static struct rnic_backlog *
@@ -92,10 +110,12 @@ find_value(
 }
 
 static void
-add_rnic(struct rnic_backlog *rnic, const struct wire_rnic_counters *from)
+add_rnic(
+    struct rnic_backlog *rnic, const struct wire_rnic_counters *from, rm_mono_t now)
 {
 	size_t at = 0;
 
+	rnic->at = now;
 	if (from->interval_ns > (uint64_t)COUNTER_BACKLOG_NS ||
 	    rnic->interval_ns > (uint64_t)COUNTER_BACKLOG_NS - from->interval_ns) {
 		rnic->interval_ns = 0;
@@ -116,14 +136,15 @@ add_rnic(struct rnic_backlog *rnic, const struct wire_rnic_counters *from)
 }
 
 void
-counter_backlog_add(
-    struct counter_backlog *backlog, const struct wire_counter_report *report)
+counter_backlog_add(struct counter_backlog *backlog,
+    const struct wire_counter_report *report, rm_mono_t now)
 {
+	forget_old(backlog, now);
 	for (size_t i = 0; i < report->rnic_count; i++) {
 		struct rnic_backlog *rnic = find_or_add(backlog, report->rnics[i].id);
 
 		if (rnic != NULL)
-			add_rnic(rnic, &report->rnics[i]);
+			add_rnic(rnic, &report->rnics[i], now);
 	}
 }
 

@@ -4,9 +4,10 @@
  *
  * While an aggregator has no session, counters still increase. Their increases are
  * added, so the next report that it gets covers the whole time since its last one. A
- * counter that one of the reports lacks is left out, because a missing value is not
- * zero. After COUNTER_BACKLOG_NS the sum begins anew: a longer interval would hide the
- * present state.
+ * counter that some of the reports lack has the increases of the others, and a state
+ * (see wire_counter_is_gauge) is the newest one. After COUNTER_BACKLOG_NS the sum
+ * begins anew: a longer interval would hide the present state. An RNIC without a report
+ * for that time is left out.
  */
 #ifndef HOST_AGENT_REPORT_COUNTER_BACKLOG_H
 #define HOST_AGENT_REPORT_COUNTER_BACKLOG_H
@@ -25,8 +26,8 @@ void counter_backlog_free(struct counter_backlog *backlog); /* NULL is allowed *
 
 bool counter_backlog_is_empty(const struct counter_backlog *backlog);
 /* Adds a report; copied. Without memory for an RNIC, its report is lost. */
-void counter_backlog_add(
-    struct counter_backlog *backlog, const struct wire_counter_report *report);
+void counter_backlog_add(struct counter_backlog *backlog,
+    const struct wire_counter_report *report, rm_mono_t now);
 /* Returns the sum; its RNICs are written to rnics, and their values are borrowed until
  * the next call. */
 struct wire_counter_report counter_backlog_report(const struct counter_backlog *backlog,

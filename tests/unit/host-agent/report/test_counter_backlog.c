@@ -9,6 +9,8 @@
 
 #define S ((uint64_t)RM_NS_PER_S)
 
+static rm_mono_t now;
+
 static int
 setup(void **state)
 {
@@ -34,7 +36,7 @@ miss(struct counter_backlog *backlog, uint64_t guid, uint64_t interval_ns,
 		.value_count = count };
 	const struct wire_counter_report report = { .rnics = &rnic, .rnic_count = 1 };
 
-	counter_backlog_add(backlog, &report);
+	counter_backlog_add(backlog, &report, now);
 }
 
 static uint64_t
@@ -89,6 +91,27 @@ increases_are_added_and_gauges_are_the_newest(void **state)
 }
 
 static void
+an_rnic_without_reports_for_a_long_time_is_left_out(void **state)
+{
+	const struct wire_counter_value flap = { .counter = WIRE_COUNTER_LINK_DOWN,
+		.value = 1 };
+	struct counter_backlog *backlog = *state;
+	struct wire_rnic_counters rnics[WIRE_MAX_HOST_RNICS];
+	struct wire_counter_report report;
+
+	miss(backlog, 7, 5 * S, &flap, 1);
+	now = rm_mono_add(now, COUNTER_BACKLOG_NS);
+	miss(backlog, 8, 5 * S, &flap, 1);
+	assert_int_equal(counter_backlog_report(backlog, rnics).rnic_count, 2);
+	now = rm_mono_add(now, 1);
+	miss(backlog, 8, 5 * S, &flap, 1);
+	report = counter_backlog_report(backlog, rnics);
+	assert_int_equal(report.rnic_count, 1);
+	assert_int_equal(rnics[0].id.guid, 8);
+	assert_int_equal(value_of(&rnics[0], WIRE_COUNTER_LINK_DOWN, 0), 2);
+}
+
+static void
 a_long_time_begins_anew(void **state)
 {
 	const struct wire_counter_value flap = { .counter = WIRE_COUNTER_LINK_DOWN,
@@ -138,6 +161,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(increases_are_added_and_gauges_are_the_newest),
+		TEST(an_rnic_without_reports_for_a_long_time_is_left_out),
 		TEST(a_long_time_begins_anew),
 		TEST(rnics_and_values_beyond_the_limits_are_left_out),
 	};
