@@ -151,13 +151,16 @@ static void
 line_links(struct rm_line *line, const json_t *evidence)
 {
 	const json_t *links = json_object_get(evidence, "links");
-	const json_int_t count =
-	    json_integer_value(json_object_get(evidence, "links_down")) +
+	const json_int_t down =
+	    json_integer_value(json_object_get(evidence, "links_down"));
+	const json_int_t lossy =
 	    json_integer_value(json_object_get(evidence, "links_lossy"));
+	json_int_t count;
 	char text[RM_LINKS_BYTES * 2] = "";
 	size_t len = 0;
 
-	if ((json_int_t)json_array_size(links) < count)
+	if (__builtin_add_overflow(down, lossy, &count) ||
+	    (json_int_t)json_array_size(links) < count)
 		return;
 	for (size_t i = 0; i < json_array_size(links); i++) {
 		const char *name = json_string_value(json_array_get(links, i));

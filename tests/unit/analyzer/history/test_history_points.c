@@ -225,6 +225,9 @@ a_list_of_links_that_is_not_complete_is_left_out(void **state)
 	assert_false(has_links(world, "{\"evidence\": {\"links\": [\"s1--t0\", "
 				      "\"s1--t1\"], \"links_down\": 2, "
 				      "\"links_lossy\": 1}}"));
+	assert_false(has_links(world, "{\"evidence\": {\"links\": [\"s1--t0\", "
+				      "\"s1--t1\"], \"links_down\": "
+				      "9223372036854775807, \"links_lossy\": 1}}"));
 	assert_false(has_links(
 	    world, "{\"evidence\": {\"links\": [\"s1--t0\", \"s1--t1\", 7]}}"));
 	/* Another rack's evidence may have any length. */
