@@ -128,10 +128,12 @@ sonic_settings_qos(const struct redisReply *answer, struct wire_settings *settin
 		return 1;
 	pfc = answer->element[QOS_PFC];
 	name = answer->element[QOS_MAP];
-	/* PFC is off for a port that is configured without it. */
+	/* PFC is off for a port whose entry does not have it. Without an entry it is
+	 * not known: in old releases one entry may be for several ports. */
 	if (pfc->type == REDIS_REPLY_STRING && !read_priorities(pfc, &mask))
 		errors++;
-	else if (settings->known != 0)
+	else if (settings->known != 0 &&
+		 (pfc->type == REDIS_REPLY_STRING || name->type == REDIS_REPLY_STRING))
 		set(settings, WIRE_SETTING_PFC, mask);
 	if (name->type != REDIS_REPLY_STRING)
 		return errors;

@@ -452,6 +452,24 @@ settings_are_read_from_the_config(void **state)
 	assert_int_equal(talk->counts.parse_errors, 0);
 }
 
+/* Old releases have one entry for several ports. */
+static void
+pfc_of_a_port_without_an_entry_of_its_own_is_not_known(void **state)
+{
+	static const struct pair configured[] = {
+		TWO_PORTS,
+		{ "PORT|Ethernet0", "mtu", "9100" },
+		{ "PORT_QOS_MAP|Ethernet0,Ethernet8", "pfc_enable", "3,4" },
+		{ 0 },
+	};
+	struct talk *talk = *state;
+
+	assert_int_equal(read_also(talk, "", SONIC_SETTINGS, configured), 0);
+	assert_int_equal(
+	    switch_list_settings(talk->list, 0)->known, 1 << WIRE_SETTING_MTU);
+	assert_int_equal(talk->counts.parse_errors, 0);
+}
+
 static void
 malformed_settings_are_left_out_and_counted(void **state)
 {
@@ -869,6 +887,7 @@ main(void)
 		TEST(the_alarm_of_a_module_is_read_from_either_table),
 		TEST(slowly_changing_data_is_requested_seldom),
 		TEST(settings_are_read_from_the_config),
+		TEST(pfc_of_a_port_without_an_entry_of_its_own_is_not_known),
 		TEST(malformed_settings_are_left_out_and_counted),
 		TEST(an_error_as_answer_counts_as_not_read),
 		TEST(missing_and_malformed_values_are_left_out),
