@@ -471,8 +471,15 @@ find_open(const struct rm_incidents *incidents, const struct rm_part *part)
 	return NULL;
 }
 
+static bool
+is_delay(enum rm_kind kind)
+{
+	return kind == RM_KIND_LINK_LATE || kind == RM_KIND_SWITCH_LATE;
+}
+
 /* True: the verdict is on "A or B", and another verdict of this judgement is on A
- * alone. without_incident: that A has no incident of its own. */
+ * alone, and both are on losses or both on delays. without_incident: that A has no
+ * incident of its own. */
 static bool
 is_decided(const struct rm_incidents *incidents, const struct rm_verdict *verdict,
     const struct rm_verdict *verdicts, size_t count, bool without_incident)
@@ -484,6 +491,7 @@ is_decided(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 
 		if (strstr(one->name, RM_PART_OR) == NULL &&
 		    incident_is_narrowing(&verdict->part, one) &&
+		    is_delay(verdicts[i].kind) == is_delay(verdict->kind) &&
 		    (!without_incident || find_open(incidents, one) == NULL))
 			return true;
 	}

@@ -18,7 +18,8 @@
  * named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A since the first of
  * these. Each replacement doubles the time that the next one needs, up to
  * RM_INCIDENT_RECONSIDER_MAX_NS. If one judgement has a verdict on "A or B" and one on
- * A, both are on the same fault, and the first one opens no incident.
+ * A, both are on the same fault, and the first one opens no incident, unless one is on
+ * losses and the other one on delays (link-late, switch-late).
  *
  * A verdict on several links of one switch (rm_kind_is_links) takes the place of the
  * verdicts on these links. If one of the links has an open incident, the oldest such

@@ -774,6 +774,35 @@ a_tor_with_several_dead_links_is_called_a_tor(void **state)
 	assert_non_null(strstr(sentence, "ToR t1: 3 of its 8 links carry nothing"));
 }
 
+static void
+losses_of_two_links_are_announced_while_one_of_them_is_late(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[2] = { link_down("s3--t1"),
+		link_down("s3--t1 or s3--t2") };
+
+	verdicts[0].kind = RM_KIND_LINK_LATE;
+	judge(rack, verdicts, 1);
+	judge(rack, verdicts, 2);
+	assert_int_equal(rack->opened, 2);
+	assert_string_equal(rack->last.verdict.part.name, "s3--t1 or s3--t2");
+}
+
+static void
+an_incident_of_losses_of_two_links_does_not_become_a_delay_of_one(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[2] = { link_down("s3--t1 or s3--t2"),
+		link_down("s3--t1") };
+
+	verdicts[1].kind = RM_KIND_LINK_LATE;
+	judge(rack, verdicts, 1);
+	judge(rack, verdicts, 2);
+	assert_int_equal(rack->opened, 2);
+	assert_int_equal(
+	    rm_incidents_get(rack->incidents, 1)->verdict.kind, RM_KIND_LINK_DOWN);
+}
+
 /* Five links of s3 are down, of which two have no room in the list; a minute later the
  * judge has no verdict on them any more. Then `link` fails. */
 static unsigned
@@ -1113,6 +1142,8 @@ main(void)
 		TEST(incidents_on_links_become_one_on_their_switch),
 		TEST(links_beyond_the_list_have_no_incidents_of_their_own),
 		TEST(the_end_of_a_link_beyond_the_list_is_not_forgotten),
+		TEST(losses_of_two_links_are_announced_while_one_of_them_is_late),
+		TEST(an_incident_of_losses_of_two_links_does_not_become_a_delay_of_one),
 		TEST(
 		    a_link_that_fails_long_after_the_links_beyond_a_list_has_its_own_incident),
 		TEST(an_undecided_incident_of_long_before_a_group_does_not_end_with_it),
