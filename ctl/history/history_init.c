@@ -113,11 +113,9 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	", " TERM("rtt") ", " TERM("prober_delay") ", " TERM("responder_delay")
 #define SLA SUM("sent") SUM("lost") SUM("available") SUM("unavailable") TOTAL("unknown")
 #define DIRECTIONS SUM("lost_forward") SUM("lost_reverse") SUM("lost_unknown")
-#define MARKS                                   \
-	SUM("arrived")                          \
-	SUM("rewritten")                        \
-	SUM("congested") SUM("hops_known") SUM( \
-	    "hops") "min(\"hops_least\") AS \"hops_least\", " WORST("hops_most") ", "
+#define MARKS SUM("arrived") SUM("rewritten") SUM("congested")
+#define LEAST(name) "min(\"" name "\") AS \"" name "\", "
+#define HOPS SUM("hops_known") SUM("hops") LEAST("hops_least") WORST("hops_most") ", "
 
 /* Past hours are computed again for some time, because points may come late out of a
  * spool. */
@@ -194,7 +192,7 @@ history_init(const struct influx_place *place, const char *raw, const char *inci
 		r = make_policy(place, HISTORY_POLICY_INCIDENTS, incidents, false);
 	if (r == 0)
 		r = make_hourly(
-		    place, "rm_tor_pair", DIRECTIONS MARKS HOURLY, incidents);
+		    place, "rm_tor_pair", DIRECTIONS MARKS HOPS HOURLY, incidents);
 	if (r == 0)
 		r = make_hourly(place, "rm_rnic", HOURLY, incidents);
 	if (r == 0)
