@@ -208,9 +208,14 @@ diagnose_port(const struct tor_aggregator *aggregator, size_t at,
 		lldp = switch_list_neighbor(list, port);
 	if (lldp != NULL)
 		found = tor_aggregator_neighbor(aggregator, at, lldp, NULL);
-	if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX &&
-	    diagnoses_port(aggregator->diagnoses[rack], found.rnic->id, evidence, read))
-		return;
+	if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX) {
+		struct evidence of_rnic = *evidence;
+
+		of_rnic.cables = found.cables;
+		if (diagnoses_port(
+			aggregator->diagnoses[rack], found.rnic->id, &of_rnic, read))
+			return;
+	}
 	if (rack == SIZE_MAX && found.kind == NEIGHBOR_SWITCH)
 		rack = aggregator->read_switches[found.at].rack;
 	diagnoses_link(aggregator->diagnoses[rack == SIZE_MAX ? 0 : rack], one->name,

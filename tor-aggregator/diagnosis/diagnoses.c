@@ -213,6 +213,7 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 	same = strcmp(rnic->port.counted.port, evidence->port) == 0;
 	if (!same && rnic->port.at.ns == at.ns) {
 		evidence_add_cable(&rnic->port.counted, evidence);
+		rnic->port.cables++;
 		return false;
 	}
 	rnic->port.at = at;
@@ -221,6 +222,8 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 		rnic->port.counted = *evidence;
 	else
 		evidence_extend(&rnic->port.counted, evidence);
+	rnic->port.counted.cables = evidence->cables;
+	rnic->port.cables = 1;
 	rnic->port.judged = false;
 	return true;
 }
@@ -332,6 +335,11 @@ join_port(struct diagnosed *rnic, rm_mono_t now)
 		return;
 	memcpy(evidence->port, port->port, sizeof(evidence->port));
 	evidence_extend(evidence, port);
+	/* The other cables of the bond end at another switch: this one cannot have
+	 * received all PFC frames that the RNIC counts. */
+	if (rnic->port.cables < port->cables &&
+	    evidence->there[WIRE_COUNTER_PFC_TX_FRAMES] != 0)
+		evidence->there[SWITCH_PFC_RX_FRAMES] = 0;
 }
 
 static void

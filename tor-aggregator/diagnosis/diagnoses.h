@@ -75,8 +75,9 @@ struct diagnosed_port { /* the switch's port at the other end of the RNIC's cabl
 	/* true: the reading was judged, so the next one replaces it; false: the next
 	 * one is added */
 	bool judged;
-	/* only the SWITCH_* numbers, port and switch_ns are set; of a bond, port is the
-	 * first one in a reading */
+	unsigned cables; /* number of ports in the last reading: of a bond, several */
+	/* only the SWITCH_* numbers, port, switch_ns and cables are set; of a bond,
+	 * port is the first one in a reading */
 	struct evidence counted;
 };
 

@@ -105,6 +105,8 @@ struct evidence {
 	double given[EVIDENCE_GIVENS];
 	/* name of the RNIC that pauses the switch for GIVEN_OTHERS_PAUSING */
 	char pausing[EVIDENCE_NAME_BYTES];
+	/* number of cables of the bond whose port this is; 0 or 1: it is no bond */
+	unsigned cables;
 };
 
 void evidence_set(

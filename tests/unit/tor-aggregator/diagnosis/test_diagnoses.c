@@ -371,6 +371,31 @@ both_cables_of_a_bond_are_compared_with_its_rnic(void **state)
 	assert_false(finding(1, DIAGNOSIS_PFC_DISAGREEMENT)->stands);
 }
 
+/* The RNIC counts the PFC frames that it sends over both cables, and each switch those
+ * of one. */
+static void
+a_bond_with_cables_to_two_switches_does_not_disagree(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = INTERVAL_NS };
+	const struct wire_counter_value sent = {
+		.counter = WIRE_COUNTER_PFC_TX_FRAMES, .index = 3, .value = 20000
+	};
+	const struct wire_rnic_id id = { 1, 1 };
+
+	evidence_set(&port, SWITCH_PFC_RX_FRAMES, 3, 9000);
+	evidence_set(&port, SWITCH_PFC_TX_FRAMES, 3, 0);
+	for (unsigned cables = 2; cables > 0; cables--) {
+		port.cables = cables;
+		for (int i = 0; i < 8; i++) {
+			report_values(1, &sent, 1);
+			assert_true(diagnoses_port(diagnoses, id, &port, now));
+			judge(INTERVAL_NS);
+		}
+		assert_int_equal(
+		    finding(1, DIAGNOSIS_PFC_DISAGREEMENT)->stands, cables == 1);
+	}
+}
+
 /* The first port is that of the RNIC, in each reading. */
 static void
 another_port_of_the_same_reading_is_not_taken(void **state)
@@ -763,6 +788,7 @@ main(void)
 		TEST(ports_without_a_switch_as_neighbour_are_not_listed),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(both_cables_of_a_bond_are_compared_with_its_rnic),
+		TEST(a_bond_with_cables_to_two_switches_does_not_disagree),
 		TEST(another_port_of_the_same_reading_is_not_taken),
 		TEST(the_port_of_an_rnic_that_was_never_reported_waits_a_minute),
 		TEST(the_port_of_an_rnic_without_recent_reports_is_not_taken),
