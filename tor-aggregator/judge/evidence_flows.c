@@ -38,6 +38,7 @@ struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all sli
 	uint64_t key, other; /* other: for a flow, the RNIC at its other end */
 	uint32_t sent, lost;
 	bool is_pair;
+	struct evidence_way way; /* only of flows to other racks */
 };
 
 struct table {
@@ -59,7 +60,9 @@ entry_of(struct table *table, uint64_t key, uint64_t other, bool is_pair)
 				return NULL;
 			table->pairs += is_pair;
 			entry = &table->entries[table->count++];
-			*entry = (struct entry){ key, other, 0, 0, is_pair };
+			*entry = (struct entry){
+				.key = key, .other = other, .is_pair = is_pair
+			};
 			table->slots[at] = (uint16_t)table->count;
 			return entry;
 		}
@@ -112,11 +115,17 @@ add_result(struct table *table, const struct ring_result *result,
 	entry->lost += result->outcome == WIRE_NO_REPLY;
 }
 
+struct ways { /* evidence_way_of with its argument */
+	evidence_way_of *of;
+	const void *arg;
+};
+
 /* Adds a probe of the RNIC to another rack. */
 static void
-add_outside(
-    struct table *table, const struct ring_result *result, struct wire_rnic_id rnic)
+add_outside(struct table *table, const struct ring_result *result,
+    struct wire_rnic_id rnic, const struct ways *ways)
 {
+	const struct wire_rnic_id to = { result->dst_guid, result->dst_port_num };
 	const uint64_t dst = end_of(result->dst_guid, result->dst_port_num);
 	struct entry *entry;
 
@@ -126,6 +135,9 @@ add_outside(
 	entry = entry_of(table, hash_of(dst, result->src_port, 0), dst, false);
 	if (entry == NULL)
 		return;
+	if (entry->sent == 0)
+		entry->way =
+		    ways->of(ways->arg, rnic, to, result->src_port, result->sent);
 	entry->sent++;
 	entry->lost += result->outcome == WIRE_NO_REPLY;
 }
@@ -138,11 +150,11 @@ is_within(const struct ring_result *result, rm_mono_t since, rm_mono_t end)
 		   result->outcome == WIRE_LATE_REPLY);
 }
 
-/* outside: reads only the RNIC's probes to other racks; otherwise all probes inside the
- * rack. */
+/* ways: reads only the RNIC's probes to other racks; NULL: all probes inside the rack.
+ */
 static void
 add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rnic,
-    rm_mono_t since, rm_mono_t end, bool outside)
+    rm_mono_t since, rm_mono_t end, const struct ways *ways)
 {
 	for (size_t i = 0; i < MAX_SCANNED; i++) {
 		const struct ring_result *result = ring_get(ring, i);
@@ -151,8 +163,8 @@ add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rn
 			return;
 		if (!is_within(result, since, end))
 			continue;
-		if (outside)
-			add_outside(table, result, rnic);
+		if (ways != NULL)
+			add_outside(table, result, rnic, ways);
 		else if (result->kind == WIRE_TOR_MESH)
 			add_result(table, result, rnic, since);
 	}
@@ -206,7 +218,7 @@ evidence_flows_are_lost(
 	unsigned whole = 0;
 	double weight = 0;
 
-	add_results(&table, ring, rnic, since, end, false);
+	add_results(&table, ring, rnic, since, end, NULL);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 		struct counts *to = entry->is_pair ? &others : &mine;
@@ -233,15 +245,36 @@ evidence_flows_are_lost(
 	return whole >= MIN_WHOLE && weight >= SURE;
 }
 
-bool
-evidence_flows_lose_alike(
-    const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end)
+/* True: all flows end at one ToR, or may cross one switch between the ToRs. */
+static bool
+have_common_part(const struct table *table)
 {
+	uint64_t switches = UINT64_MAX;
+	bool several = false;
+	uint16_t tor = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct entry *entry = &table->entries[i];
+
+		if (entry->sent == 0)
+			continue;
+		several |= tor != 0 && entry->way.tor != tor;
+		tor = entry->way.tor;
+		switches &= entry->way.switches;
+	}
+	return !several || switches != 0;
+}
+
+bool
+evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
+    rm_mono_t since, rm_mono_t end, evidence_way_of *way_of, const void *arg)
+{
+	const struct ways ways = { way_of, arg };
 	struct table table = { .count = 0 };
 	struct counts all = { 0, 0 };
 	double flows = 0, spread = 0, deviation;
 
-	add_results(&table, ring, rnic, since, end, true);
+	add_results(&table, ring, rnic, since, end, &ways);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 
@@ -254,7 +287,8 @@ evidence_flows_lose_alike(
 		all.lost += entry->lost;
 	}
 	deviation = sqrt(2 * (flows - 1));
-	if (flows < ALIKE_MIN_FLOWS || all.lost < ALIKE_LOSSES * deviation)
+	if (flows < ALIKE_MIN_FLOWS || all.lost < ALIKE_LOSSES * deviation ||
+	    have_common_part(&table))
 		return false;
 	for (size_t i = 0; i < table.count; i++) {
 		const struct entry *entry = &table.entries[i];

@@ -22,11 +22,24 @@ struct ring;
 bool evidence_flows_are_lost(
     const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end);
 
+/* Where the probes of a flow to another rack went. */
+struct evidence_way {
+	uint16_t tor; /* number of the destination's ToR, as in struct roster_rnic */
+	/* a bit for each switch between the two ToRs, as of path_table_switches; all
+	 * bits: not known */
+	uint64_t switches;
+};
+
+typedef struct evidence_way evidence_way_of(const void *arg, struct wire_rnic_id src,
+    struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent);
+
 /* True: the RNIC's probes to other racks that were sent from `since` until `end` lost
  * packets, at the same rate on all flows, and the losses are so many that a part which
  * only some of the flows cross would show. RNICs of other racks that lose nearly
- * everything are left out. */
-bool evidence_flows_lose_alike(
-    const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end);
+ * everything are left out. False if all flows end at one ToR, or may all cross one
+ * switch, because that part would lose packets of all flows, too; so it is also false
+ * if no flow was traced. way_of is called once for each flow, with `arg`. */
+bool evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
+    rm_mono_t since, rm_mono_t end, evidence_way_of *way_of, const void *arg);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tor-aggregator/judge/evidence_samples.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/mesh/rack_mesh.h"
+#include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/window/roster.h"
@@ -339,6 +340,18 @@ flows_are_lost(void *arg, size_t member, int64_t window_ns)
 	    rm_mono_add(of->end, -window_ns), of->end);
 }
 
+static struct evidence_way
+way_of(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
+    uint16_t src_port, rm_mono_t sent)
+{
+	const struct tor_rack *rack = arg;
+	const struct roster_rnic *rnic = roster_find(rack->roster, dst);
+
+	return (struct evidence_way){ rnic != NULL ? rnic->tor_number : 0,
+		path_table_switches(rack->paths,
+		    path_table_find(rack->paths, src, dst, src_port, sent)) };
+}
+
 static bool
 flows_lose_alike(void *arg, size_t member, int64_t window_ns)
 {
@@ -346,7 +359,7 @@ flows_lose_alike(void *arg, size_t member, int64_t window_ns)
 
 	return evidence_flows_lose_alike(of->rack->ring,
 	    roster_member(of->rack->roster, member)->id,
-	    rm_mono_add(of->end, -window_ns), of->end);
+	    rm_mono_add(of->end, -window_ns), of->end, way_of, of->rack);
 }
 
 void
