@@ -3,9 +3,9 @@
  *
  * All other RNICs of the rack are dead, or not probed. So no probe inside the rack
  * shows whether the RNIC, its ToR or a part outside of the rack loses packets. If the
- * flows to other racks lose packets at the same rate (rack_flows_lose_alike), no link
- * or spine is the cause, because only some of the flows cross it: then it is the RNIC
- * or its ToR.
+ * flows to other racks lose packets at the same rate, and no other switch is common to
+ * them (rack_flows_lose_alike), no link or spine is the cause, because only some of the
+ * flows cross it: then it is the RNIC or its ToR.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_ALONE_H
 #define TOR_AGGREGATOR_LASTING_RACK_ALONE_H

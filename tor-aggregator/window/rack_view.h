@@ -83,8 +83,8 @@ struct rack {
 	 * each flow, so that a common part loses them. NULL: this is not known. */
 	bool (*flows_are_lost)(void *arg, size_t member, int64_t window_ns);
 	/* True: the member's probes to other racks in the last window_ns lost packets
-	 * at the same rate on all flows, so that a part which all of them cross loses
-	 * them: the member, or its ToR. NULL: this is not known. */
+	 * at the same rate on all flows, which cross no common part but the member and
+	 * its ToR, so that one of these two loses them. NULL: this is not known. */
 	bool (*flows_lose_alike)(void *arg, size_t member, int64_t window_ns);
 	void *flows_arg; /* of both */
 };
