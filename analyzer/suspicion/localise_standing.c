@@ -334,6 +334,7 @@ localise_may_be_one_pair(
  * blamed for later losses of its links. */
 #define STALE_NODE_NS (7 * RM_NS_PER_S)
 #define DECIDED_NS (5 * RM_NS_PER_S) /* the same flows have rows within this time */
+#define FLOWS_NS (15 * RM_NS_PER_S)  /* and three times within this time */
 #define LINK_LED_NS (2250 * RM_NS_PER_MS) /* the time of two more sets of rows */
 /* It may be disputed for this time whether a switch or a link of it is at fault. */
 #define DISPUTED_NS (10 * RM_NS_PER_S)
@@ -709,6 +710,35 @@ was_decided(const struct localise_standings *standings,
 	       rm_mono_since(now, likeliest->decided) < DECIDED_NS;
 }
 
+/* Returns whether a finding blamed this part alone since the suspicion began. */
+static bool
+was_blamed_alone(const struct localise_standings *standings, const struct rm_part *part,
+    const struct localise_standing *first, rm_mono_t now)
+{
+	const struct localise_standing *s = localise_standings_find(standings, part);
+
+	return s != NULL && s->decided.ns >= first->since.ns &&
+	       rm_mono_since(now, s->decided) < FLOWS_NS;
+}
+
+/* Whole flows are lost, and the finding is "A or B" now. Returns the one of the two
+ * that earlier rows of this suspicion blamed alone: each set of rows has only some of
+ * the flows, and flows of other sets have ruled out the other one. NULL: earlier rows
+ * did not decide, or not always for the same part. */
+static struct localise_standing *
+known_earlier(const struct localise_standings *standings,
+    const struct localise_now *now, const struct localise_finding *finding,
+    const struct localise_standing *first)
+{
+	const bool a = was_blamed_alone(standings, &finding->ties[0], first, now->now);
+	const bool b = was_blamed_alone(standings, &finding->ties[1], first, now->now);
+
+	if (!now->c->by_flow || finding->others[0] == NULL || finding->tie_count != 2 ||
+	    a == b)
+		return NULL;
+	return localise_standings_find(standings, &finding->ties[a ? 0 : 1]);
+}
+
 /* True: a link that loses a share is blamed now, but its switch was blamed some seconds
  * ago: single seconds do not decide between the two. */
 static bool
@@ -764,9 +794,8 @@ note_leader(struct localise_standings *standings, const struct rm_part *part, bo
 		s->led[slow] = now;
 }
 
-/* Names s, with evidence of its own. If s is named already and is only a tie of the
- * finding now, the direction and the figures of the finding's suspect would be wrong.
- */
+/* Names s, with evidence of its own. If s is only a tie of the finding now, the
+ * direction and the figures of the finding's suspect would be wrong. */
 static void
 name_part(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_standing *first,
@@ -775,8 +804,7 @@ name_part(struct localise_standing *s, const struct localise_now *now,
 	const struct localise_suspect *mine = localise_find_tied(finding, &s->part);
 	struct localise_finding own;
 
-	if (!s->named || mine == NULL || mine == finding->suspect ||
-	    localise_part_same(&s->part, &finding->part)) {
+	if (mine == NULL || localise_part_same(&s->part, &finding->part)) {
 		localise_name(s, now, finding, first, slow);
 		return;
 	}
@@ -791,7 +819,7 @@ localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow)
 {
 	const struct localise_standing *named, *first;
-	struct localise_standing *s;
+	struct localise_standing *s, *known;
 	struct rm_part part = finding->part;
 	struct localise_sum recent;
 	enum localise_enough much;
@@ -843,6 +871,8 @@ localise_standings_weigh(struct localise_standings *standings,
 			slow ? localise_path_slow : localise_path_recent, standings,
 			localise_may_be_one_pair(finding, first->since, now->now)))
 			return;
+		known = known_earlier(standings, now, finding, first);
+		s = known != NULL ? known : s;
 	}
 	name_part(s, now, finding, s->named ? s : first, slow);
 }
