@@ -33,7 +33,7 @@ struct aggregator_link {
 	struct rm_timer *flush; /* armed while the batch is not empty */
 	struct wire_writer *writer;
 	struct batch *batch;
-	struct counter_backlog *backlog; /* reports that the peer has missed */
+	struct counter_backlog *backlog; /* counters that the peer may have missed */
 	struct outbox *outbox;
 	struct heartbeat heartbeat;
 
@@ -251,9 +251,12 @@ aggregator_link_watch_peer(struct aggregator_link *aggregator_link, rm_mono_t no
 			rm_link_close(link, -ETIMEDOUT);
 		return;
 	}
-	if (rm_link_peer_ack(link, &since_ns, &unacked) == 0 && unacked > 0 &&
-	    since_ns > AGGREGATOR_LINK_SILENCE_NS)
+	if (rm_link_peer_ack(link, &since_ns, &unacked) < 0)
+		return;
+	if (unacked > 0 && since_ns > AGGREGATOR_LINK_SILENCE_NS)
 		rm_link_close(link, -ETIMEDOUT);
+	else if (unacked == 0 && rm_link_output_bytes(link) == 0)
+		counter_backlog_delivered(aggregator_link->backlog);
 }
 
 void
@@ -333,20 +336,28 @@ aggregator_link_counter_report(
 {
 	struct counter_backlog *backlog = aggregator_link->backlog;
 	struct wire_rnic_counters rnics[WIRE_MAX_HOST_RNICS];
-	struct wire_counter_report report;
+	struct wire_counter_report report = *counters;
+	const bool missed = !counter_backlog_is_empty(backlog);
+	const bool session = aggregator_link->session;
+	const rm_mono_t now = rm_mono_now();
 	struct wire_bytes bytes;
 	int r;
 
-	counter_backlog_add(backlog, counters, rm_mono_now());
-	if (!aggregator_link_has_session(aggregator_link))
+	if (missed || !session)
+		counter_backlog_add(backlog, counters, now);
+	if (!session)
 		return -ENOTCONN;
-	report = counter_backlog_report(backlog, rnics);
+	if (missed)
+		report = counter_backlog_report(backlog, rnics);
 	report.incarnation = aggregator_link->options.incarnation;
 	r = wire_write_counter_report(aggregator_link->writer, &report, &bytes);
 	if (r == 0)
 		r = aggregator_link_send(aggregator_link, &bytes);
 	if (r == 0)
-		counter_backlog_clear(backlog);
+		counter_backlog_sent(
+		    backlog, &report, outbox_next_seq(aggregator_link->outbox), now);
+	else if (!missed)
+		counter_backlog_add(backlog, counters, now);
 	aggregator_link->counts.counter_reports += r == 0;
 	return r;
 }
@@ -434,6 +445,8 @@ aggregator_link_take_welcome(
 	r = outbox_begin(aggregator_link->outbox, welcome.counted_seq);
 	if (r < 0)
 		return r;
+	counter_backlog_begin(
+	    aggregator_link->backlog, welcome.counted_seq, rm_mono_now());
 	rm_log_quote(aggregator_link->peer, sizeof(aggregator_link->peer), welcome.id,
 	    strlen(welcome.id));
 	snprintf(aggregator_link->id, sizeof(aggregator_link->id), "%s",
@@ -477,9 +490,11 @@ aggregator_link_take_ack(
 		return -EBADMSG;
 	aggregator_link->counts.acks++;
 	r = outbox_ack(aggregator_link->outbox, ack.seq, rm_mono_now());
-	if (r == 0)
-		aggregator_link_go_on(aggregator_link);
-	return r;
+	if (r < 0)
+		return r;
+	counter_backlog_counted(aggregator_link->backlog, ack.seq);
+	aggregator_link_go_on(aggregator_link);
+	return 0;
 }
 
 static int

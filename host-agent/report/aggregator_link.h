@@ -150,8 +150,8 @@ int aggregator_link_paths(struct aggregator_link *aggregator_link,
 int aggregator_link_services(struct aggregator_link *aggregator_link,
     const struct wire_services *services, rm_mono_t now);
 /* Sends the counters of RNICs; the function fills in incarnation. -ENOTCONN: there is
- * no session. If the report cannot be sent, its increases are in the next one that can,
- * see counter_backlog.h. */
+ * no session. If the report cannot be sent, or may not have arrived when the session
+ * ends, its increases are in the next one that can: see counter_backlog.h. */
 int aggregator_link_counter_report(struct aggregator_link *aggregator_link,
     const struct wire_counter_report *counters);
 /* Both functions send a request. on_resolved gets the answer, with the token of the

@@ -5,23 +5,38 @@
 
 #include "schemas/wire/text.h"
 
-struct rnic_backlog {
+/* values and value_room stay when the RNIC is taken out, for the next one. */
+struct rnic_sum {
 	struct wire_rnic_id id;
 	rm_mono_t at; /* when the last report was added */
 	uint64_t interval_ns;
 	struct wire_counter_value *values;
-	size_t value_count;
+	size_t value_count, value_room;
+};
+
+struct counter_sum {
+	struct rnic_sum rnics[WIRE_MAX_HOST_RNICS];
+	size_t count;
 };
 
 struct counter_backlog {
-	struct rnic_backlog rnics[WIRE_MAX_HOST_RNICS];
-	size_t count;
+	struct counter_sum sums[2];
+	struct counter_sum *missed, *unconfirmed; /* the two sums */
+	/* the peer has all of unconfirmed if it has counted a batch from this number
+	 * on */
+	uint64_t confirming_seq;
 };
 
 struct counter_backlog *
 counter_backlog_new(void)
 {
-	return calloc(1, sizeof(struct counter_backlog));
+	struct counter_backlog *backlog = calloc(1, sizeof(*backlog));
+
+	if (backlog == NULL)
+		return NULL;
+	backlog->missed = &backlog->sums[0];
+	backlog->unconfirmed = &backlog->sums[1];
+	return backlog;
 }
 
 void
@@ -29,57 +44,63 @@ counter_backlog_free(struct counter_backlog *backlog)
 {
 	if (backlog == NULL)
 		return;
-	counter_backlog_clear(backlog);
+	for (size_t i = 0; i < WIRE_MAX_HOST_RNICS; i++) {
+		free(backlog->sums[0].rnics[i].values);
+		free(backlog->sums[1].rnics[i].values);
+	}
 	free(backlog);
-}
-
-void
-counter_backlog_clear(struct counter_backlog *backlog)
-{
-	for (size_t i = 0; i < backlog->count; i++)
-		free(backlog->rnics[i].values);
-	backlog->count = 0;
 }
 
 bool
 counter_backlog_is_empty(const struct counter_backlog *backlog)
 {
-	return backlog->count == 0;
+	return backlog->missed->count == 0;
 }
 
 /* An RNIC whose driver hangs, or that was removed, gets no further report. */
 static void
-forget_old(struct counter_backlog *backlog, rm_mono_t now)
+forget_old(struct counter_sum *sum, rm_mono_t now)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < backlog->count; i++) {
-		struct rnic_backlog *rnic = &backlog->rnics[i];
+	for (size_t i = 0; i < sum->count; i++) {
+		const struct rnic_sum rnic = sum->rnics[i];
 
-		if (rm_mono_since(now, rnic->at) > COUNTER_BACKLOG_NS)
-			free(rnic->values);
-		else
-			backlog->rnics[kept++] = *rnic;
+		if (rm_mono_since(now, rnic.at) > COUNTER_BACKLOG_NS)
+			continue;
+		sum->rnics[i] = sum->rnics[kept]; /* keeps its memory */
+		sum->rnics[kept++] = rnic;
 	}
-	backlog->count = kept;
+	sum->count = kept;
 }
 
-static struct rnic_backlog *
-find_or_add(struct counter_backlog *backlog, struct wire_rnic_id id)
+static bool
+make_room(struct rnic_sum *rnic, size_t count)
 {
-	struct rnic_backlog *rnic;
+	struct wire_counter_value *values;
 
-	for (size_t i = 0; i < backlog->count; i++)
-		if (backlog->rnics[i].id.guid == id.guid &&
-		    backlog->rnics[i].id.port == id.port)
-			return &backlog->rnics[i];
-	if (backlog->count == WIRE_MAX_HOST_RNICS)
+	if (count <= rnic->value_room)
+		return true;
+	values = realloc(rnic->values, count * sizeof(*values));
+	if (values == NULL)
+		return false;
+	rnic->values = values;
+	rnic->value_room = count;
+	return true;
+}
+
+static struct rnic_sum *
+find_or_add(struct counter_sum *sum, struct wire_rnic_id id)
+{
+	struct rnic_sum *rnic;
+
+	for (size_t i = 0; i < sum->count; i++)
+		if (sum->rnics[i].id.guid == id.guid &&
+		    sum->rnics[i].id.port == id.port)
+			return &sum->rnics[i];
+	if (sum->count == WIRE_MAX_HOST_RNICS)
 		return NULL;
-	rnic = &backlog->rnics[backlog->count];
-	rnic->values = malloc(WIRE_MAX_COUNTER_VALUES * sizeof(rnic->values[0]));
-	if (rnic->values == NULL)
-		return NULL;
-	backlog->count++;
+	rnic = &sum->rnics[sum->count++];
 	rnic->id = id;
 	rnic->interval_ns = 0;
 	rnic->value_count = 0;
@@ -89,8 +110,7 @@ find_or_add(struct counter_backlog *backlog, struct wire_rnic_id id)
 /* *at: index at which the value is expected, as reports have the same order; moved
  * behind the value. NULL: there is no room. */
 static struct wire_counter_value *
-find_value(
-    struct rnic_backlog *rnic, const struct wire_counter_value *value, size_t *at)
+find_value(struct rnic_sum *rnic, const struct wire_counter_value *value, size_t *at)
 {
 	for (size_t i = 0; i < rnic->value_count; i++) {
 		const size_t index = (*at + i) % rnic->value_count;
@@ -101,7 +121,8 @@ find_value(
 			return own;
 		}
 	}
-	if (rnic->value_count == WIRE_MAX_COUNTER_VALUES)
+	if (rnic->value_count == WIRE_MAX_COUNTER_VALUES ||
+	    !make_room(rnic, rnic->value_count + 1))
 		return NULL;
 	*at = rnic->value_count + 1;
 	rnic->values[rnic->value_count] = *value;
@@ -110,8 +131,7 @@ find_value(
 }
 
 static void
-add_rnic(
-    struct rnic_backlog *rnic, const struct wire_rnic_counters *from, rm_mono_t now)
+add_rnic(struct rnic_sum *rnic, const struct wire_rnic_counters *from, rm_mono_t now)
 {
 	size_t at = 0;
 
@@ -122,6 +142,9 @@ add_rnic(
 		rnic->value_count = 0;
 	}
 	rnic->interval_ns += from->interval_ns;
+	/* one allocation for all values; without it, each value tries again */
+	if (from->value_count <= WIRE_MAX_COUNTER_VALUES)
+		(void)make_room(rnic, from->value_count);
 	for (size_t i = 0; i < from->value_count; i++) {
 		const struct wire_counter_value *value = &from->values[i];
 		struct wire_counter_value *own = find_value(rnic, value, &at);
@@ -135,28 +158,77 @@ add_rnic(
 	}
 }
 
-void
-counter_backlog_add(struct counter_backlog *backlog,
-    const struct wire_counter_report *report, rm_mono_t now)
+static void
+add_report(
+    struct counter_sum *sum, const struct wire_counter_report *report, rm_mono_t now)
 {
-	forget_old(backlog, now);
+	forget_old(sum, now);
 	for (size_t i = 0; i < report->rnic_count; i++) {
-		struct rnic_backlog *rnic = find_or_add(backlog, report->rnics[i].id);
+		struct rnic_sum *rnic = find_or_add(sum, report->rnics[i].id);
 
 		if (rnic != NULL)
 			add_rnic(rnic, &report->rnics[i], now);
 	}
 }
 
+void
+counter_backlog_add(struct counter_backlog *backlog,
+    const struct wire_counter_report *report, rm_mono_t now)
+{
+	add_report(backlog->missed, report, now);
+}
+
 struct wire_counter_report
 counter_backlog_report(const struct counter_backlog *backlog,
     struct wire_rnic_counters rnics[WIRE_MAX_HOST_RNICS])
 {
-	for (size_t i = 0; i < backlog->count; i++)
-		rnics[i] = (struct wire_rnic_counters){ .id = backlog->rnics[i].id,
-			.interval_ns = backlog->rnics[i].interval_ns,
-			.values = backlog->rnics[i].values,
-			.value_count = backlog->rnics[i].value_count };
-	return (
-	    struct wire_counter_report){ .rnics = rnics, .rnic_count = backlog->count };
+	const struct counter_sum *sum = backlog->missed;
+
+	for (size_t i = 0; i < sum->count; i++)
+		rnics[i] = (struct wire_rnic_counters){ .id = sum->rnics[i].id,
+			.interval_ns = sum->rnics[i].interval_ns,
+			.values = sum->rnics[i].values,
+			.value_count = sum->rnics[i].value_count };
+	return (struct wire_counter_report){ .rnics = rnics, .rnic_count = sum->count };
+}
+
+void
+counter_backlog_sent(struct counter_backlog *backlog,
+    const struct wire_counter_report *report, uint64_t next_seq, rm_mono_t now)
+{
+	add_report(backlog->unconfirmed, report, now);
+	backlog->missed->count = 0;
+	backlog->confirming_seq = next_seq;
+}
+
+void
+counter_backlog_counted(struct counter_backlog *backlog, uint64_t seq)
+{
+	if (seq >= backlog->confirming_seq)
+		backlog->unconfirmed->count = 0;
+}
+
+void
+counter_backlog_delivered(struct counter_backlog *backlog)
+{
+	backlog->unconfirmed->count = 0;
+}
+
+void
+counter_backlog_begin(
+    struct counter_backlog *backlog, uint64_t counted_seq, rm_mono_t now)
+{
+	struct wire_rnic_counters rnics[WIRE_MAX_HOST_RNICS];
+	struct wire_counter_report newer;
+	struct counter_sum *older = backlog->unconfirmed;
+
+	counter_backlog_counted(backlog, counted_seq);
+	if (older->count == 0)
+		return;
+	/* The newer sum is added to the older one: gauges keep the newest value. */
+	newer = counter_backlog_report(backlog, rnics);
+	add_report(older, &newer, now);
+	backlog->unconfirmed = backlog->missed;
+	backlog->unconfirmed->count = 0;
+	backlog->missed = older;
 }

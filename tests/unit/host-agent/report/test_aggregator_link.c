@@ -872,8 +872,13 @@ counters_of_a_time_without_session_are_in_the_next_report(void **state)
 
 	connect_aggregator_link(f);
 	assert_int_equal(report_flap(f, 5), 0);
-	LOOPBACK_WAIT(f->loop, f->counted_ns == 5);
+	results(f, 2); /* a batch that is sent after the counters */
+	LOOPBACK_WAIT(f->loop, f->batches == 1);
+	assert_int_equal(f->counted_ns, 5);
 	assert_int_equal(f->counted, 1);
+	aggregator_ack(f, INCARNATION, 1);
+	LOOPBACK_WAIT(f->loop, aggregator_link_counts(f->aggregator_link)->acks == 1);
+	f->counted_seq = 1;
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, !aggregator_link_has_session(f->aggregator_link));
 	assert_int_equal(report_flap(f, 6), -ENOTCONN);
@@ -887,6 +892,62 @@ counters_of_a_time_without_session_are_in_the_next_report(void **state)
 	assert_int_equal(f->counted, 1);
 	assert_int_equal(
 	    aggregator_link_counts(f->aggregator_link)->counter_reports, 3);
+}
+
+static void
+counters_that_may_not_have_arrived_are_in_the_next_report(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_aggregator_link(f);
+	assert_int_equal(report_flap(f, 5), 0);
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, !aggregator_link_has_session(f->aggregator_link));
+	assert_int_equal(report_flap(f, 6), -ENOTCONN);
+	LOOPBACK_WAIT(f->loop, aggregator_link_has_session(f->aggregator_link));
+	assert_int_equal(report_flap(f, 7), 0);
+	LOOPBACK_WAIT(f->loop, f->counted_ns == 5 + 6 + 7);
+	assert_int_equal(f->counted, 3);
+}
+
+/* The acknowledgement of the batch is lost with the session. */
+static void
+counters_before_a_batch_that_was_counted_are_not_reported_again(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_aggregator_link(f);
+	assert_int_equal(report_flap(f, 5), 0);
+	results(f, 2);
+	LOOPBACK_WAIT(f->loop, f->batches == 1);
+	f->counted_seq = 1;
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
+	assert_int_equal(report_flap(f, 6), 0);
+	LOOPBACK_WAIT(f->loop, f->counted_ns == 6);
+	assert_int_equal(f->counted, 1);
+}
+
+/* Without results there is no acknowledgement. */
+static void
+counters_that_the_peers_kernel_has_are_not_reported_again(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_bytes bytes;
+
+	connect_aggregator_link(f);
+	assert_int_equal(report_flap(f, 5), 0);
+	LOOPBACK_WAIT(f->loop, f->counted_ns == 5);
+	/* Its kernel acknowledges the counters at the latest with this message. */
+	assert_int_equal(wire_write_ping(f->writer, 12345, &bytes), 0);
+	assert_int_equal(rm_link_send(f->link, bytes.data, bytes.len), 0);
+	LOOPBACK_WAIT(f->loop, aggregator_link_counts(f->aggregator_link)->pings == 1);
+	report(f, NULL, 0);
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
+	assert_int_equal(report_flap(f, 6), 0);
+	LOOPBACK_WAIT(f->loop, f->counted_ns == 6);
+	assert_int_equal(f->counted, 1);
 }
 
 static void
@@ -971,6 +1032,9 @@ main(void)
 		TEST(paths_leave_during_a_session_only),
 		TEST(services_leave_during_a_session_only),
 		TEST(counters_of_a_time_without_session_are_in_the_next_report),
+		TEST(counters_that_may_not_have_arrived_are_in_the_next_report),
+		TEST(counters_before_a_batch_that_was_counted_are_not_reported_again),
+		TEST(counters_that_the_peers_kernel_has_are_not_reported_again),
 		TEST(a_request_is_answered_with_its_token),
 		TEST(an_aggregator_is_live_while_it_sends_messages),
 		TEST(a_heartbeat_lists_the_live_aggregators),
