@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,24 +71,25 @@ take_row(json_t *by_path, const json_t *row, const size_t at[NAMES])
 		add(path, "lost", json_integer_value(json_array_get(row, at[n])));
 }
 
-static double
-share_of(const json_t *path, const char *part, const char *whole)
-{
-	const json_int_t all = number_of(path, whole);
-
-	return all > 0 ? (double)number_of(path, part) / (double)all : 0;
-}
-
+/* Most lost probes first, then most marks; of equal ones, the one with fewer probes. */
 static int
 compare(const void *a, const void *b)
 {
+	static const struct {
+		const char *key;
+		int most_first;
+	} orders[] = { { "lost", 1 }, { "congested", 1 }, { "sent", -1 } };
 	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
-	double more = share_of(y, "lost", "sent") - share_of(x, "lost", "sent");
 
-	if (more == 0)
-		more = share_of(y, "congested", "arrived") -
-		       share_of(x, "congested", "arrived");
-	return (more > 0) - (more < 0);
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		const json_int_t of_x = number_of(x, orders[i].key),
+				 of_y = number_of(y, orders[i].key);
+
+		if (of_x != of_y)
+			return of_x < of_y ? orders[i].most_first
+					   : -orders[i].most_first;
+	}
+	return 0;
 }
 
 json_t *
@@ -117,11 +119,20 @@ history_paths(const json_t *answer)
 	return list;
 }
 
-int
-history_paths_print(const json_t *paths)
+static void
+put_share(struct table *table, json_int_t part, json_int_t whole)
 {
-	static const char *const heads[] = { ">SENT", ">LOST", ">LOST %", ">ECN CE %",
-		"PATH", NULL };
+	if (whole > 0)
+		table_cellf(table, "%.4f", 100 * (double)part / (double)whole);
+	else
+		table_cell(table, "-");
+}
+
+int
+history_paths_print(const json_t *paths, uint64_t pair_sent)
+{
+	static const char *const heads[] = { ">LOST", ">LOST % OF PAIR", ">ECN CE",
+		">ECN CE % OF PAIR", "PATH", NULL };
 	const size_t count = json_array_size(paths);
 	struct table *table = table_new(heads);
 	const json_t *path;
@@ -135,24 +146,28 @@ history_paths_print(const json_t *paths)
 		char *copy = strdup(text[0] == '\0'          ? "(not traced)"
 				    : strcmp(text, "*") == 0 ? "(several at once)"
 							     : text);
+		const json_int_t lost = number_of(path, "lost"),
+				 congested = number_of(path, "congested"),
+				 sent = (json_int_t)pair_sent;
+		const bool marks_known = number_of(path, "arrived") > 0;
 
 		if (i == MOST || copy == NULL) {
 			free(copy);
 			break;
 		}
 		printable_text(copy);
-		table_cellf(table, "%" PRId64, (int64_t)number_of(path, "sent"));
-		table_cellf(table, "%" PRId64, (int64_t)number_of(path, "lost"));
-		table_cellf(table, "%.3f", 100 * share_of(path, "lost", "sent"));
-		if (number_of(path, "arrived") > 0)
-			table_cellf(table, "%.3f",
-			    100 * share_of(path, "congested", "arrived"));
+		table_cellf(table, "%" PRId64, (int64_t)lost);
+		put_share(table, lost, sent);
+		if (marks_known)
+			table_cellf(table, "%" PRId64, (int64_t)congested);
 		else
 			table_cell(table, "-");
+		put_share(table, congested, marks_known ? sent : 0);
 		table_cell(table, copy);
 		free(copy);
 	}
-	printf("\nPaths in that time, those that lost most first%s:\n",
+	printf("\nPaths in that time, those that lost most first%s; %% OF PAIR: of all "
+	       "probes of the two racks in that time:\n",
 	    count > MOST ? ", twelve of them" : "");
 	r = table_print(table);
 	table_free(table);

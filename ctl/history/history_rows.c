@@ -706,11 +706,14 @@ int
 history_rows_print(struct history_rows *rows, bool json)
 {
 	bool known = rows->incident_count > 0;
+	uint64_t sent = 0;
 	json_t *all;
 	int r = 0;
 
-	for (size_t i = 0; i < BUCKETS; i++)
+	for (size_t i = 0; i < BUCKETS; i++) {
 		known = known || rows->buckets[i].there;
+		sent += rows->buckets[i].sent;
+	}
 	qsort(
 	    rows->incidents, rows->incident_count, sizeof(rows->incidents[0]), compare);
 	if (json) {
@@ -724,7 +727,7 @@ history_rows_print(struct history_rows *rows, bool json)
 	} else if (known) {
 		r = print_table(rows);
 		if (r == 0 && json_array_size(rows->paths) > 0)
-			r = history_paths_print(rows->paths);
+			r = history_paths_print(rows->paths, sent);
 	}
 	if (r < 0) {
 		fprintf(stderr, "rackmeshctl: out of memory\n");

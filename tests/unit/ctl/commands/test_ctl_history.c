@@ -254,6 +254,32 @@ paths_that_lost_most_come_first(void **state)
 	json_decref(answer);
 }
 
+/* The path lost 1 of 2 probes in the one row that is stored, and the pair 1 of 1000. */
+static void
+losses_of_a_path_are_a_share_of_all_probes_of_the_pair(void **state)
+{
+	json_t *paths = json_pack("[{s:s, s:i, s:i, s:i, s:i}]", "path", "a", "sent", 2,
+	    "lost", 1, "arrived", 1, "congested", 1);
+	char printed[512] = "";
+	FILE *file = tmpfile();
+	int out = dup(STDOUT_FILENO);
+
+	assert_non_null(file);
+	fflush(stdout);
+	assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
+	assert_int_equal(history_paths_print(paths, 1000), 0);
+	fflush(stdout);
+	assert_true(dup2(out, STDOUT_FILENO) >= 0);
+	close(out);
+	rewind(file);
+	assert_true(fread(printed, 1, sizeof(printed) - 1, file) > 0);
+	fclose(file);
+	assert_non_null(strstr(printed, "% OF PAIR"));
+	assert_non_null(strstr(printed, " 0.1000 "));
+	assert_null(strstr(printed, "50.0"));
+	json_decref(paths);
+}
+
 static void
 paths_of_an_older_analyzer_have_no_marks(void **state)
 {
@@ -862,6 +888,8 @@ main(void)
 		cmocka_unit_test(only_victoriametrics_needs_no_database),
 		cmocka_unit_test(a_time_without_data_is_reported),
 		cmocka_unit_test(paths_that_lost_most_come_first),
+		cmocka_unit_test(
+		    losses_of_a_path_are_a_share_of_all_probes_of_the_pair),
 		cmocka_unit_test(paths_of_an_older_analyzer_have_no_marks),
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
 		cmocka_unit_test(incidents_of_both_racks_of_a_pair_are_reported),
