@@ -12,7 +12,7 @@ const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 day
 const LEAST_S = 20; // shortest time of a point: a rack reports every 10 s
 const AHEAD_MS = 60000; // clocks may differ by so much
 const MOST_S = 400 * 86400; // longest time of a request
-const PAIR = "sent,send_failed,sent_late,no_reply,late_reply,rtt_p50_ns,rtt_p99_ns";
+const PAIR = "sent,send_failed,sent_late,no_reply,rtt_p50_ns,rtt_p99_ns";
 const DIRECTIONS = {
   "inside the rack": (row, tor) => row.src_tor === tor && row.dst_tor === tor,
   "to other racks": (row, tor) => row.src_tor === tor && row.dst_tor !== tor,
@@ -27,7 +27,7 @@ function buckets(rows, from, to, step_s) {
     const bucket = slotAt(row.time);
     if (bucket === undefined) continue;
     bucket.left += row.sent - row.send_failed - row.sent_late;
-    bucket.lost += row.no_reply + row.late_reply;
+    bucket.lost += row.no_reply;
     if (row.rtt_p50_ns !== null) bucket.p50 = Math.max(bucket.p50, row.rtt_p50_ns);
     if (row.rtt_p99_ns !== null) bucket.p99 = Math.max(bucket.p99, row.rtt_p99_ns);
   }

@@ -34,9 +34,9 @@ const MEASURES = {
 };
 
 // The share of the sent probes that was lost; null: no probe left the host, so nothing is known of the
-// network.
+// network. A probe that was answered after the time-out is late, not lost.
 function lossOf(pair) {
-  return pair.sent > 0 ? (pair.no_reply + pair.late_reply) / pair.sent : null;
+  return pair.sent > 0 ? pair.no_reply / pair.sent : null;
 }
 
 const BY_NAME = new Intl.Collator("en", { numeric: true }); // h2 before h10
@@ -59,16 +59,15 @@ function pairOf(row, columns, place) {
 function sentence(pair, from, to) {
   const name = `${nameOf(from)} → ${nameOf(to)}`;
   if (pair === undefined) return `${name}: not probed in this time`;
-  const lost = pair.no_reply + pair.late_reply;
   const directions =
     pair.lost_forward === null && pair.lost_reverse === null
       ? null
       : `lost on the way out ${pair.lost_forward ?? "?"}, on the way back ${pair.lost_reverse ?? "?"}`;
   return [
-    `${name}: ${several(pair.sent, "probe")}, ${count(lost)} lost (${percent(lossOf(pair))})`,
+    `${name}: ${several(pair.sent, "probe")}, ${count(pair.no_reply)} lost (${percent(lossOf(pair))})`,
     pair.late_reply > 0 ? `${count(pair.late_reply)} answered too late` : null,
     pair.not_sent > 0 ? `${count(pair.not_sent)} not sent in time` : null,
-    lost > 0 ? directions : null,
+    pair.no_reply > 0 ? directions : null,
     pair.rtt_p50_ns === null
       ? "no round trip"
       : `RTT p50 ${duration(pair.rtt_p50_ns)}, p95 ${duration(pair.rtt_p95_ns)}, p99 ${duration(pair.rtt_p99_ns)}`,

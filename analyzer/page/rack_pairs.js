@@ -20,7 +20,7 @@ const linkTo = ({ region, tor }) => element("a", { href: `#/rack/${encodeURIComp
 const row = (pair, tors) => [
   linkTo(tors[pair.from]),
   linkTo(tors[pair.to]),
-  percent((pair.no_reply + pair.late_reply) / pair.sent),
+  percent(pair.no_reply / pair.sent),
   count(pair.sent),
   pair.lost_forward === null ? null : count(pair.lost_forward),
   pair.lost_reverse === null ? null : count(pair.lost_reverse),
@@ -34,7 +34,7 @@ export function rackPairs(region) {
 
   function draw({ columns, pairs, tors, pairs_probed, pairs_losing }) {
     const named = pairs.map((each) => Object.fromEntries(columns.map((column, i) => [column, each[i]])));
-    const losing = named.filter((pair) => pair.sent > 0 && pair.no_reply + pair.late_reply > 0);
+    const losing = named.filter((pair) => pair.sent > 0 && pair.no_reply > 0);
     const rows = losing.map((pair) => row(pair, tors));
     const shown = COLUMNS.map((_, i) => !LOST.includes(i) || rows.some((cells) => cells[i] !== null));
     const kept = (cells) => cells.filter((_, i) => shown[i]);

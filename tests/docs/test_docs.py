@@ -206,3 +206,10 @@ def test_what_to_look_at_and_to_do_begins_a_line():
     advice = [line for line in lines if "**Look**" in line or "**Do**" in line]
     assert len(advice) > 30
     assert [line for line in advice if not line.startswith(("**Look**", "**Do**"))] == []
+
+
+def test_the_page_counts_only_probes_without_a_reply_as_lost():
+    """As rackmeshctl, SLA and history do: a reply after the time-out is late, not lost."""
+    scripts = (ROOT / "analyzer/page").glob("*.js")
+    sums = re.compile(r"late_reply\s*[-+*/]|[-+*/]=?\s*\w+\.late_reply")
+    assert [path.name for path in scripts if sums.search(path.read_text())] == []
