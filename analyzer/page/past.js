@@ -193,6 +193,9 @@ export const namesTor = (row, tor) => (row.tor ? row.tor === tor : [row.part, ..
 // link keeps that part, so the kind decides; VictoriaMetrics stores no kinds.
 export const ofSwitch = ({ part_type, kind, links }) => !links && (part_type === "switch" || (part_type === "link" && /^(switch|links)-/.test(kind ?? "")));
 
+// The same for an incident of the live view.
+export const ofSwitchNow = (incident) => ofSwitch({ ...incident, ...columnsOf(incident) });
+
 // Sentences about missing rows, for the view.
 export const cut = (truncated, early) => [
   truncated ? element("p", { class: "trouble" }, `There are more than ${count(ANSWERS * ROWS)} rows: the end of that time is not shown. Choose a shorter time.`) : "",

@@ -5,6 +5,7 @@ import { counters } from "./counters.js";
 import { element, facts, setText, show } from "./element.js";
 import { isOpen, list } from "./incidents.js";
 import { mesh } from "./mesh.js";
+import { ofSwitchNow } from "./past.js";
 import { MARKS, age, count, duration, holds, partsOf, ppm } from "./words.js";
 
 const EACH_MS = { minute: 2000, hour: 15000 }; // the mesh of a large rack has megabytes
@@ -55,6 +56,8 @@ export function open([region, tor]) {
   const openList = list();
   const recent = list();
   const openHead = element("h2", {});
+  const overSwitches = list();
+  const overHead = element("h2", {}, "Open incidents of switches between racks, which may concern this rack");
   const recentHead = element("h2", {}, "Recently resolved");
   let period = "minute";
   const grid = mesh((chosen) => {
@@ -116,6 +119,8 @@ export function open([region, tor]) {
       about,
       openHead,
       openList.root,
+      overHead,
+      overSwitches.root,
       grid.root,
       counted.root,
       recentHead,
@@ -145,6 +150,9 @@ export function open([region, tor]) {
         .map(({ part, evidence }) => ({ part, impact: evidence.impact, services: evidence.services }));
       setText(openHead, its.some(isOpen) ? "Open incidents" : "No open incident");
       openList.update(its.filter(isOpen), RECENT);
+      const over = [...known.incidents.values()].filter((each) => each.region === region && isOpen(each) && !its.includes(each) && ofSwitchNow(each));
+      show(overHead, over.length > 0);
+      overSwitches.update(over, RECENT);
       const past = its.filter((each) => !isOpen(each));
       show(recentHead, past.length > 0);
       recent.update(past, RECENT);

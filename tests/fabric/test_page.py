@@ -258,6 +258,39 @@ def test_an_incident_of_several_links_is_one_with_all_its_links(region, page, sp
         page.driver.refresh()
 
 
+# Two open incidents between racks: of a whole spine, and of links of another one that are listed.
+OPEN_BETWEEN = """
+window.answers = window.fetch;
+const at = new Date().toISOString();
+const common = { state: 'open', region: 'lab', tor: '', place: '', severity: 'major', confidence: 0.9, began: at, opened: at,
+  changed: at, resolved: null, sources: ['analyzer'], related: [] };
+const spine = { ...common, id: 'a3', part_type: 'switch', part: 'spine2', kind: 'switch-down', sentence: 'Spine2 is down.', evidence: {} };
+const links = { ...common, id: 'a4', part_type: 'link', part: 'spine3--tor1', kind: 'links-down', sentence: 'Two links are down.',
+  evidence: { links: ['spine3--tor1', 'spine3--leaf9'], links_down: 2 } };
+window.fetch = async (path, how) => {
+  const answer = await window.answers(path, how);
+  if (!path.startsWith('/v1/incidents')) return answer;
+  const reported = await answer.json();
+  reported.incidents.push({ ...spine, number: 1 }, { ...links, number: 2 });
+  return new Response(JSON.stringify(reported));
+};"""
+
+
+def test_a_rack_shows_the_open_incidents_of_whole_switches(region, page):
+    """As its history does: which racks send over a switch is not known."""
+    page.open(url(region))
+    page.driver.execute_script(OPEN_BETWEEN)
+    try:
+        for tor, titles in (("tor3", {"Spine2 is down."}), ("tor1", {"Spine2 is down.", "Two links are down."})):
+            page.driver.execute_script(f"location.hash = '#/rack/lab/{tor}'")
+            seen(page, tor, "h1", lambda texts, tor=tor: texts and texts[0].startswith(tor))
+            seen(page, "what is open", ".incident.open b", lambda texts, titles=titles: set(texts) == titles)
+            seen(page, "apart", "h2", lambda texts: any("which may concern this rack" in text for text in texts))
+    finally:
+        page.open(url(region))
+        page.driver.refresh()
+
+
 def test_an_incident_whose_evidence_cannot_be_read_is_shown(region, page):
     page.open(url(region))
     page.driver.execute_script(HURTING.replace("JSON.stringify(one)", "JSON.stringify({ ...one, evidence: null })"))
