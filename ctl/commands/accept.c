@@ -166,10 +166,53 @@ watch(struct burn_in *burn_in)
 	report_progress(burn_in, burn_in->for_ns);
 }
 
+/* ---- a rack that the aggregator does not have ---- */
+
+#define NAMES_BYTES 512 /* of the names of racks in the finding */
+
+/* True: the aggregator answers that it does not have the rack, so watching it would
+ * show nothing; adds a finding. */
+static bool
+is_unknown(const struct burn_in *burn_in, struct findings *findings)
+{
+	const json_t *racks, *rack;
+	char names[NAMES_BYTES] = "";
+	json_t *answer = NULL;
+	size_t i, len = 0;
+	bool known = false;
+
+	request_complain_to(burn_in->nowhere);
+	(void)request_get(burn_in->ctl->aggregator, "/v1/racks", &answer);
+	request_complain_to(NULL);
+	racks = json_object_get(answer, "racks");
+	known = !json_is_array(racks);
+	json_array_foreach (racks, i, rack) {
+		const char *tor = json_string_value(json_object_get(rack, "tor"));
+
+		if (tor == NULL)
+			continue;
+		known = known || strcmp(tor, burn_in->tor) == 0;
+		if (len < sizeof(names))
+			len += (size_t)snprintf(names + len, sizeof(names) - len,
+			    "%s%s", len > 0 ? ", " : "", tor);
+	}
+	json_decref(answer);
+	if (known)
+		return false;
+	findings->check = "rack";
+	findings_add(findings, FINDING_WRONG,
+	    "the aggregator has no rack %s; it has %s%s", burn_in->tor,
+	    len > 0 ? names : "none", len < sizeof(names) ? "" : " ...");
+	findings_remedy(findings,
+	    "correct the name, or choose the rack's aggregator with --aggregator");
+	return true;
+}
+
 /* ---- the report ---- */
 
 static int
-report(struct burn_in *burn_in)
+report(const struct burn_in *burn_in, enum acceptance_result result, int64_t passed_ns,
+    struct findings *findings)
 {
 	static const char *const verdicts[] = { [ACCEPTANCE_PASS] = "pass",
 		[ACCEPTANCE_FAIL] = "fail",
@@ -177,26 +220,22 @@ report(struct burn_in *burn_in)
 	static const char *const words[] = { [ACCEPTANCE_PASS] = "PASS",
 		[ACCEPTANCE_FAIL] = "FAIL",
 		[ACCEPTANCE_NOT_JUDGED] = "NOT JUDGED" };
-	struct findings findings = { 0 };
-	enum acceptance_result result =
-	    acceptance_judge(burn_in->acceptance, &findings);
 
 	if (burn_in->ctl->json) {
 		json_t *json = json_pack("{s:s, s:s, s:I, s:o, s:o}", "tor",
 		    burn_in->tor, "verdict", verdicts[result], "seconds",
-		    (json_int_t)(burn_in->for_ns / RM_NS_PER_S), "rnics",
+		    (json_int_t)(passed_ns / RM_NS_PER_S), "rnics",
 		    acceptance_json(burn_in->acceptance), "findings",
-		    findings_json(&findings));
+		    findings_json(findings));
 
 		show_json(json);
 		json_decref(json);
 	} else {
 		(void)acceptance_print(burn_in->acceptance);
 		printf("\n");
-		findings_print(&findings, stdout);
+		findings_print(findings, stdout);
 		printf("%s: %s\n", words[result], burn_in->tor);
 	}
-	findings_clear(&findings);
 	return result == ACCEPTANCE_PASS ? CTL_GOOD : CTL_BAD_NEWS;
 }
 
@@ -271,6 +310,7 @@ int
 ctl_accept(const struct ctl *ctl)
 {
 	struct burn_in burn_in = { .ctl = ctl };
+	struct findings findings = { 0 };
 	int status = parse(ctl, &burn_in);
 
 	if (status >= 0)
@@ -279,13 +319,18 @@ ctl_accept(const struct ctl *ctl)
 	burn_in.tor_escaped = request_escape(burn_in.tor);
 	burn_in.nowhere = fopen("/dev/null", "we");
 	burn_in.acceptance = acceptance_new(burn_in.tor, &burn_in.limits);
-	if (burn_in.tor_escaped != NULL && burn_in.nowhere != NULL &&
-	    burn_in.acceptance != NULL) {
-		watch(&burn_in);
-		status = report(&burn_in);
-	} else {
+	if (burn_in.tor_escaped == NULL || burn_in.nowhere == NULL ||
+	    burn_in.acceptance == NULL) {
 		fprintf(stderr, "rackmeshctl: out of memory\n");
+	} else if (is_unknown(&burn_in, &findings)) {
+		status = report(&burn_in, ACCEPTANCE_FAIL, 0, &findings);
+	} else {
+		watch(&burn_in);
+		status =
+		    report(&burn_in, acceptance_judge(burn_in.acceptance, &findings),
+			burn_in.for_ns, &findings);
 	}
+	findings_clear(&findings);
 	acceptance_free(burn_in.acceptance);
 	if (burn_in.nowhere != NULL)
 		fclose(burn_in.nowhere);

@@ -122,13 +122,15 @@ def test_an_rnic_whose_agent_does_not_run_fails(fabric, print_line):
     assert verdicts(report) == {"h1/r0": "pass", "h2/r0": "pass", "h3/r0": "not registered"}
 
 
-def test_a_rack_that_the_aggregator_does_not_have_fails(fabric):
+def test_a_rack_that_the_aggregator_does_not_have_fails_at_once(fabric):
+    """It ran for the whole time before, and then said that the rack has no RNIC."""
     lab = fabric.lab
     done = lab.ctl_run(
         "centre",
         *("--aggregator", f"unix:{lab.aggregators['tor1'].socket}"),
-        *("accept", "tor9", "--for", "2s", "--rnics", "1"),
+        *("accept", "tor9", "--for", "12h", "--rnics", "1"),
     )
 
     assert done.returncode == 1, done
-    assert "FAIL: tor9" in done.stdout and "the rack has no RNIC" in done.stdout, done
+    assert "FAIL: tor9" in done.stdout and "no rack tor9; it has tor1" in done.stdout, done
+    assert "tor9:" not in done.stderr, "it watched the rack"
