@@ -329,12 +329,15 @@ join_port(struct diagnosed *rnic, rm_mono_t now)
 	rnic->port.judged = true;
 	evidence->switch_ns = 0;
 	evidence->port[0] = '\0';
+	evidence->of_cable_count = 0;
 	for (unsigned n = EVIDENCE_SWITCH_FIRST; n < EVIDENCE_NUMBERS; n++)
 		evidence->there[n] = 0;
 	if (!is_port_fresh(&rnic->port, now))
 		return;
 	memcpy(evidence->port, port->port, sizeof(evidence->port));
 	evidence_extend(evidence, port);
+	memcpy(evidence->of_cables, port->of_cables, sizeof(evidence->of_cables));
+	evidence->of_cable_count = port->of_cable_count;
 	/* The other cables of the bond end at another switch: this one cannot have
 	 * received all PFC frames that the RNIC counts. */
 	if (rnic->port.cables < port->cables &&

@@ -1,5 +1,8 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "schemas/wire/text.h"
 
 #define BIT(i) (1u << (i))
@@ -41,6 +44,87 @@ add_ns(int64_t *sum, int64_t ns)
 		*sum = INT64_MAX;
 }
 
+/* ---- the ports of a bond ---- */
+
+/* Increases: their sum counts. Then those of which the longest or highest counts. */
+#define CABLE_SUMS 11
+static const uint8_t cable_numbers[EVIDENCE_CABLE_NUMBERS] = { SWITCH_TX_DISCARDS,
+	SWITCH_TX_BUFFER_DROPS, SWITCH_WRED_DROPS, SWITCH_ECN_MARKED, SWITCH_TX_PKTS,
+	SWITCH_PFC_RX_FRAMES, SWITCH_PFC_TX_FRAMES, SWITCH_QUEUE_DROP_PKTS,
+	SWITCH_PFCWD_DETECTED, SWITCH_GPAUSE_RX_FRAMES, SWITCH_GPAUSE_TX_FRAMES,
+	SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_TX_PAUSE_US, SWITCH_PFCWD_STORMED };
+
+/* Adds the values of the port to those of its cable, which is added if it is new. */
+static void
+note_cable(struct evidence *evidence, const struct evidence *port)
+{
+	struct evidence_cable *cable = evidence->of_cables;
+	size_t i = 0;
+
+	while (i < evidence->of_cable_count && strcmp(cable[i].port, port->port) != 0)
+		i++;
+	if (i == EVIDENCE_CABLES)
+		return;
+	if (i == evidence->of_cable_count) {
+		evidence->of_cable_count++;
+		cable[i] = (struct evidence_cable){ 0 };
+		memcpy(cable[i].port, port->port, sizeof(cable[i].port));
+	}
+	for (size_t n = 0; n < EVIDENCE_CABLE_NUMBERS; n++) {
+		uint64_t value = 0;
+
+		(void)evidence_sum(port, cable_numbers[n], 0, &value);
+		if (__builtin_add_overflow(
+			cable[i].value[n], value, &cable[i].value[n]))
+			cable[i].value[n] = UINT64_MAX;
+	}
+}
+
+static void
+append_ports(const struct evidence *evidence, size_t n, double least,
+    const char *separator, char out[EVIDENCE_PORTS_BYTES])
+{
+	const size_t begin = strlen(out);
+
+	for (size_t i = 0; i < evidence->of_cable_count; i++) {
+		const struct evidence_cable *cable = &evidence->of_cables[i];
+		const size_t len = strlen(out);
+
+		if ((double)cable->value[n] >= least)
+			snprintf(out + len, EVIDENCE_PORTS_BYTES - len, "%s%s",
+			    len > begin ? separator : "", cable->port);
+	}
+}
+
+void
+evidence_ports(
+    const struct evidence *evidence, unsigned number, char out[EVIDENCE_PORTS_BYTES])
+{
+	size_t n = 0, shown = 0;
+	uint64_t most = 0;
+	double least;
+
+	while (n < EVIDENCE_CABLE_NUMBERS && cable_numbers[n] != number)
+		n++;
+	if (n == EVIDENCE_CABLE_NUMBERS || evidence->of_cable_count == 0) {
+		snprintf(out, EVIDENCE_PORTS_BYTES, "%s", evidence->port);
+		return;
+	}
+	for (size_t i = 0; i < evidence->of_cable_count; i++)
+		if (evidence->of_cables[i].value[n] > most)
+			most = evidence->of_cables[i].value[n];
+	least = EVIDENCE_SHOWS * (double)most;
+	for (size_t i = 0; i < evidence->of_cable_count; i++)
+		shown += (double)evidence->of_cables[i].value[n] >= least;
+	out[0] = '\0';
+	append_ports(evidence, n, least, " and ", out);
+	if (shown == evidence->of_cable_count)
+		return;
+	strcat(out, " (bond of ");
+	append_ports(evidence, n, 0, " ", out);
+	strcat(out, ")");
+}
+
 void
 evidence_extend(struct evidence *evidence, const struct evidence *next)
 {
@@ -51,6 +135,8 @@ evidence_extend(struct evidence *evidence, const struct evidence *next)
 			if ((next->there[number] & BIT(i)) != 0)
 				evidence_add(
 				    evidence, number, i, next->value[number][i]);
+	if (evidence->of_cable_count > 0 && next->port[0] != '\0')
+		note_cable(evidence, next);
 }
 
 static void
@@ -76,18 +162,12 @@ take_longest(struct evidence *evidence, const struct evidence *cable, unsigned n
 void
 evidence_add_cable(struct evidence *evidence, const struct evidence *cable)
 {
-	static const uint8_t sums[] = { SWITCH_TX_DISCARDS, SWITCH_TX_BUFFER_DROPS,
-		SWITCH_WRED_DROPS, SWITCH_ECN_MARKED, SWITCH_TX_PKTS,
-		SWITCH_PFC_RX_FRAMES, SWITCH_PFC_TX_FRAMES, SWITCH_QUEUE_DROP_PKTS,
-		SWITCH_PFCWD_DETECTED, SWITCH_GPAUSE_RX_FRAMES,
-		SWITCH_GPAUSE_TX_FRAMES };
-	static const uint8_t longest[] = { SWITCH_PFC_RX_PAUSE_US,
-		SWITCH_PFC_TX_PAUSE_US, SWITCH_PFCWD_STORMED };
-
-	for (size_t i = 0; i < sizeof(sums); i++)
-		add_number_of_cable(evidence, cable, sums[i]);
-	for (size_t i = 0; i < sizeof(longest); i++)
-		take_longest(evidence, cable, longest[i]);
+	if (evidence->of_cable_count == 0)
+		note_cable(evidence, evidence);
+	note_cable(evidence, cable);
+	for (size_t n = 0; n < EVIDENCE_CABLE_NUMBERS; n++)
+		(n < CABLE_SUMS ? add_number_of_cable : take_longest)(
+		    evidence, cable, cable_numbers[n]);
 }
 
 void

@@ -93,6 +93,15 @@ enum evidence_given {
 #define GIVEN_PAUSED_PCT 5
 #define GIVEN_ABOVE_ALL 1000 /* GIVEN_CE_ABOVE_OTHERS if the others have no marks */
 
+#define EVIDENCE_CABLES 4         /* of one bond, at one switch */
+#define EVIDENCE_CABLE_NUMBERS 14 /* numbers that evidence_add_cable combines */
+
+struct evidence_cable {
+	char port[EVIDENCE_PORT_BYTES];
+	/* the values of this port, summed up over their indexes */
+	uint64_t value[EVIDENCE_CABLE_NUMBERS];
+};
+
 struct evidence {
 	char name[EVIDENCE_NAME_BYTES]; /* "host/device" */
 	char port[EVIDENCE_PORT_BYTES]; /* name of the switch's port; "": not known */
@@ -107,6 +116,10 @@ struct evidence {
 	char pausing[EVIDENCE_NAME_BYTES];
 	/* number of cables of the bond whose port this is; 0 or 1: it is no bond */
 	unsigned cables;
+	/* the ports that evidence_add_cable combined, the first one included; further
+	 * ones than EVIDENCE_CABLES are not listed. 0: only one port was added */
+	struct evidence_cable of_cables[EVIDENCE_CABLES];
+	size_t of_cable_count;
 };
 
 void evidence_set(
@@ -124,6 +137,13 @@ void evidence_extend(struct evidence *evidence, const struct evidence *next);
  * States of a cable (errors, optics, changes) are not taken: they are judged for each
  * port. evidence->port stays the name of the first port. */
 void evidence_add_cable(struct evidence *evidence, const struct evidence *cable);
+#define EVIDENCE_PORTS_BYTES (2 * EVIDENCE_CABLES * (EVIDENCE_PORT_BYTES + 5))
+/* Writes the name of the port whose number this is. If ports of a bond were combined in
+ * it: those with at least EVIDENCE_SHOWS of the value of the highest one, and, in
+ * brackets, all ports if there are others. */
+#define EVIDENCE_SHOWS 0.1
+void evidence_ports(
+    const struct evidence *evidence, unsigned number, char out[EVIDENCE_PORTS_BYTES]);
 void evidence_give(struct evidence *evidence, enum evidence_given given, double value);
 
 bool evidence_is_switch(unsigned number);

@@ -490,6 +490,18 @@ append_number(char out[INDICATOR_TEXT], const struct row *row, double value)
 }
 
 static void
+append_ports(
+    char out[INDICATOR_TEXT], const struct row *row, const struct evidence *evidence)
+{
+	const unsigned number =
+	    evidence_is_switch(row->of[0]) ? row->of[0] : row->per[0];
+	char ports[EVIDENCE_PORTS_BYTES];
+
+	evidence_ports(evidence, number, ports);
+	append(out, ports);
+}
+
+static void
 append_char(char out[INDICATOR_TEXT], char c)
 {
 	const char text[2] = { c, '\0' };
@@ -510,7 +522,7 @@ indicator_report(
 		if (*at == '#')
 			append_number(out, row, value);
 		else if (*at == '$')
-			append(out, evidence->port);
+			append_ports(out, row, evidence);
 		else if (*at == '@')
 			append(out, evidence->pausing);
 		else

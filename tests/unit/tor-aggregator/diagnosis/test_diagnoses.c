@@ -371,6 +371,44 @@ both_cables_of_a_bond_are_compared_with_its_rnic(void **state)
 	assert_false(finding(1, DIAGNOSIS_PFC_DISAGREEMENT)->stands);
 }
 
+static void
+a_diagnosis_of_a_bond_names_the_ports_that_show_it(void **state)
+{
+	static const struct {
+		uint64_t first_us, second_us;
+		const char *text;
+	} cases[] = {
+		{ 20000, 8000000,
+		    "it paused the switch's port Ethernet12 (bond of Ethernet8 "
+		    "Ethernet12) for 80 % of the time" },
+		{ 8000000, 7000000,
+		    "it paused the switch's port Ethernet8 and Ethernet12 for 80 % of "
+		    "the time" },
+		{ 8000000, 0,
+		    "it paused the switch's port Ethernet8 (bond of Ethernet8 "
+		    "Ethernet12) for 80 % of the time" },
+	};
+	const struct wire_rnic_id id = { 1, 1 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+		struct evidence other = { .port = "Ethernet12", .switch_ns = 10 * S };
+
+		evidence_set(&port, SWITCH_PFC_RX_PAUSE_US, 3, cases[i].first_us);
+		evidence_set(&other, SWITCH_PFC_RX_PAUSE_US, 3, cases[i].second_us);
+		for (int k = 0; k < 3; k++) {
+			report(1, WIRE_COUNTER_CRC_ERR, 0);
+			report(2, WIRE_COUNTER_PFC_RX_FRAMES, 100);
+			diagnoses_port(diagnoses, id, &port, now);
+			diagnoses_port(diagnoses, id, &other, now);
+			judge(10 * S);
+		}
+		assert_true(finding(1, DIAGNOSIS_PFC_STORM)->stands);
+		assert_non_null(
+		    strstr(finding(1, DIAGNOSIS_PFC_STORM)->sentence, cases[i].text));
+	}
+}
+
 /* The RNIC counts the PFC frames that it sends over both cables, and each switch those
  * of one. */
 static void
@@ -788,6 +826,7 @@ main(void)
 		TEST(ports_without_a_switch_as_neighbour_are_not_listed),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(both_cables_of_a_bond_are_compared_with_its_rnic),
+		TEST(a_diagnosis_of_a_bond_names_the_ports_that_show_it),
 		TEST(a_bond_with_cables_to_two_switches_does_not_disagree),
 		TEST(another_port_of_the_same_reading_is_not_taken),
 		TEST(the_port_of_an_rnic_that_was_never_reported_waits_a_minute),
