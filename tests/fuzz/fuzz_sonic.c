@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tor-aggregator/switch/redis_reader.h"
+#include "tor-aggregator/redis/redis_reader.h"
 #include "tor-aggregator/switch/sonic.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "schemas/wire.h"
-#include "tor-aggregator/switch/redis_reader.h"
+#include "tor-aggregator/redis/redis_reader.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 

@@ -1,4 +1,4 @@
-#include "tor-aggregator/switch/redis_reader.h"
+#include "tor-aggregator/redis/redis_reader.h"
 
 #include <errno.h>
 #include <hiredis/hiredis.h>

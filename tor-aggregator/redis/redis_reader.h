@@ -5,8 +5,8 @@
  * A server may send wrong lengths, counts and types. An answer with more than
  * REDIS_MAX_BYTES or REDIS_MAX_ELEMENTS is refused, whatever it announces.
  */
-#ifndef TOR_AGGREGATOR_SWITCH_REDIS_READER_H
-#define TOR_AGGREGATOR_SWITCH_REDIS_READER_H
+#ifndef TOR_AGGREGATOR_REDIS_REDIS_READER_H
+#define TOR_AGGREGATOR_REDIS_REDIS_READER_H
 
 #include <stddef.h>
 
