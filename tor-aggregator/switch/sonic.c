@@ -9,6 +9,7 @@
 
 #include "rackmesh/core/log.h"
 #include "tor-aggregator/optics/sonic_optics.h"
+#include "tor-aggregator/redis/redis_command.h"
 #include "tor-aggregator/switch/sonic_settings.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
@@ -190,23 +191,6 @@ advance(const struct sonic *sonic, struct cursor *at)
 		at->stage = DONE;
 }
 
-static int
-command(struct evbuffer *out, const char *const *arguments, const size_t *lengths,
-    size_t count)
-{
-	char *text = NULL;
-	int r, len = redisFormatCommandArgv(
-		   &text, (int)count, (const char **)arguments, lengths);
-
-	if (len < 0)
-		return -ENOMEM;
-	r = evbuffer_add(out, text, (size_t)len) == 0 ? 0 : -ENOMEM;
-	/* erase it, as it may contain the password */
-	explicit_bzero(text, (size_t)len);
-	free(text);
-	return r;
-}
-
 static const char *
 map_key(enum switch_part part)
 {
@@ -221,7 +205,7 @@ ask_arguments(struct evbuffer *out, const char *verb, const char *what)
 {
 	const char *const arguments[] = { verb, what };
 
-	return command(out, arguments, NULL, 2);
+	return redis_command(out, arguments, 2);
 }
 
 static int
@@ -235,7 +219,7 @@ ask_fields(struct evbuffer *out, const struct fields *fields, const char *id)
 	arguments[1] = key;
 	for (size_t i = 0; i < fields->count; i++)
 		arguments[2 + i] = fields->names[i];
-	return command(out, arguments, NULL, 2 + fields->count);
+	return redis_command(out, arguments, 2 + fields->count);
 }
 
 static int
@@ -246,7 +230,7 @@ ask_neighbor(struct evbuffer *out, const char *port)
 		"lldp_rem_port_id", "lldp_rem_port_desc" };
 
 	snprintf(key, sizeof(key), "LLDP_ENTRY_TABLE:%s", port);
-	return command(out, arguments, NULL, 2 + NEIGHBOR_FIELDS);
+	return redis_command(out, arguments, 2 + NEIGHBOR_FIELDS);
 }
 
 static int
@@ -260,7 +244,7 @@ ask_optics(struct evbuffer *out, const char *port)
 		sonic_optics_field(i, fields[i]);
 		arguments[2 + i] = fields[i];
 	}
-	return command(out, arguments, NULL, 2 + SONIC_OPTICS_FIELDS);
+	return redis_command(out, arguments, 2 + SONIC_OPTICS_FIELDS);
 }
 
 static int
@@ -270,7 +254,7 @@ ask_alarm(struct evbuffer *out, const char *port)
 	const char *const arguments[] = { "HMGET", key, SONIC_ALARM_FIELD };
 
 	snprintf(key, sizeof(key), "TRANSCEIVER_DOM_THRESHOLD|%s", port);
-	return command(out, arguments, NULL, 3);
+	return redis_command(out, arguments, 3);
 }
 
 static int
@@ -284,7 +268,7 @@ ask_config(struct evbuffer *out, const char *table, const char *port,
 	snprintf(key, sizeof(key), "%s|%s", table, port);
 	arguments[1] = key;
 	memcpy(&arguments[2], fields, count * sizeof(fields[0]));
-	return command(out, arguments, NULL, 2 + count);
+	return redis_command(out, arguments, 2 + count);
 }
 
 static int
