@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tor-aggregator/switch/nexus.h"
+#include "tor-aggregator/switch/nexus_list.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 

@@ -10,18 +10,17 @@
 
 #include "tor-aggregator/optics/nexus_optics.h"
 #include "tor-aggregator/switch/nexus_text.h"
+#include "tor-aggregator/switch/nexus_values.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 #include "tor-aggregator/switch/switch_table.h"
 
 #define MAX_DEPTH 16 /* maximum depth of tables within rows of other tables */
-#define MAX_SOURCES 192
 #define STAT_BYTES 40
 #define NO_QUEUE (-1)
 #define OTHER_QUEUE (-2) /* a queue that is not read */
 #define LLDP "lldp"
 #define OPTICS "optics"
-#define SEVERAL "(several)"
 
 /* The commands, by the names that the sources in switch_rows[] use: command/field, or
  * for tables of statistics command/statistic/field ("queuing/Tx
@@ -46,48 +45,6 @@ static const struct command {
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-struct source { /* one name in the source of a row */
-	char name[SWITCH_NAME_BYTES];
-	char matching[16]; /* the word that gives 1; "": the value is a number */
-	const struct switch_row *row;
-	uint16_t slot; /* index of the row's first value among those of its part */
-	/* index of the alternative, and of the summand in it */
-	uint8_t alternative, term;
-};
-
-struct nexus_value {
-	struct switch_object of; /* its id is the port's name; without states */
-	uint64_t value;
-	uint16_t slot;
-	uint8_t alternative, term;
-	/* a value of an optical module; an interface with no other values is no port */
-	bool light;
-	uint32_t order; /* position in the answer */
-	/* after sorting: the number of the object, the same for all values of one
-	 * object */
-	uint32_t object;
-};
-
-struct nexus_neighbor {
-	char port[SWITCH_PORT_BYTES]; /* port of the switch */
-	struct switch_neighbor of;
-};
-
-struct nexus_values {
-	struct nexus_value *values;
-	size_t count, capacity;
-	/* array of SWITCH_MAX_PORTS; NULL: there is no neighbour yet */
-	struct nexus_neighbor *neighbors;
-	size_t neighbor_count;
-	struct switch_counts counts; /* of this reading */
-	unsigned asked, answered;    /* NEXUS_* */
-	bool no_memory;
-	struct source sources[MAX_SOURCES];
-	size_t source_count;
-	/* slot of each optical value, see struct source */
-	uint16_t lights[NEXUS_LIGHTS];
-};
 
 /* The object to which the present part of the answer belongs. */
 struct place {
@@ -128,19 +85,19 @@ nexus_question(unsigned also)
 static int
 compare_sources(const void *a, const void *b)
 {
-	return strcmp(
-	    ((const struct source *)a)->name, ((const struct source *)b)->name);
+	return strcmp(((const struct nexus_source *)a)->name,
+	    ((const struct nexus_source *)b)->name);
 }
 
 static void
-add_source(struct nexus_values *values, const struct source *like, const char *text,
-    size_t len)
+add_source(struct nexus_values *values, const struct nexus_source *like,
+    const char *text, size_t len)
 {
-	struct source *source = &values->sources[values->source_count];
+	struct nexus_source *source = &values->sources[values->source_count];
 	const char *equals = memchr(text, '=', len);
 	const size_t name = equals == NULL ? len : (size_t)(equals - text);
 
-	if (values->source_count == MAX_SOURCES)
+	if (values->source_count == NEXUS_MAX_SOURCES)
 		return;
 	*source = *like;
 	snprintf(source->name, sizeof(source->name), "%.*s", (int)name, text);
@@ -153,7 +110,7 @@ add_source(struct nexus_values *values, const struct source *like, const char *t
 static void
 add_row(struct nexus_values *values, const struct switch_row *row, size_t slot)
 {
-	struct source like = { .row = row, .slot = (uint16_t)slot };
+	struct nexus_source like = { .row = row, .slot = (uint16_t)slot };
 
 	for (const char *text = row->nexus; *text != '\0';) {
 		const size_t len = strcspn(text, "+|");
@@ -166,8 +123,8 @@ add_row(struct nexus_values *values, const struct switch_row *row, size_t slot)
 	}
 }
 
-static bool
-is_of_optics(const struct switch_row *row)
+bool
+nexus_is_of_optics(const struct switch_row *row)
 {
 	return strncmp(row->nexus, NEXUS_OPTICS_PREFIX, strlen(NEXUS_OPTICS_PREFIX)) ==
 	       0;
@@ -187,7 +144,7 @@ fill_sources(struct nexus_values *values)
 	size_t slots[SWITCH_PARTS] = { 0 };
 
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
-		if (is_of_optics(row))
+		if (nexus_is_of_optics(row))
 			note_light(values, row, slots[row->part]);
 		else
 			add_row(values, row, slots[row->part]);
@@ -247,7 +204,7 @@ is_damaged(const json_t *value)
 }
 
 static int
-read_value(const struct source *source, const json_t *value, uint64_t *ret)
+read_value(const struct nexus_source *source, const json_t *value, uint64_t *ret)
 {
 	if (json_is_null(value) || is_damaged(value))
 		return -ENODATA;
@@ -297,7 +254,7 @@ belongs(const struct place *place, const struct switch_row *row)
 
 static void
 take_value(struct nexus_values *values, const struct place *place,
-    const struct source *source, const json_t *value)
+    const struct nexus_source *source, const json_t *value)
 {
 	const struct switch_row *row = source->row;
 	struct nexus_value *taken;
@@ -439,8 +396,8 @@ take_field(struct nexus_values *values, const struct place *row, const char *key
     const json_t *value)
 {
 	struct place place = *row;
-	struct source wanted;
-	const struct source *source;
+	struct nexus_source wanted;
+	const struct nexus_source *source;
 	char cut[SWITCH_NAME_BYTES / 2];
 
 	cut_queue(&place, key, cut, sizeof(cut));
@@ -790,183 +747,4 @@ unsigned
 nexus_values_also(const struct nexus_values *values)
 {
 	return values->answered;
-}
-
-/* ---- the list ---- */
-
-static int
-add_objects(const struct nexus_values *values, struct switch_list *list,
-    struct switch_counts *counts)
-{
-	uint32_t added = UINT32_MAX;
-
-	for (size_t i = 0; i < values->count; i++) {
-		int r;
-
-		if (values->values[i].light || values->values[i].object == added)
-			continue;
-		added = values->values[i].object;
-		r = switch_list_add(list, &values->values[i].of);
-		if (r == -ENOMEM)
-			return r;
-		counts->refused += r == -ENOSPC;
-		counts->parse_errors += r == -EBADMSG;
-	}
-	return 0;
-}
-
-/* One value of an object: the sum of the terms of the first alternative that exists. It
- * uses the values from *at on, before end, and moves *at behind them. If a term occurs
- * twice in the answer, the first one counts. The sample's source holds the alternative,
- * and a bit for each term that was found. */
-static struct counter_sample
-sum(const struct nexus_value *values, size_t *at, size_t end,
-    struct switch_counts *counts)
-{
-	const struct nexus_value *first = &values[*at];
-	struct counter_sample sample = { .there = true };
-	unsigned terms = 0;
-
-	for (; *at < end && values[*at].slot == first->slot; ++*at) {
-		const struct nexus_value *value = &values[*at];
-
-		if (value->alternative != first->alternative)
-			continue;
-		if ((terms >> value->term & 1) != 0) { /* the term occurs twice */
-			counts->parse_errors++;
-			continue;
-		}
-		terms |= 1U << value->term;
-		sample.value += value->value; /* may wrap at 2^64, as counters do */
-	}
-	sample.source = (uint16_t)((first->alternative + 1U) << 8 | terms);
-	return sample;
-}
-
-static size_t
-end_of_object(const struct nexus_values *values, size_t at)
-{
-	const uint32_t object = values->values[at].object;
-
-	while (at < values->count && values->values[at].object == object)
-		at++;
-	return at;
-}
-
-/* A gauge of an optical module: its delta is the value of the reading before. The value
- * stays in readings without modules. */
-static void
-take_light(const struct nexus_values *values, struct counter_state *state,
-    const struct counter_sample *sample)
-{
-	const uint64_t before = state->total;
-
-	if ((values->answered & NEXUS_OPTICS) == 0)
-		return;
-	(void)counter_take(state, sample, 0, true);
-	state->delta = before;
-}
-
-/* Takes over the values of one object, beginning with *at, and moves *at behind
- * them. */
-static void
-take_object(const struct nexus_values *values, size_t *at,
-    const struct switch_object *object, struct switch_counts *counts)
-{
-	struct counter_state *states = object->states;
-	size_t end, slot = 0;
-
-	while (*at < values->count &&
-	       switch_object_compare(&values->values[*at].of, object) < 0)
-		*at = end_of_object(
-		    values, *at); /* skips the values of an object that was refused */
-	end = *at == values->count ? *at : end_of_object(values, *at);
-	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
-		if (row->part != object->part)
-			continue;
-		for (unsigned i = 0; i < switch_row_values(row); i++, slot++) {
-			struct counter_sample sample = { 0 };
-
-			if (*at < end && values->values[*at].slot == slot)
-				sample = sum(values->values, at, end, counts);
-			counts->values += sample.there;
-			if (is_of_optics(row))
-				take_light(values, &states[slot], &sample);
-			else
-				counts->resets +=
-				    counter_take(&states[slot], &sample,
-					row->gauge ? 0 : 64, true) == COUNTER_RESET;
-		}
-	}
-}
-
-/* Takes over the neighbours of the ports. A port may have several neighbours, for
- * example if the firmware of an RNIC sends LLDP beside its host: then the neighbour
- * that has a name is used; if several have names, the neighbour is not known. */
-static int
-take_neighbors(const struct nexus_values *values, struct switch_list *list)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < values->neighbor_count; i++) {
-		struct switch_neighbor taken = values->neighbors[i].of;
-		const struct switch_neighbor *before;
-		size_t port;
-
-		if (switch_list_find_port(list, values->neighbors[i].port, &port) < 0)
-			continue;
-		before = switch_list_neighbor(list, port);
-		if (before != NULL && before->name[0] != '\0' &&
-		    taken.name[0] != '\0' &&
-		    !switch_name_is_same(before->name, taken.name))
-			taken = (struct switch_neighbor){ .port = SEVERAL };
-		else if (before != NULL && (before->name[0] != '\0' ||
-					       strcmp(before->port, SEVERAL) == 0))
-			continue;
-		r = switch_list_set_neighbor(list, port, &taken);
-	}
-	return r;
-}
-
-static int
-take_all(const struct nexus_values *values, const struct switch_list *before,
-    struct switch_counts *counts, struct switch_list *list, struct rm_error *error)
-{
-	size_t at = 0;
-	int r;
-
-	r = add_objects(values, list, counts);
-	if (r == 0)
-		r = switch_list_close(list, before, &counts->refused);
-	if (r < 0)
-		return r;
-	if (switch_list_count(list) == 0 ||
-	    switch_list_get(list, 0)->part != SWITCH_PORT)
-		return rm_error_set(
-		    error, -EPROTO, "its answers name no Ethernet port");
-	for (size_t i = 0; i < switch_list_count(list); i++)
-		take_object(values, &at, switch_list_get(list, i), counts);
-	if ((values->asked & NEXUS_NEIGHBORS) != 0)
-		return take_neighbors(values, list);
-	return before == NULL ? 0 : switch_list_keep_neighbors(list, before);
-}
-
-int
-nexus_list(const struct nexus_values *values, const struct switch_list *before,
-    struct switch_counts *counts, struct switch_list **ret, struct rm_error *error)
-{
-	struct switch_list *list = switch_list_new();
-	int r;
-
-	counts->parse_errors += values->counts.parse_errors;
-	counts->refused += values->counts.refused;
-	counts->commands_refused += values->counts.commands_refused;
-	if (list == NULL)
-		return -ENOMEM;
-	r = take_all(values, before, counts, list, error);
-	if (r < 0)
-		switch_list_free(list);
-	else
-		*ret = list;
-	return r;
 }

@@ -6,8 +6,7 @@
  * has the commands for neighbours (LLDP) and optical modules; a reading without them
  * keeps the last values. An answer may be large, so it is processed in two steps.
  * nexus_parse() extracts and sorts the values, and may run on a worker. nexus_list()
- * runs on the loop, and combines the values with the last reading, in time linear in
- * the number of objects.
+ * (nexus_list.h) runs on the loop, and combines the values with the last reading.
  *
  * The interfaces are not configured, but found in the answers: Ethernet ports, and
  * ports between the chips of the switch (ii). Other interfaces are ignored: VLANs and
@@ -31,8 +30,6 @@
 #define NEXUS_SPAN_QUEUE 9
 
 struct nexus_values;
-struct switch_counts;
-struct switch_list;
 
 /* What a request may ask for beside counters. */
 #define NEXUS_NEIGHBORS 1u
@@ -50,11 +47,5 @@ int nexus_parse(const char *text, size_t len, unsigned also, struct nexus_values
 void nexus_values_free(struct nexus_values *values); /* NULL is allowed */
 /* The bits of NEXUS_* that were requested and answered. */
 unsigned nexus_values_also(const struct nexus_values *values);
-
-/* Makes the list of the reading. before: the list of the last reading; NULL: there is
- * none. counts: the counts of this reading are added; if it fails, without resets.
- * -EPROTO: the answer has no port, see *error; -ENOMEM. */
-int nexus_list(const struct nexus_values *values, const struct switch_list *before,
-    struct switch_counts *counts, struct switch_list **ret, struct rm_error *error);
 
 #endif

@@ -17,6 +17,7 @@
 #include "tor-aggregator/redis/redis_reader.h"
 #include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/nexus_client.h"
+#include "tor-aggregator/switch/nexus_list.h"
 #include "tor-aggregator/switch/sonic.h"
 #include "tor-aggregator/switch/switch_config.h"
 #include "tor-aggregator/switch/switch_list.h"

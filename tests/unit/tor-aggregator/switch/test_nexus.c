@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tor-aggregator/switch/nexus_list.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 
