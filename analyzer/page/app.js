@@ -66,8 +66,9 @@ function route() {
 }
 
 async function askIncidents() {
-  const path = known.changes === 0 ? "/v1/incidents" : `/v1/incidents?since=${known.changes}`;
-  const answer = await ask(path);
+  const all = known.changes === 0;
+  const answer = await ask(all ? "/v1/incidents" : `/v1/incidents?since=${known.changes}`);
+  if (all) known.incidents.clear(); // not before: without an answer, an open incident must stay visible
   for (const each of answer.incidents) known.incidents.set(each.id, each);
   known.changes = answer.changes;
   forgetOldest();
@@ -92,7 +93,6 @@ async function askHealth() {
   const health = await ask("/v1/health");
   if (known.health !== null && health.started !== known.health.started) {
     // The analyzer has restarted, and its numbers of changes start at 1 again.
-    known.incidents.clear();
     known.changes = 0;
   }
   known.health = health;

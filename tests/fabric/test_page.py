@@ -291,6 +291,37 @@ def test_a_rack_shows_the_open_incidents_of_whole_switches(region, page):
         page.driver.refresh()
 
 
+# The analyzer restarts, and does not answer with its incidents yet.
+RESTARTED = """
+window.answered = window.fetch;
+window.refused = 0;
+window.fetch = async (path, how) => {
+  if (path === '/v1/incidents') {
+    window.refused++;
+    return new Response(JSON.stringify({ error: 'too many requests' }), { status: 503 });
+  }
+  const answer = await window.answered(path, how);
+  if (!path.startsWith('/v1/health')) return answer;
+  return new Response(JSON.stringify({ ...(await answer.json()), started: '2020-01-01T00:00:00Z' }));
+};"""
+
+
+def test_an_open_incident_stays_visible_while_the_analyzer_restarts(region, page):
+    page.open(url(region))
+    page.driver.execute_script(OPEN_BETWEEN)
+    titles = {"Spine2 is down.", "Two links are down."}
+    try:
+        seen(page, "what is open", ".incident.open b", lambda texts: set(texts) == titles)
+        page.driver.execute_script(RESTARTED)
+        until("its incidents are asked for again", PATIENCE_S, lambda: page.driver.execute_script("return window.refused > 0"))
+        page.driver.execute_script("location.hash = '#/incidents'")
+        seen(page, "the view", "h1", lambda texts: texts == ["Incidents"])
+        assert set(page.texts(".incident.open b")) == titles
+    finally:
+        page.open(url(region))
+        page.driver.refresh()
+
+
 def test_an_incident_whose_evidence_cannot_be_read_is_shown(region, page):
     page.open(url(region))
     page.driver.execute_script(HURTING.replace("JSON.stringify(one)", "JSON.stringify({ ...one, evidence: null })"))
