@@ -652,6 +652,29 @@ def test_hosts_that_do_not_answer_stop_all_or_are_left_out_and_named(
     assert ("NOT rolled out" in heard) == (status == 4)
 
 
+@pytest.mark.parametrize("playbook", ["site", "rotate"])
+def test_nobody_waits_for_the_agent_of_a_drained_host(tmp_path, playbook):
+    """Runs the tasks with which the playbook checks the region at its end. No agent answers here."""
+    (tmp_path / "hosts.yaml").write_text(HERE)
+    for name in ("group_vars", "tasks"):
+        (tmp_path / name).symlink_to(ROOT / "ansible" / name)
+    (play,) = [play for play in yaml.safe_load((ROOT / f"ansible/{playbook}.yaml").read_text())
+               if "tasks/ready.yaml" in str(play)]  # fmt: skip
+    checks = ("tasks/drained.yaml", "tasks/ready.yaml")
+    play["tasks"] = [task for task in play["tasks"] if task.get("ansible.builtin.include_tasks") in checks]
+    (tmp_path / "end.yaml").write_text(yaml.safe_dump([play]))
+    given = {"rackmesh_gate_s": 2, "rackmesh_state_folder": str(tmp_path), "rackmesh_rnics": {"eth1": "t1"}}
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "end.yaml", "--limit", "h1",
+               "-e", json.dumps(given)]  # fmt: skip
+
+    def status():
+        return subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, capture_output=True).returncode
+
+    assert status() == 2
+    (tmp_path / "drained").write_text("")
+    assert status() == 0
+
+
 def next_secrets(inventory, folder, *options, **variables):
     """Runs the playbook of a new secret on all controllers, or with --limit."""
     if not (folder / "group_vars").exists():
