@@ -397,6 +397,13 @@ def test_what_wants_the_leader_says_that_nobody_leads(
     assert "changed=1" not in heard
 
 
+def test_a_dry_run_of_the_brake_finds_the_leader_and_does_not_brake(controllers_answer, tmp_path):
+    (tmp_path / "hosts.yaml").write_text(HERE)
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", "-e", "rackmesh_brake=on", "--check", "brake.yaml"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    assert run.returncode == 0 and "skipping: [c1]" in run.stdout, run.stdout
+
+
 @pytest.mark.parametrize(
     ("file", "names", "answer", "said"),
     [
@@ -586,7 +593,10 @@ def test_a_gate_waits_for_an_rnic_that_an_agent_opens_late(tmp_path):
     assert status == 0, said
 
 
-def test_a_host_is_drained_while_another_controller_than_the_leader_is_off(controllers_answer, tmp_path):
+@pytest.mark.parametrize("options", [[], ["--check"]])
+def test_a_host_is_drained_while_another_controller_than_the_leader_is_off(
+    controllers_answer, tmp_path, options
+):
     everything = yaml.safe_load(HERE)
     everything["rackmesh"]["children"]["controllers"] = {"hosts": {"c2": SILENT, "c1": None}}
     (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything, sort_keys=False))
@@ -595,7 +605,7 @@ def test_a_host_is_drained_while_another_controller_than_the_leader_is_off(contr
     assert "ansible.builtin.assert" in tasks[-1]
     play = [{"hosts": "racks", "gather_facts": False, "tasks": tasks}]
     (tmp_path / "drain.yaml").write_text(yaml.safe_dump(play))
-    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "drain.yaml"]
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "drain.yaml", *options]
     run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
     assert run.returncode == 0 and "c2" in run.stdout, run.stdout
 
