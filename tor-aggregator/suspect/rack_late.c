@@ -21,7 +21,7 @@
 #define MIN_LATE 3
 #define MIN_QUICK 2 /* least number of members that are quick with others */
 /* Of only two members with pairs inside the rack: least number of pairs out of the rack
- * of the late one that are slow, and of its peer that are quick. */
+ * of the late one that are slow. */
 #define MIN_OUTSIDE 2
 #define MOST_PART 2 /* fewer than this part (1/2) of the members may be late */
 /* Each half of the window has at least this part (1/8) of the probes. */
@@ -69,8 +69,12 @@ count_end(struct rack_late *late, const struct rack_pair *pair)
 static void
 count_outside(struct rack_late *late, const struct rack_pair *pair)
 {
-	if (pair->timed < MIN_TIMED)
+	if (pair->timed < MIN_TIMED) {
+		/* both ends are late, so replies miss the time-out */
+		late->outside_late +=
+		    pair->overdue >= MIN_TIMED && !window_is_release(&pair->release);
 		return;
+	}
 	late->outside_late += is_slow(pair);
 	late->outside_quick += is_quick(pair);
 }
@@ -112,13 +116,15 @@ looks_late(const struct rack_late *late)
 }
 
 /* True: the member and its only peer are slow with each other, and the member is the
- * cause: it is slow with other racks, too, and the peer is quick with them. */
+ * cause: it is slow with other racks, too, and the peer is quick with them. The peer
+ * may be slow with some RNICs there that are late themselves: a late RNIC is quick with
+ * none. */
 static bool
 is_late_of_two(const struct rack_late *late, const struct rack_late *peer)
 {
 	return late->late > 0 && late->quick == 0 && late->own > 0 &&
 	       late->outside_late >= MIN_OUTSIDE && late->outside_quick == 0 &&
-	       peer->outside_quick >= MIN_OUTSIDE && peer->outside_late == 0;
+	       peer->outside_quick > 0 && peer->outside_late <= peer->outside_quick;
 }
 
 /* Returns the only other member with timed pairs inside the rack; `members`: there is
@@ -289,6 +295,8 @@ void
 rack_late_sentence(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t member, struct rm_evidence *evidence)
 {
+	const size_t only = only_peer(lates, legs->members, member);
+	const char *between = "the others";
 	struct rack_late all = { 0 }, others;
 	char part[40] = "it";
 	unsigned count = 0;
@@ -303,14 +311,16 @@ rack_late_sentence(const struct rack *rack, const struct rack_legs *legs,
 	count_others(rack, legs, lates, member, SIZE_MAX, &others);
 	if (lates[member].status == RACK_LATE_HOST)
 		snprintf(part, sizeof(part), "all %u of its RNICs here", count);
+	if (only < legs->members)
+		between = lates[only].outside_late > 0
+			      ? "its peer and other racks, where another RNIC or "
+				"path is slow, too"
+			      : "its peer and other racks";
 	snprintf(evidence->observed, sizeof(evidence->observed),
 	    "%" PRIu64 " of %" PRIu64 " round trips with %s took %d ms or longer, and "
 	    "%" PRIu64 " of %" PRIu64 " between %s",
 	    all.slow, all.timed, part, (int)(WINDOW_SLOW_NS / RM_NS_PER_MS),
-	    others.slow, others.timed,
-	    only_peer(lates, legs->members, member) < legs->members
-		? "its peer and other racks"
-		: "the others");
+	    others.slow, others.timed, between);
 }
 
 void

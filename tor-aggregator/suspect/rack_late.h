@@ -44,7 +44,7 @@ void rack_late_count(const struct rack_legs *legs, struct rack_late *lates);
 /* True: the member is late in this window: slow with its peers and quick with none,
  * while at least two members are quick with others; and the probes are spread over the
  * window. If only two members have timed round trips with each other: it is slow with
- * other racks, too, and its peer is quick with them. */
+ * all other racks, too, and its peer is quick with at least half of them. */
 bool rack_late_is(
     const struct rack_legs *legs, const struct rack_late *lates, size_t member);
 

@@ -156,7 +156,7 @@ of_two_rnics_none_is_late_if_other_racks_do_not_show_which(void **state)
 		0xff, /* both are slow with all */
 		0x1c, /* only slow with other racks */
 		0x0b, /* slow with one RNIC of another rack only */
-		0x3f, /* the peer is slow with other racks, too */
+		0x7f, /* the peer is slow with most other RNICs, too */
 	};
 	struct rack_of_8 rack;
 
@@ -166,6 +166,29 @@ of_two_rnics_none_is_late_if_other_racks_do_not_show_which(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, 0));
 		assert_false(rack_late_is(&rack.legs, rack.lates, 1));
 	}
+}
+
+/* An RNIC of another rack is late, too: the peer is slow with it, and replies between
+ * the two late ones miss their time-out. A late RNIC is quick with none, so the peer is
+ * not late. */
+static void
+of_two_rnics_one_is_late_while_an_rnic_of_another_rack_is_late_too(void **state)
+{
+	struct rm_evidence evidence = { 0 };
+	struct rack_of_8 rack;
+
+	(void)state;
+	fill_two(&rack, 0x3b);
+	rack.pairs[2].timed = 0;
+	rack.pairs[2].overdue = rack.pairs[2].sent;
+	rack_late_count(&rack.legs, rack.lates);
+	assert_true(rack_late_is(&rack.legs, rack.lates, 0));
+	assert_false(rack_late_is(&rack.legs, rack.lates, 1));
+	rack_late_evidence(
+	    &rack.rack, &rack.legs, rack.lates, 0, rack.witnesses, &evidence);
+	assert_string_equal(evidence.observed,
+	    "40 of 40 round trips with it took 100 ms or longer, and 20 of 60 between "
+	    "its peer and other racks, where another RNIC or path is slow, too");
 }
 
 /* The member's own NIC and kernel give no time stamps. */
@@ -345,6 +368,8 @@ main(void)
 		    of_two_rnics_the_one_that_is_slow_with_other_racks_is_late),
 		cmocka_unit_test(
 		    of_two_rnics_none_is_late_if_other_racks_do_not_show_which),
+		cmocka_unit_test(
+		    of_two_rnics_one_is_late_while_an_rnic_of_another_rack_is_late_too),
 		cmocka_unit_test(an_rnic_timed_only_by_others_is_not_late),
 		cmocka_unit_test(a_half_empty_window_names_no_late_rnic),
 		cmocka_unit_test(an_rnic_is_reported_to_be_late_after_a_second),
