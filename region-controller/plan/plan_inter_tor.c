@@ -89,6 +89,10 @@ plan_walk_next(
 /* ---- the pairs of RNICs and the flows by which one ToR probes another ---- */
 
 #define MIN_TUPLES 4 /* several, so that one dead RNIC does not hide a path */
+/* Several flows of each pair, so that one of them that loses all packets is not taken
+ * for a dead pair: the receive counts in the answers to the others show in which
+ * direction it loses them. */
+#define MIN_FLOWS 2
 
 static struct plan_rack *
 plan_inter_rack(const struct plan_inter *inter, size_t place)
@@ -192,6 +196,8 @@ plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair)
 	if (found == 0)
 		return 0;
 	per_tuple = (wanted + found - 1) / found;
+	if (per_tuple < MIN_FLOWS)
+		per_tuple = MIN_FLOWS;
 	entry.flow_count = flows_in_turn(per_tuple);
 	set->counts.short_pairs += entry.flow_count * found < wanted;
 	set->counts.pairs++;

@@ -119,6 +119,29 @@ flows_cover_the_paths(void **state)
 	assert_int_equal(plan_set_counts(f->set)->short_pairs, 0);
 }
 
+/* There are as many RNICs as the paths need flows: one flow each would cover the paths.
+ */
+static void
+each_pair_has_several_flows(void **state)
+{
+	struct fixture *f = *state;
+	const struct wire_plan_view *view;
+
+	set_topology(f, region_clos(2, 2));
+	region_rack(f->registry, "tor1", 100, 16);
+	region_rack(f->registry, "tor2", 200, 16);
+	plan(f);
+	view = view_of(f, "tor1");
+	assert_true(entries_of(view, WIRE_INTER_TOR) >= coverage_flows(2, 0.99));
+	for (size_t i = 0; i < view->plan.entry_count; i++) {
+		struct wire_plan_entry entry;
+
+		wire_plan_entry(view, i, &entry);
+		if (entry.kind == WIRE_INTER_TOR)
+			assert_true(entry.flow_count > 1);
+	}
+}
+
 static void
 unlinked_tors_do_not_probe_each_other(void **state)
 {
@@ -226,6 +249,7 @@ main(void)
 		TEST(uneven_uplinks_get_no_more_than_they_need),
 		TEST(no_rnic_sends_more_than_it_may),
 		TEST(flows_cover_the_paths),
+		TEST(each_pair_has_several_flows),
 		TEST(unlinked_tors_do_not_probe_each_other),
 		TEST(a_bond_is_in_both_plans_and_probed_once_by_each),
 		TEST(full_size_fits_the_smaller_mtu),
