@@ -93,6 +93,9 @@ plan_walk_next(
  * for a dead pair: the receive counts in the answers to the others show in which
  * direction it loses them. */
 #define MIN_FLOWS 2
+/* If that needs more flows than the paths do, up to this number of pairs are used
+ * nevertheless: so that many RNICs are probed by other racks. */
+#define MANY_TUPLES 16
 
 static struct plan_rack *
 plan_inter_rack(const struct plan_inter *inter, size_t place)
@@ -143,6 +146,10 @@ tuples_of(const struct plan_inter *inter, const struct plan_pair *pair, uint32_t
 
 	if (tuples > flows && tuples > MIN_TUPLES)
 		tuples = flows > MIN_TUPLES ? flows : MIN_TUPLES;
+	if (tuples > MANY_TUPLES && MIN_FLOWS * tuples > flows)
+		tuples = flows > MIN_FLOWS * MANY_TUPLES
+			     ? (flows + MIN_FLOWS - 1) / MIN_FLOWS
+			     : MANY_TUPLES;
 	if (tuples > most && most > 0)
 		tuples = most;
 	return tuples > least ? tuples : least;

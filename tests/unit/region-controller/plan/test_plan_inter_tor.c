@@ -119,7 +119,25 @@ flows_cover_the_paths(void **state)
 	assert_int_equal(plan_set_counts(f->set)->short_pairs, 0);
 }
 
-/* There are as many RNICs as the paths need flows: one flow each would cover the paths.
+/* Returns the number of flows to other racks. Each pair must have several. */
+static size_t
+flows_between_racks(const struct wire_plan_view *view)
+{
+	size_t flows = 0;
+
+	for (size_t i = 0; i < view->plan.entry_count; i++) {
+		struct wire_plan_entry entry;
+
+		wire_plan_entry(view, i, &entry);
+		if (entry.kind != WIRE_INTER_TOR)
+			continue;
+		assert_true(entry.flow_count > 1);
+		flows += entry.flow_count;
+	}
+	return flows;
+}
+
+/* There are more RNICs than the paths need flows: one flow each would cover the paths.
  */
 static void
 each_pair_has_several_flows(void **state)
@@ -132,14 +150,25 @@ each_pair_has_several_flows(void **state)
 	region_rack(f->registry, "tor2", 200, 16);
 	plan(f);
 	view = view_of(f, "tor1");
-	assert_true(entries_of(view, WIRE_INTER_TOR) >= coverage_flows(2, 0.99));
-	for (size_t i = 0; i < view->plan.entry_count; i++) {
-		struct wire_plan_entry entry;
+	assert_int_equal(entries_of(view, WIRE_INTER_TOR), coverage_flows(2, 0.99));
+	assert_true(flows_between_racks(view) > coverage_flows(2, 0.99));
+}
 
-		wire_plan_entry(view, i, &entry);
-		if (entry.kind == WIRE_INTER_TOR)
-			assert_true(entry.flow_count > 1);
-	}
+static void
+racks_of_many_rnics_have_not_many_more_flows_than_the_paths_need(void **state)
+{
+	struct fixture *f = *state;
+	const struct wire_plan_view *view;
+
+	set_topology(f, region_clos(2, 8));
+	region_rack(f->registry, "tor1", 100, 64);
+	region_rack(f->registry, "tor2", 200, 64);
+	plan(f);
+	view = view_of(f, "tor1");
+	assert_int_equal(
+	    entries_of(view, WIRE_INTER_TOR), (coverage_flows(8, 0.99) + 1) / 2);
+	assert_true(flows_between_racks(view) <= 3 * coverage_flows(8, 0.99));
+	assert_int_equal(plan_set_counts(f->set)->short_pairs, 0);
 }
 
 static void
@@ -250,6 +279,7 @@ main(void)
 		TEST(no_rnic_sends_more_than_it_may),
 		TEST(flows_cover_the_paths),
 		TEST(each_pair_has_several_flows),
+		TEST(racks_of_many_rnics_have_not_many_more_flows_than_the_paths_need),
 		TEST(unlinked_tors_do_not_probe_each_other),
 		TEST(a_bond_is_in_both_plans_and_probed_once_by_each),
 		TEST(full_size_fits_the_smaller_mtu),
