@@ -489,15 +489,35 @@ append_number(char out[INDICATOR_TEXT], const struct row *row, double value)
 	append(out, text);
 }
 
+/* Returns the number of the switch that the indicator shows; of several of which the
+ * largest counts, this one. */
+static unsigned
+shown_of_switch(const struct row *row, const struct evidence *evidence)
+{
+	unsigned shown = row->of[0];
+	uint64_t most = 0;
+
+	if (!evidence_is_switch(shown))
+		return row->per[0];
+	for (size_t i = 0; row->how == MOST && i < MAX_OF && row->of[i] != 0; i++) {
+		uint64_t value = 0;
+
+		if (!evidence_sum(evidence, row->of[i], row->where, &value) ||
+		    value <= most)
+			continue;
+		most = value;
+		shown = row->of[i];
+	}
+	return shown;
+}
+
 static void
 append_ports(
     char out[INDICATOR_TEXT], const struct row *row, const struct evidence *evidence)
 {
-	const unsigned number =
-	    evidence_is_switch(row->of[0]) ? row->of[0] : row->per[0];
 	char ports[EVIDENCE_PORTS_BYTES];
 
-	evidence_ports(evidence, number, ports);
+	evidence_ports(evidence, shown_of_switch(row, evidence), ports);
 	append(out, ports);
 }
 

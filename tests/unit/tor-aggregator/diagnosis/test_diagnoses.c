@@ -409,6 +409,25 @@ a_diagnosis_of_a_bond_names_the_ports_that_show_it(void **state)
 	}
 }
 
+/* The indicator is the largest of several counters of the switch. */
+static void
+drops_of_a_bond_name_the_port_of_the_counter_that_is_shown(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+	struct evidence other = { .port = "Ethernet12", .switch_ns = 10 * S };
+	char text[INDICATOR_TEXT];
+
+	(void)state;
+	evidence_set(&port, SWITCH_TX_DISCARDS, 0, 5);
+	evidence_set(&other, SWITCH_TX_DISCARDS, 0, 0);
+	evidence_set(&port, SWITCH_WRED_DROPS, 3, 0);
+	evidence_set(&other, SWITCH_WRED_DROPS, 3, 10000);
+	evidence_add_cable(&port, &other);
+	indicator_report(&port, SWITCH_DROPS, text);
+	assert_non_null(strstr(text, "port Ethernet12 (bond of Ethernet8 Ethernet12)"));
+	assert_non_null(strstr(text, "dropped 10000 packets"));
+}
+
 /* The RNIC counts the PFC frames that it sends over both cables, and each switch those
  * of one. */
 static void
@@ -827,6 +846,7 @@ main(void)
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(both_cables_of_a_bond_are_compared_with_its_rnic),
 		TEST(a_diagnosis_of_a_bond_names_the_ports_that_show_it),
+		TEST(drops_of_a_bond_name_the_port_of_the_counter_that_is_shown),
 		TEST(a_bond_with_cables_to_two_switches_does_not_disagree),
 		TEST(another_port_of_the_same_reading_is_not_taken),
 		TEST(the_port_of_an_rnic_that_was_never_reported_waits_a_minute),
