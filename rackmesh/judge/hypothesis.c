@@ -69,6 +69,7 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->parts);
 	free(h->outcomes);
 	free(h->passing);
+	free(h->groups);
 	free(h->alone);
 	free(h->fits);
 	free(h->stale);
@@ -88,6 +89,13 @@ static double
 log_lost(const struct rm_hypothesis *h, double survival)
 {
 	return log(1 - (1 - h->base_loss) * survival);
+}
+
+static void
+set_survival(const struct rm_hypothesis *h, struct rm_outcome *o, double survival)
+{
+	o->survival = survival;
+	o->log_lost = o->lost > 0 ? log_lost(h, survival) : 0;
 }
 
 /* Returns the cost (ln, negative) of assuming that this candidate has this share of
@@ -114,14 +122,22 @@ let_through(double share, double loss)
 /* Sums over observations that are not of the common kind (all packets crossed the
  * candidate once, and no other part explains their loss), but have the same share and
  * survival. There are few different ones: one logarithm per group saves many. */
-struct group {
+struct rm_group {
 	double survival;
+	double log_lost;   /* ln P(lost) with this survival; not set without losses */
 	uint32_t share;    /* index in crossings.shares */
 	double kept, lost; /* packets; lost: those not explained by other parts */
 	bool used;
 };
 
-#define GROUPS 256
+/* What the packets that cross a candidate contribute to its gain. */
+struct sums {
+	double kept, lost; /* packets of the common kind */
+	struct rm_group *groups;
+	size_t group_count;
+};
+
+#define BUCKETS 256 /* each has one group; a further one ends it */
 
 static uint64_t
 hash_of(const struct rm_hypothesis *h, double survival, uint32_t share)
@@ -133,125 +149,176 @@ hash_of(const struct rm_hypothesis *h, double survival, uint32_t share)
 	return (key ^ other >> 7) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static struct rm_passing
-passing(double share, double loss)
+static struct rm_group *
+group_of(const struct rm_hypothesis *h, struct sums *sums, struct rm_group *buckets,
+    double survival, uint32_t share)
 {
-	const double left = let_through(share, loss);
-
-	return (struct rm_passing){ left, log(left) };
-}
-
-/* The levels of a fit, from `first` on. */
-struct tried {
-	const struct rm_levels *levels;
-	size_t first;
-	bool usual; /* the levels of the hypothesis */
-};
-
-static void
-group_settle(const struct rm_hypothesis *h, const struct tried *tried,
-    const struct group *group, double *gains)
-{
-	const struct rm_levels *levels = tried->levels;
-	const struct rm_passing *usual = h->passing + group->share * levels->count;
-	const double before = log_lost(h, group->survival);
-
-	for (size_t k = tried->first; k < levels->count; k++) {
-		const struct rm_passing left =
-		    tried->usual
-			? usual[k]
-			: passing(h->crossings.shares[group->share], levels->loss[k]);
-
-		if (group->kept > 0)
-			gains[k] += group->kept * left.log;
-		if (group->lost > 0)
-			gains[k] +=
-			    group->lost *
-			    (log_lost(h, group->survival * left.share) - before);
-	}
-}
-
-static struct group *
-group_of(const struct rm_hypothesis *h, const struct tried *tried, struct group *groups,
-    double survival, uint32_t share, double *gains)
-{
-	struct group *group = &groups[hash_of(h, survival, share) >> 56];
+	struct rm_group *group = &buckets[hash_of(h, survival, share) >> 56];
 
 	if (group->share == share && group->survival == survival && group->used)
 		return group;
 	if (group->used)
-		group_settle(h, tried, group, gains);
-	*group = (struct group){ .survival = survival, .share = share, .used = true };
+		sums->groups[sums->group_count++] = *group;
+	*group =
+	    (struct rm_group){ .survival = survival, .share = share, .used = true };
 	return group;
 }
 
-/*
- * Finds the level of loss at which the candidate, added to the parts, has the highest
- * gain. Each packet that arrives costs ln(1 - loss), whatever the other parts are; a
- * lost packet gains more if no other part explains it.
- */
-static struct rm_suspect
-fit_to(const struct rm_hypothesis *h, const struct tried *tried, size_t candidate)
+/* False: the candidate has no loss to explain. The order of the groups, and so the
+ * rounding of the gain, does not depend on the order of the observations, unless groups
+ * have the same bucket. */
+static bool
+sum_up(const struct rm_hypothesis *h, size_t candidate, struct sums *ret)
 {
-	const struct rm_levels *levels = tried->levels;
-	struct rm_suspect best = { candidate, 0, -INFINITY };
-	double kept = 0, lost = 0, shared[RM_HYPOTHESIS_LEVELS] = { 0 };
-	struct group groups[GROUPS] = { { 0 } };
+	struct rm_group buckets[BUCKETS] = { { 0 } };
 	bool any = false;
 	size_t count;
 	const struct rm_crossing *over =
 	    rm_crossings_of(&h->crossings, candidate, &count);
 
+	*ret = (struct sums){ .groups = h->groups };
 	for (size_t i = 0; i < count; i++) {
 		const struct rm_outcome *o = &h->outcomes[over[i].observation];
 		const uint32_t share = over[i].share;
 		const double s = o->survival;
+		struct rm_group *group;
 
 		if (share == RM_CROSSED_ONCE)
-			kept += o->sent - o->lost;
+			ret->kept += o->sent - o->lost;
 		if (s >= 1 && share == RM_CROSSED_ONCE) {
-			lost += o->lost;
+			ret->lost += o->lost;
 			continue;
 		}
 		any |= o->lost > 0 && (s > EXPLAINED || h->crossings.shares[share] < 1);
-		if (o->lost > 0 && s > EXPLAINED)
-			group_of(h, tried, groups, s, share, shared)->lost += o->lost;
-		if (share != RM_CROSSED_ONCE && o->sent > o->lost)
-			group_of(h, tried, groups, s, share, shared)->kept +=
-			    o->sent - o->lost;
-	}
-	if (lost == 0 && !any)
-		return best;
-	for (size_t i = 0; i < GROUPS; i++)
-		if (groups[i].used)
-			group_settle(h, tried, &groups[i], shared);
-	for (size_t k = tried->first; k < levels->count; k++) {
-		const double gain = lost * levels->log_lost[k] +
-				    kept * levels->log_kept[k] + shared[k] +
-				    log_prior(h, candidate, levels->loss[k]);
-
-		if (gain > best.gain) {
-			best.gain = gain;
-			best.loss = levels->loss[k];
+		if (o->lost > 0 && s > EXPLAINED) {
+			group = group_of(h, ret, buckets, s, share);
+			group->log_lost = o->log_lost;
+			group->lost += o->lost;
 		}
+		if (share != RM_CROSSED_ONCE && o->sent > o->lost)
+			group_of(h, ret, buckets, s, share)->kept += o->sent - o->lost;
 	}
-	return best;
+	if (ret->lost == 0 && !any)
+		return false;
+	for (size_t i = 0; i < BUCKETS; i++)
+		if (buckets[i].used)
+			ret->groups[ret->group_count++] = buckets[i];
+	return true;
 }
 
-/* The gain is a concave function of the loss, apart from the prior, which is lower
- * below WHOLE. So if the highest level has a higher gain than the one before, which is
- * WHOLE, it has the highest of all. */
+static struct rm_passing
+passing(const struct rm_hypothesis *h, double share, double loss)
+{
+	const double left = let_through(share, loss);
+
+	return (struct rm_passing){ left, log(left), log_lost(h, left) };
+}
+
+/* The gain of a candidate without its prior, by level of loss; a level is computed when
+ * it is needed. */
+struct curve {
+	const struct rm_hypothesis *h;
+	const struct rm_levels *levels;
+	const struct sums *sums;
+	double gains[RM_HYPOTHESIS_LEVELS];
+	bool computed[RM_HYPOTHESIS_LEVELS];
+};
+
+static double
+compute_gain(const struct curve *curve, size_t level)
+{
+	const struct rm_hypothesis *h = curve->h;
+	const struct rm_levels *levels = curve->levels;
+	const struct sums *sums = curve->sums;
+	double grouped = 0;
+
+	for (size_t i = 0; i < sums->group_count; i++) {
+		const struct rm_group *group = &sums->groups[i];
+		const struct rm_passing left =
+		    levels == &h->levels
+			? h->passing[group->share * levels->count + level]
+			: passing(h, h->crossings.shares[group->share],
+			      levels->loss[level]);
+
+		grouped += group->kept * left.log;
+		if (group->lost > 0)
+			grouped +=
+			    group->lost *
+			    ((group->survival >= 1
+				     ? left.log_lost
+				     : log_lost(h, group->survival * left.share)) -
+				group->log_lost);
+	}
+	return sums->lost * levels->log_lost[level] +
+	       sums->kept * levels->log_kept[level] + grouped;
+}
+
+static double
+gain_at(struct curve *curve, size_t level)
+{
+	if (!curve->computed[level]) {
+		curve->gains[level] = compute_gain(curve, level);
+		curve->computed[level] = true;
+	}
+	return curve->gains[level];
+}
+
+/* Returns the level with the highest gain. The gain is a concave function of the loss:
+ * each packet that arrives costs ln(1 - loss), whatever the other parts are, and a lost
+ * packet gains the ln of a concave function. So the search walks uphill, from a level
+ * that is expected to be near. */
+static size_t
+climb(struct curve *curve, size_t from)
+{
+	size_t at = from;
+
+	while (at + 1 < curve->levels->count &&
+	       gain_at(curve, at + 1) > gain_at(curve, at))
+		at++;
+	if (at > from)
+		return at;
+	while (at > 0 && gain_at(curve, at - 1) >= gain_at(curve, at))
+		at--;
+	return at;
+}
+
+/* The first level with at least this loss, or the highest one. */
+static size_t
+level_of(const struct rm_levels *levels, double loss)
+{
+	size_t level = 0;
+
+	while (level + 1 < levels->count && levels->loss[level] < loss)
+		level++;
+	return level;
+}
+
+/* Finds the level of loss at which the candidate, added to the parts, has the highest
+ * gain. expected: a loss that may be near it. Apart from the highest gain of all, only
+ * the lowest level that counts as losing all packets may be the best one, because the
+ * prior of those below is lower. */
 static struct rm_suspect
-fit(const struct rm_hypothesis *h, size_t candidate)
+fit(const struct rm_hypothesis *h, size_t candidate, double expected)
 {
 	const struct rm_levels *levels = &h->levels;
-	const size_t highest = levels->count - 1;
-	const struct rm_suspect part =
-	    fit_to(h, &(struct tried){ levels, highest - 1, true }, candidate);
+	struct sums sums;
+	struct curve curve = { .h = h, .levels = levels, .sums = &sums };
+	struct rm_suspect best = { candidate, 0, -INFINITY };
+	size_t at;
+	double whole;
 
-	if (isinf(part.gain) || part.loss == levels->loss[highest])
-		return part;
-	return fit_to(h, &(struct tried){ levels, 0, true }, candidate);
+	if (!sum_up(h, candidate, &sums))
+		return best;
+	at = climb(&curve, level_of(levels, expected));
+	best.loss = levels->loss[at];
+	best.gain = gain_at(&curve, at) + log_prior(h, candidate, best.loss);
+	if (best.loss >= WHOLE || h->partial_log_prior == 0)
+		return best;
+	at = level_of(levels, WHOLE);
+	whole = gain_at(&curve, at) + log_prior(h, candidate, WHOLE);
+	return whole > best.gain
+		   ? (struct rm_suspect){ candidate, levels->loss[at], whole }
+		   : best;
 }
 
 /* Fits the share of loss more finely, between the two levels next to the best one. */
@@ -259,20 +326,21 @@ static double
 fit_finely(struct rm_hypothesis *h, struct rm_suspect part)
 {
 	const struct rm_levels *all = &h->levels;
+	const size_t at = level_of(all, part.loss);
 	struct rm_levels fine = { .count = FINE_LEVELS - 1 };
-	size_t at = 0;
+	struct sums sums;
+	struct curve curve = { .h = h, .levels = &fine, .sums = &sums };
 	double low, high;
 
-	while (all->loss[at] < part.loss && at + 1 < all->count)
-		at++;
-	if (at + 1 == all->count || all->loss[at + 1] >= WHOLE)
+	if (at + 1 == all->count || all->loss[at + 1] >= WHOLE ||
+	    !sum_up(h, part.candidate, &sums))
 		return part.loss;
 	low = all->loss[at > 0 ? at - 1 : 0];
 	high = all->loss[at + 1];
 	for (size_t i = 0; i < fine.count; i++)
 		fine.loss[i] = low + (high - low) * (double)(i + 1) / FINE_LEVELS;
 	set_logs(&fine, h->base_loss);
-	return fit_to(h, &(struct tried){ &fine, 0, false }, part.candidate).loss;
+	return fine.loss[climb(&curve, level_of(&fine, part.loss))];
 }
 
 struct ranked {
@@ -330,7 +398,7 @@ blame_none(struct rm_hypothesis *h)
 {
 	h->count = 0;
 	for (size_t i = 0; i < h->observation_count; i++)
-		h->outcomes[i].survival = 1;
+		set_survival(h, &h->outcomes[i], 1);
 	memset(h->blamed, 0, h->candidate_count * sizeof *h->blamed);
 }
 
@@ -352,7 +420,7 @@ set_passing(struct rm_hypothesis *h)
 	for (size_t i = 0; i < h->crossings.share_count; i++)
 		for (size_t k = 0; k < levels; k++)
 			h->passing[i * levels + k] =
-			    passing(h->crossings.shares[i], h->levels.loss[k]);
+			    passing(h, h->crossings.shares[i], h->levels.loss[k]);
 	return 0;
 }
 
@@ -369,11 +437,13 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 		return r;
 	if (rm_scratch(&h->outcomes, &h->outcomes_size, observation_count + 1,
 		sizeof *h->outcomes) < 0 ||
+	    rm_scratch(&h->groups, &h->groups_size, observation_count + 1,
+		sizeof *h->groups) < 0 ||
 	    make_room(h, candidate_count + 1) < 0 || set_passing(h) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < observation_count; i++)
-		h->outcomes[i] = (struct rm_outcome){ 1, observations[i].sent,
-			observations[i].lost };
+		h->outcomes[i] = (struct rm_outcome){ .sent = observations[i].sent,
+			.lost = observations[i].lost };
 	h->observations = observations;
 	h->observation_count = observation_count;
 	h->candidates = candidates;
@@ -382,7 +452,7 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	relieve_none(h);
 	blame_none(h);
 	for (size_t i = 0; i < candidate_count; i++)
-		h->alone[i] = fit(h, i);
+		h->alone[i] = fit(h, i, WHOLE);
 	rm_hypothesis_clear(h);
 	return sort_candidates(h);
 }
@@ -461,7 +531,7 @@ rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
 {
 	if (h->stale[candidate]) {
 		remember(h, candidate);
-		h->fits[candidate] = fit(h, candidate);
+		h->fits[candidate] = fit(h, candidate, h->fits[candidate].loss);
 		/* -INFINITY: the parts explain all losses of packets that cross the
 		 * candidate. It is not a bound for later fits, because a part may be
 		 * removed. */
@@ -490,16 +560,17 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool adde
 	double left = 1;
 
 	for (size_t i = 0; i < count; i++) {
-		double *survival = &h->outcomes[over[i].observation].survival;
+		struct rm_outcome *o = &h->outcomes[over[i].observation];
+		double survival;
 
 		if (over[i].share != share) {
 			share = over[i].share;
 			left = let_through(h->crossings.shares[share], loss);
 			left = added ? left : 1 / left;
 		}
-		*survival *= left;
-		if (*survival > 1 - EPSILON) /* apart from rounding, no part is left */
-			*survival = 1;
+		survival = o->survival * left;
+		/* apart from rounding, no part is left */
+		set_survival(h, o, survival > 1 - EPSILON ? 1 : survival);
 	}
 }
 
@@ -626,7 +697,7 @@ rm_hypothesis_refit(struct rm_hypothesis *h, size_t at)
 	if (!h->stale[old.candidate])
 		return;
 	scale_survival(h, old.candidate, old.loss, false);
-	part = fit(h, old.candidate);
+	part = fit(h, old.candidate, old.loss);
 	if (part.gain > 0) {
 		part.loss = fit_finely(h, part);
 		h->parts[at] = part;

@@ -4,6 +4,10 @@
  *
  * The gain of a candidate is remembered until a part that has an observation in common
  * with it is added or removed, so that a search over many parts stays cheap.
+ *
+ * A fit costs one logarithm for each of the candidate's observations that differ in
+ * survival or share, at three or four levels of loss: it begins at the level of the fit
+ * before, and the gain is a concave function of the loss.
  */
 #ifndef RACKMESH_JUDGE_HYPOTHESIS_H
 #define RACKMESH_JUDGE_HYPOTHESIS_H
@@ -41,12 +45,16 @@ struct rm_snapshot { /* a saved hypothesis */
 /* An observation. Its fit reads only this, which is much less than the input has. */
 struct rm_outcome {
 	double survival; /* the share of its packets that passes all parts */
+	double log_lost; /* ln P(lost), with this survival; 0 if no packet is lost */
 	uint32_t sent, lost;
 };
 
 struct rm_passing { /* the packets that pass a part */
 	double share, log;
+	double log_lost; /* ln P(lost), if no other part is at fault */
 };
+
+struct rm_group; /* of observations: see hypothesis.c */
 
 struct rm_fit_before {
 	struct rm_suspect fit;
@@ -71,6 +79,8 @@ struct rm_hypothesis {
 	size_t outcomes_size;
 	struct rm_passing *passing; /* by share in crossings.shares, then by level */
 	size_t passing_size;
+	struct rm_group *groups; /* of the candidate that is fitted */
+	size_t groups_size;
 	/* By candidate: its fit to the hypothesis without parts, without relief. No
 	 * other fit has a higher gain, except by the relief: a loss adds less to the
 	 * gain if other parts explain it, too. */
