@@ -405,8 +405,7 @@ static void
 retry_collectors(struct tor_aggregator *aggregator)
 {
 	for (size_t i = 0; i < aggregator->read_switch_count; i++)
-		collector_retry(
-		    switch_collector_reading(aggregator->read_switches[i].collector));
+		switch_collector_retry(aggregator->read_switches[i].collector);
 	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
 		collector_retry(
 		    hypervisor_collector_reading(aggregator->hypervisors[i]));

@@ -110,11 +110,13 @@ show_nics(const struct hypervisor_shown *shown, struct wanted *wanted)
 static json_t *
 show_reading(const struct hypervisor_collector *collector)
 {
+	const struct collector_shown shown =
+	    collector_shown(hypervisor_collector_reading(collector));
 	json_t *object = json_object();
 
 	json_object_set_new(
 	    object, "host", json_string(hypervisor_collector_shown(collector).name));
-	collector_show(hypervisor_collector_reading(collector), object);
+	collector_show(&shown, object);
 	return object;
 }
 

@@ -123,10 +123,22 @@ show_objects(const struct tor_aggregator *aggregator, size_t at,
 static json_t *
 show_reading(const char *tor, const struct switch_collector *collector)
 {
-	json_t *object = json_object();
+	const struct collector_shown shown = switch_collector_shown(collector).reading;
+	const size_t count = switch_collector_asics(collector);
+	json_t *object = json_object(), *asics = count > 1 ? json_array() : NULL;
 
 	json_object_set_new(object, "tor", json_string(tor));
-	collector_show(switch_collector_reading(collector), object);
+	collector_show(&shown, object);
+	if (count > 1)
+		json_object_set_new(object, "asics", asics);
+	for (size_t i = 0; count > 1 && i < count; i++) {
+		const struct collector_shown one =
+		    collector_shown(switch_collector_reading(collector, i));
+		json_t *asic = json_object();
+
+		collector_show(&one, asic);
+		json_array_append_new(asics, asic);
+	}
 	return object;
 }
 
@@ -342,6 +354,7 @@ static const struct metrics_counter value_counters[] = {
 	{ N("values_total"), "", C(values), "Single values read." },
 	{ N("parse_errors_total"), "", C(parse_errors), "Values, ports and queues that could not be parsed." },
 	{ N("objects_refused_total"), "", C(refused), "Ports, queues and priority groups beyond the limits, at each reading." },
+	{ N("duplicate_ports_total"), "", C(duplicates), "Ports that an ASIC of the switch has, although an ASIC before it in the config has them, at each reading." },
 	{ N("commands_refused_total"), "", C(commands_refused), "Commands that a Nexus refused or left without an answer, at each reading." },
 	{ N("resets_total"), "", C(resets), "Counters that began again at 0." },
 	{ 0 }
@@ -362,7 +375,7 @@ struct switch_metrics {
 };
 
 struct switch_label {
-	char text[112];
+	char text[128];
 };
 
 /* For a ToR of this aggregator, the label is the same as in all metrics of the rack. */
@@ -451,20 +464,22 @@ static const struct collector_gauge {
 };
 /* clang-format on */
 
+/* The readings of one ASIC. They have the label asic if there are several. */
 static int
-add_collector(struct rm_metrics *metrics, const struct read_switch *one)
+add_asic(struct rm_metrics *metrics, const struct read_switch *one, size_t asic)
 {
-	const struct switch_collector *collector = one->collector;
-	const struct collector *reading = switch_collector_reading(collector);
+	const struct collector *reading =
+	    switch_collector_reading(one->collector, asic);
 	const struct collector_counts *counts = collector_counts(reading);
-	const struct switch_label labels = label_of(one);
+	struct switch_label labels = label_of(one);
 	const char *label = labels.text;
+	const size_t used = strlen(label);
 	int r;
 
+	if (switch_collector_asics(one->collector) > 1)
+		snprintf(labels.text + used, sizeof(labels.text) - used,
+		    ",asic=\"%zu\"", asic);
 	r = metrics_table_add(metrics, reading_counters, counts, label);
-	if (r == 0)
-		r = metrics_table_add(
-		    metrics, value_counters, switch_collector_counts(collector), label);
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
 		    label, "Time spent on readings that were complete.",
@@ -478,6 +493,21 @@ add_collector(struct rm_metrics *metrics, const struct read_switch *one)
 		    "Seconds since the last complete reading of the switch's counters "
 		    "began; -1: none yet.",
 		    collector_read_age_s, reading);
+	return r;
+}
+
+static int
+add_collector(struct rm_metrics *metrics, const struct read_switch *one)
+{
+	const struct switch_collector *collector = one->collector;
+	const struct switch_counts *counts = switch_collector_counts(collector);
+	const struct switch_label labels = label_of(one);
+	const char *label = labels.text;
+	int r;
+
+	r = metrics_table_add(metrics, value_counters, counts, label);
+	for (size_t i = 0; r == 0 && i < switch_collector_asics(collector); i++)
+		r = add_asic(metrics, one, i);
 	for (size_t i = 0;
 	     r == 0 && i < sizeof(collector_gauges) / sizeof(collector_gauges[0]); i++)
 		r = rm_metrics_gauge(metrics, counts, collector_gauges[i].name, label,

@@ -144,10 +144,12 @@ fail(struct collector *collector, int r, const char *reason, bool unanswered)
 	if (collector->failed_in_a_row++ == 0 ||
 	    (!still && strcmp(before.text, collector->error.text) != 0))
 		rm_log_warn(0,
-		    "%s %s: cannot read its counters at %s: %s; the last values stay "
-		    "in use, and the aggregator tries again",
+		    "%s %s: cannot read its counters at %s: %s; %s, and the aggregator "
+		    "tries again",
 		    collector->options.kind, collector->options.name,
-		    collector->options.address, collector->error.text);
+		    collector->options.address, collector->error.text,
+		    collector->options.left_out ? "its values are left out"
+						: "the last values stay in use");
 	wait_next(collector, r);
 }
 
@@ -339,24 +341,22 @@ collector_counts(const struct collector *collector)
 }
 
 void
-collector_show(const struct collector *collector, json_t *object)
+collector_show(const struct collector_shown *shown, json_t *object)
 {
-	const struct collector_shown shown = collector_shown(collector);
-
-	json_object_set_new(object, "address", json_string(shown.address));
-	json_object_set_new(object, "up", json_boolean(shown.up));
+	json_object_set_new(object, "address", json_string(shown->address));
+	json_object_set_new(object, "up", json_boolean(shown->up));
 	json_object_set_new(object, "error",
-	    shown.error[0] == '\0' ? json_null() : json_string(shown.error));
+	    shown->error[0] == '\0' ? json_null() : json_string(shown->error));
 	json_object_set_new(object, "age_ms",
-	    shown.at.ns == 0
+	    shown->at.ns == 0
 		? json_null()
-		: json_integer(rm_mono_since(rm_mono_now(), shown.at) / RM_NS_PER_MS));
+		: json_integer(rm_mono_since(rm_mono_now(), shown->at) / RM_NS_PER_MS));
 	json_object_set_new(
-	    object, "interval_ms", json_integer(shown.interval_ns / RM_NS_PER_MS));
+	    object, "interval_ms", json_integer(shown->interval_ns / RM_NS_PER_MS));
 	json_object_set_new(
-	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
+	    object, "read_ms", json_integer(shown->took_ns / RM_NS_PER_MS));
 	json_object_set_new(
-	    object, "wait_ms", json_integer(shown.wait_ns / RM_NS_PER_MS));
+	    object, "wait_ms", json_integer(shown->wait_ns / RM_NS_PER_MS));
 }
 
 json_t *

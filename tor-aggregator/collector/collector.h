@@ -53,7 +53,9 @@ struct collector_options { /* all members are borrowed for the life of the colle
 	const struct rm_endpoint *endpoint;
 	/* the device is the rack's own ToR: the look-up of its name has priority */
 	bool own;
-	const char *values;  /* for the log: what a reading counts, such as "NICs" */
+	const char *values; /* for the log: what a reading counts, such as "NICs" */
+	/* for the log: while readings fail, the last values are not in use */
+	bool left_out;
 	int64_t interval_ns; /* between two readings */
 	/* longest time of a reading; 3/4 of the interval if that is shorter */
 	int64_t limit_ns;
@@ -105,8 +107,8 @@ void collector_retry(struct collector *collector);
 /* Borrowed until the next turn of the loop. */
 struct collector_shown collector_shown(const struct collector *collector);
 const struct collector_counts *collector_counts(const struct collector *collector);
-/* Adds the members of collector_shown to a JSON object of the API. */
-void collector_show(const struct collector *collector, json_t *object);
+/* Adds its members to a JSON object of the API. */
+void collector_show(const struct collector_shown *shown, json_t *object);
 /* Returns one value of the device, for the array "counters" of the API; the caller owns
  * the reference. priority: -1 if the value belongs to no priority. NULL: out of memory.
  */

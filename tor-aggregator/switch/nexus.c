@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tor-aggregator/nexus/nexus_text.h"
 #include "tor-aggregator/optics/nexus_optics.h"
-#include "tor-aggregator/switch/nexus_text.h"
 #include "tor-aggregator/switch/nexus_values.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"

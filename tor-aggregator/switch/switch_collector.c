@@ -1,10 +1,6 @@
 #include "tor-aggregator/switch/switch_collector.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/event.h>
-#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +8,12 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/error.h"
-#include "rackmesh/core/file.h"
-#include "rackmesh/loop/loop.h"
-#include "tor-aggregator/redis/redis_reader.h"
+#include "rackmesh/core/log.h"
 #include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/nexus_client.h"
 #include "tor-aggregator/switch/nexus_list.h"
 #include "tor-aggregator/switch/sonic.h"
+#include "tor-aggregator/switch/sonic_client.h"
 #include "tor-aggregator/switch/switch_config.h"
 #include "tor-aggregator/switch/switch_list.h"
 
@@ -26,23 +21,20 @@
 /* longest time of a reading: a Nexus runs commands for it, which is slow */
 #define NEXUS_LIMIT_NS (30 * RM_NS_PER_S)
 #define NEXUS_BACKOFF_NS (300 * RM_NS_PER_S)
-#define ANSWERS_PER_WAKEUP 64
 
 _Static_assert(SONIC_NEIGHBORS == NEXUS_NEIGHBORS && SONIC_OPTICS == NEXUS_OPTICS,
     "the same bits");
 
-struct switch_collector {
-	struct switch_collector_options options;
+/* The readings of one ASIC, or of the whole switch if it has one address. */
+struct asic {
+	struct switch_collector *device;
+	const char *address;
 	struct rm_endpoint endpoint;
 	struct collector *collector;
-	struct nexus_client *nexus;
+	struct sonic_client *sonic; /* NULL for a Nexus */
+	struct nexus_client *nexus; /* NULL for SONiC */
 
 	/* State of the running reading. */
-	char password[SWITCH_PASSWORD_BYTES];
-	struct bufferevent *connection;
-	bool connected;
-	struct redis_reader *reader;
-	struct sonic *sonic;
 	rm_mono_t begun;
 	unsigned asked; /* bits of SONIC_* or NEXUS_* */
 
@@ -50,6 +42,22 @@ struct switch_collector {
 	 * settings of ports; ns 0: there was none. */
 	rm_mono_t neighbors_at, optics_at, settings_at;
 	struct switch_list *list;
+	bool complete; /* the running reading is complete */
+	/* Of the last reading that has ended: up, it was complete; down, it failed;
+	 * continues, the one before was complete, too; ended, the lists were not merged
+	 * since. */
+	bool up, down, continues, ended;
+};
+
+struct switch_collector {
+	struct switch_collector_options options;
+	struct asic asics[1 + SWITCH_MAX_ASICS];
+	size_t asic_count;
+
+	/* If there are several ASICs: their ports in one list, and its times. */
+	struct switch_list *merged;
+	struct collector_shown shown;
+	bool has_duplicates; /* the last merged lists had the same port */
 	struct switch_exported exported;
 	struct switch_counts counts;
 };
@@ -61,19 +69,36 @@ static bool is_connected(const void *arg);
 static void hang_up(void *arg);
 static const char *stage(const void *arg);
 static void on_nexus(int r, const char *reason, struct nexus_values *values, void *arg);
+static void on_unreachable(int r, void *arg);
+static void on_sonic(int r, const char *reason, struct sonic *sonic, void *arg);
+static void merge_if_ended(struct switch_collector *device);
 
 static int
-new_nexus(struct switch_collector *device)
+new_nexus(struct asic *asic)
 {
 	const struct nexus_client_options options = {
-		.http = device->options.http,
-		.worker = device->options.worker,
-		.config = device->options.config,
+		.http = asic->device->options.http,
+		.worker = asic->device->options.worker,
+		.config = asic->device->options.config,
 		.done = on_nexus,
-		.arg = device,
+		.arg = asic,
 	};
 
-	return nexus_client_new(&options, &device->nexus);
+	return nexus_client_new(&options, &asic->nexus);
+}
+
+static int
+new_sonic(struct asic *asic)
+{
+	const struct sonic_client_options options = {
+		.loop = asic->device->options.loop,
+		.password_file = asic->device->options.config->password_file,
+		.unreachable = on_unreachable,
+		.done = on_sonic,
+		.arg = asic,
+	};
+
+	return sonic_client_new(&options, &asic->sonic);
 }
 
 static int64_t
@@ -85,43 +110,58 @@ interval_ns(const struct switch_collector *device)
 }
 
 static int
-new_collector(struct switch_collector *device)
+new_collector(struct asic *asic)
 {
-	const struct switch_config *config = device->options.config;
-	const bool nexus = device->nexus != NULL;
+	const struct switch_collector *device = asic->device;
+	const bool nexus = asic->nexus != NULL;
 	const struct collector_options options = {
 		.loop = device->options.loop,
 		.kind = device->options.of,
 		.name = device->options.name,
-		.address = config->address,
+		.address = asic->address,
 		.own = device->options.own,
-		.endpoint = &device->endpoint,
+		.endpoint = &asic->endpoint,
 		.values = "ports and queues",
+		.left_out = device->options.config->asics.count > 0,
 		.interval_ns = interval_ns(device),
 		.limit_ns = nexus ? NEXUS_LIMIT_NS : LIMIT_NS,
 		.backoff_ns = nexus ? NEXUS_BACKOFF_NS : 0,
 		.callbacks = { nexus ? begin_nexus : begin, dial, is_connected, hang_up,
-		    stage, device },
+		    stage, asic },
 	};
 
-	return collector_new(&options, &device->collector);
+	return collector_new(&options, &asic->collector);
+}
+
+static int
+add_asic(struct switch_collector *device, const char *address)
+{
+	struct asic *asic = &device->asics[device->asic_count++];
+	int r;
+
+	asic->device = device;
+	asic->address = address;
+	r = rm_endpoint_parse(address, &asic->endpoint);
+	if (r == 0)
+		r = device->options.config->kind == SWITCH_NEXUS ? new_nexus(asic)
+								 : new_sonic(asic);
+	return r < 0 ? r : new_collector(asic);
 }
 
 int
 switch_collector_new(
     const struct switch_collector_options *options, struct switch_collector **ret)
 {
+	const struct rm_list *more = &options->config->asics;
 	struct switch_collector *device = calloc(1, sizeof(*device));
 	int r;
 
 	if (device == NULL)
 		return -ENOMEM;
 	device->options = *options;
-	r = rm_endpoint_parse(options->config->address, &device->endpoint);
-	if (r == 0 && options->config->kind == SWITCH_NEXUS)
-		r = new_nexus(device);
-	if (r == 0)
-		r = new_collector(device);
+	r = add_asic(device, options->config->address);
+	for (size_t i = 0; r == 0 && i < more->count; i++)
+		r = add_asic(device, ((char *const *)more->items)[i]);
 	if (r < 0)
 		switch_collector_free(device);
 	else
@@ -132,239 +172,253 @@ switch_collector_new(
 void
 switch_collector_free(struct switch_collector *device)
 {
+	size_t count;
+
 	if (device == NULL)
 		return;
-	collector_free(device->collector);
-	nexus_client_free(device->nexus);
-	switch_list_free(device->list);
-	free(device);
-}
+	count = device->asic_count;
+	device->asic_count = 0; /* the end of a reading merges no more */
+	for (size_t i = 0; i < count; i++) {
+		struct asic *asic = &device->asics[i];
 
-/* A Nexus may take longer for the optical modules than a reading may last, or may
- * refuse that command. Therefore the next readings are without modules, so that the
- * counters are read. */
-static void
-note_modules_asked(struct switch_collector *device)
-{
-	if (device->nexus != NULL && (device->asked & SONIC_OPTICS) != 0)
-		device->optics_at = device->begun;
+		collector_free(asic->collector);
+		nexus_client_free(asic->nexus);
+		sonic_client_free(asic->sonic);
+		switch_list_free(asic->list);
+	}
+	switch_list_free(device->merged);
+	free(device);
 }
 
 static void
 hang_up(void *arg)
 {
-	struct switch_collector *device = arg;
+	struct asic *asic = arg;
 
-	note_modules_asked(device);
-	nexus_client_cancel(device->nexus);
-	if (device->connection != NULL)
-		bufferevent_free(device->connection);
-	device->connection = NULL;
-	redis_reader_free(device->reader);
-	device->reader = NULL;
-	sonic_free(device->sonic);
-	device->sonic = NULL;
-	explicit_bzero(device->password, sizeof(device->password));
+	/* A Nexus may take longer for the optical modules than a reading may last, or
+	 * may refuse that command. Therefore the next readings are without modules, so
+	 * that the counters are read. */
+	if (asic->nexus != NULL && (asic->asked & SONIC_OPTICS) != 0)
+		asic->optics_at = asic->begun;
+	nexus_client_cancel(asic->nexus);
+	sonic_client_end(asic->sonic);
+	asic->continues = asic->complete && asic->up;
+	asic->up = asic->complete;
+	asic->down = !asic->complete;
+	asic->ended = true;
+	asic->complete = false;
+	merge_if_ended(asic->device);
 }
 
 static bool
 is_connected(const void *arg)
 {
-	const struct switch_collector *device = arg;
+	const struct asic *asic = arg;
 
-	return device->connected;
+	return sonic_client_is_connected(asic->sonic);
 }
 
 static const char *
 stage(const void *arg)
 {
-	const struct switch_collector *device = arg;
+	const struct asic *asic = arg;
 
-	return device->nexus != NULL ? "not all of its answer came"
-	       : !device->connected  ? "no connection"
+	return asic->nexus != NULL   ? "not all of its answer came"
+	       : !is_connected(asic) ? "no connection"
 				     : "not all answers came";
 }
 
 /* True: the interval has passed, or will have passed within half a reading, as readings
  * do not start at exact times. */
 static bool
-is_due(const struct switch_collector *device, rm_mono_t last, uint64_t interval_s,
-    rm_mono_t now)
+is_due(const struct asic *asic, rm_mono_t last, uint64_t interval_s, rm_mono_t now)
 {
 	return last.ns == 0 ||
 	       rm_mono_since(now, last) >=
-		   (int64_t)interval_s * RM_NS_PER_S - interval_ns(device) / 2;
+		   (int64_t)interval_s * RM_NS_PER_S - interval_ns(asic->device) / 2;
 }
 
 /* Decides what the reading requests beside counters: data that change slowly are read
  * less often. */
 static unsigned
-choose_questions(struct switch_collector *device, rm_mono_t now)
+choose_questions(struct asic *asic, rm_mono_t now)
 {
-	const struct switch_config *config = device->options.config;
+	const struct switch_config *config = asic->device->options.config;
 	unsigned also = 0;
 
-	device->begun = now;
-	if (is_due(device, device->neighbors_at, config->neighbors_interval_s, now))
+	asic->begun = now;
+	if (is_due(asic, asic->neighbors_at, config->neighbors_interval_s, now))
 		also |= SONIC_NEIGHBORS;
-	if (is_due(device, device->optics_at, config->optics_interval_s, now))
+	if (is_due(asic, asic->optics_at, config->optics_interval_s, now))
 		also |= SONIC_OPTICS;
-	if (device->nexus == NULL &&
-	    is_due(device, device->settings_at, config->neighbors_interval_s, now))
+	if (asic->nexus == NULL &&
+	    is_due(asic, asic->settings_at, config->neighbors_interval_s, now))
 		also |= SONIC_SETTINGS;
-	device->asked = also;
+	asic->asked = also;
 	return also;
 }
 
 /* Notes what was answered. What was not answered is requested again in the next
  * reading. */
 static void
-note_questions(struct switch_collector *device, unsigned answered)
+note_questions(struct asic *asic, unsigned answered)
 {
 	if ((answered & SONIC_NEIGHBORS) != 0)
-		device->neighbors_at = device->begun;
+		asic->neighbors_at = asic->begun;
 	if ((answered & SONIC_OPTICS) != 0)
-		device->optics_at = device->begun;
+		asic->optics_at = asic->begun;
 	if ((answered & SONIC_SETTINGS) != 0)
-		device->settings_at = device->begun;
+		asic->settings_at = asic->begun;
 }
 
 /* Takes ownership of the list. */
 static void
-succeed(struct switch_collector *device, struct switch_list *list)
+succeed(struct asic *asic, struct switch_list *list)
 {
-	switch_exported_choose(list, SWITCH_EXPORTED_MAX, &device->exported);
-	switch_list_free(device->list);
-	device->list = list;
-	collector_succeed(device->collector, switch_list_count(list));
+	struct switch_collector *device = asic->device;
+	struct switch_exported exported;
+
+	switch_exported_choose(list, SWITCH_EXPORTED_MAX, &exported);
+	switch_list_free(asic->list);
+	asic->list = list;
+	asic->complete = true;
+	if (device->asic_count == 1)
+		device->exported = exported;
+	collector_succeed(asic->collector, switch_list_count(list));
 }
 
-/* ---- the dialogue ---- */
+/* ---- several ASICs ---- */
 
-static int
-take_answers(struct switch_collector *device, struct rm_error *error)
+/* The times of the merged list: from the start of the first reading to the end of the
+ * last one. The interval is the longest of those readings, so that no rate is
+ * overestimated. */
+static struct collector_shown
+merged_times(const struct switch_collector *device)
 {
-	for (int i = 0; i < ANSWERS_PER_WAKEUP; i++) {
-		redisReply *answer = NULL;
-		int r = redis_reader_next(device->reader, &answer);
+	struct collector_shown all = { .up = true };
+	rm_mono_t end = { 0 };
 
-		if (r <= 0)
-			return r;
-		r = sonic_answer(device->sonic, answer, error);
-		freeReplyObject(answer);
-		if (r < 0)
-			return r;
+	for (size_t i = 0; i < device->asic_count; i++) {
+		const struct asic *asic = &device->asics[i];
+		const struct collector_shown one = collector_shown(asic->collector);
+		const rm_mono_t ended = rm_mono_add(one.at, one.took_ns);
+
+		if (!asic->ended || !asic->up)
+			continue;
+		if (all.at.ns == 0 || one.at.ns < all.at.ns)
+			all.at = one.at;
+		if (ended.ns > end.ns)
+			end = ended;
+		if (asic->continues && one.interval_ns > all.interval_ns)
+			all.interval_ns = one.interval_ns;
 	}
-	return 1;
-}
-
-static int
-feed(struct switch_collector *device, struct rm_error *error)
-{
-	struct evbuffer *input = bufferevent_get_input(device->connection);
-	const size_t len = evbuffer_get_length(input);
-	int r = 0;
-
-	if (len > 0)
-		r = redis_reader_feed(device->reader, evbuffer_pullup(input, -1), len);
-	if (r < 0)
-		return r == -EMSGSIZE
-			   ? rm_error_set(error, r, "an answer is impossibly large")
-			   : r;
-	evbuffer_drain(input, len);
-	return 0;
+	all.took_ns = rm_mono_since(end, all.at);
+	return all;
 }
 
 static void
-on_readable(struct bufferevent *connection, void *arg)
+note_duplicates(struct switch_collector *device, uint64_t before)
 {
-	struct switch_collector *device = arg;
-	struct rm_error error = { .text = "" };
-	int r = feed(device, &error);
+	const uint64_t count = device->counts.duplicates - before;
 
-	if (r == 0)
-		r = take_answers(device, &error);
-	if (r == 1) { /* let other events of the loop run first */
-		bufferevent_trigger(connection, EV_READ,
-		    BEV_TRIG_IGNORE_WATERMARKS | BEV_OPT_DEFER_CALLBACKS);
-		return;
-	}
-	if (r < 0 && error.text[0] == '\0')
-		rm_error_set(&error, r, "%s",
-		    r == -EMSGSIZE  ? "an answer is impossibly large"
-		    : r == -EBADMSG ? "it does not answer as Redis does"
-				    : strerror(-r));
-	if (r == 0 && sonic_is_done(device->sonic)) {
-		note_questions(device, sonic_answered_also(device->sonic));
-		succeed(device, sonic_take_list(device->sonic));
-		return;
-	}
-	if (r == 0 && sonic_is_answered(device->sonic))
-		r = sonic_ask(device->sonic, bufferevent_get_output(connection));
-	if (r < 0)
-		collector_fail(device->collector, r, error.text);
+	if (count > 0 && !device->has_duplicates)
+		rm_log_warn(0,
+		    "%s %s: %llu ports are counted by two ASICs: the ASIC that is "
+		    "first in "
+		    "the config is used; is the same Redis listed twice?",
+		    device->options.of, device->options.name,
+		    (unsigned long long)count);
+	device->has_duplicates = count > 0;
 }
 
 static void
-on_event(struct bufferevent *connection, short events, void *arg)
+merge(struct switch_collector *device)
 {
-	struct switch_collector *device = arg;
-	const int error = EVUTIL_SOCKET_ERROR();
+	struct switch_share shares[1 + SWITCH_MAX_ASICS];
+	const uint64_t before = device->counts.duplicates;
+	struct switch_list *list;
 	int r;
 
-	if (events & BEV_EVENT_CONNECTED) {
-		device->connected = true;
-		r = sonic_ask(device->sonic, bufferevent_get_output(connection));
-		bufferevent_enable(connection, EV_READ | EV_WRITE);
-		if (r < 0)
-			collector_fail(device->collector, r, "");
-	} else if (!device->connected) {
-		collector_dial_next(device->collector, -error);
-	} else {
-		collector_fail(device->collector, -error,
-		    events & BEV_EVENT_EOF ? "it closed the connection" : "");
+	for (size_t i = 0; i < device->asic_count; i++) {
+		const struct asic *asic = &device->asics[i];
+
+		shares[i] = (struct switch_share){ .list = asic->list,
+			.taken = asic->ended && asic->up,
+			.continues = asic->continues };
 	}
+	r = switch_list_merge(shares, device->asic_count, &device->counts, &list);
+	if (r < 0) {
+		rm_log_warn(r, "%s %s: cannot merge the counters of its ASICs",
+		    device->options.of, device->options.name);
+		return;
+	}
+	note_duplicates(device, before);
+	switch_exported_choose(list, SWITCH_EXPORTED_MAX, &device->exported);
+	switch_list_free(device->merged);
+	device->merged = list;
+	device->shown = merged_times(device);
 }
 
-/* Callbacks are called by the loop, never during this call. */
+/* Merges the lists when each ASIC has ended a reading since the last time. An ASIC that
+ * failed is not waited for: if it hangs, the others are not delayed. */
+static void
+merge_if_ended(struct switch_collector *device)
+{
+	bool complete = false;
+
+	if (device->asic_count < 2)
+		return;
+	for (size_t i = 0; i < device->asic_count; i++) {
+		if (!device->asics[i].ended && !device->asics[i].down)
+			return;
+		complete |= device->asics[i].ended && device->asics[i].up;
+	}
+	if (complete)
+		merge(device);
+	for (size_t i = 0; i < device->asic_count; i++)
+		device->asics[i].ended = false;
+}
+
+/* ---- SONiC ---- */
+
+static void
+on_unreachable(int r, void *arg)
+{
+	struct asic *asic = arg;
+
+	collector_dial_next(asic->collector, r);
+}
+
+static void
+on_sonic(int r, const char *reason, struct sonic *sonic, void *arg)
+{
+	struct asic *asic = arg;
+
+	if (r < 0) {
+		collector_fail(asic->collector, r, reason);
+		return;
+	}
+	note_questions(asic, sonic_answered_also(sonic));
+	succeed(asic, sonic_take_list(sonic));
+}
+
 static int
 dial(const struct rm_address *address, struct rm_error *error, void *arg)
 {
-	struct switch_collector *device = arg;
+	const struct asic *asic = arg;
 
-	if (device->connection != NULL)
-		bufferevent_free(device->connection);
-	device->connection = bufferevent_socket_new(rm_loop_base(device->options.loop),
-	    -1, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (device->connection == NULL)
-		return -ENOMEM;
-	bufferevent_setcb(device->connection, on_readable, NULL, on_event, device);
-	if (bufferevent_socket_connect(device->connection,
-		(const struct sockaddr *)&address->storage, (int)address->len) < 0)
-		return -EVUTIL_SOCKET_ERROR();
-	return 0;
+	return sonic_client_dial(asic->sonic, address);
 }
 
 static int
 begin(int64_t limit_ns, struct rm_error *error, void *arg)
 {
-	struct switch_collector *device = arg;
-	const struct switch_config *config = device->options.config;
-	int r = 0;
+	struct asic *asic = arg;
+	const int r =
+	    sonic_client_begin(asic->sonic, choose_questions(asic, rm_mono_now()),
+		asic->list, &asic->device->counts, error);
 
-	device->password[0] = '\0';
-	device->connected = false;
-	if (config->password_file[0] != '\0')
-		r = rm_file_read_password(config->password_file, device->password,
-		    sizeof(device->password), error);
-	if (r < 0)
-		return r;
-	device->reader = redis_reader_new();
-	if (device->reader == NULL)
-		return -ENOMEM;
-	r = sonic_new(device->password, choose_questions(device, rm_mono_now()),
-	    device->list, &device->counts, &device->sonic);
-	return r < 0 ? r : collector_dial(device->collector);
+	return r < 0 ? r : collector_dial(asic->collector);
 }
 
 /* ---- a Nexus ---- */
@@ -372,49 +426,80 @@ begin(int64_t limit_ns, struct rm_error *error, void *arg)
 static void
 on_nexus(int r, const char *reason, struct nexus_values *values, void *arg)
 {
-	struct switch_collector *device = arg;
+	struct asic *asic = arg;
 	struct rm_error reported = { .text = "" };
 	struct switch_list *list = NULL;
 
 	if (r == 0) {
-		r = nexus_list(values, device->list, &device->counts, &list, &reported);
+		r = nexus_list(
+		    values, asic->list, &asic->device->counts, &list, &reported);
 		if (r == 0)
-			note_questions(device, nexus_values_also(values));
+			note_questions(asic, nexus_values_also(values));
 		nexus_values_free(values);
 		reason = reported.text;
 	}
 	if (r < 0)
-		collector_fail(device->collector, r, reason);
+		collector_fail(asic->collector, r, reason);
 	else
-		succeed(device, list);
+		succeed(asic, list);
 }
 
 static int
 begin_nexus(int64_t limit_ns, struct rm_error *error, void *arg)
 {
-	struct switch_collector *device = arg;
+	struct asic *asic = arg;
+	const unsigned also = choose_questions(asic, rm_mono_now());
 
-	const unsigned also = choose_questions(device, rm_mono_now());
-
-	return nexus_client_ask(device->nexus, also, limit_ns, error);
+	return nexus_client_ask(asic->nexus, also, limit_ns, error);
 }
 
 /* ---- for display ---- */
 
-struct collector *
-switch_collector_reading(const struct switch_collector *device)
+void
+switch_collector_retry(struct switch_collector *device)
 {
-	return device->collector;
+	for (size_t i = 0; i < device->asic_count; i++)
+		collector_retry(device->asics[i].collector);
+}
+
+size_t
+switch_collector_asics(const struct switch_collector *device)
+{
+	return device->asic_count;
+}
+
+const struct collector *
+switch_collector_reading(const struct switch_collector *device, size_t asic)
+{
+	return device->asics[asic].collector;
 }
 
 struct switch_collector_shown
 switch_collector_shown(const struct switch_collector *device)
 {
-	return (struct switch_collector_shown){
-		.reading = collector_shown(device->collector),
+	struct switch_collector_shown all = {
+		.reading = collector_shown(device->asics[0].collector),
+		.list = device->asics[0].list,
 		.exported = device->exported,
-		.list = device->list,
 	};
+
+	if (device->asic_count == 1)
+		return all;
+	all.list = device->merged;
+	all.reading.at = device->shown.at;
+	all.reading.interval_ns = device->shown.interval_ns;
+	all.reading.took_ns = device->shown.took_ns;
+	for (size_t i = 1; i < device->asic_count && all.reading.up; i++) {
+		const struct collector_shown one =
+		    collector_shown(device->asics[i].collector);
+
+		if (one.up)
+			continue;
+		all.reading.up = false;
+		all.reading.address = one.address;
+		all.reading.error = one.error;
+	}
+	return all;
 }
 
 const struct switch_counts *

@@ -5,6 +5,10 @@
  * tor-aggregator/collector decides when readings start. After each failure the pause
  * before the next reading of a Nexus grows, up to five minutes: the Nexus may count
  * each failure as a failed login, and lock the user.
+ *
+ * A SONiC switch with several ASICs has a Redis for each. Each is read by its own
+ * collector, with its own deadline, and their ports are shown as one list. An ASIC that
+ * fails is left out of the list until it is read again; the others are not delayed.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
@@ -46,9 +50,17 @@ int switch_collector_new(
     const struct switch_collector_options *options, struct switch_collector **ret);
 void switch_collector_free(struct switch_collector *device); /* NULL is allowed */
 
-/* The collector that times the readings; owned by device. */
-struct collector *switch_collector_reading(const struct switch_collector *device);
-/* Borrowed until the loop continues. */
+/* If the last reading failed, starts the next one at once. */
+void switch_collector_retry(struct switch_collector *device);
+
+/* The number of ASICs that are read; 1 for a Nexus. */
+size_t switch_collector_asics(const struct switch_collector *device);
+/* The collector that times the readings of one ASIC; owned by device. */
+const struct collector *switch_collector_reading(
+    const struct switch_collector *device, size_t asic);
+/* Borrowed until the loop continues. With several ASICs the reading is up only if the
+ * last reading of each was complete, else address and error are those of an ASIC that
+ * failed; its times are those of the list. */
 struct switch_collector_shown switch_collector_shown(
     const struct switch_collector *device);
 const struct switch_counts *switch_collector_counts(

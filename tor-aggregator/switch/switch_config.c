@@ -52,11 +52,43 @@ check_login(const struct switch_config *config, const char *at, const char *path
 	return 0;
 }
 
+/* The address of ASIC i; 0: the first one. */
+static const char *
+asic_address(const struct switch_config *config, size_t i)
+{
+	return i == 0 ? config->address : ((char *const *)config->asics.items)[i - 1];
+}
+
+static int
+check_asics(const struct switch_config *config, const char *at, const char *path,
+    struct rm_error *error)
+{
+	struct rm_endpoint endpoint;
+
+	if (config->kind != SWITCH_SONIC && config->asics.count > 0)
+		return rm_config_refuse(path, error,
+		    "several ASICs are read only of kind: sonic", "%s.asics", at);
+	for (size_t i = 1; i <= config->asics.count; i++) {
+		const char *address = asic_address(config, i);
+
+		if (rm_endpoint_parse(address, &endpoint) < 0)
+			return rm_config_refuse_value(path, error, RM_ENDPOINT_EXPECTED,
+			    address, "%s.asics[%zu]", at, i - 1);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(address, asic_address(config, j)) == 0)
+				return rm_config_refuse(path, error,
+				    "its address is listed twice; remove one",
+				    "%s.asics[%zu]", at, i - 1);
+	}
+	return 0;
+}
+
 int
 switch_config_check(const struct switch_config *config, const char *at,
     const char *path, struct rm_error *error)
 {
 	struct rm_endpoint endpoint;
+	int r;
 
 	if (config->kind == SWITCH_NONE)
 		return config->address[0] == '\0'
@@ -67,7 +99,8 @@ switch_config_check(const struct switch_config *config, const char *at,
 	if (rm_endpoint_parse(config->address, &endpoint) < 0)
 		return rm_config_refuse_value(path, error, RM_ENDPOINT_EXPECTED,
 		    config->address, "%s.address", at);
-	return check_login(config, at, path, error);
+	r = check_asics(config, at, path, error);
+	return r < 0 ? r : check_login(config, at, path, error);
 }
 
 int

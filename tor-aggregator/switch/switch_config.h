@@ -14,7 +14,9 @@ enum switch_kind { SWITCH_NONE, SWITCH_SONIC, SWITCH_NEXUS };
 
 struct switch_config {
 	int kind;
-	char *address;       /* name:port or address:port */
+	char *address; /* name:port or address:port */
+	struct rm_list
+	    asics;           /* of char *: such addresses of further ASICs, for SONiC */
 	char *password_file; /* "": none */
 	uint64_t interval_s, neighbors_interval_s, optics_interval_s;
 	char *user, *authorities; /* for a Nexus; authorities "": the system's */
@@ -30,6 +32,7 @@ struct other_switch_config {
 };
 
 #define SWITCH_MAX_OTHERS 64
+#define SWITCH_MAX_ASICS 15 /* besides the first one */
 
 extern const struct rm_enum_name switch_kinds[], switch_roles[];
 extern const struct rm_option other_switch_options[];
@@ -43,6 +46,9 @@ extern const struct rm_option other_switch_options[];
 	  switch_kinds, NULL, 0 },                                                         \
 	{ prefix "address", RM_STRING, offsetof(type, field.address), "", 0, 262, 0,       \
 	  "name:port or address:port of the switch's Redis or NX-API", NULL, NULL, 0 },    \
+	{ prefix "asics", RM_LIST, offsetof(type, field.asics), NULL, 0, SWITCH_MAX_ASICS, 0, \
+	  "for SONiC with several ASICs: name:port or address:port of the Redis of each "  \
+	  "further ASIC that has ports", NULL, NULL, 0 },                                  \
 	{ prefix "password_file", RM_STRING, offsetof(type, field.password_file), "", 0, 1023, 0, \
 	  "file with the password of the Redis or NX-API (mode 0600); \"\": it needs "     \
 	  "none", NULL, NULL, 0 },                                                         \

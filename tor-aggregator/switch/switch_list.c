@@ -362,3 +362,124 @@ switch_list_settings(const struct switch_list *list, size_t i)
 		   ? &list->settings[i]
 		   : NULL;
 }
+
+/* ---- several ASICs ---- */
+
+/* True: a share before number k has this port. */
+static bool
+is_of_earlier(const struct switch_share *shares, size_t k, const char *port)
+{
+	size_t unused;
+
+	for (size_t i = 0; i < k; i++)
+		if (shares[i].list != NULL &&
+		    switch_list_find_port(shares[i].list, port, &unused) == 0)
+			return true;
+	return false;
+}
+
+/* Appends the objects of share k. Until take_states, an object's states are those of
+ * the share, and away is 1 if they do not continue. */
+static int
+append_share(struct switch_list *list, const struct switch_share *shares, size_t k,
+    struct switch_counts *counts)
+{
+	const struct switch_list *from = shares[k].list;
+	const char *port = "";
+	bool duplicate = false;
+
+	for (size_t i = 0; i < from->count; i++) {
+		struct switch_object object = from->objects[i];
+		int r;
+
+		if (strcmp(port, object.port) != 0) {
+			port = from->objects[i].port;
+			duplicate = is_of_earlier(shares, k, port);
+		}
+		counts->duplicates += duplicate && object.part == SWITCH_PORT;
+		if (duplicate)
+			continue;
+		object.away = !shares[k].continues;
+		r = append(list, &object);
+		if (r == -ENOMEM)
+			return r;
+		list->count += r == 0;
+		counts->refused += r == -ENOSPC;
+	}
+	return 0;
+}
+
+static int
+take_states(struct switch_list *list)
+{
+	size_t total = 0;
+	struct counter_state *states;
+
+	for (size_t i = 0; i < list->count; i++)
+		total += switch_values(list->objects[i].part);
+	states = calloc(total + 1, sizeof(*states));
+	if (states == NULL)
+		return -ENOMEM;
+	list->states = states;
+	for (size_t i = 0; i < list->count; i++) {
+		struct switch_object *object = &list->objects[i];
+		const size_t values = switch_values(object->part);
+
+		memcpy(states, object->states, values * sizeof(*states));
+		for (size_t v = 0; v < values && object->away > 0; v++)
+			states[v].back = states[v].there;
+		object->away = 0;
+		object->states = states;
+		states += values;
+	}
+	return 0;
+}
+
+/* Gives the ports their neighbours and settings of share k. */
+static int
+take_ports(struct switch_list *list, const struct switch_share *shares, size_t k)
+{
+	const struct switch_list *from = shares[k].list;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < from->here; i++) {
+		const struct switch_neighbor *neighbor = switch_list_neighbor(from, i);
+		const struct wire_settings *settings = switch_list_settings(from, i);
+		const char *port = from->objects[i].port;
+		size_t at;
+
+		if (is_of_earlier(shares, k, port) ||
+		    switch_list_find_port(list, port, &at) < 0)
+			continue;
+		if (neighbor != NULL)
+			r = switch_list_set_neighbor(list, at, neighbor);
+		if (r == 0 && settings != NULL)
+			r = switch_list_set_settings(list, at, settings);
+	}
+	return r;
+}
+
+int
+switch_list_merge(const struct switch_share *shares, size_t count,
+    struct switch_counts *counts, struct switch_list **ret)
+{
+	struct switch_list *list = switch_list_new();
+	int r = list == NULL ? -ENOMEM : 0;
+
+	for (size_t k = 0; r == 0 && k < count; k++)
+		if (shares[k].taken)
+			r = append_share(list, shares, k, counts);
+	if (r == 0) {
+		sort(list->objects, list->count);
+		drop_doubles(list);
+		r = take_states(list);
+	}
+	for (size_t k = 0; r == 0 && k < count; k++)
+		if (shares[k].taken)
+			r = take_ports(list, shares, k);
+	if (r < 0)
+		switch_list_free(list);
+	else
+		*ret = list;
+	return r;
+}

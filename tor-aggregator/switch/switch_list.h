@@ -45,6 +45,8 @@ struct switch_counts {         /* totals over all readings */
 	/* counters that restarted at 0, seen in complete readings */
 	uint64_t resets;
 	uint64_t values; /* values that were read */
+	/* ports that an ASIC before it in the config has, too; at each reading */
+	uint64_t duplicates;
 	/* Commands that a Nexus refused, or did not answer. */
 	uint64_t commands_refused;
 };
@@ -90,6 +92,23 @@ int switch_list_keep_settings(
     struct switch_list *list, const struct switch_list *before);
 const struct wire_settings *switch_list_settings(
     const struct switch_list *list, size_t i);
+
+/* The list of one ASIC of a switch with several ASICs. */
+struct switch_share {
+	const struct switch_list *list; /* closed; NULL: there is none */
+	/* its objects are taken; else it only keeps its ports from later shares */
+	bool taken;
+	/* the reading before it was complete, too; else no delta is used: it covers
+	 * more than one interval */
+	bool continues;
+};
+
+/* Makes one list of the objects of all shares that are taken, with copies of their
+ * totals, neighbours and settings. If two ASICs have a port of the same name, the port
+ * of the first one is used; the other one is counted in duplicates, as objects beyond
+ * the limits are in refused. The caller frees *ret. -ENOMEM. */
+int switch_list_merge(const struct switch_share *shares, size_t count,
+    struct switch_counts *counts, struct switch_list **ret);
 /* Compares two struct switch_object in the order of the list, for qsort. */
 int switch_object_compare(const void *a, const void *b);
 

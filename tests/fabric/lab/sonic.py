@@ -54,9 +54,9 @@ class Sonic(Process):
             database, "HSET", key, *(word for pair in fields.items() for word in pair))
         assert answer.startswith(":"), answer
 
-    def fill(self, ports, queues=8):
+    def fill(self, ports, queues=8, first=0):
         """Fills the tables as after the switch's start: all counters are 0."""
-        for p in range(ports):
+        for p in range(first, first + ports):
             port = f"Ethernet{4 * p}"
             self.set(COUNTERS_DB, "COUNTERS_PORT_NAME_MAP", **{port: self.oid(port)})
             self.set(APPL_DB, f"PORT_TABLE:{port}", oper_status="up", speed=100000, mtu=9100)

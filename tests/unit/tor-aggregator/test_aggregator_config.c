@@ -103,6 +103,15 @@ mistakes_name_line_and_option(void **state)
 		  "\"s1:6379\", "
 		  "user: a}\n",
 		    ":3:", "nexus" },
+		{ "tors:\n  - name: t1\n    switch: {kind: nexus, address: \"s1:443\", "
+		  "user: a, password_file: /x, asics: [\"s1:444\"]}\n",
+		    ":3:", "kind: sonic" },
+		{ "tors:\n  - name: t1\n    switch: {kind: sonic, address: "
+		  "\"s1:6379\", asics: [s1]}\n",
+		    ":3:", "switch.asics[0]" },
+		{ "tors:\n  - name: t1\n    switch: {kind: sonic, address: "
+		  "\"s1:6379\", asics: [\"s1:6380\", \"s1:6379\"]}\n",
+		    ":3:", "twice" },
 		{ "tors:\n  - name: t1\n    switch: {address: \"s1:443\"}\n",
 		    ":3:", "sonic or nexus" },
 		{ "tors: [{name: t1}]\nswitches:\n  - {name: s1}\n",

@@ -86,7 +86,7 @@ on_look(void *arg)
 
 	if (w->drips && w->peer != NULL)
 		bufferevent_write(w->peer, "x", 1);
-	if (collector_counts(switch_collector_reading(w->collector))->failed >=
+	if (collector_counts(switch_collector_reading(w->collector, 0))->failed >=
 	    w->wanted)
 		rm_loop_stop(w->loop);
 	rm_timer_after(w->look, RM_NS_PER_MS);
@@ -141,7 +141,10 @@ setup(void **state)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(address);
 
-	w = (struct world){ .config = { SWITCH_SONIC, w.address, (char *)"", 1 } };
+	w = (struct world){ .config = { .kind = SWITCH_SONIC,
+				.address = w.address,
+				.password_file = (char *)"",
+				.interval_s = 1 } };
 	rm_log_set_sink(on_line, &w);
 	assert_int_equal(rm_loop_new(&w.loop), 0);
 	assert_int_equal(rm_timer_new(w.loop, on_look, &w, &w.look), 0);
@@ -219,7 +222,8 @@ no_switch_waits_for_another_one(void **state)
 	gone.address = (char *)"127.0.0.1:1";
 	w->config = gone;
 	assert_non_null(strstr(run(w, "", false), "refused"));
-	assert_int_equal(collector_counts(switch_collector_reading(hangs))->failed, 0);
+	assert_int_equal(
+	    collector_counts(switch_collector_reading(hangs, 0))->failed, 0);
 	switch_collector_free(hangs);
 }
 

@@ -1,4 +1,4 @@
-#include "tor-aggregator/switch/nexus_text.h"
+#include "tor-aggregator/nexus/nexus_text.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  * characters, and a character that is not allowed in a string becomes
  * NEXUS_TEXT_DAMAGED.
  */
-#ifndef TOR_AGGREGATOR_SWITCH_NEXUS_TEXT_H
-#define TOR_AGGREGATOR_SWITCH_NEXUS_TEXT_H
+#ifndef TOR_AGGREGATOR_NEXUS_NEXUS_TEXT_H
+#define TOR_AGGREGATOR_NEXUS_NEXUS_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
