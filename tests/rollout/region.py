@@ -153,7 +153,8 @@ class Region:
             "rackmesh_agent_options": {"limits": {"cpu_percent": 0}},  # of a shared machine
         }
         shutil.copytree(inventory, self.inventory)
-        self._left_out = {}
+        self._places = list(places)
+        self._left_out = {}  # {machine: its line}
         self.names = [place.name for place in places]
         self.began = time.monotonic()
         self._machines = {}
@@ -244,7 +245,7 @@ class Region:
 
     def places(self):
         """Names of the machines that are in the inventory now."""
-        return {place.name for place in places_of(self.inventory)}
+        return set(self.names) - self._left_out.keys()
 
     def leave_out(self, name):
         """Removes a machine from the inventory. The machine itself keeps running."""
@@ -260,12 +261,17 @@ class Region:
 
     def rnics(self):
         """The RNICs that are in the inventory now, as host/device."""
-        return {f"{place.name}/{RNIC}" for place in places_of(self.inventory) if place.tor}
+        return {f"{name}/{RNIC}" for name in self._with_rnic()}
+
+    def _with_rnic(self):
+        """Asks the places given at the start: ansible-inventory takes seconds, and a wait looks
+        every second."""
+        return {place.name for place in self._places if place.tor} - self._left_out.keys()
 
     def machines_of(self, daemon):
         """The machines on which the example runs this daemon, of those that exist."""
         return set(self.names) & {
-            "host-agent": {place.name for place in places_of(self.inventory) if place.tor},
+            "host-agent": self._with_rnic(),
             "tor-aggregator": {"h11", "h12", "h21", "h22"},
             "region-controller": {"ctl1", "ctl2"},
             "analyzer": {ANALYZER},
