@@ -37,7 +37,7 @@ const struct scenario_option scenario_probing_options[PROBING_OPTIONS] = {
 	[PROBING_DSCP] = { "dscp", 26, 0, 63, true, "of most probes" },
 	[PROBING_DSCP_BEST_EFFORT] = { "dscp_best_effort", 0, 0, 63, true, "of some probes" },
 	[PROBING_SERVICE_LEVEL] = { "service_level", 0, 0, 15, true, "of verbs probes" },
-	[PROBING_VERBS] = { "verbs", 0, 0, 1, true, "true: RNICs have QPs, and are probed over RoCE" },
+	[PROBING_VERBS] = { "verbs", 1, 0, 1, true, "true: RNICs have QPs, and are probed over RoCE; false: over UDP" },
 	[PROBING_TRACE_INTERVAL_S] = { "trace_interval_s", 30, 1, 3600, false, "time between two traces of a flow" },
 };
 

@@ -93,7 +93,8 @@ trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
 		flow->known = flow->traced;
 }
 
-/* One flow of every path is enough. */
+/* Over RoCE one flow of every path is enough, over UDP all stay: the default of
+ * trace.one_flow_per_path. */
 static void
 choose(struct run *run, struct sim_target *target)
 {
@@ -102,6 +103,8 @@ choose(struct run *run, struct sim_target *target)
 	uint64_t path_ids[WIRE_MAX_FLOWS], kept;
 	uint8_t count = 0;
 
+	if (run->draw.probing[PROBING_VERBS] == 0)
+		return;
 	for (uint8_t i = 0; i < target->flow_count; i++) {
 		ports[i] = flows[i].port;
 		path_ids[i] = flows[i].traced;

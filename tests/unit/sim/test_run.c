@@ -385,6 +385,29 @@ a_scheme_judges_by_the_window_that_it_is_given(void **state)
 	scenario_free(scenario);
 }
 
+/* A port drops half of the flows. Of each path of a pair of RNICs, agents go on with
+ * all flows over UDP, and with one over RoCE: then the port drops too few flows here.
+ */
+static void
+over_udp_all_flows_are_probed_after_a_trace(void **state)
+{
+#define TWO_RNICS                                                                    \
+	"name: a\nseconds: 25\nfabric: { racks: 3, middle: 2, rnics_per_rack: 2 }\n" \
+	"faults:\n  - { kind: flows-blackholed, part: spine2--tor3, share: 0.5, "    \
+	"way: one, from_s: 11 }\n"
+	struct text udp = run(TWO_RNICS "probing: { verbs: false }\n", 1, 79),
+		    roce = run(TWO_RNICS "probing: { verbs: true }\n", 1, 79),
+		    usual = run(TWO_RNICS, 1, 79);
+
+	assert_int_equal(udp.rows[SCORE_LINKS].found, 1);
+	assert_int_equal(udp.rows[SCORE_LINKS].wrong, 0);
+	assert_true(roce.lost < udp.lost);
+	assert_int_equal(usual.lost, roce.lost);
+	text_clear(&udp);
+	text_clear(&roce);
+	text_clear(&usual);
+}
+
 int
 main(void)
 {
@@ -409,6 +432,7 @@ main(void)
 		cmocka_unit_test(a_fabric_without_losses_names_no_part),
 		cmocka_unit_test(rails_of_a_host_are_in_racks_of_their_own),
 		cmocka_unit_test(a_scheme_judges_by_the_window_that_it_is_given),
+		cmocka_unit_test(over_udp_all_flows_are_probed_after_a_trace),
 	};
 
 	return cmocka_run_group_tests_name("run", tests, NULL, NULL);
