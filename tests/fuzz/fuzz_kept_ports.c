@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "rackmesh/judge/recurrence.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/rack/kept_ports.h"
-#include "tor-aggregator/suspect/port_flaps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -21,7 +21,7 @@ count(const struct rack_judge *judge)
 	size_t n = 0;
 
 	while (rack_judge_port(judge, n, now, &port)) {
-		port_flaps_note(&port.flaps, now, 1, true);
+		rm_recurrence_note(&port.flaps, now, 1, true);
 		n++;
 	}
 	return n;

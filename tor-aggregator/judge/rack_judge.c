@@ -187,11 +187,11 @@ keep_port(struct rack_judge *judge, struct rack_suspect_memory *to,
 }
 
 static bool
-is_worth_keeping(const struct port_flaps *flaps, rm_mono_t now)
+is_worth_keeping(const struct rm_recurrence *flaps, rm_mono_t now)
 {
-	return flaps->at[0].ns != 0 &&
-	       rm_mono_since(now, flaps->at[0]) <=
-		   (flaps->flaps ? PORT_FLAPS_QUIET_MAX_NS : PORT_FLAPS_WITHIN_NS);
+	return flaps->at[0].ns != 0 && rm_mono_since(now, flaps->at[0]) <=
+					   (flaps->flaps ? RM_RECURRENCE_QUIET_MAX_NS
+							 : RM_RECURRENCE_WITHIN_NS);
 }
 
 bool

@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/recurrence.h"
 #include "rackmesh/judge/verdict.h"
 
-struct port_flaps_of;
 struct rack;
 struct rack_judge;
 struct window_closed;
@@ -32,6 +32,11 @@ struct rack_judgement {
 	const enum rm_health
 	    *hosts; /* one per host, including its agent and management path */
 	uint64_t unexplained_lost; /* lost legs that cross no blamed part */
+};
+
+struct port_flaps_of { /* an RNIC and the link-downs of its port */
+	struct rm_rnic_id rnic;
+	struct rm_recurrence flaps;
 };
 
 int rack_judge_new(struct rack_judge **ret);

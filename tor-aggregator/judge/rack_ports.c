@@ -52,7 +52,7 @@ note_falls(
 
 	memory->port_known = true;
 	memory->port_falls = member->port_falls;
-	port_flaps_note(&memory->port_flaps, now, falls, member->port_down);
+	rm_recurrence_note(&memory->port_flaps, now, falls, member->port_down);
 	return falls > 0;
 }
 
@@ -114,7 +114,7 @@ tor_verdict(const struct rack *rack, size_t down, struct rm_verdict *ret)
 }
 
 static void
-flaps_verdict(const struct port_flaps *flaps, const struct window_closed *window,
+flaps_verdict(const struct rm_recurrence *flaps, const struct window_closed *window,
     rm_wall_t window_start, bool down, struct rm_verdict *ret)
 {
 	const rm_mono_t now = window->end;
@@ -153,7 +153,7 @@ note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
 	bool flaps;
 
 	if (all) /* the ToR takes the port down, so the port does not flap */
-		memory->port_flaps = (struct port_flaps){ 0 };
+		memory->port_flaps = (struct rm_recurrence){ 0 };
 	flaps = memory->port_flaps.flaps && is_fresh(rack, member);
 	if (!down)
 		memory->port_down = 0;

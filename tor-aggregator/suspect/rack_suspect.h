@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rackmesh/judge/recurrence.h"
 #include "rackmesh/judge/verdict.h"
-#include "tor-aggregator/suspect/port_flaps.h"
 #include "tor-aggregator/suspect/rack_gaps.h"
 #include "tor-aggregator/suspect/suspect_view.h"
 
@@ -54,7 +54,7 @@ struct rack_suspect_memory { /* the state of one member, kept from window to win
 	unsigned port_excused;
 	bool port_known;     /* port_falls is valid */
 	uint32_t port_falls; /* the value of port_falls in the last window */
-	struct port_flaps port_flaps;
+	struct rm_recurrence port_flaps;
 	unsigned changing; /* consecutive windows with another kind than `named` */
 	/* windows in which the member was not found again, if it is named */
 	unsigned absent;

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/judge/recurrence.h"
 #include "tests/unit/tor-aggregator/rack_fixture.h"
 #include "tor-aggregator/judge/rack_judge.h"
-#include "tor-aggregator/suspect/port_flaps.h"
 
 #define MS RM_NS_PER_MS
 #define S RM_NS_PER_S

@@ -1,4 +1,4 @@
-#include "tor-aggregator/suspect/port_flaps.h"
+#include "rackmesh/judge/recurrence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,25 +15,25 @@ s(int64_t t)
 
 /* `times` link-downs, `every` seconds apart. Returns the time of the last one. */
 static int64_t
-fall(struct port_flaps *flaps, int64_t from, int64_t every, int times)
+fall(struct rm_recurrence *flaps, int64_t from, int64_t every, int times)
 {
 	for (int i = 0; i < times; i++)
-		port_flaps_note(flaps, s(from + i * every), 1, false);
+		rm_recurrence_note(flaps, s(from + i * every), 1, false);
 	return from + (times - 1) * every;
 }
 
 static void
 two_link_downs_are_not_flapping_and_three_are(void **state)
 {
-	struct port_flaps flaps = { 0 };
+	struct rm_recurrence flaps = { 0 };
 
 	(void)state;
 	fall(&flaps, 0, 900, 2);
 	assert_false(flaps.flaps);
-	assert_true(port_flaps_note(&flaps, s(1800), 1, false));
+	assert_true(rm_recurrence_note(&flaps, s(1800), 1, false));
 	assert_int_equal(flaps.falls, 3);
 	assert_int_equal(flaps.since.ns, s(0).ns);
-	flaps = (struct port_flaps){ 0 };
+	flaps = (struct rm_recurrence){ 0 };
 	fall(&flaps, 0, 901, 20);
 	assert_false(flaps.flaps);
 }
@@ -41,48 +41,48 @@ two_link_downs_are_not_flapping_and_three_are(void **state)
 static void
 flapping_ends_after_three_times_the_longest_gap(void **state)
 {
-	struct port_flaps flaps = { 0 };
+	struct rm_recurrence flaps = { 0 };
 	int64_t last;
 
 	(void)state;
 	last = fall(&flaps, 0, 60, 4);
-	assert_true(port_flaps_note(&flaps, s(last + 179), 0, false));
-	assert_false(port_flaps_note(&flaps, s(last + 180), 0, false));
+	assert_true(rm_recurrence_note(&flaps, s(last + 179), 0, false));
+	assert_false(rm_recurrence_note(&flaps, s(last + 180), 0, false));
 	/* The gaps are forgotten then, too. */
 	last = fall(&flaps, last + 181, 60, 2);
 	assert_false(flaps.flaps);
 	/* Fast flapping ends after 15 s at the earliest, slow flapping after an hour at
 	 * the latest. */
-	flaps = (struct port_flaps){ 0 };
+	flaps = (struct rm_recurrence){ 0 };
 	last = fall(&flaps, 0, 1, 10);
-	assert_true(port_flaps_note(&flaps, s(last + 14), 0, false));
-	assert_false(port_flaps_note(&flaps, s(last + 15), 0, false));
-	flaps = (struct port_flaps){ 0 };
+	assert_true(rm_recurrence_note(&flaps, s(last + 14), 0, false));
+	assert_false(rm_recurrence_note(&flaps, s(last + 15), 0, false));
+	flaps = (struct rm_recurrence){ 0 };
 	last = fall(&flaps, fall(&flaps, 0, 900, 3) + 2000, 2000, 3);
 	assert_int_equal(flaps.falls, 6);
-	assert_true(port_flaps_note(&flaps, s(last + 3599), 0, false));
-	assert_false(port_flaps_note(&flaps, s(last + 3600), 0, false));
+	assert_true(rm_recurrence_note(&flaps, s(last + 3599), 0, false));
+	assert_false(rm_recurrence_note(&flaps, s(last + 3600), 0, false));
 }
 
 static void
 flapping_does_not_end_while_the_port_is_down(void **state)
 {
-	struct port_flaps flaps = { 0 };
+	struct rm_recurrence flaps = { 0 };
 	const int64_t last = fall(&flaps, 0, 2, 5);
 
 	(void)state;
-	assert_true(port_flaps_note(&flaps, s(last + 5000), 0, true));
+	assert_true(rm_recurrence_note(&flaps, s(last + 5000), 0, true));
 }
 
 static void
 link_downs_between_two_calls_are_counted(void **state)
 {
-	struct port_flaps flaps = { 0 };
+	struct rm_recurrence flaps = { 0 };
 
 	(void)state;
-	port_flaps_note(&flaps, s(0), 2, false);
+	rm_recurrence_note(&flaps, s(0), 2, false);
 	assert_false(flaps.flaps);
-	port_flaps_note(&flaps, s(1), 4, false);
+	rm_recurrence_note(&flaps, s(1), 4, false);
 	assert_true(flaps.flaps);
 	assert_int_equal(flaps.falls, 6);
 }
@@ -97,5 +97,5 @@ main(void)
 		cmocka_unit_test(link_downs_between_two_calls_are_counted),
 	};
 
-	return cmocka_run_group_tests_name("port_flaps", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("recurrence", tests, NULL, NULL);
 }

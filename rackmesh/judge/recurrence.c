@@ -1,0 +1,149 @@
+#include "rackmesh/judge/recurrence.h"
+
+#define QUIET_GAPS 3
+
+/* For how long the part has been observed as up since its last fall. */
+static int64_t
+up_ns(const struct rm_recurrence *recurrence, rm_mono_t now)
+{
+	const int64_t ns = rm_mono_since(now, recurrence->at[0]);
+
+	if (recurrence->observed_since.ns == 0 ||
+	    rm_mono_since(recurrence->observed_since, recurrence->at[0]) < 0)
+		return ns;
+	return rm_mono_since(now, recurrence->observed_since);
+}
+
+void
+rm_recurrence_fall(struct rm_recurrence *recurrence, rm_mono_t now)
+{
+	const rm_mono_t last = recurrence->at[0], before = recurrence->at[1];
+	const int64_t gap_ns = up_ns(recurrence, now);
+
+	recurrence->at[1] = last;
+	recurrence->at[0] = now;
+	if (recurrence->flaps) {
+		recurrence->falls++;
+		if (gap_ns > recurrence->longest_ns)
+			recurrence->longest_ns = gap_ns;
+	} else if (before.ns != 0 &&
+		   rm_mono_since(now, before) <= RM_RECURRENCE_WITHIN_NS) {
+		recurrence->flaps = true;
+		recurrence->falls = RM_RECURRENCE_FALLS;
+		recurrence->since = before;
+		recurrence->longest_ns = rm_mono_since(last, before);
+		if (gap_ns > recurrence->longest_ns)
+			recurrence->longest_ns = gap_ns;
+	}
+}
+
+int64_t
+rm_recurrence_quiet_ns(const struct rm_recurrence *recurrence)
+{
+	const int64_t ns = QUIET_GAPS * recurrence->longest_ns;
+
+	if (ns < RM_RECURRENCE_QUIET_MIN_NS)
+		return RM_RECURRENCE_QUIET_MIN_NS;
+	return ns < RM_RECURRENCE_QUIET_MAX_NS ? ns : RM_RECURRENCE_QUIET_MAX_NS;
+}
+
+bool
+rm_recurrence_is_old(const struct rm_recurrence *recurrence, rm_mono_t now)
+{
+	const int64_t quiet = rm_recurrence_quiet_ns(recurrence);
+
+	return rm_mono_since(now, recurrence->at[0]) >=
+	       (quiet > RM_RECURRENCE_WITHIN_NS ? quiet : RM_RECURRENCE_WITHIN_NS);
+}
+
+bool
+rm_recurrence_note(
+    struct rm_recurrence *recurrence, rm_mono_t now, uint32_t falls, bool down)
+{
+	for (uint32_t i = 0; i < falls && i < RM_RECURRENCE_FALLS; i++)
+		rm_recurrence_fall(recurrence, now);
+	if (falls > RM_RECURRENCE_FALLS)
+		recurrence->falls += falls - RM_RECURRENCE_FALLS;
+	if (recurrence->flaps && !down && falls == 0 &&
+	    up_ns(recurrence, now) >= rm_recurrence_quiet_ns(recurrence))
+		*recurrence = (struct rm_recurrence){ 0 };
+	return recurrence->flaps;
+}
+
+/* ---- saved ---- */
+
+static json_int_t
+at_wall(rm_mono_t at, rm_mono_t now, rm_wall_t wall)
+{
+	return at.ns == 0 ? 0 : (json_int_t)(wall.ns - rm_mono_since(now, at));
+}
+
+json_t *
+rm_recurrence_save(
+    const struct rm_recurrence *recurrence, rm_mono_t now, rm_wall_t wall)
+{
+	return json_pack("{s:b, s:I, s:I, s:I, s:I, s:I}", "flapping",
+	    recurrence->flaps, "falls", (json_int_t)recurrence->falls, "since_ns",
+	    at_wall(recurrence->since, now, wall), "last_ns",
+	    at_wall(recurrence->at[0], now, wall), "before_ns",
+	    at_wall(recurrence->at[1], now, wall), "longest_ns",
+	    (json_int_t)recurrence->longest_ns);
+}
+
+static bool
+take_number(const json_t *object, const char *key, int64_t max, int64_t *ret)
+{
+	const json_t *number = json_object_get(object, key);
+
+	*ret = json_integer_value(number);
+	return json_is_integer(number) && *ret >= 0 && *ret <= max;
+}
+
+/* Converts a wall-clock time to this monotonic clock; 0 stays 0. A time in the future
+ * becomes now, because the wall clock may have been set back. */
+static bool
+take_time(const json_t *object, const char *key, rm_mono_t now, rm_wall_t wall,
+    rm_mono_t *ret)
+{
+	int64_t at, ago;
+
+	if (!take_number(object, key, INT64_MAX, &at))
+		return false;
+	ago = wall.ns - at;
+	*ret = (rm_mono_t){ 0 };
+	if (at == 0)
+		return true;
+	*ret = rm_mono_add(now, ago > 0 ? -ago : 0);
+	if (ret->ns == 0)
+		ret->ns = 1;
+	return true;
+}
+
+const char *
+rm_recurrence_restore(
+    const json_t *saved, rm_mono_t now, rm_wall_t wall, struct rm_recurrence *ret)
+{
+	int64_t falls;
+
+	*ret = (struct rm_recurrence){ 0 };
+	if (!json_is_boolean(json_object_get(saved, "flapping")))
+		return "flapping";
+	ret->flaps = json_is_true(json_object_get(saved, "flapping"));
+	if (!take_number(saved, "falls", UINT32_MAX, &falls) ||
+	    (ret->flaps && falls < RM_RECURRENCE_FALLS))
+		return "falls";
+	ret->falls = (uint32_t)falls;
+	if (!take_time(saved, "last_ns", now, wall, &ret->at[0]) || ret->at[0].ns == 0)
+		return "last_ns";
+	if (!take_time(saved, "before_ns", now, wall, &ret->at[1]) ||
+	    (ret->at[1].ns != 0 && rm_mono_since(ret->at[0], ret->at[1]) < 0))
+		return "before_ns";
+	if (!take_time(saved, "since_ns", now, wall, &ret->since) ||
+	    (ret->flaps && rm_mono_since(ret->at[0], ret->since) < 0))
+		return "since_ns";
+	if (!take_number(
+		saved, "longest_ns", RM_RECURRENCE_QUIET_MAX_NS, &ret->longest_ns))
+		return "longest_ns";
+	ret->observed_since = now;
+	return NULL;
+}
