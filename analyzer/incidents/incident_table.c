@@ -24,7 +24,7 @@ struct message {
 	const char *part_type, *part, *place, *kind;
 	enum rm_severity severity;
 	double confidence;
-	rm_wall_t began, opened, changed;
+	rm_wall_t began, opened, changed, good_since;
 	const char *sentence, *evidence_json;
 	char own_sentence[RM_SENTENCE_BYTES];
 };
@@ -45,6 +45,7 @@ struct report {
 	/* which part of "A or B" is at fault: 1: A; 2: B; 0: not known */
 	unsigned known;
 	rm_wall_t changed;
+	rm_wall_t good_since; /* as in the entry */
 	UT_hash_handle hh;
 };
 
@@ -131,7 +132,8 @@ read_edge(const struct wire_incident *incident, struct message *ret)
 		return -EINVAL;
 	if (incident->began_wall_ns > MAX_WALL_NS ||
 	    incident->opened_wall_ns > MAX_WALL_NS ||
-	    incident->changed_wall_ns > MAX_WALL_NS || incident->incident_id == 0)
+	    incident->changed_wall_ns > MAX_WALL_NS ||
+	    incident->good_since_wall_ns > MAX_WALL_NS || incident->incident_id == 0)
 		return -EINVAL;
 	if (!is_text(incident->sentence) || !is_text(incident->evidence_json))
 		return -EINVAL;
@@ -150,6 +152,7 @@ read_edge(const struct wire_incident *incident, struct message *ret)
 		.began = { (int64_t)incident->began_wall_ns },
 		.opened = { (int64_t)incident->opened_wall_ns },
 		.changed = { (int64_t)incident->changed_wall_ns },
+		.good_since = { (int64_t)incident->good_since_wall_ns },
 		.sentence = incident->sentence,
 		.evidence_json = incident->evidence_json,
 	};
@@ -181,6 +184,7 @@ read_own(const char *region, const char *analyzer, enum wire_incident_state stat
 		.opened = incident->opened,
 		.changed =
 		    state == WIRE_RESOLVED ? incident->resolved : incident->changed,
+		.good_since = incident->good_since,
 		.evidence_json = evidence_json,
 	};
 	rm_verdict_sentence(verdict, ret->own_sentence, sizeof(ret->own_sentence));
@@ -336,6 +340,26 @@ report_note(struct report *report, const struct message *message)
 
 	if (known != 0)
 		report->known = known;
+	report->good_since = message->good_since;
+}
+
+/* Sets since when the part is good: all open reports must agree that it is. */
+static void
+note_good(struct node *node)
+{
+	node->entry.good_since.ns = 0;
+	for (size_t i = 0; i < node->report_count; i++) {
+		const struct report *report = node->reports[i];
+
+		if (!report->is_open)
+			continue;
+		if (report->good_since.ns == 0) {
+			node->entry.good_since.ns = 0;
+			return;
+		}
+		if (report->good_since.ns > node->entry.good_since.ns)
+			node->entry.good_since = report->good_since;
+	}
 }
 
 /* Sets which one of "A or B" is at fault. Open reports decide, this analyzer's before
@@ -401,6 +425,7 @@ add_report(
 	*place = report;
 	report_note(report, message);
 	narrow(node);
+	note_good(node);
 	add_source(&node->entry, message->source);
 	return 0;
 }
@@ -561,6 +586,7 @@ report_known(
 	report->is_open = message->state != WIRE_RESOLVED;
 	report_note(report, message);
 	narrow(node);
+	note_good(node);
 	count_change(table, &node->entry);
 	if (!still_open(node, false))
 		node_close(table, node, message->changed);
@@ -614,6 +640,15 @@ take_message(struct incident_table *table, const struct message *message)
 	if (r < 0)
 		table->counts.refused++;
 	return r;
+}
+
+bool
+incident_table_is_fall(const struct wire_incident *incident)
+{
+	return incident->state == WIRE_OPENED ||
+	       (incident->state == WIRE_UPDATED && incident->good_since_wall_ns == 0 &&
+		   incident->returned_wall_ns != 0 &&
+		   incident->returned_wall_ns == incident->changed_wall_ns);
 }
 
 int
@@ -690,6 +725,7 @@ incident_table_end_quiet(struct incident_table *table,
 			report->is_open = false;
 			report->changed = last = since;
 		}
+		note_good(node);
 		if (last.ns == 0)
 			continue;
 		is_over = !still_open(node, false);
@@ -862,6 +898,7 @@ incident_table_json(const struct incident_table_entry *entry)
 	json_object_set_new(json, "opened", wall_json(entry->opened));
 	json_object_set_new(json, "changed", wall_json(entry->changed));
 	json_object_set_new(json, "resolved", wall_json(entry->resolved));
+	json_object_set_new(json, "good_since", wall_json(entry->good_since));
 	json_object_set_new(json, "sentence", json_string(entry->sentence));
 	json_object_set_new(json, "evidence", evidence);
 	return json;

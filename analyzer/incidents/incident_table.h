@@ -52,6 +52,9 @@ struct incident_table_entry {
 	double confidence;
 	bool is_open;
 	rm_wall_t began, opened, changed, resolved;
+	/* Of an open incident on a flapping part: since when the part is good, between
+	 * two of its falls. ns 0: it is bad now. */
+	rm_wall_t good_since;
 	char *sentence;
 	char *evidence_json;
 };
@@ -63,6 +66,8 @@ struct incident_table_counts {
 int incident_table_new(struct incident_table **ret);
 void incident_table_free(struct incident_table *table);
 
+/* True: the message reports a new fault, or that of a flapping part has returned. */
+bool incident_table_is_fall(const struct wire_incident *incident);
 /* Handles an incident that a rack's aggregator reports. Returns 1: it changed the
  * table; 0: it was known; -EINVAL: a field is out of range; -ENOBUFS, -ENOMEM. */
 int incident_table_edge(

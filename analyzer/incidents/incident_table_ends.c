@@ -21,7 +21,8 @@ incident_table_ends_report(
 	localise_ends_none(localise);
 	for (size_t i = 0; i < incident_table_open(table); i++) {
 		entry = incident_table_get(table, i);
-		if (is_end(entry) && strcmp(entry->region, region) == 0)
+		if (entry->good_since.ns == 0 && is_end(entry) &&
+		    strcmp(entry->region, region) == 0)
 			localise_rack_end(localise, entry->tor, entry->kind,
 			    entry->narrowed[0] != '\0' ? entry->narrowed : entry->part);
 	}

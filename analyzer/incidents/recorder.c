@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analyzer/incidents/incident_table.h"
 #include "rackmesh/core/log.h"
 
 #define MAX_PATH 2048
@@ -109,13 +110,18 @@ recorder_incident(
     struct recorder *recorder, const struct wire_incident *incident, rm_mono_t now)
 {
 	FILE *out = line(recorder, now, 256);
+	int state = (int)incident->state;
 
+	if (incident->state == WIRE_UPDATED && incident->good_since_wall_ns != 0)
+		state = RECORDER_GOOD;
+	else if (incident->state == WIRE_UPDATED && incident_table_is_fall(incident))
+		state = RECORDER_FELL;
 	/* The part comes last, because "A or B" contains blanks. */
 	if (out != NULL)
 		fprintf(out,
 		    "incident %s %s %" PRIu64 " %d %s %s %" PRIu64 " %" PRIu64 " %s\n",
 		    incident->tor, incident->head.aggregator, incident->incident_id,
-		    (int)incident->state, incident->part_type, incident->kind,
+		    state, incident->part_type, incident->kind,
 		    incident->opened_wall_ns, incident->changed_wall_ns,
 		    incident->part);
 }

@@ -19,6 +19,10 @@
 
 struct recorder;
 
+/* States of an incident in a recording, besides those of the wire: an update of a
+ * flapping part, which is good now, or has fallen again. */
+enum { RECORDER_GOOD = WIRE_RESOLVED + 1, RECORDER_FELL };
+
 struct recorder_options {
 	const char *folder;
 	const char *region;

@@ -208,7 +208,8 @@ make_room(struct region *region, size_t count)
 }
 
 /* True: the rack is silent because of a fault of its ToR, or of a link of the ToR, that
- * is found now or has an open incident. */
+ * is found now or has an open incident, unless that one is on a flapping part that is
+ * good now. */
 static bool
 is_explained(const struct region *region, const struct rm_verdict *silent, size_t found)
 {
@@ -220,9 +221,13 @@ is_explained(const struct region *region, const struct rm_verdict *silent, size_
 	for (size_t i = 0; i < found; i++)
 		if (part_names_tor_of(&region->verdicts[i], tor))
 			return true;
-	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
-		if (part_names_tor_of(&rm_incidents_get(incidents, i)->verdict, tor))
+	for (size_t i = 0; i < rm_incidents_open(incidents); i++) {
+		const struct rm_incident *incident = rm_incidents_get(incidents, i);
+
+		if (incident->good_since.ns == 0 &&
+		    part_names_tor_of(&incident->verdict, tor))
 			return true;
+	}
 	return false;
 }
 
@@ -362,8 +367,9 @@ tor_incident(struct region *region, const struct wire_incident *incident, rm_mon
 		count_of(others, "arrived") };
 	const bool is_down = strcmp(incident->kind, rm_kind_str(RM_KIND_TOR_DOWN)) == 0;
 	const enum localise_tor_report report =
-	    localise_tor_report(is_down && incident->state != WIRE_RESOLVED, &inside,
-		(unsigned)count_of(evidence, "peers"));
+	    localise_tor_report(is_down && incident->state != WIRE_RESOLVED &&
+				    incident->good_since_wall_ns == 0,
+		&inside, (unsigned)count_of(evidence, "peers"));
 
 	localise_tor_verdict(region->localise, incident->part, report, now);
 	recorder_tor(region->recorder, incident->part, report, now);
@@ -375,7 +381,7 @@ region_incident(
     struct region *region, const struct wire_incident *incident, rm_mono_t now)
 {
 	recorder_incident(region->recorder, incident, now);
-	if (incident->state == WIRE_OPENED)
+	if (incident_table_is_fall(incident))
 		localise_rack_found(
 		    region->localise, incident->tor, incident->kind, now);
 	/* A rack reports on its own ToR only. The kind does not matter here: an

@@ -50,7 +50,12 @@ is_reported(const struct incident_table *table, const char *region,
 
 	for (size_t i = 0; i < count && (entry = incident_table_get(table, i)) != NULL;
 	     i++) {
-		if (!entry->is_open && llabs(now.ns - entry->resolved.ns) > LATELY_NS)
+		/* A flapping part does not explain losses while it is good. */
+		const rm_wall_t ended =
+		    entry->is_open ? entry->good_since : entry->resolved;
+
+		if ((!entry->is_open || ended.ns != 0) &&
+		    llabs(now.ns - ended.ns) > LATELY_NS)
 			continue;
 		if (strcmp(entry->region, region) == 0 && may_explain(entry, verdict) &&
 		    (is_about(entry, sample->from) || is_about(entry, sample->to)))

@@ -84,6 +84,10 @@ struct rm_incident {
 	 * fault has returned since then, and when it returned last. */
 	rm_wall_t flaps_since, returned;
 	uint64_t returns;
+	/* For a flapping part: since when it is good, between two of its falls: the
+	 * incident is open, but nothing else is to be explained by it. ns 0: it is bad
+	 * now, or it falls so often that it counts as bad all the time. */
+	rm_wall_t good_since;
 	/* Every receiver of alerts has accepted the notice of the opening, or of the
 	 * resolution. */
 	bool notified_opened, notified_resolved;

@@ -510,7 +510,8 @@ try {
 	auto root = rackmesh::CreateIncident(writer->fbb, head, incident->incident_id,
 	    state, tor, part_type, part, place, kind, incident->confidence,
 	    incident->began_wall_ns, incident->opened_wall_ns,
-	    incident->changed_wall_ns, sentence, evidence_json, severity);
+	    incident->changed_wall_ns, sentence, evidence_json, severity,
+	    incident->good_since_wall_ns, incident->returned_wall_ns);
 	return wire::finish(writer, root.Union(), WIRE_INCIDENT, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -545,6 +546,8 @@ wire_open_incident(struct wire_incident *view, const uint8_t *data, size_t len)
 	view->sentence = wire::string(from->sentence());
 	view->evidence_json = wire::string(from->evidence_json());
 	view->severity = wire::string(from->severity());
+	view->good_since_wall_ns = from->good_since_wall_ns();
+	view->returned_wall_ns = from->returned_wall_ns();
 	return 0;
 }
 

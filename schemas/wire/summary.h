@@ -255,6 +255,10 @@ struct wire_incident {
 	const char *evidence_json; /* counts, samples, causes that were ruled out */
 	/* label of the alert; "": the peer is too old to send it */
 	const char *severity;
+	/* Of a flapping part: since when it is good, between two of its falls. 0: it is
+	 * bad now, or the peer is too old to send it. */
+	uint64_t good_since_wall_ns;
+	uint64_t returned_wall_ns; /* time of its last fall; 0: it is not flapping */
 };
 
 int wire_write_incident(struct wire_writer *writer,

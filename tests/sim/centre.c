@@ -188,14 +188,15 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 	if (json == NULL)
 		centre->failed = -ENOMEM;
 	else if (incident_table_edge(centre->table, &message) > 0 &&
-		 state == WIRE_OPENED)
+		 incident_table_is_fall(&message))
 		localise_rack_found(centre->localise, rack->name, message.kind,
 		    mono(centre->run->now_ns));
 	free(json);
 	if (incident->verdict.part.type == RM_PART_TOR)
 		localise_tor_verdict(centre->localise, incident->verdict.part.name,
 		    localise_tor_report(incident->verdict.kind == RM_KIND_TOR_DOWN &&
-					    state != WIRE_RESOLVED,
+					    state != WIRE_RESOLVED &&
+					    incident->good_since.ns == 0,
 			&evidence->others, evidence->peers),
 		    mono(centre->run->now_ns));
 }

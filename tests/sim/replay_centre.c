@@ -7,6 +7,7 @@
 
 #include "analyzer/incidents/incident_table.h"
 #include "analyzer/incidents/incident_table_ends.h"
+#include "analyzer/incidents/recorder.h"
 #include "analyzer/incidents/suppression.h"
 #include "analyzer/localise/localise.h"
 #include "schemas/wire.h"
@@ -98,19 +99,24 @@ take_incident(struct replayed *replayed, const char *rest)
 		"%511s %511s %" SCNu64 " %d %511s %511s %" SCNu64 " %" SCNu64 " %n",
 		tor, aggregator, &incident.incident_id, &state, type, kind,
 		&incident.opened_wall_ns, &incident.changed_wall_ns, &part_at) != 8 ||
-	    part_at == 0 || state < WIRE_OPENED || state > WIRE_RESOLVED)
+	    part_at == 0 || state < WIRE_OPENED || state > RECORDER_FELL)
 		return refuse(replayed,
 		    "expected incident TOR AGGREGATOR ID STATE TYPE "
 		    "KIND OPENED_NS CHANGED_NS PART");
 	incident.head = (struct wire_lane_head){ aggregator, replayed->region, 1,
 		++replayed->edges };
-	incident.state = (enum wire_incident_state)state;
+	incident.state =
+	    state > WIRE_RESOLVED ? WIRE_UPDATED : (enum wire_incident_state)state;
+	if (state == RECORDER_GOOD)
+		incident.good_since_wall_ns = incident.changed_wall_ns;
+	if (state == RECORDER_FELL)
+		incident.returned_wall_ns = incident.changed_wall_ns;
 	incident.tor = tor;
 	incident.part_type = type;
 	incident.kind = kind;
 	incident.part = rest + part_at;
 	incident.began_wall_ns = incident.opened_wall_ns;
-	if (state == WIRE_OPENED)
+	if (incident_table_is_fall(&incident))
 		localise_rack_found(replayed->localise, tor, kind, now_of(replayed));
 	return incident_table_edge(replayed->table, &incident) == -ENOMEM ? -ENOMEM : 0;
 }

@@ -25,5 +25,7 @@ incident_message(const char *tor, enum wire_incident_state state,
 		.changed_wall_ns = (uint64_t)changed.ns,
 		.sentence = sentence,
 		.severity = rm_severity_str(incident->severity),
+		.good_since_wall_ns = (uint64_t)incident->good_since.ns,
+		.returned_wall_ns = (uint64_t)incident->returned.ns,
 	};
 }

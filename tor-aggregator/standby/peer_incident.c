@@ -84,13 +84,15 @@ peer_incident_read(const struct wire_incident *wire, struct rm_incident *ret)
 	    strlen(wire->place) >= sizeof(verdict->part.place) ||
 	    !isfinite(wire->confidence) || wire->confidence < 0 ||
 	    wire->confidence > 1 || wire->began_wall_ns > INT64_MAX ||
-	    wire->opened_wall_ns > INT64_MAX || wire->changed_wall_ns > INT64_MAX)
+	    wire->opened_wall_ns > INT64_MAX || wire->changed_wall_ns > INT64_MAX ||
+	    wire->good_since_wall_ns > INT64_MAX)
 		return -EINVAL;
 	strcpy(verdict->part.name, wire->part);
 	strcpy(verdict->part.place, wire->place);
 	verdict->evidence.window_start.ns = (int64_t)wire->began_wall_ns;
 	incident.opened.ns = (int64_t)wire->opened_wall_ns;
 	incident.changed.ns = (int64_t)wire->changed_wall_ns;
+	incident.good_since.ns = (int64_t)wire->good_since_wall_ns;
 	incident.notified_opened = wire->state != WIRE_OPENED;
 	if (wire->state == WIRE_RESOLVED)
 		incident.resolved = incident.changed;

@@ -52,6 +52,8 @@ expect_incident(const uint8_t *data, size_t len)
 	assert_int_equal(view.changed_wall_ns, 176);
 	assert_string_equal(view.sentence, "7 of 7 probes lost, the others' arrived");
 	assert_string_equal(view.evidence_json, "{\"lost\":7}");
+	assert_int_equal(view.good_since_wall_ns, 0);
+	assert_int_equal(view.returned_wall_ns, 0);
 	assert_string_equal(
 	    view.severity, ""); /* the golden file is older than the field */
 }
@@ -73,6 +75,28 @@ expect_incident_severity(const uint8_t *data, size_t len)
 	assert_int_equal(wire_open_incident(&view, data, len), 0);
 	assert_string_equal(view.evidence_json, "{\"lost\":7}");
 	assert_string_equal(view.severity, "major");
+}
+
+static int
+write_incident_flapping(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_incident report = incident;
+
+	report.severity = "major";
+	report.good_since_wall_ns = 177;
+	report.returned_wall_ns = 178;
+	return wire_write_incident(writer, &report, out);
+}
+
+static void
+expect_incident_flapping(const uint8_t *data, size_t len)
+{
+	struct wire_incident view;
+
+	assert_int_equal(wire_open_incident(&view, data, len), 0);
+	assert_string_equal(view.severity, "major");
+	assert_int_equal(view.good_since_wall_ns, 177);
+	assert_int_equal(view.returned_wall_ns, 178);
 }
 
 enum {
@@ -167,6 +191,8 @@ main(int argc, char **argv)
 		{ WIRE_INCIDENT, "incident", write_incident, expect_incident },
 		{ WIRE_INCIDENT, "incident_severity", write_incident_severity,
 		    expect_incident_severity },
+		{ WIRE_INCIDENT, "incident_flapping", write_incident_flapping,
+		    expect_incident_flapping },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(state_and_head_are_checked),
@@ -174,6 +200,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
-	return wire_case_main(
-	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,
+	    sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -123,6 +123,42 @@ a_repeated_message_changes_nothing(void **state)
 	assert_int_equal(incident_table_counts(table)->repeated, 4);
 }
 
+/* Two aggregators report one host; an older one does not send good_since. */
+static void
+a_flapping_part_is_good_now_if_all_its_open_reports_say_so(void **state)
+{
+	struct incident_table *table = *state;
+	struct wire_incident one = edge("agg1", 42, WIRE_OPENED, 0);
+	struct wire_incident two = edge("agg2", 43, WIRE_OPENED, 0);
+	const struct incident_table_entry *entry;
+
+	assert_true(incident_table_is_fall(&one));
+	assert_int_equal(report(table, one), 1);
+	assert_int_equal(report(table, two), 1);
+	entry = incident_table_find(table, 42);
+	one.state = two.state = WIRE_UPDATED;
+	one.returned_wall_ns = 5;
+	one.changed_wall_ns = one.good_since_wall_ns = BEGAN_NS + RM_NS_PER_S;
+	assert_false(incident_table_is_fall(&one));
+	assert_int_equal(report(table, one), 1);
+	assert_int_equal(entry->good_since.ns, 0);
+	two.changed_wall_ns = two.good_since_wall_ns = BEGAN_NS + 2 * RM_NS_PER_S;
+	assert_int_equal(report(table, two), 1);
+	assert_int_equal(entry->good_since.ns, BEGAN_NS + 2 * RM_NS_PER_S);
+	one.changed_wall_ns = one.returned_wall_ns = BEGAN_NS + 3 * RM_NS_PER_S;
+	one.good_since_wall_ns = 0;
+	assert_true(incident_table_is_fall(&one));
+	assert_int_equal(report(table, one), 1);
+	assert_int_equal(entry->good_since.ns, 0);
+	one.state = WIRE_RESOLVED;
+	one.changed_wall_ns++;
+	assert_int_equal(report(table, one), 1);
+	assert_int_equal(entry->good_since.ns, BEGAN_NS + 2 * RM_NS_PER_S);
+	two.changed_wall_ns = BEGAN_NS + 9 * RM_NS_PER_S;
+	two.good_since_wall_ns = UINT64_MAX;
+	assert_int_equal(report(table, two), -EINVAL);
+}
+
 static void
 one_fault_reported_by_two_is_one_entry_and_ends_with_the_last(void **state)
 {
@@ -426,6 +462,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_incident_that_another_aggregator_continues_stays_one),
 		TEST(an_incident_opens_changes_and_resolves),
+		TEST(a_flapping_part_is_good_now_if_all_its_open_reports_say_so),
 		TEST(a_repeated_message_changes_nothing),
 		TEST(one_fault_reported_by_two_is_one_entry_and_ends_with_the_last),
 		TEST(a_new_opening_of_an_aggregator_replaces_its_old_one),

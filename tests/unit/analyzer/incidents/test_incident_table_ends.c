@@ -70,6 +70,7 @@ struct message { /* a report of an aggregator about one part */
 	uint64_t id;
 	enum wire_incident_state state;
 	int changed_s; /* seconds after the opening */
+	bool is_good;  /* since then, between two falls */
 };
 
 static void
@@ -90,6 +91,7 @@ report(struct incident_table *table, struct message message)
 		.changed_wall_ns =
 		    (uint64_t)(OPENED_NS + message.changed_s * RM_NS_PER_S),
 		.sentence = "",
+		.good_since_wall_ns = message.is_good ? OPENED_NS : 0,
 		.evidence_json = message.evidence != NULL ? message.evidence : "{}",
 		.severity = "major",
 	};
@@ -127,6 +129,21 @@ an_end_has_the_kind_that_its_incident_has_now(void **state)
 	report(table, (struct message){ "agg1", "host", "h1", "management-down", NULL,
 			  1, WIRE_RESOLVED, 5 });
 	assert_string_equal(ends_of(table, "lab"), "");
+}
+
+static void
+an_end_that_flaps_is_no_bad_end_while_it_is_good(void **state)
+{
+	struct incident_table *table = *state;
+
+	report(table, (struct message){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			  WIRE_OPENED, 0, false });
+	report(table, (struct message){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			  WIRE_UPDATED, 2, true });
+	assert_string_equal(ends_of(table, "lab"), "");
+	report(table, (struct message){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			  WIRE_UPDATED, 5, false });
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
 }
 
 static void
@@ -313,6 +330,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(only_rnics_and_hosts_of_the_region_are_ends),
 		TEST(an_end_has_the_kind_that_its_incident_has_now),
+		TEST(an_end_that_flaps_is_no_bad_end_while_it_is_good),
 		TEST(an_end_is_bad_while_one_of_two_aggregators_reports_it),
 		TEST(the_known_part_of_a_or_b_is_named),
 		TEST(a_report_that_names_neither_part_changes_nothing),

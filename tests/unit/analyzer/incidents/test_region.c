@@ -319,6 +319,40 @@ a_late_verdict_replaces_the_dead_one_of_a_tor(void **state)
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
 }
 
+/* The rack's incident on its flapping ToR is open, but the ToR works now. */
+static void
+a_flapping_tor_that_is_good_now_is_not_dead(void **state)
+{
+	static char ring[] = "{\"evidence\":{\"others\":{\"sent\":10,\"arrived\":0}}}";
+	struct wire_incident reported = { .state = WIRE_OPENED,
+		.tor = "tor1",
+		.part_type = "tor",
+		.part = "tor1",
+		.kind = "tor-down",
+		.evidence_json = ring };
+	const char *const tors[] = { "tor1" };
+	rm_mono_t now = rm_mono_now();
+	struct fixture *f = *state;
+
+	f->options.state_folder = f->folder + strlen(f->folder);
+	start(f);
+	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, now);
+	region_incident(f->region, &reported, now);
+	region_rack_is_seen(f->region, "tor1", true, now);
+	for (int i = 0; i < 120; i++) {
+		now = rm_mono_add(now, RM_NS_PER_S / 4);
+		blind_seen(region_blind(f->region), "lab", "agg1", now);
+		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
+		if (i != 40)
+			continue;
+		assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
+		reported.state = WIRE_UPDATED;
+		reported.good_since_wall_ns = 1;
+		region_incident(f->region, &reported, now);
+	}
+	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
+}
+
 static int
 silent_listener(char *url, size_t len)
 {
@@ -649,6 +683,7 @@ main(void)
 		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),
 		TEST(an_incident_left_to_another_analyzer_does_not_open_again),
 		TEST(a_late_verdict_replaces_the_dead_one_of_a_tor),
+		TEST(a_flapping_tor_that_is_good_now_is_not_dead),
 		TEST(a_region_is_blind_if_a_receiver_of_alerts_answers),
 		TEST(a_region_is_blind_at_once_where_receivers_answer),
 		TEST(a_region_that_returns_together_with_its_receivers_was_not_blind),

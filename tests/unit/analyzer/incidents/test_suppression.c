@@ -79,6 +79,50 @@ losses_to_an_rnic_with_a_verdict_of_its_rack_do_not_count_for_a_path(void **stat
 	incident_table_free(table);
 }
 
+/* Its incident is open for up to an hour, but it loses no probes meanwhile. */
+static void
+a_flapping_part_that_is_good_now_suppresses_nothing(void **state)
+{
+	const rm_wall_t soon = { NOW_NS + 3 * RM_NS_PER_S },
+			later = { NOW_NS + 5 * RM_NS_PER_S };
+	struct rm_verdict link = { .part = { .type = RM_PART_LINK },
+		.kind = RM_KIND_LINK_LOSSY };
+	struct wire_incident flapping = {
+		.head = { .aggregator = "agg1", .region = "lab", .seq = 1 },
+		.incident_id = 1,
+		.state = WIRE_OPENED,
+		.tor = "tor1",
+		.part_type = "rnic",
+		.part = "h1/r0",
+		.place = "",
+		.kind = "rnic-down",
+		.confidence = 0.9,
+		.opened_wall_ns = 1,
+		.changed_wall_ns = (uint64_t)NOW_NS - 1,
+		.sentence = "",
+		.evidence_json = "{}",
+	};
+	struct incident_table *table;
+
+	(void)state;
+	assert_int_equal(incident_table_new(&table), 0);
+	sample(&link, "h7/r0", "h1/r0");
+	assert_int_equal(incident_table_edge(table, &flapping), 1);
+	assert_true(suppressed_by_racks(table, "lab", &link, later));
+	flapping.state = WIRE_UPDATED;
+	flapping.changed_wall_ns = flapping.good_since_wall_ns = (uint64_t)NOW_NS;
+	assert_int_equal(incident_table_edge(table, &flapping), 1);
+	assert_true(suppressed_by_racks(table, "lab", &link, soon));
+	assert_false(suppressed_by_racks(table, "lab", &link, later));
+	/* It falls again. */
+	flapping.changed_wall_ns = (uint64_t)later.ns;
+	flapping.good_since_wall_ns = 0;
+	assert_int_equal(incident_table_edge(table, &flapping), 1);
+	assert_true(suppressed_by_racks(
+	    table, "lab", &link, (rm_wall_t){ later.ns + 60 * RM_NS_PER_S }));
+	incident_table_free(table);
+}
+
 static void
 a_part_whose_name_only_begins_the_same_is_not_suppressed(void **state)
 {
@@ -126,6 +170,7 @@ main(void)
 		    losses_to_an_rnic_with_a_verdict_of_its_rack_do_not_count_for_a_path),
 		cmocka_unit_test(
 		    a_part_whose_name_only_begins_the_same_is_not_suppressed),
+		cmocka_unit_test(a_flapping_part_that_is_good_now_suppresses_nothing),
 		cmocka_unit_test(
 		    a_flapping_port_does_not_suppress_the_incident_of_a_link),
 	};

@@ -147,13 +147,13 @@ static void
 what_makes_no_sense_is_refused(void **state)
 {
 	char longer[RM_PART_NAME_BYTES + 1];
-	struct wire_incident bad[9];
+	struct wire_incident bad[10];
 	struct rm_incident out;
 
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = 0;
 	assert_int_equal(peer_incident_read(&sound, &out), 0);
-	for (size_t i = 0; i < 9; i++)
+	for (size_t i = 0; i < 10; i++)
 		bad[i] = sound;
 	bad[0].incident_id = 0;
 	bad[1].part_type = "moon";
@@ -164,7 +164,8 @@ what_makes_no_sense_is_refused(void **state)
 	bad[6].confidence = 1.5;
 	bad[7].opened_wall_ns = UINT64_MAX;
 	bad[8].began_wall_ns = UINT64_MAX;
-	for (size_t i = 0; i < 9; i++)
+	bad[9].good_since_wall_ns = UINT64_MAX;
+	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(peer_incident_read(&bad[i], &out), -EINVAL);
 }
 
