@@ -14,6 +14,16 @@ up_ns(const struct rm_recurrence *recurrence, rm_mono_t now)
 	return rm_mono_since(now, recurrence->observed_since);
 }
 
+/* The part may have been down for a part of the gap, so this has a limit of its own. */
+static void
+note_gap(struct rm_recurrence *recurrence, int64_t gap_ns)
+{
+	if (gap_ns > RM_RECURRENCE_QUIET_MAX_NS)
+		gap_ns = RM_RECURRENCE_QUIET_MAX_NS;
+	if (gap_ns > recurrence->longest_ns)
+		recurrence->longest_ns = gap_ns;
+}
+
 void
 rm_recurrence_fall(struct rm_recurrence *recurrence, rm_mono_t now)
 {
@@ -24,16 +34,14 @@ rm_recurrence_fall(struct rm_recurrence *recurrence, rm_mono_t now)
 	recurrence->at[0] = now;
 	if (recurrence->flaps) {
 		recurrence->falls++;
-		if (gap_ns > recurrence->longest_ns)
-			recurrence->longest_ns = gap_ns;
+		note_gap(recurrence, gap_ns);
 	} else if (before.ns != 0 &&
 		   rm_mono_since(now, before) <= RM_RECURRENCE_WITHIN_NS) {
 		recurrence->flaps = true;
 		recurrence->falls = RM_RECURRENCE_FALLS;
 		recurrence->since = before;
 		recurrence->longest_ns = rm_mono_since(last, before);
-		if (gap_ns > recurrence->longest_ns)
-			recurrence->longest_ns = gap_ns;
+		note_gap(recurrence, gap_ns);
 	}
 }
 

@@ -74,6 +74,28 @@ flapping_does_not_end_while_the_port_is_down(void **state)
 	assert_true(rm_recurrence_note(&flaps, s(last + 5000), 0, true));
 }
 
+/* One that was down for hours between two link-downs, too. */
+static void
+a_saved_state_is_usable_after_a_restart(void **state)
+{
+	struct rm_recurrence flaps = { 0 }, restored;
+	json_t *saved;
+
+	(void)state;
+	fall(&flaps, fall(&flaps, 0, 60, 4) + 9000, 60, 2);
+	saved =
+	    rm_recurrence_save(&flaps, s(9300), (rm_wall_t){ 100000 * RM_NS_PER_S });
+	assert_null(rm_recurrence_restore(
+	    saved, s(10), (rm_wall_t){ 100001 * RM_NS_PER_S }, &restored));
+	json_decref(saved);
+	assert_true(restored.flaps);
+	assert_int_equal(restored.falls, 6);
+	assert_int_equal(
+	    rm_mono_since(s(10), restored.at[0]), rm_mono_since(s(9301), flaps.at[0]));
+	assert_int_equal(restored.longest_ns, RM_RECURRENCE_QUIET_MAX_NS);
+	assert_int_equal(restored.observed_since.ns, s(10).ns);
+}
+
 static void
 link_downs_between_two_calls_are_counted(void **state)
 {
@@ -94,6 +116,7 @@ main(void)
 		cmocka_unit_test(two_link_downs_are_not_flapping_and_three_are),
 		cmocka_unit_test(flapping_ends_after_three_times_the_longest_gap),
 		cmocka_unit_test(flapping_does_not_end_while_the_port_is_down),
+		cmocka_unit_test(a_saved_state_is_usable_after_a_restart),
 		cmocka_unit_test(link_downs_between_two_calls_are_counted),
 	};
 
