@@ -21,7 +21,7 @@ rm_scratch(void *array, size_t *have, size_t count, size_t size)
 }
 
 static void
-index_release(struct rm_element_index *index)
+index_release(struct rm_index *index)
 {
 	free(index->first);
 	free(index->list);
@@ -34,6 +34,9 @@ rm_crossings_release(struct rm_crossings *crossings)
 	index_release(&crossings->candidates);
 	free(crossings->first);
 	free(crossings->list);
+	free(crossings->kept_first);
+	free(crossings->kept);
+	free(crossings->kept_by_share);
 	free(crossings->shares);
 	free(crossings->stamps);
 	*crossings = (struct rm_crossings){ 0 };
@@ -137,57 +140,68 @@ share_over(const struct rm_observation *o, const struct rm_candidate *candidate)
 	return share;
 }
 
-/* The elements of the i-th observation or candidate. */
-typedef const uint32_t *elements_of(const void *items, size_t i, uint32_t *count);
-
-static const uint32_t *
-elements_of_observation(const void *items, size_t i, uint32_t *count)
+/* Makes room for the lists of `keys` keys. *first is then all zeros: count the items of
+ * k at (*first)[k + 2]. */
+static int
+index_begin(struct rm_index *index, size_t keys, size_t **first)
 {
-	const struct rm_observation *o = (const struct rm_observation *)items + i;
-
-	*count = o->element_count;
-	return o->elements;
+	if (rm_scratch(&index->first, &index->first_size, keys + 2, sizeof **first) < 0)
+		return -ENOMEM;
+	*first = index->first;
+	memset(*first, 0, (keys + 2) * sizeof **first);
+	return 0;
 }
 
-static const uint32_t *
-elements_of_candidate(const void *items, size_t i, uint32_t *count)
+/* The items are counted. From now on, first[k + 1] is the start of k's list; each entry
+ * written there moves it forward, so in the end it is the end of that list. */
+static int
+index_counted(struct rm_index *index, size_t keys)
 {
-	const struct rm_candidate *c = (const struct rm_candidate *)items + i;
+	size_t *first = index->first;
 
-	*count = c->element_count;
-	return c->elements;
+	for (size_t k = 2; k < keys + 2; k++)
+		first[k] += first[k - 1];
+	return rm_scratch(
+	    &index->list, &index->list_size, first[keys + 1] + 1, sizeof *index->list);
 }
 
 static int
-index_build(struct rm_element_index *index, size_t elements, const void *items,
-    size_t count, elements_of *of)
+index_observations(struct rm_index *index, size_t elements,
+    const struct rm_observation *observations, size_t count)
 {
-	const uint32_t *e;
 	size_t *first;
-	uint32_t n;
 
-	if (rm_scratch(&index->first, &index->first_size, elements + 2, sizeof *first) <
-	    0)
+	if (index_begin(index, elements, &first) < 0)
 		return -ENOMEM;
-	first = index->first;
-	memset(first, 0, (elements + 2) * sizeof *first);
-	for (size_t i = 0; i < count; i++) {
-		e = of(items, i, &n);
-		for (uint32_t k = 0; k < n; k++)
-			first[e[k] + 2]++;
-	}
-	for (size_t k = 2; k < elements + 2; k++)
-		first[k] += first[k - 1];
-	if (rm_scratch(&index->list, &index->list_size, first[elements + 1] + 1,
-		sizeof *index->list) < 0)
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < observations[i].element_count; k++)
+			first[observations[i].elements[k] + 2]++;
+	if (index_counted(index, elements) < 0)
 		return -ENOMEM;
-	/* Until here, first[e + 1] is the start of e's list; each entry written below
-	 * moves it forward, so in the end it is the end of that list. */
-	for (size_t i = 0; i < count; i++) {
-		e = of(items, i, &n);
-		for (uint32_t k = 0; k < n; k++)
-			index->list[first[e[k] + 1]++] = (uint32_t)i;
-	}
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < observations[i].element_count; k++)
+			index->list[first[observations[i].elements[k] + 1]++] =
+			    (uint32_t)i;
+	return 0;
+}
+
+static int
+index_candidates(struct rm_crossings *crossings, size_t observations, size_t candidates)
+{
+	struct rm_index *index = &crossings->candidates;
+	const size_t count = crossings->first[candidates];
+	size_t *first;
+
+	if (index_begin(index, observations, &first) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		first[crossings->list[i].observation + 2]++;
+	if (index_counted(index, observations) < 0)
+		return -ENOMEM;
+	for (size_t c = 0; c < candidates; c++)
+		for (size_t i = crossings->first[c]; i < crossings->first[c + 1]; i++)
+			index->list[first[crossings->list[i].observation + 1]++] =
+			    (uint32_t)c;
 	return 0;
 }
 
@@ -217,41 +231,75 @@ share_index(struct rm_crossings *crossings, double share, uint32_t *ret)
 		i++;
 	if (i == crossings->share_count) {
 		if (grow(&crossings->shares, &crossings->shares_size, i + 1,
-			sizeof *crossings->shares) < 0)
+			sizeof *crossings->shares) < 0 ||
+		    grow(&crossings->kept_by_share, &crossings->kept_by_share_size,
+			i + 1, sizeof *crossings->kept_by_share) < 0)
 			return -ENOMEM;
 		crossings->shares[i] = share;
+		crossings->kept_by_share[i] = 0;
 		crossings->share_count++;
 	}
 	*ret = (uint32_t)i;
 	return 0;
 }
 
-/* Appends the observations of the candidate to the list. */
+/* Counts the packets of an observation that crossed the candidate, and appends the
+ * observation to the list if it is lossy. */
+static int
+list_observation(struct rm_crossings *crossings,
+    const struct rm_observation *observations, uint32_t i,
+    const struct rm_candidate *candidate, size_t *count)
+{
+	const struct rm_observation *o = &observations[i];
+	struct rm_crossing crossing = { i, RM_CROSSED_ONCE };
+
+	if ((o->spread > 0 || o->round_trip) &&
+	    share_index(crossings, share_over(o, candidate), &crossing.share) < 0)
+		return -ENOMEM;
+	crossings->kept_by_share[crossing.share] += o->sent - o->lost;
+	if (o->lost == 0)
+		return 0;
+	if (grow(&crossings->list, &crossings->list_size, *count + 1,
+		sizeof *crossings->list) < 0)
+		return -ENOMEM;
+	crossings->list[(*count)++] = crossing;
+	return 0;
+}
+
+/* Appends what list_observation() counted, and sets the counts to 0. */
+static int
+list_kept(struct rm_crossings *crossings, size_t *count)
+{
+	if (grow(&crossings->kept, &crossings->kept_size,
+		*count + crossings->share_count, sizeof *crossings->kept) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < crossings->share_count; i++) {
+		if (crossings->kept_by_share[i] > 0)
+			crossings->kept[(*count)++] =
+			    (struct rm_kept){ crossings->kept_by_share[i], i };
+		crossings->kept_by_share[i] = 0;
+	}
+	return 0;
+}
+
 static int
 list_candidate(struct rm_crossings *crossings,
     const struct rm_observation *observations, const struct rm_candidate *candidate,
     uint32_t stamp, size_t *count)
 {
-	const struct rm_element_index *index = &crossings->observations;
+	const struct rm_index *index = &crossings->observations;
 
 	for (uint32_t k = 0; k < candidate->element_count; k++)
 		for (size_t at = index->first[candidate->elements[k]];
 		     at < index->first[candidate->elements[k] + 1]; at++) {
-			struct rm_crossing crossing = { index->list[at],
-				RM_CROSSED_ONCE };
-			const struct rm_observation *o =
-			    &observations[crossing.observation];
+			const uint32_t i = index->list[at];
 
-			if (crossings->stamps[crossing.observation] == stamp)
+			if (crossings->stamps[i] == stamp)
 				continue;
-			crossings->stamps[crossing.observation] = stamp;
-			if (((o->spread > 0 || o->round_trip) &&
-				share_index(crossings, share_over(o, candidate),
-				    &crossing.share) < 0) ||
-			    grow(&crossings->list, &crossings->list_size, *count + 1,
-				sizeof *crossings->list) < 0)
+			crossings->stamps[i] = stamp;
+			if (list_observation(
+				crossings, observations, i, candidate, count) < 0)
 				return -ENOMEM;
-			crossings->list[(*count)++] = crossing;
 		}
 	return 0;
 }
@@ -261,13 +309,15 @@ list_all(struct rm_crossings *crossings, const struct rm_observation *observatio
     size_t observation_count, const struct rm_candidate *candidates,
     size_t candidate_count)
 {
-	size_t count = 0;
+	size_t count = 0, kept = 0;
 	uint32_t once;
 
 	if (rm_scratch(&crossings->stamps, &crossings->stamps_size,
 		observation_count + 1, sizeof *crossings->stamps) < 0 ||
 	    rm_scratch(&crossings->first, &crossings->first_size, candidate_count + 1,
-		sizeof *crossings->first) < 0)
+		sizeof *crossings->first) < 0 ||
+	    rm_scratch(&crossings->kept_first, &crossings->kept_first_size,
+		candidate_count + 1, sizeof *crossings->kept_first) < 0)
 		return -ENOMEM;
 	memset(crossings->stamps, 0, observation_count * sizeof *crossings->stamps);
 	crossings->share_count = 0;
@@ -275,11 +325,14 @@ list_all(struct rm_crossings *crossings, const struct rm_observation *observatio
 		return -ENOMEM;
 	for (size_t c = 0; c < candidate_count; c++) {
 		crossings->first[c] = count;
+		crossings->kept_first[c] = kept;
 		if (list_candidate(crossings, observations, &candidates[c],
-			(uint32_t)c + 1, &count) < 0)
+			(uint32_t)c + 1, &count) < 0 ||
+		    list_kept(crossings, &kept) < 0)
 			return -ENOMEM;
 	}
 	crossings->first[candidate_count] = count;
+	crossings->kept_first[candidate_count] = kept;
 	return 0;
 }
 
@@ -293,13 +346,9 @@ rm_crossings_build(struct rm_crossings *crossings, size_t elements,
 	r = check(elements, observations, count, candidates, candidate_count);
 	if (r < 0)
 		return r;
-	r = index_build(&crossings->observations, elements, observations, count,
-	    elements_of_observation);
+	r = index_observations(&crossings->observations, elements, observations, count);
 	if (r < 0)
 		return r;
-	r = index_build(&crossings->candidates, elements, candidates, candidate_count,
-	    elements_of_candidate);
-	if (r < 0)
-		return r;
-	return list_all(crossings, observations, count, candidates, candidate_count);
+	r = list_all(crossings, observations, count, candidates, candidate_count);
+	return r < 0 ? r : index_candidates(crossings, count, candidate_count);
 }

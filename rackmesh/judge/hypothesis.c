@@ -39,7 +39,6 @@ set_logs(struct rm_levels *levels, double base_loss)
 		const double kept = (1 - base_loss) * (1 - levels->loss[i]);
 
 		levels->log_lost[i] = log(1 - kept) - log(base_loss);
-		levels->log_kept[i] = log(1 - levels->loss[i]);
 	}
 }
 
@@ -69,6 +68,7 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->parts);
 	free(h->outcomes);
 	free(h->passing);
+	free(h->kept_gains);
 	free(h->groups);
 	free(h->alone);
 	free(h->fits);
@@ -95,7 +95,7 @@ static void
 set_survival(const struct rm_hypothesis *h, struct rm_outcome *o, double survival)
 {
 	o->survival = survival;
-	o->log_lost = o->lost > 0 ? log_lost(h, survival) : 0;
+	o->log_lost = log_lost(h, survival);
 }
 
 /* Returns the cost (ln, negative) of assuming that this candidate has this share of
@@ -114,25 +114,26 @@ log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 static double
 let_through(double share, double loss)
 {
-	const double times = floor(share);
+	double left = 1;
 
-	return pow(1 - loss, times) * (1 - (share - times) * loss);
+	for (; share >= 1; share--)
+		left *= 1 - loss;
+	return left * (1 - share * loss);
 }
 
-/* Sums over observations that are not of the common kind (all packets crossed the
+/* Sums over lossy observations that are not of the common kind (all packets crossed the
  * candidate once, and no other part explains their loss), but have the same share and
  * survival. There are few different ones: one logarithm per group saves many. */
 struct rm_group {
 	double survival;
-	double log_lost;   /* ln P(lost) with this survival; not set without losses */
-	uint32_t share;    /* index in crossings.shares */
-	double kept, lost; /* packets; lost: those not explained by other parts */
-	bool used;
+	double log_lost; /* ln P(lost) with this survival */
+	double lost;     /* packets */
+	uint32_t share;  /* index in crossings.shares */
 };
 
-/* What the packets that cross a candidate contribute to its gain. */
+/* The losses of the packets that cross a candidate, as far as it may explain them. */
 struct sums {
-	double kept, lost; /* packets of the common kind */
+	double lost; /* packets of the common kind */
 	struct rm_group *groups;
 	size_t group_count;
 };
@@ -149,19 +150,20 @@ hash_of(const struct rm_hypothesis *h, double survival, uint32_t share)
 	return (key ^ other >> 7) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static struct rm_group *
-group_of(const struct rm_hypothesis *h, struct sums *sums, struct rm_group *buckets,
-    double survival, uint32_t share)
+/* Adds the losses of an observation to its group. */
+static void
+group_up(const struct rm_hypothesis *h, struct sums *sums, struct rm_group *buckets,
+    const struct rm_outcome *o, uint32_t share)
 {
-	struct rm_group *group = &buckets[hash_of(h, survival, share) >> 56];
+	struct rm_group *group = &buckets[hash_of(h, o->survival, share) >> 56];
 
-	if (group->share == share && group->survival == survival && group->used)
-		return group;
-	if (group->used)
+	if (group->lost > 0 &&
+	    (group->share != share || group->survival != o->survival)) {
 		sums->groups[sums->group_count++] = *group;
+		group->lost = 0;
+	}
 	*group =
-	    (struct rm_group){ .survival = survival, .share = share, .used = true };
-	return group;
+	    (struct rm_group){ o->survival, o->log_lost, group->lost + o->lost, share };
 }
 
 /* False: the candidate has no loss to explain. The order of the groups, and so the
@@ -180,30 +182,17 @@ sum_up(const struct rm_hypothesis *h, size_t candidate, struct sums *ret)
 	for (size_t i = 0; i < count; i++) {
 		const struct rm_outcome *o = &h->outcomes[over[i].observation];
 		const uint32_t share = over[i].share;
-		const double s = o->survival;
-		struct rm_group *group;
 
-		if (share == RM_CROSSED_ONCE)
-			ret->kept += o->sent - o->lost;
-		if (s >= 1 && share == RM_CROSSED_ONCE) {
+		any |= o->survival > EXPLAINED || h->crossings.shares[share] < 1;
+		if (o->survival >= 1 && share == RM_CROSSED_ONCE)
 			ret->lost += o->lost;
-			continue;
-		}
-		any |= o->lost > 0 && (s > EXPLAINED || h->crossings.shares[share] < 1);
-		if (o->lost > 0 && s > EXPLAINED) {
-			group = group_of(h, ret, buckets, s, share);
-			group->log_lost = o->log_lost;
-			group->lost += o->lost;
-		}
-		if (share != RM_CROSSED_ONCE && o->sent > o->lost)
-			group_of(h, ret, buckets, s, share)->kept += o->sent - o->lost;
+		else if (o->survival > EXPLAINED)
+			group_up(h, ret, buckets, o, share);
 	}
-	if (ret->lost == 0 && !any)
-		return false;
-	for (size_t i = 0; i < BUCKETS; i++)
-		if (buckets[i].used)
+	for (size_t i = 0; any && i < BUCKETS; i++)
+		if (buckets[i].lost > 0)
 			ret->groups[ret->group_count++] = buckets[i];
-	return true;
+	return any;
 }
 
 static struct rm_passing
@@ -214,11 +203,28 @@ passing(const struct rm_hypothesis *h, double share, double loss)
 	return (struct rm_passing){ left, log(left), log_lost(h, left) };
 }
 
+/* Returns the part of the gain that is due to the packets that are not lost, negative.
+ * It does not depend on other parts. */
+static double
+kept_gain(const struct rm_hypothesis *h, size_t candidate, double loss)
+{
+	size_t count;
+	const struct rm_kept *kept =
+	    rm_crossings_kept(&h->crossings, candidate, &count);
+	double gain = 0;
+
+	for (size_t i = 0; i < count; i++)
+		gain += kept[i].packets *
+			log(let_through(h->crossings.shares[kept[i].share], loss));
+	return gain;
+}
+
 /* The gain of a candidate without its prior, by level of loss; a level is computed when
  * it is needed. */
 struct curve {
 	const struct rm_hypothesis *h;
 	const struct rm_levels *levels;
+	size_t candidate;
 	const struct sums *sums;
 	double gains[RM_HYPOTHESIS_LEVELS];
 	bool computed[RM_HYPOTHESIS_LEVELS];
@@ -228,29 +234,27 @@ static double
 compute_gain(const struct curve *curve, size_t level)
 {
 	const struct rm_hypothesis *h = curve->h;
-	const struct rm_levels *levels = curve->levels;
+	const size_t levels = curve->levels->count;
+	const double loss = curve->levels->loss[level];
+	const bool usual = curve->levels == &h->levels;
 	const struct sums *sums = curve->sums;
-	double grouped = 0;
+	double gain = sums->lost * curve->levels->log_lost[level] +
+		      (usual ? h->kept_gains[curve->candidate * levels + level]
+			     : kept_gain(h, curve->candidate, loss));
 
 	for (size_t i = 0; i < sums->group_count; i++) {
 		const struct rm_group *group = &sums->groups[i];
 		const struct rm_passing left =
-		    levels == &h->levels
-			? h->passing[group->share * levels->count + level]
-			: passing(h, h->crossings.shares[group->share],
-			      levels->loss[level]);
+		    usual ? h->passing[group->share * levels + level]
+			  : passing(h, h->crossings.shares[group->share], loss);
 
-		grouped += group->kept * left.log;
-		if (group->lost > 0)
-			grouped +=
-			    group->lost *
-			    ((group->survival >= 1
-				     ? left.log_lost
-				     : log_lost(h, group->survival * left.share)) -
-				group->log_lost);
+		gain += group->lost *
+			((group->survival >= 1
+				 ? left.log_lost
+				 : log_lost(h, group->survival * left.share)) -
+			    group->log_lost);
 	}
-	return sums->lost * levels->log_lost[level] +
-	       sums->kept * levels->log_kept[level] + grouped;
+	return gain;
 }
 
 static double
@@ -302,7 +306,9 @@ fit(const struct rm_hypothesis *h, size_t candidate, double expected)
 {
 	const struct rm_levels *levels = &h->levels;
 	struct sums sums;
-	struct curve curve = { .h = h, .levels = levels, .sums = &sums };
+	struct curve curve = {
+		.h = h, .levels = levels, .candidate = candidate, .sums = &sums
+	};
 	struct rm_suspect best = { candidate, 0, -INFINITY };
 	size_t at;
 	double whole;
@@ -329,7 +335,9 @@ fit_finely(struct rm_hypothesis *h, struct rm_suspect part)
 	const size_t at = level_of(all, part.loss);
 	struct rm_levels fine = { .count = FINE_LEVELS - 1 };
 	struct sums sums;
-	struct curve curve = { .h = h, .levels = &fine, .sums = &sums };
+	struct curve curve = {
+		.h = h, .levels = &fine, .candidate = part.candidate, .sums = &sums
+	};
 	double low, high;
 
 	if (at + 1 == all->count || all->loss[at + 1] >= WHOLE ||
@@ -424,6 +432,29 @@ set_passing(struct rm_hypothesis *h)
 	return 0;
 }
 
+static int
+set_kept_gains(struct rm_hypothesis *h, size_t candidates)
+{
+	const size_t levels = h->levels.count;
+
+	if (rm_scratch(&h->kept_gains, &h->kept_gains_size, candidates * levels,
+		sizeof *h->kept_gains) < 0)
+		return -ENOMEM;
+	memset(h->kept_gains, 0, candidates * levels * sizeof *h->kept_gains);
+	for (size_t c = 0; c < candidates; c++) {
+		size_t count;
+		const struct rm_kept *kept =
+		    rm_crossings_kept(&h->crossings, c, &count);
+
+		for (size_t i = 0; i < count; i++)
+			for (size_t k = 0; k < levels; k++)
+				h->kept_gains[c * levels + k] +=
+				    kept[i].packets *
+				    h->passing[kept[i].share * levels + k].log_kept;
+	}
+	return 0;
+}
+
 int
 rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
@@ -439,11 +470,11 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 		sizeof *h->outcomes) < 0 ||
 	    rm_scratch(&h->groups, &h->groups_size, observation_count + 1,
 		sizeof *h->groups) < 0 ||
-	    make_room(h, candidate_count + 1) < 0 || set_passing(h) < 0)
+	    make_room(h, candidate_count + 1) < 0 || set_passing(h) < 0 ||
+	    set_kept_gains(h, candidate_count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < observation_count; i++)
-		h->outcomes[i] = (struct rm_outcome){ .sent = observations[i].sent,
-			.lost = observations[i].lost };
+		h->outcomes[i].lost = observations[i].lost;
 	h->observations = observations;
 	h->observation_count = observation_count;
 	h->candidates = candidates;
@@ -549,7 +580,7 @@ rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
 	return h->blamed[candidate];
 }
 
-/* Updates the survival of observations after a part was added or removed. */
+/* Updates the survival of lossy observations after a part was added or removed. */
 static void
 scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool added)
 {
@@ -575,48 +606,47 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool adde
 }
 
 /* An upper bound of how much the gain of a candidate grows for each lost packet, if the
- * survival of its observation has grown from `before` to `now`: the gain of a candidate
- * that lets no packet through. */
+ * survival of its observation has grown from `before` to what it is now: the gain of a
+ * candidate that lets no packet through. */
 static double
-more_for_each(const struct rm_hypothesis *h, double before, double now)
+more_for_each(
+    const struct rm_hypothesis *h, double before, const struct rm_outcome *now)
 {
-	if (now <= before)
+	if (now->survival <= before)
 		return 0;
-	return (before > EXPLAINED ? log_lost(h, before) : 0) - log_lost(h, now);
+	return (before > EXPLAINED ? log_lost(h, before) : 0) - now->log_lost;
 }
 
 /* The share of loss of a part has changed from `before` to `loss`. Marks as stale the
- * fits of all candidates that have an observation in common with it, and raises their
- * bounds as far as the change may raise their gains. */
+ * fits of all candidates that have a lossy observation in common with it, and raises
+ * their bounds as far as the change may raise their gains. */
 static void
 forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double before)
 {
-	const struct rm_element_index *index = &h->crossings.candidates;
+	const struct rm_index *index = &h->crossings.candidates;
 	size_t count;
 	const struct rm_crossing *over =
 	    rm_crossings_of(&h->crossings, candidate, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct rm_observation *o = &h->observations[over[i].observation];
-		const double survival = h->outcomes[over[i].observation].survival;
+		const uint32_t at = over[i].observation;
+		const struct rm_outcome *o = &h->outcomes[at];
 		double more = 0;
 
-		if (loss < before && o->lost > 0) {
+		if (loss < before) {
 			const double share = h->crossings.shares[over[i].share];
-			const double was = survival * let_through(share, before) /
+			const double was = o->survival * let_through(share, before) /
 					   let_through(share, loss);
 
-			more = o->lost * more_for_each(h, was, survival) + SLACK;
+			more = o->lost * more_for_each(h, was, o) + SLACK;
 		}
-		for (uint32_t k = 0; k < o->element_count; k++)
-			for (size_t at = index->first[o->elements[k]];
-			     at < index->first[o->elements[k] + 1]; at++) {
-				const uint32_t c = index->list[at];
+		for (size_t k = index->first[at]; k < index->first[at + 1]; k++) {
+			const uint32_t c = index->list[k];
 
-				remember(h, c);
-				h->stale[c] = true;
-				h->bounds[c] += more;
-			}
+			remember(h, c);
+			h->stale[c] = true;
+			h->bounds[c] += more;
+		}
 	}
 }
 
@@ -716,16 +746,15 @@ rm_hypothesis_score(const struct rm_hypothesis *h)
 	const double base = log(h->base_loss);
 	double sum = 0;
 
-	for (size_t i = 0; i < h->observation_count; i++) {
-		const struct rm_outcome *o = &h->outcomes[i];
-		const double s = o->survival;
+	for (size_t i = 0; i < h->observation_count; i++)
+		if (h->outcomes[i].lost > 0)
+			sum += h->outcomes[i].lost * (h->outcomes[i].log_lost - base);
+	for (size_t i = 0; i < h->count; i++) {
+		const struct rm_suspect *part = &h->parts[i];
 
-		if (s < 1)
-			sum += o->lost * (log_lost(h, s) - base) +
-			       (o->sent - o->lost) * log(s);
+		sum += log_prior(h, part->candidate, part->loss) +
+		       kept_gain(h, part->candidate, part->loss);
 	}
-	for (size_t i = 0; i < h->count; i++)
-		sum += log_prior(h, h->parts[i].candidate, h->parts[i].loss);
 	return sum;
 }
 

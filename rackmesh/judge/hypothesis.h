@@ -2,12 +2,13 @@
  * hypothesis - a set of parts that are assumed to be at fault, and how much likelier
  * each further candidate would make it. Pure.
  *
- * The gain of a candidate is remembered until a part that has an observation in common
- * with it is added or removed, so that a search over many parts stays cheap.
+ * The gain of a candidate is remembered until a part that has a lossy observation in
+ * common with it is added or removed, so that a search over many parts stays cheap.
+ * What the packets that arrive contribute to a gain does not depend on other parts.
  *
- * A fit costs one logarithm for each of the candidate's observations that differ in
- * survival or share, at three or four levels of loss: it begins at the level of the fit
- * before, and the gain is a concave function of the loss.
+ * A fit costs one logarithm for each of the candidate's lossy observations that differ
+ * in survival or share, at three or four levels of loss: it begins at the level of the
+ * fit before, and the gain is a concave function of the loss.
  */
 #ifndef RACKMESH_JUDGE_HYPOTHESIS_H
 #define RACKMESH_JUDGE_HYPOTHESIS_H
@@ -32,7 +33,6 @@ struct rm_levels { /* the shares of loss that are tried */
 	size_t count;
 	double loss[RM_HYPOTHESIS_LEVELS];
 	double log_lost[RM_HYPOTHESIS_LEVELS]; /* ln(P(lost) / base_loss) */
-	double log_kept[RM_HYPOTHESIS_LEVELS]; /* ln(P(not lost) / (1 - base_loss)) */
 };
 
 struct rm_snapshot { /* a saved hypothesis */
@@ -45,12 +45,13 @@ struct rm_snapshot { /* a saved hypothesis */
 /* An observation. Its fit reads only this, which is much less than the input has. */
 struct rm_outcome {
 	double survival; /* the share of its packets that passes all parts */
-	double log_lost; /* ln P(lost), with this survival; 0 if no packet is lost */
-	uint32_t sent, lost;
+	double log_lost; /* ln P(lost), with this survival */
+	uint32_t lost;
 };
 
 struct rm_passing { /* the packets that pass a part */
-	double share, log;
+	double share;
+	double log_kept; /* ln of this share */
 	double log_lost; /* ln P(lost), if no other part is at fault */
 };
 
@@ -75,10 +76,12 @@ struct rm_hypothesis {
 	size_t count, max;
 
 	struct rm_crossings crossings;
-	struct rm_outcome *outcomes; /* for each observation */
+	struct rm_outcome *outcomes; /* for each observation; used for lossy ones */
 	size_t outcomes_size;
 	struct rm_passing *passing; /* by share in crossings.shares, then by level */
 	size_t passing_size;
+	double *kept_gains; /* by candidate, then by level: see kept_gain() */
+	size_t kept_gains_size;
 	struct rm_group *groups; /* of the candidate that is fitted */
 	size_t groups_size;
 	/* By candidate: its fit to the hypothesis without parts, without relief. No
@@ -168,8 +171,8 @@ bool rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate);
  * further parts. Its gain stays that of the level, as the gains of candidates are. */
 void rm_hypothesis_add(struct rm_hypothesis *h, struct rm_suspect part);
 /* Fits the share of loss of a part again, as the other parts have changed, or removes
- * the part. Does nothing if no part has changed that has an observation in common with
- * it. */
+ * the part. Does nothing if no part has changed that has a lossy observation in common
+ * with it. */
 void rm_hypothesis_refit(struct rm_hypothesis *h, size_t at);
 /* Removes a part and returns it. */
 struct rm_suspect rm_hypothesis_remove(struct rm_hypothesis *h, size_t at);
