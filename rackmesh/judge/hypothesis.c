@@ -650,13 +650,19 @@ forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double befor
 	}
 }
 
-/* Adds a part without fitting its share of loss again. */
+/* Adds a part without fitting its share of loss again, and without forgetting fits. */
 static void
-add_part(struct rm_hypothesis *h, struct rm_suspect part)
+place(struct rm_hypothesis *h, struct rm_suspect part)
 {
 	h->parts[h->count++] = part;
 	h->blamed[part.candidate] = true;
 	scale_survival(h, part.candidate, part.loss, true);
+}
+
+static void
+add_part(struct rm_hypothesis *h, struct rm_suspect part)
+{
+	place(h, part);
 	forget_fits(h, part.candidate, part.loss, 0);
 }
 
@@ -704,11 +710,13 @@ void
 rm_hypothesis_put_down(
     struct rm_hypothesis *h, struct rm_suspect lifted, struct rm_suspect part)
 {
-	rm_hypothesis_add(h, part);
 	h->is_lifted = false;
-	if (part.candidate != lifted.candidate ||
-	    h->parts[h->count - 1].loss != lifted.loss)
+	part.loss = fit_finely(h, part);
+	if (part.candidate != lifted.candidate || part.loss != lifted.loss) {
+		add_part(h, part);
 		return;
+	}
+	place(h, part);
 	for (size_t i = 0; i < h->before_count; i++) {
 		const struct rm_fit_before *before = &h->before[i];
 
