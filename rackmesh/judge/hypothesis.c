@@ -84,18 +84,11 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	*h = (struct rm_hypothesis){ 0 };
 }
 
-/* Returns ln P(lost) if the share `survival` of the packets passes all parts. */
+/* Returns P(lost) if the share `survival` of the packets passes all parts. */
 static double
-log_lost(const struct rm_hypothesis *h, double survival)
+chance_lost(const struct rm_hypothesis *h, double survival)
 {
-	return log(1 - (1 - h->base_loss) * survival);
-}
-
-static void
-set_survival(const struct rm_hypothesis *h, struct rm_outcome *o, double survival)
-{
-	o->survival = survival;
-	o->log_lost = log_lost(h, survival);
+	return 1 - (1 - h->base_loss) * survival;
 }
 
 /* Returns the cost (ln, negative) of assuming that this candidate has this share of
@@ -126,9 +119,9 @@ let_through(double share, double loss)
  * survival. There are few different ones: one logarithm per group saves many. */
 struct rm_group {
 	double survival;
-	double log_lost; /* ln P(lost) with this survival */
-	double lost;     /* packets */
-	uint32_t share;  /* index in crossings.shares */
+	double lost;        /* packets */
+	double chance_lost; /* with this survival */
+	uint32_t share;     /* index in crossings.shares */
 };
 
 /* The losses of the packets that cross a candidate, as far as it may explain them. */
@@ -139,6 +132,11 @@ struct sums {
 };
 
 #define BUCKETS 256 /* each has one group; a further one ends it */
+
+struct buckets {
+	uint64_t used[BUCKETS / 64]; /* a bit per bucket: it has a group */
+	struct rm_group groups[BUCKETS];
+};
 
 static uint64_t
 hash_of(const struct rm_hypothesis *h, double survival, uint32_t share)
@@ -152,18 +150,23 @@ hash_of(const struct rm_hypothesis *h, double survival, uint32_t share)
 
 /* Adds the losses of an observation to its group. */
 static void
-group_up(const struct rm_hypothesis *h, struct sums *sums, struct rm_group *buckets,
+group_up(const struct rm_hypothesis *h, struct sums *sums, struct buckets *buckets,
     const struct rm_outcome *o, uint32_t share)
 {
-	struct rm_group *group = &buckets[hash_of(h, o->survival, share) >> 56];
+	const uint64_t bucket = hash_of(h, o->survival, share) >> 56;
+	const uint64_t bit = UINT64_C(1) << bucket % 64;
+	struct rm_group *group = &buckets->groups[bucket];
 
-	if (group->lost > 0 &&
-	    (group->share != share || group->survival != o->survival)) {
+	if ((buckets->used[bucket / 64] & bit) != 0) {
+		if (group->share == share && group->survival == o->survival) {
+			group->lost += o->lost;
+			return;
+		}
 		sums->groups[sums->group_count++] = *group;
-		group->lost = 0;
 	}
-	*group =
-	    (struct rm_group){ o->survival, o->log_lost, group->lost + o->lost, share };
+	buckets->used[bucket / 64] |= bit;
+	*group = (struct rm_group){ o->survival, o->lost, chance_lost(h, o->survival),
+		share };
 }
 
 /* False: the candidate has no loss to explain. The order of the groups, and so the
@@ -172,13 +175,14 @@ group_up(const struct rm_hypothesis *h, struct sums *sums, struct rm_group *buck
 static bool
 sum_up(const struct rm_hypothesis *h, size_t candidate, struct sums *ret)
 {
-	struct rm_group buckets[BUCKETS] = { { 0 } };
+	struct buckets buckets;
 	bool any = false;
 	size_t count;
 	const struct rm_crossing *over =
 	    rm_crossings_of(&h->crossings, candidate, &count);
 
 	*ret = (struct sums){ .groups = h->groups };
+	memset(buckets.used, 0, sizeof buckets.used);
 	for (size_t i = 0; i < count; i++) {
 		const struct rm_outcome *o = &h->outcomes[over[i].observation];
 		const uint32_t share = over[i].share;
@@ -187,20 +191,21 @@ sum_up(const struct rm_hypothesis *h, size_t candidate, struct sums *ret)
 		if (o->survival >= 1 && share == RM_CROSSED_ONCE)
 			ret->lost += o->lost;
 		else if (o->survival > EXPLAINED)
-			group_up(h, ret, buckets, o, share);
+			group_up(h, ret, &buckets, o, share);
 	}
-	for (size_t i = 0; any && i < BUCKETS; i++)
-		if (buckets[i].lost > 0)
-			ret->groups[ret->group_count++] = buckets[i];
+	for (size_t i = 0; i < BUCKETS / 64; i++)
+		for (uint64_t used = buckets.used[i]; used != 0; used &= used - 1)
+			ret->groups[ret->group_count++] =
+			    buckets.groups[64 * i + (size_t)__builtin_ctzll(used)];
 	return any;
 }
 
 static struct rm_passing
-passing(const struct rm_hypothesis *h, double share, double loss)
+passing(double share, double loss)
 {
 	const double left = let_through(share, loss);
 
-	return (struct rm_passing){ left, log(left), log_lost(h, left) };
+	return (struct rm_passing){ left, log(left) };
 }
 
 /* Returns the part of the gain that is due to the packets that are not lost, negative.
@@ -230,6 +235,34 @@ struct curve {
 	bool computed[RM_HYPOTHESIS_LEVELS];
 };
 
+/* A product of many factors, and its logarithm: one logarithm per product that a double
+ * can hold. */
+struct product {
+	double value;
+	double log; /* of the factors that are no longer in `value` */
+};
+
+#define MOST_POWER 8 /* higher powers are not multiplied out */
+#define MOST_VALUE \
+	1e150 /* times 8 factors of at most 1e16, it still fits in a double */
+
+static void
+multiply(struct product *product, double factor, double power)
+{
+	if (power > MOST_POWER) {
+		product->log += power * log(factor);
+		return;
+	}
+	for (; power > 0; power--)
+		product->value *= factor;
+	if (product->value > MOST_VALUE) {
+		product->log += log(product->value);
+		product->value = 1;
+	}
+}
+
+/* Each lost packet gains the ln of the ratio of P(lost) with and without the candidate.
+ */
 static double
 compute_gain(const struct curve *curve, size_t level)
 {
@@ -238,23 +271,22 @@ compute_gain(const struct curve *curve, size_t level)
 	const double loss = curve->levels->loss[level];
 	const bool usual = curve->levels == &h->levels;
 	const struct sums *sums = curve->sums;
-	double gain = sums->lost * curve->levels->log_lost[level] +
-		      (usual ? h->kept_gains[curve->candidate * levels + level]
-			     : kept_gain(h, curve->candidate, loss));
+	struct product ratios = { 1, 0 };
 
 	for (size_t i = 0; i < sums->group_count; i++) {
 		const struct rm_group *group = &sums->groups[i];
-		const struct rm_passing left =
-		    usual ? h->passing[group->share * levels + level]
-			  : passing(h, h->crossings.shares[group->share], loss);
+		const double left =
+		    usual ? h->passing[group->share * levels + level].share
+			  : let_through(h->crossings.shares[group->share], loss);
 
-		gain += group->lost *
-			((group->survival >= 1
-				 ? left.log_lost
-				 : log_lost(h, group->survival * left.share)) -
-			    group->log_lost);
+		multiply(&ratios,
+		    chance_lost(h, group->survival * left) / group->chance_lost,
+		    group->lost);
 	}
-	return gain;
+	return sums->lost * curve->levels->log_lost[level] +
+	       (usual ? h->kept_gains[curve->candidate * levels + level]
+		      : kept_gain(h, curve->candidate, loss)) +
+	       ratios.log + log(ratios.value);
 }
 
 static double
@@ -406,7 +438,7 @@ blame_none(struct rm_hypothesis *h)
 {
 	h->count = 0;
 	for (size_t i = 0; i < h->observation_count; i++)
-		set_survival(h, &h->outcomes[i], 1);
+		h->outcomes[i].survival = 1;
 	memset(h->blamed, 0, h->candidate_count * sizeof *h->blamed);
 }
 
@@ -428,7 +460,7 @@ set_passing(struct rm_hypothesis *h)
 	for (size_t i = 0; i < h->crossings.share_count; i++)
 		for (size_t k = 0; k < levels; k++)
 			h->passing[i * levels + k] =
-			    passing(h, h->crossings.shares[i], h->levels.loss[k]);
+			    passing(h->crossings.shares[i], h->levels.loss[k]);
 	return 0;
 }
 
@@ -592,29 +624,29 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool adde
 
 	for (size_t i = 0; i < count; i++) {
 		struct rm_outcome *o = &h->outcomes[over[i].observation];
-		double survival;
 
 		if (over[i].share != share) {
 			share = over[i].share;
 			left = let_through(h->crossings.shares[share], loss);
 			left = added ? left : 1 / left;
 		}
-		survival = o->survival * left;
-		/* apart from rounding, no part is left */
-		set_survival(h, o, survival > 1 - EPSILON ? 1 : survival);
+		o->survival *= left;
+		if (o->survival >
+		    1 - EPSILON) /* apart from rounding, no part is left */
+			o->survival = 1;
 	}
 }
 
 /* An upper bound of how much the gain of a candidate grows for each lost packet, if the
- * survival of its observation has grown from `before` to what it is now: the gain of a
- * candidate that lets no packet through. */
+ * survival of its observation has grown from `before` to `now`: the gain of a candidate
+ * that lets no packet through. */
 static double
-more_for_each(
-    const struct rm_hypothesis *h, double before, const struct rm_outcome *now)
+more_for_each(const struct rm_hypothesis *h, double before, double now)
 {
-	if (now->survival <= before)
+	if (now <= before)
 		return 0;
-	return (before > EXPLAINED ? log_lost(h, before) : 0) - now->log_lost;
+	return (before > EXPLAINED ? log(chance_lost(h, before)) : 0) -
+	       log(chance_lost(h, now));
 }
 
 /* The share of loss of a part has changed from `before` to `loss`. Marks as stale the
@@ -638,7 +670,7 @@ forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double befor
 			const double was = o->survival * let_through(share, before) /
 					   let_through(share, loss);
 
-			more = o->lost * more_for_each(h, was, o) + SLACK;
+			more = o->lost * more_for_each(h, was, o->survival) + SLACK;
 		}
 		for (size_t k = index->first[at]; k < index->first[at + 1]; k++) {
 			const uint32_t c = index->list[k];
@@ -754,9 +786,12 @@ rm_hypothesis_score(const struct rm_hypothesis *h)
 	const double base = log(h->base_loss);
 	double sum = 0;
 
-	for (size_t i = 0; i < h->observation_count; i++)
-		if (h->outcomes[i].lost > 0)
-			sum += h->outcomes[i].lost * (h->outcomes[i].log_lost - base);
+	for (size_t i = 0; i < h->observation_count; i++) {
+		const struct rm_outcome *o = &h->outcomes[i];
+
+		if (o->lost > 0 && o->survival < 1)
+			sum += o->lost * (log(chance_lost(h, o->survival)) - base);
+	}
 	for (size_t i = 0; i < h->count; i++) {
 		const struct rm_suspect *part = &h->parts[i];
 

@@ -6,9 +6,10 @@
  * common with it is added or removed, so that a search over many parts stays cheap.
  * What the packets that arrive contribute to a gain does not depend on other parts.
  *
- * A fit costs one logarithm for each of the candidate's lossy observations that differ
- * in survival or share, at three or four levels of loss: it begins at the level of the
- * fit before, and the gain is a concave function of the loss.
+ * A fit costs a few operations for each of the candidate's lossy observations, and for
+ * those that differ in survival or share, a few for each of four levels of loss: it
+ * begins at the level of the fit before, and the gain is a concave function of the
+ * loss.
  */
 #ifndef RACKMESH_JUDGE_HYPOTHESIS_H
 #define RACKMESH_JUDGE_HYPOTHESIS_H
@@ -45,14 +46,12 @@ struct rm_snapshot { /* a saved hypothesis */
 /* An observation. Its fit reads only this, which is much less than the input has. */
 struct rm_outcome {
 	double survival; /* the share of its packets that passes all parts */
-	double log_lost; /* ln P(lost), with this survival */
 	uint32_t lost;
 };
 
 struct rm_passing { /* the packets that pass a part */
 	double share;
 	double log_kept; /* ln of this share */
-	double log_lost; /* ln P(lost), if no other part is at fault */
 };
 
 struct rm_group; /* of observations: see hypothesis.c */
