@@ -80,49 +80,75 @@ note_cable(struct evidence *evidence, const struct evidence *port)
 	}
 }
 
-static void
-append_ports(const struct evidence *evidence, size_t n, double least,
-    const char *separator, char out[EVIDENCE_PORTS_BYTES])
-{
-	const size_t begin = strlen(out);
+#define MORE " and %zu more"
+#define MORE_BYTES 11 /* its length: there are at most EVIDENCE_CABLES */
 
+/* Appends the names of the ports whose value is at least `least`, up to this length of
+ * out. The ports whose names do not fit are counted. False: not even one name fits, so
+ * nothing was appended. */
+static bool
+append_ports(const struct evidence *evidence, size_t n, double least,
+    const char *separator, size_t most_len, char out[EVIDENCE_PORTS_BYTES])
+{
+	size_t len = strlen(out), written = 0, left = 0;
+
+	for (size_t i = 0; i < evidence->of_cable_count; i++)
+		left += (double)evidence->of_cables[i].value[n] >= least;
 	for (size_t i = 0; i < evidence->of_cable_count; i++) {
 		const struct evidence_cable *cable = &evidence->of_cables[i];
-		const size_t len = strlen(out);
+		const char *before = written == 0 ? "" : separator;
+		const size_t more = strlen(before) + strlen(cable->port);
 
-		if ((double)cable->value[n] >= least)
-			snprintf(out + len, EVIDENCE_PORTS_BYTES - len, "%s%s",
-			    len > begin ? separator : "", cable->port);
+		if ((double)cable->value[n] < least)
+			continue;
+		if (len + more + (left > 1 ? MORE_BYTES : 0) > most_len)
+			break;
+		len += (size_t)snprintf(
+		    out + len, EVIDENCE_PORTS_BYTES - len, "%s%s", before, cable->port);
+		written++;
+		left--;
 	}
+	if (written > 0 && left > 0)
+		snprintf(out + len, EVIDENCE_PORTS_BYTES - len, MORE, left);
+	return written > 0;
 }
+
+#define BOND " (bond of "
+#define BOND_COUNT BOND "%zu ports)"
+#define BOND_COUNT_BYTES 18
 
 void
 evidence_ports(
     const struct evidence *evidence, unsigned number, char out[EVIDENCE_PORTS_BYTES])
 {
-	size_t n = 0, shown = 0;
+	const size_t count = evidence->of_cable_count, room = EVIDENCE_PORTS_BYTES - 1;
+	size_t n = 0, shown = 0, len;
 	uint64_t most = 0;
 	double least;
 
 	while (n < EVIDENCE_CABLE_NUMBERS && cable_numbers[n] != number)
 		n++;
-	if (n == EVIDENCE_CABLE_NUMBERS || evidence->of_cable_count == 0) {
+	if (n == EVIDENCE_CABLE_NUMBERS || count == 0) {
 		snprintf(out, EVIDENCE_PORTS_BYTES, "%s", evidence->port);
 		return;
 	}
-	for (size_t i = 0; i < evidence->of_cable_count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (evidence->of_cables[i].value[n] > most)
 			most = evidence->of_cables[i].value[n];
 	least = EVIDENCE_SHOWS * (double)most;
-	for (size_t i = 0; i < evidence->of_cable_count; i++)
+	for (size_t i = 0; i < count; i++)
 		shown += (double)evidence->of_cables[i].value[n] >= least;
 	out[0] = '\0';
-	append_ports(evidence, n, least, " and ", out);
-	if (shown == evidence->of_cable_count)
+	(void)append_ports(evidence, n, least, " and ",
+	    shown == count ? room : room - BOND_COUNT_BYTES, out);
+	if (shown == count)
 		return;
-	strcat(out, " (bond of ");
-	append_ports(evidence, n, 0, " ", out);
-	strcat(out, ")");
+	len = strlen(out);
+	strcat(out, BOND);
+	if (append_ports(evidence, n, 0, " ", room - strlen(")"), out))
+		strcat(out, ")");
+	else
+		snprintf(out + len, EVIDENCE_PORTS_BYTES - len, BOND_COUNT, count);
 }
 
 void

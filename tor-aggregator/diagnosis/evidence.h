@@ -137,10 +137,11 @@ void evidence_extend(struct evidence *evidence, const struct evidence *next);
  * States of a cable (errors, optics, changes) are not taken: they are judged for each
  * port. evidence->port stays the name of the first port. */
 void evidence_add_cable(struct evidence *evidence, const struct evidence *cable);
-#define EVIDENCE_PORTS_BYTES (2 * EVIDENCE_CABLES * (EVIDENCE_PORT_BYTES + 5))
+#define EVIDENCE_PORTS_BYTES 80
 /* Writes the name of the port whose number this is. If ports of a bond were combined in
  * it: those with at least EVIDENCE_SHOWS of the value of the highest one, and, in
- * brackets, all ports if there are others. */
+ * brackets, all ports if there are others. Names are never cut: if there is no room for
+ * all, the number of the others is written. */
 #define EVIDENCE_SHOWS 0.1
 void evidence_ports(
     const struct evidence *evidence, unsigned number, char out[EVIDENCE_PORTS_BYTES]);

@@ -107,9 +107,10 @@ bool indicator_is_corrected(enum indicator indicator);
 enum indicator_status indicator_read(
     const struct evidence *evidence, enum indicator indicator, double *ret);
 
-/* Writes text such as "its port counted 812 symbol errors in 10 s". A text that is too
- * long is cut. */
-#define INDICATOR_TEXT 160
+/* Writes text such as "its port counted 812 symbol errors in 10 s". There is room for
+ * the longest text of each indicator, with its number, its time and its ports or RNIC;
+ * an incident has room for one of them (RM_EVIDENCE_TEXT). */
+#define INDICATOR_TEXT 200
 void indicator_report(const struct evidence *evidence, enum indicator indicator,
     char out[INDICATOR_TEXT]);
 

@@ -101,7 +101,7 @@ void rules_judge(const struct evidence *evidence, struct rule_result ret[DIAGNOS
 
 /* For RULE_HOLDS: writes the evidence, such as "its port counted 812 symbol errors in
  * 10 s, ...". */
-#define RULE_SENTENCE_BYTES (RULE_REPORTS * INDICATOR_TEXT)
+#define RULE_SENTENCE_BYTES (RULE_REPORTS * (INDICATOR_TEXT + 2))
 void rule_sentence(const struct evidence *evidence, const struct rule_result *result,
     char out[RULE_SENTENCE_BYTES]);
 

@@ -428,6 +428,62 @@ drops_of_a_bond_name_the_port_of_the_counter_that_is_shown(void **state)
 	assert_non_null(strstr(text, "dropped 10000 packets"));
 }
 
+/* A name is never cut: if there is no room for all, the number of the others is given.
+ */
+static void
+long_names_of_a_bonds_ports_are_counted_if_they_do_not_fit(void **state)
+{
+	const struct {
+		const char *names[4];
+		uint64_t dropped[4];
+		const char *text;
+	} cases[] = {
+		{ { "Ethernet100", "Ethernet104", "Ethernet108" }, { 10, 9, 0 },
+		    "port Ethernet100 and Ethernet104 (bond of Ethernet100 Ethernet104 "
+		    "Ethernet108) dropped" },
+		{ { "Ethernet1/32/1", "Ethernet1/32/2", "Ethernet1/32/3" },
+		    { 10, 9, 0 },
+		    "port Ethernet1/32/1 and Ethernet1/32/2 (bond of Ethernet1/32/1 "
+		    "and "
+		    "2 more) dropped" },
+		{ { "HundredGigabitEthernet10/1/12a1",
+		      "HundredGigabitEthernet10/1/12a2",
+		      "HundredGigabitEthernet10/1/12a3",
+		      "HundredGigabitEthernet10/1/12a4" },
+		    { 10, 9, 8, 0 },
+		    "port HundredGigabitEthernet10/1/12a1 and 2 more (bond of 4 ports) "
+		    "dropped" },
+		{ { "HundredGigabitEthernet10/1/12a1",
+		      "HundredGigabitEthernet10/1/12a2",
+		      "HundredGigabitEthernet10/1/12a3",
+		      "HundredGigabitEthernet10/1/12a4" },
+		    { 10, 9, 8, 7 },
+		    "port HundredGigabitEthernet10/1/12a1 and "
+		    "HundredGigabitEthernet10/1/12a2 and 2 more dropped" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct evidence port = { .switch_ns = 1000000 * S };
+		char text[INDICATOR_TEXT];
+
+		for (size_t k = 0; k < 4 && cases[i].names[k] != NULL; k++) {
+			struct evidence other = { .switch_ns = 1000000 * S };
+			struct evidence *one = k == 0 ? &port : &other;
+
+			snprintf(one->port, sizeof(one->port), "%s", cases[i].names[k]);
+			evidence_set(one, SWITCH_TX_DISCARDS, 0,
+			    cases[i].dropped[k] * 1000000000000000);
+			if (k > 0)
+				evidence_add_cable(&port, &other);
+		}
+		indicator_report(&port, SWITCH_DROPS, text);
+		if (strstr(text, cases[i].text) == NULL)
+			fail_msg("%s", text);
+		assert_non_null(strstr(text, " packets to it in 1000000 s"));
+	}
+}
+
 /* The RNIC counts the PFC frames that it sends over both cables, and each switch those
  * of one. */
 static void
@@ -847,6 +903,7 @@ main(void)
 		TEST(both_cables_of_a_bond_are_compared_with_its_rnic),
 		TEST(a_diagnosis_of_a_bond_names_the_ports_that_show_it),
 		TEST(drops_of_a_bond_name_the_port_of_the_counter_that_is_shown),
+		TEST(long_names_of_a_bonds_ports_are_counted_if_they_do_not_fit),
 		TEST(a_bond_with_cables_to_two_switches_does_not_disagree),
 		TEST(another_port_of_the_same_reading_is_not_taken),
 		TEST(the_port_of_an_rnic_that_was_never_reported_waits_a_minute),
