@@ -100,3 +100,33 @@ acceptance_progress(const struct acceptance *acceptance, FILE *out)
 	    acceptance->incident_count,
 	    acceptance->incident_count == 1 ? "incident" : "incidents");
 }
+
+#define MORE_BYTES 26 /* of " and N more", for any N, with its 0 */
+
+void
+acceptance_racks(const json_t *racks, char out[ACCEPTANCE_RACKS_BYTES])
+{
+	size_t i, len = 0, left = 0;
+	const json_t *rack;
+	bool full = false;
+
+	out[0] = '\0';
+	json_array_foreach (racks, i, rack) {
+		const char *tor = json_string_value(json_object_get(rack, "tor"));
+
+		if (tor == NULL)
+			continue;
+		full = full || len + strlen(", ") + strlen(tor) + MORE_BYTES >
+				   ACCEPTANCE_RACKS_BYTES;
+		if (full)
+			left++;
+		else
+			len += (size_t)snprintf(out + len, ACCEPTANCE_RACKS_BYTES - len,
+			    "%s%s", len > 0 ? ", " : "", tor);
+	}
+	if (left > 0)
+		snprintf(out + len, ACCEPTANCE_RACKS_BYTES - len, "%s%zu more",
+		    len > 0 ? " and " : "", left);
+	else if (len == 0)
+		snprintf(out, ACCEPTANCE_RACKS_BYTES, "none");
+}

@@ -54,6 +54,12 @@ void acceptance_take_refused(struct acceptance *acceptance, const json_t *answer
 size_t acceptance_rnics(const struct acceptance *acceptance);
 const char *acceptance_rnic_name(const struct acceptance *acceptance, size_t rnic);
 
+#define ACCEPTANCE_RACKS_BYTES 512
+/* Writes the names of the racks in the array "racks" of the aggregator's /v1/racks:
+ * "tor1, tor2 and 12 more". Names are whole; the number of those that do not fit is
+ * given. "none": it has none. */
+void acceptance_racks(const json_t *racks, char out[ACCEPTANCE_RACKS_BYTES]);
+
 /* Writes "6 of 6 RNICs, 24310 probes, 3 lost, 0 incidents". */
 void acceptance_progress(const struct acceptance *acceptance, FILE *out);
 

@@ -168,18 +168,16 @@ watch(struct burn_in *burn_in)
 
 /* ---- a rack that the aggregator does not have ---- */
 
-#define NAMES_BYTES 512 /* of the names of racks in the finding */
-
 /* True: the aggregator answers that it does not have the rack, so watching it would
  * show nothing; adds a finding. */
 static bool
 is_unknown(const struct burn_in *burn_in, struct findings *findings)
 {
 	const json_t *racks, *rack;
-	char names[NAMES_BYTES] = "";
+	char names[ACCEPTANCE_RACKS_BYTES];
 	json_t *answer = NULL;
-	size_t i, len = 0;
-	bool known = false;
+	bool known;
+	size_t i;
 
 	request_complain_to(burn_in->nowhere);
 	(void)request_get(burn_in->ctl->aggregator, "/v1/racks", &answer);
@@ -189,20 +187,15 @@ is_unknown(const struct burn_in *burn_in, struct findings *findings)
 	json_array_foreach (racks, i, rack) {
 		const char *tor = json_string_value(json_object_get(rack, "tor"));
 
-		if (tor == NULL)
-			continue;
-		known = known || strcmp(tor, burn_in->tor) == 0;
-		if (len < sizeof(names))
-			len += (size_t)snprintf(names + len, sizeof(names) - len,
-			    "%s%s", len > 0 ? ", " : "", tor);
+		known = known || (tor != NULL && strcmp(tor, burn_in->tor) == 0);
 	}
+	acceptance_racks(racks, names);
 	json_decref(answer);
 	if (known)
 		return false;
 	findings->check = "rack";
 	findings_add(findings, FINDING_WRONG,
-	    "the aggregator has no rack %s; it has %s%s", burn_in->tor,
-	    len > 0 ? names : "none", len < sizeof(names) ? "" : " ...");
+	    "the aggregator has no rack %s; it has %s", burn_in->tor, names);
 	findings_remedy(findings,
 	    "correct the name, or choose the rack's aggregator with --aggregator");
 	return true;

@@ -517,6 +517,42 @@ malformed_answers_are_handled(void **state)
 	acceptance_free(acceptance);
 }
 
+/* Names are not cut in the middle, and the number of the others is given. */
+static void
+the_names_of_many_racks_are_whole_and_the_others_are_counted(void **state)
+{
+	char names[ACCEPTANCE_RACKS_BYTES], name[32];
+	json_t *racks = json_array();
+
+	acceptance_racks(racks, names);
+	assert_string_equal(names, "none");
+	acceptance_racks(NULL, names);
+	assert_string_equal(names, "none");
+	json_array_append_new(racks, json_pack("{s:s}", "tor", "tor1"));
+	json_array_append_new(racks, json_pack("{s:s}", "tor", "tor2"));
+	acceptance_racks(racks, names);
+	assert_string_equal(names, "tor1, tor2");
+	for (unsigned i = 0; i < 98; i++) {
+		snprintf(name, sizeof(name), "row%02u.tor.example", i);
+		json_array_append_new(racks, json_pack("{s:s}", "tor", name));
+	}
+	json_array_append_new(racks, json_pack("{s:i}", "tor", 7));
+	acceptance_racks(racks, names);
+	assert_in_range(strlen(names), 480, ACCEPTANCE_RACKS_BYTES - 1);
+	assert_non_null(strstr(names, "row24.tor.example and 73 more"));
+	assert_string_equal(strrchr(names, ','), ", row24.tor.example and 73 more");
+	json_decref(racks);
+
+	/* A name that does not fit at all is counted, too. */
+	racks = json_array();
+	memset(names, 'x', sizeof(names) - 1);
+	names[sizeof(names) - 1] = '\0';
+	json_array_append_new(racks, json_pack("{s:s}", "tor", names));
+	acceptance_racks(racks, names);
+	assert_string_equal(names, "1 more");
+	json_decref(racks);
+}
+
 int
 main(void)
 {
@@ -536,6 +572,8 @@ main(void)
 		cmocka_unit_test(every_uplink_is_crossed_by_a_path),
 		cmocka_unit_test(a_result_is_counted_once),
 		cmocka_unit_test(malformed_answers_are_handled),
+		cmocka_unit_test(
+		    the_names_of_many_racks_are_whole_and_the_others_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("acceptance", tests, NULL, NULL);
