@@ -6,17 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void
+wipe(const void *text, size_t len, void *arg)
+{
+	explicit_bzero((void *)text, len);
+	free((void *)text);
+}
+
 int
 redis_command(struct evbuffer *out, const char *const *arguments, size_t count)
 {
 	char *text = NULL;
-	int r, len = redisFormatCommandArgv(
-		   &text, (int)count, (const char **)arguments, NULL);
+	const int len =
+	    redisFormatCommandArgv(&text, (int)count, (const char **)arguments, NULL);
 
 	if (len < 0)
 		return -ENOMEM;
-	r = evbuffer_add(out, text, (size_t)len) == 0 ? 0 : -ENOMEM;
-	explicit_bzero(text, (size_t)len);
-	free(text);
-	return r;
+	/* The buffer sends this memory itself, and makes no copy, which it would not
+	 * wipe. */
+	if (evbuffer_add_reference(out, text, (size_t)len, wipe, NULL) == 0)
+		return 0;
+	wipe(text, (size_t)len, NULL);
+	return -ENOMEM;
 }
