@@ -13,9 +13,10 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/roster.h"
 
-#define RING_BYTES                                                        \
-	32768 /* ring size per RNIC of the rack: three seconds of results \
-	       */
+/* Ring size per RNIC of the rack, for three seconds of results. Small racks have room
+ * for as many as RING_RNICS have: for a minute, if only one RNIC works. */
+#define RING_BYTES 32768
+#define RING_RNICS 8
 #define RNIC_INTERVAL_NS (60 * RM_NS_PER_S)
 /* after this time without a message, a session is closed */
 #define SILENT_NS (10 * RM_NS_PER_S)
@@ -86,10 +87,11 @@ on_focus(
 int
 sim_rack_start(struct sim_rack *rack, int64_t now_ns)
 {
+	const size_t rnics = rack->run->draw.fabric.rnics_per_rack;
 	const struct tor_rack_options options = {
 		.tor = rack->name,
 		.active = true,
-		.ring_bytes = RING_BYTES * rack->run->draw.fabric.rnics_per_rack,
+		.ring_bytes = RING_BYTES * (rnics > RING_RNICS ? rnics : RING_RNICS),
 		.timeout_ns = RUN_TIMEOUT_NS,
 		.row_interval_ns = RUN_ROW_INTERVAL_NS,
 		.rnic_interval_ns = RNIC_INTERVAL_NS,

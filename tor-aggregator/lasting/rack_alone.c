@@ -12,8 +12,10 @@
 #define LOSSY_HALVES_NAMED 2
 /* A half-second with this share of loss is an outage, and no steady loss. */
 #define OUTAGE_SHARE 0.95
-/* The flows of this time are compared. */
+/* The flows of these times are compared: of the longer one, if in the shorter one too
+ * few packets were lost, because they are spread over many flows. */
 #define FLOWS_NS (15 * RM_NS_PER_S)
+#define MORE_FLOWS_NS (45 * RM_NS_PER_S)
 
 bool
 rack_alone_is(const struct rack_tally *tallies, size_t members, size_t member)
@@ -46,5 +48,7 @@ rack_alone_loses(const struct rack *rack, size_t member,
 	}
 	if (named)
 		return lossy >= LOSSY_HALVES_NAMED;
-	return lossy >= LOSSY_HALVES && rack_flows_lose_alike(rack, member, FLOWS_NS);
+	return lossy >= LOSSY_HALVES &&
+	       (rack_flows_lose_alike(rack, member, FLOWS_NS) ||
+		   rack_flows_lose_alike(rack, member, MORE_FLOWS_NS));
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/core/clock.h"
 #include "tor-aggregator/lasting/rack_excuse.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/window/rack_view.h"
@@ -21,6 +22,13 @@ static bool
 not_alike(void *arg, size_t member, int64_t window_ns)
 {
 	return false;
+}
+
+/* Many flows share the probes: it takes this long to lose enough of them. */
+static bool
+alike_after_half_a_minute(void *arg, size_t member, int64_t window_ns)
+{
+	return window_ns >= 30 * RM_NS_PER_S;
 }
 
 /* The first `lossy` half-seconds lost some probes out of the rack. */
@@ -70,6 +78,16 @@ losses_all_the_time_on_all_flows_are_reported(void **state)
 }
 
 static void
+losses_spread_over_many_flows_are_compared_over_a_longer_time(void **state)
+{
+	const struct rack rack = { .flows_lose_alike = alike_after_half_a_minute };
+	const struct rack_course course = course_with(8, 5);
+
+	(void)state;
+	assert_true(rack_alone_loses(&rack, 0, &course, false));
+}
+
+static void
 few_losses_are_enough_only_if_the_rnic_is_named(void **state)
 {
 	const struct rack rack = { .flows_lose_alike = alike };
@@ -99,6 +117,8 @@ main(void)
 		cmocka_unit_test(
 		    an_rnic_is_alone_if_all_others_lose_everything_or_are_not_probed),
 		cmocka_unit_test(losses_all_the_time_on_all_flows_are_reported),
+		cmocka_unit_test(
+		    losses_spread_over_many_flows_are_compared_over_a_longer_time),
 		cmocka_unit_test(few_losses_are_enough_only_if_the_rnic_is_named),
 		cmocka_unit_test(an_outage_is_no_steady_loss),
 	};
