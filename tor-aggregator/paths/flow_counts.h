@@ -37,7 +37,7 @@ struct flow_count {
 	uint64_t slow_ns;
 	struct window_release release; /* release of the slow and overdue replies */
 	uint32_t path;                 /* number in path_table */
-	/* Switches of the path, if the flow has losses: see path_set_switches. */
+	/* Switches of the path, in a second with losses: see path_set_switches. */
 	uint64_t switches;
 	/* send time in ns of the newest answered probe; 0: none */
 	int64_t answered;

@@ -17,6 +17,8 @@
 #define MIN_SECONDS 1.5
 /* Losses that other RNICs should have if this RNIC were not at fault. */
 #define MIN_EXPECTED 3.0
+/* With fewer losses left in the sums, the next loss begins new ones. */
+#define FORGOTTEN_LOST 0.5
 /* Up to this share of these expected losses the other RNICs may have. */
 #define MAX_SHARE 0.25
 
@@ -34,6 +36,9 @@ struct lossy_end { /* one member or remote RNIC */
 	/* the part of lost that was in seconds with losses on several paths */
 	double spread;
 	double seconds; /* number of seconds in which flows lost some packets */
+	/* bits of the switches that all flows with losses may have crossed */
+	uint64_t switches;
+	double beside; /* packets of flows that crossed none of these switches */
 	/* in this second */
 	uint32_t path;
 	uint32_t now_lost, now_mixed, now_whole;
@@ -116,7 +121,10 @@ end_add(struct lossy_end *end, uint64_t fold, const struct flow_count *flow)
 {
 	if (end->sums.fold != fold) {
 		const double decay = decay_of(fold - end->sums.fold);
+		const bool forgotten = end->sums.lost * decay < FORGOTTEN_LOST;
 
+		end->switches = forgotten ? UINT64_MAX : end->switches;
+		end->beside = forgotten ? 0 : end->beside * decay;
 		end->mixed *= decay;
 		end->whole *= decay;
 		end->spread *= decay;
@@ -130,6 +138,7 @@ end_add(struct lossy_end *end, uint64_t fold, const struct flow_count *flow)
 	if (end->now_lost > 0 && end->path != flow->path)
 		end->now_spread = true;
 	end->path = flow->path;
+	end->switches &= flow->switches;
 	end->now_lost += flow->lost;
 	if (flow->lost < flow->sent)
 		end->now_mixed++;
@@ -156,6 +165,13 @@ tor_of(const struct lossy_ends *ends, const struct flow_count *flow)
 }
 
 static void
+add_beside(struct lossy_end *end, const struct flow_count *flow)
+{
+	if ((flow->switches & end->switches) == 0)
+		end->beside += flow->sent;
+}
+
+static void
 add_flows(struct lossy_ends *ends, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->flows.count; i++) {
@@ -168,6 +184,25 @@ add_flows(struct lossy_ends *ends, const struct flow_second *second)
 		sums_add(&ends->all, ends->fold, flow);
 		sums_add(tor_of(ends, flow), ends->fold, flow);
 	}
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+
+		if (flow->left_out)
+			continue;
+		add_beside(own_of(ends, flow), flow);
+		add_beside(remote_of(ends, flow), flow);
+	}
+}
+
+/* True: all flows with losses may have crossed one switch, and so many packets crossed
+ * other switches without a loss that the RNIC would have lost some of these. */
+static bool
+is_switch_likelier(const struct lossy_end *end)
+{
+	const double over = end->sums.sent - end->beside;
+
+	return end->switches != 0 && over > 0 &&
+	       end->beside * end->sums.lost >= MIN_EXPECTED * over;
 }
 
 /* all: sums over all RNICs of the ToR, including this one. */
@@ -183,7 +218,7 @@ is_lossy(const struct lossy_end *end, const struct sums *all)
 		return false;
 	if (expected >= MIN_EXPECTED)
 		return lost <= MAX_SHARE * expected;
-	return lost < 0.5 && end->spread >= MIN_LOST;
+	return lost < 0.5 && end->spread >= MIN_LOST && !is_switch_likelier(end);
 }
 
 static bool

@@ -591,7 +591,7 @@ place(struct path_rows *rows, const struct path_rows_second *in,
 			rows->counts.doubtful += flow->sent;
 			continue;
 		}
-		if (flow->lost > 0)
+		if (second->loss_count > 0)
 			flow->switches = path_table_switches(in->paths, flow->path);
 		if (flow->path == PATH_UNTRACED)
 			rows->counts.untraced += flow->sent;
