@@ -33,6 +33,12 @@
 #define ALIKE_MIN_FLOWS 6
 #define ALIKE_LOSSES 12.0
 #define ALIKE_DEVIATIONS 2.5
+/* So many standard deviations more losses of the flows over one switch are not alike.
+ */
+#define ALIKE_OVER_SWITCH 2.0
+/* With a lower probability than this that any flow lost no packet by chance, one that
+ * lost none is not like the others. */
+#define ALIKE_NONE_LOST 0.2
 
 struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all slices */
 	uint64_t key, other; /* other: for a flow, the RNIC at its other end */
@@ -265,6 +271,48 @@ have_common_part(const struct table *table)
 	return !several || switches != 0;
 }
 
+/* True: the flows whose probes cross one switch lose packets at a higher rate than the
+ * others. Replies may cross other switches, so the difference may be a part of the rate
+ * only. all: sums over all flows. */
+static bool
+is_worse_over_a_switch(const struct table *table, struct counts all)
+{
+	const double share = all.lost / all.sent;
+
+	for (unsigned bit = 0; bit < 64; bit++) {
+		struct counts over = { 0, 0 };
+		double variance;
+
+		for (size_t i = 0; i < table->count; i++) {
+			const struct entry *entry = &table->entries[i];
+
+			if ((entry->way.switches >> bit & 1) == 0)
+				continue;
+			over.sent += entry->sent;
+			over.lost += entry->lost;
+		}
+		variance =
+		    share * (1 - share) * over.sent * (all.sent - over.sent) / all.sent;
+		if (over.lost - share * over.sent > ALIKE_OVER_SWITCH * sqrt(variance))
+			return true;
+	}
+	return false;
+}
+
+/* True: a flow lost no packet, so the part that loses packets is not on its path. */
+static bool
+is_a_flow_spared(const struct table *table, double share, double flows)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct entry *entry = &table->entries[i];
+
+		if (entry->lost == 0 &&
+		    flows * pow(1 - share, entry->sent) < ALIKE_NONE_LOST)
+			return true;
+	}
+	return false;
+}
+
 bool
 evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
     rm_mono_t since, rm_mono_t end, evidence_way_of *way_of, const void *arg)
@@ -288,7 +336,8 @@ evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
 	}
 	deviation = sqrt(2 * (flows - 1));
 	if (flows < ALIKE_MIN_FLOWS || all.lost < ALIKE_LOSSES * deviation ||
-	    have_common_part(&table))
+	    have_common_part(&table) || is_worse_over_a_switch(&table, all) ||
+	    is_a_flow_spared(&table, all.lost / all.sent, flows))
 		return false;
 	for (size_t i = 0; i < table.count; i++) {
 		const struct entry *entry = &table.entries[i];

@@ -35,7 +35,8 @@ typedef struct evidence_way evidence_way_of(const void *arg, struct wire_rnic_id
 
 /* True: the RNIC's probes to other racks that were sent from `since` until `end` lost
  * packets, at the same rate on all flows, and the losses are so many that a part which
- * only some of the flows cross would show. RNICs of other racks that lose nearly
+ * only some of the flows cross would show, and no flow, nor the flows over any
+ * switch, differ clearly from the others. RNICs of other racks that lose nearly
  * everything are left out. False if all flows end at one ToR, or may all cross one
  * switch, because that part would lose packets of all flows, too; so it is also false
  * if no flow was traced. way_of is called once for each flow, with `arg`. */

@@ -256,6 +256,20 @@ a_tenth_to_one_rack(const struct probe *p)
 	return p->dst == 1 && roll(p) < 20;
 }
 
+/* A link loses packets in both directions, and half of the replies cross it, whatever
+ * the probe crossed. */
+static bool
+more_over_one_spine(const struct probe *p)
+{
+	return roll(p) < (p->flow % 2 == 0 ? 16 : 8);
+}
+
+static bool
+some_of_all_flows_but_one(const struct probe *p)
+{
+	return (p->dst != 1 || p->flow != 0) && roll(p) < 6;
+}
+
 static bool
 a_few(const struct probe *p)
 {
@@ -273,6 +287,18 @@ losses_of_some_flows_or_racks_are_not_alike(void **state)
 {
 	assert_false(run_outside(*state, a_tenth_of_most_flows));
 	assert_false(run_outside(*state, a_tenth_to_one_rack));
+}
+
+static void
+losses_at_two_rates_over_two_spines_are_not_alike(void **state)
+{
+	assert_false(run_outside(*state, more_over_one_spine));
+}
+
+static void
+losses_of_all_flows_but_one_are_not_alike(void **state)
+{
+	assert_false(run_outside(*state, some_of_all_flows_but_one));
 }
 
 static void
@@ -305,6 +331,8 @@ main(void)
 		TEST(without_losses_or_without_answers_no_flow_stands_out),
 		TEST(losses_of_all_flows_are_alike),
 		TEST(losses_of_some_flows_or_racks_are_not_alike),
+		TEST(losses_at_two_rates_over_two_spines_are_not_alike),
+		TEST(losses_of_all_flows_but_one_are_not_alike),
 		TEST(losses_of_all_flows_may_be_those_of_a_part_that_all_cross),
 		TEST(few_losses_do_not_show_whether_flows_lose_alike),
 	};
