@@ -78,6 +78,7 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->relieved);
 	free(h->costs_less);
 	free(h->blamed);
+	free(h->taken);
 	free(h->before);
 	free(h->changed_in);
 	rm_crossings_release(&h->crossings);
@@ -437,6 +438,7 @@ static void
 blame_none(struct rm_hypothesis *h)
 {
 	h->count = 0;
+	memset(h->taken, 0, h->element_count * sizeof *h->taken);
 	for (size_t i = 0; i < h->observation_count; i++)
 		h->outcomes[i].survival = 1;
 	memset(h->blamed, 0, h->candidate_count * sizeof *h->blamed);
@@ -502,11 +504,13 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 		sizeof *h->outcomes) < 0 ||
 	    rm_scratch(&h->groups, &h->groups_size, observation_count + 1,
 		sizeof *h->groups) < 0 ||
+	    rm_scratch(&h->taken, &h->taken_size, elements + 1, sizeof *h->taken) < 0 ||
 	    make_room(h, candidate_count + 1) < 0 || set_passing(h) < 0 ||
 	    set_kept_gains(h, candidate_count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < observation_count; i++)
 		h->outcomes[i].lost = observations[i].lost;
+	h->element_count = elements;
 	h->observations = observations;
 	h->observation_count = observation_count;
 	h->candidates = candidates;
@@ -612,6 +616,27 @@ rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
 	return h->blamed[candidate];
 }
 
+bool
+rm_hypothesis_overlaps(const struct rm_hypothesis *h, size_t candidate)
+{
+	const struct rm_candidate *c = &h->candidates[candidate];
+
+	for (uint32_t k = 0; k < c->element_count; k++)
+		if (h->taken[c->elements[k]] > 0)
+			return true;
+	return false;
+}
+
+static void
+set_blamed(struct rm_hypothesis *h, size_t candidate, bool blamed)
+{
+	const struct rm_candidate *c = &h->candidates[candidate];
+
+	h->blamed[candidate] = blamed;
+	for (uint32_t k = 0; k < c->element_count; k++)
+		h->taken[c->elements[k]] += blamed ? 1 : -1;
+}
+
 /* Updates the survival of lossy observations after a part was added or removed. */
 static void
 scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool added)
@@ -687,7 +712,7 @@ static void
 place(struct rm_hypothesis *h, struct rm_suspect part)
 {
 	h->parts[h->count++] = part;
-	h->blamed[part.candidate] = true;
+	set_blamed(h, part.candidate, true);
 	scale_survival(h, part.candidate, part.loss, true);
 }
 
@@ -708,7 +733,7 @@ rm_hypothesis_add(struct rm_hypothesis *h, struct rm_suspect part)
 static void
 remove_part(struct rm_hypothesis *h, size_t at)
 {
-	h->blamed[h->parts[at].candidate] = false;
+	set_blamed(h, h->parts[at].candidate, false);
 	h->count--;
 	memmove(&h->parts[at], &h->parts[at + 1],
 	    (h->count - at) * sizeof(struct rm_suspect));

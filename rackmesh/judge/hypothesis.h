@@ -107,6 +107,8 @@ struct rm_hypothesis {
 	double relief;
 	bool *blamed; /* for each candidate: it is a part of the hypothesis */
 	size_t blamed_size;
+	int *taken; /* for each element: how many parts have it */
+	size_t taken_size, element_count;
 	/* While a part is lifted: the earlier values of the candidates that have
 	 * changed since, until the part is put down; and for each candidate the number
 	 * of the last lift in which it changed. */
@@ -165,6 +167,8 @@ const struct rm_suspect *rm_hypothesis_known_fit(
 struct rm_suspect rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate);
 /* True: the candidate is a part of the hypothesis. */
 bool rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate);
+/* True: a part of the hypothesis has an element of the candidate. */
+bool rm_hypothesis_overlaps(const struct rm_hypothesis *h, size_t candidate);
 /* Adds a part at the end. Its share of loss is fitted between the levels: with a level,
  * the difference among the many packets that cross a wide part would be explained by
  * further parts. Its gain stays that of the level, as the gains of candidates are. */

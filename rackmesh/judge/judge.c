@@ -92,26 +92,6 @@ rm_judge_most_parts(struct rm_judge *judge, size_t most)
 	judge->now.max = most == 0 ? 1 : most < room ? most : room;
 }
 
-/* True: a blamed part has an element of the candidate. If both were blamed, their
- * common element would lose packets twice, and count for more of the possible paths
- * than it is on. */
-static bool
-overlaps(const struct rm_hypothesis *h, size_t candidate)
-{
-	const struct rm_candidate *c = &h->candidates[candidate];
-
-	for (size_t i = 0; i < h->count; i++) {
-		const struct rm_candidate *other =
-		    &h->candidates[h->parts[i].candidate];
-
-		for (uint32_t k = 0; k < c->element_count; k++)
-			for (uint32_t n = 0; n < other->element_count; n++)
-				if (c->elements[k] == other->elements[n])
-					return true;
-	}
-	return false;
-}
-
 /* True: the candidate with this gain, or with a gain of at most this, may be better
  * than `best`. Of two candidates with the same gain, the one with the lower index is
  * better: so the result does not depend on the order in which they are compared. */
@@ -122,9 +102,11 @@ may_be_better(double gain, size_t candidate, const struct rm_suspect *best)
 	       (gain == best->gain && candidate < best->candidate && gain > 0);
 }
 
-/* The best candidate to add now. If none has a gain above `floor` (0 or more), the gain
- * returned is `floor`. Candidates with known gains come first, because a high gain
- * makes it unnecessary to fit many of the others. */
+/* The best candidate to add now; none that overlaps with a part: if both were blamed,
+ * their common element would lose packets twice, and count for more of the possible
+ * paths than it is on. If none has a gain above `floor` (0 or more), the gain returned
+ * is `floor`. Candidates with known gains come first, because a high gain makes it
+ * unnecessary to fit many of the others. */
 static struct rm_suspect
 best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 {
@@ -137,7 +119,7 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 		const struct rm_suspect *known = rm_hypothesis_known_fit(h, c);
 
 		if (known != NULL && may_be_better(known->gain, c, &best) &&
-		    c != forbidden && !overlaps(h, c))
+		    c != forbidden && !rm_hypothesis_overlaps(h, c))
 			best = *known;
 	}
 	for (size_t n = 0; n < h->candidate_count; n++) {
@@ -148,7 +130,7 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 		    rm_hypothesis_max_gain_from(h, n) <= 0)
 			break;
 		if (!may_be_better(rm_hypothesis_gain_bound(h, c), c, &best) ||
-		    c == forbidden || overlaps(h, c))
+		    c == forbidden || rm_hypothesis_overlaps(h, c))
 			continue;
 		suspect = rm_hypothesis_fit(h, c);
 		if (may_be_better(suspect.gain, c, &best))
