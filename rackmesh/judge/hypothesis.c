@@ -53,6 +53,7 @@ int
 rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options)
 {
 	*h = (struct rm_hypothesis){ .max = options->max_parts,
+		.room = options->max_parts,
 		.partial_log_prior = options->partial_log_prior,
 		.relief = options->siblings_relief };
 	set_levels(&h->levels, options->least_loss);
@@ -79,6 +80,7 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->costs_less);
 	free(h->blamed);
 	free(h->taken);
+	free(h->marked);
 	free(h->before);
 	free(h->changed_in);
 	rm_crossings_release(&h->crossings);
@@ -824,6 +826,66 @@ rm_hypothesis_score(const struct rm_hypothesis *h)
 		       kept_gain(h, part->candidate, part->loss);
 	}
 	return sum;
+}
+
+/* ---- marks ---- */
+
+#define STATE_ARRAYS 9
+
+struct state_array {
+	void *array;
+	size_t bytes;
+};
+
+/* The arrays that a change of the hypothesis changes. */
+static void
+list_state(struct rm_hypothesis *h, struct state_array ret[STATE_ARRAYS])
+{
+	const size_t n = h->candidate_count;
+	const struct state_array arrays[STATE_ARRAYS] = {
+		{ h->parts, h->room * sizeof *h->parts },
+		{ h->relieved, (h->room + 1) * sizeof *h->relieved },
+		{ h->outcomes, h->observation_count * sizeof *h->outcomes },
+		{ h->taken, h->element_count * sizeof *h->taken },
+		{ h->fits, n * sizeof *h->fits },
+		{ h->bounds, n * sizeof *h->bounds },
+		{ h->stale, n * sizeof *h->stale },
+		{ h->costs_less, n * sizeof *h->costs_less },
+		{ h->blamed, n * sizeof *h->blamed },
+	};
+
+	memcpy(ret, arrays, sizeof arrays);
+}
+
+int
+rm_hypothesis_mark(struct rm_hypothesis *h)
+{
+	struct state_array arrays[STATE_ARRAYS];
+	size_t bytes = 0, at = 0;
+
+	list_state(h, arrays);
+	for (size_t i = 0; i < STATE_ARRAYS; i++)
+		bytes += arrays[i].bytes;
+	if (rm_scratch(&h->marked, &h->marked_size, bytes, 1) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < STATE_ARRAYS; at += arrays[i++].bytes)
+		memcpy(h->marked + at, arrays[i].array, arrays[i].bytes);
+	h->marked_count = h->count;
+	h->marked_relieved = h->relieved_count;
+	return 0;
+}
+
+void
+rm_hypothesis_return(struct rm_hypothesis *h)
+{
+	struct state_array arrays[STATE_ARRAYS];
+	size_t at = 0;
+
+	list_state(h, arrays);
+	for (size_t i = 0; i < STATE_ARRAYS; at += arrays[i++].bytes)
+		memcpy(arrays[i].array, h->marked + at, arrays[i].bytes);
+	h->count = h->marked_count;
+	h->relieved_count = h->marked_relieved;
 }
 
 /* ---- snapshots ---- */

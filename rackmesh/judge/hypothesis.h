@@ -72,7 +72,7 @@ struct rm_hypothesis {
 	const struct rm_candidate *candidates;
 	size_t candidate_count;
 	struct rm_suspect *parts;
-	size_t count, max;
+	size_t count, max, room; /* room: for parts; max <= room */
 
 	struct rm_crossings crossings;
 	struct rm_outcome *outcomes; /* for each observation; used for lossy ones */
@@ -118,6 +118,8 @@ struct rm_hypothesis {
 	size_t changed_in_size;
 	uint32_t lift;
 	bool is_lifted;
+	char *marked; /* copies of the arrays that a change of the hypothesis changes */
+	size_t marked_size, marked_count, marked_relieved;
 };
 
 int rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options);
@@ -184,6 +186,14 @@ struct rm_suspect rm_hypothesis_remove(struct rm_hypothesis *h, size_t at);
 struct rm_suspect rm_hypothesis_lift(struct rm_hypothesis *h, size_t at);
 void rm_hypothesis_put_down(
     struct rm_hypothesis *h, struct rm_suspect lifted, struct rm_suspect part);
+
+/* Remembers the hypothesis with all its fits, one at a time. No part is lifted.
+ * -ENOMEM.
+ */
+int rm_hypothesis_mark(struct rm_hypothesis *h);
+/* Makes the hypothesis what it was at the last rm_hypothesis_mark() since
+ * rm_hypothesis_begin(). Other than rm_hypothesis_restore(), it keeps the fits. */
+void rm_hypothesis_return(struct rm_hypothesis *h);
 
 /* ln of how much likelier the observations are with this hypothesis than without a
  * part, priors included. It is not the sum of the parts' gains, which depend on the

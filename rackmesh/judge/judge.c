@@ -428,7 +428,7 @@ narrow_down(struct rm_judge *judge, size_t nth)
 	double behind;
 	size_t count;
 
-	rm_hypothesis_restore(h, &judge->kept);
+	rm_hypothesis_return(h);
 	behind = rm_hypothesis_score(h) + doubt_of(judge, candidate);
 	rm_hypothesis_remove(h, nth);
 	rm_hypothesis_relieve(h, element);
@@ -443,22 +443,40 @@ narrow_down(struct rm_judge *judge, size_t nth)
 	return false;
 }
 
+/* Marks the kept hypothesis, for narrow_down(). With several parts, most fits are
+ * needed for each wide part again. */
+static int
+mark_kept(struct rm_judge *judge)
+{
+	rm_hypothesis_restore(&judge->now, &judge->kept);
+	if (judge->kept.count > 2)
+		fit_promising(&judge->now);
+	return rm_hypothesis_mark(&judge->now);
+}
+
 /* Stores the likeliest hypothesis that was found in judge->now. */
-static void
+static int
 find_best(struct rm_judge *judge)
 {
 	struct rm_hypothesis *h = &judge->now;
 	size_t i = 0, replaced = 0;
+	bool is_marked = false;
 
 	find_two(judge);
 	judge->narrow_count = 0;
-	while (h->relief > 0 && i < judge->kept.count && replaced < h->max)
-		if (h->candidates[judge->kept.parts[i].candidate].wide &&
-		    narrow_down(judge, i))
-			replaced++;
-		else
+	while (h->relief > 0 && i < judge->kept.count && replaced < h->max) {
+		if (!h->candidates[judge->kept.parts[i].candidate].wide) {
 			i++;
+			continue;
+		}
+		if (!is_marked && mark_kept(judge) < 0)
+			return -ENOMEM;
+		is_marked = !narrow_down(judge, i);
+		replaced += !is_marked;
+		i += is_marked;
+	}
 	rm_hypothesis_restore(h, &judge->kept);
+	return 0;
 }
 
 int
@@ -473,8 +491,9 @@ rm_judge_explain(struct rm_judge *judge, size_t elements,
 	    candidates, candidate_count);
 	if (r < 0)
 		return r;
-	find_best(judge);
-	r = describe_all(judge);
+	r = find_best(judge);
+	if (r == 0)
+		r = describe_all(judge);
 	if (r < 0)
 		return r;
 	*ret = (struct rm_explanation){ judge->blamed, judge->now.count,
