@@ -124,10 +124,10 @@ best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
 	}
 	for (size_t n = 0; n < h->candidate_count; n++) {
 		const size_t c = rm_hypothesis_by_rank(h, n);
+		const double most = rm_hypothesis_max_gain_from(h, n);
 		struct rm_suspect suspect;
 
-		if (rm_hypothesis_max_gain_from(h, n) < best.gain ||
-		    rm_hypothesis_max_gain_from(h, n) <= 0)
+		if (most < best.gain || most <= 0)
 			break;
 		if (!may_be_better(rm_hypothesis_gain_bound(h, c), c, &best) ||
 		    c == forbidden || rm_hypothesis_overlaps(h, c))

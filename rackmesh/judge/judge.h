@@ -9,6 +9,14 @@
  * replaced, if parts that were added later make them unnecessary. No two blamed parts
  * share an element.
  *
+ * Cost: after a part is added, removed or replaced, the judge fits again the parts and
+ * candidates that have a lossy observation in common with it, and no others; of all
+ * other candidates it only compares a bound. So the number of fits grows linearly with
+ * the number of faults whose losses are on different paths, and with its square if each
+ * fault has lossy paths in common with all others. Observations without losses are read
+ * once. Memory is linear in the number of pairs of an observation and a candidate that
+ * it crossed.
+ *
  * The likelihood and the greedy search follow Flock (Harsh, Meng, Agrawal, Godfrey:
  * "Flock: Accurate Network Fault Localization at Scale", 2023; code at
  * github.com/netarch/FaultLocalization), in log space; the fitted share, the
