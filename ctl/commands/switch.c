@@ -76,13 +76,33 @@ add_object(json_t *rows, const char *name, const json_t *object)
 	json_decref(neighbor);
 }
 
+/* Prints which ASICs could not be read. False: there are such. */
+static bool
+show_asics(const char *what, const json_t *asics)
+{
+	char what_asic[256];
+	const json_t *asic;
+	bool up = true;
+	size_t i;
+
+	json_array_foreach (asics, i, asic) {
+		const char *address =
+		    json_string_value(json_object_get(asic, "address"));
+
+		snprintf(what_asic, sizeof(what_asic), "%s, ASIC %s", what,
+		    address == NULL ? "?" : address);
+		up = show_reading(what_asic, asic) && up;
+	}
+	return up;
+}
+
 /* False: the values are old, or there are no values. */
 static bool
 add_switch(json_t *rows, const json_t *from)
 {
 	const char *tor = json_string_value(json_object_get(from, "tor")),
 		   *name = json_string_value(json_object_get(from, "name"));
-	const json_t *object;
+	const json_t *asics = json_object_get(from, "asics"), *object;
 	char what[128];
 	size_t i;
 
@@ -91,7 +111,7 @@ add_switch(json_t *rows, const json_t *from)
 	snprintf(what, sizeof(what), "switch %s%s", tor == NULL ? "" : "of ", name);
 	json_array_foreach (json_object_get(from, "objects"), i, object)
 		add_object(rows, name, object);
-	return show_reading(what, from);
+	return asics != NULL ? show_asics(what, asics) : show_reading(what, from);
 }
 
 static int

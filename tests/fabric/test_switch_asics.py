@@ -96,6 +96,9 @@ def test_the_ports_of_all_asics_are_those_of_one_switch(rack):
     assert own(rack, "up", asic="0") == 1 and own(rack, "up", asic="1") == 0
     assert "in time" in switch(rack)["error"] and switch(rack)["address"].endswith(str(REDIS_PORT + 1))
     assert not shown(rack, "Ethernet16")
+    done = rack.lab.ctl_run("agg-tor1", "switch", "tor1")
+    assert done.returncode == 1 and "Ethernet0" in done.stdout and "Ethernet16" not in done.stdout, done
+    assert done.stderr.count("switch of tor1, ASIC ") == 1 and f":{REDIS_PORT + 1}: " in done.stderr, done
 
     rack.asics[1].thaw()
     wait_ports(rack, *range(2 * PORTS))
