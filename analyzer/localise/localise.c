@@ -434,9 +434,10 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 /* The longest round trip that agents report. */
 #define MOST_SLOW_NS (10 * RM_NS_PER_S)
 
-/* Added to the log prior of a ToR: its rack is silent; its rack reports that its
- * uplinks fail, or that probes inside the rack do, too; its rack is connected and
- * reports no fault of the ToR, which then is less likely than any switch. */
+/* Added to the log prior of a ToR: its rack, or all of its hosts, are silent; its rack
+ * reports that its uplinks fail, or that probes inside the rack do, too; its rack is
+ * connected and reports no fault of the ToR, which then is less likely than any switch.
+ */
 #define BONUS_RACK_SILENT 3.0
 #define BONUS_OWN_UPLINKS 4.0
 #define BONUS_OWN_MESH 12.0
@@ -677,8 +678,11 @@ localise_summary(
 		return 0;
 	late = late_ns(localise, rack, summary, now);
 	rack->seen = true;
-	if (summary->has_state)
+	if (summary->has_state) {
 		rack->ends.rnics = summary->state.rnics;
+		rack->no_hosts =
+		    summary->state.hosts > 0 && summary->state.hosts_ok == 0;
+	}
 	note_clock(localise, rack, summary, anew);
 	if (summary->path_count == 0)
 		return 0;
@@ -752,7 +756,7 @@ prior_bonus(const struct localise *localise, const struct localise_case *c,
 		sum += BONUS_OWN_MESH;
 	else if (rack->tor_stands)
 		sum += BONUS_OWN_UPLINKS;
-	else if (!rack->seen && rack->seq != 0)
+	else if ((!rack->seen || rack->no_hosts) && rack->seq != 0)
 		sum += BONUS_RACK_SILENT;
 	else if (rack->seen && c->by_flow)
 		sum += BONUS_OWN_GOOD;

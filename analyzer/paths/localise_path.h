@@ -119,6 +119,9 @@ struct localise_rack {
 	struct localise_path *paths; /* by key */
 	size_t path_count;
 	bool seen; /* some aggregator is connected that reports the rack */
+	/* The rack's own report: it has hosts, and none of them reports. So it sends no
+	 * probes, and that it sends no losses shows nothing. */
+	bool no_hosts;
 	/* The rack's own verdict on its ToR. tor_stands: the ToR is dead; mesh_fails:
 	 * probes inside the rack are lost, too; two_reported: only two RNICs were
 	 * probed, and both of them may be dead instead of the ToR. */

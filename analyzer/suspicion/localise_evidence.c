@@ -658,6 +658,9 @@ report_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 	else if (!rack->seen)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "no aggregator reports its rack");
+	else if (rack->no_hosts)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "no agent of its rack reports; or all hosts of the rack are down");
 }
 
 /* A ToR that passes some packets is reported as a switch. A named part keeps its type,

@@ -525,6 +525,11 @@ summarise(struct fabric *fabric, size_t tor)
 	rack->was_lossy = lost > 0;
 	if (is_from_now_on(fabric, FABRIC_MUTE, tor))
 		return;
+	if (is_from_now_on(fabric, FABRIC_NO_HOSTS, tor)) {
+		summary.path_count = 0;
+		summary.has_state = true;
+		summary.state = (struct wire_rack_state){ .rnics = 4, .hosts = 4 };
+	}
 	if (wire_write_summary(fabric->writer, &summary, &bytes) < 0)
 		abort();
 	post(fabric, bytes);

@@ -456,6 +456,25 @@ a_silent_rack_does_not_change_the_verdict_of_others(void **state)
 	}
 }
 
+/* Its aggregator works, so it is connected, but has no results to send. */
+static void
+a_rack_without_power_is_its_tor_and_not_all_its_links(void **state)
+{
+	const struct expected e = { "tor4", NULL, RM_KIND_TOR_DOWN, RM_KIND_TOR_DOWN,
+		6 };
+
+	for (uint64_t seed = 1; seed <= trials_of(20); seed++) {
+		struct fabric *fabric = new_fabric(5, 4, 8, 1, seed);
+
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_TOR, 3, 0, 1, FAULT_AT, FOREVER });
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_NO_HOSTS, 3, 0,
+					     1, FAULT_AT, FOREVER });
+		run(fabric, &e, 1, 50, "no power", seed);
+		fabric_free(fabric);
+	}
+}
+
 static void
 a_dead_link_of_a_large_fabric_is_found(void **state)
 {
@@ -610,6 +629,7 @@ main(void)
 		cmocka_unit_test(two_faults_name_two_parts),
 		cmocka_unit_test(a_dead_rnic_beside_a_dead_uplink_names_no_switch),
 		cmocka_unit_test(a_silent_rack_does_not_change_the_verdict_of_others),
+		cmocka_unit_test(a_rack_without_power_is_its_tor_and_not_all_its_links),
 		cmocka_unit_test(a_dead_link_of_a_large_fabric_is_found),
 		cmocka_unit_test(a_part_that_works_again_is_good),
 		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
