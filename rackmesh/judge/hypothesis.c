@@ -473,7 +473,7 @@ set_kept_gains(struct rm_hypothesis *h, size_t candidates)
 {
 	const size_t levels = h->levels.count;
 
-	if (rm_scratch(&h->kept_gains, &h->kept_gains_size, candidates * levels,
+	if (rm_scratch(&h->kept_gains, &h->kept_gains_size, candidates * levels + 1,
 		sizeof *h->kept_gains) < 0)
 		return -ENOMEM;
 	memset(h->kept_gains, 0, candidates * levels * sizeof *h->kept_gains);

@@ -103,6 +103,17 @@ without_losses_no_part_is_blamed(void **state)
 }
 
 static void
+without_candidates_no_part_is_blamed(void **state)
+{
+	struct fabric *fabric = *state;
+
+	assert_int_equal(
+	    rm_judge_explain(fabric->judge, 0, NULL, 0, NULL, 0, &fabric->explanation),
+	    0);
+	assert_int_equal(fabric->explanation.part_count, 0);
+}
+
+static void
 without_observations_no_part_is_blamed(void **state)
 {
 	struct fabric *fabric = *state;
@@ -671,6 +682,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(without_losses_no_part_is_blamed),
 		TEST(without_observations_no_part_is_blamed),
+		TEST(without_candidates_no_part_is_blamed),
 		TEST(scattered_losses_stay_unexplained),
 		TEST(one_dead_host_is_the_only_one_blamed),
 		TEST(several_cables_are_an_alternative_to_their_switch),
