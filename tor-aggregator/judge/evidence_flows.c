@@ -33,9 +33,11 @@
 #define ALIKE_MIN_FLOWS 6
 #define ALIKE_LOSSES 12.0
 #define ALIKE_DEVIATIONS 2.5
-/* So many standard deviations more losses of the flows over one switch are not alike.
- */
+/* If the flows over one of two switches lose so many standard deviations more than the
+ * others, they are not alike. Of many switches one more often has that many by chance:
+ * each time their number doubles, the limit rises by ALIKE_OVER_MORE. */
 #define ALIKE_OVER_SWITCH 2.0
+#define ALIKE_OVER_MORE 0.25
 /* With a lower probability than this that any flow lost no packet by chance, one that
  * lost none is not like the others. */
 #define ALIKE_NONE_LOST 0.2
@@ -271,6 +273,18 @@ have_common_part(const struct table *table)
 	return !several || switches != 0;
 }
 
+/* Returns how many switches the flows cross, as far as they are known. */
+static int
+switches_of(const struct table *table)
+{
+	uint64_t switches = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (table->entries[i].way.switches != UINT64_MAX)
+			switches |= table->entries[i].way.switches;
+	return __builtin_popcountll(switches);
+}
+
 /* True: the flows whose probes cross one switch lose packets at a higher rate than the
  * others. Replies may cross other switches, so the difference may be a part of the rate
  * only. all: sums over all flows. */
@@ -278,6 +292,10 @@ static bool
 is_worse_over_a_switch(const struct table *table, struct counts all)
 {
 	const double share = all.lost / all.sent;
+	const int switches = switches_of(table);
+	const double limit =
+	    ALIKE_OVER_SWITCH +
+	    (switches > 2 ? ALIKE_OVER_MORE * log2(switches / 2.0) : 0);
 
 	for (unsigned bit = 0; bit < 64; bit++) {
 		struct counts over = { 0, 0 };
@@ -293,7 +311,7 @@ is_worse_over_a_switch(const struct table *table, struct counts all)
 		}
 		variance =
 		    share * (1 - share) * over.sent * (all.sent - over.sent) / all.sent;
-		if (over.lost - share * over.sent > ALIKE_OVER_SWITCH * sqrt(variance))
+		if (over.lost - share * over.sent > limit * sqrt(variance))
 			return true;
 	}
 	return false;
