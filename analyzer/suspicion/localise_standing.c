@@ -8,6 +8,7 @@
 
 #include "analyzer/finding/localise_lossy_over.h"
 #include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_at_node.h"
 #include "analyzer/suspicion/localise_evidence.h"
@@ -814,6 +815,36 @@ name_part(struct localise_standing *s, const struct localise_now *now,
 	localise_name(s, now, &own, first, slow);
 }
 
+static bool
+is_other_reported(
+    const struct localise_standing *s, const struct localise_path *path, void *arg)
+{
+	return s != arg && s->reported_at.ns != 0 && localise_standing_on(s, path);
+}
+
+/* True: the part was named before, and its losses of the minutes may be those of the
+ * old fault, whose end is not proven yet, and those of another reported part that is on
+ * some of its paths. So it is named again only if paths that no other reported part is
+ * on had losses often enough. */
+static bool
+may_be_old(const struct localise_standings *standings, const struct localise_now *now,
+    const struct localise_finding *finding)
+{
+	struct localise_standing *s =
+	    localise_standings_find(standings, &finding->part);
+	struct localise_lossy_over over = localise_lossy_over(
+	    now->map, finding->suspect, localise_listed(now->map, localise_path_slow));
+	struct localise_sum sum = { 0 };
+	struct localise_path *path;
+
+	if (s == NULL || s->reported_at.ns == 0)
+		return false;
+	while ((path = localise_lossy_next(&over)) != NULL)
+		if (!localise_at_node_any(standings, path, is_other_reported, s))
+			localise_path_slow(now->map, path, now->now, &sum);
+	return __builtin_popcountll(sum.lossy_slots) < SLOW_MIN_TIMES;
+}
+
 void
 localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow)
@@ -832,7 +863,8 @@ localise_standings_weigh(struct localise_standings *standings,
 	if (slow && named != NULL && !named->slow)
 		return;
 	much = localise_how_much(now, finding, slow, named != NULL, &recent);
-	if (much == LOCALISE_NOTHING)
+	if (much == LOCALISE_NOTHING ||
+	    (slow && named == NULL && may_be_old(standings, now, finding)))
 		return;
 	if (named != NULL)
 		part = named->part;

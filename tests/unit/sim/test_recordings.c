@@ -11,10 +11,10 @@
 
 #include "replay_fixture.h"
 
-/* Replays the recording: exactly one incident must open, whose sentence begins with
- * `expected`. */
+/* Replays the recording: so many incidents must open, in this order, whose sentences
+ * begin with `expected`. */
 static void
-names(const char *recording, const char *expected)
+names_in_turn(const char *recording, const char *const *expected, size_t count)
 {
 	char path[512], *reported = NULL, *rest = NULL;
 	struct rm_error error = { 0 };
@@ -29,12 +29,19 @@ names(const char *recording, const char *expected)
 
 		if (what == NULL)
 			continue;
-		opened++;
-		if (strncmp(what + 9, expected, strlen(expected)) != 0)
+		if (opened == count ||
+		    strncmp(what + 9, expected[opened], strlen(expected[opened])) != 0)
 			fail_msg("%s: %s", recording, line);
+		opened++;
 	}
-	assert_int_equal(opened, 1);
+	assert_int_equal(opened, count);
 	free(reported);
+}
+
+static void
+names(const char *recording, const char *expected)
+{
+	names_in_turn(recording, &expected, 1);
 }
 
 /* Two spines, three racks. A reply takes the spine that its probe took. Replies over
@@ -74,6 +81,18 @@ a_part_that_earlier_flows_blamed_alone_is_not_one_of_two(void **state)
 	    "Link spine1--tor1 loses all packets of some flows");
 }
 
+/* The first link was repaired, and its rack's aggregator was replaced by another one.
+ * Then the second link lost packets, on one path with the first one. Together with the
+ * old losses they named the first link again. */
+static void
+a_repaired_link_is_not_named_again_for_the_losses_of_another(void **state)
+{
+	static const char *const expected[] = { "Link spine2--tor1 loses packets",
+		"Link spine2--tor3 loses packets" };
+
+	names_in_turn("two-links-in-turn.recording", expected, 2);
+}
+
 int
 main(void)
 {
@@ -84,6 +103,8 @@ main(void)
 		cmocka_unit_test(a_part_known_from_earlier_rows_is_not_one_of_two),
 		cmocka_unit_test(
 		    a_part_that_earlier_flows_blamed_alone_is_not_one_of_two),
+		cmocka_unit_test(
+		    a_repaired_link_is_not_named_again_for_the_losses_of_another),
 	};
 
 	return cmocka_run_group_tests_name("recordings", tests, NULL, NULL);
