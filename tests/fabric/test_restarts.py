@@ -64,8 +64,7 @@ def one_kill(world, rng, rnic, victim):
     mark, began = world.mark(), time.monotonic()
     fault = RnicDead(world.lab, world.rnic(rnic))
     early = rng.random() < 0.5
-    # The end of the fault before may come here later than through Alertmanager.
-    world.plain.silence(rng.uniform(0, 1), mark[0], lambda a: a.status == "resolved")
+    world.plain.silence(rng.uniform(0, 1), mark[0])
     fault.begin()
     try:
         if not early:
@@ -83,6 +82,8 @@ def one_kill(world, rng, rnic, victim):
     world.grouped.wait_for(
         fault.resolves, RESOLVES_S, mark[1], f"the end of {fault}, {victim.name} killed"
     )
+    # The next fault begins when every receiver knows of this one's end.
+    world.plain.wait_for(fault.resolves, RESOLVES_S, mark[0], f"the end of {fault}, by webhook")
     fired = [a for a in world.grouped.since(mark[1]) if fault.fires(a)]
     judged = ("RackmeshRnic", *(BLIND if FULL else ()))
     others = accused(
