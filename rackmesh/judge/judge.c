@@ -471,9 +471,14 @@ find_best(struct rm_judge *judge)
 		}
 		if (!is_marked && mark_kept(judge) < 0)
 			return -ENOMEM;
-		is_marked = !narrow_down(judge, i);
-		replaced += !is_marked;
-		i += is_marked;
+		if (narrow_down(judge, i)) {
+			/* The kept hypothesis is another one now: mark it again. */
+			replaced++;
+			is_marked = false;
+		} else {
+			i++;
+			is_marked = true;
+		}
 	}
 	rm_hypothesis_restore(h, &judge->kept);
 	return 0;
