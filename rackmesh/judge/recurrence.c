@@ -147,11 +147,14 @@ rm_recurrence_restore(
 	    (ret->at[1].ns != 0 && rm_mono_since(ret->at[0], ret->at[1]) < 0))
 		return "before_ns";
 	if (!take_time(saved, "since_ns", now, wall, &ret->since) ||
-	    (ret->flaps && rm_mono_since(ret->at[0], ret->since) < 0))
+	    (ret->flaps &&
+		(ret->since.ns == 0 || rm_mono_since(ret->at[0], ret->since) < 0)))
 		return "since_ns";
-	if (!take_number(
-		saved, "longest_ns", RM_RECURRENCE_QUIET_MAX_NS, &ret->longest_ns))
+	/* Earlier releases saved gaps that were longer than the limit. */
+	if (!take_number(saved, "longest_ns", INT64_MAX, &ret->longest_ns))
 		return "longest_ns";
+	if (ret->longest_ns > RM_RECURRENCE_QUIET_MAX_NS)
+		ret->longest_ns = RM_RECURRENCE_QUIET_MAX_NS;
 	ret->observed_since = now;
 	return NULL;
 }

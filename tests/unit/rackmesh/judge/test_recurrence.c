@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -96,6 +97,47 @@ a_saved_state_is_usable_after_a_restart(void **state)
 	assert_int_equal(restored.observed_since.ns, s(10).ns);
 }
 
+static const char *
+restore(const char *since, const char *longest, struct rm_recurrence *ret)
+{
+	char text[256];
+	const char *wrong;
+	json_t *saved;
+
+	snprintf(text, sizeof text,
+	    "{\"flapping\":true,\"falls\":3,\"since_ns\":%s,\"last_ns\":9,"
+	    "\"before_ns\":8,\"longest_ns\":%s}",
+	    since, longest);
+	saved = json_loads(text, 0, NULL);
+	assert_non_null(saved);
+	wrong = rm_recurrence_restore(saved, s(0), (rm_wall_t){ 10 }, ret);
+	json_decref(saved);
+	return wrong;
+}
+
+/* Earlier releases saved it like this. */
+static void
+a_saved_gap_that_is_too_long_is_shortened(void **state)
+{
+	struct rm_recurrence flaps;
+
+	(void)state;
+	assert_null(restore("5", "9000000000000", &flaps));
+	assert_int_equal(flaps.longest_ns, RM_RECURRENCE_QUIET_MAX_NS);
+	assert_null(restore("5", "7", &flaps));
+	assert_int_equal(flaps.longest_ns, 7);
+	assert_string_equal(restore("5", "-1", &flaps), "longest_ns");
+}
+
+static void
+saved_flapping_without_a_begin_is_refused(void **state)
+{
+	struct rm_recurrence flaps;
+
+	(void)state;
+	assert_string_equal(restore("0", "7", &flaps), "since_ns");
+}
+
 static void
 link_downs_between_two_calls_are_counted(void **state)
 {
@@ -117,6 +159,8 @@ main(void)
 		cmocka_unit_test(flapping_ends_after_three_times_the_longest_gap),
 		cmocka_unit_test(flapping_does_not_end_while_the_port_is_down),
 		cmocka_unit_test(a_saved_state_is_usable_after_a_restart),
+		cmocka_unit_test(a_saved_gap_that_is_too_long_is_shortened),
+		cmocka_unit_test(saved_flapping_without_a_begin_is_refused),
 		cmocka_unit_test(link_downs_between_two_calls_are_counted),
 	};
 
