@@ -186,12 +186,14 @@ keep_port(struct rack_judge *judge, struct rack_suspect_memory *to,
 	}
 }
 
-static bool
-is_worth_keeping(const struct rm_recurrence *flaps, rm_mono_t now)
+bool
+port_flaps_are_old(const struct port_flaps_of *port, rm_mono_t now)
 {
-	return flaps->at[0].ns != 0 && rm_mono_since(now, flaps->at[0]) <=
-					   (flaps->flaps ? RM_RECURRENCE_QUIET_MAX_NS
-							 : RM_RECURRENCE_WITHIN_NS);
+	struct rm_recurrence flaps = port->flaps;
+
+	if (flaps.flaps && port->down_at.ns != 0)
+		flaps.at[0] = port->down_at;
+	return rm_recurrence_is_old(&flaps, now);
 }
 
 bool
@@ -200,14 +202,17 @@ rack_judge_port(
 {
 	for (size_t k = 0; k < judge->suspect_count; k++) {
 		const struct rack_suspect_memory *memory = &judge->suspects[k];
+		const struct port_flaps_of port = { memory->rnic, memory->port_flaps,
+			memory->port_down > 0 ? now : (rm_mono_t){ 0 } };
 
-		if (!is_worth_keeping(&memory->port_flaps, now) || i-- > 0)
+		if (port.flaps.at[0].ns == 0 || port_flaps_are_old(&port, now) ||
+		    i-- > 0)
 			continue;
-		*ret = (struct port_flaps_of){ memory->rnic, memory->port_flaps };
+		*ret = port;
 		return true;
 	}
 	for (size_t k = 0; k < judge->restored_count; k++) {
-		if (!is_worth_keeping(&judge->restored[k].flaps, now) || i-- > 0)
+		if (port_flaps_are_old(&judge->restored[k], now) || i-- > 0)
 			continue;
 		*ret = judge->restored[k];
 		return true;

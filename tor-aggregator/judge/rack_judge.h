@@ -37,7 +37,13 @@ struct rack_judgement {
 struct port_flaps_of { /* an RNIC and the link-downs of its port */
 	struct rm_rnic_id rnic;
 	struct rm_recurrence flaps;
+	/* when the port was last known to be down; ns 0: it is up */
+	rm_mono_t down_at;
 };
+
+/* True: the link-downs are of no use any more (rm_recurrence_is_old). Flapping cannot
+ * end while the port is down, so its age is counted from then on. */
+bool port_flaps_are_old(const struct port_flaps_of *port, rm_mono_t now);
 
 int rack_judge_new(struct rack_judge **ret);
 void rack_judge_free(struct rack_judge *judge);

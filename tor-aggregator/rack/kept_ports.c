@@ -20,9 +20,27 @@ kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall)
 
 		rm_rnic_id_format(port.rnic, rnic);
 		json_object_set_new(one, "rnic", json_string(rnic));
+		if (port.down_at.ns != 0)
+			json_object_set_new(one, "down_ns",
+			    json_integer(wall.ns - rm_mono_since(now, port.down_at)));
 		json_array_append_new(list, one);
 	}
 	return list;
+}
+
+/* Reads when the port was last known to be down; a time in the future becomes now. */
+static bool
+down_read(const json_t *object, rm_mono_t now, rm_wall_t wall, rm_mono_t *ret)
+{
+	const json_t *down = json_object_get(object, "down_ns");
+	const int64_t at = json_integer_value(down);
+
+	if (down == NULL) /* it was up, or an older release saved it */
+		return true;
+	if (!json_is_integer(down) || at < 0)
+		return false;
+	*ret = at < wall.ns ? rm_mono_add(now, at - wall.ns) : now;
+	return true;
 }
 
 /* Reads one item of the saved list, whose bytes are not trusted. */
@@ -35,6 +53,8 @@ port_read(
 	*ret = (struct port_flaps_of){ 0 };
 	if (rnic == NULL || rm_rnic_id_parse(rnic, &ret->rnic) < 0)
 		return "rnic";
+	if (!down_read(object, now, wall, &ret->down_at))
+		return "down_ns";
 	return rm_recurrence_restore(object, now, wall, &ret->flaps);
 }
 
@@ -52,7 +72,7 @@ kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
 
 		if (i < WIRE_MAX_MEMBERS)
 			wrong = port_read(json_array_get(list, i), now, wall, &port);
-		if (wrong == NULL && (rm_recurrence_is_old(&port.flaps, now) ||
+		if (wrong == NULL && (port_flaps_are_old(&port, now) ||
 					 rack_judge_restore_port(judge, &port) == 0))
 			continue;
 		rm_error_set(error, -EINVAL, "ports[%zu].%s is not usable", i,

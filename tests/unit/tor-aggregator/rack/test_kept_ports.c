@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -156,6 +157,61 @@ old_link_downs_do_not_count(void **state)
 	}
 }
 
+/* The port of member 2 flaps, and then is down for two hours. */
+static void
+a_flapping_port_that_is_still_down_is_kept(void **state)
+{
+	struct rack_fixture *f = fixture_rack(MEMBERS, 2);
+	struct wire_rnic *rnic = &f->plan->members[2];
+
+	(void)state;
+	run(f, NO_MEMBER, 3 * S);
+	for (int i = 0; i < 4; i++)
+		fall(f);
+	rnic->link = WIRE_LINK_DOWN;
+	assert_true(tor_rack_register(f->rack, rnic, f->now) >= 0);
+	f->now.ns += 2 * 3600 * S;
+	run(f, 2, 3 * S);
+	f = live_again(f, 60 * S);
+	fall(f);
+	assert_int_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);
+	assert_non_null(strstr(newest(f)->evidence.observed, "went down 6 times"));
+	fixture_rack_free(f);
+}
+
+/* The aggregator was off since then, so it may have been up for long. */
+static void
+a_flapping_port_that_was_down_long_ago_is_not_kept(void **state)
+{
+	static const struct {
+		const char *down;
+		bool kept;
+	} cases[] = { { "", false }, { ",\"down_ns\":1", false },
+		{ ",\"down_ns\":99990000000000", true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const rm_mono_t now = { 200000 * S };
+		struct rm_error error = { 0 };
+		struct port_flaps_of port;
+		struct rack_judge *judge;
+		char text[256];
+		json_t *list;
+
+		snprintf(text, sizeof text,
+		    "[{\"rnic\":\"02:00:00:00:00:01\",\"flapping\":true,\"falls\":3,"
+		    "\"since_ns\":5,\"last_ns\":9,\"before_ns\":8,\"longest_ns\":7%s}]",
+		    cases[i].down);
+		list = json_loads(text, 0, NULL);
+		assert_int_equal(rack_judge_new(&judge), 0);
+		kept_ports_restore(judge, list, now, (rm_wall_t){ 100000 * S }, &error);
+		assert_string_equal(error.text, "");
+		assert_int_equal(rack_judge_port(judge, 0, now, &port), cases[i].kept);
+		rack_judge_free(judge);
+		json_decref(list);
+	}
+}
+
 #define PORT(falls, last, before, longest)                     \
 	"[{\"rnic\":\"02:00:00:00:00:01\",\"flapping\":true,"  \
 	"\"falls\":" falls ",\"since_ns\":5,\"last_ns\":" last \
@@ -209,6 +265,8 @@ main(void)
 		cmocka_unit_test(
 		    a_flapping_port_continues_its_incident_after_a_restart),
 		cmocka_unit_test(old_link_downs_do_not_count),
+		cmocka_unit_test(a_flapping_port_that_is_still_down_is_kept),
+		cmocka_unit_test(a_flapping_port_that_was_down_long_ago_is_not_kept),
 		cmocka_unit_test(unusable_entries_are_left_out),
 	};
 
