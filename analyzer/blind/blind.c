@@ -320,10 +320,7 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 	source->state = *state;
 	source->has_state = true;
 	source->reported_at = now;
-	/* A rack counts as empty only if it has hosts. It does not while its agents
-	 * report that they are paused. */
-	if (state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&
-	    state->rnics_good == 0) {
+	if (wire_rack_state_is_empty(state)) {
 		source->empty_since = source->is_empty ? source->empty_since : now;
 		source->is_empty = true;
 	} else {

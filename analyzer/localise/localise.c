@@ -643,6 +643,15 @@ take_row(struct localise *localise, struct localise_rack *rack,
 	return localise_map_row(&localise->map, path, row, covered, window, now);
 }
 
+static enum localise_agents
+agents_of(const struct wire_rack_state *state)
+{
+	if (wire_rack_state_is_empty(state))
+		return LOCALISE_AGENTS_GONE;
+	return state->hosts_ok == 0 && state->hosts_paused > 0 ? LOCALISE_AGENTS_PAUSED
+							       : LOCALISE_AGENTS_PROBE;
+}
+
 int
 localise_summary(
     struct localise *localise, const struct wire_summary_view *view, rm_mono_t now)
@@ -680,8 +689,7 @@ localise_summary(
 	rack->seen = true;
 	if (summary->has_state) {
 		rack->ends.rnics = summary->state.rnics;
-		rack->no_hosts =
-		    summary->state.hosts > 0 && summary->state.hosts_ok == 0;
+		rack->agents = agents_of(&summary->state);
 	}
 	note_clock(localise, rack, summary, anew);
 	if (summary->path_count == 0)
@@ -756,9 +764,10 @@ prior_bonus(const struct localise *localise, const struct localise_case *c,
 		sum += BONUS_OWN_MESH;
 	else if (rack->tor_stands)
 		sum += BONUS_OWN_UPLINKS;
-	else if ((!rack->seen || rack->no_hosts) && rack->seq != 0)
+	else if ((!rack->seen || rack->agents == LOCALISE_AGENTS_GONE) &&
+		 rack->seq != 0)
 		sum += BONUS_RACK_SILENT;
-	else if (rack->seen && c->by_flow)
+	else if (rack->seen && rack->agents == LOCALISE_AGENTS_PROBE && c->by_flow)
 		sum += BONUS_OWN_GOOD;
 	return sum;
 }

@@ -114,14 +114,20 @@ struct localise_lag {
 	int64_t least_ns; /* the smallest lag of recent summaries */
 };
 
+/* What a rack reports about its own agents. Unless some of them probe, it is no
+ * evidence that the rack reports no losses. */
+enum localise_agents {
+	LOCALISE_AGENTS_PROBE = 0, /* some of them; or it is not known */
+	LOCALISE_AGENTS_PAUSED,    /* all that report are paused */
+	LOCALISE_AGENTS_GONE,      /* none reports: wire_rack_state_is_empty */
+};
+
 struct localise_rack {
 	char tor[RM_NAME_BYTES];
 	struct localise_path *paths; /* by key */
 	size_t path_count;
 	bool seen; /* some aggregator is connected that reports the rack */
-	/* The rack's own report: it has hosts, and none of them reports. So it sends no
-	 * probes, and that it sends no losses shows nothing. */
-	bool no_hosts;
+	enum localise_agents agents;
 	/* The rack's own verdict on its ToR. tor_stands: the ToR is dead; mesh_fails:
 	 * probes inside the rack are lost, too; two_reported: only two RNICs were
 	 * probed, and both of them may be dead instead of the ToR. */

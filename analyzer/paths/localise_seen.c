@@ -207,8 +207,8 @@ implied_ns(
 {
 	const int64_t since = rm_mono_since(now, rack->frame_came[rack->frame & 1]);
 
-	return rack->seen && !rack->no_hosts && !rack->doubted && since > SILENT_NS &&
-		       since <= 5 * map->row_interval_ns / 2
+	return rack->seen && rack->agents == LOCALISE_AGENTS_PROBE && !rack->doubted &&
+		       since > SILENT_NS && since <= 5 * map->row_interval_ns / 2
 		   ? since
 		   : 0;
 }

@@ -658,7 +658,10 @@ report_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 	else if (!rack->seen)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "no aggregator reports its rack");
-	else if (rack->no_hosts)
+	else if (rack->agents == LOCALISE_AGENTS_PAUSED)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "no agent of its rack probes: all that report are paused");
+	else if (rack->agents == LOCALISE_AGENTS_GONE)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "no agent of its rack reports; or all hosts of the rack are down");
 }

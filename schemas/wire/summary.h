@@ -169,6 +169,15 @@ struct wire_rack_state { /* the state of the rack at the end of the summary */
 	uint64_t packets_only_sent;
 };
 
+/* True: the rack has hosts, none of their agents reports, not even that it is paused,
+ * and no RNIC is known to work. */
+static inline bool
+wire_rack_state_is_empty(const struct wire_rack_state *state)
+{
+	return state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&
+	       state->rnics_good == 0;
+}
+
 struct wire_summary {
 	struct wire_lane_head head;
 	const char *tor;

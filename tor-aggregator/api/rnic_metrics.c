@@ -221,12 +221,10 @@ read_hosts_slowed(const struct wire_rack_state *state)
 	return state->hosts_slowed;
 }
 
-/* Uses the same rule as the analyzer uses for summaries. */
 static double
 read_blind(const struct wire_rack_state *state)
 {
-	return state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&
-	       state->rnics_good == 0;
+	return wire_rack_state_is_empty(state);
 }
 
 #define EACH_RACK(name)                                                        \

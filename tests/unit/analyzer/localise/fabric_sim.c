@@ -510,6 +510,7 @@ summarise(struct fabric *fabric, size_t tor)
 		.paths_start_wall_ns =
 		    (uint64_t)(WALL_BASE + jump_ns + rack->rows_from_ns),
 	};
+	const bool paused = is_from_now_on(fabric, FABRIC_PAUSED, tor);
 	struct wire_bytes bytes;
 	uint64_t lost = 0;
 
@@ -525,10 +526,12 @@ summarise(struct fabric *fabric, size_t tor)
 	rack->was_lossy = lost > 0;
 	if (is_from_now_on(fabric, FABRIC_MUTE, tor))
 		return;
-	if (is_from_now_on(fabric, FABRIC_NO_HOSTS, tor)) {
+	if (is_from_now_on(fabric, FABRIC_NO_HOSTS, tor) || paused) {
 		summary.path_count = 0;
 		summary.has_state = true;
-		summary.state = (struct wire_rack_state){ .rnics = 4, .hosts = 4 };
+		summary.state = (struct wire_rack_state){
+			.rnics = 4, .hosts = 4, .hosts_paused = paused ? 4 : 0
+		};
 	}
 	if (wire_write_summary(fabric->writer, &summary, &bytes) < 0)
 		abort();

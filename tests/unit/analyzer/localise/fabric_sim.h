@@ -37,6 +37,8 @@ enum fabric_fault_kind {
 	FABRIC_MUTE, /* rows of `tor` do not arrive */
 	FABRIC_NO_HOSTS, /* the rack of `tor` sends no rows, and reports that none of
 			    its hosts reports */
+	FABRIC_PAUSED,   /* the rack of `tor` sends no rows, and reports that all its
+			    agents are paused */
 	FABRIC_LATE, /* spine -> ToR delays by 400 ms: replies still arrive before the
 			time-out */
 	FABRIC_OVERDUE, /* spine -> ToR delays by 1.5 s: probes are reported as lost

@@ -475,6 +475,27 @@ a_rack_without_power_is_its_tor_and_not_all_its_links(void **state)
 	}
 }
 
+/* An operator has paused the agents: they are connected, so their hosts work. */
+static void
+the_hosts_of_paused_agents_are_not_suspected(void **state)
+{
+	struct fabric *fabric = new_fabric(5, 4, 8, 1, 1);
+	const struct rm_verdict *verdicts;
+	int n = 0;
+
+	fabric_add_fault(
+	    fabric, (struct fabric_fault){ FABRIC_PAUSED, 3, 0, 1, FAULT_AT, FOREVER });
+	fabric_add_fault(
+	    fabric, (struct fabric_fault){ FABRIC_TOR, 3, 0, 1, FAULT_AT, FOREVER });
+	while (n == 0 && fabric_now(fabric) < FAULT_AT + 6 * RM_NS_PER_S)
+		n = fabric_step(fabric, &verdicts);
+	assert_int_equal(n, 1);
+	assert_string_equal(verdicts[0].part.name, "tor4");
+	assert_string_equal(verdicts[0].evidence.observed,
+	    "no agent of its rack probes: all that report are paused");
+	fabric_free(fabric);
+}
+
 static void
 a_dead_link_of_a_large_fabric_is_found(void **state)
 {
@@ -630,6 +651,7 @@ main(void)
 		cmocka_unit_test(a_dead_rnic_beside_a_dead_uplink_names_no_switch),
 		cmocka_unit_test(a_silent_rack_does_not_change_the_verdict_of_others),
 		cmocka_unit_test(a_rack_without_power_is_its_tor_and_not_all_its_links),
+		cmocka_unit_test(the_hosts_of_paused_agents_are_not_suspected),
 		cmocka_unit_test(a_dead_link_of_a_large_fabric_is_found),
 		cmocka_unit_test(a_part_that_works_again_is_good),
 		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
