@@ -5,8 +5,8 @@
  * If for some seconds an RNIC loses part of the packets of each flow, while other RNICs
  * at its ToR lose almost none, the RNIC is at fault, and not a path. The same holds if
  * there are no others to compare with, and packets are lost on several paths at the
- * same time: one faulty RNIC is more likely than several faulty paths, unless these
- * paths have a switch in common and the RNIC's flows over other switches lose nothing.
+ * same time: one faulty RNIC is more likely than several faulty paths, unless the
+ * RNIC's flows over one switch lose packets at a much higher rate than its other flows.
  * A flow that loses all packets is evidence against a faulty RNIC, because faulty paths
  * lose whole flows.
  */
