@@ -14,7 +14,7 @@
 #include "tor-aggregator/drift/drift_groups.h"
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/otlp/otlp_config.h"
-#include "tor-aggregator/switch/switch_config.h"
+#include "tor-aggregator/switch/config/switch_config.h"
 
 #define AGGREGATOR_MAX_ANALYZERS 16
 #define AGGREGATOR_MAX_CONTROLLERS 16

@@ -17,7 +17,7 @@
 #include "tor-aggregator/diagnosis/diagnoses.h"
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/plan/peer_versions.h"
-#include "tor-aggregator/switch/switch_config.h"
+#include "tor-aggregator/switch/config/switch_config.h"
 
 struct read_switch {
 	struct switch_collector *collector;

@@ -13,7 +13,7 @@
 #include "rackmesh/loop/loop.h"
 #include "tor-aggregator/redis/redis_reader.h"
 #include "tor-aggregator/switch/sonic.h"
-#include "tor-aggregator/switch/switch_config.h"
+#include "tor-aggregator/switch/config/switch_config.h"
 
 #define ANSWERS_PER_WAKEUP 64
 

@@ -14,7 +14,7 @@
 #include "tor-aggregator/switch/nexus_list.h"
 #include "tor-aggregator/switch/sonic.h"
 #include "tor-aggregator/switch/sonic_client.h"
-#include "tor-aggregator/switch/switch_config.h"
+#include "tor-aggregator/switch/config/switch_config.h"
 #include "tor-aggregator/switch/switch_list.h"
 
 #define LIMIT_NS (5 * RM_NS_PER_S)

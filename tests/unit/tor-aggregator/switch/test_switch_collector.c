@@ -19,7 +19,7 @@
 
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
-#include "tor-aggregator/switch/switch_config.h"
+#include "tor-aggregator/switch/config/switch_config.h"
 
 #define SHORT_NS (100 * RM_NS_PER_MS)
 #define LONG_NS (60 * RM_NS_PER_S) /* longer than any switch here needs */

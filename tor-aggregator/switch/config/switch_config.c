@@ -1,4 +1,4 @@
-#include "tor-aggregator/switch/switch_config.h"
+#include "tor-aggregator/switch/config/switch_config.h"
 
 #include <errno.h>
 #include <stdio.h>

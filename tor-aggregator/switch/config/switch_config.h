@@ -2,8 +2,8 @@
  * switch_config - the options for reading switches: "tors[].switch." for a ToR of this
  * aggregator, and "switches[]" for other switches.
  */
-#ifndef TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
-#define TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
+#ifndef TOR_AGGREGATOR_SWITCH_CONFIG_SWITCH_CONFIG_H
+#define TOR_AGGREGATOR_SWITCH_CONFIG_SWITCH_CONFIG_H
 
 #include <stddef.h>
 #include <stdint.h>
