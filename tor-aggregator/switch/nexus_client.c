@@ -8,8 +8,8 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/loop/worker.h"
-#include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/config/switch_config.h"
+#include "tor-aggregator/switch/nexus.h"
 
 struct job {                         /* owned by the worker until it is done */
 	struct nexus_client *client; /* NULL: the request was canceled */

@@ -12,8 +12,8 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/loop/loop.h"
 #include "tor-aggregator/redis/redis_reader.h"
-#include "tor-aggregator/switch/sonic.h"
 #include "tor-aggregator/switch/config/switch_config.h"
+#include "tor-aggregator/switch/sonic.h"
 
 #define ANSWERS_PER_WAKEUP 64
 

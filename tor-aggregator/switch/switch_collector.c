@@ -9,12 +9,13 @@
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
+#include "tor-aggregator/switch/config/switch_config.h"
 #include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/nexus_client.h"
 #include "tor-aggregator/switch/nexus_list.h"
 #include "tor-aggregator/switch/sonic.h"
 #include "tor-aggregator/switch/sonic_client.h"
-#include "tor-aggregator/switch/config/switch_config.h"
+#include "tor-aggregator/switch/switch_asics.h"
 #include "tor-aggregator/switch/switch_list.h"
 
 #define LIMIT_NS (5 * RM_NS_PER_S)
@@ -41,22 +42,19 @@ struct asic {
 	/* Time of the last complete reading with neighbours, with optics, and with the
 	 * settings of ports; ns 0: there was none. */
 	rm_mono_t neighbors_at, optics_at, settings_at;
-	struct switch_list *list;
-	bool complete; /* the running reading is complete */
-	/* Of the last reading that has ended: up, it was complete; down, it failed;
-	 * continues, the one before was complete, too; ended, the lists were not merged
-	 * since. */
-	bool up, down, continues, ended;
+	struct switch_list *fresh; /* of the running reading, if it is complete */
+	struct switch_asic *read;
 };
 
 struct switch_collector {
 	struct switch_collector_options options;
 	struct asic asics[1 + SWITCH_MAX_ASICS];
+	struct switch_asic read[1 + SWITCH_MAX_ASICS];
 	size_t asic_count;
 
 	/* If there are several ASICs: their ports in one list, and its times. */
 	struct switch_list *merged;
-	struct collector_shown shown;
+	struct switch_times times;
 	bool has_duplicates; /* the last merged lists had the same port */
 	struct switch_exported exported;
 	struct switch_counts counts;
@@ -71,7 +69,7 @@ static const char *stage(const void *arg);
 static void on_nexus(int r, const char *reason, struct nexus_values *values, void *arg);
 static void on_unreachable(int r, void *arg);
 static void on_sonic(int r, const char *reason, struct sonic *sonic, void *arg);
-static void merge_if_ended(struct switch_collector *device);
+static void merge(struct switch_collector *device);
 
 static int
 new_nexus(struct asic *asic)
@@ -136,9 +134,10 @@ new_collector(struct asic *asic)
 static int
 add_asic(struct switch_collector *device, const char *address)
 {
-	struct asic *asic = &device->asics[device->asic_count++];
+	struct asic *asic = &device->asics[device->asic_count];
 	int r;
 
+	asic->read = &device->read[device->asic_count++];
 	asic->device = device;
 	asic->address = address;
 	r = rm_endpoint_parse(address, &asic->endpoint);
@@ -184,7 +183,7 @@ switch_collector_free(struct switch_collector *device)
 		collector_free(asic->collector);
 		nexus_client_free(asic->nexus);
 		sonic_client_free(asic->sonic);
-		switch_list_free(asic->list);
+		switch_asic_clear(asic->read);
 	}
 	switch_list_free(device->merged);
 	free(device);
@@ -202,12 +201,18 @@ hang_up(void *arg)
 		asic->optics_at = asic->begun;
 	nexus_client_cancel(asic->nexus);
 	sonic_client_end(asic->sonic);
-	asic->continues = asic->complete && asic->up;
-	asic->up = asic->complete;
-	asic->down = !asic->complete;
-	asic->ended = true;
-	asic->complete = false;
-	merge_if_ended(asic->device);
+	if (asic->fresh != NULL) {
+		const struct collector_shown shown = collector_shown(asic->collector);
+		const struct switch_times times = { shown.at, shown.took_ns,
+			shown.interval_ns };
+
+		switch_asic_succeed(asic->read, asic->fresh, &times);
+		asic->fresh = NULL;
+	} else {
+		switch_asic_fail(asic->read);
+	}
+	if (asic->device->asic_count > 1)
+		merge(asic->device);
 }
 
 static bool
@@ -279,42 +284,13 @@ succeed(struct asic *asic, struct switch_list *list)
 	struct switch_exported exported;
 
 	switch_exported_choose(list, SWITCH_EXPORTED_MAX, &exported);
-	switch_list_free(asic->list);
-	asic->list = list;
-	asic->complete = true;
+	asic->fresh = list;
 	if (device->asic_count == 1)
 		device->exported = exported;
 	collector_succeed(asic->collector, switch_list_count(list));
 }
 
 /* ---- several ASICs ---- */
-
-/* The times of the merged list: from the start of the first reading to the end of the
- * last one. The interval is the longest of those readings, so that no rate is
- * overestimated. */
-static struct collector_shown
-merged_times(const struct switch_collector *device)
-{
-	struct collector_shown all = { .up = true };
-	rm_mono_t end = { 0 };
-
-	for (size_t i = 0; i < device->asic_count; i++) {
-		const struct asic *asic = &device->asics[i];
-		const struct collector_shown one = collector_shown(asic->collector);
-		const rm_mono_t ended = rm_mono_add(one.at, one.took_ns);
-
-		if (!asic->ended || !asic->up)
-			continue;
-		if (all.at.ns == 0 || one.at.ns < all.at.ns)
-			all.at = one.at;
-		if (ended.ns > end.ns)
-			end = ended;
-		if (asic->continues && one.interval_ns > all.interval_ns)
-			all.interval_ns = one.interval_ns;
-	}
-	all.took_ns = rm_mono_since(end, all.at);
-	return all;
-}
 
 static void
 note_duplicates(struct switch_collector *device, uint64_t before)
@@ -334,49 +310,20 @@ note_duplicates(struct switch_collector *device, uint64_t before)
 static void
 merge(struct switch_collector *device)
 {
-	struct switch_share shares[1 + SWITCH_MAX_ASICS];
 	const uint64_t before = device->counts.duplicates;
 	struct switch_list *list;
-	int r;
+	const int r = switch_asics_merge(
+	    device->read, device->asic_count, &device->counts, &list, &device->times);
 
-	for (size_t i = 0; i < device->asic_count; i++) {
-		const struct asic *asic = &device->asics[i];
-
-		shares[i] = (struct switch_share){ .list = asic->list,
-			.taken = asic->ended && asic->up,
-			.continues = asic->continues };
-	}
-	r = switch_list_merge(shares, device->asic_count, &device->counts, &list);
-	if (r < 0) {
+	if (r < 0)
 		rm_log_warn(r, "%s %s: cannot merge the counters of its ASICs",
 		    device->options.of, device->options.name);
+	if (r <= 0)
 		return;
-	}
 	note_duplicates(device, before);
 	switch_exported_choose(list, SWITCH_EXPORTED_MAX, &device->exported);
 	switch_list_free(device->merged);
 	device->merged = list;
-	device->shown = merged_times(device);
-}
-
-/* Merges the lists when each ASIC has ended a reading since the last time. An ASIC that
- * failed is not waited for: if it hangs, the others are not delayed. */
-static void
-merge_if_ended(struct switch_collector *device)
-{
-	bool complete = false;
-
-	if (device->asic_count < 2)
-		return;
-	for (size_t i = 0; i < device->asic_count; i++) {
-		if (!device->asics[i].ended && !device->asics[i].down)
-			return;
-		complete |= device->asics[i].ended && device->asics[i].up;
-	}
-	if (complete)
-		merge(device);
-	for (size_t i = 0; i < device->asic_count; i++)
-		device->asics[i].ended = false;
 }
 
 /* ---- SONiC ---- */
@@ -416,7 +363,7 @@ begin(int64_t limit_ns, struct rm_error *error, void *arg)
 	struct asic *asic = arg;
 	const int r =
 	    sonic_client_begin(asic->sonic, choose_questions(asic, rm_mono_now()),
-		asic->list, &asic->device->counts, error);
+		asic->read->list, &asic->device->counts, error);
 
 	return r < 0 ? r : collector_dial(asic->collector);
 }
@@ -432,7 +379,7 @@ on_nexus(int r, const char *reason, struct nexus_values *values, void *arg)
 
 	if (r == 0) {
 		r = nexus_list(
-		    values, asic->list, &asic->device->counts, &list, &reported);
+		    values, asic->read->list, &asic->device->counts, &list, &reported);
 		if (r == 0)
 			note_questions(asic, nexus_values_also(values));
 		nexus_values_free(values);
@@ -479,16 +426,16 @@ switch_collector_shown(const struct switch_collector *device)
 {
 	struct switch_collector_shown all = {
 		.reading = collector_shown(device->asics[0].collector),
-		.list = device->asics[0].list,
+		.list = device->read[0].list,
 		.exported = device->exported,
 	};
 
 	if (device->asic_count == 1)
 		return all;
 	all.list = device->merged;
-	all.reading.at = device->shown.at;
-	all.reading.interval_ns = device->shown.interval_ns;
-	all.reading.took_ns = device->shown.took_ns;
+	all.reading.at = device->times.at;
+	all.reading.interval_ns = device->times.interval_ns;
+	all.reading.took_ns = device->times.took_ns;
 	for (size_t i = 1; i < device->asic_count && all.reading.up; i++) {
 		const struct collector_shown one =
 		    collector_shown(device->asics[i].collector);

@@ -1,0 +1,89 @@
+#include "tor-aggregator/switch/switch_asics.h"
+
+#include <errno.h>
+
+#include "tor-aggregator/switch/config/switch_config.h"
+#include "tor-aggregator/switch/switch_list.h"
+
+void
+switch_asic_clear(struct switch_asic *asic)
+{
+	switch_list_free(asic->list);
+	asic->list = NULL;
+}
+
+void
+switch_asic_succeed(struct switch_asic *asic, struct switch_list *list,
+    const struct switch_times *times)
+{
+	switch_list_free(asic->list);
+	asic->list = list;
+	asic->times = *times;
+	asic->continues = asic->up;
+	asic->up = true;
+	asic->down = false;
+	asic->ended = true;
+}
+
+void
+switch_asic_fail(struct switch_asic *asic)
+{
+	asic->continues = false;
+	asic->up = false;
+	asic->down = true;
+	asic->ended = true;
+}
+
+/* From the start of the first reading to the end of the last one. The interval is the
+ * longest of those readings, so that no rate is overestimated. */
+static struct switch_times
+times_of(const struct switch_asic *asics, size_t count)
+{
+	struct switch_times all = { 0 };
+	rm_mono_t end = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct switch_times *one = &asics[i].times;
+		const rm_mono_t ended = rm_mono_add(one->at, one->took_ns);
+
+		if (!asics[i].ended || !asics[i].up)
+			continue;
+		if (all.at.ns == 0 || one->at.ns < all.at.ns)
+			all.at = one->at;
+		if (ended.ns > end.ns)
+			end = ended;
+		if (asics[i].continues && one->interval_ns > all.interval_ns)
+			all.interval_ns = one->interval_ns;
+	}
+	all.took_ns = rm_mono_since(end, all.at);
+	return all;
+}
+
+int
+switch_asics_merge(struct switch_asic *asics, size_t count,
+    struct switch_counts *counts, struct switch_list **list, struct switch_times *times)
+{
+	struct switch_share shares[1 + SWITCH_MAX_ASICS];
+	bool complete = false;
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct switch_asic *asic = &asics[i];
+
+		if (!asic->ended && !asic->down)
+			return 0;
+		shares[i] = (struct switch_share){ .list = asic->list,
+			.taken = asic->ended && asic->up,
+			.continues = asic->continues };
+		complete |= shares[i].taken;
+	}
+	if (complete)
+		r = switch_list_merge(shares, count, counts, list);
+	if (complete && r == 0) {
+		*times = times_of(asics, count);
+		r = 1;
+	}
+	for (size_t i = 0; i < count; i++)
+		asics[i].ended = false;
+	return r;
+}

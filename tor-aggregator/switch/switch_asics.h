@@ -1,0 +1,53 @@
+/*
+ * switch_asics - decides when the lists of a switch's ASICs become one list, and which
+ * of them it takes. Pure.
+ *
+ * The lists are merged when each ASIC has ended a reading since the last time. An ASIC
+ * whose last reading failed is not waited for: if it hangs, the others are not delayed.
+ */
+#ifndef TOR_AGGREGATOR_SWITCH_SWITCH_ASICS_H
+#define TOR_AGGREGATOR_SWITCH_SWITCH_ASICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+
+struct switch_counts;
+struct switch_list;
+
+/* The times of a complete reading. */
+struct switch_times {
+	rm_mono_t at; /* its start */
+	int64_t took_ns;
+	/* since the end of the complete reading before; 0: there was none */
+	int64_t interval_ns;
+};
+
+/* The readings of one ASIC; all 0 before its first one. */
+struct switch_asic {
+	/* the list of the last complete reading, and its times; NULL: there was none */
+	struct switch_list *list;
+	struct switch_times times;
+	/* Of the last reading that has ended: up, it was complete; down, it failed;
+	 * continues, the one before was complete, too; ended, the lists were not merged
+	 * since. */
+	bool up, down, continues, ended;
+};
+
+void switch_asic_clear(struct switch_asic *asic); /* frees its list */
+
+/* A reading is complete. Takes ownership of list. */
+void switch_asic_succeed(struct switch_asic *asic, struct switch_list *list,
+    const struct switch_times *times);
+/* A reading has failed. */
+void switch_asic_fail(struct switch_asic *asic);
+
+/* Call it after each reading. 1: *list is the new list of the switch, owned by the
+ * caller, with its times; 0: the list does not change yet; -ENOMEM. */
+int switch_asics_merge(struct switch_asic *asics, size_t count,
+    struct switch_counts *counts, struct switch_list **list,
+    struct switch_times *times);
+
+#endif
