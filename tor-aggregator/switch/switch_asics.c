@@ -16,22 +16,26 @@ void
 switch_asic_succeed(struct switch_asic *asic, struct switch_list *list,
     const struct switch_times *times)
 {
+	const int64_t before_ns = asic->times.interval_ns;
+	const bool add = asic->unused && asic->continues && asic->up;
+
+	if (add)
+		switch_list_add_deltas(list, asic->list);
 	switch_list_free(asic->list);
 	asic->list = list;
 	asic->times = *times;
+	asic->times.interval_ns += add ? before_ns : 0;
 	asic->continues = asic->up;
 	asic->up = true;
 	asic->down = false;
-	asic->ended = true;
+	asic->unused = true;
 }
 
 void
 switch_asic_fail(struct switch_asic *asic)
 {
-	asic->continues = false;
 	asic->up = false;
 	asic->down = true;
-	asic->ended = true;
 }
 
 /* From the start of the first reading to the end of the last one. The interval is the
@@ -46,7 +50,7 @@ times_of(const struct switch_asic *asics, size_t count)
 		const struct switch_times *one = &asics[i].times;
 		const rm_mono_t ended = rm_mono_add(one->at, one->took_ns);
 
-		if (!asics[i].ended || !asics[i].up)
+		if (!asics[i].unused)
 			continue;
 		if (all.at.ns == 0 || one->at.ns < all.at.ns)
 			all.at = one->at;
@@ -70,10 +74,10 @@ switch_asics_merge(struct switch_asic *asics, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		const struct switch_asic *asic = &asics[i];
 
-		if (!asic->ended && !asic->down)
+		if (!asic->unused && !asic->down)
 			return 0;
 		shares[i] = (struct switch_share){ .list = asic->list,
-			.taken = asic->ended && asic->up,
+			.taken = asic->unused,
 			.continues = asic->continues };
 		complete |= shares[i].taken;
 	}
@@ -84,6 +88,6 @@ switch_asics_merge(struct switch_asic *asics, size_t count,
 		r = 1;
 	}
 	for (size_t i = 0; i < count; i++)
-		asics[i].ended = false;
+		asics[i].unused = false;
 	return r;
 }

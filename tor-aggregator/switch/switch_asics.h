@@ -2,8 +2,10 @@
  * switch_asics - decides when the lists of a switch's ASICs become one list, and which
  * of them it takes. Pure.
  *
- * The lists are merged when each ASIC has ended a reading since the last time. An ASIC
- * whose last reading failed is not waited for: if it hangs, the others are not delayed.
+ * The lists are merged when each ASIC has a complete reading that no merged list has
+ * used. An ASIC whose last reading failed is not waited for: if it hangs, the others
+ * are not delayed. Each complete reading is used once: if an ASIC ends several readings
+ * before the lists are merged, their deltas are added up.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_ASICS_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_ASICS_H
@@ -29,11 +31,13 @@ struct switch_times {
 struct switch_asic {
 	/* the list of the last complete reading, and its times; NULL: there was none */
 	struct switch_list *list;
+	/* the interval is the sum of those of the readings whose deltas were added */
 	struct switch_times times;
-	/* Of the last reading that has ended: up, it was complete; down, it failed;
-	 * continues, the one before was complete, too; ended, the lists were not merged
-	 * since. */
-	bool up, down, continues, ended;
+	bool up, down; /* the last reading was complete; it failed */
+	bool unused;   /* no merged list has used the list yet */
+	/* the reading before that of the list was complete, too: its deltas cover one
+	 * interval */
+	bool continues;
 };
 
 void switch_asic_clear(struct switch_asic *asic); /* frees its list */

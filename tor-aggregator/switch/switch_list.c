@@ -365,6 +365,37 @@ switch_list_settings(const struct switch_list *list, size_t i)
 
 /* ---- several ASICs ---- */
 
+static bool
+has_increased(const struct counter_state *state)
+{
+	return state->there && !state->back &&
+	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
+}
+
+void
+switch_list_add_deltas(struct switch_list *list, const struct switch_list *before)
+{
+	struct cursor cursor = { 0, 0 };
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct switch_object *old =
+		    seek_both(before, &cursor, &list->objects[i]);
+		struct counter_state *state = list->objects[i].states;
+		const struct counter_state *was = old == NULL ? NULL : old->states;
+
+		for (const struct switch_row *row = switch_rows;
+		     old != NULL && row->name != NULL; row++) {
+			const size_t values =
+			    row->part == old->part ? switch_row_values(row) : 0;
+
+			for (size_t v = 0; v < values; v++, state++, was++)
+				if (!row->gauge && has_increased(state) &&
+				    has_increased(was))
+					state->delta += was->delta;
+		}
+	}
+}
+
 /* True: a share before number k has this port. */
 static bool
 is_of_earlier(const struct switch_share *shares, size_t k, const char *port)

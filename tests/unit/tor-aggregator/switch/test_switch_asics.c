@@ -182,6 +182,69 @@ an_asic_that_failed_is_not_waited_for(void **state)
 	assert_int_equal(w->times.interval_ns, 10 * S);
 }
 
+/* Readings do not start at exact times, so an ASIC may end two of them before a slow
+ * one ends one. */
+static void
+no_delta_is_lost_if_an_asic_ends_two_readings(void **state)
+{
+	struct world *w = *state;
+
+	succeed(w, 0, 10, 100);
+	succeed(w, 1, 10, 200);
+	assert_false(succeed(w, 0, 20, 105));
+	assert_false(succeed(w, 0, 28, 107));
+	assert_true(succeed(w, 1, 29, 203));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 7);
+	assert_int_equal(bytes_of(w, "Ethernet0")->total, 107);
+	assert_int_equal(bytes_of(w, "Ethernet4")->delta, 3);
+	/* a gauge is no increase */
+	assert_int_equal(state_of(w->merged, "Ethernet0", "oper_up")->total, 1);
+	assert_int_equal(state_of(w->merged, "Ethernet0", "oper_up")->delta, 1);
+	assert_int_equal(w->times.interval_ns, 19 * S);
+	/* they are used once */
+	assert_false(succeed(w, 0, 38, 108));
+	assert_true(succeed(w, 1, 39, 204));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 1);
+	assert_int_equal(w->times.interval_ns, 10 * S);
+}
+
+static void
+no_delta_is_lost_if_the_next_reading_fails(void **state)
+{
+	struct world *w = *state;
+
+	succeed(w, 0, 10, 100);
+	succeed(w, 1, 10, 200);
+	assert_false(succeed(w, 0, 20, 105));
+	assert_false(fails(w, 0));
+	assert_true(succeed(w, 1, 29, 203));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 5);
+	assert_false(bytes_of(w, "Ethernet0")->back);
+	assert_true(succeed(w, 1, 39, 204));
+	assert_null(bytes_of(w, "Ethernet0"));
+}
+
+/* Only increases within one interval are added. */
+static void
+a_delta_over_several_intervals_is_not_added(void **state)
+{
+	struct world *w = *state;
+
+	succeed(w, 0, 10, 100);
+	succeed(w, 1, 10, 200);
+	fails(w, 0);
+	succeed(w, 1, 20, 201);
+	assert_false(succeed(w, 0, 30, 150)); /* covers two intervals */
+	assert_false(succeed(w, 0, 38, 152));
+	assert_true(succeed(w, 1, 39, 203));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 2);
+	assert_false(bytes_of(w, "Ethernet0")->back);
+	assert_false(succeed(w, 0, 48, 5)); /* the switch has restarted */
+	assert_false(succeed(w, 0, 56, 6));
+	assert_true(succeed(w, 1, 58, 204));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -190,6 +253,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_list_changes_when_each_asic_was_read),
 		TEST(an_asic_that_failed_is_not_waited_for),
+		TEST(no_delta_is_lost_if_an_asic_ends_two_readings),
+		TEST(no_delta_is_lost_if_the_next_reading_fails),
+		TEST(a_delta_over_several_intervals_is_not_added),
 	};
 
 	return cmocka_run_group_tests_name("switch_asics", tests, NULL, NULL);
