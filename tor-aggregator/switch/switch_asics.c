@@ -63,6 +63,17 @@ times_of(const struct switch_asic *asics, size_t count)
 	return all;
 }
 
+/* A merged list has used the list of the ASIC, or the ASIC is missing in it. */
+static void
+note_use(struct switch_asic *asic)
+{
+	if (asic->unused)
+		asic->away = 0;
+	else if (asic->away < SWITCH_AWAY_READINGS)
+		asic->away++;
+	asic->unused = false;
+}
+
 int
 switch_asics_merge(struct switch_asic *asics, size_t count,
     struct switch_counts *counts, struct switch_list **list, struct switch_times *times)
@@ -76,9 +87,13 @@ switch_asics_merge(struct switch_asic *asics, size_t count,
 
 		if (!asic->unused && !asic->down)
 			return 0;
-		shares[i] = (struct switch_share){ .list = asic->list,
+		shares[i] = (struct switch_share){
+			.list = asic->unused || asic->away < SWITCH_AWAY_READINGS
+				    ? asic->list
+				    : NULL,
 			.taken = asic->unused,
-			.continues = asic->continues };
+			.continues = asic->continues
+		};
 		complete |= shares[i].taken;
 	}
 	if (complete)
@@ -87,7 +102,7 @@ switch_asics_merge(struct switch_asic *asics, size_t count,
 		*times = times_of(asics, count);
 		r = 1;
 	}
-	for (size_t i = 0; i < count; i++)
-		asics[i].unused = false;
+	for (size_t i = 0; i < count && complete; i++)
+		note_use(&asics[i]);
 	return r;
 }

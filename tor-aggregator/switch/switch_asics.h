@@ -6,6 +6,9 @@
  * used. An ASIC whose last reading failed is not waited for: if it hangs, the others
  * are not delayed. Each complete reading is used once: if an ASIC ends several readings
  * before the lists are merged, their deltas are added up.
+ *
+ * If two ASICs have a port of the same name, the first one's is used. If that ASIC is
+ * missing in SWITCH_AWAY_READINGS lists, the port of the next one is used.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_ASICS_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_ASICS_H
@@ -38,6 +41,7 @@ struct switch_asic {
 	/* the reading before that of the list was complete, too: its deltas cover one
 	 * interval */
 	bool continues;
+	uint8_t away; /* number of merged lists since the last one that used its list */
 };
 
 void switch_asic_clear(struct switch_asic *asic); /* frees its list */

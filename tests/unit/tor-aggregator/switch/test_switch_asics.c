@@ -245,6 +245,36 @@ a_delta_over_several_intervals_is_not_added(void **state)
 	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 1);
 }
 
+/* The first ASIC has the port while it is not read for a short time: else the totals
+ * of the port would jump to those of another one, and back. If it does not return, its
+ * port must not hide the other one for ever. */
+static void
+a_port_of_a_dead_asic_is_that_of_the_next_one(void **state)
+{
+	struct world *w = *state;
+
+	succeed(w, 0, 10, 100);
+	succeed_with(w, 1, "Ethernet0", 10, 200);
+	assert_int_equal(bytes_of(w, "Ethernet0")->total, 100);
+	fails(w, 0);
+	for (int i = 0; i < SWITCH_AWAY_READINGS; i++) {
+		assert_true(succeed_with(w, 1, "Ethernet0", 20 + 10 * i, 201));
+		assert_null(bytes_of(w, "Ethernet0"));
+		fails(w, 0);
+	}
+	assert_true(succeed_with(w, 1, "Ethernet0", 1000, 202));
+	assert_int_equal(bytes_of(w, "Ethernet0")->total, 202);
+	assert_true(succeed_with(w, 1, "Ethernet0", 1010, 203));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 1);
+	/* the first one is back, with its totals */
+	assert_false(succeed(w, 0, 1011, 150));
+	assert_true(succeed_with(w, 1, "Ethernet0", 1020, 204));
+	assert_int_equal(bytes_of(w, "Ethernet0")->total, 150);
+	fails(w, 0);
+	assert_true(succeed_with(w, 1, "Ethernet0", 1030, 205));
+	assert_null(bytes_of(w, "Ethernet0"));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -256,6 +286,7 @@ main(void)
 		TEST(no_delta_is_lost_if_an_asic_ends_two_readings),
 		TEST(no_delta_is_lost_if_the_next_reading_fails),
 		TEST(a_delta_over_several_intervals_is_not_added),
+		TEST(a_port_of_a_dead_asic_is_that_of_the_next_one),
 	};
 
 	return cmocka_run_group_tests_name("switch_asics", tests, NULL, NULL);
