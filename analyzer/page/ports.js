@@ -74,8 +74,8 @@ function tableOf(caption, what, ports) {
 }
 
 // A sentence about a device that cannot be read now, with the age of what is shown.
-const unread = (what, { up, error, age_ms }) =>
-  up ? null : element("p", { class: "trouble" }, `${what} is not read${error ? `: ${error}` : " yet"}${age_ms === null ? "" : `; the values are ${age(age_ms)} old`}.`);
+const unread = (what, { up, error, age_ms, ports }) =>
+  up ? null : element("p", { class: "trouble" }, `${what} is not read${error ? `: ${error}` : " yet"}${age_ms === null ? "" : `; ${ports.length === 0 ? "its last reading is" : "the values are"} ${age(age_ms)} old`}.`);
 
 const inTime = (interval_ms) => (interval_ms === 0 ? "read once" : `in ${age(interval_ms)}`);
 

@@ -80,7 +80,7 @@ switch_asics_merge(struct switch_asic *asics, size_t count,
 {
 	struct switch_share shares[1 + SWITCH_MAX_ASICS];
 	bool complete = false;
-	int r = 0;
+	int r;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct switch_asic *asic = &asics[i];
@@ -96,13 +96,14 @@ switch_asics_merge(struct switch_asic *asics, size_t count,
 		};
 		complete |= shares[i].taken;
 	}
-	if (complete)
-		r = switch_list_merge(shares, count, counts, list);
-	if (complete && r == 0) {
-		*times = times_of(asics, count);
-		r = 1;
+	if (!complete) {
+		*list = NULL;
+		return 1;
 	}
-	for (size_t i = 0; i < count && complete; i++)
+	r = switch_list_merge(shares, count, counts, list);
+	if (r == 0)
+		*times = times_of(asics, count);
+	for (size_t i = 0; i < count; i++)
 		note_use(&asics[i]);
-	return r;
+	return r < 0 ? r : 1;
 }

@@ -53,7 +53,8 @@ void switch_asic_succeed(struct switch_asic *asic, struct switch_list *list,
 void switch_asic_fail(struct switch_asic *asic);
 
 /* Call it after each reading. 1: *list is the new list of the switch, owned by the
- * caller, with its times; 0: the list does not change yet; -ENOMEM. */
+ * caller, with its times; *list NULL: all ASICs have failed, and *times is not changed.
+ * 0: the list does not change yet. -ENOMEM. */
 int switch_asics_merge(struct switch_asic *asics, size_t count,
     struct switch_counts *counts, struct switch_list **list,
     struct switch_times *times);

@@ -41,7 +41,8 @@ struct switch_collector_options { /* all borrowed */
 
 struct switch_collector_shown {
 	struct collector_shown reading;
-	/* the list of the last complete reading; NULL: there was none */
+	/* the list of the last complete reading; NULL: there was none, or all of
+	 * several ASICs failed in their last reading */
 	const struct switch_list *list;
 	struct switch_exported exported; /* numbers of the list's values */
 };

@@ -275,6 +275,29 @@ a_port_of_a_dead_asic_is_that_of_the_next_one(void **state)
 	assert_null(bytes_of(w, "Ethernet0"));
 }
 
+/* Old counters must not look as if they were read now. */
+static void
+nothing_is_shown_while_all_asics_fail(void **state)
+{
+	struct world *w = *state;
+
+	assert_false(fails(w, 0));
+	assert_true(fails(w, 1));
+	assert_null(w->merged);
+	assert_true(succeed(w, 0, 1, 100));
+	assert_false(succeed(w, 1, 10, 200));
+	assert_true(succeed(w, 0, 11, 101));
+	assert_int_equal(switch_list_count(w->merged), 2);
+	assert_false(fails(w, 0));
+	assert_true(fails(w, 1));
+	assert_null(w->merged);
+	/* the age of the last values stays known */
+	assert_int_equal(w->times.at.ns, 10 * S);
+	assert_true(succeed(w, 1, 31, 204));
+	assert_int_equal(switch_list_count(w->merged), 1);
+	assert_int_equal(bytes_of(w, "Ethernet4")->total, 204);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -287,6 +310,7 @@ main(void)
 		TEST(no_delta_is_lost_if_the_next_reading_fails),
 		TEST(a_delta_over_several_intervals_is_not_added),
 		TEST(a_port_of_a_dead_asic_is_that_of_the_next_one),
+		TEST(nothing_is_shown_while_all_asics_fail),
 	};
 
 	return cmocka_run_group_tests_name("switch_asics", tests, NULL, NULL);
