@@ -242,8 +242,8 @@ take_other_switch(struct tor_aggregator *aggregator, size_t at)
 		return;
 	one->judged = shown.reading.at;
 	while (switch_evidence_next(&walk, &evidence))
-		diagnose_port(aggregator, at, shown.list, &evidence,
-		    rm_mono_add(shown.reading.at, shown.reading.took_ns));
+		diagnose_port(
+		    aggregator, at, shown.list, &evidence, shown.reading.ended);
 }
 
 /* Compares the settings of the ports of a rack's switch with the expected ones. */
@@ -290,8 +290,8 @@ take_switch(struct tor_aggregator *aggregator, size_t at)
 	compare_ports(aggregator, one, shown.list);
 	while (switch_evidence_next(&walk, &evidence)) {
 		proof_add_port(proof->proof, &evidence, shown.reading.at);
-		diagnose_port(aggregator, at, shown.list, &evidence,
-		    rm_mono_add(shown.reading.at, shown.reading.took_ns));
+		diagnose_port(
+		    aggregator, at, shown.list, &evidence, shown.reading.ended);
 	}
 }
 
@@ -512,7 +512,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 	    switch_collector_shown(aggregator->read_switches[at].collector);
 	struct switch_evidence walk = { .list = shown.list,
 		.ns = shown.reading.interval_ns };
-	const rm_mono_t until = rm_mono_add(shown.reading.at, shown.reading.took_ns);
+	const rm_mono_t until = shown.reading.ended;
 	struct evidence evidence;
 	int r = 0;
 

@@ -39,7 +39,6 @@ struct collector {
 	struct rm_lookup *lookup;
 
 	struct collector_shown shown;
-	rm_mono_t ended; /* end of the last complete reading */
 	struct collector_counts counts;
 	uint64_t failed_in_a_row;
 	bool unanswered; /* the last reading failed because no name server answered */
@@ -166,9 +165,8 @@ collector_succeed(struct collector *collector, size_t values)
 	const rm_mono_t now = rm_mono_now();
 
 	/* The values are read at the end of a reading, after look-up and login. */
-	shown->interval_ns =
-	    shown->at.ns == 0 ? 0 : rm_mono_since(now, collector->ended);
-	collector->ended = now;
+	shown->interval_ns = shown->at.ns == 0 ? 0 : rm_mono_since(now, shown->ended);
+	shown->ended = now;
 	shown->at = collector->begun;
 	shown->took_ns = rm_mono_since(now, collector->begun);
 	collector->counts.took_ns += (uint64_t)shown->took_ns;

@@ -78,6 +78,7 @@ struct collector_shown {
 	const char *error; /* error of the last reading; "": it succeeded */
 	/* when the last complete reading began; ns 0: there was none yet */
 	rm_mono_t at;
+	rm_mono_t ended; /* when that reading ended */
 	/* Time between the ends of the last two complete readings; 0: there was only
 	 * one. */
 	int64_t interval_ns;

@@ -38,28 +38,26 @@ switch_asic_fail(struct switch_asic *asic)
 	asic->down = true;
 }
 
-/* From the start of the first reading to the end of the last one. The interval is the
- * longest of those readings, so that no rate is overestimated. */
+/* The interval is the longest one, so that no rate is overestimated. */
 static struct switch_times
 times_of(const struct switch_asic *asics, size_t count)
 {
 	struct switch_times all = { 0 };
-	rm_mono_t end = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		const struct switch_times *one = &asics[i].times;
-		const rm_mono_t ended = rm_mono_add(one->at, one->took_ns);
 
 		if (!asics[i].unused)
 			continue;
 		if (all.at.ns == 0 || one->at.ns < all.at.ns)
 			all.at = one->at;
-		if (ended.ns > end.ns)
-			end = ended;
+		if (one->ended.ns > all.ended.ns)
+			all.ended = one->ended;
+		if (one->took_ns > all.took_ns)
+			all.took_ns = one->took_ns;
 		if (asics[i].continues && one->interval_ns > all.interval_ns)
 			all.interval_ns = one->interval_ns;
 	}
-	all.took_ns = rm_mono_since(end, all.at);
 	return all;
 }
 

@@ -22,12 +22,11 @@
 struct switch_counts;
 struct switch_list;
 
-/* The times of a complete reading. */
+/* The times of a complete reading, as in collector_shown; of a merged list: the first
+ * start, the last end, and the longest duration and interval of its ASICs. */
 struct switch_times {
-	rm_mono_t at; /* its start */
-	int64_t took_ns;
-	/* since the end of the complete reading before; 0: there was none */
-	int64_t interval_ns;
+	rm_mono_t at, ended;
+	int64_t took_ns, interval_ns;
 };
 
 /* The readings of one ASIC; all 0 before its first one. */

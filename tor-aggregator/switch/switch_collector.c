@@ -203,8 +203,8 @@ hang_up(void *arg)
 	sonic_client_end(asic->sonic);
 	if (asic->fresh != NULL) {
 		const struct collector_shown shown = collector_shown(asic->collector);
-		const struct switch_times times = { shown.at, shown.took_ns,
-			shown.interval_ns };
+		const struct switch_times times = { shown.at, shown.ended,
+			shown.took_ns, shown.interval_ns };
 
 		switch_asic_succeed(asic->read, asic->fresh, &times);
 		asic->fresh = NULL;
@@ -434,6 +434,7 @@ switch_collector_shown(const struct switch_collector *device)
 		return all;
 	all.list = device->merged;
 	all.reading.at = device->times.at;
+	all.reading.ended = device->times.ended;
 	all.reading.interval_ns = device->times.interval_ns;
 	all.reading.took_ns = device->times.took_ns;
 	for (size_t i = 1; i < device->asic_count && all.reading.up; i++) {

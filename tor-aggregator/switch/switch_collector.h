@@ -61,7 +61,7 @@ const struct collector *switch_collector_reading(
     const struct switch_collector *device, size_t asic);
 /* Borrowed until the loop continues. With several ASICs the reading is up only if the
  * last reading of each was complete, else address and error are those of an ASIC that
- * failed; its times are those of the list. */
+ * failed; its times are those of the list, see struct switch_times. */
 struct switch_collector_shown switch_collector_shown(
     const struct switch_collector *device);
 const struct switch_counts *switch_collector_counts(

@@ -94,6 +94,7 @@ succeed_with(
 {
 	struct switch_asic *one = &w->asics[asic];
 	const struct switch_times times = { .at.ns = at_s * S,
+		.ended.ns = (at_s + 1) * S,
 		.took_ns = S,
 		.interval_ns = one->list == NULL ? 0 : at_s * S - one->times.at.ns };
 
@@ -156,6 +157,9 @@ the_list_changes_when_each_asic_was_read(void **state)
 	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 5);
 	assert_int_equal(bytes_of(w, "Ethernet4")->delta, 3);
 	assert_int_equal(w->times.at.ns, 21 * S);
+	assert_int_equal(w->times.ended.ns, 23 * S);
+	/* the longest reading, not the time from the first to the last */
+	assert_int_equal(w->times.took_ns, S);
 	/* the longer one, so that no rate is overestimated */
 	assert_int_equal(w->times.interval_ns, 12 * S);
 }
