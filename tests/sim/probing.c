@@ -333,28 +333,36 @@ leaves_at(struct run *run, const struct sim_target *target, bool *runs)
 			     : resumes + (due_ns - stall->from_ns) / BURST_PART;
 }
 
+/* Sends the target's next probe if that is due before the end. *next_ns: when the probe
+ * after it is due. */
 static int
 send_due(struct run *run, struct sim_target *target, int64_t end_ns, int64_t *next_ns)
 {
+	int64_t now_ns;
 	bool runs;
 	int r = 0;
 
-	while (r == 0 && (*next_ns = leaves_at(run, target, &runs)) < end_ns) {
-		skip(target, *next_ns);
-		if (runs && !fate_port_is_down(run->fate, target->src, *next_ns))
-			r = probe(run, target, is_late(target, *next_ns), *next_ns);
-		pace(target);
-	}
+	now_ns = *next_ns = leaves_at(run, target, &runs);
+	if (now_ns >= end_ns)
+		return 0;
+	skip(target, now_ns);
+	if (runs && !fate_port_is_down(run->fate, target->src, now_ns))
+		r = probe(run, target, is_late(target, now_ns), now_ns);
+	pace(target);
+	*next_ns = leaves_at(run, target, &runs);
 	return r;
 }
 
+/* Sends the probes in the order of time: a responder counts them in the order in which
+ * they arrive, and the aggregator takes the losses' directions from these counts. */
 int
 probing_slice(struct run *run, int64_t end_ns)
 {
 	uint32_t number;
 	int r = arrive(run, end_ns);
 
-	while (r == 0 && (number = wheel_take(run->wheel, end_ns)) != WHEEL_NONE) {
+	while (r == 0 && (r = wheel_take(run->wheel, end_ns, &number)) == 0 &&
+	       number != WHEEL_NONE) {
 		int64_t next_ns;
 
 		r = send_due(run, &run->targets[number], end_ns, &next_ns);

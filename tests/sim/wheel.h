@@ -1,6 +1,6 @@
 /*
- * wheel - a timer wheel: it returns the numbers that are due in a slice of time. Pure.
- * The order within a slice depends only on the order of the calls.
+ * wheel - a timer wheel: it returns the numbers that are due in a slice of time, the
+ * earliest first; of those due at the same time, the lowest first. Pure.
  */
 #ifndef TESTS_SIM_WHEEL_H
 #define TESTS_SIM_WHEEL_H
@@ -19,8 +19,8 @@ void wheel_free(struct wheel *wheel);
  * again. -ENOMEM. */
 int wheel_put(struct wheel *wheel, uint32_t item, int64_t due_ns);
 void wheel_remove(struct wheel *wheel, uint32_t item);
-/* Removes and returns an item of the slice that ends now, or WHEEL_NONE. Items that are
- * put into this slice meanwhile are returned, too. */
-uint32_t wheel_take(struct wheel *wheel, int64_t end_ns);
+/* Removes the earliest item of the slice that ends now. *item: the item, or WHEEL_NONE.
+ * Items that are put into this slice meanwhile are returned, too. -ENOMEM. */
+int wheel_take(struct wheel *wheel, int64_t end_ns, uint32_t *item);
 
 #endif

@@ -25,16 +25,25 @@ teardown(void **state)
 	return 0;
 }
 
+static uint32_t
+take(struct wheel *wheel, int64_t end_ns)
+{
+	uint32_t item;
+
+	assert_int_equal(wheel_take(wheel, end_ns, &item), 0);
+	return item;
+}
+
 static void
 an_item_comes_once_in_its_slice(void **state)
 {
 	struct wheel *wheel = *state;
 
 	assert_int_equal(wheel_put(wheel, 7, 120), 0);
-	assert_int_equal(wheel_take(wheel, 50), WHEEL_NONE);
-	assert_int_equal(wheel_take(wheel, 100), WHEEL_NONE);
-	assert_int_equal(wheel_take(wheel, 150), 7);
-	assert_int_equal(wheel_take(wheel, 150), WHEEL_NONE);
+	assert_int_equal(take(wheel, 50), WHEEL_NONE);
+	assert_int_equal(take(wheel, 100), WHEEL_NONE);
+	assert_int_equal(take(wheel, 150), 7);
+	assert_int_equal(take(wheel, 150), WHEEL_NONE);
 }
 
 static void
@@ -48,9 +57,9 @@ a_removed_item_does_not_come(void **state)
 	wheel_remove(wheel, 2); /* in the middle of it */
 	wheel_remove(wheel, 0); /* last of it */
 	wheel_remove(wheel, 0); /* no longer in it */
-	assert_int_equal(wheel_take(wheel, 50), 3);
-	assert_int_equal(wheel_take(wheel, 50), 1);
-	assert_int_equal(wheel_take(wheel, 50), WHEEL_NONE);
+	assert_int_equal(take(wheel, 50), 1);
+	assert_int_equal(take(wheel, 50), 3);
+	assert_int_equal(take(wheel, 50), WHEEL_NONE);
 }
 
 static void
@@ -60,14 +69,46 @@ overdue_and_far_items_come_early(void **state)
 	uint32_t item = WHEEL_NONE;
 	int64_t end = 5000;
 
-	assert_int_equal(wheel_take(wheel, end), WHEEL_NONE);
+	assert_int_equal(take(wheel, end), WHEEL_NONE);
 	assert_int_equal(wheel_put(wheel, 1, 10), 0);
-	assert_int_equal(wheel_take(wheel, end), 1);
+	assert_int_equal(take(wheel, end), 1);
 	assert_int_equal(wheel_put(wheel, 2, INT64_C(1000000000)), 0);
 	while (item == WHEEL_NONE && end < 1000000)
-		item = wheel_take(wheel, end += SLICE_NS);
+		item = take(wheel, end += SLICE_NS);
 	assert_int_equal(item, 2);
 	assert_true(end > 100000);
+}
+
+static void
+items_of_a_slice_come_in_the_order_of_time(void **state)
+{
+	static const int64_t due_ns[] = { 31, 7, 49, 0, 12, 7, 30 };
+	static const uint32_t order[] = { 3, 1, 5, 4, 6, 0, 2 };
+	struct wheel *wheel = *state;
+
+	for (uint32_t i = 0; i < 7; i++)
+		assert_int_equal(wheel_put(wheel, i, due_ns[i]), 0);
+	for (uint32_t i = 0; i < 7; i++)
+		assert_int_equal(take(wheel, SLICE_NS), order[i]);
+	assert_int_equal(take(wheel, SLICE_NS), WHEEL_NONE);
+}
+
+static void
+an_item_that_is_put_again_comes_in_its_turn(void **state)
+{
+	struct wheel *wheel = *state;
+
+	assert_int_equal(wheel_put(wheel, 1, 10), 0);
+	assert_int_equal(wheel_put(wheel, 2, 20), 0);
+	assert_int_equal(wheel_put(wheel, 3, 40), 0);
+	assert_int_equal(take(wheel, SLICE_NS), 1);
+	assert_int_equal(wheel_put(wheel, 1, 30), 0);
+	wheel_remove(wheel, 3);
+	assert_int_equal(wheel_put(wheel, 3, 15), 0);
+	assert_int_equal(take(wheel, SLICE_NS), 3);
+	assert_int_equal(take(wheel, SLICE_NS), 2);
+	assert_int_equal(take(wheel, SLICE_NS), 1);
+	assert_int_equal(take(wheel, SLICE_NS), WHEEL_NONE);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -78,6 +119,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_item_comes_once_in_its_slice),
 		TEST(a_removed_item_does_not_come),
+		TEST(items_of_a_slice_come_in_the_order_of_time),
+		TEST(an_item_that_is_put_again_comes_in_its_turn),
 		TEST(overdue_and_far_items_come_early),
 	};
 
