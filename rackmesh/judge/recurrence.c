@@ -8,41 +8,50 @@ up_ns(const struct rm_recurrence *recurrence, rm_mono_t now)
 {
 	const int64_t ns = rm_mono_since(now, recurrence->at[0]);
 
-	if (recurrence->observed_since.ns == 0 ||
-	    rm_mono_since(recurrence->observed_since, recurrence->at[0]) < 0)
+	if (recurrence->up_since.ns == 0 ||
+	    rm_mono_since(recurrence->up_since, recurrence->at[0]) < 0)
 		return ns;
-	return rm_mono_since(now, recurrence->observed_since);
+	return rm_mono_since(now, recurrence->up_since);
+}
+
+static int64_t
+longer_ns(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* The part may have been down for a part of the gap, so this has a limit of its own. */
-static void
-note_gap(struct rm_recurrence *recurrence, int64_t gap_ns)
+static int64_t
+limited_ns(int64_t gap_ns)
 {
-	if (gap_ns > RM_RECURRENCE_QUIET_MAX_NS)
-		gap_ns = RM_RECURRENCE_QUIET_MAX_NS;
-	if (gap_ns > recurrence->longest_ns)
-		recurrence->longest_ns = gap_ns;
+	return gap_ns < RM_RECURRENCE_QUIET_MAX_NS ? gap_ns
+						   : RM_RECURRENCE_QUIET_MAX_NS;
 }
 
 void
-rm_recurrence_fall(struct rm_recurrence *recurrence, rm_mono_t now)
+rm_recurrence_fall(struct rm_recurrence *recurrence, rm_mono_t now, int64_t within_ns)
 {
-	const rm_mono_t last = recurrence->at[0], before = recurrence->at[1];
-	const int64_t gap_ns = up_ns(recurrence, now);
+	const rm_mono_t before = recurrence->at[1];
+	const int64_t last_gap_ns = recurrence->gap_ns;
 
-	recurrence->at[1] = last;
+	recurrence->gap_ns =
+	    recurrence->at[0].ns == 0 ? 0 : limited_ns(up_ns(recurrence, now));
+	recurrence->at[1] = recurrence->at[0];
 	recurrence->at[0] = now;
-	if (recurrence->flaps) {
-		recurrence->falls++;
-		note_gap(recurrence, gap_ns);
-	} else if (before.ns != 0 &&
-		   rm_mono_since(now, before) <= RM_RECURRENCE_WITHIN_NS) {
+	if (!recurrence->flaps) {
+		if (before.ns == 0 || rm_mono_since(now, before) > within_ns) {
+			recurrence->falls = 0;
+			return;
+		}
 		recurrence->flaps = true;
+	}
+	recurrence->falls++;
+	if (recurrence->falls < RM_RECURRENCE_FALLS) {
 		recurrence->falls = RM_RECURRENCE_FALLS;
 		recurrence->since = before;
-		recurrence->longest_ns = rm_mono_since(last, before);
-		note_gap(recurrence, gap_ns);
+		recurrence->longest_ns = last_gap_ns;
 	}
+	recurrence->longest_ns = longer_ns(recurrence->longest_ns, recurrence->gap_ns);
 }
 
 int64_t
@@ -69,7 +78,7 @@ rm_recurrence_note(
     struct rm_recurrence *recurrence, rm_mono_t now, uint32_t falls, bool down)
 {
 	for (uint32_t i = 0; i < falls && i < RM_RECURRENCE_FALLS; i++)
-		rm_recurrence_fall(recurrence, now);
+		rm_recurrence_fall(recurrence, now, RM_RECURRENCE_WITHIN_NS);
 	if (falls > RM_RECURRENCE_FALLS)
 		recurrence->falls += falls - RM_RECURRENCE_FALLS;
 	if (recurrence->flaps && !down && falls == 0 &&
@@ -83,18 +92,23 @@ rm_recurrence_note(
 static json_int_t
 at_wall(rm_mono_t at, rm_mono_t now, rm_wall_t wall)
 {
-	return at.ns == 0 ? 0 : (json_int_t)(wall.ns - rm_mono_since(now, at));
+	const int64_t ns = wall.ns - rm_mono_since(now, at);
+
+	if (at.ns == 0)
+		return 0;
+	return ns > 0 ? (json_int_t)ns : 1; /* the wall clock may be wrong */
 }
 
 json_t *
 rm_recurrence_save(
     const struct rm_recurrence *recurrence, rm_mono_t now, rm_wall_t wall)
 {
-	return json_pack("{s:b, s:I, s:I, s:I, s:I, s:I}", "flapping",
+	return json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "flapping",
 	    recurrence->flaps, "falls", (json_int_t)recurrence->falls, "since_ns",
 	    at_wall(recurrence->since, now, wall), "last_ns",
 	    at_wall(recurrence->at[0], now, wall), "before_ns",
-	    at_wall(recurrence->at[1], now, wall), "longest_ns",
+	    at_wall(recurrence->at[1], now, wall), "gap_ns",
+	    (json_int_t)recurrence->gap_ns, "longest_ns",
 	    (json_int_t)recurrence->longest_ns);
 }
 
@@ -155,6 +169,14 @@ rm_recurrence_restore(
 		return "longest_ns";
 	if (ret->longest_ns > RM_RECURRENCE_QUIET_MAX_NS)
 		ret->longest_ns = RM_RECURRENCE_QUIET_MAX_NS;
-	ret->observed_since = now;
+	/* An older version did not save it. */
+	if (json_object_get(saved, "gap_ns") == NULL)
+		ret->gap_ns = ret->at[1].ns == 0
+				  ? 0
+				  : limited_ns(rm_mono_since(ret->at[0], ret->at[1]));
+	else if (!take_number(
+		     saved, "gap_ns", RM_RECURRENCE_QUIET_MAX_NS, &ret->gap_ns))
+		return "gap_ns";
+	ret->up_since = now;
 	return NULL;
 }

@@ -3,11 +3,11 @@
  * Pure.
  *
  * Three falls within half an hour are flapping, however short each of them is. Flapping
- * is over when the part has worked for three times the longest time between two of its
- * falls, but for at least 15 s and at most an hour: so a part that falls every ten
- * minutes flaps all the time, and does not flap anew every ten minutes. (If falls come
- * by chance at a steady rate, one gap in ten is that long at first, and fewer later,
- * because the longest gap grows.)
+ * is over when the part has worked for three times the longest gap, i.e. time that it
+ * was up before one of its falls, but for at least 15 s and at most an hour: so a part
+ * that falls every ten minutes flaps all the time, and does not flap anew every ten
+ * minutes. (If falls come by chance at a steady rate, one gap in ten is that long at
+ * first, and fewer later, because the longest gap grows.)
  */
 #ifndef RACKMESH_JUDGE_RECURRENCE_H
 #define RACKMESH_JUDGE_RECURRENCE_H
@@ -25,17 +25,21 @@
 
 struct rm_recurrence { /* all zero: a part that never fell */
 	bool flaps;
-	uint32_t falls;     /* number of falls since it began to flap */
+	uint32_t falls;     /* number of falls since it began to flap; 0: not yet */
 	rm_mono_t since;    /* time of the first of them */
 	rm_mono_t at[2];    /* the last two falls, the newest first; ns 0: none */
-	int64_t longest_ns; /* longest time between two of these falls */
-	/* Start of the observation, e.g. after a restart: the time before does not
-	 * count as up. ns 0: the part was always observed. */
-	rm_mono_t observed_since;
+	int64_t gap_ns;     /* time for which it was up before the last fall */
+	int64_t longest_ns; /* longest gap before a fall since it began to flap */
+	/* The time before this does not count as up: the part was down, or was not
+	 * observed, e.g. before a restart. ns 0: it is up since its last fall. */
+	rm_mono_t up_since;
 };
 
-/* Notes one fall. */
-void rm_recurrence_fall(struct rm_recurrence *recurrence, rm_mono_t now);
+/* Notes one fall. It makes a part flapping if it is the third one within within_ns. If
+ * flapping was ended by setting flaps to false, the part flaps again from the next fall
+ * on that is the third one within that time, and the number of falls goes on. */
+void rm_recurrence_fall(
+    struct rm_recurrence *recurrence, rm_mono_t now, int64_t within_ns);
 
 /* The time for which a flapping part must work to end flapping. */
 int64_t rm_recurrence_quiet_ns(const struct rm_recurrence *recurrence);

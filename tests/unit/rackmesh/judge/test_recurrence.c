@@ -94,7 +94,7 @@ a_saved_state_is_usable_after_a_restart(void **state)
 	assert_int_equal(
 	    rm_mono_since(s(10), restored.at[0]), rm_mono_since(s(9301), flaps.at[0]));
 	assert_int_equal(restored.longest_ns, RM_RECURRENCE_QUIET_MAX_NS);
-	assert_int_equal(restored.observed_since.ns, s(10).ns);
+	assert_int_equal(restored.up_since.ns, s(10).ns);
 }
 
 static const char *
