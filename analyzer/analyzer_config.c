@@ -25,6 +25,10 @@ const struct rm_option analyzer_options[] = {
 	  "limit on connections at a time", NULL, NULL, 0 },
 	{ "resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "an incident is resolved when its part has worked for this long", NULL, NULL, 0 },
+	{ "flapping_within_s", RM_UINT, AT(flapping_within_s), "1800", 1, 1800, 0,
+	  "a part that fails for the third time within this time is flapping: one "
+	  "incident, until it has worked for three times the longest time that it worked "
+	  "between two failures", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/analyzer", 0, 1023, 0,
 	  "folder for data that must survive a restart: open incidents, and points "
 	  "that are not written yet; \"\": nothing is kept", NULL, NULL, 0 },

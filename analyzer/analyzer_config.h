@@ -22,7 +22,7 @@ struct analyzer_config {
 	uint64_t max_aggregators;
 	char *record_folder; /* "": nothing is recorded */
 	uint64_t record_max_mib;
-	uint64_t resolve_after_ms;
+	uint64_t resolve_after_ms, flapping_within_s;
 	char *state_folder; /* "": nothing is saved on disk */
 	struct rm_alert_config alerts;
 	struct influx_config influx;

@@ -257,6 +257,7 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 		.record_folder = config->record_folder,
 		.record_max_bytes = config->record_max_mib << 20,
 		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
+		.flap_within_ns = (int64_t)config->flapping_within_s * RM_NS_PER_S,
 		.blind_grace_ns = (int64_t)config->blind_grace_ms * RM_NS_PER_MS,
 		.blind_start_ns = (int64_t)config->blind_start_ms * RM_NS_PER_MS,
 		.alerts = &config->alerts,

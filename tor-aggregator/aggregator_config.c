@@ -62,6 +62,10 @@ const struct rm_option aggregator_options[] = {
 	RM_ALERT_OPTIONS(struct aggregator_config, alerts),
 	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
 	  "an incident is resolved when its part has worked for this long", NULL, NULL, 0 },
+	{ "alerts.flapping_within_s", RM_UINT, AT(flapping_within_s), "1800", 1, 1800, 0,
+	  "a part that fails for the third time within this time is flapping: one "
+	  "incident, until it has worked for three times the longest time that it worked "
+	  "between two failures", NULL, NULL, 0 },
 	OTLP_OPTIONS(struct aggregator_config, otlp),
 	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
 	  "limit on the memory for raw results of one ToR, for drill-down; a result "

@@ -46,7 +46,7 @@ struct aggregator_config {
 	struct rm_list hypervisors; /* struct hypervisor_config */
 	struct rm_alert_config alerts;
 	struct otlp_config otlp;
-	uint64_t resolve_after_ms;
+	uint64_t resolve_after_ms, flapping_within_s;
 	uint64_t probe_timeout_ms;
 	uint64_t ring_bytes; /* limit on the memory for results of one ToR */
 	uint64_t row_interval_s, rnic_interval_s;

@@ -41,8 +41,8 @@ report(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 	struct wire_bytes bytes;
 
 	if (other != PAIRS_NO_PEER && peer_links_connected(pairs->links, other) &&
-	    peer_incident_write(
-		pairs->writer, pairs->aggregator->tors[tor], incident, &bytes) == 0)
+	    peer_incident_write(pairs->writer, pairs->aggregator->tors[tor], incident,
+		rm_mono_now(), &bytes) == 0)
 		(void)peer_links_send(pairs->links, other, &bytes);
 }
 
@@ -544,7 +544,8 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	struct tor_rack *rack;
 	bool active;
 
-	if (tor == PAIRS_NO_PEER || peer_incident_read(wire, &theirs) < 0)
+	if (tor == PAIRS_NO_PEER ||
+	    peer_incident_read(wire, rm_mono_now(), &theirs) < 0)
 		return;
 	rack = aggregator->racks[tor];
 	active = tor_rack_is_active(rack);

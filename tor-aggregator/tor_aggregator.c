@@ -136,6 +136,7 @@ start_racks(struct tor_aggregator *aggregator)
 		.row_interval_ns = (int64_t)config->row_interval_s * RM_NS_PER_S,
 		.rnic_interval_ns = (int64_t)config->rnic_interval_s * RM_NS_PER_S,
 		.resolve_after_ns = (int64_t)config->resolve_after_ms * RM_NS_PER_MS,
+		.flap_within_ns = (int64_t)config->flapping_within_s * RM_NS_PER_S,
 		.services = aggregator->services,
 	};
 	struct tor_rack_callbacks callbacks;

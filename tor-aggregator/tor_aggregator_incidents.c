@@ -69,7 +69,9 @@ alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	tor_aggregator_note_notified(aggregator, rack, event, incident);
 	if (!tor_aggregator_alerts_on(rack, part))
 		return;
-	if (event == RM_INCIDENT_RESOLVED) {
+	if (event == RM_INCIDENT_NOTED) {
+		rm_alerts_note(aggregator->alerts, incident);
+	} else if (event == RM_INCIDENT_RESOLVED) {
 		if (!another_is_active(aggregator, rack, part, false))
 			rm_alerts_resolve(aggregator->alerts, incident);
 	} else if (!another_is_active(aggregator, rack, part, true)) {
@@ -86,11 +88,12 @@ tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
 		[RM_INCIDENT_OPENED] = WIRE_OPENED,
 		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
 		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+		[RM_INCIDENT_NOTED] = WIRE_UPDATED,
 	};
 	struct tor_aggregator *aggregator = arg;
 	char sentence[RM_SENTENCE_BYTES];
 
-	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
+	rm_incident_sentence(incident, sentence, sizeof(sentence));
 	if (event == RM_INCIDENT_OPENED)
 		rm_log_warn(0, "%s: incident opened: %s", tor_rack_tor(rack), sentence);
 	else if (event == RM_INCIDENT_RESOLVED)

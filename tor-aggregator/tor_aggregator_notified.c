@@ -109,7 +109,8 @@ tor_aggregator_note_notified(struct tor_aggregator *aggregator,
 	bool resolved = event == RM_INCIDENT_RESOLVED;
 	bool active = tor_rack_is_active(rack);
 
-	if (event == RM_INCIDENT_UPDATED || (!active && !resolved))
+	if (event == RM_INCIDENT_UPDATED || event == RM_INCIDENT_NOTED ||
+	    (!active && !resolved))
 		return;
 	/* The receivers have accepted the opening, so they must get the end. */
 	if (!active && incident->notified_opened && has_alerts(part))

@@ -16,6 +16,7 @@
 #include "analyzer/sla/sla.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/incident/alert.h"
+#include "rackmesh/incident/incident.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
@@ -215,11 +216,16 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 	const struct localise_counts *l = region_localised(region);
 	const struct port_counts_counts *p = region_ports(region);
 	const struct rm_alert_counts *a = region_alert_counts(region);
+	const struct rm_incident_counts *n =
+	    rm_incidents_counts(region_incidents(region));
 	char labels[RM_NAME_BYTES + 16];
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("path_rows_total"), labels, "Path rows received in summaries", &l->rows },
 		{ NAME("path_rows_refused_total"), labels, "Path rows refused because they are malformed or the table is full", &l->refused_rows },
+		{ NAME("incidents_falls_forgotten_total"), labels,
+		  "Parts whose last falls were forgotten, so that they may flap unseen, because too many parts failed",
+		  &n->forgotten },
 		{ NAME("path_judgements_total"), labels, "Times that the region's paths were judged", &l->judged },
 		{ NAME("probes_unexplained_total"), labels, "Lost probes that no faulty part explains",
 		  &l->unexplained_lost },

@@ -187,7 +187,7 @@ read_own(const char *region, const char *analyzer, enum wire_incident_state stat
 		.good_since = incident->good_since,
 		.evidence_json = evidence_json,
 	};
-	rm_verdict_sentence(verdict, ret->own_sentence, sizeof(ret->own_sentence));
+	rm_incident_sentence(incident, ret->own_sentence, sizeof(ret->own_sentence));
 	ret->sentence = ret->own_sentence;
 	return 0;
 }

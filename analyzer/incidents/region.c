@@ -143,11 +143,12 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 		[RM_INCIDENT_OPENED] = WIRE_OPENED,
 		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
 		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+		[RM_INCIDENT_NOTED] = WIRE_UPDATED,
 	};
 	struct region *region = arg;
 	char sentence[RM_SENTENCE_BYTES];
 
-	rm_verdict_sentence(&incident->verdict, sentence, sizeof(sentence));
+	rm_incident_sentence(incident, sentence, sizeof(sentence));
 	if (event == RM_INCIDENT_OPENED)
 		rm_log_warn(
 		    0, "region %s: incident opened: %s", region->name, sentence);
@@ -155,6 +156,8 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 		rm_log_info("region %s: incident resolved: %s", region->name, sentence);
 	if (event == RM_INCIDENT_RESOLVED)
 		rm_alerts_resolve(region->alerts, incident);
+	else if (event == RM_INCIDENT_NOTED)
+		rm_alerts_note(region->alerts, incident);
 	else
 		rm_alerts_fire_kept(region->alerts, incident, region->file);
 	region->is_dirty = true;
@@ -531,6 +534,7 @@ start_judging(struct region *region, const struct region_options *options)
 		.max_open = MAX_OPEN,
 		.max_closed = MAX_CLOSED,
 		.resolve_after_ns = options->resolve_after_ns,
+		.flap_within_ns = options->flap_within_ns,
 		.id_seed = rm_random_u64(),
 	};
 	int r;

@@ -48,6 +48,7 @@ struct region_options { /* all pointers must live longer than the region */
 	const char *record_folder; /* NULL or "": nothing is recorded */
 	uint64_t record_max_bytes;
 	int64_t resolve_after_ns;
+	int64_t flap_within_ns;                 /* as in rm_incident_options */
 	int64_t blind_grace_ns, blind_start_ns; /* see blind.h */
 	const struct rm_alert_config *alerts;
 	bool first; /* this analyzer is the first in the aggregators' lists */

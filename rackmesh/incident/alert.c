@@ -224,6 +224,18 @@ rm_alerts_fire_kept(struct rm_alerts *alerts, const struct rm_incident *incident
 }
 
 void
+rm_alerts_note(struct rm_alerts *alerts, const struct rm_incident *incident)
+{
+	char key[ALERT_KEY_BYTES];
+	struct firing *firing;
+
+	alert_key(&incident->verdict.part, key);
+	firing = find(alerts, key);
+	if (firing != NULL)
+		firing->incident = *incident;
+}
+
+void
 rm_alerts_look(void *arg)
 {
 	struct rm_alerts *alerts = arg;

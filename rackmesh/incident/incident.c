@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,6 @@
 #include "rackmesh/incident/incident_state.h"
 
 /* ---- incidents that are closed ---- */
-
-/* a part is flapping if this many of its incidents ended within RM_INCIDENT_FLAP_NS
- * before the new one */
-#define FLAP_ENDS 2
 
 static struct incident_entry *
 incident_closed(const struct rm_incidents *incidents, size_t i)
@@ -23,43 +20,30 @@ incident_closed(const struct rm_incidents *incidents, size_t i)
 	return incidents->closed[(incidents->closed_next + max - 1 - i) % max];
 }
 
-/* Fills in what closed incidents show about a part that has failed again: how often it
- * failed, and whether it is flapping. An incident of a former run counts as a return,
- * as the time of its end is not known. */
-static void
-incident_past(
-    const struct rm_incidents *incidents, struct rm_incident *incident, rm_mono_t now)
+/* How often the part has failed within flap_memory_ns. */
+static uint64_t
+times_reopened(
+    const struct rm_incidents *incidents, const struct rm_part *part, rm_mono_t now)
 {
-	const struct rm_incident *newest = NULL, *first = NULL;
-	uint64_t ends = 0;
-
 	for (size_t i = 0; i < incidents->closed_count; i++) {
 		const struct incident_entry *entry = incident_closed(incidents, i);
-		const int64_t since_ns = rm_mono_since(now, entry->resolved);
 
-		if (since_ns > incidents->options.flap_memory_ns)
+		if (rm_mono_since(now, entry->resolved) >
+		    incidents->options.flap_memory_ns)
 			break;
-		if (!rm_part_equal(
-			&entry->incident.verdict.part, &incident->verdict.part))
-			continue;
-		if (newest == NULL)
-			newest = &entry->incident;
-		if (entry->former || since_ns > RM_INCIDENT_FLAP_NS)
-			break;
-		first = &entry->incident;
-		ends++;
+		if (rm_part_equal(&entry->incident.verdict.part, part))
+			return entry->incident.reopened + 1;
 	}
-	if (newest != NULL)
-		incident->reopened = newest->reopened + 1;
-	if (ends < FLAP_ENDS)
-		return;
-	incident->returned = incident->opened;
-	incident->flaps_since = first->opened;
-	incident->returns = ends;
-	if (newest->flaps_since.ns != 0) {
-		incident->flaps_since = newest->flaps_since;
-		incident->returns = newest->returns + 1;
-	}
+	return 0;
+}
+
+/* True: the incident stays open after its part is good, because the part is flapping.
+ * A verdict on a flapping port lasts itself for as long as the port may flap. */
+static bool
+is_kept_open(const struct rm_incident *incident)
+{
+	return incident->recurrence.flaps &&
+	       incident->verdict.kind != RM_KIND_RNIC_FLAPPING;
 }
 
 /* The time for which the part must work before the incident resolves. */
@@ -68,10 +52,18 @@ incident_resolve_after_ns(
     const struct rm_incidents *incidents, const struct rm_incident *incident)
 {
 	const int64_t after_ns = incidents->options.resolve_after_ns;
+	int64_t quiet_ns = 0;
 
-	return incident->flaps_since.ns != 0 && after_ns < RM_INCIDENT_QUIET_NS
-		   ? RM_INCIDENT_QUIET_NS
-		   : after_ns;
+	if (is_kept_open(incident))
+		quiet_ns = rm_recurrence_quiet_ns(&incident->recurrence);
+	return quiet_ns > after_ns ? quiet_ns : after_ns;
+}
+
+/* True: the part falls so often that its incident counts as bad all the time. */
+static bool
+is_fast(const struct rm_incident *incident)
+{
+	return rm_recurrence_quiet_ns(&incident->recurrence) <= RM_INCIDENT_QUIET_NS;
 }
 
 /* ---- incidents ---- */
@@ -97,6 +89,8 @@ rm_incidents_new(const struct rm_incident_options *options, struct rm_incidents 
 	if (incidents == NULL)
 		return -ENOMEM;
 	incidents->options = *options;
+	if (incidents->options.flap_within_ns <= 0)
+		incidents->options.flap_within_ns = RM_RECURRENCE_WITHIN_NS;
 	if (incidents->options.flap_memory_ns <= 0)
 		incidents->options.flap_memory_ns = FLAP_MEMORY_NS;
 	incidents->open =
@@ -120,6 +114,7 @@ rm_incidents_free(struct rm_incidents *incidents)
 		free(incidents->open[i]);
 	for (size_t i = 0; i < incidents->closed_count; i++)
 		free(incidents->closed[i]);
+	incident_falls_free(incidents);
 	free(incidents->open);
 	free(incidents->closed);
 	free(incidents);
@@ -151,9 +146,23 @@ incident_note_announced(struct incident_entry *entry)
 	entry->announced_links.lossy = verdict->evidence.links_lossy;
 }
 
+/* Counts a fall: the part has failed, or has failed again after it had worked for so
+ * long that its incident would have ended if it were not flapping. */
+static void
+note_fall(struct rm_incidents *incidents, struct rm_incident *incident,
+    const struct judgement *judgement)
+{
+	if (incident->recurrence.at[0].ns == 0)
+		incident_falls_take(incidents, incident);
+	rm_recurrence_fall(
+	    &incident->recurrence, judgement->now, incidents->options.flap_within_ns);
+	incident_falls_show(incident, judgement->now, judgement->wall);
+}
+
+/* falls: those of an incident that goes on in this one; NULL: the part has fallen. */
 static void
 incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
-    const struct judgement *judgement)
+    const struct rm_recurrence *falls, const struct judgement *judgement)
 {
 	struct incident_entry *entry = NULL;
 
@@ -169,7 +178,18 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 		entry->incident.verdict.evidence.counters_at = judgement->wall;
 	entry->incident.severity = rm_severity(verdict->kind, verdict->evidence.impact);
 	entry->incident.opened = entry->incident.changed = judgement->wall;
-	incident_past(incidents, &entry->incident, judgement->now);
+	entry->incident.reopened =
+	    times_reopened(incidents, &verdict->part, judgement->now);
+	entry->incident.fault = incident_fault_of(verdict->kind);
+	entry->incident.is_total = incident_kind_is_total(verdict->kind);
+	entry->noted_at = judgement->now;
+	if (falls != NULL) {
+		incident_falls_take(incidents, &entry->incident);
+		entry->incident.recurrence = *falls;
+		incident_falls_show(&entry->incident, judgement->now, judgement->wall);
+	} else {
+		note_fall(incidents, &entry->incident, judgement);
+	}
 	incident_note_announced(entry);
 	entry->judged = true;
 	entry->links_seen = judgement->wall;
@@ -203,17 +223,41 @@ ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 	return false;
 }
 
-/* Counts a return: the part has worked for so long that its incident would have ended
- * if it were not flapping. */
+static bool
+is_good_now(const struct incident_entry *entry)
+{
+	return entry->incident.good_since.ns != 0;
+}
+
 static void
-note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
+incident_note(struct incident_entry *entry, const struct judgement *judgement)
+{
+	entry->noted_at = judgement->now;
+	entry->incident.changed = judgement->wall;
+	judgement->on_event(RM_INCIDENT_NOTED, &entry->incident, judgement->arg);
+}
+
+/* The part is bad in this judgement. is_same: with a fault of the incident's class.
+ * True: it was good before, or has fallen again, so RM_INCIDENT_NOTED is due. */
+static bool
+is_bad_again(struct rm_incidents *incidents, struct incident_entry *entry, bool is_same,
     const struct judgement *judgement)
 {
-	if (entry->incident.flaps_since.ns == 0 ||
-	    entry->good_ns < incidents->options.resolve_after_ns)
-		return;
-	entry->incident.returns++;
-	entry->incident.returned = judgement->wall;
+	struct rm_incident *incident = &entry->incident;
+	const bool is_fall =
+	    incident->recurrence.at[0].ns == 0 || (entry->was_good && is_same);
+	const bool was_good_now = is_good_now(entry);
+
+	if (is_fall)
+		note_fall(incidents, incident, judgement);
+	entry->good = entry->was_good = false;
+	entry->good_ns = 0;
+	entry->judged = true;
+	incident->good_since.ns = 0;
+	return was_good_now || (is_fall && incident->recurrence.flaps &&
+				   (!is_fast(incident) ||
+				       rm_mono_since(judgement->now, entry->noted_at) >=
+					   RM_INCIDENT_NOTED_NS));
 }
 
 /* For an incident of "A or B": the part that the verdict names, or else the one that is
@@ -366,7 +410,8 @@ keep_counters(const struct rm_evidence *known, struct rm_evidence *now, rm_wall_
 		strcpy(now->counters, known->counters);
 }
 
-static void
+/* True: it has called on_event. */
+static bool
 incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
@@ -411,7 +456,7 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	mine->evidence.impact = so_far.impact;
 	strcpy(mine->evidence.services, so_far.services);
 	if (!changed)
-		return;
+		return false;
 	if (other_links) {
 		if (rm_mono_since(judgement->now, entry->links_at) >=
 		    RM_INCIDENT_LINKS_QUIET_NS)
@@ -426,33 +471,185 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->incident.changed = judgement->wall;
 	incidents->counts.updated++;
 	judgement->on_event(RM_INCIDENT_UPDATED, &entry->incident, judgement->arg);
+	return true;
 }
 
-static void
-incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
+/* Uses what the verdict shows. True: it has called on_event. */
+static bool
+incident_use(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
 	const struct rm_verdict *mine = &entry->incident.verdict;
 	const char *known = mine->evidence.narrowed;
 	struct rm_verdict undecided;
 
-	note_return(incidents, entry, judgement);
-	entry->good = false;
-	entry->good_ns = 0;
-	entry->judged = true;
 	/* A verdict on "A or B" neither confirms nor refutes the known part. */
 	if (known[0] != '\0' && strstr(verdict->part.name, RM_PART_OR) != NULL) {
 		undecided = *verdict;
 		keep_known(mine, &undecided);
-		incident_take(incidents, entry, &undecided, judgement);
-		return;
+		return incident_take(incidents, entry, &undecided, judgement);
 	}
 	if (known[0] != '\0' && strcmp(verdict->part.name, known) != 0 &&
 	    !is_replaced(incidents, entry, verdict, judgement))
-		return;
+		return false;
 	entry->rival[0] = '\0';
 	entry->rival_ns = 0;
-	incident_take(incidents, entry, verdict, judgement);
+	return incident_take(incidents, entry, verdict, judgement);
+}
+
+void
+incident_remember(struct rm_incidents *incidents, struct incident_entry *entry)
+{
+	const size_t max = incidents->options.max_closed;
+
+	if (incidents->closed_count == max)
+		free(incidents->closed[incidents->closed_next]);
+	else
+		incidents->closed_count++;
+	incidents->closed[incidents->closed_next] = entry;
+	incidents->closed_next = (incidents->closed_next + 1) % max;
+}
+
+static void
+incident_resolve(
+    struct rm_incidents *incidents, size_t i, const struct judgement *judgement)
+{
+	const bool kept = incidents->options.max_closed > 0;
+	struct incident_entry *entry = incidents->open[i];
+
+	incidents->open_count--;
+	memmove(&incidents->open[i], &incidents->open[i + 1],
+	    (incidents->open_count - i) * sizeof(struct incident_entry *));
+	entry->incident.resolved = entry->incident.changed = judgement->wall;
+	entry->resolved = judgement->now;
+	entry->incident.good_since.ns = 0;
+	incident_falls_keep(incidents, &entry->incident, judgement->now);
+	incidents->counts.resolved++;
+	/* Closed before on_event, because the listener may report in the call that the
+	 * notice was sent. */
+	if (kept)
+		incident_remember(incidents, entry);
+	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
+	if (!kept)
+		free(entry);
+}
+
+/* Adds to the evidence why the incident ends although the part is bad. */
+__attribute__((format(printf, 2, 3))) static void
+note_end(struct rm_incident *incident, const char *format, ...)
+{
+	struct rm_evidence *evidence = &incident->verdict.evidence;
+	const size_t len = strlen(evidence->observed);
+	char text[RM_EVIDENCE_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	snprintf(evidence->observed + len, sizeof(evidence->observed) - len, "%s%s",
+	    len > 0 ? "; " : "", text);
+}
+
+/* Ends an incident whose part has another fault now, and opens one on that. falls: as
+ * incident_open. */
+static void
+incident_replace(struct rm_incidents *incidents, const struct incident_entry *entry,
+    const struct rm_verdict *verdict, const struct rm_recurrence *falls,
+    const struct judgement *judgement)
+{
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		if (incidents->open[i] != entry)
+			continue;
+		incident_resolve(incidents, i, judgement);
+		break;
+	}
+	incident_open(incidents, verdict, falls, judgement);
+}
+
+/* True: the part flaps with faults of this class, too, if it falls now. */
+static bool
+flaps_with(const struct rm_incidents *incidents, const struct rm_part *part,
+    enum rm_fault fault, const char *links, rm_mono_t now)
+{
+	const struct rm_recurrence *known =
+	    incident_falls_find(incidents, part, fault, links);
+	struct rm_recurrence falls;
+
+	if (known == NULL)
+		return false;
+	falls = *known;
+	rm_recurrence_fall(&falls, now, incidents->options.flap_within_ns);
+	return falls.flaps;
+}
+
+/* A flapping part that was good has fallen with a fault of another class. True: it
+ * flaps with such faults, too, so the incident goes on as one of that class. */
+static bool
+is_turned(struct rm_incidents *incidents, struct incident_entry *entry,
+    enum rm_fault fault, const struct rm_verdict *verdict,
+    const struct judgement *judgement)
+{
+	struct rm_incident *incident = &entry->incident;
+	const char *links = verdict->evidence.links;
+
+	if (!flaps_with(
+		incidents, &incident->verdict.part, fault, links, judgement->now))
+		return false;
+	incident_falls_keep(incidents, incident, judgement->now);
+	incident->fault = fault;
+	incident->recurrence = (struct rm_recurrence){ 0 };
+	strcpy(incident->verdict.evidence.links, links);
+	return true; /* the fall is counted with those that are remembered */
+}
+
+/* True: the fault of a flapping part is worse than its receivers know. */
+static bool
+is_worse(const struct rm_incident *incident, const struct rm_verdict *verdict)
+{
+	const bool has_fallen_again = incident->returned.ns != incident->opened.ns;
+	/* An impact that is not known yet is not a worse one. */
+	const struct incident_impact worst =
+	    incident_worst_impact(&incident->verdict.evidence, &verdict->evidence);
+
+	return (incident->severity != RM_SEVERITY_UNSET &&
+		   rm_severity(verdict->kind, worst.impact) > incident->severity) ||
+	       (has_fallen_again && !incident->is_total &&
+		   incident_kind_is_total(verdict->kind));
+}
+
+static void
+incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct rm_verdict *verdict, const struct judgement *judgement)
+{
+	struct rm_incident *incident = &entry->incident;
+	const enum rm_fault fault = incident_fault_of(verdict->kind);
+	bool is_same = incident_is_same_fault(incident, fault, &verdict->evidence);
+	struct rm_recurrence falls;
+	bool is_due;
+
+	if (!is_same && entry->was_good && !entry->held) {
+		is_same = is_turned(incidents, entry, fault, verdict, judgement);
+		if (!is_same) {
+			note_end(incident, "it has another fault now: %s",
+			    rm_kind_str(verdict->kind));
+			incident_replace(incidents, entry, verdict, NULL, judgement);
+			return;
+		}
+	}
+	is_due = is_bad_again(incidents, entry, is_same, judgement);
+	if (incident->recurrence.flaps && !entry->held && is_worse(incident, verdict)) {
+		falls = incident->recurrence;
+		note_end(incident, "its fault is worse now");
+		incident_replace(incidents, entry, verdict, &falls, judgement);
+		return;
+	}
+	if (incident_kind_is_total(verdict->kind))
+		incident->is_total = true;
+	/* One event only: a second one at the same time would be a repetition. */
+	if (incident_use(incidents, entry, verdict, judgement))
+		entry->noted_at = judgement->now;
+	else if (is_due)
+		incident_note(entry, judgement);
 }
 
 bool
@@ -523,7 +720,7 @@ find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		struct incident_entry *entry = incidents->open[i];
 
-		if (!entry->judged &&
+		if (!entry->judged && !is_good_now(entry) &&
 		    incident_is_narrowing(&entry->incident.verdict.part, part) &&
 		    !is_for_another(entry, part, verdicts, count))
 			return entry;
@@ -591,6 +788,8 @@ find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verd
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_verdict *mine = &entry->incident.verdict;
 
+		if (is_good_now(entry))
+			continue;
 		if (strcmp(mine->evidence.widened, verdict->part.name) == 0)
 			return entry;
 		if (oldest == NULL && !entry->judged &&
@@ -614,7 +813,7 @@ find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_verdict *mine = &entry->incident.verdict;
 
-		if (rm_kind_is_links(mine->kind) &&
+		if (rm_kind_is_links(mine->kind) && !is_good_now(entry) &&
 		    (is_listed(mine, verdict) ||
 			(is_beyond_list(mine, verdict) &&
 			    verdict->evidence.window_start.ns <=
@@ -626,48 +825,11 @@ find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 
 /* The fault lasts, but the verdict is on a part of it: its evidence is not used. */
 static void
-incident_lasts(const struct rm_incidents *incidents, struct incident_entry *entry,
+incident_lasts(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct judgement *judgement)
 {
-	note_return(incidents, entry, judgement);
-	entry->good = false;
-	entry->good_ns = 0;
-	entry->judged = true;
-}
-
-void
-incident_remember(struct rm_incidents *incidents, struct incident_entry *entry)
-{
-	const size_t max = incidents->options.max_closed;
-
-	if (incidents->closed_count == max)
-		free(incidents->closed[incidents->closed_next]);
-	else
-		incidents->closed_count++;
-	incidents->closed[incidents->closed_next] = entry;
-	incidents->closed_next = (incidents->closed_next + 1) % max;
-}
-
-static void
-incident_resolve(
-    struct rm_incidents *incidents, size_t i, const struct judgement *judgement)
-{
-	const bool kept = incidents->options.max_closed > 0;
-	struct incident_entry *entry = incidents->open[i];
-
-	incidents->open_count--;
-	memmove(&incidents->open[i], &incidents->open[i + 1],
-	    (incidents->open_count - i) * sizeof(struct incident_entry *));
-	entry->incident.resolved = entry->incident.changed = judgement->wall;
-	entry->resolved = judgement->now;
-	incidents->counts.resolved++;
-	/* Closed before on_event, because the listener may report in the call that the
-	 * notice was sent. */
-	if (kept)
-		incident_remember(incidents, entry);
-	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
-	if (!kept)
-		free(entry);
+	if (is_bad_again(incidents, entry, true, judgement))
+		incident_note(entry, judgement);
 }
 
 /* Ends the incidents on single links that this verdict lists: their faults continue in
@@ -678,36 +840,71 @@ fold_links(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 {
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		struct incident_entry *entry = incidents->open[i];
-		struct rm_evidence *evidence = &entry->incident.verdict.evidence;
-		const size_t len = strlen(evidence->observed);
+		const struct rm_verdict *mine = &entry->incident.verdict;
 
 		if (entry->judged || entry->held ||
-		    !has_link(verdict, &entry->incident.verdict))
+		    !(is_good_now(entry) ? is_listed(verdict, mine)
+					 : has_link(verdict, mine)))
 			continue;
-		snprintf(evidence->observed + len, sizeof(evidence->observed) - len,
-		    "%sit is one of several links of %s now, which have one incident",
-		    len > 0 ? "; " : "", verdict->part.name);
+		note_end(&entry->incident,
+		    "it is one of several links of %s now, which have one incident",
+		    verdict->part.name);
 		incident_resolve(incidents, i, judgement);
 	}
+}
+
+/* Adds the time since the last judgement to that for which the part was good. */
+static void
+add_good_time(struct incident_entry *entry, enum rm_health health,
+    const struct judgement *judgement)
+{
+	const int64_t since_ns = rm_mono_since(judgement->now, entry->good_at);
+	struct rm_recurrence *recurrence = &entry->incident.recurrence;
+	const bool is_seen = health == RM_HEALTH_GOOD && entry->good;
+
+	if (health == RM_HEALTH_BAD)
+		entry->good_ns = 0;
+	else if (entry->good_at.ns != 0 && (is_seen || is_good_now(entry)))
+		entry->good_ns += since_ns;
+	/* What was not seen to be good does not count as up. */
+	if (!is_seen && entry->was_good && entry->good_at.ns != 0)
+		recurrence->up_since = rm_mono_add(recurrence->up_since, since_ns);
+	entry->good = health == RM_HEALTH_GOOD;
+	entry->good_at = judgement->now;
 }
 
 /*
  * True: there is evidence that the part of an incident without a verdict works. Time
  * without evidence does not count, and does not restart the wait either: otherwise an
- * incident on a host that stops again and again would never end.
+ * incident on a host that stops again and again would never end. Only if the incident
+ * would have ended already, if its part were not flapping, does such time count.
  */
 static bool
 has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,
-    enum rm_health health, rm_mono_t now)
+    enum rm_health health, const struct judgement *judgement)
 {
-	if (health == RM_HEALTH_BAD)
-		entry->good_ns = 0;
-	else if (health == RM_HEALTH_GOOD && entry->good)
-		entry->good_ns += rm_mono_since(now, entry->good_at);
-	entry->good = health == RM_HEALTH_GOOD;
-	entry->good_at = now;
-	return entry->good &&
-	       entry->good_ns >= incident_resolve_after_ns(incidents, &entry->incident);
+	struct rm_incident *incident = &entry->incident;
+	bool is_over;
+
+	add_good_time(entry, health, judgement);
+	is_over = entry->good_ns >= incidents->options.resolve_after_ns;
+	if (entry->good && is_over && !entry->was_good) {
+		entry->was_good = true;
+		incident->recurrence.up_since =
+		    rm_mono_add(judgement->now, -entry->good_ns);
+	}
+	if ((entry->good || is_good_now(entry)) &&
+	    entry->good_ns >= incident_resolve_after_ns(incidents, incident))
+		return true;
+	if (health == RM_HEALTH_BAD && is_good_now(entry)) {
+		incident->good_since.ns = 0;
+		incident_note(entry, judgement);
+	} else if (entry->good && is_over && !is_good_now(entry) &&
+		   is_kept_open(incident) && !is_fast(incident)) {
+		incident->good_since = judgement->wall;
+		incident_note(entry, judgement);
+	}
+	return false;
 }
 
 void
@@ -722,7 +919,8 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	    incidents->judged_at.ns != 0 ? rm_mono_since(now, incidents->judged_at) : 0;
 	const struct judgement judgement = { now, wall, since_ns, on_event, arg };
 
-	incidents->judged_at = now;
+	incidents->judged_at = incidents->clock_mono = now;
+	incidents->clock_wall = wall;
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		incidents->open[i]->judged = false;
 		if (incidents->open[i]->links_seen.ns == 0)
@@ -752,7 +950,7 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 		else if ((entry = find_links(incidents, &verdicts[i])) != NULL)
 			incident_lasts(incidents, entry, &judgement);
 		else
-			incident_open(incidents, &verdicts[i], &judgement);
+			incident_open(incidents, &verdicts[i], NULL, &judgement);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (rm_kind_is_links(verdicts[i].kind))
@@ -760,9 +958,10 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		struct incident_entry *entry = incidents->open[i];
 
-		if (!entry->judged && !entry->held &&
-		    has_recovered(
-			incidents, entry, health(&entry->incident.verdict, arg), now))
+		if (!entry->judged &&
+		    has_recovered(incidents, entry,
+			health(&entry->incident.verdict, arg), &judgement) &&
+		    !entry->held)
 			incident_resolve(incidents, i, &judgement);
 	}
 }
@@ -830,23 +1029,60 @@ set_time(json_t *json, const char *key, rm_wall_t t)
 	return json_object_set_new(json, key, json_string(text));
 }
 
+static void
+duration_text(int64_t ns, char ret[32])
+{
+	const int64_t seconds = ns > 0 ? ns / RM_NS_PER_S : 0;
+
+	if (seconds < 120)
+		snprintf(ret, 32, "%" PRId64 " s", seconds);
+	else
+		snprintf(ret, 32, "%" PRId64 " min", (seconds + 30) / 60);
+}
+
+/* From the first fall to the last one. On the monotonic clock: the wall clock may have
+ * been set in between. */
+static int64_t
+flapping_ns(const struct rm_incident *incident)
+{
+	return rm_mono_since(incident->recurrence.at[0], incident->recurrence.since);
+}
+
 void
 rm_incident_flapping(
     const struct rm_incident *incident, char ret[RM_INCIDENT_FLAP_TEXT])
 {
-	const int64_t span_ns = incident->returned.ns - incident->flaps_since.ns;
+	const int64_t span_ns = flapping_ns(incident);
+	char span[32], every[32];
 
 	ret[0] = '\0';
-	if (incident->flaps_since.ns != 0)
-		snprintf(ret, RM_INCIDENT_FLAP_TEXT,
-		    "it came back %" PRIu64 " times within %" PRId64 " s",
-		    incident->returns, span_ns > 0 ? span_ns / RM_NS_PER_S : 0);
+	if (incident->flaps_since.ns == 0 || incident->returns == 0)
+		return;
+	duration_text(span_ns, span);
+	duration_text(span_ns / (int64_t)incident->returns, every);
+	snprintf(ret, RM_INCIDENT_FLAP_TEXT,
+	    "it came back %" PRIu64 " times within %s, about every %s%s",
+	    incident->returns, span, every,
+	    incident->good_since.ns != 0 ? ", and works now" : "");
+}
+
+void
+rm_incident_sentence(const struct rm_incident *incident, char *out, size_t len)
+{
+	char flapping[RM_INCIDENT_FLAP_TEXT];
+	size_t used;
+
+	rm_verdict_sentence(&incident->verdict, out, len);
+	rm_incident_flapping(incident, flapping);
+	used = strlen(out);
+	if (flapping[0] != '\0')
+		snprintf(out + used, len - used, " Flapping: %s.", flapping);
 }
 
 static json_t *
 flapping_json(const struct rm_incident *incident)
 {
-	const int64_t span_ns = incident->returned.ns - incident->flaps_since.ns;
+	const int64_t span_ns = flapping_ns(incident);
 	char since[RM_WALL_TEXT];
 
 	if (incident->flaps_since.ns == 0)
@@ -878,7 +1114,8 @@ rm_incident_json(const struct rm_incident *incident)
 	    json_object_set_new(json, "flapping", flapping_json(incident)) < 0 ||
 	    set_time(json, "opened", incident->opened) < 0 ||
 	    set_time(json, "changed", incident->changed) < 0 ||
-	    set_time(json, "resolved", incident->resolved) < 0) {
+	    set_time(json, "resolved", incident->resolved) < 0 ||
+	    set_time(json, "good_since", incident->good_since) < 0) {
 		json_decref(json);
 		return NULL;
 	}

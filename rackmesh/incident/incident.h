@@ -3,10 +3,20 @@
  *
  * A verdict on a part that has no open incident opens one, and later verdicts update
  * it. It resolves when there was evidence that the part works for resolve_after_ns in
- * all since the last sign of the fault; time without evidence does not count. If a part
- * fails again for the second time within RM_INCIDENT_FLAP_NS, it is flapping: that is
- * one incident, which counts how often the fault has returned, and lasts until the part
- * was good for RM_INCIDENT_QUIET_NS.
+ * all since the last sign of the fault; time without evidence does not count.
+ *
+ * A part that falls for the third time within half an hour is flapping: that is one
+ * incident, which counts how often the fault has returned, and lasts until the part was
+ * good for three times the longest gap between two falls (recurrence.h has the rule).
+ * Faults of another class (enum rm_fault) and of other links are counted apart. While a
+ * flapping part is good (good_since), its incident is open, but it takes only the next
+ * fall of the same part: it is not narrowed, not widened, no verdict on one of its
+ * links is left out, and time without evidence counts as good, too. A fall of another
+ * class ends the incident and opens another one, unless the part is flapping with
+ * faults of that class, too: then the incident goes on as one of that class. The
+ * incident also ends, and another one opens, if a fault of a flapping part is more
+ * severe than the incident was at its opening, or if nothing passes the part at a fall
+ * for the first time, and only a share was lost before.
  *
  * A verdict may name "A or B" if it cannot decide between two parts. The part of an
  * incident (verdict.part) never changes: an incident on "A or B" stays that when a
@@ -40,13 +50,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "rackmesh/judge/recurrence.h"
 #include "rackmesh/judge/severity.h"
 #include "rackmesh/judge/verdict.h"
 
 struct rm_incidents;
 
-#define RM_INCIDENT_FLAP_NS (60 * RM_NS_PER_S)
+/* A part that falls more often than its quiet time is this long counts as bad all the
+ * time; its falls are noted at most once in the second time. */
 #define RM_INCIDENT_QUIET_NS (15 * RM_NS_PER_S)
+#define RM_INCIDENT_NOTED_NS (60 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_MAX_NS (160 * RM_NS_PER_S)
 /* If only the list of services changes, on_event is called at most once in this
@@ -61,12 +74,28 @@ struct rm_incidents;
 #define RM_INCIDENT_LINKS_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_MAX_NS (160 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_QUIET_NS (600 * RM_NS_PER_S)
-#define RM_INCIDENT_FLAP_TEXT 64 /* bytes */
+#define RM_INCIDENT_FLAP_TEXT 160 /* bytes */
 
 enum rm_incident_event {
 	RM_INCIDENT_OPENED = 1,
 	RM_INCIDENT_UPDATED,
-	RM_INCIDENT_RESOLVED
+	RM_INCIDENT_RESOLVED,
+	/* A flapping part has fallen again, or is good now. The analyzer and the other
+	 * aggregator of the pair need this at once. Receivers of alerts get no notice
+	 * of it, but the next repetition of the alert has it. */
+	RM_INCIDENT_NOTED
+};
+/* Classes of faults that have different causes. */
+enum rm_fault {
+	RM_FAULT_UNSET,
+	RM_FAULT_LOSSES, /* packets are lost, or something is silent */
+	RM_FAULT_DELAYS,
+	RM_FAULT_LINKS, /* of several links of a switch */
+	RM_FAULT_MTU,
+	RM_FAULT_CONTRADICTED,
+	RM_FAULT_CERTIFICATE,
+	RM_FAULT_REWRITTEN,
+	RM_FAULTS
 };
 enum rm_health { RM_HEALTH_UNKNOWN, RM_HEALTH_GOOD, RM_HEALTH_BAD };
 
@@ -80,6 +109,12 @@ struct rm_incident {
 	enum rm_severity severity;
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0: open */
 	uint64_t reopened; /* times that this part failed again within flap_memory_ns */
+	enum rm_fault fault; /* class of the verdict that opened it, or fell last */
+	/* a verdict of this incident was on more than a share of the packets */
+	bool is_total;
+	/* The falls of the part with this class of faults, on the monotonic clock of
+	 * this process. at[0].ns 0: this daemon has not counted one yet. */
+	struct rm_recurrence recurrence;
 	/* For a flapping part: since when it flaps (ns 0: it does not), how often the
 	 * fault has returned since then, and when it returned last. */
 	rm_wall_t flaps_since, returned;
@@ -100,12 +135,17 @@ struct rm_incident_options {
 			      newest stay */
 	/* ns for which a part must be good; the daemons' default is 2 s */
 	int64_t resolve_after_ns;
+	/* a part flaps if its third fall is within so many ns after the first one; 0:
+	 * RM_RECURRENCE_WITHIN_NS, which is also the maximum */
+	int64_t flap_within_ns;
 	int64_t flap_memory_ns; /* ns for which reopened counts; 0: an hour */
 	uint64_t id_seed;       /* random per process */
 };
 
 struct rm_incident_counts {
 	uint64_t opened, updated, resolved, refused;
+	/* parts whose last falls were forgotten, because there was no room for them */
+	uint64_t forgotten;
 	/* how often the other part of "A or B" has replaced the named one */
 	uint64_t reconsidered;
 };
@@ -119,7 +159,8 @@ void rm_incidents_free(struct rm_incidents *incidents);
  * of a part that has an open incident but no verdict now. on_event is called for each
  * opening, for each resolution, and for each change of: kind, direction, impact,
  * services, links, the ruled-out list, whether the evidence has a text, or confidence
- * by more than 0.1. It is not called if only counts change.
+ * by more than 0.1; and with RM_INCIDENT_NOTED for a flapping part. It is not called if
+ * only counts change.
  */
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict *verdicts, size_t count,
@@ -140,8 +181,11 @@ const struct rm_incident_counts *rm_incidents_counts(
     const struct rm_incidents *incidents);
 
 json_t *rm_incident_json(const struct rm_incident *incident); /* new reference */
-/* "it came back 7 times within 64 s"; "": the part is not flapping. */
+/* "it came back 7 times within 64 s, about every 9 s, and works now"; "": the part is
+ * not flapping. */
 void rm_incident_flapping(
     const struct rm_incident *incident, char ret[RM_INCIDENT_FLAP_TEXT]);
+/* The sentence of the verdict, with the rate if the part is flapping. */
+void rm_incident_sentence(const struct rm_incident *incident, char *out, size_t len);
 
 #endif

@@ -7,10 +7,11 @@
 #include "rackmesh/incident/incident_state.h"
 
 /* An incident with the same name comes first: one on "A or B" is used for A only if
- * there is no other. */
+ * there is no other, and if none of the two is on a flapping part that is good now. */
 static struct incident_entry *
-find_same(const struct rm_incidents *incidents, const struct rm_part *part)
+find_same(const struct rm_incidents *incidents, const struct rm_incident *theirs)
 {
+	const struct rm_part *part = &theirs->verdict.part;
 	struct incident_entry *narrower = NULL;
 
 	for (size_t i = 0; i < incidents->open_count; i++) {
@@ -19,7 +20,8 @@ find_same(const struct rm_incidents *incidents, const struct rm_part *part)
 
 		if (rm_part_equal(mine, part))
 			return entry;
-		if (!entry->held && incident_is_narrowing(mine, part))
+		if (!entry->held && entry->incident.good_since.ns == 0 &&
+		    theirs->good_since.ns == 0 && incident_is_narrowing(mine, part))
 			narrower = entry;
 	}
 	return narrower;
@@ -32,6 +34,26 @@ id_is_taken(const struct rm_incidents *incidents, uint64_t id)
 		if (incidents->open[i]->incident.id == id)
 			return true;
 	return false;
+}
+
+/* The other aggregator counts. If it knows less, because it is older or has begun only
+ * now, the falls that were counted here stay. */
+static void
+take_falls(struct rm_incident *mine, const struct rm_incident *theirs)
+{
+	const rm_mono_t up_since = mine->recurrence.up_since; /* as seen here */
+
+	if (theirs->recurrence.at[0].ns == 0 ||
+	    (mine->recurrence.flaps && !theirs->recurrence.flaps))
+		return;
+	mine->fault = theirs->fault;
+	mine->is_total = mine->is_total || theirs->is_total;
+	mine->recurrence = theirs->recurrence;
+	if (up_since.ns != 0)
+		mine->recurrence.up_since = up_since;
+	mine->flaps_since = theirs->flaps_since;
+	mine->returned = theirs->returned;
+	mine->returns = theirs->returns;
 }
 
 static void
@@ -54,13 +76,14 @@ take_over(struct incident_entry *entry, const struct rm_incident *theirs)
 	if (mine->changed.ns < theirs->changed.ns)
 		mine->changed = theirs->changed;
 	mine->notified_opened = theirs->notified_opened;
+	take_falls(mine, theirs);
 }
 
 int
 rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held)
 {
-	struct incident_entry *entry = find_same(incidents, &theirs->verdict.part);
+	struct incident_entry *entry = find_same(incidents, theirs);
 
 	if (entry != NULL) {
 		if (held && (entry->incident.id == theirs->id ||
@@ -85,6 +108,9 @@ rm_incidents_adopt(
 	entry->incident.resolved.ns = 0;
 	entry->incident.notified_resolved = false;
 	incident_note_announced(entry);
+	if (theirs->fault == RM_FAULT_UNSET)
+		entry->incident.fault = incident_fault_of(theirs->verdict.kind);
+	entry->was_good = theirs->good_since.ns != 0;
 	entry->held = held;
 	entry->confirmed = true;
 	incidents->open[incidents->open_count++] = entry;
@@ -107,6 +133,8 @@ close_without_alert(struct rm_incidents *incidents, size_t i, rm_wall_t resolved
 		entry->incident.notified_opened = entry->incident.notified_resolved =
 		    true;
 	entry->resolved = now;
+	entry->incident.good_since.ns = 0;
+	incident_falls_keep(incidents, &entry->incident, now);
 	entry->held = false;
 	entry->confirmed = true;
 	if (incidents->options.max_closed > 0)

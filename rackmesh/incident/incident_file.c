@@ -263,16 +263,18 @@ evidence_json(const struct rm_evidence *evidence)
 }
 
 static json_t *
-saved_json(const struct rm_incident *incident)
+saved_json(const struct rm_incidents *incidents, const struct rm_incident *incident)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
+	json_t *falls = rm_incident_falls_save(
+	    incident, incidents->clock_mono, incidents->clock_wall);
 	char id[ID_DIGITS + 1], rnic[RM_RNIC_ID_TEXT] = "";
 
 	snprintf(id, sizeof(id), "%016" PRIx64, incident->id);
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, "
-			 "s:I, s:I, s:I, s:b, s:b, s:o}",
+			 "s:I, s:I, s:I, s:I, s:b, s:b, s:o, s:o}",
 	    "id", id, "part_type", rm_part_type_str(verdict->part.type), "part",
 	    verdict->part.name, "place", verdict->part.place, "rnic", rnic, "kind",
 	    rm_kind_str(verdict->kind), "severity", rm_severity_str(incident->severity),
@@ -283,8 +285,9 @@ saved_json(const struct rm_incident *incident)
 	    (json_int_t)incident->reopened, "flaps_since_ns",
 	    (json_int_t)incident->flaps_since.ns, "returned_ns",
 	    (json_int_t)incident->returned.ns, "returns", (json_int_t)incident->returns,
-	    "notified_opened", incident->notified_opened, "notified_resolved",
-	    incident->notified_resolved, "evidence", evidence_json(&verdict->evidence));
+	    "good_since_ns", (json_int_t)incident->good_since.ns, "notified_opened",
+	    incident->notified_opened, "notified_resolved", incident->notified_resolved,
+	    "falls", falls, "evidence", evidence_json(&verdict->evidence));
 }
 
 static bool
@@ -307,13 +310,14 @@ rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now)
 		incident = rm_incidents_get(incidents, i);
 		if (!is_worth_keeping(incident, now))
 			continue;
-		one = saved_json(incident);
+		one = saved_json(incidents, incident);
 		if (one == NULL || json_array_append_new(list, one) < 0) {
 			json_decref(list);
 			return NULL;
 		}
 	}
-	return json_pack("{s:i, s:o}", "version", VERSION, "incidents", list);
+	return json_pack("{s:i, s:o, s:o}", "version", VERSION, "incidents", list,
+	    "falls", incident_falls_save(incidents));
 }
 
 /* ---- reading: foreign bytes ---- */
@@ -529,7 +533,8 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 
 /* Returns NULL, or the name of the wrong key. */
 static const char *
-incident_read(const json_t *object, struct rm_incident *incident)
+incident_read(
+    const json_t *object, rm_mono_t now, rm_wall_t wall, struct rm_incident *incident)
 {
 	struct reading reading = { .object = object };
 	struct rm_verdict *verdict = &incident->verdict;
@@ -553,6 +558,9 @@ incident_read(const json_t *object, struct rm_incident *incident)
 	incident->changed.ns = take_number(&reading, "changed_ns", INT64_MAX);
 	incident->resolved.ns = take_number(&reading, "resolved_ns", INT64_MAX);
 	incident->reopened = (uint64_t)take_number(&reading, "reopened", UINT32_MAX);
+	if (rm_incident_falls_read(
+		json_object_get(object, "falls"), now, wall, incident) != NULL)
+		reading.wrong = "falls";
 	if (json_object_get(reading.object, "returns") != NULL) {
 		incident->flaps_since.ns =
 		    take_number(&reading, "flaps_since_ns", INT64_MAX);
@@ -560,6 +568,11 @@ incident_read(const json_t *object, struct rm_incident *incident)
 		incident->returns =
 		    (uint64_t)take_number(&reading, "returns", UINT32_MAX);
 	}
+	if (json_object_get(object, "falls") == NULL)
+		incident_falls_guess(incident, now, wall); /* an older version */
+	if (json_object_get(reading.object, "good_since_ns") != NULL)
+		incident->good_since.ns =
+		    take_number(&reading, "good_since_ns", INT64_MAX);
 	incident->notified_opened =
 	    take_notified(&reading, "notified_opened", "told_opened", true);
 	incident->notified_resolved = take_notified(
@@ -587,6 +600,9 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 
 	incident_note_announced(entry);
 	entry->former = true;
+	if (incident->fault == RM_FAULT_UNSET)
+		incident->fault = incident_fault_of(incident->verdict.kind);
+	entry->was_good = incident->good_since.ns != 0;
 	if (incident->resolved.ns != 0) {
 		entry->resolved = now;
 		if (incidents->options.max_closed > 0 &&
@@ -615,7 +631,7 @@ restore_one(
 
 	if (entry == NULL)
 		return "memory";
-	wrong = incident_read(object, &entry->incident);
+	wrong = incident_read(object, now, wall, &entry->incident);
 	if (wrong == NULL)
 		return restore_entry(incidents, entry, now, wall);
 	free(entry);
@@ -643,6 +659,20 @@ rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved, rm_mon
 		if (unusable++ == 0)
 			rm_error_set(error, -EINVAL, "incidents[%zu].%s is not usable",
 			    i, wrong);
+	}
+	incidents->clock_mono = now;
+	incidents->clock_wall = wall;
+	list = json_object_get(saved, "falls"); /* not in files of an older version */
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *wrong = incident_falls_restore(
+		    incidents, json_array_get(list, i), now, wall);
+
+		if (wrong == NULL)
+			continue;
+		incidents->counts.refused++;
+		if (unusable++ == 0)
+			rm_error_set(
+			    error, -EINVAL, "falls[%zu].%s is not usable", i, wrong);
 	}
 	return (int)incidents->open_count;
 }

@@ -17,6 +17,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/error.h"
 
+struct rm_incident;
 struct rm_incident_file;
 struct rm_incidents;
 struct rm_worker;
@@ -53,5 +54,21 @@ void rm_incident_file_on_write(
  * again. */
 bool rm_incident_file_behind(const struct rm_incident_file *file);
 const uint64_t *rm_incident_file_failures(const struct rm_incident_file *file);
+
+/*
+ * The falls of an incident's part as JSON, for the file of incidents, and for the
+ * message to the other aggregator of a pair: the class of the fault, and the times of
+ * the falls. The object has a version: an unknown one is ignored, as if there were no
+ * object. now and wall: the same moment on both clocks. A new reference, JSON null if
+ * no fall is known; NULL: out of memory.
+ */
+json_t *rm_incident_falls_save(
+    const struct rm_incident *incident, rm_mono_t now, rm_wall_t wall);
+/* Reads such an object, whose bytes are not trusted, and fills fault, is_total,
+ * recurrence, flaps_since, returned and returns. If saved is NULL or null, it does
+ * nothing. Returns NULL, or the name of the wrong key: then *incident has not changed.
+ */
+const char *rm_incident_falls_read(
+    const json_t *saved, rm_mono_t now, rm_wall_t wall, struct rm_incident *incident);
 
 #endif

@@ -8,6 +8,18 @@
 #include <stdbool.h>
 
 #include "rackmesh/incident/incident.h"
+#include "rackmesh/judge/recurrence.h"
+
+/* maximum number of parts without an open incident whose last falls are known */
+#define INCIDENT_FALLS_MAX 1024
+
+/* The last falls of a part that has no open incident on such a fault. */
+struct incident_falls {
+	struct rm_part part;
+	enum rm_fault fault;
+	char links[RM_LINKS_BYTES]; /* of RM_FAULT_LINKS: those at the last fall */
+	struct rm_recurrence recurrence;
+};
 
 struct incident_entry {
 	struct rm_incident incident;
@@ -31,6 +43,8 @@ struct incident_entry {
 	/* ns for which the part was good since the last sign of the fault, in all */
 	int64_t good_ns;
 	rm_mono_t resolved;
+	bool was_good;      /* for resolve_after_ns in all since the last verdict */
+	rm_mono_t noted_at; /* when receivers of RM_INCIDENT_NOTED got the last fall */
 	/* For an incident of "A or B" that is known to be A: the other part, B, if
 	 * verdicts have named B since the last verdict on A (else ""), and for how long
 	 * they have named it in all. */
@@ -56,6 +70,11 @@ struct rm_incidents {
 	struct incident_entry **closed; /* a ring of max_closed entries; the next one is
 					   written at closed_next */
 	size_t closed_count, closed_next;
+	struct incident_falls *falls[INCIDENT_FALLS_MAX];
+	size_t falls_count;
+	/* the same moment on both clocks, as last known */
+	rm_mono_t clock_mono;
+	rm_wall_t clock_wall;
 	rm_mono_t judged_at; /* time of the last judgement; ns 0: there was none */
 	uint64_t made;
 	struct rm_incident_counts counts;
@@ -82,4 +101,32 @@ bool incident_is_narrowing(const struct rm_part *a, const struct rm_part *b);
  * only if max_closed is not 0. */
 void incident_remember(struct rm_incidents *incidents, struct incident_entry *entry);
 
+enum rm_fault incident_fault_of(enum rm_kind kind);
+/* False: only a share of the packets is lost, or only one of several paths is cut. */
+bool incident_kind_is_total(enum rm_kind kind);
+/* True: both are faults of the same class, and for several links, of a link that both
+ * list. */
+bool incident_is_same_fault(const struct rm_incident *incident, enum rm_fault fault,
+    const struct rm_evidence *evidence);
+/* The remembered falls of the part with such a fault; NULL: none are. Valid until the
+ * next call that keeps or takes falls. */
+const struct rm_recurrence *incident_falls_find(const struct rm_incidents *incidents,
+    const struct rm_part *part, enum rm_fault fault, const char *links);
+/* Moves the remembered falls of the incident's part to the incident, if there are any.
+ */
+void incident_falls_take(struct rm_incidents *incidents, struct rm_incident *incident);
+/* Remembers the falls of an incident that ends, or goes on with another class. If there
+ * is no room, those whose last fall is the oldest are forgotten. */
+void incident_falls_keep(
+    struct rm_incidents *incidents, const struct rm_incident *incident, rm_mono_t now);
+void incident_falls_free(struct rm_incidents *incidents);
+/* Fills the members of a flapping incident that follow from its falls. */
+void incident_falls_show(struct rm_incident *incident, rm_mono_t now, rm_wall_t wall);
+/* For an incident that an older version has saved without its falls. */
+void incident_falls_guess(struct rm_incident *incident, rm_mono_t now, rm_wall_t wall);
+/* The falls that are remembered. A new reference; NULL: out of memory. */
+json_t *incident_falls_save(const struct rm_incidents *incidents);
+/* Restores one item of that list. NULL, or the name of the wrong key. */
+const char *incident_falls_restore(
+    struct rm_incidents *incidents, const json_t *saved, rm_mono_t now, rm_wall_t wall);
 #endif

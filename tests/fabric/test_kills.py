@@ -8,7 +8,7 @@ import pytest
 from lab import figures
 from lab.engines import GROUP_INTERVAL_S
 from lab.faults import RNIC_KINDS, AgentFrozen, AgentKilled, HostGone, RnicDead
-from lab.story import run_fault
+from lab.story import AGGREGATOR_FLAPPING, run_fault
 from lab.wait import in_time
 from lab.world import RACKS
 
@@ -38,7 +38,7 @@ def kills(world, rng, count):
 
 
 def test_a_dead_rnic_is_named_every_time(world, rng, print_line, soak):
-    whole = world(RACKS).start()
+    whole = world(RACKS, aggregator=AGGREGATOR_FLAPPING).start()
     count = KILLS_SOAK if soak else KILLS
     plain, grouped, kinds = [], [], 0
     began = time.monotonic()
@@ -62,7 +62,7 @@ def test_a_dead_rnic_is_named_every_time(world, rng, print_line, soak):
 
 def test_a_dead_agent_and_a_dead_host_get_different_verdicts(world, rng, print_line, soak):
     """h12 is in two racks: it still gets one alert."""
-    whole = world(RACKS).start()
+    whole = world(RACKS, aggregator=AGGREGATOR_FLAPPING).start()
     rounds = 4 if soak else 1
     seconds = {}
 

@@ -11,6 +11,7 @@ from lab.faults import RnicDead, SwitchDead
 from lab.innocents import accused
 from lab.pairs import PairWorld, second_of
 from lab.rackmesh import aggregator_of
+from lab.story import AGGREGATOR_FLAPPING, FLAPPING
 from lab.wait import until
 
 SOAK = os.environ.get("RACKMESH_SOAK") == "1"
@@ -25,7 +26,7 @@ SILENCE = ("RackmeshRack", "RackmeshAggregator", "RackmeshRegion")
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pairs")
-    with PairWorld(RACKS, folder, analyzer=BLIND) as world:
+    with PairWorld(RACKS, folder, analyzer={**BLIND, **FLAPPING}, aggregator=AGGREGATOR_FLAPPING) as world:
         world.start()
         for tor in RACKS:
             until(f"the primary of {tor} is active", TURNS_S, lambda: is_active(world, tor, False))

@@ -9,13 +9,14 @@ from lab.faults import RnicDead
 from lab.innocents import accused
 from lab.ledger import Ledger
 from lab.rackmesh import LINK_ANALYZER
+from lab.story import AGGREGATOR_FLAPPING
 from lab.tap import Tap
 from lab.wait import FULL, until
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h4", "h5", "h6"]}
 KILLS_GATE, KILLS_FULL, KILLS_SOAK = 3, 10, 100
 DEATHS_GATE, DEATHS_FULL, DEATHS_SOAK = 1, 3, 30
-# The third fault of one RNIC within a minute counts as flapping, and is resolved after 15 s without
+# The third fault of one RNIC within the time of AGGREGATOR_FLAPPING counts as flapping, and is resolved after 15 s without
 # a bad window, which never happens on a machine that stands still every few seconds.
 VICTIMS = ("h2/r0",) if FULL else ("h2/r0", "h3/r0", "h5/r0")
 FIRES_S, RESOLVES_S, RETURNS_S, WRITTEN_S = 20, 40, 30, 30
@@ -99,7 +100,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(world, rng, print_line, full
         target = (fabric.management["analyzer"], LINK_ANALYZER)
         centre = fabric.management["centre"]
         taps.append(Tap(fabric.netns("centre"), centre, TAP_PORT, target))
-        return {"analyzers": [taps[0].address], **LOAD}
+        return {"analyzers": [taps[0].address], **LOAD, **AGGREGATOR_FLAPPING}
 
     whole = world(
         RACKS,
@@ -146,7 +147,7 @@ def is_killed_while_sending(sink, fault, victim):
 
 
 def test_an_aggregator_that_is_killed_while_it_reports_a_fault_reports_its_end(world, full, soak):
-    small = world(RACKS, spines=0, alertmanager=False).start()
+    small = world(RACKS, spines=0, alertmanager=False, aggregator=AGGREGATOR_FLAPPING).start()
     victim, sink = small.lab.aggregators["tor1"], small.plain
     for _ in range(DEATHS_SOAK if soak else DEATHS_FULL if full else DEATHS_GATE):
         mark, fault = sink.mark(), RnicDead(small.lab, small.rnic("h2/r0"))

@@ -36,6 +36,7 @@ from lab.feeder import Feeder
 from lab.oracle import Oracle
 from lab.rackmesh import topology
 from lab.soak import POLICIES, SoakWorld
+from lab.story import AGGREGATOR_FLAPPING, FLAPPING
 from lab.troubles import DEAR, KINDS, CannotHappen, Killed, PartedOff, Stopped
 from lab.wait import until
 from lab.world import GROUPED_PORT, PLAIN_PORT
@@ -223,7 +224,7 @@ def stage(tmp_path):
     def make(seconds):
         world = SoakWorld(
             RACKS, tmp_path, controllers=2, etcd=3, influx=True,
-            analyzer={"influx": POLICIES}, aggregator=LOAD)
+            analyzer={"influx": POLICIES, **FLAPPING}, aggregator={**LOAD, **AGGREGATOR_FLAPPING})
         made.append(world)
         centre, at = world.fabric.netns("centre"), world.fabric.management["centre"]
         oracle = world.lab.pack.add(Oracle(tmp_path, centre, at, PLAIN_PORT, GROUPED_PORT))

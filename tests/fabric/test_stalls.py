@@ -11,7 +11,7 @@ from lab import stalls as program
 from lab.faults import RnicDead
 from lab.process import Pack, Process
 from lab.stalls import STOPPED, Pattern, Stalls, descendants, state_of
-from lab.story import run_fault
+from lab.story import AGGREGATOR_FLAPPING, run_fault
 from lab.wait import FULL, until
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
@@ -43,7 +43,7 @@ def often_still(daemon):
 
 
 def test_an_aggregator_that_is_often_stopped_still_reports(world, rng, print_line):
-    small = world(RACKS, alertmanager=False).start()
+    small = world(RACKS, alertmanager=False, aggregator=AGGREGATOR_FLAPPING).start()
     aggregator, seconds = small.lab.aggregators["tor1"], []
     for _ in range(TIMES):
         rnic = rng.choice(list(small.fabric.rnics.values()))

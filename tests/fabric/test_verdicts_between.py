@@ -4,7 +4,7 @@ drops. The analyzer names exactly the faulty part, in time. On virtual time."""
 import pytest
 
 from lab.faults import FlowsBlackholed, SwitchDead, UplinkDead
-from lab.story import run_fault
+from lab.story import AGGREGATOR_FLAPPING, FLAPPING, run_fault
 from lab.world import World
 
 pytestmark = pytest.mark.virtual
@@ -18,7 +18,7 @@ SWALLOWED_S = 8.0
 @pytest.fixture(scope="module")
 def region(tmp_path_factory):
     folder = tmp_path_factory.mktemp("between")
-    with World(RACKS, folder, alertmanager=False, analyzer={}) as world:
+    with World(RACKS, folder, alertmanager=False, analyzer=FLAPPING, aggregator=AGGREGATOR_FLAPPING) as world:
         world.start().lab.wait_traced(TRACED_S)
         yield world
 

@@ -33,6 +33,7 @@ from lab.faults import (
 )
 from lab.grade import GRADES, grade
 from lab.stalls import PATTERNS, Pattern
+from lab.story import AGGREGATOR_FLAPPING, FLAPPING
 from lab.wait import Overdue, until
 from lab.world import World
 
@@ -160,7 +161,7 @@ CASES = {
 @pytest.fixture(scope="module")
 def region(tmp_path_factory):
     folder = tmp_path_factory.mktemp("catalogue")
-    with World(RACKS, folder, alertmanager=False, analyzer={}) as world:
+    with World(RACKS, folder, alertmanager=False, analyzer=FLAPPING, aggregator=AGGREGATOR_FLAPPING) as world:
         world.start().lab.wait_traced(TRACED_S)
         yield world
 

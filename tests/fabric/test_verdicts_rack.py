@@ -17,7 +17,7 @@ from lab.faults import (
     RnicMtu,
 )
 from lab.stalls import Pattern, Stalls
-from lab.story import run_fault
+from lab.story import AGGREGATOR_FLAPPING, run_fault
 from lab.wait import in_time
 from lab.world import World
 
@@ -40,7 +40,8 @@ OPTIMISED = ":STRING=RelWithDebInfo" in (places.BUILD / "CMakeCache.txt").read_t
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory):
-    with World(RACKS, tmp_path_factory.mktemp("rack"), alertmanager=False) as world:
+    folder = tmp_path_factory.mktemp("rack")
+    with World(RACKS, folder, alertmanager=False, aggregator=AGGREGATOR_FLAPPING) as world:
         yield world.start()
 
 

@@ -6,7 +6,7 @@ import pytest
 from lab.faults import RnicDead
 from lab.oracle import VERDICTS
 from lab.stalls import PATTERNS, of_world
-from lab.story import run_fault
+from lab.story import AGGREGATOR_FLAPPING, FLAPPING, run_fault
 from lab.wait import until
 from lab.world import World
 
@@ -22,7 +22,7 @@ DEAD_S = 2.0
 @pytest.fixture(scope="module")
 def region(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stalls")
-    with World(RACKS, folder, alertmanager=False, analyzer={}) as world:
+    with World(RACKS, folder, alertmanager=False, analyzer=FLAPPING, aggregator=AGGREGATOR_FLAPPING) as world:
         yield world.start()
 
 

@@ -17,10 +17,10 @@ report(const struct rm_incident *incident)
 	struct wire_bytes bytes;
 	struct rm_incident again;
 
-	if (writer != NULL &&
-	    peer_incident_write(writer, "t1", incident, &bytes) == 0) {
+	if (writer != NULL && peer_incident_write(writer, "t1", incident,
+				  (rm_mono_t){ 1 }, &bytes) == 0) {
 		if (wire_open_incident(&wire, bytes.data, bytes.len) < 0 ||
-		    peer_incident_read(&wire, &again) < 0)
+		    peer_incident_read(&wire, (rm_mono_t){ 1 }, &again) < 0)
 			abort();
 		if (again.id != incident->id || again.severity != incident->severity ||
 		    again.verdict.kind != incident->verdict.kind ||
@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(aligned, data, size);
 	if (wire_open_incident(&wire, aligned, size) == 0 &&
-	    peer_incident_read(&wire, &incident) == 0 &&
+	    peer_incident_read(&wire, (rm_mono_t){ 1 }, &incident) == 0 &&
 	    rm_incidents_new(&options, &incidents) == 0) {
 		if (rm_incidents_adopt(incidents, &incident, true) != 1)
 			abort();

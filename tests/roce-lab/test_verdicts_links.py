@@ -9,7 +9,7 @@ import pytest
 from guest.fabric import FOUR_TORS
 from guest.faults import SpineSwallows, UplinkSilent
 from guest.world import RoceWorld
-from lab.story import run_fault
+from lab.story import AGGREGATOR_FLAPPING, FLAPPING, run_fault
 
 RACKS = FOUR_TORS
 WORST_S = 5.0
@@ -22,7 +22,8 @@ pytestmark = pytest.mark.virtual
 
 @pytest.fixture(scope="module")
 def region(fabric, tmp_path_factory):
-    with RoceWorld(fabric, tmp_path_factory.mktemp("links"), analyzer={}) as made:
+    folder = tmp_path_factory.mktemp("links")
+    with RoceWorld(fabric, folder, analyzer=FLAPPING, aggregator=AGGREGATOR_FLAPPING) as made:
         made.start().lab.wait_traced(TRACED_S)
         yield made
 

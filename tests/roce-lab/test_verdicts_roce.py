@@ -11,7 +11,7 @@ from guest.world import RoceLab, RoceWorld
 from lab.faults import RnicDead
 from lab.pairs import PairLab, second_of
 from lab.rackmesh import aggregator_of
-from lab.story import run_fault
+from lab.story import AGGREGATOR_FLAPPING, FLAPPING, run_fault
 from lab.wait import until
 
 RACKS = FOUR_TORS
@@ -41,7 +41,8 @@ class RegionWorld(RoceWorld):
 
 @pytest.fixture(scope="module")
 def region(fabric, tmp_path_factory):
-    with RegionWorld(fabric, tmp_path_factory.mktemp("roce"), analyzer={}) as made:
+    folder = tmp_path_factory.mktemp("roce")
+    with RegionWorld(fabric, folder, analyzer=FLAPPING, aggregator=AGGREGATOR_FLAPPING) as made:
         yield made.start()
 
 

@@ -148,7 +148,7 @@ report(struct centre *centre, const char *who, enum wire_incident_state state,
 
 	if (centre->run->verdicts == NULL)
 		return;
-	rm_verdict_sentence(&incident->verdict, sentence, sizeof sentence);
+	rm_incident_sentence(incident, sentence, sizeof sentence);
 	fprintf(centre->run->verdicts, "%s %u %8.2f s %s %s: %s\n",
 	    centre->run->scenario->name, centre->run->number,
 	    (double)centre->run->now_ns / 1e9, who, names[state], sentence);
@@ -249,6 +249,7 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 		[RM_INCIDENT_OPENED] = WIRE_OPENED,
 		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
 		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+		[RM_INCIDENT_NOTED] = WIRE_UPDATED,
 	};
 
 	report(arg, "centre", states[event], incident);

@@ -56,6 +56,7 @@ on_incident(struct tor_rack *tor, enum rm_incident_event event,
 		[RM_INCIDENT_OPENED] = WIRE_OPENED,
 		[RM_INCIDENT_UPDATED] = WIRE_UPDATED,
 		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
+		[RM_INCIDENT_NOTED] = WIRE_UPDATED,
 	};
 	struct sim_rack *rack = arg;
 

@@ -181,11 +181,12 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 		[RM_INCIDENT_OPENED] = "opened",
 		[RM_INCIDENT_UPDATED] = "updated",
 		[RM_INCIDENT_RESOLVED] = "resolved",
+		[RM_INCIDENT_NOTED] = "noted",
 	};
 	const struct replayed *replayed = arg;
 	char sentence[RM_SENTENCE_BYTES];
 
-	rm_verdict_sentence(&incident->verdict, sentence, sizeof sentence);
+	rm_incident_sentence(incident, sentence, sizeof sentence);
 	fprintf(replayed->out, "%s %8.2f s %s: %s\n", replayed->region,
 	    (double)replayed->time_ns / 1e9, names[event], sentence);
 }

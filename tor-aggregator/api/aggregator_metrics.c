@@ -102,6 +102,7 @@ static const struct metrics_counter incident_counters[] = {
 	{ N("incidents_updated_total"), "", E(updated), "Changes of open incidents." },
 	{ N("incidents_resolved_total"), "", E(resolved), "Incidents resolved." },
 	{ N("incidents_reconsidered_total"), "", E(reconsidered), "Times that the known faulty part of an open incident on \"A or B\" was replaced by the other part." },
+	{ N("incidents_falls_forgotten_total"), "", E(forgotten), "Parts whose last falls were forgotten, so that they may flap unseen, because too many parts failed." },
 	{ N("incidents_refused_total"), "", E(refused), "Verdicts without an incident because too many are open." },
 	{ 0 }
 };

@@ -336,6 +336,7 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		.max_open = MAX_OPEN_INCIDENTS,
 		.max_closed = MAX_CLOSED_INCIDENTS,
 		.resolve_after_ns = rack->options.resolve_after_ns,
+		.flap_within_ns = rack->options.flap_within_ns,
 		.id_seed = rack->options.id_seed,
 	};
 	const struct summary_options summary = {

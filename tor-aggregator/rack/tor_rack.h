@@ -49,6 +49,7 @@ struct tor_rack_options {
 	int64_t timeout_ns; /* time-out of the agents' probes, if the plan has none */
 	int64_t row_interval_ns, rnic_interval_ns;
 	int64_t resolve_after_ns;
+	int64_t flap_within_ns; /* as in rm_incident_options */
 	uint64_t id_seed;
 	/* the table is shared by all racks; borrowed; NULL: none */
 	const struct service_table *services;

@@ -10,7 +10,7 @@ incident_message(const char *tor, enum wire_incident_state state,
 	rm_wall_t changed =
 	    state == WIRE_RESOLVED ? incident->resolved : incident->changed;
 
-	rm_verdict_sentence(verdict, sentence, RM_SENTENCE_BYTES);
+	rm_incident_sentence(incident, sentence, RM_SENTENCE_BYTES);
 	return (struct wire_incident){
 		.incident_id = incident->id,
 		.state = state,

@@ -8,6 +8,10 @@ from .wait import VIRTUAL, in_time, until
 
 FIRES_S = 10
 RESOLVES_S = 30
+# For worlds in which the same part fails again and again, each time as a fault of its own: with the
+# default of half an hour, its third fault makes it flapping.
+FLAPPING = {"flapping_within_s": 20}
+AGGREGATOR_FLAPPING = {"alerts": FLAPPING}
 PROBED_S = 10
 TURNS_S = 5  # a verdict with a wrong kind is corrected within this time
 PROBES = 20  # if a peer has sent fewer, an alert proves nothing

@@ -574,6 +574,41 @@ links_lead_to_the_incident_and_to_its_kind(void **state)
 	json_decref(message);
 }
 
+/* A flapping part has fallen again: there is no new notice, but a receiver that gets
+ * the alert later gets the present rate. */
+static void
+a_note_is_not_sent_before_the_next_repetition(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	const char *ams[] = { f->url, "http://127.0.0.1:1" };
+	const struct rm_alert_options options = { .alertmanagers = ams,
+		.alertmanager_count = 2 };
+	struct rm_incident other = incident_of("h2/r0");
+	json_t *am;
+
+	assert_int_equal(rm_alerts_reload(f->alerts,
+			     &(struct rm_alert_options){
+				 .alertmanagers = ams + 1, .alertmanager_count = 1 }),
+	    0);
+	rm_alerts_fire(f->alerts, &incident);
+	incident.recurrence =
+	    (struct rm_recurrence){ .flaps = true, .falls = 7, .since = { 1 } };
+	incident.recurrence.at[0].ns = 1 + 60 * RM_NS_PER_S;
+	incident.flaps_since.ns = incident.opened.ns;
+	incident.returns = 6;
+	rm_alerts_note(f->alerts, &incident);
+	rm_alerts_note(f->alerts, &other); /* this one does not fire */
+	assert_int_equal(f->taken_count, 0);
+	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
+	wait_for(f, 1);
+	am = taken_at(f, "/api/v2/alerts", 0);
+	assert_int_equal(json_array_size(am), 1);
+	assert_string_equal(text_at(json_array_get(am, 0), "annotations", "flapping"),
+	    "it came back 6 times within 60 s, about every 10 s");
+	json_decref(am);
+}
+
 static void
 without_a_runbook_of_the_operators_the_page_has_one(void **state)
 {
@@ -1549,6 +1584,7 @@ main(void)
 		TEST(a_webhook_gets_all_of_alertmanagers_format),
 		TEST(alertmanager_gets_no_field_that_it_computes_itself),
 		TEST(links_lead_to_the_incident_and_to_its_kind),
+		TEST(a_note_is_not_sent_before_the_next_repetition),
 		TEST(without_a_runbook_of_the_operators_the_page_has_one),
 		TEST(configured_labels_stay_those_of_the_opening_until_the_end),
 		cmocka_unit_test(

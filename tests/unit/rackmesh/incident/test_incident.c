@@ -325,9 +325,17 @@ a_part_that_comes_back_is_counted_and_gets_a_new_id(void **state)
 		resolve(rack);
 		rack->now = rm_mono_add(rack->now, 61 * RM_NS_PER_S);
 	}
+	/* The third fall makes it flapping: it lasts three times the 63.5 s between two
+	 * falls. */
+	assert_int_equal(rack->resolved, 2);
+	rack->now = rm_mono_add(rack->now, 126 * RM_NS_PER_S);
+	judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 2);
+	rack->now = rm_mono_add(rack->now, 2 * RM_NS_PER_S);
+	judge(rack, NULL, 0);
 	assert_int_equal(rack->resolved, 3);
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
-	rack->now = rm_mono_add(rack->now, 601 * RM_NS_PER_S);
+	rack->now = rm_mono_add(rack->now, 1801 * RM_NS_PER_S);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->last.reopened, 0);
 	assert_int_equal(rack->last.flaps_since.ns, 0);
@@ -367,7 +375,7 @@ a_part_that_comes_and_goes_is_one_incident_with_its_rate(void **state)
 	assert_int_equal(incident->flaps_since.ns, begin.ns);
 	assert_int_equal(incident->returns, 12);
 	rm_incident_flapping(incident, text);
-	assert_string_equal(text, "it came back 12 times within 42 s");
+	assert_string_equal(text, "it came back 12 times within 42 s, about every 3 s");
 	for (int i = 0; i < 51; i++) {
 		assert_int_equal(rack->resolved, 2);
 		judge(rack, NULL, 0);
@@ -399,7 +407,7 @@ a_part_that_fails_again_after_long_does_not_flap(void **state)
 
 	for (int i = 0; i < 4; i++) {
 		come_and_go(rack, 1);
-		rack->now = rm_mono_add(rack->now, 40 * RM_NS_PER_S);
+		rack->now = rm_mono_add(rack->now, 901 * RM_NS_PER_S);
 	}
 	assert_int_equal(rack->opened, 4);
 	assert_int_equal(rack->resolved, 4);
