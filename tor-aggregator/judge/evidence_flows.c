@@ -331,7 +331,7 @@ is_a_flow_spared(const struct table *table, double share, double flows)
 	return false;
 }
 
-bool
+enum rack_flows
 evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
     rm_mono_t since, rm_mono_t end, evidence_way_of *way_of, const void *arg)
 {
@@ -354,9 +354,11 @@ evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
 	}
 	deviation = sqrt(2 * (flows - 1));
 	if (flows < ALIKE_MIN_FLOWS || all.lost < ALIKE_LOSSES * deviation ||
-	    have_common_part(&table) || is_worse_over_a_switch(&table, all) ||
+	    have_common_part(&table))
+		return RACK_FLOWS_TOO_FEW;
+	if (is_worse_over_a_switch(&table, all) ||
 	    is_a_flow_spared(&table, all.lost / all.sent, flows))
-		return false;
+		return RACK_FLOWS_DIFFERENT;
 	for (size_t i = 0; i < table.count; i++) {
 		const struct entry *entry = &table.entries[i];
 		const double share = all.lost / all.sent;
@@ -365,5 +367,7 @@ evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
 		if (entry->sent > 0)
 			spread += more * more / (share * (1 - share) * entry->sent);
 	}
-	return spread <= flows - 1 + ALIKE_DEVIATIONS * deviation;
+	return spread <= flows - 1 + ALIKE_DEVIATIONS * deviation
+		   ? RACK_FLOWS_ALIKE
+		   : RACK_FLOWS_DIFFERENT;
 }

@@ -13,6 +13,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "schemas/wire/identity.h"
+#include "tor-aggregator/window/rack_view.h"
 
 struct ring;
 
@@ -33,14 +34,15 @@ struct evidence_way {
 typedef struct evidence_way evidence_way_of(const void *arg, struct wire_rnic_id src,
     struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent);
 
-/* True: the RNIC's probes to other racks that were sent from `since` until `end` lost
- * packets, at the same rate on all flows, and the losses are so many that a part which
- * only some of the flows cross would show, and no flow, nor the flows over any
- * switch, differ clearly from the others. RNICs of other racks that lose nearly
- * everything are left out. False if all flows end at one ToR, or may all cross one
- * switch, because that part would lose packets of all flows, too; so it is also false
- * if no flow was traced. way_of is called once for each flow, with `arg`. */
-bool evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
-    rm_mono_t since, rm_mono_t end, evidence_way_of *way_of, const void *arg);
+/* Compares the flows of the RNIC's probes to other racks that were sent from `since`
+ * until `end`. ALIKE: they lost packets at the same rate, and so many that a part which
+ * only some of the flows cross would show, and no flow, nor the flows over any switch,
+ * differ clearly from the others. RNICs of other racks that lose nearly everything are
+ * left out. TOO_FEW also if all flows end at one ToR, or may all cross one switch,
+ * because that part would lose packets of all flows, too; so also if no flow was
+ * traced. way_of is called once for each flow, with `arg`. */
+enum rack_flows evidence_flows_lose_alike(const struct ring *ring,
+    struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end, evidence_way_of *way_of,
+    const void *arg);
 
 #endif

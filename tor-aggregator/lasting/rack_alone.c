@@ -39,6 +39,7 @@ bool
 rack_alone_loses(const struct rack *rack, size_t member,
     const struct rack_course *course, bool named)
 {
+	enum rack_flows flows;
 	unsigned lossy = 0;
 
 	for (size_t i = 0; i < HALVES; i++) {
@@ -48,7 +49,10 @@ rack_alone_loses(const struct rack *rack, size_t member,
 	}
 	if (named)
 		return lossy >= LOSSY_HALVES_NAMED;
-	return lossy >= LOSSY_HALVES &&
-	       (rack_flows_lose_alike(rack, member, FLOWS_NS) ||
-		   rack_flows_lose_alike(rack, member, MORE_FLOWS_NS));
+	if (lossy < LOSSY_HALVES)
+		return false;
+	flows = rack_flows_lose_alike(rack, member, FLOWS_NS);
+	if (flows == RACK_FLOWS_TOO_FEW)
+		flows = rack_flows_lose_alike(rack, member, MORE_FLOWS_NS);
+	return flows == RACK_FLOWS_ALIKE;
 }

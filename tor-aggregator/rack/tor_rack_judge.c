@@ -352,7 +352,7 @@ way_of(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
 		    path_table_find(rack->paths, src, dst, src_port, sent)) };
 }
 
-static bool
+static enum rack_flows
 flows_lose_alike(void *arg, size_t member, int64_t window_ns)
 {
 	const struct flows_of *of = arg;

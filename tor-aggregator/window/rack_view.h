@@ -66,6 +66,13 @@ struct rack_host {
 	int64_t certificate_ends_s;
 };
 
+/* How the losses of an RNIC's flows compare. */
+enum rack_flows {
+	RACK_FLOWS_TOO_FEW = 0, /* too few losses or flows, or it is not known */
+	RACK_FLOWS_ALIKE,       /* all flows lose packets at the same rate */
+	RACK_FLOWS_DIFFERENT,
+};
+
 struct rack {
 	const char *tor;
 	const struct rack_member *members;
@@ -82,10 +89,11 @@ struct rack {
 	 * in the last window_ns belong to whole flows, and are not single packets of
 	 * each flow, so that a common part loses them. NULL: this is not known. */
 	bool (*flows_are_lost)(void *arg, size_t member, int64_t window_ns);
-	/* True: the member's probes to other racks in the last window_ns lost packets
-	 * at the same rate on all flows, which cross no common part but the member and
-	 * its ToR, so that one of these two loses them. NULL: this is not known. */
-	bool (*flows_lose_alike)(void *arg, size_t member, int64_t window_ns);
+	/* Compares the losses of the member's probes to other racks in the last
+	 * window_ns. RACK_FLOWS_ALIKE: the flows have no common part but the member and
+	 * its ToR, so that one of these two loses packets. NULL: this is not known. */
+	enum rack_flows (*flows_lose_alike)(
+	    void *arg, size_t member, int64_t window_ns);
 	void *flows_arg; /* of both */
 };
 
@@ -96,11 +104,12 @@ rack_flows_are_lost(const struct rack *rack, size_t member, int64_t window_ns)
 	       rack->flows_are_lost(rack->flows_arg, member, window_ns);
 }
 
-static inline bool
+static inline enum rack_flows
 rack_flows_lose_alike(const struct rack *rack, size_t member, int64_t window_ns)
 {
-	return rack->flows_lose_alike != NULL &&
-	       rack->flows_lose_alike(rack->flows_arg, member, window_ns);
+	return rack->flows_lose_alike == NULL
+		   ? RACK_FLOWS_TOO_FEW
+		   : rack->flows_lose_alike(rack->flows_arg, member, window_ns);
 }
 
 #define RACK_MIN_HOSTS 4

@@ -216,8 +216,9 @@ untraced(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
 	return (struct evidence_way){ (uint16_t)dst.guid, UINT64_MAX };
 }
 
-/* RNIC 0 probes two RNICs of other racks. Returns whether its flows lose alike. */
-static bool
+/* RNIC 0 probes two RNICs of other racks. Returns how their losses
+ * compare. */
+static enum rack_flows
 run_over(struct ring *ring, is_lost *lost, evidence_way_of *way_of)
 {
 	struct probe p = { 0 };
@@ -241,7 +242,7 @@ run_over(struct ring *ring, is_lost *lost, evidence_way_of *way_of)
 	    NULL);
 }
 
-static bool
+static enum rack_flows
 run_outside(struct ring *ring, is_lost *lost)
 {
 	return run_over(ring, lost, two_racks_two_spines);
@@ -294,48 +295,56 @@ a_few(const struct probe *p)
 static void
 losses_of_all_flows_are_alike(void **state)
 {
-	assert_true(run_outside(*state, a_tenth_of_all));
+	assert_int_equal(run_outside(*state, a_tenth_of_all), RACK_FLOWS_ALIKE);
 }
 
 static void
 losses_of_some_flows_or_racks_are_not_alike(void **state)
 {
-	assert_false(run_outside(*state, a_tenth_of_most_flows));
-	assert_false(run_outside(*state, a_tenth_to_one_rack));
+	assert_int_equal(
+	    run_outside(*state, a_tenth_of_most_flows), RACK_FLOWS_DIFFERENT);
+	assert_int_equal(
+	    run_outside(*state, a_tenth_to_one_rack), RACK_FLOWS_DIFFERENT);
 }
 
 static void
 losses_at_two_rates_over_two_spines_are_not_alike(void **state)
 {
-	assert_false(run_outside(*state, more_over_one_spine));
+	assert_int_equal(
+	    run_outside(*state, more_over_one_spine), RACK_FLOWS_DIFFERENT);
 }
 
 /* One of many switches has more losses than the others by chance. */
 static void
 somewhat_more_losses_over_one_of_many_spines_are_alike(void **state)
 {
-	assert_true(run_over(*state, more_of_one_flow, two_racks_eight_spines));
+	assert_int_equal(run_over(*state, more_of_one_flow, two_racks_eight_spines),
+	    RACK_FLOWS_ALIKE);
 }
 
 static void
 losses_of_all_flows_but_one_are_not_alike(void **state)
 {
-	assert_false(run_outside(*state, some_of_all_flows_but_one));
+	assert_int_equal(
+	    run_outside(*state, some_of_all_flows_but_one), RACK_FLOWS_DIFFERENT);
 }
 
 static void
 losses_of_all_flows_may_be_those_of_a_part_that_all_cross(void **state)
 {
-	assert_false(run_over(*state, a_tenth_of_all, one_rack));
-	assert_false(run_over(*state, a_tenth_of_all, one_spine));
-	assert_false(run_over(*state, a_tenth_of_all, untraced));
+	assert_int_equal(
+	    run_over(*state, a_tenth_of_all, one_rack), RACK_FLOWS_TOO_FEW);
+	assert_int_equal(
+	    run_over(*state, a_tenth_of_all, one_spine), RACK_FLOWS_TOO_FEW);
+	assert_int_equal(
+	    run_over(*state, a_tenth_of_all, untraced), RACK_FLOWS_TOO_FEW);
 }
 
 static void
 few_losses_do_not_show_whether_flows_lose_alike(void **state)
 {
-	assert_false(run_outside(*state, a_few));
-	assert_false(run_outside(*state, nothing));
+	assert_int_equal(run_outside(*state, a_few), RACK_FLOWS_TOO_FEW);
+	assert_int_equal(run_outside(*state, nothing), RACK_FLOWS_TOO_FEW);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -12,23 +12,29 @@
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/window/rack_view.h"
 
-static bool
+static enum rack_flows
 alike(void *arg, size_t member, int64_t window_ns)
 {
-	return true;
+	return RACK_FLOWS_ALIKE;
 }
 
-static bool
+static enum rack_flows
 not_alike(void *arg, size_t member, int64_t window_ns)
 {
-	return false;
+	return RACK_FLOWS_DIFFERENT;
 }
 
 /* Many flows share the probes: it takes this long to lose enough of them. */
-static bool
+static enum rack_flows
 alike_after_half_a_minute(void *arg, size_t member, int64_t window_ns)
 {
-	return window_ns >= 30 * RM_NS_PER_S;
+	return window_ns >= 30 * RM_NS_PER_S ? RACK_FLOWS_ALIKE : RACK_FLOWS_TOO_FEW;
+}
+
+static enum rack_flows
+different_at_first(void *arg, size_t member, int64_t window_ns)
+{
+	return window_ns >= 30 * RM_NS_PER_S ? RACK_FLOWS_ALIKE : RACK_FLOWS_DIFFERENT;
 }
 
 /* The first `lossy` half-seconds lost some probes out of the rack. */
@@ -88,6 +94,16 @@ losses_spread_over_many_flows_are_compared_over_a_longer_time(void **state)
 }
 
 static void
+flows_that_differ_now_are_not_compared_over_a_longer_time(void **state)
+{
+	const struct rack rack = { .flows_lose_alike = different_at_first };
+	const struct rack_course course = course_with(8, 5);
+
+	(void)state;
+	assert_false(rack_alone_loses(&rack, 0, &course, false));
+}
+
+static void
 few_losses_are_enough_only_if_the_rnic_is_named(void **state)
 {
 	const struct rack rack = { .flows_lose_alike = alike };
@@ -119,6 +135,8 @@ main(void)
 		cmocka_unit_test(losses_all_the_time_on_all_flows_are_reported),
 		cmocka_unit_test(
 		    losses_spread_over_many_flows_are_compared_over_a_longer_time),
+		cmocka_unit_test(
+		    flows_that_differ_now_are_not_compared_over_a_longer_time),
 		cmocka_unit_test(few_losses_are_enough_only_if_the_rnic_is_named),
 		cmocka_unit_test(an_outage_is_no_steady_loss),
 	};
