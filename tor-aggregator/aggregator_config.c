@@ -69,7 +69,9 @@ const struct rm_option aggregator_options[] = {
 	OTLP_OPTIONS(struct aggregator_config, otlp),
 	{ "ring.max_bytes", RM_UINT, AT(ring_bytes), "67108864", 65536, UINT64_C(1) << 34, 0,
 	  "limit on the memory for raw results of one ToR, for drill-down; a result "
-	  "takes 64 bytes", NULL, NULL, 0 },
+	  "takes 64 bytes. To find losses of the last RNIC of a rack that works, the "
+	  "results of 15 to 45 s are compared: with less memory than they need, such "
+	  "losses may not be found", NULL, NULL, 0 },
 	{ "summary.interval_s", RM_UINT, AT(row_interval_s), "10", 1,
 	  WIRE_MAX_SUMMARY_INTERVAL_S, 0,
 	  "time between two summaries of healthy rows to the analyzers; bad rows are "

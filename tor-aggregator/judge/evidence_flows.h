@@ -40,7 +40,8 @@ typedef struct evidence_way evidence_way_of(const void *arg, struct wire_rnic_id
  * differ clearly from the others. RNICs of other racks that lose nearly everything are
  * left out. TOO_FEW also if all flows end at one ToR, or may all cross one switch,
  * because that part would lose packets of all flows, too; so also if no flow was
- * traced. way_of is called once for each flow, with `arg`. */
+ * traced, or if the ring holds too little of that time. way_of is called once for each
+ * flow, with `arg`. */
 enum rack_flows evidence_flows_lose_alike(const struct ring *ring,
     struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end, evidence_way_of *way_of,
     const void *arg);

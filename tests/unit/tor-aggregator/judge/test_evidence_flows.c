@@ -216,6 +216,14 @@ untraced(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
 	return (struct evidence_way){ (uint16_t)dst.guid, UINT64_MAX };
 }
 
+static enum rack_flows
+compare(struct ring *ring, evidence_way_of *way_of)
+{
+	return evidence_flows_lose_alike(ring, (struct wire_rnic_id){ 0, 1 },
+	    (rm_mono_t){ END - 3 * SECONDS * RM_NS_PER_S }, (rm_mono_t){ END }, way_of,
+	    NULL);
+}
+
 /* RNIC 0 probes two RNICs of other racks. Returns how their losses
  * compare. */
 static enum rack_flows
@@ -237,9 +245,7 @@ run_over(struct ring *ring, is_lost *lost, evidence_way_of *way_of)
 
 				ring_put(ring, (rm_mono_t){ at }, false, &result);
 			}
-	return evidence_flows_lose_alike(ring, (struct wire_rnic_id){ 0, 1 },
-	    (rm_mono_t){ END - 3 * SECONDS * RM_NS_PER_S }, (rm_mono_t){ END }, way_of,
-	    NULL);
+	return compare(ring, way_of);
 }
 
 static enum rack_flows
@@ -347,6 +353,38 @@ few_losses_do_not_show_whether_flows_lose_alike(void **state)
 	assert_int_equal(run_outside(*state, nothing), RACK_FLOWS_TOO_FEW);
 }
 
+/* The others of a large rack probe each other, too. */
+static void
+many_results_of_other_rnics_do_not_hide_the_flows(void **state)
+{
+	const struct wire_result other = { .src_guid = 8,
+		.src_port_num = 1,
+		.dst_guid = 9,
+		.dst_port_num = 1,
+		.outcome = WIRE_OK,
+		.kind = WIRE_TOR_MESH };
+	struct ring *ring;
+
+	(void)state;
+	assert_int_equal(ring_new(100000 * sizeof(struct ring_result), &ring), 0);
+	run_outside(ring, a_tenth_of_all);
+	for (int i = 0; i < 70000; i++)
+		ring_put(ring, (rm_mono_t){ END - 1 }, false, &other);
+	assert_int_equal(compare(ring, two_racks_two_spines), RACK_FLOWS_ALIKE);
+	ring_free(ring);
+}
+
+static void
+a_ring_that_holds_too_little_shows_nothing(void **state)
+{
+	struct ring *ring;
+
+	(void)state;
+	assert_int_equal(ring_new(100 * sizeof(struct ring_result), &ring), 0);
+	assert_int_equal(run_outside(ring, a_tenth_of_all), RACK_FLOWS_TOO_FEW);
+	ring_free(ring);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -367,6 +405,8 @@ main(void)
 		TEST(losses_of_all_flows_but_one_are_not_alike),
 		TEST(losses_of_all_flows_may_be_those_of_a_part_that_all_cross),
 		TEST(few_losses_do_not_show_whether_flows_lose_alike),
+		TEST(many_results_of_other_rnics_do_not_hide_the_flows),
+		TEST(a_ring_that_holds_too_little_shows_nothing),
 	};
 
 	return cmocka_run_group_tests_name("evidence_flows", tests, NULL, NULL);
