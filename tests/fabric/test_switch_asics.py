@@ -109,6 +109,12 @@ def test_the_ports_of_all_asics_are_those_of_one_switch(rack):
     wait_ports(rack, *range(PORTS, 2 * PORTS))
     assert "refused" in switch(rack)["error"] and switch(rack)["address"].endswith(str(REDIS_PORT))
 
+    # Neither is read: old counters are not shown, but the age of the last reading is.
+    rack.asics[1].kill()
+    wait_ports(rack)
+    assert not shown(rack, "Ethernet0") and not shown(rack, "Ethernet16")
+    assert switch(rack)["age_ms"] > 0 and not switch(rack)["up"]
+
 
 def test_a_port_of_two_asics_is_counted_and_not_mixed(rack):
     wait_ports(rack, *range(2 * PORTS))
