@@ -122,6 +122,8 @@ tor_aggregator_start_keys(struct tor_aggregator *aggregator)
 }
 
 #define WORKER_JOBS 256
+/* one answer of each switch */
+#define PARSER_JOBS (WIRE_MAX_TORS + SWITCH_MAX_OTHERS)
 #define ASK_SINKS_NS (3 * RM_NS_PER_S)
 #define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* more than the largest pinglist */
 
@@ -329,14 +331,23 @@ start_otlp(struct tor_aggregator *aggregator)
 	return r;
 }
 
+/* Starts the worker for the answers of Nexuses. A large answer takes a second: the
+ * worker that writes to disk must not wait for it. */
+static int
+start_parser(struct tor_aggregator *aggregator, const struct switch_config *config)
+{
+	return config->kind == SWITCH_NEXUS && aggregator->parser == NULL
+		   ? rm_worker_new(aggregator->loop, PARSER_JOBS, &aggregator->parser)
+		   : 0;
+}
+
 static int
 start_switch(struct tor_aggregator *aggregator, const struct read_switch *like,
     const struct switch_config *config)
 {
-	const struct switch_collector_options options = {
+	struct switch_collector_options options = {
 		.loop = aggregator->loop,
 		.http = aggregator->http,
-		.worker = aggregator->worker,
 		.of = like->rack == SIZE_MAX ? "switch" : "switch of",
 		.name = like->name,
 		.own = like->rack != SIZE_MAX,
@@ -350,7 +361,10 @@ start_switch(struct tor_aggregator *aggregator, const struct read_switch *like,
 		return 0;
 	*added = *like;
 	added->system_name = config->system_name;
-	r = switch_collector_new(&options, &added->collector);
+	r = start_parser(aggregator, config);
+	options.worker = aggregator->parser;
+	if (r == 0)
+		r = switch_collector_new(&options, &added->collector);
 	if (r == 0)
 		aggregator->read_switch_count++;
 	return r;
@@ -609,6 +623,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	agent_server_free(aggregator->links);
 	/* Free the worker first: its jobs use the plan store and the report spool. */
 	rm_worker_free(aggregator->worker);
+	rm_worker_free(aggregator->parser);
 	plan_store_free(aggregator->plans);
 	key_store_free(aggregator->keys);
 	controller_requests_free(aggregator->controller_requests);

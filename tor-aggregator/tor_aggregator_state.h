@@ -47,6 +47,8 @@ struct tor_aggregator {
 	struct pairs *pairs;
 	struct pinglist_sender *pinglist_sender;
 	struct rm_worker *worker;
+	/* parses the answers of Nexuses; NULL: none is read */
+	struct rm_worker *parser;
 	struct plan_store *plans;
 	struct key_store *keys;
 	struct controller_link *controller_link;

@@ -31,6 +31,7 @@
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
 #include "tor-aggregator/tor_aggregator_notified.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -730,6 +731,41 @@ the_plan_survives_loss_of_the_controller_and_a_restart(void **state)
 	peer_free(&peer);
 }
 
+static const struct rm_worker *given; /* the worker that a switch's reading uses */
+
+int __real_switch_collector_new(
+    const struct switch_collector_options *options, struct switch_collector **ret);
+int __wrap_switch_collector_new(
+    const struct switch_collector_options *options, struct switch_collector **ret);
+
+int
+__wrap_switch_collector_new(
+    const struct switch_collector_options *options, struct switch_collector **ret)
+{
+	given = options->worker;
+	return __real_switch_collector_new(options, ret);
+}
+
+/* An answer of 8 MiB takes a second of a core. Reports and incidents, which are written
+ * to disk by the other worker, must not wait for it. */
+static void
+no_disk_waits_for_the_answer_of_a_switch(void **state)
+{
+	struct world *world = *state;
+
+	tor_aggregator_free(world->aggregator);
+	world->aggregator = NULL;
+	aggregator_config_clear(&world->config);
+	configure(world,
+	    "switches: [{name: s1, role: spine, kind: nexus, address: \"127.0.0.1:1\", "
+	    "user: u, password_file: /nonexistent}]\n");
+	given = NULL;
+	assert_int_equal(
+	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
+	assert_non_null(given);
+	assert_ptr_not_equal(given, world->aggregator->worker);
+}
+
 static void
 registrations_are_sent_again_after_a_reconnect(void **state)
 {
@@ -1088,6 +1124,7 @@ main(void)
 		TEST(agents_get_the_probe_timeout),
 		TEST(a_reload_applies_reloadable_options_and_an_invalid_one_nothing),
 		TEST(the_plan_survives_loss_of_the_controller_and_a_restart),
+		TEST(no_disk_waits_for_the_answer_of_a_switch),
 		TEST(registrations_are_sent_again_after_a_reconnect),
 		TEST(a_hello_has_the_versions_of_held_keys),
 		TEST(members_of_the_plan_are_sent_though_their_agents_are_dead),
