@@ -14,6 +14,7 @@
 #include "rackmesh/core/file.h"
 
 #define CALL_MAX_ANSWER (64u << 10)
+#define CALL_MAX_HEADERS (256u << 10)
 #define CALL_FIRST_SIZE (4u << 10)
 /* Most bytes of a stream between two turns of the loop: libcurl reads much less in one
  * turn. */
@@ -33,7 +34,8 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return 0;
 	case CURLE_OPERATION_TIMEDOUT:
 		return -ETIMEDOUT;
-	/* call_on_body has failed: the answer is too large, or there is no memory */
+	/* call_on_body or call_on_header has failed: the answer is too large, or there
+	 * is no memory */
 	case CURLE_WRITE_ERROR:
 		return call->too_large ? -EMSGSIZE : -ENOMEM;
 	case CURLE_OUT_OF_MEMORY:
@@ -109,6 +111,19 @@ call_on_body(char *data, size_t size, size_t count, void *arg)
 	call->body[call->body_len] = 0;
 	call->waiting = call->streams;
 	return len;
+}
+
+/* Counts the bytes of headers and trailers. libcurl keeps them in memory, and limits
+ * only the headers. */
+static size_t
+call_on_header(char *data, size_t size, size_t count, void *arg)
+{
+	struct rm_http_call *call = arg;
+
+	(void)data;
+	call->headers_len += size * count;
+	call->too_large |= call->headers_len > CALL_MAX_HEADERS;
+	return call->too_large ? 0 : size * count;
 }
 
 /* "unix:/run/x.sock:/v1/y": the path of a socket, then that of the request. */
@@ -344,6 +359,9 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	set = set &&
 	      curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, call_on_body) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_WRITEDATA, call) == CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, call_on_header) ==
+			 CURLE_OK;
+	set = set && curl_easy_setopt(easy, CURLOPT_HEADERDATA, call) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION,
 			 call_close_socket) == CURLE_OK;
 	return set ? 0 : -ENOMEM;

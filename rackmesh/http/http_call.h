@@ -21,6 +21,7 @@ struct rm_http_call {
 	/* bytes that were received and not passed on yet; 0-terminated unless empty */
 	char *body;
 	size_t body_len, body_size, max_body;
+	size_t headers_len; /* bytes of headers and trailers received */
 	bool whole, too_large;
 	bool streams; /* the exchange has on_data, and the status is 200 */
 	char reason[CURL_ERROR_SIZE];
