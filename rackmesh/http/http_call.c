@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,8 @@
 
 #define CALL_MAX_ANSWER (64u << 10)
 #define CALL_MAX_HEADERS (256u << 10)
+/* Limit on the TLS messages of one connection; a handshake needs a dozen. */
+#define CALL_MAX_TLS_MESSAGES 1000
 #define CALL_FIRST_SIZE (4u << 10)
 /* Most bytes of a stream between two turns of the loop: libcurl reads much less in one
  * turn. */
@@ -284,6 +289,54 @@ set_quick_exit(CURL *easy)
 #endif
 }
 
+/* ---- limit on the messages of TLS ---- */
+
+static int tls_messages = -1; /* of each SSL: number of messages received */
+
+static void
+call_make_index(void)
+{
+	tls_messages = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+}
+
+/* OpenSSL handles messages that have no effect, such as HelloRequest and KeyUpdate, in
+ * a loop, and returns only when no more data arrive. A server that sends them faster
+ * than they are read would keep the thread there for ever, without a time-out. Without
+ * its source of data the connection fails. */
+static void
+call_on_tls_message(
+    int sent, int version, int type, const void *data, size_t len, SSL *ssl, void *arg)
+{
+	uintptr_t count;
+
+	if (sent || type != SSL3_RT_HANDSHAKE)
+		return;
+	count = (uintptr_t)SSL_get_ex_data(ssl, tls_messages) + 1;
+	(void)SSL_set_ex_data(ssl, tls_messages, (void *)count);
+	if (count == CALL_MAX_TLS_MESSAGES)
+		SSL_set0_rbio(ssl, BIO_new(BIO_s_null()));
+}
+
+static CURLcode
+call_on_tls(CURL *easy, void *context, void *arg)
+{
+	SSL_CTX_set_msg_callback(context, call_on_tls_message);
+	return CURLE_OK;
+}
+
+static bool
+limit_tls_messages(CURL *easy)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const char *library = curl_version_info(CURLVERSION_NOW)->ssl_version;
+
+	if (library == NULL || strncmp(library, "OpenSSL/", 8) != 0)
+		return true; /* the context would be of another type */
+	pthread_once(&once, call_make_index);
+	return tls_messages >= 0 && curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION,
+					call_on_tls) == CURLE_OK;
+}
+
 /* ---- options of every call ---- */
 
 static int
@@ -297,7 +350,7 @@ call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 			 (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
-	set = set && set_connection_life(easy);
+	set = set && set_connection_life(easy) && limit_tls_messages(easy);
 	if (tls != NULL && tls->authorities != NULL)
 		set = set &&
 		      curl_easy_setopt(easy, CURLOPT_CAINFO, tls->authorities) ==
