@@ -10,6 +10,7 @@
 #include "analyzer/finding/localise_dead_links.h"
 #include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_one_link.h"
+#include "analyzer/finding/localise_tor_or_link.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
@@ -813,6 +814,25 @@ prefer_link(struct localise *localise, const struct localise_case *c,
 	return true;
 }
 
+/* For seconds: if one link of a ToR loses a share of the packets, the link is named
+ * instead of the ToR. False: which of the two it is, is not clear yet. */
+static bool
+prefer_tors_link(const struct localise *localise, const struct localise_case *c,
+    const struct rm_explanation *explanation, struct localise_finding *finding)
+{
+	const struct localise_suspect *tor = finding->suspect, *link;
+	double ahead;
+
+	if (tor->type != RM_PART_TOR || tor->one_class || c->by_flow ||
+	    finding->others[0] != NULL || is_named(localise, tor))
+		return true;
+	ahead = localise_tor_or_link(
+	    c, &localise->map, localise_path_newest, explanation, tor, &link);
+	if (ahead <= -LOCALISE_CLEAR)
+		localise_find_instead(finding, link);
+	return fabs(ahead) >= LOCALISE_CLEAR;
+}
+
 /* True: the part is a switch or ToR, and many parts explain more than it does: then its
  * losses are more likely those of some of its links. */
 static bool
@@ -888,7 +908,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 		finding.is_dead_alone =
 		    finding.has_sibling &&
 		    localise_dead_links_alone(c, &localise->map, finding.suspect);
-		if (slow && !prefer_link(localise, c, &finding))
+		if (slow ? !prefer_link(localise, c, &finding)
+			 : !prefer_tors_link(localise, c, &explanation, &finding))
 			continue;
 		if (slow)
 			localise_minutes_add(&localise->minutes, &finding);
