@@ -663,7 +663,7 @@ rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved, rm_mon
 	incidents->clock_mono = now;
 	incidents->clock_wall = wall;
 	list = json_object_get(saved, "falls"); /* not in files of an older version */
-	for (size_t i = 0; i < json_array_size(list); i++) {
+	for (size_t i = 0; i < json_array_size(list) && i < INCIDENT_FALLS_MAX; i++) {
 		const char *wrong = incident_falls_restore(
 		    incidents, json_array_get(list, i), now, wall);
 
