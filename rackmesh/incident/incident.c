@@ -410,20 +410,34 @@ keep_counters(const struct rm_evidence *known, struct rm_evidence *now, rm_wall_
 		strcpy(now->counters, known->counters);
 }
 
+/* Gives the verdict the name of the incident, which never changes, and what is known
+ * beside the name: the one of "A or B", or the switch of several links. */
+static void
+keep_names(const struct rm_verdict *mine, struct rm_verdict *verdict)
+{
+	struct rm_evidence *evidence = &verdict->evidence;
+
+	snprintf(evidence->narrowed, sizeof(evidence->narrowed), "%s",
+	    narrowed(mine, verdict));
+	snprintf(evidence->widened, sizeof(evidence->widened), "%.*s",
+	    RM_NAME_BYTES - 1, widened(mine, verdict));
+	evidence->widened_is_tor =
+	    evidence->widened[0] != '\0' && verdict->part.type == RM_PART_TOR;
+	verdict->part = mine->part;
+}
+
 /* True: it has called on_event. */
 static bool
 incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
 	struct rm_verdict *mine = &entry->incident.verdict;
-	const struct rm_part part = mine->part;
 	const struct rm_evidence known = mine->evidence;
-	char narrowed_to[RM_PART_NAME_BYTES], widened_to[RM_NAME_BYTES];
+	struct rm_verdict next = *verdict;
 	const rm_wall_t start = mine->evidence.window_start;
 	const int64_t late_ns = mine->evidence.late_ns;
 	const struct incident_impact so_far =
 	    incident_worst_impact(&known, &verdict->evidence);
-	const char *one = narrowed(mine, verdict);
 	const bool of_links = rm_kind_is_links(mine->kind) ||
 			      rm_kind_is_links(verdict->kind) ||
 			      rm_kind_is_links(entry->announced_links.kind);
@@ -433,24 +447,16 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 			     mine->evidence.direction != verdict->evidence.direction ||
 			     so_far.impact != mine->evidence.impact ||
 			     has_other_services(entry, so_far.services, judgement) ||
-			     strcmp(one, mine->evidence.narrowed) != 0 ||
+			     strcmp(narrowed(mine, verdict), known.narrowed) != 0 ||
 			     mine->evidence.loses_too != verdict->evidence.loses_too ||
 			     (mine->evidence.counters[0] == '\0' &&
 				 verdict->evidence.counters[0] != '\0');
 
-	snprintf(narrowed_to, sizeof(narrowed_to), "%s", one);
-	snprintf(widened_to, sizeof(widened_to), "%.*s", RM_NAME_BYTES - 1,
-	    widened(mine, verdict));
-	*mine = *verdict;
+	keep_names(mine, &next);
+	*mine = next;
 	if (rm_kind_is_links(verdict->kind))
 		entry->links_seen = judgement->wall;
-	strcpy(mine->evidence.narrowed, narrowed_to);
-	strcpy(mine->evidence.widened, widened_to);
-	mine->evidence.widened_is_tor =
-	    widened_to[0] != '\0' && verdict->part.type == RM_PART_TOR;
 	keep_counters(&known, &mine->evidence, judgement->wall);
-	/* the part keeps its name for the whole life of the incident */
-	mine->part = part;
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;
 	mine->evidence.impact = so_far.impact;
@@ -551,7 +557,7 @@ note_end(struct rm_incident *incident, const char *format, ...)
 }
 
 /* Ends an incident whose part has another fault now, and opens one on that. falls: as
- * incident_open. */
+ * incident_open. The verdict must not be that of the incident. */
 static void
 incident_replace(struct rm_incidents *incidents, const struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct rm_recurrence *falls,
@@ -624,7 +630,13 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	struct rm_incident *incident = &entry->incident;
 	const enum rm_fault fault = incident_fault_of(verdict->kind);
 	bool is_same = incident_is_same_fault(incident, fault, &verdict->evidence);
+	const char *known = incident->verdict.evidence.narrowed;
+	/* it names B, and A is known: this alone does not show that B is at fault */
+	const bool is_on_other = known[0] != '\0' &&
+				 strstr(verdict->part.name, RM_PART_OR) == NULL &&
+				 strcmp(verdict->part.name, known) != 0;
 	struct rm_recurrence falls;
+	struct rm_verdict worse;
 	bool is_due;
 
 	if (!is_same && entry->was_good && !entry->held) {
@@ -637,10 +649,13 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 		}
 	}
 	is_due = is_bad_again(incidents, entry, is_same, judgement);
-	if (incident->recurrence.flaps && !entry->held && is_worse(incident, verdict)) {
+	if (incident->recurrence.flaps && !entry->held && !is_on_other &&
+	    is_worse(incident, verdict)) {
 		falls = incident->recurrence;
+		worse = *verdict;
+		keep_names(&incident->verdict, &worse);
 		note_end(incident, "its fault is worse now");
-		incident_replace(incidents, entry, verdict, &falls, judgement);
+		incident_replace(incidents, entry, &worse, &falls, judgement);
 		return;
 	}
 	if (incident_kind_is_total(verdict->kind))

@@ -559,6 +559,33 @@ a_worse_fall_has_its_own_severity(void **state)
 	assert_int_equal(newest(rack)->returns, 9);
 }
 
+/* It is the same fault, so it keeps its name, and what is known about it. */
+static void
+a_worse_fall_of_a_or_b_does_not_accuse_the_other_one(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict either = rnic_down("h1/r0 or h2/r0");
+	struct rm_verdict one = rnic_down("h1/r0"), other = rnic_down("h2/r0");
+
+	either.evidence.impact = one.evidence.impact = RM_IMPACT_P2;
+	other.evidence.impact = RM_IMPACT_P0;
+	for (int i = 0; i < 4; i++) {
+		judge(rack, &either, 1);
+		fall(rack, &one, 59);
+	}
+	rack->opened = 0;
+	judge(rack, &either, 1);
+	judge(rack, &other, 1);
+	assert_int_equal(rack->opened, 0);
+	either.evidence.impact = RM_IMPACT_P0;
+	judge(rack, &either, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_string_equal(newest(rack)->verdict.part.name, "h1/r0 or h2/r0");
+	assert_string_equal(newest(rack)->verdict.evidence.narrowed, "h1/r0");
+	assert_int_equal(newest(rack)->severity, RM_SEVERITY_CRITICAL);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+}
+
 static void
 the_first_fall_at_which_nothing_passes_opens_its_own_incident(void **state)
 {
@@ -896,6 +923,7 @@ main(void)
 		TEST(a_restart_while_the_part_is_bad_is_no_fall),
 		TEST(a_restart_does_not_change_the_class_of_the_fault),
 		TEST(a_worse_fall_has_its_own_severity),
+		TEST(a_worse_fall_of_a_or_b_does_not_accuse_the_other_one),
 		TEST(the_first_fall_at_which_nothing_passes_opens_its_own_incident),
 		TEST(a_fall_that_begins_with_losses_is_one_incident),
 		TEST(a_fall_of_another_class_opens_its_own_incident),
