@@ -875,7 +875,8 @@ add_good_time(struct incident_entry *entry, enum rm_health health,
 {
 	const int64_t since_ns = rm_mono_since(judgement->now, entry->good_at);
 	struct rm_recurrence *recurrence = &entry->incident.recurrence;
-	const bool is_seen = health == RM_HEALTH_GOOD && entry->good;
+	const bool is_good = health == RM_HEALTH_GOOD || health == RM_HEALTH_GONE;
+	const bool is_seen = is_good && entry->good;
 
 	if (health == RM_HEALTH_BAD)
 		entry->good_ns = 0;
@@ -884,7 +885,7 @@ add_good_time(struct incident_entry *entry, enum rm_health health,
 	/* What was not seen to be good does not count as up. */
 	if (!is_seen && entry->was_good && entry->good_at.ns != 0)
 		recurrence->up_since = rm_mono_add(recurrence->up_since, since_ns);
-	entry->good = health == RM_HEALTH_GOOD;
+	entry->good = is_good;
 	entry->good_at = judgement->now;
 }
 
@@ -908,6 +909,8 @@ has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry
 		incident->recurrence.up_since =
 		    rm_mono_add(judgement->now, -entry->good_ns);
 	}
+	if (health == RM_HEALTH_GONE && is_over)
+		return true;
 	if ((entry->good || is_good_now(entry)) &&
 	    entry->good_ns >= incident_resolve_after_ns(incidents, incident))
 		return true;

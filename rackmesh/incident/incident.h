@@ -97,7 +97,14 @@ enum rm_fault {
 	RM_FAULT_REWRITTEN,
 	RM_FAULTS
 };
-enum rm_health { RM_HEALTH_UNKNOWN, RM_HEALTH_GOOD, RM_HEALTH_BAD };
+enum rm_health {
+	RM_HEALTH_UNKNOWN,
+	RM_HEALTH_GOOD,
+	RM_HEALTH_BAD,
+	/* An operator has removed the part: only as the answer of health(). Its
+	 * incident ends as if the part were good, even if it was flapping. */
+	RM_HEALTH_GONE
+};
 
 struct rm_incident {
 	/* id of this incident, unique in a deployment with high probability */

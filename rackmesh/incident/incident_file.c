@@ -603,6 +603,8 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 	if (incident->fault == RM_FAULT_UNSET)
 		incident->fault = incident_fault_of(incident->verdict.kind);
 	entry->was_good = incident->good_since.ns != 0;
+	if (entry->was_good && rm_recurrence_is_old(&incident->recurrence, now))
+		incident->recurrence.flaps = false;
 	if (incident->resolved.ns != 0) {
 		entry->resolved = now;
 		if (incidents->options.max_closed > 0 &&

@@ -87,7 +87,7 @@ health_of_tor(const struct health_of *of)
 /*
  * A part is healthy only if all members that belong to it are healthy. If the plan has
  * no member of the part any more, an operator has removed it: that ends the incident,
- * even if the agent still runs.
+ * even if the agent still runs, and even if the part was flapping.
  */
 static enum rm_health
 health(const struct rm_verdict *verdict, void *arg)
@@ -95,6 +95,7 @@ health(const struct rm_verdict *verdict, void *arg)
 	const struct health_of *of = arg;
 	const struct roster *roster = of->rack->roster;
 	enum rm_health worst = RM_HEALTH_GOOD;
+	bool is_planned = false;
 
 	if (verdict->part.type == RM_PART_TOR)
 		return health_of_tor(of);
@@ -104,6 +105,7 @@ health(const struct rm_verdict *verdict, void *arg)
 		if (!is_expected(of->rack, i) ||
 		    !evidence_is_about(&verdict->part, member))
 			continue;
+		is_planned = true;
 		if (verdict->part.type == RM_PART_RNIC)
 			worst = worst_of(worst, of->judgement->members[i]);
 		else if (verdict->kind == RM_KIND_CERTIFICATE_ENDING &&
@@ -113,7 +115,7 @@ health(const struct rm_verdict *verdict, void *arg)
 			worst =
 			    worst_of(worst, of->judgement->hosts[member->host_index]);
 	}
-	return worst;
+	return is_planned ? worst : RM_HEALTH_GONE;
 }
 
 static void

@@ -683,6 +683,45 @@ it_ends_although_nothing_shows_that_the_part_works(void **state)
 	assert_int_equal(rack->resolved, 1);
 }
 
+static void
+it_ends_when_the_part_is_removed(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = rnic_down("h1/r0");
+
+	flap(rack, &verdict);
+	judge(rack, &verdict, 1); /* removed while it is bad */
+	rack->health = RM_HEALTH_GONE;
+	for (int i = 0; i < 8; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 0);
+	judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 1);
+	rack->health = RM_HEALTH_GOOD;
+	fall(rack, &verdict, 59);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	rack->health = RM_HEALTH_GONE; /* while it is good */
+	judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 2);
+}
+
+static void
+it_ends_soon_after_a_long_time_without_the_daemon(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = rnic_down("h1/r0");
+
+	flap(rack, &verdict);
+	restart(rack, 1700);
+	for (int i = 0; i < 40; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 0);
+	restart(rack, 48 * 3600);
+	for (int i = 0; i < 10; i++)
+		judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 1);
+}
+
 /* A host that is off for an hour says nothing about how long its RNIC works. */
 static void
 time_without_evidence_is_not_a_gap_between_falls(void **state)
@@ -929,6 +968,8 @@ main(void)
 		TEST(a_fall_of_another_class_opens_its_own_incident),
 		TEST(faults_of_two_classes_in_turn_do_not_open_incidents_for_ever),
 		TEST(it_ends_although_nothing_shows_that_the_part_works),
+		TEST(it_ends_when_the_part_is_removed),
+		TEST(it_ends_soon_after_a_long_time_without_the_daemon),
 		TEST(time_without_evidence_is_not_a_gap_between_falls),
 		TEST(a_widened_one_takes_no_verdict_on_other_links_of_its_switch),
 		TEST(a_standby_continues_the_flapping_that_it_has_not_seen),
