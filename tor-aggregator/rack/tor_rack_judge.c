@@ -115,7 +115,7 @@ health(const struct rm_verdict *verdict, void *arg)
 			worst =
 			    worst_of(worst, of->judgement->hosts[member->host_index]);
 	}
-	return is_planned ? worst : RM_HEALTH_GONE;
+	return is_planned || of->rack->plan == NULL ? worst : RM_HEALTH_GONE;
 }
 
 static void
