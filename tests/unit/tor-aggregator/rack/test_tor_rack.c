@@ -483,6 +483,25 @@ a_member_that_no_plan_names_ends_its_incident_though_registered(void **state)
 }
 
 static void
+a_flapping_member_that_no_plan_names_ends_its_incident_soon(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NO_MEMBER, 6 * RM_NS_PER_S);
+	for (int i = 0; i < 3; i++) {
+		run(f, 4, 3, 3 * RM_NS_PER_S);
+		run(f, 4, NO_MEMBER, 12 * RM_NS_PER_S);
+	}
+	assert_int_equal(f->opened, 3);
+	assert_int_equal(f->resolved, 2);
+	fixture_plan(f->plan, 2, 3, 2);
+	tor_rack_plan(f->rack, &f->plan->view, f->now);
+	run(f, 3, NO_MEMBER, 3 * RM_NS_PER_S);
+	assert_int_equal(f->resolved, 3);
+	finish(f);
+}
+
+static void
 a_host_that_no_plan_names_may_disappear(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
@@ -544,6 +563,8 @@ main(void)
 		cmocka_unit_test(a_member_taken_out_of_the_plan_ends_its_incident),
 		cmocka_unit_test(
 		    a_member_that_no_plan_names_ends_its_incident_though_registered),
+		cmocka_unit_test(
+		    a_flapping_member_that_no_plan_names_ends_its_incident_soon),
 		cmocka_unit_test(a_host_that_no_plan_names_may_disappear),
 		cmocka_unit_test(windows_that_a_new_numbering_cuts_are_partial),
 	};
