@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rackmesh/core/clock.h"
 #include "schemas/wire/text.h"
 
 #define BIT(i) (1u << (i))
@@ -207,6 +208,27 @@ bool
 evidence_is_switch(unsigned number)
 {
 	return number >= EVIDENCE_SWITCH_FIRST;
+}
+
+#define MOST_PER_NS 1000
+#define UPDATE_NS (60 * RM_NS_PER_S)
+
+static bool
+is_paused_time(unsigned number)
+{
+	return number == SWITCH_PFC_RX_PAUSE_US || number == SWITCH_PFC_TX_PAUSE_US ||
+	       number == WIRE_COUNTER_PFC_RX_PAUSE_US ||
+	       number == WIRE_COUNTER_PFC_TX_PAUSE_US;
+}
+
+bool
+evidence_is_possible(unsigned number, uint64_t delta, int64_t ns)
+{
+	const double most = is_paused_time(number)
+				? (double)(ns + UPDATE_NS) / RM_NS_PER_US
+				: MOST_PER_NS * (double)ns;
+
+	return (double)delta <= most;
 }
 
 double

@@ -151,6 +151,10 @@ bool evidence_is_switch(unsigned number);
 /* Returns the length in seconds of the interval in which the number was counted; 0: it
  * was not read. */
 double evidence_seconds(const struct evidence *evidence, unsigned number);
+/* True: the counter of this number may have increased by delta in ns. If not, it is an
+ * error of the device: more than a port of 800 Gb/s has bits, or, of a paused time,
+ * more than the interval and the minute after which a switch may update it. */
+bool evidence_is_possible(unsigned number, uint64_t delta, int64_t ns);
 /* Sums up the values of a number over its indexes. where: only indexes at which this
  * number is above 0; 0: all indexes. False: there is no such index. */
 bool evidence_sum(

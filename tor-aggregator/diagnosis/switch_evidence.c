@@ -64,16 +64,6 @@ has_counted(const struct counter_state *state)
 	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
 }
 
-/* Limit on the increase of a counter per ns: more than the bits of a port with 800
- * Gb/s. A larger increase is an error of the switch. */
-#define MOST_PER_NS 1000
-
-static bool
-is_possible(const struct switch_row *row, const struct counter_state *state, int64_t ns)
-{
-	return row->gauge || (double)state->delta <= MOST_PER_NS * (double)ns;
-}
-
 static bool
 is_optics(unsigned number)
 {
@@ -197,7 +187,8 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 
 			if (number != 0 && number != without && has_counted(state) &&
 			    !is_reported(row, has_sum) &&
-			    is_possible(row, state, ret->switch_ns))
+			    (row->gauge || evidence_is_possible(
+					       number, state->delta, ret->switch_ns)))
 				evidence_add(ret, number, index_of(object, row, i),
 				    value_of(row, number, state));
 		}

@@ -306,6 +306,34 @@ impossible_counts_are_no_evidence(void **state)
 	}
 }
 
+/* No port is paused for longer than the time between two readings. Some switches update
+ * their counters only once a minute. */
+static void
+impossible_pauses_are_no_evidence(void **state)
+{
+	static const struct {
+		uint64_t paused_us;
+		bool is_evidence;
+	} cases[] = { { 5000000, true }, { 60000000, true }, { 80000000, false },
+		{ UINT64_C(1) << 40, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct switch_list *a = errors_reading(NULL, false),
+				   *b = errors_reading(a, false);
+		struct switch_evidence walk = { .list = b, .ns = 10 * S };
+		struct evidence evidence;
+
+		take(switch_list_get(b, 0), "pfc_rx_pause_us", 7);
+		take(switch_list_get(b, 0), "pfc_rx_pause_us", 7 + cases[i].paused_us);
+		assert_true(switch_evidence_next(&walk, &evidence));
+		assert_int_equal(
+		    evidence.there[SWITCH_PFC_RX_PAUSE_US] != 0, cases[i].is_evidence);
+		switch_list_free(a);
+		switch_list_free(b);
+	}
+}
+
 static void
 drops_by_colour_count_if_there_is_no_sum(void **state)
 {
@@ -356,6 +384,7 @@ main(void)
 		cmocka_unit_test(codewords_that_fec_could_just_correct_are_counted),
 		cmocka_unit_test(drops_by_colour_count_if_there_is_no_sum),
 		cmocka_unit_test(impossible_counts_are_no_evidence),
+		cmocka_unit_test(impossible_pauses_are_no_evidence),
 		cmocka_unit_test(a_returned_port_has_no_counts_in_its_first_interval),
 		cmocka_unit_test(light_of_a_shared_module_belongs_to_no_port),
 	};
