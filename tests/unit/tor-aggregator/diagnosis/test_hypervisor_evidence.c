@@ -119,6 +119,22 @@ values_with_equal_meaning_are_the_same_evidence(void **state)
 	assert_int_equal(evidence.there[WIRE_COUNTER_PFC_ENABLED], 0); /* unknown */
 }
 
+/* A driver may report nonsense, such as bytes of memory that it has not set. */
+static void
+impossible_counts_are_no_evidence(void **state)
+{
+	READ({ HYPERVISOR_DRIVER, "rx_prio3_pause_duration", "1000" },
+	    { HYPERVISOR_DRIVER, "tx_prio3_pause_duration", "1000" },
+	    { HYPERVISOR_DRIVER, "rx_crc_errors_phy", "7" });
+	READ({ HYPERVISOR_DRIVER, "rx_prio3_pause_duration", "30001000" },
+	    { HYPERVISOR_DRIVER, "tx_prio3_pause_duration", "9000000000" },
+	    { HYPERVISOR_DRIVER, "rx_crc_errors_phy", "9223372036854775807" });
+	assert_true(fill(MINUTE));
+	assert_int_equal(evidence.value[WIRE_COUNTER_PFC_RX_PAUSE_US][3], 30000000);
+	assert_int_equal(evidence.there[WIRE_COUNTER_PFC_TX_PAUSE_US], 0);
+	assert_int_equal(evidence.there[WIRE_COUNTER_CRC_ERR], 0);
+}
+
 static void
 a_vmnic_that_is_missing_is_no_evidence(void **state)
 {
@@ -188,6 +204,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(values_with_equal_meaning_are_the_same_evidence),
+		TEST(impossible_counts_are_no_evidence),
 		TEST(a_vmnic_that_is_missing_is_no_evidence),
 		TEST(a_vmnic_with_global_pause_is_diagnosed),
 		TEST(an_rnic_is_the_victim_of_a_vmnic_that_pauses_the_switch),
