@@ -264,9 +264,12 @@ read_most(const struct evidence *evidence, const struct row *row, double *ret)
 
 	if (!evidence_most(evidence, row->of[0], &most))
 		return INDICATOR_MISSING;
+	/* A device that updates its counters seldom may report more than the time that
+	 * has passed. */
 	*ret = row->how == GAUGE ? (double)most
-				 : 100 * ((double)most / 1e6) /
-				       evidence_seconds(evidence, row->of[0]);
+				 : fmin(100 * ((double)most / 1e6) /
+					    evidence_seconds(evidence, row->of[0]),
+				       100);
 	return INDICATOR_KNOWN;
 }
 

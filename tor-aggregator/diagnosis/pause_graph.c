@@ -1,6 +1,7 @@
 #include "tor-aggregator/diagnosis/pause_graph.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +166,7 @@ pause_rate_of(const struct evidence *evidence, unsigned timed, unsigned frames,
 		     evidence_seconds(evidence, number);
 	return (struct pause_rate){ .known = true,
 		.timed = number == timed,
-		.value = number == timed ? per_second / 1e4 : per_second,
+		.value = number == timed ? fmin(per_second / 1e4, 100) : per_second,
 		.from =
 		    rm_mono_add(until, evidence_is_switch(number) ? -evidence->switch_ns
 								  : -evidence->host_ns),

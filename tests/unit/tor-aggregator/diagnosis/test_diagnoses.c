@@ -227,6 +227,24 @@ a_diagnosis_with_a_duration_stands_only_after_it(void **state)
 	}
 }
 
+/* A switch that updates its counters once a minute may report a minute of pauses after
+ * 10 s. */
+static void
+no_share_of_the_time_is_above_all_of_it(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+
+	evidence_set(&port, SWITCH_PFC_RX_PAUSE_US, 3, 60000000);
+	report(1, WIRE_COUNTER_CRC_ERR, 0);
+	diagnoses_port(diagnoses, (struct wire_rnic_id){ 1, 1 }, &port, now);
+	for (int i = 0; i < 3; i++) {
+		judge(5 * S);
+		report(1, WIRE_COUNTER_CRC_ERR, 0);
+	}
+	assert_non_null(strstr(finding(1, DIAGNOSIS_PFC_STORM)->sentence,
+	    "it paused the switch's port Ethernet8 for 100 % of the time"));
+}
+
 static void
 counters_of_the_switchs_port_are_judged_until_outdated(void **state)
 {
@@ -893,6 +911,7 @@ main(void)
 		TEST(racks_are_judged_one_at_a_time_and_each_once_in_a_round),
 		TEST(managed_congestion_explains_no_fault),
 		TEST(a_diagnosis_with_a_duration_stands_only_after_it),
+		TEST(no_share_of_the_time_is_above_all_of_it),
 		TEST(counters_of_the_switchs_port_are_judged_until_outdated),
 		TEST(a_port_that_is_read_seldom_counts_until_its_next_reading),
 		TEST(many_readings_of_a_port_are_not_outdated),

@@ -710,6 +710,17 @@ rate_of(const struct evidence *evidence)
 	    (rm_mono_t){ 7 * RM_NS_PER_S });
 }
 
+/* A switch may update its counters only once a minute. */
+static void
+no_port_is_paused_for_more_than_all_of_the_time(void **state)
+{
+	struct evidence evidence = { .switch_ns = 10 * RM_NS_PER_S };
+
+	(void)state;
+	evidence_set(&evidence, SWITCH_PFC_RX_PAUSE_US, P, 60000000);
+	assert_true(rate_of(&evidence).value == 100);
+}
+
 static void
 with_a_time_of_zero_frames_are_used(void **state)
 {
@@ -833,6 +844,7 @@ main(void)
 		TEST(a_loop_without_half_of_the_time_everywhere_is_congestion),
 		TEST(two_storms_at_once_are_two_sources),
 		TEST(priorities_are_graphs_of_their_own),
+		TEST(no_port_is_paused_for_more_than_all_of_the_time),
 		TEST(with_a_time_of_zero_frames_are_used),
 		TEST(the_newer_reading_of_both_ends_of_a_link_counts),
 		TEST(limits_are_kept_and_counted),
