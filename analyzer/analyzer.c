@@ -21,6 +21,7 @@
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
+#include "analyzer/sla/sla_file.h"
 #include "rackmesh/check/check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
@@ -115,6 +116,9 @@ start_modules(struct analyzer *analyzer)
 		r = racks_new(&racks, &analyzer->racks);
 	if (r == 0)
 		r = sla_new(&sla, &analyzer->sla);
+	if (r == 0)
+		r = sla_file_new(analyzer->worker, config->state_folder, analyzer->sla,
+		    rm_wall_now(), &analyzer->sla_file);
 	if (r == 0)
 		r = rack_source_new(&analyzer->turns);
 	if (r == 0)
@@ -322,6 +326,7 @@ analyzer_free(struct analyzer *analyzer)
 		region_free(analyzer->regions[i]);
 	known_free(analyzer->known);
 	rm_http_client_free(analyzer->http);
+	sla_file_free(analyzer->sla_file);
 	sla_free(analyzer->sla);
 	rack_source_free(analyzer->turns);
 	tor_mesh_free(analyzer->tor_mesh);

@@ -30,7 +30,7 @@ const struct rm_option analyzer_options[] = {
 	  "incident, until it has worked for three times the longest time that it worked "
 	  "between two failures", NULL, NULL, 0 },
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/analyzer", 0, 1023, 0,
-	  "folder for data that must survive a restart: open incidents, and points "
+	  "folder for data that must survive a restart: open incidents, SLA figures, and points "
 	  "that are not written yet; \"\": nothing is kept", NULL, NULL, 0 },
 	{ "primary", RM_BOOL, AT(primary), "true", 0, 0, 0,
 	  "true at the first analyzer in the aggregators' config; false at the others, which send no alert while no aggregator is connected", NULL, NULL, 0 },

@@ -17,6 +17,7 @@
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
+#include "analyzer/sla/sla_file.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/identity/sight_counts.h"
 #include "rackmesh/loop/loop.h"
@@ -436,6 +437,7 @@ every_second(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 	note_seen(analyzer, now);
 	incident_table_end_quiet(analyzer->table, quiet, on_ended, analyzer);
 	sla_close(analyzer->sla, wall, sla_wait_ns(analyzer), on_minute, analyzer);
+	sla_file_save(analyzer->sla_file);
 	known_keep(analyzer->known, wall, FORGET_NS);
 }
 

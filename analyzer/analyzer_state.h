@@ -40,6 +40,7 @@ struct analyzer {
 	struct incident_table *table;
 	struct racks *racks;
 	struct sla *sla;
+	struct sla_file *sla_file;
 	struct rack_source *turns;
 	struct tor_mesh *tor_mesh;
 	struct region *regions[ANALYZER_MAX_REGIONS];

@@ -14,6 +14,7 @@
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
+#include "analyzer/sla/sla_file.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident.h"
@@ -164,6 +165,15 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("sla_late_total"), "",
 		  "Rows not counted in an SLA because their minute was closed or in the future",
 		  &sla_counts(analyzer->sla)->late },
+		{ NAME("sla_saves_failed_total"), "",
+		  "SLA figures that could not be written to the state folder",
+		  &sla_file_counts(analyzer->sla_file)->failed },
+		{ NAME("sla_saves_left_out_total"), "",
+		  "Scopes and services left out of saves of SLA figures because the file would be too large",
+		  &sla_file_counts(analyzer->sla_file)->left_out },
+		{ NAME("sla_files_set_aside_total"), "",
+		  "Files of SLA figures that were not used at the start: damaged, of another version, or of a wrong time",
+		  &sla_file_counts(analyzer->sla_file)->aside },
 		{ NAME("http_full_total"), "",
 		  "Times that new HTTP connections had to wait because too many were open",
 		  rm_http_server_full(analyzer->server) },

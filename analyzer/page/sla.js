@@ -2,7 +2,7 @@
 
 import { ask } from "./ask.js";
 import { element, setText, table } from "./element.js";
-import { age, count, duration, percent } from "./words.js";
+import { age, count, duration, percent, several } from "./words.js";
 
 const EACH_MS = 10000;
 const DAY_MS = 86400000;
@@ -38,6 +38,17 @@ function row(scope, period) {
   ];
 }
 
+// What the figures do not contain. first: when the first minute of the day began; missing: minutes since then.
+function gaps(first, missing) {
+  const known_ms = Math.max(0, Date.now() - new Date(first));
+  return [
+    known_ms < DAY_MS ? `The figures begin ${age(known_ms)} ago: they do not contain the time before that.` : "",
+    missing.day > 0
+      ? `They do not contain ${several(missing.day, "minute")} of the last day in which the analyzer did not run or was started.`
+      : "",
+  ].join(" ");
+}
+
 export function open() {
   const tables = element("div", {}, element("p", { class: "quiet" }, "Asking…"));
   const since = element("p", { class: "quiet" });
@@ -60,9 +71,10 @@ export function open() {
       tables,
     ),
     async ask() {
-      const { scopes, services } = await ask("/v1/sla");
+      const { since: first, missing, scopes, services } = await ask("/v1/sla");
       const name = (scope) => `${scope.region} ${scope.service ?? scope.scope} ${scope.dscp}`;
       for (const list of [scopes, services]) list.sort((a, b) => name(a).localeCompare(name(b)));
+      setText(since, gaps(first, missing));
       tables.replaceChildren(
         ...(scopes.length === 0
           ? [element("p", { class: "quiet" }, "No minute has ended yet.")]
@@ -72,15 +84,6 @@ export function open() {
             ])),
       );
     },
-    // The figures are in the analyzer's memory only; the history has each minute.
-    update({ health }) {
-      const known_ms = Math.max(0, Date.now() - new Date(health.started));
-      setText(
-        since,
-        known_ms < DAY_MS
-          ? `The analyzer was started ${age(known_ms)} ago: the figures do not contain the time before that. The history of a region does.`
-          : "",
-      );
-    },
+    update() {},
   };
 }

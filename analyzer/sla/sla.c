@@ -10,96 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "analyzer/sla/sla_state.h"
 #include "rackmesh/identity/sight.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/sketch.h"
 
-#define SLA_MINUTE_NS (60 * RM_NS_PER_S)
-#define SLA_OPEN_MINUTES 4
-#define SLA_MINUTES 60
-#define SLA_HOURS 25 /* the current hour, and the day before it */
 /* Scopes summed each second: so all are summed within a minute. */
 #define SLA_SUMS_AT_ONCE 64
-#define SLA_KEY_BYTES (RM_NAME_BYTES + SLA_SERVICE_BYTES + 16)
-
-enum sla_kind { SLA_RACK, SLA_FABRIC, SLA_SERVICE };
 
 static const char *const kind_names[] = {
 	[SLA_RACK] = "rack", [SLA_FABRIC] = "fabric", [SLA_SERVICE] = "service"
-};
-
-struct sla_figures {
-	uint64_t sent, lost, invalid, not_sent;
-	uint64_t available, unavailable, unknown; /* sums over racks and minutes */
-};
-
-struct sla_open {
-	int64_t minute; /* number of the minute since the epoch; 0: none */
-	struct sla_figures figures;
-	struct rm_sketch *rtt;
-};
-
-struct sla_past {       /* a closed minute or hour */
-	int64_t number; /* number since the epoch; 0: none */
-	struct sla_figures figures;
-	uint8_t *rtt; /* encoded; NULL: none */
-	size_t rtt_len;
-};
-
-struct sla_sum { /* the sums of the last hour or day */
-	struct sla_figures figures;
-	uint64_t rtt_ns[WIRE_QUANTILES];
-};
-
-struct sla_slice {
-	int64_t minute;
-	uint64_t sent, lost;
-};
-
-struct sla_rack { /* a rack in one scope */
-	char tor[RM_NAME_BYTES];
-	struct sla_slice slices[SLA_OPEN_MINUTES];
-	int64_t last; /* minute */
-	UT_hash_handle hh;
-};
-
-struct sla_scope {
-	char key[SLA_KEY_BYTES]; /* region, DSCP, kind, service */
-	char region[RM_NAME_BYTES];
-	char service[SLA_SERVICE_BYTES]; /* "": none */
-	uint8_t dscp;
-	enum sla_kind kind;
-	int64_t last; /* number of the last minute with a row */
-	struct sla_open open[SLA_OPEN_MINUTES]; /* by minute */
-	struct sla_past minutes[SLA_MINUTES];   /* by minute */
-	struct sla_past hours[SLA_HOURS];       /* by hour */
-	/* the sums include all minutes up to this one; 0: never summed up */
-	int64_t summed;
-	struct sla_sum hour, day;
-	struct sla_figures total; /* figures of all closed minutes */
-	struct sla_sum newest;    /* figures of the last closed minute with results */
-	struct sla_rack *racks;
-	UT_hash_handle hh;
-};
-
-struct sla {
-	struct sla_options options;
-	struct sla_scope *scopes;
-	size_t services; /* of scopes */
-	struct sla_counts counts;
-	/* racks: racks of all scopes; service_racks: racks of all services */
-	size_t racks, service_racks;
-	/* the racks of the minute that is being closed */
-	struct sla_rack_minute *reported;
-	size_t closed_room;
-	struct rm_sketch *scratch, *sum;
-	uint8_t encoded[RM_SKETCH_MAX_BYTES];
-	bool closed_any, now_known;
-	int64_t closed, now_minute;
-	int64_t busy; /* the closed minute in which no service could be evicted */
 };
 
 int
@@ -153,16 +73,23 @@ free_scope(struct sla *sla, struct sla_scope *scope)
 }
 
 void
-sla_free(struct sla *sla)
+sla_clear(struct sla *sla)
 {
 	struct sla_scope *scope, *next;
 
-	if (sla == NULL)
-		return;
 	HASH_ITER (hh, sla->scopes, scope, next) {
 		HASH_DEL(sla->scopes, scope);
 		free_scope(sla, scope);
 	}
+	sla->services = 0;
+}
+
+void
+sla_free(struct sla *sla)
+{
+	if (sla == NULL)
+		return;
+	sla_clear(sla);
 	rm_sketch_free(sla->scratch);
 	rm_sketch_free(sla->sum);
 	free(sla->reported);
@@ -208,8 +135,8 @@ has_room(struct sla *sla, enum sla_kind kind)
 	return sla->services < SLA_MAX_SERVICES || evict_service(sla);
 }
 
-static struct sla_scope *
-get_scope(struct sla *sla, const char *region, uint8_t dscp, enum sla_kind kind,
+struct sla_scope *
+sla_scope_get(struct sla *sla, const char *region, uint8_t dscp, enum sla_kind kind,
     const char *service)
 {
 	struct sla_scope *scope;
@@ -239,8 +166,8 @@ get_scope(struct sla *sla, const char *region, uint8_t dscp, enum sla_kind kind,
 
 /* Finds or adds the rack in this scope. After its first results a rack is expected to
  * send results until it is deleted. */
-static struct sla_rack *
-get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
+struct sla_rack *
+sla_rack_get(struct sla *sla, struct sla_scope *scope, const char *tor)
 {
 	struct sla_rack *rack;
 
@@ -307,7 +234,7 @@ take(struct sla *sla, struct sla_scope *scope, const struct prober_minute *minut
 	struct sla_rack *rack;
 	struct sla_slice *slice;
 
-	rack = scope != NULL ? get_rack(sla, scope, minute->tor) : NULL;
+	rack = scope != NULL ? sla_rack_get(sla, scope, minute->tor) : NULL;
 	if (rack == NULL) {
 		sla->counts.refused++;
 		return;
@@ -353,7 +280,7 @@ take_rows(struct sla *sla, const struct wire_summary_view *view)
 		if (row.src_tor != NULL && row.dst_tor != NULL &&
 		    rm_name_valid(row.src_tor))
 			take(sla,
-			    get_scope(sla, summary->head.region, row.dscp,
+			    sla_scope_get(sla, summary->head.region, row.dscp,
 				strcmp(row.src_tor, row.dst_tor) != 0 ? SLA_FABRIC
 								      : SLA_RACK,
 				""),
@@ -391,7 +318,7 @@ take_services(struct sla *sla, const struct wire_summary_view *view)
 		wire_summary_service(view, i, &row);
 		if (service_name(row.service, name))
 			take(sla,
-			    get_scope(
+			    sla_scope_get(
 				sla, summary->head.region, row.dscp, SLA_SERVICE, name),
 			    &(struct prober_minute){ summary->tor,
 				minute_of(summary->services_start_wall_ns), row.sent,
@@ -416,8 +343,6 @@ sla_counts(const struct sla *sla)
 
 /* ---- closing a minute ---- */
 
-/* A rack without results for this time (a day) counts as removed. */
-#define FORGET_MINUTES 1440
 /* if the clock was set back by more than this, it was wrong before */
 #define JUMP_MINUTES 60
 
@@ -680,30 +605,47 @@ sum_some(struct sla *sla)
 		done += sum_scope(sla, scope);
 }
 
+/* Notes that the minute was counted. */
+static void
+note_counted(struct sla *sla, int64_t minute)
+{
+	const int64_t hour = minute / 60;
+	struct sla_counted *counted = &sla->counted[(uint64_t)hour % SLA_HOURS];
+
+	if (counted->hour != hour)
+		*counted = (struct sla_counted){ .hour = hour };
+	counted->minutes |= UINT64_C(1) << (uint64_t)minute % 60;
+}
+
 void
 sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
 {
 	const int64_t last = (now.ns - wait_ns) / SLA_MINUTE_NS - 1;
-	int64_t minute = sla->closed + 1;
 
 	sla->now_minute = now.ns / SLA_MINUTE_NS;
 	sla->now_known = true;
-	/* The first call sets the start. After a jump of the clock the start is set
-	 * again. */
-	if (!sla->closed_any || last < sla->closed - JUMP_MINUTES ||
-	    last > sla->closed + JUMP_MINUTES) {
-		sla->closed_any = true;
+	if (!sla->closed_any && sla->closed != 0) {
+		/* After a restart the racks are known, but not the rows that the former
+		 * process had of its open minutes: these and the present one are not
+		 * counted. */
+		if (sla->closed < sla->now_minute)
+			sla->closed = sla->now_minute;
+	} else if (!sla->closed_any || last < sla->closed - JUMP_MINUTES ||
+		   last > sla->closed + JUMP_MINUTES) {
+		/* The first call sets the start. After a jump of the clock the start is
+		 * set again. */
 		sla->closed = last;
-		minute = last + 1;
 	}
+	sla->closed_any = true;
 	make_room(sla);
-	for (; minute <= last; minute++) {
+	for (int64_t minute = sla->closed + 1; minute <= last; minute++) {
 		struct sla_scope *scope;
 
 		for (scope = sla->scopes; scope != NULL; scope = scope->hh.next)
 			close_minute(sla, scope, minute, on_minute, arg);
 		sla->closed = minute;
+		note_counted(sla, minute);
 		forget(sla, minute);
 	}
 	sum_some(sla);
@@ -757,11 +699,53 @@ scope_json(const struct sla_scope *scope)
 	return json;
 }
 
+int64_t
+sla_closed(const struct sla *sla)
+{
+	return sla->closed_any ? sla->closed : 0;
+}
+
+static bool
+is_counted(const struct sla *sla, int64_t minute)
+{
+	const int64_t hour = minute / 60;
+	const struct sla_counted *counted = &sla->counted[(uint64_t)hour % SLA_HOURS];
+
+	return counted->hour == hour &&
+	       (counted->minutes >> (uint64_t)minute % 60 & 1) != 0;
+}
+
+/* Returns the first counted minute of those of which the day is a sum, or the minute
+ * that will be closed next. */
+static int64_t
+first_counted(const struct sla *sla)
+{
+	int64_t minute = (sla->closed / 60 - SLA_HOURS + 1) * 60;
+
+	while (minute <= sla->closed && !is_counted(sla, minute))
+		minute++;
+	return minute;
+}
+
+/* Returns how many minutes from this one to the last closed one are not counted. */
+static json_int_t
+missing_from(const struct sla *sla, int64_t minute)
+{
+	json_int_t missing = 0;
+
+	for (; minute <= sla->closed; minute++)
+		missing += !is_counted(sla, minute);
+	return missing;
+}
+
 json_t *
 sla_json(struct sla *sla, const struct rm_sight *sight)
 {
 	json_t *scopes = json_array(), *services = json_array();
+	const int64_t first = first_counted(sla), hour = sla->closed - SLA_MINUTES + 1;
+	char since[RM_WALL_TEXT];
 
+	rm_wall_format((rm_wall_t){ first * SLA_MINUTE_NS }, since);
 	for (struct sla_scope *scope = sla->scopes; scope != NULL;
 	     scope = scope->hh.next) {
 		if (!rm_sight_shows(sight, scope->region))
@@ -770,5 +754,7 @@ sla_json(struct sla *sla, const struct rm_sight *sight)
 		json_array_append_new(
 		    scope->kind == SLA_SERVICE ? services : scopes, scope_json(scope));
 	}
-	return json_pack("{s:o, s:o}", "scopes", scopes, "services", services);
+	return json_pack("{s:s, s:{s:I, s:I}, s:o, s:o}", "since", since, "missing",
+	    "hour", missing_from(sla, hour > first ? hour : first), "day",
+	    missing_from(sla, first), "scopes", scopes, "services", services);
 }

@@ -67,6 +67,9 @@ void sla_summary(struct sla *sla, const struct wire_summary_view *view);
  * SLA_MAX_WAIT_NS. on_minute is called once for each scope and minute. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
+/* The number of the last closed minute since the epoch; 0: none yet. */
+int64_t sla_closed(const struct sla *sla);
+
 struct sla_counts { /* totals */
 	/* rows refused because the table of scopes, services or racks was full */
 	uint64_t refused;
@@ -95,8 +98,9 @@ void sla_each(const struct sla *sla,
     void (*report)(const struct sla_total *total, void *arg), void *arg);
 
 /* The figures of the hour and of the day before the last closed minute's end, for each
- * scope and service of the regions that sight shows (NULL: all). The caller owns the
- * reference. */
+ * scope and service of the regions that sight shows (NULL: all); the first minute that
+ * the day has; and how many minutes since then are not counted, because the analyzer
+ * did not run or was started. The caller owns the reference. */
 json_t *sla_json(struct sla *sla, const struct rm_sight *sight);
 
 #endif

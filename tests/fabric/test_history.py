@@ -616,6 +616,14 @@ def test_sla_of_every_minute_arrives(place, pack, tmp_path, print_line):
         (region, "sim.service") for region in expected} and not truncated
     assert asked(analyzer, "rm_sla_service", service="sim' OR '1'='1\\") == (False, [])
     assert {row["scope"] for row in asked(analyzer, "rm_sla", scope="rack")[1]} == {"rack"}
+
+    # A restart loses no figure of a closed minute, and writes none of them again.
+    analyzer.stop()
+    analyzer.start()
+    analyzer.wait_ready()
+    until("the figures are those of the database again", 10,
+          lambda: stored_sla(influx) == reported_sla(analyzer), [analyzer])
+    assert analyzer.get("/v1/sla").json["services"] == reported
     print_line(f"{sum(expected.values()):,} probes in {len(have)} regions and scopes")
 
 

@@ -586,7 +586,7 @@ def test_the_past_of_a_rack_is_merged_by_the_analyzer(region, page):
 
 def test_service_levels_name_the_time_that_they_do_not_contain(region, page):
     page.open(url(region, "#/sla"))
-    seen(page, "since when", "main p", lambda texts: any("The analyzer was started " in text and "the time before that" in text for text in texts))
+    seen(page, "since when", "main p", lambda texts: any("The figures begin " in text and "the time before that" in text for text in texts))
 
 
 OVER_SWITCHES = """

@@ -526,6 +526,28 @@ an_hour_of_every_service_takes_little_memory(void **state)
 	sla_free(sla);
 }
 
+/* The clock stood in 1970 at the start, and was then set. */
+static void
+figures_begin_with_the_first_counted_minute_of_the_day(void **state)
+{
+	struct sla *sla;
+	json_t *json;
+
+	assert_int_equal(sla_new(&options, &sla), 0);
+	sla_close(sla, (rm_wall_t){ 10 * MINUTE }, 0, ignore_minute, NULL);
+	sla_close(sla, (rm_wall_t){ 12 * MINUTE }, 0, ignore_minute, NULL);
+	sla_close(sla, (rm_wall_t){ BASE }, 0, ignore_minute, NULL);
+	sla_close(sla, (rm_wall_t){ BASE + 2 * MINUTE }, 0, ignore_minute, NULL);
+	json = sla_json(sla, NULL);
+	assert_string_equal(json_string_value(json_object_get(json, "since")),
+	    "2023-11-14T22:13:00.000Z");
+	assert_int_equal(json_integer_value(
+			     json_object_get(json_object_get(json, "missing"), "day")),
+	    0);
+	json_decref(json);
+	sla_free(sla);
+}
+
 int
 main(void)
 {
@@ -538,6 +560,8 @@ main(void)
 		cmocka_unit_test(rows_after_the_end_of_their_minute_change_nothing),
 		cmocka_unit_test(hour_and_day_are_sums_of_minutes),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),
+		cmocka_unit_test(
+		    figures_begin_with_the_first_counted_minute_of_the_day),
 		cmocka_unit_test(
 		    a_service_has_figures_of_the_minutes_in_which_it_was_probed),
 		cmocka_unit_test(services_come_and_go_and_are_bounded),
