@@ -34,8 +34,8 @@ set_aside(struct sla_file *file, const char *wrong)
 	int r = -EEXIST;
 
 	file->counts.aside++;
-	for (int i = 1; i <= MOST_ASIDE && r == -EEXIST; i++) {
-		snprintf(aside, sizeof(aside), "%s.aside.%d", file->path, i);
+	for (char i = '1'; i < '1' + MOST_ASIDE && r == -EEXIST; i++) {
+		snprintf(aside, sizeof(aside), "%s.aside.%c", file->path, i);
 		r = renameat2(AT_FDCWD, file->path, AT_FDCWD, aside, RENAME_NOREPLACE);
 		r = r < 0 ? -errno : 0;
 	}
