@@ -346,7 +346,8 @@ send_due(struct run *run, struct sim_target *target, int64_t end_ns, int64_t *ne
 	if (now_ns >= end_ns)
 		return 0;
 	skip(target, now_ns);
-	if (runs && !fate_port_is_down(run->fate, target->src, now_ns))
+	r = arrive(run, now_ns);
+	if (r == 0 && runs && !fate_port_is_down(run->fate, target->src, now_ns))
 		r = probe(run, target, is_late(target, now_ns), now_ns);
 	pace(target);
 	*next_ns = leaves_at(run, target, &runs);
@@ -359,7 +360,7 @@ int
 probing_slice(struct run *run, int64_t end_ns)
 {
 	uint32_t number;
-	int r = arrive(run, end_ns);
+	int r = 0;
 
 	while (r == 0 && (r = wheel_take(run->wheel, end_ns, &number)) == 0 &&
 	       number != WHEEL_NONE) {
@@ -369,5 +370,5 @@ probing_slice(struct run *run, int64_t end_ns)
 		if (r == 0)
 			r = wheel_put(run->wheel, number, next_ns);
 	}
-	return r;
+	return r == 0 ? arrive(run, end_ns) : r;
 }
