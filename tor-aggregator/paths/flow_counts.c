@@ -135,6 +135,16 @@ flow_second_lost(struct flow_second *second, size_t flow, int64_t sent)
 }
 
 void
+flow_count_received(struct flow_count *flow, uint32_t count)
+{
+	if (!flow->has_counts || (int32_t)(count - flow->least_count) < 0)
+		flow->least_count = count;
+	if (!flow->has_counts || (int32_t)(count - flow->most_count) > 0)
+		flow->most_count = count;
+	flow->has_counts = true;
+}
+
+void
 flow_second_clear(struct flow_second *second)
 {
 	flow_counts_clear(&second->flows);

@@ -22,6 +22,7 @@ struct flow_count {
 	uint16_t src_port, dst_tor; /* dst_tor: the roster's number of the ToR */
 	uint8_t dscp;
 	bool counted;      /* responder_count is valid */
+	bool has_counts;   /* some answer of this second had a receive count */
 	bool left_out;     /* the flow is not evidence about a path */
 	uint8_t direction; /* enum loss_direction of this second's losses */
 	/* probes that were answered, also late, or were lost */
@@ -45,6 +46,9 @@ struct flow_count {
 	 * responder's host left waiting for FLOW_STOOD_NS or longer */
 	uint64_t answered_slots, stood_slots;
 	uint32_t responder_count; /* receive count in the newest answer */
+	/* least and most receive count in the answers of this second, modulo 2^32;
+	 * valid if has_counts */
+	uint32_t least_count, most_count;
 	/* for sums over more than a second: the parts of lost by direction */
 	uint32_t by_direction[LOSS_DIRECTIONS];
 };
@@ -77,6 +81,9 @@ void flow_counts_clear(struct flow_counts *counts); /* The memory is kept for re
  * NULL: there are max flows, or out of memory. */
 struct flow_count *flow_counts_get(struct flow_counts *counts, uint32_t src,
     uint32_t dst, uint16_t src_port, uint8_t dscp);
+
+/* Notes the receive count of an answer. */
+void flow_count_received(struct flow_count *flow, uint32_t count);
 
 struct flow_second { /* all zeros at first, except flows */
 	struct flow_counts flows;

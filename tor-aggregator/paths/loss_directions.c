@@ -26,6 +26,8 @@ struct pair {
 		bool others, slow;
 		int64_t answered;
 		uint32_t count; /* receive count in that answer */
+		bool has_counts;
+		uint32_t least, most; /* receive counts of all answers */
 		enum loss_direction direction;
 	} now;
 };
@@ -112,6 +114,16 @@ add_losses(struct loss_directions *directions, struct flow_second *second)
 }
 
 static void
+add_receive_counts(struct pair_second *now, const struct flow_count *flow)
+{
+	if (!now->has_counts || (int32_t)(flow->least_count - now->least) < 0)
+		now->least = flow->least_count;
+	if (!now->has_counts || (int32_t)(flow->most_count - now->most) > 0)
+		now->most = flow->most_count;
+	now->has_counts = true;
+}
+
+static void
 add_flows(struct loss_directions *directions, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->flows.count; i++) {
@@ -126,11 +138,22 @@ add_flows(struct loss_directions *directions, const struct flow_second *second)
 		pair->now.lost += flow->lost;
 		pair->now.others = pair->now.others || flow->others > 0;
 		pair->now.slow = pair->now.slow || flow->slow + flow->overdue > 0;
+		if (flow->has_counts)
+			add_receive_counts(&pair->now, flow);
 		if (flow->counted && flow->answered > pair->now.answered) {
 			pair->now.answered = flow->answered;
 			pair->now.count = flow->responder_count;
 		}
 	}
+}
+
+/* True: an answer that by its count is later than another one has an earlier send time.
+ * Send times come with batches of results, each of which may be delayed. */
+static bool
+is_out_of_order(const struct pair *pair)
+{
+	return pair->now.most != pair->now.count ||
+	       (int32_t)(pair->now.least - pair->base) <= 0;
 }
 
 static enum loss_direction
@@ -140,12 +163,13 @@ direction_of(const struct pair *pair)
 	const uint64_t lost = pair->lost + pair->now.lost - pair->now.after;
 	const uint32_t arrived = pair->now.count - pair->base;
 
-	/* The difference of counts cannot be used in two cases. If it is larger than
+	/* The difference of counts cannot be used in three cases. If it is larger than
 	 * the number of probes sent, the responder has restarted, or a batch of results
 	 * is missing. If one path is slow, a later probe over another path is answered
-	 * first, and that answer does not count the slow probes. */
+	 * first, and that answer does not count the slow probes. If answers are out of
+	 * order, the two counts are not those of the first and last of these probes. */
 	if (!pair->known || pair->now.others || pair->now.slow || pair->slow ||
-	    lost == 0 || arrived > sent)
+	    lost == 0 || arrived > sent || is_out_of_order(pair))
 		return LOST_UNKNOWN;
 	if (arrived == sent)
 		return LOST_REVERSE;
@@ -165,7 +189,7 @@ settle(struct pair *pair)
 	pair->now.direction = direction_of(pair);
 	pair->known = true;
 	pair->slow = pair->now.slow;
-	pair->base = pair->now.count;
+	pair->base = pair->now.most;
 	pair->sent = pair->lost = pair->now.after;
 }
 

@@ -10,7 +10,8 @@
  * the direction is unknown. It is also unknown for a flow whose losses are all later
  * than the newest answer, even if other flows of the same two RNICs have losses with a
  * known direction; and for all flows of two RNICs if one of their paths is slow,
- * because then answers overtake probes.
+ * because then answers overtake probes, or if the counts and the send times of the
+ * answers are not in the same order.
  */
 #ifndef TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
 #define TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H

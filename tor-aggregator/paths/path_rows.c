@@ -498,6 +498,8 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	flow->answered_slots |= UINT64_C(1) << flow_slot(sent.ns);
 	if (result->flags & WIRE_SPLIT && result->responder_delay_ns >= FLOW_STOOD_NS)
 		flow->stood_slots |= UINT64_C(1) << flow_slot(sent.ns);
+	if (result->flags & WIRE_COUNTED)
+		flow_count_received(flow, result->responder_count);
 	if (sent.ns <= flow->answered)
 		return;
 	flow->answered = sent.ns;

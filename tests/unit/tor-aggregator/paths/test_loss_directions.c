@@ -60,6 +60,7 @@ probe(struct world *w, uint16_t src_port, enum fate fate)
 		f->answered = w->now;
 		f->counted = true;
 		f->responder_count = w->received;
+		flow_count_received(f, w->received);
 		return;
 	}
 	f->lost++;
@@ -223,6 +224,43 @@ other_outcomes_make_the_direction_unknown(void **state)
 	assert_int_equal(fold(w, 1), LOST_REVERSE);
 }
 
+/* A probe of the second before was reported in a batch that came late, so it seems to
+ * be sent in this second: the responder counted it before the answer in `base`. */
+static void
+answers_that_come_late_leave_the_direction_unknown(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, ANSWERED);
+	probe(w, 1, ANSWERED);
+	w->second.flows.flows[0].sent--;
+	w->second.flows.flows[0].least_count = w->received;
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+	probe(w, 1, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	flow(w, 1)->sent++;
+	flow_count_received(flow(w, 1), w->received - 2);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+	/* the next second is in order again */
+	probe(w, 1, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 1), LOST_REVERSE);
+}
+
+/* A probe of the next second seems to be sent in this one. */
+static void
+answers_that_seem_early_leave_the_direction_unknown(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	flow_count_received(flow(w, 1), w->received + 2);
+	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
+}
+
 static void
 too_many_pairs_are_unknown(void **state)
 {
@@ -238,6 +276,7 @@ too_many_pairs_are_unknown(void **state)
 			f->answered = 10 + second;
 			f->counted = true;
 			f->responder_count = (uint32_t)(10 + second);
+			flow_count_received(f, f->responder_count);
 			flow_second_lost(&w->second, i, 5 + second);
 		}
 		loss_directions_fold(w->directions, &w->second);
@@ -256,6 +295,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(probes_that_never_arrived_were_lost_forward),
 		TEST(probes_that_arrived_were_lost_on_the_return_path),
+		TEST(answers_that_come_late_leave_the_direction_unknown),
+		TEST(answers_that_seem_early_leave_the_direction_unknown),
 		TEST(mixed_losses_have_no_known_direction),
 		TEST(
 		    a_flow_that_lost_after_the_newest_answer_alone_has_no_known_direction),
