@@ -10,6 +10,7 @@
 #include "analyzer/finding/localise_dead_links.h"
 #include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_one_link.h"
+#include "analyzer/finding/localise_reply_losses.h"
 #include "analyzer/finding/localise_tor_or_link.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
@@ -910,6 +911,11 @@ judge_case(struct localise *localise, struct localise_case *c,
 		    localise_dead_links_alone(c, &localise->map, finding.suspect);
 		if (slow ? !prefer_link(localise, c, &finding)
 			 : !prefer_tors_link(localise, c, &explanation, &finding))
+			continue;
+		if (slow && finding.suspect->type == RM_PART_LINK &&
+		    !is_named(localise, finding.suspect) &&
+		    localise_may_be_replies(c, &localise->map, localise_path_slow,
+			&explanation, finding.suspect))
 			continue;
 		if (slow)
 			localise_minutes_add(&localise->minutes, &finding);
