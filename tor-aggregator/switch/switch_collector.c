@@ -243,6 +243,15 @@ is_due(const struct asic *asic, rm_mono_t last, uint64_t interval_s, rm_mono_t n
 		   (int64_t)interval_s * RM_NS_PER_S - interval_ns(asic->device) / 2;
 }
 
+/* False: the modules may be the reason why the last reading of a Nexus failed, see
+ * hang_up. After several failures the pause between readings is longer than the
+ * interval of modules, so they would be requested, and fail, each time. */
+static bool
+may_ask_optics(const struct asic *asic)
+{
+	return asic->nexus == NULL || !asic->read->down;
+}
+
 /* Decides what the reading requests beside counters: data that change slowly are read
  * less often. */
 static unsigned
@@ -254,7 +263,8 @@ choose_questions(struct asic *asic, rm_mono_t now)
 	asic->begun = now;
 	if (is_due(asic, asic->neighbors_at, config->neighbors_interval_s, now))
 		also |= SONIC_NEIGHBORS;
-	if (is_due(asic, asic->optics_at, config->optics_interval_s, now))
+	if (may_ask_optics(asic) &&
+	    is_due(asic, asic->optics_at, config->optics_interval_s, now))
 		also |= SONIC_OPTICS;
 	if (asic->nexus == NULL &&
 	    is_due(asic, asic->settings_at, config->neighbors_interval_s, now))
