@@ -131,6 +131,8 @@ def test_counters_of_the_switch_are_shown(rack, print_line):
     rack.switch.hangs = False
     rack.switch.count("Ethernet1/2", "eth_inbytes", value="1002")
     wait_shown(rack, 1002, "rx_bytes_total", **port)
+    rack.switch.slow_command = "(none)"
+    wait_up(rack, 1)
     table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet1/2")
     assert "pfc_rx_frames" in table and "9286478" in table
     print_line(f"{answer(rack)['object_count']} ports and queues read in {switch['read_ms']} ms")
