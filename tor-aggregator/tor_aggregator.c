@@ -622,6 +622,8 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	pinglist_sender_free(aggregator->pinglist_sender);
 	agent_server_free(aggregator->links);
 	/* Free the worker first: its jobs use the plan store and the report spool. */
+	if (aggregator->parser != NULL)
+		rm_worker_stop(aggregator->parser);
 	rm_worker_free(aggregator->worker);
 	rm_worker_free(aggregator->parser);
 	plan_store_free(aggregator->plans);

@@ -8,6 +8,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
+#include "rackmesh/loop/worker.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_health.h"
 #include "tor-aggregator/agents/agent_server.h"
@@ -527,6 +528,17 @@ look_at_hosts(
 	tor_rack_slowed(rack, slowed);
 }
 
+/* Returns the worker that is behind most: the watchdog looks at it. */
+static const struct rm_worker *
+slowest_worker(const struct tor_aggregator *aggregator, rm_mono_t now)
+{
+	if (aggregator->parser == NULL ||
+	    rm_worker_behind_ns(aggregator->parser, now) <=
+		rm_worker_behind_ns(aggregator->worker, now))
+		return aggregator->worker;
+	return aggregator->parser;
+}
+
 static void
 on_tick(void *arg)
 {
@@ -564,7 +576,8 @@ on_tick(void *arg)
 	while (aggregator->deadline.ns <= now.ns)
 		aggregator->deadline = rm_mono_add(aggregator->deadline, TICK_NS);
 	rm_timer_at(aggregator->tick, aggregator->deadline);
-	rm_notify_worked(rm_loop_notify(aggregator->loop), aggregator->worker, now);
+	rm_notify_worked(
+	    rm_loop_notify(aggregator->loop), slowest_worker(aggregator, now), now);
 }
 
 int

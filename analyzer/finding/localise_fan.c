@@ -141,13 +141,15 @@ add_transits(const struct localise_case *c, struct rm_observation *o,
 	}
 }
 
-/* Adds both ToRs, which a reply certainly crosses again. Without them the uplinks of a
- * lossy ToR would explain the losses in both directions better than the ToR does: a
- * reply may have crossed any of them. */
+/* Adds both ToRs, which a reply certainly crosses again. Without them, over minutes,
+ * the uplinks of a ToR that loses 1 % would explain the losses in both directions
+ * better than the ToR does: a reply may have crossed any of them. In seconds a spine
+ * would be taken for several ToRs; there see localise_switch_or_links. */
 static void
-add_ends(struct rm_observation *o, const struct localise_element *pair)
+add_ends(const struct localise_case *c, struct rm_observation *o,
+    const struct localise_element *pair)
 {
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; c->slow && i < 2; i++) {
 		const struct localise_fan_part end = { pair->ends[i]->local, 1 };
 
 		add_part(o, &end);
@@ -180,6 +182,6 @@ localise_fan_replies(struct localise_case *c, struct rm_observation *o,
 	/* Over minutes two links, crossed in both directions, would otherwise explain
 	 * the losses of a switch that loses 1 % better than the switch does. */
 	o->first_stands = c->slow;
-	add_ends(o, pair);
+	add_ends(c, o, pair);
 	return localise_fan_packets(c, o, pair);
 }

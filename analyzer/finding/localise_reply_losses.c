@@ -53,7 +53,7 @@ lost_on_way_back(struct localise_case *c, const struct rm_explanation *explanati
 		const struct rm_blamed *part = &explanation->parts[i];
 		const struct localise_suspect *s = &c->suspects[part->candidate];
 
-		if (s == link || s->type == RM_PART_PATH)
+		if (s == link || s->type == RM_PART_PATH || s->transit != NULL)
 			continue;
 		if (localise_suspect_on(s, path))
 			return -1;

@@ -11,7 +11,7 @@
 #include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_one_link.h"
 #include "analyzer/finding/localise_reply_losses.h"
-#include "analyzer/finding/localise_tor_or_link.h"
+#include "analyzer/finding/localise_switch_or_links.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
@@ -815,23 +815,52 @@ prefer_link(struct localise *localise, const struct localise_case *c,
 	return true;
 }
 
-/* For seconds: if one link of a ToR loses a share of the packets, the link is named
- * instead of the ToR. False: which of the two it is, is not clear yet. */
 static bool
-prefer_tors_link(const struct localise *localise, const struct localise_case *c,
-    const struct rm_explanation *explanation, struct localise_finding *finding)
+is_link_of(const struct localise_suspect *s, const struct localise_element *node)
 {
-	const struct localise_suspect *tor = finding->suspect, *link;
-	double ahead;
+	return s->type == RM_PART_LINK && (strcmp(s->elements[0]->a, node->a) == 0 ||
+					      strcmp(s->elements[0]->b, node->a) == 0);
+}
 
-	if (tor->type != RM_PART_TOR || tor->one_class || c->by_flow ||
-	    finding->others[0] != NULL || is_named(localise, tor))
-		return true;
-	ahead = localise_tor_or_link(
-	    c, &localise->map, localise_path_newest, explanation, tor, &link);
-	if (ahead <= -LOCALISE_CLEAR)
-		localise_find_instead(finding, link);
-	return fabs(ahead) >= LOCALISE_CLEAR;
+/* Returns the number of blamed links of the node among the first `most` blamed parts.
+ */
+static size_t
+blamed_links(const struct localise_case *c, const struct rm_explanation *explanation,
+    size_t most, const struct localise_element *node)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < most; i++)
+		count +=
+		    is_link_of(&c->suspects[explanation->parts[i].candidate], node);
+	return count;
+}
+
+/*
+ * For seconds: a ToR that loses a share of the packets loses it twice, of a probe and
+ * of its reply, and the judge may blame several of the ToR's links instead. If the
+ * losses of the flows are those of the ToR, it is named instead of the links. False:
+ * that was done at an earlier one of these links.
+ */
+static bool
+prefer_tor(const struct localise *localise, const struct localise_case *c,
+    const struct rm_explanation *explanation, size_t nth,
+    struct localise_finding *finding)
+{
+	for (size_t i = 0; !c->by_flow && i < c->suspect_count; i++) {
+		const struct localise_suspect *tor = &c->suspects[i], *link;
+
+		if (tor->type != RM_PART_TOR || tor->one_class ||
+		    !is_link_of(finding->suspect, tor->elements[0]) ||
+		    blamed_links(c, explanation, explanation->part_count,
+			tor->elements[0]) < 2 ||
+		    localise_switch_or_links(c, &localise->map, localise_path_newest,
+			explanation, tor, &link) < LOCALISE_CLEAR)
+			continue;
+		localise_find_instead(finding, tor);
+		return blamed_links(c, explanation, nth, tor->elements[0]) == 0;
+	}
+	return true;
 }
 
 /* True: the part is a switch or ToR, and many parts explain more than it does: then its
@@ -910,7 +939,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 		    finding.has_sibling &&
 		    localise_dead_links_alone(c, &localise->map, finding.suspect);
 		if (slow ? !prefer_link(localise, c, &finding)
-			 : !prefer_tors_link(localise, c, &explanation, &finding))
+			 : !prefer_tor(localise, c, &explanation, i, &finding))
 			continue;
 		if (slow && finding.suspect->type == RM_PART_LINK &&
 		    !is_named(localise, finding.suspect) &&

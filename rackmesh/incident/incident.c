@@ -635,6 +635,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	const bool is_on_other = known[0] != '\0' &&
 				 strstr(verdict->part.name, RM_PART_OR) == NULL &&
 				 strcmp(verdict->part.name, known) != 0;
+	struct incident_impact impact;
 	struct rm_recurrence falls;
 	struct rm_verdict worse;
 	bool is_due;
@@ -654,6 +655,10 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 		falls = incident->recurrence;
 		worse = *verdict;
 		keep_names(&incident->verdict, &worse);
+		impact = incident_worst_impact(
+		    &incident->verdict.evidence, &verdict->evidence);
+		worse.evidence.impact = impact.impact;
+		strcpy(worse.evidence.services, impact.services);
 		note_end(incident, "its fault is worse now");
 		incident_replace(incidents, entry, &worse, &falls, judgement);
 		return;
@@ -735,7 +740,10 @@ find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		struct incident_entry *entry = incidents->open[i];
 
-		if (!entry->judged && !is_good_now(entry) &&
+		if (!entry->judged &&
+		    (!is_good_now(entry) ||
+			strcmp(entry->incident.verdict.evidence.narrowed, part->name) ==
+			    0) &&
 		    incident_is_narrowing(&entry->incident.verdict.part, part) &&
 		    !is_for_another(entry, part, verdicts, count))
 			return entry;

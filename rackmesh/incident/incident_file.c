@@ -568,8 +568,10 @@ incident_read(
 		incident->returns =
 		    (uint64_t)take_number(&reading, "returns", UINT32_MAX);
 	}
-	if (json_object_get(object, "falls") == NULL)
-		incident_falls_guess(incident, now, wall); /* an older version */
+	if (json_object_get(object, "falls") == NULL) { /* an older version */
+		incident->is_total = incident_kind_is_total(verdict->kind);
+		incident_falls_guess(incident, now, wall);
+	}
 	if (json_object_get(reading.object, "good_since_ns") != NULL)
 		incident->good_since.ns =
 		    take_number(&reading, "good_since_ns", INT64_MAX);

@@ -115,7 +115,9 @@ health(const struct rm_verdict *verdict, void *arg)
 			worst =
 			    worst_of(worst, of->judgement->hosts[member->host_index]);
 	}
-	return is_planned || of->rack->plan == NULL ? worst : RM_HEALTH_GONE;
+	if (is_planned)
+		return worst;
+	return of->rack->plan == NULL ? RM_HEALTH_UNKNOWN : RM_HEALTH_GONE;
 }
 
 static void

@@ -931,6 +931,51 @@ an_incident_that_the_other_one_has_ended_flaps_at_once_when_it_returns(void **st
 	assert_int_equal(rack->last.returns, 4);
 }
 
+/* Impact in one window is that of the probes in it; the worst one counts. */
+static void
+a_worse_fault_keeps_the_worst_impact_so_far(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict v = rnic_down("h1/r0");
+
+	v.kind = RM_KIND_RNIC_LOSSY;
+	v.evidence.impact = RM_IMPACT_P1;
+	strcpy(v.evidence.services, "train");
+	for (int i = 0; i < 5; i++)
+		fall(rack, &v, 59);
+	v.kind = RM_KIND_RNIC_DOWN;
+	v.evidence.impact = RM_IMPACT_P2;
+	v.evidence.services[0] = '\0';
+	rack->opened = 0;
+	judge(rack, &v, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_int_equal(newest(rack)->verdict.evidence.impact, RM_IMPACT_P1);
+	assert_string_equal(newest(rack)->verdict.evidence.services, "train");
+	v.evidence.impact = RM_IMPACT_P1;
+	judge(rack, &v, 1);
+	assert_int_equal(rack->opened, 1);
+}
+
+/* "A or B" is known to be A, and a later fall begins with a verdict on A. */
+static void
+a_narrowed_incident_takes_the_next_fall_of_its_known_part(void **state)
+{
+	const struct rm_verdict either = rnic_down("h1/r0 or h2/r0"),
+				known = rnic_down("h1/r0");
+	struct rack *rack = *state;
+
+	for (int i = 0; i < 3; i++) {
+		judge(rack, &either, 1);
+		fall(rack, &known, 59);
+	}
+	rack->opened = 0;
+	for (int i = 0; i < 6; i++) {
+		judge(rack, &known, 1);
+		fall(rack, &known, 59);
+	}
+	assert_int_equal(rack->opened, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -938,6 +983,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(falls_minutes_apart_are_one_incident_from_the_third_one_on),
+		TEST(a_worse_fault_keeps_the_worst_impact_so_far),
+		TEST(a_narrowed_incident_takes_the_next_fall_of_its_known_part),
 		TEST(the_sentence_has_the_rate_and_whether_the_part_works_now),
 		TEST(a_part_that_falls_soon_after_it_has_flapped_flaps_at_once),
 		TEST(falls_are_remembered_whatever_else_fails_meanwhile),

@@ -1,4 +1,4 @@
-#include "analyzer/finding/localise_tor_or_link.h"
+#include "analyzer/finding/localise_switch_or_links.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -138,7 +138,7 @@ ahead(struct fabric *fabric, const struct losses *losses, const char *other,
 	}
 	found = suspect(fabric, RM_PART_TOR, "tor1");
 	assert_non_null(found);
-	ret = localise_tor_or_link(&fabric->c, &fabric->map, localise_path_newest,
+	ret = localise_switch_or_links(&fabric->c, &fabric->map, localise_path_newest,
 	    &explanation, found, &found);
 	if (found != NULL)
 		localise_suspect_part(found, &part);
@@ -305,5 +305,6 @@ main(void)
 		TEST(paths_over_another_blamed_part_are_left_out),
 	};
 
-	return cmocka_run_group_tests_name("localise_tor_or_link", tests, NULL, NULL);
+	return cmocka_run_group_tests_name(
+	    "localise_switch_or_links", tests, NULL, NULL);
 }
