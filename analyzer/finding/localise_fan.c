@@ -144,7 +144,7 @@ add_transits(const struct localise_case *c, struct rm_observation *o,
 /* Adds both ToRs, which a reply certainly crosses again. Without them, over minutes,
  * the uplinks of a ToR that loses 1 % would explain the losses in both directions
  * better than the ToR does: a reply may have crossed any of them. In seconds a spine
- * would be taken for several ToRs; there see localise_switch_or_links. */
+ * would be taken for several ToRs; there see localise_tor_or_links. */
 static void
 add_ends(const struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)

@@ -1,4 +1,4 @@
-#include "analyzer/finding/localise_switch_or_links.h"
+#include "analyzer/finding/localise_tor_or_links.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,57 +12,53 @@
 #define USUAL_LOSS 1e-4     /* share of packets that are lost elsewhere */
 #define SECOND_LINK (-11.5) /* ln of the prior of a second faulty link */
 
-/* The probes on one path of the node. */
+/* The probes on one path of the ToR. */
 struct over {
 	double sent, lost;
 	bool one_course; /* all of them are of one flow, so all replies take one path */
-	/* The links of the node that the path crosses; away: in the direction away from
-	 * the node. */
-	uint64_t cables[2];
-	bool away[2];
-	uint8_t cable_count;
+	bool is_out;     /* the path begins at the ToR */
+	uint64_t cable;  /* of the ToR */
 };
 
 struct paths {
 	struct over over[MAX_FLOWS];
 	size_t count;
-	bool of_tor;
-	double node_share; /* of the replies that cross the node */
 };
 
 struct faulty_link {
 	uint64_t cable;
 	double share; /* of the replies that cross it, if they may */
 	double loss;
-	bool away, toward; /* the directions that lose packets */
-	bool same_way;     /* replies cross the link if their probes do */
+	bool out, in;  /* the directions, seen from the ToR, that lose packets */
+	bool same_way; /* replies cross the link if their probes do */
 };
 
-/* What is at fault: a few links, or none of them and the node. */
+/* What is at fault: a few links, or none of them and the ToR. */
 struct hypothesis {
 	struct faulty_link links[2];
 	size_t link_count;
-	double node_loss;
-	bool same_way; /* all replies cross the node */
+	double tor_loss;
 };
 
-static bool
-is_link_of(const struct localise_suspect *s, const struct localise_element *node)
+bool
+localise_is_link_of(
+    const struct localise_suspect *suspect, const struct localise_element *node)
 {
-	return s->type == RM_PART_LINK && (strcmp(s->elements[0]->a, node->a) == 0 ||
-					      strcmp(s->elements[0]->b, node->a) == 0);
+	return suspect->type == RM_PART_LINK &&
+	       (strcmp(suspect->elements[0]->a, node->a) == 0 ||
+		   strcmp(suspect->elements[0]->b, node->a) == 0);
 }
 
 static bool
 is_on_other_part(const struct localise_case *c,
-    const struct rm_explanation *explanation, const struct localise_suspect *node,
+    const struct rm_explanation *explanation, const struct localise_suspect *tor,
     const struct localise_path *path)
 {
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const struct localise_suspect *s =
 		    &c->suspects[explanation->parts[i].candidate];
 
-		if (s != node && !is_link_of(s, node->elements[0]) &&
+		if (s != tor && !localise_is_link_of(s, tor->elements[0]) &&
 		    localise_suspect_on(s, path))
 			return true;
 	}
@@ -70,49 +66,34 @@ is_on_other_part(const struct localise_case *c,
 }
 
 static void
-take_cables(const struct localise_path *path, const struct localise_element *node,
-    struct over *over)
-{
-	for (uint8_t i = 0; i < path->element_count && over->cable_count < 2; i++) {
-		const bool toward = i + 1 < path->element_count &&
-				    path->elements[i + 1] == node,
-			   away = i > 0 && path->elements[i - 1] == node;
-
-		if (path->elements[i]->b[0] == '\0' || (!toward && !away))
-			continue;
-		over->cables[over->cable_count] = path->elements[i]->cable;
-		over->away[over->cable_count++] = away;
-	}
-}
-
-static void
 take_paths(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct rm_explanation *explanation,
-    const struct localise_suspect *suspect, struct paths *ret)
+    const struct localise_suspect *tor, struct paths *ret)
 {
-	const struct localise_element *node = suspect->elements[0];
+	const struct localise_element *node = tor->elements[0];
 	const size_t asked = localise_observe_asked(node);
 
 	ret->count = 0;
-	ret->of_tor = node->is_tor;
-	ret->node_share =
-	    fmin((double)node->path_count / (double)map->path_count, 0.999);
 	for (size_t i = 0; i < asked && ret->count < MAX_FLOWS; i++) {
 		const struct localise_path *path = localise_observe_asked_path(node, i);
-		struct over *over = &ret->over[ret->count];
+		const bool is_out = path->elements[0] == node;
 		struct localise_sum sum = { 0 }, newest = { 0 };
 
-		if (is_on_other_part(c, explanation, suspect, path))
+		if (path->element_count < 3 ||
+		    is_on_other_part(c, explanation, tor, path))
 			continue;
 		seen(map, path, c->now, &sum);
 		if (sum.sent < 1)
 			continue;
 		localise_path_newest(map, path, c->now, &newest);
-		*over = (struct over){ .sent = sum.sent,
+		ret->over[ret->count++] = (struct over){
+			.sent = sum.sent,
 			.lost = sum.forward + sum.unknown + sum.reverse,
-			.one_course = newest.tuples <= 1 };
-		take_cables(path, node, over);
-		ret->count++;
+			.one_course = newest.tuples <= 1,
+			.is_out = is_out,
+			.cable =
+			    path->elements[is_out ? 1 : path->element_count - 2]->cable
+		};
 	}
 }
 
@@ -138,23 +119,16 @@ log_likely_back(const struct over *over, double passes, double back, double loss
 }
 
 /* Multiplies *passes by the share of the packets that passes the link. Returns the
- * share of the replies that may cross it. */
+ * share of the replies that may cross it: any reply to a probe of the ToR may. */
 static double
-cross(const struct paths *paths, const struct over *over,
-    const struct faulty_link *link, double *passes)
+cross(const struct over *over, const struct faulty_link *link, double *passes)
 {
-	bool crosses = false, back = false;
+	const bool there = over->is_out ? link->out : link->in,
+		   back = over->is_out ? link->in : link->out,
+		   crosses = over->cable == link->cable;
 
-	for (uint8_t i = 0; i < over->cable_count; i++) {
-		const bool is_it = over->cables[i] == link->cable;
-
-		/* any reply to a probe of a ToR may cross any link of the ToR */
-		if (is_it || paths->of_tor)
-			back = over->away[i] ? link->toward : link->away;
-		crosses |= is_it;
-		if (is_it && (over->away[i] ? link->away : link->toward))
-			*passes *= 1 - link->loss;
-	}
+	if (there && crosses)
+		*passes *= 1 - link->loss;
 	if (!back)
 		return 0;
 	return link->same_way ? crosses : link->share;
@@ -167,17 +141,14 @@ log_likely_all(const struct paths *paths, const struct hypothesis *h)
 
 	for (size_t i = 0; i < paths->count; i++) {
 		const struct over *over = &paths->over[i];
-		double passes = 1 - h->node_loss, back, loss;
+		double passes = 1 - h->tor_loss, back = 1, loss = h->tor_loss;
 
-		if (h->link_count == 0) {
-			back = paths->of_tor || h->same_way ? 1 : paths->node_share;
-			loss = h->node_loss;
-		} else {
-			back = cross(paths, over, &h->links[0], &passes);
+		if (h->link_count > 0) {
+			back = cross(over, &h->links[0], &passes);
 			loss = h->links[0].loss;
 		}
 		if (h->link_count == 2) {
-			const double second = cross(paths, over, &h->links[1], &passes);
+			const double second = cross(over, &h->links[1], &passes);
 
 			/* as if one of the two had the mean loss */
 			if (back + second > 0)
@@ -225,23 +196,12 @@ fit(const struct paths *paths, struct hypothesis *h, double *loss)
 }
 
 static double
-fit_node(const struct paths *paths)
-{
-	struct hypothesis h = { .same_way = true };
-	double best = fit(paths, &h, &h.node_loss);
-
-	h.same_way = false;
-	return paths->of_tor ? best : fmax(best, fit(paths, &h, &h.node_loss));
-}
-
-static double
 share_of(const struct paths *paths, uint64_t cable)
 {
 	double count = 0;
 
 	for (size_t i = 0; i < paths->count; i++)
-		for (uint8_t k = 0; k < paths->over[i].cable_count; k++)
-			count += paths->over[i].cables[k] == cable;
+		count += paths->over[i].cable == cable;
 	/* neither 0 nor 1: replies of the paths in use may take another one */
 	return (count + 0.5) / ((double)paths->count + 1);
 }
@@ -258,12 +218,10 @@ fit_link(const struct paths *paths, struct hypothesis *h, uint64_t cable)
 	for (unsigned i = 0; i < 6; i++) {
 		double likely;
 
-		/* Replies to probes over a switch above the racks cross it, or not. */
 		*link = (struct faulty_link){ .cable = cable,
-			.share =
-			    paths->of_tor ? share_of(paths, cable) : paths->node_share,
-			.away = i % 3 != 1,
-			.toward = i % 3 != 2,
+			.share = share_of(paths, cable),
+			.out = i % 3 != 1,
+			.in = i % 3 != 2,
 			.same_way = i >= 3 };
 		likely = fit(paths, h, &link->loss);
 		if (likely > best) {
@@ -310,38 +268,36 @@ add_link(const struct localise_case *c, const struct localise_suspect *s,
 }
 
 double
-localise_switch_or_links(const struct localise_case *c, const struct localise_map *map,
+localise_tor_or_links(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct rm_explanation *explanation,
-    const struct localise_suspect *node, const struct localise_suspect **link)
+    const struct localise_suspect *tor)
 {
 	const struct localise_suspect *links[MAX_LINKS];
-	struct hypothesis h = { .link_count = 1 }, one = { 0 };
-	double best = -INFINITY, two = -INFINITY;
+	struct hypothesis of_tor = { 0 }, h = { .link_count = 1 }, one = { 0 };
+	double best = -INFINITY;
 	struct paths paths;
 	size_t count = 0;
 
-	*link = NULL;
 	for (size_t i = 0; i < c->suspect_count; i++)
-		if (is_link_of(&c->suspects[i], node->elements[0]))
+		if (localise_is_link_of(&c->suspects[i], tor->elements[0]))
 			count = add_link(c, &c->suspects[i], links, count);
-	take_paths(c, map, seen, explanation, node, &paths);
+	take_paths(c, map, seen, explanation, tor, &paths);
 	for (size_t i = 0; i < count; i++) {
 		const double likely =
 		    fit_link(&paths, &h, links[i]->elements[0]->cable);
 
 		if (likely > best) {
 			best = likely;
-			*link = links[i];
 			one = h;
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
 		h = one;
 		h.link_count = 2;
-		if (links[i] == *link)
+		if (links[i]->elements[0]->cable == one.links[0].cable)
 			continue;
 		fit_link(&paths, &h, links[i]->elements[0]->cable);
-		two = fmax(two, SECOND_LINK + fit(&paths, &h, &h.links[0].loss));
+		best = fmax(best, SECOND_LINK + fit(&paths, &h, &h.links[0].loss));
 	}
-	return fit_node(&paths) - fmax(best, two);
+	return fit(&paths, &of_tor, &of_tor.tor_loss) - best;
 }

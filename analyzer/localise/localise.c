@@ -11,7 +11,7 @@
 #include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_one_link.h"
 #include "analyzer/finding/localise_reply_losses.h"
-#include "analyzer/finding/localise_switch_or_links.h"
+#include "analyzer/finding/localise_tor_or_links.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
@@ -815,13 +815,6 @@ prefer_link(struct localise *localise, const struct localise_case *c,
 	return true;
 }
 
-static bool
-is_link_of(const struct localise_suspect *s, const struct localise_element *node)
-{
-	return s->type == RM_PART_LINK && (strcmp(s->elements[0]->a, node->a) == 0 ||
-					      strcmp(s->elements[0]->b, node->a) == 0);
-}
-
 /* Returns the number of blamed links of the node among the first `most` blamed parts.
  */
 static size_t
@@ -831,8 +824,8 @@ blamed_links(const struct localise_case *c, const struct rm_explanation *explana
 	size_t count = 0;
 
 	for (size_t i = 0; i < most; i++)
-		count +=
-		    is_link_of(&c->suspects[explanation->parts[i].candidate], node);
+		count += localise_is_link_of(
+		    &c->suspects[explanation->parts[i].candidate], node);
 	return count;
 }
 
@@ -847,15 +840,17 @@ prefer_tor(const struct localise *localise, const struct localise_case *c,
     const struct rm_explanation *explanation, size_t nth,
     struct localise_finding *finding)
 {
+	const struct localise_suspect *blamed = finding->suspect;
+
 	for (size_t i = 0; !c->by_flow && i < c->suspect_count; i++) {
-		const struct localise_suspect *tor = &c->suspects[i], *link;
+		const struct localise_suspect *tor = &c->suspects[i];
 
 		if (tor->type != RM_PART_TOR || tor->one_class ||
-		    !is_link_of(finding->suspect, tor->elements[0]) ||
+		    !localise_is_link_of(blamed, tor->elements[0]) ||
 		    blamed_links(c, explanation, explanation->part_count,
 			tor->elements[0]) < 2 ||
-		    localise_switch_or_links(c, &localise->map, localise_path_newest,
-			explanation, tor, &link) < LOCALISE_CLEAR)
+		    localise_tor_or_links(c, &localise->map, localise_path_newest,
+			explanation, tor) < LOCALISE_CLEAR)
 			continue;
 		localise_find_instead(finding, tor);
 		return blamed_links(c, explanation, nth, tor->elements[0]) == 0;
