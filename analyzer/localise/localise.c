@@ -815,6 +815,9 @@ prefer_link(struct localise *localise, const struct localise_case *c,
 	return true;
 }
 
+/* A link that loses more than this is named, also if all links of its ToR do. */
+#define MOST_OF_TOR 0.9
+
 /* Returns the number of blamed links of the node among the first `most` blamed parts.
  */
 static size_t
@@ -842,7 +845,9 @@ prefer_tor(const struct localise *localise, const struct localise_case *c,
 {
 	const struct localise_suspect *blamed = finding->suspect;
 
-	for (size_t i = 0; !c->by_flow && i < c->suspect_count; i++) {
+	if (c->by_flow || finding->loss > MOST_OF_TOR)
+		return true;
+	for (size_t i = 0; i < c->suspect_count; i++) {
 		const struct localise_suspect *tor = &c->suspects[i];
 
 		if (tor->type != RM_PART_TOR || tor->one_class ||
