@@ -213,6 +213,8 @@ hang_up(void *arg)
 	}
 	if (asic->device->asic_count > 1)
 		merge(asic->device);
+	else
+		asic->read->unused = false; /* its list is shown as it is */
 }
 
 static bool
