@@ -159,10 +159,10 @@ note_fall(struct rm_incidents *incidents, struct rm_incident *incident,
 	incident_falls_show(incident, judgement->now, judgement->wall);
 }
 
-/* falls: those of an incident that goes on in this one; NULL: the part has fallen. */
+/* before: the incident that goes on in this one; NULL: the part has fallen. */
 static void
 incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
-    const struct rm_recurrence *falls, const struct judgement *judgement)
+    const struct rm_incident *before, const struct judgement *judgement)
 {
 	struct incident_entry *entry = NULL;
 
@@ -180,12 +180,17 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	entry->incident.opened = entry->incident.changed = judgement->wall;
 	entry->incident.reopened =
 	    times_reopened(incidents, &verdict->part, judgement->now);
-	entry->incident.fault = incident_fault_of(verdict->kind);
+	entry->incident.fault =
+	    before != NULL ? before->fault : incident_fault_of(verdict->kind);
+	if (before != NULL)
+		entry->incident.links = before->links;
+	if (rm_kind_is_links(verdict->kind))
+		incident_add_links(&entry->incident, verdict);
 	entry->incident.is_total = incident_kind_is_total(verdict->kind);
 	entry->noted_at = judgement->now;
-	if (falls != NULL) {
+	if (before != NULL) {
 		incident_falls_take(incidents, &entry->incident);
-		entry->incident.recurrence = *falls;
+		entry->incident.recurrence = before->recurrence;
 		incident_falls_show(&entry->incident, judgement->now, judgement->wall);
 	} else {
 		note_fall(incidents, &entry->incident, judgement);
@@ -248,8 +253,9 @@ is_bad_again(struct rm_incidents *incidents, struct incident_entry *entry, bool 
 	    incident->recurrence.at[0].ns == 0 || (entry->was_good && is_same);
 	const bool was_good_now = is_good_now(entry);
 
-	if (is_fall)
-		note_fall(incidents, incident, judgement);
+	if (is_fall) {
+			note_fall(incidents, incident, judgement);
+	}
 	entry->good = entry->was_good = false;
 	entry->good_ns = 0;
 	entry->judged = true;
@@ -556,11 +562,11 @@ note_end(struct rm_incident *incident, const char *format, ...)
 	    len > 0 ? "; " : "", text);
 }
 
-/* Ends an incident whose part has another fault now, and opens one on that. falls: as
- * incident_open. The verdict must not be that of the incident. */
+/* Ends an incident whose part has another fault now, and opens one on that. before: as
+ * incident_open. Neither it nor the verdict may be those of the incident. */
 static void
 incident_replace(struct rm_incidents *incidents, const struct incident_entry *entry,
-    const struct rm_verdict *verdict, const struct rm_recurrence *falls,
+    const struct rm_verdict *verdict, const struct rm_incident *before,
     const struct judgement *judgement)
 {
 	for (size_t i = 0; i < incidents->open_count; i++) {
@@ -569,7 +575,7 @@ incident_replace(struct rm_incidents *incidents, const struct incident_entry *en
 		incident_resolve(incidents, i, judgement);
 		break;
 	}
-	incident_open(incidents, verdict, falls, judgement);
+	incident_open(incidents, verdict, before, judgement);
 }
 
 /* True: the part flaps with faults of this class, too, if it falls now. */
@@ -596,15 +602,16 @@ is_turned(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct judgement *judgement)
 {
 	struct rm_incident *incident = &entry->incident;
-	const char *links = verdict->evidence.links;
 
-	if (!flaps_with(
-		incidents, &incident->verdict.part, fault, links, judgement->now))
+	if (!flaps_with(incidents, &incident->verdict.part, fault,
+		verdict->evidence.links, judgement->now))
 		return false;
 	incident_falls_keep(incidents, incident, judgement->now);
 	incident->fault = fault;
 	incident->recurrence = (struct rm_recurrence){ 0 };
-	strcpy(incident->verdict.evidence.links, links);
+	incident->links = (struct rm_incident_links){ 0 };
+	if (fault == RM_FAULT_LINKS)
+		incident_add_links(incident, verdict);
 	return true; /* the fall is counted with those that are remembered */
 }
 
@@ -629,14 +636,17 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 {
 	struct rm_incident *incident = &entry->incident;
 	const enum rm_fault fault = incident_fault_of(verdict->kind);
-	bool is_same = incident_is_same_fault(incident, fault, &verdict->evidence);
+	const bool is_widening = fault == RM_FAULT_LINKS &&
+				 incident->fault == RM_FAULT_LOSSES &&
+				 incident->verdict.part.type == RM_PART_LINK;
+	bool is_same = is_widening || incident_is_same_fault(incident, verdict);
 	const char *known = incident->verdict.evidence.narrowed;
 	/* it names B, and A is known: this alone does not show that B is at fault */
 	const bool is_on_other = known[0] != '\0' &&
 				 strstr(verdict->part.name, RM_PART_OR) == NULL &&
 				 strcmp(verdict->part.name, known) != 0;
 	struct incident_impact impact;
-	struct rm_recurrence falls;
+	struct rm_incident before;
 	struct rm_verdict worse;
 	bool is_due;
 
@@ -650,9 +660,17 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 		}
 	}
 	is_due = is_bad_again(incidents, entry, is_same, judgement);
+	if (is_widening) {
+		incident_falls_widen(incidents, incident, verdict, judgement->now);
+		incident_falls_show(incident, judgement->now, judgement->wall);
+	} else if (fault == RM_FAULT_LINKS && incident->fault == RM_FAULT_LINKS) {
+		incident_add_links(incident, verdict);
+	}
+	if (fault == RM_FAULT_LINKS)
+		entry->is_apart = false;
 	if (incident->recurrence.flaps && !entry->held && !is_on_other &&
 	    is_worse(incident, verdict)) {
-		falls = incident->recurrence;
+		before = *incident;
 		worse = *verdict;
 		keep_names(&incident->verdict, &worse);
 		impact = incident_worst_impact(
@@ -660,7 +678,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 		worse.evidence.impact = impact.impact;
 		strcpy(worse.evidence.services, impact.services);
 		note_end(incident, "its fault is worse now");
-		incident_replace(incidents, entry, &worse, &falls, judgement);
+		incident_replace(incidents, entry, &worse, &before, judgement);
 		return;
 	}
 	if (incident_kind_is_total(verdict->kind))
@@ -811,6 +829,10 @@ find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verd
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_verdict *mine = &entry->incident.verdict;
 
+		if (rm_kind_is_links(verdict->kind) &&
+		    entry->incident.recurrence.flaps &&
+		    incident_has_links(&entry->incident, verdict))
+			return entry;
 		if (is_good_now(entry))
 			continue;
 		if (strcmp(mine->evidence.widened, verdict->part.name) == 0)
@@ -824,11 +846,30 @@ find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verd
 	return oldest;
 }
 
+/* True: the links of this incident flap, one of them is often seen before the others,
+ * and the verdict is on such a one. */
+static bool
+is_first_of(const struct incident_entry *entry, const struct rm_verdict *verdict,
+    const struct judgement *judgement)
+{
+	const struct rm_incident *incident = &entry->incident;
+
+	return incident->fault == RM_FAULT_LINKS && incident->recurrence.flaps &&
+	       incident->links.apart &&
+	       (entry->was_good ||
+		   rm_mono_since(judgement->now, incident->recurrence.at[0]) <
+		       RM_INCIDENT_JOIN_NS) &&
+	       strstr(verdict->part.name, RM_PART_OR) == NULL &&
+	       rm_links_have(incident->links.names, &verdict->part) &&
+	       !is_worse(incident, verdict);
+}
+
 /* Returns the open incident on several links, one of which is the verdict's part. A
  * link that is not listed is one of them only if it failed before the last verdict on
  * these, or soon afterwards: otherwise it is another fault. */
 static struct incident_entry *
-find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdict)
+find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdict,
+    const struct judgement *judgement)
 {
 	if (verdict->kind == RM_KIND_LINK_LATE)
 		return NULL;
@@ -836,7 +877,10 @@ find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_verdict *mine = &entry->incident.verdict;
 
+		if (is_first_of(entry, verdict, judgement))
+			return entry;
 		if (rm_kind_is_links(mine->kind) && !is_good_now(entry) &&
+		    !entry->is_apart &&
 		    (is_listed(mine, verdict) ||
 			(is_beyond_list(mine, verdict) &&
 			    verdict->evidence.window_start.ns <=
@@ -851,6 +895,8 @@ static void
 incident_lasts(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct judgement *judgement)
 {
+	if (entry->was_good)
+		entry->is_apart = true;
 	if (is_bad_again(incidents, entry, true, judgement))
 		incident_note(entry, judgement);
 }
@@ -861,6 +907,12 @@ static void
 fold_links(struct rm_incidents *incidents, const struct rm_verdict *verdict,
     const struct judgement *judgement)
 {
+	struct rm_incident *taker = NULL; /* the incident of the verdict */
+
+	for (size_t i = 0; i < incidents->open_count && taker == NULL; i++)
+		if (incidents->open[i]->judged &&
+		    incident_has_links(&incidents->open[i]->incident, verdict))
+			taker = &incidents->open[i]->incident;
 	for (size_t i = incidents->open_count; i-- > 0;) {
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_verdict *mine = &entry->incident.verdict;
@@ -869,6 +921,8 @@ fold_links(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 		    !(is_good_now(entry) ? is_listed(verdict, mine)
 					 : has_link(verdict, mine)))
 			continue;
+		if (taker != NULL)
+			taker->links.apart = true;
 		note_end(&entry->incident,
 		    "it is one of several links of %s now, which have one incident",
 		    verdict->part.name);
@@ -914,6 +968,7 @@ has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry
 	is_over = entry->good_ns >= incidents->options.resolve_after_ns;
 	if (entry->good && is_over && !entry->was_good) {
 		entry->was_good = true;
+		entry->is_apart = false;
 		incident->recurrence.up_since =
 		    rm_mono_add(judgement->now, -entry->good_ns);
 	}
@@ -973,7 +1028,8 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 			entry = find_widened(incidents, &verdicts[i]);
 		if (entry != NULL)
 			incident_update(incidents, entry, &verdicts[i], &judgement);
-		else if ((entry = find_links(incidents, &verdicts[i])) != NULL)
+		else if ((entry = find_links(incidents, &verdicts[i], &judgement)) !=
+			 NULL)
 			incident_lasts(incidents, entry, &judgement);
 		else
 			incident_open(incidents, &verdicts[i], NULL, &judgement);

@@ -10,13 +10,13 @@
  * good for three times the longest gap between two falls (recurrence.h has the rule).
  * Faults of another class (enum rm_fault) and of other links are counted apart. While a
  * flapping part is good (good_since), its incident is open, but it takes only the next
- * fall of the same part: it is not narrowed, not widened, no verdict on one of its
- * links is left out, and time without evidence counts as good, too. A fall of another
- * class ends the incident and opens another one, unless the part is flapping with
- * faults of that class, too: then the incident goes on as one of that class. The
- * incident also ends, and another one opens, if a fault of a flapping part is more
- * severe than the incident was at its opening, or if nothing passes the part at a fall
- * for the first time, and only a share was lost before.
+ * fall of the same part or of the same links: it is not narrowed, not widened, no
+ * verdict on one of its links is left out, and time without evidence counts as good,
+ * too. A fall of another class ends the incident and opens another one, unless the part
+ * is flapping with faults of that class, too: then the incident goes on as one of that
+ * class. The incident also ends, and another one opens, if a fault of a flapping part
+ * is more severe than the incident was at its opening, or if nothing passes the part at
+ * a fall for the first time, and only a share was lost before.
  *
  * A verdict may name "A or B" if it cannot decide between two parts. The part of an
  * incident (verdict.part) never changes: an incident on "A or B" stays that when a
@@ -43,6 +43,11 @@
  * only if its fault began with theirs, because otherwise B may be at fault. A delay
  * (link-late) is another fault: a verdict on it has its own incident, which is not
  * widened.
+ *
+ * The falls of links that fail together are counted together, whichever of them is seen
+ * first: an incident of one link that is widened counts those of the links from then on
+ * (rm_incident.links). If they flap, the next fall may begin with a verdict on one of
+ * them (see RM_INCIDENT_JOIN_NS), unless its fault is worse than the incident.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_H
 #define RACKMESH_INCIDENT_INCIDENT_H
@@ -74,6 +79,10 @@ struct rm_incidents;
 #define RM_INCIDENT_LINKS_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_MAX_NS (160 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_QUIET_NS (600 * RM_NS_PER_S)
+/* Several links of a switch flap together, and at their falls one was seen before the
+ * others: for so long after the begin of a fall, a verdict on one of them opens no
+ * incident, because the verdict on all may follow. */
+#define RM_INCIDENT_JOIN_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 160 /* bytes */
 
 enum rm_incident_event {
@@ -106,6 +115,13 @@ enum rm_health {
 	RM_HEALTH_GONE
 };
 
+/* Links of one switch that have failed together. */
+struct rm_incident_links {
+	struct rm_part of;          /* the switch or ToR; type 0: none */
+	char names[RM_LINKS_BYTES]; /* as rm_evidence.links; of all falls so far */
+	bool apart; /* at a fall, one of them was seen before the others */
+};
+
 struct rm_incident {
 	/* id of this incident, unique in a deployment with high probability */
 	uint64_t id;
@@ -116,7 +132,10 @@ struct rm_incident {
 	enum rm_severity severity;
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0: open */
 	uint64_t reopened; /* times that this part failed again within flap_memory_ns */
-	enum rm_fault fault; /* class of the verdict that opened it, or fell last */
+	/* class of the verdict that opened it, or fell last; RM_FAULT_LINKS also since
+	 * the incident of one link was widened */
+	enum rm_fault fault;
+	struct rm_incident_links links; /* of RM_FAULT_LINKS */
 	/* a verdict of this incident was on more than a share of the packets */
 	bool is_total;
 	/* The falls of the part with this class of faults, on the monotonic clock of

@@ -47,6 +47,8 @@ take_falls(struct rm_incident *mine, const struct rm_incident *theirs)
 	    (mine->recurrence.flaps && !theirs->recurrence.flaps))
 		return;
 	mine->fault = theirs->fault;
+	mine->links = theirs->links;
+	incident_guess_links(mine);
 	mine->is_total = mine->is_total || theirs->is_total;
 	mine->recurrence = theirs->recurrence;
 	if (up_since.ns != 0)
@@ -110,6 +112,7 @@ rm_incidents_adopt(
 	incident_note_announced(entry);
 	if (theirs->fault == RM_FAULT_UNSET)
 		entry->incident.fault = incident_fault_of(theirs->verdict.kind);
+	incident_guess_links(&entry->incident);
 	entry->was_good = theirs->good_since.ns != 0;
 	entry->held = held;
 	entry->confirmed = true;

@@ -64,15 +64,60 @@ has_common_link(const char *a, const char *b)
 }
 
 bool
-incident_is_same_fault(const struct rm_incident *incident, enum rm_fault fault,
-    const struct rm_evidence *evidence)
+incident_has_links(const struct rm_incident *incident, const struct rm_verdict *links)
+{
+	return incident->fault == RM_FAULT_LINKS &&
+	       rm_part_equal(&incident->links.of, &links->part) &&
+	       has_common_link(incident->links.names, links->evidence.links);
+}
+
+bool
+incident_is_same_fault(
+    const struct rm_incident *incident, const struct rm_verdict *verdict)
 {
 	const struct rm_verdict *mine = &incident->verdict;
+	const enum rm_fault fault = incident_fault_of(verdict->kind);
 
+	if (incident->fault == RM_FAULT_LINKS && fault == RM_FAULT_LOSSES &&
+	    rm_links_have(incident->links.names, &verdict->part))
+		return true;
 	if (fault != incident->fault && fault != incident_fault_of(mine->kind))
 		return false;
-	return fault != RM_FAULT_LINKS ||
-	       has_common_link(mine->evidence.links, evidence->links);
+	if (fault != RM_FAULT_LINKS)
+		return true;
+	return has_common_link(incident->fault == RM_FAULT_LINKS ? incident->links.names
+								 : mine->evidence.links,
+	    verdict->evidence.links);
+}
+
+static void
+add_names(char names[RM_LINKS_BYTES], const char *more)
+{
+	struct rm_part part = { .type = RM_PART_LINK };
+	struct rm_link link;
+
+	while (rm_links_next(&more, &link)) {
+		strcpy(part.name, link.name);
+		if (!rm_links_have(names, &part))
+			rm_links_add(names, &link);
+	}
+}
+
+void
+incident_add_links(struct rm_incident *incident, const struct rm_verdict *links)
+{
+	if (incident->links.of.type == 0)
+		incident->links.of = links->part;
+	add_names(incident->links.names, links->evidence.links);
+}
+
+void
+incident_guess_links(struct rm_incident *incident)
+{
+	const struct rm_verdict *verdict = &incident->verdict;
+
+	if (incident->fault == RM_FAULT_LINKS && incident->links.of.type == 0)
+		incident_add_links(incident, verdict);
 }
 
 void
@@ -103,6 +148,14 @@ incident_falls_free(struct rm_incidents *incidents)
 		forget(incidents, 0);
 }
 
+/* The part whose falls are counted. */
+static const struct rm_part *
+falling_part(const struct rm_incident *incident)
+{
+	return incident->fault == RM_FAULT_LINKS ? &incident->links.of
+						 : &incident->verdict.part;
+}
+
 /* Returns falls_count if there are none. */
 static size_t
 find(const struct rm_incidents *incidents, const struct rm_part *part,
@@ -114,7 +167,8 @@ find(const struct rm_incidents *incidents, const struct rm_part *part,
 		const struct incident_falls *falls = incidents->falls[i];
 
 		if (falls->fault == fault && rm_part_equal(&falls->part, part) &&
-		    (fault != RM_FAULT_LINKS || has_common_link(falls->links, links)))
+		    (fault != RM_FAULT_LINKS ||
+			has_common_link(falls->links.names, links)))
 			break;
 	}
 	return i;
@@ -132,14 +186,35 @@ incident_falls_find(const struct rm_incidents *incidents, const struct rm_part *
 void
 incident_falls_take(struct rm_incidents *incidents, struct rm_incident *incident)
 {
-	const struct rm_verdict *verdict = &incident->verdict;
-	const size_t i =
-	    find(incidents, &verdict->part, incident->fault, verdict->evidence.links);
+	const size_t i = find(
+	    incidents, falling_part(incident), incident->fault, incident->links.names);
 
 	if (i == incidents->falls_count)
 		return;
 	incident->recurrence = incidents->falls[i]->recurrence;
+	if (incident->fault == RM_FAULT_LINKS) {
+		add_names(incident->links.names, incidents->falls[i]->links.names);
+		incident->links.apart |= incidents->falls[i]->links.apart;
+	}
 	forget(incidents, i);
+}
+
+void
+incident_falls_widen(struct rm_incidents *incidents, struct rm_incident *incident,
+    const struct rm_verdict *links, rm_mono_t now)
+{
+	const struct rm_recurrence own = incident->recurrence;
+
+	incident_falls_keep(incidents, incident, now);
+	incident->fault = RM_FAULT_LINKS;
+	incident->links = (struct rm_incident_links){ .apart = true };
+	incident_add_links(incident, links);
+	incident->recurrence = (struct rm_recurrence){ 0 };
+	incident_falls_take(incidents, incident);
+	rm_recurrence_fall(
+	    &incident->recurrence, now, incidents->options.flap_within_ns);
+	if (own.flaps && !incident->recurrence.flaps)
+		incident->recurrence = own;
 }
 
 static void
@@ -164,13 +239,13 @@ void
 incident_falls_keep(
     struct rm_incidents *incidents, const struct rm_incident *incident, rm_mono_t now)
 {
-	const struct rm_verdict *verdict = &incident->verdict;
 	struct incident_falls *falls;
 	size_t i;
 
 	if (incident->recurrence.at[0].ns == 0)
 		return;
-	i = find(incidents, &verdict->part, incident->fault, verdict->evidence.links);
+	i = find(
+	    incidents, falling_part(incident), incident->fault, incident->links.names);
 	if (i < incidents->falls_count)
 		forget(incidents, i);
 	if (incidents->falls_count == INCIDENT_FALLS_MAX)
@@ -180,10 +255,10 @@ incident_falls_keep(
 		incidents->counts.forgotten++;
 		return;
 	}
-	falls->part = verdict->part;
+	falls->part = *falling_part(incident);
 	falls->fault = incident->fault;
 	if (falls->fault == RM_FAULT_LINKS)
-		strcpy(falls->links, verdict->evidence.links);
+		falls->links = incident->links;
 	falls->recurrence = incident->recurrence;
 	falls->recurrence.flaps = false; /* until the part falls again */
 	incidents->falls[incidents->falls_count++] = falls;
@@ -217,6 +292,21 @@ falls_json(enum rm_fault fault, const struct rm_recurrence *recurrence, rm_mono_
 	return json;
 }
 
+/* part: that whose falls these are. */
+static int
+set_links(
+    json_t *json, const struct rm_part *part, const struct rm_incident_links *links)
+{
+	if (json_object_set_new(
+		json, "part_type", json_string(rm_part_type_str(part->type))) < 0 ||
+	    json_object_set_new(json, "part", json_string(part->name)) < 0 ||
+	    json_object_set_new(json, "place", json_string(part->place)) < 0 ||
+	    json_object_set_new(json, "links", json_string(links->names)) < 0 ||
+	    json_object_set_new(json, "apart", json_boolean(links->apart)) < 0)
+		return -1;
+	return 0;
+}
+
 json_t *
 rm_incident_falls_save(
     const struct rm_incident *incident, rm_mono_t now, rm_wall_t wall)
@@ -229,7 +319,9 @@ rm_incident_falls_save(
 	if (incident->recurrence.at[0].ns == 0)
 		return json_null();
 	json = falls_json(fault, &incident->recurrence, now, wall);
-	if (json_object_set_new(json, "total", json_boolean(incident->is_total)) < 0) {
+	if (json_object_set_new(json, "total", json_boolean(incident->is_total)) < 0 ||
+	    (incident->links.of.type != 0 &&
+		set_links(json, &incident->links.of, &incident->links) < 0)) {
 		json_decref(json);
 		return NULL;
 	}
@@ -247,11 +339,45 @@ take_fault(const json_t *saved)
 	return RM_FAULT_UNSET;
 }
 
+static bool
+take_text(const json_t *saved, const char *key, char *ret, size_t size)
+{
+	const char *text = json_string_value(json_object_get(saved, key));
+
+	if (text == NULL || strlen(text) >= size)
+		return false;
+	strcpy(ret, text);
+	return true;
+}
+
+/* Reads what set_links writes. NULL, or the name of the wrong key. */
+static const char *
+take_links(const json_t *saved, struct rm_part *part, struct rm_incident_links *links)
+{
+	const char *type = json_string_value(json_object_get(saved, "part_type"));
+
+	for (int i = 1; i < RM_PART_TYPES && type != NULL; i++)
+		if (strcmp(type, rm_part_type_str((enum rm_part_type)i)) == 0)
+			part->type = (enum rm_part_type)i;
+	if (part->type == 0)
+		return "part_type";
+	if (!take_text(saved, "part", part->name, sizeof(part->name)) ||
+	    part->name[0] == '\0')
+		return "part";
+	if (!take_text(saved, "place", part->place, sizeof(part->place)))
+		return "place";
+	if (!take_text(saved, "links", links->names, sizeof(links->names)))
+		return "links";
+	links->apart = json_is_true(json_object_get(saved, "apart"));
+	return NULL;
+}
+
 const char *
 rm_incident_falls_read(
     const json_t *saved, rm_mono_t now, rm_wall_t wall, struct rm_incident *incident)
 {
 	const enum rm_fault fault = take_fault(saved);
+	struct rm_incident_links links = { 0 };
 	struct rm_recurrence recurrence;
 	const char *wrong;
 
@@ -264,9 +390,14 @@ rm_incident_falls_read(
 	wrong = rm_recurrence_restore(saved, now, wall, &recurrence);
 	if (wrong == NULL && fault == RM_FAULT_UNSET)
 		wrong = "fault";
+	/* An older version saved the falls of an incident without its links. */
+	if (wrong == NULL && fault == RM_FAULT_LINKS &&
+	    json_object_get(saved, "part") != NULL)
+		wrong = take_links(saved, &links.of, &links);
 	if (wrong != NULL)
 		return wrong;
 	incident->fault = fault;
+	incident->links = links;
 	incident->is_total = json_is_true(json_object_get(saved, "total"));
 	incident->recurrence = recurrence;
 	incident_falls_show(incident, now, wall);
@@ -305,13 +436,7 @@ incident_falls_save(const struct rm_incidents *incidents)
 		json_t *one = falls_json(falls->fault, &falls->recurrence,
 		    incidents->clock_mono, incidents->clock_wall);
 
-		if (json_object_set_new(one, "part_type",
-			json_string(rm_part_type_str(falls->part.type))) < 0 ||
-		    json_object_set_new(one, "part", json_string(falls->part.name)) <
-			0 ||
-		    json_object_set_new(one, "place", json_string(falls->part.place)) <
-			0 ||
-		    json_object_set_new(one, "links", json_string(falls->links)) < 0 ||
+		if (set_links(one, &falls->part, &falls->links) < 0 ||
 		    json_array_append(list, one) < 0) {
 			json_decref(one);
 			json_decref(list);
@@ -322,40 +447,15 @@ incident_falls_save(const struct rm_incidents *incidents)
 	return list;
 }
 
-static bool
-take_text(const json_t *saved, const char *key, char *ret, size_t size)
-{
-	const char *text = json_string_value(json_object_get(saved, key));
-
-	if (text == NULL || strlen(text) >= size)
-		return false;
-	strcpy(ret, text);
-	return true;
-}
-
 const char *
 incident_falls_restore(
     struct rm_incidents *incidents, const json_t *saved, rm_mono_t now, rm_wall_t wall)
 {
-	const char *type = json_string_value(json_object_get(saved, "part_type"));
 	struct rm_incident incident = { 0 };
-	struct rm_verdict *verdict = &incident.verdict;
-	const char *wrong;
+	const char *wrong = take_links(saved, &incident.verdict.part, &incident.links);
 
-	for (int i = 1; i < RM_PART_TYPES && type != NULL; i++)
-		if (strcmp(type, rm_part_type_str((enum rm_part_type)i)) == 0)
-			verdict->part.type = (enum rm_part_type)i;
-	if (verdict->part.type == 0)
-		return "part_type";
-	if (!take_text(saved, "part", verdict->part.name, sizeof(verdict->part.name)) ||
-	    verdict->part.name[0] == '\0')
-		return "part";
-	if (!take_text(
-		saved, "place", verdict->part.place, sizeof(verdict->part.place)))
-		return "place";
-	if (!take_text(saved, "links", verdict->evidence.links,
-		sizeof(verdict->evidence.links)))
-		return "links";
+	if (wrong != NULL)
+		return wrong;
 	wrong = rm_incident_falls_read(saved, now, wall, &incident);
 	if (wrong == NULL)
 		incident_falls_keep(incidents, &incident, now);

@@ -604,6 +604,7 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->former = true;
 	if (incident->fault == RM_FAULT_UNSET)
 		incident->fault = incident_fault_of(incident->verdict.kind);
+	incident_guess_links(incident);
 	entry->was_good = incident->good_since.ns != 0;
 	if (entry->was_good && rm_recurrence_is_old(&incident->recurrence, now))
 		incident->recurrence.flaps = false;

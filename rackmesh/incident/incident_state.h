@@ -15,9 +15,9 @@
 
 /* The last falls of a part that has no open incident on such a fault. */
 struct incident_falls {
-	struct rm_part part;
+	struct rm_part part; /* of RM_FAULT_LINKS: the switch of the links */
 	enum rm_fault fault;
-	char links[RM_LINKS_BYTES]; /* of RM_FAULT_LINKS: those at the last fall */
+	struct rm_incident_links links; /* of RM_FAULT_LINKS */
 	struct rm_recurrence recurrence;
 };
 
@@ -43,7 +43,10 @@ struct incident_entry {
 	/* ns for which the part was good since the last sign of the fault, in all */
 	int64_t good_ns;
 	rm_mono_t resolved;
-	bool was_good;      /* for resolve_after_ns in all since the last verdict */
+	bool was_good;   /* for resolve_after_ns in all since the last verdict */
+	/* of flapping links: at this fall, there was no verdict on several of them yet
+	 */
+	bool is_apart;
 	rm_mono_t noted_at; /* when receivers of RM_INCIDENT_NOTED got the last fall */
 	/* For an incident of "A or B" that is known to be A: the other part, B, if
 	 * verdicts have named B since the last verdict on A (else ""), and for how long
@@ -105,9 +108,19 @@ enum rm_fault incident_fault_of(enum rm_kind kind);
 /* False: only a share of the packets is lost, or only one of several paths is cut. */
 bool incident_kind_is_total(enum rm_kind kind);
 /* True: both are faults of the same class, and for several links, of a link that both
- * list. */
-bool incident_is_same_fault(const struct rm_incident *incident, enum rm_fault fault,
-    const struct rm_evidence *evidence);
+ * list; or the verdict is on one of the incident's links. */
+bool incident_is_same_fault(
+    const struct rm_incident *incident, const struct rm_verdict *verdict);
+/* True: the incident is on several links of that switch, and one of them is listed. */
+bool incident_has_links(
+    const struct rm_incident *incident, const struct rm_verdict *links);
+/* Notes the links of a verdict on several, or those of the incident's own verdict if it
+ * was saved by an older version. */
+void incident_add_links(struct rm_incident *incident, const struct rm_verdict *links);
+void incident_guess_links(struct rm_incident *incident);
+/* The incident on one link goes on as one on the several links of the verdict. */
+void incident_falls_widen(struct rm_incidents *incidents, struct rm_incident *incident,
+    const struct rm_verdict *links, rm_mono_t now);
 /* The remembered falls of the part with such a fault; NULL: none are. Valid until the
  * next call that keeps or takes falls. */
 const struct rm_recurrence *incident_falls_find(const struct rm_incidents *incidents,

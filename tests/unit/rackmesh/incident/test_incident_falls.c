@@ -835,6 +835,150 @@ its_incident_does_not_end_with_links_that_do_not_list_it(void **state)
 	assert_true(is_open(rack, "s3--t9"));
 }
 
+/* ---- several links that fall together and are seen one by one ---- */
+
+#define ALL "s3--t1, s3--t2, s3--t3, s3--t4"
+
+/* The links fall at the same time. The first verdict of each fall is on one of them,
+ * the next one on two, and the following ones are on all. They recover one by one. */
+static void
+fall_one_by_one(struct rack *rack, int first, enum rm_impact impact)
+{
+	static const char *const names[] = { "s3--t1", "s3--t2", "s3--t3", "s3--t4" };
+	struct rm_verdict one = link_down(names[first % 4]);
+	struct rm_verdict links = links_down("s3", ALL, 4);
+	char two[64];
+
+	snprintf(two, sizeof(two), "%s, %s", names[first % 4], names[(first + 1) % 4]);
+	rack->health = RM_HEALTH_BAD;
+	one.evidence.impact = links.evidence.impact = impact;
+	judge(rack, &one, 1);
+	judge(rack, &one, 1);
+	strcpy(links.evidence.links, two);
+	links.evidence.links_down = 2;
+	judge(rack, &links, 1);
+	one = link_down(names[(first + 2) % 4]); /* not listed yet */
+	judge(rack, (struct rm_verdict[]){ links, one }, 2);
+	strcpy(links.evidence.links, ALL);
+	links.evidence.links_down = 4;
+	judge(rack, &links, 1);
+	strcpy(links.evidence.links, two);
+	links.evidence.links_down = 2;
+	fall(rack, &links, 59);
+}
+
+static void
+links_that_flap_together_are_one_incident_whichever_is_seen_first(void **state)
+{
+	static const int orders[][4] = { { 0, 0, 0, 0 }, { 0, 1, 2, 3 }, { 0, 2, 1, 3 },
+		{ 3, 0, 0, 1 } };
+
+	for (size_t n = 0; n < 4; n++) {
+		struct rack *rack;
+		int opened;
+
+		setup(state);
+		rack = *state;
+		for (int i = 0; i < 3; i++)
+			fall_one_by_one(rack, orders[n][i], RM_IMPACT_UNKNOWN);
+		assert_int_equal(rm_incidents_open(rack->incidents), 1);
+		opened = (int)rack->opened;
+		for (int i = 3; i < 16; i++)
+			fall_one_by_one(rack, orders[n][i % 4], RM_IMPACT_UNKNOWN);
+		assert_int_equal(rack->opened, opened);
+		assert_int_equal(rm_incidents_open(rack->incidents), 1);
+		assert_int_equal(newest(rack)->returns, 15);
+		assert_string_equal(newest(rack)->verdict.evidence.widened, "s3");
+		if (n < 3)
+			teardown(state);
+	}
+}
+
+/* The alerts of the first two falls may be more than one each. */
+static void
+links_that_were_first_seen_together_get_one_alert_when_they_come_apart(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict links = links_down("s3", ALL, 4);
+
+	flap(rack, &links);
+	for (int i = 0; i < 12; i++)
+		fall_one_by_one(rack, i, RM_IMPACT_UNKNOWN);
+	assert_true(rack->opened <= 2);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	assert_int_equal(newest(rack)->returns, 15);
+}
+
+static void
+a_link_that_alone_stays_bad_gets_its_own_incident_soon(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict one = link_down("s3--t2");
+
+	for (int i = 0; i < 5; i++)
+		fall_one_by_one(rack, 0, RM_IMPACT_UNKNOWN);
+	rack->opened = 0;
+	rack->health = RM_HEALTH_BAD;
+	for (int i = 0; i < 39; i++)
+		judge(rack, &one, 1);
+	assert_int_equal(rack->opened, 0);
+	assert_int_equal(newest(rack)->good_since.ns, 0);
+	judge(rack, &one, 1);
+	judge(rack, &one, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_string_equal(rack->last.verdict.part.name, "s3--t2");
+}
+
+static void
+a_worse_fault_of_one_of_flapping_links_is_not_held_back(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict one = link_down("s3--t2");
+
+	for (int i = 0; i < 5; i++)
+		fall_one_by_one(rack, 0, RM_IMPACT_P2);
+	rack->opened = 0;
+	one.evidence.impact = RM_IMPACT_P0;
+	judge(rack, &one, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_int_equal(rack->last.severity, RM_SEVERITY_CRITICAL);
+}
+
+static void
+a_link_that_does_not_flap_with_the_others_is_not_held_back(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdicts[] = { link_down("s3--t9"),
+		links_down("s3", "s3--t7, s3--t8", 2), link_down("s4--t1") };
+
+	for (int i = 0; i < 5; i++)
+		fall_one_by_one(rack, 0, RM_IMPACT_UNKNOWN);
+	rack->opened = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		judge(rack, &verdicts[i], 1);
+		assert_int_equal(rack->opened, i + 1);
+	}
+}
+
+static void
+links_go_on_flapping_as_one_after_a_restart(void **state)
+{
+	struct rack *rack = *state;
+
+	for (int i = 0; i < 2; i++)
+		fall_one_by_one(rack, i, RM_IMPACT_UNKNOWN);
+	restart(rack, 5);
+	fall_one_by_one(rack, 2, RM_IMPACT_UNKNOWN);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	rack->opened = 0;
+	for (int i = 3; i < 9; i++) {
+		restart(rack, 5);
+		fall_one_by_one(rack, i, RM_IMPACT_UNKNOWN);
+	}
+	assert_int_equal(rack->opened, 0);
+	assert_int_equal(newest(rack)->returns, 8);
+}
+
 /* ---- a pair of aggregators ---- */
 
 static struct rm_incident
@@ -1020,6 +1164,13 @@ main(void)
 		TEST(time_without_evidence_is_not_a_gap_between_falls),
 		TEST(a_widened_one_takes_no_verdict_on_other_links_of_its_switch),
 		TEST(a_standby_continues_the_flapping_that_it_has_not_seen),
+		TEST(links_that_flap_together_are_one_incident_whichever_is_seen_first),
+		TEST(
+		    links_that_were_first_seen_together_get_one_alert_when_they_come_apart),
+		TEST(a_link_that_alone_stays_bad_gets_its_own_incident_soon),
+		TEST(a_worse_fault_of_one_of_flapping_links_is_not_held_back),
+		TEST(a_link_that_does_not_flap_with_the_others_is_not_held_back),
+		TEST(links_go_on_flapping_as_one_after_a_restart),
 	};
 
 	return cmocka_run_group_tests_name("incident_falls", tests, NULL, NULL);
