@@ -254,7 +254,8 @@ is_bad_again(struct rm_incidents *incidents, struct incident_entry *entry, bool 
 	const bool was_good_now = is_good_now(entry);
 
 	if (is_fall) {
-			note_fall(incidents, incident, judgement);
+		entry->fell_again = incident->recurrence.at[0].ns != 0;
+		note_fall(incidents, incident, judgement);
 	}
 	entry->good = entry->was_good = false;
 	entry->good_ns = 0;
@@ -619,15 +620,13 @@ is_turned(struct rm_incidents *incidents, struct incident_entry *entry,
 static bool
 is_worse(const struct rm_incident *incident, const struct rm_verdict *verdict)
 {
-	const bool has_fallen_again = incident->returned.ns != incident->opened.ns;
 	/* An impact that is not known yet is not a worse one. */
 	const struct incident_impact worst =
 	    incident_worst_impact(&incident->verdict.evidence, &verdict->evidence);
 
 	return (incident->severity != RM_SEVERITY_UNSET &&
 		   rm_severity(verdict->kind, worst.impact) > incident->severity) ||
-	       (has_fallen_again && !incident->is_total &&
-		   incident_kind_is_total(verdict->kind));
+	       (!incident->is_total && incident_kind_is_total(verdict->kind));
 }
 
 static void
@@ -668,8 +667,9 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	}
 	if (fault == RM_FAULT_LINKS)
 		entry->is_apart = false;
-	if (incident->recurrence.flaps && !entry->held && !is_on_other &&
-	    is_worse(incident, verdict)) {
+	/* In the fall that opened it, it is one incident, as that of any other part. */
+	if (incident->recurrence.flaps && entry->fell_again && !entry->held &&
+	    !is_on_other && is_worse(incident, verdict)) {
 		before = *incident;
 		worse = *verdict;
 		keep_names(&incident->verdict, &worse);

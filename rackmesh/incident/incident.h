@@ -14,9 +14,9 @@
  * verdict on one of its links is left out, and time without evidence counts as good,
  * too. A fall of another class ends the incident and opens another one, unless the part
  * is flapping with faults of that class, too: then the incident goes on as one of that
- * class. The incident also ends, and another one opens, if a fault of a flapping part
- * is more severe than the incident was at its opening, or if nothing passes the part at
- * a fall for the first time, and only a share was lost before.
+ * class. The incident also ends, and another one opens, if a later fall of a flapping
+ * part is more severe than the incident was at its opening, or if nothing passes the
+ * part at a fall for the first time, and only a share was lost before.
  *
  * A verdict may name "A or B" if it cannot decide between two parts. The part of an
  * incident (verdict.part) never changes: an incident on "A or B" stays that when a

@@ -113,6 +113,7 @@ rm_incidents_adopt(
 	if (theirs->fault == RM_FAULT_UNSET)
 		entry->incident.fault = incident_fault_of(theirs->verdict.kind);
 	incident_guess_links(&entry->incident);
+	entry->fell_again = theirs->returned.ns != theirs->opened.ns;
 	entry->was_good = theirs->good_since.ns != 0;
 	entry->held = held;
 	entry->confirmed = true;

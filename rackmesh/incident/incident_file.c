@@ -605,6 +605,7 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 	if (incident->fault == RM_FAULT_UNSET)
 		incident->fault = incident_fault_of(incident->verdict.kind);
 	incident_guess_links(incident);
+	entry->fell_again = incident->returned.ns != incident->opened.ns;
 	entry->was_good = incident->good_since.ns != 0;
 	if (entry->was_good && rm_recurrence_is_old(&incident->recurrence, now))
 		incident->recurrence.flaps = false;

@@ -44,6 +44,7 @@ struct incident_entry {
 	int64_t good_ns;
 	rm_mono_t resolved;
 	bool was_good;   /* for resolve_after_ns in all since the last verdict */
+	bool fell_again; /* since it was opened */
 	/* of flapping links: at this fall, there was no verdict on several of them yet
 	 */
 	bool is_apart;

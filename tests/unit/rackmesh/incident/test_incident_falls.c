@@ -979,6 +979,51 @@ links_go_on_flapping_as_one_after_a_restart(void **state)
 	assert_int_equal(newest(rack)->returns, 8);
 }
 
+/* Which services use the part is known one window after the fall. */
+static void
+a_severity_that_is_known_after_the_third_fall_is_one_alert(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict first = rnic_down("h1/r0"), later = first;
+
+	first.evidence.impact = RM_IMPACT_P2;
+	for (int i = 0; i < 2; i++)
+		fall(rack, &first, 59);
+	rack->opened = rack->resolved = 0;
+	judge(rack, &first, 1);
+	later.evidence.impact = RM_IMPACT_P0;
+	fall(rack, &later, 59);
+	assert_int_equal(rack->opened, 1);
+	assert_int_equal(rack->resolved, 0);
+	assert_int_equal(rack->updated, 1);
+	/* The severity is that of the opening, until the part falls again. */
+	assert_int_equal(newest(rack)->severity, RM_SEVERITY_WARNING);
+	fall(rack, &later, 59);
+	assert_int_equal(rack->opened, 2);
+	assert_int_equal(newest(rack)->severity, RM_SEVERITY_CRITICAL);
+	assert_int_equal(newest(rack)->returns, 3);
+	fall(rack, &later, 59);
+	assert_int_equal(rack->opened, 2);
+}
+
+/* The verdict on all links may be more severe than that on the first one. */
+static void
+the_third_fall_of_links_that_come_one_by_one_is_one_alert(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict one = link_down("s3--t1");
+	struct rm_verdict links = links_down("s3", ALL, 4);
+
+	one.evidence.impact = RM_IMPACT_P2;
+	links.evidence.impact = RM_IMPACT_P0;
+	for (int i = 0; i < 3; i++) {
+		judge(rack, &one, 1);
+		fall(rack, &links, 59);
+	}
+	assert_int_equal(rack->opened, 3);
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+}
+
 /* ---- a pair of aggregators ---- */
 
 static struct rm_incident
@@ -1164,6 +1209,8 @@ main(void)
 		TEST(time_without_evidence_is_not_a_gap_between_falls),
 		TEST(a_widened_one_takes_no_verdict_on_other_links_of_its_switch),
 		TEST(a_standby_continues_the_flapping_that_it_has_not_seen),
+		TEST(a_severity_that_is_known_after_the_third_fall_is_one_alert),
+		TEST(the_third_fall_of_links_that_come_one_by_one_is_one_alert),
 		TEST(links_that_flap_together_are_one_incident_whichever_is_seen_first),
 		TEST(
 		    links_that_were_first_seen_together_get_one_alert_when_they_come_apart),
