@@ -1123,7 +1123,8 @@ duration_text(int64_t ns, char ret[32])
 }
 
 /* From the first fall to the last one. On the monotonic clock: the wall clock may have
- * been set in between. */
+ * been set in between. 0: not known, because the host had no clock when the falls were
+ * saved. */
 static int64_t
 flapping_ns(const struct rm_incident *incident)
 {
@@ -1136,16 +1137,24 @@ rm_incident_flapping(
 {
 	const int64_t span_ns = flapping_ns(incident);
 	char span[32], every[32];
+	int used;
 
 	ret[0] = '\0';
 	if (incident->flaps_since.ns == 0 || incident->returns == 0)
 		return;
 	duration_text(span_ns, span);
 	duration_text(span_ns / (int64_t)incident->returns, every);
-	snprintf(ret, RM_INCIDENT_FLAP_TEXT,
-	    "it came back %" PRIu64 " times within %s, about every %s%s",
-	    incident->returns, span, every,
-	    incident->good_since.ns != 0 ? ", and works now" : "");
+	used = snprintf(ret, RM_INCIDENT_FLAP_TEXT, "it came back %" PRIu64 " times",
+	    incident->returns);
+	if (span_ns > 0)
+		used += snprintf(ret + used, RM_INCIDENT_FLAP_TEXT - (size_t)used,
+		    " within %s, about every %s", span, every);
+	else
+		used += snprintf(ret + used, RM_INCIDENT_FLAP_TEXT - (size_t)used,
+		    ", in a time that is not known");
+	if (incident->good_since.ns != 0)
+		snprintf(ret + used, RM_INCIDENT_FLAP_TEXT - (size_t)used,
+		    ", and works now");
 }
 
 void
@@ -1170,11 +1179,11 @@ flapping_json(const struct rm_incident *incident)
 	if (incident->flaps_since.ns == 0)
 		return json_null();
 	rm_wall_format(incident->flaps_since, since);
-	return json_pack("{s:s, s:I, s:f}", "since", since, "returns",
+	return json_pack("{s:s, s:I, s:o}", "since", since, "returns",
 	    (json_int_t)incident->returns, "per_minute",
-	    span_ns > 0
-		? (double)incident->returns * 60 * (double)RM_NS_PER_S / (double)span_ns
-		: 0.0);
+	    span_ns > 0 ? json_real((double)incident->returns * 60 *
+				    (double)RM_NS_PER_S / (double)span_ns)
+			: json_null());
 }
 
 json_t *

@@ -122,7 +122,7 @@ take_number(const json_t *object, const char *key, int64_t max, int64_t *ret)
 }
 
 /* Converts a wall-clock time to this monotonic clock; 0 stays 0. A time in the future
- * becomes now, because the wall clock may have been set back. */
+ * becomes now. */
 static bool
 take_time(const json_t *object, const char *key, rm_mono_t now, rm_wall_t wall,
     rm_mono_t *ret)
@@ -145,8 +145,13 @@ const char *
 rm_recurrence_restore(
     const json_t *saved, rm_mono_t now, rm_wall_t wall, struct rm_recurrence *ret)
 {
+	const int64_t last_ns = json_integer_value(json_object_get(saved, "last_ns"));
 	int64_t falls;
 
+	/* The wall clock was set back: the last fall was not before now, and the times
+	 * between the falls are known. */
+	if (last_ns > wall.ns)
+		wall.ns = last_ns;
 	*ret = (struct rm_recurrence){ 0 };
 	if (!json_is_boolean(json_object_get(saved, "flapping")))
 		return "flapping";

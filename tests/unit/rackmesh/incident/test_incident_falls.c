@@ -379,6 +379,50 @@ restart(struct rack *rack, int64_t later_s)
 	json_decref(saved);
 }
 
+/* Their times are in the future after it, but the time between them is known. */
+static void
+the_rate_is_right_although_the_wall_clock_was_set_back_over_a_restart(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = rnic_down("h1/r0");
+	char text[RM_INCIDENT_FLAP_TEXT];
+
+	for (int i = 0; i < 11; i++)
+		fall(rack, &verdict, 59);
+	restart(rack, -300);
+	rm_incident_flapping(newest(rack), text);
+	assert_string_equal(text, "it came back 10 times within 10 min, about every "
+				  "60 s, and works now");
+	assert_int_equal(quiet_ns(rack), 3 * 59 * RM_NS_PER_S);
+	fall(rack, &verdict, 59);
+	rm_incident_flapping(newest(rack), text);
+	assert_string_equal(text, "it came back 11 times within 10 min, about every "
+				  "54 s, and works now");
+}
+
+/* A host without a clock begins in 1970, and saves times before that. */
+static void
+the_sentence_names_no_time_that_is_not_known(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict verdict = rnic_down("h1/r0");
+	char text[RM_INCIDENT_FLAP_TEXT];
+	json_t *json;
+
+	for (int i = 0; i < 11; i++)
+		fall(rack, &verdict, 59);
+	rack->wall_ns = RM_NS_PER_S - rack->now.ns;
+	judge(rack, NULL, 0);
+	restart(rack, 0);
+	rm_incident_flapping(newest(rack), text);
+	assert_string_equal(
+	    text, "it came back 10 times, in a time that is not known, and works now");
+	json = rm_incident_json(newest(rack));
+	assert_true(json_is_null(
+	    json_object_get(json_object_get(json, "flapping"), "per_minute")));
+	json_decref(json);
+}
+
 static void
 falls_before_a_restart_count(void **state)
 {
@@ -1209,6 +1253,9 @@ main(void)
 		TEST(time_without_evidence_is_not_a_gap_between_falls),
 		TEST(a_widened_one_takes_no_verdict_on_other_links_of_its_switch),
 		TEST(a_standby_continues_the_flapping_that_it_has_not_seen),
+		TEST(
+		    the_rate_is_right_although_the_wall_clock_was_set_back_over_a_restart),
+		TEST(the_sentence_names_no_time_that_is_not_known),
 		TEST(a_severity_that_is_known_after_the_third_fall_is_one_alert),
 		TEST(the_third_fall_of_links_that_come_one_by_one_is_one_alert),
 		TEST(links_that_flap_together_are_one_incident_whichever_is_seen_first),
