@@ -345,6 +345,8 @@ sla_counts(const struct sla *sla)
 
 /* if the clock was set back by more than this, it was wrong before */
 #define JUMP_MINUTES 60
+/* if it is later by more than this since the last call, nobody measured in between */
+#define STEP_MINUTES 2
 
 static const double quantiles[WIRE_QUANTILES] = {
 	[WIRE_P50] = 0.50, [WIRE_P95] = 0.95, [WIRE_P99] = 0.99, [WIRE_MAX] = 1
@@ -617,11 +619,49 @@ note_counted(struct sla *sla, int64_t minute)
 	counted->minutes |= UINT64_C(1) << (uint64_t)minute % 60;
 }
 
+static void
+close_one(struct sla *sla, int64_t minute,
+    void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
+{
+	struct sla_scope *scope;
+
+	for (scope = sla->scopes; scope != NULL; scope = scope->hh.next)
+		close_minute(sla, scope, minute, on_minute, arg);
+	sla->closed = minute;
+	note_counted(sla, minute);
+	forget(sla, minute);
+}
+
+static bool
+has_rows(const struct sla *sla, int64_t minute)
+{
+	for (const struct sla_scope *scope = sla->scopes; scope != NULL;
+	     scope = scope->hh.next)
+		if (scope->open[(uint64_t)minute % SLA_OPEN_MINUTES].minute == minute)
+			return true;
+	return false;
+}
+
+/* The clock was set forward, or the analyzer was stopped. Closes the minutes that were
+ * over before and have results. The others up to the present one are not counted:
+ * nobody measured them, so they are not unknown because of a rack. */
+static void
+skip_minutes(struct sla *sla, int64_t before,
+    void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
+{
+	for (int64_t minute = sla->closed + 1; minute < before; minute++)
+		if (has_rows(sla, minute))
+			close_one(sla, minute, on_minute, arg);
+	if (sla->closed < sla->now_minute - 1)
+		sla->closed = sla->now_minute - 1;
+}
+
 void
 sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
 {
 	const int64_t last = (now.ns - wait_ns) / SLA_MINUTE_NS - 1;
+	const int64_t before = sla->now_minute;
 
 	sla->now_minute = now.ns / SLA_MINUTE_NS;
 	sla->now_known = true;
@@ -631,23 +671,17 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 		 * counted. */
 		if (sla->closed < sla->now_minute)
 			sla->closed = sla->now_minute;
-	} else if (!sla->closed_any || last < sla->closed - JUMP_MINUTES ||
-		   last > sla->closed + JUMP_MINUTES) {
-		/* The first call sets the start. After a jump of the clock the start is
-		 * set again. */
+	} else if (!sla->closed_any || last < sla->closed - JUMP_MINUTES) {
+		/* The first call sets the start. If the clock was set back, the start
+		 * is set again. */
 		sla->closed = last;
 	}
-	sla->closed_any = true;
 	make_room(sla);
-	for (int64_t minute = sla->closed + 1; minute <= last; minute++) {
-		struct sla_scope *scope;
-
-		for (scope = sla->scopes; scope != NULL; scope = scope->hh.next)
-			close_minute(sla, scope, minute, on_minute, arg);
-		sla->closed = minute;
-		note_counted(sla, minute);
-		forget(sla, minute);
-	}
+	if (sla->closed_any && sla->now_minute > before + STEP_MINUTES)
+		skip_minutes(sla, before, on_minute, arg);
+	sla->closed_any = true;
+	for (int64_t minute = sla->closed + 1; minute <= last; minute++)
+		close_one(sla, minute, on_minute, arg);
 	sum_some(sla);
 }
 
@@ -743,9 +777,13 @@ sla_json(struct sla *sla, const struct rm_sight *sight)
 {
 	json_t *scopes = json_array(), *services = json_array();
 	const int64_t first = first_counted(sla), hour = sla->closed - SLA_MINUTES + 1;
-	char since[RM_WALL_TEXT];
+	json_t *since = json_null();
+	char text[RM_WALL_TEXT];
 
-	rm_wall_format((rm_wall_t){ first * SLA_MINUTE_NS }, since);
+	if (first <= sla->closed) {
+		rm_wall_format((rm_wall_t){ first * SLA_MINUTE_NS }, text);
+		since = json_string(text);
+	}
 	for (struct sla_scope *scope = sla->scopes; scope != NULL;
 	     scope = scope->hh.next) {
 		if (!rm_sight_shows(sight, scope->region))
@@ -754,7 +792,7 @@ sla_json(struct sla *sla, const struct rm_sight *sight)
 		json_array_append_new(
 		    scope->kind == SLA_SERVICE ? services : scopes, scope_json(scope));
 	}
-	return json_pack("{s:s, s:{s:I, s:I}, s:o, s:o}", "since", since, "missing",
+	return json_pack("{s:o, s:{s:I, s:I}, s:o, s:o}", "since", since, "missing",
 	    "hour", missing_from(sla, hour > first ? hour : first), "day",
 	    missing_from(sla, first), "scopes", scopes, "services", services);
 }

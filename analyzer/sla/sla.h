@@ -64,7 +64,9 @@ int sla_new(const struct sla_options *options, struct sla **ret);
 void sla_free(struct sla *sla);
 void sla_summary(struct sla *sla, const struct wire_summary_view *view);
 /* Closes each minute that ended at least wait_ns ago; wait_ns is at most
- * SLA_MAX_WAIT_NS. on_minute is called once for each scope and minute. */
+ * SLA_MAX_WAIT_NS. on_minute is called once for each scope and minute. If it is more
+ * than two minutes later than at the last call, the minutes between are not closed,
+ * except those that were over before and have results. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
 /* The number of the last closed minute since the epoch; 0: none yet. */
@@ -99,8 +101,9 @@ void sla_each(const struct sla *sla,
 
 /* The figures of the hour and of the day before the last closed minute's end, for each
  * scope and service of the regions that sight shows (NULL: all); the first minute that
- * the day has; and how many minutes since then are not counted, because the analyzer
- * did not run or was started. The caller owns the reference. */
+ * the day has (null: none yet); and how many minutes since then are not counted,
+ * because the analyzer did not run or was started, or its clock was set forward. The
+ * caller owns the reference. */
 json_t *sla_json(struct sla *sla, const struct rm_sight *sight);
 
 #endif

@@ -273,6 +273,83 @@ a_clock_that_jumps_begins_anew(void **state)
 	sla_free(sla);
 }
 
+static json_int_t
+json_figure(struct sla *sla, const char *of, const char *name)
+{
+	json_t *json = sla_json(sla, NULL);
+	const json_t *all = json_object_get(json, "missing");
+	const json_t *scope = json_array_get(json_object_get(json, "scopes"), 0);
+	const json_int_t ret = json_integer_value(json_object_get(
+	    strcmp(of, "missing") == 0 ? all : json_object_get(scope, of), name));
+
+	json_decref(json);
+	return ret;
+}
+
+/* NTP sets a clock that was slow at the start, or the analyzer was stopped. */
+static void
+minutes_that_a_step_of_the_clock_leaves_out_are_missing(void **state)
+{
+	static const int64_t steps[] = { 3, 30, 60, 62, 300 };
+
+	for (size_t i = 0; i < 5; i++) {
+		struct sla *sla = new_sla();
+		const int64_t after = BASE + (2 + steps[i]) * MINUTE;
+
+		/* Two minutes were measured, and the third one was not over. */
+		for (int64_t n = 0; n < 3; n++) {
+			feed(sla, "tor1", "tor1", BASE + n * MINUTE, 10, 0, 1000);
+			sla_close(sla, (rm_wall_t){ BASE + n * MINUTE }, MINUTE,
+			    on_minute, NULL);
+		}
+		sla_close(sla, (rm_wall_t){ after }, MINUTE, on_minute, NULL);
+		feed(sla, "tor1", "tor1", after, 10, 0, 1000);
+		sla_close(
+		    sla, (rm_wall_t){ after + 2 * MINUTE }, MINUTE, on_minute, NULL);
+		assert_int_equal(json_figure(sla, "day", "sent"), 30);
+		assert_int_equal(json_figure(sla, "day", "rack_minutes_unknown"), 0);
+		assert_int_equal(json_figure(sla, "missing", "day"), steps[i]);
+		sla_free(sla);
+	}
+}
+
+static void
+a_tick_that_is_late_by_a_minute_leaves_no_minute_out(void **state)
+{
+	struct sla *sla = new_sla();
+
+	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+	sla_close(sla, (rm_wall_t){ BASE + 2 * MINUTE }, MINUTE, on_minute, NULL);
+	sla_close(sla, (rm_wall_t){ BASE + 4 * MINUTE }, MINUTE, on_minute, NULL);
+	assert_int_equal(minute_count, 3);
+	assert_int_equal(json_figure(sla, "missing", "day"), 0);
+	sla_free(sla);
+}
+
+/* The host's clock may not be known yet. */
+static void
+before_the_first_minute_there_is_no_time_since_which_figures_count(void **state)
+{
+	struct sla *sla;
+	json_t *json;
+
+	assert_int_equal(sla_new(&options, &sla), 0);
+	json = sla_json(sla, NULL);
+	assert_true(json_is_null(json_object_get(json, "since")));
+	assert_int_equal(json_figure(sla, "missing", "day"), 0);
+	json_decref(json);
+	sla_close(sla, (rm_wall_t){ BASE }, 0, ignore_minute, NULL);
+	json = sla_json(sla, NULL);
+	assert_true(json_is_null(json_object_get(json, "since")));
+	json_decref(json);
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, ignore_minute, NULL);
+	json = sla_json(sla, NULL);
+	assert_string_equal(json_string_value(json_object_get(json, "since")),
+	    "2023-11-14T22:13:00.000Z");
+	json_decref(json);
+	sla_free(sla);
+}
+
 /* Results of probes for one service, from one rack. */
 static void
 feed_service(struct sla *sla, const char *tor, const char *service, int64_t start,
@@ -314,7 +391,8 @@ a_service_has_figures_of_the_minutes_in_which_it_was_probed(void **state)
 	feed(sla, "tor1", "tor1", BASE, 100, 0, 10000);
 	feed_service(sla, "tor1", "train", BASE, 100, 0);
 	feed_service(sla, "tor2", "train", BASE, 100, 50);
-	sla_close(sla, (rm_wall_t){ BASE + 3 * MINUTE }, 0, on_minute, NULL);
+	for (int64_t n = 1; n <= 3; n++)
+		sla_close(sla, (rm_wall_t){ BASE + n * MINUTE }, 0, on_minute, NULL);
 	/* A minute each for the rack, and one for the service. */
 	assert_int_equal(minute_count, 4);
 	for (size_t i = 0; i < minute_count; i++) {
@@ -565,6 +643,11 @@ main(void)
 		cmocka_unit_test(
 		    a_service_has_figures_of_the_minutes_in_which_it_was_probed),
 		cmocka_unit_test(services_come_and_go_and_are_bounded),
+		cmocka_unit_test(
+		    minutes_that_a_step_of_the_clock_leaves_out_are_missing),
+		cmocka_unit_test(a_tick_that_is_late_by_a_minute_leaves_no_minute_out),
+		cmocka_unit_test(
+		    before_the_first_minute_there_is_no_time_since_which_figures_count),
 		cmocka_unit_test(
 		    with_too_many_services_the_longest_silent_one_is_removed),
 		cmocka_unit_test(an_hour_of_every_service_takes_little_memory),

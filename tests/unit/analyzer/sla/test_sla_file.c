@@ -104,13 +104,14 @@ save(struct world *w)
 static bool
 has_figures(struct world *w)
 {
+	const char *since;
 	json_t *json;
 	bool has;
 
 	sla_close(w->sla, (rm_wall_t){ BASE + 2 * MINUTE }, 0, on_minute, NULL);
 	json = sla_json(w->sla, NULL);
-	has = strcmp(json_string_value(json_object_get(json, "since")),
-		  "2023-11-14T22:00:00.000Z") == 0;
+	since = json_string_value(json_object_get(json, "since"));
+	has = since != NULL && strcmp(since, "2023-11-14T22:00:00.000Z") == 0;
 	json_decref(json);
 	return has;
 }
