@@ -436,7 +436,9 @@ every_second(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 {
 	note_seen(analyzer, now);
 	incident_table_end_quiet(analyzer->table, quiet, on_ended, analyzer);
-	sla_close(analyzer->sla, wall, sla_wait_ns(analyzer), on_minute, analyzer);
+	if (sla_file_ready(analyzer->sla_file, wall))
+		sla_close(
+		    analyzer->sla, wall, sla_wait_ns(analyzer), on_minute, analyzer);
 	sla_file_save(analyzer->sla_file);
 	known_keep(analyzer->known, wall, FORGET_NS);
 }
@@ -483,12 +485,14 @@ on_tick(void *arg)
 int
 analyzer_start_ticking(struct analyzer *analyzer)
 {
+	const rm_wall_t wall = rm_wall_now();
 	int r = rm_timer_new(analyzer->loop, on_tick, analyzer, &analyzer->tick);
 
 	if (r < 0)
 		return r;
 	/* From here on each minute is closed, however late the first tick comes. */
-	sla_close(analyzer->sla, rm_wall_now(), SLA_MAX_WAIT_NS, on_minute, analyzer);
+	if (sla_file_ready(analyzer->sla_file, wall))
+		sla_close(analyzer->sla, wall, SLA_MAX_WAIT_NS, on_minute, analyzer);
 	analyzer->deadline = rm_mono_add(rm_mono_now(), TICK_NS);
 	rm_timer_at(analyzer->tick, analyzer->deadline);
 	return 0;

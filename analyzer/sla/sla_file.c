@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "analyzer/sla/sla.h"
 #include "analyzer/sla/sla_kept.h"
@@ -22,7 +23,8 @@ struct sla_file {
 	struct sla *sla;
 	char path[PATH_MAX]; /* "": nothing is kept */
 	struct sla_save save;
-	int64_t saved; /* last closed minute of the last save */
+	int64_t saved;  /* last closed minute of the last save */
+	unsigned waits; /* remaining calls of sla_file_ready; 0: the file was read */
 	bool writing, failing;
 	struct sla_file_counts counts;
 };
@@ -86,10 +88,28 @@ sla_file_new(struct rm_worker *worker, const char *folder, struct sla *sla,
 		free(file);
 		return -ENAMETOOLONG;
 	}
-	if (file->path[0] != '\0')
+	if (file->path[0] != '\0' && now.ns < SLA_FILE_CLOCK_NS &&
+	    access(file->path, F_OK) == 0) {
+		file->waits = SLA_FILE_WAIT;
+		rm_log_warn(
+		    0, "%s: not read yet: the clock is before 2020", file->path);
+	} else if (file->path[0] != '\0') {
 		load(file, now);
+	}
 	*ret = file;
 	return 0;
+}
+
+bool
+sla_file_ready(struct sla_file *file, rm_wall_t now)
+{
+	if (file->waits == 0)
+		return true;
+	file->waits = now.ns < SLA_FILE_CLOCK_NS ? file->waits - 1 : 0;
+	if (file->waits > 0)
+		return false;
+	load(file, now);
+	return true;
 }
 
 static int
@@ -121,7 +141,8 @@ write_done(void *job, int r)
 static bool
 is_saved(const struct sla_file *file)
 {
-	return file->path[0] == '\0' || file->saved == sla_closed(file->sla);
+	return file->path[0] == '\0' || file->waits > 0 ||
+	       file->saved == sla_closed(file->sla);
 }
 
 /* Returns false if the save needs another turn. */

@@ -4,17 +4,21 @@
  * The file is written on the worker after each closed minute, and at the end. A file
  * that is damaged, or whose time is wrong by the clock, is renamed to *.aside.<n>; one
  * that cannot be read stays until the next write. Both are logged, and neither prevents
- * the start.
+ * the start. A host without a clock begins in 1970: until its clock is set, for up to
+ * an hour, the file is not read, and no minute is closed.
  */
 #ifndef ANALYZER_SLA_SLA_FILE_H
 #define ANALYZER_SLA_SLA_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
 
 /* Limit of the file; scopes and services that do not fit are left out and counted. */
 #define SLA_FILE_MAX_BYTES (16u << 20)
+#define SLA_FILE_CLOCK_NS (INT64_C(1577836800) * RM_NS_PER_S) /* 2020-01-01 */
+#define SLA_FILE_WAIT 3600 /* calls of sla_file_ready */
 
 struct rm_worker;
 struct sla;
@@ -26,11 +30,16 @@ struct sla_file_counts {   /* totals */
 	uint64_t aside;    /* files that were not used */
 };
 
-/* folder: "": nothing is kept. sla: borrowed. Reads the file into it. */
+/* folder: "": nothing is kept. sla: borrowed. Reads the file into it, unless the clock
+ * is before SLA_FILE_CLOCK_NS. */
 int sla_file_new(struct rm_worker *worker, const char *folder, struct sla *sla,
     rm_wall_t now, struct sla_file **ret);
 /* Writes the last figures. Call it after the worker was freed. NULL is allowed. */
 void sla_file_free(struct sla_file *file);
+/* Call it each second, before sla_close. False: there is a file, and the clock is not
+ * set yet, so sla_close must not be called. Reads the file as soon as the clock is set,
+ * or after SLA_FILE_WAIT calls. */
+bool sla_file_ready(struct sla_file *file, rm_wall_t now);
 /* Call it each second. After a minute was closed it makes a save, in turns of about a
  * MiB, and writes it. */
 void sla_file_save(struct sla_file *file);

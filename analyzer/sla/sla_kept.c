@@ -388,6 +388,7 @@ sla_kept_read(struct sla *sla, const uint8_t *data, size_t len, rm_wall_t now)
 	int64_t closed;
 	int r = 0;
 
+	sla_clear(sla); /* rows may have come before the clock was set */
 	if (in.damaged || memcmp(head, magic, sizeof(magic)) != 0 ||
 	    crc != rm_crc32c(0, in.at, in.left))
 		return -EBADMSG;

@@ -38,7 +38,8 @@ void sla_kept_seal(struct sla_save *save);
 /* Frees the bytes; the next call of sla_kept_write begins a save. */
 void sla_kept_drop(struct sla_save *save);
 
-/* Adds the saved figures to a new struct sla, before its first sla_close. Minutes up to
+/* Reads the saved figures before the first sla_close; what came before them is
+ * forgotten. Minutes up to
  * the present one are then not closed. -EBADMSG: the bytes are damaged, or of another
  * version; -ERANGE: by the clock, they are older than a day, or later than now by more
  * than half an hour; -ENOMEM. After an error the struct sla is empty. */

@@ -214,13 +214,66 @@ a_file_is_not_lost_by_a_wrong_clock(void **state)
 	save(w);
 	stop(w);
 	assert_int_equal(rm_file_replace(w->aside, (const uint8_t *)"old", 3), 0);
-	start_at(w, w->folder, 100 * MINUTE); /* in 1970 */
+	start_at(w, w->folder, SLA_FILE_CLOCK_NS);
 	assert_non_null(strstr(w->log, ".aside.2: by the clock"));
 	assert_int_equal(sla_file_counts(w->file)->aside, 1);
 	stop(w);
 	assert_int_equal(rename(second, w->path), 0);
 	start(w, w->folder);
 	assert_true(has_figures(w));
+}
+
+/* A host without a battery begins in 1970, at each boot. */
+static void
+the_file_is_read_when_the_clock_is_set(void **state)
+{
+	struct world *w = *state;
+
+	start(w, w->folder);
+	save(w);
+	stop(w);
+	start_at(w, w->folder, 100 * MINUTE);
+	for (int i = 0; i < 100; i++)
+		assert_false(sla_file_ready(w->file, (rm_wall_t){ 100 * MINUTE + i }));
+	assert_non_null(strstr(w->log, "not read yet"));
+	assert_null(strstr(strstr(w->log, "not read yet") + 1, "not read yet"));
+	stop(w); /* off again: nothing is written */
+	start_at(w, w->folder, 100 * MINUTE);
+	assert_false(sla_file_ready(w->file, (rm_wall_t){ 101 * MINUTE }));
+	assert_true(sla_file_ready(w->file, (rm_wall_t){ BASE + 2 * MINUTE }));
+	assert_true(has_figures(w));
+	assert_int_equal(sla_file_counts(w->file)->aside, 0);
+	assert_null(strstr(w->log, "set aside"));
+}
+
+static void
+the_wait_for_the_clock_is_limited(void **state)
+{
+	struct world *w = *state;
+	int calls = 0;
+
+	start(w, w->folder);
+	save(w);
+	stop(w);
+	start_at(w, w->folder, 100 * MINUTE);
+	while (!sla_file_ready(w->file, (rm_wall_t){ 100 * MINUTE }))
+		calls++;
+	assert_int_equal(calls, SLA_FILE_WAIT - 1);
+	assert_int_equal(sla_file_counts(w->file)->aside, 1);
+	assert_true(sla_file_ready(w->file, (rm_wall_t){ 100 * MINUTE }));
+}
+
+static void
+without_a_file_no_clock_is_waited_for(void **state)
+{
+	struct world *w = *state;
+
+	start_at(w, w->folder, 100 * MINUTE);
+	assert_true(sla_file_ready(w->file, (rm_wall_t){ 100 * MINUTE }));
+	stop(w);
+	start_at(w, "", 100 * MINUTE);
+	assert_true(sla_file_ready(w->file, (rm_wall_t){ 100 * MINUTE }));
+	assert_string_equal(w->log, "");
 }
 
 static void
@@ -260,6 +313,9 @@ main(void)
 		TEST(a_damaged_file_is_set_aside),
 		TEST(a_file_is_not_lost_by_a_wrong_clock),
 		TEST(a_failed_save_is_counted_and_logged),
+		TEST(the_file_is_read_when_the_clock_is_set),
+		TEST(the_wait_for_the_clock_is_limited),
+		TEST(without_a_file_no_clock_is_waited_for),
 		TEST(without_a_state_folder_nothing_is_kept),
 	};
 
