@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #define CALL_MAX_HEADERS (256u << 10)
 /* Limit on the TLS messages of one connection; a handshake needs a dozen. */
 #define CALL_MAX_TLS_MESSAGES 1000
+#define CALL_TLS_ERROR 1
 #define CALL_FIRST_SIZE (4u << 10)
 /* Most bytes of a stream between two turns of the loop: libcurl reads much less in one
  * turn. */
@@ -39,10 +41,10 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return 0;
 	case CURLE_OPERATION_TIMEDOUT:
 		return -ETIMEDOUT;
-	/* call_on_body or call_on_header has failed: the answer is too large, or there
-	 * is no memory */
+	/* call_on_body or call_on_header has failed: a limit was reached, or there is
+	 * no memory */
 	case CURLE_WRITE_ERROR:
-		return call->too_large ? -EMSGSIZE : -ENOMEM;
+		return call->limit[0] != '\0' ? -EMSGSIZE : -ENOMEM;
 	case CURLE_OUT_OF_MEMORY:
 		return -ENOMEM;
 	case CURLE_COULDNT_CONNECT:
@@ -67,6 +69,25 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 	default:
 		return -EIO;
 	}
+}
+
+/* of: "its answer is". Keeps the first limit. */
+static void
+call_note_limit(struct rm_http_call *call, const char *of, size_t bytes)
+{
+	const char *unit = "bytes";
+
+	if (call->limit[0] != '\0')
+		return;
+	if (bytes % (1u << 20) == 0) {
+		bytes >>= 20;
+		unit = "MiB";
+	} else if (bytes % (1u << 10) == 0) {
+		bytes >>= 10;
+		unit = "KiB";
+	}
+	snprintf(
+	    call->limit, sizeof(call->limit), "%s larger than %zu %s", of, bytes, unit);
 }
 
 static bool
@@ -102,13 +123,17 @@ call_on_body(char *data, size_t size, size_t count, void *arg)
 		curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 		call->streams = status == 200;
 	}
-	if (call->streams && len > CALL_MAX_WAITING - call->body_len)
+	if (call->streams && len > CALL_MAX_WAITING - call->body_len) {
+		call_note_limit(
+		    call, "what is waiting of its stream is", CALL_MAX_WAITING);
 		return CURL_WRITEFUNC_ERROR;
+	}
 	if (!call->streams && room > call->max_body - call->body_len)
 		room = call->max_body - call->body_len;
-	call->too_large = call->whole && room < len;
-	if (call->too_large)
+	if (call->whole && room < len) {
+		call_note_limit(call, "its answer is", call->max_body);
 		return CURL_WRITEFUNC_ERROR;
+	}
 	if (!call_reserve(call, call->body_len + room))
 		return CURL_WRITEFUNC_ERROR;
 	memcpy(call->body + call->body_len, data, room);
@@ -127,8 +152,10 @@ call_on_header(char *data, size_t size, size_t count, void *arg)
 
 	(void)data;
 	call->headers_len += size * count;
-	call->too_large |= call->headers_len > CALL_MAX_HEADERS;
-	return call->too_large ? 0 : size * count;
+	if (call->headers_len <= CALL_MAX_HEADERS)
+		return size * count;
+	call_note_limit(call, "the headers of its answer are", CALL_MAX_HEADERS);
+	return 0;
 }
 
 /* "unix:/run/x.sock:/v1/y": the path of a socket, then that of the request. */
@@ -292,17 +319,58 @@ set_quick_exit(CURL *easy)
 /* ---- limit on the messages of TLS ---- */
 
 static int tls_messages = -1; /* of each SSL: number of messages received */
+static int tls_errors;        /* the library number of the error below */
+static BIO_METHOD *tls_limit; /* a source whose reading fails with it */
+
+#define TEXT(number) #number
+#define NUMBER_TEXT(number) TEXT(number)
+
+static int
+call_fail_reading(BIO *bio, char *data, int size)
+{
+	ERR_raise(tls_errors, CALL_TLS_ERROR);
+	return -1;
+}
+
+static int
+call_make_source(BIO *bio)
+{
+	BIO_set_init(bio, 1);
+	return 1;
+}
+
+static long
+call_control_source(BIO *bio, int command, long number, void *arg)
+{
+	return 0; /* it is not at its end */
+}
 
 static void
 call_make_index(void)
 {
-	tls_messages = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+	static ERR_STRING_DATA texts[] = {
+		{ 0, "rackmesh" },
+		{ ERR_PACK(0, 0, CALL_TLS_ERROR),
+		    "the server has sent " NUMBER_TEXT(
+			CALL_MAX_TLS_MESSAGES) " TLS messages on a connection" },
+		{ 0, NULL },
+	};
+
+	tls_errors = ERR_get_next_error_library();
+	texts[0].error = ERR_PACK(tls_errors, 0, 0);
+	ERR_load_strings(tls_errors, texts);
+	tls_limit =
+	    BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "TLS limit");
+	if (tls_limit != NULL && BIO_meth_set_read(tls_limit, call_fail_reading) == 1 &&
+	    BIO_meth_set_create(tls_limit, call_make_source) == 1 &&
+	    BIO_meth_set_ctrl(tls_limit, call_control_source) == 1)
+		tls_messages = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
 }
 
 /* OpenSSL handles messages that have no effect, such as HelloRequest and KeyUpdate, in
  * a loop, and returns only when no more data arrive. A server that sends them faster
- * than they are read would keep the thread there for ever, without a time-out. Without
- * its source of data the connection fails. */
+ * than they are read would keep the thread there for ever, without a time-out. With
+ * another source of data the connection fails, and libcurl's message is our text. */
 static void
 call_on_tls_message(
     int sent, int version, int type, const void *data, size_t len, SSL *ssl, void *arg)
@@ -314,7 +382,7 @@ call_on_tls_message(
 	count = (uintptr_t)SSL_get_ex_data(ssl, tls_messages) + 1;
 	(void)SSL_set_ex_data(ssl, tls_messages, (void *)count);
 	if (count == CALL_MAX_TLS_MESSAGES)
-		SSL_set0_rbio(ssl, BIO_new(BIO_s_null()));
+		SSL_set0_rbio(ssl, BIO_new(tls_limit));
 }
 
 static CURLcode

@@ -13,6 +13,8 @@
 
 #include "rackmesh/http/http_exchange.h"
 
+#define RM_HTTP_LIMIT_TEXT 80 /* bytes */
+
 struct rm_http_call {
 	struct rm_http_client *client;
 	struct rm_http_call *next; /* next in the list of all running calls */
@@ -22,9 +24,13 @@ struct rm_http_call {
 	char *body;
 	size_t body_len, body_size, max_body;
 	size_t headers_len; /* bytes of headers and trailers received */
-	bool whole, too_large;
+	bool whole;
 	bool streams; /* the exchange has on_data, and the status is 200 */
 	char reason[CURL_ERROR_SIZE];
+	/* the limit that the answer has reached, for which reason has no words; "":
+	 * none
+	 */
+	char limit[RM_HTTP_LIMIT_TEXT];
 	bool waiting; /* body has bytes of a stream for on_data */
 	int (*on_data)(const char *data, size_t len, void *arg);
 	void (*done)(const struct rm_http_answer *answer, void *arg);

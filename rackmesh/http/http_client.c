@@ -58,7 +58,9 @@ client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 {
 	struct rm_http_answer answer = {
 		.r = r,
-		.reason = r != 0 ? call->reason : "",
+		.reason = r == 0                   ? ""
+			  : call->limit[0] != '\0' ? call->limit
+						   : call->reason,
 		.body = "",
 		.retry_after_s = -1,
 	};

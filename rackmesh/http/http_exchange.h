@@ -13,7 +13,9 @@ struct rm_http_answer {
 	long status;      /* status code, if r is 0 */
 	const char *body; /* terminated; cut at max_body_bytes; borrowed for the call */
 	size_t body_len;
-	const char *reason; /* libcurl's message, when r is not 0; "": none */
+	/* when r is not 0: libcurl's message, or the limit that was reached ("its
+	 * answer is larger than 8 MiB"); "": none */
+	const char *reason;
 	/* URL of a redirect (3xx), which is not followed; NULL: none */
 	const char *redirect;
 	/* from Retry-After, at most a day; -1: the header is missing or 0 */

@@ -136,9 +136,6 @@ submit(struct nexus_client *client, const struct rm_http_answer *answer)
 static int
 classify(const struct rm_http_answer *answer, struct rm_error *error)
 {
-	if (answer->r == -EMSGSIZE)
-		return rm_error_set(error, answer->r,
-		    "its answer is larger than %d MiB", NEXUS_MAX_BYTES >> 20);
 	if (answer->r == -ETIMEDOUT)
 		return rm_error_set(
 		    error, answer->r, "not all of its answer came in time");

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ struct fixture {
 	const char *again; /* sent after it, again and again */
 	size_t again_len, sent;
 	int port, r;
+	bool whole;
+	char reason[256];
 };
 
 static void
@@ -73,6 +76,7 @@ on_done(const struct rm_http_answer *answer, void *arg)
 	struct fixture *f = arg;
 
 	f->r = answer->r;
+	snprintf(f->reason, sizeof(f->reason), "%s", answer->reason);
 	rm_loop_stop(f->loop);
 }
 
@@ -118,6 +122,7 @@ ask(struct fixture *f, const char *scheme)
 	char url[64];
 	const struct rm_http_exchange exchange = {
 		.url = url,
+		.whole = f->whole,
 		.timeout_ns = TIMEOUT_NS,
 		.done = on_done,
 		.arg = f,
@@ -143,6 +148,39 @@ trailers_without_end_are_refused(void **state)
 	f->again = trailers;
 	f->again_len = sizeof(trailers);
 	assert_int_equal(ask(f, "http"), -EMSGSIZE);
+	assert_string_equal(
+	    f->reason, "the headers of its answer are larger than 256 KiB");
+}
+
+static void
+headers_without_end_are_refused(void **state)
+{
+	static char headers[16384];
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(headers); i += 8)
+		memcpy(headers + i, "X-A: y\r\n", 8);
+	f->first = "HTTP/1.1 200 OK\r\n";
+	f->again = headers;
+	f->again_len = sizeof(headers);
+	f->whole = true;
+	assert_int_equal(ask(f, "http"), -EMSGSIZE);
+	assert_string_equal(
+	    f->reason, "the headers of its answer are larger than 256 KiB");
+}
+
+static void
+a_body_without_end_is_refused_if_it_must_be_whole(void **state)
+{
+	static char body[16384];
+	struct fixture *f = *state;
+
+	f->first = "HTTP/1.1 200 OK\r\n\r\n";
+	f->again = body;
+	f->again_len = sizeof(body);
+	f->whole = true;
+	assert_int_equal(ask(f, "http"), -EMSGSIZE);
+	assert_string_equal(f->reason, "its answer is larger than 64 KiB");
 }
 
 /* OpenSSL skips each HelloRequest while it waits for the server's hello. A server that
@@ -158,6 +196,8 @@ tls_messages_without_end_are_refused(void **state)
 	f->again_len = sizeof(record);
 	assert_int_not_equal(ask(f, "https"), -ETIMEDOUT);
 	assert_int_not_equal(f->r, 0);
+	assert_non_null(
+	    strstr(f->reason, "the server has sent 1000 TLS messages on a connection"));
 	assert_true(f->sent < MOST_BYTES);
 }
 
@@ -168,6 +208,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(trailers_without_end_are_refused),
+		TEST(headers_without_end_are_refused),
+		TEST(a_body_without_end_is_refused_if_it_must_be_whole),
 		TEST(tls_messages_without_end_are_refused),
 	};
 
