@@ -241,9 +241,11 @@ take_other_switch(struct tor_aggregator *aggregator, size_t at)
 	    shown.reading.at.ns == one->judged.ns)
 		return;
 	one->judged = shown.reading.at;
-	while (switch_evidence_next(&walk, &evidence))
+	while (switch_evidence_next(&walk, &evidence)) {
+		one->impossible += evidence.impossible;
 		diagnose_port(
 		    aggregator, at, shown.list, &evidence, shown.reading.ended);
+	}
 }
 
 /* Compares the settings of the ports of a rack's switch with the expected ones. */
@@ -275,7 +277,7 @@ compare_ports(struct tor_aggregator *aggregator, const struct read_switch *one,
 static void
 take_switch(struct tor_aggregator *aggregator, size_t at)
 {
-	const struct read_switch *one = &aggregator->read_switches[at];
+	struct read_switch *one = &aggregator->read_switches[at];
 	const struct switch_collector_shown shown =
 	    switch_collector_shown(one->collector);
 	struct rack_proof *proof = &aggregator->proofs[one->rack];
@@ -289,6 +291,7 @@ take_switch(struct tor_aggregator *aggregator, size_t at)
 	proof->switch_at = shown.reading.at;
 	compare_ports(aggregator, one, shown.list);
 	while (switch_evidence_next(&walk, &evidence)) {
+		one->impossible += evidence.impossible;
 		proof_add_port(proof->proof, &evidence, shown.reading.at);
 		diagnose_port(
 		    aggregator, at, shown.list, &evidence, shown.reading.ended);
@@ -312,10 +315,12 @@ take_hypervisor(struct tor_aggregator *aggregator, size_t i)
 		const struct hypervisor_nic *nic = hypervisor_nics_get(shown.nics, n);
 		struct evidence evidence;
 
-		if (hypervisor_evidence(
+		if (!hypervisor_evidence(
 			nic, shown.name, shown.reading.interval_ns, &evidence))
-			diagnoses_hypervisor(aggregator->diagnoses[rack], shown.name,
-			    nic->name, &evidence, now);
+			continue;
+		aggregator->hypervisor_racks[i].impossible += evidence.impossible;
+		diagnoses_hypervisor(
+		    aggregator->diagnoses[rack], shown.name, nic->name, &evidence, now);
 	}
 }
 

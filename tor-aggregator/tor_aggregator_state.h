@@ -29,6 +29,7 @@ struct read_switch {
 	/* time of the last reading whose ports were judged; only for switches without a
 	 * rack */
 	rm_mono_t judged;
+	uint64_t impossible; /* counters that were not used for diagnoses, in all */
 };
 
 struct tor_aggregator {
@@ -81,8 +82,9 @@ struct tor_aggregator {
 	struct hypervisor_collector *hypervisors[HYPERVISOR_MAX_HOSTS];
 	size_t hypervisor_count;
 	struct {
-		size_t rack;     /* index of the host's rack; SIZE_MAX: not known */
-		rm_mono_t taken; /* time of the last reading that was judged */
+		size_t rack;         /* index of the host's rack; SIZE_MAX: not known */
+		rm_mono_t taken;     /* time of the last reading that was judged */
+		uint64_t impossible; /* as in struct read_switch */
 	} hypervisor_racks[HYPERVISOR_MAX_HOSTS];
 	struct hypervisor_metrics *hypervisor_metrics;
 	/* expected settings of RNICs, from the config; a reload replaces them */

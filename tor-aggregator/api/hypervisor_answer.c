@@ -367,7 +367,8 @@ static const struct value_gauge {
 /* clang-format on */
 
 static int
-add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *collector)
+add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *collector,
+    const uint64_t *impossible)
 {
 	const struct collector *reading = hypervisor_collector_reading(collector);
 	const struct collector_counts *counts = collector_counts(reading);
@@ -380,6 +381,12 @@ add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *col
 	if (r == 0)
 		r = metrics_table_add(metrics, value_counters,
 		    hypervisor_collector_counts(collector), label);
+	if (r == 0)
+		r = rm_metrics_counter(metrics, counts, N("values_impossible_total"),
+		    label,
+		    "Counters that were not used for diagnoses in one interval, "
+		    "because they cannot have increased by so much.",
+		    impossible);
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
 		    label, "Time spent on readings that were complete.",
@@ -439,7 +446,8 @@ hypervisor_metrics_register(
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < aggregator->hypervisor_count; i++)
-		r = add_collector(metrics, aggregator->hypervisors[i]);
+		r = add_collector(metrics, aggregator->hypervisors[i],
+		    &aggregator->hypervisor_racks[i].impossible);
 	return r == 0 && aggregator->hypervisor_count > 0
 		   ? add_rows(aggregator, metrics)
 		   : r;

@@ -506,6 +506,12 @@ add_collector(struct rm_metrics *metrics, const struct read_switch *one)
 	int r;
 
 	r = metrics_table_add(metrics, value_counters, counts, label);
+	if (r == 0)
+		r = rm_metrics_counter(metrics, counts, N("values_impossible_total"),
+		    label,
+		    "Counters that were not used for diagnoses in one interval, "
+		    "because they cannot have increased by so much.",
+		    &one->impossible);
 	for (size_t i = 0; r == 0 && i < switch_collector_asics(collector); i++)
 		r = add_asic(metrics, one, i);
 	for (size_t i = 0;

@@ -107,6 +107,9 @@ struct evidence {
 	char port[EVIDENCE_PORT_BYTES]; /* name of the switch's port; "": not known */
 	/* lengths of the intervals; 0: the device was not read */
 	int64_t host_ns, switch_ns;
+	/* number of counters that were not used, because their increase is not possible
+	 */
+	unsigned impossible;
 	/* bits: the indexes for which the number is set */
 	uint8_t there[EVIDENCE_NUMBERS];
 	uint64_t value[EVIDENCE_NUMBERS][EVIDENCE_INDEXES];

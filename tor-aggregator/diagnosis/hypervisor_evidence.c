@@ -57,11 +57,14 @@ hypervisor_evidence(const struct hypervisor_nic *nic, const char *host, int64_t 
 		const unsigned number = number_of(row->name);
 
 		for (unsigned i = 0; i < hypervisor_row_values(row); i++, state++)
-			if (number != 0 && has_counted(state, row->gauge) &&
-			    (row->gauge ||
-				evidence_is_possible(number, state->delta, ns)))
+			if (number == 0 || !has_counted(state, row->gauge))
+				continue;
+			else if (row->gauge ||
+				 evidence_is_possible(number, state->delta, ns))
 				evidence_set(ret, number, i,
 				    row->gauge ? state->total : state->delta);
+			else
+				ret->impossible++;
 	}
 	take_pfc_off(nic, ret);
 	return true;

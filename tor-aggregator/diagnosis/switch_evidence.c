@@ -185,12 +185,15 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 		     i++, state++) {
 			const unsigned number = number_at(row, named, i);
 
-			if (number != 0 && number != without && has_counted(state) &&
-			    !is_reported(row, has_sum) &&
-			    (row->gauge || evidence_is_possible(
-					       number, state->delta, ret->switch_ns)))
+			if (number == 0 || number == without || !has_counted(state) ||
+			    is_reported(row, has_sum))
+				continue;
+			if (row->gauge ||
+			    evidence_is_possible(number, state->delta, ret->switch_ns))
 				evidence_add(ret, number, index_of(object, row, i),
 				    value_of(row, number, state));
+			else
+				ret->impossible++;
 		}
 		has_sum |= named == SWITCH_WRED_DROPS &&
 			   strcmp(row->name, "wred_drops") == 0 &&

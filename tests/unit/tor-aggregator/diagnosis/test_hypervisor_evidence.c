@@ -133,6 +133,7 @@ impossible_counts_are_no_evidence(void **state)
 	assert_int_equal(evidence.value[WIRE_COUNTER_PFC_RX_PAUSE_US][3], 30000000);
 	assert_int_equal(evidence.there[WIRE_COUNTER_PFC_TX_PAUSE_US], 0);
 	assert_int_equal(evidence.there[WIRE_COUNTER_CRC_ERR], 0);
+	assert_int_equal(evidence.impossible, 2);
 }
 
 static void

@@ -300,6 +300,8 @@ impossible_counts_are_no_evidence(void **state)
 		assert_true(switch_evidence_next(&walk, &evidence));
 		assert_int_equal(evidence.there[SWITCH_RX_ERR], 0);
 		assert_int_equal(evidence.there[SWITCH_FEC_UNCORR], 0);
+		/* The counter that restarted at 0 is not one. */
+		assert_int_equal(evidence.impossible, 1);
 		assert_int_equal(evidence.value[SWITCH_WRED_DROPS][0], 8);
 		switch_list_free(a);
 		switch_list_free(b);
@@ -329,6 +331,7 @@ impossible_pauses_are_no_evidence(void **state)
 		assert_true(switch_evidence_next(&walk, &evidence));
 		assert_int_equal(
 		    evidence.there[SWITCH_PFC_RX_PAUSE_US] != 0, cases[i].is_evidence);
+		assert_int_equal(evidence.impossible, !cases[i].is_evidence);
 		switch_list_free(a);
 		switch_list_free(b);
 	}
