@@ -17,15 +17,19 @@ switch_asic_succeed(struct switch_asic *asic, struct switch_list *list,
     const struct switch_times *times)
 {
 	const int64_t before_ns = asic->times.interval_ns;
-	const bool add = asic->unused && asic->continues && asic->up;
+	/* The deltas of the list before were used by no merged list. After a failure,
+	 * those of the new one cover more than one interval. */
+	const bool add = asic->unused && asic->continues, replace = !asic->up;
 
 	if (add)
-		switch_list_add_deltas(list, asic->list);
+		switch_list_add_deltas(list, asic->list, replace);
 	switch_list_free(asic->list);
 	asic->list = list;
 	asic->times = *times;
-	asic->times.interval_ns += add ? before_ns : 0;
-	asic->continues = asic->up;
+	if (add)
+		asic->times.interval_ns =
+		    before_ns + (replace ? 0 : times->interval_ns);
+	asic->continues = asic->up || add;
 	asic->up = true;
 	asic->down = false;
 	asic->unused = true;

@@ -5,7 +5,8 @@
  * The lists are merged when each ASIC has a complete reading that no merged list has
  * used. An ASIC whose last reading failed is not waited for: if it hangs, the others
  * are not delayed. Each complete reading is used once: if an ASIC ends several readings
- * before the lists are merged, their deltas are added up.
+ * before the lists are merged, their deltas are added up, except that of a reading
+ * after one that failed.
  *
  * If two ASICs have a port of the same name, the first one's is used. If that ASIC is
  * missing in SWITCH_AWAY_READINGS lists, the port of the next one is used.
@@ -37,8 +38,8 @@ struct switch_asic {
 	struct switch_times times;
 	bool up, down; /* the last reading was complete; it failed */
 	bool unused;   /* no merged list has used the list yet */
-	/* the reading before that of the list was complete, too: its deltas cover one
-	 * interval */
+	/* the list has deltas: the reading before it was complete, too, or those of an
+	 * earlier one were kept */
 	bool continues;
 	uint8_t away; /* number of merged lists since the last one that used its list */
 };

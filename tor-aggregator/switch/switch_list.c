@@ -372,8 +372,25 @@ has_increased(const struct counter_state *state)
 	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
 }
 
+static void
+add_delta(struct counter_state *state, const struct counter_state *was, bool replace)
+{
+	if (replace && state->there) {
+		state->delta = 0;
+		state->change = COUNTER_COUNTED;
+		state->back = false;
+	}
+	if (!has_increased(state))
+		return;
+	if (has_increased(was))
+		state->delta += was->delta;
+	else
+		state->back = true;
+}
+
 void
-switch_list_add_deltas(struct switch_list *list, const struct switch_list *before)
+switch_list_add_deltas(
+    struct switch_list *list, const struct switch_list *before, bool replace)
 {
 	struct cursor cursor = { 0, 0 };
 
@@ -389,9 +406,8 @@ switch_list_add_deltas(struct switch_list *list, const struct switch_list *befor
 			    row->part == old->part ? switch_row_values(row) : 0;
 
 			for (size_t v = 0; v < values; v++, state++, was++)
-				if (!row->gauge && has_increased(state) &&
-				    has_increased(was))
-					state->delta += was->delta;
+				if (!row->gauge)
+					add_delta(state, was, replace);
 		}
 	}
 }

@@ -103,10 +103,14 @@ struct switch_share {
 	bool continues;
 };
 
-/* Adds the deltas of the counters in before to those in list, the list of the reading
- * after it; both are closed. Not added are deltas that are not the increase of a
- * counter in one interval: of resets, first values and counters that were missing. */
-void switch_list_add_deltas(struct switch_list *list, const struct switch_list *before);
+/* Adds the deltas of the counters in before to those in list, the list of the next
+ * complete reading; both are closed. Not added are deltas that are not the increase of
+ * a counter in one interval: of resets, first values and counters that were missing.
+ * replace: the deltas in list are such ones, and those in before are used instead. A
+ * counter with only one of its two deltas is marked as back, because its delta does not
+ * cover the interval of both. */
+void switch_list_add_deltas(
+    struct switch_list *list, const struct switch_list *before, bool replace);
 /* Makes one list of the objects of all shares that are taken, with copies of their
  * totals, neighbours and settings. If two ASICs have a port of the same name, the port
  * of the first one is used; the other one is counted in duplicates, as objects beyond

@@ -228,6 +228,56 @@ no_delta_is_lost_if_the_next_reading_fails(void **state)
 	assert_null(bytes_of(w, "Ethernet0"));
 }
 
+static void
+no_delta_is_lost_if_a_reading_fails_between_two(void **state)
+{
+	struct world *w = *state;
+
+	succeed(w, 0, 10, 100);
+	succeed(w, 1, 10, 200);
+	assert_false(succeed(w, 0, 20, 105));
+	assert_false(fails(w, 0));
+	assert_false(succeed(w, 0, 26, 150)); /* covers more than an interval */
+	assert_false(succeed(w, 0, 36, 157));
+	assert_true(succeed(w, 1, 37, 203));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 5 + 7);
+	assert_int_equal(bytes_of(w, "Ethernet0")->total, 157);
+	assert_false(bytes_of(w, "Ethernet0")->back);
+	assert_int_equal(w->times.interval_ns, 27 * S); /* of the other one */
+
+	assert_false(succeed(w, 0, 46, 160));
+	assert_false(fails(w, 0));
+	assert_false(succeed(w, 0, 52, 190));
+	assert_true(succeed(w, 1, 53, 204));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 3);
+	assert_false(bytes_of(w, "Ethernet0")->back);
+	assert_int_equal(state_of(w->merged, "Ethernet0", "oper_up")->total, 1);
+	/* they are used once */
+	assert_false(succeed(w, 0, 62, 191));
+	assert_true(succeed(w, 1, 63, 205));
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 1);
+}
+
+/* It would be a rate that is too low: one interval's increase in the time of two. */
+static void
+a_delta_of_only_one_of_two_readings_is_not_used(void **state)
+{
+	struct world *w = *state;
+
+	succeed(w, 0, 10, 100);
+	succeed(w, 1, 10, 200);
+	assert_false(succeed(w, 0, 20, 5)); /* the switch has restarted */
+	assert_false(succeed(w, 0, 28, 6));
+	assert_true(succeed(w, 1, 29, 203));
+	assert_true(bytes_of(w, "Ethernet0")->back);
+	assert_int_equal(bytes_of(w, "Ethernet0")->total, 100 + 5 + 1);
+	assert_false(bytes_of(w, "Ethernet4")->back);
+	assert_false(succeed(w, 0, 38, 9));
+	assert_true(succeed(w, 1, 39, 204));
+	assert_false(bytes_of(w, "Ethernet0")->back);
+	assert_int_equal(bytes_of(w, "Ethernet0")->delta, 3);
+}
+
 /* Only increases within one interval are added. */
 static void
 a_delta_over_several_intervals_is_not_added(void **state)
@@ -312,6 +362,8 @@ main(void)
 		TEST(an_asic_that_failed_is_not_waited_for),
 		TEST(no_delta_is_lost_if_an_asic_ends_two_readings),
 		TEST(no_delta_is_lost_if_the_next_reading_fails),
+		TEST(no_delta_is_lost_if_a_reading_fails_between_two),
+		TEST(a_delta_of_only_one_of_two_readings_is_not_used),
 		TEST(a_delta_over_several_intervals_is_not_added),
 		TEST(a_port_of_a_dead_asic_is_that_of_the_next_one),
 		TEST(nothing_is_shown_while_all_asics_fail),
