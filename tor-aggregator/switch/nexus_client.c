@@ -1,6 +1,7 @@
 #include "tor-aggregator/switch/nexus_client.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include "tor-aggregator/switch/nexus.h"
 
 struct job {                         /* owned by the worker until it is done */
-	struct nexus_client *client; /* NULL: the request was canceled */
+	struct nexus_client *client; /* for the loop; NULL: the request was canceled */
+	atomic_bool is_canceled;     /* the same, for the worker */
 	unsigned also;
 	char *text;
 	size_t len;
@@ -70,8 +72,10 @@ nexus_client_cancel(struct nexus_client *client)
 	if (client->call != NULL)
 		rm_http_call_cancel(client->call);
 	client->call = NULL;
-	if (client->job != NULL)
+	if (client->job != NULL) {
 		client->job->client = NULL;
+		atomic_store(&client->job->is_canceled, true);
+	}
 	client->job = NULL;
 }
 
@@ -90,6 +94,8 @@ run_job(void *arg)
 {
 	struct job *job = arg;
 
+	if (atomic_load(&job->is_canceled))
+		return -ECANCELED; /* others wait for the worker */
 	return nexus_parse(job->text, job->len, job->also, &job->values, &job->error);
 }
 
