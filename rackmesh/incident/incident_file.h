@@ -3,8 +3,9 @@
  *
  * The file is JSON. The loop makes the text, and the worker replaces the file
  * atomically; there is one write at a time, always of the newest state. A file that
- * does not parse is renamed to *.corrupt; one that cannot be read now stays until the
- * next write. Both are logged, and neither prevents the start.
+ * does not parse is renamed to *.corrupt, or *.corrupt.<n> up to 8 if there is such a
+ * file already; one that cannot be read now stays until the next write. Both are
+ * logged, and neither prevents the start.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_FILE_H
 #define RACKMESH_INCIDENT_INCIDENT_FILE_H

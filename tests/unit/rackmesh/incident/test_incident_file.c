@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/incident/incident_file.h"
 #include "rackmesh/loop/loop.h"
@@ -379,14 +380,23 @@ struct place {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	struct rm_incident_file *file;
-	char folder[64], path[96];
+	char folder[64], path[96], log[512];
 };
+
+static void
+on_line(enum rm_log_level level, const char *line, void *arg)
+{
+	struct place *place = arg;
+
+	snprintf(place->log, sizeof(place->log), "%s", line);
+}
 
 static int
 setup(void **state)
 {
 	struct place *place = calloc(1, sizeof(*place));
 
+	rm_log_set_sink(on_line, place);
 	strcpy(place->folder, "/tmp/test_incidents.XXXXXX");
 	if (mkdtemp(place->folder) == NULL || rm_loop_new(&place->loop) < 0 ||
 	    rm_worker_new(place->loop, 4, &place->worker) < 0)
@@ -404,6 +414,7 @@ teardown(void **state)
 
 	rm_worker_free(place->worker);
 	rm_incident_file_free(place->file);
+	rm_log_set_sink(NULL, NULL);
 	rm_loop_free(place->loop);
 	snprintf(aside, sizeof(aside), "%s.corrupt", place->path);
 	unlink(aside);
@@ -536,6 +547,38 @@ a_malformed_file_is_set_aside(void **state)
 	LOOPBACK_WAIT(place->loop, loaded(place) == 3);
 }
 
+/* The older one may be needed to find out what damages the files. */
+static void
+files_that_are_aside_are_not_overwritten(void **state)
+{
+	struct place *place = *state;
+	char aside[8][128], text[8];
+	uint8_t *data;
+	size_t len;
+
+	for (int i = 0; i < 9; i++) {
+		snprintf(text, sizeof(text), "{%d", i);
+		assert_int_equal(
+		    rm_file_replace(place->path, (const uint8_t *)text, 2), 0);
+		place->log[0] = '\0';
+		assert_null(rm_incident_file_load(place->file));
+		/* Nothing is said to be aside that is not. */
+		assert_int_equal(strstr(place->log, "set aside as") != NULL, i < 8);
+		assert_int_equal(
+		    strstr(place->log, "cannot set it aside") != NULL, i == 8);
+		assert_int_equal(access(place->path, F_OK), i < 8 ? -1 : 0);
+	}
+	for (int i = 0; i < 8; i++) {
+		snprintf(aside[i], sizeof(aside[i]),
+		    i == 0 ? "%s.corrupt" : "%s.corrupt.%d", place->path, i + 1);
+		assert_int_equal(rm_file_read(aside[i], 100, &data, &len), 0);
+		assert_int_equal(len, 2);
+		assert_int_equal(data[1], '0' + i);
+		free(data);
+		assert_int_equal(unlink(aside[i]), 0);
+	}
+}
+
 /* Root can read every file, so a folder takes the place of an unreadable file. */
 static void
 a_file_that_cannot_be_read_now_is_not_set_aside(void **state)
@@ -572,6 +615,7 @@ main(void)
 		TEST(a_save_is_reported_only_when_it_is_on_the_disk),
 		TEST(a_failed_save_is_reported_as_failed),
 		TEST(a_malformed_file_is_set_aside),
+		TEST(files_that_are_aside_are_not_overwritten),
 		TEST(a_file_that_cannot_be_read_now_is_not_set_aside),
 	};
 
