@@ -656,6 +656,25 @@ skip_minutes(struct sla *sla, int64_t before,
 		sla->closed = sla->now_minute - 1;
 }
 
+static bool
+is_counted(const struct sla *sla, int64_t minute)
+{
+	const int64_t hour = minute / 60;
+	const struct sla_counted *counted = &sla->counted[(uint64_t)hour % SLA_HOURS];
+
+	return counted->hour == hour &&
+	       (counted->minutes >> (uint64_t)minute % 60 & 1) != 0;
+}
+
+/* The clock was ahead, and was set back: the minutes that were left out because of it,
+ * and are to come, are counted. */
+static void
+count_again(struct sla *sla)
+{
+	while (sla->closed >= sla->now_minute && !is_counted(sla, sla->closed))
+		sla->closed--;
+}
+
 void
 sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
@@ -677,6 +696,8 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 		sla->closed = last;
 	}
 	make_room(sla);
+	if (sla->closed_any && sla->now_minute < before)
+		count_again(sla);
 	if (sla->closed_any && sla->now_minute > before + STEP_MINUTES)
 		skip_minutes(sla, before, on_minute, arg);
 	sla->closed_any = true;
@@ -737,16 +758,6 @@ int64_t
 sla_closed(const struct sla *sla)
 {
 	return sla->closed_any ? sla->closed : 0;
-}
-
-static bool
-is_counted(const struct sla *sla, int64_t minute)
-{
-	const int64_t hour = minute / 60;
-	const struct sla_counted *counted = &sla->counted[(uint64_t)hour % SLA_HOURS];
-
-	return counted->hour == hour &&
-	       (counted->minutes >> (uint64_t)minute % 60 & 1) != 0;
 }
 
 /* Returns the first counted minute of those of which the day is a sum, or the minute

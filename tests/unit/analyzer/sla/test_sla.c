@@ -314,6 +314,29 @@ minutes_that_a_step_of_the_clock_leaves_out_are_missing(void **state)
 }
 
 static void
+a_clock_that_was_ahead_for_a_moment_costs_no_minute(void **state)
+{
+	struct sla *sla = new_sla();
+
+	for (int64_t n = 0; n < 10; n++) {
+		feed(sla, "tor1", "tor1", BASE + n * MINUTE, 10, 0, 1000);
+		sla_close(
+		    sla, (rm_wall_t){ BASE + n * MINUTE }, MINUTE, on_minute, NULL);
+		if (n != 4)
+			continue;
+		sla_close(
+		    sla, (rm_wall_t){ BASE + 34 * MINUTE }, MINUTE, on_minute, NULL);
+		sla_close(
+		    sla, (rm_wall_t){ BASE + n * MINUTE }, MINUTE, on_minute, NULL);
+		feed(sla, "tor1", "tor1", BASE + n * MINUTE, 5, 0, 1000);
+	}
+	assert_int_equal(json_figure(sla, "missing", "day"), 0);
+	assert_int_equal(json_figure(sla, "day", "rack_minutes_unknown"), 0);
+	assert_int_equal(json_figure(sla, "day", "sent"), 8 * 10 + 5);
+	sla_free(sla);
+}
+
+static void
 a_tick_that_is_late_by_a_minute_leaves_no_minute_out(void **state)
 {
 	struct sla *sla = new_sla();
@@ -646,6 +669,7 @@ main(void)
 		cmocka_unit_test(
 		    minutes_that_a_step_of_the_clock_leaves_out_are_missing),
 		cmocka_unit_test(a_tick_that_is_late_by_a_minute_leaves_no_minute_out),
+		cmocka_unit_test(a_clock_that_was_ahead_for_a_moment_costs_no_minute),
 		cmocka_unit_test(
 		    before_the_first_minute_there_is_no_time_since_which_figures_count),
 		cmocka_unit_test(
