@@ -114,10 +114,17 @@ incident_add_links(struct rm_incident *incident, const struct rm_verdict *links)
 void
 incident_guess_links(struct rm_incident *incident)
 {
-	const struct rm_verdict *verdict = &incident->verdict;
+	struct rm_verdict of = incident->verdict;
 
-	if (incident->fault == RM_FAULT_LINKS && incident->links.of.type == 0)
-		incident_add_links(incident, verdict);
+	if (incident->fault != RM_FAULT_LINKS || incident->links.of.type != 0)
+		return;
+	if (of.part.type == RM_PART_LINK && of.evidence.widened[0] != '\0') {
+		of.part = (struct rm_part){ .type = of.evidence.widened_is_tor
+							? RM_PART_TOR
+							: RM_PART_SWITCH };
+		strcpy(of.part.name, of.evidence.widened);
+	}
+	incident_add_links(incident, &of);
 }
 
 void
