@@ -30,10 +30,30 @@
 #define CALL_CONNECTION_S 3600L
 #define CALL_SOCKET_PATH 108 /* as in struct sockaddr_un */
 
+/* of: "its answer is". Keeps the first limit. */
+static void
+call_note_limit(struct rm_http_call *call, const char *of, size_t bytes)
+{
+	const char *unit = "bytes";
+
+	if (call->limit[0] != '\0')
+		return;
+	if (bytes % (1u << 20) == 0) {
+		bytes >>= 20;
+		unit = "MiB";
+	} else if (bytes % (1u << 10) == 0) {
+		bytes >>= 10;
+		unit = "KiB";
+	}
+	snprintf(
+	    call->limit, sizeof(call->limit), "%s larger than %zu %s", of, bytes, unit);
+}
+
 /* Translates libcurl's error codes; no other file uses them. */
 int
-rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
+rm_http_call_errno(struct rm_http_call *call, CURLcode code)
 {
+	curl_off_t first_byte_us = 0;
 	long os = 0;
 
 	switch (code) {
@@ -46,6 +66,13 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 	case CURLE_WRITE_ERROR:
 		return call->limit[0] != '\0' ? -EMSGSIZE : -ENOMEM;
 	case CURLE_OUT_OF_MEMORY:
+		/* also if one header is larger than libcurl's limit */
+		curl_easy_getinfo(
+		    call->easy, CURLINFO_STARTTRANSFER_TIME_T, &first_byte_us);
+		if (first_byte_us > 0)
+			call_note_limit(call,
+			    "there is no memory, or a header of its answer is",
+			    CURL_MAX_HTTP_HEADER);
 		return -ENOMEM;
 	case CURLE_COULDNT_CONNECT:
 		curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &os);
@@ -69,25 +96,6 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 	default:
 		return -EIO;
 	}
-}
-
-/* of: "its answer is". Keeps the first limit. */
-static void
-call_note_limit(struct rm_http_call *call, const char *of, size_t bytes)
-{
-	const char *unit = "bytes";
-
-	if (call->limit[0] != '\0')
-		return;
-	if (bytes % (1u << 20) == 0) {
-		bytes >>= 20;
-		unit = "MiB";
-	} else if (bytes % (1u << 10) == 0) {
-		bytes >>= 10;
-		unit = "KiB";
-	}
-	snprintf(
-	    call->limit, sizeof(call->limit), "%s larger than %zu %s", of, bytes, unit);
 }
 
 static bool

@@ -42,6 +42,6 @@ int rm_http_call_new(const struct rm_http_exchange *exchange,
 void rm_http_call_free(struct rm_http_call *call);
 
 /* How the exchange ended: -errno, or 0 when an answer came. */
-int rm_http_call_errno(const struct rm_http_call *call, CURLcode code);
+int rm_http_call_errno(struct rm_http_call *call, CURLcode code);
 
 #endif

@@ -169,6 +169,22 @@ headers_without_end_are_refused(void **state)
 	    f->reason, "the headers of its answer are larger than 256 KiB");
 }
 
+/* libcurl limits a line itself, and calls it a lack of memory. */
+static void
+a_header_without_end_is_refused(void **state)
+{
+	static char header[16384];
+	struct fixture *f = *state;
+
+	memset(header, 'a', sizeof(header));
+	f->first = "HTTP/1.1 200 OK\r\nX-A: ";
+	f->again = header;
+	f->again_len = sizeof(header);
+	assert_int_not_equal(ask(f, "http"), 0);
+	assert_non_null(
+	    strstr(f->reason, "a header of its answer is larger than 100 KiB"));
+}
+
 static void
 a_body_without_end_is_refused_if_it_must_be_whole(void **state)
 {
@@ -209,6 +225,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(trailers_without_end_are_refused),
 		TEST(headers_without_end_are_refused),
+		TEST(a_header_without_end_is_refused),
 		TEST(a_body_without_end_is_refused_if_it_must_be_whole),
 		TEST(tls_messages_without_end_are_refused),
 	};
