@@ -505,7 +505,7 @@ check_host(const struct check *check)
 	rm_log_quote(quoted, sizeof(quoted), host, strlen(host));
 	snprintf(text, sizeof(text),
 	    "%s cannot name this host: " RM_NAME_EXPECTED
-	    "; name the system so, or give host here, as in host: gpu17",
+	    "; give the system a valid name, or give host here, as in host: gpu17",
 	    quoted);
 	return rm_config_refuse(check->path, check->error, text, "host");
 }
@@ -532,7 +532,8 @@ check_controllers(const struct check *check)
 			    i);
 	if (config->state_folder[0] == '\0')
 		return rm_config_refuse(check->path, check->error,
-		    "missing; what controllers answer is kept there", "state_folder");
+		    "missing; the answers of controllers are kept there",
+		    "state_folder");
 	return 0;
 }
 

@@ -31,7 +31,7 @@
 /* clang-format off */
 static const struct metrics_counter outbox_counters[] = {
 	{ "rackmesh_agent_batches_made_total", "", O(made.batches), "Batches of probe results made." },
-	{ "rackmesh_agent_batches_sent_total", "", O(sent.batches), "Batches sent, each once." },
+	{ "rackmesh_agent_batches_sent_total", "", O(sent.batches), "Batches that were sent at least once." },
 	{ "rackmesh_agent_batches_resent_total", "", O(resent.batches), "Batches sent again in a later session." },
 	{ "rackmesh_agent_batches_acked_total", "", O(acked.batches), "Batches that the aggregator has acknowledged." },
 	{ "rackmesh_agent_batches_acked_within_total", "seconds=\"0.0005\"", O(acked_within[0]), "Batches acknowledged within this time after they were sent." },
@@ -50,7 +50,7 @@ static const struct metrics_counter outbox_counters[] = {
 	{ "rackmesh_agent_batches_dropped_total", "reason=\"old\"", O(dropped[OUTBOX_DROP_OLD].batches), "Batches dropped before an aggregator acknowledged them." },
 	{ "rackmesh_agent_batches_dropped_total", "reason=\"memory\"", O(dropped[OUTBOX_DROP_MEMORY].batches), "Batches dropped before an aggregator acknowledged them." },
 	{ "rackmesh_agent_results_batched_total", "", O(made.results), "Results in batches made." },
-	{ "rackmesh_agent_results_sent_total", "", O(sent.results), "Results in batches sent, each once." },
+	{ "rackmesh_agent_results_sent_total", "", O(sent.results), "Results in batches that were sent at least once." },
 	{ "rackmesh_agent_results_acked_total", "", O(acked.results), "Results in batches that the aggregator has acknowledged." },
 	{ "rackmesh_agent_results_dropped_total", "reason=\"full\"", O(dropped[OUTBOX_DROP_FULL].results), "Results in batches dropped before an aggregator acknowledged them." },
 	{ "rackmesh_agent_results_dropped_total", "reason=\"old\"", O(dropped[OUTBOX_DROP_OLD].results), "Results in batches dropped before an aggregator acknowledged them." },

@@ -226,7 +226,7 @@ pinglist_store_renew(struct pinglist_store *pinglists, const char *tor, rm_mono_
 		plan->unsaved = true;
 }
 
-/* True: the pinglist has expired, recovered or ended. */
+/* True: the pinglist has expired, was confirmed again, or was dropped. */
 static bool
 plan_turn(struct pinglist_store *pinglists, struct plan *plan, rm_mono_t now)
 {

@@ -70,8 +70,8 @@ void pinglist_store_renew(
  * PINGLIST_STORE_MAX_EXPIRE_DAYS. It applies from the next confirmation of a pinglist
  * on. */
 void pinglist_store_set_life(struct pinglist_store *pinglists, int64_t life_ns);
-/* Saves the pinglists that have changed. True: a pinglist has expired, recovered or
- * ended. Call it every few seconds. */
+/* Saves the pinglists that have changed. True: a pinglist has expired, was confirmed
+ * again, or was dropped (enum pinglist_turn). Call it every few seconds. */
 bool pinglist_store_tick(
     struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
 

@@ -101,8 +101,8 @@ rate_of(struct switch_rates *rates, const uint8_t address[16], rm_mono_t now)
 	struct switch_rate *rate;
 
 	HASH_FIND(hh, rates->all, address, 16, rate);
-	/* It was used a moment ago, e.g. by the same path, and is among the last ones.
-	 */
+	/* It was used at this same time, e.g. for another hop of the same path, so it
+	 * is near the end of the list already. */
 	if (rate != NULL && rate->at.ns == now.ns)
 		return rate;
 	if (rate != NULL) {

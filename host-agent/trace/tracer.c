@@ -95,10 +95,10 @@ static uint64_t tracer_flow_path_id(const struct tracer_flow *flow);
 #define MISS_NS (2 * RM_NS_PER_S)
 #define MISSES_MAX 16
 #define BURST_S 0.1 /* seconds of the budget that may be used at once */
-/* A trace that must wait for a switch waits so much longer at most: others wait, too.
- */
+/* A trace that must wait for a switch waits for a random time up to this one in
+ * addition, because other traces wait for the switch, too. */
 #define SWITCH_SPREAD_NS RM_NS_PER_S
-/* After so many of these in one choice the tracer rests. */
+/* After so many traces that must wait, in one choice, the tracer pauses for REST_NS. */
 #define MAX_PUT_OFF 16
 #define REST_NS (10 * RM_NS_PER_MS)
 
@@ -657,9 +657,10 @@ leaves_the_rack(const struct wire_target *target)
 	       target->kind == WIRE_SERVICE;
 }
 
-/* Makes the flow due earlier than planned. A new length must not cause that each time:
- * if packets are sprayed over paths of unequal length, every probe may show another
- * length. */
+/* Makes the flow due earlier than planned, because the length of its path has changed.
+ * If its path is known, the flow is not due at once but after OTHER_LENGTH_NS or later:
+ * otherwise, if packets are sprayed over paths of unequal length, every probe could
+ * cause a trace. */
 static void
 trace_earlier(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 {

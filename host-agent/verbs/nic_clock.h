@@ -44,8 +44,8 @@ struct nic_clock_counts {
 	uint64_t imprecise; /* pairs of readings that took too long to be used */
 };
 
-/*
- * For raw stamps.|Creates the converter of raw stamps.
+/* Creates the converter of raw stamps. core_clock_khz: frequency of the device's clock.
+ * mask: the bits of its counter. -EOPNOTSUPP: one of the two is not plausible. -ENOMEM.
  */
 int nic_clock_new(uint64_t core_clock_khz, uint64_t mask, struct nic_clock **ret);
 /* Creates the converter of stamps of ibv_wc_read_completion_wallclock_ns, which are
