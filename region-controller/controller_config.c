@@ -187,7 +187,7 @@ check_keys(const struct controller_config *config, struct rm_error *error)
 	    !config->credentials.plaintext)
 		return rm_config_refuse(config->path, error,
 		    "expected a file with a secret, the same at all controllers of the "
-		    "region, as of (umask 077; openssl rand -base64 32 > "
+		    "region, made by (umask 077; openssl rand -base64 32 > "
 		    "/etc/rackmesh/probe-secret); or say 'probe_keys: "
 		    "{unauthenticated: true}'",
 		    "probe_keys.secret_file");

@@ -13,7 +13,7 @@
 #include "region-controller/store/store.h"
 
 #define EXPIRE_NS (60 * RM_NS_PER_S)
-/* maximum number of time that planning takes in one turn of the loop */
+/* maximum time that planning takes in one turn of the loop */
 #define SLICE_NS (20 * RM_NS_PER_MS)
 #define MAX_RESTARTS 3
 #define NS_PER_DAY (INT64_C(86400) * RM_NS_PER_S)
@@ -69,7 +69,8 @@ planner_soon(void *arg)
 	rm_timer_at(planner->plan, then);
 }
 
-/* True: each ToR has an aggregator that is connected, and registered RNICs. */
+/* True: each ToR has a connected aggregator and at least one registered RNIC, and no
+ * fewer RNICs than the topology expects. */
 static bool
 all_are_in(const struct planner *planner)
 {

@@ -89,12 +89,12 @@ plan_walk_next(
 /* ---- the pairs of RNICs and the flows by which one ToR probes another ---- */
 
 #define MIN_TUPLES 4 /* several, so that one dead RNIC does not hide a path */
-/* Several flows of each pair, so that one of them that loses all packets is not taken
- * for a dead pair: the receive counts in the answers to the others show in which
+/* Several flows of each pair. Then a flow that loses all packets is not taken for a
+ * dead pair: the receive counts in the answers to the other flows show in which
  * direction it loses them. */
 #define MIN_FLOWS 2
-/* If that needs more flows than the paths do, up to this number of pairs are used
- * nevertheless: so that many RNICs are probed by other racks. */
+/* Up to this number of pairs are used even if each pair then has fewer than MIN_FLOWS
+ * of the flows that the paths need, so that many RNICs are probed by other racks. */
 #define MANY_TUPLES 16
 
 static struct plan_rack *

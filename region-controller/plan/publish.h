@@ -2,11 +2,12 @@
  * publish - the current plan of each ToR, and its version. Pure.
  *
  * A plan is published when the store has confirmed it. It is written to the store only
- * if its digest (of the message with version and digest 0) differs from that of the
- * plan in the store, and of the plan that is being written: so equal plans are never
- * written or sent twice. The store gives the version. Versions only grow, also across
- * restarts, failovers and a new store: a version is higher than any that an aggregator
- * reports. Messages of keys are numbered in the same way.
+ * if its digest differs from those of the plan in the store and of the plan that is
+ * being written: so equal plans are never written or sent twice. The digest covers the
+ * whole message, with 0 in place of its version and its digest. The store gives the
+ * version. Versions only grow, also across restarts, failovers and a new store: a
+ * version is higher than any that an aggregator reports. Messages of keys are numbered
+ * in the same way.
  */
 #ifndef REGION_CONTROLLER_PLAN_PUBLISH_H
 #define REGION_CONTROLLER_PLAN_PUBLISH_H

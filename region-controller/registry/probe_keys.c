@@ -73,11 +73,10 @@ read_lines(
 	if (r == 0 && keys->count > 0)
 		return 0;
 	return rm_error_set(error, -EINVAL,
-	    "%s: secret %zu: expected a line of %d to %d characters, as of openssl "
-	    "rand "
-	    "-base64 32; of each but the first with ' from 2026-11-29T00:00:00Z' "
-	    "behind "
-	    "it, the latest last; at most %d",
+	    "%s: secret %zu: expected a line of %d to %d characters, made by: openssl "
+	    "rand -base64 32; each line but the first must end with a time, as in "
+	    "' from 2026-11-29T00:00:00Z', and be later than the line before; at most "
+	    "%d lines",
 	    path, keys->count + 1, MIN_SECRET, PROBE_MAC_MAX_KEY, PROBE_KEYS_SECRETS);
 }
 

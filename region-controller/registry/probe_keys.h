@@ -30,10 +30,11 @@ struct rm_error;
  * "SECRET from 2026-11-29T00:00:00Z". Blocks. */
 int probe_keys_new(const char *path, uint64_t epoch_s, struct rm_error *error,
     struct probe_keys **ret);
-/* Reads the file again. epoch: the epoch in use. Returns 1: there are other secrets,
- * for later epochs than the one after epoch; 0: the secrets are the same. < 0: nothing
- * has changed; -EKEYREJECTED: a secret of epoch, or of the epoch before or after it,
- * would change, and responders would refuse probes. Blocks. */
+/* Reads the file again. epoch: the epoch in use. Returns 1: the new secrets are
+ * used, and only epochs after epoch + 1 have other secrets than before; 0: the secrets
+ * are the same. < 0: the old secrets stay in use; -EKEYREJECTED: the file would change
+ * the secret of epoch - 1, epoch or epoch + 1, whose keys responders hold already, so
+ * they would refuse probes. Blocks. */
 int probe_keys_reload(
     struct probe_keys *keys, const char *path, uint32_t epoch, struct rm_error *error);
 void probe_keys_free(struct probe_keys *keys); /* NULL is fine */

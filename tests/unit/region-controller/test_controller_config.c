@@ -162,7 +162,7 @@ probes_are_authenticated_by_default(void **state)
 	refused("name: c1\n",
 	    "1:1: probe_keys.secret_file: expected a file with a secret, the same at "
 	    "all "
-	    "controllers of the region, as of (umask 077; openssl rand -base64 32 > "
+	    "controllers of the region, made by (umask 077; openssl rand -base64 32 > "
 	    "/etc/rackmesh/probe-secret); or say 'probe_keys: {unauthenticated: "
 	    "true}'");
 	refused("probe_keys: {secret_file: /a, unauthenticated: true}\n",
