@@ -56,14 +56,14 @@ judge_count(const struct acceptance *acceptance, const char *what, size_t seen,
 {
 	if (seen < expected) {
 		WRONG("%zu of %u expected %s are present", seen, expected, what);
-		findings_remedy(findings, "start what is missing (rackmeshctl doctor "
-					  "on its host), or correct "
-					  "racks: of the topology");
+		findings_remedy(findings,
+		    "start the missing ones (rackmeshctl doctor on their hosts), or "
+		    "correct racks: in the topology file");
 	} else if (seen > expected) {
 		WARNING("%zu %s are present, %u are expected", seen, what, expected);
 		findings_remedy(findings,
-		    "correct racks: of the topology, or the tor: of "
-		    "those that do not belong here");
+		    "correct racks: in the topology file, or the tor: of those that do "
+		    "not belong to this rack, in the agents' configs");
 	} else {
 		GOOD("all %u expected %s are present", expected, what);
 	}
@@ -86,10 +86,9 @@ judge_expected(const struct acceptance *acceptance, struct findings *findings)
 	} else {
 		WRONG("the expected number of RNICs is not known: %zu are registered",
 		    registered);
-		findings_remedy(findings,
-		    "give --rnics N, or write rnics: into racks: of "
-		    "the topology and name a controller by "
-		    "--controller");
+		findings_remedy(findings, "give --rnics N; or set rnics: under racks: "
+					  "in the topology file, and "
+					  "name a controller by --controller");
 	}
 	if (acceptance->expected_hosts > 0)
 		judge_count(acceptance, "hosts", acceptance->host_count,
@@ -449,7 +448,8 @@ judge_paths(const struct acceptance *acceptance, struct findings *findings)
 			: "no controller reported the links of %s: its uplinks were "
 			  "not judged",
 		    acceptance->tor);
-		findings_remedy(findings, "write links: into the topology");
+		findings_remedy(
+		    findings, "list its links in the topology file, under links:");
 	} else if (seen == expected) {
 		GOOD("traced paths cross all %zu uplinks (%" PRIu64 " of %" PRIu64
 		     " flows traced)",

@@ -66,9 +66,8 @@ judge_reported(const struct host_rnic *rnic, struct findings *findings)
 		findings_add(findings, FINDING_WRONG,
 		    "%s: its cable ends in %s (LLDP), but the config names %s",
 		    rnic->device, tor, rnic->tors[0]);
-		findings_remedy(findings,
-		    "correct tor: of it in the agent's config, or "
-		    "the cable");
+		findings_remedy(
+		    findings, "correct its tor: in the agent's config, or the cable");
 	} else {
 		findings_add(findings, FINDING_GOOD, "%s: its cable ends in %s",
 		    rnic->device, tor);
@@ -104,10 +103,9 @@ judge_rnic(
 	    "%s: its cable ends in %s%s%s (LLDP), but the config names %s",
 	    rnic->device, reported, port == NULL ? "" : ", ", port == NULL ? "" : port,
 	    rnic->tors[0][0] == '\0' ? "nothing" : rnic->tors[0]);
-	findings_remedy(findings,
-	    "correct tor: of it in the agent's config, or the cable; "
-	    "the switch's name in LLDP has to be that of the "
-	    "topology");
+	findings_remedy(findings, "correct its tor: in the agent's config, or the "
+				  "cable; the switch's name in "
+				  "LLDP must be its name in the topology");
 }
 
 static void

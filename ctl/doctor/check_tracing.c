@@ -38,7 +38,8 @@ check_kernel(const struct host *host, struct findings *findings)
 	}
 }
 
-/* From Linux 6.2 on, fprobes find the functions of modules; they need no perf event. */
+/* From Linux 6.2 on, fprobes can attach to functions of modules; they need no perf
+ * event. */
 static bool
 kernel_has_fprobes(const struct host *host)
 {

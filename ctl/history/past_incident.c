@@ -39,8 +39,8 @@ time_of(const json_t *answer, const json_t *row, const char *name)
 	return json_string(text);
 }
 
-/* The history has the evidence as text; some versions have put the verdict around
- * it. */
+/* The history has the evidence as text; some versions have stored the whole verdict
+ * there, which contains the evidence. */
 static json_t *
 evidence_of(const json_t *answer, const json_t *row)
 {
