@@ -17,8 +17,8 @@ struct tor_aggregator;
 #define NEIGHBORS_BEHIND 4096 /* RNICs of one ToR of another aggregator */
 
 /* A cache of RNICs of other racks, for one answer or one judgement; valid until the
- * loop continues. Plans do not have them sorted by ToR, so the RNICs of a ToR are
- * collected once, and not again for each of its ports. */
+ * loop continues. Plans do not list them by ToR, so the RNICs of a ToR are
+ * searched for once, and not again for each port of the switch. */
 struct neighbors_elsewhere {
 	/* number of RNICs that may still be examined; initially NEIGHBORS_BUDGET */
 	size_t budget;

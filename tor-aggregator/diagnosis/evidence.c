@@ -47,7 +47,8 @@ add_ns(int64_t *sum, int64_t ns)
 
 /* ---- the ports of a bond ---- */
 
-/* Increases: their sum counts. Then those of which the longest or highest counts. */
+/* First increases, which are added up; after CABLE_SUMS numbers, those whose longest
+ * time or highest value is used. */
 #define CABLE_SUMS 11
 static const uint8_t cable_numbers[EVIDENCE_CABLE_NUMBERS] = { SWITCH_TX_DISCARDS,
 	SWITCH_TX_BUFFER_DROPS, SWITCH_WRED_DROPS, SWITCH_ECN_MARKED, SWITCH_TX_PKTS,

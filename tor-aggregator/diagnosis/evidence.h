@@ -136,9 +136,9 @@ void evidence_extend(struct evidence *evidence, const struct evidence *next);
 /* Adds the evidence of another port of the switch that has a cable to the same bond,
  * for the same interval: the bond's RNIC counts what all its cables carry. Increases
  * are added if both ports have them, since half of the traffic must not be compared
- * with all of the RNIC's; of paused times, as of the RNIC's own, the longest counts.
- * States of a cable (errors, optics, changes) are not taken: they are judged for each
- * port. evidence->port stays the name of the first port. */
+ * with all of the RNIC's. The longest paused time is used, as it is for the ports of
+ * the RNIC. States of a cable (errors, optics, changes) are not taken: they are judged
+ * for each port. evidence->port stays the name of the first port. */
 void evidence_add_cable(struct evidence *evidence, const struct evidence *cable);
 #define EVIDENCE_PORTS_BYTES 80
 /* Writes the name of the port whose number this is. If ports of a bond were combined in

@@ -245,7 +245,8 @@ pause_graph_add_port(
 		if (!port->received[i].known && (port->sent[i].known || !off))
 			owner->blind = (uint16_t)(owner->blind | 1U << i);
 	}
-	/* A link's end without pauses may be newer than the other one with pauses. */
+	/* A port without pauses is kept, too, if it leads to a switch: its reading may
+	 * be newer than that of the other end, which has pauses. */
 	quiet = !has_pauses(port);
 	if (quiet && (port->kind != PAUSE_NEIGHBOR_SWITCH ||
 			 graph->quiet_count == PAUSE_MAX_PORTS))
@@ -382,8 +383,9 @@ may_be_same_link(
 		       graph->ports[b->link].partner == NOWHERE));
 }
 
-/* True: the cause is strong enough. A share of time and frames cannot be compared: then
- * each cause is. */
+/* True: the cause is strong enough to explain the pause. A share of time cannot be
+ * compared with a number of frames: then a strong cause explains any pause, and a faint
+ * one explains a faint pause. */
 static bool
 explains(const struct pause *cause, const struct pause *of)
 {
@@ -417,9 +419,10 @@ has_bit(const uint64_t chunks[CHUNKS], size_t i)
 	return (chunks[i / 64] >> i % 64 & 1) != 0;
 }
 
-/* Finds for each pause that a switch sends the pauses that it receives and that are
- * strong enough to be the cause: strong pauses at other ports; without any, faint ones;
- * without any, those of the neighbour that it pauses. */
+/* Finds the causes of each pause that a switch sends, among the pauses that the switch
+ * receives and that are strong enough. It takes the strong pauses at other ports; if
+ * there are none, the faint pauses at other ports; if there are none either, the strong
+ * pauses from the neighbour that the switch pauses. */
 static void
 find_causes(struct pause_graph *graph)
 {

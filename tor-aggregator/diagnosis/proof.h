@@ -82,7 +82,7 @@ struct proof_sum {
 	/* highest share of one part, among the parts with at least PROOF_FEW packets */
 	double most_pct;
 	/* counted: number of parts that have both counters; missing: number of parts
-	 * with two or more readings that lack one */
+	 * that were read at least twice and lack one of the two counters */
 	uint32_t counted, missing;
 };
 

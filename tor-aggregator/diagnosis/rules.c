@@ -66,7 +66,7 @@ const struct rule rules[DIAGNOSES] = {
 		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2), ANY(SWITCH_CHANGES, 2) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CABLE] = {
 		"cable-errors", "Bits arrive wrong, or a lane is nearly dark: the cable, the optic or the transmitter at the other end is failing.",
-		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error; before it RS(528,514) may be given 5e-5 of wrong bits and RS(544,514), which PAM4 has, 2.4e-4: half an order less is near that; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
+		"IEEE 802.3, clauses 91 and 119: FEC must leave hardly any error if before it the share of wrong bits is at most 5e-5 for RS(528,514), or 2.4e-4 for RS(544,514), which PAM4 uses; the limits here are 5 and 2.4 times lower; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
 		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-4), ANY(BIT_ERROR_RATE_NRZ, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW), ANY(SWITCH_BIT_ERROR_RATE, 1e-4), ANY(SWITCH_BIT_ERROR_RATE_NRZ, 1e-5), ANY(SWITCH_FEC_NEARLY, FEW), ANY(SWITCH_FEC_NEARLY_NRZ, FEW) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CORRUPTION] = {
 		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which then adds a correct check sum.",
@@ -83,7 +83,7 @@ const struct rule rules[DIAGNOSES] = {
 		{ ANY(PCI_SIGNAL_ERRORS, 1), ANY(PCI_FATAL, 1), ANY(PCI_NONFATAL, FEW), ANY(PCI_CORRECTED, MANY) }, .loses = true },
 	[DIAGNOSIS_PCIE_DEGRADED] = {
 		"pcie-degraded", "The PCIe link has fewer lanes or a lower speed than both the RNIC and its slot can use.",
-		"PCI Express Base Specification, link training: both ends use the most that both can do", 30, 0,
+		"PCI Express Base Specification, link training: the link uses the most lanes and the highest speed that both ends support", 30, 0,
 		{ ANY_BELOW(PCI_LANES, 99), ANY_BELOW(PCI_SPEED, 99) } },
 	[DIAGNOSIS_GLOBAL_PAUSE] = {
 		"global-pause", "Global pause (802.3x) is in use without PFC: it stops all classes, CNPs and control traffic, too.",
@@ -115,7 +115,7 @@ const struct rule rules[DIAGNOSES] = {
 		{ ANY_BELOW(PFC_AGREEMENT_OUT, 50), ANY_BELOW(PFC_AGREEMENT_IN, 50) }, .loses = true },
 	[DIAGNOSIS_HEADROOM] = {
 		"headroom-short", "The switch drops packets of a lossless class although it pauses their sender: the headroom is too small for the cable or the speed.",
-		"IEEE 802.1Q, clause 36: the headroom holds what is on its way when the pause is sent", 0, 0,
+		"IEEE 802.1Q, clause 36: the headroom holds the packets that are on their way when the pause is sent", 0, 0,
 		{ ANY(HEADROOM_DROPS, 1) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_OUT_OF_BUFFERS] = {
 		"out-of-receive-buffers", "The application posts too few receive buffers.",

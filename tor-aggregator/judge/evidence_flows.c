@@ -28,20 +28,21 @@
 #define DEAD_SHARE 0.9   /* a pair that loses at least this share is not evidence */
 #define OTHERS_PART 0.25 /* the others' share of loss, divided by that of the RNIC */
 
-/* For evidence_flows_lose_alike. A link or spine that is crossed by three of four
- * flows, by some of them twice, raises the spread (chi-square) of n losses by about
- * n/2. ALIKE_LOSSES standard deviations of the spread, times two, are so many losses
- * that this is clear. */
+/* For evidence_flows_lose_alike. If three of four flows cross a lossy link or spine,
+ * and some of these flows cross it twice, the spread (chi-square) of n losses is larger
+ * by about n/2. If n is at least ALIKE_LOSSES standard deviations of the spread, that
+ * is clear: half of ALIKE_LOSSES standard deviations. */
 #define ALIKE_MIN_FLOWS 6
 #define ALIKE_LOSSES 12.0
 #define ALIKE_DEVIATIONS 2.5
 /* If the flows over one of two switches lose so many standard deviations more than the
- * others, they are not alike. Of many switches one more often has that many by chance:
- * each time their number doubles, the limit rises by ALIKE_OVER_MORE. */
+ * others, they are not alike. The more switches there are, the likelier it is that one
+ * of them exceeds this limit by chance: each time their number doubles, the limit rises
+ * by ALIKE_OVER_MORE. */
 #define ALIKE_OVER_SWITCH 2.0
 #define ALIKE_OVER_MORE 0.25
-/* With a lower probability than this that any flow lost no packet by chance, one that
- * lost none is not like the others. */
+/* If the probability that at least one flow loses no packet by chance is lower than
+ * this, a flow that lost none is not like the others. */
 #define ALIKE_NONE_LOST 0.2
 
 struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all slices */

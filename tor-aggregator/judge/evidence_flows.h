@@ -35,13 +35,13 @@ typedef struct evidence_way evidence_way_of(const void *arg, struct wire_rnic_id
     struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent);
 
 /* Compares the flows of the RNIC's probes to other racks that were sent from `since`
- * until `end`. ALIKE: they lost packets at the same rate, and so many that a part which
- * only some of the flows cross would show, and no flow, nor the flows over any switch,
- * differ clearly from the others. RNICs of other racks that lose nearly everything are
- * left out. TOO_FEW also if all flows end at one ToR, or may all cross one switch,
- * because that part would lose packets of all flows, too; so also if no flow was
- * traced, or if the ring holds too little of that time. way_of is called once for each
- * flow, with `arg`. */
+ * until `end`. ALIKE: they lost packets at the same rate, and enough packets that the
+ * loss of a part which only some of the flows cross would be visible; and neither a
+ * flow, nor the flows over one switch, differ clearly from the others. RNICs of other
+ * racks that lose nearly everything are left out. TOO_FEW also in these cases: all
+ * flows end at one ToR, or may all cross one switch, because that part would lose
+ * packets of all flows, too; no flow was traced; the ring holds too little of that
+ * time. way_of is called once for each flow, with `arg`. */
 enum rack_flows evidence_flows_lose_alike(const struct ring *ring,
     struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end, evidence_way_of *way_of,
     const void *arg);

@@ -422,8 +422,9 @@ quantiles(const uint64_t *rtt, uint32_t *ret)
 	}
 }
 
-/* The direction of a loss is known a second or two after the loss, so the oldest slice
- * also counts directions of losses before it: not more than the losses are shown. */
+/* The direction of a loss becomes known a second or two after the loss, so the oldest
+ * slice also has directions of losses that are in no slice any more. This function
+ * reduces the directions to the number of losses. */
 static void
 limit_directions(uint64_t *counts)
 {

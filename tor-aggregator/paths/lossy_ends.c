@@ -294,8 +294,9 @@ switch_weight(const struct by_switch *by, size_t bit)
 	       likelihood(by->all_sent, by->all_lost, by->all_lost / by->all_sent);
 }
 
-/* True: a fault at one switch, or at a link to it, is likelier than one of the RNIC. Of
- * many switches one more often has more losses than the others by chance. */
+/* True: a fault at one switch, or at a link to it, is likelier than one of the RNIC.
+ * The more switches there are, the likelier it is that one of them has more losses than
+ * the others by chance, so the limit rises with their number. */
 static bool
 is_switch_likelier(const struct lossy_end *end)
 {

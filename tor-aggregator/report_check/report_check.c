@@ -294,10 +294,10 @@ receive_others(struct report_check *check, const struct rack *rack)
 		}
 }
 
-/* True: the host's reports are wrong. It is not enough that others reach an RNIC that
- * this host reports as lost: the peer may refuse this host's probes, which its receive
- * counts then show. But so many peers cannot refuse it that they are more than may be
- * wrong at the same time. */
+/* True: the host's reports are wrong. If others reach an RNIC that this host reports as
+ * lost, that alone proves nothing: the RNIC's host may refuse the probes of this host,
+ * as its receive counts then show. That explains the reports on at most
+ * rack_max_faulty() peers. */
 static bool
 is_wrong(const struct rack *rack, const struct rack_contradiction *now)
 {
