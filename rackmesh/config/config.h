@@ -2,9 +2,10 @@
  * config - a daemon's options as one table: name, kind, default, range, help.
  *
  * The table is the only place an option is described: it parses the file, checks
- * ranges, prints --help-config and says what a reload may change. Defaults are strings
- * and pass the same parser. An unknown or duplicate key, a value of the wrong kind or
- * out of range, and a missing option are errors that name file, line and option.
+ * ranges, prints --help-config and states which options a reload may change. Defaults
+ * are strings and pass the same parser. An unknown or duplicate key, a value of the
+ * wrong kind or out of range, and a missing option are errors that name file, line and
+ * option.
  */
 #ifndef RACKMESH_CONFIG_CONFIG_H
 #define RACKMESH_CONFIG_CONFIG_H

@@ -2,8 +2,8 @@
  * fnv - the 64-bit FNV-1a hash (Fowler, Noll, Vo), in steps. Pure.
  *
  * It is for tables, digests, and numbers that must be the same in every run. It is not
- * for secrets, and not for keys that an attacker can choose, as he could make them
- * collide.
+ * for secrets, and not for keys that an attacker can choose, because such keys could
+ * be made to collide.
  */
 #ifndef RACKMESH_CORE_FNV_H
 #define RACKMESH_CORE_FNV_H

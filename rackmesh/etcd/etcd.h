@@ -98,13 +98,13 @@ struct rm_etcd_watch_callbacks {
 /*
  * Watches all keys below prefix, from revision `from` on.
  *
- * The gateway takes no second request on a stream, so progress cannot be asked for on
- * it. Instead, every silence_ns / 3, a linearizable read of one key goes to the member
- * that serves the stream; that member answers only if it has a quorum. Without an
- * answer for silence_ns the watch ends. Such a read also confirms events: each event is
- * held until a read has shown that its revision exists (the read is sent at once, so
- * this costs one round trip). No read can show whether the stream holds back events:
- * list again from time to time.
+ * The gateway takes no second request on a stream, so the client cannot request
+ * progress on it. Instead, every silence_ns / 3, a linearizable read of one key goes to
+ * the member that serves the stream; that member answers only if it has a quorum.
+ * Without an answer for silence_ns the watch ends. Such a read also confirms events:
+ * each event is held until a read has shown that its revision exists (the read is sent
+ * at once, so this costs one round trip). No read can show whether the stream holds
+ * back events: list again from time to time.
  */
 int rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
     int64_t silence_ns, const struct rm_etcd_watch_callbacks *callbacks, void *arg,

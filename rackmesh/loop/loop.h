@@ -25,8 +25,8 @@ void rm_loop_free(struct rm_loop *loop);
 int rm_loop_run(struct rm_loop *loop); /* runs until a signal or rm_loop_stop */
 void rm_loop_stop(struct rm_loop *loop);
 /* As rm_loop_stop, but the owner will start another loop at once: the service manager
- * is notified of a reload, not of the end. If a signal ends the process, that is done
- * instead. */
+ * is notified of a reload, not of the end. If a signal has asked the process to end,
+ * the process ends instead. */
 void rm_loop_again(struct rm_loop *loop);
 bool rm_loop_wants_again(const struct rm_loop *loop); /* after rm_loop_run */
 

@@ -60,8 +60,8 @@ const char *rm_dialer_error(const struct rm_dialer *dialer);
  * reset. */
 void rm_dialer_settled(struct rm_dialer *dialer);
 
-/* The owner has got a ping, so the peer sends pings: from now on its silence has a
- * meaning. */
+/* The owner has got a ping, so the peer sends pings: from now on rm_dialer_watch closes
+ * the link if the peer is silent. */
 void rm_dialer_pinged(struct rm_dialer *dialer);
 /* Closes the link (-ETIMEDOUT) and returns true in two cases: it is up for welcome_ns
  * and not settled; or it is settled, and a peer that sends pings has sent nothing for

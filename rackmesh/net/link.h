@@ -44,9 +44,9 @@ struct rm_link_callbacks {
 	 * -ETIMEDOUT: also of the handshake or of a frame; -EACCES: one side has
 	 * refused the other's certificate; -EPROTO: the peer does not use TLS 1.3;
 	 * -ESTALE: this side has dialed, and a certificate ends soon, or its own was
-	 * renewed: dial again; -ENOBUFS: the peer does not read TLS's own answers;
-	 * -EBADMSG, -EMSGSIZE: a frame was refused; else the error that on_open or
-	 * on_frame has returned, or that rm_link_close got.
+	 * renewed: dial again; -ENOBUFS: the peer does not read the messages of TLS
+	 * itself; -EBADMSG, -EMSGSIZE: a frame was refused; else the error that on_open
+	 * or on_frame has returned, or that rm_link_close got.
 	 */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
 	/* The output queue became empty; may be NULL. */
@@ -99,8 +99,9 @@ bool rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s);
 /* For use in on_close: the text of a TLS error; "": there is no text. */
 const char *rm_link_error(const struct rm_link *link);
 
-/* Delivers no frame until rm_link_resume. Further frames wait in buffers, and at last
- * in the peer, because TCP stops it from sending. May be called from inside on_frame.
+/* Delivers no frame until rm_link_resume. Further frames wait in buffers. When these
+ * are full, the frames wait in the peer, because TCP stops it from sending. May be
+ * called from inside on_frame.
  */
 void rm_link_pause(struct rm_link *link);
 void rm_link_resume(struct rm_link *link);

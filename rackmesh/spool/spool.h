@@ -21,7 +21,7 @@
  * too. While the disk accepts no writes (ENOSPC, EIO, read-only), records are kept in
  * memory, `durable` is 0, and on_durable is still called for records that fit into
  * memory: they are lost if this process ends. When the disk accepts writes again, the
- * spool returns to it without help.
+ * spool uses it again by itself.
  *
  * Sources: the group commit of DeWitt et al. 1984; PostgreSQL's "fsync errors" (2018)
  * on why a failed fsync is not repeated.
