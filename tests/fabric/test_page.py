@@ -351,7 +351,7 @@ def remedy_is_shown(page, kind):
 
 def its_pairs_are_the_worst(page, rnic):
     """Checks the table, the counts of the legend, and single cells chosen by keyboard."""
-    # The mesh covers a minute: losses of a starved host from before must have left it first.
+    # The mesh covers a minute: losses that a starved host caused earlier must be older than that.
     seen(page, "a mesh", ".mesh tbody tr", lambda rows: rows and all(rnic in row for row in rows),
          2 * PATIENCE_S)
     legend = page.texts(".legend span")

@@ -13,7 +13,7 @@ from lab.wait import until
 
 REPORTED_S = 5
 RC, UC = 2, 3
-# From this kernel on fprobes find the functions of modules.
+# From Linux 6.2 on, fprobes can attach to functions of modules.
 HAS_FPROBE = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 2)
 WAYS = ["fexit", "kprobe", *(["fprobe"] if HAS_FPROBE else [])]
 CHURN = 300  # QPs to create and destroy

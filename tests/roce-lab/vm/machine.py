@@ -100,9 +100,10 @@ def programs(build):
 def read_from_memory(build):
     """A shell line after which the programs, and the files that they load, are read from memory.
 
-    Files of the host are read over 9p, with a request for each open and each link, even if the
-    content is cached; a virtual clock jumps meanwhile. The root is an overlay in memory: updating a
-    file's access time copies the file there."""
+    Files of the host are read over 9p: each open and each symbolic link needs a request to the host,
+    even if the content is cached, and a virtual clock jumps while the guest waits for the answer. The
+    root is an overlay in memory, so the shell line updates the access time of each file: that copies
+    the file into memory."""
     tools = (shutil.which(each, path=PATH) for each in TOOLS.split())
     found = [*filter(None, tools), *map(str, programs(build))]
     loaded = subprocess.run(["ldd", *found], capture_output=True, text=True).stdout

@@ -74,8 +74,9 @@ blame(struct seen *seen, enum rm_part_type type, const char *name, double gain)
 	localise_minutes_add(&seen->minutes, &finding);
 }
 
-/* True: the losses are explained if the judge of seconds has found that s1 loses a
- * share of the packets, or all. */
+/* True: parts that the judge of minutes blames explain the losses for which the judge
+ * of seconds blames s1. loses_share: it blames s1 for a share of its packets, not all.
+ */
 static bool
 is_explained(const struct seen *seen, bool loses_share, rm_mono_t at)
 {
