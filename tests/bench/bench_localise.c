@@ -203,7 +203,7 @@ count_found(const struct run *run, bool names, size_t *faults)
 	}
 	for (size_t i = 0; names && i < run->named_count; i++)
 		if (!is_fault(run, run->named[i].part))
-			fprintf(stderr, "in vain %s after %.2f s\n", run->named[i].part,
+			fprintf(stderr, "wrong: %s after %.2f s\n", run->named[i].part,
 			    named_after(run, &run->named[i]));
 	return found;
 }

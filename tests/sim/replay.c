@@ -13,8 +13,8 @@
 #define MAX_RACKS 256
 #define RACK_RNICS 64 /* number of RNICs for which a rack's ring has room */
 #define MAX_S 1000000
-/* A line that comes at most this much later than a tick is handled before the tick,
- * because the times of sessions may be out of order by as much. */
+/* A line whose time is at most this much after a tick is handled before the tick,
+ * because lines of different sessions may be out of order by this time. */
 #define TICK_AFTER_NS RM_NS_PER_MS
 
 struct replay {

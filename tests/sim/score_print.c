@@ -98,7 +98,7 @@ score_print(const struct score *score, const char *title, FILE *out)
 			continue;
 		fprintf(out,
 		    "%-16s %-9s P %.3f R %.3f F1 %.3f (%lu of %lu found, %lu as A or "
-		    "B; %lu of %lu named in vain)\n",
+		    "B; %lu of %lu named wrongly)\n",
 		    title, names[i], row.precision, row.recall, row.f1, row.found,
 		    row.truths, row.either, row.wrong, row.named);
 	}

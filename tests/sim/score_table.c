@@ -23,7 +23,7 @@ print_cell(const struct score *score, enum score_class class, FILE *out)
 	if (row.truths == 0 && row.named == 0)
 		fputs(" – |", out);
 	else if (row.truths == 0)
-		fprintf(out, " %" PRIu64 " in vain |", row.wrong);
+		fprintf(out, " %" PRIu64 " wrong |", row.wrong);
 	else if (row.named == 0)
 		fputs(" none found |", out);
 	else
@@ -50,7 +50,7 @@ print_times(const struct score *score, FILE *out)
 
 /* Directed links are the same links as the undirected ones, so they are left out. */
 static uint64_t
-in_vain(const struct score *score)
+without_fault(const struct score *score)
 {
 	uint64_t sum = 0;
 
@@ -71,7 +71,7 @@ score_table(const struct score *const *scores, const char *const *names, size_t 
 	for (size_t class = 0; class < SCORE_CLASSES; class ++)
 		if (is_shown(scores, count, class))
 			fprintf(out, " %s |", titles[class]);
-	fputs(" named in vain | seconds: p50 / p90 / p99 |\n|---|", out);
+	fputs(" named without fault | seconds: p50 / p90 / p99 |\n|---|", out);
 	for (size_t class = 0; class < SCORE_CLASSES; class ++)
 		if (is_shown(scores, count, class))
 			fputs("---|", out);
@@ -81,7 +81,7 @@ score_table(const struct score *const *scores, const char *const *names, size_t 
 		for (size_t class = 0; class < SCORE_CLASSES; class ++)
 			if (is_shown(scores, count, class))
 				print_cell(scores[i], class, out);
-		fprintf(out, " %" PRIu64 " |", in_vain(scores[i]));
+		fprintf(out, " %" PRIu64 " |", without_fault(scores[i]));
 		print_times(scores[i], out);
 	}
 }

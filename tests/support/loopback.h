@@ -164,7 +164,7 @@ loopback_turn(struct rm_loop *loop, struct rm_timer *tick)
 			loopback_turn(loop, tick_);                                   \
 		rm_timer_free(tick_);                                                 \
 		if (!held_)                                                           \
-			fail_msg("waited in vain for: %s", #condition);               \
+			fail_msg("did not become true: %s", #condition);              \
 	} while (0)
 
 /* Runs the loop for this time, to show that something does not happen. It wakes at

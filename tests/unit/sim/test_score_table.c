@@ -87,12 +87,13 @@ the_table_has_a_line_per_scheme_and_a_column_per_class(void **state)
 	char *text = table_of(scores, names, 3);
 
 	assert_string_equal(text,
-	    "| F1 (precision / recall) | RNICs | devices | named in vain | seconds: "
+	    "| F1 (precision / recall) | RNICs | devices | named without fault | "
+	    "seconds: "
 	    "p50 "
 	    "/ p90 / p99 |\n"
 	    "|---|---|---|---|---|\n"
 	    "| ours | 1.000 (1.000 / 1.000) | – | 0 | 2.0 / 2.0 / 2.0 |\n"
-	    "| theirs | 0.500 (0.500 / 0.500) | 1 in vain | 2 | 4.0 / 4.0 / 4.0 |\n"
+	    "| theirs | 0.500 (0.500 / 0.500) | 1 wrong | 2 | 4.0 / 4.0 / 4.0 |\n"
 	    "| nobody's | none found | – | 0 | – / – / – |\n");
 	free(text);
 	score_free(ours);
