@@ -2,12 +2,11 @@
  * bare_pair - the program with which the probe bench compares the agent: only
  * a sender and an echo.
  *
- * It needs the CPU time that any prober on this kernel needs at least: for the same
- * number of packets of the same length at the same pace, by sendmmsg, the same kernel
- * stamps (send and receive, numbered) for each, the error queue drained, replies read
- * when they arrive.
- *
- * No protocol, no plan, no result.
+ * It does only what every prober on this kernel must do, so its CPU time is a lower
+ * limit: it sends the same number of packets, of the same length and at the same pace,
+ * by sendmmsg, takes the same kernel stamps (send and receive, numbered) for each,
+ * drains the error queue, and reads replies when they arrive. It has no protocol, no
+ * plan and no results.
  *
  *     bare_pair echo DEVICE ADDRESS:PORT
  *     bare_pair send DEVICE ADDRESS:PORT TO:PORT RATE SECONDS BYTES

@@ -1,12 +1,12 @@
 /*
  * disk - the possible contents of a disk after a crash at some point of a trace.
  *
- * Pure. Durable is only what an fsync of the file (its bytes and size) or of the folder
- * (its names) covers. Of any later write each piece of 512 B or 4 KiB is there, or is
- * missing, or has only made the file longer (zeros); each later change of names is
- * there or missing; in any combination, because POSIX promises no order. A rename is
- * one change. Data that a failed fsync should have covered is never covered by a later
- * one.
+ * Pure. The bytes and the size of a file are durable only after an fsync of the file,
+ * and names only after an fsync of the folder. Each piece of 512 B or 4 KiB of a later
+ * write is there, or is missing, or has only made the file longer (zeros). Each later
+ * change of names is there or missing. All combinations are possible, because POSIX
+ * promises no order. A rename is one change. Data that a failed fsync should have
+ * covered is never covered by a later one.
  */
 #ifndef TESTS_CRASH_DISK_H
 #define TESTS_CRASH_DISK_H

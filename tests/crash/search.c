@@ -29,7 +29,7 @@ struct search {
 	struct rm_loop *loop;
 	char root[MAX_PATH], folder[MAX_PATH + 8];
 	uint64_t seed, random;
-	/* Images; images together with their requirements. */
+	/* The images seen so far; and the pairs of an image and its requirements. */
 	struct seen images, demands;
 	struct image image;
 };

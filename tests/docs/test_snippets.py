@@ -1,4 +1,4 @@
-"""What the documentation shows of configs and of a topology is taken by who reads it."""
+"""The examples of configs and topologies in the documentation are accepted by the daemons."""
 
 import re
 import subprocess

@@ -277,7 +277,7 @@ window.fetch = async (path, how) => {
 
 
 def test_a_rack_shows_the_open_incidents_of_whole_switches(region, page):
-    """As its history does: which racks send over a switch is not known."""
+    """Every rack shows them, as in its history, because it is not known which racks send over a switch."""
     page.open(url(region))
     page.driver.execute_script(OPEN_BETWEEN)
     try:

@@ -124,7 +124,8 @@ def test_counters_of_the_switch_are_shown(rack, print_line):
     rack.switch.count("Ethernet1/2", "eth_inbytes", value="1001")
     wait_shown(rack, 1001, "rx_bytes_total", **port)
     assert shown(rack, "optics_temperature_celsius", **port) == 34
-    # So they are when the pause after failures is longer than the interval of modules.
+    # Counters are also read without modules when the pause after failures is longer than the interval
+    # of modules.
     rack.switch.hangs = True
     failed = own(rack, "reads_failed_total")
     until("three readings fail", READ_S, lambda: own(rack, "reads_failed_total") >= failed + 3)

@@ -33,7 +33,8 @@ struct fixture {
 	bool close_in_frame;
 	bool free_in_close;
 	bool in_send;
-	struct fixture *other; /* whose count of frames is noted with our first frame */
+	struct fixture *other; /* at our first frame, its count of frames is stored in
+				  other_at_first */
 	unsigned other_at_first;
 };
 

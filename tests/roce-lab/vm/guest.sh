@@ -5,9 +5,9 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
 . "$1/job"
 
-# Where the clock is virtual, and nothing can run since a file of the host is waited for, it
-# jumps from timer to timer: by minutes, in the time that a disk takes. So somebody always
-# has something to run until all that will be read has been read.
+# A virtual clock jumps to the next timer when no process can run. While all processes wait for a
+# file of the host, it would jump by minutes. So until all needed files have been read, a process
+# with the lowest priority runs all the time.
 if [ "$RACKMESH_CLOCK" = virtual ]; then
 	chrt --idle 0 sh -c 'while :; do :; done' &
 	busy=$!

@@ -620,7 +620,7 @@ two_switches_that_pause_each_other_are_a_loop(void **state)
 {
 	struct fabric *f = *state;
 
-	/* Also if neither end knows the port of the other one. */
+	/* In the first round, neither end knows the port of the other one. */
 	for (int known = 0; known < 2; known++) {
 		begin(f, true);
 		cable(f, TOR1, "Ethernet48", SPINE, known ? "Ethernet1/1" : "", much,
