@@ -152,11 +152,12 @@ int rm_config_start(const struct rm_config_type *type, const char *what, int arg
 
 /* The least severe level that is logged; --verbose: all. A daemon sets it once it is
  * configured, and after each reload. */
-#define RM_LOG_LEVEL_OPTION(config, field)                                   \
-	{                                                                    \
-		"log.level", RM_ENUM, offsetof(config, field), "info", 0, 0, \
-		    RM_RELOAD, "least urgent lines that are logged",         \
-		    rm_config_log_levels, NULL, 0                            \
+#define RM_LOG_LEVEL_OPTION(config, field)                                      \
+	{                                                                       \
+		"log.level", RM_ENUM, offsetof(config, field), "info", 0, 0,    \
+		    RM_RELOAD,                                                  \
+		    "lines of this level and of more severe levels are logged", \
+		    rm_config_log_levels, NULL, 0                               \
 	}
 extern const struct rm_enum_name rm_config_log_levels[];
 /* Sets the level of the log to that of the config. */
