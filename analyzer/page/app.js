@@ -50,7 +50,7 @@ function decoded(text) {
 function route() {
   shown?.close?.();
   const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  // Without a name of a rack there is nothing to show of it.
+  // Without the name of a rack, the view of all racks is shown.
   const view = name === "rack" && rest.filter(Boolean).length < 2 ? racks : (VIEWS.get(name) ?? racks);
   shown = view.open(rest.map(decoded), known);
   shown.asked = 0;

@@ -186,7 +186,7 @@ tls_metrics(struct rm_tls *tls, struct rm_metrics *metrics)
 		    "certificate nor a token named who may ask.",
 		    &counts->unknown },
 		{ "rackmesh_tls_rotations_total", "",
-		    "Times that new certificate files were taken into use.",
+		    "Times that new certificate files came into use.",
 		    &counts->rotations },
 		{ "rackmesh_tls_bad_files_total", "",
 		    "Times that new certificate files were refused.",

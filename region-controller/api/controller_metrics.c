@@ -176,7 +176,7 @@ add_publishing(struct rm_metrics *metrics, const struct api_context *context)
 		{ NAME("plan_updates_total"), "", "Sets of plans compared with what is published", &p->updates },
 		{ NAME("plans_unchanged_total"), "", "Plans made that are equal to the published ones", &p->unchanged },
 		{ NAME("plans_failed_total"), "", "Plans not published because they are too large or unreadable or memory ran out", &p->failed },
-		{ NAME("topology_reloads_total"), "", "Topologies taken into use", &c->topology_reloads },
+		{ NAME("topology_reloads_total"), "", "Times that a new topology came into use", &c->topology_reloads },
 		{ NAME("topology_refused_total"), "", "Topologies refused because of an error", &c->topology_refused },
 	};
 	/* clang-format on */

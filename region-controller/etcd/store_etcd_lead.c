@@ -244,8 +244,7 @@ topology_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 		r = etcd->callbacks.on_topology(fresh.topology, etcd->callbacks.arg);
 		if (r < 0) {
 			store_topology_clear(&fresh);
-			rm_error_set(
-			    &etcd->bad_topology, r, "cannot be taken into use");
+			rm_error_set(&etcd->bad_topology, r, "cannot be used");
 		}
 	}
 	if (r < 0) {

@@ -39,8 +39,8 @@ struct store_writes_options {
 	void (*on_too_large)(const char *key, size_t len, void *arg);
 	/* etcd has refused a transaction because of its fence. */
 	void (*on_fenced)(void *arg);
-	/* A transaction has failed and will be repeated. Called once, until one
-	 * succeeds. */
+	/* A transaction has failed and will be repeated. Called for the first of
+	 * several failures in a row only. */
 	void (*on_failing)(int r, const char *error, void *arg);
 	void *arg;
 };

@@ -74,8 +74,7 @@ file_reload(struct store *store, struct rm_error *error)
 		r = file->callbacks.on_topology(fresh.topology, file->callbacks.arg);
 		if (r < 0) {
 			store_topology_clear(&fresh);
-			return rm_error_set(
-			    error, r, "%s: cannot be taken into use", file->path);
+			return rm_error_set(error, r, "%s: cannot be used", file->path);
 		}
 	}
 	store_topology_clear(&file->topology);

@@ -131,7 +131,7 @@ class Agents:
             assert each.post("/v1/pause" if paused else "/v1/resume").ok
 
     def probe(self, seconds):
-        """What was used in so many seconds, and what became of the probes."""
+        """Returns the CPU time and memory used in this many seconds, and the outcomes of the probes."""
         time.sleep(SETTLE_S)
         self.sink.ask("report 0 0", "sent")  # drop the results of the start
         began = time.monotonic_ns()

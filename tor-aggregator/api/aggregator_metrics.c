@@ -119,7 +119,7 @@ static const struct metrics_counter controller_link_counters[] = {
 };
 
 static const struct metrics_counter plan_counters[] = {
-	{ N("plans_taken_total"), "", P(taken), "Newer plans taken into use." },
+	{ N("plans_taken_total"), "", P(taken), "Newer plans that came into use." },
 	{ N("plans_stale_total"), "", P(stale), "Plans received that are not newer than the one in use." },
 	{ N("plans_refused_total"), "", P(refused), "Plans refused because they are malformed or for another ToR." },
 	{ N("plan_cache_written_total"), "", P(cache_written), "Plans written to the state folder." },

@@ -207,7 +207,7 @@ static const struct metrics_counter lossy_counters[] = {
 };
 
 static const struct metrics_counter brake_counters[] = {
-	{ N("brakes_taken_total"), "", B(taken), "Newer settings of the brake taken into use." },
+	{ N("brakes_taken_total"), "", B(taken), "Newer settings of the brake that came into use." },
 	{ N("brakes_stale_total"), "", B(stale), "Settings of the brake ignored because they are not newer than the setting in use." },
 	{ N("brakes_refused_total"), "", B(refused), "Settings of the brake refused because they are out of range." },
 	{ N("brakes_written_total"), "", B(written), "Settings of the brake written to the state folder." },

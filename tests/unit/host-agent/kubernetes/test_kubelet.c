@@ -94,7 +94,8 @@ known_pods_stay_while_the_kubelet_fails(void **state)
 		f->answer = failures[i].answer;
 		if (i == 0)
 			kubelet_want(f->kubelet, UID("02"));
-		/* The client retries without a new request. */
+		/* The client repeats its request by itself: kubelet_want is called only
+		 * once. */
 		kubelet_fixture_run(f, count++);
 		assert_true(f->r < 0);
 		assert_false(kubelet_up(f->kubelet));
