@@ -17,8 +17,9 @@
 #include "analyzer/past/past_question.h"
 
 /* Most rows that are collected before they are sorted. If merged rows with ?by= would
- * be more, the later half of the time is left out, again and again, and the answer says
- * that there are more: what it has is complete until its last row. */
+ * be more, the later half of the time is left out; if the rest is still too many, its
+ * later half, and so on. Then the answer says that there are more rows. It is complete
+ * until its last row. */
 #define PAST_ROWS (4 * PAST_MAX_LIMIT)
 
 struct past_rows;

@@ -25,8 +25,8 @@ asked(const struct ctl *ctl)
 	return ctl->is_rack_asked ? ctl->aggregator : ctl->analyzer;
 }
 
-/* Checks a region that has no incident: of a region that nobody reports nothing is
- * known. Returns an exit code. */
+/* Checks a region that has no incident: if no aggregator reports the region, nothing is
+ * known about it. Returns an exit code. */
 static int
 check_region(const char *base, const char *region)
 {

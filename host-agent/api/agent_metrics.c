@@ -82,12 +82,12 @@ static const struct metrics_counter aggregator_link_counters[] = {
 };
 
 static const struct metrics_counter pinglist_store_counters[] = {
-	{ "rackmesh_agent_pinglists_total", "result=\"new\"", L(taken), "Pinglists received, by what was done with them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists received, by what was done with them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists received, by what was done with them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"malformed\"", L(malformed), "Pinglists received, by what was done with them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(other_tor), "Pinglists received, by what was done with them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"no_memory\"", L(no_memory), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"new\"", L(taken), "Pinglists received, by result." },
+	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists received, by result." },
+	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists received, by result." },
+	{ "rackmesh_agent_pinglists_total", "result=\"malformed\"", L(malformed), "Pinglists received, by result." },
+	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(other_tor), "Pinglists received, by result." },
+	{ "rackmesh_agent_pinglists_total", "result=\"no_memory\"", L(no_memory), "Pinglists received, by result." },
 	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that no aggregator has confirmed for pinglists.expire_days; they are probed at a tenth of their rate from then on." },
 	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator has confirmed again." },
 	{ "rackmesh_agent_pinglists_ended_total", "", L(ended), "Expired pinglists dropped because of their age." },
@@ -95,12 +95,12 @@ static const struct metrics_counter pinglist_store_counters[] = {
 };
 
 static const struct metrics_counter key_counters[] = {
-	{ "rackmesh_agent_keys_total", "result=\"new\"", K(taken), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
-	{ "rackmesh_agent_keys_total", "result=\"same\"", K(same), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
-	{ "rackmesh_agent_keys_total", "result=\"old\"", K(old), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
-	{ "rackmesh_agent_keys_total", "result=\"malformed\"", K(malformed), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
-	{ "rackmesh_agent_keys_total", "result=\"other_tor\"", K(other_tor), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
-	{ "rackmesh_agent_keys_total", "result=\"no_memory\"", K(no_memory), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
+	{ "rackmesh_agent_keys_total", "result=\"new\"", K(taken), "Messages with probe keys, from an aggregator or from disk, by result." },
+	{ "rackmesh_agent_keys_total", "result=\"same\"", K(same), "Messages with probe keys, from an aggregator or from disk, by result." },
+	{ "rackmesh_agent_keys_total", "result=\"old\"", K(old), "Messages with probe keys, from an aggregator or from disk, by result." },
+	{ "rackmesh_agent_keys_total", "result=\"malformed\"", K(malformed), "Messages with probe keys, from an aggregator or from disk, by result." },
+	{ "rackmesh_agent_keys_total", "result=\"other_tor\"", K(other_tor), "Messages with probe keys, from an aggregator or from disk, by result." },
+	{ "rackmesh_agent_keys_total", "result=\"no_memory\"", K(no_memory), "Messages with probe keys, from an aggregator or from disk, by result." },
 	{ 0 }
 };
 

@@ -575,7 +575,7 @@ same_flow(const struct trace_flow *a, const struct trace_flow *b)
 	       memcmp(a->dst.bytes, b->dst.bytes, sizeof(a->dst.bytes)) == 0;
 }
 
-/* Starts anew: what was learnt before is about another path. */
+/* Starts anew: the path, its length and its losses so far belong to another path. */
 static void
 flow_begin(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 {

@@ -10,8 +10,9 @@
 #define JOBS_PER_TURN 16
 /* Least time between two turns. */
 #define TURN_NS (5 * RM_NS_PER_MS)
-/* New lengths of paths, and losses, may wait this long: to find what is due, a turn
- * examines every flow, and where paths differ in length every probe has a new one. */
+/* New lengths of paths, and losses, may wait this long, because a turn examines every
+ * flow to find those that are due. If paths differ in length, every probe may show a
+ * new length. */
 #define NEWS_NS (50 * RM_NS_PER_MS)
 
 struct tracer_io {

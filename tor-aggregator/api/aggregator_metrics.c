@@ -128,9 +128,9 @@ static const struct metrics_counter plan_counters[] = {
 };
 
 static const struct metrics_counter key_counters[] = {
-	{ N("keys_total"), "result=\"new\"", K(taken), "Messages with probe keys, from the controller or from disk, by what was done with them." },
-	{ N("keys_total"), "result=\"old\"", K(stale), "Messages with probe keys, from the controller or from disk, by what was done with them." },
-	{ N("keys_total"), "result=\"refused\"", K(refused), "Messages with probe keys, from the controller or from disk, by what was done with them." },
+	{ N("keys_total"), "result=\"new\"", K(taken), "Messages with probe keys, from the controller or from disk, by result." },
+	{ N("keys_total"), "result=\"old\"", K(stale), "Messages with probe keys, from the controller or from disk, by result." },
+	{ N("keys_total"), "result=\"refused\"", K(refused), "Messages with probe keys, from the controller or from disk, by result." },
 	{ N("key_pairs_left_out_total"), "", K(left_out), "Keys of pairs left out because a message to an agent cannot hold more." },
 	{ 0 }
 };
