@@ -421,7 +421,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 /* With each summary the least lag grows by 1/16 of the difference. */
 #define LAG_TURN 16
 #define SLOW_EVERY_NS RM_NS_PER_S
-/* Limits of the loss of parts that are not at fault, which is measured. */
+/* Limits on the measured loss of parts that are not at fault. */
 #define LEAST_USUAL_LOSS 1e-5
 #define MOST_USUAL_LOSS 7e-4
 /* With this number of blamed parts or more, no switch or ToR is named from a part on

@@ -54,8 +54,8 @@ struct class_marks {
 	uint64_t refused;
 	struct {
 		bool known, any_rewritten;
-		/* turned: when a pair last changed. turning: when the first pair has
-		 * changed since the class was settled. */
+		/* turned: time of the last change of a pair. turning: time of the first
+		 * change of a pair after the class was settled. */
 		rm_mono_t turned, turning;
 	} classes[DSCPS];
 	rm_mono_t judged;

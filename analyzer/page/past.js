@@ -184,12 +184,12 @@ export async function incidentsIn(region, from, to, concerns, known) {
   };
 }
 
-// Whether the row is of an incident of the ToR's rack, or, if no rack has found it, whether its part
-// or one of its links has the name of the ToR.
+// True in two cases: a rack found the incident, and it is the rack of this ToR; or no rack found it,
+// and its part or one of its links has the name of the ToR.
 export const namesTor = (row, tor) => (row.tor ? row.tor === tor : [row.part, ...(row.links ?? "").split(", ")].some((part) => holds(part, tor)));
 
 // Whether the row is of a switch between racks, or of links of it that are not listed. It may concern
-// each rack: which racks send their packets over a switch is not stored. An incident that began on one
+// every rack, because the racks that send packets over a switch are not stored. An incident that began on one
 // link keeps that part, so the kind decides; VictoriaMetrics stores no kinds.
 export const ofSwitch = ({ part_type, kind, links }) => !links && (part_type === "switch" || (part_type === "link" && /^(switch|links)-/.test(kind ?? "")));
 

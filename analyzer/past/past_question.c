@@ -313,8 +313,8 @@ put_quoted(FILE *out, char quote, const char *name)
 	putc(quote, out);
 }
 
-/* Writes a regular expression. Of the characters in names, only '.' is special in it.
- */
+/* Writes a regular expression. '.' is the only character of names with a special
+ * meaning there. */
 static void
 put_regions(FILE *out, const struct past_question *q, const char *escape)
 {

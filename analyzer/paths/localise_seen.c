@@ -397,10 +397,10 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
  * While a rack loses packets, its sets of rows do not contain all paths: lossy paths
  * are probed more often than others. Therefore the newest row of each path counts, even
  * if it is not of the newest set: otherwise lossy paths would outnumber the others.
- * Left out are: a row of a time before the losses began; a row without losses in the
- * first set, most of whose time may be before they began; a row with losses that is not
- * of the newest two sets, because its rack has found an RNIC at fault and leaves it
- * out.
+ * Three kinds of rows are left out. Rows from before the losses began. Rows without
+ * losses in the first set, because most of their time may be from before the losses
+ * began. Rows with losses that are older than the newest two sets: their rack has found
+ * an RNIC at fault, and leaves its losses out of newer rows.
  */
 void
 localise_path_newest(const struct localise_map *map, const struct localise_path *path,

@@ -34,7 +34,8 @@ wall_s(void)
 	return rm_wall_now().ns / RM_NS_PER_S;
 }
 
-/* The warning begins when a third of the time that is left now is left. */
+/* Called when a certificate is loaded. The warning begins when only a third of the life
+ * that the certificate has now is left. */
 static void
 begin_life(struct rm_credentials *credentials)
 {
