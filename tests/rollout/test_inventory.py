@@ -397,11 +397,48 @@ def test_what_wants_the_leader_says_that_nobody_leads(
     assert "changed=1" not in heard
 
 
-def test_a_dry_run_of_the_brake_finds_the_leader_and_does_not_brake(controllers_answer, tmp_path):
-    (tmp_path / "hosts.yaml").write_text(HERE)
-    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", "-e", "rackmesh_brake=on", "--check", "brake.yaml"]
+def brake(folder, rate, *options):
+    (folder / "hosts.yaml").write_text(HERE)
+    command = ["ansible-playbook", "-i", folder / "hosts.yaml", "-e", f"rackmesh_brake={rate}", *options, "brake.yaml"]
     run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
-    assert run.returncode == 0 and "skipping: [c1]" in run.stdout, run.stdout
+    return run.returncode, " ".join(run.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("rate", "changes", "said"),
+    [
+        ("on", True, "r1: the brake allows 25.0 % of the planned probes now, and 0.0 % with this playbook"),
+        ("off", True, "r1: the brake allows 25.0 % of the planned probes now, and 100.0 % with this playbook"),
+        ("0.5%", True, "r1: the brake allows 25.0 % of the planned probes now, and 0.5 % with this playbook"),
+        ("25", False, "r1: the brake allows 25.0 % of the planned probes now, and 25.0 % with this playbook"),
+    ],
+)  # fmt: skip
+def test_a_dry_run_of_the_brake_says_what_would_change_and_does_not_brake(
+    controllers_answer, monkeypatch, tmp_path, rate, changes, said
+):
+    monkeypatch.setitem(controllers_answer, "rate_permille", 250)
+    status, heard = brake(tmp_path, rate, "--check")
+    assert status == 0 and said in heard, heard
+    assert f"changed={int(changes)} " in heard and "skipping: [c1]" in heard, heard
+
+
+def test_a_brake_that_is_set_already_is_no_change(controllers_answer, monkeypatch, tmp_path):
+    command = tmp_path / "rackmeshctl"
+    command.write_text(f"#!/bin/sh\necho $* >>{tmp_path}/asked\n")
+    command.chmod(0o755)
+    monkeypatch.setitem(ANSIBLE, "PATH", f"{tmp_path}:{ANSIBLE['PATH']}")
+    for permille, changed in ((1000, 1), (0, 0)):
+        monkeypatch.setitem(controllers_answer, "rate_permille", permille)
+        status, heard = brake(tmp_path, "on")
+        assert status == 0 and f"changed={changed} " in heard, heard
+    assert (tmp_path / "asked").read_text() == "brake on\nbrake on\n"
+
+
+@pytest.mark.parametrize("rate", ["", "0", "0.05", "101", "half"])
+def test_a_brake_that_is_no_rate_is_refused_before_anything_is_asked(tmp_path, rate):
+    status, heard = brake(tmp_path, rate, "--check")
+    assert status == 2, heard
+    assert "Set the rate: -e rackmesh_brake=on, off, or a percentage from 0.1 to 100" in heard, heard
 
 
 @pytest.mark.parametrize(
