@@ -236,7 +236,7 @@ def test_a_host_that_goes_for_good_keeps_no_file_of_its_configs(inventory):
         said = ansible(inventory, "gpu-1.r1.example", "host_agent", "-m", "debug",
                        "-a", "var=shown", shown=task["loop"], **task["vars"], **given)  # fmt: skip
         ((_, gone),) = answers(said)
-        assert gone[len(task["vars"]["rackmesh_gone"]) :] == wanted
+        assert gone[len(task["vars"]["rackmesh_leftovers"]) :] == wanted
 
 
 def test_secrets_beside_the_inventory_are_no_part_of_it(tmp_path):
@@ -638,13 +638,35 @@ def test_a_host_is_drained_while_another_controller_than_the_leader_is_off(
     everything["rackmesh"]["children"]["controllers"] = {"hosts": {"c2": SILENT, "c1": None}}
     (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything, sort_keys=False))
     (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
-    tasks = yaml.safe_load((ROOT / "ansible/tasks/drain.yaml").read_text())[:2]
+    tasks = yaml.safe_load((ROOT / "ansible/tasks/leader.yaml").read_text())
     assert "ansible.builtin.assert" in tasks[-1]
     play = [{"hosts": "racks", "gather_facts": False, "tasks": tasks}]
     (tmp_path / "drain.yaml").write_text(yaml.safe_dump(play))
     command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "drain.yaml", *options]
     run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
     assert run.returncode == 0 and "c2" in run.stdout, run.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ([], 2, "h1 does not answer, so nothing can be removed from it: switch it on. If it will never answer again, repeat"),
+        (["-e", "rackmesh_gone=true"], 0, "h1 did not answer: only its RNICs were removed from the plans. Delete its line"),
+        (["-e", "rackmesh_gone=true", "--check"], 0, "h1 did not answer: only its RNICs would be removed from the plans. Delete its line"),
+    ],
+)  # fmt: skip
+def test_a_host_that_is_gone_is_removed_only_if_somebody_says_so(
+    controllers_answer, monkeypatch, tmp_path, options, status, said
+):
+    everything = yaml.safe_load(HERE)
+    everything["rackmesh"]["children"]["racks"] = {"hosts": {"h1": SILENT}}
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything))
+    monkeypatch.setitem(controllers_answer, "rnics", [{"host": "another", "id": "1"}])
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", "--limit", "h1", *options, "remove.yaml"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    heard = " ".join(run.stdout.split())
+    assert run.returncode == status and said in heard, heard
+    assert "Drain the host" not in heard and "changed=0" in heard, heard
 
 
 # One rack with two aggregators and a canary, and a controller, all on this host.

@@ -604,6 +604,8 @@ def test_a_host_is_added(rolled_out, region, print_line):
     region.take_in(NEWCOMER, after="h22")
     before = state(region)
     with without_incidents(region):
+        # As if its first rollout had failed before its agent was installed.
+        region.play("remove", "--limit", NEWCOMER)
         run = region.play("site")
     print_line(f"host added: {run.took_s:.0f} s, {run.counts()}")
     assert f"{NEWCOMER}/eth1" in region.probed()
