@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import threading
 import time
@@ -237,6 +238,24 @@ def test_a_host_that_goes_for_good_keeps_no_file_of_its_configs(inventory):
                        "-a", "var=shown", shown=task["loop"], **task["vars"], **given)  # fmt: skip
         ((_, gone),) = answers(said)
         assert gone[len(task["vars"]["rackmesh_leftovers"]) :] == wanted
+
+
+def test_a_copy_of_the_example_works_with_other_names_of_hosts(tmp_path):
+    shutil.copytree(ROOT / "ansible/inventory/example", tmp_path / "prod")
+    hosts = tmp_path / "prod/hosts.yaml"
+    hosts.write_text(hosts.read_text().replace("ctl", "watch-"))
+    command = ["ansible", "-i", tmp_path / "prod", "h11", "-m", "debug", "-a", "var=rackmesh_page_url"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    assert '"rackmesh_page_url": "https://172.31.0.101:9574"' in run.stdout, run.stdout + run.stderr
+
+
+def test_git_takes_no_secrets_of_an_inventory():
+    """docs/rollout.md has the operator copy the example inside the clone."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("no clone")
+    for name, ignored in (("secrets/ca.key", True), ("hosts.yaml", False)):
+        command = ["git", "check-ignore", "-q", f"ansible/inventory/prod/{name}"]
+        assert (subprocess.run(command, cwd=ROOT).returncode == 0) == ignored, name
 
 
 def test_secrets_beside_the_inventory_are_no_part_of_it(tmp_path):
