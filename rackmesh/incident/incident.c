@@ -658,6 +658,8 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 			return;
 		}
 	}
+	if (entry->was_good && incident->fault == RM_FAULT_LINKS)
+		entry->is_apart = fault != RM_FAULT_LINKS;
 	is_due = is_bad_again(incidents, entry, is_same, judgement);
 	if (is_widening) {
 		incident_falls_widen(incidents, incident, verdict, judgement->now);
@@ -858,7 +860,8 @@ is_first_of(const struct incident_entry *entry, const struct rm_verdict *verdict
 	       incident->links.apart &&
 	       (entry->was_good ||
 		   rm_mono_since(judgement->now, incident->recurrence.at[0]) <
-		       RM_INCIDENT_JOIN_NS) &&
+		       (entry->is_apart ? RM_INCIDENT_JOIN_NS
+					: RM_LINKS_TOGETHER_NS)) &&
 	       strstr(verdict->part.name, RM_PART_OR) == NULL &&
 	       rm_links_have(incident->links.names, &verdict->part) &&
 	       !is_worse(incident, verdict);

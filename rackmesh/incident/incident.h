@@ -81,7 +81,8 @@ struct rm_incidents;
 #define RM_INCIDENT_LINKS_QUIET_NS (600 * RM_NS_PER_S)
 /* Several links of a switch flap together, and at their falls one was seen before the
  * others: for so long after the begin of a fall, a verdict on one of them opens no
- * incident, because the verdict on all may follow. */
+ * incident, because the verdict on several may follow. After that verdict the others
+ * may follow until RM_LINKS_TOGETHER_NS after the begin. */
 #define RM_INCIDENT_JOIN_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 160 /* bytes */
 

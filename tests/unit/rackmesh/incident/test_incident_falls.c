@@ -973,6 +973,27 @@ a_link_that_alone_stays_bad_gets_its_own_incident_soon(void **state)
 }
 
 static void
+a_link_that_follows_soon_is_of_the_same_fall_and_a_later_one_is_not(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict late[] = { links_down("s3", "s3--t1, s3--t2", 2),
+		link_down("s3--t4") };
+
+	for (int i = 0; i < 5; i++)
+		fall_one_by_one(rack, 0, RM_IMPACT_UNKNOWN);
+	rack->opened = 0;
+	rack->health = RM_HEALTH_BAD;
+	for (int i = 0; i < 80; i++)
+		judge(rack, late, 1);
+	for (int i = 80; i < 120; i++)
+		judge(rack, late, 2);
+	assert_int_equal(rack->opened, 0);
+	judge(rack, late, 2);
+	assert_int_equal(rack->opened, 1);
+	assert_string_equal(rack->last.verdict.part.name, "s3--t4");
+}
+
+static void
 a_worse_fault_of_one_of_flapping_links_is_not_held_back(void **state)
 {
 	struct rack *rack = *state;
@@ -1262,6 +1283,8 @@ main(void)
 		    links_that_were_first_seen_together_get_one_alert_when_they_come_apart),
 		TEST(a_link_that_alone_stays_bad_gets_its_own_incident_soon),
 		TEST(a_worse_fault_of_one_of_flapping_links_is_not_held_back),
+		TEST(
+		    a_link_that_follows_soon_is_of_the_same_fall_and_a_later_one_is_not),
 		TEST(a_link_that_does_not_flap_with_the_others_is_not_held_back),
 		TEST(links_go_on_flapping_as_one_after_a_restart),
 	};
