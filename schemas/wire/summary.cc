@@ -20,10 +20,10 @@ static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
     "outcomes are only ever added");
 
 /* The tables of a summary: the summary, its head and its state; rows; RNICs; paths;
- * services; ports; uses. */
+ * services; ports; uses; paths inside the rack. */
 const size_t summary_tables = 3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS +
 			      WIRE_MAX_SERVICE_ROWS + WIRE_MAX_PORT_ROWS +
-			      WIRE_MAX_USE_ROWS;
+			      WIRE_MAX_USE_ROWS + WIRE_MAX_INSIDE_ROWS;
 
 using numbers64 = wire::vector<uint64_t>;
 using sketch = wire::vector<uint8_t>;
@@ -270,6 +270,8 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->paths_start_wall_ns = from->paths_start_wall_ns();
 	out->paths = nullptr;
 	out->path_count = wire::count(from->paths());
+	out->inside = nullptr;
+	out->inside_count = wire::count(from->inside());
 	out->services_start_wall_ns = from->services_start_wall_ns();
 	out->services = nullptr;
 	out->service_count = wire::count(from->services());
@@ -305,6 +307,8 @@ try {
 	    WIRE_MAX_PORT_ROWS, put_port_row);
 	auto uses = wire::tables(
 	    writer, summary->uses, summary->use_count, WIRE_MAX_USE_ROWS, put_use_row);
+	auto inside = wire::tables(writer, summary->inside, summary->inside_count,
+	    WIRE_MAX_INSIDE_ROWS, put_path_row);
 	auto state = put_rack_state(writer, *summary);
 	auto head = wire::put_lane(writer, summary->head);
 	auto tor = wire::text(writer, summary->tor);
@@ -315,7 +319,7 @@ try {
 	    summary->duplicate, summary->agent_dropped, rows, rnics,
 	    summary->paths_start_wall_ns, paths, state, summary->services_start_wall_ns,
 	    services, summary->end_ns, ports, uses,
-	    static_cast<uint8_t>(summary->uses_known), uncounted);
+	    static_cast<uint8_t>(summary->uses_known), uncounted, inside);
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -340,6 +344,7 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 	check.each(from->services(), WIRE_MAX_SERVICE_ROWS, check_service_row);
 	check.each(from->ports(), WIRE_MAX_PORT_ROWS, check_port_row);
 	check.each(from->uses(), WIRE_MAX_USE_ROWS, check_use_row);
+	check.each(from->inside(), WIRE_MAX_INSIDE_ROWS, check_path_row);
 	if (check.error < 0)
 		return check.error;
 
@@ -397,13 +402,11 @@ wire_summary_rnic(
 	get_quantiles(row->responder_delay(), out->responder_delay_ns);
 }
 
-void
-wire_summary_path(
-    const struct wire_summary_view *view, size_t i, struct wire_path_row *out)
-{
-	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
-	auto row = from->paths()->Get(static_cast<uint32_t>(i));
+namespace {
 
+void
+get_path_row(const rackmesh::PathRow *row, struct wire_path_row *out)
+{
 	out->dst_tor = wire::string(row->dst_tor());
 	out->path = wire::string(row->path());
 	out->dscp = row->dscp();
@@ -427,6 +430,26 @@ wire_summary_path(
 	out->congested = row->congested();
 	out->not_ect = row->not_ect();
 	out->samples = wire::string(row->samples());
+}
+
+} /* namespace */
+
+void
+wire_summary_path(
+    const struct wire_summary_view *view, size_t i, struct wire_path_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+
+	get_path_row(from->paths()->Get(static_cast<uint32_t>(i)), out);
+}
+
+void
+wire_summary_inside(
+    const struct wire_summary_view *view, size_t i, struct wire_path_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+
+	get_path_row(from->inside()->Get(static_cast<uint32_t>(i)), out);
 }
 
 void

@@ -100,6 +100,8 @@ struct wire_path_row {
 	uint64_t arrived, rewritten, congested, not_ect;
 };
 
+#define WIRE_MAX_INSIDE_ROWS 8
+
 #define WIRE_MAX_SERVICE_ROWS 256
 
 /* The probes of this rack along the flows of one service, in one class. */
@@ -197,6 +199,12 @@ struct wire_summary {
 	uint64_t paths_start_wall_ns;
 	const struct wire_path_row *paths;
 	size_t path_count;
+	/* The probes inside the rack in the same time, a row for each class: dst_tor
+	 * and path are "", all losses are lost_unknown. They cross the ToR only. Left
+	 * out is the RNIC that loses most. None: an older aggregator, or no such
+	 * probes. */
+	const struct wire_path_row *inside;
+	size_t inside_count;
 	/* Rows of services, every row interval. They cover the time from services_start
 	 * to end_wall_ns. */
 	uint64_t services_start_wall_ns;
@@ -236,6 +244,8 @@ void wire_summary_row(
 void wire_summary_rnic(
     const struct wire_summary_view *view, size_t i, struct wire_rnic_row *out);
 void wire_summary_path(
+    const struct wire_summary_view *view, size_t i, struct wire_path_row *out);
+void wire_summary_inside(
     const struct wire_summary_view *view, size_t i, struct wire_path_row *out);
 void wire_summary_service(
     const struct wire_summary_view *view, size_t i, struct wire_service_row *out);

@@ -290,6 +290,15 @@ walk_summary(const uint8_t *data, size_t len)
 		walk_text(row.path);
 		walk_text(row.samples);
 	}
+	PROMISE(view.summary.inside_count <= WIRE_MAX_INSIDE_ROWS);
+	for (size_t i = 0; i < view.summary.inside_count; i++) {
+		struct wire_path_row row;
+
+		wire_summary_inside(&view, i, &row);
+		walk_text(row.dst_tor);
+		walk_text(row.path);
+		walk_text(row.samples);
+	}
 	PROMISE(view.summary.port_count <= WIRE_MAX_PORT_ROWS);
 	for (size_t i = 0; i < view.summary.port_count; i++) {
 		struct wire_port_row row;

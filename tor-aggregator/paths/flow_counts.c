@@ -148,6 +148,7 @@ void
 flow_second_clear(struct flow_second *second)
 {
 	flow_counts_clear(&second->flows);
+	flow_counts_clear(&second->inside);
 	second->loss_count = 0;
 	second->cut = false;
 }
@@ -156,6 +157,7 @@ void
 flow_second_release(struct flow_second *second)
 {
 	flow_counts_release(&second->flows);
+	flow_counts_release(&second->inside);
 	free(second->losses);
 	second->losses = NULL;
 	second->loss_count = second->loss_room = 0;

@@ -1,9 +1,9 @@
 /*
- * flow_counts - counts the outcomes of probes that left the rack, by flow. Pure.
+ * flow_counts - counts the outcomes of probes by flow. Pure.
  *
  * A flow is (source, destination, UDP source port, class). The source is the roster
  * index of a member; the destination is that of a remote RNIC, from WINDOW_REMOTE_BASE
- * on. Each loss of one second is also stored with its send time.
+ * on, or of another member. Each loss of one second is also stored with its send time.
  */
 #ifndef TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
 #define TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
@@ -85,8 +85,10 @@ struct flow_count *flow_counts_get(struct flow_counts *counts, uint32_t src,
 /* Notes the receive count of an answer. */
 void flow_count_received(struct flow_count *flow, uint32_t count);
 
-struct flow_second { /* all zeros at first, except flows */
-	struct flow_counts flows;
+struct flow_second {              /* all zeros at first, except flows and inside */
+	struct flow_counts flows; /* of probes that left the rack */
+	struct flow_counts
+	    inside; /* of probes inside the rack: only sent, lost, timed, slow */
 	struct flow_loss {
 		size_t flow;  /* index into flows.flows */
 		int64_t sent; /* time of sending, in ns of this aggregator's clock */

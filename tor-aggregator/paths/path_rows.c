@@ -10,6 +10,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/paths/inside_rows.h"
 #include "tor-aggregator/paths/loss_directions.h"
 #include "tor-aggregator/paths/lossy_ends.h"
 #include "tor-aggregator/paths/path_ends.h"
@@ -296,6 +297,7 @@ struct path_rows {
 	struct path_ends *ends;
 	struct lossy_ends *lossy_ends;
 	struct stopped_ends *stopped_ends;
+	struct inside_rows *inside;
 	struct path_build *build;
 	struct path_rows_counts counts;
 };
@@ -332,8 +334,10 @@ second_open(struct path_rows *rows, struct flow_second **place)
 
 	if (second == NULL) {
 		second = calloc(1, sizeof(*second));
-		if (second != NULL)
+		if (second != NULL) {
 			flow_counts_init(&second->flows, rows->options.max_flows);
+			flow_counts_init(&second->inside, rows->options.max_flows);
+		}
 	}
 	rows->spare = NULL;
 	*place = second;
@@ -400,6 +404,8 @@ path_rows_new(
 	if (r == 0)
 		r = stopped_ends_new(&rows->stopped_ends);
 	if (r == 0)
+		r = inside_rows_new(&rows->inside);
+	if (r == 0)
 		r = path_build_new(PATH_ROWS_MAX_ROWS, &rows->build);
 	if (r < 0) {
 		path_rows_free(rows);
@@ -426,6 +432,7 @@ path_rows_free(struct path_rows *rows)
 	path_ends_free(rows->ends);
 	lossy_ends_free(rows->lossy_ends);
 	stopped_ends_free(rows->stopped_ends);
+	inside_rows_free(rows->inside);
 	path_build_free(rows->build);
 	free(rows);
 }
@@ -524,25 +531,57 @@ flow_in(struct path_rows *rows, struct flow_second *second,
 	return flow;
 }
 
-void
-path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *result,
-    uint32_t src, uint32_t dst, uint16_t dst_tor)
+/* Returns the open second in which the probe was sent. NULL: it is not open any more,
+ * or memory has run out. */
+static struct flow_second *
+second_of_probe(struct path_rows *rows, rm_mono_t sent)
 {
 	const int64_t offset = sent.ns - rows->current_start_ns;
-	struct flow_second **place, *second = NULL;
-	struct flow_count *flow;
+	struct flow_second **place;
 
 	if (offset < 0 || offset >= PATH_ROWS_SECOND_NS) {
 		rows->current = second_of(sent.ns);
 		rows->current_start_ns = rows->current * PATH_ROWS_SECOND_NS;
 	}
 	place = second_at(rows, rows->current);
-	if (rows->current >= rows->next && rows->current - rows->next < rows->ring)
-		second = *place != NULL ? *place : second_open(rows, place);
-	flow = flow_in(rows, second, result, src, dst, dst_tor);
+	if (rows->current < rows->next || rows->current - rows->next >= rows->ring)
+		return NULL;
+	return *place != NULL ? *place : second_open(rows, place);
+}
+
+void
+path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *result,
+    uint32_t src, uint32_t dst, uint16_t dst_tor)
+{
+	struct flow_second *second = second_of_probe(rows, sent);
+	struct flow_count *flow = flow_in(rows, second, result, src, dst, dst_tor);
+
 	if (flow == NULL)
 		return;
 	flow_add(second, flow, sent, result);
+}
+
+void
+path_rows_add_inside(struct path_rows *rows, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, uint32_t dst)
+{
+	const bool lost =
+	    result->outcome == WIRE_NO_REPLY || result->outcome == WIRE_SENT_LATE;
+	struct flow_second *second = second_of_probe(rows, sent);
+	struct flow_count *flow = NULL;
+
+	if (!lost && result->outcome != WIRE_OK && result->outcome != WIRE_LATE_REPLY)
+		return;
+	if (second != NULL)
+		flow = flow_counts_get(
+		    &second->inside, src, dst, result->src_port, result->dscp);
+	if (flow == NULL) {
+		rows->counts.refused_flows++;
+		return;
+	}
+	flow->sent++;
+	flow->lost += lost;
+	time_answer(flow, sent, result);
 }
 
 void
@@ -602,8 +641,11 @@ place(struct path_rows *rows, const struct path_rows_second *in,
 
 /* Adds a second to span. A flow that has changed its path counts for the newer path. */
 static void
-span_add(struct path_rows *rows, const struct flow_second *second)
+span_add(struct path_rows *rows, const struct path_rows_second *in,
+    const struct flow_second *second)
 {
+	inside_rows_add(
+	    rows->inside, second, in->witnesses, roster_members(in->roster));
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *from = &second->flows.flows[i];
 		struct flow_count *to;
@@ -649,6 +691,7 @@ flush(struct path_rows *rows, const struct path_rows_second *in, rm_mono_t end)
 	summary.end_ns = (uint64_t)end.ns;
 	summary.path_count = path_build_rows(rows->build, &rows->span, in->roster,
 	    in->paths, &summary.paths, &rows->counts.refused_rows);
+	summary.inside_count = inside_rows_take(rows->inside, &summary.inside);
 	flow_counts_clear(&rows->span);
 	rows->span_start = end;
 	if (summary.path_count == 0)
@@ -686,14 +729,14 @@ fold(struct path_rows *rows, const struct path_rows_second *in,
 	rows->counts.seconds++;
 	rows->counts.lossy += rows->lossy;
 	if (!rows->lossy && !was_lossy) {
-		span_add(rows, second);
+		span_add(rows, in, second);
 		if (rm_mono_since(in->end, rows->span_start) >=
 		    rows->options.row_interval_ns)
 			flush(rows, in, in->end);
 		return;
 	}
 	flush(rows, in, rm_mono_add(in->end, -PATH_ROWS_SECOND_NS));
-	span_add(rows, second);
+	span_add(rows, in, second);
 	flush(rows, in, in->end);
 }
 
@@ -737,6 +780,7 @@ path_rows_renumber(struct path_rows *rows)
 	loss_directions_forget(rows->directions);
 	path_ends_forget(rows->ends);
 	lossy_ends_forget(rows->lossy_ends);
+	inside_rows_forget(rows->inside);
 }
 
 const struct path_rows_counts *

@@ -1,5 +1,6 @@
 /*
- * path_rows - counts of sent and lost probes for each path that leaves the rack. Pure.
+ * path_rows - counts of sent and lost probes for each path that leaves the rack, and
+ * inside the rack (inside_rows). Pure.
  *
  * Results are counted by flow, and by the second in which the probe was sent. When a
  * second closes, flows of members that are no witnesses, flows of RNICs that are dead,
@@ -63,6 +64,10 @@ void path_rows_free(struct path_rows *rows);
 void path_rows_add(struct path_rows *rows, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor);
 
+/* Adds a result that was windowed, of a probe between two members. Hot path. */
+void path_rows_add_inside(struct path_rows *rows, rm_mono_t sent,
+    const struct wire_result *result, uint32_t src, uint32_t dst);
+
 /* Adds a reply to a probe that was reported as lost. It counts in the second that is
  * closed next. */
 void path_rows_overdue(struct path_rows *rows, rm_mono_t sent,
@@ -78,8 +83,9 @@ struct path_rows_second {      /* a second that has closed */
 	const struct path_table *paths;
 	rm_mono_t now;
 	rm_wall_t wall; /* wall-clock time at `now` */
-	/* Gets a message: *summary has tor, times and path rows, and is valid during
-	 * the call. After the call path_rows stores no number of a path. */
+	/* Gets a message: *summary has tor, times, path rows and inside rows, and is
+	 * valid during the call. After the call path_rows stores no number of a path.
+	 */
 	void (*emit)(struct wire_summary *summary, void *arg);
 	void *arg;
 };

@@ -541,6 +541,8 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 	if (status == WINDOW_COUNTED && has_paths(dst))
 		path_rows_add(
 		    rack->path_rows, sent, result, src, dst->index, dst->tor_number);
+	else if (status == WINDOW_COUNTED && dst->tor_number == 0)
+		path_rows_add_inside(rack->path_rows, sent, result, src, dst->index);
 	ring_put(rack->ring, sent, status == WINDOW_LATE, result);
 	return status;
 }

@@ -247,6 +247,44 @@ flows_with_losses_and_late_replies_are_reported(void **state)
 }
 
 static void
+rows_of_probes_inside_the_rack_are_reported(void **state)
+{
+	struct wire_path_row row = { .dst_tor = "",
+		.path = "",
+		.samples = "",
+		.dscp = 26,
+		.sent = 616,
+		.lost_unknown = 61,
+		.flows = 12,
+		.flows_partial = 7 };
+	struct wire_path_row many[WIRE_MAX_INSIDE_ROWS + 1];
+	struct wire_summary reported = summary;
+	struct wire_summary_view view;
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_bytes bytes;
+
+	reported.inside = &row;
+	reported.inside_count = 1;
+	assert_non_null(writer);
+	assert_int_equal(wire_write_summary(writer, &reported, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	assert_int_equal(view.summary.inside_count, 1);
+	assert_int_equal(wire_walk(WIRE_SUMMARY, bytes.data, bytes.len), 0);
+	wire_summary_inside(&view, 0, &row);
+	assert_int_equal(row.dscp, 26);
+	assert_int_equal(row.sent, 616);
+	assert_int_equal(row.lost_unknown, 61);
+	assert_int_equal(row.flows, 12);
+	assert_int_equal(row.flows_partial, 7);
+	for (size_t i = 0; i <= WIRE_MAX_INSIDE_ROWS; i++)
+		many[i] = rows[0];
+	reported.inside = many;
+	reported.inside_count = WIRE_MAX_INSIDE_ROWS + 1;
+	assert_int_equal(wire_write_summary(writer, &reported, &bytes), -EMSGSIZE);
+	wire_writer_free(writer);
+}
+
+static void
 a_message_without_a_brake_has_none(void **state)
 {
 	struct wire_summary_view view;
@@ -293,6 +331,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
 		cmocka_unit_test(the_number_of_paused_hosts_is_written),
 		cmocka_unit_test(flows_with_losses_and_late_replies_are_reported),
+		cmocka_unit_test(rows_of_probes_inside_the_rack_are_reported),
 		cmocka_unit_test(a_message_without_a_brake_has_none),
 		cmocka_unit_test(a_state_is_only_written_if_there_is_one),
 	};

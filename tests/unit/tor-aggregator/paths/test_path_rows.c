@@ -36,6 +36,7 @@ struct world {
 	struct wire_path_row row[ROWS];
 	char samples[ROWS][2048];
 	size_t row_count;
+	struct wire_path_row inside; /* of the last message; all 0: it has none */
 };
 
 /* Flow 50000 crosses spine 1, 50001 spine 2; other flows are not traced. */
@@ -115,6 +116,9 @@ emit(struct wire_summary *summary, void *arg)
 	assert_int_equal(summary->end_ns, w->end_ns);
 	assert_string_equal(summary->tor, "t1");
 	assert_true(summary->path_count <= ROWS);
+	assert_true(summary->inside_count <= 1);
+	w->inside = summary->inside_count > 0 ? summary->inside[0]
+					      : (struct wire_path_row){ 0 };
 	for (size_t i = 0; i < summary->path_count; i++) {
 		w->row[i] = summary->paths[i];
 		w->sent += w->row[i].sent;
@@ -906,6 +910,42 @@ renumbering_forgets_open_seconds(void **state)
 	    path_rows_counts(w->rows)->forgotten, MEMBERS * REMOTES * 2 * 4 + 1);
 }
 
+/* Each member probes each other one ten times, and loses the first `lost` of these. */
+static void
+probe_inside(struct world *w, unsigned lost)
+{
+	struct wire_result out = {
+		.src_port = 50000, .dscp = 26, .kind = WIRE_TOR_MESH
+	};
+
+	for (uint32_t src = 0; src < MEMBERS; src++)
+		for (uint32_t dst = 0; dst < MEMBERS; dst++)
+			for (unsigned i = 0; src != dst && i < 10; i++) {
+				out.outcome = i < lost ? WIRE_NO_REPLY : WIRE_OK;
+				path_rows_add_inside(
+				    w->rows, (rm_mono_t){ w->now }, &out, src, dst);
+			}
+}
+
+static void
+probes_inside_the_rack_are_reported_beside_the_paths(void **state)
+{
+	struct world *w = *state;
+
+	for (int second = 0; second < 3; second++) {
+		probe_inside(w, 2);
+		result(w, 0, 0, 0, 50000, WIRE_NO_REPLY);
+		result(w, 0, 0, 0, 50000, WIRE_OK);
+		tick(w);
+	}
+	/* without the member that lost most, and in the last second only */
+	assert_int_equal(w->inside.sent, 3 * 2 * 10);
+	assert_int_equal(w->inside.lost_unknown, 3 * 2 * 2);
+	assert_int_equal(w->inside.flows_partial, 3 * 2);
+	assert_int_equal(w->row_count, 1);
+	assert_int_equal(w->row[0].sent, 2);
+}
+
 static void
 flows_and_times_beyond_the_bounds_are_refused(void **state)
 {
@@ -957,6 +997,7 @@ main(void)
 		TEST(losses_before_a_trace_of_another_path_are_left_out),
 		TEST(a_missed_second_gives_no_row),
 		TEST(renumbering_forgets_open_seconds),
+		TEST(probes_inside_the_rack_are_reported_beside_the_paths),
 		TEST(flows_and_times_beyond_the_bounds_are_refused),
 	};
 

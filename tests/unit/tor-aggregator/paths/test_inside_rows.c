@@ -1,0 +1,208 @@
+#include "tor-aggregator/paths/inside_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/window/window.h"
+
+#define MEMBERS 4
+#define SENT 100 /* probes of each flow in a second */
+
+struct world {
+	struct inside_rows *rows;
+	struct flow_second second;
+	bool witnesses[MEMBERS];
+	uint32_t members;
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	*state = w;
+	w->members = MEMBERS;
+	memset(w->witnesses, true, sizeof(w->witnesses));
+	flow_counts_init(&w->second.flows, 64);
+	flow_counts_init(&w->second.inside, 64);
+	return inside_rows_new(&w->rows);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	flow_second_release(&w->second);
+	inside_rows_free(w->rows);
+	free(w);
+	return 0;
+}
+
+typedef uint32_t losses(uint32_t src, uint32_t dst);
+
+static uint32_t
+nothing(uint32_t src, uint32_t dst)
+{
+	(void)src;
+	(void)dst;
+	return 0;
+}
+
+static uint32_t
+ten_of_each(uint32_t src, uint32_t dst)
+{
+	(void)src;
+	(void)dst;
+	return 10;
+}
+
+static uint32_t
+twenty_of_member_1(uint32_t src, uint32_t dst)
+{
+	return src == 1 || dst == 1 ? 20 : 0;
+}
+
+/* A second in which each member probes each other one, and another rack. lost_out: of
+ * SENT probes of each member to the other rack. */
+static void
+pass_second(struct world *w, losses *lost, const uint32_t lost_out[MEMBERS])
+{
+	flow_second_clear(&w->second);
+	for (uint32_t src = 0; src < w->members; src++) {
+		struct flow_count *flow = flow_counts_get(
+		    &w->second.flows, src, WINDOW_REMOTE_BASE, 50000, 26);
+
+		flow->sent = SENT;
+		flow->lost = lost_out[src];
+		for (uint32_t dst = 0; dst < w->members; dst++) {
+			if (dst == src)
+				continue;
+			flow = flow_counts_get(&w->second.inside, src, dst, 50000, 26);
+			flow->sent = SENT;
+			flow->lost = lost(src, dst);
+		}
+	}
+	inside_rows_add(w->rows, &w->second, w->witnesses, w->members);
+}
+
+/* The row of the last second. */
+static struct wire_path_row
+take(struct world *w)
+{
+	const struct wire_path_row *rows;
+
+	if (inside_rows_take(w->rows, &rows) == 0)
+		return (struct wire_path_row){ 0 };
+	assert_int_equal(rows->dscp, 26);
+	assert_string_equal(rows->dst_tor, "");
+	assert_string_equal(rows->path, "");
+	return *rows;
+}
+
+static const uint32_t none[MEMBERS] = { 0 }, similar[MEMBERS] = { 10, 8 },
+		      one[MEMBERS] = { 0, 20 };
+
+static void
+without_losses_all_probes_count(void **state)
+{
+	struct world *w = *state;
+	struct wire_path_row row;
+
+	pass_second(w, nothing, none);
+	row = take(w);
+	assert_int_equal(row.sent, MEMBERS * (MEMBERS - 1) * SENT);
+	assert_int_equal(row.flows, MEMBERS * (MEMBERS - 1));
+	assert_int_equal(row.lost_unknown, 0);
+}
+
+static void
+losses_of_a_single_member_do_not_count(void **state)
+{
+	struct world *w = *state;
+	struct wire_path_row row;
+
+	for (int i = 0; i < 3; i++) {
+		pass_second(w, twenty_of_member_1, one);
+		row = take(w);
+		assert_int_equal(row.lost_unknown, 0);
+	}
+	/* the flows among the other three */
+	assert_int_equal(row.sent, 3 * 2 * SENT);
+}
+
+static void
+losses_of_all_members_count_from_the_second_second_on(void **state)
+{
+	struct world *w = *state;
+	struct wire_path_row row;
+
+	pass_second(w, ten_of_each, none);
+	assert_int_equal(take(w).sent, 0);
+	pass_second(w, ten_of_each, none);
+	row = take(w);
+	/* without the member that lost most before: all are equal, so any one */
+	assert_int_equal(row.sent, 3 * 2 * SENT);
+	assert_int_equal(row.lost_unknown, 3 * 2 * 10);
+	assert_int_equal(row.flows_partial, 3 * 2);
+	assert_int_equal(row.flows_silent, 0);
+}
+
+static void
+flows_of_members_that_are_no_witnesses_are_left_out(void **state)
+{
+	struct world *w = *state;
+
+	w->witnesses[1] = false;
+	pass_second(w, twenty_of_member_1, one);
+	assert_int_equal(take(w).lost_unknown, 0);
+	pass_second(w, ten_of_each, none);
+	pass_second(w, ten_of_each, none);
+	/* a row is of all seconds since the last one was taken */
+	assert_int_equal(take(w).sent, 2 * 1 * SENT);
+}
+
+static void
+two_members_count_if_both_lose_a_similar_share_of_other_probes(void **state)
+{
+	struct world *w = *state;
+
+	w->members = 2;
+	pass_second(w, ten_of_each, similar);
+	pass_second(w, ten_of_each, similar);
+	assert_int_equal(take(w).lost_unknown, 2 * 10);
+}
+
+static void
+two_members_do_not_count_if_one_of_them_loses_other_probes(void **state)
+{
+	struct world *w = *state;
+
+	w->members = 2;
+	pass_second(w, ten_of_each, one);
+	pass_second(w, ten_of_each, one);
+	assert_int_equal(take(w).sent, 0);
+}
+
+int
+main(void)
+{
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(without_losses_all_probes_count),
+		TEST(losses_of_a_single_member_do_not_count),
+		TEST(losses_of_all_members_count_from_the_second_second_on),
+		TEST(flows_of_members_that_are_no_witnesses_are_left_out),
+		TEST(two_members_count_if_both_lose_a_similar_share_of_other_probes),
+		TEST(two_members_do_not_count_if_one_of_them_loses_other_probes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
