@@ -90,6 +90,52 @@ links_touch(const struct ties *ties, const struct localise_suspect *node)
 	return true;
 }
 
+static bool
+crosses_cable(const struct localise_path *path, uint64_t cable)
+{
+	for (uint8_t i = 0; i < path->element_count; i++)
+		if (path->elements[i]->b[0] != '\0' &&
+		    path->elements[i]->cable == cable)
+			return true;
+	return false;
+}
+
+/* True: all packets that cross the switch cross this cable, too, or a parallel one. */
+static bool
+is_in_series(const struct localise_suspect *link, const struct localise_suspect *node)
+{
+	const struct localise_element *e = node->elements[0];
+
+	for (size_t i = 0; i < e->path_count; i++)
+		if (!crosses_cable(e->paths[i], link->elements[0]->cable))
+			return false;
+	return true;
+}
+
+/* True: there is no parallel cable: all packets that cross the switch cross this one.
+ */
+static bool
+is_single(const struct localise_suspect *link, const struct localise_suspect *node)
+{
+	return link->element_count == 2 &&
+	       link->elements[0]->path_count + link->elements[1]->path_count ==
+		   node->elements[0]->path_count;
+}
+
+/* True: the ties are a switch and two cables of it, which the same packets cross. If
+ * they lose all packets, the switch stands for its cables. */
+static bool
+are_in_series(const struct ties *ties, const struct localise_finding *finding)
+{
+	const struct localise_suspect *node = of_type(ties, RM_PART_SWITCH, 0);
+
+	return (finding->loss < DOWN || finding->suspect->one_class) &&
+	       ties->count == 3 && ties->switches == 1 && ties->links == 2 &&
+	       links_touch(ties, node) &&
+	       is_in_series(of_type(ties, RM_PART_LINK, 0), node) &&
+	       is_in_series(of_type(ties, RM_PART_LINK, 1), node);
+}
+
 /* Writes "A or B", or three parts, in alphabetical order. */
 static void
 either(struct localise_finding *finding, const struct localise_suspect *const *suspects,
@@ -155,6 +201,10 @@ settle(const struct ties *ties, struct localise_finding *finding)
 	 * make its ToR lossy. */
 	if (ties->tors == 1 && finding->loss >= DOWN && ties->tor_loss >= TOR_DOWN) {
 		finding->suspect = tor;
+		return true;
+	}
+	if (are_in_series(ties, finding)) {
+		either(finding, ties->suspects, 3);
 		return true;
 	}
 	/* If single packets are lost, and the losses so far fit the switch best, more
@@ -344,6 +394,19 @@ add_cables(const struct localise_case *c, const struct rm_blamed *blamed,
 	}
 }
 
+/* If a switch is blamed, adds the cables that all of its packets cross, too, however
+ * likely: nothing distinguishes them. */
+static void
+add_series(const struct localise_case *c, const struct localise_suspect *mine,
+    struct ties *ties, struct localise_finding *finding)
+{
+	if (mine->type != RM_PART_SWITCH || mine->transit != NULL || ties->tors > 0)
+		return;
+	for (size_t i = 0; i < c->suspect_count; i++)
+		if (has_end(&c->suspects[i], mine) && is_single(&c->suspects[i], mine))
+			add_tie(ties, finding, &c->suspects[i], finding->loss);
+}
+
 void
 localise_find(const struct localise_case *c, const struct rm_explanation *explanation,
     size_t nth, struct localise_finding *ret)
@@ -373,6 +436,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 			ret->behind = fmin(ret->behind, a->behind);
 	}
 	add_cables(c, blamed, &ties, ret);
+	add_series(c, mine, &ties, ret);
 	ret->has_tor = ties.tors > 0;
 	if (mine->type != RM_PART_PATH && ties.count > 1 && !settle(&ties, ret)) {
 		const bool one = only_path(c, mine, &ret->path);

@@ -692,10 +692,18 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 		incident_note(entry, judgement);
 }
 
+/* "A or B or C" may be a switch and two of its links. */
+static bool
+are_alike(enum rm_part_type a, enum rm_part_type b)
+{
+	return a == b || (a == RM_PART_SWITCH && b == RM_PART_LINK) ||
+	       (a == RM_PART_LINK && b == RM_PART_SWITCH);
+}
+
 bool
 incident_is_narrowing(const struct rm_part *a, const struct rm_part *b)
 {
-	return a->type == b->type && strcmp(a->place, b->place) == 0 &&
+	return are_alike(a->type, b->type) && strcmp(a->place, b->place) == 0 &&
 	       (rm_part_names(a, b->name) || rm_part_names(b, a->name));
 }
 

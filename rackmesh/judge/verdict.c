@@ -389,6 +389,25 @@ text_kind(struct text *text, const struct rm_verdict *verdict)
 	}
 }
 
+/* Returns the type of the known part of "A or B": A may be a switch, and B a link of
+ * it. */
+static enum rm_part_type
+narrowed_type(const struct rm_part *part, const char *narrowed)
+{
+	struct rm_part link = { .type = RM_PART_LINK };
+	char first[RM_PART_NAME_BYTES];
+	char *end;
+
+	snprintf(first, sizeof first, "%s", part->name);
+	end = strstr(first, RM_PART_OR);
+	if (end != NULL)
+		*end = '\0';
+	snprintf(link.name, sizeof link.name, "%s", narrowed);
+	return part->type == RM_PART_SWITCH && rm_links_end_at(&link, first)
+		   ? RM_PART_LINK
+		   : part->type;
+}
+
 /* Returns the part that is at fault, as far as it is known now. */
 static void
 text_part(struct text *text, const struct rm_verdict *verdict)
@@ -399,7 +418,8 @@ text_part(struct text *text, const struct rm_verdict *verdict)
 		text_add(text, "%s %s", evidence->widened_is_tor ? "ToR" : "Switch",
 		    evidence->widened);
 	else
-		text_add(text, "%s %s", part_title(verdict->part.type),
+		text_add(text, "%s %s",
+		    part_title(narrowed_type(&verdict->part, evidence->narrowed)),
 		    evidence->narrowed[0] != '\0' ? evidence->narrowed
 						  : verdict->part.name);
 	if (verdict->part.place[0] != '\0')

@@ -102,19 +102,29 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	named->both_directions = false;
 }
 
-/* Reads the names after the first one: one name, or two for switches. */
+/* Of a switch or its cables, the first one has the type of the switch. */
+static uint32_t
+find_other(const struct clos *clos, const char *name)
+{
+	const uint32_t link = find_link_named(clos, name);
+
+	return link != CLOS_NONE ? link : clos_find(clos, name);
+}
+
+/* Reads the names after the first one: one name, or two. */
 static void
-find_others(const struct clos *clos, enum rm_part_type type, const char *names,
-    struct scheme_named *named)
+find_others(const struct clos *clos, const char *names, struct scheme_named *named)
 {
 	const char *third = strstr(names, RM_PART_OR);
 	char second[RM_PART_NAME_BYTES];
 
 	snprintf(second, sizeof second, "%.*s",
 	    (int)(third != NULL ? (size_t)(third - names) : strlen(names)), names);
-	named->other = find_part(clos, type, second);
+	named->other = find_other(clos, second);
 	if (third != NULL)
-		named->third = find_part(clos, type, third + strlen(RM_PART_OR));
+		named->third = find_other(clos, third + strlen(RM_PART_OR));
+	if (named->third == CLOS_NONE)
+		named->third = 0;
 }
 
 static bool
@@ -195,7 +205,7 @@ name_one(
 	    (int)(other != NULL ? (size_t)(other - name) : strlen(name)), name);
 	named.part = find_part(run->clos, type, first);
 	if (other != NULL)
-		find_others(run->clos, type, other + strlen(RM_PART_OR), &named);
+		find_others(run->clos, other + strlen(RM_PART_OR), &named);
 	if (named.part == CLOS_NONE)
 		return 0;
 	if (type == RM_PART_LINK)

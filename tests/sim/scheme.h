@@ -42,7 +42,8 @@ struct seen {
 struct scheme_named {
 	uint32_t part;  /* number of the part in clos; a link is directed */
 	uint32_t other; /* for "A or B": the other part; CLOS_NONE */
-	/* for "A or B or C", of switches; 0 (which is no switch): there is no third */
+	/* for "A or B or C": a switch, or a cable of the first; 0 (which is neither):
+	 * there is no third */
 	uint32_t third;
 	bool both_directions; /* for a link: its twin, too */
 	double confidence;    /* 0 .. 1; always 1 if the scheme has no confidence */

@@ -158,6 +158,24 @@ count_confidence(struct score *score, double confidence, bool right)
 	score->sure_right[i] += right;
 }
 
+/* The class of "B" in "A or B": A may be a switch, and B one of its cables. */
+static enum score_class
+class_of_other(const struct score *score, uint32_t other, enum score_class class)
+{
+	return class == SCORE_DEVICES &&
+		       clos_part(score->clos, other)->type == CLOS_LINK
+		   ? SCORE_LINKS
+		   : class;
+}
+
+static bool
+other_is_right(
+    const struct score *score, uint32_t other, enum score_class class, int64_t now_ns)
+{
+	return score_is_right(
+	    score, other, class_of_other(score, other, class), now_ns);
+}
+
 /* A part that was not named at the last judgement. */
 static int
 count_opening(struct score *score, const struct score_opening *o, int64_t now_ns,
@@ -166,8 +184,8 @@ count_opening(struct score *score, const struct score_opening *o, int64_t now_ns
 	const bool right =
 	    score_is_right(score, o->part, o->class, now_ns) ||
 	    (o->other != CLOS_NONE &&
-		score_is_right(score, o->other, o->class, now_ns)) ||
-	    (o->third != 0 && score_is_right(score, o->third, o->class, now_ns));
+		other_is_right(score, o->other, o->class, now_ns)) ||
+	    (o->third != 0 && other_is_right(score, o->third, o->class, now_ns));
 	char name[RM_PART_NAME_BYTES];
 
 	score->rows[o->class].named++;
@@ -228,6 +246,16 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 	return 0;
 }
 
+static int
+find_other(struct score *score, uint32_t other, enum score_class class, int64_t now_ns,
+    const struct scheme_named *named)
+{
+	const enum score_class mine = class_of_other(score, other, class);
+
+	return find_cases(score, mine == class ? other : cable(score->clos, other),
+	    mine, true, now_ns, named);
+}
+
 /* Compares in one class: a truth is found as one part, or as A or B. */
 static int
 report_part(struct score *score, size_t *next_count, struct score_opening o,
@@ -249,9 +277,9 @@ report_part(struct score *score, size_t *next_count, struct score_opening o,
 	if (r == 0)
 		r = find_cases(score, o.part, o.class, either, now_ns, named);
 	if (r == 0 && either)
-		r = find_cases(score, o.other, o.class, either, now_ns, named);
+		r = find_other(score, o.other, o.class, now_ns, named);
 	if (r == 0 && o.third != 0)
-		r = find_cases(score, o.third, o.class, either, now_ns, named);
+		r = find_other(score, o.third, o.class, now_ns, named);
 	return r;
 }
 

@@ -545,6 +545,25 @@ links_down(const char *of, const char *links, unsigned count)
 }
 
 static void
+a_switch_or_two_of_its_links_narrow_to_one_of_the_links(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict =
+	    verdict_on("s1 or s1--t1 or s1--t2", RM_KIND_SWITCH_LOSSY);
+	char sentence[RM_SENTENCE_BYTES];
+
+	verdict.part.type = RM_PART_SWITCH;
+	verdict.part.place[0] = '\0';
+	judge(rack, &verdict, 1);
+	verdict = link_down("s1--t2");
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_string_equal(only_verdict(rack)->evidence.narrowed, "s1--t2");
+	rm_verdict_sentence(only_verdict(rack), sentence, sizeof(sentence));
+	assert_non_null(strstr(sentence, "Link s1--t2 carries nothing"));
+}
+
+static void
 several_links_of_a_switch_are_one_incident(void **state)
 {
 	struct rack *rack = *state;
@@ -1146,6 +1165,7 @@ main(void)
 		TEST(open_and_closed_incidents_are_limited),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
 		TEST(an_undecided_incident_reports_which_one_it_is_once_that_is_known),
+		TEST(a_switch_or_two_of_its_links_narrow_to_one_of_the_links),
 		TEST(several_links_of_a_switch_are_one_incident),
 		TEST(incidents_on_links_become_one_on_their_switch),
 		TEST(links_beyond_the_list_have_no_incidents_of_their_own),
