@@ -523,6 +523,8 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 		r = suspect_local(c, i);
 		if (r == 0)
 			r = localise_observe_arrivals(c, map, seen, i);
+		if (r == 0)
+			r = localise_observe_inside(c, map, seen, i);
 		if (r == 0 && c->with_replies)
 			r = localise_observe_replies(c, map, seen, i);
 	}

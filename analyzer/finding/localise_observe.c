@@ -8,6 +8,7 @@
 #include "analyzer/finding/localise_fan.h"
 #include "analyzer/finding/localise_one_class.h"
 #include "analyzer/finding/localise_transit.h"
+#include "analyzer/paths/localise_map.h"
 
 #define MAX_PATHS_ASKED 128
 
@@ -198,9 +199,7 @@ observe_at_switch(struct localise_case *c, const struct localise_map *map,
 	const double same = replies(c, map, seen, at, local);
 	const double others = same / (double)share - same;
 
-	return share < 1 ? observe_replies(
-			       c, local, same + fmin(others, MAX_OTHER_REPLIES), share)
-			 : 0;
+	return observe_replies(c, local, same + fmin(others, MAX_OTHER_REPLIES), share);
 }
 
 /* True: the path crosses the same cable, or a parallel one, in the other direction. */
@@ -350,6 +349,31 @@ localise_observe_arrivals(struct localise_case *c, const struct localise_map *ma
 	if (arrived < 1)
 		return 0;
 	return observe(c, arrived, 0, &local, 1);
+}
+
+int
+localise_observe_inside(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local)
+{
+	const struct localise_local *tor = &c->locals[local];
+	const struct localise_rack *rack;
+	struct localise_sum sum = { 0 };
+	double scale = 1;
+
+	if (tor->transit != NULL || tor->element->back != NULL || !tor->element->is_tor)
+		return 0;
+	rack = localise_map_find_rack(map, tor->element->a);
+	if (rack == NULL || rack->inside == NULL)
+		return 0;
+	seen(map, rack->inside, c->now, &sum);
+	sum = witnesses_over(c, local, &sum);
+	if (sum.unknown > tor->weighed)
+		scale = tor->weighed / sum.unknown;
+	sum.sent *= scale;
+	sum.unknown *= scale;
+	return sum.sent >= 1
+		   ? observe(c, 2 * sum.sent - sum.unknown, sum.unknown, &local, 1)
+		   : 0;
 }
 
 double

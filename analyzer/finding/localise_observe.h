@@ -28,6 +28,12 @@ int localise_observe_arrivals(struct localise_case *c, const struct localise_map
  * link at a ToR, a pair or a transit. */
 int localise_observe_replies(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local);
+/* Adds the probes inside the rack of this local, if it is a ToR: each probe and each
+ * reply has crossed the ToR and no other switch. They decide between the ToR and other
+ * parts, but do not accuse the ToR alone: no more of their losses count than it has on
+ * paths between racks. */
+int localise_observe_inside(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local);
 /* An element may have thousands of paths, so a sample represents them. The first
  * function returns the size of the sample; the second one returns its nth path, from 0
  * on. */

@@ -90,10 +90,14 @@ localise_rack_found(
     struct localise *localise, const char *tor, const char *kind, rm_mono_t now)
 {
 	struct localise_element *element;
+	const struct localise_rack *rack;
 
 	HASH_FIND_STR(localise->map.elements, tor, element);
 	if (element == NULL || !loses_probes(kind))
 		return;
+	rack = localise_map_find_rack(&localise->map, tor);
+	if (rack != NULL && rack->inside != NULL)
+		localise_bins_forget(rack->inside);
 	element->found = now;
 	for (size_t i = 0; i < element->path_count; i++)
 		if (!localise_standings_slow(&localise->standings, element->paths[i]))
@@ -500,11 +504,9 @@ localise_row_interval(struct localise *localise, int64_t row_interval_ns)
 }
 
 static bool
-is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
+has_sane_counts(const struct wire_path_row *row)
 {
-	return row->dst_tor != NULL && row->path != NULL &&
-	       rm_name_valid(row->dst_tor) && strcmp(row->dst_tor, rack->tor) != 0 &&
-	       row->sent <= MAX_SENT && row->lost_forward <= row->sent &&
+	return row->sent <= MAX_SENT && row->lost_forward <= row->sent &&
 	       row->lost_reverse <= row->sent && row->lost_unknown <= row->sent &&
 	       row->lost_forward + row->lost_reverse + row->lost_unknown <= row->sent &&
 	       row->flows_dead <= row->flows &&
@@ -515,6 +517,14 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       row->rewritten <= row->arrived &&
 	       row->congested + row->not_ect <= row->arrived &&
 	       row->slow_ns <= (row->slow + row->overdue) * MOST_SLOW_NS;
+}
+
+static bool
+is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
+{
+	return row->dst_tor != NULL && row->path != NULL &&
+	       rm_name_valid(row->dst_tor) && strcmp(row->dst_tor, rack->tor) != 0 &&
+	       has_sane_counts(row);
 }
 
 /* Returns by how much the summary's lag, by the monotonic clocks, exceeds the least
@@ -645,6 +655,21 @@ take_row(struct localise *localise, struct localise_rack *rack,
 	return localise_map_row(&localise->map, path, row, covered, window, now);
 }
 
+static int
+take_inside_row(struct localise *localise, struct localise_rack *rack,
+    const struct wire_path_row *row, const struct wire_summary *summary, rm_mono_t now)
+{
+	const int64_t covered =
+	    (int64_t)(summary->end_wall_ns - summary->paths_start_wall_ns);
+	const int64_t window = (int64_t)(summary->end_wall_ns - summary->start_wall_ns);
+
+	if (has_sane_counts(row))
+		return localise_map_inside_row(
+		    &localise->map, rack, row, covered, window, now);
+	localise->counts.refused_rows++;
+	return 0;
+}
+
 static enum localise_agents
 agents_of(const struct wire_rack_state *state)
 {
@@ -705,6 +730,12 @@ localise_summary(
 
 		wire_summary_path(view, i, &row);
 		r = take_row(localise, rack, &row, summary, now);
+	}
+	for (size_t i = 0; r >= 0 && i < summary->inside_count; i++) {
+		struct wire_path_row row;
+
+		wire_summary_inside(view, i, &row);
+		r = take_inside_row(localise, rack, &row, summary, now);
 	}
 	localise_map_sweep(&localise->map, rack, now);
 	localise->counts.paths = localise->map.path_count;

@@ -167,9 +167,12 @@ add_sent(struct localise_map *map, uint64_t sent, int64_t number)
 static bool
 reports_of_what_was_found(const struct localise_path *path, rm_mono_t now)
 {
-	const struct localise_element *src = path->elements[0],
-				      *dst = path->elements[path->element_count - 1];
+	const struct localise_element *src, *dst;
 
+	if (path == path->rack->inside)
+		return false;
+	src = path->elements[0];
+	dst = path->elements[path->element_count - 1];
 	return (src->found.ns != 0 && rm_mono_since(now, src->found) < FOUND_NS) ||
 	       (dst->found.ns != 0 && rm_mono_since(now, dst->found) < FOUND_NS);
 }
@@ -189,7 +192,8 @@ localise_bins_add(struct localise_map *map, struct localise_path *path,
 	bin->forward = plus(bin->forward, row->lost_forward);
 	bin->reverse = plus(bin->reverse, row->lost_reverse);
 	bin->unknown = plus(bin->unknown, row->lost_unknown);
-	add_sent(map, row->sent, number);
+	if (path != path->rack->inside)
+		add_sent(map, row->sent, number);
 	turn_slots(path, now);
 	if (row->lost_forward + row->lost_unknown > 0)
 		path->lossy_slots |= 1;
@@ -232,7 +236,7 @@ add_bins(const struct localise_path *path, rm_mono_t now, int64_t bins,
 		mine.reverse += bin->reverse;
 		mine.unknown += bin->unknown;
 	}
-	if (is_swallowed(&mine))
+	if (path != path->rack->inside && is_swallowed(&mine))
 		return;
 	sum->sent += mine.sent;
 	sum->forward += mine.forward;

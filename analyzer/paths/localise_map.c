@@ -244,6 +244,7 @@ localise_map_release(struct localise_map *map)
 		}
 		HASH_DEL(map->racks, rack);
 		localise_ends_release(&rack->ends);
+		free(rack->inside);
 		free(rack);
 	}
 	free(map->lossy);

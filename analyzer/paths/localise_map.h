@@ -39,6 +39,10 @@ void localise_map_frame(
 int localise_map_row(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
     rm_mono_t now);
+/* The same for a row of the probes inside the rack. */
+int localise_map_inside_row(struct localise_map *map, struct localise_rack *rack,
+    const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
+    rm_mono_t now);
 /* Frees paths that have not been in the rack's rows for 12 row intervals. */
 void localise_map_sweep(
     struct localise_map *map, struct localise_rack *rack, rm_mono_t now);

@@ -132,6 +132,9 @@ struct localise_rack {
 	 * probes inside the rack are lost, too; two_reported: only two RNICs were
 	 * probed, and both of them may be dead instead of the ToR. */
 	bool tor_stands, mesh_fails, two_report;
+	/* Counts of the probes inside the rack, all of which cross the ToR; it has no
+	 * elements and no pair, and is in no list. NULL: none were reported. */
+	struct localise_path *inside;
 	struct localise_ends ends; /* RNICs that the rack itself has found bad */
 	/* incarnation of the aggregator and number of its last summary */
 	uint64_t incarnation, seq;

@@ -2,6 +2,7 @@
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,8 +138,9 @@ add_class(struct localise_counts_seen *seen, const struct wire_path_row *row,
 	}
 }
 
-int
-localise_map_row(struct localise_map *map, struct localise_path *path,
+/* Adds the row to the path's counts. Returns the number of lost and slow probes. */
+static uint64_t
+count_row(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
     rm_mono_t now)
 {
@@ -147,7 +149,6 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 	const float sent =
 	    sent_in_window(row->sent, lost + row->slow, covered_ns, window_ns);
 	const struct flows_lost flows = count_flows(row, lost, sent);
-	char *samples;
 
 	if (seen->frame != path->rack->frame) {
 		*seen = (struct localise_counts_seen){ .frame = path->rack->frame,
@@ -181,13 +182,25 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
 	path->row_at = now;
 	localise_bins_note(path, lost > 0, covered_ns, path->lossy_at, now);
-	if (!is_sudden(row, lost, flows.hit))
+	if (path == path->rack->inside || !is_sudden(row, lost, flows.hit))
 		localise_bins_add(map, path, row, now);
 	if (lost + row->slow + row->overdue == 0)
 		return 0;
 	path->lossy_at = now;
 	if (lost > 0)
 		path->rack->lossy = path->rack->frame;
+	return lost + row->slow + row->overdue;
+}
+
+int
+localise_map_row(struct localise_map *map, struct localise_path *path,
+    const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
+    rm_mono_t now)
+{
+	char *samples;
+
+	if (count_row(map, path, row, covered_ns, window_ns, now) == 0)
+		return 0;
 	if (row->samples != NULL && row->samples[0] != '\0') {
 		samples = strdup(row->samples);
 		if (samples != NULL) {
@@ -196,6 +209,21 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 		}
 	}
 	return localise_list(map, path);
+}
+
+int
+localise_map_inside_row(struct localise_map *map, struct localise_rack *rack,
+    const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
+    rm_mono_t now)
+{
+	if (rack->inside == NULL) {
+		rack->inside = calloc(1, sizeof *rack->inside);
+		if (rack->inside == NULL)
+			return -ENOMEM;
+		rack->inside->rack = rack;
+	}
+	count_row(map, rack->inside, row, covered_ns, window_ns, now);
+	return 0;
 }
 
 /* A rack without losses sends rows only once in a row interval. Returns for how long

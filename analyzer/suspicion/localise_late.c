@@ -425,8 +425,21 @@ is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
 	return false;
 }
 
+/* True: probes inside the ToR's rack cross the ToR, and are not late. */
+static bool
+is_quick_inside(const struct localise_now *now, const char *tor)
+{
+	const struct localise_rack *rack = localise_map_find_rack(now->map, tor);
+	struct localise_sum sum = { 0 };
+
+	if (rack != NULL && rack->inside != NULL)
+		localise_path_late(now->map, rack->inside, now->now, &sum);
+	return sum.sent >= GOOD_MIN_SENT && share_of(&sum) < SUSPECT_SHARE;
+}
+
 /* Returns the ToR at an end of the link, if everything that crosses the ToR's other
- * links in the same direction is late, too; otherwise NULL. */
+ * links in the same direction is late, too, and probes inside its rack are not known to
+ * be quick; otherwise NULL. */
 static struct localise_element *
 late_tor(const struct localise_late *late, const struct localise_suspect *link,
     const struct localise_now *now)
@@ -442,7 +455,7 @@ late_tor(const struct localise_late *late, const struct localise_suspect *link,
 		  ? first->elements[0]
 		  : first->elements[first->element_count - 1];
 	if ((strcmp(tor->a, e->a) != 0 && strcmp(tor->a, e->b) != 0) ||
-	    has_named_link(&late->standings, tor->a))
+	    has_named_link(&late->standings, tor->a) || is_quick_inside(now, tor->a))
 		return NULL;
 	for (size_t i = 0; i < tor->path_count; i++) {
 		const struct localise_path *path = tor->paths[i];

@@ -1,0 +1,160 @@
+/* Probes inside the racks decide between a ToR and the other parts between two racks.
+ */
+#include "analyzer/finding/localise_find.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "analyzer/paths/localise_map.h"
+
+#define SPINES 2
+#define RNICS 4
+#define SENT 100 /* on each path in a second */
+#define BEGAN_NS (100 * RM_NS_PER_S)
+
+/* tor1 and tor2 probe each other over two spines. */
+struct fabric {
+	struct localise_map map;
+	struct localise_case c;
+};
+
+static int
+setup(void **state)
+{
+	static struct fabric fabric;
+
+	fabric = (struct fabric){ .map = { .row_interval_ns = RM_NS_PER_S } };
+	assert_int_equal(localise_case_init(&fabric.c, false), 0);
+	fabric.c.with_replies = true;
+	*state = &fabric;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fabric *fabric = *state;
+
+	localise_case_release(&fabric->c);
+	localise_map_release(&fabric->map);
+	return 0;
+}
+
+static void
+add_path(struct fabric *fabric, struct localise_rack *rack, int src, int spine,
+    uint64_t forward, uint64_t reverse)
+{
+	char text[3 * RM_NAME_BYTES], dst[RM_NAME_BYTES];
+	const struct wire_path_row row = { .dst_tor = dst,
+		.path = text,
+		.sent = SENT,
+		.flows = RNICS,
+		.flows_partial = forward + reverse > 0 ? RNICS : 0,
+		.lost_forward = forward,
+		.lost_reverse = reverse };
+	struct localise_path *path;
+
+	snprintf(dst, sizeof dst, "tor%d", 3 - src);
+	snprintf(text, sizeof text, "tor%d@10.%d.0.1 s%d@10.%d.%d.1 %s@10.%d.%d.2", src,
+	    src, spine, src, spine, dst, 3 - src, spine);
+	assert_int_equal(localise_map_path(&fabric->map, rack, &row, &path), 0);
+	assert_int_equal(localise_map_row(&fabric->map, path, &row, RM_NS_PER_S,
+			     RM_NS_PER_S, (rm_mono_t){ BEGAN_NS }),
+	    0);
+}
+
+/* lost: of SENT packets over each spine, in each direction; inside: of SENT probes */
+static void
+add_rack(struct fabric *fabric, int tor, const uint64_t lost[SPINES], uint64_t inside)
+{
+	const struct wire_path_row row = { .dst_tor = "",
+		.path = "",
+		.sent = SENT,
+		.flows = RNICS,
+		.flows_partial = inside > 0 ? RNICS : 0,
+		.lost_unknown = inside };
+	const rm_mono_t now = { BEGAN_NS };
+	struct localise_rack *rack;
+	char name[RM_NAME_BYTES];
+
+	snprintf(name, sizeof name, "tor%d", tor);
+	assert_int_equal(localise_map_rack(&fabric->map, name, &rack), 0);
+	localise_map_frame(rack, (rm_wall_t){ BEGAN_NS }, 0, now);
+	for (int spine = 1; spine <= SPINES; spine++)
+		add_path(fabric, rack, tor, spine, lost[spine - 1], lost[spine - 1]);
+	assert_int_equal(localise_map_inside_row(
+			     &fabric->map, rack, &row, RM_NS_PER_S, RM_NS_PER_S, now),
+	    0);
+}
+
+/* Returns the name of the part that is blamed first; "": none. */
+static const char *
+blamed(struct fabric *fabric)
+{
+	static struct localise_finding finding;
+	struct rm_explanation explanation;
+
+	assert_int_equal(localise_case_build(&fabric->c, &fabric->map,
+			     (rm_mono_t){ BEGAN_NS }, localise_path_newest, NULL, NULL),
+	    0);
+	assert_int_equal(localise_find_parts(&fabric->c, &explanation), 0);
+	if (explanation.part_count == 0)
+		return "";
+	localise_find(&fabric->c, &explanation, 0, &finding);
+	return finding.part.name;
+}
+
+static void
+a_tor_is_blamed_if_probes_inside_its_rack_are_lost_too(void **state)
+{
+	static const uint64_t lost[SPINES] = { 15, 15 };
+	struct fabric *fabric = *state;
+
+	add_rack(fabric, 1, lost, 0);
+	add_rack(fabric, 2, lost, 28);
+	assert_string_equal(blamed(fabric), "tor2");
+}
+
+static void
+a_lossy_spine_of_two_racks_is_blamed_together_with_its_links(void **state)
+{
+	static const uint64_t lost[SPINES] = { 20, 0 };
+	struct fabric *fabric = *state;
+
+	add_rack(fabric, 1, lost, 0);
+	add_rack(fabric, 2, lost, 0);
+	assert_string_equal(blamed(fabric), "s1 or s1--tor1 or s1--tor2");
+}
+
+static void
+losses_inside_a_rack_alone_accuse_no_tor(void **state)
+{
+	static const uint64_t none[SPINES] = { 0, 0 };
+	struct fabric *fabric = *state;
+
+	add_rack(fabric, 1, none, 0);
+	add_rack(fabric, 2, none, 50);
+	assert_string_equal(blamed(fabric), "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+		    a_tor_is_blamed_if_probes_inside_its_rack_are_lost_too, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    a_lossy_spine_of_two_racks_is_blamed_together_with_its_links, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    losses_inside_a_rack_alone_accuse_no_tor, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
