@@ -352,10 +352,12 @@ tor_aggregator_on_plan(size_t tor, void *arg)
 	int r;
 
 	r = tor_rack_plan(aggregator->racks[tor], view, rm_mono_now());
-	if (r < 0)
-		rm_log_error(r, "cannot take the plan of %s", aggregator->tors[tor]);
 	place_agents(aggregator);
 	plan_store_save(aggregator->plans);
+	if (r < 0) {
+		rm_log_error(r, "cannot take the plan of %s", aggregator->tors[tor]);
+		return;
+	}
 	rm_log_info(
 	    "plan %llu of %s: received: %zu members, %zu others, %zu planned pairs",
 	    (unsigned long long)view->plan.version, view->plan.tor,

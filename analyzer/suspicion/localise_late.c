@@ -249,8 +249,8 @@ named_among(
 	return NULL;
 }
 
-/* True: the part is named as dead although replies arrive over it, which must be
- * corrected at once. */
+/* True: the part is named with a kind that says that packets do not pass it. If late
+ * replies arrive over it, that must be corrected at once. */
 static bool
 is_called_dead(const struct localise_standings *hard, const struct rm_part *part)
 {
