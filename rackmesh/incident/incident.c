@@ -198,6 +198,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	incident_note_announced(entry);
 	entry->judged = true;
 	entry->links_seen = judgement->wall;
+	entry->links_judged = judgement->now;
 	incidents->open[incidents->open_count++] = entry;
 	incidents->counts.opened++;
 	judgement->on_event(RM_INCIDENT_OPENED, &entry->incident, judgement->arg);
@@ -463,6 +464,8 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	*mine = next;
 	if (rm_kind_is_links(verdict->kind))
 		entry->links_seen = judgement->wall;
+	if (rm_kind_is_links(verdict->kind))
+		entry->links_judged = judgement->now;
 	keep_counters(&known, &mine->evidence, judgement->wall);
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;
@@ -856,23 +859,52 @@ find_widened(const struct rm_incidents *incidents, const struct rm_verdict *verd
 	return oldest;
 }
 
-/* True: the links of this incident flap, one of them is often seen before the others,
- * and the verdict is on such a one. */
+/* The time since the last verdict on several links of the incident, or since its fall
+ * began if there was none since. */
+static int64_t
+since_links_ns(const struct incident_entry *entry, rm_mono_t now)
+{
+	const int64_t fall_ns = rm_mono_since(now, entry->incident.recurrence.at[0]);
+	const int64_t links_ns = rm_mono_since(now, entry->links_judged);
+
+	return entry->links_judged.ns == 0 || fall_ns < links_ns ? fall_ns : links_ns;
+}
+
+/* True: the verdict is on one of the links of this incident, and belongs to their
+ * fault, although the last verdict on several of them, if there is one at this fall,
+ * does not list it. */
 static bool
-is_first_of(const struct incident_entry *entry, const struct rm_verdict *verdict,
-    const struct judgement *judgement)
+is_one_of(const struct incident_entry *entry, const struct rm_verdict *verdict,
+    bool has_links_now, const struct judgement *judgement)
 {
 	const struct rm_incident *incident = &entry->incident;
+	const int64_t fall_ns =
+	    rm_mono_since(judgement->now, incident->recurrence.at[0]);
+	const bool flaps = incident->recurrence.flaps && incident->links.apart;
+	bool may_join;
 
-	return incident->fault == RM_FAULT_LINKS && incident->recurrence.flaps &&
-	       incident->links.apart &&
-	       (entry->was_good ||
-		   rm_mono_since(judgement->now, incident->recurrence.at[0]) <
-		       (entry->is_apart ? RM_INCIDENT_JOIN_NS
-					: RM_LINKS_TOGETHER_NS)) &&
+	if (entry->was_good)
+		may_join = flaps;
+	else if (has_links_now)
+		may_join = flaps && fall_ns < RM_LINKS_TOGETHER_NS;
+	else
+		may_join = since_links_ns(entry, judgement->now) < RM_INCIDENT_JOIN_NS;
+	return may_join && incident->fault == RM_FAULT_LINKS &&
 	       strstr(verdict->part.name, RM_PART_OR) == NULL &&
 	       rm_links_have(incident->links.names, &verdict->part) &&
 	       !is_worse(incident, verdict);
+}
+
+/* True: one of the verdicts is on several links of this incident. */
+static bool
+has_verdict_on(
+    const struct rm_incident *incident, const struct rm_verdict *verdicts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rm_kind_is_links(verdicts[i].kind) &&
+		    incident_has_links(incident, &verdicts[i]))
+			return true;
+	return false;
 }
 
 /* Returns the open incident on several links, one of which is the verdict's part. A
@@ -880,7 +912,7 @@ is_first_of(const struct incident_entry *entry, const struct rm_verdict *verdict
  * these, or soon afterwards: otherwise it is another fault. */
 static struct incident_entry *
 find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdict,
-    const struct judgement *judgement)
+    const struct rm_verdict *verdicts, size_t count, const struct judgement *judgement)
 {
 	if (verdict->kind == RM_KIND_LINK_LATE)
 		return NULL;
@@ -888,7 +920,8 @@ find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_verdict *mine = &entry->incident.verdict;
 
-		if (is_first_of(entry, verdict, judgement))
+		if (is_one_of(entry, verdict,
+			has_verdict_on(&entry->incident, verdicts, count), judgement))
 			return entry;
 		if (rm_kind_is_links(mine->kind) && !is_good_now(entry) &&
 		    !entry->is_apart &&
@@ -1039,8 +1072,8 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 			entry = find_widened(incidents, &verdicts[i]);
 		if (entry != NULL)
 			incident_update(incidents, entry, &verdicts[i], &judgement);
-		else if ((entry = find_links(incidents, &verdicts[i], &judgement)) !=
-			 NULL)
+		else if ((entry = find_links(incidents, &verdicts[i], verdicts, count,
+			      &judgement)) != NULL)
 			incident_lasts(incidents, entry, &judgement);
 		else
 			incident_open(incidents, &verdicts[i], NULL, &judgement);

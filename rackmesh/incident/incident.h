@@ -79,10 +79,12 @@ struct rm_incidents;
 #define RM_INCIDENT_LINKS_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_MAX_NS (160 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_QUIET_NS (600 * RM_NS_PER_S)
-/* Several links of a switch flap together, and at their falls one was seen before the
- * others: for so long after the begin of a fall, a verdict on one of them opens no
- * incident, because the verdict on several may follow. After that verdict the others
- * may follow until RM_LINKS_TOGETHER_NS after the begin. */
+/* For so long after a verdict on several links of a switch, a verdict on one of those
+ * that have failed with them opens no incident: one that is not listed any more has
+ * come back, and goes again. If the links flap together, and at their falls one was
+ * seen before the others, the same holds after the begin of a fall, because the verdict
+ * on several may follow, and a link that has a verdict beside that on the others may
+ * follow until RM_LINKS_TOGETHER_NS after the begin. */
 #define RM_INCIDENT_JOIN_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 160 /* bytes */
 

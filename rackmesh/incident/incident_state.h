@@ -38,6 +38,7 @@ struct incident_entry {
 	int64_t links_wait_ns;
 	/* time of the last verdict of such a kind; ns 0: not known, since a restart */
 	rm_wall_t links_seen;
+	rm_mono_t links_judged; /* the same on this clock, or the time of the opening */
 	bool good; /* the part was good when it was last judged, at good_at */
 	rm_mono_t good_at;
 	/* ns for which the part was good since the last sign of the fault, in all */

@@ -993,6 +993,29 @@ a_link_that_follows_soon_is_of_the_same_fall_and_a_later_one_is_not(void **state
 	assert_string_equal(rack->last.verdict.part.name, "s3--t4");
 }
 
+/* They flap so fast that no fall ends. */
+static void
+links_that_come_and_go_one_by_one_within_a_fall_are_one_incident(void **state)
+{
+	static const char *const names[] = { "s3--t1", "s3--t2", "s3--t3", "s3--t4" };
+	static const char *const two[] = { "s3--t1, s3--t2", "s3--t2, s3--t3",
+		"s3--t3, s3--t4", "s3--t1, s3--t4" };
+	const struct rm_verdict all = links_down("s3", ALL, 4);
+	struct rack *rack = *state;
+
+	judge(rack, &all, 1);
+	rack->health = RM_HEALTH_BAD;
+	for (int i = 0; i < 100; i++) {
+		const struct rm_verdict one = link_down(names[(i + 2) % 4]);
+		const struct rm_verdict links = links_down("s3", two[i % 4], 2);
+
+		judge(rack, &links, 1);
+		judge(rack, &one, 1);
+		judge(rack, NULL, 0);
+	}
+	assert_int_equal(rack->opened, 1);
+}
+
 static void
 a_worse_fault_of_one_of_flapping_links_is_not_held_back(void **state)
 {
@@ -1283,6 +1306,7 @@ main(void)
 		    links_that_were_first_seen_together_get_one_alert_when_they_come_apart),
 		TEST(a_link_that_alone_stays_bad_gets_its_own_incident_soon),
 		TEST(a_worse_fault_of_one_of_flapping_links_is_not_held_back),
+		TEST(links_that_come_and_go_one_by_one_within_a_fall_are_one_incident),
 		TEST(
 		    a_link_that_follows_soon_is_of_the_same_fall_and_a_later_one_is_not),
 		TEST(a_link_that_does_not_flap_with_the_others_is_not_held_back),
