@@ -740,6 +740,19 @@ def test_hosts_that_do_not_answer_stop_all_or_are_left_out_and_named(
     assert ("NOT rolled out" in heard) == (status == 4)
 
 
+def test_the_host_that_was_lost_is_the_one_that_a_run_names(tmp_path):
+    everything = {"all": {"hosts": {"h1": {"ansible_connection": "local"}, "h2": SILENT}}}
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything))
+    tasks = [{"ansible.builtin.ping": {}}, {"ansible.builtin.include_role": {
+        "name": str(ROOT / "ansible/roles/rollout")}, "vars": {"rackmesh_stages": [], "rackmesh_gate": False}}]  # fmt: skip
+    play = [{"hosts": "all", "gather_facts": False, "tasks": tasks, "vars": {"rackmesh_unreachable": []}}]
+    (tmp_path / "lost.yaml").write_text(yaml.safe_dump(play))
+    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", tmp_path / "lost.yaml"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    said = "stopped here, because of h2. Check that no host was lost so far: no longer reachable: h2"
+    assert said in " ".join(run.stdout.split()), run.stdout
+
+
 @pytest.mark.parametrize("playbook", ["site", "rotate"])
 def test_nobody_waits_for_the_agent_of_a_drained_host(tmp_path, playbook):
     """Runs the tasks with which the playbook checks the region at its end. No agent answers here."""

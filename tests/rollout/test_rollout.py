@@ -557,6 +557,7 @@ def test_a_host_lost_on_the_way_stops_its_rack_and_is_finished_later(
         after = state(region)
         assert run.hosts("unreachable") == {UNLUCKY}
         assert run.hosts("failed") == {"h21"}
+        assert f"stopped here, because of {UNLUCKY}." in run.output
         assert f"no longer reachable: {UNLUCKY}" in run.output
         assert after["h21"][0] == before["h21"][0]
         for daemon in after["h21"][1]:
