@@ -24,6 +24,7 @@
 /* Share of lost flows that lose all packets of a slice, if flows are lost. */
 #define WHOLE_SHARE 0.75
 #define MIN_WHOLE 4
+#define MIN_SLICE_SENT 4 /* with fewer probes, a lossy flow may lose all by chance */
 #define SURE 4.0         /* ln of the likelihood ratio: flows, against packets */
 #define DEAD_SHARE 0.9   /* a pair that loses at least this share is not evidence */
 #define OTHERS_PART 0.25 /* the others' share of loss, divided by that of the RNIC */
@@ -126,6 +127,16 @@ add_result(struct table *table, const struct ring_result *result,
 	entry->lost += result->outcome == WIRE_NO_REPLY;
 }
 
+/* Adds a probe of the RNIC to another rack as a flow in one slice. */
+static void
+add_outside_slice(struct table *table, const struct ring_result *result,
+    struct wire_rnic_id rnic, rm_mono_t since)
+{
+	if (is_end(result->src_guid, result->src_port_num, rnic) &&
+	    (result->kind == WIRE_INTER_TOR || result->kind == WIRE_WITNESS))
+		add_result(table, result, rnic, since);
+}
+
 struct ways { /* evidence_way_of with its argument */
 	evidence_way_of *of;
 	const void *arg;
@@ -161,11 +172,11 @@ is_within(const struct ring_result *result, rm_mono_t since, rm_mono_t end)
 		   result->outcome == WIRE_LATE_REPLY);
 }
 
-/* ways: reads only the RNIC's probes to other racks; NULL: all probes inside the rack.
- */
+/* ways: reads only the RNIC's probes to other racks, as flows; NULL: all probes inside
+ * the rack, or, if `outside`, the RNIC's probes to other racks, in slices. */
 static void
 add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rnic,
-    rm_mono_t since, rm_mono_t end, const struct ways *ways)
+    rm_mono_t since, rm_mono_t end, const struct ways *ways, bool outside)
 {
 	const size_t max = ways != NULL ? MAX_SCANNED_OUTSIDE : MAX_SCANNED;
 
@@ -178,6 +189,8 @@ add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rn
 			continue;
 		if (ways != NULL)
 			add_outside(table, result, rnic, ways);
+		else if (outside)
+			add_outside_slice(table, result, rnic, since);
 		else if (result->kind == WIRE_TOR_MESH)
 			add_result(table, result, rnic, since);
 	}
@@ -222,6 +235,30 @@ weight_of(const struct entry *flow, double share)
 					: log((1 - WHOLE_SHARE) / (1 - whole));
 }
 
+/* For a rack in which no other two RNICs probe each other: its probes to other racks
+ * show whether it loses whole flows. Each flow in a slice counts the same, so that a
+ * few flows to a dead RNIC do not decide. */
+static bool
+are_lost_outside(
+    const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end)
+{
+	struct table table = { .count = 0 };
+	int whole = 0, partial = 0, passed = 0;
+
+	add_results(&table, ring, rnic, since, end, NULL, true);
+	for (size_t i = 0; i < table.count; i++) {
+		const struct entry *entry = &table.entries[i];
+
+		if (entry->sent < MIN_SLICE_SENT)
+			continue;
+		whole += entry->lost == entry->sent;
+		partial += entry->lost > 0 && entry->lost < entry->sent;
+		passed += entry->lost == 0;
+	}
+	return passed >= MIN_WHOLE && whole >= MIN_WHOLE &&
+	       whole >= WHOLE_SHARE * (whole + partial);
+}
+
 bool
 evidence_flows_are_lost(
     const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end)
@@ -231,7 +268,9 @@ evidence_flows_are_lost(
 	unsigned whole = 0;
 	double weight = 0;
 
-	add_results(&table, ring, rnic, since, end, NULL);
+	add_results(&table, ring, rnic, since, end, NULL, false);
+	if (table.pairs == 0)
+		return are_lost_outside(ring, rnic, since, end);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 		struct counts *to = entry->is_pair ? &others : &mine;
@@ -345,7 +384,7 @@ evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
 	struct counts all = { 0, 0 };
 	double flows = 0, spread = 0, deviation;
 
-	add_results(&table, ring, rnic, since, end, &ways);
+	add_results(&table, ring, rnic, since, end, &ways, false);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 

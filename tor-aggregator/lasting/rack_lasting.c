@@ -245,7 +245,8 @@ judge_member(struct rack_lasting *lasting, const struct rack_view *view,
 		return;
 	if (!lasting->known[m] &&
 	    (!memory->shows ||
-		rack_blame_is_common(&lasting->blame, lasting->members) ||
+		rack_blame_is_common(
+		    &lasting->blame, lasting->tallies, lasting->members) ||
 		rack_loss_is_shared(&lasting->legs, &lasting->blame, &tally)))
 		return;
 	if (!lasting->known[m] && !exceeds_rack(lasting, m))

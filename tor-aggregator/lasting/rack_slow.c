@@ -556,7 +556,7 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 	struct rack_tally tally = slow->tallies[m];
 	const bool common =
 	    memory->named == 0 &&
-	    (rack_blame_is_common(&slow->blame, rack->member_count) ||
+	    (rack_blame_is_common(&slow->blame, slow->tallies, rack->member_count) ||
 		rack_loss_is_shared(&slow->legs, &slow->blame, &slow->tallies[m]));
 	const enum rm_kind kind =
 	    !common && rack_support_holds(slow->support, view, m, &tally)

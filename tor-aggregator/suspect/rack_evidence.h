@@ -66,8 +66,10 @@ struct rack_tally { /* probes from and to one member: the sums over its pairs */
 void rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
     const struct rm_explanation *explanation, size_t members, size_t remotes);
 /* True: so many of the members are blamed that their common part, the ToR, is the
- * likelier cause. */
-bool rack_blame_is_common(const struct rack_blame *blame, size_t members);
+ * likelier cause. If there are only two, both are blamed, and they lose a similar share
+ * of their probes to other racks. tallies: one per member. */
+bool rack_blame_is_common(
+    const struct rack_blame *blame, const struct rack_tally *tallies, size_t members);
 /* True: probes between members that are not blamed are lost, too, at a quarter of this
  * member's share of loss or more. Then the ToR is the likelier cause: if it drops some
  * flows, each pair loses a different share. */

@@ -373,7 +373,8 @@ is_steady(const struct rack_view *view, size_t member)
 static bool
 is_common(const struct rack_view *view, const struct rack_tally *tally)
 {
-	return rack_blame_is_common(view->blame, view->rack->member_count) ||
+	return rack_blame_is_common(
+		   view->blame, view->tallies, view->rack->member_count) ||
 	       rack_loss_is_shared(view->legs, view->blame, tally);
 }
 

@@ -159,6 +159,43 @@ a_class_that_is_lost_is_no_flow(void **state)
 	assert_false(run(*state, one_class));
 }
 
+/* RNICs 0 and 1 are the rack, and RNIC 0 probes two RNICs of other racks. */
+static bool
+run_rack_of_two(struct ring *ring, is_lost *lost)
+{
+	struct probe p = { 0 };
+
+	for (int64_t at = END - SECONDS * RM_NS_PER_S; at < END;
+	     at += RM_NS_PER_S / PROBES, p.number++)
+		for (p.dst = 1; p.dst <= 3; p.dst++)
+			for (p.flow = 0; p.flow < FLOWS; p.flow++) {
+				const struct wire_result result = { .src_port_num = 1,
+					.dst_guid = p.dst,
+					.dst_port_num = 1,
+					.src_port = (uint16_t)(50000 + p.flow),
+					.outcome = lost(&p) ? WIRE_NO_REPLY : WIRE_OK,
+					.kind = p.dst == 1 ? WIRE_TOR_MESH
+							   : WIRE_INTER_TOR };
+
+				ring_put(ring, (rm_mono_t){ at }, false, &result);
+			}
+	return evidence_flows_are_lost(ring, (struct wire_rnic_id){ 0, 1 },
+	    (rm_mono_t){ END - SECONDS * RM_NS_PER_S }, (rm_mono_t){ END });
+}
+
+static void
+in_a_rack_of_two_flows_to_other_racks_decide(void **state)
+{
+	assert_true(run_rack_of_two(*state, some_flows));
+}
+
+static void
+in_a_rack_of_two_lost_packets_are_no_flows(void **state)
+{
+	assert_false(run_rack_of_two(*state, some_packets_of_0_beside_a_dead_rnic));
+	assert_false(run_rack_of_two(*state, some_packets_of_0_and_1));
+}
+
 static bool
 nothing(const struct probe *p)
 {
@@ -396,6 +433,8 @@ main(void)
 		TEST(packets_that_two_lossy_rnics_lose_are_no_flows),
 		TEST(flows_that_one_rnic_alone_loses_are_its_own),
 		TEST(flows_to_a_dead_rnic_do_not_count),
+		TEST(in_a_rack_of_two_flows_to_other_racks_decide),
+		TEST(in_a_rack_of_two_lost_packets_are_no_flows),
 		TEST(a_class_that_is_lost_is_no_flow),
 		TEST(without_losses_or_without_answers_no_flow_stands_out),
 		TEST(losses_of_all_flows_are_alike),
