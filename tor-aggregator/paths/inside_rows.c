@@ -4,22 +4,25 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/window/roster.h"
 
-/* With each second the losses of earlier seconds count by a tenth less. */
-#define FADE 0.9
+/* With each second the losses of earlier seconds count by a twentieth less. */
+#define FADE 0.95
 /* least number of earlier losses that show which member loses most */
 #define MIN_EARLIER 3.0
 /* a flow may be dead after this many probes without an answer */
 #define DEAD_SENT 2
-
 /* Both of two members lose a similar share of their probes to other racks if the
- * smaller share is at least this part of the larger one. */
-#define SIMILAR 0.4
+ * smaller share is at least this part of the larger one. What they lose inside the rack
+ * is at least this part of the smaller one. */
+#define SIMILAR 0.6
+/* least number of members that remain if the members of two hosts are left out */
+#define MIN_MEMBERS 4
+#define MAX_HOSTS 2 /* largest number of hosts that are left out */
 
-#define NO_MEMBER SIZE_MAX
+#define NO_HOST SIZE_MAX
 
 struct inside_member {             /* probes of earlier seconds, faded */
 	double lost;               /* inside the rack, from and to this member */
@@ -28,7 +31,7 @@ struct inside_member {             /* probes of earlier seconds, faded */
 
 struct inside_rows {
 	struct inside_member members[WIRE_MAX_MEMBERS];
-	double all_lost; /* probes that were lost inside the rack, faded */
+	double all_sent, all_lost; /* probes inside the rack, faded */
 	struct wire_path_row rows[INSIDE_ROWS_CLASSES];
 	size_t row_count;
 	bool taken; /* the rows begin anew with the next second */
@@ -47,6 +50,53 @@ inside_rows_free(struct inside_rows *rows)
 	free(rows);
 }
 
+/* ---- what is left out ---- */
+
+struct witnesses { /* of a second */
+	const struct roster *roster;
+	const bool *are;         /* by member */
+	size_t hosts[MAX_HOSTS]; /* hosts that are left out; NO_HOST: none */
+};
+
+static size_t
+host_of(const struct witnesses *witnesses, size_t member)
+{
+	return roster_member(witnesses->roster, member)->host_index;
+}
+
+static bool
+is_witness(const struct witnesses *witnesses, size_t member)
+{
+	size_t host;
+
+	if (member >= roster_members(witnesses->roster) || !witnesses->are[member])
+		return false;
+	host = host_of(witnesses, member);
+	return host != witnesses->hosts[0] && host != witnesses->hosts[1];
+}
+
+/* Returns the host of the witness that lost most, or NO_HOST. *count: number of
+ * witnesses. */
+static size_t
+most_lossy(
+    const struct inside_rows *rows, const struct witnesses *witnesses, size_t *count)
+{
+	size_t most = NO_HOST;
+	double lost = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < roster_members(witnesses->roster); i++) {
+		if (!is_witness(witnesses, i))
+			continue;
+		++*count;
+		if (rows->members[i].lost <= lost)
+			continue;
+		lost = rows->members[i].lost;
+		most = host_of(witnesses, i);
+	}
+	return most;
+}
+
 static double
 share_out(const struct inside_member *member)
 {
@@ -54,43 +104,44 @@ share_out(const struct inside_member *member)
 					       : 0;
 }
 
-/* True: both members lose a similar share of their probes to other racks. */
+/* True: there are only two witnesses, on two hosts, which lose a similar share of their
+ * probes to other racks, and not much less of those to each other. */
 static bool
-are_similar(const struct inside_member *a, const struct inside_member *b)
+are_two_alike(const struct inside_rows *rows, const struct witnesses *witnesses)
 {
-	const double x = share_out(a), y = share_out(b);
+	size_t two[2] = { 0 }, count = 0;
+	double a, b;
 
-	return x > 0 && y > 0 && fmin(x, y) >= SIMILAR * fmax(x, y);
+	for (size_t i = 0; i < roster_members(witnesses->roster); i++)
+		if (is_witness(witnesses, i) && count++ < 2)
+			two[count - 1] = i;
+	if (count != 2 || host_of(witnesses, two[0]) == host_of(witnesses, two[1]))
+		return false;
+	a = share_out(&rows->members[two[0]]);
+	b = share_out(&rows->members[two[1]]);
+	return fmin(a, b) > 0 && fmin(a, b) >= SIMILAR * fmax(a, b) &&
+	       rows->all_lost >= SIMILAR * fmin(a, b) * rows->all_sent;
 }
 
-/* Returns the member whose flows are left out. */
-static size_t
-most_lossy(const struct inside_rows *rows, const bool *witnesses, size_t members)
+static void
+leave_out(const struct inside_rows *rows, struct witnesses *witnesses)
 {
-	size_t most = NO_MEMBER, last = NO_MEMBER, count = 0;
+	size_t count;
 
-	for (size_t i = 0; rows->all_lost > 0 && i < members; i++) {
-		if (!witnesses[i])
-			continue;
-		count++;
-		last = most == NO_MEMBER ? NO_MEMBER : i;
-		if (most == NO_MEMBER ||
-		    rows->members[i].lost > rows->members[most].lost) {
-			last = most;
-			most = i;
-		}
-	}
-	return count == 2 && are_similar(&rows->members[most], &rows->members[last])
-		   ? NO_MEMBER
-		   : most;
+	if (rows->all_lost <= 0 || are_two_alike(rows, witnesses))
+		return;
+	witnesses->hosts[0] = most_lossy(rows, witnesses, &count);
+	witnesses->hosts[1] = most_lossy(rows, witnesses, &count);
+	most_lossy(rows, witnesses, &count);
+	if (count < MIN_MEMBERS)
+		witnesses->hosts[1] = NO_HOST;
 }
 
-static bool
-is_evidence(const struct flow_count *flow, const bool *witnesses, size_t members)
-{
-	return flow->src < members && flow->dst < members && witnesses[flow->src] &&
-	       witnesses[flow->dst];
-}
+/* ---- rows ---- */
+
+struct second_flows { /* the flows of a row in one second */
+	uint32_t all, dead, partial, silent;
+};
 
 static struct wire_path_row *
 row_of(struct inside_rows *rows, uint8_t dscp)
@@ -106,31 +157,48 @@ row_of(struct inside_rows *rows, uint8_t dscp)
 	return &rows->rows[rows->row_count++];
 }
 
-/* Adds the flow to its row. flows: number of the second's flows in each row so far. */
+/* flows: by row */
 static void
-add_flow(struct inside_rows *rows, const struct flow_count *flow, uint32_t *flows)
+add_flow(
+    struct inside_rows *rows, const struct flow_count *flow, struct second_flows *flows)
 {
 	struct wire_path_row *row = row_of(rows, flow->dscp);
-	uint32_t *of;
+	struct second_flows *of;
 
 	if (row == NULL)
 		return;
-	of = &flows[row - rows->rows];
 	row->sent += flow->sent;
 	row->lost_unknown += flow->lost;
 	row->timed += flow->timed;
 	row->slow += flow->slow;
 	row->slow_ns += flow->slow_ns;
-	if (++*of > row->flows)
-		row->flows = *of;
-	row->flows_dead += flow->sent >= DEAD_SENT && flow->lost == flow->sent;
-	row->flows_partial += flow->lost > 0 && flow->lost < flow->sent;
-	row->flows_silent += flow->lost > 0 && flow->lost == flow->sent;
+	of = &flows[row - rows->rows];
+	of->all++;
+	of->dead += flow->sent >= DEAD_SENT && flow->lost == flow->sent;
+	of->partial += flow->lost > 0 && flow->lost < flow->sent;
+	of->silent += flow->lost > 0 && flow->lost == flow->sent;
+}
+
+/* Of several seconds, a row has the flows of the one in which most flows lost packets;
+ * without losses, those of the one with most flows. */
+static void
+take_flows(struct wire_path_row *row, const struct second_flows *of)
+{
+	const uint32_t lossy = of->partial + of->silent;
+	const uint32_t before = row->flows_partial + row->flows_silent;
+
+	if (lossy < before || (lossy == before && of->all <= row->flows))
+		return;
+	row->flows = of->all;
+	row->flows_dead = of->dead;
+	row->flows_partial = of->partial;
+	row->flows_silent = of->silent;
 }
 
 static void
 fade(struct inside_rows *rows, size_t members)
 {
+	rows->all_sent *= FADE;
 	rows->all_lost *= FADE;
 	for (size_t i = 0; i < members; i++) {
 		rows->members[i].lost *= FADE;
@@ -139,17 +207,21 @@ fade(struct inside_rows *rows, size_t members)
 	}
 }
 
-/* Adds the second to what was lost in earlier seconds. */
+/* Adds the second to what was lost in earlier seconds. No host must be left out. */
 static void
 note_losses(struct inside_rows *rows, const struct flow_second *second,
-    const bool *witnesses, size_t members)
+    const struct witnesses *witnesses)
 {
+	const size_t members = roster_members(witnesses->roster);
+
 	fade(rows, members);
 	for (size_t i = 0; i < second->inside.count; i++) {
 		const struct flow_count *flow = &second->inside.flows[i];
 
-		if (flow->lost == 0 || !is_evidence(flow, witnesses, members))
+		if (!is_witness(witnesses, flow->src) ||
+		    !is_witness(witnesses, flow->dst))
 			continue;
+		rows->all_sent += flow->sent;
 		rows->all_lost += flow->lost;
 		rows->members[flow->src].lost += flow->lost;
 		rows->members[flow->dst].lost += flow->lost;
@@ -164,38 +236,45 @@ note_losses(struct inside_rows *rows, const struct flow_second *second,
 	}
 }
 
-static size_t
-lost_in(const struct flow_counts *flows, const bool *witnesses, size_t members)
+/* Adds the flows of the second to the rows, unless it has losses and earlier losses do
+ * not show which member loses most. */
+static void
+add_second(struct inside_rows *rows, const struct flow_counts *flows,
+    const struct witnesses *witnesses)
 {
+	struct second_flows counted[INSIDE_ROWS_CLASSES] = { 0 };
 	size_t lost = 0;
 
 	for (size_t i = 0; i < flows->count; i++)
-		if (is_evidence(&flows->flows[i], witnesses, members))
+		if (is_witness(witnesses, flows->flows[i].src) &&
+		    is_witness(witnesses, flows->flows[i].dst))
 			lost += flows->flows[i].lost;
-	return lost;
+	if (lost > 0 && rows->all_lost < MIN_EARLIER)
+		return;
+	for (size_t i = 0; i < flows->count; i++) {
+		const struct flow_count *flow = &flows->flows[i];
+
+		if (flow->sent > 0 && is_witness(witnesses, flow->src) &&
+		    is_witness(witnesses, flow->dst))
+			add_flow(rows, flow, counted);
+	}
+	for (size_t i = 0; i < rows->row_count; i++)
+		take_flows(&rows->rows[i], &counted[i]);
 }
 
 void
 inside_rows_add(struct inside_rows *rows, const struct flow_second *second,
-    const bool *witnesses, size_t members)
+    const bool *witnesses, const struct roster *roster)
 {
-	const struct flow_counts *flows = &second->inside;
-	const size_t most = most_lossy(rows, witnesses, members);
-	const bool is_known =
-	    lost_in(flows, witnesses, members) == 0 || rows->all_lost >= MIN_EARLIER;
-	uint32_t counted[INSIDE_ROWS_CLASSES] = { 0 };
+	const struct witnesses all = { roster, witnesses, { NO_HOST, NO_HOST } };
+	struct witnesses some = all;
 
 	if (rows->taken)
 		rows->row_count = 0;
 	rows->taken = false;
-	for (size_t i = 0; is_known && i < flows->count; i++) {
-		const struct flow_count *flow = &flows->flows[i];
-
-		if (flow->sent > 0 && flow->src != most && flow->dst != most &&
-		    is_evidence(flow, witnesses, members))
-			add_flow(rows, flow, counted);
-	}
-	note_losses(rows, second, witnesses, members);
+	leave_out(rows, &some);
+	add_second(rows, &second->inside, &some);
+	note_losses(rows, second, &all);
 }
 
 size_t

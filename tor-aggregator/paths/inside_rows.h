@@ -3,14 +3,16 @@
  *
  * These probes cross the rack's ToR and no other switch. So their losses show whether
  * the ToR loses packets, even if the ToR and its uplinks are on all paths to other
- * racks. Losses of an RNIC must not count against the ToR: flows of members that are no
- * witnesses are left out, and flows of the member that lost most in earlier seconds.
- * Earlier seconds decide, because the member that loses most in this second has by
- * chance more than its share of the losses of a ToR that loses a few packets. If there
- * were no losses in earlier seconds, a second with losses does not count.
+ * racks. Losses of RNICs must not count against the ToR: flows of members that are no
+ * witnesses are left out, and flows of the member that lost most in earlier seconds, of
+ * the other members on its host, and, if four other members remain, of the next such
+ * host. Earlier seconds decide, because the member that loses most in this second
+ * has by chance more than its share of the losses of a ToR that loses a few packets. If
+ * there were no losses in earlier seconds, a second with losses does not count.
  *
- * With two members no flow would be left. Their flows count if both members lose a
- * similar share of the probes that leave the rack: then no single RNIC is the cause.
+ * With two members, on two hosts, no flow would be left. Their flows count if both
+ * members lose a similar share of the probes that leave the rack, and not much less
+ * inside it: then no single RNIC is the cause.
  */
 #ifndef TOR_AGGREGATOR_PATHS_INSIDE_ROWS_H
 #define TOR_AGGREGATOR_PATHS_INSIDE_ROWS_H
@@ -22,6 +24,7 @@
 
 struct flow_second;
 struct inside_rows;
+struct roster;
 
 /* maximum number of classes; probes of further classes are left out */
 #define INSIDE_ROWS_CLASSES 4
@@ -32,7 +35,7 @@ void inside_rows_free(struct inside_rows *rows);
 /* Adds one second: its flows between members, and its flows that left the rack, some of
  * which may be left_out. Call it for each second, in order. witnesses: by member. */
 void inside_rows_add(struct inside_rows *rows, const struct flow_second *second,
-    const bool *witnesses, size_t members);
+    const bool *witnesses, const struct roster *roster);
 
 /* Returns the number of rows since the last call. *ret is valid until the next call of
  * inside_rows_add. dst_tor and path of the rows are "", their losses are lost_unknown,

@@ -644,8 +644,7 @@ static void
 span_add(struct path_rows *rows, const struct path_rows_second *in,
     const struct flow_second *second)
 {
-	inside_rows_add(
-	    rows->inside, second, in->witnesses, roster_members(in->roster));
+	inside_rows_add(rows->inside, second, in->witnesses, in->roster);
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *from = &second->flows.flows[i];
 		struct flow_count *to;

@@ -19,7 +19,7 @@
 #define SHARED_PART 0.25
 /* Two members lose a similar share of their probes if the smaller share is at least
  * this part of the larger one. */
-#define SIMILAR_PART 0.4
+#define SIMILAR_PART 0.6
 #define MIN_TO_RULE_OUT 4     /* least number of probes or packets */
 #define SHARE_TO_RULE_OUT 0.9 /* least share of them that was answered or arrived */
 #define MAX_PEERS_RULED_OUT 3

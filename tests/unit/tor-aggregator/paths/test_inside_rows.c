@@ -9,18 +9,39 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/tor-aggregator/plan_fixture.h"
 #include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window.h"
 
 #define MEMBERS 4
+#define MOST 8   /* members of a larger rack */
 #define SENT 100 /* probes of each flow in a second */
 
 struct world {
+	struct plan_fixture *plan;
+	struct roster *roster;
 	struct inside_rows *rows;
 	struct flow_second second;
-	bool witnesses[MEMBERS];
-	uint32_t members;
+	bool witnesses[MOST];
 };
+
+/* A rack of so many RNICs. */
+static void
+use_rack(struct world *w, size_t members, size_t rnics_per_host)
+{
+	static const char *const hosts[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+	static const char *const devices[] = { "r0", "r1" };
+
+	for (size_t i = 0; i < members; i++) {
+		w->plan->members[i] =
+		    fixture_rnic(0x100 + i, hosts[i / rnics_per_host], "t1");
+		w->plan->members[i].device = devices[i % rnics_per_host];
+	}
+	fixture_plan(w->plan, w->plan->view.plan.version + 1, members, 0);
+	assert_true(roster_plan(w->roster, &w->plan->view) >= 0);
+	assert_int_equal(roster_members(w->roster), members);
+}
 
 static int
 setup(void **state)
@@ -28,10 +49,12 @@ setup(void **state)
 	struct world *w = calloc(1, sizeof(*w));
 
 	*state = w;
-	w->members = MEMBERS;
+	w->plan = calloc(1, sizeof(*w->plan));
+	assert_int_equal(roster_new("t1", &w->roster), 0);
+	use_rack(w, MEMBERS, 1);
 	memset(w->witnesses, true, sizeof(w->witnesses));
-	flow_counts_init(&w->second.flows, 64);
-	flow_counts_init(&w->second.inside, 64);
+	flow_counts_init(&w->second.flows, 128);
+	flow_counts_init(&w->second.inside, 128);
 	return inside_rows_new(&w->rows);
 }
 
@@ -42,6 +65,8 @@ teardown(void **state)
 
 	flow_second_release(&w->second);
 	inside_rows_free(w->rows);
+	roster_free(w->roster);
+	fixture_free(w->plan);
 	free(w);
 	return 0;
 }
@@ -73,16 +98,18 @@ twenty_of_member_1(uint32_t src, uint32_t dst)
 /* A second in which each member probes each other one, and another rack. lost_out: of
  * SENT probes of each member to the other rack. */
 static void
-pass_second(struct world *w, losses *lost, const uint32_t lost_out[MEMBERS])
+pass_second(struct world *w, losses *lost, const uint32_t lost_out[MOST])
 {
+	const uint32_t members = (uint32_t)roster_members(w->roster);
+
 	flow_second_clear(&w->second);
-	for (uint32_t src = 0; src < w->members; src++) {
+	for (uint32_t src = 0; src < members; src++) {
 		struct flow_count *flow = flow_counts_get(
 		    &w->second.flows, src, WINDOW_REMOTE_BASE, 50000, 26);
 
 		flow->sent = SENT;
 		flow->lost = lost_out[src];
-		for (uint32_t dst = 0; dst < w->members; dst++) {
+		for (uint32_t dst = 0; dst < members; dst++) {
 			if (dst == src)
 				continue;
 			flow = flow_counts_get(&w->second.inside, src, dst, 50000, 26);
@@ -90,7 +117,7 @@ pass_second(struct world *w, losses *lost, const uint32_t lost_out[MEMBERS])
 			flow->lost = lost(src, dst);
 		}
 	}
-	inside_rows_add(w->rows, &w->second, w->witnesses, w->members);
+	inside_rows_add(w->rows, &w->second, w->witnesses, w->roster);
 }
 
 /* The row of the last second. */
@@ -107,8 +134,8 @@ take(struct world *w)
 	return *rows;
 }
 
-static const uint32_t none[MEMBERS] = { 0 }, similar[MEMBERS] = { 10, 8 },
-		      one[MEMBERS] = { 0, 20 };
+static const uint32_t none[MOST] = { 0 }, similar[MOST] = { 10, 8 },
+		      one[MOST] = { 0, 20 };
 
 static void
 without_losses_all_probes_count(void **state)
@@ -169,12 +196,73 @@ flows_of_members_that_are_no_witnesses_are_left_out(void **state)
 	assert_int_equal(take(w).sent, 2 * 1 * SENT);
 }
 
+static uint32_t
+twenty_of_members_0_and_1(uint32_t src, uint32_t dst)
+{
+	return src <= 1 || dst <= 1 ? 20 : 0;
+}
+
+static void
+losses_of_both_rnics_of_a_host_do_not_count(void **state)
+{
+	struct world *w = *state;
+	struct wire_path_row row = { 0 };
+
+	use_rack(w, 4, 2);
+	for (int i = 0; i < 3; i++) {
+		pass_second(w, twenty_of_members_0_and_1, none);
+		row = take(w);
+		assert_int_equal(row.lost_unknown, 0);
+	}
+	assert_int_equal(row.sent, 2 * 1 * SENT);
+}
+
+static void
+losses_of_two_members_of_a_larger_rack_do_not_count(void **state)
+{
+	struct world *w = *state;
+	struct wire_path_row row = { 0 };
+
+	use_rack(w, MOST, 1);
+	for (int i = 0; i < 3; i++) {
+		pass_second(w, twenty_of_members_0_and_1, none);
+		row = take(w);
+		assert_int_equal(row.lost_unknown, 0);
+	}
+	assert_int_equal(row.sent, 6 * 5 * SENT);
+}
+
+static void
+rows_of_several_seconds_have_no_more_lossy_flows_than_flows(void **state)
+{
+	struct world *w = *state;
+	struct wire_path_row row;
+
+	for (int i = 0; i < 5; i++)
+		pass_second(w, ten_of_each, none);
+	row = take(w);
+	assert_int_equal(row.lost_unknown, 4 * 3 * 2 * 10);
+	assert_int_equal(row.flows, 3 * 2);
+	assert_int_equal(row.flows_partial, 3 * 2);
+}
+
+static void
+two_members_of_one_host_do_not_count(void **state)
+{
+	struct world *w = *state;
+
+	use_rack(w, 2, 2);
+	pass_second(w, ten_of_each, similar);
+	pass_second(w, ten_of_each, similar);
+	assert_int_equal(take(w).sent, 0);
+}
+
 static void
 two_members_count_if_both_lose_a_similar_share_of_other_probes(void **state)
 {
 	struct world *w = *state;
 
-	w->members = 2;
+	use_rack(w, 2, 1);
 	pass_second(w, ten_of_each, similar);
 	pass_second(w, ten_of_each, similar);
 	assert_int_equal(take(w).lost_unknown, 2 * 10);
@@ -185,7 +273,7 @@ two_members_do_not_count_if_one_of_them_loses_other_probes(void **state)
 {
 	struct world *w = *state;
 
-	w->members = 2;
+	use_rack(w, 2, 1);
 	pass_second(w, ten_of_each, one);
 	pass_second(w, ten_of_each, one);
 	assert_int_equal(take(w).sent, 0);
@@ -200,6 +288,10 @@ main(void)
 		TEST(losses_of_a_single_member_do_not_count),
 		TEST(losses_of_all_members_count_from_the_second_second_on),
 		TEST(flows_of_members_that_are_no_witnesses_are_left_out),
+		TEST(losses_of_both_rnics_of_a_host_do_not_count),
+		TEST(losses_of_two_members_of_a_larger_rack_do_not_count),
+		TEST(rows_of_several_seconds_have_no_more_lossy_flows_than_flows),
+		TEST(two_members_of_one_host_do_not_count),
 		TEST(two_members_count_if_both_lose_a_similar_share_of_other_probes),
 		TEST(two_members_do_not_count_if_one_of_them_loses_other_probes),
 	};
