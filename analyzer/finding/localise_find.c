@@ -136,7 +136,17 @@ are_in_series(const struct ties *ties, const struct localise_finding *finding)
 	       is_in_series(of_type(ties, RM_PART_LINK, 1), node);
 }
 
-/* Writes "A or B", or three parts, in alphabetical order. */
+/* True: a comes before b in "A or B": in alphabetical order, but a switch before its
+ * links, because the first one gives the incident its type. */
+static bool
+comes_first(const struct rm_part *a, const struct rm_part *b)
+{
+	if ((a->type == RM_PART_LINK) != (b->type == RM_PART_LINK))
+		return b->type == RM_PART_LINK;
+	return strcmp(a->name, b->name) < 0;
+}
+
+/* Writes "A or B", or three parts. */
 static void
 either(struct localise_finding *finding, const struct localise_suspect *const *suspects,
     size_t count)
@@ -150,7 +160,7 @@ either(struct localise_finding *finding, const struct localise_suspect *const *s
 		size_t at = i;
 
 		localise_suspect_part(suspects[i], &part);
-		for (; at > 0 && strcmp(parts[at - 1].name, part.name) > 0; at--) {
+		for (; at > 0 && comes_first(&part, &parts[at - 1]); at--) {
 			parts[at] = parts[at - 1];
 			sorted[at] = sorted[at - 1];
 		}

@@ -17,7 +17,7 @@
 #define SENT 100 /* on each path in a second */
 #define BEGAN_NS (100 * RM_NS_PER_S)
 
-/* tor1 and tor2 probe each other over two spines. */
+/* leaf1 and leaf2 probe each other over two spines. */
 struct fabric {
 	struct localise_map map;
 	struct localise_case c;
@@ -59,9 +59,9 @@ add_path(struct fabric *fabric, struct localise_rack *rack, int src, int spine,
 		.lost_reverse = reverse };
 	struct localise_path *path;
 
-	snprintf(dst, sizeof dst, "tor%d", 3 - src);
-	snprintf(text, sizeof text, "tor%d@10.%d.0.1 s%d@10.%d.%d.1 %s@10.%d.%d.2", src,
-	    src, spine, src, spine, dst, 3 - src, spine);
+	snprintf(dst, sizeof dst, "leaf%d", 3 - src);
+	snprintf(text, sizeof text, "leaf%d@10.%d.0.1 s%d@10.%d.%d.1 %s@10.%d.%d.2",
+	    src, src, spine, src, spine, dst, 3 - src, spine);
 	assert_int_equal(localise_map_path(&fabric->map, rack, &row, &path), 0);
 	assert_int_equal(localise_map_row(&fabric->map, path, &row, RM_NS_PER_S,
 			     RM_NS_PER_S, (rm_mono_t){ BEGAN_NS }),
@@ -82,7 +82,7 @@ add_rack(struct fabric *fabric, int tor, const uint64_t lost[SPINES], uint64_t i
 	struct localise_rack *rack;
 	char name[RM_NAME_BYTES];
 
-	snprintf(name, sizeof name, "tor%d", tor);
+	snprintf(name, sizeof name, "leaf%d", tor);
 	assert_int_equal(localise_map_rack(&fabric->map, name, &rack), 0);
 	localise_map_frame(rack, (rm_wall_t){ BEGAN_NS }, 0, now);
 	for (int spine = 1; spine <= SPINES; spine++)
@@ -117,7 +117,7 @@ a_tor_is_blamed_if_probes_inside_its_rack_are_lost_too(void **state)
 
 	add_rack(fabric, 1, lost, 0);
 	add_rack(fabric, 2, lost, 28);
-	assert_string_equal(blamed(fabric), "tor2");
+	assert_string_equal(blamed(fabric), "leaf2");
 }
 
 static void
@@ -128,7 +128,7 @@ a_lossy_spine_of_two_racks_is_blamed_together_with_its_links(void **state)
 
 	add_rack(fabric, 1, lost, 0);
 	add_rack(fabric, 2, lost, 0);
-	assert_string_equal(blamed(fabric), "s1 or s1--tor1 or s1--tor2");
+	assert_string_equal(blamed(fabric), "s1 or leaf1--s1 or leaf2--s1");
 }
 
 static void
