@@ -190,6 +190,16 @@ sla_rack_get(struct sla *sla, struct sla_scope *scope, const char *tor)
 	return rack;
 }
 
+static bool
+is_counted(const struct sla *sla, int64_t minute)
+{
+	const int64_t hour = minute / 60;
+	const struct sla_counted *counted = &sla->counted[(uint64_t)hour % SLA_HOURS];
+
+	return counted->hour == hour &&
+	       (counted->minutes >> (uint64_t)minute % 60 & 1) != 0;
+}
+
 /* Returns the open minute with this number. NULL: it is closed, or is too far in the
  * future. */
 static struct sla_open *
@@ -197,7 +207,7 @@ get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 {
 	struct sla_open *open = &scope->open[(uint64_t)minute % SLA_OPEN_MINUTES];
 
-	if (sla->closed_any && minute <= sla->closed)
+	if ((sla->closed_any && minute <= sla->closed) || is_counted(sla, minute))
 		return NULL;
 	if (sla->now_known && minute > sla->now_minute + 1)
 		return NULL;
@@ -343,8 +353,6 @@ sla_counts(const struct sla *sla)
 
 /* ---- closing a minute ---- */
 
-/* if the clock was set back by more than this, it was wrong before */
-#define JUMP_MINUTES 60
 /* if it is later by more than this since the last call, nobody measured in between */
 #define STEP_MINUTES 2
 
@@ -656,23 +664,17 @@ skip_minutes(struct sla *sla, int64_t before,
 		sla->closed = sla->now_minute - 1;
 }
 
-static bool
-is_counted(const struct sla *sla, int64_t minute)
-{
-	const int64_t hour = minute / 60;
-	const struct sla_counted *counted = &sla->counted[(uint64_t)hour % SLA_HOURS];
-
-	return counted->hour == hour &&
-	       (counted->minutes >> (uint64_t)minute % 60 & 1) != 0;
-}
-
-/* The clock was ahead, and was set back: the minutes that were left out because of it,
- * and are to come, are counted. */
+/* Closes the minutes up to this one, except those that were counted before the clock
+ * was set back. */
 static void
-count_again(struct sla *sla)
+close_until(struct sla *sla, int64_t last,
+    void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
 {
-	while (sla->closed >= sla->now_minute && !is_counted(sla, sla->closed))
-		sla->closed--;
+	for (int64_t minute = sla->closed + 1; minute <= last; minute++)
+		if (is_counted(sla, minute))
+			sla->closed = minute;
+		else
+			close_one(sla, minute, on_minute, arg);
 }
 
 void
@@ -690,19 +692,18 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 		 * counted. */
 		if (sla->closed < sla->now_minute)
 			sla->closed = sla->now_minute;
-	} else if (!sla->closed_any || last < sla->closed - JUMP_MINUTES) {
-		/* The first call sets the start. If the clock was set back, the start
-		 * is set again. */
-		sla->closed = last;
+	} else if (!sla->closed_any) {
+		sla->closed = last; /* the first call sets the start */
+	} else if (sla->now_minute < before && sla->closed >= sla->now_minute) {
+		/* The clock was set back. Minutes that are to come are counted, except
+		 * those that were counted before. */
+		sla->closed = sla->now_minute - 1;
 	}
 	make_room(sla);
-	if (sla->closed_any && sla->now_minute < before)
-		count_again(sla);
 	if (sla->closed_any && sla->now_minute > before + STEP_MINUTES)
 		skip_minutes(sla, before, on_minute, arg);
 	sla->closed_any = true;
-	for (int64_t minute = sla->closed + 1; minute <= last; minute++)
-		close_one(sla, minute, on_minute, arg);
+	close_until(sla, last, on_minute, arg);
 	sum_some(sla);
 }
 

@@ -15,6 +15,7 @@
 
 #define MINUTE (60 * RM_NS_PER_S)
 #define BASE (INT64_C(28333333) * MINUTE)
+#define WAIT (15 * RM_NS_PER_S)
 
 static const struct sla_options options = { 10 };
 static struct sla_minute minutes[64];
@@ -333,6 +334,97 @@ a_clock_that_was_ahead_for_a_moment_costs_no_minute(void **state)
 	assert_int_equal(json_figure(sla, "missing", "day"), 0);
 	assert_int_equal(json_figure(sla, "day", "rack_minutes_unknown"), 0);
 	assert_int_equal(json_figure(sla, "day", "sent"), 8 * 10 + 5);
+	sla_free(sla);
+}
+
+/* The clock is set forward just after the end of a minute, which is not closed yet. */
+static void
+a_clock_that_was_ahead_for_a_second_gives_no_minute_twice(void **state)
+{
+	static const int64_t ahead[] = { 3, 30, 60, 62, 120, 300 };
+
+	for (size_t i = 0; i < 6; i++) {
+		struct sla *sla = new_sla();
+		const int64_t now = BASE + 2 * MINUTE + 5 * RM_NS_PER_S;
+
+		feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+		feed(sla, "tor1", "tor1", BASE + MINUTE, 10, 0, 1000);
+		sla_close(sla, (rm_wall_t){ now }, WAIT, on_minute, NULL);
+		sla_close(
+		    sla, (rm_wall_t){ now + ahead[i] * MINUTE }, WAIT, on_minute, NULL);
+		sla_close(sla, (rm_wall_t){ now + RM_NS_PER_S }, WAIT, on_minute, NULL);
+		feed(sla, "tor1", "tor1", BASE + MINUTE, 10, 0, 1000);
+		assert_int_equal(sla_counts(sla)->late, 1);
+		feed(sla, "tor1", "tor1", BASE + 2 * MINUTE, 10, 0, 1000);
+		sla_close(sla, (rm_wall_t){ BASE + 4 * MINUTE }, WAIT, on_minute, NULL);
+		assert_int_equal(minute_count, 3);
+		for (size_t n = 0; n < minute_count; n++) {
+			assert_int_equal(
+			    minutes[n].start.ns, BASE + (int64_t)n * MINUTE);
+			assert_int_equal(minutes[n].sent, 10);
+		}
+		sla_free(sla);
+	}
+}
+
+/* Measures minutes 0 and 1; sets the clock forward in minute 2, for so long that one
+ * minute of the future is closed; and measures all minutes from 3 to before `end`. */
+static void
+be_ahead_for_a_minute(struct sla *sla, int64_t ahead, int64_t end,
+    void (*told)(const struct sla_minute *minute, void *arg))
+{
+	const int64_t early = BASE + 2 * MINUTE + 5 * RM_NS_PER_S;
+	const int64_t late = BASE + 3 * MINUTE + 45 * RM_NS_PER_S;
+
+	feed(sla, "tor1", "tor1", BASE, 10, 0, 1000);
+	feed(sla, "tor1", "tor1", BASE + MINUTE, 10, 0, 1000);
+	sla_close(sla, (rm_wall_t){ early }, WAIT, told, NULL);
+	sla_close(sla, (rm_wall_t){ early + ahead * MINUTE }, WAIT, told, NULL);
+	sla_close(sla, (rm_wall_t){ late + ahead * MINUTE }, WAIT, told, NULL);
+	sla_close(sla, (rm_wall_t){ late }, WAIT, told, NULL);
+	for (int64_t n = 3; n < end; n++) {
+		feed(sla, "tor1", "tor1", BASE + n * MINUTE, 10, 0, 1000);
+		sla_close(sla, (rm_wall_t){ BASE + (n + 1) * MINUTE + WAIT }, WAIT,
+		    told, NULL);
+	}
+}
+
+static void
+after_a_clock_that_was_ahead_for_a_minute_each_minute_is_told_once(void **state)
+{
+	static const int64_t ahead[] = { 3, 20, 30, 50 };
+
+	for (size_t k = 0; k < 4; k++) {
+		struct sla *sla = new_sla();
+		bool told[60] = { false };
+
+		be_ahead_for_a_minute(sla, ahead[k], 60, on_minute);
+		for (size_t i = 0; i < minute_count; i++) {
+			const int64_t n = (minutes[i].start.ns - BASE) / MINUTE;
+
+			assert_in_range(n, 0, 59);
+			assert_false(told[n]);
+			told[n] = true;
+			/* told as an empty one, while the clock was ahead */
+			assert_int_equal(minutes[i].sent, n == ahead[k] + 2 ? 0 : 10);
+		}
+		assert_int_equal(minute_count, 59); /* not minute 2 */
+		assert_int_equal(json_figure(sla, "missing", "day"), 1);
+		assert_int_equal(json_figure(sla, "day", "sent"), 58 * 10);
+		assert_int_equal(json_figure(sla, "day", "rack_minutes_unknown"), 1);
+		sla_free(sla);
+	}
+}
+
+static void
+a_minute_is_not_counted_twice_after_a_clock_that_was_ahead_by_hours(void **state)
+{
+	struct sla *sla = new_sla();
+
+	be_ahead_for_a_minute(sla, 180, 190, ignore_minute);
+	assert_int_equal(json_figure(sla, "missing", "day"), 1);
+	assert_int_equal(json_figure(sla, "day", "sent"), 188 * 10);
+	assert_int_equal(json_figure(sla, "day", "rack_minutes_unknown"), 1);
 	sla_free(sla);
 }
 
@@ -670,6 +762,12 @@ main(void)
 		    minutes_that_a_step_of_the_clock_leaves_out_are_missing),
 		cmocka_unit_test(a_tick_that_is_late_by_a_minute_leaves_no_minute_out),
 		cmocka_unit_test(a_clock_that_was_ahead_for_a_moment_costs_no_minute),
+		cmocka_unit_test(
+		    a_clock_that_was_ahead_for_a_second_gives_no_minute_twice),
+		cmocka_unit_test(
+		    after_a_clock_that_was_ahead_for_a_minute_each_minute_is_told_once),
+		cmocka_unit_test(
+		    a_minute_is_not_counted_twice_after_a_clock_that_was_ahead_by_hours),
 		cmocka_unit_test(
 		    before_the_first_minute_there_is_no_time_since_which_figures_count),
 		cmocka_unit_test(
