@@ -23,7 +23,8 @@ struct sla_file {
 	struct sla *sla;
 	char path[PATH_MAX]; /* "": nothing is kept */
 	struct sla_save save;
-	int64_t saved;  /* last closed minute of the last save */
+	int64_t saved;      /* last closed minute of the last save */
+	rm_wall_t earliest; /* of the file, before it was read */
 	unsigned waits; /* remaining calls of sla_file_ready; 0: the file was read */
 	bool writing, failing;
 	struct sla_file_counts counts;
@@ -48,19 +49,29 @@ set_aside(struct sla_file *file, const char *wrong)
 		    file->path, wrong);
 }
 
+/* waits: how many calls of sla_file_ready a file of the future is kept for. */
 static void
-load(struct sla_file *file, rm_wall_t now)
+load(struct sla_file *file, rm_wall_t now, unsigned waits)
 {
 	uint8_t *data = NULL;
 	size_t len;
 	int r;
 
+	file->waits = 0;
 	r = rm_file_read(file->path, SLA_FILE_MAX_BYTES, &data, &len);
 	if (r == -ENOENT)
 		return;
 	if (r == 0)
 		r = sla_kept_read(file->sla, data, len, now);
+	if (r == -ERANGE)
+		file->earliest = sla_kept_earliest(data, len);
 	free(data);
+	if (r == -ERANGE && now.ns < file->earliest.ns && waits > 0) {
+		file->waits = waits;
+		rm_log_warn(0, "%s: not read yet: by the clock, it is of the future",
+		    file->path);
+		return;
+	}
 	if (r == -EBADMSG || r == -EFBIG)
 		set_aside(file, "it is damaged, or of another version");
 	else if (r == -ERANGE)
@@ -88,14 +99,8 @@ sla_file_new(struct rm_worker *worker, const char *folder, struct sla *sla,
 		free(file);
 		return -ENAMETOOLONG;
 	}
-	if (file->path[0] != '\0' && now.ns < SLA_FILE_CLOCK_NS &&
-	    access(file->path, F_OK) == 0) {
-		file->waits = SLA_FILE_WAIT;
-		rm_log_warn(
-		    0, "%s: not read yet: the clock is before 2020", file->path);
-	} else if (file->path[0] != '\0') {
-		load(file, now);
-	}
+	if (file->path[0] != '\0')
+		load(file, now, SLA_FILE_WAIT);
 	*ret = file;
 	return 0;
 }
@@ -105,10 +110,9 @@ sla_file_ready(struct sla_file *file, rm_wall_t now)
 {
 	if (file->waits == 0)
 		return true;
-	file->waits = now.ns < SLA_FILE_CLOCK_NS ? file->waits - 1 : 0;
-	if (file->waits > 0)
+	if (now.ns < file->earliest.ns && --file->waits > 0)
 		return false;
-	load(file, now);
+	load(file, now, 0);
 	return true;
 }
 

@@ -4,8 +4,9 @@
  * The file is written on the worker after each closed minute, and at the end. A file
  * that is damaged, or whose time is wrong by the clock, is renamed to *.aside.<n>; one
  * that cannot be read stays until the next write. Both are logged, and neither prevents
- * the start. A host without a clock begins in 1970: until its clock is set, for up to
- * an hour, the file is not read, and no minute is closed.
+ * the start. A host without a clock begins in 1970, or when its systemd was built:
+ * while the file is later than the clock by more than half an hour, for up to an hour,
+ * it is not read, and no minute is closed.
  */
 #ifndef ANALYZER_SLA_SLA_FILE_H
 #define ANALYZER_SLA_SLA_FILE_H
@@ -17,7 +18,6 @@
 
 /* Limit of the file; scopes and services that do not fit are left out and counted. */
 #define SLA_FILE_MAX_BYTES (16u << 20)
-#define SLA_FILE_CLOCK_NS (INT64_C(1577836800) * RM_NS_PER_S) /* 2020-01-01 */
 #define SLA_FILE_WAIT 3600 /* calls of sla_file_ready */
 
 struct rm_worker;
@@ -30,8 +30,8 @@ struct sla_file_counts {   /* totals */
 	uint64_t aside;    /* files that were not used */
 };
 
-/* folder: "": nothing is kept. sla: borrowed. Reads the file into it, unless the clock
- * is before SLA_FILE_CLOCK_NS. */
+/* folder: "": nothing is kept. sla: borrowed. Reads the file into it, unless it is
+ * of the future by the clock. */
 int sla_file_new(struct rm_worker *worker, const char *folder, struct sla *sla,
     rm_wall_t now, struct sla_file **ret);
 /* Writes the last figures. Call it after the worker was freed. NULL is allowed. */

@@ -379,22 +379,43 @@ get_counted(struct sla *sla, struct in *in)
 	}
 }
 
+/* Reads the head and the last closed minute. */
+static int
+get_closed(struct in *in, int64_t *closed)
+{
+	const uint8_t *head = get(in, sizeof(magic));
+	const uint32_t crc = get_u32(in);
+
+	if (in->damaged || memcmp(head, magic, sizeof(magic)) != 0 ||
+	    crc != rm_crc32c(0, in->at, in->left))
+		return -EBADMSG;
+	*closed = get_number(in);
+	return in->damaged ? -EBADMSG : 0;
+}
+
+rm_wall_t
+sla_kept_earliest(const uint8_t *data, size_t len)
+{
+	struct in in = { data, len, false, 0 };
+	int64_t closed;
+
+	if (get_closed(&in, &closed) < 0)
+		return (rm_wall_t){ 0 };
+	return (rm_wall_t){ (closed - AHEAD_MINUTES) * SLA_MINUTE_NS };
+}
+
 int
 sla_kept_read(struct sla *sla, const uint8_t *data, size_t len, rm_wall_t now)
 {
 	struct in in = { data, len, false, now.ns / SLA_MINUTE_NS };
-	const uint8_t *head = get(&in, sizeof(magic));
-	const uint32_t crc = get_u32(&in);
 	int64_t closed;
-	int r = 0;
+	int r;
 
 	sla_clear(sla); /* rows may have come before the clock was set */
-	if (in.damaged || memcmp(head, magic, sizeof(magic)) != 0 ||
-	    crc != rm_crc32c(0, in.at, in.left))
-		return -EBADMSG;
-	closed = get_number(&in);
-	if (!in.damaged &&
-	    (closed > in.minute + AHEAD_MINUTES || closed + FORGET_MINUTES < in.minute))
+	r = get_closed(&in, &closed);
+	if (r < 0)
+		return r;
+	if (closed > in.minute + AHEAD_MINUTES || closed + FORGET_MINUTES < in.minute)
 		return -ERANGE;
 	get_counted(sla, &in);
 	while (r == 0 && in.left > 0 && !in.damaged)

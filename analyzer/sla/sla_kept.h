@@ -45,4 +45,8 @@ void sla_kept_drop(struct sla_save *save);
  * than half an hour; -ENOMEM. After an error the struct sla is empty. */
 int sla_kept_read(struct sla *sla, const uint8_t *data, size_t len, rm_wall_t now);
 
+/* The earliest time at which these bytes are not of the future for sla_kept_read. 0:
+ * they are damaged, or of another version. */
+rm_wall_t sla_kept_earliest(const uint8_t *data, size_t len);
+
 #endif

@@ -40,6 +40,8 @@ read_back(const uint8_t *data, size_t len, int *r)
 	if (sla_new(&options, &sla) < 0)
 		abort();
 	*r = sla_kept_read(sla, data, len, (rm_wall_t){ NOW_NS });
+	if (*r == 0 && sla_kept_earliest(data, len).ns > NOW_NS)
+		abort();
 	sla_close(sla, (rm_wall_t){ NOW_NS }, 0, on_minute, NULL);
 	return sla;
 }
