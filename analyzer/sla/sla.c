@@ -200,6 +200,12 @@ is_counted(const struct sla *sla, int64_t minute)
 	       (counted->minutes >> (uint64_t)minute % 60 & 1) != 0;
 }
 
+static bool
+is_future(const struct sla *sla, int64_t minute)
+{
+	return sla->now_known && minute > sla->now_minute + 1;
+}
+
 /* Returns the open minute with this number. NULL: it is closed, or is too far in the
  * future. */
 static struct sla_open *
@@ -209,14 +215,14 @@ get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 
 	if ((sla->closed_any && minute <= sla->closed) || is_counted(sla, minute))
 		return NULL;
-	if (sla->now_known && minute > sla->now_minute + 1)
+	if (is_future(sla, minute))
 		return NULL;
 	if (open->minute == minute)
 		return open;
-	if (open->minute > minute)
+	if (open->minute > minute && !is_future(sla, open->minute))
 		return NULL;
-	/* The minute that used this slot before was not closed in time: the clock has
-	 * jumped. */
+	/* The minute that used this slot before was not closed in time, or is of the
+	 * future: the clock has jumped. */
 	if (open->rtt == NULL)
 		open->rtt = rm_sketch_new();
 	if (open->rtt == NULL)

@@ -428,6 +428,28 @@ a_minute_is_not_counted_twice_after_a_clock_that_was_ahead_by_hours(void **state
 	sla_free(sla);
 }
 
+/* The clocks of the analyzer and of an aggregator were ahead. */
+static void
+rows_of_the_future_keep_no_place_after_the_clock_is_set_back(void **state)
+{
+	struct sla *sla = new_sla();
+	const int64_t ahead = BASE + 30 * MINUTE;
+
+	sla_close(sla, (rm_wall_t){ ahead }, WAIT, on_minute, NULL);
+	feed(sla, "tor1", "tor1", ahead, 10, 0, 1000);
+	sla_close(sla, (rm_wall_t){ BASE }, WAIT, on_minute, NULL);
+	for (int64_t n = 0; n < 8; n++) {
+		feed(sla, "tor1", "tor1", BASE + n * MINUTE, 10, 0, 1000);
+		sla_close(sla, (rm_wall_t){ BASE + (n + 1) * MINUTE + WAIT }, WAIT,
+		    on_minute, NULL);
+	}
+	assert_int_equal(sla_counts(sla)->late, 0);
+	assert_int_equal(minute_count, 8);
+	for (size_t i = 0; i < minute_count; i++)
+		assert_int_equal(minutes[i].sent, 10);
+	sla_free(sla);
+}
+
 static void
 a_tick_that_is_late_by_a_minute_leaves_no_minute_out(void **state)
 {
@@ -761,6 +783,8 @@ main(void)
 		cmocka_unit_test(
 		    minutes_that_a_step_of_the_clock_leaves_out_are_missing),
 		cmocka_unit_test(a_tick_that_is_late_by_a_minute_leaves_no_minute_out),
+		cmocka_unit_test(
+		    rows_of_the_future_keep_no_place_after_the_clock_is_set_back),
 		cmocka_unit_test(a_clock_that_was_ahead_for_a_moment_costs_no_minute),
 		cmocka_unit_test(
 		    a_clock_that_was_ahead_for_a_second_gives_no_minute_twice),
