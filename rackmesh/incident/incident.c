@@ -661,6 +661,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 			return;
 		}
 	}
+	entry->alone.type = 0;
 	if (entry->was_good && incident->fault == RM_FAULT_LINKS)
 		entry->is_apart = fault != RM_FAULT_LINKS;
 	is_due = is_bad_again(incidents, entry, is_same, judgement);
@@ -874,8 +875,9 @@ since_links_ns(const struct incident_entry *entry, rm_mono_t now)
  * fault, although the last verdict on several of them, if there is one at this fall,
  * does not list it. */
 static bool
-is_one_of(const struct incident_entry *entry, const struct rm_verdict *verdict,
-    bool has_links_now, const struct judgement *judgement)
+is_one_of(const struct rm_incidents *incidents, const struct incident_entry *entry,
+    const struct rm_verdict *verdict, bool has_links_now,
+    const struct judgement *judgement)
 {
 	const struct rm_incident *incident = &entry->incident;
 	const int64_t fall_ns =
@@ -884,7 +886,8 @@ is_one_of(const struct incident_entry *entry, const struct rm_verdict *verdict,
 	bool may_join;
 
 	if (entry->was_good)
-		may_join = flaps;
+		may_join = flaps && !flaps_with(incidents, &verdict->part,
+					RM_FAULT_LOSSES, "", judgement->now);
 	else if (has_links_now)
 		may_join = flaps && fall_ns < RM_LINKS_TOGETHER_NS;
 	else
@@ -920,7 +923,7 @@ find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 		struct incident_entry *entry = incidents->open[i];
 		const struct rm_verdict *mine = &entry->incident.verdict;
 
-		if (is_one_of(entry, verdict,
+		if (is_one_of(incidents, entry, verdict,
 			has_verdict_on(&entry->incident, verdicts, count), judgement))
 			return entry;
 		if (rm_kind_is_links(mine->kind) && !is_good_now(entry) &&
@@ -937,10 +940,17 @@ find_links(const struct rm_incidents *incidents, const struct rm_verdict *verdic
 /* The fault lasts, but the verdict is on a part of it: its evidence is not used. */
 static void
 incident_lasts(struct rm_incidents *incidents, struct incident_entry *entry,
-    const struct judgement *judgement)
+    const struct rm_part *link, const struct judgement *judgement)
 {
-	if (entry->was_good)
+	if (entry->was_good) {
 		entry->is_apart = true;
+		if (entry->incident.recurrence.flaps)
+			entry->alone = *link;
+		entry->before_alone = entry->incident.recurrence;
+		entry->good_before_ns = entry->good_ns;
+	} else if (!rm_part_equal(&entry->alone, link)) {
+		entry->alone.type = 0;
+	}
 	if (is_bad_again(incidents, entry, true, judgement))
 		incident_note(entry, judgement);
 }
@@ -967,6 +977,8 @@ fold_links(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 			continue;
 		if (taker != NULL)
 			taker->links.apart = true;
+		if (entry->incident.fault == RM_FAULT_LOSSES && !is_good_now(entry))
+			incident_falls_uncount(&entry->incident);
 		note_end(&entry->incident,
 		    "it is one of several links of %s now, which have one incident",
 		    verdict->part.name);
@@ -995,6 +1007,24 @@ add_good_time(struct incident_entry *entry, enum rm_health health,
 	entry->good_at = judgement->now;
 }
 
+/* A fall ends at which only one of flapping links has failed: it was a fall of that
+ * link, and the others were good. If the link has its own incident, that counts it. */
+static void
+leave_alone(struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct judgement *judgement)
+{
+	struct rm_incident *incident = &entry->incident;
+	const struct rm_recurrence *fall = &incident->recurrence;
+
+	if (find_open(incidents, &entry->alone) == NULL)
+		incident_falls_count(
+		    incidents, &entry->alone, fall->at[0], fall->up_since);
+	entry->alone.type = 0;
+	incident->recurrence = entry->before_alone;
+	entry->good_ns += entry->good_before_ns;
+	incident_falls_show(incident, judgement->now, judgement->wall);
+}
+
 /*
  * True: there is evidence that the part of an incident without a verdict works. Time
  * without evidence does not count, and does not restart the wait either: otherwise an
@@ -1002,7 +1032,7 @@ add_good_time(struct incident_entry *entry, enum rm_health health,
  * would have ended already, if its part were not flapping, does such time count.
  */
 static bool
-has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,
+has_recovered(struct rm_incidents *incidents, struct incident_entry *entry,
     enum rm_health health, const struct judgement *judgement)
 {
 	struct rm_incident *incident = &entry->incident;
@@ -1015,6 +1045,8 @@ has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry
 		entry->is_apart = false;
 		incident->recurrence.up_since =
 		    rm_mono_add(judgement->now, -entry->good_ns);
+		if (entry->alone.type != 0)
+			leave_alone(incidents, entry, judgement);
 	}
 	if (health == RM_HEALTH_GONE && is_over)
 		return true;
@@ -1074,7 +1106,7 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 			incident_update(incidents, entry, &verdicts[i], &judgement);
 		else if ((entry = find_links(incidents, &verdicts[i], verdicts, count,
 			      &judgement)) != NULL)
-			incident_lasts(incidents, entry, &judgement);
+			incident_lasts(incidents, entry, &verdicts[i].part, &judgement);
 		else
 			incident_open(incidents, &verdicts[i], NULL, &judgement);
 	}

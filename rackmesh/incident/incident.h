@@ -47,7 +47,10 @@
  * The falls of links that fail together are counted together, whichever of them is seen
  * first: an incident of one link that is widened counts those of the links from then on
  * (rm_incident.links). If they flap, the next fall may begin with a verdict on one of
- * them (see RM_INCIDENT_JOIN_NS), unless its fault is worse than the incident.
+ * them (see RM_INCIDENT_JOIN_NS), unless its fault is worse than the incident. A fall
+ * at which no other of the links fails is one of that link alone: the incident of
+ * several does not count it, and does not wait longer for it. The third such fall of a
+ * link within the time for flapping opens the link's own incident.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_H
 #define RACKMESH_INCIDENT_INCIDENT_H

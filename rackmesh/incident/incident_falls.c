@@ -207,11 +207,22 @@ incident_falls_take(struct rm_incidents *incidents, struct rm_incident *incident
 }
 
 void
+incident_falls_uncount(struct rm_incident *incident)
+{
+	struct rm_recurrence *recurrence = &incident->recurrence;
+
+	recurrence->at[0] = recurrence->at[1];
+	if (!recurrence->flaps)
+		recurrence->at[1].ns = 0; /* the fall before that is not known */
+}
+
+void
 incident_falls_widen(struct rm_incidents *incidents, struct rm_incident *incident,
     const struct rm_verdict *links, rm_mono_t now)
 {
 	const struct rm_recurrence own = incident->recurrence;
 
+	incident_falls_uncount(incident);
 	incident_falls_keep(incidents, incident, now);
 	incident->fault = RM_FAULT_LINKS;
 	incident->links = (struct rm_incident_links){ .apart = true };
@@ -269,6 +280,21 @@ incident_falls_keep(
 	falls->recurrence = incident->recurrence;
 	falls->recurrence.flaps = false; /* until the part falls again */
 	incidents->falls[incidents->falls_count++] = falls;
+}
+
+void
+incident_falls_count(struct rm_incidents *incidents, const struct rm_part *link,
+    rm_mono_t at, rm_mono_t up_since)
+{
+	struct rm_incident alone = { .verdict.part = *link, .fault = RM_FAULT_LOSSES };
+
+	incident_falls_take(incidents, &alone);
+	if (alone.recurrence.at[0].ns == 0 ||
+	    rm_mono_since(at, alone.recurrence.at[0]) > 0)
+		rm_recurrence_fall(
+		    &alone.recurrence, at, incidents->options.flap_within_ns);
+	alone.recurrence.up_since = up_since;
+	incident_falls_keep(incidents, &alone, up_since);
 }
 
 /* ---- as JSON ---- */

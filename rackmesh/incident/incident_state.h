@@ -49,6 +49,11 @@ struct incident_entry {
 	/* of flapping links: at this fall, there was no verdict on several of them yet
 	 */
 	bool is_apart;
+	/* Of flapping links: the only one that has failed at this fall (type 0: none
+	 * did so alone), and recurrence and good_ns before it. */
+	struct rm_part alone;
+	struct rm_recurrence before_alone;
+	int64_t good_before_ns;
 	rm_mono_t noted_at; /* when receivers of RM_INCIDENT_NOTED got the last fall */
 	/* For an incident of "A or B" that is known to be A: the other part, B, if
 	 * verdicts have named B since the last verdict on A (else ""), and for how long
@@ -123,6 +128,11 @@ void incident_guess_links(struct rm_incident *incident);
 /* The incident on one link goes on as one on the several links of the verdict. */
 void incident_falls_widen(struct rm_incidents *incidents, struct rm_incident *incident,
     const struct rm_verdict *links, rm_mono_t now);
+/* Counts a fall of one link that has no open incident, and works again. */
+void incident_falls_count(struct rm_incidents *incidents, const struct rm_part *link,
+    rm_mono_t at, rm_mono_t up_since);
+/* The last fall of the link was not one of the link alone. */
+void incident_falls_uncount(struct rm_incident *incident);
 /* The remembered falls of the part with such a fault; NULL: none are. Valid until the
  * next call that keeps or takes falls. */
 const struct rm_recurrence *incident_falls_find(const struct rm_incidents *incidents,

@@ -1066,6 +1066,73 @@ links_go_on_flapping_as_one_after_a_restart(void **state)
 	assert_int_equal(newest(rack)->returns, 8);
 }
 
+/* The link is bad for 9 s, then good for so long. */
+static void
+fall_alone(struct rack *rack, const struct rm_verdict *link, int64_t good_s)
+{
+	rack->health = RM_HEALTH_BAD;
+	for (int i = 0; i < 32; i++)
+		judge(rack, link, 1);
+	fall(rack, link, good_s);
+}
+
+static void
+a_link_that_flaps_alone_after_it_flapped_with_others_gets_its_own_incident(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict one = link_down("s3--t2");
+
+	for (int i = 0; i < 5; i++)
+		fall_one_by_one(rack, 0, RM_IMPACT_UNKNOWN);
+	rack->opened = 0;
+	fall_alone(rack, &one, 51);
+	fall_alone(rack, &one, 51);
+	assert_int_equal(rack->opened, 0);
+	assert_int_equal(newest(rack)->returns, 4);
+	for (int i = 0; i < 20; i++)
+		fall_alone(rack, &one, 51);
+	assert_int_equal(rack->opened, 1);
+	assert_string_equal(newest(rack)->verdict.part.name, "s3--t2");
+	assert_int_equal(newest(rack)->returns, 21);
+	assert_int_equal(quiet_ns(rack), 3 * 51 * RM_NS_PER_S);
+}
+
+/* Each time, a single link fails, and the others of them are good. */
+static void
+falls_of_one_link_do_not_keep_the_incident_of_several_open(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict one = link_down("s3--t2");
+
+	for (int i = 0; i < 5; i++)
+		fall_one_by_one(rack, 0, RM_IMPACT_UNKNOWN);
+	rack->opened = rack->resolved = 0;
+	fall_alone(rack, &one, 300);
+	judge(rack, NULL, 0);
+	assert_int_equal(rack->resolved, 1);
+	assert_int_equal(rm_incidents_open(rack->incidents), 0);
+	assert_int_equal(rack->last.returns, 4);
+}
+
+static void
+links_that_flap_alone_are_not_joined_by_one_common_fall(void **state)
+{
+	struct rack *rack = *state;
+	const struct rm_verdict first = link_down("s3--t1"),
+				other = link_down("s3--t2");
+	const struct rm_verdict all = links_down("s3", "s3--t1, s3--t2, s3--t3", 3);
+
+	for (int i = 0; i < 4; i++)
+		fall(rack, &first, 59);
+	judge(rack, &first, 1);
+	fall(rack, &all, 59);
+	rack->opened = 0;
+	for (int i = 0; i < 20; i++)
+		fall_alone(rack, &other, 51);
+	assert_int_equal(rack->opened, 1);
+	assert_true(is_open(rack, "s3--t2"));
+}
+
 /* Which services use the part is known one window after the fall. */
 static void
 a_severity_that_is_known_after_the_third_fall_is_one_alert(void **state)
@@ -1311,6 +1378,10 @@ main(void)
 		    a_link_that_follows_soon_is_of_the_same_fall_and_a_later_one_is_not),
 		TEST(a_link_that_does_not_flap_with_the_others_is_not_held_back),
 		TEST(links_go_on_flapping_as_one_after_a_restart),
+		TEST(
+		    a_link_that_flaps_alone_after_it_flapped_with_others_gets_its_own_incident),
+		TEST(falls_of_one_link_do_not_keep_the_incident_of_several_open),
+		TEST(links_that_flap_alone_are_not_joined_by_one_common_fall),
 	};
 
 	return cmocka_run_group_tests_name("incident_falls", tests, NULL, NULL);
