@@ -650,7 +650,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	struct incident_impact impact;
 	struct rm_incident before;
 	struct rm_verdict worse;
-	bool is_due;
+	bool is_due, is_begun;
 
 	if (!is_same && entry->was_good && !entry->held) {
 		is_same = is_turned(incidents, entry, fault, verdict, judgement);
@@ -673,9 +673,12 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	}
 	if (fault == RM_FAULT_LINKS)
 		entry->is_apart = false;
-	/* In the fall that opened it, it is one incident, as that of any other part. */
-	if (incident->recurrence.flaps && entry->fell_again && !entry->held &&
-	    !is_on_other && is_worse(incident, verdict)) {
+	/* The severity of the fall that opened it may be known some seconds later. */
+	is_begun = !entry->fell_again &&
+		   rm_mono_since(judgement->now, incident->recurrence.at[0]) <
+		       RM_INCIDENT_JOIN_NS;
+	if (incident->recurrence.flaps && !is_begun && !entry->held && !is_on_other &&
+	    is_worse(incident, verdict)) {
 		before = *incident;
 		worse = *verdict;
 		keep_names(&incident->verdict, &worse);

@@ -1133,6 +1133,30 @@ links_that_flap_alone_are_not_joined_by_one_common_fall(void **state)
 	assert_true(is_open(rack, "s3--t2"));
 }
 
+/* It opens with a share of the packets lost, and some time later nothing passes. */
+static void
+a_fault_that_gets_worse_long_after_the_third_fall_is_not_held_back(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict low = rnic_down("h1/r0"), high = low;
+
+	low.kind = RM_KIND_RNIC_LOSSY;
+	low.evidence.impact = RM_IMPACT_P2;
+	high.evidence.impact = RM_IMPACT_P0;
+	for (int i = 0; i < 2; i++)
+		fall(rack, &low, 59);
+	rack->opened = 0;
+	for (int i = 0; i < 41; i++)
+		judge(rack, &low, 1);
+	assert_int_equal(rack->opened, 1);
+	judge(rack, &high, 1);
+	assert_int_equal(rack->opened, 2);
+	assert_int_equal(newest(rack)->severity, RM_SEVERITY_CRITICAL);
+	for (int i = 0; i < 400; i++)
+		judge(rack, &high, 1);
+	assert_int_equal(rack->opened, 2);
+}
+
 /* Which services use the part is known one window after the fall. */
 static void
 a_severity_that_is_known_after_the_third_fall_is_one_alert(void **state)
@@ -1382,6 +1406,8 @@ main(void)
 		    a_link_that_flaps_alone_after_it_flapped_with_others_gets_its_own_incident),
 		TEST(falls_of_one_link_do_not_keep_the_incident_of_several_open),
 		TEST(links_that_flap_alone_are_not_joined_by_one_common_fall),
+		TEST(
+		    a_fault_that_gets_worse_long_after_the_third_fall_is_not_held_back),
 	};
 
 	return cmocka_run_group_tests_name("incident_falls", tests, NULL, NULL);
