@@ -402,7 +402,8 @@ wire_summary_rnic(
 	get_quantiles(row->responder_delay(), out->responder_delay_ns);
 }
 
-namespace {
+namespace
+{
 
 void
 get_path_row(const rackmesh::PathRow *row, struct wire_path_row *out)
