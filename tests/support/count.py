@@ -50,15 +50,16 @@ def name_of(case):
 
 
 def print_levels(table):
-    """Prints the seconds of the levels beside their budgets. Returns the names of those that
-    failed."""
+    """Prints the seconds of the levels beside their budgets, and their CPU seconds. Returns the
+    names of those that failed."""
     if not table.exists():
         return []
     lost = []
-    print(f"  {'level':36} {'budget s':>8} {'took s':>8}")
+    print(f"  {'level':36} {'budget s':>8} {'took s':>8} {'CPU s':>8}")
     for line in table.read_text().splitlines():
-        name, budget, took, word = line.split("\t")
-        print(f"  {name:36} {budget:>8} {took:>8}{'' if word == 'done' else '  ' + word}")
+        name, budget, took, cpu, word = line.split("\t")
+        end = "" if word == "done" else f"  {word}"
+        print(f"  {name:36} {budget:>8} {took:>8} {cpu:>8}{end}")
         lost += [] if word == "done" else [name]
     return lost
 
