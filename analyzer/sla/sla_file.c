@@ -1,7 +1,6 @@
 #include "analyzer/sla/sla_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,8 +14,6 @@
 #include "rackmesh/loop/worker.h"
 
 #define TURN_BYTES (1u << 20)
-#define MOST_ASIDE 8 /* files that are kept aside */
-#define ASIDE_BYTES sizeof(".aside.1")
 
 struct sla_file {
 	struct rm_worker *worker;
@@ -31,22 +28,10 @@ struct sla_file {
 };
 
 static void
-set_aside(struct sla_file *file, const char *wrong)
+set_aside(struct sla_file *file, const char *reason)
 {
-	char aside[PATH_MAX + ASIDE_BYTES];
-	int r = -EEXIST;
-
 	file->counts.aside++;
-	for (char i = '1'; i < '1' + MOST_ASIDE && r == -EEXIST; i++) {
-		snprintf(aside, sizeof(aside), "%s.aside.%c", file->path, i);
-		r = renameat2(AT_FDCWD, file->path, AT_FDCWD, aside, RENAME_NOREPLACE);
-		r = r < 0 ? -errno : 0;
-	}
-	if (r == 0)
-		rm_log_warn(0, "%s: set aside as %s: %s", file->path, aside, wrong);
-	else
-		rm_log_warn(r, "%s: cannot set it aside, it will be overwritten: %s",
-		    file->path, wrong);
+	rm_file_set_aside(file->path, ".aside", reason);
 }
 
 /* waits: how many calls of sla_file_ready a file of the future is kept for. */
@@ -93,9 +78,8 @@ sla_file_new(struct rm_worker *worker, const char *folder, struct sla *sla,
 	file->sla = sla;
 	file->save.max_bytes = SLA_FILE_MAX_BYTES;
 	file->save.turn_bytes = TURN_BYTES;
-	if (folder[0] != '\0' &&
-	    snprintf(file->path, sizeof(file->path), "%s/sla", folder) >=
-		(int)(sizeof(file->path) - ASIDE_BYTES)) {
+	if (folder[0] != '\0' && snprintf(file->path, sizeof(file->path), "%s/sla",
+				     folder) >= (int)sizeof(file->path)) {
 		free(file);
 		return -ENAMETOOLONG;
 	}

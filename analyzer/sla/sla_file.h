@@ -2,11 +2,11 @@
  * sla_file - keeps the SLA figures of the last hour and day over a restart, in a file.
  *
  * The file is written on the worker after each closed minute, and at the end. A file
- * that is damaged, or whose time is wrong by the clock, is renamed to *.aside.<n>; one
- * that cannot be read stays until the next write. Both are logged, and neither prevents
- * the start. A host without a clock begins in 1970, or when its systemd was built:
- * while the file is later than the clock by more than half an hour, for up to an hour,
- * it is not read, and no minute is closed.
+ * that is damaged, or whose time is wrong by the clock, is renamed (rm_file_set_aside);
+ * one that cannot be read stays until the next write. Both are logged, and neither
+ * prevents the start. A host without a clock begins in 1970, or when its systemd was
+ * built: while the file is later than the clock by more than half an hour, for up to an
+ * hour, it is not read, and no minute is closed.
  */
 #ifndef ANALYZER_SLA_SLA_FILE_H
 #define ANALYZER_SLA_SLA_FILE_H

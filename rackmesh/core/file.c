@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "rackmesh/core/error.h"
+#include "rackmesh/core/log.h"
 
 #define FILE_FIRST_BYTES 4096
 #define FILE_TEMPORARY ".new"
 #define FILE_SECRET_MODE 0600
+#define FILE_MOST_ASIDE 8 /* files that are kept aside, per path and suffix */
 
 /* Reads to the end of the file; its size is not used, because it is 0 below /proc. */
 static int
@@ -254,4 +256,28 @@ int
 rm_file_replace_secret(const char *path, const uint8_t *data, size_t len)
 {
 	return file_replace(path, data, len, FILE_SECRET_MODE);
+}
+
+void
+rm_file_set_aside(const char *path, const char *suffix, const char *reason)
+{
+	char aside[PATH_MAX];
+	struct stat st;
+	int n, r = -EEXIST;
+
+	/* renameat2(RENAME_NOREPLACE) would do this in one step, but NFS and other file
+	 * systems do not have it. */
+	for (int i = 1; i <= FILE_MOST_ASIDE && r == -EEXIST; i++) {
+		n = i == 1 ? snprintf(aside, sizeof(aside), "%s%s", path, suffix)
+			   : snprintf(aside, sizeof(aside), "%s%s.%d", path, suffix, i);
+		if (n < 0 || (size_t)n >= sizeof(aside))
+			r = -ENAMETOOLONG;
+		else if (lstat(aside, &st) < 0)
+			r = errno == ENOENT && rename(path, aside) == 0 ? 0 : -errno;
+	}
+	if (r == 0)
+		rm_log_warn(0, "%s: set aside as %s: %s", path, aside, reason);
+	else
+		rm_log_warn(r, "%s: cannot set it aside, it will be overwritten: %s",
+		    path, reason);
 }

@@ -31,4 +31,10 @@ int rm_file_replace(const char *path, const uint8_t *data, size_t len);
 /* The same for a file of mode 0600. */
 int rm_file_replace_secret(const char *path, const uint8_t *data, size_t len);
 
+/* Renames a file that cannot be used to path and suffix, or if that exists, to the
+ * first name of path, suffix, and ".2" to ".8" that does not. No file is overwritten,
+ * provided that one process uses the folder. Logs the new name or the error, with the
+ * reason. */
+void rm_file_set_aside(const char *path, const char *suffix, const char *reason);
+
 #endif

@@ -1,7 +1,6 @@
 #include "rackmesh/incident/incident_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -17,8 +16,6 @@
 #include "rackmesh/loop/file_save.h"
 
 #define MAX_FILE_BYTES (64u << 20)
-#define MOST_ASIDE 8 /* files that are kept aside: .corrupt, .corrupt.2, ... */
-#define ASIDE_BYTES sizeof(".corrupt.2")
 
 struct rm_incident_file {
 	struct rm_worker *worker;
@@ -43,7 +40,7 @@ rm_incident_file_new(
 {
 	struct rm_incident_file *file;
 
-	if (strlen(path) + ASIDE_BYTES > PATH_MAX)
+	if (strlen(path) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	file = calloc(1, sizeof(*file));
 	if (file == NULL)
@@ -67,26 +64,6 @@ rm_incident_file_free(struct rm_incident_file *file)
 	free(file);
 }
 
-static void
-set_aside(const struct rm_incident_file *file, const char *wrong)
-{
-	char aside[PATH_MAX + ASIDE_BYTES];
-	int r = -EEXIST;
-
-	for (char i = '1'; i < '1' + MOST_ASIDE && r == -EEXIST; i++) {
-		snprintf(aside, sizeof(aside), "%s.corrupt.%c", file->path, i);
-		if (i == '1')
-			aside[strlen(aside) - 2] = '\0';
-		r = renameat2(AT_FDCWD, file->path, AT_FDCWD, aside, RENAME_NOREPLACE);
-		r = r < 0 ? -errno : 0;
-	}
-	if (r == 0)
-		rm_log_warn(0, "%s: set aside as %s: %s", file->path, aside, wrong);
-	else
-		rm_log_warn(r, "%s: cannot set it aside, it will be overwritten: %s",
-		    file->path, wrong);
-}
-
 json_t *
 rm_incident_file_load(const struct rm_incident_file *file)
 {
@@ -100,7 +77,7 @@ rm_incident_file_load(const struct rm_incident_file *file)
 	if (r == -ENOENT)
 		return NULL;
 	if (r == -EFBIG) {
-		set_aside(file, "it is too large");
+		rm_file_set_aside(file->path, ".corrupt", "it is too large");
 		return NULL;
 	}
 	if (r == 0) {
@@ -114,7 +91,7 @@ rm_incident_file_load(const struct rm_incident_file *file)
 	if (r < 0)
 		rm_log_warn(r, "cannot read %s, started without it", file->path);
 	else if (json == NULL)
-		set_aside(file, error.text);
+		rm_file_set_aside(file->path, ".corrupt", error.text);
 	return json;
 }
 

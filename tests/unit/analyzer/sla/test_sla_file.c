@@ -125,7 +125,7 @@ setup(void **state)
 	w = (struct world){ .folder = "/tmp/sla-file-XXXXXX" };
 	assert_non_null(mkdtemp(w.folder));
 	snprintf(w.path, sizeof(w.path), "%s/sla", w.folder);
-	snprintf(w.aside, sizeof(w.aside), "%s.aside.1", w.path);
+	snprintf(w.aside, sizeof(w.aside), "%s.aside", w.path);
 	rm_log_set_sink(on_line, &w);
 	assert_int_equal(rm_loop_new(&w.loop), 0);
 	assert_int_equal(rm_timer_new(w.loop, on_look, &w, &w.look), 0);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "rackmesh/core/file.h"
+#include "rackmesh/core/log.h"
 
 static char folder[] = "/tmp/test_file.XXXXXX";
 
@@ -166,6 +167,56 @@ a_secret_has_mode_0600_after_any_crash(void **state)
 	unlink(path);
 }
 
+static void
+on_line(enum rm_log_level level, const char *line, void *arg)
+{
+	(void)level;
+	snprintf(arg, 512, "%s", line);
+}
+
+static void
+files_that_are_aside_are_not_overwritten(void **state)
+{
+	char path[256], aside[300], log[512];
+	uint8_t *data;
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/state", folder);
+	/* A link whose file is gone is a file, too. */
+	snprintf(aside, sizeof(aside), "%s.bad.2", path);
+	assert_int_equal(symlink("gone", aside), 0);
+	rm_log_set_sink(on_line, log);
+	for (int i = 1;; i++) {
+		assert_int_equal(rm_file_replace(path, (uint8_t *)&i, sizeof(i)), 0);
+		rm_file_set_aside(path, ".bad", "it is damaged");
+		if (i == 8)
+			break; /* seven and the link are aside */
+		assert_non_null(strstr(log, ": it is damaged"));
+		snprintf(
+		    aside, sizeof(aside), i == 1 ? "%s.bad" : "%s.bad.%d", path, i + 1);
+		assert_non_null(strstr(log, "state: set aside as"));
+		assert_non_null(strstr(log, aside));
+		assert_int_equal(access(path, F_OK), -1);
+	}
+	rm_log_set_sink(NULL, NULL);
+	assert_non_null(strstr(log, "state: cannot set it aside"));
+	assert_non_null(strstr(log, ": it is damaged: File exists"));
+	assert_int_equal(unlink(path), 0);
+	for (int i = 1; i <= 8; i++) {
+		const int was = i == 1 ? 1 : i - 1;
+
+		snprintf(
+		    aside, sizeof(aside), i == 1 ? "%s.bad" : "%s.bad.%d", path, i);
+		if (i != 2) {
+			assert_int_equal(rm_file_read(aside, 100, &data, &len), 0);
+			assert_memory_equal(data, &was, sizeof(was));
+			free(data);
+		}
+		assert_int_equal(unlink(aside), 0);
+	}
+	assert_int_equal(names_in_folder(), 0);
+}
+
 int
 main(void)
 {
@@ -177,6 +228,7 @@ main(void)
 		cmocka_unit_test(a_failed_replacement_leaves_the_old_and_no_litter),
 		cmocka_unit_test(a_temporary_file_left_by_a_crash_is_no_obstacle),
 		cmocka_unit_test(a_secret_has_mode_0600_after_any_crash),
+		cmocka_unit_test(files_that_are_aside_are_not_overwritten),
 	};
 
 	int failed;
