@@ -94,17 +94,13 @@ count_incident(
 		count_at(racks, count, entry->region, entry->tor, type);
 		return;
 	}
-	if (type != RM_PART_LINK && type != RM_PART_PATH)
+	/* The name of a switch may go on with its links: "spine1 or spine1--tor1". */
+	if (type != RM_PART_LINK && type != RM_PART_PATH && type != RM_PART_SWITCH &&
+	    type != RM_PART_TOR)
 		return;
 	name_count = part_names_of(entry->part, names);
-	for (size_t i = 0; i < name_count; i++) {
-		bool again = false;
-
-		for (size_t k = 0; k < i; k++)
-			again = again || strcmp(names[i], names[k]) == 0;
-		if (!again)
-			count_at(racks, count, entry->region, names[i], type);
-	}
+	for (size_t i = 0; i < name_count; i++)
+		count_at(racks, count, entry->region, names[i], type);
 }
 
 /* ---- racks ---------------------------------------------------------------------- */

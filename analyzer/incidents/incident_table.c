@@ -173,7 +173,8 @@ read_own(const char *region, const char *analyzer, enum wire_incident_state stat
 		.is_own = true,
 		.region = region,
 		.source = analyzer,
-		.tor = of_tor && strlen(part->name) < RM_NAME_BYTES ? part->name : "",
+		/* "tor1 or tor2" is of neither rack */
+		.tor = of_tor && rm_name_valid(part->name) ? part->name : "",
 		.part_type = rm_part_type_str(part->type),
 		.part = part->name,
 		.place = part->place,

@@ -2,26 +2,38 @@
 
 #include <string.h>
 
-/* The separators between two names. */
-static const char *const joints[] = { RM_PART_OR, "--", "->" };
-
-/* Returns the first separator of any kind, or the end; *len: length of the separator.
- */
+/* Returns what follows the first " or "; NULL: there is none. */
 static const char *
-next_joint(const char *text, size_t *len)
+after_or(const char *names)
 {
-	const char *first = text + strlen(text);
+	const char * or = strstr(names, RM_PART_OR);
 
-	*len = 0;
-	for (size_t i = 0; i < sizeof(joints) / sizeof(joints[0]); i++) {
-		const char *at = strstr(text, joints[i]);
+	return or != NULL ? or +strlen(RM_PART_OR) : NULL;
+}
 
-		if (at == NULL || at >= first)
-			continue;
-		first = at;
-		*len = strlen(joints[i]);
-	}
-	return first;
+/* Adds a name, unless it is no name or is there already. */
+static void
+add_name(char names[PART_NAMES_MAX][RM_NAME_BYTES], size_t *count, const char *text,
+    size_t len)
+{
+	char name[RM_NAME_BYTES];
+
+	if (len >= RM_NAME_BYTES || *count == PART_NAMES_MAX)
+		return;
+	memcpy(name, text, len);
+	name[len] = '\0';
+	if (!rm_name_valid(name))
+		return;
+	for (size_t i = 0; i < *count; i++)
+		if (strcmp(names[i], name) == 0)
+			return;
+	strcpy(names[(*count)++], name);
+}
+
+static bool
+is_joint(const char *text)
+{
+	return strncmp(text, "--", 2) == 0 || strncmp(text, "->", 2) == 0;
 }
 
 size_t
@@ -29,17 +41,17 @@ part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES])
 {
 	size_t count = 0;
 
-	while (part[0] != '\0' && count < PART_NAMES_MAX) {
-		size_t joint_len;
-		const char *end = next_joint(part, &joint_len);
-		size_t len = (size_t)(end - part);
+	while (part != NULL) {
+		const char *next = strstr(part, RM_PART_OR);
+		const size_t len = next != NULL ? (size_t)(next - part) : strlen(part);
 
-		if (len > 0 && len < RM_NAME_BYTES) {
-			memcpy(names[count], part, len);
-			names[count][len] = '\0';
-			count++;
-		}
-		part = end + joint_len;
+		add_name(names, &count, part, len);
+		for (size_t at = 0; at + 2 <= len; at++)
+			if (is_joint(part + at)) {
+				add_name(names, &count, part, at);
+				add_name(names, &count, part + at + 2, len - at - 2);
+			}
+		part = after_or(part);
 	}
 	return count;
 }
@@ -63,17 +75,19 @@ ends_at(const char *link, size_t len, const char *tor)
 bool
 part_names_tor(const struct rm_part *part, const char *tor)
 {
-	const char *one = part->name;
+	const char *one = NULL;
 
 	if (part->type == RM_PART_TOR)
 		return rm_part_names(part, tor);
-	while (part->type == RM_PART_LINK && one != NULL) {
-		const char *next = strstr(one, RM_PART_OR);
+	if (part->type == RM_PART_LINK)
+		one = part->name;
+	else if (part->type == RM_PART_SWITCH) /* "spine1 or spine1--tor1" */
+		one = after_or(part->name);
+	for (; one != NULL; one = after_or(one)) {
+		const char *end = strstr(one, RM_PART_OR);
 
-		if (ends_at(
-			one, next != NULL ? (size_t)(next - one) : strlen(one), tor))
+		if (ends_at(one, end != NULL ? (size_t)(end - one) : strlen(one), tor))
 			return true;
-		one = next != NULL ? next + strlen(RM_PART_OR) : NULL;
 	}
 	return false;
 }

@@ -79,8 +79,8 @@ function samples(evidence) {
   );
 }
 
-// The links at fault.
-const linksOf = ({ part, part_type, evidence }) => [...(part_type === "link" ? part.split(" or ") : []), ...(evidence.links ?? [])];
+// The links at fault. The links of a switch may follow its name: "spine1 or spine1--tor1".
+const linksOf = ({ part, part_type, evidence }) => [...(["link", "switch"].includes(part_type) ? part.split(" or ") : []), ...(evidence.links ?? [])];
 
 // A path as a list of hops ("spine1@10.0.0.1"). Hops whose name is in the part's name or in one of
 // its links are marked, and so are the steps over these links.

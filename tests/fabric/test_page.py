@@ -258,6 +258,40 @@ def test_an_incident_of_several_links_is_one_with_all_its_links(region, page, sp
         page.driver.refresh()
 
 
+# A switch or one of two links of it.
+SWITCH_OR_LINKS = """
+const real = window.fetch;
+const at = new Date().toISOString();
+const way = (...names) => ({ path: names.map((name, i) => `${name}@10.0.0.${i + 1}`).join(' > ') });
+const one = { id: 'a5', state: 'open', region: 'lab', tor: '', part_type: 'switch', part: 'spine1 or spine1--tor1 or spine1--tor2',
+  place: '', kind: 'switch-lossy', severity: 'major', confidence: 0.5, sentence: 'spine1 or a link of it loses packets.', began: at,
+  opened: at, changed: at, resolved: null, sources: ['analyzer'], related: [],
+  evidence: { impact: 'unknown', narrowed: '', samples: [way('tor1', 'spine1', 'tor3')] } };
+window.fetch = async (path, how) => {
+  if (path.startsWith('/v1/incidents/a5')) return new Response(JSON.stringify(one));
+  const answer = await real(path, how);
+  if (!path.startsWith('/v1/incidents')) return answer;
+  const reported = await answer.json();
+  reported.incidents.push({ ...one, number: 1 });
+  return new Response(JSON.stringify(reported));
+};
+location.hash = '#/incident/a5';"""
+
+
+def test_an_incident_of_a_switch_or_its_links_marks_all_of_them(region, page):
+    page.open(url(region))
+    page.driver.execute_script(SWITCH_OR_LINKS)
+    try:
+        seen(page, "what is at fault", "h1", lambda texts: texts == ["spine1 or a link of it loses packets."])
+        reported = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+        assert set(reported["Racks"].split(", ")) == {"tor1", "tor2"}, reported
+        assert page.driver.execute_script(MARKED, "suspect") == [["tor1", "spine1"]]
+        assert page.driver.execute_script(MARKED, "cut") == [["spine1"]]
+    finally:
+        page.open(url(region))
+        page.driver.refresh()
+
+
 # Two open incidents between racks: of a whole spine, and of links of another one that are listed.
 OPEN_BETWEEN = """
 window.answers = window.fetch;

@@ -278,11 +278,20 @@ names_between_racks_are_distinguished(void **state)
 	struct rm_part link = { .type = RM_PART_LINK, .name = "spine1--tor-2" };
 	struct rm_part rnic = { .type = RM_PART_RNIC, .name = "tor-2" };
 
-	assert_int_equal(part_names_of("spine1--tor-2 or tor3->tor4", names), 4);
-	assert_string_equal(names[0], "spine1");
-	assert_string_equal(names[1], "tor-2");
-	assert_string_equal(names[2], "tor3");
-	assert_string_equal(names[3], "tor4");
+	assert_int_equal(part_names_of("spine1--tor-2 or tor3->tor4", names), 5);
+	assert_string_equal(names[0], "spine1--tor-2"); /* a name, too */
+	assert_string_equal(names[1], "spine1");
+	assert_string_equal(names[2], "tor-2");
+	assert_string_equal(names[3], "tor3");
+	assert_string_equal(names[4], "tor4");
+	assert_int_equal(part_names_of("s or s--a--b or s--c", names), 7);
+	assert_string_equal(names[0], "s");
+	assert_string_equal(names[1], "s--a--b");
+	assert_string_equal(names[2], "a--b");
+	assert_string_equal(names[3], "s--a");
+	assert_string_equal(names[4], "b");
+	assert_string_equal(names[5], "s--c");
+	assert_string_equal(names[6], "c");
 	assert_int_equal(part_names_of("", names), 0);
 	assert_int_equal(part_names_of("--", names), 0);
 	assert_true(part_names_tor(&link, "tor-2"));
@@ -296,7 +305,13 @@ names_of_tors_may_contain_two_dashes(void **state)
 	struct rm_part link = { .type = RM_PART_LINK,
 		.name = "leaf--1--spine1 or leaf--2--spine1" };
 	struct rm_part tor = { .type = RM_PART_TOR, .name = "leaf--1 or leaf--2" };
+	struct rm_part spine = { .type = RM_PART_SWITCH,
+		.name = "s--1 or leaf--1--s--1 or leaf--2--s--1" };
 
+	assert_true(part_names_tor(&spine, "leaf--1"));
+	assert_true(part_names_tor(&spine, "leaf--2"));
+	assert_false(part_names_tor(&spine, "leaf--3"));
+	assert_false(part_names_tor(&spine, "s")); /* that is the switch's own name */
 	assert_true(part_names_tor(&link, "leaf--1"));
 	assert_true(part_names_tor(&link, "leaf--2"));
 	assert_true(part_names_tor(&link, "spine1"));
@@ -307,13 +322,13 @@ names_of_tors_may_contain_two_dashes(void **state)
 }
 
 static void
-open_link(struct fixture *f, const char *name)
+open_part(struct fixture *f, enum rm_part_type type, const char *name)
 {
 	struct rm_incident incident;
 
 	memset(&incident, 0, sizeof(incident));
 	incident.id = 5;
-	incident.verdict.part.type = RM_PART_LINK;
+	incident.verdict.part.type = type;
 	strcpy(incident.verdict.part.name, name);
 	incident.verdict.kind = RM_KIND_LINK_DOWN;
 	assert_int_equal(
@@ -346,7 +361,7 @@ the_racks_in_the_worst_state_come_first(void **state)
 	summary = summary_of("tor10", 10);
 	summary.state.hosts_paused = summary.state.hosts;
 	take(f, &summary);
-	open_link(f, "spine1--tor3");
+	open_part(f, RM_PART_LINK, "spine1--tor3");
 	assert_int_equal(health_of(f->racks, f->table, NULL, all_seen, blind, f->now,
 			     &racks, &count),
 	    0);
@@ -372,6 +387,53 @@ the_racks_in_the_worst_state_come_first(void **state)
 	    0);
 	assert_int_equal(count, 0);
 	free(racks);
+}
+
+static void
+all_racks_of_an_incident_are_marked(void **state)
+{
+	static const struct {
+		enum rm_part_type type;
+		const char *name, *bad;
+	} parts[] = {
+		{ RM_PART_SWITCH, "spine1 or spine1--tor1 or spine1--tor2",
+		    "tor1 tor2 " },
+		{ RM_PART_TOR, "tor1 or tor2", "tor1 tor2 " },
+		{ RM_PART_TOR, "tor--4", "tor--4 " },
+		{ RM_PART_LINK, "spine1--tor--4", "tor--4 " },
+		{ RM_PART_LINK, "spine1--tor3 or spine2--tor3", "tor3 " },
+		{ RM_PART_PATH, "tor2->tor3", "tor2 tor3 " },
+		{ RM_PART_SWITCH, "spine1", "" },
+	};
+	static const char *const tors[] = { "tor1", "tor2", "tor3", "tor--4" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct health_rack *racks = NULL;
+		size_t count = 0;
+		char bad[64] = "";
+
+		for (size_t k = 0; k < 4; k++) {
+			const struct wire_summary summary =
+			    summary_of(tors[k], 10 * ((int)i + 1));
+
+			take(f, &summary);
+		}
+		incident_table_free(f->table);
+		assert_int_equal(incident_table_new(&f->table), 0);
+		open_part(f, parts[i].type, parts[i].name);
+		assert_int_equal(health_of(f->racks, f->table, NULL, all_seen, NULL,
+				     f->now, &racks, &count),
+		    0);
+		assert_int_equal(count, 4);
+		for (size_t k = 0; k < count; k++)
+			if (racks[k].state == HEALTH_BAD) {
+				assert_int_equal(racks[k].incidents, 1);
+				strcat(strcat(bad, racks[k].rack->tor), " ");
+			}
+		assert_string_equal(bad, parts[i].bad);
+		free(racks);
+	}
 }
 
 static void
@@ -430,6 +492,7 @@ main(void)
 		TEST(names_between_racks_are_distinguished),
 		TEST(names_of_tors_may_contain_two_dashes),
 		TEST(the_racks_in_the_worst_state_come_first),
+		TEST(all_racks_of_an_incident_are_marked),
 		TEST(a_rack_is_quiet_when_it_has_reported_so_for_a_while),
 	};
 
