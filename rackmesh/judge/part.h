@@ -59,8 +59,14 @@ enum rm_part_type {
 	RM_PART_TYPES
 };
 
-#define RM_PART_NAME_BYTES 320 /* room for "h1/r0 or h2/r0" */
-#define RM_PART_OR " or "      /* valid names contain no space */
+/* The longest name of one part is that of a link; an undecided part has up to three
+ * names, such as "spine1 or spine1--tor1 or spine1--tor2". */
+#define RM_PART_OR " or " /* valid names contain no space */
+#define RM_PART_ALTERNATIVES 3
+#define RM_PART_ONE_BYTES (2 * (RM_NAME_BYTES - 1) + sizeof "--")
+#define RM_PART_NAME_BYTES                                \
+	(RM_PART_ALTERNATIVES * (RM_PART_ONE_BYTES - 1) + \
+	    (RM_PART_ALTERNATIVES - 1) * (sizeof RM_PART_OR - 1) + 1)
 
 struct rm_part {
 	enum rm_part_type type;

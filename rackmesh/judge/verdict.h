@@ -181,7 +181,7 @@ struct rm_verdict {
 
 /* One sentence for a person, with the figures. It is cut to fit and always terminated.
  */
-#define RM_SENTENCE_BYTES 640
+#define RM_SENTENCE_BYTES (RM_PART_NAME_BYTES + 320)
 void rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len);
 
 /* Fills a verdict on a daemon whose certificate expires at ends_s, in wall-clock

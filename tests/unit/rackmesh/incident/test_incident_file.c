@@ -280,6 +280,38 @@ unsent_ends_are_kept_for_a_day_and_sent_ones_for_five_minutes(void **state)
 	rm_incidents_free(after);
 }
 
+/* A switch or two of its links, and the one of them that it is. */
+static void
+the_longest_part_is_kept_over_a_restart(void **state)
+{
+	struct rm_incidents *before = fresh(), *after = fresh();
+	struct rm_verdict verdict = verdict_on("h1/r0");
+	const struct rm_verdict *kept;
+	struct seen seen = { 0 };
+	char a[RM_NAME_BYTES], b[RM_NAME_BYTES], c[RM_NAME_BYTES];
+	json_t *saved;
+
+	memset(a, 'a', sizeof(a));
+	memset(b, 'b', sizeof(b));
+	memset(c, 'c', sizeof(c));
+	a[sizeof(a) - 1] = b[sizeof(b) - 1] = c[sizeof(c) - 1] = '\0';
+	verdict.part.type = RM_PART_SWITCH;
+	snprintf(verdict.part.name, sizeof(verdict.part.name), "%s or %s--%s or %s--%s",
+	    a, a, b, a, c);
+	snprintf(verdict.evidence.narrowed, sizeof(verdict.evidence.narrowed), "%s--%s",
+	    a, c);
+	judge(before, 1, &verdict, 1, &seen);
+	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS });
+	assert_int_equal(restore(after, saved, 0), 1);
+	kept = &rm_incidents_get(after, 0)->verdict;
+	assert_int_equal(strlen(kept->part.name), 327);
+	assert_string_equal(kept->part.name, verdict.part.name);
+	assert_string_equal(kept->evidence.narrowed, verdict.evidence.narrowed);
+	json_decref(saved);
+	rm_incidents_free(before);
+	rm_incidents_free(after);
+}
+
 static void
 sent_notices_are_saved(void **state)
 {
@@ -608,6 +640,7 @@ main(void)
 		    recently_resolved_incidents_are_saved_and_older_ones_are_not),
 		cmocka_unit_test(
 		    unsent_ends_are_kept_for_a_day_and_sent_ones_for_five_minutes),
+		cmocka_unit_test(the_longest_part_is_kept_over_a_restart),
 		cmocka_unit_test(sent_notices_are_saved),
 		cmocka_unit_test(only_the_wrong_incident_is_named_and_left_out),
 		TEST(the_newest_state_is_on_disk_at_the_end),

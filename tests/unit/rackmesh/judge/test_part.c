@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -140,6 +141,29 @@ an_undecided_part_names_each_of_its_candidates(void **state)
 	assert_false(rm_part_names(&one, "h1/r00"));
 }
 
+static void
+three_links_with_the_longest_names_fit(void **state)
+{
+	char a[RM_NAME_BYTES], b[RM_NAME_BYTES], link[3][2 * RM_NAME_BYTES + 2],
+	    name[1024];
+	struct rm_part part = { .type = RM_PART_LINK };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		memset(a, 'a' + i, sizeof(a));
+		memset(b, 'k' + i, sizeof(b));
+		a[sizeof(a) - 1] = b[sizeof(b) - 1] = '\0';
+		assert_true(rm_name_valid(a) && rm_name_valid(b));
+		snprintf(link[i], sizeof(link[i]), "%s--%s", a, b);
+	}
+	snprintf(name, sizeof(name), "%s" RM_PART_OR "%s" RM_PART_OR "%s", link[0],
+	    link[1], link[2]);
+	assert_int_equal(strlen(name) + 1, sizeof(part.name));
+	strcpy(part.name, name);
+	for (int i = 0; i < 3; i++)
+		assert_true(rm_part_names(&part, link[i]));
+}
+
 int
 main(void)
 {
@@ -152,6 +176,7 @@ main(void)
 		cmocka_unit_test(every_type_has_a_name_and_an_alertname),
 		cmocka_unit_test(type_name_and_place_make_a_part),
 		cmocka_unit_test(an_undecided_part_names_each_of_its_candidates),
+		cmocka_unit_test(three_links_with_the_longest_names_fit),
 	};
 
 	return cmocka_run_group_tests_name("part", tests, NULL, NULL);
