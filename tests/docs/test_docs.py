@@ -193,7 +193,7 @@ def test_every_playbook_and_variable_of_ansible_is_in_the_page_of_rollouts():
     assert len(names) > 30
     assert [name for name in names if f"`{name}`" not in table] == []
     known = set(re.findall(r"^(rackmesh_\w+):", text, re.M)) | {
-        "rackmesh_brake", "rackmesh_gone", "rackmesh_new_authority"}  # fmt: skip
+        "rackmesh_brake", "rackmesh_new_authority"}  # fmt: skip
     assert set(re.findall(r"`(rackmesh_[a-z_]+)`", table)) <= known
     playbooks = {path.name for path in (ROOT / "ansible").glob("*.yaml")}
     readme = (ROOT / "ansible/README.md").read_text()

@@ -230,7 +230,7 @@ def test_an_inventory_without_hosts_for_rackmesh_is_an_error(tmp_path):
 
 
 def test_a_host_that_goes_for_good_keeps_no_file_of_its_configs(inventory):
-    tasks = yaml.safe_load((ROOT / "ansible/remove.yaml").read_text())[0]["tasks"]
+    tasks = yaml.safe_load((ROOT / "ansible/remove.yaml").read_text())[-1]["tasks"]
     (task,) = [task for task in tasks if task["name"].startswith("Remove certificates")]
     files = {"rackmesh_agent_files": {"a": "x", "b/c": "x"}, "rackmesh_aggregator_files": {"a": "y"}}
     for given, wanted in (({}, []), (files, ["/etc/rackmesh/a", "/etc/rackmesh/b/c"])):
@@ -666,26 +666,61 @@ def test_a_host_is_drained_while_another_controller_than_the_leader_is_off(
     assert run.returncode == 0 and "c2" in run.stdout, run.stdout
 
 
+def remove(folder, limit, *options):
+    """h1 and h2 do not answer, h3 does."""
+    everything = yaml.safe_load(HERE)
+    everything["rackmesh"]["children"]["racks"] = {"hosts": {"h1": SILENT, "h2": SILENT, "h3": None}}
+    (folder / "hosts.yaml").write_text(yaml.safe_dump(everything))
+    command = ["ansible-playbook", "-i", folder / "hosts.yaml", "--limit", limit, *options, "remove.yaml"]
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    return run.returncode, " ".join(run.stdout.split())
+
+
+ONLY_PLANS = "did not answer: only its RNICs {} removed from the plans. Delete its line"
+
+
 @pytest.mark.parametrize(
-    ("options", "status", "said"),
+    ("limit", "gone", "options", "verb"),
     [
-        ([], 2, "h1 does not answer, so nothing can be removed from it: switch it on. If it will never answer again, repeat"),
-        (["-e", "rackmesh_gone=true"], 0, "h1 did not answer: only its RNICs were removed from the plans. Delete its line"),
-        (["-e", "rackmesh_gone=true", "--check"], 0, "h1 did not answer: only its RNICs would be removed from the plans. Delete its line"),
+        ("h1", "rackmesh_gone=h1", [], "were"),
+        ("h1", "rackmesh_gone=h1", ["--check"], "would be"),
+        ("h1,h2", "rackmesh_gone=h2,h1", [], "were"),
+        ("h1,h2", '{"rackmesh_gone": ["h1", "h2"]}', [], "were"),
     ],
 )  # fmt: skip
-def test_a_host_that_is_gone_is_removed_only_if_somebody_says_so(
-    controllers_answer, monkeypatch, tmp_path, options, status, said
+def test_of_hosts_that_are_named_as_gone_only_the_rnics_are_removed(
+    controllers_answer, monkeypatch, tmp_path, limit, gone, options, verb
 ):
-    everything = yaml.safe_load(HERE)
-    everything["rackmesh"]["children"]["racks"] = {"hosts": {"h1": SILENT}}
-    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(everything))
     monkeypatch.setitem(controllers_answer, "rnics", [{"host": "another", "id": "1"}])
-    command = ["ansible-playbook", "-i", tmp_path / "hosts.yaml", "--limit", "h1", *options, "remove.yaml"]
-    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
-    heard = " ".join(run.stdout.split())
-    assert run.returncode == status and said in heard, heard
+    status, heard = remove(tmp_path, limit, "-e", gone, *options)
+    assert status == 0, heard
+    for host in limit.split(","):
+        assert f"{host} {ONLY_PLANS.format(verb)}" in heard, heard
     assert "Drain the host" not in heard and "changed=0" in heard, heard
+
+
+@pytest.mark.parametrize(
+    ("limit", "gone", "said"),
+    [
+        ("h1", "", "h1 does not answer, so nothing can be removed from it: switch it on. If it will never answer again, repeat "
+                   "the command with -e rackmesh_gone=h1, which"),
+        ("h1,h2", "h1", "h2 does not answer, so nothing can be removed from it"),
+        ("h1,h2", "true", "rackmesh_gone has true, which is no host of the group racks that --limit selects: name the hosts "
+                          "that are gone, e.g. -e rackmesh_gone=h1,h2"),
+        ("h1", "h1,h2", "rackmesh_gone has h2, which is no host of the group racks that --limit selects"),
+        ("h1", "h1, h9", "rackmesh_gone has h9, which is"),
+        ("h1,c1", "h1,c1", "rackmesh_gone has c1, which is"),
+        ("h1,h3", "h1,h3", "h3 answers, so it is not gone, and nothing was changed: take it out of rackmesh_gone"),
+    ],
+)  # fmt: skip
+def test_a_host_is_gone_only_if_it_is_named_and_does_not_answer(
+    controllers_answer, monkeypatch, tmp_path, limit, gone, said
+):
+    """A dry run, as h3 is this machine."""
+    monkeypatch.setitem(controllers_answer, "rnics", [{"host": "another", "id": "1"}])
+    status, heard = remove(tmp_path, limit, "-e", json.dumps({"rackmesh_gone": gone}), "--check")
+    assert status == 2 and said in heard, heard
+    assert "Remove hosts permanently" not in heard and "changed=1" not in heard, heard
 
 
 # One rack with two aggregators and a canary, and a controller, all on this host.
