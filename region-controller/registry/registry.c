@@ -334,6 +334,8 @@ take_over(struct registry *registry, struct registry_rnic *known,
 	registry_take_over(known, rnic, host);
 	if (before.incarnation != known->incarnation)
 		known->replaced = before.incarnation;
+	if (before.device[0] != '\0' && strcmp(before.device, known->device) != 0)
+		memcpy(known->former_device, before.device, sizeof(before.device));
 	if (!registry_same_addresses(&before, known))
 		known->claimed = wall;
 	r = registry_addresses_add(registry->addresses, known);
@@ -494,25 +496,69 @@ registry_rename(struct registry *registry, struct wire_rnic_id id, const char *f
 	return true;
 }
 
-/* Returns the new RNIC that a registration has in place of this RNIC. NULL: there is
- * none, or the registration still contains this RNIC. */
-static const struct registry_rnic *
-replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
-    const struct registry_named *reported, size_t count)
+static bool
+is_reported(const struct registry_rnic *rnic, const struct registry_named *reported,
+    size_t count)
 {
-	const struct registry_rnic *by = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (reported[i].id.guid == rnic->id.guid &&
+		    reported[i].id.port == rnic->id.port)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the RNIC of the registration in this place: a new one if there is one,
+ * otherwise one that has come from another device. *fresh: it is new. */
+static const struct registry_rnic *
+reported_in(const struct registry *registry, const struct registry_rnic *place,
+    const struct registry_named *reported, size_t count, bool *fresh)
+{
+	const struct registry_rnic *moved = NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct registry_rnic *other =
 		    find(registry, reported[i].id.guid, reported[i].id.port);
 
-		if (other == rnic)
-			return NULL;
-		if (by == NULL && other != NULL && !reported[i].was_known &&
-		    registry_same_place(other, rnic))
-			by = other;
+		if (other == NULL || !registry_same_place(other, place))
+			continue;
+		*fresh = !reported[i].was_known;
+		if (*fresh)
+			return other;
+		if (other->former_device[0] != '\0' &&
+		    strcmp(other->device, place->device) == 0)
+			moved = other;
 	}
-	return by;
+	return moved;
+}
+
+/*
+ * Returns the new RNIC that a registration has in place of this RNIC. NULL: there is
+ * none, or the registration still contains this RNIC.
+ *
+ * A known RNIC may have got this RNIC's device name, because VFs have exchanged their
+ * MACs at a reboot. That alone says nothing about this RNIC. But if a new RNIC has the
+ * device that the known one had before, all devices are accounted for.
+ */
+static const struct registry_rnic *
+replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
+    const struct registry_named *reported, size_t count)
+{
+	struct registry_rnic place = *rnic;
+
+	if (is_reported(rnic, reported, count))
+		return NULL;
+	for (unsigned moves = 0; moves <= REGISTRY_MAX_MOVES; moves++) {
+		bool fresh = false;
+		const struct registry_rnic *by =
+		    reported_in(registry, &place, reported, count, &fresh);
+
+		if (by == NULL || fresh)
+			return by;
+		memcpy(place.device, by->former_device, sizeof(place.device));
+		place.address_count = 0;
+	}
+	return NULL;
 }
 
 size_t

@@ -27,6 +27,9 @@
 #define REGISTRY_MAX_RNICS 131072
 /* Malformed registrations that are kept for the API. */
 #define REGISTRY_MAX_REFUSED 256
+/* RNICs of a host that have got each other's device names, until the one that is
+ * replaced. */
+#define REGISTRY_MAX_MOVES 8
 
 struct registry;
 struct rm_topology;
@@ -87,7 +90,8 @@ int registry_report(struct registry *registry, const struct wire_rnic *rnic,
 /* Call it after all RNICs in a host's registration were reported. Forgets RNICs of the
  * host that the registration does not name, and whose place one of its new RNICs has.
  * (An RNIC that was known before may just have got another device name or address,
- * which says nothing about other RNICs.) on_replaced is called for each RNIC before it
+ * which says nothing about other RNICs, unless a new RNIC has the device that it had
+ * before.) on_replaced is called for each RNIC before it
  * is freed. Returns their number. */
 size_t registry_replace(struct registry *registry, const char *host,
     const struct registry_named *reported, size_t count,

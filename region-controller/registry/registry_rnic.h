@@ -51,6 +51,9 @@ struct registry_rnic {
 	struct registry_key key;
 	struct rm_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], driver[RM_NAME_BYTES];
+	/* the device before the last change of its name, as this leader has seen it;
+	 * "": it has not changed */
+	char former_device[RM_NAME_BYTES];
 	char tors[WIRE_MAX_ATTACHMENTS][RM_NAME_BYTES];
 	size_t tor_count;
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];

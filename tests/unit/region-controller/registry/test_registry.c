@@ -594,6 +594,48 @@ a_known_rnic_with_the_name_or_address_of_another_does_not_replace_it(void **stat
 	assert_int_equal(numbers[1], 3);
 }
 
+/* Three VFs get other MACs at a reboot: the first and the second one those that the
+ * second and the third one had, the third one a new one. Each registration has one VF
+ * more. */
+static void
+an_rnic_is_replaced_whose_device_has_got_the_mac_of_another(void **state)
+{
+	static const char *const devices[] = { "rnic0", "rnic1", "rnic2" };
+	static const unsigned orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+		{ 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	const size_t order_count = sizeof(orders) / sizeof(orders[0]);
+	struct fixture *f = *state;
+	enum registry_refusal refusal;
+
+	for (size_t order = 0; order < order_count; order++) {
+		const uint64_t macs[] = { 10 * order + 1, 10 * order + 2,
+			10 * order + 3, 10 * order + 4 };
+		const char host[] = { 'h', (char)('1' + order), 0 };
+		struct wire_rnic vfs[3], up[3];
+		uint64_t numbers[4] = { 0 };
+		size_t replaced = 0;
+
+		for (size_t i = 0; i < 3; i++) {
+			vfs[i] = region_rnic(macs[i], host, "tor1", REGION_V4);
+			vfs[i].device = devices[i];
+			vfs[i].addresses[0].bytes[2] = (uint8_t)order;
+			vfs[i].addresses[0].bytes[3] = (uint8_t)i;
+			assert_int_equal(report(f, &vfs[i], &refusal), 1);
+		}
+		for (size_t i = 0; i < 3; i++) {
+			const unsigned vf = orders[order][i];
+
+			up[i] = vfs[vf];
+			up[i].id.guid = macs[vf + 1];
+			up[i].incarnation++;
+			replaced += report_all(f, up, i + 1, numbers);
+		}
+		assert_null(known(f, macs[0]));
+		assert_int_equal(registry_count(f->registry), 3 * (order + 1));
+		assert_true(replaced >= 1);
+	}
+}
+
 /* Out of the store, as the last leader left it. */
 static void
 an_rnic_swapped_without_a_leader_is_replaced_too(void **state)
@@ -738,6 +780,7 @@ main(void)
 		TEST(no_rnic_is_replaced_that_is_elsewhere_or_still_reported),
 		TEST(
 		    a_known_rnic_with_the_name_or_address_of_another_does_not_replace_it),
+		TEST(an_rnic_is_replaced_whose_device_has_got_the_mac_of_another),
 		TEST(an_rnic_swapped_without_a_leader_is_replaced_too),
 		TEST(a_replaced_rnic_does_not_come_back_by_an_old_plan),
 		TEST(a_repeated_registration_changes_nothing),
