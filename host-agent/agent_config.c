@@ -601,19 +601,22 @@ check_config(void *arg, struct rm_error *error)
 	return check_all(&check);
 }
 
-/* Hosts that nobody named are called localhost, or localhost-live in an image of
+/* The names of hosts that nobody named, with any domain; localhost-live is an image of
  * Fedora. Aggregators identify hosts by name, so such a name is refused. */
 static bool
 is_nobodys_name(const char *host)
 {
-	const size_t len = strlen("localhost");
-	const char *rest = host + len;
+	static const char *const names[] = { "localhost", "localhost4", "localhost6",
+		"localhost-live" };
 
-	if (strncasecmp(host, "localhost", len) != 0)
-		return false;
-	if (*rest == '4' || *rest == '6')
-		rest++;
-	return *rest == '\0' || *rest == '.' || strcasecmp(host, "localhost-live") == 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const size_t len = strlen(names[i]);
+
+		if (strncasecmp(host, names[i], len) == 0 &&
+		    (host[len] == '\0' || host[len] == '.'))
+			return true;
+	}
+	return false;
 }
 
 static int

@@ -404,6 +404,42 @@ a_host_that_was_never_named_does_not_start(void **state)
 }
 
 static void
+a_name_that_nobody_gave_is_refused_in_every_form(void **state)
+{
+	static const struct {
+		const char *name;
+		bool refused;
+	} cases[] = {
+		{ "localhost", true },
+		{ "LOCALHOST", true },
+		{ "localhost.", true },
+		{ "localhost.localdomain.", true },
+		{ "Localhost-Live.lan.", true },
+		{ "localhosts3", false },
+		{ "localhost-7", false },
+		{ "gpu17.localhost", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct agent_config config;
+		struct rm_error error = { 0 };
+		char text[256];
+		int r;
+
+		snprintf(text, sizeof(text),
+		    "host: %s\n" AGGREGATORS "rnics: [{device: eth1, tor: tor-a}]\n",
+		    cases[i].name);
+		assert_int_equal(read_text(text, &config, &error), 0);
+		r = agent_config_type.check_start(&config, &error);
+		agent_config_clear(&config);
+		if ((r < 0) != cases[i].refused)
+			fail_msg("%s: %d", cases[i].name, r);
+		assert_true(!cases[i].refused ||
+			    strstr(error.text, "not localhost; name the system"));
+	}
+}
+
+static void
 expect_of_host(const char *system, const char *config_text, const char *expected)
 {
 	struct agent_config config;
@@ -439,7 +475,12 @@ a_name_that_cannot_be_a_hosts_is_quoted_with_what_to_do(void **state)
 	expect_of_host(longest, "", "f123456789g123\" cannot name this host");
 	expect_of_host(longest, "", "or give host here, as in host: gpu17");
 	expect_of_host(longest, "host: gpu17\n", NULL);
+	/* what some systems have before they are named, and a name with a blank */
+	expect_of_host("(none)", "", "host: \"(none)\" cannot name this host");
+	expect_of_host("gpu 17", "", "host: \"gpu 17\" cannot name this host");
 	expect_of_host("GPU_17", "", NULL);
+	/* as DHCP gives it */
+	expect_of_host("gpu17.rack3.Example.", "", NULL);
 }
 
 int
@@ -458,6 +499,7 @@ main(void)
 		cmocka_unit_test(errors_across_options_name_their_line_too),
 		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),
 		cmocka_unit_test(a_host_that_was_never_named_does_not_start),
+		cmocka_unit_test(a_name_that_nobody_gave_is_refused_in_every_form),
 		cmocka_unit_test(
 		    a_name_that_cannot_be_a_hosts_is_quoted_with_what_to_do),
 		cmocka_unit_test(the_example_is_good),
