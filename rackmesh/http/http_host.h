@@ -1,10 +1,10 @@
 /*
  * http_host - checks whether the Host header of a request names this host. Pure.
  *
- * It prevents DNS rebinding: an attacker lets a DNS name of his own resolve to
- * 127.0.0.1, and his page in a browser on this host then reads the daemon's answers.
- * The Host header of such a request has the attacker's name. Nobody can redirect an
- * address, so every numeric address is accepted.
+ * It prevents DNS rebinding: an attacker makes the attacker's own DNS name resolve to
+ * 127.0.0.1, and the attacker's page in a browser on this host then reads the daemon's
+ * answers. The Host header of such a request has the attacker's name. Nobody can
+ * redirect an address, so every numeric address is accepted.
  */
 #ifndef RACKMESH_HTTP_HTTP_HOST_H
 #define RACKMESH_HTTP_HTTP_HOST_H

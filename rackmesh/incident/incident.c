@@ -366,7 +366,9 @@ has_other_links(const struct incident_entry *entry, const struct rm_verdict *ver
 		   CONFIDENCE_STEP;
 }
 
-/* The kind or the evidence of a fault of one part has changed. */
+/* True: the verdict's kind, whether it has `observed`, or its ruled-out list differs
+ * from the incident's; or the confidence has changed by more than CONFIDENCE_STEP since
+ * the incident was last announced. */
 static bool
 has_changed(const struct incident_entry *entry, const struct rm_verdict *verdict)
 {

@@ -9,14 +9,16 @@
  * incident, which counts how often the fault has returned, and lasts until the part was
  * good for three times the longest gap between two falls (recurrence.h has the rule).
  * Faults of another class (enum rm_fault) and of other links are counted apart. While a
- * flapping part is good (good_since), its incident is open, but it takes only the next
- * fall of the same part or of the same links: it is not narrowed, not widened, no
- * verdict on one of its links is left out, and time without evidence counts as good,
- * too. A fall of another class ends the incident and opens another one, unless the part
- * is flapping with faults of that class, too: then the incident goes on as one of that
- * class. The incident also ends, and another one opens, if a later fall of a flapping
- * part is more severe than the incident was at its opening, or if nothing passes the
- * part at a fall for the first time, and only a share was lost before.
+ * flapping part is good (good_since), its incident is open, but only the next fall of
+ * the same part or of the same links updates it: it is neither narrowed nor widened;
+ * verdicts on its links are not suppressed; and time without evidence counts as good.
+ *
+ * The incident of a flapping part ends, and another one opens, at a later fall
+ * - of another class, unless the part is flapping with faults of that class, too: then
+ *   the incident continues as one of that class;
+ * - that is more severe than the incident was at its opening;
+ * - at which no packet passes the part for the first time, after falls with a partial
+ *   loss.
  *
  * A verdict may name "A or B" if it cannot decide between two parts. The part of an
  * incident (verdict.part) never changes: an incident on "A or B" stays that when a

@@ -152,8 +152,9 @@ index_begin(struct rm_index *index, size_t keys, size_t **first)
 	return 0;
 }
 
-/* The items are counted. From now on, first[k + 1] is the start of k's list; each entry
- * written there moves it forward, so in the end it is the end of that list. */
+/* Call it when the items are counted. Then first[k + 1] is the start of k's list. Each
+ * entry that is written moves it forward, so when all entries are written it is the end
+ * of that list. */
 static int
 index_counted(struct rm_index *index, size_t keys)
 {

@@ -71,7 +71,8 @@ enum rm_part_type {
 struct rm_part {
 	enum rm_part_type type;
 	char name[RM_PART_NAME_BYTES];
-	/* "": there is no place; with a place, one fault would cause two alerts */
+	/* "": parts of this type have no place, because with places one fault would
+	 * cause two alerts */
 	char place[RM_NAME_BYTES];
 };
 
