@@ -532,8 +532,9 @@ state_named(const struct switch_object *object, const char *name, unsigned prior
 
 /* Computes the paused time in microseconds for a port that counts only quanta: a
  * quantum is the time of 512 bits. The speed is that of the reading before. own: state
- * of the row. Nothing is there: it is another row, the quanta or the speed are not
- * known, or the quanta were reset: then their increase is not known. */
+ * of the row. The sample has no value (there is false) if the row is another one, if
+ * the quanta or the speed are not known, or if the quanta were reset, because then
+ * their increase is not known. */
 static struct counter_sample
 time_of_quanta(const struct switch_object *object, const struct switch_row *row,
     unsigned priority, const struct counter_state *own)

@@ -60,8 +60,8 @@ extern const struct rm_option other_switch_options[];
 	  "for a Nexus: CA bundle (PEM) that its certificate must chain to; \"\": the "    \
 	  "system's", NULL, NULL, 0 },                                                     \
 	{ prefix "system_name", RM_STRING, offsetof(type, field.system_name), "", 0, 63, 0, \
-	  "the switch's system name in LLDP; \"\": its name here, with or without a "      \
-	  "domain", NULL, NULL, 0 },                                          \
+	  "the switch's system name in LLDP; \"\": it is the switch's name in this "      \
+	  "config, with or without a domain", NULL, NULL, 0 }, \
 	{ prefix "interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
 	  "time between two readings of the switch's counters", NULL, NULL, 0 },           \
 	{ prefix "neighbors_interval_s", RM_UINT, offsetof(type, field.neighbors_interval_s), \
