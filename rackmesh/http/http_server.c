@@ -513,7 +513,7 @@ health_ready(struct rm_http_request *request, void *arg)
 	bool ready = health->ready(sentence, sizeof(sentence), health->arg);
 
 	rm_http_reply_json(request, ready ? 200 : 503,
-	    json_pack("{s:b, s:s}", "ready", ready, "why", sentence));
+	    json_pack("{s:b, s:s}", "ready", ready, "reason", sentence));
 }
 
 int

@@ -186,7 +186,7 @@ get_ready(struct rm_http_request *request, void *arg)
 	    request->server->ready(sentence, sizeof(sentence), request->server->arg);
 
 	rm_http_reply_json(request, ready ? 200 : 503,
-	    json_pack("{s:b, s:s}", "ready", ready, "why", sentence));
+	    json_pack("{s:b, s:s}", "ready", ready, "reason", sentence));
 }
 
 int

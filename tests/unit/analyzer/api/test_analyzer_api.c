@@ -218,7 +218,7 @@ an_rnic_of_two_regions_is_drilled_only_in_the_chosen_one(void **state)
 }
 
 static void
-the_mesh_of_a_rack_is_asked_of_its_aggregator(void **state)
+the_mesh_of_a_rack_is_requested_from_its_aggregator(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
@@ -246,7 +246,7 @@ the_mesh_of_a_rack_is_asked_of_its_aggregator(void **state)
 }
 
 static void
-a_racks_counters_are_asked_of_its_aggregator(void **state)
+a_racks_counters_are_requested_from_its_aggregator(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
@@ -335,7 +335,7 @@ is_reported_by_readyz(struct fixture *f, const char *wanted)
 
 	get(f, "/readyz", &answer);
 	assert_int_equal(answer.status, 200);
-	found = strstr(text_of(answer.json, "why"), wanted) != NULL;
+	found = strstr(text_of(answer.json, "reason"), wanted) != NULL;
 	answer_clear(&answer);
 	return found;
 }
@@ -343,7 +343,7 @@ is_reported_by_readyz(struct fixture *f, const char *wanted)
 /* No process listens on the webhook's port. The regions are still judged, so /readyz
  * does not return 503. */
 static void
-readyz_fails_while_alerts_are_not_delivered(void **state)
+readyz_names_a_receiver_that_does_not_accept_alerts(void **state)
 {
 	struct fixture *f = *state;
 	char **urls = calloc(1, sizeof(*urls));
@@ -435,11 +435,11 @@ main(void)
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
 		TEST(an_rnic_of_two_regions_is_drilled_only_in_the_chosen_one),
-		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),
-		TEST(a_racks_counters_are_asked_of_its_aggregator),
+		TEST(the_mesh_of_a_rack_is_requested_from_its_aggregator),
+		TEST(a_racks_counters_are_requested_from_its_aggregator),
 		TEST(pairs_of_tors_are_reported_of_the_rows),
 		TEST(the_api_shows_the_summary_interval_of_aggregators),
-		TEST(readyz_fails_while_alerts_are_not_delivered),
+		TEST(readyz_names_a_receiver_that_does_not_accept_alerts),
 		TEST(metrics_and_readiness_are_served),
 	};
 

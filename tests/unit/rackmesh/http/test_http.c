@@ -298,7 +298,8 @@ health_and_metrics_are_served(void **state)
 	assert_int_equal(f->status, 200);
 	exchange(f, tcp(f, "/readyz"), NULL);
 	assert_int_equal(f->status, 503);
-	assert_string_equal(f->body, "{\"ready\":false,\"why\":\"no pinglist yet\"}\n");
+	assert_string_equal(
+	    f->body, "{\"ready\":false,\"reason\":\"no pinglist yet\"}\n");
 	f->ready = true;
 	exchange(f, tcp(f, "/readyz"), NULL);
 	assert_int_equal(f->status, 200);
