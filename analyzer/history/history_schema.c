@@ -338,7 +338,7 @@ history_schema_print(FILE *out)
 	    "of the measurements\n"
 	    "without `_hour`, with the same tags. Counts and minutes are sums, and "
 	    "`bad` is 1 if it was 1 in\n"
-	    "any row. Of each time there are the median of the rows' medians "
+	    "any row. For each duration there are the median of the rows' medians "
 	    "(`_p50_ns`) and the largest\n"
 	    "(`_p99_ns`, `_max_ns`). Each hour the last six hours are computed again, "
 	    "so that points that\n"

@@ -6,8 +6,8 @@ import { element, setText } from "./element.js";
 
 let sections = null; // by kind; null: the file is not loaded yet
 
-// Markdown of one paragraph -> texts and elements. Only `code` and **bold** are marked up. Of a link
-// only the text is kept: the file that it leads to is not on the analyzer.
+// Markdown of one paragraph -> texts and elements. Only `code` and **bold** are marked up. Only the
+// text of a link is kept, because the analyzer does not have the file that the link leads to.
 function words(text) {
   const pieces = text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").split(/(`[^`]+`|\*\*[^*]+\*\*)/);
   return pieces.filter(Boolean).map((piece) => {

@@ -8,8 +8,8 @@
 
 #define KEPT_EACH_S 0.97 /* share of the counts that is kept after each second */
 #define MIN_LOST 5
-/* ln of the chance that all losses fall into one class if the part loses all classes
- * alike */
+/* ln of the probability that all losses are of one class if the part loses packets of
+ * all classes equally often */
 #define BY_CHANCE_LN (-8.0)
 #define STILL_BY_CHANCE_LN (-4.0)
 /* Share of the losses that may be in other classes, and at least OTHERS_LEAST losses.
