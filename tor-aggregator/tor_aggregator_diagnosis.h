@@ -27,8 +27,8 @@ struct rack_proof {
 	rm_mono_t switch_at;
 };
 
-/* Where pauses begin that spread over the switches. Only switches that are read are
- * included. */
+/* The ports at which pauses begin that spread over several switches. Only switches that
+ * are read are included. */
 struct pauses {
 	struct pause_findings findings;
 	/* Of the last judgement: */

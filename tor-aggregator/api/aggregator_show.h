@@ -25,8 +25,8 @@ struct show_now { /* the same moment by both clocks */
 	rm_wall_t wall;
 };
 
-/* Sums of counters for display. Of several columns with one key the first that is
- * known is used; if none is known the value is null, not 0. */
+/* Sums of counters for display. If several columns have the same key, the first one
+ * that is known is used; if none is known, the value is null, not 0. */
 struct show_sum {
 	const char *key;
 	/* names of counters; the counters that exist are added up */

@@ -149,9 +149,9 @@ is_reported(const struct switch_row *row, bool has_sum)
 	       strcmp(row->name, "wred_drops") != 0;
 }
 
-/* Returns the number of evidence for a value; 0: the value is not used. Of the counters
- * of codewords by symbol errors, only those are used that the FEC decoder can only just
- * correct. */
+/* Returns the number of evidence for a value; 0: the value is not used. A switch counts
+ * codewords by their number of symbol errors; only the counters of the largest numbers
+ * that the FEC decoder can correct are used. */
 static unsigned
 number_at(const struct switch_row *row, unsigned number, unsigned i)
 {

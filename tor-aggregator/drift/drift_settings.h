@@ -54,8 +54,8 @@ const char *drift_fec_str(uint32_t fec);
 
 const char *drift_setting_str(enum wire_setting setting);
 const char *drift_state_str(enum drift_state state);
-/* Writes a setting as text: "9000", "400 Gb/s", "3,4", "26:3"; "": not known. Of DSCPs
- * only those in expected are written; expected may be equal to settings. */
+/* Writes a setting as text: "9000", "400 Gb/s", "3,4", "26:3"; "": not known. Writes
+ * only those DSCPs that are in expected; expected may be equal to settings. */
 void drift_setting_text(const struct drift_settings *settings,
     const struct drift_settings *expected, enum wire_setting setting,
     char ret[DRIFT_TEXT_BYTES]);

@@ -10,10 +10,11 @@
 
 struct rm_incident;
 
-/* Reads and checks a message. Of the evidence only the RNIC's id is used, what the
- * alert needs, the falls of the part, and for a resolved incident whether all receivers
- * have accepted the end. An older peer sends no falls; unusable ones are left out. now:
- * the time of the falls is converted to this clock. -EINVAL: a value is impossible. */
+/* Reads and checks a message. Only this evidence is used: the RNIC's id, the values
+ * that the alert needs, the falls of the part, and for a resolved incident whether all
+ * receivers have accepted the end. An older peer sends no falls; unusable ones are left
+ * out. now: the time of the falls is converted to this clock. -EINVAL: a value is
+ * impossible. */
 int peer_incident_read(
     const struct wire_incident *wire, rm_mono_t now, struct rm_incident *ret);
 
