@@ -38,9 +38,9 @@ is_time(const struct counter_row *row)
 	       strcmp(row->unit, "seconds") == 0;
 }
 
-/* Adds a counter's last increase to *value. Of times and gauges it stores the largest
- * one. first: *value has none of another port yet. False: the counter has no increase
- * in the last interval. */
+/* Adds a counter's last increase to *value. For times and gauges: stores the largest
+ * value instead of the sum. first: *value has none of another port yet. False: the
+ * counter has no increase in the last interval. */
 static bool
 add(const struct counter_row *row, const struct counter_state *state, bool first,
     uint64_t *value)

@@ -22,14 +22,15 @@ struct counters_port;
 #define COUNTER_REPORT_VALUES (WIRE_COUNTERS * WIRE_COUNTER_INDEXES)
 
 /* lowers: the states of the network devices of a bond; NULL: they were not all read.
- * lower_count: their number; 0: the RNIC is no bond. A counter that the bond does not
- * have is the sum of theirs, or the largest one if it counts time, and so are those of
- * its cables (changes of the link, symbol errors), which the bond itself does not show.
- * The values of the PCIe link are those of one port, the one whose link has the
- * smallest share of what its ends can use. The optics are those of one module, the one
- * with the darkest lane; if the modules have different lanes, no optics are reported.
- * Of the last two readings of a module the larger power counts. Returns the number of
- * values, at most COUNTER_REPORT_VALUES. */
+ * lower_count: their number; 0: the RNIC is no bond. If the bond itself does not have a
+ * counter, the value is the sum of the counters of its network devices, or the largest
+ * one if the counter counts time. This also holds for the counters of its cables
+ * (changes of the link, symbol errors), which the bond itself does not show. The values
+ * of the PCIe link are those of one port, the one whose link has the smallest share of
+ * what its ends can use. The optics are those of one module, the one with the darkest
+ * lane; if the modules have different lanes, no optics are reported. The power is the
+ * larger one of the last two readings of a module. Returns the number of values, at
+ * most COUNTER_REPORT_VALUES. */
 size_t counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
     struct wire_counter_value ret[COUNTER_REPORT_VALUES]);
