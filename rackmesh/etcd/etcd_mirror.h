@@ -100,14 +100,15 @@ enum rm_etcd_view_status {
 	RM_ETCD_VIEW_NEWER,
 	/* the list is older than what was reported: request another list */
 	RM_ETCD_VIEW_BEHIND,
-	RM_ETCD_VIEW_OTHER, /* the list is of another cluster: start anew */
+	RM_ETCD_VIEW_OTHER, /* the list is of another cluster: begin with an empty view
+			     */
 };
 
 /* Call it when a list is requested. */
 void rm_etcd_view_ask(struct rm_etcd_view *view);
 enum rm_etcd_view_status rm_etcd_view_judge(
     const struct rm_etcd_view *view, const struct rm_etcd_answer *list);
-/* afresh: accepts all values of the list, and reports all keys. */
+/* afresh: true accepts all values of the list, and reports all keys. */
 void rm_etcd_view_take_list(
     struct rm_etcd_view *view, const struct rm_etcd_answer *list, bool afresh);
 

@@ -339,8 +339,8 @@ watch_on_timer(void *arg)
 	rm_mono_t now = rm_mono_now();
 	int64_t silent = rm_mono_since(now, watch->last_seen);
 
-	/* The stream is silent. Answers to reads do not count: they do not show that it
-	 * works. */
+	/* The stream is silent. Answers to reads do not count, because they do not show
+	 * that the stream works. */
 	if (silent >= watch->silence_ns ||
 	    (watch->stream != NULL && !watch->created &&
 		rm_mono_since(now, watch->opened) >= watch->silence_ns)) {

@@ -600,8 +600,8 @@ flaps_with(const struct rm_incidents *incidents, const struct rm_part *part,
 	return falls.flaps;
 }
 
-/* A flapping part that was good has fallen with a fault of another class. True: it
- * flaps with such faults, too, so the incident goes on as one of that class. */
+/* A flapping part that was good has fallen with a fault of another class. True: the
+ * part flaps with such faults, too, so the incident continues as one of that class. */
 static bool
 is_turned(struct rm_incidents *incidents, struct incident_entry *entry,
     enum rm_fault fault, const struct rm_verdict *verdict,
@@ -798,9 +798,10 @@ began_with(const struct rm_verdict *links, const struct rm_verdict *link)
 	       links->evidence.window_start.ns - RM_LINKS_TOGETHER_NS;
 }
 
-/* True: the verdict on several links lists this one. Of "A or B" it must list the known
- * one; if none is known, it must list one of them, and their fault began with that of
- * the links: an older fault may be that of the other one. */
+/* True: the verdict on several links lists this one. If the link is of an "A or B", the
+ * verdict must list the part that is known. If neither is known, it must list one of
+ * them, and the fault of "A or B" must have begun with that of the links: an older
+ * fault may be that of the other part. */
 static bool
 is_listed(const struct rm_verdict *links, const struct rm_verdict *link)
 {

@@ -27,8 +27,9 @@ struct incident_entry {
 	char announced_services[RM_EVIDENCE_TEXT];
 	/* when announced_services were announced; ns 0: when the incident opened */
 	rm_mono_t services_at;
-	/* Of a kind of several links: as they were last announced, and when (ns 0: when
-	 * the incident opened), and after how long they may be announced again. */
+	/* For a kind of several links: the links as they were last announced; the time
+	 * of that announcement (ns 0: when the incident opened); and the time after
+	 * which they may be announced again. */
 	struct {
 		enum rm_kind kind;
 		char names[RM_LINKS_BYTES];
@@ -46,11 +47,11 @@ struct incident_entry {
 	rm_mono_t resolved;
 	bool was_good;   /* for resolve_after_ns in all since the last verdict */
 	bool fell_again; /* since it was opened */
-	/* of flapping links: at this fall, there was no verdict on several of them yet
+	/* for flapping links: at this fall, there was no verdict on several of them yet
 	 */
 	bool is_apart;
-	/* Of flapping links: the only one that has failed at this fall (type 0: none
-	 * did so alone), and recurrence and good_ns before it. */
+	/* For flapping links: the link that failed alone at this fall (type 0: no link
+	 * failed alone), and the recurrence and good_ns before that. */
 	struct rm_part alone;
 	struct rm_recurrence before_alone;
 	int64_t good_before_ns;
@@ -125,7 +126,7 @@ bool incident_has_links(
  * was saved by an older version. */
 void incident_add_links(struct rm_incident *incident, const struct rm_verdict *links);
 void incident_guess_links(struct rm_incident *incident);
-/* The incident on one link goes on as one on the several links of the verdict. */
+/* The incident on one link continues as one on the several links of the verdict. */
 void incident_falls_widen(struct rm_incidents *incidents, struct rm_incident *incident,
     const struct rm_verdict *links, rm_mono_t now);
 /* Counts a fall of one link that has no open incident, and works again. */

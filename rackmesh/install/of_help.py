@@ -40,7 +40,7 @@ class Command:
         self.takes_file = False
 
     def read_usage(self, syntax):
-        """Of "[--tor TOR] check FILE | show [FILE]"."""
+        """Reads a usage line such as "[--tor TOR] check FILE | show [FILE]"."""
         for word in self.read_options(re.sub(r"[\[\]|]", " ", syntax)):
             if word == "FILE":
                 self.takes_file = True
