@@ -353,7 +353,7 @@ bench_free(struct bench *bench)
 	free(bench->placed);
 }
 
-/* The whole once more, of a rack with faults. */
+/* Measures a rack with faults. */
 static int
 measure_faults(size_t seconds, int rounds)
 {

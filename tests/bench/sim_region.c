@@ -126,8 +126,8 @@ add_peer(struct sim_region *region, size_t src, size_t dst, size_t first_middle,
 		const uint64_t r = draw(region);
 
 		paths[i] = (struct path){ (uint32_t)src, (uint32_t)dst,
-			/* Flows are chosen so that those of a rack, and those to a
-			 * rack, take all uplinks alike. */
+			/* Flows are chosen so that the flows from a rack, and those to
+			 * a rack, use all uplinks equally. */
 			(uint8_t)((first_middle + i * MIDDLES / PATHS) % MIDDLES),
 			(uint8_t)(r % UPLINKS), (uint8_t)(r / UPLINKS % MIDDLES),
 			(uint8_t)(r / CORES % UPLINKS) };

@@ -28,7 +28,7 @@ def cell(text):
 
 
 def rows(printed):
-    """Of "name: type; default; reload" and a line of help below it."""
+    """Reads "name: type; default; reload" and the line of help below it."""
     lines = printed.splitlines()[1:]
     for option, meaning in zip(lines[::2], lines[1::2], strict=True):
         indent, name, kind, default, reload = OPTION.match(option).groups()

@@ -17,7 +17,8 @@ ROW = re.compile(r"^\| (\w+(?: or \w+)*) \| `(.+?)` \| (.+?) \|$", re.M)
 
 
 def arguments(source, begin):
-    """Of a call, by what stands after its bracket: a string may hold commas and brackets."""
+    """The arguments of a call whose opening bracket is before begin. A string may contain commas
+    and brackets."""
     found, depth, start = [], 1, begin
     for token in re.finditer(rf"{STRING}|[(),\[\]{{}}]", source[begin:]):
         at = begin + token.start()

@@ -292,7 +292,8 @@ def test_an_incident_of_a_switch_or_its_links_marks_all_of_them(region, page):
         page.driver.refresh()
 
 
-# Two open incidents between racks: of a whole spine, and of links of another one that are listed.
+# Two open incidents between racks: one on a whole spine, and one on two links of another spine,
+# which the evidence lists.
 OPEN_BETWEEN = """
 window.answers = window.fetch;
 const at = new Date().toISOString();

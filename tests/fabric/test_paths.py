@@ -196,7 +196,7 @@ def test_a_moved_path_is_traced_again_and_a_blackhole_deletes_no_path(world, pri
 
 
 def chosen(found):
-    """Of the flows of each pair with the same path, the one with the smallest port."""
+    """For each pair and path: the flow with the smallest port."""
     best = {}
     for (source, destination, port), hops in found.items():
         way = (source, destination, *hops)

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Does the gate still bite? Puts one defect at a time into a copy of the tree, and runs the
-test of the gate's level that should see it, and if that does not, the whole level. A defect
-that its level does not see is an error, and so is a test that fails without a defect.
+"""Checks that the gate still finds defects. Puts one defect at a time into a copy of the tree, and
+runs the test of the gate that should fail. If that test passes, runs the whole level of the gate.
+If the whole level passes, that is an error; a test that fails without a defect is also an error.
 
 usage: run.py [--whole] [NAME...]     by default all; the copy is build/mutations/tree
 
---whole: the whole levels at once, which says what else sees a defect, and takes an hour."""
+--whole: run the whole levels at once; this shows all tests that fail with a defect, and takes an
+hour."""
 
 import dataclasses
 import pathlib

@@ -3,9 +3,9 @@
 
 usage: draw.py [--seed N] [--count 50] [--changed] [BEFORE] AFTER
 
-With two commits each sentence of BEFORE is followed by what stands in its place in AFTER
-("=": the same). --changed draws from those alone that differ. The seed is printed: the
-same seed, count and commits give the same sentences.
+With two commits, each sentence of BEFORE is followed by the sentence that replaces it in AFTER
+("=": the same). --changed draws only from sentences that differ. The seed is printed: the same
+seed, count and commits give the same sentences.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def renamed(before, after):
 
 
 def nearest(sentence, candidates):
-    """Of those in its place the one with most words in common."""
+    """Returns the candidate that has most words in common with the sentence."""
 
     def alike(other):
         return difflib.SequenceMatcher(None, sentence.split(), other.split()).ratio()

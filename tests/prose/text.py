@@ -25,7 +25,7 @@ def git(*words):
 
 
 def files(commit):
-    """Of code and documents: name -> content."""
+    """Returns the code and documents of a commit: name -> content."""
     names = [
         name
         for name in git("ls-tree", "-r", "--name-only", commit).split("\n")

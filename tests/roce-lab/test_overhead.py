@@ -3,11 +3,11 @@ replies on four, compared with ib_send_lat over the same RNICs in the same run.
 
 A probe and its reply correspond to one ping-pong of ib_send_lat: two messages of equal size, with
 completion events at both ends. ib_send_lat sends as fast as it can, which no prober does, and a
-process that never sleeps is cheap to wake. So the ToR of the probing RNICs delays what goes back to
-them by some milliseconds, for agents and ib_send_lat alike; four pairs of ib_send_lat then make
+process that never sleeps is cheap to wake. So the ToR of the probing RNICs delays the packets to
+them by some milliseconds, both for agents and for ib_send_lat; four pairs of ib_send_lat then make
 about as many ping-pongs as the agents make probes. That ratio decides the test. The cost at full
-speed without the delay is printed, too: there a probe costs 2 to 3 times as much as a ping-pong, so
-the aim of at most twice is missed on a quiet machine.
+speed without the delay is printed, too: there a probe costs 2 to 3 times as much as a ping-pong,
+so the aim of at most twice is missed on a quiet machine.
 
 CPU time is the kernel's clock of each thread, with the softirqs that ran in it. Work outside of any
 thread, as for delayed packets, is only in the figure of the whole machine. Emulation makes

@@ -41,7 +41,7 @@ def print_line(pytestconfig):
     return line
 
 
-# Of scope module: the machines of one module are removed before the next module makes its own.
+# Has the scope module: the machines of one module are removed before the next module makes its own.
 @pytest.fixture(scope="module")
 def region(tmp_path_factory, print_line):
     """All machines of the example's inventory, without Rackmesh. One is not in the inventory

@@ -6,8 +6,8 @@
 
 void fake_links_begin(void);
 void fake_links_turn(void);
-void fake_links_end(void); /* aborts if any object is left */
-void fake_http_end(void);  /* the same; so does the next one */
-void fake_client_end(void);
+void fake_links_end(void);  /* aborts if any object is left */
+void fake_http_end(void);   /* aborts if the server is left */
+void fake_client_end(void); /* aborts if the client or a call is left */
 
 #endif

@@ -3,8 +3,8 @@ counters.
 
 It has every counter that docs/counters.md lists for that driver, with the agent's labels; a
 unit test compares that list with the agent's table. It also has the queue pairs of a pod with a
-name and of a service, with their own counts. Each count grows with time: seconds times a rate
-of its own.
+name and of a service, with their own counts. Each counter grows with time, at its own rate per
+second.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from .places import ROOT
 CARD_PORT = 9179
 _ROW = re.compile(r"^\| `\w+` \| `(rdma_\w+)` \| ([^|]+) \| ([^|]+) \|", re.M)
 PRIORITIES = 8
-# Counts that are shares of each other, and so have fixed rates per second.
+# Counters of which tests check the ratios, so they have fixed rates per second.
 EACH_S = {
     "rdma_rx_packets_total": 100_000,
     "rdma_np_ecn_marked_roce_packets_total": 2_000,

@@ -337,7 +337,7 @@ class Fabric:
         run("ip", "-n", self.netns("mgmt"), "link", "set", self._management_ports[name], "up")
 
     def addresses(self, switch):
-        """Of the switch's interfaces: a trace may contain any of them."""
+        """Addresses of all the switch's interfaces: a trace may contain any of them."""
         if switch in self.tors:
             n = self.tors[switch]
             found = [f"10.{n}.0.1", f"fd00:{n}::1"]

@@ -12,8 +12,8 @@ IDLE, IOWAIT = 4, 5  # columns of a line of /proc/stat
 
 @dataclasses.dataclass
 class Process:
-    """cpu_s: of all threads, with the softirqs that ran in them; system_s: the kernel's part of it.
-    sleeps: how often threads have gone to sleep."""
+    """cpu_s: CPU time of all threads, with the softirqs that ran in them; system_s: the part of it
+    in the kernel. sleeps: how often threads have gone to sleep."""
 
     cpu_s: float
     system_s: float

@@ -166,7 +166,8 @@ open_as(
 	return r;
 }
 
-/* Agents and aggregators send paths in different messages; both must be refused alike.
+/* Agents and aggregators send paths in different messages; both must be refused in the
+ * same cases.
  */
 static int
 open_paths(size_t count, size_t shift, uint8_t family, uint8_t hop_count)

@@ -147,7 +147,7 @@ with_symmetric_hashes_the_reply_takes_the_path_of_the_probe(void **state)
 }
 
 static void
-flows_spread_over_all_cables_alike(void **state)
+flows_spread_evenly_over_all_cables(void **state)
 {
 	enum { FLOWS = 40000 };
 	struct clos *clos = fat_tree(10);
@@ -338,7 +338,7 @@ main(void)
 		cmocka_unit_test(there_is_no_path_to_oneself),
 		cmocka_unit_test(
 		    with_symmetric_hashes_the_reply_takes_the_path_of_the_probe),
-		cmocka_unit_test(flows_spread_over_all_cables_alike),
+		cmocka_unit_test(flows_spread_evenly_over_all_cables),
 		cmocka_unit_test(
 		    a_withdrawn_cable_is_avoided_at_every_tier_and_comes_back),
 		cmocka_unit_test(one_of_parallel_cables_is_withdrawn_alone),

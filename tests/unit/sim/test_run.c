@@ -385,8 +385,9 @@ a_scheme_judges_by_the_window_that_it_is_given(void **state)
 	scenario_free(scenario);
 }
 
-/* A port drops half of the flows. Of each path of a pair of RNICs, agents go on with
- * all flows over UDP, and with one over RoCE: then the port drops too few flows here.
+/* A port drops half of the flows. After a trace, agents continue to probe all flows of
+ * each path over UDP, but only one flow of each path over RoCE: then the port drops too
+ * few flows here.
  */
 static void
 over_udp_all_flows_are_probed_after_a_trace(void **state)

@@ -280,7 +280,8 @@ flock_blames_no_device_for_a_single_link(void **state)
 	f->values[1] = 0.01;
 	f->values[2] = 0.001;
 	begin(f, &scheme_flock);
-	/* All links and switches on the path gain alike: the prior decides. */
+	/* All links and switches on the path have the same gain, so the prior decides.
+	 * */
 	flow(f, "h1/r0", "h3/r0", "spine1", 100, 3)->back_count = 0;
 	check_named(f, 1, "h1/r0");
 }
@@ -324,7 +325,8 @@ a_loss_on_an_unknown_path_counts_for_both_rnics(void **state)
 	lossy_uplink(f, 0);
 	f->flows[0].unknown = 2;
 	f->flows[1].unknown = 2;
-	/* Both directions of the cable explain it alike; the first one is named. */
+	/* Both directions of the cable explain the loss equally well; the first one is
+	 * named. */
 	check_named(f, 1, "tor1--spine1");
 }
 

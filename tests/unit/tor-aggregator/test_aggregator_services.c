@@ -87,7 +87,7 @@ peer_in_roster(const struct world *w)
 }
 
 static void
-the_other_end_of_a_qp_is_asked_of_the_controller(void **state)
+the_controller_is_asked_for_the_other_end_of_a_qp(void **state)
 {
 	struct world *w = *state;
 
@@ -364,7 +364,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_other_end_of_a_qp_is_asked_of_the_controller),
+		TEST(the_controller_is_asked_for_the_other_end_of_a_qp),
 		TEST(an_agent_cannot_ask_for_qps_of_others),
 		TEST(a_services_peer_is_known_before_its_probes_count),
 		TEST(services_are_shown_with_their_peers_and_ports),

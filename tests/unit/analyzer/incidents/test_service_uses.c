@@ -446,8 +446,8 @@ no_impact_is_reported_only_where_all_uses_are_known(void **state)
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
 	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P2");
-	/* Unknown uses of tor3 say nothing about the links of tor1, but make spines
-	 * unknown. */
+	/* If the uses of tor3 are unknown, the impact of tor1's links stays known, but
+	 * that of spines becomes unknown. */
 	summary(w, "tor3", WIRE_USES_UNKNOWN, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P2");
 	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");

@@ -77,7 +77,7 @@ add_row(
 }
 
 /* In each second each pair of racks with the second one sends 200 probes, and each
- * other pair sent_elsewhere. Of the probes to each rack in the mask `lossy` one is
+ * other pair sent_elsewhere. One of the probes to each rack in the mask `lossy` is
  * lost. */
 static const struct localise_suspect *
 one_link(struct spine *spine, uint64_t sent_elsewhere, unsigned lossy, bool *sure)

@@ -1,4 +1,5 @@
-/* What the minutes of a path still hold after a part of it, or of its pair, healed. */
+/* The bins of minutes of a path after the fault of one of its parts, or of a part of
+ * its pair, has ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -439,7 +439,7 @@ different_mtus_of_a_hosts_rnics_are_reported(void **state)
 }
 
 static void
-the_source_of_timestamps_is_asked_of_the_agent_or_the_driver(void **state)
+the_agent_or_the_driver_is_asked_for_the_source_of_timestamps(void **state)
 {
 	struct world *world = *state;
 
@@ -651,7 +651,7 @@ a_cable_that_ends_at_another_switch_than_configured_is_reported(void **state)
 /* ---- the agent ---- */
 
 static void
-rnics_and_aggregators_are_asked_of_the_agent(void **state)
+the_agent_is_asked_for_rnics_and_aggregators(void **state)
 {
 	struct world *world = *state;
 
@@ -775,7 +775,7 @@ main(void)
 		TEST(a_port_that_is_not_active_is_reported),
 		TEST(an_rnic_without_a_roce_v2_gid_with_an_address_is_reported),
 		TEST(different_mtus_of_a_hosts_rnics_are_reported),
-		TEST(the_source_of_timestamps_is_asked_of_the_agent_or_the_driver),
+		TEST(the_agent_or_the_driver_is_asked_for_the_source_of_timestamps),
 		TEST(an_agent_with_rdma_that_may_not_lock_memory_is_reported),
 		TEST(rnics_in_one_subnet_without_strict_arp_are_reported),
 		TEST(tracing_reports_missing_requirements),
@@ -783,7 +783,7 @@ main(void)
 		TEST(counters_that_need_a_drop_in_are_reported_without_it),
 		TEST(the_state_of_a_configured_kubelet_is_reported),
 		TEST(a_cable_that_ends_at_another_switch_than_configured_is_reported),
-		TEST(rnics_and_aggregators_are_asked_of_the_agent),
+		TEST(the_agent_is_asked_for_rnics_and_aggregators),
 		TEST(a_host_without_an_agent_is_not_asked_for_rnics),
 		TEST(findings_beyond_the_limit_are_counted),
 		TEST(the_report_has_this_text),

@@ -74,7 +74,7 @@ the_groups_of_a_process_are_summed(void **unused)
 }
 
 static void
-a_group_of_no_process_is_left_out(void **unused)
+a_group_without_a_process_is_left_out(void **unused)
 {
 	put(1, 0, "packet_seq_err", 3);
 	put(1, 18, "packet_seq_err", 5);
@@ -149,7 +149,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_groups_of_a_process_are_summed),
-		TEST(a_group_of_no_process_is_left_out),
+		TEST(a_group_without_a_process_is_left_out),
 		TEST(without_counting_per_process_there_are_no_groups),
 		TEST(processes_beyond_the_limit_are_counted),
 		TEST(an_invalid_name_is_ignored),

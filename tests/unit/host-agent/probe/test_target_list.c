@@ -198,7 +198,7 @@ large_probes_are_held_by_their_bytes(void **state)
 }
 
 static void
-above_the_limit_all_intervals_are_stretched_alike(void **state)
+above_the_limit_all_intervals_are_stretched_by_one_factor(void **state)
 {
 	struct fixture *fixture = *state;
 	struct wire_target wires[] = { target(1, 1000), target(2, 500),
@@ -496,7 +496,7 @@ main(void)
 		TEST(one_address_gets_no_more_than_its_limit),
 		TEST(large_probes_are_held_by_their_bytes),
 		TEST(the_brake_stretches_all_intervals_and_the_limit_only_once),
-		TEST(above_the_limit_all_intervals_are_stretched_alike),
+		TEST(above_the_limit_all_intervals_are_stretched_by_one_factor),
 		TEST(a_target_that_stays_keeps_its_pace_and_turn),
 		TEST(focus_speeds_up_its_target_for_a_while),
 		TEST(a_pair_repeats_its_combination_and_all_occur),

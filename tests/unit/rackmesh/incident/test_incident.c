@@ -286,7 +286,7 @@ an_incident_resolves_only_by_good_results_after_the_last_bad_one(void **state)
 }
 
 static void
-a_verdict_during_recovery_starts_the_wait_afresh(void **state)
+a_verdict_during_recovery_restarts_the_wait(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -1157,7 +1157,7 @@ main(void)
 		TEST(an_incident_resolves_only_by_good_results_after_the_last_bad_one),
 		TEST(
 		    moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh),
-		TEST(a_verdict_during_recovery_starts_the_wait_afresh),
+		TEST(a_verdict_during_recovery_restarts_the_wait),
 		TEST(a_part_that_comes_back_is_counted_and_gets_a_new_id),
 		TEST(a_part_that_comes_and_goes_is_one_incident_with_its_rate),
 		TEST(a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting),

@@ -1048,7 +1048,7 @@ a_link_that_does_not_flap_with_the_others_is_not_held_back(void **state)
 }
 
 static void
-links_go_on_flapping_as_one_after_a_restart(void **state)
+links_keep_one_flapping_incident_after_a_restart(void **state)
 {
 	struct rack *rack = *state;
 
@@ -1401,7 +1401,7 @@ main(void)
 		TEST(
 		    a_link_that_follows_soon_is_of_the_same_fall_and_a_later_one_is_not),
 		TEST(a_link_that_does_not_flap_with_the_others_is_not_held_back),
-		TEST(links_go_on_flapping_as_one_after_a_restart),
+		TEST(links_keep_one_flapping_incident_after_a_restart),
 		TEST(
 		    a_link_that_flaps_alone_after_it_flapped_with_others_gets_its_own_incident),
 		TEST(falls_of_one_link_do_not_keep_the_incident_of_several_open),

@@ -445,7 +445,7 @@ a_part_that_only_some_packets_may_have_crossed_is_blamed_last(void **state)
 }
 
 /* The candidates are both directions of a cable, or one of them. All replies are lost,
- * although each crossed the cable with a probability of a quarter only. */
+ * although each reply crosses the cable with a probability of only 1/4. */
 static void
 a_blamed_part_is_not_blamed_again_for_one_of_its_paths(void **state)
 {
@@ -618,7 +618,7 @@ few_cables_of_a_switch_with_equal_loss_replace_it(void **state)
 }
 
 static void
-a_switch_whose_cables_all_lose_alike_is_clearly_more_likely(void **state)
+a_switch_whose_cables_all_lose_equally_is_clearly_more_likely(void **state)
 {
 	const uint32_t all[] = { 3, 5, 4, 4, 3, 5 };
 	double behind = 0;
@@ -710,7 +710,7 @@ main(void)
 		cmocka_unit_test(a_share_no_greater_than_the_usual_loss_is_refused),
 		cmocka_unit_test(few_cables_of_a_switch_with_equal_loss_replace_it),
 		cmocka_unit_test(
-		    a_switch_whose_cables_all_lose_alike_is_clearly_more_likely),
+		    a_switch_whose_cables_all_lose_equally_is_clearly_more_likely),
 		cmocka_unit_test(
 		    few_losses_do_not_decide_between_a_switch_and_its_cables),
 	};

@@ -47,7 +47,7 @@ rotations_cover_every_ordered_pair_from_any_start(void **state)
 }
 
 static void
-at_any_time_all_probe_and_are_probed_alike(void **state)
+at_any_time_all_probe_and_are_probed_equally_often(void **state)
 {
 	(void)state;
 	for (size_t n = 2; n <= MAX_N; n++)
@@ -99,7 +99,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rotations_cover_every_ordered_pair_from_any_start),
-		cmocka_unit_test(at_any_time_all_probe_and_are_probed_alike),
+		cmocka_unit_test(at_any_time_all_probe_and_are_probed_equally_often),
 		cmocka_unit_test(a_lone_rnic_has_no_other_target),
 		cmocka_unit_test(both_aggregators_agree_on_the_rotation),
 	};

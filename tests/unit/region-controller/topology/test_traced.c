@@ -284,7 +284,7 @@ a_link_named_by_a_later_alias_is_renamed(void **state)
 }
 
 static void
-two_interfaces_that_turn_out_to_be_one_switch_are_no_link(void **state)
+two_interfaces_found_to_be_of_one_switch_are_no_link(void **state)
 {
 	struct world *world = *state;
 
@@ -378,7 +378,7 @@ main(void)
 		TEST(a_link_is_read_from_the_store_as_it_was_written),
 		TEST(a_link_that_no_trace_could_find_is_refused),
 		TEST(a_link_named_by_a_later_alias_is_renamed),
-		TEST(two_interfaces_that_turn_out_to_be_one_switch_are_no_link),
+		TEST(two_interfaces_found_to_be_of_one_switch_are_no_link),
 		TEST(a_removed_alias_leaves_found_links),
 		TEST(a_link_seen_in_the_future_expires),
 		TEST(the_topology_shows_written_and_traced_links),

@@ -64,7 +64,7 @@ batches_acknowledged_before_a_restart_are_no_gap(void **state)
 }
 
 static void
-a_restarted_agent_starts_afresh(void **state)
+a_restarted_agent_begins_a_new_sequence(void **state)
 {
 	struct batch_sequence *sequence = *state;
 	uint64_t gap = 0;
@@ -99,7 +99,7 @@ main(void)
 		TEST(a_batch_sent_twice_counts_once),
 		TEST(missing_batches_are_counted_as_own_losses),
 		TEST(batches_acknowledged_before_a_restart_are_no_gap),
-		TEST(a_restarted_agent_starts_afresh),
+		TEST(a_restarted_agent_begins_a_new_sequence),
 		TEST(number_zero_is_never_counted),
 	};
 

@@ -84,7 +84,8 @@ give_more(struct evidence *evidence, enum evidence_given given, double value)
 		evidence_give(evidence, given, value);
 }
 
-/* Adds the fault to RNIC `at`. Of two faults the larger value of a counter stays. */
+/* Adds the fault to RNIC `at`. If two faults set the same counter, the larger value
+ * stays. */
 static void
 apply(const struct fault *fault, unsigned at)
 {

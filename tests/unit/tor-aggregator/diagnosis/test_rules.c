@@ -549,7 +549,7 @@ drops_of_a_group_that_pauses_are_short_headroom(void **state)
 }
 
 static void
-drops_for_want_of_receive_buffers_are_the_application(void **state)
+drops_without_receive_buffers_are_blamed_on_the_application(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_RX_OUT_OF_BUFFER, 5000);
@@ -599,7 +599,7 @@ one_dead_qp_is_enough_without_counted_drops(void **state)
 /* If the switch's drops are not read, the switch may have dropped. Losses of large
  * probes only are due to their size. */
 static void
-drops_are_silent_only_where_they_would_be_counted(void **state)
+drops_are_silent_only_if_no_other_counter_explains_them(void **state)
 {
 	static const unsigned drops[] = { SWITCH_TX_DISCARDS, SWITCH_TX_BUFFER_DROPS,
 		SWITCH_WRED_DROPS, SWITCH_QUEUE_DROP_PKTS };
@@ -966,11 +966,11 @@ main(void)
 		TEST(pauses_of_many_with_no_source_are_the_steady_state),
 		TEST(pfc_that_the_switch_does_not_count_is_a_disagreement),
 		TEST(drops_of_a_group_that_pauses_are_short_headroom),
-		TEST(drops_for_want_of_receive_buffers_are_the_application),
+		TEST(drops_without_receive_buffers_are_blamed_on_the_application),
 		TEST(drops_of_the_switch_with_gaps_are_its_queue),
 		TEST(time_outs_without_naks_or_drops_are_silent_drops),
 		TEST(one_dead_qp_is_enough_without_counted_drops),
-		TEST(drops_are_silent_only_where_they_would_be_counted),
+		TEST(drops_are_silent_only_if_no_other_counter_explains_them),
 		TEST(packets_out_of_order_with_none_lost_are_reordered),
 		TEST(marks_without_cnps_are_cnps_off),
 		TEST(one_cnp_in_62_marks_is_not_off),

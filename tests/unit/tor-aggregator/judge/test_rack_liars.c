@@ -9,8 +9,8 @@
 #include "rack_trial.h"
 
 /* Fewer than a third of a rack's agents report falsely about probes, counts and their
- * own ports, each for itself or all alike, with or without a fault. The fault must be
- * found, and no healthy part may be named. */
+ * own ports, each differently or all in the same manner, with or without a fault. The
+ * fault must be found, and no healthy part may be named. */
 #define TRIALS 2000
 #define SOAK_TRIALS 10000
 #define FOUND_SHARE 0.99

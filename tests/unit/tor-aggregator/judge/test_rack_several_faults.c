@@ -182,7 +182,7 @@ a_dead_rnic_is_found_beside_a_host_that_is_no_witness(void **state)
 }
 
 static void
-a_rack_of_256_is_judged_alike(void **state)
+a_rack_of_256_is_judged_like_a_small_one(void **state)
 {
 	unsigned runs = 0;
 
@@ -216,7 +216,7 @@ main(void)
 		    two_dead_rnics_beside_a_lossy_one_do_not_blame_the_tor),
 		cmocka_unit_test(three_dead_rnics_of_eight_are_all_named),
 		cmocka_unit_test(a_dead_rnic_is_found_beside_a_host_that_is_no_witness),
-		cmocka_unit_test(a_rack_of_256_is_judged_alike),
+		cmocka_unit_test(a_rack_of_256_is_judged_like_a_small_one),
 	};
 
 	return cmocka_run_group_tests_name("rack_several_faults", tests, NULL, NULL);

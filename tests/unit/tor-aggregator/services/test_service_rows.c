@@ -148,7 +148,7 @@ probes_of_services_are_counted_by_service(void **state)
 }
 
 static void
-rows_begin_afresh_once_they_were_reported(void **state)
+rows_count_from_zero_after_they_were_reported(void **state)
 {
 	struct world *w = *state;
 	struct wire_summary s;
@@ -260,7 +260,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(probes_of_services_are_counted_by_service),
-		TEST(rows_begin_afresh_once_they_were_reported),
+		TEST(rows_count_from_zero_after_they_were_reported),
 		TEST(a_flow_no_longer_reported_belongs_to_no_service),
 		TEST(a_service_that_comes_again_is_reported_by_its_name),
 		TEST(services_of_one_name_on_two_hosts_are_one),
