@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/history/influx_target.h"
+#include "rackmesh/config/host_name.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_url.h"
@@ -134,7 +135,8 @@ check_all(const struct analyzer_config *config, struct rm_error *error)
 	int r;
 
 	if (!rm_name_valid(config->name))
-		return rm_config_refuse(config->path, error, RM_NAME_EXPECTED, "name");
+		return rm_host_name_refuse(
+		    config->path, error, "name", config->name, RM_NAME_EXPECTED);
 	if (rm_address_parse(config->listen, -1, &address) < 0 ||
 	    address.storage.ss_family == AF_UNIX)
 		return rm_config_refuse_value(

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/probe/prober.h"
@@ -12,9 +11,9 @@
 #include "host-agent/services/qp_hooks.h"
 #include "host-agent/services/services.h"
 #include "host-agent/trace/tracer.h"
+#include "rackmesh/config/host_name.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/endpoint.h"
-#include "rackmesh/core/log.h"
 #include "rackmesh/http/http_url.h"
 #include "rackmesh/judge/part.h"
 
@@ -492,24 +491,6 @@ check_aggregators(const struct check *check)
 	return 0;
 }
 
-/* Without the option host, the system's host name is used, which may have 64
- * characters. */
-static int
-check_host(const struct check *check)
-{
-	const char *host = check->config->host;
-	char quoted[128], text[512];
-
-	if (rm_name_valid(host))
-		return 0;
-	rm_log_quote(quoted, sizeof(quoted), host, strlen(host));
-	snprintf(text, sizeof(text),
-	    "%s cannot name this host: " RM_NAME_EXPECTED
-	    "; give the system a valid name, or give host here, as in host: gpu17",
-	    quoted);
-	return rm_config_refuse(check->path, check->error, text, "host");
-}
-
 static int
 check_controllers(const struct check *check)
 {
@@ -574,9 +555,9 @@ check_all(const struct check *check)
 	struct rm_address address;
 	int r;
 
-	r = check_host(check);
-	if (r < 0)
-		return r;
+	if (!rm_name_valid(config->host))
+		return rm_host_name_refuse(
+		    check->path, check->error, "host", config->host, RM_NAME_EXPECTED);
 	if (!rm_name_valid(config->region))
 		return rm_config_refuse(
 		    check->path, check->error, RM_NAME_EXPECTED, "region");
@@ -601,35 +582,13 @@ check_config(void *arg, struct rm_error *error)
 	return check_all(&check);
 }
 
-/* The names of hosts that nobody named, with any domain; localhost-live is an image of
- * Fedora. Aggregators identify hosts by name, so such a name is refused. */
-static bool
-is_nobodys_name(const char *host)
-{
-	static const char *const names[] = { "localhost", "localhost4", "localhost6",
-		"localhost-live" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const size_t len = strlen(names[i]);
-
-		if (strncasecmp(host, names[i], len) == 0 &&
-		    (host[len] == '\0' || host[len] == '.'))
-			return true;
-	}
-	return false;
-}
-
+/* Aggregators identify hosts by name. */
 static int
 check_at_start(void *arg, struct rm_error *error)
 {
 	const struct agent_config *config = arg;
 
-	if (!is_nobodys_name(config->host))
-		return 0;
-	return rm_config_refuse(config->path, error,
-	    "expected the name of this host, not localhost; name the system, or give "
-	    "host here",
-	    "host");
+	return rm_host_name_check(config->path, error, "host", config->host);
 }
 
 const struct rm_config_type agent_config_type = {

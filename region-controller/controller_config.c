@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/config/host_name.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
@@ -202,7 +203,8 @@ check_all(void *arg, struct rm_error *error)
 	int r;
 
 	if (!rm_name_valid(config->name))
-		return rm_config_refuse(config->path, error, RM_NAME_EXPECTED, "name");
+		return rm_host_name_refuse(
+		    config->path, error, "name", config->name, RM_NAME_EXPECTED);
 	if (!rm_name_valid(config->region))
 		return rm_config_refuse(
 		    config->path, error, RM_NAME_EXPECTED, "region");

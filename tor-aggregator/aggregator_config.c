@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/config/host_name.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
@@ -225,8 +226,8 @@ check_all(const struct check *check)
 	int r;
 
 	if (!rm_name_valid(config->name))
-		return rm_config_refuse(
-		    check->path, check->error, RM_NAME_EXPECTED, "name");
+		return rm_host_name_refuse(
+		    check->path, check->error, "name", config->name, RM_NAME_EXPECTED);
 	if (!rm_name_valid(config->region))
 		return rm_config_refuse(
 		    check->path, check->error, RM_NAME_EXPECTED, "region");
@@ -266,6 +267,15 @@ check_config(void *arg, struct rm_error *error)
 	return r < 0 ? r : check_hypervisors(&check);
 }
 
+/* Controllers and analyzers identify aggregators by name. */
+static int
+check_at_start(void *arg, struct rm_error *error)
+{
+	const struct aggregator_config *config = arg;
+
+	return rm_host_name_check(config->path, error, "name", config->name);
+}
+
 const struct rm_config_type aggregator_config_type = {
 	.options = aggregator_options,
 	.bytes = sizeof(struct aggregator_config),
@@ -274,6 +284,7 @@ const struct rm_config_type aggregator_config_type = {
 	.log_level = AT(log_level),
 	.name_option = "name",
 	.check = check_config,
+	.check_start = check_at_start,
 };
 
 int

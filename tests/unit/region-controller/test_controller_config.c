@@ -65,8 +65,10 @@ errors_name_file_line_and_option(void **state)
 	    "2:9: region: expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or "
 	    "digit first");
 	refused("name: -c\n",
-	    "1:7: name: expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or "
-	    "digit first");
+	    "1:7: name: \"-c\" cannot name this host: expected a name: 1 to 63 of A-Z "
+	    "a-z 0-9 . _ : -, a letter or digit first; give the system a valid name, "
+	    "or "
+	    "give name here, as in name: gpu17");
 	refused("listen: here\n",
 	    "1:9: listen: expected a numeric address with a port, as 127.0.0.1:7471 or "
 	    "[::1]:7471, found \"here\"");

@@ -1,5 +1,6 @@
 #include "tor-aggregator/aggregator_config.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,6 +48,33 @@ little_is_needed(void **state)
 	assert_string_equal(config.listen, "0.0.0.0:7471");
 	assert_string_equal(config.http_listen, "127.0.0.1:9472");
 	assert_int_equal(config.controllers.count, 0);
+	aggregator_config_clear(&config);
+}
+
+/* Controllers and analyzers know an aggregator by its name, which is usually that of
+ * its host. */
+static void
+an_aggregator_is_not_called_localhost(void **state)
+{
+	static const char *const names[] = { "localhost", "LocalHost.localdomain.",
+		"localhost6.localdomain6", "localhost-live.lan" };
+	struct aggregator_config config;
+	struct rm_error error = { 0 };
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(
+		    text, sizeof(text), "name: %s\ntors: [{name: t1}]\n", names[i]);
+		assert_string_equal(read_text(text, &config), "");
+		assert_int_equal(
+		    aggregator_config_type.check_start(&config, &error), -EINVAL);
+		if (strstr(error.text,
+			"not localhost; name the system, or give name") == NULL)
+			fail_msg("%s: %s", names[i], error.text);
+		aggregator_config_clear(&config);
+	}
+	assert_string_equal(read_text("name: agg1\ntors: [{name: t1}]\n", &config), "");
+	assert_int_equal(aggregator_config_type.check_start(&config, &error), 0);
 	aggregator_config_clear(&config);
 }
 
@@ -173,6 +201,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(little_is_needed),
+		cmocka_unit_test(an_aggregator_is_not_called_localhost),
 		cmocka_unit_test(mistakes_name_line_and_option),
 		cmocka_unit_test(files_of_collectors_may_be_missing),
 	};
