@@ -144,6 +144,7 @@ session_take_place(struct intake_session *session, uint64_t life)
 	struct intake_info *info = &session->info;
 	struct intake_peer *peer;
 	const char *refused;
+	char here[RM_ADDRESS_TEXT], there[RM_ADDRESS_TEXT];
 
 	peer = intake_peer_get(owner, info->region, info->name);
 	if (peer == NULL)
@@ -155,7 +156,11 @@ session_take_place(struct intake_session *session, uint64_t life)
 		return refused;
 	peer_begin_life(peer, life);
 	if (peer->session != NULL) {
-		rm_log_warn(0, "%s: reconnected, closed its older session", info->name);
+		rm_address_format(&info->peer, here);
+		rm_address_format(&peer->session->info.peer, there);
+		rm_log_warn(0,
+		    "%s: reconnected from %s, closed its older session from %s",
+		    info->name, here, there);
 		owner->counts.replaced++;
 		rm_server_end(&peer->session->conn);
 	}

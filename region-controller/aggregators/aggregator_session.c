@@ -153,14 +153,18 @@ static void
 replace_older(const struct session *session)
 {
 	struct session *other = rm_server_first(&session->owner->server), *next;
+	char here[RM_ADDRESS_TEXT], there[RM_ADDRESS_TEXT];
 
 	for (; other != NULL; other = next) {
 		next = session_next(other);
 		if (other == session || !other->info.is_welcome ||
 		    strcmp(other->info.name, session->info.name) != 0)
 			continue;
-		rm_log_warn(
-		    0, "%s: reconnected, closed its older session", session->info.name);
+		rm_address_format(&session->info.peer, here);
+		rm_address_format(&other->info.peer, there);
+		rm_log_warn(0,
+		    "%s: reconnected from %s, closed its older session from %s",
+		    session->info.name, here, there);
 		session->owner->counts.replaced++;
 		rm_server_end(&other->conn);
 	}

@@ -232,10 +232,19 @@ connections_are_bounded(void **state)
 }
 
 static void
+keep_reconnect(enum rm_log_level level, const char *line, void *arg)
+{
+	if (level == RM_LOG_WARNING && strstr(line, "reconnected") != NULL)
+		snprintf(arg, 256, "%s", line);
+}
+
+/* Both addresses are in the log, since two aggregators may have the same name. */
+static void
 a_reconnecting_aggregator_replaces_its_older_session(void **state)
 {
 	struct fixture *f = *state;
 	struct aggregator again = { .loop = f->loop, .name = "agg1", .region = "lab" };
+	char line[256] = "";
 
 	write_clos(f, 2);
 	start(f, 300);
@@ -244,9 +253,12 @@ a_reconnecting_aggregator_replaces_its_older_session(void **state)
 	again.writer = wire_writer_new();
 	assert_non_null(again.writer);
 	agg_serves(&again, "tor1");
+	rm_log_set_sink(keep_reconnect, line);
 	agg_hello(f, &again);
 	assert_true(again.welcome);
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	assert_non_null(strstr(line, "agg1: reconnected from 127.0.0.1:"));
+	assert_non_null(strstr(line, ", closed its older session from 127.0.0.1:"));
 	rm_link_free(again.link);
 	wire_writer_free(again.writer);
 }

@@ -61,16 +61,28 @@ an_aggregator_reports_that_it_moves_to_another_analyzer(void **state)
 }
 
 static void
+keep_reconnect(enum rm_log_level level, const char *line, void *arg)
+{
+	if (level == RM_LOG_WARNING && strstr(line, "reconnected") != NULL)
+		snprintf(arg, 256, "%s", line);
+}
+
+/* Both addresses are in the log, since two aggregators may have the same name. */
+static void
 a_reconnecting_aggregator_replaces_its_older_session(void **state)
 {
 	struct fixture *f = *state;
 	struct aggregator again = { .name = "agg1", .region = "lab" };
 	struct aggregator other = { .name = "agg1", .region = "field" };
+	char line[256] = "";
 
 	again.writer = other.writer = wire_writer_new();
 	hello(f, &f->agg);
+	rm_log_set_sink(keep_reconnect, line);
 	hello(f, &again);
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
+	assert_non_null(strstr(line, "agg1: reconnected from 127.0.0.1:"));
+	assert_non_null(strstr(line, ", closed its older session from 127.0.0.1:"));
 	assert_int_equal(f->gone, 0);
 	/* An aggregator of the same name in another region is another aggregator. */
 	hello(f, &other);
