@@ -37,7 +37,7 @@ struct wire_tor_aggregator {
 struct wire_place_answer {
 	uint64_t token;
 	const char *error; /* why there are no cables; "": there are cables */
-	/* NULL in an opened message, and so is aggregators */
+	/* cables and aggregators are NULL in an opened message */
 	const struct wire_cable *cables;
 	size_t cable_count; /* at most WIRE_MAX_CABLES */
 	/* aggregators of these ToRs, in the same order */
