@@ -197,8 +197,8 @@ explain(const struct rm_http_answer *answer, bool limited, struct rm_error *erro
 			: strerror(-answer->r));
 	else if (answer->status == 401 || answer->status == 403)
 		rm_error_set(error, 0,
-		    "it does not let the analyzer read (HTTP %ld): influx.token_file "
-		    "or influx.user needs the right to read what it writes",
+		    "it does not let the analyzer read (HTTP %ld): give the user or "
+		    "token that the analyzer writes with the right to read, too",
 		    answer->status);
 	else if (answer->status == 429 || answer->status >= 500)
 		rm_error_set(error, 0, "it cannot answer now (HTTP %ld%s): try again",
