@@ -664,9 +664,9 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool adde
 	}
 }
 
-/* An upper bound of how much the gain of a candidate grows for each lost packet, if the
- * survival of its observation has grown from `before` to `now`: the gain of a candidate
- * that lets no packet through. */
+/* The survival of an observation has grown from `before` to `now`. Returns an upper
+ * bound of the increase of a candidate's gain for each lost packet: the gain of a
+ * candidate that lets no packet through. */
 static double
 more_for_each(const struct rm_hypothesis *h, double before, double now)
 {

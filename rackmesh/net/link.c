@@ -248,8 +248,9 @@ link_last_reason(struct rm_link *link)
 
 	if (rest == NULL)
 		rest = bufferevent_get_input(link->bev);
-	/* A stream that ends within a frame was cut off. So was a TLS stream that ends
-	 * without close_notify: anybody on the path can close a TCP connection. */
+	/* A stream that ends within a frame was cut off. A TLS stream that ends without
+	 * close_notify was cut off, too: any host on the path can close a TCP
+	 * connection. */
 	if (link->reason == 0 &&
 	    (evbuffer_get_length(rest) > 0 || (link->stream != NULL && !link->goodbye)))
 		link->reason = -ECONNRESET;
