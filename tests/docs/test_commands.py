@@ -30,7 +30,8 @@ OF_THE_SYSTEM = {
 
 
 def lines(text):
-    """As somebody would type them: of blocks each line that begins with a program, and spans."""
+    """Returns commands as a person would type them: each line of code blocks, and each inline
+    span."""
     for block in FENCED.findall(text):
         body = re.sub(r"\\\n\s*", "", block)
         yield from (line.strip() for line in body.splitlines())

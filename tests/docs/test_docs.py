@@ -36,7 +36,8 @@ def anchors(text):
 
 
 def typed(text):
-    """Commands as somebody would type them: code, without what follows it."""
+    """Returns commands as a person would type them: code blocks and inline code, with continued
+    lines joined."""
     code = FENCED.findall(text) + INLINE.findall(re.sub(FENCED, "", text))
     return [piece.replace("\\\n", "") for piece in code]
 
@@ -184,7 +185,7 @@ def test_every_fuzzer_and_its_files_are_in_the_coverage_table():
 
 
 def test_every_playbook_and_variable_of_ansible_is_in_the_page_of_rollouts():
-    """The operator's page; nobody sets variables that are computed."""
+    """Variables that are computed are not on the page, because operators do not set them."""
     page = (ROOT / "docs/rollout.md").read_text()
     table = page[page.index("## Variables") :]
     text = (ROOT / "ansible/group_vars/all.yaml").read_text()

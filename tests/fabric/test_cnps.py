@@ -65,7 +65,7 @@ class Cnps:
 
     def _run(self, receiver, sender):
         (out, back), began = self._sockets, time.monotonic()
-        # BECN is set in byte 4; 16 bytes are reserved, and ICRC is not looked at by anybody here.
+        # BECN is set in byte 4; 16 bytes are reserved; no program here checks the ICRC.
         packet = struct.pack(">BBHBxHI16xI", CNP, 0x40, 0xFFFF, 0x40, 7, 0, 0)
         while not self._over.wait(EVERY_S):
             passed = time.monotonic() - began

@@ -2,8 +2,8 @@
  * fuzz_tls_stream - any bytes, in pieces, to an accepting TLS stream, as the first
  * message of an unauthenticated peer.
  *
- * The peer is never accepted, an end is final, and before a whole first message it gets
- * no more memory than it fills.
+ * The peer is never accepted, and after its end no call succeeds. Before a whole first
+ * message has arrived, the stream allocates no more memory than the peer has sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>

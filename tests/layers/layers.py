@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Who may include whom: the table is the folders' own CMakeLists.txt.
 
-A folder is a stage of the flow and one target. It may include its own headers and those
-of the targets that its target_link_libraries() names, and of nobody else. It may only
-name targets whose folder was added before it, so the build reads as the flow, and there
-are no circles of folders. Nor are there circles of files: a noun (noun.h, noun.c and its
-private header) never includes itself by way of others.
+A folder is a stage of the flow and one target. It may include its own headers and those of the
+targets that its target_link_libraries() names, and no others. It may only name targets whose
+folder was added before it, so the build reads as the flow, and there are no circles of folders.
+Nor are there circles of files: a noun (noun.h, noun.c and its private header) never includes
+itself by way of others.
 
 A folder without a CMakeLists.txt belongs to the one above it: a daemon's root and its api/
 are its wiring, the last target, which may know all, and may go in circles.

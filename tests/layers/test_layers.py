@@ -98,7 +98,7 @@ def test_what_a_comment_links_is_not_linked(repository):
         "ctl/high/b.c includes ctl/low/a.h: ctl_high does not link ctl_low"]
 
 
-def test_the_wiring_is_known_to_nobody_below_it(repository):
+def test_no_stage_includes_the_root_of_its_daemon(repository):
     repository.write("ctl/high/c.c", includes=["ctl/wiring.h"])
     assert repository.wrong() == [
         "ctl/high/c.c includes ctl/wiring.h: ctl_high does not link ctl_core"]

@@ -138,7 +138,7 @@ def run(*words, log):
 
 
 def build(level, test, log):
-    """What the test needs, or the whole level if there is none."""
+    """Builds the programs that the test needs; without a test, those of the whole level."""
     if level != "unit":
         return run("ninja", "-C", RELEASE, "lab_programs", log=log)
     if test:

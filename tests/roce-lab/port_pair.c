@@ -3,10 +3,10 @@
  * daemon; each device probes all others. Shows how the port works on these devices. Run
  * by the lab's tests, or by hand:
  *
- *	port_pair [-s seconds] [-i interval_us] [-b bytes] [-q flow_qps] [-w] [-o]
- *DEVICE...
+ *	port_pair [-s seconds] [-i interval_us] [-b bytes] [-q flow_qps] [-w]
+ *	          [-o] DEVICE...
  *
- * -w: large probes go to the QP for small ones, which must do no harm.
+ * -w: large probes are sent to the QP for small probes; that QP must continue to work.
  * -o: prints when probes begin and cease to be answered.
  *
  * Prints the events of the ports as they happen, and the sums at the end.

@@ -115,7 +115,7 @@ def test_a_dead_rnic_is_named(region, rng, print_line):
     live(region, RnicDead(region.lab, region.rnic("h4/rxe7")), rng, print_line, DEAD_S)
 
 
-def test_an_rnic_whose_cable_is_drawn_is_named(region, rng, print_line):
+def test_an_rnic_whose_cable_is_unplugged_is_named(region, rng, print_line):
     live(region, CarrierLost(region.lab, region.rnic("h2/rxe2")), rng, print_line, DEAD_S)
 
 

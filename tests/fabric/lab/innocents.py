@@ -10,8 +10,8 @@ SILENCE_ALERT_S = 10
 
 
 def is_held(arrival, since):
-    """Whether an alert on a part without a fault is an error. That an agent, a host or an
-    aggregator was silent is true if the machine did not let it run."""
+    """Whether an alert on a part without a fault is an error. An alert that an agent, a host or an
+    aggregator is silent is true if the machine gave it no CPU time."""
     if VIRTUAL or arrival.alertname in VERDICTS:
         return True
     return lost(min(since, arrival.at - SILENCE_ALERT_S)) < CLEAN_S

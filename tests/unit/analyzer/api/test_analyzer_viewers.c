@@ -1,4 +1,5 @@
-/* Who may see some regions is shown nothing of the others, whatever is asked. */
+/* A client that may see some regions gets nothing about the other regions, whatever it
+ * requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

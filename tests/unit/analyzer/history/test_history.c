@@ -1,5 +1,5 @@
-/* Every point reaches the database, whatever it answers, and although the analyzer
- * restarts. */
+/* Every point reaches the database, also if the database answers with errors, and if
+ * the analyzer restarts. */
 #include "analyzer/history/history.h"
 
 #include <setjmp.h>

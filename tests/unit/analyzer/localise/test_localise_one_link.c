@@ -76,9 +76,9 @@ add_row(
 	assert_string_equal(route->elements[2]->a, "s1");
 }
 
-/* In each second each pair of racks with the second one sends 200 probes, and each
- * other pair sent_elsewhere. One of the probes to each rack in the mask `lossy` is
- * lost. */
+/* In each second, each pair of racks that includes the second rack sends 200 probes,
+ * and each other pair sends sent_elsewhere. One of the probes to each rack in the mask
+ * `lossy` is lost. */
 static const struct localise_suspect *
 one_link(struct spine *spine, uint64_t sent_elsewhere, unsigned lossy, bool *sure)
 {

@@ -395,9 +395,9 @@ doubled_peer(int fd)
 	}
 }
 
-/* The prober does not blame a probe for a time-out in which the prober itself did
- * not run, and then reports no late reply. This time-out is longer than a busy
- * machine keeps a process from running. */
+/* If the prober itself did not run during the time-out of a probe, it reports neither a
+ * loss nor a late reply. This time-out is longer than the time for which a busy machine
+ * stops a process. */
 #define PATIENT_TIMEOUT_NS (600 * RM_NS_PER_MS)
 
 static void

@@ -288,7 +288,7 @@ no_received_name_leads_out_of_its_folder(void **state)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		assert_false(rm_name_valid(names[i]));
-		/* "/" exists, and so would whatever the name leads to. */
+		/* "/" exists, so a path that the name leads to could exist, too. */
 		assert_int_equal(rdma_facts_read("/", names[i], 1, &facts), -ENODEV);
 		assert_true(rdma_index_find_now("/", names[i], device, &port) < 0);
 	}

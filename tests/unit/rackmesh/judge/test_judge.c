@@ -353,7 +353,7 @@ a_part_that_is_crossed_twice_loses_twice(void **state)
 }
 
 static void
-no_more_parts_than_allowed_are_blamed(void **state)
+of_many_dead_hosts_no_more_than_the_limit_are_blamed(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -697,7 +697,7 @@ main(void)
 		TEST(the_share_of_loss_is_fitted),
 		TEST(a_share_between_two_levels_needs_no_second_part),
 		TEST(a_part_that_is_crossed_twice_loses_twice),
-		TEST(no_more_parts_than_allowed_are_blamed),
+		TEST(of_many_dead_hosts_no_more_than_the_limit_are_blamed),
 		TEST(calls_do_not_affect_each_other),
 		TEST(a_part_that_only_some_packets_may_have_crossed_is_blamed_last),
 		TEST(impossible_input_is_refused),

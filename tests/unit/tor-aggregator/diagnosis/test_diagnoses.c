@@ -164,7 +164,9 @@ diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it(void **state)
 	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	assert_string_equal(text, "its port counted 812 symbol errors in 5 s");
 	report(1, WIRE_COUNTER_SYMBOL_ERR, 0);
-	judge(20 * S); /* the time of that judgement is shown, since it holds no more */
+	/* The rule does not hold any more, so the time of the last judgement is shown.
+	 */
+	judge(20 * S);
 	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	rm_wall_format((rm_wall_t){ wall.ns - 20 * S }, at);
 	snprintf(expected, sizeof(expected),
