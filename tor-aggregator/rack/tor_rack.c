@@ -515,7 +515,8 @@ tor_rack_leave(struct tor_rack *rack, const char *host)
 	rack->stale = true; /* the agent has reported another link state */
 }
 
-/* True: the RNIC is in another rack, whose ToR has a number. */
+/* True: the RNIC is in another rack whose ToR has a number of its own, so results to it
+ * are counted per path. */
 static bool
 has_paths(const struct roster_rnic *dst)
 {

@@ -176,7 +176,7 @@ switch_collector_free(struct switch_collector *device)
 	if (device == NULL)
 		return;
 	count = device->asic_count;
-	device->asic_count = 0; /* the end of a reading merges no more */
+	device->asic_count = 0; /* a reading that ends now must not merge its list */
 	for (size_t i = 0; i < count; i++) {
 		struct asic *asic = &device->asics[i];
 
