@@ -127,43 +127,6 @@ add_result(struct table *table, const struct ring_result *result,
 	entry->lost += result->outcome == WIRE_NO_REPLY;
 }
 
-/* Adds a probe of the RNIC to another rack as a flow in one slice. */
-static void
-add_outside_slice(struct table *table, const struct ring_result *result,
-    struct wire_rnic_id rnic, rm_mono_t since)
-{
-	if (is_end(result->src_guid, result->src_port_num, rnic) &&
-	    (result->kind == WIRE_INTER_TOR || result->kind == WIRE_WITNESS))
-		add_result(table, result, rnic, since);
-}
-
-struct ways { /* evidence_way_of with its argument */
-	evidence_way_of *of;
-	const void *arg;
-};
-
-/* Adds a probe of the RNIC to another rack. */
-static void
-add_outside(struct table *table, const struct ring_result *result,
-    struct wire_rnic_id rnic, const struct ways *ways)
-{
-	const struct wire_rnic_id to = { result->dst_guid, result->dst_port_num };
-	const uint64_t dst = end_of(result->dst_guid, result->dst_port_num);
-	struct entry *entry;
-
-	if (!is_end(result->src_guid, result->src_port_num, rnic) ||
-	    (result->kind != WIRE_INTER_TOR && result->kind != WIRE_WITNESS))
-		return;
-	entry = entry_of(table, hash_of(dst, result->src_port, 0), dst, false);
-	if (entry == NULL)
-		return;
-	if (entry->sent == 0)
-		entry->way =
-		    ways->of(ways->arg, rnic, to, result->src_port, result->sent);
-	entry->sent++;
-	entry->lost += result->outcome == WIRE_NO_REPLY;
-}
-
 static bool
 is_within(const struct ring_result *result, rm_mono_t since, rm_mono_t end)
 {
@@ -172,27 +135,81 @@ is_within(const struct ring_result *result, rm_mono_t since, rm_mono_t end)
 		   result->outcome == WIRE_LATE_REPLY);
 }
 
-/* ways: reads only the RNIC's probes to other racks, as flows; NULL: all probes inside
- * the rack, or, if `outside`, the RNIC's probes to other racks, in slices. */
-static void
-add_results(struct table *table, const struct ring *ring, struct wire_rnic_id rnic,
-    rm_mono_t since, rm_mono_t end, const struct ways *ways, bool outside)
+struct scan { /* results of probes that were sent from `since` until `end` */
+	const struct ring *ring;
+	rm_mono_t since, end;
+	size_t next, max; /* of the ring's results, the newest first */
+};
+
+/* Returns the next result; NULL: there are no more. */
+static const struct ring_result *
+scan_next(struct scan *scan)
 {
-	const size_t max = ways != NULL ? MAX_SCANNED_OUTSIDE : MAX_SCANNED;
+	while (scan->next < scan->max) {
+		const struct ring_result *result = ring_get(scan->ring, scan->next++);
 
-	for (size_t i = 0; i < max; i++) {
-		const struct ring_result *result = ring_get(ring, i);
+		if (result == NULL ||
+		    rm_mono_since(scan->since, result->sent) > DISORDER_NS)
+			return NULL;
+		if (is_within(result, scan->since, scan->end))
+			return result;
+	}
+	return NULL;
+}
 
-		if (result == NULL || rm_mono_since(since, result->sent) > DISORDER_NS)
-			return;
-		if (!is_within(result, since, end))
+/* Adds all probes inside the rack: those of the RNIC as flows in slices. */
+static void
+add_inside(struct table *table, struct wire_rnic_id rnic, struct scan scan)
+{
+	const struct ring_result *result;
+
+	while ((result = scan_next(&scan)) != NULL)
+		if (result->kind == WIRE_TOR_MESH)
+			add_result(table, result, rnic, scan.since);
+}
+
+/* True: the RNIC sent this probe to another rack. */
+static bool
+is_outside(const struct ring_result *result, struct wire_rnic_id rnic)
+{
+	return is_end(result->src_guid, result->src_port_num, rnic) &&
+	       (result->kind == WIRE_INTER_TOR || result->kind == WIRE_WITNESS);
+}
+
+/* Adds the probes of the RNIC to other racks, as flows in slices. */
+static void
+add_outside_slices(struct table *table, struct wire_rnic_id rnic, struct scan scan)
+{
+	const struct ring_result *result;
+
+	while ((result = scan_next(&scan)) != NULL)
+		if (is_outside(result, rnic))
+			add_result(table, result, rnic, scan.since);
+}
+
+/* Adds the probes of the RNIC to other racks, as flows with their ways. */
+static void
+add_outside(struct table *table, struct wire_rnic_id rnic, struct scan scan,
+    evidence_way_of *way_of, const void *arg)
+{
+	const struct ring_result *result;
+
+	while ((result = scan_next(&scan)) != NULL) {
+		const struct wire_rnic_id to = { result->dst_guid,
+			result->dst_port_num };
+		const uint64_t dst = end_of(to.guid, to.port);
+		struct entry *entry;
+
+		if (!is_outside(result, rnic))
 			continue;
-		if (ways != NULL)
-			add_outside(table, result, rnic, ways);
-		else if (outside)
-			add_outside_slice(table, result, rnic, since);
-		else if (result->kind == WIRE_TOR_MESH)
-			add_result(table, result, rnic, since);
+		entry = entry_of(table, hash_of(dst, result->src_port, 0), dst, false);
+		if (entry == NULL)
+			continue;
+		if (entry->sent == 0)
+			entry->way =
+			    way_of(arg, rnic, to, result->src_port, result->sent);
+		entry->sent++;
+		entry->lost += result->outcome == WIRE_NO_REPLY;
 	}
 }
 
@@ -239,13 +256,12 @@ weight_of(const struct entry *flow, double share)
  * show whether it loses whole flows. Each flow in a slice counts the same, so that a
  * few flows to a dead RNIC do not decide. */
 static bool
-are_lost_outside(
-    const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end)
+are_lost_outside(struct wire_rnic_id rnic, struct scan scan)
 {
 	struct table table = { .count = 0 };
 	int whole = 0, partial = 0, passed = 0;
 
-	add_results(&table, ring, rnic, since, end, NULL, true);
+	add_outside_slices(&table, rnic, scan);
 	for (size_t i = 0; i < table.count; i++) {
 		const struct entry *entry = &table.entries[i];
 
@@ -263,14 +279,15 @@ bool
 evidence_flows_are_lost(
     const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end)
 {
+	const struct scan scan = { ring, since, end, .max = MAX_SCANNED };
 	struct table table = { .count = 0 };
 	struct counts mine = { 0, 0 }, others = { 0, 0 };
 	unsigned whole = 0;
 	double weight = 0;
 
-	add_results(&table, ring, rnic, since, end, NULL, false);
+	add_inside(&table, rnic, scan);
 	if (table.pairs == 0)
-		return are_lost_outside(ring, rnic, since, end);
+		return are_lost_outside(rnic, scan);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 		struct counts *to = entry->is_pair ? &others : &mine;
@@ -379,12 +396,12 @@ enum rack_flows
 evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
     rm_mono_t since, rm_mono_t end, evidence_way_of *way_of, const void *arg)
 {
-	const struct ways ways = { way_of, arg };
+	const struct scan scan = { ring, since, end, .max = MAX_SCANNED_OUTSIDE };
 	struct table table = { .count = 0 };
 	struct counts all = { 0, 0 };
 	double flows = 0, spread = 0, deviation;
 
-	add_results(&table, ring, rnic, since, end, &ways, false);
+	add_outside(&table, rnic, scan, way_of, arg);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 
