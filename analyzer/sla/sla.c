@@ -656,18 +656,39 @@ has_rows(const struct sla *sla, int64_t minute)
 	return false;
 }
 
-/* The clock was set forward, or the analyzer was stopped. Closes the minutes that were
- * over before and have results. The others up to the present one are not counted:
- * nobody measured them, so they are not unknown because of a rack. */
+/* The clock was set forward, or the analyzer was stopped. Closes the minutes before
+ * `before` that have results and are not counted yet. The others up to `last` are not
+ * counted: nobody measured them, so they are not unknown because of a rack. */
 static void
-skip_minutes(struct sla *sla, int64_t before,
+skip_minutes(struct sla *sla, int64_t before, int64_t last,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
 {
-	for (int64_t minute = sla->closed + 1; minute < before; minute++)
-		if (has_rows(sla, minute))
+	int64_t minute = before - SLA_OPEN_MINUTES;
+
+	if (minute <= sla->closed)
+		minute = sla->closed + 1;
+	for (; minute < before; minute++)
+		if (has_rows(sla, minute) && !is_counted(sla, minute))
 			close_one(sla, minute, on_minute, arg);
-	if (sla->closed < sla->now_minute - 1)
-		sla->closed = sla->now_minute - 1;
+	if (sla->closed < last)
+		sla->closed = last;
+}
+
+/* The clock was set forward. last: the last minute that is not waited for any more. */
+static void
+step_forward(struct sla *sla, int64_t before, int64_t last,
+    void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg)
+{
+	const int64_t now = sla->now_minute;
+
+	if (now >= sla->reached && now <= sla->reached + STEP_MINUTES)
+		/* It was behind only for a while: the minutes that were waited for
+		 * before are waited for again. */
+		skip_minutes(sla, last + 1, last, on_minute, arg);
+	else if (now > sla->reached && before < sla->reached)
+		skip_minutes(sla, sla->reached, now - 1, on_minute, arg);
+	else
+		skip_minutes(sla, before, now - 1, on_minute, arg);
 }
 
 /* Closes the minutes up to this one, except those that were counted before the clock
@@ -700,14 +721,16 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 			sla->closed = sla->now_minute;
 	} else if (!sla->closed_any) {
 		sla->closed = last; /* the first call sets the start */
-	} else if (sla->now_minute < before && sla->closed >= sla->now_minute) {
+	} else if (sla->now_minute < before) {
 		/* The clock was set back. Minutes that are to come are counted, except
 		 * those that were counted before. */
-		sla->closed = sla->now_minute - 1;
+		sla->reached = before;
+		if (sla->closed >= sla->now_minute)
+			sla->closed = sla->now_minute - 1;
 	}
 	make_room(sla);
 	if (sla->closed_any && sla->now_minute > before + STEP_MINUTES)
-		skip_minutes(sla, before, on_minute, arg);
+		step_forward(sla, before, last, on_minute, arg);
 	sla->closed_any = true;
 	close_until(sla, last, on_minute, arg);
 	sum_some(sla);

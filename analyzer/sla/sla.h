@@ -67,7 +67,8 @@ void sla_summary(struct sla *sla, const struct wire_summary_view *view);
  * SLA_MAX_WAIT_NS. on_minute is called once for each scope and minute. If it is more
  * than two minutes later than at the last call, the minutes between are not closed,
  * except those that were over before and have results. If the clock is set back, the
- * minutes from the present one on are closed, except those that were closed before. */
+ * minutes from the present one on are closed, except those that were closed before; if
+ * it soon returns to where it was, closing goes on as if it had not been set back. */
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
 /* The number of the last closed minute since the epoch; 0: none yet. */

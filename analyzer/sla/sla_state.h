@@ -99,6 +99,7 @@ struct sla {
 	/* closed: the last closed minute; before the first sla_close, that of the
 	 * former process, or 0 */
 	int64_t closed, now_minute;
+	int64_t reached; /* now_minute before the clock was set back last; 0: never */
 	/* the minutes that were counted, also if no rack had results */
 	struct sla_counted counted[SLA_HOURS]; /* by hour */
 	int64_t busy;   /* the closed minute in which no service could be evicted */

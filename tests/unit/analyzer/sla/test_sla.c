@@ -367,6 +367,110 @@ a_clock_that_was_ahead_for_a_second_gives_no_minute_twice(void **state)
 	}
 }
 
+/* The clock is set back just after the end of a minute, which is not closed yet. */
+static void
+a_clock_that_was_behind_for_a_second_costs_no_minute(void **state)
+{
+	static const int64_t behind[] = { 1, 2, 3, 5, 30, 62, 300, BASE / MINUTE - 10 };
+
+	for (size_t i = 0; i < 8; i++) {
+		struct sla *sla = new_sla();
+		const int64_t now = BASE + 9 * MINUTE + 5 * RM_NS_PER_S;
+
+		for (int64_t n = 0; n < 9; n++) {
+			feed(sla, "tor1", "tor1", BASE + n * MINUTE, 10, 0, 1000);
+			sla_close(sla,
+			    (rm_wall_t){ BASE + (n + 1) * MINUTE + 5 * RM_NS_PER_S },
+			    WAIT, on_minute, NULL);
+		}
+		sla_close(sla, (rm_wall_t){ now - behind[i] * MINUTE }, WAIT, on_minute,
+		    NULL);
+		sla_close(sla, (rm_wall_t){ now + RM_NS_PER_S }, WAIT, on_minute, NULL);
+		/* A row of the minute that is waited for may still come. */
+		feed(sla, "tor1", "tor1", BASE + 8 * MINUTE, 5, 0, 1000);
+		feed(sla, "tor1", "tor1", BASE + 9 * MINUTE, 10, 0, 1000);
+		sla_close(sla, (rm_wall_t){ BASE + 10 * MINUTE + WAIT }, WAIT,
+		    on_minute, NULL);
+		assert_int_equal(minute_count, 10);
+		for (size_t n = 0; n < minute_count; n++) {
+			assert_int_equal(
+			    minutes[n].start.ns, BASE + (int64_t)n * MINUTE);
+			assert_int_equal(minutes[n].sent, n == 8 ? 15 : 10);
+		}
+		assert_int_equal(json_figure(sla, "missing", "day"), 0);
+		assert_int_equal(json_figure(sla, "day", "rack_minutes_unknown"), 0);
+		sla_free(sla);
+	}
+}
+
+/* Rows of right clocks are of the future then, and refused. The minute that was over
+ * before is counted. */
+static void
+minutes_while_the_clock_is_behind_are_missing_and_not_unknown(void **state)
+{
+	struct sla *sla = new_sla();
+
+	for (int64_t n = 0; n < 25; n++) {
+		const int64_t behind = n >= 15 && n < 20 ? 10 : 0;
+
+		sla_close(sla,
+		    (rm_wall_t){ BASE + (n - behind) * MINUTE + 5 * RM_NS_PER_S }, WAIT,
+		    on_minute, NULL);
+		feed(sla, "tor1", "tor1", BASE + n * MINUTE, 10, 0, 1000);
+	}
+	sla_close(sla, (rm_wall_t){ BASE + 25 * MINUTE + WAIT }, WAIT, on_minute, NULL);
+	/* The clock was set back in minute 14, and forward in minute 20. */
+	assert_int_equal(json_figure(sla, "missing", "day"), 6);
+	assert_int_equal(json_figure(sla, "day", "rack_minutes_unknown"), 0);
+	assert_int_equal(json_figure(sla, "day", "sent"), 19 * 10);
+	assert_int_equal(minute_count, 19);
+	sla_free(sla);
+}
+
+#define STEPS_MINUTES 1400 /* less than is remembered of counted minutes */
+static unsigned told_at[STEPS_MINUTES];
+
+static void
+count_told(const struct sla_minute *minute, void *arg)
+{
+	const int64_t n = (minute->start.ns - BASE) / MINUTE;
+
+	(void)arg;
+	assert_in_range(n, 0, STEPS_MINUTES - 1);
+	told_at[n]++;
+}
+
+static void
+each_minute_is_told_once_however_the_clock_steps(void **state)
+{
+	uint64_t random = 1;
+
+	for (int run = 0; run < 5; run++) {
+		struct sla *sla = new_sla();
+		int64_t ahead = 0, until = 0;
+
+		memset(told_at, 0, sizeof(told_at));
+		for (int64_t s = 500 * 60; s < 900 * 60; s += 5) {
+			const int64_t at = BASE + s * RM_NS_PER_S;
+
+			feed(sla, "tor1", "tor1", at, 1, 0, 1000);
+			if (s == until)
+				ahead = 0;
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			if ((random >> 33) % 300 == 0) {
+				ahead = (int64_t)((random >> 43) % 960) - 480;
+				until = s + 5 * (int64_t)((random >> 53) % 100);
+				ahead = (random >> 63) != 0 ? ahead : ahead / 40;
+			}
+			sla_close(sla, (rm_wall_t){ at + ahead * MINUTE }, WAIT,
+			    count_told, NULL);
+		}
+		for (int n = 0; n < STEPS_MINUTES; n++)
+			assert_in_range(told_at[n], 0, 1);
+		sla_free(sla);
+	}
+}
+
 /* Measures minutes 0 and 1; sets the clock forward in minute 2, for so long that one
  * minute of the future is closed; and measures all minutes from 3 to before `end`. */
 static void
@@ -788,6 +892,10 @@ main(void)
 		cmocka_unit_test(a_clock_that_was_ahead_for_a_moment_costs_no_minute),
 		cmocka_unit_test(
 		    a_clock_that_was_ahead_for_a_second_gives_no_minute_twice),
+		cmocka_unit_test(a_clock_that_was_behind_for_a_second_costs_no_minute),
+		cmocka_unit_test(each_minute_is_told_once_however_the_clock_steps),
+		cmocka_unit_test(
+		    minutes_while_the_clock_is_behind_are_missing_and_not_unknown),
 		cmocka_unit_test(
 		    after_a_clock_that_was_ahead_for_a_minute_each_minute_is_told_once),
 		cmocka_unit_test(
