@@ -168,20 +168,22 @@ watch(struct burn_in *burn_in)
 
 /* ---- a rack that the aggregator does not have ---- */
 
-/* True: the aggregator answers that it does not have the rack, so watching it would
- * show nothing; adds a finding. */
-static bool
-is_unknown(const struct burn_in *burn_in, struct findings *findings)
+/* Returns 1: the aggregator has the rack; 0: it answers that it does not have it, so
+ * watching it would show nothing: adds a finding; or a negative errno, after the error
+ * was printed. */
+static int
+find_rack(const struct burn_in *burn_in, struct findings *findings)
 {
 	const json_t *racks, *rack;
 	char names[ACCEPTANCE_RACKS_BYTES];
 	json_t *answer = NULL;
 	bool known;
 	size_t i;
+	int r;
 
-	request_complain_to(burn_in->nowhere);
-	(void)request_get(burn_in->ctl->aggregator, "/v1/racks", &answer);
-	request_complain_to(NULL);
+	r = request_get(burn_in->ctl->aggregator, "/v1/racks", &answer);
+	if (r < 0)
+		return r;
 	racks = json_object_get(answer, "racks");
 	known = !json_is_array(racks);
 	json_array_foreach (racks, i, rack) {
@@ -192,13 +194,13 @@ is_unknown(const struct burn_in *burn_in, struct findings *findings)
 	acceptance_racks(racks, names);
 	json_decref(answer);
 	if (known)
-		return false;
+		return 1;
 	findings->check = "rack";
 	findings_add(findings, FINDING_WRONG,
 	    "the aggregator has no rack %s; it has %s", burn_in->tor, names);
 	findings_remedy(findings,
 	    "correct the name, or choose the rack's aggregator with --aggregator");
-	return true;
+	return 0;
 }
 
 /* ---- the report ---- */
@@ -299,11 +301,30 @@ parse(const struct ctl *ctl, struct burn_in *burn_in)
 	return -1;
 }
 
+static int
+run(struct burn_in *burn_in)
+{
+	struct findings findings = { 0 };
+	int status, r = find_rack(burn_in, &findings);
+
+	if (r < 0) {
+		status = CTL_NO_ANSWER;
+	} else if (r == 0) {
+		status = report(burn_in, ACCEPTANCE_FAIL, 0, &findings);
+	} else {
+		watch(burn_in);
+		status =
+		    report(burn_in, acceptance_judge(burn_in->acceptance, &findings),
+			burn_in->for_ns, &findings);
+	}
+	findings_clear(&findings);
+	return status;
+}
+
 int
 ctl_accept(const struct ctl *ctl)
 {
 	struct burn_in burn_in = { .ctl = ctl };
-	struct findings findings = { 0 };
 	int status = parse(ctl, &burn_in);
 
 	if (status >= 0)
@@ -313,17 +334,10 @@ ctl_accept(const struct ctl *ctl)
 	burn_in.nowhere = fopen("/dev/null", "we");
 	burn_in.acceptance = acceptance_new(burn_in.tor, &burn_in.limits);
 	if (burn_in.tor_escaped == NULL || burn_in.nowhere == NULL ||
-	    burn_in.acceptance == NULL) {
+	    burn_in.acceptance == NULL)
 		fprintf(stderr, "rackmeshctl: out of memory\n");
-	} else if (is_unknown(&burn_in, &findings)) {
-		status = report(&burn_in, ACCEPTANCE_FAIL, 0, &findings);
-	} else {
-		watch(&burn_in);
-		status =
-		    report(&burn_in, acceptance_judge(burn_in.acceptance, &findings),
-			burn_in.for_ns, &findings);
-	}
-	findings_clear(&findings);
+	else
+		status = run(&burn_in);
 	acceptance_free(burn_in.acceptance);
 	if (burn_in.nowhere != NULL)
 		fclose(burn_in.nowhere);

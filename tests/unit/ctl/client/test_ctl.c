@@ -584,6 +584,16 @@ an_invalid_brake_is_not_sent(void **state)
 	    CTL_NO_ANSWER);
 }
 
+/* Ten minutes of queries would show no more. */
+static void
+a_rack_of_an_aggregator_that_does_not_answer_is_not_watched(void **state)
+{
+	const char *const arguments[] = { "tor1", "--for", "2s" };
+
+	assert_int_equal(run(ctl_accept, 3, arguments, "503 Service Unavailable", "{}"),
+	    CTL_NO_ANSWER);
+}
+
 static void
 arguments_of_switch_select_racks_and_ports(void **state)
 {
@@ -627,6 +637,8 @@ main(void)
 		    an_incident_is_explained_and_bad_news_while_it_is_open),
 		cmocka_unit_test(a_region_without_a_leader_is_bad_news),
 		cmocka_unit_test(an_invalid_brake_is_not_sent),
+		cmocka_unit_test(
+		    a_rack_of_an_aggregator_that_does_not_answer_is_not_watched),
 	};
 
 	return cmocka_run_group_tests_name("ctl", tests, NULL, NULL);
