@@ -395,6 +395,10 @@ take_late_options(struct ctl *ctl, const char *command)
 		const char *value;
 		const struct option *o = option_of(ctl->argv[i], &value);
 
+		/* An empty name would select everything. */
+		if (ctl->argv[i][0] == '\0')
+			return ctl_usage(
+			    "an argument is empty: is a variable not set?");
 		if (o == NULL || o->val == OPTION_VERSION) {
 			ctl->argv[kept++] = ctl->argv[i];
 			continue;
@@ -411,6 +415,20 @@ take_late_options(struct ctl *ctl, const char *command)
 		take_option(ctl, o->val, value);
 	}
 	ctl->argc = kept;
+	return -1;
+}
+
+/* Returns -1 to continue, or an exit code. */
+static int
+check_addresses(const struct ctl *ctl)
+{
+	const char *const addresses[] = { ctl->aggregator, ctl->controller,
+		ctl->analyzer, ctl->agent };
+
+	for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+		if (addresses[i][0] == '\0')
+			return ctl_usage("the address of a daemon is empty: is a "
+					 "variable not set?");
 	return -1;
 }
 
@@ -453,6 +471,8 @@ run(struct ctl *ctl, const char *name)
 	if (i == COMMANDS)
 		return ctl_usage("no such command: %s", name);
 	status = take_late_options(ctl, name);
+	if (status < 0)
+		status = check_addresses(ctl);
 	if (status < 0)
 		status = take_credentials(ctl);
 	if (status >= 0)

@@ -279,7 +279,7 @@ ctl_explain(const struct ctl *ctl)
 	json_t *answer = NULL;
 	int r, status;
 
-	if (ctl->argc != 1)
+	if (ctl->argc != 1 || ctl->argv[0][0] == '-')
 		return ctl_usage("expected: explain INCIDENT (its id, from "
 				 "`rackmeshctl incidents`)");
 	escaped = request_escape(ctl->argv[0]);

@@ -23,7 +23,7 @@ ctl_pinglist(const struct ctl *ctl)
 {
 	char *rnic, path[1024];
 
-	if (ctl->argc != 1)
+	if (ctl->argc != 1 || ctl->argv[0][0] == '-')
 		return ctl_usage("expected: pinglist RNIC");
 	rnic = request_escape(ctl->argv[0]);
 	if (rnic == NULL)

@@ -21,7 +21,7 @@ ctl_resolve(const struct ctl *ctl)
 	char *escaped, path[1024];
 	size_t i;
 
-	if (ctl->argc != 1)
+	if (ctl->argc != 1 || ctl->argv[0][0] == '-')
 		return ctl_usage("expected: resolve ADDRESS (IPv4, IPv6 or a GID)");
 	escaped = request_escape(ctl->argv[0]);
 	if (escaped == NULL)

@@ -595,6 +595,16 @@ a_rack_of_an_aggregator_that_does_not_answer_is_not_watched(void **state)
 }
 
 static void
+names_are_checked_before_a_request_is_sent(void **state)
+{
+	const char *const option[] = { "--region" };
+
+	assert_int_equal(run(ctl_explain, 1, option, "200 OK", "{}"), CTL_USAGE);
+	assert_int_equal(run(ctl_pinglist, 1, option, "200 OK", "{}"), CTL_USAGE);
+	assert_int_equal(run(ctl_resolve, 1, option, "200 OK", "{}"), CTL_USAGE);
+}
+
+static void
 arguments_of_switch_select_racks_and_ports(void **state)
 {
 	const char *const arguments[] = { "tor 1", "--all", "Ethernet1/2" };
@@ -639,6 +649,7 @@ main(void)
 		cmocka_unit_test(an_invalid_brake_is_not_sent),
 		cmocka_unit_test(
 		    a_rack_of_an_aggregator_that_does_not_answer_is_not_watched),
+		cmocka_unit_test(names_are_checked_before_a_request_is_sent),
 	};
 
 	return cmocka_run_group_tests_name("ctl", tests, NULL, NULL);
