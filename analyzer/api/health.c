@@ -63,44 +63,78 @@ type_of(const struct incident_table_entry *entry)
 	return 0;
 }
 
-/* racks are sorted by name. */
+struct count {                     /* of one incident */
+	struct health_rack *racks; /* sorted by name */
+	size_t rack_count;
+	const struct incident_table_entry *entry;
+};
+
+/* Counts the incident for this rack, once. */
 static void
-count_at(struct health_rack *racks, size_t count, const char *region, const char *tor,
-    enum rm_part_type type)
+count_at(const struct count *count, const char *tor)
 {
 	struct rack key = { 0 };
 	struct health_rack wanted = { .rack = &key }, *found;
 
-	strcpy(key.region, region);
+	strcpy(key.region, count->entry->region);
 	strcpy(key.tor, tor);
-	found = bsearch(&wanted, racks, count, sizeof(*racks), by_name);
-	if (found == NULL)
+	found = bsearch(
+	    &wanted, count->racks, count->rack_count, sizeof(*count->racks), by_name);
+	if (found == NULL || found->last == count->entry)
 		return;
+	found->last = count->entry;
 	found->incidents++;
-	found->by_part[type]++;
+	found->by_part[type_of(count->entry)]++;
+}
+
+static void
+count_names(const struct count *count, const char *part)
+{
+	char names[PART_NAMES_MAX][RM_NAME_BYTES];
+	const size_t name_count = part_names_of(part, names);
+
+	for (size_t i = 0; i < name_count; i++)
+		count_at(count, names[i]);
+}
+
+/* Several links of a switch have one incident: its part is the switch or the first
+ * link, and the evidence lists the links. */
+static void
+count_links(const struct count *count)
+{
+	json_t *evidence = incident_table_evidence(count->entry);
+	const json_t *link;
+	size_t i;
+
+	json_array_foreach (json_object_get(evidence, "links"), i, link)
+		if (json_is_string(link))
+			count_names(count, json_string_value(link));
+	json_decref(evidence);
 }
 
 /* Counts an incident for the rack that has reported it. An incident between racks
- * counts for every rack that its name contains. */
+ * counts for every rack that its name or one of its links contains. */
 static void
-count_incident(
-    struct health_rack *racks, size_t count, const struct incident_table_entry *entry)
+count_incident(const struct count *count)
 {
-	char names[PART_NAMES_MAX][RM_NAME_BYTES];
-	enum rm_part_type type = type_of(entry);
-	size_t name_count;
+	const struct incident_table_entry *entry = count->entry;
 
 	if (entry->tor[0] != '\0') {
-		count_at(racks, count, entry->region, entry->tor, type);
+		count_at(count, entry->tor);
 		return;
 	}
-	/* The name of a switch may go on with its links: "spine1 or spine1--tor1". */
-	if (type != RM_PART_LINK && type != RM_PART_PATH && type != RM_PART_SWITCH &&
-	    type != RM_PART_TOR)
-		return;
-	name_count = part_names_of(entry->part, names);
-	for (size_t i = 0; i < name_count; i++)
-		count_at(racks, count, entry->region, names[i], type);
+	switch (type_of(entry)) {
+	case RM_PART_TOR:    /* "tor1 or tor2" */
+	case RM_PART_SWITCH: /* "spine1 or spine1--tor1 or spine1--tor2" */
+	case RM_PART_LINK:
+	case RM_PART_PATH:
+		count_names(count, entry->part);
+		if (strncmp(entry->kind, "links-", strlen("links-")) == 0)
+			count_links(count);
+		break;
+	default:
+		break;
+	}
 }
 
 /* ---- racks ---------------------------------------------------------------------- */
@@ -150,7 +184,8 @@ health_of(const struct racks *racks, const struct incident_table *table,
 	}
 	qsort(list, count, sizeof(*list), by_name);
 	for (size_t i = 0; i < incident_table_open(table); i++)
-		count_incident(list, count, incident_table_get(table, i));
+		count_incident(
+		    &(struct count){ list, count, incident_table_get(table, i) });
 	for (size_t i = 0; i < count; i++)
 		list[i].state = state_of(&list[i]);
 	qsort(list, count, sizeof(*list), by_trouble);

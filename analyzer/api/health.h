@@ -12,6 +12,7 @@
 #include "analyzer/racks/racks.h"
 
 struct incident_table;
+struct incident_table_entry;
 struct rm_sight;
 
 enum health_state { /* The states, from the worst to the best. */
@@ -31,6 +32,7 @@ struct health_rack {
 	struct rack_figures inside, outgoing;
 	uint64_t incidents;              /* number of open incidents on the rack */
 	uint64_t by_part[RM_PART_TYPES]; /* number of open incidents by type of part */
+	const struct incident_table_entry *last; /* the incident counted last */
 };
 
 const char *health_str(enum health_state state);

@@ -867,12 +867,18 @@ sources_json(const struct incident_table_entry *entry)
 	return list;
 }
 
+json_t *
+incident_table_evidence(const struct incident_table_entry *entry)
+{
+	return evidence_of(entry->evidence_json);
+}
+
 /* If memory runs out, json_object_set_new leaves out a key whose value is NULL, which
  * is better than no answer. */
 json_t *
 incident_table_json(const struct incident_table_entry *entry)
 {
-	json_t *json = json_object(), *evidence = evidence_of(entry->evidence_json);
+	json_t *json = json_object(), *evidence = incident_table_evidence(entry);
 	char id[17];
 
 	/* The evidence is that of the last report, which need not name A or B. */

@@ -107,5 +107,7 @@ const struct incident_table_counts *incident_table_counts(
 
 json_t *incident_table_json(
     const struct incident_table_entry *entry); /* new reference */
+/* The evidence of the last report; null if it is not readable. New reference. */
+json_t *incident_table_evidence(const struct incident_table_entry *entry);
 
 #endif

@@ -322,7 +322,8 @@ names_of_tors_may_contain_two_dashes(void **state)
 }
 
 static void
-open_part(struct fixture *f, enum rm_part_type type, const char *name)
+open_links(
+    struct fixture *f, enum rm_part_type type, const char *name, const char *links)
 {
 	struct rm_incident incident;
 
@@ -330,9 +331,17 @@ open_part(struct fixture *f, enum rm_part_type type, const char *name)
 	incident.id = 5;
 	incident.verdict.part.type = type;
 	strcpy(incident.verdict.part.name, name);
-	incident.verdict.kind = RM_KIND_LINK_DOWN;
+	incident.verdict.kind =
+	    links[0] != '\0' ? RM_KIND_LINKS_DOWN : RM_KIND_LINK_DOWN;
+	strcpy(incident.verdict.evidence.links, links);
 	assert_int_equal(
 	    incident_table_own(f->table, "lab", "an1", WIRE_OPENED, &incident), 1);
+}
+
+static void
+open_part(struct fixture *f, enum rm_part_type type, const char *name)
+{
+	open_links(f, type, name, "");
 }
 
 static void
@@ -394,7 +403,7 @@ all_racks_of_an_incident_are_marked(void **state)
 {
 	static const struct {
 		enum rm_part_type type;
-		const char *name, *bad;
+		const char *name, *bad, *links;
 	} parts[] = {
 		{ RM_PART_SWITCH, "spine1 or spine1--tor1 or spine1--tor2",
 		    "tor1 tor2 " },
@@ -404,6 +413,10 @@ all_racks_of_an_incident_are_marked(void **state)
 		{ RM_PART_LINK, "spine1--tor3 or spine2--tor3", "tor3 " },
 		{ RM_PART_PATH, "tor2->tor3", "tor2 tor3 " },
 		{ RM_PART_SWITCH, "spine1", "" },
+		{ RM_PART_SWITCH, "spine1", "tor1 tor2 ",
+		    "spine1--tor1, spine1->tor2, spine1--leaf9" },
+		{ RM_PART_LINK, "spine1--tor1", "tor1 tor3 ",
+		    "spine1--tor1, spine1--tor3" },
 	};
 	static const char *const tors[] = { "tor1", "tor2", "tor3", "tor--4" };
 	struct fixture *f = *state;
@@ -421,7 +434,8 @@ all_racks_of_an_incident_are_marked(void **state)
 		}
 		incident_table_free(f->table);
 		assert_int_equal(incident_table_new(&f->table), 0);
-		open_part(f, parts[i].type, parts[i].name);
+		open_links(f, parts[i].type, parts[i].name,
+		    parts[i].links != NULL ? parts[i].links : "");
 		assert_int_equal(health_of(f->racks, f->table, NULL, all_seen, NULL,
 				     f->now, &racks, &count),
 		    0);
