@@ -44,9 +44,11 @@ static const struct {
 	    "together" },
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
+	/* The log appends the name of the other host. */
 	[REGISTRY_OF_OTHER_HOST] = { "of_other_host",
-	    "another host has registered it before; if it was moved, POST "
-	    "/v1/forget/ID to the controller and restart the agent of its new host" },
+	    "if two hosts have this GUID or MAC, give one of them another one; if the "
+	    "RNIC was moved, POST /v1/forget/ID to the controller and restart the "
+	    "agent of its new host; another host registered it first" },
 	[REGISTRY_STALE] = { "stale",
 	    "the agent has been restarted or replaced since" },
 	[REGISTRY_REPLACED] = { "replaced",

@@ -219,6 +219,9 @@ an_rnic_belongs_to_its_first_host_until_it_is_removed(void **state)
 	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_OF_OTHER_HOST);
 	assert_string_equal(registry_refused(f->registry, 0)->name, "\"h1\"");
+	/* VMs that were cloned with their MACs, or VFs with a manufacturer's GUID */
+	assert_non_null(strstr(registry_refusal_sentence(refusal),
+	    "if two hosts have this GUID or MAC, give one of them another one"));
 	thief.incarnation = 0; /* nor does a report from an old plan move the RNIC */
 	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
 	assert_string_equal(known(f, 1)->host, "h1");
