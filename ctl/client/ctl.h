@@ -12,7 +12,7 @@
 /* Exit codes, also for scripts. */
 enum {
 	CTL_GOOD = 0,
-	CTL_BAD_NEWS = 1,  /* the answer shows that something is wrong */
+	CTL_PROBLEM = 1,   /* the answer shows that something is wrong */
 	CTL_USAGE = 2,     /* the command line is wrong */
 	CTL_NO_ANSWER = 3, /* the daemon did not answer, or refused the request */
 };

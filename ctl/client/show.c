@@ -111,13 +111,13 @@ show_list_of_tor(const struct ctl *ctl, const char *noun, const struct column *c
 		return status;
 	json_array_foreach (json_object_get(answer, noun), i, item) {
 		if (!is_well(item))
-			status = CTL_BAD_NEWS;
+			status = CTL_PROBLEM;
 	}
 	if (i == 0) {
 		fprintf(stderr,
 		    "rackmeshctl: no %s there; `rackmeshctl racks` lists the ToRs\n",
 		    noun);
-		status = CTL_BAD_NEWS;
+		status = CTL_PROBLEM;
 	}
 	json_decref(answer);
 	return status;

@@ -33,7 +33,7 @@ int show_list(const struct ctl *ctl, const char *base, const char *path,
 
 /*
  * Handles "noun [--tor TOR]": requests /v1/noun of the aggregator, of all ToRs or of
- * one, and prints the list. The exit code is CTL_BAD_NEWS if the list is empty, or if
+ * one, and prints the list. The exit code is CTL_PROBLEM if the list is empty, or if
  * is_well returns false for an item.
  */
 int show_list_of_tor(const struct ctl *ctl, const char *noun,

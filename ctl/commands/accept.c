@@ -231,7 +231,7 @@ report(const struct burn_in *burn_in, enum acceptance_result result, int64_t pas
 		findings_print(findings, stdout);
 		printf("%s: %s\n", words[result], burn_in->tor);
 	}
-	return result == ACCEPTANCE_PASS ? CTL_GOOD : CTL_BAD_NEWS;
+	return result == ACCEPTANCE_PASS ? CTL_GOOD : CTL_PROBLEM;
 }
 
 /* ---- the command line ---- */

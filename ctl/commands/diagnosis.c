@@ -224,7 +224,7 @@ show_proof(const json_t *answer, const struct query *query)
 				"name one of its ToRs\n");
 		r = CTL_NO_ANSWER;
 	}
-	return r == CTL_GOOD && any_failing(answer) ? CTL_BAD_NEWS : r;
+	return r == CTL_GOOD && any_failing(answer) ? CTL_PROBLEM : r;
 }
 
 /* ---- the diagnoses ---- */

@@ -26,7 +26,7 @@ show(const struct ctl *ctl, const struct findings *findings)
 		show_json(json);
 		json_decref(json);
 	}
-	return findings->counts[FINDING_WRONG] > 0 ? CTL_BAD_NEWS : CTL_GOOD;
+	return findings->counts[FINDING_WRONG] > 0 ? CTL_PROBLEM : CTL_GOOD;
 }
 
 int

@@ -56,7 +56,7 @@ show(const json_t *answer, const struct query *query)
 		    "rackmeshctl: only the first %d settings are shown: name a host\n",
 		    LIMIT);
 	r = query_rows(query, columns, json_object_get(answer, "settings"));
-	return r == CTL_GOOD && any_different(answer, query->filters[0]) ? CTL_BAD_NEWS
+	return r == CTL_GOOD && any_different(answer, query->filters[0]) ? CTL_PROBLEM
 									 : r;
 }
 

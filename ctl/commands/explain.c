@@ -292,7 +292,7 @@ ctl_explain(const struct ctl *ctl)
 	free(escaped);
 	if (r < 0)
 		return CTL_NO_ANSWER;
-	status = incident_is_open(answer) ? CTL_BAD_NEWS : CTL_GOOD;
+	status = incident_is_open(answer) ? CTL_PROBLEM : CTL_GOOD;
 	if (ctl->json)
 		show_json(answer);
 	else {

@@ -285,10 +285,10 @@ ctl_health(const struct ctl *ctl)
 	racks = json_object_get(answer, "racks");
 	json_array_foreach (racks, i, rack)
 		if (!is_ok(rack))
-			status = CTL_BAD_NEWS;
+			status = CTL_PROBLEM;
 	/* If no rack is reported at all, the region is not healthy. */
 	if (json_array_size(racks) == 0 || text(answer, "trouble")[0] != '\0')
-		status = CTL_BAD_NEWS;
+		status = CTL_PROBLEM;
 	if (ctl->json) {
 		show_json(answer);
 	} else {

@@ -94,7 +94,7 @@ show(const json_t *answer, const struct query *query)
 	}
 	r = query_rows(query, columns, rows);
 	json_decref(rows);
-	return r == CTL_GOOD && !well ? CTL_BAD_NEWS : r;
+	return r == CTL_GOOD && !well ? CTL_PROBLEM : r;
 }
 
 int

@@ -68,7 +68,7 @@ list_once(const struct ctl *ctl, const char *base, bool open_only, const char *r
 		if (!ctl->json)
 			incident_print(incident, SAMPLES);
 		if (incident_is_open(incident))
-			status = CTL_BAD_NEWS;
+			status = CTL_PROBLEM;
 	}
 	if (region != NULL && json_array_size(list) == 0)
 		status = check_region(base, region);

@@ -50,7 +50,7 @@ ctl_leader(const struct ctl *ctl)
 		show_json(answer);
 	else
 		print_leader(answer);
-	status = text(answer, "leader")[0] == '\0' ? CTL_BAD_NEWS : CTL_GOOD;
+	status = text(answer, "leader")[0] == '\0' ? CTL_PROBLEM : CTL_GOOD;
 	json_decref(answer);
 	return status;
 }

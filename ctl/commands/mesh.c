@@ -413,7 +413,7 @@ show_mesh(const json_t *answer, bool rtt, bool json)
 		return CTL_NO_ANSWER;
 	}
 	if (json_array_size(mesh.pairs) == 0)
-		status = CTL_BAD_NEWS;
+		status = CTL_PROBLEM;
 	if (!json && print_mesh(&mesh) < 0)
 		status = CTL_NO_ANSWER;
 	free(mesh.grid);
@@ -505,7 +505,7 @@ show_racks(const json_t *answer, const struct question *question, bool json)
 	}
 	if (!json && print_racks(&mesh, question->region, question->rtt) < 0)
 		return CTL_NO_ANSWER;
-	return json_array_size(mesh.pairs) == 0 ? CTL_BAD_NEWS : CTL_GOOD;
+	return json_array_size(mesh.pairs) == 0 ? CTL_PROBLEM : CTL_GOOD;
 }
 
 int

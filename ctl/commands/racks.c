@@ -33,7 +33,7 @@ ctl_racks(const struct ctl *ctl)
 		return status;
 	json_array_foreach (json_object_get(answer, "racks"), i, rack) {
 		if (json_integer_value(json_object_get(rack, "incidents_open")) > 0)
-			status = CTL_BAD_NEWS;
+			status = CTL_PROBLEM;
 	}
 	json_decref(answer);
 	return status;

@@ -75,7 +75,7 @@ rnics_of_agent(const struct ctl *ctl)
 
 		if (!json_is_true(json_object_get(rnic, "up")) ||
 		    (link != NULL && strcmp(link, "down") == 0))
-			status = CTL_BAD_NEWS;
+			status = CTL_PROBLEM;
 	}
 	json_decref(answer);
 	return status;

@@ -145,7 +145,7 @@ show(const json_t *answer, const struct query *query)
 	}
 	r = query_rows(query, columns, rows);
 	json_decref(rows);
-	return r == CTL_GOOD && !all_up ? CTL_BAD_NEWS : r;
+	return r == CTL_GOOD && !all_up ? CTL_PROBLEM : r;
 }
 
 int

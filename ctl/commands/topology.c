@@ -106,12 +106,12 @@ report_bad(const struct ctl *ctl, const struct rm_error *error)
 
 	if (!ctl->json) {
 		fprintf(stderr, "%s\n", error->text);
-		return CTL_BAD_NEWS;
+		return CTL_PROBLEM;
 	}
 	json = json_pack("{s:b, s:s}", "good", 0, "error", error->text);
 	show_json(json);
 	json_decref(json);
-	return CTL_BAD_NEWS;
+	return CTL_PROBLEM;
 }
 
 static int

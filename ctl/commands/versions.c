@@ -78,7 +78,7 @@ ctl_versions(const struct ctl *ctl)
 	else
 		status = print_versions(answer);
 	if (status == CTL_GOOD && json_is_true(json_object_get(answer, "mixed")))
-		status = CTL_BAD_NEWS;
+		status = CTL_PROBLEM;
 	json_decref(answer);
 	return status;
 }

@@ -752,5 +752,5 @@ history_rows_print(struct history_rows *rows, bool json)
 	if (!known && !json)
 		fprintf(stderr, "rackmeshctl: there is no history of %s in that time\n",
 		    rows->subject->text);
-	return known ? CTL_GOOD : CTL_BAD_NEWS;
+	return known ? CTL_GOOD : CTL_PROBLEM;
 }

@@ -94,7 +94,7 @@ void history_rows_paths(struct history_rows *rows, json_t *paths);
 /* Stores that there are more incidents than were read. */
 void history_rows_cut(struct history_rows *rows);
 
-/* Prints to stdout, and returns an exit code: CTL_BAD_NEWS if there are no data. */
+/* Prints to stdout, and returns an exit code: CTL_PROBLEM if there are no data. */
 int history_rows_print(struct history_rows *rows, bool json);
 
 /* True: the name of a part ("h1/r0 or h2/r0", "spine1--tor2", "a->b") contains this

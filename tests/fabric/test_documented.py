@@ -111,7 +111,7 @@ def test_every_command_in_the_documentation_answers(region, tmp_path, print_line
         done = subprocess.run(
             ["ip", "netns", "exec", netns, places.program("rackmeshctl"), *words],
             env={**os.environ, **variables}, capture_output=True, text=True, timeout=PATIENCE_S)
-        # 1: the answer is bad news, and there is a fault.
+        # 1: the answer shows a problem; there is a fault.
         if done.returncode not in (0, 1) or not done.stdout.strip():
             wrong.append(f"{line}: {done.returncode}: {done.stdout}{done.stderr}")
     assert not wrong, "\n".join(wrong)

@@ -101,7 +101,7 @@ ask_json(const struct question *question)
 	close(out);
 	rewind(file);
 	printed = json_loadf(file, 0, NULL);
-	if (code == CTL_GOOD || code == CTL_BAD_NEWS)
+	if (code == CTL_GOOD || code == CTL_PROBLEM)
 		assert_non_null(printed);
 	json_decref(printed);
 	fclose(file);
@@ -134,16 +134,16 @@ rnics(const char *body)
 }
 
 static void
-rnics_that_are_not_known_to_be_good_are_bad_news(void **state)
+rnics_that_are_not_known_to_be_good_give_exit_status_1(void **state)
 {
 	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"good\"}]}"), CTL_GOOD);
-	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"bad\"}]}"), CTL_BAD_NEWS);
+	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"bad\"}]}"), CTL_PROBLEM);
 	/* "unknown" is not healthy. */
 	assert_int_equal(rnics("{\"rnics\": [{\"health\": \"good\"}, "
 			       "{\"health\": \"unknown\"}]}"),
-	    CTL_BAD_NEWS);
+	    CTL_PROBLEM);
 	/* A misspelt name of a ToR gives an empty list. */
-	assert_int_equal(rnics("{\"rnics\": []}"), CTL_BAD_NEWS);
+	assert_int_equal(rnics("{\"rnics\": []}"), CTL_PROBLEM);
 }
 
 static int
@@ -153,7 +153,7 @@ hosts(int argc, const char *const *argv, const char *body)
 }
 
 static void
-hosts_that_are_neither_well_nor_paused_are_bad_news(void **state)
+hosts_that_are_neither_well_nor_paused_give_exit_status_1(void **state)
 {
 	const char *const tor[] = { "--tor", "t 1" };
 	const char *const wrong[] = { "t1" };
@@ -164,15 +164,15 @@ hosts_that_are_neither_well_nor_paused_are_bad_news(void **state)
 	    CTL_GOOD);
 	assert_int_equal(hosts(2, tor, "{\"hosts\": [{\"state\": \"ok\"}]}"), CTL_GOOD);
 	assert_int_equal(
-	    hosts(0, NULL, "{\"hosts\": [{\"state\": \"unknown\"}]}"), CTL_BAD_NEWS);
-	assert_int_equal(hosts(0, NULL, "{\"hosts\": [{}]}"), CTL_BAD_NEWS);
-	assert_int_equal(hosts(0, NULL, "{\"hosts\": []}"), CTL_BAD_NEWS);
+	    hosts(0, NULL, "{\"hosts\": [{\"state\": \"unknown\"}]}"), CTL_PROBLEM);
+	assert_int_equal(hosts(0, NULL, "{\"hosts\": [{}]}"), CTL_PROBLEM);
+	assert_int_equal(hosts(0, NULL, "{\"hosts\": []}"), CTL_PROBLEM);
 	assert_int_equal(hosts(0, NULL, "{}"), CTL_NO_ANSWER);
 	assert_int_equal(hosts(1, wrong, "{}"), CTL_USAGE);
 }
 
 static void
-services_are_asked_of_an_aggregator_or_an_agent(void **state)
+services_are_requested_from_an_aggregator_or_an_agent(void **state)
 {
 	static const char body[] =
 	    "{\"flow_count\": 2, \"services\": [{\"service\": \"unit:a\", "
@@ -196,7 +196,7 @@ services_are_asked_of_an_aggregator_or_an_agent(void **state)
 }
 
 static void
-counters_are_asked_of_the_agent(void **state)
+counters_are_requested_from_the_agent(void **state)
 {
 	static const char body[] =
 	    "{\"enabled\": true, \"ports\": [{\"device\": \"mlx5_0\", \"port\": 1, "
@@ -214,7 +214,7 @@ counters_are_asked_of_the_agent(void **state)
 }
 
 static void
-a_switch_that_could_not_be_read_is_bad_news(void **state)
+a_switch_that_could_not_be_read_gives_exit_status_1(void **state)
 {
 	static const char up[] =
 	    "{\"object_count\": 1, \"switches\": [{\"tor\": \"t1\", \"up\": true, "
@@ -234,15 +234,15 @@ a_switch_that_could_not_be_read_is_bad_news(void **state)
 
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", up), CTL_GOOD);
 	assert_int_equal(run(ctl_switch, 3, port, "200 OK", up), CTL_GOOD);
-	assert_int_equal(run(ctl_switch, 3, port, "200 OK", down), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_switch, 3, port, "200 OK", down), CTL_PROBLEM);
 	assert_int_equal(run(ctl_switch, 3, wrong, "200 OK", up), CTL_USAGE);
-	assert_int_equal(run(ctl_switch, 1, port, "200 OK", none), CTL_BAD_NEWS);
-	assert_int_equal(run(ctl_switch, 2, port, "200 OK", no_port), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_switch, 1, port, "200 OK", none), CTL_PROBLEM);
+	assert_int_equal(run(ctl_switch, 2, port, "200 OK", no_port), CTL_PROBLEM);
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
 static void
-an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news(void **state)
+an_esxi_host_with_a_finding_or_that_could_not_be_read_gives_exit_status_1(void **state)
 {
 	static const char well[] =
 	    "{\"nic_count\": 1, \"hypervisors\": [{\"host\": \"esx1\", \"up\": true, "
@@ -270,13 +270,13 @@ an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news(void **state)
 
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", well), CTL_GOOD);
 	assert_int_equal(run(ctl_hypervisors, 3, one, "200 OK", well), CTL_GOOD);
-	assert_int_equal(run(ctl_hypervisors, 3, one, "200 OK", paused), CTL_BAD_NEWS);
-	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", down), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_hypervisors, 3, one, "200 OK", paused), CTL_PROBLEM);
+	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", down), CTL_PROBLEM);
 	assert_int_equal(run(ctl_hypervisors, 3, wrong, "200 OK", well), CTL_USAGE);
-	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", fresh), CTL_BAD_NEWS);
-	assert_int_equal(run(ctl_hypervisors, 1, one, "200 OK", none), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", fresh), CTL_PROBLEM);
+	assert_int_equal(run(ctl_hypervisors, 1, one, "200 OK", none), CTL_PROBLEM);
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", none), CTL_GOOD);
-	assert_int_equal(run(ctl_hypervisors, 2, one, "200 OK", no_nic), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_hypervisors, 2, one, "200 OK", no_nic), CTL_PROBLEM);
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
@@ -287,7 +287,7 @@ rnics_through(const char *through, const char *body)
 }
 
 static void
-an_rnic_of_an_agent_without_a_link_is_bad_news(void **state)
+an_rnic_of_an_agent_without_a_link_gives_exit_status_1(void **state)
 {
 	assert_int_equal(
 	    rnics_through("agent", "{\"rnics\": [{\"up\": true, \"link\": \"up\"}, "
@@ -295,9 +295,9 @@ an_rnic_of_an_agent_without_a_link_is_bad_news(void **state)
 	    CTL_GOOD);
 	assert_int_equal(
 	    rnics_through("agent", "{\"rnics\": [{\"up\": true, \"link\": \"down\"}]}"),
-	    CTL_BAD_NEWS);
+	    CTL_PROBLEM);
 	assert_int_equal(
-	    rnics_through("agent", "{\"rnics\": [{\"up\": false}]}"), CTL_BAD_NEWS);
+	    rnics_through("agent", "{\"rnics\": [{\"up\": false}]}"), CTL_PROBLEM);
 	assert_int_equal(rnics_through("controller", "{}"), CTL_USAGE);
 	assert_int_equal(
 	    rnics_through("agent", "{\"rnics\": [{\"up\": true, \"link\": \"up\"}], "
@@ -306,7 +306,7 @@ an_rnic_of_an_agent_without_a_link_is_bad_news(void **state)
 }
 
 static void
-diagnoses_are_asked_of_the_aggregator(void **state)
+diagnoses_are_requested_from_the_aggregator(void **state)
 {
 	static const char body[] =
 	    "{\"rnics_reported\": 1, \"finding_count\": 1, \"findings\": [{\"host\": "
@@ -331,7 +331,7 @@ diagnoses_are_asked_of_the_aggregator(void **state)
 }
 
 static void
-a_proof_is_asked_of_the_aggregator_by_rack(void **state)
+a_proof_is_requested_from_the_aggregator_by_rack(void **state)
 {
 	static const char body[] =
 	    "{\"racks\": [{\"tor\": \"tor 1\", \"answers\": [{\"question\": "
@@ -355,7 +355,7 @@ a_proof_is_asked_of_the_aggregator_by_rack(void **state)
 }
 
 static void
-a_proof_that_fails_is_bad_news(void **state)
+a_proof_that_fails_gives_exit_status_1(void **state)
 {
 	static const char body[] =
 	    "{\"racks\": [{\"tor\": \"tor1\", \"answers\": [{\"question\": \"ecn\", "
@@ -372,25 +372,25 @@ a_proof_that_fails_is_bad_news(void **state)
 		    run(ctl_diagnosis, 1, all, "200 OK", answer), CTL_GOOD);
 	}
 	snprintf(answer, sizeof(answer), body, "failing");
-	assert_int_equal(run(ctl_diagnosis, 1, all, "200 OK", answer), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_diagnosis, 1, all, "200 OK", answer), CTL_PROBLEM);
 }
 
 static void
-an_open_incident_is_bad_news_and_a_resolved_one_is_not(void **state)
+an_open_incident_gives_exit_status_1_and_a_resolved_one_0(void **state)
 {
 	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK",
 			     "{\"incidents\": [{\"state\": \"resolved\"}]}"),
 	    CTL_GOOD);
 	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK",
 			     "{\"incidents\": [{\"state\": \"open\"}]}"),
-	    CTL_BAD_NEWS);
+	    CTL_PROBLEM);
 	assert_int_equal(
 	    run(ctl_racks, 0, NULL, "200 OK", "{\"racks\": [{\"incidents_open\": 1}]}"),
-	    CTL_BAD_NEWS);
+	    CTL_PROBLEM);
 }
 
 static void
-mixed_versions_are_bad_news(void **state)
+mixed_versions_give_exit_status_1(void **state)
 {
 	static const char row[] = "{\"component\": \"host-agent\", \"name\": \"h1\", "
 				  "\"version\": null, \"connected\": true}";
@@ -404,7 +404,7 @@ mixed_versions_are_bad_news(void **state)
 	    "{\"mixed\": true, \"counts\": {\"unknown\": 1, \"1.0\": 4}, "
 	    "\"versions\": [%s]}",
 	    row);
-	assert_int_equal(run(ctl_versions, 0, NULL, "200 OK", body), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_versions, 0, NULL, "200 OK", body), CTL_PROBLEM);
 	assert_int_equal(run(ctl_versions, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 	assert_int_equal(
 	    run(ctl_versions, 0, NULL, "409 Conflict", "{\"error\": \"standby\"}"),
@@ -444,7 +444,7 @@ numbers_are_checked_before_a_request_is_sent(void **state)
 /* Only incidents judge losses, so losses alone keep exit code 0. Pairs with indexes
  * outside of the list are ignored. */
 static void
-a_mesh_is_bad_news_only_without_probes(void **state)
+a_mesh_gives_exit_status_1_only_without_probes(void **state)
 {
 	static const char *const arguments[][2] = { { "t1" }, { "t1", "--rtt" },
 		{ "t1", "--hour" } };
@@ -456,7 +456,7 @@ a_mesh_is_bad_news_only_without_probes(void **state)
 	} cases[] = {
 		{ "[0,1,10,0,10,0,0,null,null,null,null,null,5]", CTL_GOOD },
 		{ "[0,1,10,10,0,0,0,0,0,2000,3000,4000,5], [9,-1,7], 3, []", CTL_GOOD },
-		{ "", CTL_BAD_NEWS },
+		{ "", CTL_PROBLEM },
 	};
 	char body[1024];
 
@@ -478,7 +478,7 @@ a_mesh_is_bad_news_only_without_probes(void **state)
 /* An answer without pairs_probed is of an older analyzer, which does not limit the
  * list. */
 static void
-pairs_of_racks_are_bad_news_only_without_probes(void **state)
+pairs_of_racks_give_exit_status_1_only_without_probes(void **state)
 {
 	static const char *const top[] = { "--region", "lab", "--top", "5" };
 	static const char *const bad[][2] = { { "--top", "0" }, { "--top", "1001" },
@@ -491,7 +491,7 @@ pairs_of_racks_are_bad_news_only_without_probes(void **state)
 		int code;
 	} cases[] = {
 		{ "[0,0,10,0,10,0,0,null,null,null,null,null,5]", "1", CTL_GOOD },
-		{ "", "0", CTL_BAD_NEWS },
+		{ "", "0", CTL_PROBLEM },
 		{ "", "null", CTL_NO_ANSWER },
 		{ "[0,1,10,0,10,0,0,null,null,null,null,null,5]", "1", CTL_NO_ANSWER },
 		{ "[-1,0,10]", "1", CTL_NO_ANSWER },
@@ -522,13 +522,13 @@ a_region_is_well_only_when_every_rack_is_known_to_be(void **state)
 		{ "{\"racks\": [{\"tor\": \"t1\", \"state\": \"ok\"}, {\"tor\": "
 		  "\"t2\", "
 		  "\"state\": \"blind\"}]}",
-		    CTL_BAD_NEWS },
+		    CTL_PROBLEM },
 		{ "{\"racks\": [{\"tor\": \"t1\", \"state\": \"a new word\"}]}",
-		    CTL_BAD_NEWS },
-		{ "{\"racks\": []}", CTL_BAD_NEWS },
+		    CTL_PROBLEM },
+		{ "{\"racks\": []}", CTL_PROBLEM },
 		{ "{\"racks\": [{\"tor\": \"t1\", \"state\": \"ok\"}], \"trouble\": "
 		  "\"no disk\"}",
-		    CTL_BAD_NEWS },
+		    CTL_PROBLEM },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -537,12 +537,12 @@ a_region_is_well_only_when_every_rack_is_known_to_be(void **state)
 }
 
 static void
-an_incident_is_explained_and_bad_news_while_it_is_open(void **state)
+an_incident_is_explained_and_gives_exit_status_1_while_it_is_open(void **state)
 {
 	const char *const argv[] = { "00ff" };
 
 	assert_int_equal(
-	    run(ctl_explain, 1, argv, "200 OK", "{\"state\": \"open\"}"), CTL_BAD_NEWS);
+	    run(ctl_explain, 1, argv, "200 OK", "{\"state\": \"open\"}"), CTL_PROBLEM);
 	assert_int_equal(
 	    run(ctl_explain, 1, argv, "200 OK",
 		"{\"state\": \"resolved\", \"evidence\": {\"to_part\": {\"sent\": 9, "
@@ -555,13 +555,13 @@ an_incident_is_explained_and_bad_news_while_it_is_open(void **state)
 }
 
 static void
-a_region_without_a_leader_is_bad_news(void **state)
+a_region_without_a_leader_gives_exit_status_1(void **state)
 {
 	assert_int_equal(run(ctl_leader, 0, NULL, "200 OK",
 			     "{\"leader\": \"c1\", \"leading\": true}"),
 	    CTL_GOOD);
 	assert_int_equal(
-	    run(ctl_leader, 0, NULL, "200 OK", "{\"leader\": \"\"}"), CTL_BAD_NEWS);
+	    run(ctl_leader, 0, NULL, "200 OK", "{\"leader\": \"\"}"), CTL_PROBLEM);
 }
 
 static void
@@ -611,7 +611,7 @@ arguments_of_switch_select_racks_and_ports(void **state)
 	static const char *const answer = "{\"switches\": [], \"racks\": []}";
 
 	asked = "GET /v1/switches?limit=2000&all=1&tor=tor%201&port=Ethernet1%2F2 ";
-	assert_int_equal(run(ctl_switch, 3, arguments, "200 OK", answer), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_switch, 3, arguments, "200 OK", answer), CTL_PROBLEM);
 	asked = "GET /v1/switches?limit=2000 ";
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", answer), CTL_GOOD);
 	assert_int_equal(
@@ -623,29 +623,32 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rnics_that_are_not_known_to_be_good_are_bad_news),
-		cmocka_unit_test(hosts_that_are_neither_well_nor_paused_are_bad_news),
-		cmocka_unit_test(an_rnic_of_an_agent_without_a_link_is_bad_news),
-		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
-		cmocka_unit_test(counters_are_asked_of_the_agent),
-		cmocka_unit_test(diagnoses_are_asked_of_the_aggregator),
-		cmocka_unit_test(a_proof_is_asked_of_the_aggregator_by_rack),
-		cmocka_unit_test(a_proof_that_fails_is_bad_news),
-		cmocka_unit_test(a_switch_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
-		    an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news),
+		    rnics_that_are_not_known_to_be_good_give_exit_status_1),
 		cmocka_unit_test(
-		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
+		    hosts_that_are_neither_well_nor_paused_give_exit_status_1),
+		cmocka_unit_test(
+		    an_rnic_of_an_agent_without_a_link_gives_exit_status_1),
+		cmocka_unit_test(services_are_requested_from_an_aggregator_or_an_agent),
+		cmocka_unit_test(counters_are_requested_from_the_agent),
+		cmocka_unit_test(diagnoses_are_requested_from_the_aggregator),
+		cmocka_unit_test(a_proof_is_requested_from_the_aggregator_by_rack),
+		cmocka_unit_test(a_proof_that_fails_gives_exit_status_1),
+		cmocka_unit_test(a_switch_that_could_not_be_read_gives_exit_status_1),
+		cmocka_unit_test(
+		    an_esxi_host_with_a_finding_or_that_could_not_be_read_gives_exit_status_1),
+		cmocka_unit_test(
+		    an_open_incident_gives_exit_status_1_and_a_resolved_one_0),
 		cmocka_unit_test(arguments_of_switch_select_racks_and_ports),
-		cmocka_unit_test(mixed_versions_are_bad_news),
+		cmocka_unit_test(mixed_versions_give_exit_status_1),
 		cmocka_unit_test(a_refusal_or_the_answer_of_another_daemon_is_an_error),
 		cmocka_unit_test(numbers_are_checked_before_a_request_is_sent),
 		cmocka_unit_test(a_region_is_well_only_when_every_rack_is_known_to_be),
-		cmocka_unit_test(a_mesh_is_bad_news_only_without_probes),
-		cmocka_unit_test(pairs_of_racks_are_bad_news_only_without_probes),
+		cmocka_unit_test(a_mesh_gives_exit_status_1_only_without_probes),
+		cmocka_unit_test(pairs_of_racks_give_exit_status_1_only_without_probes),
 		cmocka_unit_test(
-		    an_incident_is_explained_and_bad_news_while_it_is_open),
-		cmocka_unit_test(a_region_without_a_leader_is_bad_news),
+		    an_incident_is_explained_and_gives_exit_status_1_while_it_is_open),
+		cmocka_unit_test(a_region_without_a_leader_gives_exit_status_1),
 		cmocka_unit_test(an_invalid_brake_is_not_sent),
 		cmocka_unit_test(
 		    a_rack_of_an_aggregator_that_does_not_answer_is_not_watched),

@@ -151,7 +151,7 @@ incidents_of_both_racks_of_a_pair_are_reported(void **state)
 		strcpy(pair.dst_tor, "t2");
 		rows = history_rows_new(&pair, &hour);
 		take_incident(rows, NOW - 7 * MINUTE, "1", "opened", "h1/r0");
-		json_decref(printed(rows, CTL_BAD_NEWS));
+		json_decref(printed(rows, CTL_PROBLEM));
 		history_rows_free(rows);
 	}
 }
@@ -363,7 +363,7 @@ between_racks(const char *name, bool probes, size_t expected)
 	    "s3--t7, s3--t8, s3--t9");
 	take_between_racks(
 	    rows, NOW - 5 * MINUTE, "4", "link-down", "link", "s4--t9", NULL);
-	json = printed(rows, expected > 0 || probes ? CTL_GOOD : CTL_BAD_NEWS);
+	json = printed(rows, expected > 0 || probes ? CTL_GOOD : CTL_PROBLEM);
 	assert_int_equal(json_array_size(json_object_get(json, "incidents")), expected);
 	history_rows_free(rows);
 	return json;
@@ -610,11 +610,11 @@ other_openings_of_a_part_are_counted_once_each(void **state)
 }
 
 static void
-a_subject_without_history_is_bad_news(void **state)
+a_subject_without_history_gives_exit_status_1(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
-	json_t *json = printed(rows, CTL_BAD_NEWS);
+	json_t *json = printed(rows, CTL_PROBLEM);
 
 	json_decref(json);
 	history_rows_free(rows);
@@ -904,7 +904,7 @@ main(void)
 		    an_incident_of_one_link_that_is_now_of_its_switch_concerns_every_rack),
 		cmocka_unit_test(regions_of_a_name_are_found_once_each),
 		cmocka_unit_test(with_too_many_incidents_the_oldest_are_left_out),
-		cmocka_unit_test(a_subject_without_history_is_bad_news),
+		cmocka_unit_test(a_subject_without_history_gives_exit_status_1),
 		cmocka_unit_test(malformed_answers_are_refused),
 		cmocka_unit_test(of_a_whole_region_all_incidents_are_reported),
 		cmocka_unit_test(an_incident_opened_days_before_is_found_by_its_end),
