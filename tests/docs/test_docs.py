@@ -89,7 +89,7 @@ def test_help_texts_have_blanks_between_their_parts():
     assert re.findall(r'.{,20}(?:e\.g\.\S|;["A-Za-z]).{,20}', reference) == []
 
 
-def test_every_command_of_rackmeshctl_is_one(documents, build):
+def test_every_command_of_rackmeshctl_exists(documents, build):
     """Also those in rules and playbooks. Its options are those that its --help tells."""
     ctl = build / "ctl" / "rackmeshctl"
     usage = subprocess.run([ctl, "--help"], capture_output=True, text=True, check=True).stdout
@@ -115,7 +115,7 @@ def test_every_command_of_rackmeshctl_is_one(documents, build):
     assert wrong == [] and seen > 10
 
 
-def test_every_command_of_dev_is_one(documents):
+def test_every_command_of_dev_exists(documents):
     usage = subprocess.run([ROOT / "dev", "--help"], capture_output=True, text=True).stdout
     commands = set(re.findall(r"^  ([a-z]+) ", usage, re.M)) | {"ca"}
     named = {
@@ -143,7 +143,7 @@ def is_registered(metric, sources):
     return any('"' + "_".join(words[cut:]) + '"' in sources for cut in (0, 2, 3))
 
 
-def test_every_metric_is_one(documents, sources):
+def test_every_metric_that_is_named_exists(documents, sources):
     texts = for_people(documents) | {path: path.read_text() for path in tracked("docs/**/*.yaml")}
     del texts[ROOT / "docs" / "renamed.md"]
     named = {
@@ -201,7 +201,7 @@ def test_every_playbook_and_variable_of_ansible_is_in_the_page_of_rollouts():
     assert [name for name in playbooks if f"`{name}`" not in readme or name not in page] == []
 
 
-def test_what_to_look_at_and_to_do_begins_a_line():
+def test_look_and_do_begin_a_line():
     """The page and rackmeshctl take the advice for a verdict from these lines of verdicts.md."""
     lines = (ROOT / "docs/verdicts.md").read_text().splitlines()
     advice = [line for line in lines if "**Look**" in line or "**Do**" in line]

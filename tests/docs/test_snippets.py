@@ -54,7 +54,7 @@ def refusals(build, daemon, config, file):
     return [line for line in said.stderr.splitlines() if line.startswith("<3>") and not ABSENT.search(line)]
 
 
-def test_every_config_that_is_shown_is_taken(build, tmp_path):
+def test_every_config_that_is_shown_is_accepted(build, tmp_path):
     known = {daemon: options_of(build, daemon) for daemon in DAEMONS}
     wrong, seen = [], 0
     for page in pages():
@@ -71,7 +71,7 @@ def test_every_config_that_is_shown_is_taken(build, tmp_path):
     assert seen > 10
 
 
-def test_the_topology_that_is_shown_is_one(build, tmp_path):
+def test_the_topology_that_is_shown_is_valid(build, tmp_path):
     whole = {}
     for block in maps(ROOT / "docs" / "topology.md"):
         whole |= block

@@ -237,7 +237,7 @@ MARKED = """return [...document.querySelectorAll('.hops')].map((path) =>
 
 
 @pytest.mark.parametrize("spine", ("spine1", "dc1--spine1"))  # names of switches may contain "--"
-def test_an_incident_of_several_links_is_one_with_all_its_links(region, page, spine):
+def test_an_incident_of_several_links_is_shown_with_all_its_links(region, page, spine):
     page.open(url(region))
     page.driver.execute_script(SEVERAL.replace("spine1", spine))
     try:
@@ -497,7 +497,7 @@ import(new URL('past.js', document.querySelector('script').src)).then(
 """
 
 
-def test_a_time_without_data_is_named_as_not_known(region, page):
+def test_a_time_without_data_is_shown_as_unknown(region, page):
     page.open(url(region))
     said = page.driver.execute_async_script(GAP)
     assert "No results are stored for 6 min of that time: the loss then is not known." in said, said

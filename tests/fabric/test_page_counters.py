@@ -293,7 +293,7 @@ def test_parts_that_the_release_of_an_aggregator_does_not_report_are_named(rack,
     seen(page, "all are back", ".counters", lambda texts: "older release" not in texts[0])
 
 
-def test_an_aggregator_that_stands_still_leaves_its_last_answers_on_the_page(rack, page):
+def test_the_last_answers_of_a_stopped_aggregator_stay_on_the_page(rack, page):
     """The analyzer answers 503 then."""
     def stays(texts):
         return any("cannot be refreshed: " in text for text in texts)

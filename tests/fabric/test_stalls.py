@@ -82,7 +82,7 @@ def test_freeze_returns_when_no_thread_runs_any_more(tmp_path):
             busy.thaw()
 
 
-def test_a_command_that_stands_still_ends_with_stalls_py():
+def test_a_stopped_command_ends_with_stalls_py():
     with subprocess.Popen([program.__file__, "often", "sleep", "1000"]) as running:
         until("the command runs", 5, lambda: descendants(running.pid))
         (pid,) = descendants(running.pid)

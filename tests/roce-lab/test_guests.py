@@ -77,7 +77,7 @@ def path_of(region, rnic, pid):
     return next((row["path"] for row in rows if row["pid"] == pid), None)
 
 
-def test_both_ends_answer_who_is_in_no_plan_of_theirs(region, tmp_path, print_line):
+def test_both_ends_answer_peers_that_are_in_no_plan_of_theirs(region, tmp_path, print_line):
     source, target = until("all racks probe", READY_S, lambda: rnics_that_do_not_probe_each_other(region), every=1)
     before = [refused(region, each) for each in (source, target)]
     with Rping(tmp_path / "traffic", source, target) as traffic:

@@ -192,7 +192,7 @@ def ways(fabric, source, target):
     return found
 
 
-def test_silent_loss_on_an_uplink_takes_the_flows_over_it_alone(fabric, pair):
+def test_silent_loss_on_an_uplink_affects_only_the_flows_over_it(fabric, pair):
     way = ways(fabric, *pair)
     fabric.impair_link("tor1", "spine1", up="loss 100%")
     try:
@@ -205,7 +205,7 @@ def test_silent_loss_on_an_uplink_takes_the_flows_over_it_alone(fabric, pair):
     assert arrives(fabric, *pair, port=way["spine1"]) == SOME
 
 
-def test_loss_in_a_spine_takes_the_flows_through_it_alone(fabric, pair):
+def test_loss_in_a_spine_affects_only_the_flows_through_it(fabric, pair):
     way = ways(fabric, *pair)
     fabric.kill_switch("spine2")
     try:
@@ -231,7 +231,7 @@ def test_nothing_is_lost_over_an_uplink_that_a_person_sets_down(fabric, pair):
     assert ways(fabric, *pair).keys() == set(fabric.spines)
 
 
-def test_a_port_of_narrow_mtu_takes_large_messages_alone(fabric, pair):
+def test_a_port_with_a_small_mtu_drops_only_large_messages(fabric, pair):
     source, target = pair
     assert "50 iters" in pingpong(*pair, messages=50, size=4096)
     fabric.set_port_mtu(target, NARROW_MTU)

@@ -4,7 +4,7 @@ from lab.faults import RnicDead
 from lab.story import run_fault
 
 
-def test_the_dead_rnic_is_named_and_nobody_else(world, rng, print_line):
+def test_only_the_dead_rnic_is_named(world, rng, print_line):
     region = world().start()
     fault = RnicDead(region.lab, region.rnic("h4/rxe7"))
 

@@ -226,7 +226,7 @@ def test_counters_are_those_of_the_kernel_and_of_the_wire(world, print_line):
     assert after[0]["active_qp"] > 0  # by RDMA netlink
 
 
-def test_a_device_is_taken_away_and_made_anew(region, rnic, print_line):
+def test_a_device_is_removed_and_created_again(region, rnic, print_line):
     """Removes it with its network device: Soft-RoCE removes a device only after its last user has
     closed it."""
     qpn = region.lab.agent_view(rnic)["rdma"]["qpn"]

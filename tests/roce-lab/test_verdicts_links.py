@@ -107,14 +107,14 @@ def touches(region, flow, tor):
     return tor in (region.rnic(flow[0]).tor, region.rnic(flow[1]).tor)
 
 
-def test_a_spine_that_swallows_is_named(region, rng, print_line):
+def test_a_spine_that_silently_drops_packets_is_named(region, rng, print_line):
     fault = SpineSwallows(region.lab, "spine1")
     reported = run_fault(region, fault, rng, fires_s=WORST_S)
     print_line(f"{fault}: after {reported.plain:.2f} s: {reported.alert.annotations['summary']}")
     assert reported.kind == fault.kind
 
 
-def test_an_uplink_that_its_owner_takes_down_hurts_nobody(region, print_line):
+def test_an_uplink_that_an_operator_sets_down_causes_no_alert(region, print_line):
     wait_quiet(region)
     mark, before = region.mark(), region.lab.totals()
     region.fabric.uplink_down("tor2", "spine1")

@@ -119,7 +119,7 @@ def test_an_rnic_whose_cable_is_unplugged_is_named(region, rng, print_line):
     live(region, CarrierLost(region.lab, region.rnic("h2/rxe2")), rng, print_line, DEAD_S)
 
 
-def test_a_port_of_narrow_mtu_is_named(region, rng, print_line):
+def test_a_port_with_a_small_mtu_is_named(region, rng, print_line):
     live(region, MtuBroken(region.lab, region.rnic("h3/rxe5")), rng, print_line, MTU_S)
 
 

@@ -40,7 +40,7 @@ def test_a_panic_is_reported_with_its_first_words(machine):
     assert str(machine.console) in str(lost.value)
 
 
-def test_a_machine_that_hangs_ends_with_its_time(machine):
+def test_a_machine_that_hangs_ends_at_its_time_limit(machine):
     with pytest.raises(Lost, match="not done after 2 s"):
         machine.run("sleep 600", 2)
 

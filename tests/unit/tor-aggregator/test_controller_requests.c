@@ -218,7 +218,7 @@ a_silent_controller_means_not_found(void **state)
 }
 
 static void
-a_drill_down_over_a_link_is_the_one_over_http(void **state)
+a_drill_over_a_link_has_the_answer_of_http(void **state)
 {
 	struct world *w = *state;
 	json_t *object;
@@ -350,7 +350,7 @@ ask_counted(struct world *w, uint64_t token, const char *tor)
 
 /* A rack without counters has no findings, and all diagnoses are unknown. */
 static void
-what_a_racks_counters_mean_is_reported_over_a_link(void **state)
+the_diagnoses_of_a_rack_are_reported_over_a_link(void **state)
 {
 	static const char *const questions[] = { "ecn", "cnp", "pfc" };
 	const char *tor, *question, *answer;
@@ -463,10 +463,10 @@ main(void)
 		TEST(an_old_answer_is_requested_again_if_possible),
 		TEST(other_requests_go_to_the_controller),
 		TEST(a_silent_controller_means_not_found),
-		TEST(a_drill_down_over_a_link_is_the_one_over_http),
+		TEST(a_drill_over_a_link_has_the_answer_of_http),
 		TEST(a_lost_probe_has_the_excuse_of_its_agents),
 		TEST(the_pairs_of_a_rack_are_reported_over_a_link),
-		TEST(what_a_racks_counters_mean_is_reported_over_a_link),
+		TEST(the_diagnoses_of_a_rack_are_reported_over_a_link),
 		TEST(an_agents_traces_are_learned),
 		TEST(the_controller_gets_the_releases_of_all_peers),
 	};

@@ -132,7 +132,7 @@ an_end_has_the_kind_that_its_incident_has_now(void **state)
 }
 
 static void
-an_end_that_flaps_is_no_bad_end_while_it_is_good(void **state)
+a_flapping_end_is_not_bad_while_it_is_good(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -330,7 +330,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(only_rnics_and_hosts_of_the_region_are_ends),
 		TEST(an_end_has_the_kind_that_its_incident_has_now),
-		TEST(an_end_that_flaps_is_no_bad_end_while_it_is_good),
+		TEST(a_flapping_end_is_not_bad_while_it_is_good),
 		TEST(an_end_is_bad_while_one_of_two_aggregators_reports_it),
 		TEST(the_known_part_of_a_or_b_is_named),
 		TEST(a_report_that_names_neither_part_changes_nothing),

@@ -146,7 +146,7 @@ two_links_and_a_spine(int src, int spine, int dst)
 
 /* A region with many lossy paths still has several dead links. */
 static void
-so_they_are_beside_a_dead_spine_with_a_thousand_lossy_paths(void **state)
+two_dead_links_are_links_beside_a_dead_spine_with_a_thousand_lossy_paths(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -169,7 +169,7 @@ proven(struct fabric *fabric, const char *node, struct localise_element *ret[128
 }
 
 static void
-its_links_are_proven_dead_beside_a_thousand_lossy_paths(void **state)
+two_dead_links_are_proven_beside_a_thousand_lossy_paths(void **state)
 {
 	struct fabric *fabric = *state;
 	struct localise_element *dead[128], *s1;
@@ -226,10 +226,10 @@ main(void)
 		    two_dead_links_of_a_switch_that_forwards_are_links, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    so_they_are_beside_a_dead_spine_with_a_thousand_lossy_paths, setup,
-		    teardown),
+		    two_dead_links_are_links_beside_a_dead_spine_with_a_thousand_lossy_paths,
+		    setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    its_links_are_proven_dead_beside_a_thousand_lossy_paths, setup,
+		    two_dead_links_are_proven_beside_a_thousand_lossy_paths, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
 		    more_than_thirty_two_dead_links_of_a_switch_are_proven, setup,

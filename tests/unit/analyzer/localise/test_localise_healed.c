@@ -61,7 +61,7 @@ losses_of_another_fault_do_not_hide_that_the_first_one_has_ended(void **state)
 }
 
 static void
-a_few_losses_are_the_begin_of_a_small_loss_and_many_a_short_fault(void **state)
+after_few_losses_a_fault_counts_as_lasting_and_after_many_as_ended(void **state)
 {
 	(void)state;
 	assert_int_equal(localise_healed_slot(bits(30, 2), UINT64_MAX, 3), -1);
@@ -73,7 +73,7 @@ a_few_losses_are_the_begin_of_a_small_loss_and_many_a_short_fault(void **state)
 /* The lossy cable of tor2 is well again; then a cable of the same spine loses packets.
  */
 static void
-a_cable_that_is_well_again_is_not_named_beside_another_fault(void **state)
+a_repaired_cable_is_not_named_beside_another_fault(void **state)
 {
 	const int64_t mended_ns = FROM_NS + 20 * RM_NS_PER_S,
 		      resolved_ns = mended_ns + 20 * RM_NS_PER_S,
@@ -129,9 +129,8 @@ main(void)
 		cmocka_unit_test(
 		    losses_of_another_fault_do_not_hide_that_the_first_one_has_ended),
 		cmocka_unit_test(
-		    a_few_losses_are_the_begin_of_a_small_loss_and_many_a_short_fault),
-		cmocka_unit_test(
-		    a_cable_that_is_well_again_is_not_named_beside_another_fault),
+		    after_few_losses_a_fault_counts_as_lasting_and_after_many_as_ended),
+		cmocka_unit_test(a_repaired_cable_is_not_named_beside_another_fault),
 	};
 
 	return cmocka_run_group_tests_name("localise_healed", tests, NULL, NULL);

@@ -132,7 +132,7 @@ a_lossy_spine_of_two_racks_is_blamed_together_with_its_links(void **state)
 }
 
 static void
-losses_inside_a_rack_alone_accuse_no_tor(void **state)
+losses_only_inside_a_rack_blame_no_tor(void **state)
 {
 	static const uint64_t none[SPINES] = { 0, 0 };
 	struct fabric *fabric = *state;
@@ -153,7 +153,7 @@ main(void)
 		    a_lossy_spine_of_two_racks_is_blamed_together_with_its_links, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    losses_inside_a_rack_alone_accuse_no_tor, setup, teardown),
+		    losses_only_inside_a_rack_blame_no_tor, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -269,7 +269,7 @@ lost_at_link(const struct probes *probes, uint64_t sent)
 }
 
 static void
-many_probes_of_the_only_class_are_all_of_them(void **state)
+a_class_that_all_probes_have_is_not_named(void **state)
 {
 	struct fabric *fabric = *state;
 	struct rm_explanation explanation;
@@ -300,7 +300,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    a_dead_part_is_judged_by_all_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    many_probes_of_the_only_class_are_all_of_them, setup, teardown),
+		    a_class_that_all_probes_have_is_not_named, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("localise_one_class", tests, NULL, NULL);

@@ -148,7 +148,7 @@ a_services_peer_is_received_with_its_key(void **state)
 
 /* A received key may be older or newer than the plan's, as clocks may be set back. */
 static void
-a_plans_key_counts_before_one_that_was_received(void **state)
+a_key_of_the_plan_has_priority_over_a_received_one(void **state)
 {
 	struct wire_rnic rnic = { .id = two, .authenticates = true };
 	struct wire_pair_key key = { .src_guid = 1,
@@ -194,7 +194,7 @@ main(void)
 		TEST(the_held_message_can_be_taken_again),
 		TEST(peers_that_cannot_authenticate_are_not_required_to),
 		TEST(a_services_peer_is_received_with_its_key),
-		TEST(a_plans_key_counts_before_one_that_was_received),
+		TEST(a_key_of_the_plan_has_priority_over_a_received_one),
 		TEST(received_keys_are_bounded),
 	};
 

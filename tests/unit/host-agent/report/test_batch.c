@@ -96,7 +96,7 @@ the_head_has_the_host_and_the_dropped_counts(void **state)
 }
 
 static void
-a_made_batch_starts_anew(void **state)
+the_next_batch_starts_empty(void **state)
 {
 	struct fixture *f = *state;
 
@@ -157,7 +157,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(ages_are_relative_to_the_time_of_the_batch),
 		TEST(the_head_has_the_host_and_the_dropped_counts),
-		TEST(a_made_batch_starts_anew),
+		TEST(the_next_batch_starts_empty),
 		TEST(the_oldest_result_sets_the_deadline),
 		TEST(a_full_batch_takes_nothing_more),
 		TEST(a_result_from_the_future_has_no_age),

@@ -128,7 +128,7 @@ an_rnic_without_reports_for_a_long_time_is_left_out(void **state)
 }
 
 static void
-a_long_time_begins_anew(void **state)
+after_a_long_time_the_sum_starts_again(void **state)
 {
 	const struct wire_counter_value flap = { .counter = WIRE_COUNTER_LINK_DOWN,
 		.value = 1 };
@@ -242,7 +242,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(increases_are_added_and_gauges_are_the_newest),
 		TEST(an_rnic_without_reports_for_a_long_time_is_left_out),
-		TEST(a_long_time_begins_anew),
+		TEST(after_a_long_time_the_sum_starts_again),
 		TEST(a_gauge_of_a_report_that_may_not_have_arrived_is_older),
 		TEST(a_report_that_the_peer_has_is_not_missed),
 		TEST(a_report_like_the_one_before_allocates_nothing),

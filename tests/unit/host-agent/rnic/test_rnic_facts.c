@@ -95,7 +95,7 @@ a_configured_address_is_the_only_one(void **state)
 }
 
 static void
-a_device_made_anew_is_another_place(void **state)
+a_recreated_device_is_another_place(void **state)
 {
 	struct rnic_facts before, after;
 
@@ -141,7 +141,7 @@ main(void)
 		TEST(an_ipv6_address_still_being_checked_is_not_used),
 		TEST(a_configured_address_is_the_only_one),
 		cmocka_unit_test(a_drivers_text_is_kept_and_fits_a_label),
-		TEST(a_device_made_anew_is_another_place),
+		TEST(a_recreated_device_is_another_place),
 	};
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0)

@@ -149,7 +149,7 @@ a_path_without_an_owner_gives_no_name(void **state)
 }
 
 static void
-look_alikes_are_not_accepted(void **state)
+names_that_only_look_similar_are_not_accepted(void **state)
 {
 	/* no kubepods folder above the pod */
 	expect("/pod" UID, NULL);
@@ -217,7 +217,7 @@ main(void)
 		cmocka_unit_test(jobs_of_slurm_are_named_by_their_sluid),
 		cmocka_unit_test(everything_else_has_its_innermost_unit),
 		cmocka_unit_test(a_path_without_an_owner_gives_no_name),
-		cmocka_unit_test(look_alikes_are_not_accepted),
+		cmocka_unit_test(names_that_only_look_similar_are_not_accepted),
 		cmocka_unit_test(the_path_of_the_most_specific_hierarchy_is_used),
 	};
 

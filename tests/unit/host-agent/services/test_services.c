@@ -388,7 +388,7 @@ a_peer_is_requested_once_and_again_without_an_answer(void **state)
 }
 
 static void
-an_answer_is_for_the_last_ask_only(void **state)
+an_answer_is_for_the_last_request_only(void **state)
 {
 	struct services *services = *state;
 	struct wire_rnic rnic = services_peer_rnic(2, "tor2");
@@ -490,7 +490,7 @@ main(void)
 		TEST(a_listing_ends_what_it_does_not_have),
 		TEST(a_kernel_s_own_qp_has_its_name),
 		TEST(a_peer_is_requested_once_and_again_without_an_answer),
-		TEST(an_answer_is_for_the_last_ask_only),
+		TEST(an_answer_is_for_the_last_request_only),
 		TEST(an_unknown_peer_is_unresolved_and_seldom_requested),
 		TEST(a_found_peer_is_asked_for_again_and_may_have_moved),
 	};

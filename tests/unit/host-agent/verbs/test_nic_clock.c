@@ -164,7 +164,7 @@ a_counter_wraps_at_its_mask(void **state)
 }
 
 static void
-however_often_it_wraps(void **state)
+a_counter_may_wrap_any_number_of_times(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(32), 4000000000);
 	int64_t start = event(&nic, 0);
@@ -179,7 +179,7 @@ however_often_it_wraps(void **state)
 
 /* After the pause the number of wraps is not known. No packet in flight is that old. */
 static void
-after_a_very_long_pause_it_goes_on(void **state)
+after_a_very_long_pause_stamps_continue(void **state)
 {
 	const int64_t pause = 72000 * RM_NS_PER_S + 123;
 	struct nic nic = nic_new(GHZ, MASK(32), 77);
@@ -196,7 +196,7 @@ after_a_very_long_pause_it_goes_on(void **state)
 
 /* An old pair alone would give a number of wraps that is wrong by one at the end. */
 static void
-without_further_pairs_the_stamps_go_on(void **state)
+without_further_pairs_stamps_continue(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(32), 77);
 	int64_t last;
@@ -290,7 +290,7 @@ jumps_of_a_short_counter_are_detected_too(void **state)
 }
 
 static void
-pairs_show_small_jumps(void **state)
+small_jumps_are_detected_by_pairs(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(48), 123);
 	int64_t ns;
@@ -578,14 +578,14 @@ main(void)
 		cmocka_unit_test(a_zero_stamp_is_missing_and_not_the_year_1970),
 		cmocka_unit_test(a_stamp_from_before_the_last_one_is_no_wrap),
 		cmocka_unit_test(a_counter_wraps_at_its_mask),
-		cmocka_unit_test(however_often_it_wraps),
-		cmocka_unit_test(after_a_very_long_pause_it_goes_on),
-		cmocka_unit_test(without_further_pairs_the_stamps_go_on),
+		cmocka_unit_test(a_counter_may_wrap_any_number_of_times),
+		cmocka_unit_test(after_a_very_long_pause_stamps_continue),
+		cmocka_unit_test(without_further_pairs_stamps_continue),
 		cmocka_unit_test(clocks_that_drift_apart_do_not_jump),
 		cmocka_unit_test(a_negative_difference_stays_negative),
 		cmocka_unit_test(after_a_jump_the_clock_is_not_used_for_a_while),
 		cmocka_unit_test(jumps_of_a_short_counter_are_detected_too),
-		cmocka_unit_test(pairs_show_small_jumps),
+		cmocka_unit_test(small_jumps_are_detected_by_pairs),
 		cmocka_unit_test(a_stall_of_the_host_is_no_jump),
 		cmocka_unit_test(drift_is_measured_and_too_much_of_it_is_a_jump),
 		cmocka_unit_test(a_pair_that_took_too_long_is_not_used),

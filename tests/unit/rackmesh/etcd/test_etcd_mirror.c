@@ -297,7 +297,7 @@ a_false_revision_that_is_plausible_is_corrected_by_the_next_list(void **state)
 }
 
 static void
-a_canceled_watch_is_listed_and_opened_anew(void **state)
+a_canceled_watch_is_listed_and_opened_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -315,7 +315,7 @@ a_canceled_watch_is_listed_and_opened_anew(void **state)
 }
 
 static void
-a_compacted_watch_is_listed_and_opened_anew(void **state)
+a_compacted_watch_is_listed_and_opened_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -527,8 +527,8 @@ main(void)
 		TEST(an_event_of_a_revision_that_never_was_is_not_accepted),
 		TEST(a_bookmark_of_a_revision_that_never_was_is_not_accepted),
 		TEST(a_false_revision_that_is_plausible_is_corrected_by_the_next_list),
-		TEST(a_canceled_watch_is_listed_and_opened_anew),
-		TEST(a_compacted_watch_is_listed_and_opened_anew),
+		TEST(a_canceled_watch_is_listed_and_opened_again),
+		TEST(a_compacted_watch_is_listed_and_opened_again),
 		TEST(a_watch_resumes_where_it_was_cut),
 		TEST(a_malformed_line_ends_the_watch),
 		TEST(a_silent_watch_is_noticed_and_opened_again),

@@ -195,7 +195,7 @@ a_refusal_names_identity_verb_and_reason(void **state)
 }
 
 static void
-a_link_without_tls_is_whoever_it_reports_and_a_strange_certificate_is_nobody(
+without_tls_the_reported_identity_counts_and_an_unknown_certificate_has_none(
     void **state)
 {
 	const struct rm_request request = { RM_VERB_AGENT_SESSION, "lab", "h1", NULL };
@@ -224,7 +224,7 @@ main(void)
 		cmocka_unit_test(an_unknown_identity_may_do_nothing),
 		cmocka_unit_test(a_refusal_names_identity_verb_and_reason),
 		cmocka_unit_test(
-		    a_link_without_tls_is_whoever_it_reports_and_a_strange_certificate_is_nobody),
+		    without_tls_the_reported_identity_counts_and_an_unknown_certificate_has_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,8 +236,7 @@ an_incident_never_resolves_without_results(void **state)
 
 /* In each round 1 s is known to be good: five judgements with four steps between. */
 static void
-moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh(
-    void **state)
+time_without_evidence_neither_resolves_nor_restarts_the_wait(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -384,7 +383,7 @@ a_part_that_comes_and_goes_is_one_incident_with_its_rate(void **state)
 }
 
 static void
-a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting(void **state)
+a_part_that_flaps_again_within_a_minute_continues_its_count(void **state)
 {
 	struct rack *rack = *state;
 	rm_wall_t since;
@@ -925,7 +924,7 @@ an_undecided_incident_of_long_before_a_group_does_not_end_with_it(void **state)
 #define RECONSIDER_STEPS (RM_INCIDENT_RECONSIDER_NS / STEP_NS)
 
 static void
-windows_that_cannot_report_do_not_keep_the_wrong_one(void **state)
+undecided_windows_do_not_keep_the_wrong_part(void **state)
 {
 	struct rack *rack = *state;
 
@@ -984,7 +983,7 @@ windows_until(struct rack *rack, const char *name)
 }
 
 static void
-the_other_one_replaces_the_known_one_each_time_after_longer(void **state)
+each_replacement_of_the_known_part_takes_longer(void **state)
 {
 	const int64_t most = RM_INCIDENT_RECONSIDER_MAX_NS / STEP_NS;
 	const char *names[] = { "h1/r0", "h2/r0" };
@@ -1155,12 +1154,11 @@ main(void)
 		TEST(other_services_of_the_same_impact_are_announced_now_and_then),
 		TEST(an_incident_never_resolves_without_results),
 		TEST(an_incident_resolves_only_by_good_results_after_the_last_bad_one),
-		TEST(
-		    moments_of_which_nothing_is_known_neither_resolve_nor_begin_the_wait_afresh),
+		TEST(time_without_evidence_neither_resolves_nor_restarts_the_wait),
 		TEST(a_verdict_during_recovery_restarts_the_wait),
 		TEST(a_part_that_comes_back_is_counted_and_gets_a_new_id),
 		TEST(a_part_that_comes_and_goes_is_one_incident_with_its_rate),
-		TEST(a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting),
+		TEST(a_part_that_flaps_again_within_a_minute_continues_its_count),
 		TEST(a_part_that_fails_again_after_long_does_not_flap),
 		TEST(open_and_closed_incidents_are_limited),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
@@ -1184,9 +1182,9 @@ main(void)
 		TEST(links_that_change_after_a_quiet_time_are_announced_soon),
 		TEST(a_tor_with_several_dead_links_is_called_a_tor),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
-		TEST(windows_that_cannot_report_do_not_keep_the_wrong_one),
+		TEST(undecided_windows_do_not_keep_the_wrong_part),
 		TEST(a_verdict_of_a_window_without_a_known_part_is_taken),
-		TEST(the_other_one_replaces_the_known_one_each_time_after_longer),
+		TEST(each_replacement_of_the_known_part_takes_longer),
 		TEST(if_both_parts_are_named_the_known_one_keeps_its_incident),
 		TEST(two_faults_are_never_one_undecided_incident),
 		TEST(an_undecided_verdict_beside_one_on_its_part_is_the_same_fault),

@@ -119,7 +119,7 @@ end(struct rack *rack, uint64_t id, bool reported)
 }
 
 static void
-an_incident_that_both_found_gets_the_other_ones_id_and_times(void **state)
+an_incident_that_both_found_gets_the_others_id_and_times(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -158,7 +158,7 @@ the_worst_impact_that_either_found_is_kept(void **state)
 }
 
 static void
-an_incident_of_the_other_one_is_kept_until_this_one_may_end_it(void **state)
+an_incident_of_the_other_aggregator_is_kept_until_this_one_may_end_it(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -178,7 +178,7 @@ an_incident_of_the_other_one_is_kept_until_this_one_may_end_it(void **state)
 }
 
 static void
-an_end_by_the_other_one_is_not_sent_again(void **state)
+an_end_by_the_other_aggregator_is_not_sent_again(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -194,7 +194,7 @@ an_end_by_the_other_one_is_not_sent_again(void **state)
 
 /* The other aggregator may have failed before it notified: then this one must. */
 static void
-an_undelivered_end_of_the_other_one_is_kept_to_be_sent(void **state)
+an_undelivered_end_of_the_other_aggregator_is_kept_to_be_sent(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -234,7 +234,7 @@ the_active_one_sends_the_end_of_an_incident_that_ended_here(void **state)
 
 /* The other aggregator may have become active before it received the incident. */
 static void
-a_sent_incident_stays_open_until_the_other_one_reports_it(void **state)
+a_sent_incident_stays_open_until_the_other_aggregator_reports_it(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -281,7 +281,7 @@ an_unsent_incident_without_a_verdict_has_ended(void **state)
 }
 
 static void
-an_undecided_incident_of_the_other_one_keeps_its_name(void **state)
+an_undecided_incident_of_the_other_aggregator_keeps_its_name(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0 or h2/r0");
@@ -315,7 +315,7 @@ the_active_one_keeps_its_incidents_and_adopts_missing_ones(void **state)
 }
 
 static void
-a_sent_incident_that_the_other_one_does_not_have_has_ended(void **state)
+a_sent_incident_that_the_other_aggregator_does_not_have_has_ended(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0"), old = theirs_on("h2/r0");
@@ -342,7 +342,8 @@ a_sent_incident_that_the_other_one_does_not_have_has_ended(void **state)
 /* The former run was killed before it could save that all receivers were notified.
  * Meanwhile the other aggregator was active. */
 static void
-an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended(void **state)
+an_incident_of_a_former_run_that_the_other_aggregator_does_not_have_has_ended(
+    void **state)
 {
 	const struct rm_incident_options options = { .max_open = 3, .max_closed = 2 };
 	struct rack *rack = *state;
@@ -391,20 +392,21 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_incident_that_both_found_gets_the_other_ones_id_and_times),
+		TEST(an_incident_that_both_found_gets_the_others_id_and_times),
 		TEST(the_worst_impact_that_either_found_is_kept),
-		TEST(an_incident_of_the_other_one_is_kept_until_this_one_may_end_it),
-		TEST(an_end_by_the_other_one_is_not_sent_again),
-		TEST(an_undelivered_end_of_the_other_one_is_kept_to_be_sent),
+		TEST(
+		    an_incident_of_the_other_aggregator_is_kept_until_this_one_may_end_it),
+		TEST(an_end_by_the_other_aggregator_is_not_sent_again),
+		TEST(an_undelivered_end_of_the_other_aggregator_is_kept_to_be_sent),
 		TEST(the_active_one_sends_the_end_of_an_incident_that_ended_here),
-		TEST(a_sent_incident_stays_open_until_the_other_one_reports_it),
+		TEST(a_sent_incident_stays_open_until_the_other_aggregator_reports_it),
 		TEST(an_incident_that_was_never_sent_needs_no_end),
 		TEST(an_unsent_incident_without_a_verdict_has_ended),
-		TEST(an_undecided_incident_of_the_other_one_keeps_its_name),
+		TEST(an_undecided_incident_of_the_other_aggregator_keeps_its_name),
 		TEST(the_active_one_keeps_its_incidents_and_adopts_missing_ones),
-		TEST(a_sent_incident_that_the_other_one_does_not_have_has_ended),
+		TEST(a_sent_incident_that_the_other_aggregator_does_not_have_has_ended),
 		TEST(
-		    an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended),
+		    an_incident_of_a_former_run_that_the_other_aggregator_does_not_have_has_ended),
 		TEST(adopted_incidents_are_limited_and_have_unique_ids),
 	};
 

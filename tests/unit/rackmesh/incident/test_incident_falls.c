@@ -537,7 +537,7 @@ flap(struct rack *rack, const struct rm_verdict *verdict)
 }
 
 static void
-it_may_be_bad_again_before_there_is_a_verdict(void **state)
+a_flapping_part_may_be_bad_again_before_there_is_a_verdict(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = rnic_down("h1/r0");
@@ -605,7 +605,7 @@ a_worse_fall_has_its_own_severity(void **state)
 
 /* It is the same fault, so it keeps its name, and what is known about it. */
 static void
-a_worse_fall_of_a_or_b_does_not_accuse_the_other_one(void **state)
+a_worse_fall_of_a_or_b_does_not_accuse_the_other_aggregator(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_verdict either = rnic_down("h1/r0 or h2/r0");
@@ -708,7 +708,7 @@ faults_of_two_classes_in_turn_do_not_open_incidents_for_ever(void **state)
 }
 
 static void
-it_ends_although_nothing_shows_that_the_part_works(void **state)
+flapping_ends_although_nothing_shows_that_the_part_works(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = rnic_down("h1/r0");
@@ -728,7 +728,7 @@ it_ends_although_nothing_shows_that_the_part_works(void **state)
 }
 
 static void
-it_ends_when_the_part_is_removed(void **state)
+flapping_ends_when_the_part_is_removed(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = rnic_down("h1/r0");
@@ -750,7 +750,7 @@ it_ends_when_the_part_is_removed(void **state)
 }
 
 static void
-it_ends_soon_after_a_long_time_without_the_daemon(void **state)
+flapping_ends_soon_after_a_long_time_without_the_daemon(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = rnic_down("h1/r0");
@@ -786,7 +786,7 @@ time_without_evidence_is_not_a_gap_between_falls(void **state)
 }
 
 static void
-a_widened_one_takes_no_verdict_on_other_links_of_its_switch(void **state)
+a_widened_flapping_incident_takes_no_verdict_on_other_links_of_its_switch(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_verdict one = link_down("s3--t1");
@@ -810,7 +810,7 @@ a_widened_one_takes_no_verdict_on_other_links_of_its_switch(void **state)
 }
 
 static void
-its_undecided_incident_is_not_narrowed(void **state)
+a_flapping_undecided_incident_is_not_narrowed(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict either = rnic_down("h1/r0 or h2/r0");
@@ -825,7 +825,7 @@ its_undecided_incident_is_not_narrowed(void **state)
 }
 
 static void
-its_incident_takes_no_verdict_on_it_or_another(void **state)
+a_flapping_incident_takes_no_verdict_on_its_part_or_another(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict one = rnic_down("h1/r0");
@@ -839,7 +839,7 @@ its_incident_takes_no_verdict_on_it_or_another(void **state)
 }
 
 static void
-its_incident_is_not_widened_to_its_switch(void **state)
+a_flapping_incident_is_not_widened_to_its_switch(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict one = link_down("s3--t1");
@@ -867,7 +867,7 @@ a_verdict_on_one_link_of_several_that_flap_is_not_left_out(void **state)
 }
 
 static void
-its_incident_does_not_end_with_links_that_do_not_list_it(void **state)
+a_flapping_incident_does_not_end_with_links_that_do_not_list_it(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict one = link_down("s3--t9");
@@ -1284,7 +1284,8 @@ a_standby_continues_the_flapping_that_it_has_not_seen(void **state)
 
 /* The active one does not know it, so it ends here; but its falls are not forgotten. */
 static void
-an_incident_that_the_other_one_has_ended_flaps_at_once_when_it_returns(void **state)
+an_incident_that_the_other_aggregator_has_ended_flaps_at_once_when_it_returns(
+    void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = rnic_down("h1/r0");
@@ -1359,33 +1360,34 @@ main(void)
 		TEST(losses_and_delays_of_a_part_do_not_add_up_to_flapping),
 		TEST(falls_before_a_restart_count),
 		TEST(damaged_falls_cost_only_themselves),
-		TEST(it_may_be_bad_again_before_there_is_a_verdict),
+		TEST(a_flapping_part_may_be_bad_again_before_there_is_a_verdict),
 		TEST(a_fall_of_another_kind_is_one_event),
-		TEST(its_undecided_incident_is_not_narrowed),
-		TEST(its_incident_takes_no_verdict_on_it_or_another),
-		TEST(its_incident_is_not_widened_to_its_switch),
+		TEST(a_flapping_undecided_incident_is_not_narrowed),
+		TEST(a_flapping_incident_takes_no_verdict_on_its_part_or_another),
+		TEST(a_flapping_incident_is_not_widened_to_its_switch),
 		TEST(a_verdict_on_one_link_of_several_that_flap_is_not_left_out),
-		TEST(its_incident_does_not_end_with_links_that_do_not_list_it),
+		TEST(a_flapping_incident_does_not_end_with_links_that_do_not_list_it),
 		TEST(an_incident_of_the_other_aggregator_does_not_rename_it),
 		TEST(a_standby_continues_the_flapping_that_it_has_seen),
 		TEST(
-		    an_incident_that_the_other_one_has_ended_flaps_at_once_when_it_returns),
+		    an_incident_that_the_other_aggregator_has_ended_flaps_at_once_when_it_returns),
 		TEST(falls_of_different_links_of_a_switch_do_not_add_up_to_flapping),
 		TEST(a_long_outage_is_not_a_gap_between_falls),
 		TEST(the_rate_is_right_although_the_wall_clock_is_set),
 		TEST(a_restart_while_the_part_is_bad_is_no_fall),
 		TEST(a_restart_does_not_change_the_class_of_the_fault),
 		TEST(a_worse_fall_has_its_own_severity),
-		TEST(a_worse_fall_of_a_or_b_does_not_accuse_the_other_one),
+		TEST(a_worse_fall_of_a_or_b_does_not_accuse_the_other_aggregator),
 		TEST(the_first_fall_at_which_nothing_passes_opens_its_own_incident),
 		TEST(a_fall_that_begins_with_losses_is_one_incident),
 		TEST(a_fall_of_another_class_opens_its_own_incident),
 		TEST(faults_of_two_classes_in_turn_do_not_open_incidents_for_ever),
-		TEST(it_ends_although_nothing_shows_that_the_part_works),
-		TEST(it_ends_when_the_part_is_removed),
-		TEST(it_ends_soon_after_a_long_time_without_the_daemon),
+		TEST(flapping_ends_although_nothing_shows_that_the_part_works),
+		TEST(flapping_ends_when_the_part_is_removed),
+		TEST(flapping_ends_soon_after_a_long_time_without_the_daemon),
 		TEST(time_without_evidence_is_not_a_gap_between_falls),
-		TEST(a_widened_one_takes_no_verdict_on_other_links_of_its_switch),
+		TEST(
+		    a_widened_flapping_incident_takes_no_verdict_on_other_links_of_its_switch),
 		TEST(a_standby_continues_the_flapping_that_it_has_not_seen),
 		TEST(
 		    the_rate_is_right_although_the_wall_clock_was_set_back_over_a_restart),

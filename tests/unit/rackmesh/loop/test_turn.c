@@ -135,7 +135,7 @@ established_links_are_served_before_waiting_ones(void **state)
 }
 
 static void
-and_between_any_two_turns(void **state)
+established_links_are_served_between_any_two_turns(void **state)
 {
 	struct fixture *f = *state;
 
@@ -215,7 +215,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(established_links_are_served_before_waiting_ones),
-		TEST(and_between_any_two_turns),
+		TEST(established_links_are_served_between_any_two_turns),
 		TEST(a_repeated_request_goes_to_the_end_of_the_queue),
 		TEST(connections_are_accepted_when_no_handshake_waits),
 		TEST(an_endless_handshake_does_not_prevent_accepting),

@@ -186,7 +186,7 @@ the_second_address_serves_when_the_first_is_gone(void **state)
 }
 
 static void
-after_a_loss_the_list_starts_anew(void **state)
+after_a_disconnect_the_list_starts_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -348,7 +348,7 @@ main(void)
 		TEST(a_peer_is_watched_for_its_welcome_and_then_for_its_pings),
 		TEST(the_first_address_is_dialled_first_and_frames_flow),
 		TEST(the_second_address_serves_when_the_first_is_gone),
-		TEST(after_a_loss_the_list_starts_anew),
+		TEST(after_a_disconnect_the_list_starts_again),
 		TEST(a_peer_that_restarts_is_found_again),
 		TEST(a_peer_that_disconnects_at_once_is_dialled_with_a_backoff),
 		TEST(a_peer_that_never_welcomes_does_not_hide_the_next),

@@ -155,7 +155,7 @@ frames_of_established_links_come_before_handshakes(void **state)
 }
 
 static void
-and_between_any_two_of_them(void **state)
+frames_of_established_links_come_between_any_two_handshakes(void **state)
 {
 	struct ends *ends = *state;
 	struct flood flood;
@@ -249,7 +249,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(frames_of_established_links_come_before_handshakes),
-		TEST(and_between_any_two_of_them),
+		TEST(frames_of_established_links_come_between_any_two_handshakes),
 		TEST(a_link_closed_while_it_waits_gets_no_turn),
 		TEST(no_step_runs_for_a_closed_connection),
 		TEST(https_connections_are_accepted_one_per_turn),

@@ -119,7 +119,7 @@ waiting_records_are_written_at_the_end(void **state)
 }
 
 static void
-numbers_go_on_when_no_record_is_left(void **state)
+numbers_continue_when_no_record_is_left(void **state)
 {
 	struct fixture *f = *state;
 	unsigned count;
@@ -283,7 +283,7 @@ main(void)
 		TEST(an_acknowledged_record_is_in_a_file),
 		TEST(a_restart_finds_records_that_were_not_done),
 		TEST(waiting_records_are_written_at_the_end),
-		TEST(numbers_go_on_when_no_record_is_left),
+		TEST(numbers_continue_when_no_record_is_left),
 		TEST(a_full_spool_drops_its_oldest_and_never_exceeds_its_bytes),
 		TEST(records_that_left_memory_are_read_back),
 		TEST(a_record_damaged_while_the_daemon_runs_is_not_returned),

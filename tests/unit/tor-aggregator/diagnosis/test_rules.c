@@ -678,7 +678,7 @@ cnps_that_slow_nothing_down_are_ignored(void **state)
 }
 
 static void
-many_slowed_for_the_marks_of_one_are_incast(void **state)
+many_senders_slowed_for_the_marks_of_one_receiver_are_incast(void **state)
 {
 	char text[RULE_SENTENCE_BYTES];
 
@@ -976,7 +976,7 @@ main(void)
 		TEST(one_cnp_in_62_marks_is_not_off),
 		TEST(the_cnps_of_one_fast_flow_are_not_off),
 		TEST(cnps_that_slow_nothing_down_are_ignored),
-		TEST(many_slowed_for_the_marks_of_one_are_incast),
+		TEST(many_senders_slowed_for_the_marks_of_one_receiver_are_incast),
 		TEST(marks_of_all_are_congestion_that_ecn_manages),
 		TEST(rdma_outside_the_pfc_class_is_reported),
 		TEST(packets_that_are_too_large_are_another_mtu),

@@ -329,7 +329,7 @@ hosts_with_two_rnics_in_the_rack_are_distinguished_by_rnic(void **state)
 
 /* With noisy receive counts a direction may be found later, but never the wrong one. */
 static void
-noisy_receive_counts_never_turn_a_direction_round(void **state)
+noisy_receive_counts_never_reverse_a_direction(void **state)
 {
 	unsigned runs = 0;
 
@@ -473,7 +473,7 @@ main(void)
 		cmocka_unit_test(a_host_that_cannot_send_needs_no_witness),
 		cmocka_unit_test(
 		    hosts_with_two_rnics_in_the_rack_are_distinguished_by_rnic),
-		cmocka_unit_test(noisy_receive_counts_never_turn_a_direction_round),
+		cmocka_unit_test(noisy_receive_counts_never_reverse_a_direction),
 		cmocka_unit_test(without_receive_counts_a_dead_rnic_is_still_named),
 		cmocka_unit_test(steady_heavy_loss_is_called_lossy),
 		cmocka_unit_test(a_healthy_rack_with_bursts_of_loss_has_no_verdict),

@@ -128,7 +128,7 @@ a_healthy_rack_is_known_to_be_well(void **state)
 /* Otherwise losses to one remote RNIC would count for the RNIC that has its index now.
  */
 static void
-other_remote_rnics_in_the_same_number_start_the_judge_anew(void **state)
+other_remote_rnics_in_the_same_number_restart_the_judge(void **state)
 {
 	struct table *table = *state;
 	const struct rm_rnic_id first = table->remotes[0].id;
@@ -890,7 +890,7 @@ indexes_that_are_not_of_the_rack_are_ignored(void **state)
 }
 
 static void
-a_changed_rack_is_judged_anew(void **state)
+a_changed_rack_restarts_the_judge(void **state)
 {
 	struct table *table = *state;
 
@@ -917,7 +917,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_healthy_rack_is_known_to_be_well),
-		TEST(other_remote_rnics_in_the_same_number_start_the_judge_anew),
+		TEST(other_remote_rnics_in_the_same_number_restart_the_judge),
 		TEST(a_verdict_has_evidence_that_others_can_check),
 		TEST(an_mtu_is_reported_with_sizes_and_counts),
 		TEST(an_mtu_fault_of_another_rack_blames_no_member),
@@ -947,7 +947,7 @@ main(void)
 		TEST(an_expiring_certificate_is_not_reported_beside_a_worse_fault),
 		TEST(an_unreachable_unprobed_host_is_only_suspected),
 		TEST(indexes_that_are_not_of_the_rack_are_ignored),
-		TEST(a_changed_rack_is_judged_anew),
+		TEST(a_changed_rack_restarts_the_judge),
 	};
 
 	return cmocka_run_group_tests_name("rack_judge", tests, NULL, NULL);

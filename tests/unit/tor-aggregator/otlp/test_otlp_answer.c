@@ -104,7 +104,7 @@ no_answer_asks_for_another_try(void **state)
 }
 
 static void
-what_is_no_collector_takes_nothing(void **state)
+an_answer_that_is_not_from_a_collector_accepts_nothing(void **state)
 {
 	struct rm_http_answer http = { .r = -EPROTO,
 		.reason = "SSL certificate problem: certificate has expired",
@@ -128,7 +128,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_taken_whole),
-		cmocka_unit_test(what_is_no_collector_takes_nothing),
+		cmocka_unit_test(
+		    an_answer_that_is_not_from_a_collector_accepts_nothing),
 		cmocka_unit_test(rejected_values_are_counted_and_never_sent_again),
 		cmocka_unit_test(an_invalid_count_is_ignored),
 		cmocka_unit_test(only_four_statuses_ask_for_another_try),

@@ -218,7 +218,7 @@ losses_do_not_wait_for_the_row_interval(void **state)
 }
 
 static void
-who_is_active_now_reports_uses_at_once(void **state)
+an_aggregator_that_becomes_active_reports_uses_at_once(void **state)
 {
 	struct world *w = *state;
 
@@ -285,7 +285,7 @@ main(void)
 		TEST(flows_of_a_service_are_summed_by_rack_and_path),
 		TEST(a_loss_is_of_the_path_that_the_probe_took),
 		TEST(losses_do_not_wait_for_the_row_interval),
-		TEST(who_is_active_now_reports_uses_at_once),
+		TEST(an_aggregator_that_becomes_active_reports_uses_at_once),
 		TEST(racks_without_a_number_have_rows_of_their_own),
 		TEST(rows_beyond_the_limit_are_counted),
 	};

@@ -232,7 +232,7 @@ flow_50000(size_t src, size_t dst, uint16_t src_port)
 }
 
 static void
-who_uses_a_path_is_reported_at_once_if_it_loses(void **state)
+services_that_use_a_path_are_reported_at_once_if_it_loses(void **state)
 {
 	struct world *w = *state;
 	const struct wire_service_flow flow = { .src = w->f->plan->members[0].id,
@@ -459,7 +459,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(losses_on_a_path_are_reported_within_two_seconds),
-		TEST(who_uses_a_path_is_reported_at_once_if_it_loses),
+		TEST(services_that_use_a_path_are_reported_at_once_if_it_loses),
 		TEST(a_dead_member_is_no_fault_of_a_path),
 		TEST(a_bad_member_with_some_answers_is_no_fault_of_a_path),
 		TEST(a_stalled_host_is_no_fault_of_a_path),

@@ -217,7 +217,7 @@ hosts_come_by_name(void **state)
 }
 
 static void
-texts_are_cut_and_print(void **state)
+texts_are_cut_and_made_printable(void **state)
 {
 	char longer[2 * SERVICE_NAME_BYTES] = { 0 };
 	struct wire_service_flow flow = flow_of(1, longer);
@@ -246,7 +246,7 @@ main(void)
 		TEST(beyond_the_bound_flows_are_dropped_and_counted),
 		TEST(a_disconnected_host_is_forgotten_unless_it_returns),
 		TEST(hosts_come_by_name),
-		TEST(texts_are_cut_and_print),
+		TEST(texts_are_cut_and_made_printable),
 	};
 
 	return cmocka_run_group_tests_name("service_table", tests, NULL, NULL);

@@ -103,7 +103,7 @@ a_primary_becomes_active_when_ready_and_the_standby_does_not(void **state)
 }
 
 static void
-a_primary_alone_waits_for_the_other_one_then_becomes_active(void **state)
+a_primary_alone_waits_for_the_other_aggregator_then_becomes_active(void **state)
 {
 	struct side side = side_of(true);
 
@@ -122,7 +122,7 @@ a_returning_primary_takes_over_from_the_active_one(void **state)
 }
 
 static void
-a_primary_without_agents_leaves_the_other_one_active(void **state)
+a_primary_without_agents_leaves_the_other_aggregator_active(void **state)
 {
 	struct side side = side_of(true);
 
@@ -227,7 +227,7 @@ a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 }
 
 static void
-a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
+a_primary_that_was_cut_off_gives_the_other_aggregator_time(void **state)
 {
 	struct side side = active_primary();
 
@@ -252,7 +252,7 @@ the_primary_role_may_change(void **state)
 }
 
 static void
-a_stalled_primary_waits_for_the_other_ones_state(void **state)
+a_stalled_primary_waits_for_the_others_state(void **state)
 {
 	struct side side = active_primary();
 
@@ -264,7 +264,7 @@ a_stalled_primary_waits_for_the_other_ones_state(void **state)
 }
 
 static void
-a_stalled_primary_without_the_other_one_becomes_active(void **state)
+a_stalled_primary_without_the_other_aggregator_becomes_active(void **state)
 {
 	struct side side = active_primary();
 
@@ -276,7 +276,7 @@ a_stalled_primary_without_the_other_one_becomes_active(void **state)
 
 /* The other aggregator was active meanwhile, and knows which incidents have ended. */
 static void
-a_primary_that_finds_the_other_one_active_goes_standby_first(void **state)
+a_primary_that_finds_the_other_aggregator_active_goes_standby_first(void **state)
 {
 	struct side side = active_primary();
 
@@ -294,7 +294,7 @@ a_primary_that_finds_the_other_one_active_goes_standby_first(void **state)
 }
 
 static void
-an_isolated_aggregator_goes_standby_and_waits_for_the_other_one(void **state)
+an_isolated_aggregator_goes_standby_and_waits_for_the_other_aggregator(void **state)
 {
 	for (int primary = 0; primary < 2; primary++) {
 		struct side side = primary ? active_primary() : standby_that_is_quiet();
@@ -553,9 +553,10 @@ main(void)
 		cmocka_unit_test(
 		    a_primary_becomes_active_when_ready_and_the_standby_does_not),
 		cmocka_unit_test(
-		    a_primary_alone_waits_for_the_other_one_then_becomes_active),
+		    a_primary_alone_waits_for_the_other_aggregator_then_becomes_active),
 		cmocka_unit_test(a_returning_primary_takes_over_from_the_active_one),
-		cmocka_unit_test(a_primary_without_agents_leaves_the_other_one_active),
+		cmocka_unit_test(
+		    a_primary_without_agents_leaves_the_other_aggregator_active),
 		cmocka_unit_test(
 		    a_primary_that_cannot_deliver_yields_and_returns_when_it_can),
 		cmocka_unit_test(
@@ -567,17 +568,18 @@ main(void)
 		    a_primary_becomes_active_when_the_standby_falls_silent),
 		cmocka_unit_test(
 		    a_primary_that_cannot_deliver_yields_by_agents_reports),
-		cmocka_unit_test(a_primary_that_was_cut_off_gives_the_other_one_time),
+		cmocka_unit_test(
+		    a_primary_that_was_cut_off_gives_the_other_aggregator_time),
 		cmocka_unit_test(the_primary_role_may_change),
 		cmocka_unit_test(
 		    a_standby_takes_over_by_agents_reports_of_failed_delivery),
-		cmocka_unit_test(a_stalled_primary_waits_for_the_other_ones_state),
+		cmocka_unit_test(a_stalled_primary_waits_for_the_others_state),
 		cmocka_unit_test(
-		    a_stalled_primary_without_the_other_one_becomes_active),
+		    a_stalled_primary_without_the_other_aggregator_becomes_active),
 		cmocka_unit_test(
-		    a_primary_that_finds_the_other_one_active_goes_standby_first),
+		    a_primary_that_finds_the_other_aggregator_active_goes_standby_first),
 		cmocka_unit_test(
-		    an_isolated_aggregator_goes_standby_and_waits_for_the_other_one),
+		    an_isolated_aggregator_goes_standby_and_waits_for_the_other_aggregator),
 		cmocka_unit_test(a_short_stall_changes_nothing),
 		cmocka_unit_test(repeated_short_stalls_do_not_hide_a_missing_primary),
 		cmocka_unit_test(a_standby_stays_standby_while_the_primary_is_active),

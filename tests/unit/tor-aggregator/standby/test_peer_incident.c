@@ -29,7 +29,7 @@ static const struct wire_incident sound = {
 };
 
 static void
-the_standby_knows_the_named_one_of_a_or_b(void **state)
+the_standby_gets_the_known_part_of_a_or_b(void **state)
 {
 	struct rm_incident in = {
 		.id = 42,
@@ -57,7 +57,7 @@ the_standby_knows_the_named_one_of_a_or_b(void **state)
 
 /* If the standby takes over, its alert must contain the impact. */
 static void
-the_standby_knows_whom_the_fault_hurts(void **state)
+the_standby_gets_the_affected_services(void **state)
 {
 	struct rm_incident in = {
 		.id = 42,
@@ -214,7 +214,7 @@ a_peer_without_severities_has_sent_critical_alerts(void **state)
 }
 
 static void
-what_makes_no_sense_is_refused(void **state)
+impossible_values_are_refused(void **state)
 {
 	char longer[RM_PART_NAME_BYTES + 1];
 	struct wire_incident bad[11];
@@ -272,13 +272,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_standby_knows_the_named_one_of_a_or_b),
-		cmocka_unit_test(the_standby_knows_whom_the_fault_hurts),
+		cmocka_unit_test(the_standby_gets_the_known_part_of_a_or_b),
+		cmocka_unit_test(the_standby_gets_the_affected_services),
 		cmocka_unit_test(a_written_incident_is_read_again),
 		cmocka_unit_test(the_standby_knows_how_a_part_flaps),
 		cmocka_unit_test(falls_that_are_not_usable_cost_only_themselves),
 		cmocka_unit_test(a_peer_without_severities_has_sent_critical_alerts),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(impossible_values_are_refused),
 		cmocka_unit_test(an_end_counts_as_notified_by_default),
 		cmocka_unit_test(malformed_evidence_costs_only_the_rnic),
 	};

@@ -533,7 +533,7 @@ missing_and_malformed_values_are_left_out(void **state)
 }
 
 static void
-deltas_go_on_when_the_ids_have_changed(void **state)
+deltas_continue_when_the_ids_have_changed(void **state)
 {
 	static const struct pair later[] = {
 		{ "COUNTERS_PORT_NAME_MAP", NULL,
@@ -891,7 +891,7 @@ main(void)
 		TEST(malformed_settings_are_left_out_and_counted),
 		TEST(an_error_as_answer_counts_as_not_read),
 		TEST(missing_and_malformed_values_are_left_out),
-		TEST(deltas_go_on_when_the_ids_have_changed),
+		TEST(deltas_continue_when_the_ids_have_changed),
 		TEST(a_password_is_given_first_and_its_refusal_is_reported),
 		TEST(a_redis_without_ports_is_reported_as_no_switch),
 		TEST(a_key_of_another_type_does_not_hide_others),
