@@ -38,7 +38,7 @@ judge_life(const char *who, const char *path, int64_t begins, int64_t ends, int6
 	if (now >= ends) {
 		findings_add(findings, FINDING_WRONG, "%s: %s has expired on %s", who,
 		    path, day);
-		findings_remedy(findings, "have it renewed: peers refuse it");
+		findings_remedy(findings, "renew it: peers refuse it");
 	} else if (now < begins) {
 		findings_add(
 		    findings, FINDING_WRONG, "%s: %s is not valid yet", who, path);
@@ -48,8 +48,7 @@ judge_life(const char *who, const char *path, int64_t begins, int64_t ends, int6
 		findings_add(findings, FINDING_WARNING,
 		    "%s: %s ends on %s, with less than a fifth of its life left", who,
 		    path, day);
-		findings_remedy(
-		    findings, "have it renewed: its automatic renewal has failed");
+		findings_remedy(findings, "renew it: its automatic renewal has failed");
 	} else {
 		findings_add(findings, FINDING_GOOD,
 		    "%s: %s is valid until %s, %lld days", who, path, day,
