@@ -222,7 +222,7 @@ const struct counter_row counter_rows[] = {
 	  { MLX5 = "e:tx_discards_phy", BNXT = "e:tx_stat_discard", IRDMA = "e:tx_dropped_link_down.nic", ANY = "c:port_xmit_discards" } },
 	{ "rx_buf_thresh", "rdma_rx_buffer_passed_threshold_total", "events", 64, 0, "Times that the receive buffer was nearly full.",
 	  { MLX5 = "e:rx_buffer_passed_thres_phy", BNXT = "e:rx_buffer_passed_threshold" } },
-	{ "crc_err", "rdma_rx_crc_errors_total", "frames", 64, 0, "Frames with a wrong check sum.",
+	{ "crc_err", "rdma_rx_crc_errors_total", "frames", 64, 0, "Frames with a wrong checksum.",
 	  { MLX5 = "e:rx_crc_errors_phy", BNXT = "e:rx_fcs_err_frames", IRDMA = "e:rx_crc_errors.nic", ANY = "s:fcs_errors|n:statistics/rx_crc_errors" } },
 	{ "symbol_err", "rdma_rx_symbol_errors_total", "symbols", 64, 0, "Symbols that the port could not read.",
 	  { MLX5 = "e:rx_symbol_err_phy", BNXT = "e:rx_align_err_frames", IRDMA = "e:illegal_bytes.nic", ANY = "s:symbol_errors|c:symbol_error" } },

@@ -348,9 +348,9 @@ rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret)
 	return r == -ENODEV ? roce : r;
 }
 
-_Static_assert(RNIC_RDMA_NAME_BYTES == RDMA_DEVICE_BYTES, "both have the same names");
-_Static_assert(RNIC_NETDEV_BYTES == RDMA_NETDEV_BYTES, "both have the same names");
-_Static_assert(RNIC_DRIVER_BYTES == RDMA_DRIVER_BYTES, "both have the same names");
+_Static_assert(RNIC_RDMA_NAME_BYTES == RDMA_DEVICE_BYTES, "both hold the same names");
+_Static_assert(RNIC_NETDEV_BYTES == RDMA_NETDEV_BYTES, "both hold the same names");
+_Static_assert(RNIC_DRIVER_BYTES == RDMA_DRIVER_BYTES, "both hold the same names");
 
 #define OWN_NETNS "/proc/self/ns/net"
 

@@ -105,7 +105,7 @@ void services_named(struct services *services, uint32_t pid, bool elsewhere,
 struct services_ask {
 	uint64_t token;
 	size_t owner; /* index of the RNIC of the first QP that needs the answer */
-	bool join;    /* ask by the numbers of both QPs; else by address */
+	bool join; /* the request contains the numbers of both QPs; else the address */
 	struct wire_address address;
 	uint32_t qpn, dst_qpn;
 	uint8_t qp_type; /* enum wire_qp_type */
