@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Manual pages and shell completion, made of what the programs say of themselves.
+"""Manual pages and shell completion, made from the help texts of the programs.
 
 of_help.py man|bash|zsh PROGRAM FILE
 
@@ -30,7 +30,7 @@ class Option:
 
 
 class Command:
-    """What may follow it: options, words, and perhaps a file."""
+    """The arguments that may follow it: options, words, and perhaps a file."""
 
     def __init__(self, name, summary):
         self.name = name
@@ -180,7 +180,7 @@ def case(options, action):
 
 
 def values(program, of_file, of_tier):
-    """What completes the word behind an option."""
+    """Returns the completion of the word after an option."""
     options = [o for o in every_option(program) if o.value or o.is_file]
     files = [o for o in options if o.is_file]
     tiers = [o for o in options if o.is_tier]
@@ -190,7 +190,7 @@ def values(program, of_file, of_tier):
 
 
 def words_of(program):
-    """A case for each command: what may follow it."""
+    """Returns a case for each command, with the arguments that may follow it."""
     general = names(program.options)
     for command in program.commands.values():
         own = [option for option in command.options if option not in general]
@@ -214,7 +214,7 @@ def bash(program):
     of_tier = f'mapfile -t COMPREPLY < <(compgen -W "{TIERS}" -- "$cur")'
     commands = " ".join(program.commands)
     cases = "\n".join([f"'') follows=\"{commands}\" ;;", *words_of(program)])
-    return f"""# Completion for bash, made of what the program says with --help.
+    return f"""# Completion for bash, made from the program's --help.
 {function}()
 {{
 	local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}}
