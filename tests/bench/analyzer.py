@@ -1,9 +1,9 @@
-"""What an analyzer of 1,000 racks costs, compared with its database.
+"""The cost of an analyzer of 1,000 racks, compared with that of its database.
 
 feed_analyzer takes the place of the aggregators: every summary has eight rows and sixteen
-RNICs, as a rack's does when all of it becomes bad. First as fast as the analyzer
-acknowledges, then at the rate of a healthy region. The yardstick is influxd's CPU time for
-the same points; without an unpacked influxd the history goes into files, and there is no
+RNICs, as a rack's does when all of it becomes bad. feed_analyzer first sends as fast as the
+analyzer acknowledges, then at the rate of a healthy region. The yardstick is influxd's CPU time
+for the same points; without an unpacked influxd the history goes into files, and there is no
 yardstick. CPU time is that of all threads in /proc/<pid>/stat; memory is Anonymous in
 smaps_rollup.
 """

@@ -1,10 +1,10 @@
-"""What probing costs: two real host-agents over a veth pair, against a bare pair.
+"""The cost of probing: two real host-agents over a veth pair, compared with a bare pair.
 
 The prober and the reflector are the daemons themselves, their RNICs in two network
 namespaces, with the least aggregator (result_sink) to plan for them and to take every
 result. The yardstick, bare_pair, sends the same packets on the same burst grid with the
-same kernel stamps over the same veth, in turns with them. All are kept to one CPU
-each, the same for both. What is measured:
+same kernel stamps over the same veth, in turns with them. Each process is bound to one CPU, the
+same CPU in both measurements. What is measured:
 
 asked/sent  results of probes sent in the window, of which there must be rate * time
 gap p99     between two probes to the same target, by the agent's own T1

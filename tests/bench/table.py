@@ -2,7 +2,7 @@
 
 
 def judge(row):
-    """Adds ratio and verdict to a figure: a dict of name, unit, value, and maybe of
+    """Adds ratio and verdict to a figure: a dict with name, unit, value, and optionally
     yardstick, yardstick_is and gate ("value <= 8", "ratio <= 2", "aim ratio <= 1")."""
     row["ratio"] = row["value"] / row["yardstick"] if row.get("yardstick") else None
     words = row.get("gate", "").split()

@@ -8,7 +8,7 @@ BUILD = pathlib.Path(os.environ.get("RACKMESH_BUILD", ROOT / "build" / "release"
 
 
 def tracked(*patterns):
-    """Files of the tree by their names' patterns, without what has been built."""
+    """Returns the files of the tree whose names match the patterns, without built files."""
     found = {path for pattern in patterns for path in ROOT.rglob(pattern)}
     return sorted(path for path in found if is_source(path.relative_to(ROOT).parts))
 
@@ -30,5 +30,5 @@ def documents():
 
 @pytest.fixture(scope="session")
 def sources():
-    """All that is compiled, as one text."""
+    """All source files that are compiled, as one text."""
     return "\n".join(path.read_text() for path in tracked("*.c", "*.h", "*.cc"))

@@ -1,5 +1,5 @@
-"""Every command that the documentation tells somebody to type is run by a test, or is one of the
-operating system that needs a machine of one's own."""
+"""Every command in the documentation is run by a test, or is a program of the operating system
+that needs a separate machine."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from conftest import ROOT
 
 FENCED = re.compile(r"^```\w*\n.*?^```$|(?:(?<=\n\n)|^)(?: {4}[^\n]*\n)+", re.M | re.S)
 INLINE = re.compile(r"`([^`\n]+)`")
-# Who runs the commands of that program.
+# The test that runs the commands of each program.
 RUN_BY = {
     "rackmeshctl": "tests/fabric/test_documented.py",
     "./dev": "tests/docs/test_docs.py",
@@ -22,7 +22,7 @@ RUN_BY = {
     **dict.fromkeys(DAEMONS, "tests/docs/test_commands.py"),
 }
 NEVER_NAMED = {"tor-aggregator"}
-# They change the machine, or need devices that there are not here.
+# Programs that change the machine, or need devices that a test machine lacks.
 OF_THE_SYSTEM = {
     "apt", "cmake", "cp", "editor", "ethtool", "install", "journalctl", "kill", "lldpcli", "rdma", "ssh", "sysctl",
     "systemctl", "systemd-sysusers",
@@ -39,7 +39,7 @@ def lines(text):
 
 
 def commands():
-    """(page, words) of all that begin with one of the programs above."""
+    """Returns (page, words) of all commands that begin with one of the programs above."""
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         if page.stem in ("renamed", "logs"):  # lines of logs begin with the names of daemons
             continue
@@ -58,7 +58,7 @@ def test_every_command_has_a_test():
 
 
 def test_daemons_do_what_they_are_told_to_on_a_command_line(build, tmp_path):
-    """Where they start, on this machine, they would find folders and RNICs missing: that they say."""
+    """On this machine folders and RNICs are missing, so --check of a daemon may fail."""
     ran = set()
     for _, name, words in commands():
         for daemon in DAEMONS if name == "DAEMON" else [name] if name in DAEMONS else []:
@@ -77,13 +77,13 @@ def run(command, folder, **more):
 
 
 def block_of(page, start):
-    """The block that begins so, as a shell reads it."""
+    """Returns the code block that begins with `start`, as a shell reads it."""
     text = (ROOT / "docs" / page).read_text()
     return re.search(rf"^ {{4}}{start}.*\n(?: {{4}}.*\n)*", text, re.M)[0]
 
 
 def test_a_person_gets_a_certificate_as_the_docs_say(tmp_path):
-    """Signed by the authority of a rollout, and packed for a browser."""
+    """The certificate is signed by the authority of a rollout, and packed for a browser."""
     secrets, sign = tmp_path / "inventory/prod/secrets", "roles/certificates/files/sign"
     (tmp_path / sign).parent.mkdir(parents=True)
     (tmp_path / sign).symlink_to(ROOT / "ansible" / sign)

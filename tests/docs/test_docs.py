@@ -1,4 +1,4 @@
-"""What the documentation names is there: links, commands, options, paths, metrics."""
+"""Everything that the documentation names exists: links, commands, options, paths, metrics."""
 
 import re
 import runpy
@@ -29,7 +29,7 @@ def for_people(documents):
 
 
 def anchors(text):
-    """As GitHub makes them of headings."""
+    """Returns the anchors that GitHub makes of the headings."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     titles = (re.sub(r"[`*]|\]\([^)]*\)|\[", "", title) for title in HEADING.findall(prose))
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
@@ -43,7 +43,8 @@ def typed(text):
 
 
 def parsed(words):
-    """The command, and all options. In front of the command an option has a value, or is -j."""
+    """Returns the command, and all options. Options in front of the command have a value, except
+    -j."""
     options = [word for word in words if re.match(r"--?[a-z]", word)]
     while words and words[0].startswith("-"):
         words = words[1 if words[0] in ("-j", "--json", "-h", "--help", "--version") else 2 :]
@@ -84,13 +85,13 @@ def test_every_option_is_in_the_reference(build):
 
 
 def test_help_texts_have_blanks_between_their_parts():
-    """A text of several C strings loses the blank between two of them easily."""
+    """In a text of several C strings, the blank between two strings is easily forgotten."""
     reference = (ROOT / "docs" / "config.md").read_text()
     assert re.findall(r'.{,20}(?:e\.g\.\S|;["A-Za-z]).{,20}', reference) == []
 
 
 def test_every_command_of_rackmeshctl_exists(documents, build):
-    """Also those in rules and playbooks. Its options are those that its --help tells."""
+    """Also those in rules and playbooks. Its options are those that its --help prints."""
     ctl = build / "ctl" / "rackmeshctl"
     usage = subprocess.run([ctl, "--help"], capture_output=True, text=True, check=True).stdout
     commands = set(re.findall(r"^  ([a-z]+) ", usage, re.M))
@@ -210,7 +211,7 @@ def test_look_and_do_begin_a_line():
 
 
 def test_the_page_counts_only_probes_without_a_reply_as_lost():
-    """As rackmeshctl, SLA and history do: a reply after the time-out is late, not lost."""
+    """rackmeshctl, SLA and history do the same: a reply after the time-out is late, not lost."""
     scripts = (ROOT / "analyzer/page").glob("*.js")
     sums = re.compile(r"late_reply\s*[-+*/]|[-+*/]=?\s*\w+\.late_reply")
     assert [path.name for path in scripts if sums.search(path.read_text())] == []

@@ -35,12 +35,13 @@ def arguments(source, begin):
 
 
 def shape(text, placeholder):
-    """Without what differs from line to line: what follows something at once belongs to it."""
+    """Returns the message without the parts that differ from line to line; text without a blank
+    before it belongs to the part before it."""
     return re.sub("\0+", "\0", placeholder.sub("\0", text)).replace("%%", "%")
 
 
 def formats(argument):
-    """More than one where a condition chooses."""
+    """Returns several messages if a condition chooses one of them."""
     for run in STRINGS.findall(argument):
         yield "".join(piece[1:-1] for piece in re.findall(STRING, run))
 
@@ -70,7 +71,7 @@ def logged():
 
 
 def documented():
-    """Likewise, with the message as the page has it."""
+    """Returns the same of the page, with the message as the page has it."""
     page = (ROOT / "docs" / "logs.md").read_text()
     found = {}
     for section in page.split("\n## ")[1:]:
@@ -95,7 +96,8 @@ def test_every_message_is_explained():
 
 
 def test_every_explained_message_is_logged():
-    """In the section of all daemons: by what they share, or by more than one of them."""
+    """Messages in the section of all daemons are logged by shared code, or by more than one
+    daemon."""
     code = logged()
     assert len(code) > 150
     gone = []

@@ -10,7 +10,8 @@ from conftest import ROOT
 
 FENCED = re.compile(r"^```yaml\n(.*?)^```$", re.M | re.S)
 INDENTED = re.compile(r"(?:^|\n\n)((?: {4}.*\n)+)")
-# What each needs besides; whose options a page shows is found by their names.
+# The options that each daemon needs in addition. The daemon of an example is found by the names of
+# the options.
 NEEDED = {
     "host-agent": {"rnics": [{"device": "eth0", "tor": "t1"}], "aggregators": [{"address": "192.0.2.1:7471"}]},
     "tor-aggregator": {"tors": [{"name": "r7t1"}]},

@@ -24,8 +24,8 @@ def region(fabric, tmp_path_factory):
 
 
 def probing_again(region, rnic):
-    """Waits until probes of the RNIC are answered again, and it replies to others, by its agent's
-    counts."""
+    """Waits until its agent's counts show that probes of the RNIC are answered again, and that it
+    replies to probes of others."""
 
     def counts():
         view = region.lab.agent_view(rnic)

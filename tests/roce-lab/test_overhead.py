@@ -180,7 +180,8 @@ class Yardstick:
         return all(now > then + 20 for now, then in zip(self._messages(), before))
 
     def measure(self, seconds):
-        """What was used meanwhile, and the number of ping-pongs."""
+        """Returns the CPU time and memory that were used meanwhile, and the number of
+        ping-pongs."""
         before = self._messages()
         pids = [end.pid for pair in self.ends for end in pair]
         used = usage.during(pids, lambda: time.sleep(seconds))
@@ -214,8 +215,8 @@ class Costs:
 
 @pytest.fixture
 def measured(fabric, tmp_path, soak):
-    """What the agents used idle and probing, and what ib_send_lat used: at the same rate before and
-    after, and as fast as it can."""
+    """Returns the use of the agents while idle and while probing, and the use of ib_send_lat:
+    before and after that at the same rate, and at full speed."""
     paced, fast = [], []
 
     def delay(words):
@@ -258,7 +259,7 @@ def test_a_probe_costs_at_most_two_ping_pongs(measured, print_line):
 
 
 def rows_of_cpu(idle, used, report, paced, fast):
-    """More than the agents use when they do not probe."""
+    """The use of the agents beyond that without probing."""
     share = used.seconds / idle.seconds
     prober, reflector = (
         busy.cpu_s - still.cpu_s * share for busy, still in zip(used.processes, idle.processes)

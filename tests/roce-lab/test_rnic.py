@@ -78,7 +78,7 @@ def check_silent(region, rnic):
 
 
 def replug(fabric, rnic):
-    """Creates its network device, cable and RDMA device anew."""
+    """Creates its network device, cable and RDMA device again."""
     netns = fabric.netns(rnic.tor)
     cable = f"link add {rnic.netdev} address {rnic.mac} mtu {MTU} type veth peer name"
     batch([f"{cable} {rnic.port} mtu {MTU} netns {netns}"], None)

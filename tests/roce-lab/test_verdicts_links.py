@@ -55,8 +55,8 @@ def results(region, seconds):
 
 
 class Watched(UplinkSilent):
-    """Lasts until there are enough results. probed, lost: the number of probes of every flow during
-    the fault, and how many of them were lost."""
+    """The fault lasts until there are enough results. probed, lost: the number of probes of every
+    flow during the fault, and how many of them were lost."""
 
     def __init__(self, region, tor, spine):
         super().__init__(region.lab, tor, spine)

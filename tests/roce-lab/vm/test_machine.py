@@ -1,4 +1,4 @@
-"""The machine from outside: however it ends, its caller gets to know."""
+"""The machine from outside: its caller is informed of every kind of end."""
 
 import contextlib
 import io

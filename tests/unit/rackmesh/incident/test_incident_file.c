@@ -594,7 +594,7 @@ files_that_are_aside_are_not_overwritten(void **state)
 		    rm_file_replace(place->path, (const uint8_t *)text, 2), 0);
 		place->log[0] = '\0';
 		assert_null(rm_incident_file_load(place->file));
-		/* Nothing is said to be aside that is not. */
+		/* The log names only files that were really set aside. */
 		assert_int_equal(strstr(place->log, "set aside as") != NULL, i < 8);
 		assert_int_equal(
 		    strstr(place->log, "cannot set it aside") != NULL, i == 8);
