@@ -412,7 +412,7 @@ is_vmnic(const char *text)
 	       digits[strspn(digits, "0123456789")] == '\0';
 }
 
-/* A vmnic does not forward pauses, as an RNIC does not. False: the vmnic is not
+/* Finds a vmnic: like an RNIC, it does not forward pauses. False: the vmnic is not
  * known. */
 static bool
 find_vmnic(const struct tor_aggregator *aggregator,

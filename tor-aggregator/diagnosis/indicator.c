@@ -66,7 +66,7 @@ static const struct row rows[INDICATORS] = {
 	[LINK_DOWNS] = { "link_downs", "events", COUNT, { WIRE_COUNTER_LINK_DOWN }, TIMED("its link went down # times") },
 	[CARRIER_CHANGES] = { "carrier_changes", "events", COUNT, { WIRE_COUNTER_CARRIER_CHANGES }, TIMED("its link went up or down # times") },
 	[SWITCH_CHANGES] = { "switch_changes", "events", COUNT, { SWITCH_OPER_CHANGES }, TIMED("the switch's port $ went up or down # times") },
-	[CRC_ERRORS] = { "crc_errors", "frames", COUNT, { WIRE_COUNTER_CRC_ERR }, TIMED("its port counted # frames with a wrong check sum") },
+	[CRC_ERRORS] = { "crc_errors", "frames", COUNT, { WIRE_COUNTER_CRC_ERR }, TIMED("its port counted # frames with a wrong checksum") },
 	[SYMBOL_ERRORS] = { "symbol_errors", "symbols", COUNT, { WIRE_COUNTER_SYMBOL_ERR }, TIMED("its port counted # symbol errors") },
 	[FEC_FAILURES] = { "fec_failures", "blocks", COUNT, { WIRE_COUNTER_FEC_UNCORR }, TIMED("its port counted # blocks that FEC could not correct") },
 	[BIT_ERROR_RATE] = { "bit_error_rate", "of all bits", RATIO, { WIRE_COUNTER_FEC_CORRECTED_BITS }, .per = { WIRE_COUNTER_PHY_RX_BITS }, .scale = 1, .at_least = 1e9, .lanes = LANES_PAM4, .corrected = true, TEXT("# of its bits arrive wrong before FEC") },

@@ -69,8 +69,8 @@ const struct rule rules[DIAGNOSES] = {
 		"IEEE 802.3, clauses 91 and 119: FEC must leave hardly any error if before it the share of wrong bits is at most 5e-5 for RS(528,514), or 2.4e-4 for RS(544,514), which PAM4 uses; the limits here are 5 and 2.4 times lower; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
 		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-4), ANY(BIT_ERROR_RATE_NRZ, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW), ANY(SWITCH_BIT_ERROR_RATE, 1e-4), ANY(SWITCH_BIT_ERROR_RATE_NRZ, 1e-5), ANY(SWITCH_FEC_NEARLY, FEW), ANY(SWITCH_FEC_NEARLY_NRZ, FEW) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CORRUPTION] = {
-		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which then adds a correct check sum.",
-		"IBTA volume 1, annex A17: the ICRC goes from end to end, the check sum from hop to hop" START, 0, 0,
+		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which then adds a correct checksum.",
+		"IBTA volume 1, annex A17: the ICRC goes from end to end, the checksum from hop to hop" START, 0, 0,
 		{ ANY(ICRC_ERRORS, FEW), NOT(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_PCIE_BOTTLENECK] = {
 		"pcie-bottleneck", "The host takes data over PCIe more slowly than they arrive.",
