@@ -35,7 +35,7 @@ struct prober {
 	struct prober_counts counts;
 	struct rate_limit rate_limit;
 	struct rate_limit *host_rate_limit; /* NULL: none */
-	struct target_home home;
+	struct own_rnic own_rnic;
 	prober_on_result *on_result;
 	void *arg;
 	int64_t timeout_ns;
@@ -614,7 +614,7 @@ prober_new(struct rm_loop *loop, struct port *port,
 	prober->on_result = on_result;
 	prober->arg = arg;
 	prober->timeout_ns = options->timeout_ns;
-	prober->home = options->home;
+	prober->own_rnic = options->own_rnic;
 	prober->host_rate_limit = options->host_rate_limit;
 	rate_limit_init(&prober->rate_limit, RATE_LIMIT_RNIC_PACKETS_PER_S,
 	    RATE_LIMIT_RNIC_BYTES_PER_S);
@@ -697,7 +697,7 @@ int
 prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count)
 {
-	const struct target_list_place place = { prober->port, &prober->home };
+	const struct target_list_place place = { prober->port, &prober->own_rnic };
 	int r = target_list_set(&prober->plan, &place, targets, count, rm_mono_now(),
 	    prober->counts.refused_targets);
 

@@ -30,7 +30,7 @@ struct prober_options {
 	 * pinglist asks for more, all intervals are stretched by the same factor */
 	uint64_t max_rate_per_s;
 	uint64_t random_seed;
-	struct target_home home; /* the RNIC's own addresses; all zeros: not known */
+	struct own_rnic own_rnic; /* the RNIC's own addresses; all zeros: not known */
 	/* Borrowed, and shared by all probers; NULL: no such limit. */
 	struct rate_limit *host_rate_limit;
 };

@@ -54,23 +54,23 @@ same_id(struct wire_rnic_id a, struct wire_rnic_id b)
 }
 
 static enum target_refusal
-check_ends(const struct wire_target *wire, const struct target_home *home)
+check_ends(const struct wire_target *wire, const struct own_rnic *own_rnic)
 {
-	static const struct target_home nowhere;
+	static const struct own_rnic nowhere;
 
-	if (home == NULL)
-		home = &nowhere;
-	if (home->id.guid != 0 &&
-	    (!same_id(wire->src, home->id) || same_id(wire->dst, home->id)))
+	if (own_rnic == NULL)
+		own_rnic = &nowhere;
+	if (own_rnic->id.guid != 0 &&
+	    (!same_id(wire->src, own_rnic->id) || same_id(wire->dst, own_rnic->id)))
 		return TARGET_SELF;
-	return target_address_check(&wire->address, home);
+	return target_address_check(&wire->address, own_rnic);
 }
 
 enum target_refusal
 prober_target_check(
-    const struct wire_target *wire, struct port *port, const struct target_home *home)
+    const struct wire_target *wire, struct port *port, const struct own_rnic *own_rnic)
 {
-	enum target_refusal refusal = check_ends(wire, home);
+	enum target_refusal refusal = check_ends(wire, own_rnic);
 
 	if (refusal != TARGET_FINE)
 		return refusal;

@@ -55,10 +55,10 @@ struct prober_target {
 /*
  * Checks a target of any pinglist: TARGET_FINE, or the reason why it must not be
  * probed. port: NULL if the caller sends through no transport but applies the same
- * rules. home: the RNIC's own addresses; NULL: not known.
+ * rules. own_rnic: the RNIC's own addresses; NULL: not known.
  */
 enum target_refusal prober_target_check(
-    const struct wire_target *wire, struct port *port, const struct target_home *home);
+    const struct wire_target *wire, struct port *port, const struct own_rnic *own_rnic);
 
 /* Fills in the source ports that wire's probes get, without duplicates, in the order of
  * the wanted ports. Returns their number. port NULL: fills in the wanted ports. */

@@ -119,7 +119,8 @@ is_broadcast(const struct wire_address *address, const struct wire_address *own,
 }
 
 enum target_refusal
-target_address_check(const struct wire_address *address, const struct target_home *home)
+target_address_check(
+    const struct wire_address *address, const struct own_rnic *own_rnic)
 {
 	struct wire_address to = plain(address);
 	enum target_refusal kind = kind_of(&to);
@@ -128,8 +129,8 @@ target_address_check(const struct wire_address *address, const struct target_hom
 
 	if (kind != TARGET_FINE && !near)
 		return kind;
-	for (size_t i = 0; i < TARGET_HOME_ADDRESSES; i++) {
-		const struct wire_address *own = &home->addresses[i];
+	for (size_t i = 0; i < OWN_RNIC_ADDRESSES; i++) {
+		const struct wire_address *own = &own_rnic->addresses[i];
 
 		if (own->family == 0)
 			continue;
@@ -137,7 +138,7 @@ target_address_check(const struct wire_address *address, const struct target_hom
 		like_us |= own->family == to.family && kind_of(own) == kind;
 		if (same_address(own, &to))
 			return TARGET_SELF;
-		if (is_broadcast(&to, own, home->prefix_bits[i]))
+		if (is_broadcast(&to, own, own_rnic->prefix_bits[i]))
 			return TARGET_BROADCAST;
 	}
 	return near && known && !like_us ? kind : TARGET_FINE;

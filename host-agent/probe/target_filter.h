@@ -11,7 +11,7 @@
 
 #include "schemas/wire.h"
 
-#define TARGET_HOME_ADDRESSES 2 /* at most one per family */
+#define OWN_RNIC_ADDRESSES 2 /* at most one per family */
 
 enum target_refusal {
 	TARGET_FINE,
@@ -36,10 +36,10 @@ enum target_refusal {
 
 /* The RNIC's own addresses and subnets. All zeros: not known, so nothing is checked
  * against them. */
-struct target_home {
+struct own_rnic {
 	struct wire_rnic_id id;
-	struct wire_address addresses[TARGET_HOME_ADDRESSES]; /* family 0: none */
-	uint8_t prefix_bits[TARGET_HOME_ADDRESSES];           /* 0: not known */
+	struct wire_address addresses[OWN_RNIC_ADDRESSES]; /* family 0: none */
+	uint8_t prefix_bits[OWN_RNIC_ADDRESSES];           /* 0: not known */
 };
 
 /* Returns the label of the metric: "unspecified", "multicast", ... */
@@ -47,6 +47,6 @@ const char *target_refusal_str(enum target_refusal refusal);
 
 /* Checks the address alone, without the rest of the target. */
 enum target_refusal target_address_check(
-    const struct wire_address *address, const struct target_home *home);
+    const struct wire_address *address, const struct own_rnic *own_rnic);
 
 #endif

@@ -177,8 +177,8 @@ plan_build(const struct target_list_place *place, const struct wire_target *wire
 		enum target_refusal refusal = TARGET_TOO_MANY;
 
 		if (*built < PROBER_MAX_TARGETS)
-			refusal =
-			    prober_target_check(&wires[i], place->port, place->home);
+			refusal = prober_target_check(
+			    &wires[i], place->port, place->own_rnic);
 		if (refusal != TARGET_FINE) {
 			refused[refusal]++;
 			continue;

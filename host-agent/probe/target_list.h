@@ -39,7 +39,7 @@ uint64_t target_list_random(struct target_list *plan);
 
 struct target_list_place { /* the RNIC from which the targets are probed */
 	struct port *port;
-	const struct target_home *home;
+	const struct own_rnic *own_rnic;
 };
 
 /* Replaces the list (copied). Targets beyond a limit, or impossible ones, are left out

@@ -130,11 +130,11 @@ rnic_start_prober(struct rnic *rnic)
 	options.random_seed = rm_random_u64();
 	/* A test with a fake provider may have only one RNIC, which probes itself. */
 	if (rnic->options.calls == NULL)
-		options.home.id = rnic->facts.id;
+		options.own_rnic.id = rnic->facts.id;
 	for (size_t i = 0; i < rnic->facts.address_count && rnic->options.calls == NULL;
 	     i++) {
-		options.home.addresses[i] = rnic->facts.addresses[i];
-		options.home.prefix_bits[i] = rnic->facts.prefix_bits[i];
+		options.own_rnic.addresses[i] = rnic->facts.addresses[i];
+		options.own_rnic.prefix_bits[i] = rnic->facts.prefix_bits[i];
 	}
 	r = prober_new(
 	    rnic->loop, rnic->port, &options, rnic_on_result, rnic, &rnic->prober);

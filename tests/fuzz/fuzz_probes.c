@@ -222,7 +222,7 @@ begin(struct run *run)
 {
 	struct prober_options options = { .timeout_ns = TIMEOUT_NS,
 		.random_seed = 1,
-		.home = { .id = prober_id,
+		.own_rnic = { .id = prober_id,
 		    .addresses = { prober_at },
 		    .prefix_bits = { 24 } } };
 	static struct rate_limit rate_limit;

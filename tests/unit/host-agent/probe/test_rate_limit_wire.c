@@ -269,7 +269,7 @@ send_as_much_as_possible(struct probe_fixture *fixture, struct prober *const *pr
 		prober_pause(probers[i], true);
 }
 
-static const struct target_home home = { .id = { 1, 1 },
+static const struct own_rnic own_rnic = { .id = { 1, 1 },
 	.addresses = { { .family = 4, .bytes = { 127, 0, 0, 1 } } },
 	.prefix_bits = { 8 } };
 
@@ -279,7 +279,7 @@ hostile_prober(
 {
 	const struct prober_options options = { .timeout_ns = FIXTURE_TIMEOUT_NS,
 		.random_seed = 1,
-		.home = home,
+		.own_rnic = own_rnic,
 		.host_rate_limit = host };
 	struct prober *prober = NULL;
 

@@ -22,14 +22,14 @@ address(const char *text)
 static enum target_refusal
 check(const char *text, const char *own, uint8_t prefix_bits)
 {
-	struct target_home home = { .id = { 7, 1 } };
+	struct own_rnic own_rnic = { .id = { 7, 1 } };
 	struct wire_address to = address(text);
 
 	if (own != NULL) {
-		home.addresses[1] = address(own);
-		home.prefix_bits[1] = prefix_bits;
+		own_rnic.addresses[1] = address(own);
+		own_rnic.prefix_bits[1] = prefix_bits;
 	}
-	return target_address_check(&to, &home);
+	return target_address_check(&to, &own_rnic);
 }
 
 static void

@@ -19,7 +19,7 @@ struct fixture {
 	struct fake_port fake;
 	struct target_list plan;
 	uint64_t refused[TARGET_REFUSALS];
-	struct target_home home;
+	struct own_rnic own_rnic;
 };
 
 static int
@@ -67,7 +67,8 @@ target(uint64_t dst, uint32_t interval_us)
 static void
 set(struct fixture *fixture, const struct wire_target *wires, size_t count)
 {
-	const struct target_list_place place = { &fixture->fake.port, &fixture->home };
+	const struct target_list_place place = { &fixture->fake.port,
+		&fixture->own_rnic };
 
 	assert_int_equal(target_list_set(&fixture->plan, &place, wires, count, now,
 			     fixture->refused),
@@ -134,7 +135,7 @@ targets_are_checked_against_the_rnics_own_addresses(void **state)
 
 	for (size_t i = 0; i < 6; i++)
 		wires[i] = target(i + 10, 10000);
-	fixture->home = (struct target_home){ .id = { 1, 1 },
+	fixture->own_rnic = (struct own_rnic){ .id = { 1, 1 },
 		.addresses = { { .family = 4, .bytes = { 10, 0, 0, 7 } } },
 		.prefix_bits = { 24 } };
 	/* A source RNIC that is not ours. */
